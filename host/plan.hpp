@@ -1,0 +1,112 @@
+// What a run will do: a validated spec. Everything after `spec.cpp` trusts it.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "model.hpp"
+
+namespace saltus::host {
+
+/// Values given one by one, or evenly (linearly or logarithmically) from `from` to `to`, ends included.
+struct listed {
+  std::vector<double> values;
+};
+struct ranged {
+  double       from, to;
+  std::int64_t count;
+  bool         logarithmic;
+};
+
+/// A probability distribution, optionally truncated to [min, max].
+struct distribution {
+  enum class kind { uniform, log_uniform, normal, lognormal, triangular };
+  kind   which;
+  double a, b, c;  ///< uniform, log-uniform: low, high; normal: mean, deviation; lognormal: mean and deviation of the
+                   ///< logarithm; triangular: low, mode, high
+  double min = -std::numeric_limits<double>::infinity();
+  double max = std::numeric_limits<double>::infinity();
+};
+
+/// What varies: a parameter, an initial value, or an end of the time span.
+struct target {
+  enum class kind { parameter, state, t_begin, t_end };
+  kind        which;
+  int         index;  ///< among the model's parameters or states; 0 for times
+  std::string name;
+};
+
+/// One axis of the product: columns that move together (a single one for a plain sweep entry).
+struct axis {
+  struct column {
+    target                          what;
+    std::variant<listed, ranged>    values;
+  };
+  std::vector<column> columns;
+  std::int64_t        count;
+};
+
+struct random_column {
+  target       what;
+  distribution law;
+};
+
+/// A number kept for each instance, taken over the whole trajectory: max(pressure).
+struct reduction {
+  enum class kind { min, max, mean, integral };
+  kind        which;
+  bool        of_output;  ///< of an output rather than of a state
+  int         index;
+  std::string name;       ///< as written: "max(pressure)"
+};
+
+struct plan {
+  host::model model;
+
+  // how one instance is integrated
+  std::string         method     = "dp5";
+  std::string         controller = "pi";      ///< elementary, pi, h211b
+  std::string         norm       = "rms";     ///< rms, max, compere
+  std::string         precision  = "double";  ///< double, float
+  double              rtol       = 1e-6;
+  std::vector<double> atol;  ///< one per state
+  double              event_tol  = 0;
+  double              first_step = 0;  ///< 0: automatic
+  double              max_step   = std::numeric_limits<double>::infinity();
+  double              fixed_step = 0;  ///< > 0: constant step
+  std::int64_t        max_steps  = 1'000'000;
+  std::int64_t        max_events = 100'000;
+
+  // which instances: id = sample + samples * (product index, last axis fastest)
+  std::vector<double>        parameters;  ///< fixed values, one per parameter
+  std::vector<double>        initial;     ///< fixed values, one per state; NaN: the model's own
+  double                     t_begin = 0, t_end = 1;
+  std::vector<axis>          axes;
+  std::vector<random_column> random;
+  std::int64_t               samples = 1;  ///< Monte Carlo samples per point of the product
+  std::uint64_t              seed    = 0;
+  std::int64_t               count   = 1;  ///< instances in all
+
+  // what is kept
+  std::string            file;          ///< empty: no file
+  std::int64_t           sample_count = 0;
+  std::vector<double>    sample_times;  ///< empty with sample_count > 0: evenly over each instance's span
+  bool                   log_events = false;
+  std::vector<reduction> reductions;
+  int                    compression = 0;  ///< deflate level 0..9
+
+  // where and how
+  std::string  backend        = "auto";  ///< auto, cpu, cuda
+  int          threads        = 0;       ///< 0: all cores
+  int          lanes          = 0;       ///< 0: as wide as the machine
+  std::int64_t chunk          = 0;       ///< instances per chunk; 0: chosen
+  double       allowed_failed = 0;       ///< share of instances that may fail before exit code 3
+
+  std::string text;  ///< the spec as run (TOML, flags merged in): goes into the file's provenance
+};
+
+}  // namespace saltus::host

@@ -1,0 +1,540 @@
+#include "result.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <netcdf.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <limits>
+#include <numeric>
+#include <stdexcept>
+#include <system_error>
+#include <utility>
+
+#include "error.hpp"
+
+namespace saltus::host {
+
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+}  // namespace
+
+// -------------------------------------------------------------------------------------------------------------- chunks
+
+void event_log::append(long long s, double t, int g, const double* y_before, const double* y_after) {
+  slot.push_back(s);
+  time.push_back(t);
+  guard.push_back(g);
+  before.insert(before.end(), y_before, y_before + state_count);
+  after.insert(after.end(), y_after, y_after + state_count);
+}
+
+void event_log::clear() {
+  slot.clear();
+  time.clear();
+  guard.clear();
+  before.clear();
+  after.clear();
+}
+
+void chunk_data::reset(const plan& p, std::int64_t first, std::int64_t instances) {
+  first_id       = first;
+  count          = instances;
+  const auto n   = static_cast<std::size_t>(instances);
+  const auto& m  = p.model;
+  const auto all = [n](auto& column, std::size_t columns, auto value) { column.assign(columns * n, value); };
+  all(parameters, m.parameters.size(), nan);
+  all(initial, m.states.size(), nan);
+  all(t_begin, 1, nan);
+  all(t_end, 1, nan);
+  all(final_state, m.states.size(), nan);
+  all(final_output, m.outputs.size(), nan);
+  all(final_discrete, m.discretes.size(), nan);
+  all(t_final, 1, nan);
+  all(status, 1, static_cast<unsigned char>(saltus::status::not_run));
+  all(steps, 1, 0);
+  all(rejected, 1, 0);
+  all(evaluations, 1, 0);
+  all(events, 1, 0);
+  all(samples, (m.states.size() + m.outputs.size()) * static_cast<std::size_t>(p.sample_count), nan);
+  all(reductions, p.reductions.size(), nan);
+  log.clear();
+  log.state_count = static_cast<int>(m.states.size());
+}
+
+abi::batch chunk_data::batch() const {
+  return {count, first_id, parameters.data(), initial.data(), t_begin.data(), t_end.data()};
+}
+
+abi::results chunk_data::results() {
+  return {final_state.data(), final_output.data(), final_discrete.data(), t_final.data(),
+          status.data(),      steps.data(),        rejected.data(),       evaluations.data(),
+          events.data(),      samples.data(),      reductions.data()};
+}
+
+void tally::add(const chunk_data& chunk) {
+  for (unsigned char s : chunk.status) ++by_status.at(s);
+  const auto sum = [](const std::vector<long long>& v) { return std::accumulate(v.begin(), v.end(), 0LL); };
+  steps += sum(chunk.steps);
+  rejected += sum(chunk.rejected);
+  evaluations += sum(chunk.evaluations);
+  events += sum(chunk.events);
+}
+
+std::int64_t tally::of(status_group group) const {
+  std::int64_t sum = 0;
+  for (const status_row& row : status_table)
+    if (row.group == group) sum += by_status[static_cast<std::size_t>(row.id)];
+  return sum;
+}
+
+double even_sample_time(double t_begin, double t_end, std::int64_t k, std::int64_t sample_count) {
+  if (k + 1 >= sample_count) return t_end;
+  return t_begin + (t_end - t_begin) * (static_cast<double>(k) / static_cast<double>(sample_count - 1));
+}
+
+// -------------------------------------------------------------------------------------------------- what the file holds
+
+namespace {
+
+using detail::derived_columns;
+using detail::field;
+using detail::shape;
+
+/// Does this parameter, initial value or time differ between instances?
+bool varies(const plan& p, target::kind which, int index) {
+  const auto is_it = [&](const target& t) { return t.which == which && t.index == index; };
+  for (const axis& a : p.axes)
+    for (const axis::column& c : a.columns)
+      if (is_it(c.what)) return true;
+  return std::any_of(p.random.begin(), p.random.end(), [&](const random_column& c) { return is_it(c.what); });
+}
+
+/// Are the sample times the same for all instances?
+bool common_times(const plan& p) {
+  return !p.sample_times.empty() ||
+         !(varies(p, target::kind::t_begin, 0) || varies(p, target::kind::t_end, 0));
+}
+
+/// Column j of an array of a chunk; `width` numbers per instance.
+template <class T>
+auto column(std::vector<T> chunk_data::*array, std::size_t j = 0, std::int64_t width = 1) {
+  return [=](const chunk_data& c, const derived_columns&) -> const void* {
+    return (c.*array).data() + j * static_cast<std::size_t>(c.count * width);
+  };
+}
+
+template <class T>
+auto column(std::vector<T> derived_columns::*array) {
+  return [=](const chunk_data&, const derived_columns& d) -> const void* { return (d.*array).data(); };
+}
+
+auto column(std::vector<std::vector<double>> derived_columns::*array, std::size_t j) {
+  return [=](const chunk_data&, const derived_columns& d) -> const void* { return (d.*array)[j].data(); };
+}
+
+/// Every variable of the file, in its order there.
+class field_list {
+ public:
+  explicit field_list(const plan& p) : p_(p), m_(p.model) {
+    inputs();
+    finals();
+    counters();
+    reductions();
+    if (p.sample_count > 0) samples();
+    if (p.log_events) events();
+  }
+  std::vector<field> take() { return std::move(fields_); }
+
+ private:
+  template <class Numbers>
+  field& add(std::string name, const char* role, std::string unit, std::string about, shape s, int type,
+             Numbers numbers) {
+    fields_.push_back({.name = std::move(name), .role = role, .unit = std::move(unit), .about = std::move(about),
+                       .shape = s, .type = type, .fixed = {}, .flag_meanings = {}, .numbers = numbers});
+    return fields_.back();
+  }
+
+  void add_fixed(std::string name, const char* role, std::string unit, std::string about, double value) {
+    add(std::move(name), role, std::move(unit), std::move(about), shape::scalar, NC_DOUBLE, nullptr).fixed = {value};
+  }
+
+  void inputs() {
+    for (std::size_t j = 0; j < m_.parameters.size(); ++j) {
+      const quantity& q = m_.parameters[j];
+      if (varies(p_, target::kind::parameter, static_cast<int>(j)))
+        add(q.name, "parameter", q.unit, q.about, shape::instance, NC_DOUBLE, column(&chunk_data::parameters, j));
+      else
+        add_fixed(q.name, "parameter", q.unit, q.about, p_.parameters[j]);
+    }
+    for (std::size_t j = 0; j < m_.states.size(); ++j) {
+      const quantity&   q     = m_.states[j];
+      const std::string about = "initial value of " + q.name;
+      if (varies(p_, target::kind::state, static_cast<int>(j)))
+        add("initial_" + q.name, "initial", q.unit, about, shape::instance, NC_DOUBLE,
+            column(&chunk_data::initial, j));
+      else if (p_.initial[j] == p_.initial[j])  // NaN: the model's own value, which the host does not know
+        add_fixed("initial_" + q.name, "initial", q.unit, about, p_.initial[j]);
+    }
+    if (varies(p_, target::kind::t_begin, 0))
+      add("t_begin", "span", "", "start of the time span", shape::instance, NC_DOUBLE, column(&chunk_data::t_begin));
+    else
+      add_fixed("t_begin", "span", "", "start of the time span", p_.t_begin);
+    if (varies(p_, target::kind::t_end, 0))
+      add("t_end", "span", "", "end of the time span", shape::instance, NC_DOUBLE, column(&chunk_data::t_end));
+    else
+      add_fixed("t_end", "span", "", "end of the time span", p_.t_end);
+  }
+
+  void finals() {
+    const auto all = [&](const std::vector<quantity>& list, std::vector<double> chunk_data::*array) {
+      for (std::size_t j = 0; j < list.size(); ++j)
+        add("final_" + list[j].name, "final", list[j].unit, list[j].about + ", at t_final", shape::instance, NC_DOUBLE,
+            column(array, j));
+    };
+    all(m_.states, &chunk_data::final_state);
+    all(m_.outputs, &chunk_data::final_output);
+    all(m_.discretes, &chunk_data::final_discrete);
+    add("t_final", "final", "", "time at which the instance ended", shape::instance, NC_DOUBLE,
+        column(&chunk_data::t_final));
+  }
+
+  void counters() {
+    field& status = add("status", "status", "1", "how the instance ended", shape::instance, NC_UBYTE,
+                        column(&chunk_data::status));
+    for (const status_row& row : status_table) status.flag_meanings.push_back(row.name);
+    const auto counter = [&](const char* name, const char* about, std::vector<long long> chunk_data::*array) {
+      add(name, "counter", "1", about, shape::instance, NC_INT64, column(array));
+    };
+    counter("steps", "accepted trial steps", &chunk_data::steps);
+    counter("rejected", "rejected trial steps", &chunk_data::rejected);
+    counter("rhs_evaluations", "evaluations of the right-hand side", &chunk_data::evaluations);
+    counter("n_events", "events, each due guard counted once", &chunk_data::events);
+  }
+
+  void reductions() {
+    for (std::size_t j = 0; j < p_.reductions.size(); ++j) {
+      const reduction& r = p_.reductions[j];
+      const quantity&  q = (r.of_output ? m_.outputs : m_.states)[static_cast<std::size_t>(r.index)];
+      const auto [what, same_unit] = r.which == reduction::kind::min    ? std::pair("smallest value of ", true)
+                                     : r.which == reduction::kind::max  ? std::pair("largest value of ", true)
+                                     : r.which == reduction::kind::mean ? std::pair("mean over time of ", true)
+                                                                        : std::pair("integral over time of ", false);
+      add(r.name, "reduction", same_unit ? q.unit : "", what + q.name, shape::instance, NC_DOUBLE,
+          column(&chunk_data::reductions, j));
+    }
+  }
+
+  void samples() {
+    const char* about = "time of the sample";
+    if (common_times(p_)) {
+      field& time = add("time", "time", "", about, shape::time, NC_DOUBLE, nullptr);
+      time.fixed  = p_.sample_times;
+      for (std::int64_t k = static_cast<std::int64_t>(time.fixed.size()); k < p_.sample_count; ++k)
+        time.fixed.push_back(even_sample_time(p_.t_begin, p_.t_end, k, p_.sample_count));
+    } else {
+      add("sample_time", "time", "", about, shape::instance_time, NC_DOUBLE, column(&derived_columns::sample_time));
+    }
+    std::size_t j = 0;
+    for (const auto* list : {&m_.states, &m_.outputs})
+      for (const quantity& q : *list)
+        add(q.name, "sample", q.unit, q.about, shape::instance_time, NC_DOUBLE,
+            column(&chunk_data::samples, j++, p_.sample_count));
+  }
+
+  void events() {
+    add("event_row_size", "event", "1", "rows of the event log that belong to the instance", shape::instance, NC_INT64,
+        column(&derived_columns::row_size));
+    add("event_instance", "event", "1", "index of the instance of the event", shape::event, NC_INT64,
+        column(&derived_columns::instance));
+    add("event_time", "event", "", "time of the event", shape::event, NC_DOUBLE, column(&derived_columns::time));
+    field& guard = add("event_guard", "event", "1", "guard that was due", shape::event, NC_INT,
+                       column(&derived_columns::guard));
+    for (const host::guard& g : m_.guards) guard.flag_meanings.push_back(g.name);
+    for (std::size_t j = 0; j < m_.states.size(); ++j)
+      add("before_" + m_.states[j].name, "event", m_.states[j].unit, m_.states[j].about + ", before the event",
+          shape::event, NC_DOUBLE, column(&derived_columns::before, j));
+    for (std::size_t j = 0; j < m_.states.size(); ++j)
+      add("event_" + m_.states[j].name, "event", m_.states[j].unit, m_.states[j].about + ", after the event",
+          shape::event, NC_DOUBLE, column(&derived_columns::after, j));
+  }
+
+  const plan&        p_;
+  const host::model& m_;
+  std::vector<field> fields_;
+};
+
+derived_columns derive(const chunk_data& c, const plan& p) {
+  derived_columns d;
+  const auto      n = static_cast<std::size_t>(c.count);
+  if (p.sample_count > 0 && !common_times(p)) {
+    d.sample_time.reserve(n * static_cast<std::size_t>(p.sample_count));
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::int64_t k = 0; k < p.sample_count; ++k)
+        d.sample_time.push_back(even_sample_time(c.t_begin[i], c.t_end[i], k, p.sample_count));
+  }
+  if (!p.log_events) return d;
+
+  // Counting sort by instance: stable, so that each instance keeps its order in time.
+  const auto rows = c.log.slot.size();
+  d.row_size.assign(n, 0);
+  for (long long s : c.log.slot) ++d.row_size[static_cast<std::size_t>(s)];
+  std::vector<long long> next(n, 0);
+  std::exclusive_scan(d.row_size.begin(), d.row_size.end(), next.begin(), 0LL);
+  const auto states = static_cast<std::size_t>(c.log.state_count);
+  d.instance.resize(rows);
+  d.time.resize(rows);
+  d.guard.resize(rows);
+  d.before.assign(states, std::vector<double>(rows));
+  d.after.assign(states, std::vector<double>(rows));
+  for (std::size_t from = 0; from < rows; ++from) {
+    const long long slot = c.log.slot[from];
+    const auto      to   = static_cast<std::size_t>(next[static_cast<std::size_t>(slot)]++);
+    d.instance[to]       = c.first_id + slot;
+    d.time[to]           = c.log.time[from];
+    d.guard[to]          = c.log.guard[from];
+    for (std::size_t j = 0; j < states; ++j) {
+      d.before[j][to] = c.log.before[from * states + j];
+      d.after[j][to]  = c.log.after[from * states + j];
+    }
+  }
+  return d;
+}
+
+std::size_t size_of(int type) { return type == NC_UBYTE ? 1 : type == NC_INT ? 4 : 8; }
+
+}  // namespace
+
+const std::vector<std::string>& reserved_names() {
+  static const std::vector<std::string> names = {
+      "instance",   "time",      "event",          "sample_time", "t_begin",  "t_end",
+      "t_final",    "status",    "steps",          "rejected",    "n_events", "rhs_evaluations",
+      "event_time", "event_guard", "event_instance", "event_row_size"};
+  return names;
+}
+
+void check_names(const plan& p) {
+  std::vector<std::pair<std::string, std::string>> taken = {{"instance", "the dimension of instances"}};
+  if (p.sample_count > 0) taken.emplace_back("time", "the dimension of samples");
+  if (p.log_events) taken.emplace_back("event", "the dimension of events");
+  for (const field& f : field_list(p).take()) {
+    if (f.shape == shape::time) continue;  // a coordinate is called like its dimension
+    const std::string what = f.about.empty() ? f.role : f.role + ": " + f.about;
+    for (const auto& [name, other] : taken)
+      if (name == f.name)
+        throw error(model_error,
+                    fmt::format("model {}: two variables of the result file would be called `{}` ({}; {}); "
+                                "rename the state, parameter, output or discrete variable",
+                                p.model.name, name, other, what));
+    taken.emplace_back(f.name, what);
+  }
+}
+
+std::int64_t expected_bytes(const plan& p) {
+  std::int64_t bytes = 0;
+  for (const field& f : field_list(p).take()) {
+    const auto size = static_cast<std::int64_t>(size_of(f.type));
+    switch (f.shape) {
+      case shape::scalar: bytes += size; break;
+      case shape::instance: bytes += size * p.count; break;
+      case shape::time: bytes += size * p.sample_count; break;
+      case shape::instance_time: bytes += size * p.count * p.sample_count; break;
+      case shape::event: break;
+    }
+  }
+  return bytes;
+}
+
+// --------------------------------------------------------------------------------------------------------- the writer
+
+result_writer::result_writer(const std::filesystem::path& path, const plan& p, const provenance& origin)
+    : path_(path), part_(path.string() + ".part"), plan_(p) {
+  check_names(p);
+  fields_ = field_list(p).take();
+  create();
+  try {
+    define_dimensions();
+    for (field& f : fields_) define(f);
+    describe(origin);
+    must(nc_enddef(file_));
+    for (const field& f : fields_)
+      if (!f.fixed.empty()) must(nc_put_var(file_, f.id, f.fixed.data()));
+  } catch (...) {
+    discard();
+    throw;
+  }
+}
+
+result_writer::~result_writer() {
+  if (!complete_) discard();
+}
+
+void result_writer::create() {
+  std::error_code ignored;
+  const auto      there = std::filesystem::status(path_, ignored);
+  if (std::filesystem::exists(there) && !std::filesystem::is_regular_file(there))
+    throw error(runtime, fmt::format("cannot write {}: it exists and is not a regular file", path_.string()));
+  // NetCDF reports every failure to create a file as "permission denied"; the C library knows the reason.
+  std::FILE* probe = std::fopen(part_.c_str(), "wb");
+  if (!probe) throw error(runtime, fmt::format("cannot write {}: {}", part_.string(), std::strerror(errno)));
+  std::fclose(probe);
+  must(nc_create(part_.c_str(), NC_NETCDF4 | NC_CLOBBER, &file_));
+}
+
+void result_writer::define_dimensions() {
+  must(nc_def_dim(file_, "instance", static_cast<std::size_t>(plan_.count), &instance_));
+  if (plan_.sample_count > 0)
+    must(nc_def_dim(file_, "time", static_cast<std::size_t>(plan_.sample_count), &time_));
+  if (plan_.log_events) must(nc_def_dim(file_, "event", NC_UNLIMITED, &event_));
+}
+
+void result_writer::define(field& f) {
+  // File chunks of 512 KiB of doubles: large enough to stream, small enough that every variable can keep its own in memory.
+  constexpr std::size_t piece = 65536;
+  const auto            n     = static_cast<std::size_t>(plan_.count);
+  const auto            times = static_cast<std::size_t>(plan_.sample_count);
+  std::vector<int>         dimensions;
+  std::vector<std::size_t> chunk;
+  switch (f.shape) {
+    case shape::scalar: break;
+    case shape::instance:
+      dimensions = {instance_};
+      chunk      = {std::min(n, piece)};
+      break;
+    case shape::time: dimensions = {time_}; break;
+    case shape::instance_time:
+      dimensions = {instance_, time_};
+      chunk      = {std::clamp<std::size_t>(piece / times, 1, n), std::min(times, piece)};
+      break;
+    case shape::event:
+      dimensions = {event_};
+      chunk      = {std::clamp<std::size_t>(n, 1024, piece)};  // a short run has few events
+      break;
+  }
+  must(nc_def_var(file_, f.name.c_str(), f.type, static_cast<int>(dimensions.size()), dimensions.data(), &f.id));
+  if (!chunk.empty()) {
+    // The library's default cache (16 MiB or more for each variable) would grow with the number of variables. Data come in
+    // order, so one chunk being filled and one being started are enough.
+    const std::size_t bytes =
+        std::accumulate(chunk.begin(), chunk.end(), size_of(f.type), std::multiplies<std::size_t>());
+    must(nc_def_var_chunking(file_, f.id, NC_CHUNKED, chunk.data()));
+    must(nc_set_var_chunk_cache(file_, f.id, 2 * bytes, 11, 1.0f));
+    if (plan_.compression > 0) must(nc_def_var_deflate(file_, f.id, 1, 1, plan_.compression));
+  }
+
+  if (!f.unit.empty()) attribute("units", f.unit, f.id);
+  attribute("long_name", f.about.empty() ? f.name : f.about, f.id);
+  attribute("role", f.role, f.id);
+  if (f.name == "event_row_size") attribute("sample_dimension", "event", f.id);
+  if (!f.flag_meanings.empty()) {
+    std::vector<int> values(f.flag_meanings.size());
+    std::iota(values.begin(), values.end(), 0);
+    must(nc_put_att_int(file_, f.id, "flag_values", f.type, values.size(), values.data()));  // CF: of the variable's type
+    attribute("flag_meanings", fmt::format("{}", fmt::join(f.flag_meanings, " ")), f.id);
+  }
+
+  // What instances that are never written read as.
+  if (f.type == NC_DOUBLE) {
+    if (f.shape != shape::time) must(nc_def_var_fill(file_, f.id, NC_FILL, &nan));
+  } else {
+    // Counters and status need a fill value too, but no attribute _FillValue: readers would take the number for missing
+    // (and xarray would turn the integers into floating-point numbers).
+    const bool          is_status = f.role == "status";
+    const unsigned char not_run   = static_cast<unsigned char>(status::not_run);
+    const long long     zero      = 0;
+    must(nc_def_var_fill(file_, f.id, NC_FILL, is_status ? static_cast<const void*>(&not_run) : &zero));
+    must(nc_del_att(file_, f.id, "_FillValue"));
+  }
+}
+
+void result_writer::describe(const provenance& origin) {
+  const std::string created =
+      fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+  attribute("Conventions", "CF-1.10");
+  attribute("title", plan_.model.title);
+  attribute("model", plan_.model.name);
+  attribute("model_source", plan_.model.source);
+  attribute("model_file", plan_.model.header.string());
+  attribute("model_hash", origin.model_hash);
+  attribute("method", plan_.method);
+  attribute("spec", plan_.text);
+  const unsigned long long seed = plan_.seed;
+  must(nc_put_att_ulonglong(file_, NC_GLOBAL, "seed", NC_UINT64, 1, &seed));
+  attribute("saltus_version", origin.version);
+  attribute("compiler", origin.compiler);
+  attribute("device", origin.device);
+  attribute("created", created);
+  attribute("history", created + ": " + origin.command);
+}
+
+void result_writer::write(const chunk_data& chunk) {
+  if (chunk.first_id != written_) throw std::logic_error("result_writer: chunks must come in the order of their ids");
+  errno                        = 0;
+  const derived_columns derived = derive(chunk, plan_);
+  const auto            at      = static_cast<std::size_t>(written_);
+  const auto            n       = static_cast<std::size_t>(chunk.count);
+  const auto            times   = static_cast<std::size_t>(plan_.sample_count);
+  const auto            rows    = derived.time.size();
+  for (const field& f : fields_) {
+    if (!f.numbers) continue;
+    const bool        is_event = f.shape == shape::event;
+    const std::size_t start[]  = {is_event ? static_cast<std::size_t>(event_rows_) : at, 0};
+    const std::size_t count[]  = {is_event ? rows : n, times};
+    if (count[0] > 0) must(nc_put_vara(file_, f.id, start, count, f.numbers(chunk, derived)));
+  }
+  written_ += chunk.count;
+  event_rows_ += static_cast<std::int64_t>(rows);
+  tally_.add(chunk);
+}
+
+void result_writer::close(double wall_time_s) {
+  errno = 0;
+  tally_.by_status[static_cast<std::size_t>(status::not_run)] += plan_.count - written_;
+  for (const status_row& row : status_table)
+    if (const std::int64_t count = tally_.by_status[static_cast<std::size_t>(row.id)])
+      attribute(("count_" + std::string(row.name)).c_str(), count);
+  attribute("count_ok", tally_.of(status_group::ok));
+  attribute("count_failed", tally_.of(status_group::failed));
+  attribute("count_not_finished", tally_.of(status_group::not_finished));
+  must(nc_put_att_double(file_, NC_GLOBAL, "wall_time_s", NC_DOUBLE, 1, &wall_time_s));
+  // What is still in memory goes to disk here, where a failure can be reported and the file still be dropped.
+  must(nc_sync(file_));
+  must(nc_close(std::exchange(file_, -1)));
+  complete_ = true;
+  std::error_code failure;
+  std::filesystem::rename(part_, path_, failure);
+  if (failure)
+    throw error(runtime, fmt::format("cannot write {}: {}; the results are in {}", path_.string(), failure.message(),
+                                     part_.string()));
+}
+
+void result_writer::discard() {
+  if (file_ >= 0) nc_abort(std::exchange(file_, -1));
+  std::error_code ignored;
+  std::filesystem::remove(part_, ignored);
+}
+
+void result_writer::attribute(const char* name, const std::string& text, int variable) const {
+  must(nc_put_att_text(file_, variable, name, text.size(), text.data()));
+}
+
+void result_writer::attribute(const char* name, long long number) const {
+  must(nc_put_att_longlong(file_, NC_GLOBAL, name, NC_INT64, 1, &number));
+}
+
+void result_writer::must(int netcdf_status) const {
+  const int system = errno;
+  if (netcdf_status == NC_NOERR) return;
+  std::string reason = nc_strerror(netcdf_status);
+  for (int telling : {ENOSPC, EDQUOT, EFBIG, EIO, EROFS})
+    if (system == telling) reason = std::strerror(system);
+  throw error(runtime, fmt::format("cannot write {}: {}", path_.string(), reason));
+}
+
+}  // namespace saltus::host

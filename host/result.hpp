@@ -1,0 +1,161 @@
+// The result file: one NetCDF-4 file per run, written chunk by chunk, so that an ensemble never has to fit in memory.
+//
+//     dimensions   instance (fixed), time (with samples), event (unlimited, with the event log)
+//     per instance <parameter> initial_<state> t_begin t_end            what was varied; what was fixed is a scalar
+//                  final_<state> final_<output> final_<discrete> t_final status
+//                  steps rejected rhs_evaluations n_events  max(<state>) ...
+//     samples      <state>(instance, time) <output>(instance, time), time(time) or sample_time(instance, time)
+//     events       event_row_size(instance): rows of the log per instance, in the order of the instances (CF contiguous
+//                  ragged array); event_instance event_time event_guard before_<state> event_<state>
+//
+// Every variable carries units, a long_name and the attribute `role`, by which `saltus show` finds its way.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "abi.hpp"
+#include "model/status.hpp"
+#include "plan.hpp"
+
+namespace saltus::host {
+
+/// Rows of the event log of one chunk, as they come: each instance's own rows in time order, instances interleaved.
+struct event_log {
+  int                    state_count = 0;
+  std::vector<long long> slot;  ///< place of the instance in its chunk
+  std::vector<double>    time;
+  std::vector<int>       guard;
+  std::vector<double>    before, after;  ///< [row][state_count]
+
+  /// Adds one row; `before` and `after` point to `state_count` numbers.
+  void append(long long slot, double t, int guard, const double* before, const double* after);
+  void clear();
+};
+
+/// One chunk of instances, inputs and outputs, as columns: column j of an array is `data[j * count + i]`.
+struct chunk_data {
+  std::int64_t first_id = 0, count = 0;
+
+  // inputs, filled in by the sampler
+  std::vector<double> parameters, initial;  ///< [parameter][count], [state][count]; initial NaN: the model's own value
+  std::vector<double> t_begin, t_end;       ///< [count]
+
+  // outputs; until a unit writes them: status not_run, numbers NaN, counters 0
+  std::vector<double>        final_state, final_output, final_discrete;  ///< [quantity][count]
+  std::vector<double>        t_final;
+  std::vector<unsigned char> status;  ///< saltus::status
+  std::vector<long long>     steps, rejected, evaluations, events;
+  std::vector<double>        samples;     ///< [state + output][count][sample]
+  std::vector<double>        reductions;  ///< [reduction][count]
+  event_log                  log;
+
+  chunk_data() = default;
+  chunk_data(const plan& p, std::int64_t first_id, std::int64_t count) { reset(p, first_id, count); }
+  /// Makes room for `count` instances from `first_id` on, keeping the memory, and presets every number.
+  void reset(const plan& p, std::int64_t first_id, std::int64_t count);
+
+  /// Pointers into this object, as a compiled unit takes them; valid until the next `reset`.
+  abi::batch   batch() const;
+  abi::results results();
+};
+
+/// How many instances ended how, and what they cost in all.
+struct tally {
+  std::array<std::int64_t, status_count> by_status = {};
+  std::int64_t steps = 0, rejected = 0, evaluations = 0, events = 0;
+
+  void         add(const chunk_data& chunk);
+  std::int64_t of(status_group group) const;
+};
+
+/// Where a result comes from, beyond what the plan says.
+struct provenance {
+  std::string version;     ///< of saltus
+  std::string model_hash;  ///< of the compiled model and method
+  std::string compiler;
+  std::string device;
+  std::string command;  ///< the command line, for the attribute `history`
+};
+
+/// `time[k]` of the evenly spaced sample grid of one instance; both ends are exact, a single sample lies at the end.
+double even_sample_time(double t_begin, double t_end, std::int64_t k, std::int64_t sample_count);
+
+/// Names that no state, parameter, output or discrete variable should have, whatever a run writes.
+const std::vector<std::string>& reserved_names();
+
+/// Throws `error` (model_error) if two variables of the result file would have the same name, naming both.
+void check_names(const plan& p);
+
+/// Size in bytes of the result file without compression and without its event log.
+std::int64_t expected_bytes(const plan& p);
+
+namespace detail {
+
+/// What the file holds of a chunk beyond its own columns: the event log in the order of the instances, sample times.
+struct derived_columns {
+  std::vector<long long>           row_size, instance;
+  std::vector<double>              time;
+  std::vector<int>                 guard;
+  std::vector<std::vector<double>> before, after;  ///< [state][row]
+  std::vector<double>              sample_time;    ///< [instance][sample]
+};
+
+enum class shape { scalar, instance, time, instance_time, event };
+
+/// One variable of the file: what it is called, what it is, and where its numbers lie.
+struct field {
+  std::string name, role, unit, about;  ///< unit empty: not known
+  detail::shape shape = shape::instance;
+  int           type  = 0;  ///< NetCDF external type, the same as in memory
+  std::vector<double>      fixed;          ///< the numbers of a scalar or of `time(time)`
+  std::vector<std::string> flag_meanings;  ///< of 0, 1, 2, ...
+  /// The numbers of one chunk, for all other shapes.
+  std::function<const void*(const chunk_data&, const derived_columns&)> numbers = {};
+  int id = -1;  ///< NetCDF variable
+};
+
+}  // namespace detail
+
+/// Writes the result file of one run. The file appears under its name only when it is complete: until `close` it is
+/// `<name>.part`, and a writer that is destroyed before removes that. Not thread-safe.
+/// Every member throws `error` (runtime), naming the file and the reason, when the file cannot be written.
+class result_writer {
+ public:
+  /// Creates `<path>.part` with all definitions; `path` may exist only as a regular file, which `close` replaces.
+  result_writer(const std::filesystem::path& path, const plan& p, const provenance& origin);
+  ~result_writer();
+  result_writer(const result_writer&)            = delete;
+  result_writer& operator=(const result_writer&) = delete;
+
+  /// Adds one chunk; chunks come in the order of their ids, without gaps.
+  void write(const chunk_data& chunk);
+
+  /// Completes the file and gives it its name. Instances that were never written have status not_run.
+  void close(double wall_time_s);
+
+ private:
+  void create();
+  void define_dimensions();
+  void define(detail::field& f);
+  void describe(const provenance& origin);
+  void discard();
+  void attribute(const char* name, const std::string& text, int variable = -1) const;
+  void attribute(const char* name, long long number) const;
+  void must(int netcdf_status) const;
+
+  std::filesystem::path      path_, part_;
+  plan                       plan_;
+  std::vector<detail::field> fields_;
+  tally                      tally_;
+  std::int64_t               written_ = 0, event_rows_ = 0;
+  int                        file_ = -1;
+  int                        instance_ = -1, time_ = -1, event_ = -1;  ///< dimensions
+  bool                       complete_ = false;
+};
+
+}  // namespace saltus::host

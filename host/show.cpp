@@ -1,0 +1,556 @@
+#include "show.hpp"
+
+#include <fmt/format.h>
+#include <netcdf.h>
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <sstream>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "error.hpp"
+#include "model/status.hpp"
+
+namespace saltus::host {
+
+namespace {
+
+constexpr std::size_t block       = 1 << 20;  // instances read at a time
+constexpr std::size_t shown_rows  = 50;       // of failed instances and events, in a text
+constexpr std::size_t shown_times = 10;       // of samples, in a text
+
+struct variable {
+  int                      id;
+  std::string              name, role, unit, about;
+  std::vector<std::string> dimensions;
+
+  bool per_instance() const { return dimensions.size() == 1 && dimensions[0] == "instance"; }
+};
+
+/// A result file open for reading.
+class result_file {
+ public:
+  explicit result_file(const std::string& path) : path_(path) {
+    must(nc_open(path.c_str(), NC_NOWRITE, &file_));
+    try {
+      read_variables();
+    } catch (...) {
+      nc_close(file_);
+      throw;
+    }
+  }
+  ~result_file() { nc_close(file_); }
+  result_file(const result_file&)            = delete;
+  result_file& operator=(const result_file&) = delete;
+
+  const std::string&           path() const { return path_; }
+  const std::vector<variable>& variables() const { return variables_; }
+  std::size_t                  instances() const { return instances_; }
+
+  std::vector<const variable*> with_role(std::string_view role) const {
+    std::vector<const variable*> found;
+    for (const variable& v : variables_)
+      if (v.role == role) found.push_back(&v);
+    return found;
+  }
+
+  const variable* find(std::string_view name) const {
+    for (const variable& v : variables_)
+      if (v.name == name) return &v;
+    return nullptr;
+  }
+  const variable& at(std::string_view name) const {
+    if (const variable* v = find(name)) return *v;
+    throw error(runtime, fmt::format("{} is not a result of saltus: it has no variable {}", path_, name));
+  }
+
+  std::string text(const char* attribute, int variable = NC_GLOBAL) const {
+    std::size_t length = 0;
+    if (nc_inq_attlen(file_, variable, attribute, &length) != NC_NOERR) return "";
+    std::string value(length, '\0');
+    must(nc_get_att_text(file_, variable, attribute, value.data()));
+    return value;
+  }
+  double number(const char* attribute) const {
+    double value = std::numeric_limits<double>::quiet_NaN();
+    nc_get_att_double(file_, NC_GLOBAL, attribute, &value);
+    return value;
+  }
+  unsigned long long seed() const {
+    unsigned long long value = 0;
+    nc_get_att_ulonglong(file_, NC_GLOBAL, "seed", &value);
+    return value;
+  }
+  std::size_t dimension(const char* name) const {
+    int         id;
+    std::size_t length;
+    must(nc_inq_dimid(file_, name, &id));
+    must(nc_inq_dimlen(file_, id, &length));
+    return length;
+  }
+
+  std::vector<double> reals(const variable& v, std::array<std::size_t, 2> start, std::array<std::size_t, 2> count) const {
+    std::vector<double> values(count[0] * count[1]);
+    if (!values.empty()) must(nc_get_vara_double(file_, v.id, start.data(), count.data(), values.data()));
+    return values;
+  }
+  std::vector<long long> integers(const variable& v, std::size_t start, std::size_t count) const {
+    std::vector<long long> values(count);
+    if (count > 0) must(nc_get_vara_longlong(file_, v.id, &start, &count, values.data()));
+    return values;
+  }
+  /// The value for one instance; of a scalar, the one there is.
+  double value(const variable& v, std::size_t instance) const { return reals(v, {instance, 0}, {1, 1})[0]; }
+
+ private:
+  void must(int netcdf_status) const {
+    if (netcdf_status != NC_NOERR)
+      throw error(runtime, fmt::format("cannot read {}: {}", path_, nc_strerror(netcdf_status)));
+  }
+
+  void read_variables() {
+    int id;
+    if (nc_inq_attid(file_, NC_GLOBAL, "saltus_version", &id) != NC_NOERR)
+      throw error(runtime, path_ + " is not a result of saltus: it has no attribute saltus_version");
+    int count = 0;
+    must(nc_inq_nvars(file_, &count));
+    for (int v = 0; v < count; ++v) {
+      char                        name[NC_MAX_NAME + 1];
+      int                         rank = 0;
+      std::array<int, NC_MAX_VAR_DIMS> dimensions;
+      must(nc_inq_var(file_, v, name, nullptr, &rank, dimensions.data(), nullptr));
+      variables_.push_back({v, name, text("role", v), text("units", v), text("long_name", v), {}});
+      for (int d = 0; d < rank; ++d) {
+        must(nc_inq_dimname(file_, dimensions[static_cast<std::size_t>(d)], name));
+        variables_.back().dimensions.push_back(name);
+      }
+    }
+    instances_ = dimension("instance");
+  }
+
+  std::string           path_;
+  int                   file_ = -1;
+  std::vector<variable> variables_;
+  std::size_t           instances_ = 0;
+};
+
+// ---------------------------------------------------------------------------------------------------------------- words
+
+/// The row of a status number; a number unknown here was written by a newer saltus.
+status_row row_of(long long number) {
+  if (number >= 0 && number < status_count) return status_table[number];
+  return {static_cast<status>(number), "unknown", "a status this version does not know",
+          "look at it with the version that wrote it", status_group::failed};
+}
+
+std::vector<std::string> words(const std::string& text) {
+  std::istringstream       stream(text);
+  std::vector<std::string> list;
+  for (std::string word; stream >> word;) list.push_back(word);
+  return list;
+}
+
+std::string percent(std::int64_t part, std::size_t all) {
+  return fmt::format("{:.2f} %", 100.0 * static_cast<double>(part) / static_cast<double>(all));
+}
+
+/// Columns as wide as their widest cell; the first `left` of them, and the last if it holds words, aligned to the left.
+class text_table {
+ public:
+  text_table(std::size_t left, bool words_last) : left_(left), words_last_(words_last) {}
+  void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+  bool empty() const { return rows_.empty(); }
+  void print(std::FILE* out) const {
+    std::vector<std::size_t> width;
+    for (const auto& row : rows_) {
+      width.resize(std::max(width.size(), row.size()), 0);
+      for (std::size_t j = 0; j < row.size(); ++j) width[j] = std::max(width[j], row[j].size());
+    }
+    for (const auto& row : rows_) {
+      std::string line = " ";
+      for (std::size_t j = 0; j < row.size(); ++j) {
+        const bool at_left = j < left_ || (words_last_ && j + 1 == row.size());
+        line += at_left ? fmt::format(" {:<{}} ", row[j], width[j]) : fmt::format(" {:>{}} ", row[j], width[j]);
+      }
+      line.erase(line.find_last_not_of(' ') + 1);
+      fmt::print(out, "{}\n", line);
+    }
+  }
+
+ private:
+  std::size_t                           left_;
+  bool                                  words_last_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+void print_json(const toml::table& object, std::FILE* out) {
+  std::ostringstream text;
+  text << toml::json_formatter{object};
+  fmt::print(out, "{}\n", text.str());
+}
+
+toml::array array_of(const std::vector<double>& values) {
+  toml::array list;
+  for (double v : values) list.push_back(v);
+  return list;
+}
+
+// -------------------------------------------------------------------------------------------------------- the whole file
+
+struct range {
+  double min = std::numeric_limits<double>::infinity(), max = -min, sum = 0;
+};
+
+struct census {
+  std::vector<std::int64_t> by_status = std::vector<std::int64_t>(256, 0);
+  std::vector<range>        counters;  ///< in the order of the counters in the file, over the instances that were started
+  std::int64_t              started = 0;
+};
+
+census take_census(const result_file& f) {
+  census           c;
+  const variable&  status   = f.at("status");
+  const auto       counters = f.with_role("counter");
+  c.counters.resize(counters.size());
+  for (std::size_t first = 0; first < f.instances(); first += block) {
+    const std::size_t n  = std::min(block, f.instances() - first);
+    const auto        by = f.integers(status, first, n);
+    const auto        was_started = [&](std::size_t i) { return by[i] != static_cast<long long>(status::not_run); };
+    for (std::size_t i = 0; i < n; ++i) {
+      ++c.by_status[static_cast<std::size_t>(by[i])];
+      c.started += was_started(i);
+    }
+    for (std::size_t j = 0; j < counters.size(); ++j) {
+      const auto values = f.integers(*counters[j], first, n);
+      range&     r      = c.counters[j];
+      for (std::size_t i = 0; i < n; ++i) {
+        if (!was_started(i)) continue;
+        const auto value = static_cast<double>(values[i]);
+        r.min            = std::min(r.min, value);
+        r.max            = std::max(r.max, value);
+        r.sum += value;
+      }
+    }
+  }
+  return c;
+}
+
+void summary_as_json(const result_file& f, const census& c, std::FILE* out) {
+  toml::table statuses, counters;
+  for (std::size_t s = 0; s < c.by_status.size(); ++s)
+    if (c.by_status[s] > 0) statuses.insert_or_assign(row_of(static_cast<long long>(s)).name, c.by_status[s]);
+  const auto counter_list = f.with_role("counter");
+  for (std::size_t j = 0; j < counter_list.size() && c.started > 0; ++j)
+    counters.insert_or_assign(counter_list[j]->name,
+                              toml::table{{"min", c.counters[j].min},
+                                          {"mean", c.counters[j].sum / static_cast<double>(c.started)},
+                                          {"max", c.counters[j].max}});
+  toml::array variables;
+  for (const variable& v : f.variables()) {
+    toml::array dimensions;
+    for (const std::string& d : v.dimensions) dimensions.push_back(d);
+    toml::table row{{"name", v.name}, {"role", v.role}, {"unit", v.unit}, {"about", v.about}, {"dimensions", dimensions}};
+    if (v.dimensions.empty()) row.insert("value", f.value(v, 0));
+    variables.push_back(std::move(row));
+  }
+  toml::table object{{"file", f.path()},
+                     {"instances", static_cast<std::int64_t>(f.instances())},
+                     {"status", statuses},
+                     {"counters", counters},
+                     {"variables", variables},
+                     {"wall_time_s", f.number("wall_time_s")},
+                     {"seed", std::to_string(f.seed())}};  // a string: 64 bits without sign
+  for (const char* name : {"model", "title", "model_hash", "method", "created", "saltus_version", "compiler", "device", "spec"})
+    object.insert(name, f.text(name));
+  print_json(object, out);
+}
+
+void summary_as_text(const result_file& f, const census& c, std::FILE* out) {
+  fmt::print(out, "{}\n", f.path());
+  text_table head(2, false);
+  head.add({"model", fmt::format("{}: {}", f.text("model"), f.text("title"))});
+  head.add({"method", f.text("method")});
+  head.add({"instances", std::to_string(f.instances())});
+  head.add({"run", fmt::format("{}, {:.4g} s on {}, saltus {}", f.text("created"), f.number("wall_time_s"),
+                               f.text("device"), f.text("saltus_version"))});
+  head.print(out);
+
+  fmt::print(out, "\nstatus\n");
+  text_table statuses(1, true);
+  for (std::size_t s = 0; s < c.by_status.size(); ++s)
+    if (c.by_status[s] > 0)
+      statuses.add({row_of(static_cast<long long>(s)).name, std::to_string(c.by_status[s]),
+                    percent(c.by_status[s], f.instances()), row_of(static_cast<long long>(s)).meaning});
+  statuses.print(out);
+
+  const auto counters = f.with_role("counter");
+  if (c.started > 0) {
+    fmt::print(out, "\nper instance\n");
+    text_table table(1, false);
+    table.add({"", "min", "mean", "max"});
+    for (std::size_t j = 0; j < counters.size(); ++j)
+      table.add({counters[j]->name, fmt::format("{:.0f}", c.counters[j].min),
+                 fmt::format("{:.1f}", c.counters[j].sum / static_cast<double>(c.started)),
+                 fmt::format("{:.0f}", c.counters[j].max)});
+    table.print(out);
+  }
+
+  fmt::print(out, "\nvariables\n");
+  text_table variables(1, true);
+  for (const variable& v : f.variables()) {
+    const std::string name = v.dimensions.empty() ? fmt::format("{} = {}", v.name, f.value(v, 0))
+                                                  : fmt::format("{}({})", v.name, fmt::join(v.dimensions, ", "));
+    variables.add({name, v.unit.empty() ? v.about : fmt::format("{} [{}]", v.about, v.unit)});
+  }
+  variables.print(out);
+
+  fmt::print(out,
+             "\nopen it\n"
+             "  saltus show {0} --instance 0     one instance\n"
+             "  saltus show {0} --failed         the failed ones\n"
+             "  python3: import xarray; data = xarray.open_dataset(\"{0}\"); data[\"status\"]\n",
+             f.path());
+}
+
+// --------------------------------------------------------------------------------------------------------- one instance
+
+/// The event log of one instance; states in the order of the file.
+struct instance_events {
+  std::vector<std::string>         states;
+  std::vector<std::string>         guards;         ///< of each row
+  std::vector<double>              time;           ///< of each row
+  std::vector<std::vector<double>> before, after;  ///< [state][row]
+};
+
+instance_events events_of(const result_file& f, std::size_t instance) {
+  instance_events e;
+  const variable* size = f.find("event_row_size");
+  if (!size) return e;
+  std::size_t start = 0;
+  for (std::size_t first = 0; first < instance; first += block)
+    for (long long rows : f.integers(*size, first, std::min(block, instance - first)))
+      start += static_cast<std::size_t>(rows);
+  const auto      count  = static_cast<std::size_t>(f.integers(*size, instance, 1)[0]);
+  const variable& guard  = f.at("event_guard");
+  const auto      guards = words(f.text("flag_meanings", guard.id));
+  for (long long g : f.integers(guard, start, count))
+    e.guards.push_back(g >= 0 && static_cast<std::size_t>(g) < guards.size() ? guards[static_cast<std::size_t>(g)]
+                                                                            : std::to_string(g));
+  const auto column = [&](const variable& v) { return f.reals(v, {start, 0}, {count, 1}); };
+  e.time            = column(f.at("event_time"));
+  constexpr std::string_view prefix = "before_";
+  for (const variable* v : f.with_role("event")) {
+    if (!std::string_view(v->name).starts_with(prefix)) continue;
+    e.states.push_back(v->name.substr(prefix.size()));
+    e.before.push_back(column(*v));
+    e.after.push_back(column(f.at("event_" + e.states.back())));
+  }
+  return e;
+}
+
+/// The samples of one instance: times first.
+std::vector<std::pair<std::string, std::vector<double>>> samples_of(const result_file& f, std::size_t instance) {
+  std::vector<std::pair<std::string, std::vector<double>>> columns;
+  for (const char* role : {"time", "sample"})
+    for (const variable* v : f.with_role(role)) {
+      const std::size_t times = f.dimension("time");
+      columns.emplace_back(v->name, v->dimensions.size() == 1 ? f.reals(*v, {0, 0}, {times, 1})
+                                                              : f.reals(*v, {instance, 0}, {1, times}));
+    }
+  return columns;
+}
+
+void instance_as_json(const result_file& f, std::size_t instance, std::FILE* out) {
+  const status_row row = row_of(f.integers(f.at("status"), instance, 1)[0]);
+  toml::table object{{"file", f.path()},
+                     {"instance", static_cast<std::int64_t>(instance)},
+                     {"status", toml::table{{"name", row.name}, {"meaning", row.meaning}, {"remedy", row.remedy}}}};
+  for (const char* role : {"parameter", "initial", "span", "final", "counter", "reduction"}) {
+    toml::table values;
+    for (const variable* v : f.with_role(role))
+      if (v->role == "counter") values.insert(v->name, f.integers(*v, instance, 1)[0]);
+      else values.insert(v->name, f.value(*v, instance));
+    if (!values.empty()) object.insert(role, std::move(values));
+  }
+  if (f.find("event_row_size")) {
+    const instance_events e = events_of(f, instance);
+    toml::array           list;
+    for (std::size_t k = 0; k < e.time.size(); ++k) {
+      toml::table before, after;
+      for (std::size_t j = 0; j < e.states.size(); ++j) {
+        before.insert(e.states[j], e.before[j][k]);
+        after.insert(e.states[j], e.after[j][k]);
+      }
+      list.push_back(toml::table{{"time", e.time[k]}, {"guard", e.guards[k]}, {"before", before}, {"after", after}});
+    }
+    object.insert("events", std::move(list));
+  }
+  toml::table samples;
+  for (const auto& [name, values] : samples_of(f, instance)) samples.insert(name, array_of(values));
+  if (!samples.empty()) object.insert("samples", std::move(samples));
+  print_json(object, out);
+}
+
+void instance_as_text(const result_file& f, std::size_t instance, std::FILE* out) {
+  const status_row row = row_of(f.integers(f.at("status"), instance, 1)[0]);
+  fmt::print(out, "{}, instance {} of {}\n", f.path(), instance, f.instances());
+  fmt::print(out, "  status   {}: {}\n", row.name, row.meaning);
+  if (row.group != status_group::ok) fmt::print(out, "  remedy   {}\n", row.remedy);
+
+  constexpr std::pair<const char*, const char*> parts[] = {
+      {"parameter", "parameters"}, {"initial", "initial values"}, {"span", "time span"},
+      {"final", "at the end"},     {"reduction", "reductions"},   {"counter", "counters"}};
+  for (const auto& [role, title] : parts) {
+    text_table table(2, true);
+    for (const variable* v : f.with_role(role))
+      table.add({v->name, fmt::format("{}", f.value(*v, instance)), v->unit.empty() ? "" : "[" + v->unit + "]", v->about});
+    if (table.empty()) continue;
+    fmt::print(out, "\n{}\n", title);
+    table.print(out);
+  }
+
+  if (f.find("event_row_size")) {
+    const instance_events e = events_of(f, instance);
+    fmt::print(out, "\nevents: {}\n", e.time.size());
+    text_table               table(0, false);
+    std::vector<std::string> header = {"time", "guard"};
+    for (const std::string& state : e.states) {
+      header.push_back(state + " before");
+      header.push_back("after");
+    }
+    if (!e.time.empty()) table.add(header);
+    for (std::size_t k = 0; k < std::min(e.time.size(), shown_rows); ++k) {
+      std::vector<std::string> cells = {fmt::format("{:.12g}", e.time[k]), e.guards[k]};
+      for (std::size_t j = 0; j < e.states.size(); ++j) {
+        cells.push_back(fmt::format("{:.9g}", e.before[j][k]));
+        cells.push_back(fmt::format("{:.9g}", e.after[j][k]));
+      }
+      table.add(cells);
+    }
+    table.print(out);
+    if (e.time.size() > shown_rows) fmt::print(out, "  and {} more\n", e.time.size() - shown_rows);
+  }
+
+  const auto samples = samples_of(f, instance);
+  if (samples.empty()) return;
+  const std::size_t times = samples[0].second.size();
+  fmt::print(out, "\nsamples: {}\n", times);
+  text_table               table(0, false);
+  std::vector<std::string> header;
+  for (const auto& [name, values] : samples) header.push_back(name);
+  table.add(header);
+  for (std::size_t k = 0; k < std::min(times, shown_times); ++k) {
+    std::vector<std::string> cells;
+    for (const auto& [name, values] : samples) cells.push_back(fmt::format("{:.9g}", values[k]));
+    table.add(cells);
+  }
+  table.print(out);
+  if (times > shown_times) fmt::print(out, "  and {} more\n", times - shown_times);
+}
+
+// ----------------------------------------------------------------------------------------------------- failed instances
+
+struct failures {
+  std::vector<std::size_t>  shown;  ///< the first ones
+  std::vector<long long>    status;
+  std::vector<std::int64_t> by_status = std::vector<std::int64_t>(256, 0);
+  std::int64_t              count = 0, not_finished = 0;
+};
+
+failures find_failures(const result_file& f) {
+  failures        found;
+  const variable& status = f.at("status");
+  for (std::size_t first = 0; first < f.instances(); first += block) {
+    const auto by = f.integers(status, first, std::min(block, f.instances() - first));
+    for (std::size_t i = 0; i < by.size(); ++i) {
+      const status_group group = row_of(by[i]).group;
+      found.not_finished += group == status_group::not_finished;
+      if (group != status_group::failed) continue;
+      ++found.count;
+      ++found.by_status[static_cast<std::size_t>(by[i])];
+      if (found.shown.size() < shown_rows) {
+        found.shown.push_back(first + i);
+        found.status.push_back(by[i]);
+      }
+    }
+  }
+  return found;
+}
+
+/// What tells instances apart: the inputs that vary.
+std::vector<const variable*> varied_inputs(const result_file& f) {
+  std::vector<const variable*> list;
+  for (const char* role : {"parameter", "initial", "span"})
+    for (const variable* v : f.with_role(role))
+      if (v->per_instance()) list.push_back(v);
+  return list;
+}
+
+void failed_as_json(const result_file& f, const failures& found, std::FILE* out) {
+  toml::array list;
+  for (std::size_t k = 0; k < found.shown.size(); ++k) {
+    const std::size_t i   = found.shown[k];
+    const status_row  row = row_of(found.status[k]);
+    toml::table       inputs;
+    for (const variable* v : varied_inputs(f)) inputs.insert(v->name, f.value(*v, i));
+    list.push_back(toml::table{{"instance", static_cast<std::int64_t>(i)}, {"status", row.name},
+                               {"t_final", f.value(f.at("t_final"), i)},   {"inputs", inputs},
+                               {"meaning", row.meaning},                   {"remedy", row.remedy}});
+  }
+  print_json(toml::table{{"file", f.path()}, {"failed", found.count}, {"not_finished", found.not_finished},
+                         {"instances", list}}, out);
+}
+
+void failed_as_text(const result_file& f, const failures& found, std::FILE* out) {
+  fmt::print(out, "{}: {} of {} instances failed", f.path(), found.count, f.instances());
+  fmt::print(out, found.not_finished > 0 ? ", {} did not finish\n" : "\n", found.not_finished);
+  if (found.count == 0) return;
+  const auto               inputs = varied_inputs(f);
+  text_table               table(0, true);
+  std::vector<std::string> header = {"instance"};
+  for (const variable* v : inputs) header.push_back(v->name);
+  header.insert(header.end(), {"t_final", "status"});
+  table.add(header);
+  for (std::size_t k = 0; k < found.shown.size(); ++k) {
+    const std::size_t        i     = found.shown[k];
+    std::vector<std::string> cells = {std::to_string(i)};
+    for (const variable* v : inputs) cells.push_back(fmt::format("{}", f.value(*v, i)));
+    cells.push_back(fmt::format("{:.9g}", f.value(f.at("t_final"), i)));
+    cells.push_back(row_of(found.status[k]).name);
+    table.add(cells);
+  }
+  table.print(out);
+  if (static_cast<std::size_t>(found.count) > found.shown.size())
+    fmt::print(out, "  and {} more\n", static_cast<std::size_t>(found.count) - found.shown.size());
+  fmt::print(out, "\nwhat it means and what to do\n");
+  for (std::size_t s = 0; s < found.by_status.size(); ++s)
+    if (found.by_status[s] > 0) {
+      const status_row row = row_of(static_cast<long long>(s));
+      fmt::print(out, "  {} ({}): {}\n    {}\n", row.name, found.by_status[s], row.meaning, row.remedy);
+    }
+}
+
+}  // namespace
+
+int show(const show_options& options, std::FILE* out) {
+  if (options.instance && options.failed) throw error(usage, "show: give either --instance or --failed, not both");
+  const result_file file(options.file);
+  if (options.instance) {
+    const std::int64_t i = *options.instance;
+    if (i < 0 || static_cast<std::size_t>(i) >= file.instances())
+      throw error(usage, fmt::format("--instance {}: {} has instances 0 to {}", i, options.file,
+                                     static_cast<std::int64_t>(file.instances()) - 1));
+    (options.json ? instance_as_json : instance_as_text)(file, static_cast<std::size_t>(i), out);
+  } else if (options.failed) {
+    (options.json ? failed_as_json : failed_as_text)(file, find_failures(file), out);
+  } else {
+    (options.json ? summary_as_json : summary_as_text)(file, take_census(file), out);
+  }
+  return ok;
+}
+
+}  // namespace saltus::host

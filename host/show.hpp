@@ -1,0 +1,24 @@
+// `saltus show`: what is in a result file.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <optional>
+#include <string>
+
+namespace saltus::host {
+
+struct show_options {
+  std::string                 file;
+  std::optional<std::int64_t> instance;        ///< everything about this one
+  bool                        failed = false;  ///< a list of the failed instances
+  bool                        json   = false;
+};
+
+/// Prints to `out` a summary of a result file, one instance of it, or its failed instances; as text, or as one JSON
+/// object in which a number that is not finite is the string "NaN", "Infinity" or "-Infinity".
+/// Returns 0. Throws `error`: runtime if the file cannot be read or is not a result of saltus, usage if `instance` is not
+/// in the file or both `instance` and `failed` are asked for.
+int show(const show_options& options, std::FILE* out);
+
+}  // namespace saltus::host

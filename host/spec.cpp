@@ -1,0 +1,674 @@
+#include "spec.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "error.hpp"
+#include "field.hpp"
+#include "sampler.hpp"
+
+namespace saltus::host {
+namespace {
+
+using names = std::vector<std::string_view>;
+
+constexpr std::int64_t most_instances = std::int64_t{1} << 40;
+constexpr std::int64_t most_samples   = 10'000'000;  // points of the time grid: a row of one instance stays in memory
+constexpr std::int64_t unlimited      = std::numeric_limits<std::int64_t>::max();
+
+const names top_keys  = {"model",      "method",    "t",          "rtol",       "atol",       "event_tol",
+                         "first_step", "max_step",  "step",       "controller", "norm",       "precision",
+                         "max_steps",  "max_events", "parameters", "initial",    "sweep",      "sample",
+                         "output",     "run"};
+const names fixed_step_methods = {"kutta3", "rk4"};  // no embedded error estimate
+const names methods            = {"kutta3", "bs3", "rk4", "rkf45", "rkf78", "dp5", "tsit5", "dop853"};
+
+bool contains(const names& list, std::string_view name) {
+  return std::find(list.begin(), list.end(), name) != list.end();
+}
+
+names names_of(const std::vector<quantity>& quantities) {
+  names all;
+  for (const auto& quantity : quantities) all.push_back(quantity.name);
+  return all;
+}
+
+names joined(names a, const names& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+int index_of(const std::vector<quantity>& quantities, std::string_view name) {
+  for (std::size_t i = 0; i < quantities.size(); ++i)
+    if (quantities[i].name == name) return static_cast<int>(i);
+  return -1;
+}
+
+std::string read_text(const std::filesystem::path& file, const std::string& place) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in || std::filesystem::is_directory(file))
+    throw error(exit_usage, fmt::format("{}: cannot be read: {}", place, in ? "is a folder" : std::strerror(errno)));
+  return std::string(std::istreambuf_iterator<char>(in), {});
+}
+
+// ---------------------------------------------------------------------------------------------------- flags and the file
+
+/// One `key = value` of a flag. A literal value is the string as it stands; otherwise it is TOML if it can be.
+struct assignment {
+  std::string key, value, place;
+  int         rank;  ///< among the flags
+  bool        literal;
+};
+
+assignment read_flag(const flag& flag, int rank) {
+  const auto place = flag.name + " " + flag.value;
+  if (flag.name == "--set") {
+    const auto equals = flag.value.find('=');
+    const auto key    = flag.value.substr(0, equals);
+    const bool plain  = key.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.") == key.npos;
+    const bool whole  = !key.empty() && key.front() != '.' && key.back() != '.' && key.find("..") == key.npos;
+    if (equals == flag.value.npos || !plain || !whole)
+      throw error(exit_usage, place + ": must be key=value, with a key like rtol or sweep.flow.count");
+    return {key, flag.value.substr(equals + 1), place, rank, false};
+  }
+  static const std::map<std::string_view, std::pair<const char*, bool>> known = {
+      {"-n", {"sample.count", false}},   {"--seed", {"sample.seed", false}},    {"--backend", {"run.backend", true}},
+      {"-o", {"output.file", true}},     {"--method", {"method", true}},        {"--threads", {"run.threads", false}},
+      {"--lanes", {"run.lanes", false}}, {"--chunk", {"run.chunk", false}}};
+  const auto found = known.find(flag.name);
+  if (found == known.end()) throw error(exit_usage, place + ": not a flag of the spec");
+  return {found->second.first, flag.value, place, rank, found->second.second};
+}
+
+/// Moves the one value of `from` (a parsed "a.b.c = value") to its place in `to`, making tables on the way. False if
+/// `from` has more than that one: the text of the value was not a value.
+bool graft(toml::table& to, toml::table& from, std::string_view key) {
+  if (from.size() != 1) return false;
+  const toml::key name  = from.begin()->first;
+  toml::node&     value = from.begin()->second;
+  const auto      dot   = key.find('.');
+  if (dot == key.npos) {
+    to.insert_or_assign(name, std::move(value));
+    return true;
+  }
+  if (!to.get(name.str()) || !to.get(name.str())->is_table()) {
+    toml::table empty;
+    empty.is_inline(false);
+    to.insert_or_assign(name, std::move(empty));
+  }
+  return graft(*to.get(name.str())->as_table(), *value.as_table(), key.substr(dot + 1));
+}
+
+void assign(toml::table& root, const assignment& set) {
+  // Parsed on the line of its rank, so that entries from flags keep their order (see in_order).
+  const auto parse = [&](const std::string& value) {
+    return toml::table(toml::parse(std::string(set.rank, '\n') + set.key + " = " + value, std::string(set.place)));
+  };
+  if (!set.literal) {
+    try {
+      auto parsed = parse(set.value);
+      if (graft(root, parsed, set.key)) return;
+    } catch (const toml::parse_error&) {
+    }
+  }
+  auto parsed = parse(inline_text(toml::value<std::string>(set.value)));
+  graft(root, parsed, set.key);
+}
+
+/// The key that -n stands for.
+std::string count_key(const toml::table& root) {
+  if (const auto* sample = root["sample"].as_table())
+    for (auto&& [key, value] : *sample)
+      if (key != "seed") return "sample.count";
+  std::string key = "sample.count";
+  int         ranges = 0;
+  if (const auto* sweep = root["sweep"].as_table())
+    for (auto&& [name, value] : *sweep)
+      if (name != "zip" && value.is_table() && !value.as_table()->contains("csv"))
+        ++ranges, key = fmt::format("sweep.{}.count", name.str());
+  return ranges == 1 ? key : "sample.count";
+}
+
+/// The spec with its flags. Bare names of a model's quantities are left out while no model is known.
+toml::table merge(const spec_document& spec, const model* model) {
+  toml::table root;
+  try {
+    root = toml::parse(spec.text, spec.file.empty() ? std::string("command line") : spec.file.string());
+  } catch (const toml::parse_error& syntax) {
+    throw error(exit_usage, fmt::format("{}: {}", place_of(syntax.source()), syntax.description()));
+  }
+  std::optional<assignment> count;
+  for (std::size_t i = 0; i < spec.flags.size(); ++i) {
+    auto set = read_flag(spec.flags[i], static_cast<int>(i));
+    if (spec.flags[i].name == "-n") {
+      count = set;
+      continue;
+    }
+    const bool dotted = set.key.find('.') != set.key.npos;
+    if (!contains(top_keys, set.key.substr(0, set.key.find('.')))) {
+      if (!model && !dotted) continue;
+      if (model && !dotted && index_of(model->parameters, set.key) >= 0) set.key = "parameters." + set.key;
+      else if (model && !dotted && index_of(model->states, set.key) >= 0) set.key = "initial." + set.key;
+      else {
+        auto allowed = top_keys;
+        if (model) allowed = joined(joined(allowed, names_of(model->parameters)), names_of(model->states));
+        throw error(exit_usage, fmt::format("{}: {} = {}: unknown key; {}", set.place, set.key, set.value,
+                                            suggest(set.key, allowed)));
+      }
+    }
+    assign(root, set);
+  }
+  if (count) {
+    count->key = count_key(root);  // last, as it depends on what the other flags have set
+    assign(root, *count);
+  }
+  return root;
+}
+
+bool is_path(std::string_view model) { return model.find('/') != model.npos || model.ends_with(".hpp"); }
+
+/// A path in the spec: from the folder of the file, or from the current one if a flag has set it.
+std::filesystem::path resolve(const spec_document& spec, const field& entry) {
+  const std::filesystem::path path = entry.text();
+  return entry.flagged() ? path : spec.file.parent_path() / path;
+}
+
+void read_model(spec_document& spec) {
+  const auto  merged = merge(spec, nullptr);
+  const field root(merged);
+  root.only(top_keys);
+  const auto model = root.need("model", "must be the name of a built-in model, or the path of a header");
+  spec.model       = model.text();
+  spec.model_place = fmt::format("{}: model = {}", model.place(), model.value());
+  if (is_path(spec.model)) spec.model_header = resolve(spec, model);
+}
+
+/// Root table as TOML: values, then one section for each table.
+std::string document_text(const field& root) {
+  std::string values, sections;
+  for (const auto& entry : root.entries()) {
+    if (!entry.is_table()) {
+      values += fmt::format("{} = {}\n", entry.key(), entry.value());
+      continue;
+    }
+    sections += fmt::format("\n[{}]\n", entry.key());
+    for (const auto& inner : entry.entries()) sections += fmt::format("{} = {}\n", inner.key(), inner.value());
+  }
+  return values + sections;
+}
+
+// ------------------------------------------------------------------------------------------------------------ CSV files
+
+/// The fields of one line of a CSV file with the column (from 1) at which each begins; quotes and blanks around are off.
+std::vector<std::pair<std::string, std::size_t>> split(std::string_view line) {
+  std::vector<std::pair<std::string, std::size_t>> fields;
+  std::size_t                                      begin = 0;
+  while (true) {
+    const auto start = line.find_first_not_of(" \t", begin);
+    const bool quote = start != line.npos && line[start] == '"';
+    const auto from  = quote ? start + 1 : begin;
+    const auto close = quote ? line.find('"', from) : line.npos;
+    const auto end   = line.find(',', close == line.npos ? begin : close);
+    auto       text  = line.substr(from, (close == line.npos ? end : close) - from);
+    while (!text.empty() && std::string_view(" \t\r").find(text.front()) != std::string_view::npos) text.remove_prefix(1);
+    while (!text.empty() && std::string_view(" \t\r").find(text.back()) != std::string_view::npos) text.remove_suffix(1);
+    fields.emplace_back(text, (start == line.npos ? begin : start) + 1);
+    if (end == line.npos) return fields;
+    begin = end + 1;
+  }
+}
+
+/// { csv = "runs.csv", column = "q" }
+listed read_csv(const spec_document& spec, const field& entry) {
+  entry.only({"csv", "column"});
+  const auto csv    = entry.need("csv", "must be the path of a CSV file");
+  const auto column = entry.need("column", "must be the name of a column of the CSV file");
+  const auto path   = resolve(spec, csv);
+
+  std::istringstream text(read_text(path, fmt::format("{}: {} = {}", csv.place(), csv.name(), csv.value())));
+  std::string        line;
+  std::getline(text, line);
+  if (line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);  // the byte order mark that spreadsheets write
+  const auto  header = split(line);
+  const auto  name   = column.text();
+  names       allowed;
+  std::size_t wanted = header.size();
+  for (std::size_t i = 0; i < header.size(); ++i) {
+    allowed.push_back(header[i].first);
+    if (header[i].first == name && wanted == header.size()) wanted = i;
+  }
+  if (wanted == header.size()) column.fail("not a column of " + path.string() + "; " + suggest(name, allowed));
+
+  listed values;
+  for (std::int64_t row = 2; std::getline(text, line); ++row) {
+    if (line.find_first_not_of(" \t\r") == line.npos) continue;
+    const auto fields = split(line);
+    if (fields.size() <= wanted)
+      throw error(exit_usage, fmt::format("{}:{}:{}: {} is missing: must be a finite number", path.string(), row,
+                                          line.size() + 1, name));
+    const auto& [number, begin] = fields[wanted];
+    const auto* last            = number.data() + number.size();
+    double      value           = 0;
+    const auto  read            = std::from_chars(number.data() + number.starts_with('+'), last, value);
+    if (read.ec != std::errc() || read.ptr != last || !std::isfinite(value))
+      throw error(exit_usage, fmt::format("{}:{}:{}: {} = {}: must be a finite number", path.string(), row, begin, name,
+                                          number));
+    values.values.push_back(value);
+  }
+  if (values.values.empty()) csv.fail("must have at least one row below the header");
+  return values;
+}
+
+// -------------------------------------------------------------------------------------------------------- distributions
+
+struct law_entry {
+  std::string_view   name;
+  distribution::kind kind;
+  std::size_t        arity;
+  std::string_view   allowed;
+};
+constexpr law_entry laws[] = {
+    {"uniform", distribution::kind::uniform, 2, "must be [low, high] with low < high"},
+    {"log_uniform", distribution::kind::log_uniform, 2, "must be [low, high] with 0 < low < high"},
+    {"normal", distribution::kind::normal, 2, "must be [mean, standard deviation] with a positive deviation"},
+    {"lognormal", distribution::kind::lognormal, 2,
+     "must be [mean, standard deviation] of the logarithm, with a positive deviation"},
+    {"triangular", distribution::kind::triangular, 3, "must be [low, mode, high] with low <= mode <= high, low < high"},
+};
+
+/// True if the numbers make a law, and one that gives finite values only.
+bool is_law(const distribution& law) {
+  // No draw lies farther out: Box-Muller from 64 bits reaches sqrt(-2 ln 2^-65) = 9.49 deviations.
+  constexpr double farthest = 9.5;
+  const double     a = law.a, b = law.b, c = law.c;
+  switch (law.which) {
+    case distribution::kind::uniform: return a < b && std::isfinite(b - a);
+    case distribution::kind::log_uniform: return 0 < a && a < b;
+    case distribution::kind::normal: return b > 0 && std::isfinite(std::abs(a) + farthest * b);
+    case distribution::kind::lognormal: return b > 0 && std::isfinite(std::exp(a + farthest * b));
+    case distribution::kind::triangular: return a <= b && b <= c && a < c && std::isfinite(c - a);
+  }
+  return false;
+}
+
+/// Probability of a value up to x, of the law without its min and max.
+double cumulative(const distribution& law, double x) {
+  const double a = law.a, b = law.b, c = law.c;
+  const auto   normal = [&](double value) { return 0.5 * std::erfc((a - value) / (b * std::sqrt(2.0))); };
+  switch (law.which) {
+    case distribution::kind::uniform: return std::clamp((x - a) / (b - a), 0.0, 1.0);
+    case distribution::kind::log_uniform: return x <= a ? 0 : x >= b ? 1 : std::log(x / a) / std::log(b / a);
+    case distribution::kind::normal: return normal(x);
+    case distribution::kind::lognormal: return x <= 0 ? 0 : normal(std::log(x));
+    case distribution::kind::triangular:
+      if (x <= a || x >= c) return x <= a ? 0 : 1;
+      return x < b ? (x - a) / (c - a) * ((x - a) / (b - a)) : 1 - (c - x) / (c - a) * ((c - x) / (c - b));
+  }
+  return 0;
+}
+
+/// { normal = [0.8, 0.05], min = 0.0, max = 1.0 }
+distribution read_law(const field& entry) {
+  constexpr double least = 1e-3;  // sampled by rejection: what is left must not be rare
+  names            allowed;
+  for (const auto& law : laws) allowed.push_back(law.name);
+  if (!entry.is_table()) entry.fail("must be a distribution such as { uniform = [0.0, 1.0] }; " + suggest("", allowed));
+  entry.only(joined(allowed, {"min", "max"}));
+
+  std::optional<distribution> law;
+  for (const auto& known : laws) {
+    const auto given = entry.find(known.name);
+    if (!given) continue;
+    if (law) entry.fail("must have one distribution, not two");
+    const auto numbers = given->numbers(known.arity, known.allowed);
+    law = distribution{known.kind, numbers[0], numbers[1], known.arity > 2 ? numbers[2] : 0};
+    if (!is_law(*law)) given->fail(known.allowed);
+  }
+  if (!law) entry.fail("must have a distribution; " + suggest("", allowed));
+
+  if (const auto min = entry.find("min")) law->min = min->number();
+  if (const auto max = entry.find("max")) law->max = max->number();
+  if (law->min >= law->max) entry.fail("min must be smaller than max");
+  const double left = cumulative(*law, law->max) - cumulative(*law, law->min);
+  if (!(left >= least))
+    entry.fail(fmt::format("min and max must leave at least {} of the probability; they leave {:.1e}", least, left));
+  return *law;
+}
+
+// ------------------------------------------------------------------------------------------------------------- the plan
+
+/// Fills a plan, section by section; an error ends it.
+class builder {
+ public:
+  builder(const spec_document& spec, const model& model, const field& root) : spec_(spec), model_(model), root_(root) {
+    plan_.model = model;
+    for (const auto& parameter : model.parameters) plan_.parameters.push_back(parameter.value);
+    plan_.initial.assign(model.states.size(), std::numeric_limits<double>::quiet_NaN());
+    plan_.t_begin = model.t_begin;
+    plan_.t_end   = model.t_end;
+  }
+
+  plan build() {
+    root_.only(top_keys);
+    read_integration();
+    read_fixed();
+    read_sweep();
+    read_random();
+    count_instances();
+    check_span();
+    read_output();
+    read_run();
+    plan_.text = document_text(root_);
+    return std::move(plan_);
+  }
+
+ private:
+  void read_integration() {
+    if (const auto e = root_.find("method")) plan_.method = e->word(methods);
+    if (const auto e = root_.find("controller")) plan_.controller = e->word({"elementary", "pi", "h211b"});
+    if (const auto e = root_.find("norm")) plan_.norm = e->word({"rms", "max", "compere"});
+    if (const auto e = root_.find("precision")) plan_.precision = e->word({"double", "float"});
+    if (const auto e = root_.find("rtol")) plan_.rtol = e->positive();
+    read_atol();
+    if (const auto e = root_.find("event_tol")) plan_.event_tol = e->not_negative();
+    if (const auto e = root_.find("first_step")) plan_.first_step = e->not_negative();
+    if (const auto e = root_.find("max_step")) plan_.max_step = e->positive();
+    if (const auto e = root_.find("step")) plan_.fixed_step = e->positive();
+    if (const auto e = root_.find("max_steps")) plan_.max_steps = e->whole(1, unlimited);
+    if (const auto e = root_.find("max_events")) plan_.max_events = e->whole(1, unlimited);
+    if (contains(fixed_step_methods, plan_.method) && plan_.fixed_step == 0)
+      root_.find("method")->fail("has no error estimate: must come with step, the constant step size");
+    if (const auto e = root_.find("t")) {
+      const auto t = e->numbers(2, "must be [begin, end]");
+      if (!(t[0] < t[1]) || !std::isfinite(t[1] - t[0])) e->fail("must be [begin, end] with begin < end");
+      plan_.t_begin = t[0], plan_.t_end = t[1];
+    }
+  }
+
+  /// A number, a list with one per state, or a table by state name with a `default`.
+  void read_atol() {
+    plan_.atol.assign(model_.states.size(), plan_.rtol);
+    const auto atol = root_.find("atol");
+    if (!atol) return;
+    if (atol->is_list()) {
+      const auto items = atol->items();
+      if (items.size() != model_.states.size())
+        atol->fail(fmt::format("must have one number for each state: {}", fmt::join(names_of(model_.states), ", ")));
+      for (std::size_t i = 0; i < items.size(); ++i) plan_.atol[i] = items[i].positive();
+    } else if (atol->is_table()) {
+      atol->only(joined({"default"}, names_of(model_.states)));
+      if (const auto e = atol->find("default")) plan_.atol.assign(model_.states.size(), e->positive());
+      for (const auto& e : atol->entries())
+        if (e.key() != "default") plan_.atol[index_of(model_.states, e.key())] = e.positive();
+    } else {
+      plan_.atol.assign(model_.states.size(), atol->positive());
+    }
+  }
+
+  /// A name may be given a value in one place only.
+  void claim(const field& entry) {
+    const auto [first, fresh] = given_.emplace(entry.key(), entry);
+    if (!fresh)
+      entry.fail(fmt::format("{} must have one value, but has another at {} ({})", entry.key(), first->second.place(),
+                             first->second.name()));
+  }
+
+  void read_fixed() {
+    const auto read = [&](const char* section, const std::vector<quantity>& quantities, std::vector<double>& values) {
+      const auto table = root_.find(section);
+      if (!table) return;
+      table->only(names_of(quantities));
+      for (const auto& entry : table->entries()) {
+        claim(entry);
+        values[index_of(quantities, entry.key())] = entry.number();
+      }
+    };
+    read("parameters", model_.parameters, plan_.parameters);
+    read("initial", model_.states, plan_.initial);
+  }
+
+  /// What an entry of [sweep] or [sample] varies; `others` are the further keys of its section, for the message.
+  target target_of(const field& entry, bool times, const names& others) {
+    claim(entry);
+    const auto& name = entry.key();
+    if (const int i = index_of(model_.parameters, name); i >= 0) return {target::kind::parameter, i, name};
+    if (const int i = index_of(model_.states, name); i >= 0) return {target::kind::state, i, name};
+    if (times && name == "t_begin") return {target::kind::t_begin, 0, name};
+    if (times && name == "t_end") return {target::kind::t_end, 0, name};
+    const auto allowed = joined(joined(others, names_of(model_.parameters)), names_of(model_.states));
+    entry.fail_key(fmt::format("not a parameter or state of {}; {}", model_.name,
+                               suggest(name, times ? joined(allowed, {"t_begin", "t_end"}) : allowed)));
+  }
+
+  /// [1.0, 2.0], { from, to, count, scale } or { csv, column }
+  std::variant<listed, ranged> read_values(const field& entry) {
+    if (entry.is_list()) {
+      auto values = entry.numbers();
+      if (values.empty()) entry.fail("must have at least one value");
+      return listed{std::move(values)};
+    }
+    if (!entry.is_table()) entry.fail("must be a list, { from, to, count, scale } or { csv, column }");
+    if (entry.find("csv") || entry.find("column")) return read_csv(spec_, entry);
+
+    entry.only({"from", "to", "count", "scale"});
+    const auto from  = entry.need("from", "must be the first value of the range");
+    const auto to    = entry.need("to", "must be the last value of the range");
+    const auto count = entry.need("count", "must be the number of values of the range");
+    ranged     range{from.number(), to.number(), count.whole(1, most_instances), false};
+    if (const auto scale = entry.find("scale")) range.logarithmic = scale->word({"linear", "log"}) == "log";
+    if (range.logarithmic) {
+      constexpr auto allowed = "must be a positive number, as the scale is log";
+      if (range.from <= 0) from.fail(allowed);
+      if (range.to <= 0) to.fail(allowed);
+    }
+    if (!std::isfinite((range.to - range.from) * static_cast<double>(range.count)))
+      entry.fail("from and to must be nearer to each other: their distance overflows");
+    return range;
+  }
+
+  static std::int64_t length(const std::variant<listed, ranged>& values) {
+    if (const auto* list = std::get_if<listed>(&values)) return static_cast<std::int64_t>(list->values.size());
+    return std::get<ranged>(values).count;
+  }
+
+  axis read_axis(const std::vector<field>& entries, const names& others) {
+    axis axis;
+    for (const auto& entry : entries) {
+      axis.columns.push_back({target_of(entry, true, others), read_values(entry)});
+      const auto count = length(axis.columns.back().values);
+      if (axis.columns.size() == 1) axis.count = count;
+      if (count != axis.count)
+        entry.fail(fmt::format("must have as many values as {}, that is {}; it has {}", entries[0].name(), axis.count,
+                               count));
+    }
+    return axis;
+  }
+
+  void read_sweep() {
+    const auto sweep = root_.find("sweep");
+    if (!sweep) return;
+    if (sweep->entries().empty()) sweep->fail("must have at least one entry");
+    for (const auto& entry : sweep->entries()) {
+      if (entry.key() != "zip") {
+        plan_.axes.push_back(read_axis({entry}, {"zip"}));
+        continue;
+      }
+      if (!entry.is_table() && !entry.is_list()) entry.fail("must be a table, or a list of tables");
+      for (const auto& group : entry.is_list() ? entry.items() : std::vector{entry}) {
+        if (group.entries().empty()) group.fail("must have at least one entry");
+        plan_.axes.push_back(read_axis(group.entries(), {}));
+      }
+    }
+  }
+
+  void read_random() {
+    const auto sample = root_.find("sample");
+    if (!sample) return;
+    for (const auto& entry : sample->entries()) {
+      if (entry.key() == "count") plan_.samples = entry.whole(1, most_instances);
+      else if (entry.key() == "seed") plan_.seed = static_cast<std::uint64_t>(entry.whole(0, unlimited));
+      else plan_.random.push_back({target_of(entry, false, {"count", "seed"}), read_law(entry)});
+    }
+    if (!plan_.random.empty()) sample->need("count", "must be the number of samples");
+  }
+
+  void count_instances() {
+    plan_.count = plan_.samples;
+    for (const auto& axis : plan_.axes) {
+      if (axis.count > most_instances / plan_.count)
+        root_.find("sweep")->fail(fmt::format("must make at most {} instances, samples included", most_instances));
+      plan_.count *= axis.count;
+    }
+  }
+
+  /// Every instance must have t_begin < t_end. Leaves the hull of all spans in earliest_ and latest_.
+  void check_span() {
+    const axis *begins = nullptr, *ends = nullptr;
+    const axis::column *begin = nullptr, *end = nullptr;
+    for (const auto& axis : plan_.axes)
+      for (const auto& column : axis.columns) {
+        if (column.what.which == target::kind::t_begin) begins = &axis, begin = &column;
+        if (column.what.which == target::kind::t_end) ends = &axis, end = &column;
+      }
+    earliest_        = begin ? value_at(*begin, 0) : plan_.t_begin;
+    latest_          = end ? value_at(*end, 0) : plan_.t_end;
+    double last_begin = earliest_, first_end = latest_;
+    bool   in_order   = true;
+    if (begin)
+      for (std::int64_t i = 0; i < begins->count; ++i) {
+        const double t = value_at(*begin, i);
+        earliest_      = std::min(earliest_, t);
+        last_begin     = std::max(last_begin, t);
+        if (begins == ends) in_order = in_order && t < value_at(*end, i);
+      }
+    if (end)
+      for (std::int64_t i = 0; i < ends->count; ++i) {
+        const double t = value_at(*end, i);
+        latest_        = std::max(latest_, t);
+        first_end      = std::min(first_end, t);
+      }
+    if (!begin && !end) return;
+    if (begins != ends) in_order = last_begin < first_end;
+    if (!in_order)
+      given_.at(end ? "t_end" : "t_begin")
+          .fail(fmt::format("must leave t_begin < t_end in every instance; t_begin goes up to {}, t_end down to {}",
+                            last_begin, first_end));
+    one_span_ = false;
+  }
+
+  void read_output() {
+    const auto output = root_.find("output");
+    if (!output) return;
+    output->only({"file", "samples", "events", "reduce", "compression"});
+    if (const auto e = output->find("file")) plan_.file = e->text();
+    if (const auto e = output->find("samples")) read_time_grid(*e);
+    if (const auto e = output->find("events")) plan_.log_events = e->flag();
+    if (const auto e = output->find("reduce")) read_reductions(*e);
+    if (const auto e = output->find("compression")) plan_.compression = static_cast<int>(e->whole(0, 9));
+  }
+
+  /// { count = 401 }, { times = [0.0, 1.0] } or { step = 0.1 }
+  void read_time_grid(const field& samples) {
+    samples.only({"count", "times", "step"});
+    if (samples.entries().size() != 1) samples.fail("must have one of count, times, step");
+    if (const auto count = samples.find("count")) {
+      plan_.sample_count = count->whole(2, most_samples);
+    } else if (const auto times = samples.find("times")) {
+      plan_.sample_times = times->numbers();
+      const auto& t      = plan_.sample_times;
+      if (t.empty() || std::adjacent_find(t.begin(), t.end(), std::greater_equal<>()) != t.end() ||
+          t.front() < earliest_ || t.back() > latest_)
+        times->fail(fmt::format("must be increasing times from {} to {}, at least one", earliest_, latest_));
+    } else {
+      const auto   step   = *samples.find("step");
+      const double size   = step.positive();
+      const double length = plan_.t_end - plan_.t_begin;
+      if (!one_span_) step.fail("must be replaced by count or times, as the time span differs between instances");
+      if (length / size >= static_cast<double>(most_samples))
+        step.fail(fmt::format("must be larger: at most {} times are kept", most_samples));
+      // The slack lets a step that divides the span up to rounding reach its end.
+      const auto last = static_cast<std::int64_t>(length / size * (1 + 1e-12));
+      for (std::int64_t i = 0; i <= last; ++i)
+        plan_.sample_times.push_back(std::min(plan_.t_begin + static_cast<double>(i) * size, plan_.t_end));
+    }
+    if (!plan_.sample_times.empty()) plan_.sample_count = static_cast<std::int64_t>(plan_.sample_times.size());
+  }
+
+  /// ["max(pressure)"]
+  void read_reductions(const field& list) {
+    constexpr std::pair<std::string_view, reduction::kind> kinds[] = {{"min", reduction::kind::min},
+                                                                      {"max", reduction::kind::max},
+                                                                      {"mean", reduction::kind::mean},
+                                                                      {"integral", reduction::kind::integral}};
+    const auto quantities = joined(names_of(model_.states), names_of(model_.outputs));
+    for (const auto& item : list.items()) {
+      const auto text = item.text();
+      const auto open = text.find('(');
+      const auto of   = open == text.npos || text.back() != ')' ? "" : text.substr(open + 1, text.size() - open - 2);
+      const auto kind = std::find_if(std::begin(kinds), std::end(kinds),
+                                     [&](const auto& known) { return known.first == text.substr(0, open); });
+      if (kind == std::end(kinds) || of.empty())
+        item.fail("must be min(name), max(name), mean(name) or integral(name) of a state or an output");
+      if (!contains(quantities, of)) item.fail(of + " is not a state or an output; " + suggest(of, quantities));
+      for (const auto& other : plan_.reductions)
+        if (other.name == text) item.fail("must not be listed twice");
+      const int state = index_of(model_.states, of);
+      plan_.reductions.push_back({kind->second, state < 0, state < 0 ? index_of(model_.outputs, of) : state, text});
+    }
+  }
+
+  void read_run() {
+    const auto run = root_.find("run");
+    if (!run) return;
+    run->only({"backend", "threads", "lanes", "chunk", "allowed_failed"});
+    if (const auto e = run->find("backend")) plan_.backend = e->word({"auto", "cpu", "cuda"});
+    if (const auto e = run->find("threads")) plan_.threads = static_cast<int>(e->whole(0, 4096));
+    if (const auto e = run->find("lanes")) {
+      plan_.lanes = static_cast<int>(e->whole(0, 16));
+      if ((plan_.lanes & (plan_.lanes - 1)) != 0) e->fail("must be 0 (as wide as the machine), 1, 2, 4, 8 or 16");
+    }
+    if (const auto e = run->find("chunk")) plan_.chunk = e->whole(0, most_instances);
+    if (const auto e = run->find("allowed_failed")) {
+      plan_.allowed_failed = e->not_negative();
+      if (plan_.allowed_failed > 1) e->fail("must be a share of all instances, from 0 to 1");
+    }
+  }
+
+  const spec_document&         spec_;
+  const model&                 model_;
+  const field&                 root_;
+  plan                         plan_;
+  std::map<std::string, field> given_;  ///< where each parameter, state or time has its value
+  double                       earliest_ = 0, latest_ = 0;
+  bool                         one_span_ = true;  ///< the same for every instance
+};
+
+}  // namespace
+
+spec_document read_spec(const std::filesystem::path& file, std::vector<flag> flags) {
+  spec_document spec{file, read_text(file, file.string()), std::move(flags), {}, {}, {}};
+  read_model(spec);
+  return spec;
+}
+
+spec_document from_model(const std::string& name, std::vector<flag> flags) {
+  spec_document spec{{}, fmt::format("model = {}\n", inline_text(toml::value<std::string>(name))), std::move(flags), {}, {}, {}};
+  read_model(spec);
+  return spec;
+}
+
+plan validate(const spec_document& spec, const host::model& model) {
+  const auto  merged = merge(spec, &model);
+  const field root(merged);
+  return builder(spec, model, root).build();
+}
+
+}  // namespace saltus::host

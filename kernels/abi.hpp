@@ -1,0 +1,113 @@
+// The boundary between the host program and a compiled unit (one model x one method).
+//
+// Plain structs of numbers and pointers, so that a shared object built by another compiler, or a cubin, agrees with the
+// host about every byte. All arrays are columns ("structure of arrays"): column j of a chunk of `count` instances is
+// `data[j * count + i]`.
+#pragma once
+
+namespace saltus::abi {
+
+inline constexpr int version = 1;
+
+enum direction : int { rising = 1, falling = -1, both = 0 };
+enum sidedness : int { bilateral = 0, unilateral = 1 };
+
+/// A state, a parameter, a discrete variable or an output: what the outside calls it.
+struct quantity {
+  const char* name;
+  double      value;  ///< default (states: initial value); unused for outputs
+  const char* unit;
+  const char* about;
+};
+
+struct guard {
+  const char* name;
+  int         direction;  ///< abi::direction
+  int         sidedness;  ///< abi::sidedness
+  int         terminal;   ///< 1: the instance ends at this event
+  const char* about;
+};
+
+/// What a model says about itself; exported by every unit as `saltus_description`.
+struct description {
+  int             version;
+  const char*     name;
+  const char*     title;
+  const char*     source;
+  int             state_count, parameter_count, discrete_count, guard_count, output_count;
+  const quantity* states;
+  const quantity* parameters;
+  const quantity* discretes;
+  const guard*    guards;
+  const quantity* outputs;
+  double          t_begin, t_end;  ///< the model's own default span
+  int             arithmetic;      ///< 1: only + - * / sqrt and saltus' own functions: same bits on every device
+};
+
+/// What holds for every instance of a run. Times and tolerances in the model's units.
+struct settings {
+  double        rtol;
+  const double* atol;          ///< [state_count]
+  double        event_tol;     ///< time tolerance of event location; 0: to rounding
+  double        first_step;    ///< 0: chosen from the equations
+  double        max_step;      ///< infinity: unlimited (a model may set a smaller one)
+  double        fixed_step;    ///< > 0: constant steps, no error control
+  long long     max_steps;     ///< budget of trial steps per instance
+  long long     max_events;    ///< budget of events per instance
+  int           sample_count;  ///< time grid: 0 none
+  const double* sample_times;  ///< [sample_count] absolute times, or null: equally spaced over each instance's span
+  int           log_events;    ///< 1: call `events.append`
+};
+
+/// One chunk of instances: the inputs.
+struct batch {
+  long long     count;
+  long long     first_id;    ///< id of instance 0 of this chunk
+  const double* parameters;  ///< [parameter_count][count]
+  const double* initial;     ///< [state_count][count]; NaN: the model's own value
+  const double* t_begin;     ///< [count]
+  const double* t_end;       ///< [count]
+};
+
+/// One chunk of instances: the outputs. Every pointer has room for the whole chunk; the host presets all to "not run".
+struct results {
+  double*        final_state;   ///< [state_count][count]
+  double*        final_output;  ///< [output_count][count]
+  double*        final_discrete;///< [discrete_count][count]
+  double*        t_final;       ///< [count]
+  unsigned char* status;        ///< [count], saltus::status
+  long long*     steps;         ///< [count] accepted trial steps
+  long long*     rejected;      ///< [count] rejected trial steps
+  long long*     evaluations;   ///< [count] right-hand-side evaluations
+  long long*     events;        ///< [count] events (each due guard counts one)
+  double*        samples;       ///< [state_count + output_count][count][sample_count], NaN where not reached
+  double*        reductions;    ///< [reduction_count][count]
+};
+
+/// Where a CPU unit reports events and progress; the callbacks run on the thread that called `run`.
+struct sink {
+  void* context;
+  /// One due guard of one event: slot in the chunk, time, guard, state before and after ([state_count] each).
+  void (*append)(void* context, long long slot, double t, int guard, const double* before, const double* after);
+  /// `finished` more instances have ended since the last call; returns 1 to go on, 0 to stop as soon as possible.
+  int (*progress)(void* context, long long finished);
+};
+
+/// How well the lanes were filled, summed over a call.
+struct usage {
+  long long turns;       ///< passes of the sail loop
+  long long lane_turns;  ///< lanes that did useful work in them
+  long long landings;    ///< passes of the landing
+  long long landed;      ///< lanes that did useful work in them
+};
+
+/// What a CPU unit exports as `saltus_unit`.
+struct unit {
+  int version;
+  int lanes;         ///< instances per vector
+  int record_reals;  ///< numbers kept per instance in flight
+  /// Integrates the whole chunk on the calling thread; returns 0, or 1 when stopped by `progress`.
+  int (*run)(const settings*, const batch*, const results*, const sink*, usage*);
+};
+
+}  // namespace saltus::abi

@@ -1,0 +1,177 @@
+// Between the columns of a chunk and the instances in flight: how one begins and how its result is stored.
+#pragma once
+
+#include "land.hpp"
+
+namespace saltus {
+
+/// The settings in the arithmetic of the lanes.
+template <class E, class Real>
+SALTUS_FN tolerances<E, Real> tolerances_from(const abi::settings& s) {
+  tolerances<E, Real> tol;
+  tol.rtol = Real(s.rtol);
+  each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { tol.atol[i] = Real(s.atol[i]); });
+  tol.event_tol  = Real(s.event_tol);
+  tol.fixed_step = Real(s.fixed_step);
+  tol.max_steps  = typename Real::integer(s.max_steps);
+  tol.max_events = typename Real::integer(s.max_events);
+  return tol;
+}
+
+/// A chunk under way: its columns, and where samples and results go. `Events` decides where events are logged.
+template <class E, class Events>
+struct chunk_run {
+  const abi::settings& settings;
+  const abi::batch&    batch;
+  const abi::results&  results;
+  Events               events;
+
+  SALTUS_FN void store_sample(int64 slot, int quantity, int64 j, typename E::T value) const {
+    results.samples[(quantity * batch.count + slot) * settings.sample_count + j] = static_cast<double>(value);
+  }
+  template <class Scalar>
+  SALTUS_FN void log_event(int64 slot, double t, int guard, const vec<Scalar, E::n>& before,
+                           const vec<Scalar, E::n>& after) const {
+    if (settings.log_events == 0) return;
+    double was[E::n], is[E::n];
+    for (int i = 0; i < E::n; ++i) {
+      was[i] = static_cast<double>(before[i].v);
+      is[i]  = static_cast<double>(after[i].v);
+    }
+    events.append(slot, t, guard, was, is);
+  }
+  SALTUS_FN double parameter(int j, int64 slot) const { return batch.parameters[j * batch.count + slot]; }
+  SALTUS_FN double initial(int i, int64 slot) const { return batch.initial[i * batch.count + slot]; }
+};
+
+/// A first step size from two evaluations (Hairer, Norsett, Wanner II.4): an Euler step of a hundredth of |y|/|f| shows
+/// the second derivative.
+template <class E, class Real>
+SALTUS_FN Real first_step(instance<E, Real>& x, mask_of<Real> where, const tolerances<E, Real>& tol) {
+  const held_rhs<E, Real> f{x.held};
+  vec<Real, E::n>         scale;
+  Real                    d0 = Real(0.0), d1 = Real(0.0), d2 = Real(0.0);
+  each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
+    scale[i] = Real(1.0) / fma(tol.rtol, abs(x.y[i]), tol.atol[i]);
+    d0       = max(d0, abs(x.y[i] * scale[i]));
+    d1       = max(d1, abs(x.f[i] * scale[i]));
+  });
+  const Real span  = x.t_end - x.t_begin;
+  const auto tiny  = (d0 < Real(1e-5)) | (d1 < Real(1e-5));
+  const Real h0    = min(select(tiny, Real(1e-6) * span, Real(0.01) * d0 / d1), x.h_max);
+  const auto probe = f(x.t + h0, detail::advance(x.y, h0, x.f));
+  add_where(x.evaluations, where, 1);
+  each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { d2 = max(d2, abs((probe[i] - x.f[i]) * scale[i])); });
+  d2                   = d2 / h0;
+  const Real steepest  = max(d1, d2);
+  constexpr double k   = E::Method::order + 1;
+  const Real by_order  = rough_exp2(Real(1.0 / k) * (Real(-6.643856) - rough_log2(max(steepest, Real(1e-15)))));
+  const Real h1        = select(steepest <= Real(1e-15), max(Real(1e-6) * span, h0 * Real(1e-3)), by_order);
+  const Real h         = min(min(Real(100.0) * h0, h1), x.h_max);
+  return select((h > Real(0.0)) & (h < Real(limits<typename E::T>::largest)), h, Real(1e-6) * span);
+}
+
+/// Begins the instances whose slots stand in x.slot: initial state, discrete variables, first step. Lanes that cannot begin
+/// get the verdict `bad_start`.
+template <class E, class T, int W, class Run>
+SALTUS_FN_COLD void begin(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where, const tolerances<E, pack<T, W>>& tol,
+                          const Run& run) {
+  using Real    = pack<T, W>;
+  using Integer = typename Real::integer;
+  using Model   = typename E::Model;
+  using form    = typename E::form;
+  vec<Real, E::n> given;
+  for (int lane = 0; lane < W; ++lane) {
+    const int64 slot = x.slot.get(lane);
+    x.t_begin.set(lane, static_cast<T>(run.batch.t_begin[slot]));
+    x.t_end.set(lane, static_cast<T>(run.batch.t_end[slot]));
+    for (int j = 0; j < form::params; ++j) x.held.p[j].set(lane, static_cast<T>(run.parameter(j, slot)));
+    for (int i = 0; i < E::n; ++i) given[i].set(lane, static_cast<T>(run.initial(i, slot)));
+  }
+  x.t      = x.t_begin;
+  x.sample = x.steps = x.rejected = x.evaluations = x.events = Integer(int64(0));
+  x.status            = Integer(int64(status::interrupted));
+  if constexpr (form::discretes > 0)
+    each<form::discretes>([&](int i) SALTUS_INLINE_LAMBDA { x.held.d[i] = Real(Model::discrete_list[i].value); });
+
+  // A value given in the spec holds before `initial`, which may use it, and after it, which may not undo it.
+  const auto take_given = [&](auto otherwise) SALTUS_INLINE_LAMBDA {
+    each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { x.y[i] = select(given[i] == given[i], given[i], otherwise(i)); });
+  };
+  take_given([&](int i) SALTUS_INLINE_LAMBDA { return Real(Model::state_list[i].value); });
+  if constexpr (form::kinds::has_initial) {
+    start<Model, Real> at{x.t, x.y, x.held.p, x.held.d};
+    Model::initial(at);
+    take_given([&](int i) SALTUS_INLINE_LAMBDA { return x.y[i]; });
+  }
+  set_modes<E>(x, where);
+  start_from<E>(x, where);
+
+  // a sound start?
+  Real finite = Real(0.0);
+  each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { finite += not_finite(x.y[i]) + not_finite(x.f[i]); });
+  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { finite += not_finite(x.held.locked[i]); });
+  end_where(x.status, where & !(finite == Real(0.0)), status::bad_start);
+  static_for<E::ng>([&](auto i) SALTUS_INLINE_LAMBDA {
+    constexpr auto info = guard_of<E, i>;
+    if constexpr (info.side == unilateral && info.which == falling)
+      end_where(x.status, where & (x.held.locked[i] < Real(0.0)), status::bad_start);
+    if constexpr (info.side == unilateral && info.which == rising)
+      end_where(x.status, where & (x.held.locked[i] > Real(0.0)), status::bad_start);
+  });
+
+  // the first step
+  x.h_max = min(Real(run.settings.max_step < limits<T>::largest ? run.settings.max_step : double(limits<T>::largest)),
+                x.t_end - x.t_begin);
+  if constexpr (form::kinds::has_max_step)
+    x.h_max = min(x.h_max, Model::max_step(point<Model, Real, Real>{x.t, x.y, x.held.p, x.held.d, x.held.locked}));
+  x.memory = {Real(0.0), Real(0.0), Real(0.0)};
+  if constexpr (E::fixed_steps) x.h = tol.fixed_step;
+  else if (run.settings.first_step > 0.0) x.h = min(Real(run.settings.first_step), x.h_max);
+  else x.h = first_step(x, where, tol);
+
+  if constexpr (E::samples)
+    for (int lane = 0; lane < W; ++lane) next_sample<E>(x, lane, run);
+  else x.next_sample = Real(0.0);
+  if constexpr (E::reductions > 0) begin_reductions<E>(x, where);
+}
+
+/// Stores the result of an instance that has its verdict.
+template <class E, class T, class Run>
+SALTUS_FN_COLD void store(instance<E, pack<T, 1>>& x, const Run& run) {
+  using form          = typename E::form;
+  const auto&  r      = run.results;
+  const int64  count  = run.batch.count, slot = x.slot.v;
+  const auto   why    = static_cast<status>(x.status.v);
+  const double span   = static_cast<double>(x.t.v) - static_cast<double>(x.t_begin.v);
+  if constexpr (E::samples) {
+    // What a sample at the very instant of the end still lacks: the state after the last event.
+    if (is_ok(why)) {
+      const auto out = form::output_values(x.t, x.y, x.held);
+      while (x.sample.v < run.settings.sample_count && x.next_sample.v <= x.t.v) {
+        for (int i = 0; i < E::n; ++i) run.store_sample(slot, i, x.sample.v, x.y[i].v);
+        for (int i = 0; i < form::outputs; ++i) run.store_sample(slot, E::n + i, x.sample.v, out[i].v);
+        x.sample.v += 1;
+        next_sample<E>(x, 0, run);
+      }
+    }
+  }
+  for (int i = 0; i < E::n; ++i) r.final_state[i * count + slot] = static_cast<double>(x.y[i].v);
+  if constexpr (form::outputs > 0) {
+    const auto out = form::output_values(x.t, x.y, x.held);
+    for (int i = 0; i < form::outputs; ++i) r.final_output[i * count + slot] = static_cast<double>(out[i].v);
+  }
+  for (int i = 0; i < form::discretes; ++i) r.final_discrete[i * count + slot] = static_cast<double>(x.held.d[i].v);
+  E::each_reduction([&](auto kind, int j) SALTUS_INLINE_LAMBDA {
+    const double value = static_cast<double>(x.reduced[j].v);
+    r.reductions[j * count + slot] = decltype(kind)::kind == reduce::mean && span > 0.0 ? value / span : value;
+  });
+  r.t_final[slot]     = static_cast<double>(x.t.v);
+  r.status[slot]      = static_cast<unsigned char>(why);
+  r.steps[slot]       = x.steps.v;
+  r.rejected[slot]    = x.rejected.v;
+  r.evaluations[slot] = x.evaluations.v;
+  r.events[slot]      = x.events.v;
+}
+
+}  // namespace saltus

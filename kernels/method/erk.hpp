@@ -1,0 +1,208 @@
+// One step of an explicit Runge-Kutta method: stages, new point, error estimate, dense output. Nothing is mutated.
+#pragma once
+
+#include "form/ode.hpp"
+#include "method/tableaus.hpp"
+
+namespace saltus {
+
+template <class Method, class Real, int n>
+struct stages {
+  static constexpr int count = Method::stages + (Method::fsal ? 0 : 1) + Method::extra_stages;
+  static constexpr int last  = Method::fsal ? Method::stages - 1 : Method::stages;  ///< index of f at the new point
+
+  Real          t, h;
+  vec<Real, n>  y;         ///< where the step began
+  vec<Real, n>  k[count];  ///< k[0] = f(t, y); k[last] = f(t + h, y1); beyond it the extra stages of dense output
+  vec<Real, n>  y1;
+
+  SALTUS_FN const vec<Real, n>& f0() const { return k[0]; }
+  SALTUS_FN const vec<Real, n>& f1() const { return k[last]; }
+};
+
+/// Right-hand-side evaluations of one step whose k[0] is known.
+template <class Method>
+inline constexpr int evaluations_per_step = Method::fsal ? Method::stages - 1 : Method::stages;
+
+namespace detail {
+
+/// base + h * (sum over j < Count of table[row][j] k[j]), component by component; zero coefficients cost nothing.
+#define SALTUS_COMBINE(function_name, coefficient)                                                       \
+  template <class Method, int Row, int Count, class Real, int n, int S>                                  \
+  SALTUS_FN vec<Real, n> function_name(const vec<Real, n>(&k)[S]) {                                      \
+    vec<Real, n> r;                                                                                      \
+    each<n>([&](int i) SALTUS_INLINE_LAMBDA {                                                            \
+      Real sum   = Real(0.0);                                                                            \
+      bool first = true;                                                                                 \
+      static_for<Count>([&](auto j) SALTUS_INLINE_LAMBDA {                                               \
+        constexpr double w = coefficient;                                                                \
+        if constexpr (w != 0.0) {                                                                        \
+          sum   = first ? Real(w) * k[j][i] : fma(Real(w), k[j][i], sum);                                \
+          first = false;                                                                                 \
+        }                                                                                                \
+      });                                                                                                \
+      r[i] = sum;                                                                                        \
+    });                                                                                                  \
+    return r;                                                                                            \
+  }
+SALTUS_COMBINE(slope_of_stage, Method::a[Row][decltype(j)::value])
+SALTUS_COMBINE(slope_of_step, Method::b[decltype(j)::value])
+SALTUS_COMBINE(slope_of_error, Method::e[decltype(j)::value])
+SALTUS_COMBINE(slope_of_second_error, Method::e3[decltype(j)::value])
+SALTUS_COMBINE(slope_of_dense, Method::d[Row][decltype(j)::value])
+#undef SALTUS_COMBINE
+
+template <class Real, int n>
+SALTUS_FN vec<Real, n> advance(const vec<Real, n>& y, Real h, const vec<Real, n>& slope) {
+  vec<Real, n> r;
+  each<n>([&](int i) SALTUS_INLINE_LAMBDA { r[i] = fma(h, slope[i], y[i]); });
+  return r;
+}
+
+}  // namespace detail
+
+/// One step of length h from (t, y) with f0 = f(t, y). `f(t, y)` is the right-hand side.
+template <class Method, class F, class Real, int n>
+SALTUS_FN stages<Method, Real, n> step(const F& f, Real t, const vec<Real, n>& y, const vec<Real, n>& f0, Real h) {
+  stages<Method, Real, n> s;
+  s.t    = t;
+  s.h    = h;
+  s.y    = y;
+  s.k[0] = f0;
+  static_for<Method::stages - 1>([&](auto before) SALTUS_INLINE_LAMBDA {
+    constexpr int    i = before + 1;
+    constexpr double c = Method::c[i];
+    const auto       ys = detail::advance(y, h, detail::slope_of_stage<Method, i, i>(s.k));
+    s.k[i]              = f(fma(Real(c), h, t), ys);
+    if constexpr (Method::fsal && i == Method::stages - 1) s.y1 = ys;
+  });
+  if constexpr (!Method::fsal) {
+    s.y1         = detail::advance(y, h, detail::slope_of_step<Method, 0, Method::stages>(s.k));
+    s.k[s.last] = f(t + h, s.y1);
+  }
+  return s;
+}
+
+/// The norms in which a step is judged.
+enum class norm_kind { rms, max, compere };
+
+/// The square of the scaled error norm: a step is accepted where this is <= 1 (a NaN never is).
+///  rms      Haug, Negrut, Engstler eq. 60: root mean square of e_i / (atol_i + rtol max(|y0_i|, |y1_i|))
+///  max      the largest of these ratios
+///  compere  Compere eq. 5.8: max |e_i| / (rtol max(max |y_i|, 1))
+template <class Method, norm_kind Norm, class Real, int n>
+SALTUS_FN Real error_norm_squared(const stages<Method, Real, n>& s, Real rtol, const vec<Real, n>& atol) {
+  const auto e = detail::slope_of_error<Method, 0, Method::stages>(s.k);
+  vec<Real, n> e3;
+  if constexpr (Method::two_errors) e3 = detail::slope_of_second_error<Method, 0, Method::stages>(s.k);
+  Real sum = Real(0.0), sum3 = Real(0.0);
+  if constexpr (Norm == norm_kind::compere) {
+    Real largest = Real(1.0);
+    each<n>([&](int i) SALTUS_INLINE_LAMBDA {
+      largest = max(largest, abs(s.y1[i]));
+      sum     = max(sum, e[i] * e[i] + not_finite(e[i]));
+      if constexpr (Method::two_errors) sum3 = max(sum3, e3[i] * e3[i]);
+      sum = sum + not_finite(s.y1[i]);  // max() may drop a NaN, a sum cannot
+    });
+    const Real scale = rtol * largest;
+    sum              = sum / (scale * scale);
+    sum3             = sum3 / (scale * scale);
+  } else {
+    each<n>([&](int i) SALTUS_INLINE_LAMBDA {
+      const Real scale = fma(rtol, max(abs(s.y[i]), abs(s.y1[i])), atol[i]);
+      const Real r     = e[i] / scale;
+      if constexpr (Norm == norm_kind::rms) sum = fma(r, r, sum);
+      else sum = max(sum, r * r) + not_finite(r);
+      if constexpr (Method::two_errors) {
+        const Real r3 = e3[i] / scale;
+        if constexpr (Norm == norm_kind::rms) sum3 = fma(r3, r3, sum3);
+        else sum3 = max(sum3, r3 * r3);
+      }
+    });
+    if constexpr (Norm == norm_kind::rms) {
+      sum  = sum * Real(1.0 / n);
+      sum3 = sum3 * Real(1.0 / n);
+    }
+  }
+  const Real h2 = s.h * s.h;
+  if constexpr (Method::two_errors) {
+    // Hairer, Norsett, Wanner II.10: err = h err5^2 / sqrt(err5^2 + 0.01 err3^2).
+    const Real both = fma(Real(0.01), sum3, sum);
+    return select(both == Real(0.0), Real(0.0), h2 * sum * (sum / both));
+  } else {
+    return h2 * sum;
+  }
+}
+
+/// The solution between the ends of a step: cubic Hermite plus the method's own terms, in Hairer's nested form
+///   y(s) = y0 + s (D + (1-s) (F1 + s (F2 + (1-s) (F3 + s (F4 + (1-s) (F5 + s F6)))))),  s in [0, 1].
+template <class Method, class Real, int n>
+struct dense_output {
+  static constexpr int terms = 3 + Method::dense_rows;
+  Real                 t, h;
+  vec<Real, n>         y0, y1;
+  vec<Real, n>         term[terms];
+
+  SALTUS_FN vec<Real, n> operator()(Real s) const {
+    const Real   r = Real(1.0) - s;
+    vec<Real, n> y;
+    each<n>([&](int i) SALTUS_INLINE_LAMBDA {
+      Real sum = term[terms - 1][i];
+      static_for<terms - 1>([&](auto back) SALTUS_INLINE_LAMBDA {
+        constexpr int j = terms - 2 - back;
+        sum             = fma(j % 2 == 0 ? r : s, sum, term[j][i]);
+      });
+      y[i] = fma(s, sum, y0[i]);
+    });
+    return y;
+  }
+
+  /// dy/ds: the derivative of the nested form, by the product rule from the inside out.
+  SALTUS_FN vec<Real, n> slope(Real s) const {
+    const Real   r = Real(1.0) - s;
+    vec<Real, n> dy;
+    each<n>([&](int i) SALTUS_INLINE_LAMBDA {
+      Real sum = term[terms - 1][i], d = Real(0.0);
+      static_for<terms - 1>([&](auto back) SALTUS_INLINE_LAMBDA {
+        constexpr int j = terms - 2 - back;
+        if constexpr (j % 2 == 0) {
+          d   = fma(r, d, -sum);
+          sum = fma(r, sum, term[j][i]);
+        } else {
+          d   = fma(s, d, sum);
+          sum = fma(s, sum, term[j][i]);
+        }
+      });
+      dy[i] = fma(s, d, sum);
+    });
+    return dy;
+  }
+};
+
+/// Builds the dense output of a step, evaluating the method's extra stages if it has any.
+template <class Method, class F, class Real, int n>
+SALTUS_FN dense_output<Method, Real, n> interpolate(const F& f, stages<Method, Real, n> s) {
+  static_for<Method::extra_stages>([&](auto extra) SALTUS_INLINE_LAMBDA {
+    constexpr int    i = Method::stages + extra;
+    constexpr double c = Method::c[i];
+    s.k[i] = f(fma(Real(c), s.h, s.t), detail::advance(s.y, s.h, detail::slope_of_stage<Method, i, i>(s.k)));
+  });
+  dense_output<Method, Real, n> q;
+  q.t  = s.t;
+  q.h  = s.h;
+  q.y0 = s.y;
+  q.y1 = s.y1;
+  each<n>([&](int i) SALTUS_INLINE_LAMBDA {
+    const Real D = s.y1[i] - s.y[i];
+    q.term[0][i] = D;
+    q.term[1][i] = fma(s.h, s.f0()[i], -D);
+    q.term[2][i] = fma(-s.h, s.f0()[i] + s.f1()[i], D + D);
+  });
+  static_for<Method::dense_rows>([&](auto row) SALTUS_INLINE_LAMBDA {
+    const auto slope = detail::slope_of_dense<Method, row, Method::stages + Method::extra_stages>(s.k);
+    each<n>([&](int i) SALTUS_INLINE_LAMBDA { q.term[3 + row][i] = s.h * slope[i]; });
+  });
+  return q;
+}
+
+}  // namespace saltus

@@ -1,0 +1,231 @@
+// What a model is: the names it declares, the functions it may write, and the point at which they are evaluated.
+//
+// A model is a struct named like its file. It declares up to five enumerations with a list each,
+//
+//     enum state     { ... };  static constexpr saltus::variable<state>     state_list[]     = {{id, default, unit, about}, ...};
+//     enum parameter { ... };  static constexpr saltus::variable<parameter> parameter_list[] = ...
+//     enum discrete  { ... };  static constexpr saltus::variable<discrete>  discrete_list[]  = ...
+//     enum guard     { ... };  static constexpr saltus::crossing<guard>     guard_list[]     = {{id, direction, sidedness, about}, ...};
+//     enum output    { ... };  static constexpr saltus::derived<output>     output_list[]    = {{id, unit, about}, ...};
+//
+// (only `state` is compulsory), and writes the functions
+//
+//     static void initial(auto& at);                          // at[state] = ...; may depend on parameters and time
+//     static void rhs(const auto& at, auto& dy);              // dy[state] = ...
+//     static void guards(const auto& at, auto& g);            // g[guard] = ...
+//     static void outputs(const auto& at, auto& out);         // out[output] = ...
+//     static void transition(auto& now);                      // at an event: if (now.due(guard)) now[state] = ...
+//     static void mode(auto& now);                            // discrete variables from guard signs: now.above(guard)
+//     static auto max_step(const auto& at);                   // the longest step at which the guards can be trusted
+//
+// `rhs` is compulsory; `guards` and `transition` come together. `initial`, `rhs`, `guards`, `outputs` and `max_step` run
+// for several instances at once: a condition on a value is `select(condition, a, b)`. `transition` and `mode` run for one
+// instance: an ordinary `if` is right there. docs/add_a_problem.md is the tutorial.
+#pragma once
+
+#include "abi.hpp"
+#include "number/dual.hpp"
+
+namespace saltus {
+
+enum direction : int { rising = abi::rising, falling = abi::falling, both = abi::both };
+enum sidedness : int {
+  bilateral  = abi::bilateral,  ///< g goes through zero; the event is placed just past it (CEL+, Compere 5.4)
+  unilateral = abi::unilateral  ///< g never passes zero; the event is placed just before it (CEL-, Compere 5.5)
+};
+enum class ending : int { continues, terminal };
+inline constexpr ending continues = ending::continues;
+inline constexpr ending terminal  = ending::terminal;
+
+/// A state, parameter or discrete variable: identity, default, unit ("1" if none), meaning.
+template <class Id>
+struct variable {
+  Id          id;
+  double      value;
+  const char* unit;
+  const char* about;
+};
+
+/// A guard: g crosses zero in `direction`.
+template <class Id>
+struct crossing {
+  Id              id;
+  saltus::direction which;
+  saltus::sidedness side;
+  const char*     about;
+  saltus::ending  ends = continues;
+};
+
+/// An output: computed from the point, never integrated.
+template <class Id>
+struct derived {
+  Id          id;
+  const char* unit;
+  const char* about;
+};
+
+namespace detail {
+
+enum class no_parameter : int {};
+enum class no_discrete : int {};
+enum class no_guard : int {};
+enum class no_output : int {};
+
+template <class T, int N>
+constexpr int count_of(const T (&)[N]) {
+  return N;
+}
+
+/// True if entry i of the list names enumerator i: the list and the enumeration cannot drift apart.
+template <class T, int N>
+constexpr bool in_order(const T (&list)[N]) {
+  for (int i = 0; i < N; ++i)
+    if (static_cast<int>(list[i].id) != i) return false;
+  return true;
+}
+
+template <class Model>
+struct kinds {
+  template <class M>
+  static constexpr bool has_parameters = requires { M::parameter_list[0]; };
+
+#define SALTUS_KIND(kind)                                                            \
+  template <class M>                                                                 \
+  static auto pick_##kind() {                                                        \
+    if constexpr (requires { M::kind##_list[0]; }) return typename M::kind{};        \
+    else return no_##kind{};                                                         \
+  }                                                                                  \
+  template <class M>                                                                 \
+  static constexpr int count_##kind() {                                              \
+    if constexpr (requires { M::kind##_list[0]; }) {                                 \
+      static_assert(in_order(M::kind##_list),                                        \
+                    "the entries of " #kind "_list must stand in the order of enum " #kind ", each once"); \
+      return count_of(M::kind##_list);                                               \
+    } else {                                                                         \
+      return 0;                                                                      \
+    }                                                                                \
+  }                                                                                  \
+  using kind                        = decltype(pick_##kind<Model>());                \
+  static constexpr int kind##_count = count_##kind<Model>();
+  SALTUS_KIND(parameter)
+  SALTUS_KIND(discrete)
+  SALTUS_KIND(guard)
+  SALTUS_KIND(output)
+#undef SALTUS_KIND
+  static_assert(
+      requires { Model::state_list[0]; },
+      "a model needs at least one state: enum state { ... }; and static constexpr saltus::variable<state> state_list[]");
+  using state                      = typename Model::state;
+  static constexpr int state_count = count_of(Model::state_list);
+  static_assert(in_order(Model::state_list),
+                "the entries of state_list must stand in the order of enum state, each once");
+};
+
+}  // namespace detail
+
+/// A vector addressed by enumerators of one kind: what `rhs`, `guards` and `outputs` fill in.
+template <class Id, class Real, int N>
+struct named {
+  vec<Real, N>          values;
+  SALTUS_FN Real&       operator[](Id i) { return values[static_cast<int>(i)]; }
+  SALTUS_FN const Real& operator[](Id i) const { return values[static_cast<int>(i)]; }
+};
+
+/// Where a model's functions are evaluated: time, states, parameters, discrete variables and the locked guard signs, each
+/// by its enumerator: at[velocity], at[restitution], at.t, at.above(impact).
+/// `Value` is the type of t and y (a dual while rates are taken), `Real` that of what is constant through a step.
+template <class Model, class Value, class Real>
+struct point {
+  using kinds = detail::kinds<Model>;
+  Value                                   t;
+  const vec<Value, kinds::state_count>&   y;
+  const vec<Real, kinds::parameter_count>& p;
+  const vec<Real, kinds::discrete_count>& d;
+  const vec<Real, kinds::guard_count>&    locked;  ///< guard values at the start of the step (discontinuity locking)
+
+  SALTUS_FN const Value& operator[](typename kinds::state i) const { return y[i]; }
+  SALTUS_FN const Real&  operator[](typename kinds::parameter i) const { return p[static_cast<int>(i)]; }
+  SALTUS_FN const Real&  operator[](typename kinds::discrete i) const { return d[static_cast<int>(i)]; }
+  /// A discrete variable read as a switch.
+  SALTUS_FN mask_of<Real> is_on(typename kinds::discrete i) const { return d[static_cast<int>(i)] > Real(0.5); }
+  /// L of Compere 5.3, held through the step: was g >= 0 when the step began?
+  SALTUS_FN mask_of<Real> above(typename kinds::guard i) const {
+    return locked[static_cast<int>(i)] >= Real(0.0);
+  }
+};
+
+/// The starting point, as `initial` sees it: states may be written.
+template <class Model, class Real>
+struct start {
+  using kinds = detail::kinds<Model>;
+  Real                                     t;
+  vec<Real, kinds::state_count>&           y;
+  const vec<Real, kinds::parameter_count>& p;
+  vec<Real, kinds::discrete_count>&        d;
+
+  SALTUS_FN Real&       operator[](typename kinds::state i) { return y[i]; }
+  SALTUS_FN Real&       operator[](typename kinds::discrete i) { return d[static_cast<int>(i)]; }
+  SALTUS_FN const Real& operator[](typename kinds::parameter i) const { return p[static_cast<int>(i)]; }
+};
+
+/// One instance at one event, as `transition` and `mode` see it. `Real` is a pack of one: conditions are ordinary `if`s.
+template <class Model, class Real>
+struct event {
+  using kinds = detail::kinds<Model>;
+  Real                                     t;
+  vec<Real, kinds::state_count>&           y;
+  const vec<Real, kinds::parameter_count>& p;
+  vec<Real, kinds::discrete_count>&        d;
+  vec<Real, kinds::guard_count>            g;      ///< guard values at this moment
+  vec<Real, kinds::guard_count>            fired;  ///< 1 for every guard that is due now
+  bool                                     stopped = false;
+
+  SALTUS_FN Real&       operator[](typename kinds::state i) { return y[i]; }
+  SALTUS_FN Real&       operator[](typename kinds::discrete i) { return d[static_cast<int>(i)]; }
+  SALTUS_FN const Real& operator[](typename kinds::parameter i) const { return p[static_cast<int>(i)]; }
+  SALTUS_FN bool        is_on(typename kinds::discrete i) const { return bool(d[static_cast<int>(i)] > Real(0.5)); }
+  /// Is this guard one of those that fire now? All that are due at the located time are, together, once.
+  SALTUS_FN bool due(typename kinds::guard i) const { return bool(fired[static_cast<int>(i)] > Real(0.5)); }
+  /// The sign of a guard: is g >= 0?
+  SALTUS_FN bool above(typename kinds::guard i) const { return bool(g[static_cast<int>(i)] >= Real(0.0)); }
+  /// Ends this instance here, with status `stopped`.
+  SALTUS_FN void stop() { stopped = true; }
+};
+
+namespace detail {
+// Archetypes: ask whether a function is there and can be called, without looking into it.
+struct anything {};
+}  // namespace detail
+
+/// What the engine asks of a model, checked once, with one sentence for each mistake.
+template <class Model>
+struct contract : detail::kinds<Model> {
+  using kinds = detail::kinds<Model>;
+  using one   = pack<double, 1>;
+  using at    = point<Model, one, one>;
+  using rates = named<typename kinds::state, one, kinds::state_count>;
+  using signs = named<typename kinds::guard, one, kinds::guard_count>;
+  using outs  = named<typename kinds::output, one, kinds::output_count>;
+
+  static constexpr bool has_initial = requires(start<Model, one>& s) { Model::initial(s); };
+  static constexpr bool has_rhs = requires(const at& a, rates& dy) { Model::rhs(a, dy); };
+  static constexpr bool has_guards = requires(const at& a, signs& g) { Model::guards(a, g); };
+  static constexpr bool has_outputs = requires(const at& a, outs& o) { Model::outputs(a, o); };
+  static constexpr bool has_transition = requires(event<Model, one>& e) { Model::transition(e); };
+  static constexpr bool has_mode = requires(event<Model, one>& e) { Model::mode(e); };
+  static constexpr bool has_max_step = requires(const at& a) { Model::max_step(a); };
+
+  static_assert(has_rhs, "the model has no right-hand side: write static void rhs(const auto& at, auto& dy)");
+  static_assert(kinds::guard_count == 0 || has_guards,
+                "the model lists guards but does not compute them: write static void guards(const auto& at, auto& g)");
+  static_assert(kinds::guard_count > 0 || !has_guards,
+                "the model computes guards but does not list them: add enum guard { ... }; and guard_list[]");
+  static_assert(!has_transition || kinds::guard_count > 0,
+                "the model has a transition but no guard that could lead to it: add enum guard { ... }; and guard_list[]");
+  static_assert(kinds::output_count == 0 || has_outputs,
+                "the model lists outputs but does not compute them: write static void outputs(const auto& at, auto& out)");
+  static_assert(kinds::output_count > 0 || !has_outputs,
+                "the model computes outputs but does not list them: add enum output { ... }; and output_list[]");
+};
+
+}  // namespace saltus

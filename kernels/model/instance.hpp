@@ -1,0 +1,155 @@
+// One instance in flight: everything that must be known to continue it. Written over packs it is a row of lanes; over
+// packs of one it is a parked record. There is no other state.
+#pragma once
+
+#include "form/ode.hpp"
+#include "method/controller.hpp"
+#include "method/erk.hpp"
+#include "model/status.hpp"
+
+namespace saltus {
+
+/// A quantity followed over the whole trajectory.
+enum class reduce { min, max, mean, integral };
+
+/// One reduction, as a type: of state (or output) number Index.
+template <reduce Kind, bool OfOutput, int Index>
+struct reduction {
+  static constexpr reduce kind      = Kind;
+  static constexpr bool   of_output = OfOutput;
+  static constexpr int    index     = Index;
+};
+
+/// What is compiled together: a model, a method, an arithmetic, and what is to be observed.
+template <class Model_, class Method_, class T_, norm_kind Norm_, controller_kind Controller_, bool Fixed_, bool Samples_,
+          class... Reductions>
+struct engine {
+  using Model  = Model_;
+  using Method = Method_;
+  using T      = T_;
+  using form   = ode<Model>;
+
+  static constexpr norm_kind       norm        = Norm_;
+  static constexpr controller_kind controller  = Controller_;
+  static constexpr bool            fixed_steps = Fixed_;    ///< constant step, no error control
+  static constexpr bool            samples     = Samples_;  ///< a time grid is recorded
+  static constexpr int             n           = form::states;
+  static constexpr int             ng          = form::guards;
+  static constexpr int             reductions  = sizeof...(Reductions);
+
+  /// body(reduction type instance, constant index) for every reduction.
+  template <class F>
+  SALTUS_FN static void each_reduction(F&& body) {
+    int j = 0;
+    (body(Reductions{}, j++), ...);
+  }
+
+  static_assert(Fixed_ || Method::embedded_order > 0,
+                "this method has no error estimate: give a fixed step (step = ...) or choose another method");
+};
+
+/// The settings of a run in the arithmetic of the lanes; the same for every instance.
+template <class E, class Real>
+struct tolerances {
+  Real                rtol;
+  vec<Real, E::n>     atol;
+  Real                event_tol, fixed_step;
+  typename Real::integer max_steps, max_events;
+};
+
+template <class E, class Real>
+struct instance {
+  using integer = typename Real::integer;
+
+  // the last accepted point
+  Real                                  t;
+  vec<Real, E::n>                       y, f;
+  typename E::form::template held<Real> held;  ///< held.locked are the guards at the accepted point
+  vec<Real, E::ng>                      rate;  ///< dg/dt there
+
+  // the step to come
+  Real                 h, h_max, t_begin, t_end;
+  control_memory<Real> memory;
+
+  // what is observed
+  Real                     next_sample;
+  vec<Real, E::reductions> reduced;
+
+  integer slot, sample, steps, rejected, evaluations, events, status;
+
+  /// body(field of a, field of b) for every number kept; the one list of what an instance is.
+  template <class A, class B, class F>
+  SALTUS_FN static void each_real(A& a, B& b, F&& body) {
+    body(a.t, b.t);
+    each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
+      body(a.y[i], b.y[i]);
+      body(a.f[i], b.f[i]);
+    });
+    each<E::form::params>([&](int i) SALTUS_INLINE_LAMBDA { body(a.held.p[i], b.held.p[i]); });
+    each<E::form::discretes>([&](int i) SALTUS_INLINE_LAMBDA { body(a.held.d[i], b.held.d[i]); });
+    each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
+      body(a.held.locked[i], b.held.locked[i]);
+      body(a.rate[i], b.rate[i]);
+    });
+    body(a.h, b.h);
+    body(a.h_max, b.h_max);
+    body(a.t_begin, b.t_begin);
+    body(a.t_end, b.t_end);
+    body(a.memory.log_error, b.memory.log_error);
+    body(a.memory.log_ratio, b.memory.log_ratio);
+    body(a.memory.refused, b.memory.refused);
+    body(a.next_sample, b.next_sample);
+    each<E::reductions>([&](int i) SALTUS_INLINE_LAMBDA { body(a.reduced[i], b.reduced[i]); });
+  }
+  template <class A, class B, class F>
+  SALTUS_FN static void each_integer(A& a, B& b, F&& body) {
+    body(a.slot, b.slot);
+    body(a.sample, b.sample);
+    body(a.steps, b.steps);
+    body(a.rejected, b.rejected);
+    body(a.evaluations, b.evaluations);
+    body(a.events, b.events);
+    body(a.status, b.status);
+  }
+  static constexpr int real_count =
+      1 + 2 * E::n + E::form::params + E::form::discretes + 2 * E::ng + 4 + 3 + 1 + E::reductions;
+  static constexpr int integer_count = 7;
+};
+
+/// lanes[lane] = record.
+template <class E, class T, int W>
+SALTUS_FN void put(instance<E, pack<T, W>>& lanes, int lane, const instance<E, pack<T, 1>>& record) {
+  auto copy = [&](auto& to, const auto& from) SALTUS_INLINE_LAMBDA { to.set(lane, from.v); };
+  instance<E, pack<T, W>>::each_real(lanes, record, copy);
+  instance<E, pack<T, W>>::each_integer(lanes, record, copy);
+}
+
+/// lanes[lane] as a record.
+template <class E, class T, int W>
+SALTUS_FN instance<E, pack<T, 1>> take(const instance<E, pack<T, W>>& lanes, int lane) {
+  instance<E, pack<T, 1>> record;
+  auto copy = [&](auto& to, const auto& from) SALTUS_INLINE_LAMBDA { to.v = from.get(lane); };
+  instance<E, pack<T, W>>::each_real(record, lanes, copy);
+  instance<E, pack<T, W>>::each_integer(record, lanes, copy);
+  return record;
+}
+
+/// Counts in masked lanes.
+template <class Integer, class Mask>
+SALTUS_FN void add_where(Integer& counter, Mask m, int amount) {
+  counter = counter + select(m, Integer(int64(amount)), Integer(int64(0)));
+}
+
+template <class Real>
+SALTUS_FN void assign_where(mask_of<Real> m, Real& to, Real from) {
+  to = select(m, from, to);
+}
+
+/// Gives lanes their verdict; the first one stays. An instance in flight counts as interrupted until it has one.
+template <class Integer, class Mask>
+SALTUS_FN void end_where(Integer& current, Mask m, status why) {
+  const auto running = current == Integer(int64(status::interrupted));
+  current            = select(m & running, Integer(int64(why)), current);
+}
+
+}  // namespace saltus

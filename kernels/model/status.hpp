@@ -1,0 +1,83 @@
+// How an instance ended: every instance has exactly one status, and each status one meaning and one remedy.
+//
+// The kernels store the number, the result file lists number and name, the summary prints the sentences. Files outlive
+// programs: a number is never given to another status, and a new one takes the next free number.
+#pragma once
+
+#include "number/base.hpp"
+
+namespace saltus {
+
+enum class status : unsigned char {
+  finished       = 0,
+  stopped        = 1,
+  step_budget    = 2,
+  event_budget   = 3,
+  step_too_small = 4,
+  not_finite     = 5,
+  bad_start      = 6,
+  event_loop     = 7,
+  not_located    = 8,
+  not_run        = 9,
+  interrupted    = 10,
+};
+
+enum class status_group : unsigned char {
+  ok,           ///< the instance is what was asked for
+  failed,       ///< integration gave up; the state is the last one that can be trusted
+  not_finished  ///< the run ended before the instance did
+};
+
+/// One status: its number, its name in files and on the command line, what it means, what to do about it.
+struct status_row {
+  status       id;
+  const char*  name;
+  const char*  meaning;
+  const char*  remedy;
+  status_group group;
+};
+
+inline constexpr status_row status_table[] = {
+    {status::finished, "finished", "reached the end of its time span", "nothing to do", status_group::ok},
+    {status::stopped, "stopped", "the model or a terminal guard ended it", "nothing to do", status_group::ok},
+    {status::step_budget, "step_budget", "used up its budget of trial steps",
+     "raise max_steps; if steps are tiny, loosen rtol and atol or look for a stiff or fast regime", status_group::failed},
+    {status::event_budget, "event_budget", "used up its budget of events",
+     "raise max_events; if events pile up (bounces that never end), give the model a resting or sliding mode",
+     status_group::failed},
+    {status::step_too_small, "step_too_small", "error control asked for a step below the rounding of t",
+     "loosen rtol and atol, or look for a singularity or an unguarded jump in the right-hand side near t_final",
+     status_group::failed},
+    {status::not_finite, "not_finite", "right-hand side, guard or state was not finite however short the step",
+     "look for a division by zero, a root of a negative number or a blow-up near t_final", status_group::failed},
+    {status::bad_start, "bad_start",
+     "initial state or right-hand side not finite, or a unilateral guard already violated at the start",
+     "correct the initial values or the parameters of this instance", status_group::failed},
+    {status::event_loop, "event_loop", "transitions at one instant kept triggering each other",
+     "let the transition leave a state in which no guard is due, or give the model a resting or sliding mode",
+     status_group::failed},
+    {status::not_located, "not_located", "an event was detected but not located within the allowed tries",
+     "set a smaller max_step, or smooth a guard that is not continuous or not differentiable", status_group::failed},
+    {status::not_run, "not_run", "was never started", "run it again: the run ended before its turn came",
+     status_group::not_finished},
+    {status::interrupted, "interrupted", "was under way when the run was interrupted", "run it again",
+     status_group::not_finished},
+};
+
+inline constexpr int status_count = sizeof(status_table) / sizeof(status_table[0]);
+
+/// True if the instance reached its end, by itself or by a terminal guard.
+SALTUS_FN constexpr bool is_ok(status s) { return s == status::finished || s == status::stopped; }
+
+namespace detail {
+constexpr bool status_table_is_right() {
+  for (int i = 0; i < status_count; ++i) {
+    const status_row& row = status_table[i];
+    if (static_cast<int>(row.id) != i || is_ok(row.id) != (row.group == status_group::ok)) return false;
+  }
+  return true;
+}
+static_assert(status_table_is_right(), "row i of status_table describes status i, and is_ok agrees with its group");
+}  // namespace detail
+
+}  // namespace saltus

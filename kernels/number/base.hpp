@@ -1,0 +1,80 @@
+// What every kernel header needs before anything else: function attributes, integers, compile-time loops.
+// Nothing from the standard library: NVRTC has none of it.
+#pragma once
+
+#if defined(__CUDACC__) || defined(__CUDACC_RTC__)
+#define SALTUS_FN __host__ __device__ __forceinline__
+#define SALTUS_FN_COLD __host__ __device__
+#define SALTUS_INLINE_LAMBDA
+#elif defined(__GNUC__)
+#define SALTUS_FN inline __attribute__((always_inline))
+#define SALTUS_FN_COLD inline __attribute__((noinline))
+#define SALTUS_INLINE_LAMBDA __attribute__((always_inline))
+#else
+#error "saltus kernels need g++, clang, nvcc or NVRTC"
+#endif
+
+namespace saltus {
+
+using int32  = int;
+using int64  = long long;
+using uint64 = unsigned long long;
+static_assert(sizeof(int32) == 4 && sizeof(int64) == 8);
+
+/// A compile-time integer that converts to int: the argument of the body of a `static_for`.
+template <int I>
+struct constant {
+  static constexpr int value = I;
+  constexpr SALTUS_FN operator int() const { return I; }
+};
+
+namespace detail {
+template <int... I>
+struct index_list {};
+#if defined(__CUDACC__) || defined(__CUDACC_RTC__) || defined(__clang__)
+template <int N, int... I>
+struct make_index_list : make_index_list<N - 1, N - 1, I...> {};
+template <int... I>
+struct make_index_list<0, I...> {
+  using type = index_list<I...>;
+};
+template <int N>
+using indices = typename make_index_list<N>::type;
+#else
+template <int N>
+using indices = index_list<__integer_pack(N)...>;
+#endif
+template <class F, int... I>
+SALTUS_FN void unroll(F&& body, index_list<I...>) {
+  (body(constant<I>{}), ...);
+}
+}  // namespace detail
+
+/// body(constant<0>), ..., body(constant<N-1>): unrolled, the index usable as a template argument.
+template <int N, class F>
+SALTUS_FN void static_for(F&& body) {
+  detail::unroll(static_cast<F&&>(body), detail::indices<N>{});
+}
+
+/// body(0), ..., body(N-1): unrolled while N is small, an ordinary loop beyond (so that 200 states still compile).
+template <int N, class F>
+SALTUS_FN void each(F&& body) {
+  if constexpr (N <= 12) {
+    static_for<N>([&](auto i) SALTUS_INLINE_LAMBDA { body(static_cast<int>(i)); });
+  } else {
+    for (int i = 0; i < N; ++i) body(i);
+  }
+}
+
+/// A fixed number of values; `vec<Real, 0>` is allowed and empty.
+template <class Real, int N>
+struct vec {
+  using value_type          = Real;
+  static constexpr int size = N;
+  Real                 data[N > 0 ? N : 1];
+
+  SALTUS_FN Real&       operator[](int i) { return data[i]; }
+  SALTUS_FN const Real& operator[](int i) const { return data[i]; }
+};
+
+}  // namespace saltus

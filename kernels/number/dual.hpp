@@ -1,0 +1,97 @@
+// dual<Real, N>: a value and its N directional derivatives, carried through the same model function (forward mode).
+// With N = 1, t' = 1 and y' = f it gives dg/dt along the solution, which is all that event detection needs.
+#pragma once
+
+#include "number/real.hpp"
+
+namespace saltus {
+
+template <class Real, int N = 1>
+struct dual {
+  using scalar               = scalar_of<Real>;
+  using mask_type            = mask_of<Real>;
+  using integer              = typename real_traits<Real>::integer;
+  static constexpr int lanes = real_traits<Real>::lanes;
+
+  Real value;
+  Real d[N];
+
+  dual() = default;
+  SALTUS_FN dual(double x) : value(x) {
+    for (int i = 0; i < N; ++i) d[i] = Real(0.0);
+  }
+  SALTUS_FN dual(Real x) : value(x) {
+    for (int i = 0; i < N; ++i) d[i] = Real(0.0);
+  }
+  SALTUS_FN dual(Real x, Real dx)
+    requires(N == 1)
+      : value(x) {
+    d[0] = dx;
+  }
+
+  /// f(value) with derivative `slope` at value: the chain rule for every function of one argument.
+  SALTUS_FN friend dual chain(Real value, Real slope, const dual& a) {
+    dual r(value);
+    for (int i = 0; i < N; ++i) r.d[i] = slope * a.d[i];
+    return r;
+  }
+
+  SALTUS_FN friend dual operator+(const dual& a, const dual& b) {
+    dual r(a.value + b.value);
+    for (int i = 0; i < N; ++i) r.d[i] = a.d[i] + b.d[i];
+    return r;
+  }
+  SALTUS_FN friend dual operator-(const dual& a, const dual& b) {
+    dual r(a.value - b.value);
+    for (int i = 0; i < N; ++i) r.d[i] = a.d[i] - b.d[i];
+    return r;
+  }
+  SALTUS_FN friend dual operator*(const dual& a, const dual& b) {
+    dual r(a.value * b.value);
+    for (int i = 0; i < N; ++i) r.d[i] = fma(a.d[i], b.value, a.value * b.d[i]);
+    return r;
+  }
+  SALTUS_FN friend dual operator/(const dual& a, const dual& b) {
+    const Real inverse = Real(1.0) / b.value;
+    dual       r(a.value / b.value);
+    for (int i = 0; i < N; ++i) r.d[i] = fma(-r.value, b.d[i], a.d[i]) * inverse;
+    return r;
+  }
+  SALTUS_FN friend dual operator-(const dual& a) { return chain(-a.value, Real(-1.0), a); }
+  SALTUS_FN friend dual operator+(const dual& a) { return a; }
+
+  SALTUS_FN dual& operator+=(const dual& b) { return *this = *this + b; }
+  SALTUS_FN dual& operator-=(const dual& b) { return *this = *this - b; }
+  SALTUS_FN dual& operator*=(const dual& b) { return *this = *this * b; }
+  SALTUS_FN dual& operator/=(const dual& b) { return *this = *this / b; }
+
+  SALTUS_FN friend mask_type operator<(const dual& a, const dual& b) { return a.value < b.value; }
+  SALTUS_FN friend mask_type operator<=(const dual& a, const dual& b) { return a.value <= b.value; }
+  SALTUS_FN friend mask_type operator>(const dual& a, const dual& b) { return a.value > b.value; }
+  SALTUS_FN friend mask_type operator>=(const dual& a, const dual& b) { return a.value >= b.value; }
+  SALTUS_FN friend mask_type operator==(const dual& a, const dual& b) { return a.value == b.value; }
+  SALTUS_FN friend mask_type operator!=(const dual& a, const dual& b) { return a.value != b.value; }
+
+  SALTUS_FN friend dual select(mask_type m, const dual& a, const dual& b) {
+    dual r(select(m, a.value, b.value));
+    for (int i = 0; i < N; ++i) r.d[i] = select(m, a.d[i], b.d[i]);
+    return r;
+  }
+  SALTUS_FN friend dual fma(const dual& a, const dual& b, const dual& c) {
+    dual r(fma(a.value, b.value, c.value));
+    for (int i = 0; i < N; ++i) r.d[i] = fma(a.d[i], b.value, fma(a.value, b.d[i], c.d[i]));
+    return r;
+  }
+  SALTUS_FN friend dual sqrt(const dual& a) {
+    const Real root = sqrt(a.value);
+    return chain(root, Real(0.5) / root, a);
+  }
+  SALTUS_FN friend dual abs(const dual& a) {
+    return chain(abs(a.value), select(a.value < Real(0.0), Real(-1.0), Real(1.0)), a);
+  }
+  SALTUS_FN friend dual sign(const dual& a) { return dual(sign(a.value)); }
+  SALTUS_FN friend dual min(const dual& a, const dual& b) { return select(b.value < a.value, b, a); }
+  SALTUS_FN friend dual max(const dual& a, const dual& b) { return select(a.value < b.value, b, a); }
+};
+
+}  // namespace saltus

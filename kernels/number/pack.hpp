@@ -1,0 +1,291 @@
+// pack<T, W>: W numbers that move together - one SIMD register on a CPU, or (W = 1) the one number of a scalar run or of
+// a CUDA thread. mask<T, W>: the W answers of a comparison. Every operation acts lane by lane and rounds like IEEE-754
+// scalar arithmetic, so lane j of any pack holds the bits a pack of one would hold.
+//
+// Built on the vector types of g++ and clang rather than on a SIMD library; docs/numerics.md gives the reasons.
+#pragma once
+
+#include "number/base.hpp"
+
+namespace saltus {
+
+namespace detail {
+
+template <class T>
+struct integer_of;
+template <>
+struct integer_of<double> {
+  using type = int64;
+};
+template <>
+struct integer_of<float> {
+  using type = int32;
+};
+template <>
+struct integer_of<int64> {
+  using type = int64;
+};
+template <>
+struct integer_of<int32> {
+  using type = int32;
+};
+
+template <bool First, class A, class B>
+struct choose {
+  using type = A;
+};
+template <class A, class B>
+struct choose<false, A, B> {
+  using type = B;
+};
+
+template <class T, int W>
+struct native {
+  typedef T                             type __attribute__((vector_size(W * sizeof(T))));
+  typedef typename integer_of<T>::type  mask __attribute__((vector_size(W * sizeof(T))));
+};
+template <class T>
+struct native<T, 1> {
+  using type = T;
+  using mask = bool;
+};
+
+}  // namespace detail
+
+template <class T>
+using integer_of = typename detail::integer_of<T>::type;
+
+/// W truth values over lanes as wide as the integer T. A mask of one converts to bool where a condition is expected.
+template <class T, int W>
+struct mask {
+  using native = typename detail::native<T, W>::mask;
+  native m;
+
+  SALTUS_FN friend mask operator&(mask a, mask b) {
+    if constexpr (W == 1) return {a.m && b.m};
+    else return {a.m & b.m};
+  }
+  SALTUS_FN friend mask operator|(mask a, mask b) {
+    if constexpr (W == 1) return {a.m || b.m};
+    else return {a.m | b.m};
+  }
+  SALTUS_FN friend mask operator!(mask a) {
+    if constexpr (W == 1) return {!a.m};
+    else return {~a.m};
+  }
+  SALTUS_FN friend mask operator&&(mask a, mask b) { return a & b; }
+  SALTUS_FN friend mask operator||(mask a, mask b) { return a | b; }
+  SALTUS_FN friend mask operator^(mask a, mask b) {
+    if constexpr (W == 1) return {a.m != b.m};
+    else return {a.m ^ b.m};
+  }
+  SALTUS_FN bool operator[](int lane) const {
+    if constexpr (W == 1) return m;
+    else return m[lane] != 0;
+  }
+  SALTUS_FN explicit operator bool() const
+    requires(W == 1)
+  {
+    return m;
+  }
+  /// The same answer in every lane.
+  SALTUS_FN static mask all(bool value) {
+    if constexpr (W == 1) return {value};
+    else return {native{} - (value ? 1 : 0)};
+  }
+  /// Lane j takes bit j.
+  SALTUS_FN static mask from_bits(unsigned bits) {
+    if constexpr (W == 1) {
+      return {(bits & 1u) != 0};
+    } else {
+      native r{};
+      for (int j = 0; j < W; ++j) r[j] = (bits >> j & 1u) ? -1 : 0;
+      return {r};
+    }
+  }
+  /// Bit j is lane j.
+  SALTUS_FN unsigned bits() const {
+    if constexpr (W == 1) {
+      return m ? 1u : 0u;
+    } else {
+#if defined(__AVX512DQ__) && defined(__AVX512VL__)
+      if constexpr (sizeof(native) == 64 && sizeof(T) == 8)
+        return static_cast<unsigned char>(__builtin_ia32_cvtq2mask512(m));
+      else if constexpr (sizeof(native) == 64 && sizeof(T) == 4)
+        return static_cast<unsigned short>(__builtin_ia32_cvtd2mask512((int __attribute__((vector_size(64))))m));
+      else
+#endif
+#if defined(__AVX__)
+          if constexpr (sizeof(native) == 32 && sizeof(T) == 8)
+        return static_cast<unsigned>(__builtin_ia32_movmskpd256((double __attribute__((vector_size(32))))m));
+      else if constexpr (sizeof(native) == 32 && sizeof(T) == 4)
+        return static_cast<unsigned>(__builtin_ia32_movmskps256((float __attribute__((vector_size(32))))m));
+      else
+#endif
+      {
+        unsigned r = 0;
+        for (int j = 0; j < W; ++j) r |= m[j] ? 1u << j : 0u;
+        return r;
+      }
+    }
+  }
+};
+
+template <class T, int W>
+SALTUS_FN bool any(mask<T, W> a) {
+  return a.bits() != 0;
+}
+template <class T, int W>
+SALTUS_FN bool all(mask<T, W> a) {
+  return a.bits() == (W == 32 ? ~0u : (1u << W) - 1u);
+}
+template <class T, int W>
+SALTUS_FN bool none(mask<T, W> a) {
+  return a.bits() == 0;
+}
+
+template <class T, int W = 1>
+struct pack {
+  using scalar               = T;
+  using native               = typename detail::native<T, W>::type;
+  using integer              = pack<integer_of<T>, W>;
+  using mask_type            = mask<integer_of<T>, W>;
+  static constexpr int  lanes    = W;
+  static constexpr bool floating = static_cast<T>(0.5) != T(0);
+  /// What a literal is written as: double for floating packs, a 64-bit integer for integer ones.
+  using literal = typename detail::choose<floating, double, int64>::type;
+
+  native v;
+
+  pack() = default;
+  SALTUS_FN constexpr pack(literal x) : v(spread(static_cast<T>(x))) {}
+
+  SALTUS_FN static pack from(native x) {
+    pack r;
+    r.v = x;
+    return r;
+  }
+
+  SALTUS_FN T get(int lane) const {
+    if constexpr (W == 1) return v;
+    else return v[lane];
+  }
+  SALTUS_FN void set(int lane, T x) {
+    if constexpr (W == 1) v = x;
+    else reinterpret_cast<T*>(this)[lane] = x;
+  }
+
+  SALTUS_FN friend pack operator+(pack a, pack b) { return from(a.v + b.v); }
+  SALTUS_FN friend pack operator-(pack a, pack b) { return from(a.v - b.v); }
+  SALTUS_FN friend pack operator*(pack a, pack b) { return from(a.v * b.v); }
+  SALTUS_FN friend pack operator/(pack a, pack b) { return from(a.v / b.v); }
+  SALTUS_FN friend pack operator-(pack a) { return from(-a.v); }
+  SALTUS_FN friend pack operator+(pack a) { return a; }
+  SALTUS_FN pack&       operator+=(pack b) { return *this = *this + b; }
+  SALTUS_FN pack&       operator-=(pack b) { return *this = *this - b; }
+  SALTUS_FN pack&       operator*=(pack b) { return *this = *this * b; }
+  SALTUS_FN pack&       operator/=(pack b) { return *this = *this / b; }
+
+  SALTUS_FN friend mask_type operator<(pack a, pack b) { return {a.v < b.v}; }
+  SALTUS_FN friend mask_type operator<=(pack a, pack b) { return {a.v <= b.v}; }
+  SALTUS_FN friend mask_type operator>(pack a, pack b) { return {a.v > b.v}; }
+  SALTUS_FN friend mask_type operator>=(pack a, pack b) { return {a.v >= b.v}; }
+  SALTUS_FN friend mask_type operator==(pack a, pack b) { return {a.v == b.v}; }
+  SALTUS_FN friend mask_type operator!=(pack a, pack b) { return {a.v != b.v}; }
+
+  /// m ? a : b in every lane.
+  SALTUS_FN friend pack select(mask_type m, pack a, pack b) { return from(m.m ? a.v : b.v); }
+  /// a * b + c, rounded once.
+  SALTUS_FN friend pack fma(pack a, pack b, pack c) { return from(fused(a.v, b.v, c.v)); }
+  SALTUS_FN friend pack sqrt(pack a) { return from(root(a.v)); }
+  SALTUS_FN friend pack abs(pack a) { return from_bits(bits(a) & integer(~sign_bit)); }
+  /// |a| with the sign of b.
+  SALTUS_FN friend pack copysign(pack a, pack b) {
+    return from_bits((bits(a) & integer(~sign_bit)) | (bits(b) & integer(sign_bit)));
+  }
+  SALTUS_FN friend pack min(pack a, pack b) { return select(b < a, b, a); }
+  SALTUS_FN friend pack max(pack a, pack b) { return select(a < b, b, a); }
+  /// -1, 0 or 1 (NaN for NaN).
+  SALTUS_FN friend pack sign(pack a) {
+    return select(a > pack(0.0), pack(1.0), select(a < pack(0.0), pack(-1.0), a * pack(0.0)));
+  }
+
+  // Integers only.
+  SALTUS_FN friend pack operator&(pack a, pack b) { return from(a.v & b.v); }
+  SALTUS_FN friend pack operator|(pack a, pack b) { return from(a.v | b.v); }
+  SALTUS_FN friend pack operator^(pack a, pack b) { return from(a.v ^ b.v); }
+  SALTUS_FN pack shift_left(int n) const { return from(v << n); }
+  /// Arithmetic: the sign is kept.
+  SALTUS_FN pack shift_right(int n) const { return from(v >> n); }
+
+  /// The same bits read as integers, and back.
+  SALTUS_FN friend integer bits(pack a) { return integer::from(reinterpret<typename integer::native>(a.v)); }
+  SALTUS_FN static pack    from_bits(integer a) { return from(reinterpret<native>(a.v)); }
+  /// The integer's value, rounded to nearest.
+  SALTUS_FN static pack from_integer(integer a) {
+    if constexpr (W == 1) return from(static_cast<T>(a.v));
+    else return from(__builtin_convertvector(a.v, native));
+  }
+  static constexpr integer_of<T> sign_bit = sizeof(T) == 8 ? static_cast<integer_of<T>>(1ull << 63)
+                                                            : static_cast<integer_of<T>>(1u << 31);
+
+ private:
+  SALTUS_FN static constexpr native spread(T x) {
+    if constexpr (W == 1) return x;
+    else return native{} + x;
+  }
+  template <class To, class From>
+  SALTUS_FN static To reinterpret(From x) {
+#if defined(__CUDA_ARCH__)
+    if constexpr (sizeof(To) == 8 && floating) {
+      if constexpr (static_cast<To>(0.5) != To(0)) return __longlong_as_double(x);
+      else return __double_as_longlong(x);
+    } else if constexpr (floating) {
+      if constexpr (static_cast<To>(0.5) != To(0)) return __int_as_float(x);
+      else return __float_as_int(x);
+    } else {
+      return static_cast<To>(x);
+    }
+#else
+    return __builtin_bit_cast(To, x);
+#endif
+  }
+  SALTUS_FN static native fused(native a, native b, native c) {
+    if constexpr (W == 1) {
+      if constexpr (sizeof(T) == 4) return __builtin_fmaf(a, b, c);
+      else return __builtin_fma(a, b, c);
+    } else {
+#if defined(__AVX512F__) && defined(__clang__)
+      if constexpr (sizeof(native) == 64 && sizeof(T) == 8) return __builtin_ia32_vfmaddpd512_mask(a, b, c, -1, 4);
+      else if constexpr (sizeof(native) == 64) return __builtin_ia32_vfmaddps512_mask(a, b, c, -1, 4);
+      else
+#elif defined(__AVX512F__)
+      if constexpr (sizeof(native) == 64 && sizeof(T) == 8) return __builtin_ia32_vfmaddpd512_mask(a, b, c, -1, 4);
+      else if constexpr (sizeof(native) == 64) return __builtin_ia32_vfmaddps512_mask(a, b, c, -1, 4);
+      else
+#endif
+#if defined(__FMA__)
+          if constexpr (sizeof(native) == 32 && sizeof(T) == 8) return __builtin_ia32_vfmaddpd256(a, b, c);
+      else if constexpr (sizeof(native) == 32) return __builtin_ia32_vfmaddps256(a, b, c);
+      else
+#endif
+      {
+        native r;
+        for (int j = 0; j < W; ++j) r[j] = sizeof(T) == 4 ? __builtin_fmaf(a[j], b[j], c[j]) : __builtin_fma(a[j], b[j], c[j]);
+        return r;
+      }
+    }
+  }
+  SALTUS_FN static native root(native a) {
+    if constexpr (W == 1) {
+      if constexpr (sizeof(T) == 4) return __builtin_sqrtf(a);
+      else return __builtin_sqrt(a);
+    } else {
+      native r;
+      for (int j = 0; j < W; ++j) r[j] = sizeof(T) == 4 ? __builtin_sqrtf(a[j]) : __builtin_sqrt(a[j]);
+      return r;
+    }
+  }
+};
+
+}  // namespace saltus

@@ -1,0 +1,169 @@
+// One CPU thread integrates one chunk: W lanes sail; suspects are parked and landed W at a time; whoever ends is stored
+// and replaced at once.
+//
+//                 +--------- begin (W at once) <--- chunk
+//                 v
+//     ready --> lanes: sail --> parked --> land (W at once) --+
+//       ^         |                                           |
+//       |         +--> stored <-------------------------------+
+//       +-----------------------------------------------------+
+#pragma once
+
+#include "chunk.hpp"
+
+namespace saltus {
+
+/// Hands events on to the host, at once.
+struct events_to_host {
+  const abi::sink& sink;
+  SALTUS_FN void   append(int64 slot, double t, int guard, const double* before, const double* after) const {
+    sink.append(sink.context, slot, t, guard, before, after);
+  }
+};
+
+template <class E, int W>
+class cpu_chunk {
+  using T       = typename E::T;
+  using Real    = pack<T, W>;
+  using Scalar  = pack<T, 1>;
+  using Lanes   = instance<E, Real>;
+  using Record  = instance<E, Scalar>;
+  using Integer = typename Real::integer;
+  using Run     = chunk_run<E, events_to_host>;
+
+ public:
+  cpu_chunk(const abi::settings& settings, const abi::batch& batch, const abi::results& results, const abi::sink& sink,
+            abi::usage& usage)
+      : run_{settings, batch, results, events_to_host{sink}},
+        sink_(sink),
+        usage_(usage),
+        tol_(tolerances_from<E, Real>(settings)) {}
+
+  /// Integrates every instance of the chunk; false if told to stop before the end.
+  bool integrate() {
+    for (;;) {
+      refill();
+      if (active_ == 0) {
+        if (parked_count_ == 0) break;
+        land_parked();
+        continue;
+      }
+      for (int turn = 0; turn < turns_between_reports; ++turn) {
+        const unsigned changed = one_turn();
+        if (changed == 0) continue;
+        if (parked_count_ > W) land_parked();
+        refill();
+        if (active_ == 0) break;
+      }
+      if (!report()) return false;
+    }
+    return report();
+  }
+
+ private:
+  static constexpr int turns_between_reports = 2048;
+
+  /// One turn of the lanes; lanes that leave are emptied. Returns them.
+  __attribute__((noinline, flatten)) unsigned one_turn() {
+    const auto     active = mask_of<Real>::from_bits(active_);
+    const unsigned parked = sail(lanes_, active, tol_, run_).bits();
+    const unsigned ended  = (active & (lanes_.status != Integer(int64(status::interrupted)))).bits();
+    usage_.turns += 1;
+    usage_.lane_turns += __builtin_popcount(active_);
+    const unsigned leaving = parked | ended;
+    if (leaving == 0) return 0;
+    for (int lane = 0; lane < W; ++lane) {
+      if ((leaving >> lane & 1u) == 0) continue;
+      if (parked >> lane & 1u) parked_[parked_count_++] = take(lanes_, lane);
+      else finish(take(lanes_, lane));
+    }
+    active_ &= ~leaving;
+    return leaving;
+  }
+
+  /// Fills empty lanes: with whoever is ready, else with fresh instances.
+  void refill() {
+    constexpr unsigned full = W == 32 ? ~0u : (1u << W) - 1u;
+    while (active_ != full) {
+      if (ready_count_ == 0) begin_fresh();
+      if (ready_count_ == 0) {
+        calm_empty_lanes();
+        return;
+      }
+      const int lane = __builtin_ctz(~active_);
+      put(lanes_, lane, ready_[--ready_count_]);
+      active_ |= 1u << lane;
+    }
+  }
+
+  /// Begins up to W fresh instances at once.
+  void begin_fresh() {
+    const int64 left = run_.batch.count - next_;
+    if (left <= 0) return;
+    const int some = left < W ? static_cast<int>(left) : W;
+    Lanes     x{};
+    for (int lane = 0; lane < W; ++lane)
+      x.slot.set(lane, static_cast<integer_of<T>>(next_ + (lane < some ? lane : 0)));
+    begin(x, mask_of<Real>::from_bits((1u << some) - 1u), tol_, run_);
+    next_ += some;
+    for (int lane = some - 1; lane >= 0; --lane) take_back(x, lane);
+  }
+
+  /// Lands up to W parked instances at once.
+  void land_parked() {
+    const int some = parked_count_ < W ? parked_count_ : W;
+    Lanes     x{};
+    for (int lane = 0; lane < W; ++lane) put(x, lane, parked_[parked_count_ - 1 - (lane < some ? lane : 0)]);
+    parked_count_ -= some;
+    land(x, mask_of<Real>::from_bits((1u << some) - 1u), tol_, run_);
+    usage_.landings += 1;
+    usage_.landed += some;
+    for (int lane = 0; lane < some; ++lane) take_back(x, lane);
+  }
+
+  /// A lane of a batch that was begun or landed: stored if it has its verdict, else ready to sail.
+  void take_back(const Lanes& x, int lane) {
+    const Record one = take(x, lane);
+    if (one.status.v == static_cast<integer_of<T>>(status::interrupted)) ready_[ready_count_++] = one;
+    else finish(one);
+  }
+
+  void finish(Record one) {
+    store<E>(one, run_);
+    ++finished_;
+  }
+
+  /// Empty lanes copy a busy one, so that they compute nothing slow or strange.
+  void calm_empty_lanes() {
+    if (active_ == 0) return;
+    const Record busy = take(lanes_, __builtin_ctz(active_));
+    for (int lane = 0; lane < W; ++lane)
+      if ((active_ >> lane & 1u) == 0) put(lanes_, lane, busy);
+  }
+
+  bool report() {
+    const int64 news = finished_ - reported_;
+    reported_        = finished_;
+    return sink_.progress(sink_.context, news) != 0;
+  }
+
+  Run                 run_;
+  const abi::sink&    sink_;
+  abi::usage&         usage_;
+  tolerances<E, Real> tol_;
+  Lanes               lanes_{};
+  unsigned            active_ = 0;
+  Record              ready_[3 * W], parked_[2 * W];
+  int                 ready_count_ = 0, parked_count_ = 0;
+  int64               next_ = 0, finished_ = 0, reported_ = 0;
+};
+
+/// The entry point of a compiled unit.
+template <class E, int W>
+int run_chunk(const abi::settings* settings, const abi::batch* batch, const abi::results* results, const abi::sink* sink,
+              abi::usage* usage) {
+  cpu_chunk<E, W> chunk(*settings, *batch, *results, *sink, *usage);
+  return chunk.integrate() ? 0 : 1;
+}
+
+}  // namespace saltus
