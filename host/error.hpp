@@ -45,10 +45,10 @@ inline std::size_t edit_distance(std::string_view a, std::string_view b) {
 }
 
 /// What to say after a name that is not allowed: "did you mean rtol? allowed: model, method, ...". The question is left
-/// out when no allowed name is near (at most two edits, or one in three characters).
+/// out when no allowed name is near: at most half of the characters differ, and at most two, or one in three.
 inline std::string suggest(std::string_view given, const std::vector<std::string_view>& allowed) {
   std::string_view nearest;
-  std::size_t      least = std::min(given.size(), std::max<std::size_t>(2, given.size() / 3) + 1);
+  std::size_t      least = std::min(given.size() / 2, std::max<std::size_t>(2, given.size() / 3)) + 1;
   std::string      list;
   for (const auto name : allowed) {
     if (const auto distance = edit_distance(given, name); distance < least) least = distance, nearest = name;

@@ -2,16 +2,19 @@
 //
 // Every reader below either returns what it promises or throws an `error` of the form
 //     spec.toml:12:8: rtol = -1: must be a positive number
-// For private use by spec.cpp: the only file that sees toml++.
+// For spec.cpp and flags.cpp, the only files that see toml++.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -77,13 +80,18 @@ class field {
   bool               is_table() const { return node_->is_table(); }
   bool               is_list() const { return node_->is_array(); }
   std::string        value() const { return inline_text(*node_); }
+  std::string        what() const { return what_at(place()); }  ///< "spec.toml:12:8: rtol = -1"
 
   // ---- complaints
 
-  [[noreturn]] void fail(std::string_view what) const { fail_at(place(), what); }
+  [[noreturn]] void fail(std::string_view what) const {
+    throw error(exit_usage, fmt::format("{}: {}", this->what(), what));
+  }
 
   /// The key itself is wrong, rather than its value.
-  [[noreturn]] void fail_key(std::string_view what) const { fail_at(place_of(key_region_), what); }
+  [[noreturn]] void fail_key(std::string_view what) const {
+    throw error(exit_usage, fmt::format("{}: {}", what_at(place_of(key_region_)), what));
+  }
 
   /// This table lacks a key.
   [[noreturn]] void fail_missing(std::string_view key, std::string_view what) const {
@@ -121,10 +129,10 @@ class field {
   /// One of a few words.
   std::string word(const std::vector<std::string_view>& allowed) const {
     const auto* value = node_->as_string();
-    const auto  given = value ? std::string_view(value->get()) : std::string_view();
-    for (const auto word : allowed)
-      if (given == word) return value->get();
-    fail("must be one of a few words; " + suggest(given, allowed));
+    if (!value) fail("must be a word in quotes; " + suggest("", allowed));
+    if (std::find(allowed.begin(), allowed.end(), value->get()) == allowed.end())
+      fail("unknown word; " + suggest(value->get(), allowed));
+    return value->get();
   }
 
   // ---- lists
@@ -188,11 +196,11 @@ class field {
 
   std::string dotted(std::string_view key) const { return name_ + (name_.empty() ? "" : ".") + std::string(key); }
 
-  [[noreturn]] void fail_at(const std::string& place, std::string_view what) const {
+  std::string what_at(const std::string& place) const {
     constexpr std::size_t shown = 60;
     auto                  text  = value();
     if (text.size() > shown) text = text.substr(0, shown) + "...";
-    throw error(exit_usage, fmt::format("{}: {} = {}: {}", place, name_, text, what));
+    return fmt::format("{}: {} = {}", place, name_, text);
   }
 
   double number_if(bool (*allowed)(double), std::string_view what) const {

@@ -79,7 +79,7 @@ struct plan {
   double              max_step   = std::numeric_limits<double>::infinity();
   double              fixed_step = 0;  ///< > 0: constant step
   std::int64_t        max_steps  = 1'000'000;
-  std::int64_t        max_events = 100'000;
+  std::int64_t        max_events = 10'000;
 
   // which instances: id = sample + samples * (product index, last axis fastest)
   std::vector<double>        parameters;  ///< fixed values, one per parameter

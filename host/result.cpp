@@ -1,5 +1,6 @@
 #include "result.hpp"
 
+#include <dlfcn.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <netcdf.h>
@@ -22,6 +23,14 @@ namespace saltus::host {
 namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+/// HDF5 closes the files still open when the process exits, and crashes there (seen in 1.10.8) if one of them cannot be
+/// written because the disk is full. Every file is closed or given up by its writer, so that handler is switched off,
+/// which must come before anything else in HDF5. Asked for by name: NetCDF brings HDF5 along, but not its headers.
+const bool hdf5_has_no_exit_handler = [] {
+  const auto switch_off = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "H5dont_atexit"));
+  return switch_off && switch_off() >= 0;
+}();
 
 }  // namespace
 
@@ -48,7 +57,7 @@ void chunk_data::reset(const plan& p, std::int64_t first, std::int64_t instances
   count          = instances;
   const auto n   = static_cast<std::size_t>(instances);
   const auto& m  = p.model;
-  const auto all = [n](auto& column, std::size_t columns, auto value) { column.assign(columns * n, value); };
+  const auto all = [n](auto& array, std::size_t width, auto value) { array.assign(width * n, value); };
   all(parameters, m.parameters.size(), nan);
   all(initial, m.states.size(), nan);
   all(t_begin, 1, nan);
@@ -123,21 +132,23 @@ bool common_times(const plan& p) {
 }
 
 /// Column j of an array of a chunk; `width` numbers per instance.
-template <class T>
-auto column(std::vector<T> chunk_data::*array, std::size_t j = 0, std::int64_t width = 1) {
+template <class T, class Chunk>
+auto column(std::vector<T> Chunk::*array, std::size_t j = 0, std::int64_t width = 1) {
   return [=](const chunk_data& c, const derived_columns&) -> const void* {
     return (c.*array).data() + j * static_cast<std::size_t>(c.count * width);
   };
 }
 
 template <class T>
-auto column(std::vector<T> derived_columns::*array) {
+auto derived_column(std::vector<T> derived_columns::*array) {
   return [=](const chunk_data&, const derived_columns& d) -> const void* { return (d.*array).data(); };
 }
 
-auto column(std::vector<std::vector<double>> derived_columns::*array, std::size_t j) {
+auto derived_column(std::vector<std::vector<double>> derived_columns::*array, std::size_t j) {
   return [=](const chunk_data&, const derived_columns& d) -> const void* { return (d.*array)[j].data(); };
 }
+
+const std::string& about(const quantity& q) { return q.about.empty() ? q.name : q.about; }
 
 /// Every variable of the file, in its order there.
 class field_list {
@@ -169,18 +180,18 @@ class field_list {
     for (std::size_t j = 0; j < m_.parameters.size(); ++j) {
       const quantity& q = m_.parameters[j];
       if (varies(p_, target::kind::parameter, static_cast<int>(j)))
-        add(q.name, "parameter", q.unit, q.about, shape::instance, NC_DOUBLE, column(&chunk_data::parameters, j));
+        add(q.name, "parameter", q.unit, about(q), shape::instance, NC_DOUBLE, column(&chunk_data::parameters, j));
       else
-        add_fixed(q.name, "parameter", q.unit, q.about, p_.parameters[j]);
+        add_fixed(q.name, "parameter", q.unit, about(q), p_.parameters[j]);
     }
     for (std::size_t j = 0; j < m_.states.size(); ++j) {
-      const quantity&   q     = m_.states[j];
-      const std::string about = "initial value of " + q.name;
+      const quantity&   q    = m_.states[j];
+      const std::string what = "initial value of " + q.name;
       if (varies(p_, target::kind::state, static_cast<int>(j)))
-        add("initial_" + q.name, "initial", q.unit, about, shape::instance, NC_DOUBLE,
+        add("initial_" + q.name, "initial", q.unit, what, shape::instance, NC_DOUBLE,
             column(&chunk_data::initial, j));
       else if (p_.initial[j] == p_.initial[j])  // NaN: the model's own value, which the host does not know
-        add_fixed("initial_" + q.name, "initial", q.unit, about, p_.initial[j]);
+        add_fixed("initial_" + q.name, "initial", q.unit, what, p_.initial[j]);
     }
     if (varies(p_, target::kind::t_begin, 0))
       add("t_begin", "span", "", "start of the time span", shape::instance, NC_DOUBLE, column(&chunk_data::t_begin));
@@ -195,7 +206,7 @@ class field_list {
   void finals() {
     const auto all = [&](const std::vector<quantity>& list, std::vector<double> chunk_data::*array) {
       for (std::size_t j = 0; j < list.size(); ++j)
-        add("final_" + list[j].name, "final", list[j].unit, list[j].about + ", at t_final", shape::instance, NC_DOUBLE,
+        add("final_" + list[j].name, "final", list[j].unit, about(list[j]) + ", at t_final", shape::instance, NC_DOUBLE,
             column(array, j));
     };
     all(m_.states, &chunk_data::final_state);
@@ -232,37 +243,37 @@ class field_list {
   }
 
   void samples() {
-    const char* about = "time of the sample";
+    const char* what = "time of the sample";
     if (common_times(p_)) {
-      field& time = add("time", "time", "", about, shape::time, NC_DOUBLE, nullptr);
+      field& time = add("time", "time", "", what, shape::time, NC_DOUBLE, nullptr);
       time.fixed  = p_.sample_times;
       for (std::int64_t k = static_cast<std::int64_t>(time.fixed.size()); k < p_.sample_count; ++k)
         time.fixed.push_back(even_sample_time(p_.t_begin, p_.t_end, k, p_.sample_count));
     } else {
-      add("sample_time", "time", "", about, shape::instance_time, NC_DOUBLE, column(&derived_columns::sample_time));
+      add("sample_time", "time", "", what, shape::instance_time, NC_DOUBLE, derived_column(&derived_columns::sample_time));
     }
     std::size_t j = 0;
     for (const auto* list : {&m_.states, &m_.outputs})
       for (const quantity& q : *list)
-        add(q.name, "sample", q.unit, q.about, shape::instance_time, NC_DOUBLE,
+        add(q.name, "sample", q.unit, about(q), shape::instance_time, NC_DOUBLE,
             column(&chunk_data::samples, j++, p_.sample_count));
   }
 
   void events() {
     add("event_row_size", "event", "1", "rows of the event log that belong to the instance", shape::instance, NC_INT64,
-        column(&derived_columns::row_size));
+        derived_column(&derived_columns::row_size));
     add("event_instance", "event", "1", "index of the instance of the event", shape::event, NC_INT64,
-        column(&derived_columns::instance));
-    add("event_time", "event", "", "time of the event", shape::event, NC_DOUBLE, column(&derived_columns::time));
+        derived_column(&derived_columns::instance));
+    add("event_time", "event", "", "time of the event", shape::event, NC_DOUBLE, derived_column(&derived_columns::time));
     field& guard = add("event_guard", "event", "1", "guard that was due", shape::event, NC_INT,
-                       column(&derived_columns::guard));
+                       derived_column(&derived_columns::guard));
     for (const host::guard& g : m_.guards) guard.flag_meanings.push_back(g.name);
     for (std::size_t j = 0; j < m_.states.size(); ++j)
-      add("before_" + m_.states[j].name, "event", m_.states[j].unit, m_.states[j].about + ", before the event",
-          shape::event, NC_DOUBLE, column(&derived_columns::before, j));
+      add("before_" + m_.states[j].name, "event", m_.states[j].unit, about(m_.states[j]) + ", before the event",
+          shape::event, NC_DOUBLE, derived_column(&derived_columns::before, j));
     for (std::size_t j = 0; j < m_.states.size(); ++j)
-      add("event_" + m_.states[j].name, "event", m_.states[j].unit, m_.states[j].about + ", after the event",
-          shape::event, NC_DOUBLE, column(&derived_columns::after, j));
+      add("event_" + m_.states[j].name, "event", m_.states[j].unit, about(m_.states[j]) + ", after the event",
+          shape::event, NC_DOUBLE, derived_column(&derived_columns::after, j));
   }
 
   const plan&        p_;
@@ -325,10 +336,10 @@ void check_names(const plan& p) {
   if (p.log_events) taken.emplace_back("event", "the dimension of events");
   for (const field& f : field_list(p).take()) {
     if (f.shape == shape::time) continue;  // a coordinate is called like its dimension
-    const std::string what = f.about.empty() ? f.role : f.role + ": " + f.about;
+    const std::string what = f.role + ", " + f.about;
     for (const auto& [name, other] : taken)
       if (name == f.name)
-        throw error(model_error,
+        throw error(exit_model,
                     fmt::format("model {}: two variables of the result file would be called `{}` ({}; {}); "
                                 "rename the state, parameter, output or discrete variable",
                                 p.model.name, name, other, what));
@@ -379,10 +390,10 @@ void result_writer::create() {
   std::error_code ignored;
   const auto      there = std::filesystem::status(path_, ignored);
   if (std::filesystem::exists(there) && !std::filesystem::is_regular_file(there))
-    throw error(runtime, fmt::format("cannot write {}: it exists and is not a regular file", path_.string()));
+    throw error(exit_failure, fmt::format("cannot write {}: it exists and is not a regular file", path_.string()));
   // NetCDF reports every failure to create a file as "permission denied"; the C library knows the reason.
   std::FILE* probe = std::fopen(part_.c_str(), "wb");
-  if (!probe) throw error(runtime, fmt::format("cannot write {}: {}", part_.string(), std::strerror(errno)));
+  if (!probe) throw error(exit_failure, fmt::format("cannot write {}: {}", part_.string(), std::strerror(errno)));
   std::fclose(probe);
   must(nc_create(part_.c_str(), NC_NETCDF4 | NC_CLOBBER, &file_));
 }
@@ -429,7 +440,7 @@ void result_writer::define(field& f) {
   }
 
   if (!f.unit.empty()) attribute("units", f.unit, f.id);
-  attribute("long_name", f.about.empty() ? f.name : f.about, f.id);
+  attribute("long_name", f.about, f.id);
   attribute("role", f.role, f.id);
   if (f.name == "event_row_size") attribute("sample_dimension", "event", f.id);
   if (!f.flag_meanings.empty()) {
@@ -503,38 +514,41 @@ void result_writer::close(double wall_time_s) {
   attribute("count_failed", tally_.of(status_group::failed));
   attribute("count_not_finished", tally_.of(status_group::not_finished));
   must(nc_put_att_double(file_, NC_GLOBAL, "wall_time_s", NC_DOUBLE, 1, &wall_time_s));
-  // What is still in memory goes to disk here, where a failure can be reported and the file still be dropped.
+  // What is still in memory goes to disk here: after a failure the file must not be closed any more (see discard).
   must(nc_sync(file_));
   must(nc_close(std::exchange(file_, -1)));
   complete_ = true;
   std::error_code failure;
   std::filesystem::rename(part_, path_, failure);
   if (failure)
-    throw error(runtime, fmt::format("cannot write {}: {}; the results are in {}", path_.string(), failure.message(),
+    throw error(exit_failure, fmt::format("cannot write {}: {}; the results are in {}", path_.string(), failure.message(),
                                      part_.string()));
 }
 
 void result_writer::discard() {
-  if (file_ >= 0) nc_abort(std::exchange(file_, -1));
   std::error_code ignored;
+  // HDF5 (1.10.8) crashes when it closes a file that it could not write: such a file is left open, but empty.
+  if (failed_) std::filesystem::resize_file(part_, 0, ignored);
+  else if (file_ >= 0) nc_abort(file_);
   std::filesystem::remove(part_, ignored);
 }
 
-void result_writer::attribute(const char* name, const std::string& text, int variable) const {
+void result_writer::attribute(const char* name, const std::string& text, int variable) {
   must(nc_put_att_text(file_, variable, name, text.size(), text.data()));
 }
 
-void result_writer::attribute(const char* name, long long number) const {
+void result_writer::attribute(const char* name, long long number) {
   must(nc_put_att_longlong(file_, NC_GLOBAL, name, NC_INT64, 1, &number));
 }
 
-void result_writer::must(int netcdf_status) const {
+void result_writer::must(int netcdf_status) {
   const int system = errno;
   if (netcdf_status == NC_NOERR) return;
+  failed_ = true;
   std::string reason = nc_strerror(netcdf_status);
   for (int telling : {ENOSPC, EDQUOT, EFBIG, EIO, EROFS})
     if (system == telling) reason = std::strerror(system);
-  throw error(runtime, fmt::format("cannot write {}: {}", path_.string(), reason));
+  throw error(exit_failure, fmt::format("cannot write {}: {}", path_.string(), reason));
 }
 
 }  // namespace saltus::host

@@ -21,6 +21,7 @@
 #include "abi.hpp"
 #include "model/status.hpp"
 #include "plan.hpp"
+#include "sampler.hpp"
 
 namespace saltus::host {
 
@@ -37,15 +38,11 @@ struct event_log {
   void clear();
 };
 
-/// One chunk of instances, inputs and outputs, as columns: column j of an array is `data[j * count + i]`.
-struct chunk_data {
-  std::int64_t first_id = 0, count = 0;
+/// One chunk of instances as columns: what the sampler fills in, and what comes of it.
+struct chunk_data : columns {
+  std::int64_t first_id = 0;
 
-  // inputs, filled in by the sampler
-  std::vector<double> parameters, initial;  ///< [parameter][count], [state][count]; initial NaN: the model's own value
-  std::vector<double> t_begin, t_end;       ///< [count]
-
-  // outputs; until a unit writes them: status not_run, numbers NaN, counters 0
+  // until a unit writes them: status not_run, numbers NaN, counters 0
   std::vector<double>        final_state, final_output, final_discrete;  ///< [quantity][count]
   std::vector<double>        t_final;
   std::vector<unsigned char> status;  ///< saltus::status
@@ -55,9 +52,9 @@ struct chunk_data {
   event_log                  log;
 
   chunk_data() = default;
-  chunk_data(const plan& p, std::int64_t first_id, std::int64_t count) { reset(p, first_id, count); }
-  /// Makes room for `count` instances from `first_id` on, keeping the memory, and presets every number.
-  void reset(const plan& p, std::int64_t first_id, std::int64_t count);
+  chunk_data(const plan& p, std::int64_t first, std::int64_t instances) { reset(p, first, instances); }
+  /// Makes room for `instances` instances, the first of them with id `first`, and presets every number; keeps the memory.
+  void reset(const plan& p, std::int64_t first, std::int64_t instances);
 
   /// Pointers into this object, as a compiled unit takes them; valid until the next `reset`.
   abi::batch   batch() const;
@@ -82,7 +79,8 @@ struct provenance {
   std::string command;  ///< the command line, for the attribute `history`
 };
 
-/// `time[k]` of the evenly spaced sample grid of one instance; both ends are exact, a single sample lies at the end.
+/// Time of sample k of an evenly spaced grid, as the kernels compute it (observe.hpp); both ends are exact, a single sample
+/// lies at the end.
 double even_sample_time(double t_begin, double t_end, std::int64_t k, std::int64_t sample_count);
 
 /// Names that no state, parameter, output or discrete variable should have, whatever a run writes.
@@ -144,9 +142,9 @@ class result_writer {
   void define(detail::field& f);
   void describe(const provenance& origin);
   void discard();
-  void attribute(const char* name, const std::string& text, int variable = -1) const;
-  void attribute(const char* name, long long number) const;
-  void must(int netcdf_status) const;
+  void attribute(const char* name, const std::string& text, int variable = -1);
+  void attribute(const char* name, long long number);
+  void must(int netcdf_status);
 
   std::filesystem::path      path_, part_;
   plan                       plan_;
@@ -155,7 +153,7 @@ class result_writer {
   std::int64_t               written_ = 0, event_rows_ = 0;
   int                        file_ = -1;
   int                        instance_ = -1, time_ = -1, event_ = -1;  ///< dimensions
-  bool                       complete_ = false;
+  bool                       complete_ = false, failed_ = false;
 };
 
 }  // namespace saltus::host

@@ -6,10 +6,9 @@
 
 #include <fmt/format.h>
 
-#include <Random123/boxmuller.hpp>
 #include <Random123/philox.h>
-#include <Random123/u01fixedpt.h>
 
+#include "distribution.hpp"
 #include "error.hpp"
 
 namespace saltus::host {
@@ -29,24 +28,6 @@ double range_value(const ranged& range, std::int64_t i) {
   }
   const auto [low, high] = std::minmax(range.from, range.to);
   return std::clamp(value, low, high);  // rounding must not lead out of the range
-}
-
-/// One draw from the law as if it were not truncated, from 128 random bits.
-double draw(const distribution& law, std::uint64_t first, std::uint64_t second) {
-  const double a = law.a, b = law.b, c = law.c;
-  const double u = u01fixedpt_open_open_64_double(first);
-  switch (law.which) {
-    case distribution::kind::uniform: return std::clamp(a + (b - a) * u, a, b);
-    case distribution::kind::log_uniform:
-      return std::clamp(std::exp(std::log(a) + (std::log(b) - std::log(a)) * u), a, b);
-    case distribution::kind::normal: return a + b * r123::boxmuller(first, second).x;
-    case distribution::kind::lognormal: return std::exp(a + b * r123::boxmuller(first, second).x);
-    case distribution::kind::triangular: {
-      const double rising = (b - a) / (c - a);  // the probability of a value below the mode
-      return u < rising ? a + (c - a) * std::sqrt(rising * u) : c - (c - a) * std::sqrt((1 - rising) * (1 - u));
-    }
-  }
-  return a;
 }
 
 double random_value(const random_column& column, std::uint64_t seed, std::uint64_t id) {

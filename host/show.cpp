@@ -28,7 +28,8 @@ struct variable {
   std::string              name, role, unit, about;
   std::vector<std::string> dimensions;
 
-  bool per_instance() const { return dimensions.size() == 1 && dimensions[0] == "instance"; }
+  bool        per_instance() const { return dimensions.size() == 1 && dimensions[0] == "instance"; }
+  std::string bracketed_unit() const { return unit.empty() || unit == "1" ? "" : "[" + unit + "]"; }
 };
 
 /// A result file open for reading.
@@ -65,7 +66,7 @@ class result_file {
   }
   const variable& at(std::string_view name) const {
     if (const variable* v = find(name)) return *v;
-    throw error(runtime, fmt::format("{} is not a result of saltus: it has no variable {}", path_, name));
+    throw error(exit_failure, fmt::format("{} is not a result of saltus: it has no variable {}", path_, name));
   }
 
   std::string text(const char* attribute, int variable = NC_GLOBAL) const {
@@ -109,13 +110,13 @@ class result_file {
  private:
   void must(int netcdf_status) const {
     if (netcdf_status != NC_NOERR)
-      throw error(runtime, fmt::format("cannot read {}: {}", path_, nc_strerror(netcdf_status)));
+      throw error(exit_failure, fmt::format("cannot read {}: {}", path_, nc_strerror(netcdf_status)));
   }
 
   void read_variables() {
     int id;
     if (nc_inq_attid(file_, NC_GLOBAL, "saltus_version", &id) != NC_NOERR)
-      throw error(runtime, path_ + " is not a result of saltus: it has no attribute saltus_version");
+      throw error(exit_failure, path_ + " is not a result of saltus: it has no attribute saltus_version");
     int count = 0;
     must(nc_inq_nvars(file_, &count));
     for (int v = 0; v < count; ++v) {
@@ -300,11 +301,11 @@ void summary_as_text(const result_file& f, const census& c, std::FILE* out) {
   }
 
   fmt::print(out, "\nvariables\n");
-  text_table variables(1, true);
+  text_table variables(2, true);
   for (const variable& v : f.variables()) {
     const std::string name = v.dimensions.empty() ? fmt::format("{} = {}", v.name, f.value(v, 0))
                                                   : fmt::format("{}({})", v.name, fmt::join(v.dimensions, ", "));
-    variables.add({name, v.unit.empty() ? v.about : fmt::format("{} [{}]", v.about, v.unit)});
+    variables.add({name, v.bracketed_unit(), v.about});
   }
   variables.print(out);
 
@@ -405,9 +406,9 @@ void instance_as_text(const result_file& f, std::size_t instance, std::FILE* out
       {"parameter", "parameters"}, {"initial", "initial values"}, {"span", "time span"},
       {"final", "at the end"},     {"reduction", "reductions"},   {"counter", "counters"}};
   for (const auto& [role, title] : parts) {
-    text_table table(2, true);
+    text_table table(3, true);
     for (const variable* v : f.with_role(role))
-      table.add({v->name, fmt::format("{}", f.value(*v, instance)), v->unit.empty() ? "" : "[" + v->unit + "]", v->about});
+      table.add({v->name, fmt::format("{}", f.value(*v, instance)), v->bracketed_unit(), v->about});
     if (table.empty()) continue;
     fmt::print(out, "\n{}\n", title);
     table.print(out);
@@ -507,7 +508,8 @@ void failed_as_json(const result_file& f, const failures& found, std::FILE* out)
 
 void failed_as_text(const result_file& f, const failures& found, std::FILE* out) {
   fmt::print(out, "{}: {} of {} instances failed", f.path(), found.count, f.instances());
-  fmt::print(out, found.not_finished > 0 ? ", {} did not finish\n" : "\n", found.not_finished);
+  if (found.not_finished > 0) fmt::print(out, ", {} did not finish", found.not_finished);
+  fmt::print(out, "\n");
   if (found.count == 0) return;
   const auto               inputs = varied_inputs(f);
   text_table               table(0, true);
@@ -537,12 +539,12 @@ void failed_as_text(const result_file& f, const failures& found, std::FILE* out)
 }  // namespace
 
 int show(const show_options& options, std::FILE* out) {
-  if (options.instance && options.failed) throw error(usage, "show: give either --instance or --failed, not both");
+  if (options.instance && options.failed) throw error(exit_usage, "show: give either --instance or --failed, not both");
   const result_file file(options.file);
   if (options.instance) {
     const std::int64_t i = *options.instance;
     if (i < 0 || static_cast<std::size_t>(i) >= file.instances())
-      throw error(usage, fmt::format("--instance {}: {} has instances 0 to {}", i, options.file,
+      throw error(exit_usage, fmt::format("--instance {}: {} has instances 0 to {}", i, options.file,
                                      static_cast<std::int64_t>(file.instances()) - 1));
     (options.json ? instance_as_json : instance_as_text)(file, static_cast<std::size_t>(i), out);
   } else if (options.failed) {
@@ -550,7 +552,7 @@ int show(const show_options& options, std::FILE* out) {
   } else {
     (options.json ? summary_as_json : summary_as_text)(file, take_census(file), out);
   }
-  return ok;
+  return exit_ok;
 }
 
 }  // namespace saltus::host

@@ -1,18 +1,24 @@
 #include "spec.hpp"
 
 #include <algorithm>
-#include <charconv>
+#include <cerrno>
 #include <cmath>
+#include <cstring>
 #include <fstream>
+#include <functional>
+#include <iterator>
 #include <map>
-#include <sstream>
 #include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "csv.hpp"
+#include "distribution.hpp"
 #include "error.hpp"
 #include "field.hpp"
+#include "flags.hpp"
+#include "method/tableaus.hpp"
 #include "sampler.hpp"
 
 namespace saltus::host {
@@ -24,12 +30,14 @@ constexpr std::int64_t most_instances = std::int64_t{1} << 40;
 constexpr std::int64_t most_samples   = 10'000'000;  // points of the time grid: a row of one instance stays in memory
 constexpr std::int64_t unlimited      = std::numeric_limits<std::int64_t>::max();
 
-const names top_keys  = {"model",      "method",    "t",          "rtol",       "atol",       "event_tol",
-                         "first_step", "max_step",  "step",       "controller", "norm",       "precision",
-                         "max_steps",  "max_events", "parameters", "initial",    "sweep",      "sample",
-                         "output",     "run"};
-const names fixed_step_methods = {"kutta3", "rk4"};  // no embedded error estimate
-const names methods            = {"kutta3", "bs3", "rk4", "rkf45", "rkf78", "dp5", "tsit5", "dop853"};
+/// All methods, or those without an error estimate.
+names method_names(bool fixed_step_only) {
+  names all;
+  methods::for_each(methods::all{}, [&](auto method) {
+    if (!fixed_step_only || method.embedded_order == 0) all.push_back(method.name);
+  });
+  return all;
+}
 
 bool contains(const names& list, std::string_view name) {
   return std::find(list.begin(), list.end(), name) != list.end();
@@ -52,125 +60,11 @@ int index_of(const std::vector<quantity>& quantities, std::string_view name) {
   return -1;
 }
 
-std::string read_text(const std::filesystem::path& file, const std::string& place) {
+std::string read_text(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);
-  if (!in || std::filesystem::is_directory(file))
-    throw error(exit_usage, fmt::format("{}: cannot be read: {}", place, in ? "is a folder" : std::strerror(errno)));
+  if (!in) throw error(exit_usage, fmt::format("{}: cannot be read: {}", file.string(), std::strerror(errno)));
+  if (std::filesystem::is_directory(file)) throw error(exit_usage, file.string() + ": is a folder, not a spec");
   return std::string(std::istreambuf_iterator<char>(in), {});
-}
-
-// ---------------------------------------------------------------------------------------------------- flags and the file
-
-/// One `key = value` of a flag. A literal value is the string as it stands; otherwise it is TOML if it can be.
-struct assignment {
-  std::string key, value, place;
-  int         rank;  ///< among the flags
-  bool        literal;
-};
-
-assignment read_flag(const flag& flag, int rank) {
-  const auto place = flag.name + " " + flag.value;
-  if (flag.name == "--set") {
-    const auto equals = flag.value.find('=');
-    const auto key    = flag.value.substr(0, equals);
-    const bool plain  = key.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.") == key.npos;
-    const bool whole  = !key.empty() && key.front() != '.' && key.back() != '.' && key.find("..") == key.npos;
-    if (equals == flag.value.npos || !plain || !whole)
-      throw error(exit_usage, place + ": must be key=value, with a key like rtol or sweep.flow.count");
-    return {key, flag.value.substr(equals + 1), place, rank, false};
-  }
-  static const std::map<std::string_view, std::pair<const char*, bool>> known = {
-      {"-n", {"sample.count", false}},   {"--seed", {"sample.seed", false}},    {"--backend", {"run.backend", true}},
-      {"-o", {"output.file", true}},     {"--method", {"method", true}},        {"--threads", {"run.threads", false}},
-      {"--lanes", {"run.lanes", false}}, {"--chunk", {"run.chunk", false}}};
-  const auto found = known.find(flag.name);
-  if (found == known.end()) throw error(exit_usage, place + ": not a flag of the spec");
-  return {found->second.first, flag.value, place, rank, found->second.second};
-}
-
-/// Moves the one value of `from` (a parsed "a.b.c = value") to its place in `to`, making tables on the way. False if
-/// `from` has more than that one: the text of the value was not a value.
-bool graft(toml::table& to, toml::table& from, std::string_view key) {
-  if (from.size() != 1) return false;
-  const toml::key name  = from.begin()->first;
-  toml::node&     value = from.begin()->second;
-  const auto      dot   = key.find('.');
-  if (dot == key.npos) {
-    to.insert_or_assign(name, std::move(value));
-    return true;
-  }
-  if (!to.get(name.str()) || !to.get(name.str())->is_table()) {
-    toml::table empty;
-    empty.is_inline(false);
-    to.insert_or_assign(name, std::move(empty));
-  }
-  return graft(*to.get(name.str())->as_table(), *value.as_table(), key.substr(dot + 1));
-}
-
-void assign(toml::table& root, const assignment& set) {
-  // Parsed on the line of its rank, so that entries from flags keep their order (see in_order).
-  const auto parse = [&](const std::string& value) {
-    return toml::table(toml::parse(std::string(set.rank, '\n') + set.key + " = " + value, std::string(set.place)));
-  };
-  if (!set.literal) {
-    try {
-      auto parsed = parse(set.value);
-      if (graft(root, parsed, set.key)) return;
-    } catch (const toml::parse_error&) {
-    }
-  }
-  auto parsed = parse(inline_text(toml::value<std::string>(set.value)));
-  graft(root, parsed, set.key);
-}
-
-/// The key that -n stands for.
-std::string count_key(const toml::table& root) {
-  if (const auto* sample = root["sample"].as_table())
-    for (auto&& [key, value] : *sample)
-      if (key != "seed") return "sample.count";
-  std::string key = "sample.count";
-  int         ranges = 0;
-  if (const auto* sweep = root["sweep"].as_table())
-    for (auto&& [name, value] : *sweep)
-      if (name != "zip" && value.is_table() && !value.as_table()->contains("csv"))
-        ++ranges, key = fmt::format("sweep.{}.count", name.str());
-  return ranges == 1 ? key : "sample.count";
-}
-
-/// The spec with its flags. Bare names of a model's quantities are left out while no model is known.
-toml::table merge(const spec_document& spec, const model* model) {
-  toml::table root;
-  try {
-    root = toml::parse(spec.text, spec.file.empty() ? std::string("command line") : spec.file.string());
-  } catch (const toml::parse_error& syntax) {
-    throw error(exit_usage, fmt::format("{}: {}", place_of(syntax.source()), syntax.description()));
-  }
-  std::optional<assignment> count;
-  for (std::size_t i = 0; i < spec.flags.size(); ++i) {
-    auto set = read_flag(spec.flags[i], static_cast<int>(i));
-    if (spec.flags[i].name == "-n") {
-      count = set;
-      continue;
-    }
-    const bool dotted = set.key.find('.') != set.key.npos;
-    if (!contains(top_keys, set.key.substr(0, set.key.find('.')))) {
-      if (!model && !dotted) continue;
-      if (model && !dotted && index_of(model->parameters, set.key) >= 0) set.key = "parameters." + set.key;
-      else if (model && !dotted && index_of(model->states, set.key) >= 0) set.key = "initial." + set.key;
-      else {
-        auto allowed = top_keys;
-        if (model) allowed = joined(joined(allowed, names_of(model->parameters)), names_of(model->states));
-        throw error(exit_usage, fmt::format("{}: {} = {}: unknown key; {}", set.place, set.key, set.value,
-                                            suggest(set.key, allowed)));
-      }
-    }
-    assign(root, set);
-  }
-  if (count) {
-    count->key = count_key(root);  // last, as it depends on what the other flags have set
-    assign(root, *count);
-  }
-  return root;
 }
 
 bool is_path(std::string_view model) { return model.find('/') != model.npos || model.ends_with(".hpp"); }
@@ -187,7 +81,7 @@ void read_model(spec_document& spec) {
   root.only(top_keys);
   const auto model = root.need("model", "must be the name of a built-in model, or the path of a header");
   spec.model       = model.text();
-  spec.model_place = fmt::format("{}: model = {}", model.place(), model.value());
+  spec.model_place = model.what();
   if (is_path(spec.model)) spec.model_header = resolve(spec, model);
 }
 
@@ -205,115 +99,7 @@ std::string document_text(const field& root) {
   return values + sections;
 }
 
-// ------------------------------------------------------------------------------------------------------------ CSV files
-
-/// The fields of one line of a CSV file with the column (from 1) at which each begins; quotes and blanks around are off.
-std::vector<std::pair<std::string, std::size_t>> split(std::string_view line) {
-  std::vector<std::pair<std::string, std::size_t>> fields;
-  std::size_t                                      begin = 0;
-  while (true) {
-    const auto start = line.find_first_not_of(" \t", begin);
-    const bool quote = start != line.npos && line[start] == '"';
-    const auto from  = quote ? start + 1 : begin;
-    const auto close = quote ? line.find('"', from) : line.npos;
-    const auto end   = line.find(',', close == line.npos ? begin : close);
-    auto       text  = line.substr(from, (close == line.npos ? end : close) - from);
-    while (!text.empty() && std::string_view(" \t\r").find(text.front()) != std::string_view::npos) text.remove_prefix(1);
-    while (!text.empty() && std::string_view(" \t\r").find(text.back()) != std::string_view::npos) text.remove_suffix(1);
-    fields.emplace_back(text, (start == line.npos ? begin : start) + 1);
-    if (end == line.npos) return fields;
-    begin = end + 1;
-  }
-}
-
-/// { csv = "runs.csv", column = "q" }
-listed read_csv(const spec_document& spec, const field& entry) {
-  entry.only({"csv", "column"});
-  const auto csv    = entry.need("csv", "must be the path of a CSV file");
-  const auto column = entry.need("column", "must be the name of a column of the CSV file");
-  const auto path   = resolve(spec, csv);
-
-  std::istringstream text(read_text(path, fmt::format("{}: {} = {}", csv.place(), csv.name(), csv.value())));
-  std::string        line;
-  std::getline(text, line);
-  if (line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);  // the byte order mark that spreadsheets write
-  const auto  header = split(line);
-  const auto  name   = column.text();
-  names       allowed;
-  std::size_t wanted = header.size();
-  for (std::size_t i = 0; i < header.size(); ++i) {
-    allowed.push_back(header[i].first);
-    if (header[i].first == name && wanted == header.size()) wanted = i;
-  }
-  if (wanted == header.size()) column.fail("not a column of " + path.string() + "; " + suggest(name, allowed));
-
-  listed values;
-  for (std::int64_t row = 2; std::getline(text, line); ++row) {
-    if (line.find_first_not_of(" \t\r") == line.npos) continue;
-    const auto fields = split(line);
-    if (fields.size() <= wanted)
-      throw error(exit_usage, fmt::format("{}:{}:{}: {} is missing: must be a finite number", path.string(), row,
-                                          line.size() + 1, name));
-    const auto& [number, begin] = fields[wanted];
-    const auto* last            = number.data() + number.size();
-    double      value           = 0;
-    const auto  read            = std::from_chars(number.data() + number.starts_with('+'), last, value);
-    if (read.ec != std::errc() || read.ptr != last || !std::isfinite(value))
-      throw error(exit_usage, fmt::format("{}:{}:{}: {} = {}: must be a finite number", path.string(), row, begin, name,
-                                          number));
-    values.values.push_back(value);
-  }
-  if (values.values.empty()) csv.fail("must have at least one row below the header");
-  return values;
-}
-
 // -------------------------------------------------------------------------------------------------------- distributions
-
-struct law_entry {
-  std::string_view   name;
-  distribution::kind kind;
-  std::size_t        arity;
-  std::string_view   allowed;
-};
-constexpr law_entry laws[] = {
-    {"uniform", distribution::kind::uniform, 2, "must be [low, high] with low < high"},
-    {"log_uniform", distribution::kind::log_uniform, 2, "must be [low, high] with 0 < low < high"},
-    {"normal", distribution::kind::normal, 2, "must be [mean, standard deviation] with a positive deviation"},
-    {"lognormal", distribution::kind::lognormal, 2,
-     "must be [mean, standard deviation] of the logarithm, with a positive deviation"},
-    {"triangular", distribution::kind::triangular, 3, "must be [low, mode, high] with low <= mode <= high, low < high"},
-};
-
-/// True if the numbers make a law, and one that gives finite values only.
-bool is_law(const distribution& law) {
-  // No draw lies farther out: Box-Muller from 64 bits reaches sqrt(-2 ln 2^-65) = 9.49 deviations.
-  constexpr double farthest = 9.5;
-  const double     a = law.a, b = law.b, c = law.c;
-  switch (law.which) {
-    case distribution::kind::uniform: return a < b && std::isfinite(b - a);
-    case distribution::kind::log_uniform: return 0 < a && a < b;
-    case distribution::kind::normal: return b > 0 && std::isfinite(std::abs(a) + farthest * b);
-    case distribution::kind::lognormal: return b > 0 && std::isfinite(std::exp(a + farthest * b));
-    case distribution::kind::triangular: return a <= b && b <= c && a < c && std::isfinite(c - a);
-  }
-  return false;
-}
-
-/// Probability of a value up to x, of the law without its min and max.
-double cumulative(const distribution& law, double x) {
-  const double a = law.a, b = law.b, c = law.c;
-  const auto   normal = [&](double value) { return 0.5 * std::erfc((a - value) / (b * std::sqrt(2.0))); };
-  switch (law.which) {
-    case distribution::kind::uniform: return std::clamp((x - a) / (b - a), 0.0, 1.0);
-    case distribution::kind::log_uniform: return x <= a ? 0 : x >= b ? 1 : std::log(x / a) / std::log(b / a);
-    case distribution::kind::normal: return normal(x);
-    case distribution::kind::lognormal: return x <= 0 ? 0 : normal(std::log(x));
-    case distribution::kind::triangular:
-      if (x <= a || x >= c) return x <= a ? 0 : 1;
-      return x < b ? (x - a) / (c - a) * ((x - a) / (b - a)) : 1 - (c - x) / (c - a) * ((c - x) / (c - b));
-  }
-  return 0;
-}
 
 /// { normal = [0.8, 0.05], min = 0.0, max = 1.0 }
 distribution read_law(const field& entry) {
@@ -329,7 +115,7 @@ distribution read_law(const field& entry) {
     if (!given) continue;
     if (law) entry.fail("must have one distribution, not two");
     const auto numbers = given->numbers(known.arity, known.allowed);
-    law = distribution{known.kind, numbers[0], numbers[1], known.arity > 2 ? numbers[2] : 0};
+    law = distribution{known.which, numbers[0], numbers[1], known.arity > 2 ? numbers[2] : 0};
     if (!is_law(*law)) given->fail(known.allowed);
   }
   if (!law) entry.fail("must have a distribution; " + suggest("", allowed));
@@ -372,7 +158,7 @@ class builder {
 
  private:
   void read_integration() {
-    if (const auto e = root_.find("method")) plan_.method = e->word(methods);
+    if (const auto e = root_.find("method")) plan_.method = e->word(method_names(false));
     if (const auto e = root_.find("controller")) plan_.controller = e->word({"elementary", "pi", "h211b"});
     if (const auto e = root_.find("norm")) plan_.norm = e->word({"rms", "max", "compere"});
     if (const auto e = root_.find("precision")) plan_.precision = e->word({"double", "float"});
@@ -384,7 +170,7 @@ class builder {
     if (const auto e = root_.find("step")) plan_.fixed_step = e->positive();
     if (const auto e = root_.find("max_steps")) plan_.max_steps = e->whole(1, unlimited);
     if (const auto e = root_.find("max_events")) plan_.max_events = e->whole(1, unlimited);
-    if (contains(fixed_step_methods, plan_.method) && plan_.fixed_step == 0)
+    if (contains(method_names(true), plan_.method) && plan_.fixed_step == 0)
       root_.find("method")->fail("has no error estimate: must come with step, the constant step size");
     if (const auto e = root_.find("t")) {
       const auto t = e->numbers(2, "must be [begin, end]");
@@ -456,8 +242,12 @@ class builder {
       return listed{std::move(values)};
     }
     if (!entry.is_table()) entry.fail("must be a list, { from, to, count, scale } or { csv, column }");
-    if (entry.find("csv") || entry.find("column")) return read_csv(spec_, entry);
-
+    if (entry.find("csv") || entry.find("column")) {
+      entry.only({"csv", "column"});
+      const auto csv    = entry.need("csv", "must be the path of a CSV file");
+      const auto column = entry.need("column", "must be the name of a column of the CSV file");
+      return listed{read_csv_column(resolve(spec_, csv), column.text(), entry.what())};
+    }
     entry.only({"from", "to", "count", "scale"});
     const auto from  = entry.need("from", "must be the first value of the range");
     const auto to    = entry.need("to", "must be the last value of the range");
@@ -468,9 +258,9 @@ class builder {
       constexpr auto allowed = "must be a positive number, as the scale is log";
       if (range.from <= 0) from.fail(allowed);
       if (range.to <= 0) to.fail(allowed);
-    }
-    if (!std::isfinite((range.to - range.from) * static_cast<double>(range.count)))
+    } else if (!std::isfinite((range.to - range.from) * static_cast<double>(range.count))) {
       entry.fail("from and to must be nearer to each other: their distance overflows");
+    }
     return range;
   }
 
@@ -654,7 +444,7 @@ class builder {
 }  // namespace
 
 spec_document read_spec(const std::filesystem::path& file, std::vector<flag> flags) {
-  spec_document spec{file, read_text(file, file.string()), std::move(flags), {}, {}, {}};
+  spec_document spec{file, read_text(file), std::move(flags), {}, {}, {}};
   read_model(spec);
   return spec;
 }

@@ -55,7 +55,10 @@ class cpu_chunk {
         refill();
         if (active_ == 0) break;
       }
-      if (!report()) return false;
+      if (!report()) {
+        abandon();
+        return false;
+      }
     }
     return report();
   }
@@ -131,6 +134,14 @@ class cpu_chunk {
   void finish(Record one) {
     store<E>(one, run_);
     ++finished_;
+  }
+
+  /// Stores what is under way as it stands: status interrupted.
+  void abandon() {
+    for (int lane = 0; lane < W; ++lane)
+      if (active_ >> lane & 1u) finish(take(lanes_, lane));
+    while (ready_count_ > 0) finish(ready_[--ready_count_]);
+    while (parked_count_ > 0) finish(parked_[--parked_count_]);
   }
 
   /// Empty lanes copy a busy one, so that they compute nothing slow or strange.

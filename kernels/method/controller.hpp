@@ -1,6 +1,7 @@
 // Step-size control in log2 space: no pow, no sqrt, the same bits everywhere.
 #pragma once
 
+#include "method/tableaus.hpp"
 #include "number/real.hpp"
 
 namespace saltus {
@@ -28,7 +29,7 @@ struct control_decision {
 /// A rejected step shrinks by 0.9 err^(-1/k); a trial that is not finite, by 1/8.
 template <class Method, controller_kind Kind, class Real>
 SALTUS_FN control_decision<Real> decide(Real h, Real error2, mask_of<Real> accepted, const control_memory<Real>& old) {
-  constexpr double k            = Method::two_errors ? Method::order : Method::embedded_order + 1;
+  constexpr double k            = methods::error_order<Method> + 1;
   constexpr double log_safety   = -0.15200309344504995;  // log2(0.9)
   constexpr double log_of_four5 = -0.32192809488736235;  // log2(0.8)
   constexpr double widest       = 3.0;                   // one step may change h by a factor of 8

@@ -5,11 +5,13 @@
 //     sum_i w_i phi_i(t) = 1 / gamma(t),
 //
 // where phi_i of the single node is 1, phi_i(t) is the product of sum_j a_ij phi_j(u) over the trees u that remain when
-// the root of t is cut off, and gamma(t) is the number of nodes of t times the product of all gamma(u) (Butcher; Hairer,
-// Norsett, Wanner, "Solving Ordinary Differential Equations I", II.2). The dense output of order p takes s^|t| / gamma(t)
-// on the right, for every s in [0, 1]. Never part of a kernel; host code and tests write
+// the root of t is cut off, and gamma(t) is the number of nodes |t| times the product of all gamma(u) (Hairer, Norsett,
+// Wanner, "Solving Ordinary Differential Equations I", II.2). A dense output has order p if, for every s in [0, 1], its
+// weights w(s) give s^|t| / gamma(t) instead. Never part of a kernel; tests and host code write
 //
 //     static_assert(saltus::methods::order_conditions<saltus::methods::dormand_prince_5>());
+//
+// which costs g++ and clang less than a second for the largest method and stays within their default limits.
 #pragma once
 
 #include "method/tableaus.hpp"
@@ -64,8 +66,11 @@ struct measured {
   friend constexpr measured operator-(measured a, measured b) { return {a.value - b.value, a.size + b.size}; }
   friend constexpr measured operator*(measured a, measured b) { return {a.value * b.value, a.size * b.size}; }
 
-  /// |value| in units of size.
-  constexpr double relative() const { return size > 0.0 ? (value < 0.0 ? -value : value) / size : 0.0; }
+  /// Raises `largest` to |value| in units of size; NaN once it is or meets NaN.
+  constexpr void raise(double& largest) const {
+    const double x = value == 0.0 ? 0.0 : (value < 0.0 ? -value : value) / size;
+    if (largest == largest && !(x <= largest)) largest = x;
+  }
 };
 
 /// The weights w of a formula y + h sum_i w_i k_i.
@@ -82,16 +87,27 @@ struct tableau {
   static constexpr int stages = own + (Method::fsal ? 0 : 1);
   static constexpr int f1     = Method::fsal ? Method::stages - 1 : own;
   static constexpr int rows   = Method::dense_rows;
+  static constexpr int orders[] = {Method::order, Method::embedded_order, Method::embedded3_order, Method::dense_order};
   static_assert(Method::fsal || rows + Method::extra_stages == 0,
                 "a method with dense output of its own has f1 as its last stage: write it as FSAL");
-  static_assert(Method::order < largest_tree, "largest_tree and trees_up_to must go beyond the method's order");
 
-  double c[stages]         = {};
-  double a[stages][stages] = {};
-  double b[stages]         = {};
-  double e[stages]         = {};
-  double e3[stages]        = {};
-  double d[rows + 1][stages] = {};  // one row more than there are: an array has at least one
+  static_assert(Method::two_errors == (Method::embedded3_order > 0), "e3 and its order come together");
+
+  /// The most nodes of a tree to look at: one more than the highest order claimed.
+  static constexpr int nodes = [] {
+    int highest = 0;
+    for (int order : orders)
+      if (order > highest) highest = order;
+    return highest + 1;
+  }();
+  static_assert(nodes <= largest_tree, "raise largest_tree and continue trees_up_to");
+
+  double c[stages]           = {};
+  double a[stages][stages]   = {};
+  double b[stages]           = {};
+  double e[stages]           = {};
+  double e3[stages]          = {};
+  double d[rows + 1][stages] = {};  // one row too many: an array has at least one
 
   constexpr tableau() {
     for (int i = 0; i < own; ++i) {
@@ -138,19 +154,20 @@ struct tableau {
   }
 };
 
-/// phi_i(t) of every stage, for the trees of up to one node more than the method's order.
+/// phi_i(t) of every stage, for every tree to look at.
 template <class Method>
 struct elementary_weights {
   static constexpr int stages = tableau<Method>::stages;
-  static constexpr int count  = trees_up_to[Method::order + 1];
+  static constexpr int nodes  = tableau<Method>::nodes;
+  static constexpr int count  = trees_up_to[nodes];
   measured phi[count][stages];
 
   constexpr explicit elementary_weights(const tableau<Method>& m) {
-    measured cut[trees_up_to[Method::order]][stages] = {};  // sum_j a_ij phi_j(t)
+    measured cut[trees_up_to[nodes - 1]][stages] = {};  // sum_j a_ij phi_j(t)
     for (int t = 0; t < count; ++t) {
       const rooted_tree& tree = rooted_trees.tree[t];
       for (int i = 0; i < stages; ++i) phi[t][i] = t == 0 ? 1.0 : phi[tree.trunk][i] * cut[tree.branch][i];
-      if (t >= trees_up_to[Method::order]) continue;
+      if (t >= trees_up_to[nodes - 1]) continue;
       for (int i = 0; i < stages; ++i)
         for (int j = 0; j < i; ++j)
           if (m.a[i][j] != 0.0) cut[t][i] = cut[t][i] + m.a[i][j] * phi[t][j];
@@ -166,7 +183,7 @@ struct elementary_weights {
       for (int t = trees_up_to[n - 1]; t < trees_up_to[n]; ++t) {
         measured sum = -power / rooted_trees.tree[t].gamma;
         for (int i = 0; i < stages; ++i) sum = sum + w.weight[i] * phi[t][i];
-        if (sum.relative() > residual[n]) residual[n] = sum.relative();
+        sum.raise(residual[n]);
       }
     }
   }
@@ -190,7 +207,7 @@ constexpr residuals residuals_of(const tableau<Method>& m) {
   for (int i = 0; i < m.stages; ++i) {
     measured sum = -m.c[i];
     for (int j = 0; j < i; ++j) sum = sum + m.a[i][j];
-    if (sum.relative() > r.row_sum) r.row_sum = sum.relative();
+    sum.raise(r.row_sum);
   }
   const elementary_weights<Method> weights(m);
   weights.compare(m.advancing(), 1.0, Method::order, r.advancing);
@@ -204,7 +221,7 @@ constexpr residuals residuals_of(const tableau<Method>& m) {
 enum class defect {
   none,
   not_explicit,  ///< a is not strictly lower triangular
-  fsal,          ///< the last row of a is b (and b_last = 0) although `fsal` is false, or is not although it is true
+  fsal,          ///< the last row of a is b although `fsal` is false, or is not although it is true
   no_estimate,   ///< embedded_order is 0 and e is not zero, or the reverse
   row_sum,       ///< c_i is not the sum of row i
   advancing,     ///< the advancing formula is not of order `order`
@@ -219,7 +236,7 @@ constexpr defect defect_of(const tableau<Method>& m) {
   constexpr double rounding = 1e-15;
   constexpr double nonzero  = 1e-12;
 
-  bool lower = true, last_is_b = m.b[Method::stages - 1] == 0.0, no_estimate = true;
+  bool lower = true, last_is_b = true, no_estimate = true;
   for (int i = 0; i < m.own; ++i)
     for (int j = i; j < m.own; ++j) lower = lower && m.a[i][j] == 0.0;
   for (int i = 0; i < Method::stages; ++i) {

@@ -1,0 +1,94 @@
+#include <algorithm>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "backend.hpp"
+#include "compiler.hpp"
+#include "error.hpp"
+
+namespace saltus::host {
+
+abi::settings settings_of(const plan& p) {
+  abi::settings s{};
+  s.rtol         = p.rtol;
+  s.atol         = p.atol.data();
+  s.event_tol    = p.event_tol;
+  s.first_step   = p.first_step;
+  s.max_step     = p.max_step;
+  s.fixed_step   = p.fixed_step;
+  s.max_steps    = p.max_steps;
+  s.max_events   = p.max_events;
+  s.sample_count = static_cast<int>(p.sample_count);
+  s.sample_times = p.sample_times.empty() ? nullptr : p.sample_times.data();
+  s.log_events   = p.log_events ? 1 : 0;
+  return s;
+}
+
+namespace {
+
+class cpu_backend final : public backend {
+ public:
+  explicit cpu_backend(const plan& p)
+      : plan_(p),
+        settings_(settings_of(plan_)),
+        lanes_(p.lanes > 0 ? p.lanes : native_lanes(p.precision)),
+        threads_(p.threads > 0 ? p.threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()))),
+        built_(build_cpu_unit(p, lanes_)),
+        unit_(static_cast<const abi::unit*>(built_.code->symbol("saltus_unit"))) {
+    if (unit_->version != abi::version)
+      throw error(exit_failure, "a compiled unit is of another version of saltus: clear the cache");
+  }
+
+  std::string device() const override {
+    return fmt::format("cpu: {} thread{} x {} lane{} of {}, {}", threads_, threads_ == 1 ? "" : "s", lanes_,
+                       lanes_ == 1 ? "" : "s", plan_.precision, find_compiler().version);
+  }
+  std::string model_hash() const override { return built_.key; }
+  double      compile_seconds() const override { return built_.seconds; }
+  int         concurrency() const override { return threads_; }
+
+  /// Large enough that the last instances of a chunk, which leave lanes idle, cost little; small enough that every thread
+  /// gets several chunks.
+  std::int64_t chunk_size() const override {
+    if (plan_.chunk > 0) return plan_.chunk;
+    const std::int64_t share = (plan_.count + 8 * threads_ - 1) / (8 * threads_);
+    const std::int64_t row   = plan_.sample_count * static_cast<std::int64_t>(plan_.model.states.size() + plan_.model.outputs.size());
+    const std::int64_t fits  = row > 0 ? std::max<std::int64_t>(lanes_, (std::int64_t{1} << 23) / row) : 4096;  // 64 MiB of samples
+    const std::int64_t most  = std::min<std::int64_t>(4096, fits);
+    return std::clamp<std::int64_t>((share + lanes_ - 1) / lanes_ * lanes_, lanes_, most);
+  }
+
+  void integrate(chunk_data& chunk, const std::function<bool(std::int64_t)>& finished, abi::usage& usage) override {
+    struct context {
+      event_log*                               log;
+      const std::function<bool(std::int64_t)>* finished;
+    } here{&chunk.log, &finished};
+    const abi::sink sink{&here,
+                         [](void* c, long long slot, double t, int guard, const double* before, const double* after) {
+                           static_cast<context*>(c)->log->append(slot, t, guard, before, after);
+                         },
+                         [](void* c, long long some) { return (*static_cast<context*>(c)->finished)(some) ? 1 : 0; }};
+    const abi::batch   batch   = chunk.batch();
+    const abi::results results = chunk.results();
+    unit_->run(&settings_, &batch, &results, &sink, &usage);
+  }
+
+ private:
+  plan             plan_;
+  abi::settings    settings_;
+  int              lanes_, threads_;
+  built            built_;
+  const abi::unit* unit_;
+};
+
+}  // namespace
+
+std::unique_ptr<backend> make_cpu_backend(const plan& p) { return std::make_unique<cpu_backend>(p); }
+
+std::unique_ptr<backend> make_backend(const plan& p) {
+  if (p.backend == "cuda" || (p.backend == "auto" && cuda_absent().empty())) return make_cuda_backend(p);
+  return make_cpu_backend(p);
+}
+
+}  // namespace saltus::host

@@ -1,0 +1,24 @@
+// Where things are: kernel headers, built-in problems, the cache of compiled models.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace saltus::host {
+
+/// The folder that holds `kernels/` and `problems/`: $SALTUS_HOME, else ../share/saltus beside the program, else the source
+/// tree it was built from. Throws `error` (failure) if none of them does.
+std::filesystem::path home();
+
+/// $SALTUS_CACHE, else $XDG_CACHE_HOME/saltus, else ~/.cache/saltus. Created if it is not there.
+std::filesystem::path cache_folder();
+
+/// Names of the built-in problems, sorted.
+std::vector<std::string> builtin_names();
+
+/// The header of a model: a built-in by name, or a path. Throws `error` (usage) with the nearest name if there is none;
+/// `place` begins the complaint.
+std::filesystem::path find_model(const std::string& name, const std::string& place = {});
+
+}  // namespace saltus::host

@@ -1,0 +1,26 @@
+// From a plan to results: chunks of instances go through sampler, backend and writer as a pipeline. At most a few chunks
+// are in memory at once, so the number of instances is bounded by the disk.
+#pragma once
+
+#include <atomic>
+#include <functional>
+
+#include "backend.hpp"
+#include "result.hpp"
+
+namespace saltus::host {
+
+struct run_summary {
+  tally       counts;
+  abi::usage  usage{};
+  double      wall_seconds = 0;  ///< of integration, without compilation
+  bool        interrupted  = false;
+};
+
+/// Runs every instance of the plan. `write` receives the chunks in the order of their ids, one at a time (from some
+/// thread); `progress` is told of instances that have ended; setting `stop` ends the run early, the instances that did not
+/// get to run having status not_run. Asserts that every instance has exactly one status.
+run_summary run_ensemble(const plan& p, backend& where, const std::function<void(const chunk_data&)>& write,
+                         const std::function<void(std::int64_t)>& progress, const std::atomic<bool>& stop);
+
+}  // namespace saltus::host

@@ -1,0 +1,95 @@
+// A model's description for the host, made from its lists. Names are those of the enumerators, taken from the compiler,
+// so that a name stands in the model once. Host side only.
+#pragma once
+
+#include "model/contract.hpp"
+
+namespace saltus {
+
+namespace detail {
+
+/// The spelling of an enumerator: the compiler writes it into the name of this function ("... Value = ball::height]").
+template <auto Value>
+struct enumerator {
+  static constexpr auto spell() {
+    struct {
+      char chars[128] = {};
+    } r;
+    const char* s   = __PRETTY_FUNCTION__;
+    int         end = 0, last = 0;
+    while (s[end] != 0) ++end;
+    // g++ and clang end with "...Value = scope::name]" or "...Value = (scope::kind)3]" for a value without a name.
+    while (end > 0 && s[end - 1] != ']' ) --end;
+    --end;
+    // g++ lists template arguments separated by "; ": ours is the only one.
+    for (int i = 0; i < end; ++i)
+      if (s[i] == ':' || s[i] == ' ' || s[i] == ')') last = i + 1;
+    for (int i = last, j = 0; i < end && j < 127; ++i, ++j) r.chars[j] = s[i];
+    return r;
+  }
+  static constexpr auto name = spell();
+};
+
+
+}  // namespace detail
+
+/// Builds abi::description of Model; everything it points to lives as long as the program (or the loaded unit).
+template <class Model>
+struct describe {
+  using c = contract<Model>;
+
+  static const abi::description* get(const char* name) {
+    static abi::quantity states[c::state_count], parameters[c::parameter_count + 1], discretes[c::discrete_count + 1],
+        outputs[c::output_count + 1];
+    static abi::guard       guards[c::guard_count + 1];
+    static abi::description d;
+    static_for<c::state_count>([&](auto i) {
+      const auto& v = Model::state_list[i];
+      states[i]     = {detail::enumerator<static_cast<typename c::state>(i.value)>::name.chars, v.value, v.unit, v.about};
+    });
+    if constexpr (c::parameter_count > 0) static_for<c::parameter_count>([&](auto i) {
+      const auto& v = Model::parameter_list[i];
+      parameters[i] = {detail::enumerator<static_cast<typename c::parameter>(i.value)>::name.chars, v.value, v.unit, v.about};
+    });
+    if constexpr (c::discrete_count > 0) static_for<c::discrete_count>([&](auto i) {
+      const auto& v = Model::discrete_list[i];
+      discretes[i]  = {detail::enumerator<static_cast<typename c::discrete>(i.value)>::name.chars, v.value, v.unit, v.about};
+    });
+    if constexpr (c::output_count > 0) static_for<c::output_count>([&](auto i) {
+      const auto& v = Model::output_list[i];
+      outputs[i]    = {detail::enumerator<static_cast<typename c::output>(i.value)>::name.chars, 0.0, v.unit, v.about};
+    });
+    if constexpr (c::guard_count > 0) static_for<c::guard_count>([&](auto i) {
+      const auto& v = Model::guard_list[i];
+      guards[i]     = {detail::enumerator<static_cast<typename c::guard>(i.value)>::name.chars, v.which, v.side,
+                       v.ends == terminal ? 1 : 0, v.about};
+    });
+    d.version = abi::version;
+    d.name    = name;
+    if constexpr (requires { Model::title; }) d.title = Model::title;
+    else d.title = "";
+    if constexpr (requires { Model::source; }) d.source = Model::source;
+    else d.source = "";
+    d.state_count     = c::state_count;
+    d.parameter_count = c::parameter_count;
+    d.discrete_count  = c::discrete_count;
+    d.guard_count     = c::guard_count;
+    d.output_count    = c::output_count;
+    d.states          = states;
+    d.parameters      = parameters;
+    d.discretes       = discretes;
+    d.guards          = guards;
+    d.outputs         = outputs;
+    d.t_begin         = 0.0;
+    d.t_end           = 1.0;
+    if constexpr (requires { Model::span[1]; }) {
+      d.t_begin = Model::span[0];
+      d.t_end   = Model::span[1];
+    }
+    if constexpr (requires { Model::arithmetic; }) d.arithmetic = Model::arithmetic ? 1 : 0;
+    else d.arithmetic = 1;
+    return &d;
+  }
+};
+
+}  // namespace saltus

@@ -1,0 +1,616 @@
+// The spec: what a good one becomes, and what a bad one is told.
+#include "spec.hpp"
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "error.hpp"
+
+namespace saltus::host {
+namespace {
+
+/// The names of the relief valve, and an output for reductions.
+model relief_valve() {
+  model valve;
+  valve.name       = "relief_valve";
+  valve.states     = {{"lift", 0.2, "1", ""}, {"velocity", 0, "1", ""}, {"pressure", 0, "1", ""}};
+  valve.parameters = {{"damping", 1.25, "1", ""},
+                      {"preload", 10, "1", ""},
+                      {"flow", 4, "1", ""},
+                      {"compressibility", 20, "1", ""},
+                      {"restitution", 0.8, "1", ""}};
+  valve.outputs    = {{"power", 0, "1", ""}};
+  valve.t_begin    = 0;
+  valve.t_end      = 40;
+  return valve;
+}
+
+/// A folder of its own for each test; the current folder while the test runs, so that messages have short paths.
+class spec : public testing::Test {
+ protected:
+  void SetUp() override {
+    home_ = std::filesystem::current_path();
+    std::string pattern = (std::filesystem::temp_directory_path() / "saltus_spec_XXXXXX").string();
+    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
+    folder_ = pattern;
+    std::filesystem::current_path(folder_);
+  }
+  void TearDown() override {
+    std::filesystem::current_path(home_);
+    std::filesystem::remove_all(folder_);
+  }
+
+  static void write(const std::string& file, const std::string& text) { std::ofstream(file, std::ios::binary) << text; }
+
+  static plan planned(const std::string& text, std::vector<flag> flags = {}) {
+    write("spec.toml", text);
+    return validate(read_spec("spec.toml", std::move(flags)), relief_valve());
+  }
+
+  /// The message that the spec is refused with.
+  static std::string refused(const std::string& text, std::vector<flag> flags = {}) {
+    try {
+      planned(text, std::move(flags));
+    } catch (const error& e) {
+      EXPECT_EQ(e.exit_code, 2);
+      return e.what();
+    }
+    return "accepted";
+  }
+
+ private:
+  std::filesystem::path home_, folder_;
+};
+
+/// What a column of an axis holds.
+const ranged&              range_of(const axis& axis) { return std::get<ranged>(axis.columns.at(0).values); }
+const std::vector<double>& list_of(const axis& axis, int column = 0) {
+  return std::get<listed>(axis.columns.at(column).values).values;
+}
+
+const std::string valve = "model = \"relief_valve\"\n";
+
+// ------------------------------------------------------------------------------------------------------------- good specs
+
+TEST_F(spec, the_example_of_the_manual) {
+  const plan p = planned(R"toml(model  = "relief_valve"            # a built-in name, or "./my_model.hpp"
+method = "dp5"
+t      = [0.0, 40.0]
+rtol   = 1e-10
+atol   = 1e-10
+[sweep]
+flow = { from = 0.2, to = 10.0, count = 100000 }
+[sample]
+count = 1000
+seed  = 7
+restitution = { normal = [0.8, 0.05], min = 0.0, max = 1.0 }
+[initial]
+lift = 0.2
+[output]
+file    = "valve.nc"
+samples = { count = 401 }
+events  = true
+reduce  = ["max(pressure)"]
+[run]
+backend = "auto"
+threads = 2
+)toml");
+  EXPECT_EQ(p.model.name, "relief_valve");
+  EXPECT_EQ(p.method, "dp5");
+  EXPECT_EQ(p.t_begin, 0.0);
+  EXPECT_EQ(p.t_end, 40.0);
+  EXPECT_EQ(p.rtol, 1e-10);
+  EXPECT_EQ(p.atol, std::vector<double>(3, 1e-10));
+  EXPECT_EQ(p.parameters, (std::vector<double>{1.25, 10, 4, 20, 0.8}));
+  EXPECT_EQ(p.initial[0], 0.2);
+  EXPECT_TRUE(std::isnan(p.initial[1]) && std::isnan(p.initial[2]));
+
+  ASSERT_EQ(p.axes.size(), 1u);
+  EXPECT_EQ(p.axes[0].count, 100000);
+  EXPECT_EQ(p.axes[0].columns[0].what.which, target::kind::parameter);
+  EXPECT_EQ(p.axes[0].columns[0].what.index, 2);
+  EXPECT_EQ(p.axes[0].columns[0].what.name, "flow");
+  EXPECT_EQ(range_of(p.axes[0]).from, 0.2);
+  EXPECT_EQ(range_of(p.axes[0]).to, 10.0);
+  EXPECT_FALSE(range_of(p.axes[0]).logarithmic);
+
+  ASSERT_EQ(p.random.size(), 1u);
+  EXPECT_EQ(p.random[0].what.index, 4);
+  EXPECT_EQ(p.random[0].law.which, distribution::kind::normal);
+  EXPECT_EQ(p.random[0].law.a, 0.8);
+  EXPECT_EQ(p.random[0].law.b, 0.05);
+  EXPECT_EQ(p.random[0].law.min, 0.0);
+  EXPECT_EQ(p.random[0].law.max, 1.0);
+  EXPECT_EQ(p.samples, 1000);
+  EXPECT_EQ(p.seed, 7u);
+  EXPECT_EQ(p.count, 100'000'000);
+
+  EXPECT_EQ(p.file, "valve.nc");
+  EXPECT_EQ(p.sample_count, 401);
+  EXPECT_TRUE(p.sample_times.empty());
+  EXPECT_TRUE(p.log_events);
+  ASSERT_EQ(p.reductions.size(), 1u);
+  EXPECT_EQ(p.reductions[0].which, reduction::kind::max);
+  EXPECT_FALSE(p.reductions[0].of_output);
+  EXPECT_EQ(p.reductions[0].index, 2);
+  EXPECT_EQ(p.reductions[0].name, "max(pressure)");
+  EXPECT_EQ(p.backend, "auto");
+  EXPECT_EQ(p.threads, 2);
+}
+
+TEST_F(spec, a_model_alone_gets_the_defaults) {
+  const plan p = validate(from_model("relief_valve"), relief_valve());
+  EXPECT_EQ(p.method, "dp5");
+  EXPECT_EQ(p.t_end, 40);
+  EXPECT_EQ(p.atol, std::vector<double>(3, p.rtol));
+  EXPECT_EQ(p.count, 1);
+  EXPECT_TRUE(p.file.empty());
+  EXPECT_EQ(p.text, "model = \"relief_valve\"\n");
+}
+
+TEST_F(spec, every_top_level_key_arrives) {
+  const plan p = planned(valve + R"toml(method = "rk4"
+t = [1, 3]
+rtol = 1e-4
+atol = { pressure = 1e-5, default = 1e-7 }
+event_tol = 1e-12
+first_step = 0.125
+max_step = 0.5
+step = 0.25
+controller = "h211b"
+norm = "compere"
+precision = "float"
+max_steps = 1e4
+max_events = 99
+[output]
+reduce = ["min(lift)", "integral(power)", "mean(velocity)"]
+compression = 9
+[run]
+backend = "cpu"
+lanes = 8
+chunk = 4096
+allowed_failed = 0.25
+)toml");
+  EXPECT_EQ(p.method, "rk4");
+  EXPECT_EQ(p.t_begin, 1);
+  EXPECT_EQ(p.t_end, 3);
+  EXPECT_EQ(p.rtol, 1e-4);
+  EXPECT_EQ(p.atol, (std::vector<double>{1e-7, 1e-7, 1e-5}));
+  EXPECT_EQ(p.event_tol, 1e-12);
+  EXPECT_EQ(p.first_step, 0.125);
+  EXPECT_EQ(p.max_step, 0.5);
+  EXPECT_EQ(p.fixed_step, 0.25);
+  EXPECT_EQ(p.controller, "h211b");
+  EXPECT_EQ(p.norm, "compere");
+  EXPECT_EQ(p.precision, "float");
+  EXPECT_EQ(p.max_steps, 10000);
+  EXPECT_EQ(p.max_events, 99);
+  ASSERT_EQ(p.reductions.size(), 3u);
+  EXPECT_EQ(p.reductions[1].which, reduction::kind::integral);
+  EXPECT_TRUE(p.reductions[1].of_output);
+  EXPECT_EQ(p.reductions[1].index, 0);
+  EXPECT_EQ(p.reductions[2].index, 1);
+  EXPECT_EQ(p.compression, 9);
+  EXPECT_EQ(p.backend, "cpu");
+  EXPECT_EQ(p.lanes, 8);
+  EXPECT_EQ(p.chunk, 4096);
+  EXPECT_EQ(p.allowed_failed, 0.25);
+}
+
+TEST_F(spec, atol_as_a_list_has_one_number_per_state) {
+  EXPECT_EQ(planned(valve + "atol = [1e-1, 1e-2, 1e-3]\n").atol, (std::vector<double>{0.1, 0.01, 0.001}));
+}
+
+TEST_F(spec, axes_stand_in_the_order_of_the_file_and_not_of_the_alphabet) {
+  const plan p = planned(valve + R"toml([sweep]
+preload = [1, 2, 3]
+t_end = [5, 6]
+damping = { from = 1, to = 100, count = 3, scale = "log" }
+pressure = [7]
+[[sweep.zip]]
+restitution = [0.1, 0.2]
+lift = [0.3, 0.4]
+[[sweep.zip]]
+flow = { from = 1, to = 5, count = 5 }
+velocity = [1, 2, 3, 4, 5]
+)toml");
+  ASSERT_EQ(p.axes.size(), 6u);
+  const std::vector<std::string> first = {"preload", "t_end", "damping", "pressure", "restitution", "flow"};
+  for (std::size_t i = 0; i < first.size(); ++i) EXPECT_EQ(p.axes[i].columns[0].what.name, first[i]);
+  EXPECT_EQ(p.axes[1].columns[0].what.which, target::kind::t_end);
+  EXPECT_TRUE(range_of(p.axes[2]).logarithmic);
+  EXPECT_EQ(p.axes[3].columns[0].what.which, target::kind::state);
+  EXPECT_EQ(p.axes[3].columns[0].what.index, 2);
+  EXPECT_EQ(p.axes[4].columns[1].what.name, "lift");
+  EXPECT_EQ(list_of(p.axes[4], 1), (std::vector<double>{0.3, 0.4}));
+  EXPECT_EQ(p.axes[5].count, 5);
+  EXPECT_EQ(p.count, 3 * 2 * 3 * 1 * 2 * 5);
+}
+
+TEST_F(spec, csv_columns_are_read_by_name_from_the_folder_of_the_spec) {
+  std::filesystem::create_directory("study");
+  write("study/runs.csv", "\xEF\xBB\xBFid, \"q\" ,note\r\n1, 0.5,\"a, b\"\r\n\r\n2,+1e1 ,\r\n3,\"2\",x\r\n");
+  write("study/spec.toml", valve + "[sweep]\nflow = { csv = \"runs.csv\", column = \"q\" }\n");
+  const plan p = validate(read_spec("study/spec.toml"), relief_valve());
+  EXPECT_EQ(list_of(p.axes.at(0)), (std::vector<double>{0.5, 10, 2}));
+
+  // From a flag: the current folder.
+  const auto flagged = read_spec("study/spec.toml", {{"--set", "sweep.flow.csv=study/runs.csv"}});
+  EXPECT_EQ(validate(flagged, relief_valve()).count, 3);
+}
+
+TEST_F(spec, the_time_grid_by_step_reaches_the_end_of_the_span) {
+  const plan p = planned(valve + "t = [1, 2]\n[output]\nsamples = { step = 0.1 }\n");  // 0.1 * 10 rounds to 1
+  ASSERT_EQ(p.sample_count, 11);
+  EXPECT_EQ(p.sample_times.front(), 1.0);
+  EXPECT_EQ(p.sample_times.back(), 2.0);
+  EXPECT_EQ(planned(valve + "t = [0, 1]\n[output]\nsamples = { step = 0.3 }\n").sample_count, 4);
+  EXPECT_EQ(planned(valve + "t = [0, 1]\n[output]\nsamples = { times = [0.5, 1.0] }\n").sample_times,
+            (std::vector<double>{0.5, 1.0}));
+}
+
+TEST_F(spec, a_span_may_differ_between_instances) {
+  // In one zip each begin meets its own end only.
+  EXPECT_EQ(planned(valve + "[sweep.zip]\nt_begin = [0, 10]\nt_end = [5, 15]\n").count, 2);
+  EXPECT_EQ(planned(valve + "[sweep]\nt_begin = [0, 10]\nt_end = [11, 15]\n").count, 4);
+}
+
+TEST_F(spec, the_path_of_a_model_starts_at_the_spec_or_at_the_current_folder) {
+  std::filesystem::create_directory("study");
+  write("study/spec.toml", "model = \"my_model.hpp\"\n");
+  EXPECT_EQ(read_spec("study/spec.toml").model_header, "study/my_model.hpp");
+  EXPECT_EQ(read_spec("study/spec.toml").model_place, "study/spec.toml:1:9: model = \"my_model.hpp\"");
+  EXPECT_EQ(read_spec("study/spec.toml", {{"--set", "model=other/m.hpp"}}).model_header, "other/m.hpp");
+  EXPECT_EQ(from_model("./my_model.hpp").model_header, "./my_model.hpp");
+  EXPECT_EQ(from_model("lorenz").model_header, "");
+  EXPECT_EQ(from_model("lorenz").model, "lorenz");
+}
+
+// ------------------------------------------------------------------------------------------------------------------ flags
+
+TEST_F(spec, set_finds_its_key_in_the_spec_then_the_parameters_then_the_states) {
+  const plan p = planned(valve + "rtol = 1e-3\n[sweep]\nflow = { from = 1, to = 2, count = 3 }\n",
+                         {{"--set", "rtol=1e-8"},
+                          {"--set", "sweep.flow.count=10"},
+                          {"--set", "damping=2"},
+                          {"--set", "pressure=0.5"},
+                          {"--set", "method=dop853"},
+                          {"--set", "t=[0, 9]"},
+                          {"--set", "output.file=a=b.nc"}});
+  EXPECT_EQ(p.rtol, 1e-8);
+  EXPECT_EQ(p.axes.at(0).count, 10);
+  EXPECT_EQ(p.parameters[0], 2);
+  EXPECT_EQ(p.initial[2], 0.5);
+  EXPECT_EQ(p.method, "dop853");
+  EXPECT_EQ(p.t_end, 9);
+  EXPECT_EQ(p.file, "a=b.nc");
+}
+
+TEST_F(spec, a_table_set_by_a_flag_replaces_and_later_flags_win) {
+  const plan p = planned(valve + "[sweep]\nflow = { from = 1, to = 2, count = 3 }\n",
+                         {{"--set", "sweep.flow=[5]"},
+                          {"--set", "sweep.preload=[1, 2]"},
+                          {"--set", "sweep.damping=[1, 2, 3]"},
+                          {"--set", "sweep.flow=[6, 7]"}});
+  ASSERT_EQ(p.axes.size(), 3u);  // in the order of the file, then of the flags
+  EXPECT_EQ(list_of(p.axes[0]), (std::vector<double>{6, 7}));
+  EXPECT_EQ(p.axes[1].columns[0].what.name, "preload");
+  EXPECT_EQ(p.axes[2].columns[0].what.name, "damping");
+}
+
+TEST_F(spec, short_flags_reach_their_keys) {
+  const plan p = planned(valve, {{"--seed", "9"},
+                                 {"--backend", "cpu"},
+                                 {"-o", "1.5"},  // a file of that name, not a number
+                                 {"--method", "bs3"},
+                                 {"--threads", "3"},
+                                 {"--lanes", "4"},
+                                 {"--chunk", "77"}});
+  EXPECT_EQ(p.seed, 9u);
+  EXPECT_EQ(p.backend, "cpu");
+  EXPECT_EQ(p.file, "1.5");
+  EXPECT_EQ(p.method, "bs3");
+  EXPECT_EQ(p.threads, 3);
+  EXPECT_EQ(p.lanes, 4);
+  EXPECT_EQ(p.chunk, 77);
+}
+
+TEST_F(spec, n_means_samples_or_the_only_range) {
+  const std::string range = "[sweep]\nflow = { from = 1, to = 2, count = 3 }\ndamping = [1, 2]\n";
+  const std::string law   = "[sample]\ncount = 5\nlift = { uniform = [0, 1] }\n";
+  EXPECT_EQ(planned(valve, {{"-n", "50"}}).samples, 50);
+  EXPECT_EQ(planned(valve + range, {{"-n", "50"}}).axes[0].count, 50);
+  EXPECT_EQ(planned(valve + range, {{"-n", "50"}, {"--seed", "1"}}).count, 100);  // a seed alone is no sample
+  EXPECT_EQ(planned(valve + range + law, {{"-n", "50"}}).samples, 50);
+  EXPECT_EQ(planned(valve + range + law, {{"-n", "50"}}).axes[0].count, 3);
+  EXPECT_EQ(planned(valve + range + "preload = { from = 1, to = 2, count = 3 }\n", {{"-n", "5"}}).samples, 5);
+  // It sees what the other flags do, whatever their order.
+  EXPECT_EQ(planned(valve, {{"-n", "1e5"}, {"--set", "sweep.flow={from=1, to=2}"}}).axes.at(0).count, 100'000);
+}
+
+TEST_F(spec, the_text_of_the_plan_gives_the_same_plan) {
+  const std::string spec = valve + R"toml(rtol = 1e-7 # comment
+[sweep]
+preload = [0.1, 2, 1e300]
+damping = { from = 1.5, to = 100, count = 3, scale = "log" }
+zip = [{ flow = [1.0, 2.0], restitution = [0.3, 0.4] }]
+[sample]
+count = 4
+lift = { triangular = [0, 0.1, 0.3], max = 0.2 }
+)toml";
+  const std::vector<flag> flags = {{"--set", "sweep.compressibility=[3, 1]"}, {"-o", "a \"b\"\n.nc"}};
+  const plan              once  = planned(spec, flags);
+  EXPECT_EQ(once.text, R"toml(model = "relief_valve"
+rtol = 1e-07
+
+[sweep]
+preload = [0.1, 2, 1e+300]
+damping = { from = 1.5, to = 100, count = 3, scale = "log" }
+zip = [{ flow = [1.0, 2.0], restitution = [0.3, 0.4] }]
+compressibility = [3, 1]
+
+[sample]
+count = 4
+lift = { triangular = [0, 0.1, 0.3], max = 0.2 }
+
+[output]
+file = "a \"b\"\n.nc"
+)toml");
+  const plan again = planned(once.text);
+  EXPECT_EQ(again.text, once.text);
+  EXPECT_EQ(again.count, once.count);
+  EXPECT_EQ(again.file, once.file);
+  ASSERT_EQ(again.axes.size(), once.axes.size());
+  for (std::size_t i = 0; i < once.axes.size(); ++i)
+    EXPECT_EQ(again.axes[i].columns[0].what.name, once.axes[i].columns[0].what.name);
+}
+
+// -------------------------------------------------------------------------------------------------------------- bad specs
+
+struct bad {
+  std::string       text;  ///< after the line that names the model
+  std::string       message;
+  std::vector<flag> flags = {};
+};
+
+TEST_F(spec, a_bad_value_is_named_with_its_place_and_what_is_allowed) {
+  const std::string keys =
+      "allowed: model, method, t, rtol, atol, event_tol, first_step, max_step, step, controller, norm, precision, "
+      "max_steps, max_events, parameters, initial, sweep, sample, output, run";
+  const std::string quantities = "damping, preload, flow, compressibility, restitution, lift, velocity, pressure";
+  const std::string laws       = "uniform, log_uniform, normal, lognormal, triangular";
+
+  write("runs.csv", "q,p\n1,2\nabc,nan\n3\n");
+  write("empty.csv", "q\n");
+
+  const std::vector<bad> cases = {
+      // names
+      {"rtoll = 1e-8\n", "spec.toml:2:1: rtoll = 1e-08: unknown key; did you mean rtol? " + keys},
+      {"[solver]\n", "spec.toml:2:2: solver = {}: unknown key; " + keys},
+      {"[parameters]\nflwo = 3\n",
+       "spec.toml:3:1: parameters.flwo = 3: unknown key; did you mean flow? "
+       "allowed: damping, preload, flow, compressibility, restitution"},
+      {"[initial]\nLift = 3\n",
+       "spec.toml:3:1: initial.Lift = 3: unknown key; did you mean lift? allowed: lift, velocity, pressure"},
+      {"[sweep]\nx = [1]\n",
+       "spec.toml:3:1: sweep.x = [1]: not a parameter or state of relief_valve; allowed: zip, " + quantities +
+           ", t_begin, t_end"},
+      {"[sample]\ncount = 2\nt_end = { uniform = [1, 2] }\n",
+       "spec.toml:4:1: sample.t_end = { uniform = [1, 2] }: not a parameter or state of relief_valve; "
+       "allowed: count, seed, " + quantities},
+      {"[output]\nfiles = \"x.nc\"\n",
+       "spec.toml:3:1: output.files = \"x.nc\": unknown key; did you mean file? "
+       "allowed: file, samples, events, reduce, compression"},
+      {"[run]\ncores = 2\n",
+       "spec.toml:3:1: run.cores = 2: unknown key; allowed: backend, threads, lanes, chunk, allowed_failed"},
+      {"atol = { lfit = 1e-8 }\n",
+       "spec.toml:2:10: atol.lfit = 1e-08: unknown key; did you mean lift? allowed: default, lift, velocity, pressure"},
+      // types and values
+      {"rtol = -1\n", "spec.toml:2:8: rtol = -1: must be a positive number"},
+      {"rtol = \"small\"\n", "spec.toml:2:8: rtol = \"small\": must be a positive number"},
+      {"rtol = true\n", "spec.toml:2:8: rtol = true: must be a positive number"},
+      {"atol = [1e-8, -1.0, 1e-8]\n", "spec.toml:2:15: atol[1] = -1.0: must be a positive number"},
+      {"atol = [1e-8]\n",
+       "spec.toml:2:8: atol = [1e-08]: must have one number for each state: lift, velocity, pressure"},
+      {"event_tol = -1e-9\n", "spec.toml:2:13: event_tol = -1e-09: must be zero or a positive number"},
+      {"max_step = inf\n", "spec.toml:2:12: max_step = inf: must be a positive number"},
+      {"max_steps = 0\n", "spec.toml:2:13: max_steps = 0: must be a whole number from 1 to 9223372036854775807"},
+      {"max_events = 1.5\n", "spec.toml:2:14: max_events = 1.5: must be a whole number from 1 to 9223372036854775807"},
+      {"method = \"euler\"\n",
+       "spec.toml:2:10: method = \"euler\": unknown word; "
+       "allowed: kutta3, bs3, rk4, rkf45, rkf78, dp5, tsit5, dop853"},
+      {"method = 5\n",
+       "spec.toml:2:10: method = 5: must be a word in quotes; "
+       "allowed: kutta3, bs3, rk4, rkf45, rkf78, dp5, tsit5, dop853"},
+      {"method = \"kutta3\"\n",
+       "spec.toml:2:10: method = \"kutta3\": has no error estimate: must come with step, the constant step size"},
+      {"norm = \"mx\"\n",
+       "spec.toml:2:8: norm = \"mx\": unknown word; did you mean max? allowed: rms, max, compere"},
+      {"t = [1.0, 1.0]\n", "spec.toml:2:5: t = [1.0, 1.0]: must be [begin, end] with begin < end"},
+      {"t = 40\n", "spec.toml:2:5: t = 40: must be [begin, end]"},
+      {"[parameters]\nflow = nan\n", "spec.toml:3:8: parameters.flow = nan: must be a finite number"},
+      {"[initial]\nlift = nan\n", "spec.toml:3:8: initial.lift = nan: must be a finite number"},
+      {"parameters = 3\n", "spec.toml:2:14: parameters = 3: must be a table"},
+      // sweeps
+      {"[sweep]\n", "spec.toml:2:1: sweep = {}: must have at least one entry"},
+      {"[sweep.zip]\n", "spec.toml:2:1: sweep.zip = {}: must have at least one entry"},
+      {"[sweep]\nflow = []\n", "spec.toml:3:8: sweep.flow = []: must have at least one value"},
+      {"[sweep]\nflow = [1, inf]\n", "spec.toml:3:12: sweep.flow[1] = inf: must be a finite number"},
+      {"[sweep]\nflow = 3\n",
+       "spec.toml:3:8: sweep.flow = 3: must be a list, { from, to, count, scale } or { csv, column }"},
+      {"[sweep]\nflow = { from = 1, count = 3 }\n",
+       "spec.toml:3:8: sweep.flow.to is missing: must be the last value of the range"},
+      {"[sweep]\nflow = { from = 1, to = 2, count = 0 }\n",
+       "spec.toml:3:36: sweep.flow.count = 0: must be a whole number from 1 to 1099511627776"},
+      {"[sweep]\nflow = { from = 0, to = 2, count = 3, scale = \"log\" }\n",
+       "spec.toml:3:17: sweep.flow.from = 0: must be a positive number, as the scale is log"},
+      {"[sweep]\nflow = { from = 1, to = -2, count = 3, scale = \"log\" }\n",
+       "spec.toml:3:25: sweep.flow.to = -2: must be a positive number, as the scale is log"},
+      {"[sweep]\nflow = { from = 1, to = 2, count = 3, scale = \"lin\" }\n",
+       "spec.toml:3:47: sweep.flow.scale = \"lin\": unknown word; allowed: linear, log"},
+      {"[sweep]\nflow = { from = -1e308, to = 1e308, count = 3 }\n",
+       "spec.toml:3:8: sweep.flow = { from = -1e+308, to = 1e+308, count = 3 }: "
+       "from and to must be nearer to each other: their distance overflows"},
+      {"[sweep.zip]\nflow = [1, 2]\nlift = [1, 2, 3]\n",
+       "spec.toml:4:8: sweep.zip.lift = [1, 2, 3]: must have as many values as sweep.zip.flow, that is 2; it has 3"},
+      {"[sweep]\nflow = { from = 1, to = 2, count = 2000000 }\nlift = { from = 1, to = 2, count = 2000000 }\n",
+       "spec.toml:2:1: sweep = { flow = { from = 1, to = 2, count = 2000000 }, lift = { fro...: "
+       "must make at most 1099511627776 instances, samples included"},
+      {"[sweep]\nt_begin = [0, 5]\nt_end = [4, 9]\n",
+       "spec.toml:4:9: sweep.t_end = [4, 9]: must leave t_begin < t_end in every instance; "
+       "t_begin goes up to 5, t_end down to 4"},
+      {"[sweep]\nt_begin = [0, 40]\n",
+       "spec.toml:3:11: sweep.t_begin = [0, 40]: must leave t_begin < t_end in every instance; "
+       "t_begin goes up to 40, t_end down to 40"},
+      // CSV
+      {"[sweep]\nflow = { csv = \"none.csv\", column = \"q\" }\n",
+       "spec.toml:3:8: sweep.flow = { csv = \"none.csv\", column = \"q\" }: "
+       "cannot read none.csv: No such file or directory"},
+      {"[sweep]\nflow = { csv = \"runs.csv\", column = \"r\" }\n",
+       "spec.toml:3:8: sweep.flow = { csv = \"runs.csv\", column = \"r\" }: "
+       "runs.csv has no column r; allowed: q, p"},
+      {"[sweep]\nflow = { csv = \"runs.csv\", column = \"q\" }\n", "runs.csv:3:1: q = abc: must be a finite number"},
+      {"[sweep]\nflow = { csv = \"runs.csv\", column = \"p\" }\n", "runs.csv:3:5: p = nan: must be a finite number"},
+      {"[sweep]\nflow = { csv = \"empty.csv\", column = \"q\" }\n",
+       "spec.toml:3:8: sweep.flow = { csv = \"empty.csv\", column = \"q\" }: empty.csv has no row below its header"},
+      {"[sweep]\nflow = { csv = \"runs.csv\", column = \"q\", count = 3 }\n",
+       "spec.toml:3:42: sweep.flow.count = 3: unknown key; allowed: csv, column"},
+      // samples
+      {"[sample]\nflow = { uniform = [1, 2] }\n", "spec.toml:2:1: sample.count is missing: must be the number of samples"},
+      {"[sample]\ncount = 0\n", "spec.toml:3:9: sample.count = 0: must be a whole number from 1 to 1099511627776"},
+      {"[sample]\nseed = -1\n", "spec.toml:3:8: sample.seed = -1: must be a whole number from 0 to 9223372036854775807"},
+      {"[sample]\ncount = 2\nflow = [1, 2]\n",
+       "spec.toml:4:8: sample.flow = [1, 2]: must be a distribution such as { uniform = [0.0, 1.0] }; allowed: " + laws},
+      {"[sample]\ncount = 2\nflow = { gauss = [1, 2] }\n",
+       "spec.toml:4:10: sample.flow.gauss = [1, 2]: unknown key; allowed: " + laws + ", min, max"},
+      {"[sample]\ncount = 2\nflow = { min = 2 }\n",
+       "spec.toml:4:8: sample.flow = { min = 2 }: must have a distribution; allowed: " + laws},
+      {"[sample]\ncount = 2\nflow = { uniform = [1, 2], normal = [0, 1] }\n",
+       "spec.toml:4:8: sample.flow = { uniform = [1, 2], normal = [0, 1] }: must have one distribution, not two"},
+      {"[sample]\ncount = 2\nflow = { uniform = [2, 1] }\n",
+       "spec.toml:4:20: sample.flow.uniform = [2, 1]: must be [low, high] with low < high"},
+      {"[sample]\ncount = 2\nflow = { log_uniform = [0, 1] }\n",
+       "spec.toml:4:24: sample.flow.log_uniform = [0, 1]: must be [low, high] with 0 < low < high"},
+      {"[sample]\ncount = 2\nflow = { normal = [1, 0] }\n",
+       "spec.toml:4:19: sample.flow.normal = [1, 0]: must be [mean, standard deviation] with a positive deviation"},
+      {"[sample]\ncount = 2\nflow = { lognormal = [700, 10] }\n",  // exp(700 + 9.5 * 10) overflows
+       "spec.toml:4:22: sample.flow.lognormal = [700, 10]: "
+       "must be [mean, standard deviation] of the logarithm with a positive deviation and a finite range"},
+      {"[sample]\ncount = 2\nflow = { triangular = [1, 3, 2] }\n",
+       "spec.toml:4:23: sample.flow.triangular = [1, 3, 2]: "
+       "must be [low, mode, high] with low <= mode <= high, low < high"},
+      {"[sample]\ncount = 2\nflow = { normal = [0, 1], min = 1, max = -1 }\n",
+       "spec.toml:4:8: sample.flow = { normal = [0, 1], min = 1, max = -1 }: min must be smaller than max"},
+      {"[sample]\ncount = 2\nflow = { normal = [0, 1], min = 4 }\n",  // 1 - Phi(4) = 3.17e-5
+       "spec.toml:4:8: sample.flow = { normal = [0, 1], min = 4 }: "
+       "min and max must leave at least 0.001 of the probability; they leave 3.2e-05"},
+      // one name in two places
+      {"[parameters]\nflow = 1\n[sweep]\nflow = [1, 2]\n",
+       "spec.toml:5:8: sweep.flow = [1, 2]: flow must have one value, but has another at spec.toml:3:8 (parameters.flow)"},
+      {"[sweep]\nflow = [1, 2]\n[sample]\ncount = 2\nflow = { uniform = [1, 2] }\n",
+       "spec.toml:6:8: sample.flow = { uniform = [1, 2] }: "
+       "flow must have one value, but has another at spec.toml:3:8 (sweep.flow)"},
+      {"[initial]\nlift = 1\n[sweep.zip]\nlift = [1, 2]\n",
+       "spec.toml:5:8: sweep.zip.lift = [1, 2]: lift must have one value, but has another at spec.toml:3:8 (initial.lift)"},
+      // output and run
+      {"[output]\nsamples = { count = 1 }\n",
+       "spec.toml:3:21: output.samples.count = 1: must be a whole number from 2 to 10000000"},
+      {"[output]\nsamples = { count = 9, step = 1 }\n",
+       "spec.toml:3:11: output.samples = { count = 9, step = 1 }: must have one of count, times, step"},
+      {"[output]\nsamples = { times = [1, 1] }\n",
+       "spec.toml:3:21: output.samples.times = [1, 1]: must be increasing times from 0 to 40, at least one"},
+      {"[output]\nsamples = { times = [1, 41] }\n",
+       "spec.toml:3:21: output.samples.times = [1, 41]: must be increasing times from 0 to 40, at least one"},
+      {"[sweep]\nt_end = [4, 9]\n[output]\nsamples = { step = 1 }\n",
+       "spec.toml:5:20: output.samples.step = 1: "
+       "must be replaced by count or times, as the time span differs between instances"},
+      {"[output]\nevents = 1\n", "spec.toml:3:10: output.events = 1: must be true or false"},
+      {"[output]\nfile = \"\"\n", "spec.toml:3:8: output.file = \"\": must be a text in quotes, not empty"},
+      {"[output]\nreduce = [\"max pressure\"]\n",
+       "spec.toml:3:11: output.reduce[0] = \"max pressure\": "
+       "must be min(name), max(name), mean(name) or integral(name) of a state or an output"},
+      {"[output]\nreduce = [\"max(presure)\"]\n",
+       "spec.toml:3:11: output.reduce[0] = \"max(presure)\": presure is not a state or an output; "
+       "did you mean pressure? allowed: lift, velocity, pressure, power"},
+      {"[output]\nreduce = [\"max(lift)\", \"max(lift)\"]\n",
+       "spec.toml:3:24: output.reduce[1] = \"max(lift)\": must not be listed twice"},
+      {"[output]\ncompression = 10\n", "spec.toml:3:15: output.compression = 10: must be a whole number from 0 to 9"},
+      {"[run]\nbackend = \"gpu\"\n",
+       "spec.toml:3:11: run.backend = \"gpu\": unknown word; did you mean cpu? allowed: auto, cpu, cuda"},
+      {"[run]\nlanes = 3\n", "spec.toml:3:9: run.lanes = 3: must be 0 (as wide as the machine), 1, 2, 4, 8 or 16"},
+      {"[run]\nallowed_failed = 2\n",
+       "spec.toml:3:18: run.allowed_failed = 2: must be a share of all instances, from 0 to 1"},
+      // flags
+      {"", "--set rtol=-1: rtol = -1: must be a positive number", {{"--set", "rtol=-1"}}},
+      {"", "--set rtol=1e-8x: rtol = \"1e-8x\": must be a positive number", {{"--set", "rtol=1e-8x"}}},
+      {"", "--set rtol: must be key=value with a key such as rtol or sweep.flow.count", {{"--set", "rtol"}}},
+      {"", "--set a b=1: must be key=value with a key such as rtol or sweep.flow.count", {{"--set", "a b=1"}}},
+      {"", "--set flwo=1: flwo = 1: unknown key; did you mean flow? " + keys + ", " + quantities, {{"--set", "flwo=1"}}},
+      {"", "--set rtol=1\natol = 2: rtol = \"1\\natol = 2\": must be a positive number",  // one value, not two
+       {{"--set", "rtol=1\natol = 2"}}},
+      {"", "--set solver.rtol=1: solver.rtol = 1: unknown key; " + keys, {{"--set", "solver.rtol=1"}}},
+      {"", "--set sample.flow={uniform=[1, 2]}: sample.count is missing: must be the number of samples",
+       {{"--set", "sample.flow={uniform=[1, 2]}"}}},
+      {"", "-n 0: sample.count = 0: must be a whole number from 1 to 1099511627776", {{"-n", "0"}}},
+      {"", "--backend gpu: run.backend = \"gpu\": unknown word; did you mean cpu? allowed: auto, cpu, cuda",
+       {{"--backend", "gpu"}}},
+      {"[sweep]\nflow = [1, 2]\n",
+       "spec.toml:3:8: sweep.flow = [1, 2]: flow must have one value, but has another at --set flow=3 (parameters.flow)",
+       {{"--set", "flow=3"}}},
+  };
+  for (const auto& [text, message, flags] : cases) EXPECT_EQ(refused(valve + text, flags), message) << text;
+}
+
+TEST_F(spec, bad_syntax_is_told_with_its_place) {  // what is wrong with it, toml++ says in its own words
+  const auto begins = [](const std::string& message, const std::string& place) {
+    EXPECT_EQ(message.substr(0, place.size()), place) << message;
+  };
+  begins(refused(valve + "rtol = \n"), "spec.toml:2:8: ");
+  begins(refused(valve + "rtol = 1\nrtol = 2\n"), "spec.toml:3:");
+  begins(refused(valve + "[sweep\nflow = [1]\n"), "spec.toml:2:");
+}
+
+TEST_F(spec, a_spec_must_be_readable_and_name_its_model) {
+  const auto message = [](const std::filesystem::path& file) -> std::string {
+    try {
+      read_spec(file);
+    } catch (const error& e) {
+      EXPECT_EQ(e.exit_code, 2);
+      return e.what();
+    }
+    return "accepted";
+  };
+  write("empty.toml", "");
+  write("number.toml", "model = 3\n");
+  std::filesystem::create_directory("folder.toml");
+  EXPECT_EQ(message("none.toml"), "none.toml: cannot be read: No such file or directory");
+  EXPECT_EQ(message("folder.toml"), "folder.toml: is a folder, not a spec");
+  EXPECT_EQ(message("empty.toml"),
+            "empty.toml:1:1: model is missing: must be the name of a built-in model, or the path of a header");
+  EXPECT_EQ(message("number.toml"), "number.toml:1:9: model = 3: must be a text in quotes, not empty");
+}
+
+// --------------------------------------------------------------------------------------------------------- misspelt names
+
+TEST(suggest, counts_edits) {  // kitten -> sitting and Saturday -> Sunday: 3 each, the textbook examples
+  EXPECT_EQ(edit_distance("kitten", "sitting"), 3u);
+  EXPECT_EQ(edit_distance("Saturday", "Sunday"), 3u);
+  EXPECT_EQ(edit_distance("", "abc"), 3u);
+  EXPECT_EQ(edit_distance("abc", ""), 3u);
+  EXPECT_EQ(edit_distance("flow", "flow"), 0u);
+}
+
+TEST(suggest, asks_only_when_a_name_is_near) {
+  EXPECT_EQ(suggest("restituton", {"flow", "restitution"}), "did you mean restitution? allowed: flow, restitution");
+  EXPECT_EQ(suggest("q", {"t", "u"}), "allowed: t, u");
+  EXPECT_EQ(suggest("anything", {}), "allowed: none");
+}
+
+}  // namespace
+}  // namespace saltus::host
