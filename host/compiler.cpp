@@ -7,8 +7,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <map>
 #include <regex>
@@ -38,29 +42,132 @@ std::string read_file(const fs::path& file) {
   return text.str();
 }
 
-/// Runs a program without a shell, its output and errors into a file; returns its exit status, 127 if it cannot be run.
-int run_program(const std::vector<std::string>& arguments, const fs::path& output) {
-  std::vector<char*> argv;
+void write_file(const fs::path& file, const std::string& text) {
+  std::ofstream out(file, std::ios::binary);
+  out << text;
+  out.close();
+  if (!out) throw error(exit_failure, fmt::format("{}: cannot be written: {}", file.string(), std::strerror(errno)));
+}
+
+// ------------------------------------------------------------------------------------------------- running the compiler
+
+std::atomic<pid_t> under_way{0};     // the process group of the program that runs
+std::atomic<int>   asked_to_end{0};  // the signal that came meanwhile
+
+extern "C" void pass_on(int number) {
+  asked_to_end = number;
+  if (under_way > 0) ::kill(-under_way, number);
+}
+
+/// While it lives, Ctrl-C ends the program under way rather than this one, which has something to tidy up first.
+class signals_passed_on {
+ public:
+  signals_passed_on() {
+    asked_to_end = 0;
+    struct sigaction action {};
+    action.sa_handler = pass_on;
+    action.sa_flags   = SA_RESTART;
+    ::sigaction(SIGINT, &action, &interrupt_);
+    ::sigaction(SIGTERM, &action, &terminate_);
+  }
+  ~signals_passed_on() {
+    ::sigaction(SIGINT, &interrupt_, nullptr);
+    ::sigaction(SIGTERM, &terminate_, nullptr);
+  }
+  signals_passed_on(const signals_passed_on&)            = delete;
+  signals_passed_on& operator=(const signals_passed_on&) = delete;
+
+ private:
+  struct sigaction interrupt_, terminate_;
+};
+
+/// How a program ended: its exit status, 127 if it cannot be run, 128 if a signal ended it; and all that it said.
+struct outcome {
+  int         status;
+  std::string said;
+};
+
+/// Runs a program without a shell, in English. Throws `error` (exit_interrupted) if it was interrupted.
+outcome run_program(const std::vector<std::string>& arguments) {
+  std::vector<char*> argv, environment;
   for (const auto& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
   argv.push_back(nullptr);
+  for (char** e = environ; *e; ++e)
+    if (std::strncmp(*e, "LC_ALL=", 7) != 0) environment.push_back(*e);
+  char english[] = "LC_ALL=C";
+  environment.insert(environment.end(), {english, nullptr});
+
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) throw error(exit_failure, fmt::format("cannot run {}: {}", arguments[0], std::strerror(errno)));
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
   posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
-  posix_spawn_file_actions_adddup2(&files, STDOUT_FILENO, STDERR_FILENO);
+  posix_spawn_file_actions_adddup2(&files, ends[1], STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&files, ends[1], STDERR_FILENO);
+  // A group of its own: a compiler is several processes, and a signal is for all of them.
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  posix_spawnattr_setpgroup(&attributes, 0);
+
+  const signals_passed_on guard;
   pid_t     child;
-  const int failed = posix_spawnp(&child, argv[0], &files, nullptr, argv.data(), environ);
+  const int failed = posix_spawnp(&child, argv[0], &files, &attributes, argv.data(), environment.data());
   posix_spawn_file_actions_destroy(&files);
-  if (failed) return 127;
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+  posix_spawnattr_destroy(&attributes);
+  ::close(ends[1]);
+  outcome result{127, {}};
+  if (!failed) {
+    under_way = child;
+    if (asked_to_end) pass_on(asked_to_end);  // it came before there was anyone to pass it on to
+    char piece[4096];
+    for (ssize_t n; (n = ::read(ends[0], piece, sizeof piece)) != 0;) {
+      if (n > 0) result.said.append(piece, static_cast<std::size_t>(n));
+      else if (errno != EINTR) break;
+    }
+    int status = 0;
+    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+    under_way     = 0;
+    result.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+  }
+  ::close(ends[0]);
+  if (asked_to_end) throw error(exit_interrupted, "interrupted while compiling");
+  return result;
 }
 
-/// A name for a file of our own beside the final one.
-fs::path scratch(const fs::path& final_name, const char* ending) {
-  return fs::path(final_name.string() + fmt::format(".{}{}", ::getpid(), ending));
-}
+/// A folder of our own in the cache, which goes with all that is in it.
+class scratch_folder {
+ public:
+  explicit scratch_folder(const std::string& key) {
+    remove_abandoned();
+    std::string name = (cache_folder() / (key + ".XXXXXX")).string();
+    if (!::mkdtemp(name.data()))
+      throw error(exit_failure, fmt::format("{}: cannot write to the cache folder: {} (set SALTUS_CACHE to a writable one)",
+                                            cache_folder().string(), std::strerror(errno)));
+    folder_ = name;
+  }
+  ~scratch_folder() {
+    std::error_code ignored;
+    fs::remove_all(folder_, ignored);
+  }
+  scratch_folder(const scratch_folder&)            = delete;
+  scratch_folder& operator=(const scratch_folder&) = delete;
+
+  fs::path operator/(const char* name) const { return folder_ / name; }
+
+ private:
+  /// What a process that was killed has left behind.
+  static void remove_abandoned() {
+    std::error_code ignored;
+    const auto      long_ago = fs::file_time_type::clock::now() - std::chrono::hours(1);
+    for (const auto& entry : fs::directory_iterator(cache_folder(), ignored))
+      if (entry.is_directory(ignored) && entry.path().filename().string().find('.') == 32 &&
+          entry.last_write_time(ignored) < long_ago)
+        fs::remove_all(entry.path(), ignored);
+  }
+
+  fs::path folder_;
+};
 
 fs::path which(const std::string& program) {
   if (program.find('/') != std::string::npos) return ::access(program.c_str(), X_OK) == 0 ? fs::path(program) : fs::path();
@@ -93,33 +200,85 @@ std::string processor() {
 const std::vector<std::string>& flags() {
   // Same bits everywhere: no contraction that is not written as fma, no reassociation. errno and traps cost vectorisation.
   static const std::vector<std::string> list = {"-std=c++20", "-O3", "-march=native", "-ffp-contract=off", "-fno-math-errno",
-                                                "-fno-trapping-math", "-fPIC", "-shared", "-fvisibility=hidden", "-w"};
+                                                "-fno-trapping-math", "-fPIC", "-shared", "-fvisibility=hidden", "-w",
+                                                "-Wl,-z,defs"};
   return list;
 }
 
-/// The compiler's first complaint, as one readable error: a sentence of the contract if it is one.
-std::string first_complaint(const std::string& log, const fs::path& header) {
-  std::istringstream lines(log);
-  std::string        first;
-  static const std::regex assertion(R"re((?:static assertion failed|static_assert failed)(?: due to requirement '.*')?:? "?([^"]*)"?)re");
-  static const std::regex complaint(R"(([^\s:]+):(\d+):(?:(\d+):)? (?:fatal )?error: (.*))");
-  for (std::string line; std::getline(lines, line);) {
-    std::smatch m, a;
-    if (!std::regex_search(line, m, complaint)) continue;
-    std::string text = m[4];
-    if (std::regex_search(text, a, assertion)) return fmt::format("{}: {}", header.string(), a[1].str());
-    const bool own = fs::path(m[1].str()).filename() == header.filename();
-    std::string found = fmt::format("{}:{}: {}", m[1].str(), m[2].str(), text);
-    if (own) return found;
-    if (first.empty()) first = found;
+// ------------------------------------------------------------------------------------------- what the compiler complains of
+
+/// The first line of `text` that has `word` as a word of its own, from 1; 0 if none has.
+int line_of(const std::string& text, const std::string& word) {
+  const auto in_a_name = [](char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)); };
+  for (auto at = text.find(word); at != text.npos; at = text.find(word, at + 1)) {
+    const auto end = at + word.size();
+    if ((at == 0 || !in_a_name(text[at - 1])) && (end == text.size() || !in_a_name(text[end])))
+      return 1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
   }
-  return first.empty() ? fmt::format("{}: the compiler failed:\n{}", header.string(), log.substr(0, 2000)) : first;
+  return 0;
+}
+
+/// The place in a header where one of these words stands, the first of them that does: "/my/ball.hpp:12". Without any, the
+/// struct.
+std::string place_of(const fs::path& header, std::vector<std::string> words) {
+  const std::string text = read_file(header);
+  words.insert(words.end(), {"struct " + header.stem().string(), "struct"});
+  for (const auto& word : words)
+    if (const int line = line_of(text, word); line > 0) return fmt::format("{}:{}", header.string(), line);
+  return header.string();
+}
+
+/// The lists and functions of a model that a sentence of the contract names.
+std::vector<std::string> named_in(const std::string& sentence) {
+  static const std::regex list(R"(\w+_list)"), function(R"((?:static void|computes|has a) (\w+))");
+  const std::sregex_iterator end;
+  std::vector<std::string>   words;
+  for (std::sregex_iterator it(sentence.begin(), sentence.end(), list); it != end; ++it) words.push_back(it->str());
+  for (std::sregex_iterator it(sentence.begin(), sentence.end(), function); it != end; ++it)
+    words.push_back("void " + (*it)[1].str());
+  return words;
+}
+
+/// The line of a unit on which its model has ended, whatever stands in it.
+constexpr int line_after_model = 3;
+
+/// The compiler's first complaint, as one readable sentence: about the model rather than about what surrounds it, and in
+/// the words of the contract if the model is at odds with that. `source` is the unit's own text.
+std::string first_complaint(const std::string& log, const fs::path& header, const fs::path& source) {
+  static const std::regex located(R"(^(.+?):(\d+):(\d+): (?:fatal )?error: (.*))");
+  static const std::regex assertion(R"re(static.assert(?:ion)? failed(?: due to requirement '.*')?:? "?([^"]*)"?)re");
+  constexpr std::size_t longest = 4000, shown = 400;
+  std::istringstream    lines(log);
+  std::string           other, unlocated;
+  for (std::string line; std::getline(lines, line);) {
+    line.resize(std::min(line.size(), longest));  // regular expressions recurse
+    std::smatch m, a;
+    if (!std::regex_search(line, m, located)) {
+      if (unlocated.empty() && (line.find("error: ") != line.npos || line.find("undefined reference") != line.npos)) unlocated = line;
+      continue;
+    }
+    const fs::path    file = m[1].str();
+    const std::string text = m[4].str().substr(0, shown);
+    const bool        own  = file.filename() == header.filename();
+    if (!own && std::regex_search(text, a, assertion)) return fmt::format("{}: {}", place_of(header, named_in(a[1])), a[1].str());
+    if (file == source && std::stoi(m[2]) == line_after_model)
+      return fmt::format("{}: a brace that is opened here or below is never closed", place_of(header, {}));
+    // The mistake that everyone makes once: `if (at[x] > 0)` where several instances are asked at once.
+    const bool        mask  = text.find("mask") != text.npos && text.find("'bool'") != text.npos;
+    const std::string found = fmt::format("{}:{}:{}: {}", file == source ? header.string() : file.string(), m[2].str(), m[3].str(),
+                                          mask ? "a condition on values is select(condition, a, b) here: it is asked for several instances at once" : text);
+    if (own) return found;
+    if (other.empty()) other = file == source ? fmt::format("{}: {}", header.string(), text) : found;
+  }
+  if (!other.empty()) return other;
+  if (!unlocated.empty()) return fmt::format("{}: {}", header.string(), unlocated);
+  return fmt::format("{}: the compiler failed: {}", header.string(), log.substr(0, log.find('\n')));
 }
 
 }  // namespace
 
 library::library(const fs::path& file) : handle_(::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) {
-  if (!handle_) throw error(exit_failure, fmt::format("{}: cannot be loaded: {}", file.string(), ::dlerror()));
+  if (!handle_) throw error(exit_failure, fmt::format("a compiled unit cannot be loaded: {}", ::dlerror()));
 }
 library::~library() { ::dlclose(handle_); }
 void* library::symbol(const char* name) const {
@@ -147,23 +306,17 @@ std::string source_hash(const fs::path& model_header) {
 
 const cpp_compiler& find_compiler() {
   static const cpp_compiler found = [] {
-    std::vector<std::string> candidates;
-    if (const char* own = std::getenv("SALTUS_CXX"); own && *own) candidates = {own};
-    else candidates = {SALTUS_CXX_COMPILER, "c++", "g++", "clang++"};
+    const char* const              own = std::getenv("SALTUS_CXX");
+    const std::vector<std::string> candidates =
+        own && *own ? std::vector<std::string>{own} : std::vector<std::string>{SALTUS_CXX_COMPILER, "c++", "g++", "clang++"};
     for (const auto& name : candidates) {
       const fs::path program = which(name);
       if (program.empty()) continue;
-      const fs::path out = scratch(cache_folder() / "version", ".txt");
-      if (run_program({program.string(), "--version"}, out) == 0) {
-        std::string version = read_file(out);
-        fs::remove(out);
-        return cpp_compiler{program, version.substr(0, version.find('\n'))};
-      }
-      std::error_code ignored;
-      fs::remove(out, ignored);
+      if (const auto asked = run_program({program.string(), "--version"}); asked.status == 0)
+        return cpp_compiler{program, asked.said.substr(0, asked.said.find('\n'))};
     }
-    throw error(exit_model, fmt::format("no C++ compiler found (tried {}): install g++ or clang++, or set SALTUS_CXX",
-                                        fmt::join(candidates, ", ")));
+    throw error(exit_failure, fmt::format("no C++ compiler found (tried {}{}): install g++ or clang++, or set SALTUS_CXX to one",
+                                          own && *own ? "SALTUS_CXX = " : "", fmt::join(candidates, ", ")));
   }();
   return found;
 }
@@ -180,46 +333,45 @@ int native_lanes(const std::string& precision) {
 namespace {
 
 /// A shared object made of `text`, from the cache or by the compiler.
-built build(const std::string& text, const fs::path& header, const char* what) {
+built build(const std::string& text, const fs::path& header) {
   const auto& cc = find_compiler();
   const std::string key =
       hash_text(fmt::format("{}\n{}\n{}\n{}\n{}\n{}", text, source_hash(header), fmt::join(flags(), " "), cc.program.string(), cc.version, processor()));
   const fs::path object = cache_folder() / (key + ".so");
-  if (fs::exists(object)) return {std::make_shared<library>(object), key, false, 0};
-
-  const auto     begin  = std::chrono::steady_clock::now();
-  const fs::path source = scratch(object, ".cpp"), log = scratch(object, ".log"), fresh = scratch(object, ".so");
-  const auto     tidy   = [&] {
-    std::error_code ignored;
-    for (const auto& file : {source, log, fresh}) fs::remove(file, ignored);
-  };
-  {
-    std::ofstream out(source);
-    out << text;
-    out.close();
-    if (!out) throw error(exit_failure, fmt::format("{}: cannot be written (set SALTUS_CACHE to a writable folder)", source.string()));
+  if (fs::exists(object)) {
+    try {
+      return {std::make_shared<library>(object), key, false, 0};
+    } catch (const error&) {
+      // Damaged, by a crash or a full disk: made anew.
+    }
   }
+
+  const auto           begin = std::chrono::steady_clock::now();
+  const scratch_folder scratch(key);
+  const fs::path       source = scratch / "unit.cpp", fresh = scratch / "unit.so";
+  write_file(source, text);
   std::vector<std::string> command = {cc.program.string()};
   command.insert(command.end(), flags().begin(), flags().end());
   command.insert(command.end(), {"-I" + (home() / "kernels").string(), source.string(), "-o", fresh.string()});
-  const int status = run_program(command, log);
+  const auto [status, said] = run_program(command);
   if (status != 0) {
-    const std::string complaints = read_file(log);
-    const std::string kept = (cache_folder() / "last_failure.log").string();
-    std::ofstream(kept) << fmt::format("{}\n\n{}", fmt::join(command, " "), complaints);
-    tidy();
-    throw error(exit_model, fmt::format("{}\n  the {} of this model does not compile; all of the compiler's output: {}",
-                                        first_complaint(complaints, header), what, kept));
+    const fs::path log = scratch / "log", kept = cache_folder() / "last_failure.log";
+    write_file(log, fmt::format("{}\n\n{}\n{}", fmt::join(command, " "), text, said));
+    fs::rename(log, kept);
+    throw error(exit_model, fmt::format("{}\n  all of the compiler's output: {}", first_complaint(said, header, source), kept.string()));
   }
+  if (!fs::exists(fresh)) throw error(exit_failure, fmt::format("{} compiles nothing: set SALTUS_CXX to a C++ compiler", cc.program.string()));
+  auto code = std::make_shared<library>(fresh);  // before it is kept: what cannot be loaded is of no use
   fs::rename(fresh, object);
-  tidy();
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  return {std::make_shared<library>(object), key, true, seconds};
+  return {std::move(code), key, true, seconds};
 }
+
+std::string text_or_none(const char* text) { return text ? text : ""; }
 
 std::vector<quantity> quantities(const abi::quantity* list, int count) {
   std::vector<quantity> r;
-  for (int i = 0; i < count; ++i) r.push_back({list[i].name, list[i].value, list[i].unit, list[i].about});
+  for (int i = 0; i < count; ++i) r.push_back({list[i].name, list[i].value, text_or_none(list[i].unit), text_or_none(list[i].about)});
   return r;
 }
 
@@ -227,35 +379,34 @@ std::vector<quantity> quantities(const abi::quantity* list, int count) {
 
 model describe_model(const fs::path& header) {
   const std::string name = header.stem().string();
-  const std::string text = fmt::format(
-      "#include \"saltus.hpp\"\n"
-      "#include \"{}\"\n"
-      "struct {};\n"
-      "#include \"describe.hpp\"\n"
-      "extern \"C\" __attribute__((visibility(\"default\"))) const saltus::abi::description* saltus_description() {{\n"
-      "  return saltus::describe<::{}>::get(\"{}\");\n"
-      "}}\n",
-      header.string(), name, name, name);
   static const std::regex identifier("[A-Za-z_][A-Za-z0-9_]*");
   if (!std::regex_match(name, identifier))
     throw error(exit_model, fmt::format("{}: the file must be named like the struct in it, so its name must be a C++ identifier",
                                         header.string()));
-  built unit = [&] {
-    try {
-      return build(text, header, "description");
-    } catch (const error& e) {
-      const std::string message = e.what();
-      if (message.find("incomplete type") != std::string::npos && message.find(name) != std::string::npos)
-        throw error(exit_model, fmt::format("{}: defines no struct {}: the model must be named like its file", header.string(), name));
-      throw;
-    }
-  }();
-  using getter       = const abi::description* (*)();
-  const auto* d      = reinterpret_cast<getter>(unit.code->symbol("saltus_description"))();
+  if (header.string().find_first_of("\"\n") != std::string::npos)
+    throw error(exit_model, fmt::format("{}: the path of a model must have no quotation mark and no line break", header.string()));
+  // An empty namespace is right anywhere but inside the model: see line_after_model.
+  const std::string text = fmt::format(
+      "#include \"saltus.hpp\"\n"
+      "#include \"{0}\"\n"
+      "namespace saltus {{}}\n"
+      "struct {1};\n"
+      "template <class Model> constexpr bool is_defined = requires {{ sizeof(Model); }};\n"
+      "static_assert(is_defined<::{1}>, \"the file defines no struct {1} outside of namespaces: a model is named like its file\");\n"
+      "#include \"describe.hpp\"\n"
+      "extern \"C\" __attribute__((visibility(\"default\"))) const saltus::abi::description* saltus_description() {{\n"
+      "  return saltus::describe<::{1}>::get(\"{1}\");\n"
+      "}}\n",
+      header.string(), name);
+  const built unit = build(text, header);
+  using getter   = const abi::description* (*)();
+  const auto* d  = reinterpret_cast<getter>(unit.code->symbol("saltus_description"))();
+  if (!(d->t_begin < d->t_end))
+    throw error(exit_model, fmt::format("{}: span must be {{begin, end}} with begin < end", place_of(header, {"span"})));
   model m;
   m.name       = d->name;
-  m.title      = d->title;
-  m.source     = d->source;
+  m.title      = text_or_none(d->title);
+  m.source     = text_or_none(d->source);
   m.header     = header;
   m.states     = quantities(d->states, d->state_count);
   m.parameters = quantities(d->parameters, d->parameter_count);
@@ -263,7 +414,7 @@ model describe_model(const fs::path& header) {
   m.outputs    = quantities(d->outputs, d->output_count);
   for (int i = 0; i < d->guard_count; ++i)
     m.guards.push_back({d->guards[i].name, static_cast<abi::direction>(d->guards[i].direction),
-                        static_cast<abi::sidedness>(d->guards[i].sidedness), d->guards[i].terminal != 0, d->guards[i].about});
+                        static_cast<abi::sidedness>(d->guards[i].sidedness), d->guards[i].terminal != 0, text_or_none(d->guards[i].about)});
   m.t_begin    = d->t_begin;
   m.t_end      = d->t_end;
   m.arithmetic = d->arithmetic != 0;
@@ -292,7 +443,7 @@ built build_cpu_unit(const plan& p, int lanes) {
       "extern \"C\" __attribute__((visibility(\"default\"))) const saltus::abi::unit saltus_unit = {{\n"
       "    saltus::abi::version, {}, saltus::instance<engine, saltus::pack<engine::T, {}>>::real_count, &saltus::run_chunk<engine, {}>}};\n",
       p.model.header.string(), engine_text(p), lanes, lanes, lanes);
-  return build(text, p.model.header, "integrator");
+  return build(text, p.model.header);
 }
 
 }  // namespace saltus::host

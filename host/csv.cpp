@@ -47,7 +47,8 @@ std::vector<cell> split(std::string_view line) {
 
 }  // namespace
 
-std::vector<double> read_csv_column(const std::filesystem::path& file, const std::string& column, const std::string& who) {
+std::vector<double> read_csv_column(const std::filesystem::path& file, const std::string& column,
+                                    const std::string& who) {
   const auto    name = file.string();
   std::ifstream in(file);
   std::string   line;
@@ -66,12 +67,12 @@ std::vector<double> read_csv_column(const std::filesystem::path& file, const std
   std::vector<double> values;
   for (std::int64_t row = 2; std::getline(in, line); ++row) {
     if (trimmed(line).empty()) continue;
-    const auto cells     = split(line);
+    const auto cells      = split(line);
     const auto [text, at] = wanted < cells.size() ? cells[wanted] : cell{"", line.size() + 1};
-    const auto* begin    = text.data() + text.starts_with('+');
-    const auto* end      = text.data() + text.size();
-    double      value    = 0;
-    const auto  read     = std::from_chars(begin, end, value);
+    const auto* begin     = text.data() + text.starts_with('+');
+    const auto* end       = text.data() + text.size();
+    double      value     = 0;
+    const auto  read      = std::from_chars(begin, end, value);
     if (read.ec != std::errc() || read.ptr != end || !std::isfinite(value))
       throw error(exit_usage, fmt::format("{}:{}:{}: {} = {}: must be a finite number", name, row, at, column, text));
     values.push_back(value);

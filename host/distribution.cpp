@@ -27,7 +27,8 @@ double cumulative(const distribution& law, double x) {
   const auto   normal = [&](double value) { return 0.5 * std::erfc((a - value) / (b * std::sqrt(2.0))); };
   switch (law.which) {
     case distribution::kind::uniform: return std::clamp((x - a) / (b - a), 0.0, 1.0);
-    case distribution::kind::log_uniform: return x <= a ? 0 : x >= b ? 1 : (std::log(x) - std::log(a)) / (std::log(b) - std::log(a));
+    case distribution::kind::log_uniform:
+      return x <= a ? 0 : x >= b ? 1 : (std::log(x) - std::log(a)) / (std::log(b) - std::log(a));
     case distribution::kind::normal: return normal(x);
     case distribution::kind::lognormal: return x <= 0 ? 0 : normal(std::log(x));
     case distribution::kind::triangular:

@@ -31,8 +31,8 @@ bool is_law(const distribution& law);
 /// Probability of a value up to x, before truncation to [min, max].
 double cumulative(const distribution& law, double x);
 
-/// One value, before truncation, from 128 random bits. Uniform and triangular laws are arithmetic and `sqrt` and have the
-/// same bits everywhere; the others use the C library's exp, log, sin and cos.
+/// One value, before truncation, from 128 random bits. Uniform and triangular laws are arithmetic and `sqrt` and have
+/// the same bits everywhere; the others use the C library's exp, log, sin and cos.
 double draw(const distribution& law, std::uint64_t first, std::uint64_t second);
 
 }  // namespace saltus::host

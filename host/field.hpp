@@ -25,8 +25,8 @@
 
 namespace saltus::host {
 
-/// A value set on the command line is parsed with the flag ("--set rtol=-1") in the place of the file's name, and on the
-/// line of its rank among the flags.
+/// A value set on the command line is parsed with the flag ("--set rtol=-1") in the place of the file's name, and on
+/// the line of its rank among the flags.
 inline bool from_flag(const toml::source_region& region) { return region.path && region.path->starts_with('-'); }
 
 /// Where something stands: "spec.toml:12:8", or the flag that set it.
@@ -100,9 +100,15 @@ class field {
 
   // ---- scalars
 
-  double number() const { return number_if([](double) { return true; }, "must be a finite number"); }
-  double positive() const { return number_if([](double x) { return x > 0; }, "must be a positive number"); }
-  double not_negative() const { return number_if([](double x) { return x >= 0; }, "must be zero or a positive number"); }
+  double number() const {
+    return number_if([](double) { return true; }, "must be a finite number");
+  }
+  double positive() const {
+    return number_if([](double x) { return x > 0; }, "must be a positive number");
+  }
+  double not_negative() const {
+    return number_if([](double x) { return x >= 0; }, "must be zero or a positive number");
+  }
 
   /// A whole number from `low` to `high`; 1e5 is one.
   std::int64_t whole(std::int64_t low, std::int64_t high) const {
@@ -116,7 +122,7 @@ class field {
     fail(fmt::format("must be a whole number from {} to {}", low, high));
   }
 
-  bool flag() const {
+  bool boolean() const {
     if (const auto* value = node_->as_boolean()) return value->get();
     fail("must be true or false");
   }

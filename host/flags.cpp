@@ -13,10 +13,10 @@
 
 namespace saltus::host {
 
-const std::vector<std::string_view> top_keys = {
-    "model",      "method", "t",    "rtol",      "atol",      "event_tol",  "first_step", "max_step", "step",  "controller",
-    "norm",       "precision",      "max_steps", "max_events", "parameters", "initial",    "sweep",    "sample", "output",
-    "run"};
+const std::vector<std::string_view> top_keys = {"model",     "method",     "t",         "rtol",       "atol",
+                                                "event_tol", "first_step", "max_step",  "step",       "controller",
+                                                "norm",      "precision",  "max_steps", "max_events", "parameters",
+                                                "initial",   "sweep",      "sample",    "output",     "run"};
 
 namespace {
 
@@ -30,9 +30,9 @@ std::string typed(const flag& flag) { return flag.name + " " + flag.value; }
 
 assignment read_flag(const flag& flag) {
   static const std::map<std::string_view, std::pair<const char*, bool>> shorthands = {
-      {"-n", {"sample.count", false}},        {"--seed", {"sample.seed", false}}, {"--backend", {"run.backend", true}},
-      {"-o", {"output.file", true}},          {"--method", {"method", true}},     {"--threads", {"run.threads", false}},
-      {"--lanes", {"run.lanes", false}},      {"--chunk", {"run.chunk", false}},
+      {"-n", {"sample.count", false}},   {"--seed", {"sample.seed", false}}, {"--backend", {"run.backend", true}},
+      {"-o", {"output.file", true}},     {"--method", {"method", true}},     {"--threads", {"run.threads", false}},
+      {"--lanes", {"run.lanes", false}}, {"--chunk", {"run.chunk", false}},
   };
   if (const auto found = shorthands.find(flag.name); found != shorthands.end())
     return {found->second.first, flag.value, found->second.second};
@@ -41,9 +41,10 @@ assignment read_flag(const flag& flag) {
   const auto equals  = flag.value.find('=');
   const auto key     = flag.value.substr(0, equals);
   const bool letters = std::all_of(key.begin(), key.end(), [](unsigned char c) {
-    return ('a' <= c && c <= 'z') || ('A' <= c && c <= 'Z') || ('0' <= c && c <= '9') || c == '_' || c == '-' || c == '.';
+    return ('a' <= c && c <= 'z') || ('A' <= c && c <= 'Z') || ('0' <= c && c <= '9') || c == '_' || c == '-' ||
+           c == '.';
   });
-  const bool parts = !key.empty() && key.front() != '.' && key.back() != '.' && key.find("..") == key.npos;
+  const bool parts   = !key.empty() && key.front() != '.' && key.back() != '.' && key.find("..") == key.npos;
   if (equals == flag.value.npos || !letters || !parts)
     throw error(exit_usage, typed(flag) + ": must be key=value with a key such as rtol or sweep.flow.count");
   return {key, flag.value.substr(equals + 1), false};

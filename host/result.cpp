@@ -27,14 +27,14 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 /// HDF5 closes the files still open when the process exits, and crashes there (seen in 1.10.8) if one of them cannot be
 /// written because the disk is full. Every file is closed or given up by its writer, so that handler is switched off,
 /// which must come before anything else in HDF5. Asked for by name: NetCDF brings HDF5 along, but not its headers.
-const bool hdf5_has_no_exit_handler = [] {
+[[maybe_unused]] const bool hdf5_has_no_exit_handler = [] {
   const auto switch_off = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "H5dont_atexit"));
   return switch_off && switch_off() >= 0;
 }();
 
 }  // namespace
 
-// -------------------------------------------------------------------------------------------------------------- chunks
+// ------------------------------------------------------------------------------------------------------------- chunks
 
 void event_log::append(long long s, double t, int g, const double* y_before, const double* y_after) {
   slot.push_back(s);
@@ -108,7 +108,7 @@ double even_sample_time(double t_begin, double t_end, std::int64_t k, std::int64
   return t_begin + (t_end - t_begin) * (static_cast<double>(k) / static_cast<double>(sample_count - 1));
 }
 
-// -------------------------------------------------------------------------------------------------- what the file holds
+// ------------------------------------------------------------------------------------------------ what the file holds
 
 namespace {
 
@@ -127,8 +127,7 @@ bool varies(const plan& p, target::kind which, int index) {
 
 /// Are the sample times the same for all instances?
 bool common_times(const plan& p) {
-  return !p.sample_times.empty() ||
-         !(varies(p, target::kind::t_begin, 0) || varies(p, target::kind::t_end, 0));
+  return !p.sample_times.empty() || !(varies(p, target::kind::t_begin, 0) || varies(p, target::kind::t_end, 0));
 }
 
 /// Column j of an array of a chunk; `width` numbers per instance.
@@ -188,8 +187,7 @@ class field_list {
       const quantity&   q    = m_.states[j];
       const std::string what = "initial value of " + q.name;
       if (varies(p_, target::kind::state, static_cast<int>(j)))
-        add("initial_" + q.name, "initial", q.unit, what, shape::instance, NC_DOUBLE,
-            column(&chunk_data::initial, j));
+        add("initial_" + q.name, "initial", q.unit, what, shape::instance, NC_DOUBLE, column(&chunk_data::initial, j));
       else if (p_.initial[j] == p_.initial[j])  // NaN: the model's own value, which the host does not know
         add_fixed("initial_" + q.name, "initial", q.unit, what, p_.initial[j]);
     }
@@ -250,7 +248,8 @@ class field_list {
       for (std::int64_t k = static_cast<std::int64_t>(time.fixed.size()); k < p_.sample_count; ++k)
         time.fixed.push_back(even_sample_time(p_.t_begin, p_.t_end, k, p_.sample_count));
     } else {
-      add("sample_time", "time", "", what, shape::instance_time, NC_DOUBLE, derived_column(&derived_columns::sample_time));
+      add("sample_time", "time", "", what, shape::instance_time, NC_DOUBLE,
+          derived_column(&derived_columns::sample_time));
     }
     std::size_t j = 0;
     for (const auto* list : {&m_.states, &m_.outputs})
@@ -264,7 +263,8 @@ class field_list {
         derived_column(&derived_columns::row_size));
     add("event_instance", "event", "1", "index of the instance of the event", shape::event, NC_INT64,
         derived_column(&derived_columns::instance));
-    add("event_time", "event", "", "time of the event", shape::event, NC_DOUBLE, derived_column(&derived_columns::time));
+    add("event_time", "event", "", "time of the event", shape::event, NC_DOUBLE,
+        derived_column(&derived_columns::time));
     field& guard = add("event_guard", "event", "1", "guard that was due", shape::event, NC_INT,
                        derived_column(&derived_columns::guard));
     for (const host::guard& g : m_.guards) guard.flag_meanings.push_back(g.name);
@@ -324,8 +324,8 @@ std::size_t size_of(int type) { return type == NC_UBYTE ? 1 : type == NC_INT ? 4
 
 const std::vector<std::string>& reserved_names() {
   static const std::vector<std::string> names = {
-      "instance",   "time",      "event",          "sample_time", "t_begin",  "t_end",
-      "t_final",    "status",    "steps",          "rejected",    "n_events", "rhs_evaluations",
+      "instance",   "time",        "event",          "sample_time",   "t_begin",  "t_end",
+      "t_final",    "status",      "steps",          "rejected",      "n_events", "rhs_evaluations",
       "event_time", "event_guard", "event_instance", "event_row_size"};
   return names;
 }
@@ -406,7 +406,7 @@ void result_writer::define_dimensions() {
 }
 
 void result_writer::define(field& f) {
-  // File chunks of 512 KiB of doubles: large enough to stream, small enough that every variable can keep its own in memory.
+  // File chunks of 512 KiB of doubles: large enough to stream, small enough for every variable to keep one in memory.
   constexpr std::size_t piece = 65536;
   const auto            n     = static_cast<std::size_t>(plan_.count);
   const auto            times = static_cast<std::size_t>(plan_.sample_count);
@@ -430,8 +430,8 @@ void result_writer::define(field& f) {
   }
   must(nc_def_var(file_, f.name.c_str(), f.type, static_cast<int>(dimensions.size()), dimensions.data(), &f.id));
   if (!chunk.empty()) {
-    // The library's default cache (16 MiB or more for each variable) would grow with the number of variables. Data come in
-    // order, so one chunk being filled and one being started are enough.
+    // The library's default cache of 16 MiB for each variable would be too much for many variables. Data come in order:
+    // one chunk being filled and one being started are enough.
     const std::size_t bytes =
         std::accumulate(chunk.begin(), chunk.end(), size_of(f.type), std::multiplies<std::size_t>());
     must(nc_def_var_chunking(file_, f.id, NC_CHUNKED, chunk.data()));
@@ -446,7 +446,7 @@ void result_writer::define(field& f) {
   if (!f.flag_meanings.empty()) {
     std::vector<int> values(f.flag_meanings.size());
     std::iota(values.begin(), values.end(), 0);
-    must(nc_put_att_int(file_, f.id, "flag_values", f.type, values.size(), values.data()));  // CF: of the variable's type
+    must(nc_put_att_int(file_, f.id, "flag_values", f.type, values.size(), values.data()));  // CF: the variable's type
     attribute("flag_meanings", fmt::format("{}", fmt::join(f.flag_meanings, " ")), f.id);
   }
 
@@ -465,8 +465,7 @@ void result_writer::define(field& f) {
 }
 
 void result_writer::describe(const provenance& origin) {
-  const std::string created =
-      fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+  const std::string created = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
   attribute("Conventions", "CF-1.10");
   attribute("title", plan_.model.title);
   attribute("model", plan_.model.name);
@@ -485,8 +484,9 @@ void result_writer::describe(const provenance& origin) {
 }
 
 void result_writer::write(const chunk_data& chunk) {
-  if (chunk.first_id != written_) throw std::logic_error("result_writer: chunks must come in the order of their ids");
-  errno                        = 0;
+  if (chunk.first_id != written_)
+    throw std::logic_error("result_writer: chunks must come in the order of their ids");
+  errno                         = 0;
   const derived_columns derived = derive(chunk, plan_);
   const auto            at      = static_cast<std::size_t>(written_);
   const auto            n       = static_cast<std::size_t>(chunk.count);
@@ -521,8 +521,8 @@ void result_writer::close(double wall_time_s) {
   std::error_code failure;
   std::filesystem::rename(part_, path_, failure);
   if (failure)
-    throw error(exit_failure, fmt::format("cannot write {}: {}; the results are in {}", path_.string(), failure.message(),
-                                     part_.string()));
+    throw error(exit_failure, fmt::format("cannot write {}: {}; the results are in {}", path_.string(),
+                                          failure.message(), part_.string()));
 }
 
 void result_writer::discard() {

@@ -53,7 +53,7 @@ struct chunk_data : columns {
 
   chunk_data() = default;
   chunk_data(const plan& p, std::int64_t first, std::int64_t instances) { reset(p, first, instances); }
-  /// Makes room for `instances` instances, the first of them with id `first`, and presets every number; keeps the memory.
+  /// Makes room for `instances` instances, the first of them with id `first`, and presets every number.
   void reset(const plan& p, std::int64_t first, std::int64_t instances);
 
   /// Pointers into this object, as a compiled unit takes them; valid until the next `reset`.
@@ -79,14 +79,14 @@ struct provenance {
   std::string command;  ///< the command line, for the attribute `history`
 };
 
-/// Time of sample k of an evenly spaced grid, as the kernels compute it (observe.hpp); both ends are exact, a single sample
-/// lies at the end.
+/// Time of sample k of an evenly spaced grid, as the kernels compute it (observe.hpp); both ends are exact, a single
+/// sample lies at the end.
 double even_sample_time(double t_begin, double t_end, std::int64_t k, std::int64_t sample_count);
 
 /// Names that no state, parameter, output or discrete variable should have, whatever a run writes.
 const std::vector<std::string>& reserved_names();
 
-/// Throws `error` (model_error) if two variables of the result file would have the same name, naming both.
+/// Throws `error` (exit_model) if two variables of the result file would have the same name, naming both.
 void check_names(const plan& p);
 
 /// Size in bytes of the result file without compression and without its event log.
@@ -121,7 +121,7 @@ struct field {
 
 /// Writes the result file of one run. The file appears under its name only when it is complete: until `close` it is
 /// `<name>.part`, and a writer that is destroyed before removes that. Not thread-safe.
-/// Every member throws `error` (runtime), naming the file and the reason, when the file cannot be written.
+/// Every member throws `error` (exit_failure), naming the file and the reason, when the file cannot be written.
 class result_writer {
  public:
   /// Creates `<path>.part` with all definitions; `path` may exist only as a regular file, which `close` replaces.

@@ -1,5 +1,5 @@
-// From the id of an instance to its parameters, initial values and time span: a pure function of the plan and the id, so
-// any instance can be made again alone, on any machine, whatever ran beside it.
+// From the id of an instance to its parameters, initial values and time span: a pure function of the plan and the id,
+// so any instance can be made again alone, on any machine, whatever ran beside it.
 //
 // id = sample + samples * point, where `point` counts through the product of the axes, the last axis fastest.
 //
@@ -33,7 +33,7 @@ class sampler {
   explicit sampler(const plan& plan) : plan_(&plan) {}
   explicit sampler(plan&&) = delete;
 
-  /// Makes the instances first, ..., first + count - 1, of the plan's `count`; may be called from several threads at once.
+  /// Makes the instances first, ..., first + count - 1 of the plan's `count`. Threads may call it at the same time.
   void fill(std::int64_t first, std::int64_t count, columns& out) const;
 
  private:

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <netcdf.h>
-#include <toml++/toml.h>
 
 #include <algorithm>
 #include <array>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "error.hpp"
+#include "json.hpp"
 #include "model/status.hpp"
 
 namespace saltus::host {
@@ -94,7 +94,8 @@ class result_file {
     return length;
   }
 
-  std::vector<double> reals(const variable& v, std::array<std::size_t, 2> start, std::array<std::size_t, 2> count) const {
+  using place = std::array<std::size_t, 2>;
+  std::vector<double> reals(const variable& v, place start, place count) const {
     std::vector<double> values(count[0] * count[1]);
     if (!values.empty()) must(nc_get_vara_double(file_, v.id, start.data(), count.data(), values.data()));
     return values;
@@ -120,8 +121,8 @@ class result_file {
     int count = 0;
     must(nc_inq_nvars(file_, &count));
     for (int v = 0; v < count; ++v) {
-      char                        name[NC_MAX_NAME + 1];
-      int                         rank = 0;
+      char                             name[NC_MAX_NAME + 1];
+      int                              rank = 0;
       std::array<int, NC_MAX_VAR_DIMS> dimensions;
       must(nc_inq_var(file_, v, name, nullptr, &rank, dimensions.data(), nullptr));
       variables_.push_back({v, name, text("role", v), text("units", v), text("long_name", v), {}});
@@ -139,7 +140,7 @@ class result_file {
   std::size_t           instances_ = 0;
 };
 
-// ---------------------------------------------------------------------------------------------------------------- words
+// --------------------------------------------------------------------------------------------------------------- words
 
 /// The row of a status number; a number unknown here was written by a newer saltus.
 status_row row_of(long long number) {
@@ -188,19 +189,15 @@ class text_table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-void print_json(const toml::table& object, std::FILE* out) {
-  std::ostringstream text;
-  text << toml::json_formatter{object};
-  fmt::print(out, "{}\n", text.str());
-}
+void print_json(const json::object& o, std::FILE* out) { fmt::print(out, "{}\n", json::text(o)); }
 
-toml::array array_of(const std::vector<double>& values) {
-  toml::array list;
+json::array array_of(const std::vector<double>& values) {
+  json::array list;
   for (double v : values) list.push_back(v);
   return list;
 }
 
-// -------------------------------------------------------------------------------------------------------- the whole file
+// ------------------------------------------------------------------------------------------------------ the whole file
 
 struct range {
   double min = std::numeric_limits<double>::infinity(), max = -min, sum = 0;
@@ -208,7 +205,7 @@ struct range {
 
 struct census {
   std::vector<std::int64_t> by_status = std::vector<std::int64_t>(256, 0);
-  std::vector<range>        counters;  ///< in the order of the counters in the file, over the instances that were started
+  std::vector<range>        counters;  ///< in the order of the file, over the instances that were started
   std::int64_t              started = 0;
 };
 
@@ -241,33 +238,35 @@ census take_census(const result_file& f) {
 }
 
 void summary_as_json(const result_file& f, const census& c, std::FILE* out) {
-  toml::table statuses, counters;
+  json::object statuses, counters;
   for (std::size_t s = 0; s < c.by_status.size(); ++s)
     if (c.by_status[s] > 0) statuses.insert_or_assign(row_of(static_cast<long long>(s)).name, c.by_status[s]);
   const auto counter_list = f.with_role("counter");
   for (std::size_t j = 0; j < counter_list.size() && c.started > 0; ++j)
     counters.insert_or_assign(counter_list[j]->name,
-                              toml::table{{"min", c.counters[j].min},
+                              json::object{{"min", c.counters[j].min},
                                           {"mean", c.counters[j].sum / static_cast<double>(c.started)},
                                           {"max", c.counters[j].max}});
-  toml::array variables;
+  json::array variables;
   for (const variable& v : f.variables()) {
-    toml::array dimensions;
+    json::array dimensions;
     for (const std::string& d : v.dimensions) dimensions.push_back(d);
-    toml::table row{{"name", v.name}, {"role", v.role}, {"unit", v.unit}, {"about", v.about}, {"dimensions", dimensions}};
+    json::object row{
+        {"name", v.name}, {"role", v.role}, {"unit", v.unit}, {"about", v.about}, {"dimensions", dimensions}};
     if (v.dimensions.empty()) row.insert("value", f.value(v, 0));
     variables.push_back(std::move(row));
   }
-  toml::table object{{"file", f.path()},
+  json::object all{{"file", f.path()},
                      {"instances", static_cast<std::int64_t>(f.instances())},
                      {"status", statuses},
                      {"counters", counters},
                      {"variables", variables},
                      {"wall_time_s", f.number("wall_time_s")},
                      {"seed", std::to_string(f.seed())}};  // a string: 64 bits without sign
-  for (const char* name : {"model", "title", "model_hash", "method", "created", "saltus_version", "compiler", "device", "spec"})
-    object.insert(name, f.text(name));
-  print_json(object, out);
+  for (const char* name :
+       {"model", "title", "model_hash", "method", "created", "saltus_version", "compiler", "device", "spec"})
+    all.insert(name, f.text(name));
+  print_json(all, out);
 }
 
 void summary_as_text(const result_file& f, const census& c, std::FILE* out) {
@@ -317,7 +316,7 @@ void summary_as_text(const result_file& f, const census& c, std::FILE* out) {
              f.path());
 }
 
-// --------------------------------------------------------------------------------------------------------- one instance
+// -------------------------------------------------------------------------------------------------------- one instance
 
 /// The event log of one instance; states in the order of the file.
 struct instance_events {
@@ -367,33 +366,33 @@ std::vector<std::pair<std::string, std::vector<double>>> samples_of(const result
 
 void instance_as_json(const result_file& f, std::size_t instance, std::FILE* out) {
   const status_row row = row_of(f.integers(f.at("status"), instance, 1)[0]);
-  toml::table object{{"file", f.path()},
+  json::object all{{"file", f.path()},
                      {"instance", static_cast<std::int64_t>(instance)},
-                     {"status", toml::table{{"name", row.name}, {"meaning", row.meaning}, {"remedy", row.remedy}}}};
+                     {"status", json::object{{"name", row.name}, {"meaning", row.meaning}, {"remedy", row.remedy}}}};
   for (const char* role : {"parameter", "initial", "span", "final", "counter", "reduction"}) {
-    toml::table values;
+    json::object values;
     for (const variable* v : f.with_role(role))
       if (v->role == "counter") values.insert(v->name, f.integers(*v, instance, 1)[0]);
       else values.insert(v->name, f.value(*v, instance));
-    if (!values.empty()) object.insert(role, std::move(values));
+    if (!values.empty()) all.insert(role, std::move(values));
   }
   if (f.find("event_row_size")) {
     const instance_events e = events_of(f, instance);
-    toml::array           list;
+    json::array           list;
     for (std::size_t k = 0; k < e.time.size(); ++k) {
-      toml::table before, after;
+      json::object before, after;
       for (std::size_t j = 0; j < e.states.size(); ++j) {
         before.insert(e.states[j], e.before[j][k]);
         after.insert(e.states[j], e.after[j][k]);
       }
-      list.push_back(toml::table{{"time", e.time[k]}, {"guard", e.guards[k]}, {"before", before}, {"after", after}});
+      list.push_back(json::object{{"time", e.time[k]}, {"guard", e.guards[k]}, {"before", before}, {"after", after}});
     }
-    object.insert("events", std::move(list));
+    all.insert("events", std::move(list));
   }
-  toml::table samples;
+  json::object samples;
   for (const auto& [name, values] : samples_of(f, instance)) samples.insert(name, array_of(values));
-  if (!samples.empty()) object.insert("samples", std::move(samples));
-  print_json(object, out);
+  if (!samples.empty()) all.insert("samples", std::move(samples));
+  print_json(all, out);
 }
 
 void instance_as_text(const result_file& f, std::size_t instance, std::FILE* out) {
@@ -453,7 +452,7 @@ void instance_as_text(const result_file& f, std::size_t instance, std::FILE* out
   if (times > shown_times) fmt::print(out, "  and {} more\n", times - shown_times);
 }
 
-// ----------------------------------------------------------------------------------------------------- failed instances
+// ---------------------------------------------------------------------------------------------------- failed instances
 
 struct failures {
   std::vector<std::size_t>  shown;  ///< the first ones
@@ -492,17 +491,17 @@ std::vector<const variable*> varied_inputs(const result_file& f) {
 }
 
 void failed_as_json(const result_file& f, const failures& found, std::FILE* out) {
-  toml::array list;
+  json::array list;
   for (std::size_t k = 0; k < found.shown.size(); ++k) {
     const std::size_t i   = found.shown[k];
     const status_row  row = row_of(found.status[k]);
-    toml::table       inputs;
+    json::object       inputs;
     for (const variable* v : varied_inputs(f)) inputs.insert(v->name, f.value(*v, i));
-    list.push_back(toml::table{{"instance", static_cast<std::int64_t>(i)}, {"status", row.name},
+    list.push_back(json::object{{"instance", static_cast<std::int64_t>(i)}, {"status", row.name},
                                {"t_final", f.value(f.at("t_final"), i)},   {"inputs", inputs},
                                {"meaning", row.meaning},                   {"remedy", row.remedy}});
   }
-  print_json(toml::table{{"file", f.path()}, {"failed", found.count}, {"not_finished", found.not_finished},
+  print_json(json::object{{"file", f.path()}, {"failed", found.count}, {"not_finished", found.not_finished},
                          {"instances", list}}, out);
 }
 

@@ -16,9 +16,8 @@ struct show_options {
 };
 
 /// Prints to `out` a summary of a result file, one instance of it, or its failed instances; as text, or as one JSON
-/// object in which a number that is not finite is the string "NaN", "Infinity" or "-Infinity".
-/// Returns 0. Throws `error`: runtime if the file cannot be read or is not a result of saltus, usage if `instance` is not
-/// in the file or both `instance` and `failed` are asked for.
+/// object (json.hpp). Returns 0. Throws `error`: exit_failure if the file cannot be read or is not a result of saltus,
+/// exit_usage if `instance` is not in the file or both `instance` and `failed` are asked for.
 int show(const show_options& options, std::FILE* out);
 
 }  // namespace saltus::host

@@ -99,7 +99,7 @@ std::string document_text(const field& root) {
   return values + sections;
 }
 
-// -------------------------------------------------------------------------------------------------------- distributions
+// ---- distributions
 
 /// { normal = [0.8, 0.05], min = 0.0, max = 1.0 }
 distribution read_law(const field& entry) {
@@ -115,7 +115,7 @@ distribution read_law(const field& entry) {
     if (!given) continue;
     if (law) entry.fail("must have one distribution, not two");
     const auto numbers = given->numbers(known.arity, known.allowed);
-    law = distribution{known.which, numbers[0], numbers[1], known.arity > 2 ? numbers[2] : 0};
+    law                = distribution{known.which, numbers[0], numbers[1], known.arity > 2 ? numbers[2] : 0};
     if (!is_law(*law)) given->fail(known.allowed);
   }
   if (!law) entry.fail("must have a distribution; " + suggest("", allowed));
@@ -129,7 +129,7 @@ distribution read_law(const field& entry) {
   return *law;
 }
 
-// ------------------------------------------------------------------------------------------------------------- the plan
+// ---- the plan
 
 /// Fills a plan, section by section; an error ends it.
 class builder {
@@ -276,8 +276,8 @@ class builder {
       const auto count = length(axis.columns.back().values);
       if (axis.columns.size() == 1) axis.count = count;
       if (count != axis.count)
-        entry.fail(fmt::format("must have as many values as {}, that is {}; it has {}", entries[0].name(), axis.count,
-                               count));
+        entry.fail(
+            fmt::format("must have as many values as {}, that is {}; it has {}", entries[0].name(), axis.count, count));
     }
     return axis;
   }
@@ -319,39 +319,44 @@ class builder {
     }
   }
 
+  struct swept_time {
+    const axis*         on     = nullptr;  ///< null: not swept
+    const axis::column* column = nullptr;
+  };
+
+  swept_time find_time(target::kind which) const {
+    for (const auto& axis : plan_.axes)
+      for (const auto& column : axis.columns)
+        if (column.what.which == which) return {&axis, &column};
+    return {};
+  }
+
   /// Every instance must have t_begin < t_end. Leaves the hull of all spans in earliest_ and latest_.
   void check_span() {
-    const axis *begins = nullptr, *ends = nullptr;
-    const axis::column *begin = nullptr, *end = nullptr;
-    for (const auto& axis : plan_.axes)
-      for (const auto& column : axis.columns) {
-        if (column.what.which == target::kind::t_begin) begins = &axis, begin = &column;
-        if (column.what.which == target::kind::t_end) ends = &axis, end = &column;
-      }
-    earliest_        = begin ? value_at(*begin, 0) : plan_.t_begin;
-    latest_          = end ? value_at(*end, 0) : plan_.t_end;
+    const auto begin    = find_time(target::kind::t_begin);
+    const auto end      = find_time(target::kind::t_end);
+    const auto begin_at = [&](std::int64_t i) { return begin.on ? value_at(*begin.column, i) : plan_.t_begin; };
+    const auto end_at   = [&](std::int64_t i) { return end.on ? value_at(*end.column, i) : plan_.t_end; };
+    const auto check    = [&](double t_begin, double t_end) {
+      if (t_begin < t_end) return;
+      given_.at(end.on ? "t_end" : "t_begin")
+          .fail(fmt::format("must leave t_begin < t_end in every instance; one would have {} and {}", t_begin, t_end));
+    };
+    earliest_ = begin_at(0), latest_ = end_at(0);
+    one_span_ = !begin.on && !end.on;
+    if (one_span_) return;
+
     double last_begin = earliest_, first_end = latest_;
-    bool   in_order   = true;
-    if (begin)
-      for (std::int64_t i = 0; i < begins->count; ++i) {
-        const double t = value_at(*begin, i);
-        earliest_      = std::min(earliest_, t);
-        last_begin     = std::max(last_begin, t);
-        if (begins == ends) in_order = in_order && t < value_at(*end, i);
-      }
-    if (end)
-      for (std::int64_t i = 0; i < ends->count; ++i) {
-        const double t = value_at(*end, i);
-        latest_        = std::max(latest_, t);
-        first_end      = std::min(first_end, t);
-      }
-    if (!begin && !end) return;
-    if (begins != ends) in_order = last_begin < first_end;
-    if (!in_order)
-      given_.at(end ? "t_end" : "t_begin")
-          .fail(fmt::format("must leave t_begin < t_end in every instance; t_begin goes up to {}, t_end down to {}",
-                            last_begin, first_end));
-    one_span_ = false;
+    for (std::int64_t i = 0; begin.on && i < begin.on->count; ++i) {
+      earliest_  = std::min(earliest_, begin_at(i));
+      last_begin = std::max(last_begin, begin_at(i));
+    }
+    for (std::int64_t i = 0; end.on && i < end.on->count; ++i) {
+      latest_   = std::max(latest_, end_at(i));
+      first_end = std::min(first_end, end_at(i));
+    }
+    if (begin.on != end.on) return check(last_begin, first_end);  // each begin meets each end
+    for (std::int64_t i = 0; i < begin.on->count; ++i) check(begin_at(i), end_at(i));
   }
 
   void read_output() {
@@ -360,7 +365,7 @@ class builder {
     output->only({"file", "samples", "events", "reduce", "compression"});
     if (const auto e = output->find("file")) plan_.file = e->text();
     if (const auto e = output->find("samples")) read_time_grid(*e);
-    if (const auto e = output->find("events")) plan_.log_events = e->flag();
+    if (const auto e = output->find("events")) plan_.log_events = e->boolean();
     if (const auto e = output->find("reduce")) read_reductions(*e);
     if (const auto e = output->find("compression")) plan_.compression = static_cast<int>(e->whole(0, 9));
   }
@@ -450,7 +455,8 @@ spec_document read_spec(const std::filesystem::path& file, std::vector<flag> fla
 }
 
 spec_document from_model(const std::string& name, std::vector<flag> flags) {
-  spec_document spec{{}, fmt::format("model = {}\n", inline_text(toml::value<std::string>(name))), std::move(flags), {}, {}, {}};
+  const auto    text = fmt::format("model = {}\n", inline_text(toml::value<std::string>(name)));
+  spec_document spec{{}, text, std::move(flags), {}, {}, {}};
   read_model(spec);
   return spec;
 }

@@ -1,5 +1,5 @@
-// From a TOML file and the command line to a validated plan, in two stages: which model is meant must be known before the
-// names of its parameters and states can be checked.
+// From a TOML file and the command line to a validated plan, in two stages: which model is meant must be known before
+// the names of its parameters and states can be checked.
 //
 //     spec_document spec = read_spec("valve.toml", {{"--set", "rtol=1e-8"}, {"-n", "1000"}});
 //     plan          plan = validate(spec, model);   // the model that spec.model names
@@ -18,10 +18,10 @@ namespace saltus::host {
 
 /// A flag of the command line that changes the spec, as typed: {"--seed", "7"}. Later flags win over earlier ones, and
 /// flags over the file.
-///   --set key=value   `key` is a dotted path ("sweep.flow.count") or a bare name: a top-level key of the spec first, else
-///                     a parameter (as in [parameters]), else a state (as in [initial]). `value` is TOML, else a string.
-///   -n N              the count of [sample] if it has any entry but a seed; else that of the one range { from, to, count }
-///                     of [sweep] outside [sweep.zip]; else the count of [sample].
+///   --set key=value   `key` is a dotted path ("sweep.flow.count") or a bare name: a top-level key of the spec, else a
+///                     parameter (as in [parameters]), else a state (as in [initial]); `value` is TOML, else a string
+///   -n N              the count of [sample] if that has any entry but a seed; else of the one { from, to, count } in
+///                     [sweep], those in [sweep.zip] aside; else of [sample]
 ///   --seed N  --backend NAME  -o FILE  --method NAME  --threads N  --lanes N  --chunk N
 struct flag {
   std::string name, value;
@@ -37,16 +37,17 @@ struct spec_document {
   std::string           model_place;   ///< "valve.toml:1:10: model = \"valve\"", the beginning of a complaint about it
 };
 
-/// Reads a spec. A path in it (`model`, `csv`) is relative to the folder of the spec, one in a flag to the current folder.
+/// Reads a spec. A path in it (`model`, `csv`) starts at the folder of the spec, one in a flag at the current folder;
+/// `output.file` always starts at the current folder.
 spec_document read_spec(const std::filesystem::path& file, std::vector<flag> flags = {});
 
 /// A spec that consists of a model and flags: `name` is a built-in's name, or a path relative to the current folder.
 spec_document from_model(const std::string& name, std::vector<flag> flags = {});
 
-/// Checks everything that can be checked before anything runs. In the plan: axes of the product in the order in which the
-/// spec has them (the entries of a [sweep.zip] are one axis; axes from flags come last); `atol` is `rtol` unless given;
-/// `t` is the model's own span unless given, and an end that is swept replaces that of `t`; `text` is the spec with all
-/// flags merged in, as TOML: the same text for the same input, and in the same folder it gives the same plan.
+/// Checks everything that can be checked before anything runs. In the plan: axes of the product in the order in which
+/// the spec has them (the entries of a [sweep.zip] are one axis; axes from flags come last); `atol` is `rtol` unless
+/// given; `t` is the model's own span unless given, and an end that is swept replaces that of `t`; `text` is the spec
+/// with all flags merged in, as TOML: the same text for the same input, and in the same folder it gives the same plan.
 plan validate(const spec_document& spec, const host::model& model);
 
 }  // namespace saltus::host

@@ -89,6 +89,7 @@ SALTUS_FN_COLD void begin(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where,
     for (int i = 0; i < E::n; ++i) given[i].set(lane, static_cast<T>(run.initial(i, slot)));
   }
   x.t      = x.t_begin;
+  x.h      = x.t_end - x.t_begin;
   x.sample = x.steps = x.rejected = x.evaluations = x.events = Integer(int64(0));
   x.status            = Integer(int64(status::interrupted));
   if constexpr (form::discretes > 0)
@@ -112,13 +113,6 @@ SALTUS_FN_COLD void begin(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where,
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { finite += not_finite(x.y[i]) + not_finite(x.f[i]); });
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { finite += not_finite(x.held.locked[i]); });
   end_where(x.status, where & !(finite == Real(0.0)), status::bad_start);
-  static_for<E::ng>([&](auto i) SALTUS_INLINE_LAMBDA {
-    constexpr auto info = guard_of<E, i>;
-    if constexpr (info.side == unilateral && info.which == falling)
-      end_where(x.status, where & (x.held.locked[i] < Real(0.0)), status::bad_start);
-    if constexpr (info.side == unilateral && info.which == rising)
-      end_where(x.status, where & (x.held.locked[i] > Real(0.0)), status::bad_start);
-  });
 
   // the first step
   x.h_max = min(Real(run.settings.max_step < limits<T>::largest ? run.settings.max_step : double(limits<T>::largest)),

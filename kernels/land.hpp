@@ -36,6 +36,10 @@ SALTUS_FN_COLD void land(instance<E, Real>& x, mask_of<Real> active, const toler
   // redo the step
   const auto a = attempt(x, tol);
   add_where(x.evaluations, active, evaluations_per_step<Method> + Method::extra_stages);
+  static_for<E::ng>([&](auto i) SALTUS_INLINE_LAMBDA {
+    end_where(x.status, active & violated<E, i>(x.held.locked[i], a.g.rate[i]), status::guard_violated);
+  });
+  active = active & (x.status == typename Real::integer(int64(status::interrupted)));
   // dense output
   const auto                   path = interpolate<Method>(held_rhs<E, Real>{x.held}, a.s);
   const guards_on_step<E, Real> on_step{x, path};

@@ -53,7 +53,8 @@ SALTUS_FN trial<E, Real> attempt(const instance<E, Real>& x, const tolerances<E,
   a.suspect = mask_of<Real>::all(false);
   static_for<E::ng>([&](auto i) SALTUS_INLINE_LAMBDA {
     const Real g0 = x.held.locked[i];
-    a.suspect     = a.suspect | (armed<E, i>(g0) & may_cross(side_of(g0), g0, x.rate[i], a.g.value[i], a.g.rate[i], h));
+    a.suspect     = a.suspect | (armed<E, i>(g0) & may_cross(side_of(g0), g0, x.rate[i], a.g.value[i], a.g.rate[i], h)) |
+                violated<E, i>(g0, a.g.rate[i]);
   });
   return a;
 }

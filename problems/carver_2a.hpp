@@ -40,7 +40,8 @@ struct carver_2a {
     g[lower] = at[y] + 0.5;
   }
 
-  static void transition(auto& now) { now[gain] = now.above(upper) || !now.above(lower) ? 2.0 : 1.0; }
+  // Every crossing enters or leaves the band.
+  static void transition(auto& now) { now[gain] = 3.0 - now[gain]; }
 
   // y' depends on time alone, so a loose tolerance would let a step span whole waves of y and their crossings.
   static auto max_step(const auto& at) { return 0.2 * (2.0 * pi) / at[frequency]; }

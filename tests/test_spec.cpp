@@ -35,7 +35,7 @@ model relief_valve() {
 class spec : public testing::Test {
  protected:
   void SetUp() override {
-    home_ = std::filesystem::current_path();
+    home_               = std::filesystem::current_path();
     std::string pattern = (std::filesystem::temp_directory_path() / "saltus_spec_XXXXXX").string();
     ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
     folder_ = pattern;
@@ -76,7 +76,7 @@ const std::vector<double>& list_of(const axis& axis, int column = 0) {
 
 const std::string valve = "model = \"relief_valve\"\n";
 
-// ------------------------------------------------------------------------------------------------------------- good specs
+// ---- good specs
 
 TEST_F(spec, the_example_of_the_manual) {
   const plan p = planned(R"toml(model  = "relief_valve"            # a built-in name, or "./my_model.hpp"
@@ -272,7 +272,7 @@ TEST_F(spec, the_path_of_a_model_starts_at_the_spec_or_at_the_current_folder) {
   EXPECT_EQ(from_model("lorenz").model, "lorenz");
 }
 
-// ------------------------------------------------------------------------------------------------------------------ flags
+// ---- flags
 
 TEST_F(spec, set_finds_its_key_in_the_spec_then_the_parameters_then_the_states) {
   const plan p = planned(valve + "rtol = 1e-3\n[sweep]\nflow = { from = 1, to = 2, count = 3 }\n",
@@ -293,11 +293,11 @@ TEST_F(spec, set_finds_its_key_in_the_spec_then_the_parameters_then_the_states) 
 }
 
 TEST_F(spec, a_table_set_by_a_flag_replaces_and_later_flags_win) {
-  const plan p = planned(valve + "[sweep]\nflow = { from = 1, to = 2, count = 3 }\n",
-                         {{"--set", "sweep.flow=[5]"},
-                          {"--set", "sweep.preload=[1, 2]"},
-                          {"--set", "sweep.damping=[1, 2, 3]"},
-                          {"--set", "sweep.flow=[6, 7]"}});
+  const plan p =
+      planned(valve + "[sweep]\nflow = { from = 1, to = 2, count = 3 }\n", {{"--set", "sweep.flow=[5]"},
+                                                                            {"--set", "sweep.preload=[1, 2]"},
+                                                                            {"--set", "sweep.damping=[1, 2, 3]"},
+                                                                            {"--set", "sweep.flow=[6, 7]"}});
   ASSERT_EQ(p.axes.size(), 3u);  // in the order of the file, then of the flags
   EXPECT_EQ(list_of(p.axes[0]), (std::vector<double>{6, 7}));
   EXPECT_EQ(p.axes[1].columns[0].what.name, "preload");
@@ -335,7 +335,7 @@ TEST_F(spec, n_means_samples_or_the_only_range) {
 }
 
 TEST_F(spec, the_text_of_the_plan_gives_the_same_plan) {
-  const std::string spec = valve + R"toml(rtol = 1e-7 # comment
+  const std::string       spec  = valve + R"toml(rtol = 1e-7 # comment
 [sweep]
 preload = [0.1, 2, 1e300]
 damping = { from = 1.5, to = 100, count = 3, scale = "log" }
@@ -371,7 +371,7 @@ file = "a \"b\"\n.nc"
     EXPECT_EQ(again.axes[i].columns[0].what.name, once.axes[i].columns[0].what.name);
 }
 
-// -------------------------------------------------------------------------------------------------------------- bad specs
+// ---- bad specs
 
 struct bad {
   std::string       text;  ///< after the line that names the model
@@ -389,6 +389,7 @@ TEST_F(spec, a_bad_value_is_named_with_its_place_and_what_is_allowed) {
   write("runs.csv", "q,p\n1,2\nabc,nan\n3\n");
   write("empty.csv", "q\n");
 
+  // clang-format off
   const std::vector<bad> cases = {
       // names
       {"rtoll = 1e-8\n", "spec.toml:2:1: rtoll = 1e-08: unknown key; did you mean rtol? " + keys},
@@ -464,10 +465,12 @@ TEST_F(spec, a_bad_value_is_named_with_its_place_and_what_is_allowed) {
        "must make at most 1099511627776 instances, samples included"},
       {"[sweep]\nt_begin = [0, 5]\nt_end = [4, 9]\n",
        "spec.toml:4:9: sweep.t_end = [4, 9]: must leave t_begin < t_end in every instance; "
-       "t_begin goes up to 5, t_end down to 4"},
+       "one would have 5 and 4"},
+      {"[sweep.zip]\nt_begin = [0, 5]\nt_end = [4, 5]\n",
+       "spec.toml:4:9: sweep.zip.t_end = [4, 5]: must leave t_begin < t_end in every instance; one would have 5 and 5"},
       {"[sweep]\nt_begin = [0, 40]\n",
        "spec.toml:3:11: sweep.t_begin = [0, 40]: must leave t_begin < t_end in every instance; "
-       "t_begin goes up to 40, t_end down to 40"},
+       "one would have 40 and 40"},
       // CSV
       {"[sweep]\nflow = { csv = \"none.csv\", column = \"q\" }\n",
        "spec.toml:3:8: sweep.flow = { csv = \"none.csv\", column = \"q\" }: "
@@ -482,11 +485,14 @@ TEST_F(spec, a_bad_value_is_named_with_its_place_and_what_is_allowed) {
       {"[sweep]\nflow = { csv = \"runs.csv\", column = \"q\", count = 3 }\n",
        "spec.toml:3:42: sweep.flow.count = 3: unknown key; allowed: csv, column"},
       // samples
-      {"[sample]\nflow = { uniform = [1, 2] }\n", "spec.toml:2:1: sample.count is missing: must be the number of samples"},
+      {"[sample]\nflow = { uniform = [1, 2] }\n",
+       "spec.toml:2:1: sample.count is missing: must be the number of samples"},
       {"[sample]\ncount = 0\n", "spec.toml:3:9: sample.count = 0: must be a whole number from 1 to 1099511627776"},
-      {"[sample]\nseed = -1\n", "spec.toml:3:8: sample.seed = -1: must be a whole number from 0 to 9223372036854775807"},
+      {"[sample]\nseed = -1\n",
+       "spec.toml:3:8: sample.seed = -1: must be a whole number from 0 to 9223372036854775807"},
       {"[sample]\ncount = 2\nflow = [1, 2]\n",
-       "spec.toml:4:8: sample.flow = [1, 2]: must be a distribution such as { uniform = [0.0, 1.0] }; allowed: " + laws},
+       "spec.toml:4:8: sample.flow = [1, 2]: must be a distribution such as "
+       "{ uniform = [0.0, 1.0] }; allowed: " + laws},
       {"[sample]\ncount = 2\nflow = { gauss = [1, 2] }\n",
        "spec.toml:4:10: sample.flow.gauss = [1, 2]: unknown key; allowed: " + laws + ", min, max"},
       {"[sample]\ncount = 2\nflow = { min = 2 }\n",
@@ -512,12 +518,14 @@ TEST_F(spec, a_bad_value_is_named_with_its_place_and_what_is_allowed) {
        "min and max must leave at least 0.001 of the probability; they leave 3.2e-05"},
       // one name in two places
       {"[parameters]\nflow = 1\n[sweep]\nflow = [1, 2]\n",
-       "spec.toml:5:8: sweep.flow = [1, 2]: flow must have one value, but has another at spec.toml:3:8 (parameters.flow)"},
+       "spec.toml:5:8: sweep.flow = [1, 2]: flow must have one value, but has another at "
+       "spec.toml:3:8 (parameters.flow)"},
       {"[sweep]\nflow = [1, 2]\n[sample]\ncount = 2\nflow = { uniform = [1, 2] }\n",
        "spec.toml:6:8: sample.flow = { uniform = [1, 2] }: "
        "flow must have one value, but has another at spec.toml:3:8 (sweep.flow)"},
       {"[initial]\nlift = 1\n[sweep.zip]\nlift = [1, 2]\n",
-       "spec.toml:5:8: sweep.zip.lift = [1, 2]: lift must have one value, but has another at spec.toml:3:8 (initial.lift)"},
+       "spec.toml:5:8: sweep.zip.lift = [1, 2]: lift must have one value, but has another at "
+       "spec.toml:3:8 (initial.lift)"},
       // output and run
       {"[output]\nsamples = { count = 1 }\n",
        "spec.toml:3:21: output.samples.count = 1: must be a whole number from 2 to 10000000"},
@@ -551,7 +559,8 @@ TEST_F(spec, a_bad_value_is_named_with_its_place_and_what_is_allowed) {
       {"", "--set rtol=1e-8x: rtol = \"1e-8x\": must be a positive number", {{"--set", "rtol=1e-8x"}}},
       {"", "--set rtol: must be key=value with a key such as rtol or sweep.flow.count", {{"--set", "rtol"}}},
       {"", "--set a b=1: must be key=value with a key such as rtol or sweep.flow.count", {{"--set", "a b=1"}}},
-      {"", "--set flwo=1: flwo = 1: unknown key; did you mean flow? " + keys + ", " + quantities, {{"--set", "flwo=1"}}},
+      {"", "--set flwo=1: flwo = 1: unknown key; did you mean flow? " + keys + ", " + quantities,
+       {{"--set", "flwo=1"}}},
       {"", "--set rtol=1\natol = 2: rtol = \"1\\natol = 2\": must be a positive number",  // one value, not two
        {{"--set", "rtol=1\natol = 2"}}},
       {"", "--set solver.rtol=1: solver.rtol = 1: unknown key; " + keys, {{"--set", "solver.rtol=1"}}},
@@ -561,9 +570,11 @@ TEST_F(spec, a_bad_value_is_named_with_its_place_and_what_is_allowed) {
       {"", "--backend gpu: run.backend = \"gpu\": unknown word; did you mean cpu? allowed: auto, cpu, cuda",
        {{"--backend", "gpu"}}},
       {"[sweep]\nflow = [1, 2]\n",
-       "spec.toml:3:8: sweep.flow = [1, 2]: flow must have one value, but has another at --set flow=3 (parameters.flow)",
+       "spec.toml:3:8: sweep.flow = [1, 2]: flow must have one value, but has another at "
+       "--set flow=3 (parameters.flow)",
        {{"--set", "flow=3"}}},
   };
+  // clang-format on
   for (const auto& [text, message, flags] : cases) EXPECT_EQ(refused(valve + text, flags), message) << text;
 }
 
@@ -596,7 +607,7 @@ TEST_F(spec, a_spec_must_be_readable_and_name_its_model) {
   EXPECT_EQ(message("number.toml"), "number.toml:1:9: model = 3: must be a text in quotes, not empty");
 }
 
-// --------------------------------------------------------------------------------------------------------- misspelt names
+// ---- misspelt names
 
 TEST(suggest, counts_edits) {  // kitten -> sitting and Saturday -> Sunday: 3 each, the textbook examples
   EXPECT_EQ(edit_distance("kitten", "sitting"), 3u);

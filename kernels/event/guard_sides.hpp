@@ -27,6 +27,27 @@ SALTUS_FN Real settle(Real g, Real rate) {
   }
 }
 
+/// A unilateral guard that rounding, or a bilateral guard due at the same instant, has left a hair beyond zero (in time:
+/// `hair`) while it is on its way back, is put back on zero: else it would not be armed against the next contact.
+template <class E, int I, class Real>
+SALTUS_FN Real put_back(Real settled, Real rate, Real hair) {
+  constexpr auto info = guard_of<E, I>;
+  if constexpr (info.side == unilateral && info.which == falling)
+    return select((settled < Real(0.0)) & (-settled <= rate * hair), Real(0.0), settled);
+  else if constexpr (info.side == unilateral && info.which == rising)
+    return select((settled > Real(0.0)) & (settled <= -rate * hair), Real(-limits<typename E::T>::smallest), settled);
+  else return settled;
+}
+
+/// Is a unilateral guard beyond zero, where it may never be, and moving further?
+template <class E, int I, class Real>
+SALTUS_FN mask_of<Real> violated(Real settled, Real rate) {
+  constexpr auto info = guard_of<E, I>;
+  if constexpr (info.side == unilateral && info.which == falling) return (settled < Real(0.0)) & (rate < Real(0.0));
+  else if constexpr (info.side == unilateral && info.which == rising) return (settled >= Real(0.0)) & (rate > Real(0.0));
+  else return mask_of<Real>::all(false);
+}
+
 /// +1 above zero, -1 below.
 template <class Real>
 SALTUS_FN Real side_of(Real settled) {

@@ -28,9 +28,10 @@ SALTUS_FN void start_from(instance<E, Real>& x, mask_of<Real> where) {
     g = form::guards_along(x.t, x.y, f, held);
     add_where(x.evaluations, resettled, 1);
   }
+  const Real hair = Real(1024.0 * limits<typename E::T>::epsilon) * (abs(x.t) + abs(x.h));
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(where, x.f[i], f[i]); });
-  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
-    assign_where(where, x.held.locked[i], held.locked[i]);
+  static_for<E::ng>([&](auto i) SALTUS_INLINE_LAMBDA {
+    assign_where(where, x.held.locked[i], put_back<E, i>(held.locked[i], g.rate[i], hair));
     assign_where(where, x.rate[i], g.rate[i]);
   });
 }

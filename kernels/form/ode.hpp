@@ -29,11 +29,14 @@ struct ode {
     vec<Real, N> value, rate;
   };
 
-  /// f(t, y); a component that the model forgets to set is NaN, and is reported as such.
+  /// What a component holds that the model forgets to set: a NaN, which is reported as such.
+  static constexpr double unset = __builtin_bit_cast(double, 0x7ff8000000000000ll);
+
+  /// f(t, y)
   template <class Real>
   SALTUS_FN static vec<Real, states> rhs(Real t, const vec<Real, states>& y, const held<Real>& c) {
     named<typename kinds::state, Real, states> dy;
-    each<states>([&](int i) SALTUS_INLINE_LAMBDA { dy.values[i] = Real(__builtin_nan("")); });
+    each<states>([&](int i) SALTUS_INLINE_LAMBDA { dy.values[i] = Real(unset); });
     Model::rhs(point<Model, Real, Real>{t, y, c.p, c.d, c.locked}, dy);
     return dy.values;
   }
@@ -42,7 +45,7 @@ struct ode {
   SALTUS_FN static vec<Real, guards> guard_values(Real t, const vec<Real, states>& y, const held<Real>& c) {
     named<typename kinds::guard, Real, guards> g;
     if constexpr (guards > 0) {
-      each<guards>([&](int i) SALTUS_INLINE_LAMBDA { g.values[i] = Real(__builtin_nan("")); });
+      each<guards>([&](int i) SALTUS_INLINE_LAMBDA { g.values[i] = Real(unset); });
       Model::guards(point<Model, Real, Real>{t, y, c.p, c.d, c.locked}, g);
     }
     return g.values;
@@ -55,7 +58,7 @@ struct ode {
     rated<Real, guards> r;
     if constexpr (guards > 0) {
       named<typename kinds::guard, dual<Real>, guards> g;
-      each<guards>([&](int i) SALTUS_INLINE_LAMBDA { g.values[i] = dual<Real>(Real(__builtin_nan(""))); });
+      each<guards>([&](int i) SALTUS_INLINE_LAMBDA { g.values[i] = dual<Real>(Real(unset)); });
       const auto yd = along(y, f);
       Model::guards(point<Model, dual<Real>, Real>{dual<Real>(t, Real(1.0)), yd, c.p, c.d, c.locked}, g);
       split(g.values, r);
@@ -69,7 +72,7 @@ struct ode {
     rated<Real, outputs> r;
     if constexpr (outputs > 0) {
       named<typename kinds::output, dual<Real>, outputs> out;
-      each<outputs>([&](int i) SALTUS_INLINE_LAMBDA { out.values[i] = dual<Real>(Real(__builtin_nan(""))); });
+      each<outputs>([&](int i) SALTUS_INLINE_LAMBDA { out.values[i] = dual<Real>(Real(unset)); });
       const auto yd = along(y, f);
       Model::outputs(point<Model, dual<Real>, Real>{dual<Real>(t, Real(1.0)), yd, c.p, c.d, c.locked}, out);
       split(out.values, r);
@@ -81,7 +84,7 @@ struct ode {
   SALTUS_FN static vec<Real, outputs> output_values(Real t, const vec<Real, states>& y, const held<Real>& c) {
     named<typename kinds::output, Real, outputs> out;
     if constexpr (outputs > 0) {
-      each<outputs>([&](int i) SALTUS_INLINE_LAMBDA { out.values[i] = Real(__builtin_nan("")); });
+      each<outputs>([&](int i) SALTUS_INLINE_LAMBDA { out.values[i] = Real(unset); });
       Model::outputs(point<Model, Real, Real>{t, y, c.p, c.d, c.locked}, out);
     }
     return out.values;

@@ -20,23 +20,14 @@ struct text {
 };
 
 namespace detail {
-template <text Name, class... Method>
-struct find;
 template <text Name, class First, class... Rest>
-struct find<Name, First, Rest...> {
-  static constexpr auto pick() {
-    if constexpr (Name.equals(First::name)) return First{};
-    else return typename find<Name, Rest...>::type{};
-  }
-  using type = decltype(pick());
-};
-template <text Name, class List>
-struct find_in;
-template <text Name, class... Method>
-struct find_in<Name, list<Method...>> : find<Name, Method...> {};
+constexpr auto find(list<First, Rest...>) {
+  if constexpr (Name.equals(First::name)) return First{};
+  else return find<Name>(list<Rest...>{});
+}
 }  // namespace detail
 
 template <text Name>
-using by_name = typename detail::find_in<Name, all>::type;
+using by_name = decltype(detail::find<Name>(all{}));
 
 }  // namespace saltus::methods

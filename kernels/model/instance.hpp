@@ -77,24 +77,20 @@ struct instance {
 
   integer slot, sample, steps, rejected, evaluations, events, status;
 
-  /// body(field of a, field of b) for every number kept; the one list of what an instance is.
+  // The one list of what an instance is: body(field of a, field of b) for every number kept. Sailing changes only the
+  // first of the two parts.
   template <class A, class B, class F>
-  SALTUS_FN static void each_real(A& a, B& b, F&& body) {
+  SALTUS_FN static void each_sailed_real(A& a, B& b, F&& body) {
     body(a.t, b.t);
     each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
       body(a.y[i], b.y[i]);
       body(a.f[i], b.f[i]);
     });
-    each<E::form::params>([&](int i) SALTUS_INLINE_LAMBDA { body(a.held.p[i], b.held.p[i]); });
-    each<E::form::discretes>([&](int i) SALTUS_INLINE_LAMBDA { body(a.held.d[i], b.held.d[i]); });
     each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
       body(a.held.locked[i], b.held.locked[i]);
       body(a.rate[i], b.rate[i]);
     });
     body(a.h, b.h);
-    body(a.h_max, b.h_max);
-    body(a.t_begin, b.t_begin);
-    body(a.t_end, b.t_end);
     body(a.memory.log_error, b.memory.log_error);
     body(a.memory.log_ratio, b.memory.log_ratio);
     body(a.memory.refused, b.memory.refused);
@@ -102,14 +98,27 @@ struct instance {
     each<E::reductions>([&](int i) SALTUS_INLINE_LAMBDA { body(a.reduced[i], b.reduced[i]); });
   }
   template <class A, class B, class F>
-  SALTUS_FN static void each_integer(A& a, B& b, F&& body) {
-    body(a.slot, b.slot);
+  SALTUS_FN static void each_real(A& a, B& b, F&& body) {
+    each_sailed_real(a, b, body);
+    each<E::form::params>([&](int i) SALTUS_INLINE_LAMBDA { body(a.held.p[i], b.held.p[i]); });
+    each<E::form::discretes>([&](int i) SALTUS_INLINE_LAMBDA { body(a.held.d[i], b.held.d[i]); });
+    body(a.h_max, b.h_max);
+    body(a.t_begin, b.t_begin);
+    body(a.t_end, b.t_end);
+  }
+  template <class A, class B, class F>
+  SALTUS_FN static void each_sailed_integer(A& a, B& b, F&& body) {
     body(a.sample, b.sample);
     body(a.steps, b.steps);
     body(a.rejected, b.rejected);
     body(a.evaluations, b.evaluations);
-    body(a.events, b.events);
     body(a.status, b.status);
+  }
+  template <class A, class B, class F>
+  SALTUS_FN static void each_integer(A& a, B& b, F&& body) {
+    each_sailed_integer(a, b, body);
+    body(a.slot, b.slot);
+    body(a.events, b.events);
   }
   static constexpr int real_count =
       1 + 2 * E::n + E::form::params + E::form::discretes + 2 * E::ng + 4 + 3 + 1 + E::reductions;

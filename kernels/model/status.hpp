@@ -20,6 +20,7 @@ enum class status : unsigned char {
   not_located    = 8,
   not_run        = 9,
   interrupted    = 10,
+  guard_violated = 11,
 };
 
 enum class status_group : unsigned char {
@@ -41,7 +42,8 @@ inline constexpr status_row status_table[] = {
     {status::finished, "finished", "reached the end of its time span", "nothing to do", status_group::ok},
     {status::stopped, "stopped", "the model or a terminal guard ended it", "nothing to do", status_group::ok},
     {status::step_budget, "step_budget", "used up its budget of trial steps",
-     "raise max_steps; if steps are tiny, loosen rtol and atol or look for a stiff or fast regime", status_group::failed},
+     "raise max_steps; if steps are tiny, loosen rtol and atol or look for a stiff or fast regime",
+     status_group::failed},
     {status::event_budget, "event_budget", "used up its budget of events",
      "raise max_events; if events pile up (bounces that never end), give the model a resting or sliding mode",
      status_group::failed},
@@ -51,7 +53,7 @@ inline constexpr status_row status_table[] = {
     {status::not_finite, "not_finite", "right-hand side, guard or state was not finite however short the step",
      "look for a division by zero, a root of a negative number or a blow-up near t_final", status_group::failed},
     {status::bad_start, "bad_start",
-     "initial state or right-hand side not finite, or a unilateral guard already violated at the start",
+     "initial state, right-hand side or guard not finite",
      "correct the initial values or the parameters of this instance", status_group::failed},
     {status::event_loop, "event_loop", "transitions at one instant kept triggering each other",
      "let the transition leave a state in which no guard is due, or give the model a resting or sliding mode",
@@ -62,6 +64,8 @@ inline constexpr status_row status_table[] = {
      status_group::not_finished},
     {status::interrupted, "interrupted", "was under way when the run was interrupted", "run it again",
      status_group::not_finished},
+    {status::guard_violated, "guard_violated", "was beyond a unilateral guard and moving further away from it",
+     "start on the guard's own side, or declare the guard bilateral if it may be passed", status_group::failed},
 };
 
 inline constexpr int status_count = sizeof(status_table) / sizeof(status_table[0]);

@@ -55,15 +55,29 @@ struct two {
 };
 /// hi + lo = a + b exactly, where |a| >= |b|, a = 0, or a is a multiple of the last bit of b.
 template <class Real>
-SALTUS_FN two<Real> fast_sum(Real a, Real b) {
+SALTUS_FN two<Real> fast_two_sum(Real a, Real b) {
   const Real s = a + b;
   return {s, b - (s - a)};
 }
+/// hi + lo = a + b exactly (D. E. Knuth).
+template <class Real>
+SALTUS_FN two<Real> two_sum(Real a, Real b) {
+  const Real s = a + b;
+  const Real t = s - a;
+  return {s, (a - (s - t)) + (b - t)};
+}
 /// hi + lo = a b exactly (where lo does not underflow).
 template <class Real>
-SALTUS_FN two<Real> product(Real a, Real b) {
+SALTUS_FN two<Real> two_product(Real a, Real b) {
   const Real p = a * b;
   return {p, fma(a, b, -p)};
+}
+/// hi + lo = n / d to about twice the digits, with one division.
+template <class Real>
+SALTUS_FN two<Real> quotient(two<Real> n, two<Real> d) {
+  const Real inverse = Real(1.0) / d.hi;
+  const Real q       = n.hi * inverse;
+  return {q, (fma(-q, d.lo, fma(-q, d.hi, n.hi)) + n.lo) * inverse};
 }
 
 /// |x| rounded to the nearest integer, ties to even.
@@ -74,15 +88,15 @@ SALTUS_FN pack<T, W> nearest(pack<T, W> ax) {
   return select(ax < whole, (ax + whole) - whole, ax);
 }
 
-/// (e^r - 1 - r) / r^2 for |r| <= ln(2)/2; error in e^r 2^-57.3 / 2^-27.9.
+/// (e^r - 1 - r - r^2/2) / r^3 for |r| <= ln(2)/2; error in e^r 2^-57.3 / 2^-27.9.
 template <class T, int W>
-SALTUS_FN pack<T, W> exp_tail(pack<T, W> r) {
+SALTUS_FN pack<T, W> exp_rest(pack<T, W> r) {
   if constexpr (wide<T>)
     return polynomial(r, 0x1.ad2242437fd3bp-26, 0x1.289fb94974df5p-22, 0x1.71df5471ecc8fp-19, 0x1.a019ab02323e2p-16,
                       0x1.a01a011c439f9p-13, 0x1.6c16c17ccfa08p-10, 0x1.11111111288bap-7, 0x1.55555555531e4p-5,
-                      0x1.5555555555501p-3, 0.5);
+                      0x1.5555555555501p-3);
   else
-    return polynomial(r, 0x1.6b96f6p-10, 0x1.12312cp-7, 0x1.555678p-5, 0x1.5554a2p-3, 0.5);
+    return polynomial(r, 0x1.6b6fb4p-10, 0x1.122fdp-7, 0x1.555688p-5, 0x1.5554a2p-3);
 }
 
 /// hi + lo = n ln(2) + r + c with |r| <= ln(2)/2, the rounding error c of r, and `tail` = e^(r+c) - 1 - r; the low bits of
@@ -99,7 +113,8 @@ struct exp_reduced {
     const real b = fma(n, real(wide<T> ? -0x1.abc9e3b39803fp-56 : 0x1.05c61p-29), lo);
     r            = a + b;
     const real c = (a - r) + b;
-    tail         = fma(r * r, exp_tail(r), fma(c, r, c));
+    const real z = r * r;
+    tail         = fma(r * z, exp_rest(r), fma(z, real(0.5), fma(c, r, c)));
   }
 };
 
@@ -112,7 +127,7 @@ SALTUS_FN pack<T, W> exp_sum(pack<T, W> hi, pack<T, W> lo) {
   const real              x    = max(min(hi, real(wide<T> ? 710.0 : 89.0)), real(wide<T> ? -746.0 : -104.5));
   constexpr double        bias = static_cast<double>(2 * limits<T>::bias);
   const exp_reduced<T, W> e(x, select(x == hi, lo, real(0.0)), bias);
-  const two<real>         sum  = fast_sum(real(1.0), e.r);
+  const two<real>         sum  = fast_two_sum(real(1.0), e.r);
   // 2^n in two factors, so that one rounding leads to subnormal results.
   const integer n2 = bits(e.shifted);  // n plus twice the bias
   const integer n1 = n2.shift_right(1);
@@ -122,14 +137,14 @@ SALTUS_FN pack<T, W> exp_sum(pack<T, W> hi, pack<T, W> lo) {
 
 /// (e^x - 1) / 4 for x <= 710.6 (89.45), where e^x itself may be beyond the largest number; -1/4 below -40 (-20).
 template <class T, int W>
-SALTUS_FN pack<T, W> expm1_quarter(pack<T, W> x) {
+SALTUS_FN two<pack<T, W>> expm1_quarter(pack<T, W> x) {
   using real = pack<T, W>;
   x          = max(min(x, real(wide<T> ? 710.6 : 89.45)), real(wide<T> ? -40.0 : -20.0));
   const exp_reduced<T, W> e(x, real(0.0), static_cast<double>(limits<T>::bias - 2));
   const real              scale = real::from_bits(bits(e.shifted).shift_left(limits<T>::mantissa_bits));  // 2^n / 4
   const real              a     = scale - real(0.25);
   const real              b     = fma(scale, e.r, a);
-  return b + fma(scale, e.tail, fma(scale, e.r, a - b));
+  return fast_two_sum(b, fma(scale, e.tail, fma(scale, e.r, a - b)));
 }
 
 /// x = m 2^k with m in [sqrt(1/2), sqrt(2)), for finite x > 0; f = m - 1 is exact.
@@ -184,8 +199,8 @@ SALTUS_FN pack<T, W> log_to_base(pack<T, W> x, two<double> unit, two<double> sca
   const binary<T, W> b(x);
   const real         f      = b.m - real(1.0);
   const real         defect = log_defect(f, real(0.0));
-  const two<real>    p      = product(f, real(scale.hi));
-  const two<real>    sum    = fast_sum(b.k * real(unit.hi), p.hi);
+  const two<real>    p      = two_product(f, real(scale.hi));
+  const two<real>    sum    = fast_two_sum(b.k * real(unit.hi), p.hi);
   const real         low    = fma(b.k, real(unit.lo), fma(f, real(scale.lo), p.lo));
   return log_at(x, sum.hi + (sum.lo + fma(defect, real(-scale.hi), low)));
 }
@@ -197,29 +212,26 @@ SALTUS_FN two<pack<T, W>> log_two(pack<T, W> x) {
   using real = pack<T, W>;
   const binary<T, W> b(x);
   const real         f   = b.m - real(1.0);
-  const two<real>    d   = fast_sum(real(1.0), b.m);
-  const real         inv = real(1.0) / d.hi;
-  two<real>          s{f * inv, real(0.0)};
-  s.lo = fma(-s.hi, d.lo, fma(-s.hi, d.hi, f)) * inv;
-  two<real> z = product(s.hi, s.hi);
-  z.lo        = fma(s.hi + s.hi, s.lo, z.lo);
+  const two<real>    s = quotient<real>({f, real(0.0)}, fast_two_sum(real(1.0), b.m));
+  two<real>          z = two_product(s.hi, s.hi);
+  z.lo = fma(s.hi + s.hi, s.lo, z.lo);
   real p;
   if constexpr (wide<T>)
     p = polynomial(z.hi, 0x1.0e45e28ad6ebep-3, 0x1.0f7f94c79fdaep-3, 0x1.3b1eef8255c12p-3, 0x1.745ce9d12d3adp-3,
                    0x1.c71c722d98085p-3, 0x1.2492492457b51p-2, 0x1.9999999999b31p-2);
   else
     p = polynomial(z.hi, 0x1.dfa264p-3, 0x1.24527cp-2, 0x1.999ap-2);
-  two<real> t = fast_sum(real(wide<T> ? 0x1.5555555555555p-1 : 0x1.555556p-1), z.hi * p);
+  two<real> t = fast_two_sum(real(wide<T> ? 0x1.5555555555555p-1 : 0x1.555556p-1), z.hi * p);
   t.lo += real(wide<T> ? 0x1.5555555555555p-55 : -0x1.555556p-26);
-  two<real> u = product(s.hi, z.hi);
+  two<real> u = two_product(s.hi, z.hi);
   u.lo += fma(s.hi, z.lo, s.lo * z.hi);
-  two<real> v = product(u.hi, t.hi);
+  two<real> v = two_product(u.hi, t.hi);
   v.lo += fma(u.hi, t.lo, u.lo * t.hi);
   // k ln(2), whose high part is exact, + 2 s + v, in falling size.
-  const two<real> a   = fast_sum(b.k * real(wide<T> ? 0x1.62e42fefa38p-1 : 0x1.62e4p-1), s.hi + s.hi);
-  const two<real> c   = fast_sum(a.hi, v.hi);
+  const two<real> a   = fast_two_sum(b.k * real(wide<T> ? 0x1.62e42fefa38p-1 : 0x1.62e4p-1), s.hi + s.hi);
+  const two<real> c   = fast_two_sum(a.hi, v.hi);
   const real      low = fma(b.k, real(wide<T> ? 0x1.ef35793c7673p-45 : 0x1.7f7d1cp-20), s.lo + s.lo) + v.lo;
-  const two<real> sum = fast_sum(c.hi, (a.lo + c.lo) + low);
+  const two<real> sum = fast_two_sum(c.hi, (a.lo + c.lo) + low);
   const real      hi  = select(x < infinity<real>(), sum.hi, x);
   return {select(x == real(0.0), -infinity<real>(), hi), sum.lo};
 }
@@ -238,7 +250,7 @@ struct angle {
   SALTUS_FN explicit angle(real x) {
     turns             = fma(x, real(0x1.45f306dc9c883p-1), real(rounder<T>));
     const real      n = turns - real(rounder<T>);
-    const two<real> p = product(n, real(wide<T> ? 0x1.1a62633145c07p-54 : -0x1.777a5cp-25));
+    const two<real> p = two_product(n, real(wide<T> ? 0x1.1a62633145c07p-54 : -0x1.777a5cp-25));
     const real      a = fma(n, real(wide<T> ? -0x1.921fb54442d18p+0 : -0x1.921fb6p+0), x);
     const real      b = a - p.hi;
     const real      c = fma(n, real(wide<T> ? 0x1.f1976b7ed8fbcp-110 : 0x1.ee59dap-50), ((a - b) - p.hi) - p.lo);
@@ -262,7 +274,7 @@ struct angle {
                      0x1.111111110f716p-7, -0x1.5555555555548p-3);
     else
       p = polynomial(z, -0x1.991696p-13, 0x1.1106bcp-7, -0x1.555544p-3);
-    return fast_sum(r, fma(r * z, p, fma(z * real(-0.5), tail, tail)));
+    return fast_two_sum(r, fma(r * z, p, fma(z * real(-0.5), tail, tail)));
   }
   /// cos(r + tail), as fdlibm's k_cos.c keeps the rounding error of 1 - r^2/2; error 2^-64.1 / 2^-33.1.
   SALTUS_FN two<real> cosine() const {
@@ -273,8 +285,8 @@ struct angle {
                      -0x1.6c16c16c15003p-10, 0x1.555555555554bp-5);
     else
       p = polynomial(z, 0x1.99e0eep-16, -0x1.6c0c1ap-10, 0x1.55554ap-5);
-    const two<real> w = fast_sum(real(1.0), z * real(-0.5));
-    return fast_sum(w.hi, fma(z * z, p, fma(-r, tail, w.lo)));
+    const two<real> w = fast_two_sum(real(1.0), z * real(-0.5));
+    return fast_two_sum(w.hi, fma(z * z, p, fma(-r, tail, w.lo)));
   }
 };
 
@@ -303,7 +315,7 @@ SALTUS_FN pack<T, W> from_base(pack<T, W> base, pack<T, W> a, pack<T, W> b) {
   using real = pack<T, W>;
   // pi/2 - T(pi/2), relative to pi/2
   const real      rest(wide<T> ? 0x1.678afae35cdd1p-55 : -0x1.de12cap-26);
-  const two<real> sum = fast_sum(base, a);
+  const two<real> sum = fast_two_sum(base, a);
   return sum.hi + (sum.lo + fma(base, rest, b));
 }
 
@@ -356,30 +368,34 @@ SALTUS_FN pack<T, W> exp(pack<T, W> x) {
 /// e^x - 1 without cancellation near 0.
 template <class T, int W>
 SALTUS_FN pack<T, W> expm1(pack<T, W> x) {
-  return copysign(detail::expm1_quarter(x) * pack<T, W>(4.0), x);
+  return copysign(detail::expm1_quarter(x).hi * pack<T, W>(4.0), x);
 }
-/// (e^x - e^-x) / 2, from e^x - 1.
+/// (e^x - e^-x) / 2 = (q + q / (q + 1)) / 2 with q = e^x - 1.
 template <class T, int W>
 SALTUS_FN pack<T, W> sinh(pack<T, W> x) {
-  using real   = pack<T, W>;
-  const real q = detail::expm1_quarter(abs(x));
-  return copysign(real(2.0) * (q + q / fma(q, real(4.0), real(1.0))), x);
+  using real                = pack<T, W>;
+  const detail::two<real> q = detail::expm1_quarter(abs(x));
+  return copysign(real(2.0) * (q.hi + (q.hi / fma(q.hi, real(4.0), real(1.0)) + q.lo)), x);
 }
 /// (e^x + e^-x) / 2.
 template <class T, int W>
 SALTUS_FN pack<T, W> cosh(pack<T, W> x) {
-  using real   = pack<T, W>;
-  const real q = detail::expm1_quarter(abs(x)) + real(0.25);
-  return real(2.0) * (q + real(0.0625) / q);
+  using real                = pack<T, W>;
+  const detail::two<real> q = detail::expm1_quarter(abs(x));
+  const real              e = q.hi + real(0.25);
+  return real(2.0) * (e + real(0.0625) / e);
 }
-/// sinh(x) / cosh(x) = (e^2x - 1) / (e^2x - 1 + 2).
+/// sinh(x) / cosh(x) = q / (q + 2) with q = e^2x - 1.
 template <class T, int W>
 SALTUS_FN pack<T, W> tanh(pack<T, W> x) {
   using real   = pack<T, W>;
   const real a = abs(x);
   // The bound is where tanh has rounded to 1.
-  const real q = detail::expm1_quarter(min(a + a, real(detail::wide<T> ? 44.0 : 24.0)));
-  return copysign(q / (q + real(0.5)), x);
+  const detail::two<real> q = detail::expm1_quarter(min(a + a, real(detail::wide<T> ? 44.0 : 24.0)));
+  detail::two<real>       d = detail::two_sum(q.hi, real(0.5));
+  d.lo += q.lo;
+  const detail::two<real> y = detail::quotient(q, d);
+  return copysign(y.hi + y.lo, x);
 }
 
 /// The natural logarithm; -inf at 0, NaN below.
@@ -391,7 +407,7 @@ SALTUS_FN pack<T, W> log(pack<T, W> x) {
 
   const detail::binary<T, W> b(x);
   const real                 f   = b.m - real(1.0);
-  const detail::two<real>    sum = detail::fast_sum(b.k * real(high), f);
+  const detail::two<real>    sum = detail::fast_two_sum(b.k * real(high), f);
   return detail::log_at(x, sum.hi + (sum.lo - detail::log_defect(f, b.k * real(low))));
 }
 /// The logarithm to base 2; exact at powers of 2.
@@ -482,12 +498,12 @@ SALTUS_FN pack<T, W> tan(pack<T, W> x) {
   using integer = typename real::integer;
   const real                ax = abs(x);
   const detail::angle<T, W> a(ax);
-  const detail::two<real>   s = a.sine();
-  const detail::two<real>   c = a.cosine();
+  const detail::two<real>   s   = a.sine();
+  const detail::two<real>   c   = a.cosine();
   const auto                odd = a.is_odd();
-  const real                y   = detail::quotient<real>({select(odd, c.hi, s.hi), select(odd, c.lo, s.lo)},
-                                                         {select(odd, s.hi, c.hi), select(odd, s.lo, c.lo)}).hi;
-  return detail::in_range(ax, real::from_bits(bits(y) ^ ((a.to_sign(0) ^ bits(x)) & integer(real::sign_bit))));
+  const detail::two<real>   y   = detail::quotient<real>({select(odd, c.hi, s.hi), select(odd, c.lo, s.lo)},
+                                                         {select(odd, s.hi, c.hi), select(odd, s.lo, c.lo)});
+  return detail::in_range(ax, real::from_bits(bits(y.hi + y.lo) ^ ((a.to_sign(0) ^ bits(x)) & integer(real::sign_bit))));
 }
 
 /// The angle in [-pi/2, pi/2] whose sine is x; NaN for |x| > 1. For |x| > 1/2, pi/2 - 2 asin(sqrt((1 - |x|) / 2)).
@@ -580,7 +596,7 @@ SALTUS_FN pack<T, W> cbrt(pack<T, W> x) {
   y               = fma(y * h, fma(h, real(2.0 / 9), real(1.0 / 3)), y);
   const real              yy = y * y;
   const real              t  = a * yy;
-  const detail::two<real> tt = detail::product(t, t);
+  const detail::two<real> tt = detail::two_product(t, t);
   const real              d  = fma(-tt.lo, t, fma(-tt.hi, t, a));
   const real              r  = fma(d, yy * real(1.0 / 3.0), t) * select(tiny, real(detail::wide<T> ? 0x1p-200 : 0x1p-20), real(1.0));
   return copysign(select(ax < detail::infinity<real>(), r, ax), x);
@@ -731,7 +747,7 @@ SALTUS_FN dual<Real, N> pow(const dual<Real, N>& x, const dual<Real, N>& y) {
 
 namespace detail {
 template <class Number>
-void accepts(Number);
+SALTUS_FN void accepts(Number) {}
 /// An argument of type B may stand where A is meant: a literal for a pack, a pack for a dual.
 template <class A, class B>
 concept stands_for = requires(B b) {

@@ -39,11 +39,17 @@ struct choose<false, A, B> {
   using type = B;
 };
 
+// NVRTC knows no vector types: there every pack is a pack of one.
+#if defined(__CUDACC_RTC__)
+template <class T, int W>
+struct native;
+#else
 template <class T, int W>
 struct native {
   typedef T                             type __attribute__((vector_size(W * sizeof(T))));
   typedef typename integer_of<T>::type  mask __attribute__((vector_size(W * sizeof(T))));
 };
+#endif
 template <class T>
 struct native<T, 1> {
   using type = T;
@@ -223,8 +229,12 @@ struct pack {
   SALTUS_FN static pack    from_bits(integer a) { return from(reinterpret<native>(a.v)); }
   /// The integer's value, rounded to nearest.
   SALTUS_FN static pack from_integer(integer a) {
+#if defined(__CUDACC_RTC__)
+    return from(static_cast<T>(a.v));
+#else
     if constexpr (W == 1) return from(static_cast<T>(a.v));
     else return from(__builtin_convertvector(a.v, native));
+#endif
   }
   static constexpr integer_of<T> sign_bit = sizeof(T) == 8 ? static_cast<integer_of<T>>(1ull << 63)
                                                             : static_cast<integer_of<T>>(1u << 31);
@@ -232,7 +242,7 @@ struct pack {
  private:
   SALTUS_FN static constexpr native spread(T x) {
     if constexpr (W == 1) return x;
-    else return native{} + x;
+    else return x - native{};  // not +: -0.0 stays -0.0
   }
   template <class To, class From>
   SALTUS_FN static To reinterpret(From x) {
@@ -251,6 +261,10 @@ struct pack {
 #endif
   }
   SALTUS_FN static native fused(native a, native b, native c) {
+#if defined(__CUDA_ARCH__)
+    if constexpr (sizeof(T) == 4) return __fmaf_rn(a, b, c);
+    else return __fma_rn(a, b, c);
+#else
     if constexpr (W == 1) {
       if constexpr (sizeof(T) == 4) return __builtin_fmaf(a, b, c);
       else return __builtin_fma(a, b, c);
@@ -275,8 +289,13 @@ struct pack {
         return r;
       }
     }
+#endif
   }
   SALTUS_FN static native root(native a) {
+#if defined(__CUDA_ARCH__)
+    if constexpr (sizeof(T) == 4) return __fsqrt_rn(a);
+    else return __dsqrt_rn(a);
+#else
     if constexpr (W == 1) {
       if constexpr (sizeof(T) == 4) return __builtin_sqrtf(a);
       else return __builtin_sqrt(a);
@@ -285,6 +304,7 @@ struct pack {
       for (int j = 0; j < W; ++j) r[j] = sizeof(T) == 4 ? __builtin_sqrtf(a[j]) : __builtin_sqrt(a[j]);
       return r;
     }
+#endif
   }
 };
 

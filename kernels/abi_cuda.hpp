@@ -1,0 +1,86 @@
+// The boundary between the host program and a unit compiled for a CUDA device: what its kernels take, and what they share.
+//
+// All pointers in these structs point to device memory. A unit exports four kernels (run_cuda.cuh), which the host
+// launches round after round: saltus_begin, saltus_sail, saltus_land (each by any number of threads), saltus_turn_over (by
+// one). Their arguments are a cuda_chunk and the run's tolerances.
+#pragma once
+
+#include "abi.hpp"
+
+namespace saltus::abi {
+
+/// Threads per block of every kernel. Threads of a block share nothing: blocks are small so that they fill a multiprocessor
+/// well whatever number of registers they need.
+inline constexpr int cuda_block = 64;
+
+/// Instances in flight. Each has a place; column j of place i is at [j * places + i].
+struct cuda_pool {
+  int   places;
+  void* reals;     ///< [record_reals][places] of the unit's arithmetic
+  void* integers;  ///< [record_integers][places] of integers as wide; all bits set where no instance has been yet
+};
+
+/// Places that wait for the same kernel: a round consumes one half and fills the other. Each has room for all places.
+struct cuda_list {
+  int* place[2];
+};
+
+/// The event log of a chunk. The host empties it between rounds.
+struct cuda_events {
+  long long  capacity;
+  long long* slot;
+  double*    time;
+  int*       guard;
+  double*    before;  ///< [row][state_count]
+  double*    after;   ///< [row][state_count]
+};
+
+/// How far a chunk has come. Threads change it by atomic additions; only saltus_turn_over begins a new round.
+struct cuda_progress {
+  int half;                            ///< of the lists, the one that this round consumes
+  int ready[2], parked[2], vacant[2];  ///< lengths of the lists
+  int taken;                           ///< ready places that threads have asked for in this round
+  int fresh;                           ///< instances that begin in this round, in the first of the vacant places
+  int landable;                        ///< parked places that land in this round: the event log has room for them
+
+  long long next;    ///< the first slot that has not begun
+  long long stored;  ///< instances whose result is stored
+  long long rows;    ///< of the event log
+  usage     used;    ///< where a pass is that of a warp
+};
+
+/// One chunk on its way through a device.
+struct cuda_chunk {
+  settings       how;
+  batch          in;
+  results        out;
+  cuda_pool      pool;
+  cuda_list      ready, parked, vacant;
+  cuda_events    events;
+  cuda_progress* progress;
+  int            turn_budget;  ///< turns of a thread in one launch of saltus_sail
+};
+
+/// What a unit says about itself; its kernel saltus_describe writes it.
+struct cuda_unit {
+  int version;
+  int record_reals, record_integers;  ///< numbers kept per instance in flight
+  int rows_per_landing;               ///< the most rows that one landing adds to the event log
+};
+
+/// Parked places that may land while the event log has `rows` rows, so that it cannot overflow.
+constexpr int landable_places(const cuda_chunk& c, long long rows, int rows_per_landing) {
+  const long long room = c.how.log_events != 0 ? (c.events.capacity - rows) / rows_per_landing : c.pool.places;
+  return static_cast<int>(room < c.pool.places ? room : c.pool.places);
+}
+
+/// Where a chunk starts from: its first round begins instances in all places, which `vacant.place[0]` lists.
+constexpr cuda_progress cuda_start(const cuda_chunk& c, int rows_per_landing) {
+  cuda_progress p{};
+  p.vacant[0] = c.pool.places;
+  p.fresh     = static_cast<int>(c.in.count < c.pool.places ? c.in.count : c.pool.places);
+  p.landable  = landable_places(c, 0, rows_per_landing);
+  return p;
+}
+
+}  // namespace saltus::abi

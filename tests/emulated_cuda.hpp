@@ -1,0 +1,136 @@
+// A CUDA device for tests on machines without one: the kernels of run_cuda.cuh as ordinary functions, whose threads run
+// one after another; and ensembles to run on it, with their results on CPU lanes to compare with.
+#pragma once
+
+#include <cstring>
+#include <numeric>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "describe.hpp"
+#include "error.hpp"
+#include "method/by_name.hpp"
+#include "result.hpp"
+#include "run_cpu.hpp"
+#include "run_cuda.cuh"
+
+namespace saltus::test {
+
+/// Runs a kernel of a unit of engine E; `arguments` as cuLaunchKernel takes them.
+template <class E>
+void emulate(std::string_view kernel, int threads, void** arguments) {
+  if (kernel == "saltus_describe") {
+    **static_cast<abi::cuda_unit**>(arguments[0]) = cuda_unit_of<E>;
+    return;
+  }
+  const auto& chunk = *static_cast<const abi::cuda_chunk*>(arguments[0]);
+  const auto& tol   = *static_cast<const tolerances<E, pack<typename E::T, 1>>*>(arguments[1]);
+  for (int i = 0; i < threads; ++i) {
+    const emulated_thread                        thread(i, threads);
+    const cuda_rounds<E, emulated_thread> rounds(chunk, tol, thread);
+    if (kernel == "saltus_begin") rounds.begin_fresh();
+    else if (kernel == "saltus_sail") rounds.sail_ready();
+    else if (kernel == "saltus_land") rounds.land_parked();
+    else if (kernel == "saltus_turn_over") rounds.turn_over();
+    else throw host::error(host::exit_failure, "no kernel " + std::string(kernel));
+  }
+}
+
+/// The part of a plan that a chunk of Model needs; `swept` is the index of the parameter that varies.
+template <class Model>
+host::plan plan_of(double t_end, double tolerance) {
+  const abi::description& d = *describe<Model>::get("model");
+  host::plan              p;
+  const auto              list = [](const abi::quantity* from, int count) {
+    std::vector<host::quantity> r;
+    for (int i = 0; i < count; ++i) r.push_back({from[i].name, from[i].value, from[i].unit, from[i].about});
+    return r;
+  };
+  p.model.states     = list(d.states, d.state_count);
+  p.model.parameters = list(d.parameters, d.parameter_count);
+  p.model.discretes  = list(d.discretes, d.discrete_count);
+  p.model.outputs    = list(d.outputs, d.output_count);
+  p.model.guards.resize(static_cast<std::size_t>(d.guard_count));
+  p.rtol = tolerance;
+  p.atol.assign(p.model.states.size(), tolerance);
+  p.t_end      = t_end;
+  p.log_events = true;
+  return p;
+}
+
+/// A chunk of `count` instances whose parameter number `swept` goes from `from` to `to` in scattered order, each with
+/// its own end of time.
+inline host::chunk_data scattered_chunk(const host::plan& p, int swept, double from, double to, std::int64_t count) {
+  host::chunk_data c(p, 0, count);
+  for (std::int64_t i = 0; i < count; ++i) {
+    const auto   slot    = static_cast<std::size_t>(i);
+    const double scatter = static_cast<double>(i * 611953 % 1000003) / 1000003.0;
+    for (std::size_t j = 0; j < p.model.parameters.size(); ++j)
+      c.parameters[j * static_cast<std::size_t>(count) + slot] =
+          static_cast<int>(j) == swept ? from + scatter * (to - from) : p.model.parameters[j].value;
+    c.t_begin[slot] = p.t_begin;
+    c.t_end[slot]   = p.t_begin + (p.t_end - p.t_begin) * (1.0 - 0.25 * scatter);
+  }
+  return c;
+}
+
+/// Integrates a chunk on W CPU lanes.
+template <class E, int W>
+void on_lanes(const abi::settings& how, host::chunk_data& c) {
+  const abi::sink sink{&c.log,
+                       [](void* log, long long slot, double t, int guard, const double* before, const double* after) {
+                         static_cast<host::event_log*>(log)->append(slot, t, guard, before, after);
+                       },
+                       [](void*, long long) { return 1; }};
+  const abi::batch   in  = c.batch();
+  const abi::results out = c.results();
+  abi::usage         used{};
+  run_chunk<E, W>(&how, &in, &out, &sink, &used);
+}
+
+template <class Number>
+bool same_bits(const std::vector<Number>& a, const std::vector<Number>& b) {
+  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(Number)) == 0);
+}
+
+/// The rows of an event log by instance; an instance's own rows keep their order.
+inline host::event_log by_instance(const host::event_log& log) {
+  std::vector<std::size_t> order(log.slot.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return log.slot[a] < log.slot[b]; });
+  host::event_log r;
+  r.state_count = log.state_count;
+  const auto n  = static_cast<std::size_t>(log.state_count);
+  for (const std::size_t row : order)
+    r.append(log.slot[row], log.time[row], log.guard[row], &log.before[row * n], &log.after[row * n]);
+  return r;
+}
+
+/// The names of all columns in which two results differ in any bit; empty if there is none.
+inline std::string differences(const host::chunk_data& a, const host::chunk_data& b) {
+  const host::event_log p = by_instance(a.log), q = by_instance(b.log);
+  std::string           names;
+  const auto            note = [&](bool same, const char* name) {
+    if (!same) names += std::string(names.empty() ? "" : ", ") + name;
+  };
+  note(same_bits(a.final_state, b.final_state), "final_state");
+  note(same_bits(a.final_output, b.final_output), "final_output");
+  note(same_bits(a.final_discrete, b.final_discrete), "final_discrete");
+  note(same_bits(a.t_final, b.t_final), "t_final");
+  note(same_bits(a.status, b.status), "status");
+  note(same_bits(a.steps, b.steps), "steps");
+  note(same_bits(a.rejected, b.rejected), "rejected");
+  note(same_bits(a.evaluations, b.evaluations), "evaluations");
+  note(same_bits(a.events, b.events), "events");
+  note(same_bits(a.samples, b.samples), "samples");
+  note(same_bits(a.reductions, b.reductions), "reductions");
+  note(same_bits(p.slot, q.slot), "event slot");
+  note(same_bits(p.time, q.time), "event time");
+  note(same_bits(p.guard, q.guard), "event guard");
+  note(same_bits(p.before, q.before), "event before");
+  note(same_bits(p.after, q.after), "event after");
+  return names;
+}
+
+}  // namespace saltus::test

@@ -1,0 +1,101 @@
+// Runs an ensemble inside a test, by the same path as the program: flags -> spec -> plan -> compiled unit -> scheduler.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "backend.hpp"
+#include "compiler.hpp"
+#include "install.hpp"
+#include "scheduler.hpp"
+#include "spec.hpp"
+
+namespace saltus::test {
+
+/// One row of the event log.
+struct event_row {
+  std::int64_t        instance;
+  double              time;
+  std::string         guard;
+  std::vector<double> before, after;
+};
+
+/// Everything a run leaves behind, in memory.
+struct outcome {
+  host::plan               plan;
+  host::run_summary        summary;
+  std::vector<std::string> states;
+  std::vector<double>      final_state, final_output, final_discrete;  ///< [quantity][instance]
+  std::vector<double>      t_final, samples, reductions;
+  std::vector<int>         status;
+  std::vector<long long>   steps, rejected, evaluations, events;
+  std::vector<event_row>   log;  ///< by instance, then time
+
+  double final(const std::string& state, std::int64_t instance = 0) const {
+    for (std::size_t i = 0; i < plan.model.states.size(); ++i)
+      if (plan.model.states[i].name == state)
+        return final_state[i * static_cast<std::size_t>(plan.count) + static_cast<std::size_t>(instance)];
+    throw std::runtime_error("no state " + state);
+  }
+  double output(std::size_t index, std::int64_t instance = 0) const {
+    return final_output[index * static_cast<std::size_t>(plan.count) + static_cast<std::size_t>(instance)];
+  }
+  /// Sample k of state (or output) q.
+  double sample(std::size_t q, std::int64_t instance, std::int64_t k) const {
+    return samples[(q * static_cast<std::size_t>(plan.count) + static_cast<std::size_t>(instance)) *
+                       static_cast<std::size_t>(plan.sample_count) + static_cast<std::size_t>(k)];
+  }
+};
+
+/// Runs `plan` on the CPU and gathers all chunks.
+inline outcome run(host::plan p) {
+  outcome    r;
+  const auto n = static_cast<std::size_t>(p.count);
+  p.backend    = "cpu";
+  r.plan       = p;
+  const auto ns = p.model.states.size(), no = p.model.outputs.size(), nr = p.reductions.size(), nd = p.model.discretes.size();
+  const auto nt = static_cast<std::size_t>(p.sample_count);
+  r.final_state.resize(ns * n), r.final_output.resize(no * n), r.final_discrete.resize(nd * n), r.t_final.resize(n), r.status.resize(n);
+  r.samples.resize((ns + no) * n * nt), r.reductions.resize(nr * n);
+  r.steps.resize(n), r.rejected.resize(n), r.evaluations.resize(n), r.events.resize(n);
+  const auto backend = host::make_cpu_backend(r.plan);
+  const std::atomic<bool> stop{false};
+  r.summary = host::run_ensemble(
+      r.plan, *backend,
+      [&](const host::chunk_data& c) {
+        const auto first = static_cast<std::size_t>(c.first_id), count = static_cast<std::size_t>(c.count);
+        const auto copy = [&](const auto& from, auto& to, std::size_t columns, std::size_t row) {
+          for (std::size_t j = 0; j < columns; ++j)
+            for (std::size_t i = 0; i < count * row; ++i) to[(j * n + first) * row + i] = from[j * count * row + i];
+        };
+        copy(c.final_state, r.final_state, ns, 1), copy(c.final_output, r.final_output, no, 1), copy(c.final_discrete, r.final_discrete, nd, 1);
+        copy(c.t_final, r.t_final, 1, 1), copy(c.status, r.status, 1, 1), copy(c.reductions, r.reductions, nr, 1);
+        copy(c.steps, r.steps, 1, 1), copy(c.rejected, r.rejected, 1, 1), copy(c.evaluations, r.evaluations, 1, 1);
+        copy(c.events, r.events, 1, 1), copy(c.samples, r.samples, ns + no, nt);
+        for (std::size_t i = 0; i < count; ++i)
+          for (std::size_t e = 0; e < c.log.slot.size(); ++e) {
+            if (c.log.slot[e] != static_cast<long long>(i)) continue;
+            const auto at = [&](const std::vector<double>& v) {
+              return std::vector<double>(v.begin() + static_cast<long>(e * ns), v.begin() + static_cast<long>((e + 1) * ns));
+            };
+            r.log.push_back({c.first_id + static_cast<std::int64_t>(i), c.log.time[e],
+                             p.model.guards[static_cast<std::size_t>(c.log.guard[e])].name, at(c.log.before), at(c.log.after)});
+          }
+      },
+      [](std::int64_t) {}, stop);
+  return r;
+}
+
+/// A plan from a model (a built-in's name or a header's path) and `key=value` settings, as `saltus run MODEL --set ...`.
+inline host::plan plan_of(const std::string& model, const std::vector<std::string>& settings) {
+  std::vector<host::flag> flags;
+  for (const auto& s : settings) flags.push_back({"--set", s});
+  const auto spec = host::from_model(model, flags);
+  return host::validate(spec, host::describe_model(host::find_model(model)));
+}
+
+inline outcome run(const std::string& model, const std::vector<std::string>& settings) { return run(plan_of(model, settings)); }
+
+}  // namespace saltus::test

@@ -1,0 +1,190 @@
+// The methods as they run: observed orders, dense output, Compere's pendulum table, step-size control.
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "ensemble.hpp"
+#include "method/controller.hpp"
+#include "method/erk.hpp"
+#include "number/math.hpp"
+
+namespace saltus::test {
+namespace {
+
+using real = pack<double, 1>;
+
+/// x'' = -x from (1, 0): x = cos t. Its error constants vanish for no method of the list, and its slopes settle early.
+struct oscillator {
+  vec<real, 2> operator()(real, const vec<real, 2>& y) const {
+    vec<real, 2> dy;
+    dy[0] = y[1];
+    dy[1] = -y[0];
+    return dy;
+  }
+};
+
+template <class Method>
+double oscillator_error(double t_end, int steps) {
+  const oscillator f;
+  vec<real, 2>     y;
+  y[0] = 1.0, y[1] = 0.0;
+  const real h = t_end / steps;
+  for (int i = 0; i < steps; ++i) y = step<Method>(f, real(0.0), y, f(real(0.0), y), h).y1;
+  return std::hypot(y[0].v - std::cos(t_end), y[1].v + std::sin(t_end));
+}
+
+TEST(Method, ObservedOrderIsTheOrder) {
+  methods::for_each(methods::all{}, [](auto m) {
+    using M = decltype(m);
+    // The finest two step sizes whose error is still well above rounding.
+    double coarse = 0, fine = 0;
+    int    steps  = 40;
+    for (;; steps = steps * 5 / 4) {
+      const double e = oscillator_error<M>(20.0, steps);
+      if (e < 1e-11 || steps > 20000) break;
+      coarse = fine, fine = e;
+    }
+    const int    last = steps * 4 / 5;
+    const double order = std::log(oscillator_error<M>(20.0, last / 2) / oscillator_error<M>(20.0, last)) /
+                         std::log(static_cast<double>(last) / (last / 2));
+    fmt::print("{:<8} order {} observed {:.3f}\n", M::name, M::order, order);
+    EXPECT_NEAR(order, M::order, 0.1) << M::name;
+    EXPECT_LT(fine, coarse);
+  });
+}
+
+/// y' = y cos t: y = exp(sin t). One step from t0; the error of the interpolant inside it falls as h^(dense_order + 1).
+template <class Method>
+double dense_error(double h) {
+  const auto f = [](real t, const vec<real, 1>& y) {
+    vec<real, 1> dy;
+    dy[0] = cos(t) * y[0];
+    return dy;
+  };
+  const double t0 = 0.3;
+  vec<real, 1> y;
+  y[0]             = std::exp(std::sin(t0));
+  const auto s     = step<Method>(f, real(t0), y, f(real(t0), y), real(h));
+  const auto path  = interpolate<Method>(f, s);
+  double     worst = 0;
+  for (int i = 1; i < 16; ++i) worst = std::max(worst, std::fabs(path(real(i / 16.0))[0].v - std::exp(std::sin(t0 + h * i / 16))));
+  return worst;
+}
+
+TEST(Method, DenseOutputHasItsOrder) {
+  methods::for_each(methods::all{}, [](auto m) {
+    using M           = decltype(m);
+    const double h    = M::dense_order > 5 ? 0.4 : 0.1;
+    const double order = std::log2(dense_error<M>(h) / dense_error<M>(h / 2));
+    fmt::print("{:<8} dense output of order {}: local error falls as h^{:.2f}\n", M::name, M::dense_order, order);
+    EXPECT_NEAR(order, M::dense_order + 1, 0.25) << M::name;
+    // The ends are met, with the right slopes.
+    const oscillator f;
+    vec<real, 2>     y;
+    y[0] = 0.8, y[1] = -0.3;
+    const auto s    = step<M>(f, real(0.0), y, f(real(0.0), y), real(0.25));
+    const auto path = interpolate<M>(f, s);
+    for (int i = 0; i < 2; ++i) {
+      EXPECT_DOUBLE_EQ(path(real(0.0))[i].v, y[i].v);
+      EXPECT_NEAR(path(real(1.0))[i].v, s.y1[i].v, 1e-16);
+      EXPECT_NEAR(path.slope(real(0.0))[i].v, 0.25 * s.f0()[i].v, 1e-15);
+      EXPECT_NEAR(path.slope(real(1.0))[i].v, 0.25 * s.f1()[i].v, 1e-15);
+    }
+  });
+}
+
+// A. Compere, dissertation (UT Austin 2001), Table 3.1: max E - min E of the pendulum over the steps of [0, 5]; entries at
+// the level of rounding depend on the order of operations and are only bounded.
+TEST(Method, PendulumEnergyOfComperesTable) {
+  struct row {
+    const char* method;
+    double      h, published;
+  };
+  const row table[] = {{"kutta3", 0.05, 1.8e-1}, {"kutta3", 0.01, 1.4e-3}, {"kutta3", 0.005, 1.8e-4}, {"kutta3", 0.001, 1.4e-6},
+                       {"rkf45", 0.05, 1.4e-4},  {"rkf45", 0.01, 4.5e-8},  {"rkf45", 0.005, 1.4e-9},  {"rkf45", 0.001, 5.1e-13},
+                       {"rkf78", 0.05, 5.3e-11}, {"rkf78", 0.01, 5.7e-14}, {"rkf78", 0.005, 5.7e-14}, {"rkf78", 0.001, 1.4e-13}};
+  for (const auto& r : table) {
+    const int     steps = static_cast<int>(std::lround(5 / r.h));
+    const outcome o = run("pendulum", {fmt::format("method={}", r.method), "t=[0.0,5.0]", fmt::format("step={}", r.h),
+                                       fmt::format("output.samples.count={}", steps + 1)});
+    double low = std::numeric_limits<double>::infinity(), high = -low;
+    for (int k = 0; k <= steps; ++k) {
+      const double e = o.sample(2, 0, k);  // after the two states comes the output `energy`
+      low = std::min(low, e), high = std::max(high, e);
+    }
+    fmt::print("{:<7} h = {:<6} dE published {:.1e}, here {:.2e}\n", r.method, r.h, r.published, high - low);
+    ASSERT_EQ(o.plan.model.outputs[0].name, "energy");
+    if (r.published > 1e-12) {
+      // Equal in the two digits that are printed.
+      const double unit = std::pow(10, std::floor(std::log10(r.published)) - 1);
+      EXPECT_NEAR(high - low, r.published, 0.5000001 * unit) << r.method << " " << r.h;
+    } else {
+      EXPECT_LT(high - low, 1e-12) << r.method << " " << r.h;
+    }
+    EXPECT_EQ(o.steps[0], steps);
+  }
+}
+
+TEST(Method, ErrorFollowsTheTolerance) {
+  // Exact: theta(5), by elliptic functions (mpmath, 25 digits).
+  const double exact = 0.3738942186662719546609582;
+  for (const char* method : {"bs3", "rkf45", "dp5", "tsit5", "dop853"})
+    for (const char* controller : {"elementary", "pi", "h211b"})
+      for (const char* norm : {"rms", "max", "compere"}) {
+        double previous = 1;
+        for (double tol : {1e-5, 1e-7, 1e-9}) {
+          const outcome o = run("pendulum", {fmt::format("method={}", method), "t=[0.0,5.0]", fmt::format("rtol={}", tol),
+                                             fmt::format("controller={}", controller), fmt::format("norm={}", norm)});
+          const double  e = std::fabs(o.final_state[0] - exact);
+          EXPECT_LT(e, 400 * tol) << method << " " << controller << " " << norm << " " << tol;
+          EXPECT_LT(e, previous) << method << " " << controller << " " << norm << " " << tol;
+          EXPECT_LT(o.rejected[0], o.steps[0] / 4 + 8) << method << " " << controller << " " << norm << " " << tol;
+          previous = e;
+        }
+      }
+}
+
+TEST(Controller, AnswersTrials) {
+  using M           = methods::dormand_prince_5;
+  const auto yes    = mask_of<real>::all(true), no = mask_of<real>::all(false);
+  const control_memory<real> fresh{real(0.0), real(0.0), real(0.0)};
+  // Compere 5.7 at err = 1: 0.8 h; at err = 2^-6: 1.6 h.
+  EXPECT_NEAR((decide<M, controller_kind::elementary>(real(1.0), real(1.0), yes, fresh).h.v), 0.8, 1e-5);
+  EXPECT_NEAR((decide<M, controller_kind::elementary>(real(1.0), real(0x1p-12), yes, fresh).h.v), 1.6, 1e-4);
+  // PI with err = 2^-5 after err_old = 1: 0.9 * 2^(0.7).
+  EXPECT_NEAR((decide<M, controller_kind::pi>(real(1.0), real(0x1p-10), yes, fresh).h.v), 0.9 * std::exp2(0.7), 1e-4);
+  // H211b with both errors 0.9^5: no change. err = 0.9^5 is 2^-0.76; its square enters.
+  control_memory<real> on_target{real(std::log2(std::pow(0.9, 5))), real(0.0), real(0.0)};
+  EXPECT_NEAR((decide<M, controller_kind::h211b>(real(1.0), real(std::pow(0.9, 10)), yes, on_target).h.v), 1.0, 1e-4);
+  // A rejected step shrinks, a NaN by 1/8, and the step after a rejection does not grow.
+  EXPECT_NEAR((decide<M, controller_kind::pi>(real(1.0), real(1024.0 * 1024.0), no, fresh).h.v), 0.9 / 16 * 1.0, 0.07);
+  const auto after_nan = decide<M, controller_kind::pi>(real(1.0), real(std::nan("")), no, fresh);
+  EXPECT_DOUBLE_EQ(after_nan.h.v, 0.125);
+  EXPECT_LE((decide<M, controller_kind::pi>(real(1.0), real(1e-20), yes, after_nan.memory).h.v), 1.0);
+  EXPECT_EQ((decide<M, controller_kind::pi>(real(1.0), real(0.0), yes, fresh).h.v), 8.0);
+}
+
+TEST(Norm, IsHaugsEquation60) {
+  using M = methods::dormand_prince_5;
+  stages<M, real, 2> s;
+  s.h = 1.0;
+  for (auto& k : s.k) k[0] = k[1] = 0.0;
+  s.k[0][0] = 1.0 / M::e[0];  // error (1, 0)
+  s.y[0] = 3.0, s.y1[0] = -5.0, s.y[1] = s.y1[1] = 0.0;
+  vec<real, 2> atol;
+  atol[0] = 0.5, atol[1] = 1.0;
+  // sc = 0.5 + 0.1 * 5 = 1: err = sqrt(1/2), max norm 1; Compere: 1 / (0.1 * 5) = 2.
+  EXPECT_NEAR((error_norm_squared<M, norm_kind::rms>(s, real(0.1), atol).v), 0.5, 1e-12);
+  EXPECT_NEAR((error_norm_squared<M, norm_kind::max>(s, real(0.1), atol).v), 1.0, 1e-12);
+  EXPECT_NEAR((error_norm_squared<M, norm_kind::compere>(s, real(0.1), atol).v), 4.0, 1e-12);
+  s.k[3][1] = std::nan("");
+  EXPECT_FALSE((error_norm_squared<M, norm_kind::rms>(s, real(0.1), atol).v <= 1.0));
+  EXPECT_FALSE((error_norm_squared<M, norm_kind::max>(s, real(0.1), atol).v <= 1.0));
+  EXPECT_FALSE((error_norm_squared<M, norm_kind::compere>(s, real(0.1), atol).v <= 1.0));
+}
+
+}  // namespace
+}  // namespace saltus::test

@@ -1,0 +1,78 @@
+// Every built-in model against numbers known without saltus (reference_problems.hpp), to the stated tolerance, with the
+// exact count of events, at rtol = atol = 1e-12.
+#include <cmath>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "ensemble.hpp"
+#include "reference_problems.hpp"
+
+namespace saltus::test {
+namespace {
+
+class Problem : public ::testing::TestWithParam<std::tuple<std::size_t, const char*>> {};
+
+std::vector<std::string> settings_of(const reference_case& c, const char* method) {
+  std::vector<std::string> s = {"rtol=1e-12", "atol=1e-12", fmt::format("method={}", method),
+                                fmt::format("t=[{:.17g}, {:.17g}]", c.t_begin, c.t_end), "output.events=true"};
+  for (const auto& p : c.parameters) s.push_back(fmt::format("parameters.{}={:.17g}", p.name, p.value));
+  for (const auto& p : c.initial) s.push_back(fmt::format("initial.{}={:.17g}", p.name, p.value));
+  for (auto& text : s)  // TOML tells 1 from 1.0
+    if (const auto at = text.find("=");
+        text.find_first_of(".e[", at) == std::string::npos && text.find_first_not_of("0123456789-", at + 1) == std::string::npos)
+      text += ".0";
+  return s;
+}
+
+/// A state, discrete variable or output of the final point.
+double final_value(const outcome& r, const std::string& name) {
+  for (const auto& s : r.plan.model.states)
+    if (s.name == name) return r.final(name);
+  for (std::size_t i = 0; i < r.plan.model.outputs.size(); ++i)
+    if (r.plan.model.outputs[i].name == name) return r.output(i);
+  for (std::size_t i = 0; i < r.plan.model.discretes.size(); ++i)
+    if (r.plan.model.discretes[i].name == name) return r.final_discrete[i];
+  ADD_FAILURE() << "no quantity " << name;
+  return NAN;
+}
+
+TEST_P(Problem, MeetsItsReference) {
+  const auto& c      = reference_cases()[std::get<0>(GetParam())];
+  const char* method = std::get<1>(GetParam());
+  SCOPED_TRACE(c.about + " with " + method);
+  const outcome r = run(c.model, settings_of(c, method));
+
+  EXPECT_STREQ(status_table[r.status[0]].name, c.status);
+  EXPECT_NEAR(r.t_final[0], c.t_final, 1e-9 * std::fabs(c.t_final));
+  EXPECT_EQ(r.events[0], c.events);
+  EXPECT_EQ(static_cast<std::int64_t>(r.log.size()), c.events);
+  for (const auto& e : c.final_values) EXPECT_NEAR(final_value(r, e.name), e.value, e.allowed()) << e.name;
+  for (const auto& e : c.log) {
+    ASSERT_GE(r.log.size(), static_cast<std::size_t>(e.number));
+    const auto& row = r.log[static_cast<std::size_t>(e.number) - 1];
+    EXPECT_EQ(row.guard, e.guard) << "event " << e.number;
+    EXPECT_NEAR(row.time, e.time, e.rtol * std::fabs(e.time)) << "event " << e.number;
+    for (const auto& b : e.before)
+      for (std::size_t i = 0; i < r.plan.model.states.size(); ++i)
+        if (r.plan.model.states[i].name == b.name) EXPECT_NEAR(row.before[i], b.value, b.allowed()) << b.name << " before event " << e.number;
+  }
+  for (std::size_t i = 1; i < r.log.size(); ++i) EXPECT_GE(r.log[i].time, r.log[i - 1].time) << "the log is in time order";
+}
+
+std::vector<std::size_t> case_numbers() {
+  std::vector<std::size_t> all(reference_cases().size());
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Problem,
+                         ::testing::Combine(::testing::ValuesIn(case_numbers()), ::testing::Values("dp5", "tsit5", "dop853")),
+                         [](const auto& info) {
+                           std::string name = fmt::format("{}_{}_{}", std::get<0>(info.param),
+                                                          reference_cases()[std::get<0>(info.param)].model, std::get<1>(info.param));
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace saltus::test
