@@ -2,14 +2,18 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <functional>
 #include <thread>
 
-#include <CLI/CLI.hpp>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <CLI/CLI.hpp>
 
 #include "backend.hpp"
 #include "compiler.hpp"
@@ -37,11 +41,15 @@ const char* direction_name(abi::direction d) {
   return d == abi::rising ? "rising" : d == abi::falling ? "falling" : "both";
 }
 
+/// "1 state", "3 states".
+std::string counted(std::size_t n, const char* noun) { return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s"); }
+
 void print_quantities(const char* title, const std::vector<quantity>& list, bool with_value) {
   if (list.empty()) return;
   fmt::print("\n{}\n", title);
   for (const auto& q : list)
-    fmt::print("  {:<18} {:>12} {:<10} {}\n", q.name, with_value ? fmt::format("{:g}", q.value) : "", q.unit, q.about);
+    fmt::print("  {:<18} {:>12} {:<10} {}\n", q.name, with_value ? fmt::format("{:g}", q.value) : "",
+               q.unit == "1" ? "" : q.unit, q.about);
 }
 
 json::object describe_json(const model& m) {
@@ -75,9 +83,13 @@ int list_models(bool as_json) {
   for (const auto& name : builtin_names()) {
     const model m = describe_model(find_model(name));
     if (as_json)
-      all.push_back(json::object{{"model", m.name}, {"title", m.title}, {"states", json::count(m.states.size())}, {"guards", json::count(m.guards.size())}});
+      all.push_back(json::object{{"model", m.name},
+                                 {"title", m.title},
+                                 {"states", json::count(m.states.size())},
+                                 {"guards", json::count(m.guards.size())}});
     else
-      fmt::print("{:<20} {} ({} states, {} guards)\n", m.name, m.title, m.states.size(), m.guards.size());
+      fmt::print("{:<20} {} ({}, {})\n", m.name, m.title, counted(m.states.size(), "state"),
+                 counted(m.guards.size(), "guard"));
   }
   if (as_json) fmt::print("{}\n", json::text(json::object{{"models", all}}));
   return exit_ok;
@@ -89,12 +101,12 @@ int describe(const std::string& name, bool as_json) {
     fmt::print("{}\n", json::text(describe_json(m)));
     return exit_ok;
   }
-  fmt::print("{}: {}\n  source: {}\n  file:   {}\n  t:      {:g} .. {:g}\n", m.name, m.title, m.source, m.header.string(),
-             m.t_begin, m.t_end);
+  fmt::print("{}: {}\n  source: {}\n  file:   {}\n  t:      {:g} .. {:g}\n", m.name, m.title, m.source,
+             m.header.string(), m.t_begin, m.t_end);
   print_quantities("states (initial value, unit, meaning)", m.states, true);
   print_quantities("parameters (default, unit, meaning)", m.parameters, true);
   print_quantities("discrete variables (initial value, unit, meaning)", m.discretes, true);
-  print_quantities("outputs", m.outputs, false);
+  print_quantities("outputs (unit, meaning)", m.outputs, false);
   if (!m.guards.empty()) fmt::print("\nguards (direction, sidedness, meaning)\n");
   for (const auto& g : m.guards)
     fmt::print("  {:<18} {:<8} {:<11}{} {}\n", g.name, direction_name(g.direction),
@@ -112,8 +124,9 @@ struct run_arguments {
 plan plan_of(const run_arguments& a) {
   const bool          is_spec = std::filesystem::path(a.subject).extension() == ".toml";
   const spec_document spec    = is_spec ? read_spec(a.subject, a.flags) : from_model(a.subject, a.flags);
-  const model m = describe_model(spec.model_header.empty() ? find_model(spec.model, spec.model_place)
-                                                            : find_model(spec.model_header.string(), spec.model_place));
+  const std::string   place   = is_spec ? spec.model_place : std::string();
+  const model         m =
+      describe_model(find_model(spec.model_header.empty() ? spec.model : spec.model_header.string(), place));
   plan p = validate(spec, m);
   check_names(p);
   return p;
@@ -146,8 +159,8 @@ int check(const run_arguments& a) {
                                                {"compile_seconds", b->compile_seconds()}}));
     return exit_ok;
   }
-  fmt::print("model      {} ({} states, {} parameters, {} outputs)\n", p.model.name, p.model.states.size(),
-             p.model.parameters.size(), p.model.outputs.size());
+  fmt::print("model      {} ({}, {}, {})\n", p.model.name, counted(p.model.states.size(), "state"),
+             counted(p.model.parameters.size(), "parameter"), counted(p.model.outputs.size(), "output"));
   fmt::print("method     {}, {}\n", p.method,
              p.fixed_step > 0 ? fmt::format("fixed step {:g}", p.fixed_step)
                               : fmt::format("{} controller, {} norm, rtol {:g}", p.controller, p.norm, p.rtol));
@@ -158,39 +171,44 @@ int check(const run_arguments& a) {
     for (const auto& c : axis.columns) columns.push_back(c.what.name);
     fmt::print("{}{} ({})", &axis == p.axes.data() ? " = " : " x ", fmt::join(columns, "+"), axis.count);
   }
-  if (p.samples > 1 || !p.random.empty()) fmt::print("{}{} samples, seed {}", p.axes.empty() ? " = " : " x ", p.samples, p.seed);
+  if (p.samples > 1 || !p.random.empty())
+    fmt::print("{}{} samples, seed {}", p.axes.empty() ? " = " : " x ", p.samples, p.seed);
   std::vector<std::string> guards;
   for (const auto& g : p.model.guards) guards.push_back(fmt::format("{} ({})", g.name, direction_name(g.direction)));
   fmt::print("\nguards     {}\n", guards.empty() ? "none" : fmt::format("{}", fmt::join(guards, ", ")));
   if (p.file.empty()) fmt::print("output     no file\n");
   else fmt::print("output     {}, {}{}\n", p.file, bytes(expected_bytes(p)), p.log_events ? " and the event log" : "");
   fmt::print("device     {}, chunks of {}\n", b->device(), b->chunk_size());
-  fmt::print("compiled   {}\n", b->compile_seconds() > 0 ? fmt::format("in {:.1f} s", b->compile_seconds()) : "before (cached)");
+  fmt::print("compiled   {}\n",
+             b->compile_seconds() > 0 ? fmt::format("in {:.1f} s", b->compile_seconds()) : "before (cached)");
   return exit_ok;
 }
 
 json::object summary_json(const plan& p, const backend& b, const run_summary& s, int code) {
   json::object by_status;
   for (const auto& row : status_table)
-    if (const auto n = s.counts.by_status[static_cast<std::size_t>(row.id)]; n > 0) by_status.insert_or_assign(row.name, json::count(n));
-  return json::object{{"model", p.model.name},
-                      {"method", p.method},
-                      {"instances", p.count},
-                      {"status", by_status},
-                      {"ok", s.counts.of(status_group::ok)},
-                      {"failed", s.counts.of(status_group::failed)},
-                      {"not_finished", s.counts.of(status_group::not_finished)},
-                      {"steps", s.counts.steps},
-                      {"rejected", s.counts.rejected},
-                      {"rhs_evaluations", s.counts.evaluations},
-                      {"events", s.counts.events},
-                      {"wall_seconds", s.wall_seconds},
-                      {"compile_seconds", b.compile_seconds()},
-                      {"instances_per_second", s.wall_seconds > 0 ? static_cast<double>(p.count) / s.wall_seconds : 0.0},
-                      {"lane_use", s.usage.turns > 0 ? static_cast<double>(s.usage.lane_turns) / static_cast<double>(s.usage.turns) : 0.0},
-                      {"device", b.device()},
-                      {"file", p.file},
-                      {"exit_code", code}};
+    if (const auto n = s.counts.by_status[static_cast<std::size_t>(row.id)]; n > 0)
+      by_status.insert_or_assign(row.name, json::count(n));
+  return json::object{
+      {"model", p.model.name},
+      {"method", p.method},
+      {"instances", p.count},
+      {"status", by_status},
+      {"ok", s.counts.of(status_group::ok)},
+      {"failed", s.counts.of(status_group::failed)},
+      {"not_finished", s.counts.of(status_group::not_finished)},
+      {"steps", s.counts.steps},
+      {"rejected", s.counts.rejected},
+      {"rhs_evaluations", s.counts.evaluations},
+      {"events", s.counts.events},
+      {"wall_seconds", s.wall_seconds},
+      {"compile_seconds", b.compile_seconds()},
+      {"instances_per_second", s.wall_seconds > 0 ? static_cast<double>(p.count) / s.wall_seconds : 0.0},
+      {"lane_use",
+       s.usage.turns > 0 ? static_cast<double>(s.usage.lane_turns) / static_cast<double>(s.usage.turns) : 0.0},
+      {"device", b.device()},
+      {"file", p.file},
+      {"exit_code", code}};
 }
 
 void print_summary(const plan& p, const backend& b, const run_summary& s) {
@@ -208,15 +226,16 @@ void print_summary(const plan& p, const backend& b, const run_summary& s) {
              static_cast<double>(s.counts.steps) / n, static_cast<double>(s.counts.rejected) / n,
              static_cast<double>(s.counts.evaluations) / n, static_cast<double>(s.counts.events) / n);
   if (!p.file.empty())
-    fmt::print("wrote {}\n  look at it:  saltus show {}\n  in Python:   xarray.open_dataset(\"{}\")\n", p.file, p.file, p.file);
+    fmt::print("wrote {}\n  look at it:  saltus show {}\n  in Python:   xarray.open_dataset(\"{}\")\n", p.file, p.file,
+               p.file);
 }
 
 int run(const run_arguments& a, const std::string& command) {
   const plan p = plan_of(a);
-  // The file first: an unwritable output must not be found out after an hour.
   const auto b = make_backend(p);
-  if (b->compile_seconds() > 0 && !a.quiet && !a.as_json)
+  if (b->compile_seconds() > 0 && !a.quiet)
     fmt::print(stderr, "compiled {} with {} in {:.1f} s\n", p.model.name, p.method, b->compile_seconds());
+  // The file before the first instance: an unwritable output must not be found out after an hour.
   std::unique_ptr<result_writer> file;
   if (!p.file.empty())
     file = std::make_unique<result_writer>(
@@ -224,9 +243,13 @@ int run(const run_arguments& a, const std::string& command) {
 
   std::signal(SIGINT, on_signal);
   std::signal(SIGTERM, on_signal);
-  progress    bar(p.count, p.model.name, a.quiet || a.as_json);
+  progress    bar(p.count, p.model.name, a.quiet);
   run_summary s = run_ensemble(
-      p, *b, [&](const chunk_data& chunk) { if (file) file->write(chunk); }, [&](std::int64_t some) { bar.add(some); }, interrupted);
+      p, *b,
+      [&](const chunk_data& chunk) {
+        if (file) file->write(chunk);
+      },
+      [&](std::int64_t some) { bar.add(some); }, interrupted);
   bar.finish();
   if (file) file->close(s.wall_seconds);
 
@@ -237,118 +260,185 @@ int run(const run_arguments& a, const std::string& command) {
   if (a.as_json) fmt::print("{}\n", json::text(summary_json(p, *b, s, code)));
   else print_summary(p, *b, s);
   if (code == exit_failed_instances)
-    fmt::print(stderr, "{} of {} instances failed, {:g} % allowed (run.allowed_failed)\n", failed, p.count, 100 * p.allowed_failed);
+    fmt::print(stderr, "{} of {} instances failed, {:g} % allowed (run.allowed_failed)\n", failed, p.count,
+               100 * p.allowed_failed);
   if (code == exit_interrupted)
     fmt::print(stderr, "interrupted: {} instances did not finish\n", s.counts.of(status_group::not_finished));
   return code;
 }
 
-int doctor(bool as_json) {
-  std::string compiler, compiler_problem, device;
+/// What was looked up, or why it is not there.
+struct finding {
+  std::string        text, trouble;
+  const std::string& either() const { return trouble.empty() ? text : trouble; }
+};
+
+finding look_up(const std::function<std::string()>& what) {
   try {
-    compiler = find_compiler().version + " (" + find_compiler().program.string() + ")";
-  } catch (const error& e) {
-    compiler_problem = e.what();
-  }
-  const std::string absent = cuda_absent(&device);
-  std::int64_t      files = 0, size = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(cache_folder()))
-    if (entry.is_regular_file()) ++files, size += static_cast<std::int64_t>(entry.file_size());
+    return {what(), {}};
+  } catch (const std::exception& e) { return {{}, e.what()}; }
+}
+
+int doctor(bool as_json) {
   const unsigned threads = std::thread::hardware_concurrency();
-  bool           works   = false;
-  std::string    trouble = compiler_problem;
-  if (trouble.empty()) {
-    try {
-      plan p = validate(from_model("lorenz"), describe_model(find_model("lorenz")));
-      p.backend = "cpu";
-      works = make_cpu_backend(p) != nullptr;
-    } catch (const std::exception& e) {
-      trouble = e.what();
-    }
-  }
+  const finding  house   = look_up([] { return home().string(); });
+  const finding  folder  = look_up([] { return cache_folder().string(); });
+  const finding  compiler =
+      look_up([] { return find_compiler().version + " (" + find_compiler().program.string() + ")"; });
+  std::int64_t files = 0, size = 0;
+  if (folder.trouble.empty())
+    for (const auto& entry : std::filesystem::directory_iterator(folder.text))
+      if (entry.is_regular_file()) ++files, size += static_cast<std::int64_t>(entry.file_size());
+  const bool        equipped = house.trouble.empty() && folder.trouble.empty() && compiler.trouble.empty();
+  const finding     unit     = look_up([&] {
+    if (!equipped) return "no";
+    make_cpu_backend(validate(from_model("lorenz"), describe_model(find_model("lorenz"))));
+    return "yes";
+  });
+  std::string       device;
+  const std::string absent = cuda_absent(&device);
+  const bool        works  = unit.text == "yes";
   if (as_json) {
+    json::array troubles;
+    for (const finding* f : {&house, &folder, &compiler, &unit})
+      if (!f->trouble.empty()) troubles.push_back(f->trouble);
     fmt::print("{}\n", json::text(json::object{{"version", version},
-                                               {"home", home().string()},
-                                               {"compiler", compiler},
+                                               {"home", house.text},
+                                               {"compiler", compiler.text},
                                                {"compiles", works},
-                                               {"trouble", trouble},
+                                               {"troubles", troubles},
                                                {"threads", json::count(threads)},
                                                {"lanes_double", native_lanes("double")},
                                                {"lanes_float", native_lanes("float")},
                                                {"cuda_device", device},
                                                {"cuda_absent", absent},
-                                               {"cache", cache_folder().string()},
+                                               {"cache", folder.text},
                                                {"cache_files", files},
                                                {"cache_bytes", size}}));
   } else {
-    fmt::print("saltus     {}\nhome       {}\n", version, home().string());
-    fmt::print("compiler   {}\n", compiler_problem.empty() ? compiler : compiler_problem);
-    fmt::print("compiles   {}\n", works ? "yes" : "no: " + trouble);
-    fmt::print("cpu        {} threads, {} lanes of double, {} of float\n", threads, native_lanes("double"), native_lanes("float"));
+    fmt::print("saltus     {}\nhome       {}\n", version, house.either());
+    fmt::print("compiler   {}\n", compiler.either());
+    fmt::print("compiles   {}\n", (unit.trouble.empty() ? "" : "no: ") + unit.either());
+    fmt::print("cpu        {}, {} lanes of double, {} of float\n", counted(threads, "thread"), native_lanes("double"),
+               native_lanes("float"));
     fmt::print("cuda       {}\n", absent.empty() ? device : "none: " + absent);
-    fmt::print("cache      {}: {} files, {}\n", cache_folder().string(), files, bytes(size));
+    fmt::print("cache      {}\n", folder.trouble.empty()
+                                      ? fmt::format("{}: {} files, {}", folder.text, files, bytes(size))
+                                      : folder.trouble);
   }
-  return works ? exit_ok : exit_model;
+  return works ? exit_ok : exit_failure;
+}
+
+/// What is wrong with a command line, in one sentence.
+std::string usage_error(const CLI::App& app, const CLI::ParseError& complaint) {
+  const auto      commands = app.get_subcommands();
+  const CLI::App& command  = commands.empty() || app.remaining_size() > 0 ? app : *commands.front();
+  // What was not understood comes first: that something is missing may follow from it.
+  const auto extras = command.remaining();
+  if (extras.empty()) return complaint.what();
+  const auto flag =
+      std::find_if(extras.begin(), extras.end(), [](const auto& extra) { return extra.starts_with('-'); });
+  const auto& said = flag != extras.end() ? *flag : extras.front();
+
+  std::vector<std::string> names;
+  if (flag != extras.end()) {
+    for (const auto* option : command.get_options())
+      for (const auto& name : option->get_lnames()) names.push_back("--" + name);
+  } else if (&command == &app) {
+    for (const auto* known : app.get_subcommands([](const CLI::App*) { return true; }))
+      names.push_back(known->get_name());
+  } else {
+    return said + ": one argument too many";
+  }
+  return fmt::format("{}: unknown {}; {}", said, flag != extras.end() ? "flag" : "command",
+                     suggest(said, {names.begin(), names.end()}));
 }
 
 int main_program(int argc, char** argv) {
-  CLI::App app{"saltus: ensembles of discontinuous ODEs, on CPU lanes and CUDA threads"};
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of writing, as a full disk is
+  CLI::App app{"saltus: ensembles of discontinuous ODEs, on CPU lanes and CUDA threads", "saltus"};
   app.set_version_flag("--version", version);
   app.require_subcommand(1);
   app.fallthrough(false);
+  app.footer(
+      "saltus COMMAND --help tells more. Exit codes: 0 ok, 1 error at run time, 2 error in the spec or on the command\n"
+      "line, 3 more failed instances than allowed, 4 the model does not compile, 5 no such device, 130 interrupted.");
 
-  bool         as_json = false;
-  std::string  name;
-  show_options showing;
+  bool          as_json = false;
+  std::string   name;
+  show_options  showing;
   run_arguments arguments;
 
+  const auto add_json = [](CLI::App* command, bool& json) {
+    command->add_flag("--json", json, "one JSON object to stdout");
+  };
+
   auto* list = app.add_subcommand("list", "the built-in models");
-  list->add_flag("--json", as_json, "one JSON object to stdout");
+  add_json(list, as_json);
   auto* describing = app.add_subcommand("describe", "states, parameters, guards and outputs of a model");
-  describing->add_option("model", name, "a built-in's name, or a header ./my_model.hpp")->required();
-  describing->add_flag("--json", as_json, "one JSON object to stdout");
+  describing->add_option("MODEL", name, "a built-in's name, or a header ./my_model.hpp")->required()->type_name("");
+  add_json(describing, as_json);
 
   const auto add_run_options = [&](CLI::App* command) {
-    command->add_option("subject", arguments.subject, "a spec (.toml), a built-in's name, or a header ./my_model.hpp")->required();
-    const auto take = [&](const char* flags, const char* kept, const char* help) {
-      command->add_option_function<std::vector<std::string>>(
-                 flags, [&arguments, kept](const std::vector<std::string>& values) {
-                   for (const auto& value : values) arguments.flags.push_back({kept, value});
-                 }, help)
+    command
+        ->add_option("SPEC|MODEL", arguments.subject,
+                     "a spec ./my_sweep.toml, a built-in's name, or a header ./my_model.hpp")
+        ->required()
+        ->type_name("");
+    const auto take = [&](const char* flags, const char* kept, const char* value, const char* help) {
+      command
+          ->add_option_function<std::vector<std::string>>(
+              flags,
+              [&arguments, kept](const std::vector<std::string>& values) {
+                for (const auto& v : values) arguments.flags.push_back({kept, v});
+              },
+              help)
           ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
           ->expected(1)
+          ->type_name(value)
           ->trigger_on_parse();
     };
-    take("--set", "--set", "key=value: changes one key of the spec, a parameter or an initial value");
-    take("-n", "-n", "number of instances (of samples, or of the one range that is swept)");
-    take("--seed", "--seed", "seed of the random samples");
-    take("--method", "--method", "integration method");
-    take("--backend", "--backend", "auto, cpu or cuda");
-    take("--threads", "--threads", "CPU threads");
-    take("--lanes", "--lanes", "instances per vector: 1 is the scalar reference");
-    take("--chunk", "--chunk", "instances per chunk");
-    take("-o,--output", "-o", "result file");
-    command->add_flag("--json", arguments.as_json, "the summary as one JSON object to stdout");
-    command->add_flag("-q,--quiet", arguments.quiet, "no progress");
+    take("--set", "--set", "KEY=VALUE", "a key of the spec, a parameter or an initial value: --set rtol=1e-9");
+    take("-n", "-n", "COUNT", "number of instances (of samples, or of the one range that is swept)");
+    take("--seed", "--seed", "N", "seed of the random samples");
+    take("--method", "--method", "NAME", "integration method");
+    take("--backend", "--backend", "NAME", "auto, cpu or cuda");
+    take("--threads", "--threads", "N", "CPU threads; 0: all cores");
+    take("--lanes", "--lanes", "N", "instances per vector; 0: as wide as the machine, 1: the scalar reference");
+    take("--chunk", "--chunk", "N", "instances per chunk; 0: chosen");
+    take("-o,--output", "-o", "FILE", "result file (NetCDF)");
+    add_json(command, arguments.as_json);
+    command->add_flag("-q,--quiet", arguments.quiet, "no progress on stderr");
   };
   auto* checking = app.add_subcommand("check", "validate a spec, compile its model, print the plan");
   add_run_options(checking);
   auto* running = app.add_subcommand("run", "run an ensemble");
   add_run_options(running);
+  running->footer(
+      "saltus run relief_valve --set 'sweep.flow={from=0.2,to=10,count=1000}' -o valve.nc\n"
+      "saltus run ./my_sweep.toml -n 100000 --threads 8");
 
   auto* show_command = app.add_subcommand("show", "what is in a result file");
-  show_command->add_option("file", showing.file, "a result file")->required();
+  show_command->add_option("FILE", showing.file, "a result file")->required()->type_name("");
   std::int64_t instance = -1;
-  auto* one = show_command->add_option("--instance", instance, "everything about one instance");
+  auto*        one = show_command->add_option("--instance", instance, "everything about one instance")->type_name("I");
   show_command->add_flag("--failed", showing.failed, "the instances that failed, and why");
-  show_command->add_flag("--json", showing.json, "one JSON object to stdout");
+  add_json(show_command, showing.json);
   auto* health = app.add_subcommand("doctor", "compiler, lanes, CUDA, device, cache");
-  health->add_flag("--json", as_json, "one JSON object to stdout");
+  add_json(health, as_json);
 
+  if (argc == 1) {
+    fmt::print(stderr, "{}", app.help());
+    return exit_usage;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? exit_ok : exit_usage;
+    if (e.get_exit_code() == 0) return app.exit(e);  // --help, --version
+    const auto        commands = app.get_subcommands();
+    const std::string command  = commands.empty() ? "saltus" : "saltus " + commands.front()->get_name();
+    fmt::print(stderr, "{0}: {1}\n{0} --help tells more\n", command, usage_error(app, e));
+    return exit_usage;
   }
   if (*one) showing.instance = instance;
 
@@ -366,13 +456,17 @@ int main_program(int argc, char** argv) {
 }  // namespace saltus::host
 
 int main(int argc, char** argv) {
+  using namespace saltus::host;
+  int code = exit_failure;
   try {
-    return saltus::host::main_program(argc, argv);
-  } catch (const saltus::host::error& e) {
+    code = main_program(argc, argv);
+  } catch (const error& e) {
     fmt::print(stderr, "saltus: {}\n", e.what());
-    return e.exit_code;
-  } catch (const std::exception& e) {
-    fmt::print(stderr, "saltus: {}\n", e.what());
-    return saltus::host::exit_failure;
+    code = e.exit_code;
+  } catch (const std::exception& e) { fmt::print(stderr, "saltus: {}\n", e.what()); }
+  if (std::fflush(stdout) != 0) {
+    fmt::print(stderr, "saltus: cannot write to stdout: {}\n", std::strerror(errno));
+    if (code == exit_ok) code = exit_failure;
   }
+  return code;
 }

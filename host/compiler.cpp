@@ -14,7 +14,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <map>
+#include <optional>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -98,7 +98,8 @@ outcome run_program(const std::vector<std::string>& arguments) {
   environment.insert(environment.end(), {english, nullptr});
 
   int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) throw error(exit_failure, fmt::format("cannot run {}: {}", arguments[0], std::strerror(errno)));
+  if (::pipe2(ends, O_CLOEXEC) != 0)
+    throw error(exit_failure, fmt::format("cannot run {}: {}", arguments[0], std::strerror(errno)));
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
   posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
@@ -110,9 +111,9 @@ outcome run_program(const std::vector<std::string>& arguments) {
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   posix_spawnattr_setpgroup(&attributes, 0);
 
-  const signals_passed_on guard;
-  pid_t     child;
-  const int failed = posix_spawnp(&child, argv[0], &files, &attributes, argv.data(), environment.data());
+  const signals_passed_on now;
+  pid_t                   child;
+  const int               failed = posix_spawnp(&child, argv[0], &files, &attributes, argv.data(), environment.data());
   posix_spawn_file_actions_destroy(&files);
   posix_spawnattr_destroy(&attributes);
   ::close(ends[1]);
@@ -142,8 +143,9 @@ class scratch_folder {
     remove_abandoned();
     std::string name = (cache_folder() / (key + ".XXXXXX")).string();
     if (!::mkdtemp(name.data()))
-      throw error(exit_failure, fmt::format("{}: cannot write to the cache folder: {} (set SALTUS_CACHE to a writable one)",
-                                            cache_folder().string(), std::strerror(errno)));
+      throw error(exit_failure,
+                  fmt::format("{}: cannot write to the cache folder: {} (set SALTUS_CACHE to a writable one)",
+                              cache_folder().string(), std::strerror(errno)));
     folder_ = name;
   }
   ~scratch_folder() {
@@ -170,7 +172,8 @@ class scratch_folder {
 };
 
 fs::path which(const std::string& program) {
-  if (program.find('/') != std::string::npos) return ::access(program.c_str(), X_OK) == 0 ? fs::path(program) : fs::path();
+  if (program.find('/') != std::string::npos)
+    return ::access(program.c_str(), X_OK) == 0 ? fs::path(program) : fs::path();
   std::stringstream path(std::getenv("PATH") ? std::getenv("PATH") : "");
   for (std::string folder; std::getline(path, folder, ':');)
     if (const fs::path file = fs::path(folder) / program; ::access(file.c_str(), X_OK) == 0) return file;
@@ -193,15 +196,17 @@ std::string processor() {
   std::ifstream in("/proc/cpuinfo");
   std::string   result;
   for (std::string line; std::getline(in, line) && !line.empty();)
-    if (line.rfind("model name", 0) == 0 || line.rfind("flags", 0) == 0 || line.rfind("Features", 0) == 0) result += line;
+    if (line.rfind("model name", 0) == 0 || line.rfind("flags", 0) == 0 || line.rfind("Features", 0) == 0)
+      result += line;
   return result;
 }
 
 const std::vector<std::string>& flags() {
   // Same bits everywhere: no contraction that is not written as fma, no reassociation. errno and traps cost vectorisation.
-  static const std::vector<std::string> list = {"-std=c++20", "-O3", "-march=native", "-ffp-contract=off", "-fno-math-errno",
-                                                "-fno-trapping-math", "-fPIC", "-shared", "-fvisibility=hidden", "-w",
-                                                "-Wl,-z,defs"};
+  static const std::vector<std::string> list = {
+      "-std=c++20",         "-O3",   "-march=native", "-ffp-contract=off",   "-fno-math-errno",
+      "-fno-trapping-math", "-fPIC", "-shared",       "-fvisibility=hidden", "-w",
+      "-Wl,-z,defs"};
   return list;
 }
 
@@ -230,7 +235,7 @@ std::string place_of(const fs::path& header, std::vector<std::string> words) {
 
 /// The lists and functions of a model that a sentence of the contract names.
 std::vector<std::string> named_in(const std::string& sentence) {
-  static const std::regex list(R"(\w+_list)"), function(R"((?:static void|computes|has a) (\w+))");
+  static const std::regex    list(R"(\w+_list)"), function(R"((?:static void|computes|has a) (\w+))");
   const std::sregex_iterator end;
   std::vector<std::string>   words;
   for (std::sregex_iterator it(sentence.begin(), sentence.end(), list); it != end; ++it) words.push_back(it->str());
@@ -242,37 +247,47 @@ std::vector<std::string> named_in(const std::string& sentence) {
 /// The line of a unit on which its model has ended, whatever stands in it.
 constexpr int line_after_model = 3;
 
-/// The compiler's first complaint, as one readable sentence: about the model rather than about what surrounds it, and in
-/// the words of the contract if the model is at odds with that. `source` is the unit's own text.
-std::string first_complaint(const std::string& log, const fs::path& header, const fs::path& source) {
+/// The compiler's first complaint, as one readable sentence: about the model's own files rather than about what surrounds
+/// them, and in the words of the contract if the model is at odds with that. None if it has nothing to say about sources.
+/// `source` is the file of the unit.
+std::optional<std::string> first_complaint(const std::string& log, const fs::path& header, const fs::path& source) {
   static const std::regex located(R"(^(.+?):(\d+):(\d+): (?:fatal )?error: (.*))");
   static const std::regex assertion(R"re(static.assert(?:ion)? failed(?: due to requirement '.*')?:? "?([^"]*)"?)re");
-  constexpr std::size_t longest = 4000, shown = 400;
-  std::istringstream    lines(log);
-  std::string           other, unlocated;
+  static const std::regex undefined(R"(undefined reference to [`'](\w+))");
+  constexpr std::size_t   longest = 4000, shown = 400;
+  std::set<fs::path>      own;
+  std::string             ignored;
+  gather(header, own, ignored);
+  std::optional<std::string> elsewhere;
+  std::istringstream         lines(log);
   for (std::string line; std::getline(lines, line);) {
     line.resize(std::min(line.size(), longest));  // regular expressions recurse
-    std::smatch m, a;
-    if (!std::regex_search(line, m, located)) {
-      if (unlocated.empty() && (line.find("error: ") != line.npos || line.find("undefined reference") != line.npos)) unlocated = line;
-      continue;
-    }
-    const fs::path    file = m[1].str();
-    const std::string text = m[4].str().substr(0, shown);
-    const bool        own  = file.filename() == header.filename();
-    if (!own && std::regex_search(text, a, assertion)) return fmt::format("{}: {}", place_of(header, named_in(a[1])), a[1].str());
+    std::smatch m, of;
+    if (std::regex_search(line, m, undefined))
+      return fmt::format("{}: {} is declared but not defined", place_of(header, {m[1]}), m[1].str());
+    if (!std::regex_search(line, m, located)) continue;
+    const fs::path file = m[1].str();
+    std::string    text = m[4].str().substr(0, shown);
+    const bool     mine = own.count(fs::weakly_canonical(file)) > 0;
+    if (!mine && std::regex_search(text, of, assertion))
+      return fmt::format("{}: {}", place_of(header, named_in(of[1])), of[1].str());
     if (file == source && std::stoi(m[2]) == line_after_model)
       return fmt::format("{}: a brace that is opened here or below is never closed", place_of(header, {}));
-    // The mistake that everyone makes once: `if (at[x] > 0)` where several instances are asked at once.
-    const bool        mask  = text.find("mask") != text.npos && text.find("'bool'") != text.npos;
-    const std::string found = fmt::format("{}:{}:{}: {}", file == source ? header.string() : file.string(), m[2].str(), m[3].str(),
-                                          mask ? "a condition on values is select(condition, a, b) here: it is asked for several instances at once" : text);
-    if (own) return found;
-    if (other.empty()) other = file == source ? fmt::format("{}: {}", header.string(), text) : found;
+    // The mistake that everyone makes once.
+    if (text.find("mask") != text.npos && text.find("'bool'") != text.npos)
+      text = "a condition on values is select(condition, a, b) here, as it is asked for several instances at once";
+    const std::string found = fmt::format("{}:{}:{}: {}", file.string(), m[2].str(), m[3].str(), text);
+    if (mine) return found;
+    if (!elsewhere) elsewhere = file == source ? fmt::format("{}: {}", header.string(), text) : found;
   }
-  if (!other.empty()) return other;
-  if (!unlocated.empty()) return fmt::format("{}: {}", header.string(), unlocated);
-  return fmt::format("{}: the compiler failed: {}", header.string(), log.substr(0, log.find('\n')));
+  return elsewhere;
+}
+
+/// What is wrong with the compiler itself: the first line that calls itself an error, else the first.
+std::string own_trouble(const std::string& log) {
+  auto at = log.find("error: ");
+  at      = at == log.npos ? 0 : log.rfind('\n', at) + 1;
+  return log.empty() ? "without a word" : log.substr(at, log.find('\n', at) - at);
 }
 
 }  // namespace
@@ -283,7 +298,9 @@ library::library(const fs::path& file) : handle_(::dlopen(file.c_str(), RTLD_NOW
 library::~library() { ::dlclose(handle_); }
 void* library::symbol(const char* name) const {
   void* address = ::dlsym(handle_, name);
-  if (!address) throw error(exit_failure, fmt::format("a compiled unit lacks {}: clear the cache ({})", name, cache_folder().string()));
+  if (!address)
+    throw error(exit_failure,
+                fmt::format("a compiled unit lacks {}: clear the cache ({})", name, cache_folder().string()));
   return address;
 }
 
@@ -308,15 +325,17 @@ const cpp_compiler& find_compiler() {
   static const cpp_compiler found = [] {
     const char* const              own = std::getenv("SALTUS_CXX");
     const std::vector<std::string> candidates =
-        own && *own ? std::vector<std::string>{own} : std::vector<std::string>{SALTUS_CXX_COMPILER, "c++", "g++", "clang++"};
+        own && *own ? std::vector<std::string>{own}
+                    : std::vector<std::string>{SALTUS_CXX_COMPILER, "c++", "g++", "clang++"};
     for (const auto& name : candidates) {
       const fs::path program = which(name);
       if (program.empty()) continue;
       if (const auto asked = run_program({program.string(), "--version"}); asked.status == 0)
         return cpp_compiler{program, asked.said.substr(0, asked.said.find('\n'))};
     }
-    throw error(exit_failure, fmt::format("no C++ compiler found (tried {}{}): install g++ or clang++, or set SALTUS_CXX to one",
-                                          own && *own ? "SALTUS_CXX = " : "", fmt::join(candidates, ", ")));
+    throw error(exit_failure,
+                fmt::format("no C++ compiler found (tried {}{}): install g++ or clang++, or set SALTUS_CXX to one",
+                            own && *own ? "SALTUS_CXX = " : "", fmt::join(candidates, ", ")));
   }();
   return found;
 }
@@ -324,7 +343,8 @@ const cpp_compiler& find_compiler() {
 int native_lanes(const std::string& precision) {
   int bytes = 16;
 #if defined(__x86_64__) || defined(__i386__)
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) bytes = 64;
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+    bytes = 64;
   else if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) bytes = 32;
 #endif
   return bytes / (precision == "float" ? 4 : 8);
@@ -334,10 +354,10 @@ namespace {
 
 /// A shared object made of `text`, from the cache or by the compiler.
 built build(const std::string& text, const fs::path& header) {
-  const auto& cc = find_compiler();
-  const std::string key =
-      hash_text(fmt::format("{}\n{}\n{}\n{}\n{}\n{}", text, source_hash(header), fmt::join(flags(), " "), cc.program.string(), cc.version, processor()));
-  const fs::path object = cache_folder() / (key + ".so");
+  const auto&       cc     = find_compiler();
+  const std::string key    = hash_text(fmt::format("{}\n{}\n{}\n{}\n{}\n{}", text, source_hash(header),
+                                                   fmt::join(flags(), " "), cc.program.string(), cc.version, processor()));
+  const fs::path    object = cache_folder() / (key + ".so");
   if (fs::exists(object)) {
     try {
       return {std::make_shared<library>(object), key, false, 0};
@@ -353,14 +373,20 @@ built build(const std::string& text, const fs::path& header) {
   std::vector<std::string> command = {cc.program.string()};
   command.insert(command.end(), flags().begin(), flags().end());
   command.insert(command.end(), {"-I" + (home() / "kernels").string(), source.string(), "-o", fresh.string()});
-  const auto [status, said] = run_program(command);
-  if (status != 0) {
+  if (const auto [status, said] = run_program(command); status != 0) {
     const fs::path log = scratch / "log", kept = cache_folder() / "last_failure.log";
     write_file(log, fmt::format("{}\n\n{}\n{}", fmt::join(command, " "), text, said));
     fs::rename(log, kept);
-    throw error(exit_model, fmt::format("{}\n  all of the compiler's output: {}", first_complaint(said, header, source), kept.string()));
+    const auto complaint = first_complaint(said, header, source);
+    throw error(
+        complaint ? exit_model : exit_failure,
+        fmt::format("{}\n  all of the compiler's output: {}",
+                    complaint ? *complaint : fmt::format("{} failed: {}", cc.program.string(), own_trouble(said)),
+                    kept.string()));
   }
-  if (!fs::exists(fresh)) throw error(exit_failure, fmt::format("{} compiles nothing: set SALTUS_CXX to a C++ compiler", cc.program.string()));
+  if (!fs::exists(fresh))
+    throw error(exit_failure,
+                fmt::format("{} compiles nothing: set SALTUS_CXX to a C++ compiler", cc.program.string()));
   auto code = std::make_shared<library>(fresh);  // before it is kept: what cannot be loaded is of no use
   fs::rename(fresh, object);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -371,20 +397,23 @@ std::string text_or_none(const char* text) { return text ? text : ""; }
 
 std::vector<quantity> quantities(const abi::quantity* list, int count) {
   std::vector<quantity> r;
-  for (int i = 0; i < count; ++i) r.push_back({list[i].name, list[i].value, text_or_none(list[i].unit), text_or_none(list[i].about)});
+  for (int i = 0; i < count; ++i)
+    r.push_back({list[i].name, list[i].value, text_or_none(list[i].unit), text_or_none(list[i].about)});
   return r;
 }
 
 }  // namespace
 
 model describe_model(const fs::path& header) {
-  const std::string name = header.stem().string();
+  const std::string       name = header.stem().string();
   static const std::regex identifier("[A-Za-z_][A-Za-z0-9_]*");
   if (!std::regex_match(name, identifier))
-    throw error(exit_model, fmt::format("{}: the file must be named like the struct in it, so its name must be a C++ identifier",
-                                        header.string()));
+    throw error(exit_model,
+                fmt::format("{}: the file must be named like the struct in it, so its name must be a C++ identifier",
+                            header.string()));
   if (header.string().find_first_of("\"\n") != std::string::npos)
-    throw error(exit_model, fmt::format("{}: the path of a model must have no quotation mark and no line break", header.string()));
+    throw error(exit_model,
+                fmt::format("{}: the path of a model must have no quotation mark and no line break", header.string()));
   // An empty namespace is right anywhere but inside the model: see line_after_model.
   const std::string text = fmt::format(
       "#include \"saltus.hpp\"\n"
@@ -392,17 +421,19 @@ model describe_model(const fs::path& header) {
       "namespace saltus {{}}\n"
       "struct {1};\n"
       "template <class Model> constexpr bool is_defined = requires {{ sizeof(Model); }};\n"
-      "static_assert(is_defined<::{1}>, \"the file defines no struct {1} outside of namespaces: a model is named like its file\");\n"
+      "static_assert(is_defined<::{1}>, \"the file defines no struct {1} outside of namespaces: a model is named like "
+      "its file\");\n"
       "#include \"describe.hpp\"\n"
       "extern \"C\" __attribute__((visibility(\"default\"))) const saltus::abi::description* saltus_description() {{\n"
       "  return saltus::describe<::{1}>::get(\"{1}\");\n"
       "}}\n",
       header.string(), name);
   const built unit = build(text, header);
-  using getter   = const abi::description* (*)();
-  const auto* d  = reinterpret_cast<getter>(unit.code->symbol("saltus_description"))();
+  using getter     = const abi::description* (*)();
+  const auto* d    = reinterpret_cast<getter>(unit.code->symbol("saltus_description"))();
   if (!(d->t_begin < d->t_end))
-    throw error(exit_model, fmt::format("{}: span must be {{begin, end}} with begin < end", place_of(header, {"span"})));
+    throw error(exit_model,
+                fmt::format("{}: span must be {{begin, end}} with begin < end", place_of(header, {"span"})));
   model m;
   m.name       = d->name;
   m.title      = text_or_none(d->title);
@@ -414,7 +445,8 @@ model describe_model(const fs::path& header) {
   m.outputs    = quantities(d->outputs, d->output_count);
   for (int i = 0; i < d->guard_count; ++i)
     m.guards.push_back({d->guards[i].name, static_cast<abi::direction>(d->guards[i].direction),
-                        static_cast<abi::sidedness>(d->guards[i].sidedness), d->guards[i].terminal != 0, text_or_none(d->guards[i].about)});
+                        static_cast<abi::sidedness>(d->guards[i].sidedness), d->guards[i].terminal != 0,
+                        text_or_none(d->guards[i].about)});
   m.t_begin    = d->t_begin;
   m.t_end      = d->t_end;
   m.arithmetic = d->arithmetic != 0;
@@ -423,7 +455,7 @@ model describe_model(const fs::path& header) {
 
 std::string engine_text(const plan& p) {
   static const char* const kinds[] = {"min", "max", "mean", "integral"};
-  std::string reductions;
+  std::string              reductions;
   for (const auto& r : p.reductions)
     reductions += fmt::format(",\n    saltus::reduction<saltus::reduce::{}, {}, {}>", kinds[static_cast<int>(r.which)],
                               r.of_output ? "true" : "false", r.index);
@@ -441,7 +473,8 @@ built build_cpu_unit(const plan& p, int lanes) {
       "#include \"{}\"\n"
       "{}"
       "extern \"C\" __attribute__((visibility(\"default\"))) const saltus::abi::unit saltus_unit = {{\n"
-      "    saltus::abi::version, {}, saltus::instance<engine, saltus::pack<engine::T, {}>>::real_count, &saltus::run_chunk<engine, {}>}};\n",
+      "    saltus::abi::version, {}, saltus::instance<engine, saltus::pack<engine::T, {}>>::real_count, "
+      "&saltus::run_chunk<engine, {}>}};\n",
       p.model.header.string(), engine_text(p), lanes, lanes, lanes);
   return build(text, p.model.header);
 }

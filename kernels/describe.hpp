@@ -33,6 +33,23 @@ struct enumerator {
 
 }  // namespace detail
 
+namespace detail {
+
+/// True if the enumeration has no enumerator with this value: the compiler then spells it as a number.
+template <auto Value>
+constexpr bool nameless() {
+  const char c = enumerator<Value>::name.chars[0];
+  return c >= '0' && c <= '9';
+}
+
+/// The list is as long as the enumeration.
+#define SALTUS_COMPLETE(kind)                                                                                        \
+  if constexpr (c::kind##_count > 0)                                                                                 \
+  static_assert(detail::nameless<static_cast<typename c::kind>(c::kind##_count)>(),                                  \
+                "enum " #kind " has more entries than " #kind "_list: give each its entry")
+
+}  // namespace detail
+
 /// Builds abi::description of Model; everything it points to lives as long as the program (or the loaded unit).
 template <class Model>
 struct describe {
@@ -43,6 +60,11 @@ struct describe {
         outputs[c::output_count + 1];
     static abi::guard       guards[c::guard_count + 1];
     static abi::description d;
+    SALTUS_COMPLETE(state);
+    SALTUS_COMPLETE(parameter);
+    SALTUS_COMPLETE(discrete);
+    SALTUS_COMPLETE(guard);
+    SALTUS_COMPLETE(output);
     static_for<c::state_count>([&](auto i) {
       const auto& v = Model::state_list[i];
       states[i]     = {detail::enumerator<static_cast<typename c::state>(i.value)>::name.chars, v.value, v.unit, v.about};
@@ -91,5 +113,7 @@ struct describe {
     return &d;
   }
 };
+
+#undef SALTUS_COMPLETE
 
 }  // namespace saltus

@@ -54,7 +54,7 @@ SALTUS_FN_COLD void land(instance<E, Real>& x, mask_of<Real> active, const toler
   // locate
   const auto p = locate<E, Real>(x, a, on_step, side, found, active & found.found, tol);
   // An event past t_end, and a root that is not there at the very end of the step, leave the whole step to commit.
-  const auto whole = (p.t > x.t_end) | (p.phantom & (p.s.h >= a.s.h));
+  const auto whole = (p.t > x.t_end) | (p.phantom & (a.t1 - p.t <= time_tolerance(a.t1, a.s.h, tol)));
   const auto moved = active & found.found & !whole & !p.failed;
   commit(x, a, active & !moved & !p.failed, run);
   control(x, a, active & !moved & !p.failed, tol);

@@ -179,8 +179,11 @@ class cuda_rounds {
     thread_.count_in(p_.used.lane_turns, useful);
   }
 
-  /// Lands parked instances, as many as the event log has room for.
+  /// Lands parked instances, as many as the event log has room for. Who has to wait - they, and those that no thread had
+  /// turns left to sail - waits on in the next round.
   SALTUS_FN void land_parked() const {
+    for (int k = p_.taken + thread_.number(); k < p_.ready[half_]; k += thread_.count())
+      append(c_.ready, p_.ready, 1 - half_, c_.ready.place[half_][k]);
     const int count  = p_.parked[half_];
     int       passes = 0, landed = 0;
     for (int k = thread_.number(); k < count; k += thread_.count()) {

@@ -96,7 +96,7 @@ constexpr int register_bytes = 16;
 
 template <class T, class F>
 function<T> test_of(const char* name, F, exact (*reference)(exact, exact), double bound, std::vector<domain> domains) {
-  function<T> r{name, reference, bound, std::move(domains), {&evaluate<T, 1, F>}};
+  function<T>   r{name, reference, bound, std::move(domains), {&evaluate<T, 1, F>}};
   constexpr int lanes = register_bytes / static_cast<int>(sizeof(T));
   if constexpr (lanes >= 2 && sizeof(T) == 8) r.widths.push_back(&evaluate<T, 2, F>);
   if constexpr (lanes >= 4) r.widths.push_back(&evaluate<T, 4, F>);
@@ -106,7 +106,8 @@ function<T> test_of(const char* name, F, exact (*reference)(exact, exact), doubl
 }
 #define ONE(f) #f, [](auto x, auto) { return f(x); }, [](exact x, exact) { return std::f(x); }
 #define TWO(f) #f, [](auto x, auto y) { return f(x, y); }, [](exact x, exact y) { return std::f(x, y); }
-#define POWER(n) "pow(x, " #n ")", [](auto x, auto) { return pow(x, n); }, [](exact x, exact) { return std::pow(x, exact(n)); }
+#define POWER(n) \
+  "pow(x, " #n ")", [](auto x, auto) { return pow(x, n); }, [](exact x, exact) { return std::pow(x, exact(n)); }
 
 /// Every function, with its bound and the arguments it is tried on. `all` spans every finite number.
 template <class T>
@@ -115,12 +116,13 @@ std::vector<function<T>> functions() {
   constexpr double overflow = d ? 709.78 : 88.72;  // of exp
   constexpr double vanish   = d ? -745.1 : -103.9;
   constexpr double turn     = d ? 40 : 17;  // 2^turn is the end of the range of sin, cos, tan
-  const range      all{d ? -1074.0 : -149.0, d ? 1023.99 : 127.99, true}, small{-40, 1, true}, unit{-1, 1}, near_1{0.5, 2};
+  const range all{d ? -1074.0 : -149.0, d ? 1023.99 : 127.99, true}, small{-40, 1, true}, unit{-1, 1}, near_1{0.5, 2};
   return {
       test_of<T>(ONE(floor), 0, {{{-10, 10}}, {{-60, 60, true}}}),
       test_of<T>(ONE(ceil), 0, {{{-10, 10}}, {{-60, 60, true}}}),
-      test_of<T>("round", [](auto x, auto) { return round(x); }, [](exact x, exact) { return std::nearbyint(x); }, 0,
-                 {{{-10, 10}}, {{-60, 60, true}}}),
+      test_of<T>(
+          "round", [](auto x, auto) { return round(x); }, [](exact x, exact) { return std::nearbyint(x); }, 0,
+          {{{-10, 10}}, {{-60, 60, true}}}),
       test_of<T>(ONE(exp), 0.9, {{unit}, {{vanish, overflow}}}),
       test_of<T>(ONE(expm1), 1.2, {{small}, {{-50, overflow}}}),
       test_of<T>(ONE(sinh), 2, {{small}, {{-overflow, overflow}}}),
@@ -145,7 +147,8 @@ std::vector<function<T>> functions() {
       test_of<T>(ONE(asin), 1.5, {{unit}, {{0.4, 0.6}}, {{-40, 0, true}}}),
       test_of<T>(ONE(acos), 1.5, {{unit}, {{0.4, 0.6}}, {{-1, -0.9}}, {{0.99, 1}}}),
       test_of<T>(ONE(atan), 2, {{{-3, 3}}, {{0.4, 0.5}}, {all}}),
-      test_of<T>(TWO(atan2), 2, {{unit, unit}, {all, all}, {{all.from, all.from + 12, true}, {all.from, all.from + 12, true}}}),
+      test_of<T>(TWO(atan2), 2,
+                 {{unit, unit}, {all, all}, {{all.from, all.from + 12, true}, {all.from, all.from + 12, true}}}),
       test_of<T>(TWO(hypot), 1.5, {{unit, unit}, {{-3, 3, true}, {-3, 3, true}}, {all, all}}),
       test_of<T>(ONE(cbrt), 0.51, {{{1, 8}}, {all}}),
   };
@@ -161,9 +164,10 @@ std::vector<T> draw(const range& r, int n, std::mt19937_64& random) {
 /// Numbers at which functions change: zeros, infinities, NaN, units, ends of the range, integers of either parity.
 template <class T>
 std::vector<T> special_numbers() {
-  using of = std::numeric_limits<T>;
-  std::vector<T> r = {0, of::denorm_min(), of::min(), T(1e-9), T(0.5), 1, std::nextafter(T(1), T(2)), T(1.5), 2, 3, 4, 1000};
-  const T whole = std::ldexp(T(1), of::digits - 1);  // from here on numbers are integers, from twice that on even
+  using of         = std::numeric_limits<T>;
+  std::vector<T> r = {0,   of::denorm_min(), of::min(), T(1e-9), T(0.5), 1, std::nextafter(T(1), T(2)), T(1.5), 2, 3, 4,
+                      1000};
+  const T whole    = std::ldexp(T(1), of::digits - 1);  // from here on numbers are integers, from twice that on even
   for (T x : {whole - T(0.5), whole + 1, 2 * whole + 2, of::max(), of::infinity(), of::quiet_NaN()}) r.push_back(x);
   for (std::size_t i = 0, n = r.size(); i < n; ++i) r.push_back(-r[i]);
   return r;
@@ -188,7 +192,8 @@ TYPED_TEST(math, error) {
       f.widths[0](x.data(), y.data(), r.data(), n);
       for (std::size_t i = 0; i < n; ++i) {
         const double error = ulps(r[i], f.reference(x[i], y[i]));
-        if (!(error <= f.bound)) ADD_FAILURE() << f.name << "(" << x[i] << ", " << y[i] << ") = " << r[i] << ": " << error << " ulp";
+        if (!(error <= f.bound))
+          ADD_FAILURE() << f.name << "(" << x[i] << ", " << y[i] << ") = " << r[i] << ": " << error << " ulp";
         worst = std::max(worst, error);
       }
     }
@@ -241,7 +246,8 @@ TYPED_TEST(math, the_end_of_the_range_of_the_trigonometric_functions) {
 TYPED_TEST(math, exact_values) {
   using T = TypeParam;
   using R = pack<T, 1>;
-  for (int k = std::numeric_limits<T>::min_exponent - std::numeric_limits<T>::digits; k < std::numeric_limits<T>::max_exponent; ++k)
+  for (int k = std::numeric_limits<T>::min_exponent - std::numeric_limits<T>::digits;
+       k < std::numeric_limits<T>::max_exponent; ++k)
     ASSERT_EQ(log2(R::from(std::ldexp(T(1), k))).v, k);
   for (int k = 0; k <= (sizeof(T) == 8 ? 22 : 10); ++k)  // 10^k is a T
     EXPECT_EQ(log10(R::from(static_cast<T>(std::pow(exact(10), exact(k))))).v, k);
@@ -254,8 +260,8 @@ TYPED_TEST(math, exact_values) {
 // ---- equal bits -----------------------------------------------------------------------------------------------------
 
 TYPED_TEST(math, every_width_gives_the_same_bits) {
-  using T = TypeParam;
-  using B = saltus::integer_of<T>;
+  using T           = TypeParam;
+  using B           = saltus::integer_of<T>;
   constexpr int   n = 100000;
   std::mt19937_64 random(3);
   for (const function<T>& f : functions<T>()) {
@@ -271,8 +277,10 @@ TYPED_TEST(math, every_width_gives_the_same_bits) {
     for (std::size_t w = 1; w < f.widths.size(); ++w) {
       f.widths[w](x.data(), y.data(), lanes.data(), n);
       for (std::size_t i = 0; i < n; ++i)
-        ASSERT_TRUE(std::memcmp(&scalar[i], &lanes[i], sizeof(T)) == 0 || (std::isnan(scalar[i]) && std::isnan(lanes[i])))
-            << f.name << "(" << x[i] << ", " << y[i] << ") is " << scalar[i] << " in one lane, " << lanes[i] << " in width " << w;
+        ASSERT_TRUE(std::memcmp(&scalar[i], &lanes[i], sizeof(T)) == 0 ||
+                    (std::isnan(scalar[i]) && std::isnan(lanes[i])))
+            << f.name << "(" << x[i] << ", " << y[i] << ") is " << scalar[i] << " in one lane, " << lanes[i]
+            << " in width " << w;
     }
   }
 }
@@ -327,8 +335,8 @@ TEST(derivatives, of_one_argument) {
 TEST(derivatives, of_two_arguments) {
   using rates = dual<real, 2>;
   rates x(1.3), y(-0.4);
-  x.d[0] = real(1.0);
-  y.d[1] = real(1.0);
+  x.d[0]        = real(1.0);
+  y.d[1]        = real(1.0);
   const exact a = 1.3, b = -0.4, square = a * a + b * b;
   const auto  expect_gradient = [](const rates& got, exact along_x, exact along_y) {
     EXPECT_NEAR(got.d[0].v, static_cast<double>(along_x), 4e-15);
@@ -351,6 +359,8 @@ TEST(derivatives, of_powers_at_the_edge) {
   EXPECT_EQ(pow(zero, real(2.0)).d[0].v, 0);
   EXPECT_EQ(pow(zero, real(0.0)).d[0].v, 0);
   EXPECT_EQ(pow(zero, rate(2.0)).d[0].v, 0);
+  EXPECT_EQ(pow(0.0, rate(real(2.0), real(1.0))).d[0].v, 0);
+  EXPECT_EQ(pow(zero, rate(real(2.0), real(1.0))).d[0].v, 0);
   EXPECT_EQ(pow(minus_two, real(3.0)).d[0].v, 12);
   EXPECT_EQ(pow(minus_two, rate(3.0)).d[0].v, 12);
   EXPECT_TRUE(std::isnan(pow(minus_two, rate(real(3.0), real(1.0))).d[0].v));

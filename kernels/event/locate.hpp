@@ -202,6 +202,9 @@ SALTUS_FN_COLD landing<E, Real> locate(instance<E, Real>& x, const trial<E, Real
     seeking = seeking & !take_it;
     shift   = shift * Real(4.0);
   }
+  // The step that led there ends where the landing is, for all who look at it afterwards.
+  p.s.y1 = p.y;
+  p.s.h  = p.t - x.t;
   return p;
 }
 

@@ -18,7 +18,7 @@
 //     static void mode(auto& now);                            // discrete variables from guard signs: now.above(guard)
 //     static auto max_step(const auto& at);                   // the longest step at which the guards can be trusted
 //
-// `rhs` is compulsory; `guards` and `transition` come together. `initial`, `rhs`, `guards`, `outputs` and `max_step` run
+// `rhs` is compulsory. A model with guards but no `transition` uses their signs (at.above) or only logs the events. `initial`, `rhs`, `guards`, `outputs` and `max_step` run
 // for several instances at once: a condition on a value is `select(condition, a, b)`. `transition` and `mode` run for one
 // instance: an ordinary `if` is right there. docs/add_a_problem.md is the tutorial.
 #pragma once

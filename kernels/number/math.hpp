@@ -95,12 +95,11 @@ SALTUS_FN pack<T, W> exp_rest(pack<T, W> r) {
     return polynomial(r, 0x1.ad2242437fd3bp-26, 0x1.289fb94974df5p-22, 0x1.71df5471ecc8fp-19, 0x1.a019ab02323e2p-16,
                       0x1.a01a011c439f9p-13, 0x1.6c16c17ccfa08p-10, 0x1.11111111288bap-7, 0x1.55555555531e4p-5,
                       0x1.5555555555501p-3);
-  else
-    return polynomial(r, 0x1.6b6fb4p-10, 0x1.122fdp-7, 0x1.555688p-5, 0x1.5554a2p-3);
+  else return polynomial(r, 0x1.6b6fb4p-10, 0x1.122fdp-7, 0x1.555688p-5, 0x1.5554a2p-3);
 }
 
-/// hi + lo = n ln(2) + r + c with |r| <= ln(2)/2, the rounding error c of r, and `tail` = e^(r+c) - 1 - r; the low bits of
-/// `shifted` hold n + `offset`. Cody and Waite with ln(2) in two parts; the first fma is exact.
+/// hi + lo = n ln(2) + r + c with |r| <= ln(2)/2, the rounding error c of r, and `tail` = e^(r+c) - 1 - r; the low bits
+/// of `shifted` hold n + `offset`. Cody and Waite with ln(2) in two parts; the first fma is exact.
 template <class T, int W>
 struct exp_reduced {
   using real = pack<T, W>;
@@ -127,7 +126,7 @@ SALTUS_FN pack<T, W> exp_sum(pack<T, W> hi, pack<T, W> lo) {
   const real              x    = max(min(hi, real(wide<T> ? 710.0 : 89.0)), real(wide<T> ? -746.0 : -104.5));
   constexpr double        bias = static_cast<double>(2 * limits<T>::bias);
   const exp_reduced<T, W> e(x, select(x == hi, lo, real(0.0)), bias);
-  const two<real>         sum  = fast_two_sum(real(1.0), e.r);
+  const two<real>         sum = fast_two_sum(real(1.0), e.r);
   // 2^n in two factors, so that one rounding leads to subnormal results.
   const integer n2 = bits(e.shifted);  // n plus twice the bias
   const integer n1 = n2.shift_right(1);
@@ -135,7 +134,8 @@ SALTUS_FN pack<T, W> exp_sum(pack<T, W> hi, pack<T, W> lo) {
          real::from_bits((n2 - n1).shift_left(limits<T>::mantissa_bits));
 }
 
-/// (e^x - 1) / 4 for x <= 710.6 (89.45), where e^x itself may be beyond the largest number; -1/4 below -40 (-20).
+/// (e^x - 1) / 4 as hi + lo: a quarter, because e^x may exceed the largest number where sinh(x) does not. Constant from
+/// x = 710.6 (89.45) on, where its double has overflowed, and below -40 (-20), where it has rounded to -1/4.
 template <class T, int W>
 SALTUS_FN two<pack<T, W>> expm1_quarter(pack<T, W> x) {
   using real = pack<T, W>;
@@ -155,13 +155,14 @@ struct binary {
   real m, k;
 
   SALTUS_FN explicit binary(real x) {
-    constexpr double lift   = wide<T> ? 54 : 25;  // makes a subnormal number normal
     constexpr int    width  = limits<T>::mantissa_bits;
+    constexpr double lift   = width + 2;  // by so many powers of 2 a subnormal number becomes normal
     const auto       tiny   = x < real(limits<T>::smallest);
-    const integer    b      = bits(select(tiny, x * real(wide<T> ? 0x1p54 : 0x1p25), x)) & integer(~real::sign_bit);
+    const real       normal = select(tiny, x * real(wide<T> ? 0x1p54 : 0x1p25), x);
+    const integer    b      = bits(normal) & integer(~real::sign_bit);
     const integer    e      = (b - bits(real(0x1.6a09e667f3bcdp-1))).shift_right(width);
     m                       = real::from_bits(b - e.shift_left(width));
-    k                       = real::from_bits(e + bits(real(rounder<T>))) - select(tiny, real(rounder<T> + lift), real(rounder<T>));
+    k = real::from_bits(e + bits(real(rounder<T>))) - select(tiny, real(rounder<T> + lift), real(rounder<T>));
   }
 };
 
@@ -170,15 +171,14 @@ struct binary {
 /// `extra` is subtracted as well.
 template <class T, int W>
 SALTUS_FN pack<T, W> log_defect(pack<T, W> f, pack<T, W> extra) {
-  using real = pack<T, W>;
+  using real   = pack<T, W>;
   const real s = f / (real(2.0) + f);
   const real z = s * s;
   real       p;
   if constexpr (wide<T>)
     p = polynomial(z, 0x1.2f11802e51c5ap-3, 0x1.39a09579dc5d5p-3, 0x1.746649b023abcp-3, 0x1.c71c51d7cccccp-3,
                    0x1.249249422a477p-2, 0x1.999999997f9f8p-2, 0x1.5555555555593p-1);
-  else
-    p = polynomial(z, 0x1.31e13ap-2, 0x1.995ed2p-2, 0x1.55557ap-1);
+  else p = polynomial(z, 0x1.31e13ap-2, 0x1.995ed2p-2, 0x1.55557ap-1);
   const real half_square = real(0.5) * f * f;
   return half_square - fma(s, fma(z, p, half_square), extra);
 }
@@ -192,7 +192,8 @@ SALTUS_FN pack<T, W> log_at(pack<T, W> x, pack<T, W> computed) {
   return select(x > real(0.0), above, below);
 }
 
-/// log(x) / log(base) for log(2) / log(base) = `unit` and 1 / log(base) = `scale`, both as two numbers; k * unit.hi exact.
+/// log(x) / log(base) for log(2) / log(base) = `unit` and 1 / log(base) = `scale`, both as hi + lo; unit.hi is so short
+/// that k * unit.hi is exact.
 template <class T, int W>
 SALTUS_FN pack<T, W> log_to_base(pack<T, W> x, two<double> unit, two<double> scale) {
   using real = pack<T, W>;
@@ -211,16 +212,15 @@ template <class T, int W>
 SALTUS_FN two<pack<T, W>> log_two(pack<T, W> x) {
   using real = pack<T, W>;
   const binary<T, W> b(x);
-  const real         f   = b.m - real(1.0);
+  const real         f = b.m - real(1.0);
   const two<real>    s = quotient<real>({f, real(0.0)}, fast_two_sum(real(1.0), b.m));
   two<real>          z = two_product(s.hi, s.hi);
-  z.lo = fma(s.hi + s.hi, s.lo, z.lo);
+  z.lo                 = fma(s.hi + s.hi, s.lo, z.lo);
   real p;
   if constexpr (wide<T>)
     p = polynomial(z.hi, 0x1.0e45e28ad6ebep-3, 0x1.0f7f94c79fdaep-3, 0x1.3b1eef8255c12p-3, 0x1.745ce9d12d3adp-3,
                    0x1.c71c722d98085p-3, 0x1.2492492457b51p-2, 0x1.9999999999b31p-2);
-  else
-    p = polynomial(z.hi, 0x1.dfa264p-3, 0x1.24527cp-2, 0x1.999ap-2);
+  else p = polynomial(z.hi, 0x1.dfa264p-3, 0x1.24527cp-2, 0x1.999ap-2);
   two<real> t = fast_two_sum(real(wide<T> ? 0x1.5555555555555p-1 : 0x1.555556p-1), z.hi * p);
   t.lo += real(wide<T> ? 0x1.5555555555555p-55 : -0x1.555556p-26);
   two<real> u = two_product(s.hi, z.hi);
@@ -250,12 +250,12 @@ struct angle {
   SALTUS_FN explicit angle(real x) {
     turns             = fma(x, real(0x1.45f306dc9c883p-1), real(rounder<T>));
     const real      n = turns - real(rounder<T>);
-    const two<real> p = two_product(n, real(wide<T> ? 0x1.1a62633145c07p-54 : -0x1.777a5cp-25));
     const real      a = fma(n, real(wide<T> ? -0x1.921fb54442d18p+0 : -0x1.921fb6p+0), x);
-    const real      b = a - p.hi;
-    const real      c = fma(n, real(wide<T> ? 0x1.f1976b7ed8fbcp-110 : 0x1.ee59dap-50), ((a - b) - p.hi) - p.lo);
-    r                 = b + c;
-    tail              = (b - r) + c;
+    const two<real> p = two_product(n, real(wide<T> ? -0x1.1a62633145c07p-54 : 0x1.777a5cp-25));
+    const two<real> s = fast_two_sum(a, p.hi);  // exact: a is a multiple of 2^-53 (2^-24), or n = 0
+    const real      c = fma(n, real(wide<T> ? 0x1.f1976b7ed8fbcp-110 : 0x1.ee59dap-50), s.lo + p.lo);
+    r                 = s.hi + c;
+    tail              = (s.hi - r) + c;
   }
   /// Bit `bit` of n, moved to the sign bit (other bits are left over).
   SALTUS_FN typename real::integer to_sign(int bit) const {
@@ -272,8 +272,7 @@ struct angle {
     if constexpr (wide<T>)
       p = polynomial(z, 0x1.5d88f3ee5a668p-33, -0x1.ae5e447ff8afap-26, 0x1.71de354df5bfep-19, -0x1.a01a019be3265p-13,
                      0x1.111111110f716p-7, -0x1.5555555555548p-3);
-    else
-      p = polynomial(z, -0x1.991696p-13, 0x1.1106bcp-7, -0x1.555544p-3);
+    else p = polynomial(z, -0x1.991696p-13, 0x1.1106bcp-7, -0x1.555544p-3);
     return fast_two_sum(r, fma(r * z, p, fma(z * real(-0.5), tail, tail)));
   }
   /// cos(r + tail), as fdlibm's k_cos.c keeps the rounding error of 1 - r^2/2; error 2^-64.1 / 2^-33.1.
@@ -283,8 +282,7 @@ struct angle {
     if constexpr (wide<T>)
       p = polynomial(z, -0x1.8fa3c93f39ef7p-37, 0x1.1ee9d79bbeadbp-29, -0x1.27e4f7ed090ecp-22, 0x1.a01a019c8b2f0p-16,
                      -0x1.6c16c16c15003p-10, 0x1.555555555554bp-5);
-    else
-      p = polynomial(z, 0x1.99e0eep-16, -0x1.6c0c1ap-10, 0x1.55554ap-5);
+    else p = polynomial(z, 0x1.99e0eep-16, -0x1.6c0c1ap-10, 0x1.55554ap-5);
     const two<real> w = fast_two_sum(real(1.0), z * real(-0.5));
     return fast_two_sum(w.hi, fma(z * z, p, fma(-r, tail, w.lo)));
   }
@@ -297,7 +295,7 @@ SALTUS_FN pack<T, W> in_range(pack<T, W> ax, pack<T, W> y) {
   return select(ax <= real(angle<T, W>::limit), y, not_a_number<real>());
 }
 
-/// s^3 (asin(s) - s) / s^3 for 0 <= s <= 1/2, z = s^2; error in asin 2^-55.8 / 2^-27.6.
+/// asin(s) - s for 0 <= s <= 1/2, z = s^2; error in asin 2^-55.8 / 2^-27.6.
 template <class T, int W>
 SALTUS_FN pack<T, W> asin_tail(pack<T, W> s, pack<T, W> z) {
   if constexpr (wide<T>)
@@ -305,8 +303,7 @@ SALTUS_FN pack<T, W> asin_tail(pack<T, W> s, pack<T, W> z) {
            polynomial(z, 0x1.0601eb809961dp-5, -0x1.0b89113e89a19p-6, 0x1.410ee1f20f954p-6, 0x1.aa2df0e911e52p-8,
                       0x1.8ef3d901f96ddp-7, 0x1.c6f637e103731p-7, 0x1.1c6c44a1f6b4ep-6, 0x1.6e89ed9982e87p-6,
                       0x1.f1c72c80e6111p-6, 0x1.6db6db4198793p-5, 0x1.333333336fe26p-4, 0x1.5555555555384p-3);
-  else
-    return s * z * polynomial(z, 0x1.59dd6cp-5, 0x1.8ba48ep-6, 0x1.748b78p-5, 0x1.330162p-4, 0x1.5555cap-3);
+  else return s * z * polynomial(z, 0x1.59dd6cp-5, 0x1.8ba48ep-6, 0x1.748b78p-5, 0x1.330162p-4, 0x1.5555cap-3);
 }
 
 /// base + a + b where base is 0, pi/2 or pi: the rest of pi and the rounding error of base + a are added to b.
@@ -336,8 +333,7 @@ SALTUS_FN pack<T, W> first_quadrant(pack<T, W> y, pack<T, W> x) {
     p = polynomial(z, -0x1.2568bdd343b25p-6, 0x1.37d5e6840b9a2p-5, -0x1.9cd33c0e85f01p-5, 0x1.df0f7de31bbfep-5,
                    -0x1.10ebbd4596805p-4, 0x1.3b1119acfca62p-4, -0x1.745cf8e622345p-4, 0x1.c71c70e66faa5p-4,
                    -0x1.24924922ae571p-3, 0x1.9999999995889p-3, -0x1.555555555553dp-2);
-  else
-    p = polynomial(z, -0x1.f2ec02p-5, 0x1.b22650p-4, -0x1.23b9ccp-3, 0x1.9991e4p-3, -0x1.55554ap-2);
+  else p = polynomial(z, -0x1.f2ec02p-5, 0x1.b22650p-4, -0x1.23b9ccp-3, 0x1.9991e4p-3, -0x1.55554ap-2);
   return from_base(base, t, t * z * p);
 }
 
@@ -415,8 +411,7 @@ template <class T, int W>
 SALTUS_FN pack<T, W> log2(pack<T, W> x) {
   if constexpr (detail::wide<T>)
     return detail::log_to_base(x, {1.0, 0.0}, {0x1.71547652b82fep+0, 0x1.777d0ffda0d24p-56});
-  else
-    return detail::log_to_base(x, {1.0, 0.0}, {0x1.715476p+0, 0x1.4ae0cp-26});
+  else return detail::log_to_base(x, {1.0, 0.0}, {0x1.715476p+0, 0x1.4ae0cp-26});
 }
 /// The logarithm to base 10; exact at powers of 10.
 template <class T, int W>
@@ -424,8 +419,7 @@ SALTUS_FN pack<T, W> log10(pack<T, W> x) {
   if constexpr (detail::wide<T>)
     return detail::log_to_base(x, {0x1.34413509f78p-2, 0x1.fef311f12b358p-46},
                                {0x1.bcb7b1526e50ep-2, 0x1.95355baaafad3p-57});
-  else
-    return detail::log_to_base(x, {0x1.344p-2, 0x1.3509f8p-18}, {0x1.bcb7b2p-2, -0x1.5b235ep-27});
+  else return detail::log_to_base(x, {0x1.344p-2, 0x1.3509f8p-18}, {0x1.bcb7b2p-2, -0x1.5b235ep-27});
 }
 
 /// x^y = e^(y log x), the logarithm and the product in double length; NaN for x < 0 unless y is an integer.
@@ -443,7 +437,7 @@ SALTUS_FN pack<T, W> pow(pack<T, W> x, pack<T, W> y) {
   const real lo  = select(one, real(0.0), fma(y, l.lo, fma(y, l.hi, -hi)));
   const real r   = detail::exp_sum(hi, lo);
 
-  const real half    = ay * real(0.5);
+  const real half     = ay * real(0.5);
   const auto integral = detail::nearest(ay) == ay;
   const auto odd      = integral & (detail::nearest(half) != half);
   const auto negative = (x < real(0.0)) & (x > -detail::infinity<real>());
@@ -474,8 +468,8 @@ SALTUS_FN pack<T, W> pow(double x, pack<T, W> y) {
 /// The sine of x in radians; NaN for |x| > 2^40 (float: 2^17), where the argument reduction ends.
 template <class T, int W>
 SALTUS_FN pack<T, W> sin(pack<T, W> x) {
-  using real    = pack<T, W>;
-  using integer = typename real::integer;
+  using real                   = pack<T, W>;
+  using integer                = typename real::integer;
   const real                ax = abs(x);
   const detail::angle<T, W> a(ax);
   const real                y = select(a.is_odd(), a.cosine().hi, a.sine().hi);
@@ -484,8 +478,8 @@ SALTUS_FN pack<T, W> sin(pack<T, W> x) {
 /// The cosine of x in radians; range as for sin.
 template <class T, int W>
 SALTUS_FN pack<T, W> cos(pack<T, W> x) {
-  using real    = pack<T, W>;
-  using integer = typename real::integer;
+  using real                   = pack<T, W>;
+  using integer                = typename real::integer;
   const real                ax = abs(x);
   const detail::angle<T, W> a(ax);
   const real                y = select(a.is_odd(), a.sine().hi, a.cosine().hi);
@@ -494,16 +488,17 @@ SALTUS_FN pack<T, W> cos(pack<T, W> x) {
 /// The tangent of x in radians; range as for sin.
 template <class T, int W>
 SALTUS_FN pack<T, W> tan(pack<T, W> x) {
-  using real    = pack<T, W>;
-  using integer = typename real::integer;
+  using real                   = pack<T, W>;
+  using integer                = typename real::integer;
   const real                ax = abs(x);
   const detail::angle<T, W> a(ax);
-  const detail::two<real>   s   = a.sine();
-  const detail::two<real>   c   = a.cosine();
-  const auto                odd = a.is_odd();
-  const detail::two<real>   y   = detail::quotient<real>({select(odd, c.hi, s.hi), select(odd, c.lo, s.lo)},
-                                                         {select(odd, s.hi, c.hi), select(odd, s.lo, c.lo)});
-  return detail::in_range(ax, real::from_bits(bits(y.hi + y.lo) ^ ((a.to_sign(0) ^ bits(x)) & integer(real::sign_bit))));
+  const detail::two<real>   s    = a.sine();
+  const detail::two<real>   c    = a.cosine();
+  const auto                odd  = a.is_odd();
+  const detail::two<real>   y    = detail::quotient<real>({select(odd, c.hi, s.hi), select(odd, c.lo, s.lo)},
+                                                     {select(odd, s.hi, c.hi), select(odd, s.lo, c.lo)});
+  const integer             sign = (a.to_sign(0) ^ bits(x)) & integer(real::sign_bit);
+  return detail::in_range(ax, real::from_bits(bits(y.hi + y.lo) ^ sign));
 }
 
 /// The angle in [-pi/2, pi/2] whose sine is x; NaN for |x| > 1. For |x| > 1/2, pi/2 - 2 asin(sqrt((1 - |x|) / 2)).
@@ -560,29 +555,29 @@ SALTUS_FN pack<T, W> atan2(pack<T, W> y, pack<T, W> x) {
 /// sqrt(x^2 + y^2) without overflow or underflow on the way; inf where x or y is.
 template <class T, int W>
 SALTUS_FN pack<T, W> hypot(pack<T, W> x, pack<T, W> y) {
-  using real           = pack<T, W>;
-  constexpr double far = detail::wide<T> ? 0x1p500 : 0x1p60;
-  constexpr double by  = detail::wide<T> ? 0x1p600 : 0x1p80;
-  const real       ax  = abs(x);
-  const real       ay  = abs(y);
-  const real       big = max(ax, ay);
-  const auto       up   = big < real(1 / far);
-  const auto       down = big > real(far);
-  const real       scale = select(up, real(by), select(down, real(1 / by), real(1.0)));
-  const real       back  = select(up, real(1 / by), select(down, real(by), real(1.0)));
-  const real       a     = ax * scale;
-  const real       b     = ay * scale;
-  const auto       far_off = (ax == detail::infinity<real>()) | (ay == detail::infinity<real>());
-  return select(far_off, detail::infinity<real>(), sqrt(fma(a, a, b * b)) * back);
+  using real                = pack<T, W>;
+  constexpr double far      = detail::wide<T> ? 0x1p500 : 0x1p60;
+  constexpr double by       = detail::wide<T> ? 0x1p600 : 0x1p80;
+  const real       ax       = abs(x);
+  const real       ay       = abs(y);
+  const real       big      = max(ax, ay);
+  const auto       small    = big < real(1 / far);
+  const auto       large    = big > real(far);
+  const real       scale    = select(small, real(by), select(large, real(1 / by), real(1.0)));
+  const real       back     = select(small, real(1 / by), select(large, real(by), real(1.0)));
+  const real       a        = ax * scale;
+  const real       b        = ay * scale;
+  const auto       infinite = (ax == detail::infinity<real>()) | (ay == detail::infinity<real>());
+  return select(infinite, detail::infinity<real>(), sqrt(fma(a, a, b * b)) * back);
 }
 
 /// The real cube root. A first guess of x^(-1/3) by a third of the bits (as in W. Kahan's and fdlibm's cube roots), two
 /// steps of the series of (1 - h)^(-1/3) with h = 1 - x y^3, and one exact correction of x y^2.
 template <class T, int W>
 SALTUS_FN pack<T, W> cbrt(pack<T, W> x) {
-  using real = pack<T, W>;
-  constexpr int    drop  = detail::wide<T> ? 32 : 8;            // low bits that the guess does without
-  constexpr double whole = detail::wide<T> ? 0x1p52 : 0x1p23;   // added to an integer, has it in its low bits
+  using real             = pack<T, W>;
+  constexpr int    drop  = detail::wide<T> ? 32 : 8;           // low bits that the guess does without
+  constexpr double whole = detail::wide<T> ? 0x1p52 : 0x1p23;  // added to an integer, has it in its low bits
   constexpr double guess = detail::wide<T> ? 0x553eeb00 : 0x54a1f5;
 
   const real ax   = abs(x);
@@ -594,11 +589,12 @@ SALTUS_FN pack<T, W> cbrt(pack<T, W> x) {
   y               = fma(y * h, detail::polynomial(h, 91.0 / 729, 35.0 / 243, 14.0 / 81, 2.0 / 9, 1.0 / 3), y);
   h               = fma(-(a * y), y * y, real(1.0));
   y               = fma(y * h, fma(h, real(2.0 / 9), real(1.0 / 3)), y);
-  const real              yy = y * y;
-  const real              t  = a * yy;
-  const detail::two<real> tt = detail::two_product(t, t);
-  const real              d  = fma(-tt.lo, t, fma(-tt.hi, t, a));
-  const real              r  = fma(d, yy * real(1.0 / 3.0), t) * select(tiny, real(detail::wide<T> ? 0x1p-200 : 0x1p-20), real(1.0));
+  const real              yy   = y * y;
+  const real              t    = a * yy;
+  const detail::two<real> tt   = detail::two_product(t, t);
+  const real              d    = fma(-tt.lo, t, fma(-tt.hi, t, a));
+  const real              back = select(tiny, real(detail::wide<T> ? 0x1p-200 : 0x1p-20), real(1.0));
+  const real              r    = fma(d, yy * real(1.0 / 3.0), t) * back;
   return copysign(select(ax < detail::infinity<real>(), r, ax), x);
 }
 
@@ -738,8 +734,7 @@ SALTUS_FN dual<Real, N> pow(const dual<Real, N>& x, const dual<Real, N>& y) {
   const Real    along_x = detail::power_slope(x.value, y.value);
   dual<Real, N> r(pow(x.value, y.value));
   const Real    along_y = detail::exponent_slope(x.value, r.value);
-  for (int i = 0; i < N; ++i)
-    r.d[i] = fma(along_x, x.d[i], select(y.d[i] == Real(0.0), Real(0.0), along_y * y.d[i]));
+  for (int i = 0; i < N; ++i) r.d[i] = fma(along_x, x.d[i], select(y.d[i] == Real(0.0), Real(0.0), along_y * y.d[i]));
   return r;
 }
 
@@ -753,28 +748,17 @@ template <class A, class B>
 concept stands_for = requires(B b) {
   typename A::scalar;
   accepts<A>(b);
-} && !requires(A a) { accepts<B>(a); };
+}
+&&!requires(A a) { accepts<B>(a); };
 }  // namespace detail
 
 template <class A, class B>
-  requires detail::stands_for<A, B>
-SALTUS_FN A atan2(const A& y, B x) {
-  return atan2(y, A(x));
-}
+requires detail::stands_for<A, B> SALTUS_FN A atan2(const A& y, B x) { return atan2(y, A(x)); }
 template <class A, class B>
-  requires detail::stands_for<A, B>
-SALTUS_FN A atan2(B y, const A& x) {
-  return atan2(A(y), x);
-}
+requires detail::stands_for<A, B> SALTUS_FN A atan2(B y, const A& x) { return atan2(A(y), x); }
 template <class A, class B>
-  requires detail::stands_for<A, B>
-SALTUS_FN A hypot(const A& x, B y) {
-  return hypot(x, A(y));
-}
+requires detail::stands_for<A, B> SALTUS_FN A hypot(const A& x, B y) { return hypot(x, A(y)); }
 template <class A, class B>
-  requires detail::stands_for<A, B>
-SALTUS_FN A hypot(B x, const A& y) {
-  return hypot(A(x), y);
-}
+requires detail::stands_for<A, B> SALTUS_FN A hypot(B x, const A& y) { return hypot(A(x), y); }
 
 }  // namespace saltus

@@ -165,6 +165,10 @@ struct pack {
 
   pack() = default;
   SALTUS_FN constexpr pack(literal x) : v(spread(static_cast<T>(x))) {}
+  /// An enumerator is a name, not a number: at[mass], not mass.
+  template <class Enum>
+    requires(__is_enum(Enum))
+  pack(Enum) = delete;
 
   SALTUS_FN static pack from(native x) {
     pack r;

@@ -1,0 +1,37 @@
+# For scripts/demo and scripts/test, which source it: goes to the root of the repository, installs what is missing on
+# Debian 12 or Ubuntu 24.04, and builds.
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+# What building takes. A compiler is needed to run, too: a model is compiled on first use.
+packages=(g++ cmake ninja-build pkgconf libcli11-dev libfmt-dev libgtest-dev libnetcdf-dev librandom123-dev libtbb-dev
+          libtomlplusplus-dev libxxhash-dev)
+
+say() { printf '\n== %s\n' "$*"; }
+
+as_root() {
+  if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
+}
+
+# need PACKAGE...: installs those that are not there; with nothing missing it neither asks for root nor uses the network.
+need() {
+  local package missing=()
+  for package in "$@"; do
+    [ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || missing+=("$package")
+  done
+  [ ${#missing[@]} -gt 0 ] || return 0
+  if ! command -v apt-get >/dev/null; then
+    echo "This machine has no apt-get. Install what these Debian packages hold, then use CMakePresets.json: $*" >&2
+    return 1
+  fi
+  say "installing ${missing[*]}"
+  as_root apt-get update -q
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "${missing[@]}"
+}
+
+# build PRESET [TARGET]: in build/PRESET.
+build() {
+  say "building ${2:-everything} in build/$1"
+  cmake --preset "$1" --log-level=WARNING
+  cmake --build --preset "$1" --parallel "$(nproc)" ${2:+--target "$2"}
+}
