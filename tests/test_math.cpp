@@ -366,6 +366,14 @@ TEST(derivatives, of_powers_at_the_edge) {
   EXPECT_TRUE(std::isnan(pow(minus_two, rate(real(3.0), real(1.0))).d[0].v));
 }
 
+// A model that forgets at[...] around a parameter's name must not compile.
+enum parameter { name_of_a_parameter };
+template <class Number>
+concept takes_a_name_as_exponent = requires(Number x) {
+  pow(x, name_of_a_parameter);
+};
+static_assert(!takes_a_name_as_exponent<real> && !takes_a_name_as_exponent<rate>);
+
 TEST(derivatives, of_second_order) {
   using second = dual<rate, 1>;
   const second x(rate(real(0.6), real(1.0)), rate(1.0));

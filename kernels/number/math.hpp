@@ -1,7 +1,7 @@
 // Elementary functions over pack<T, W> (T = double, float) and dual<Real, N>, written out in + - * / sqrt fma and bit
 // operations. Each is one straight line of code without a library call, a table or a branch on a value, so that a lane
 // of any width, a scalar run and a GPU thread hold the same bits; this needs contraction off (-ffp-contract=off,
-// --fmad=false). docs/numerics.md lists the errors measured.
+// --fmad=false) and the default, IEEE division of nvcc and NVRTC. docs/numerics.md lists the errors measured.
 //
 // Conventions of C99 Annex F hold for zeros, infinities and NaN (which NaN is not promised). Results that underflow
 // are rounded to subnormal numbers or zero. Argument reductions follow W. J. Cody and W. Waite, Software Manual for the
@@ -306,7 +306,7 @@ SALTUS_FN pack<T, W> asin_tail(pack<T, W> s, pack<T, W> z) {
   else return s * z * polynomial(z, 0x1.59dd6cp-5, 0x1.8ba48ep-6, 0x1.748b78p-5, 0x1.330162p-4, 0x1.5555cap-3);
 }
 
-/// base + a + b where base is 0, pi/2 or pi: the rest of pi and the rounding error of base + a are added to b.
+/// base + a + b where base is 0, pi/4, pi/2 or pi: the rest of pi and the rounding error of base + a are added to b.
 template <class T, int W>
 SALTUS_FN pack<T, W> from_base(pack<T, W> base, pack<T, W> a, pack<T, W> b) {
   using real = pack<T, W>;
@@ -316,8 +316,8 @@ SALTUS_FN pack<T, W> from_base(pack<T, W> base, pack<T, W> a, pack<T, W> b) {
   return sum.hi + (sum.lo + fma(base, rest, b));
 }
 
-/// The angle in [0, pi/2] of the point (x, y), x, y >= 0, not both 0. Cephes' reduction: y/x > tan(3 pi/8) turns by pi/2,
-/// y/x > tan(pi/8) by pi/4; what is left, |t| <= tan(pi/8), has error 2^-59.5 / 2^-30.4.
+/// The angle in [0, pi/2] of the point (x, y), x, y >= 0, not both 0. Cephes' reduction: y/x > tan(3 pi/8) turns by
+/// pi/2, y/x > tan(pi/8) by pi/4; what is left, |t| <= tan(pi/8), has error 2^-59.5 / 2^-30.4.
 template <class T, int W>
 SALTUS_FN pack<T, W> first_quadrant(pack<T, W> y, pack<T, W> x) {
   using real      = pack<T, W>;
@@ -464,6 +464,9 @@ template <class T, int W>
 SALTUS_FN pack<T, W> pow(double x, pack<T, W> y) {
   return pow(pack<T, W>(x), y);
 }
+/// An enumerator is a name, not a number: pow(x, at[exponent]), not pow(x, exponent).
+template <class Number, class Enum>
+requires(__is_enum(Enum)) void pow(const Number& x, Enum y) = delete;
 
 /// The sine of x in radians; NaN for |x| > 2^40 (float: 2^17), where the argument reduction ends.
 template <class T, int W>
