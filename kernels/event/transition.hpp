@@ -40,7 +40,6 @@ SALTUS_FN void start_from(instance<E, Real>& x, mask_of<Real> where) {
 template <class E, class T, int W>
 SALTUS_FN void set_modes(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where) {
   if constexpr (E::form::kinds::has_mode) {
-    using Real   = pack<T, W>;
     using Scalar = pack<T, 1>;
     const auto g = E::form::guard_values(x.t, x.y, x.held);
     for (int lane = 0; lane < W; ++lane) {
@@ -52,7 +51,6 @@ SALTUS_FN void set_modes(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where) 
       E::Model::mode(now);
       put(x, lane, one);
     }
-    (void)sizeof(Real);
   }
 }
 

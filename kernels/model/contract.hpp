@@ -86,9 +86,6 @@ constexpr bool in_order(const T (&list)[N]) {
 
 template <class Model>
 struct kinds {
-  template <class M>
-  static constexpr bool has_parameters = requires { M::parameter_list[0]; };
-
 #define SALTUS_KIND(kind)                                                            \
   template <class M>                                                                 \
   static auto pick_##kind() {                                                        \
@@ -191,11 +188,6 @@ struct event {
   /// Ends this instance here, with status `stopped`.
   SALTUS_FN void stop() { stopped = true; }
 };
-
-namespace detail {
-// Archetypes: ask whether a function is there and can be called, without looking into it.
-struct anything {};
-}  // namespace detail
 
 /// What the engine asks of a model, checked once, with one sentence for each mistake.
 template <class Model>
