@@ -37,6 +37,12 @@ extern "C" void on_signal(int number) {
   if (interrupted.exchange(true)) std::signal(number, SIG_DFL), std::raise(number);
 }
 
+/// A message to stderr. That it cannot be written there must not end a run.
+template <class... Args>
+void say(fmt::format_string<Args...> form, Args&&... args) {
+  std::fputs(fmt::format(form, std::forward<Args>(args)...).c_str(), stderr);
+}
+
 const char* direction_name(abi::direction d) {
   return d == abi::rising ? "rising" : d == abi::falling ? "falling" : "both";
 }
@@ -225,7 +231,8 @@ void print_summary(const plan& p, const backend& b, const run_summary& s) {
   fmt::print("  per instance: {:.1f} steps, {:.1f} rejected, {:.1f} right-hand sides, {:.2f} events\n",
              static_cast<double>(s.counts.steps) / n, static_cast<double>(s.counts.rejected) / n,
              static_cast<double>(s.counts.evaluations) / n, static_cast<double>(s.counts.events) / n);
-  if (!p.file.empty())
+  if (p.file.empty()) fmt::print("no result file: -o FILE writes one\n");
+  else
     fmt::print("wrote {}\n  look at it:  saltus show {}\n  in Python:   xarray.open_dataset(\"{}\")\n", p.file, p.file,
                p.file);
 }
@@ -234,15 +241,15 @@ int run(const run_arguments& a, const std::string& command) {
   const plan p = plan_of(a);
   const auto b = make_backend(p);
   if (b->compile_seconds() > 0 && !a.quiet)
-    fmt::print(stderr, "compiled {} with {} in {:.1f} s\n", p.model.name, p.method, b->compile_seconds());
+    say("compiled {} with {} in {:.1f} s\n", p.model.name, p.method, b->compile_seconds());
+  std::signal(SIGINT, on_signal);
+  std::signal(SIGTERM, on_signal);
   // The file before the first instance: an unwritable output must not be found out after an hour.
   std::unique_ptr<result_writer> file;
   if (!p.file.empty())
     file = std::make_unique<result_writer>(
         p.file, p, provenance{version, b->model_hash(), find_compiler().version, b->device(), command});
 
-  std::signal(SIGINT, on_signal);
-  std::signal(SIGTERM, on_signal);
   progress    bar(p.count, p.model.name, a.quiet);
   run_summary s = run_ensemble(
       p, *b,
@@ -260,10 +267,9 @@ int run(const run_arguments& a, const std::string& command) {
   if (a.as_json) fmt::print("{}\n", json::text(summary_json(p, *b, s, code)));
   else print_summary(p, *b, s);
   if (code == exit_failed_instances)
-    fmt::print(stderr, "{} of {} instances failed, {:g} % allowed (run.allowed_failed)\n", failed, p.count,
-               100 * p.allowed_failed);
+    say("{} of {} instances failed, {:g} % allowed (run.allowed_failed)\n", failed, p.count, 100 * p.allowed_failed);
   if (code == exit_interrupted)
-    fmt::print(stderr, "interrupted: {} instances did not finish\n", s.counts.of(status_group::not_finished));
+    say("interrupted: {} instances did not finish\n", s.counts.of(status_group::not_finished));
   return code;
 }
 
@@ -285,10 +291,11 @@ int doctor(bool as_json) {
   const finding  folder  = look_up([] { return cache_folder().string(); });
   const finding  compiler =
       look_up([] { return find_compiler().version + " (" + find_compiler().program.string() + ")"; });
-  std::int64_t files = 0, size = 0;
+  std::int64_t    files = 0, size = 0;
+  std::error_code gone;  // another saltus may be at work in there
   if (folder.trouble.empty())
-    for (const auto& entry : std::filesystem::directory_iterator(folder.text))
-      if (entry.is_regular_file()) ++files, size += static_cast<std::int64_t>(entry.file_size());
+    for (const auto& entry : std::filesystem::directory_iterator(folder.text, gone))
+      if (const auto n = entry.file_size(gone); !gone) ++files, size += static_cast<std::int64_t>(n);
   const bool        equipped = house.trouble.empty() && folder.trouble.empty() && compiler.trouble.empty();
   const finding     unit     = look_up([&] {
     if (!equipped) return "no";
@@ -428,7 +435,7 @@ int main_program(int argc, char** argv) {
   add_json(health, as_json);
 
   if (argc == 1) {
-    fmt::print(stderr, "{}", app.help());
+    say("{}", app.help());
     return exit_usage;
   }
   try {
@@ -437,7 +444,7 @@ int main_program(int argc, char** argv) {
     if (e.get_exit_code() == 0) return app.exit(e);  // --help, --version
     const auto        commands = app.get_subcommands();
     const std::string command  = commands.empty() ? "saltus" : "saltus " + commands.front()->get_name();
-    fmt::print(stderr, "{0}: {1}\n{0} --help tells more\n", command, usage_error(app, e));
+    say("{0}: {1}\n{0} --help tells more\n", command, usage_error(app, e));
     return exit_usage;
   }
   if (*one) showing.instance = instance;
@@ -461,11 +468,11 @@ int main(int argc, char** argv) {
   try {
     code = main_program(argc, argv);
   } catch (const error& e) {
-    fmt::print(stderr, "saltus: {}\n", e.what());
+    say("saltus: {}\n", e.what());
     code = e.exit_code;
-  } catch (const std::exception& e) { fmt::print(stderr, "saltus: {}\n", e.what()); }
+  } catch (const std::exception& e) { say("saltus: {}\n", e.what()); }
   if (std::fflush(stdout) != 0) {
-    fmt::print(stderr, "saltus: cannot write to stdout: {}\n", std::strerror(errno));
+    say("saltus: cannot write to stdout: {}\n", std::strerror(errno));
     if (code == exit_ok) code = exit_failure;
   }
   return code;

@@ -59,7 +59,8 @@ extern "C" void pass_on(int number) {
   if (under_way > 0) ::kill(-under_way, number);
 }
 
-/// While it lives, Ctrl-C ends the program under way rather than this one, which has something to tidy up first.
+/// While it lives, Ctrl-C ends the program under way rather than this one, which has something to tidy up first. A signal
+/// that nobody has asked for by then comes again.
 class signals_passed_on {
  public:
   signals_passed_on() {
@@ -73,9 +74,12 @@ class signals_passed_on {
   ~signals_passed_on() {
     ::sigaction(SIGINT, &interrupt_, nullptr);
     ::sigaction(SIGTERM, &terminate_, nullptr);
+    if (asked_to_end) ::raise(asked_to_end);
   }
   signals_passed_on(const signals_passed_on&)            = delete;
   signals_passed_on& operator=(const signals_passed_on&) = delete;
+
+  static bool came() { return asked_to_end.exchange(0) != 0; }
 
  private:
   struct sigaction interrupt_, terminate_;
@@ -87,7 +91,7 @@ struct outcome {
   std::string said;
 };
 
-/// Runs a program without a shell, in English. Throws `error` (exit_interrupted) if it was interrupted.
+/// Runs a program without a shell, in English.
 outcome run_program(const std::vector<std::string>& arguments) {
   std::vector<char*> argv, environment;
   for (const auto& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
@@ -111,9 +115,8 @@ outcome run_program(const std::vector<std::string>& arguments) {
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   posix_spawnattr_setpgroup(&attributes, 0);
 
-  const signals_passed_on now;
-  pid_t                   child;
-  const int               failed = posix_spawnp(&child, argv[0], &files, &attributes, argv.data(), environment.data());
+  pid_t     child;
+  const int failed = posix_spawnp(&child, argv[0], &files, &attributes, argv.data(), environment.data());
   posix_spawn_file_actions_destroy(&files);
   posix_spawnattr_destroy(&attributes);
   ::close(ends[1]);
@@ -132,7 +135,6 @@ outcome run_program(const std::vector<std::string>& arguments) {
     result.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
   }
   ::close(ends[0]);
-  if (asked_to_end) throw error(exit_interrupted, "interrupted while compiling");
   return result;
 }
 
@@ -233,14 +235,16 @@ std::string place_of(const fs::path& header, std::vector<std::string> words) {
   return header.string();
 }
 
-/// The lists and functions of a model that a sentence of the contract names.
+/// What of a model a sentence of the contract is about: its lists, else its functions.
 std::vector<std::string> named_in(const std::string& sentence) {
-  static const std::regex    list(R"(\w+_list)"), function(R"((?:static void|computes|has a) (\w+))");
-  const std::sregex_iterator end;
-  std::vector<std::string>   words;
-  for (std::sregex_iterator it(sentence.begin(), sentence.end(), list); it != end; ++it) words.push_back(it->str());
-  for (std::sregex_iterator it(sentence.begin(), sentence.end(), function); it != end; ++it)
-    words.push_back("void " + (*it)[1].str());
+  static const std::regex  list(R"((\w+_list)|lists (\w+)s)"), function(R"((?:static void|computes|has a) (\w+))");
+  std::vector<std::string> words;
+  const auto               add = [&](const std::regex& form, const auto& spelt) {
+    for (std::sregex_iterator it(sentence.begin(), sentence.end(), form), end; it != end; ++it)
+      words.push_back(spelt(*it));
+  };
+  add(list, [](const std::smatch& m) { return m[1].matched ? m[1].str() : m[2].str() + "_list"; });
+  add(function, [](const std::smatch& m) { return "void " + m[1].str(); });
   return words;
 }
 
@@ -366,14 +370,17 @@ built build(const std::string& text, const fs::path& header) {
     }
   }
 
-  const auto           begin = std::chrono::steady_clock::now();
-  const scratch_folder scratch(key);
-  const fs::path       source = scratch / "unit.cpp", fresh = scratch / "unit.so";
+  const auto              begin = std::chrono::steady_clock::now();
+  const signals_passed_on signals;
+  const scratch_folder    scratch(key);
+  const fs::path          source = scratch / "unit.cpp", fresh = scratch / "unit.so";
   write_file(source, text);
   std::vector<std::string> command = {cc.program.string()};
   command.insert(command.end(), flags().begin(), flags().end());
   command.insert(command.end(), {"-I" + (home() / "kernels").string(), source.string(), "-o", fresh.string()});
-  if (const auto [status, said] = run_program(command); status != 0) {
+  const auto [status, said] = run_program(command);
+  if (signals.came()) throw error(exit_interrupted, "interrupted while compiling");
+  if (status != 0) {
     const fs::path log = scratch / "log", kept = cache_folder() / "last_failure.log";
     write_file(log, fmt::format("{}\n\n{}\n{}", fmt::join(command, " "), text, said));
     fs::rename(log, kept);

@@ -29,7 +29,8 @@ class library {
   void* handle_;
 };
 
-/// The system's C++ compiler: $SALTUS_CXX, else the one saltus was built with, else c++, g++, clang++ from the PATH.
+/// The system's C++ compiler: $SALTUS_CXX, else the one saltus was built with, else c++, g++, clang++ from the PATH. Throws
+/// `error` (exit_failure) if none of them runs.
 struct cpp_compiler {
   std::filesystem::path program;
   std::string           version;  ///< first line of --version
@@ -47,8 +48,9 @@ struct built {
   double                   seconds;   ///< of compilation
 };
 
-/// The description of the model in a header, compiled on first use. Throws `error` (exit_model) with the compiler's first
-/// complaint if it is not a model.
+/// The description of the model in a header, compiled on first use. Throws `error`: exit_model with one sentence about the
+/// header if it is not a model (what the compiler said stays in last_failure.log in the cache), exit_failure if the compiler
+/// itself fails, exit_interrupted after Ctrl-C.
 model describe_model(const std::filesystem::path& header);
 
 /// The unit for a plan on CPU lanes, compiled on first use.

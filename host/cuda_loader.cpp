@@ -32,7 +32,10 @@ plugin load() {
   std::error_code       none;
   const fs::path        folder = fs::read_symlink("/proc/self/exe", none).parent_path();
   std::vector<fs::path> places = {folder / file, folder.parent_path() / "lib" / file};
-  if (const char* own = std::getenv("SALTUS_CUDA_PLUGIN"); own && *own) places = {own};
+  if (const char* own = std::getenv("SALTUS_CUDA_PLUGIN"); own && *own) {
+    if (!fs::exists(own)) return {nullptr, fmt::format("SALTUS_CUDA_PLUGIN = {}: no such file", own)};
+    places = {own};
+  }
   for (const auto& place : places) {
     if (!fs::exists(place)) continue;
     plugin p;
@@ -42,7 +45,7 @@ plugin load() {
       if (why.find("libcuda.so") != why.npos) return {nullptr, fmt::format("no NVIDIA driver is installed ({})", why)};
       return {nullptr, fmt::format("the CUDA plug-in cannot be loaded ({})", why)};
     }
-    const auto* version = p.find<cuda_version_function>(cuda_version_symbol);
+    auto* const version = p.find<cuda_version_function>(cuda_version_symbol);
     if (!version || !p.find<cuda_absent_function>(cuda_absent_symbol) || !p.find<cuda_backend_function>(cuda_backend_symbol))
       return {nullptr, fmt::format("{} is not a CUDA plug-in of saltus", place.string())};
     if (version() != std::string(SALTUS_VERSION))

@@ -368,8 +368,9 @@ result_writer::result_writer(const std::filesystem::path& path, const plan& p, c
     : path_(path), part_(path.string() + ".part"), plan_(p) {
   check_names(p);
   fields_ = field_list(p).take();
-  create();
+  reserve();
   try {
+    must(nc_create(part_.c_str(), NC_NETCDF4 | NC_CLOBBER, &file_));
     define_dimensions();
     for (field& f : fields_) define(f);
     describe(origin);
@@ -386,7 +387,7 @@ result_writer::~result_writer() {
   if (!complete_) discard();
 }
 
-void result_writer::create() {
+void result_writer::reserve() {
   std::error_code ignored;
   const auto      there = std::filesystem::status(path_, ignored);
   if (std::filesystem::exists(there) && !std::filesystem::is_regular_file(there))
@@ -395,7 +396,6 @@ void result_writer::create() {
   std::FILE* probe = std::fopen(part_.c_str(), "wb");
   if (!probe) throw error(exit_failure, fmt::format("cannot write {}: {}", part_.string(), std::strerror(errno)));
   std::fclose(probe);
-  must(nc_create(part_.c_str(), NC_NETCDF4 | NC_CLOBBER, &file_));
 }
 
 void result_writer::define_dimensions() {

@@ -137,7 +137,7 @@ class result_writer {
   void close(double wall_time_s);
 
  private:
-  void create();
+  void reserve();
   void define_dimensions();
   void define(detail::field& f);
   void describe(const provenance& origin);

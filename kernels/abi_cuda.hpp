@@ -66,6 +66,7 @@ struct cuda_unit {
   int version;
   int record_reals, record_integers;  ///< numbers kept per instance in flight
   int rows_per_landing;               ///< the most rows that one landing adds to the event log
+  int tolerance_bytes;                ///< size of the kernels' second argument
 };
 
 /// Parked places that may land while the event log has `rows` rows, so that it cannot overflow.

@@ -35,17 +35,22 @@ struct enumerator {
 
 namespace detail {
 
-/// True if the enumeration has no enumerator with this value: the compiler then spells it as a number.
-template <auto Value>
-constexpr bool nameless() {
-  const char c = enumerator<Value>::name.chars[0];
-  return c >= '0' && c <= '9';
+/// True if the enumeration has no enumerator with this value: the compiler then spells it as a number, or (clang 16 and
+/// later) refuses a value that no enumerator could have.
+template <class Id, int Value>
+constexpr bool ends_before() {
+  if constexpr (requires { typename enumerator<static_cast<Id>(Value)>; }) {
+    const char c = enumerator<static_cast<Id>(Value)>::name.chars[0];
+    return c >= '0' && c <= '9';
+  } else {
+    return true;
+  }
 }
 
 /// The list is as long as the enumeration.
-#define SALTUS_COMPLETE(kind)                                                                                        \
-  if constexpr (c::kind##_count > 0)                                                                                 \
-  static_assert(detail::nameless<static_cast<typename c::kind>(c::kind##_count)>(),                                  \
+#define SALTUS_COMPLETE(kind)                                                           \
+  if constexpr (c::kind##_count > 0)                                                    \
+  static_assert(detail::ends_before<typename c::kind, c::kind##_count>(),               \
                 "enum " #kind " has more entries than " #kind "_list: give each its entry")
 
 }  // namespace detail

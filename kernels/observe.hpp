@@ -127,7 +127,7 @@ SALTUS_FN void reduce_step(instance<E, Real>& x, const stages<typename E::Method
         const Real c = s.h * d0;
         const Real root  = sqrt(max(b * b - Real(4.0) * a * c, Real(0.0)));
         const Real theta = select(turns, Real(2.0) * c / (-b + copysign(root, c)), Real(0.5));
-        const auto inside = theta > Real(0.0) & theta < Real(1.0);
+        const auto inside = (theta > Real(0.0)) & (theta < Real(1.0));
         const Real at     = select(inside, theta, Real(0.5));
         const auto path   = interpolate<typename E::Method>(f, s);
         const auto y      = state_inside(f, s, path, at);

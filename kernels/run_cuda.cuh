@@ -130,6 +130,7 @@ class cuda_rounds {
       load(x, place);
       if (x.slot.v >= 0) {
         store<E>(x, run_);
+        clear_samples_to_come(x);
         stored += 1;
       }
       if (k >= p_.fresh) continue;
@@ -223,6 +224,13 @@ class cuda_rounds {
   SALTUS_FN static bool is_under_way(const Record& x) {
     return x.status.v == static_cast<integer_of<T>>(status::interrupted);
   }
+  /// Samples that an instance did not live to see: nobody has preset them in the memory of a device.
+  SALTUS_FN void clear_samples_to_come(const Record& x) const {
+    if constexpr (E::samples)
+      for (int quantity = 0; quantity < E::n + E::form::outputs; ++quantity)
+        for (int64 j = x.sample.v; j < c_.how.sample_count; ++j)
+          run_.store_sample(x.slot.v, quantity, j, static_cast<T>(E::form::unset));
+  }
   SALTUS_FN void append(const abi::cuda_list& list, int (&length)[2], int half, int place) const {
     list.place[half][thread_.reserve(length[half])] = place;
   }
@@ -265,7 +273,7 @@ class cuda_rounds {
 template <class E>
 inline constexpr abi::cuda_unit cuda_unit_of = {
     abi::version, instance<E, pack<typename E::T, 1>>::real_count, instance<E, pack<typename E::T, 1>>::integer_count,
-    rows_per_landing<E>};
+    rows_per_landing<E>, static_cast<int>(sizeof(tolerances<E, pack<typename E::T, 1>>))};
 
 }  // namespace saltus
 

@@ -1,13 +1,12 @@
 // A CUDA device for tests on machines without one: the kernels of run_cuda.cuh as ordinary functions, whose threads run
-// one after another; and ensembles to run on it, with their results on CPU lanes to compare with.
+// one after another; and chunks to run on it and on CPU lanes.
 #pragma once
 
-#include <cstring>
-#include <numeric>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "chunk_difference.hpp"
 #include "describe.hpp"
 #include "error.hpp"
 #include "method/by_name.hpp"
@@ -27,7 +26,7 @@ void emulate(std::string_view kernel, int threads, void** arguments) {
   const auto& chunk = *static_cast<const abi::cuda_chunk*>(arguments[0]);
   const auto& tol   = *static_cast<const tolerances<E, pack<typename E::T, 1>>*>(arguments[1]);
   for (int i = 0; i < threads; ++i) {
-    const emulated_thread                        thread(i, threads);
+    const emulated_thread                 thread(i, threads);
     const cuda_rounds<E, emulated_thread> rounds(chunk, tol, thread);
     if (kernel == "saltus_begin") rounds.begin_fresh();
     else if (kernel == "saltus_sail") rounds.sail_ready();
@@ -37,7 +36,7 @@ void emulate(std::string_view kernel, int threads, void** arguments) {
   }
 }
 
-/// The part of a plan that a chunk of Model needs; `swept` is the index of the parameter that varies.
+/// What backends need of a plan for Model: its numbers of states and parameters with their defaults, and settings.
 template <class Model>
 host::plan plan_of(double t_end, double tolerance) {
   const abi::description& d = *describe<Model>::get("model");
@@ -87,50 +86,6 @@ void on_lanes(const abi::settings& how, host::chunk_data& c) {
   const abi::results out = c.results();
   abi::usage         used{};
   run_chunk<E, W>(&how, &in, &out, &sink, &used);
-}
-
-template <class Number>
-bool same_bits(const std::vector<Number>& a, const std::vector<Number>& b) {
-  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(Number)) == 0);
-}
-
-/// The rows of an event log by instance; an instance's own rows keep their order.
-inline host::event_log by_instance(const host::event_log& log) {
-  std::vector<std::size_t> order(log.slot.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return log.slot[a] < log.slot[b]; });
-  host::event_log r;
-  r.state_count = log.state_count;
-  const auto n  = static_cast<std::size_t>(log.state_count);
-  for (const std::size_t row : order)
-    r.append(log.slot[row], log.time[row], log.guard[row], &log.before[row * n], &log.after[row * n]);
-  return r;
-}
-
-/// The names of all columns in which two results differ in any bit; empty if there is none.
-inline std::string differences(const host::chunk_data& a, const host::chunk_data& b) {
-  const host::event_log p = by_instance(a.log), q = by_instance(b.log);
-  std::string           names;
-  const auto            note = [&](bool same, const char* name) {
-    if (!same) names += std::string(names.empty() ? "" : ", ") + name;
-  };
-  note(same_bits(a.final_state, b.final_state), "final_state");
-  note(same_bits(a.final_output, b.final_output), "final_output");
-  note(same_bits(a.final_discrete, b.final_discrete), "final_discrete");
-  note(same_bits(a.t_final, b.t_final), "t_final");
-  note(same_bits(a.status, b.status), "status");
-  note(same_bits(a.steps, b.steps), "steps");
-  note(same_bits(a.rejected, b.rejected), "rejected");
-  note(same_bits(a.evaluations, b.evaluations), "evaluations");
-  note(same_bits(a.events, b.events), "events");
-  note(same_bits(a.samples, b.samples), "samples");
-  note(same_bits(a.reductions, b.reductions), "reductions");
-  note(same_bits(p.slot, q.slot), "event slot");
-  note(same_bits(p.time, q.time), "event time");
-  note(same_bits(p.guard, q.guard), "event guard");
-  note(same_bits(p.before, q.before), "event before");
-  note(same_bits(p.after, q.after), "event after");
-  return names;
 }
 
 }  // namespace saltus::test

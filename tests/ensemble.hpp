@@ -1,8 +1,9 @@
 // Runs an ensemble inside a test, by the same path as the program: flags -> spec -> plan -> compiled unit -> scheduler.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
-#include <map>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -74,15 +75,16 @@ inline outcome run(host::plan p) {
         copy(c.t_final, r.t_final, 1, 1), copy(c.status, r.status, 1, 1), copy(c.reductions, r.reductions, nr, 1);
         copy(c.steps, r.steps, 1, 1), copy(c.rejected, r.rejected, 1, 1), copy(c.evaluations, r.evaluations, 1, 1);
         copy(c.events, r.events, 1, 1), copy(c.samples, r.samples, ns + no, nt);
-        for (std::size_t i = 0; i < count; ++i)
-          for (std::size_t e = 0; e < c.log.slot.size(); ++e) {
-            if (c.log.slot[e] != static_cast<long long>(i)) continue;
-            const auto at = [&](const std::vector<double>& v) {
-              return std::vector<double>(v.begin() + static_cast<long>(e * ns), v.begin() + static_cast<long>((e + 1) * ns));
-            };
-            r.log.push_back({c.first_id + static_cast<std::int64_t>(i), c.log.time[e],
-                             p.model.guards[static_cast<std::size_t>(c.log.guard[e])].name, at(c.log.before), at(c.log.after)});
-          }
+        std::vector<std::size_t> rows(c.log.slot.size());
+        std::iota(rows.begin(), rows.end(), std::size_t{0});
+        std::stable_sort(rows.begin(), rows.end(), [&](auto a, auto b) { return c.log.slot[a] < c.log.slot[b]; });
+        for (const std::size_t e : rows) {
+          const auto at = [&](const std::vector<double>& v) {
+            return std::vector<double>(v.begin() + static_cast<long>(e * ns), v.begin() + static_cast<long>((e + 1) * ns));
+          };
+          r.log.push_back({c.first_id + c.log.slot[e], c.log.time[e],
+                           p.model.guards[static_cast<std::size_t>(c.log.guard[e])].name, at(c.log.before), at(c.log.after)});
+        }
       },
       [](std::int64_t) {}, stop);
   return r;

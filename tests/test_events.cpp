@@ -1,5 +1,6 @@
 // Events: what fires, when, in which order, and what becomes of an instance that cannot be trusted. The expectation of
 // each test is stated and known by analysis.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -7,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "ensemble.hpp"
+#include "sampler.hpp"
 
 namespace saltus::test {
 namespace {
@@ -66,10 +68,34 @@ TEST(Events, EvenNumbersOfRootsAreFound) {
   }
 }
 
+TEST(Events, AllRootsOfRandomCubicsOnceAndInOrder) {
+  // Three random roots in (0, 1), however close: three events each, none missed, none twice.
+  for (const char* method : {"bs3", "dp5", "dop853"}) {
+    const auto r = run(test_model("cubic_guard"),
+                       with(tight, {fmt::format("method={}", method), "sample.count=20000", "sample.r1={uniform=[0.0,1.0]}",
+                                    "sample.r2={uniform=[0.0,1.0]}", "sample.r3={uniform=[0.0,1.0]}"}));
+    host::columns in;
+    host::sampler(r.plan).fill(0, r.plan.count, in);
+    std::int64_t wrong = 0;
+    std::size_t  row   = 0;
+    for (std::size_t i = 0; i < 20000; ++i) {
+      double roots[] = {in.parameters[i], in.parameters[20000 + i], in.parameters[40000 + i]};
+      std::sort(std::begin(roots), std::end(roots));
+      if (r.events[i] != 3) ++wrong;
+      for (int k = 0; k < r.events[i]; ++k, ++row) {
+        const double nearest = std::min(roots[1] - roots[0], roots[2] - roots[1]);
+        if (r.events[i] == 3 && nearest > 1e-5) {
+          EXPECT_NEAR(r.log[row].time, roots[k], 1e-10) << method << " " << i;
+        }
+      }
+    }
+    EXPECT_EQ(wrong, 0) << method;
+  }
+}
+
 TEST(Events, ATouchIsNoCrossing) {
   for (double depth : {0.0, -1e-14, -1e-6, -1.0})
-    for (double centre : {0.5, 0.3, 0.123456789})
-      EXPECT_EQ(run(test_model("parabola"), with(tight, {fmt::format("depth={:.17f}", depth), fmt::format("centre={}", centre)})).events[0], 0)
+    for (double centre : {0.5, 0.3, 0.123456789}) EXPECT_EQ(run(test_model("parabola"), with(tight, {fmt::format("depth={:.17f}", depth), fmt::format("centre={}", centre)})).events[0], 0)
           << depth << " " << centre;
 }
 
@@ -104,6 +130,17 @@ TEST(Events, EventIterationFiresWhatATransitionMadeTrue) {
   EXPECT_NEAR(loop.t_final[0], 1.0, 1e-13);
   // The push does not reach b: only a fires.
   EXPECT_EQ(run(test_model("chain"), with(tight, {"push=0.5"})).final_discrete, (std::vector<double>{1, 0}));
+}
+
+TEST(Events, ModesFollowGuardSigns) {
+  // Slopes 1, 2, 4: y = 1 at t = 1, y = 3 at t = 2, y(3) = 7. The first mode is set before anything moves.
+  const auto r = run(test_model("modes"), tight);
+  EXPECT_NEAR(r.final("y"), 7.0, 1e-12);
+  EXPECT_EQ(r.final_discrete[0], 4.0);
+  ASSERT_EQ(r.log.size(), 2u);
+  EXPECT_NEAR(r.log[0].time, 1.0, 1e-14);
+  EXPECT_NEAR(r.log[1].time, 2.0, 1e-14);
+  EXPECT_NEAR(run(test_model("modes"), with(tight, {"initial.y=1.5"})).final("y"), 1.5 + 1.5 + 4 * 2.25, 1e-12);
 }
 
 TEST(Events, MoreGuardsThanStatesInTheirOrder) {

@@ -1,8 +1,10 @@
 // Detection in full: on the dense output of one step, the earliest interval in which an armed guard leaves its side.
 //
-// The step is looked at in a few sub-intervals (more for methods of high order, whose steps are long). In each, a guard
-// that has changed sides is a crossing; one whose slopes show a dip is followed to the bottom of the dip, so that an even
-// number of roots is found too. What comes out is a bracket [lo, hi]: no guard has left its side at lo, one has at hi.
+// The step is looked at in a few pieces (more for methods of high order, whose steps are long). In each, a guard that has
+// changed sides is a crossing. One that shows a dip - by its slopes at the ends of the piece, or by a minimum of its cubic
+// Hermite interpolant inside, before a crossing or between two points on its own side - is followed to the bottom of the
+// dip, so that two roots, and the first of three, are found too. What comes out is a bracket [lo, hi]: no guard has left
+// its side at lo, one has at hi.
 #pragma once
 
 #include "sail.hpp"
@@ -58,35 +60,73 @@ struct guards_on_step {
   }
 };
 
-/// Follows guard i to the bottom of its dip in [a, b] (secant steps on the rate, kept inside the bracket). Returns the
-/// place, if there is one, at which the guard has left its side.
+/// The cubic Hermite polynomial of values g0, g1 and slopes r0, r1 on [0, 1]: its minimum and its point of inflection.
+template <class Real>
+struct cubic_shape {
+  mask_of<Real> has_minimum;  ///< anywhere
+  Real          minimum, inflection;
+  mask_of<Real> minimum_first;  ///< the minimum lies to the left of the inflection
+
+  SALTUS_FN cubic_shape(Real g0, Real r0, Real g1, Real r1) {
+    // g(s) = g0 + r0 s + b s^2 + a s^3; of the two forms of the root, the one that does not cancel.
+    const Real rise  = g1 - g0;
+    const Real a     = (r0 + r1) - (rise + rise), b = Real(3.0) * rise - (r0 + r0 + r1);
+    const Real under = b * b - Real(3.0) * a * r0;
+    const Real root  = sqrt(max(under, Real(0.0)));
+    has_minimum      = under > Real(0.0);
+    minimum          = select(b > Real(0.0), -r0 / (b + root), (root - b) / (Real(3.0) * a));
+    inflection       = -b / (Real(3.0) * a);
+    minimum_first    = a < Real(0.0);
+  }
+};
+
+template <class Real>
+SALTUS_FN mask_of<Real> is_inside(Real s) {
+  return (s > Real(0.0)) & (s < Real(1.0));
+}
+
+/// Follows guard i to the bottom of its dip between a, where it falls, and b, where it rises: to the minimum of the cubic
+/// through both, again and again, every third try by halves. Returns the place, if any, at which it has left its side.
 template <class E, class Real>
 SALTUS_FN_COLD bracket<E, Real> probe_dip(const guards_on_step<E, Real>& on_step, const vec<Real, E::ng>& side, int i,
                                           const guards_at<E, Real>& a, const guards_at<E, Real>& b, mask_of<Real> where) {
-  Real left = a.s, right = b.s;
-  Real slope_left = side[i] * a.rate[i], slope_right = side[i] * b.rate[i];
+  Real left = a.s, g_left = side[i] * a.g[i], slope_left = side[i] * a.rate[i];
+  Real right = b.s, g_right = side[i] * b.g[i], slope_right = side[i] * b.rate[i];
   bracket<E, Real> r{mask_of<Real>::all(false), a.s, b.s};
   mask_of<Real>    open = where;
-  for (int tries = 0; tries < 12 && any(open); ++tries) {
+  for (int tries = 0; tries < 15 && any(open); ++tries) {
     const Real width  = right - left;
-    const Real secant = fma(width, slope_left / (slope_left - slope_right), left);
-    const auto good   = (secant > left) & (secant < right);
-    // Every third try halves, so that a lopsided slope cannot hold one end for ever.
-    const Real at     = select(good & mask_of<Real>::all(tries % 3 != 2), secant, fma(Real(0.5), width, left));
+    const auto cubic  = cubic_shape<Real>(g_left, width * slope_left, g_right, width * slope_right);
+    const auto good   = is_inside(cubic.minimum) & mask_of<Real>::all(tries % 3 != 2);
+    const Real at     = fma(width, select(good, cubic.minimum, Real(0.5)), left);
     const auto here   = on_step(at);
     const Real g = side[i] * here.g[i], slope = side[i] * here.rate[i];
-    const auto below  = open & (g < Real(0.0));
-    r.found           = r.found | below;
+    const auto below = open & (g < Real(0.0));
+    r.found          = r.found | below;
     assign_where(below, r.hi, at);
-    const auto falling_still = slope < Real(0.0);
-    assign_where(open & falling_still, left, at);
-    assign_where(open & falling_still, slope_left, slope);
-    assign_where(open & !falling_still, right, at);
-    assign_where(open & !falling_still, slope_right, slope);
-    // The value cannot fall below a tangent's reach: stop when the dip provably stays on its side, or cannot be told.
+    const auto falls = open & (slope < Real(0.0)), rises = open & !(slope < Real(0.0));
+    assign_where(falls, left, at);
+    assign_where(falls, g_left, g);
+    assign_where(falls, slope_left, slope);
+    assign_where(rises, right, at);
+    assign_where(rises, g_right, g);
+    assign_where(rises, slope_right, slope);
+    // It cannot fall by more than the steeper slope times the width: stop when that is not enough, or nothing is left.
     const Real reach = max(-slope_left, slope_right) * (right - left);
     open             = open & !below & (g <= reach) & (right - left > Real(4.0 * limits<typename E::T>::epsilon));
   }
+  return r;
+}
+
+/// m ? a : b, place by place.
+template <class E, class Real>
+SALTUS_FN guards_at<E, Real> select(mask_of<Real> m, const guards_at<E, Real>& a, const guards_at<E, Real>& b) {
+  guards_at<E, Real> r;
+  r.s = select(m, a.s, b.s);
+  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
+    r.g[i]    = select(m, a.g[i], b.g[i]);
+    r.rate[i] = select(m, a.rate[i], b.rate[i]);
+  });
   return r;
 }
 
@@ -97,20 +137,37 @@ SALTUS_FN_COLD bracket<E, Real> detect(const guards_on_step<E, Real>& on_step, c
   constexpr int pieces = E::Method::order >= 7 ? 8 : 4;
   bracket<E, Real>   r{mask_of<Real>::all(false), Real(0.0), Real(1.0)};
   guards_at<E, Real> a = begin;
+  const auto         keep_first = [&](mask_of<Real> m, Real s) SALTUS_INLINE_LAMBDA {
+    assign_where(m, r.hi, select(r.found, min(r.hi, s), s));
+    r.found = r.found | m;
+  };
   for (int piece = 1; piece <= pieces && any(where & !r.found); ++piece) {
-    const guards_at<E, Real> b    = piece == pieces ? end : on_step(Real(piece * (1.0 / pieces)));
-    const mask_of<Real>      open = where & !r.found;
-    const mask_of<Real> crossed   = open & any_crossed<E, Real>(side, b.g, b.rate);
-    r.found                       = r.found | crossed;
+    const guards_at<E, Real> b     = piece == pieces ? end : on_step(Real(piece * (1.0 / pieces)));
+    const mask_of<Real>      open  = where & !r.found;
+    const Real               width = b.s - a.s;
     assign_where(open, r.lo, a.s);
-    assign_where(crossed, r.hi, b.s);
+    keep_first(open & any_crossed<E, Real>(side, b.g, b.rate), b.s);
     for (int i = 0; i < E::ng; ++i) {
-      const mask_of<Real> dip = open & !has_crossed(side[i], b.g[i], b.rate[i]) & (side[i] * a.rate[i] < Real(0.0)) &
-                                (side[i] * b.rate[i] > Real(0.0));
-      if (none(dip)) continue;
-      const auto bottom = probe_dip<E, Real>(on_step, side, i, a, b, dip);
-      assign_where(bottom.found, r.hi, select(r.found, min(r.hi, bottom.hi), bottom.hi));
-      r.found = r.found | bottom.found;
+      const auto watched = open & (side[i] != Real(0.0));
+      const auto plain   = watched & !has_crossed(side[i], b.g[i], b.rate[i]) & (side[i] * a.rate[i] < Real(0.0)) &
+                         (side[i] * b.rate[i] > Real(0.0));
+      // A dip that the slopes at the ends do not show: before a crossing, or beside a maximum of the guard.
+      const Real g0 = side[i] * a.g[i], r0 = side[i] * width * a.rate[i];
+      const Real g1 = side[i] * b.g[i], r1 = side[i] * width * b.rate[i];
+      const auto cubic    = cubic_shape<Real>(g0, r0, g1, r1);
+      const auto excluded = min(min(fma(Real(1.0 / 3.0), r0, g0), fma(Real(-1.0 / 3.0), r1, g1)), g1) > Real(0.0);
+      const auto hidden   = watched & !plain & !excluded & cubic.has_minimum & is_inside(cubic.minimum) & is_inside(cubic.inflection);
+      if (none(plain | hidden)) continue;
+      guards_at<E, Real> from = a, to = b;
+      if (any(hidden)) {
+        const auto between = on_step(select(hidden, fma(width, cubic.inflection, a.s), a.s));
+        keep_first(hidden & (side[i] * between.g[i] < Real(0.0)), between.s);
+        from = select<E, Real>(hidden & !cubic.minimum_first, between, a);
+        to   = select<E, Real>(hidden & cubic.minimum_first, between, b);
+      }
+      const auto falls_and_rises = (side[i] * from.rate[i] < Real(0.0)) & (side[i] * to.rate[i] > Real(0.0));
+      const auto bottom          = probe_dip<E, Real>(on_step, side, i, from, to, (plain | hidden) & falls_and_rises);
+      keep_first(bottom.found, bottom.hi);
     }
     a = b;
   }

@@ -59,7 +59,7 @@ SALTUS_FN_COLD Real root_on_dense(const guards_on_step<E, Real>& on_step, const 
                                   bracket<E, Real>& b, mask_of<Real> where) {
   Real          at   = Real(0.5) * (b.lo + b.hi);
   mask_of<Real> open = where;
-  for (int tries = 0; tries < 16 && any(open); ++tries) {
+  for (int tries = 0; tries < 40 && any(open); ++tries) {
     const auto    here = on_step(at);
     mask_of<Real> across;
     Real          uni;
@@ -93,11 +93,13 @@ SALTUS_FN_COLD landing<E, Real> locate(instance<E, Real>& x, const trial<E, Real
 
   Real theta = root_on_dense<E, Real>(on_step, side, b, where);
 
-  // Re-integrate, and correct by Newton, until a first-order move along f is exact to rounding. The bracket is now that
-  // of re-integrated points: it starts from the step's own ends.
-  constexpr double near = sizeof(T) == 8 ? 0x1p-27 : 0x1p-12;
-  Real             lo = Real(0.0), hi = Real(1.0), uni = Real(0.0), move = Real(0.0);
-  mask_of<Real>    hi_known = any_crossed<E, Real>(side, a.g.value, a.g.rate);
+  // Re-integrate, and correct by Newton, until a first-order move along f is exact to rounding. The bracket's upper end is
+  // believed of the interpolant until a re-integrated point beyond a root is known; Newton may not leave it, or it might
+  // pass the first root and settle for a later one.
+  constexpr double    near = sizeof(T) == 8 ? 0x1p-27 : 0x1p-12;
+  const mask_of<Real> end_is_across = any_crossed<E, Real>(side, a.g.value, a.g.rate);
+  Real                lo = Real(0.0), hi = b.hi, uni = Real(0.0), move = Real(0.0);
+  mask_of<Real>       hi_known = end_is_across & (b.hi >= Real(1.0));
   mask_of<Real>    open = where;
   landing<E, Real> p;
   p.phantom = mask_of<Real>::all(false);
@@ -134,9 +136,12 @@ SALTUS_FN_COLD landing<E, Real> locate(instance<E, Real>& x, const trial<E, Real
     assign_where(open & across, hi, theta);
     hi_known = hi_known | (open & across);
     assign_where(open & !across, lo, theta);
-    // At the far end and nothing is across: the interpolant's root does not exist.
-    const auto absent = open & !across & !hi_known & (theta >= b.hi);
-    p.phantom         = p.phantom | absent;
+    // At the bracket's end nothing is across: the root lies behind it if the step's own end is across, else nowhere.
+    const auto nothing = open & !across & !hi_known & (theta >= hi);
+    const auto absent  = nothing & !end_is_across;
+    p.phantom          = p.phantom | absent;
+    assign_where(nothing & end_is_across, hi, Real(1.0));
+    hi_known = hi_known | (nothing & end_is_across);
     const auto close_ = abs(to_root) <= Real(near) * h + Real(0.5) * time_tolerance(p.t, h, tol);
     const auto narrow = hi_known & (hi - lo <= Real(limits<T>::epsilon) * Real(2.0));
     open              = open & !absent & !close_ & !narrow;
@@ -144,42 +149,47 @@ SALTUS_FN_COLD landing<E, Real> locate(instance<E, Real>& x, const trial<E, Real
     const Real newton  = theta + to_root / h;
     const auto inside  = (newton > lo) & (newton < hi);
     const auto shrinks = mask_of<Real>::all(tries < 3) | (hi - lo < Real(0.5) * old_width);
-    const Real fallback = select(hi_known, Real(0.5) * (lo + hi), max(b.hi, lo));
+    const Real fallback = select(hi_known, Real(0.5) * (lo + hi), hi);
     theta = select(open, select(inside & shrinks, newton, fallback), theta);
   }
   p.failed = open;
+  move     = select(abs(move) <= Real(2.0 * near) * h + time_tolerance(p.t, h, tol), move, Real(0.0));
 
-  // The last correction, along f, to the proper side. `shift` grows until every guard aimed at is where it belongs.
-  vec<Real, E::n>  y0 = p.y;
-  const auto       f1 = p.s.f1();
-  const Real       t0 = p.t;
-  const auto       reachable = abs(move) <= Real(2.0 * near) * h + time_tolerance(t0, h, tol);
-  move                       = select(reachable, move, Real(0.0));
-  const Real tick = Real(limits<T>::epsilon) * max(abs(t0), h);
-  const Real tau  = time_tolerance(t0, h, tol);
+  // The last corrections, along f, to the proper side: Newton again, since near a tangency g is far from linear even over
+  // this distance, and beyond it by a shift that grows until every guard that is due is where it belongs.
+  const vec<Real, E::n> y0 = p.y, f1 = p.s.f1();
+  const Real            t0 = p.t;
+  const Real tau   = time_tolerance(t0, h, tol);
+  const Real reach = Real(2.0 * near) * h + tau;
+  const Real tick  = Real(limits<T>::epsilon) * max(abs(t0), h);
   mask_of<Real> seeking = where & !p.phantom & !p.failed;
   p.fires               = mask_of<Real>::all(false);
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { p.due[i] = Real(0.0); });
   constexpr int shift_tries = 9;  // the last shift is 65536 roundings of t: 1.5e-11 relative
-  Real          shift       = tick;
+  Real          shift = tick, d = Real(0.0);
   for (int tries = 0; tries < shift_tries && any(seeking); ++tries) {
-    const Real d = move + select(uni > Real(0.5), -shift, shift);
+    const Real onward = d + move + select(uni > Real(0.5), -shift, shift);
+    d                 = select(abs(onward) <= reach, onward, d);
     vec<Real, E::n> y;
     each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { y[i] = fma(d, f1[i], y0[i]); });
-    const Real t = max(t0 + d, x.t);
-    const auto g = E::form::guards_along(t, y, f1, x.held);
-    // Due: across already, or so close before its root that time cannot tell them apart.
+    const Real t    = max(t0 + d, x.t);
+    const auto g    = E::form::guards_along(t, y, f1, x.held);
+    const bool last = tries == shift_tries - 1;
+    // Due: across already, or so close before its root that time cannot tell them apart. On the last try - a grazing guard
+    // may have no clean side within reach - only what is across, and unilateral guards.
     mask_of<Real>    bilateral_short = mask_of<Real>::all(false), bilateral_due = bilateral_short;
     mask_of<Real>    unilateral_past = bilateral_short, any_due = bilateral_short;
     vec<Real, E::ng> due;
     static_for<E::ng>([&](auto i) SALTUS_INLINE_LAMBDA {
+      constexpr bool is_bilateral = guard_of<E, i>.side == bilateral;
       const auto across = has_crossed(side[i], g.value[i], g.rate[i]);
       const auto close_ = (side[i] * g.rate[i] < Real(0.0)) &
-                          (side[i] * g.value[i] <= abs(g.rate[i]) * (tau + Real(2.0) * shift));
+                          (side[i] * g.value[i] <= abs(g.rate[i]) * (tau + Real(2.0) * shift)) &
+                          mask_of<Real>::all(!(is_bilateral && last));
       const auto is_due = (side[i] != Real(0.0)) & (across | close_);
       any_due           = any_due | is_due;
       due[i]            = select(is_due, Real(1.0), Real(0.0));
-      if constexpr (guard_of<E, i>.side == bilateral) {
+      if constexpr (is_bilateral) {
         bilateral_due   = bilateral_due | is_due;
         bilateral_short = bilateral_short | (is_due & !(across & (g.value[i] != Real(0.0))));
       } else {
@@ -189,8 +199,7 @@ SALTUS_FN_COLD landing<E, Real> locate(instance<E, Real>& x, const trial<E, Real
     // If guards of both kinds are due, the bilateral ones decide: past.
     assign_where(seeking & bilateral_due, uni, Real(0.0));
     const auto settled = any_due & !bilateral_short & (bilateral_due | !unilateral_past);
-    // The last try is taken as it is: a grazing guard may have no clean side within reach.
-    const auto take_it = seeking & (settled | mask_of<Real>::all(tries == shift_tries - 1));
+    const auto take_it = seeking & (settled | mask_of<Real>::all(last));
     each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(take_it, p.y[i], y[i]); });
     each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
       assign_where(take_it, p.g[i], g.value[i]);
@@ -201,6 +210,9 @@ SALTUS_FN_COLD landing<E, Real> locate(instance<E, Real>& x, const trial<E, Real
     p.fires = p.fires | (take_it & any_due);
     seeking = seeking & !take_it;
     shift   = shift * Real(4.0);
+    mask_of<Real> across;
+    Real          aim;
+    move = newton_to_first<E, Real>(side, g.value, g.rate, across, aim);
   }
   // The step that led there ends where the landing is, for all who look at it afterwards.
   p.s.y1 = p.y;

@@ -103,9 +103,9 @@ SALTUS_FN_COLD void fire(instance<E, pack<T, W>>& x, vec<pack<T, W>, E::ng> g, v
       fired[i]            = max(fired[i], due[i]);
       const Real now      = x.held.locked[i];
       const auto was_up = g[i] >= Real(0.0), is_up = now >= Real(0.0);
-      mask_of<Real> moved = info.which == falling  ? (was_up & (!is_up))
-                            : info.which == rising ? ((!was_up) & is_up)
-                                                   : was_up ^ is_up;
+      mask_of<Real> moved = was_up ^ is_up;
+      if constexpr (info.which == falling) moved = moved & was_up;
+      if constexpr (info.which == rising) moved = moved & is_up;
       moved = moved & (fired[i] < Real(0.5));
       if constexpr (info.side == unilateral && info.which == falling)
         moved = moved | ((now < Real(0.0)) & (x.rate[i] <= Real(0.0)));

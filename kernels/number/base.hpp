@@ -66,12 +66,22 @@ SALTUS_FN void each(F&& body) {
   }
 }
 
-/// A fixed number of values; `vec<Real, 0>` is allowed and empty.
+/// A fixed number of values; none are allowed.
 template <class Real, int N>
 struct vec {
   using value_type          = Real;
   static constexpr int size = N;
-  Real                 data[N > 0 ? N : 1];
+  Real                 data[N];
+
+  SALTUS_FN Real&       operator[](int i) { return data[i]; }
+  SALTUS_FN const Real& operator[](int i) const { return data[i]; }
+};
+
+template <class Real>
+struct vec<Real, 0> {
+  using value_type          = Real;
+  static constexpr int size = 0;
+  Real                 data[1] = {};  ///< so that an index still names something; never used
 
   SALTUS_FN Real&       operator[](int i) { return data[i]; }
   SALTUS_FN const Real& operator[](int i) const { return data[i]; }

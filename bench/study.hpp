@@ -1,0 +1,163 @@
+// One ensemble whose speed and accuracy are measured.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "ensemble.hpp"
+#include "machine.hpp"
+#include "method/by_name.hpp"
+#include "method/erk.hpp"
+
+namespace saltus::bench {
+
+/// What is solved: a model over a range of one parameter.
+struct problem {
+  std::string label;
+  std::string model;  ///< a built-in's name or the path of a header
+  std::string parameter;
+  double      from, to, t_end;
+  int         rhs_flops;  ///< operations of one right-hand side, a square root counted as one
+};
+
+/// How: by which method, how sharply, and in which order the values of the parameter come.
+struct study {
+  problem      what;
+  std::string  method;
+  double       rtol;  ///< and atol
+  bool         random;
+  std::int64_t count;  ///< instances
+
+  std::string name() const {
+    return fmt::format("{}/{}/{:g}/{}", what.label, method, rtol, random ? "random" : "sweep");
+  }
+
+  host::plan plan(const std::string& by, double tolerance, int lanes, int threads) const {
+    std::vector<std::string> settings = {"method=" + by, fmt::format("rtol={:e}", tolerance),
+                                         fmt::format("t=[0.0, {:e}]", what.t_end)};
+    if (random) {
+      settings.push_back(fmt::format("sample.count={}", count));
+      settings.push_back(fmt::format("sample.{}.uniform=[{:e}, {:e}]", what.parameter, what.from, what.to));
+    } else {
+      settings.push_back(
+          fmt::format("sweep.{}={{from={:e}, to={:e}, count={}}}", what.parameter, what.from, what.to, count));
+    }
+    host::plan p = test::plan_of(what.model, settings);
+    p.lanes      = lanes;
+    p.threads    = threads;
+    return p;
+  }
+};
+
+/// Seconds that one run of an ensemble takes.
+struct duration {
+  double cpu, wall;
+};
+
+/// The mean of as many runs as last a twentieth of a second.
+inline duration time_of(const host::plan& p, host::backend& where) {
+  const std::atomic<bool> stop{false};
+  duration                sum{0, 0};
+  int                     runs = 0;
+  do {
+    const double cpu   = cpu_seconds();
+    const auto   begin = std::chrono::steady_clock::now();
+    host::run_ensemble(p, where, [](const host::chunk_data&) {}, [](std::int64_t) {}, stop);
+    sum.wall += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    sum.cpu += cpu_seconds() - cpu;
+    ++runs;
+  } while (sum.cpu < 0.05);
+  return {sum.cpu / runs, sum.wall / runs};
+}
+
+template <class Number>
+bool same_bits(const std::vector<Number>& a, const std::vector<Number>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(Number)) == 0;
+}
+
+/// True if two runs left the same results, to the last bit.
+inline bool same_results(const test::outcome& a, const test::outcome& b) {
+  return same_bits(a.final_state, b.final_state) && same_bits(a.t_final, b.t_final) && same_bits(a.status, b.status) &&
+         same_bits(a.steps, b.steps) && same_bits(a.rejected, b.rejected) && same_bits(a.events, b.events);
+}
+
+/// A number that two different sets of final states hardly share (FNV-1a over their bytes), to compare processes.
+inline std::uint64_t digest(const test::outcome& r) {
+  std::uint64_t h = 0xcbf29ce484222325;
+  for (const double y : r.final_state) {
+    std::uint64_t bits;
+    std::memcpy(&bits, &y, sizeof bits);
+    h = (h ^ bits) * 0x100000001b3;
+  }
+  return h;
+}
+
+/// Error of the final states against a reference, per instance max_i |y_i - r_i| / max(1, |r_i|).
+struct accuracy {
+  double       median, most, largest;  ///< `most`: 95 of 100 are below
+  std::int64_t other_events;           ///< instances with another number of events than the reference: not among the errors
+};
+
+inline accuracy accuracy_of(const test::outcome& r, const test::outcome& reference) {
+  const auto          n = static_cast<std::size_t>(r.plan.count);
+  std::vector<double> errors;
+  accuracy            a{0, 0, 0, 0};
+  for (std::size_t id = 0; id < n; ++id) {
+    if (r.events[id] != reference.events[id]) {
+      ++a.other_events;
+      continue;
+    }
+    double worst = 0;
+    for (std::size_t at = id; at < r.final_state.size(); at += n) {
+      const double exact = reference.final_state[at];
+      worst              = std::max(worst, std::abs(r.final_state[at] - exact) / std::max(1.0, std::abs(exact)));
+    }
+    errors.push_back(worst);
+  }
+  std::sort(errors.begin(), errors.end());
+  if (errors.empty()) return a;
+  a.median  = errors[errors.size() / 2];
+  a.most    = errors[errors.size() * 95 / 100];
+  a.largest = errors.back();
+  return a;
+}
+
+/// Operations of one trial step of a method: the stages' weighted sums, the right-hand sides, the error estimate. Norm,
+/// controller, guards and landing are left out, so a rate made of it is a lower bound.
+template <class Method>
+constexpr int step_flops(int states, int rhs_flops) {
+  const auto terms = [](const double* row, int length) {
+    int count = 0;
+    for (int i = 0; i < length; ++i) count += row[i] != 0;
+    return count;
+  };
+  int per_state = 0;
+  for (int i = 1; i < Method::stages; ++i) per_state += 2 * terms(Method::a[i], i) + 1;
+  if (!Method::fsal) per_state += 2 * terms(Method::b, Method::stages) + 1;
+  per_state += 2 * terms(Method::e, Method::stages) - 1;
+  if (Method::two_errors) per_state += 2 * terms(Method::e3, Method::stages) - 1;
+  return states * per_state + evaluations_per_step<Method> * rhs_flops;
+}
+
+/// Operations per right-hand-side evaluation, all others of the step included.
+inline double flops_per_evaluation(const study& s, int states) {
+  const auto of = [&]<class Method>(Method) {
+    return step_flops<Method>(states, s.what.rhs_flops) / static_cast<double>(evaluations_per_step<Method>);
+  };
+  if (s.method == "dp5") return of(methods::by_name<"dp5">{});
+  if (s.method == "dop853") return of(methods::by_name<"dop853">{});
+  throw std::logic_error("no operation count for " + s.method);
+}
+
+}  // namespace saltus::bench

@@ -1,0 +1,58 @@
+// Compares the results of a chunk of instances bit by bit.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "result.hpp"
+
+namespace saltus::test {
+
+template <class Number>
+bool same_bits(const std::vector<Number>& a, const std::vector<Number>& b) {
+  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(Number)) == 0);
+}
+
+/// The rows of an event log by instance; an instance's own rows keep their order.
+inline host::event_log by_instance(const host::event_log& log) {
+  std::vector<std::size_t> order(log.slot.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return log.slot[a] < log.slot[b]; });
+  host::event_log r;
+  r.state_count = log.state_count;
+  const auto n  = static_cast<std::size_t>(log.state_count);
+  for (const std::size_t row : order)
+    r.append(log.slot[row], log.time[row], log.guard[row], &log.before[row * n], &log.after[row * n]);
+  return r;
+}
+
+/// The names of all columns in which two results differ in any bit; empty if there is none.
+inline std::string differences(const host::chunk_data& a, const host::chunk_data& b) {
+  const host::event_log p = by_instance(a.log), q = by_instance(b.log);
+  std::string           names;
+  const auto            note = [&](bool same, const char* name) {
+    if (!same) names += std::string(names.empty() ? "" : ", ") + name;
+  };
+  note(same_bits(a.final_state, b.final_state), "final_state");
+  note(same_bits(a.final_output, b.final_output), "final_output");
+  note(same_bits(a.final_discrete, b.final_discrete), "final_discrete");
+  note(same_bits(a.t_final, b.t_final), "t_final");
+  note(same_bits(a.status, b.status), "status");
+  note(same_bits(a.steps, b.steps), "steps");
+  note(same_bits(a.rejected, b.rejected), "rejected");
+  note(same_bits(a.evaluations, b.evaluations), "evaluations");
+  note(same_bits(a.events, b.events), "events");
+  note(same_bits(a.samples, b.samples), "samples");
+  note(same_bits(a.reductions, b.reductions), "reductions");
+  note(same_bits(p.slot, q.slot), "event slot");
+  note(same_bits(p.time, q.time), "event time");
+  note(same_bits(p.guard, q.guard), "event guard");
+  note(same_bits(p.before, q.before), "event before");
+  note(same_bits(p.after, q.after), "event after");
+  return names;
+}
+
+}  // namespace saltus::test

@@ -1,0 +1,1224 @@
+// The program `saltus` from outside: the real one as a child process, with a cache of its own; what it writes to stdout
+// and stderr, what it returns, what it leaves behind. Results are read back through the NetCDF C library.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+#include <netcdf.h>
+#include <pty.h>
+#include <spawn.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <regex>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+extern char** environ;
+
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+
+using words   = std::vector<std::string>;
+using setting = std::map<std::string, std::string>;  // environment variables
+
+std::string read(const fs::path& file) {
+  std::ifstream     in(file, std::ios::binary);
+  std::stringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+void write(const fs::path& file, const std::string& text) { std::ofstream(file, std::ios::binary) << text; }
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  const auto at = text.find(from);
+  if (at == text.npos) throw std::logic_error("the text has no " + from);
+  return text.replace(at, from.size(), to);
+}
+
+/// The line on which `what` stands first, from 1.
+int line_of(const std::string& text, const std::string& what) {
+  return 1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<long>(text.find(what)), '\n'));
+}
+
+std::string on_path(const std::string& program) {
+  std::stringstream path(std::getenv("PATH"));
+  for (std::string folder; std::getline(path, folder, ':');)
+    if (const fs::path file = fs::path(folder) / program; access(file.c_str(), X_OK) == 0) return file;
+  return {};
+}
+
+/// The values in a JSON text by their paths, "status.finished", "models[0].model"; a list also by its length, "models#".
+/// Throws if the text is anything but one JSON value.
+class json {
+ public:
+  explicit json(const std::string& text) : text_(text) {
+    value("");
+    if (skip() != text_.size()) fail();
+  }
+  const std::string& operator[](const std::string& path) const { return values_.at(path); }
+  double             number(const std::string& path) const { return std::stod(values_.at(path)); }
+
+ private:
+  [[noreturn]] void fail() const { throw std::runtime_error(fmt::format("no JSON at {}: {}", at_, text_)); }
+  std::size_t       skip() { return at_ = std::min(text_.find_first_not_of(" \t\r\n", at_), text_.size()); }
+  bool              take(char c) { return skip() < text_.size() && text_[at_] == c && ++at_; }
+
+  std::string string() {
+    static const std::regex form(R"re(^"((?:[^"\\\x01-\x1f]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*)")re");
+    std::smatch             m;
+    skip();
+    if (!std::regex_search(text_.begin() + static_cast<long>(at_), text_.end(), m, form)) fail();
+    at_ += static_cast<std::size_t>(m.length());
+    return m[1];
+  }
+  void value(const std::string& path) {
+    static const std::regex plain(
+        R"(^(?:true|false|null|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)(?![\w.]))");
+    std::smatch m;
+    if (take('{')) {
+      if (take('}')) return;
+      do {
+        const std::string key = string();
+        if (!take(':')) fail();
+        value(path.empty() ? key : path + "." + key);
+      } while (take(','));
+      if (!take('}')) fail();
+    } else if (take('[')) {
+      int n = 0;
+      if (!take(']')) {
+        do value(fmt::format("{}[{}]", path, n++));
+        while (take(','));
+        if (!take(']')) fail();
+      }
+      values_[path + "#"] = std::to_string(n);
+    } else if (skip() < text_.size() && text_[at_] == '"') {
+      values_[path] = string();
+    } else if (std::regex_search(text_.begin() + static_cast<long>(at_), text_.end(), m, plain)) {
+      values_[path] = m.str();
+      at_ += static_cast<std::size_t>(m.length());
+    } else {
+      fail();
+    }
+  }
+
+  const std::string                  text_;
+  std::size_t                        at_ = 0;
+  std::map<std::string, std::string> values_;
+};
+
+/// The variables of a result file, as bits.
+class results {
+ public:
+  explicit results(const fs::path& path) {
+    int file = -1, count = 0;
+    if (nc_open(path.c_str(), NC_NOWRITE, &file) != NC_NOERR) throw std::runtime_error("not NetCDF: " + path.string());
+    nc_inq_nvars(file, &count);
+    for (int id = 0; id < count; ++id) {
+      char        name[NC_MAX_NAME + 1];
+      int         rank = 0, dimensions[NC_MAX_VAR_DIMS];
+      std::size_t size = 1;
+      nc_inq_var(file, id, name, nullptr, &rank, dimensions, nullptr);
+      for (int d = 0; d < rank; ++d) {
+        std::size_t length = 0;
+        nc_inq_dimlen(file, dimensions[d], &length);
+        size *= length;
+      }
+      auto& values = values_[name];
+      values.resize(size);
+      if (nc_get_var_double(file, id, values.data()) != NC_NOERR)
+        throw std::runtime_error(std::string("unreadable: ") + name);
+    }
+    nc_close(file);
+  }
+  const std::vector<double>& operator[](const std::string& name) const { return values_.at(name); }
+
+  /// Everything that must not depend on how a run is cut up: all but what the run was given.
+  std::vector<std::string> outcomes() const {
+    std::vector<std::string> names;
+    for (const auto& [name, values] : values_)
+      if (name.rfind("final_", 0) == 0 || name == "t_final" || name == "status" || name == "steps" ||
+          name == "rejected" || name == "rhs_evaluations" || name == "n_events")
+        names.push_back(name);
+    return names;
+  }
+
+ private:
+  std::map<std::string, std::vector<double>> values_;
+};
+
+bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0;
+}
+
+void expect_same_bits(const results& a, const results& b, const std::string& what) {
+  ASSERT_GE(a.outcomes().size(), 7u);
+  for (const auto& name : a.outcomes()) EXPECT_TRUE(same_bits(a[name], b[name])) << name << ", " << what;
+}
+
+/// A folder that all tests share, and goes with them.
+const fs::path& workplace() {
+  static const struct here {
+    fs::path path;
+    here() {
+      std::string name = (fs::canonical(fs::temp_directory_path()) / "saltus_cli_XXXXXX").string();
+      path             = mkdtemp(name.data());
+    }
+    ~here() { fs::remove_all(path); }
+  } here;
+  return here.path;
+}
+
+struct outcome {
+  int         code   = -1;  ///< what the program returned, -1 if a signal ended it
+  int         signal = 0;
+  std::string out, err;
+  double      seconds = 0;
+};
+
+/// A program that runs; stdout and stderr go to files of its own.
+class child {
+ public:
+  child(const std::string& program, const words& arguments, const fs::path& folder, const setting& settings,
+        const std::string& out, int terminal = -1) {
+    static int count = 0;
+    const auto name  = workplace() / fmt::format("child_{}", ++count);
+    out_             = out.empty() ? name.string() + ".out" : out;
+    err_             = name.string() + ".err";
+
+    words kept;
+    for (char** e = environ; *e; ++e) {
+      const std::string variable(*e, std::strcspn(*e, "="));
+      if (!settings.count(variable) && variable != "SALTUS_CXX" && variable != "NO_COLOR") kept.push_back(*e);
+    }
+    for (const auto& [variable, value] : settings) kept.push_back(variable + "=" + value);
+    words given = {program};
+    given.insert(given.end(), arguments.begin(), arguments.end());
+    const auto pointers = [](words& list) {
+      std::vector<char*> p;
+      for (auto& w : list) p.push_back(w.data());
+      p.push_back(nullptr);
+      return p;
+    };
+
+    posix_spawn_file_actions_t files;
+    posix_spawn_file_actions_init(&files);
+    posix_spawn_file_actions_addchdir_np(&files, folder.c_str());
+    posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, out_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
+    if (terminal >= 0) posix_spawn_file_actions_adddup2(&files, terminal, STDERR_FILENO);
+    else posix_spawn_file_actions_addopen(&files, STDERR_FILENO, err_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
+    const int failed =
+        posix_spawn(&id_, program.c_str(), &files, nullptr, pointers(given).data(), pointers(kept).data());
+    posix_spawn_file_actions_destroy(&files);
+    if (failed) throw std::runtime_error("cannot run " + program + ": " + std::strerror(failed));
+  }
+  ~child() {
+    if (id_ > 0) ::kill(id_, SIGKILL), wait();
+  }
+  child(const child&)            = delete;
+  child& operator=(const child&) = delete;
+
+  void signal(int number) const { ::kill(id_, number); }
+
+  bool runs() {
+    siginfo_t info{};
+    return id_ > 0 && waitid(P_PID, static_cast<id_t>(id_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           info.si_pid == 0;
+  }
+
+  /// Until something has happened or the program has ended; false if it has not.
+  bool wait_for(const std::function<bool()>& what) {
+    while (!what()) {
+      if (!runs()) return what();
+      std::this_thread::sleep_for(2ms);
+    }
+    return true;
+  }
+
+  outcome wait() {
+    int status = 0;
+    ::waitpid(std::exchange(id_, 0), &status, 0);
+    outcome o;
+    if (WIFEXITED(status)) o.code = WEXITSTATUS(status);
+    else o.signal = WTERMSIG(status);
+    if (fs::is_regular_file(out_)) o.out = read(out_);
+    o.err     = read(err_);
+    o.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+    return o;
+  }
+
+ private:
+  pid_t                                 id_ = 0;
+  std::string                           out_, err_;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+/// A bilinear oscillator: spring 1 above rest, `stiffness` below. Released at 1 it passes rest at pi/2 with velocity -1.
+/// From t = limit on its right-hand side is not a number; before, the term is exactly zero.
+const std::string oscillator = R"(#include <saltus.hpp>
+
+struct oscillator {
+  static constexpr auto   title  = "Oscillator, \"soft\" above\\stiff below, by Jörg";
+  static constexpr auto   source = "none";
+  static constexpr double span[] = {0.0, 2.0};
+
+  enum state { place, velocity };
+  static constexpr saltus::variable<state> state_list[] = {
+      {place, 1.0, "m", "distance from rest"},
+      {velocity, 0.0, "m/s", "its rate"},
+  };
+  enum parameter { stiffness, limit };
+  static constexpr saltus::variable<parameter> parameter_list[] = {
+      {stiffness, 4.0, "1/s2", "of the lower spring"},
+      {limit, 1e9, "s", "time at which the right-hand side ceases to be a number"},
+  };
+  enum guard { centre };
+  static constexpr saltus::crossing<guard> guard_list[] = {
+      {centre, saltus::both, saltus::bilateral, "from one spring to the other"},
+  };
+  static void rhs(const auto& at, auto& dy) {
+    dy[place]    = at[velocity];
+    dy[velocity] = -select(at.above(centre), 1.0, at[stiffness]) * at[place] + 0.0 * sqrt(at[limit] - at.t);
+  }
+  static void guards(const auto& at, auto& g) { g[centre] = at[place]; }
+};
+)";
+
+/// Decay with a rate that stands partly in the header, partly in a file that it includes.
+const std::string decay = R"(#include <saltus.hpp>
+#include "factor.hpp"
+
+struct decay {
+  static constexpr double span[] = {0.0, 1.0};
+  enum state { amount };
+  static constexpr saltus::variable<state> state_list[] = {{amount, 1.0, "kg", "what is left"}};
+  static void rhs(const auto& at, auto& dy) { dy[amount] = -1.0 * factor * at[amount]; }
+};
+)";
+
+class cli : public testing::Test {
+ protected:
+  void SetUp() override {
+    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
+    folder_          = workplace() / test->name();
+    fs::create_directories(folder_);
+    fs::create_directories(shared_cache());
+    write(model(), oscillator);
+  }
+
+  static fs::path shared_cache() { return workplace() / "cache"; }
+  /// The oscillator: one file for all tests, so that it is compiled once.
+  static std::string model() { return workplace() / "oscillator.hpp"; }
+  const fs::path&    folder() const { return folder_; }
+
+  std::unique_ptr<child> start(const words& arguments, setting settings = {}, int terminal = -1) const {
+    settings.emplace("SALTUS_CACHE", shared_cache());
+    return std::make_unique<child>(SALTUS_PROGRAM, arguments, folder_, settings, stdout_, terminal);
+  }
+  outcome saltus(const words& arguments, const setting& settings = {}) const {
+    return start(arguments, settings)->wait();
+  }
+  /// Runs what is expected to go well, and reads its file.
+  results run(words arguments, const setting& settings = {}) const {
+    static int count = 0;
+    const auto file  = fmt::format("run_{}.nc", ++count);
+    arguments.insert(arguments.begin(), "run");
+    arguments.insert(arguments.end(), {"--quiet", "-o", file});
+    const auto o = saltus(arguments, settings);
+    EXPECT_EQ(o.code, 0) << o.err;
+    return results(folder_ / file);
+  }
+
+  /// A run of minutes: 2 ms an instance on a fast core.
+  static words endless() {
+    return {"run",   model(),     "--set", "t=[0,5000]",
+            "--set", "rtol=1e-9", "--set", "sweep.stiffness={from=1.0, to=9.0, count=100000}",
+            "-o",    "long.nc"};
+  }
+
+  /// What stands in a cache and is no compiled unit.
+  static words debris(const fs::path& cache) {
+    words names;
+    for (const auto& entry : fs::directory_iterator(cache))
+      if (!std::regex_match(entry.path().filename().string(), std::regex("[0-9a-f]{32}\\.so")))
+        names.push_back(entry.path().filename());
+    return names;
+  }
+  static std::size_t units(const fs::path& cache) {
+    return static_cast<std::size_t>(std::distance(fs::directory_iterator(cache), {})) - debris(cache).size();
+  }
+
+  std::string stdout_;  ///< where stdout goes, if not to a file of its own
+
+ private:
+  fs::path folder_;
+};
+
+// ------------------------------------------------------------------------------------------------------------- the commands
+
+TEST_F(cli, alone_it_prints_its_help_and_counts_as_misused) {
+  const auto o = saltus({});
+  EXPECT_EQ(o.code, 2);
+  EXPECT_EQ(o.out, "");
+  for (const char* command : {"list", "describe", "check", "run", "show", "doctor"})
+    EXPECT_NE(o.err.find(fmt::format("\n  {} ", command)), std::string::npos) << o.err;
+  EXPECT_NE(o.err.find("Exit codes: 0 ok"), std::string::npos) << o.err;
+}
+
+TEST_F(cli, every_command_has_a_help) {
+  for (const std::string command : {"list", "describe", "check", "run", "show", "doctor"}) {
+    const auto o = saltus({command, "--help"});
+    EXPECT_EQ(o.code, 0);
+    EXPECT_EQ(o.err, "");
+    EXPECT_NE(o.out.find("Usage: saltus " + command), std::string::npos) << o.out;
+    EXPECT_NE(o.out.find("--json"), std::string::npos) << o.out;
+  }
+  EXPECT_NE(saltus({"run", "--help"}).out.find("Usage: saltus run [OPTIONS] SPEC|MODEL"), std::string::npos);
+  const auto version = saltus({"--version"});
+  EXPECT_EQ(version.code, 0);
+  EXPECT_TRUE(std::regex_match(version.out, std::regex("\\d+\\.\\d+\\.\\d+\n"))) << version.out;
+}
+
+TEST_F(cli, a_misused_command_line_gets_one_sentence_and_the_way_to_the_help) {
+  const struct {
+    words       arguments;
+    std::string err;
+  } cases[] = {
+      {{"rum", "lorenz"},
+       "saltus: rum: unknown command; did you mean run? allowed: list, describe, check, run, show, doctor\nsaltus "
+       "--help tells more\n"},
+      {{"run"}, "saltus run: SPEC|MODEL is required\nsaltus run --help tells more\n"},
+      {{"describe"}, "saltus describe: MODEL is required\nsaltus describe --help tells more\n"},
+      {{"show"}, "saltus show: FILE is required\nsaltus show --help tells more\n"},
+      {{"run", "lorenz", "mao_1"}, "saltus run: mao_1: one argument too many\nsaltus run --help tells more\n"},
+      {{"list", "--jsn"},
+       "saltus list: --jsn: unknown flag; did you mean --json? allowed: --help, --json\nsaltus list --help tells "
+       "more\n"},
+      {{"run", "--thread", "2"},
+       "saltus run: --thread: unknown flag; did you mean --threads? allowed: --help, --set, --seed, --method, "
+       "--backend, --threads, "
+       "--lanes, --chunk, --output, --json, --quiet\nsaltus run --help tells more\n"},
+      {{"run", "lorenz", "--set"}, "saltus run: --set: 1 required KEY=VALUE missing\nsaltus run --help tells more\n"},
+  };
+  for (const auto& c : cases) {
+    const auto o = saltus(c.arguments);
+    EXPECT_EQ(o.code, 2);
+    EXPECT_EQ(o.out, "");
+    EXPECT_EQ(o.err, c.err);
+  }
+}
+
+TEST_F(cli, list_names_every_problem) {
+  const auto text = saltus({"list"});
+  EXPECT_EQ(text.code, 0);
+  EXPECT_EQ(text.err, "");
+  EXPECT_NE(text.out.find("relief_valve         Relief valve with impacts (3 states, 1 guard)\n"), std::string::npos)
+      << text.out;
+
+  const auto object = saltus({"list", "--json"});
+  EXPECT_EQ(object.code, 0);
+  EXPECT_EQ(object.err, "");
+  const json models(object.out);
+  words      listed, there;
+  for (int i = 0; i < models.number("models#"); ++i) listed.push_back(models[fmt::format("models[{}].model", i)]);
+  for (const auto& entry : fs::directory_iterator(fs::path(SALTUS_SOURCE_FOLDER) / "problems"))
+    if (entry.path().extension() == ".hpp") there.push_back(entry.path().stem());
+  std::sort(there.begin(), there.end());
+  EXPECT_EQ(listed, there);
+  EXPECT_EQ(std::count(text.out.begin(), text.out.end(), '\n'), models.number("models#"));
+}
+
+TEST_F(cli, describe_says_what_the_header_says) {
+  const auto text = saltus({"describe", model()});
+  EXPECT_EQ(text.code, 0);
+  EXPECT_EQ(text.err, "");
+  for (const char* line : {"oscillator: Oscillator, \"soft\" above\\stiff below, by Jörg\n", "t:      0 .. 2\n",
+                           "stiffness                     4 1/s2       of the lower spring\n",
+                           "centre             both     bilateral   from one spring to the other\n"})
+    EXPECT_NE(text.out.find(line), std::string::npos) << text.out;
+  EXPECT_NE(text.out.find("file:   " + model() + "\n"), std::string::npos) << text.out;
+
+  const auto object = saltus({"describe", "--json", model()});
+  EXPECT_EQ(object.code, 0);
+  EXPECT_EQ(object.err, "");
+  const json model(object.out);
+  EXPECT_EQ(model["model"], "oscillator");
+  EXPECT_EQ(model["title"], "Oscillator, \\\"soft\\\" above\\\\stiff below, by Jörg") << "as JSON writes it";
+  EXPECT_EQ(model["states[1].name"], "velocity");
+  EXPECT_EQ(model["states[1].unit"], "m/s");
+  EXPECT_EQ(model.number("parameters[0].default"), 4.0);
+  EXPECT_EQ(model["guards[0].direction"], "both");
+  EXPECT_EQ(model["outputs#"], "0");
+}
+
+TEST_F(cli, a_list_entry_may_leave_out_unit_and_meaning) {
+  write(folder() / "brief.hpp",
+        "#include <saltus.hpp>\nstruct brief {\n  enum state { x };\n"
+        "  static constexpr saltus::variable<state> state_list[] = {{x, 1.0}};\n"
+        "  static void rhs(const auto& at, auto& dy) { dy[x] = at[x]; }\n};\n");
+  const auto o = saltus({"describe", "brief.hpp", "--json"});
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_EQ(json(o.out)["states[0].unit"], "");
+}
+
+TEST_F(cli, check_prints_the_plan_and_runs_nothing) {
+  write(folder() / "sweep.toml",
+        "model = \"" + model() +
+            "\"\nrtol = 1e-8\n[sweep]\nstiffness = { from = 1.0, to = 9.0, count = 50 }\n"
+            "[sample]\ncount = 20\nplace = { uniform = [0.5, 1.5] }\n[output]\nfile = \"sweep.nc\"\n");
+  const auto text = saltus({"check", "sweep.toml"});
+  EXPECT_EQ(text.code, 0);
+  EXPECT_EQ(text.err, "");
+  for (const char* line : {"model      oscillator (2 states, 2 parameters, 0 outputs)\n", "t          0 .. 2\n",
+                           "instances  1000 = stiffness (50) x 20 samples, seed 0\n", "guards     centre (both)\n",
+                           "output     sweep.nc, "})
+    EXPECT_NE(text.out.find(line), std::string::npos) << text.out;
+
+  const auto object = saltus({"check", "sweep.toml", "--json", "-n", "30"});
+  EXPECT_EQ(object.code, 0);
+  EXPECT_EQ(object.err, "");
+  const json plan(object.out);
+  EXPECT_EQ(plan.number("instances"), 1500);
+  EXPECT_EQ(plan["guards[0]"], "centre");
+  // 10 columns of 8 bytes for each instance (two inputs, two finals, t_final, four counters), one status of 1, 3 scalars
+  EXPECT_EQ(plan.number("bytes"), 1500 * (9 * 8 + 1) + 3 * 8);
+  EXPECT_FALSE(fs::exists(folder() / "sweep.nc"));
+}
+
+TEST_F(cli, run_keeps_data_on_stdout_and_messages_on_stderr) {
+  const words four = {"run", model(), "--set", "sweep.stiffness=[1,4,9,16]", "-o", "four.nc"};
+  const auto  text = saltus(four);
+  EXPECT_EQ(text.code, 0);
+  EXPECT_TRUE(std::regex_search(text.out, std::regex("^4 oscillator in "))) << text.out;
+  EXPECT_TRUE(std::regex_search(text.out, std::regex("\n  finished +4   reached the end of its time span\n")))
+      << text.out;
+  EXPECT_NE(text.out.find("\nwrote four.nc\n"), std::string::npos) << text.out;
+  EXPECT_TRUE(std::regex_search(text.err, std::regex("oscillator  4/4  100.0 %"))) << text.err;
+  EXPECT_EQ((text.out + text.err).find('\033'), std::string::npos) << "no colour away from a terminal";
+  EXPECT_FALSE(fs::exists(folder() / "four.nc.part"));
+
+  auto       quietly = four;
+  const auto quiet   = saltus((quietly.push_back("--quiet"), quietly));
+  EXPECT_EQ(quiet.code, 0);
+  EXPECT_EQ(quiet.err, "");
+  EXPECT_NE(quiet.out.find("\nwrote four.nc\n"), std::string::npos) << "the summary is data";
+
+  auto       as_json = four;
+  const auto object  = saltus((as_json.push_back("--json"), as_json));
+  EXPECT_EQ(object.code, 0);
+  EXPECT_TRUE(std::regex_search(object.err, std::regex("oscillator  4/4  100.0 %"))) << "progress is not data";
+  const json summary(object.out);
+  EXPECT_EQ(summary["model"], "oscillator");
+  EXPECT_EQ(summary["method"], "dp5");
+  EXPECT_EQ(summary["file"], "four.nc");
+  EXPECT_EQ(summary.number("instances"), 4);
+  EXPECT_EQ(summary.number("ok"), 4);
+  EXPECT_EQ(summary.number("failed"), 0);
+  EXPECT_EQ(summary.number("status.finished"), 4);
+  EXPECT_EQ(summary.number("events"), 4) << "rest is passed once before t = 2";
+  EXPECT_EQ(summary.number("exit_code"), 0);
+}
+
+TEST_F(cli, a_terminal_gets_a_bar_and_colour_unless_NO_COLOR) {
+  const auto on_terminal = [&](const setting& settings) {
+    int keyboard = -1, screen = -1;
+    EXPECT_EQ(openpty(&keyboard, &screen, nullptr, nullptr, nullptr), 0);
+    auto running = start({"run", model()}, settings, screen);
+    close(screen);
+    std::string seen;
+    char        piece[4096];
+    for (ssize_t n; (n = ::read(keyboard, piece, sizeof piece)) > 0;) seen.append(piece, static_cast<std::size_t>(n));
+    close(keyboard);
+    EXPECT_EQ(running->wait().code, 0);
+    return seen;
+  };
+  const auto coloured = on_terminal({{"TERM", "xterm"}});
+  EXPECT_NE(coloured.find("\033[32m===="), std::string::npos) << coloured;
+  const auto plain = on_terminal({{"TERM", "xterm"}, {"NO_COLOR", "1"}});
+  EXPECT_EQ(plain.find("\033[32m"), std::string::npos) << plain;
+  EXPECT_NE(plain.find("===="), std::string::npos) << plain;
+}
+
+TEST_F(cli, show_finds_what_run_has_written) {
+  ASSERT_EQ(
+      saltus({"run", model(), "-q", "--set", "rtol=1e-10", "--set", "sweep.limit=[-1.0, 3.0, 1.0]", "-o", "three.nc"})
+          .code,
+      3);
+  const auto text = saltus({"show", "three.nc"});
+  EXPECT_EQ(text.code, 0);
+  EXPECT_EQ(text.err, "");
+  EXPECT_NE(text.out.find("instances  3\n"), std::string::npos) << text.out;
+  const json summary(saltus({"show", "three.nc", "--json"}).out);
+  const auto failed = saltus({"show", "three.nc", "--failed"});
+  EXPECT_EQ(failed.code, 0);
+  EXPECT_NE(failed.out.find("three.nc: 2 of 3 instances failed"), std::string::npos) << failed.out;
+  const json failures(saltus({"show", "three.nc", "--failed", "--json"}).out);
+  EXPECT_EQ(failures["failed"], "2");
+  EXPECT_EQ(failures["instances[0].status"], "bad_start");
+  EXPECT_EQ(failures["instances[1].status"], "not_finite");
+
+  // From rest at pi/2 with velocity -1 on: place = -sin(2 (t - pi/2)) / 2, at t = 2 that is sin(4) / 2.
+  const auto one = saltus({"show", "three.nc", "--instance", "1"});
+  EXPECT_EQ(one.code, 0);
+  std::smatch m;
+  ASSERT_TRUE(std::regex_search(one.out, m, std::regex("final_place +([-0-9.e]+) "))) << one.out;
+  EXPECT_NEAR(std::stod(m[1]), std::sin(4.0) / 2, 1e-9);
+  const json object(saltus({"show", "three.nc", "--instance", "1", "--json"}).out);
+
+  const struct {
+    words       arguments;
+    int         code;
+    std::string err;
+  } wrong[] = {
+      {{"three.nc", "--instance", "3"}, 2, "saltus: --instance 3: three.nc has instances 0 to 2\n"},
+      {{"none.nc"}, 1, "saltus: cannot read none.nc: No such file or directory\n"},
+      {{model()}, 1, "saltus: cannot read " + model() + ": NetCDF: Unknown file format\n"},
+  };
+  for (const auto& c : wrong) {
+    auto arguments = c.arguments;
+    arguments.insert(arguments.begin(), "show");
+    const auto o = saltus(arguments);
+    EXPECT_EQ(o.code, c.code);
+    EXPECT_EQ(o.out, "");
+    EXPECT_EQ(o.err, c.err);
+  }
+}
+
+TEST_F(cli, doctor_tells_what_works) {
+  const auto text = saltus({"doctor"});
+  EXPECT_EQ(text.code, 0);
+  EXPECT_EQ(text.err, "");
+  EXPECT_NE(text.out.find("\ncompiles   yes\n"), std::string::npos) << text.out;
+  const auto object = saltus({"doctor", "--json"});
+  EXPECT_EQ(object.code, 0);
+  EXPECT_EQ(object.err, "");
+  const json healthy(object.out);
+  EXPECT_EQ(healthy["compiles"], "true");
+  EXPECT_EQ(healthy["troubles#"], "0");
+  EXPECT_EQ(healthy["cache"], shared_cache().string());
+  EXPECT_EQ(healthy.number("cache_files"), static_cast<double>(units(shared_cache()) + debris(shared_cache()).size()));
+
+  // It looks at everything, whatever it finds.
+  const auto ill = saltus({"doctor"}, {{"SALTUS_CXX", "/nonexistent"}, {"SALTUS_CACHE", "/dev/null/cache"}});
+  EXPECT_EQ(ill.code, 1);
+  EXPECT_NE(ill.out.find("\ncompiler   no C++ compiler found (tried SALTUS_CXX = /nonexistent)"), std::string::npos)
+      << ill.out;
+  EXPECT_NE(ill.out.find("\ncache      /dev/null/cache: cannot create the cache folder: Not a directory"),
+            std::string::npos)
+      << ill.out;
+  EXPECT_NE(ill.out.find("\ncompiles   no\n"), std::string::npos) << ill.out;
+  const json both(
+      saltus({"doctor", "--json"}, {{"SALTUS_CXX", "/nonexistent"}, {"SALTUS_CACHE", "/dev/null/cache"}}).out);
+  EXPECT_EQ(both["troubles#"], "2");
+  EXPECT_EQ(both["compiles"], "false");
+}
+
+// ---------------------------------------------------------------------------------------------------------- errors of usage
+
+TEST_F(cli, an_error_in_the_spec_names_file_line_and_column) {
+  write(folder() / "runs.csv", "q,r\n1.0,2.0\nnan,3.0\n");
+  const struct {
+    const char *spec, *err;
+  } cases[] = {
+      {"model = \"relief_valve\"\n[parameters]\nflwo = 2.0\n",
+       "spec.toml:3:1: parameters.flwo = 2.0: unknown key; did you mean flow? allowed: damping, preload, flow, "
+       "compressibility, restitution"},
+      {"model = \"relief_valve\"\n[sweep]\nflwo = [1.0]\n",
+       "spec.toml:3:1: sweep.flwo = [1.0]: not a parameter or state of relief_valve; did you mean flow?"},
+      {"model = \"relief_valve\"\nrtol = \"small\"\n", "spec.toml:2:8: rtol = \"small\": must be a positive number"},
+      {"model = \"relief_valve\"\nrtol = -1\n", "spec.toml:2:8: rtol = -1: must be a positive number"},
+      {"model = \"relief_valve\"\n[sweep]\n", "spec.toml:2:1: sweep = {}: must have at least one entry"},
+      {"model = \"relief_valve\"\n[sweep]\nflow = []\n",
+       "spec.toml:3:8: sweep.flow = []: must have at least one value"},
+      {"model = \"relief_valve\"\n[initial]\nlift = nan\n",
+       "spec.toml:3:8: initial.lift = nan: must be a finite number"},
+      {"model = \"relief_valve\"\n[sweep]\nlift = [0.2, nan]\n",
+       "spec.toml:3:14: sweep.lift[1] = nan: must be a finite number"},
+      {"model = \"relief_valve\"\n[sweep]\nlift = { csv = \"runs.csv\", column = \"q\" }\n",
+       "runs.csv:3:1: q = nan: must be a finite number"},
+      {"model = \"relief_valve\"\n[sweep]\nlift = { csv = \"none.csv\", column = \"q\" }\n",
+       "cannot read none.csv: No such file or directory"},
+      {"model = \"relief_valve\"\nmethod = \"dp6\"\n",
+       "spec.toml:2:10: method = \"dp6\": unknown word; did you mean dp5? allowed: kutta3, "},
+      {"model = \"relief_valve\"\nmethode = \"dp5\"\n",
+       "spec.toml:2:1: methode = \"dp5\": unknown key; did you mean method? allowed: model, method, "},
+      {"model = \"relief_vlave\"\n", "spec.toml:1:9: model = \"relief_vlave\": no such built-in model"},
+      {"model = \"relief_vlave\"\n", "did you mean relief_valve? allowed: "},
+      {"model = \"./none.hpp\"\n", "spec.toml:1:9: model = \"./none.hpp\": no such file"},
+      {"method = \"dp5\"\n", "model is missing"},
+      {"model = \"relief_valve\nrtol = 1e-6\n", "spec.toml:1:"},
+      {"model = \"relief_valve\"\nrtol = \n", "spec.toml:2:"},
+  };
+  for (const auto& c : cases) {
+    write(folder() / "spec.toml", c.spec);
+    for (const char* command : {"check", "run"}) {
+      const auto o = saltus({command, "spec.toml", "-o", "out.nc"});
+      EXPECT_EQ(o.code, 2) << c.spec;
+      EXPECT_EQ(o.out, "") << c.spec;
+      EXPECT_EQ(o.err.rfind("saltus: ", 0), 0u) << o.err;
+      EXPECT_EQ(std::count(o.err.begin(), o.err.end(), '\n'), 1) << o.err;
+      EXPECT_NE(o.err.find(c.err), std::string::npos) << o.err << "\n  instead of " << c.err;
+    }
+    EXPECT_FALSE(fs::exists(folder() / "out.nc") || fs::exists(folder() / "out.nc.part"));
+  }
+}
+
+TEST_F(cli, an_error_in_a_flag_names_the_flag) {
+  const struct {
+    words       arguments;
+    const char* err;
+  } cases[] = {
+      {{"relief_valve", "--set", "flwo=3"},
+       "saltus: --set flwo=3: flwo = 3: unknown key; did you mean flow? allowed: model, "},
+      {{"relief_valve", "--set", "flow=fast"},
+       "saltus: --set flow=fast: parameters.flow = \"fast\": must be a finite number\n"},
+      {{"relief_valve", "--set", "lift=nan"}, "saltus: --set lift=nan: initial.lift = nan: must be a finite number\n"},
+      {{"relief_valve", "--set", "rtol"},
+       "saltus: --set rtol: must be key=value with a key such as rtol or sweep.flow.count\n"},
+      {{"relief_valve", "--set", "sweep.flow=[]"},
+       "saltus: --set sweep.flow=[]: sweep.flow = []: must have at least one value\n"},
+      {{"relief_valve", "--method", "dp6"},
+       "saltus: --method dp6: method = \"dp6\": unknown word; did you mean dp5? allowed: "},
+      {{"relief_valve", "-n", "-5"}, "saltus: -n -5: sample.count = -5: must be a whole number from 1 to "},
+      {{"relief_valve", "--lanes", "3"},
+       "saltus: --lanes 3: run.lanes = 3: must be 0 (as wide as the machine), 1, 2, 4, 8 or 16\n"},
+      {{"relief_valve", "--backend", "gpu"},
+       "saltus: --backend gpu: run.backend = \"gpu\": unknown word; did you mean cpu? allowed: auto, cpu, cuda\n"},
+      {{"relief_vlave"},
+       "saltus: model relief_vlave: no such built-in model (a model of your own is given as a path, "
+       "./relief_vlave.hpp); "
+       "did you mean relief_valve? allowed: "},
+      {{"./none.hpp"}, "saltus: model ./none.hpp: no such file\n"},
+      {{"none.toml"}, "saltus: none.toml: cannot be read: No such file or directory\n"},
+  };
+  for (const auto& c : cases) {
+    auto arguments = c.arguments;
+    arguments.insert(arguments.begin(), "run");
+    const auto o = saltus(arguments);
+    EXPECT_EQ(o.code, 2) << c.err;
+    EXPECT_EQ(o.out, "");
+    EXPECT_EQ(o.err.rfind(c.err, 0), 0u) << o.err << "\n  instead of " << c.err;
+  }
+}
+
+// ------------------------------------------------------------------------------------------- models that are none (or hardly)
+
+/// A header with a mistake, and the one sentence that it must get: `line` is where in the header (0: the file as a whole),
+/// `sentence` a regular expression for what follows.
+struct mistake {
+  std::string name, text;
+  int         line;
+  std::string sentence;
+  bool        described = false;  ///< its description compiles, and is kept: what is wrong shows later
+};
+
+std::vector<mistake> mistakes() {
+  const std::string list =
+      "  static constexpr saltus::crossing<guard> guard_list[] = {\n"
+      "      {centre, saltus::both, saltus::bilateral, \"from one spring to the other\"},\n  };\n";
+  const std::string damping = "      {stiffness, 4.0, \"1/s2\", \"of the lower spring\"},\n";
+  const std::string limit = "      {limit, 1e9, \"s\", \"time at which the right-hand side ceases to be a number\"},\n";
+  std::vector<mistake> all;
+  const auto           named = [](const std::string& name) {
+    return replaced(oscillator, "struct oscillator", "struct " + name);
+  };
+  const auto add = [&](const std::string& name, const std::string& from, const std::string& to,
+                       const std::string& where, const std::string& sentence) {
+    const auto text = replaced(named(name), from, to);
+    all.push_back({name, text, where.empty() ? 0 : line_of(text, where), sentence});
+  };
+  add("no_semicolon", "at[velocity];", "at[velocity]", "at[velocity]", "expected ';' .*");
+  add("misspelt", "-select(at.above(centre), 1.0, at[stiffness])", "-at[stifness]", "stifness",
+      ".*'stifness'.*; did you mean 'stiffness'\\?");
+  add("no_rhs", "void rhs", "void right_hand_side", "struct no_rhs",
+      "the model has no right-hand side: write static void rhs\\(const auto& at, auto& dy\\)");
+  add("rhs_not_static", "static void rhs", "void rhs", "void rhs",
+      "the model has no right-hand side: write static void rhs\\(const auto& at, auto& dy\\)");
+  add("guards_not_computed", "void guards", "void signs", "guard_list",
+      "the model lists guards but does not compute them: write static void guards\\(const auto& at, auto& g\\)");
+  add("guards_not_listed", list, "", "void guards",
+      "the model computes guards but does not list them: add enum guard \\{ ... \\}; and guard_list\\[\\]");
+  add("wrong_order", damping + limit, limit + damping, "parameter_list",
+      "the entries of parameter_list must stand in the order of enum parameter, each once");
+  add("entry_missing", limit, "", "parameter_list",
+      "enum parameter has more entries than parameter_list: give each its entry");
+  add("state_missing", "{ place, velocity }", "{ place, velocity, rest }", "state_list",
+      "enum state has more entries than state_list: give each its entry");
+  add("no_states", "state_list", "states", "struct no_states",
+      "a model needs at least one state: enum state \\{ ... \\}; and static constexpr saltus::variable<state> "
+      "state_list\\[\\]");
+  add("another_name", "struct another_name", "struct oscillator", "struct oscillator",
+      "the file defines no struct another_name outside of namespaces: a model is named like its file");
+  add("span_reversed", "{0.0, 2.0}", "{2.0, 0.0}", "{2.0, 0.0}", "span must be \\{begin, end\\} with begin < end");
+  all.back().described = true;
+  add("brace_missing", "g[centre] = at[place]; }", "g[centre] = at[place];", "struct brace_missing",
+      "(a brace that is opened here or below is never closed|missing '\\}' at end of definition of 'brace_missing')");
+  add("condition", "dy[place]    = at[velocity];", "if (at[place] > 0.0) dy[place] = at[velocity];", "if (at[place]",
+      "a condition on values is select\\(condition, a, b\\) here, as it is asked for several instances at once");
+  all.back().described = true;
+  all.push_back({"class", named("klass"), 0, ".*(identifier before 'class'|anonymous struct).*"});
+  all.push_back({"not-a-name", named("not_a_name"), 0,
+                 "the file must be named like the struct in it, so its name must be a C\\+\\+ identifier"});
+  all.push_back(
+      {"empty", "", 0, "the file defines no struct empty outside of namespaces: a model is named like its file"});
+  return all;
+}
+
+class cli_compilers : public cli, public testing::WithParamInterface<const char*> {};
+INSTANTIATE_TEST_SUITE_P(all, cli_compilers, testing::Values("g++", "clang++"),
+                         [](const auto& info) { return std::string(info.param) == "g++" ? "gcc" : "clang"; });
+
+TEST_P(cli_compilers, a_model_with_a_mistake_gets_one_readable_error) {
+  const auto compiler = on_path(GetParam());
+  if (compiler.empty()) GTEST_SKIP() << GetParam() << " is not installed";
+  // A blank in the path must not cut it short in the message.
+  const fs::path place = folder() / "my models", cache = folder() / fmt::format("cache of {}", GetParam());
+  fs::create_directories(place);
+  std::size_t described = 0;
+  for (const auto& m : mistakes()) {
+    const fs::path header = place / (m.name + ".hpp");
+    write(header, m.text);
+    described += m.described;
+    for (int attempt = 0; attempt < (m.name == "no_rhs" ? 2 : 1); ++attempt) {
+      const auto o = saltus({"check", header}, {{"SALTUS_CXX", compiler}, {"SALTUS_CACHE", cache}});
+      EXPECT_EQ(o.code, 4) << m.name;
+      EXPECT_EQ(o.out, "") << m.name;
+      const auto first = o.err.substr(0, o.err.find('\n') + 1), rest = o.err.substr(first.size());
+      const auto begin = fmt::format("saltus: {}:", header.string());
+      ASSERT_EQ(first.rfind(begin, 0), 0u) << m.name << ": " << o.err;
+      // A compiler finds a missing semicolon where the next word begins.
+      const auto where = m.line == 0                ? std::string()
+                         : m.name == "no_semicolon" ? fmt::format("({}|{}):\\d+:", m.line, m.line + 1)
+                                                    : fmt::format("{}:(\\d+:)?", m.line);
+      EXPECT_TRUE(std::regex_match(first.substr(begin.size()), std::regex(where + " " + m.sentence + "\n")))
+          << m.name << ": " << o.err;
+      if (m.name == "not-a-name" || m.name == "span_reversed") {
+        EXPECT_EQ(rest, "") << "no compiler has complained";
+      } else {
+        EXPECT_EQ(rest, fmt::format("  all of the compiler's output: {}\n", (cache / "last_failure.log").string()));
+        EXPECT_TRUE(std::regex_search(read(cache / "last_failure.log"), std::regex("error: "))) << m.name;
+      }
+      EXPECT_EQ(debris(cache), words{"last_failure.log"}) << m.name;
+      EXPECT_EQ(units(cache), described) << m.name << ": what does not compile is not kept";
+    }
+  }
+}
+
+TEST_F(cli, a_mistake_in_an_included_file_names_that_file) {
+  write(folder() / "decay.hpp", decay);
+  write(folder() / "factor.hpp", "#pragma once\ninline constexpr double factor = one;\n");
+  const auto o = saltus({"run", "decay.hpp"});
+  EXPECT_EQ(o.code, 4);
+  EXPECT_TRUE(std::regex_search(o.err, std::regex("^saltus: [^\n]*/factor.hpp:2:\\d+: [^\n]*'one'"))) << o.err;
+}
+
+TEST_F(cli, a_function_without_a_body_is_a_mistake_of_the_model) {
+  write(folder() / "hollow.hpp",
+        "#include <saltus.hpp>\ndouble nowhere(double);\nstruct hollow {\n  enum state { x };\n"
+        "  static constexpr saltus::variable<state> state_list[] = {{x, 1.0, \"1\", \"x\"}};\n"
+        "  static void rhs(const auto& at, auto& dy) { dy[x] = nowhere(1.0) * at[x]; }\n};\n");
+  const auto o = saltus({"run", "hollow.hpp"});
+  EXPECT_EQ(o.code, 4);
+  EXPECT_EQ(
+      o.err.rfind(
+          fmt::format("saltus: {}:2: nowhere is declared but not defined\n", (folder() / "hollow.hpp").string()), 0),
+      0u)
+      << o.err;
+}
+
+TEST_F(cli, line_endings_of_windows_are_no_mistake) {
+  std::string text = replaced(oscillator, "struct oscillator", "struct windows");
+  write(folder() / "windows.hpp", std::regex_replace(text, std::regex("\n"), "\r\n"));
+  const auto o = saltus({"describe", "windows.hpp", "--json"});
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_EQ(json(o.out)["guards[0].name"], "centre");
+}
+
+// ------------------------------------------------------------------------------------------------- instances that go wrong
+
+TEST_F(cli, instances_that_are_not_finite_leave_the_others_alone) {
+  const std::string good = "0.9, 1.1, 1.3, 1.5, 1.7, 1.9, 2.1, 2.3, 2.5", bad_stiffness = "4.0, 4.0, 4.0";
+  const auto        alone = run({model(), "--set", "sweep.stiffness=[" + good + "]"});
+
+  // The same nine, and between them three that fail: one at once, two on their way.
+  write(folder() / "mixed.toml", "model = \"" + model() +
+                                     "\"\n[sweep.zip]\n"
+                                     "stiffness = [0.9, 4.0, 1.1, 1.3, 1.5, 4.0, 1.7, 1.9, 2.1, 2.3, 4.0, 2.5]\n"
+                                     "limit     = [1e9, -1.0, 1e9, 1e9, 1e9, 0.5, 1e9, 1e9, 1e9, 1e9, 1.75, "
+                                     "1e9]\n[output]\nfile = \"mixed.nc\"\n");
+  const auto o = saltus({"run", "mixed.toml"});
+  EXPECT_EQ(o.code, 3);
+  EXPECT_TRUE(std::regex_search(o.out, std::regex("\n  finished +9 "))) << o.out;
+  EXPECT_TRUE(std::regex_search(o.out, std::regex("\n  not_finite +2 "))) << o.out;
+  EXPECT_TRUE(std::regex_search(o.out, std::regex("\n  bad_start +1 "))) << o.out;
+  EXPECT_NE(o.err.find("3 of 12 instances failed, 0 % allowed (run.allowed_failed)\n"), std::string::npos) << o.err;
+
+  const results mixed(folder() / "mixed.nc");
+  std::size_t   next = 0;
+  for (std::size_t i = 0; i < 12; ++i) {
+    const double limit = mixed["limit"][i];
+    if (limit == 1e9) {
+      for (const auto& name : alone.outcomes()) EXPECT_EQ(mixed[name][i], alone[name][next]) << name << " of " << i;
+      ++next;
+    } else if (limit < 0) {
+      EXPECT_EQ(mixed["status"][i], 6) << "bad_start";
+      EXPECT_EQ(mixed["t_final"][i], 0);
+    } else {
+      EXPECT_EQ(mixed["status"][i], 5) << "not_finite";
+      EXPECT_LE(mixed["t_final"][i], limit);
+      EXPECT_GT(mixed["t_final"][i], limit - 1e-6) << "it goes as far as there are numbers";
+      EXPECT_TRUE(std::isfinite(mixed["final_place"][i]));
+    }
+  }
+  EXPECT_EQ(next, 9u);
+
+  EXPECT_EQ(saltus({"run", "mixed.toml", "--set", "run.allowed_failed=0.25"}).code, 0) << "3 of 12";
+  EXPECT_EQ(saltus({"run", "mixed.toml", "--set", "run.allowed_failed=0.24"}).code, 3);
+}
+
+// ---------------------------------------------------------------------------------------------------- a world that goes wrong
+
+TEST_F(cli, an_output_that_cannot_be_written_is_found_out_at_once) {
+  fs::create_directories(folder() / "taken.nc");
+  const struct {
+    std::string file, err;
+  } cases[] = {
+      {"none/out.nc", "cannot write none/out.nc.part: No such file or directory"},
+      {"taken.nc", "cannot write taken.nc: it exists and is not a regular file"},
+      {"/dev/full", "cannot write /dev/full: it exists and is not a regular file"},
+      {model() + "/out.nc", "cannot write " + model() + "/out.nc.part: Not a directory"},
+  };
+  for (const auto& c : cases) {
+    const auto o = saltus({"run", model(), "-q", "-o", c.file});
+    EXPECT_EQ(o.code, 1);
+    EXPECT_EQ(o.out, "");
+    EXPECT_EQ(o.err, "saltus: " + c.err + "\n");
+  }
+  EXPECT_TRUE(fs::is_empty(folder() / "taken.nc"));
+}
+
+/// Files of this process and of its children may not grow beyond `bytes` while it lives: to a writer, a full disk.
+class file_limit {
+ public:
+  explicit file_limit(rlim_t bytes) {
+    getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit now{bytes, before_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &now);
+  }
+  ~file_limit() { setrlimit(RLIMIT_FSIZE, &before_); }
+
+ private:
+  rlimit before_{};
+};
+
+TEST_F(cli, a_disk_that_is_full_leaves_no_file_behind) {
+  const words many = {"run", model(),  "-q", "--set", "sweep.stiffness={from=1.0, to=9.0, count=20000}",
+                      "-o",  "many.nc"};
+  ASSERT_EQ(saltus({"check", model()}).code, 0) << "compiles";
+  write(folder() / "many.nc", "an older result");
+  // 20000 instances make 1.5 MB.
+  for (const rlim_t limit : {0, 40'000, 1'000'000}) {
+    std::unique_ptr<child> running;
+    {
+      const file_limit full(limit);
+      running = start(many);
+    }
+    const auto o = running->wait();
+    EXPECT_EQ(o.code, 1) << "at " << limit << ", signal " << o.signal;
+    EXPECT_EQ(o.out, "");
+    if (limit > 0) {
+      EXPECT_TRUE(std::regex_match(o.err, std::regex("saltus: cannot write many.nc(.part)?: .+\n"))) << o.err;
+    }
+    EXPECT_FALSE(fs::exists(folder() / "many.nc.part"));
+    EXPECT_EQ(read(folder() / "many.nc"), "an older result");
+  }
+}
+
+TEST_F(cli, a_stdout_that_cannot_be_written_is_an_error) {
+  stdout_ = "/dev/full";
+  for (const words& command :
+       {words{"list"}, words{"describe", "relief_valve"}, words{"doctor", "--json"}, words{"run", model(), "-q"}}) {
+    const auto o = saltus(command);
+    EXPECT_EQ(o.code, 1) << command[0];
+    EXPECT_NE(o.err.find("No space left on device"), std::string::npos) << command[0] << ": " << o.err;
+  }
+}
+
+TEST_F(cli, cuda_without_a_device_says_why) {
+  const json health(saltus({"doctor", "--json"}).out);
+  if (health["cuda_absent"].empty()) GTEST_SKIP() << "there is a device: " << health["cuda_device"];
+  for (const char* command : {"run", "check"}) {
+    const auto o = saltus({command, model(), "--backend", "cuda", "-o", "out.nc"});
+    EXPECT_EQ(o.code, 5);
+    EXPECT_EQ(o.out, "");
+    EXPECT_EQ(o.err, "saltus: no CUDA device: " + health["cuda_absent"] + "\n");
+  }
+  EXPECT_FALSE(fs::exists(folder() / "out.nc"));
+}
+
+TEST_F(cli, a_compiler_that_is_missing_or_none_is_named) {
+  const struct {
+    setting     settings;
+    std::string err;  ///< a regular expression
+  } cases[] = {
+      {{{"SALTUS_CXX", "/nonexistent"}},
+       "saltus: no C\\+\\+ compiler found \\(tried SALTUS_CXX = /nonexistent\\): install g\\+\\+ or clang\\+\\+, or "
+       "set SALTUS_CXX to one\n"},
+      {{{"SALTUS_CXX", "no-such-compiler"}},
+       "saltus: no C\\+\\+ compiler found \\(tried SALTUS_CXX = no-such-compiler\\): [^\n]*\n"},
+      {{{"SALTUS_CXX", on_path("false")}}, "saltus: no C\\+\\+ compiler found [^\n]*\n"},
+      {{{"SALTUS_CXX", on_path("true")}},
+       "saltus: [^\n]*/true compiles nothing: set SALTUS_CXX to a C\\+\\+ compiler\n"},
+      {{{"SALTUS_CXX", on_path("cat")}},
+       "saltus: [^\n]*/cat failed: [^\n]*/cat: [^\n]*\n  all of the compiler's output: [^\n]*\n"},
+  };
+  for (const auto& c : cases) {
+    const auto o = saltus({"run", model()}, c.settings);
+    EXPECT_EQ(o.code, 1);
+    EXPECT_EQ(o.out, "");
+    EXPECT_TRUE(std::regex_match(o.err, std::regex(c.err))) << o.err;
+  }
+  EXPECT_EQ(saltus({"describe", model()}, {{"PATH", ""}}).code, 0) << "what is compiled needs no tools";
+}
+
+TEST_F(cli, a_cache_that_cannot_be_written_is_named) {
+  write(folder() / "file", "");
+  for (const fs::path& cache : {fs::path("/proc/none"), folder() / "file", fs::path("/dev/null/cache")}) {
+    const auto o = saltus({"run", model()}, {{"SALTUS_CACHE", cache}});
+    EXPECT_EQ(o.code, 1);
+    EXPECT_EQ(o.out, "");
+    EXPECT_TRUE(std::regex_match(
+        o.err, std::regex(fmt::format(
+                   "saltus: {}: cannot create the cache folder: [^\n]* \\(set SALTUS_CACHE to a writable one\\)\n",
+                   cache.string()))))
+        << o.err;
+  }
+  // It is there, but nothing can be created in it, not even by root.
+  const auto o = saltus({"run", model()}, {{"SALTUS_CACHE", "/proc/self"}});
+  EXPECT_EQ(o.code, 1);
+  EXPECT_TRUE(std::regex_match(
+      o.err,
+      std::regex(
+          "saltus: /proc/self: cannot write to the cache folder: [^\n]* \\(set SALTUS_CACHE to a writable one\\)\n")))
+      << o.err;
+}
+
+TEST_F(cli, a_damaged_unit_is_made_anew) {
+  const fs::path cache = folder() / "cache";
+  const setting  own   = {{"SALTUS_CACHE", cache}};
+  ASSERT_EQ(saltus({"describe", model()}, own).code, 0);
+  ASSERT_EQ(units(cache), 1u);
+  write(fs::directory_iterator(cache)->path(), "half of a unit");
+  EXPECT_EQ(saltus({"describe", model()}, own).code, 0);
+  EXPECT_EQ(units(cache), 1u);
+}
+
+// ------------------------------------------------------------------------------------------------------------- interruptions
+
+TEST_F(cli, an_interrupted_run_keeps_what_is_finished) {
+  ASSERT_EQ(saltus({"check", model()}).code, 0) << "compiles";
+  for (const int number : {SIGINT, SIGTERM}) {
+    auto running = start(endless());
+    ASSERT_TRUE(running->wait_for([&] { return fs::exists(folder() / "long.nc.part"); })) << running->wait().err;
+    std::this_thread::sleep_for(1s);
+    running->signal(number);
+    const auto sent = std::chrono::steady_clock::now();
+    const auto o    = running->wait();
+    EXPECT_LT(std::chrono::steady_clock::now() - sent, 20s);
+    EXPECT_EQ(o.code, 130) << "signal " << o.signal;
+    EXPECT_TRUE(std::regex_search(o.err, std::regex("\ninterrupted: \\d+ instances did not finish\n$"))) << o.err;
+    EXPECT_NE(o.out.find("\nwrote long.nc\n"), std::string::npos) << o.out;
+    EXPECT_FALSE(fs::exists(folder() / "long.nc.part"));
+
+    const results               r(folder() / "long.nc");
+    std::array<std::size_t, 11> by_status{}, as_expected{};
+    for (std::size_t i = 0; i < 100000; ++i) {
+      const auto   status  = static_cast<std::size_t>(r["status"][i]);
+      const double t       = r["t_final"][i];
+      const bool   started = std::isfinite(r["final_place"][i]);
+      ++by_status.at(status);
+      // Rest is passed at least once in every span of pi.
+      if (status == 0) as_expected[status] += started && t == 5000 && r["n_events"][i] >= std::floor(5000 / M_PI);
+      if (status == 9) as_expected[status] += !started && std::isnan(t) && r["steps"][i] == 0;
+      if (status == 10) as_expected[status] += started && t >= 0 && t < 5000;
+    }
+    EXPECT_EQ(as_expected, by_status) << "finished, not_run and interrupted are what their names say";
+    EXPECT_GT(by_status[0], 0u) << "finished";
+    EXPECT_GT(by_status[9], 0u) << "not_run";
+    EXPECT_GT(by_status[10], 0u) << "interrupted";
+    EXPECT_EQ(by_status[0] + by_status[9] + by_status[10], 100000u);
+    fs::remove(folder() / "long.nc");
+  }
+}
+
+TEST_F(cli, a_second_signal_ends_the_program_at_once) {
+  ASSERT_EQ(saltus({"check", model()}).code, 0) << "compiles";
+  auto arguments = endless();
+  arguments.insert(arguments.end(),
+                   {"--chunk", "1"});  // a hundred thousand chunks to be written: an end that takes a while
+  auto running = start(arguments);
+  ASSERT_TRUE(running->wait_for([&] { return fs::exists(folder() / "long.nc.part"); })) << running->wait().err;
+  std::this_thread::sleep_for(200ms);
+  running->signal(SIGINT);
+  std::this_thread::sleep_for(50ms);
+  ASSERT_TRUE(running->runs()) << "it still has to write what was not run";
+  running->signal(SIGINT);
+  EXPECT_EQ(running->wait().signal, SIGINT);
+  EXPECT_FALSE(fs::exists(folder() / "long.nc"));
+}
+
+TEST_F(cli, an_interrupted_compilation_leaves_nothing) {
+  const fs::path cache = folder() / "cache";
+  const setting  own   = {{"SALTUS_CACHE", cache}};
+  ASSERT_EQ(saltus({"describe", model()}, own).code, 0);
+  ASSERT_EQ(units(cache), 1u);
+  for (const int number : {SIGINT, SIGTERM}) {
+    auto running = start({"run", model()}, own);
+    ASSERT_TRUE(running->wait_for([&] { return !debris(cache).empty(); })) << running->wait().err;
+    running->signal(number);
+    const auto o = running->wait();
+    EXPECT_EQ(o.code, 130) << "signal " << o.signal;
+    EXPECT_EQ(o.out, "");
+    EXPECT_EQ(o.err, "saltus: interrupted while compiling\n");
+    EXPECT_EQ(debris(cache), words{});
+    EXPECT_EQ(units(cache), 1u);
+  }
+}
+
+// ------------------------------------------------------------------------------------------------------- a model of one's own
+
+TEST_F(cli, a_header_of_ones_own_is_compiled_when_it_has_changed) {
+  const setting own  = {{"SALTUS_CACHE", folder() / "cache"}};
+  const auto    last = [&](const outcome& o) { return fmt::format("{:.2f} s: {}", o.seconds, o.err); };
+  const words   tiny = {"run", "./decay.hpp", "--set", "rtol=1e-10", "--set", "amount=3.0", "-o", "decay.nc"};
+  write(folder() / "decay.hpp", decay);
+  write(folder() / "factor.hpp", "#pragma once\ninline constexpr double factor = 1.0;\n");
+
+  const auto first = saltus(tiny, own);
+  EXPECT_EQ(first.code, 0) << first.err;
+  EXPECT_TRUE(std::regex_search(first.err, std::regex("^compiled decay with dp5 in \\d+\\.\\d s\n"))) << first.err;
+  EXPECT_LT(first.seconds, 30) << "10 s is the promise on a machine that does nothing else";
+  EXPECT_NEAR(results(folder() / "decay.nc")["final_amount"][0], 3 * std::exp(-1.0), 1e-8);
+
+  const auto second = saltus(tiny, own);
+  EXPECT_EQ(second.code, 0) << second.err;
+  EXPECT_EQ(second.err.find("compiled"), std::string::npos) << last(second);
+  EXPECT_LT(second.seconds, 2) << "0.3 s is the promise on a machine that does nothing else";
+  fmt::print("a model of one's own: first run {:.2f} s, second run {:.3f} s\n", first.seconds, second.seconds);
+
+  write(folder() / "decay.hpp", replaced(decay, "-1.0 * factor", "-2.0 * factor"));
+  const auto edited = saltus(tiny, own);
+  EXPECT_NE(edited.err.find("compiled decay"), std::string::npos) << last(edited);
+  EXPECT_NEAR(results(folder() / "decay.nc")["final_amount"][0], 3 * std::exp(-2.0), 1e-8);
+
+  write(folder() / "factor.hpp", "#pragma once\ninline constexpr double factor = 0.25;\n");
+  const auto included = saltus(tiny, own);
+  EXPECT_NE(included.err.find("compiled decay"), std::string::npos) << last(included);
+  EXPECT_NEAR(results(folder() / "decay.nc")["final_amount"][0], 3 * std::exp(-0.5), 1e-8);
+
+  write(folder() / "decay.hpp", decay);
+  write(folder() / "factor.hpp", "#pragma once\ninline constexpr double factor = 1.0;\n");
+  const auto restored = saltus(tiny, own);
+  EXPECT_EQ(restored.err.find("compiled"), std::string::npos) << "the first version is still there: " << last(restored);
+  EXPECT_NEAR(results(folder() / "decay.nc")["final_amount"][0], 3 * std::exp(-1.0), 1e-8);
+  EXPECT_EQ(debris(folder() / "cache"), words{});
+}
+
+TEST_F(cli, two_programs_may_compile_the_same_model_at_once) {
+  const fs::path cache = folder() / "cache";
+  write(folder() / "decay.hpp", decay);
+  write(folder() / "factor.hpp", "inline constexpr double factor = 1.0;\n");
+  auto       one   = start({"run", "./decay.hpp", "-o", "one.nc"}, {{"SALTUS_CACHE", cache}});
+  auto       two   = start({"run", "./decay.hpp", "-o", "two.nc"}, {{"SALTUS_CACHE", cache}});
+  const auto first = one->wait(), second = two->wait();
+  EXPECT_EQ(first.code, 0) << first.err;
+  EXPECT_EQ(second.code, 0) << second.err;
+  expect_same_bits(results(folder() / "one.nc"), results(folder() / "two.nc"), "one and two");
+  EXPECT_EQ(units(cache), 2u) << "the description and the integrator";
+  EXPECT_EQ(debris(cache), words{});
+}
+
+// ------------------------------------------------------------------------------------------------------- flags and their bits
+
+TEST_F(cli, set_reaches_parameters_states_and_keys) {
+  const auto r = run({model(), "--set", "stiffness=9", "--set", "place=2", "--set", "t=[0.0, 2.5]", "--set",
+                      "rtol=1e-11", "--method", "tsit5"});
+  EXPECT_EQ(r["stiffness"], std::vector<double>{9});
+  EXPECT_EQ(r["initial_place"], std::vector<double>{2});
+  EXPECT_EQ(r["t_end"], std::vector<double>{2.5});
+  // Rest at pi/2 with velocity -2, then place = -2/3 sin(3 (t - pi/2)): at 2.5 that is -2/3 cos(7.5).
+  EXPECT_NEAR(r["final_place"][0], -2.0 / 3 * std::cos(7.5), 1e-9);
+  EXPECT_NE(r["steps"], run({model(), "--set", "stiffness=9", "--set", "place=2", "--set", "t=[0.0, 2.5]", "--set",
+                             "rtol=1e-11", "--method", "dp5"})["steps"])
+      << "another method";
+}
+
+TEST_F(cli, the_bits_do_not_depend_on_how_a_run_is_cut_up) {
+  const words sweep = {model(), "--set", "t=[0,20]", "--set", "sweep.stiffness={from=0.5, to=9.0, count=61}"};
+  const auto  with  = [&](const words& more) {
+    words all = sweep;
+    all.insert(all.end(), more.begin(), more.end());
+    return run(all);
+  };
+  const auto reference = with({"--lanes", "1", "--threads", "1"});
+  ASSERT_EQ(reference["final_place"].size(), 61u);
+  EXPECT_GT(*std::max_element(reference["n_events"].begin(), reference["n_events"].end()),
+            *std::min_element(reference["n_events"].begin(), reference["n_events"].end()))
+      << "instances differ in their events";
+  for (const words& how :
+       {words{"--lanes", "4"}, words{"--lanes", "8"}, words{"--lanes", "4", "--threads", "2", "--chunk", "1"},
+        words{"--lanes", "8", "--threads", "2", "--chunk", "7"},
+        words{"--lanes", "4", "--threads", "1", "--chunk", "1000"}})
+    expect_same_bits(reference, with(how), fmt::format("{}", fmt::join(how, " ")));
+
+  // The same instances in another order.
+  words values;
+  for (const double stiffness : reference["stiffness"]) values.push_back(fmt::format("{}", stiffness));
+  std::reverse(values.begin(), values.end());
+  const auto backwards = run({model(), "--lanes", "4", "--chunk", "7", "--set", "t=[0,20]", "--set",
+                              fmt::format("sweep.stiffness=[{}]", fmt::join(values, ", "))});
+  for (const auto& name : reference.outcomes()) {
+    auto turned = backwards[name];
+    std::reverse(turned.begin(), turned.end());
+    EXPECT_TRUE(same_bits(turned, reference[name])) << name << ", backwards";
+  }
+}
+
+TEST_F(cli, samples_depend_on_seed_and_instance_alone) {
+  const auto sampled = [&](const char* n, const char* seed, const words& more = {}) {
+    words all = {model(), "--set", "sample.stiffness={uniform=[0.5, 9.0]}", "-n", n, "--seed", seed};
+    all.insert(all.end(), more.begin(), more.end());
+    return run(all);
+  };
+  const auto few = sampled("20", "7"), again = sampled("20", "7", {"--lanes", "1", "--chunk", "3", "--threads", "2"}),
+             many = sampled("50", "7"), other = sampled("20", "8");
+  ASSERT_EQ(few["stiffness"].size(), 20u);
+  ASSERT_EQ(many["stiffness"].size(), 50u);
+  expect_same_bits(few, again, "the same seed");
+  EXPECT_TRUE(same_bits(few["stiffness"], again["stiffness"]));
+  for (const char* name : {"stiffness", "final_place", "steps"})
+    EXPECT_TRUE(std::equal(few[name].begin(), few[name].end(), many[name].begin())) << name << " of the first of more";
+  EXPECT_NE(few["stiffness"], other["stiffness"]);
+  EXPECT_TRUE(
+      std::all_of(few["stiffness"].begin(), few["stiffness"].end(), [](double s) { return 0.5 <= s && s <= 9.0; }));
+}
+
+}  // namespace

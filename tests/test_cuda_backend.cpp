@@ -1,0 +1,190 @@
+// The host's half of the CUDA backend - memory, copies, launches, rounds, errors - on a driver that has no device
+// (fake_cuda_driver.hpp). Kernels are emulated, so that results must have the bits of CPU lanes.
+#include <gtest/gtest.h>
+
+#if !defined(SALTUS_WITH_CUDA)
+
+TEST(cuda_backend, runs_chunks) { GTEST_SKIP() << "the CUDA toolkit was not found when this was built"; }
+
+#else
+
+#include <cmath>
+#include <map>
+#include <memory>
+
+#include "../problems/lorenz.hpp"
+#include "../problems/relief_valve.hpp"
+#include "backend.hpp"
+#include "cuda_plugin.hpp"
+#include "emulated_cuda.hpp"
+#include "fake_cuda_driver.hpp"
+#include "install.hpp"
+
+// What the program would find by dlsym.
+extern "C" saltus::host::cuda_absent_function  saltus_cuda_absent;
+extern "C" saltus::host::cuda_backend_function saltus_cuda_backend;
+
+namespace saltus::test {
+namespace {
+
+template <class Model, methods::text Method, class T, bool Samples, class... Reductions>
+using engine_of = engine<Model, methods::by_name<Method>, T, norm_kind::rms, controller_kind::pi, false, Samples, Reductions...>;
+
+using valve_engine  = engine_of<relief_valve, "dp5", double, true, reduction<reduce::max, false, relief_valve::pressure>>;
+using lorenz_engine = engine_of<lorenz, "dp5", float, false>;
+
+host::plan valve_plan() {
+  host::plan p   = plan_of<relief_valve>(6.0, 1e-8);
+  p.model.name   = "relief_valve";
+  p.model.header = host::find_model("relief_valve");
+  p.sample_count = 9;
+  p.reductions   = {{host::reduction::kind::max, false, relief_valve::pressure, "max(pressure)"}};
+  return p;
+}
+host::plan lorenz_plan() {
+  host::plan p   = plan_of<lorenz>(2.0, 1e-4);
+  p.model.name   = "lorenz";
+  p.model.header = host::find_model("lorenz");
+  p.precision    = "float";
+  return p;
+}
+
+template <class E>
+std::unique_ptr<host::backend> backend_for(const host::plan& p, std::size_t memory = std::size_t{1} << 30) {
+  the_fake_cuda()            = {};
+  the_fake_cuda().run_kernel = emulate<E>;
+  the_fake_cuda().memory     = memory;
+  return std::unique_ptr<host::backend>(saltus_cuda_backend(p));
+}
+
+const auto go_on = [](std::int64_t) { return true; };
+
+/// Returns how many instances ended with which status.
+template <class E>
+std::map<int, int> expect_same_as_lanes(host::plan p, int swept, double from, double to, std::size_t memory = std::size_t{1} << 30) {
+  p.count = 3000;
+  const auto         device = backend_for<E>(p, memory);
+  std::map<int, int> seen;
+  abi::usage used{};
+  // One chunk of 3000 takes several rounds of the fake device's 512 places; smaller and larger ones follow in its memory.
+  for (const std::int64_t count : {3000, 1, 700, 3500}) {
+    auto reference = scattered_chunk(p, swept, from, to, count), here = reference;
+    on_lanes<E, 8>(host::settings_of(p), reference);
+    std::int64_t finished = 0;
+    device->integrate(here, [&](std::int64_t more) { finished += more; return true; }, used);
+    EXPECT_EQ("", differences(reference, here)) << count;
+    EXPECT_EQ(count, finished);
+    for (const unsigned char s : here.status) seen[s] += 1;
+  }
+  EXPECT_GT(used.turns, 0);
+  EXPECT_GE(used.turns, used.lane_turns);
+  return seen;
+}
+
+TEST(cuda_backend, relief_valve_with_everything_has_the_bits_of_lanes) {
+  expect_same_as_lanes<valve_engine>(valve_plan(), relief_valve::flow, 0.2, 10.0);
+  EXPECT_EQ(0, the_fake_cuda().blocks_held);
+}
+TEST(cuda_backend, given_sample_times_have_the_bits_of_lanes) {
+  auto p         = valve_plan();
+  p.sample_times = {0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 9.0};
+  expect_same_as_lanes<valve_engine>(p, relief_valve::flow, 0.2, 10.0);
+}
+TEST(cuda_backend, lorenz_in_float_has_the_bits_of_lanes) {
+  auto p       = lorenz_plan();
+  p.log_events = false;
+  expect_same_as_lanes<lorenz_engine>(p, lorenz::rho, 0.0, 28.0);
+}
+
+TEST(cuda_backend, an_instance_that_fails_leaves_others_unharmed_and_its_samples_empty) {
+  auto p      = valve_plan();
+  p.max_steps = 400;
+  const auto seen = expect_same_as_lanes<valve_engine>(p, relief_valve::flow, 0.2, 10.0);
+  EXPECT_GT(seen.at(static_cast<int>(status::finished)), 0);
+  EXPECT_GT(seen.at(static_cast<int>(status::step_budget)), 0);
+}
+
+TEST(cuda_backend, a_short_event_log_is_emptied_in_time) {
+  // An eighth of a chunk's 230 kB has room for some 400 rows of the log: less than a landing of 512 places may need.
+  expect_same_as_lanes<valve_engine>(valve_plan(), relief_valve::flow, 0.2, 10.0, 1 << 19);
+}
+
+TEST(cuda_backend, stopped_early_each_instance_is_finished_interrupted_or_not_run) {
+  auto p      = valve_plan();
+  p.count     = 3000;
+  const auto device = backend_for<valve_engine>(p);
+  auto       whole = scattered_chunk(p, relief_valve::flow, 0.2, 10.0, 3000), cut = whole;
+  on_lanes<valve_engine, 8>(host::settings_of(p), whole);
+  abi::usage used{};
+  device->integrate(cut, [](std::int64_t) { return false; }, used);
+  std::map<int, int> seen;
+  for (std::size_t i = 0; i < 3000; ++i) {
+    seen[cut.status[i]] += 1;
+    if (cut.status[i] == static_cast<int>(status::not_run)) {
+      EXPECT_TRUE(std::isnan(cut.t_final[i]));
+      EXPECT_EQ(0, cut.steps[i]);
+    } else if (cut.status[i] == static_cast<int>(status::interrupted)) {
+      EXPECT_LT(cut.t_final[i], cut.t_end[i]);
+      EXPECT_LT(cut.steps[i], whole.steps[i]);
+    } else {
+      EXPECT_EQ(whole.status[i], cut.status[i]);
+      EXPECT_EQ(whole.t_final[i], cut.t_final[i]);
+      EXPECT_EQ(whole.steps[i], cut.steps[i]);
+      EXPECT_EQ(whole.final_state[i], cut.final_state[i]);
+    }
+  }
+  // The fake device has 512 places and the first look is after one round.
+  EXPECT_GT(seen[static_cast<int>(status::interrupted)], 0);
+  EXPECT_GE(seen[static_cast<int>(status::not_run)], 3000 - 512);
+  // What is left of a stopped chunk must not get into the next one.
+  auto again = scattered_chunk(p, relief_valve::flow, 0.2, 10.0, 3000);
+  device->integrate(again, go_on, used);
+  EXPECT_EQ("", differences(whole, again));
+}
+
+TEST(cuda_backend, an_error_of_the_driver_names_the_call_and_the_error) {
+  auto       p      = lorenz_plan();
+  const auto device = backend_for<lorenz_engine>(p);
+  auto       chunk  = scattered_chunk(p, lorenz::rho, 0.0, 28.0, 10);
+  abi::usage used{};
+  the_fake_cuda().failing = "cuMemAlloc";
+  the_fake_cuda().failure = CUDA_ERROR_OUT_OF_MEMORY;
+  try {
+    device->integrate(chunk, go_on, used);
+    FAIL() << "no error";
+  } catch (const host::error& e) {
+    EXPECT_EQ(host::exit_failure, e.exit_code);
+    EXPECT_STREQ("CUDA: cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY (as the test wants)", e.what());
+  }
+}
+
+TEST(cuda_backend, absence_of_a_device_has_a_reason) {
+  the_fake_cuda() = {};
+  std::string reason, name;
+  saltus_cuda_absent(reason, name);
+  EXPECT_EQ("", reason);
+  EXPECT_EQ("fake device", name);
+  the_fake_cuda().failing = "cuInit";
+  the_fake_cuda().failure = CUDA_ERROR_NO_DEVICE;
+  saltus_cuda_absent(reason, name);
+  EXPECT_EQ("CUDA: cuInit: CUDA_ERROR_NO_DEVICE (as the test wants)", reason);
+}
+
+TEST(cuda_backend, chunks_fit_into_memory) {
+  auto p  = valve_plan();
+  p.count = 100'000'000;
+  // The fake device has 1 GiB; half of it, less a reserve, is for one chunk.
+  const auto device = backend_for<valve_engine>(p);
+  EXPECT_EQ(2, device->concurrency());
+  EXPECT_GT(device->chunk_size(), 100'000);
+  EXPECT_LE(device->chunk_size(), 1 << 20);
+  p.sample_count = 100'000;  // 2.4 MB each
+  const auto few = backend_for<valve_engine>(p)->chunk_size();
+  EXPECT_GT(few, 50);
+  EXPECT_LT(few, 447);  // 1 GiB / 2.4 MB
+}
+
+}  // namespace
+}  // namespace saltus::test
+
+#endif
