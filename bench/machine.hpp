@@ -54,13 +54,13 @@ inline constexpr int widest = 4;
 inline constexpr int widest = 2;
 #endif
 
-/// FP64 operations per second of one thread, by multiply-adds (two operations each) that do not wait for one another: 16
-/// chains, more than any processor needs to hide the latency.
+/// FP64 operations per second of one thread, by multiply-adds (two operations each) in 16 chains that do not wait for one
+/// another: more than any processor needs to hide the latency.
 inline double peak_flops() {
-  constexpr int  chains = 16, turns = 4'000'000;
-  using Real            = pack<double, widest>;
-  Real           x[chains];
-  Real           factor(0.999), term(1e-3);
+  constexpr int chains = 16, turns = 4'000'000;
+  using Real = pack<double, widest>;
+  Real x[chains];
+  Real factor(0.999), term(1e-3);
   benchmark::DoNotOptimize(factor);
   benchmark::DoNotOptimize(term);
   static_for<chains>([&](auto i) { x[i] = Real(1.0 + i); });

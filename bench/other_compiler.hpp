@@ -87,9 +87,7 @@ class other_compiler {
           found         = known.emplace(index, prepared{std::move(p), std::move(w), d}).first;
         }
         a = {true, time_of(found->second.plan, *found->second.where), found->second.digest};
-      } catch (const std::exception& e) {
-        fmt::print(stderr, "with {}: {}\n", name_, e.what());
-      }
+      } catch (const std::exception& e) { fmt::print(stderr, "with {}: {}\n", name_, e.what()); }
       if (::write(out_, &a, sizeof a) != sizeof a) return;
     }
   }

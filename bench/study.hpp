@@ -73,7 +73,8 @@ inline duration time_of(const host::plan& p, host::backend& where) {
   do {
     const double cpu   = cpu_seconds();
     const auto   begin = std::chrono::steady_clock::now();
-    host::run_ensemble(p, where, [](const host::chunk_data&) {}, [](std::int64_t) {}, stop);
+    host::run_ensemble(
+        p, where, [](const host::chunk_data&) {}, [](std::int64_t) {}, stop);
     sum.wall += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     sum.cpu += cpu_seconds() - cpu;
     ++runs;
@@ -106,7 +107,7 @@ inline std::uint64_t digest(const test::outcome& r) {
 /// Error of the final states against a reference, per instance max_i |y_i - r_i| / max(1, |r_i|).
 struct accuracy {
   double       median, most, largest;  ///< `most`: 95 of 100 are below
-  std::int64_t other_events;           ///< instances with another number of events than the reference: not among the errors
+  std::int64_t other_events;  ///< instances with another number of events than the reference: not among the errors
 };
 
 inline accuracy accuracy_of(const test::outcome& r, const test::outcome& reference) {

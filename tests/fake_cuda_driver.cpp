@@ -37,9 +37,9 @@ CUresult cuDeviceGetName(char* name, int size, CUdevice) {
   return answer("cuDeviceGetName");
 }
 CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute which, CUdevice) {
-  *value = which == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR   ? 9
-           : which == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT ? 2
-                                                                   : 0;
+  *value = which == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR ? 9
+           : which == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT   ? 1
+                                                                 : 0;
   return answer("cuDeviceGetAttribute");
 }
 CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice) {

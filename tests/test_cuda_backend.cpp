@@ -62,12 +62,12 @@ const auto go_on = [](std::int64_t) { return true; };
 /// Returns how many instances ended with which status.
 template <class E>
 std::map<int, int> expect_same_as_lanes(host::plan p, int swept, double from, double to, std::size_t memory = std::size_t{1} << 30) {
-  p.count = 3000;
+  p.count = 900;
   const auto         device = backend_for<E>(p, memory);
   std::map<int, int> seen;
   abi::usage used{};
-  // One chunk of 3000 takes several rounds of the fake device's 512 places; smaller and larger ones follow in its memory.
-  for (const std::int64_t count : {3000, 1, 700, 3500}) {
+  // A chunk of 900 takes several rounds of the fake device's 256 places; smaller and larger ones follow in its memory.
+  for (const std::int64_t count : {900, 1, 300, 1000}) {
     auto reference = scattered_chunk(p, swept, from, to, count), here = reference;
     on_lanes<E, 8>(host::settings_of(p), reference);
     std::int64_t finished = 0;
@@ -105,20 +105,20 @@ TEST(cuda_backend, an_instance_that_fails_leaves_others_unharmed_and_its_samples
 }
 
 TEST(cuda_backend, a_short_event_log_is_emptied_in_time) {
-  // An eighth of a chunk's 230 kB has room for some 400 rows of the log: less than a landing of 512 places may need.
-  expect_same_as_lanes<valve_engine>(valve_plan(), relief_valve::flow, 0.2, 10.0, 1 << 19);
+  // An eighth of a chunk's 115 kB has room for some 200 rows of the log, where a landing of 256 places may log 4096.
+  expect_same_as_lanes<valve_engine>(valve_plan(), relief_valve::flow, 0.2, 10.0, 1 << 18);
 }
 
 TEST(cuda_backend, stopped_early_each_instance_is_finished_interrupted_or_not_run) {
-  auto p      = valve_plan();
-  p.count     = 3000;
+  auto p            = valve_plan();
+  p.count           = 900;
   const auto device = backend_for<valve_engine>(p);
-  auto       whole = scattered_chunk(p, relief_valve::flow, 0.2, 10.0, 3000), cut = whole;
+  auto       whole  = scattered_chunk(p, relief_valve::flow, 0.2, 10.0, p.count), cut = whole;
   on_lanes<valve_engine, 8>(host::settings_of(p), whole);
   abi::usage used{};
   device->integrate(cut, [](std::int64_t) { return false; }, used);
   std::map<int, int> seen;
-  for (std::size_t i = 0; i < 3000; ++i) {
+  for (std::size_t i = 0; i < cut.status.size(); ++i) {
     seen[cut.status[i]] += 1;
     if (cut.status[i] == static_cast<int>(status::not_run)) {
       EXPECT_TRUE(std::isnan(cut.t_final[i]));
@@ -133,17 +133,17 @@ TEST(cuda_backend, stopped_early_each_instance_is_finished_interrupted_or_not_ru
       EXPECT_EQ(whole.final_state[i], cut.final_state[i]);
     }
   }
-  // The fake device has 512 places and the first look is after one round.
+  // The fake device has 256 places and the first look is after one round.
   EXPECT_GT(seen[static_cast<int>(status::interrupted)], 0);
-  EXPECT_GE(seen[static_cast<int>(status::not_run)], 3000 - 512);
+  EXPECT_GE(seen[static_cast<int>(status::not_run)], 900 - 256);
   // What is left of a stopped chunk must not get into the next one.
-  auto again = scattered_chunk(p, relief_valve::flow, 0.2, 10.0, 3000);
+  auto again = scattered_chunk(p, relief_valve::flow, 0.2, 10.0, p.count);
   device->integrate(again, go_on, used);
   EXPECT_EQ("", differences(whole, again));
 }
 
 TEST(cuda_backend, an_error_of_the_driver_names_the_call_and_the_error) {
-  auto       p      = lorenz_plan();
+  const auto p      = lorenz_plan();
   const auto device = backend_for<lorenz_engine>(p);
   auto       chunk  = scattered_chunk(p, lorenz::rho, 0.0, 28.0, 10);
   abi::usage used{};
