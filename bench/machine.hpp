@@ -54,8 +54,8 @@ inline constexpr int widest = 4;
 inline constexpr int widest = 2;
 #endif
 
-/// FP64 operations per second of one thread, by multiply-adds (two operations each) in 16 chains that do not wait for one
-/// another: more than any processor needs to hide the latency.
+/// FP64 operations per second of one thread, by multiply-adds (two operations each) in 16 chains that do not wait for
+/// one another: more than any processor needs to hide the latency.
 inline double peak_flops() {
   constexpr int chains = 16, turns = 4'000'000;
   using Real = pack<double, widest>;

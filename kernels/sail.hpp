@@ -32,14 +32,13 @@ struct trial {
 template <class E, class Real>
 SALTUS_FN trial<E, Real> attempt(const instance<E, Real>& x, const tolerances<E, Real>& tol) {
   using form = typename E::form;
-  trial<E, Real> a;
-
   // step, stretched by up to 1 % or cut so as to end at t_end
   const Real left = x.t_end - x.t;
-  a.last          = left <= Real(1.01) * x.h;
-  const Real h    = select(a.last, left, x.h);
+  const auto last = left <= Real(1.01) * x.h;
+  const Real h    = select(last, left, x.h);
+  trial<E, Real> a{.s = step<typename E::Method>(held_rhs<E, Real>{x.held}, x.t, x.y, x.f, h)};
+  a.last          = last;
   a.t1            = select(a.last, x.t_end, x.t + h);
-  a.s             = step<typename E::Method>(held_rhs<E, Real>{x.held}, x.t, x.y, x.f, h);
 
   // judge: what is accepted is written, so that a NaN is not
   if constexpr (E::fixed_steps) a.error2 = Real(0.0);
