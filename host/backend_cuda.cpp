@@ -1,5 +1,5 @@
-// The CUDA backend: a chunk lies in device memory, and kernels are launched round after round (run_cuda.cuh) in a stream of
-// its own. Part of the plug-in library.
+// The CUDA backend: a chunk lies in device memory, and kernels are launched round after round (run_cuda.cuh) in a stream
+// of its own. Part of the plug-in library.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -51,7 +51,8 @@ struct loaded_unit {
         land(resident("saltus_land", device)),
         turn_over(code.kernel("saltus_turn_over")),
         about(describe()) {
-    if (about.version != abi::version) throw error(exit_failure, "a compiled unit is of another version of saltus: clear the cache");
+    if (about.version != abi::version)
+      throw error(exit_failure, "a compiled unit is of another version of saltus: clear the cache");
   }
 
  private:
@@ -62,11 +63,11 @@ struct loaded_unit {
     return k;
   }
   abi::cuda_unit describe() const {
-    const cuda_memory    there(sizeof(abi::cuda_unit));
-    const cuda_stream    stream;
+    const cuda_memory     there(sizeof(abi::cuda_unit));
+    const cuda_stream     stream;
     const abi::cuda_unit* address = reinterpret_cast<abi::cuda_unit*>(there.address());
-    abi::cuda_unit       unit{};
-    void*                arguments[] = {&address};
+    abi::cuda_unit        unit{};
+    void*                 arguments[] = {&address};
     stream.launch(code.kernel("saltus_describe"), 1, 1, arguments);
     stream.download(&unit, address, 1);
     stream.wait();
@@ -80,7 +81,7 @@ class carver {
   explicit carver(CUdeviceptr base) : base_(base) {}
   template <class Number>
   void carve(Number*& part, std::int64_t count) {
-    part   = count > 0 ? reinterpret_cast<Number*>(base_ + used_) : nullptr;
+    part = count > 0 ? reinterpret_cast<Number*>(base_ + used_) : nullptr;
     used_ += (static_cast<std::size_t>(count) * sizeof(Number) + 255) / 256 * 256;
   }
   std::size_t used() const { return used_; }
@@ -119,13 +120,17 @@ struct run_data {
         how(settings_of(what)),
         built(build_cuda_unit(p, device.capability())),
         unit(built.cubin, device),
-        tolerances(p.precision == "float" ? tolerances_of<float, std::int32_t>(p) : tolerances_of<double, std::int64_t>(p)) {
+        tolerances(p.precision == "float" ? tolerances_of<float, std::int32_t>(p)
+                                          : tolerances_of<double, std::int64_t>(p)) {
     std::size_t left = 0, all = 0;
     SALTUS_CUDA(cuMemGetInfo, &left, &all);
     memory = left / 10 * 9 / chunks_at_once;
     if (tolerances.size() != static_cast<std::size_t>(unit.about.tolerance_bytes))
       throw error(exit_failure, "internal: host and kernels differ about the tolerances");
   }
+
+  /// Of the kernels' arithmetic, and of their integers.
+  std::int64_t number_bytes() const { return what.precision == "float" ? 4 : 8; }
 
   int places_for(std::int64_t count) const {
     const std::int64_t most = std::int64_t{places_per_thread} * unit.sail.blocks * abi::cuda_block;
@@ -135,7 +140,7 @@ struct run_data {
   /// Arranges a chunk of `count` instances in device memory.
   abi::cuda_chunk arrange(carver& memory_, std::int64_t count) const {
     const auto         states = std::ssize(what.model.states), outputs = std::ssize(what.model.outputs);
-    const std::int64_t reals = what.precision == "float" ? 4 : 8, places = places_for(count);
+    const std::int64_t places = places_for(count);
     abi::cuda_chunk    c{};
     c.how         = how;
     c.how.atol    = nullptr;  // kernels take the tolerances as an argument
@@ -154,14 +159,15 @@ struct run_data {
     memory_.carve(c.out.final_discrete, std::ssize(what.model.discretes) * count);
     memory_.carve(c.out.t_final, count);
     memory_.carve(c.out.status, count);
-    for (long long** column : {&c.out.steps, &c.out.rejected, &c.out.evaluations, &c.out.events}) memory_.carve(*column, count);
+    for (long long** column : {&c.out.steps, &c.out.rejected, &c.out.evaluations, &c.out.events})
+      memory_.carve(*column, count);
     memory_.carve(c.out.samples, (states + outputs) * count * how.sample_count);
     memory_.carve(c.out.reductions, std::ssize(what.reductions) * count);
 
     c.pool.places = static_cast<int>(places);
     unsigned char *real_bytes, *integer_bytes;
-    memory_.carve(real_bytes, unit.about.record_reals * reals * places);
-    memory_.carve(integer_bytes, unit.about.record_integers * reals * places);
+    memory_.carve(real_bytes, unit.about.record_reals * number_bytes() * places);
+    memory_.carve(integer_bytes, unit.about.record_integers * number_bytes() * places);
     c.pool.reals    = real_bytes;
     c.pool.integers = integer_bytes;
     for (abi::cuda_list* list : {&c.ready, &c.parked, &c.vacant})
@@ -169,8 +175,9 @@ struct run_data {
 
     if (how.log_events != 0) {
       // Room for all places to land at once, if that is not more than an eighth of the memory.
-      const auto row    = static_cast<std::int64_t>(sizeof(long long) + sizeof(double) + sizeof(int)) + 16 * states;
-      const auto most   = std::max<std::int64_t>(static_cast<std::int64_t>(memory / 8) / row, unit.about.rows_per_landing);
+      const auto row = static_cast<std::int64_t>(sizeof(long long) + sizeof(double) + sizeof(int)) + 16 * states;
+      const auto most =
+          std::max<std::int64_t>(static_cast<std::int64_t>(memory / 8) / row, unit.about.rows_per_landing);
       c.events.capacity = std::min(places * unit.about.rows_per_landing, most);
       memory_.carve(c.events.slot, c.events.capacity);
       memory_.carve(c.events.time, c.events.capacity);
@@ -224,7 +231,7 @@ class chunk_runner {
       memory_ = cuda_memory(bytes);
     }
     carver parts(memory_.address());
-    c_ = run_.arrange(parts, chunk.count);
+    c_             = run_.arrange(parts, chunk.count);
     const auto all = [&](const auto* to, const auto& from) { stream_.upload(to, from.data(), from.size()); };
     all(c_.in.parameters, chunk.parameters);
     all(c_.in.initial, chunk.initial);
@@ -232,14 +239,13 @@ class chunk_runner {
     all(c_.in.t_end, chunk.t_end);
     if (c_.how.sample_times != nullptr) all(c_.how.sample_times, run_.what.sample_times);
     const auto places = static_cast<std::size_t>(c_.pool.places);
-    stream_.fill(c_.pool.integers, 0xff, static_cast<std::size_t>(run_.unit.about.record_integers) * integer_bytes() * places);
+    stream_.fill(c_.pool.integers, 0xff,
+                 static_cast<std::size_t>(run_.unit.about.record_integers * run_.number_bytes()) * places);
     std::vector<int> vacant(places);
     std::iota(vacant.begin(), vacant.end(), 0);
     all(c_.vacant.place[0], vacant);
     state_ = abi::cuda_start(c_, run_.unit.about.rows_per_landing);
   }
-
-  std::size_t integer_bytes() const { return run_.what.precision == "float" ? 4 : 8; }
 
   /// Some rounds, and a look at how far they went.
   void run_rounds(int rounds) {
@@ -330,14 +336,14 @@ class cuda_backend final : public backend {
   ~cuda_backend() override {
     try {
       run_.device.use();  // to give memory back on this thread
-    } catch (const error&) {
-    }
+    } catch (const error&) {}
   }
 
   std::string device() const override {
     const int capability = run_.device.capability();
-    return fmt::format("cuda: {} (compute capability {}.{}, {} multiprocessors), {} of {}", run_.device.name(), capability / 10,
-                       capability % 10, run_.device.multiprocessors(), nvrtc_version(), run_.what.precision);
+    return fmt::format("cuda: {} (compute capability {}.{}, {} multiprocessors), {} of {}", run_.device.name(),
+                       capability / 10, capability % 10, run_.device.multiprocessors(), nvrtc_version(),
+                       run_.what.precision);
   }
   std::string  model_hash() const override { return run_.built.key; }
   double       compile_seconds() const override { return run_.built.seconds; }
@@ -363,9 +369,9 @@ class cuda_backend final : public backend {
  private:
   /// As many instances as fit: a large chunk keeps the device full for longest.
   std::int64_t chosen_chunk() const {
-    const plan&        p     = run_.what;
-    const auto         bytes = [&](std::int64_t count) { return chunk_data_bytes(p) * static_cast<std::size_t>(count); };
-    std::int64_t       size  = std::min(p.count, most_instances);
+    const plan&  p     = run_.what;
+    const auto   bytes = [&](std::int64_t count) { return chunk_data_bytes(p) * static_cast<std::size_t>(count); };
+    std::int64_t size  = std::min(p.count, most_instances);
     while (size > 1 && (bytes(size) > most_host_bytes || run_.bytes_for(size) > run_.memory)) size = (size + 1) / 2;
     return size;
   }
@@ -396,9 +402,7 @@ void saltus_cuda_absent(std::string& reason, std::string& name) {
     SALTUS_CUDA(cuDeviceGetCount, &count);
     if (count > 0) name = cuda_device(0).name();
     else reason = "the driver finds no device";
-  } catch (const error& e) {
-    reason = e.what();
-  }
+  } catch (const error& e) { reason = e.what(); }
 }
 
 backend* saltus_cuda_backend(const plan& p) { return new cuda_backend(p); }

@@ -19,14 +19,15 @@ inline void check_driver(CUresult result, const char* call) {
   const char *name = nullptr, *meaning = nullptr;
   cuGetErrorName(result, &name);
   cuGetErrorString(result, &meaning);
-  throw error(exit_failure, fmt::format("CUDA: {}: {} ({})", call, name ? name : fmt::format("error {}", static_cast<int>(result)),
-                                        meaning ? meaning : "no description"));
+  throw error(exit_failure,
+              fmt::format("CUDA: {}: {} ({})", call, name ? name : fmt::format("error {}", static_cast<int>(result)),
+                          meaning ? meaning : "no description"));
 }
 /// SALTUS_CUDA(cuMemAlloc, &address, bytes): the call, checked.
 #define SALTUS_CUDA(call, ...) ::saltus::host::check_driver(call(__VA_ARGS__), #call)
 
-/// A device in use: its primary context is held. Calls of the driver go to it from the thread that made this object, and
-/// from threads that called `use`.
+/// A device in use: its primary context is held. Calls of the driver go to it from the thread that made this object,
+/// and from threads that called `use`.
 class cuda_device {
  public:
   explicit cuda_device(int number) {
@@ -44,14 +45,15 @@ class cuda_device {
 
   void use() const { SALTUS_CUDA(cuCtxSetCurrent, context_); }
   int  attribute(CUdevice_attribute which) const {
-    int value = 0;
-    SALTUS_CUDA(cuDeviceGetAttribute, &value, which, handle_);
-    return value;
+     int value = 0;
+     SALTUS_CUDA(cuDeviceGetAttribute, &value, which, handle_);
+     return value;
   }
   int multiprocessors() const { return attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT); }
   /// 90 for compute capability 9.0.
   int capability() const {
-    return 10 * attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) + attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+    return 10 * attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) +
+           attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
   }
   std::string name() const {
     char text[256] = {};
@@ -112,8 +114,8 @@ class cuda_stream {
     if (bytes > 0) SALTUS_CUDA(cuMemsetD8Async, address(to), value, bytes, handle_);
   }
   void launch(CUfunction kernel, int blocks, int block, void** arguments) const {
-    SALTUS_CUDA(cuLaunchKernel, kernel, static_cast<unsigned>(blocks), 1, 1, static_cast<unsigned>(block), 1, 1, 0, handle_,
-                arguments, nullptr);
+    SALTUS_CUDA(cuLaunchKernel, kernel, static_cast<unsigned>(blocks), 1, 1, static_cast<unsigned>(block), 1, 1, 0,
+                handle_, arguments, nullptr);
   }
   /// Waits until everything put into the stream has happened; throws what went wrong in a kernel.
   void wait() const { SALTUS_CUDA(cuStreamSynchronize, handle_); }

@@ -46,7 +46,8 @@ plugin load() {
       return {nullptr, fmt::format("the CUDA plug-in cannot be loaded ({})", why)};
     }
     auto* const version = p.find<cuda_version_function>(cuda_version_symbol);
-    if (!version || !p.find<cuda_absent_function>(cuda_absent_symbol) || !p.find<cuda_backend_function>(cuda_backend_symbol))
+    if (!version || !p.find<cuda_absent_function>(cuda_absent_symbol) ||
+        !p.find<cuda_backend_function>(cuda_backend_symbol))
       return {nullptr, fmt::format("{} is not a CUDA plug-in of saltus", place.string())};
     if (version() != std::string(SALTUS_VERSION))
       return {nullptr, fmt::format("{} belongs to saltus {}, this is {}", place.string(), version(), SALTUS_VERSION)};

@@ -137,7 +137,8 @@ void write_file(const fs::path& file, const std::string& content) {
   if (!out) {
     std::error_code ignored;
     fs::remove(fresh, ignored);
-    throw error(exit_failure, fmt::format("{}: cannot be written (set SALTUS_CACHE to a writable folder)", fresh.string()));
+    throw error(exit_failure,
+                fmt::format("{}: cannot be written (set SALTUS_CACHE to a writable folder)", fresh.string()));
   }
   fs::rename(fresh, file);
 }
@@ -153,22 +154,28 @@ std::string nvrtc_version() {
 built_cuda build_cuda_unit(const plan& p, int capability) {
   const fs::path&   header = p.model.header;
   const std::string text   = fmt::format(
-      "#include \"run_cuda.cuh\"\n"
-      "#include \"method/by_name.hpp\"\n"
-      "#include \"{}\"\n"
-      "{}"
-      "SALTUS_CUDA_UNIT(engine)\n",
-      header.string(), engine_text(p));
-  // The same bits as on a CPU: IEEE-754 division, square root and subnormal numbers, no contraction that is not written as
-  // fma. A model's functions carry no mark of ours: they are for the device, as everything in a unit is.
-  const std::vector<std::string> options = {
-      "--std=c++20", fmt::format("--gpu-architecture=sm_{}", architecture_for(capability)), "--fmad=false",
-      "--prec-div=true", "--prec-sqrt=true", "--ftz=false", "--device-as-default-execution-space", "--disable-warnings",
-      "--ptxas-options=-v"};
-  const std::string key = hash_text(
-      fmt::format("{}\n{}\n{}\n{}", text, source_hash(header), fmt::join(options, " "), nvrtc_version()));
+        "#include \"run_cuda.cuh\"\n"
+          "#include \"method/by_name.hpp\"\n"
+          "#include \"{}\"\n"
+          "{}"
+          "SALTUS_CUDA_UNIT(engine)\n",
+        header.string(), engine_text(p));
+  // The same bits as on a CPU: IEEE-754 division, square root and subnormal numbers, no contraction that is not written
+  // as fma. A model's functions carry no mark of ours: they are for the device, as everything in a unit is.
+  const std::vector<std::string> options = {"--std=c++20",
+                                            fmt::format("--gpu-architecture=sm_{}", architecture_for(capability)),
+                                            "--fmad=false",
+                                            "--prec-div=true",
+                                            "--prec-sqrt=true",
+                                            "--ftz=false",
+                                            "--device-as-default-execution-space",
+                                            "--disable-warnings",
+                                            "--ptxas-options=-v"};
+  const std::string              key =
+      hash_text(fmt::format("{}\n{}\n{}\n{}", text, source_hash(header), fmt::join(options, " "), nvrtc_version()));
   const fs::path object = cache_folder() / (key + ".cubin"), report = cache_folder() / (key + ".cubin.log");
-  if (fs::exists(object) && fs::exists(report)) return {read_file(object), key, false, 0, reports_in(read_file(report))};
+  if (fs::exists(object) && fs::exists(report))
+    return {read_file(object), key, false, 0, reports_in(read_file(report))};
 
   const auto begin = std::chrono::steady_clock::now();
   program    unit(text, "saltus_unit.cu");
@@ -179,8 +186,9 @@ built_cuda build_cuda_unit(const plan& p, int capability) {
   if (!compiles) {
     const fs::path kept = cache_folder() / "last_failure.log";
     write_file(kept, fmt::format("{}\n{}\n\n{}", fmt::join(with_folder, " "), text, log));
-    throw error(exit_model, fmt::format("{}\n  the CUDA integrator of this model does not compile; all of {}'s output: {}",
-                                        first_complaint(log, header), nvrtc_version(), kept.string()));
+    throw error(exit_model,
+                fmt::format("{}\n  the CUDA integrator of this model does not compile; all of {}'s output: {}",
+                            first_complaint(log, header), nvrtc_version(), kept.string()));
   }
   built_cuda result{unit.cubin(), key, true, 0, reports_in(log)};
   write_file(report, log);

@@ -1,16 +1,16 @@
-// The boundary between the host program and a unit compiled for a CUDA device: what its kernels take, and what they share.
+// The boundary between the host program and a unit compiled for a CUDA device: what its kernels take and share.
 //
 // All pointers in these structs point to device memory. A unit exports four kernels (run_cuda.cuh), which the host
-// launches round after round: saltus_begin, saltus_sail, saltus_land (each by any number of threads), saltus_turn_over (by
-// one). Their arguments are a cuda_chunk and the run's tolerances.
+// launches round after round: saltus_begin, saltus_sail, saltus_land (each with any number of threads) and
+// saltus_turn_over (with one). Their arguments are a cuda_chunk and the run's tolerances.
 #pragma once
 
 #include "abi.hpp"
 
 namespace saltus::abi {
 
-/// Threads per block of every kernel. Threads of a block share nothing: blocks are small so that they fill a multiprocessor
-/// well whatever number of registers they need.
+/// Threads per block of every kernel. Threads of a block share nothing: blocks are small so that they fill a
+/// multiprocessor well whatever number of registers they need.
 inline constexpr int cuda_block = 64;
 
 /// Instances in flight. Each has a place; column j of place i is at [j * places + i].

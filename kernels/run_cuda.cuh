@@ -1,6 +1,6 @@
-// A CUDA device integrates one chunk: threads sail; suspects are parked, and landed by another kernel; whoever has ended
-// is stored and replaced by a third. Instances stay where they are, at their places in a pool; lists of places go from
-// kernel to kernel.
+// A CUDA device integrates one chunk: threads sail; suspects are parked, and landed by another kernel; whoever has
+// ended is stored and replaced by a third. Instances stay where they are, at their places in a pool; lists of places go
+// from kernel to kernel.
 //
 //        +---------- begin <------ vacant <--+-----------+
 //        v                                   |           |
@@ -51,8 +51,8 @@ class cuda_thread {
   }
 
  private:
-  __device__ static int lane() { return static_cast<int>(threadIdx.x % 32); }
-  __device__ static int add(int& to, int number) { return atomicAdd(&to, number); }
+  __device__ static int   lane() { return static_cast<int>(threadIdx.x % 32); }
+  __device__ static int   add(int& to, int number) { return atomicAdd(&to, number); }
   __device__ static int64 add(int64& to, int64 number) {
     return static_cast<int64>(atomicAdd(reinterpret_cast<uint64*>(&to), static_cast<uint64>(number)));
   }
@@ -62,7 +62,7 @@ class cuda_thread {
 /// One of `count` threads that run one after another, each a warp of its own.
 class emulated_thread {
  public:
-  SALTUS_FN emulated_thread(int number, int count) : number_(number), count_(count) {}
+  SALTUS_FN     emulated_thread(int number, int count) : number_(number), count_(count) {}
   SALTUS_FN int number() const { return number_; }
   SALTUS_FN int count() const { return count_; }
   template <class Integer>
@@ -110,8 +110,8 @@ class cuda_rounds {
   using Run     = chunk_run<E, events_to_rows<E, Thread>>;
 
  public:
-  /// All arguments must outlive it. `tol` is `tolerances_from` the chunk's settings, made by the host: as an argument of a
-  /// kernel it lies in constant memory and takes up no registers.
+  /// All arguments must outlive it. `tol` is `tolerances_from` the chunk's settings, made by the host: as an argument of
+  /// a kernel it lies in constant memory and takes up no registers.
   SALTUS_FN cuda_rounds(const abi::cuda_chunk& chunk, const tolerances<E, Real>& tol, const Thread& thread)
       : c_(chunk),
         p_(*chunk.progress),
@@ -122,7 +122,7 @@ class cuda_rounds {
 
   /// Stores the instances that have ended and begins fresh ones in their places.
   SALTUS_FN void begin_fresh() const {
-    const int count = p_.vacant[half_];
+    const int count  = p_.vacant[half_];
     int       stored = 0;
     for (int k = thread_.number(); k < count; k += thread_.count()) {
       const int place = c_.vacant.place[half_][k];
@@ -144,7 +144,8 @@ class cuda_rounds {
     thread_.count_in(p_.stored, stored);
   }
 
-  /// Sails ready instances one after another, each until its step may contain an event or it ends, up to the turn budget.
+  /// Sails ready instances one after another, each until its step may contain an event or it ends, as long as the turn
+  /// budget lasts.
   SALTUS_FN void sail_ready() const {
     const int count     = p_.ready[half_];
     bool      exhausted = false;
@@ -180,8 +181,8 @@ class cuda_rounds {
     thread_.count_in(p_.used.lane_turns, useful);
   }
 
-  /// Lands parked instances, as many as the event log has room for. Who has to wait - they, and those that no thread had
-  /// turns left to sail - waits on in the next round.
+  /// Lands parked instances, as many as the event log has room for. The others, and ready instances that no thread had
+  /// turns left to sail, wait for the next round.
   SALTUS_FN void land_parked() const {
     for (int k = p_.taken + thread_.number(); k < p_.ready[half_]; k += thread_.count())
       append(c_.ready, p_.ready, 1 - half_, c_.ready.place[half_][k]);
@@ -209,18 +210,20 @@ class cuda_rounds {
   /// For one thread alone: what this round has filled, the next one consumes.
   SALTUS_FN void turn_over() const {
     p_.ready[half_] = p_.parked[half_] = p_.vacant[half_] = p_.taken = 0;
-    p_.half           = 1 - half_;
-    p_.next          += p_.fresh;
-    const int64 left  = c_.in.count - p_.next;
-    const int   room  = p_.vacant[p_.half];
-    p_.fresh          = left < room ? static_cast<int>(left) : room;
-    p_.landable       = abi::landable_places(c_, p_.rows, rows_per_landing<E>);
+
+    p_.half = 1 - half_;
+    p_.next += p_.fresh;
+    const int64 left = c_.in.count - p_.next;
+    const int   room = p_.vacant[p_.half];
+    p_.fresh         = left < room ? static_cast<int>(left) : room;
+    p_.landable      = abi::landable_places(c_, p_.rows, rows_per_landing<E>);
   }
 
  private:
   static constexpr int nowhere = -1;
 
   SALTUS_FN static mask_of<Real> everyone() { return mask_of<Real>::all(true); }
+
   SALTUS_FN static bool is_under_way(const Record& x) {
     return x.status.v == static_cast<integer_of<T>>(status::interrupted);
   }
@@ -255,8 +258,8 @@ class cuda_rounds {
   /// Saves what sailing changes, at the place that x was loaded from.
   SALTUS_FN void save_sailed(const Record& x, int place) const {
     int j = 0, k = 0;
-    Record::each_sailed_real(
-        x, x, [&](const Real& from, const Real&) SALTUS_INLINE_LAMBDA { real(j++, place) = from.v; });
+    Record::each_sailed_real(x, x,
+                             [&](const Real& from, const Real&) SALTUS_INLINE_LAMBDA { real(j++, place) = from.v; });
     Record::each_sailed_integer(
         x, x, [&](const Integer& from, const Integer&) SALTUS_INLINE_LAMBDA { integer(k++, place) = from.v; });
   }
@@ -271,29 +274,27 @@ class cuda_rounds {
 
 /// The unit's description for the host.
 template <class E>
-inline constexpr abi::cuda_unit cuda_unit_of = {
-    abi::version, instance<E, pack<typename E::T, 1>>::real_count, instance<E, pack<typename E::T, 1>>::integer_count,
-    rows_per_landing<E>, static_cast<int>(sizeof(tolerances<E, pack<typename E::T, 1>>))};
+inline constexpr abi::cuda_unit cuda_unit_of = {abi::version, instance<E, pack<typename E::T, 1>>::real_count,
+                                                instance<E, pack<typename E::T, 1>>::integer_count, rows_per_landing<E>,
+                                                static_cast<int>(sizeof(tolerances<E, pack<typename E::T, 1>>))};
 
 }  // namespace saltus
 
 #if defined(__CUDACC__)
 /// Exports the kernels and the description of an engine.
-#define SALTUS_CUDA_UNIT(engine)                                                      \
-  extern "C" {                                                                        \
-  __global__ void saltus_describe(saltus::abi::cuda_unit* unit) {                     \
-    *unit = saltus::cuda_unit_of<engine>;                                             \
-  }                                                                                   \
-  SALTUS_CUDA_KERNEL(engine, saltus_begin, begin_fresh)                               \
-  SALTUS_CUDA_KERNEL(engine, saltus_sail, sail_ready)                                 \
-  SALTUS_CUDA_KERNEL(engine, saltus_land, land_parked)                                \
-  SALTUS_CUDA_KERNEL(engine, saltus_turn_over, turn_over)                             \
+#define SALTUS_CUDA_UNIT(engine)                                                                          \
+  extern "C" {                                                                                            \
+  __global__ void saltus_describe(saltus::abi::cuda_unit* unit) { *unit = saltus::cuda_unit_of<engine>; } \
+  SALTUS_CUDA_KERNEL(engine, saltus_begin, begin_fresh)                                                   \
+  SALTUS_CUDA_KERNEL(engine, saltus_sail, sail_ready)                                                     \
+  SALTUS_CUDA_KERNEL(engine, saltus_land, land_parked)                                                    \
+  SALTUS_CUDA_KERNEL(engine, saltus_turn_over, turn_over)                                                 \
   }
-#define SALTUS_CUDA_KERNEL(engine, name, part)                                                             \
-  __global__ void __launch_bounds__(saltus::abi::cuda_block)                                               \
-      name(const __grid_constant__ saltus::abi::cuda_chunk chunk,                                          \
-           const __grid_constant__ saltus::tolerances<engine, saltus::pack<engine::T, 1>> tol) {           \
-    const saltus::cuda_thread thread;                                                                      \
-    saltus::cuda_rounds<engine, saltus::cuda_thread>(chunk, tol, thread).part();                           \
+#define SALTUS_CUDA_KERNEL(engine, name, part)                                                   \
+  __global__ void __launch_bounds__(saltus::abi::cuda_block)                                     \
+      name(const __grid_constant__ saltus::abi::cuda_chunk chunk,                                \
+           const __grid_constant__ saltus::tolerances<engine, saltus::pack<engine::T, 1>> tol) { \
+    const saltus::cuda_thread thread;                                                            \
+    saltus::cuda_rounds<engine, saltus::cuda_thread>(chunk, tol, thread).part();                 \
   }
 #endif

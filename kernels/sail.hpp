@@ -36,9 +36,8 @@ SALTUS_FN trial<E, Real> attempt(const instance<E, Real>& x, const tolerances<E,
   const Real left = x.t_end - x.t;
   const auto last = left <= Real(1.01) * x.h;
   const Real h    = select(last, left, x.h);
-  trial<E, Real> a{.s = step<typename E::Method>(held_rhs<E, Real>{x.held}, x.t, x.y, x.f, h)};
-  a.last          = last;
-  a.t1            = select(a.last, x.t_end, x.t + h);
+  trial<E, Real> a{step<typename E::Method>(held_rhs<E, Real>{x.held}, x.t, x.y, x.f, h), {}, {}, {}, last, {}, {}};
+  a.t1 = select(last, x.t_end, x.t + h);
 
   // judge: what is accepted is written, so that a NaN is not
   if constexpr (E::fixed_steps) a.error2 = Real(0.0);

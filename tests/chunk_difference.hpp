@@ -14,9 +14,8 @@ namespace saltus::test {
 /// Which NaN an operation gives is not promised: devices and processors differ.
 template <class Number>
 bool same_bits(const std::vector<Number>& a, const std::vector<Number>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](Number x, Number y) {
-    return std::memcmp(&x, &y, sizeof x) == 0 || (x != x && y != y);
-  });
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](Number x, Number y) { return std::memcmp(&x, &y, sizeof x) == 0 || (x != x && y != y); });
 }
 
 /// The rows of an event log by instance; an instance's own rows keep their order.

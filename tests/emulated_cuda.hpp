@@ -77,7 +77,7 @@ inline host::chunk_data scattered_chunk(const host::plan& p, int swept, double f
 /// Integrates a chunk on W CPU lanes.
 template <class E, int W>
 void on_lanes(const abi::settings& how, host::chunk_data& c) {
-  const abi::sink sink{&c.log,
+  const abi::sink    sink{&c.log,
                        [](void* log, long long slot, double t, int guard, const double* before, const double* after) {
                          static_cast<host::event_log*>(log)->append(slot, t, guard, before, after);
                        },

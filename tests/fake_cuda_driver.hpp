@@ -1,5 +1,5 @@
-// A CUDA driver for tests on machines without a device: device memory is host memory, streams do everything at once, and
-// kernels are those of a unit that the test has compiled for the CPU (emulated_cuda.hpp).
+// A CUDA driver for tests on machines without a device: device memory is host memory, streams do everything at once,
+// and kernels are those of a unit that the test has compiled for the CPU (emulated_cuda.hpp).
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ struct fake_cuda {
   /// The name of a call that fails, and with what.
   std::string failing = {};
   CUresult    failure = CUDA_SUCCESS;
-  std::size_t memory = std::size_t{1} << 30;  ///< bytes that the device claims to have
+  std::size_t memory  = std::size_t{1} << 30;  ///< bytes that the device claims to have
   /// Blocks of memory that were not freed.
   int blocks_held = 0;
 };

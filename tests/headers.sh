@@ -1,6 +1,6 @@
 #!/bin/bash
-# Compiles every kernel header alone, as the only include of a file, with each of g++, clang++ and nvcc that is there (and
-# with $1, if given). The front ends are enough: templates are compiled for good by the units of the other tests.
+# Compiles every kernel header alone, as the only include of a file, with each of g++, clang++ and nvcc that is there,
+# and with the compilers given. The front ends are enough: the units of other tests compile the templates for good.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 folder=$(mktemp -d)
@@ -21,7 +21,9 @@ check() {  # compiler, header
   local source=$3/${1##*/}_${2//\//_}.cu
   echo "#include \"${2#kernels/}\"" >"$source"
   case $1 in
-    *nvcc) set -- "$1" -std=c++20 -arch=sm_90 --expt-relaxed-constexpr -Werror all-warnings -I kernels -cuda -o "$source.ii" "$source" ;;
+    *nvcc)
+      set -- "$1" -std=c++20 -arch=sm_90 --expt-relaxed-constexpr -Werror all-warnings -I kernels \
+        -cuda -o "$source.ii" "$source" ;;
     *) set -- "$1" -std=c++20 -x c++ -Wall -Wextra -Werror -march=native -I kernels -fsyntax-only "$source" ;;
   esac
   "$@" || { echo "FAILED: $*" && return 1; }

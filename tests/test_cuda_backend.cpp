@@ -28,9 +28,11 @@ namespace saltus::test {
 namespace {
 
 template <class Model, methods::text Method, class T, bool Samples, class... Reductions>
-using engine_of = engine<Model, methods::by_name<Method>, T, norm_kind::rms, controller_kind::pi, false, Samples, Reductions...>;
+using engine_of =
+    engine<Model, methods::by_name<Method>, T, norm_kind::rms, controller_kind::pi, false, Samples, Reductions...>;
 
-using valve_engine  = engine_of<relief_valve, "dp5", double, true, reduction<reduce::max, false, relief_valve::pressure>>;
+using valve_engine =
+    engine_of<relief_valve, "dp5", double, true, reduction<reduce::max, false, relief_valve::pressure> >;
 using lorenz_engine = engine_of<lorenz, "dp5", float, false>;
 
 host::plan valve_plan() {
@@ -61,17 +63,24 @@ const auto go_on = [](std::int64_t) { return true; };
 
 /// Returns how many instances ended with which status.
 template <class E>
-std::map<int, int> expect_same_as_lanes(host::plan p, int swept, double from, double to, std::size_t memory = std::size_t{1} << 30) {
-  p.count = 900;
+std::map<int, int> expect_same_as_lanes(host::plan p, int swept, double from, double to,
+                                        std::size_t memory = std::size_t{1} << 30) {
+  p.count                   = 900;
   const auto         device = backend_for<E>(p, memory);
   std::map<int, int> seen;
-  abi::usage used{};
+  abi::usage         used{};
   // A chunk of 900 takes several rounds of the fake device's 256 places; smaller and larger ones follow in its memory.
   for (const std::int64_t count : {900, 1, 300, 1000}) {
     auto reference = scattered_chunk(p, swept, from, to, count), here = reference;
     on_lanes<E, 8>(host::settings_of(p), reference);
     std::int64_t finished = 0;
-    device->integrate(here, [&](std::int64_t more) { finished += more; return true; }, used);
+    device->integrate(
+        here,
+        [&](std::int64_t more) {
+          finished += more;
+          return true;
+        },
+        used);
     EXPECT_EQ("", differences(reference, here)) << count;
     EXPECT_EQ(count, finished);
     for (const unsigned char s : here.status) seen[s] += 1;
@@ -97,8 +106,8 @@ TEST(cuda_backend, lorenz_in_float_has_the_bits_of_lanes) {
 }
 
 TEST(cuda_backend, an_instance_that_fails_leaves_others_unharmed_and_its_samples_empty) {
-  auto p      = valve_plan();
-  p.max_steps = 400;
+  auto p          = valve_plan();
+  p.max_steps     = 400;
   const auto seen = expect_same_as_lanes<valve_engine>(p, relief_valve::flow, 0.2, 10.0);
   EXPECT_GT(seen.at(static_cast<int>(status::finished)), 0);
   EXPECT_GT(seen.at(static_cast<int>(status::step_budget)), 0);
@@ -113,10 +122,11 @@ TEST(cuda_backend, stopped_early_each_instance_is_finished_interrupted_or_not_ru
   auto p            = valve_plan();
   p.count           = 900;
   const auto device = backend_for<valve_engine>(p);
-  auto       whole  = scattered_chunk(p, relief_valve::flow, 0.2, 10.0, p.count), cut = whole;
+  auto       whole = scattered_chunk(p, relief_valve::flow, 0.2, 10.0, p.count), cut = whole;
   on_lanes<valve_engine, 8>(host::settings_of(p), whole);
   abi::usage used{};
-  device->integrate(cut, [](std::int64_t) { return false; }, used);
+  device->integrate(
+      cut, [](std::int64_t) { return false; }, used);
   std::map<int, int> seen;
   for (std::size_t i = 0; i < cut.status.size(); ++i) {
     seen[cut.status[i]] += 1;

@@ -1,5 +1,5 @@
-// Where a CUDA device is: it gives every instance of every problem the bits that the CPU gives it, by the same path as the
-// program, plug-in included. Elsewhere, the reason why there is none.
+// Where a CUDA device is: it gives every instance of every problem the bits that the CPU gives it, by the same path as
+// the program, plug-in included. Elsewhere, the reason why there is none.
 #include <cmath>
 #include <thread>
 
@@ -14,15 +14,20 @@
 namespace saltus::test {
 namespace {
 
-/// Instances of a problem, its parameters (or if it has none, a state) scattered by 2 % about their defaults, with events
-/// and samples.
+/// Instances of a problem, its parameters (or if it has none, its states) scattered by 2 % about their defaults, with
+/// events and samples.
 host::plan scattered(const std::string& problem, const std::string& method, std::int64_t count) {
   const auto               m        = host::describe_model(host::find_model(problem));
-  std::vector<std::string> settings = {"rtol=1e-8", "method=" + method, "output.events=true", "output.samples.count=11",
-                                       fmt::format("sample.count={}", count), "sample.seed=5"};
-  const auto scatter = [&](const host::quantity& q) {
+  std::vector<std::string> settings = {"rtol=1e-8",
+                                       "method=" + method,
+                                       "output.events=true",
+                                       "output.samples.count=11",
+                                       fmt::format("sample.count={}", count),
+                                       "sample.seed=5"};
+  const auto               scatter  = [&](const host::quantity& q) {
     const double far = 0.02 * std::abs(q.value);
-    if (far > 0) settings.push_back(fmt::format("sample.{}={{uniform=[{:.17g},{:.17g}]}}", q.name, q.value - far, q.value + far));
+    if (far > 0)
+      settings.push_back(fmt::format("sample.{}={{uniform=[{:.17g},{:.17g}]}}", q.name, q.value - far, q.value + far));
   };
   for (const auto& q : m.parameters) scatter(q);
   if (m.parameters.empty())
@@ -44,8 +49,10 @@ class cuda_device : public testing::Test {
   static void expect_same(const host::plan& p) {
     auto       on_cpu = filled(p), on_device = on_cpu;
     abi::usage used{};
-    host::make_cpu_backend(p)->integrate(on_cpu, [](std::int64_t) { return true; }, used);
-    host::make_cuda_backend(p)->integrate(on_device, [](std::int64_t) { return true; }, used);
+    host::make_cpu_backend(p)->integrate(
+        on_cpu, [](std::int64_t) { return true; }, used);
+    host::make_cuda_backend(p)->integrate(
+        on_device, [](std::int64_t) { return true; }, used);
     EXPECT_EQ("", differences(on_cpu, on_device)) << p.model.name << " with " << p.method << " in " << p.precision;
   }
 };
@@ -56,14 +63,19 @@ TEST_F(cuda_device, gives_the_bits_of_the_cpu) {
     for (const char* method : {"dp5", "dop853"}) expect_same(scattered(name, method, 1000));
 }
 
-TEST_F(cuda_device, gives_the_bits_of_the_cpu_when_places_are_refilled) { expect_same(scattered("relief_valve", "dp5", 500'000)); }
+TEST_F(cuda_device, gives_the_bits_of_the_cpu_when_places_are_refilled) {
+  expect_same(scattered("relief_valve", "dp5", 500'000));
+}
 
 TEST_F(cuda_device, two_chunks_at_once_do_not_disturb_each_other) {
   const auto p      = scattered("relief_valve", "dp5", 50'000);
   const auto device = host::make_cuda_backend(p);
   auto       one = filled(p), other = one, alone = one;
   abi::usage used[3] = {};
-  const auto run = [&](host::chunk_data& chunk, abi::usage& u) { device->integrate(chunk, [](std::int64_t) { return true; }, u); };
+  const auto run     = [&](host::chunk_data& chunk, abi::usage& u) {
+    device->integrate(
+            chunk, [](std::int64_t) { return true; }, u);
+  };
   run(alone, used[0]);
   std::thread beside([&] { run(other, used[1]); });
   run(one, used[2]);

@@ -1,6 +1,6 @@
 // The kernels of the CUDA backend, run without a device by threads one after another, must give every instance the bits
-// that CPU lanes give it, whatever the number of places, threads and turns. The CPU is the reference here; its own results
-// are tested against analysis and literature elsewhere.
+// that CPU lanes give it, whatever the number of places, threads and turns. The CPU is the reference here; its own
+// results are tested against analysis and literature elsewhere.
 #include <gtest/gtest.h>
 
 #include "../problems/bouncing_ball.hpp"
@@ -75,18 +75,17 @@ class emulated_run {
     progress.landable = abi::landable_places(chunk_, 0, cuda_unit_of<E>.rows_per_landing);
   }
 
-  tolerances<E, pack<typename E::T, 1>>        tol_;
-  host::chunk_data&                            data_;
-  spread                                       spread_;
-  std::vector<typename E::T>                   reals_;
-  std::vector<integer_of<typename E::T>>       integers_;
-  std::vector<int>                             lists_[6];
-  std::vector<long long>                       slot_;
-  std::vector<double>                          time_, before_, after_;
-  std::vector<int>                             guard_;
-  abi::cuda_chunk                              chunk_{};
+  tolerances<E, pack<typename E::T, 1>>  tol_;
+  host::chunk_data&                      data_;
+  spread                                 spread_;
+  std::vector<typename E::T>             reals_;
+  std::vector<integer_of<typename E::T>> integers_;
+  std::vector<int>                       lists_[6];
+  std::vector<long long>                 slot_;
+  std::vector<double>                    time_, before_, after_;
+  std::vector<int>                       guard_;
+  abi::cuda_chunk                        chunk_{};
 };
-
 
 /// Runs `count` instances on lanes and on the emulated device; `swept` goes from `from` to `to`.
 template <class E>
@@ -122,7 +121,8 @@ void expect_same_as_lanes(host::plan p, int swept, double from, double to) {
 }
 
 template <class Model, methods::text Method, class T, bool Samples, class... Reductions>
-using engine_of = engine<Model, methods::by_name<Method>, T, norm_kind::rms, controller_kind::pi, false, Samples, Reductions...>;
+using engine_of =
+    engine<Model, methods::by_name<Method>, T, norm_kind::rms, controller_kind::pi, false, Samples, Reductions...>;
 
 using largest_pressure = reduction<reduce::max, false, relief_valve::pressure>;
 using mean_lift        = reduction<reduce::mean, false, relief_valve::lift>;

@@ -70,9 +70,7 @@ void compile_all(std::vector<combination>& list) {
       const auto   begin = std::chrono::steady_clock::now();
       try {
         c.made = build_cuda_unit(c.what, 90);
-      } catch (const error& e) {
-        c.failure = e.what();
-      }
+      } catch (const error& e) { c.failure = e.what(); }
       c.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     }
   };
@@ -84,8 +82,8 @@ void compile_all(std::vector<combination>& list) {
 TEST(nvrtc, every_problem_with_every_method_compiles_for_sm_90) {
   auto list = everything();
   compile_all(list);
-  std::printf("%-18s %-8s %-9s  %-5s %9s %11s %10s %11s %8s\n", "model", "method", "precision", "part", "registers", "spill store",
-              "spill load", "local bytes", "seconds");
+  std::printf("%-18s %-8s %-9s  %-5s %9s %11s %10s %11s %8s\n", "model", "method", "precision", "part", "registers",
+              "spill store", "spill load", "local bytes", "seconds");
   for (const combination& c : list) {
     const std::string what = c.what.model.name + " with " + c.what.method + " in " + c.what.precision;
     EXPECT_EQ("", c.failure) << what;
@@ -93,13 +91,15 @@ TEST(nvrtc, every_problem_with_every_method_compiles_for_sm_90) {
       const std::string part = k.name.substr(k.name.find('_') + 1);
       if (part != "begin" && part != "sail" && part != "land") continue;
       std::printf("%-18s %-8s %-9s  %-5s %9d %11d %10d %11d", c.what.model.name.c_str(), c.what.method.c_str(),
-                  c.what.precision.c_str(), part.c_str(), k.registers, k.spill_store_bytes, k.spill_load_bytes, k.local_bytes);
+                  c.what.precision.c_str(), part.c_str(), k.registers, k.spill_store_bytes, k.spill_load_bytes,
+                  k.local_bytes);
       std::printf(part == "sail" ? " %8.2f\n" : "\n", c.seconds);
-      // Sailing is all that most instances see: nothing of it may lie in local memory. Landing has been seen to spill 16 bytes.
+      // Sailing is all that most instances see: nothing of it may lie in local memory. Landing has been seen to spill 32
+      // bytes.
       EXPECT_LE(k.local_bytes, part == "sail" ? 0 : 64) << what << ", " << k.name;
       EXPECT_LE(k.spill_store_bytes, part == "sail" ? 0 : 64) << what << ", " << k.name;
     }
-    if (c.failure.empty()) EXPECT_EQ(5u, c.made.kernels.size()) << what;
+    EXPECT_EQ(c.failure.empty() ? 5u : 0u, c.made.kernels.size()) << what;
   }
 }
 
@@ -109,9 +109,11 @@ TEST(nvrtc, every_kernel_header_compiles_alone) {
   for (const auto& entry : std::filesystem::recursive_directory_iterator(kernels)) {
     const std::string header = std::filesystem::relative(entry.path(), kernels).string();
     if (!entry.is_regular_file() || header == "run_cpu.hpp" || header == "describe.hpp") continue;  // for CPUs only
-    const char*  options[] = {"--std=c++20", "--gpu-architecture=compute_90", "--device-as-default-execution-space", folder.c_str()};
+    const char*  options[] = {"--std=c++20", "--gpu-architecture=compute_90", "--device-as-default-execution-space",
+                              folder.c_str()};
     nvrtcProgram program;
-    ASSERT_EQ(NVRTC_SUCCESS, nvrtcCreateProgram(&program, ("#include \"" + header + "\"\n").c_str(), "alone.cu", 0, nullptr, nullptr));
+    ASSERT_EQ(NVRTC_SUCCESS,
+              nvrtcCreateProgram(&program, ("#include \"" + header + "\"\n").c_str(), "alone.cu", 0, nullptr, nullptr));
     const bool  compiles = nvrtcCompileProgram(program, 4, options) == NVRTC_SUCCESS;
     std::size_t size     = 0;
     nvrtcGetProgramLogSize(program, &size);

@@ -55,7 +55,9 @@ TEST_P(Problem, MeetsItsReference) {
     EXPECT_NEAR(row.time, e.time, e.rtol * std::fabs(e.time)) << "event " << e.number;
     for (const auto& b : e.before)
       for (std::size_t i = 0; i < r.plan.model.states.size(); ++i)
-        if (r.plan.model.states[i].name == b.name) EXPECT_NEAR(row.before[i], b.value, b.allowed()) << b.name << " before event " << e.number;
+        if (r.plan.model.states[i].name == b.name) {
+          EXPECT_NEAR(row.before[i], b.value, b.allowed()) << b.name << " before event " << e.number;
+        }
   }
   for (std::size_t i = 1; i < r.log.size(); ++i) EXPECT_GE(r.log[i].time, r.log[i - 1].time) << "the log is in time order";
 }
