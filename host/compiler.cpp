@@ -1,16 +1,11 @@
 #include "compiler.hpp"
 
 #include <dlfcn.h>
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <chrono>
-#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -24,119 +19,16 @@
 #include <fmt/ranges.h>
 #include <xxhash.h>
 
+#include "complaint.hpp"
 #include "error.hpp"
+#include "files.hpp"
 #include "install.hpp"
-
-extern char** environ;
+#include "program.hpp"
 
 namespace saltus::host {
 namespace fs = std::filesystem;
 
 namespace {
-
-std::string read_file(const fs::path& file) {
-  std::ifstream     in(file, std::ios::binary);
-  std::stringstream text;
-  text << in.rdbuf();
-  if (!in) throw error(exit_failure, fmt::format("{}: cannot be read", file.string()));
-  return text.str();
-}
-
-void write_file(const fs::path& file, const std::string& text) {
-  std::ofstream out(file, std::ios::binary);
-  out << text;
-  out.close();
-  if (!out) throw error(exit_failure, fmt::format("{}: cannot be written: {}", file.string(), std::strerror(errno)));
-}
-
-// ------------------------------------------------------------------------------------------------- running the compiler
-
-std::atomic<pid_t> under_way{0};     // the process group of the program that runs
-std::atomic<int>   asked_to_end{0};  // the signal that came meanwhile
-
-extern "C" void pass_on(int number) {
-  asked_to_end = number;
-  if (under_way > 0) ::kill(-under_way, number);
-}
-
-/// While it lives, Ctrl-C ends the program under way rather than this one, which has something to tidy up first. A signal
-/// that nobody has asked for by then comes again.
-class signals_passed_on {
- public:
-  signals_passed_on() {
-    asked_to_end = 0;
-    struct sigaction action {};
-    action.sa_handler = pass_on;
-    action.sa_flags   = SA_RESTART;
-    ::sigaction(SIGINT, &action, &interrupt_);
-    ::sigaction(SIGTERM, &action, &terminate_);
-  }
-  ~signals_passed_on() {
-    ::sigaction(SIGINT, &interrupt_, nullptr);
-    ::sigaction(SIGTERM, &terminate_, nullptr);
-    if (asked_to_end) ::raise(asked_to_end);
-  }
-  signals_passed_on(const signals_passed_on&)            = delete;
-  signals_passed_on& operator=(const signals_passed_on&) = delete;
-
-  static bool came() { return asked_to_end.exchange(0) != 0; }
-
- private:
-  struct sigaction interrupt_, terminate_;
-};
-
-/// How a program ended: its exit status, 127 if it cannot be run, 128 if a signal ended it; and all that it said.
-struct outcome {
-  int         status;
-  std::string said;
-};
-
-/// Runs a program without a shell, in English.
-outcome run_program(const std::vector<std::string>& arguments) {
-  std::vector<char*> argv, environment;
-  for (const auto& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
-  argv.push_back(nullptr);
-  for (char** e = environ; *e; ++e)
-    if (std::strncmp(*e, "LC_ALL=", 7) != 0) environment.push_back(*e);
-  char english[] = "LC_ALL=C";
-  environment.insert(environment.end(), {english, nullptr});
-
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0)
-    throw error(exit_failure, fmt::format("cannot run {}: {}", arguments[0], std::strerror(errno)));
-  posix_spawn_file_actions_t files;
-  posix_spawn_file_actions_init(&files);
-  posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&files, ends[1], STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&files, ends[1], STDERR_FILENO);
-  // A group of its own: a compiler is several processes, and a signal is for all of them.
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
-  posix_spawnattr_setpgroup(&attributes, 0);
-
-  pid_t     child;
-  const int failed = posix_spawnp(&child, argv[0], &files, &attributes, argv.data(), environment.data());
-  posix_spawn_file_actions_destroy(&files);
-  posix_spawnattr_destroy(&attributes);
-  ::close(ends[1]);
-  outcome result{127, {}};
-  if (!failed) {
-    under_way = child;
-    if (asked_to_end) pass_on(asked_to_end);  // it came before there was anyone to pass it on to
-    char piece[4096];
-    for (ssize_t n; (n = ::read(ends[0], piece, sizeof piece)) != 0;) {
-      if (n > 0) result.said.append(piece, static_cast<std::size_t>(n));
-      else if (errno != EINTR) break;
-    }
-    int status = 0;
-    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
-    under_way     = 0;
-    result.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
-  }
-  ::close(ends[0]);
-  return result;
-}
 
 /// A folder of our own in the cache, which goes with all that is in it.
 class scratch_folder {
@@ -173,27 +65,6 @@ class scratch_folder {
   fs::path folder_;
 };
 
-fs::path which(const std::string& program) {
-  if (program.find('/') != std::string::npos)
-    return ::access(program.c_str(), X_OK) == 0 ? fs::path(program) : fs::path();
-  std::stringstream path(std::getenv("PATH") ? std::getenv("PATH") : "");
-  for (std::string folder; std::getline(path, folder, ':');)
-    if (const fs::path file = fs::path(folder) / program; ::access(file.c_str(), X_OK) == 0) return file;
-  return {};
-}
-
-/// Contents of a header and of everything it includes by quotes, in the order met.
-void gather(const fs::path& file, std::set<fs::path>& seen, std::string& text) {
-  const fs::path real = fs::weakly_canonical(file);
-  if (!seen.insert(real).second || !fs::is_regular_file(real)) return;
-  const std::string own = read_file(real);
-  text += own;
-  text += '\0';
-  static const std::regex include(R"(^[ \t]*#[ \t]*include[ \t]*"([^"]+)\")", std::regex::multiline);
-  for (std::sregex_iterator it(own.begin(), own.end(), include), end; it != end; ++it)
-    gather(real.parent_path() / (*it)[1].str(), seen, text);
-}
-
 std::string processor() {
   std::ifstream in("/proc/cpuinfo");
   std::string   result;
@@ -210,88 +81,6 @@ const std::vector<std::string>& flags() {
       "-fno-trapping-math", "-fPIC", "-shared",       "-fvisibility=hidden", "-w",
       "-Wl,-z,defs"};
   return list;
-}
-
-// ------------------------------------------------------------------------------------------- what the compiler complains of
-
-/// The first line of `text` that has `word` as a word of its own, from 1; 0 if none has.
-int line_of(const std::string& text, const std::string& word) {
-  const auto in_a_name = [](char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)); };
-  for (auto at = text.find(word); at != text.npos; at = text.find(word, at + 1)) {
-    const auto end = at + word.size();
-    if ((at == 0 || !in_a_name(text[at - 1])) && (end == text.size() || !in_a_name(text[end])))
-      return 1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
-  }
-  return 0;
-}
-
-/// The place in a header where one of these words stands, the first of them that does: "/my/ball.hpp:12". Without any, the
-/// struct.
-std::string place_of(const fs::path& header, std::vector<std::string> words) {
-  const std::string text = read_file(header);
-  words.insert(words.end(), {"struct " + header.stem().string(), "struct"});
-  for (const auto& word : words)
-    if (const int line = line_of(text, word); line > 0) return fmt::format("{}:{}", header.string(), line);
-  return header.string();
-}
-
-/// What of a model a sentence of the contract is about: its lists, else its functions.
-std::vector<std::string> named_in(const std::string& sentence) {
-  static const std::regex  list(R"((\w+_list)|lists (\w+)s)"), function(R"((?:static void|computes|has a) (\w+))");
-  std::vector<std::string> words;
-  const auto               add = [&](const std::regex& form, const auto& spelt) {
-    for (std::sregex_iterator it(sentence.begin(), sentence.end(), form), end; it != end; ++it)
-      words.push_back(spelt(*it));
-  };
-  add(list, [](const std::smatch& m) { return m[1].matched ? m[1].str() : m[2].str() + "_list"; });
-  add(function, [](const std::smatch& m) { return "void " + m[1].str(); });
-  return words;
-}
-
-/// The line of a unit on which its model has ended, whatever stands in it.
-constexpr int line_after_model = 3;
-
-/// The compiler's first complaint, as one readable sentence: about the model's own files rather than about what surrounds
-/// them, and in the words of the contract if the model is at odds with that. None if it has nothing to say about sources.
-/// `source` is the file of the unit.
-std::optional<std::string> first_complaint(const std::string& log, const fs::path& header, const fs::path& source) {
-  static const std::regex located(R"(^(.+?):(\d+):(\d+): (?:fatal )?error: (.*))");
-  static const std::regex assertion(R"re(static.assert(?:ion)? failed(?: due to requirement '.*')?:? "?([^"]*)"?)re");
-  static const std::regex undefined(R"(undefined reference to [`'](\w+))");
-  constexpr std::size_t   longest = 4000, shown = 400;
-  std::set<fs::path>      own;
-  std::string             ignored;
-  gather(header, own, ignored);
-  std::optional<std::string> elsewhere;
-  std::istringstream         lines(log);
-  for (std::string line; std::getline(lines, line);) {
-    line.resize(std::min(line.size(), longest));  // regular expressions recurse
-    std::smatch m, of;
-    if (std::regex_search(line, m, undefined))
-      return fmt::format("{}: {} is declared but not defined", place_of(header, {m[1]}), m[1].str());
-    if (!std::regex_search(line, m, located)) continue;
-    const fs::path file = m[1].str();
-    std::string    text = m[4].str().substr(0, shown);
-    const bool     mine = own.count(fs::weakly_canonical(file)) > 0;
-    if (!mine && std::regex_search(text, of, assertion))
-      return fmt::format("{}: {}", place_of(header, named_in(of[1])), of[1].str());
-    if (file == source && std::stoi(m[2]) == line_after_model)
-      return fmt::format("{}: a brace that is opened here or below is never closed", place_of(header, {}));
-    // The mistake that everyone makes once.
-    if (text.find("mask") != text.npos && text.find("'bool'") != text.npos)
-      text = "a condition on values is select(condition, a, b) here, as it is asked for several instances at once";
-    const std::string found = fmt::format("{}:{}:{}: {}", file.string(), m[2].str(), m[3].str(), text);
-    if (mine) return found;
-    if (!elsewhere) elsewhere = file == source ? fmt::format("{}: {}", header.string(), text) : found;
-  }
-  return elsewhere;
-}
-
-/// What is wrong with the compiler itself: the first line that calls itself an error, else the first.
-std::string own_trouble(const std::string& log) {
-  auto at = log.find("error: ");
-  at      = at == log.npos ? 0 : log.rfind('\n', at) + 1;
-  return log.empty() ? "without a word" : log.substr(at, log.find('\n', at) - at);
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 
 #include "compiler.hpp"
 #include "error.hpp"
+#include "files.hpp"
 #include "install.hpp"
 
 namespace saltus::host {
@@ -119,26 +120,16 @@ std::vector<kernel_report> reports_in(const std::string& log) {
   return kernels;
 }
 
-std::string read_file(const fs::path& file) {
-  std::ifstream     in(file, std::ios::binary);
-  std::stringstream text;
-  text << in.rdbuf();
-  if (!in) throw error(exit_failure, fmt::format("{}: cannot be read", file.string()));
-  return text.str();
-}
-
 /// Writes a file that appears under its name only when it is complete.
-void write_file(const fs::path& file, const std::string& content) {
+void write_at_once(const fs::path& file, const std::string& content) {
   static std::atomic<int> serial{0};
   const fs::path          fresh = file.string() + fmt::format(".{}.{}", ::getpid(), ++serial);
-  std::ofstream           out(fresh, std::ios::binary);
-  out << content;
-  out.close();
-  if (!out) {
+  try {
+    write_file(fresh, content);
+  } catch (const error&) {
     std::error_code ignored;
     fs::remove(fresh, ignored);
-    throw error(exit_failure,
-                fmt::format("{}: cannot be written (set SALTUS_CACHE to a writable folder)", fresh.string()));
+    throw;
   }
   fs::rename(fresh, file);
 }
@@ -185,14 +176,14 @@ built_cuda build_cuda_unit(const plan& p, int capability) {
   const std::string log      = unit.log();
   if (!compiles) {
     const fs::path kept = cache_folder() / "last_failure.log";
-    write_file(kept, fmt::format("{}\n{}\n\n{}", fmt::join(with_folder, " "), text, log));
+    write_at_once(kept, fmt::format("{}\n{}\n\n{}", fmt::join(with_folder, " "), text, log));
     throw error(exit_model,
                 fmt::format("{}\n  the CUDA integrator of this model does not compile; all of {}'s output: {}",
                             first_complaint(log, header), nvrtc_version(), kept.string()));
   }
   built_cuda result{unit.cubin(), key, true, 0, reports_in(log)};
-  write_file(report, log);
-  write_file(object, result.cubin);
+  write_at_once(report, log);
+  write_at_once(object, result.cubin);
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return result;
 }
