@@ -969,7 +969,7 @@ TEST_F(cli, cuda_without_a_device_says_why) {
     const auto o = saltus({command, model(), "--backend", "cuda", "-o", "out.nc"});
     EXPECT_EQ(o.code, 5);
     EXPECT_EQ(o.out, "");
-    EXPECT_EQ(o.err, "saltus: no CUDA device: " + health["cuda_absent"] + "\n");
+    EXPECT_EQ(o.err, "saltus: backend = \"cuda\": there is no device to use: " + health["cuda_absent"] + "\n");
   }
   EXPECT_FALSE(fs::exists(folder() / "out.nc"));
 }
