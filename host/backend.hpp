@@ -24,7 +24,7 @@ class backend {
   /// Seconds spent compiling; 0 when the unit came from the cache.
   virtual double compile_seconds() const = 0;
   /// How many instances a chunk should have, and how many chunks may be integrated at once.
-  virtual std::int64_t chunk_size() const = 0;
+  virtual std::int64_t chunk_size() const  = 0;
   virtual int          concurrency() const = 0;
 
   /// Integrates a chunk. `finished(k)` is told of k more instances that have ended; when it returns false the chunk is left

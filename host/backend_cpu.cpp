@@ -53,9 +53,11 @@ class cpu_backend final : public backend {
   std::int64_t chunk_size() const override {
     if (plan_.chunk > 0) return plan_.chunk;
     const std::int64_t share = (plan_.count + 8 * threads_ - 1) / (8 * threads_);
-    const std::int64_t row   = plan_.sample_count * static_cast<std::int64_t>(plan_.model.states.size() + plan_.model.outputs.size());
-    const std::int64_t fits  = row > 0 ? std::max<std::int64_t>(lanes_, (std::int64_t{1} << 23) / row) : 4096;  // 64 MiB of samples
-    const std::int64_t most  = std::min<std::int64_t>(4096, fits);
+    const std::int64_t row =
+        plan_.sample_count * static_cast<std::int64_t>(plan_.model.states.size() + plan_.model.outputs.size());
+    const std::int64_t fits =
+        row > 0 ? std::max<std::int64_t>(lanes_, (std::int64_t{1} << 23) / row) : 4096;  // 64 MiB of samples
+    const std::int64_t most = std::min<std::int64_t>(4096, fits);
     return std::clamp<std::int64_t>((share + lanes_ - 1) / lanes_ * lanes_, lanes_, most);
   }
 
@@ -64,7 +66,7 @@ class cpu_backend final : public backend {
       event_log*                               log;
       const std::function<bool(std::int64_t)>* finished;
     } here{&chunk.log, &finished};
-    const abi::sink sink{&here,
+    const abi::sink    sink{&here,
                          [](void* c, long long slot, double t, int guard, const double* before, const double* after) {
                            static_cast<context*>(c)->log->append(slot, t, guard, before, after);
                          },

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include <Random123/boxmuller.hpp>
 #include <Random123/u01fixedpt.h>
+#include <Random123/boxmuller.hpp>
 
 namespace saltus::host {
 

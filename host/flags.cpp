@@ -78,8 +78,7 @@ void assign(toml::table& root, const assignment& set, const flag& flag, std::siz
   if (!set.literal) {
     try {
       parsed = parse(set.value);
-    } catch (const toml::parse_error&) {
-    }
+    } catch (const toml::parse_error&) {}
   }
   if (!parsed || !holds_only(*parsed, set.key)) parsed = parse(inline_text(toml::value<std::string>(set.value)));
   graft(root, *parsed, set.key);

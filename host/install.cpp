@@ -26,13 +26,17 @@ bool is_home(const fs::path& folder) {
 fs::path home() {
   if (const auto given = environment("SALTUS_HOME"); !given.empty()) {
     if (is_home(given)) return fs::canonical(given);
-    throw error(exit_failure, fmt::format("SALTUS_HOME = {}: must be a folder that holds kernels/saltus.hpp and problems/", given));
+    throw error(exit_failure,
+                fmt::format("SALTUS_HOME = {}: must be a folder that holds kernels/saltus.hpp and problems/", given));
   }
   std::error_code none;
   const fs::path  program = fs::read_symlink("/proc/self/exe", none);
-  for (const fs::path& folder : {program.parent_path().parent_path() / "share" / "saltus", fs::path(SALTUS_SOURCE_FOLDER)})
+  for (const fs::path& folder :
+       {program.parent_path().parent_path() / "share" / "saltus", fs::path(SALTUS_SOURCE_FOLDER)})
     if (is_home(folder)) return fs::canonical(folder);
-  throw error(exit_failure, "the kernel headers of saltus were not found: set SALTUS_HOME to the folder that holds kernels/ and problems/");
+  throw error(
+      exit_failure,
+      "the kernel headers of saltus were not found: set SALTUS_HOME to the folder that holds kernels/ and problems/");
 }
 
 fs::path cache_folder() {
@@ -67,8 +71,9 @@ fs::path find_model(const std::string& name, const std::string& place) {
   if (fs::is_regular_file(header)) return header;
   const auto                    names = builtin_names();
   std::vector<std::string_view> allowed(names.begin(), names.end());
-  throw error(exit_usage, fmt::format("{}: no such built-in model (a model of your own is given as a path, ./{}.hpp); {}",
-                                      prefix, name, suggest(name, allowed)));
+  throw error(exit_usage,
+              fmt::format("{}: no such built-in model (a model of your own is given as a path, ./{}.hpp); {}", prefix,
+                          name, suggest(name, allowed)));
 }
 
 }  // namespace saltus::host

@@ -43,8 +43,8 @@ struct target {
 /// One axis of the product: columns that move together (a single one for a plain sweep entry).
 struct axis {
   struct column {
-    target                          what;
-    std::variant<listed, ranged>    values;
+    target                       what;
+    std::variant<listed, ranged> values;
   };
   std::vector<column> columns;
   std::int64_t        count;
@@ -61,7 +61,7 @@ struct reduction {
   kind        which;
   bool        of_output;  ///< of an output rather than of a state
   int         index;
-  std::string name;       ///< as written: "max(pressure)"
+  std::string name;  ///< as written: "max(pressure)"
 };
 
 struct plan {
@@ -92,7 +92,7 @@ struct plan {
   std::int64_t               count   = 1;  ///< instances in all
 
   // what is kept
-  std::string            file;          ///< empty: no file
+  std::string            file;  ///< empty: no file
   std::int64_t           sample_count = 0;
   std::vector<double>    sample_times;  ///< empty with sample_count > 0: evenly over each instance's span
   bool                   log_events = false;

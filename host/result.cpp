@@ -53,11 +53,11 @@ void event_log::clear() {
 }
 
 void chunk_data::reset(const plan& p, std::int64_t first, std::int64_t instances) {
-  first_id       = first;
-  count          = instances;
-  const auto n   = static_cast<std::size_t>(instances);
-  const auto& m  = p.model;
-  const auto all = [n](auto& array, std::size_t width, auto value) { array.assign(width * n, value); };
+  first_id        = first;
+  count           = instances;
+  const auto  n   = static_cast<std::size_t>(instances);
+  const auto& m   = p.model;
+  const auto  all = [n](auto& array, std::size_t width, auto value) { array.assign(width * n, value); };
   all(parameters, m.parameters.size(), nan);
   all(initial, m.states.size(), nan);
   all(t_begin, 1, nan);
@@ -166,8 +166,15 @@ class field_list {
   template <class Numbers>
   field& add(std::string name, const char* role, std::string unit, std::string about, shape s, int type,
              Numbers numbers) {
-    fields_.push_back({.name = std::move(name), .role = role, .unit = std::move(unit), .about = std::move(about),
-                       .shape = s, .type = type, .fixed = {}, .flag_meanings = {}, .numbers = numbers});
+    fields_.push_back({.name          = std::move(name),
+                       .role          = role,
+                       .unit          = std::move(unit),
+                       .about         = std::move(about),
+                       .shape         = s,
+                       .type          = type,
+                       .fixed         = {},
+                       .flag_meanings = {},
+                       .numbers       = numbers});
     return fields_.back();
   }
 
@@ -180,8 +187,7 @@ class field_list {
       const quantity& q = m_.parameters[j];
       if (varies(p_, target::kind::parameter, static_cast<int>(j)))
         add(q.name, "parameter", q.unit, about(q), shape::instance, NC_DOUBLE, column(&chunk_data::parameters, j));
-      else
-        add_fixed(q.name, "parameter", q.unit, about(q), p_.parameters[j]);
+      else add_fixed(q.name, "parameter", q.unit, about(q), p_.parameters[j]);
     }
     for (std::size_t j = 0; j < m_.states.size(); ++j) {
       const quantity&   q    = m_.states[j];
@@ -193,12 +199,10 @@ class field_list {
     }
     if (varies(p_, target::kind::t_begin, 0))
       add("t_begin", "span", "", "start of the time span", shape::instance, NC_DOUBLE, column(&chunk_data::t_begin));
-    else
-      add_fixed("t_begin", "span", "", "start of the time span", p_.t_begin);
+    else add_fixed("t_begin", "span", "", "start of the time span", p_.t_begin);
     if (varies(p_, target::kind::t_end, 0))
       add("t_end", "span", "", "end of the time span", shape::instance, NC_DOUBLE, column(&chunk_data::t_end));
-    else
-      add_fixed("t_end", "span", "", "end of the time span", p_.t_end);
+    else add_fixed("t_end", "span", "", "end of the time span", p_.t_end);
   }
 
   void finals() {
@@ -215,8 +219,8 @@ class field_list {
   }
 
   void counters() {
-    field& status = add("status", "status", "1", "how the instance ended", shape::instance, NC_UBYTE,
-                        column(&chunk_data::status));
+    field& status =
+        add("status", "status", "1", "how the instance ended", shape::instance, NC_UBYTE, column(&chunk_data::status));
     for (const status_row& row : status_table) status.flag_meanings.push_back(row.name);
     const auto counter = [&](const char* name, const char* about, std::vector<long long> chunk_data::*array) {
       add(name, "counter", "1", about, shape::instance, NC_INT64, column(array));
@@ -229,8 +233,8 @@ class field_list {
 
   void reductions() {
     for (std::size_t j = 0; j < p_.reductions.size(); ++j) {
-      const reduction& r = p_.reductions[j];
-      const quantity&  q = (r.of_output ? m_.outputs : m_.states)[static_cast<std::size_t>(r.index)];
+      const reduction& r           = p_.reductions[j];
+      const quantity&  q           = (r.of_output ? m_.outputs : m_.states)[static_cast<std::size_t>(r.index)];
       const auto [what, same_unit] = r.which == reduction::kind::min    ? std::pair("smallest value of ", true)
                                      : r.which == reduction::kind::max  ? std::pair("largest value of ", true)
                                      : r.which == reduction::kind::mean ? std::pair("mean over time of ", true)
@@ -323,10 +327,10 @@ std::size_t size_of(int type) { return type == NC_UBYTE ? 1 : type == NC_INT ? 4
 }  // namespace
 
 const std::vector<std::string>& reserved_names() {
-  static const std::vector<std::string> names = {
-      "instance",   "time",        "event",          "sample_time",   "t_begin",  "t_end",
-      "t_final",    "status",      "steps",          "rejected",      "n_events", "rhs_evaluations",
-      "event_time", "event_guard", "event_instance", "event_row_size"};
+  static const std::vector<std::string> names = {"instance",   "time",        "event",          "sample_time",
+                                                 "t_begin",    "t_end",       "t_final",        "status",
+                                                 "steps",      "rejected",    "n_events",       "rhs_evaluations",
+                                                 "event_time", "event_guard", "event_instance", "event_row_size"};
   return names;
 }
 
@@ -339,10 +343,9 @@ void check_names(const plan& p) {
     const std::string what = f.role + ", " + f.about;
     for (const auto& [name, other] : taken)
       if (name == f.name)
-        throw error(exit_model,
-                    fmt::format("model {}: two variables of the result file would be called `{}` ({}; {}); "
-                                "rename the state, parameter, output or discrete variable",
-                                p.model.name, name, other, what));
+        throw error(exit_model, fmt::format("model {}: two variables of the result file would be called `{}` ({}; {}); "
+                                            "rename the state, parameter, output or discrete variable",
+                                            p.model.name, name, other, what));
     taken.emplace_back(f.name, what);
   }
 }
@@ -400,16 +403,15 @@ void result_writer::reserve() {
 
 void result_writer::define_dimensions() {
   must(nc_def_dim(file_, "instance", static_cast<std::size_t>(plan_.count), &instance_));
-  if (plan_.sample_count > 0)
-    must(nc_def_dim(file_, "time", static_cast<std::size_t>(plan_.sample_count), &time_));
+  if (plan_.sample_count > 0) must(nc_def_dim(file_, "time", static_cast<std::size_t>(plan_.sample_count), &time_));
   if (plan_.log_events) must(nc_def_dim(file_, "event", NC_UNLIMITED, &event_));
 }
 
 void result_writer::define(field& f) {
   // File chunks of 512 KiB of doubles: large enough to stream, small enough for every variable to keep one in memory.
-  constexpr std::size_t piece = 65536;
-  const auto            n     = static_cast<std::size_t>(plan_.count);
-  const auto            times = static_cast<std::size_t>(plan_.sample_count);
+  constexpr std::size_t    piece = 65536;
+  const auto               n     = static_cast<std::size_t>(plan_.count);
+  const auto               times = static_cast<std::size_t>(plan_.sample_count);
   std::vector<int>         dimensions;
   std::vector<std::size_t> chunk;
   switch (f.shape) {
@@ -484,8 +486,7 @@ void result_writer::describe(const provenance& origin) {
 }
 
 void result_writer::write(const chunk_data& chunk) {
-  if (chunk.first_id != written_)
-    throw std::logic_error("result_writer: chunks must come in the order of their ids");
+  if (chunk.first_id != written_) throw std::logic_error("result_writer: chunks must come in the order of their ids");
   errno                         = 0;
   const derived_columns derived = derive(chunk, plan_);
   const auto            at      = static_cast<std::size_t>(written_);
@@ -544,7 +545,7 @@ void result_writer::attribute(const char* name, long long number) {
 void result_writer::must(int netcdf_status) {
   const int system = errno;
   if (netcdf_status == NC_NOERR) return;
-  failed_ = true;
+  failed_            = true;
   std::string reason = nc_strerror(netcdf_status);
   for (int telling : {ENOSPC, EDQUOT, EFBIG, EIO, EROFS})
     if (system == telling) reason = std::strerror(system);

@@ -64,7 +64,7 @@ struct chunk_data : columns {
 /// How many instances ended how, and what they cost in all.
 struct tally {
   std::array<std::int64_t, status_count> by_status = {};
-  std::int64_t steps = 0, rejected = 0, evaluations = 0, events = 0;
+  std::int64_t                           steps = 0, rejected = 0, evaluations = 0, events = 0;
 
   void         add(const chunk_data& chunk);
   std::int64_t of(status_group group) const;
@@ -107,14 +107,14 @@ enum class shape { scalar, instance, time, instance_time, event };
 
 /// One variable of the file: what it is called, what it is, and where its numbers lie.
 struct field {
-  std::string name, role, unit, about;  ///< unit empty: not known
-  detail::shape shape = shape::instance;
-  int           type  = 0;  ///< NetCDF external type, the same as in memory
+  std::string              name, role, unit, about;  ///< unit empty: not known
+  detail::shape            shape = shape::instance;
+  int                      type  = 0;      ///< NetCDF external type, the same as in memory
   std::vector<double>      fixed;          ///< the numbers of a scalar or of `time(time)`
   std::vector<std::string> flag_meanings;  ///< of 0, 1, 2, ...
   /// The numbers of one chunk, for all other shapes.
   std::function<const void*(const chunk_data&, const derived_columns&)> numbers = {};
-  int id = -1;  ///< NetCDF variable
+  int                                                                   id      = -1;  ///< NetCDF variable
 };
 
 }  // namespace detail
@@ -151,7 +151,7 @@ class result_writer {
   std::vector<detail::field> fields_;
   tally                      tally_;
   std::int64_t               written_ = 0, event_rows_ = 0;
-  int                        file_ = -1;
+  int                        file_     = -1;
   int                        instance_ = -1, time_ = -1, event_ = -1;  ///< dimensions
   bool                       complete_ = false, failed_ = false;
 };

@@ -58,7 +58,7 @@ run_summary run_ensemble(const plan& p, backend& where, const std::function<void
   std::mutex         usage_mutex;
   std::int64_t       next = 0;
 
-  using item = chunk_data*;  // owned by the pipeline between its first and last stage
+  using item          = chunk_data*;  // owned by the pipeline between its first and last stage
   const auto hand_out = [&](tbb::flow_control& flow) -> item {
     if (next >= p.count) {
       flow.stop();
@@ -75,7 +75,13 @@ run_summary run_ensemble(const plan& p, backend& where, const std::function<void
     // After a stop the chunks that are left pass through as they are: every instance still gets its row, as not run.
     if (!stop) {
       abi::usage used{};
-      where.integrate(*chunk, [&](std::int64_t some) { progress(some); return !stop.load(std::memory_order_relaxed); }, used);
+      where.integrate(
+          *chunk,
+          [&](std::int64_t some) {
+            progress(some);
+            return !stop.load(std::memory_order_relaxed);
+          },
+          used);
       const std::lock_guard lock(usage_mutex);
       add(summary.usage, used);
     }
@@ -99,8 +105,7 @@ run_summary run_ensemble(const plan& p, backend& where, const std::function<void
 
   const auto& by  = summary.counts.by_status;
   const auto  all = std::accumulate(by.begin(), by.end(), std::int64_t{0});
-  if (all != p.count)
-    throw error(exit_failure, fmt::format("internal: {} statuses for {} instances", all, p.count));
+  if (all != p.count) throw error(exit_failure, fmt::format("internal: {} statuses for {} instances", all, p.count));
   summary.interrupted  = stop;
   summary.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return summary;

@@ -11,10 +11,10 @@
 namespace saltus::host {
 
 struct run_summary {
-  tally       counts;
-  abi::usage  usage{};
-  double      wall_seconds = 0;  ///< of integration, without compilation
-  bool        interrupted  = false;
+  tally      counts;
+  abi::usage usage{};
+  double     wall_seconds = 0;  ///< of integration, without compilation
+  bool       interrupted  = false;
 };
 
 /// Runs every instance of the plan. `write` receives the chunks in the order of their ids, one at a time (from some

@@ -210,13 +210,13 @@ struct census {
 };
 
 census take_census(const result_file& f) {
-  census           c;
-  const variable&  status   = f.at("status");
-  const auto       counters = f.with_role("counter");
+  census          c;
+  const variable& status   = f.at("status");
+  const auto      counters = f.with_role("counter");
   c.counters.resize(counters.size());
   for (std::size_t first = 0; first < f.instances(); first += block) {
-    const std::size_t n  = std::min(block, f.instances() - first);
-    const auto        by = f.integers(status, first, n);
+    const std::size_t n           = std::min(block, f.instances() - first);
+    const auto        by          = f.integers(status, first, n);
     const auto        was_started = [&](std::size_t i) { return by[i] != static_cast<long long>(status::not_run); };
     for (std::size_t i = 0; i < n; ++i) {
       ++c.by_status[static_cast<std::size_t>(by[i])];
@@ -245,8 +245,8 @@ void summary_as_json(const result_file& f, const census& c, std::FILE* out) {
   for (std::size_t j = 0; j < counter_list.size() && c.started > 0; ++j)
     counters.insert_or_assign(counter_list[j]->name,
                               json::object{{"min", c.counters[j].min},
-                                          {"mean", c.counters[j].sum / static_cast<double>(c.started)},
-                                          {"max", c.counters[j].max}});
+                                           {"mean", c.counters[j].sum / static_cast<double>(c.started)},
+                                           {"max", c.counters[j].max}});
   json::array variables;
   for (const variable& v : f.variables()) {
     json::array dimensions;
@@ -257,12 +257,12 @@ void summary_as_json(const result_file& f, const census& c, std::FILE* out) {
     variables.push_back(std::move(row));
   }
   json::object all{{"file", f.path()},
-                     {"instances", static_cast<std::int64_t>(f.instances())},
-                     {"status", statuses},
-                     {"counters", counters},
-                     {"variables", variables},
-                     {"wall_time_s", f.number("wall_time_s")},
-                     {"seed", std::to_string(f.seed())}};  // a string: 64 bits without sign
+                   {"instances", static_cast<std::int64_t>(f.instances())},
+                   {"status", statuses},
+                   {"counters", counters},
+                   {"variables", variables},
+                   {"wall_time_s", f.number("wall_time_s")},
+                   {"seed", std::to_string(f.seed())}};  // a string: 64 bits without sign
   for (const char* name :
        {"model", "title", "model_hash", "method", "created", "saltus_version", "compiler", "device", "spec"})
     all.insert(name, f.text(name));
@@ -339,9 +339,9 @@ instance_events events_of(const result_file& f, std::size_t instance) {
   const auto      guards = words(f.text("flag_meanings", guard.id));
   for (long long g : f.integers(guard, start, count))
     e.guards.push_back(g >= 0 && static_cast<std::size_t>(g) < guards.size() ? guards[static_cast<std::size_t>(g)]
-                                                                            : std::to_string(g));
-  const auto column = [&](const variable& v) { return f.reals(v, {start, 0}, {count, 1}); };
-  e.time            = column(f.at("event_time"));
+                                                                             : std::to_string(g));
+  const auto column                 = [&](const variable& v) { return f.reals(v, {start, 0}, {count, 1}); };
+  e.time                            = column(f.at("event_time"));
   constexpr std::string_view prefix = "before_";
   for (const variable* v : f.with_role("event")) {
     if (!std::string_view(v->name).starts_with(prefix)) continue;
@@ -366,9 +366,9 @@ std::vector<std::pair<std::string, std::vector<double>>> samples_of(const result
 
 void instance_as_json(const result_file& f, std::size_t instance, std::FILE* out) {
   const status_row row = row_of(f.integers(f.at("status"), instance, 1)[0]);
-  json::object all{{"file", f.path()},
-                     {"instance", static_cast<std::int64_t>(instance)},
-                     {"status", json::object{{"name", row.name}, {"meaning", row.meaning}, {"remedy", row.remedy}}}};
+  json::object     all{{"file", f.path()},
+                   {"instance", static_cast<std::int64_t>(instance)},
+                   {"status", json::object{{"name", row.name}, {"meaning", row.meaning}, {"remedy", row.remedy}}}};
   for (const char* role : {"parameter", "initial", "span", "final", "counter", "reduction"}) {
     json::object values;
     for (const variable* v : f.with_role(role))
@@ -401,9 +401,9 @@ void instance_as_text(const result_file& f, std::size_t instance, std::FILE* out
   fmt::print(out, "  status   {}: {}\n", row.name, row.meaning);
   if (row.group != status_group::ok) fmt::print(out, "  remedy   {}\n", row.remedy);
 
-  constexpr std::pair<const char*, const char*> parts[] = {
-      {"parameter", "parameters"}, {"initial", "initial values"}, {"span", "time span"},
-      {"final", "at the end"},     {"reduction", "reductions"},   {"counter", "counters"}};
+  constexpr std::pair<const char*, const char*> parts[] = {{"parameter", "parameters"}, {"initial", "initial values"},
+                                                           {"span", "time span"},       {"final", "at the end"},
+                                                           {"reduction", "reductions"}, {"counter", "counters"}};
   for (const auto& [role, title] : parts) {
     text_table table(3, true);
     for (const variable* v : f.with_role(role))
@@ -495,14 +495,19 @@ void failed_as_json(const result_file& f, const failures& found, std::FILE* out)
   for (std::size_t k = 0; k < found.shown.size(); ++k) {
     const std::size_t i   = found.shown[k];
     const status_row  row = row_of(found.status[k]);
-    json::object       inputs;
+    json::object      inputs;
     for (const variable* v : varied_inputs(f)) inputs.insert(v->name, f.value(*v, i));
-    list.push_back(json::object{{"instance", static_cast<std::int64_t>(i)}, {"status", row.name},
-                               {"t_final", f.value(f.at("t_final"), i)},   {"inputs", inputs},
-                               {"meaning", row.meaning},                   {"remedy", row.remedy}});
+    list.push_back(json::object{{"instance", static_cast<std::int64_t>(i)},
+                                {"status", row.name},
+                                {"t_final", f.value(f.at("t_final"), i)},
+                                {"inputs", inputs},
+                                {"meaning", row.meaning},
+                                {"remedy", row.remedy}});
   }
-  print_json(json::object{{"file", f.path()}, {"failed", found.count}, {"not_finished", found.not_finished},
-                         {"instances", list}}, out);
+  print_json(
+      json::object{
+          {"file", f.path()}, {"failed", found.count}, {"not_finished", found.not_finished}, {"instances", list}},
+      out);
 }
 
 void failed_as_text(const result_file& f, const failures& found, std::FILE* out) {
@@ -544,7 +549,7 @@ int show(const show_options& options, std::FILE* out) {
     const std::int64_t i = *options.instance;
     if (i < 0 || static_cast<std::size_t>(i) >= file.instances())
       throw error(exit_usage, fmt::format("--instance {}: {} has instances 0 to {}", i, options.file,
-                                     static_cast<std::int64_t>(file.instances()) - 1));
+                                          static_cast<std::int64_t>(file.instances()) - 1));
     (options.json ? instance_as_json : instance_as_text)(file, static_cast<std::size_t>(i), out);
   } else if (options.failed) {
     (options.json ? failed_as_json : failed_as_text)(file, find_failures(file), out);

@@ -71,17 +71,17 @@ struct batch {
 
 /// One chunk of instances: the outputs. Every pointer has room for the whole chunk; the host presets all to "not run".
 struct results {
-  double*        final_state;   ///< [state_count][count]
-  double*        final_output;  ///< [output_count][count]
-  double*        final_discrete;///< [discrete_count][count]
-  double*        t_final;       ///< [count]
-  unsigned char* status;        ///< [count], saltus::status
-  long long*     steps;         ///< [count] accepted trial steps
-  long long*     rejected;      ///< [count] rejected trial steps
-  long long*     evaluations;   ///< [count] right-hand-side evaluations
-  long long*     events;        ///< [count] events (each due guard counts one)
-  double*        samples;       ///< [state_count + output_count][count][sample_count], NaN where not reached
-  double*        reductions;    ///< [reduction_count][count]
+  double*        final_state;     ///< [state_count][count]
+  double*        final_output;    ///< [output_count][count]
+  double*        final_discrete;  ///< [discrete_count][count]
+  double*        t_final;         ///< [count]
+  unsigned char* status;          ///< [count], saltus::status
+  long long*     steps;           ///< [count] accepted trial steps
+  long long*     rejected;        ///< [count] rejected trial steps
+  long long*     evaluations;     ///< [count] right-hand-side evaluations
+  long long*     events;          ///< [count] events (each due guard counts one)
+  double*        samples;         ///< [state_count + output_count][count][sample_count], NaN where not reached
+  double*        reductions;      ///< [reduction_count][count]
 };
 
 /// Where a CPU unit reports events and progress; the callbacks run on the thread that called `run`.

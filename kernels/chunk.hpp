@@ -62,12 +62,12 @@ SALTUS_FN Real first_step(instance<E, Real>& x, mask_of<Real> where, const toler
   const auto probe = f(x.t + h0, detail::advance(x.y, h0, x.f));
   add_where(x.evaluations, where, 1);
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { d2 = max(d2, abs((probe[i] - x.f[i]) * scale[i])); });
-  d2                   = d2 / h0;
-  const Real steepest  = max(d1, d2);
-  constexpr double k   = E::Method::order + 1;
-  const Real by_order  = rough_exp2(Real(1.0 / k) * (Real(-6.643856) - rough_log2(max(steepest, Real(1e-15)))));
-  const Real h1        = select(steepest <= Real(1e-15), max(Real(1e-6) * span, h0 * Real(1e-3)), by_order);
-  const Real h         = min(min(Real(100.0) * h0, h1), x.h_max);
+  d2                        = d2 / h0;
+  const Real       steepest = max(d1, d2);
+  constexpr double k        = E::Method::order + 1;
+  const Real       by_order = rough_exp2(Real(1.0 / k) * (Real(-6.643856) - rough_log2(max(steepest, Real(1e-15)))));
+  const Real       h1       = select(steepest <= Real(1e-15), max(Real(1e-6) * span, h0 * Real(1e-3)), by_order);
+  const Real       h        = min(min(Real(100.0) * h0, h1), x.h_max);
   return select((h > Real(0.0)) & (h < Real(limits<typename E::T>::largest)), h, Real(1e-6) * span);
 }
 
@@ -91,7 +91,7 @@ SALTUS_FN_COLD void begin(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where,
   x.t      = x.t_begin;
   x.h      = x.t_end - x.t_begin;
   x.sample = x.steps = x.rejected = x.evaluations = x.events = Integer(int64(0));
-  x.status            = Integer(int64(status::interrupted));
+  x.status                                                   = Integer(int64(status::interrupted));
   if constexpr (form::discretes > 0)
     each<form::discretes>([&](int i) SALTUS_INLINE_LAMBDA { x.held.d[i] = Real(Model::discrete_list[i].value); });
 
@@ -133,11 +133,11 @@ SALTUS_FN_COLD void begin(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where,
 /// Stores the result of an instance that has its verdict.
 template <class E, class T, class Run>
 SALTUS_FN_COLD void store(instance<E, pack<T, 1>>& x, const Run& run) {
-  using form          = typename E::form;
-  const auto&  r      = run.results;
-  const int64  count  = run.batch.count, slot = x.slot.v;
-  const auto   why    = static_cast<status>(x.status.v);
-  const double span   = static_cast<double>(x.t.v) - static_cast<double>(x.t_begin.v);
+  using form         = typename E::form;
+  const auto&  r     = run.results;
+  const int64  count = run.batch.count, slot = x.slot.v;
+  const auto   why  = static_cast<status>(x.status.v);
+  const double span = static_cast<double>(x.t.v) - static_cast<double>(x.t_begin.v);
   if constexpr (E::samples) {
     // What a sample at the very instant of the end still lacks: the state after the last event.
     if (is_ok(why)) {
@@ -157,7 +157,7 @@ SALTUS_FN_COLD void store(instance<E, pack<T, 1>>& x, const Run& run) {
   }
   for (int i = 0; i < form::discretes; ++i) r.final_discrete[i * count + slot] = static_cast<double>(x.held.d[i].v);
   E::each_reduction([&](auto kind, int j) SALTUS_INLINE_LAMBDA {
-    const double value = static_cast<double>(x.reduced[j].v);
+    const double value             = static_cast<double>(x.reduced[j].v);
     r.reductions[j * count + slot] = decltype(kind)::kind == reduce::mean && span > 0.0 ? value / span : value;
   });
   r.t_final[slot]     = static_cast<double>(x.t.v);

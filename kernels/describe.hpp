@@ -19,7 +19,7 @@ struct enumerator {
     int         end = 0, last = 0;
     while (s[end] != 0) ++end;
     // g++ and clang end with "...Value = scope::name]" or "...Value = (scope::kind)3]" for a value without a name.
-    while (end > 0 && s[end - 1] != ']' ) --end;
+    while (end > 0 && s[end - 1] != ']') --end;
     --end;
     // g++ lists template arguments separated by "; ": ours is the only one.
     for (int i = 0; i < end; ++i)
@@ -29,7 +29,6 @@ struct enumerator {
   }
   static constexpr auto name = spell();
 };
-
 
 }  // namespace detail
 
@@ -48,9 +47,9 @@ constexpr bool ends_before() {
 }
 
 /// The list is as long as the enumeration.
-#define SALTUS_COMPLETE(kind)                                                           \
-  if constexpr (c::kind##_count > 0)                                                    \
-  static_assert(detail::ends_before<typename c::kind, c::kind##_count>(),               \
+#define SALTUS_COMPLETE(kind)                                             \
+  if constexpr (c::kind##_count > 0)                                      \
+  static_assert(detail::ends_before<typename c::kind, c::kind##_count>(), \
                 "enum " #kind " has more entries than " #kind "_list: give each its entry")
 
 }  // namespace detail
@@ -72,25 +71,31 @@ struct describe {
     SALTUS_COMPLETE(output);
     static_for<c::state_count>([&](auto i) {
       const auto& v = Model::state_list[i];
-      states[i]     = {detail::enumerator<static_cast<typename c::state>(i.value)>::name.chars, v.value, v.unit, v.about};
+      states[i] = {detail::enumerator<static_cast<typename c::state>(i.value)>::name.chars, v.value, v.unit, v.about};
     });
-    if constexpr (c::parameter_count > 0) static_for<c::parameter_count>([&](auto i) {
-      const auto& v = Model::parameter_list[i];
-      parameters[i] = {detail::enumerator<static_cast<typename c::parameter>(i.value)>::name.chars, v.value, v.unit, v.about};
-    });
-    if constexpr (c::discrete_count > 0) static_for<c::discrete_count>([&](auto i) {
-      const auto& v = Model::discrete_list[i];
-      discretes[i]  = {detail::enumerator<static_cast<typename c::discrete>(i.value)>::name.chars, v.value, v.unit, v.about};
-    });
-    if constexpr (c::output_count > 0) static_for<c::output_count>([&](auto i) {
-      const auto& v = Model::output_list[i];
-      outputs[i]    = {detail::enumerator<static_cast<typename c::output>(i.value)>::name.chars, 0.0, v.unit, v.about};
-    });
-    if constexpr (c::guard_count > 0) static_for<c::guard_count>([&](auto i) {
-      const auto& v = Model::guard_list[i];
-      guards[i]     = {detail::enumerator<static_cast<typename c::guard>(i.value)>::name.chars, v.which, v.side,
-                       v.ends == terminal ? 1 : 0, v.about};
-    });
+    if constexpr (c::parameter_count > 0)
+      static_for<c::parameter_count>([&](auto i) {
+        const auto& v = Model::parameter_list[i];
+        parameters[i] = {detail::enumerator<static_cast<typename c::parameter>(i.value)>::name.chars, v.value, v.unit,
+                         v.about};
+      });
+    if constexpr (c::discrete_count > 0)
+      static_for<c::discrete_count>([&](auto i) {
+        const auto& v = Model::discrete_list[i];
+        discretes[i]  = {detail::enumerator<static_cast<typename c::discrete>(i.value)>::name.chars, v.value, v.unit,
+                         v.about};
+      });
+    if constexpr (c::output_count > 0)
+      static_for<c::output_count>([&](auto i) {
+        const auto& v = Model::output_list[i];
+        outputs[i] = {detail::enumerator<static_cast<typename c::output>(i.value)>::name.chars, 0.0, v.unit, v.about};
+      });
+    if constexpr (c::guard_count > 0)
+      static_for<c::guard_count>([&](auto i) {
+        const auto& v = Model::guard_list[i];
+        guards[i]     = {detail::enumerator<static_cast<typename c::guard>(i.value)>::name.chars, v.which, v.side,
+                     v.ends == terminal ? 1 : 0, v.about};
+      });
     d.version = abi::version;
     d.name    = name;
     if constexpr (requires { Model::title; }) d.title = Model::title;

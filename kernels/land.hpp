@@ -41,10 +41,10 @@ SALTUS_FN_COLD void land(instance<E, Real>& x, mask_of<Real> active, const toler
   });
   active = active & (x.status == typename Real::integer(int64(status::interrupted)));
   // dense output
-  const auto                   path = interpolate<Method>(held_rhs<E, Real>{x.held}, a.s);
+  const auto                    path = interpolate<Method>(held_rhs<E, Real>{x.held}, a.s);
   const guards_on_step<E, Real> on_step{x, path};
-  const auto                   side = armed_sides(x);
-  guards_at<E, Real>           begin{Real(0.0), x.held.locked, x.rate}, end{Real(1.0), a.g.value, a.g.rate};
+  const auto                    side = armed_sides(x);
+  guards_at<E, Real>            begin{Real(0.0), x.held.locked, x.rate}, end{Real(1.0), a.g.value, a.g.rate};
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
     begin.rate[i] = begin.rate[i] * a.s.h;
     end.rate[i]   = end.rate[i] * a.s.h;

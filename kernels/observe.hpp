@@ -16,8 +16,8 @@ SALTUS_FN double sample_time(const abi::settings& s, double t_begin, double t_en
 /// The state at theta in [0, 1] of a step: on its dense output `path`, or, for a method whose interpolant would fall far
 /// below its order, by a shorter step.
 template <class Method, class F, class Real, int n>
-SALTUS_FN vec<Real, n> state_inside(const F& f, const stages<Method, Real, n>& s, const dense_output<Method, Real, n>& path,
-                                    Real theta) {
+SALTUS_FN vec<Real, n> state_inside(const F& f, const stages<Method, Real, n>& s,
+                                    const dense_output<Method, Real, n>& path, Real theta) {
   if constexpr (Method::dense_by_step) return step<Method>(f, s.t, s.y, s.f0(), theta * s.h).y1;
   else return path(theta);
 }
@@ -26,8 +26,8 @@ SALTUS_FN vec<Real, n> state_inside(const F& f, const stages<Method, Real, n>& s
 template <class E, class Real, class Run>
 SALTUS_FN void next_sample(instance<E, Real>& x, int lane, const Run& run) {
   using T           = typename E::T;
-  const int64 j     = x.sample.get(lane);
-  const bool  more  = j < run.settings.sample_count;
+  const int64  j    = x.sample.get(lane);
+  const bool   more = j < run.settings.sample_count;
   const double time = more ? sample_time(run.settings, x.t_begin.get(lane), x.t_end.get(lane), j) : 0.0;
   x.next_sample.set(lane, more ? static_cast<T>(time) : static_cast<T>(limits<T>::largest));
 }
@@ -36,7 +36,7 @@ SALTUS_FN void next_sample(instance<E, Real>& x, int lane, const Run& run) {
 template <class E, class Real, class F, class Run>
 SALTUS_FN_COLD void record_samples(instance<E, Real>& x, const stages<typename E::Method, Real, E::n>& s, const F& f,
                                    Real t1, mask_of<Real> where, mask_of<Real> last, const Run& run) {
-  using form = typename E::form;
+  using form        = typename E::form;
   const auto within = [&]() SALTUS_INLINE_LAMBDA {
     return where & ((x.next_sample < t1) | (last & (x.next_sample <= t1)));
   };
@@ -117,21 +117,21 @@ SALTUS_FN void reduce_step(instance<E, Real>& x, const stages<typename E::Method
       const Real area = s.h * (fma(s.h * Real(1.0 / 12.0), d0 - d1, Real(0.5) * (q0 + q1)));
       assign_where(where, x.reduced[j], x.reduced[j] + area);
     } else {
-      constexpr double sign = R::kind == reduce::max ? 1.0 : -1.0;
-      Real             best = max(Real(sign) * x.reduced[j], Real(sign) * q1);
+      constexpr double    sign  = R::kind == reduce::max ? 1.0 : -1.0;
+      Real                best  = max(Real(sign) * x.reduced[j], Real(sign) * q1);
       const mask_of<Real> turns = where & (Real(sign) * d0 > Real(0.0)) & (Real(sign) * d1 < Real(0.0));
       if (any(turns)) {
         // Root in (0, 1) of the cubic's slope a s^2 + b s + c with c = h d0, by the form that does not cancel.
-        const Real a = Real(3.0) * (s.h * (d0 + d1) - Real(2.0) * (q1 - q0));
-        const Real b = Real(6.0) * (q1 - q0) - Real(2.0) * s.h * (d0 + d0 + d1);
-        const Real c = s.h * d0;
-        const Real root  = sqrt(max(b * b - Real(4.0) * a * c, Real(0.0)));
-        const Real theta = select(turns, Real(2.0) * c / (-b + copysign(root, c)), Real(0.5));
+        const Real a      = Real(3.0) * (s.h * (d0 + d1) - Real(2.0) * (q1 - q0));
+        const Real b      = Real(6.0) * (q1 - q0) - Real(2.0) * s.h * (d0 + d0 + d1);
+        const Real c      = s.h * d0;
+        const Real root   = sqrt(max(b * b - Real(4.0) * a * c, Real(0.0)));
+        const Real theta  = select(turns, Real(2.0) * c / (-b + copysign(root, c)), Real(0.5));
         const auto inside = (theta > Real(0.0)) & (theta < Real(1.0));
         const Real at     = select(inside, theta, Real(0.5));
         const auto path   = interpolate<typename E::Method>(f, s);
         const auto y      = state_inside(f, s, path, at);
-        Real q, d;
+        Real       q, d;
         quantity_along<E, R>(fma(at, s.h, s.t), y, s.f0(), x.held, q, d);
         best = select(turns, max(best, Real(sign) * q), best);
       }

@@ -17,7 +17,7 @@ namespace saltus {
 struct events_to_host {
   const abi::sink& sink;
   SALTUS_FN void   append(int64 slot, double t, int guard, const double* before, const double* after) const {
-    sink.append(sink.context, slot, t, guard, before, after);
+      sink.append(sink.context, slot, t, guard, before, after);
   }
 };
 
@@ -105,8 +105,7 @@ class cpu_chunk {
     if (left <= 0) return;
     const int some = left < W ? static_cast<int>(left) : W;
     Lanes     x{};
-    for (int lane = 0; lane < W; ++lane)
-      x.slot.set(lane, static_cast<integer_of<T>>(next_ + (lane < some ? lane : 0)));
+    for (int lane = 0; lane < W; ++lane) x.slot.set(lane, static_cast<integer_of<T>>(next_ + (lane < some ? lane : 0)));
     begin(x, mask_of<Real>::from_bits((1u << some) - 1u), tol_, run_);
     next_ += some;
     for (int lane = some - 1; lane >= 0; --lane) take_back(x, lane);
@@ -171,8 +170,8 @@ class cpu_chunk {
 
 /// The entry point of a compiled unit.
 template <class E, int W>
-int run_chunk(const abi::settings* settings, const abi::batch* batch, const abi::results* results, const abi::sink* sink,
-              abi::usage* usage) {
+int run_chunk(const abi::settings* settings, const abi::batch* batch, const abi::results* results,
+              const abi::sink* sink, abi::usage* usage) {
   cpu_chunk<E, W> chunk(*settings, *batch, *results, *sink, *usage);
   return chunk.integrate() ? 0 : 1;
 }

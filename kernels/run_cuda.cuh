@@ -98,7 +98,7 @@ struct events_to_rows {
 
 /// The most rows one landing can log: every guard in every round of event iteration.
 template <class E>
-inline constexpr int rows_per_landing = event_rounds * (E::ng > 0 ? E::ng : 1);
+inline constexpr int rows_per_landing = event_rounds*(E::ng > 0 ? E::ng : 1);
 
 /// One thread's part in the kernels of a chunk.
 template <class E, class Thread>

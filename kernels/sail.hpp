@@ -21,11 +21,11 @@ struct held_rhs {
 /// A trial step and what was found out about it. Depends on the instance alone: made again, it has the same bits.
 template <class E, class Real>
 struct trial {
-  stages<typename E::Method, Real, E::n>               s;
-  Real                                                 t1;      ///< its end: t + h, or t_end exactly
-  Real                                                 error2;  ///< squared error norm; NaN if anything is not finite
-  typename E::form::template rated<Real, E::ng>        g;       ///< guards at its end
-  mask_of<Real>                                        last, accepted, suspect;
+  stages<typename E::Method, Real, E::n>        s;
+  Real                                          t1;      ///< its end: t + h, or t_end exactly
+  Real                                          error2;  ///< squared error norm; NaN if anything is not finite
+  typename E::form::template rated<Real, E::ng> g;       ///< guards at its end
+  mask_of<Real>                                 last, accepted, suspect;
 };
 
 /// step -> judge -> detect
@@ -33,9 +33,9 @@ template <class E, class Real>
 SALTUS_FN trial<E, Real> attempt(const instance<E, Real>& x, const tolerances<E, Real>& tol) {
   using form = typename E::form;
   // step, stretched by up to 1 % or cut so as to end at t_end
-  const Real left = x.t_end - x.t;
-  const auto last = left <= Real(1.01) * x.h;
-  const Real h    = select(last, left, x.h);
+  const Real     left = x.t_end - x.t;
+  const auto     last = left <= Real(1.01) * x.h;
+  const Real     h    = select(last, left, x.h);
   trial<E, Real> a{step<typename E::Method>(held_rhs<E, Real>{x.held}, x.t, x.y, x.f, h), {}, {}, {}, last, {}, {}};
   a.t1 = select(last, x.t_end, x.t + h);
 
@@ -51,7 +51,7 @@ SALTUS_FN trial<E, Real> attempt(const instance<E, Real>& x, const tolerances<E,
   a.suspect = mask_of<Real>::all(false);
   static_for<E::ng>([&](auto i) SALTUS_INLINE_LAMBDA {
     const Real g0 = x.held.locked[i];
-    a.suspect     = a.suspect | (armed<E, i>(g0) & may_cross(side_of(g0), g0, x.rate[i], a.g.value[i], a.g.rate[i], h)) |
+    a.suspect = a.suspect | (armed<E, i>(g0) & may_cross(side_of(g0), g0, x.rate[i], a.g.value[i], a.g.rate[i], h)) |
                 violated<E, i>(g0, a.g.rate[i]);
   });
   return a;
@@ -78,7 +78,8 @@ SALTUS_FN void commit(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Rea
 
 /// The controller's answer to a trial, for the lanes in `where`; a lane that cannot go on gets its verdict.
 template <class E, class Real>
-SALTUS_FN void control(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Real> where, const tolerances<E, Real>& tol) {
+SALTUS_FN void control(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Real> where,
+                       const tolerances<E, Real>& tol) {
   const mask_of<Real> refused = where & !a.accepted;
   add_where(x.rejected, refused, 1);
   if constexpr (E::fixed_steps) {
@@ -101,7 +102,8 @@ SALTUS_FN void control(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Re
 /// One turn for the active lanes. Returns the lanes to be parked: their step may contain an event, and nothing of them has
 /// changed but the count of evaluations.
 template <class E, class Real, class Run>
-SALTUS_FN mask_of<Real> sail(instance<E, Real>& x, mask_of<Real> active, const tolerances<E, Real>& tol, const Run& run) {
+SALTUS_FN mask_of<Real> sail(instance<E, Real>& x, mask_of<Real> active, const tolerances<E, Real>& tol,
+                             const Run& run) {
   const auto a = attempt(x, tol);
   add_where(x.evaluations, active, evaluations_per_step<typename E::Method>);
   const mask_of<Real> parked = active & a.accepted & a.suspect;

@@ -46,22 +46,25 @@ struct outcome {
   /// Sample k of state (or output) q.
   double sample(std::size_t q, std::int64_t instance, std::int64_t k) const {
     return samples[(q * static_cast<std::size_t>(plan.count) + static_cast<std::size_t>(instance)) *
-                       static_cast<std::size_t>(plan.sample_count) + static_cast<std::size_t>(k)];
+                       static_cast<std::size_t>(plan.sample_count) +
+                   static_cast<std::size_t>(k)];
   }
 };
 
 /// Runs `plan` on the CPU and gathers all chunks.
 inline outcome run(host::plan p) {
   outcome    r;
-  const auto n = static_cast<std::size_t>(p.count);
-  p.backend    = "cpu";
-  r.plan       = p;
-  const auto ns = p.model.states.size(), no = p.model.outputs.size(), nr = p.reductions.size(), nd = p.model.discretes.size();
+  const auto n  = static_cast<std::size_t>(p.count);
+  p.backend     = "cpu";
+  r.plan        = p;
+  const auto ns = p.model.states.size(), no = p.model.outputs.size(), nr = p.reductions.size(),
+             nd = p.model.discretes.size();
   const auto nt = static_cast<std::size_t>(p.sample_count);
-  r.final_state.resize(ns * n), r.final_output.resize(no * n), r.final_discrete.resize(nd * n), r.t_final.resize(n), r.status.resize(n);
+  r.final_state.resize(ns * n), r.final_output.resize(no * n), r.final_discrete.resize(nd * n), r.t_final.resize(n),
+      r.status.resize(n);
   r.samples.resize((ns + no) * n * nt), r.reductions.resize(nr * n);
   r.steps.resize(n), r.rejected.resize(n), r.evaluations.resize(n), r.events.resize(n);
-  const auto backend = host::make_cpu_backend(r.plan);
+  const auto              backend = host::make_cpu_backend(r.plan);
   const std::atomic<bool> stop{false};
   r.summary = host::run_ensemble(
       r.plan, *backend,
@@ -71,7 +74,8 @@ inline outcome run(host::plan p) {
           for (std::size_t j = 0; j < columns; ++j)
             for (std::size_t i = 0; i < count * row; ++i) to[(j * n + first) * row + i] = from[j * count * row + i];
         };
-        copy(c.final_state, r.final_state, ns, 1), copy(c.final_output, r.final_output, no, 1), copy(c.final_discrete, r.final_discrete, nd, 1);
+        copy(c.final_state, r.final_state, ns, 1), copy(c.final_output, r.final_output, no, 1),
+            copy(c.final_discrete, r.final_discrete, nd, 1);
         copy(c.t_final, r.t_final, 1, 1), copy(c.status, r.status, 1, 1), copy(c.reductions, r.reductions, nr, 1);
         copy(c.steps, r.steps, 1, 1), copy(c.rejected, r.rejected, 1, 1), copy(c.evaluations, r.evaluations, 1, 1);
         copy(c.events, r.events, 1, 1), copy(c.samples, r.samples, ns + no, nt);
@@ -80,10 +84,12 @@ inline outcome run(host::plan p) {
         std::stable_sort(rows.begin(), rows.end(), [&](auto a, auto b) { return c.log.slot[a] < c.log.slot[b]; });
         for (const std::size_t e : rows) {
           const auto at = [&](const std::vector<double>& v) {
-            return std::vector<double>(v.begin() + static_cast<long>(e * ns), v.begin() + static_cast<long>((e + 1) * ns));
+            return std::vector<double>(v.begin() + static_cast<long>(e * ns),
+                                       v.begin() + static_cast<long>((e + 1) * ns));
           };
           r.log.push_back({c.first_id + c.log.slot[e], c.log.time[e],
-                           p.model.guards[static_cast<std::size_t>(c.log.guard[e])].name, at(c.log.before), at(c.log.after)});
+                           p.model.guards[static_cast<std::size_t>(c.log.guard[e])].name, at(c.log.before),
+                           at(c.log.after)});
         }
       },
       [](std::int64_t) {}, stop);
@@ -98,6 +104,8 @@ inline host::plan plan_of(const std::string& model, const std::vector<std::strin
   return host::validate(spec, host::describe_model(host::find_model(model)));
 }
 
-inline outcome run(const std::string& model, const std::vector<std::string>& settings) { return run(plan_of(model, settings)); }
+inline outcome run(const std::string& model, const std::vector<std::string>& settings) {
+  return run(plan_of(model, settings));
+}
 
 }  // namespace saltus::test

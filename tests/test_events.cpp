@@ -13,7 +13,9 @@
 namespace saltus::test {
 namespace {
 
-std::string test_model(const char* name) { return std::string(SALTUS_SOURCE_FOLDER) + "/tests/models/" + name + ".hpp"; }
+std::string test_model(const char* name) {
+  return std::string(SALTUS_SOURCE_FOLDER) + "/tests/models/" + name + ".hpp";
+}
 
 std::string name_of(int status) { return status_table[status].name; }
 
@@ -27,7 +29,7 @@ const std::vector<std::string> tight = {"rtol=1e-10", "output.events=true"};
 TEST(Events, TwoDifferentGuardsDueAtOnceFireInOneTransition) {
   const auto r = run(test_model("clocks"), tight);
   EXPECT_EQ(r.final_discrete, (std::vector<double>{1, 1, 1}));  // each once, and once together
-  ASSERT_EQ(r.log.size(), 3u);                                    // a, b, same_as_b
+  ASSERT_EQ(r.log.size(), 3u);                                  // a, b, same_as_b
   for (const auto& e : r.log) EXPECT_NEAR(e.time, 1.0, 1e-13);
   EXPECT_NEAR(r.final("second"), 4.0 - 10.0, 1e-12);
   EXPECT_NEAR(r.final("first"), 2.0, 1e-12);
@@ -71,9 +73,10 @@ TEST(Events, EvenNumbersOfRootsAreFound) {
 TEST(Events, AllRootsOfRandomCubicsOnceAndInOrder) {
   // Three random roots in (0, 1), however close: three events each, none missed, none twice.
   for (const char* method : {"bs3", "dp5", "dop853"}) {
-    const auto r = run(test_model("cubic_guard"),
-                       with(tight, {fmt::format("method={}", method), "sample.count=20000", "sample.r1={uniform=[0.0,1.0]}",
-                                    "sample.r2={uniform=[0.0,1.0]}", "sample.r3={uniform=[0.0,1.0]}"}));
+    const auto r =
+        run(test_model("cubic_guard"),
+            with(tight, {fmt::format("method={}", method), "sample.count=20000", "sample.r1={uniform=[0.0,1.0]}",
+                         "sample.r2={uniform=[0.0,1.0]}", "sample.r3={uniform=[0.0,1.0]}"}));
     host::columns in;
     host::sampler(r.plan).fill(0, r.plan.count, in);
     std::int64_t wrong = 0;
@@ -84,9 +87,7 @@ TEST(Events, AllRootsOfRandomCubicsOnceAndInOrder) {
       if (r.events[i] != 3) ++wrong;
       for (int k = 0; k < r.events[i]; ++k, ++row) {
         const double nearest = std::min(roots[1] - roots[0], roots[2] - roots[1]);
-        if (r.events[i] == 3 && nearest > 1e-5) {
-          EXPECT_NEAR(r.log[row].time, roots[k], 1e-10) << method << " " << i;
-        }
+        if (r.events[i] == 3 && nearest > 1e-5) { EXPECT_NEAR(r.log[row].time, roots[k], 1e-10) << method << " " << i; }
       }
     }
     EXPECT_EQ(wrong, 0) << method;
@@ -95,13 +96,18 @@ TEST(Events, AllRootsOfRandomCubicsOnceAndInOrder) {
 
 TEST(Events, ATouchIsNoCrossing) {
   for (double depth : {0.0, -1e-14, -1e-6, -1.0})
-    for (double centre : {0.5, 0.3, 0.123456789}) EXPECT_EQ(run(test_model("parabola"), with(tight, {fmt::format("depth={:.17f}", depth), fmt::format("centre={}", centre)})).events[0], 0)
+    for (double centre : {0.5, 0.3, 0.123456789})
+      EXPECT_EQ(run(test_model("parabola"),
+                    with(tight, {fmt::format("depth={:.17f}", depth), fmt::format("centre={}", centre)}))
+                    .events[0],
+                0)
           << depth << " " << centre;
 }
 
 TEST(Events, RootsAtTheEndsOfSteps) {
   // Fixed steps of 1/4: first passes its mark at t = 1/2 exactly, at the end of a step; it fires once.
-  const auto r = run(test_model("clocks"), {"method=rk4", "step=0.25", "output.events=true", "first_mark=0.5", "second_mark=3.0"});
+  const auto r =
+      run(test_model("clocks"), {"method=rk4", "step=0.25", "output.events=true", "first_mark=0.5", "second_mark=3.0"});
   EXPECT_EQ(r.final_discrete[0], 1);
   ASSERT_EQ(r.log.size(), 3u);
   EXPECT_NEAR(r.log[0].time, 0.5, 1e-14);
@@ -156,7 +162,8 @@ TEST(Events, MoreGuardsThanStatesInTheirOrder) {
 TEST(Events, ZenoEndsWithAStatusAndAboveTheFloor) {
   // With v_min = 0 the bounces accumulate at 2.55863396558580846 s (analysis); no ball is ever below the floor. From about
   // the 60th bounce on a flight lasts what a fall from the rounding of the height does, some 1e-8 s.
-  const auto r = run("bouncing_ball", with(tight, {"v_min=0.0", "max_events=500", "t=[0.0,10.0]", "output.reduce=['min(height)']"}));
+  const auto r = run("bouncing_ball",
+                     with(tight, {"v_min=0.0", "max_events=500", "t=[0.0,10.0]", "output.reduce=['min(height)']"}));
   EXPECT_EQ(name_of(r.status[0]), "event_budget");
   EXPECT_NEAR(r.t_final[0], 2.55863396558580846, 1e-5);
   EXPECT_GE(r.reductions[0], -1e-13);
@@ -176,9 +183,11 @@ TEST(Events, ABodyThatStartsInContactDoesNotFallThrough) {
 }
 
 TEST(Events, NaNInSomeInstancesHarmsNoOther) {
-  const std::vector<std::string> base = {"rtol=1e-8", "output.events=true", "sweep.rate.from=0.5", "sweep.rate.to=2.0", "sweep.rate.count=3"};
-  const auto clean = run(test_model("trouble"), base);
-  const auto mixed = run(test_model("trouble"), with(base, {"sweep.rhs_fails_at=[10.0,0.25]", "sweep.guard_fails_at=[10.0,0.5]"}));
+  const std::vector<std::string> base  = {"rtol=1e-8", "output.events=true", "sweep.rate.from=0.5", "sweep.rate.to=2.0",
+                                          "sweep.rate.count=3"};
+  const auto                     clean = run(test_model("trouble"), base);
+  const auto                     mixed =
+      run(test_model("trouble"), with(base, {"sweep.rhs_fails_at=[10.0,0.25]", "sweep.guard_fails_at=[10.0,0.5]"}));
   ASSERT_EQ(mixed.plan.count, 12);
   for (std::int64_t i = 0; i < 12; ++i) {
     const auto at = static_cast<std::size_t>(i);
@@ -217,7 +226,8 @@ TEST(Events, TerminalGuardStops) {
 
 TEST(Observe, SamplesFollowTheSolutionToTheMethodsOrder) {
   for (const char* method : {"bs3", "rkf45", "rkf78", "dp5", "tsit5", "dop853"}) {
-    const auto r = run(test_model("wave"), {"rtol=1e-10", fmt::format("method={}", method), "output.samples.count=101"});
+    const auto r =
+        run(test_model("wave"), {"rtol=1e-10", fmt::format("method={}", method), "output.samples.count=101"});
     double worst = 0;
     for (int k = 0; k <= 100; ++k) {
       worst = std::max(worst, std::fabs(r.sample(0, 0, k) - std::sin(0.1 * k)));
@@ -230,7 +240,8 @@ TEST(Observe, SamplesFollowTheSolutionToTheMethodsOrder) {
 }
 
 TEST(Observe, ASampleAtTheInstantOfAnEventShowsTheStateAfterIt) {
-  const auto r = run(test_model("wave"), with(tight, {"jump_at=5.0", "jump=2.0", "output.samples.times=[4.0, 5.0, 6.0]"}));
+  const auto r =
+      run(test_model("wave"), with(tight, {"jump_at=5.0", "jump=2.0", "output.samples.times=[4.0, 5.0, 6.0]"}));
   EXPECT_NEAR(r.sample(0, 0, 0), std::sin(4.0), 1e-9);
   // The event lies a rounding past t = 5 (bilateral), so the sample at 5 is the state just before it.
   EXPECT_NEAR(r.sample(0, 0, 1), std::sin(5.0), 1e-9);
@@ -239,8 +250,9 @@ TEST(Observe, ASampleAtTheInstantOfAnEventShowsTheStateAfterIt) {
 
 TEST(Observe, ReductionsOfAKnownTrajectory) {
   for (const char* method : {"bs3", "dp5", "dop853", "rkf78"}) {
-    const auto r = run(test_model("wave"), {"rtol=1e-9", fmt::format("method={}", method), "t=[0.0,10.0]",
-                                            "output.reduce=['max(x)','min(x)','mean(x)','integral(x)','max(energy)','max(v)']"});
+    const auto r =
+        run(test_model("wave"), {"rtol=1e-9", fmt::format("method={}", method), "t=[0.0,10.0]",
+                                 "output.reduce=['max(x)','min(x)','mean(x)','integral(x)','max(energy)','max(v)']"});
     const double tolerance = std::string(method) == "bs3" ? 3e-6 : 1e-7;
     EXPECT_NEAR(r.reductions[0], 1.0, tolerance) << method;
     EXPECT_NEAR(r.reductions[1], -1.0, tolerance) << method;
@@ -250,7 +262,8 @@ TEST(Observe, ReductionsOfAKnownTrajectory) {
     EXPECT_NEAR(r.reductions[5], 1.0, tolerance) << method;
   }
   // A jump counts: x = sin t until 5, then 2 more.
-  const auto jumped = run(test_model("wave"), {"rtol=1e-9", "jump_at=5.0", "jump=20.0", "t=[0.0,5.1]", "output.reduce=['max(x)']"});
+  const auto jumped =
+      run(test_model("wave"), {"rtol=1e-9", "jump_at=5.0", "jump=20.0", "t=[0.0,5.1]", "output.reduce=['max(x)']"});
   EXPECT_NEAR(jumped.reductions[0], 20 + std::sin(5.0), 0.2);
   EXPECT_GE(jumped.reductions[0], 20 + std::sin(5.0) - 1e-7);
 }

@@ -41,13 +41,13 @@ TEST(Method, ObservedOrderIsTheOrder) {
     using M = decltype(m);
     // The finest two step sizes whose error is still well above rounding.
     double coarse = 0, fine = 0;
-    int    steps  = 40;
+    int    steps = 40;
     for (;; steps = steps * 5 / 4) {
       const double e = oscillator_error<M>(20.0, steps);
       if (e < 1e-11 || steps > 20000) break;
       coarse = fine, fine = e;
     }
-    const int    last = steps * 4 / 5;
+    const int    last  = steps * 4 / 5;
     const double order = std::log(oscillator_error<M>(20.0, last / 2) / oscillator_error<M>(20.0, last)) /
                          std::log(static_cast<double>(last) / (last / 2));
     fmt::print("{:<8} order {} observed {:.3f}\n", M::name, M::order, order);
@@ -70,14 +70,15 @@ double dense_error(double h) {
   const auto s     = step<Method>(f, real(t0), y, f(real(t0), y), real(h));
   const auto path  = interpolate<Method>(f, s);
   double     worst = 0;
-  for (int i = 1; i < 16; ++i) worst = std::max(worst, std::fabs(path(real(i / 16.0))[0].v - std::exp(std::sin(t0 + h * i / 16))));
+  for (int i = 1; i < 16; ++i)
+    worst = std::max(worst, std::fabs(path(real(i / 16.0))[0].v - std::exp(std::sin(t0 + h * i / 16))));
   return worst;
 }
 
 TEST(Method, DenseOutputHasItsOrder) {
   methods::for_each(methods::all{}, [](auto m) {
-    using M           = decltype(m);
-    const double h    = M::dense_order > 5 ? 0.4 : 0.1;
+    using M            = decltype(m);
+    const double h     = M::dense_order > 5 ? 0.4 : 0.1;
     const double order = std::log2(dense_error<M>(h) / dense_error<M>(h / 2));
     fmt::print("{:<8} dense output of order {}: local error falls as h^{:.2f}\n", M::name, M::dense_order, order);
     EXPECT_NEAR(order, M::dense_order + 1, 0.25) << M::name;
@@ -103,14 +104,15 @@ TEST(Method, PendulumEnergyOfComperesTable) {
     const char* method;
     double      h, published;
   };
-  const row table[] = {{"kutta3", 0.05, 1.8e-1}, {"kutta3", 0.01, 1.4e-3}, {"kutta3", 0.005, 1.8e-4}, {"kutta3", 0.001, 1.4e-6},
-                       {"rkf45", 0.05, 1.4e-4},  {"rkf45", 0.01, 4.5e-8},  {"rkf45", 0.005, 1.4e-9},  {"rkf45", 0.001, 5.1e-13},
-                       {"rkf78", 0.05, 5.3e-11}, {"rkf78", 0.01, 5.7e-14}, {"rkf78", 0.005, 5.7e-14}, {"rkf78", 0.001, 1.4e-13}};
+  const row table[] = {{"kutta3", 0.05, 1.8e-1},  {"kutta3", 0.01, 1.4e-3},  {"kutta3", 0.005, 1.8e-4},
+                       {"kutta3", 0.001, 1.4e-6}, {"rkf45", 0.05, 1.4e-4},   {"rkf45", 0.01, 4.5e-8},
+                       {"rkf45", 0.005, 1.4e-9},  {"rkf45", 0.001, 5.1e-13}, {"rkf78", 0.05, 5.3e-11},
+                       {"rkf78", 0.01, 5.7e-14},  {"rkf78", 0.005, 5.7e-14}, {"rkf78", 0.001, 1.4e-13}};
   for (const auto& r : table) {
     const int     steps = static_cast<int>(std::lround(5 / r.h));
-    const outcome o = run("pendulum", {fmt::format("method={}", r.method), "t=[0.0,5.0]", fmt::format("step={}", r.h),
-                                       fmt::format("output.samples.count={}", steps + 1)});
-    double low = std::numeric_limits<double>::infinity(), high = -low;
+    const outcome o   = run("pendulum", {fmt::format("method={}", r.method), "t=[0.0,5.0]", fmt::format("step={}", r.h),
+                                         fmt::format("output.samples.count={}", steps + 1)});
+    double        low = std::numeric_limits<double>::infinity(), high = -low;
     for (int k = 0; k <= steps; ++k) {
       const double e = o.sample(2, 0, k);  // after the two states comes the output `energy`
       low = std::min(low, e), high = std::max(high, e);
@@ -131,7 +133,7 @@ TEST(Method, PendulumEnergyOfComperesTable) {
 TEST(Method, ErrorFollowsTheTolerance) {
   // Exact: theta(5), by elliptic functions (mpmath, 25 digits).
   const double exact = 0.3738942186662719546609582;
-  const auto check = [&](const char* method, const char* controller, const char* norm) {
+  const auto   check = [&](const char* method, const char* controller, const char* norm) {
     for (double tol : {1e-5, 1e-7, 1e-9}) {
       const outcome o = run("pendulum", {fmt::format("method={}", method), "t=[0.0,5.0]", fmt::format("rtol={}", tol),
                                          fmt::format("controller={}", controller), fmt::format("norm={}", norm)});
@@ -146,8 +148,8 @@ TEST(Method, ErrorFollowsTheTolerance) {
 }
 
 TEST(Controller, AnswersTrials) {
-  using M           = methods::dormand_prince_5;
-  const auto yes    = mask_of<real>::all(true), no = mask_of<real>::all(false);
+  using M                        = methods::dormand_prince_5;
+  const auto                 yes = mask_of<real>::all(true), no = mask_of<real>::all(false);
   const control_memory<real> fresh{real(0.0), real(0.0), real(0.0)};
   // Compere 5.7 at err = 1: 0.8 h; at err = 2^-6: 1.6 h.
   EXPECT_NEAR((decide<M, controller_kind::elementary>(real(1.0), real(1.0), yes, fresh).h.v), 0.8, 1e-5);

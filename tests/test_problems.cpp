@@ -19,8 +19,8 @@ std::vector<std::string> settings_of(const reference_case& c, const char* method
   for (const auto& p : c.parameters) s.push_back(fmt::format("parameters.{}={:.17g}", p.name, p.value));
   for (const auto& p : c.initial) s.push_back(fmt::format("initial.{}={:.17g}", p.name, p.value));
   for (auto& text : s)  // TOML tells 1 from 1.0
-    if (const auto at = text.find("=");
-        text.find_first_of(".e[", at) == std::string::npos && text.find_first_not_of("0123456789-", at + 1) == std::string::npos)
+    if (const auto at = text.find("="); text.find_first_of(".e[", at) == std::string::npos &&
+                                        text.find_first_not_of("0123456789-", at + 1) == std::string::npos)
       text += ".0";
   return s;
 }
@@ -59,7 +59,8 @@ TEST_P(Problem, MeetsItsReference) {
           EXPECT_NEAR(row.before[i], b.value, b.allowed()) << b.name << " before event " << e.number;
         }
   }
-  for (std::size_t i = 1; i < r.log.size(); ++i) EXPECT_GE(r.log[i].time, r.log[i - 1].time) << "the log is in time order";
+  for (std::size_t i = 1; i < r.log.size(); ++i)
+    EXPECT_GE(r.log[i].time, r.log[i - 1].time) << "the log is in time order";
 }
 
 std::vector<std::size_t> case_numbers() {
@@ -69,10 +70,12 @@ std::vector<std::size_t> case_numbers() {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Problem,
-                         ::testing::Combine(::testing::ValuesIn(case_numbers()), ::testing::Values("dp5", "tsit5", "dop853")),
+                         ::testing::Combine(::testing::ValuesIn(case_numbers()),
+                                            ::testing::Values("dp5", "tsit5", "dop853")),
                          [](const auto& info) {
-                           std::string name = fmt::format("{}_{}_{}", std::get<0>(info.param),
-                                                          reference_cases()[std::get<0>(info.param)].model, std::get<1>(info.param));
+                           std::string name =
+                               fmt::format("{}_{}_{}", std::get<0>(info.param),
+                                           reference_cases()[std::get<0>(info.param)].model, std::get<1>(info.param));
                            return name;
                          });
 

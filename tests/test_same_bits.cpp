@@ -1,6 +1,6 @@
 // One instance has the same bits whatever ran beside it: batch size, order, threads, lanes, chunks, compiler.
-#include <cstdlib>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 
@@ -28,7 +28,8 @@ void expect_same(const outcome& a, std::int64_t i, const outcome& b, std::int64_
       for (std::size_t k = 0; k < row; ++k)
         ASSERT_EQ(bits(x[(q * na + at_i) * row + k]), bits(y[(q * nb + at_j) * row + k])) << "instance " << i;
   };
-  column(a.final_state, b.final_state), column(a.final_output, b.final_output), column(a.final_discrete, b.final_discrete);
+  column(a.final_state, b.final_state), column(a.final_output, b.final_output),
+      column(a.final_discrete, b.final_discrete);
   column(a.t_final, b.t_final), column(a.reductions, b.reductions);
   if (a.plan.sample_count > 0) column(a.samples, b.samples, static_cast<std::size_t>(a.plan.sample_count));
   ASSERT_EQ(a.status[at_i], b.status[at_j]);
@@ -63,9 +64,14 @@ std::vector<ensemble> ensembles() {
        {"rtol=1e-7", "t=[0.0,12.0]", "sample.count=205", "sample.seed=3", "sample.flow={uniform=[0.4,10.0]}",
         "sample.restitution={normal=[0.8,0.05],max=1.0}", "output.samples.count=7", "output.events=true",
         "output.reduce=['max(pressure)','mean(lift)']"}},
-      {"keller_miksis", {"rtol=1e-6", "method=dop853", "sample.count=33", "sample.frequency_1={log_uniform=[5e4,5e5]}", "output.events=true"}},
-      {"bok_1", {"rtol=1e-6", "method=tsit5", "sample.count=205", "sample.A={uniform=[0.35,0.45]}", "output.events=true"}},
-      {"thermostat", {"rtol=1e-6", "method=bs3", "sample.count=33", "sample.temperature={uniform=[15.0,25.0]}", "output.events=true"}},
+      {"keller_miksis",
+       {"rtol=1e-6", "method=dop853", "sample.count=33", "sample.frequency_1={log_uniform=[5e4,5e5]}",
+        "output.events=true"}},
+      {"bok_1",
+       {"rtol=1e-6", "method=tsit5", "sample.count=205", "sample.A={uniform=[0.35,0.45]}", "output.events=true"}},
+      {"thermostat",
+       {"rtol=1e-6", "method=bs3", "sample.count=33", "sample.temperature={uniform=[15.0,25.0]}",
+        "output.events=true"}},
   };
 }
 
@@ -86,8 +92,10 @@ TEST_P(SameBits, WhateverLanesThreadsAndChunks) {
     if (lanes > native) continue;  // a pack never exceeds the machine's register
     for (int threads : {1, 2})
       for (int chunk : {1, 3, 7, 8, 9, 33, 1000}) {
-        SCOPED_TRACE(fmt::format("{}: lanes {}, threads {}, chunk {}", reference.plan.model.name, lanes, threads, chunk));
-        const outcome r = go({fmt::format("run.lanes={}", lanes), fmt::format("run.threads={}", threads), fmt::format("run.chunk={}", chunk)});
+        SCOPED_TRACE(
+            fmt::format("{}: lanes {}, threads {}, chunk {}", reference.plan.model.name, lanes, threads, chunk));
+        const outcome r = go({fmt::format("run.lanes={}", lanes), fmt::format("run.threads={}", threads),
+                              fmt::format("run.chunk={}", chunk)});
         for (std::int64_t i = 0; i < reference.plan.count; ++i) expect_same(reference, i, r, i);
         expect_same_log(reference, r);
         if (HasFatalFailure()) return;
@@ -130,8 +138,10 @@ TEST(Compilers, AgreeOnEveryBit) {
       fmt::print("{} is not installed here\n", compiler);
       continue;
     }
-    const auto  self = std::filesystem::read_symlink("/proc/self/exe").string();
-    std::FILE*  out  = ::popen(fmt::format("SALTUS_PRINT_DIGESTS=1 SALTUS_CXX={} '{}' --gtest_filter='Compilers.*'", compiler, self).c_str(), "r");
+    const auto self = std::filesystem::read_symlink("/proc/self/exe").string();
+    std::FILE* out  = ::popen(
+         fmt::format("SALTUS_PRINT_DIGESTS=1 SALTUS_CXX={} '{}' --gtest_filter='Compilers.*'", compiler, self).c_str(),
+         "r");
     std::string text;
     for (int c; (c = std::fgetc(out)) != EOF;) text += static_cast<char>(c);
     ASSERT_EQ(::pclose(out), 0) << text;
@@ -140,8 +150,10 @@ TEST(Compilers, AgreeOnEveryBit) {
 }
 
 TEST(Order, IsIrrelevant) {
-  const outcome up   = run("relief_valve", {"rtol=1e-7", "t=[0.0,12.0]", "sweep.flow={from=0.5,to=9.0,count=65}", "output.events=true"});
-  const outcome down = run("relief_valve", {"rtol=1e-7", "t=[0.0,12.0]", "sweep.flow={from=9.0,to=0.5,count=65}", "output.events=true"});
+  const outcome up =
+      run("relief_valve", {"rtol=1e-7", "t=[0.0,12.0]", "sweep.flow={from=0.5,to=9.0,count=65}", "output.events=true"});
+  const outcome down =
+      run("relief_valve", {"rtol=1e-7", "t=[0.0,12.0]", "sweep.flow={from=9.0,to=0.5,count=65}", "output.events=true"});
   for (std::int64_t i = 0; i < 65; ++i) {
     // from + (to - from) i / 64: the same 65 numbers, as 8.5 / 64 is a binary fraction.
     expect_same(up, i, down, 64 - i);

@@ -14,8 +14,8 @@ namespace saltus {
 /// Guards at one place s in [0, 1] of a step, with rates per unit of s, and whether each has left its side.
 template <class E, class Real>
 struct guards_at {
-  Real                s;
-  vec<Real, E::ng>    g, rate;
+  Real             s;
+  vec<Real, E::ng> g, rate;
 };
 
 template <class E, class Real>
@@ -37,23 +37,25 @@ SALTUS_FN vec<Real, E::ng> armed_sides(const instance<E, Real>& x) {
 
 /// Lanes in which any armed guard has left its side.
 template <class E, class Real>
-SALTUS_FN mask_of<Real> any_crossed(const vec<Real, E::ng>& side, const vec<Real, E::ng>& g, const vec<Real, E::ng>& rate) {
+SALTUS_FN mask_of<Real> any_crossed(const vec<Real, E::ng>& side, const vec<Real, E::ng>& g,
+                                    const vec<Real, E::ng>& rate) {
   mask_of<Real> r = mask_of<Real>::all(false);
-  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { r = r | (has_crossed(side[i], g[i], rate[i]) & (side[i] != Real(0.0))); });
+  each<E::ng>([&](int i)
+                  SALTUS_INLINE_LAMBDA { r = r | (has_crossed(side[i], g[i], rate[i]) & (side[i] != Real(0.0))); });
   return r;
 }
 
 /// Evaluates the guards on a step's dense output.
 template <class E, class Real>
 struct guards_on_step {
-  const instance<E, Real>&                        x;
+  const instance<E, Real>&                            x;
   const dense_output<typename E::Method, Real, E::n>& path;
 
   SALTUS_FN_COLD guards_at<E, Real> operator()(Real s) const {
-    auto           f = path.slope(s);
-    const Real     inverse = Real(1.0) / path.h;
+    auto       f       = path.slope(s);
+    const Real inverse = Real(1.0) / path.h;
     each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { f[i] = f[i] * inverse; });
-    const auto     g = E::form::guards_along(fma(s, path.h, path.t), path(s), f, x.held);
+    const auto         g = E::form::guards_along(fma(s, path.h, path.t), path(s), f, x.held);
     guards_at<E, Real> r{s, g.value, g.rate};
     each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { r.rate[i] = r.rate[i] * path.h; });
     return r;
@@ -69,8 +71,8 @@ struct cubic_shape {
 
   SALTUS_FN cubic_shape(Real g0, Real r0, Real g1, Real r1) {
     // g(s) = g0 + r0 s + b s^2 + a s^3; of the two forms of the root, the one that does not cancel.
-    const Real rise  = g1 - g0;
-    const Real a     = (r0 + r1) - (rise + rise), b = Real(3.0) * rise - (r0 + r0 + r1);
+    const Real rise = g1 - g0;
+    const Real a = (r0 + r1) - (rise + rise), b = Real(3.0) * rise - (r0 + r0 + r1);
     const Real under = b * b - Real(3.0) * a * r0;
     const Real root  = sqrt(max(under, Real(0.0)));
     has_minimum      = under > Real(0.0);
@@ -89,17 +91,18 @@ SALTUS_FN mask_of<Real> is_inside(Real s) {
 /// through both, again and again, every third try by halves. Returns the place, if any, at which it has left its side.
 template <class E, class Real>
 SALTUS_FN_COLD bracket<E, Real> probe_dip(const guards_on_step<E, Real>& on_step, const vec<Real, E::ng>& side, int i,
-                                          const guards_at<E, Real>& a, const guards_at<E, Real>& b, mask_of<Real> where) {
-  Real left = a.s, g_left = side[i] * a.g[i], slope_left = side[i] * a.rate[i];
-  Real right = b.s, g_right = side[i] * b.g[i], slope_right = side[i] * b.rate[i];
+                                          const guards_at<E, Real>& a, const guards_at<E, Real>& b,
+                                          mask_of<Real> where) {
+  Real             left = a.s, g_left = side[i] * a.g[i], slope_left = side[i] * a.rate[i];
+  Real             right = b.s, g_right = side[i] * b.g[i], slope_right = side[i] * b.rate[i];
   bracket<E, Real> r{mask_of<Real>::all(false), a.s, b.s};
   mask_of<Real>    open = where;
   for (int tries = 0; tries < 15 && any(open); ++tries) {
-    const Real width  = right - left;
-    const auto cubic  = cubic_shape<Real>(g_left, width * slope_left, g_right, width * slope_right);
-    const auto good   = is_inside(cubic.minimum) & mask_of<Real>::all(tries % 3 != 2);
-    const Real at     = fma(width, select(good, cubic.minimum, Real(0.5)), left);
-    const auto here   = on_step(at);
+    const Real width = right - left;
+    const auto cubic = cubic_shape<Real>(g_left, width * slope_left, g_right, width * slope_right);
+    const auto good  = is_inside(cubic.minimum) & mask_of<Real>::all(tries % 3 != 2);
+    const Real at    = fma(width, select(good, cubic.minimum, Real(0.5)), left);
+    const auto here  = on_step(at);
     const Real g = side[i] * here.g[i], slope = side[i] * here.rate[i];
     const auto below = open & (g < Real(0.0));
     r.found          = r.found | below;
@@ -133,10 +136,11 @@ SALTUS_FN guards_at<E, Real> select(mask_of<Real> m, const guards_at<E, Real>& a
 /// The first bracket in a step that `attempt` found suspect. `end` holds the guards at its end.
 template <class E, class Real>
 SALTUS_FN_COLD bracket<E, Real> detect(const guards_on_step<E, Real>& on_step, const vec<Real, E::ng>& side,
-                                       const guards_at<E, Real>& begin, const guards_at<E, Real>& end, mask_of<Real> where) {
-  constexpr int pieces = E::Method::order >= 7 ? 8 : 4;
+                                       const guards_at<E, Real>& begin, const guards_at<E, Real>& end,
+                                       mask_of<Real> where) {
+  constexpr int      pieces = E::Method::order >= 7 ? 8 : 4;
   bracket<E, Real>   r{mask_of<Real>::all(false), Real(0.0), Real(1.0)};
-  guards_at<E, Real> a = begin;
+  guards_at<E, Real> a          = begin;
   const auto         keep_first = [&](mask_of<Real> m, Real s) SALTUS_INLINE_LAMBDA {
     assign_where(m, r.hi, select(r.found, min(r.hi, s), s));
     r.found = r.found | m;
@@ -156,7 +160,8 @@ SALTUS_FN_COLD bracket<E, Real> detect(const guards_on_step<E, Real>& on_step, c
       const Real g1 = side[i] * b.g[i], r1 = side[i] * width * b.rate[i];
       const auto cubic    = cubic_shape<Real>(g0, r0, g1, r1);
       const auto excluded = min(min(fma(Real(1.0 / 3.0), r0, g0), fma(Real(-1.0 / 3.0), r1, g1)), g1) > Real(0.0);
-      const auto hidden   = watched & !plain & !excluded & cubic.has_minimum & is_inside(cubic.minimum) & is_inside(cubic.inflection);
+      const auto hidden =
+          watched & !plain & !excluded & cubic.has_minimum & is_inside(cubic.minimum) & is_inside(cubic.inflection);
       if (none(plain | hidden)) continue;
       guards_at<E, Real> from = a, to = b;
       if (any(hidden)) {

@@ -16,7 +16,7 @@ inline constexpr auto guard_of = E::Model::guard_list[I];
 /// ones stay on the side they may not leave, so that a body starting in contact cannot fall through.
 template <class E, int I, class Real>
 SALTUS_FN Real settle(Real g, Real rate) {
-  constexpr auto info    = guard_of<E, I>;
+  constexpr auto   info  = guard_of<E, I>;
   constexpr double below = -limits<typename E::T>::smallest;
   if constexpr (info.side == unilateral && info.which == falling) {
     return select(g == Real(0.0), Real(0.0), g);
@@ -44,7 +44,8 @@ template <class E, int I, class Real>
 SALTUS_FN mask_of<Real> violated(Real settled, Real rate) {
   constexpr auto info = guard_of<E, I>;
   if constexpr (info.side == unilateral && info.which == falling) return (settled < Real(0.0)) & (rate < Real(0.0));
-  else if constexpr (info.side == unilateral && info.which == rising) return (settled >= Real(0.0)) & (rate > Real(0.0));
+  else if constexpr (info.side == unilateral && info.which == rising)
+    return (settled >= Real(0.0)) & (rate > Real(0.0));
   else return mask_of<Real>::all(false);
 }
 
@@ -75,8 +76,8 @@ SALTUS_FN mask_of<Real> has_crossed(Real side, Real g, Real rate) {
 /// then the guard is error-prone (Compere 5.2.1) and is looked at more closely although the cubic excludes it.
 template <class Real>
 SALTUS_FN mask_of<Real> may_cross(Real side, Real g0, Real rate0, Real g1, Real rate1, Real h) {
-  const Real third = h * Real(1.0 / 3.0);
-  const Real b1 = side * fma(third, rate0, g0), b2 = side * fma(-third, rate1, g1), b3 = side * g1;
+  const Real          third = h * Real(1.0 / 3.0);
+  const Real          b1 = side * fma(third, rate0, g0), b2 = side * fma(-third, rate1, g1), b3 = side * g1;
   const mask_of<Real> excluded = min(min(b1, b2), b3) > Real(0.0);
   const mask_of<Real> dip      = (side * rate0 < Real(0.0)) & (side * rate1 > Real(0.0));
   return (!excluded) | dip;

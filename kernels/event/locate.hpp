@@ -154,7 +154,7 @@ SALTUS_FN_COLD aim<Real> approach(landing<E, Real>& p, instance<E, Real>& x, con
     const Real old_width = b.hi - b.lo;
     const auto absent    = b.narrow(theta, target.across, open);
     p.phantom            = p.phantom | absent;
-    const auto is_near = abs(target.to_root) <= Real(near_part<T>) * h + Real(0.5) * time_tolerance(p.t, h, tol);
+    const auto is_near   = abs(target.to_root) <= Real(near_part<T>) * h + Real(0.5) * time_tolerance(p.t, h, tol);
     const auto is_narrow = b.proven & (b.hi - b.lo <= Real(2.0 * limits<T>::epsilon));
     open                 = open & !absent & !is_near & !is_narrow;
     // After a few tries Newton is trusted only while the bracket shrinks by halves.
@@ -171,14 +171,14 @@ struct due_guards {
   vec<Real, E::ng> due;
   mask_of<Real>    any_due;
   mask_of<Real>    bilateral;  ///< a bilateral guard is due
-  mask_of<Real>    settled;    ///< bilateral guards due are across, or, if only unilateral ones are due, none of them is
+  mask_of<Real>    settled;  ///< bilateral guards due are across, or, if only unilateral ones are due, none of them is
 };
 
 /// A guard is due if it is across, or within `hair` (a time) before its root. On the last try - a grazing guard may have no
 /// clean side within reach - only what is across is due, and unilateral guards.
 template <class E, class Real>
-SALTUS_FN due_guards<E, Real> find_due(const vec<Real, E::ng>& side, const typename E::form::template rated<Real, E::ng>& g,
-                                       Real hair, bool last) {
+SALTUS_FN due_guards<E, Real> find_due(const vec<Real, E::ng>&                              side,
+                                       const typename E::form::template rated<Real, E::ng>& g, Real hair, bool last) {
   const auto          no = mask_of<Real>::all(false);
   due_guards<E, Real> r;
   mask_of<Real>       falls_short = no, is_past = no;
@@ -186,7 +186,7 @@ SALTUS_FN due_guards<E, Real> find_due(const vec<Real, E::ng>& side, const typen
   static_for<E::ng>([&](auto i) SALTUS_INLINE_LAMBDA {
     constexpr bool is_bilateral = guard_of<E, i>.side == bilateral;
     const auto     across       = has_crossed(side[i], g.value[i], g.rate[i]);
-    const auto     within = (side[i] * g.rate[i] < Real(0.0)) & (side[i] * g.value[i] <= abs(g.rate[i]) * hair) &
+    const auto     within       = (side[i] * g.rate[i] < Real(0.0)) & (side[i] * g.value[i] <= abs(g.rate[i]) * hair) &
                         mask_of<Real>::all(!(is_bilateral && last));
     const auto is_due = (side[i] != Real(0.0)) & (across | within);
     r.due[i]          = select(is_due, Real(1.0), Real(0.0));
@@ -208,15 +208,15 @@ SALTUS_FN due_guards<E, Real> find_due(const vec<Real, E::ng>& side, const typen
 template <class E, class Real>
 SALTUS_FN_COLD void step_aside(landing<E, Real>& p, const instance<E, Real>& x, const vec<Real, E::ng>& side, Real h,
                                aim<Real> target, mask_of<Real> where, const tolerances<E, Real>& tol) {
-  using T                   = typename E::T;
-  constexpr int shift_tries = 9;  // the last shift is 65536 roundings of t: 1.5e-11 relative
+  using T                           = typename E::T;
+  constexpr int         shift_tries = 9;  // the last shift is 65536 roundings of t: 1.5e-11 relative
   const vec<Real, E::n> y0 = p.y, f = p.s.f1();
-  const Real            t0 = p.t;
+  const Real            t0    = p.t;
   const Real            tau   = time_tolerance(t0, h, tol);
   const Real            reach = Real(2.0 * near_part<T>) * h + tau;
-  Real          shift = Real(limits<T>::epsilon) * max(abs(t0), h), d = Real(0.0);
-  mask_of<Real> seeking = where;
-  Real          move    = select(abs(target.to_root) <= reach, target.to_root, Real(0.0));
+  Real                  shift = Real(limits<T>::epsilon) * max(abs(t0), h), d = Real(0.0);
+  mask_of<Real>         seeking = where;
+  Real                  move    = select(abs(target.to_root) <= reach, target.to_root, Real(0.0));
   for (int tries = 0; tries < shift_tries && any(seeking); ++tries) {
     const Real onward = d + move + select(target.unilateral, -shift, shift);
     d                 = select(abs(onward) <= reach, onward, d);
@@ -246,9 +246,9 @@ SALTUS_FN_COLD void step_aside(landing<E, Real>& p, const instance<E, Real>& x, 
 
 /// Lands every lane in `where`, whose step `a` holds a crossing in bracket `b` of its dense output.
 template <class E, class Real>
-SALTUS_FN_COLD landing<E, Real> locate(instance<E, Real>& x, const trial<E, Real>& a, const guards_on_step<E, Real>& on_step,
-                                       const vec<Real, E::ng>& side, bracket<E, Real> b, mask_of<Real> where,
-                                       const tolerances<E, Real>& tol) {
+SALTUS_FN_COLD landing<E, Real> locate(instance<E, Real>& x, const trial<E, Real>& a,
+                                       const guards_on_step<E, Real>& on_step, const vec<Real, E::ng>& side,
+                                       bracket<E, Real> b, mask_of<Real> where, const tolerances<E, Real>& tol) {
   landing<E, Real> p;
   p.t    = x.t;
   p.y    = x.y;
@@ -257,8 +257,8 @@ SALTUS_FN_COLD landing<E, Real> locate(instance<E, Real>& x, const trial<E, Real
   p.rate = x.rate;
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { p.due[i] = Real(0.0); });
   p.fires = p.phantom = p.failed = mask_of<Real>::all(false);
-  const Real theta  = root_on_dense<E, Real>(on_step, side, b, where);
-  const auto target = approach<E, Real>(p, x, a, side, theta, b.hi, where, tol);
+  const Real theta               = root_on_dense<E, Real>(on_step, side, b, where);
+  const auto target              = approach<E, Real>(p, x, a, side, theta, b.hi, where, tol);
   step_aside<E, Real>(p, x, side, a.s.h, target, where & !p.phantom & !p.failed, tol);
   return p;
 }

@@ -11,8 +11,8 @@ inline constexpr int event_rounds = 16;  ///< rounds of event iteration at one i
 /// f and the guards, with their sides settled, at the accepted point: needed at the start and after every jump.
 template <class E, class Real>
 SALTUS_FN void start_from(instance<E, Real>& x, mask_of<Real> where) {
-  using form = typename E::form;
-  auto held  = x.held;
+  using form  = typename E::form;
+  auto held   = x.held;
   held.locked = form::guard_values(x.t, x.y, held);
   auto f      = form::rhs(x.t, x.y, held);
   auto g      = form::guards_along(x.t, x.y, f, held);
@@ -44,8 +44,8 @@ SALTUS_FN void set_modes(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where) 
     const auto g = E::form::guard_values(x.t, x.y, x.held);
     for (int lane = 0; lane < W; ++lane) {
       if (!where[lane]) continue;
-      auto                                one = take(x, lane);
-      event<typename E::Model, Scalar>    now{one.t, one.y, one.held.p, one.held.d, {}, {}};
+      auto                             one = take(x, lane);
+      event<typename E::Model, Scalar> now{one.t, one.y, one.held.p, one.held.d, {}, {}};
       for (int i = 0; i < E::ng; ++i) now.g[i].v = g[i].get(lane);
       for (int i = 0; i < E::ng; ++i) now.fired[i] = Scalar(0.0);
       E::Model::mode(now);
@@ -58,15 +58,15 @@ SALTUS_FN void set_modes(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where) 
 template <class E, class T, int W, class Run>
 SALTUS_FN_COLD void transition_of(instance<E, pack<T, W>>& x, int lane, const vec<pack<T, W>, E::ng>& g,
                                   const vec<pack<T, W>, E::ng>& due, const Run& run) {
-  using Scalar = pack<T, 1>;
+  using Scalar                            = pack<T, 1>;
   auto                             one    = take(x, lane);
   const auto                       before = one.y;
   event<typename E::Model, Scalar> now{one.t, one.y, one.held.p, one.held.d, {}, {}};
-  bool                             ends = false;
+  bool                             ends  = false;
   int                              count = 0;
   static_for<E::ng>([&](auto i) SALTUS_INLINE_LAMBDA {
-    now.g[i].v     = g[i].get(lane);
-    now.fired[i].v = due[i].get(lane);
+    now.g[i].v        = g[i].get(lane);
+    now.fired[i].v    = due[i].get(lane);
     const bool is_due = due[i].get(lane) > T(0.5);
     count += is_due ? 1 : 0;
     ends = ends || (is_due && guard_of<E, i>.ends == terminal);
@@ -99,10 +99,10 @@ SALTUS_FN_COLD void fire(instance<E, pack<T, W>>& x, vec<pack<T, W>, E::ng> g, v
     if constexpr (E::reductions > 0) reduce_jump<E>(x, active);
     mask_of<Real> again = mask_of<Real>::all(false);
     static_for<E::ng>([&](auto i) SALTUS_INLINE_LAMBDA {
-      constexpr auto info = guard_of<E, i>;
-      fired[i]            = max(fired[i], due[i]);
-      const Real now      = x.held.locked[i];
-      const auto was_up = g[i] >= Real(0.0), is_up = now >= Real(0.0);
+      constexpr auto info  = guard_of<E, i>;
+      fired[i]             = max(fired[i], due[i]);
+      const Real    now    = x.held.locked[i];
+      const auto    was_up = g[i] >= Real(0.0), is_up = now >= Real(0.0);
       mask_of<Real> moved = was_up ^ is_up;
       if constexpr (info.which == falling) moved = moved & was_up;
       if constexpr (info.which == rising) moved = moved & is_up;

@@ -7,8 +7,8 @@ namespace saltus {
 
 template <class Model_>
 struct ode {
-  using Model                   = Model_;
-  using kinds                   = contract<Model>;
+  using Model                    = Model_;
+  using kinds                    = contract<Model>;
   static constexpr int states    = kinds::state_count;
   static constexpr int params    = kinds::parameter_count;
   static constexpr int discretes = kinds::discrete_count;

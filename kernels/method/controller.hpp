@@ -34,9 +34,9 @@ SALTUS_FN control_decision<Real> decide(Real h, Real error2, mask_of<Real> accep
   constexpr double log_of_four5 = -0.32192809488736235;  // log2(0.8)
   constexpr double widest       = 3.0;                   // one step may change h by a factor of 8
 
-  const mask_of<Real> sane = error2 < Real(0x1p100);  // false for NaN
-  const Real floor_        = max(select(sane, error2, Real(1.0)), Real(0x1p-60));
-  const Real log_error     = Real(0.5) * rough_log2(floor_);
+  const mask_of<Real> sane      = error2 < Real(0x1p100);  // false for NaN
+  const Real          floor_    = max(select(sane, error2, Real(1.0)), Real(0x1p-60));
+  const Real          log_error = Real(0.5) * rough_log2(floor_);
 
   Real grow;
   if constexpr (Kind == controller_kind::elementary) {
@@ -44,9 +44,9 @@ SALTUS_FN control_decision<Real> decide(Real h, Real error2, mask_of<Real> accep
   } else if constexpr (Kind == controller_kind::pi) {
     grow = fma(Real(-0.7 / k), log_error, fma(Real(0.4 / k), old.log_error, Real(log_safety)));
   } else {
-    constexpr double b = 4.0;
-    const Real aimed   = (log_error + old.log_error) - Real(2.0 * k * log_safety);
-    grow               = fma(Real(-1.0 / (b * k)), aimed, Real(-1.0 / b) * old.log_ratio);
+    constexpr double b     = 4.0;
+    const Real       aimed = (log_error + old.log_error) - Real(2.0 * k * log_safety);
+    grow                   = fma(Real(-1.0 / (b * k)), aimed, Real(-1.0 / b) * old.log_ratio);
   }
   grow               = min(max(grow, Real(-widest)), select(old.refused > Real(0.5), Real(0.0), Real(widest)));
   const Real shrink  = min(max(fma(Real(-1.0 / k), log_error, Real(log_safety)), Real(-widest)), Real(log_safety));

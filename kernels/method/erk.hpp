@@ -11,10 +11,10 @@ struct stages {
   static constexpr int count = Method::stages + (Method::fsal ? 0 : 1) + Method::extra_stages;
   static constexpr int last  = Method::fsal ? Method::stages - 1 : Method::stages;  ///< index of f at the new point
 
-  Real          t, h;
-  vec<Real, n>  y;         ///< where the step began
-  vec<Real, n>  k[count];  ///< k[0] = f(t, y); k[last] = f(t + h, y1); beyond it the extra stages of dense output
-  vec<Real, n>  y1;
+  Real         t, h;
+  vec<Real, n> y;         ///< where the step began
+  vec<Real, n> k[count];  ///< k[0] = f(t, y); k[last] = f(t + h, y1); beyond it the extra stages of dense output
+  vec<Real, n> y1;
 
   SALTUS_FN const vec<Real, n>& f0() const { return k[0]; }
   SALTUS_FN const vec<Real, n>& f1() const { return k[last]; }
@@ -27,23 +27,23 @@ inline constexpr int evaluations_per_step = Method::fsal ? Method::stages - 1 : 
 namespace detail {
 
 /// base + h * (sum over j < Count of table[row][j] k[j]), component by component; zero coefficients cost nothing.
-#define SALTUS_COMBINE(function_name, coefficient)                                                       \
-  template <class Method, int Row, int Count, class Real, int n, int S>                                  \
-  SALTUS_FN vec<Real, n> function_name(const vec<Real, n>(&k)[S]) {                                      \
-    vec<Real, n> r;                                                                                      \
-    each<n>([&](int i) SALTUS_INLINE_LAMBDA {                                                            \
-      Real sum   = Real(0.0);                                                                            \
-      bool first = true;                                                                                 \
-      static_for<Count>([&](auto j) SALTUS_INLINE_LAMBDA {                                               \
-        constexpr double w = coefficient;                                                                \
-        if constexpr (w != 0.0) {                                                                        \
-          sum   = first ? Real(w) * k[j][i] : fma(Real(w), k[j][i], sum);                                \
-          first = false;                                                                                 \
-        }                                                                                                \
-      });                                                                                                \
-      r[i] = sum;                                                                                        \
-    });                                                                                                  \
-    return r;                                                                                            \
+#define SALTUS_COMBINE(function_name, coefficient)                        \
+  template <class Method, int Row, int Count, class Real, int n, int S>   \
+  SALTUS_FN vec<Real, n> function_name(const vec<Real, n>(&k)[S]) {       \
+    vec<Real, n> r;                                                       \
+    each<n>([&](int i) SALTUS_INLINE_LAMBDA {                             \
+      Real sum   = Real(0.0);                                             \
+      bool first = true;                                                  \
+      static_for<Count>([&](auto j) SALTUS_INLINE_LAMBDA {                \
+        constexpr double w = coefficient;                                 \
+        if constexpr (w != 0.0) {                                         \
+          sum   = first ? Real(w) * k[j][i] : fma(Real(w), k[j][i], sum); \
+          first = false;                                                  \
+        }                                                                 \
+      });                                                                 \
+      r[i] = sum;                                                         \
+    });                                                                   \
+    return r;                                                             \
   }
 SALTUS_COMBINE(slope_of_stage, Method::a[Row][decltype(j)::value])
 SALTUS_COMBINE(slope_of_step, Method::b[decltype(j)::value])
@@ -70,14 +70,14 @@ SALTUS_FN stages<Method, Real, n> step(const F& f, Real t, const vec<Real, n>& y
   s.y    = y;
   s.k[0] = f0;
   static_for<Method::stages - 1>([&](auto before) SALTUS_INLINE_LAMBDA {
-    constexpr int    i = before + 1;
-    constexpr double c = Method::c[i];
+    constexpr int    i  = before + 1;
+    constexpr double c  = Method::c[i];
     const auto       ys = detail::advance(y, h, detail::slope_of_stage<Method, i, i>(s.k));
     s.k[i]              = f(fma(Real(c), h, t), ys);
     if constexpr (Method::fsal && i == Method::stages - 1) s.y1 = ys;
   });
   if constexpr (!Method::fsal) {
-    s.y1         = detail::advance(y, h, detail::slope_of_step<Method, 0, Method::stages>(s.k));
+    s.y1        = detail::advance(y, h, detail::slope_of_step<Method, 0, Method::stages>(s.k));
     s.k[s.last] = f(t + h, s.y1);
   }
   return s;
@@ -92,7 +92,7 @@ enum class norm_kind { rms, max, compere };
 ///  compere  Compere eq. 5.8: max |e_i| / (rtol max(max |y_i|, 1))
 template <class Method, norm_kind Norm, class Real, int n>
 SALTUS_FN Real error_norm_squared(const stages<Method, Real, n>& s, Real rtol, const vec<Real, n>& atol) {
-  const auto e = detail::slope_of_error<Method, 0, Method::stages>(s.k);
+  const auto   e = detail::slope_of_error<Method, 0, Method::stages>(s.k);
   vec<Real, n> e3;
   if constexpr (Method::two_errors) e3 = detail::slope_of_second_error<Method, 0, Method::stages>(s.k);
   Real sum = Real(0.0), sum3 = Real(0.0);

@@ -83,10 +83,10 @@ struct formula {
 /// if the method is not FSAL.
 template <class Method>
 struct tableau {
-  static constexpr int own    = Method::stages + Method::extra_stages;
-  static constexpr int stages = own + (Method::fsal ? 0 : 1);
-  static constexpr int f1     = Method::fsal ? Method::stages - 1 : own;
-  static constexpr int rows   = Method::dense_rows;
+  static constexpr int own      = Method::stages + Method::extra_stages;
+  static constexpr int stages   = own + (Method::fsal ? 0 : 1);
+  static constexpr int f1       = Method::fsal ? Method::stages - 1 : own;
+  static constexpr int rows     = Method::dense_rows;
   static constexpr int orders[] = {Method::order, Method::embedded_order, Method::embedded3_order, Method::dense_order};
   static_assert(Method::fsal || rows + Method::extra_stages == 0,
                 "a method with dense output of its own has f1 as its last stage: write it as FSAL");
@@ -160,7 +160,7 @@ struct elementary_weights {
   static constexpr int stages = tableau<Method>::stages;
   static constexpr int nodes  = tableau<Method>::nodes;
   static constexpr int count  = trees_up_to[nodes];
-  measured phi[count][stages];
+  measured             phi[count][stages];
 
   constexpr explicit elementary_weights(const tableau<Method>& m) {
     measured cut[trees_up_to[nodes - 1]][stages] = {};  // sum_j a_ij phi_j(t)
@@ -247,8 +247,8 @@ constexpr defect defect_of(const tableau<Method>& m) {
   if (last_is_b != Method::fsal) return defect::fsal;
   if (no_estimate != (Method::embedded_order == 0)) return defect::no_estimate;
 
-  const residuals r = residuals_of(m);
-  const auto fulfilled = [&](const residuals::by_nodes& residual, int order) {
+  const residuals r         = residuals_of(m);
+  const auto      fulfilled = [&](const residuals::by_nodes& residual, int order) {
     for (int n = 1; n <= order; ++n)
       if (!(residual[n] <= rounding)) return false;
     return true;

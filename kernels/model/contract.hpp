@@ -49,11 +49,11 @@ struct variable {
 /// A guard: g crosses zero in `direction`.
 template <class Id>
 struct crossing {
-  Id              id;
+  Id                id;
   saltus::direction which;
   saltus::sidedness side;
-  const char*     about;
-  saltus::ending  ends = continues;
+  const char*       about;
+  saltus::ending    ends = continues;
 };
 
 /// An output: computed from the point, never integrated.
@@ -86,23 +86,23 @@ constexpr bool in_order(const T (&list)[N]) {
 
 template <class Model>
 struct kinds {
-#define SALTUS_KIND(kind)                                                            \
-  template <class M>                                                                 \
-  static auto pick_##kind() {                                                        \
-    if constexpr (requires { M::kind##_list[0]; }) return typename M::kind{};        \
-    else return no_##kind{};                                                         \
-  }                                                                                  \
-  template <class M>                                                                 \
-  static constexpr int count_##kind() {                                              \
-    if constexpr (requires { M::kind##_list[0]; }) {                                 \
-      static_assert(in_order(M::kind##_list),                                        \
+#define SALTUS_KIND(kind)                                                                                  \
+  template <class M>                                                                                       \
+  static auto pick_##kind() {                                                                              \
+    if constexpr (requires { M::kind##_list[0]; }) return typename M::kind{};                              \
+    else return no_##kind{};                                                                               \
+  }                                                                                                        \
+  template <class M>                                                                                       \
+  static constexpr int count_##kind() {                                                                    \
+    if constexpr (requires { M::kind##_list[0]; }) {                                                       \
+      static_assert(in_order(M::kind##_list),                                                              \
                     "the entries of " #kind "_list must stand in the order of enum " #kind ", each once"); \
-      return count_of(M::kind##_list);                                               \
-    } else {                                                                         \
-      return 0;                                                                      \
-    }                                                                                \
-  }                                                                                  \
-  using kind                        = decltype(pick_##kind<Model>());                \
+      return count_of(M::kind##_list);                                                                     \
+    } else {                                                                                               \
+      return 0;                                                                                            \
+    }                                                                                                      \
+  }                                                                                                        \
+  using kind                        = decltype(pick_##kind<Model>());                                      \
   static constexpr int kind##_count = count_##kind<Model>();
   SALTUS_KIND(parameter)
   SALTUS_KIND(discrete)
@@ -111,7 +111,8 @@ struct kinds {
 #undef SALTUS_KIND
   static_assert(
       requires { Model::state_list[0]; },
-      "a model needs at least one state: enum state { ... }; and static constexpr saltus::variable<state> state_list[]");
+      "a model needs at least one state: enum state { ... }; and static constexpr saltus::variable<state> "
+      "state_list[]");
   using state                      = typename Model::state;
   static constexpr int state_count = count_of(Model::state_list);
   static_assert(in_order(Model::state_list),
@@ -134,11 +135,11 @@ struct named {
 template <class Model, class Value, class Real>
 struct point {
   using kinds = detail::kinds<Model>;
-  Value                                   t;
-  const vec<Value, kinds::state_count>&   y;
+  Value                                    t;
+  const vec<Value, kinds::state_count>&    y;
   const vec<Real, kinds::parameter_count>& p;
-  const vec<Real, kinds::discrete_count>& d;
-  const vec<Real, kinds::guard_count>&    locked;  ///< guard values at the start of the step (discontinuity locking)
+  const vec<Real, kinds::discrete_count>&  d;
+  const vec<Real, kinds::guard_count>&     locked;  ///< guard values at the start of the step (discontinuity locking)
 
   SALTUS_FN const Value& operator[](typename kinds::state i) const { return y[i]; }
   SALTUS_FN const Real&  operator[](typename kinds::parameter i) const { return p[static_cast<int>(i)]; }
@@ -146,9 +147,7 @@ struct point {
   /// A discrete variable read as a switch.
   SALTUS_FN mask_of<Real> is_on(typename kinds::discrete i) const { return d[static_cast<int>(i)] > Real(0.5); }
   /// L of Compere 5.3, held through the step: was g >= 0 when the step began?
-  SALTUS_FN mask_of<Real> above(typename kinds::guard i) const {
-    return locked[static_cast<int>(i)] >= Real(0.0);
-  }
+  SALTUS_FN mask_of<Real> above(typename kinds::guard i) const { return locked[static_cast<int>(i)] >= Real(0.0); }
 };
 
 /// The starting point, as `initial` sees it: states may be written.
@@ -199,23 +198,25 @@ struct contract : detail::kinds<Model> {
   using signs = named<typename kinds::guard, one, kinds::guard_count>;
   using outs  = named<typename kinds::output, one, kinds::output_count>;
 
-  static constexpr bool has_initial = requires(start<Model, one>& s) { Model::initial(s); };
-  static constexpr bool has_rhs = requires(const at& a, rates& dy) { Model::rhs(a, dy); };
-  static constexpr bool has_guards = requires(const at& a, signs& g) { Model::guards(a, g); };
-  static constexpr bool has_outputs = requires(const at& a, outs& o) { Model::outputs(a, o); };
-  static constexpr bool has_transition = requires(event<Model, one>& e) { Model::transition(e); };
-  static constexpr bool has_mode = requires(event<Model, one>& e) { Model::mode(e); };
-  static constexpr bool has_max_step = requires(const at& a) { Model::max_step(a); };
+  static constexpr bool has_initial    = requires(start<Model, one> & s) { Model::initial(s); };
+  static constexpr bool has_rhs        = requires(const at& a, rates& dy) { Model::rhs(a, dy); };
+  static constexpr bool has_guards     = requires(const at& a, signs& g) { Model::guards(a, g); };
+  static constexpr bool has_outputs    = requires(const at& a, outs& o) { Model::outputs(a, o); };
+  static constexpr bool has_transition = requires(event<Model, one> & e) { Model::transition(e); };
+  static constexpr bool has_mode       = requires(event<Model, one> & e) { Model::mode(e); };
+  static constexpr bool has_max_step   = requires(const at& a) { Model::max_step(a); };
 
   static_assert(has_rhs, "the model has no right-hand side: write static void rhs(const auto& at, auto& dy)");
   static_assert(kinds::guard_count == 0 || has_guards,
                 "the model lists guards but does not compute them: write static void guards(const auto& at, auto& g)");
   static_assert(kinds::guard_count > 0 || !has_guards,
                 "the model computes guards but does not list them: add enum guard { ... }; and guard_list[]");
-  static_assert(!has_transition || kinds::guard_count > 0,
-                "the model has a transition but no guard that could lead to it: add enum guard { ... }; and guard_list[]");
-  static_assert(kinds::output_count == 0 || has_outputs,
-                "the model lists outputs but does not compute them: write static void outputs(const auto& at, auto& out)");
+  static_assert(
+      !has_transition || kinds::guard_count > 0,
+      "the model has a transition but no guard that could lead to it: add enum guard { ... }; and guard_list[]");
+  static_assert(
+      kinds::output_count == 0 || has_outputs,
+      "the model lists outputs but does not compute them: write static void outputs(const auto& at, auto& out)");
   static_assert(kinds::output_count > 0 || !has_outputs,
                 "the model computes outputs but does not list them: add enum output { ... }; and output_list[]");
 };

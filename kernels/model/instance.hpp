@@ -21,8 +21,8 @@ struct reduction {
 };
 
 /// What is compiled together: a model, a method, an arithmetic, and what is to be observed.
-template <class Model_, class Method_, class T_, norm_kind Norm_, controller_kind Controller_, bool Fixed_, bool Samples_,
-          class... Reductions>
+template <class Model_, class Method_, class T_, norm_kind Norm_, controller_kind Controller_, bool Fixed_,
+          bool Samples_, class... Reductions>
 struct engine {
   using Model  = Model_;
   using Method = Method_;
@@ -51,9 +51,9 @@ struct engine {
 /// The settings of a run in the arithmetic of the lanes; the same for every instance.
 template <class E, class Real>
 struct tolerances {
-  Real                rtol;
-  vec<Real, E::n>     atol;
-  Real                event_tol, fixed_step;
+  Real                   rtol;
+  vec<Real, E::n>        atol;
+  Real                   event_tol, fixed_step;
   typename Real::integer max_steps, max_events;
 };
 
@@ -137,7 +137,7 @@ SALTUS_FN void put(instance<E, pack<T, W>>& lanes, int lane, const instance<E, p
 template <class E, class T, int W>
 SALTUS_FN instance<E, pack<T, 1>> take(const instance<E, pack<T, W>>& lanes, int lane) {
   instance<E, pack<T, 1>> record;
-  auto copy = [&](auto& to, const auto& from) SALTUS_INLINE_LAMBDA { to.v = from.get(lane); };
+  auto                    copy = [&](auto& to, const auto& from) SALTUS_INLINE_LAMBDA { to.v = from.get(lane); };
   instance<E, pack<T, W>>::each_real(record, lanes, copy);
   instance<E, pack<T, W>>::each_integer(record, lanes, copy);
   return record;

@@ -25,7 +25,7 @@ static_assert(sizeof(int32) == 4 && sizeof(int64) == 8);
 template <int I>
 struct constant {
   static constexpr int value = I;
-  constexpr SALTUS_FN operator int() const { return I; }
+  constexpr SALTUS_FN  operator int() const { return I; }
 };
 
 namespace detail {
@@ -79,8 +79,8 @@ struct vec {
 
 template <class Real>
 struct vec<Real, 0> {
-  using value_type          = Real;
-  static constexpr int size = 0;
+  using value_type             = Real;
+  static constexpr int size    = 0;
   Real                 data[1] = {};  ///< so that an index still names something; never used
 
   SALTUS_FN Real&       operator[](int i) { return data[i]; }

@@ -23,11 +23,7 @@ struct dual {
   SALTUS_FN dual(Real x) : value(x) {
     for (int i = 0; i < N; ++i) d[i] = Real(0.0);
   }
-  SALTUS_FN dual(Real x, Real dx)
-    requires(N == 1)
-      : value(x) {
-    d[0] = dx;
-  }
+  SALTUS_FN dual(Real x, Real dx) requires(N == 1) : value(x) { d[0] = dx; }
 
   /// f(value) with derivative `slope` at value: the chain rule for every function of one argument.
   SALTUS_FN friend dual chain(Real value, Real slope, const dual& a) {

@@ -46,8 +46,8 @@ struct native;
 #else
 template <class T, int W>
 struct native {
-  typedef T                             type __attribute__((vector_size(W * sizeof(T))));
-  typedef typename integer_of<T>::type  mask __attribute__((vector_size(W * sizeof(T))));
+  typedef T                            type __attribute__((vector_size(W * sizeof(T))));
+  typedef typename integer_of<T>::type mask __attribute__((vector_size(W * sizeof(T))));
 };
 #endif
 template <class T>
@@ -89,11 +89,7 @@ struct mask {
     if constexpr (W == 1) return m;
     else return m[lane] != 0;
   }
-  SALTUS_FN explicit operator bool() const
-    requires(W == 1)
-  {
-    return m;
-  }
+  SALTUS_FN explicit operator bool() const requires(W == 1) { return m; }
   /// The same answer in every lane.
   SALTUS_FN static mask all(bool value) {
     if constexpr (W == 1) return {value};
@@ -152,10 +148,10 @@ SALTUS_FN bool none(mask<T, W> a) {
 
 template <class T, int W = 1>
 struct pack {
-  using scalar               = T;
-  using native               = typename detail::native<T, W>::type;
-  using integer              = pack<integer_of<T>, W>;
-  using mask_type            = mask<integer_of<T>, W>;
+  using scalar                   = T;
+  using native                   = typename detail::native<T, W>::type;
+  using integer                  = pack<integer_of<T>, W>;
+  using mask_type                = mask<integer_of<T>, W>;
   static constexpr int  lanes    = W;
   static constexpr bool floating = static_cast<T>(0.5) != T(0);
   /// What a literal is written as: double for floating packs, a 64-bit integer for integer ones.
@@ -167,8 +163,8 @@ struct pack {
   SALTUS_FN constexpr pack(literal x) : v(spread(static_cast<T>(x))) {}
   /// An enumerator is a name, not a number: at[mass], not mass.
   template <class Enum>
-    requires(__is_enum(Enum))
-  pack(Enum) = delete;
+  requires(__is_enum(Enum)) pack(Enum)
+  = delete;
 
   SALTUS_FN static pack from(native x) {
     pack r;
@@ -224,7 +220,7 @@ struct pack {
   SALTUS_FN friend pack operator&(pack a, pack b) { return from(a.v & b.v); }
   SALTUS_FN friend pack operator|(pack a, pack b) { return from(a.v | b.v); }
   SALTUS_FN friend pack operator^(pack a, pack b) { return from(a.v ^ b.v); }
-  SALTUS_FN pack shift_left(int n) const { return from(v << n); }
+  SALTUS_FN pack        shift_left(int n) const { return from(v << n); }
   /// Arithmetic: the sign is kept.
   SALTUS_FN pack shift_right(int n) const { return from(v >> n); }
 
@@ -240,8 +236,8 @@ struct pack {
     else return from(__builtin_convertvector(a.v, native));
 #endif
   }
-  static constexpr integer_of<T> sign_bit = sizeof(T) == 8 ? static_cast<integer_of<T>>(1ull << 63)
-                                                            : static_cast<integer_of<T>>(1u << 31);
+  static constexpr integer_of<T> sign_bit =
+      sizeof(T) == 8 ? static_cast<integer_of<T>>(1ull << 63) : static_cast<integer_of<T>>(1u << 31);
 
  private:
   SALTUS_FN static constexpr native spread(T x) {
@@ -283,13 +279,15 @@ struct pack {
       else
 #endif
 #if defined(__FMA__)
-          if constexpr (sizeof(native) == 32 && sizeof(T) == 8) return __builtin_ia32_vfmaddpd256(a, b, c);
+          if constexpr (sizeof(native) == 32 && sizeof(T) == 8)
+        return __builtin_ia32_vfmaddpd256(a, b, c);
       else if constexpr (sizeof(native) == 32) return __builtin_ia32_vfmaddps256(a, b, c);
       else
 #endif
       {
         native r;
-        for (int j = 0; j < W; ++j) r[j] = sizeof(T) == 4 ? __builtin_fmaf(a[j], b[j], c[j]) : __builtin_fma(a[j], b[j], c[j]);
+        for (int j = 0; j < W; ++j)
+          r[j] = sizeof(T) == 4 ? __builtin_fmaf(a[j], b[j], c[j]) : __builtin_fma(a[j], b[j], c[j]);
         return r;
       }
     }

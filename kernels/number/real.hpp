@@ -57,11 +57,11 @@ template <class T, int W>
 SALTUS_FN pack<T, W> rough_log2(pack<T, W> x) {
   using real          = pack<T, W>;
   using integer       = typename real::integer;
-  constexpr int  bits_ = limits<T>::mantissa_bits;
-  const integer  b     = bits(x);
-  const integer  e     = b.shift_right(bits_) - integer(limits<T>::bias);
-  const integer  one   = integer(limits<T>::bias).shift_left(bits_);
-  const real     m     = real::from_bits((b & integer((int64(1) << bits_) - 1)) | one);
+  constexpr int bits_ = limits<T>::mantissa_bits;
+  const integer b     = bits(x);
+  const integer e     = b.shift_right(bits_) - integer(limits<T>::bias);
+  const integer one   = integer(limits<T>::bias).shift_left(bits_);
+  const real    m     = real::from_bits((b & integer((int64(1) << bits_) - 1)) | one);
   // log2(m) on [1, 2): u times a minimax polynomial of degree 5, exact at m = 1.
   const real u = m - real(1.0);
   real       p = real(-0.03538598);
@@ -76,18 +76,18 @@ SALTUS_FN pack<T, W> rough_log2(pack<T, W> x) {
 /// 2^x to about 1e-7 relative, for |x| < 100.
 template <class T, int W>
 SALTUS_FN pack<T, W> rough_exp2(pack<T, W> x) {
-  using real        = pack<T, W>;
-  using integer     = typename real::integer;
-  constexpr T shift = sizeof(T) == 8 ? T(0x1.8p52) : T(0x1.8p23);
-  const real  s     = x + real(shift);  // the integer part now sits in the low bits
-  const real  f     = x - (s - real(shift));
-  const integer n   = bits(s) - bits(real(shift));
-  real        p     = real(0.001341);
-  p                 = fma(p, f, real(0.00967604));
-  p                 = fma(p, f, real(0.05550297));
-  p                 = fma(p, f, real(0.24022107));
-  p                 = fma(p, f, real(0.69314723));
-  p                 = fma(p, f, real(1.0));
+  using real          = pack<T, W>;
+  using integer       = typename real::integer;
+  constexpr T   shift = sizeof(T) == 8 ? T(0x1.8p52) : T(0x1.8p23);
+  const real    s     = x + real(shift);  // the integer part now sits in the low bits
+  const real    f     = x - (s - real(shift));
+  const integer n     = bits(s) - bits(real(shift));
+  real          p     = real(0.001341);
+  p                   = fma(p, f, real(0.00967604));
+  p                   = fma(p, f, real(0.05550297));
+  p                   = fma(p, f, real(0.24022107));
+  p                   = fma(p, f, real(0.69314723));
+  p                   = fma(p, f, real(1.0));
   return p * power_of_two<T, W>(n);
 }
 

@@ -6,18 +6,21 @@ struct chain {
   static constexpr auto   source = "tests";
   static constexpr double span[] = {0.0, 2.0};
   enum state { x, z };
-  static constexpr saltus::variable<state> state_list[] = {{x, 0.0, "1", "runs at rate 1"}, {z, 1.0, "1", "moved by events only"}};
+  static constexpr saltus::variable<state> state_list[] = {{x, 0.0, "1", "runs at rate 1"},
+                                                           {z, 1.0, "1", "moved by events only"}};
   enum parameter { push, restore };
-  static constexpr saltus::variable<parameter> parameter_list[] = {{push, 2.0, "1", "what a takes from z"},
-                                                                   {restore, 0.0, "1", "whether the unilateral guard's transition mends it"}};
+  static constexpr saltus::variable<parameter> parameter_list[] = {
+      {push, 2.0, "1", "what a takes from z"},
+      {restore, 0.0, "1", "whether the unilateral guard's transition mends it"}};
   enum discrete { fired_a, fired_b };
-  static constexpr saltus::variable<discrete> discrete_list[] = {{fired_a, 0.0, "1", "events of a"}, {fired_b, 0.0, "1", "events of b"}};
+  static constexpr saltus::variable<discrete> discrete_list[] = {{fired_a, 0.0, "1", "events of a"},
+                                                                 {fired_b, 0.0, "1", "events of b"}};
   enum guard { a, b };
   static constexpr saltus::crossing<guard> guard_list[] = {{a, saltus::rising, saltus::bilateral, "x passes 1"},
                                                            {b, saltus::falling, saltus::unilateral, "z reaches 0"}};
-  static void rhs(const auto& at, auto& dy) {
-    dy[x] = 1.0 + 0.0 * at[x];
-    dy[z] = 0.0 * at[z];
+  static void                              rhs(const auto& at, auto& dy) {
+                                 dy[x] = 1.0 + 0.0 * at[x];
+                                 dy[z] = 0.0 * at[z];
   }
   static void guards(const auto& at, auto& g) {
     g[a] = at[x] - 1.0;

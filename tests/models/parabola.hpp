@@ -12,7 +12,7 @@ struct parabola {
                                                                    {depth, 0.01, "1", "how far it dips below zero"}};
   enum guard { dip };
   static constexpr saltus::crossing<guard> guard_list[] = {{dip, saltus::both, saltus::bilateral, "passes zero"}};
-  static void rhs(const auto& at, auto& dy) { dy[y] = 0.0 * at[y]; }
+  static void                              rhs(const auto& at, auto& dy) { dy[y] = 0.0 * at[y]; }
   static void guards(const auto& at, auto& g) { g[dip] = (at.t - at[centre]) * (at.t - at[centre]) - at[depth]; }
   static void transition(auto&) {}
 };

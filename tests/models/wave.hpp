@@ -8,18 +8,17 @@ struct wave {
   enum state { x, v };
   static constexpr saltus::variable<state> state_list[] = {{x, 0.0, "m", "position"}, {v, 1.0, "m/s", "velocity"}};
   enum parameter { end_at, jump_at, jump };
-  static constexpr saltus::variable<parameter> parameter_list[] = {{end_at, 100.0, "s", "terminal time"},
-                                                                   {jump_at, 100.0, "s", "when x jumps"},
-                                                                   {jump, 0.0, "m", "by how much"}};
+  static constexpr saltus::variable<parameter> parameter_list[] = {
+      {end_at, 100.0, "s", "terminal time"}, {jump_at, 100.0, "s", "when x jumps"}, {jump, 0.0, "m", "by how much"}};
   enum guard { over, kick };
   static constexpr saltus::crossing<guard> guard_list[] = {
       {over, saltus::rising, saltus::bilateral, "t passes end_at", saltus::terminal},
       {kick, saltus::rising, saltus::bilateral, "t passes jump_at"}};
   enum output { energy };
   static constexpr saltus::derived<output> output_list[] = {{energy, "J", "x^2 + v^2, halved"}};
-  static void rhs(const auto& at, auto& dy) {
-    dy[x] = at[v];
-    dy[v] = -at[x];
+  static void                              rhs(const auto& at, auto& dy) {
+                                 dy[x] = at[v];
+                                 dy[v] = -at[x];
   }
   static void guards(const auto& at, auto& g) {
     g[over] = at.t - at[end_at];
