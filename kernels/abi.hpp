@@ -7,7 +7,7 @@
 
 namespace saltus::abi {
 
-inline constexpr int version = 1;
+inline constexpr int version = 2;
 
 enum direction : int { rising = 1, falling = -1, both = 0 };
 enum sidedness : int { bilateral = 0, unilateral = 1 };
@@ -25,6 +25,13 @@ struct guard {
   int         direction;  ///< abi::direction
   int         sidedness;  ///< abi::sidedness
   int         terminal;   ///< 1: the instance ends at this event
+  int         slides;     ///< 1: the solution may slide along it
+  const char* about;
+};
+
+/// An instant known beforehand.
+struct instant {
+  const char* name;
   const char* about;
 };
 
@@ -34,11 +41,12 @@ struct description {
   const char*     name;
   const char*     title;
   const char*     source;
-  int             state_count, parameter_count, discrete_count, guard_count, output_count;
+  int             state_count, parameter_count, discrete_count, guard_count, instant_count, output_count;
   const quantity* states;
   const quantity* parameters;
   const quantity* discretes;
   const guard*    guards;
+  const instant*  instants;
   const quantity* outputs;
   double          t_begin, t_end;  ///< the model's own default span
   int             arithmetic;      ///< 1: only + - * / sqrt and saltus' own functions: same bits on every device
@@ -57,6 +65,15 @@ struct settings {
   int           sample_count;  ///< time grid: 0 none
   const double* sample_times;  ///< [sample_count] absolute times, or null: equally spaced over each instance's span
   int           log_events;    ///< 1: call `events.append`
+
+  // events in full (docs/events.md)
+  double
+      concurrency_time;  ///< bilateral guards whose roots lie within this time fire together (Compere's eps_c); 0: off
+  double    concurrency_value;  ///< as long as none of them is further than this beyond zero (eps_ROC)
+  double    zeno_part;  ///< accumulating events are cut short when what is left is this part of the span; 0: never
+  int       surer;      ///< 1: rescue: events are located by bracketing alone, with more tries
+  double    inject;     ///< share of instances given an artificial exception; 0 but in tests
+  long long inject_seed;
 };
 
 /// One chunk of instances: the inputs.
@@ -66,7 +83,7 @@ struct batch {
   const double* parameters;  ///< [parameter_count][count]
   const double* initial;     ///< [state_count][count]; NaN: the model's own value
   const double* t_begin;     ///< [count]
-  const double* t_end;       ///< [count]
+  const double* t_end;       ///< [count]; before t_begin in a run backward in time
 };
 
 /// One chunk of instances: the outputs. Every pointer has room for the whole chunk; the host presets all to "not run".
@@ -79,16 +96,29 @@ struct results {
   long long*     steps;           ///< [count] accepted trial steps
   long long*     rejected;        ///< [count] rejected trial steps
   long long*     evaluations;     ///< [count] right-hand-side evaluations
-  long long*     events;          ///< [count] events (each due guard counts one)
+  long long*     events;          ///< [count] events (each due guard or instant counts one)
+  long long*     corrections;     ///< [count] re-integrations by which events were located (Compere's N_it)
+  long long*     misordered;      ///< [count] roots that proved not to be the first (case II of Compere's Table 5.1)
+  long long*     phantoms;        ///< [count] roots of the interpolant that proved not to exist (case III)
+  long long*     undetermined;    ///< [count] places at which a certified search could not exclude a root to rounding
   double*        samples;         ///< [state_count + output_count][count][sample_count], NaN where not reached
   double*        reductions;      ///< [reduction_count][count]
 };
 
-/// Where a CPU unit reports events and progress; the callbacks run on the thread that called `run`.
+/// An instance in flight as plain numbers: all that is needed to continue it (model/instance.hpp).
+struct snapshot {
+  const double*    reals;     ///< [record_reals]
+  const long long* integers;  ///< [record_integers]
+};
+
+/// Where a CPU unit reports events, exceptions and progress; the callbacks run on the thread that called `run`.
 struct sink {
   void* context;
   /// One due guard of one event: slot in the chunk, time, guard, state before and after ([state_count] each).
+  /// Numbers of guards are followed by those of instants, and then by one for the end of sliding along each sliding guard.
   void (*append)(void* context, long long slot, double t, int guard, const double* before, const double* after);
+  /// An instance could not go on (`rescuable`): its last accepted point, from which another integrator may.
+  void (*except)(void* context, long long slot, const snapshot* last);
   /// `finished` more instances have ended since the last call; returns 1 to go on, 0 to stop as soon as possible.
   int (*progress)(void* context, long long finished);
 };
@@ -104,10 +134,12 @@ struct usage {
 /// What a CPU unit exports as `saltus_unit`.
 struct unit {
   int version;
-  int lanes;         ///< instances per vector
-  int record_reals;  ///< numbers kept per instance in flight
+  int lanes;                          ///< instances per vector
+  int record_reals, record_integers;  ///< numbers kept per instance in flight
   /// Integrates the whole chunk on the calling thread; returns 0, or 1 when stopped by `progress`.
   int (*run)(const settings*, const batch*, const results*, const sink*, usage*);
+  /// The same for `count` instances of the chunk that have been under way before, from their last accepted points.
+  int (*resume)(const settings*, const batch*, const results*, const sink*, usage*, long long count, const snapshot*);
 };
 
 }  // namespace saltus::abi

@@ -35,6 +35,15 @@ struct cuda_events {
   double*    after;   ///< [row][state_count]
 };
 
+/// Instances of a chunk that could not go on: their last accepted points, as in a snapshot. There may be more of them
+/// than rows; the others are rescued from their beginning.
+struct cuda_exceptions {
+  long long  capacity;
+  long long* slot;
+  double*    reals;     ///< [row][record_reals]
+  long long* integers;  ///< [row][record_integers]
+};
+
 /// How far a chunk has come. Threads change it by atomic additions; only saltus_turn_over begins a new round.
 struct cuda_progress {
   int half;                            ///< of the lists, the one that this round consumes
@@ -43,22 +52,24 @@ struct cuda_progress {
   int fresh;                           ///< instances that begin in this round, in the first of the vacant places
   int landable;                        ///< parked places that land in this round: the event log has room for them
 
-  long long next;    ///< the first slot that has not begun
-  long long stored;  ///< instances whose result is stored
-  long long rows;    ///< of the event log
-  usage     used;    ///< where a pass is that of a warp
+  long long next;        ///< the first slot that has not begun
+  long long stored;      ///< instances whose result is stored
+  long long rows;        ///< of the event log
+  long long exceptions;  ///< instances that could not go on, with or without a row
+  usage     used;        ///< where a pass is that of a warp
 };
 
 /// One chunk on its way through a device.
 struct cuda_chunk {
-  settings       how;
-  batch          in;
-  results        out;
-  cuda_pool      pool;
-  cuda_list      ready, parked, vacant;
-  cuda_events    events;
-  cuda_progress* progress;
-  int            turn_budget;  ///< turns of a thread in one launch of saltus_sail
+  settings        how;
+  batch           in;
+  results         out;
+  cuda_pool       pool;
+  cuda_list       ready, parked, vacant;
+  cuda_events     events;
+  cuda_exceptions exceptions;
+  cuda_progress*  progress;
+  int             turn_budget;  ///< turns of a thread in one launch of saltus_sail
 };
 
 /// What a unit says about itself; its kernel saltus_describe writes it.

@@ -11,10 +11,14 @@ SALTUS_FN tolerances<E, Real> tolerances_from(const abi::settings& s) {
   tolerances<E, Real> tol;
   tol.rtol = Real(s.rtol);
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { tol.atol[i] = Real(s.atol[i]); });
-  tol.event_tol  = Real(s.event_tol);
-  tol.fixed_step = Real(s.fixed_step);
-  tol.max_steps  = typename Real::integer(s.max_steps);
-  tol.max_events = typename Real::integer(s.max_events);
+  tol.event_tol         = Real(s.event_tol);
+  tol.fixed_step        = Real(s.fixed_step);
+  tol.concurrency_time  = Real(s.concurrency_time);
+  tol.concurrency_value = Real(s.concurrency_value);
+  tol.zeno_part         = Real(s.zeno_part);
+  tol.surer             = s.surer != 0;
+  tol.max_steps         = typename Real::integer(s.max_steps);
+  tol.max_events        = typename Real::integer(s.max_events);
   return tol;
 }
 
@@ -71,6 +75,21 @@ SALTUS_FN Real first_step(instance<E, Real>& x, mask_of<Real> where, const toler
   return select((h > Real(0.0)) & (h < Real(limits<typename E::T>::largest)), h, Real(1e-6) * span);
 }
 
+template <class Model>
+SALTUS_FN constexpr double default_state(int i) {
+  constexpr auto values = detail::defaults_of<detail::kinds<Model>::state_count>(Model::state_list);
+  return values.of[i];
+}
+template <class Model>
+SALTUS_FN constexpr double default_discrete(int i) {
+  if constexpr (detail::kinds<Model>::discrete_count > 0) {
+    constexpr auto values = detail::defaults_of<detail::kinds<Model>::discrete_count>(Model::discrete_list);
+    return values.of[i];
+  } else {
+    return 0.0;
+  }
+}
+
 /// Begins the instances whose slots stand in x.slot: initial state, discrete variables, first step. Lanes that cannot begin
 /// get the verdict `bad_start`.
 template <class E, class T, int W, class Run>
@@ -83,30 +102,37 @@ SALTUS_FN_COLD void begin(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where,
   vec<Real, E::n> given;
   for (int lane = 0; lane < W; ++lane) {
     const int64 slot = x.slot.get(lane);
-    x.t_begin.set(lane, static_cast<T>(run.batch.t_begin[slot]));
-    x.t_end.set(lane, static_cast<T>(run.batch.t_end[slot]));
+    x.t_begin.set(lane, static_cast<T>(form::time_sign * run.batch.t_begin[slot]));
+    x.t_end.set(lane, static_cast<T>(form::time_sign * run.batch.t_end[slot]));
     for (int j = 0; j < form::params; ++j) x.held.p[j].set(lane, static_cast<T>(run.parameter(j, slot)));
     for (int i = 0; i < E::n; ++i) given[i].set(lane, static_cast<T>(run.initial(i, slot)));
   }
   x.t      = x.t_begin;
   x.h      = x.t_end - x.t_begin;
   x.sample = x.steps = x.rejected = x.evaluations = x.events = Integer(int64(0));
-  x.status                                                   = Integer(int64(status::interrupted));
-  if constexpr (form::discretes > 0)
-    each<form::discretes>([&](int i) SALTUS_INLINE_LAMBDA { x.held.d[i] = Real(Model::discrete_list[i].value); });
+  x.corrections = x.misordered = x.phantoms = x.undetermined = Integer(int64(0));
+  x.watched                                                  = Integer(int64(-1));
+  x.watch_streak = x.watch_others = Integer(int64(0));
+  x.watch_time = x.watch_interval = x.watch_ratio = Real(0.0);
+  x.held.surface                                  = Real(-1.0);
+  x.held.pull                                     = Real(0.0);
+  x.status                                        = Integer(int64(status::interrupted));
+  each<form::discretes>([&](int i) SALTUS_INLINE_LAMBDA { x.held.d[i] = Real(default_discrete<Model>(i)); });
 
   // A value given in the spec holds before `initial`, which may use it, and after it, which may not undo it.
   const auto take_given = [&](auto otherwise) SALTUS_INLINE_LAMBDA {
     each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { x.y[i] = select(given[i] == given[i], given[i], otherwise(i)); });
   };
-  take_given([&](int i) SALTUS_INLINE_LAMBDA { return Real(Model::state_list[i].value); });
+  take_given([&](int i) SALTUS_INLINE_LAMBDA { return Real(default_state<Model>(i)); });
   if constexpr (form::kinds::has_initial) {
-    start<Model, Real> at{x.t, x.y, x.held.p, x.held.d};
+    start<Model, Real> at{form::model_time(x.t), x.y, x.held.p, x.held.d};
     Model::initial(at);
     take_given([&](int i) SALTUS_INLINE_LAMBDA { return x.y[i]; });
   }
   set_modes<E>(x, where);
   start_from<E>(x, where);
+  if constexpr (form::slides) begin_slides(x, where);
+  look_ahead(x, where);
 
   // a sound start?
   Real finite = Real(0.0);
@@ -117,17 +143,43 @@ SALTUS_FN_COLD void begin(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where,
   // the first step
   x.h_max = min(Real(run.settings.max_step < limits<T>::largest ? run.settings.max_step : double(limits<T>::largest)),
                 x.t_end - x.t_begin);
-  if constexpr (form::kinds::has_max_step)
-    x.h_max = min(x.h_max, Model::max_step(point<Model, Real, Real>{x.t, x.y, x.held.p, x.held.d, x.held.locked}));
+  if constexpr (form::kinds::has_max_step) x.h_max = min(x.h_max, form::max_step(x.t, x.y, x.held));
   x.memory = {Real(0.0), Real(0.0), Real(0.0)};
   if constexpr (E::fixed_steps) x.h = tol.fixed_step;
   else if (run.settings.first_step > 0.0) x.h = min(Real(run.settings.first_step), x.h_max);
   else x.h = first_step(x, where, tol);
+  if constexpr (form::slides) x.held.pull = Real(0.25) / x.h;
 
   if constexpr (E::samples)
     for (int lane = 0; lane < W; ++lane) next_sample<E>(x, lane, run);
   else x.next_sample = Real(0.0);
   if constexpr (E::reductions > 0) begin_reductions<E>(x, where);
+}
+
+/// Hands an instance that could not go on to the host, with all that is needed to continue it.
+template <class E, class T, class Run>
+SALTUS_FN_COLD void except(instance<E, pack<T, 1>>& x, const Run& run) {
+  using Record = instance<E, pack<T, 1>>;
+  double    reals[Record::real_count];
+  long long integers[Record::integer_count];
+  int       j = 0, k = 0;
+  Record::each_real(
+      x, x, [&](const auto& from, const auto&) SALTUS_INLINE_LAMBDA { reals[j++] = static_cast<double>(from.v); });
+  Record::each_integer(x, x, [&](const auto& from, const auto&) SALTUS_INLINE_LAMBDA { integers[k++] = from.v; });
+  run.events.except(x.slot.v, reals, integers);
+}
+
+/// An instance from what `except` has handed over, to be continued in the arithmetic T.
+template <class E, class T>
+SALTUS_FN_COLD instance<E, pack<T, 1>> restore(const abi::snapshot& from) {
+  using Record = instance<E, pack<T, 1>>;
+  Record x;
+  int    j = 0, k = 0;
+  Record::each_real(x, x, [&](auto& to, const auto&) SALTUS_INLINE_LAMBDA { to.v = static_cast<T>(from.reals[j++]); });
+  Record::each_integer(
+      x, x, [&](auto& to, const auto&) SALTUS_INLINE_LAMBDA { to.v = static_cast<integer_of<T>>(from.integers[k++]); });
+  x.status.v = static_cast<integer_of<T>>(status::interrupted);
+  return x;
 }
 
 /// Stores the result of an instance that has its verdict.
@@ -160,12 +212,17 @@ SALTUS_FN_COLD void store(instance<E, pack<T, 1>>& x, const Run& run) {
     const double value             = static_cast<double>(x.reduced[j].v);
     r.reductions[j * count + slot] = decltype(kind)::kind == reduce::mean && span > 0.0 ? value / span : value;
   });
-  r.t_final[slot]     = static_cast<double>(x.t.v);
-  r.status[slot]      = static_cast<unsigned char>(why);
-  r.steps[slot]       = x.steps.v;
-  r.rejected[slot]    = x.rejected.v;
-  r.evaluations[slot] = x.evaluations.v;
-  r.events[slot]      = x.events.v;
+  r.t_final[slot]      = form::model_time(static_cast<double>(x.t.v));
+  r.status[slot]       = static_cast<unsigned char>(why);
+  r.steps[slot]        = x.steps.v;
+  r.rejected[slot]     = x.rejected.v;
+  r.evaluations[slot]  = x.evaluations.v;
+  r.events[slot]       = x.events.v;
+  r.corrections[slot]  = x.corrections.v;
+  r.misordered[slot]   = x.misordered.v;
+  r.phantoms[slot]     = x.phantoms.v;
+  r.undetermined[slot] = x.undetermined.v;
+  if (rescuable(why) && run.settings.surer == 0) except(x, run);
 }
 
 }  // namespace saltus

@@ -30,6 +30,39 @@ struct enumerator {
   static constexpr auto name = spell();
 };
 
+/// The names of a family's members: "height_7"; of one alone its own.
+template <auto Value, int Count>
+struct member_names {
+  struct table {
+    char of[Count][136];
+  };
+  static constexpr table make() {
+    table r{};
+    for (int i = 0; i < Count; ++i) {
+      int end = 0;
+      for (const char* s = enumerator<Value>::name.chars; *s != 0; ++s) r.of[i][end++] = *s;
+      if (Count == 1) break;
+      r.of[i][end++] = '_';
+      int power      = 1;
+      while (power * 10 <= i) power *= 10;
+      for (; power > 0; power /= 10) r.of[i][end++] = static_cast<char>('0' + i / power % 10);
+    }
+    return r;
+  }
+  static constexpr table names = make();
+};
+
+/// body(entry, name of the member, its index) for every member of every family of a list.
+template <const auto& List, class F>
+void each_member(F&& body) {
+  constexpr int entries = sizeof(List) / sizeof(List[0]);
+  static_for<entries>([&](auto k) {
+    constexpr auto entry = List[k.value];
+    for (int i = 0; i < entry.count; ++i)
+      body(entry, member_names<entry.id, entry.count>::names.of[i], static_cast<int>(entry.id) + i);
+  });
+}
+
 }  // namespace detail
 
 namespace detail {
@@ -63,38 +96,28 @@ struct describe {
     static abi::quantity states[c::state_count], parameters[c::parameter_count + 1], discretes[c::discrete_count + 1],
         outputs[c::output_count + 1];
     static abi::guard       guards[c::guard_count + 1];
+    static abi::instant     instants[c::instant_count + 1];
     static abi::description d;
     SALTUS_COMPLETE(state);
     SALTUS_COMPLETE(parameter);
     SALTUS_COMPLETE(discrete);
     SALTUS_COMPLETE(guard);
+    SALTUS_COMPLETE(instant);
     SALTUS_COMPLETE(output);
-    static_for<c::state_count>([&](auto i) {
-      const auto& v = Model::state_list[i];
-      states[i] = {detail::enumerator<static_cast<typename c::state>(i.value)>::name.chars, v.value, v.unit, v.about};
-    });
-    if constexpr (c::parameter_count > 0)
-      static_for<c::parameter_count>([&](auto i) {
-        const auto& v = Model::parameter_list[i];
-        parameters[i] = {detail::enumerator<static_cast<typename c::parameter>(i.value)>::name.chars, v.value, v.unit,
-                         v.about};
-      });
-    if constexpr (c::discrete_count > 0)
-      static_for<c::discrete_count>([&](auto i) {
-        const auto& v = Model::discrete_list[i];
-        discretes[i]  = {detail::enumerator<static_cast<typename c::discrete>(i.value)>::name.chars, v.value, v.unit,
-                         v.about};
-      });
-    if constexpr (c::output_count > 0)
-      static_for<c::output_count>([&](auto i) {
-        const auto& v = Model::output_list[i];
-        outputs[i] = {detail::enumerator<static_cast<typename c::output>(i.value)>::name.chars, 0.0, v.unit, v.about};
-      });
+    const auto quantity = [](auto& list) {
+      return [&list](const auto& v, const char* name, int i) { list[i] = {name, value_of(v), v.unit, v.about}; };
+    };
+    detail::each_member<Model::state_list>(quantity(states));
+    if constexpr (c::parameter_count > 0) detail::each_member<Model::parameter_list>(quantity(parameters));
+    if constexpr (c::discrete_count > 0) detail::each_member<Model::discrete_list>(quantity(discretes));
+    if constexpr (c::output_count > 0) detail::each_member<Model::output_list>(quantity(outputs));
     if constexpr (c::guard_count > 0)
-      static_for<c::guard_count>([&](auto i) {
-        const auto& v = Model::guard_list[i];
-        guards[i]     = {detail::enumerator<static_cast<typename c::guard>(i.value)>::name.chars, v.which, v.side,
-                     v.ends == terminal ? 1 : 0, v.about};
+      detail::each_member<Model::guard_list>([&](const auto& v, const char* name_, int i) {
+        guards[i] = {name_, v.which, v.side, v.ends == terminal ? 1 : 0, v.may_slide ? 1 : 0, v.about};
+      });
+    if constexpr (c::instant_count > 0)
+      detail::each_member<Model::instant_list>([&](const auto& v, const char* name_, int i) {
+        instants[i] = {name_, v.about};
       });
     d.version = abi::version;
     d.name    = name;
@@ -106,11 +129,13 @@ struct describe {
     d.parameter_count = c::parameter_count;
     d.discrete_count  = c::discrete_count;
     d.guard_count     = c::guard_count;
+    d.instant_count   = c::instant_count;
     d.output_count    = c::output_count;
     d.states          = states;
     d.parameters      = parameters;
     d.discretes       = discretes;
     d.guards          = guards;
+    d.instants        = instants;
     d.outputs         = outputs;
     d.t_begin         = 0.0;
     d.t_end           = 1.0;
@@ -121,6 +146,13 @@ struct describe {
     if constexpr (requires { Model::arithmetic; }) d.arithmetic = Model::arithmetic ? 1 : 0;
     else d.arithmetic = 1;
     return &d;
+  }
+
+ private:
+  template <class V>
+  static constexpr double value_of(const V& v) {
+    if constexpr (requires { v.value; }) return v.value;
+    else return 0.0;
   }
 };
 

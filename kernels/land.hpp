@@ -6,8 +6,9 @@
 // any other; if one does, the instance moves to the event, goes through the transition and starts anew from there.
 #pragma once
 
+#include "event/accumulate.hpp"
 #include "event/locate.hpp"
-#include "event/transition.hpp"
+#include "inject.hpp"
 
 namespace saltus {
 
@@ -22,11 +23,111 @@ SALTUS_FN void move_to(instance<E, Real>& x, const landing<E, Real>& p, mask_of<
     assign_where(where, x.y[i], p.y[i]);
     assign_where(where, x.f[i], p.s.f1()[i]);
   });
-  static_for<E::ng>([&](auto i) SALTUS_INLINE_LAMBDA {
-    assign_where(where, x.held.locked[i], settle<E, i>(p.g[i], p.rate[i]));
+  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
+    assign_where(where, x.held.locked[i], settle<E>(i, p.g[i], p.rate[i]));
     assign_where(where, x.rate[i], p.rate[i]);
   });
   add_where(x.steps, where, 1);
+}
+
+/// Where in a step the search for a root begins, and what has been found from there on.
+template <class E, class Real>
+struct search {
+  vec<Real, E::ng>   side;
+  guards_at<E, Real> from;
+  bracket<E, Real>   found;
+  mask_of<Real>      doubtful;  ///< a certified search could not decide within the local error: a shorter step may
+};
+
+/// Looks for the first root from s.from on, in the lanes of `where`.
+template <class E, class Real>
+SALTUS_FN void look_for_roots(search<E, Real>& s, instance<E, Real>& x, const guards_on_step<E, Real>& on_step,
+                              const vec<Real, E::n>& delta, const guards_at<E, Real>& end, mask_of<Real> where) {
+  bracket<E, Real> onward;
+  if constexpr (E::certified) {
+    constexpr double most_doubts = 12.5;  // steps taken again in a row, before the interpolant alone decides
+    const auto       r           = certify<E, Real>(on_step, delta, s.side, s.from, end, where);
+    onward                       = r.found;
+    s.doubtful                   = where & r.shrink & (x.memory.refused < Real(most_doubts));
+    x.undetermined =
+        x.undetermined + select(where & !s.doubtful, to_integer(r.undetermined), typename Real::integer(int64(0)));
+  } else {
+    onward = detect<E, Real>(on_step, s.side, s.from, end, where);
+  }
+  s.found.found = (s.found.found & !where) | (where & onward.found);
+  assign_where(where, s.found.lo, onward.lo);
+  assign_where(where, s.found.hi, onward.hi);
+}
+
+/// Takes doubtful steps again with a quarter of the size.
+template <class E, class Real>
+SALTUS_FN void take_again(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Real> where,
+                          const tolerances<E, Real>& tol) {
+  assign_where(where, x.h, Real(0.25) * a.s.h);
+  assign_where(where, x.memory.refused, x.memory.refused + Real(1.0));
+  add_where(x.rejected, where, 1);
+  end_where(x.status, where & (x.steps + x.rejected >= tol.max_steps), status::step_budget);
+}
+
+/// One lane's verdict on a crossing of conditions alone, seen on the dense output: does `mode` change anything?
+template <class E, class T, int W>
+SALTUS_FN bool changes_mode(instance<E, pack<T, W>>& x, int lane, pack<T, W> t, const vec<pack<T, W>, E::n>& y,
+                            const vec<pack<T, W>, E::ng>& g) {
+  const due_events<E, pack<T, W>>* const nothing = nullptr;
+  instance<E, pack<T, W>>                there   = x;
+  there.t                                        = t;
+  there.y                                        = y;
+  bool changed = with_event<E>(there, lane, g, nothing, [](auto& now) SALTUS_INLINE_LAMBDA { E::Model::mode(now); });
+  for (int i = 0; i < E::form::discretes; ++i)
+    changed = changed || !(there.held.d[i].get(lane) == x.held.d[i].get(lane));
+  return changed;
+}
+
+/// Passes crossings of conditions that change no mode (Mao and Petzold 3.2.3): the guard is on its other side from there
+/// on, and the search goes on behind it. Nothing is restarted.
+template <class E, class T, int W>
+SALTUS_FN_COLD void pass_silent_crossings(search<E, pack<T, W>>& s, instance<E, pack<T, W>>& x,
+                                          const guards_on_step<E, pack<T, W>>& on_step,
+                                          const vec<pack<T, W>, E::n>& delta, const guards_at<E, pack<T, W>>& end,
+                                          mask_of<pack<T, W>> where) {
+  using Real            = pack<T, W>;
+  constexpr int most    = 64;  // in one step: what is left then lands like any event
+  mask_of<Real> seeking = where & s.found.found;
+  for (int tries = 0; tries < most && any(seeking); ++tries) {
+    root_on_dense<E, Real>(on_step, s.side, s.found, seeking);
+    const auto    here   = on_step(s.found.hi);
+    mask_of<Real> silent = seeking;
+    each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
+      const auto across = has_crossed(s.side[i], here.g[i], here.rate[i]) & (s.side[i] != Real(0.0));
+      if (!E::form::traits(i).condition) silent = silent & !across;
+    });
+    const auto y = on_step.path(here.s);
+    for (int lane = 0; lane < W; ++lane)
+      if (silent[lane] && changes_mode<E>(x, lane, fma(here.s, on_step.path.h, on_step.path.t), y, here.g))
+        silent = silent & !mask_of<Real>::from_bits(1u << lane);
+    each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
+      const auto across = has_crossed(s.side[i], here.g[i], here.rate[i]) & (s.side[i] != Real(0.0));
+      if (E::form::traits(i).condition) s.side[i] = select(silent & across, -s.side[i], s.side[i]);
+    });
+    s.from = select<E, Real>(silent, here, s.from);
+    look_for_roots<E, Real>(s, x, on_step, delta, end, silent);
+    seeking = silent & s.found.found;
+  }
+}
+
+/// What is due where the lanes have arrived: guards found there, and instants whose time has come.
+template <class E, class Real>
+SALTUS_FN due_events<E, Real> due_at(const instance<E, Real>& x, const landing<E, Real>& p, mask_of<Real> moved,
+                                     mask_of<Real>& any_due) {
+  due_events<E, Real> due;
+  any_due = moved & p.fires;
+  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { due.guard[i] = select(any_due, p.due[i], Real(0.0)); });
+  each<E::form::instants>([&](int i) SALTUS_INLINE_LAMBDA {
+    const auto now = x.next_instant[i] <= x.t;
+    due.instant[i] = select(now, Real(1.0), Real(0.0));
+    any_due        = any_due | now;
+  });
+  return due;
 }
 
 /// Lands the parked lanes in `active`. Afterwards each has moved on, or has a verdict.
@@ -35,33 +136,45 @@ SALTUS_FN_COLD void land(instance<E, Real>& x, mask_of<Real> active, const toler
   using Method = typename E::Method;
   // redo the step
   const auto a = attempt(x, tol);
-  add_where(x.evaluations, active, evaluations_per_step<Method> + Method::extra_stages);
-  static_for<E::ng>([&](auto i) SALTUS_INLINE_LAMBDA {
-    end_where(x.status, active & violated<E, i>(x.held.locked[i], a.g.rate[i]), status::guard_violated);
+  add_where(x.evaluations, active, evaluations_per_trial<E> + (E::certified ? 0 : Method::extra_stages));
+  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
+    end_where(x.status, active & violated<E>(i, x.held.locked[i], a.g.rate[i]), status::guard_violated);
   });
-  active = active & (x.status == typename Real::integer(int64(status::interrupted)));
+  if constexpr (E::inject) inject_at_landing(x, active, run);
+  active = active & is_under_way(x);
   // dense output
   const auto                    path = interpolate<Method>(held_rhs<E, Real>{x.held}, a.s);
   const guards_on_step<E, Real> on_step{x, path};
-  const auto                    side = armed_sides(x);
   guards_at<E, Real>            begin{Real(0.0), x.held.locked, x.rate}, end{Real(1.0), a.g.value, a.g.rate};
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
     begin.rate[i] = begin.rate[i] * a.s.h;
     end.rate[i]   = end.rate[i] * a.s.h;
   });
   // detect in full
-  const auto found = detect<E, Real>(on_step, side, begin, end, active);
+  search<E, Real> s{armed_sides(x), begin, {}, mask_of<Real>::all(false)};
+  look_for_roots<E, Real>(s, x, on_step, local_error(a.s), end, active);
+  if constexpr (E::certified) {
+    take_again<E, Real>(x, a, active & s.doubtful, tol);
+    active = active & !s.doubtful;
+  }
+  if constexpr (E::form::kinds::has_conditions) pass_silent_crossings<E>(s, x, on_step, local_error(a.s), end, active);
   // locate
-  const auto p = locate<E, Real>(x, a, on_step, side, found, active & found.found, tol);
-  // An event past t_end, and a root that is not there at the very end of the step, leave the whole step to commit.
-  const auto whole = (p.t > x.t_end) | (p.phantom & (a.t1 - p.t <= time_tolerance(a.t1, a.s.h, tol)));
-  const auto moved = active & found.found & !whole & !p.failed;
+  const auto crossing = active & s.found.found;
+  const auto p        = locate<E, Real>(x, a, on_step, s.side, s.from.s, s.found, crossing, tol);
+  // An event past t_stop, and a root that is not there at the very end of the step, leave the whole step to commit.
+  const auto whole = (p.t > x.t_stop) | (p.phantom & (a.t1 - p.t <= time_tolerance(a.t1, a.s.h, tol)));
+  const auto moved = crossing & !whole & !p.failed;
   commit(x, a, active & !moved & !p.failed, run);
   control(x, a, active & !moved & !p.failed, tol);
   end_where(x.status, active & p.failed, status::not_located);
   move_to(x, p, moved, run);
+  assign_where(moved, x.memory.refused, Real(0.0));
   // transition and restart; the step to come is the one that was tried here
-  fire<E>(x, p.g, p.due, moved & p.fires, tol, run);
+  mask_of<Real> fires;
+  const auto    due = due_at(x, p, moved, fires);
+  fires             = fires & active & !p.failed;
+  fire<E>(x, p.g, due, fires, tol, run);
+  if (any(tol.zeno_part > Real(0.0))) end_accumulations(x, due, fires & is_under_way(x), tol, run);
   end_where(x.status, moved & (x.steps + x.rejected >= tol.max_steps), status::step_budget);
 }
 

@@ -5,7 +5,7 @@
 
 namespace saltus {
 
-/// Time of sample j: given explicitly, or evenly over the instance's own span with both ends exact.
+/// Model time of sample j: given explicitly, or evenly over the instance's own span with both ends exact.
 SALTUS_FN double sample_time(const abi::settings& s, double t_begin, double t_end, int64 j) {
   if (s.sample_times != nullptr) return s.sample_times[j];
   if (s.sample_count < 2) return t_end;
@@ -25,10 +25,13 @@ SALTUS_FN vec<Real, n> state_inside(const F& f, const stages<Method, Real, n>& s
 /// Sets sample number and time of the next sample at or after t (which is the first of all for a fresh instance).
 template <class E, class Real, class Run>
 SALTUS_FN void next_sample(instance<E, Real>& x, int lane, const Run& run) {
-  using T           = typename E::T;
-  const int64  j    = x.sample.get(lane);
-  const bool   more = j < run.settings.sample_count;
-  const double time = more ? sample_time(run.settings, x.t_begin.get(lane), x.t_end.get(lane), j) : 0.0;
+  using T            = typename E::T;
+  const int64   j    = x.sample.get(lane);
+  const bool    more = j < run.settings.sample_count;
+  constexpr int sign = E::form::time_sign;
+  const double  time = more ? sign * sample_time(run.settings, sign * static_cast<double>(x.t_begin.get(lane)),
+                                                 sign * static_cast<double>(x.t_end.get(lane)), j)
+                            : 0.0;
   x.next_sample.set(lane, more ? static_cast<T>(time) : static_cast<T>(limits<T>::largest));
 }
 

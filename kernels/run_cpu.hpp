@@ -13,11 +13,15 @@
 
 namespace saltus {
 
-/// Hands events on to the host, at once.
+/// Hands events and exceptions on to the host, at once.
 struct events_to_host {
   const abi::sink& sink;
   SALTUS_FN void   append(int64 slot, double t, int guard, const double* before, const double* after) const {
       sink.append(sink.context, slot, t, guard, before, after);
+  }
+  SALTUS_FN void except(int64 slot, const double* reals, const long long* integers) const {
+    const abi::snapshot last{reals, integers};
+    if (sink.except) sink.except(sink.context, slot, &last);
   }
 };
 
@@ -33,11 +37,13 @@ class cpu_chunk {
 
  public:
   cpu_chunk(const abi::settings& settings, const abi::batch& batch, const abi::results& results, const abi::sink& sink,
-            abi::usage& usage)
+            abi::usage& usage, int64 resumed = -1, const abi::snapshot* from = nullptr)
       : run_{settings, batch, results, events_to_host{sink}},
         sink_(sink),
         usage_(usage),
-        tol_(tolerances_from<E, Real>(settings)) {}
+        tol_(tolerances_from<E, Real>(settings)),
+        resumed_(resumed),
+        from_(from) {}
 
   /// Integrates every instance of the chunk; false if told to stop before the end.
   bool integrate() {
@@ -99,13 +105,20 @@ class cpu_chunk {
     }
   }
 
-  /// Begins up to W fresh instances at once.
+  /// Begins up to W fresh instances at once, or makes the next one that was under way before ready.
   void begin_fresh() {
-    const int64 left = run_.batch.count - next_;
+    const int64 left = (resumed_ >= 0 ? resumed_ : run_.batch.count) - next_;
     if (left <= 0) return;
-    const int some = left < W ? static_cast<int>(left) : W;
+    if (resumed_ >= 0 && from_[next_].reals != nullptr) {
+      ready_[ready_count_++] = restore<E, T>(from_[next_++]);
+      return;
+    }
+    const int some = resumed_ >= 0 ? 1 : left < W ? static_cast<int>(left) : W;
     Lanes     x{};
-    for (int lane = 0; lane < W; ++lane) x.slot.set(lane, static_cast<integer_of<T>>(next_ + (lane < some ? lane : 0)));
+    for (int lane = 0; lane < W; ++lane) {
+      const int64 slot = resumed_ >= 0 ? from_[next_].integers[0] : next_ + (lane < some ? lane : 0);
+      x.slot.set(lane, static_cast<integer_of<T>>(slot));
+    }
     begin(x, mask_of<Real>::from_bits((1u << some) - 1u), tol_, run_);
     next_ += some;
     for (int lane = some - 1; lane >= 0; --lane) take_back(x, lane);
@@ -157,23 +170,46 @@ class cpu_chunk {
     return sink_.progress(sink_.context, news) != 0;
   }
 
-  Run                 run_;
-  const abi::sink&    sink_;
-  abi::usage&         usage_;
-  tolerances<E, Real> tol_;
-  Lanes               lanes_{};
-  unsigned            active_ = 0;
-  Record              ready_[3 * W], parked_[2 * W];
-  int                 ready_count_ = 0, parked_count_ = 0;
-  int64               next_ = 0, finished_ = 0, reported_ = 0;
+  Run                  run_;
+  const abi::sink&     sink_;
+  abi::usage&          usage_;
+  tolerances<E, Real>  tol_;
+  Lanes                lanes_{};
+  unsigned             active_ = 0;
+  Record               ready_[3 * W], parked_[2 * W];
+  int                  ready_count_ = 0, parked_count_ = 0;
+  int64                next_ = 0, finished_ = 0, reported_ = 0;
+  int64                resumed_;  ///< instances to be continued; -1: all of the chunk are to be begun
+  const abi::snapshot* from_;
 };
 
-/// The entry point of a compiled unit.
+template <class E, int W>
+int resume_chunk(const abi::settings* settings, const abi::batch* batch, const abi::results* results,
+                 const abi::sink* sink, abi::usage* usage, long long count, const abi::snapshot* from);
+
+/// Integrates all instances of a chunk, or continues some of them.
 template <class E, int W>
 int run_chunk(const abi::settings* settings, const abi::batch* batch, const abi::results* results,
               const abi::sink* sink, abi::usage* usage) {
-  cpu_chunk<E, W> chunk(*settings, *batch, *results, *sink, *usage);
-  return chunk.integrate() ? 0 : 1;
+  return resume_chunk<E, W>(settings, batch, results, sink, usage, -1, nullptr);
 }
+template <class E, int W>
+int resume_chunk(const abi::settings* settings, const abi::batch* batch, const abi::results* results,
+                 const abi::sink* sink, abi::usage* usage, long long count, const abi::snapshot* from) {
+  // On the heap: a thousand guards or states times the lanes are too much for a thread's stack.
+  auto*      chunk = new cpu_chunk<E, W>(*settings, *batch, *results, *sink, *usage, count, from);
+  const bool whole = chunk->integrate();
+  delete chunk;
+  return whole ? 0 : 1;
+}
+
+/// What a unit exports as `saltus_unit`.
+template <class E, int W>
+inline constexpr abi::unit cpu_unit = {abi::version,
+                                       W,
+                                       instance<E, pack<typename E::T, W>>::real_count,
+                                       instance<E, pack<typename E::T, W>>::integer_count,
+                                       &run_chunk<E, W>,
+                                       &resume_chunk<E, W>};
 
 }  // namespace saltus

@@ -77,15 +77,17 @@ class emulated_thread {
   int number_, count_;
 };
 
-/// Events become rows of the log; `landable` leaves room for them.
+/// Events become rows of the log, in which `landable` leaves room for them; exceptions become rows of theirs while there
+/// is room.
 template <class E, class Thread>
 struct events_to_rows {
-  const abi::cuda_events& log;
-  int64&                  length;
-  const Thread&           thread;
+  const abi::cuda_events&     log;
+  const abi::cuda_exceptions& exceptions;
+  abi::cuda_progress&         progress;
+  const Thread&               thread;
 
   SALTUS_FN void append(int64 slot, double t, int guard, const double* before, const double* after) const {
-    const int64 row = thread.reserve(length);
+    const int64 row = thread.reserve(progress.rows);
     log.slot[row]   = slot;
     log.time[row]   = t;
     log.guard[row]  = guard;
@@ -94,11 +96,19 @@ struct events_to_rows {
       log.after[row * E::n + i]  = after[i];
     }
   }
+  SALTUS_FN void except(int64 slot, const double* reals, const long long* integers) const {
+    using Record    = instance<E, pack<typename E::T, 1>>;
+    const int64 row = thread.reserve(progress.exceptions);
+    if (row >= exceptions.capacity) return;
+    exceptions.slot[row] = slot;
+    for (int j = 0; j < Record::real_count; ++j) exceptions.reals[row * Record::real_count + j] = reals[j];
+    for (int j = 0; j < Record::integer_count; ++j) exceptions.integers[row * Record::integer_count + j] = integers[j];
+  }
 };
 
-/// The most rows one landing can log: every guard in every round of event iteration.
+/// The most rows one landing can log: every guard in every round of event iteration, every instant, and a rest.
 template <class E>
-inline constexpr int rows_per_landing = event_rounds*(E::ng > 0 ? E::ng : 1);
+inline constexpr int rows_per_landing = event_rounds*(E::form::model_guards + 1) + E::form::instants + 1;
 
 /// One thread's part in the kernels of a chunk.
 template <class E, class Thread>
@@ -117,7 +127,8 @@ class cuda_rounds {
         p_(*chunk.progress),
         tol_(tol),
         thread_(thread),
-        run_{chunk.how, chunk.in, chunk.out, events_to_rows<E, Thread>{chunk.events, chunk.progress->rows, thread_}},
+        run_{chunk.how, chunk.in, chunk.out,
+             events_to_rows<E, Thread>{chunk.events, chunk.exceptions, *chunk.progress, thread_}},
         half_(chunk.progress->half) {}
 
   /// Stores the instances that have ended and begins fresh ones in their places.

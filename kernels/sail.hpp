@@ -7,6 +7,8 @@
 // step by whoever runs the loop.
 #pragma once
 
+#include "event/certify.hpp"
+#include "inject.hpp"
 #include "observe.hpp"
 
 namespace saltus {
@@ -22,37 +24,75 @@ struct held_rhs {
 template <class E, class Real>
 struct trial {
   stages<typename E::Method, Real, E::n>        s;
-  Real                                          t1;      ///< its end: t + h, or t_end exactly
+  Real                                          t1;      ///< its end: t + h, or t_stop exactly
   Real                                          error2;  ///< squared error norm; NaN if anything is not finite
   typename E::form::template rated<Real, E::ng> g;       ///< guards at its end
-  mask_of<Real>                                 last, accepted, suspect;
+  mask_of<Real>                                 last;    ///< it ends at t_stop
+  mask_of<Real>                                 accepted, suspect;
 };
+
+/// Squared error of the guards as quadratures of their rates (Mao and Petzold 3.1.2), relative to what they are and what
+/// they change by: a step over which a guard cannot be trusted is too long.
+template <class E, class Real>
+SALTUS_FN Real guard_error_squared(const instance<E, Real>& x, const trial<E, Real>& a, Real rtol) {
+  using Method = typename E::Method;
+  vec<Real, E::ng> error, change;
+  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { error[i] = change[i] = Real(0.0); });
+  static_for<Method::stages>([&](auto j) SALTUS_INLINE_LAMBDA {
+    constexpr double c = Method::c[j], e = Method::e[j];
+    const auto       y = detail::advance(a.s.y, a.s.h, detail::slope_of_stage<Method, j, j>(a.s.k));
+    const auto       g = E::form::guards_along(fma(Real(c), a.s.h, a.s.t), y, a.s.k[j], x.held);
+    each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
+      error[i]  = fma(Real(e), g.rate[i], error[i]);
+      change[i] = max(change[i], abs(g.rate[i]));
+    });
+  });
+  Real worst = Real(0.0);
+  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
+    const Real size = max(max(abs(x.held.locked[i]), abs(a.g.value[i])), a.s.h * change[i]);
+    const Real r    = a.s.h * error[i] / fma(rtol, size, Real(limits<typename E::T>::smallest));
+    worst           = max(worst, r * r);
+  });
+  return worst;
+}
+
+/// Evaluations of one trial: a certified search needs the dense output of every step.
+template <class E>
+inline constexpr int evaluations_per_trial = evaluations_per_step<typename E::Method> +
+                                             (E::certified && E::ng > 0 ? E::Method::extra_stages : 0);
 
 /// step -> judge -> detect
 template <class E, class Real>
 SALTUS_FN trial<E, Real> attempt(const instance<E, Real>& x, const tolerances<E, Real>& tol) {
   using form = typename E::form;
-  // step, stretched by up to 1 % or cut so as to end at t_end
-  const Real     left = x.t_end - x.t;
+  // step, stretched by up to 1 % or cut so as to end at t_stop
+  const Real     left = x.t_stop - x.t;
   const auto     last = left <= Real(1.01) * x.h;
   const Real     h    = select(last, left, x.h);
   trial<E, Real> a{step<typename E::Method>(held_rhs<E, Real>{x.held}, x.t, x.y, x.f, h), {}, {}, {}, last, {}, {}};
-  a.t1 = select(last, x.t_end, x.t + h);
+  a.t1 = select(last, x.t_stop, x.t + h);
 
   // judge: what is accepted is written, so that a NaN is not
   if constexpr (E::fixed_steps) a.error2 = Real(0.0);
   else a.error2 = error_norm_squared<typename E::Method, E::norm>(a.s, tol.rtol, tol.atol);
   a.g = form::guards_along(a.t1, a.s.y1, a.s.f1(), x.held);
+  if constexpr (E::guards_in_error && !E::fixed_steps) a.error2 = max(a.error2, guard_error_squared(x, a, tol.rtol));
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { a.error2 += not_finite(a.s.y1[i]) + not_finite(a.s.f1()[i]); });
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { a.error2 += not_finite(a.g.value[i]); });
   a.accepted = a.error2 <= Real(1.0);
 
   // detect
   a.suspect = mask_of<Real>::all(false);
-  static_for<E::ng>([&](auto i) SALTUS_INLINE_LAMBDA {
+  if constexpr (form::instants > 0) a.suspect = last & (first_instant(x) <= a.t1);
+  if constexpr (E::certified && E::ng > 0) {
+    const auto path = interpolate<typename E::Method>(held_rhs<E, Real>{x.held}, a.s);
+    a.suspect       = a.suspect | !certainly_quiet<E, Real>(x, path, local_error(a.s), armed_sides(x));
+  }
+  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
     const Real g0 = x.held.locked[i];
-    a.suspect = a.suspect | (armed<E, i>(g0) & may_cross(side_of(g0), g0, x.rate[i], a.g.value[i], a.g.rate[i], h)) |
-                violated<E, i>(g0, a.g.rate[i]);
+    if constexpr (!E::certified)
+      a.suspect = a.suspect | (armed<E>(i, g0) & may_cross(side_of(g0), g0, x.rate[i], a.g.value[i], a.g.rate[i], h));
+    a.suspect = a.suspect | violated<E>(i, g0, a.g.rate[i]);
   });
   return a;
 }
@@ -61,19 +101,21 @@ SALTUS_FN trial<E, Real> attempt(const instance<E, Real>& x, const tolerances<E,
 template <class E, class Real, class Run>
 SALTUS_FN void commit(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Real> where, const Run& run) {
   const held_rhs<E, Real> f{x.held};
-  if constexpr (E::samples) record_samples(x, a.s, f, a.t1, where, a.last, run);
+  const mask_of<Real>     ends = a.last & (a.t1 >= x.t_end);
+  // A sample at the instant of an event shows what follows it.
+  if constexpr (E::samples) record_samples(x, a.s, f, a.t1, where, ends & !at_instant(x, a.t1), run);
   if constexpr (E::reductions > 0) reduce_step(x, a.s, f, where);
   assign_where(where, x.t, a.t1);
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
     assign_where(where, x.y[i], a.s.y1[i]);
     assign_where(where, x.f[i], a.s.f1()[i]);
   });
-  static_for<E::ng>([&](auto i) SALTUS_INLINE_LAMBDA {
-    assign_where(where, x.held.locked[i], settle<E, i>(a.g.value[i], a.g.rate[i]));
+  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
+    assign_where(where, x.held.locked[i], settle<E>(i, a.g.value[i], a.g.rate[i]));
     assign_where(where, x.rate[i], a.g.rate[i]);
   });
   add_where(x.steps, where, 1);
-  end_where(x.status, where & a.last, status::finished);
+  end_where(x.status, where & ends, status::finished);
 }
 
 /// The controller's answer to a trial, for the lanes in `where`; a lane that cannot go on gets its verdict.
@@ -86,8 +128,9 @@ SALTUS_FN void control(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Re
     end_where(x.status, refused, status::not_finite);
   } else {
     const auto next = decide<typename E::Method, E::controller>(a.s.h, a.error2, a.accepted, x.memory);
-    // A last step cut short says nothing about the step to come; h only matters again if it was refused.
-    assign_where(where, x.h, min(next.h, x.h_max));
+    // A step cut short at t_stop says nothing about the step to come.
+    assign_where(where, x.h, min(select(a.last & a.accepted, max(next.h, x.h), next.h), x.h_max));
+    if constexpr (E::form::slides) assign_where(where, x.held.pull, Real(0.25) / x.h);
     assign_where(where, x.memory.log_error, next.memory.log_error);
     assign_where(where, x.memory.log_ratio, next.memory.log_ratio);
     assign_where(where, x.memory.refused, next.memory.refused);
@@ -105,10 +148,11 @@ template <class E, class Real, class Run>
 SALTUS_FN mask_of<Real> sail(instance<E, Real>& x, mask_of<Real> active, const tolerances<E, Real>& tol,
                              const Run& run) {
   const auto a = attempt(x, tol);
-  add_where(x.evaluations, active, evaluations_per_step<typename E::Method>);
+  add_where(x.evaluations, active, evaluations_per_trial<E>);
   const mask_of<Real> parked = active & a.accepted & a.suspect;
   commit(x, a, active & a.accepted & !a.suspect, run);
   control(x, a, active & !parked, tol);
+  if constexpr (E::inject) inject_while_sailing(x, active & !parked, run);
   return parked;
 }
 

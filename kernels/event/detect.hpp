@@ -7,7 +7,7 @@
 // its side at lo, one has at hi.
 #pragma once
 
-#include "sail.hpp"
+#include "event/guard_sides.hpp"
 
 namespace saltus {
 
@@ -28,9 +28,9 @@ struct bracket {
 template <class E, class Real>
 SALTUS_FN vec<Real, E::ng> armed_sides(const instance<E, Real>& x) {
   vec<Real, E::ng> side;
-  static_for<E::ng>([&](auto i) SALTUS_INLINE_LAMBDA {
+  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
     const Real g = x.held.locked[i];
-    side[i]      = select(armed<E, i>(g), side_of(g), Real(0.0));
+    side[i]      = select(armed<E>(i, g), side_of(g), Real(0.0));
   });
   return side;
 }
@@ -133,7 +133,8 @@ SALTUS_FN guards_at<E, Real> select(mask_of<Real> m, const guards_at<E, Real>& a
   return r;
 }
 
-/// The first bracket in a step that `attempt` found suspect. `end` holds the guards at its end.
+/// The first bracket between two places of a step that `attempt` found suspect: `begin`, where no guard has left its side
+/// (the start of the step, or a crossing that was passed in silence), and its end.
 template <class E, class Real>
 SALTUS_FN_COLD bracket<E, Real> detect(const guards_on_step<E, Real>& on_step, const vec<Real, E::ng>& side,
                                        const guards_at<E, Real>& begin, const guards_at<E, Real>& end,
@@ -147,7 +148,7 @@ SALTUS_FN_COLD bracket<E, Real> detect(const guards_on_step<E, Real>& on_step, c
   };
   for (int piece = 1; piece <= pieces && any(where & !r.found); ++piece) {
     const guards_at<E, Real> b     = piece == pieces ? end : on_step(Real(piece * (1.0 / pieces)));
-    const mask_of<Real>      open  = where & !r.found;
+    const mask_of<Real>      open  = where & !r.found & (b.s > a.s);
     const Real               width = b.s - a.s;
     assign_where(open, r.lo, a.s);
     keep_first(open & any_crossed<E, Real>(side, b.g, b.rate), b.s);
@@ -174,7 +175,7 @@ SALTUS_FN_COLD bracket<E, Real> detect(const guards_on_step<E, Real>& on_step, c
       const auto bottom          = probe_dip<E, Real>(on_step, side, i, from, to, (plain | hidden) & falls_and_rises);
       keep_first(bottom.found, bottom.hi);
     }
-    a = b;
+    a = select<E, Real>(b.s > a.s, b, a);
   }
   return r;
 }

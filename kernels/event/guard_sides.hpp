@@ -3,50 +3,45 @@
 // A guard's side is the sign of its value at the accepted point, which is never left at an undecided zero (`settle`):
 // the root of a guard that is zero at t_k is not in (t_k, t_{k+1}] and does not fire. A guard is armed when its value may
 // cross in its declared direction from there: falling guards above zero, rising ones below.
+//
+// Guards are addressed by their number i, known to the compiler where loops over them are unrolled: what depends on the
+// guard's declaration alone then costs nothing.
 #pragma once
 
 #include "model/instance.hpp"
 
 namespace saltus {
 
-template <class E, int I>
-inline constexpr auto guard_of = E::Model::guard_list[I];
-
 /// Decides the side of guards that are exactly zero: bilateral ones belong to the side they are heading to; unilateral
 /// ones stay on the side they may not leave, so that a body starting in contact cannot fall through.
-template <class E, int I, class Real>
-SALTUS_FN Real settle(Real g, Real rate) {
-  constexpr auto   info  = guard_of<E, I>;
+template <class E, class Real>
+SALTUS_FN Real settle(int i, Real g, Real rate) {
+  const auto       guard = E::form::traits(i);
   constexpr double below = -limits<typename E::T>::smallest;
-  if constexpr (info.side == unilateral && info.which == falling) {
-    return select(g == Real(0.0), Real(0.0), g);
-  } else if constexpr (info.side == unilateral && info.which == rising) {
-    return select(g == Real(0.0), Real(below), g);
-  } else {
-    return select(g == Real(0.0), select(rate < Real(0.0), Real(below), Real(0.0)), g);
-  }
+  if (guard.side == unilateral && guard.which == falling) return select(g == Real(0.0), Real(0.0), g);
+  if (guard.side == unilateral && guard.which == rising) return select(g == Real(0.0), Real(below), g);
+  return select(g == Real(0.0), select(rate < Real(0.0), Real(below), Real(0.0)), g);
 }
 
 /// A unilateral guard that rounding, or a bilateral guard due at the same instant, has left a hair beyond zero (in time:
 /// `hair`) while it is on its way back, is put back on zero: else it would not be armed against the next contact.
-template <class E, int I, class Real>
-SALTUS_FN Real put_back(Real settled, Real rate, Real hair) {
-  constexpr auto info = guard_of<E, I>;
-  if constexpr (info.side == unilateral && info.which == falling)
+template <class E, class Real>
+SALTUS_FN Real put_back(int i, Real settled, Real rate, Real hair) {
+  const auto guard = E::form::traits(i);
+  if (guard.side == unilateral && guard.which == falling)
     return select((settled < Real(0.0)) & (-settled <= rate * hair), Real(0.0), settled);
-  else if constexpr (info.side == unilateral && info.which == rising)
+  if (guard.side == unilateral && guard.which == rising)
     return select((settled > Real(0.0)) & (settled <= -rate * hair), Real(-limits<typename E::T>::smallest), settled);
-  else return settled;
+  return settled;
 }
 
 /// Is a unilateral guard beyond zero, where it may never be, and moving further?
-template <class E, int I, class Real>
-SALTUS_FN mask_of<Real> violated(Real settled, Real rate) {
-  constexpr auto info = guard_of<E, I>;
-  if constexpr (info.side == unilateral && info.which == falling) return (settled < Real(0.0)) & (rate < Real(0.0));
-  else if constexpr (info.side == unilateral && info.which == rising)
-    return (settled >= Real(0.0)) & (rate > Real(0.0));
-  else return mask_of<Real>::all(false);
+template <class E, class Real>
+SALTUS_FN mask_of<Real> violated(int i, Real settled, Real rate) {
+  const auto guard = E::form::traits(i);
+  if (guard.side == unilateral && guard.which == falling) return (settled < Real(0.0)) & (rate < Real(0.0));
+  if (guard.side == unilateral && guard.which == rising) return (settled >= Real(0.0)) & (rate > Real(0.0));
+  return mask_of<Real>::all(false);
 }
 
 /// +1 above zero, -1 below.
@@ -55,12 +50,12 @@ SALTUS_FN Real side_of(Real settled) {
   return copysign(Real(1.0), settled);
 }
 
-template <class E, int I, class Real>
-SALTUS_FN mask_of<Real> armed(Real settled) {
-  constexpr auto info = guard_of<E, I>;
-  if constexpr (info.which == falling) return settled >= Real(0.0);
-  else if constexpr (info.which == rising) return settled < Real(0.0);
-  else return mask_of<Real>::all(true);
+template <class E, class Real>
+SALTUS_FN mask_of<Real> armed(int i, Real settled) {
+  const auto guard = E::form::traits(i);
+  if (guard.which == falling) return settled >= Real(0.0);
+  if (guard.which == rising) return settled < Real(0.0);
+  return mask_of<Real>::all(true);
 }
 
 /// Has a guard that started on `side` left it? At exactly zero it has if it is on its way out: roots count when
@@ -72,15 +67,18 @@ SALTUS_FN mask_of<Real> has_crossed(Real side, Real g, Real rate) {
 }
 
 /// May g have a root within a step, judged by its cubic Hermite interpolant? No if all four Bernstein coefficients lie on
-/// the starting side (interval exclusion: the cubic lies in their hull), unless the end slopes show a dip towards zero:
-/// then the guard is error-prone (Compere 5.2.1) and is looked at more closely although the cubic excludes it.
+/// the starting side (interval exclusion: the cubic lies in their hull), unless the end slopes show a dip towards zero
+/// that could reach it: then the guard is error-prone (Compere 5.2.1) and is looked at more closely although the cubic
+/// excludes it. A convex dip lies above the point where the tangents at its ends meet.
 template <class Real>
 SALTUS_FN mask_of<Real> may_cross(Real side, Real g0, Real rate0, Real g1, Real rate1, Real h) {
   const Real          third = h * Real(1.0 / 3.0);
   const Real          b1 = side * fma(third, rate0, g0), b2 = side * fma(-third, rate1, g1), b3 = side * g1;
   const mask_of<Real> excluded = min(min(b1, b2), b3) > Real(0.0);
-  const mask_of<Real> dip      = (side * rate0 < Real(0.0)) & (side * rate1 > Real(0.0));
-  return (!excluded) | dip;
+  const Real          fall = -side * rate0, rise = side * rate1;
+  const mask_of<Real> dip  = (fall > Real(0.0)) & (rise > Real(0.0));
+  const mask_of<Real> deep = side * fma(g0, rise, g1 * fall) <= h * (fall * rise);
+  return (!excluded) | (dip & deep);
 }
 
 }  // namespace saltus

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "event/detect.hpp"
+#include "sail.hpp"
 
 namespace saltus {
 
@@ -31,7 +32,9 @@ template <class Real>
 struct aim {
   mask_of<Real> across;      ///< any armed guard has left its side
   Real          to_root;     ///< to the root of the guard aimed at by Newton, in the time of the rates; out of every
-                             ///< bracket where Newton has nothing to say, so that bisection follows
+                             ///< bracket where Newton has nothing to say, so that ITP follows
+  Real          guard;       ///< its number; -1: none
+  Real          depth;       ///< the least distance of all armed guards from zero, negative if any is across
   mask_of<Real> unilateral;  ///< the guard aimed at is unilateral
 };
 
@@ -39,43 +42,56 @@ template <class E, class Real>
 SALTUS_FN aim<Real> take_aim(const vec<Real, E::ng>& side, const vec<Real, E::ng>& g, const vec<Real, E::ng>& rate) {
   constexpr double far    = limits<typename E::T>::largest;
   const auto       no     = mask_of<Real>::all(false);
-  Real             behind = Real(far), ahead = Real(far);
+  Real             behind = Real(far), ahead = Real(far), first_behind = Real(-1.0), first_ahead = Real(-1.0);
+  Real             depth  = Real(far);
   mask_of<Real>    across = no, uni_behind = no, uni_ahead = no;
-  static_for<E::ng>([&](auto i) SALTUS_INLINE_LAMBDA {
-    const auto is_uni   = mask_of<Real>::all(guard_of<E, i>.side == unilateral);
-    const auto crossed  = has_crossed(side[i], g[i], rate[i]) & (side[i] != Real(0.0));
+  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
+    const auto is_uni   = mask_of<Real>::all(E::form::traits(i).side == unilateral);
+    const auto watched  = side[i] != Real(0.0);
+    const auto crossed  = has_crossed(side[i], g[i], rate[i]) & watched;
     const auto outward  = side[i] * rate[i] < Real(0.0);
     const Real newton   = -g[i] / rate[i];
     const Real estimate = select(outward, newton, Real(-far));
     const auto earlier  = crossed & (estimate < behind);
-    const auto nearer   = (side[i] != Real(0.0)) & !crossed & outward & (newton < ahead);
+    const auto nearer   = watched & !crossed & outward & (newton < ahead);
     across              = across | crossed;
     behind              = select(earlier, estimate, behind);
     ahead               = select(nearer, newton, ahead);
+    first_behind        = select(earlier, Real(static_cast<double>(i)), first_behind);
+    first_ahead         = select(nearer, Real(static_cast<double>(i)), first_ahead);
+    depth               = select(watched, min(depth, side[i] * g[i]), depth);
     uni_behind          = (uni_behind & !earlier) | (is_uni & earlier);
     uni_ahead           = (uni_ahead & !nearer) | (is_uni & nearer);
   });
-  return {across, select(across, behind, ahead), (across & uni_behind) | (uni_ahead & !across)};
+  return {across, select(across, behind, ahead), select(across, first_behind, first_ahead), depth,
+          (across & uni_behind) | (uni_ahead & !across)};
 }
 
-/// Refines a bracket on the dense output by Newton kept inside it; returns the estimated root.
+/// A root on the dense output, and the guard whose root it is.
+template <class Real>
+struct estimate {
+  Real theta, guard;
+};
+
+/// Refines a bracket on the dense output by Newton kept inside it.
 template <class E, class Real>
-SALTUS_FN_COLD Real root_on_dense(const guards_on_step<E, Real>& on_step, const vec<Real, E::ng>& side,
-                                  bracket<E, Real>& b, mask_of<Real> where) {
-  Real          at   = Real(0.5) * (b.lo + b.hi);
+SALTUS_FN_COLD estimate<Real> root_on_dense(const guards_on_step<E, Real>& on_step, const vec<Real, E::ng>& side,
+                                            bracket<E, Real>& b, mask_of<Real> where) {
+  Real          at = Real(0.5) * (b.lo + b.hi), guard = Real(-1.0);
   mask_of<Real> open = where;
   for (int tries = 0; tries < 40 && any(open); ++tries) {
     const auto here   = on_step(at);
     const auto target = take_aim<E, Real>(side, here.g, here.rate);
     assign_where(open & target.across, b.hi, at);
     assign_where(open & !target.across, b.lo, at);
+    assign_where(open, guard, target.guard);
     const Real newton = at + target.to_root;
     const Real next   = select((newton > b.lo) & (newton < b.hi), newton, Real(0.5) * (b.lo + b.hi));
     const auto still  = abs(next - at) > Real(0x1p-40);
     assign_where(open, at, next);
     open = open & still;
   }
-  return at;
+  return {at, guard};
 }
 
 /// Time tolerance of location at t: what the user asks for, but never finer than a few roundings of t.
@@ -93,23 +109,41 @@ inline constexpr double near_part = sizeof(T) == 8 ? 0x1p-27 : 0x1p-12;
 template <class Real>
 struct proven_bracket {
   Real          lo, hi;
-  mask_of<Real> proven;      ///< a guard is across at hi
-  mask_of<Real> end_across;  ///< a guard is across at the step's own end
+  Real          depth_lo, depth_hi;  ///< distance of the nearest guard from zero, negative beyond it
+  mask_of<Real> proven;              ///< a guard is across at hi
+  mask_of<Real> end_across;          ///< a guard is across at the step's own end
 
   /// Takes in what was found at theta. Returns the lanes in which there is no root: nothing is across at hi, nor later.
-  SALTUS_FN mask_of<Real> narrow(Real theta, mask_of<Real> across, mask_of<Real> open) {
-    assign_where(open & across, hi, theta);
-    assign_where(open & !across, lo, theta);
-    proven             = proven | (open & across);
-    const auto nothing = open & !across & !proven & (theta >= hi);
+  SALTUS_FN mask_of<Real> narrow(Real theta, const aim<Real>& here, mask_of<Real> open) {
+    assign_where(open & here.across, hi, theta);
+    assign_where(open & here.across, depth_hi, here.depth);
+    assign_where(open & !here.across, lo, theta);
+    assign_where(open & !here.across, depth_lo, here.depth);
+    proven             = proven | (open & here.across);
+    const auto nothing = open & !here.across & !proven & (theta >= hi);
     assign_where(nothing & end_across, hi, Real(1.0));
     proven = proven | (nothing & end_across);
     return nothing & !end_across;
   }
-  /// Newton's choice if it lies inside, else the middle, or an upper end that is still to be proven.
-  SALTUS_FN Real next(Real newton, mask_of<Real> trust_newton) const {
-    const Real fallback = select(proven, Real(0.5) * (lo + hi), hi);
+  /// Newton's choice if it lies inside, else ITP's, or an upper end that is still to be proven.
+  SALTUS_FN Real next(Real newton, mask_of<Real> trust_newton, int tries) const {
+    const Real fallback = select(proven, interpolate_truncate_project(tries), hi);
     return select((newton > lo) & (newton < hi) & trust_newton, newton, fallback);
+  }
+
+ private:
+  /// ITP (I. F. D. Oliveira, R. H. C. Takahashi, ACM Trans. Math. Softw. 47 (2020) 5): regula falsi, drawn towards the
+  /// middle and kept so near to it that bisection's bound on the number of tries holds, but for one.
+  SALTUS_FN Real interpolate_truncate_project(int tries) const {
+    const Real width = hi - lo, middle = Real(0.5) * (lo + hi);
+    const Real falsi = lo + width * (depth_lo / (depth_lo - depth_hi));
+    const Real sane  = select((falsi > lo) & (falsi < hi), falsi, middle);
+    const Real pull  = min(Real(0.2) * width * width, abs(middle - sane));
+    const Real drawn = sane + copysign(pull, middle - sane);
+    Real       reach = Real(1.0);  // of bisection after `tries` + 1 tries, plus one to spare
+    for (int k = 0; k < tries - 3 && k < 60; ++k) reach = reach * Real(0.5);
+    const Real room = max(reach - Real(0.5) * width, Real(0.0));
+    return select(abs(drawn - middle) <= room, drawn, middle - copysign(room, middle - sane));
   }
 };
 
@@ -129,37 +163,75 @@ SALTUS_FN void take_point(landing<E, Real>& p, const stages<typename E::Method, 
   });
 }
 
+/// Moves the end of a re-integrated step on by d, a small part of the step, along the parabola through its slope and the
+/// one found there (Heun): one evaluation instead of a whole step. Returns the lanes of `where` in which what the parabola
+/// leaves out is far below the tolerance.
+template <class E, class Real>
+SALTUS_FN_COLD mask_of<Real> follow_parabola(stages<typename E::Method, Real, E::n>& s, const instance<E, Real>& x,
+                                             Real d, mask_of<Real> where, const tolerances<E, Real>& tol) {
+  using Stages    = stages<typename E::Method, Real, E::n>;
+  const auto from = s.f1();
+  const auto to   = E::form::rhs(s.t + (s.h + d), detail::advance(s.y1, d, from), x.held);
+  const Real part = Real(0.5) * d, left_out = abs(d / s.h);
+  each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
+    const Real bend      = part * (to[i] - from[i]);
+    const Real tolerated = Real(0.01) * fma(tol.rtol, abs(s.y1[i]), tol.atol[i]);
+    where                = where & (abs(bend) * left_out <= tolerated);
+    s.y1[i]              = fma(d, from[i], s.y1[i]) + bend;
+    s.k[Stages::last][i] = to[i];
+  });
+  s.h = s.h + d;
+  return where;
+}
+
 /// Re-integrates to theta, and corrects by Newton with a bracket, until the root is within `near_part` of the step.
-/// Leaves the last point in p, and returns what it aims at from there.
+/// Leaves the last point in p, and returns what it aims at from there. There is no root before `from`.
 template <class E, class Real>
 SALTUS_FN_COLD aim<Real> approach(landing<E, Real>& p, instance<E, Real>& x, const trial<E, Real>& a,
-                                  const vec<Real, E::ng>& side, Real theta, Real hi, mask_of<Real> where,
+                                  const vec<Real, E::ng>& side, Real from, Real theta, Real hi, mask_of<Real> where,
                                   const tolerances<E, Real>& tol) {
   using T = typename E::T;
   const held_rhs<E, Real> f{x.held};
   const Real              h   = a.s.h;
-  const auto              end = any_crossed<E, Real>(side, a.g.value, a.g.rate);
-  proven_bracket<Real>    b{Real(0.0), hi, end & (hi >= Real(1.0)), end};
-  aim<Real>               result{where, Real(0.0), where};
+  const auto              end = take_aim<E, Real>(side, a.g.value, a.g.rate);
+  proven_bracket<Real>    b{from, hi, Real(0.0), end.depth, end.across & (hi >= Real(1.0)), end.across};
+  aim<Real>               result{where, Real(0.0), Real(-1.0), Real(0.0), where};
   mask_of<Real>           open = where;
-  for (int tries = 0; tries < 60 && any(open); ++tries) {
-    const auto s      = step<typename E::Method>(f, x.t, x.y, x.f, theta * h);
+  b.depth_lo                   = take_aim<E, Real>(side, x.held.locked, x.rate).depth;
+  // Takes in the end of s; returns what is aimed at from there.
+  const auto take_in = [&](const auto& s, mask_of<Real> where_) SALTUS_INLINE_LAMBDA {
     const auto g      = E::form::guards_along(s.t + s.h, s.y1, s.f1(), x.held);
     const auto target = take_aim<E, Real>(side, g.value, g.rate);
-    add_where(x.evaluations, open, evaluations_per_step<typename E::Method>);
-    take_point(p, s, g, open);
-    assign_where(open, result.to_root, target.to_root);
-    result.unilateral = (result.unilateral & !open) | (target.unilateral & open);
-
-    const Real old_width = b.hi - b.lo;
-    const auto absent    = b.narrow(theta, target.across, open);
-    p.phantom            = p.phantom | absent;
+    take_point(p, s, g, where_);
+    assign_where(where_, result.to_root, target.to_root);
+    assign_where(where_, result.guard, target.guard);
+    result.unilateral    = (result.unilateral & !where_) | (target.unilateral & where_);
+    const auto absent    = b.narrow(theta, target, where_);
     const auto is_near   = abs(target.to_root) <= Real(near_part<T>) * h + Real(0.5) * time_tolerance(p.t, h, tol);
     const auto is_narrow = b.proven & (b.hi - b.lo <= Real(2.0 * limits<T>::epsilon));
-    open                 = open & !absent & !is_near & !is_narrow;
-    // After a few tries Newton is trusted only while the bracket shrinks by halves.
-    const auto trust = mask_of<Real>::all(tries < 3) | (b.hi - b.lo < Real(0.5) * old_width);
-    theta            = select(open, b.next(theta + target.to_root / h, trust), theta);
+    p.phantom            = p.phantom | absent;
+    open                 = open & !(where_ & (absent | is_near | is_narrow));
+    return target;
+  };
+  for (int tries = 0; tries < 80 && any(open); ++tries) {
+    const Real old_width = b.hi - b.lo;
+    auto       s         = step<typename E::Method>(f, x.t, x.y, x.f, theta * h);
+    add_where(x.evaluations, open, evaluations_per_step<typename E::Method>);
+    add_where(x.corrections, open, 1);
+    auto target = take_in(s, open);
+    // After a few tries Newton is trusted only while the bracket shrinks by halves; a rescue does not trust it at all.
+    const auto trust =
+        mask_of<Real>::all(!tol.surer) & (mask_of<Real>::all(tries < 3) | (b.hi - b.lo < Real(0.5) * old_width));
+    const Real newton = theta + target.to_root / h;
+    const auto close = open & trust & (newton > b.lo) & (newton < b.hi) & (abs(target.to_root) <= s.h * Real(1.0 / 64));
+    if (any(close)) {
+      add_where(x.evaluations, close, 1);
+      const auto moved  = follow_parabola(s, x, target.to_root, close, tol);
+      theta             = select(moved, newton, theta);
+      const auto onward = take_in(s, moved);
+      assign_where(moved, target.to_root, onward.to_root);
+    }
+    theta = select(open, b.next(theta + target.to_root / h, trust, tries), theta);
   }
   p.failed = open;
   return result;
@@ -183,15 +255,15 @@ SALTUS_FN due_guards<E, Real> find_due(const vec<Real, E::ng>&                  
   due_guards<E, Real> r;
   mask_of<Real>       falls_short = no, is_past = no;
   r.any_due = r.bilateral = no;
-  static_for<E::ng>([&](auto i) SALTUS_INLINE_LAMBDA {
-    constexpr bool is_bilateral = guard_of<E, i>.side == bilateral;
-    const auto     across       = has_crossed(side[i], g.value[i], g.rate[i]);
-    const auto     within       = (side[i] * g.rate[i] < Real(0.0)) & (side[i] * g.value[i] <= abs(g.rate[i]) * hair) &
+  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
+    const bool is_bilateral = E::form::traits(i).side == bilateral;
+    const auto across       = has_crossed(side[i], g.value[i], g.rate[i]);
+    const auto within       = (side[i] * g.rate[i] < Real(0.0)) & (side[i] * g.value[i] <= abs(g.rate[i]) * hair) &
                         mask_of<Real>::all(!(is_bilateral && last));
     const auto is_due = (side[i] != Real(0.0)) & (across | within);
     r.due[i]          = select(is_due, Real(1.0), Real(0.0));
     r.any_due         = r.any_due | is_due;
-    if constexpr (is_bilateral) {
+    if (is_bilateral) {
       r.bilateral = r.bilateral | is_due;
       falls_short = falls_short | (is_due & !(across & (g.value[i] != Real(0.0))));
     } else {
@@ -203,11 +275,71 @@ SALTUS_FN due_guards<E, Real> find_due(const vec<Real, E::ng>&                  
   return r;
 }
 
+/// Region of concurrency (Compere 5.2.3), judged by linear estimates from the landing point: N_p are the bilateral guards
+/// whose roots follow the first within eps_c; N_c those up to the last root before any of them is further than eps_ROC
+/// beyond zero. Returns the time from the landing point to that last root, 0 where there is only one; a unilateral guard
+/// may not be passed.
+template <class E, class Real>
+SALTUS_FN_COLD Real time_to_last_concurrent(const landing<E, Real>& p, const vec<Real, E::ng>& side, Real first,
+                                            const tolerances<E, Real>& tol) {
+  const auto each_root = [&](auto&& body) SALTUS_INLINE_LAMBDA {
+    each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
+      const auto coming = (side[i] != Real(0.0)) & (side[i] * p.rate[i] < Real(0.0));
+      const Real root   = -p.g[i] / p.rate[i];
+      body(i, coming & (root >= first) & (root <= first + tol.concurrency_time), root);
+    });
+  };
+  Real furthest = Real(limits<typename E::T>::largest), last = first;
+  each_root([&](int i, mask_of<Real> within, Real root) SALTUS_INLINE_LAMBDA {
+    const bool passes = E::form::traits(i).side == bilateral;
+    const Real stay   = passes ? tol.concurrency_value / abs(p.rate[i]) : -tol.concurrency_time;
+    furthest          = select(within, min(furthest, root + stay), furthest);
+  });
+  each_root([&](int i, mask_of<Real> within, Real root) SALTUS_INLINE_LAMBDA {
+    if (E::form::traits(i).side == bilateral) last = select(within & (root <= furthest), max(last, root), last);
+  });
+  return select(last > first, last, Real(0.0));
+}
+
+/// Moves the landing point on to the last concurrent root: along f if that is exact enough, else by re-integration.
+/// Returns the lanes moved.
+template <class E, class Real>
+SALTUS_FN_COLD mask_of<Real> include_concurrent(landing<E, Real>& p, instance<E, Real>& x, const vec<Real, E::ng>& side,
+                                                Real first, mask_of<Real> where, const tolerances<E, Real>& tol) {
+  const held_rhs<E, Real> f{x.held};
+  const Real              onward = time_to_last_concurrent<E, Real>(p, side, first, tol);
+  const auto              moves  = where & (onward > Real(0.0));
+  if (none(moves)) return moves;
+  auto            bent  = mask_of<Real>::all(false);
+  const Real      part  = Real(0.5) * onward * onward / p.s.h;
+  const auto      slope = p.s.f1();
+  vec<Real, E::n> y     = detail::advance(p.y, onward, slope);
+  each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
+    bent = bent | (abs(slope[i] - x.f[i]) * part > Real(0.01) * fma(tol.rtol, abs(y[i]), tol.atol[i]));
+  });
+  const Real t = p.t + onward;
+  const auto g = E::form::guards_along(t, y, slope, x.held);
+  assign_where(moves, p.t, t);
+  each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(moves, p.y[i], y[i]); });
+  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
+    assign_where(moves, p.g[i], g.value[i]);
+    assign_where(moves, p.rate[i], g.rate[i]);
+  });
+  if (any(bent & moves)) {
+    const auto s = step<typename E::Method>(f, x.t, x.y, x.f, t - x.t);
+    add_where(x.evaluations, bent & moves, evaluations_per_step<typename E::Method>);
+    take_point(p, s, E::form::guards_along(t, s.y1, s.f1(), x.held), bent & moves);
+  }
+  return moves;
+}
+
 /// The last corrections, along f, to the proper side: Newton again, since near a tangency g is far from linear even over
-/// this distance, and beyond it by a shift that grows until every guard that is due is where it belongs.
+/// this distance, and beyond it by a shift that grows until every guard that is due is where it belongs. In the lanes of
+/// `concurrent` several guards have been passed, and nothing goes back.
 template <class E, class Real>
 SALTUS_FN_COLD void step_aside(landing<E, Real>& p, const instance<E, Real>& x, const vec<Real, E::ng>& side, Real h,
-                               aim<Real> target, mask_of<Real> where, const tolerances<E, Real>& tol) {
+                               aim<Real> target, mask_of<Real> concurrent, mask_of<Real> where,
+                               const tolerances<E, Real>& tol) {
   using T                           = typename E::T;
   constexpr int         shift_tries = 9;  // the last shift is 65536 roundings of t: 1.5e-11 relative
   const vec<Real, E::n> y0 = p.y, f = p.s.f1();
@@ -237,17 +369,17 @@ SALTUS_FN_COLD void step_aside(landing<E, Real>& p, const instance<E, Real>& x, 
     target.unilateral = target.unilateral & !(seeking & found.bilateral);
     seeking           = seeking & !take;
     shift             = shift * Real(4.0);
-    move              = take_aim<E, Real>(side, g.value, g.rate).to_root;
+    move              = select(concurrent, Real(0.0), take_aim<E, Real>(side, g.value, g.rate).to_root);
   }
   // The step that led there ends where the landing is, for all who look at it afterwards.
   p.s.y1 = p.y;
   p.s.h  = p.t - x.t;
 }
 
-/// Lands every lane in `where`, whose step `a` holds a crossing in bracket `b` of its dense output.
+/// Lands every lane in `where`, whose step `a` holds a crossing in bracket `b` of its dense output and none before `from`.
 template <class E, class Real>
 SALTUS_FN_COLD landing<E, Real> locate(instance<E, Real>& x, const trial<E, Real>& a,
-                                       const guards_on_step<E, Real>& on_step, const vec<Real, E::ng>& side,
+                                       const guards_on_step<E, Real>& on_step, const vec<Real, E::ng>& side, Real from,
                                        bracket<E, Real> b, mask_of<Real> where, const tolerances<E, Real>& tol) {
   landing<E, Real> p;
   p.t    = x.t;
@@ -257,9 +389,22 @@ SALTUS_FN_COLD landing<E, Real> locate(instance<E, Real>& x, const trial<E, Real
   p.rate = x.rate;
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { p.due[i] = Real(0.0); });
   p.fires = p.phantom = p.failed = mask_of<Real>::all(false);
-  const Real theta               = root_on_dense<E, Real>(on_step, side, b, where);
-  const auto target              = approach<E, Real>(p, x, a, side, theta, b.hi, where, tol);
-  step_aside<E, Real>(p, x, side, a.s.h, target, where & !p.phantom & !p.failed, tol);
+  const auto first               = root_on_dense<E, Real>(on_step, side, b, where);
+  auto       target              = approach<E, Real>(p, x, a, side, from, first.theta, b.hi, where, tol);
+  const auto there               = where & !p.phantom & !p.failed;
+  auto       concurrent          = mask_of<Real>::all(false);
+  if (any(tol.concurrency_time > Real(0.0))) {
+    concurrent     = include_concurrent<E, Real>(p, x, side, target.to_root, there, tol);
+    target.to_root = select(concurrent, Real(0.0), target.to_root);
+  }
+  step_aside<E, Real>(p, x, side, a.s.h, target, concurrent, there, tol);
+  // What has become of the guess (Compere's Table 5.1)?
+  auto guessed = mask_of<Real>::all(false);
+  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
+    guessed = guessed | ((first.guard == Real(static_cast<double>(i))) & (p.due[i] > Real(0.5)));
+  });
+  add_where(x.misordered, p.fires & !guessed, 1);
+  add_where(x.phantoms, p.phantom, 1);
   return p;
 }
 

@@ -1,124 +1,198 @@
-// What happens at an event: the model's transition for all due guards at once, then the guards are looked at again, since
-// a transition may make another guard true (event iteration), and the instance starts anew from the new state.
+// What happens at an event: the model's transition for everything that is due, at once; then the guards are looked at
+// again, since a transition may make another guard true (event iteration), and the instance starts anew from the new
+// state.
 #pragma once
 
 #include "event/guard_sides.hpp"
+#include "event/slide.hpp"
 
 namespace saltus {
 
-inline constexpr int event_rounds = 16;  ///< rounds of event iteration at one instant before `event_loop`
+inline constexpr int event_rounds = 64;  ///< rounds of event iteration at one instant before `event_loop`
+
+/// What is due: guards (the model's, then the engine's own two) and instants, 1 where due.
+template <class E, class Real>
+struct due_events {
+  vec<Real, E::ng>             guard;
+  vec<Real, E::form::instants> instant;
+};
+
+/// The time within which rounding may misplace an event.
+template <class E, class Real>
+SALTUS_FN Real rounding_time(const instance<E, Real>& x) {
+  return Real(1024.0 * limits<typename E::T>::epsilon) * (abs(x.t) + abs(x.h));
+}
+
+/// f and the guards at the accepted point with sides `held.locked`; returns the guards' values and rates.
+template <class E, class Real>
+SALTUS_FN typename E::form::template rated<Real, E::ng> evaluate_at(instance<E, Real>& x, vec<Real, E::n>& f,
+                                                                    const typename E::form::template held<Real>& held,
+                                                                    mask_of<Real> where) {
+  f = E::form::rhs(x.t, x.y, held);
+  add_where(x.evaluations, where, 1);
+  return E::form::guards_along(x.t, x.y, f, held);
+}
 
 /// f and the guards, with their sides settled, at the accepted point: needed at the start and after every jump.
 template <class E, class Real>
-SALTUS_FN void start_from(instance<E, Real>& x, mask_of<Real> where) {
-  using form  = typename E::form;
+SALTUS_FN_COLD void start_from(instance<E, Real>& x, mask_of<Real> where) {
   auto held   = x.held;
-  held.locked = form::guard_values(x.t, x.y, held);
-  auto f      = form::rhs(x.t, x.y, held);
-  auto g      = form::guards_along(x.t, x.y, f, held);
-  add_where(x.evaluations, where, 1);
-  mask_of<Real> resettled = mask_of<Real>::all(false);
-  static_for<E::ng>([&](auto i) SALTUS_INLINE_LAMBDA {
-    held.locked[i] = settle<E, i>(g.value[i], g.rate[i]);
-    resettled      = resettled | (where & ((held.locked[i] < Real(0.0)) & (g.value[i] == Real(0.0))));
+  held.locked = E::form::guard_values(x.t, x.y, held);
+  if constexpr (E::form::slides) keep_slide_sides<E>(x, held);
+  vec<Real, E::n> f;
+  auto            g         = evaluate_at(x, f, held, where);
+  mask_of<Real>   resettled = mask_of<Real>::all(false);
+  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
+    const Real settled = settle<E>(i, held.locked[i], g.rate[i]);
+    resettled          = resettled | (where & ((settled < Real(0.0)) & (held.locked[i] == Real(0.0))));
+    held.locked[i]     = settled;
   });
-  if (any(resettled)) {
-    // A guard at zero belongs to the side it is heading to: f may depend on that side.
-    f = form::rhs(x.t, x.y, held);
-    g = form::guards_along(x.t, x.y, f, held);
-    add_where(x.evaluations, resettled, 1);
-  }
-  const Real hair = Real(1024.0 * limits<typename E::T>::epsilon) * (abs(x.t) + abs(x.h));
+  // A guard at zero belongs to the side it is heading to: f may depend on that side.
+  if (any(resettled)) g = evaluate_at(x, f, held, resettled);
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(where, x.f[i], f[i]); });
-  static_for<E::ng>([&](auto i) SALTUS_INLINE_LAMBDA {
-    assign_where(where, x.held.locked[i], put_back<E, i>(held.locked[i], g.rate[i], hair));
+  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
+    assign_where(where, x.held.locked[i], put_back<E>(i, held.locked[i], g.rate[i], rounding_time(x)));
     assign_where(where, x.rate[i], g.rate[i]);
   });
+}
+
+/// Looks up when the instants come next, and how long the next steps may be.
+template <class E, class Real>
+SALTUS_FN void look_ahead(instance<E, Real>& x, mask_of<Real> where) {
+  if constexpr (E::form::instants > 0) {
+    const auto next = E::form::next_instants(x.t, x.y, x.held);
+    each<E::form::instants>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(where, x.next_instant[i], next[i]); });
+  }
+  assign_where(where, x.t_stop, min(x.t_end, first_instant(x)));
+}
+
+/// Calls `call(now)` with one lane of x as the model's functions for one instance see it, with guard values g and what is
+/// due, if anything. Returns true if the model stopped the instance.
+template <class E, class T, int W, class Call>
+SALTUS_FN bool with_event(instance<E, pack<T, W>>& x, int lane, const vec<pack<T, W>, E::ng>& g,
+                          const due_events<E, pack<T, W>>* due, Call&& call) {
+  using form   = typename E::form;
+  using Scalar = pack<T, 1>;
+  vec<Scalar, E::n>            y;
+  vec<Scalar, form::params>    p;
+  vec<Scalar, form::discretes> d;
+  each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { y[i].v = x.y[i].get(lane); });
+  each<form::params>([&](int i) SALTUS_INLINE_LAMBDA { p[i].v = x.held.p[i].get(lane); });
+  each<form::discretes>([&](int i) SALTUS_INLINE_LAMBDA { d[i].v = x.held.d[i].get(lane); });
+  event<typename E::Model, Scalar> now{form::model_time(Scalar::from(x.t.get(lane))), y, p, d, {}, {}};
+  for (int i = 0; i < form::model_guards; ++i) {
+    now.g[i].v     = g[i].get(lane);
+    now.fired[i].v = due ? due->guard[i].get(lane) : T(0.0);
+  }
+  for (int i = 0; i < form::instants; ++i)
+    now.fired[form::model_guards + i].v = due ? due->instant[i].get(lane) : T(0.0);
+  call(now);
+  each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { x.y[i].set(lane, y[i].v); });
+  each<form::discretes>([&](int i) SALTUS_INLINE_LAMBDA { x.held.d[i].set(lane, d[i].v); });
+  return now.stopped;
+}
+
+/// Ends one lane with a verdict.
+template <class E, class T, int W>
+SALTUS_FN void end_lane(instance<E, pack<T, W>>& x, int lane, status why) {
+  if (x.status.get(lane) == static_cast<integer_of<T>>(status::interrupted))
+    x.status.set(lane, static_cast<integer_of<T>>(why));
 }
 
 /// Calls the model's `mode` for the lanes in `where`: discrete variables follow the guard signs.
 template <class E, class T, int W>
 SALTUS_FN void set_modes(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where) {
   if constexpr (E::form::kinds::has_mode) {
-    using Scalar = pack<T, 1>;
-    const auto g = E::form::guard_values(x.t, x.y, x.held);
-    for (int lane = 0; lane < W; ++lane) {
-      if (!where[lane]) continue;
-      auto                             one = take(x, lane);
-      event<typename E::Model, Scalar> now{one.t, one.y, one.held.p, one.held.d, {}, {}};
-      for (int i = 0; i < E::ng; ++i) now.g[i].v = g[i].get(lane);
-      for (int i = 0; i < E::ng; ++i) now.fired[i] = Scalar(0.0);
-      E::Model::mode(now);
-      put(x, lane, one);
-    }
+    const auto                             g       = E::form::guard_values(x.t, x.y, x.held);
+    const due_events<E, pack<T, W>>* const nothing = nullptr;
+    for (int lane = 0; lane < W; ++lane)
+      if (where[lane] &&
+          with_event<E>(x, lane, g, nothing, [](auto& now) SALTUS_INLINE_LAMBDA { E::Model::mode(now); }))
+        end_lane<E>(x, lane, status::stopped);
   }
 }
 
-/// One lane's transition for the guards in `due`: ordinary scalar code of the model. Logs each due guard.
+/// One lane's transition for what is due: ordinary scalar code of the model. Logs every guard and instant that is due.
 template <class E, class T, int W, class Run>
 SALTUS_FN_COLD void transition_of(instance<E, pack<T, W>>& x, int lane, const vec<pack<T, W>, E::ng>& g,
-                                  const vec<pack<T, W>, E::ng>& due, const Run& run) {
-  using Scalar                            = pack<T, 1>;
-  auto                             one    = take(x, lane);
-  const auto                       before = one.y;
-  event<typename E::Model, Scalar> now{one.t, one.y, one.held.p, one.held.d, {}, {}};
-  bool                             ends  = false;
-  int                              count = 0;
-  static_for<E::ng>([&](auto i) SALTUS_INLINE_LAMBDA {
-    now.g[i].v        = g[i].get(lane);
-    now.fired[i].v    = due[i].get(lane);
-    const bool is_due = due[i].get(lane) > T(0.5);
-    count += is_due ? 1 : 0;
-    ends = ends || (is_due && guard_of<E, i>.ends == terminal);
+                                  const due_events<E, pack<T, W>>& due, const Run& run) {
+  using form       = typename E::form;
+  const auto is    = [&](const auto& of) SALTUS_INLINE_LAMBDA { return of.get(lane) > T(0.5); };
+  int        count = 0;
+  bool       ends  = with_event<E>(x, lane, g, &due, [&](auto& now) SALTUS_INLINE_LAMBDA {
+    const auto before = now.y;
+    if constexpr (form::kinds::has_transition) E::Model::transition(now);
+    const auto log = [&](int number) SALTUS_INLINE_LAMBDA {
+      run.log_event(x.slot.get(lane), static_cast<double>(now.t.v), number, before, now.y);
+      ++count;
+    };
+    for (int i = 0; i < form::model_guards; ++i)
+      if (is(due.guard[i])) log(i);
+    for (int i = 0; i < form::instants; ++i)
+      if (is(due.instant[i])) log(form::model_guards + i);
+    if constexpr (form::slides)
+      if (is(due.guard[form::leaving_up]) || is(due.guard[form::leaving_down]))
+        log(form::model_guards + form::instants + surface_number(x, lane));
   });
-  if constexpr (E::form::kinds::has_transition) E::Model::transition(now);
-  for (int i = 0; i < E::ng; ++i)
-    if (due[i].get(lane) > T(0.5)) run.log_event(one.slot.v, one.t.v, i, before, one.y);
-  one.events = one.events + typename Scalar::integer(int64(count));
-  if (ends || now.stopped) end_where(one.status, mask_of<Scalar>::all(true), status::stopped);
-  put(x, lane, one);
+  for (int i = 0; i < form::model_guards; ++i) ends = ends || (is(due.guard[i]) && form::traits(i).terminal);
+  x.events.set(lane, x.events.get(lane) + static_cast<integer_of<T>>(count));
+  if (ends) end_lane<E>(x, lane, status::stopped);
 }
 
-/// Fires the guards in `due` (1 where due) at the accepted point of the lanes in `where`, whose guard values there are `g`,
-/// and iterates until no guard is due any more.
-///
 /// After a transition another guard is due if the transition moved it to its other side in its declared direction, and
-/// each guard fires at most once that way; a unilateral guard is due again as long as it is violated and getting worse.
+/// each guard fires at most once that way; a unilateral guard is due again as long as it is violated and getting worse,
+/// or closes from zero. `was` are the values before, `fired` what has fired at this instant.
+template <class E, class Real>
+SALTUS_FN mask_of<Real> is_due_again(int i, Real was, Real now, Real rate, Real fired) {
+  const auto    guard  = E::form::traits(i);
+  const auto    was_up = was >= Real(0.0), is_up = now >= Real(0.0);
+  mask_of<Real> moved = was_up ^ is_up;
+  if (guard.which == falling) moved = moved & was_up;
+  if (guard.which == rising) moved = moved & is_up;
+  moved = moved & (fired < Real(0.5));
+  if (guard.side == unilateral && guard.which == falling)
+    moved = moved | ((now < Real(0.0)) & (rate <= Real(0.0))) | ((now == Real(0.0)) & (rate < Real(0.0)));
+  if (guard.side == unilateral && guard.which == rising) {
+    const auto at_zero = abs(now) <= Real(limits<typename E::T>::smallest);
+    moved = moved | ((!at_zero) & (now > Real(0.0)) & (rate >= Real(0.0))) | (at_zero & (rate > Real(0.0)));
+  }
+  return moved;
+}
+
+/// Fires what is due at the accepted point of the lanes in `where`, whose guard values there are `g`, and iterates until
+/// nothing is due any more.
 template <class E, class T, int W, class Run>
-SALTUS_FN_COLD void fire(instance<E, pack<T, W>>& x, vec<pack<T, W>, E::ng> g, vec<pack<T, W>, E::ng> due,
+SALTUS_FN_COLD void fire(instance<E, pack<T, W>>& x, vec<pack<T, W>, E::ng> g, due_events<E, pack<T, W>> due,
                          mask_of<pack<T, W>> where, const tolerances<E, pack<T, W>>& tol, const Run& run) {
   using Real = pack<T, W>;
   vec<Real, E::ng> fired;
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { fired[i] = Real(0.0); });
   mask_of<Real> active = where;
   for (int round = 0; round < event_rounds && any(active); ++round) {
+    Real surface = Real(0.0);
+    if constexpr (E::form::slides) surface = surface_value(x);
     for (int lane = 0; lane < W; ++lane)
       if (active[lane]) transition_of<E>(x, lane, g, due, run);
+    if constexpr (E::form::slides) end_slides(x, due.guard, g, active);
     set_modes<E>(x, active);
+    if constexpr (E::form::slides) review_slides(x, surface, g, active);
     start_from<E>(x, active);
+    if constexpr (E::form::slides) begin_slides(x, active);
     if constexpr (E::reductions > 0) reduce_jump<E>(x, active);
     mask_of<Real> again = mask_of<Real>::all(false);
-    static_for<E::ng>([&](auto i) SALTUS_INLINE_LAMBDA {
-      constexpr auto info  = guard_of<E, i>;
-      fired[i]             = max(fired[i], due[i]);
-      const Real    now    = x.held.locked[i];
-      const auto    was_up = g[i] >= Real(0.0), is_up = now >= Real(0.0);
-      mask_of<Real> moved = was_up ^ is_up;
-      if constexpr (info.which == falling) moved = moved & was_up;
-      if constexpr (info.which == rising) moved = moved & is_up;
-      moved = moved & (fired[i] < Real(0.5));
-      if constexpr (info.side == unilateral && info.which == falling)
-        moved = moved | ((now < Real(0.0)) & (x.rate[i] <= Real(0.0)));
-      if constexpr (info.side == unilateral && info.which == rising)
-        moved = moved | ((now > Real(0.0)) & (x.rate[i] >= Real(0.0)));
-      due[i] = select(active & moved, Real(1.0), Real(0.0));
-      again  = again | (active & moved);
-      assign_where(active, g[i], now);
+    each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
+      fired[i]         = max(fired[i], due.guard[i]);
+      const auto moved = active & is_due_again<E>(i, g[i], x.held.locked[i], x.rate[i], fired[i]);
+      due.guard[i]     = select(moved, Real(1.0), Real(0.0));
+      again            = again | moved;
+      assign_where(active, g[i], x.held.locked[i]);
     });
+    each<E::form::instants>([&](int i) SALTUS_INLINE_LAMBDA { due.instant[i] = Real(0.0); });
     end_where(x.status, active & (x.events >= tol.max_events), status::event_budget);
-    active = again & (x.status == typename Real::integer(int64(status::interrupted)));
+    active = active & again & is_under_way(x);
   }
   end_where(x.status, active, status::event_loop);
+  look_ahead(x, where);
 }
 
 }  // namespace saltus

@@ -1,19 +1,30 @@
 // y' = f(t, y): a model's functions evaluated over any Real, with the rates of guards and outputs by dual numbers.
+//
+// What the engine integrates may differ from what the model wrote in two ways, and only here:
+//  - backward in time, engine time is minus the model's time, and so is f;
+//  - where an instance slides along a guard (Filippov), f is the convex combination of the fields on both sides whose
+//    guard rate vanishes, and two guards of the engine's own watch for its end.
 #pragma once
 
 #include "model/contract.hpp"
 
 namespace saltus {
 
-template <class Model_>
+template <class Model_, int TimeSign = 1>
 struct ode {
-  using Model                    = Model_;
-  using kinds                    = contract<Model>;
-  static constexpr int states    = kinds::state_count;
-  static constexpr int params    = kinds::parameter_count;
-  static constexpr int discretes = kinds::discrete_count;
-  static constexpr int guards    = kinds::guard_count;
-  static constexpr int outputs   = kinds::output_count;
+  using Model                        = Model_;
+  using kinds                        = contract<Model>;
+  static constexpr int  time_sign    = TimeSign;  ///< model time = time_sign * engine time
+  static constexpr int  states       = kinds::state_count;
+  static constexpr int  params       = kinds::parameter_count;
+  static constexpr int  discretes    = kinds::discrete_count;
+  static constexpr int  model_guards = kinds::guard_count;
+  static constexpr bool slides       = kinds::sliding_count > 0;
+  static constexpr int  leaving_up   = model_guards;      ///< the engine's guard -dg/dt above a surface of sliding
+  static constexpr int  leaving_down = model_guards + 1;  ///< the engine's guard dg/dt below it
+  static constexpr int  guards       = model_guards + (slides ? 2 : 0);
+  static constexpr int  instants     = kinds::instant_count;
+  static constexpr int  outputs      = kinds::output_count;
 
   /// What is held constant through a step: parameters, discrete variables, guard signs (as values at the step's start).
   template <class Real>
@@ -21,6 +32,8 @@ struct ode {
     vec<Real, params>    p;
     vec<Real, discretes> d;
     vec<Real, guards>    locked;
+    Real                 surface;  ///< number of the guard along which the instance slides; -1: none
+    Real                 pull;     ///< while sliding dg/dt = -pull g, so that rounding and local errors do not add up
   };
 
   /// Values and time derivatives along the solution.
@@ -32,23 +45,38 @@ struct ode {
   /// What a component holds that the model forgets to set: a NaN, which is reported as such.
   static constexpr double unset = __builtin_bit_cast(double, 0x7ff8000000000000ll);
 
+  /// Guard i, of the model or of the engine.
+  SALTUS_FN static constexpr detail::guard_traits traits(int i) {
+    if constexpr (model_guards > 0)
+      if (i < model_guards) return guard_traits_of<Model>(i);
+    return {falling, bilateral, false, false, false};
+  }
+
   /// f(t, y)
   template <class Real>
   SALTUS_FN static vec<Real, states> rhs(Real t, const vec<Real, states>& y, const held<Real>& c) {
-    named<typename kinds::state, Real, states> dy;
-    each<states>([&](int i) SALTUS_INLINE_LAMBDA { dy.values[i] = Real(unset); });
-    Model::rhs(point<Model, Real, Real>{t, y, c.p, c.d, c.locked}, dy);
-    return dy.values;
+    if constexpr (slides) {
+      if (any(is_sliding(c))) return slide(t, y, c);
+    }
+    return field(t, y, c);
   }
 
   template <class Real>
   SALTUS_FN static vec<Real, guards> guard_values(Real t, const vec<Real, states>& y, const held<Real>& c) {
-    named<typename kinds::guard, Real, guards> g;
-    if constexpr (guards > 0) {
-      each<guards>([&](int i) SALTUS_INLINE_LAMBDA { g.values[i] = Real(unset); });
-      Model::guards(point<Model, Real, Real>{t, y, c.p, c.d, c.locked}, g);
+    vec<Real, guards> all;
+    if constexpr (model_guards > 0) {
+      const auto g = model_guards_at(t, y, c);
+      each<model_guards>([&](int i) SALTUS_INLINE_LAMBDA { all[i] = g[i]; });
     }
-    return g.values;
+    if constexpr (slides) {
+      vec<Real, states> nowhere;
+      each<states>([&](int i) SALTUS_INLINE_LAMBDA { nowhere[i] = Real(0.0); });
+      rated<Real, guards> r;
+      r.value = all;
+      watch_slides(t, y, nowhere, c, r);
+      all = r.value;
+    }
+    return all;
   }
 
   /// g and dg/dt = dg/dt + dg/dy f (Compere 5.2), the rate by a dual number.
@@ -56,13 +84,14 @@ struct ode {
   SALTUS_FN static rated<Real, guards> guards_along(Real t, const vec<Real, states>& y, const vec<Real, states>& f,
                                                     const held<Real>& c) {
     rated<Real, guards> r;
-    if constexpr (guards > 0) {
-      named<typename kinds::guard, dual<Real>, guards> g;
-      each<guards>([&](int i) SALTUS_INLINE_LAMBDA { g.values[i] = dual<Real>(Real(unset)); });
-      const auto yd = along(y, f);
-      Model::guards(point<Model, dual<Real>, Real>{dual<Real>(t, Real(1.0)), yd, c.p, c.d, c.locked}, g);
-      split(g.values, r);
+    if constexpr (model_guards > 0) {
+      const auto g = model_guards_at(dual<Real>(t, Real(1.0)), along(y, f), c);
+      each<model_guards>([&](int i) SALTUS_INLINE_LAMBDA {
+        r.value[i] = g[i].value;
+        r.rate[i]  = g[i].d[0];
+      });
     }
+    if constexpr (slides) watch_slides(t, y, f, c, r);
     return r;
   }
 
@@ -74,8 +103,11 @@ struct ode {
       named<typename kinds::output, dual<Real>, outputs> out;
       each<outputs>([&](int i) SALTUS_INLINE_LAMBDA { out.values[i] = dual<Real>(Real(unset)); });
       const auto yd = along(y, f);
-      Model::outputs(point<Model, dual<Real>, Real>{dual<Real>(t, Real(1.0)), yd, c.p, c.d, c.locked}, out);
-      split(out.values, r);
+      Model::outputs(point_at(dual<Real>(t, Real(1.0)), yd, c), out);
+      each<outputs>([&](int i) SALTUS_INLINE_LAMBDA {
+        r.value[i] = out.values[i].value;
+        r.rate[i]  = out.values[i].d[0];
+      });
     }
     return r;
   }
@@ -85,24 +117,141 @@ struct ode {
     named<typename kinds::output, Real, outputs> out;
     if constexpr (outputs > 0) {
       each<outputs>([&](int i) SALTUS_INLINE_LAMBDA { out.values[i] = Real(unset); });
-      Model::outputs(point<Model, Real, Real>{t, y, c.p, c.d, c.locked}, out);
+      Model::outputs(point_at(t, y, c), out);
     }
     return out.values;
   }
 
- private:
+  /// Engine time at which each instant comes next after t.
   template <class Real>
-  SALTUS_FN static vec<dual<Real>, states> along(const vec<Real, states>& y, const vec<Real, states>& f) {
-    vec<dual<Real>, states> r;
-    each<states>([&](int i) SALTUS_INLINE_LAMBDA { r[i] = dual<Real>(y[i], f[i]); });
-    return r;
+  SALTUS_FN static vec<Real, instants> next_instants(Real t, const vec<Real, states>& y, const held<Real>& c) {
+    schedule<Model, Real, time_sign> when;
+    when.t = model_time(t);
+    each<instants>([&](int i) SALTUS_INLINE_LAMBDA { when.next[i] = Real(limits<scalar_of<Real>>::largest); });
+    if constexpr (instants > 0) Model::instants(point_at(t, y, c), when);
+    return when.next;
   }
-  template <class Real, int N>
-  SALTUS_FN static void split(const vec<dual<Real>, N>& from, rated<Real, N>& to) {
-    each<N>([&](int i) SALTUS_INLINE_LAMBDA {
-      to.value[i] = from[i].value;
-      to.rate[i]  = from[i].d[0];
+
+  template <class Real>
+  SALTUS_FN static Real max_step(Real t, const vec<Real, states>& y, const held<Real>& c) {
+    return Model::max_step(point_at(t, y, c));
+  }
+
+  template <class Value>
+  SALTUS_FN static Value model_time(Value t) {
+    if constexpr (time_sign > 0) return t;
+    else return -t;
+  }
+
+  template <class Real>
+  SALTUS_FN static mask_of<Real> is_sliding(const held<Real>& c) {
+    return c.surface >= Real(0.0);
+  }
+
+  /// Rates of the guard of the surface along the fields above and below it.
+  template <class Value>
+  struct surface_rates {
+    Value up, down;
+  };
+
+  /// The model's fields on both sides of a surface, and the rates of its guard along them. `surface` as in `held`.
+  template <class Value, class Real>
+  struct both_sides {
+    vec<Value, states>   up, down;
+    surface_rates<Value> rate;
+    Value                g;
+
+    SALTUS_FN both_sides(Value t, const vec<Value, states>& y, const held<Real>& c, Real surface) {
+      auto above = c, below = c;
+      each_surface([&](int i) SALTUS_INLINE_LAMBDA {
+        const auto here = surface == Real(static_cast<double>(i));
+        above.locked[i] = select(here, Real(1.0), c.locked[i]);
+        below.locked[i] = select(here, Real(-1.0), c.locked[i]);
+      });
+      up            = field(t, y, above);
+      down          = field(t, y, below);
+      const auto gu = model_guards_at(dual<Value>(t, Value(1.0)), along(y, up), above);
+      const auto gd = model_guards_at(dual<Value>(t, Value(1.0)), along(y, down), below);
+      g = rate.up = rate.down = Value(0.0);
+      each_surface([&](int i) SALTUS_INLINE_LAMBDA {
+        const auto here = surface == Real(static_cast<double>(i));
+        g               = select(here, gu[i].value, g);
+        rate.up         = select(here, gu[i].d[0], rate.up);
+        rate.down       = select(here, gd[i].d[0], rate.down);
+      });
+    }
+  };
+
+  /// body(i) for every guard along which the model may slide.
+  template <class F>
+  SALTUS_FN static void each_surface(F&& body) {
+    each<model_guards>([&](int i) SALTUS_INLINE_LAMBDA {
+      if (traits(i).slides) body(i);
     });
+  }
+
+ private:
+  template <class Value, class Real>
+  SALTUS_FN static point<Model, Value, Real> point_at(Value t, const vec<Value, states>& y, const held<Real>& c) {
+    return {model_time(t), y, c.p, c.d, c.locked.data};
+  }
+
+  /// The model's own right-hand side, in engine time.
+  template <class Value, class Real>
+  SALTUS_FN static vec<Value, states> field(Value t, const vec<Value, states>& y, const held<Real>& c) {
+    named<typename kinds::state, Value, states> dy;
+    each<states>([&](int i) SALTUS_INLINE_LAMBDA { dy.values[i] = Value(unset); });
+    Model::rhs(point_at(t, y, c), dy);
+    if constexpr (time_sign < 0) each<states>([&](int i) SALTUS_INLINE_LAMBDA { dy.values[i] = -dy.values[i]; });
+    return dy.values;
+  }
+
+  template <class Value, class Real>
+  SALTUS_FN static vec<Value, model_guards> model_guards_at(Value t, const vec<Value, states>& y, const held<Real>& c) {
+    named<typename kinds::guard, Value, model_guards> g;
+    each<model_guards>([&](int i) SALTUS_INLINE_LAMBDA { g.values[i] = Value(unset); });
+    Model::guards(point_at(t, y, c), g);
+    return g.values;
+  }
+
+  /// Filippov's field alpha f_up + (1 - alpha) f_down with dg/dt = -pull g, in the lanes that slide; f in the others.
+  template <class Real>
+  SALTUS_FN_COLD static vec<Real, states> slide(Real t, const vec<Real, states>& y, const held<Real>& c) {
+    const both_sides<Real, Real> s(t, y, c, c.surface);
+    const Real                   alpha = (s.rate.down + c.pull * s.g) / (s.rate.down - s.rate.up);
+    vec<Real, states>            f;
+    each<states>([&](int i) SALTUS_INLINE_LAMBDA {
+      f[i] = select(is_sliding(c), fma(alpha, s.up[i] - s.down[i], s.down[i]), s.up[i]);
+    });
+    return f;
+  }
+
+  /// Fills in the engine's guards: while sliding, both are positive until one of the sides no longer pushes onto the
+  /// surface, whose own guard stands still. Their rates need second derivatives: duals of duals.
+  template <class Real>
+  SALTUS_FN static void watch_slides(Real t, const vec<Real, states>& y, const vec<Real, states>& f,
+                                     const held<Real>& c, rated<Real, guards>& r) {
+    const auto sliding  = is_sliding(c);
+    r.value[leaving_up] = r.value[leaving_down] = Real(1.0);
+    r.rate[leaving_up] = r.rate[leaving_down] = Real(0.0);
+    if (none(sliding)) return;
+    const both_sides<dual<Real>, Real> s(dual<Real>(t, Real(1.0)), along(y, f), c, c.surface);
+    r.value[leaving_up]   = select(sliding, -s.rate.up.value, Real(1.0));
+    r.rate[leaving_up]    = select(sliding, -s.rate.up.d[0], Real(0.0));
+    r.value[leaving_down] = select(sliding, s.rate.down.value, Real(1.0));
+    r.rate[leaving_down]  = select(sliding, s.rate.down.d[0], Real(0.0));
+    each_surface([&](int i) SALTUS_INLINE_LAMBDA {
+      const auto here = c.surface == Real(static_cast<double>(i));
+      r.value[i]      = select(here, c.locked[i], r.value[i]);
+      r.rate[i]       = select(here, Real(0.0), r.rate[i]);
+    });
+  }
+
+  template <class Value>
+  SALTUS_FN static vec<dual<Value>, states> along(const vec<Value, states>& y, const vec<Value, states>& f) {
+    vec<dual<Value>, states> r;
+    each<states>([&](int i) SALTUS_INLINE_LAMBDA { r[i] = dual<Value>(y[i], f[i]); });
+    return r;
   }
 };
 

@@ -134,6 +134,19 @@ SALTUS_FN Real error_norm_squared(const stages<Method, Real, n>& s, Real rtol, c
   }
 }
 
+/// The local error of a step as its embedded formula estimates it, component by component: |h e_i|.
+template <class Method, class Real, int n>
+SALTUS_FN vec<Real, n> local_error(const stages<Method, Real, n>& s) {
+  vec<Real, n> r;
+  if constexpr (Method::embedded_order > 0) {
+    const auto e = detail::slope_of_error<Method, 0, Method::stages>(s.k);
+    each<n>([&](int i) SALTUS_INLINE_LAMBDA { r[i] = abs(s.h * e[i]); });
+  } else {
+    each<n>([&](int i) SALTUS_INLINE_LAMBDA { r[i] = Real(0.0); });
+  }
+  return r;
+}
+
 /// The solution between the ends of a step: cubic Hermite plus the method's own terms, in Hairer's nested form
 ///   y(s) = y0 + s (D + (1-s) (F1 + s (F2 + (1-s) (F3 + s (F4 + (1-s) (F5 + s F6)))))),  s in [0, 1].
 template <class Method, class Real, int n>

@@ -1,11 +1,12 @@
 // What a model is: the names it declares, the functions it may write, and the point at which they are evaluated.
 //
-// A model is a struct named like its file. It declares up to five enumerations with a list each,
+// A model is a struct named like its file. It declares up to six enumerations with a list each,
 //
 //     enum state     { ... };  static constexpr saltus::variable<state>     state_list[]     = {{id, default, unit, about}, ...};
 //     enum parameter { ... };  static constexpr saltus::variable<parameter> parameter_list[] = ...
 //     enum discrete  { ... };  static constexpr saltus::variable<discrete>  discrete_list[]  = ...
 //     enum guard     { ... };  static constexpr saltus::crossing<guard>     guard_list[]     = {{id, direction, sidedness, about}, ...};
+//     enum instant   { ... };  static constexpr saltus::timed<instant>      instant_list[]   = {{id, about}, ...};
 //     enum output    { ... };  static constexpr saltus::derived<output>     output_list[]    = {{id, unit, about}, ...};
 //
 // (only `state` is compulsory), and writes the functions
@@ -13,18 +14,25 @@
 //     static void initial(auto& at);                          // at[state] = ...; may depend on parameters and time
 //     static void rhs(const auto& at, auto& dy);              // dy[state] = ...
 //     static void guards(const auto& at, auto& g);            // g[guard] = ...
+//     static void instants(const auto& at, auto& when);       // when.at(instant, time), when.every(instant, period, first)
 //     static void outputs(const auto& at, auto& out);         // out[output] = ...
 //     static void transition(auto& now);                      // at an event: if (now.due(guard)) now[state] = ...
 //     static void mode(auto& now);                            // discrete variables from guard signs: now.above(guard)
+//     static void rest(auto& now);                            // where events accumulate: the state at their limit
 //     static auto max_step(const auto& at);                   // the longest step at which the guards can be trusted
 //
-// `rhs` is compulsory. A model with guards but no `transition` uses their signs (at.above) or only logs the events. `initial`, `rhs`, `guards`, `outputs` and `max_step` run
-// for several instances at once: a condition on a value is `select(condition, a, b)`. `transition` and `mode` run for one
-// instance: an ordinary `if` is right there. docs/add_a_problem.md is the tutorial.
+// `rhs` is compulsory. A model with guards but no `transition` uses their signs (at.above) or only logs the events.
+// `initial`, `rhs`, `guards`, `instants`, `outputs` and `max_step` run for several instances at once: a condition on a value
+// is `select(condition, a, b)`. `transition`, `mode` and `rest` run for one instance: an ordinary `if` is right there.
+//
+// Many alike are a family: saltus::variable<state>{height, 1.0, "m", "..."}.of(100), whose members are at(height, i),
+// dy(height, i), now.due(contact, i), and are called height_0 ... height_99 outside; the next enumerator counts on from
+// there: enum state { height, velocity = height + 100 }. docs/add_a_problem.md is the tutorial.
 #pragma once
 
 #include "abi.hpp"
 #include "number/dual.hpp"
+#include "number/math.hpp"
 
 namespace saltus {
 
@@ -44,6 +52,14 @@ struct variable {
   double      value;
   const char* unit;
   const char* about;
+  int         count = 1;
+
+  /// A family of n alike.
+  constexpr variable of(int n) const {
+    variable r = *this;
+    r.count    = n;
+    return r;
+  }
 };
 
 /// A guard: g crosses zero in `direction`.
@@ -53,7 +69,38 @@ struct crossing {
   saltus::direction which;
   saltus::sidedness side;
   const char*       about;
-  saltus::ending    ends = continues;
+  saltus::ending    ends           = continues;
+  bool              may_slide      = false;
+  bool              only_condition = false;
+  int               count          = 1;
+
+  /// A family of n alike.
+  constexpr crossing of(int n) const {
+    crossing r = *this;
+    r.count    = n;
+    return r;
+  }
+  /// The right-hand side switches with this guard's sign (at.above), and where both sides push onto g = 0 the solution
+  /// slides along it (Filippov). Direction both, bilateral.
+  constexpr crossing sliding() const {
+    crossing r  = *this;
+    r.may_slide = true;
+    return r;
+  }
+  /// This guard's sign matters only to `mode`: where it crosses and no discrete variable changes, nothing happens.
+  constexpr crossing condition() const {
+    crossing r       = *this;
+    r.only_condition = true;
+    return r;
+  }
+};
+
+/// An instant known beforehand; `instants` gives its times.
+template <class Id>
+struct timed {
+  Id          id;
+  const char* about;
+  int         count = 1;
 };
 
 /// An output: computed from the point, never integrated.
@@ -62,6 +109,14 @@ struct derived {
   Id          id;
   const char* unit;
   const char* about;
+  int         count = 1;
+
+  /// A family of n alike.
+  constexpr derived of(int n) const {
+    derived r = *this;
+    r.count   = n;
+    return r;
+  }
 };
 
 namespace detail {
@@ -69,18 +124,25 @@ namespace detail {
 enum class no_parameter : int {};
 enum class no_discrete : int {};
 enum class no_guard : int {};
+enum class no_instant : int {};
 enum class no_output : int {};
 
+/// Members of all families of a list.
 template <class T, int N>
-constexpr int count_of(const T (&)[N]) {
-  return N;
+constexpr int count_of(const T (&list)[N]) {
+  int sum = 0;
+  for (int i = 0; i < N; ++i) sum += list[i].count;
+  return sum;
 }
 
-/// True if entry i of the list names enumerator i: the list and the enumeration cannot drift apart.
+/// True if the families follow one another without a gap: the list and the enumeration cannot drift apart.
 template <class T, int N>
 constexpr bool in_order(const T (&list)[N]) {
-  for (int i = 0; i < N; ++i)
-    if (static_cast<int>(list[i].id) != i) return false;
+  int next = 0;
+  for (int i = 0; i < N; ++i) {
+    if (static_cast<int>(list[i].id) != next || list[i].count < 1) return false;
+    next += list[i].count;
+  }
   return true;
 }
 
@@ -107,6 +169,7 @@ struct kinds {
   SALTUS_KIND(parameter)
   SALTUS_KIND(discrete)
   SALTUS_KIND(guard)
+  SALTUS_KIND(instant)
   SALTUS_KIND(output)
 #undef SALTUS_KIND
   static_assert(
@@ -119,7 +182,74 @@ struct kinds {
                 "the entries of state_list must stand in the order of enum state, each once");
 };
 
+/// What the engine must know of a guard.
+struct guard_traits {
+  direction which;
+  sidedness side;
+  bool      terminal, slides, condition;
+};
+
+template <class Model, int N>
+struct guard_table {
+  guard_traits of[N > 0 ? N : 1];
+};
+
+template <class Model, int N>
+constexpr guard_table<Model, N> make_guard_table() {
+  guard_table<Model, N> r{};
+  if constexpr (N > 0) {
+    int at = 0;
+    for (const auto& g : Model::guard_list)
+      for (int i = 0; i < g.count; ++i)
+        r.of[at++] = {g.which, g.side, g.ends == ending::terminal, g.may_slide, g.only_condition};
+  }
+  return r;
+}
+
+template <class Model, int N>
+constexpr int count_sliding() {
+  int n = 0;
+  if constexpr (N > 0)
+    for (const auto& g : Model::guard_list) n += g.may_slide ? g.count : 0;
+  return n;
+}
+template <class Model, int N>
+constexpr bool sliding_is_right() {
+  if constexpr (N > 0)
+    for (const auto& g : Model::guard_list)
+      if (g.may_slide && (g.which != both || g.side != bilateral)) return false;
+  return true;
+}
+template <class Model, int N>
+constexpr bool has_conditions() {
+  if constexpr (N > 0)
+    for (const auto& g : Model::guard_list)
+      if (g.only_condition) return true;
+  return false;
+}
+
+/// Default value of member i of a list of families.
+template <class T, int N>
+struct default_values {
+  double of[N > 0 ? N : 1];
+};
+template <int Count, class T, int N>
+constexpr default_values<T, Count> defaults_of(const T (&list)[N]) {
+  default_values<T, Count> r{};
+  int                      at = 0;
+  for (const auto& v : list)
+    for (int i = 0; i < v.count; ++i) r.of[at++] = v.value;
+  return r;
+}
+
 }  // namespace detail
+
+/// Guard i of a model: constant where i is.
+template <class Model>
+SALTUS_FN constexpr detail::guard_traits guard_traits_of(int i) {
+  constexpr auto table = detail::make_guard_table<Model, detail::kinds<Model>::guard_count>();
+  return table.of[i];
+}
 
 /// A vector addressed by enumerators of one kind: what `rhs`, `guards` and `outputs` fill in.
 template <class Id, class Real, int N>
@@ -127,10 +257,12 @@ struct named {
   vec<Real, N>          values;
   SALTUS_FN Real&       operator[](Id i) { return values[static_cast<int>(i)]; }
   SALTUS_FN const Real& operator[](Id i) const { return values[static_cast<int>(i)]; }
+  /// Member k of a family.
+  SALTUS_FN Real& operator()(Id i, int k) { return values[static_cast<int>(i) + k]; }
 };
 
 /// Where a model's functions are evaluated: time, states, parameters, discrete variables and the locked guard signs, each
-/// by its enumerator: at[velocity], at[restitution], at.t, at.above(impact).
+/// by its enumerator: at[velocity], at[restitution], at.t, at.above(impact); members of families by at(height, i).
 /// `Value` is the type of t and y (a dual while rates are taken), `Real` that of what is constant through a step.
 template <class Model, class Value, class Real>
 struct point {
@@ -139,15 +271,22 @@ struct point {
   const vec<Value, kinds::state_count>&    y;
   const vec<Real, kinds::parameter_count>& p;
   const vec<Real, kinds::discrete_count>&  d;
-  const vec<Real, kinds::guard_count>&     locked;  ///< guard values at the start of the step (discontinuity locking)
+  const Real*                              locked;  ///< guard values at the start of the step (discontinuity locking)
 
   SALTUS_FN const Value& operator[](typename kinds::state i) const { return y[i]; }
   SALTUS_FN const Real&  operator[](typename kinds::parameter i) const { return p[static_cast<int>(i)]; }
   SALTUS_FN const Real&  operator[](typename kinds::discrete i) const { return d[static_cast<int>(i)]; }
+  SALTUS_FN const Value& operator()(typename kinds::state i, int k) const { return y[i + k]; }
+  SALTUS_FN const Real&  operator()(typename kinds::parameter i, int k) const { return p[static_cast<int>(i) + k]; }
+  SALTUS_FN const Real&  operator()(typename kinds::discrete i, int k) const { return d[static_cast<int>(i) + k]; }
   /// A discrete variable read as a switch.
-  SALTUS_FN mask_of<Real> is_on(typename kinds::discrete i) const { return d[static_cast<int>(i)] > Real(0.5); }
+  SALTUS_FN mask_of<Real> is_on(typename kinds::discrete i, int k = 0) const {
+    return d[static_cast<int>(i) + k] > Real(0.5);
+  }
   /// L of Compere 5.3, held through the step: was g >= 0 when the step began?
-  SALTUS_FN mask_of<Real> above(typename kinds::guard i) const { return locked[static_cast<int>(i)] >= Real(0.0); }
+  SALTUS_FN mask_of<Real> above(typename kinds::guard i, int k = 0) const {
+    return locked[static_cast<int>(i) + k] >= Real(0.0);
+  }
 };
 
 /// The starting point, as `initial` sees it: states may be written.
@@ -162,28 +301,69 @@ struct start {
   SALTUS_FN Real&       operator[](typename kinds::state i) { return y[i]; }
   SALTUS_FN Real&       operator[](typename kinds::discrete i) { return d[static_cast<int>(i)]; }
   SALTUS_FN const Real& operator[](typename kinds::parameter i) const { return p[static_cast<int>(i)]; }
+  SALTUS_FN Real&       operator()(typename kinds::state i, int k) { return y[i + k]; }
+  SALTUS_FN Real&       operator()(typename kinds::discrete i, int k) { return d[static_cast<int>(i) + k]; }
+  SALTUS_FN const Real& operator()(typename kinds::parameter i, int k) const { return p[static_cast<int>(i) + k]; }
 };
 
-/// One instance at one event, as `transition` and `mode` see it. `Real` is a pack of one: conditions are ordinary `if`s.
+/// The timetable of an instance, as `instants` fills it in: for every instant the next of its times after `t`.
+/// Sign is -1 in a run backward in time, where the next time is an earlier one.
+template <class Model, class Real, int Sign>
+struct schedule {
+  using kinds = detail::kinds<Model>;
+  Real                            t;     ///< the model's time
+  vec<Real, kinds::instant_count> next;  ///< Sign times the next time
+
+  /// The instant comes at `time`; called again, at that time too.
+  SALTUS_FN void at(typename kinds::instant i, Real time) {
+    Real& n = next[static_cast<int>(i)];
+    n       = select((Real(Sign) * time > Real(Sign) * t) & (Real(Sign) * time < n), Real(Sign) * time, n);
+  }
+  /// The instant comes at first + k period, k = 0, 1, 2, ...; each time is that product to one rounding.
+  SALTUS_FN void every(typename kinds::instant i, Real period, Real first = Real(0.0)) {
+    const Real k = floor((t - first) / period);
+    for (int j = -1; j <= 2; ++j) {
+      const Real number = k + Real(static_cast<double>(j));
+      at(i, select(number >= Real(0.0), fma(number, period, first), t));
+    }
+    if constexpr (Sign > 0) at(i, first);
+  }
+};
+
+/// One instance at one event, as `transition`, `mode` and `rest` see it. `Real` is a pack of one: conditions are ordinary
+/// `if`s.
 template <class Model, class Real>
 struct event {
   using kinds = detail::kinds<Model>;
-  Real                                     t;
-  vec<Real, kinds::state_count>&           y;
-  const vec<Real, kinds::parameter_count>& p;
-  vec<Real, kinds::discrete_count>&        d;
-  vec<Real, kinds::guard_count>            g;      ///< guard values at this moment
-  vec<Real, kinds::guard_count>            fired;  ///< 1 for every guard that is due now
-  bool                                     stopped = false;
+  Real                                                 t;
+  vec<Real, kinds::state_count>&                       y;
+  const vec<Real, kinds::parameter_count>&             p;
+  vec<Real, kinds::discrete_count>&                    d;
+  vec<Real, kinds::guard_count>                        g;      ///< guard values at this moment
+  vec<Real, kinds::guard_count + kinds::instant_count> fired;  ///< 1 for every guard and instant that is due now
+  bool                                                 stopped = false;
 
   SALTUS_FN Real&       operator[](typename kinds::state i) { return y[i]; }
   SALTUS_FN Real&       operator[](typename kinds::discrete i) { return d[static_cast<int>(i)]; }
   SALTUS_FN const Real& operator[](typename kinds::parameter i) const { return p[static_cast<int>(i)]; }
-  SALTUS_FN bool        is_on(typename kinds::discrete i) const { return bool(d[static_cast<int>(i)] > Real(0.5)); }
+  SALTUS_FN Real&       operator()(typename kinds::state i, int k) { return y[i + k]; }
+  SALTUS_FN Real&       operator()(typename kinds::discrete i, int k) { return d[static_cast<int>(i) + k]; }
+  SALTUS_FN const Real& operator()(typename kinds::parameter i, int k) const { return p[static_cast<int>(i) + k]; }
+  SALTUS_FN bool        is_on(typename kinds::discrete i, int k = 0) const {
+           return bool(d[static_cast<int>(i) + k] > Real(0.5));
+  }
   /// Is this guard one of those that fire now? All that are due at the located time are, together, once.
-  SALTUS_FN bool due(typename kinds::guard i) const { return bool(fired[static_cast<int>(i)] > Real(0.5)); }
+  SALTUS_FN bool due(typename kinds::guard i, int k = 0) const {
+    return bool(fired[static_cast<int>(i) + k] > Real(0.5));
+  }
+  /// Is it this instant now?
+  SALTUS_FN bool due(typename kinds::instant i) const {
+    return bool(fired[kinds::guard_count + static_cast<int>(i)] > Real(0.5));
+  }
   /// The sign of a guard: is g >= 0?
-  SALTUS_FN bool above(typename kinds::guard i) const { return bool(g[static_cast<int>(i)] >= Real(0.0)); }
+  SALTUS_FN bool above(typename kinds::guard i, int k = 0) const {
+    return bool(g[static_cast<int>(i) + k] >= Real(0.0));
+  }
   /// Ends this instance here, with status `stopped`.
   SALTUS_FN void stop() { stopped = true; }
 };
@@ -201,19 +381,33 @@ struct contract : detail::kinds<Model> {
   static constexpr bool has_initial    = requires(start<Model, one> & s) { Model::initial(s); };
   static constexpr bool has_rhs        = requires(const at& a, rates& dy) { Model::rhs(a, dy); };
   static constexpr bool has_guards     = requires(const at& a, signs& g) { Model::guards(a, g); };
+  static constexpr bool has_instants   = requires(const at& a, schedule<Model, one, 1>& w) { Model::instants(a, w); };
   static constexpr bool has_outputs    = requires(const at& a, outs& o) { Model::outputs(a, o); };
   static constexpr bool has_transition = requires(event<Model, one> & e) { Model::transition(e); };
   static constexpr bool has_mode       = requires(event<Model, one> & e) { Model::mode(e); };
+  static constexpr bool has_rest       = requires(event<Model, one> & e) { Model::rest(e); };
   static constexpr bool has_max_step   = requires(const at& a) { Model::max_step(a); };
+  static constexpr int  sliding_count  = detail::count_sliding<Model, kinds::guard_count>();
+  static constexpr bool has_conditions = detail::has_conditions<Model, kinds::guard_count>();
 
   static_assert(has_rhs, "the model has no right-hand side: write static void rhs(const auto& at, auto& dy)");
   static_assert(kinds::guard_count == 0 || has_guards,
                 "the model lists guards but does not compute them: write static void guards(const auto& at, auto& g)");
   static_assert(kinds::guard_count > 0 || !has_guards,
                 "the model computes guards but does not list them: add enum guard { ... }; and guard_list[]");
+  static_assert(kinds::instant_count == 0 || has_instants,
+                "the model lists instants but gives no times: write static void instants(const auto& at, auto& when)");
   static_assert(
-      !has_transition || kinds::guard_count > 0,
-      "the model has a transition but no guard that could lead to it: add enum guard { ... }; and guard_list[]");
+      kinds::instant_count > 0 || !has_instants,
+      "the model gives times of instants but does not list them: add enum instant { ... }; and instant_list[]");
+  static_assert(!has_transition || kinds::guard_count > 0 || kinds::instant_count > 0,
+                "the model has a transition but no guard or instant that could lead to it: add enum guard { ... }; and "
+                "guard_list[]");
+  static_assert(detail::sliding_is_right<Model, kinds::guard_count>(),
+                "a guard on which the solution may slide must be bilateral with direction both");
+  static_assert(
+      !has_conditions || has_mode,
+      "a guard that is only a condition needs a mode that it could change: write static void mode(auto& now)");
   static_assert(
       kinds::output_count == 0 || has_outputs,
       "the model lists outputs but does not compute them: write static void outputs(const auto& at, auto& out)");

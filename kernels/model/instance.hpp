@@ -20,22 +20,39 @@ struct reduction {
   static constexpr int    index     = Index;
 };
 
+/// How steps are searched for roots of guards (event/detect.hpp, event/certify.hpp).
+enum class detection { hermite, certified };
+
+/// What changes the code of a unit beyond model, method and arithmetic.
+struct options {
+  norm_kind       norm            = norm_kind::rms;
+  controller_kind controller      = controller_kind::pi;
+  detection       detect          = detection::hermite;
+  bool            fixed_steps     = false;  ///< constant step, no error control
+  bool            samples         = false;  ///< a time grid is recorded
+  bool            backward        = false;  ///< t_end lies before t_begin
+  bool            guards_in_error = false;  ///< guards take part in the error control (Mao and Petzold 3.1.2)
+  bool            inject          = false;  ///< artificial exceptions, for tests
+};
+
 /// What is compiled together: a model, a method, an arithmetic, and what is to be observed.
-template <class Model_, class Method_, class T_, norm_kind Norm_, controller_kind Controller_, bool Fixed_,
-          bool Samples_, class... Reductions>
+template <class Model_, class Method_, class T_, options Options, class... Reductions>
 struct engine {
   using Model  = Model_;
   using Method = Method_;
   using T      = T_;
-  using form   = ode<Model>;
+  using form   = ode<Model, Options.backward ? -1 : 1>;
 
-  static constexpr norm_kind       norm        = Norm_;
-  static constexpr controller_kind controller  = Controller_;
-  static constexpr bool            fixed_steps = Fixed_;    ///< constant step, no error control
-  static constexpr bool            samples     = Samples_;  ///< a time grid is recorded
-  static constexpr int             n           = form::states;
-  static constexpr int             ng          = form::guards;
-  static constexpr int             reductions  = sizeof...(Reductions);
+  static constexpr norm_kind       norm            = Options.norm;
+  static constexpr controller_kind controller      = Options.controller;
+  static constexpr bool            certified       = Options.detect == detection::certified;
+  static constexpr bool            fixed_steps     = Options.fixed_steps;
+  static constexpr bool            samples         = Options.samples;
+  static constexpr bool            guards_in_error = Options.guards_in_error && form::guards > 0;
+  static constexpr bool            inject          = Options.inject;
+  static constexpr int             n               = form::states;
+  static constexpr int             ng              = form::guards;
+  static constexpr int             reductions      = sizeof...(Reductions);
 
   /// body(reduction type instance, constant index) for every reduction.
   template <class F>
@@ -44,7 +61,7 @@ struct engine {
     (body(Reductions{}, j++), ...);
   }
 
-  static_assert(Fixed_ || Method::embedded_order > 0,
+  static_assert(Options.fixed_steps || Method::embedded_order > 0,
                 "this method has no error estimate: give a fixed step (step = ...) or choose another method");
 };
 
@@ -53,8 +70,9 @@ template <class E, class Real>
 struct tolerances {
   Real                   rtol;
   vec<Real, E::n>        atol;
-  Real                   event_tol, fixed_step;
+  Real                   event_tol, fixed_step, concurrency_time, concurrency_value, zeno_part;
   typename Real::integer max_steps, max_events;
+  bool                   surer;  ///< rescue: events are located by bracketing alone
 };
 
 template <class E, class Real>
@@ -68,14 +86,21 @@ struct instance {
   vec<Real, E::ng>                      rate;  ///< dg/dt there
 
   // the step to come
-  Real                 h, h_max, t_begin, t_end;
-  control_memory<Real> memory;
+  Real                         h, h_max, t_begin, t_end;
+  vec<Real, E::form::instants> next_instant;  ///< when each instant comes next
+  Real                         t_stop;        ///< the first of them, or t_end: no step goes beyond
+  control_memory<Real>         memory;
+
+  // accumulating events (event/accumulate.hpp)
+  Real    watch_time, watch_interval, watch_ratio;
+  integer watched, watch_streak, watch_others;
 
   // what is observed
   Real                     next_sample;
   vec<Real, E::reductions> reduced;
 
   integer slot, sample, steps, rejected, evaluations, events, status;
+  integer corrections, misordered, phantoms, undetermined;
 
   // The one list of what an instance is: body(field of a, field of b) for every number kept. Sailing changes only the
   // first of the two parts.
@@ -91,6 +116,7 @@ struct instance {
       body(a.rate[i], b.rate[i]);
     });
     body(a.h, b.h);
+    body(a.held.pull, b.held.pull);
     body(a.memory.log_error, b.memory.log_error);
     body(a.memory.log_ratio, b.memory.log_ratio);
     body(a.memory.refused, b.memory.refused);
@@ -102,9 +128,15 @@ struct instance {
     each_sailed_real(a, b, body);
     each<E::form::params>([&](int i) SALTUS_INLINE_LAMBDA { body(a.held.p[i], b.held.p[i]); });
     each<E::form::discretes>([&](int i) SALTUS_INLINE_LAMBDA { body(a.held.d[i], b.held.d[i]); });
+    body(a.held.surface, b.held.surface);
     body(a.h_max, b.h_max);
     body(a.t_begin, b.t_begin);
     body(a.t_end, b.t_end);
+    each<E::form::instants>([&](int i) SALTUS_INLINE_LAMBDA { body(a.next_instant[i], b.next_instant[i]); });
+    body(a.t_stop, b.t_stop);
+    body(a.watch_time, b.watch_time);
+    body(a.watch_interval, b.watch_interval);
+    body(a.watch_ratio, b.watch_ratio);
   }
   template <class A, class B, class F>
   SALTUS_FN static void each_sailed_integer(A& a, B& b, F&& body) {
@@ -119,10 +151,17 @@ struct instance {
     each_sailed_integer(a, b, body);
     body(a.slot, b.slot);
     body(a.events, b.events);
+    body(a.corrections, b.corrections);
+    body(a.misordered, b.misordered);
+    body(a.phantoms, b.phantoms);
+    body(a.undetermined, b.undetermined);
+    body(a.watched, b.watched);
+    body(a.watch_streak, b.watch_streak);
+    body(a.watch_others, b.watch_others);
   }
-  static constexpr int real_count =
-      1 + 2 * E::n + E::form::params + E::form::discretes + 2 * E::ng + 4 + 3 + 1 + E::reductions;
-  static constexpr int integer_count = 7;
+  static constexpr int real_count = 1 + 2 * E::n + E::form::params + E::form::discretes + E::form::instants +
+                                    2 * E::ng + 7 + 3 + 3 + 1 + E::reductions;
+  static constexpr int integer_count = 14;
 };
 
 /// lanes[lane] = record.
@@ -159,6 +198,26 @@ template <class Integer, class Mask>
 SALTUS_FN void end_where(Integer& current, Mask m, status why) {
   const auto running = current == Integer(int64(status::interrupted));
   current            = select(m & running, Integer(int64(why)), current);
+}
+
+/// The first instant to come.
+template <class E, class Real>
+SALTUS_FN Real first_instant(const instance<E, Real>& x) {
+  Real first = Real(limits<typename E::T>::largest);
+  each<E::form::instants>([&](int i) SALTUS_INLINE_LAMBDA { first = min(first, x.next_instant[i]); });
+  return first;
+}
+/// Is an instant due at t?
+template <class E, class Real>
+SALTUS_FN mask_of<Real> at_instant(const instance<E, Real>& x, Real t) {
+  if constexpr (E::form::instants > 0) return first_instant(x) <= t;
+  else return mask_of<Real>::all(false);
+}
+
+/// Lanes that have no verdict yet.
+template <class E, class Real>
+SALTUS_FN mask_of<Real> is_under_way(const instance<E, Real>& x) {
+  return x.status == typename Real::integer(int64(status::interrupted));
 }
 
 }  // namespace saltus

@@ -21,6 +21,8 @@ enum class status : unsigned char {
   not_run        = 9,
   interrupted    = 10,
   guard_violated = 11,
+  zeno           = 12,
+  two_slides     = 13,
 };
 
 enum class status_group : unsigned char {
@@ -65,12 +67,21 @@ inline constexpr status_row status_table[] = {
      status_group::not_finished},
     {status::guard_violated, "guard_violated", "was beyond a unilateral guard and moving further away from it",
      "start on the guard's own side, or declare the guard bilateral if it may be passed", status_group::failed},
+    {status::zeno, "zeno", "infinitely many events before a finite time; t_final is their limit",
+     "give the model a resting mode: static void rest(auto& now)", status_group::failed},
+    {status::two_slides, "two_slides", "reached a point where it would slide along two guards at once",
+     "smooth one of the two switches, or give the model a mode of its own there", status_group::failed},
 };
 
 inline constexpr int status_count = sizeof(status_table) / sizeof(status_table[0]);
 
 /// True if the instance reached its end, by itself or by a terminal guard.
 SALTUS_FN constexpr bool is_ok(status s) { return s == status::finished || s == status::stopped; }
+
+/// True if a surer integrator might go on from the last accepted point: what stopped the lanes was numerical.
+SALTUS_FN constexpr bool rescuable(status s) {
+  return s == status::not_located || s == status::step_too_small || s == status::not_finite;
+}
 
 namespace detail {
 constexpr bool status_table_is_right() {

@@ -236,6 +236,15 @@ struct pack {
     else return from(__builtin_convertvector(a.v, native));
 #endif
   }
+  /// The nearest integer towards zero.
+  SALTUS_FN friend integer to_integer(pack a) {
+#if defined(__CUDACC_RTC__)
+    return integer::from(static_cast<integer_of<T>>(a.v));
+#else
+    if constexpr (W == 1) return integer::from(static_cast<integer_of<T>>(a.v));
+    else return integer::from(__builtin_convertvector(a.v, typename integer::native));
+#endif
+  }
   static constexpr integer_of<T> sign_bit =
       sizeof(T) == 8 ? static_cast<integer_of<T>>(1ull << 63) : static_cast<integer_of<T>>(1u << 31);
 

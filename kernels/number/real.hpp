@@ -91,6 +91,13 @@ SALTUS_FN pack<T, W> rough_exp2(pack<T, W> x) {
   return p * power_of_two<T, W>(n);
 }
 
+/// Of two literals, as models write them: select(at.above(switch), -1.0, 1.0).
+template <class T, int W>
+SALTUS_FN auto select(mask<T, W> m, double a, double b) {
+  using real = typename detail::choose<sizeof(T) == 8, pack<double, W>, pack<float, W>>::type;
+  return select(m, real(a), real(b));
+}
+
 SALTUS_FN double select(bool m, double a, double b) { return m ? a : b; }
 SALTUS_FN float  select(bool m, float a, float b) { return m ? a : b; }
 SALTUS_FN bool   any(bool m) { return m; }

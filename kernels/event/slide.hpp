@@ -1,0 +1,119 @@
+// Sliding (A. F. Filippov, Differential Equations with Discontinuous Righthand Sides, 1988): where the fields on both
+// sides of a guard's surface push onto it, the solution stays on it.
+//
+//     dg/dt along f_up < 0 < dg/dt along f_down at g = 0:   slide, until one of them is 0, then leave to that side
+//
+// form/ode.hpp has the field of a slide and the two guards that watch for its end; here it begins and ends. An instance
+// slides along one guard at a time; where it would along two, it ends with status `two_slides`.
+#pragma once
+
+#include "event/guard_sides.hpp"
+
+namespace saltus {
+
+/// Which of the surfaces, in their order, an instance slides along.
+template <class E, class T, int W>
+SALTUS_FN int surface_number(const instance<E, pack<T, W>>& x, int lane) {
+  int number = 0;
+  for (int i = 0; i < E::form::model_guards; ++i)
+    if (E::form::traits(i).slides && static_cast<T>(i) < x.held.surface.get(lane)) ++number;
+  return number;
+}
+
+/// Guards that stand still keep their side: that of a slide, and the one an instance has just left a surface to. Their
+/// values are within rounding of zero and say nothing. (`leave` marks such guards by a side of the smallest number.)
+template <class E, class Real>
+SALTUS_FN void keep_slide_sides(const instance<E, Real>& x, typename E::form::template held<Real>& held) {
+  constexpr double mark = limits<typename E::T>::smallest;
+  E::form::each_surface([&](int i) SALTUS_INLINE_LAMBDA {
+    const Real was  = x.held.locked[i];
+    const auto keep = (held.surface == Real(static_cast<double>(i))) | (abs(was) == Real(mark));
+    held.locked[i]  = select(keep, was, held.locked[i]);
+  });
+}
+
+/// Ends the slides of the lanes in `where` whose guards `due` say so: the instance leaves to the side that pulls it away.
+/// That the guard of the surface then has a side again is no crossing: `g` takes it over.
+template <class E, class Real>
+SALTUS_FN void end_slides(instance<E, Real>& x, const vec<Real, E::ng>& due, vec<Real, E::ng>& g, mask_of<Real> where) {
+  constexpr double mark = limits<typename E::T>::smallest;
+  const auto       up   = where & (due[E::form::leaving_up] > Real(0.5));
+  const auto       down = where & (due[E::form::leaving_down] > Real(0.5)) & !up;
+  E::form::each_surface([&](int i) SALTUS_INLINE_LAMBDA {
+    const auto here = x.held.surface == Real(static_cast<double>(i));
+    assign_where(up & here, x.held.locked[i], Real(mark));
+    assign_where(down & here, x.held.locked[i], Real(-mark));
+    assign_where((up | down) & here, g[i], x.held.locked[i]);
+  });
+  assign_where(up | down, x.held.surface, Real(-1.0));
+}
+
+/// The guards of the surfaces along which the lanes slide, as they are: within rounding and local errors of zero.
+template <class E, class Real>
+SALTUS_FN Real surface_value(const instance<E, Real>& x) {
+  auto free    = x.held;
+  free.surface = Real(-1.0);
+  const auto g = E::form::guard_values(x.t, x.y, free);
+  Real       r = Real(0.0);
+  E::form::each_surface(
+      [&](int i) SALTUS_INLINE_LAMBDA { r = select(x.held.surface == Real(static_cast<double>(i)), g[i], r); });
+  return r;
+}
+
+/// After a transition that was not about the slide: it may have moved the instance off the surface, whose guard was `was`
+/// before, or have changed a field so that it no longer pushes onto it. `g` takes over the side as in `end_slides`.
+template <class E, class Real>
+SALTUS_FN_COLD void review_slides(instance<E, Real>& x, Real was, vec<Real, E::ng>& g, mask_of<Real> where) {
+  using form               = typename E::form;
+  constexpr double mark    = limits<typename E::T>::smallest;
+  const auto       sliding = where & form::is_sliding(x.held);
+  if (none(sliding)) return;
+  const typename form::template both_sides<Real, Real> s(x.t, x.y, x.held, x.held.surface);
+  const Real hair  = Real(1024.0 * limits<typename E::T>::epsilon) * (abs(x.t) + abs(x.h));
+  const auto moved = sliding & (abs(s.g - was) > hair * max(abs(s.rate.up), abs(s.rate.down)));
+  const auto up    = (moved & (s.g > Real(0.0))) | (sliding & (!moved) & !(s.rate.up < Real(0.0)));
+  const auto down  = ((moved & (s.g < Real(0.0))) | (sliding & (!moved) & !(s.rate.down > Real(0.0)))) & !up;
+  form::each_surface([&](int i) SALTUS_INLINE_LAMBDA {
+    const auto here = (up | down) & (x.held.surface == Real(static_cast<double>(i)));
+    assign_where(here, x.held.locked[i], select(moved, s.g, select(up, Real(mark), Real(-mark))));
+    assign_where(here, g[i], x.held.locked[i]);
+  });
+  assign_where(up | down, x.held.surface, Real(-1.0));
+  add_where(x.evaluations, sliding, 2);
+}
+
+/// Lets the lanes in `where` begin to slide that are on a surface onto which both sides push. A lane that slides already
+/// may cross another surface, but not slide along it as well.
+template <class E, class Real>
+SALTUS_FN_COLD void begin_slides(instance<E, Real>& x, mask_of<Real> where) {
+  using form       = typename E::form;
+  const Real hair  = Real(4096.0 * limits<typename E::T>::epsilon) * (abs(x.t) + abs(x.h));
+  auto       began = mask_of<Real>::all(false);
+  form::each_surface([&](int i) SALTUS_INLINE_LAMBDA {
+    const Real number = Real(static_cast<double>(i));
+    const auto other  = where & !(x.held.surface == number);
+    if (none(other)) return;
+    const typename form::template both_sides<Real, Real> s(x.t, x.y, x.held, number);
+    const Real                                           speed = max(abs(s.rate.up), abs(s.rate.down));
+    const auto on_it    = abs(s.g) <= max(speed * hair, Real(limits<typename E::T>::smallest));
+    const auto attracts = other & on_it & (s.rate.up < Real(0.0)) & (s.rate.down > Real(0.0));
+    end_where(x.status, attracts & form::is_sliding(x.held), status::two_slides);
+    const auto begins = attracts & !form::is_sliding(x.held);
+    assign_where(begins, x.held.surface, number);
+    assign_where(begins, x.held.locked[i], select(x.held.locked[i] < Real(0.0), Real(-1.0), Real(1.0)));
+    add_where(x.evaluations, other, 2);
+    began = began | begins;
+  });
+  if (none(began)) return;
+  assign_where(began, x.held.pull, Real(0.25) / x.h);
+  vec<Real, E::n> f = form::rhs(x.t, x.y, x.held);
+  const auto      g = form::guards_along(x.t, x.y, f, x.held);
+  add_where(x.evaluations, began, 2);
+  each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(began, x.f[i], f[i]); });
+  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
+    assign_where(began, x.held.locked[i], g.value[i]);
+    assign_where(began, x.rate[i], g.rate[i]);
+  });
+}
+
+}  // namespace saltus
