@@ -22,7 +22,17 @@ abi::settings settings_of(const plan& p) {
   s.sample_count = static_cast<int>(p.sample_count);
   s.sample_times = p.sample_times.empty() ? nullptr : p.sample_times.data();
   s.log_events   = p.log_events ? 1 : 0;
+
+  s.concurrency_time  = p.concurrency_time;
+  s.concurrency_value = p.concurrency_value;
+  s.zeno_part         = p.zeno;
+  s.inject            = p.inject_exceptions;
+  s.inject_seed       = static_cast<long long>(p.seed);
   return s;
+}
+
+int threads_of(const plan& p) {
+  return p.threads > 0 ? p.threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
 }
 
 namespace {
@@ -33,7 +43,7 @@ class cpu_backend final : public backend {
       : plan_(p),
         settings_(settings_of(plan_)),
         lanes_(p.lanes > 0 ? p.lanes : native_lanes(p.precision)),
-        threads_(p.threads > 0 ? p.threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()))),
+        threads_(threads_of(p)),
         built_(build_cpu_unit(p, lanes_)),
         unit_(static_cast<const abi::unit*>(built_.code->symbol("saltus_unit"))) {
     if (unit_->version != abi::version)
@@ -63,14 +73,20 @@ class cpu_backend final : public backend {
 
   void integrate(chunk_data& chunk, const std::function<bool(std::int64_t)>& finished, abi::usage& usage) override {
     struct context {
-      event_log*                               log;
-      const std::function<bool(std::int64_t)>* finished;
-    } here{&chunk.log, &finished};
+      chunk_data&                              chunk;
+      const abi::unit&                         unit;
+      bool                                     rescue;
+      const std::function<bool(std::int64_t)>& finished;
+    } here{chunk, *unit_, plan_.rescue, finished};
     const abi::sink    sink{&here,
                          [](void* c, long long slot, double t, int guard, const double* before, const double* after) {
-                           static_cast<context*>(c)->log->append(slot, t, guard, before, after);
+                           static_cast<context*>(c)->chunk.log.append(slot, t, guard, before, after);
                          },
-                         [](void* c, long long some) { return (*static_cast<context*>(c)->finished)(some) ? 1 : 0; }};
+                         [](void* c, long long slot, const abi::snapshot* last) {
+                           const auto& [chunk, unit, rescue, finished] = *static_cast<context*>(c);
+                           if (rescue) chunk.exceptions.append(slot, *last, unit);
+                         },
+                         [](void* c, long long some) { return static_cast<context*>(c)->finished(some) ? 1 : 0; }};
     const abi::batch   batch   = chunk.batch();
     const abi::results results = chunk.results();
     unit_->run(&settings_, &batch, &results, &sink, &usage);

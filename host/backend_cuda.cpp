@@ -1,6 +1,7 @@
 // The CUDA backend: a chunk lies in device memory, and kernels are launched round after round (run_cuda.cuh) in a stream
 // of its own. Part of the plug-in library.
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <cstring>
@@ -24,6 +25,7 @@ namespace {
 
 constexpr std::int64_t most_instances    = 1 << 20;   ///< in a chunk
 constexpr std::size_t  most_host_bytes   = 1u << 30;  ///< of a chunk in host memory, where a few chunks are at once
+constexpr std::int64_t fewest_exceptions = 1024;      ///< for which a chunk has room
 constexpr int          places_per_thread = 4;         ///< how often a thread can swap before a round ends
 constexpr int          turn_budget       = 4096;      ///< turns in a launch: some ten milliseconds
 constexpr int          chunks_at_once    = 2;         ///< the end of one is covered by the middle of another
@@ -75,6 +77,12 @@ struct loaded_unit {
   }
 };
 
+/// The columns of counters, in the order of chunk_data::counters.
+std::array<long long**, 8> counters_of(abi::results& r) {
+  return {&r.steps,       &r.rejected,   &r.evaluations, &r.events,
+          &r.corrections, &r.misordered, &r.phantoms,    &r.undetermined};
+}
+
 /// Hands out parts of a block of device memory, or only adds up what they need.
 class carver {
  public:
@@ -96,9 +104,10 @@ template <class T, class Integer>
 std::vector<unsigned char> tolerances_of(const plan& p) {
   std::vector<T> reals = {static_cast<T>(p.rtol)};
   for (const double a : p.atol) reals.push_back(static_cast<T>(a));
-  reals.push_back(static_cast<T>(p.event_tol));
-  reals.push_back(static_cast<T>(p.fixed_step));
-  const Integer              integers[] = {static_cast<Integer>(p.max_steps), static_cast<Integer>(p.max_events)};
+  for (const double r : {p.event_tol, p.fixed_step, p.concurrency_time, p.concurrency_value, p.zeno})
+    reals.push_back(static_cast<T>(r));
+  // The last one stands for `surer`, which is false.
+  const Integer              integers[] = {static_cast<Integer>(p.max_steps), static_cast<Integer>(p.max_events), 0};
   std::vector<unsigned char> bytes(reals.size() * sizeof(T) + sizeof(integers));
   std::memcpy(bytes.data(), reals.data(), reals.size() * sizeof(T));
   std::memcpy(bytes.data() + reals.size() * sizeof(T), integers, sizeof(integers));
@@ -159,8 +168,7 @@ struct run_data {
     memory_.carve(c.out.final_discrete, std::ssize(what.model.discretes) * count);
     memory_.carve(c.out.t_final, count);
     memory_.carve(c.out.status, count);
-    for (long long** column : {&c.out.steps, &c.out.rejected, &c.out.evaluations, &c.out.events})
-      memory_.carve(*column, count);
+    for (long long** column : counters_of(c.out)) memory_.carve(*column, count);
     memory_.carve(c.out.samples, (states + outputs) * count * how.sample_count);
     memory_.carve(c.out.reductions, std::ssize(what.reductions) * count);
 
@@ -184,6 +192,12 @@ struct run_data {
       memory_.carve(c.events.guard, c.events.capacity);
       memory_.carve(c.events.before, c.events.capacity * states);
       memory_.carve(c.events.after, c.events.capacity * states);
+    }
+    if (what.rescue) {
+      c.exceptions.capacity = std::min(count, std::max(fewest_exceptions, count / 8));
+      memory_.carve(c.exceptions.slot, c.exceptions.capacity);
+      memory_.carve(c.exceptions.reals, c.exceptions.capacity * unit.about.record_reals);
+      memory_.carve(c.exceptions.integers, c.exceptions.capacity * unit.about.record_integers);
     }
     return c;
   }
@@ -218,6 +232,7 @@ class chunk_runner {
       break;
     }
     download(chunk);
+    take_exceptions(chunk);
     usage.turns += state_.used.turns;
     usage.lane_turns += state_.used.lane_turns;
     usage.landings += state_.used.landings;
@@ -232,6 +247,7 @@ class chunk_runner {
     }
     carver parts(memory_.address());
     c_             = run_.arrange(parts, chunk.count);
+    c_.in.first_id = chunk.first_id;
     const auto all = [&](const auto* to, const auto& from) { stream_.upload(to, from.data(), from.size()); };
     all(c_.in.parameters, chunk.parameters);
     all(c_.in.initial, chunk.initial);
@@ -314,12 +330,23 @@ class chunk_runner {
     fetch(chunk.final_discrete, c_.out.final_discrete, 1);
     fetch(chunk.t_final, c_.out.t_final, 1);
     fetch(chunk.status, c_.out.status, 1);
-    fetch(chunk.steps, c_.out.steps, 1);
-    fetch(chunk.rejected, c_.out.rejected, 1);
-    fetch(chunk.evaluations, c_.out.evaluations, 1);
-    fetch(chunk.events, c_.out.events, 1);
+    const auto counters = counters_of(c_.out);
+    for (std::size_t j = 0; j < counters.size(); ++j) fetch(*chunk.counters()[j], *counters[j], 1);
     fetch(chunk.reductions, c_.out.reductions, 1);
     if (c_.how.sample_count > 0) fetch(chunk.samples, c_.out.samples, static_cast<std::size_t>(c_.how.sample_count));
+    stream_.wait();
+  }
+
+  /// Fetches the instances that could not go on, as many as the device had room for.
+  void take_exceptions(chunk_data& chunk) {
+    const auto rows = static_cast<std::size_t>(std::min(state_.exceptions, c_.exceptions.capacity));
+    const auto take = [&](auto& to, const auto* from, int width) {
+      to.resize(rows * static_cast<std::size_t>(width));
+      stream_.download(to.data(), from, to.size());
+    };
+    take(chunk.exceptions.slot, c_.exceptions.slot, 1);
+    take(chunk.exceptions.reals, c_.exceptions.reals, run_.unit.about.record_reals);
+    take(chunk.exceptions.integers, c_.exceptions.integers, run_.unit.about.record_integers);
     stream_.wait();
   }
 
@@ -378,7 +405,7 @@ class cuda_backend final : public backend {
   /// Bytes of one instance of a chunk_data, which for samples are many.
   static std::size_t chunk_data_bytes(const plan& p) {
     const std::size_t states = p.model.states.size(), outputs = p.model.outputs.size();
-    return 8 * (p.model.parameters.size() + 2 * states + outputs + p.model.discretes.size() + p.reductions.size() + 8 +
+    return 8 * (p.model.parameters.size() + 2 * states + outputs + p.model.discretes.size() + p.reductions.size() + 12 +
                 (states + outputs) * static_cast<std::size_t>(p.sample_count));
   }
 

@@ -71,7 +71,10 @@ json::object describe_json(const model& m) {
                                   {"direction", direction_name(g.direction)},
                                   {"sidedness", g.sidedness == abi::unilateral ? "unilateral" : "bilateral"},
                                   {"terminal", g.terminal},
+                                  {"may_slide", g.slides},
                                   {"about", g.about}});
+  json::array instants;
+  for (const auto& i : m.instants) instants.push_back(json::object{{"name", i.name}, {"about", i.about}});
   return json::object{{"model", m.name},
                       {"title", m.title},
                       {"source", m.source},
@@ -81,6 +84,7 @@ json::object describe_json(const model& m) {
                       {"parameters", quantities(m.parameters)},
                       {"discretes", quantities(m.discretes)},
                       {"guards", guards},
+                      {"instants", instants},
                       {"outputs", quantities(m.outputs)}};
 }
 
@@ -92,10 +96,12 @@ int list_models(bool as_json) {
       all.push_back(json::object{{"model", m.name},
                                  {"title", m.title},
                                  {"states", json::count(m.states.size())},
-                                 {"guards", json::count(m.guards.size())}});
+                                 {"guards", json::count(m.guards.size())},
+                                 {"instants", json::count(m.instants.size())}});
     else
-      fmt::print("{:<20} {} ({}, {})\n", m.name, m.title, counted(m.states.size(), "state"),
-                 counted(m.guards.size(), "guard"));
+      fmt::print("{:<26} {} ({}, {}{})\n", m.name, m.title, counted(m.states.size(), "state"),
+                 counted(m.guards.size(), "guard"),
+                 m.instants.empty() ? "" : ", " + counted(m.instants.size(), "instant"));
   }
   if (as_json) fmt::print("{}\n", json::text(json::object{{"models", all}}));
   return exit_ok;
@@ -115,8 +121,11 @@ int describe(const std::string& name, bool as_json) {
   print_quantities("outputs (unit, meaning)", m.outputs, false);
   if (!m.guards.empty()) fmt::print("\nguards (direction, sidedness, meaning)\n");
   for (const auto& g : m.guards)
-    fmt::print("  {:<18} {:<8} {:<11}{} {}\n", g.name, direction_name(g.direction),
-               g.sidedness == abi::unilateral ? "unilateral" : "bilateral", g.terminal ? " terminal" : "", g.about);
+    fmt::print("  {:<18} {:<8} {:<11}{}{} {}\n", g.name, direction_name(g.direction),
+               g.sidedness == abi::unilateral ? "unilateral" : "bilateral", g.terminal ? " terminal" : "",
+               g.slides ? " may slide" : "", g.about);
+  if (!m.instants.empty()) fmt::print("\ninstants (meaning)\n");
+  for (const auto& i : m.instants) fmt::print("  {:<18} {}\n", i.name, i.about);
   return exit_ok;
 }
 
@@ -150,13 +159,15 @@ int check(const run_arguments& a) {
   const plan p = plan_of(a);
   const auto b = make_backend(p);
   if (a.as_json) {
-    json::array guards;
+    json::array guards, instants;
     for (const auto& g : p.model.guards) guards.push_back(g.name);
+    for (const auto& i : p.model.instants) instants.push_back(i.name);
     fmt::print("{}\n", json::text(json::object{{"model", p.model.name},
                                                {"method", p.method},
                                                {"instances", p.count},
                                                {"t", json::array{p.t_begin, p.t_end}},
                                                {"guards", guards},
+                                               {"instants", instants},
                                                {"file", p.file},
                                                {"bytes", expected_bytes(p)},
                                                {"chunk", b->chunk_size()},
@@ -170,7 +181,7 @@ int check(const run_arguments& a) {
   fmt::print("method     {}, {}\n", p.method,
              p.fixed_step > 0 ? fmt::format("fixed step {:g}", p.fixed_step)
                               : fmt::format("{} controller, {} norm, rtol {:g}", p.controller, p.norm, p.rtol));
-  fmt::print("t          {:g} .. {:g}\n", p.t_begin, p.t_end);
+  fmt::print("t          {:g} .. {:g}{}\n", p.t_begin, p.t_end, p.backward ? ", backward" : "");
   fmt::print("instances  {}", p.count);
   for (const auto& axis : p.axes) {
     std::vector<std::string> columns;
@@ -182,6 +193,9 @@ int check(const run_arguments& a) {
   std::vector<std::string> guards;
   for (const auto& g : p.model.guards) guards.push_back(fmt::format("{} ({})", g.name, direction_name(g.direction)));
   fmt::print("\nguards     {}\n", guards.empty() ? "none" : fmt::format("{}", fmt::join(guards, ", ")));
+  std::vector<std::string> instants;
+  for (const auto& i : p.model.instants) instants.push_back(i.name);
+  if (!instants.empty()) fmt::print("instants   {}\n", fmt::join(instants, ", "));
   if (p.file.empty()) fmt::print("output     no file\n");
   else fmt::print("output     {}, {}{}\n", p.file, bytes(expected_bytes(p)), p.log_events ? " and the event log" : "");
   fmt::print("device     {}, chunks of {}\n", b->device(), b->chunk_size());
@@ -191,24 +205,33 @@ int check(const run_arguments& a) {
 }
 
 json::object summary_json(const plan& p, const backend& b, const run_summary& s, int code) {
-  json::object by_status;
-  for (const auto& row : status_table)
-    if (const auto n = s.counts.by_status[static_cast<std::size_t>(row.id)]; n > 0)
-      by_status.insert_or_assign(row.name, json::count(n));
+  const auto named = [](const auto& counts) {
+    json::object by;
+    for (const auto& row : status_table)
+      if (const auto n = counts[static_cast<std::size_t>(row.id)]; n > 0) by.insert_or_assign(row.name, json::count(n));
+    return by;
+  };
   return json::object{
       {"model", p.model.name},
       {"method", p.method},
       {"instances", p.count},
-      {"status", by_status},
-      {"ok", s.counts.of(status_group::ok)},
-      {"failed", s.counts.of(status_group::failed)},
-      {"not_finished", s.counts.of(status_group::not_finished)},
+      {"status", named(s.counts.by_status)},
+      {"ok", s.counts.ok()},
+      {"rescued", s.counts.rescued()},
+      {"rescued_from", named(s.counts.by_rescue)},
+      {"failed", s.counts.failed()},
+      {"not_finished", s.counts.not_finished()},
       {"steps", s.counts.steps},
       {"rejected", s.counts.rejected},
       {"rhs_evaluations", s.counts.evaluations},
       {"events", s.counts.events},
+      {"location_steps", s.counts.corrections},
+      {"misordered_events", s.counts.misordered},
+      {"phantom_events", s.counts.phantoms},
+      {"undetermined", s.counts.undetermined},
       {"wall_seconds", s.wall_seconds},
       {"compile_seconds", b.compile_seconds()},
+      {"rescue_compile_seconds", s.rescue_compile_seconds},
       {"instances_per_second", s.wall_seconds > 0 ? static_cast<double>(p.count) / s.wall_seconds : 0.0},
       {"lane_use",
        s.usage.turns > 0 ? static_cast<double>(s.usage.lane_turns) / static_cast<double>(s.usage.turns) : 0.0},
@@ -222,15 +245,27 @@ void print_summary(const plan& p, const backend& b, const run_summary& s) {
   fmt::print("{} {} in {:.2f} s: {:.4g} instances/s, {:.4g} trial steps/s\n", p.count, p.model.name, s.wall_seconds,
              n / s.wall_seconds, static_cast<double>(s.counts.steps + s.counts.rejected) / s.wall_seconds);
   fmt::print("  on {}\n", b.device());
+  if (s.rescue_compile_seconds > 0) fmt::print("  {:.2f} s of it compiling rescue\n", s.rescue_compile_seconds);
   for (const auto& row : status_table) {
     const auto some = s.counts.by_status[static_cast<std::size_t>(row.id)];
     if (some == 0) continue;
     fmt::print("  {:<16} {:>12}   {}\n", row.name, some, row.meaning);
     if (row.group != status_group::ok) fmt::print("  {:<16} {:>12}   -> {}\n", "", "", row.remedy);
   }
+  for (const auto& row : status_table)
+    if (const auto some = s.counts.by_rescue[static_cast<std::size_t>(row.id)]; some > 0)
+      fmt::print("  {:<16} {:>12}   of these; lanes gave up: {}\n", "(rescued)", some, row.name);
   fmt::print("  per instance: {:.1f} steps, {:.1f} rejected, {:.1f} right-hand sides, {:.2f} events\n",
              static_cast<double>(s.counts.steps) / n, static_cast<double>(s.counts.rejected) / n,
              static_cast<double>(s.counts.evaluations) / n, static_cast<double>(s.counts.events) / n);
+  const std::pair<std::int64_t, const char*> parts[] = {{s.counts.corrections, "location steps"},
+                                                        {s.counts.misordered, "misordered"},
+                                                        {s.counts.phantoms, "phantoms"},
+                                                        {s.counts.undetermined, "undetermined"}};
+  std::string                                events;
+  for (const auto& [some, what] : parts)
+    if (some > 0) events += fmt::format("{}{} {}", events.empty() ? "" : ", ", some, what);
+  if (!events.empty()) fmt::print("  events in all: {}\n", events);
   if (p.file.empty()) fmt::print("no result file: -o FILE writes one\n");
   else
     fmt::print("wrote {}\n  look at it:  saltus show {}\n  in Python:   xarray.open_dataset(\"{}\")\n", p.file, p.file,
@@ -260,16 +295,15 @@ int run(const run_arguments& a, const std::string& command) {
   bar.finish();
   if (file) file->close(s.wall_seconds);
 
-  const auto failed = s.counts.of(status_group::failed);
+  const auto failed = s.counts.failed();
   int        code   = exit_ok;
-  if (s.interrupted && s.counts.of(status_group::not_finished) > 0) code = exit_interrupted;
+  if (s.interrupted && s.counts.not_finished() > 0) code = exit_interrupted;
   else if (static_cast<double>(failed) > p.allowed_failed * static_cast<double>(p.count)) code = exit_failed_instances;
   if (a.as_json) fmt::print("{}\n", json::text(summary_json(p, *b, s, code)));
   else print_summary(p, *b, s);
   if (code == exit_failed_instances)
     say("{} of {} instances failed, {:g} % allowed (run.allowed_failed)\n", failed, p.count, 100 * p.allowed_failed);
-  if (code == exit_interrupted)
-    say("interrupted: {} instances did not finish\n", s.counts.of(status_group::not_finished));
+  if (code == exit_interrupted) say("interrupted: {} instances did not finish\n", s.counts.not_finished());
   return code;
 }
 

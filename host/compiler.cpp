@@ -242,7 +242,9 @@ model describe_model(const fs::path& header) {
   for (int i = 0; i < d->guard_count; ++i)
     m.guards.push_back({d->guards[i].name, static_cast<abi::direction>(d->guards[i].direction),
                         static_cast<abi::sidedness>(d->guards[i].sidedness), d->guards[i].terminal != 0,
-                        text_or_none(d->guards[i].about)});
+                        text_or_none(d->guards[i].about), d->guards[i].slides != 0});
+  for (int i = 0; i < d->instant_count; ++i)
+    m.instants.push_back({d->instants[i].name, text_or_none(d->instants[i].about)});
   m.t_begin    = d->t_begin;
   m.t_end      = d->t_end;
   m.arithmetic = d->arithmetic != 0;
@@ -256,10 +258,12 @@ std::string engine_text(const plan& p) {
     reductions += fmt::format(",\n    saltus::reduction<saltus::reduce::{}, {}, {}>", kinds[static_cast<int>(r.which)],
                               r.of_output ? "true" : "false", r.index);
   return fmt::format(
-      "using engine = saltus::engine<::{}, saltus::methods::by_name<\"{}\">, {}, saltus::norm_kind::{},\n"
-      "    saltus::controller_kind::{}, {}, {}{}>;\n",
-      p.model.name, p.method, p.precision, p.norm, p.controller, p.fixed_step > 0 ? "true" : "false",
-      p.sample_count > 0 ? "true" : "false", reductions);
+      "using engine = saltus::engine<::{}, saltus::methods::by_name<\"{}\">, {},\n"
+      "    saltus::options{{.norm = saltus::norm_kind::{}, .controller = saltus::controller_kind::{}, "
+      ".detect = saltus::detection::{}, .fixed_steps = {}, .samples = {}, .backward = {}, .guards_in_error = {}, "
+      ".inject = {}}}{}>;\n",
+      p.model.name, p.method, p.precision, p.norm, p.controller, p.detection, p.fixed_step > 0, p.sample_count > 0,
+      p.backward, p.guards_in_error, p.inject_exceptions > 0, reductions);
 }
 
 built build_cpu_unit(const plan& p, int lanes) {
@@ -268,10 +272,9 @@ built build_cpu_unit(const plan& p, int lanes) {
       "#include \"method/by_name.hpp\"\n"
       "#include \"{}\"\n"
       "{}"
-      "extern \"C\" __attribute__((visibility(\"default\"))) const saltus::abi::unit saltus_unit = {{\n"
-      "    saltus::abi::version, {}, saltus::instance<engine, saltus::pack<engine::T, {}>>::real_count, "
-      "&saltus::run_chunk<engine, {}>}};\n",
-      p.model.header.string(), engine_text(p), lanes, lanes, lanes);
+      "extern \"C\" __attribute__((visibility(\"default\"))) const saltus::abi::unit saltus_unit = "
+      "saltus::cpu_unit<engine, {}>;\n",
+      p.model.header.string(), engine_text(p), lanes);
   return build(text, p.model.header);
 }
 

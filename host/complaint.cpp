@@ -28,7 +28,8 @@ int line_of(const std::string& text, const std::string& word) {
 
 /// What of a model a sentence of the contract is about: its lists, else its functions.
 std::vector<std::string> named_in(const std::string& sentence) {
-  static const std::regex  list(R"((\w+_list)|lists (\w+)s)"), function(R"((?:static void|computes|has a) (\w+))");
+  static const std::regex list(R"((\w+_list)|lists (\w+)s)"),
+      function(R"((?:static void|computes|times of|has a) (\w+))");
   std::vector<std::string> words;
   const auto               add = [&](const std::regex& form, const auto& spelt) {
     for (std::sregex_iterator it(sentence.begin(), sentence.end(), form), end; it != end; ++it)

@@ -110,6 +110,11 @@ class field {
     return number_if([](double x) { return x >= 0; }, "must be zero or a positive number");
   }
 
+  /// A number from 0 to 1; `what` says which.
+  double share(std::string_view what) const {
+    return number_if([](double x) { return 0 <= x && x <= 1; }, what);
+  }
+
   /// A whole number from `low` to `high`; 1e5 is one.
   std::int64_t whole(std::int64_t low, std::int64_t high) const {
     constexpr double exact = 9007199254740992.0;  // 2^53: up to here every whole number is a double

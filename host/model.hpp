@@ -22,6 +22,13 @@ struct guard {
   abi::sidedness sidedness;
   bool           terminal;
   std::string    about;
+  bool           slides = false;  ///< the solution may slide along it
+};
+
+/// An instant known beforehand.
+struct instant {
+  std::string name;
+  std::string about;
 };
 
 struct model {
@@ -31,8 +38,20 @@ struct model {
   std::filesystem::path header;  ///< the file it was read from
   std::vector<quantity> states, parameters, discretes, outputs;
   std::vector<guard>    guards;
+  std::vector<instant>  instants;
   double                t_begin = 0, t_end = 1;  ///< its own default span
   bool                  arithmetic = false;
 };
+
+/// What the event log calls its events, by their numbers: guards, instants, and the end of sliding along each guard that
+/// may slide.
+inline std::vector<std::string> event_names(const model& m) {
+  std::vector<std::string> names;
+  for (const guard& g : m.guards) names.push_back(g.name);
+  for (const instant& i : m.instants) names.push_back(i.name);
+  for (const guard& g : m.guards)
+    if (g.slides) names.push_back("leaves_" + g.name);
+  return names;
+}
 
 }  // namespace saltus::host

@@ -80,6 +80,16 @@ struct plan {
   double              fixed_step = 0;  ///< > 0: constant step
   std::int64_t        max_steps  = 1'000'000;
   std::int64_t        max_events = 10'000;
+  bool                backward   = false;  ///< every instance has t_begin > t_end rather than t_begin < t_end
+
+  // its events
+  std::string detection         = "hermite";  ///< hermite, certified
+  bool        guards_in_error   = false;      ///< guards take part in the error control
+  double      concurrency_time  = 0;          ///< bilateral guards this near in time fire together; 0: off
+  double      concurrency_value = 0;          ///< if none is further than this beyond zero
+  double      zeno              = 1e-7;       ///< part of the span at which accumulating events are cut short; 0: never
+  bool        rescue            = true;       ///< what lanes cannot settle is carried on by the host
+  double      inject_exceptions = 0;          ///< share of instances that lanes give up at random; for tests
 
   // which instances: id = sample + samples * (product index, last axis fastest)
   std::vector<double>        parameters;  ///< fixed values, one per parameter

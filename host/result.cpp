@@ -44,12 +44,44 @@ void event_log::append(long long s, double t, int g, const double* y_before, con
   after.insert(after.end(), y_after, y_after + state_count);
 }
 
+void event_log::append(const event_log& more) {
+  const auto add = [](auto& to, const auto& from) { to.insert(to.end(), from.begin(), from.end()); };
+  add(slot, more.slot);
+  add(time, more.time);
+  add(guard, more.guard);
+  add(before, more.before);
+  add(after, more.after);
+}
+
+void event_log::forget(const std::vector<bool>& which) {
+  event_log kept;
+  kept.state_count = state_count;
+  for (std::size_t row = 0; row < slot.size(); ++row) {
+    const auto at = row * static_cast<std::size_t>(state_count);
+    if (!which[static_cast<std::size_t>(slot[row])])
+      kept.append(slot[row], time[row], guard[row], before.data() + at, after.data() + at);
+  }
+  *this = std::move(kept);
+}
+
 void event_log::clear() {
   slot.clear();
   time.clear();
   guard.clear();
   before.clear();
   after.clear();
+}
+
+void exception_list::append(long long s, const abi::snapshot& last, const abi::unit& from) {
+  slot.push_back(s);
+  reals.insert(reals.end(), last.reals, last.reals + from.record_reals);
+  integers.insert(integers.end(), last.integers, last.integers + from.record_integers);
+}
+
+void exception_list::clear() {
+  slot.clear();
+  reals.clear();
+  integers.clear();
 }
 
 void chunk_data::reset(const plan& p, std::int64_t first, std::int64_t instances) {
@@ -67,14 +99,31 @@ void chunk_data::reset(const plan& p, std::int64_t first, std::int64_t instances
   all(final_discrete, m.discretes.size(), nan);
   all(t_final, 1, nan);
   all(status, 1, static_cast<unsigned char>(saltus::status::not_run));
-  all(steps, 1, 0);
-  all(rejected, 1, 0);
-  all(evaluations, 1, 0);
-  all(events, 1, 0);
+  all(exception, 1, static_cast<unsigned char>(0));
+  for (auto* counter : counters()) all(*counter, 1, 0);
   all(samples, (m.states.size() + m.outputs.size()) * static_cast<std::size_t>(p.sample_count), nan);
   all(reductions, p.reductions.size(), nan);
   log.clear();
   log.state_count = static_cast<int>(m.states.size());
+  exceptions.clear();
+}
+
+void chunk_data::forget(const std::vector<long long>& slots) {
+  const auto n      = static_cast<std::size_t>(count);
+  const auto times  = samples.size() / (final_state.size() + final_output.size());  // per instance and quantity
+  const auto preset = [n](auto& array, std::size_t slot, auto value, std::size_t row = 1) {
+    for (std::size_t at = slot * row; at < array.size(); at += n * row) std::fill_n(&array[at], row, value);
+  };
+  std::vector<bool> dropped(n, false);
+  for (const long long s : slots) {
+    const auto slot = static_cast<std::size_t>(s);
+    for (auto* numbers : {&final_state, &final_output, &final_discrete, &t_final, &reductions})
+      preset(*numbers, slot, nan);
+    for (auto* counter : counters()) preset(*counter, slot, 0);
+    preset(samples, slot, nan, times);
+    dropped[slot] = true;
+  }
+  log.forget(dropped);
 }
 
 abi::batch chunk_data::batch() const {
@@ -82,26 +131,42 @@ abi::batch chunk_data::batch() const {
 }
 
 abi::results chunk_data::results() {
-  return {final_state.data(), final_output.data(), final_discrete.data(), t_final.data(),
-          status.data(),      steps.data(),        rejected.data(),       evaluations.data(),
-          events.data(),      samples.data(),      reductions.data()};
+  return {final_state.data(), final_output.data(), final_discrete.data(), t_final.data(), status.data(),
+          steps.data(),       rejected.data(),     evaluations.data(),    events.data(),  corrections.data(),
+          misordered.data(),  phantoms.data(),     undetermined.data(),   samples.data(), reductions.data()};
 }
 
 void tally::add(const chunk_data& chunk) {
-  for (unsigned char s : chunk.status) ++by_status.at(s);
+  for (std::size_t i = 0; i < chunk.status.size(); ++i) {
+    ++by_status.at(chunk.status[i]);
+    if (chunk.exception[i] != 0 && is_ok(static_cast<status>(chunk.status[i]))) ++by_rescue.at(chunk.exception[i]);
+  }
   const auto sum = [](const std::vector<long long>& v) { return std::accumulate(v.begin(), v.end(), 0LL); };
   steps += sum(chunk.steps);
   rejected += sum(chunk.rejected);
   evaluations += sum(chunk.evaluations);
   events += sum(chunk.events);
+  corrections += sum(chunk.corrections);
+  misordered += sum(chunk.misordered);
+  phantoms += sum(chunk.phantoms);
+  undetermined += sum(chunk.undetermined);
 }
 
-std::int64_t tally::of(status_group group) const {
+namespace {
+
+std::int64_t count_of(const tally& t, status_group group) {
   std::int64_t sum = 0;
   for (const status_row& row : status_table)
-    if (row.group == group) sum += by_status[static_cast<std::size_t>(row.id)];
+    if (row.group == group) sum += t.by_status[static_cast<std::size_t>(row.id)];
   return sum;
 }
+
+}  // namespace
+
+std::int64_t tally::ok() const { return count_of(*this, status_group::ok) - rescued(); }
+std::int64_t tally::rescued() const { return std::accumulate(by_rescue.begin(), by_rescue.end(), std::int64_t{0}); }
+std::int64_t tally::failed() const { return count_of(*this, status_group::failed); }
+std::int64_t tally::not_finished() const { return count_of(*this, status_group::not_finished); }
 
 double even_sample_time(double t_begin, double t_end, std::int64_t k, std::int64_t sample_count) {
   if (k + 1 >= sample_count) return t_end;
@@ -166,15 +231,15 @@ class field_list {
   template <class Numbers>
   field& add(std::string name, const char* role, std::string unit, std::string about, shape s, int type,
              Numbers numbers) {
-    fields_.push_back({.name          = std::move(name),
-                       .role          = role,
-                       .unit          = std::move(unit),
-                       .about         = std::move(about),
-                       .shape         = s,
-                       .type          = type,
-                       .fixed         = {},
-                       .flag_meanings = {},
-                       .numbers       = numbers});
+    fields_.push_back({.name    = std::move(name),
+                       .role    = role,
+                       .unit    = std::move(unit),
+                       .about   = std::move(about),
+                       .shape   = s,
+                       .type    = type,
+                       .fixed   = {},
+                       .flags   = {},
+                       .numbers = numbers});
     return fields_.back();
   }
 
@@ -221,14 +286,24 @@ class field_list {
   void counters() {
     field& status =
         add("status", "status", "1", "how the instance ended", shape::instance, NC_UBYTE, column(&chunk_data::status));
-    for (const status_row& row : status_table) status.flag_meanings.push_back(row.name);
+    for (const status_row& row : status_table) status.flags.emplace_back(static_cast<int>(row.id), row.name);
+    field& exception = add("exception", "exception", "1", "what lanes gave up with before the instance was rescued",
+                           shape::instance, NC_UBYTE, column(&chunk_data::exception));
+    exception.flags  = {{0, "none"}};
+    for (const status_row& row : status_table)
+      if (rescuable(row.id)) exception.flags.emplace_back(static_cast<int>(row.id), row.name);
     const auto counter = [&](const char* name, const char* about, std::vector<long long> chunk_data::*array) {
       add(name, "counter", "1", about, shape::instance, NC_INT64, column(array));
     };
     counter("steps", "accepted trial steps", &chunk_data::steps);
     counter("rejected", "rejected trial steps", &chunk_data::rejected);
     counter("rhs_evaluations", "evaluations of the right-hand side", &chunk_data::evaluations);
-    counter("n_events", "events, each due guard counted once", &chunk_data::events);
+    counter("n_events", "events, each due guard or instant counted once", &chunk_data::events);
+    counter("location_steps", "integrations anew by which events were located (N_it of Compere)",
+            &chunk_data::corrections);
+    counter("misordered_events", "roots that proved not to be the first (case II of Compere)", &chunk_data::misordered);
+    counter("phantom_events", "roots that proved not to exist (case III of Compere)", &chunk_data::phantoms);
+    counter("undetermined", "places at which a certified search could not exclude a root", &chunk_data::undetermined);
   }
 
   void reductions() {
@@ -269,9 +344,9 @@ class field_list {
         derived_column(&derived_columns::instance));
     add("event_time", "event", "", "time of the event", shape::event, NC_DOUBLE,
         derived_column(&derived_columns::time));
-    field& guard = add("event_guard", "event", "1", "guard that was due", shape::event, NC_INT,
+    field& guard = add("event_guard", "event", "1", "guard or instant that was due", shape::event, NC_INT,
                        derived_column(&derived_columns::guard));
-    for (const host::guard& g : m_.guards) guard.flag_meanings.push_back(g.name);
+    for (const std::string& name : event_names(m_)) guard.flags.emplace_back(guard.flags.size(), name);
     for (std::size_t j = 0; j < m_.states.size(); ++j)
       add("before_" + m_.states[j].name, "event", m_.states[j].unit, about(m_.states[j]) + ", before the event",
           shape::event, NC_DOUBLE, derived_column(&derived_columns::before, j));
@@ -327,10 +402,11 @@ std::size_t size_of(int type) { return type == NC_UBYTE ? 1 : type == NC_INT ? 4
 }  // namespace
 
 const std::vector<std::string>& reserved_names() {
-  static const std::vector<std::string> names = {"instance",   "time",        "event",          "sample_time",
-                                                 "t_begin",    "t_end",       "t_final",        "status",
-                                                 "steps",      "rejected",    "n_events",       "rhs_evaluations",
-                                                 "event_time", "event_guard", "event_instance", "event_row_size"};
+  static const std::vector<std::string> names = {
+      "instance",          "time",           "event",          "sample_time",    "t_begin",   "t_end",
+      "t_final",           "status",         "steps",          "rejected",       "n_events",  "rhs_evaluations",
+      "event_time",        "event_guard",    "event_instance", "event_row_size", "exception", "location_steps",
+      "misordered_events", "phantom_events", "undetermined"};
   return names;
 }
 
@@ -445,11 +521,15 @@ void result_writer::define(field& f) {
   attribute("long_name", f.about, f.id);
   attribute("role", f.role, f.id);
   if (f.name == "event_row_size") attribute("sample_dimension", "event", f.id);
-  if (!f.flag_meanings.empty()) {
-    std::vector<int> values(f.flag_meanings.size());
-    std::iota(values.begin(), values.end(), 0);
+  if (!f.flags.empty()) {
+    std::vector<int> values;
+    std::string      meanings;
+    for (const auto& [value, meaning] : f.flags) {
+      values.push_back(value);
+      meanings += (meanings.empty() ? "" : " ") + meaning;
+    }
     must(nc_put_att_int(file_, f.id, "flag_values", f.type, values.size(), values.data()));  // CF: the variable's type
-    attribute("flag_meanings", fmt::format("{}", fmt::join(f.flag_meanings, " ")), f.id);
+    attribute("flag_meanings", meanings, f.id);
   }
 
   // What instances that are never written read as.
@@ -511,9 +591,10 @@ void result_writer::close(double wall_time_s) {
   for (const status_row& row : status_table)
     if (const std::int64_t count = tally_.by_status[static_cast<std::size_t>(row.id)])
       attribute(("count_" + std::string(row.name)).c_str(), count);
-  attribute("count_ok", tally_.of(status_group::ok));
-  attribute("count_failed", tally_.of(status_group::failed));
-  attribute("count_not_finished", tally_.of(status_group::not_finished));
+  attribute("count_ok", tally_.ok());
+  attribute("count_rescued", tally_.rescued());
+  attribute("count_failed", tally_.failed());
+  attribute("count_not_finished", tally_.not_finished());
   must(nc_put_att_double(file_, NC_GLOBAL, "wall_time_s", NC_DOUBLE, 1, &wall_time_s));
   // What is still in memory goes to disk here: after a failure the file must not be closed any more (see discard).
   must(nc_sync(file_));

@@ -2,8 +2,9 @@
 //
 //     dimensions   instance (fixed), time (with samples), event (unlimited, with the event log)
 //     per instance <parameter> initial_<state> t_begin t_end            what was varied; what was fixed is a scalar
-//                  final_<state> final_<output> final_<discrete> t_final status
-//                  steps rejected rhs_evaluations n_events  max(<state>) ...
+//                  final_<state> final_<output> final_<discrete> t_final status exception
+//                  steps rejected rhs_evaluations n_events location_steps misordered_events phantom_events undetermined
+//                  max(<state>) ...
 //     samples      <state>(instance, time) <output>(instance, time), time(time) or sample_time(instance, time)
 //     events       event_row_size(instance): rows of the log per instance, in the order of the instances (CF contiguous
 //                  ragged array); event_instance event_time event_guard before_<state> event_<state>
@@ -16,6 +17,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "abi.hpp"
@@ -35,6 +37,19 @@ struct event_log {
 
   /// Adds one row; `before` and `after` point to `state_count` numbers.
   void append(long long slot, double t, int guard, const double* before, const double* after);
+  void append(const event_log& more);
+  /// Drops all rows of some instances: [slot].
+  void forget(const std::vector<bool>& which);
+  void clear();
+};
+
+/// Instances of a chunk that could not go on, as they came: their last accepted points (abi::snapshot).
+struct exception_list {
+  std::vector<long long> slot;      ///< place of the instance in its chunk
+  std::vector<double>    reals;     ///< [row][record_reals]
+  std::vector<long long> integers;  ///< [row][record_integers]
+
+  void append(long long slot, const abi::snapshot& last, const abi::unit& from);
   void clear();
 };
 
@@ -45,29 +60,43 @@ struct chunk_data : columns {
   // until a unit writes them: status not_run, numbers NaN, counters 0
   std::vector<double>        final_state, final_output, final_discrete;  ///< [quantity][count]
   std::vector<double>        t_final;
-  std::vector<unsigned char> status;  ///< saltus::status
-  std::vector<long long>     steps, rejected, evaluations, events;
+  std::vector<unsigned char> status;     ///< saltus::status
+  std::vector<unsigned char> exception;  ///< saltus::status that the lanes gave up with and rescue took over; 0: none
+  std::vector<long long>     steps, rejected, evaluations, events, corrections, misordered, phantoms, undetermined;
   std::vector<double>        samples;     ///< [state + output][count][sample]
   std::vector<double>        reductions;  ///< [reduction][count]
   event_log                  log;
+  exception_list             exceptions;
+
+  /// All columns of counters, in the order above.
+  std::array<std::vector<long long>*, 8> counters() {
+    return {&steps, &rejected, &evaluations, &events, &corrections, &misordered, &phantoms, &undetermined};
+  }
 
   chunk_data() = default;
   chunk_data(const plan& p, std::int64_t first, std::int64_t instances) { reset(p, first, instances); }
   /// Makes room for `instances` instances, the first of them with id `first`, and presets every number.
   void reset(const plan& p, std::int64_t first, std::int64_t instances);
+  /// Presets the results of some instances again, but for their status and exception.
+  void forget(const std::vector<long long>& slots);
 
   /// Pointers into this object, as a compiled unit takes them; valid until the next `reset`.
   abi::batch   batch() const;
   abi::results results();
 };
 
-/// How many instances ended how, and what they cost in all.
+/// How many instances ended how, and what they cost in all. Of N instances, ok + rescued + failed + not_finished = N.
 struct tally {
   std::array<std::int64_t, status_count> by_status = {};
+  std::array<std::int64_t, status_count> by_rescue = {};  ///< of those that ended well by rescue: after which exception
   std::int64_t                           steps = 0, rejected = 0, evaluations = 0, events = 0;
+  std::int64_t                           corrections = 0, misordered = 0, phantoms = 0, undetermined = 0;
 
   void         add(const chunk_data& chunk);
-  std::int64_t of(status_group group) const;
+  std::int64_t ok() const;  ///< without those that were rescued
+  std::int64_t rescued() const;
+  std::int64_t failed() const;
+  std::int64_t not_finished() const;
 };
 
 /// Where a result comes from, beyond what the plan says.
@@ -107,11 +136,11 @@ enum class shape { scalar, instance, time, instance_time, event };
 
 /// One variable of the file: what it is called, what it is, and where its numbers lie.
 struct field {
-  std::string              name, role, unit, about;  ///< unit empty: not known
-  detail::shape            shape = shape::instance;
-  int                      type  = 0;      ///< NetCDF external type, the same as in memory
-  std::vector<double>      fixed;          ///< the numbers of a scalar or of `time(time)`
-  std::vector<std::string> flag_meanings;  ///< of 0, 1, 2, ...
+  std::string                              name, role, unit, about;  ///< unit empty: not known
+  detail::shape                            shape = shape::instance;
+  int                                      type  = 0;  ///< NetCDF external type, the same as in memory
+  std::vector<double>                      fixed;      ///< the numbers of a scalar or of `time(time)`
+  std::vector<std::pair<int, std::string>> flags;      ///< values and their meanings
   /// The numbers of one chunk, for all other shapes.
   std::function<const void*(const chunk_data&, const derived_columns&)> numbers = {};
   int                                                                   id      = -1;  ///< NetCDF variable

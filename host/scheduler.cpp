@@ -1,9 +1,10 @@
 #include "scheduler.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <mutex>
-#include <numeric>
+#include <semaphore>
 #include <vector>
 
 #include <fmt/format.h>
@@ -12,6 +13,7 @@
 #include <tbb/task_arena.h>
 
 #include "error.hpp"
+#include "rescue.hpp"
 #include "sampler.hpp"
 
 namespace saltus::host {
@@ -38,6 +40,18 @@ class chunk_pool {
   std::vector<std::unique_ptr<chunk_data>> free_;
 };
 
+/// One of the places of a semaphore, held while this lives.
+class place {
+ public:
+  explicit place(std::counting_semaphore<>& all) : all_(all) { all_.acquire(); }
+  ~place() { all_.release(); }
+  place(const place&)            = delete;
+  place& operator=(const place&) = delete;
+
+ private:
+  std::counting_semaphore<>& all_;
+};
+
 void add(abi::usage& sum, const abi::usage& more) {
   sum.turns += more.turns;
   sum.lane_turns += more.lane_turns;
@@ -49,14 +63,17 @@ void add(abi::usage& sum, const abi::usage& more) {
 
 run_summary run_ensemble(const plan& p, backend& where, const std::function<void(const chunk_data&)>& write,
                          const std::function<void(std::int64_t)>& progress, const std::atomic<bool>& stop) {
-  const auto         begin = std::chrono::steady_clock::now();
-  const std::int64_t size  = where.chunk_size();
-  const int          width = where.concurrency();
-  const sampler      values(p);
-  chunk_pool         pool;
-  run_summary        summary;
-  std::mutex         usage_mutex;
-  std::int64_t       next = 0;
+  const auto                begin = std::chrono::steady_clock::now();
+  const std::int64_t        size  = where.chunk_size();
+  const int                 width = where.concurrency();
+  const sampler             values(p);
+  rescuer                   rescuer(p);
+  chunk_pool                pool;
+  run_summary               summary;
+  std::mutex                usage_mutex;
+  const int                 threads = std::max(width, threads_of(p));
+  std::counting_semaphore<> places(width);  // in the backend; further threads only rescue
+  std::int64_t              next = 0;
 
   using item          = chunk_data*;  // owned by the pipeline between its first and last stage
   const auto hand_out = [&](tbb::flow_control& flow) -> item {
@@ -72,6 +89,7 @@ run_summary run_ensemble(const plan& p, backend& where, const std::function<void
   const auto integrate = [&](item raw) -> item {
     std::unique_ptr<chunk_data> chunk(raw);
     values.fill(chunk->first_id, chunk->count, *chunk);
+    const place here(places);
     // After a stop the chunks that are left pass through as they are: every instance still gets its row, as not run.
     if (!stop) {
       abi::usage used{};
@@ -87,6 +105,11 @@ run_summary run_ensemble(const plan& p, backend& where, const std::function<void
     }
     return chunk.release();
   };
+  const auto rescue = [&](item raw) -> item {
+    std::unique_ptr<chunk_data> chunk(raw);
+    if (p.rescue) rescuer.rescue(*chunk, stop);
+    return chunk.release();
+  };
   const auto collect = [&](item raw) {
     std::unique_ptr<chunk_data> chunk(raw);
     summary.counts.add(*chunk);
@@ -94,20 +117,23 @@ run_summary run_ensemble(const plan& p, backend& where, const std::function<void
     pool.put(std::move(chunk));
   };
 
-  tbb::global_control threads(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(width));
-  tbb::task_arena     arena(width);
+  tbb::global_control control(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads));
+  tbb::task_arena     arena(threads);
   arena.execute([&] {
     tbb::parallel_pipeline(static_cast<std::size_t>(2 * width),
                            tbb::make_filter<void, item>(tbb::filter_mode::serial_in_order, hand_out) &
                                tbb::make_filter<item, item>(tbb::filter_mode::parallel, integrate) &
+                               tbb::make_filter<item, item>(tbb::filter_mode::parallel, rescue) &
                                tbb::make_filter<item, void>(tbb::filter_mode::serial_in_order, collect));
   });
 
-  const auto& by  = summary.counts.by_status;
-  const auto  all = std::accumulate(by.begin(), by.end(), std::int64_t{0});
-  if (all != p.count) throw error(exit_failure, fmt::format("internal: {} statuses for {} instances", all, p.count));
-  summary.interrupted  = stop;
-  summary.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  const tally& n = summary.counts;
+  if (n.ok() + n.rescued() + n.failed() + n.not_finished() != p.count)
+    throw error(exit_failure, fmt::format("internal: {} ok, {} rescued, {} failed and {} not finished are not {}",
+                                          n.ok(), n.rescued(), n.failed(), n.not_finished(), p.count));
+  summary.interrupted            = stop;
+  summary.rescue_compile_seconds = rescuer.compile_seconds();
+  summary.wall_seconds           = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return summary;
 }
 

@@ -203,8 +203,15 @@ struct range {
   double min = std::numeric_limits<double>::infinity(), max = -min, sum = 0;
 };
 
+/// What lanes gave up with; 0: they did not.
+std::vector<long long> exceptions_of(const result_file& f, std::size_t first, std::size_t count) {
+  const variable* v = f.find("exception");
+  return v ? f.integers(*v, first, count) : std::vector<long long>(count, 0);
+}
+
 struct census {
   std::vector<std::int64_t> by_status = std::vector<std::int64_t>(256, 0);
+  std::vector<std::int64_t> by_rescue = std::vector<std::int64_t>(256, 0);  ///< of those rescued: after which exception
   std::vector<range>        counters;  ///< in the order of the file, over the instances that were started
   std::int64_t              started = 0;
 };
@@ -218,9 +225,12 @@ census take_census(const result_file& f) {
     const std::size_t n           = std::min(block, f.instances() - first);
     const auto        by          = f.integers(status, first, n);
     const auto        was_started = [&](std::size_t i) { return by[i] != static_cast<long long>(status::not_run); };
+    const auto        exception   = exceptions_of(f, first, n);
     for (std::size_t i = 0; i < n; ++i) {
       ++c.by_status[static_cast<std::size_t>(by[i])];
       c.started += was_started(i);
+      if (exception[i] != 0 && row_of(by[i]).group == status_group::ok)
+        ++c.by_rescue[static_cast<std::size_t>(exception[i])];
     }
     for (std::size_t j = 0; j < counters.size(); ++j) {
       const auto values = f.integers(*counters[j], first, n);
@@ -238,9 +248,11 @@ census take_census(const result_file& f) {
 }
 
 void summary_as_json(const result_file& f, const census& c, std::FILE* out) {
-  json::object statuses, counters;
+  json::object statuses, rescued, counters;
   for (std::size_t s = 0; s < c.by_status.size(); ++s)
     if (c.by_status[s] > 0) statuses.insert_or_assign(row_of(static_cast<long long>(s)).name, c.by_status[s]);
+  for (std::size_t s = 0; s < c.by_rescue.size(); ++s)
+    if (c.by_rescue[s] > 0) rescued.insert_or_assign(row_of(static_cast<long long>(s)).name, c.by_rescue[s]);
   const auto counter_list = f.with_role("counter");
   for (std::size_t j = 0; j < counter_list.size() && c.started > 0; ++j)
     counters.insert_or_assign(counter_list[j]->name,
@@ -259,6 +271,7 @@ void summary_as_json(const result_file& f, const census& c, std::FILE* out) {
   json::object all{{"file", f.path()},
                    {"instances", static_cast<std::int64_t>(f.instances())},
                    {"status", statuses},
+                   {"rescued_from", rescued},
                    {"counters", counters},
                    {"variables", variables},
                    {"wall_time_s", f.number("wall_time_s")},
@@ -285,6 +298,10 @@ void summary_as_text(const result_file& f, const census& c, std::FILE* out) {
     if (c.by_status[s] > 0)
       statuses.add({row_of(static_cast<long long>(s)).name, std::to_string(c.by_status[s]),
                     percent(c.by_status[s], f.instances()), row_of(static_cast<long long>(s)).meaning});
+  for (std::size_t s = 0; s < c.by_rescue.size(); ++s)
+    if (c.by_rescue[s] > 0)
+      statuses.add({"(rescued)", std::to_string(c.by_rescue[s]), percent(c.by_rescue[s], f.instances()),
+                    fmt::format("of these; lanes gave up: {}", row_of(static_cast<long long>(s)).name)});
   statuses.print(out);
 
   const auto counters = f.with_role("counter");
@@ -369,6 +386,7 @@ void instance_as_json(const result_file& f, std::size_t instance, std::FILE* out
   json::object     all{{"file", f.path()},
                    {"instance", static_cast<std::int64_t>(instance)},
                    {"status", json::object{{"name", row.name}, {"meaning", row.meaning}, {"remedy", row.remedy}}}};
+  if (const auto e = exceptions_of(f, instance, 1)[0]; e != 0) all.insert("exception", row_of(e).name);
   for (const char* role : {"parameter", "initial", "span", "final", "counter", "reduction"}) {
     json::object values;
     for (const variable* v : f.with_role(role))
@@ -400,6 +418,8 @@ void instance_as_text(const result_file& f, std::size_t instance, std::FILE* out
   fmt::print(out, "{}, instance {} of {}\n", f.path(), instance, f.instances());
   fmt::print(out, "  status   {}: {}\n", row.name, row.meaning);
   if (row.group != status_group::ok) fmt::print(out, "  remedy   {}\n", row.remedy);
+  if (const auto e = exceptions_of(f, instance, 1)[0]; e != 0)
+    fmt::print(out, "  rescue   took over; lanes gave up with {}: {}\n", row_of(e).name, row_of(e).meaning);
 
   constexpr std::pair<const char*, const char*> parts[] = {{"parameter", "parameters"}, {"initial", "initial values"},
                                                            {"span", "time span"},       {"final", "at the end"},

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstring>
 #include <fstream>
-#include <functional>
 #include <iterator>
 #include <map>
 #include <string_view>
@@ -145,6 +144,7 @@ class builder {
   plan build() {
     root_.only(top_keys);
     read_integration();
+    read_events();
     read_fixed();
     read_sweep();
     read_random();
@@ -174,9 +174,27 @@ class builder {
       root_.find("method")->fail("has no error estimate: must come with step, the constant step size");
     if (const auto e = root_.find("t")) {
       const auto t = e->numbers(2, "must be [begin, end]");
-      if (!(t[0] < t[1]) || !std::isfinite(t[1] - t[0])) e->fail("must be [begin, end] with begin < end");
+      if (t[0] == t[1] || !std::isfinite(t[1] - t[0]))
+        e->fail("must be [begin, end] with begin < end, or begin > end to run backward");
       plan_.t_begin = t[0], plan_.t_end = t[1];
     }
+  }
+
+  void read_events() {
+    if (const auto e = root_.find("detection")) plan_.detection = e->word({"hermite", "certified"});
+    if (const auto e = root_.find("guards_in_error")) {
+      plan_.guards_in_error = e->boolean();
+      if (plan_.guards_in_error && plan_.fixed_step > 0) e->fail("must be false with step, which has no error control");
+    }
+    if (const auto e = root_.find("concurrency")) {
+      e->only({"time", "value"});
+      plan_.concurrency_time  = e->need("time", "must be a span of time").positive();
+      plan_.concurrency_value = e->need("value", "must be a distance from zero, in the units of the guards").positive();
+    }
+    if (const auto e = root_.find("zeno")) plan_.zeno = e->share("must be a part of the time span, from 0 to 1");
+    if (const auto e = root_.find("rescue")) plan_.rescue = e->boolean();
+    if (const auto e = root_.find("inject_exceptions"))
+      plan_.inject_exceptions = e->share("must be a share of all instances, from 0 to 1");
   }
 
   /// A number, a list with one per state, or a table by state name with a `default`.
@@ -331,33 +349,38 @@ class builder {
     return {};
   }
 
-  /// Every instance must have t_begin < t_end. Leaves the hull of all spans in earliest_ and latest_.
+  /// All instances must run the same way, forward or backward in time. Leaves the hull of all spans in first_ and last_.
   void check_span() {
     const auto begin    = find_time(target::kind::t_begin);
     const auto end      = find_time(target::kind::t_end);
     const auto begin_at = [&](std::int64_t i) { return begin.on ? value_at(*begin.column, i) : plan_.t_begin; };
     const auto end_at   = [&](std::int64_t i) { return end.on ? value_at(*end.column, i) : plan_.t_end; };
-    const auto check    = [&](double t_begin, double t_end) {
-      if (t_begin < t_end) return;
+    first_ = begin_at(0), last_ = end_at(0);
+    plan_.backward   = first_ > last_;
+    one_span_        = !begin.on && !end.on;
+    const auto check = [&](double t_begin, double t_end) {
+      if (is_before(t_begin, t_end)) return;
       given_.at(end.on ? "t_end" : "t_begin")
-          .fail(fmt::format("must leave t_begin < t_end in every instance; one would have {} and {}", t_begin, t_end));
+          .fail(fmt::format("must leave t_begin < t_end in every instance, or t_begin > t_end in every one; one would "
+                            "have {} and {}",
+                            t_begin, t_end));
     };
-    earliest_ = begin_at(0), latest_ = end_at(0);
-    one_span_ = !begin.on && !end.on;
     if (one_span_) return;
 
-    double last_begin = earliest_, first_end = latest_;
+    double last_begin = first_, first_end = last_;
     for (std::int64_t i = 0; begin.on && i < begin.on->count; ++i) {
-      earliest_  = std::min(earliest_, begin_at(i));
-      last_begin = std::max(last_begin, begin_at(i));
+      if (is_before(begin_at(i), first_)) first_ = begin_at(i);
+      if (is_before(last_begin, begin_at(i))) last_begin = begin_at(i);
     }
     for (std::int64_t i = 0; end.on && i < end.on->count; ++i) {
-      latest_   = std::max(latest_, end_at(i));
-      first_end = std::min(first_end, end_at(i));
+      if (is_before(last_, end_at(i))) last_ = end_at(i);
+      if (is_before(end_at(i), first_end)) first_end = end_at(i);
     }
     if (begin.on != end.on) return check(last_begin, first_end);  // each begin meets each end
     for (std::int64_t i = 0; i < begin.on->count; ++i) check(begin_at(i), end_at(i));
   }
+  /// In the direction of the run.
+  bool is_before(double a, double b) const { return plan_.backward ? a > b : a < b; }
 
   void read_output() {
     const auto output = root_.find("output");
@@ -379,20 +402,24 @@ class builder {
     } else if (const auto times = samples.find("times")) {
       plan_.sample_times = times->numbers();
       const auto& t      = plan_.sample_times;
-      if (t.empty() || std::adjacent_find(t.begin(), t.end(), std::greater_equal<>()) != t.end() ||
-          t.front() < earliest_ || t.back() > latest_)
-        times->fail(fmt::format("must be increasing times from {} to {}, at least one", earliest_, latest_));
+      const auto  turn   = [this](double a, double b) { return !is_before(a, b); };
+      if (t.empty() || std::adjacent_find(t.begin(), t.end(), turn) != t.end() || is_before(t.front(), first_) ||
+          is_before(last_, t.back()))
+        times->fail(fmt::format("must be {} times from {} to {}, at least one",
+                                plan_.backward ? "decreasing" : "increasing", first_, last_));
     } else {
       const auto   step   = *samples.find("step");
       const double size   = step.positive();
-      const double length = plan_.t_end - plan_.t_begin;
+      const double length = std::abs(plan_.t_end - plan_.t_begin);
       if (!one_span_) step.fail("must be replaced by count or times, as the time span differs between instances");
       if (length / size >= static_cast<double>(most_samples))
         step.fail(fmt::format("must be larger: at most {} times are kept", most_samples));
       // The slack lets a step that divides the span up to rounding reach its end.
       const auto last = static_cast<std::int64_t>(length / size * (1 + 1e-12));
-      for (std::int64_t i = 0; i <= last; ++i)
-        plan_.sample_times.push_back(std::min(plan_.t_begin + static_cast<double>(i) * size, plan_.t_end));
+      for (std::int64_t i = 0; i <= last; ++i) {
+        const double t = plan_.t_begin + static_cast<double>(i) * (plan_.backward ? -size : size);
+        plan_.sample_times.push_back(is_before(plan_.t_end, t) ? plan_.t_end : t);
+      }
     }
     if (!plan_.sample_times.empty()) plan_.sample_count = static_cast<std::int64_t>(plan_.sample_times.size());
   }
@@ -431,19 +458,17 @@ class builder {
       if ((plan_.lanes & (plan_.lanes - 1)) != 0) e->fail("must be 0 (as wide as the machine), 1, 2, 4, 8 or 16");
     }
     if (const auto e = run->find("chunk")) plan_.chunk = e->whole(0, most_instances);
-    if (const auto e = run->find("allowed_failed")) {
-      plan_.allowed_failed = e->not_negative();
-      if (plan_.allowed_failed > 1) e->fail("must be a share of all instances, from 0 to 1");
-    }
+    if (const auto e = run->find("allowed_failed"))
+      plan_.allowed_failed = e->share("must be a share of all instances, from 0 to 1");
   }
 
   const spec_document&         spec_;
   const model&                 model_;
   const field&                 root_;
   plan                         plan_;
-  std::map<std::string, field> given_;  ///< where each parameter, state or time has its value
-  double                       earliest_ = 0, latest_ = 0;
-  bool                         one_span_ = true;  ///< the same for every instance
+  std::map<std::string, field> given_;                 ///< where each parameter, state or time has its value
+  double                       first_ = 0, last_ = 0;  ///< the hull of all time spans, in the direction of the run
+  bool                         one_span_ = true;       ///< the same for every instance
 };
 
 }  // namespace

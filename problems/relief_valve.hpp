@@ -1,4 +1,5 @@
-// A pressure relief valve that hits its seat: a sweep over the flow rate shows equilibrium, chatter and grazing.
+// A pressure relief valve that hits its seat: a sweep over the flow rate shows equilibrium, chatter and grazing. At low flow
+// the impacts accumulate: the valve comes to rest on its seat, until the pressure lifts it again.
 #include <saltus.hpp>
 
 struct relief_valve {
@@ -22,20 +23,36 @@ struct relief_valve {
       {restitution, 0.8, "1", "velocity kept at an impact on the seat"},
   };
 
-  enum guard { impact };
+  enum discrete { seated };
+  static constexpr saltus::variable<discrete> discrete_list[] = {
+      {seated, 0.0, "1", "1 while the valve rests on its seat"},
+  };
+
+  enum guard { impact, lift_off };
   static constexpr saltus::crossing<guard> guard_list[] = {
       {impact, saltus::falling, saltus::unilateral, "the valve reaches its seat"},
+      {lift_off, saltus::rising, saltus::bilateral, "the pressure overcomes the spring of the resting valve"},
   };
 
   static void rhs(const auto& at, auto& dy) {
-    dy[lift]     = at[velocity];
-    dy[velocity] = at[pressure] - at[damping] * at[velocity] - (at[lift] + at[preload]);
-    dy[pressure] = at[compressibility] * (at[flow] - at[lift] * sqrt(at[pressure]));
+    const auto force = at[pressure] - at[damping] * at[velocity] - (at[lift] + at[preload]);
+    dy[lift]         = at[velocity];
+    dy[velocity]     = select(at.is_on(seated), 0.0, force);
+    dy[pressure]     = at[compressibility] * (at[flow] - at[lift] * sqrt(at[pressure]));
   }
 
-  static void guards(const auto& at, auto& g) { g[impact] = at[lift]; }
+  static void guards(const auto& at, auto& g) {
+    g[impact]   = at[lift];
+    g[lift_off] = select(at.is_on(seated), at[pressure] - at[preload], -1.0);
+  }
 
   static void transition(auto& now) {
     if (now.due(impact)) now[velocity] = -now[restitution] * now[velocity];
+    if (now.due(lift_off)) now[seated] = 0.0;
+  }
+
+  static void rest(auto& now) {
+    now[lift] = now[velocity] = 0.0;
+    if (now[pressure] < now[preload]) now[seated] = 1.0;
   }
 };

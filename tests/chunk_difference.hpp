@@ -47,6 +47,10 @@ inline std::string differences(const host::chunk_data& a, const host::chunk_data
   note(same_bits(a.rejected, b.rejected), "rejected");
   note(same_bits(a.evaluations, b.evaluations), "evaluations");
   note(same_bits(a.events, b.events), "events");
+  note(same_bits(a.corrections, b.corrections), "corrections");
+  note(same_bits(a.misordered, b.misordered), "misordered");
+  note(same_bits(a.phantoms, b.phantoms), "phantoms");
+  note(same_bits(a.undetermined, b.undetermined), "undetermined");
   note(same_bits(a.samples, b.samples), "samples");
   note(same_bits(a.reductions, b.reductions), "reductions");
   note(same_bits(p.slot, q.slot), "event slot");

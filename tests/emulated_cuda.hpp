@@ -51,6 +51,7 @@ host::plan plan_of(double t_end, double tolerance) {
   p.model.discretes  = list(d.discretes, d.discrete_count);
   p.model.outputs    = list(d.outputs, d.output_count);
   p.model.guards.resize(static_cast<std::size_t>(d.guard_count));
+  p.model.instants.resize(static_cast<std::size_t>(d.instant_count));
   p.rtol = tolerance;
   p.atol.assign(p.model.states.size(), tolerance);
   p.t_end      = t_end;
@@ -77,9 +78,12 @@ inline host::chunk_data scattered_chunk(const host::plan& p, int swept, double f
 /// Integrates a chunk on W CPU lanes.
 template <class E, int W>
 void on_lanes(const abi::settings& how, host::chunk_data& c) {
-  const abi::sink    sink{&c.log,
-                       [](void* log, long long slot, double t, int guard, const double* before, const double* after) {
-                         static_cast<host::event_log*>(log)->append(slot, t, guard, before, after);
+  const abi::sink    sink{&c,
+                       [](void* to, long long slot, double t, int guard, const double* before, const double* after) {
+                         static_cast<host::chunk_data*>(to)->log.append(slot, t, guard, before, after);
+                       },
+                       [](void* to, long long slot, const abi::snapshot* last) {
+                         static_cast<host::chunk_data*>(to)->exceptions.append(slot, *last, cpu_unit<E, W>);
                        },
                        [](void*, long long) { return 1; }};
   const abi::batch   in  = c.batch();

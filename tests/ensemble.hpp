@@ -19,7 +19,7 @@ namespace saltus::test {
 struct event_row {
   std::int64_t        instance;
   double              time;
-  std::string         guard;
+  std::string         guard;  ///< or instant (host::event_names)
   std::vector<double> before, after;
 };
 
@@ -30,8 +30,8 @@ struct outcome {
   std::vector<std::string> states;
   std::vector<double>      final_state, final_output, final_discrete;  ///< [quantity][instance]
   std::vector<double>      t_final, samples, reductions;
-  std::vector<int>         status;
-  std::vector<long long>   steps, rejected, evaluations, events;
+  std::vector<int>         status, exception;
+  std::vector<long long>   steps, rejected, evaluations, events, corrections, misordered, phantoms, undetermined;
   std::vector<event_row>   log;  ///< by instance, then time
 
   double final(const std::string& state, std::int64_t instance = 0) const {
@@ -61,9 +61,12 @@ inline outcome run(host::plan p) {
              nd = p.model.discretes.size();
   const auto nt = static_cast<std::size_t>(p.sample_count);
   r.final_state.resize(ns * n), r.final_output.resize(no * n), r.final_discrete.resize(nd * n), r.t_final.resize(n),
-      r.status.resize(n);
+      r.status.resize(n), r.exception.resize(n);
   r.samples.resize((ns + no) * n * nt), r.reductions.resize(nr * n);
-  r.steps.resize(n), r.rejected.resize(n), r.evaluations.resize(n), r.events.resize(n);
+  for (auto* counter :
+       {&r.steps, &r.rejected, &r.evaluations, &r.events, &r.corrections, &r.misordered, &r.phantoms, &r.undetermined})
+    counter->resize(n);
+  const auto              names   = host::event_names(p.model);
   const auto              backend = host::make_cpu_backend(r.plan);
   const std::atomic<bool> stop{false};
   r.summary = host::run_ensemble(
@@ -76,8 +79,11 @@ inline outcome run(host::plan p) {
         };
         copy(c.final_state, r.final_state, ns, 1), copy(c.final_output, r.final_output, no, 1),
             copy(c.final_discrete, r.final_discrete, nd, 1);
-        copy(c.t_final, r.t_final, 1, 1), copy(c.status, r.status, 1, 1), copy(c.reductions, r.reductions, nr, 1);
+        copy(c.t_final, r.t_final, 1, 1), copy(c.status, r.status, 1, 1), copy(c.exception, r.exception, 1, 1);
+        copy(c.reductions, r.reductions, nr, 1);
         copy(c.steps, r.steps, 1, 1), copy(c.rejected, r.rejected, 1, 1), copy(c.evaluations, r.evaluations, 1, 1);
+        copy(c.corrections, r.corrections, 1, 1), copy(c.misordered, r.misordered, 1, 1);
+        copy(c.phantoms, r.phantoms, 1, 1), copy(c.undetermined, r.undetermined, 1, 1);
         copy(c.events, r.events, 1, 1), copy(c.samples, r.samples, ns + no, nt);
         std::vector<std::size_t> rows(c.log.slot.size());
         std::iota(rows.begin(), rows.end(), std::size_t{0});
@@ -87,9 +93,8 @@ inline outcome run(host::plan p) {
             return std::vector<double>(v.begin() + static_cast<long>(e * ns),
                                        v.begin() + static_cast<long>((e + 1) * ns));
           };
-          r.log.push_back({c.first_id + c.log.slot[e], c.log.time[e],
-                           p.model.guards[static_cast<std::size_t>(c.log.guard[e])].name, at(c.log.before),
-                           at(c.log.after)});
+          r.log.push_back({c.first_id + c.log.slot[e], c.log.time[e], names[static_cast<std::size_t>(c.log.guard[e])],
+                           at(c.log.before), at(c.log.after)});
         }
       },
       [](std::int64_t) {}, stop);

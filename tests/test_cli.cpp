@@ -154,8 +154,9 @@ class results {
   std::vector<std::string> outcomes() const {
     std::vector<std::string> names;
     for (const auto& [name, values] : values_)
-      if (name.rfind("final_", 0) == 0 || name == "t_final" || name == "status" || name == "steps" ||
-          name == "rejected" || name == "rhs_evaluations" || name == "n_events")
+      if (name.rfind("final_", 0) == 0 || name == "t_final" || name == "status" || name == "exception" ||
+          name == "steps" || name == "rejected" || name == "rhs_evaluations" || name == "n_events" ||
+          name == "location_steps" || name == "misordered_events" || name == "phantom_events" || name == "undetermined")
         names.push_back(name);
     return names;
   }
@@ -169,7 +170,7 @@ bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
 }
 
 void expect_same_bits(const results& a, const results& b, const std::string& what) {
-  ASSERT_GE(a.outcomes().size(), 7u);
+  ASSERT_GE(a.outcomes().size(), 12u);
   for (const auto& name : a.outcomes()) EXPECT_TRUE(same_bits(a[name], b[name])) << name << ", " << what;
 }
 
@@ -314,6 +315,29 @@ struct decay {
 };
 )";
 
+/// x' = speed below zero, -speed above: it slides along zero. Kicked up by 0.1 at 0.25, 0.75, ...
+const std::string relay = R"(#include <saltus.hpp>
+
+struct relay {
+  static constexpr double span[] = {0.0, 1.5};
+  enum state { x };
+  static constexpr saltus::variable<state> state_list[] = {{x, 1.0, "1", "what is controlled"}};
+  enum parameter { speed };
+  static constexpr saltus::variable<parameter> parameter_list[] = {{speed, 1.0, "1/s", "of the approach"}};
+  enum guard { line };
+  static constexpr saltus::crossing<guard> guard_list[] = {
+      saltus::crossing<guard>{line, saltus::both, saltus::bilateral, "where the relay switches"}.sliding()};
+  enum instant { kick };
+  static constexpr saltus::timed<instant> instant_list[] = {{kick, "what it must make up for"}};
+  static void rhs(const auto& at, auto& dy) { dy[x] = select(at.above(line), -at[speed], at[speed]); }
+  static void guards(const auto& at, auto& g) { g[line] = at[x]; }
+  static void instants(const auto&, auto& when) { when.every(kick, 0.5, 0.25); }
+  static void transition(auto& now) {
+    if (now.due(kick)) now[x] = now[x] + 0.1;
+  }
+};
+)";
+
 class cli : public testing::Test {
  protected:
   void SetUp() override {
@@ -430,8 +454,9 @@ TEST_F(cli, list_names_every_problem) {
   const auto text = saltus({"list"});
   EXPECT_EQ(text.code, 0);
   EXPECT_EQ(text.err, "");
-  EXPECT_NE(text.out.find("relief_valve         Relief valve with impacts (3 states, 1 guard)\n"), std::string::npos)
+  EXPECT_NE(text.out.find("bouncing_ball              Bouncing ball (2 states, 1 guard)\n"), std::string::npos)
       << text.out;
+  EXPECT_NE(text.out.find("Izhikevich neuron (2 states, 1 guard, 1 instant)\n"), std::string::npos) << text.out;
 
   const auto object = saltus({"list", "--json"});
   EXPECT_EQ(object.code, 0);
@@ -469,6 +494,34 @@ TEST_F(cli, describe_says_what_the_header_says) {
   EXPECT_EQ(model["outputs#"], "0");
 }
 
+TEST_F(cli, instants_and_sliding_are_told) {
+  write(folder() / "relay.hpp", relay);
+  const auto text = saltus({"describe", "relay.hpp"});
+  EXPECT_EQ(text.code, 0) << text.err;
+  for (const char* line : {"line               both     bilateral   may slide where the relay switches\n",
+                           "\ninstants (meaning)\n  kick               what it must make up for\n"})
+    EXPECT_NE(text.out.find(line), std::string::npos) << text.out;
+  const json object(saltus({"describe", "relay.hpp", "--json"}).out);
+  EXPECT_EQ(object["guards[0].may_slide"], "true");
+  EXPECT_EQ(object["instants[0].name"], "kick");
+  EXPECT_EQ(object["instants[0].about"], "what it must make up for");
+  const auto plan = saltus({"check", "./relay.hpp"});
+  EXPECT_NE(plan.out.find("\nguards     line (both)\ninstants   kick\n"), std::string::npos) << plan.out << plan.err;
+
+  // From 1 down to 0.75, up to 0.85, down to 0.35, up to 0.45: zero at 1.2, along it until 1.25, and again from 1.35 on.
+  const auto r = run({"./relay.hpp", "--set", "output.events=true"});
+  EXPECT_NEAR(r["final_x"][0], 0.0, 1e-12);
+  std::vector<double> kicks, arrivals;
+  for (std::size_t k = 0; k < r["event_time"].size(); ++k) {
+    if (r["event_guard"][k] == 1) kicks.push_back(r["event_time"][k]);
+    if (r["event_guard"][k] == 0) arrivals.push_back(r["event_time"][k]);
+  }
+  EXPECT_EQ(kicks, (std::vector<double>{0.25, 0.75, 1.25}));
+  ASSERT_EQ(arrivals.size(), 2u);
+  EXPECT_NEAR(arrivals[0], 1.2, 1e-12);
+  EXPECT_NEAR(arrivals[1], 1.35, 1e-12);
+}
+
 TEST_F(cli, a_list_entry_may_leave_out_unit_and_meaning) {
   write(folder() / "brief.hpp",
         "#include <saltus.hpp>\nstruct brief {\n  enum state { x };\n"
@@ -498,8 +551,9 @@ TEST_F(cli, check_prints_the_plan_and_runs_nothing) {
   const json plan(object.out);
   EXPECT_EQ(plan.number("instances"), 1500);
   EXPECT_EQ(plan["guards[0]"], "centre");
-  // 10 columns of 8 bytes for each instance (two inputs, two finals, t_final, four counters), one status of 1, 3 scalars
-  EXPECT_EQ(plan.number("bytes"), 1500 * (9 * 8 + 1) + 3 * 8);
+  // 13 columns of 8 bytes for each instance (two inputs, two finals, t_final, eight counters), status and exception of 1;
+  // 3 scalars
+  EXPECT_EQ(plan.number("bytes"), 1500 * (13 * 8 + 2) + 3 * 8);
   EXPECT_FALSE(fs::exists(folder() / "sweep.nc"));
 }
 
@@ -756,6 +810,13 @@ std::vector<mistake> mistakes() {
       "the model lists guards but does not compute them: write static void guards\\(const auto& at, auto& g\\)");
   add("guards_not_listed", list, "", "void guards",
       "the model computes guards but does not list them: add enum guard \\{ ... \\}; and guard_list\\[\\]");
+  const std::string instant =
+      "  enum instant { kick };\n  static constexpr saltus::timed<instant> instant_list[] = {{kick, \"\"}};\n";
+  add("instants_without_times", "  enum guard", instant + "  enum guard", "instant_list",
+      "the model lists instants but gives no times: write static void instants\\(const auto& at, auto& when\\)");
+  add("instants_not_listed", "  static void rhs", "  static void instants(const auto&, auto&) {}\n  static void rhs",
+      "void instants",
+      "the model gives times of instants but does not list them: add enum instant \\{ ... \\}; and instant_list\\[\\]");
   add("wrong_order", damping + limit, limit + damping, "parameter_list",
       "the entries of parameter_list must stand in the order of enum parameter, each once");
   add("entry_missing", limit, "", "parameter_list",
@@ -1169,6 +1230,79 @@ TEST_F(cli, set_reaches_parameters_states_and_keys) {
   EXPECT_NE(r["steps"], run({model(), "--set", "stiffness=9", "--set", "place=2", "--set", "t=[0.0, 2.5]", "--set",
                              "rtol=1e-11", "--method", "dp5"})["steps"])
       << "another method";
+}
+
+TEST_F(cli, a_run_backward_comes_from_where_a_run_forward_went) {
+  // Below rest place = sin(2 t) / 2 and velocity = cos(2 t) for a stiffness of 4; above it place = cos(t).
+  const auto r = run({model(), "--set", "t=[2, 0]", "--set", "rtol=1e-11", "--set",
+                      fmt::format("place={}", std::sin(4.0) / 2), "--set", fmt::format("velocity={}", std::cos(4.0)),
+                      "--set", "output.samples={times=[2.0, 1.8, 1.0, 0.0]}", "--set", "output.events=true"});
+  EXPECT_EQ(r["t_final"], std::vector<double>{0});
+  EXPECT_NEAR(r["final_place"][0], 1.0, 1e-9);
+  EXPECT_NEAR(r["final_velocity"][0], 0.0, 1e-9);
+  EXPECT_EQ(r["time"], (std::vector<double>{2, 1.8, 1, 0}));
+  for (const auto& [k, place] : {std::pair{0, std::sin(4.0) / 2}, {1, std::sin(3.6) / 2}, {2, std::cos(1.0)}, {3, 1.0}})
+    EXPECT_NEAR(r["place"][static_cast<std::size_t>(k)], place, 1e-9) << k;
+  ASSERT_EQ(r["event_time"].size(), 1u);
+  EXPECT_NEAR(r["event_time"][0], M_PI / 2, 1e-9);
+}
+
+TEST_F(cli, what_lanes_give_up_is_rescued) {
+  const words sweep = {model(),
+                       "--set",
+                       "t=[0,20]",
+                       "--set",
+                       "rtol=1e-10",
+                       "--set",
+                       "output.events=true",
+                       "--set",
+                       "output.samples.count=9",
+                       "--set",
+                       "sweep.stiffness={from=0.5, to=9.0, count=300}"};
+  const auto  with  = [&](const words& more) {
+    words all = sweep;
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  const words shaken = with({"--set", "inject_exceptions=0.25"});
+  const auto  calm = run(sweep), saved = run(shaken);
+  for (const words& how : {words{"--lanes", "1"}, words{"--lanes", "4", "--threads", "2", "--chunk", "7"}}) {
+    auto cut_up = shaken;
+    cut_up.insert(cut_up.end(), how.begin(), how.end());
+    expect_same_bits(saved, run(cut_up), fmt::format("{}", fmt::join(how, " ")));
+  }
+  std::size_t rescued = 0;
+  for (std::size_t i = 0; i < 300; ++i) {
+    const bool alone = saved["exception"][i] == 0;
+    rescued += !alone;
+    EXPECT_EQ(saved["status"][i], 0) << i;
+    EXPECT_EQ(saved["n_events"][i], calm["n_events"][i]) << i;
+    for (const char* name : {"final_place", "final_velocity"})
+      EXPECT_NEAR(saved[name][i], calm[name][i], alone ? 0.0 : 1e-7) << name << " of " << i;
+    for (std::size_t k = 9 * i; k < 9 * i + 9; ++k) EXPECT_NEAR(saved["place"][k], calm["place"][k], 1e-7) << i;
+  }
+  EXPECT_NEAR(static_cast<double>(rescued), 75, 34) << "four and a half standard deviations, 7.5 each";
+  ASSERT_EQ(saved["event_row_size"], calm["event_row_size"]) << "no event lost, none twice";
+  for (std::size_t k = 0; k < saved["event_time"].size(); ++k)
+    EXPECT_NEAR(saved["event_time"][k], calm["event_time"][k], 1e-7);
+
+  auto       object = with({"--set", "inject_exceptions=0.25", "--json", "-q", "-o", "saved.nc"});
+  const auto o      = saltus((object.insert(object.begin(), "run"), object));
+  const json summary(o.out);
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_EQ(summary.number("rescued"), static_cast<double>(rescued));
+  EXPECT_EQ(summary.number("ok"), static_cast<double>(300 - rescued));
+  double by_reason = 0;
+  for (const char* why : {"not_located", "step_too_small", "not_finite"})
+    by_reason += summary.number(std::string("rescued_from.") + why);
+  EXPECT_EQ(by_reason, static_cast<double>(rescued));
+  EXPECT_NE(saltus({"show", "saved.nc"}).out.find("of these; lanes gave up: not_located\n"), std::string::npos);
+
+  auto       alone = with({"--set", "inject_exceptions=0.25", "--set", "rescue=false", "--json", "-q"});
+  const auto left  = saltus((alone.insert(alone.begin(), "run"), alone));
+  EXPECT_EQ(left.code, 3);
+  EXPECT_EQ(json(left.out).number("failed"), static_cast<double>(rescued));
+  EXPECT_EQ(json(left.out).number("rescued"), 0);
 }
 
 TEST_F(cli, the_bits_do_not_depend_on_how_a_run_is_cut_up) {

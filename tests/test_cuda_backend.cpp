@@ -8,9 +8,13 @@ TEST(cuda_backend, runs_chunks) { GTEST_SKIP() << "the CUDA toolkit was not foun
 
 #else
 
+#include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <map>
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "../problems/lorenz.hpp"
 #include "../problems/relief_valve.hpp"
@@ -19,6 +23,7 @@ TEST(cuda_backend, runs_chunks) { GTEST_SKIP() << "the CUDA toolkit was not foun
 #include "emulated_cuda.hpp"
 #include "fake_cuda_driver.hpp"
 #include "install.hpp"
+#include "scheduler.hpp"
 
 // What the program would find by dlsym.
 extern "C" saltus::host::cuda_absent_function  saltus_cuda_absent;
@@ -27,13 +32,13 @@ extern "C" saltus::host::cuda_backend_function saltus_cuda_backend;
 namespace saltus::test {
 namespace {
 
-template <class Model, methods::text Method, class T, bool Samples, class... Reductions>
-using engine_of =
-    engine<Model, methods::by_name<Method>, T, norm_kind::rms, controller_kind::pi, false, Samples, Reductions...>;
+template <options Options>
+using valve_engine_of = engine<relief_valve, methods::by_name<"dp5">, double, Options,
+                               reduction<reduce::max, false, relief_valve::pressure> >;
 
-using valve_engine =
-    engine_of<relief_valve, "dp5", double, true, reduction<reduce::max, false, relief_valve::pressure> >;
-using lorenz_engine = engine_of<lorenz, "dp5", float, false>;
+using valve_engine  = valve_engine_of<options{.samples = true}>;
+using shaken_engine = valve_engine_of<options{.samples = true, .inject = true}>;
+using lorenz_engine = engine<lorenz, methods::by_name<"dp5">, float, options{}>;
 
 host::plan valve_plan() {
   host::plan p   = plan_of<relief_valve>(6.0, 1e-8);
@@ -150,6 +155,106 @@ TEST(cuda_backend, stopped_early_each_instance_is_finished_interrupted_or_not_ru
   auto again = scattered_chunk(p, relief_valve::flow, 0.2, 10.0, p.count);
   device->integrate(again, go_on, used);
   EXPECT_EQ("", differences(whole, again));
+}
+
+// ---- what lanes cannot settle
+
+/// Flows without chaos, of which a share is given up somewhere.
+host::plan shaken_plan(double share, std::int64_t count) {
+  auto p = valve_plan();
+  for (const auto& q : p.model.parameters) p.parameters.push_back(q.value);
+  p.initial.assign(p.model.states.size(), std::nan(""));
+  p.axes = {
+      {{{{host::target::kind::parameter, relief_valve::flow, "flow"}, host::ranged{2.0, 10.0, count, false}}}, count}};
+  p.count = p.chunk   = count;
+  p.inject_exceptions = share;
+  p.seed              = 7;
+  return p;
+}
+
+/// The only chunk of a run.
+host::chunk_data only_chunk(const host::plan& p, host::backend& where) {
+  host::chunk_data        all;
+  const std::atomic<bool> stop{false};
+  const auto              s = host::run_ensemble(
+                   p, where, [&](const host::chunk_data& c) { all = c; }, [](std::int64_t) {}, stop);
+  EXPECT_EQ(p.count, s.counts.ok() + s.counts.rescued());
+  return all;
+}
+
+std::map<long long, std::pair<std::vector<double>, std::vector<long long> > > by_slot(const host::exception_list& list,
+                                                                                      const abi::cuda_unit& unit) {
+  std::map<long long, std::pair<std::vector<double>, std::vector<long long> > > rows;
+  for (std::size_t i = 0; i < list.slot.size(); ++i) {
+    const auto part = [i](const auto& v, int width) {
+      const auto first = v.begin() + static_cast<long>(i) * width;
+      return std::vector(first, first + width);
+    };
+    rows[list.slot[i]] = {part(list.reals, unit.record_reals), part(list.integers, unit.record_integers)};
+  }
+  EXPECT_EQ(rows.size(), list.slot.size()) << "one exception for each";
+  return rows;
+}
+
+TEST(cuda_backend, exceptions_are_the_snapshots_of_lanes) {
+  const auto p      = shaken_plan(0.25, 900);
+  const auto device = backend_for<shaken_engine>(p);
+  auto       lanes = scattered_chunk(p, relief_valve::flow, 2.0, 10.0, 900), here = lanes;
+  abi::usage used{};
+  on_lanes<shaken_engine, 8>(host::settings_of(p), lanes);
+  device->integrate(here, go_on, used);
+  EXPECT_EQ("", differences(lanes, here));
+  const auto expected = by_slot(lanes.exceptions, cuda_unit_of<shaken_engine>);
+  EXPECT_EQ(expected, by_slot(here.exceptions, cuda_unit_of<shaken_engine>));
+  std::size_t stopped = 0;
+  for (const unsigned char s : here.status) stopped += rescuable(static_cast<status>(s));
+  EXPECT_EQ(stopped, expected.size());
+  EXPECT_NEAR(static_cast<double>(stopped), 0.25 * 900, 60) << "four and a half standard deviations, 13 each";
+
+  // What is given up depends on the id of an instance, not on its place.
+  auto late     = scattered_chunk(p, relief_valve::flow, 2.0, 10.0, 900);
+  late.first_id = 900;
+  device->integrate(late, go_on, used);
+  EXPECT_NE(here.status, late.status);
+
+  auto q          = p;
+  q.rescue        = false;
+  auto left_alone = scattered_chunk(p, relief_valve::flow, 2.0, 10.0, 900);
+  backend_for<shaken_engine>(q)->integrate(left_alone, go_on, used);
+  EXPECT_EQ(here.status, left_alone.status);
+  EXPECT_TRUE(left_alone.exceptions.slot.empty());
+}
+
+TEST(cuda_backend, the_host_rescues_what_a_device_gives_up_as_what_lanes_give_up) {
+  const auto p         = shaken_plan(0.25, 900);
+  const auto device    = backend_for<shaken_engine>(p);
+  const auto on_device = only_chunk(p, *device), on_cpu = only_chunk(p, *host::make_cpu_backend(p));
+  EXPECT_EQ("", differences(on_cpu, on_device));
+  EXPECT_EQ(on_cpu.exception, on_device.exception);
+  EXPECT_EQ(900, std::count_if(on_device.status.begin(), on_device.status.end(),
+                               [](unsigned char s) { return is_ok(static_cast<status>(s)); }));
+}
+
+TEST(cuda_backend, what_a_device_has_no_room_for_begins_afresh) {
+  const auto p      = shaken_plan(1.0, 1500);
+  const auto device = backend_for<shaken_engine>(p);
+  auto       raw    = scattered_chunk(p, relief_valve::flow, 2.0, 10.0, 1500);
+  abi::usage used{};
+  device->integrate(raw, go_on, used);
+  EXPECT_EQ(1024u, raw.exceptions.slot.size());
+  EXPECT_EQ(1024u, by_slot(raw.exceptions, cuda_unit_of<shaken_engine>).size());
+
+  const auto rescued     = only_chunk(p, *device);
+  auto       calm        = p;
+  calm.inject_exceptions = 0;
+  const auto undisturbed = only_chunk(calm, *host::make_cpu_backend(calm));
+  // All but those that were to be given up at an event and have none.
+  EXPECT_GT(std::count_if(rescued.exception.begin(), rescued.exception.end(), [](int e) { return e != 0; }), 1024);
+  for (std::size_t i = 0; i < 1500; ++i) {
+    EXPECT_EQ(undisturbed.events[i], rescued.events[i]) << i;
+    EXPECT_EQ(undisturbed.t_final[i], rescued.t_final[i]) << i;
+  }
+  EXPECT_EQ(undisturbed.log.slot.size(), rescued.log.slot.size()) << "no event twice";
 }
 
 TEST(cuda_backend, an_error_of_the_driver_names_the_call_and_the_error) {

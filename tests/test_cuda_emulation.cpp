@@ -122,7 +122,7 @@ void expect_same_as_lanes(host::plan p, int swept, double from, double to) {
 
 template <class Model, methods::text Method, class T, bool Samples, class... Reductions>
 using engine_of =
-    engine<Model, methods::by_name<Method>, T, norm_kind::rms, controller_kind::pi, false, Samples, Reductions...>;
+    engine<Model, methods::by_name<Method>, T, options{.samples = Samples}, Reductions...>;
 
 using largest_pressure = reduction<reduce::max, false, relief_valve::pressure>;
 using mean_lift        = reduction<reduce::mean, false, relief_valve::lift>;

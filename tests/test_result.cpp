@@ -70,7 +70,8 @@ class reader {
     for (int d = 0; d < rank; ++d) {
       char label[NC_MAX_NAME + 1];
       must(nc_inq_dimname(file_, list[d], label));
-      text += (d ? "," : "") + std::string(label);
+      if (d > 0) text += ",";
+      text += label;
     }
     return text;
   }
@@ -135,7 +136,8 @@ class reader {
   int file_ = -1;
 };
 
-/// A valve with two states, three parameters, one output, one discrete variable and three guards (more than states).
+/// A valve with two states, three parameters, one output, one discrete variable, three guards (more than states) of which
+/// one may slide, and an instant.
 plan valve(std::int64_t count) {
   plan p;
   p.model.name       = "valve";
@@ -146,8 +148,9 @@ plan valve(std::int64_t count) {
   p.model.outputs    = {{"force", 0, "N", "force on the seat"}};
   p.model.discretes  = {{"open", 1, "1", "1 while open"}};
   p.model.guards     = {{"impact", abi::falling, abi::unilateral, false, ""},
-                        {"top", abi::rising, abi::bilateral, false, ""},
+                        {"top", abi::both, abi::bilateral, false, "", true},
                         {"end", abi::both, abi::bilateral, true, ""}};
+  p.model.instants   = {{"pulse", ""}};
   p.parameters       = {1.25, 4, 2};
   p.initial          = {nan, nan};
   p.t_begin          = 0;
@@ -187,18 +190,22 @@ chunk_data marked(const plan& p, std::int64_t first, std::int64_t count) {
   fill(c.t_final, 8);
   fill(c.reductions, 9);
   for (std::int64_t i = 0; i < count; ++i) {
-    const auto at     = static_cast<std::size_t>(i);
-    c.status[at]      = static_cast<unsigned char>(status::finished);
-    c.steps[at]       = 10 + first + i;
-    c.rejected[at]    = 20 + first + i;
-    c.evaluations[at] = 30 + first + i;
-    c.events[at]      = 40 + first + i;
+    const auto at      = static_cast<std::size_t>(i);
+    c.status[at]       = static_cast<unsigned char>(status::finished);
+    c.steps[at]        = 10 + first + i;
+    c.rejected[at]     = 20 + first + i;
+    c.evaluations[at]  = 30 + first + i;
+    c.events[at]       = 40 + first + i;
+    c.corrections[at]  = 50 + first + i;
+    c.misordered[at]   = 60 + first + i;
+    c.phantoms[at]     = 70 + first + i;
+    c.undetermined[at] = 80 + first + i;
   }
   const auto times = static_cast<std::size_t>(p.sample_count);
   for (std::size_t k = 0; k < c.samples.size(); ++k)
-    c.samples[k] = mark(10, k / times / static_cast<std::size_t>(count),
-                        first + static_cast<std::int64_t>(k / times) % count) +
-                   static_cast<double>(k % times) / 1024;
+    c.samples[k] =
+        mark(10, k / times / static_cast<std::size_t>(count), first + static_cast<std::int64_t>(k / times) % count) +
+        static_cast<double>(k % times) / 1024;
   return c;
 }
 
@@ -222,18 +229,16 @@ template <class Action>
 std::pair<int, std::string> complaint(Action action) {
   try {
     action();
-  } catch (const error& e) {
-    return {e.exit_code, e.what()};
-  }
+  } catch (const error& e) { return {e.exit_code, e.what()}; }
   return {-1, "no error"};
 }
 
 // ------------------------------------------------------------------------------------------------------------ statuses
 
 /// The names by number, as they stand in files that exist: entries are only ever added.
-const std::vector<std::string> status_names = {"finished", "stopped", "step_budget", "event_budget",
-                                               "step_too_small", "not_finite", "bad_start", "event_loop",
-                                               "not_located", "not_run", "interrupted", "guard_violated"};
+const std::vector<std::string> status_names = {
+    "finished",   "stopped",     "step_budget", "event_budget", "step_too_small", "not_finite", "bad_start",
+    "event_loop", "not_located", "not_run",     "interrupted",  "guard_violated", "zeno",       "two_slides"};
 
 TEST(status, numbers_are_fixed_for_ever) {
   ASSERT_EQ(status_names.size(), static_cast<std::size_t>(status_count));
@@ -271,12 +276,40 @@ TEST(chunk, is_preset_to_not_run) {
     for (double x : *v) EXPECT_TRUE(std::isnan(x));
   }
   for (unsigned char s : c.status) EXPECT_EQ(s, static_cast<unsigned char>(status::not_run));
-  for (const auto* v : {&c.steps, &c.rejected, &c.evaluations, &c.events}) EXPECT_EQ(*v, std::vector<long long>(5, 0));
+  for (const auto* v : c.counters()) EXPECT_EQ(*v, std::vector<long long>(5, 0));
+  EXPECT_EQ(c.exception, std::vector<unsigned char>(5, 0));
+}
+
+TEST(chunk, forgets_some_instances_and_no_others) {
+  plan p           = valve(4);
+  p.sample_count   = 3;
+  p.reductions     = {{reduction::kind::max, false, 0, "max(lift)"}, {reduction::kind::min, true, 0, "min(force)"}};
+  chunk_data   c   = marked(p, 0, 4);
+  const double y[] = {1, 2};
+  for (const long long slot : {3, 0, 1, 3, 2, 1}) c.log.append(slot, 10.0 * static_cast<double>(slot), 0, y, y);
+  chunk_data less = c;
+  less.forget({1, 3});
+  const auto expect = [](const auto& was, const auto& is, std::size_t row, auto preset) {
+    ASSERT_EQ(was.size(), is.size());
+    for (std::size_t k = 0; k < was.size(); ++k) {
+      const bool kept = k / row % 4 % 2 == 0;
+      EXPECT_TRUE(kept ? is[k] == was[k] : preset == 0 ? is[k] == 0 : std::isnan(static_cast<double>(is[k])));
+    }
+  };
+  for (auto column : {&chunk_data::final_state, &chunk_data::final_output, &chunk_data::final_discrete,
+                      &chunk_data::t_final, &chunk_data::reductions})
+    expect(c.*column, less.*column, 1, nan);
+  for (std::size_t j = 0; j < c.counters().size(); ++j) expect(*c.counters()[j], *less.counters()[j], 1, 0);
+  expect(c.samples, less.samples, 3, nan);
+  EXPECT_EQ(less.parameters, c.parameters);
+  EXPECT_EQ(less.log.slot, (std::vector<long long>{0, 2}));
+  EXPECT_EQ(less.log.time, (std::vector<double>{0, 20}));
+  EXPECT_EQ(less.log.after, (std::vector<double>{1, 2, 1, 2}));
 }
 
 TEST(chunk, views_point_at_the_columns) {
-  const plan p = valve(3);
-  chunk_data c(p, 6, 3);
+  const plan         p = valve(3);
+  chunk_data         c(p, 6, 3);
   const abi::batch   in  = c.batch();
   const abi::results out = c.results();
   EXPECT_EQ(in.count, 3);
@@ -294,6 +327,10 @@ TEST(chunk, views_point_at_the_columns) {
   EXPECT_EQ(out.rejected, c.rejected.data());
   EXPECT_EQ(out.evaluations, c.evaluations.data());
   EXPECT_EQ(out.events, c.events.data());
+  EXPECT_EQ(out.corrections, c.corrections.data());
+  EXPECT_EQ(out.misordered, c.misordered.data());
+  EXPECT_EQ(out.phantoms, c.phantoms.data());
+  EXPECT_EQ(out.undetermined, c.undetermined.data());
   EXPECT_EQ(out.samples, c.samples.data());
   EXPECT_EQ(out.reductions, c.reductions.data());
 }
@@ -305,13 +342,37 @@ TEST(chunk, tally_counts_every_status_once) {
   tally t;
   t.add(c);
   t.add(c);
-  EXPECT_EQ(t.of(status_group::ok), 4);
-  EXPECT_EQ(t.of(status_group::failed), 2);
-  EXPECT_EQ(t.of(status_group::not_finished), 2);
+  EXPECT_EQ(t.ok(), 4);
+  EXPECT_EQ(t.rescued(), 0);
+  EXPECT_EQ(t.failed(), 2);
+  EXPECT_EQ(t.not_finished(), 2);
   EXPECT_EQ(t.steps, 2 * (10 + 11 + 12 + 13));
   EXPECT_EQ(t.rejected, 2 * (20 + 21 + 22 + 23));
   EXPECT_EQ(t.evaluations, 2 * (30 + 31 + 32 + 33));
   EXPECT_EQ(t.events, 2 * (40 + 41 + 42 + 43));
+  EXPECT_EQ(t.corrections, 2 * (50 + 51 + 52 + 53));
+  EXPECT_EQ(t.misordered, 2 * (60 + 61 + 62 + 63));
+  EXPECT_EQ(t.phantoms, 2 * (70 + 71 + 72 + 73));
+  EXPECT_EQ(t.undetermined, 2 * (80 + 81 + 82 + 83));
+}
+
+TEST(chunk, tally_tells_rescued_from_ok_and_failed) {
+  chunk_data c(valve(6), 0, 6);
+  c.status = {0, 0, 1, 5, 0, 10};  // the last four were taken over by rescue; one failed all the same, one was cut off
+  c.exception = {0, 0, 8, 8, 4, 4};
+  tally t;
+  t.add(c);
+  EXPECT_EQ(t.ok(), 2);
+  EXPECT_EQ(t.rescued(), 2);
+  EXPECT_EQ(t.failed(), 1);
+  EXPECT_EQ(t.not_finished(), 1);
+  EXPECT_EQ(t.by_rescue[int(status::not_located)], 1);
+  EXPECT_EQ(t.by_rescue[int(status::step_too_small)], 1);
+}
+
+TEST(chunk, events_have_the_names_of_guards_instants_and_ends_of_sliding) {
+  EXPECT_EQ(event_names(valve(1).model), (std::vector<std::string>{"impact", "top", "end", "pulse", "leaves_top"}));
+  EXPECT_TRUE(event_names(model{}).empty());
 }
 
 // ----------------------------------------------------------------------------------------------------------- the file
@@ -340,8 +401,14 @@ TEST(result, holds_inputs_finals_and_counters_whatever_the_chunks) {
     EXPECT_EQ(r.reals("final_force"), marks(6, 0, 10));
     EXPECT_EQ(r.reals("final_open"), marks(7, 0, 10));
     EXPECT_EQ(r.reals("t_final"), marks(8, 0, 10));
-    for (const auto& [name, tag] : {std::pair("steps", 10), {"rejected", 20}, {"rhs_evaluations", 30},
-                                    {"n_events", 40}})
+    for (const auto& [name, tag] : {std::pair("steps", 10),
+                                    {"rejected", 20},
+                                    {"rhs_evaluations", 30},
+                                    {"n_events", 40},
+                                    {"location_steps", 50},
+                                    {"misordered_events", 60},
+                                    {"phantom_events", 70},
+                                    {"undetermined", 80}})
       for (std::size_t i = 0; i < 10; ++i) EXPECT_EQ(r.integers(name)[i], tag + static_cast<long long>(i));
     EXPECT_FALSE(r.has("lift") || r.has("time") || r.has("event_time") || r.has("event_row_size"));
   }
@@ -405,6 +472,29 @@ TEST(result, status_carries_its_flags) {
   EXPECT_EQ(r.number("count_ok"), 1);
   EXPECT_EQ(r.number("count_failed"), 1);
   EXPECT_EQ(r.number("count_not_finished"), 1);
+}
+
+TEST(result, tells_what_was_rescued_from_what) {
+  const folder dir;
+  const plan   p = valve(4);
+  {
+    result_writer writer(dir / "a.nc", p, origin);
+    chunk_data    c = marked(p, 0, 3);
+    c.status        = {0, 0, 5};
+    c.exception     = {0, 8, 5};
+    writer.write(c);
+    writer.close(0);
+  }
+  const reader r(dir / "a.nc");
+  EXPECT_EQ(r.type("exception"), NC_UBYTE);
+  EXPECT_EQ(r.integers("exception"), (std::vector<long long>{0, 8, 5, 0})) << "the last one was never written";
+  EXPECT_EQ(r.flags("exception"), (std::vector<int>{0, 4, 5, 8})) << "numbers of statuses, and 0 for none";
+  EXPECT_EQ(r.text("exception", "flag_meanings"), "none step_too_small not_finite not_located");
+  EXPECT_EQ(r.number("count_ok"), 1);
+  EXPECT_EQ(r.number("count_rescued"), 1);
+  EXPECT_EQ(r.number("count_failed"), 1);
+  EXPECT_EQ(r.number("count_not_finished"), 1);
+  EXPECT_EQ(r.number("count_finished"), 2);
 }
 
 TEST(result, says_where_it_comes_from) {
@@ -510,7 +600,7 @@ TEST(result, events_are_a_ragged_array_in_the_order_of_the_instances) {
     row(c, 0, 5, 2);
     writer.write(c);
     c = marked(p, 3, 2);
-    row(c, 1, 7, 2);
+    row(c, 1, 7, 4);
     writer.write(c);
     writer.close(0);
   }
@@ -520,9 +610,9 @@ TEST(result, events_are_a_ragged_array_in_the_order_of_the_instances) {
   EXPECT_EQ(r.integers("event_row_size"), (std::vector<long long>{2, 0, 3, 0, 1}));
   EXPECT_EQ(r.integers("event_instance"), (std::vector<long long>{0, 0, 2, 2, 2, 4}));
   EXPECT_EQ(r.reals("event_time"), (std::vector<double>{4, 5, 1, 2, 2, 7}));
-  EXPECT_EQ(r.integers("event_guard"), (std::vector<long long>{1, 2, 0, 1, 0, 2}));
-  EXPECT_EQ(r.flags("event_guard"), (std::vector<int>{0, 1, 2}));
-  EXPECT_EQ(r.text("event_guard", "flag_meanings"), "impact top end");
+  EXPECT_EQ(r.integers("event_guard"), (std::vector<long long>{1, 2, 0, 1, 0, 4}));
+  EXPECT_EQ(r.flags("event_guard"), (std::vector<int>{0, 1, 2, 3, 4}));
+  EXPECT_EQ(r.text("event_guard", "flag_meanings"), "impact top end pulse leaves_top");
   EXPECT_EQ(r.reals("before_lift"), (std::vector<double>{4.25, 5.25, 1.25, 2.25, 2.25, 7.25}));
   EXPECT_EQ(r.reals("before_velocity"), (std::vector<double>{4.5, 5.5, 1.5, 2.5, 2.5, 7.5}));
   EXPECT_EQ(r.reals("event_lift"), (std::vector<double>{-4, -5, -1, -2, -2, -7}));
@@ -608,16 +698,16 @@ TEST(result, expected_bytes_are_those_of_the_file) {
   plan         p = valve(65'536);  // whole chunks of the file
   p.sample_count = 2;
   write_marked(dir / "a.nc", p, 65'536);
-  // flow, t_final, 2 + 1 + 1 finals, 4 counters: 10 columns of 8 bytes; status: 1; samples: 3 * 2 numbers; then
-  // the scalars damping, gain, t_begin, t_end, and two times.
-  const std::int64_t by_hand = 65'536 * (10 * 8 + 1 + 3 * 2 * 8) + (4 + 2) * 8;
+  // flow, t_final, 2 + 1 + 1 finals, 8 counters: 14 columns of 8 bytes; status, exception: 1; samples: 3 * 2 numbers;
+  // then the scalars damping, gain, t_begin, t_end, and two times.
+  const std::int64_t by_hand = 65'536 * (14 * 8 + 2 + 3 * 2 * 8) + (4 + 2) * 8;
   EXPECT_EQ(expected_bytes(p), by_hand);
-  EXPECT_NEAR(static_cast<double>(fs::file_size(dir / "a.nc")), static_cast<double>(by_hand), 65'536);  // headers
+  EXPECT_NEAR(static_cast<double>(fs::file_size(dir / "a.nc")), static_cast<double>(by_hand), 131'072);  // headers
 }
 
 TEST(result, streams_in_bounded_memory) {
   const folder dir;
-  const plan   p = valve(3'000'000);  // 240 MB
+  const plan   p = valve(3'000'000);  // 342 MB
   chunk_data   c = marked(p, 0, 100'000);
   rusage       before{}, after{};
   getrusage(RUSAGE_SELF, &before);
@@ -626,7 +716,7 @@ TEST(result, streams_in_bounded_memory) {
   writer.close(0);
   getrusage(RUSAGE_SELF, &after);
   EXPECT_GT(fs::file_size(dir / "a.nc"), 200'000'000u);
-  EXPECT_LT(after.ru_maxrss - before.ru_maxrss, 50'000) << "kB; two file chunks for each of 11 variables are 11 MB";
+  EXPECT_LT(after.ru_maxrss - before.ru_maxrss, 50'000) << "kB; two file chunks for each of 16 variables are 16 MB";
 }
 
 TEST(result, appears_only_when_complete) {
@@ -701,8 +791,8 @@ TEST(result, reserved_names_are_those_the_file_may_hold) {
 
 TEST(result, unwritable_places) {
   const folder dir;
-  const plan   p = valve(2);
-  const auto   at = [&](const fs::path& path) { return complaint([&] { result_writer(path, p, origin); }); };
+  const plan   p    = valve(2);
+  const auto   at   = [&](const fs::path& path) { return complaint([&] { result_writer(path, p, origin); }); };
   auto [code, text] = at(dir / "missing/a.nc");
   EXPECT_EQ(code, exit_failure);
   EXPECT_NE(text.find((dir / "missing/a.nc").string()), std::string::npos) << text;
@@ -731,7 +821,7 @@ TEST(result, unwritable_places) {
   std::signal(SIGXFSZ, SIG_IGN);
   const rlimit bound{limit, limit};
   setrlimit(RLIMIT_FSIZE, &bound);
-  const plan p      = valve(200'000);
+  const plan p            = valve(200'000);
   const auto [code, text] = complaint([&] { write_marked(path, p, 50'000); });
   std::fprintf(stderr, "%s\n", text.c_str());
   std::exit(code);
@@ -783,10 +873,12 @@ fs::path mixed(const folder& dir) {
   result_writer writer(dir / "mixed.nc", p, origin);
   chunk_data    c       = marked(p, 0, 4);
   c.status              = {0, 5, 1, 9};
+  c.exception           = {0, 5, 8, 0};
   c.steps               = {100, 200, 600, 0};
   const double before[] = {0.5, -2}, after[] = {0.25, 1.5};
   c.log.append(2, 3.5, 1, before, after);
   c.log.append(2, 4.5, 0, after, before);
+  c.log.append(2, 5.5, 3, after, before);
   writer.write(c);
   writer.close(2);
   return dir / "mixed.nc";
@@ -798,8 +890,8 @@ TEST(show, summary) {
   expect_in_order(shown({.file = file}),
                   {file, "model valve: A valve", "method dp5", "instances 4", "2 s on 8 lanes of AVX-512, saltus 1.2.3",
                    "finished 1 25.00 % reached the end", "stopped 1 25.00 %", "not_finite 1 25.00 %",
-                   "not_run 1 25.00 %",
-                   "min mean max", "steps 100 300.0 600",  // the mean over the three that ran
+                   "not_run 1 25.00 %", "(rescued) 1 25.00 % of these; lanes gave up: not_located", "min mean max",
+                   "steps 100 300.0 600",  // the mean over the three that ran
                    "damping = 1.25", "flow(instance) [m3 s-1] flow rate", "status(instance)", "max(lift)(instance)",
                    "lift(instance, time) [m] valve lift", "event_time(event)", "xarray"});
 }
@@ -808,31 +900,49 @@ TEST(show, summary_as_json) {
   const folder dir;
   expect_in_order(shown({.file = mixed(dir).string(), .json = true}),
                   {"{", "\"counters\" : {", "\"steps\" : {", "\"max\" : 600.0", "\"mean\" : 300.0", "\"min\" : 100.0",
-                   "\"instances\" : 4", "\"model\" : \"valve\"", "\"seed\" : \"18446744073709551615\"",
-                   "\"status\" : {",
-                   "\"finished\" : 1", "\"not_finite\" : 1", "\"variables\" : [", "\"dimensions\" : [", "\"instance\"",
-                   "\"name\" : \"flow\"", "}"});
+                   "\"instances\" : 4", "\"model\" : \"valve\"", "\"rescued_from\" : {", "\"not_located\" : 1",
+                   "\"seed\" : \"18446744073709551615\"", "\"status\" : {", "\"finished\" : 1", "\"not_finite\" : 1",
+                   "\"variables\" : [", "\"dimensions\" : [", "\"instance\"", "\"name\" : \"flow\"", "}"});
 }
 
 TEST(show, one_instance) {
   const folder dir;
-  expect_in_order(shown({.file = mixed(dir).string(), .instance = 2}),
-                  {"instance 2 of 4", "status stopped: the model or a terminal guard ended it", "damping 1.25 damping",
-                   "flow 2001.125 [m3 s-1]", "final_lift 2005 [m]", "t_final 2008", "max(lift) 2009", "steps 600",
-                   "events: 2", "time guard lift before after velocity before after", "3.5 top 0.5 0.25 -2 1.5",
-                   "4.5 impact 0.25 0.5 1.5 -2", "samples: 2", "time lift velocity force", "40 2010.00098"});
+  expect_in_order(
+      shown({.file = mixed(dir).string(), .instance = 2}),
+      {"instance 2 of 4", "status stopped: the model or a terminal guard ended it",
+       "rescue took over; lanes gave up with not_located: an event was detected but not located",
+       "damping 1.25 damping", "flow 2001.125 [m3 s-1]", "final_lift 2005 [m]", "t_final 2008", "max(lift) 2009",
+       "steps 600", "events: 3", "time guard lift before after velocity before after", "3.5 top 0.5 0.25 -2 1.5",
+       "4.5 impact 0.25 0.5 1.5 -2", "5.5 pulse 0.25", "samples: 2", "time lift velocity force", "40 2010.00098"});
   const std::string failed = shown({.file = mixed(dir).string(), .instance = 1});
-  expect_in_order(failed, {"status not_finite: right-hand side", "remedy look for a division by zero", "events: 0"});
+  expect_in_order(failed, {"status not_finite: right-hand side", "remedy look for a division by zero",
+                           "rescue took over; lanes gave up with not_finite", "events: 0"});
 }
 
 TEST(show, one_instance_as_json) {
   const folder dir;
-  expect_in_order(shown({.file = mixed(dir).string(), .instance = 2, .json = true}),
-                  {"\"counter\" : {", "\"steps\" : 600", "\"events\" : [", "\"after\" : {", "\"lift\" : 0.25",
-                   "\"before\" : {", "\"lift\" : 0.5", "\"guard\" : \"top\"", "\"time\" : 3.5",
-                   "\"guard\" : \"impact\"",
-                   "\"final\" : {", "\"final_lift\" : 2005.0", "\"instance\" : 2", "\"parameter\" : {",
-                   "\"flow\" : 2001.125", "\"samples\" : {", "\"time\" : [", "40.0", "\"name\" : \"stopped\""});
+  expect_in_order(shown({.file = mixed(dir).string(), .instance = 2, .json = true}), {"\"counter\" : {",
+                                                                                      "\"steps\" : 600",
+                                                                                      "\"undetermined\" : 82",
+                                                                                      "\"events\" : [",
+                                                                                      "\"after\" : {",
+                                                                                      "\"lift\" : 0.25",
+                                                                                      "\"before\" : {",
+                                                                                      "\"lift\" : 0.5",
+                                                                                      "\"guard\" : \"top\"",
+                                                                                      "\"time\" : 3.5",
+                                                                                      "\"guard\" : \"impact\"",
+                                                                                      "\"guard\" : \"pulse\"",
+                                                                                      "\"exception\" : \"not_located\"",
+                                                                                      "\"final\" : {",
+                                                                                      "\"final_lift\" : 2005.0",
+                                                                                      "\"instance\" : 2",
+                                                                                      "\"parameter\" : {",
+                                                                                      "\"flow\" : 2001.125",
+                                                                                      "\"samples\" : {",
+                                                                                      "\"time\" : [",
+                                                                                      "40.0",
+                                                                                      "\"name\" : \"stopped\""});
 }
 
 TEST(show, failed_instances) {
@@ -840,10 +950,10 @@ TEST(show, failed_instances) {
   expect_in_order(shown({.file = mixed(dir).string(), .failed = true}),
                   {"1 of 4 instances failed, 1 did not finish", "instance flow t_final status",
                    "1 1001.125 1008 not_finite", "not_finite (1): right-hand side", "look for a division by zero"});
-  expect_in_order(shown({.file = mixed(dir).string(), .failed = true, .json = true}),
-                  {"\"failed\" : 1", "\"instances\" : [", "\"inputs\" : {", "\"flow\" : 1001.125", "\"instance\" : 1",
-                   "\"remedy\" : \"look for", "\"status\" : \"not_finite\"", "\"t_final\" : 1008.0",
-                   "\"not_finished\" : 1"});
+  expect_in_order(
+      shown({.file = mixed(dir).string(), .failed = true, .json = true}),
+      {"\"failed\" : 1", "\"instances\" : [", "\"inputs\" : {", "\"flow\" : 1001.125", "\"instance\" : 1",
+       "\"remedy\" : \"look for", "\"status\" : \"not_finite\"", "\"t_final\" : 1008.0", "\"not_finished\" : 1"});
 }
 
 TEST(show, many_failed_instances_are_counted) {
@@ -864,7 +974,7 @@ TEST(show, many_failed_instances_are_counted) {
 TEST(show, refuses_what_it_cannot_show) {
   const folder      dir;
   const std::string file = mixed(dir).string(), missing = (dir / "none.nc").string(), other = (dir / "other").string();
-  const auto        of   = [](show_options o) { return complaint([&] { show(o, stderr); }); };
+  const auto        of = [](show_options o) { return complaint([&] { show(o, stderr); }); };
   EXPECT_EQ(of({.file = file, .instance = 4}).first, exit_usage);
   EXPECT_NE(of({.file = file, .instance = 4}).second.find("0 to 3"), std::string::npos);
   EXPECT_EQ(of({.file = file, .instance = -1}).first, exit_usage);
@@ -893,7 +1003,7 @@ std::string off_terminal(bool quiet) {
   std::size_t size = 0;
   std::FILE*  out  = open_memstream(&text, &size);
   {
-    progress bar(4000, "valve", quiet, out);
+    progress                 bar(4000, "valve", quiet, out);
     std::vector<std::thread> threads;
     for (int t = 0; t < 4; ++t)
       threads.emplace_back([&] {

@@ -152,6 +152,12 @@ TEST_F(spec, a_model_alone_gets_the_defaults) {
   EXPECT_EQ(p.count, 1);
   EXPECT_TRUE(p.file.empty());
   EXPECT_EQ(p.text, "model = \"relief_valve\"\n");
+  EXPECT_FALSE(p.backward);
+  EXPECT_EQ(p.detection, "hermite");
+  EXPECT_EQ(p.concurrency_time, 0);
+  EXPECT_EQ(p.zeno, 1e-7);
+  EXPECT_TRUE(p.rescue);
+  EXPECT_EQ(p.inject_exceptions, 0);
 }
 
 TEST_F(spec, every_top_level_key_arrives) {
@@ -168,6 +174,12 @@ norm = "compere"
 precision = "float"
 max_steps = 1e4
 max_events = 99
+detection = "certified"
+guards_in_error = false
+concurrency = { time = 1e-7, value = 1e-6 }
+zeno = 0
+rescue = false
+inject_exceptions = 0.125
 [output]
 reduce = ["min(lift)", "integral(power)", "mean(velocity)"]
 compression = 9
@@ -191,6 +203,14 @@ allowed_failed = 0.25
   EXPECT_EQ(p.precision, "float");
   EXPECT_EQ(p.max_steps, 10000);
   EXPECT_EQ(p.max_events, 99);
+  EXPECT_EQ(p.detection, "certified");
+  EXPECT_EQ(p.concurrency_time, 1e-7);
+  EXPECT_EQ(p.concurrency_value, 1e-6);
+  EXPECT_EQ(p.zeno, 0);
+  EXPECT_FALSE(p.rescue);
+  EXPECT_EQ(p.inject_exceptions, 0.125);
+  EXPECT_FALSE(p.guards_in_error);
+  EXPECT_TRUE(planned(valve + "guards_in_error = true\n").guards_in_error);
   ASSERT_EQ(p.reductions.size(), 3u);
   EXPECT_EQ(p.reductions[1].which, reduction::kind::integral);
   EXPECT_TRUE(p.reductions[1].of_output);
@@ -259,6 +279,31 @@ TEST_F(spec, a_span_may_differ_between_instances) {
   // In one zip each begin meets its own end only.
   EXPECT_EQ(planned(valve + "[sweep.zip]\nt_begin = [0, 10]\nt_end = [5, 15]\n").count, 2);
   EXPECT_EQ(planned(valve + "[sweep]\nt_begin = [0, 10]\nt_end = [11, 15]\n").count, 4);
+}
+
+TEST_F(spec, a_run_may_go_backward_if_every_instance_does) {
+  const plan p = planned(valve + "t = [1.0, 0.0]\n");
+  EXPECT_TRUE(p.backward);
+  EXPECT_EQ(p.t_begin, 1);
+  EXPECT_EQ(p.t_end, 0);
+  const auto swept = [](const std::string& sweep) { return planned(valve + "[sweep]\n" + sweep); };
+  EXPECT_TRUE(swept("t_end = [-1, -2]\n").backward) << "from the model's own begin, 0";
+  EXPECT_FALSE(swept("t_end = [1, 2]\n").backward);
+  EXPECT_TRUE(swept("t_begin = [50, 41]\n").backward) << "to the model's own end, 40";
+  EXPECT_TRUE(swept("t_begin = [5, 7]\nt_end = [4, 3]\n").backward);
+  EXPECT_TRUE(planned(valve + "[sweep.zip]\nt_begin = [5, 15]\nt_end = [0, 10]\n").backward);
+
+  EXPECT_EQ(planned(valve + "t = [2, 1]\n[output]\nsamples = { times = [1.5, 1.0] }\n").sample_times,
+            (std::vector<double>{1.5, 1.0}));
+  EXPECT_EQ(planned(valve + "t = [2, 1]\n[output]\nsamples = { step = 0.375 }\n").sample_times,
+            (std::vector<double>{2, 1.625, 1.25}));
+  const auto fine = planned(valve + "t = [2, 1]\n[output]\nsamples = { step = 0.1 }\n").sample_times;
+  ASSERT_EQ(fine.size(), 11u);
+  EXPECT_EQ(fine.back(), 1.0);
+  // The hull of all spans, from 7 down to 3.
+  EXPECT_EQ(planned(valve + "[sweep]\nt_begin = [5, 7]\nt_end = [4, 3]\n[output]\nsamples = { times = [7, 3] }\n")
+                .sample_count,
+            2);
 }
 
 TEST_F(spec, the_path_of_a_model_starts_at_the_spec_or_at_the_current_folder) {
@@ -382,8 +427,10 @@ struct bad {
 TEST_F(spec, a_bad_value_is_named_with_its_place_and_what_is_allowed) {
   const std::string keys =
       "allowed: model, method, t, rtol, atol, event_tol, first_step, max_step, step, controller, norm, precision, "
-      "max_steps, max_events, parameters, initial, sweep, sample, output, run";
+      "max_steps, max_events, detection, guards_in_error, concurrency, zeno, rescue, inject_exceptions, parameters, "
+      "initial, sweep, sample, output, run";
   const std::string quantities = "damping, preload, flow, compressibility, restitution, lift, velocity, pressure";
+  const std::string one_way    = "must leave t_begin < t_end in every instance, or t_begin > t_end in every one; ";
   const std::string laws       = "uniform, log_uniform, normal, lognormal, triangular";
 
   write("runs.csv", "q,p\n1,2\nabc,nan\n3\n");
@@ -433,8 +480,29 @@ TEST_F(spec, a_bad_value_is_named_with_its_place_and_what_is_allowed) {
        "spec.toml:2:10: method = \"kutta3\": has no error estimate: must come with step, the constant step size"},
       {"norm = \"mx\"\n",
        "spec.toml:2:8: norm = \"mx\": unknown word; did you mean max? allowed: rms, max, compere"},
-      {"t = [1.0, 1.0]\n", "spec.toml:2:5: t = [1.0, 1.0]: must be [begin, end] with begin < end"},
+      {"t = [1.0, 1.0]\n",
+       "spec.toml:2:5: t = [1.0, 1.0]: must be [begin, end] with begin < end, or begin > end to run backward"},
       {"t = 40\n", "spec.toml:2:5: t = 40: must be [begin, end]"},
+      // events
+      {"detection = \"hermit\"\n",
+       "spec.toml:2:13: detection = \"hermit\": unknown word; did you mean hermite? allowed: hermite, certified"},
+      {"guards_in_error = 1\n", "spec.toml:2:19: guards_in_error = 1: must be true or false"},
+      {"guards_in_error = true\nstep = 0.1\n",
+       "spec.toml:2:19: guards_in_error = true: must be false with step, which has no error control"},
+      {"concurrency = 1e-7\n", "spec.toml:2:15: concurrency = 1e-07: must be a table"},
+      {"concurrency = { time = 1e-7 }\n",
+       "spec.toml:2:15: concurrency.value is missing: must be a distance from zero, in the units of the guards"},
+      {"concurrency = { value = 1e-7 }\n",
+       "spec.toml:2:15: concurrency.time is missing: must be a span of time"},
+      {"concurrency = { time = 0, value = 1 }\n", "spec.toml:2:24: concurrency.time = 0: must be a positive number"},
+      {"concurrency = { time = 1, value = -1 }\n", "spec.toml:2:35: concurrency.value = -1: must be a positive number"},
+      {"concurrency = { times = 1, value = 1 }\n",
+       "spec.toml:2:17: concurrency.times = 1: unknown key; did you mean time? allowed: time, value"},
+      {"zeno = 1.5\n", "spec.toml:2:8: zeno = 1.5: must be a part of the time span, from 0 to 1"},
+      {"zeno = \"never\"\n", "spec.toml:2:8: zeno = \"never\": must be a part of the time span, from 0 to 1"},
+      {"rescue = \"no\"\n", "spec.toml:2:10: rescue = \"no\": must be true or false"},
+      {"inject_exceptions = -0.5\n",
+       "spec.toml:2:21: inject_exceptions = -0.5: must be a share of all instances, from 0 to 1"},
       {"[parameters]\nflow = nan\n", "spec.toml:3:8: parameters.flow = nan: must be a finite number"},
       {"[initial]\nlift = nan\n", "spec.toml:3:8: initial.lift = nan: must be a finite number"},
       {"parameters = 3\n", "spec.toml:2:14: parameters = 3: must be a table"},
@@ -464,13 +532,15 @@ TEST_F(spec, a_bad_value_is_named_with_its_place_and_what_is_allowed) {
        "spec.toml:2:1: sweep = { flow = { from = 1, to = 2, count = 2000000 }, lift = { fro...: "
        "must make at most 1099511627776 instances, samples included"},
       {"[sweep]\nt_begin = [0, 5]\nt_end = [4, 9]\n",
-       "spec.toml:4:9: sweep.t_end = [4, 9]: must leave t_begin < t_end in every instance; "
-       "one would have 5 and 4"},
+       "spec.toml:4:9: sweep.t_end = [4, 9]: " + one_way + "one would have 5 and 4"},
+      {"[sweep]\nt_end = [-1, 1]\n",
+       "spec.toml:3:9: sweep.t_end = [-1, 1]: " + one_way + "one would have 0 and 1"},
+      {"[sweep.zip]\nt_begin = [2, 1]\nt_end = [1, 2]\n",
+       "spec.toml:4:9: sweep.zip.t_end = [1, 2]: " + one_way + "one would have 1 and 2"},
       {"[sweep.zip]\nt_begin = [0, 5]\nt_end = [4, 5]\n",
-       "spec.toml:4:9: sweep.zip.t_end = [4, 5]: must leave t_begin < t_end in every instance; one would have 5 and 5"},
+       "spec.toml:4:9: sweep.zip.t_end = [4, 5]: " + one_way + "one would have 5 and 5"},
       {"[sweep]\nt_begin = [0, 40]\n",
-       "spec.toml:3:11: sweep.t_begin = [0, 40]: must leave t_begin < t_end in every instance; "
-       "one would have 40 and 40"},
+       "spec.toml:3:11: sweep.t_begin = [0, 40]: " + one_way + "one would have 40 and 40"},
       // CSV
       {"[sweep]\nflow = { csv = \"none.csv\", column = \"q\" }\n",
        "spec.toml:3:8: sweep.flow = { csv = \"none.csv\", column = \"q\" }: "
@@ -535,6 +605,8 @@ TEST_F(spec, a_bad_value_is_named_with_its_place_and_what_is_allowed) {
        "spec.toml:3:21: output.samples.times = [1, 1]: must be increasing times from 0 to 40, at least one"},
       {"[output]\nsamples = { times = [1, 41] }\n",
        "spec.toml:3:21: output.samples.times = [1, 41]: must be increasing times from 0 to 40, at least one"},
+      {"t = [40, 0]\n[output]\nsamples = { times = [1, 2] }\n",
+       "spec.toml:4:21: output.samples.times = [1, 2]: must be decreasing times from 40 to 0, at least one"},
       {"[sweep]\nt_end = [4, 9]\n[output]\nsamples = { step = 1 }\n",
        "spec.toml:5:20: output.samples.step = 1: "
        "must be replaced by count or times, as the time span differs between instances"},
