@@ -94,7 +94,8 @@ SALTUS_FN_COLD void pass_silent_crossings(search<E, pack<T, W>>& s, instance<E, 
   constexpr int most    = 64;  // in one step: what is left then lands like any event
   mask_of<Real> seeking = where & s.found.found;
   for (int tries = 0; tries < most && any(seeking); ++tries) {
-    root_on_dense<E, Real>(on_step, s.side, s.found, seeking);
+    const auto root = root_on_dense<E, Real>(on_step, s.side, s.found, seeking);
+    tighten<E, Real>(on_step, s.side, root.theta, s.found, seeking);
     const auto    here   = on_step(s.found.hi);
     mask_of<Real> silent = seeking;
     each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
@@ -102,8 +103,10 @@ SALTUS_FN_COLD void pass_silent_crossings(search<E, pack<T, W>>& s, instance<E, 
       if (!E::form::traits(i).condition) silent = silent & !across;
     });
     const auto y = on_step.path(here.s);
+    vec<Real, E::ng> beyond;  // `mode` sees the side that is entered, where a guard is exactly zero too
+    each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { beyond[i] = settle<E>(i, here.g[i], here.rate[i]); });
     for (int lane = 0; lane < W; ++lane)
-      if (silent[lane] && changes_mode<E>(x, lane, fma(here.s, on_step.path.h, on_step.path.t), y, here.g))
+      if (silent[lane] && changes_mode<E>(x, lane, fma(here.s, on_step.path.h, on_step.path.t), y, beyond))
         silent = silent & !mask_of<Real>::from_bits(1u << lane);
     each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
       const auto across = has_crossed(s.side[i], here.g[i], here.rate[i]) & (s.side[i] != Real(0.0));
@@ -173,7 +176,10 @@ SALTUS_FN_COLD void land(instance<E, Real>& x, mask_of<Real> active, const toler
   mask_of<Real> fires;
   const auto    due = due_at(x, p, moved, fires);
   fires             = fires & active & !p.failed;
-  fire<E>(x, p.g, due, fires, tol, run);
+  // Where an instant alone is due the whole step was committed: guards have the values of its end, not of its start.
+  auto g = x.held.locked;
+  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(moved, g[i], p.g[i]); });
+  fire<E>(x, g, due, fires, tol, run);
   if (any(tol.zeno_part > Real(0.0))) end_accumulations(x, due, fires & is_under_way(x), tol, run);
   end_where(x.status, moved & (x.steps + x.rejected >= tol.max_steps), status::step_budget);
 }

@@ -6,10 +6,23 @@
 #include <gtest/gtest.h>
 
 #include "ensemble.hpp"
+#include "reference_events.hpp"
+#include "reference_more_events.hpp"
 #include "reference_problems.hpp"
 
 namespace saltus::test {
 namespace {
+
+/// All tables in one list.
+const std::vector<reference_case>& all_cases() {
+  static const std::vector<reference_case> cases = [] {
+    std::vector<reference_case> all;
+    for (const auto* table : {&reference_cases(), &event_cases(), &more_event_cases(), &resting_cases()})
+      all.insert(all.end(), table->begin(), table->end());
+    return all;
+  }();
+  return cases;
+}
 
 class Problem : public ::testing::TestWithParam<std::tuple<std::size_t, const char*>> {};
 
@@ -38,15 +51,17 @@ double final_value(const outcome& r, const std::string& name) {
 }
 
 TEST_P(Problem, MeetsItsReference) {
-  const auto& c      = reference_cases()[std::get<0>(GetParam())];
+  const auto& c      = all_cases()[std::get<0>(GetParam())];
   const char* method = std::get<1>(GetParam());
   SCOPED_TRACE(c.about + " with " + method);
   const outcome r = run(c.model, settings_of(c, method));
 
   EXPECT_STREQ(status_table[r.status[0]].name, c.status);
   EXPECT_NEAR(r.t_final[0], c.t_final, 1e-9 * std::fabs(c.t_final));
-  EXPECT_EQ(r.events[0], c.events);
-  EXPECT_EQ(static_cast<std::int64_t>(r.log.size()), c.events);
+  if (c.events > 0 || c.log.empty()) {
+    EXPECT_EQ(r.events[0], c.events);
+  }
+  EXPECT_EQ(static_cast<std::int64_t>(r.log.size()), r.events[0]);
   for (const auto& e : c.final_values) EXPECT_NEAR(final_value(r, e.name), e.value, e.allowed()) << e.name;
   for (const auto& e : c.log) {
     ASSERT_GE(r.log.size(), static_cast<std::size_t>(e.number));
@@ -64,7 +79,7 @@ TEST_P(Problem, MeetsItsReference) {
 }
 
 std::vector<std::size_t> case_numbers() {
-  std::vector<std::size_t> all(reference_cases().size());
+  std::vector<std::size_t> all(all_cases().size());
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
   return all;
 }
@@ -75,7 +90,7 @@ INSTANTIATE_TEST_SUITE_P(All, Problem,
                          [](const auto& info) {
                            std::string name =
                                fmt::format("{}_{}_{}", std::get<0>(info.param),
-                                           reference_cases()[std::get<0>(info.param)].model, std::get<1>(info.param));
+                                           all_cases()[std::get<0>(info.param)].model, std::get<1>(info.param));
                            return name;
                          });
 

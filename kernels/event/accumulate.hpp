@@ -16,12 +16,16 @@ namespace saltus {
 namespace detail {
 inline constexpr int shrinking_intervals = 4;   ///< in a row, before their ratio is believed
 inline constexpr int sunken_intervals    = 24;  ///< in a row, before a standstill is believed
+/// Intervals of less than this part of the span drown in rounding: a flight lasts the root of the rounding of its height.
+template <class T>
+inline constexpr T finest_part = sizeof(T) == 8 ? T(0x1p-26) : T(0x1p-11);
 }  // namespace detail
 
 /// Takes in an event of the watched guard of one lane. Returns true if its events accumulate, and when.
 template <class E, class T, int W>
 SALTUS_FN bool takes_in_event(instance<E, pack<T, W>>& x, int lane, T zeno_part, T& limit) {
-  const T    t = x.t.get(lane), most = zeno_part * (x.t_end.get(lane) - x.t_begin.get(lane));
+  const T    part = zeno_part > detail::finest_part<T> ? zeno_part : detail::finest_part<T>;
+  const T    t = x.t.get(lane), most = part * (x.t_end.get(lane) - x.t_begin.get(lane));
   const T    interval = t - x.watch_time.get(lane), last = x.watch_interval.get(lane);
   const T    ratio = interval / last, change = ratio - x.watch_ratio.get(lane), room = T(1.0) - ratio;
   const bool sunken  = interval <= T(0.1) * most && last <= T(0.1) * most;

@@ -94,6 +94,21 @@ SALTUS_FN_COLD estimate<Real> root_on_dense(const guards_on_step<E, Real>& on_st
   return {at, guard};
 }
 
+/// Brings the upper end of a bracket near to the root at `at`, to which Newton may have come from below throughout.
+template <class E, class Real>
+SALTUS_FN_COLD void tighten(const guards_on_step<E, Real>& on_step, const vec<Real, E::ng>& side, Real at,
+                            bracket<E, Real>& b, mask_of<Real> where) {
+  for (double d = 0x1p-40; d < 1e-6; d *= 16.0) {
+    const auto far = where & (b.hi - b.lo > Real(0x1p-20));
+    if (none(far)) return;
+    const Real past   = min(at + Real(d), b.hi);
+    const auto here   = on_step(past);
+    const auto target = take_aim<E, Real>(side, here.g, here.rate);
+    assign_where(far & target.across, b.hi, past);
+    assign_where(far & !target.across, b.lo, past);
+  }
+}
+
 /// Time tolerance of location at t: what the user asks for, but never finer than a few roundings of t.
 template <class E, class Real>
 SALTUS_FN Real time_tolerance(Real t, Real h, const tolerances<E, Real>& tol) {

@@ -6,6 +6,22 @@
 
 namespace saltus {
 
+template <class Real, int N>
+struct dual;
+
+namespace detail {
+struct nothing_inside {};
+/// What the derivatives of a dual of duals are taken of.
+template <class Real>
+struct inside {
+  using type = nothing_inside;
+};
+template <class Real, int N>
+struct inside<dual<Real, N>> {
+  using type = Real;
+};
+}  // namespace detail
+
 template <class Real, int N = 1>
 struct dual {
   using scalar               = scalar_of<Real>;
@@ -23,6 +39,8 @@ struct dual {
   SALTUS_FN dual(Real x) : value(x) {
     for (int i = 0; i < N; ++i) d[i] = Real(0.0);
   }
+  /// A constant beside a dual of duals: a parameter in a second derivative.
+  SALTUS_FN dual(typename detail::inside<Real>::type x) : dual(Real(x)) {}
   SALTUS_FN dual(Real x, Real dx) requires(N == 1) : value(x) { d[0] = dx; }
 
   /// f(value) with derivative `slope` at value: the chain rule for every function of one argument.

@@ -216,11 +216,13 @@ struct interval {
 };
 
 // ---- functions of one argument --------------------------------------------------------------------------------------
+//
+// Each holds the function of Real at least twice: not inlined, so that a model compiles in seconds.
 
 // Those that rise, and fall, all the way: from their values at the ends.
 #define SALTUS_MONOTONE(name, at_lo, at_hi)                                   \
   template <class Real>                                                       \
-  SALTUS_FN interval<Real> name(const interval<Real>& x) {                    \
+  SALTUS_FN_COLD interval<Real> name(const interval<Real>& x) {               \
     return detail::outward(name(x.at_lo), name(x.at_hi), detail::elementary); \
   }
 SALTUS_MONOTONE(sinh, lo, hi)
@@ -245,19 +247,19 @@ SALTUS_STEPS(round)
 #undef SALTUS_STEPS
 
 template <class Real>
-SALTUS_FN interval<Real> exp(const interval<Real>& x) {
+SALTUS_FN_COLD interval<Real> exp(const interval<Real>& x) {
   return detail::at_least(0.0, detail::outward(exp(x.lo), exp(x.hi), detail::elementary));
 }
 template <class Real>
-SALTUS_FN interval<Real> expm1(const interval<Real>& x) {
+SALTUS_FN_COLD interval<Real> expm1(const interval<Real>& x) {
   return detail::at_least(-1.0, detail::outward(expm1(x.lo), expm1(x.hi), detail::elementary));
 }
 template <class Real>
-SALTUS_FN interval<Real> tanh(const interval<Real>& x) {
+SALTUS_FN_COLD interval<Real> tanh(const interval<Real>& x) {
   return detail::at_least(-1.0, detail::at_most(1.0, detail::outward(tanh(x.lo), tanh(x.hi), detail::elementary)));
 }
 template <class Real>
-SALTUS_FN interval<Real> cosh(const interval<Real>& x) {
+SALTUS_FN_COLD interval<Real> cosh(const interval<Real>& x) {
   const interval<Real> m = abs(x);
   return detail::at_least(1.0, detail::outward(cosh(m.lo), cosh(m.hi), detail::elementary));
 }
@@ -287,15 +289,15 @@ SALTUS_FN interval<Real> wave(const interval<Real>& x, Real at_lo, Real at_hi, d
 }  // namespace detail
 
 template <class Real>
-SALTUS_FN interval<Real> sin(const interval<Real>& x) {
+SALTUS_FN_COLD interval<Real> sin(const interval<Real>& x) {
   return detail::wave(x, sin(x.lo), sin(x.hi), -0.25);
 }
 template <class Real>
-SALTUS_FN interval<Real> cos(const interval<Real>& x) {
+SALTUS_FN_COLD interval<Real> cos(const interval<Real>& x) {
   return detail::wave(x, cos(x.lo), cos(x.hi), 0.5);
 }
 template <class Real>
-SALTUS_FN interval<Real> tan(const interval<Real>& x) {
+SALTUS_FN_COLD interval<Real> tan(const interval<Real>& x) {
   const interval<Real> ends = detail::outward_of_both(tan(x.lo), tan(x.hi), detail::elementary);
   const auto           pole = detail::holds_multiple(x, detail::pi, 0.5) & (ends.lo == ends.lo);
   return {select(pole, -detail::infinity<Real>(), ends.lo), select(pole, detail::infinity<Real>(), ends.hi)};
@@ -304,7 +306,7 @@ SALTUS_FN interval<Real> tan(const interval<Real>& x) {
 // ---- functions of two arguments -------------------------------------------------------------------------------------
 
 template <class Real>
-SALTUS_FN interval<Real> hypot(const interval<Real>& x, const interval<Real>& y) {
+SALTUS_FN_COLD interval<Real> hypot(const interval<Real>& x, const interval<Real>& y) {
   const interval<Real> a = abs(x), b = abs(y);
   return detail::known_where(
       (a.lo == a.lo) & (b.lo == b.lo),
@@ -329,7 +331,7 @@ SALTUS_FN mask_of<Real> holds_cut(const interval<Real>& y, const interval<Real>&
 
 /// The angle grows or falls along each side of a box; on the negative x axis it may be anything.
 template <class Real>
-SALTUS_FN interval<Real> atan2(const interval<Real>& y, const interval<Real>& x) {
+SALTUS_FN_COLD interval<Real> atan2(const interval<Real>& y, const interval<Real>& x) {
   const auto corners =
       detail::outward_of_corners(atan2(y.lo, x.lo), atan2(y.lo, x.hi), atan2(y.hi, x.lo), atan2(y.hi, x.hi));
   const auto all_round = detail::holds_cut(y, x) & (x.hi == x.hi);
@@ -339,7 +341,7 @@ SALTUS_FN interval<Real> atan2(const interval<Real>& y, const interval<Real>& x)
 
 /// x^y for an exponent that is a number: monotone on either side of x = 0; unknown for x < 0 unless y is whole.
 template <class Real>
-SALTUS_FN interval<Real> pow(const interval<Real>& x, const Real& y) {
+SALTUS_FN_COLD interval<Real> pow(const interval<Real>& x, const Real& y) {
   const Real at_lo = pow(x.lo, y), at_hi = pow(x.hi, y);
   const auto ends   = detail::outward_of_both(at_lo, at_hi, detail::elementary);
   const Real half   = Real(0.5) * y;
@@ -355,7 +357,7 @@ SALTUS_FN interval<Real> pow(const interval<Real>& x, const Real& y) {
 
 /// Exponents that vary: monotone in either where x >= 0; unknown where x < 0.
 template <class Real>
-SALTUS_FN interval<Real> pow(const interval<Real>& x, const interval<Real>& y) {
+SALTUS_FN_COLD interval<Real> pow(const interval<Real>& x, const interval<Real>& y) {
   const auto corners = detail::outward_of_corners(pow(x.lo, y.lo), pow(x.lo, y.hi), pow(x.hi, y.lo), pow(x.hi, y.hi));
   const auto varying = detail::known_where(x.lo >= Real(0.0), detail::at_least(0.0, corners));
   return select(y.lo == y.hi, pow(x, y.lo), varying);
