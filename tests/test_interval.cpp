@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cfloat>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <numbers>
 #include <random>
@@ -50,35 +49,32 @@ struct range {
 /// reference is NaN, which no interval need hold.
 template <class R>
 struct function {
-  using number = dual<interval<R>, 2>;
-  std::string                           name;
-  std::function<number(number, number)> evaluate;
-  std::function<exact(exact, exact)>    value, along_x, along_y;
-  range                                 x, y;
+  using number    = dual<interval<R>, 2>;
+  using reference = exact (*)(exact, exact);
+  std::string name;
+  number (*evaluate)(number, number);
+  reference value, along_x, along_y;
+  range     x, y;
 };
 
 exact zero(exact, exact) { return 0; }
+exact sgn(exact x) { return x > 0 ? 1 : x < 0 ? -1 : 0; }
+
+constexpr exact ln2 = std::numbers::ln2_v<exact>, ln10 = std::numbers::ln10_v<exact>;
 
 template <class R>
 std::vector<function<R>> functions() {
-  using F          = function<R>;
-  constexpr bool d = sizeof(typename R::scalar) == 8;
-  const range    unit{-1, 1}, wide{-30, 30}, positive{0, 10}, turns{-20, 20}, powers{-20, 20, true};
-  const exact    ln2 = std::numbers::ln2_v<exact>, ln10 = std::numbers::ln10_v<exact>;
-  const auto     sgn = [](exact x) -> exact { return x > 0 ? 1 : x < 0 ? -1 : 0; };
-  std::vector<F> all;
-  const auto     add = [&](std::string name, auto evaluate, auto value, auto along_x, auto along_y, range x, range y) {
-    all.push_back({std::move(name), evaluate, value, along_x, along_y, x, y});
-  };
-#define ONE(call, value, slope, domain)                                                                  \
-  add(                                                                                                   \
-      #call, [](auto x, auto) { return call; }, [=](exact x, exact) -> exact { return (void)x, value; }, \
-      [=](exact x, exact) -> exact { return (void)x, slope; }, zero, domain, unit)
-#define TWO(call, value, slope_x, slope_y, domain_x, domain_y)                                      \
-  add(                                                                                              \
-      #call, [](auto x, auto y) { return call; }, [=](exact x, exact y) -> exact { return value; }, \
-      [=](exact x, exact y) -> exact { return (void)x, (void)y, slope_x; },                         \
-      [=](exact x, exact y) -> exact { return (void)x, (void)y, slope_y; }, domain_x, domain_y)
+  using N                    = typename function<R>::number;
+  constexpr bool           d = sizeof(typename R::scalar) == 8;
+  const range              unit{-1, 1}, wide{-30, 30}, positive{0, 10}, turns{-20, 20}, powers{-20, 20, true};
+  std::vector<function<R>> all;
+#define ONE(call, value, slope, domain)                                                                           \
+  all.push_back({#call, [](N x, N) -> N { return call; }, [](exact x, exact) -> exact { return (void)x, value; }, \
+                 [](exact x, exact) -> exact { return (void)x, slope; }, zero, domain, unit})
+#define TWO(call, value, slope_x, slope_y, domain_x, domain_y)                                               \
+  all.push_back({#call, [](N x, N y) -> N { return call; }, [](exact x, exact y) -> exact { return value; }, \
+                 [](exact x, exact y) -> exact { return (void)x, (void)y, slope_x; },                        \
+                 [](exact x, exact y) -> exact { return (void)x, (void)y, slope_y; }, domain_x, domain_y})
 
   TWO(x + y, x + y, 1, 1, wide, powers);
   TWO(x - y, x - y, 1, -1, wide, powers);
@@ -409,9 +405,6 @@ using saltus::vec;
 
 /// What every model of these tests begins with: one state, y.
 struct one_state {
-  static constexpr auto   title  = "guards with known roots";
-  static constexpr auto   source = "tests";
-  static constexpr double span[] = {0.0, 1.0};
   enum state { y };
   static constexpr saltus::variable<state> state_list[] = {{y, 0.0, "1", "the state"}};
   static void                              transition(auto&) {}

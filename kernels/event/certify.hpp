@@ -79,10 +79,10 @@ struct step_enclosure {
 
   /// Over [a, b].
   SALTUS_FN enclosed_piece<E, Real> operator()(Real a, Real b, Real doubt) const {
-    const Real     middle  = Real(0.5) * (a + b);
-    const Real     r       = max(b - middle, middle - a) * Real(1.0 + 4.0 * limits<T>::epsilon);
-    const interval inverse = reciprocal(interval<Real>(path.h));
-    const Real     off     = doubt * min(Real(4.0) * b, Real(1.0));
+    const Real           middle  = Real(0.5) * (a + b);
+    const Real           r       = max(b - middle, middle - a) * Real(1.0 + 4.0 * limits<T>::epsilon);
+    const interval<Real> inverse = reciprocal(interval<Real>(path.h));
+    const Real           off     = doubt * min(Real(4.0) * b, Real(1.0));
 
     enclosed_piece<E, Real> piece;
     piece.t = time(a, b);

@@ -357,10 +357,9 @@ SALTUS_FN_COLD interval<Real> pow(const interval<Real>& x, const Real& y) {
 
 /// Exponents that vary: monotone in either where x >= 0; unknown where x < 0.
 template <class Real>
-SALTUS_FN_COLD interval<Real> pow(const interval<Real>& x, const interval<Real>& y) {
-  const auto corners = detail::outward_of_corners(pow(x.lo, y.lo), pow(x.lo, y.hi), pow(x.hi, y.lo), pow(x.hi, y.hi));
-  const auto varying = detail::known_where(x.lo >= Real(0.0), detail::at_least(0.0, corners));
-  return select(y.lo == y.hi, pow(x, y.lo), varying);
+SALTUS_FN interval<Real> pow(const interval<Real>& x, const interval<Real>& y) {
+  const interval<Real> lowest = pow(x, y.lo), highest = pow(x, y.hi);
+  return select(y.lo == y.hi, lowest, detail::known_where(x.lo >= Real(0.0), hull(lowest, highest)));
 }
 template <class Real>
 SALTUS_FN interval<Real> pow(const interval<Real>& x, double y) {
