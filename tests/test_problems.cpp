@@ -58,9 +58,7 @@ TEST_P(Problem, MeetsItsReference) {
 
   EXPECT_STREQ(status_table[r.status[0]].name, c.status);
   EXPECT_NEAR(r.t_final[0], c.t_final, 1e-9 * std::fabs(c.t_final));
-  if (c.events > 0 || c.log.empty()) {
-    EXPECT_EQ(r.events[0], c.events);
-  }
+  if (c.events > 0 || c.log.empty()) { EXPECT_EQ(r.events[0], c.events); }
   EXPECT_EQ(static_cast<std::int64_t>(r.log.size()), r.events[0]);
   for (const auto& e : c.final_values) EXPECT_NEAR(final_value(r, e.name), e.value, e.allowed()) << e.name;
   for (const auto& e : c.log) {
@@ -78,21 +76,24 @@ TEST_P(Problem, MeetsItsReference) {
     EXPECT_GE(r.log[i].time, r.log[i - 1].time) << "the log is in time order";
 }
 
-std::vector<std::size_t> case_numbers() {
-  std::vector<std::size_t> all(all_cases().size());
-  for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
+/// Every case with DP5 and DOP853, those of the first table with Tsitouras' method, too. clang++ compiles everything anew:
+/// there DP5 alone must do.
+std::vector<std::tuple<std::size_t, const char*>> cases_and_methods() {
+  std::vector<std::tuple<std::size_t, const char*>> all;
+  for (std::size_t i = 0; i < all_cases().size(); ++i) {
+    all.emplace_back(i, "dp5");
+#if !defined(__clang__)
+    all.emplace_back(i, "dop853");
+    if (i < reference_cases().size()) all.emplace_back(i, "tsit5");
+#endif
+  }
   return all;
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Problem,
-                         ::testing::Combine(::testing::ValuesIn(case_numbers()),
-                                            ::testing::Values("dp5", "tsit5", "dop853")),
-                         [](const auto& info) {
-                           std::string name =
-                               fmt::format("{}_{}_{}", std::get<0>(info.param),
-                                           all_cases()[std::get<0>(info.param)].model, std::get<1>(info.param));
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(All, Problem, ::testing::ValuesIn(cases_and_methods()), [](const auto& info) {
+  return fmt::format("{}_{}_{}", std::get<0>(info.param), all_cases()[std::get<0>(info.param)].model,
+                     std::get<1>(info.param));
+});
 
 }  // namespace
 }  // namespace saltus::test
