@@ -31,6 +31,23 @@ inline host::event_log by_instance(const host::event_log& log) {
   return r;
 }
 
+/// Exceptions by instance; each has one at most.
+inline host::exception_list by_instance(const host::exception_list& list) {
+  std::vector<std::size_t> order(list.slot.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return list.slot[a] < list.slot[b]; });
+  host::exception_list r;
+  for (const std::size_t row : order) {
+    r.slot.push_back(list.slot[row]);
+    const auto copy = [&](const auto& from, auto& to) {
+      const auto size = static_cast<long>(from.size() / list.slot.size()), at = static_cast<long>(row) * size;
+      to.insert(to.end(), from.begin() + at, from.begin() + at + size);
+    };
+    copy(list.reals, r.reals), copy(list.integers, r.integers);
+  }
+  return r;
+}
+
 /// The names of the columns in which two results differ in any bit, events by instance; empty if there is none.
 inline std::string differences(const host::chunk_data& a, const host::chunk_data& b) {
   const host::event_log p = by_instance(a.log), q = by_instance(b.log);
@@ -52,6 +69,10 @@ inline std::string differences(const host::chunk_data& a, const host::chunk_data
   note(same_bits(a.phantoms, b.phantoms), "phantoms");
   note(same_bits(a.undetermined, b.undetermined), "undetermined");
   note(same_bits(a.samples, b.samples), "samples");
+  const host::exception_list e = by_instance(a.exceptions), f = by_instance(b.exceptions);
+  note(same_bits(e.slot, f.slot), "exceptions");
+  note(same_bits(e.reals, f.reals), "real numbers of exceptions");
+  note(same_bits(e.integers, f.integers), "integers of exceptions");
   note(same_bits(a.reductions, b.reductions), "reductions");
   note(same_bits(p.slot, q.slot), "event slot");
   note(same_bits(p.time, q.time), "event time");

@@ -8,6 +8,7 @@
 #include "../problems/relief_valve.hpp"
 #include "backend.hpp"
 #include "emulated_cuda.hpp"
+#include "models/everything.hpp"
 
 namespace saltus::test {
 namespace {
@@ -32,14 +33,19 @@ class emulated_run {
     for (auto& list : lists_) list.resize(places);
     std::iota(lists_[4].begin(), lists_[4].end(), 0);
     slot_.resize(rows), time_.resize(rows), guard_.resize(rows), before_.resize(rows * n), after_.resize(rows * n);
-    chunk_.how         = how;
-    chunk_.in          = c.batch();
-    chunk_.out         = c.results();
-    chunk_.pool        = {s.places, reals_.data(), integers_.data()};
-    chunk_.ready       = {{lists_[0].data(), lists_[1].data()}};
-    chunk_.parked      = {{lists_[2].data(), lists_[3].data()}};
-    chunk_.vacant      = {{lists_[4].data(), lists_[5].data()}};
-    chunk_.events      = {s.event_rows, slot_.data(), time_.data(), guard_.data(), before_.data(), after_.data()};
+    chunk_.how     = how;
+    chunk_.in      = c.batch();
+    chunk_.out     = c.results();
+    chunk_.pool    = {s.places, reals_.data(), integers_.data()};
+    chunk_.ready   = {{lists_[0].data(), lists_[1].data()}};
+    chunk_.parked  = {{lists_[2].data(), lists_[3].data()}};
+    chunk_.vacant  = {{lists_[4].data(), lists_[5].data()}};
+    chunk_.events  = {s.event_rows, slot_.data(), time_.data(), guard_.data(), before_.data(), after_.data()};
+    const auto all = static_cast<std::size_t>(c.count), record = static_cast<std::size_t>(cuda_unit_of<E>.record_reals),
+               record_integers = static_cast<std::size_t>(cuda_unit_of<E>.record_integers);
+    c.exceptions.slot.resize(all), c.exceptions.reals.resize(all * record),
+        c.exceptions.integers.resize(all * record_integers);
+    chunk_.exceptions  = {c.count, c.exceptions.slot.data(), c.exceptions.reals.data(), c.exceptions.integers.data()};
     chunk_.progress    = &progress;
     chunk_.turn_budget = s.turn_budget;
     progress           = abi::cuda_start(chunk_, cuda_unit_of<E>.rows_per_landing);
@@ -55,6 +61,10 @@ class emulated_run {
       launch("saltus_turn_over", 1);
       drain();
     }
+    auto&      e    = data_.exceptions;
+    const auto some = static_cast<std::size_t>(progress.exceptions);
+    e.slot.resize(some), e.reals.resize(some * static_cast<std::size_t>(cuda_unit_of<E>.record_reals)),
+        e.integers.resize(some * static_cast<std::size_t>(cuda_unit_of<E>.record_integers));
   }
 
   bool is_done() const {
@@ -90,6 +100,7 @@ class emulated_run {
 /// Runs `count` instances on lanes and on the emulated device; `swept` goes from `from` to `to`.
 template <class E>
 void expect_same_as_lanes(host::plan p, int swept, double from, double to) {
+  if constexpr (E::inject) p.inject_exceptions = 0.3;
   if constexpr (E::samples) p.sample_count = 9;
   if constexpr (E::reductions > 0) p.reductions.resize(E::reductions);
   const abi::settings how = host::settings_of(p);
@@ -110,7 +121,9 @@ void expect_same_as_lanes(host::plan p, int swept, double from, double to) {
       emulated_run<E> device(how, here, s);
       device.run();
       EXPECT_EQ("", differences(one, here));
+      EXPECT_EQ(count == 1000 && E::inject, here.exceptions.slot.size() > 100);
       EXPECT_EQ(count, device.progress.stored);
+      if (E::inject) continue;
       // Every trial step is a turn of a thread, made once: those landed are counted there.
       long long trials = 0;
       for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) trials += here.steps[i] + here.rejected[i];
@@ -121,8 +134,7 @@ void expect_same_as_lanes(host::plan p, int swept, double from, double to) {
 }
 
 template <class Model, methods::text Method, class T, bool Samples, class... Reductions>
-using engine_of =
-    engine<Model, methods::by_name<Method>, T, options{.samples = Samples}, Reductions...>;
+using engine_of = engine<Model, methods::by_name<Method>, T, options{.samples = Samples}, Reductions...>;
 
 using largest_pressure = reduction<reduce::max, false, relief_valve::pressure>;
 using mean_lift        = reduction<reduce::mean, false, relief_valve::lift>;
@@ -142,6 +154,19 @@ TEST(cuda_emulation, bouncing_ball_dp5) {
 TEST(cuda_emulation, bouncing_ball_dop853_in_float) {
   expect_same_as_lanes<engine_of<bouncing_ball, "dop853", float, false>>(plan_of<bouncing_ball>(3.0, 1e-4),
                                                                          bouncing_ball::restitution, 0.5, 0.9);
+}
+TEST(cuda_emulation, instants_sliding_rest_and_conditions) {
+  expect_same_as_lanes<engine_of<everything, "dp5", double, true>>(plan_of<everything>(8.0, 1e-6),
+                                                                   everything::belt_speed, 0.1, 0.5);
+}
+TEST(cuda_emulation, certified_and_guards_in_the_error_control) {
+  expect_same_as_lanes<engine<everything, methods::by_name<"tsit5">, double,
+                              options{.detect = detection::certified, .guards_in_error = true}>>(
+      plan_of<everything>(4.0, 1e-5), everything::belt_speed, 0.1, 0.5);
+}
+TEST(cuda_emulation, exceptions) {
+  expect_same_as_lanes<engine<bouncing_ball, methods::by_name<"dp5">, double, options{.inject = true}>>(
+      plan_of<bouncing_ball>(3.0, 1e-8), bouncing_ball::restitution, 0.5, 0.9);
 }
 TEST(cuda_emulation, lorenz_dp5) {
   expect_same_as_lanes<engine_of<lorenz, "dp5", double, false>>(plan_of<lorenz>(2.0, 1e-8), lorenz::rho, 0.0, 28.0);
