@@ -111,12 +111,14 @@ SALTUS_FN_COLD void begin(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where,
   x.h      = x.t_end - x.t_begin;
   x.sample = x.steps = x.rejected = x.evaluations = x.events = Integer(int64(0));
   x.corrections = x.misordered = x.phantoms = x.undetermined = Integer(int64(0));
-  x.watched                                                  = Integer(int64(-1));
-  x.watch_streak = x.watch_others = Integer(int64(0));
-  x.watch_time = x.watch_interval = x.watch_ratio = Real(0.0);
-  x.held.surface                                  = Real(-1.0);
-  x.held.pull                                     = Real(0.0);
-  x.status                                        = Integer(int64(status::interrupted));
+  each<form::model_guards>([&](int i) SALTUS_INLINE_LAMBDA {
+    x.event_time[i]     = x.t_begin;
+    x.event_interval[i] = x.event_ratio[i] = Real(0.0);
+    x.event_streak[i]                      = Integer(int64(0));
+  });
+  x.held.surface = Real(-1.0);
+  x.held.pull    = Real(0.0);
+  x.status       = Integer(int64(status::interrupted));
   each<form::discretes>([&](int i) SALTUS_INLINE_LAMBDA { x.held.d[i] = Real(default_discrete<Model>(i)); });
 
   // A value given in the spec holds before `initial`, which may use it, and after it, which may not undo it.
@@ -148,7 +150,6 @@ SALTUS_FN_COLD void begin(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where,
   if constexpr (E::fixed_steps) x.h = tol.fixed_step;
   else if (run.settings.first_step > 0.0) x.h = min(Real(run.settings.first_step), x.h_max);
   else x.h = first_step(x, where, tol);
-  if constexpr (form::slides) x.held.pull = Real(0.25) / x.h;
 
   if constexpr (E::samples)
     for (int lane = 0; lane < W; ++lane) next_sample<E>(x, lane, run);

@@ -102,7 +102,7 @@ SALTUS_FN_COLD void pass_silent_crossings(search<E, pack<T, W>>& s, instance<E, 
       const auto across = has_crossed(s.side[i], here.g[i], here.rate[i]) & (s.side[i] != Real(0.0));
       if (!E::form::traits(i).condition) silent = silent & !across;
     });
-    const auto y = on_step.path(here.s);
+    const auto       y = on_step.path(here.s);
     vec<Real, E::ng> beyond;  // `mode` sees the side that is entered, where a guard is exactly zero too
     each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { beyond[i] = settle<E>(i, here.g[i], here.rate[i]); });
     for (int lane = 0; lane < W; ++lane)
@@ -118,13 +118,23 @@ SALTUS_FN_COLD void pass_silent_crossings(search<E, pack<T, W>>& s, instance<E, 
   }
 }
 
-/// What is due where the lanes have arrived: guards found there, and instants whose time has come.
+/// What is due where the lanes have arrived: guards at their landing point, guards within tau of an instant at which the
+/// step has ended, and instants whose time has come.
 template <class E, class Real>
-SALTUS_FN due_events<E, Real> due_at(const instance<E, Real>& x, const landing<E, Real>& p, mask_of<Real> moved,
+SALTUS_FN due_events<E, Real> due_at(const instance<E, Real>& x, const trial<E, Real>& a, const landing<E, Real>& p,
+                                     const vec<Real, E::ng>& side, Real tau, mask_of<Real> moved, mask_of<Real> at_stop,
                                      mask_of<Real>& any_due) {
   due_events<E, Real> due;
   any_due = moved & p.fires;
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { due.guard[i] = select(any_due, p.due[i], Real(0.0)); });
+  if constexpr (E::form::instants > 0) {
+    const auto near   = find_due<E, Real>(side, a.g, tau, false);
+    const auto landed = at_stop & p.fires & (abs(p.t - x.t) <= tau);
+    each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
+      const Real found = max(near.due[i], select(landed, p.due[i], Real(0.0)));
+      due.guard[i]     = select(at_stop, found, due.guard[i]);
+    });
+  }
   each<E::form::instants>([&](int i) SALTUS_INLINE_LAMBDA {
     const auto now = x.next_instant[i] <= x.t;
     due.instant[i] = select(now, Real(1.0), Real(0.0));
@@ -164,9 +174,13 @@ SALTUS_FN_COLD void land(instance<E, Real>& x, mask_of<Real> active, const toler
   // locate
   const auto crossing = active & s.found.found;
   const auto p        = locate<E, Real>(x, a, on_step, s.side, s.from.s, s.found, crossing, tol);
-  // An event past t_stop, and a root that is not there at the very end of the step, leave the whole step to commit.
-  const auto whole = (p.t > x.t_stop) | (p.phantom & (a.t1 - p.t <= time_tolerance(a.t1, a.s.h, tol)));
-  const auto moved = crossing & !whole & !p.failed;
+  // An event past t_stop, one at an instant - both are due then -, and a root that is not there at the very end of the step
+  // leave the whole step to commit.
+  const Real tau        = Real(2.0) * time_tolerance(a.t1, a.s.h, tol);
+  const auto ends_there = at_instant(x, x.t_stop) & a.last;
+  const auto together   = ends_there & p.fires & (abs(p.t - x.t_stop) <= tau);
+  const auto whole      = (p.t > x.t_stop) | together | (p.phantom & (a.t1 - p.t <= Real(0.5) * tau));
+  const auto moved      = crossing & !whole & !p.failed;
   commit(x, a, active & !moved & !p.failed, run);
   control(x, a, active & !moved & !p.failed, tol);
   end_where(x.status, active & p.failed, status::not_located);
@@ -174,7 +188,7 @@ SALTUS_FN_COLD void land(instance<E, Real>& x, mask_of<Real> active, const toler
   assign_where(moved, x.memory.refused, Real(0.0));
   // transition and restart; the step to come is the one that was tried here
   mask_of<Real> fires;
-  const auto    due = due_at(x, p, moved, fires);
+  const auto    due = due_at(x, a, p, s.side, tau, moved, ends_there & active & (!moved) & !p.failed, fires);
   fires             = fires & active & !p.failed;
   // Where an instant alone is due the whole step was committed: guards have the values of its end, not of its start.
   auto g = x.held.locked;

@@ -107,7 +107,8 @@ SALTUS_FN void reduce_jump(instance<E, Real>& x, mask_of<Real> where) {
 /// Adds a committed step to the reductions. Extrema are sought inside the step where the end slopes show one: at the
 /// extremum of the cubic Hermite interpolant, valued on the dense output. Integrals are Hermite's: trapezoid with end
 /// correction h^2/12 (q0' - q1').
-template <class E, class Real, class F>
+/// With Extrema = false only the integrals go on.
+template <bool Extrema = true, class E, class Real, class F>
 SALTUS_FN void reduce_step(instance<E, Real>& x, const stages<typename E::Method, Real, E::n>& s, const F& f,
                            mask_of<Real> where) {
   E::each_reduction([&](auto r, int j) SALTUS_INLINE_LAMBDA {
@@ -119,7 +120,7 @@ SALTUS_FN void reduce_step(instance<E, Real>& x, const stages<typename E::Method
     if constexpr (R::kind == reduce::mean || R::kind == reduce::integral) {
       const Real area = s.h * (fma(s.h * Real(1.0 / 12.0), d0 - d1, Real(0.5) * (q0 + q1)));
       assign_where(where, x.reduced[j], x.reduced[j] + area);
-    } else {
+    } else if constexpr (Extrema) {
       constexpr double    sign  = R::kind == reduce::max ? 1.0 : -1.0;
       Real                best  = max(Real(sign) * x.reduced[j], Real(sign) * q1);
       const mask_of<Real> turns = where & (Real(sign) * d0 > Real(0.0)) & (Real(sign) * d1 < Real(0.0));

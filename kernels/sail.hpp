@@ -8,6 +8,7 @@
 #pragma once
 
 #include "event/certify.hpp"
+#include "event/slide.hpp"
 #include "inject.hpp"
 #include "observe.hpp"
 
@@ -65,10 +66,10 @@ inline constexpr int evaluations_per_trial = evaluations_per_step<typename E::Me
 template <class E, class Real>
 SALTUS_FN trial<E, Real> attempt(const instance<E, Real>& x, const tolerances<E, Real>& tol) {
   using form = typename E::form;
-  // step, stretched by up to 1 % or cut so as to end at t_stop
+  // step, stretched by up to 1 % or cut so as to end at t_stop; h is what t advances by, rounding included
   const Real     left = x.t_stop - x.t;
   const auto     last = left <= Real(1.01) * x.h;
-  const Real     h    = select(last, left, x.h);
+  const Real     h    = select(last, left, (x.t + x.h) - x.t);
   trial<E, Real> a{step<typename E::Method>(held_rhs<E, Real>{x.held}, x.t, x.y, x.f, h), {}, {}, {}, last, {}, {}};
   a.t1 = select(last, x.t_stop, x.t + h);
 
@@ -79,7 +80,7 @@ SALTUS_FN trial<E, Real> attempt(const instance<E, Real>& x, const tolerances<E,
   if constexpr (E::guards_in_error && !E::fixed_steps) a.error2 = max(a.error2, guard_error_squared(x, a, tol.rtol));
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { a.error2 += not_finite(a.s.y1[i]) + not_finite(a.s.f1()[i]); });
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { a.error2 += not_finite(a.g.value[i]); });
-  a.accepted = a.error2 <= Real(1.0);
+  a.accepted = (a.error2 <= Real(1.0)) & (h > Real(0.0));
 
   // detect
   a.suspect = mask_of<Real>::all(false);
@@ -127,10 +128,11 @@ SALTUS_FN void control(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Re
   if constexpr (E::fixed_steps) {
     end_where(x.status, refused, status::not_finite);
   } else {
-    const auto next = decide<typename E::Method, E::controller>(a.s.h, a.error2, a.accepted, x.memory);
+    const Real tried = select(a.s.h > Real(0.0), a.s.h, x.h);
+    const auto next  = decide<typename E::Method, E::controller>(tried, a.error2, a.accepted, x.memory);
     // A step cut short at t_stop says nothing about the step to come.
     assign_where(where, x.h, min(select(a.last & a.accepted, max(next.h, x.h), next.h), x.h_max));
-    if constexpr (E::form::slides) assign_where(where, x.held.pull, Real(0.25) / x.h);
+    if constexpr (E::form::slides) aim_at_surface(x, where);
     assign_where(where, x.memory.log_error, next.memory.log_error);
     assign_where(where, x.memory.log_ratio, next.memory.log_ratio);
     assign_where(where, x.memory.refused, next.memory.refused);

@@ -4,12 +4,11 @@
 //
 // and once what is left is a small part of the span (`zeno`), or the intervals have sunk into rounding, the instance is
 // put at the limit: the model's `rest` says how it goes on from there, or it ends with status `zeno`. Nothing goes past
-// the limit otherwise.
-//
-// One guard is watched at a time: the one that has fired, until others have fired many times without it.
+// the limit otherwise. Several guards may accumulate together: what is that near to its own limit rests with the others.
 #pragma once
 
 #include "event/transition.hpp"
+#include "sail.hpp"
 
 namespace saltus {
 
@@ -21,55 +20,121 @@ template <class T>
 inline constexpr T finest_part = sizeof(T) == 8 ? T(0x1p-26) : T(0x1p-11);
 }  // namespace detail
 
-/// Takes in an event of the watched guard of one lane. Returns true if its events accumulate, and when.
+/// What may be left of an accumulation that is cut short.
 template <class E, class T, int W>
-SALTUS_FN bool takes_in_event(instance<E, pack<T, W>>& x, int lane, T zeno_part, T& limit) {
-  const T    part = zeno_part > detail::finest_part<T> ? zeno_part : detail::finest_part<T>;
-  const T    t = x.t.get(lane), most = part * (x.t_end.get(lane) - x.t_begin.get(lane));
-  const T    interval = t - x.watch_time.get(lane), last = x.watch_interval.get(lane);
-  const T    ratio = interval / last, change = ratio - x.watch_ratio.get(lane), room = T(1.0) - ratio;
-  const bool sunken  = interval <= T(0.1) * most && last <= T(0.1) * most;
-  const bool steady  = change <= T(0.25) * room && -change <= T(0.25) * room;
+SALTUS_FN T most_left(const instance<E, pack<T, W>>& x, int lane, T zeno_part) {
+  const T part = zeno_part > detail::finest_part<T> ? zeno_part : detail::finest_part<T>;
+  return part * (x.t_end.get(lane) - x.t_begin.get(lane));
+}
+
+/// Takes in an event of guard i in one lane. Returns true if its events accumulate.
+template <class E, class T, int W>
+SALTUS_FN bool takes_in_event(instance<E, pack<T, W>>& x, int lane, int i, T most) {
+  const T    t = x.t.get(lane), interval = t - x.event_time[i].get(lane), last = x.event_interval[i].get(lane);
+  const T    ratio = interval / last, change = ratio - x.event_ratio[i].get(lane), room = T(1.0) - ratio;
+  const auto before = x.event_streak[i].get(lane);
+  const T    span   = x.t_end.get(lane) - x.t_begin.get(lane);
+  const T    hair   = T(1024.0 * limits<T>::epsilon) * ((t < T(0.0) ? -t : t) + span);
+  const T    noise  = T(0.5) * detail::finest_part<T> * span;
+  const bool sunken = interval <= hair || (before >= detail::shrinking_intervals && interval <= noise && last <= noise);
+  const bool steady = change <= T(0.25) * room && -change <= T(0.25) * room;
   const bool shrinks = last > T(0.0) && ratio < T(1.0) && steady;
-  const auto streak  = shrinks || sunken ? x.watch_streak.get(lane) + 1 : 0;
-  x.watch_streak.set(lane, static_cast<integer_of<T>>(streak));
-  x.watch_time.set(lane, t);
-  x.watch_interval.set(lane, interval);
-  x.watch_ratio.set(lane, ratio);
-  x.watch_others.set(lane, 0);
-  const T left = shrinks ? interval * ratio / room : interval;
-  limit        = t + left;
-  return (shrinks && streak >= detail::shrinking_intervals && left <= most) ||
-         (sunken && streak >= detail::sunken_intervals);
+  const auto streak  = shrinks || sunken ? before + 1 : 0;
+  x.event_streak[i].set(lane, static_cast<integer_of<T>>(streak));
+  x.event_time[i].set(lane, t);
+  x.event_interval[i].set(lane, interval);
+  x.event_ratio[i].set(lane, ratio);
+  return (shrinks && streak >= detail::shrinking_intervals && interval * ratio <= most * room) ||
+         (sunken && !shrinks && streak >= detail::sunken_intervals);
 }
 
-/// Another guard than the watched one has fired in a lane; after many such events it is watched instead.
+/// The limit of the events of guard i in one lane, as far as they accumulate and it is near; else a time before t.
 template <class E, class T, int W>
-SALTUS_FN void takes_in_other(instance<E, pack<T, W>>& x, int lane, int guard) {
-  const auto others = x.watch_others.get(lane) + 1;
-  x.watch_others.set(lane, static_cast<integer_of<T>>(others));
-  if (x.watched.get(lane) >= 0 && others <= 2 * E::form::model_guards + 2) return;
-  x.watched.set(lane, static_cast<integer_of<T>>(guard));
-  x.watch_time.set(lane, x.t.get(lane));
-  x.watch_interval.set(lane, T(0.0));
-  x.watch_ratio.set(lane, T(0.0));
-  x.watch_streak.set(lane, 0);
-  x.watch_others.set(lane, 0);
+SALTUS_FN T limit_of(const instance<E, pack<T, W>>& x, int lane, int i, T most) {
+  const T t = x.t.get(lane), time = x.event_time[i].get(lane), never = t - T(1.0) - most;
+  if (x.event_streak[i].get(lane) < detail::shrinking_intervals || t - time > most) return never;
+  const T interval = x.event_interval[i].get(lane), ratio = x.event_ratio[i].get(lane);
+  const T left  = ratio < T(1.0) ? interval * ratio / (T(1.0) - ratio) : interval;
+  const T limit = time + left > t ? time + left : t;
+  return limit - t <= most ? limit : never;
 }
 
-/// One lane's `rest` at the limit: an event of the watched guard.
+/// Which guards come to rest, 1 in the lanes where they do, and how far their common limit is.
+template <class E, class Real>
+struct resting_guards {
+  due_events<E, Real> due;
+  Real                left;
+  mask_of<Real>       where;
+};
+
+/// Takes in the events that have just fired in the lanes of `where`, and finds those that accumulate.
+template <class E, class T, int W>
+SALTUS_FN_COLD resting_guards<E, pack<T, W>> find_accumulations(instance<E, pack<T, W>>&         x,
+                                                                const due_events<E, pack<T, W>>& due,
+                                                                mask_of<pack<T, W>> where, pack<T, W> zeno_part) {
+  resting_guards<E, pack<T, W>> r{{}, pack<T, W>(0.0), mask_of<pack<T, W>>::all(false)};
+  for (int i = 0; i < E::ng; ++i) r.due.guard[i] = pack<T, W>(0.0);
+  for (int i = 0; i < E::form::instants; ++i) r.due.instant[i] = pack<T, W>(0.0);
+  for (int lane = 0; lane < W; ++lane) {
+    if (!where[lane]) continue;
+    const T most = most_left(x, lane, zeno_part.get(lane)), t = x.t.get(lane);
+    bool    any_rests = false;
+    for (int i = 0; i < E::form::model_guards; ++i)
+      if (due.guard[i].get(lane) > T(0.5)) any_rests = takes_in_event(x, lane, i, most) || any_rests;
+    if (!any_rests) continue;
+    T limit = t;
+    for (int i = 0; i < E::form::model_guards; ++i) {
+      const T own = limit_of(x, lane, i, most);
+      if (own >= t) r.due.guard[i].set(lane, T(1.0));
+      limit = own > limit ? own : limit;
+    }
+    if (limit > x.t_stop.get(lane)) continue;
+    r.left.set(lane, limit - t);
+    r.where = r.where | mask_of<pack<T, W>>::from_bits(1u << lane);
+  }
+  return r;
+}
+
+/// Takes lanes to the limits of their accumulations, in one step: whatever else moves goes on as if nothing had happened.
+/// Samples and integrals see it; what is about to rest may dip below its
+/// support by what it falls in that time. Where another guard has an event on the way nothing is done: that comes first. Returns
+/// the lanes taken.
+template <class E, class Real, class Run>
+SALTUS_FN_COLD mask_of<Real> go_to_limit(instance<E, Real>& x, const resting_guards<E, Real>& r, const Run& run) {
+  const held_rhs<E, Real> f{x.held};
+  const auto              s     = step<typename E::Method>(f, x.t, x.y, x.f, r.left);
+  const auto              g     = E::form::guards_along(x.t + r.left, s.y1, s.f1(), x.held);
+  auto                    where = r.where;
+  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
+    const Real g0      = x.held.locked[i];
+    const auto crosses = armed<E>(i, g0) & may_cross(side_of(g0), g0, x.rate[i], g.value[i], g.rate[i], r.left);
+    where              = where & !(crosses & (r.due.guard[i] < Real(0.5)));
+  });
+  add_where(x.evaluations, r.where, evaluations_per_step<typename E::Method>);
+  const Real t = x.t + r.left;
+  if constexpr (E::samples) record_samples(x, s, f, t, where, mask_of<Real>::all(false), run);
+  if constexpr (E::reductions > 0) reduce_step<false>(x, s, f, where);
+  assign_where(where, x.t, t);
+  each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(where, x.y[i], s.y1[i]); });
+  return where;
+}
+
+/// One lane's `rest` at the limit: an event of the guards that rest.
 template <class E, class T, int W, class Run>
-SALTUS_FN_COLD void rest_of(instance<E, pack<T, W>>& x, int lane, const vec<pack<T, W>, E::ng>& g, const Run& run) {
-  due_events<E, pack<T, W>> due{};
-  const int                 watched = static_cast<int>(x.watched.get(lane));
-  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { due.guard[i] = pack<T, W>(i == watched ? 1.0 : 0.0); });
-  each<E::form::instants>([&](int i) SALTUS_INLINE_LAMBDA { due.instant[i] = pack<T, W>(0.0); });
+SALTUS_FN_COLD void rest_of(instance<E, pack<T, W>>& x, int lane, const vec<pack<T, W>, E::ng>& g,
+                            const due_events<E, pack<T, W>>& due, const Run& run) {
+  int        count = 0;
   const bool stops = with_event<E>(x, lane, g, &due, [&](auto& now) SALTUS_INLINE_LAMBDA {
     const auto before = now.y;
     E::Model::rest(now);
-    run.log_event(x.slot.get(lane), static_cast<double>(now.t.v), watched, before, now.y);
+    for (int i = 0; i < E::form::model_guards; ++i) {
+      if (!(due.guard[i].get(lane) > T(0.5))) continue;
+      run.log_event(x.slot.get(lane), static_cast<double>(now.t.v), i, before, now.y);
+      x.event_streak[i].set(lane, 0);
+      ++count;
+    }
   });
-  x.events.set(lane, x.events.get(lane) + 1);
+  x.events.set(lane, x.events.get(lane) + static_cast<integer_of<T>>(count));
   if (stops) end_lane<E>(x, lane, status::stopped);
 }
 
@@ -77,35 +142,21 @@ SALTUS_FN_COLD void rest_of(instance<E, pack<T, W>>& x, int lane, const vec<pack
 template <class E, class T, int W, class Run>
 SALTUS_FN_COLD void end_accumulations(instance<E, pack<T, W>>& x, const due_events<E, pack<T, W>>& due,
                                       mask_of<pack<T, W>> where, const tolerances<E, pack<T, W>>& tol, const Run& run) {
-  auto rests = mask_of<pack<T, W>>::all(false);
-  for (int lane = 0; lane < W; ++lane) {
-    if (!where[lane]) continue;
-    int first = -1;
-    for (int i = E::form::model_guards - 1; i >= 0; --i)
-      if (due.guard[i].get(lane) > T(0.5)) first = i;
-    if (first < 0) continue;
-    const int watched = static_cast<int>(x.watched.get(lane));
-    if (watched < 0 || !(due.guard[watched].get(lane) > T(0.5))) {
-      takes_in_other(x, lane, first);
-      continue;
-    }
-    T limit;
-    if (!takes_in_event(x, lane, tol.zeno_part.get(lane), limit) || limit > x.t_end.get(lane)) continue;
-    x.t.set(lane, limit);
-    x.watch_streak.set(lane, 0);
-    if constexpr (E::form::kinds::has_rest) rests = rests | mask_of<pack<T, W>>::from_bits(1u << lane);
-    else end_lane<E>(x, lane, status::zeno);
-  }
+  const auto resting = find_accumulations(x, due, where, tol.zeno_part);
+  if (none(resting.where)) return;
   if constexpr (E::form::kinds::has_rest) {
-    if (none(rests)) return;
-    const auto g = E::form::guard_values(x.t, x.y, x.held);
+    const auto at_limit = go_to_limit(x, resting, run);
+    const auto g        = x.held.locked;
     for (int lane = 0; lane < W; ++lane)
-      if (rests[lane]) rest_of(x, lane, g, run);
-    set_modes<E>(x, rests);
-    start_from<E>(x, rests);
-    if constexpr (E::form::slides) begin_slides(x, rests);
-    if constexpr (E::reductions > 0) reduce_jump<E>(x, rests);
-    look_ahead(x, rests);
+      if (at_limit[lane]) rest_of(x, lane, g, resting.due, run);
+    set_modes<E>(x, at_limit);
+    start_from<E>(x, at_limit);
+    if constexpr (E::form::slides) begin_slides(x, at_limit);
+    if constexpr (E::reductions > 0) reduce_jump<E>(x, at_limit);
+    look_ahead(x, at_limit);
+  } else {
+    assign_where(resting.where, x.t, x.t + resting.left);
+    end_where(x.status, resting.where, status::zeno);
   }
 }
 

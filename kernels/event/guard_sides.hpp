@@ -72,8 +72,8 @@ SALTUS_FN mask_of<Real> has_crossed(Real side, Real g, Real rate) {
 /// excludes it. A convex dip lies above the point where the tangents at its ends meet.
 template <class Real>
 SALTUS_FN mask_of<Real> may_cross(Real side, Real g0, Real rate0, Real g1, Real rate1, Real h) {
-  const Real          third = h * Real(1.0 / 3.0);
-  const Real          b1 = side * fma(third, rate0, g0), b2 = side * fma(-third, rate1, g1), b3 = side * g1;
+  const Real third = h * Real(1.0 / 3.0);
+  const Real b1 = side * fma(third, rate0, g0), b2 = side * fma(-third, rate1, g1), b3 = side * g1;
   // At zero itself, as a body at rest on its support is for many steps, what counts is where it is heading.
   const mask_of<Real> excluded = (min(min(b1, b2), b3) >= Real(0.0)) & ((b3 > Real(0.0)) | !(side * rate1 < Real(0.0)));
   const Real          fall = -side * rate0, rise = side * rate1;

@@ -24,6 +24,7 @@ struct landing {
   mask_of<Real>                          fires;    ///< any guard due
   mask_of<Real>                          phantom;  ///< the interpolant's root does not exist (case III)
   mask_of<Real>                          failed;   ///< not located in bounded tries
+  Real crossing;  ///< number of a guard that has crossed just behind this point; -1: none
 };
 
 /// The guard to aim at from one place: of those that are across there, the one whose root is estimated earliest; if none
@@ -84,7 +85,7 @@ SALTUS_FN_COLD estimate<Real> root_on_dense(const guards_on_step<E, Real>& on_st
     const auto target = take_aim<E, Real>(side, here.g, here.rate);
     assign_where(open & target.across, b.hi, at);
     assign_where(open & !target.across, b.lo, at);
-    assign_where(open, guard, target.guard);
+    assign_where(open & (target.across | (guard < Real(0.0))), guard, target.guard);
     const Real newton = at + target.to_root;
     const Real next   = select((newton > b.lo) & (newton < b.hi), newton, Real(0.5) * (b.lo + b.hi));
     const auto still  = abs(next - at) > Real(0x1p-40);
@@ -211,15 +212,16 @@ SALTUS_FN_COLD aim<Real> approach(landing<E, Real>& p, instance<E, Real>& x, con
   const auto              end = take_aim<E, Real>(side, a.g.value, a.g.rate);
   proven_bracket<Real>    b{from, hi, Real(0.0), end.depth, end.across & (hi >= Real(1.0)), end.across};
   aim<Real>               result{where, Real(0.0), Real(-1.0), Real(0.0), where};
-  mask_of<Real>           open = where;
-  b.depth_lo                   = take_aim<E, Real>(side, x.held.locked, x.rate).depth;
+  p.crossing         = Real(-1.0);
+  mask_of<Real> open = where;
+  b.depth_lo         = take_aim<E, Real>(side, x.held.locked, x.rate).depth;
   // Takes in the end of s; returns what is aimed at from there.
   const auto take_in = [&](const auto& s, mask_of<Real> where_) SALTUS_INLINE_LAMBDA {
     const auto g      = E::form::guards_along(s.t + s.h, s.y1, s.f1(), x.held);
     const auto target = take_aim<E, Real>(side, g.value, g.rate);
     take_point(p, s, g, where_);
     assign_where(where_, result.to_root, target.to_root);
-    assign_where(where_, result.guard, target.guard);
+    assign_where(where_ & target.across, p.crossing, target.guard);
     result.unilateral    = (result.unilateral & !where_) | (target.unilateral & where_);
     const auto absent    = b.narrow(theta, target, where_);
     const auto is_near   = abs(target.to_root) <= Real(near_part<T>) * h + Real(0.5) * time_tolerance(p.t, h, tol);
@@ -249,6 +251,12 @@ SALTUS_FN_COLD aim<Real> approach(landing<E, Real>& p, instance<E, Real>& x, con
     theta = select(open, b.next(theta + target.to_root / h, trust, tries), theta);
   }
   p.failed = open;
+  // Without a rate there is nothing to aim at: a guard that jumps. Its side of the bracket is known all the same.
+  const auto no_aim = abs(result.to_root) >= Real(0.5 * limits<T>::largest);
+  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
+    if (E::form::traits(i).side == unilateral)
+      result.unilateral = result.unilateral | (no_aim & (p.crossing == Real(static_cast<double>(i))));
+  });
   return result;
 }
 
@@ -372,19 +380,28 @@ SALTUS_FN_COLD void step_aside(landing<E, Real>& p, const instance<E, Real>& x, 
     const auto g      = E::form::guards_along(t, y, f, x.held);
     const bool last   = tries == shift_tries - 1;
     const auto found  = find_due<E, Real>(side, g, tau + Real(2.0) * shift, last);
-    const auto take   = seeking & (found.settled | mask_of<Real>::all(last));
+    // A guard that jumps over zero has no rate to tell that it is due: what has crossed just behind this point tells.
+    auto jumps = mask_of<Real>::all(last);
+    each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
+      const auto is_wall = mask_of<Real>::all(E::form::traits(i).side == unilateral);
+      jumps              = jumps | (is_wall & (p.crossing == Real(static_cast<double>(i))) & (g.rate[i] == Real(0.0)));
+    });
+    jumps           = jumps & (!found.any_due) & (p.crossing >= Real(0.0));
+    const auto take = seeking & (found.settled | jumps | mask_of<Real>::all(last));
     assign_where(take, p.t, t);
     each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(take, p.y[i], y[i]); });
     each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
       assign_where(take, p.g[i], g.value[i]);
       assign_where(take, p.rate[i], g.rate[i]);
-      assign_where(take, p.due[i], found.due[i]);
+      const auto this_one = jumps & (p.crossing == Real(static_cast<double>(i)));
+      assign_where(take, p.due[i], select(this_one, Real(1.0), found.due[i]));
     });
-    p.fires           = p.fires | (take & found.any_due);
+    p.fires           = p.fires | (take & (found.any_due | jumps));
     target.unilateral = target.unilateral & !(seeking & found.bilateral);
     seeking           = seeking & !take;
     shift             = shift * Real(4.0);
-    move              = select(concurrent, Real(0.0), take_aim<E, Real>(side, g.value, g.rate).to_root);
+    const Real newton = take_aim<E, Real>(side, g.value, g.rate).to_root;
+    move              = select((!concurrent) & (abs(newton) <= reach), newton, Real(0.0));
   }
   // The step that led there ends where the landing is, for all who look at it afterwards.
   p.s.y1 = p.y;
@@ -418,7 +435,7 @@ SALTUS_FN_COLD landing<E, Real> locate(instance<E, Real>& x, const trial<E, Real
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
     guessed = guessed | ((first.guard == Real(static_cast<double>(i))) & (p.due[i] > Real(0.5)));
   });
-  add_where(x.misordered, p.fires & !guessed, 1);
+  add_where(x.misordered, p.fires & !guessed & (first.guard >= Real(0.0)), 1);
   add_where(x.phantoms, p.phantom, 1);
   return p;
 }

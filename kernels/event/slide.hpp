@@ -11,6 +11,25 @@
 
 namespace saltus {
 
+/// The guards of the surfaces along which the lanes slide, as they are: within rounding and local errors of zero.
+template <class E, class Real>
+SALTUS_FN Real surface_value(const instance<E, Real>& x) {
+  auto free    = x.held;
+  free.surface = Real(-1.0);
+  const auto g = E::form::guard_values(x.t, x.y, free);
+  Real       r = Real(0.0);
+  E::form::each_surface(
+      [&](int i) SALTUS_INLINE_LAMBDA { r = select(x.held.surface == Real(static_cast<double>(i)), g[i], r); });
+  return r;
+}
+
+/// Aims the next step of sliding lanes back at their surface: a quarter of the way, which harms no order.
+template <class E, class Real>
+SALTUS_FN void aim_at_surface(instance<E, Real>& x, mask_of<Real> where) {
+  where = where & E::form::is_sliding(x.held);
+  if (any(where)) assign_where(where, x.held.pull, Real(-0.25) * surface_value(x) / x.h);
+}
+
 /// Which of the surfaces, in their order, an instance slides along.
 template <class E, class T, int W>
 SALTUS_FN int surface_number(const instance<E, pack<T, W>>& x, int lane) {
@@ -18,6 +37,21 @@ SALTUS_FN int surface_number(const instance<E, pack<T, W>>& x, int lane) {
   for (int i = 0; i < E::form::model_guards; ++i)
     if (E::form::traits(i).slides && static_cast<T>(i) < x.held.surface.get(lane)) ++number;
   return number;
+}
+
+/// The number of the event that ends the slide of a lane.
+template <class E, class T, int W>
+SALTUS_FN int end_of_slide(const instance<E, pack<T, W>>& x, int lane) {
+  return E::form::model_guards + E::form::instants + surface_number(x, lane);
+}
+
+/// An event that changes nothing but that the slide ends.
+template <class E, class T, int W, class Run>
+SALTUS_FN_COLD void log_end_of_slide(instance<E, pack<T, W>>& x, int lane, const Run& run) {
+  vec<pack<T, 1>, E::n> y;
+  each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { y[i].v = x.y[i].get(lane); });
+  run.log_event(x.slot.get(lane), E::form::model_time(static_cast<double>(x.t.get(lane))), end_of_slide(x, lane), y, y);
+  x.events.set(lane, x.events.get(lane) + 1);
 }
 
 /// Guards that stand still keep their side: that of a slide, and the one an instance has just left a surface to. Their
@@ -48,22 +82,11 @@ SALTUS_FN void end_slides(instance<E, Real>& x, const vec<Real, E::ng>& due, vec
   assign_where(up | down, x.held.surface, Real(-1.0));
 }
 
-/// The guards of the surfaces along which the lanes slide, as they are: within rounding and local errors of zero.
-template <class E, class Real>
-SALTUS_FN Real surface_value(const instance<E, Real>& x) {
-  auto free    = x.held;
-  free.surface = Real(-1.0);
-  const auto g = E::form::guard_values(x.t, x.y, free);
-  Real       r = Real(0.0);
-  E::form::each_surface(
-      [&](int i) SALTUS_INLINE_LAMBDA { r = select(x.held.surface == Real(static_cast<double>(i)), g[i], r); });
-  return r;
-}
-
 /// After a transition that was not about the slide: it may have moved the instance off the surface, whose guard was `was`
 /// before, or have changed a field so that it no longer pushes onto it. `g` takes over the side as in `end_slides`.
-template <class E, class Real>
-SALTUS_FN_COLD void review_slides(instance<E, Real>& x, Real was, vec<Real, E::ng>& g, mask_of<Real> where) {
+template <class E, class Real, class Run>
+SALTUS_FN_COLD void review_slides(instance<E, Real>& x, Real was, vec<Real, E::ng>& g, mask_of<Real> where,
+                                  const Run& run) {
   using form               = typename E::form;
   constexpr double mark    = limits<typename E::T>::smallest;
   const auto       sliding = where & form::is_sliding(x.held);
@@ -78,6 +101,8 @@ SALTUS_FN_COLD void review_slides(instance<E, Real>& x, Real was, vec<Real, E::n
     assign_where(here, x.held.locked[i], select(moved, s.g, select(up, Real(mark), Real(-mark))));
     assign_where(here, g[i], x.held.locked[i]);
   });
+  for (int lane = 0; lane < Real::lanes; ++lane)
+    if ((up | down)[lane]) log_end_of_slide(x, lane, run);
   assign_where(up | down, x.held.surface, Real(-1.0));
   add_where(x.evaluations, sliding, 2);
 }
@@ -105,7 +130,7 @@ SALTUS_FN_COLD void begin_slides(instance<E, Real>& x, mask_of<Real> where) {
     began = began | begins;
   });
   if (none(began)) return;
-  assign_where(began, x.held.pull, Real(0.25) / x.h);
+  assign_where(began, x.held.pull, Real(0.0));
   vec<Real, E::n> f = form::rhs(x.t, x.y, x.held);
   const auto      g = form::guards_along(x.t, x.y, f, x.held);
   add_where(x.evaluations, began, 2);

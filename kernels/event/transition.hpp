@@ -66,6 +66,23 @@ SALTUS_FN void look_ahead(instance<E, Real>& x, mask_of<Real> where) {
   assign_where(where, x.t_stop, min(x.t_end, first_instant(x)));
 }
 
+/// A bilateral guard that has fired a hair before its root, because something else was due just there, goes over to its new
+/// side: it is not to fire again when it gets there.
+template <class E, class Real>
+SALTUS_FN void take_over(instance<E, Real>& x, const vec<Real, E::ng>& fired, Real hair, mask_of<Real> where) {
+  constexpr double mark = limits<typename E::T>::smallest;
+  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
+    const auto guard = E::form::traits(i);
+    if (guard.side != bilateral) return;
+    const Real now = x.held.locked[i], side = side_of(now), rate = x.rate[i];
+    const auto comes = (side * rate < Real(0.0)) & (side * now <= abs(rate) * hair);
+    auto       over  = where & (fired[i] > Real(0.5)) & comes;
+    if (guard.which == falling) over = over & (side > Real(0.0));
+    if (guard.which == rising) over = over & (side < Real(0.0));
+    assign_where(over, x.held.locked[i], -side * Real(mark));
+  });
+}
+
 /// Calls `call(now)` with one lane of x as the model's functions for one instance see it, with guard values g and what is
 /// due, if anything. Returns true if the model stopped the instance.
 template <class E, class T, int W, class Call>
@@ -131,8 +148,7 @@ SALTUS_FN_COLD void transition_of(instance<E, pack<T, W>>& x, int lane, const ve
     for (int i = 0; i < form::instants; ++i)
       if (is(due.instant[i])) log(form::model_guards + i);
     if constexpr (form::slides)
-      if (is(due.guard[form::leaving_up]) || is(due.guard[form::leaving_down]))
-        log(form::model_guards + form::instants + surface_number(x, lane));
+      if (is(due.guard[form::leaving_up]) || is(due.guard[form::leaving_down])) log(end_of_slide(x, lane));
   });
   for (int i = 0; i < form::model_guards; ++i) ends = ends || (is(due.guard[i]) && form::traits(i).terminal);
   x.events.set(lane, x.events.get(lane) + static_cast<integer_of<T>>(count));
@@ -175,8 +191,9 @@ SALTUS_FN_COLD void fire(instance<E, pack<T, W>>& x, vec<pack<T, W>, E::ng> g, d
       if (active[lane]) transition_of<E>(x, lane, g, due, run);
     if constexpr (E::form::slides) end_slides(x, due.guard, g, active);
     set_modes<E>(x, active);
-    if constexpr (E::form::slides) review_slides(x, surface, g, active);
+    if constexpr (E::form::slides) review_slides(x, surface, g, active, run);
     start_from<E>(x, active);
+    take_over(x, due.guard, max(rounding_time(x), tol.event_tol + tol.event_tol), active);
     if constexpr (E::form::slides) begin_slides(x, active);
     if constexpr (E::reductions > 0) reduce_jump<E>(x, active);
     mask_of<Real> again = mask_of<Real>::all(false);

@@ -33,7 +33,7 @@ struct ode {
     vec<Real, discretes> d;
     vec<Real, guards>    locked;
     Real                 surface;  ///< number of the guard along which the instance slides; -1: none
-    Real                 pull;     ///< while sliding dg/dt = -pull g, so that rounding and local errors do not add up
+    Real                 pull;     ///< dg/dt while sliding: it takes back what rounding and local errors have left of g
   };
 
   /// Values and time derivatives along the solution.
@@ -214,11 +214,11 @@ struct ode {
     return g.values;
   }
 
-  /// Filippov's field alpha f_up + (1 - alpha) f_down with dg/dt = -pull g, in the lanes that slide; f in the others.
+  /// Filippov's field alpha f_up + (1 - alpha) f_down with dg/dt = pull, in the lanes that slide; f in the others.
   template <class Real>
   SALTUS_FN_COLD static vec<Real, states> slide(Real t, const vec<Real, states>& y, const held<Real>& c) {
     const both_sides<Real, Real> s(t, y, c, c.surface);
-    const Real                   alpha = (s.rate.down + c.pull * s.g) / (s.rate.down - s.rate.up);
+    const Real                   alpha = (s.rate.down - c.pull) / (s.rate.down - s.rate.up);
     vec<Real, states>            f;
     each<states>([&](int i) SALTUS_INLINE_LAMBDA {
       f[i] = select(is_sliding(c), fma(alpha, s.up[i] - s.down[i], s.down[i]), s.up[i]);

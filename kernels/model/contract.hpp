@@ -221,6 +221,13 @@ constexpr bool sliding_is_right() {
   return true;
 }
 template <class Model, int N>
+constexpr bool conditions_are_right() {
+  if constexpr (N > 0)
+    for (const auto& g : Model::guard_list)
+      if (g.only_condition && g.which != both) return false;
+  return true;
+}
+template <class Model, int N>
 constexpr bool has_conditions() {
   if constexpr (N > 0)
     for (const auto& g : Model::guard_list)
@@ -244,11 +251,14 @@ constexpr default_values<T, Count> defaults_of(const T (&list)[N]) {
 
 }  // namespace detail
 
+/// What the engine must know of the guards of a model.
+template <class Model>
+inline constexpr auto guard_table_of = detail::make_guard_table<Model, detail::kinds<Model>::guard_count>();
+
 /// Guard i of a model: constant where i is.
 template <class Model>
 SALTUS_FN constexpr detail::guard_traits guard_traits_of(int i) {
-  constexpr auto table = detail::make_guard_table<Model, detail::kinds<Model>::guard_count>();
-  return table.of[i];
+  return guard_table_of<Model>.of[i];
 }
 
 /// A vector addressed by enumerators of one kind: what `rhs`, `guards` and `outputs` fill in.
@@ -403,6 +413,8 @@ struct contract : detail::kinds<Model> {
   static_assert(!has_transition || kinds::guard_count > 0 || kinds::instant_count > 0,
                 "the model has a transition but no guard or instant that could lead to it: add enum guard { ... }; and "
                 "guard_list[]");
+  static_assert(detail::conditions_are_right<Model, kinds::guard_count>(),
+                "a guard that is only a condition must have direction both: its sign counts on either side");
   static_assert(detail::sliding_is_right<Model, kinds::guard_count>(),
                 "a guard on which the solution may slide must be bilateral with direction both");
   static_assert(

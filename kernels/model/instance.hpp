@@ -91,9 +91,9 @@ struct instance {
   Real                         t_stop;        ///< the first of them, or t_end: no step goes beyond
   control_memory<Real>         memory;
 
-  // accumulating events (event/accumulate.hpp)
-  Real    watch_time, watch_interval, watch_ratio;
-  integer watched, watch_streak, watch_others;
+  // the last events of every guard (event/accumulate.hpp)
+  vec<Real, E::form::model_guards>    event_time, event_interval, event_ratio;
+  vec<integer, E::form::model_guards> event_streak;
 
   // what is observed
   Real                     next_sample;
@@ -134,9 +134,11 @@ struct instance {
     body(a.t_end, b.t_end);
     each<E::form::instants>([&](int i) SALTUS_INLINE_LAMBDA { body(a.next_instant[i], b.next_instant[i]); });
     body(a.t_stop, b.t_stop);
-    body(a.watch_time, b.watch_time);
-    body(a.watch_interval, b.watch_interval);
-    body(a.watch_ratio, b.watch_ratio);
+    each<E::form::model_guards>([&](int i) SALTUS_INLINE_LAMBDA {
+      body(a.event_time[i], b.event_time[i]);
+      body(a.event_interval[i], b.event_interval[i]);
+      body(a.event_ratio[i], b.event_ratio[i]);
+    });
   }
   template <class A, class B, class F>
   SALTUS_FN static void each_sailed_integer(A& a, B& b, F&& body) {
@@ -155,13 +157,11 @@ struct instance {
     body(a.misordered, b.misordered);
     body(a.phantoms, b.phantoms);
     body(a.undetermined, b.undetermined);
-    body(a.watched, b.watched);
-    body(a.watch_streak, b.watch_streak);
-    body(a.watch_others, b.watch_others);
+    each<E::form::model_guards>([&](int i) SALTUS_INLINE_LAMBDA { body(a.event_streak[i], b.event_streak[i]); });
   }
   static constexpr int real_count = 1 + 2 * E::n + E::form::params + E::form::discretes + E::form::instants +
-                                    2 * E::ng + 7 + 3 + 3 + 1 + E::reductions;
-  static constexpr int integer_count = 14;
+                                    2 * E::ng + 3 * E::form::model_guards + 7 + 3 + 1 + E::reductions;
+  static constexpr int integer_count = 11 + E::form::model_guards;
 };
 
 /// lanes[lane] = record.

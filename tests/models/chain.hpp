@@ -7,10 +7,11 @@ struct chain {
   static constexpr double span[] = {0.0, 2.0};
   enum state { x, z };
   static constexpr saltus::variable<state> state_list[] = {{x, 0.0, "1", "runs at rate 1"},
-                                                           {z, 1.0, "1", "moved by events only"}};
-  enum parameter { push, restore };
+                                                           {z, 1.0, "1", "moved by events, and by drift after a"}};
+  enum parameter { push, drift, restore };
   static constexpr saltus::variable<parameter> parameter_list[] = {
       {push, 2.0, "1", "what a takes from z"},
+      {drift, 0.0, "1", "rate of z once a has fired"},
       {restore, 0.0, "1", "whether the unilateral guard's transition mends it"}};
   enum discrete { fired_a, fired_b };
   static constexpr saltus::variable<discrete> discrete_list[] = {{fired_a, 0.0, "1", "events of a"},
@@ -20,7 +21,7 @@ struct chain {
                                                            {b, saltus::falling, saltus::unilateral, "z reaches 0"}};
   static void                              rhs(const auto& at, auto& dy) {
                                  dy[x] = 1.0 + 0.0 * at[x];
-                                 dy[z] = 0.0 * at[z];
+                                 dy[z] = at[drift] * at[fired_a] + 0.0 * at[z];
   }
   static void guards(const auto& at, auto& g) {
     g[a] = at[x] - 1.0;

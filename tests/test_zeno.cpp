@@ -1,0 +1,204 @@
+// Zeno: events that accumulate before a finite time. The limits are geometric series: a ball of restitution e dropped at
+// rest from h lands first at T = sqrt(2 h / g) and comes to rest at T (1 + e) / (1 - e).
+#include <gtest/gtest.h>
+
+#include "event_runs.hpp"
+#include "sampler.hpp"
+
+namespace saltus::test {
+namespace {
+
+const std::string resting_balls = test_model("resting_balls");
+constexpr double  gravity       = 9.81;
+
+double first_landing(double height) { return std::sqrt(2 * height / gravity); }
+double limit(double height, double e) { return first_landing(height) * (1 + e) / (1 - e); }
+
+TEST(Zeno, EndsWithItsLimit) {
+  // 2.55863396558580846 for e = 0.7.
+  EXPECT_NEAR(limit(1.0, 0.7), 2.55863396558580846, 1e-15);
+  for (double e : {0.5, 0.7, 0.9, 0.95})
+    for (double tolerance : {1e-4, 1e-6, 1e-8, 1e-10, 1e-12}) {
+      const auto r = run("bouncing_ball", {set("rtol", tolerance), "v_min=0.0", set("restitution", e), "t=[0.0, 20.0]",
+                                           "output.events=true", "output.reduce=['min(height)']"});
+      EXPECT_EQ(name_of(r.status[0]), "zeno") << e << " " << tolerance;
+      EXPECT_NEAR(r.t_final[0], limit(1.0, e), 1e-12 * limit(1.0, e)) << e << " " << tolerance;
+      EXPECT_GE(r.reductions[0], -1e-13);
+      EXPECT_LT(r.events[0], e < 0.9 ? 100 : 500);
+    }
+}
+
+TEST(Zeno, NothingHappensWithoutItsSeries) {
+  // The span ends before the limit, or events go on at a steady pace: no accumulation.
+  const auto early = run("bouncing_ball", with(tight, {"v_min=0.0", "t=[0.0, 2.5586]"}));
+  EXPECT_EQ(name_of(early.status[0]), "finished");
+  const auto never = run("bouncing_ball", with(tight, {"v_min=0.0", "t=[0.0, 20.0]", "zeno=0.0", "max_events=100"}));
+  EXPECT_EQ(name_of(never.status[0]), "event_budget");
+  EXPECT_NEAR(never.t_final[0], limit(1.0, 0.7), 1e-5);
+  // A clock of 1 kHz is as regular in a span of 1e6 s as in one of 1 s.
+  const auto clock = run("sine_roots", {"rtol=1e-6", "t=[0.0, 1e6]", "max_events=200"});
+  EXPECT_EQ(name_of(clock.status[0]), "event_budget");
+  EXPECT_NEAR(clock.t_final[0], 0.2, 1e-12);
+}
+
+TEST(Zeno, BackwardInTime) {
+  const auto r = run("bouncing_ball", with(tight, {"t=[0.0, -10.0]", "v_min=-100.0"}));
+  EXPECT_EQ(name_of(r.status[0]), "zeno");
+  EXPECT_NEAR(r.t_final[0], -limit(1.0, 0.7), 1e-11);
+}
+
+TEST(Zeno, OfTwoGuardsInTurn) {
+  // BOK 3: t_n = (ln 2) / 2 + (3/2) ln 2 (1 - 2^(1 - n)), upper and lower in turn, limit 2 ln 2.
+  const auto r = run("bok_3", {"rtol=1e-13", "output.events=true", "t=[0.0, 2.0]"});
+  EXPECT_EQ(name_of(r.status[0]), "zeno");
+  EXPECT_NEAR(r.t_final[0], 2 * std::log(2.0), 1e-11);
+  for (std::size_t n = 1; n < r.log.size(); ++n) EXPECT_NE(r.log[n].guard, r.log[n - 1].guard);
+}
+
+TEST(Zeno, RestIsExactAndLasting) {
+  for (double e : {0.5, 0.7, 0.9, 0.95})
+    for (double tolerance : {1e-4, 1e-6, 1e-8, 1e-10, 1e-12}) {
+      const auto r = run(resting_balls, {set("rtol", tolerance), "output.events=true", "t=[0.0, 50.0]",
+                                         set("restitution_0", e), set("restitution_1", e), "initial.height_1=0.5"});
+      ASSERT_EQ(name_of(r.status[0]), "finished") << e << " " << tolerance;
+      for (const char* ball : {"0", "1"}) {
+        EXPECT_EQ(r.final(std::string("height_") + ball), 0.0);
+        EXPECT_EQ(r.final(std::string("velocity_") + ball), 0.0);
+        EXPECT_EQ(discrete(r, std::string("resting_") + ball), 1.0);
+        const auto   times = times_of(r, std::string("contact_") + ball);
+        const double at    = limit(*ball == '0' ? 1.0 : 0.5, e);
+        ASSERT_FALSE(times.empty());
+        EXPECT_NEAR(times.back(), at, 1e-11 * at) << "ball " << ball << ", " << e << " " << tolerance;
+      }
+    }
+}
+
+TEST(Zeno, AtTheSameLimitForTwo) {
+  const auto r = run(resting_balls, tight);
+  EXPECT_EQ(name_of(r.status[0]), "finished");
+  for (const char* ball : {"0", "1"}) {
+    EXPECT_EQ(r.final(std::string("height_") + ball), 0.0);
+    EXPECT_EQ(discrete(r, std::string("resting_") + ball), 1.0);
+    EXPECT_NEAR(times_of(r, std::string("contact_") + ball).back(), limit(1.0, 0.7), 1e-11);
+  }
+}
+
+TEST(Zeno, WhatDoesNotRestGoesOnUndisturbed) {
+  // Ball 0 comes to rest at 1.35 s; the flight of ball 1 over that time is a parabola as before.
+  const double e1 = 0.9;
+  const auto   r  = run(resting_balls, with(tight, {"restitution_0=0.5", set("restitution_1", e1), "t=[0.0, 2.0]"}));
+  double       t = first_landing(1.0), flight = 2 * t;
+  std::vector<double> expected;
+  for (; t < 2.0; flight *= e1, t += flight) expected.push_back(t);
+  const auto times = times_of(r, "contact_1");
+  ASSERT_EQ(times.size(), expected.size());
+  for (std::size_t k = 0; k < times.size(); ++k) EXPECT_NEAR(times[k], expected[k], 1e-12) << k;
+}
+
+TEST(Zeno, AnInstantJustBeforeTheLimitIsNotPassedOver) {
+  for (double before : {1e-3, 1e-6, 1e-7, 1e-8, 1e-9}) {
+    const auto r = run(resting_balls, with(tight, {set("throw_at", limit(1.0, 0.7) - before)}));
+    EXPECT_EQ(discrete(r, "thrown"), 1) << before;
+    EXPECT_EQ(name_of(r.status[0]), "finished");
+    EXPECT_EQ(r.final("height_0"), 0.0);
+  }
+}
+
+TEST(Zeno, WhatRestsMayBeThrownAgain) {
+  // At rest from 2.56 s on; thrown at 5 s with 3 m/s, it lands 6 / g later and rests again 6 / g / (1 - e) after the throw.
+  const auto r = run(resting_balls, with(tight, {"throw_at=5.0", "output.samples.times=[4.0, 5.1, 9.0]"}));
+  EXPECT_EQ(name_of(r.status[0]), "finished");
+  EXPECT_EQ(r.sample(0, 0, 0), 0.0);
+  EXPECT_NEAR(r.sample(0, 0, 1), 3 * 0.1 - gravity / 2 * 0.01, 1e-12);
+  EXPECT_EQ(r.sample(0, 0, 2), 0.0);
+  std::vector<double> after;
+  for (double t : times_of(r, "contact_0"))
+    if (t > 5.0) after.push_back(t);
+  double t = 5.0, flight = 2 * 3.0 / gravity;
+  for (std::size_t k = 0; k < 5; ++k, flight *= 0.7) EXPECT_NEAR(after.at(k), t += flight, 1e-12) << k;
+  EXPECT_NEAR(after.back(), 5.0 + 2 * 3.0 / gravity / 0.3, 1e-11);
+}
+
+TEST(Zeno, AtRestFromTheStart) {
+  // On the table with no velocity: at rest at once. (Each landing is the last: flights of no length.)
+  const auto r = run(resting_balls, with(tight, {"initial.height_0=0.0"}));
+  EXPECT_EQ(name_of(r.status[0]), "finished");
+  EXPECT_EQ(r.final("height_0"), 0.0);
+  EXPECT_EQ(discrete(r, "resting_0"), 1.0);
+  EXPECT_LT(r.log[0].time, 1e-7);
+  EXPECT_NEAR(times_of(r, "contact_1").back(), limit(1.0, 0.7), 1e-11);
+}
+
+TEST(Zeno, AReliefValveSitsDownAndLiftsOff) {
+  // At rest on its seat the pressure grows at compressibility times flow = 20 x 0.25; it lifts off at the preload, 10.
+  const auto r = run("relief_valve", {"rtol=1e-10", "output.events=true", "flow=0.25", "output.reduce=['min(lift)']"});
+  EXPECT_EQ(name_of(r.status[0]), "finished");
+  EXPECT_GE(r.reductions[0], -1e-13);
+  int lifted = 0;
+  for (std::size_t k = 1; k < r.log.size(); ++k)
+    if (r.log[k].guard == "lift_off") {
+      ++lifted;
+      EXPECT_EQ(r.log[k].before[0], 0.0);
+      EXPECT_EQ(r.log[k].before[1], 0.0);
+      EXPECT_NEAR(r.log[k].time, r.log[k - 1].time + (10 - r.log[k - 1].after[2]) / (20 * 0.25), 1e-10);
+    }
+  EXPECT_GE(lifted, 1);
+}
+
+/// Height at t of a ball with restitution e dropped from h, that is thrown up with v at `thrown` if it rests by then.
+/// `margin` is its distance in time from doing something else.
+double height_at(double t, double h, double e, double thrown, double v, double& margin) {
+  const double rests = limit(h, e);
+  margin             = std::fmin(std::fabs(rests - thrown), std::fabs(rests - t));
+  double start = 0, flight = first_landing(h);
+  if (t > flight) {
+    start = flight, flight *= 2 * e;
+    if (rests < thrown && t > thrown) {
+      const double again = thrown + 2 * v / gravity / (1 - e);
+      margin             = std::fmin(margin, std::fabs(again - t));
+      if (t > again) return 0;
+      start = thrown, flight = 2 * v / gravity;
+    } else if (t > rests) {
+      return 0;
+    }
+    while (t > start + flight) start += flight, flight *= e;
+    return gravity / 2 * (t - start) * (start + flight - t);
+  }
+  return h - gravity / 2 * t * t;
+}
+
+TEST(Zeno, AtRandom) {
+  const auto r =
+      run(resting_balls, {"rtol=1e-10", "output.events=true", "t=[0.0, 6.0]", "sample.count=3000", "sample.seed=4",
+                          "sample.restitution_0={uniform=[0.2, 0.9]}", "sample.restitution_1={uniform=[0.2, 0.9]}",
+                          "sample.height_0={uniform=[0.2, 2.0]}", "sample.height_1={uniform=[0.2, 2.0]}",
+                          "sample.throw_at={uniform=[1.0, 6.0]}"});
+  host::columns in;
+  host::sampler(r.plan).fill(0, r.plan.count, in);
+  int    wrong = 0, doubtful = 0;
+  double furthest = 0;
+  for (std::size_t i = 0; i < 3000; ++i)
+    for (std::size_t ball = 0; ball < 2; ++ball) {
+      const double e = in.parameters[(1 + ball) * 3000 + i], thrown = in.parameters[3 * 3000 + i],
+                   h = in.initial[ball * 3000 + i];
+      double       margin;
+      const double expected = height_at(6.0, h, e, thrown, 3.0, margin);
+      if (margin < 1e-4) {
+        ++doubtful;
+        continue;
+      }
+      const double off = std::fabs(r.final_state[ball * 3000 + i] - expected);
+      furthest         = std::fmax(furthest, off);
+      if (off < 1e-10 && name_of(r.status[i]) == "finished") continue;
+      if (++wrong <= 3)
+        ADD_FAILURE() << fmt::format(
+            "instance {}, ball {}: {}, from {:.17g} with {:.17g}, thrown at {:.17g}: off by {:.1e}", i, ball,
+            name_of(r.status[i]), h, e, thrown, off);
+    }
+  EXPECT_EQ(wrong, 0);
+  EXPECT_LT(doubtful, 60);
+  fmt::print("heights within {:.1e}\n", furthest);
+}
+
+}  // namespace
+}  // namespace saltus::test
