@@ -162,7 +162,7 @@ TEST(cuda_emulation, instants_sliding_rest_and_conditions) {
 TEST(cuda_emulation, certified_and_guards_in_the_error_control) {
   expect_same_as_lanes<engine<everything, methods::by_name<"tsit5">, double,
                               options{.detect = detection::certified, .guards_in_error = true}>>(
-      plan_of<everything>(4.0, 1e-5), everything::belt_speed, 0.1, 0.5);
+      plan_of<everything>(2.0, 1e-5), everything::belt_speed, 0.1, 0.5);
 }
 TEST(cuda_emulation, exceptions) {
   expect_same_as_lanes<engine<bouncing_ball, methods::by_name<"dp5">, double, options{.inject = true}>>(

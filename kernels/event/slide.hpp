@@ -54,32 +54,47 @@ SALTUS_FN_COLD void log_end_of_slide(instance<E, pack<T, W>>& x, int lane, const
   x.events.set(lane, x.events.get(lane) + 1);
 }
 
-/// Guards that stand still keep their side: that of a slide, and the one an instance has just left a surface to. Their
-/// values are within rounding of zero and say nothing. (`leave` marks such guards by a side of the smallest number.)
+/// The guard of a slide stands still and keeps its side.
 template <class E, class Real>
 SALTUS_FN void keep_slide_sides(const instance<E, Real>& x, typename E::form::template held<Real>& held) {
-  constexpr double mark = limits<typename E::T>::smallest;
   E::form::each_surface([&](int i) SALTUS_INLINE_LAMBDA {
-    const Real was  = x.held.locked[i];
-    const auto keep = (held.surface == Real(static_cast<double>(i))) | (abs(was) == Real(mark));
-    held.locked[i]  = select(keep, was, held.locked[i]);
+    held.locked[i] = select(held.surface == Real(static_cast<double>(i)), x.held.locked[i], held.locked[i]);
   });
 }
 
-/// Ends the slides of the lanes in `where` whose guards `due` say so: the instance leaves to the side that pulls it away.
-/// That the guard of the surface then has a side again is no crossing: `g` takes it over.
+/// Takes lanes off their surface to the side above or below it, by what the fields differ in over a time within rounding:
+/// from there the guard, which leaves zero with no rate, is on its side for sure. `g` takes over its value: that the guard
+/// has a side again is no crossing.
 template <class E, class Real>
-SALTUS_FN void end_slides(instance<E, Real>& x, const vec<Real, E::ng>& due, vec<Real, E::ng>& g, mask_of<Real> where) {
-  constexpr double mark = limits<typename E::T>::smallest;
-  const auto       up   = where & (due[E::form::leaving_up] > Real(0.5));
-  const auto       down = where & (due[E::form::leaving_down] > Real(0.5)) & !up;
-  E::form::each_surface([&](int i) SALTUS_INLINE_LAMBDA {
-    const auto here = x.held.surface == Real(static_cast<double>(i));
-    assign_where(up & here, x.held.locked[i], Real(mark));
-    assign_where(down & here, x.held.locked[i], Real(-mark));
-    assign_where((up | down) & here, g[i], x.held.locked[i]);
+SALTUS_FN_COLD void leave_surface(instance<E, Real>& x, vec<Real, E::ng>& g, mask_of<Real> up, mask_of<Real> down) {
+  using form = typename E::form;
+  const typename form::template both_sides<Real, Real> s(x.t, x.y, x.held, x.held.surface);
+  const Real hair   = Real(1024.0 * limits<typename E::T>::epsilon) * (abs(x.t) + abs(x.h));
+  const Real speed  = max(abs(s.rate.up), abs(s.rate.down));
+  const Real spread = s.rate.up - s.rate.down;
+  const Real to     = select(up, Real(1.0), Real(-1.0)) * speed * hair;
+  // Where the fields hardly differ any more both lead away: along one of them.
+  const auto differ = abs(spread) > Real(0.25) * speed;
+  const Real d      = select(differ, (to - s.g) / spread, hair);
+  each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
+    const Real direction = select(differ, s.up[i] - s.down[i], s.up[i]);
+    assign_where(up | down, x.y[i], fma(d, direction, x.y[i]));
+  });
+  form::each_surface([&](int i) SALTUS_INLINE_LAMBDA {
+    const auto here = (up | down) & (x.held.surface == Real(static_cast<double>(i)));
+    assign_where(here, x.held.locked[i], to);
+    assign_where(here, g[i], to);
   });
   assign_where(up | down, x.held.surface, Real(-1.0));
+  add_where(x.evaluations, up | down, 2);
+}
+
+/// Ends the slides of the lanes in `where` whose guards `due` say so: the instance leaves to the side that pulls it away.
+template <class E, class Real>
+SALTUS_FN void end_slides(instance<E, Real>& x, const vec<Real, E::ng>& due, vec<Real, E::ng>& g, mask_of<Real> where) {
+  const auto up   = where & (due[E::form::leaving_up] > Real(0.5));
+  const auto down = where & (due[E::form::leaving_down] > Real(0.5)) & !up;
+  if (any(up | down)) leave_surface(x, g, up, down);
 }
 
 /// After a transition that was not about the slide: it may have moved the instance off the surface, whose guard was `was`
@@ -87,24 +102,23 @@ SALTUS_FN void end_slides(instance<E, Real>& x, const vec<Real, E::ng>& due, vec
 template <class E, class Real, class Run>
 SALTUS_FN_COLD void review_slides(instance<E, Real>& x, Real was, vec<Real, E::ng>& g, mask_of<Real> where,
                                   const Run& run) {
-  using form               = typename E::form;
-  constexpr double mark    = limits<typename E::T>::smallest;
-  const auto       sliding = where & form::is_sliding(x.held);
+  using form         = typename E::form;
+  const auto sliding = where & form::is_sliding(x.held);
   if (none(sliding)) return;
   const typename form::template both_sides<Real, Real> s(x.t, x.y, x.held, x.held.surface);
   const Real hair  = Real(1024.0 * limits<typename E::T>::epsilon) * (abs(x.t) + abs(x.h));
   const auto moved = sliding & (abs(s.g - was) > hair * max(abs(s.rate.up), abs(s.rate.down)));
   const auto up    = (moved & (s.g > Real(0.0))) | (sliding & (!moved) & !(s.rate.up < Real(0.0)));
   const auto down  = ((moved & (s.g < Real(0.0))) | (sliding & (!moved) & !(s.rate.down > Real(0.0)))) & !up;
-  form::each_surface([&](int i) SALTUS_INLINE_LAMBDA {
-    const auto here = (up | down) & (x.held.surface == Real(static_cast<double>(i)));
-    assign_where(here, x.held.locked[i], select(moved, s.g, select(up, Real(mark), Real(-mark))));
-    assign_where(here, g[i], x.held.locked[i]);
-  });
   for (int lane = 0; lane < Real::lanes; ++lane)
     if ((up | down)[lane]) log_end_of_slide(x, lane, run);
-  assign_where(up | down, x.held.surface, Real(-1.0));
   add_where(x.evaluations, sliding, 2);
+  if (any((up | down) & !moved)) leave_surface(x, g, up & !moved, down & !moved);
+  form::each_surface([&](int i) SALTUS_INLINE_LAMBDA {
+    const auto here = (up | down) & moved & (x.held.surface == Real(static_cast<double>(i)));
+    assign_where(here, g[i], s.g);
+  });
+  assign_where(moved, x.held.surface, Real(-1.0));
 }
 
 /// Lets the lanes in `where` begin to slide that are on a surface onto which both sides push. A lane that slides already
