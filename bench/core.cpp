@@ -30,8 +30,15 @@ std::vector<study> all_studies() {
     }
   for (const char* method : {"dp5", "dop853"}) all.push_back({valve, method, 1e-10, false, 1024});
   std::stable_sort(all.begin(), all.end(), [](const study& a, const study& b) { return a.what.label < b.what.label; });
-  for (const double rtol : {1e-6, 1e-9})
+  for (const double rtol : {1e-6, 1e-9}) {
     for (const auto& what : {afloat, no_seat}) all.push_back({what, "dp5", rtol, false, 1024});
+    for (const int guards : {1, 2, 4}) {
+      problem guarded = lorenz;
+      guarded.label   = fmt::format("lorenz_{}_guards", guards);
+      guarded.model   = fmt::format("{}/bench/models/{}.hpp", SALTUS_SOURCE_FOLDER, guarded.label);
+      all.push_back({guarded, "dp5", rtol, false, 4096});
+    }
+  }
   return all;
 }
 

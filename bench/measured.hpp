@@ -52,7 +52,7 @@ inline void prepare(measured& e) {
           fmt::format("{}: {} lanes on {} threads differ from a scalar run", s.name(), w.lanes, w.threads));
   }
   e.counts = first->summary.counts;
-  if (e.counts.of(status_group::ok) != s.count) throw std::runtime_error(s.name() + ": not every instance is ok");
+  if (e.counts.ok() != s.count) throw std::runtime_error(s.name() + ": not every instance is ok");
   e.reached          = accuracy_of(*first, references.at(key));
   e.evaluation_flops = flops_per_evaluation(s, static_cast<int>(first->plan.model.states.size()));
   e.bits             = digest(*first);

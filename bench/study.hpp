@@ -151,6 +151,13 @@ constexpr int step_flops(int states, int rhs_flops) {
   return states * per_state + evaluations_per_step<Method> * rhs_flops;
 }
 
+/// Right-hand-side evaluations of one trial step.
+inline int evaluations_per_trial(const std::string& method) {
+  if (method == "dp5") return evaluations_per_step<methods::by_name<"dp5">>;
+  if (method == "dop853") return evaluations_per_step<methods::by_name<"dop853">>;
+  throw std::logic_error("no count of evaluations for " + method);
+}
+
 /// Operations per right-hand-side evaluation, all others of the step included.
 inline double flops_per_evaluation(const study& s, int states) {
   const auto of = [&]<class Method>(Method) {

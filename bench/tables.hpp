@@ -82,16 +82,48 @@ inline void print_ratios(std::vector<measured>& entries, const other_compiler& o
   }
 }
 
-/// What a guard that never fires adds to the time of a step.
+/// What guards that never fire add to the time of a step.
 inline void print_guard_cost(std::vector<measured>& entries) {
-  for (auto& with : entries)
-    for (auto& without : entries) {
-      const study &a = with.what, &b = without.what;
-      if (a.what.label != "relief_valve_afloat" || b.what.label != "floating_valve" || a.rtol != b.rtol) continue;
-      if (with.bits != without.bits) throw std::runtime_error("a guard that never fires changes the result");
-      fmt::print("- {} at {:.0e}: {}\n", a.method, a.rtol,
-                 text(ratio(with.wide().rounds, without.wide().rounds, &duration::cpu)));
-    }
+  struct pair {
+    const char *with, *without;
+    int         guards;
+  };
+  constexpr pair pairs[] = {{"lorenz_1_guards", "lorenz", 1},
+                            {"lorenz_2_guards", "lorenz", 2},
+                            {"lorenz_4_guards", "lorenz", 4},
+                            {"relief_valve_afloat", "floating_valve", 1}};
+  fmt::print(
+      "| with | without | method | rtol | time with over time without | per guard |\n|---|---|---|---|---|---|\n");
+  for (const auto& p : pairs)
+    for (auto& with : entries)
+      for (auto& without : entries) {
+        const study &a = with.what, &b = without.what;
+        if (a.what.label != p.with || b.what.label != p.without || a.method != b.method || a.rtol != b.rtol ||
+            a.random || b.random)
+          continue;
+        if (with.bits != without.bits) throw std::runtime_error("a guard that never fires changes the result");
+        const auto more = ratio(with.wide().rounds, without.wide().rounds, &duration::cpu);
+        if (!more) continue;
+        fmt::print("| {} | {} | {} | {:.0e} | {} | {:+.1f} % |\n", p.with, p.without, a.method, a.rtol, text(more),
+                   100 * (more->median - 1) / p.guards);
+      }
+}
+
+/// What an event costs, in trial steps: all evaluations but those of trial steps that did not end in an event, whether
+/// accepted or rejected. Counts, not times.
+inline void print_event_cost(const std::vector<measured>& entries) {
+  fmt::print("| model | method | rtol | events per instance | trial steps per event |\n|---|---|---|---|---|\n");
+  for (const auto& e : entries) {
+    const study& s = e.what;
+    if (s.what.label != "relief_valve" || s.random || e.counts.events == 0) continue;
+    const auto   n         = static_cast<double>(s.count);
+    const double per_trial = evaluations_per_trial(s.method);
+    const auto   events    = static_cast<double>(e.counts.events);
+    const auto   smooth    = static_cast<double>(e.counts.steps - e.counts.events + e.counts.rejected);
+    const auto   all       = static_cast<double>(e.counts.evaluations);
+    fmt::print("| {} | {} | {:.0e} | {:.1f} | {:.2f} |\n", s.what.label, s.method, s.rtol, events / n,
+               (all - smooth * per_trial) / per_trial / events);
+  }
 }
 
 inline void print(std::vector<measured>& entries, const other_compiler& other, std::size_t rounds,
@@ -112,11 +144,14 @@ inline void print(std::vector<measured>& entries, const other_compiler& other, s
   print_speed(entries, peak);
   fmt::print("\n### Ratios\n\n");
   print_ratios(entries, other);
-  fmt::print(
-      "\n### A guard that never fires\n\n"
-      "Time with the guard over time without it, relief valve with flow 8 .. 10, one thread, {} lanes:\n\n",
-      lanes);
+  fmt::print("\n### Guards that never fire\n\nOne thread, {} lanes; the same results to the last bit.\n\n", lanes);
   print_guard_cost(entries);
+  fmt::print(
+      "\n### The cost of an event\n\n"
+      "Right-hand-side evaluations that are not those of ordinary trial steps, accepted or rejected, per event: the "
+      "step in "
+      "which it was found, that step again, location, the step to the event, the new start.\n\n");
+  print_event_cost(entries);
 }
 
 }  // namespace saltus::bench

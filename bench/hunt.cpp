@@ -1,0 +1,118 @@
+// The randomised hunt (tests/hunt.hpp) in large numbers, as a table on stdout in Markdown.
+//
+//     bench_hunt [--cases=N] [--threads=N] [--seed=N] [--revision=TEXT]
+//
+// N cases by dp5 with certified detection, a hundredth as many by bs3 and dop853, and as many as these with hermite.
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <string>
+#include <string_view>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include "hunt.hpp"
+
+namespace saltus::bench {
+namespace {
+
+double option(int argc, char** argv, std::string_view name, double otherwise) {
+  for (int i = 1; i < argc; ++i)
+    if (std::string_view(argv[i]).substr(0, name.size()) == name) return std::atof(argv[i] + name.size());
+  return otherwise;
+}
+
+std::string text_option(int argc, char** argv, std::string_view name) {
+  for (int i = 1; i < argc; ++i)
+    if (std::string_view(argv[i]).substr(0, name.size()) == name) return argv[i] + name.size();
+  return "";
+}
+
+std::string rate(std::int64_t part, std::int64_t whole) {
+  return part == 0 ? "0" : fmt::format("{} ({:.1e})", part, static_cast<double>(part) / static_cast<double>(whole));
+}
+
+/// Multiple roots take the search to the end of its means, and so the longest: their share is smaller.
+double share_of(test::shape s) {
+  switch (s) {
+    case test::shape::scattered: return 0.40;
+    case test::shape::pair: return 0.24;
+    case test::shape::near_miss: return 0.24;
+    default: return 0.04;
+  }
+}
+
+void print_row(const char* method, const char* detection, const char* about, const test::bag& b, double seconds) {
+  fmt::print("| {} | {} | {} | {:.3g} | {:.3g} | {} | {} | {} | {} | {} | {} | {:.1f} |\n", method, detection, about,
+             static_cast<double>(b.cases), static_cast<double>(b.events), rate(b.missed, b.cases),
+             rate(b.repeated, b.cases), rate(b.misordered, b.cases), rate(b.late, b.cases), rate(b.failed, b.cases),
+             rate(b.undetermined, b.cases), seconds * 1e6 / static_cast<double>(b.cases));
+  std::fflush(stdout);
+  if (std::string_view(detection) == "hermite") return;
+  for (const auto number : b.wrong) fmt::print(stderr, "{} {} {}: case {}\n", method, detection, about, number);
+}
+
+void hunt(const char* method, const char* detection, double cases, int threads, std::uint64_t seed) {
+  test::hunter hunter(method, detection, threads);
+  test::bag    all;
+  double       seconds = 0;
+  for (const auto s : test::all_shapes) {
+    const auto                          begin = std::chrono::steady_clock::now();
+    const auto                          bag   = hunter(s, static_cast<std::int64_t>(cases * share_of(s)), seed);
+    const std::chrono::duration<double> took  = std::chrono::steady_clock::now() - begin;
+    seconds += took.count();
+    print_row(method, detection, test::name_of(s), bag, took.count());
+    all.add(bag);
+  }
+  all.wrong.clear();
+  print_row(method, detection, "**all**", all, seconds);
+}
+
+/// What `hermite` misses, by degree and by how long the steps are.
+void print_by_degree(double cases, int threads, std::uint64_t seed) {
+  fmt::print("\nShare of cases with scattered roots in which `hermite` misses any, by degree:\n\n| method, steps |");
+  for (std::size_t k = 1; k < 9; ++k) fmt::print(" {} |", k);
+  fmt::print("\n|---|---|---|---|---|---|---|---|---|\n");
+  for (const char* method : {"dp5", "dop853"})
+    for (const int steps : {1, 4, 16}) {
+      const auto b = test::hunter(method, "hermite", threads, 1.0 / steps)(test::shape::scattered,
+                                                                           static_cast<std::int64_t>(cases), seed);
+      fmt::print("| {}, {} |", method, steps);
+      for (std::size_t k = 1; k < b.of_degree.size(); ++k)
+        fmt::print(" {} |", b.missed_of[k] == 0 ? "0"
+                                                : fmt::format("{:.1e}", static_cast<double>(b.missed_of[k]) /
+                                                                            static_cast<double>(b.of_degree[k])));
+      fmt::print("\n");
+    }
+}
+
+int run(int argc, char** argv) {
+  const double cases    = option(argc, argv, "--cases=", 1e8);
+  const int    threads  = static_cast<int>(option(argc, argv, "--threads=", 2));
+  const auto   seed     = static_cast<std::uint64_t>(option(argc, argv, "--seed=", 1));
+  const auto   revision = text_option(argc, argv, "--revision=");
+  fmt::print("saltus {}{}, {:%Y-%m-%d}, seed {}, {} threads.\n\n", SALTUS_VERSION,
+             revision.empty() ? "" : " (" + revision + ")", fmt::gmtime(std::time(nullptr)), seed, threads);
+  fmt::print(
+      "| method | detection | shape | cases | events in them | missed | repeated | out of order | late | failed "
+      "| undetermined | µs per case |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n");
+  hunt("dp5", "certified", cases, threads, seed);
+  for (const char* method : {"bs3", "dop853"}) hunt(method, "certified", 0.01 * cases, threads, seed);
+  for (const char* method : {"dp5", "bs3", "dop853"}) hunt(method, "hermite", 0.01 * cases, threads, seed);
+  print_by_degree(0.01 * cases, threads, seed);
+  return 0;
+}
+
+}  // namespace
+}  // namespace saltus::bench
+
+int main(int argc, char** argv) {
+  try {
+    return saltus::bench::run(argc, argv);
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "bench_hunt: {}\n", e.what());
+    return 1;
+  }
+}

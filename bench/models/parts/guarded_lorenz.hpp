@@ -1,0 +1,29 @@
+// problems/lorenz.hpp with guards that never fire, to see what looking for events costs.
+#pragma once
+
+#include "../../../problems/lorenz.hpp"
+
+template <int N>
+struct guarded_lorenz {
+  using chaos                         = lorenz;
+  static constexpr auto        source = "problems/lorenz.hpp, with guards";
+  static constexpr const auto& span   = chaos::span;
+
+  using state                                 = chaos::state;
+  using parameter                             = chaos::parameter;
+  static constexpr const auto& state_list     = chaos::state_list;
+  static constexpr const auto& parameter_list = chaos::parameter_list;
+
+  enum guard { far };
+  static constexpr saltus::crossing<guard> guard_list[] = {
+      saltus::crossing<guard>{far, saltus::both, saltus::bilateral, "far away"}.of(N),
+  };
+
+  static void rhs(const auto& at, auto& dy) { chaos::rhs(at, dy); }
+
+  // Of any two one falls where the other rises, and none comes near to zero.
+  static void guards(const auto& at, auto& g) {
+    constexpr chaos::state watched[] = {chaos::x, chaos::y, chaos::z, chaos::x};
+    for (int i = 0; i < N; ++i) g(far, i) = i % 2 == 0 ? 1e3 - at[watched[i]] : 1e3 + at[watched[i]];
+  }
+};
