@@ -69,7 +69,7 @@ template <class E, class Real>
 SALTUS_FN_COLD void leave_surface(instance<E, Real>& x, vec<Real, E::ng>& g, mask_of<Real> up, mask_of<Real> down) {
   using form = typename E::form;
   const typename form::template both_sides<Real, Real> s(x.t, x.y, x.held, x.held.surface);
-  const Real hair   = Real(1024.0 * limits<typename E::T>::epsilon) * (abs(x.t) + abs(x.h));
+  const Real hair   = Real(16.0 * limits<typename E::T>::epsilon) * (abs(x.t) + abs(x.h));
   const Real speed  = max(abs(s.rate.up), abs(s.rate.down));
   const Real spread = s.rate.up - s.rate.down;
   const Real to     = select(up, Real(1.0), Real(-1.0)) * speed * hair;

@@ -186,7 +186,11 @@ SALTUS_FN_COLD void fire(instance<E, pack<T, W>>& x, vec<pack<T, W>, E::ng> g, d
   mask_of<Real> active = where;
   for (int round = 0; round < event_rounds && any(active); ++round) {
     Real surface = Real(0.0);
-    if constexpr (E::form::slides) surface = surface_value(x);
+    auto slid    = mask_of<Real>::all(false);
+    if constexpr (E::form::slides) {
+      surface = surface_value(x);
+      slid    = E::form::is_sliding(x.held);
+    }
     for (int lane = 0; lane < W; ++lane)
       if (active[lane]) transition_of<E>(x, lane, g, due, run);
     if constexpr (E::form::slides) end_slides(x, due.guard, g, active);
@@ -194,7 +198,8 @@ SALTUS_FN_COLD void fire(instance<E, pack<T, W>>& x, vec<pack<T, W>, E::ng> g, d
     if constexpr (E::form::slides) review_slides(x, surface, g, active, run);
     start_from<E>(x, active);
     take_over(x, due.guard, max(rounding_time(x), tol.event_tol + tol.event_tol), active);
-    if constexpr (E::form::slides) begin_slides(x, active);
+    // What has just left its surface is not to be caught again within rounding of it.
+    if constexpr (E::form::slides) begin_slides(x, active & !(slid & !E::form::is_sliding(x.held)));
     if constexpr (E::reductions > 0) reduce_jump<E>(x, active);
     mask_of<Real> again = mask_of<Real>::all(false);
     each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
