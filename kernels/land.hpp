@@ -24,7 +24,7 @@ SALTUS_FN void move_to(instance<E, Real>& x, const landing<E, Real>& p, mask_of<
     assign_where(where, x.f[i], p.s.f1()[i]);
   });
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
-    assign_where(where, x.held.locked[i], settle<E>(i, p.g[i], p.rate[i]));
+    assign_where(where, x.held.locked[i], settle<E>(i, p.g[i], p.rate[i], x.held.locked[i]));
     assign_where(where, x.rate[i], p.rate[i]);
   });
   add_where(x.steps, where, 1);

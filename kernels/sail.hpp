@@ -112,7 +112,7 @@ SALTUS_FN void commit(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Rea
     assign_where(where, x.f[i], a.s.f1()[i]);
   });
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
-    assign_where(where, x.held.locked[i], settle<E>(i, a.g.value[i], a.g.rate[i]));
+    assign_where(where, x.held.locked[i], settle<E>(i, a.g.value[i], a.g.rate[i], x.held.locked[i]));
     assign_where(where, x.rate[i], a.g.rate[i]);
   });
   add_where(x.steps, where, 1);

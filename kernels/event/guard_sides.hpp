@@ -23,6 +23,15 @@ SALTUS_FN Real settle(int i, Real g, Real rate) {
   return select(g == Real(0.0), select(rate < Real(0.0), Real(below), Real(0.0)), g);
 }
 
+/// The same after a step that began on the side of `before`: a guard that is flat at zero, as at a double or triple root,
+/// heads nowhere and keeps its side.
+template <class E, class Real>
+SALTUS_FN Real settle(int i, Real g, Real rate, Real before) {
+  constexpr double below = -limits<typename E::T>::smallest;
+  const auto       flat  = (g == Real(0.0)) & (rate == Real(0.0));
+  return select(flat, select(before < Real(0.0), Real(below), Real(0.0)), settle<E>(i, g, rate));
+}
+
 /// A unilateral guard that rounding, or a bilateral guard due at the same instant, has left a hair beyond zero (in time:
 /// `hair`) while it is on its way back, is put back on zero: else it would not be armed against the next contact.
 template <class E, class Real>

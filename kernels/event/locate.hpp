@@ -74,11 +74,18 @@ struct estimate {
   Real theta, guard;
 };
 
+/// Near a root of multiplicity m Newton's steps shrink by a factor of 1 - 1/m only: what they add up to (Aitken).
+template <class Real>
+SALTUS_FN Real sum_of_newton(Real step, Real last) {
+  const Real ratio = step / last;
+  return select((ratio > Real(0.25)) & (ratio < Real(0.9)), step / (Real(1.0) - ratio), step);
+}
+
 /// Refines a bracket on the dense output by Newton kept inside it.
 template <class E, class Real>
 SALTUS_FN_COLD estimate<Real> root_on_dense(const guards_on_step<E, Real>& on_step, const vec<Real, E::ng>& side,
                                             bracket<E, Real>& b, mask_of<Real> where) {
-  Real          at = Real(0.5) * (b.lo + b.hi), guard = Real(-1.0);
+  Real          at = Real(0.5) * (b.lo + b.hi), guard = Real(-1.0), last = Real(0.0);
   mask_of<Real> open = where;
   for (int tries = 0; tries < 40 && any(open); ++tries) {
     const auto here   = on_step(at);
@@ -86,9 +93,12 @@ SALTUS_FN_COLD estimate<Real> root_on_dense(const guards_on_step<E, Real>& on_st
     assign_where(open & target.across, b.hi, at);
     assign_where(open & !target.across, b.lo, at);
     assign_where(open & (target.across | (guard < Real(0.0))), guard, target.guard);
+    const auto inside = [&](Real s) SALTUS_INLINE_LAMBDA { return (s > b.lo) & (s < b.hi); };
     const Real newton = at + target.to_root;
-    const Real next   = select((newton > b.lo) & (newton < b.hi), newton, Real(0.5) * (b.lo + b.hi));
+    const Real far    = at + select(target.unilateral, target.to_root, sum_of_newton(target.to_root, last));
+    const Real next   = select(inside(far), far, select(inside(newton), newton, Real(0.5) * (b.lo + b.hi)));
     const auto still  = abs(next - at) > Real(0x1p-40);
+    last              = select(next == newton, target.to_root, Real(0.0));
     assign_where(open, at, next);
     open = open & still;
   }
@@ -128,18 +138,29 @@ struct proven_bracket {
   Real          depth_lo, depth_hi;  ///< distance of the nearest guard from zero, negative beyond it
   mask_of<Real> proven;              ///< a guard is across at hi
   mask_of<Real> end_across;          ///< a guard is across at the step's own end
+  Real          begin;               ///< there is no root before
+  Real          blind;               ///< so near to it, a root that is not found may hide in rounding
+  Real          tail;                ///< so near to the step's end is its end
 
-  /// Takes in what was found at theta. Returns the lanes in which there is no root: nothing is across at hi, nor later.
-  SALTUS_FN mask_of<Real> narrow(Real theta, const aim<Real>& here, mask_of<Real> open) {
+  /// Takes in what was found at theta, from where the next root is `ahead`. Returns the lanes in which there is no root:
+  /// nothing is across at hi. Behind hi there may be several, so it moves on only where the next one is near, as the
+  /// interpolant misses it by little, or where it may hide in rounding.
+  SALTUS_FN mask_of<Real> narrow(Real theta, const aim<Real>& here, Real ahead, mask_of<Real> open) {
     assign_where(open & here.across, hi, theta);
     assign_where(open & here.across, depth_hi, here.depth);
     assign_where(open & !here.across, lo, theta);
     assign_where(open & !here.across, depth_lo, here.depth);
     proven             = proven | (open & here.across);
     const auto nothing = open & !here.across & !proven & (theta >= hi);
-    assign_where(nothing & end_across, hi, Real(1.0));
-    proven = proven | (nothing & end_across);
-    return nothing & !end_across;
+    const auto is_near = (ahead > Real(0.0)) & (ahead < Real(1.0 / 64)), is_blind = hi - begin < blind;
+    const auto widens  = nothing & (hi < Real(1.0)) & (is_near | is_blind);
+    const auto ends    = nothing & end_across & (Real(1.0) - hi <= tail);
+    const Real further = max(select(is_near, Real(4.0) * ahead, Real(0x1p-50)),
+                             select(is_blind, Real(7.0) * (hi - begin), Real(0x1p-50)));
+    assign_where(widens, hi, min(hi + further, Real(1.0)));
+    assign_where(ends, hi, Real(1.0));
+    proven = proven | ends;
+    return nothing & !widens & !ends;
   }
   /// Newton's choice if it lies inside, else ITP's, or an upper end that is still to be proven.
   SALTUS_FN Real next(Real newton, mask_of<Real> trust_newton, int tries) const {
@@ -210,7 +231,15 @@ SALTUS_FN_COLD aim<Real> approach(landing<E, Real>& p, instance<E, Real>& x, con
   const held_rhs<E, Real> f{x.held};
   const Real              h   = a.s.h;
   const auto              end = take_aim<E, Real>(side, a.g.value, a.g.rate);
-  proven_bracket<Real>    b{from, hi, Real(0.0), end.depth, end.across & (hi >= Real(1.0)), end.across};
+  proven_bracket<Real>    b{from,
+                         hi,
+                         Real(0.0),
+                         end.depth,
+                         end.across & (hi >= Real(1.0)),
+                         end.across,
+                         from,
+                         max(Real(0x1p-20), Real(64.0 * limits<T>::epsilon) * (abs(x.t) + h) / h),
+                         Real(2.0) * time_tolerance(a.t1, h, tol) / h};
   aim<Real>               result{where, Real(0.0), Real(-1.0), Real(0.0), where};
   p.crossing         = Real(-1.0);
   mask_of<Real> open = where;
@@ -223,7 +252,7 @@ SALTUS_FN_COLD aim<Real> approach(landing<E, Real>& p, instance<E, Real>& x, con
     assign_where(where_, result.to_root, target.to_root);
     assign_where(where_ & target.across, p.crossing, target.guard);
     result.unilateral    = (result.unilateral & !where_) | (target.unilateral & where_);
-    const auto absent    = b.narrow(theta, target, where_);
+    const auto absent    = b.narrow(theta, target, target.to_root / h, where_);
     const auto is_near   = abs(target.to_root) <= Real(near_part<T>) * h + Real(0.5) * time_tolerance(p.t, h, tol);
     const auto is_narrow = b.proven & (b.hi - b.lo <= Real(2.0 * limits<T>::epsilon));
     p.phantom            = p.phantom | absent;
@@ -368,10 +397,10 @@ SALTUS_FN_COLD void step_aside(landing<E, Real>& p, const instance<E, Real>& x, 
   const vec<Real, E::n> y0 = p.y, f = p.s.f1();
   const Real            t0    = p.t;
   const Real            tau   = time_tolerance(t0, h, tol);
-  const Real            reach = Real(2.0 * near_part<T>) * h + tau;
+  const Real            reach = Real(8.0 * near_part<T>) * h + tau;  // a triple root is three of Newton's steps away
   Real                  shift = Real(limits<T>::epsilon) * max(abs(t0), h), d = Real(0.0);
   mask_of<Real>         seeking = where;
-  Real                  move    = select(abs(target.to_root) <= reach, target.to_root, Real(0.0));
+  Real                  move = select(abs(target.to_root) <= reach, target.to_root, Real(0.0)), previous = move;
   for (int tries = 0; tries < shift_tries && any(seeking); ++tries) {
     const Real onward = d + move + select(target.unilateral, -shift, shift);
     d                 = select(abs(onward) <= reach, onward, d);
@@ -386,8 +415,12 @@ SALTUS_FN_COLD void step_aside(landing<E, Real>& p, const instance<E, Real>& x, 
       const auto is_wall = mask_of<Real>::all(E::form::traits(i).side == unilateral);
       jumps              = jumps | (is_wall & (p.crossing == Real(static_cast<double>(i))) & (g.rate[i] == Real(0.0)));
     });
-    jumps           = jumps & (!found.any_due) & (p.crossing >= Real(0.0));
-    const auto take = seeking & (found.settled | jumps | mask_of<Real>::all(last));
+    jumps = jumps & (!found.any_due) & (p.crossing >= Real(0.0));
+    // At a multiple root one of Newton's steps is not enough; at a double one there is none: NaN, or out of reach.
+    const Real newton          = take_aim<E, Real>(side, g.value, g.rate).to_root;
+    const auto onward_is_known = (!concurrent) & (abs(newton) <= reach);
+    const auto is_far          = onward_is_known & (!target.unilateral) & (abs(newton) > tau + Real(4.0) * shift);
+    const auto take            = seeking & ((found.settled & !is_far) | jumps | mask_of<Real>::all(last));
     assign_where(take, p.t, t);
     each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(take, p.y[i], y[i]); });
     each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
@@ -400,8 +433,9 @@ SALTUS_FN_COLD void step_aside(landing<E, Real>& p, const instance<E, Real>& x, 
     target.unilateral = target.unilateral & !(seeking & found.bilateral);
     seeking           = seeking & !take;
     shift             = shift * Real(4.0);
-    const Real newton = take_aim<E, Real>(side, g.value, g.rate).to_root;
-    move              = select((!concurrent) & (abs(newton) <= reach), newton, Real(0.0));
+    const Real summed = select(target.unilateral, newton, sum_of_newton(newton, previous));
+    move              = select(onward_is_known, summed, Real(0.0));
+    previous          = newton;
   }
   // The step that led there ends where the landing is, for all who look at it afterwards.
   p.s.y1 = p.y;
