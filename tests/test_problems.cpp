@@ -58,6 +58,7 @@ TEST_P(Problem, MeetsItsReference) {
 
   EXPECT_STREQ(status_table[r.status[0]].name, c.status);
   EXPECT_NEAR(r.t_final[0], c.t_final, 1e-9 * std::fabs(c.t_final));
+  // Where events are listed but not counted, an accumulation makes their number the engine's affair.
   if (c.events > 0 || c.log.empty()) { EXPECT_EQ(r.events[0], c.events); }
   EXPECT_EQ(static_cast<std::int64_t>(r.log.size()), r.events[0]);
   for (const auto& e : c.final_values) EXPECT_NEAR(final_value(r, e.name), e.value, e.allowed()) << e.name;

@@ -53,6 +53,12 @@ SALTUS_FN mask_of<Real> violated(int i, Real settled, Real rate) {
   return mask_of<Real>::all(false);
 }
 
+/// So many roundings of the time and step of an instance, as a time.
+template <class E, class Real>
+SALTUS_FN Real roundings_of_time(const instance<E, Real>& x, double number) {
+  return Real(number * limits<typename E::T>::epsilon) * (abs(x.t) + abs(x.h));
+}
+
 /// +1 above zero, -1 below.
 template <class Real>
 SALTUS_FN Real side_of(Real settled) {

@@ -69,10 +69,10 @@ template <class E, class Real>
 SALTUS_FN_COLD void leave_surface(instance<E, Real>& x, vec<Real, E::ng>& g, mask_of<Real> up, mask_of<Real> down) {
   using form = typename E::form;
   const typename form::template both_sides<Real, Real> s(x.t, x.y, x.held, x.held.surface);
-  const Real hair   = Real(16.0 * limits<typename E::T>::epsilon) * (abs(x.t) + abs(x.h));
-  const Real speed  = max(abs(s.rate.up), abs(s.rate.down));
-  const Real spread = s.rate.up - s.rate.down;
-  const Real to     = select(up, Real(1.0), Real(-1.0)) * speed * hair;
+  const Real                                           hair   = roundings_of_time(x, 16.0);
+  const Real                                           speed  = max(abs(s.rate.up), abs(s.rate.down));
+  const Real                                           spread = s.rate.up - s.rate.down;
+  const Real                                           to     = select(up, Real(1.0), Real(-1.0)) * speed * hair;
   // Where the fields hardly differ any more both lead away: along one of them.
   const auto differ = abs(spread) > Real(0.25) * speed;
   const Real d      = select(differ, (to - s.g) / spread, hair);
@@ -106,7 +106,7 @@ SALTUS_FN_COLD void review_slides(instance<E, Real>& x, Real was, vec<Real, E::n
   const auto sliding = where & form::is_sliding(x.held);
   if (none(sliding)) return;
   const typename form::template both_sides<Real, Real> s(x.t, x.y, x.held, x.held.surface);
-  const Real hair  = Real(1024.0 * limits<typename E::T>::epsilon) * (abs(x.t) + abs(x.h));
+  const Real                                           hair = roundings_of_time(x, 1024.0);
   const auto moved = sliding & (abs(s.g - was) > hair * max(abs(s.rate.up), abs(s.rate.down)));
   const auto up    = (moved & (s.g > Real(0.0))) | (sliding & (!moved) & !(s.rate.up < Real(0.0)));
   const auto down  = ((moved & (s.g < Real(0.0))) | (sliding & (!moved) & !(s.rate.down > Real(0.0)))) & !up;
@@ -126,7 +126,7 @@ SALTUS_FN_COLD void review_slides(instance<E, Real>& x, Real was, vec<Real, E::n
 template <class E, class Real>
 SALTUS_FN_COLD void begin_slides(instance<E, Real>& x, mask_of<Real> where) {
   using form       = typename E::form;
-  const Real hair  = Real(4096.0 * limits<typename E::T>::epsilon) * (abs(x.t) + abs(x.h));
+  const Real hair  = roundings_of_time(x, 4096.0);
   auto       began = mask_of<Real>::all(false);
   form::each_surface([&](int i) SALTUS_INLINE_LAMBDA {
     const Real number = Real(static_cast<double>(i));

@@ -17,11 +17,8 @@ struct due_events {
   vec<Real, E::form::instants> instant;
 };
 
-/// The time within which rounding may misplace an event.
-template <class E, class Real>
-SALTUS_FN Real rounding_time(const instance<E, Real>& x) {
-  return Real(1024.0 * limits<typename E::T>::epsilon) * (abs(x.t) + abs(x.h));
-}
+/// The roundings of time by which an event may be misplaced.
+inline constexpr double misplaced = 1024.0;
 
 /// f and the guards at the accepted point with sides `held.locked`; returns the guards' values and rates.
 template <class E, class Real>
@@ -51,7 +48,7 @@ SALTUS_FN_COLD void start_from(instance<E, Real>& x, mask_of<Real> where) {
   if (any(resettled)) g = evaluate_at(x, f, held, resettled);
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(where, x.f[i], f[i]); });
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
-    assign_where(where, x.held.locked[i], put_back<E>(i, held.locked[i], g.rate[i], rounding_time(x)));
+    assign_where(where, x.held.locked[i], put_back<E>(i, held.locked[i], g.rate[i], roundings_of_time(x, misplaced)));
     assign_where(where, x.rate[i], g.rate[i]);
   });
 }
@@ -197,7 +194,7 @@ SALTUS_FN_COLD void fire(instance<E, pack<T, W>>& x, vec<pack<T, W>, E::ng> g, d
     set_modes<E>(x, active);
     if constexpr (E::form::slides) review_slides(x, surface, g, active, run);
     start_from<E>(x, active);
-    take_over(x, due.guard, max(rounding_time(x), tol.event_tol + tol.event_tol), active);
+    take_over(x, due.guard, max(roundings_of_time(x, misplaced), tol.event_tol + tol.event_tol), active);
     // What has just left its surface is not to be caught again within rounding of it.
     if constexpr (E::form::slides) begin_slides(x, active & !(slid & !E::form::is_sliding(x.held)));
     if constexpr (E::reductions > 0) reduce_jump<E>(x, active);
