@@ -7,10 +7,12 @@
 
 namespace saltus::abi {
 
-inline constexpr int version = 2;
+inline constexpr int version = 3;
 
 enum direction : int { rising = 1, falling = -1, both = 0 };
 enum sidedness : int { bilateral = 0, unilateral = 1 };
+enum equations : int { plain = 0, semi_explicit = 1, with_mass = 2, implicit = 3 };
+enum consistency : int { algebraic = 0, nearest = 1, given = 2 };
 
 /// A state, a parameter, a discrete variable or an output: what the outside calls it.
 struct quantity {
@@ -18,6 +20,7 @@ struct quantity {
   double      value;  ///< default (states: initial value); unused for outputs
   const char* unit;
   const char* about;
+  int         index;  ///< of a state: 0 differential; 1, 2: algebraic
 };
 
 struct guard {
@@ -49,6 +52,8 @@ struct description {
   const instant*  instants;
   const quantity* outputs;
   double          t_begin, t_end;  ///< the model's own default span
+  int             equations;       ///< abi::equations
+  int             singular_mass;   ///< 1: a singular mass matrix with no algebraic state
   int             arithmetic;      ///< 1: only + - * / sqrt and saltus' own functions: same bits on every device
 };
 
@@ -72,6 +77,7 @@ struct settings {
   double    concurrency_value;  ///< as long as none of them is further than this beyond zero (eps_ROC)
   double    zeno_part;  ///< accumulating events are cut short when what is left is this part of the span; 0: never
   int       surer;      ///< 1: rescue: events are located by bracketing alone, with more tries
+  int       consistency;  ///< abi::consistency: how algebraic models are given a consistent start
   double    inject;     ///< share of instances given an artificial exception; 0 but in tests
   long long inject_seed;
 };
@@ -101,6 +107,8 @@ struct results {
   long long*     misordered;      ///< [count] roots that proved not to be the first (case II of Compere's Table 5.1)
   long long*     phantoms;        ///< [count] roots of the interpolant that proved not to exist (case III)
   long long*     undetermined;    ///< [count] places at which a certified search could not exclude a root to rounding
+  double*        residual;        ///< [count] models with constraints: largest residual of one after any accepted step
+  long long*     residual_of;     ///< [count] the number of that equation (of its state); -1: none
   double*        samples;         ///< [state_count + output_count][count][sample_count], NaN where not reached
   double*        reductions;      ///< [reduction_count][count]
 };

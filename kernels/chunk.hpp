@@ -52,9 +52,9 @@ struct chunk_run {
 /// the second derivative.
 template <class E, class Real>
 SALTUS_FN Real first_step(instance<E, Real>& x, mask_of<Real> where, const tolerances<E, Real>& tol) {
-  const held_rhs<E, Real> f{x.held};
-  vec<Real, E::n>         scale;
-  Real                    d0 = Real(0.0), d1 = Real(0.0), d2 = Real(0.0);
+  const held_system<E, Real> f{x.held, &tol};
+  vec<Real, E::n>            scale;
+  Real                       d0 = Real(0.0), d1 = Real(0.0), d2 = Real(0.0);
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
     scale[i] = Real(1.0) / fma(tol.rtol, abs(x.y[i]), tol.atol[i]);
     d0       = max(d0, abs(x.y[i] * scale[i]));
@@ -63,10 +63,14 @@ SALTUS_FN Real first_step(instance<E, Real>& x, mask_of<Real> where, const toler
   const Real span  = x.t_end - x.t_begin;
   const auto tiny  = (d0 < Real(1e-5)) | (d1 < Real(1e-5));
   const Real h0    = min(select(tiny, Real(1e-6) * span, Real(0.01) * d0 / d1), x.h_max);
-  const auto probe = f(x.t + h0, detail::advance(x.y, h0, x.f));
-  add_where(x.evaluations, where, 1);
-  each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { d2 = max(d2, abs((probe[i] - x.f[i]) * scale[i])); });
-  d2                        = d2 / h0;
+  if constexpr (E::form::is_plain) {
+    const auto probe = f(x.t + h0, detail::advance(x.y, h0, x.f));
+    add_where(x.evaluations, where, 1);
+    each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { d2 = max(d2, abs((probe[i] - x.f[i]) * scale[i])); });
+    d2 = d2 / h0;
+  } else {
+    d2 = d1 / h0;  // there is no f to probe
+  }
   const Real       steepest = max(d1, d2);
   constexpr double k        = E::Method::order + 1;
   const Real       by_order = rough_exp2(Real(1.0 / k) * (Real(-6.643856) - rough_log2(max(steepest, Real(1e-15)))));
@@ -132,7 +136,9 @@ SALTUS_FN_COLD void begin(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where,
     take_given([&](int i) SALTUS_INLINE_LAMBDA { return x.y[i]; });
   }
   set_modes<E>(x, where);
-  start_from<E>(x, where);
+  x.residual = x.stiff_steps = Real(0.0);
+  x.residual_of              = Real(-1.0);
+  start_from<E>(x, where, tol, run.settings.consistency);
   if constexpr (form::slides) begin_slides(x, where);
   look_ahead(x, where);
 
@@ -223,7 +229,11 @@ SALTUS_FN_COLD void store(instance<E, pack<T, 1>>& x, const Run& run) {
   r.misordered[slot]   = x.misordered.v;
   r.phantoms[slot]     = x.phantoms.v;
   r.undetermined[slot] = x.undetermined.v;
-  if (rescuable(why) && run.settings.surer == 0) except(x, run);
+  if constexpr (form::has_constraints) {
+    r.residual[slot]    = static_cast<double>(x.residual.v);
+    r.residual_of[slot] = static_cast<long long>(x.residual_of.v);
+  }
+  if (why == status::stiff || (rescuable(why) && run.settings.surer == 0)) except(x, run);
 }
 
 }  // namespace saltus

@@ -105,7 +105,9 @@ struct describe {
     SALTUS_COMPLETE(instant);
     SALTUS_COMPLETE(output);
     const auto quantity = [](auto& list) {
-      return [&list](const auto& v, const char* name, int i) { list[i] = {name, value_of(v), v.unit, v.about}; };
+      return [&list](const auto& v, const char* name, int i) {
+        list[i] = {name, value_of(v), v.unit, v.about, index_of(v)};
+      };
     };
     detail::each_member<Model::state_list>(quantity(states));
     if constexpr (c::parameter_count > 0) detail::each_member<Model::parameter_list>(quantity(parameters));
@@ -143,12 +145,19 @@ struct describe {
       d.t_begin = Model::span[0];
       d.t_end   = Model::span[1];
     }
+    d.equations     = static_cast<int>(c::equations);
+    d.singular_mass = c::mass_is_singular ? 1 : 0;
     if constexpr (requires { Model::arithmetic; }) d.arithmetic = Model::arithmetic ? 1 : 0;
     else d.arithmetic = 1;
     return &d;
   }
 
  private:
+  template <class V>
+  static constexpr int index_of(const V& v) {
+    if constexpr (requires { v.index; }) return v.index;
+    else return 0;
+  }
   template <class V>
   static constexpr double value_of(const V& v) {
     if constexpr (requires { v.value; }) return v.value;

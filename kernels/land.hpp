@@ -15,7 +15,7 @@ namespace saltus {
 /// Moves the lanes in `where` to their landing point, observed on the way.
 template <class E, class Real, class Run>
 SALTUS_FN void move_to(instance<E, Real>& x, const landing<E, Real>& p, mask_of<Real> where, const Run& run) {
-  const held_rhs<E, Real> f{x.held};
+  const held_system<E, Real> f{x.held};
   if constexpr (E::samples) record_samples(x, p.s, f, p.t, where, mask_of<Real>::all(false), run);
   if constexpr (E::reductions > 0) reduce_step(x, p.s, f, where);
   assign_where(where, x.t, p.t);
@@ -27,6 +27,7 @@ SALTUS_FN void move_to(instance<E, Real>& x, const landing<E, Real>& p, mask_of<
     assign_where(where, x.held.locked[i], settle<E>(i, p.g[i], p.rate[i], x.held.locked[i]));
     assign_where(where, x.rate[i], p.rate[i]);
   });
+  if constexpr (E::form::has_constraints) keep_residual(x, p.s, where);
   add_where(x.steps, where, 1);
 }
 
@@ -149,14 +150,15 @@ SALTUS_FN_COLD void land(instance<E, Real>& x, mask_of<Real> active, const toler
   using Method = typename E::Method;
   // redo the step
   const auto a = attempt(x, tol);
-  add_where(x.evaluations, active, evaluations_per_trial<E> + (E::certified ? 0 : Method::extra_stages));
+  count_trial(x, a, active);
+  if constexpr (!E::certified) add_where(x.evaluations, active, Method::extra_stages);
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
     end_where(x.status, active & violated<E>(i, x.held.locked[i], a.g.rate[i]), status::guard_violated);
   });
   if constexpr (E::inject) inject_at_landing(x, active, run);
   active = active & is_under_way(x);
   // dense output
-  const auto                    path = interpolate<Method>(held_rhs<E, Real>{x.held}, a.s);
+  const auto                    path = interpolate<Method>(held_system<E, Real>{x.held}, a.s);
   const guards_on_step<E, Real> on_step{x, path};
   guards_at<E, Real>            begin{Real(0.0), x.held.locked, x.rate}, end{Real(1.0), a.g.value, a.g.rate};
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {

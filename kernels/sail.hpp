@@ -14,13 +14,6 @@
 
 namespace saltus {
 
-/// The right-hand side of an instance with its parameters, discrete variables and guard signs held.
-template <class E, class Real>
-struct held_rhs {
-  const typename E::form::template held<Real>& c;
-  SALTUS_FN vec<Real, E::n> operator()(Real t, const vec<Real, E::n>& y) const { return E::form::rhs(t, y, c); }
-};
-
 /// A trial step and what was found out about it. Depends on the instance alone: made again, it has the same bits.
 template <class E, class Real>
 struct trial {
@@ -32,6 +25,14 @@ struct trial {
   mask_of<Real>                                 accepted, suspect;
 };
 
+/// The squared error that a step is given which Newton's iteration has not settled: it shrinks to a quarter.
+template <class Method>
+inline constexpr double unsettled = [] {
+  double r = 1.0;
+  for (int i = 0; i < 2 * (methods::error_order<Method> + 1); ++i) r *= 3.6;
+  return r;
+}();
+
 /// Squared error of the guards as quadratures of their rates (Mao and Petzold 3.1.2), relative to what they are and what
 /// they change by: a step over which a guard cannot be trusted is too long.
 template <class E, class Real>
@@ -39,7 +40,17 @@ SALTUS_FN Real guard_error_squared(const instance<E, Real>& x, const trial<E, Re
   using Method = typename E::Method;
   vec<Real, E::ng> error, change;
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { error[i] = change[i] = Real(0.0); });
-  static_for<Method::stages>([&](auto j) SALTUS_INLINE_LAMBDA {
+  if constexpr (!Method::is_explicit) {
+    // Stages of implicit methods are not points of the solution: the guards' error is what the states' own does to them.
+    vec<Real, E::n> nowhere;
+    each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { nowhere[i] = Real(0.0); });
+    const auto off  = E::form::guards_along(a.t1, a.s.y1, a.s.error, x.held);
+    const auto mere = E::form::guards_along(a.t1, a.s.y1, nowhere, x.held);
+    each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
+      error[i]  = (off.rate[i] - mere.rate[i]) / a.s.h;
+      change[i] = max(abs(x.rate[i]), abs(a.g.rate[i]));
+    });
+  } else static_for<Method::stages>([&](auto j) SALTUS_INLINE_LAMBDA {
     constexpr double c = Method::c[j], e = Method::e[j];
     const auto       y = detail::advance(a.s.y, a.s.h, detail::slope_of_stage<Method, j, j>(a.s.k));
     const auto       g = E::form::guards_along(fma(Real(c), a.s.h, a.s.t), y, a.s.k[j], x.held);
@@ -57,10 +68,12 @@ SALTUS_FN Real guard_error_squared(const instance<E, Real>& x, const trial<E, Re
   return worst;
 }
 
-/// Evaluations of one trial: a certified search needs the dense output of every step.
-template <class E>
-inline constexpr int evaluations_per_trial = evaluations_per_step<typename E::Method> +
-                                             (E::certified && E::ng > 0 ? E::Method::extra_stages : 0);
+/// Counts the evaluations of a trial: a certified search needs the dense output of every step.
+template <class E, class Real>
+SALTUS_FN void count_trial(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Real> where) {
+  count_evaluations(x, a.s, where);
+  if constexpr (E::certified && E::ng > 0) add_where(x.evaluations, where, E::Method::extra_stages);
+}
 
 /// step -> judge -> detect
 template <class E, class Real>
@@ -70,12 +83,13 @@ SALTUS_FN trial<E, Real> attempt(const instance<E, Real>& x, const tolerances<E,
   const Real     left = x.t_stop - x.t;
   const auto     last = left <= Real(1.01) * x.h;
   const Real     h    = select(last, left, (x.t + x.h) - x.t);
-  trial<E, Real> a{step<typename E::Method>(held_rhs<E, Real>{x.held}, x.t, x.y, x.f, h), {}, {}, {}, last, {}, {}};
+  trial<E, Real> a{make_step<E, Real>({x.held, &tol}, x.t, x.y, x.f, h), {}, {}, {}, last, {}, {}};
   a.t1 = select(last, x.t_stop, x.t + h);
 
   // judge: what is accepted is written, so that a NaN is not
   if constexpr (E::fixed_steps) a.error2 = Real(0.0);
   else a.error2 = error_norm_squared<typename E::Method, E::norm>(a.s, tol.rtol, tol.atol);
+  if constexpr (!E::Method::is_explicit) a.error2 = select(a.s.solved, a.error2, Real(unsettled<typename E::Method>));
   a.g = form::guards_along(a.t1, a.s.y1, a.s.f1(), x.held);
   if constexpr (E::guards_in_error && !E::fixed_steps) a.error2 = max(a.error2, guard_error_squared(x, a, tol.rtol));
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { a.error2 += not_finite(a.s.y1[i]) + not_finite(a.s.f1()[i]); });
@@ -86,7 +100,7 @@ SALTUS_FN trial<E, Real> attempt(const instance<E, Real>& x, const tolerances<E,
   a.suspect = mask_of<Real>::all(false);
   if constexpr (form::instants > 0) a.suspect = last & (first_instant(x) <= a.t1);
   if constexpr (E::certified && E::ng > 0) {
-    const auto path = interpolate<typename E::Method>(held_rhs<E, Real>{x.held}, a.s);
+    const auto path = interpolate<typename E::Method>(held_system<E, Real>{x.held}, a.s);
     a.suspect       = a.suspect | !certainly_quiet<E, Real>(x, path, local_error(a.s), armed_sides(x));
   }
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
@@ -98,11 +112,26 @@ SALTUS_FN trial<E, Real> attempt(const instance<E, Real>& x, const tolerances<E,
   return a;
 }
 
+/// The largest residual of a constraint after any step so far.
+template <class E, class Stages, class Real>
+SALTUS_FN void keep_residual(instance<E, Real>& x, const Stages& s, mask_of<Real> where) {
+  const auto worse = where & (s.residual > x.residual);
+  assign_where(worse, x.residual, s.residual);
+  assign_where(worse, x.residual_of, s.residual_of);
+}
+
+/// The verdict on lanes whose implicit equations have no solution.
+template <class E, class Stages, class Real>
+SALTUS_FN void blame_solver(instance<E, Real>& x, const Stages& s, mask_of<Real> where) {
+  end_where(x.status, where & s.singular, status::singular);
+  end_where(x.status, where & !s.solved, status::newton_failed);
+}
+
 /// The trial becomes the accepted point of the lanes in `where`; they are observed, and finished at t_end.
 template <class E, class Real, class Run>
 SALTUS_FN void commit(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Real> where, const Run& run) {
-  const held_rhs<E, Real> f{x.held};
-  const mask_of<Real>     ends = a.last & (a.t1 >= x.t_end);
+  const held_system<E, Real> f{x.held};
+  const mask_of<Real>        ends = a.last & (a.t1 >= x.t_end);
   // A sample at the instant of an event shows what follows it.
   if constexpr (E::samples) record_samples(x, a.s, f, a.t1, where, ends & !at_instant(x, a.t1), run);
   if constexpr (E::reductions > 0) reduce_step(x, a.s, f, where);
@@ -115,6 +144,7 @@ SALTUS_FN void commit(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Rea
     assign_where(where, x.held.locked[i], settle<E>(i, a.g.value[i], a.g.rate[i], x.held.locked[i]));
     assign_where(where, x.rate[i], a.g.rate[i]);
   });
+  if constexpr (E::form::has_constraints) keep_residual(x, a.s, where);
   add_where(x.steps, where, 1);
   end_where(x.status, where & ends, status::finished);
 }
@@ -126,6 +156,7 @@ SALTUS_FN void control(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Re
   const mask_of<Real> refused = where & !a.accepted;
   add_where(x.rejected, refused, 1);
   if constexpr (E::fixed_steps) {
+    if constexpr (!E::Method::is_explicit) blame_solver(x, a.s, refused);
     end_where(x.status, refused, status::not_finite);
   } else {
     const Real tried = select(a.s.h > Real(0.0), a.s.h, x.h);
@@ -138,10 +169,33 @@ SALTUS_FN void control(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Re
     assign_where(where, x.memory.refused, next.memory.refused);
     const Real          floor_    = (x.t_end - x.t_begin) * Real(0x1p-80);
     const mask_of<Real> too_small = refused & ((x.t + Real(0.0625) * x.h == x.t) | (x.h < floor_));
+    if constexpr (!E::Method::is_explicit) blame_solver(x, a.s, too_small & (a.error2 < Real(0x1p100)));
     end_where(x.status, too_small & !(a.error2 < Real(0x1p100)), status::not_finite);
     end_where(x.status, too_small, status::step_too_small);
   }
   end_where(x.status, where & (x.steps + x.rejected >= tol.max_steps), status::step_budget);
+}
+
+/// Hairer, Wanner II, IV.2: h times the eigenvalue that the last two stages show, both at the end of the step. An instance
+/// whose steps stay at the limit of stability is stiff; some steps that do not make up for it.
+template <class E, class Real>
+SALTUS_FN void watch_stiffness(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Real> where) {
+  using Method               = typename E::Method;
+  constexpr int    before    = Method::stages - 2;
+  constexpr double at_limit  = 3.25, enough = 15.0, relief = 2.5;
+  static_assert(Method::fsal && Method::c[before] == 1.0, "stiffness is seen by methods with two stages at the end");
+  const auto slope = detail::slope_of_stage<Method, before, before>(a.s.k);
+  Real       rise = Real(0.0), apart = Real(0.0);
+  each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
+    const Real df = a.s.k[Method::stages - 1][i] - a.s.k[before][i];
+    const Real dy = a.s.y1[i] - fma(a.s.h, slope[i], a.s.y[i]);
+    rise          = fma(df, df, rise);
+    apart         = fma(dy, dy, apart);
+  });
+  const auto limited = a.s.h * a.s.h * rise > Real(at_limit * at_limit) * apart;
+  const Real count   = select(limited, x.stiff_steps + Real(1.0), max(x.stiff_steps - Real(relief), Real(0.0)));
+  assign_where(where, x.stiff_steps, count);
+  end_where(x.status, where & (x.stiff_steps >= Real(enough)), status::stiff);
 }
 
 /// One turn for the active lanes. Returns the lanes to be parked: their step may contain an event, and nothing of them has
@@ -150,10 +204,11 @@ template <class E, class Real, class Run>
 SALTUS_FN mask_of<Real> sail(instance<E, Real>& x, mask_of<Real> active, const tolerances<E, Real>& tol,
                              const Run& run) {
   const auto a = attempt(x, tol);
-  add_where(x.evaluations, active, evaluations_per_trial<E>);
+  count_trial(x, a, active);
   const mask_of<Real> parked = active & a.accepted & a.suspect;
   commit(x, a, active & a.accepted & !a.suspect, run);
   control(x, a, active & !parked, tol);
+  if constexpr (E::watch_stiffness && E::Method::is_explicit) watch_stiffness(x, a, active & a.accepted & !a.suspect);
   if constexpr (E::inject) inject_while_sailing(x, active & !parked, run);
   return parked;
 }

@@ -100,17 +100,19 @@ SALTUS_FN_COLD resting_guards<E, pack<T, W>> find_accumulations(instance<E, pack
 /// support by what it falls in that time. Where another guard has an event on the way nothing is done: that comes first. Returns
 /// the lanes taken.
 template <class E, class Real, class Run>
-SALTUS_FN_COLD mask_of<Real> go_to_limit(instance<E, Real>& x, const resting_guards<E, Real>& r, const Run& run) {
-  const held_rhs<E, Real> f{x.held};
-  const auto              s     = step<typename E::Method>(f, x.t, x.y, x.f, r.left);
-  const auto              g     = E::form::guards_along(x.t + r.left, s.y1, s.f1(), x.held);
-  auto                    where = r.where;
+SALTUS_FN_COLD mask_of<Real> go_to_limit(instance<E, Real>& x, const resting_guards<E, Real>& r,
+                                         const tolerances<E, Real>& tol, const Run& run) {
+  const held_system<E, Real> f{x.held, &tol};
+  const auto                 s     = make_step(f, x.t, x.y, x.f, r.left);
+  const auto                 g     = E::form::guards_along(x.t + r.left, s.y1, s.f1(), x.held);
+  auto                       where = r.where;
+  if constexpr (!E::Method::is_explicit) where = where & s.solved;
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
     const Real g0      = x.held.locked[i];
     const auto crosses = armed<E>(i, g0) & may_cross(side_of(g0), g0, x.rate[i], g.value[i], g.rate[i], r.left);
     where              = where & !(crosses & (r.due.guard[i] < Real(0.5)));
   });
-  add_where(x.evaluations, r.where, evaluations_per_step<typename E::Method>);
+  count_evaluations(x, s, r.where);
   const Real t = x.t + r.left;
   if constexpr (E::samples) record_samples(x, s, f, t, where, mask_of<Real>::all(false), run);
   if constexpr (E::reductions > 0) reduce_step<false>(x, s, f, where);
@@ -145,12 +147,12 @@ SALTUS_FN_COLD void end_accumulations(instance<E, pack<T, W>>& x, const due_even
   const auto resting = find_accumulations(x, due, where, tol.zeno_part);
   if (none(resting.where)) return;
   if constexpr (E::form::kinds::has_rest) {
-    const auto at_limit = go_to_limit(x, resting, run);
+    const auto at_limit = go_to_limit(x, resting, tol, run);
     const auto g        = x.held.locked;
     for (int lane = 0; lane < W; ++lane)
       if (at_limit[lane]) rest_of(x, lane, g, resting.due, run);
     set_modes<E>(x, at_limit);
-    start_from<E>(x, at_limit);
+    start_from<E>(x, at_limit, tol);
     if constexpr (E::form::slides) begin_slides(x, at_limit);
     if constexpr (E::reductions > 0) reduce_jump<E>(x, at_limit);
     look_ahead(x, at_limit);

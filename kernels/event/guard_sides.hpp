@@ -8,7 +8,7 @@
 // guard's declaration alone then costs nothing.
 #pragma once
 
-#include "model/instance.hpp"
+#include "model/held_system.hpp"
 
 namespace saltus {
 

@@ -189,11 +189,8 @@ template <class E, class Real>
 SALTUS_FN void take_point(landing<E, Real>& p, const stages<typename E::Method, Real, E::n>& s,
                           const typename E::form::template rated<Real, E::ng>& g, mask_of<Real> where) {
   assign_where(where, p.t, s.t + s.h);
-  assign_where(where, p.s.h, s.h);
-  each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
-    assign_where(where, p.y[i], s.y1[i]);
-    for (int j = 0; j < s.count - E::Method::extra_stages; ++j) assign_where(where, p.s.k[j][i], s.k[j][i]);
-  });
+  p.s.take(s, where);
+  each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(where, p.y[i], s.y1[i]); });
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
     assign_where(where, p.g[i], g.value[i]);
     assign_where(where, p.rate[i], g.rate[i]);
@@ -206,7 +203,6 @@ SALTUS_FN void take_point(landing<E, Real>& p, const stages<typename E::Method, 
 template <class E, class Real>
 SALTUS_FN_COLD mask_of<Real> follow_parabola(stages<typename E::Method, Real, E::n>& s, const instance<E, Real>& x,
                                              Real d, mask_of<Real> where, const tolerances<E, Real>& tol) {
-  using Stages    = stages<typename E::Method, Real, E::n>;
   const auto from = s.f1();
   const auto to   = E::form::rhs(s.t + (s.h + d), detail::advance(s.y1, d, from), x.held);
   const Real part = Real(0.5) * d, left_out = abs(d / s.h);
@@ -215,7 +211,7 @@ SALTUS_FN_COLD mask_of<Real> follow_parabola(stages<typename E::Method, Real, E:
     const Real tolerated = Real(0.01) * fma(tol.rtol, abs(s.y1[i]), tol.atol[i]);
     where                = where & (abs(bend) * left_out <= tolerated);
     s.y1[i]              = fma(d, from[i], s.y1[i]) + bend;
-    s.k[Stages::last][i] = to[i];
+    s.set_end_slope(i, to[i]);
   });
   s.h = s.h + d;
   return where;
@@ -228,9 +224,9 @@ SALTUS_FN_COLD aim<Real> approach(landing<E, Real>& p, instance<E, Real>& x, con
                                   const vec<Real, E::ng>& side, Real from, Real theta, Real hi, mask_of<Real> where,
                                   const tolerances<E, Real>& tol) {
   using T = typename E::T;
-  const held_rhs<E, Real> f{x.held};
-  const Real              h   = a.s.h;
-  const auto              end = take_aim<E, Real>(side, a.g.value, a.g.rate);
+  const held_system<E, Real> f{x.held, &tol};
+  const Real                 h   = a.s.h;
+  const auto                 end = take_aim<E, Real>(side, a.g.value, a.g.rate);
   proven_bracket<Real>    b{from,
                          hi,
                          Real(0.0),
@@ -261,21 +257,25 @@ SALTUS_FN_COLD aim<Real> approach(landing<E, Real>& p, instance<E, Real>& x, con
   };
   for (int tries = 0; tries < 80 && any(open); ++tries) {
     const Real old_width = b.hi - b.lo;
-    auto       s         = step<typename E::Method>(f, x.t, x.y, x.f, theta * h);
-    add_where(x.evaluations, open, evaluations_per_step<typename E::Method>);
+    auto       s         = make_step(f, x.t, x.y, x.f, theta * h);
+    count_evaluations(x, s, open);
     add_where(x.corrections, open, 1);
     auto target = take_in(s, open);
     // After a few tries Newton is trusted only while the bracket shrinks by halves; a rescue does not trust it at all.
     const auto trust =
         mask_of<Real>::all(!tol.surer) & (mask_of<Real>::all(tries < 3) | (b.hi - b.lo < Real(0.5) * old_width));
     const Real newton = theta + target.to_root / h;
-    const auto close = open & trust & (newton > b.lo) & (newton < b.hi) & (abs(target.to_root) <= s.h * Real(1.0 / 64));
-    if (any(close)) {
-      add_where(x.evaluations, close, 1);
-      const auto moved  = follow_parabola(s, x, target.to_root, close, tol);
-      theta             = select(moved, newton, theta);
-      const auto onward = take_in(s, moved);
-      assign_where(moved, target.to_root, onward.to_root);
+    // What is near is reached along a parabola; what has no f, by another step.
+    if constexpr (E::form::is_plain) {
+      const auto close =
+          open & trust & (newton > b.lo) & (newton < b.hi) & (abs(target.to_root) <= s.h * Real(1.0 / 64));
+      if (any(close)) {
+        add_where(x.evaluations, close, 1);
+        const auto moved  = follow_parabola(s, x, target.to_root, close, tol);
+        theta             = select(moved, newton, theta);
+        const auto onward = take_in(s, moved);
+        assign_where(moved, target.to_root, onward.to_root);
+      }
     }
     theta = select(open, b.next(theta + target.to_root / h, trust, tries), theta);
   }
@@ -358,14 +358,14 @@ SALTUS_FN_COLD Real time_to_last_concurrent(const landing<E, Real>& p, const vec
 template <class E, class Real>
 SALTUS_FN_COLD mask_of<Real> include_concurrent(landing<E, Real>& p, instance<E, Real>& x, const vec<Real, E::ng>& side,
                                                 Real first, mask_of<Real> where, const tolerances<E, Real>& tol) {
-  const held_rhs<E, Real> f{x.held};
-  const Real              onward = time_to_last_concurrent<E, Real>(p, side, first, tol);
-  const auto              moves  = where & (onward > Real(0.0));
+  const held_system<E, Real> f{x.held, &tol};
+  const Real                 onward = time_to_last_concurrent<E, Real>(p, side, first, tol);
+  const auto                 moves  = where & (onward > Real(0.0));
   if (none(moves)) return moves;
   auto            bent  = mask_of<Real>::all(false);
   const Real      part  = Real(0.5) * onward * onward / p.s.h;
   const auto      slope = p.s.f1();
-  vec<Real, E::n> y     = detail::advance(p.y, onward, slope);
+  vec<Real, E::n> y     = move_along(f, p.t, p.y, onward, slope);
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
     bent = bent | (abs(slope[i] - x.f[i]) * part > Real(0.01) * fma(tol.rtol, abs(y[i]), tol.atol[i]));
   });
@@ -378,8 +378,8 @@ SALTUS_FN_COLD mask_of<Real> include_concurrent(landing<E, Real>& p, instance<E,
     assign_where(moves, p.rate[i], g.rate[i]);
   });
   if (any(bent & moves)) {
-    const auto s = step<typename E::Method>(f, x.t, x.y, x.f, t - x.t);
-    add_where(x.evaluations, bent & moves, evaluations_per_step<typename E::Method>);
+    const auto s = make_step(f, x.t, x.y, x.f, t - x.t);
+    count_evaluations(x, s, bent & moves);
     take_point(p, s, E::form::guards_along(t, s.y1, s.f1(), x.held), bent & moves);
   }
   return moves;
@@ -404,7 +404,7 @@ SALTUS_FN_COLD void step_aside(landing<E, Real>& p, const instance<E, Real>& x, 
   for (int tries = 0; tries < shift_tries && any(seeking); ++tries) {
     const Real onward = d + move + select(target.unilateral, -shift, shift);
     d                 = select(abs(onward) <= reach, onward, d);
-    const auto y      = detail::advance(y0, d, f);
+    const auto y      = move_along(held_system<E, Real>{x.held, &tol}, t0, y0, d, f);
     const Real t      = max(t0 + d, x.t);
     const auto g      = E::form::guards_along(t, y, f, x.held);
     const bool last   = tries == shift_tries - 1;

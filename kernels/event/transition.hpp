@@ -20,32 +20,67 @@ struct due_events {
 /// The roundings of time by which an event may be misplaced.
 inline constexpr double misplaced = 1024.0;
 
+/// Makes the accepted point of a model with constraints consistent, and finds its slope. What is meant by `how`
+/// (abi::consistency) matters at the start; after events it is `algebraic`.
+template <class E, class Real>
+SALTUS_FN_COLD void settle_on_constraints(instance<E, Real>& x, vec<Real, E::n>& f,
+                                          const typename E::form::template held<Real>& held, mask_of<Real> where,
+                                          const tolerances<E, Real>& tol, int how) {
+  constexpr double             instant_part = 0x1p-26;  // of the time span: nothing happens in so short a time
+  const held_system<E, Real>   system{held, &tol};
+  consistency<Real>            c;
+  auto                         y = x.y;
+  if constexpr (E::form::is_mixed) {
+    c = settle_mixed(system, x.t, y, f, Real(instant_part) * (x.t_end - x.t_begin), where);
+  } else {
+    if constexpr (E::form::equations == detail::equations::semi_explicit)
+      if (how == abi::nearest) move_to_nearest(system, x.t, y, where);
+    c = put_on_constraints<search_for::start>(system, x.t, y, f, where);
+  }
+  if (how == abi::given) c.found = c.found & (c.moved <= Real(1.0));
+  each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(where & c.found, x.y[i], y[i]); });
+  end_where(x.status, where & !c.found, status::inconsistent);
+  if constexpr (E::form::has_constraints) {
+    const auto refused = where & !c.found;
+    assign_where(refused, x.residual, c.residual);
+    assign_where(refused, x.residual_of, c.of);
+  }
+}
+
 /// f and the guards at the accepted point with sides `held.locked`; returns the guards' values and rates.
 template <class E, class Real>
 SALTUS_FN typename E::form::template rated<Real, E::ng> evaluate_at(instance<E, Real>& x, vec<Real, E::n>& f,
                                                                     const typename E::form::template held<Real>& held,
-                                                                    mask_of<Real> where) {
-  f = E::form::rhs(x.t, x.y, held);
+                                                                    mask_of<Real> where, const tolerances<E, Real>& tol,
+                                                                    int how) {
+  if constexpr (E::form::is_plain) f = E::form::rhs(x.t, x.y, held);
+  else settle_on_constraints(x, f, held, where, tol, how);
   add_where(x.evaluations, where, 1);
   return E::form::guards_along(x.t, x.y, f, held);
 }
 
 /// f and the guards, with their sides settled, at the accepted point: needed at the start and after every jump.
 template <class E, class Real>
-SALTUS_FN_COLD void start_from(instance<E, Real>& x, mask_of<Real> where) {
+SALTUS_FN_COLD void start_from(instance<E, Real>& x, mask_of<Real> where, const tolerances<E, Real>& tol,
+                               int how = abi::algebraic) {
   auto held   = x.held;
   held.locked = E::form::guard_values(x.t, x.y, held);
   if constexpr (E::form::slides) keep_slide_sides<E>(x, held);
-  vec<Real, E::n> f;
-  auto            g         = evaluate_at(x, f, held, where);
-  mask_of<Real>   resettled = mask_of<Real>::all(false);
+  auto f = x.f;
+  auto g = evaluate_at(x, f, held, where, tol, how);
+  if constexpr (!E::form::is_plain && E::ng > 0) {
+    // The algebraic states have moved, and guards with them, by whose signs the equations may switch.
+    held.locked = g.value;
+    g           = evaluate_at(x, f, held, where, tol, how);
+  }
+  mask_of<Real> resettled = mask_of<Real>::all(false);
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
     const Real settled = settle<E>(i, held.locked[i], g.rate[i]);
     resettled          = resettled | (where & ((settled < Real(0.0)) & (held.locked[i] == Real(0.0))));
     held.locked[i]     = settled;
   });
   // A guard at zero belongs to the side it is heading to: f may depend on that side.
-  if (any(resettled)) g = evaluate_at(x, f, held, resettled);
+  if (any(resettled)) g = evaluate_at(x, f, held, resettled, tol, how);
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(where, x.f[i], f[i]); });
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
     assign_where(where, x.held.locked[i], put_back<E>(i, held.locked[i], g.rate[i], roundings_of_time(x, misplaced)));
@@ -193,7 +228,7 @@ SALTUS_FN_COLD void fire(instance<E, pack<T, W>>& x, vec<pack<T, W>, E::ng> g, d
     if constexpr (E::form::slides) end_slides(x, due.guard, g, active);
     set_modes<E>(x, active);
     if constexpr (E::form::slides) review_slides(x, surface, g, active, run);
-    start_from<E>(x, active);
+    start_from<E>(x, active, tol);
     take_over(x, due.guard, max(roundings_of_time(x, misplaced), tol.event_tol + tol.event_tol), active);
     // What has just left its surface is not to be caught again within rounding of it.
     if constexpr (E::form::slides) begin_slides(x, active & !(slid & !E::form::is_sliding(x.held)));

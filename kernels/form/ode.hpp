@@ -1,4 +1,5 @@
-// y' = f(t, y): a model's functions evaluated over any Real, with the rates of guards and outputs by dual numbers.
+// y' = f(t, y), M y' = f(t, y), F(t, y, y') = 0: a model's functions evaluated over any Real, with the rates of guards and
+// outputs by dual numbers.
 //
 // What the engine integrates may differ from what the model wrote in two ways, and only here:
 //  - backward in time, engine time is minus the model's time, and so is f;
@@ -6,6 +7,7 @@
 //    guard rate vanishes, and two guards of the engine's own watch for its end.
 #pragma once
 
+#include "linear/lu.hpp"
 #include "model/contract.hpp"
 
 namespace saltus {
@@ -25,6 +27,12 @@ struct ode {
   static constexpr int  guards       = model_guards + (slides ? 2 : 0);
   static constexpr int  instants     = kinds::instant_count;
   static constexpr int  outputs      = kinds::output_count;
+
+  static constexpr auto equations       = kinds::equations;
+  static constexpr bool is_plain        = equations == detail::equations::plain;
+  static constexpr int  highest_index   = kinds::highest_index;
+  static constexpr bool has_constraints = highest_index > 0;  ///< and it is known which states they are for
+  static constexpr bool is_mixed        = kinds::mass_is_singular;
 
   /// What is held constant through a step: parameters, discrete variables, guard signs (as values at the step's start).
   template <class Real>
@@ -52,13 +60,69 @@ struct ode {
     return {falling, bilateral, false, false, false};
   }
 
-  /// f(t, y)
-  template <class Real>
-  SALTUS_FN static vec<Real, states> rhs(Real t, const vec<Real, states>& y, const held<Real>& c) {
+  /// The index of state i: 0 differential, 1 or 2 algebraic.
+  SALTUS_FN static constexpr int index(int i) { return index_of_state<Model>(i); }
+
+  /// f(t, y); Value is Real, or a dual of it.
+  template <class Value, class Real>
+  SALTUS_FN static vec<Value, states> rhs(Value t, const vec<Value, states>& y, const held<Real>& c) {
     if constexpr (slides) {
       if (any(is_sliding(c))) return slide(t, y, c);
     }
     return field(t, y, c);
+  }
+
+  /// The constant mass matrix.
+  template <class Real>
+  SALTUS_FN static matrix<Real, states> mass(const held<Real>& c) {
+    named_matrix<typename kinds::state, Real, states> m;
+    each<states>([&](int i) SALTUS_INLINE_LAMBDA {
+      each<states>([&](int j) SALTUS_INLINE_LAMBDA { m.values[i][j] = Real(0.0); });
+    });
+    Model::mass(constants<Model, Real>{c.p, c.d}, m);
+    matrix<Real, states> r;
+    each<states>([&](int i) SALTUS_INLINE_LAMBDA {
+      each<states>([&](int j) SALTUS_INLINE_LAMBDA { r[i][j] = m.values[i][j]; });
+    });
+    return r;
+  }
+
+  /// F(t, y, dy): M dy - f, or what the model wrote.
+  template <class Value, class Real>
+  SALTUS_FN static vec<Value, states> residual(Value t, const vec<Value, states>& y, const vec<Value, states>& dy,
+                                               const held<Real>& c) {
+    vec<Value, states> r;
+    if constexpr (kinds::has_residual) {
+      named<typename kinds::state, Value, states> rate, out;
+      each<states>([&](int i) SALTUS_INLINE_LAMBDA {
+        rate.values[i] = time_sign < 0 ? -dy[i] : dy[i];
+        out.values[i]  = Value(unset);
+      });
+      Model::residual(point_at(t, y, c), rate, out);
+      r = out.values;
+    } else {
+      const auto f = rhs(t, y, c);
+      if constexpr (equations == detail::equations::implicit) {
+        named_matrix<typename kinds::state, Value, states> m;
+        each<states>([&](int i) SALTUS_INLINE_LAMBDA {
+          each<states>([&](int j) SALTUS_INLINE_LAMBDA { m.values[i][j] = Value(0.0); });
+        });
+        Model::mass(point_at(t, y, c), m);
+        each<states>([&](int i) SALTUS_INLINE_LAMBDA {
+          r[i] = -f[i];
+          for (int j = 0; j < states; ++j) r[i] = fma(m.values[i][j], dy[j], r[i]);
+        });
+      } else if constexpr (equations == detail::equations::with_mass) {
+        const auto m = mass(c);
+        each<states>([&](int i) SALTUS_INLINE_LAMBDA {
+          r[i] = -f[i];
+          for (int j = 0; j < states; ++j) r[i] = fma(Value(m[i][j]), dy[j], r[i]);
+        });
+      } else {
+        each<states>([&](int i) SALTUS_INLINE_LAMBDA { r[i] = index(i) == 0 ? dy[i] - f[i] : -f[i]; });
+      }
+    }
+    return r;
   }
 
   template <class Real>
@@ -215,11 +279,11 @@ struct ode {
   }
 
   /// Filippov's field alpha f_up + (1 - alpha) f_down with dg/dt = pull, in the lanes that slide; f in the others.
-  template <class Real>
-  SALTUS_FN_COLD static vec<Real, states> slide(Real t, const vec<Real, states>& y, const held<Real>& c) {
-    const both_sides<Real, Real> s(t, y, c, c.surface);
-    const Real                   alpha = (s.rate.down - c.pull) / (s.rate.down - s.rate.up);
-    vec<Real, states>            f;
+  template <class Value, class Real>
+  SALTUS_FN_COLD static vec<Value, states> slide(Value t, const vec<Value, states>& y, const held<Real>& c) {
+    const both_sides<Value, Real> s(t, y, c, c.surface);
+    const Value                   alpha = (s.rate.down - Value(c.pull)) / (s.rate.down - s.rate.up);
+    vec<Value, states>            f;
     each<states>([&](int i) SALTUS_INLINE_LAMBDA {
       f[i] = select(is_sliding(c), fma(alpha, s.up[i] - s.down[i], s.down[i]), s.up[i]);
     });

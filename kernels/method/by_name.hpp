@@ -1,7 +1,7 @@
 // The method that a spec calls "dp5", as a type.
 #pragma once
 
-#include "method/tableaus.hpp"
+#include "method/list.hpp"
 
 namespace saltus::methods {
 
@@ -28,6 +28,6 @@ constexpr auto find(list<First, Rest...>) {
 }  // namespace detail
 
 template <text Name>
-using by_name = decltype(detail::find<Name>(all{}));
+using by_name = decltype(detail::find<Name>(every{}));
 
 }  // namespace saltus::methods

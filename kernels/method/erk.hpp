@@ -18,6 +18,16 @@ struct stages {
 
   SALTUS_FN const vec<Real, n>& f0() const { return k[0]; }
   SALTUS_FN const vec<Real, n>& f1() const { return k[last]; }
+  SALTUS_FN void                set_end_slope(int i, Real slope) { k[last][i] = slope; }
+
+  /// Becomes the step `from`, without the extra stages of its dense output, in the lanes of `where`.
+  SALTUS_FN void take(const stages& from, mask_of<Real> where) {
+    h = select(where, from.h, h);
+    each<n>([&](int i) SALTUS_INLINE_LAMBDA {
+      y1[i] = select(where, from.y1[i], y1[i]);
+      for (int j = 0; j < count - Method::extra_stages; ++j) k[j][i] = select(where, from.k[j][i], k[j][i]);
+    });
+  }
 };
 
 /// Right-hand-side evaluations of one step whose k[0] is known.
@@ -63,6 +73,7 @@ SALTUS_FN vec<Real, n> advance(const vec<Real, n>& y, Real h, const vec<Real, n>
 
 /// One step of length h from (t, y) with f0 = f(t, y). `f(t, y)` is the right-hand side.
 template <class Method, class F, class Real, int n>
+  requires(Method::is_explicit)
 SALTUS_FN stages<Method, Real, n> step(const F& f, Real t, const vec<Real, n>& y, const vec<Real, n>& f0, Real h) {
   stages<Method, Real, n> s;
   s.t    = t;
@@ -86,47 +97,45 @@ SALTUS_FN stages<Method, Real, n> step(const F& f, Real t, const vec<Real, n>& y
 /// The norms in which a step is judged.
 enum class norm_kind { rms, max, compere };
 
-/// The square of the scaled error norm: a step is accepted where this is <= 1 (a NaN never is).
+/// The square of an error in one of these norms: a step is accepted where this is <= 1 (a NaN never is).
 ///  rms      Haug, Negrut, Engstler eq. 60: root mean square of e_i / (atol_i + rtol max(|y0_i|, |y1_i|))
 ///  max      the largest of these ratios
 ///  compere  Compere eq. 5.8: max |e_i| / (rtol max(max |y_i|, 1))
-template <class Method, norm_kind Norm, class Real, int n>
-SALTUS_FN Real error_norm_squared(const stages<Method, Real, n>& s, Real rtol, const vec<Real, n>& atol) {
-  const auto   e = detail::slope_of_error<Method, 0, Method::stages>(s.k);
-  vec<Real, n> e3;
-  if constexpr (Method::two_errors) e3 = detail::slope_of_second_error<Method, 0, Method::stages>(s.k);
-  Real sum = Real(0.0), sum3 = Real(0.0);
+template <norm_kind Norm, class Real, int n>
+SALTUS_FN Real scaled_norm_squared(const vec<Real, n>& e, const vec<Real, n>& y0, const vec<Real, n>& y1, Real rtol,
+                                   const vec<Real, n>& atol) {
+  Real sum = Real(0.0);
   if constexpr (Norm == norm_kind::compere) {
     Real largest = Real(1.0);
     each<n>([&](int i) SALTUS_INLINE_LAMBDA {
-      largest = max(largest, abs(s.y1[i]));
+      largest = max(largest, abs(y1[i]));
       sum     = max(sum, e[i] * e[i] + not_finite(e[i]));
-      if constexpr (Method::two_errors) sum3 = max(sum3, e3[i] * e3[i]);
-      sum = sum + not_finite(s.y1[i]);  // max() may drop a NaN, a sum cannot
+      sum     = sum + not_finite(y1[i]);  // max() may drop a NaN, a sum cannot
     });
     const Real scale = rtol * largest;
-    sum              = sum / (scale * scale);
-    sum3             = sum3 / (scale * scale);
+    return sum / (scale * scale);
   } else {
     each<n>([&](int i) SALTUS_INLINE_LAMBDA {
-      const Real scale = fma(rtol, max(abs(s.y[i]), abs(s.y1[i])), atol[i]);
+      const Real scale = fma(rtol, max(abs(y0[i]), abs(y1[i])), atol[i]);
       const Real r     = e[i] / scale;
       if constexpr (Norm == norm_kind::rms) sum = fma(r, r, sum);
       else sum = max(sum, r * r) + not_finite(r);
-      if constexpr (Method::two_errors) {
-        const Real r3 = e3[i] / scale;
-        if constexpr (Norm == norm_kind::rms) sum3 = fma(r3, r3, sum3);
-        else sum3 = max(sum3, r3 * r3);
-      }
     });
-    if constexpr (Norm == norm_kind::rms) {
-      sum  = sum * Real(1.0 / n);
-      sum3 = sum3 * Real(1.0 / n);
-    }
+    return Norm == norm_kind::rms ? sum * Real(1.0 / n) : sum;
   }
-  const Real h2 = s.h * s.h;
+}
+
+/// The square of the scaled error norm of a step.
+template <class Method, norm_kind Norm, class Real, int n>
+  requires(Method::is_explicit)
+SALTUS_FN Real error_norm_squared(const stages<Method, Real, n>& s, Real rtol, const vec<Real, n>& atol) {
+  const auto e   = detail::slope_of_error<Method, 0, Method::stages>(s.k);
+  const Real sum = scaled_norm_squared<Norm>(e, s.y, s.y1, rtol, atol);
+  const Real h2  = s.h * s.h;
   if constexpr (Method::two_errors) {
     // Hairer, Norsett, Wanner II.10: err = h err5^2 / sqrt(err5^2 + 0.01 err3^2).
+    const auto e3   = detail::slope_of_second_error<Method, 0, Method::stages>(s.k);
+    const Real sum3 = scaled_norm_squared<Norm>(e3, s.y, s.y1, rtol, atol);
     const Real both = fma(Real(0.01), sum3, sum);
     return select(both == Real(0.0), Real(0.0), h2 * sum * (sum / both));
   } else {
@@ -136,6 +145,7 @@ SALTUS_FN Real error_norm_squared(const stages<Method, Real, n>& s, Real rtol, c
 
 /// The local error of a step as its embedded formula estimates it, component by component: |h e_i|.
 template <class Method, class Real, int n>
+  requires(Method::is_explicit)
 SALTUS_FN vec<Real, n> local_error(const stages<Method, Real, n>& s) {
   vec<Real, n> r;
   if constexpr (Method::embedded_order > 0) {
@@ -192,14 +202,10 @@ struct dense_output {
   }
 };
 
-/// Builds the dense output of a step, evaluating the method's extra stages if it has any.
-template <class Method, class F, class Real, int n>
-SALTUS_FN dense_output<Method, Real, n> interpolate(const F& f, stages<Method, Real, n> s) {
-  static_for<Method::extra_stages>([&](auto extra) SALTUS_INLINE_LAMBDA {
-    constexpr int    i = Method::stages + extra;
-    constexpr double c = Method::c[i];
-    s.k[i] = f(fma(Real(c), s.h, s.t), detail::advance(s.y, s.h, detail::slope_of_stage<Method, i, i>(s.k)));
-  });
+namespace detail {
+/// The cubic Hermite part of a dense output.
+template <class Method, class Real, int n>
+SALTUS_FN dense_output<Method, Real, n> hermite(const stages<Method, Real, n>& s) {
   dense_output<Method, Real, n> q;
   q.t  = s.t;
   q.h  = s.h;
@@ -211,6 +217,20 @@ SALTUS_FN dense_output<Method, Real, n> interpolate(const F& f, stages<Method, R
     q.term[1][i] = fma(s.h, s.f0()[i], -D);
     q.term[2][i] = fma(-s.h, s.f0()[i] + s.f1()[i], D + D);
   });
+  return q;
+}
+}  // namespace detail
+
+/// Builds the dense output of a step, evaluating the method's extra stages if it has any.
+template <class Method, class F, class Real, int n>
+  requires(Method::is_explicit)
+SALTUS_FN dense_output<Method, Real, n> interpolate(const F& f, stages<Method, Real, n> s) {
+  static_for<Method::extra_stages>([&](auto extra) SALTUS_INLINE_LAMBDA {
+    constexpr int    i = Method::stages + extra;
+    constexpr double c = Method::c[i];
+    s.k[i] = f(fma(Real(c), s.h, s.t), detail::advance(s.y, s.h, detail::slope_of_stage<Method, i, i>(s.k)));
+  });
+  auto q = detail::hermite<Method>(s);
   static_for<Method::dense_rows>([&](auto row) SALTUS_INLINE_LAMBDA {
     const auto slope = detail::slope_of_dense<Method, row, Method::stages + Method::extra_stages>(s.k);
     each<n>([&](int i) SALTUS_INLINE_LAMBDA { q.term[3 + row][i] = s.h * slope[i]; });

@@ -30,6 +30,8 @@ namespace saltus::methods {
 ///   c[n] a[n][n]          n = stages + extra_stages; a is strictly lower triangular, c_i is the sum of row i
 ///   b[stages] e[stages]   e is zero if embedded_order is 0
 struct explicit_method {
+  static constexpr bool is_explicit   = true;
+  static constexpr int  highest_index = 0;  ///< of the algebraic states it can integrate; 0: none
   /// Further stages, after the step's, that only the dense output needs.
   static constexpr int extra_stages = 0;
   /// True: the error is |h| |E5|^2 / sqrt(|E5|^2 + 0.01 |E3|^2) with E5 = sum e_i k_i, E3 = sum e3_i k_i.
@@ -318,6 +320,10 @@ template <class... Method>
 struct list {
   static constexpr int size = sizeof...(Method);
 };
+template <class... A, class... B>
+constexpr list<A..., B...> operator+(list<A...>, list<B...>) {
+  return {};
+}
 
 /// Every explicit method, once.
 using all = list<kutta_3, bogacki_shampine_3, runge_kutta_4, fehlberg_5, fehlberg_8, dormand_prince_5, tsitouras_5,

@@ -12,7 +12,9 @@
 // (only `state` is compulsory), and writes the functions
 //
 //     static void initial(auto& at);                          // at[state] = ...; may depend on parameters and time
-//     static void rhs(const auto& at, auto& dy);              // dy[state] = ...
+//     static void rhs(const auto& at, auto& dy);              // dy[state] = ...; of an algebraic variable: 0 = ...
+//     static void mass(const auto& at, auto& m);              // m(row, column) = ...: m dy/dt is what rhs gives
+//     static void residual(const auto& at, const auto& dy, auto& r);  // in place of rhs: 0 = r[state]
 //     static void guards(const auto& at, auto& g);            // g[guard] = ...
 //     static void instants(const auto& at, auto& when);       // when.at(instant, time), when.every(instant, period, first)
 //     static void outputs(const auto& at, auto& out);         // out[output] = ...
@@ -21,8 +23,8 @@
 //     static void rest(auto& now);                            // where events accumulate: the state at their limit
 //     static auto max_step(const auto& at);                   // the longest step at which the guards can be trusted
 //
-// `rhs` is compulsory. A model with guards but no `transition` uses their signs (at.above) or only logs the events.
-// `initial`, `rhs`, `guards`, `instants`, `outputs` and `max_step` run for several instances at once: a condition on a value
+// `rhs` or `residual` is compulsory. A model with guards but no `transition` uses their signs (at.above) or only logs the events.
+// `initial`, `rhs`, `mass`, `residual`, `guards`, `instants`, `outputs` and `max_step` run for several instances at once: a condition on a value
 // is `select(condition, a, b)`. `transition`, `mode` and `rest` run for one instance: an ordinary `if` is right there.
 //
 // Many alike are a family: saltus::variable<state>{height, 1.0, "m", "..."}.of(100), whose members are at(height, i),
@@ -53,11 +55,19 @@ struct variable {
   const char* unit;
   const char* about;
   int         count = 1;
+  int         index = 0;  ///< of a state: 0 differential; 1, 2: algebraic, fixed by a constraint of that index
 
   /// A family of n alike.
   constexpr variable of(int n) const {
     variable r = *this;
     r.count    = n;
+    return r;
+  }
+  /// A state without a rate: its entry of the right-hand side is a constraint, 0 = g(t, y). Index 1: the constraints can
+  /// be solved for the algebraic states. Index 2 (Hessenberg): they do not contain them, but their rates can.
+  constexpr variable algebraic(int differentiation_index = 1) const {
+    variable r = *this;
+    r.index    = differentiation_index;
     return r;
   }
 };
@@ -235,6 +245,47 @@ constexpr bool has_conditions() {
   return false;
 }
 
+/// What equations a model has.
+enum class equations {
+  plain,          ///< dy/dt = f(t, y)
+  semi_explicit,  ///< the same, but some of f are constraints: 0 = f_i(t, y)
+  with_mass,      ///< M dy/dt = f(t, y), M of parameters and discrete variables alone; it may be singular
+  implicit        ///< 0 = r(t, y, dy/dt)
+};
+
+/// The index of every state (`variable::algebraic`).
+template <int N>
+struct index_table {
+  int of[N];
+};
+template <class Model>
+constexpr auto make_index_table() {
+  index_table<kinds<Model>::state_count> r{};
+  int                                    at = 0;
+  for (const auto& v : Model::state_list)
+    for (int i = 0; i < v.count; ++i) r.of[at++] = v.index;
+  return r;
+}
+template <class Model>
+constexpr int highest_index() {
+  int r = 0;
+  for (const auto& v : Model::state_list) r = v.index > r ? v.index : r;
+  return r;
+}
+template <class Model>
+constexpr bool indices_are_right() {
+  for (const auto& v : Model::state_list)
+    if (v.index < 0 || v.index > 2) return false;
+  return true;
+}
+/// Algebraic states are all of one index.
+template <class Model>
+constexpr bool has_one_index() {
+  for (const auto& v : Model::state_list)
+    if (v.index != 0 && v.index != highest_index<Model>()) return false;
+  return true;
+}
+
 /// Default value of member i of a list of families.
 template <class T, int N>
 struct default_values {
@@ -261,6 +312,16 @@ SALTUS_FN constexpr detail::guard_traits guard_traits_of(int i) {
   return guard_table_of<Model>.of[i];
 }
 
+/// The index of every state of a model.
+template <class Model>
+inline constexpr auto index_table_of = detail::make_index_table<Model>();
+
+/// The index of state i: constant where i is.
+template <class Model>
+SALTUS_FN constexpr int index_of_state(int i) {
+  return index_table_of<Model>.of[i];
+}
+
 /// A vector addressed by enumerators of one kind: what `rhs`, `guards` and `outputs` fill in.
 template <class Id, class Real, int N>
 struct named {
@@ -268,7 +329,36 @@ struct named {
   SALTUS_FN Real&       operator[](Id i) { return values[static_cast<int>(i)]; }
   SALTUS_FN const Real& operator[](Id i) const { return values[static_cast<int>(i)]; }
   /// Member k of a family.
-  SALTUS_FN Real& operator()(Id i, int k) { return values[static_cast<int>(i) + k]; }
+  SALTUS_FN Real&       operator()(Id i, int k) { return values[static_cast<int>(i) + k]; }
+  SALTUS_FN const Real& operator()(Id i, int k) const { return values[static_cast<int>(i) + k]; }
+};
+
+/// A matrix addressed by two states, zero where nothing is written: what `mass` fills in. The row is that of the equation
+/// (of the entry of `rhs`), the column that of the rate.
+template <class Id, class Real, int N>
+struct named_matrix {
+  Real            values[N][N];
+  SALTUS_FN Real& operator()(Id row, Id column) { return values[static_cast<int>(row)][static_cast<int>(column)]; }
+  /// Members k and l of two families.
+  SALTUS_FN Real& operator()(Id row, int k, Id column, int l) {
+    return values[static_cast<int>(row) + k][static_cast<int>(column) + l];
+  }
+};
+
+/// What a constant mass matrix may depend on.
+template <class Model, class Real>
+struct constants {
+  using kinds = detail::kinds<Model>;
+  const vec<Real, kinds::parameter_count>& p;
+  const vec<Real, kinds::discrete_count>&  d;
+
+  SALTUS_FN const Real& operator[](typename kinds::parameter i) const { return p[static_cast<int>(i)]; }
+  SALTUS_FN const Real& operator[](typename kinds::discrete i) const { return d[static_cast<int>(i)]; }
+  SALTUS_FN const Real& operator()(typename kinds::parameter i, int k) const { return p[static_cast<int>(i) + k]; }
+  SALTUS_FN const Real& operator()(typename kinds::discrete i, int k) const { return d[static_cast<int>(i) + k]; }
+  SALTUS_FN mask_of<Real> is_on(typename kinds::discrete i, int k = 0) const {
+    return d[static_cast<int>(i) + k] > Real(0.5);
+  }
 };
 
 /// Where a model's functions are evaluated: time, states, parameters, discrete variables and the locked guard signs, each
@@ -387,9 +477,13 @@ struct contract : detail::kinds<Model> {
   using rates = named<typename kinds::state, one, kinds::state_count>;
   using signs = named<typename kinds::guard, one, kinds::guard_count>;
   using outs  = named<typename kinds::output, one, kinds::output_count>;
+  using masses = named_matrix<typename kinds::state, one, kinds::state_count>;
 
   static constexpr bool has_initial    = requires(start<Model, one> & s) { Model::initial(s); };
   static constexpr bool has_rhs        = requires(const at& a, rates& dy) { Model::rhs(a, dy); };
+  static constexpr bool has_mass       = requires(const at& a, masses& m) { Model::mass(a, m); };
+  static constexpr bool has_residual   = requires(const at& a, const rates& dy, rates& r) { Model::residual(a, dy, r); };
+  static constexpr int  highest_index  = detail::highest_index<Model>();
   static constexpr bool has_guards     = requires(const at& a, signs& g) { Model::guards(a, g); };
   static constexpr bool has_instants   = requires(const at& a, schedule<Model, one, 1>& w) { Model::instants(a, w); };
   static constexpr bool has_outputs    = requires(const at& a, outs& o) { Model::outputs(a, o); };
@@ -400,7 +494,37 @@ struct contract : detail::kinds<Model> {
   static constexpr int  sliding_count  = detail::count_sliding<Model, kinds::guard_count>();
   static constexpr bool has_conditions = detail::has_conditions<Model, kinds::guard_count>();
 
-  static_assert(has_rhs, "the model has no right-hand side: write static void rhs(const auto& at, auto& dy)");
+  /// The mass matrix depends on time or state.
+  static constexpr bool mass_varies = [] {
+    if constexpr (requires { Model::mass_varies; }) return static_cast<bool>(Model::mass_varies);
+    else return false;
+  }();
+  /// The mass matrix is singular although no state by itself is algebraic: rates are mixed in its rows.
+  static constexpr bool mass_is_singular = [] {
+    if constexpr (requires { Model::mass_is_singular; }) return static_cast<bool>(Model::mass_is_singular);
+    else return false;
+  }();
+  static constexpr detail::equations equations = has_residual || (has_mass && mass_varies) ? detail::equations::implicit
+                                                 : has_mass                                ? detail::equations::with_mass
+                                                 : highest_index > 0 ? detail::equations::semi_explicit
+                                                                     : detail::equations::plain;
+
+  static_assert(has_rhs || has_residual,
+                "the model has no right-hand side: write static void rhs(const auto& at, auto& dy)");
+  static_assert(!(has_rhs && has_residual),
+                "the model has a right-hand side and a residual: write one of rhs and residual, not both");
+  static_assert(!(has_mass && has_residual),
+                "the model has a mass matrix and a residual: a residual contains the mass matrix already");
+  static_assert(has_mass || !(mass_varies || mass_is_singular),
+                "the model says how its mass matrix is but has none: write static void mass(const auto& at, auto& m)");
+  static_assert(detail::indices_are_right<Model>(), "the index of an algebraic state is 1 or 2");
+  static_assert(detail::has_one_index<Model>(), "algebraic states are all of index 1, or all of index 2");
+  static_assert(highest_index < 2 || equations == detail::equations::semi_explicit,
+                "algebraic states of index 2 need a plain rhs: no mass matrix and no residual");
+  static_assert(highest_index == 0 || !mass_is_singular,
+                "mass_is_singular is for a mass matrix in whose rows rates are mixed: no state of it is algebraic");
+  static_assert(sliding_count == 0 || equations == detail::equations::plain,
+                "a model that slides has a plain rhs: no algebraic state, mass matrix or residual");
   static_assert(kinds::guard_count == 0 || has_guards,
                 "the model lists guards but does not compute them: write static void guards(const auto& at, auto& g)");
   static_assert(kinds::guard_count > 0 || !has_guards,

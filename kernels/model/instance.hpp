@@ -33,6 +33,7 @@ struct options {
   bool            backward        = false;  ///< t_end lies before t_begin
   bool            guards_in_error = false;  ///< guards take part in the error control (Mao and Petzold 3.1.2)
   bool            inject          = false;  ///< artificial exceptions, for tests
+  bool            watch_stiffness = false;  ///< an explicit method ends stiff instances, an implicit one goes on with them
 };
 
 /// What is compiled together: a model, a method, an arithmetic, and what is to be observed.
@@ -50,6 +51,7 @@ struct engine {
   static constexpr bool            samples         = Options.samples;
   static constexpr bool            guards_in_error = Options.guards_in_error && form::guards > 0;
   static constexpr bool            inject          = Options.inject;
+  static constexpr bool            watch_stiffness = Options.watch_stiffness;
   static constexpr int             n               = form::states;
   static constexpr int             ng              = form::guards;
   static constexpr int             reductions      = sizeof...(Reductions);
@@ -63,6 +65,9 @@ struct engine {
 
   static_assert(Options.fixed_steps || Method::embedded_order > 0,
                 "this method has no error estimate: give a fixed step (step = ...) or choose another method");
+  static_assert(form::is_plain || !Method::is_explicit,
+                "explicit methods integrate dy/dt = f(t, y): this model needs an implicit one");
+  static_assert(Method::highest_index >= form::highest_index, "constraints of index 2 need method radau5");
 };
 
 /// The settings of a run in the arithmetic of the lanes; the same for every instance.
@@ -95,6 +100,9 @@ struct instance {
   vec<Real, E::form::model_guards>    event_time, event_interval, event_ratio;
   vec<integer, E::form::model_guards> event_streak;
 
+  Real residual, residual_of;  ///< of the worst constraint after any step so far, and its number; if there are constraints
+  Real stiff_steps;            ///< how often the step was at the limit of stability; if stiffness is watched
+
   // what is observed
   Real                     next_sample;
   vec<Real, E::reductions> reduced;
@@ -120,6 +128,11 @@ struct instance {
     body(a.memory.log_error, b.memory.log_error);
     body(a.memory.log_ratio, b.memory.log_ratio);
     body(a.memory.refused, b.memory.refused);
+    if constexpr (E::form::has_constraints) {
+      body(a.residual, b.residual);
+      body(a.residual_of, b.residual_of);
+    }
+    if constexpr (E::watch_stiffness) body(a.stiff_steps, b.stiff_steps);
     body(a.next_sample, b.next_sample);
     each<E::reductions>([&](int i) SALTUS_INLINE_LAMBDA { body(a.reduced[i], b.reduced[i]); });
   }
@@ -160,7 +173,8 @@ struct instance {
     each<E::form::model_guards>([&](int i) SALTUS_INLINE_LAMBDA { body(a.event_streak[i], b.event_streak[i]); });
   }
   static constexpr int real_count = 1 + 2 * E::n + E::form::params + E::form::discretes + E::form::instants +
-                                    2 * E::ng + 3 * E::form::model_guards + 7 + 3 + 1 + E::reductions;
+                                    2 * E::ng + 3 * E::form::model_guards + 7 + 3 + 1 + E::reductions +
+                                    (E::form::has_constraints ? 2 : 0) + (E::watch_stiffness ? 1 : 0);
   static constexpr int integer_count = 11 + E::form::model_guards;
 };
 

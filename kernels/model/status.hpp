@@ -23,6 +23,10 @@ enum class status : unsigned char {
   guard_violated = 11,
   zeno           = 12,
   two_slides     = 13,
+  newton_failed  = 14,
+  singular       = 15,
+  inconsistent   = 16,
+  stiff          = 17,
 };
 
 enum class status_group : unsigned char {
@@ -71,6 +75,14 @@ inline constexpr status_row status_table[] = {
      "give the model a resting mode: static void rest(auto& now)", status_group::failed},
     {status::two_slides, "two_slides", "reached a point where it would slide along two guards at once",
      "smooth one of the two switches, or give the model a mode of its own there", status_group::failed},
+    {status::newton_failed, "newton_failed", "Newton's iteration did not converge however short the step",
+     "look for a kink, a jump or a singularity of the right-hand side near t_final", status_group::failed},
+    {status::singular, "singular", "the matrix of the implicit equations was singular however short the step",
+     "check that every state has an equation of its own and that the index is as declared", status_group::failed},
+    {status::inconsistent, "inconsistent", "no values of the algebraic states were found that meet the constraints",
+     "give better initial values; residual_of names the worst constraint", status_group::failed},
+    {status::stiff, "stiff", "became too stiff for an explicit method",
+     "use method = \"auto\" or an implicit method", status_group::failed},
 };
 
 inline constexpr int status_count = sizeof(status_table) / sizeof(status_table[0]);
@@ -80,7 +92,8 @@ SALTUS_FN constexpr bool is_ok(status s) { return s == status::finished || s == 
 
 /// True if a surer integrator might go on from the last accepted point: what stopped the lanes was numerical.
 SALTUS_FN constexpr bool rescuable(status s) {
-  return s == status::not_located || s == status::step_too_small || s == status::not_finite;
+  return s == status::not_located || s == status::step_too_small || s == status::not_finite ||
+         s == status::newton_failed || s == status::singular;
 }
 
 namespace detail {

@@ -1,0 +1,417 @@
+// Consistent states of a system with constraints (DAE): at the start, after every event, and at the end of every step.
+//
+// Index 1: Newton for the algebraic states and the rates of the differential ones, with the differential states held
+// (Brown, Hindmarsh, Petzold, SIAM J. Sci. Comput. 19 (1998) 1495); or, on request, first the nearest point that meets the
+// constraints, all states free.
+// Index 2 (0 = g(t, y), dy = f(t, y, z)): y is projected onto the constraints along df/dz, and z follows from their rate,
+// 0 = dg/dt + dg/dy f(t, y, z).
+// A singular mass matrix in whose rows rates are mixed: two steps of implicit Euler over an instant; their slope is the rate.
+//
+// Systems are those of linear/jacobian.hpp.
+#pragma once
+
+#include "linear/jacobian.hpp"
+
+namespace saltus {
+
+/// What became of a search for a consistent state.
+template <class Real>
+struct consistency {
+  mask_of<Real> found;
+  Real          residual;  ///< the largest |residual| of a constraint
+  Real          of;        ///< the number of its equation; -1: there is none
+  Real          moved;     ///< how far the states had to go, in units of what counts, squared
+};
+
+namespace detail {
+
+/// What is solved for, and the equations that it is solved from: for a semi-explicit system the algebraic states and the
+/// constraints; for others as many unknowns as there are states, some of which are rates.
+template <class System, int n>
+struct algebraic_part {
+  static constexpr bool reduced = System::kind == equations::semi_explicit;
+  static constexpr int  count   = [] {
+    int sum = 0;
+    for (int i = 0; i < n; ++i) sum += System::index(i) > 0 ? 1 : 0;
+    return reduced ? sum : n;
+  }();
+  struct table {
+    int of[count > 0 ? count : 1];
+  };
+  static constexpr table states = [] {
+    table r{};
+    int   k = 0;
+    for (int i = 0; i < n; ++i)
+      if (!reduced || System::index(i) > 0) r.of[k++] = i;
+    return r;
+  }();
+  /// The state of unknown k, and the equation k.
+  SALTUS_FN static constexpr int  state(int k) { return states.of[k]; }
+  SALTUS_FN static constexpr bool is_rate(int k) { return System::index(states.of[k]) == 0; }
+
+  template <class Value>
+  SALTUS_FN static vec<Value, count> equations_at(const System& system, Value t, const vec<Value, n>& y,
+                                                  const vec<Value, n>& rate) {
+    vec<Value, count> r;
+    if constexpr (reduced) {
+      const auto f = system.rhs(t, y);
+      each<count>([&](int k) SALTUS_INLINE_LAMBDA { r[k] = f[state(k)]; });
+    } else {
+      r = system.residual(t, y, rate);
+    }
+    return r;
+  }
+};
+
+/// The equations and their derivatives by the unknowns.
+template <class Real, int m>
+struct algebraic_equations {
+  vec<Real, m>    r;
+  matrix<Real, m> by;
+};
+
+template <class System, class Real, int n>
+SALTUS_FN_COLD auto algebraic_equations_at(const System& system, Real t, const vec<Real, n>& y,
+                                           const vec<Real, n>& rate) {
+  using part          = algebraic_part<System, n>;
+  constexpr int m     = part::count;
+  constexpr int width = sweeps<m>::width;
+  using Value         = dual<Real, width>;
+  algebraic_equations<Real, m> e;
+  each_sweep<m>([&](int first) SALTUS_INLINE_LAMBDA {
+    vec<Value, n> at, along;
+    each<n>([&](int i) SALTUS_INLINE_LAMBDA {
+      at[i]    = Value(y[i]);
+      along[i] = Value(rate[i]);
+    });
+    each<m>([&](int k) SALTUS_INLINE_LAMBDA {
+      const int i = part::state(k);
+      if (part::is_rate(k)) along[i] = seeded<width>(rate[i], k, first, Real(1.0));
+      else at[i] = seeded<width>(y[i], k, first, Real(1.0));
+    });
+    const auto r = part::equations_at(system, Value(t), at, along);
+    each<m>([&](int k) SALTUS_INLINE_LAMBDA {
+      e.r[k] = r[k].value;
+      static_for<width>([&](auto d) SALTUS_INLINE_LAMBDA {
+        if (first + d < m) e.by[k][first + d] = r[k].d[d];
+      });
+    });
+  });
+  return e;
+}
+
+/// The largest residual among the equations that are constraints: those no rate appears in.
+template <class System, class Real, int n>
+SALTUS_FN_COLD void measure(consistency<Real>& c, const System& system, Real t, const vec<Real, n>& y,
+                            const vec<Real, n>& rate, const matrix<Real, algebraic_part<System, n>::count>& by) {
+  using part   = algebraic_part<System, n>;
+  const auto r = part::equations_at(system, t, y, rate);
+  c.residual   = Real(0.0);
+  c.of         = Real(-1.0);
+  each<part::count>([&](int k) SALTUS_INLINE_LAMBDA {
+    auto constrains = mask_of<Real>::all(true);
+    if constexpr (!part::reduced)
+      each<part::count>([&](int j) SALTUS_INLINE_LAMBDA {
+        if (part::is_rate(j)) constrains = constrains & (by[k][j] == Real(0.0));
+      });
+    const Real size  = abs(r[k]);
+    const auto worse = constrains & !(size <= c.residual);
+    c.residual       = select(worse, size, c.residual);
+    c.of             = select(worse, Real(static_cast<double>(part::state(k))), c.of);
+  });
+}
+
+/// How far y is from where it was.
+template <class System, class Real, int n>
+SALTUS_FN void how_far(consistency<Real>& c, const System& system, const vec<Real, n>& from, const vec<Real, n>& y) {
+  const auto weight = system.weight(from);
+  each<n>([&](int i) SALTUS_INLINE_LAMBDA {
+    const Real way = (y[i] - from[i]) * weight[i];
+    c.moved        = max(c.moved, way * way) + not_finite(way);
+  });
+}
+
+/// The rates of algebraic states, at a consistent point: constraints stay met, 0 = d/dt F(t, y, rate). What is solved is
+/// solved for the rates of rates as well, which are not needed.
+template <class System, class Real, int n>
+SALTUS_FN_COLD void rates_of_algebraic_states(const System& system, Real t, const vec<Real, n>& y, vec<Real, n>& rate,
+                                              const matrix<Real, algebraic_part<System, n>::count>& by,
+                                              mask_of<Real> where) {
+  using part  = algebraic_part<System, n>;
+  using Value = dual<Real>;
+  if constexpr (System::highest_index == 1) {
+    if constexpr (part::reduced) {
+      const auto f = system.rhs(t, y);
+      each<n>([&](int i) SALTUS_INLINE_LAMBDA {
+        if (System::index(i) == 0) rate[i] = select(where, f[i], rate[i]);
+      });
+    }
+    vec<Value, n> at, along;
+    each<n>([&](int i) SALTUS_INLINE_LAMBDA {
+      at[i]    = System::index(i) == 0 ? Value(y[i], rate[i]) : Value(y[i]);
+      along[i] = Value(rate[i]);
+    });
+    const auto                   r = part::equations_at(system, Value(t, Real(1.0)), at, along);
+    vec<Real, part::count>       right;
+    each<part::count>([&](int k) SALTUS_INLINE_LAMBDA { right[k] = -r[k].d[0]; });
+    const auto solution = lu<Real, part::count>(by).solve(right);
+    each<part::count>([&](int k) SALTUS_INLINE_LAMBDA {
+      const int i = part::state(k);
+      if (!part::is_rate(k)) rate[i] = select(where, solution[k], rate[i]);
+    });
+  }
+}
+
+}  // namespace detail
+
+/// How a consistent state is looked for: from a guess, damped and with many tries; or from what a step has left, which is
+/// near already.
+enum class search_for { start, step };
+
+/// Index 1. Moves the algebraic states of y, and the rates of the others, in the lanes of `where`.
+template <search_for What, class System, class Real, int n>
+SALTUS_FN_COLD consistency<Real> make_consistent(const System& system, Real t, vec<Real, n>& y, vec<Real, n>& rate,
+                                                 mask_of<Real> where) {
+  using part                  = detail::algebraic_part<System, n>;
+  constexpr int    m          = part::count;
+  constexpr bool   at_start   = What == search_for::start;
+  constexpr int    most       = at_start ? 80 : 6;
+  constexpr double enough     = at_start ? 0x1p-46 : 0x1p-26;  // what an increment leaves is about its square
+  const auto       begun      = y;
+  auto             good_y     = y, good_rate = rate;  // the last point at which the increment was smaller than before
+  consistency<Real> c{mask_of<Real>::all(false), Real(0.0), Real(-1.0), Real(0.0)};
+  mask_of<Real>     open      = where;
+  Real              damping   = Real(1.0), last = Real(limits<scalar_of<Real>>::largest);
+  matrix<Real, m>   by;
+  for (int turn = 0; turn < most && any(open); ++turn) {
+    const auto e      = detail::algebraic_equations_at(system, t, y, rate);
+    by                = e.by;
+    const auto change = lu<Real, m>(e.by).solve(e.r);
+    Real       square = Real(0.0), size = Real(0.0);  // of the increment, relative: of all unknowns; the largest that counts
+    each<m>([&](int k) SALTUS_INLINE_LAMBDA {
+      const int  i     = part::state(k);
+      const Real scale = part::is_rate(k) ? abs(rate[i]) + abs(change[k]) + Real(limits<scalar_of<Real>>::smallest)
+                                          : abs(y[i]) + system.floor(i);
+      const Real r     = change[k] / scale;
+      square           = fma(r, r, square);
+      if (!part::is_rate(k) || System::highest_index == 0) size = max(size, abs(r)) + not_finite(r);
+    });
+    auto back = mask_of<Real>::all(false);
+    if constexpr (at_start) {
+      // An increment that does not shrink has led too far: back by three quarters of it.
+      back    = open & !((square <= last) | (size <= Real(1e-6))) & (damping > Real(0x1p-40));
+      damping = select(back, Real(0.25) * damping, min(Real(2.0) * damping, Real(1.0)));
+      each<n>([&](int i) SALTUS_INLINE_LAMBDA {
+        y[i]    = select(back, fma(Real(0.25), y[i] - good_y[i], good_y[i]), y[i]);
+        rate[i] = select(back, fma(Real(0.25), rate[i] - good_rate[i], good_rate[i]), rate[i]);
+      });
+    }
+    const auto on = open & !back & (square < Real(0x1p500));
+    last          = select(on, square, last);
+    each<n>([&](int i) SALTUS_INLINE_LAMBDA {
+      good_y[i]    = select(on, y[i], good_y[i]);
+      good_rate[i] = select(on, rate[i], good_rate[i]);
+    });
+    each<m>([&](int k) SALTUS_INLINE_LAMBDA {
+      const int  i    = part::state(k);
+      const Real step = damping * change[k];
+      if (part::is_rate(k)) rate[i] = select(on, rate[i] - step, rate[i]);
+      else y[i] = select(on, y[i] - step, y[i]);
+    });
+    const auto done = on & (size <= Real(enough)) & (damping == Real(1.0));
+    c.found         = c.found | done;
+    open            = (on | back) & !done;
+  }
+  detail::measure(c, system, t, y, rate, by);
+  detail::how_far(c, system, begun, y);
+  if constexpr (at_start) detail::rates_of_algebraic_states(system, t, y, rate, by, where);
+  return c;
+}
+
+namespace detail {
+
+/// The largest |residual| of a constraint of index 2.
+template <class Real, int m>
+SALTUS_FN void largest_of(consistency<Real>& c, const vec<Real, m>& g, int (*state)(int)) {
+  c.residual = Real(0.0);
+  c.of       = Real(-1.0);
+  each<m>([&](int k) SALTUS_INLINE_LAMBDA {
+    const auto worse = !(abs(g[k]) <= c.residual);
+    c.residual       = select(worse, abs(g[k]), c.residual);
+    c.of             = select(worse, Real(static_cast<double>(state(k))), c.of);
+  });
+}
+
+/// y + sum over k of direction k, as duals with those derivatives; time likewise along `dt`.
+template <int width, class Real, int n>
+SALTUS_FN vec<dual<Real, width>, n> along_all(const vec<Real, n>& y, const vec<Real, n> (&direction)[width]) {
+  vec<dual<Real, width>, n> r;
+  each<n>([&](int i) SALTUS_INLINE_LAMBDA {
+    r[i] = dual<Real, width>(y[i]);
+    for (int k = 0; k < width; ++k) r[i].d[k] = direction[k][i];
+  });
+  return r;
+}
+
+/// df/dz, a direction for every algebraic state z; and f itself.
+template <int m, class System, class Real, int n>
+SALTUS_FN vec<Real, n> by_algebraic(const System& system, Real t, const vec<Real, n>& y, vec<Real, n>* direction) {
+  using part  = algebraic_part<System, n>;
+  using Value = dual<Real, m>;
+  vec<Value, n> at;
+  each<n>([&](int i) SALTUS_INLINE_LAMBDA { at[i] = Value(y[i]); });
+  each<m>([&](int k) SALTUS_INLINE_LAMBDA { at[part::state(k)].d[k] = Real(1.0); });
+  const auto   f = system.rhs(Value(t), at);
+  vec<Real, n> value;
+  each<n>([&](int i) SALTUS_INLINE_LAMBDA {
+    const bool differential = System::index(i) == 0;
+    value[i]                = differential ? f[i].value : Real(0.0);
+    for (int k = 0; k < m; ++k) direction[k][i] = differential ? f[i].d[k] : Real(0.0);
+  });
+  return value;
+}
+
+}  // namespace detail
+
+/// Index 2. Moves all states of y in the lanes of `where`: onto the constraints, and the algebraic ones to where the
+/// constraints stay met. `rate` becomes f; that of an algebraic state is left at zero.
+template <search_for What, class System, class Real, int n>
+SALTUS_FN_COLD consistency<Real> make_consistent_2(const System& system, Real t, vec<Real, n>& y, vec<Real, n>& rate,
+                                                   mask_of<Real> where) {
+  using part              = detail::algebraic_part<System, n>;
+  constexpr int    m      = part::count;
+  constexpr int    most   = What == search_for::start ? 40 : 6;
+  constexpr double enough = What == search_for::start ? 0x1p-46 : 0x1p-26;
+  const auto       begun  = y;
+  consistency<Real> c{mask_of<Real>::all(false), Real(0.0), Real(-1.0), Real(0.0)};
+  vec<Real, n>     direction[m + 1];
+  // onto the constraints, along df/dz
+  detail::by_algebraic<m>(system, t, y, direction);
+  mask_of<Real> open = where;
+  for (int turn = 0; turn < most && any(open); ++turn) {
+    vec<Real, n> only[m];
+    for (int k = 0; k < m; ++k) only[k] = direction[k];
+    const auto      g = part::equations_at(system, dual<Real, m>(t), detail::along_all(y, only), {});
+    vec<Real, m>    r;
+    matrix<Real, m> by;
+    each<m>([&](int k) SALTUS_INLINE_LAMBDA {
+      r[k] = g[k].value;
+      for (int l = 0; l < m; ++l) by[k][l] = g[k].d[l];
+    });
+    const auto along = lu<Real, m>(by).solve(r);
+    Real       size  = Real(0.0);
+    each<n>([&](int i) SALTUS_INLINE_LAMBDA {
+      Real step = Real(0.0);
+      for (int k = 0; k < m; ++k) step = fma(along[k], direction[k][i], step);
+      size = max(size, abs(step) / (abs(y[i]) + system.floor(i))) + not_finite(step);
+      y[i] = select(open, y[i] - step, y[i]);
+    });
+    open = open & !(size <= Real(enough));
+  }
+  c.found = where & !open;
+  // z from the rate of the constraints
+  open = c.found;
+  for (int turn = 0; turn < most && any(open); ++turn) {
+    const auto f = detail::by_algebraic<m>(system, t, y, direction);
+    direction[m] = f;
+    dual<Real, m + 1> time(t);
+    time.d[m]       = Real(1.0);
+    const auto      g = part::equations_at(system, time, detail::along_all(y, direction), {});
+    vec<Real, m>    r;
+    matrix<Real, m> by;
+    each<m>([&](int k) SALTUS_INLINE_LAMBDA {
+      r[k] = g[k].d[m];
+      for (int l = 0; l < m; ++l) by[k][l] = g[k].d[l];
+    });
+    const auto change = lu<Real, m>(by).solve(r);
+    Real       size   = Real(0.0);
+    each<m>([&](int k) SALTUS_INLINE_LAMBDA {
+      const int i = part::state(k);
+      size        = max(size, abs(change[k]) / (abs(y[i]) + system.floor(i))) + not_finite(change[k]);
+      y[i]        = select(open, y[i] - change[k], y[i]);
+    });
+    each<n>([&](int i) SALTUS_INLINE_LAMBDA { rate[i] = select(open, f[i], rate[i]); });
+    open = open & !(size <= Real(enough));
+  }
+  c.found = c.found & !open;
+  detail::largest_of<Real, m>(c, part::equations_at(system, t, y, rate), &part::state);
+  detail::how_far(c, system, begun, y);
+  return c;
+}
+
+/// Moves y to the nearest point, in units of the states' own sizes, that meets the constraints of a semi-explicit system:
+/// all states free (Gauss and Newton).
+template <class System, class Real, int n>
+SALTUS_FN_COLD void move_to_nearest(const System& system, Real t, vec<Real, n>& y, mask_of<Real> where) {
+  using part          = detail::algebraic_part<System, n>;
+  constexpr int m     = part::count;
+  constexpr int most  = 40;
+  mask_of<Real> open  = where;
+  vec<Real, n>  scale;
+  each<n>([&](int i) SALTUS_INLINE_LAMBDA {
+    scale[i] = abs(y[i]) + system.floor(i);
+    scale[i] = scale[i] * scale[i];
+  });
+  for (int turn = 0; turn < most && any(open); ++turn) {
+    const auto      l = linearise(system, t, y);
+    vec<Real, m>    g;
+    matrix<Real, m> by;
+    each<m>([&](int k) SALTUS_INLINE_LAMBDA {
+      g[k] = l.f[part::state(k)];
+      each<m>([&](int j) SALTUS_INLINE_LAMBDA {
+        Real sum = Real(0.0);
+        for (int i = 0; i < n; ++i) sum = fma(l.dy[part::state(k)][i] * scale[i], l.dy[part::state(j)][i], sum);
+        by[k][j] = sum;
+      });
+    });
+    const auto along = lu<Real, m>(by).solve(g);
+    Real       size  = Real(0.0);
+    each<n>([&](int i) SALTUS_INLINE_LAMBDA {
+      Real step = Real(0.0);
+      for (int k = 0; k < m; ++k) step = fma(along[k] * scale[i], l.dy[part::state(k)][i], step);
+      size = max(size, abs(step) / (abs(y[i]) + system.floor(i))) + not_finite(step);
+      y[i] = select(open, y[i] - step, y[i]);
+    });
+    open = open & (size > Real(0x1p-46)) & (size < Real(0x1p100));
+  }
+}
+
+/// A singular mass matrix in whose rows rates are mixed. Two steps of implicit Euler over `instant`: the first meets the
+/// constraints, the second shows the rates, along which y goes back to where it would be at t.
+template <class System, class Real, int n>
+SALTUS_FN_COLD consistency<Real> settle_mixed(const System& system, Real t, vec<Real, n>& y, vec<Real, n>& rate,
+                                              Real instant, mask_of<Real> where) {
+  const auto        begun = y;
+  const Real        shift = Real(1.0) / instant;
+  consistency<Real> c{where, Real(0.0), Real(-1.0), Real(0.0)};
+  for (int steps = 0; steps < 2; ++steps) {
+    mask_of<Real> open = where;
+    vec<Real, n>  z, nowhere;
+    each<n>([&](int i) SALTUS_INLINE_LAMBDA { z[i] = nowhere[i] = Real(0.0); });
+    for (int turn = 0; turn < 30 && any(open); ++turn) {
+      vec<Real, n> point, slope;
+      each<n>([&](int i) SALTUS_INLINE_LAMBDA {
+        point[i] = y[i] + z[i];
+        slope[i] = z[i] * shift;
+      });
+      const linear_system<System, Real, n> lin(system, t, point, nowhere);
+      const auto change = lu<Real, n>(lin.shifted(shift)).solve(system.residual(t, point, slope));
+      Real       size   = Real(0.0);
+      each<n>([&](int i) SALTUS_INLINE_LAMBDA {
+        size = max(size, abs(change[i]) / (abs(point[i]) + system.floor(i))) + not_finite(change[i]);
+        z[i] = select(open, z[i] - change[i], z[i]);
+      });
+      open = open & !(size <= Real(0x1p-40));
+    }
+    c.found = c.found & !open;
+    each<n>([&](int i) SALTUS_INLINE_LAMBDA {
+      y[i]    = select(where, y[i] + z[i], y[i]);
+      rate[i] = select(where, z[i] * shift, rate[i]);
+    });
+  }
+  each<n>([&](int i) SALTUS_INLINE_LAMBDA { y[i] = select(where, fma(Real(-2.0) * instant, rate[i], y[i]), y[i]); });
+  detail::how_far(c, system, begun, y);
+  return c;
+}
+
+}  // namespace saltus

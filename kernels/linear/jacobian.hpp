@@ -1,0 +1,164 @@
+// Derivatives of a system's equations by dual numbers: a few directions at a time through the model's own function.
+//
+// A system, as the implicit methods see it, has
+//     kind                       detail::equations
+//     index(i)                   0 for a differential state, 1 or 2 for an algebraic one
+//     rhs(t, y)                  over any Value; all kinds but `implicit`
+//     mass()                     the constant matrix M; `with_mass`
+//     residual(t, y, dy)         F(t, y, dy), over any Value: M dy - rhs(t, y), or what the model wrote
+//     weight(y)                  one over the size at which an error of each state counts
+#pragma once
+
+#include "linear/lu.hpp"
+#include "model/contract.hpp"
+#include "number/dual.hpp"
+
+namespace saltus {
+
+/// How `Directions` derivatives are taken: `count` sweeps of `width` each. Wide duals fill the registers.
+template <int Directions>
+struct sweeps {
+  static constexpr int widest = 4;
+  static constexpr int count  = (Directions + widest - 1) / widest;
+  static constexpr int width  = (Directions + count - 1) / (count > 0 ? count : 1);
+};
+
+/// body(first direction) for every sweep.
+template <int Directions, class F>
+SALTUS_FN void each_sweep(F&& body) {
+  using how = sweeps<Directions>;
+  if constexpr (how::count <= 3) {
+    static_for<how::count>([&](auto s) SALTUS_INLINE_LAMBDA { body(static_cast<int>(s) * how::width); });
+  } else {
+    for (int s = 0; s < how::count; ++s) body(s * how::width);
+  }
+}
+
+/// x with derivative `slope` in direction number `direction` of a sweep that begins with `first`, if it is one of its.
+template <int width, class Real>
+SALTUS_FN dual<Real, width> seeded(Real x, int direction, int first, Real slope) {
+  dual<Real, width> r(x);
+  static_for<width>([&](auto k) SALTUS_INLINE_LAMBDA {
+    if (first + k == direction) r.d[k] = slope;
+  });
+  return r;
+}
+
+/// f, df/dy and df/dt at a point.
+template <class Real, int n>
+struct linear_rhs {
+  vec<Real, n>    f, dt;
+  matrix<Real, n> dy;
+};
+
+template <class System, class Real, int n>
+SALTUS_FN linear_rhs<Real, n> linearise(const System& system, Real t, const vec<Real, n>& y) {
+  constexpr int width = sweeps<n + 1>::width;
+  using Value         = dual<Real, width>;
+  linear_rhs<Real, n> r;
+  each_sweep<n + 1>([&](int first) SALTUS_INLINE_LAMBDA {
+    vec<Value, n> along;
+    each<n>([&](int j) SALTUS_INLINE_LAMBDA { along[j] = seeded<width>(y[j], j, first, Real(1.0)); });
+    const auto f = system.rhs(seeded<width>(t, n, first, Real(1.0)), along);
+    each<n>([&](int i) SALTUS_INLINE_LAMBDA {
+      r.f[i] = f[i].value;
+      static_for<width>([&](auto k) SALTUS_INLINE_LAMBDA {
+        if (first + k < n) r.dy[i][first + k] = f[i].d[k];
+        else if (first + k == n) r.dt[i] = f[i].d[k];
+      });
+    });
+  });
+  return r;
+}
+
+/// Derivatives of F(t, y, dy) by y in one matrix and by dy in the other.
+template <class Real, int n>
+struct linear_residual {
+  matrix<Real, n> by_y, by_rate;
+};
+
+template <class System, class Real, int n>
+SALTUS_FN linear_residual<Real, n> linearise(const System& system, Real t, const vec<Real, n>& y,
+                                             const vec<Real, n>& rate) {
+  constexpr int width = sweeps<n>::width;
+  using Value         = dual<Real, width>;
+  linear_residual<Real, n> r;
+  for (int of_rate = 0; of_rate < 2; ++of_rate) {
+    each_sweep<n>([&](int first) SALTUS_INLINE_LAMBDA {
+      vec<Value, n> at, along;
+      const Real    one_of_y = Real(of_rate ? 0.0 : 1.0), one_of_rate = Real(of_rate ? 1.0 : 0.0);
+      each<n>([&](int j) SALTUS_INLINE_LAMBDA {
+        at[j]    = seeded<width>(y[j], j, first, one_of_y);
+        along[j] = seeded<width>(rate[j], j, first, one_of_rate);
+      });
+      const auto F  = system.residual(Value(t), at, along);
+      auto&      by = of_rate ? r.by_rate : r.by_y;
+      each<n>([&](int i) SALTUS_INLINE_LAMBDA {
+        static_for<width>([&](auto k) SALTUS_INLINE_LAMBDA {
+          if (first + k < n) by[i][first + k] = F[i].d[k];
+        });
+      });
+    });
+  }
+  return r;
+}
+
+/// The derivatives M and -J of a system's equations M dy = f, or of 0 = F(t, y, dy), and what the stages need beside them.
+template <class System, class Real, int n>
+struct linear_system {
+  static constexpr auto kind     = System::kind;
+  static constexpr bool is_plain = kind == detail::equations::plain;
+  static constexpr bool has_mass = kind == detail::equations::with_mass || kind == detail::equations::implicit;
+
+  matrix<Real, n>                  minus_j;
+  matrix<Real, has_mass ? n : 0>   m;
+  vec<Real, n>                     f, dt;  ///< right-hand side and its derivative by time; `implicit`: M dy, 0
+  static constexpr int evaluations = kind == detail::equations::implicit ? 2 * sweeps<n>::count : sweeps<n + 1>::count;
+
+  SALTUS_FN linear_system(const System& system, Real t, const vec<Real, n>& y, const vec<Real, n>& rate) {
+    if constexpr (kind == detail::equations::implicit) {
+      const auto l = linearise(system, t, y, rate);
+      minus_j      = l.by_y;
+      m            = l.by_rate;
+      each<n>([&](int i) SALTUS_INLINE_LAMBDA { dt[i] = Real(0.0); });
+      f = times_mass(rate);
+    } else {
+      const auto l = linearise(system, t, y);
+      f            = l.f;
+      dt           = l.dt;
+      if constexpr (has_mass) m = system.mass();
+      each<n>([&](int i) SALTUS_INLINE_LAMBDA {
+        each<n>([&](int j) SALTUS_INLINE_LAMBDA { minus_j[i][j] = -l.dy[i][j]; });
+      });
+    }
+  }
+
+  SALTUS_FN vec<Real, n> times_mass(const vec<Real, n>& v) const {
+    vec<Real, n> r;
+    if constexpr (has_mass) {
+      each<n>([&](int i) SALTUS_INLINE_LAMBDA {
+        Real sum = m[i][0] * v[0];
+        for (int j = 1; j < n; ++j) sum = fma(m[i][j], v[j], sum);
+        r[i] = sum;
+      });
+    } else {
+      each<n>([&](int i) SALTUS_INLINE_LAMBDA { r[i] = System::index(i) == 0 ? v[i] : Real(0.0); });
+    }
+    return r;
+  }
+
+  /// shift M - J, over reals or complex numbers.
+  template <class Number>
+  SALTUS_FN matrix<Number, n> shifted(Number shift) const {
+    matrix<Number, n> w;
+    each<n>([&](int i) SALTUS_INLINE_LAMBDA {
+      each<n>([&](int j) SALTUS_INLINE_LAMBDA {
+        if constexpr (has_mass) w[i][j] = Number(minus_j[i][j]) + shift * Number(m[i][j]);
+        else w[i][j] = i == j && System::index(i) == 0 ? Number(minus_j[i][j]) + shift : Number(minus_j[i][j]);
+      });
+    });
+    return w;
+  }
+};
+
+}  // namespace saltus

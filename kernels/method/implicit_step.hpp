@@ -1,0 +1,152 @@
+// What one step of any implicit method leaves behind, and Newton's iteration for its stages.
+//
+// Slopes at the ends and everything between them come from the method's own formula, never from another evaluation of f at
+// the new point: there f would multiply the error of a stiff component by its rate, and algebraic states have no f.
+#pragma once
+
+#include "linear/jacobian.hpp"
+#include "method/erk.hpp"
+
+namespace saltus {
+
+template <class Method, class Real, int n>
+  requires(!Method::is_explicit)
+struct stages<Method, Real, n> {
+  using integer = typename Real::integer;
+  Real          t, h;
+  vec<Real, n>  y, y1;
+  vec<Real, n>  slope0, slope1;             ///< of the dense output at both ends
+  vec<Real, n>  extra[Method::dense_rows > 0 ? Method::dense_rows : 1];  ///< its terms beyond the cubic
+  vec<Real, n>  error;                      ///< the estimate of the local error, freed of its stiff part
+  mask_of<Real> solved;                     ///< Newton has converged in every stage
+  mask_of<Real> singular;                   ///< the matrix was singular
+  Real          residual, residual_of;      ///< of the worst constraint at the end, and its number (form/consistent.hpp)
+  integer       evaluations;                ///< of the equations, sweeps of derivatives included
+
+  SALTUS_FN const vec<Real, n>& f0() const { return slope0; }
+  SALTUS_FN const vec<Real, n>& f1() const { return slope1; }
+  SALTUS_FN void                set_end_slope(int i, Real s) { slope1[i] = s; }
+
+  /// Becomes `from` in the lanes of `where`.
+  SALTUS_FN void take(const stages& from, mask_of<Real> where) {
+    const auto one = [&](Real& to, Real value) SALTUS_INLINE_LAMBDA { to = select(where, value, to); };
+    one(h, from.h);
+    each<n>([&](int i) SALTUS_INLINE_LAMBDA {
+      one(y1[i], from.y1[i]);
+      one(slope0[i], from.slope0[i]);
+      one(slope1[i], from.slope1[i]);
+      one(error[i], from.error[i]);
+      for (int j = 0; j < Method::dense_rows; ++j) one(extra[j][i], from.extra[j][i]);
+    });
+    solved   = (solved & !where) | (from.solved & where);
+    singular = (singular & !where) | (from.singular & where);
+  }
+};
+
+/// The local error of a step as the method estimates it, component by component.
+template <class Method, class Real, int n>
+  requires(!Method::is_explicit)
+SALTUS_FN vec<Real, n> local_error(const stages<Method, Real, n>& s) {
+  vec<Real, n> r;
+  each<n>([&](int i) SALTUS_INLINE_LAMBDA { r[i] = abs(s.error[i]); });
+  return r;
+}
+
+/// The square of the scaled error norm, as for explicit methods. An algebraic state of index 2 has no say: it is known to
+/// a lower order, does not act on what follows, and is put where its constraints want it.
+template <class Method, norm_kind Norm, class Real, int n>
+  requires(!Method::is_explicit)
+SALTUS_FN Real error_norm_squared(const stages<Method, Real, n>& s, Real rtol, const vec<Real, n>& atol) {
+  return scaled_norm_squared<Norm>(s.error, s.y, s.y1, rtol, atol);
+}
+
+/// The dense output of a step, from its slopes and extra terms: nothing is evaluated.
+template <class Method, class F, class Real, int n>
+  requires(!Method::is_explicit)
+SALTUS_FN dense_output<Method, Real, n> interpolate(const F&, const stages<Method, Real, n>& s) {
+  auto q = detail::hermite<Method>(s);
+  for (int j = 0; j < Method::dense_rows; ++j) q.term[3 + j] = s.extra[j];
+  return q;
+}
+
+namespace detail {
+
+/// sum over j < Count of coefficient(j) k[j]; zero coefficients cost nothing.
+template <int Count, class Coefficient, class Real, int n, int S>
+SALTUS_FN vec<Real, n> combine(const vec<Real, n> (&k)[S], Coefficient) {
+  vec<Real, n> r;
+  each<n>([&](int i) SALTUS_INLINE_LAMBDA {
+    Real sum   = Real(0.0);
+    bool first = true;
+    static_for<Count>([&](auto j) SALTUS_INLINE_LAMBDA {
+      constexpr double w = Coefficient{}(constant<decltype(j)::value>{});
+      if constexpr (w != 0.0) {
+        sum   = first ? Real(w) * k[j][i] : fma(Real(w), k[j][i], sum);
+        first = false;
+      }
+    });
+    r[i] = sum;
+  });
+  return r;
+}
+
+/// Root mean square of v in units of what counts.
+template <class Real, int n>
+SALTUS_FN Real weighted_square(const vec<Real, n>& v, const vec<Real, n>& weight) {
+  Real sum = Real(0.0);
+  each<n>([&](int i) SALTUS_INLINE_LAMBDA {
+    const Real r = v[i] * weight[i];
+    sum          = fma(r, r, sum);
+  });
+  return sum * Real(1.0 / n);
+}
+
+/// A first guess of an increment over h: along the slope, unless that leads beyond what y itself is, as in a layer.
+template <class Real, int n>
+SALTUS_FN vec<Real, n> first_increment(const vec<Real, n>& y, const vec<Real, n>& slope, const vec<Real, n>& weight,
+                                       Real h) {
+  vec<Real, n> r;
+  each<n>([&](int i) SALTUS_INLINE_LAMBDA { r[i] = h * slope[i]; });
+  const auto sane = weighted_square(r, weight) <= weighted_square(y, weight);
+  each<n>([&](int i) SALTUS_INLINE_LAMBDA { r[i] = select(sane, r[i], Real(0.0)); });
+  return r;
+}
+
+/// Watches the increments of a Newton iteration shrink; squares throughout, since there is no root in the hot loop.
+/// Converged: what is left, at the rate seen, is a hundredth of what is tolerated (Hairer, Wanner II, IV.8).
+template <class Real>
+struct newton_watch {
+  static constexpr int most_tries = 10;
+  mask_of<Real>        open, failed;
+  Real                 last, left;  ///< squared: the last increment; the factor that bounds what it leaves
+
+  SALTUS_FN explicit newton_watch(mask_of<Real> where)
+      : open(where), failed(mask_of<Real>::all(false)), last(Real(-1.0)), left(Real(1.0)) {}
+
+  /// Begins the next stage: the rate of convergence is expected to stay.
+  SALTUS_FN void next_stage() {
+    open = !failed;
+    last = Real(-1.0);
+  }
+
+  /// Takes the squared norm of an increment that was just applied to the open lanes.
+  SALTUS_FN void take_in(Real square) {
+    constexpr double enough = 1e-4;
+    const auto       first  = last < Real(0.0);
+    const Real       rate   = square / last;  // squared
+    const auto       finite = square < Real(0x1p200);
+    const auto diverges = open & ((!finite) | ((!first) & (rate >= Real(1.0)) & (square > Real(enough))));
+    // theta / (1 - theta) is at most 2 theta up to a half; beyond it, 1 / (1 - theta) <= 2 / (1 - theta^2).
+    const Real bound = select(rate < Real(0.25), Real(4.0) * rate,
+                              Real(4.0) * rate / ((Real(1.0) - rate) * (Real(1.0) - rate)));
+    left                 = select(open & !first, max(bound, Real(0x1p-40)), left);
+    const auto converged = open & (square * left <= Real(enough));
+    failed               = failed | diverges;
+    open                 = open & !converged & !diverges;
+    last                 = square;
+  }
+  SALTUS_FN void give_up() { failed = failed | open; }
+};
+
+}  // namespace detail
+}  // namespace saltus

@@ -1,0 +1,106 @@
+// One step of Radau IIA with three stages: a simplified Newton iteration for all stages at once, in the basis in which its
+// matrix falls into one real and one complex block (Hairer, Wanner II, IV.8).
+#pragma once
+
+#include "method/implicit_step.hpp"
+#include "method/implicit_tableaus.hpp"
+
+namespace saltus {
+
+namespace detail {
+
+/// The increments z_i of the stages, whose points are y + z_i.
+template <class Real, int n>
+struct radau_stages {
+  vec<Real, n> z[3];
+};
+
+/// Residuals of the stages: F(t + c_i h, y + z_i, (1/h) sum_j (A^-1)_ij z_j).
+template <class Method, class System, class Real, int n>
+SALTUS_FN radau_stages<Real, n> stage_residuals(const System& system, const radau_stages<Real, n>& at, Real t,
+                                                const vec<Real, n>& y, Real h, Real rate) {
+  radau_stages<Real, n> r;
+  static_for<3>([&](auto stage) SALTUS_INLINE_LAMBDA {
+    constexpr int i = decltype(stage)::value;
+    vec<Real, n>  point, slope = combine<3>(at.z, [](auto j) { return Method::inverse_a[i][decltype(j)::value]; });
+    each<n>([&](int j) SALTUS_INLINE_LAMBDA {
+      point[j] = y[j] + at.z[i][j];
+      slope[j] = slope[j] * rate;
+    });
+    r.z[i] = system.residual(fma(Real(Method::c[i]), h, t), point, slope);
+  });
+  return r;
+}
+
+}  // namespace detail
+
+/// One step of length h from (t, y), where the slope is f0.
+template <class Method, class System, class Real, int n>
+  requires(Method::kind == methods::family::collocation)
+SALTUS_FN_COLD stages<Method, Real, n> step(const System& system, Real t, const vec<Real, n>& y,
+                                            const vec<Real, n>& f0, Real h) {
+  using Complex = complex<Real>;
+  stages<Method, Real, n>              s;
+  const linear_system<System, Real, n> lin(system, t, y, f0);
+  const Real                           rate = Real(1.0) / h;
+  const lu<Real, n>                    w(lin.shifted(rate * Real(Method::mu)));
+  const lu<Complex, n>                 wc(lin.shifted(Complex(rate * Real(Method::mu_re), rate * Real(Method::mu_im))));
+  const vec<Real, n>                   weight = system.weight(y);
+  detail::newton_watch<Real>           newton(!(w.singular | wc.singular));
+  const auto                           start = detail::first_increment(y, f0, weight, h);
+  detail::radau_stages<Real, n>        at;
+  Real                                 tries = Real(0.0);
+  static_for<3>([&](auto i) SALTUS_INLINE_LAMBDA {
+    each<n>([&](int j) SALTUS_INLINE_LAMBDA { at.z[i][j] = Real(Method::c[i]) * start[j]; });
+  });
+
+  newton.next_stage();
+  for (int turn = 0; turn < newton.most_tries && any(newton.open); ++turn) {
+    const auto r     = detail::stage_residuals<Method>(system, at, t, y, h, rate);
+    const auto right = [&](auto row) SALTUS_INLINE_LAMBDA {
+      return detail::combine<3>(r.z, [](auto j) { return Method::inverse_t[decltype(row)::value][decltype(j)::value]; });
+    };
+    const auto      right_re = right(constant<1>{}), right_im = right(constant<2>{});
+    vec<Complex, n> both;
+    each<n>([&](int j) SALTUS_INLINE_LAMBDA { both[j] = Complex(right_re[j], right_im[j]); });
+    const auto real = w.solve(right(constant<0>{}));
+    const auto pair = wc.solve(both);
+    Real       square = Real(0.0);
+    static_for<3>([&](auto i) SALTUS_INLINE_LAMBDA {
+      vec<Real, n> change;
+      each<n>([&](int j) SALTUS_INLINE_LAMBDA {
+        change[j]  = fma(Real(Method::t[i][0]), real[j],
+                        fma(Real(Method::t[i][1]), pair[j].re, Real(Method::t[i][2]) * pair[j].im));
+        at.z[i][j] = select(newton.open, at.z[i][j] - change[j], at.z[i][j]);
+      });
+      square = square + detail::weighted_square(change, weight);
+    });
+    tries = tries + select(newton.open, Real(3.0), Real(0.0));
+    newton.take_in(square * Real(1.0 / 3));
+  }
+  newton.give_up();
+
+  auto inside = detail::combine<3>(at.z, [](auto j) { return Method::e[decltype(j)::value]; });
+  each<n>([&](int j) SALTUS_INLINE_LAMBDA { inside[j] = inside[j] * rate; });
+  inside = lin.times_mass(inside);
+  each<n>([&](int j) SALTUS_INLINE_LAMBDA { inside[j] = inside[j] + lin.f[j]; });
+  s.error  = w.solve(inside);
+  s.slope0 = detail::combine<3>(at.z, [](auto j) { return Method::slope0[decltype(j)::value]; });
+  s.slope1 = detail::combine<3>(at.z, [](auto j) { return Method::inverse_a[2][decltype(j)::value]; });
+  each<n>([&](int j) SALTUS_INLINE_LAMBDA {
+    // An algebraic state of index 2 is known to a lower order, and nothing that follows depends on it.
+    if (System::index(j) == 2) s.error[j] = Real(0.0);
+    s.y1[j]     = y[j] + at.z[2][j];
+    s.slope0[j] = s.slope0[j] * rate;
+    s.slope1[j] = s.slope1[j] * rate;
+  });
+  s.t           = t;
+  s.h           = h;
+  s.y           = y;
+  s.solved      = !newton.failed;
+  s.singular    = w.singular | wc.singular;
+  s.evaluations = typename Real::integer(int64(lin.evaluations)) + to_integer(tries);
+  return s;
+}
+
+}  // namespace saltus

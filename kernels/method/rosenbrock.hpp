@@ -1,0 +1,65 @@
+// One step of a Rosenbrock method: one matrix, one linear solve per stage, no iteration. The work is the same in every lane.
+#pragma once
+
+#include "method/implicit_step.hpp"
+#include "method/implicit_tableaus.hpp"
+
+namespace saltus {
+
+/// One step of length h from (t, y).
+template <class Method, class System, class Real, int n>
+  requires(Method::is_rosenbrock)
+SALTUS_FN stages<Method, Real, n> step(const System& system, Real t, const vec<Real, n>& y, const vec<Real, n>& f0,
+                                       Real h) {
+  static_assert(System::kind != detail::equations::implicit,
+                "Rosenbrock methods integrate M dy/dt = f(t, y) with a constant M: use sdirk4, esdirk4 or radau5");
+  constexpr int                        last = Method::stages - 1;
+  stages<Method, Real, n>              s;
+  const linear_system<System, Real, n> lin(system, t, y, f0);
+  const Real                           rate = Real(1.0) / h;
+  const lu<Real, n>                    w(lin.shifted(rate * Real(1.0 / Method::gamma)));
+  vec<Real, n>                         u[Method::stages], point = y;
+  static_for<Method::stages>([&](auto stage) SALTUS_INLINE_LAMBDA {
+    constexpr int i     = decltype(stage)::value;
+    vec<Real, n>  right = lin.f;
+    if constexpr (i >= Method::tail) {
+      each<n>([&](int j) SALTUS_INLINE_LAMBDA { point[j] = point[j] + u[i - 1][j]; });
+    } else if constexpr (i > 0) {
+      point = detail::combine<i>(u, [](auto j) { return Method::a[i][decltype(j)::value]; });
+      each<n>([&](int j) SALTUS_INLINE_LAMBDA { point[j] = y[j] + point[j]; });
+    }
+    if constexpr (i > 0) {
+      right          = system.rhs(fma(Real(Method::c[i]), h, t), point);
+      const auto sum = lin.times_mass(detail::combine<i>(u, [](auto j) { return Method::u[i][decltype(j)::value]; }));
+      each<n>([&](int j) SALTUS_INLINE_LAMBDA { right[j] = fma(rate, sum[j], right[j]); });
+    }
+    if constexpr (Method::d[i] != 0.0)
+      each<n>([&](int j) SALTUS_INLINE_LAMBDA { right[j] = fma(Real(Method::d[i]) * h, lin.dt[j], right[j]); });
+    u[i] = w.solve(right);
+  });
+  s.t           = t;
+  s.h           = h;
+  s.y           = y;
+  s.error       = u[last];
+  s.solved      = mask_of<Real>::all(true);
+  s.singular    = w.singular;
+  s.evaluations = typename Real::integer(int64(lin.evaluations + last));
+  vec<Real, n> q[Method::dense_powers];
+  static_for<Method::dense_powers>([&](auto power) SALTUS_INLINE_LAMBDA {
+    constexpr int r = decltype(power)::value;
+    q[r]            = detail::combine<Method::stages>(u, [](auto j) { return Method::dense[r][decltype(j)::value]; });
+  });
+  // y (1-s) + s (y1 + (1-s) (q_0 + s q_1 + s^2 q_2)), and the same in the nested form of tableaus.hpp: s^2 = s - s (1-s).
+  each<n>([&](int j) SALTUS_INLINE_LAMBDA {
+    s.y1[j]     = point[j] + u[last][j];
+    const Real D = s.y1[j] - y[j];
+    Real       at_end = q[0][j];
+    for (int r = 1; r < Method::dense_powers; ++r) at_end = at_end + q[r][j];
+    s.slope0[j] = (D + q[0][j]) * rate;
+    s.slope1[j] = (D - at_end) * rate;
+    if constexpr (Method::dense_rows > 0) s.extra[0][j] = -q[2][j];
+  });
+  return s;
+}
+
+}  // namespace saltus
