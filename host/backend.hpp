@@ -29,8 +29,8 @@ class backend {
 
   /// Integrates a chunk. `finished(k)` is told of k more instances that have ended; when it returns false the chunk is left
   /// as soon as possible, instances under way get status `interrupted`. Called from several threads at once if
-  /// `concurrency` is more than one. What could not go on stands in chunk.exceptions if the plan wants it rescued. Throws
-  /// `error`.
+  /// `concurrency` is more than one. What could not go on stands in chunk.exceptions if the plan wants it carried on.
+  /// Throws `error`.
   virtual void integrate(chunk_data& chunk, const std::function<bool(std::int64_t)>& finished, abi::usage& usage) = 0;
 };
 
@@ -51,5 +51,8 @@ abi::settings settings_of(const plan& p);
 
 /// CPU threads that the plan allows.
 int threads_of(const plan& p);
+
+/// Instances per vector of CPU lanes.
+int lanes_of(const plan& p);
 
 }  // namespace saltus::host

@@ -5,9 +5,24 @@
 
 #include "backend.hpp"
 #include "compiler.hpp"
+#include "dense_algebra.hpp"
 #include "error.hpp"
+#include "linear/factorised.hpp"
+#include "method/list.hpp"
 
 namespace saltus::host {
+
+namespace {
+
+constexpr int two_registers_up_to = 12;  // states
+
+bool is_explicit_method(const std::string& name) {
+  bool r = true;
+  methods::for_each(methods::implicit{}, [&](auto method) { r = r && name != method.name; });
+  return r;
+}
+
+}  // namespace
 
 abi::settings settings_of(const plan& p) {
   abi::settings s{};
@@ -26,6 +41,8 @@ abi::settings settings_of(const plan& p) {
   s.concurrency_time  = p.concurrency_time;
   s.concurrency_value = p.concurrency_value;
   s.zeno_part         = p.zeno;
+  s.consistency       = p.consistency;
+  s.algebra           = &dense_algebra;
   s.inject            = p.inject_exceptions;
   s.inject_seed       = static_cast<long long>(p.seed);
   return s;
@@ -35,6 +52,16 @@ int threads_of(const plan& p) {
   return p.threads > 0 ? p.threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
 }
 
+// Implicit steps are chains of dependent operations, whose latency two registers hide from each other. Of large systems a
+// full width no longer fits into the cache, and of very large ones each is factorised alone.
+int lanes_of(const plan& p) {
+  if (p.lanes > 0) return p.lanes;
+  const int  native = native_lanes(p.precision), states = static_cast<int>(p.model.states.size());
+  const bool is_explicit = is_explicit_method(p.method);
+  if (is_explicit || states > two_registers_up_to) return is_explicit || states <= most_rows_in_lanes ? native : 1;
+  return 2 * native;
+}
+
 namespace {
 
 class cpu_backend final : public backend {
@@ -42,7 +69,7 @@ class cpu_backend final : public backend {
   explicit cpu_backend(const plan& p)
       : plan_(p),
         settings_(settings_of(plan_)),
-        lanes_(p.lanes > 0 ? p.lanes : native_lanes(p.precision)),
+        lanes_(lanes_of(p)),
         threads_(threads_of(p)),
         built_(build_cpu_unit(p, lanes_)),
         unit_(static_cast<const abi::unit*>(built_.code->symbol("saltus_unit"))) {
@@ -75,16 +102,16 @@ class cpu_backend final : public backend {
     struct context {
       chunk_data&                              chunk;
       const abi::unit&                         unit;
-      bool                                     rescue;
+      bool                                     kept;
       const std::function<bool(std::int64_t)>& finished;
-    } here{chunk, *unit_, plan_.rescue, finished};
+    } here{chunk, *unit_, plan_.rescue || !plan_.stiff_method.empty(), finished};
     const abi::sink    sink{&here,
                          [](void* c, long long slot, double t, int guard, const double* before, const double* after) {
                            static_cast<context*>(c)->chunk.log.append(slot, t, guard, before, after);
                          },
                          [](void* c, long long slot, const abi::snapshot* last) {
-                           const auto& [chunk, unit, rescue, finished] = *static_cast<context*>(c);
-                           if (rescue) chunk.exceptions.append(slot, *last, unit);
+                           const auto& [chunk, unit, kept, finished] = *static_cast<context*>(c);
+                           if (kept) chunk.exceptions.append(slot, *last, unit);
                          },
                          [](void* c, long long some) { return static_cast<context*>(c)->finished(some) ? 1 : 0; }};
     const abi::batch   batch   = chunk.batch();

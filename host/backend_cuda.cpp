@@ -169,6 +169,8 @@ struct run_data {
     memory_.carve(c.out.t_final, count);
     memory_.carve(c.out.status, count);
     for (long long** column : counters_of(c.out)) memory_.carve(*column, count);
+    memory_.carve(c.out.residual, count);
+    memory_.carve(c.out.residual_of, count);
     memory_.carve(c.out.samples, (states + outputs) * count * how.sample_count);
     memory_.carve(c.out.reductions, std::ssize(what.reductions) * count);
 
@@ -193,8 +195,8 @@ struct run_data {
       memory_.carve(c.events.before, c.events.capacity * states);
       memory_.carve(c.events.after, c.events.capacity * states);
     }
-    if (what.rescue) {
-      c.exceptions.capacity = std::min(count, std::max(fewest_exceptions, count / 8));
+    if (const bool all_may_be_stiff = !what.stiff_method.empty(); all_may_be_stiff || what.rescue) {
+      c.exceptions.capacity = all_may_be_stiff ? count : std::min(count, std::max(fewest_exceptions, count / 8));
       memory_.carve(c.exceptions.slot, c.exceptions.capacity);
       memory_.carve(c.exceptions.reals, c.exceptions.capacity * unit.about.record_reals);
       memory_.carve(c.exceptions.integers, c.exceptions.capacity * unit.about.record_integers);
@@ -332,6 +334,10 @@ class chunk_runner {
     fetch(chunk.status, c_.out.status, 1);
     const auto counters = counters_of(c_.out);
     for (std::size_t j = 0; j < counters.size(); ++j) fetch(*chunk.counters()[j], *counters[j], 1);
+    if (has_residuals(run_.what.model)) {
+      fetch(chunk.residual, c_.out.residual, 1);
+      fetch(chunk.residual_of, c_.out.residual_of, 1);
+    }
     fetch(chunk.reductions, c_.out.reductions, 1);
     if (c_.how.sample_count > 0) fetch(chunk.samples, c_.out.samples, static_cast<std::size_t>(c_.how.sample_count));
     stream_.wait();
@@ -405,7 +411,7 @@ class cuda_backend final : public backend {
   /// Bytes of one instance of a chunk_data, which for samples are many.
   static std::size_t chunk_data_bytes(const plan& p) {
     const std::size_t states = p.model.states.size(), outputs = p.model.outputs.size();
-    return 8 * (p.model.parameters.size() + 2 * states + outputs + p.model.discretes.size() + p.reductions.size() + 12 +
+    return 8 * (p.model.parameters.size() + 2 * states + outputs + p.model.discretes.size() + p.reductions.size() + 15 +
                 (states + outputs) * static_cast<std::size_t>(p.sample_count));
   }
 

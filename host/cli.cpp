@@ -50,19 +50,53 @@ const char* direction_name(abi::direction d) {
 /// "1 state", "3 states".
 std::string counted(std::size_t n, const char* noun) { return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s"); }
 
+const char* equations_name(abi::equations e) {
+  const char* const names[] = {"plain", "semi_explicit", "with_mass", "implicit"};
+  return names[e];
+}
+
+/// "1 algebraic state", "2 algebraic states"; empty without any.
+std::string algebraic_text(const model& m) {
+  const auto n = std::count_if(m.states.begin(), m.states.end(), [](const quantity& q) { return q.index > 0; });
+  return n > 0 ? counted(static_cast<std::size_t>(n), "algebraic state") : std::string();
+}
+
+/// What is not plain about the equations of a model, for a list: ", 1 algebraic state, mass matrix".
+std::string special_text(const model& m) {
+  std::string text;
+  if (const auto algebraic = algebraic_text(m); !algebraic.empty()) text += ", " + algebraic;
+  if (m.equations == abi::with_mass) text += ", mass matrix";
+  if (m.equations == abi::implicit) text += ", implicit";
+  return text;
+}
+
+/// The equations of a model as one writes them.
+std::string equations_text(const model& m) {
+  const char* const forms[] = {"dy/dt = f(t, y)", "dy/dt = f(t, y), 0 = g(t, y)", "M dy/dt = f(t, y)",
+                               "0 = r(t, y, dy/dt)"};
+  std::string       text    = forms[m.equations];
+  if (m.singular_mass) text += ", M singular";
+  if (highest_index(m) > 0) text += fmt::format("; {} of index {}", algebraic_text(m), highest_index(m));
+  return text;
+}
+
 void print_quantities(const char* title, const std::vector<quantity>& list, bool with_value) {
   if (list.empty()) return;
   fmt::print("\n{}\n", title);
   for (const auto& q : list)
-    fmt::print("  {:<18} {:>12} {:<10} {}\n", q.name, with_value ? fmt::format("{:g}", q.value) : "",
-               q.unit == "1" ? "" : q.unit, q.about);
+    fmt::print("  {:<18} {:>12} {:<10} {}{}\n", q.name, with_value ? fmt::format("{:g}", q.value) : "",
+               q.unit == "1" ? "" : q.unit, q.about,
+               q.index > 0 ? fmt::format(" (algebraic, index {})", q.index) : std::string());
 }
 
 json::object describe_json(const model& m) {
-  const auto quantities = [](const std::vector<quantity>& list) {
+  const auto quantities = [](const std::vector<quantity>& list, bool are_states = false) {
     json::array a;
-    for (const auto& q : list)
-      a.push_back(json::object{{"name", q.name}, {"default", q.value}, {"unit", q.unit}, {"about", q.about}});
+    for (const auto& q : list) {
+      json::object entry{{"name", q.name}, {"default", q.value}, {"unit", q.unit}, {"about", q.about}};
+      if (are_states) entry.insert("index", q.index);
+      a.push_back(std::move(entry));
+    }
     return a;
   };
   json::array guards;
@@ -80,7 +114,9 @@ json::object describe_json(const model& m) {
                       {"source", m.source},
                       {"header", m.header.string()},
                       {"t", json::array{m.t_begin, m.t_end}},
-                      {"states", quantities(m.states)},
+                      {"equations", equations_name(m.equations)},
+                      {"singular_mass", m.singular_mass},
+                      {"states", quantities(m.states, true)},
                       {"parameters", quantities(m.parameters)},
                       {"discretes", quantities(m.discretes)},
                       {"guards", guards},
@@ -95,11 +131,12 @@ int list_models(bool as_json) {
     if (as_json)
       all.push_back(json::object{{"model", m.name},
                                  {"title", m.title},
+                                 {"equations", equations_name(m.equations)},
                                  {"states", json::count(m.states.size())},
                                  {"guards", json::count(m.guards.size())},
                                  {"instants", json::count(m.instants.size())}});
     else
-      fmt::print("{:<26} {} ({}, {}{})\n", m.name, m.title, counted(m.states.size(), "state"),
+      fmt::print("{:<26} {} ({}{}, {}{})\n", m.name, m.title, counted(m.states.size(), "state"), special_text(m),
                  counted(m.guards.size(), "guard"),
                  m.instants.empty() ? "" : ", " + counted(m.instants.size(), "instant"));
   }
@@ -113,8 +150,8 @@ int describe(const std::string& name, bool as_json) {
     fmt::print("{}\n", json::text(describe_json(m)));
     return exit_ok;
   }
-  fmt::print("{}: {}\n  source: {}\n  file:   {}\n  t:      {:g} .. {:g}\n", m.name, m.title, m.source,
-             m.header.string(), m.t_begin, m.t_end);
+  fmt::print("{}: {}\n  source: {}\n  file:   {}\n  t:      {:g} .. {:g}\n  form:   {}\n", m.name, m.title, m.source,
+             m.header.string(), m.t_begin, m.t_end, equations_text(m));
   print_quantities("states (initial value, unit, meaning)", m.states, true);
   print_quantities("parameters (default, unit, meaning)", m.parameters, true);
   print_quantities("discrete variables (initial value, unit, meaning)", m.discretes, true);
@@ -155,6 +192,11 @@ std::string bytes(std::int64_t n) {
   return fmt::format("{:.{}f} {}", x, i == 0 ? 0 : 1, units[i]);
 }
 
+/// "dp5", or "auto (dp5, rodas5p where stiff)".
+std::string method_text(const plan& p) {
+  return p.stiff_method.empty() ? p.method : fmt::format("auto ({}, {} where stiff)", p.method, p.stiff_method);
+}
+
 int check(const run_arguments& a) {
   const plan p = plan_of(a);
   const auto b = make_backend(p);
@@ -163,7 +205,7 @@ int check(const run_arguments& a) {
     for (const auto& g : p.model.guards) guards.push_back(g.name);
     for (const auto& i : p.model.instants) instants.push_back(i.name);
     fmt::print("{}\n", json::text(json::object{{"model", p.model.name},
-                                               {"method", p.method},
+                                               {"method", method_name(p)},
                                                {"instances", p.count},
                                                {"t", json::array{p.t_begin, p.t_end}},
                                                {"guards", guards},
@@ -178,7 +220,7 @@ int check(const run_arguments& a) {
   }
   fmt::print("model      {} ({}, {}, {})\n", p.model.name, counted(p.model.states.size(), "state"),
              counted(p.model.parameters.size(), "parameter"), counted(p.model.outputs.size(), "output"));
-  fmt::print("method     {}, {}\n", p.method,
+  fmt::print("method     {}, {}\n", method_text(p),
              p.fixed_step > 0 ? fmt::format("fixed step {:g}", p.fixed_step)
                               : fmt::format("{} controller, {} norm, rtol {:g}", p.controller, p.norm, p.rtol));
   fmt::print("t          {:g} .. {:g}{}\n", p.t_begin, p.t_end, p.backward ? ", backward" : "");
@@ -213,12 +255,13 @@ json::object summary_json(const plan& p, const backend& b, const run_summary& s,
   };
   return json::object{
       {"model", p.model.name},
-      {"method", p.method},
+      {"method", method_name(p)},
       {"instances", p.count},
       {"status", named(s.counts.by_status)},
       {"ok", s.counts.ok()},
       {"rescued", s.counts.rescued()},
       {"rescued_from", named(s.counts.by_rescue)},
+      {"switched", s.counts.switched},
       {"failed", s.counts.failed()},
       {"not_finished", s.counts.not_finished()},
       {"steps", s.counts.steps},
@@ -231,6 +274,7 @@ json::object summary_json(const plan& p, const backend& b, const run_summary& s,
       {"undetermined", s.counts.undetermined},
       {"wall_seconds", s.wall_seconds},
       {"compile_seconds", b.compile_seconds()},
+      {"stiff_compile_seconds", s.stiff_compile_seconds},
       {"rescue_compile_seconds", s.rescue_compile_seconds},
       {"instances_per_second", s.wall_seconds > 0 ? static_cast<double>(p.count) / s.wall_seconds : 0.0},
       {"lane_use",
@@ -245,6 +289,8 @@ void print_summary(const plan& p, const backend& b, const run_summary& s) {
   fmt::print("{} {} in {:.2f} s: {:.4g} instances/s, {:.4g} trial steps/s\n", p.count, p.model.name, s.wall_seconds,
              n / s.wall_seconds, static_cast<double>(s.counts.steps + s.counts.rejected) / s.wall_seconds);
   fmt::print("  on {}\n", b.device());
+  if (s.stiff_compile_seconds > 0)
+    fmt::print("  {:.2f} s of it compiling {}\n", s.stiff_compile_seconds, p.stiff_method);
   if (s.rescue_compile_seconds > 0) fmt::print("  {:.2f} s of it compiling rescue\n", s.rescue_compile_seconds);
   for (const auto& row : status_table) {
     const auto some = s.counts.by_status[static_cast<std::size_t>(row.id)];
@@ -255,6 +301,8 @@ void print_summary(const plan& p, const backend& b, const run_summary& s) {
   for (const auto& row : status_table)
     if (const auto some = s.counts.by_rescue[static_cast<std::size_t>(row.id)]; some > 0)
       fmt::print("  {:<16} {:>12}   of these; lanes gave up: {}\n", "(rescued)", some, row.name);
+  if (s.counts.switched > 0)
+    fmt::print("  {:<16} {:>12}   of these; went over to {}\n", "(stiff)", s.counts.switched, p.stiff_method);
   fmt::print("  per instance: {:.1f} steps, {:.1f} rejected, {:.1f} right-hand sides, {:.2f} events\n",
              static_cast<double>(s.counts.steps) / n, static_cast<double>(s.counts.rejected) / n,
              static_cast<double>(s.counts.evaluations) / n, static_cast<double>(s.counts.events) / n);

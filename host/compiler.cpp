@@ -194,7 +194,7 @@ std::string text_or_none(const char* text) { return text ? text : ""; }
 std::vector<quantity> quantities(const abi::quantity* list, int count) {
   std::vector<quantity> r;
   for (int i = 0; i < count; ++i)
-    r.push_back({list[i].name, list[i].value, text_or_none(list[i].unit), text_or_none(list[i].about)});
+    r.push_back({list[i].name, list[i].value, text_or_none(list[i].unit), text_or_none(list[i].about), list[i].index});
   return r;
 }
 
@@ -245,9 +245,11 @@ model describe_model(const fs::path& header) {
                         text_or_none(d->guards[i].about), d->guards[i].slides != 0});
   for (int i = 0; i < d->instant_count; ++i)
     m.instants.push_back({d->instants[i].name, text_or_none(d->instants[i].about)});
-  m.t_begin    = d->t_begin;
-  m.t_end      = d->t_end;
-  m.arithmetic = d->arithmetic != 0;
+  m.t_begin       = d->t_begin;
+  m.t_end         = d->t_end;
+  m.equations     = static_cast<abi::equations>(d->equations);
+  m.singular_mass = d->singular_mass != 0;
+  m.arithmetic    = d->arithmetic != 0;
   return m;
 }
 
@@ -261,9 +263,10 @@ std::string engine_text(const plan& p) {
       "using engine = saltus::engine<::{}, saltus::methods::by_name<\"{}\">, {},\n"
       "    saltus::options{{.norm = saltus::norm_kind::{}, .controller = saltus::controller_kind::{}, "
       ".detect = saltus::detection::{}, .fixed_steps = {}, .samples = {}, .backward = {}, .guards_in_error = {}, "
-      ".inject = {}}}{}>;\n",
+      ".inject = {}{}}}{}>;\n",
       p.model.name, p.method, p.precision, p.norm, p.controller, p.detection, p.fixed_step > 0, p.sample_count > 0,
-      p.backward, p.guards_in_error, p.inject_exceptions > 0, reductions);
+      p.backward, p.guards_in_error, p.inject_exceptions > 0, p.stiff_method.empty() ? "" : ", .watch_stiffness = true",
+      reductions);
 }
 
 built build_cpu_unit(const plan& p, int lanes) {

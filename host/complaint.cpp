@@ -26,16 +26,17 @@ int line_of(const std::string& text, const std::string& word) {
   return 0;
 }
 
-/// What of a model a sentence of the contract is about: its lists, else its functions.
+/// What of a model a sentence of the contract is about: its lists, its algebraic states, its functions.
 std::vector<std::string> named_in(const std::string& sentence) {
-  static const std::regex list(R"((\w+_list)|lists (\w+)s)"),
-      function(R"((?:static void|computes|times of|has a) (\w+))");
+  static const std::regex list(R"((\w+_list)|lists (\w+)s)"), algebraic(R"(algebraic state)"),
+      function(R"((?:static void|computes|times of|has a|and a) (\w+))");
   std::vector<std::string> words;
   const auto               add = [&](const std::regex& form, const auto& spelt) {
     for (std::sregex_iterator it(sentence.begin(), sentence.end(), form), end; it != end; ++it)
       words.push_back(spelt(*it));
   };
   add(list, [](const std::smatch& m) { return m[1].matched ? m[1].str() : m[2].str() + "_list"; });
+  add(algebraic, [](const std::smatch&) { return "algebraic"; });
   add(function, [](const std::smatch& m) { return "void " + m[1].str(); });
   return words;
 }
@@ -84,9 +85,11 @@ std::optional<std::string> first_complaint(const std::string& log, const fs::pat
       return fmt::format("{}: {}", place_of(header, named_in(of[1])), of[1].str());
     if (file == source && std::stoi(m[2]) == line_after_model)
       return fmt::format("{}: a brace that is opened here or below is never closed", place_of(header, {}));
-    // The mistake that everyone makes once.
+    // The mistakes that everyone makes once.
     if (text.find("mask") != text.npos && text.find("'bool'") != text.npos)
       text = "a condition on values is select(condition, a, b) here, as it is asked for several instances at once";
+    if (text.find("constants<") != text.npos)
+      text = "a mass matrix that depends on time or states says so: static constexpr bool mass_varies = true";
     const std::string found = fmt::format("{}:{}:{}: {}", file.string(), m[2].str(), m[3].str(), text);
     if (mine) return found;
     if (!elsewhere) elsewhere = file == source ? fmt::format("{}: {}", header.string(), text) : found;

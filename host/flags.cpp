@@ -18,8 +18,8 @@ const std::vector<std::string_view> top_keys = {"model",       "method",     "t"
                                                 "step",        "controller", "norm",       "precision",
                                                 "max_steps",   "max_events", "detection",  "guards_in_error",
                                                 "concurrency", "zeno",       "rescue",     "inject_exceptions",
-                                                "parameters",  "initial",    "sweep",      "sample",
-                                                "output",      "run"};
+                                                "consistency", "parameters", "initial",    "sweep",
+                                                "sample",      "output",     "run"};
 
 namespace {
 

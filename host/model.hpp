@@ -1,6 +1,7 @@
 // A model as the host knows it: names, units, defaults. Read from its compiled description, never from its source text.
 #pragma once
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@ struct quantity {
   double      value = 0;  ///< default; states: initial value; unused for outputs
   std::string unit;
   std::string about;
+  int         index = 0;  ///< of a state: 0 differential; 1, 2: algebraic, fixed by a constraint of that index
 };
 
 struct guard {
@@ -40,8 +42,25 @@ struct model {
   std::vector<guard>    guards;
   std::vector<instant>  instants;
   double                t_begin = 0, t_end = 1;  ///< its own default span
-  bool                  arithmetic = false;
+  abi::equations        equations     = abi::plain;
+  bool                  singular_mass = false;  ///< a singular mass matrix, but no state by itself is algebraic
+  bool                  arithmetic    = false;
 };
+
+/// The highest index of its states; 0: none is algebraic.
+inline int highest_index(const model& m) {
+  int highest = 0;
+  for (const quantity& state : m.states) highest = std::max(highest, state.index);
+  return highest;
+}
+
+/// Are there equations that states must meet at every instant, or may there be?
+inline bool has_constraints(const model& m) {
+  return highest_index(m) > 0 || m.singular_mass || m.equations == abi::implicit;
+}
+
+/// Is it known which equations these are, so that their residuals are?
+inline bool has_residuals(const model& m) { return highest_index(m) > 0; }
 
 /// What the event log calls its events, by their numbers: guards, instants, and the end of sliding along each guard that
 /// may slide.

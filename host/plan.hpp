@@ -68,19 +68,21 @@ struct plan {
   host::model model;
 
   // how one instance is integrated
-  std::string         method     = "dp5";
+  std::string         method = "dp5";
+  std::string         stiff_method;  ///< method = "auto": what carries on where `method` finds it stiff; empty: nothing
   std::string         controller = "pi";      ///< elementary, pi, h211b
   std::string         norm       = "rms";     ///< rms, max, compere
   std::string         precision  = "double";  ///< double, float
   double              rtol       = 1e-6;
   std::vector<double> atol;  ///< one per state
-  double              event_tol  = 0;
-  double              first_step = 0;  ///< 0: automatic
-  double              max_step   = std::numeric_limits<double>::infinity();
-  double              fixed_step = 0;  ///< > 0: constant step
-  std::int64_t        max_steps  = 1'000'000;
-  std::int64_t        max_events = 10'000;
-  bool                backward   = false;  ///< every instance has t_begin > t_end rather than t_begin < t_end
+  double              event_tol   = 0;
+  double              first_step  = 0;  ///< 0: automatic
+  double              max_step    = std::numeric_limits<double>::infinity();
+  double              fixed_step  = 0;  ///< > 0: constant step
+  std::int64_t        max_steps   = 1'000'000;
+  std::int64_t        max_events  = 10'000;
+  bool                backward    = false;           ///< every instance has t_begin > t_end rather than t_begin < t_end
+  abi::consistency    consistency = abi::algebraic;  ///< how a model with constraints is given a consistent start
 
   // its events
   std::string detection         = "hermite";  ///< hermite, certified
@@ -118,5 +120,8 @@ struct plan {
 
   std::string text;  ///< the spec as run (TOML, flags merged in): goes into the file's provenance
 };
+
+/// The method as the spec calls it.
+inline std::string method_name(const plan& p) { return p.stiff_method.empty() ? p.method : "auto"; }
 
 }  // namespace saltus::host

@@ -16,8 +16,14 @@ namespace saltus::host {
 
 namespace {
 
-/// The plan of a run as rescue follows it: a digit more, in double precision.
-plan surer(plan p) {
+/// Instances that are handed over together, per lane: lanes stay full until the last of them.
+constexpr std::size_t handed_over_per_lane = 32;
+
+/// The plan of a run as its successor follows it: by the implicit method if there are two; for rescue a digit more, in
+/// double precision.
+plan followed(plan p, successor::duty what) {
+  if (!p.stiff_method.empty()) p.method = p.stiff_method;
+  if (what == successor::duty::hand_over) return p;
   constexpr double least_rtol = 1e-14;
   p.precision                 = "double";
   p.inject_exceptions         = 0;
@@ -26,28 +32,54 @@ plan surer(plan p) {
   return p;
 }
 
-/// The instances that lanes gave up: each gets its exception, and counts as interrupted until it has another verdict.
-std::vector<long long> take_over(chunk_data& chunk) {
+/// Where instances report while they are carried on, by one call of the unit.
+struct reports {
+  event_log                log;
+  exception_list           exceptions;
+  const abi::unit&         unit;
+  const std::atomic<bool>& stop;
+
+  abi::sink sink() {
+    return {this,
+            [](void* c, long long slot, double t, int guard, const double* before, const double* after) {
+              static_cast<reports*>(c)->log.append(slot, t, guard, before, after);
+            },
+            [](void* c, long long slot, const abi::snapshot* last) {
+              auto& to = *static_cast<reports*>(c);
+              to.exceptions.append(slot, *last, to.unit);
+            },
+            [](void* c, long long) { return static_cast<reports*>(c)->stop ? 0 : 1; }};
+  }
+};
+
+}  // namespace
+
+successor::successor(const plan& p, duty what)
+    : duty_(what),
+      plan_(followed(p, what)),
+      settings_(settings_of(plan_)),
+      lanes_(what == duty::rescue ? 1 : lanes_of(p)) {
+  settings_.surer = what == duty::rescue ? 1 : 0;
+}
+
+std::vector<long long> successor::take_over(chunk_data& chunk) const {
   std::vector<long long> slots;
   for (std::size_t i = 0; i < chunk.status.size(); ++i) {
-    if (!rescuable(static_cast<status>(chunk.status[i]))) continue;
+    const auto why = static_cast<status>(chunk.status[i]);
+    if (duty_ == duty::rescue ? !rescuable(why) : why != status::stiff) continue;
     slots.push_back(static_cast<long long>(i));
-    chunk.exception[i] = chunk.status[i];
-    chunk.status[i]    = static_cast<unsigned char>(status::interrupted);
+    if (duty_ == duty::rescue) chunk.exception[i] = chunk.status[i];
+    chunk.status[i] = static_cast<unsigned char>(status::interrupted);
   }
   return slots;
 }
 
-}  // namespace
-
-rescuer::rescuer(const plan& p) : plan_(surer(p)), settings_(settings_of(plan_)) { settings_.surer = 1; }
-
-bool rescuer::is_ready(const std::atomic<bool>& stop) {
+bool successor::is_ready(const std::atomic<bool>& stop) {
   const std::lock_guard lock(compiling_);
   if (unit_) return true;
   if (stop) return false;
   try {
-    built_ = build_cpu_unit(plan_, 1);
+    built_ = build_cpu_unit(plan_, lanes_);
     unit_  = static_cast<const abi::unit*>(built_.code->symbol("saltus_unit"));
     return true;
   } catch (const error& e) {
@@ -57,12 +89,12 @@ bool rescuer::is_ready(const std::atomic<bool>& stop) {
   }
 }
 
-std::vector<abi::snapshot> rescuer::snapshots_of(chunk_data& chunk, const std::vector<long long>& slots) {
-  const auto& from     = chunk.exceptions;
-  const auto  reals    = static_cast<std::size_t>(unit_->record_reals);
-  const auto  integers = static_cast<std::size_t>(unit_->record_integers);
+std::vector<abi::snapshot> successor::snapshots_of(chunk_data& chunk, const std::vector<long long>& slots,
+                                                   const exception_list& from) const {
+  const auto reals    = static_cast<std::size_t>(unit_->record_reals);
+  const auto integers = static_cast<std::size_t>(unit_->record_integers);
   if (from.reals.size() != from.slot.size() * reals || from.integers.size() != from.slot.size() * integers)
-    throw error(exit_failure, "internal: lanes and rescue differ about what an instance is");
+    throw error(exit_failure, "internal: two units of a run differ about what an instance is");
   std::vector<abi::snapshot> of_slot(chunk.status.size()), snapshots;
   for (std::size_t row = 0; row < from.slot.size(); ++row)
     of_slot[static_cast<std::size_t>(from.slot[row])] = {&from.reals[row * reals], &from.integers[row * integers]};
@@ -77,33 +109,43 @@ std::vector<abi::snapshot> rescuer::snapshots_of(chunk_data& chunk, const std::v
   return snapshots;
 }
 
-void rescuer::rescue(chunk_data& chunk, const std::atomic<bool>& stop) {
+void successor::note_times(chunk_data& chunk, const std::vector<long long>& slots,
+                           const std::vector<abi::snapshot>& snapshots) const {
+  for (std::size_t k = 0; k < slots.size(); ++k) {
+    const auto    slot   = static_cast<std::size_t>(slots[k]);
+    const double* t      = snapshots[k].reals;  // the first number of a record: forward, whichever way the run goes
+    chunk.switched[slot] = t == nullptr ? chunk.t_begin[slot] : plan_.backward ? -*t : *t;
+  }
+}
+
+void successor::carry_on(chunk_data& chunk, const std::atomic<bool>& stop) {
   const std::vector<long long> slots = take_over(chunk);
   if (slots.empty() || stop || !is_ready(stop)) return;
-  const auto         snapshots = snapshots_of(chunk, slots);
-  const abi::batch   batch     = chunk.batch();
-  const abi::results results   = chunk.results();
-  std::mutex         log_mutex;
-  const auto         carry_on = [&](const tbb::blocked_range<std::size_t>& some) {
-    struct context {
-      event_log                log;
-      const std::atomic<bool>& stop;
-    } here{{}, stop};
+  std::vector<bool> taken(chunk.status.size(), false);
+  for (const long long slot : slots) taken[static_cast<std::size_t>(slot)] = true;
+  const exception_list from      = chunk.exceptions.take(taken);
+  const auto           snapshots = snapshots_of(chunk, slots, from);
+  if (duty_ == duty::hand_over) note_times(chunk, slots, snapshots);
+
+  const abi::batch   batch   = chunk.batch();
+  const abi::results results = chunk.results();
+  std::mutex         reporting;
+  const auto         some_of_them = [&](const tbb::blocked_range<std::size_t>& some) {
+    reports here{{}, {}, *unit_, stop};
     here.log.state_count = chunk.log.state_count;
-    const abi::sink sink{&here,
-                         [](void* c, long long slot, double t, int guard, const double* before, const double* after) {
-                           static_cast<context*>(c)->log.append(slot, t, guard, before, after);
-                         },
-                         [](void*, long long, const abi::snapshot*) {},  // nobody else can help
-                         [](void* c, long long) { return static_cast<context*>(c)->stop ? 0 : 1; }};
+    const abi::sink sink = here.sink();
     abi::usage      used{};
     unit_->resume(&settings_, &batch, &results, &sink, &used, static_cast<long long>(some.size()),
                           &snapshots[some.begin()]);
-    const std::lock_guard lock(log_mutex);
+    const std::lock_guard lock(reporting);
     chunk.log.append(here.log);
+    chunk.exceptions.append(here.exceptions);
   };
+  const std::size_t together =
+      duty_ == duty::rescue ? 1 : handed_over_per_lane * static_cast<std::size_t>(unit_->lanes);
   // Isolated: a thread that waits here for others helps with this chunk, and begins no other.
-  tbb::this_task_arena::isolate([&] { tbb::parallel_for(tbb::blocked_range<std::size_t>(0, slots.size()), carry_on); });
+  tbb::this_task_arena::isolate(
+      [&] { tbb::parallel_for(tbb::blocked_range<std::size_t>(0, slots.size(), together), some_of_them); });
 }
 
 }  // namespace saltus::host

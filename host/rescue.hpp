@@ -1,5 +1,7 @@
-// What lanes cannot settle - events that they cannot order, a step at its floor, a NaN - is carried on here: from the last
-// accepted point, one instance at a time, by slower and surer means.
+// What one unit leaves, another carries on from the last accepted point. There are two occasions: with method = "auto" the
+// instances that have become too stiff for the explicit method are handed over to the implicit one; and what lanes cannot
+// settle - events that they cannot order, a step at its floor, a NaN - is rescued, one instance at a time, by slower and
+// surer means.
 #pragma once
 
 #include <atomic>
@@ -13,27 +15,38 @@
 
 namespace saltus::host {
 
-class rescuer {
+class successor {
  public:
-  explicit rescuer(const plan& p);
+  enum class duty { hand_over, rescue };
 
-  /// Carries on with every instance of the chunk that gave up with a rescuable status, and notes that status as its
-  /// exception. Those with a snapshot go on from there; those without one, for which a device had no room, begin afresh.
-  /// Setting `stop` ends it early: instances under way have status `interrupted`. Any thread; compiles its unit when it is
-  /// first needed. Throws `error`.
-  void rescue(chunk_data& chunk, const std::atomic<bool>& stop);
+  successor(const plan& p, duty what);
 
-  /// Seconds spent compiling, once all is rescued.
+  /// Carries on with every instance of the chunk that has left with a status of this duty: `stiff`, or one that is
+  /// rescuable. Notes when it went over, or that status as its exception. Those with a snapshot go on from there; those
+  /// without one, for which a device had no room, begin afresh. What cannot go on here either has its row among the
+  /// chunk's exceptions. Setting `stop` ends it early: instances under way have status `interrupted`. Any thread; compiles
+  /// its unit when it is first needed. Throws `error`.
+  void carry_on(chunk_data& chunk, const std::atomic<bool>& stop);
+
+  /// Seconds spent compiling, once all chunks are done.
   double compile_seconds() const { return built_.seconds; }
 
  private:
+  /// The instances that it takes over; each counts as interrupted until it has another verdict.
+  std::vector<long long> take_over(chunk_data& chunk) const;
   /// Compiles the unit if that has not been done; false if Ctrl-C came first.
   bool is_ready(const std::atomic<bool>& stop);
-  /// The unit's `snapshots` of the instances in `slots`, which it refers to.
-  std::vector<abi::snapshot> snapshots_of(chunk_data& chunk, const std::vector<long long>& slots);
+  /// The unit's `snapshots` of the instances in `slots`; refers to these and to `from`.
+  std::vector<abi::snapshot> snapshots_of(chunk_data& chunk, const std::vector<long long>& slots,
+                                          const exception_list& from) const;
+  /// Notes in the chunk when each of `slots` went over.
+  void note_times(chunk_data& chunk, const std::vector<long long>& slots,
+                  const std::vector<abi::snapshot>& snapshots) const;
 
+  duty             duty_;
   plan             plan_;
   abi::settings    settings_;
+  int              lanes_;
   std::mutex       compiling_;
   built            built_{};
   const abi::unit* unit_ = nullptr;

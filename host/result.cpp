@@ -78,6 +78,30 @@ void exception_list::append(long long s, const abi::snapshot& last, const abi::u
   integers.insert(integers.end(), last.integers, last.integers + from.record_integers);
 }
 
+void exception_list::append(const exception_list& more) {
+  const auto add = [](auto& to, const auto& from) { to.insert(to.end(), from.begin(), from.end()); };
+  add(slot, more.slot);
+  add(reals, more.reals);
+  add(integers, more.integers);
+}
+
+exception_list exception_list::take(const std::vector<bool>& which) {
+  exception_list    taken, kept;
+  const std::size_t rows = slot.size();
+  for (std::size_t row = 0; row < rows; ++row) {
+    exception_list& to   = which[static_cast<std::size_t>(slot[row])] ? taken : kept;
+    const auto      copy = [&](auto& column, const auto& from) {
+      const std::size_t width = from.size() / rows;
+      column.insert(column.end(), from.data() + row * width, from.data() + (row + 1) * width);
+    };
+    to.slot.push_back(slot[row]);
+    copy(to.reals, reals);
+    copy(to.integers, integers);
+  }
+  *this = std::move(kept);
+  return taken;
+}
+
 void exception_list::clear() {
   slot.clear();
   reals.clear();
@@ -101,6 +125,10 @@ void chunk_data::reset(const plan& p, std::int64_t first, std::int64_t instances
   all(status, 1, static_cast<unsigned char>(saltus::status::not_run));
   all(exception, 1, static_cast<unsigned char>(0));
   for (auto* counter : counters()) all(*counter, 1, 0);
+  no_residual_ = has_residuals(m) ? nan : 0.0;
+  all(residual, 1, no_residual_);
+  all(residual_of, 1, -1);
+  all(switched, 1, nan);
   all(samples, (m.states.size() + m.outputs.size()) * static_cast<std::size_t>(p.sample_count), nan);
   all(reductions, p.reductions.size(), nan);
   log.clear();
@@ -120,6 +148,8 @@ void chunk_data::forget(const std::vector<long long>& slots) {
     for (auto* numbers : {&final_state, &final_output, &final_discrete, &t_final, &reductions})
       preset(*numbers, slot, nan);
     for (auto* counter : counters()) preset(*counter, slot, 0);
+    preset(residual, slot, no_residual_);
+    preset(residual_of, slot, -1);
     preset(samples, slot, nan, times);
     dropped[slot] = true;
   }
@@ -131,9 +161,10 @@ abi::batch chunk_data::batch() const {
 }
 
 abi::results chunk_data::results() {
-  return {final_state.data(), final_output.data(), final_discrete.data(), t_final.data(), status.data(),
-          steps.data(),       rejected.data(),     evaluations.data(),    events.data(),  corrections.data(),
-          misordered.data(),  phantoms.data(),     undetermined.data(),   samples.data(), reductions.data()};
+  return {final_state.data(), final_output.data(), final_discrete.data(), t_final.data(),  status.data(),
+          steps.data(),       rejected.data(),     evaluations.data(),    events.data(),   corrections.data(),
+          misordered.data(),  phantoms.data(),     undetermined.data(),   residual.data(), residual_of.data(),
+          samples.data(),     reductions.data()};
 }
 
 void tally::add(const chunk_data& chunk) {
@@ -150,6 +181,7 @@ void tally::add(const chunk_data& chunk) {
   misordered += sum(chunk.misordered);
   phantoms += sum(chunk.phantoms);
   undetermined += sum(chunk.undetermined);
+  switched += std::count_if(chunk.switched.begin(), chunk.switched.end(), [](double t) { return t == t; });
 }
 
 namespace {
@@ -221,6 +253,10 @@ class field_list {
     inputs();
     finals();
     counters();
+    if (has_residuals(m_)) residuals();
+    if (!p.stiff_method.empty())
+      add("switched", "switched", "", "time at which the instance went over to " + p.stiff_method, shape::instance,
+          NC_DOUBLE, column(&chunk_data::switched));
     reductions();
     if (p.sample_count > 0) samples();
     if (p.log_events) events();
@@ -239,6 +275,7 @@ class field_list {
                        .type    = type,
                        .fixed   = {},
                        .flags   = {},
+                       .unset   = 0,
                        .numbers = numbers});
     return fields_.back();
   }
@@ -287,6 +324,7 @@ class field_list {
     field& status =
         add("status", "status", "1", "how the instance ended", shape::instance, NC_UBYTE, column(&chunk_data::status));
     for (const status_row& row : status_table) status.flags.emplace_back(static_cast<int>(row.id), row.name);
+    status.unset     = static_cast<long long>(saltus::status::not_run);
     field& exception = add("exception", "exception", "1", "what lanes gave up with before the instance was rescued",
                            shape::instance, NC_UBYTE, column(&chunk_data::exception));
     exception.flags  = {{0, "none"}};
@@ -304,6 +342,16 @@ class field_list {
     counter("misordered_events", "roots that proved not to be the first (case II of Compere)", &chunk_data::misordered);
     counter("phantom_events", "roots that proved not to exist (case III of Compere)", &chunk_data::phantoms);
     counter("undetermined", "places at which a certified search could not exclude a root", &chunk_data::undetermined);
+  }
+
+  void residuals() {
+    add("residual", "residual", "", "largest residual of a constraint after an accepted step", shape::instance,
+        NC_DOUBLE, column(&chunk_data::residual));
+    field& of = add("residual_of", "residual", "1", "state to whose equation that residual belongs", shape::instance,
+                    NC_INT64, column(&chunk_data::residual_of));
+    of.unset  = -1;
+    of.flags  = {{-1, "none"}};
+    for (const quantity& state : m_.states) of.flags.emplace_back(static_cast<int>(of.flags.size()) - 1, state.name);
   }
 
   void reductions() {
@@ -403,10 +451,10 @@ std::size_t size_of(int type) { return type == NC_UBYTE ? 1 : type == NC_INT ? 4
 
 const std::vector<std::string>& reserved_names() {
   static const std::vector<std::string> names = {
-      "instance",          "time",           "event",          "sample_time",    "t_begin",   "t_end",
-      "t_final",           "status",         "steps",          "rejected",       "n_events",  "rhs_evaluations",
-      "event_time",        "event_guard",    "event_instance", "event_row_size", "exception", "location_steps",
-      "misordered_events", "phantom_events", "undetermined"};
+      "instance",          "time",           "event",          "sample_time",    "t_begin",     "t_end",
+      "t_final",           "status",         "steps",          "rejected",       "n_events",    "rhs_evaluations",
+      "event_time",        "event_guard",    "event_instance", "event_row_size", "exception",   "location_steps",
+      "misordered_events", "phantom_events", "undetermined",   "residual",       "residual_of", "switched"};
   return names;
 }
 
@@ -538,10 +586,8 @@ void result_writer::define(field& f) {
   } else {
     // Counters and status need a fill value too, but no attribute _FillValue: readers would take the number for missing
     // (and xarray would turn the integers into floating-point numbers).
-    const bool          is_status = f.role == "status";
-    const unsigned char not_run   = static_cast<unsigned char>(status::not_run);
-    const long long     zero      = 0;
-    must(nc_def_var_fill(file_, f.id, NC_FILL, is_status ? static_cast<const void*>(&not_run) : &zero));
+    const auto byte = static_cast<unsigned char>(f.unset);
+    must(nc_def_var_fill(file_, f.id, NC_FILL, f.type == NC_UBYTE ? static_cast<const void*>(&byte) : &f.unset));
     must(nc_del_att(file_, f.id, "_FillValue"));
   }
 }
@@ -554,7 +600,8 @@ void result_writer::describe(const provenance& origin) {
   attribute("model_source", plan_.model.source);
   attribute("model_file", plan_.model.header.string());
   attribute("model_hash", origin.model_hash);
-  attribute("method", plan_.method);
+  attribute("method", method_name(plan_));
+  if (!plan_.stiff_method.empty()) attribute("stiff_method", plan_.stiff_method);
   attribute("spec", plan_.text);
   const unsigned long long seed = plan_.seed;
   must(nc_put_att_ulonglong(file_, NC_GLOBAL, "seed", NC_UINT64, 1, &seed));

@@ -4,6 +4,8 @@
 //     per instance <parameter> initial_<state> t_begin t_end            what was varied; what was fixed is a scalar
 //                  final_<state> final_<output> final_<discrete> t_final status exception
 //                  steps rejected rhs_evaluations n_events location_steps misordered_events phantom_events undetermined
+//                  residual residual_of                                  of a model with algebraic states
+//                  switched                                              with method = "auto"
 //                  max(<state>) ...
 //     samples      <state>(instance, time) <output>(instance, time), time(time) or sample_time(instance, time)
 //     events       event_row_size(instance): rows of the log per instance, in the order of the instances (CF contiguous
@@ -50,7 +52,10 @@ struct exception_list {
   std::vector<long long> integers;  ///< [row][record_integers]
 
   void append(long long slot, const abi::snapshot& last, const abi::unit& from);
-  void clear();
+  void append(const exception_list& more);
+  /// Removes the rows of some instances, [slot], and returns them.
+  exception_list take(const std::vector<bool>& which);
+  void           clear();
 };
 
 /// One chunk of instances as columns: what the sampler fills in, and what comes of it.
@@ -63,12 +68,15 @@ struct chunk_data : columns {
   std::vector<unsigned char> status;     ///< saltus::status
   std::vector<unsigned char> exception;  ///< saltus::status that the lanes gave up with and rescue took over; 0: none
   std::vector<long long>     steps, rejected, evaluations, events, corrections, misordered, phantoms, undetermined;
+  std::vector<double>        residual;     ///< the largest of a constraint; 0 without algebraic states
+  std::vector<long long>     residual_of;  ///< the number of the state to whose equation it belongs; -1: none
+  std::vector<double>        switched;    ///< time at which the instance went over to the stiff method; NaN: it did not
   std::vector<double>        samples;     ///< [state + output][count][sample]
   std::vector<double>        reductions;  ///< [reduction][count]
   event_log                  log;
   exception_list             exceptions;
 
-  /// All columns of counters, in the order above.
+  /// The columns of counters, in the order above.
   std::array<std::vector<long long>*, 8> counters() {
     return {&steps, &rejected, &evaluations, &events, &corrections, &misordered, &phantoms, &undetermined};
   }
@@ -77,12 +85,15 @@ struct chunk_data : columns {
   chunk_data(const plan& p, std::int64_t first, std::int64_t instances) { reset(p, first, instances); }
   /// Makes room for `instances` instances, the first of them with id `first`, and presets every number.
   void reset(const plan& p, std::int64_t first, std::int64_t instances);
-  /// Presets the results of some instances again, but for their status and exception.
+  /// Presets the results of some instances again, but for their status, exception and `switched`.
   void forget(const std::vector<long long>& slots);
 
   /// Pointers into this object, as a compiled unit takes them; valid until the next `reset`.
   abi::batch   batch() const;
   abi::results results();
+
+ private:
+  double no_residual_ = 0;  ///< what `residual` is preset to
 };
 
 /// How many instances ended how, and what they cost in all. Of N instances, ok + rescued + failed + not_finished = N.
@@ -91,6 +102,7 @@ struct tally {
   std::array<std::int64_t, status_count> by_rescue = {};  ///< of those that ended well by rescue: after which exception
   std::int64_t                           steps = 0, rejected = 0, evaluations = 0, events = 0;
   std::int64_t                           corrections = 0, misordered = 0, phantoms = 0, undetermined = 0;
+  std::int64_t                           switched = 0;  ///< instances that went over to the stiff method
 
   void         add(const chunk_data& chunk);
   std::int64_t ok() const;  ///< without those that were rescued
@@ -141,6 +153,7 @@ struct field {
   int                                      type  = 0;  ///< NetCDF external type, the same as in memory
   std::vector<double>                      fixed;      ///< the numbers of a scalar or of `time(time)`
   std::vector<std::pair<int, std::string>> flags;      ///< values and their meanings
+  long long                                unset = 0;  ///< of integers: what an instance that is never written has
   /// The numbers of one chunk, for all other shapes.
   std::function<const void*(const chunk_data&, const derived_columns&)> numbers = {};
   int                                                                   id      = -1;  ///< NetCDF variable

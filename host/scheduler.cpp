@@ -67,12 +67,12 @@ run_summary run_ensemble(const plan& p, backend& where, const std::function<void
   const std::int64_t        size  = where.chunk_size();
   const int                 width = where.concurrency();
   const sampler             values(p);
-  rescuer                   rescuer(p);
+  successor                 stiff(p, successor::duty::hand_over), rescuer(p, successor::duty::rescue);
   chunk_pool                pool;
   run_summary               summary;
   std::mutex                usage_mutex;
   const int                 threads = std::max(width, threads_of(p));
-  std::counting_semaphore<> places(width);  // in the backend; further threads only rescue
+  std::counting_semaphore<> places(width);  // in the backend; further threads only carry on what it leaves
   std::int64_t              next = 0;
 
   using item          = chunk_data*;  // owned by the pipeline between its first and last stage
@@ -105,9 +105,10 @@ run_summary run_ensemble(const plan& p, backend& where, const std::function<void
     }
     return chunk.release();
   };
-  const auto rescue = [&](item raw) -> item {
+  const auto carry_on = [&](item raw) -> item {
     std::unique_ptr<chunk_data> chunk(raw);
-    if (p.rescue) rescuer.rescue(*chunk, stop);
+    if (!p.stiff_method.empty()) stiff.carry_on(*chunk, stop);
+    if (p.rescue) rescuer.carry_on(*chunk, stop);
     return chunk.release();
   };
   const auto collect = [&](item raw) {
@@ -123,7 +124,7 @@ run_summary run_ensemble(const plan& p, backend& where, const std::function<void
     tbb::parallel_pipeline(static_cast<std::size_t>(2 * width),
                            tbb::make_filter<void, item>(tbb::filter_mode::serial_in_order, hand_out) &
                                tbb::make_filter<item, item>(tbb::filter_mode::parallel, integrate) &
-                               tbb::make_filter<item, item>(tbb::filter_mode::parallel, rescue) &
+                               tbb::make_filter<item, item>(tbb::filter_mode::parallel, carry_on) &
                                tbb::make_filter<item, void>(tbb::filter_mode::serial_in_order, collect));
   });
 
@@ -132,6 +133,7 @@ run_summary run_ensemble(const plan& p, backend& where, const std::function<void
     throw error(exit_failure, fmt::format("internal: {} ok, {} rescued, {} failed and {} not finished are not {}",
                                           n.ok(), n.rescued(), n.failed(), n.not_finished(), p.count));
   summary.interrupted            = stop;
+  summary.stiff_compile_seconds  = stiff.compile_seconds();
   summary.rescue_compile_seconds = rescuer.compile_seconds();
   summary.wall_seconds           = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return summary;

@@ -1,5 +1,5 @@
-// From a plan to results: chunks of instances go through sampler, backend, rescue and writer as a pipeline. At most a few
-// chunks are in memory at once, so the number of instances is bounded by the disk.
+// From a plan to results: chunks of instances go through sampler, backend, successors (rescue.hpp) and writer as a
+// pipeline. At most a few chunks are in memory at once, so the number of instances is bounded by the disk.
 #pragma once
 
 #include <atomic>
@@ -13,15 +13,16 @@ namespace saltus::host {
 struct run_summary {
   tally      counts;
   abi::usage usage{};
-  double     wall_seconds           = 0;  ///< of integration, without compilation but for that of rescue
-  double     rescue_compile_seconds = 0;  ///< part of it; 0 if it was not needed or came from the cache
+  double     wall_seconds           = 0;  ///< of integration, without compilation but for that of successors
+  double     stiff_compile_seconds  = 0;  ///< part of it, for the stiff method of auto; 0: not needed, or in the cache
+  double     rescue_compile_seconds = 0;  ///< part of it, for rescue; likewise
   bool       interrupted            = false;
 };
 
 /// Runs every instance of the plan. `write` receives the chunks in the order of their ids, one at a time (from some
-/// thread); `progress` is told of instances that have ended; setting `stop` ends the run early, the instances that did not
-/// get to run having status not_run. Rescue runs beside the backend, on other threads of the host if there are any. Asserts
-/// that every instance is ok, rescued, failed or not finished.
+/// thread); `progress` is told of instances that have ended; setting `stop` ends the run early, the instances that did
+/// not get to run having status not_run. Successors run beside the backend, on other threads of the host if there are
+/// any. Asserts that every instance is ok, rescued, failed or not finished.
 run_summary run_ensemble(const plan& p, backend& where, const std::function<void(const chunk_data&)>& write,
                          const std::function<void(std::int64_t)>& progress, const std::atomic<bool>& stop);
 

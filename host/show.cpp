@@ -209,17 +209,30 @@ std::vector<long long> exceptions_of(const result_file& f, std::size_t first, st
   return v ? f.integers(*v, first, count) : std::vector<long long>(count, 0);
 }
 
+/// The state to whose equation the largest residual of an instance belongs; empty: none, or no state is algebraic.
+std::string residual_of(const result_file& f, std::size_t instance) {
+  const variable* v = f.find("residual_of");
+  if (!v) return {};
+  const auto number = f.integers(*v, instance, 1)[0];
+  const auto names  = words(f.text("flag_meanings", v->id));  // of -1, 0, 1, ...
+  return number >= 0 && static_cast<std::size_t>(number) + 1 < names.size()
+             ? names[static_cast<std::size_t>(number) + 1]
+             : std::string();
+}
+
 struct census {
   std::vector<std::int64_t> by_status = std::vector<std::int64_t>(256, 0);
   std::vector<std::int64_t> by_rescue = std::vector<std::int64_t>(256, 0);  ///< of those rescued: after which exception
   std::vector<range>        counters;  ///< in the order of the file, over the instances that were started
-  std::int64_t              started = 0;
+  std::int64_t              started  = 0;
+  std::int64_t              switched = 0;  ///< instances that went over to the stiff method
 };
 
 census take_census(const result_file& f) {
   census          c;
   const variable& status   = f.at("status");
   const auto      counters = f.with_role("counter");
+  const variable* switched = f.find("switched");
   c.counters.resize(counters.size());
   for (std::size_t first = 0; first < f.instances(); first += block) {
     const std::size_t n           = std::min(block, f.instances() - first);
@@ -232,6 +245,8 @@ census take_census(const result_file& f) {
       if (exception[i] != 0 && row_of(by[i]).group == status_group::ok)
         ++c.by_rescue[static_cast<std::size_t>(exception[i])];
     }
+    if (switched)
+      for (const double t : f.reals(*switched, {first, 0}, {n, 1})) c.switched += t == t;
     for (std::size_t j = 0; j < counters.size(); ++j) {
       const auto values = f.integers(*counters[j], first, n);
       range&     r      = c.counters[j];
@@ -276,6 +291,7 @@ void summary_as_json(const result_file& f, const census& c, std::FILE* out) {
                    {"variables", variables},
                    {"wall_time_s", f.number("wall_time_s")},
                    {"seed", std::to_string(f.seed())}};  // a string: 64 bits without sign
+  if (f.find("switched")) all.insert("switched", c.switched);
   for (const char* name :
        {"model", "title", "model_hash", "method", "created", "saltus_version", "compiler", "device", "spec"})
     all.insert(name, f.text(name));
@@ -302,6 +318,9 @@ void summary_as_text(const result_file& f, const census& c, std::FILE* out) {
     if (c.by_rescue[s] > 0)
       statuses.add({"(rescued)", std::to_string(c.by_rescue[s]), percent(c.by_rescue[s], f.instances()),
                     fmt::format("of these; lanes gave up: {}", row_of(static_cast<long long>(s)).name)});
+  if (c.switched > 0)
+    statuses.add({"(stiff)", std::to_string(c.switched), percent(c.switched, f.instances()),
+                  "of these; went over to " + f.text("stiff_method")});
   statuses.print(out);
 
   const auto counters = f.with_role("counter");
@@ -387,6 +406,11 @@ void instance_as_json(const result_file& f, std::size_t instance, std::FILE* out
                    {"instance", static_cast<std::int64_t>(instance)},
                    {"status", json::object{{"name", row.name}, {"meaning", row.meaning}, {"remedy", row.remedy}}}};
   if (const auto e = exceptions_of(f, instance, 1)[0]; e != 0) all.insert("exception", row_of(e).name);
+  if (const variable* v = f.find("switched")) all.insert("switched", f.value(*v, instance));
+  if (const variable* v = f.find("residual")) {
+    all.insert("residual", f.value(*v, instance));
+    all.insert("residual_of", residual_of(f, instance));
+  }
   for (const char* role : {"parameter", "initial", "span", "final", "counter", "reduction"}) {
     json::object values;
     for (const variable* v : f.with_role(role))
@@ -420,6 +444,11 @@ void instance_as_text(const result_file& f, std::size_t instance, std::FILE* out
   if (row.group != status_group::ok) fmt::print(out, "  remedy   {}\n", row.remedy);
   if (const auto e = exceptions_of(f, instance, 1)[0]; e != 0)
     fmt::print(out, "  rescue   took over; lanes gave up with {}: {}\n", row_of(e).name, row_of(e).meaning);
+  if (const variable* v = f.find("switched"); v && f.value(*v, instance) == f.value(*v, instance))
+    fmt::print(out, "  stiff    went over to {} at t = {}\n", f.text("stiff_method"), f.value(*v, instance));
+  if (const auto of = residual_of(f, instance); !of.empty())
+    fmt::print(out, "  residual {:.3g} in the equation of {}{}\n", f.value(f.at("residual"), instance), of,
+               row.id == status::inconsistent ? ", the worst" : ", the largest after any step");
 
   constexpr std::pair<const char*, const char*> parts[] = {{"parameter", "parameters"}, {"initial", "initial values"},
                                                            {"span", "time span"},       {"final", "at the end"},
@@ -517,12 +546,17 @@ void failed_as_json(const result_file& f, const failures& found, std::FILE* out)
     const status_row  row = row_of(found.status[k]);
     json::object      inputs;
     for (const variable* v : varied_inputs(f)) inputs.insert(v->name, f.value(*v, i));
-    list.push_back(json::object{{"instance", static_cast<std::int64_t>(i)},
-                                {"status", row.name},
-                                {"t_final", f.value(f.at("t_final"), i)},
-                                {"inputs", inputs},
-                                {"meaning", row.meaning},
-                                {"remedy", row.remedy}});
+    json::object one{{"instance", static_cast<std::int64_t>(i)},
+                     {"status", row.name},
+                     {"t_final", f.value(f.at("t_final"), i)},
+                     {"inputs", inputs},
+                     {"meaning", row.meaning},
+                     {"remedy", row.remedy}};
+    if (const variable* v = f.find("residual")) {
+      one.insert("residual", f.value(*v, i));
+      one.insert("residual_of", residual_of(f, i));
+    }
+    list.push_back(std::move(one));
   }
   print_json(
       json::object{
@@ -539,12 +573,18 @@ void failed_as_text(const result_file& f, const failures& found, std::FILE* out)
   text_table               table(0, true);
   std::vector<std::string> header = {"instance"};
   for (const variable* v : inputs) header.push_back(v->name);
+  const bool residuals = f.find("residual") != nullptr;
+  if (residuals) header.insert(header.end(), {"residual", "of"});
   header.insert(header.end(), {"t_final", "status"});
   table.add(header);
   for (std::size_t k = 0; k < found.shown.size(); ++k) {
     const std::size_t        i     = found.shown[k];
     std::vector<std::string> cells = {std::to_string(i)};
     for (const variable* v : inputs) cells.push_back(fmt::format("{}", f.value(*v, i)));
+    if (residuals) {
+      cells.push_back(fmt::format("{:.3g}", f.value(f.at("residual"), i)));
+      cells.push_back(residual_of(f, i));
+    }
     cells.push_back(fmt::format("{:.9g}", f.value(f.at("t_final"), i)));
     cells.push_back(row_of(found.status[k]).name);
     table.add(cells);

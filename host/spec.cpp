@@ -17,7 +17,7 @@
 #include "error.hpp"
 #include "field.hpp"
 #include "flags.hpp"
-#include "method/tableaus.hpp"
+#include "method/list.hpp"
 #include "sampler.hpp"
 
 namespace saltus::host {
@@ -29,13 +29,65 @@ constexpr std::int64_t most_instances = std::int64_t{1} << 40;
 constexpr std::int64_t most_samples   = 10'000'000;  // points of the time grid: a row of one instance stays in memory
 constexpr std::int64_t unlimited      = std::numeric_limits<std::int64_t>::max();
 
-/// All methods, or those without an error estimate.
-names method_names(bool fixed_step_only) {
+// method = "auto" is these two.
+constexpr const char* auto_method       = "dp5";
+constexpr const char* auto_stiff_method = "rodas5p";
+
+/// What a spec must know of a method.
+struct method_traits {
+  std::string_view name;
+  int              embedded_order;  ///< 0: no error estimate
+  bool             is_explicit, is_rosenbrock;
+  int              highest_index;  ///< of algebraic states that it can solve for
+};
+
+const std::vector<method_traits>& all_methods() {
+  static const std::vector<method_traits> list = [] {
+    std::vector<method_traits> r;
+    methods::for_each(methods::every{}, [&](auto m) {
+      bool is_rosenbrock = false;
+      if constexpr (!m.is_explicit) is_rosenbrock = m.is_rosenbrock;
+      r.push_back({m.name, m.embedded_order, m.is_explicit, is_rosenbrock, m.highest_index});
+    });
+    return r;
+  }();
+  return list;
+}
+
+/// What a model has that dy/dt = f(t, y) has not.
+const char* special_about(const model& m) {
+  constexpr const char* words[] = {"", "algebraic states", "a mass matrix", "implicit equations"};
+  return words[m.equations];
+}
+
+/// What speaks against a method for a model; empty if nothing does.
+std::string obstacle(const method_traits& method, const model& m) {
+  if (method.is_explicit && m.equations != abi::plain)
+    return fmt::format("must be an implicit method, as {} has {}", m.name, special_about(m));
+  if (method.highest_index < highest_index(m))
+    return fmt::format("must be a method for index {0}, as {1} has algebraic states of index {0}", highest_index(m),
+                       m.name);
+  if (method.is_rosenbrock && m.equations == abi::implicit)
+    return fmt::format("must not be a Rosenbrock method, as {} has {}", m.name, special_about(m));
+  return {};
+}
+
+const method_traits& method_called(std::string_view name) {
+  return *std::find_if(all_methods().begin(), all_methods().end(), [&](const auto& m) { return m.name == name; });
+}
+
+/// The methods that can solve a model.
+names methods_for(const model& m) {
   names all;
-  methods::for_each(methods::all{}, [&](auto method) {
-    if (!fixed_step_only || method.embedded_order == 0) all.push_back(method.name);
-  });
+  for (const auto& method : all_methods())
+    if (obstacle(method, m).empty()) all.push_back(method.name);
   return all;
+}
+
+/// What a model is solved with unless its spec says otherwise.
+std::string default_method(const model& m) {
+  if (m.equations == abi::plain) return "dp5";
+  return m.equations == abi::implicit || highest_index(m) > 1 ? "radau5" : "rodas5p";
 }
 
 bool contains(const names& list, std::string_view name) {
@@ -158,7 +210,7 @@ class builder {
 
  private:
   void read_integration() {
-    if (const auto e = root_.find("method")) plan_.method = e->word(method_names(false));
+    read_method();
     if (const auto e = root_.find("controller")) plan_.controller = e->word({"elementary", "pi", "h211b"});
     if (const auto e = root_.find("norm")) plan_.norm = e->word({"rms", "max", "compere"});
     if (const auto e = root_.find("precision")) plan_.precision = e->word({"double", "float"});
@@ -167,17 +219,51 @@ class builder {
     if (const auto e = root_.find("event_tol")) plan_.event_tol = e->not_negative();
     if (const auto e = root_.find("first_step")) plan_.first_step = e->not_negative();
     if (const auto e = root_.find("max_step")) plan_.max_step = e->positive();
-    if (const auto e = root_.find("step")) plan_.fixed_step = e->positive();
+    if (const auto e = root_.find("step")) {
+      plan_.fixed_step = e->positive();
+      if (!plan_.stiff_method.empty())
+        e->fail("must be left out with the method auto, which goes by the steps that the error control asks for");
+    }
     if (const auto e = root_.find("max_steps")) plan_.max_steps = e->whole(1, unlimited);
     if (const auto e = root_.find("max_events")) plan_.max_events = e->whole(1, unlimited);
-    if (contains(method_names(true), plan_.method) && plan_.fixed_step == 0)
+    if (method_called(plan_.method).embedded_order == 0 && plan_.fixed_step == 0)
       root_.find("method")->fail("has no error estimate: must come with step, the constant step size");
+    read_consistency();
     if (const auto e = root_.find("t")) {
       const auto t = e->numbers(2, "must be [begin, end]");
       if (t[0] == t[1] || !std::isfinite(t[1] - t[0]))
         e->fail("must be [begin, end] with begin < end, or begin > end to run backward");
       plan_.t_begin = t[0], plan_.t_end = t[1];
     }
+  }
+
+  void read_method() {
+    plan_.method = default_method(model_);
+    const auto e = root_.find("method");
+    if (!e) return;
+    names known;
+    for (const auto& method : all_methods()) known.push_back(method.name);
+    const bool is_auto = e->word(joined(known, {"auto"})) == "auto";
+    plan_.method       = is_auto ? auto_method : e->text();
+    plan_.stiff_method = is_auto ? auto_stiff_method : "";
+    if (const auto why = obstacle(method_called(plan_.method), model_); !why.empty())
+      e->fail(fmt::format("{}; {}", why, suggest("", methods_for(model_))));
+  }
+
+  void read_consistency() {
+    constexpr std::pair<std::string_view, abi::consistency> ways[] = {
+        {"algebraic", abi::algebraic}, {"nearest", abi::nearest}, {"given", abi::given}};
+    const auto e = root_.find("consistency");
+    if (!e) return;
+    names known;
+    for (const auto& way : ways) known.push_back(way.first);
+    const auto word = e->word(known);
+    if (!has_constraints(model_))
+      e->fail(fmt::format("must be left out, as {} has no constraints to be consistent with", model_.name));
+    if (word == "nearest" && model_.equations != abi::semi_explicit)
+      e->fail(fmt::format("must be algebraic or given, as {} has {}", model_.name, special_about(model_)));
+    plan_.consistency =
+        std::find_if(std::begin(ways), std::end(ways), [&](auto& w) { return w.first == word; })->second;
   }
 
   void read_events() {

@@ -57,6 +57,15 @@ struct description {
   int             arithmetic;      ///< 1: only + - * / sqrt and saltus' own functions: same bits on every device
 };
 
+/// Linear algebra on the host, for matrices that are too large for lanes. Matrices lie column by column, complex numbers as
+/// pairs. `rows[k]` is the row that was exchanged with row k.
+struct dense_algebra {
+  void (*factor)(int n, double* a, int* rows);
+  void (*solve)(int n, const double* a, const int* rows, double* b);
+  void (*factor_complex)(int n, double* a, int* rows);
+  void (*solve_complex)(int n, const double* a, const int* rows, double* b);
+};
+
 /// What holds for every instance of a run. Times and tolerances in the model's units.
 struct settings {
   double        rtol;
@@ -78,6 +87,7 @@ struct settings {
   double    zeno_part;  ///< accumulating events are cut short when what is left is this part of the span; 0: never
   int       surer;      ///< 1: rescue: events are located by bracketing alone, with more tries
   int       consistency;  ///< abi::consistency: how algebraic models are given a consistent start
+  const dense_algebra* algebra;  ///< null on a device
   double    inject;     ///< share of instances given an artificial exception; 0 but in tests
   long long inject_seed;
 };

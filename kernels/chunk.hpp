@@ -17,6 +17,7 @@ SALTUS_FN tolerances<E, Real> tolerances_from(const abi::settings& s) {
   tol.concurrency_value = Real(s.concurrency_value);
   tol.zeno_part         = Real(s.zeno_part);
   tol.surer             = s.surer != 0;
+  tol.algebra           = s.algebra;
   tol.max_steps         = typename Real::integer(s.max_steps);
   tol.max_events        = typename Real::integer(s.max_events);
   return tol;

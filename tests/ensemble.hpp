@@ -30,6 +30,8 @@ struct outcome {
   std::vector<std::string> states;
   std::vector<double>      final_state, final_output, final_discrete;  ///< [quantity][instance]
   std::vector<double>      t_final, samples, reductions;
+  std::vector<double>      residual, switched;
+  std::vector<long long>   residual_of;
   std::vector<int>         status, exception;
   std::vector<long long>   steps, rejected, evaluations, events, corrections, misordered, phantoms, undetermined;
   std::vector<event_row>   log;  ///< by instance, then time
@@ -61,7 +63,7 @@ inline outcome run(host::plan p) {
              nd = p.model.discretes.size();
   const auto nt = static_cast<std::size_t>(p.sample_count);
   r.final_state.resize(ns * n), r.final_output.resize(no * n), r.final_discrete.resize(nd * n), r.t_final.resize(n),
-      r.status.resize(n), r.exception.resize(n);
+      r.status.resize(n), r.exception.resize(n), r.residual.resize(n), r.residual_of.resize(n), r.switched.resize(n);
   r.samples.resize((ns + no) * n * nt), r.reductions.resize(nr * n);
   for (auto* counter :
        {&r.steps, &r.rejected, &r.evaluations, &r.events, &r.corrections, &r.misordered, &r.phantoms, &r.undetermined})
@@ -84,6 +86,8 @@ inline outcome run(host::plan p) {
         copy(c.steps, r.steps, 1, 1), copy(c.rejected, r.rejected, 1, 1), copy(c.evaluations, r.evaluations, 1, 1);
         copy(c.corrections, r.corrections, 1, 1), copy(c.misordered, r.misordered, 1, 1);
         copy(c.phantoms, r.phantoms, 1, 1), copy(c.undetermined, r.undetermined, 1, 1);
+        copy(c.residual, r.residual, 1, 1), copy(c.residual_of, r.residual_of, 1, 1);
+        copy(c.switched, r.switched, 1, 1);
         copy(c.events, r.events, 1, 1), copy(c.samples, r.samples, ns + no, nt);
         std::vector<std::size_t> rows(c.log.slot.size());
         std::iota(rows.begin(), rows.end(), std::size_t{0});

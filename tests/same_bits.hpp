@@ -28,11 +28,13 @@ inline void expect_same(const outcome& a, std::int64_t i, const outcome& b, std:
   column(a.final_state, b.final_state), column(a.final_output, b.final_output),
       column(a.final_discrete, b.final_discrete);
   column(a.t_final, b.t_final), column(a.reductions, b.reductions);
+  column(a.residual, b.residual), column(a.switched, b.switched);
   if (a.plan.sample_count > 0) column(a.samples, b.samples, static_cast<std::size_t>(a.plan.sample_count));
   ASSERT_EQ(a.status[at_i], b.status[at_j]) << "instance " << i;
   ASSERT_EQ(a.exception[at_i], b.exception[at_j]) << "instance " << i;
-  for (const auto counter : {&outcome::steps, &outcome::rejected, &outcome::evaluations, &outcome::events,
-                             &outcome::corrections, &outcome::misordered, &outcome::phantoms, &outcome::undetermined})
+  for (const auto counter :
+       {&outcome::steps, &outcome::rejected, &outcome::evaluations, &outcome::events, &outcome::corrections,
+        &outcome::misordered, &outcome::phantoms, &outcome::undetermined, &outcome::residual_of})
     ASSERT_EQ((a.*counter)[at_i], (b.*counter)[at_j]) << "instance " << i;
 }
 

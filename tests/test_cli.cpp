@@ -156,7 +156,8 @@ class results {
     for (const auto& [name, values] : values_)
       if (name.rfind("final_", 0) == 0 || name == "t_final" || name == "status" || name == "exception" ||
           name == "steps" || name == "rejected" || name == "rhs_evaluations" || name == "n_events" ||
-          name == "location_steps" || name == "misordered_events" || name == "phantom_events" || name == "undetermined")
+          name == "location_steps" || name == "misordered_events" || name == "phantom_events" ||
+          name == "undetermined" || name == "residual" || name == "residual_of" || name == "switched")
         names.push_back(name);
     return names;
   }
@@ -335,6 +336,44 @@ struct relay {
   static void transition(auto& now) {
     if (now.due(kick)) now[x] = now[x] + 0.1;
   }
+};
+)";
+
+/// A tank that drains with the speed of Torricelli, square of speed = level - outlet (with g = 1/2), until that is half of what
+/// it was at the start: speed falls by 1/2 in a unit of time. There is none for a level below the outlet.
+const std::string tank = R"(#include <saltus.hpp>
+
+struct tank {
+  static constexpr double span[] = {0.0, 10.0};
+  enum state { level, speed };
+  static constexpr saltus::variable<state> state_list[] = {
+      {level, 1.0, "m", "of the water"}, saltus::variable<state>{speed, 0.3, "m/s", "at the outlet"}.algebraic()};
+  enum parameter { outlet };
+  static constexpr saltus::variable<parameter> parameter_list[] = {{outlet, 0.0, "m", "height of the outlet"}};
+  enum guard { half };
+  static constexpr saltus::crossing<guard> guard_list[] = {
+      {half, saltus::falling, saltus::bilateral, "half of the speed at the start", saltus::terminal}};
+  static void rhs(const auto& at, auto& dy) {
+    dy[level] = -at[speed];
+    dy[speed] = at[speed] * at[speed] - (at[level] - at[outlet]);
+  }
+  static void guards(const auto& at, auto& g) { g[half] = at[speed] * at[speed] - 0.25 * (1.0 - at[outlet]); }
+};
+)";
+
+/// y goes after cos(t) the faster, the more eager it is; it starts at 1 and stays cos(t) whatever the eagerness.
+const std::string chase = R"(#include <saltus.hpp>
+
+struct chase {
+  static constexpr double span[] = {0.0, 10.0};
+  enum state { y };
+  static constexpr saltus::variable<state> state_list[] = {{y, 1.0, "1", "follows the cosine"}};
+  enum parameter { eagerness };
+  static constexpr saltus::variable<parameter> parameter_list[] = {{eagerness, 1.0, "1", "rate of approach"}};
+  enum guard { zero };
+  static constexpr saltus::crossing<guard> guard_list[] = {{zero, saltus::both, saltus::bilateral, "y = 0"}};
+  static void rhs(const auto& at, auto& dy) { dy[y] = -at[eagerness] * (at[y] - cos(at.t)) - sin(at.t); }
+  static void guards(const auto& at, auto& g) { g[zero] = at[y]; }
 };
 )";
 
@@ -835,6 +874,18 @@ std::vector<mistake> mistakes() {
   add("condition", "dy[place]    = at[velocity];", "if (at[place] > 0.0) dy[place] = at[velocity];", "if (at[place]",
       "a condition on values is select\\(condition, a, b\\) here, as it is asked for several instances at once");
   all.back().described = true;
+  add("two_forms", "  static void guards",
+      "  static void residual(const auto& at, const auto& dy, auto& r) { r[place] = dy[place] - at[velocity]; }\n"
+      "  static void guards",
+      "void residual", "the model has a right-hand side and a residual: write one of rhs and residual, not both");
+  add("of_index_three", "{velocity, 0.0, \"m/s\", \"its rate\"}",
+      "saltus::variable<state>{velocity, 0.0, \"m/s\", \"its rate\"}.algebraic(3)", ".algebraic",
+      "the index of an algebraic state is 1 or 2");
+  add("mass_of_states", "  static void guards",
+      "  static void mass(const auto& at, auto& m) {\n    m(place, place) = 1.0;\n"
+      "    m(velocity, velocity) = 2.0 + at[place];\n  }\n  static void guards",
+      "m(velocity", "a mass matrix that depends on time or states says so: static constexpr bool mass_varies = true");
+  all.back().described = true;
   all.push_back({"class", named("klass"), 0, ".*(identifier before 'class'|anonymous struct).*"});
   all.push_back({"not-a-name", named("not_a_name"), 0,
                  "the file must be named like the struct in it, so its name must be a C\\+\\+ identifier"});
@@ -1303,6 +1354,118 @@ TEST_F(cli, what_lanes_give_up_is_rescued) {
   EXPECT_EQ(left.code, 3);
   EXPECT_EQ(json(left.out).number("failed"), static_cast<double>(rescued));
   EXPECT_EQ(json(left.out).number("rescued"), 0);
+}
+
+TEST_F(cli, a_model_with_constraints_is_described_solved_and_shown) {
+  write(folder() / "tank.hpp", tank);
+  const auto described = saltus({"describe", "tank.hpp"});
+  EXPECT_NE(described.out.find("form:   dy/dt = f(t, y), 0 = g(t, y); 1 algebraic state of index 1\n"),
+            std::string::npos)
+      << described.out << described.err;
+  EXPECT_NE(described.out.find("at the outlet (algebraic, index 1)\n"), std::string::npos) << described.out;
+  const json about(saltus({"describe", "--json", "tank.hpp"}).out);
+  EXPECT_EQ(about["equations"], "semi_explicit");
+  EXPECT_EQ(about["singular_mass"], "false");
+  EXPECT_EQ(about.number("states[0].index"), 0);
+  EXPECT_EQ(about.number("states[1].index"), 1);
+  EXPECT_NE(saltus({"describe", model()}).out.find("form:   dy/dt = f(t, y)\n"), std::string::npos);
+
+  const words sweep = {"tank.hpp",
+                       "--set",
+                       "rtol=1e-9",
+                       "--set",
+                       "sweep.outlet=[-3.0, 0.0, 0.36, 2.0]",
+                       "--set",
+                       "run.allowed_failed=0.25"};
+  const auto  with  = [&](words more) {
+    more.insert(more.begin(), sweep.begin(), sweep.end());
+    return more;
+  };
+  const auto r = run(with({"--set", "output.events=true"}));
+  EXPECT_EQ(r["status"], (std::vector<double>{1, 1, 1, 16})) << "stopped, and one that is inconsistent";
+  for (std::size_t i = 0; i < 3; ++i) {
+    const double above = 1.0 - r["outlet"][i];
+    EXPECT_NEAR(r["t_final"][i], std::sqrt(above), 1e-7) << i;
+    EXPECT_NEAR(r["final_speed"][i], 0.5 * std::sqrt(above), 1e-7) << i;
+    EXPECT_NEAR(r["final_level"][i], r["outlet"][i] + 0.25 * above, 1e-7) << i;
+    EXPECT_LT(r["residual"][i], 1e-12) << i;
+  }
+  EXPECT_GT(r["residual"][3], 1.0) << "the square of no speed is -1";
+  EXPECT_EQ(r["residual_of"][3], 1);
+  EXPECT_EQ(r["event_time"].size(), 3u);
+  expect_same_bits(r, run(with({"--lanes", "1", "--chunk", "3", "--set", "output.events=true"})), "lanes 1");
+
+  const auto command = [&](const words& more) {
+    words all = with(more);
+    all.insert(all.begin(), "run");
+    return saltus(all);
+  };
+  EXPECT_EQ(command({"-q", "-o", "tank.nc"}).code, 0);
+  const auto lost = saltus({"show", "tank.nc", "--instance", "3"}).out;
+  EXPECT_NE(lost.find("  status   inconsistent: "), std::string::npos) << lost;
+  EXPECT_NE(lost.find(" in the equation of speed, the worst\n"), std::string::npos) << lost;
+  EXPECT_NE(saltus({"show", "tank.nc", "--instance", "0"}).out.find(" in the equation of speed, the largest"),
+            std::string::npos);
+
+  // Taken as it is, a speed of 0.3 is inconsistent with every level; one of 1 is right for an outlet at zero.
+  EXPECT_EQ(json(command({"--set", "consistency=given", "--json", "-q"}).out).number("status.inconsistent"), 4);
+  const json given(command({"--set", "consistency=given", "--set", "speed=1.0", "--json", "-q"}).out);
+  EXPECT_EQ(given.number("status.inconsistent"), 3);
+  EXPECT_EQ(given.number("status.stopped"), 1);
+  const auto refused = command({"--method", "dp5"});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_EQ(
+      refused.err,
+      "saltus: --method dp5: method = \"dp5\": must be an implicit method, as tank has algebraic states; allowed: "
+      "trapezoid, sdirk4, esdirk4, rodas4, rodas5p, radau5\n");
+}
+
+TEST_F(cli, auto_hands_stiff_instances_over_to_the_implicit_method) {
+  write(folder() / "chase.hpp", chase);
+  const words sweep = {"chase.hpp",
+                       "--method",
+                       "auto",
+                       "--set",
+                       "rtol=1e-7",
+                       "--set",
+                       "output.events=true",
+                       "--set",
+                       "sweep.eagerness=[1.0, 1e5, 3.0, 1e7, 1e6]"};
+  const auto  with  = [&](words more) {
+    more.insert(more.begin(), sweep.begin(), sweep.end());
+    return more;
+  };
+  const auto r = run(with({}));
+  for (std::size_t i = 0; i < 5; ++i) {
+    const bool stiff = r["eagerness"][i] > 1e4;
+    EXPECT_EQ(r["status"][i], 0) << i;
+    EXPECT_NEAR(r["final_y"][i], std::cos(10.0), 1e-6) << i;
+    EXPECT_EQ(!std::isnan(r["switched"][i]), stiff) << i;
+    if (!stiff) continue;
+    EXPECT_TRUE(0.0 < r["switched"][i] && r["switched"][i] < 0.1) << i;
+    EXPECT_LT(r["steps"][i], 300) << "an explicit method needs " << 3 * r["eagerness"][i];
+  }
+  ASSERT_EQ(r["event_time"].size(), 15u);
+  for (std::size_t k = 0; k < 15; ++k)
+    EXPECT_NEAR(r["event_time"][k], (static_cast<double>(k % 3) + 0.5) * M_PI, 1e-6) << "zeros of the cosine";
+  expect_same_bits(r, run(with({"--lanes", "1", "--threads", "2", "--chunk", "2"})), "lanes 1");
+
+  auto       object = with({"--json", "-q", "-o", "auto.nc"});
+  const json summary(saltus((object.insert(object.begin(), "run"), object)).out);
+  EXPECT_EQ(summary["method"], "auto");
+  EXPECT_EQ(summary.number("switched"), 3);
+  EXPECT_EQ(summary.number("ok"), 5);
+  const auto told = saltus({"show", "auto.nc"}).out;
+  EXPECT_NE(told.find("of these; went over to rodas5p\n"), std::string::npos) << told;
+  EXPECT_NE(saltus({"show", "auto.nc", "--instance", "3"}).out.find("  stiff    went over to rodas5p at t = "),
+            std::string::npos);
+  EXPECT_EQ(saltus({"show", "auto.nc", "--instance", "0"}).out.find("went over to rodas5p at"), std::string::npos);
+
+  // Whatever gives up, before or after, is rescued; and without rescue stiff instances are handed over all the same.
+  const auto shaken = run(with({"--set", "inject_exceptions=1"}));
+  for (std::size_t i = 0; i < 5; ++i) EXPECT_NEAR(shaken["final_y"][i], std::cos(10.0), 1e-6) << i;
+  EXPECT_GT(*std::max_element(shaken["exception"].begin(), shaken["exception"].end()), 0);
+  expect_same_bits(r, run(with({"--set", "rescue=false"})), "without rescue");
 }
 
 TEST_F(cli, the_bits_do_not_depend_on_how_a_run_is_cut_up) {

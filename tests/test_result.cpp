@@ -162,6 +162,21 @@ plan valve(std::int64_t count) {
   return p;
 }
 
+/// The valve whose velocity follows from a constraint.
+plan constrained_valve(std::int64_t count) {
+  plan p                  = valve(count);
+  p.model.equations       = abi::semi_explicit;
+  p.model.states[1].index = 1;
+  return p;
+}
+
+/// The valve by the method `auto`.
+plan stiff_valve(std::int64_t count) {
+  plan p         = valve(count);
+  p.stiff_method = "rodas5p";
+  return p;
+}
+
 void also_varies(plan& p, target::kind which, int index) {
   p.axes[0].columns.push_back({{which, index, ""}, ranged{0, 1, p.count, false}});
 }
@@ -200,6 +215,9 @@ chunk_data marked(const plan& p, std::int64_t first, std::int64_t count) {
     c.misordered[at]   = 60 + first + i;
     c.phantoms[at]     = 70 + first + i;
     c.undetermined[at] = 80 + first + i;
+    c.residual[at]     = mark(11, 0, first + i);
+    c.residual_of[at]  = (first + i) % 3 - 1;
+    if ((first + i) % 2 == 1) c.switched[at] = mark(12, 0, first + i);
   }
   const auto times = static_cast<std::size_t>(p.sample_count);
   for (std::size_t k = 0; k < c.samples.size(); ++k)
@@ -237,8 +255,9 @@ std::pair<int, std::string> complaint(Action action) {
 
 /// The names by number, as they stand in files that exist: entries are only ever added.
 const std::vector<std::string> status_names = {
-    "finished",   "stopped",     "step_budget", "event_budget", "step_too_small", "not_finite", "bad_start",
-    "event_loop", "not_located", "not_run",     "interrupted",  "guard_violated", "zeno",       "two_slides"};
+    "finished",  "stopped",    "step_budget",   "event_budget", "step_too_small", "not_finite",
+    "bad_start", "event_loop", "not_located",   "not_run",      "interrupted",    "guard_violated",
+    "zeno",      "two_slides", "newton_failed", "singular",     "inconsistent",   "stiff"};
 
 TEST(status, numbers_are_fixed_for_ever) {
   ASSERT_EQ(status_names.size(), static_cast<std::size_t>(status_count));
@@ -278,6 +297,14 @@ TEST(chunk, is_preset_to_not_run) {
   for (unsigned char s : c.status) EXPECT_EQ(s, static_cast<unsigned char>(status::not_run));
   for (const auto* v : c.counters()) EXPECT_EQ(*v, std::vector<long long>(5, 0));
   EXPECT_EQ(c.exception, std::vector<unsigned char>(5, 0));
+  EXPECT_EQ(c.residual, std::vector<double>(5, 0.0)) << "no constraint, no residual";
+  EXPECT_EQ(c.residual_of, std::vector<long long>(5, -1));
+  ASSERT_EQ(c.switched.size(), 5u);
+  for (double t : c.switched) EXPECT_TRUE(std::isnan(t));
+  c.reset(constrained_valve(7), 0, 2);
+  ASSERT_EQ(c.residual.size(), 2u);
+  for (double residual : c.residual) EXPECT_TRUE(std::isnan(residual)) << "there is one, but nobody knows it yet";
+  EXPECT_EQ(c.residual_of, std::vector<long long>(2, -1));
 }
 
 TEST(chunk, forgets_some_instances_and_no_others) {
@@ -301,10 +328,38 @@ TEST(chunk, forgets_some_instances_and_no_others) {
     expect(c.*column, less.*column, 1, nan);
   for (std::size_t j = 0; j < c.counters().size(); ++j) expect(*c.counters()[j], *less.counters()[j], 1, 0);
   expect(c.samples, less.samples, 3, nan);
+  expect(c.residual, less.residual, 1, 0);
+  EXPECT_EQ(less.residual_of, (std::vector<long long>{c.residual_of[0], -1, c.residual_of[2], -1}));
+  chunk_data constrained = marked(constrained_valve(4), 0, 4);
+  constrained.forget({0});
+  EXPECT_TRUE(std::isnan(constrained.residual[0]));
+  EXPECT_EQ(constrained.residual[1], c.residual[1]);
   EXPECT_EQ(less.parameters, c.parameters);
   EXPECT_EQ(less.log.slot, (std::vector<long long>{0, 2}));
   EXPECT_EQ(less.log.time, (std::vector<double>{0, 20}));
   EXPECT_EQ(less.log.after, (std::vector<double>{1, 2, 1, 2}));
+}
+
+TEST(chunk, exceptions_are_taken_out_by_their_instances) {
+  abi::unit unit{};
+  unit.record_reals = 2, unit.record_integers = 1;
+  exception_list list;
+  for (const long long slot : {3, 0, 2}) {
+    const double    reals[]    = {10.0 * static_cast<double>(slot), 0.5};
+    const long long integers[] = {slot};
+    list.append(slot, {reals, integers}, unit);
+  }
+  const exception_list taken = list.take({true, false, false, true});
+  EXPECT_EQ(taken.slot, (std::vector<long long>{3, 0}));
+  EXPECT_EQ(taken.reals, (std::vector<double>{30, 0.5, 0, 0.5}));
+  EXPECT_EQ(taken.integers, (std::vector<long long>{3, 0}));
+  EXPECT_EQ(list.slot, std::vector<long long>{2});
+  EXPECT_EQ(list.reals, (std::vector<double>{20, 0.5}));
+  list.append(taken);
+  EXPECT_EQ(list.slot, (std::vector<long long>{2, 3, 0}));
+  EXPECT_EQ(list.reals, (std::vector<double>{20, 0.5, 30, 0.5, 0, 0.5}));
+  EXPECT_EQ(list.integers, (std::vector<long long>{2, 3, 0}));
+  EXPECT_TRUE(exception_list{}.take({}).slot.empty());
 }
 
 TEST(chunk, views_point_at_the_columns) {
@@ -331,6 +386,8 @@ TEST(chunk, views_point_at_the_columns) {
   EXPECT_EQ(out.misordered, c.misordered.data());
   EXPECT_EQ(out.phantoms, c.phantoms.data());
   EXPECT_EQ(out.undetermined, c.undetermined.data());
+  EXPECT_EQ(out.residual, c.residual.data());
+  EXPECT_EQ(out.residual_of, c.residual_of.data());
   EXPECT_EQ(out.samples, c.samples.data());
   EXPECT_EQ(out.reductions, c.reductions.data());
 }
@@ -354,6 +411,7 @@ TEST(chunk, tally_counts_every_status_once) {
   EXPECT_EQ(t.misordered, 2 * (60 + 61 + 62 + 63));
   EXPECT_EQ(t.phantoms, 2 * (70 + 71 + 72 + 73));
   EXPECT_EQ(t.undetermined, 2 * (80 + 81 + 82 + 83));
+  EXPECT_EQ(t.switched, 2 * 2);
 }
 
 TEST(chunk, tally_tells_rescued_from_ok_and_failed) {
@@ -411,6 +469,7 @@ TEST(result, holds_inputs_finals_and_counters_whatever_the_chunks) {
                                     {"undetermined", 80}})
       for (std::size_t i = 0; i < 10; ++i) EXPECT_EQ(r.integers(name)[i], tag + static_cast<long long>(i));
     EXPECT_FALSE(r.has("lift") || r.has("time") || r.has("event_time") || r.has("event_row_size"));
+    EXPECT_FALSE(r.has("residual") || r.has("residual_of") || r.has("switched")) << "no constraint, one method";
   }
 }
 
@@ -488,13 +547,62 @@ TEST(result, tells_what_was_rescued_from_what) {
   const reader r(dir / "a.nc");
   EXPECT_EQ(r.type("exception"), NC_UBYTE);
   EXPECT_EQ(r.integers("exception"), (std::vector<long long>{0, 8, 5, 0})) << "the last one was never written";
-  EXPECT_EQ(r.flags("exception"), (std::vector<int>{0, 4, 5, 8})) << "numbers of statuses, and 0 for none";
-  EXPECT_EQ(r.text("exception", "flag_meanings"), "none step_too_small not_finite not_located");
+  EXPECT_EQ(r.flags("exception"), (std::vector<int>{0, 4, 5, 8, 14, 15})) << "numbers of statuses, and 0 for none";
+  EXPECT_EQ(r.text("exception", "flag_meanings"), "none step_too_small not_finite not_located newton_failed singular");
   EXPECT_EQ(r.number("count_ok"), 1);
   EXPECT_EQ(r.number("count_rescued"), 1);
   EXPECT_EQ(r.number("count_failed"), 1);
   EXPECT_EQ(r.number("count_not_finished"), 1);
   EXPECT_EQ(r.number("count_finished"), 2);
+}
+
+TEST(result, residuals_of_a_model_with_constraints) {
+  const folder dir;
+  {
+    const plan    p = constrained_valve(5);
+    result_writer writer(dir / "a.nc", p, origin);
+    writer.write(marked(p, 0, 4));
+    writer.close(0);
+  }
+  const reader r(dir / "a.nc");
+  EXPECT_EQ(r.dimensions("residual"), "instance");
+  EXPECT_EQ(r.type("residual"), NC_DOUBLE);
+  const auto residual = r.reals("residual");
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(residual[i], marks(11, 0, 4)[i]);
+  EXPECT_TRUE(std::isnan(residual[4])) << "never written";
+  EXPECT_EQ(r.integers("residual_of"), (std::vector<long long>{-1, 0, 1, -1, -1}));
+  EXPECT_EQ(r.flags("residual_of"), (std::vector<int>{-1, 0, 1}));
+  EXPECT_EQ(r.text("residual_of", "flag_meanings"), "none lift velocity");
+
+  // Which equations are constraints is known by the states that are algebraic, whatever the form.
+  for (const auto form : {abi::with_mass, abi::implicit})
+    for (const int index : {0, 1}) {
+      plan p                  = valve(2);
+      p.model.equations       = form;
+      p.model.singular_mass   = form == abi::with_mass && index == 0;
+      p.model.states[1].index = index;
+      write_marked(dir / "form.nc", p, 2);
+      EXPECT_EQ(reader(dir / "form.nc").has("residual"), index == 1);
+      EXPECT_EQ(reader(dir / "form.nc").has("residual_of"), index == 1);
+    }
+}
+
+TEST(result, tells_when_instances_went_over_to_the_stiff_method) {
+  const folder dir;
+  {
+    const plan    p = stiff_valve(4);
+    result_writer writer(dir / "a.nc", p, origin);
+    writer.write(marked(p, 0, 3));
+    writer.close(0);
+  }
+  const reader r(dir / "a.nc");
+  EXPECT_EQ(r.dimensions("switched"), "instance");
+  EXPECT_EQ(r.text("switched", "long_name"), "time at which the instance went over to rodas5p");
+  const auto switched = r.reals("switched");
+  EXPECT_EQ(switched[1], 1012);
+  for (std::size_t i : {0, 2, 3}) EXPECT_TRUE(std::isnan(switched[i])) << i;
+  EXPECT_EQ(r.text("", "method"), "auto");
+  EXPECT_EQ(r.text("", "stiff_method"), "rodas5p");
 }
 
 TEST(result, says_where_it_comes_from) {
@@ -784,6 +892,8 @@ TEST(result, reserved_names_are_those_the_file_may_hold) {
     p.sample_count = 2;
     p.log_events   = true;
     if (name == "sample_time") also_varies(p, target::kind::t_end, 0);
+    p.model.states[0].index    = 1;
+    p.stiff_method             = "rodas5p";
     p.model.parameters[0].name = name;
     EXPECT_EQ(complaint([&] { check_names(p); }).first, exit_model) << name;
   }
@@ -917,6 +1027,58 @@ TEST(show, one_instance) {
   const std::string failed = shown({.file = mixed(dir).string(), .instance = 1});
   expect_in_order(failed, {"status not_finite: right-hand side", "remedy look for a division by zero",
                            "rescue took over; lanes gave up with not_finite", "events: 0"});
+}
+
+/// Three instances of a model with constraints: finished, inconsistent, never begun.
+fs::path constrained(const folder& dir) {
+  const plan    p = constrained_valve(3);
+  result_writer writer(dir / "constrained.nc", p, origin);
+  chunk_data    c = marked(p, 0, 3);
+  c.status        = {0, 16, 9};
+  c.residual      = {1.25e-9, 0.375, nan};
+  c.residual_of   = {1, 1, -1};
+  writer.write(c);
+  writer.close(2);
+  return dir / "constrained.nc";
+}
+
+TEST(show, residuals) {
+  const folder      dir;
+  const std::string file = constrained(dir).string();
+  const auto        text = [&](std::int64_t i) { return shown({.file = file, .instance = i}); };
+  expect_in_order(text(0), {"status finished",
+                            "residual 1.25e-09 in the equation of velocity, the largest after any step", "parameters"});
+  expect_in_order(text(1), {"status inconsistent: no values of the algebraic states were found", "remedy",
+                            "residual 0.375 in the equation of velocity, the worst", "parameters"});
+  EXPECT_EQ(text(2).find("in the equation of"), std::string::npos) << "it has none";
+  expect_in_order(shown({.file = file, .instance = 1, .json = true}),
+                  {"\"residual\" : 0.375", "\"residual_of\" : \"velocity\"", "\"name\" : \"inconsistent\""});
+  expect_in_order(shown({.file = file, .instance = 2, .json = true}),
+                  {"\"residual\" : \"NaN\"", "\"residual_of\" : \"\""});
+  expect_in_order(shown({.file = file, .failed = true}),
+                  {"instance flow residual of t_final status", "1 1001.125 0.375 velocity 1008 inconsistent",
+                   "give better initial values"});
+  expect_in_order(shown({.file = file, .failed = true, .json = true}),
+                  {"\"instance\" : 1", "\"residual\" : 0.375", "\"residual_of\" : \"velocity\""});
+  EXPECT_EQ(shown({.file = mixed(dir).string(), .instance = 1}).find("residual"), std::string::npos);
+  EXPECT_EQ(shown({.file = mixed(dir).string(), .failed = true, .json = true}).find("residual"), std::string::npos);
+}
+
+TEST(show, what_went_over_to_the_stiff_method) {
+  const folder dir;
+  write_marked(dir / "a.nc", stiff_valve(4), 4);
+  const std::string file = (dir / "a.nc").string();
+  expect_in_order(shown({.file = file}), {"method auto", "finished 4 100.00 %",
+                                          "(stiff) 2 50.00 % of these; went over to "
+                                          "rodas5p",
+                                          "switched(instance) time at which the instance went over"});
+  expect_in_order(shown({.file = file, .json = true}), {"\"method\" : \"auto\"", "\"switched\" : 2"});
+  expect_in_order(shown({.file = file, .instance = 3}), {"status finished", "stiff went over to rodas5p at t = 3012"});
+  EXPECT_EQ(shown({.file = file, .instance = 2}).find("went over"), std::string::npos);
+  expect_in_order(shown({.file = file, .instance = 3, .json = true}), {"\"switched\" : 3012.0"});
+  expect_in_order(shown({.file = file, .instance = 2, .json = true}), {"\"switched\" : \"NaN\""});
+  const std::string plain = shown({.file = mixed(dir).string()});
+  EXPECT_EQ(plain.find("went over"), std::string::npos);
 }
 
 TEST(show, one_instance_as_json) {

@@ -31,6 +31,15 @@ model relief_valve() {
   return valve;
 }
 
+/// The relief valve with other equations: with states that are algebraic, of this index, from the second on.
+model valve_with(abi::equations equations, int index = 0, bool singular_mass = false) {
+  model valve         = relief_valve();
+  valve.equations     = equations;
+  valve.singular_mass = singular_mass;
+  for (std::size_t i = 1; i < valve.states.size(); ++i) valve.states[i].index = index;
+  return valve;
+}
+
 /// A folder of its own for each test; the current folder while the test runs, so that messages have short paths.
 class spec : public testing::Test {
  protected:
@@ -48,15 +57,15 @@ class spec : public testing::Test {
 
   static void write(const std::string& file, const std::string& text) { std::ofstream(file, std::ios::binary) << text; }
 
-  static plan planned(const std::string& text, std::vector<flag> flags = {}) {
+  static plan planned(const std::string& text, std::vector<flag> flags = {}, const model& m = relief_valve()) {
     write("spec.toml", text);
-    return validate(read_spec("spec.toml", std::move(flags)), relief_valve());
+    return validate(read_spec("spec.toml", std::move(flags)), m);
   }
 
   /// The message that the spec is refused with.
-  static std::string refused(const std::string& text, std::vector<flag> flags = {}) {
+  static std::string refused(const std::string& text, std::vector<flag> flags = {}, const model& m = relief_valve()) {
     try {
-      planned(text, std::move(flags));
+      planned(text, std::move(flags), m);
     } catch (const error& e) {
       EXPECT_EQ(e.exit_code, 2);
       return e.what();
@@ -221,6 +230,53 @@ allowed_failed = 0.25
   EXPECT_EQ(p.lanes, 8);
   EXPECT_EQ(p.chunk, 4096);
   EXPECT_EQ(p.allowed_failed, 0.25);
+}
+
+TEST_F(spec, the_equations_choose_the_method_unless_one_is_given) {
+  const auto method = [](const model& m) { return validate(from_model("relief_valve"), m).method; };
+  EXPECT_EQ(method(relief_valve()), "dp5");
+  EXPECT_EQ(method(valve_with(abi::semi_explicit, 1)), "rodas5p");
+  EXPECT_EQ(method(valve_with(abi::with_mass)), "rodas5p");
+  EXPECT_EQ(method(valve_with(abi::with_mass, 1)), "rodas5p");
+  EXPECT_EQ(method(valve_with(abi::with_mass, 0, true)), "rodas5p");
+  EXPECT_EQ(method(valve_with(abi::implicit)), "radau5");
+  EXPECT_EQ(method(valve_with(abi::implicit, 1)), "radau5");
+  EXPECT_EQ(method(valve_with(abi::semi_explicit, 2)), "radau5");
+  EXPECT_EQ(planned(valve + "method = \"sdirk4\"\n", {}, valve_with(abi::implicit, 1)).method, "sdirk4");
+  // An implicit method solves what an explicit one does.
+  for (const char* name : {"trapezoid", "sdirk4", "esdirk4", "rodas4", "rodas5p", "radau5"})
+    EXPECT_EQ(planned(valve, {{"--method", name}}).method, name);
+}
+
+TEST_F(spec, auto_is_an_explicit_method_and_an_implicit_one) {
+  const plan p = planned(valve + "method = \"auto\"\n");
+  EXPECT_EQ(p.method, "dp5");
+  EXPECT_EQ(p.stiff_method, "rodas5p");
+  EXPECT_EQ(method_name(p), "auto");
+  EXPECT_EQ(p.text, "model = \"relief_valve\"\nmethod = \"auto\"\n");
+  EXPECT_EQ(refused(valve + "method = \"auto\"\nstep = 0.1\n"),
+            "spec.toml:3:8: step = 0.1: must be left out with the method auto, which goes by the steps that the error "
+            "control asks for");
+  const plan single = planned(valve + "method = \"rodas5p\"\n");
+  EXPECT_EQ(single.stiff_method, "");
+  EXPECT_EQ(method_name(single), "rodas5p");
+}
+
+TEST_F(spec, consistency_is_for_models_with_constraints) {
+  for (const auto& m : {valve_with(abi::semi_explicit, 1), valve_with(abi::semi_explicit, 2), valve_with(abi::implicit),
+                        valve_with(abi::with_mass, 1), valve_with(abi::with_mass, 0, true)}) {
+    EXPECT_EQ(planned(valve, {}, m).consistency, abi::algebraic);
+    EXPECT_EQ(planned(valve + "consistency = \"algebraic\"\n", {}, m).consistency, abi::algebraic);
+    if (m.equations == abi::semi_explicit) {
+      EXPECT_EQ(planned(valve + "consistency = \"nearest\"\n", {}, m).consistency, abi::nearest);
+    }
+    EXPECT_EQ(planned(valve + "consistency = \"given\"\n", {}, m).consistency, abi::given);
+  }
+  // All else about a model with constraints is as ever.
+  const plan p = planned(valve + "detection = \"certified\"\nguards_in_error = true\nprecision = \"float\"\n", {},
+                         valve_with(abi::semi_explicit, 1));
+  EXPECT_TRUE(p.guards_in_error);
+  EXPECT_EQ(p.detection, "certified");
 }
 
 TEST_F(spec, atol_as_a_list_has_one_number_per_state) {
@@ -427,11 +483,14 @@ struct bad {
 TEST_F(spec, a_bad_value_is_named_with_its_place_and_what_is_allowed) {
   const std::string keys =
       "allowed: model, method, t, rtol, atol, event_tol, first_step, max_step, step, controller, norm, precision, "
-      "max_steps, max_events, detection, guards_in_error, concurrency, zeno, rescue, inject_exceptions, parameters, "
-      "initial, sweep, sample, output, run";
+      "max_steps, max_events, detection, guards_in_error, concurrency, zeno, rescue, inject_exceptions, consistency, "
+      "parameters, initial, sweep, sample, output, run";
   const std::string quantities = "damping, preload, flow, compressibility, restitution, lift, velocity, pressure";
   const std::string one_way    = "must leave t_begin < t_end in every instance, or t_begin > t_end in every one; ";
   const std::string laws       = "uniform, log_uniform, normal, lognormal, triangular";
+  const std::string methods =
+      "allowed: kutta3, bs3, rk4, rkf45, rkf78, dp5, tsit5, dop853, trapezoid, sdirk4, esdirk4, rodas4, rodas5p, "
+      "radau5, auto";
 
   write("runs.csv", "q,p\n1,2\nabc,nan\n3\n");
   write("empty.csv", "q\n");
@@ -471,11 +530,9 @@ TEST_F(spec, a_bad_value_is_named_with_its_place_and_what_is_allowed) {
       {"max_steps = 0\n", "spec.toml:2:13: max_steps = 0: must be a whole number from 1 to 9223372036854775807"},
       {"max_events = 1.5\n", "spec.toml:2:14: max_events = 1.5: must be a whole number from 1 to 9223372036854775807"},
       {"method = \"euler\"\n",
-       "spec.toml:2:10: method = \"euler\": unknown word; "
-       "allowed: kutta3, bs3, rk4, rkf45, rkf78, dp5, tsit5, dop853"},
+       "spec.toml:2:10: method = \"euler\": unknown word; " + methods},
       {"method = 5\n",
-       "spec.toml:2:10: method = 5: must be a word in quotes; "
-       "allowed: kutta3, bs3, rk4, rkf45, rkf78, dp5, tsit5, dop853"},
+       "spec.toml:2:10: method = 5: must be a word in quotes; " + methods},
       {"method = \"kutta3\"\n",
        "spec.toml:2:10: method = \"kutta3\": has no error estimate: must come with step, the constant step size"},
       {"norm = \"mx\"\n",
@@ -648,6 +705,58 @@ TEST_F(spec, a_bad_value_is_named_with_its_place_and_what_is_allowed) {
   };
   // clang-format on
   for (const auto& [text, message, flags] : cases) EXPECT_EQ(refused(valve + text, flags), message) << text;
+}
+
+TEST_F(spec, a_method_that_cannot_solve_the_equations_is_named_with_those_that_can) {
+  const std::string one_step = "trapezoid, sdirk4, esdirk4, ", all = one_step + "rodas4, rodas5p, radau5";
+  const model       index_1 = valve_with(abi::semi_explicit, 1), index_2 = valve_with(abi::semi_explicit, 2),
+              mass = valve_with(abi::with_mass), implicit = valve_with(abi::implicit, 1);
+  const auto given = [](const std::string& name, const model& m) {
+    return refused(valve + "method = \"" + name + "\"\n", {}, m);
+  };
+  for (const std::string name : {"dp5", "auto", "rk4"}) {
+    const std::string place = "spec.toml:2:10: method = \"" + name + "\": ";
+    EXPECT_EQ(given(name, index_1),
+              place + "must be an implicit method, as relief_valve has algebraic states; allowed: " + all);
+    EXPECT_EQ(given(name, mass),
+              place + "must be an implicit method, as relief_valve has a mass matrix; allowed: " + all);
+    EXPECT_EQ(given(name, index_2),
+              place + "must be an implicit method, as relief_valve has algebraic states; allowed: radau5");
+    EXPECT_EQ(given(name, implicit), place +
+                                         "must be an implicit method, as relief_valve has implicit equations; "
+                                         "allowed: " +
+                                         one_step + "radau5");
+  }
+  for (const std::string name : {"rodas4", "rodas5p"})
+    EXPECT_EQ(given(name, implicit), "spec.toml:2:10: method = \"" + name +
+                                         "\": must not be a Rosenbrock method, as relief_valve has implicit equations; "
+                                         "allowed: " +
+                                         one_step + "radau5");
+  for (const std::string name : {"trapezoid", "sdirk4", "esdirk4", "rodas4", "rodas5p"})
+    EXPECT_EQ(given(name, index_2), "spec.toml:2:10: method = \"" + name +
+                                        "\": must be a method for index 2, as relief_valve has algebraic states of "
+                                        "index 2; allowed: radau5");
+  EXPECT_EQ(refused(valve, {{"--method", "tsit5"}}, index_2),
+            "--method tsit5: method = \"tsit5\": must be an implicit method, as relief_valve has algebraic states; "
+            "allowed: radau5");
+}
+
+TEST_F(spec, consistency_is_refused_where_there_is_nothing_to_be_consistent_with) {
+  for (const auto& m : {relief_valve(), valve_with(abi::with_mass)})
+    EXPECT_EQ(refused(valve + "consistency = \"given\"\n", {}, m),
+              "spec.toml:2:15: consistency = \"given\": must be left out, as relief_valve has no constraints to be "
+              "consistent with");
+  EXPECT_EQ(refused(valve + "consistency = \"nearer\"\n", {}, valve_with(abi::semi_explicit, 1)),
+            "spec.toml:2:15: consistency = \"nearer\": unknown word; did you mean nearest? "
+            "allowed: algebraic, nearest, given");
+  const std::string nearest =
+      "spec.toml:2:15: consistency = \"nearest\": must be algebraic or given, as relief_valve has ";
+  EXPECT_EQ(refused(valve + "consistency = \"nearest\"\n", {}, valve_with(abi::with_mass, 1)),
+            nearest + "a mass matrix");
+  EXPECT_EQ(refused(valve + "consistency = \"nearest\"\n", {}, valve_with(abi::implicit, 1)),
+            nearest + "implicit equations");
+  EXPECT_EQ(refused(valve + "consistency = true\n", {}, valve_with(abi::semi_explicit, 1)),
+            "spec.toml:2:15: consistency = true: must be a word in quotes; allowed: algebraic, nearest, given");
 }
 
 TEST_F(spec, bad_syntax_is_told_with_its_place) {  // what is wrong with it, toml++ says in its own words

@@ -222,6 +222,7 @@ SALTUS_FN_COLD consistency<Real> make_consistent(const System& system, Real t, v
     c.found         = c.found | done;
     open            = (on | back) & !done;
   }
+  each<n>([&](int i) SALTUS_INLINE_LAMBDA { y[i] = select(c.found, y[i], begun[i]); });
   detail::measure(c, system, t, y, rate, by);
   detail::how_far(c, system, begun, y);
   if constexpr (at_start) detail::rates_of_algebraic_states(system, t, y, rate, by, where);
@@ -334,6 +335,7 @@ SALTUS_FN_COLD consistency<Real> make_consistent_2(const System& system, Real t,
     open = open & !(size <= Real(enough));
   }
   c.found = c.found & !open;
+  each<n>([&](int i) SALTUS_INLINE_LAMBDA { y[i] = select(c.found, y[i], begun[i]); });
   detail::largest_of<Real, m>(c, part::equations_at(system, t, y, rate), &part::state);
   detail::how_far(c, system, begun, y);
   return c;

@@ -7,9 +7,11 @@
 //     mass()                     the constant matrix M; `with_mass`
 //     residual(t, y, dy)         F(t, y, dy), over any Value: M dy - rhs(t, y), or what the model wrote
 //     weight(y)                  one over the size at which an error of each state counts
+//     algebra()                  optional: the host's linear algebra, for large systems
+//     colours, colour(j), entry(i, j)    optional: which columns of df/dy share a direction, and which entries there are
 #pragma once
 
-#include "linear/lu.hpp"
+#include "linear/factorised.hpp"
 #include "model/contract.hpp"
 #include "number/dual.hpp"
 
@@ -44,6 +46,25 @@ SALTUS_FN dual<Real, width> seeded(Real x, int direction, int first, Real slope)
   return r;
 }
 
+namespace detail {
+/// How many directions the columns of df/dy need.
+template <class System, int n>
+constexpr int colours_of() {
+  if constexpr (requires { System::colours; }) return System::colours;
+  else return n;
+}
+template <class System>
+SALTUS_FN constexpr int colour_of(int j) {
+  if constexpr (requires { System::colours; }) return System::colour(j);
+  else return j;
+}
+template <class System>
+SALTUS_FN constexpr bool has_entry(int i, int j) {
+  if constexpr (requires { System::colours; }) return System::entry(i, j);
+  else return true;
+}
+}  // namespace detail
+
 /// f, df/dy and df/dt at a point.
 template <class Real, int n>
 struct linear_rhs {
@@ -53,18 +74,30 @@ struct linear_rhs {
 
 template <class System, class Real, int n>
 SALTUS_FN linear_rhs<Real, n> linearise(const System& system, Real t, const vec<Real, n>& y) {
-  constexpr int width = sweeps<n + 1>::width;
-  using Value         = dual<Real, width>;
+  constexpr int colours = detail::colours_of<System, n>();  // time is one more direction
+  constexpr int width   = sweeps<colours + 1>::width;
+  using Value           = dual<Real, width>;
   linear_rhs<Real, n> r;
-  each_sweep<n + 1>([&](int first) SALTUS_INLINE_LAMBDA {
+  if constexpr (colours < n)
+    each<n>([&](int i) SALTUS_INLINE_LAMBDA {
+      each<n>([&](int j) SALTUS_INLINE_LAMBDA { r.dy[i][j] = Real(0.0); });
+    });
+  each_sweep<colours + 1>([&](int first) SALTUS_INLINE_LAMBDA {
     vec<Value, n> along;
-    each<n>([&](int j) SALTUS_INLINE_LAMBDA { along[j] = seeded<width>(y[j], j, first, Real(1.0)); });
-    const auto f = system.rhs(seeded<width>(t, n, first, Real(1.0)), along);
+    each<n>([&](int j) SALTUS_INLINE_LAMBDA {
+      along[j] = seeded<width>(y[j], detail::colour_of<System>(j), first, Real(1.0));
+    });
+    const auto f = system.rhs(seeded<width>(t, colours, first, Real(1.0)), along);
     each<n>([&](int i) SALTUS_INLINE_LAMBDA {
       r.f[i] = f[i].value;
       static_for<width>([&](auto k) SALTUS_INLINE_LAMBDA {
-        if (first + k < n) r.dy[i][first + k] = f[i].d[k];
-        else if (first + k == n) r.dt[i] = f[i].d[k];
+        if (first + k == colours) r.dt[i] = f[i].d[k];
+        if constexpr (colours == n) {
+          if (first + k < n) r.dy[i][first + k] = f[i].d[k];
+        } else {
+          for (int j = 0; j < n; ++j)
+            if (detail::has_entry<System>(i, j) && detail::colour_of<System>(j) == first + k) r.dy[i][j] = f[i].d[k];
+        }
       });
     });
   });
@@ -113,7 +146,9 @@ struct linear_system {
   matrix<Real, n>                  minus_j;
   matrix<Real, has_mass ? n : 0>   m;
   vec<Real, n>                     f, dt;  ///< right-hand side and its derivative by time; `implicit`: M dy, 0
-  static constexpr int evaluations = kind == detail::equations::implicit ? 2 * sweeps<n>::count : sweeps<n + 1>::count;
+  static constexpr int evaluations = kind == detail::equations::implicit
+                                         ? 2 * sweeps<n>::count
+                                         : sweeps<detail::colours_of<System, n>() + 1>::count;
 
   SALTUS_FN linear_system(const System& system, Real t, const vec<Real, n>& y, const vec<Real, n>& rate) {
     if constexpr (kind == detail::equations::implicit) {

@@ -9,7 +9,7 @@
 namespace saltus {
 
 /// One step of length h from (t, y), where the slope is f0.
-template <class Method, class System, class Real, int n>
+template <class Method, bool WithPath = false, class System, class Real, int n>
   requires(Method::kind == methods::family::dirk)
 SALTUS_FN stages<Method, Real, n> step(const System& system, Real t, const vec<Real, n>& y, const vec<Real, n>& f0,
                                        Real h) {
@@ -17,7 +17,7 @@ SALTUS_FN stages<Method, Real, n> step(const System& system, Real t, const vec<R
   stages<Method, Real, n>              s;
   const linear_system<System, Real, n> lin(system, t, y, f0);
   const Real                           shift = Real(1.0 / Method::gamma) / h;
-  const lu<Real, n>                    w(lin.shifted(shift));
+  const factorised<Real, n>                    w(lin.shifted(shift), detail::algebra_of(system));
   const vec<Real, n>                   weight = system.weight(y);
   detail::newton_watch<Real>           newton(!w.singular);
   vec<Real, n>                         k[Method::stages], point = y;
@@ -66,6 +66,10 @@ SALTUS_FN stages<Method, Real, n> step(const System& system, Real t, const vec<R
   s.solved      = !newton.failed;
   s.singular    = w.singular;
   s.evaluations = typename Real::integer(int64(lin.evaluations)) + to_integer(tries);
+  if constexpr (WithPath) {
+    s.path_error  = detail::path_error<Method>(system, s, w);
+    s.evaluations = s.evaluations + typename Real::integer(int64(1));
+  }
   return s;
 }
 

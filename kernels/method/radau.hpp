@@ -35,7 +35,7 @@ SALTUS_FN radau_stages<Real, n> stage_residuals(const System& system, const rada
 }  // namespace detail
 
 /// One step of length h from (t, y), where the slope is f0.
-template <class Method, class System, class Real, int n>
+template <class Method, bool WithPath = false, class System, class Real, int n>
   requires(Method::kind == methods::family::collocation)
 SALTUS_FN_COLD stages<Method, Real, n> step(const System& system, Real t, const vec<Real, n>& y,
                                             const vec<Real, n>& f0, Real h) {
@@ -43,8 +43,8 @@ SALTUS_FN_COLD stages<Method, Real, n> step(const System& system, Real t, const 
   stages<Method, Real, n>              s;
   const linear_system<System, Real, n> lin(system, t, y, f0);
   const Real                           rate = Real(1.0) / h;
-  const lu<Real, n>                    w(lin.shifted(rate * Real(Method::mu)));
-  const lu<Complex, n>                 wc(lin.shifted(Complex(rate * Real(Method::mu_re), rate * Real(Method::mu_im))));
+  const factorised<Real, n>                    w(lin.shifted(rate * Real(Method::mu)), detail::algebra_of(system));
+  const factorised<Complex, n>                 wc(lin.shifted(Complex(rate * Real(Method::mu_re), rate * Real(Method::mu_im))), detail::algebra_of(system));
   const vec<Real, n>                   weight = system.weight(y);
   detail::newton_watch<Real>           newton(!(w.singular | wc.singular));
   const auto                           start = detail::first_increment(y, f0, weight, h);
@@ -100,6 +100,10 @@ SALTUS_FN_COLD stages<Method, Real, n> step(const System& system, Real t, const 
   s.solved      = !newton.failed;
   s.singular    = w.singular | wc.singular;
   s.evaluations = typename Real::integer(int64(lin.evaluations)) + to_integer(tries);
+  if constexpr (WithPath) {
+    s.path_error  = detail::path_error<Method>(system, s, w);
+    s.evaluations = s.evaluations + typename Real::integer(int64(1));
+  }
   return s;
 }
 

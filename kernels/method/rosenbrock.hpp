@@ -7,7 +7,7 @@
 namespace saltus {
 
 /// One step of length h from (t, y).
-template <class Method, class System, class Real, int n>
+template <class Method, bool WithPath = false, class System, class Real, int n>
   requires(Method::is_rosenbrock)
 SALTUS_FN stages<Method, Real, n> step(const System& system, Real t, const vec<Real, n>& y, const vec<Real, n>& f0,
                                        Real h) {
@@ -17,7 +17,7 @@ SALTUS_FN stages<Method, Real, n> step(const System& system, Real t, const vec<R
   stages<Method, Real, n>              s;
   const linear_system<System, Real, n> lin(system, t, y, f0);
   const Real                           rate = Real(1.0) / h;
-  const lu<Real, n>                    w(lin.shifted(rate * Real(1.0 / Method::gamma)));
+  const factorised<Real, n>                    w(lin.shifted(rate * Real(1.0 / Method::gamma)), detail::algebra_of(system));
   vec<Real, n>                         u[Method::stages], point = y;
   static_for<Method::stages>([&](auto stage) SALTUS_INLINE_LAMBDA {
     constexpr int i     = decltype(stage)::value;
@@ -59,6 +59,10 @@ SALTUS_FN stages<Method, Real, n> step(const System& system, Real t, const vec<R
     s.slope1[j] = (D - at_end) * rate;
     if constexpr (Method::dense_rows > 0) s.extra[0][j] = -q[2][j];
   });
+  if constexpr (WithPath) {
+    s.path_error  = detail::path_error<Method>(system, s, w);
+    s.evaluations = s.evaluations + typename Real::integer(int64(1));
+  }
   return s;
 }
 

@@ -31,6 +31,7 @@ namespace saltus::methods {
 ///   b[stages] e[stages]   e is zero if embedded_order is 0
 struct explicit_method {
   static constexpr bool is_explicit   = true;
+  static constexpr bool is_rosenbrock = false;
   static constexpr int  highest_index = 0;  ///< of the algebraic states it can integrate; 0: none
   /// Further stages, after the step's, that only the dense output needs.
   static constexpr int extra_stages = 0;

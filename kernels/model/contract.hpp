@@ -23,6 +23,9 @@
 //     static void rest(auto& now);                            // where events accumulate: the state at their limit
 //     static auto max_step(const auto& at);                   // the longest step at which the guards can be trusted
 //
+// and, optionally, which entries of the Jacobian df/dy of `rhs` are not zero throughout, so that implicit methods need fewer
+// derivatives: static constexpr saltus::entry<state> sparsity[] = {{row, column}, ...}
+//
 // `rhs` or `residual` is compulsory. A model with guards but no `transition` uses their signs (at.above) or only logs the events.
 // `initial`, `rhs`, `mass`, `residual`, `guards`, `instants`, `outputs` and `max_step` run for several instances at once: a condition on a value
 // is `select(condition, a, b)`. `transition`, `mode` and `rest` run for one instance: an ordinary `if` is right there.
@@ -70,6 +73,12 @@ struct variable {
     r.index    = differentiation_index;
     return r;
   }
+};
+
+/// An entry of the Jacobian of `rhs`: the rate of `row` depends on `column`.
+template <class Id>
+struct entry {
+  Id row, column;
 };
 
 /// A guard: g crosses zero in `direction`.
@@ -286,6 +295,37 @@ constexpr bool has_one_index() {
   return true;
 }
 
+/// Columns of the Jacobian that share a direction, or colour: no row has an entry in two of them (Curtis, Powell, Reid,
+/// J. Inst. Math. Appl. 13 (1974) 117). Without a list of entries every column is of its own.
+template <int N>
+struct colouring {
+  bool entry[N][N];
+  int  of[N];
+  int  count;
+};
+template <class Model, int N>
+constexpr colouring<N> make_colouring() {
+  colouring<N> r{};
+  if constexpr (requires { Model::sparsity[0]; }) {
+    for (const auto& e : Model::sparsity) r.entry[static_cast<int>(e.row)][static_cast<int>(e.column)] = true;
+    for (int j = 0; j < N; ++j) {
+      bool taken[N + 1]{};
+      for (int other = 0; other < j; ++other)
+        for (int i = 0; i < N; ++i)
+          if (r.entry[i][j] && r.entry[i][other]) taken[r.of[other]] = true;
+      while (taken[r.of[j]]) ++r.of[j];
+      r.count = r.of[j] >= r.count ? r.of[j] + 1 : r.count;
+    }
+  } else {
+    for (int i = 0; i < N; ++i) {
+      for (int j = 0; j < N; ++j) r.entry[i][j] = true;
+      r.of[i] = i;
+    }
+    r.count = N;
+  }
+  return r;
+}
+
 /// Default value of member i of a list of families.
 template <class T, int N>
 struct default_values {
@@ -311,6 +351,10 @@ template <class Model>
 SALTUS_FN constexpr detail::guard_traits guard_traits_of(int i) {
   return guard_table_of<Model>.of[i];
 }
+
+/// How the columns of a model's Jacobian are found together.
+template <class Model>
+inline constexpr auto colouring_of = detail::make_colouring<Model, detail::kinds<Model>::state_count>();
 
 /// The index of every state of a model.
 template <class Model>

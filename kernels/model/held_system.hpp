@@ -21,6 +21,9 @@ struct held_system {
   const tolerances<E, Real>*                tol = nullptr;
 
   SALTUS_FN static constexpr int index(int i) { return form::index(i); }
+  static constexpr int            colours = form::colours;
+  SALTUS_FN static constexpr int  colour(int j) { return form::colour(j); }
+  SALTUS_FN static constexpr bool entry(int i, int j) { return form::entry(i, j); }
 
   SALTUS_FN vec<Real, E::n> operator()(Real t, const vec<Real, E::n>& y) const { return form::rhs(t, y, c); }
   template <class Value>
@@ -37,6 +40,7 @@ struct held_system {
     each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { r[i] = Real(1.0) / fma(tol->rtol, abs(y[i]), tol->atol[i]); });
     return r;
   }
+  SALTUS_FN const abi::dense_algebra* algebra() const { return tol->algebra; }
   /// The size below which state i counts by its absolute tolerance.
   SALTUS_FN Real floor(int i) const { return tol->atol[i] / tol->rtol; }
 };
@@ -50,11 +54,14 @@ SALTUS_FN consistency<Real> put_on_constraints(const held_system<E, Real>& syste
 }
 
 /// One step of the engine's method. In a model with constraints it ends on them.
-template <class E, class Real>
+template <class E, class Real, bool WithPath = false>
 SALTUS_FN stages<typename E::Method, Real, E::n> make_step(const held_system<E, Real>& system, Real t,
                                                            const vec<Real, E::n>& y, const vec<Real, E::n>& f0,
                                                            Real h) {
-  auto s = step<typename E::Method>(system, t, y, f0, h);
+  auto s = [&]() SALTUS_INLINE_LAMBDA {
+    if constexpr (WithPath) return step<typename E::Method, true>(system, t, y, f0, h);
+    else return step<typename E::Method>(system, t, y, f0, h);
+  }();
   if constexpr (E::form::has_constraints) {
     auto       rate = s.slope1;
     const auto c    = put_on_constraints<search_for::step>(system, t + h, s.y1, rate, s.solved);

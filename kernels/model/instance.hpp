@@ -56,6 +56,13 @@ struct engine {
   static constexpr int             ng              = form::guards;
   static constexpr int             reductions      = sizeof...(Reductions);
 
+  /// The slope at accepted points is of use: for guards and what is observed, or for the next step.
+  static constexpr bool keeps_slope = ng > 0 || samples || reductions > 0 || !Method::is_rosenbrock;
+
+  /// What lies between the ends of a step is of use, and its error is kept within the tolerance. Stiff components follow the
+  /// solution at the ends however long a step is, so that the ends tell nothing of it.
+  static constexpr bool follows_path = !Method::is_explicit && (ng > 0 || samples || reductions > 0);
+
   /// body(reduction type instance, constant index) for every reduction.
   template <class F>
   SALTUS_FN static void each_reduction(F&& body) {
@@ -77,6 +84,7 @@ struct tolerances {
   vec<Real, E::n>        atol;
   Real                   event_tol, fixed_step, concurrency_time, concurrency_value, zeno_part;
   typename Real::integer max_steps, max_events;
+  const abi::dense_algebra* algebra;
   bool                   surer;  ///< rescue: events are located by bracketing alone
 };
 

@@ -50,6 +50,13 @@ struct dual {
     return r;
   }
 
+  /// a, with another value.
+  SALTUS_FN friend dual shifted(const dual& a, Real value) {
+    dual r = a;
+    r.value = value;
+    return r;
+  }
+
   SALTUS_FN friend dual operator+(const dual& a, const dual& b) {
     dual r(a.value + b.value);
     for (int i = 0; i < N; ++i) r.d[i] = a.d[i] + b.d[i];
@@ -71,6 +78,32 @@ struct dual {
     for (int i = 0; i < N; ++i) r.d[i] = fma(-r.value, b.d[i], a.d[i]) * inverse;
     return r;
   }
+
+  // With a constant: its derivatives, all zero, cost nothing.
+  SALTUS_FN friend dual operator+(const dual& a, const Real& b) { return shifted(a, a.value + b); }
+  SALTUS_FN friend dual operator+(const Real& a, const dual& b) { return shifted(b, a + b.value); }
+  SALTUS_FN friend dual operator-(const dual& a, const Real& b) { return shifted(a, a.value - b); }
+  SALTUS_FN friend dual operator-(const Real& a, const dual& b) { return chain(a - b.value, Real(-1.0), b); }
+  SALTUS_FN friend dual operator*(const dual& a, const Real& b) { return chain(a.value * b, b, a); }
+  SALTUS_FN friend dual operator*(const Real& a, const dual& b) { return chain(a * b.value, a, b); }
+  SALTUS_FN friend dual operator/(const dual& a, const Real& b) { return chain(a.value / b, Real(1.0) / b, a); }
+  // What is inside a dual of duals is a constant as well.
+  using inner = typename detail::inside<Real>::type;
+  SALTUS_FN friend dual operator+(const dual& a, const inner& b) { return a + Real(b); }
+  SALTUS_FN friend dual operator+(const inner& a, const dual& b) { return Real(a) + b; }
+  SALTUS_FN friend dual operator-(const dual& a, const inner& b) { return a - Real(b); }
+  SALTUS_FN friend dual operator-(const inner& a, const dual& b) { return Real(a) - b; }
+  SALTUS_FN friend dual operator*(const dual& a, const inner& b) { return a * Real(b); }
+  SALTUS_FN friend dual operator*(const inner& a, const dual& b) { return Real(a) * b; }
+  SALTUS_FN friend dual operator/(const dual& a, const inner& b) { return a / Real(b); }
+  SALTUS_FN friend dual operator+(const dual& a, double b) { return a + Real(b); }
+  SALTUS_FN friend dual operator+(double a, const dual& b) { return Real(a) + b; }
+  SALTUS_FN friend dual operator-(const dual& a, double b) { return a - Real(b); }
+  SALTUS_FN friend dual operator-(double a, const dual& b) { return Real(a) - b; }
+  SALTUS_FN friend dual operator*(const dual& a, double b) { return a * Real(b); }
+  SALTUS_FN friend dual operator*(double a, const dual& b) { return Real(a) * b; }
+  SALTUS_FN friend dual operator/(const dual& a, double b) { return a / Real(b); }
+
   SALTUS_FN friend dual operator-(const dual& a) { return chain(-a.value, Real(-1.0), a); }
   SALTUS_FN friend dual operator+(const dual& a) { return a; }
 

@@ -1,4 +1,4 @@
-// pack<T, W>: W numbers that move together - one SIMD register on a CPU, or (W = 1) the one number of a scalar run or of
+// pack<T, W>: W numbers that move together - one or a few SIMD registers on a CPU, or (W = 1) the one number of a scalar run or of
 // a CUDA thread. mask<T, W>: the W answers of a comparison. Every operation acts lane by lane and rounds like IEEE-754
 // scalar arithmetic, so lane j of any pack holds the bits a pack of one would hold.
 //
@@ -55,6 +55,18 @@ struct native<T, 1> {
   using type = T;
   using mask = bool;
 };
+
+/// What the machine's registers hold, in bytes.
+#if defined(__AVX512F__)
+inline constexpr int register_size = 64;
+#elif defined(__AVX__)
+inline constexpr int register_size = 32;
+#else
+inline constexpr int register_size = 16;
+#endif
+/// Beyond it a pack is two halves (number/split_pack.hpp).
+template <class T, int W>
+inline constexpr bool is_split = W > 1 && W * static_cast<int>(sizeof(T)) > register_size;
 
 }  // namespace detail
 
@@ -320,3 +332,5 @@ struct pack {
 };
 
 }  // namespace saltus
+
+#include "number/split_pack.hpp"

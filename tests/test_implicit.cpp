@@ -1,0 +1,516 @@
+// The implicit methods as single steps, every one in the list of them: orders, dense output, error estimates, stability,
+// with every kind of equations that a method takes. Solutions are closed forms.
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "method/dirk.hpp"
+#include "method/list.hpp"
+#include "method/radau.hpp"
+#include "method/rosenbrock.hpp"
+#include "number/math.hpp"
+
+namespace saltus::test {
+namespace {
+
+using real = pack<double, 1>;
+using detail::equations;
+template <int n>
+using point_of = vec<real, n>;
+
+/// What all systems below say of themselves; Newton's iteration goes on to where errors of a step cannot be seen.
+template <equations Kind, int n>
+struct system_of {
+  static constexpr auto kind          = Kind;
+  static constexpr int  states        = n;
+  static constexpr int  highest_index = 0;
+  static constexpr int  index(int) { return 0; }
+  double                newton_weight = 1e11;
+  vec<real, n>          weight(const vec<real, n>&) const {
+    vec<real, n> r;
+    for (int i = 0; i < n; ++i) r[i] = real(newton_weight);
+    return r;
+  }
+};
+
+/// y_0 = exp(sin t), y_1 = 2 + cos t, by equations in which both matter and the time does.
+struct closed_form {
+  static constexpr int begin = 0;
+  static vec<real, 2>  at(double t) { return {{real(std::exp(std::sin(t))), real(2 + std::cos(t))}}; }
+  static vec<real, 2>  slope(double t) { return {{real(std::exp(std::sin(t)) * std::cos(t)), real(-std::sin(t))}}; }
+
+  template <class Value>
+  static Value deviation(Value t, const vec<Value, 2>& y) {  // zero along the solution
+    const Value part = y[0] * exp(-sin(t));
+    return part * part - 1.0;
+  }
+  template <class Value>
+  static vec<Value, 2> f(Value t, const vec<Value, 2>& y) {
+    return {{y[0] * (y[1] - 2.0), -sin(t) - deviation(t, y)}};
+  }
+  /// A constraint for y_1.
+  template <class Value>
+  static Value g(Value t, const vec<Value, 2>& y) {
+    const Value off = y[1] - 2.0 - cos(t);
+    return off + 0.5 * deviation(t, y) + 0.3 * off * off;
+  }
+};
+
+/// It as y' = f, M y' = M f, M(t, y) (y' - f) = 0, and with the constraint in the place of the second equation.
+template <equations Kind, bool Algebraic>
+struct smooth : system_of<Kind, 2>, closed_form {
+  static constexpr int highest_index = Algebraic ? 1 : 0;
+  static constexpr int index(int i) { return Algebraic && i == 1 ? 1 : 0; }
+
+  static matrix<real, 2> mass() {
+    matrix<real, 2> m;
+    m[0][0] = real(2.0), m[0][1] = real(Algebraic ? 0.0 : 1.0);
+    m[1][0] = real(Algebraic ? 0.0 : 1.0), m[1][1] = real(Algebraic ? 0.0 : 3.0);
+    return m;
+  }
+  template <class Value>
+  vec<Value, 2> rhs(Value t, const vec<Value, 2>& y) const {
+    auto r = f(t, y);
+    if constexpr (Kind == equations::with_mass) {
+      if constexpr (Algebraic) r[0] = 2.0 * r[0];
+      else r = {{2.0 * r[0] + r[1], r[0] + 3.0 * r[1]}};
+    }
+    if constexpr (Algebraic) r[1] = g(t, y);
+    return r;
+  }
+  template <class Value>
+  vec<Value, 2> residual(Value t, const vec<Value, 2>& y, const vec<Value, 2>& dy) const {
+    vec<Value, 2> r;
+    const auto    own = rhs(t, y);
+    if constexpr (Kind == equations::implicit) {
+      const auto to = f(t, y);
+      r[0]          = (2.0 + y[1]) * (dy[0] - to[0]);
+      if constexpr (Algebraic) {
+        r[1] = g(t, y);
+      } else {
+        r[0] += t * (dy[1] - to[1]);
+        r[1] = sin(y[0]) * (dy[0] - to[0]) + 3.0 * (dy[1] - to[1]);
+      }
+    } else if constexpr (Kind == equations::with_mass) {
+      const auto m = mass();
+      for (int i = 0; i < 2; ++i) r[i] = Value(m[i][0]) * dy[0] + Value(m[i][1]) * dy[1] - own[i];
+    } else {
+      for (int i = 0; i < 2; ++i) r[i] = index(i) == 0 ? dy[i] - own[i] : -own[i];
+    }
+    return r;
+  }
+};
+
+/// Index 2: y_0' = y_0 y_1^2 z^2, y_1' = y_0^2 y_1^2 - 3 y_1^2 z, 0 = y_0^2 y_1 - 1; e^t, e^-2t, z = e^2t (E. Hairer,
+/// Ch. Lubich, M. Roche, The Numerical Solution of Differential-Algebraic Systems by Runge-Kutta Methods, 1989).
+struct hessenberg : system_of<equations::semi_explicit, 3> {
+  static constexpr int highest_index = 2;
+  static constexpr int index(int i) { return i == 2 ? 2 : 0; }
+  /// Rounding of the states shows in z divided by the step.
+  vec<real, 3> weight(const vec<real, 3>&) const { return {{real(1e9), real(1e9), real(1e6)}}; }
+  static vec<real, 3>  at(double t) {
+    return {{real(std::exp(t)), real(std::exp(-2 * t)), real(std::exp(2 * t))}};
+  }
+  static vec<real, 3> slope(double t) {
+    return {{real(std::exp(t)), real(-2 * std::exp(-2 * t)), real(2 * std::exp(2 * t))}};
+  }
+  template <class Value>
+  vec<Value, 3> rhs(Value, const vec<Value, 3>& y) const {
+    const Value square = y[1] * y[1];
+    return {{y[0] * square * y[2] * y[2], y[0] * y[0] * square - 3.0 * square * y[2], y[0] * y[0] * y[1] - 1.0}};
+  }
+  template <class Value>
+  vec<Value, 3> residual(Value t, const vec<Value, 3>& y, const vec<Value, 3>& dy) const {
+    const auto f = rhs(t, y);
+    return {{dy[0] - f[0], dy[1] - f[1], -f[2]}};
+  }
+};
+
+/// y' = lambda (y - phi) + phi', phi = sin(t + 1/2) or 0 (A. Prothero, A. Robinson, Math. Comput. 28 (1974) 145).
+struct stiff : system_of<equations::plain, 1> {
+  double lambda;
+  bool   homogeneous = false;
+  explicit stiff(double lambda_, bool homogeneous_ = false) : lambda(lambda_), homogeneous(homogeneous_) {}
+  vec<real, 1> at(double t) const { return {{real(homogeneous ? 1.0 : std::sin(t + 0.5))}}; }
+  vec<real, 1> slope(double t) const { return {{real(homogeneous ? lambda : std::cos(t + 0.5))}}; }
+  template <class Value>
+  vec<Value, 1> rhs(Value t, const vec<Value, 1>& y) const {
+    if (homogeneous) return {{lambda * y[0]}};
+    return {{lambda * (y[0] - sin(t + 0.5)) + cos(t + 0.5)}};
+  }
+  template <class Value>
+  vec<Value, 1> residual(Value t, const vec<Value, 1>& y, const vec<Value, 1>& dy) const {
+    return {{dy[0] - rhs(t, y)[0]}};
+  }
+};
+
+/// A rotation: the imaginary axis.
+struct rotation : system_of<equations::plain, 2> {
+  double omega;
+  explicit rotation(double omega_) : omega(omega_) {}
+  template <class Value>
+  vec<Value, 2> rhs(Value, const vec<Value, 2>& y) const {
+    return {{-omega * y[1], omega * y[0]}};
+  }
+  template <class Value>
+  vec<Value, 2> residual(Value t, const vec<Value, 2>& y, const vec<Value, 2>& dy) const {
+    const auto f = rhs(t, y);
+    return {{dy[0] - f[0], dy[1] - f[1]}};
+  }
+};
+
+template <class Method, class System>
+constexpr bool integrates = Method::highest_index >= System::highest_index &&
+                            !(Method::is_rosenbrock && System::kind == equations::implicit);
+
+/// body(Method{}) for every implicit method that integrates System.
+template <class System, class F>
+void each_method(F&& body) {
+  methods::for_each(methods::implicit{}, [&](auto m) {
+    if constexpr (integrates<decltype(m), System>) body(m);
+  });
+}
+
+template <class Method, class System>
+[[gnu::noinline]] auto one_step(const System& system, double t, const vec<real, System::states>& y,
+                                const vec<real, System::states>& f0, double h) {
+  return step<Method>(system, real(t), y, f0, real(h));
+}
+
+/// Errors of all states after constant steps over [0, t_end].
+template <class Method, class System>
+std::vector<double> errors_after(const System& system, double t_end, int steps) {
+  constexpr int       n = System::states;
+  auto                y = system.at(0.0), f = system.slope(0.0);
+  const double        h = t_end / steps;
+  std::vector<double> r;
+  for (int k = 0; k < steps; ++k) {
+    const auto s = one_step<Method>(system, k * h, y, f, h);
+    EXPECT_TRUE(bool(s.solved) && !bool(s.singular)) << Method::name << " at step " << k << " of " << steps;
+    if (!bool(s.solved)) return std::vector<double>(n, std::numeric_limits<double>::quiet_NaN());
+    y = s.y1, f = s.slope1;
+  }
+  const auto wanted = system.at(t_end);
+  for (int i = 0; i < n; ++i) r.push_back(std::fabs(y[i].v - wanted[i].v));
+  return r;
+}
+
+/// The largest error of the differential states, and that of the algebraic ones if there are any.
+template <class System>
+std::vector<double> largest_of(const std::vector<double>& errors) {
+  std::vector<double> r(System::highest_index > 0 ? 2 : 1, 0.0);
+  for (std::size_t i = 0; i < errors.size(); ++i) {
+    double& largest = r[System::index(static_cast<int>(i)) > 0 ? 1 : 0];
+    largest         = !(errors[i] <= largest) ? errors[i] : largest;
+  }
+  return r;
+}
+
+/// Observed orders: the finest two step sizes whose errors are still well above rounding.
+template <class Method, class System>
+std::vector<double> observed_orders(const System& system, double t_end, int steps, double least = 2e-11) {
+  auto                coarse = largest_of<System>(errors_after<Method>(system, t_end, steps));
+  std::vector<double> orders;
+  for (; steps <= 4096; steps *= 2) {
+    const auto fine = largest_of<System>(errors_after<Method>(system, t_end, 2 * steps));
+    if (!orders.empty() && *std::min_element(fine.begin(), fine.end()) < least) break;
+    orders.clear();
+    for (std::size_t i = 0; i < fine.size(); ++i) orders.push_back(std::log2(coarse[i] / fine[i]));
+    coarse = fine;
+  }
+  return orders;
+}
+
+template <class System>
+void expect_orders(const char* what, const System& system, double least = 2e-11) {
+  each_method<System>([&](auto m) {
+    using M           = decltype(m);
+    const auto orders = observed_orders<M>(system, 1.5, 8, least);
+    std::printf("%-32s %-10s order %d observed", what, M::name, M::order);
+    for (double p : orders) std::printf(" %.3f", p);
+    std::printf("\n");
+    for (double p : orders) EXPECT_NEAR(p, M::order, 0.15) << M::name << ", " << what;
+  });
+}
+
+TEST(Order, IsTheMethodsWithEveryKindOfEquations) {
+  expect_orders("y' = f", smooth<equations::plain, false>{});
+  expect_orders("M y' = f", smooth<equations::with_mass, false>{});
+  expect_orders("F(t, y, y') = 0", smooth<equations::implicit, false>{});
+}
+
+TEST(Order, IsTheMethodsWithAConstraint) {
+  expect_orders("y' = f, 0 = g", smooth<equations::semi_explicit, true>{});
+  expect_orders("M y' = f, a row of M zero", smooth<equations::with_mass, true>{});
+  expect_orders("F(t, y, y') = 0, a constraint", smooth<equations::implicit, true>{});
+}
+
+// Hairer, Lubich, Roche, theorem 5.? : Radau IIA of s stages converges with order 2 s - 1 in y and s in z.
+TEST(Order, OfIndexTwo) {
+  each_method<hessenberg>([](auto m) {
+    using M           = decltype(m);
+    const auto orders = observed_orders<M>(hessenberg{}, 1.0, 8, 1e-10);
+    std::printf("index 2: %s observed %.3f, algebraic state %.3f\n", M::name, orders[0], orders[1]);
+    EXPECT_STREQ(M::name, "radau5") << "a further method: give its orders here";
+    EXPECT_NEAR(orders[0], 5, 0.15);
+    EXPECT_NEAR(orders[1], 3, 0.15);
+  });
+}
+
+// ---- between the ends of a step, and the estimate of its error ------------------------------------------------------
+
+template <class Method, class System>
+std::vector<double> dense_errors(const System& system, double h) {
+  const double        t0   = 0.3;
+  const auto          s    = one_step<Method>(system, t0, system.at(t0), system.slope(t0), h);
+  const auto          path = interpolate<Method>(system, s);
+  std::vector<double> worst(System::states, 0.0);
+  for (int k = 1; k < 16; ++k) {
+    const auto got = path(real(k / 16.0)), wanted = system.at(t0 + h * k / 16);
+    for (int i = 0; i < System::states; ++i) {
+      double& largest = worst[static_cast<std::size_t>(i)];
+      largest         = std::max(largest, std::fabs(got[i].v - wanted[i].v));
+    }
+  }
+  return largest_of<System>(worst);
+}
+
+/// Between the ends of a step an algebraic state is what the stages say of it, and they know their points to the order of
+/// the stages only: less than the dense output's own order for diagonally implicit methods, and for Rosenbrock methods one
+/// less. At the ends it is as accurate as the others.
+template <class Method>
+int least_dense_order_of_constraints() {
+  const std::map<std::string, int> known = {{"trapezoid", 2}, {"sdirk4", 1}, {"esdirk4", 2},
+                                            {"rodas4", 2},    {"rodas5p", 3}, {"radau5", 3}};
+  return known.contains(Method::name) ? known.at(Method::name) : Method::dense_order;
+}
+
+template <class System>
+void expect_dense_output(const char* what, const System& system) {
+  each_method<System>([&](auto m) {
+    using M             = decltype(m);
+    const double h      = 0.025;
+    const auto   coarse = dense_errors<M>(system, h), fine = dense_errors<M>(system, h / 2);
+    const double order  = std::log2(coarse[0] / fine[0]);
+    std::printf("%-32s %-10s dense output of order %d: local error falls as h^%.2f", what, M::name, M::dense_order, order);
+    EXPECT_NEAR(order, M::dense_order + 1, 0.3) << M::name;
+    if (System::highest_index > 0) {
+      const double of_algebraic = std::log2(coarse[1] / fine[1]);
+      std::printf(", of the algebraic state as h^%.2f", of_algebraic);
+      EXPECT_GT(of_algebraic, least_dense_order_of_constraints<M>() + 1 - 0.3) << M::name;
+    }
+    std::printf("\n");
+  });
+}
+
+TEST(DenseOutput, HasItsOrder) {
+  expect_dense_output("y' = f", smooth<equations::plain, false>{});
+  expect_dense_output("M y' = f", smooth<equations::with_mass, false>{});
+  expect_dense_output("F(t, y, y') = 0", smooth<equations::implicit, false>{});
+}
+
+TEST(DenseOutput, OfAlgebraicStatesHasItsOrder) {
+  expect_dense_output("y' = f, 0 = g", smooth<equations::semi_explicit, true>{});
+  expect_dense_output("F(t, y, y') = 0, a constraint", smooth<equations::implicit, true>{});
+}
+
+TEST(DenseOutput, MeetsBothEndsWithTheSlopesOfTheStep) {
+  using System = smooth<equations::plain, false>;
+  each_method<System>([](auto m) {
+    using M           = decltype(m);
+    const double h    = 0.1, t0 = 0.3;
+    const System system;
+    const auto   s    = one_step<M>(system, t0, system.at(t0), system.slope(t0), h);
+    const auto   path = interpolate<M>(system, s);
+    const auto   f0   = system.slope(t0), f1 = system.slope(t0 + h);
+    for (int i = 0; i < 2; ++i) {
+      EXPECT_EQ(path(real(0.0))[i].v, s.y[i].v) << M::name;
+      EXPECT_NEAR(path(real(1.0))[i].v, s.y1[i].v, 1e-15) << M::name;
+      EXPECT_NEAR(path.slope(real(0.0))[i].v, h * s.f0()[i].v, 1e-14) << M::name;
+      EXPECT_NEAR(path.slope(real(1.0))[i].v, h * s.f1()[i].v, 1e-14) << M::name;
+      // The slopes are those of the solution, to the order of the dense output.
+      EXPECT_NEAR(s.f0()[i].v, f0[i].v, 3 * std::pow(h, M::dense_order)) << M::name;
+      EXPECT_NEAR(s.f1()[i].v, f1[i].v, 3 * std::pow(h, M::dense_order)) << M::name;
+      // And the derivative of the path is what differences of it say.
+      for (double at : {0.25, 0.75}) {
+        const double d = 1e-4, difference = (path(real(at + d))[i].v - path(real(at - d))[i].v) / (2 * d);
+        EXPECT_NEAR(path.slope(real(at))[i].v, difference, 1e-9) << M::name;
+      }
+    }
+  });
+}
+
+template <class System>
+void expect_estimates(const char* what, const System& system) {
+  each_method<System>([&](auto m) {
+    using M              = decltype(m);
+    const auto estimates = [&](double h) {
+      return one_step<M>(system, 0.3, system.at(0.3), system.slope(0.3), h).error;
+    };
+    const auto   coarse = estimates(0.02), fine = estimates(0.01);
+    const double order  = std::log2(std::hypot(coarse[0].v, coarse[1].v) / std::hypot(fine[0].v, fine[1].v));
+    std::printf("%-32s %-10s embedded order %d: estimates fall as h^%.2f\n", what, M::name, M::embedded_order, order);
+    EXPECT_NEAR(order, M::embedded_order + 1, 0.2) << M::name;
+  });
+}
+
+TEST(Estimate, HasItsOrder) {
+  expect_estimates("y' = f", smooth<equations::plain, false>{});
+  expect_estimates("M y' = f", smooth<equations::with_mass, false>{});
+  expect_estimates("F(t, y, y') = 0", smooth<equations::implicit, false>{});
+}
+
+TEST(Estimate, IsBlindToIndexTwo) {
+  const auto s = one_step<methods::radau_5>(hessenberg{}, 0.0, hessenberg::at(0.0), hessenberg::slope(0.0), 0.01);
+  EXPECT_NE(s.error[0].v, 0.0);
+  EXPECT_NE(s.error[1].v, 0.0);
+  EXPECT_EQ(s.error[2].v, 0.0);
+}
+
+// A stiff component that has gone leaves no error: the estimate may not exceed what the component was by.
+TEST(Estimate, IsFreedOfStiffComponents) {
+  each_method<stiff>([](auto m) {
+    using M = decltype(m);
+    for (double z : {-1e2, -1e4, -1e6, -1e8, -1e10}) {
+      const stiff system(z, true);
+      const auto  s = one_step<M>(system, 0.0, system.at(0.0), system.slope(0.0), 1.0);
+      EXPECT_LE(std::fabs(s.error[0].v), 2.0) << M::name << " at z = " << z;
+      // On the slow manifold it is small, however stiff.
+      const stiff slow(z);
+      const auto  t = one_step<M>(slow, 0.0, slow.at(0.0), slow.slope(0.0), 0.1);
+      EXPECT_LE(std::fabs(t.error[0].v), 1e-2) << M::name << " at lambda = " << z;
+    }
+  });
+}
+
+// ---- stability ------------------------------------------------------------------------------------------------------
+
+/// Rounding of what a step starts with: where the first stage is explicit its slope is, of size |z|.
+template <class Method>
+double rounding_of(double z) {
+  if constexpr (Method::kind == methods::family::dirk)
+    if (Method::explicit_first) return 1e-15 * std::fabs(z);
+  return 0;
+}
+
+template <class Method>
+double amplification(double z) {
+  stiff system(z, true);
+  system.newton_weight /= std::max(1.0, std::fabs(z));
+  const auto   s = one_step<Method>(system, 0.0, system.at(0.0), system.slope(0.0), 1.0);
+  EXPECT_TRUE(bool(s.solved)) << Method::name << " at z = " << z;
+  return s.y1[0].v;
+}
+
+/// R(z) where order, L-stability and the number of stages leave no choice.
+std::map<std::string, long double (*)(long double)> known_stability_functions() {
+  // The first terms of (1 - z/4)^5 e^z over (1 - z/4)^5: five implicit stages with gamma = 1/4, order 4, R(infinity) = 0.
+  const auto five_quarters = [](long double z) {
+    long double numerator = 0;
+    for (int k = 4; k >= 0; --k) {
+      long double term = 0, binomial = 1, power = 1, factorial = 1;
+      for (int j = 1; j <= k; ++j) factorial *= j;
+      for (int j = 0; j <= k; ++j) {  // (-1/4)^j binomial(5, j) / (k - j)!
+        term += power * binomial / factorial;
+        power *= -0.25L, binomial = binomial * (5 - j) / (j + 1);
+        if (k - j > 0) factorial /= k - j;
+      }
+      numerator = numerator * z + term;
+    }
+    return numerator / std::pow(1 - z / 4, 5);
+  };
+  return {{"trapezoid", [](long double z) { return (1 + z / 2) / (1 - z / 2); }},
+          {"sdirk4", five_quarters},
+          {"esdirk4", five_quarters},
+          {"radau5", [](long double z) {  // Pade (2, 3)
+             return (1 + z * (2.0L / 5 + z / 20)) / (1 - z * (3.0L / 5 - z * (3.0L / 20 - z / 60)));
+           }}};
+}
+
+TEST(Stability, FunctionsAreTheKnownOnes) {
+  const auto known = known_stability_functions();
+  each_method<stiff>([&](auto m) {
+    using M = decltype(m);
+    if (!known.contains(M::name)) return;
+    for (double z : {-1e-3, -0.1, -0.7, -1.9, -3.3, -8.0, -50.0, -1e3, -1e5})
+      EXPECT_NEAR(amplification<M>(z), static_cast<double>(known.at(M::name)(z)), 2e-13 + rounding_of<M>(z))
+          << M::name << " at z = " << z;
+  });
+}
+
+TEST(Stability, OfVeryStiffComponents) {
+  each_method<stiff>([](auto m) {
+    using M = decltype(m);
+    for (double z = -1e3; z > -2e12; z *= 10) {
+      const double r = amplification<M>(z);
+      // L-stable: R falls at least as 1/z, up to rounding of the coefficients.
+      const double bound = M::l_stable ? 40 / -z : 1;
+      EXPECT_LE(std::fabs(r), bound + 1e-12 + rounding_of<M>(z)) << M::name << " at z = " << z;
+    }
+  });
+  EXPECT_NEAR(amplification<methods::trapezoid_2>(-1e8), -1, 1e-6);
+}
+
+TEST(Stability, OnTheImaginaryAxis) {
+  each_method<rotation>([](auto m) {
+    using M      = decltype(m);
+    double worst = 0, at = 0;
+    for (double omega = 1e-3; omega < 1e6; omega *= 1.05) {
+      const vec<real, 2> y{{real(1.0), real(0.0)}}, f{{real(0.0), real(omega)}};
+      const auto         s = one_step<M>(rotation(omega), 0.0, y, f, 1.0);
+      const double       r = std::hypot(s.y1[0].v, s.y1[1].v);
+      if (r > worst) worst = r, at = omega;
+      EXPECT_LE(r, 1 + 1e-12) << M::name << " at i " << omega;
+    }
+    std::printf("%-10s largest |R(i w)| = 1 + %.1e at w = %.3g\n", M::name, worst - 1, at);
+  });
+}
+
+// Stiffly accurate: what a step ends with meets the constraint, without anything being done about it.
+TEST(Stability, StiffAccuracy) {
+  using System = smooth<equations::semi_explicit, true>;
+  each_method<System>([](auto m) {
+    using M = decltype(m);
+    const System system;
+    const auto   s = one_step<M>(system, 0.3, system.at(0.3), system.slope(0.3), 0.2);
+    const double g = std::fabs(System::g(real(0.5), s.y1).v);
+    std::printf("%-10s leaves a residual of %.1e of the constraint\n", M::name, g);
+    // Rosenbrock methods solve linear equations: a residual of the size of the local error stays.
+    EXPECT_LE(g, M::is_rosenbrock ? 1e-4 : 1e-13) << M::name;
+  });
+}
+
+// ---- order reduction ------------------------------------------------------------------------------------------------
+
+// Hairer, Wanner, Solving ODEs II, IV.15. On Prothero and Robinson's problem with z = h lambda large, the residuals
+// D = O(h^{q+1}) with which the exact solution meets the stages (q: the stage order) act on the end as the last component
+// of (I - z A)^{-1} D, since the methods are stiffly accurate: as O(h^{q+1} / z) = O(h^q / lambda), and with R(infinity) = 0
+// nothing of it is carried on: order q. sdirk4: q = 1. esdirk4: q = 2. radau5: q = 3. The trapezoidal rule has q = 2 and
+// R(infinity) = -1: errors alternate, and do not add up.
+// Rosenbrock methods: the same with the residuals of all order conditions for y' = lambda (y - phi) + phi'. Rodas 4 was not
+// made for them: 1. Rodas 5P was.
+TEST(StiffOrder, OfProtheroAndRobinson) {
+  const std::map<std::string, double> known = {{"trapezoid", 2}, {"sdirk4", 1}, {"esdirk4", 2},
+                                               {"rodas4", 1},    {"rodas5p", 4}, {"radau5", 3}};
+  std::printf("lambda = -1e6, t = 1: errors with 10, 20, 40, 80 steps, orders\n");
+  each_method<stiff>([&](auto m) {
+    using M = decltype(m);
+    ASSERT_TRUE(known.contains(M::name)) << "a further method: give its order here";
+    std::printf("%-10s", M::name);
+    std::vector<double> errors;
+    for (int steps : {10, 20, 40, 80}) {
+      errors.push_back(errors_after<M>(stiff(-1e6), 1.0, steps)[0]);
+      std::printf(" %.2e", errors.back());
+    }
+    for (std::size_t k = 1; k < errors.size(); ++k) std::printf("  %.2f", std::log2(errors[k - 1] / errors[k]));
+    std::printf("\n");
+  });
+}
+
+}  // namespace
+}  // namespace saltus::test
