@@ -45,9 +45,7 @@ const std::vector<method_traits>& all_methods() {
   static const std::vector<method_traits> list = [] {
     std::vector<method_traits> r;
     methods::for_each(methods::every{}, [&](auto m) {
-      bool is_rosenbrock = false;
-      if constexpr (!m.is_explicit) is_rosenbrock = m.is_rosenbrock;
-      r.push_back({m.name, m.embedded_order, m.is_explicit, is_rosenbrock, m.highest_index});
+      r.push_back({m.name, m.embedded_order, m.is_explicit, m.is_rosenbrock, m.highest_index});
     });
     return r;
   }();
@@ -533,6 +531,16 @@ class builder {
     }
   }
 
+  /// The matrices of an implicit step, one for every lane, lie on a thread's stack.
+  void check_matrices_fit(const field& lanes) const {
+    constexpr std::int64_t stack  = std::int64_t{4} << 20, of_one = 4 * sizeof(double);
+    const auto             states = static_cast<std::int64_t>(model_.states.size());
+    if (method_called(plan_.method).is_explicit && plan_.stiff_method.empty()) return;
+    if (plan_.lanes * states * states * of_one > stack)
+      lanes.fail(fmt::format("must be at most {} with {} states and an implicit method: their matrices would not fit",
+                             std::max<std::int64_t>(1, stack / (states * states * of_one)), states));
+  }
+
   void read_run() {
     const auto run = root_.find("run");
     if (!run) return;
@@ -540,8 +548,9 @@ class builder {
     if (const auto e = run->find("backend")) plan_.backend = e->word({"auto", "cpu", "cuda"});
     if (const auto e = run->find("threads")) plan_.threads = static_cast<int>(e->whole(0, 4096));
     if (const auto e = run->find("lanes")) {
-      plan_.lanes = static_cast<int>(e->whole(0, 16));
-      if ((plan_.lanes & (plan_.lanes - 1)) != 0) e->fail("must be 0 (as wide as the machine), 1, 2, 4, 8 or 16");
+      plan_.lanes = static_cast<int>(e->whole(0, 32));
+      if ((plan_.lanes & (plan_.lanes - 1)) != 0) e->fail("must be 0 (as wide as the machine), 1, 2, 4, 8, 16 or 32");
+      check_matrices_fit(*e);
     }
     if (const auto e = run->find("chunk")) plan_.chunk = e->whole(0, most_instances);
     if (const auto e = run->find("allowed_failed"))

@@ -18,10 +18,10 @@ struct stiff_ball {
       {velocity, 0.0, "m/s", "velocity, upwards"},
   };
 
-  enum parameter { gravity, mass_of_ball, stiffness, damping };
+  enum parameter { gravity, mass, stiffness, damping };
   static constexpr saltus::variable<parameter> parameter_list[] = {
       {gravity, 9.81, "m/s2", "acceleration of gravity, downwards"},
-      {mass_of_ball, 1.0, "kg", "mass"},
+      {mass, 1.0, "kg", "mass"},
       {stiffness, 1e8, "N/m", "of the ground"},
       {damping, 2000.0, "N s/m", "of the ground"},
   };
@@ -32,7 +32,7 @@ struct stiff_ball {
   };
 
   static void rhs(const auto& at, auto& dy) {
-    const auto push = -(at[stiffness] * at[height] + at[damping] * at[velocity]) / at[mass_of_ball];
+    const auto push = -(at[stiffness] * at[height] + at[damping] * at[velocity]) / at[mass];
     dy[height]      = at[velocity];
     dy[velocity]    = select(at.above(contact), 0.0, push) - at[gravity];
   }

@@ -68,6 +68,9 @@ inline std::string differences(const host::chunk_data& a, const host::chunk_data
   note(same_bits(a.misordered, b.misordered), "misordered");
   note(same_bits(a.phantoms, b.phantoms), "phantoms");
   note(same_bits(a.undetermined, b.undetermined), "undetermined");
+  note(same_bits(a.residual, b.residual), "residual");
+  note(same_bits(a.residual_of, b.residual_of), "residual_of");
+  note(same_bits(a.switched, b.switched), "switched");
   note(same_bits(a.samples, b.samples), "samples");
   const host::exception_list e = by_instance(a.exceptions), f = by_instance(b.exceptions);
   note(same_bits(e.slot, f.slot), "exceptions");

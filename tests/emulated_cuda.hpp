@@ -43,7 +43,7 @@ host::plan plan_of(double t_end, double tolerance) {
   host::plan              p;
   const auto              list = [](const abi::quantity* from, int count) {
     std::vector<host::quantity> r;
-    for (int i = 0; i < count; ++i) r.push_back({from[i].name, from[i].value, from[i].unit, from[i].about});
+    for (int i = 0; i < count; ++i) r.push_back({from[i].name, from[i].value, from[i].unit, from[i].about, from[i].index});
     return r;
   };
   p.model.states     = list(d.states, d.state_count);
@@ -52,7 +52,9 @@ host::plan plan_of(double t_end, double tolerance) {
   p.model.outputs    = list(d.outputs, d.output_count);
   p.model.guards.resize(static_cast<std::size_t>(d.guard_count));
   p.model.instants.resize(static_cast<std::size_t>(d.instant_count));
-  p.rtol = tolerance;
+  p.model.equations     = static_cast<abi::equations>(d.equations);
+  p.model.singular_mass = d.singular_mass != 0;
+  p.rtol                = tolerance;
   p.atol.assign(p.model.states.size(), tolerance);
   p.t_end      = t_end;
   p.log_events = true;

@@ -792,7 +792,7 @@ TEST_F(cli, an_error_in_a_flag_names_the_flag) {
        "saltus: --method dp6: method = \"dp6\": unknown word; did you mean dp5? allowed: "},
       {{"relief_valve", "-n", "-5"}, "saltus: -n -5: sample.count = -5: must be a whole number from 1 to "},
       {{"relief_valve", "--lanes", "3"},
-       "saltus: --lanes 3: run.lanes = 3: must be 0 (as wide as the machine), 1, 2, 4, 8 or 16\n"},
+       "saltus: --lanes 3: run.lanes = 3: must be 0 (as wide as the machine), 1, 2, 4, 8, 16 or 32\n"},
       {{"relief_valve", "--backend", "gpu"},
        "saltus: --backend gpu: run.backend = \"gpu\": unknown word; did you mean cpu? allowed: auto, cpu, cuda\n"},
       {{"relief_vlave"},

@@ -85,7 +85,7 @@ struct one_system {
 /// x of A x = b in long double, with the largest pivot of every column; empty if there is none.
 template <class F>
 std::vector<typename F::wide> solve(const one_system<F>& s) {
-  using wide = typename F::wide;
+  using wide                       = typename F::wide;
   const auto                     n = s.b.size();
   std::vector<std::vector<wide>> a(n, std::vector<wide>(n));
   std::vector<wide>              x(n);
@@ -216,8 +216,8 @@ void expect_small_residuals(double& worst_residual, double& worst_error) {
       const auto terms  = size_of_terms(s, lane);
       double     off = 0, size = 0;
       for (int i = 0; i < n; ++i) {
-        const auto          at  = static_cast<std::size_t>(i);
-        typename F::wide    r   = one.b[at];
+        const auto       at = static_cast<std::size_t>(i);
+        typename F::wide r  = one.b[at];
         for (int j = 0; j < n; ++j)
           r -= typename F::wide(one.a[at][static_cast<std::size_t>(j)]) * typename F::wide(s.at(lane, j));
         const double roundings = static_cast<double>(std::abs(r)) / (terms[at] * unit);
@@ -238,8 +238,9 @@ template <bool IsComplex, int W, int... n>
 void expect_small_residuals_of(std::integer_sequence<int, n...>) {
   double residual = 0, error = 0;
   (expect_small_residuals<IsComplex, W, n>(residual, error), ...);
-  std::printf("%s, %2d lanes: residual at most %.1f roundings of its terms, error at most %.1f roundings by condition\n",
-              IsComplex ? "complex" : "real", W, residual, error);
+  std::printf(
+      "%s, %2d lanes: residual at most %.1f roundings of its terms, error at most %.1f roundings by condition\n",
+      IsComplex ? "complex" : "real", W, residual, error);
 }
 
 TEST(Lu, ResidualsAreAFewRoundings) {
@@ -297,8 +298,8 @@ void spoil(one_system<F>& s, int how) {
 
 template <bool IsComplex, int n>
 void expect_singular_lanes() {
-  using F         = field_of<IsComplex>;
-  constexpr int W = 8;
+  using F           = field_of<IsComplex>;
+  constexpr int   W = 8;
   std::mt19937_64 random(11 + n);
   for (int how = 0; how < 5; ++how)
     for (int bad = 0; bad < W; ++bad) {
@@ -409,15 +410,15 @@ void expect_derivatives() {
     y[i]    = real(static_cast<double>(at[i]));
     rate[i] = real(0.1 * i - 0.3);
   }
-  const double                       t = 0.7, shift = 37.5;
-  const System                       system;
+  const double                         t = 0.7, shift = 37.5;
+  const System                         system;
   const linear_system<System, real, n> l(system, real(t), y, rate);
-  const complex<real>                mu(real(3.0), real(-5.0));
-  const auto                         w  = l.shifted(real(shift));
-  const auto                         wc = l.shifted(mu);
-  const auto                         mv = l.times_mass(rate);
-  const auto                         f  = system.rhs(real(t), y);
-  const auto near_to = [](real got, exact wanted) {
+  const complex<real>                  mu(real(3.0), real(-5.0));
+  const auto                           w       = l.shifted(real(shift));
+  const auto                           wc      = l.shifted(mu);
+  const auto                           mv      = l.times_mass(rate);
+  const auto                           f       = system.rhs(real(t), y);
+  const auto                           near_to = [](real got, exact wanted) {
     EXPECT_NEAR(got.v, static_cast<double>(wanted), 2e-14) << "n = " << n;
   };
   for (int i = 0; i < n; ++i) {
@@ -499,9 +500,19 @@ TEST(Derivatives, OfColumnsTakenTogetherAreTheSame) {
 /// Numbers at which operations differ, and random ones.
 template <class T>
 std::vector<T> arguments(int n, std::mt19937_64& random) {
-  using of = std::numeric_limits<T>;
-  const T special[] = {0,  -T(0), 1, -1, T(0.5), of::min(), of::denorm_min(), -of::max(), of::infinity(), -of::infinity(),
-                       of::quiet_NaN(), T(1) + of::epsilon()};
+  using of                 = std::numeric_limits<T>;
+  const T        special[] = {0,
+                              -T(0),
+                              1,
+                              -1,
+                              T(0.5),
+                              of::min(),
+                              of::denorm_min(),
+                              -of::max(),
+                              of::infinity(),
+                              -of::infinity(),
+                              of::quiet_NaN(),
+                              T(1) + of::epsilon()};
   std::vector<T> r;
   for (int i = 0; i < n; ++i)
     r.push_back(random() % 4 == 0 ? special[random() % 12]
@@ -543,8 +554,9 @@ Real as_number(Mask m, Real) {
 
 template <class T, int W>
 void expect_equal_operations() {
-#define SALTUS_OPERATION(expression) \
-  expect_equal_lanes<T, W>(#expression, []([[maybe_unused]] auto a, [[maybe_unused]] auto b, [[maybe_unused]] auto c) { return expression; })
+#define SALTUS_OPERATION(expression)                                                         \
+  expect_equal_lanes<T, W>(#expression, []([[maybe_unused]] auto a, [[maybe_unused]] auto b, \
+                                           [[maybe_unused]] auto c) { return expression; })
   SALTUS_OPERATION(a + b);
   SALTUS_OPERATION(a - b);
   SALTUS_OPERATION(a * b);

@@ -680,7 +680,7 @@ TEST_F(spec, a_bad_value_is_named_with_its_place_and_what_is_allowed) {
       {"[output]\ncompression = 10\n", "spec.toml:3:15: output.compression = 10: must be a whole number from 0 to 9"},
       {"[run]\nbackend = \"gpu\"\n",
        "spec.toml:3:11: run.backend = \"gpu\": unknown word; did you mean cpu? allowed: auto, cpu, cuda"},
-      {"[run]\nlanes = 3\n", "spec.toml:3:9: run.lanes = 3: must be 0 (as wide as the machine), 1, 2, 4, 8 or 16"},
+      {"[run]\nlanes = 3\n", "spec.toml:3:9: run.lanes = 3: must be 0 (as wide as the machine), 1, 2, 4, 8, 16 or 32"},
       {"[run]\nallowed_failed = 2\n",
        "spec.toml:3:18: run.allowed_failed = 2: must be a share of all instances, from 0 to 1"},
       // flags

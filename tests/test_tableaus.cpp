@@ -1,10 +1,13 @@
-// The coefficients of the explicit methods: order conditions by the compiler and at run time, and that the check sees
-// what it is there for - a coefficient off by 1e-10, a claim too high, a claim too low.
+// The coefficients of the methods: of explicit ones order conditions by the compiler and at run time, and that the check
+// sees what it is there for - a coefficient off by 1e-10, a claim too high, a claim too low. Of implicit ones the same, in
+// long double and with full matrices.
+#include "method/list.hpp"
 #include "method/order_conditions.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -230,8 +233,8 @@ void expect_embedded(const std::vector<double>& published) {
 TEST(tableaus, embedded_weights_as_published) {
   expect_embedded<methods::bogacki_shampine_3>({7.0 / 24, 1.0 / 4, 1.0 / 3, 1.0 / 8});
   expect_embedded<methods::fehlberg_5>({25.0 / 216, 0, 1408.0 / 2565, 2197.0 / 4104, -1.0 / 5, 0});
-  expect_embedded<methods::fehlberg_8>({41.0 / 840, 0, 0, 0, 0, 34.0 / 105, 9.0 / 35, 9.0 / 35, 9.0 / 280, 9.0 / 280,
-                                        41.0 / 840, 0, 0});
+  expect_embedded<methods::fehlberg_8>(
+      {41.0 / 840, 0, 0, 0, 0, 34.0 / 105, 9.0 / 35, 9.0 / 35, 9.0 / 280, 9.0 / 280, 41.0 / 840, 0, 0});
   expect_embedded<methods::dormand_prince_5>(
       {5179.0 / 57600, 0, 7571.0 / 16695, 393.0 / 640, -92097.0 / 339200, 187.0 / 2100, 1.0 / 40});
 }
@@ -250,8 +253,7 @@ double largest_difference(Published published) {
   for (int k = 0; k <= 100; ++k) {
     const double s = k / 100.0;
     const auto   w = tableau<Method>().dense(s);
-    for (int i = 0; i < Method::stages; ++i)
-      largest = std::max(largest, std::abs(w.weight[i].value - published(i, s)));
+    for (int i = 0; i < Method::stages; ++i) largest = std::max(largest, std::abs(w.weight[i].value - published(i, s)));
   }
   return largest;
 }
@@ -298,6 +300,324 @@ TEST(tableaus, fehlberg_8_estimate_is_blind_to_time) {
     for (int i = 0; i < M::stages; ++i) error += M::e[i] * std::pow(M::c[i], power);
     EXPECT_EQ(error, 0.0) << "t^" << power;
   }
+}
+
+// ---- implicit methods -----------------------------------------------------------------------------------------------
+
+using exact = long double;
+
+/// A square matrix.
+template <int n>
+struct square {
+  exact a[n][n] = {};
+
+  friend square operator*(const square& x, const square& y) {
+    square r;
+    for (int i = 0; i < n; ++i)
+      for (int j = 0; j < n; ++j)
+        for (int k = 0; k < n; ++k) r.a[i][j] += x.a[i][k] * y.a[k][j];
+    return r;
+  }
+  friend square operator+(square x, const square& y) {
+    for (int i = 0; i < n; ++i)
+      for (int j = 0; j < n; ++j) x.a[i][j] += y.a[i][j];
+    return x;
+  }
+  /// By elimination with the largest pivots.
+  square inverse() const {
+    square m = *this, r;
+    for (int i = 0; i < n; ++i) r.a[i][i] = 1;
+    for (int k = 0; k < n; ++k) {
+      int best = k;
+      for (int i = k; i < n; ++i)
+        if (std::abs(m.a[i][k]) > std::abs(m.a[best][k])) best = i;
+      std::swap(m.a[k], m.a[best]), std::swap(r.a[k], r.a[best]);
+      const exact pivot = m.a[k][k];
+      for (int j = 0; j < n; ++j) m.a[k][j] /= pivot, r.a[k][j] /= pivot;
+      for (int i = 0; i < n; ++i) {
+        const exact factor = m.a[i][k];
+        for (int j = 0; j < n && i != k; ++j) m.a[i][j] -= factor * m.a[k][j], r.a[i][j] -= factor * r.a[k][j];
+      }
+    }
+    return r;
+  }
+};
+
+/// An implicit method in the form of which the order conditions are known, from the numbers it declares:
+///     k_i = h f(y + sum_j alpha_ij k_j) + h J sum_j gamma_ij k_j
+/// with gamma = 0 for a Runge-Kutta method. The last of the `count` weights is that of f at the beginning of the step.
+template <class M>
+struct implicit_form {
+  static constexpr int n = M::stages, count = n + 1;
+  using weights = exact[count];
+
+  exact         c[n] = {}, d[n] = {};  ///< as declared
+  square<count> alpha, gamma;          ///< the last row and column: f at the beginning
+  weights       advancing = {}, estimate = {}, slope0 = {}, slope1 = {}, powers[3] = {};
+
+  implicit_form() {
+    if constexpr (M::is_rosenbrock) from_rosenbrock();
+    else if constexpr (M::kind == methods::family::dirk) from_dirk();
+    else from_collocation();
+  }
+
+  /// The weights of the dense output at s; of a Rosenbrock method from its own polynomial.
+  void dense(exact s, weights& w) const {
+    for (int i = 0; i < count; ++i) {
+      const exact b = advancing[i];
+      if constexpr (M::is_rosenbrock) {
+        w[i] = s * (b + (1 - s) * (powers[0][i] + s * (powers[1][i] + s * powers[2][i])));
+      } else {
+        w[i] = s * (b + (1 - s) * (slope0[i] - b + s * (2 * b - slope0[i] - slope1[i])));
+      }
+    }
+  }
+
+  /// The largest of sum_i w_i phi_i(t) - target(t) over the trees with `nodes` nodes.
+  template <class Target>
+  exact residual(const weights& w, int nodes, Target target) const {
+    const int          all = methods::trees_up_to[nodes];
+    std::vector<exact> phi(static_cast<std::size_t>(all * count)), product = phi;
+    exact              worst = 0;
+    for (int t = 0; t < all; ++t) {
+      const auto& tree = methods::rooted_trees.tree[t];
+      exact       sum  = 0;
+      for (int i = 0; i < count; ++i) {
+        const auto at = [&](int tree_number, int stage) {
+          return static_cast<std::size_t>(tree_number * count + stage);
+        };
+        exact along = 0, with_gamma = 0;
+        for (int j = 0; j < count && t > 0; ++j) {
+          along += alpha.a[i][j] * phi[at(tree.branch, j)];
+          with_gamma += (alpha.a[i][j] + gamma.a[i][j]) * phi[at(tree.branch, j)];
+        }
+        product[at(t, i)] = t == 0 ? 1 : product[at(tree.trunk, i)] * along;
+        // J acts where a node has one branch only (Hairer, Wanner II, IV.7).
+        phi[at(t, i)] = t > 0 && tree.trunk == 0 ? with_gamma : product[at(t, i)];
+        sum += w[i] * phi[at(t, i)];
+      }
+      if (t >= methods::trees_up_to[nodes - 1]) {
+        const exact off = std::abs(sum - target(nodes, tree.gamma));
+        worst           = !(off <= worst) ? off : worst;
+      }
+    }
+    return worst;
+  }
+  exact of_solution(const weights& w, int nodes, exact s = 1) const {
+    return residual(w, nodes, [s](int power, double density) { return std::pow(s, exact(power)) / density; });
+  }
+  exact of_nothing(const weights& w, int nodes) const {
+    return residual(w, nodes, [](int, double) { return exact(0); });
+  }
+  /// Of the largest order condition up to `order`; [1]: of the next order.
+  template <class Residual>
+  static std::pair<exact, exact> of_order(int order, Residual residual_at) {
+    exact worst = 0;
+    for (int nodes = 1; nodes <= order; ++nodes) worst = std::max(worst, residual_at(nodes));
+    return {worst, residual_at(order + 1)};
+  }
+
+ private:
+  void from_dirk() {
+    for (int i = 0; i < n; ++i) {
+      c[i] = M::c[i];
+      for (int j = 0; j < n; ++j) alpha.a[i][j] = M::a[i][j];
+      advancing[i] = M::a[n - 1][i], estimate[i] = M::e[i], slope0[i] = M::slope0[i];
+    }
+    slope1[n - 1] = 1;
+  }
+
+  void from_collocation() {
+    square<n> inverse;
+    for (int i = 0; i < n; ++i)
+      for (int j = 0; j < n; ++j) inverse.a[i][j] = M::inverse_a[i][j];
+    const auto a = inverse.inverse();
+    for (int i = 0; i < n; ++i) {
+      c[i] = M::c[i];
+      for (int j = 0; j < n; ++j) {
+        alpha.a[i][j] = a.a[i][j];
+        estimate[j] += M::e[i] * a.a[i][j] / M::mu;
+        slope0[j] += M::slope0[i] * a.a[i][j];
+      }
+      advancing[i] = a.a[n - 1][i];
+    }
+    estimate[n]   = 1 / exact(M::mu);
+    slope1[n - 1] = 1;
+  }
+
+  void from_rosenbrock() {
+    square<n> without, points;
+    exact     last[n] = {};
+    for (int i = 0; i < n; ++i) {
+      c[i] = M::c[i], d[i] = M::d[i];
+      without.a[i][i] = 1 / exact(M::gamma);
+      for (int j = 0; j < i; ++j) {
+        without.a[i][j] = -exact(M::u[i][j]);
+        points.a[i][j]  = i < M::tail ? exact(declared(i, j)) : points.a[i - 1][j] + (j == i - 1 ? 1 : 0);
+      }
+    }
+    const auto g = without.inverse(), a = points * g;
+    for (int i = 0; i < n; ++i) {
+      for (int j = 0; j < n; ++j) alpha.a[i][j] = a.a[i][j], gamma.a[i][j] = g.a[i][j];
+      last[i] = points.a[n - 1][i] + (i == n - 1 ? 1 : 0);
+    }
+    for (int j = 0; j < n; ++j) {
+      estimate[j] = g.a[n - 1][j];
+      for (int i = 0; i < n; ++i) {
+        advancing[j] += last[i] * g.a[i][j];
+        for (int r = 0; r < M::dense_powers; ++r) powers[r][j] += M::dense[r][i] * g.a[i][j];
+      }
+    }
+  }
+  static double declared(int i, int j) {
+    if constexpr (M::is_rosenbrock) return j < M::tail && i < M::tail ? M::a[i][j] : 0.0;
+    else return 0.0;
+  }
+};
+
+/// How far off sums of declared coefficients may be: these have 16 digits, and sizes up to a hundred.
+template <class M>
+constexpr double coefficient_rounding = M::is_rosenbrock ? 4e-14 : 2e-15;
+
+TEST(implicit_tableaus, keys) {
+  std::vector<std::string> keys;
+  methods::for_each(methods::implicit{}, [&](auto method) { keys.push_back(decltype(method)::name); });
+  EXPECT_EQ(keys, (std::vector<std::string>{"trapezoid", "sdirk4", "esdirk4", "rodas4", "rodas5p", "radau5"}));
+  std::set<std::string> every;
+  methods::for_each(methods::every{}, [&](auto method) { every.insert(decltype(method)::name); });
+  EXPECT_EQ(every.size(), std::size_t(methods::every::size));
+  EXPECT_EQ(methods::every::size, methods::all::size + methods::implicit::size);
+}
+
+TEST(implicit_tableaus, order_conditions) {
+  methods::for_each(methods::implicit{}, [](auto method) {
+    using M = decltype(method);
+    SCOPED_TRACE(M::name);
+    using form = implicit_form<M>;
+    const form  m;
+    const exact rounding = coefficient_rounding<M>;
+    const auto  expect   = [&](const char* what, int order, std::pair<exact, exact> found) {
+      std::printf("%-34s %-16s order %d: residual %7.1e, of the next order %7.1e\n", M::title, what, order,
+                     static_cast<double>(found.first), static_cast<double>(found.second));
+      EXPECT_LE(found.first, rounding) << what;
+      EXPECT_GE(found.second, 1e-6) << what << ": its order is understated";
+    };
+    for (int i = 0; i < M::stages; ++i) {
+      exact sum = 0, slopes = 0;
+      for (int j = 0; j < M::stages; ++j) sum += m.alpha.a[i][j], slopes += m.gamma.a[i][j];
+      EXPECT_NEAR(static_cast<double>(sum - m.c[i]), 0, rounding) << "c of stage " << i;
+      EXPECT_NEAR(static_cast<double>(slopes - m.d[i]), 0, rounding) << "d of stage " << i;
+    }
+    expect("advancing", M::order, form::of_order(M::order, [&](int k) { return m.of_solution(m.advancing, k); }));
+    // The estimate is the difference of two formulas: nothing, up to the lower order.
+    expect("estimate", M::embedded_order,
+           form::of_order(M::embedded_order, [&](int k) { return m.of_nothing(m.estimate, k); }));
+    expect("dense output", M::dense_order, form::of_order(M::dense_order, [&](int k) {
+             exact worst = 0;
+             for (int eighth = 1; eighth < 8; ++eighth) {
+               typename form::weights w = {};
+               m.dense(eighth / exact(8), w);
+               worst = std::max(worst, m.of_solution(w, k, eighth / exact(8)));
+             }
+             return worst;
+           }));
+  });
+}
+
+// Both errors of a coefficient that a test of observed orders would not see: far down in the digits, or in one that rarely
+// matters.
+TEST(implicit_tableaus, reject_every_coefficient_off_by_1e_8) {
+  methods::for_each(methods::implicit{}, [](auto method) {
+    using M           = decltype(method);
+    using form        = implicit_form<M>;
+    const exact nudge = 1e-8, seen = 5e-12;
+    int         tried = 0, unseen = 0;
+    const auto  is_seen = [&](const form& m) {
+      ++tried;
+      for (int nodes = 1; nodes <= M::order; ++nodes) {
+        if (m.of_solution(m.advancing, nodes) > seen) return;
+        if (nodes <= M::embedded_order && m.of_nothing(m.estimate, nodes) > seen) return;
+      }
+      for (int i = 0; i < M::stages; ++i) {
+        exact sum = -m.c[i], slopes = -m.d[i];
+        for (int j = 0; j < M::stages; ++j) sum += m.alpha.a[i][j], slopes += m.gamma.a[i][j];
+        if (std::abs(sum) > seen || std::abs(slopes) > seen) return;
+      }
+      ++unseen;
+    };
+    for (int i = 0; i < M::stages; ++i) {
+      for (int j = 0; j < M::stages; ++j) {
+        form m;
+        m.alpha.a[i][j] += nudge;
+        is_seen(m);
+      }
+      form w, e, c;
+      w.advancing[i] += nudge, e.estimate[i] += nudge, c.c[i] += nudge;
+      is_seen(w), is_seen(e), is_seen(c);
+    }
+    EXPECT_EQ(unseen, 0) << M::name << " of " << tried;
+  });
+}
+
+// Stiffly accurate: the last stage is the new point; and gamma is the same in every implicit stage.
+TEST(implicit_tableaus, are_stiffly_accurate) {
+  methods::for_each(methods::implicit{}, [](auto method) {
+    using M = decltype(method);
+    SCOPED_TRACE(M::name);
+    if constexpr (M::kind == methods::family::dirk) {
+      EXPECT_EQ(M::c[M::stages - 1], 1.0);
+      for (int i = 0; i < M::stages; ++i) {
+        EXPECT_EQ(M::a[i][i], i == 0 && M::explicit_first ? 0.0 : M::gamma);
+        for (int j = i + 1; j < M::stages; ++j) EXPECT_EQ(M::a[i][j], 0.0);
+      }
+    }
+    // b_i = alpha_si + gamma_si (Hairer, Wanner II, IV.7; gamma = 0 for Runge-Kutta methods), and the same formula but one
+    // stage earlier for the lower order of a Rosenbrock method.
+    const implicit_form<M> m;
+    for (int j = 0; j < M::stages; ++j)
+      EXPECT_NEAR(static_cast<double>(m.advancing[j] - m.alpha.a[M::stages - 1][j] - m.gamma.a[M::stages - 1][j]), 0,
+                  coefficient_rounding<M>);
+    if constexpr (M::is_rosenbrock) {
+      for (int j = 0; j < M::stages; ++j)
+        EXPECT_NEAR(static_cast<double>(m.advancing[j] - m.estimate[j] - m.alpha.a[M::stages - 2][j] -
+                                        m.gamma.a[M::stages - 2][j]),
+                    0, coefficient_rounding<M>);
+    }
+  });
+}
+
+// Hairer, Wanner II, IV.5 and IV.8: collocation at the Radau points; the basis in which its matrix falls apart.
+TEST(implicit_tableaus, radau_5_is_collocation) {
+  using M = methods::radau_5;
+  const implicit_form<M> m;
+  const exact            root = std::sqrt(exact(6));
+  EXPECT_EQ(M::c[0], static_cast<double>((4 - root) / 10));
+  EXPECT_EQ(M::c[1], static_cast<double>((4 + root) / 10));
+  for (int k = 1; k <= 5; ++k) {  // B(5), C(3), D(2)
+    exact b = 0, power[3] = {1, 1, 1}, before[3] = {1, 1, 1};
+    for (int i = 0; i < 3; ++i)
+      for (int j = 0; j < k; ++j) before[i] = power[i], power[i] *= m.c[i];
+    for (int i = 0; i < 3; ++i) b += m.advancing[i] * before[i];
+    EXPECT_NEAR(static_cast<double>(b * k), 1, 1e-15);
+    for (int i = 0; i < 3; ++i) {
+      exact along = 0, back = 0;
+      for (int j = 0; j < 3; ++j)
+        along += m.alpha.a[i][j] * before[j], back += m.advancing[j] * before[j] * m.alpha.a[j][i];
+      if (k <= 3) { EXPECT_NEAR(static_cast<double>(along - power[i] / k), 0, 1e-15); }
+      if (k <= 2) { EXPECT_NEAR(static_cast<double>(back - m.advancing[i] * (1 - power[i]) / k), 0, 1e-15); }
+    }
+  }
+  square<3> t, back, inverse;
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j)
+      t.a[i][j] = M::t[i][j], back.a[i][j] = M::inverse_t[i][j], inverse.a[i][j] = M::inverse_a[i][j];
+  const auto  one = back * t, blocks = back * inverse * t;
+  const exact wanted[3][3] = {{M::mu, 0, 0}, {0, M::mu_re, -exact(M::mu_im)}, {0, M::mu_im, M::mu_re}};
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j) {
+      EXPECT_NEAR(static_cast<double>(one.a[i][j]), i == j, 2e-15);
+      EXPECT_NEAR(static_cast<double>(blocks.a[i][j] - wanted[i][j]), 0, 1e-14) << i << j;
+    }
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 
 namespace peers {
 
-/// Robertson: y1 -> y2 (k1), 2 y2 -> y2 + y3 (k2), y2 + y3 -> y1 + y3 (k3).
+/// Robertson: y1 -> y2 (k1), y2 + y3 -> y1 + y3 (k2), 2 y2 -> y2 + y3 (k3).
 struct robertson {
   static constexpr const char* name = "robertson";
   static constexpr int         n = 3, outputs = 3, parameters = 3;
@@ -18,7 +18,7 @@ struct robertson {
   static void start(const double*, double* y) { y[0] = 1.0, y[1] = 0.0, y[2] = 0.0; }
   template <class Real>
   static void rhs(const double* p, const Real* y, Real* dy) {
-    const Real forth = p[0] * y[0], back = p[2] * y[1] * y[2], on = p[1] * y[1] * y[1];
+    const Real forth = p[0] * y[0], back = p[1] * y[1] * y[2], on = p[2] * y[1] * y[1];
     dy[0] = back - forth;
     dy[1] = forth - back - on;
     dy[2] = on;
@@ -26,7 +26,7 @@ struct robertson {
   /// j(row, column) = ...; what is zero is not written.
   template <class Real>
   static void jacobian(const double* p, const Real* y, auto&& j) {
-    const Real by_2 = p[2] * y[2], by_3 = p[2] * y[1], on = 2.0 * p[1] * y[1];
+    const Real by_2 = p[1] * y[2], by_3 = p[1] * y[1], on = 2.0 * p[2] * y[1];
     j(0, 0) = -p[0], j(0, 1) = by_2, j(0, 2) = by_3;
     j(1, 0) = p[0], j(1, 1) = -by_2 - on, j(1, 2) = -by_3;
     j(2, 1) = on;
@@ -46,14 +46,14 @@ struct robertson {
       robertson::rhs(p, y, dy);
     }
     static void residual(const double* p, const double* y, const double* dy, double* r) {
-      const double forth = p[0] * y[0], back = p[2] * y[1] * y[2], on = p[1] * y[1] * y[1];
+      const double forth = p[0] * y[0], back = p[1] * y[1] * y[2], on = p[2] * y[1] * y[1];
       r[0] = dy[0] + forth - back;
       r[1] = dy[1] - forth + back + on;
       r[2] = y[0] + y[1] + y[2] - 1.0;
     }
     /// dr/dy + c dr/d(dy)
     static void jacobian(const double* p, const double* y, double c, auto&& j) {
-      const double by_2 = p[2] * y[2], by_3 = p[2] * y[1], on = 2.0 * p[1] * y[1];
+      const double by_2 = p[1] * y[2], by_3 = p[1] * y[1], on = 2.0 * p[2] * y[1];
       j(0, 0) = c + p[0], j(0, 1) = -by_2, j(0, 2) = -by_3;
       j(1, 0) = -p[0], j(1, 1) = c + by_2 + on, j(1, 2) = by_3;
       j(2, 0) = j(2, 1) = j(2, 2) = 1.0;

@@ -26,12 +26,12 @@ class Robertson:
 
     def rhs(self, t, y):
         y1, y2, y3 = y.tolist()
-        forth, back, on = self.k1 * y1, self.k3 * y2 * y3, self.k2 * y2 * y2
+        forth, back, on = self.k1 * y1, self.k2 * y2 * y3, self.k3 * y2 * y2
         return [back - forth, forth - back - on, on]
 
     def jacobian(self, t, y):
         _, y2, y3 = y.tolist()
-        by_2, by_3, on = self.k3 * y3, self.k3 * y2, 2.0 * self.k2 * y2
+        by_2, by_3, on = self.k2 * y3, self.k2 * y2, 2.0 * self.k3 * y2
         return [[-self.k1, by_2, by_3], [self.k1, -by_2 - on, -by_3], [0.0, on, 0.0]]
 
     def output(self, y):

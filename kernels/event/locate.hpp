@@ -238,7 +238,7 @@ SALTUS_FN_COLD aim<Real> approach(landing<E, Real>& p, instance<E, Real>& x, con
                          Real(2.0) * time_tolerance(a.t1, h, tol) / h};
   aim<Real>               result{where, Real(0.0), Real(-1.0), Real(0.0), where};
   p.crossing         = Real(-1.0);
-  mask_of<Real> open = where;
+  mask_of<Real> open = where, lost = mask_of<Real>::all(false);  // lost: Newton's iteration has failed
   b.depth_lo         = take_aim<E, Real>(side, x.held.locked, x.rate).depth;
   // Takes in the end of s; returns what is aimed at from there.
   const auto take_in = [&](const auto& s, mask_of<Real> where_) SALTUS_INLINE_LAMBDA {
@@ -260,6 +260,10 @@ SALTUS_FN_COLD aim<Real> approach(landing<E, Real>& p, instance<E, Real>& x, con
     auto       s         = make_step(f, x.t, x.y, x.f, theta * h);
     count_evaluations(x, s, open);
     add_where(x.corrections, open, 1);
+    if constexpr (!E::Method::is_explicit) {
+      lost = lost | (open & !s.solved);
+      open = open & s.solved;
+    }
     auto target = take_in(s, open);
     // After a few tries Newton is trusted only while the bracket shrinks by halves; a rescue does not trust it at all.
     const auto trust =
@@ -279,7 +283,7 @@ SALTUS_FN_COLD aim<Real> approach(landing<E, Real>& p, instance<E, Real>& x, con
     }
     theta = select(open, b.next(theta + target.to_root / h, trust, tries), theta);
   }
-  p.failed = open;
+  p.failed = open | lost;
   // Without a rate there is nothing to aim at: a guard that jumps. Its side of the bracket is known all the same.
   const auto no_aim = abs(result.to_root) >= Real(0.5 * limits<T>::largest);
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {

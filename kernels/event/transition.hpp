@@ -161,30 +161,43 @@ SALTUS_FN void set_modes(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where) 
   }
 }
 
-/// One lane's transition for what is due: ordinary scalar code of the model. Logs every guard and instant that is due.
-template <class E, class T, int W, class Run>
+/// One lane's transition for what is due: ordinary scalar code of the model.
+template <class E, class T, int W>
 SALTUS_FN_COLD void transition_of(instance<E, pack<T, W>>& x, int lane, const vec<pack<T, W>, E::ng>& g,
-                                  const due_events<E, pack<T, W>>& due, const Run& run) {
-  using form       = typename E::form;
-  const auto is    = [&](const auto& of) SALTUS_INLINE_LAMBDA { return of.get(lane) > T(0.5); };
-  int        count = 0;
-  bool       ends  = with_event<E>(x, lane, g, &due, [&](auto& now) SALTUS_INLINE_LAMBDA {
-    const auto before = now.y;
+                                  const due_events<E, pack<T, W>>& due) {
+  using form = typename E::form;
+  bool ends  = with_event<E>(x, lane, g, &due, [](auto& now) SALTUS_INLINE_LAMBDA {
     if constexpr (form::kinds::has_transition) E::Model::transition(now);
-    const auto log = [&](int number) SALTUS_INLINE_LAMBDA {
-      run.log_event(x.slot.get(lane), static_cast<double>(now.t.v), number, before, now.y);
-      ++count;
-    };
-    for (int i = 0; i < form::model_guards; ++i)
-      if (is(due.guard[i])) log(i);
-    for (int i = 0; i < form::instants; ++i)
-      if (is(due.instant[i])) log(form::model_guards + i);
-    if constexpr (form::slides)
-      if (is(due.guard[form::leaving_up]) || is(due.guard[form::leaving_down])) log(end_of_slide(x, lane));
   });
-  for (int i = 0; i < form::model_guards; ++i) ends = ends || (is(due.guard[i]) && form::traits(i).terminal);
-  x.events.set(lane, x.events.get(lane) + static_cast<integer_of<T>>(count));
+  for (int i = 0; i < form::model_guards; ++i)
+    ends = ends || (due.guard[i].get(lane) > T(0.5) && form::traits(i).terminal);
   if (ends) end_lane<E>(x, lane, status::stopped);
+}
+
+/// Logs every guard and instant that was due in one lane, and the end of a slide along guard `slide`. `before` is the
+/// state before the transition.
+template <class E, class T, int W, class Run>
+SALTUS_FN_COLD void log_events(instance<E, pack<T, W>>& x, int lane, const vec<pack<T, W>, E::n>& before,
+                               const due_events<E, pack<T, W>>& due, int slide, const Run& run) {
+  using form = typename E::form;
+  vec<pack<T, 1>, E::n> was, is;
+  each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
+    was[i].v = before[i].get(lane);
+    is[i].v  = x.y[i].get(lane);
+  });
+  const double t     = form::model_time(static_cast<double>(x.t.get(lane)));
+  int          count = 0;
+  const auto   log   = [&](int number) SALTUS_INLINE_LAMBDA {
+    run.log_event(x.slot.get(lane), t, number, was, is);
+    ++count;
+  };
+  for (int i = 0; i < form::model_guards; ++i)
+    if (due.guard[i].get(lane) > T(0.5)) log(i);
+  for (int i = 0; i < form::instants; ++i)
+    if (due.instant[i].get(lane) > T(0.5)) log(form::model_guards + i);
+  if constexpr (form::slides)
+    if (due.guard[form::leaving_up].get(lane) > T(0.5) || due.guard[form::leaving_down].get(lane) > T(0.5)) log(slide);
+  x.events.set(lane, x.events.get(lane) + static_cast<integer_of<T>>(count));
 }
 
 /// After a transition another guard is due if the transition moved it to its other side in its declared direction, and
@@ -223,12 +236,22 @@ SALTUS_FN_COLD void fire(instance<E, pack<T, W>>& x, vec<pack<T, W>, E::ng> g, d
       surface = surface_value(x);
       slid    = E::form::is_sliding(x.held);
     }
+    const auto before = x.y;
+    const auto log    = [&]() SALTUS_INLINE_LAMBDA {
+      for (int lane = 0; lane < W; ++lane)
+        if (active[lane]) log_events<E>(x, lane, before, due, [&] {
+          if constexpr (E::form::slides) return end_of_slide(x, lane);
+          else return 0;
+        }(), run);
+    };
     for (int lane = 0; lane < W; ++lane)
-      if (active[lane]) transition_of<E>(x, lane, g, due, run);
+      if (active[lane]) transition_of<E>(x, lane, g, due);
+    if constexpr (E::form::is_plain) log();
     if constexpr (E::form::slides) end_slides(x, due.guard, g, active);
     set_modes<E>(x, active);
     if constexpr (E::form::slides) review_slides(x, surface, g, active, run);
     start_from<E>(x, active, tol);
+    if constexpr (!E::form::is_plain) log();  // with the algebraic states as they are now
     take_over(x, due.guard, max(roundings_of_time(x, misplaced), tol.event_tol + tol.event_tol), active);
     // What has just left its surface is not to be caught again within rounding of it.
     if constexpr (E::form::slides) begin_slides(x, active & !(slid & !E::form::is_sliding(x.held)));

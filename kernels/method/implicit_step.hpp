@@ -157,7 +157,8 @@ struct newton_watch {
     // theta / (1 - theta) is at most 2 theta up to a half; beyond it, 1 / (1 - theta) <= 2 / (1 - theta^2).
     const Real bound = select(rate < Real(0.25), Real(4.0) * rate,
                               Real(4.0) * rate / ((Real(1.0) - rate) * (Real(1.0) - rate)));
-    left                 = select(open & !first, max(bound, Real(0x1p-40)), left);
+    // One rate seen is no law: the first increment may be long for other reasons than the next ones.
+    left                 = select(open & !first, max(bound, Real(0x1p-10)), left);
     const auto converged = open & (square * left <= Real(enough));
     failed               = failed | diverges;
     open                 = open & !converged & !diverges;
