@@ -83,6 +83,13 @@ const std::vector<std::string>& flags() {
   return list;
 }
 
+/// What only g++ has, and needs: with it, a model's function whose arguments lie in memory is inlined nevertheless.
+std::vector<std::string> flags_for(const cpp_compiler& cc) {
+  auto all = flags();
+  if (cc.version.find("clang") == std::string::npos) all.push_back("-fno-ipa-sra");
+  return all;
+}
+
 }  // namespace
 
 library::library(const fs::path& file) : handle_(::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) {
@@ -149,7 +156,7 @@ namespace {
 built build(const std::string& text, const fs::path& header) {
   const auto&       cc     = find_compiler();
   const std::string key    = hash_text(fmt::format("{}\n{}\n{}\n{}\n{}\n{}", text, source_hash(header),
-                                                   fmt::join(flags(), " "), cc.program.string(), cc.version, processor()));
+                                                   fmt::join(flags_for(cc), " "), cc.program.string(), cc.version, processor()));
   const fs::path    object = cache_folder() / (key + ".so");
   if (fs::exists(object)) {
     try {
@@ -165,7 +172,8 @@ built build(const std::string& text, const fs::path& header) {
   const fs::path          source = scratch / "unit.cpp", fresh = scratch / "unit.so";
   write_file(source, text);
   std::vector<std::string> command = {cc.program.string()};
-  command.insert(command.end(), flags().begin(), flags().end());
+  const auto options = flags_for(cc);
+  command.insert(command.end(), options.begin(), options.end());
   command.insert(command.end(), {"-I" + (home() / "kernels").string(), source.string(), "-o", fresh.string()});
   const auto [status, said] = run_program(command);
   if (signals.came()) throw error(exit_interrupted, "interrupted while compiling");

@@ -44,6 +44,6 @@ struct hires {
     dy[PrX1]           = at[k2] * (at[PfrX1] + at[PfrX1E]) - (at[k1] + at[k5]) * at[PrX1];
     dy[PfrX1]  = at[k4] * at[PfrX] + at[k1] * at[PrX1] + at[k_minus] * at[PfrX1E] - at[k2] * at[PfrX1] - binding;
     dy[PfrX1E] = binding - freed;
-    dy[enzyme]      = freed - binding;
+    dy[enzyme] = freed - binding;
   }
 };

@@ -7,28 +7,7 @@ struct pollu {
   static constexpr auto   source = "J. G. Verwer, SIAM J. Sci. Comput. 15 (1994) 1243 (POLLU)";
   static constexpr double span[] = {0.0, 60.0};
 
-  enum state {
-    NO2,
-    NO,
-    O3P,
-    O3,
-    HO2,
-    OH,
-    HCHO,
-    CO,
-    ALD,
-    MEO2,
-    C2O3,
-    CO2,
-    PAN,
-    CH3O,
-    HNO3,
-    O1D,
-    SO2,
-    SO4,
-    NO3,
-    N2O5
-  };
+  enum state { NO2, NO, O3P, O3, HO2, OH, HCHO, CO, ALD, MEO2, C2O3, CO2, PAN, CH3O, HNO3, O1D, SO2, SO4, NO3, N2O5 };
   static constexpr saltus::variable<state> state_list[] = {
       {NO2, 0.0, "ppm", "nitrogen dioxide"},
       {NO, 0.2, "ppm", "nitrogen monoxide"},

@@ -12,7 +12,8 @@
 struct transistor_amplifier {
   static constexpr auto title = "Transistor amplifier";
   static constexpr auto source =
-      "P. Rentrop, as in E. Hairer, C. Lubich, M. Roche, Springer LNM 1409 (1989), and in the CWI and Bari test set: DAE "
+      "P. Rentrop, as in E. Hairer, C. Lubich, M. Roche, Springer LNM 1409 (1989), and in the CWI and Bari test set: "
+      "DAE "
       "of index 1";
   static constexpr double span[] = {0.0, 0.2};
   static constexpr double pi     = 3.14159265358979323846;
@@ -22,10 +23,10 @@ struct transistor_amplifier {
   // Consistent at rest, with the sine at zero.
   enum state { u1, u2, u3, u4, u5, u6, u7, u8 };
   static constexpr saltus::variable<state> state_list[] = {
-      {u1, 0.0, "V", "input, behind R0"},    {u2, 3.0, "V", "base of transistor 1"},
-      {u3, 3.0, "V", "its emitter"},         {u4, 6.0, "V", "its collector"},
+      {u1, 0.0, "V", "input, behind R0"},     {u2, 3.0, "V", "base of transistor 1"},
+      {u3, 3.0, "V", "its emitter"},          {u4, 6.0, "V", "its collector"},
       {u5, 3.0, "V", "base of transistor 2"}, {u6, 3.0, "V", "its emitter"},
-      {u7, 6.0, "V", "its collector"},       {u8, 0.0, "V", "output"},
+      {u7, 6.0, "V", "its collector"},        {u8, 0.0, "V", "output"},
   };
 
   enum parameter { amplitude, frequency, supply, thermal, alpha, beta, R0, R, C };

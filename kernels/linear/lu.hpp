@@ -63,8 +63,11 @@ struct lu {
   mask_of<Real>     singular;   ///< a pivot was zero or not finite
   bool              exchanges;  ///< any lane has exchanged rows
 
-  SALTUS_FN explicit lu(const matrix<Number, n>& from)
-      : a(from), singular(mask_of<Real>::all(false)), exchanges(false) {
+  SALTUS_FN explicit lu(const matrix<Number, n>& from) : singular(mask_of<Real>::all(false)), exchanges(false) {
+    // element by element: a block that is copied stays in memory
+    detail::each_from<n>(0, [&](int i) SALTUS_INLINE_LAMBDA {
+      detail::each_from<n>(0, [&](int j) SALTUS_INLINE_LAMBDA { a[i][j] = from[i][j]; });
+    });
     detail::each_from<n>(0, [&](int k) SALTUS_INLINE_LAMBDA {
       pivot(k);
       const Number inverse = reciprocal(a[k][k]);

@@ -108,6 +108,18 @@ SALTUS_FN vec<Real, n> combine(const vec<Real, n> (&k)[S], Coefficient) {
   return r;
 }
 
+/// base + sum over j < Count of coefficient(j) k[j].
+template <int Count, class Coefficient, class Real, int n, int S>
+SALTUS_FN vec<Real, n> combine_onto(vec<Real, n> base, const vec<Real, n> (&k)[S], Coefficient) {
+  each<n>([&](int i) SALTUS_INLINE_LAMBDA {
+    static_for<Count>([&](auto j) SALTUS_INLINE_LAMBDA {
+      constexpr double w = Coefficient{}(constant<decltype(j)::value>{});
+      if constexpr (w != 0.0) base[i] = fma(Real(w), k[j][i], base[i]);
+    });
+  });
+  return base;
+}
+
 /// Root mean square of v in units of what counts.
 template <class Real, int n>
 SALTUS_FN Real weighted_square(const vec<Real, n>& v, const vec<Real, n>& weight) {

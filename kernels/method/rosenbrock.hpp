@@ -25,8 +25,7 @@ SALTUS_FN stages<Method, Real, n> step(const System& system, Real t, const vec<R
     if constexpr (i >= Method::tail) {
       each<n>([&](int j) SALTUS_INLINE_LAMBDA { point[j] = point[j] + u[i - 1][j]; });
     } else if constexpr (i > 0) {
-      point = detail::combine<i>(u, [](auto j) { return Method::a[i][decltype(j)::value]; });
-      each<n>([&](int j) SALTUS_INLINE_LAMBDA { point[j] = y[j] + point[j]; });
+      point = detail::combine_onto<i>(y, u, [](auto j) { return Method::a[i][decltype(j)::value]; });
     }
     if constexpr (i > 0) {
       right          = system.rhs(fma(Real(Method::c[i]), h, t), point);

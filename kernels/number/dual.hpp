@@ -33,6 +33,15 @@ struct dual {
   Real d[N];
 
   dual() = default;
+  // Member by member: a compiler that sees a block to be copied keeps it in memory.
+  SALTUS_FN dual(const dual& from) : value(from.value) {
+    for (int i = 0; i < N; ++i) d[i] = from.d[i];
+  }
+  SALTUS_FN dual& operator=(const dual& from) {
+    value = from.value;
+    for (int i = 0; i < N; ++i) d[i] = from.d[i];
+    return *this;
+  }
   SALTUS_FN dual(double x) : value(x) {
     for (int i = 0; i < N; ++i) d[i] = Real(0.0);
   }
