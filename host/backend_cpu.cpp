@@ -14,7 +14,7 @@ namespace saltus::host {
 
 namespace {
 
-constexpr int two_registers_up_to = 12;  // states
+constexpr int two_registers_up_to = 4;  // states: beyond, what is shared by two registers no longer fits into the others
 
 bool is_explicit_method(const std::string& name) {
   bool r = true;

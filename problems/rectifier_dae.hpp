@@ -53,13 +53,14 @@ struct rectifier_dae {
   static auto e1(const auto& at) { return at[amplitude] * sin(2.0 * pi * at[frequency] * at.t); }
 
   static void rhs(const auto& at, auto& dy) {
+    const auto on_1 = at.is_on(diode_1), on_2 = at.is_on(diode_2);
     const auto e      = e1(at);
     const auto left_1 = e - at[u1] - at[v], left_2 = -e - at[u2] - at[v];  // for the source's inductance
-    dy[i1] = left_1 / at[source_inductance];
-    dy[i2] = left_2 / at[source_inductance];
+    dy[i1] = select(on_1, left_1 / at[source_inductance], 0.0);  // a current that is zero stays so to the last bit
+    dy[i2] = select(on_2, left_2 / at[source_inductance], 0.0);
     dy[v]  = at[resistance] * (at[i1] + at[i2]) + at[inductance] * (dy[i1] + dy[i2]) - at[v];
-    dy[u1] = select(at.is_on(diode_1), at[u1], left_1);
-    dy[u2] = select(at.is_on(diode_2), at[u2], left_2);
+    dy[u1] = select(on_1, at[u1], left_1);
+    dy[u2] = select(on_2, at[u2], left_2);
   }
 
   // What a diode cannot do in its mode is not watched: a constant on the side where its guard rests.

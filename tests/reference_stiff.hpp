@@ -3,7 +3,7 @@
 // As in reference_problems.hpp, every number is known without saltus: tests/reference/stiff.py prints them all. `Analysis`
 // marks closed forms, in 40 digits; `Collocation` marks numbers by a Radau method of order 21 in 80-bit numbers, of
 // which order 17 at another tolerance has the same digits. Most problems are those of the CWI and Bari test set; the
-// script prints how far its published numbers are away (2e-11 for the ring modulator, 2e-13 or less for the others).
+// script prints how far its published numbers are away (3e-10 for the ring modulator, 2e-13 or less for the others).
 #pragma once
 
 #include "reference_problems.hpp"
@@ -103,7 +103,8 @@ inline const std::vector<stiff_case>& stiff_cases() {
          .atol             = "1e-13",
          .constraint_terms = 0.36},
 
-        // Collocation. The last but one of these starts off the slow curve, as in Hairer and Wanner.
+        // Collocation. The last but one of these starts as in Hairer and Wanner. In the last one v changes by 1e-4 of itself
+        // within one rounding of the time of a jump.
         {.base = {.about        = "Van der Pol, mu = 5",
                   .model        = "van_der_pol",
                   .parameters   = {{"mu", 5.0}},
@@ -164,8 +165,7 @@ inline const std::vector<stiff_case>& stiff_cases() {
                   .t_end        = 2.0,
                   .events       = 2,
                   .final_values = {{"x", 1.70554621753537834}, {"v", -0.893476362546528247}},
-                  .log          = {{1, "jump", 0.806852842818480995, {{"v", -666666690040.502642}}},
-                                   {2, "jump", 1.61370569732487996, {{"v", 666666690040.502642}}}}},
+                  .log          = {{1, "jump", 0.806852842818480995}, {2, "jump", 1.61370569732487996}}},
          .atol = "1e-12"},
 
         // Analysis.
@@ -177,7 +177,7 @@ inline const std::vector<stiff_case>& stiff_cases() {
                               .final_values = {{"x1", 0.8135586494811994632},
                                                {"x2", 0.1838810278017628518},
                                                {"x3", 0.0, 1e-8, 1.0}}},
-         .atol             = "1e-11",
+         .atol             = "{default=1e-11, x3=1e-8}",
          .rosenbrock       = false,
          .only_radau       = true,
          .constraint_terms = 1.0},
@@ -190,7 +190,7 @@ inline const std::vector<stiff_case>& stiff_cases() {
                               .final_values = {{"x1", -0.02209661927868394269, 1e-8, 1.0},
                                                {"x2", -0.09997558399011495112},
                                                {"x3", 0.0, 1e-8, 1.0}}},
-         .atol             = "1e-11",
+         .atol             = "{default=1e-11, x3=1e-8}",
          .rosenbrock       = false,
          .only_radau       = true,
          .constraint_terms = 1.0},
@@ -204,7 +204,7 @@ inline const std::vector<stiff_case>& stiff_cases() {
                               .final_values = {{"x1", 1.627117298962398926},
                                                {"x2", 0.3677620556035257036},
                                                {"x3", 0.0, 1e-8, 1.0}}},
-         .atol             = "1e-11",
+         .atol             = "{default=1e-11, x3=1e-8}",
          .rosenbrock       = false,
          .only_radau       = true,
          .constraint_terms = 4.0},

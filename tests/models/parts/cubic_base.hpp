@@ -18,10 +18,11 @@ struct cubic_base {
       saltus::variable<state>{z, 0.0, "1", "root of a cubic"}.algebraic(),
       saltus::variable<state>{w, 0.0, "1", "log(2 + z^2)"}.algebraic(),
   };
-  enum parameter { z_begin, speed, level, floor_at, bump, new_slope, nan_from, weight };
+  enum parameter { z_begin, speed, direction_begin, level, floor_at, bump, new_slope, nan_from, weight };
   static constexpr saltus::variable<parameter> parameter_list[] = {
       {z_begin, -1.0, "1", "z at the start"},
       {speed, 1.0, "1/s", "z' but for its direction"},
+      {direction_begin, 1.0, "1", "its direction at the start"},
       {level, 1e6, "1", "of z: bilateral guard"},
       {floor_at, -1e6, "1", "of z: unilateral guard"},
       {bump, 0.0, "1", "what x jumps by at the level"},
@@ -44,7 +45,10 @@ struct cubic_base {
   enum output { square };
   static constexpr saltus::derived<output> output_list[] = {{square, "1", "z^2"}};
 
-  static void initial(auto& at) { at[x] = (at[z_begin] * at[z_begin] + 1.0) * at[z_begin]; }
+  static void initial(auto& at) {
+    at[x]         = (at[z_begin] * at[z_begin] + 1.0) * at[z_begin];
+    at[direction] = at[direction_begin];
+  }
   static auto rate(const auto& at) { return (3.0 * at[z] * at[z] + at[slope]) * at[speed] * at[direction]; }
   static auto cubic(const auto& at) {
     return (at[z] * at[z] + at[slope]) * at[z] - at[x] + 0.0 * sqrt(at[nan_from] - at.t);
