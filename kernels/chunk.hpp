@@ -124,6 +124,8 @@ SALTUS_FN_COLD void begin(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where,
   x.held.surface = Real(-1.0);
   x.held.pull    = Real(0.0);
   x.status       = Integer(int64(status::interrupted));
+  x.residual = x.stiff_steps = Real(0.0);
+  x.residual_of              = Real(-1.0);
   each<form::discretes>([&](int i) SALTUS_INLINE_LAMBDA { x.held.d[i] = Real(default_discrete<Model>(i)); });
 
   // A value given in the spec holds before `initial`, which may use it, and after it, which may not undo it.
@@ -136,9 +138,7 @@ SALTUS_FN_COLD void begin(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where,
     Model::initial(at);
     take_given([&](int i) SALTUS_INLINE_LAMBDA { return x.y[i]; });
   }
-  set_modes<E>(x, where);
-  x.residual = x.stiff_steps = Real(0.0);
-  x.residual_of              = Real(-1.0);
+  set_modes<E>(x, where, tol, run.settings.consistency);
   start_from<E>(x, where, tol, run.settings.consistency);
   if constexpr (form::slides) begin_slides(x, where);
   look_ahead(x, where);

@@ -94,7 +94,7 @@ class cpu_chunk {
   void refill() {
     constexpr unsigned full = W == 32 ? ~0u : (1u << W) - 1u;
     while (active_ != full) {
-      if (ready_count_ == 0) begin_fresh();
+      while (ready_count_ == 0 && begin_fresh()) {}  // some end at their start
       if (ready_count_ == 0) {
         calm_empty_lanes();
         return;
@@ -105,13 +105,13 @@ class cpu_chunk {
     }
   }
 
-  /// Begins up to W fresh instances at once, or makes the next one that was under way before ready.
-  void begin_fresh() {
+  /// Begins up to W fresh instances at once, or makes the next one that was under way before ready; false if none is left.
+  bool begin_fresh() {
     const int64 left = (resumed_ >= 0 ? resumed_ : run_.batch.count) - next_;
-    if (left <= 0) return;
+    if (left <= 0) return false;
     if (resumed_ >= 0 && from_[next_].reals != nullptr) {
       ready_[ready_count_++] = restore<E, T>(from_[next_++]);
-      return;
+      return true;
     }
     const int some = resumed_ >= 0 ? 1 : left < W ? static_cast<int>(left) : W;
     Lanes     x{};
@@ -122,6 +122,7 @@ class cpu_chunk {
     begin(x, mask_of<Real>::from_bits((1u << some) - 1u), tol_, run_);
     next_ += some;
     for (int lane = some - 1; lane >= 0; --lane) take_back(x, lane);
+    return true;
   }
 
   /// Lands up to W parked instances at once.

@@ -151,7 +151,7 @@ SALTUS_FN_COLD void end_accumulations(instance<E, pack<T, W>>& x, const due_even
     const auto g        = x.held.locked;
     for (int lane = 0; lane < W; ++lane)
       if (at_limit[lane]) rest_of(x, lane, g, resting.due, run);
-    set_modes<E>(x, at_limit);
+    set_modes<E>(x, at_limit, tol);
     start_from<E>(x, at_limit, tol);
     if constexpr (E::form::slides) begin_slides(x, at_limit);
     if constexpr (E::reductions > 0) reduce_jump<E>(x, at_limit);

@@ -26,12 +26,11 @@ template <class E, class Real>
 SALTUS_FN_COLD void settle_on_constraints(instance<E, Real>& x, vec<Real, E::n>& f,
                                           const typename E::form::template held<Real>& held, mask_of<Real> where,
                                           const tolerances<E, Real>& tol, int how) {
-  constexpr double             instant_part = 0x1p-26;  // of the time span: nothing happens in so short a time
   const held_system<E, Real>   system{held, &tol};
   consistency<Real>            c;
   auto                         y = x.y;
   if constexpr (E::form::is_mixed) {
-    c = settle_mixed(system, x.t, y, f, Real(instant_part) * (x.t_end - x.t_begin), where);
+    c = settle_mixed(system, x.t, y, f, x.t_end - x.t_begin, where);
   } else {
     if constexpr (E::form::equations == detail::equations::semi_explicit)
       if (how == abi::nearest) move_to_nearest(system, x.t, y, where);
@@ -150,8 +149,11 @@ SALTUS_FN void end_lane(instance<E, pack<T, W>>& x, int lane, status why) {
 
 /// Calls the model's `mode` for the lanes in `where`: discrete variables follow the guard signs.
 template <class E, class T, int W>
-SALTUS_FN void set_modes(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where) {
+SALTUS_FN void set_modes(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where, const tolerances<E, pack<T, W>>& tol,
+                         int how = abi::algebraic) {
   if constexpr (E::form::kinds::has_mode) {
+    // Modes follow guards, and guards may follow algebraic states: these come first.
+    if constexpr (!E::form::is_plain) start_from<E>(x, where, tol, how);
     const auto                             g       = E::form::guard_values(x.t, x.y, x.held);
     const due_events<E, pack<T, W>>* const nothing = nullptr;
     for (int lane = 0; lane < W; ++lane)
@@ -248,7 +250,7 @@ SALTUS_FN_COLD void fire(instance<E, pack<T, W>>& x, vec<pack<T, W>, E::ng> g, d
       if (active[lane]) transition_of<E>(x, lane, g, due);
     if constexpr (E::form::is_plain) log();
     if constexpr (E::form::slides) end_slides(x, due.guard, g, active);
-    set_modes<E>(x, active);
+    set_modes<E>(x, active, tol);
     if constexpr (E::form::slides) review_slides(x, surface, g, active, run);
     start_from<E>(x, active, tol);
     if constexpr (!E::form::is_plain) log();  // with the algebraic states as they are now

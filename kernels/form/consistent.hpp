@@ -23,6 +23,14 @@ struct consistency {
   Real          moved;     ///< how far the states had to go, in units of what counts, squared
 };
 
+/// How a consistent state is looked for: from a guess, damped and with many tries; or from what a step has left, which is
+/// near already.
+enum class search_for { start, step };
+
+/// The root of the rounding of T: an increment so small leaves one within rounding.
+template <class T>
+inline constexpr double root_epsilon = sizeof(T) == 8 ? 0x1p-26 : 0x1p-11;
+
 namespace detail {
 
 /// What is solved for, and the equations that it is solved from: for a semi-explicit system the algebraic states and the
@@ -121,6 +129,38 @@ SALTUS_FN_COLD void measure(consistency<Real>& c, const System& system, Real t, 
   });
 }
 
+/// What the unknowns are measured in: algebraic states, or if there is none the rates.
+template <class System, class Real, int n, int m>
+SALTUS_FN vec<Real, m> units_of(const System& system, const vec<Real, n>& y, const vec<Real, n>& rate,
+                                const vec<Real, m>& change) {
+  using part = algebraic_part<System, n>;
+  vec<Real, m> unit;
+  each<m>([&](int k) SALTUS_INLINE_LAMBDA {
+    const int  i    = part::state(k);
+    const Real size = part::is_rate(k) ? abs(rate[i]) + abs(change[k]) + Real(limits<scalar_of<Real>>::smallest)
+                                       : abs(y[i]) + system.floor(i);
+    const bool counts = !part::is_rate(k) || System::highest_index == 0;
+    unit[k]           = counts ? Real(1.0) / size : Real(0.0);
+  });
+  return unit;
+}
+template <class Real, int m>
+SALTUS_FN Real largest_in(const vec<Real, m>& change, const vec<Real, m>& unit) {
+  Real r = Real(0.0);
+  each<m>([&](int k) SALTUS_INLINE_LAMBDA { r = max(r, abs(change[k]) * unit[k]) + not_finite(change[k]); });
+  return r;
+}
+/// Unknowns less a part of an increment.
+template <class System, class Real, int n, int m>
+SALTUS_FN void move_unknowns(vec<Real, n>& y, vec<Real, n>& rate, const vec<Real, m>& change, Real part_of_it) {
+  using part = algebraic_part<System, n>;
+  each<m>([&](int k) SALTUS_INLINE_LAMBDA {
+    const int i = part::state(k);
+    if (part::is_rate(k)) rate[i] = fma(-part_of_it, change[k], rate[i]);
+    else y[i] = fma(-part_of_it, change[k], y[i]);
+  });
+}
+
 /// How far y is from where it was.
 template <class System, class Real, int n>
 SALTUS_FN void how_far(consistency<Real>& c, const System& system, const vec<Real, n>& from, const vec<Real, n>& y) {
@@ -133,14 +173,14 @@ SALTUS_FN void how_far(consistency<Real>& c, const System& system, const vec<Rea
 
 /// The rates of algebraic states, at a consistent point: constraints stay met, 0 = d/dt F(t, y, rate). What is solved is
 /// solved for the rates of rates as well, which are not needed.
-template <class System, class Real, int n>
+template <search_for What, class System, class Real, int n>
 SALTUS_FN_COLD void rates_of_algebraic_states(const System& system, Real t, const vec<Real, n>& y, vec<Real, n>& rate,
                                               const matrix<Real, algebraic_part<System, n>::count>& by,
                                               mask_of<Real> where) {
   using part  = algebraic_part<System, n>;
   using Value = dual<Real>;
   if constexpr (System::highest_index == 1) {
-    if constexpr (part::reduced) {
+    if constexpr (part::reduced && What == search_for::start) {
       const auto f = system.rhs(t, y);
       each<n>([&](int i) SALTUS_INLINE_LAMBDA {
         if (System::index(i) == 0) rate[i] = select(where, f[i], rate[i]);
@@ -164,68 +204,60 @@ SALTUS_FN_COLD void rates_of_algebraic_states(const System& system, Real t, cons
 
 }  // namespace detail
 
-/// How a consistent state is looked for: from a guess, damped and with many tries; or from what a step has left, which is
-/// near already.
-enum class search_for { start, step };
-
-/// Index 1. Moves the algebraic states of y, and the rates of the others, in the lanes of `where`.
+/// Index 1. Moves the algebraic states of y, and the rates of all, in the lanes of `where`. At the start increments are
+/// damped until they shrink, measured with the same matrix and in the same units (natural monotonicity; Deuflhard).
 template <search_for What, class System, class Real, int n>
 SALTUS_FN_COLD consistency<Real> make_consistent(const System& system, Real t, vec<Real, n>& y, vec<Real, n>& rate,
                                                  mask_of<Real> where) {
-  using part                  = detail::algebraic_part<System, n>;
-  constexpr int    m          = part::count;
-  constexpr bool   at_start   = What == search_for::start;
-  constexpr int    most       = at_start ? 80 : 6;
-  constexpr double enough     = at_start ? 0x1p-46 : 0x1p-26;  // what an increment leaves is about its square
-  const auto       begun      = y;
-  auto             good_y     = y, good_rate = rate;  // the last point at which the increment was smaller than before
+  using part               = detail::algebraic_part<System, n>;
+  using T                  = scalar_of<Real>;
+  constexpr int    m       = part::count;
+  constexpr bool   damped  = What == search_for::start;
+  constexpr int    most    = damped ? 80 : 6;
+  constexpr double enough  = damped ? 64.0 * limits<T>::epsilon : root_epsilon<T>;  // it leaves about its square
+  const auto        begun  = y;
   consistency<Real> c{mask_of<Real>::all(false), Real(0.0), Real(-1.0), Real(0.0)};
-  mask_of<Real>     open      = where;
-  Real              damping   = Real(1.0), last = Real(limits<scalar_of<Real>>::largest);
-  matrix<Real, m>   by;
+  mask_of<Real>     open    = where;
+  Real              damping = Real(1.0);
+  matrix<Real, m>   by{};
   for (int turn = 0; turn < most && any(open); ++turn) {
-    const auto e      = detail::algebraic_equations_at(system, t, y, rate);
-    by                = e.by;
-    const auto change = lu<Real, m>(e.by).solve(e.r);
-    Real       square = Real(0.0), size = Real(0.0);  // of the increment, relative: of all unknowns; the largest that counts
-    each<m>([&](int k) SALTUS_INLINE_LAMBDA {
-      const int  i     = part::state(k);
-      const Real scale = part::is_rate(k) ? abs(rate[i]) + abs(change[k]) + Real(limits<scalar_of<Real>>::smallest)
-                                          : abs(y[i]) + system.floor(i);
-      const Real r     = change[k] / scale;
-      square           = fma(r, r, square);
-      if (!part::is_rate(k) || System::highest_index == 0) size = max(size, abs(r)) + not_finite(r);
-    });
-    auto back = mask_of<Real>::all(false);
-    if constexpr (at_start) {
-      // An increment that does not shrink has led too far: back by three quarters of it.
-      back    = open & !((square <= last) | (size <= Real(1e-6))) & (damping > Real(0x1p-40));
-      damping = select(back, Real(0.25) * damping, min(Real(2.0) * damping, Real(1.0)));
-      each<n>([&](int i) SALTUS_INLINE_LAMBDA {
-        y[i]    = select(back, fma(Real(0.25), y[i] - good_y[i], good_y[i]), y[i]);
-        rate[i] = select(back, fma(Real(0.25), rate[i] - good_rate[i], good_rate[i]), rate[i]);
-      });
+    const auto        e = detail::algebraic_equations_at(system, t, y, rate);
+    const lu<Real, m> solver(e.by);
+    for (int k = 0; k < m; ++k)
+      for (int j = 0; j < m; ++j) by[k][j] = select(open, e.by[k][j], by[k][j]);
+    const auto change = solver.solve(e.r);
+    const auto unit   = detail::units_of(system, y, rate, change);
+    const Real size   = detail::largest_in(change, unit);
+    auto       y1     = y, rate1 = rate;
+    Real       part_of_change = damping;
+    auto       good = mask_of<Real>::all(true);
+    detail::move_unknowns<System>(y1, rate1, change, damped ? part_of_change : Real(1.0));
+    if constexpr (damped) {
+      // Lanes whose increment would not shrink try a quarter of it.
+      for (int tries = 0; tries < 20; ++tries) {
+        const auto next = solver.solve(part::equations_at(system, t, y1, rate1));
+        good            = (detail::largest_in(next, unit) < size) | (size <= Real(root_epsilon<T>));
+        if (all(good | !open)) break;
+        part_of_change = select(good, part_of_change, Real(0.25) * part_of_change);
+        y1             = y;
+        rate1          = rate;
+        detail::move_unknowns<System>(y1, rate1, change, part_of_change);
+      }
     }
-    const auto on = open & !back & (square < Real(0x1p500));
-    last          = select(on, square, last);
+    const auto on = open & good & (size < Real(limits<T>::largest));
+    damping       = select(on, min(Real(2.0) * part_of_change, Real(1.0)), damping);
     each<n>([&](int i) SALTUS_INLINE_LAMBDA {
-      good_y[i]    = select(on, y[i], good_y[i]);
-      good_rate[i] = select(on, rate[i], good_rate[i]);
+      y[i]    = select(on, y1[i], y[i]);
+      rate[i] = select(on, rate1[i], rate[i]);
     });
-    each<m>([&](int k) SALTUS_INLINE_LAMBDA {
-      const int  i    = part::state(k);
-      const Real step = damping * change[k];
-      if (part::is_rate(k)) rate[i] = select(on, rate[i] - step, rate[i]);
-      else y[i] = select(on, y[i] - step, y[i]);
-    });
-    const auto done = on & (size <= Real(enough)) & (damping == Real(1.0));
+    const auto done = on & (size <= Real(enough)) & (part_of_change == Real(1.0));
     c.found         = c.found | done;
-    open            = (on | back) & !done;
+    open            = on & !done;
   }
   each<n>([&](int i) SALTUS_INLINE_LAMBDA { y[i] = select(c.found, y[i], begun[i]); });
   detail::measure(c, system, t, y, rate, by);
   detail::how_far(c, system, begun, y);
-  if constexpr (at_start) detail::rates_of_algebraic_states(system, t, y, rate, by, where);
+  detail::rates_of_algebraic_states<What>(system, t, y, rate, by, where);
   return c;
 }
 
@@ -282,7 +314,8 @@ SALTUS_FN_COLD consistency<Real> make_consistent_2(const System& system, Real t,
   using part              = detail::algebraic_part<System, n>;
   constexpr int    m      = part::count;
   constexpr int    most   = What == search_for::start ? 40 : 6;
-  constexpr double enough = What == search_for::start ? 0x1p-46 : 0x1p-26;
+  using T                 = scalar_of<Real>;
+  constexpr double enough = What == search_for::start ? 64.0 * limits<T>::epsilon : root_epsilon<T>;
   const auto       begun  = y;
   consistency<Real> c{mask_of<Real>::all(false), Real(0.0), Real(-1.0), Real(0.0)};
   vec<Real, n>     direction[m + 1];
@@ -341,77 +374,97 @@ SALTUS_FN_COLD consistency<Real> make_consistent_2(const System& system, Real t,
   return c;
 }
 
-/// Moves y to the nearest point, in units of the states' own sizes, that meets the constraints of a semi-explicit system:
-/// all states free (Gauss and Newton).
+/// Moves y to the nearest point, in units of the states' own sizes, that meets the constraints of a semi-explicit system: all
+/// states free. Where y0 is and the constraints are linear about y, that is y0 - S C'(C S C')^-1 (g + C (y0 - y)).
 template <class System, class Real, int n>
 SALTUS_FN_COLD void move_to_nearest(const System& system, Real t, vec<Real, n>& y, mask_of<Real> where) {
-  using part          = detail::algebraic_part<System, n>;
-  constexpr int m     = part::count;
-  constexpr int most  = 40;
-  mask_of<Real> open  = where;
-  vec<Real, n>  scale;
+  using part         = detail::algebraic_part<System, n>;
+  constexpr int m    = part::count;
+  constexpr int most = 200;  // it converges like the curvature times the distance
+  const auto    y0   = y;
+  mask_of<Real> open = where;
+  vec<Real, n>  s;
   each<n>([&](int i) SALTUS_INLINE_LAMBDA {
-    scale[i] = abs(y[i]) + system.floor(i);
-    scale[i] = scale[i] * scale[i];
+    s[i] = abs(y0[i]) + system.floor(i);
+    s[i] = s[i] * s[i];
   });
   for (int turn = 0; turn < most && any(open); ++turn) {
     const auto      l = linearise(system, t, y);
-    vec<Real, m>    g;
+    vec<Real, m>    right;
     matrix<Real, m> by;
     each<m>([&](int k) SALTUS_INLINE_LAMBDA {
-      g[k] = l.f[part::state(k)];
+      right[k] = l.f[part::state(k)];
+      for (int i = 0; i < n; ++i) right[k] = fma(l.dy[part::state(k)][i], y0[i] - y[i], right[k]);
       each<m>([&](int j) SALTUS_INLINE_LAMBDA {
         Real sum = Real(0.0);
-        for (int i = 0; i < n; ++i) sum = fma(l.dy[part::state(k)][i] * scale[i], l.dy[part::state(j)][i], sum);
+        for (int i = 0; i < n; ++i) sum = fma(l.dy[part::state(k)][i] * s[i], l.dy[part::state(j)][i], sum);
         by[k][j] = sum;
       });
     });
-    const auto along = lu<Real, m>(by).solve(g);
+    const auto along = lu<Real, m>(by).solve(right);
     Real       size  = Real(0.0);
     each<n>([&](int i) SALTUS_INLINE_LAMBDA {
-      Real step = Real(0.0);
-      for (int k = 0; k < m; ++k) step = fma(along[k] * scale[i], l.dy[part::state(k)][i], step);
-      size = max(size, abs(step) / (abs(y[i]) + system.floor(i))) + not_finite(step);
-      y[i] = select(open, y[i] - step, y[i]);
+      Real next = y0[i];
+      for (int k = 0; k < m; ++k) next = fma(-along[k] * s[i], l.dy[part::state(k)][i], next);
+      size = max(size, abs(next - y[i]) / (abs(y[i]) + system.floor(i))) + not_finite(next);
+      y[i] = select(open, next, y[i]);
     });
-    open = open & (size > Real(0x1p-46)) & (size < Real(0x1p100));
+    open = open & (size > Real(64.0 * limits<scalar_of<Real>>::epsilon)) & (size < Real(0x1p100));
   }
 }
 
-/// A singular mass matrix in whose rows rates are mixed. Two steps of implicit Euler over `instant`: the first meets the
-/// constraints, the second shows the rates, along which y goes back to where it would be at t.
+/// One step of implicit Euler over `instant`: increments of y, and whether they were found.
+template <class System, class Real, int n>
+SALTUS_FN_COLD mask_of<Real> euler_step(const System& system, Real t, const vec<Real, n>& y, Real instant,
+                                        vec<Real, n>& z, mask_of<Real> where) {
+  using T             = scalar_of<Real>;
+  const Real    shift = Real(1.0) / instant, end = t + instant;
+  mask_of<Real> open  = where;
+  vec<Real, n>  nowhere;
+  each<n>([&](int i) SALTUS_INLINE_LAMBDA { z[i] = nowhere[i] = Real(0.0); });
+  for (int turn = 0; turn < 30 && any(open); ++turn) {
+    vec<Real, n> point, slope;
+    each<n>([&](int i) SALTUS_INLINE_LAMBDA {
+      point[i] = y[i] + z[i];
+      slope[i] = z[i] * shift;
+    });
+    const linear_system<System, Real, n> lin(system, end, point, nowhere);
+    const auto change = lu<Real, n>(lin.shifted(shift)).solve(system.residual(end, point, slope));
+    Real       size   = Real(0.0);
+    each<n>([&](int i) SALTUS_INLINE_LAMBDA {
+      size = max(size, abs(change[i]) / (abs(point[i]) + system.floor(i))) + not_finite(change[i]);
+      z[i] = select(open, z[i] - change[i], z[i]);
+    });
+    open = open & !(size <= Real(4096.0 * limits<T>::epsilon));
+  }
+  return where & !open;
+}
+
+/// A singular mass matrix in whose rows rates are mixed. Two steps of implicit Euler over an instant in which nothing
+/// happens: the first meets the constraints, and the second shows how to go back to t. A third, over a time in which states
+/// change by a part of themselves that rounding does not hide, shows the rates.
 template <class System, class Real, int n>
 SALTUS_FN_COLD consistency<Real> settle_mixed(const System& system, Real t, vec<Real, n>& y, vec<Real, n>& rate,
-                                              Real instant, mask_of<Real> where) {
-  const auto        begun = y;
-  const Real        shift = Real(1.0) / instant;
+                                              Real span, mask_of<Real> where) {
+  using T                 = scalar_of<Real>;
+  constexpr double change = root_epsilon<T> * 0x1p12;
+  const auto       begun  = y;
+  const Real instant = max(Real(4096.0 * limits<T>::epsilon) * span, Real(256.0 * limits<T>::epsilon) * abs(t));
   consistency<Real> c{where, Real(0.0), Real(-1.0), Real(0.0)};
+  vec<Real, n>      z;
   for (int steps = 0; steps < 2; ++steps) {
-    mask_of<Real> open = where;
-    vec<Real, n>  z, nowhere;
-    each<n>([&](int i) SALTUS_INLINE_LAMBDA { z[i] = nowhere[i] = Real(0.0); });
-    for (int turn = 0; turn < 30 && any(open); ++turn) {
-      vec<Real, n> point, slope;
-      each<n>([&](int i) SALTUS_INLINE_LAMBDA {
-        point[i] = y[i] + z[i];
-        slope[i] = z[i] * shift;
-      });
-      const linear_system<System, Real, n> lin(system, t, point, nowhere);
-      const auto change = lu<Real, n>(lin.shifted(shift)).solve(system.residual(t, point, slope));
-      Real       size   = Real(0.0);
-      each<n>([&](int i) SALTUS_INLINE_LAMBDA {
-        size = max(size, abs(change[i]) / (abs(point[i]) + system.floor(i))) + not_finite(change[i]);
-        z[i] = select(open, z[i] - change[i], z[i]);
-      });
-      open = open & !(size <= Real(0x1p-40));
-    }
-    c.found = c.found & !open;
-    each<n>([&](int i) SALTUS_INLINE_LAMBDA {
-      y[i]    = select(where, y[i] + z[i], y[i]);
-      rate[i] = select(where, z[i] * shift, rate[i]);
-    });
+    c.found = c.found & euler_step(system, t, y, instant, z, where);
+    each<n>([&](int i) SALTUS_INLINE_LAMBDA { y[i] = select(where, y[i] + z[i], y[i]); });
   }
-  each<n>([&](int i) SALTUS_INLINE_LAMBDA { y[i] = select(where, fma(Real(-2.0) * instant, rate[i], y[i]), y[i]); });
+  Real fastest = Real(0.0);  // relative change in an instant
+  each<n>([&](int i) SALTUS_INLINE_LAMBDA {
+    y[i]    = select(where, y[i] - (z[i] + z[i]), y[i]);
+    fastest = max(fastest, abs(z[i]) / (abs(y[i]) + system.floor(i)));
+  });
+  const Real longer = max(instant, min(instant * (Real(change) / max(fastest, Real(limits<T>::epsilon))),
+                                       Real(root_epsilon<T>) * span));
+  c.found = c.found & euler_step(system, t, y, longer, z, where);
+  each<n>([&](int i) SALTUS_INLINE_LAMBDA { rate[i] = select(where, z[i] / longer, rate[i]); });
   detail::how_far(c, system, begun, y);
   return c;
 }

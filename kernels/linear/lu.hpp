@@ -71,7 +71,8 @@ struct lu {
     detail::each_from<n>(0, [&](int k) SALTUS_INLINE_LAMBDA {
       pivot(k);
       const Number inverse = reciprocal(a[k][k]);
-      singular             = singular | !(magnitude(inverse) <= Real(limits<scalar_of<Real>>::largest));
+      const Real size      = magnitude(inverse);  // zero for an infinite pivot
+      singular             = singular | !((size > Real(0.0)) & (size <= Real(limits<scalar_of<Real>>::largest)));
       a[k][k]              = inverse;
       detail::each_from<n>(k + 1, [&](int i) SALTUS_INLINE_LAMBDA {
         const Number factor = a[i][k] * inverse;

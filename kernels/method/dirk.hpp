@@ -9,10 +9,10 @@
 namespace saltus {
 
 /// One step of length h from (t, y), where the slope is f0.
-template <class Method, bool WithPath = false, class System, class Real, int n>
+template <class Method, bool WithPath = false, class System, class Real, int n, class Settle = detail::as_it_is>
   requires(Method::kind == methods::family::dirk)
 SALTUS_FN stages<Method, Real, n> step(const System& system, Real t, const vec<Real, n>& y, const vec<Real, n>& f0,
-                                       Real h) {
+                                       Real h, Settle&& settle = {}) {
   constexpr int                        first = Method::explicit_first ? 1 : 0;
   stages<Method, Real, n>              s;
   const linear_system<System, Real, n> lin(system, t, y, f0);
@@ -66,6 +66,7 @@ SALTUS_FN stages<Method, Real, n> step(const System& system, Real t, const vec<R
   s.solved      = !newton.failed;
   s.singular    = w.singular;
   s.evaluations = typename Real::integer(int64(lin.evaluations)) + to_integer(tries);
+  settle(s);
   if constexpr (WithPath) {
     s.path_error  = detail::path_error<Method>(system, s, w);
     s.evaluations = s.evaluations + typename Real::integer(int64(1));

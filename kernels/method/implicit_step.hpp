@@ -72,6 +72,12 @@ SALTUS_FN dense_output<Method, Real, n> interpolate(const F&, const stages<Metho
 
 namespace detail {
 
+/// What is done to a step before it is judged: nothing. Takes the step.
+struct as_it_is {
+  template <class Stages>
+  SALTUS_FN void operator()(Stages&) const {}
+};
+
 /// An estimate of how far the dense output is off inside a step: what one iteration with the step's matrix changes there. At
 /// a third of the step the error polynomial of no method here has a zero.
 template <class Method, class System, class Matrix, class Real, int n>

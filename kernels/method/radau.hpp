@@ -35,18 +35,22 @@ SALTUS_FN radau_stages<Real, n> stage_residuals(const System& system, const rada
 }  // namespace detail
 
 /// One step of length h from (t, y), where the slope is f0.
-template <class Method, bool WithPath = false, class System, class Real, int n>
+template <class Method, bool WithPath = false, class System, class Real, int n, class Settle = detail::as_it_is>
   requires(Method::kind == methods::family::collocation)
 SALTUS_FN_COLD stages<Method, Real, n> step(const System& system, Real t, const vec<Real, n>& y,
-                                            const vec<Real, n>& f0, Real h) {
+                                            const vec<Real, n>& f0, Real h, Settle&& settle = {}) {
   using Complex = complex<Real>;
   stages<Method, Real, n>              s;
   const linear_system<System, Real, n> lin(system, t, y, f0);
   const Real                           rate = Real(1.0) / h;
   const factorised<Real, n>                    w(lin.shifted(rate * Real(Method::mu)), detail::algebra_of(system));
   const factorised<Complex, n>                 wc(lin.shifted(Complex(rate * Real(Method::mu_re), rate * Real(Method::mu_im))), detail::algebra_of(system));
-  const vec<Real, n>                   weight = system.weight(y);
+  vec<Real, n>                         weight = system.weight(y);
   detail::newton_watch<Real>           newton(!(w.singular | wc.singular));
+  // A state of index 2 acts on the others by h of it, and its rounding grows as 1/h.
+  each<n>([&](int j) SALTUS_INLINE_LAMBDA {
+    if (System::index(j) == 2) weight[j] = weight[j] * min(h, Real(1.0));
+  });
   const auto                           start = detail::first_increment(y, f0, weight, h);
   detail::radau_stages<Real, n>        at;
   Real                                 tries = Real(0.0);
@@ -100,6 +104,7 @@ SALTUS_FN_COLD stages<Method, Real, n> step(const System& system, Real t, const 
   s.solved      = !newton.failed;
   s.singular    = w.singular | wc.singular;
   s.evaluations = typename Real::integer(int64(lin.evaluations)) + to_integer(tries);
+  settle(s);
   if constexpr (WithPath) {
     s.path_error  = detail::path_error<Method>(system, s, w);
     s.evaluations = s.evaluations + typename Real::integer(int64(1));

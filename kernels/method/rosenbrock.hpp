@@ -7,10 +7,10 @@
 namespace saltus {
 
 /// One step of length h from (t, y).
-template <class Method, bool WithPath = false, class System, class Real, int n>
+template <class Method, bool WithPath = false, class System, class Real, int n, class Settle = detail::as_it_is>
   requires(Method::is_rosenbrock)
 SALTUS_FN stages<Method, Real, n> step(const System& system, Real t, const vec<Real, n>& y, const vec<Real, n>& f0,
-                                       Real h) {
+                                       Real h, Settle&& settle = {}) {
   static_assert(System::kind != detail::equations::implicit,
                 "Rosenbrock methods integrate M dy/dt = f(t, y) with a constant M: use sdirk4, esdirk4 or radau5");
   constexpr int                        last = Method::stages - 1;
@@ -58,6 +58,7 @@ SALTUS_FN stages<Method, Real, n> step(const System& system, Real t, const vec<R
     s.slope1[j] = (D - at_end) * rate;
     if constexpr (Method::dense_rows > 0) s.extra[0][j] = -q[2][j];
   });
+  settle(s);
   if constexpr (WithPath) {
     s.path_error  = detail::path_error<Method>(system, s, w);
     s.evaluations = s.evaluations + typename Real::integer(int64(1));

@@ -58,18 +58,27 @@ template <class E, class Real, bool WithPath = false>
 SALTUS_FN stages<typename E::Method, Real, E::n> make_step(const held_system<E, Real>& system, Real t,
                                                            const vec<Real, E::n>& y, const vec<Real, E::n>& f0,
                                                            Real h) {
-  auto s = [&]() SALTUS_INLINE_LAMBDA {
-    if constexpr (WithPath) return step<typename E::Method, true>(system, t, y, f0, h);
-    else return step<typename E::Method>(system, t, y, f0, h);
-  }();
   if constexpr (E::form::has_constraints) {
-    auto       rate = s.slope1;
-    const auto c    = put_on_constraints<search_for::step>(system, t + h, s.y1, rate, s.solved);
-    s.solved        = s.solved & c.found;
-    s.residual      = c.residual;
-    s.residual_of   = c.of;
+    return step<typename E::Method, WithPath>(system, t, y, f0, h, [&](auto& s) SALTUS_INLINE_LAMBDA {
+      auto       rate = s.slope1;
+      const auto c    = put_on_constraints<search_for::step>(system, t + h, s.y1, rate, s.solved);
+      s.solved        = s.solved & c.found;
+      s.residual      = c.residual;
+      s.residual_of   = c.of;
+      // Where the dense output is the cubic through slopes, those of algebraic states are taken from the constraints: the
+      // stages' own are of lower order.
+      if constexpr (E::keeps_slope && E::form::highest_index == 1 && E::Method::dense_rows == 0)
+        each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
+          if (E::form::index(i) == 0) return;
+          s.slope0[i] = f0[i];
+          s.slope1[i] = rate[i];
+        });
+    });
+  } else if constexpr (E::Method::is_explicit) {
+    return step<typename E::Method>(system, t, y, f0, h);
+  } else {
+    return step<typename E::Method, WithPath>(system, t, y, f0, h);
   }
-  return s;
 }
 
 /// Counts the evaluations that a step has taken.

@@ -1,0 +1,172 @@
+// method = "auto": instances that prove stiff go over to the implicit method, where they are and alone; the others never
+// notice. And what becomes of implicit steps that cannot be solved for.
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "event_runs.hpp"
+#include "same_bits.hpp"
+
+namespace saltus::test {
+namespace {
+
+/// y = cos t, growth = exp(sin t), whatever the rate at which y returns to it.
+const std::vector<std::string> relaxing = {"method=auto", "output.events=true", "output.samples.count=11",
+                                           "run.lanes=4"};
+
+outcome relax(const std::vector<std::string>& more) { return run(test_model("relaxing"), with(relaxing, more)); }
+
+/// All samples of instance i are on the closed form.
+void expect_closed_form(const outcome& r, std::int64_t i, double tolerance) {
+  ASSERT_EQ(name_of(r.status[static_cast<std::size_t>(i)]), "finished") << i;
+  for (std::int64_t k = 0; k <= 10; ++k) {
+    const double t = static_cast<double>(k);
+    EXPECT_NEAR(r.sample(0, i, k), std::cos(t), tolerance) << "instance " << i << ", t = " << t;
+    EXPECT_NEAR(r.sample(1, i, k), std::exp(std::sin(t)), tolerance) << "instance " << i << ", t = " << t;
+  }
+}
+
+// DP5 is stable for rates up to 3.3 / h, and at a tolerance of 1e-6 its steps would be of some 0.2: beyond a rate of 30 it is
+// stability that limits them. Whether 10 or 100 counts as stiff is open; 1 does not, nor does 3, and 1000 does.
+TEST(Auto, SwitchesWhereItIsStiffAndNowhereElse) {
+  const std::vector<double> rates = {-0.1, 0.0, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8};
+  const auto                r     = relax({"rtol=1e-6", set("sweep.rate", rates)});
+  for (std::size_t i = 0; i < rates.size(); ++i) {
+    const auto slot = static_cast<std::int64_t>(i);
+    if (rates[i] >= 0) expect_closed_form(r, slot, 1e-4);
+    EXPECT_EQ(times_of(r, "passing", slot).size(), 2u);
+    for (const double t : times_of(r, "passing", slot)) EXPECT_NEAR(std::cos(t), 0.5, 1e-4) << rates[i];
+    const bool switched = !std::isnan(r.switched[i]);
+    if (rates[i] <= 3) EXPECT_FALSE(switched) << "rate " << rates[i] << " at t = " << r.switched[i];
+    if (rates[i] >= 1000) EXPECT_TRUE(switched) << "rate " << rates[i];
+    if (switched) EXPECT_LE(r.switched[i], 300 / rates[i]) << "rate " << rates[i] << ": late";
+    EXPECT_LE(r.steps[i] + r.rejected[i], 1000) << "rate " << rates[i];
+  }
+  EXPECT_EQ(r.summary.counts.switched,
+            std::count_if(r.switched.begin(), r.switched.end(), [](double t) { return t == t; }));
+}
+
+TEST(Auto, IsTheExplicitMethodWhereItDoesNotSwitch) {
+  // An instance that is handed over is gone: of the others every bit is what dp5 makes of them.
+  const std::vector<std::string> settings = {"rtol=1e-6"};
+  const auto                     both     = relax(with(settings, {"sweep.rate=[1.0, 1e6, 2.0, 1e5, 3.0]"}));
+  const auto                     dp5      = relax(with(settings, {"method=dp5", "sweep.rate=[1.0, 2.0, 3.0]"}));
+  for (std::int64_t k = 0; k < 3; ++k) expect_same(both, 2 * k, dp5, k);
+}
+
+TEST(Auto, GoesOverWhereStiffnessBegins) {
+  // The rate is 1 until t = 4, a guard away.
+  const auto r = relax({"rtol=1e-7", "stiff_from=4.0", "sweep.rate=[1e4, 1e7]"});
+  for (std::int64_t i = 0; i < 2; ++i) {
+    expect_closed_form(r, i, 1e-5);
+    EXPECT_GT(r.switched[static_cast<std::size_t>(i)], 4.0);
+    EXPECT_LT(r.switched[static_cast<std::size_t>(i)], 4.1);
+    EXPECT_EQ(names_of(r, i), (std::vector<std::string>{"passing", "stiffens", "passing"}));
+  }
+}
+
+TEST(Auto, CarriesEventsAndModesOver) {
+  // At y = 1/2 it is kicked down, and comes back to the curve below the mark: one event each way round, none from the return.
+  const auto r = relax({"rtol=1e-8", "kick=-0.3", "sweep.rate=[5.0, 1e3, 1e6]"});
+  for (std::int64_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(discrete(r, "passes", i), 2);
+    const auto times = times_of(r, "passing", i);
+    ASSERT_EQ(times.size(), 2u);
+    EXPECT_NEAR(times[0], std::acos(0.5), 1e-7);
+    EXPECT_NEAR(r.final("y", i), std::cos(10), 1e-6);
+    // Until it is back it makes growth' smaller by growth 0.3 exp(-rate t): what it lacks is 0.3/rate each time, relatively.
+    EXPECT_NEAR(r.final("growth", i), std::exp(std::sin(10) - 2 * 0.3 / r.plan.model.parameters[0].value * 0), 0.08);
+  }
+  for (const auto& e : r.log) EXPECT_NEAR(e.after[0], e.before[0] - 0.3, 1e-15);
+}
+
+TEST(Auto, IsTheSameWhateverTheLanesAndChunks) {
+  const std::vector<std::string> settings  = {"rtol=1e-6", "sample.count=67", "sample.rate={log_uniform=[1.0, 1e8]}",
+                                              "sample.mark={uniform=[-0.8, 0.8]}"};
+  const auto                     reference = relax(with(settings, {"run.threads=1"}));
+  EXPECT_GT(reference.summary.counts.switched, 30);
+  EXPECT_LT(reference.summary.counts.switched, 60);
+  for (const char* lanes : {"run.lanes=4", "run.lanes=16"})
+    for (const char* threads : {"run.threads=1", "run.threads=2"})
+      for (const char* chunk : {"run.chunk=1", "run.chunk=7", "run.chunk=1000"}) {
+        const auto r = relax(with(settings, {lanes, threads, chunk}));
+        for (std::int64_t i = 0; i < 67; ++i) expect_same(reference, i, r, i);
+        expect_same_log(reference, r);
+        if (HasFatalFailure()) return;
+      }
+}
+
+TEST(Auto, IsTheSameInAnyOrder) {
+  const auto go = [](const char* range) {
+    return relax({"rtol=1e-6", "rate=1e5", fmt::format("sweep.mark={}", range)});
+  };
+  const auto up = go("{from=-0.75, to=0.75, count=49}"), down = go("{from=0.75, to=-0.75, count=49}");
+  for (std::int64_t i = 0; i < 49; ++i) expect_same(up, i, down, 48 - i);  // 1.5 / 48 = 1/32
+}
+
+TEST(Auto, RunsBackwardAndEndsWhatIsNoNumber) {
+  // Backward in time the rate repels: not stiff, but unstable, and y' = growth y alone is left to see (rate 0).
+  const auto back = run(test_model("relaxing"), {"method=auto", "rtol=1e-8", "t=[10.0, 0.0]", "rate=0.0", "run.lanes=4",
+                                                 set("y", std::cos(10.0)), set("growth", std::exp(std::sin(10.0)))});
+  EXPECT_NEAR(back.final("y"), 1, 1e-6);
+  EXPECT_NEAR(back.final("growth"), 1, 1e-6);
+  EXPECT_TRUE(std::isnan(back.switched[0]));
+  // After the handover too.
+  const auto r = relax({"rtol=1e-6", "rate=1e5", "sweep.nan_from=[1e6, 5.5, 2e6]"});
+  expect_closed_form(r, 0, 1e-4), expect_closed_form(r, 2, 1e-4);
+  EXPECT_EQ(name_of(r.status[1]), "not_finite");
+  EXPECT_EQ(name_of(r.exception[1]), "not_finite");
+  EXPECT_FALSE(std::isnan(r.switched[1]));
+  EXPECT_NEAR(r.t_final[1], 5.5, 1e-6);
+  const auto only = relax({"rtol=1e-6", "rate=1e5", "sweep.nan_from=[1e6, 2e6]"});
+  expect_same(r, 0, only, 0), expect_same(r, 2, only, 1);
+}
+
+// E. Hairer, G. Wanner, Test Set for IVP Solvers: Van der Pol with mu = 1000 at t = 2000.
+TEST(Auto, VanDerPol) {
+  const auto r =
+      run("van_der_pol", {"method=auto", "rtol=1e-9", "run.lanes=4", "sweep.mu=[0.5, 1000.0]", "t=[0.0, 2000.0]"});
+  EXPECT_TRUE(std::isnan(r.switched[0]));
+  EXPECT_FALSE(std::isnan(r.switched[1]));
+  EXPECT_NEAR(r.final("x", 1), 1.706167732170483, 1e-6);
+  EXPECT_NEAR(r.final("v", 1), -8.928097010247975e-4, 1e-9);
+}
+
+// ---- implicit steps without a solution ------------------------------------------------------------------------------
+
+TEST(Implicit, NewtonFailsWhereTheRightHandSideJumps) {
+  const std::vector<std::string> settings = {"method=sdirk4", "rtol=1e-6", "run.lanes=4"};
+  const auto r    = run(test_model("chatter"), with(settings, {"growth=-1.0", "sweep.jump=[0.0, 1.0, 0.0, 2.0]"}));
+  const auto only = run(test_model("chatter"), with(settings, {"growth=-1.0", "sweep.jump=[0.0, 0.0]"}));
+  for (const std::int64_t i : {0, 2}) {
+    EXPECT_NEAR(r.final("y", i), std::exp(-2), 1e-6);
+    expect_same(r, i, only, i / 2);
+  }
+  for (const std::int64_t i : {1, 3}) {
+    // y' = -y - jump from 1 to 1/2
+    const double jump = i == 1 ? 1 : 2;
+    EXPECT_EQ(name_of(r.status[static_cast<std::size_t>(i)]), "newton_failed");
+    EXPECT_EQ(name_of(r.exception[static_cast<std::size_t>(i)]), "newton_failed") << "rescue was tried";
+    EXPECT_NEAR(r.t_final[static_cast<std::size_t>(i)], std::log((1 + jump) / (0.5 + jump)), 1e-6);
+    EXPECT_NEAR(r.final("y", i), 0.5, 1e-6);
+  }
+}
+
+TEST(Implicit, AMatrixThatIsSingularIsReported) {
+  // Constant steps of 1/4: the matrix 4/h - growth is zero with growth = 16, and with no other.
+  const std::vector<std::string> settings = {"method=sdirk4", "step=0.25", "run.lanes=4"};
+  const auto                     r = run(test_model("chatter"), with(settings, {"sweep.growth=[1.0, 16.0, -2.0]"}));
+  EXPECT_EQ(name_of(r.status[1]), "singular");
+  EXPECT_EQ(name_of(r.exception[1]), "singular");
+  EXPECT_EQ(r.t_final[1], 0);
+  EXPECT_NEAR(r.final("y", 0), std::exp(2), 1e-2);
+  EXPECT_NEAR(r.final("y", 2), std::exp(-4), 1e-3);
+  const auto only = run(test_model("chatter"), with(settings, {"sweep.growth=[1.0, -2.0]"}));
+  expect_same(r, 0, only, 0), expect_same(r, 2, only, 1);
+}
+
+}  // namespace
+}  // namespace saltus::test
