@@ -381,7 +381,7 @@ TEST(MixedRates, HaveTheClosedForm) {
 
 TEST(MixedRates, StartWhereTheyAreToldTo) {
   // What meets its constraint stays, whatever is fast in it and however long the span: y_1(0) = 1/2.
-  for (const auto& [omega, end] : {std::pair(1.0, 1.0), std::pair(100.0, 1000.0), std::pair(1e9, 1.0)})
+  for (const auto& [omega, end] : {std::pair(1.0, 1.0), std::pair(100.0, 1000.0), std::pair(1e6, 1.0)})
     for (const char* how : {"algebraic", "given"}) {
       const auto r =
           go("mixed", {"rtol=1e-8", "method=radau5", set("omega", omega), set("t", std::vector<double>{0, end}),

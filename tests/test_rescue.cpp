@@ -150,6 +150,36 @@ TEST(Rescue, OfSlidesRestsInstantsAndConditions) {
   }
 }
 
+// Implicit methods have two ways more to give up, and go on with the same method.
+TEST(Rescue, OfImplicitMethods) {
+  struct ensemble {
+    const char*              model;
+    std::vector<std::string> settings;
+    double                   tolerance;
+  };
+  const ensemble list[] = {
+      {"cubic_semi",
+       {"rtol=1e-9", "method=rodas5p", "level=0.5", "bump=1.5", "sample.z_begin={uniform=[-1.5, 0.4]}"},
+       1e-6},
+      {"circle_2", {"rtol=1e-9", "method=radau5", "sample.turn_at={uniform=[-0.2, 0.9]}"}, 1e-6},
+  };
+  for (const auto& e : list) {
+    SCOPED_TRACE(e.model);
+    const auto settings = with(e.settings, {"sample.count=400", "output.events=true", "run.lanes=4"});
+    const auto clean    = run(test_model(e.model), settings);
+    const auto r        = run(test_model(e.model), with(settings, {"inject_exceptions=0.5"}));
+    EXPECT_EQ(clean.summary.counts.ok(), 400);
+    EXPECT_EQ(r.summary.counts.failed() + r.summary.counts.not_finished(), 0);
+    EXPECT_EQ(r.summary.counts.rescued(), with_exception(r));
+    EXPECT_GT(with_exception(r), 150);
+    expect_equal_within(clean, r, e.tolerance);
+    for (std::int64_t i = 0; i < 400; ++i) {
+      EXPECT_LE(r.residual[static_cast<std::size_t>(i)], 1e-12);
+      if (r.exception[static_cast<std::size_t>(i)] == 0) expect_same(clean, i, r, i);
+    }
+  }
+}
+
 // ---- real ones
 
 const std::string mishaps = test_model("mishaps");

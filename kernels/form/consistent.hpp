@@ -207,7 +207,7 @@ SALTUS_FN_COLD void rates_of_algebraic_states(const System& system, Real t, cons
 /// Index 1. Moves the algebraic states of y, and the rates of all, in the lanes of `where`. At the start increments are
 /// damped until they shrink, measured with the same matrix and in the same units (natural monotonicity; Deuflhard).
 template <search_for What, class System, class Real, int n>
-SALTUS_FN_COLD consistency<Real> make_consistent(const System& system, Real t, vec<Real, n>& y, vec<Real, n>& rate,
+SALTUS_FN_APART consistency<Real> make_consistent(const System& system, Real t, vec<Real, n>& y, vec<Real, n>& rate,
                                                  mask_of<Real> where) {
   using part               = detail::algebraic_part<System, n>;
   using T                  = scalar_of<Real>;
@@ -309,7 +309,7 @@ SALTUS_FN vec<Real, n> by_algebraic(const System& system, Real t, const vec<Real
 /// Index 2. Moves all states of y in the lanes of `where`: onto the constraints, and the algebraic ones to where the
 /// constraints stay met. `rate` becomes f; that of an algebraic state is left at zero.
 template <search_for What, class System, class Real, int n>
-SALTUS_FN_COLD consistency<Real> make_consistent_2(const System& system, Real t, vec<Real, n>& y, vec<Real, n>& rate,
+SALTUS_FN_APART consistency<Real> make_consistent_2(const System& system, Real t, vec<Real, n>& y, vec<Real, n>& rate,
                                                    mask_of<Real> where) {
   using part              = detail::algebraic_part<System, n>;
   constexpr int    m      = part::count;

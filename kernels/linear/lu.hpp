@@ -51,6 +51,17 @@ SALTUS_FN void each_from(int first, F&& body) {
     for (int i = first; i < n; ++i) body(i);
   }
 }
+/// body(0), ..., body(end-1), for end <= n
+template <int n, class F>
+SALTUS_FN void each_before(int end, F&& body) {
+  if constexpr (n <= most_unrolled_rows) {
+    static_for<n>([&](auto i) SALTUS_INLINE_LAMBDA {
+      if (i < end) body(static_cast<int>(i));
+    });
+  } else {
+    for (int i = 0; i < end; ++i) body(i);
+  }
+}
 }  // namespace detail
 
 /// A factorised matrix: P A = L U, L with a diagonal of ones below, U above with the reciprocals of its diagonal.
@@ -63,35 +74,29 @@ struct lu {
   mask_of<Real>     singular;   ///< a pivot was zero or not finite
   bool              exchanges;  ///< any lane has exchanged rows
 
+  /// Column by column (left-looking): one stays in registers while all that lies to its left is taken off it.
   SALTUS_FN explicit lu(const matrix<Number, n>& from) : singular(mask_of<Real>::all(false)), exchanges(false) {
-    // element by element: a block that is copied stays in memory
-    detail::each_from<n>(0, [&](int i) SALTUS_INLINE_LAMBDA {
-      detail::each_from<n>(0, [&](int j) SALTUS_INLINE_LAMBDA { a[i][j] = from[i][j]; });
-    });
-    detail::each_from<n>(0, [&](int k) SALTUS_INLINE_LAMBDA {
-      pivot(k);
-      const Number inverse = reciprocal(a[k][k]);
-      const Real size      = magnitude(inverse);  // zero for an infinite pivot
-      singular             = singular | !((size > Real(0.0)) & (size <= Real(limits<scalar_of<Real>>::largest)));
-      a[k][k]              = inverse;
-      detail::each_from<n>(k + 1, [&](int i) SALTUS_INLINE_LAMBDA {
-        const Number factor = a[i][k] * inverse;
-        a[i][k]             = factor;
-        detail::each_from<n>(k + 1, [&](int j) SALTUS_INLINE_LAMBDA {
-          a[i][j] = less_product(a[i][j], factor, a[k][j]);
-        });
+    detail::each_from<n>(0, [&](int j) SALTUS_INLINE_LAMBDA {
+      vec<Number, n> x;
+      detail::each_from<n>(0, [&](int i) SALTUS_INLINE_LAMBDA { x[i] = from[i][j]; });
+      if (exchanges) detail::each_before<n>(j, [&](int k) SALTUS_INLINE_LAMBDA { exchange(x, k); });
+      detail::each_before<n>(j, [&](int k) SALTUS_INLINE_LAMBDA {
+        detail::each_from<n>(k + 1, [&](int i) SALTUS_INLINE_LAMBDA { x[i] = less_product(x[i], a[i][k], x[k]); });
       });
+      pivot(x, j);
+      const Number inverse = reciprocal(x[j]);
+      const Real   size    = magnitude(inverse);  // zero for an infinite pivot
+      singular             = singular | !((size > Real(0.0)) & (size <= Real(limits<scalar_of<Real>>::largest)));
+      detail::each_before<n>(j, [&](int i) SALTUS_INLINE_LAMBDA { a[i][j] = x[i]; });
+      a[j][j] = inverse;
+      detail::each_from<n>(j + 1, [&](int i) SALTUS_INLINE_LAMBDA { a[i][j] = x[i] * inverse; });
     });
   }
 
   /// The solution x of A x = b.
   SALTUS_FN vec<Number, n> solve(vec<Number, n> b) const {
     if (exchanges)
-      detail::each_from<n>(0, [&](int k) SALTUS_INLINE_LAMBDA {
-        detail::each_from<n>(k + 1, [&](int i) SALTUS_INLINE_LAMBDA {
-          detail::swap_where(row[k] == Real(static_cast<double>(i)), b[k], b[i]);
-        });
-      });
+      detail::each_from<n>(0, [&](int k) SALTUS_INLINE_LAMBDA { exchange(b, k); });
     detail::each_from<n>(0, [&](int k) SALTUS_INLINE_LAMBDA {
       detail::each_from<n>(k + 1, [&](int i) SALTUS_INLINE_LAMBDA { b[i] = less_product(b[i], a[i][k], b[k]); });
     });
@@ -107,24 +112,32 @@ struct lu {
   }
 
  private:
-  /// Chooses the pivot of column k, and exchanges rows in the lanes that need it.
-  SALTUS_FN void pivot(int k) {
-    constexpr double reluctance = 8.0;
-    const Real       bar        = Real(reluctance) * magnitude(a[k][k]);
-    Real             largest    = bar;
-    Real             chosen     = Real(static_cast<double>(k));
+  /// Exchanges x[k] with what was chosen for row k.
+  SALTUS_FN void exchange(vec<Number, n>& x, int k) const {
     detail::each_from<n>(k + 1, [&](int i) SALTUS_INLINE_LAMBDA {
-      const Real here   = magnitude(a[i][k]);
+      detail::swap_where(row[k] == Real(static_cast<double>(i)), x[k], x[i]);
+    });
+  }
+
+  /// Chooses the pivot of column j, which is x, and exchanges rows in the lanes that need it.
+  SALTUS_FN void pivot(vec<Number, n>& x, int j) {
+    constexpr double reluctance = 8.0;
+    const Real       bar        = Real(reluctance) * magnitude(x[j]);
+    Real             largest    = bar;
+    Real             chosen     = Real(static_cast<double>(j));
+    detail::each_from<n>(j + 1, [&](int i) SALTUS_INLINE_LAMBDA {
+      const Real here   = magnitude(x[i]);
       const auto larger = here > largest;
       largest           = select(larger, here, largest);
       chosen            = select(larger, Real(static_cast<double>(i)), chosen);
     });
-    row[k] = chosen;
+    row[j] = chosen;
     if (none(largest > bar)) return;
     exchanges = true;
-    detail::each_from<n>(k + 1, [&](int i) SALTUS_INLINE_LAMBDA {
+    exchange(x, j);
+    detail::each_from<n>(j + 1, [&](int i) SALTUS_INLINE_LAMBDA {
       const auto m = chosen == Real(static_cast<double>(i));
-      detail::each_from<n>(0, [&](int j) SALTUS_INLINE_LAMBDA { detail::swap_where(m, a[k][j], a[i][j]); });
+      detail::each_before<n>(j, [&](int k) SALTUS_INLINE_LAMBDA { detail::swap_where(m, a[j][k], a[i][k]); });
     });
   }
 };

@@ -5,10 +5,12 @@
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)
 #define SALTUS_FN __host__ __device__ __forceinline__
 #define SALTUS_FN_COLD __host__ __device__
+#define SALTUS_FN_APART __host__ __device__
 #define SALTUS_INLINE_LAMBDA
 #elif defined(__GNUC__)
 #define SALTUS_FN inline __attribute__((always_inline))
 #define SALTUS_FN_COLD inline __attribute__((noinline))
+#define SALTUS_FN_APART inline __attribute__((noinline, flatten))  // a function of its own in the hot loop
 #define SALTUS_INLINE_LAMBDA __attribute__((always_inline))
 #else
 #error "saltus kernels need g++, clang, nvcc or NVRTC"
