@@ -9,8 +9,8 @@
 struct campbell_orbits {
   static constexpr auto title = "Orbit on an ellipse, index 2";
   static constexpr auto source =
-      "S. L. Campbell, on tight orbits (Hessenberg, index 2), with the start (1, 0) instead of a point of the printed "
-      "solution";
+      "S. L. Campbell, A Numerical Integrator for Simulation of Unstructured Implicit Models (2004), problem 1 (tight "
+      "orbits), from the start (1, 0)";
   static constexpr double span[] = {0.0, 30.0};
 
   enum state { x1, x2, x3 };

@@ -1,4 +1,4 @@
-// Three reactions whose rates differ by nine orders: the oldest stiff test. After a transient of 1e-3 the second
+// Three reactions whose rates differ by nine orders: the oldest stiff test. After a transient of about 1e-3 the second
 // concentration follows the other two; they go on changing for 1e11 time units. Two guards that only log ask for
 // their times at either end of that.
 //

@@ -1,5 +1,5 @@
-// A coil, a resistor and a diode whose capacitance depends on its voltage: the oscillator that was the first circuit to
-// show period doubling. The capacitance is that of the junction,
+// A coil, a resistor and a diode whose capacitance depends on its voltage: one of the first circuits that were seen to
+// double their period. The capacitance is that of the junction,
 //
 //     C(v) = C0 / sqrt(1 - v / phi)    below v = F phi,    linear in v above, with the same value and slope,
 //

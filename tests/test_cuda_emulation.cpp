@@ -4,8 +4,11 @@
 #include <gtest/gtest.h>
 
 #include "../problems/bouncing_ball.hpp"
+#include "../problems/campbell_orbits.hpp"
 #include "../problems/lorenz.hpp"
+#include "../problems/rectifier_dae.hpp"
 #include "../problems/relief_valve.hpp"
+#include "../problems/robertson.hpp"
 #include "backend.hpp"
 #include "emulated_cuda.hpp"
 #include "models/everything.hpp"
@@ -167,6 +170,18 @@ TEST(cuda_emulation, certified_and_guards_in_the_error_control) {
 TEST(cuda_emulation, exceptions) {
   expect_same_as_lanes<engine<bouncing_ball, methods::by_name<"dp5">, double, options{.inject = true}>>(
       plan_of<bouncing_ball>(3.0, 1e-8), bouncing_ball::restitution, 0.5, 0.9);
+}
+TEST(cuda_emulation, robertson_rodas5p) {
+  expect_same_as_lanes<engine_of<robertson, "rodas5p", double, true>>(plan_of<robertson>(40.0, 1e-6), robertson::k1, 0.02,
+                                                                      0.08);
+}
+TEST(cuda_emulation, constraints_with_events_sdirk4) {
+  expect_same_as_lanes<engine_of<rectifier_dae, "sdirk4", double, false>>(plan_of<rectifier_dae>(0.02, 1e-5),
+                                                                          rectifier_dae::resistance, 4.0, 6.0);
+}
+TEST(cuda_emulation, index_2_radau5) {
+  expect_same_as_lanes<engine_of<campbell_orbits, "radau5", double, false>>(plan_of<campbell_orbits>(1.0, 1e-5),
+                                                                            campbell_orbits::b, 5.0, 20.0);
 }
 TEST(cuda_emulation, lorenz_dp5) {
   expect_same_as_lanes<engine_of<lorenz, "dp5", double, false>>(plan_of<lorenz>(2.0, 1e-8), lorenz::rho, 0.0, 28.0);

@@ -218,7 +218,7 @@ SALTUS_FN_APART consistency<Real> make_consistent(const System& system, Real t, 
   const auto        begun  = y;
   consistency<Real> c{mask_of<Real>::all(false), Real(0.0), Real(-1.0), Real(0.0)};
   mask_of<Real>     open    = where;
-  Real              damping = Real(1.0);
+  Real              damping = Real(1.0), last = Real(1.0);
   matrix<Real, m>   by{};
   for (int turn = 0; turn < most && any(open); ++turn) {
     const auto        e = detail::algebraic_equations_at(system, t, y, rate);
@@ -250,7 +250,10 @@ SALTUS_FN_APART consistency<Real> make_consistent(const System& system, Real t, 
       y[i]    = select(on, y1[i], y[i]);
       rate[i] = select(on, rate1[i], rate[i]);
     });
-    const auto done = on & (size <= Real(enough)) & (part_of_change == Real(1.0));
+    // Where the matrix is nearly singular rounding keeps increments from shrinking: two small ones in a row must do.
+    const auto stalls = (size <= Real(root_epsilon<T>)) & (last <= Real(root_epsilon<T>));
+    const auto done   = on & ((size <= Real(enough)) | stalls) & (part_of_change == Real(1.0));
+    last              = select(on, size, last);
     c.found         = c.found | done;
     open            = on & !done;
   }
@@ -383,6 +386,7 @@ SALTUS_FN_COLD void move_to_nearest(const System& system, Real t, vec<Real, n>& 
   constexpr int most = 200;  // it converges like the curvature times the distance
   const auto    y0   = y;
   mask_of<Real> open = where;
+  Real          damping = Real(1.0), last = Real(limits<scalar_of<Real>>::largest);
   vec<Real, n>  s;
   each<n>([&](int i) SALTUS_INLINE_LAMBDA {
     s[i] = abs(y0[i]) + system.floor(i);
@@ -403,12 +407,17 @@ SALTUS_FN_COLD void move_to_nearest(const System& system, Real t, vec<Real, n>& 
     });
     const auto along = lu<Real, m>(by).solve(right);
     Real       size  = Real(0.0);
+    vec<Real, n> way;
     each<n>([&](int i) SALTUS_INLINE_LAMBDA {
       Real next = y0[i];
       for (int k = 0; k < m; ++k) next = fma(-along[k] * s[i], l.dy[part::state(k)][i], next);
-      size = max(size, abs(next - y[i]) / (abs(y[i]) + system.floor(i))) + not_finite(next);
-      y[i] = select(open, next, y[i]);
+      way[i] = next - y[i];
+      size   = max(size, abs(way[i]) / (abs(y[i]) + system.floor(i))) + not_finite(next);
     });
+    // Far from strongly curved constraints it would swing ever wider.
+    damping = select(size < Real(0.9) * last, damping, max(Real(0.5) * damping, Real(1.0 / 256)));
+    last    = size;
+    each<n>([&](int i) SALTUS_INLINE_LAMBDA { y[i] = select(open, fma(damping, way[i], y[i]), y[i]); });
     open = open & (size > Real(64.0 * limits<scalar_of<Real>>::epsilon)) & (size < Real(0x1p100));
   }
 }

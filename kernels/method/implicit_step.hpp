@@ -157,7 +157,7 @@ struct newton_watch {
   Real                 last, left;  ///< squared: the last increment; the factor that bounds what it leaves
 
   SALTUS_FN explicit newton_watch(mask_of<Real> where)
-      : open(where), failed(mask_of<Real>::all(false)), last(Real(-1.0)), left(Real(1.0)) {}
+      : open(where), failed(!where), last(Real(-1.0)), left(Real(1.0)) {}
 
   /// Begins the next stage: the rate of convergence is expected to stay.
   SALTUS_FN void next_stage() {

@@ -112,9 +112,9 @@ struct mask {
     if constexpr (W == 1) {
       return {(bits & 1u) != 0};
     } else {
-      native r{};
-      for (int j = 0; j < W; ++j) r[j] = (bits >> j & 1u) ? -1 : 0;
-      return {r};
+      native bit{};
+      for (int j = 0; j < W; ++j) bit[j] = T(1) << j;
+      return {(bit & (native{} + static_cast<T>(bits))) != 0};
     }
   }
   /// Bit j is lane j.
@@ -323,9 +323,22 @@ struct pack {
       if constexpr (sizeof(T) == 4) return __builtin_sqrtf(a);
       else return __builtin_sqrt(a);
     } else {
-      native r;
-      for (int j = 0; j < W; ++j) r[j] = sizeof(T) == 4 ? __builtin_sqrtf(a[j]) : __builtin_sqrt(a[j]);
-      return r;
+#if defined(__AVX512F__) && !defined(__clang__)
+      if constexpr (sizeof(native) == 64 && sizeof(T) == 8) return __builtin_ia32_sqrtpd512_mask(a, a, -1, 4);
+      else if constexpr (sizeof(native) == 64) return __builtin_ia32_sqrtps512_mask(a, a, -1, 4);
+      else
+#endif
+#if defined(__AVX__) && !defined(__clang__)
+          if constexpr (sizeof(native) == 32 && sizeof(T) == 8)
+        return __builtin_ia32_sqrtpd256(a);
+      else if constexpr (sizeof(native) == 32) return __builtin_ia32_sqrtps256(a);
+      else
+#endif
+      {
+        native r;
+        for (int j = 0; j < W; ++j) r[j] = sizeof(T) == 4 ? __builtin_sqrtf(a[j]) : __builtin_sqrt(a[j]);
+        return r;
+      }
     }
 #endif
   }

@@ -412,7 +412,7 @@ def stiff_ball(t_end=mp.mpf(4), g=mp.mpf("9.81")):
         print(f"{case:<44} {'events':<16} {len(events)}")
         if len(events) % 2 and mp.im(root) > 0:
             print(f"{case:<44} {'highest after':<16} {mp.nstr(peak, 4)} (the last lift-off at {mp.nstr(events[-2][1], 4)} m/s)")
-        for n in (1, 2, 3, len(events) - 2, len(events) - 1, len(events)):
+        for n in sorted({1, 2, 3, len(events) - 2, len(events) - 1, len(events)}):
             if 1 <= n <= len(events):
                 print(f"{case:<44} {f't{n}, velocity':<16} {mp.nstr(events[n - 1][0], 19)}  {mp.nstr(events[n - 1][1], 19)}")
         print(f"{case + ' t=4':<44} {'height, velocity':<16} {mp.nstr(y, 19)}  {mp.nstr(v, 19)}")
