@@ -412,7 +412,7 @@ SALTUS_FN_COLD void move_to_nearest(const System& system, Real t, vec<Real, n>& 
       Real next = y0[i];
       for (int k = 0; k < m; ++k) next = fma(-along[k] * s[i], l.dy[part::state(k)][i], next);
       way[i] = next - y[i];
-      size   = max(size, abs(way[i]) / (abs(y[i]) + system.floor(i))) + not_finite(next);
+      size   = max(size, abs(way[i]) / (abs(y[i]) + Real(1e-6) * system.floor(i))) + not_finite(next);
     });
     // Far from strongly curved constraints it would swing ever wider.
     damping = select(size < Real(0.9) * last, damping, max(Real(0.5) * damping, Real(1.0 / 256)));
