@@ -14,7 +14,8 @@ namespace saltus::host {
 
 namespace {
 
-constexpr int two_registers_up_to = 4;  // states: beyond, what is shared by two registers no longer fits into the others
+constexpr int two_registers_up_to =
+    4;  // states: beyond, what is shared by two registers no longer fits into the others
 
 bool is_explicit_method(const std::string& name) {
   bool r = true;

@@ -88,8 +88,7 @@ const std::vector<std::string>& flags() {
 /// of the same code do not have.
 std::vector<std::string> flags_for(const cpp_compiler& cc) {
   auto all = flags();
-  if (cc.version.find("clang") == std::string::npos)
-    all.insert(all.end(), {"-fno-ipa-sra", "-fno-tree-slp-vectorize"});
+  if (cc.version.find("clang") == std::string::npos) all.insert(all.end(), {"-fno-ipa-sra", "-fno-tree-slp-vectorize"});
   return all;
 }
 
@@ -157,10 +156,11 @@ namespace {
 
 /// A shared object made of `text`, from the cache or by the compiler.
 built build(const std::string& text, const fs::path& header) {
-  const auto&       cc     = find_compiler();
-  const std::string key    = hash_text(fmt::format("{}\n{}\n{}\n{}\n{}\n{}", text, source_hash(header),
-                                                   fmt::join(flags_for(cc), " "), cc.program.string(), cc.version, processor()));
-  const fs::path    object = cache_folder() / (key + ".so");
+  const auto&       cc = find_compiler();
+  const std::string key =
+      hash_text(fmt::format("{}\n{}\n{}\n{}\n{}\n{}", text, source_hash(header), fmt::join(flags_for(cc), " "),
+                            cc.program.string(), cc.version, processor()));
+  const fs::path object = cache_folder() / (key + ".so");
   if (fs::exists(object)) {
     try {
       return {std::make_shared<library>(object), key, false, 0};
@@ -175,7 +175,7 @@ built build(const std::string& text, const fs::path& header) {
   const fs::path          source = scratch / "unit.cpp", fresh = scratch / "unit.so";
   write_file(source, text);
   std::vector<std::string> command = {cc.program.string()};
-  const auto options = flags_for(cc);
+  const auto               options = flags_for(cc);
   command.insert(command.end(), options.begin(), options.end());
   command.insert(command.end(), {"-I" + (home() / "kernels").string(), source.string(), "-o", fresh.string()});
   const auto [status, said] = run_program(command);

@@ -15,10 +15,10 @@ namespace {
 template <class Number>
 void factor(int n, double* a, int* rows) {
   using matrix = Eigen::Matrix<Number, Eigen::Dynamic, Eigen::Dynamic>;
-  Eigen::Map<matrix>                        whole(reinterpret_cast<Number*>(a), n, n);
+  Eigen::Map<matrix>                            whole(reinterpret_cast<Number*>(a), n, n);
   const Eigen::PartialPivLU<Eigen::Ref<matrix>> lu(whole);
   // The permutation as a sequence of exchanges: `where` follows the rows while they are carried out.
-  const auto& to = lu.permutationP().indices();  // row i goes to place to[i]
+  const auto&      to = lu.permutationP().indices();  // row i goes to place to[i]
   std::vector<int> row_at(n), place_of(n);
   for (int i = 0; i < n; ++i) row_at[i] = place_of[i] = i;
   std::vector<int> wanted(n);

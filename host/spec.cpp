@@ -533,7 +533,7 @@ class builder {
 
   /// The matrices of an implicit step, one for every lane, lie on a thread's stack.
   void check_matrices_fit(const field& lanes) const {
-    constexpr std::int64_t stack  = std::int64_t{4} << 20, of_one = 4 * sizeof(double);
+    constexpr std::int64_t stack = std::int64_t{4} << 20, of_one = 4 * sizeof(double);
     const auto             states = static_cast<std::int64_t>(model_.states.size());
     if (method_called(plan_.method).is_explicit && plan_.stiff_method.empty()) return;
     if (plan_.lanes * states * states * of_one > stack)

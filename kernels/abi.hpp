@@ -83,13 +83,13 @@ struct settings {
   // events in full (docs/events.md)
   double
       concurrency_time;  ///< bilateral guards whose roots lie within this time fire together (Compere's eps_c); 0: off
-  double    concurrency_value;  ///< as long as none of them is further than this beyond zero (eps_ROC)
-  double    zeno_part;  ///< accumulating events are cut short when what is left is this part of the span; 0: never
-  int       surer;      ///< 1: rescue: events are located by bracketing alone, with more tries
-  int       consistency;  ///< abi::consistency: how algebraic models are given a consistent start
+  double concurrency_value;  ///< as long as none of them is further than this beyond zero (eps_ROC)
+  double zeno_part;          ///< accumulating events are cut short when what is left is this part of the span; 0: never
+  int    surer;              ///< 1: rescue: events are located by bracketing alone, with more tries
+  int    consistency;        ///< abi::consistency: how algebraic models are given a consistent start
   const dense_algebra* algebra;  ///< null on a device
-  double    inject;     ///< share of instances given an artificial exception; 0 but in tests
-  long long inject_seed;
+  double               inject;   ///< share of instances given an artificial exception; 0 but in tests
+  long long            inject_seed;
 };
 
 /// One chunk of instances: the inputs.

@@ -61,9 +61,9 @@ SALTUS_FN Real first_step(instance<E, Real>& x, mask_of<Real> where, const toler
     d0       = max(d0, abs(x.y[i] * scale[i]));
     d1       = max(d1, abs(x.f[i] * scale[i]));
   });
-  const Real span  = x.t_end - x.t_begin;
-  const auto tiny  = (d0 < Real(1e-5)) | (d1 < Real(1e-5));
-  const Real h0    = min(select(tiny, Real(1e-6) * span, Real(0.01) * d0 / d1), x.h_max);
+  const Real span = x.t_end - x.t_begin;
+  const auto tiny = (d0 < Real(1e-5)) | (d1 < Real(1e-5));
+  const Real h0   = min(select(tiny, Real(1e-6) * span, Real(0.01) * d0 / d1), x.h_max);
   if constexpr (E::form::is_plain) {
     const auto probe = f(x.t + h0, detail::advance(x.y, h0, x.f));
     add_where(x.evaluations, where, 1);

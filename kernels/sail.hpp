@@ -50,15 +50,16 @@ SALTUS_FN Real guard_error_squared(const instance<E, Real>& x, const trial<E, Re
       error[i]  = (off.rate[i] - mere.rate[i]) / a.s.h;
       change[i] = max(abs(x.rate[i]), abs(a.g.rate[i]));
     });
-  } else static_for<Method::stages>([&](auto j) SALTUS_INLINE_LAMBDA {
-    constexpr double c = Method::c[j], e = Method::e[j];
-    const auto       y = detail::advance(a.s.y, a.s.h, detail::slope_of_stage<Method, j, j>(a.s.k));
-    const auto       g = E::form::guards_along(fma(Real(c), a.s.h, a.s.t), y, a.s.k[j], x.held);
-    each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
-      error[i]  = fma(Real(e), g.rate[i], error[i]);
-      change[i] = max(change[i], abs(g.rate[i]));
+  } else
+    static_for<Method::stages>([&](auto j) SALTUS_INLINE_LAMBDA {
+      constexpr double c = Method::c[j], e = Method::e[j];
+      const auto       y = detail::advance(a.s.y, a.s.h, detail::slope_of_stage<Method, j, j>(a.s.k));
+      const auto       g = E::form::guards_along(fma(Real(c), a.s.h, a.s.t), y, a.s.k[j], x.held);
+      each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
+        error[i]  = fma(Real(e), g.rate[i], error[i]);
+        change[i] = max(change[i], abs(g.rate[i]));
+      });
     });
-  });
   Real worst = Real(0.0);
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
     const Real size = max(max(abs(x.held.locked[i]), abs(a.g.value[i])), a.s.h * change[i]);
@@ -95,8 +96,7 @@ SALTUS_FN trial<E, Real> attempt(const instance<E, Real>& x, const tolerances<E,
   a.g = form::guards_along(a.t1, a.s.y1, a.s.f1(), x.held);
   if constexpr (E::guards_in_error && !E::fixed_steps) a.error2 = max(a.error2, guard_error_squared(x, a, tol.rtol));
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { a.error2 += not_finite(a.s.y1[i]); });
-  if constexpr (E::keeps_slope)
-    each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { a.error2 += not_finite(a.s.f1()[i]); });
+  if constexpr (E::keeps_slope) each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { a.error2 += not_finite(a.s.f1()[i]); });
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { a.error2 += not_finite(a.g.value[i]); });
   a.accepted = (a.error2 <= Real(1.0)) & (h > Real(0.0));
 
@@ -185,9 +185,9 @@ SALTUS_FN void control(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Re
 /// them grow through it, then refuses some, so that not every one is near.
 template <class E, class Real>
 SALTUS_FN void watch_stiffness(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Real> where) {
-  using Method               = typename E::Method;
-  constexpr int    before    = Method::stages - 2;
-  constexpr double at_limit  = 2.2, enough = 15.0, relief = 0.5;
+  using Method              = typename E::Method;
+  constexpr int    before   = Method::stages - 2;
+  constexpr double at_limit = 2.2, enough = 15.0, relief = 0.5;
   static_assert(Method::fsal && Method::c[before] == 1.0, "stiffness is seen by methods with two stages at the end");
   const auto slope = detail::slope_of_stage<Method, before, before>(a.s.k);
   Real       rise = Real(0.0), apart = Real(0.0);

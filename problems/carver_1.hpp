@@ -6,7 +6,8 @@ struct carver_1 {
   static constexpr auto title = "Carver problem 1: growth gated by a clock";
   static constexpr auto source =
       "in place of M. B. Carver, Math. Comput. Simul. 20 (1978) 190: example 1 of G. Mao, L. R. Petzold, "
-      "Comput. Math. Appl. 43 (2002) 65, with the frequency and event count of M. D. Compere (2001), tables 5.2 and 5.4";
+      "Comput. Math. Appl. 43 (2002) 65, with the frequency and event count of M. D. Compere (2001), tables 5.2 and "
+      "5.4";
   static constexpr double span[] = {0.0, 0.9};
   static constexpr double pi     = 3.14159265358979323846;
 

@@ -31,9 +31,7 @@ struct carver_2a {
       {lower, saltus::both, saltus::bilateral, "y crosses -1/2"},
   };
 
-  static void rhs(const auto& at, auto& dy) {
-    dy[y] = at[gain] * at[frequency] * cos(at[frequency] * at.t);
-  }
+  static void rhs(const auto& at, auto& dy) { dy[y] = at[gain] * at[frequency] * cos(at[frequency] * at.t); }
 
   static void guards(const auto& at, auto& g) {
     g[upper] = at[y] - 0.5;

@@ -24,7 +24,7 @@ struct duffing {
   static void rhs(const auto& at, auto& dy) {
     const auto x = at[position];
     dy[position] = at[velocity];
-    dy[velocity] = at[amplitude] * cos(at[frequency] * at.t) - at[damping] * at[velocity]
-                 - x * (at[linear] + at[cubic] * x * x);
+    dy[velocity] =
+        at[amplitude] * cos(at[frequency] * at.t) - at[damping] * at[velocity] - x * (at[linear] + at[cubic] * x * x);
   }
 };

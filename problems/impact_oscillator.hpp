@@ -44,7 +44,7 @@ struct impact_oscillator {
     const auto s = a * w * u * q - r * u;
 
     const auto angle = atan(q / p);
-    const auto phase = select(p < 0.0, angle + pi, angle);                // w t*, in (-pi/2, 3 pi/2)
+    const auto phase = select(p < 0.0, angle + pi, angle);                 // w t*, in (-pi/2, 3 pi/2)
     const auto since = select(phase > 0.0, 2.0 * pi - phase, -phase) / w;  // from the last impact to t = 0
     at[position]     = a + c * cos(since) + s * sin(since);
     at[velocity]     = s * cos(since) - c * sin(since);

@@ -32,7 +32,7 @@ struct pendulum {
 
   static void outputs(const auto& at, auto& out) {
     const auto inertia = at[mass] * at[length] * at[length] / 3.0;  // about the pivot, at the rod's end
-    out[energy] = 0.5 * inertia * at[velocity] * at[velocity]
-                - 0.5 * at[mass] * at[gravity] * at[length] * cos(at[angle]);
+    out[energy] =
+        0.5 * inertia * at[velocity] * at[velocity] - 0.5 * at[mass] * at[gravity] * at[length] * cos(at[angle]);
   }
 };

@@ -43,7 +43,8 @@ host::plan plan_of(double t_end, double tolerance) {
   host::plan              p;
   const auto              list = [](const abi::quantity* from, int count) {
     std::vector<host::quantity> r;
-    for (int i = 0; i < count; ++i) r.push_back({from[i].name, from[i].value, from[i].unit, from[i].about, from[i].index});
+    for (int i = 0; i < count; ++i)
+      r.push_back({from[i].name, from[i].value, from[i].unit, from[i].about, from[i].index});
     return r;
   };
   p.model.states     = list(d.states, d.state_count);

@@ -172,8 +172,8 @@ TEST(cuda_emulation, exceptions) {
       plan_of<bouncing_ball>(3.0, 1e-8), bouncing_ball::restitution, 0.5, 0.9);
 }
 TEST(cuda_emulation, robertson_rodas5p) {
-  expect_same_as_lanes<engine_of<robertson, "rodas5p", double, true>>(plan_of<robertson>(40.0, 1e-6), robertson::k1, 0.02,
-                                                                      0.08);
+  expect_same_as_lanes<engine_of<robertson, "rodas5p", double, true>>(plan_of<robertson>(40.0, 1e-6), robertson::k1,
+                                                                      0.02, 0.08);
 }
 TEST(cuda_emulation, constraints_with_events_sdirk4) {
   expect_same_as_lanes<engine_of<rectifier_dae, "sdirk4", double, false>>(plan_of<rectifier_dae>(0.02, 1e-5),

@@ -447,7 +447,7 @@ struct one_step {
   }
   guards_on_step<E, R> on_step() const { return {x, path}; }
   void                 make() {
-                    const saltus::held_rhs<E, R> f{x.held};
+                    const saltus::held_system<E, R> f{x.held};
                     x.f   = f(x.t, x.y);
                     path  = saltus::interpolate<Method>(f, saltus::step<Method>(f, x.t, x.y, x.f, x.h));
                     begin = on_step()(R(0.0)), end = on_step()(R(1.0));

@@ -108,7 +108,8 @@ TEST(nvrtc, problems_and_methods_compile_for_sm_90) {
       std::printf(part == "sail" ? " %8.2f\n" : "\n", c.seconds);
       // Sailing is all that most instances see: nothing of it may lie in local memory. Landing is rare, and may; and so may
       // implicit steps, which need a matrix and the increments of all stages at once, but for Robertson's problem.
-      const bool fits = c.what.model.equations == abi::plain && (c.what.method == "dp5" || is_chosen(c.what.model.name));
+      const bool fits =
+          c.what.model.equations == abi::plain && (c.what.method == "dp5" || is_chosen(c.what.model.name));
       if (part != "sail" || !fits) continue;
       EXPECT_EQ(k.local_bytes, 0) << what;
       EXPECT_EQ(k.spill_store_bytes, 0) << what;

@@ -285,9 +285,7 @@ TEST(sampler, an_unreachable_truncation_ends_with_an_error) {
   try {
     draws(random_plan(unreachable, 1));
     FAIL() << "accepted";
-  } catch (const error& e) {
-    EXPECT_EQ(e.exit_code, 1);
-  }
+  } catch (const error& e) { EXPECT_EQ(e.exit_code, 1); }
 }
 
 TEST(sampler, another_seed_gives_other_values) {

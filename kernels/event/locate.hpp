@@ -227,7 +227,7 @@ SALTUS_FN_COLD aim<Real> approach(landing<E, Real>& p, instance<E, Real>& x, con
   const held_system<E, Real> f{x.held, &tol};
   const Real                 h   = a.s.h;
   const auto                 end = take_aim<E, Real>(side, a.g.value, a.g.rate);
-  proven_bracket<Real>    b{from,
+  proven_bracket<Real>       b{from,
                          hi,
                          Real(0.0),
                          end.depth,
@@ -236,10 +236,10 @@ SALTUS_FN_COLD aim<Real> approach(landing<E, Real>& p, instance<E, Real>& x, con
                          from,
                          max(Real(0x1p-20), Real(64.0 * limits<T>::epsilon) * (abs(x.t) + h) / h),
                          Real(2.0) * time_tolerance(a.t1, h, tol) / h};
-  aim<Real>               result{where, Real(0.0), Real(-1.0), Real(0.0), where};
+  aim<Real>                  result{where, Real(0.0), Real(-1.0), Real(0.0), where};
   p.crossing         = Real(-1.0);
   mask_of<Real> open = where, lost = mask_of<Real>::all(false);  // lost: Newton's iteration has failed
-  b.depth_lo         = take_aim<E, Real>(side, x.held.locked, x.rate).depth;
+  b.depth_lo = take_aim<E, Real>(side, x.held.locked, x.rate).depth;
   // Takes in the end of s; returns what is aimed at from there.
   const auto take_in = [&](const auto& s, mask_of<Real> where_) SALTUS_INLINE_LAMBDA {
     const auto g      = E::form::guards_along(s.t + s.h, s.y1, s.f1(), x.held);

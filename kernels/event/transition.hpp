@@ -26,9 +26,9 @@ template <class E, class Real>
 SALTUS_FN_COLD void settle_on_constraints(instance<E, Real>& x, vec<Real, E::n>& f,
                                           const typename E::form::template held<Real>& held, mask_of<Real> where,
                                           const tolerances<E, Real>& tol, int how) {
-  const held_system<E, Real>   system{held, &tol};
-  consistency<Real>            c;
-  auto                         y = x.y;
+  const held_system<E, Real> system{held, &tol};
+  consistency<Real>          c;
+  auto                       y = x.y;
   if constexpr (E::form::is_mixed) {
     c = settle_mixed(system, x.t, y, f, x.t_end - x.t_begin, where);
   } else {
@@ -241,10 +241,14 @@ SALTUS_FN_COLD void fire(instance<E, pack<T, W>>& x, vec<pack<T, W>, E::ng> g, d
     const auto before = x.y;
     const auto log    = [&]() SALTUS_INLINE_LAMBDA {
       for (int lane = 0; lane < W; ++lane)
-        if (active[lane]) log_events<E>(x, lane, before, due, [&] {
-          if constexpr (E::form::slides) return end_of_slide(x, lane);
-          else return 0;
-        }(), run);
+        if (active[lane])
+          log_events<E>(
+              x, lane, before, due,
+              [&] {
+                if constexpr (E::form::slides) return end_of_slide(x, lane);
+                else return 0;
+              }(),
+              run);
     };
     for (int lane = 0; lane < W; ++lane)
       if (active[lane]) transition_of<E>(x, lane, g, due);

@@ -136,9 +136,9 @@ SALTUS_FN vec<Real, m> units_of(const System& system, const vec<Real, n>& y, con
   using part = algebraic_part<System, n>;
   vec<Real, m> unit;
   each<m>([&](int k) SALTUS_INLINE_LAMBDA {
-    const int  i    = part::state(k);
-    const Real size = part::is_rate(k) ? abs(rate[i]) + abs(change[k]) + Real(limits<scalar_of<Real>>::smallest)
-                                       : abs(y[i]) + system.floor(i);
+    const int  i      = part::state(k);
+    const Real size   = part::is_rate(k) ? abs(rate[i]) + abs(change[k]) + Real(limits<scalar_of<Real>>::smallest)
+                                         : abs(y[i]) + system.floor(i);
     const bool counts = !part::is_rate(k) || System::highest_index == 0;
     unit[k]           = counts ? Real(1.0) / size : Real(0.0);
   });
@@ -176,7 +176,7 @@ SALTUS_FN void how_far(consistency<Real>& c, const System& system, const vec<Rea
 template <search_for What, class System, class Real, int n>
 SALTUS_FN_COLD void rates_of_algebraic_states(const System& system, Real t, const vec<Real, n>& y, vec<Real, n>& rate,
                                               const matrix<Real, algebraic_part<System, n>::count>& by,
-                                              mask_of<Real> where) {
+                                              mask_of<Real>                                         where) {
   using part  = algebraic_part<System, n>;
   using Value = dual<Real>;
   if constexpr (System::highest_index == 1) {
@@ -191,8 +191,8 @@ SALTUS_FN_COLD void rates_of_algebraic_states(const System& system, Real t, cons
       at[i]    = System::index(i) == 0 ? Value(y[i], rate[i]) : Value(y[i]);
       along[i] = Value(rate[i]);
     });
-    const auto                   r = part::equations_at(system, Value(t, Real(1.0)), at, along);
-    vec<Real, part::count>       right;
+    const auto             r = part::equations_at(system, Value(t, Real(1.0)), at, along);
+    vec<Real, part::count> right;
     each<part::count>([&](int k) SALTUS_INLINE_LAMBDA { right[k] = -r[k].d[0]; });
     const auto solution = lu<Real, part::count>(by).solve(right);
     each<part::count>([&](int k) SALTUS_INLINE_LAMBDA {
@@ -208,13 +208,13 @@ SALTUS_FN_COLD void rates_of_algebraic_states(const System& system, Real t, cons
 /// damped until they shrink, measured with the same matrix and in the same units (natural monotonicity; Deuflhard).
 template <search_for What, class System, class Real, int n>
 SALTUS_FN_APART consistency<Real> make_consistent(const System& system, Real t, vec<Real, n>& y, vec<Real, n>& rate,
-                                                 mask_of<Real> where) {
+                                                  mask_of<Real> where) {
   using part               = detail::algebraic_part<System, n>;
   using T                  = scalar_of<Real>;
-  constexpr int    m       = part::count;
-  constexpr bool   damped  = What == search_for::start;
-  constexpr int    most    = damped ? 80 : 6;
-  constexpr double enough  = damped ? 64.0 * limits<T>::epsilon : root_epsilon<T>;  // it leaves about its square
+  constexpr int     m      = part::count;
+  constexpr bool    damped = What == search_for::start;
+  constexpr int     most   = damped ? 80 : 6;
+  constexpr double  enough = damped ? 64.0 * limits<T>::epsilon : root_epsilon<T>;  // it leaves about its square
   const auto        begun  = y;
   consistency<Real> c{mask_of<Real>::all(false), Real(0.0), Real(-1.0), Real(0.0)};
   mask_of<Real>     open    = where;
@@ -228,9 +228,9 @@ SALTUS_FN_APART consistency<Real> make_consistent(const System& system, Real t, 
     const auto change = solver.solve(e.r);
     const auto unit   = detail::units_of(system, y, rate, change);
     const Real size   = detail::largest_in(change, unit);
-    auto       y1     = y, rate1 = rate;
+    auto       y1 = y, rate1 = rate;
     Real       part_of_change = damping;
-    auto       good = mask_of<Real>::all(true);
+    auto       good           = mask_of<Real>::all(true);
     detail::move_unknowns<System>(y1, rate1, change, damped ? part_of_change : Real(1.0));
     if constexpr (damped) {
       // Lanes whose increment would not shrink try a quarter of it.
@@ -254,8 +254,8 @@ SALTUS_FN_APART consistency<Real> make_consistent(const System& system, Real t, 
     const auto stalls = (size <= Real(root_epsilon<T>)) & (last <= Real(root_epsilon<T>));
     const auto done   = on & ((size <= Real(enough)) | stalls) & (part_of_change == Real(1.0));
     last              = select(on, size, last);
-    c.found         = c.found | done;
-    open            = on & !done;
+    c.found           = c.found | done;
+    open              = on & !done;
   }
   each<n>([&](int i) SALTUS_INLINE_LAMBDA { y[i] = select(c.found, y[i], begun[i]); });
   detail::measure(c, system, t, y, rate, by);
@@ -313,15 +313,15 @@ SALTUS_FN vec<Real, n> by_algebraic(const System& system, Real t, const vec<Real
 /// constraints stay met. `rate` becomes f; that of an algebraic state is left at zero.
 template <search_for What, class System, class Real, int n>
 SALTUS_FN_APART consistency<Real> make_consistent_2(const System& system, Real t, vec<Real, n>& y, vec<Real, n>& rate,
-                                                   mask_of<Real> where) {
-  using part              = detail::algebraic_part<System, n>;
-  constexpr int    m      = part::count;
-  constexpr int    most   = What == search_for::start ? 40 : 6;
-  using T                 = scalar_of<Real>;
-  constexpr double enough = What == search_for::start ? 64.0 * limits<T>::epsilon : root_epsilon<T>;
-  const auto       begun  = y;
+                                                    mask_of<Real> where) {
+  using part               = detail::algebraic_part<System, n>;
+  constexpr int m          = part::count;
+  constexpr int most       = What == search_for::start ? 40 : 6;
+  using T                  = scalar_of<Real>;
+  constexpr double  enough = What == search_for::start ? 64.0 * limits<T>::epsilon : root_epsilon<T>;
+  const auto        begun  = y;
   consistency<Real> c{mask_of<Real>::all(false), Real(0.0), Real(-1.0), Real(0.0)};
-  vec<Real, n>     direction[m + 1];
+  vec<Real, n>      direction[m + 1];
   // onto the constraints, along df/dz
   detail::by_algebraic<m>(system, t, y, direction);
   mask_of<Real> open = where;
@@ -352,7 +352,7 @@ SALTUS_FN_APART consistency<Real> make_consistent_2(const System& system, Real t
     const auto f = detail::by_algebraic<m>(system, t, y, direction);
     direction[m] = f;
     dual<Real, m + 1> time(t);
-    time.d[m]       = Real(1.0);
+    time.d[m]         = Real(1.0);
     const auto      g = part::equations_at(system, time, detail::along_all(y, direction), {});
     vec<Real, m>    r;
     matrix<Real, m> by;
@@ -381,11 +381,11 @@ SALTUS_FN_APART consistency<Real> make_consistent_2(const System& system, Real t
 /// states free. Where y0 is and the constraints are linear about y, that is y0 - S C'(C S C')^-1 (g + C (y0 - y)).
 template <class System, class Real, int n>
 SALTUS_FN_COLD void move_to_nearest(const System& system, Real t, vec<Real, n>& y, mask_of<Real> where) {
-  using part         = detail::algebraic_part<System, n>;
-  constexpr int m    = part::count;
-  constexpr int most = 200;  // it converges like the curvature times the distance
-  const auto    y0   = y;
-  mask_of<Real> open = where;
+  using part            = detail::algebraic_part<System, n>;
+  constexpr int m       = part::count;
+  constexpr int most    = 200;  // it converges like the curvature times the distance
+  const auto    y0      = y;
+  mask_of<Real> open    = where;
   Real          damping = Real(1.0), last = Real(limits<scalar_of<Real>>::largest);
   vec<Real, n>  s;
   each<n>([&](int i) SALTUS_INLINE_LAMBDA {
@@ -405,8 +405,8 @@ SALTUS_FN_COLD void move_to_nearest(const System& system, Real t, vec<Real, n>& 
         by[k][j] = sum;
       });
     });
-    const auto along = lu<Real, m>(by).solve(right);
-    Real       size  = Real(0.0);
+    const auto   along = lu<Real, m>(by).solve(right);
+    Real         size  = Real(0.0);
     vec<Real, n> way;
     each<n>([&](int i) SALTUS_INLINE_LAMBDA {
       Real next = y0[i];
@@ -428,7 +428,7 @@ SALTUS_FN_COLD mask_of<Real> euler_step(const System& system, Real t, const vec<
                                         vec<Real, n>& z, mask_of<Real> where) {
   using T             = scalar_of<Real>;
   const Real    shift = Real(1.0) / instant, end = t + instant;
-  mask_of<Real> open  = where;
+  mask_of<Real> open = where;
   vec<Real, n>  nowhere;
   each<n>([&](int i) SALTUS_INLINE_LAMBDA { z[i] = nowhere[i] = Real(0.0); });
   for (int turn = 0; turn < 30 && any(open); ++turn) {
@@ -455,10 +455,10 @@ SALTUS_FN_COLD mask_of<Real> euler_step(const System& system, Real t, const vec<
 template <class System, class Real, int n>
 SALTUS_FN_COLD consistency<Real> settle_mixed(const System& system, Real t, vec<Real, n>& y, vec<Real, n>& rate,
                                               Real span, mask_of<Real> where) {
-  using T                 = scalar_of<Real>;
-  constexpr double change = root_epsilon<T> * 0x1p12;
-  const auto       begun  = y;
-  const Real instant = max(Real(4096.0 * limits<T>::epsilon) * span, Real(256.0 * limits<T>::epsilon) * abs(t));
+  using T                   = scalar_of<Real>;
+  constexpr double  change  = root_epsilon<T> * 0x1p12;
+  const auto        begun   = y;
+  const Real        instant = max(Real(4096.0 * limits<T>::epsilon) * span, Real(256.0 * limits<T>::epsilon) * abs(t));
   consistency<Real> c{where, Real(0.0), Real(-1.0), Real(0.0)};
   vec<Real, n>      z;
   for (int steps = 0; steps < 2; ++steps) {
@@ -470,8 +470,8 @@ SALTUS_FN_COLD consistency<Real> settle_mixed(const System& system, Real t, vec<
     y[i]    = select(where, y[i] - (z[i] + z[i]), y[i]);
     fastest = max(fastest, abs(z[i]) / (abs(y[i]) + system.floor(i)));
   });
-  const Real longer = max(instant, min(instant * (Real(change) / max(fastest, Real(limits<T>::epsilon))),
-                                       Real(root_epsilon<T>) * span));
+  const Real longer = max(
+      instant, min(instant * (Real(change) / max(fastest, Real(limits<T>::epsilon))), Real(root_epsilon<T>) * span));
   c.found = c.found & euler_step(system, t, y, longer, z, where);
   each<n>([&](int i) SALTUS_INLINE_LAMBDA { rate[i] = select(where, z[i] / longer, rate[i]); });
   detail::how_far(c, system, begun, y);

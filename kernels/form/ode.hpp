@@ -63,7 +63,7 @@ struct ode {
   /// The index of state i: 0 differential, 1 or 2 algebraic.
   SALTUS_FN static constexpr int index(int i) { return index_of_state<Model>(i); }
 
-  static constexpr int colours = colouring_of<Model>.count;  ///< directions that the columns of df/dy need
+  static constexpr int            colours = colouring_of<Model>.count;  ///< directions that the columns of df/dy need
   SALTUS_FN static constexpr int  colour(int j) { return colouring_of<Model>.of[j]; }
   SALTUS_FN static constexpr bool entry(int i, int j) { return colouring_of<Model>.entry[i][j]; }
 

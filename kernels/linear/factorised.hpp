@@ -17,8 +17,7 @@ struct factorised : lu<Number, n> {
 
 #if !defined(__CUDACC__) && !defined(__CUDACC_RTC__)
 template <class Number, int n>
-  requires(n > most_rows_in_lanes)
-struct factorised<Number, n> {
+requires(n > most_rows_in_lanes) struct factorised<Number, n> {
   using Real                       = decltype(magnitude(Number{}));
   static constexpr int  lanes      = real_traits<Real>::lanes;
   static constexpr bool is_complex = sizeof(Number) == 2 * sizeof(Real);

@@ -79,9 +79,7 @@ SALTUS_FN linear_rhs<Real, n> linearise(const System& system, Real t, const vec<
   using Value           = dual<Real, width>;
   linear_rhs<Real, n> r;
   if constexpr (colours < n)
-    each<n>([&](int i) SALTUS_INLINE_LAMBDA {
-      each<n>([&](int j) SALTUS_INLINE_LAMBDA { r.dy[i][j] = Real(0.0); });
-    });
+    each<n>([&](int i) SALTUS_INLINE_LAMBDA { each<n>([&](int j) SALTUS_INLINE_LAMBDA { r.dy[i][j] = Real(0.0); }); });
   each_sweep<colours + 1>([&](int first) SALTUS_INLINE_LAMBDA {
     vec<Value, n> along;
     each<n>([&](int j) SALTUS_INLINE_LAMBDA {
@@ -143,12 +141,11 @@ struct linear_system {
   static constexpr bool is_plain = kind == detail::equations::plain;
   static constexpr bool has_mass = kind == detail::equations::with_mass || kind == detail::equations::implicit;
 
-  matrix<Real, n>                  minus_j;
-  matrix<Real, has_mass ? n : 0>   m;
-  vec<Real, n>                     f, dt;  ///< right-hand side and its derivative by time; `implicit`: M dy, 0
-  static constexpr int evaluations = kind == detail::equations::implicit
-                                         ? 2 * sweeps<n>::count
-                                         : sweeps<detail::colours_of<System, n>() + 1>::count;
+  matrix<Real, n>                minus_j;
+  matrix<Real, has_mass ? n : 0> m;
+  vec<Real, n>                   f, dt;  ///< right-hand side and its derivative by time; `implicit`: M dy, 0
+  static constexpr int           evaluations =
+      kind == detail::equations::implicit ? 2 * sweeps<n>::count : sweeps<detail::colours_of<System, n>() + 1>::count;
 
   SALTUS_FN linear_system(const System& system, Real t, const vec<Real, n>& y, const vec<Real, n>& rate) {
     if constexpr (kind == detail::equations::implicit) {
@@ -162,9 +159,8 @@ struct linear_system {
       f            = l.f;
       dt           = l.dt;
       if constexpr (has_mass) m = system.mass();
-      each<n>([&](int i) SALTUS_INLINE_LAMBDA {
-        each<n>([&](int j) SALTUS_INLINE_LAMBDA { minus_j[i][j] = -l.dy[i][j]; });
-      });
+      each<n>([&](int i)
+                  SALTUS_INLINE_LAMBDA { each<n>([&](int j) SALTUS_INLINE_LAMBDA { minus_j[i][j] = -l.dy[i][j]; }); });
     }
   }
 

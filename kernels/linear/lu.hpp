@@ -95,8 +95,7 @@ struct lu {
 
   /// The solution x of A x = b.
   SALTUS_FN vec<Number, n> solve(vec<Number, n> b) const {
-    if (exchanges)
-      detail::each_from<n>(0, [&](int k) SALTUS_INLINE_LAMBDA { exchange(b, k); });
+    if (exchanges) detail::each_from<n>(0, [&](int k) SALTUS_INLINE_LAMBDA { exchange(b, k); });
     detail::each_from<n>(0, [&](int k) SALTUS_INLINE_LAMBDA {
       detail::each_from<n>(k + 1, [&](int i) SALTUS_INLINE_LAMBDA { b[i] = less_product(b[i], a[i][k], b[k]); });
     });

@@ -10,14 +10,15 @@ namespace saltus {
 
 /// One step of length h from (t, y), where the slope is f0.
 template <class Method, bool WithPath = false, class System, class Real, int n, class Settle = detail::as_it_is>
-  requires(Method::kind == methods::family::dirk)
-SALTUS_FN stages<Method, Real, n> step(const System& system, Real t, const vec<Real, n>& y, const vec<Real, n>& f0,
-                                       Real h, Settle&& settle = {}) {
+requires(Method::kind == methods::family::dirk) SALTUS_FN stages<Method, Real, n> step(const System& system, Real t,
+                                                                                       const vec<Real, n>& y,
+                                                                                       const vec<Real, n>& f0, Real h,
+                                                                                       Settle&& settle = {}) {
   constexpr int                        first = Method::explicit_first ? 1 : 0;
   stages<Method, Real, n>              s;
   const linear_system<System, Real, n> lin(system, t, y, f0);
   const Real                           shift = Real(1.0 / Method::gamma) / h;
-  const factorised<Real, n>                    w(lin.shifted(shift), detail::algebra_of(system));
+  const factorised<Real, n>            w(lin.shifted(shift), detail::algebra_of(system));
   const vec<Real, n>                   weight = system.weight(y);
   detail::newton_watch<Real>           newton(!w.singular);
   vec<Real, n>                         k[Method::stages], point = y;

@@ -73,8 +73,8 @@ SALTUS_FN vec<Real, n> advance(const vec<Real, n>& y, Real h, const vec<Real, n>
 
 /// One step of length h from (t, y) with f0 = f(t, y). `f(t, y)` is the right-hand side.
 template <class Method, class F, class Real, int n>
-  requires(Method::is_explicit)
-SALTUS_FN stages<Method, Real, n> step(const F& f, Real t, const vec<Real, n>& y, const vec<Real, n>& f0, Real h) {
+requires(Method::is_explicit) SALTUS_FN stages<Method, Real, n> step(const F& f, Real t, const vec<Real, n>& y,
+                                                                     const vec<Real, n>& f0, Real h) {
   stages<Method, Real, n> s;
   s.t    = t;
   s.h    = h;
@@ -127,8 +127,8 @@ SALTUS_FN Real scaled_norm_squared(const vec<Real, n>& e, const vec<Real, n>& y0
 
 /// The square of the scaled error norm of a step.
 template <class Method, norm_kind Norm, class Real, int n>
-  requires(Method::is_explicit)
-SALTUS_FN Real error_norm_squared(const stages<Method, Real, n>& s, Real rtol, const vec<Real, n>& atol) {
+requires(Method::is_explicit) SALTUS_FN Real
+    error_norm_squared(const stages<Method, Real, n>& s, Real rtol, const vec<Real, n>& atol) {
   const auto e   = detail::slope_of_error<Method, 0, Method::stages>(s.k);
   const Real sum = scaled_norm_squared<Norm>(e, s.y, s.y1, rtol, atol);
   const Real h2  = s.h * s.h;
@@ -145,8 +145,7 @@ SALTUS_FN Real error_norm_squared(const stages<Method, Real, n>& s, Real rtol, c
 
 /// The local error of a step as its embedded formula estimates it, component by component: |h e_i|.
 template <class Method, class Real, int n>
-  requires(Method::is_explicit)
-SALTUS_FN vec<Real, n> local_error(const stages<Method, Real, n>& s) {
+requires(Method::is_explicit) SALTUS_FN vec<Real, n> local_error(const stages<Method, Real, n>& s) {
   vec<Real, n> r;
   if constexpr (Method::embedded_order > 0) {
     const auto e = detail::slope_of_error<Method, 0, Method::stages>(s.k);
@@ -223,8 +222,8 @@ SALTUS_FN dense_output<Method, Real, n> hermite(const stages<Method, Real, n>& s
 
 /// Builds the dense output of a step, evaluating the method's extra stages if it has any.
 template <class Method, class F, class Real, int n>
-  requires(Method::is_explicit)
-SALTUS_FN dense_output<Method, Real, n> interpolate(const F& f, stages<Method, Real, n> s) {
+requires(Method::is_explicit) SALTUS_FN dense_output<Method, Real, n> interpolate(const F&                f,
+                                                                                  stages<Method, Real, n> s) {
   static_for<Method::extra_stages>([&](auto extra) SALTUS_INLINE_LAMBDA {
     constexpr int    i = Method::stages + extra;
     constexpr double c = Method::c[i];

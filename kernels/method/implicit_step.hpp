@@ -10,19 +10,18 @@
 namespace saltus {
 
 template <class Method, class Real, int n>
-  requires(!Method::is_explicit)
-struct stages<Method, Real, n> {
+requires(!Method::is_explicit) struct stages<Method, Real, n> {
   using integer = typename Real::integer;
   Real          t, h;
   vec<Real, n>  y, y1;
-  vec<Real, n>  slope0, slope1;             ///< of the dense output at both ends
+  vec<Real, n>  slope0, slope1;                                          ///< of the dense output at both ends
   vec<Real, n>  extra[Method::dense_rows > 0 ? Method::dense_rows : 1];  ///< its terms beyond the cubic
-  vec<Real, n>  error;                      ///< the estimate of the local error, freed of its stiff part
-  vec<Real, n>  path_error;                 ///< of the dense output inside the step, if that was asked for
-  mask_of<Real> solved;                     ///< Newton has converged in every stage
-  mask_of<Real> singular;                   ///< the matrix was singular
-  Real          residual, residual_of;      ///< of the worst constraint at the end, and its number (form/consistent.hpp)
-  integer       evaluations;                ///< of the equations, sweeps of derivatives included
+  vec<Real, n>  error;                  ///< the estimate of the local error, freed of its stiff part
+  vec<Real, n>  path_error;             ///< of the dense output inside the step, if that was asked for
+  mask_of<Real> solved;                 ///< Newton has converged in every stage
+  mask_of<Real> singular;               ///< the matrix was singular
+  Real          residual, residual_of;  ///< of the worst constraint at the end, and its number (form/consistent.hpp)
+  integer       evaluations;            ///< of the equations, sweeps of derivatives included
 
   SALTUS_FN const vec<Real, n>& f0() const { return slope0; }
   SALTUS_FN const vec<Real, n>& f1() const { return slope1; }
@@ -46,8 +45,7 @@ struct stages<Method, Real, n> {
 
 /// The local error of a step as the method estimates it, component by component.
 template <class Method, class Real, int n>
-  requires(!Method::is_explicit)
-SALTUS_FN vec<Real, n> local_error(const stages<Method, Real, n>& s) {
+requires(!Method::is_explicit) SALTUS_FN vec<Real, n> local_error(const stages<Method, Real, n>& s) {
   vec<Real, n> r;
   each<n>([&](int i) SALTUS_INLINE_LAMBDA { r[i] = abs(s.error[i]); });
   return r;
@@ -56,15 +54,15 @@ SALTUS_FN vec<Real, n> local_error(const stages<Method, Real, n>& s) {
 /// The square of the scaled error norm, as for explicit methods. An algebraic state of index 2 has no say: it is known to
 /// a lower order, does not act on what follows, and is put where its constraints want it.
 template <class Method, norm_kind Norm, class Real, int n>
-  requires(!Method::is_explicit)
-SALTUS_FN Real error_norm_squared(const stages<Method, Real, n>& s, Real rtol, const vec<Real, n>& atol) {
+requires(!Method::is_explicit) SALTUS_FN Real
+    error_norm_squared(const stages<Method, Real, n>& s, Real rtol, const vec<Real, n>& atol) {
   return scaled_norm_squared<Norm>(s.error, s.y, s.y1, rtol, atol);
 }
 
 /// The dense output of a step, from its slopes and extra terms: nothing is evaluated.
 template <class Method, class F, class Real, int n>
-  requires(!Method::is_explicit)
-SALTUS_FN dense_output<Method, Real, n> interpolate(const F&, const stages<Method, Real, n>& s) {
+requires(!Method::is_explicit) SALTUS_FN dense_output<Method, Real, n> interpolate(const F&,
+                                                                                   const stages<Method, Real, n>& s) {
   auto q = detail::hermite<Method>(s);
   for (int j = 0; j < Method::dense_rows; ++j) q.term[3 + j] = s.extra[j];
   return q;
@@ -167,14 +165,14 @@ struct newton_watch {
 
   /// Takes the squared norm of an increment that was just applied to the open lanes.
   SALTUS_FN void take_in(Real square) {
-    constexpr double enough = 1e-4;
-    const auto       first  = last < Real(0.0);
-    const Real       rate   = square / last;  // squared
-    const auto       finite = square < Real(0x1p200);
-    const auto diverges = open & ((!finite) | ((!first) & (rate >= Real(1.0)) & (square > Real(enough))));
+    constexpr double enough   = 1e-4;
+    const auto       first    = last < Real(0.0);
+    const Real       rate     = square / last;  // squared
+    const auto       finite   = square < Real(0x1p200);
+    const auto       diverges = open & ((!finite) | ((!first) & (rate >= Real(1.0)) & (square > Real(enough))));
     // theta / (1 - theta) is at most 2 theta up to a half; beyond it, 1 / (1 - theta) <= 2 / (1 - theta^2).
-    const Real bound = select(rate < Real(0.25), Real(4.0) * rate,
-                              Real(4.0) * rate / ((Real(1.0) - rate) * (Real(1.0) - rate)));
+    const Real bound =
+        select(rate < Real(0.25), Real(4.0) * rate, Real(4.0) * rate / ((Real(1.0) - rate) * (Real(1.0) - rate)));
     // One rate seen is no law: the first increment may be long for other reasons than the next ones.
     left                 = select(open & !first, max(bound, Real(0x1p-10)), left);
     const auto converged = open & (square * left <= Real(enough));

@@ -36,24 +36,24 @@ SALTUS_FN radau_stages<Real, n> stage_residuals(const System& system, const rada
 
 /// One step of length h from (t, y), where the slope is f0.
 template <class Method, bool WithPath = false, class System, class Real, int n, class Settle = detail::as_it_is>
-  requires(Method::kind == methods::family::collocation)
-SALTUS_FN_COLD stages<Method, Real, n> step(const System& system, Real t, const vec<Real, n>& y,
-                                            const vec<Real, n>& f0, Real h, Settle&& settle = {}) {
+requires(Method::kind == methods::family::collocation) SALTUS_FN_COLD stages<Method, Real, n> step(
+    const System& system, Real t, const vec<Real, n>& y, const vec<Real, n>& f0, Real h, Settle&& settle = {}) {
   using Complex = complex<Real>;
   stages<Method, Real, n>              s;
   const linear_system<System, Real, n> lin(system, t, y, f0);
   const Real                           rate = Real(1.0) / h;
-  const factorised<Real, n>                    w(lin.shifted(rate * Real(Method::mu)), detail::algebra_of(system));
-  const factorised<Complex, n>                 wc(lin.shifted(Complex(rate * Real(Method::mu_re), rate * Real(Method::mu_im))), detail::algebra_of(system));
+  const factorised<Real, n>            w(lin.shifted(rate * Real(Method::mu)), detail::algebra_of(system));
+  const factorised<Complex, n>         wc(lin.shifted(Complex(rate * Real(Method::mu_re), rate * Real(Method::mu_im))),
+                                          detail::algebra_of(system));
   vec<Real, n>                         weight = system.weight(y);
   detail::newton_watch<Real>           newton(!(w.singular | wc.singular));
   // A state of index 2 acts on the others by h of it, and its rounding grows as 1/h.
   each<n>([&](int j) SALTUS_INLINE_LAMBDA {
     if (System::index(j) == 2) weight[j] = weight[j] * min(h, Real(1.0));
   });
-  const auto                           start = detail::first_increment(y, f0, weight, h);
-  detail::radau_stages<Real, n>        at;
-  Real                                 tries = Real(0.0);
+  const auto                    start = detail::first_increment(y, f0, weight, h);
+  detail::radau_stages<Real, n> at;
+  Real                          tries = Real(0.0);
   static_for<3>([&](auto i) SALTUS_INLINE_LAMBDA {
     each<n>([&](int j) SALTUS_INLINE_LAMBDA { at.z[i][j] = Real(Method::c[i]) * start[j]; });
   });
@@ -62,19 +62,20 @@ SALTUS_FN_COLD stages<Method, Real, n> step(const System& system, Real t, const 
   for (int turn = 0; turn < newton.most_tries && any(newton.open); ++turn) {
     const auto r     = detail::stage_residuals<Method>(system, at, t, y, h, rate);
     const auto right = [&](auto row) SALTUS_INLINE_LAMBDA {
-      return detail::combine<3>(r.z, [](auto j) { return Method::inverse_t[decltype(row)::value][decltype(j)::value]; });
+      return detail::combine<3>(r.z,
+                                [](auto j) { return Method::inverse_t[decltype(row)::value][decltype(j)::value]; });
     };
     const auto      right_re = right(constant<1>{}), right_im = right(constant<2>{});
     vec<Complex, n> both;
     each<n>([&](int j) SALTUS_INLINE_LAMBDA { both[j] = Complex(right_re[j], right_im[j]); });
-    const auto real = w.solve(right(constant<0>{}));
-    const auto pair = wc.solve(both);
+    const auto real   = w.solve(right(constant<0>{}));
+    const auto pair   = wc.solve(both);
     Real       square = Real(0.0);
     static_for<3>([&](auto i) SALTUS_INLINE_LAMBDA {
       vec<Real, n> change;
       each<n>([&](int j) SALTUS_INLINE_LAMBDA {
         change[j]  = fma(Real(Method::t[i][0]), real[j],
-                        fma(Real(Method::t[i][1]), pair[j].re, Real(Method::t[i][2]) * pair[j].im));
+                         fma(Real(Method::t[i][1]), pair[j].re, Real(Method::t[i][2]) * pair[j].im));
         at.z[i][j] = select(newton.open, at.z[i][j] - change[j], at.z[i][j]);
       });
       square = square + detail::weighted_square(change, weight);

@@ -8,16 +8,16 @@ namespace saltus {
 
 /// One step of length h from (t, y).
 template <class Method, bool WithPath = false, class System, class Real, int n, class Settle = detail::as_it_is>
-  requires(Method::is_rosenbrock)
-SALTUS_FN stages<Method, Real, n> step(const System& system, Real t, const vec<Real, n>& y, const vec<Real, n>& f0,
-                                       Real h, Settle&& settle = {}) {
+requires(Method::is_rosenbrock) SALTUS_FN stages<Method, Real, n> step(const System& system, Real t,
+                                                                       const vec<Real, n>& y, const vec<Real, n>& f0,
+                                                                       Real h, Settle&& settle = {}) {
   static_assert(System::kind != detail::equations::implicit,
                 "Rosenbrock methods integrate M dy/dt = f(t, y) with a constant M: use sdirk4, esdirk4 or radau5");
   constexpr int                        last = Method::stages - 1;
   stages<Method, Real, n>              s;
   const linear_system<System, Real, n> lin(system, t, y, f0);
   const Real                           rate = Real(1.0) / h;
-  const factorised<Real, n>                    w(lin.shifted(rate * Real(1.0 / Method::gamma)), detail::algebra_of(system));
+  const factorised<Real, n>            w(lin.shifted(rate * Real(1.0 / Method::gamma)), detail::algebra_of(system));
   vec<Real, n>                         u[Method::stages], point = y;
   static_for<Method::stages>([&](auto stage) SALTUS_INLINE_LAMBDA {
     constexpr int i     = decltype(stage)::value;
@@ -50,8 +50,8 @@ SALTUS_FN stages<Method, Real, n> step(const System& system, Real t, const vec<R
   });
   // y (1-s) + s (y1 + (1-s) (q_0 + s q_1 + s^2 q_2)), and the same in the nested form of tableaus.hpp: s^2 = s - s (1-s).
   each<n>([&](int j) SALTUS_INLINE_LAMBDA {
-    s.y1[j]     = point[j] + u[last][j];
-    const Real D = s.y1[j] - y[j];
+    s.y1[j]           = point[j] + u[last][j];
+    const Real D      = s.y1[j] - y[j];
     Real       at_end = q[0][j];
     for (int r = 1; r < Method::dense_powers; ++r) at_end = at_end + q[r][j];
     s.slope0[j] = (D + q[0][j]) * rate;

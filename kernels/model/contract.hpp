@@ -515,22 +515,22 @@ struct event {
 /// What the engine asks of a model, checked once, with one sentence for each mistake.
 template <class Model>
 struct contract : detail::kinds<Model> {
-  using kinds = detail::kinds<Model>;
-  using one   = pack<double, 1>;
-  using at    = point<Model, one, one>;
-  using rates = named<typename kinds::state, one, kinds::state_count>;
-  using signs = named<typename kinds::guard, one, kinds::guard_count>;
-  using outs  = named<typename kinds::output, one, kinds::output_count>;
+  using kinds  = detail::kinds<Model>;
+  using one    = pack<double, 1>;
+  using at     = point<Model, one, one>;
+  using rates  = named<typename kinds::state, one, kinds::state_count>;
+  using signs  = named<typename kinds::guard, one, kinds::guard_count>;
+  using outs   = named<typename kinds::output, one, kinds::output_count>;
   using masses = named_matrix<typename kinds::state, one, kinds::state_count>;
 
-  static constexpr bool has_initial    = requires(start<Model, one> & s) { Model::initial(s); };
-  static constexpr bool has_rhs        = requires(const at& a, rates& dy) { Model::rhs(a, dy); };
-  static constexpr bool has_mass       = requires(const at& a, masses& m) { Model::mass(a, m); };
-  static constexpr bool has_residual   = requires(const at& a, const rates& dy, rates& r) { Model::residual(a, dy, r); };
-  static constexpr int  highest_index  = detail::highest_index<Model>();
-  static constexpr bool has_guards     = requires(const at& a, signs& g) { Model::guards(a, g); };
-  static constexpr bool has_instants   = requires(const at& a, schedule<Model, one, 1>& w) { Model::instants(a, w); };
-  static constexpr bool has_outputs    = requires(const at& a, outs& o) { Model::outputs(a, o); };
+  static constexpr bool has_initial   = requires(start<Model, one> & s) { Model::initial(s); };
+  static constexpr bool has_rhs       = requires(const at& a, rates& dy) { Model::rhs(a, dy); };
+  static constexpr bool has_mass      = requires(const at& a, masses& m) { Model::mass(a, m); };
+  static constexpr bool has_residual  = requires(const at& a, const rates& dy, rates& r) { Model::residual(a, dy, r); };
+  static constexpr int  highest_index = detail::highest_index<Model>();
+  static constexpr bool has_guards    = requires(const at& a, signs& g) { Model::guards(a, g); };
+  static constexpr bool has_instants  = requires(const at& a, schedule<Model, one, 1>& w) { Model::instants(a, w); };
+  static constexpr bool has_outputs   = requires(const at& a, outs& o) { Model::outputs(a, o); };
   static constexpr bool has_transition = requires(event<Model, one> & e) { Model::transition(e); };
   static constexpr bool has_mode       = requires(event<Model, one> & e) { Model::mode(e); };
   static constexpr bool has_rest       = requires(event<Model, one> & e) { Model::rest(e); };
@@ -549,7 +549,7 @@ struct contract : detail::kinds<Model> {
     else return false;
   }();
   static constexpr detail::equations equations = has_residual || (has_mass && mass_varies) ? detail::equations::implicit
-                                                 : has_mass                                ? detail::equations::with_mass
+                                                 : has_mass          ? detail::equations::with_mass
                                                  : highest_index > 0 ? detail::equations::semi_explicit
                                                                      : detail::equations::plain;
 

@@ -13,14 +13,14 @@ namespace saltus {
 /// A system (linear/jacobian.hpp). Tolerances are needed where something is solved for.
 template <class E, class Real>
 struct held_system {
-  using form                         = typename E::form;
-  static constexpr auto kind         = form::equations;
-  static constexpr int highest_index = form::highest_index;
+  using form                          = typename E::form;
+  static constexpr auto kind          = form::equations;
+  static constexpr int  highest_index = form::highest_index;
 
   const typename form::template held<Real>& c;
   const tolerances<E, Real>*                tol = nullptr;
 
-  SALTUS_FN static constexpr int index(int i) { return form::index(i); }
+  SALTUS_FN static constexpr int  index(int i) { return form::index(i); }
   static constexpr int            colours = form::colours;
   SALTUS_FN static constexpr int  colour(int j) { return form::colour(j); }
   SALTUS_FN static constexpr bool entry(int i, int j) { return form::entry(i, j); }

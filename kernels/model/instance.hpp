@@ -33,7 +33,7 @@ struct options {
   bool            backward        = false;  ///< t_end lies before t_begin
   bool            guards_in_error = false;  ///< guards take part in the error control (Mao and Petzold 3.1.2)
   bool            inject          = false;  ///< artificial exceptions, for tests
-  bool            watch_stiffness = false;  ///< an explicit method ends stiff instances, an implicit one goes on with them
+  bool watch_stiffness = false;  ///< an explicit method ends stiff instances, an implicit one goes on with them
 };
 
 /// What is compiled together: a model, a method, an arithmetic, and what is to be observed.
@@ -80,12 +80,12 @@ struct engine {
 /// The settings of a run in the arithmetic of the lanes; the same for every instance.
 template <class E, class Real>
 struct tolerances {
-  Real                   rtol;
-  vec<Real, E::n>        atol;
-  Real                   event_tol, fixed_step, concurrency_time, concurrency_value, zeno_part;
-  typename Real::integer max_steps, max_events;
+  Real                      rtol;
+  vec<Real, E::n>           atol;
+  Real                      event_tol, fixed_step, concurrency_time, concurrency_value, zeno_part;
+  typename Real::integer    max_steps, max_events;
   const abi::dense_algebra* algebra;
-  bool                   surer;  ///< rescue: events are located by bracketing alone
+  bool                      surer;  ///< rescue: events are located by bracketing alone
 };
 
 template <class E, class Real>
@@ -108,8 +108,9 @@ struct instance {
   vec<Real, E::form::model_guards>    event_time, event_interval, event_ratio;
   vec<integer, E::form::model_guards> event_streak;
 
-  Real residual, residual_of;  ///< of the worst constraint after any step so far, and its number; if there are constraints
-  Real stiff_steps;            ///< how often the step was at the limit of stability; if stiffness is watched
+  Real residual,
+      residual_of;   ///< of the worst constraint after any step so far, and its number; if there are constraints
+  Real stiff_steps;  ///< how often the step was at the limit of stability; if stiffness is watched
 
   // what is observed
   Real                     next_sample;

@@ -81,8 +81,8 @@ inline constexpr status_row status_table[] = {
      "check that every state has an equation of its own and that the index is as declared", status_group::failed},
     {status::inconsistent, "inconsistent", "no values of the algebraic states were found that meet the constraints",
      "give better initial values; residual_of names the worst constraint", status_group::failed},
-    {status::stiff, "stiff", "became too stiff for an explicit method",
-     "use method = \"auto\" or an implicit method", status_group::failed},
+    {status::stiff, "stiff", "became too stiff for an explicit method", "use method = \"auto\" or an implicit method",
+     status_group::failed},
 };
 
 inline constexpr int status_count = sizeof(status_table) / sizeof(status_table[0]);

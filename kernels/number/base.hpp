@@ -44,7 +44,7 @@ template <int N>
 using indices = typename make_index_list<N>::type;
 #else
 template <int N>
-using indices = index_list<__integer_pack(N)...>;
+using indices                      = index_list<__integer_pack(N)...>;
 #endif
 template <class F, int... I>
 SALTUS_FN void unroll(F&& body, index_list<I...>) {

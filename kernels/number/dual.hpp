@@ -61,7 +61,7 @@ struct dual {
 
   /// a, with another value.
   SALTUS_FN friend dual shifted(const dual& a, Real value) {
-    dual r = a;
+    dual r  = a;
     r.value = value;
     return r;
   }

@@ -66,7 +66,7 @@ inline constexpr int register_size = 16;
 #endif
 /// Beyond it a pack is two halves (number/split_pack.hpp).
 template <class T, int W>
-inline constexpr bool is_split = W > 1 && W * static_cast<int>(sizeof(T)) > register_size;
+inline constexpr bool is_split = W > 1 && W* static_cast<int>(sizeof(T)) > register_size;
 
 }  // namespace detail
 

@@ -7,8 +7,7 @@
 namespace saltus {
 
 template <class T, int W>
-  requires(detail::is_split<T, W>)
-struct mask<T, W> {
+requires(detail::is_split<T, W>) struct mask<T, W> {
   using half = mask<T, W / 2>;
   half lo, hi;
 
@@ -25,8 +24,7 @@ struct mask<T, W> {
 };
 
 template <class T, int W>
-  requires(detail::is_split<T, W>)
-struct pack<T, W> {
+requires(detail::is_split<T, W>) struct pack<T, W> {
   using half                     = pack<T, W / 2>;
   using scalar                   = T;
   using integer                  = pack<integer_of<T>, W>;
