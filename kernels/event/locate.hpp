@@ -257,7 +257,7 @@ SALTUS_FN_COLD aim<Real> approach(landing<E, Real>& p, instance<E, Real>& x, con
   };
   for (int tries = 0; tries < 80 && any(open); ++tries) {
     const Real old_width = b.hi - b.lo;
-    auto       s         = make_step(f, x.t, x.y, x.f, theta * h);
+    auto       s         = make_step_while_landing(f, x.t, x.y, x.f, theta * h);
     count_evaluations(x, s, open);
     add_where(x.corrections, open, 1);
     if constexpr (!E::Method::is_explicit) {
@@ -382,7 +382,7 @@ SALTUS_FN_COLD mask_of<Real> include_concurrent(landing<E, Real>& p, instance<E,
     assign_where(moves, p.rate[i], g.rate[i]);
   });
   if (any(bent & moves)) {
-    const auto s = make_step(f, x.t, x.y, x.f, t - x.t);
+    const auto s = make_step_while_landing(f, x.t, x.y, x.f, t - x.t);
     count_evaluations(x, s, bent & moves);
     take_point(p, s, E::form::guards_along(t, s.y1, s.f1(), x.held), bent & moves);
   }

@@ -81,6 +81,21 @@ SALTUS_FN stages<typename E::Method, Real, E::n> make_step(const held_system<E, 
   }
 }
 
+/// The same, off the hot loop: an implicit step is too much code to be there in every place that makes one.
+template <class E, class Real>
+SALTUS_FN_COLD stages<typename E::Method, Real, E::n> make_step_apart(const held_system<E, Real>& system, Real t,
+                                                                      const vec<Real, E::n>& y,
+                                                                      const vec<Real, E::n>& f0, Real h) {
+  return make_step(system, t, y, f0, h);
+}
+template <class E, class Real>
+SALTUS_FN stages<typename E::Method, Real, E::n> make_step_while_landing(const held_system<E, Real>& system, Real t,
+                                                                         const vec<Real, E::n>& y,
+                                                                         const vec<Real, E::n>& f0, Real h) {
+  if constexpr (E::Method::is_explicit) return make_step(system, t, y, f0, h);
+  else return make_step_apart(system, t, y, f0, h);
+}
+
 /// Counts the evaluations that a step has taken.
 template <class E, class Real>
 SALTUS_FN void count_evaluations(instance<E, Real>& x, const stages<typename E::Method, Real, E::n>& s,
