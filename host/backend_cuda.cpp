@@ -106,11 +106,13 @@ std::vector<unsigned char> tolerances_of(const plan& p) {
   for (const double a : p.atol) reals.push_back(static_cast<T>(a));
   for (const double r : {p.event_tol, p.fixed_step, p.concurrency_time, p.concurrency_value, p.zeno})
     reals.push_back(static_cast<T>(r));
-  // The last one stands for `surer`, which is false.
-  const Integer              integers[] = {static_cast<Integer>(p.max_steps), static_cast<Integer>(p.max_events), 0};
-  std::vector<unsigned char> bytes(reals.size() * sizeof(T) + sizeof(integers));
+  const Integer budgets[] = {static_cast<Integer>(p.max_steps), static_cast<Integer>(p.max_events)};
+  // Then a pointer to the host's linear algebra, of which a device has none, and `surer`, which is false: all zero.
+  constexpr std::size_t      word    = sizeof(void*);
+  const std::size_t          numbers = reals.size() * sizeof(T) + sizeof(budgets);
+  std::vector<unsigned char> bytes((numbers + word - 1) / word * word + 2 * word);
   std::memcpy(bytes.data(), reals.data(), reals.size() * sizeof(T));
-  std::memcpy(bytes.data() + reals.size() * sizeof(T), integers, sizeof(integers));
+  std::memcpy(bytes.data() + reals.size() * sizeof(T), budgets, sizeof(budgets));
   return bytes;
 }
 
