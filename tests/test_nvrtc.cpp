@@ -56,19 +56,21 @@ bool is_chosen(const std::string& name) {
   return name == "lorenz" || name == "relief_valve" || name == "stick_slip" || name == "robertson";
 }
 
-/// Every plain problem that is not large with one method, some with all methods, and in float. Of implicit methods on device
-/// threads more is not compiled here: from eight states on NVRTC takes a minute for each (docs/cuda.md).
+/// Every plain problem that is not large with one method, some with all explicit methods and in float; of implicit methods
+/// one of each family, and the one for index 2. From eight states on NVRTC takes a minute for each (docs/cuda.md).
 std::vector<combination> everything() {
   std::vector<combination> r;
   for (const auto& name : builtin_names()) {
     const model m = describe_model(find_model(name));
     if (is_large(m)) continue;
     methods::for_each(methods::every{}, [&](auto method) {
-      const bool usual = std::string(method.name) == (m.equations == abi::plain ? "dp5" : "radau5");
-      const bool all   = is_chosen(name) && (method.is_explicit == (name != "robertson"));
-      const bool small = m.equations == abi::plain || m.states.size() <= 3;
+      const std::string key            = method.name;
+      const bool        usual          = key == (m.equations == abi::plain ? "dp5" : "radau5");
+      const bool        of_each_family = key == "rodas5p" || key == "sdirk4" || key == "radau5";
+      const bool        all            = is_chosen(name) && (name == "robertson" ? of_each_family : method.is_explicit);
+      const bool        small          = m.equations == abi::plain || highest_index(m) == 2;
       if ((usual && small) || all) r.push_back({plan_for(m, method.name, method.embedded_order > 0, "double")});
-      if (usual && is_chosen(name)) r.push_back({plan_for(m, method.name, true, "float")});
+      if (usual && is_chosen(name) && name != "robertson") r.push_back({plan_for(m, method.name, true, "float")});
     });
   }
   return r;
