@@ -14,8 +14,8 @@ namespace saltus::host {
 
 namespace {
 
-constexpr int two_registers_up_to =
-    4;  // states: beyond, what is shared by two registers no longer fits into the others
+/// States up to which an implicit step takes two registers for each number: beyond, too few are left for the rest.
+constexpr int two_registers_up_to = 4;
 
 bool is_explicit_method(const std::string& name) {
   bool r = true;
