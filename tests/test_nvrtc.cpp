@@ -52,9 +52,7 @@ plan plan_for(const model& m, const char* method, bool adaptive, const char* pre
 bool is_large(const model& m) { return m.states.size() + m.guards.size() > 16; }
 
 /// The problems that are compiled with all methods that can solve them, explicit and implicit.
-bool is_chosen(const std::string& name) {
-  return name == "lorenz" || name == "relief_valve" || name == "stick_slip" || name == "robertson";
-}
+bool is_chosen(const std::string& name) { return name == "lorenz" || name == "relief_valve" || name == "robertson"; }
 
 /// Every plain problem that is not large with one method, some with all explicit methods and in float; of implicit methods
 /// one of each family, and the one for index 2. From eight states on NVRTC takes a minute for each (docs/cuda.md).

@@ -78,11 +78,13 @@ TEST_P(StiffProblem, MeetsItsReference) {
 std::vector<std::tuple<std::size_t, const char*>> cases_and_methods() {
   std::vector<std::tuple<std::size_t, const char*>> all;
   for (std::size_t i = 0; i < stiff_cases().size(); ++i) {
-    const auto& c = stiff_cases()[i];
-    all.emplace_back(i, "radau5");
+    const auto&       c     = stiff_cases()[i];
+    const std::string model = c.base.model;
+    // Units of 15 and 20 states take their time to compile: one method each.
+    const bool is_large = model.rfind("ring_modulator", 0) == 0 || model == "pollu";
+    if (!is_large) all.emplace_back(i, "radau5");
     if (c.rosenbrock) all.emplace_back(i, "rodas5p");
-    const bool is_robertson = std::string(c.base.model) == "robertson";
-    if (!c.only_radau && c.affordable && (!c.rosenbrock || is_robertson)) all.emplace_back(i, "sdirk4");
+    if (!c.only_radau && c.affordable && (!c.rosenbrock || model == "robertson")) all.emplace_back(i, "sdirk4");
   }
   return all;
 }
