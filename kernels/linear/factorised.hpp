@@ -8,7 +8,7 @@
 
 namespace saltus {
 
-inline constexpr int most_rows_in_lanes = 80;
+inline constexpr int most_rows_in_lanes = 48;
 
 template <class Number, int n>
 struct factorised : lu<Number, n> {
