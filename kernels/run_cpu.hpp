@@ -7,6 +7,9 @@
 //       ^         |                                           |
 //       |         +--> stored <-------------------------------+
 //       +-----------------------------------------------------+
+//
+// Several groups of lanes may take turns: while the last operations of one group's turn wait for each other, the processor
+// begins with the next group's.
 #pragma once
 
 #include "chunk.hpp"
@@ -25,7 +28,8 @@ struct events_to_host {
   }
 };
 
-template <class E, int W>
+/// Of `Groups` groups of W lanes.
+template <class E, int W, int Groups>
 class cpu_chunk {
   using T       = typename E::T;
   using Real    = pack<T, W>;
@@ -48,19 +52,18 @@ class cpu_chunk {
   /// Integrates every instance of the chunk; false if told to stop before the end.
   bool integrate() {
     for (;;) {
-      refill();
-      if (active_ == 0) {
+      for (group& g : groups_) refill(g);
+      if (is_idle()) {
         if (parked_count_ == 0) break;
         land_parked();
         continue;
       }
-      for (int turn = 0; turn < turns_between_reports; ++turn) {
-        const unsigned changed = one_turn();
-        if (changed == 0) continue;
-        if (parked_count_ > W) land_parked();
-        refill();
-        if (active_ == 0) break;
-      }
+      for (int turn = 0; turn < turns_between_reports && !is_idle(); ++turn)
+        for (group& g : groups_) {
+          if (g.active == 0 || one_turn(g) == 0) continue;
+          if (parked_count_ > W) land_parked();
+          refill(g);
+        }
       if (!report()) {
         abandon();
         return false;
@@ -72,36 +75,53 @@ class cpu_chunk {
  private:
   static constexpr int turns_between_reports = 2048;
 
-  /// One turn of the lanes; lanes that leave are emptied. Returns them.
-  __attribute__((noinline, flatten)) unsigned one_turn() {
-    const auto     active = mask_of<Real>::from_bits(active_);
-    const unsigned parked = sail(lanes_, active, tol_, run_).bits();
-    const unsigned ended  = (active & (lanes_.status != Integer(int64(status::interrupted)))).bits();
+  struct group {
+    Lanes    lanes{};
+    unsigned active = 0;  ///< bit j: lane j is under way
+  };
+
+  /// The first `some` lanes.
+  static constexpr unsigned first(int some) { return some >= 32 ? ~0u : (1u << some) - 1u; }
+
+  bool is_idle() const {
+    unsigned active = 0;
+    for (const group& g : groups_) active |= g.active;
+    return active == 0;
+  }
+
+  /// One turn of a group; lanes that leave are emptied. Returns them.
+  __attribute__((noinline, flatten)) unsigned one_turn(group& g) {
+    const auto     active = mask_of<Real>::from_bits(g.active);
+    const unsigned parked = sail(g.lanes, active, tol_, run_).bits();
+    const unsigned ended  = (active & (g.lanes.status != Integer(int64(status::interrupted)))).bits();
     usage_.turns += 1;
-    usage_.lane_turns += __builtin_popcount(active_);
+    usage_.lane_turns += __builtin_popcount(g.active);
     const unsigned leaving = parked | ended;
-    if (leaving == 0) return 0;
-    for (int lane = 0; lane < W; ++lane) {
-      if ((leaving >> lane & 1u) == 0) continue;
-      if (parked >> lane & 1u) parked_[parked_count_++] = take(lanes_, lane);
-      else finish(take(lanes_, lane));
-    }
-    active_ &= ~leaving;
+    if (leaving != 0) leave(g, leaving, parked);
     return leaving;
   }
 
+  /// Lanes that leave are parked or stored.
+  __attribute__((noinline)) void leave(group& g, unsigned leaving, unsigned parked) {
+    for (int lane = 0; lane < W; ++lane) {
+      if ((leaving >> lane & 1u) == 0) continue;
+      if (parked >> lane & 1u) parked_[parked_count_++] = take(g.lanes, lane);
+      else finish(take(g.lanes, lane));
+    }
+    g.active &= ~leaving;
+  }
+
   /// Fills empty lanes: with whoever is ready, else with fresh instances.
-  void refill() {
-    constexpr unsigned full = W == 32 ? ~0u : (1u << W) - 1u;
-    while (active_ != full) {
+  void refill(group& g) {
+    while (g.active != first(W)) {
       while (ready_count_ == 0 && begin_fresh()) {}  // some end at their start
       if (ready_count_ == 0) {
-        calm_empty_lanes();
+        calm_empty_lanes(g);
         return;
       }
-      const int lane = __builtin_ctz(~active_);
-      put(lanes_, lane, ready_[--ready_count_]);
-      active_ |= 1u << lane;
+      const int lane = __builtin_ctz(~g.active);
+      put(g.lanes, lane, ready_[--ready_count_]);
+      g.active |= 1u << lane;
     }
   }
 
@@ -119,7 +139,7 @@ class cpu_chunk {
       const int64 slot = resumed_ >= 0 ? from_[next_].integers[0] : next_ + (lane < some ? lane : 0);
       x.slot.set(lane, static_cast<integer_of<T>>(slot));
     }
-    begin(x, mask_of<Real>::from_bits((1u << some) - 1u), tol_, run_);
+    begin(x, mask_of<Real>::from_bits(first(some)), tol_, run_);
     next_ += some;
     for (int lane = some - 1; lane >= 0; --lane) take_back(x, lane);
     return true;
@@ -131,7 +151,7 @@ class cpu_chunk {
     Lanes     x{};
     for (int lane = 0; lane < W; ++lane) put(x, lane, parked_[parked_count_ - 1 - (lane < some ? lane : 0)]);
     parked_count_ -= some;
-    land(x, mask_of<Real>::from_bits((1u << some) - 1u), tol_, run_);
+    land(x, mask_of<Real>::from_bits(first(some)), tol_, run_);
     usage_.landings += 1;
     usage_.landed += some;
     for (int lane = 0; lane < some; ++lane) take_back(x, lane);
@@ -151,18 +171,19 @@ class cpu_chunk {
 
   /// Stores what is under way as it stands: status interrupted.
   void abandon() {
-    for (int lane = 0; lane < W; ++lane)
-      if (active_ >> lane & 1u) finish(take(lanes_, lane));
+    for (const group& g : groups_)
+      for (int lane = 0; lane < W; ++lane)
+        if (g.active >> lane & 1u) finish(take(g.lanes, lane));
     while (ready_count_ > 0) finish(ready_[--ready_count_]);
     while (parked_count_ > 0) finish(parked_[--parked_count_]);
   }
 
   /// Empty lanes copy a busy one, so that they compute nothing slow or strange.
-  void calm_empty_lanes() {
-    if (active_ == 0) return;
-    const Record busy = take(lanes_, __builtin_ctz(active_));
+  void calm_empty_lanes(group& g) {
+    if (g.active == 0) return;
+    const Record busy = take(g.lanes, __builtin_ctz(g.active));
     for (int lane = 0; lane < W; ++lane)
-      if ((active_ >> lane & 1u) == 0) put(lanes_, lane, busy);
+      if ((g.active >> lane & 1u) == 0) put(g.lanes, lane, busy);
   }
 
   bool report() {
@@ -175,8 +196,7 @@ class cpu_chunk {
   const abi::sink&     sink_;
   abi::usage&          usage_;
   tolerances<E, Real>  tol_;
-  Lanes                lanes_{};
-  unsigned             active_ = 0;
+  group                groups_[Groups];
   Record               ready_[3 * W], parked_[2 * W];
   int                  ready_count_ = 0, parked_count_ = 0;
   int64                next_ = 0, finished_ = 0, reported_ = 0;
@@ -184,33 +204,33 @@ class cpu_chunk {
   const abi::snapshot* from_;
 };
 
-template <class E, int W>
+template <class E, int W, int Groups = 1>
 int resume_chunk(const abi::settings* settings, const abi::batch* batch, const abi::results* results,
                  const abi::sink* sink, abi::usage* usage, long long count, const abi::snapshot* from);
 
 /// Integrates all instances of a chunk, or continues some of them.
-template <class E, int W>
+template <class E, int W, int Groups = 1>
 int run_chunk(const abi::settings* settings, const abi::batch* batch, const abi::results* results,
               const abi::sink* sink, abi::usage* usage) {
-  return resume_chunk<E, W>(settings, batch, results, sink, usage, -1, nullptr);
+  return resume_chunk<E, W, Groups>(settings, batch, results, sink, usage, -1, nullptr);
 }
-template <class E, int W>
+template <class E, int W, int Groups>
 int resume_chunk(const abi::settings* settings, const abi::batch* batch, const abi::results* results,
                  const abi::sink* sink, abi::usage* usage, long long count, const abi::snapshot* from) {
   // On the heap: a thousand guards or states times the lanes are too much for a thread's stack.
-  auto*      chunk = new cpu_chunk<E, W>(*settings, *batch, *results, *sink, *usage, count, from);
+  auto*      chunk = new cpu_chunk<E, W, Groups>(*settings, *batch, *results, *sink, *usage, count, from);
   const bool whole = chunk->integrate();
   delete chunk;
   return whole ? 0 : 1;
 }
 
 /// What a unit exports as `saltus_unit`.
-template <class E, int W>
+template <class E, int W, int Groups = 1>
 inline constexpr abi::unit cpu_unit = {abi::version,
                                        W,
                                        instance<E, pack<typename E::T, W>>::real_count,
                                        instance<E, pack<typename E::T, W>>::integer_count,
-                                       &run_chunk<E, W>,
-                                       &resume_chunk<E, W>};
+                                       &run_chunk<E, W, Groups>,
+                                       &resume_chunk<E, W, Groups>};
 
 }  // namespace saltus

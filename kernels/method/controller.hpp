@@ -34,9 +34,8 @@ SALTUS_FN control_decision<Real> decide(Real h, Real error2, mask_of<Real> accep
   constexpr double log_of_four5 = -0.32192809488736235;  // log2(0.8)
   constexpr double widest       = 3.0;                   // one step may change h by a factor of 8
 
-  const mask_of<Real> sane      = error2 < Real(0x1p100);  // false for NaN
-  const Real          floor_    = max(select(sane, error2, Real(1.0)), Real(0x1p-60));
-  const Real          log_error = Real(0.5) * rough_log2(floor_);
+  const mask_of<Real> sane      = error2 < Real(0x1p100);  // false for NaN: what is made of it below is not used
+  const Real          log_error = Real(0.5) * rough_log2(max(error2, Real(0x1p-60)));
 
   Real grow;
   if constexpr (Kind == controller_kind::elementary) {
