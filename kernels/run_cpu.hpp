@@ -1,15 +1,15 @@
 // One CPU thread integrates one chunk: W lanes sail; suspects are parked and landed W at a time; whoever ends is stored
 // and replaced at once.
 //
-//                 +--------- begin (W at once) <--- chunk
-//                 v
-//     ready --> lanes: sail --> parked --> land (W at once) --+
-//       ^         |                                           |
-//       |         +--> stored <-------------------------------+
-//       +-----------------------------------------------------+
+//            chunk ---> begin (W at once) ---+
+//                                            v
+//     lanes: sail --> parked --> land -----> ready --> lanes
+//       |                         (W at once) |
+//       +--> stored <-------------------------+
 //
 // Several groups of lanes may take turns: while the last operations of one group's turn wait for each other, the processor
-// begins with the next group's.
+// begins with the next group's. Between its turns an instance lies in a batch, first parked and then ready in the very
+// lane in which it has landed: it is moved twice for each event, number by number.
 #pragma once
 
 #include "chunk.hpp"
@@ -54,16 +54,14 @@ class cpu_chunk {
     for (;;) {
       for (group& g : groups_) refill(g);
       if (is_idle()) {
-        if (parked_count_ == 0) break;
-        land_parked();
+        batch* const last = with_parked();
+        if (last == nullptr) break;
+        land_parked(*last);
         continue;
       }
       for (int turn = 0; turn < turns_between_reports && !is_idle(); ++turn)
-        for (group& g : groups_) {
-          if (g.active == 0 || one_turn(g) == 0) continue;
-          if (parked_count_ > W) land_parked();
-          refill(g);
-        }
+        for (group& g : groups_)
+          if (g.active != 0 && one_turn(g) != 0) refill(g);
       if (!report()) {
         abandon();
         return false;
@@ -78,6 +76,11 @@ class cpu_chunk {
   struct group {
     Lanes    lanes{};
     unsigned active = 0;  ///< bit j: lane j is under way
+  };
+
+  struct batch {
+    Lanes    lanes{};
+    unsigned parked = 0, ready = 0;  ///< bit j: that is what lane j holds; not both
   };
 
   /// The first `some` lanes.
@@ -105,85 +108,128 @@ class cpu_chunk {
   __attribute__((noinline)) void leave(group& g, unsigned leaving, unsigned parked) {
     for (int lane = 0; lane < W; ++lane) {
       if ((leaving >> lane & 1u) == 0) continue;
-      if (parked >> lane & 1u) parked_[parked_count_++] = take(g.lanes, lane);
-      else finish(take(g.lanes, lane));
+      if (parked >> lane & 1u) park(g.lanes, lane);
+      else finish(g.lanes, lane);
     }
     g.active &= ~leaving;
+  }
+
+  void park(const Lanes& from, int lane) {
+    batch* b = with_parked();
+    if (b == nullptr) b = &empty_batch();
+    const int to = __builtin_ctz(~b->parked);
+    move(from, lane, b->lanes, to);
+    b->parked |= 1u << to;
+    if (b->parked == first(W)) land_parked(*b);
+  }
+
+  batch* with_parked() {
+    for (batch& b : batches_)
+      if (b.parked != 0) return &b;
+    return nullptr;
+  }
+
+  /// The one with the fewest ready instances, so that it is soon empty.
+  batch* with_ready() {
+    batch* fewest = nullptr;
+    for (batch& b : batches_)
+      if (b.ready != 0 && (fewest == nullptr || __builtin_popcount(b.ready) < __builtin_popcount(fewest->ready)))
+        fewest = &b;
+    return fewest;
+  }
+
+  /// A batch with nothing in it, if need be made by moving ready instances together.
+  batch& empty_batch() {
+    for (batch& b : batches_)
+      if ((b.parked | b.ready) == 0) return b;
+    batch& from = *with_ready();
+    for (batch& to : batches_)
+      while (&to != &from && to.parked == 0 && to.ready != first(W) && from.ready != 0) {
+        const int lane = __builtin_ctz(from.ready), place = __builtin_ctz(~to.ready);
+        move(from.lanes, lane, to.lanes, place);
+        from.ready &= ~(1u << lane);
+        to.ready |= 1u << place;
+      }
+    return from;
   }
 
   /// Fills empty lanes: with whoever is ready, else with fresh instances.
   void refill(group& g) {
     while (g.active != first(W)) {
-      while (ready_count_ == 0 && begin_fresh()) {}  // some end at their start
-      if (ready_count_ == 0) {
-        calm_empty_lanes(g);
+      batch* b = with_ready();
+      while (b == nullptr && begin_fresh()) b = with_ready();  // some end at their start
+      if (b == nullptr) {
+        calm_empty_lanes(g.lanes, g.active);
         return;
       }
-      const int lane = __builtin_ctz(~g.active);
-      put(g.lanes, lane, ready_[--ready_count_]);
-      g.active |= 1u << lane;
+      const int lane = __builtin_ctz(b->ready), place = __builtin_ctz(~g.active);
+      move(b->lanes, lane, g.lanes, place);
+      b->ready &= ~(1u << lane);
+      g.active |= 1u << place;
     }
   }
 
   /// Begins up to W fresh instances at once, or makes the next one that was under way before ready; false if none is left.
+  /// Called while no instance is ready.
   bool begin_fresh() {
     const int64 left = (resumed_ >= 0 ? resumed_ : run_.batch.count) - next_;
     if (left <= 0) return false;
+    batch& b = empty_batch();
     if (resumed_ >= 0 && from_[next_].reals != nullptr) {
-      ready_[ready_count_++] = restore<E, T>(from_[next_++]);
+      put(b.lanes, 0, restore<E, T>(from_[next_++]));
+      b.ready = 1u;
       return true;
     }
     const int some = resumed_ >= 0 ? 1 : left < W ? static_cast<int>(left) : W;
-    Lanes     x{};
+    b.lanes        = Lanes{};
     for (int lane = 0; lane < W; ++lane) {
       const int64 slot = resumed_ >= 0 ? from_[next_].integers[0] : next_ + (lane < some ? lane : 0);
-      x.slot.set(lane, static_cast<integer_of<T>>(slot));
+      b.lanes.slot.set(lane, static_cast<integer_of<T>>(slot));
     }
-    begin(x, mask_of<Real>::from_bits(first(some)), tol_, run_);
+    begin(b.lanes, mask_of<Real>::from_bits(first(some)), tol_, run_);
     next_ += some;
-    for (int lane = some - 1; lane >= 0; --lane) take_back(x, lane);
+    settle(b, first(some));
     return true;
   }
 
-  /// Lands up to W parked instances at once.
-  void land_parked() {
-    const int some = parked_count_ < W ? parked_count_ : W;
-    Lanes     x{};
-    for (int lane = 0; lane < W; ++lane) put(x, lane, parked_[parked_count_ - 1 - (lane < some ? lane : 0)]);
-    parked_count_ -= some;
-    land(x, mask_of<Real>::from_bits(first(some)), tol_, run_);
+  /// Lands all that is parked in a batch.
+  void land_parked(batch& b) {
+    calm_empty_lanes(b.lanes, b.parked);
+    land(b.lanes, mask_of<Real>::from_bits(b.parked), tol_, run_);
     usage_.landings += 1;
-    usage_.landed += some;
-    for (int lane = 0; lane < some; ++lane) take_back(x, lane);
+    usage_.landed += __builtin_popcount(b.parked);
+    settle(b, b.parked);
+    b.parked = 0;
   }
 
-  /// A lane of a batch that was begun or landed: stored if it has its verdict, else ready to sail.
-  void take_back(const Lanes& x, int lane) {
-    const Record one = take(x, lane);
-    if (one.status.v == static_cast<integer_of<T>>(status::interrupted)) ready_[ready_count_++] = one;
-    else finish(one);
+  /// Of the lanes of a batch that were begun or landed those that have their verdict are stored; the others are ready.
+  void settle(batch& b, unsigned lanes) {
+    const unsigned ended = (b.lanes.status != Integer(int64(status::interrupted))).bits() & lanes;
+    b.ready              = lanes & ~ended;
+    for (unsigned left = ended; left != 0; left &= left - 1) finish(b.lanes, __builtin_ctz(left));
   }
 
-  void finish(Record one) {
+  void finish(const Lanes& from, int lane) {
+    Record one;
+    take(from, lane, one);
     store<E>(one, run_);
     ++finished_;
   }
 
   /// Stores what is under way as it stands: status interrupted.
   void abandon() {
-    for (const group& g : groups_)
-      for (int lane = 0; lane < W; ++lane)
-        if (g.active >> lane & 1u) finish(take(g.lanes, lane));
-    while (ready_count_ > 0) finish(ready_[--ready_count_]);
-    while (parked_count_ > 0) finish(parked_[--parked_count_]);
+    const auto give_up = [&](const Lanes& lanes, unsigned which) {
+      for (; which != 0; which &= which - 1) finish(lanes, __builtin_ctz(which));
+    };
+    for (const group& g : groups_) give_up(g.lanes, g.active);
+    for (const batch& b : batches_) give_up(b.lanes, b.parked | b.ready);
   }
 
   /// Empty lanes copy a busy one, so that they compute nothing slow or strange.
-  void calm_empty_lanes(group& g) {
-    if (g.active == 0) return;
-    const Record busy = take(g.lanes, __builtin_ctz(g.active));
-    for (int lane = 0; lane < W; ++lane)
-      if ((g.active >> lane & 1u) == 0) put(g.lanes, lane, busy);
+  static void calm_empty_lanes(Lanes& lanes, unsigned busy) {
+    if (busy == 0) return;
+    for (unsigned empty = first(W) & ~busy; empty != 0; empty &= empty - 1)
+      move(lanes, __builtin_ctz(busy), lanes, __builtin_ctz(empty));
   }
 
   bool report() {
@@ -197,8 +243,7 @@ class cpu_chunk {
   abi::usage&          usage_;
   tolerances<E, Real>  tol_;
   group                groups_[Groups];
-  Record               ready_[3 * W], parked_[2 * W];
-  int                  ready_count_ = 0, parked_count_ = 0;
+  batch                batches_[4];  ///< one with parked instances, up to two with ready ones, and one for what comes
   int64                next_ = 0, finished_ = 0, reported_ = 0;
   int64                resumed_;  ///< instances to be continued; -1: all of the chunk are to be begun
   const abi::snapshot* from_;

@@ -81,6 +81,17 @@ SALTUS_FN Real sum_of_newton(Real step, Real last) {
   return select((ratio > Real(0.25)) & (ratio < Real(0.9)), step / (Real(1.0) - ratio), step);
 }
 
+/// Where to go on in a bracket that Newton's estimate has left: four times as far inside as that lies outside, at most to
+/// the middle. An end of the bracket is often nearer to the root than Newton's error.
+template <class E, class Real>
+SALTUS_FN Real back_inside(const bracket<E, Real>& b, Real newton, int tries) {
+  const Real middle = Real(0.5) * (b.lo + b.hi);
+  if (tries % 3 == 2) return middle;
+  const Real below = max(middle, b.hi - Real(4.0) * (newton - b.hi));
+  const Real above = min(middle, b.lo + Real(4.0) * (b.lo - newton));
+  return select(newton >= b.hi, below, select(newton <= b.lo, above, middle));
+}
+
 /// Refines a bracket on the dense output by Newton kept inside it.
 template <class E, class Real>
 SALTUS_FN_COLD estimate<Real> root_on_dense(const guards_on_step<E, Real>& on_step, const vec<Real, E::ng>& side,
@@ -96,10 +107,13 @@ SALTUS_FN_COLD estimate<Real> root_on_dense(const guards_on_step<E, Real>& on_st
     const auto inside = [&](Real s) SALTUS_INLINE_LAMBDA { return (s > b.lo) & (s < b.hi); };
     const Real newton = at + target.to_root;
     const Real far    = at + select(target.unilateral, target.to_root, sum_of_newton(target.to_root, last));
-    const Real next   = select(inside(far), far, select(inside(newton), newton, Real(0.5) * (b.lo + b.hi)));
-    const auto still  = abs(next - at) > Real(0x1p-40);
-    last              = select(next == newton, target.to_root, Real(0.0));
-    assign_where(open, at, next);
+    const Real next   = select(inside(far), far, select(inside(newton), newton, back_inside(b, newton, tries)));
+    // At a root to rounding, Newton may point out of the bracket whose end this place has become.
+    const auto arrived = abs(target.to_root) <= Real(0x1p-40);
+    // Newton's error is squared by each step: what is left after this one need not be looked at.
+    const auto still = (abs(next - at) > Real(0x1p-20)) & !arrived;
+    last             = select(next == newton, target.to_root, Real(0.0));
+    assign_where(open & !arrived, at, next);
     open = open & still;
   }
   return {at, guard};
@@ -153,10 +167,12 @@ struct proven_bracket {
     proven             = proven | (open & here.across);
     const auto nothing = open & !here.across & !proven & (theta >= hi);
     const auto is_near = (ahead > Real(0.0)) & (ahead < Real(1.0 / 64)), is_blind = hi - begin < blind;
-    const auto widens  = nothing & (hi < Real(1.0)) & (is_near | is_blind);
-    const auto ends    = nothing & end_across & (Real(1.0) - hi <= tail);
-    const Real further = max(select(is_near, Real(4.0) * ahead, Real(0x1p-50)),
-                             select(is_blind, Real(7.0) * (hi - begin), Real(0x1p-50)));
+    // Where the next root is near and beyond hi, hi need not be looked at by itself.
+    const auto short_of = open & !here.across & !proven & (theta < hi) & (theta + ahead >= hi) & is_near;
+    const auto widens   = (nothing & (hi < Real(1.0)) & (is_near | is_blind)) | short_of;
+    const auto ends     = nothing & end_across & (Real(1.0) - hi <= tail);
+    const Real further  = max(select(is_near, Real(4.0) * ahead, Real(0x1p-50)),
+                              select(is_blind, Real(7.0) * (hi - begin), Real(0x1p-50)));
     assign_where(widens, hi, min(hi + further, Real(1.0)));
     assign_where(ends, hi, Real(1.0));
     proven = proven | ends;

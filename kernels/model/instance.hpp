@@ -195,14 +195,20 @@ SALTUS_FN void put(instance<E, pack<T, W>>& lanes, int lane, const instance<E, p
   instance<E, pack<T, W>>::each_integer(lanes, record, copy);
 }
 
+/// to[place] = from[lane].
+template <class E, class T, int W>
+SALTUS_FN void move(const instance<E, pack<T, W>>& from, int lane, instance<E, pack<T, W>>& to, int place) {
+  auto copy = [&](auto& there, const auto& here) SALTUS_INLINE_LAMBDA { there.set(place, here.get(lane)); };
+  instance<E, pack<T, W>>::each_real(to, from, copy);
+  instance<E, pack<T, W>>::each_integer(to, from, copy);
+}
+
 /// lanes[lane] as a record.
 template <class E, class T, int W>
-SALTUS_FN instance<E, pack<T, 1>> take(const instance<E, pack<T, W>>& lanes, int lane) {
-  instance<E, pack<T, 1>> record;
-  auto                    copy = [&](auto& to, const auto& from) SALTUS_INLINE_LAMBDA { to.v = from.get(lane); };
+SALTUS_FN void take(const instance<E, pack<T, W>>& lanes, int lane, instance<E, pack<T, 1>>& record) {
+  auto copy = [&](auto& to, const auto& from) SALTUS_INLINE_LAMBDA { to.v = from.get(lane); };
   instance<E, pack<T, W>>::each_real(record, lanes, copy);
   instance<E, pack<T, W>>::each_integer(record, lanes, copy);
-  return record;
 }
 
 /// Counts in masked lanes.
