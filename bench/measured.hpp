@@ -24,8 +24,8 @@ struct measured {
   bool                  prepared = false;
   host::tally           counts{};
   accuracy              reached{};
-  double                evaluation_flops = 0;
-  std::uint64_t         bits             = 0;
+  double                flops = 0;  ///< of the ensemble
+  std::uint64_t         bits  = 0;
 
   way& scalar() { return ways.front(); }
   way& wide() { return ways[ways.size() - 2]; }
@@ -53,10 +53,12 @@ inline void prepare(measured& e) {
   }
   e.counts = first->summary.counts;
   if (e.counts.ok() != s.count) throw std::runtime_error(s.name() + ": not every instance is ok");
-  e.reached          = accuracy_of(*first, references.at(key));
-  e.evaluation_flops = flops_per_evaluation(s, static_cast<int>(first->plan.model.states.size()));
-  e.bits             = digest(*first);
-  e.prepared         = true;
+  e.reached        = accuracy_of(*first, references.at(key));
+  const auto flops = host::operations_of(first->plan, e.counts);
+  if (!flops) throw std::runtime_error(s.name() + ": its operations cannot be counted");
+  e.flops    = flops->all();
+  e.bits     = digest(*first);
+  e.prepared = true;
 }
 
 inline double share(long long part, long long whole) {

@@ -16,9 +16,10 @@
 #include <fmt/format.h>
 
 #include "ensemble.hpp"
+#include "flops.hpp"
 #include "machine.hpp"
-#include "method/by_name.hpp"
 #include "method/erk.hpp"
+#include "method/list.hpp"
 
 namespace saltus::bench {
 
@@ -28,7 +29,6 @@ struct problem {
   std::string model;  ///< a built-in's name or the path of a header
   std::string parameter;
   double      from, to, t_end;
-  int         rhs_flops;  ///< operations of one right-hand side, a square root counted as one
 };
 
 /// How: by which method, how sharply, and in which order the values of the parameter come.
@@ -134,38 +134,19 @@ inline accuracy accuracy_of(const test::outcome& r, const test::outcome& referen
   return a;
 }
 
-/// Operations of one trial step of a method: the stages' weighted sums, the right-hand sides, the error estimate. Norm,
-/// controller, guards and landing are left out, so a rate made of it is a lower bound.
-template <class Method>
-constexpr int step_flops(int states, int rhs_flops) {
-  const auto terms = [](const double* row, int length) {
-    int count = 0;
-    for (int i = 0; i < length; ++i) count += row[i] != 0;
-    return count;
-  };
-  int per_state = 0;
-  for (int i = 1; i < Method::stages; ++i) per_state += 2 * terms(Method::a[i], i) + 1;
-  if (!Method::fsal) per_state += 2 * terms(Method::b, Method::stages) + 1;
-  per_state += 2 * terms(Method::e, Method::stages) - 1;
-  if (Method::two_errors) per_state += 2 * terms(Method::e3, Method::stages) - 1;
-  return states * per_state + evaluations_per_step<Method> * rhs_flops;
-}
-
 /// Right-hand-side evaluations of one trial step.
 inline int evaluations_per_trial(const std::string& method) {
-  if (method == "dp5") return evaluations_per_step<methods::by_name<"dp5">>;
-  if (method == "dop853") return evaluations_per_step<methods::by_name<"dop853">>;
-  throw std::logic_error("no count of evaluations for " + method);
+  const auto step = host::step_operations_of(method);
+  if (!step) throw std::logic_error("no count of evaluations for " + method);
+  return step->evaluations;
 }
 
-/// Operations per right-hand-side evaluation, all others of the step included.
-inline double flops_per_evaluation(const study& s, int states) {
-  const auto of = [&]<class Method>(Method) {
-    return step_flops<Method>(states, s.what.rhs_flops) / static_cast<double>(evaluations_per_step<Method>);
-  };
-  if (s.method == "dp5") return of(methods::by_name<"dp5">{});
-  if (s.method == "dop853") return of(methods::by_name<"dop853">{});
-  throw std::logic_error("no operation count for " + s.method);
+/// Operations of one trial step of an explicit method: the stages' weighted sums, the right-hand sides, the error estimate.
+template <class Method>
+int step_flops(int states, int rhs_flops) {
+  const auto step = host::step_operations_of(Method::name);
+  if (!step) throw std::logic_error(std::string("no operation count for ") + Method::name);
+  return states * step->sums_per_state + step->evaluations * rhs_flops;
 }
 
 }  // namespace saltus::bench

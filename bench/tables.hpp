@@ -53,7 +53,7 @@ inline void print_speed(std::vector<measured>& entries, double peak) {
     const auto   n       = static_cast<double>(e.what.count);
     const auto   tried   = e.counts.steps + e.counts.rejected;
     const double seconds = us->median * n * 1e-6;
-    const double flops   = static_cast<double>(e.counts.evaluations) * e.evaluation_flops / seconds;
+    const double flops   = e.flops / seconds;
     const auto   land    = w.usage.landings > 0 ? fmt::format("{:.1f} %", 100 * landing(w)) : "-";
     fmt::print(
         "{}| {:.2f} ({:.2f} .. {:.2f}) | {:.1f} | {:.1f} | {:.1f} % | {} | {:.2f} % | {:.1f} | {:.1e} | {:.1e} | "

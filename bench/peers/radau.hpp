@@ -102,7 +102,7 @@ struct dense_lu {
 };
 
 template <class Problem>
-class reference {
+class radau {
  public:
   static constexpr int n = Problem::n;
 
@@ -158,7 +158,7 @@ class reference {
       for (int i = 0; i < S; ++i) {
         real at[n];
         for (int k = 0; k < n; ++k) at[k] = y[k] + z[i * n + k];
-        Problem::template rhs<real>(p, at, f + i * n);
+        Problem::template rhs<real>(p, nullptr, 0, at, f + i * n);
       }
       for (int i = 0; i < S; ++i)
         for (int k = 0; k < n; ++k) {

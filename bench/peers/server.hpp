@@ -1,13 +1,17 @@
-// How bench/stiff asks a program for a measurement, and what it is answered: one line each.
+// How bench/beside asks a program for a measurement, and what it is answered: one line each.
 //
 //     RTOL SECONDS STATES TABLE
-//     {"us": 12.3, "steps": 150.2, "failed": 0, "rescued": 0, "y": [[...], ...]}
+//     {"us": 12.3, "wall": 12.4, "steps": 150.2, "failed": 0, "rescued": 0, "flops": 0, "events": [3, ...],
+//      "y": [[...], ...]}
 //
-// RTOL is the relative tolerance; TABLE a CSV file with one instance in each row; the whole table is solved as often as SECONDS
-// of processor time allow, once at least. `us` is the processor time per instance in microseconds, `steps` the mean number
-// of trial steps. With STATES = 1 the answer has the final states of each instance, null in place of those that failed.
+// RTOL is the relative tolerance; TABLE a CSV file with one instance in each row; the whole table is solved as often as
+// SECONDS of processor time allow, once at least. `us` is the processor time per instance in microseconds, `wall` the wall
+// time, `steps` the mean number of trial steps, `flops` that of floating-point operations where they are counted. With
+// STATES = 1 the answer has the number of events and the final states of each instance, null in place of those that failed.
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <ctime>
@@ -34,9 +38,21 @@ struct request {
 };
 
 struct answer {
-  double                           us = 0, steps = 0;
+  double                           us = 0, wall = 0, steps = 0, flops = 0;
   long long                        failed = 0, rescued = 0;
+  std::vector<long>                events{};
   std::vector<std::vector<double>> y{};  ///< empty: failed
+};
+
+/// Both clocks since it was made.
+class stopwatch {
+ public:
+  double cpu() const { return cpu_seconds() - cpu_; }
+  double wall() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - wall_).count(); }
+
+ private:
+  double                                cpu_  = cpu_seconds();
+  std::chrono::steady_clock::time_point wall_ = std::chrono::steady_clock::now();
 };
 
 /// The numbers of a CSV file, below its header.
@@ -55,8 +71,11 @@ inline std::vector<std::vector<double>> read_table(const std::string& path) {
 }
 
 inline void print(const answer& a) {
-  std::printf("{\"us\": %.6g, \"steps\": %.6g, \"failed\": %lld, \"rescued\": %lld, \"y\": [", a.us, a.steps, a.failed,
-              a.rescued);
+  std::printf("{\"us\": %.6g, \"wall\": %.6g, \"steps\": %.6g, \"failed\": %lld, \"rescued\": %lld, \"flops\": %.6g, ",
+              a.us, a.wall, a.steps, a.failed, a.rescued, a.flops);
+  std::printf("\"events\": [");
+  for (std::size_t i = 0; i < a.events.size(); ++i) std::printf(i ? ", %ld" : "%ld", a.events[i]);
+  std::printf("], \"y\": [");
   for (std::size_t i = 0; i < a.y.size(); ++i) {
     std::printf(i ? ", " : "");
     if (a.y[i].empty()) std::printf("null");
@@ -76,6 +95,68 @@ void serve(Measure&& measure) {
     if (!(in >> r.rtol >> r.seconds >> r.states >> std::ws) || !std::getline(in, r.table))
       throw std::runtime_error("not a request: " + line);
     print(measure(r));
+  }
+}
+
+/// Answers requests about a problem with a solver of one instance at a time:
+///     solver.set_tolerance(rtol)
+///     steps = solver.solve(parameters, final states, number of events)    -1 for a failure
+template <class Problem, class Solver>
+void serve_instances(Solver& solver) {
+  serve([&](const request& r) {
+    const auto          rows = read_table(r.table);
+    std::vector<double> y(rows.size() * Problem::outputs);
+    std::vector<long>   steps(rows.size()), events(rows.size());
+    for (const auto& row : rows)
+      if (row.size() != Problem::parameters) throw std::runtime_error(r.table + ": another number of columns");
+    solver.set_tolerance(r.rtol);
+    const stopwatch time;
+    int             passes = 0;
+    do {
+      for (std::size_t i = 0; i < rows.size(); ++i)
+        steps[i] = solver.solve(rows[i].data(), &y[i * Problem::outputs], events[i]);
+      ++passes;
+    } while (time.cpu() < r.seconds);
+    const auto n = static_cast<double>(rows.size());
+    answer     a;
+    a.us   = 1e6 * time.cpu() / passes / n;
+    a.wall = 1e6 * time.wall() / passes / n;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const double* first = &y[i * Problem::outputs];
+      const bool    ok =
+          steps[i] >= 0 && std::all_of(first, first + Problem::outputs, [](double v) { return std::isfinite(v); });
+      a.failed += !ok;
+      a.steps += static_cast<double>(std::max(steps[i], 0L)) / n;
+      if (r.states) a.y.emplace_back(first, ok ? first + Problem::outputs : first);
+    }
+    if (r.states) a.events = std::move(events);
+    return a;
+  });
+}
+
+/// The numbers of a list like "1e-3,1e-7".
+inline std::vector<double> numbers(const std::string& list) {
+  std::vector<double> all;
+  std::istringstream  words(list);
+  for (std::string word; std::getline(words, word, ',');) all.push_back(std::stod(word));
+  return all;
+}
+
+#if defined(__clang__)
+inline constexpr const char* compiler = "clang " __clang_version__;
+#else
+inline constexpr const char* compiler = "GCC " __VERSION__;
+#endif
+
+/// The main of a program; what it throws becomes its complaint.
+template <class Run>
+int guarded(const char* name, Run&& run) {
+  try {
+    run();
+    return 0;
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "%s: %s\n", name, e.what());
+    return 1;
   }
 }
 
