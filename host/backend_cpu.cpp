@@ -7,23 +7,8 @@
 #include "compiler.hpp"
 #include "dense_algebra.hpp"
 #include "error.hpp"
-#include "linear/factorised.hpp"
-#include "method/list.hpp"
 
 namespace saltus::host {
-
-namespace {
-
-/// States up to which an implicit step takes two registers for each number: beyond, too few are left for the rest.
-constexpr int two_registers_up_to = 4;
-
-bool is_explicit_method(const std::string& name) {
-  bool r = true;
-  methods::for_each(methods::implicit{}, [&](auto method) { r = r && name != method.name; });
-  return r;
-}
-
-}  // namespace
 
 abi::settings settings_of(const plan& p) {
   abi::settings s{};
@@ -53,16 +38,6 @@ int threads_of(const plan& p) {
   return p.threads > 0 ? p.threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
 }
 
-// Implicit steps are chains of dependent operations, whose latency two registers hide from each other. Of large systems a
-// full width no longer fits into the cache, and of very large ones each is factorised alone.
-int lanes_of(const plan& p) {
-  if (p.lanes > 0) return p.lanes;
-  const int  native = native_lanes(p.precision), states = static_cast<int>(p.model.states.size());
-  const bool is_explicit = is_explicit_method(p.method);
-  if (is_explicit || states > two_registers_up_to) return is_explicit || states <= most_rows_in_lanes ? native : 1;
-  return 2 * native;
-}
-
 namespace {
 
 class cpu_backend final : public backend {
@@ -70,21 +45,23 @@ class cpu_backend final : public backend {
   explicit cpu_backend(const plan& p)
       : plan_(p),
         settings_(settings_of(plan_)),
-        lanes_(lanes_of(p)),
+        shape_(lane_shape_of(p)),
         threads_(threads_of(p)),
-        built_(build_cpu_unit(p, lanes_)),
+        built_(build_cpu_unit(p, shape_)),
         unit_(static_cast<const abi::unit*>(built_.code->symbol("saltus_unit"))) {
     if (unit_->version != abi::version)
       throw error(exit_failure, "a compiled unit is of another version of saltus: clear the cache");
   }
 
   std::string device() const override {
-    return fmt::format("cpu: {} thread{} x {} lane{} of {}, {}", threads_, threads_ == 1 ? "" : "s", lanes_,
-                       lanes_ == 1 ? "" : "s", plan_.precision, find_compiler().version);
+    return fmt::format("cpu: {} thread{} x {} of {}, {}", threads_, threads_ == 1 ? "" : "s", name_of(shape_),
+                       plan_.precision, find_compiler().version);
   }
-  std::string model_hash() const override { return built_.key; }
-  double      compile_seconds() const override { return built_.seconds; }
-  int         concurrency() const override { return threads_; }
+  std::string  model_hash() const override { return built_.key; }
+  double       compile_seconds() const override { return built_.seconds; }
+  int          concurrency() const override { return threads_; }
+  std::int64_t smallest_chunk() const override { return std::min<std::int64_t>(4 * in_flight(), chunk_size()); }
+  int          lanes() const override { return unit_->lanes; }
 
   /// Large enough that the last instances of a chunk, which leave lanes idle, cost little; small enough that every thread
   /// gets several chunks.
@@ -94,9 +71,9 @@ class cpu_backend final : public backend {
     const std::int64_t row =
         plan_.sample_count * static_cast<std::int64_t>(plan_.model.states.size() + plan_.model.outputs.size());
     const std::int64_t fits =
-        row > 0 ? std::max<std::int64_t>(lanes_, (std::int64_t{1} << 23) / row) : 4096;  // 64 MiB of samples
+        row > 0 ? std::max<std::int64_t>(in_flight(), (std::int64_t{1} << 23) / row) : 4096;  // 64 MiB of samples
     const std::int64_t most = std::min<std::int64_t>(4096, fits);
-    return std::clamp<std::int64_t>((share + lanes_ - 1) / lanes_ * lanes_, lanes_, most);
+    return std::clamp<std::int64_t>((share + in_flight() - 1) / in_flight() * in_flight(), in_flight(), most);
   }
 
   void integrate(chunk_data& chunk, const std::function<bool(std::int64_t)>& finished, abi::usage& usage) override {
@@ -121,9 +98,13 @@ class cpu_backend final : public backend {
   }
 
  private:
+  /// Instances that a thread has under way.
+  int in_flight() const { return shape_.lanes * shape_.groups; }
+
   plan             plan_;
   abi::settings    settings_;
-  int              lanes_, threads_;
+  lane_shape       shape_;
+  int              threads_;
   built            built_;
   const abi::unit* unit_;
 };
@@ -133,6 +114,7 @@ class cpu_backend final : public backend {
 std::unique_ptr<backend> make_cpu_backend(const plan& p) { return std::make_unique<cpu_backend>(p); }
 
 std::unique_ptr<backend> make_backend(const plan& p) {
+  if (p.backend == "all") return make_backend_of_all(p);
   if (p.backend == "cuda" || (p.backend == "auto" && cuda_absent().empty())) return make_cuda_backend(p);
   return make_cpu_backend(p);
 }

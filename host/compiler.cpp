@@ -154,13 +154,29 @@ int native_lanes(const std::string& precision) {
 
 namespace {
 
+/// What is run once need not be fast: without optimisation it compiles in less time.
+enum class optimised { yes, no };
+
+std::vector<std::string> flags_for(const cpp_compiler& cc, optimised how) {
+  auto all = flags_for(cc);
+  if (how == optimised::no) all.push_back("-O0");
+  return all;
+}
+
+/// The name of a unit in the cache.
+std::string key_of(const std::string& text, const fs::path& header, optimised how) {
+  const auto& cc = find_compiler();
+  return hash_text(fmt::format("{}\n{}\n{}\n{}\n{}\n{}", text, source_hash(header), fmt::join(flags_for(cc, how), " "),
+                               cc.program.string(), cc.version, processor()));
+}
+
+fs::path object_of(const std::string& key) { return cache_folder() / (key + ".so"); }
+
 /// A shared object made of `text`, from the cache or by the compiler.
-built build(const std::string& text, const fs::path& header) {
-  const auto&       cc = find_compiler();
-  const std::string key =
-      hash_text(fmt::format("{}\n{}\n{}\n{}\n{}\n{}", text, source_hash(header), fmt::join(flags_for(cc), " "),
-                            cc.program.string(), cc.version, processor()));
-  const fs::path object = cache_folder() / (key + ".so");
+built build(const std::string& text, const fs::path& header, optimised how = optimised::yes) {
+  const auto&       cc     = find_compiler();
+  const std::string key    = key_of(text, header, how);
+  const fs::path    object = object_of(key);
   if (fs::exists(object)) {
     try {
       return {std::make_shared<library>(object), key, false, 0};
@@ -175,7 +191,7 @@ built build(const std::string& text, const fs::path& header) {
   const fs::path          source = scratch / "unit.cpp", fresh = scratch / "unit.so";
   write_file(source, text);
   std::vector<std::string> command = {cc.program.string()};
-  const auto               options = flags_for(cc);
+  const auto               options = flags_for(cc, how);
   command.insert(command.end(), options.begin(), options.end());
   command.insert(command.end(), {"-I" + (home() / "kernels").string(), source.string(), "-o", fresh.string()});
   const auto [status, said] = run_program(command);
@@ -200,6 +216,22 @@ built build(const std::string& text, const fs::path& header) {
   return {std::move(code), key, true, seconds};
 }
 
+/// A description with counted operations; or without, if the model's functions do not take counting numbers. Then it is
+/// that which is in the cache, and nothing is tried again.
+built build_description(const std::string& counted, const std::string& uncounted, const fs::path& header) {
+  const auto is_there = [&](const std::string& text) {
+    return fs::exists(object_of(key_of(text, header, optimised::no)));
+  };
+  if (is_there(counted) || !is_there(uncounted)) {
+    try {
+      return build(counted, header, optimised::no);
+    } catch (const error& e) {
+      if (e.exit_code != exit_model && e.exit_code != exit_failure) throw;
+    }
+  }
+  return build(uncounted, header, optimised::no);
+}
+
 std::string text_or_none(const char* text) { return text ? text : ""; }
 
 std::vector<quantity> quantities(const abi::quantity* list, int count) {
@@ -222,20 +254,24 @@ model describe_model(const fs::path& header) {
     throw error(exit_model,
                 fmt::format("{}: the path of a model must have no quotation mark and no line break", header.string()));
   // An empty namespace is right anywhere but inside the model: see line_after_model.
-  const std::string text = fmt::format(
-      "#include \"saltus.hpp\"\n"
-      "#include \"{0}\"\n"
-      "namespace saltus {{}}\n"
-      "struct {1};\n"
-      "template <class Model> constexpr bool is_defined = requires {{ sizeof(Model); }};\n"
-      "static_assert(is_defined<::{1}>, \"the file defines no struct {1} outside of namespaces: a model is named like "
-      "its file\");\n"
-      "#include \"describe.hpp\"\n"
-      "extern \"C\" __attribute__((visibility(\"default\"))) const saltus::abi::description* saltus_description() {{\n"
-      "  return saltus::describe<::{1}>::get(\"{1}\");\n"
-      "}}\n",
-      header.string(), name);
-  const built unit = build(text, header);
+  const auto text = [&](const char* first) {
+    return fmt::format(
+        "#include \"saltus.hpp\"\n"
+        "#include \"{0}\"\n"
+        "namespace saltus {{}}\n"
+        "struct {1};\n"
+        "template <class Model> constexpr bool is_defined = requires {{ sizeof(Model); }};\n"
+        "static_assert(is_defined<::{1}>, \"the file defines no struct {1} outside of namespaces: a model is named like "
+        "its file\");\n"
+        "{2}"
+        "#include \"describe.hpp\"\n"
+        "extern \"C\" __attribute__((visibility(\"default\"))) const saltus::abi::description* saltus_description() "
+        "{{\n"
+        "  return saltus::describe<::{1}>::get(\"{1}\");\n"
+        "}}\n",
+        header.string(), name, first);
+  };
+  const built unit = build_description(text(""), text("#define SALTUS_UNCOUNTED\n"), header);
   using getter     = const abi::description* (*)();
   const auto* d    = reinterpret_cast<getter>(unit.code->symbol("saltus_description"))();
   if (!(d->t_begin < d->t_end))
@@ -261,8 +297,12 @@ model describe_model(const fs::path& header) {
   m.equations     = static_cast<abi::equations>(d->equations);
   m.singular_mass = d->singular_mass != 0;
   m.arithmetic    = d->arithmetic != 0;
+  m.rhs_flops     = d->rhs_flops;
+  m.guard_flops   = d->guard_flops;
   return m;
 }
+
+built build_unit(const std::string& text, const fs::path& header) { return build(text, header); }
 
 std::string engine_text(const plan& p) {
   static const char* const kinds[] = {"min", "max", "mean", "integral"};
@@ -280,16 +320,24 @@ std::string engine_text(const plan& p) {
       reductions);
 }
 
-built build_cpu_unit(const plan& p, int lanes) {
-  const std::string text = fmt::format(
+namespace {
+std::string cpu_unit_text(const plan& p, const lane_shape& shape) {
+  return fmt::format(
       "#include \"run_cpu.hpp\"\n"
       "#include \"method/by_name.hpp\"\n"
       "#include \"{}\"\n"
       "{}"
       "extern \"C\" __attribute__((visibility(\"default\"))) const saltus::abi::unit saltus_unit = "
-      "saltus::cpu_unit<engine, {}>;\n",
-      p.model.header.string(), engine_text(p), lanes);
-  return build(text, p.model.header);
+      "saltus::cpu_unit<engine, {}, {}>;\n",
+      p.model.header.string(), engine_text(p), shape.lanes, shape.groups);
+}
+}  // namespace
+
+built build_cpu_unit(const plan& p, const lane_shape& shape) {
+  return build(cpu_unit_text(p, shape), p.model.header);
+}
+std::string cpu_unit_key(const plan& p, const lane_shape& shape) {
+  return key_of(cpu_unit_text(p, shape), p.model.header, optimised::yes);
 }
 
 }  // namespace saltus::host

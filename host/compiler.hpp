@@ -12,6 +12,7 @@
 
 #include "abi.hpp"
 #include "plan.hpp"
+#include "tune.hpp"
 
 namespace saltus::host {
 
@@ -54,7 +55,12 @@ struct built {
 model describe_model(const std::filesystem::path& header);
 
 /// The unit for a plan on CPU lanes, compiled on first use.
-built build_cpu_unit(const plan& p, int lanes);
+built build_cpu_unit(const plan& p, const lane_shape& shape);
+/// Its key.
+std::string cpu_unit_key(const plan& p, const lane_shape& shape);
+
+/// A unit of any other text, which includes `header`.
+built build_unit(const std::string& text, const std::filesystem::path& header);
 
 /// The source text of a unit's engine type, shared by CPU and CUDA units.
 std::string engine_text(const plan& p);

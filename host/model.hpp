@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -45,6 +46,8 @@ struct model {
   abi::equations        equations     = abi::plain;
   bool                  singular_mass = false;  ///< a singular mass matrix, but no state by itself is algebraic
   bool                  arithmetic    = false;
+  std::int64_t          rhs_flops     = -1;  ///< operations of one right-hand side, counted; -1: not known
+  std::int64_t          guard_flops   = -1;  ///< of all guards with their rates
 };
 
 /// The highest index of its states; 0: none is algebraic.

@@ -58,7 +58,7 @@ successor::successor(const plan& p, duty what)
     : duty_(what),
       plan_(followed(p, what)),
       settings_(settings_of(plan_)),
-      lanes_(what == duty::rescue ? 1 : lanes_of(p)) {
+      shape_(what == duty::rescue ? lane_shape{1, 1} : lane_shape_of(plan_)) {
   settings_.surer = what == duty::rescue ? 1 : 0;
 }
 
@@ -79,7 +79,7 @@ bool successor::is_ready(const std::atomic<bool>& stop) {
   if (unit_) return true;
   if (stop) return false;
   try {
-    built_ = build_cpu_unit(plan_, lanes_);
+    built_ = build_cpu_unit(plan_, shape_);
     unit_  = static_cast<const abi::unit*>(built_.code->symbol("saltus_unit"));
     return true;
   } catch (const error& e) {

@@ -12,6 +12,7 @@
 #include "compiler.hpp"
 #include "plan.hpp"
 #include "result.hpp"
+#include "tune.hpp"
 
 namespace saltus::host {
 
@@ -46,7 +47,7 @@ class successor {
   duty             duty_;
   plan             plan_;
   abi::settings    settings_;
-  int              lanes_;
+  lane_shape       shape_;
   std::mutex       compiling_;
   built            built_{};
   const abi::unit* unit_ = nullptr;

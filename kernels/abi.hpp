@@ -7,7 +7,7 @@
 
 namespace saltus::abi {
 
-inline constexpr int version = 3;
+inline constexpr int version = 4;
 
 enum direction : int { rising = 1, falling = -1, both = 0 };
 enum sidedness : int { bilateral = 0, unilateral = 1 };
@@ -55,6 +55,8 @@ struct description {
   int             equations;       ///< abi::equations
   int             singular_mass;   ///< 1: a singular mass matrix with no algebraic state
   int             arithmetic;      ///< 1: only + - * / sqrt and saltus' own functions: same bits on every device
+  long long       rhs_flops;       ///< operations of one right-hand side (or residual); -1: not known
+  long long       guard_flops;     ///< of all guards with their rates; -1: not known
 };
 
 /// Linear algebra on the host, for matrices that are too large for lanes. Matrices lie column by column, complex numbers as

@@ -3,6 +3,9 @@
 #pragma once
 
 #include "model/contract.hpp"
+#ifndef SALTUS_UNCOUNTED  // by those who describe a model whose functions do not take counting numbers
+#include "number/counted.hpp"
+#endif
 
 namespace saltus {
 
@@ -79,6 +82,63 @@ constexpr bool ends_before() {
   }
 }
 
+#ifndef SALTUS_UNCOUNTED
+/// The operations of a model's functions on what changes with t or the states, counted by running them once, with the
+/// model's default values. Both sides of a
+/// selection are always computed, so one point is as good as another.
+template <class Model>
+class operations_of {
+  using c     = contract<Model>;
+  using Real  = pack<counted>;
+  using Value = dual<Real>;
+
+  vec<Real, c::parameter_count> p_;
+  vec<Real, c::discrete_count>  d_;
+  vec<Real, c::state_count>     y_;
+  Real                          locked_[c::guard_count + 1];
+  double                        t_ = 0.0;
+
+ public:
+  operations_of() {
+    if constexpr (requires { Model::span[1]; }) t_ = Model::span[0];
+    const auto take = [](auto& to, const auto& defaults, int count) {
+      for (int i = 0; i < count; ++i) to[i] = Real(defaults.of[i]);
+    };
+    take(y_, defaults_of<c::state_count>(Model::state_list), c::state_count);
+    if constexpr (c::parameter_count > 0)
+      take(p_, defaults_of<c::parameter_count>(Model::parameter_list), c::parameter_count);
+    if constexpr (c::discrete_count > 0)
+      take(d_, defaults_of<c::discrete_count>(Model::discrete_list), c::discrete_count);
+    for (int i = 0; i < c::state_count; ++i) y_[i].held = false;
+    for (Real& g : locked_) g = Real(1.0);
+  }
+
+  long long rhs() const {
+    const point<Model, Real, Real>                       at{Real::varying(t_), y_, p_, d_, locked_};
+    named<typename c::state, Real, c::state_count> const rate = {};
+    named<typename c::state, Real, c::state_count>       out;
+    return count_varying_operations([&] {
+             if constexpr (c::has_residual) Model::residual(at, rate, out);
+             else Model::rhs(at, out);
+           })
+        .flops;
+  }
+
+  /// As after every trial step: the guards, and their rates along the solution.
+  long long guards() const {
+    if constexpr (c::guard_count == 0) {
+      return 0;
+    } else {
+      vec<Value, c::state_count> y;
+      for (int i = 0; i < c::state_count; ++i) y[i] = Value(y_[i], Real(1.0));
+      const point<Model, Value, Real>                 at{Value(Real::varying(t_), Real(1.0)), y, p_, d_, locked_};
+      named<typename c::guard, Value, c::guard_count> out;
+      return count_varying_operations([&] { Model::guards(at, out); }).flops;
+    }
+  }
+};
+#endif
+
 /// The list is as long as the enumeration.
 #define SALTUS_COMPLETE(kind)                                             \
   if constexpr (c::kind##_count > 0)                                      \
@@ -149,6 +209,12 @@ struct describe {
     d.singular_mass = c::mass_is_singular ? 1 : 0;
     if constexpr (requires { Model::arithmetic; }) d.arithmetic = Model::arithmetic ? 1 : 0;
     else d.arithmetic = 1;
+    d.rhs_flops = d.guard_flops = -1;
+#ifndef SALTUS_UNCOUNTED
+    const detail::operations_of<Model> counting;
+    d.rhs_flops   = counting.rhs();
+    d.guard_flops = counting.guards();
+#endif
     return &d;
   }
 
