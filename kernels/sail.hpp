@@ -23,6 +23,10 @@ struct trial {
   typename E::form::template rated<Real, E::ng> g;       ///< guards at its end
   mask_of<Real>                                 last;    ///< it ends at t_stop
   mask_of<Real>                                 accepted, suspect;
+
+  /// With the step that `make` makes, in place: with braces a compiler would first set all of it to zero, as long as a stage.
+  template <class Make>
+  SALTUS_FN trial(const Make& make, mask_of<Real> is_last) : s(make()), last(is_last) {}
 };
 
 /// The squared error that a step is given which Newton's iteration has not settled: it shrinks to a quarter.
@@ -40,8 +44,9 @@ SALTUS_FN Real guard_error_squared(const instance<E, Real>& x, const trial<E, Re
   using Method = typename E::Method;
   vec<Real, E::ng> error, change;
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { error[i] = change[i] = Real(0.0); });
-  if constexpr (!Method::is_explicit) {
-    // Stages of implicit methods are not points of the solution: the guards' error is what the states' own does to them.
+  if constexpr (!keeps_stages<Method>) {
+    // Stages of implicit methods are not points of the solution, and others are not kept: the guards' error is what the
+    // states' own does to them.
     vec<Real, E::n> nowhere;
     each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { nowhere[i] = Real(0.0); });
     const auto off  = E::form::guards_along(a.t1, a.s.y1, a.s.error, x.held);
@@ -84,7 +89,11 @@ SALTUS_FN trial<E, Real> attempt(const instance<E, Real>& x, const tolerances<E,
   const Real     left = x.t_stop - x.t;
   const auto     last = left <= Real(1.01) * x.h;
   const Real     h    = select(last, left, (x.t + x.h) - x.t);
-  trial<E, Real> a{make_step<E, Real, E::follows_path>({x.held, &tol}, x.t, x.y, x.f, h), {}, {}, {}, last, {}, {}};
+  trial<E, Real> a(
+      [&]() SALTUS_INLINE_LAMBDA {
+        return make_step<E, Real, E::follows_path>({x.held, &tol}, x.t, x.y, x.f, h);
+      },
+      last);
   a.t1 = select(last, x.t_stop, x.t + h);
 
   // judge: what is accepted is written, so that a NaN is not
@@ -95,9 +104,11 @@ SALTUS_FN trial<E, Real> attempt(const instance<E, Real>& x, const tolerances<E,
   if constexpr (!E::Method::is_explicit) a.error2 = select(a.s.solved, a.error2, Real(unsettled<typename E::Method>));
   a.g = form::guards_along(a.t1, a.s.y1, a.s.f1(), x.held);
   if constexpr (E::guards_in_error && !E::fixed_steps) a.error2 = max(a.error2, guard_error_squared(x, a, tol.rtol));
-  each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { a.error2 += not_finite(a.s.y1[i]); });
-  if constexpr (E::keeps_slope) each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { a.error2 += not_finite(a.s.f1()[i]); });
-  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { a.error2 += not_finite(a.g.value[i]); });
+  Real broken = Real(0.0);  // or NaN; a sum of its own, as the error is what everything to come waits for
+  each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { broken += not_finite(a.s.y1[i]); });
+  if constexpr (E::keeps_slope) each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { broken += not_finite(a.s.f1()[i]); });
+  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { broken += not_finite(a.g.value[i]); });
+  a.error2 += broken;
   a.accepted = (a.error2 <= Real(1.0)) & (h > Real(0.0));
 
   // detect
@@ -150,7 +161,7 @@ SALTUS_FN void commit(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Rea
   });
   if constexpr (E::form::has_constraints) keep_residual(x, a.s, where);
   add_where(x.steps, where, 1);
-  end_where(x.status, where & ends, status::finished);
+  if (const auto finished = where & ends; any(finished)) end_where(x.status, finished, status::finished);
 }
 
 /// The controller's answer to a trial, for the lanes in `where`; a lane that cannot go on gets its verdict.
@@ -166,18 +177,22 @@ SALTUS_FN void control(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Re
     const Real tried = select(a.s.h > Real(0.0), a.s.h, x.h);
     const auto next  = decide<typename E::Method, E::controller>(tried, a.error2, a.accepted, x.memory);
     // A step cut short at t_stop says nothing about the step to come.
-    assign_where(where, x.h, min(select(a.last & a.accepted, max(next.h, x.h), next.h), x.h_max));
+    const Real cut = select(a.last & a.accepted, x.h, Real(0.0));
+    assign_where(where, x.h, min(max(next.h, cut), x.h_max));
     if constexpr (E::form::slides) aim_at_surface(x, where);
     assign_where(where, x.memory.log_error, next.memory.log_error);
     assign_where(where, x.memory.log_ratio, next.memory.log_ratio);
     assign_where(where, x.memory.refused, next.memory.refused);
     const Real          floor_    = (x.t_end - x.t_begin) * Real(0x1p-80);
     const mask_of<Real> too_small = refused & ((x.t + Real(0.0625) * x.h == x.t) | (x.h < floor_));
-    if constexpr (!E::Method::is_explicit) blame_solver(x, a.s, too_small & (a.error2 < Real(0x1p100)));
-    end_where(x.status, too_small & !(a.error2 < Real(0x1p100)), status::not_finite);
-    end_where(x.status, too_small, status::step_too_small);
+    if (any(too_small)) {
+      if constexpr (!E::Method::is_explicit) blame_solver(x, a.s, too_small & (a.error2 < Real(0x1p100)));
+      end_where(x.status, too_small & !(a.error2 < Real(0x1p100)), status::not_finite);
+      end_where(x.status, too_small, status::step_too_small);
+    }
   }
-  end_where(x.status, where & (x.steps + x.rejected >= tol.max_steps), status::step_budget);
+  const mask_of<Real> spent = where & (x.steps + x.rejected >= tol.max_steps);
+  if (any(spent)) end_where(x.status, spent, status::step_budget);
 }
 
 /// Hairer, Wanner II, IV.2: h times the eigenvalue that the last two stages show, both at the end of the step. An instance

@@ -8,7 +8,8 @@
 
 #include "ensemble.hpp"
 #include "method/controller.hpp"
-#include "method/erk.hpp"
+#include "method/low_storage.hpp"
+#include "method/order_conditions.hpp"
 #include "number/math.hpp"
 
 namespace saltus::test {
@@ -145,6 +146,66 @@ TEST(Method, ErrorFollowsTheTolerance) {
   for (const char* method : {"bs3", "rkf45", "tsit5", "dop853"}) check(method, "pi", "rms");
   for (const char* controller : {"elementary", "pi", "h211b"})
     for (const char* norm : {"rms", "max", "compere"}) check("dp5", controller, norm);
+}
+
+// Registers that held y itself would return it with a rounding error per stage.
+TEST(LowStorage, WhatDoesNotMoveStays) {
+  using M = methods::rdpk_5;
+  vec<real, 3> y, none;
+  y[0] = 0.1, y[1] = -1e5 / 3, y[2] = 1e-300;
+  none[0] = none[1] = none[2] = 0.0;
+  const auto s                = step<M>([&](real, const vec<real, 3>&) { return none; }, real(0.0), y, none, real(0.7));
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(s.y1[i].v, y[i].v);
+    EXPECT_EQ(local_error(s)[i].v, 0.0);
+  }
+}
+
+// The estimate is h sum e_i k_i, with the stages as the Butcher form has them.
+TEST(LowStorage, EstimatesLikeItsButcherForm) {
+  using M = methods::rdpk_5;
+  const methods::tableau<M> m;
+  const oscillator          f;
+  vec<real, 2>              y, k[M::stages];
+  const real                h = 0.8;
+  y[0] = 0.8, y[1] = -0.3;
+  double error[2] = {};
+  for (int i = 0; i < M::stages; ++i) {
+    vec<real, 2> point = y;
+    for (int j = 0; j < i; ++j)
+      for (int q = 0; q < 2; ++q) point[q] = point[q] + h * real(m.a[i][j]) * k[j][q];
+    k[i] = f(real(0.0), point);
+    for (int q = 0; q < 2; ++q) error[q] += h.v * M::e[i] * k[i][q].v;
+  }
+  const auto s = step<M>(f, real(0.0), y, f(real(0.0), y), h);
+  for (int q = 0; q < 2; ++q) {
+    EXPECT_NEAR(s.error[q].v, error[q], 1e-15);
+    EXPECT_GT(std::fabs(error[q]), 1e-6);
+  }
+}
+
+TEST(LowStorage, SamplesAreOfItsOrder) {
+  for (double tol : {1e-5, 1e-7, 1e-9}) {
+    const outcome o =
+        run("pendulum", {"method=rdpk510", "t=[0.0,5.0]", fmt::format("rtol={}", tol), "output.samples.count=41"});
+    EXPECT_LT(std::fabs(o.final_state[0] - 0.3738942186662719546609582), 400 * tol) << tol;  // as above
+    EXPECT_LT(o.rejected[0], o.steps[0] / 4 + 8) << tol;
+    for (int k = 1; k <= 40; ++k)  // the energy of the pendulum, at points that lie within steps
+      EXPECT_NEAR(o.sample(2, 0, k), o.sample(2, 0, 0), 100 * tol) << tol << " sample " << k;
+  }
+}
+
+// The case "relief valve, flow 1" of reference_problems.hpp; with guards in the error control, which have no stages here.
+TEST(LowStorage, FindsEvents) {
+  const outcome o = run("relief_valve", {"method=rdpk510", "rtol=1e-12", "atol=1e-12", "guards_in_error=true",
+                                         "parameters.flow=1.0", "t=[0.0,40.0]", "output.events=true"});
+  ASSERT_EQ(o.events[0], 33);
+  EXPECT_NEAR(o.log[0].time, 0.222114066717146556, 1e-9);
+  EXPECT_NEAR(o.log[1].time, 2.293681041925720058, 1e-9);
+  EXPECT_NEAR(o.log[2].time, 3.228509039988877402, 1e-9);
+  EXPECT_NEAR(o.final("lift"), 0.0337145508329161829, 1e-9);
+  EXPECT_NEAR(o.final("velocity"), 0.958091007544213662, 1e-9);
+  EXPECT_NEAR(o.final("pressure"), 10.0050921561066770, 1e-8);
 }
 
 TEST(Controller, AnswersTrials) {

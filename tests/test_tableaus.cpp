@@ -27,6 +27,7 @@ static_assert(methods::order_conditions<methods::fehlberg_8>());
 static_assert(methods::order_conditions<methods::dormand_prince_5>());
 static_assert(methods::order_conditions<methods::tsitouras_5>());
 static_assert(methods::order_conditions<methods::dormand_prince_8>());
+static_assert(methods::order_conditions<methods::rdpk_5>());
 static_assert(methods::order_conditions(methods::all{}));
 
 void print_row(const char* name, const double* residual, int order) {
@@ -53,7 +54,8 @@ TEST(tableaus, residuals_of_every_method) {
 TEST(tableaus, keys) {
   std::vector<std::string> keys;
   methods::for_each(methods::all{}, [&](auto method) { keys.push_back(decltype(method)::name); });
-  const std::vector<std::string> expected = {"kutta3", "bs3", "rk4", "rkf45", "rkf78", "dp5", "tsit5", "dop853"};
+  const std::vector<std::string> expected = {"kutta3", "bs3",   "rk4",    "rkf45",  "rkf78",
+                                             "dp5",    "tsit5", "dop853", "rdpk510"};
   EXPECT_EQ(keys, expected);
 }
 
@@ -237,13 +239,48 @@ TEST(tableaus, embedded_weights_as_published) {
       {41.0 / 840, 0, 0, 0, 0, 34.0 / 105, 9.0 / 35, 9.0 / 35, 9.0 / 280, 9.0 / 280, 41.0 / 840, 0, 0});
   expect_embedded<methods::dormand_prince_5>(
       {5179.0 / 57600, 0, 7571.0 / 16695, 393.0 / 640, -92097.0 / 339200, 187.0 / 2100, 1.0 / 40});
+  expect_embedded<methods::rdpk_5>({-0.02019255440012066080909, 0.02737903480959184339933, 0.3028818636145965534365,
+                                    -0.03656843880622222190071, 0.3982664774676767729863, -0.05715959421140685436681,
+                                    0.09849855103848558320961, 0.06654601552456084978615, 0.09073479542748112726465,
+                                    0.08432289325330803924892, 0.04529095628204896774513});
+}
+
+// Row 6 of the paper's A (github.com/ranocha/Optimized-RK-CFD, 3SstarpFSAL510.txt) and b, against what the registers add up
+// to: the order conditions alone would be content with another method of the same orders.
+TEST(tableaus, registers_of_rdpk_5_are_the_published_method) {
+  using M                  = methods::rdpk_5;
+  const double     row6[6] = {-0.4472686975456023729615, -0.06001391098389336725224, 2.189514876449574045974,
+                              -1.812203163411484485467,  0.5294644275851393826312,   0.1455051657916305055731};
+  const tableau<M> m;
+  for (int j = 0; j < 6; ++j) EXPECT_NEAR(m.a[6][j], row6[j], 1e-15) << j;
+  for (int j = 0; j < M::stages; ++j) EXPECT_NEAR(m.b[j], M::b[j], 1e-15) << j;
+}
+
+// gamma1_0 and delta_0 are multiplied by the first point, gamma2_0 by the first sum: by zero.
+TEST(order_conditions, reject_every_number_of_a_register_off_by_1e_10) {
+  using M             = methods::rdpk_5;
+  constexpr int count = M::stages - 1;
+  struct {
+    double gamma1[count], gamma2[count], delta[count], beta[count];
+  } m;
+  double* const arrays[] = {m.gamma1, m.gamma2, m.delta, m.beta};
+  for (int array = 0; array < 4; ++array)
+    for (int index = 0; index < count; ++index) {
+      std::copy_n(M::gamma1, count, m.gamma1), std::copy_n(M::gamma2, count, m.gamma2);
+      std::copy_n(M::delta, count, m.delta), std::copy_n(M::beta, count, m.beta);
+      arrays[array][index] += 1e-10;
+      tableau<M> off;
+      off.expand(m);
+      for (int j = 0; j < M::stages; ++j) off.b[j] = off.a[M::stages - 1][j];
+      EXPECT_EQ(defect_of(off) == defect::none, array < 3 && index == 0) << array << " " << index;
+    }
 }
 
 // O(h^5) for a 5(4) pair; for DOP853 |E5|^2 / |E3| is O(h^6)^2 / O(h^4) = O(h^8).
 TEST(tableaus, order_of_the_error_estimate) {
   std::vector<int> orders;
   methods::for_each(methods::all{}, [&](auto method) { orders.push_back(methods::error_order<decltype(method)>); });
-  EXPECT_EQ(orders, (std::vector<int>{0, 2, 0, 4, 7, 4, 4, 7}));
+  EXPECT_EQ(orders, (std::vector<int>{0, 2, 0, 4, 7, 4, 4, 7, 4}));
 }
 
 /// The weights of the nested form minus published b_i(s), the largest over s = 0, 0.01, ... 1.

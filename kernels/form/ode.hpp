@@ -267,11 +267,12 @@ struct ode {
   /// The model's own right-hand side, in engine time.
   template <class Value, class Real>
   SALTUS_FN static vec<Value, states> field(Value t, const vec<Value, states>& y, const held<Real>& c) {
-    named<typename kinds::state, Value, states> dy;
-    each<states>([&](int i) SALTUS_INLINE_LAMBDA { dy.values[i] = Value(unset); });
+    vec<Value, states>                             f;  // returned where it lies
+    named_by<typename kinds::state, Value, states> dy{f};
+    each<states>([&](int i) SALTUS_INLINE_LAMBDA { f[i] = Value(unset); });
     Model::rhs(point_at(t, y, c), dy);
-    if constexpr (time_sign < 0) each<states>([&](int i) SALTUS_INLINE_LAMBDA { dy.values[i] = -dy.values[i]; });
-    return dy.values;
+    if constexpr (time_sign < 0) each<states>([&](int i) SALTUS_INLINE_LAMBDA { f[i] = -f[i]; });
+    return f;
   }
 
   template <class Value, class Real>

@@ -5,6 +5,20 @@
 #include "method/tableaus.hpp"
 
 namespace saltus {
+/// Where `new` is to make something: <new> is not for devices.
+struct place {
+  void* at;
+};
+}  // namespace saltus
+
+SALTUS_FN void* operator new(decltype(sizeof 0), saltus::place where) noexcept { return where.at; }
+
+namespace saltus {
+
+/// An explicit method whose stages are all kept until the step is done with: those here. The others are in
+/// method/low_storage.hpp.
+template <class Method>
+concept keeps_stages = Method::is_explicit && !Method::is_low_storage;
 
 template <class Method, class Real, int n>
 struct stages {
@@ -36,24 +50,26 @@ inline constexpr int evaluations_per_step = Method::fsal ? Method::stages - 1 : 
 
 namespace detail {
 
-/// base + h * (sum over j < Count of table[row][j] k[j]), component by component; zero coefficients cost nothing.
-#define SALTUS_COMBINE(function_name, coefficient)                        \
-  template <class Method, int Row, int Count, class Real, int n, int S>   \
-  SALTUS_FN vec<Real, n> function_name(const vec<Real, n>(&k)[S]) {       \
-    vec<Real, n> r;                                                       \
-    each<n>([&](int i) SALTUS_INLINE_LAMBDA {                             \
-      Real sum   = Real(0.0);                                             \
-      bool first = true;                                                  \
-      static_for<Count>([&](auto j) SALTUS_INLINE_LAMBDA {                \
-        constexpr double w = coefficient;                                 \
-        if constexpr (w != 0.0) {                                         \
-          sum   = first ? Real(w) * k[j][i] : fma(Real(w), k[j][i], sum); \
-          first = false;                                                  \
-        }                                                                 \
-      });                                                                 \
-      r[i] = sum;                                                         \
-    });                                                                   \
-    return r;                                                             \
+/// Component i of sum over j < Count of table[row][j] k[j], and all of them; zero coefficients cost nothing.
+#define SALTUS_COMBINE(function_name, coefficient)                                                \
+  template <class Method, int Row, int Count, class Real, int n, int S>                           \
+  SALTUS_FN Real function_name(const vec<Real, n>(&k)[S], int i) {                                \
+    Real sum   = Real(0.0);                                                                       \
+    bool first = true;                                                                            \
+    static_for<Count>([&](auto j) SALTUS_INLINE_LAMBDA {                                          \
+      constexpr double w = coefficient;                                                           \
+      if constexpr (w != 0.0) {                                                                   \
+        sum   = first ? Real(w) * k[j][i] : fma(Real(w), k[j][i], sum);                           \
+        first = false;                                                                            \
+      }                                                                                           \
+    });                                                                                           \
+    return sum;                                                                                   \
+  }                                                                                               \
+  template <class Method, int Row, int Count, class Real, int n, int S>                           \
+  SALTUS_FN vec<Real, n> function_name(const vec<Real, n>(&k)[S]) {                               \
+    vec<Real, n> r;                                                                               \
+    each<n>([&](int i) SALTUS_INLINE_LAMBDA { r[i] = function_name<Method, Row, Count>(k, i); }); \
+    return r;                                                                                     \
   }
 SALTUS_COMBINE(slope_of_stage, Method::a[Row][decltype(j)::value])
 SALTUS_COMBINE(slope_of_step, Method::b[decltype(j)::value])
@@ -69,27 +85,35 @@ SALTUS_FN vec<Real, n> advance(const vec<Real, n>& y, Real h, const vec<Real, n>
   return r;
 }
 
+/// to = f(t, y), made where it is to lie: a copy of many states takes as long as a stage.
+template <class F, class Real, int n>
+SALTUS_FN void evaluate(const F& f, Real t, const vec<Real, n>& y, vec<Real, n>& to) {
+  if constexpr (n > most_unrolled) new (place{&to}) vec<Real, n>(f(t, y));
+  else to = f(t, y);
+}
+
 }  // namespace detail
 
 /// One step of length h from (t, y) with f0 = f(t, y). `f(t, y)` is the right-hand side.
 template <class Method, class F, class Real, int n>
-requires(Method::is_explicit) SALTUS_FN stages<Method, Real, n> step(const F& f, Real t, const vec<Real, n>& y,
-                                                                     const vec<Real, n>& f0, Real h) {
+requires(keeps_stages<Method>) SALTUS_FN stages<Method, Real, n> step(const F& f, Real t, const vec<Real, n>& y,
+                                                                      const vec<Real, n>& f0, Real h) {
   stages<Method, Real, n> s;
   s.t    = t;
   s.h    = h;
   s.y    = y;
   s.k[0] = f0;
   static_for<Method::stages - 1>([&](auto before) SALTUS_INLINE_LAMBDA {
-    constexpr int    i  = before + 1;
-    constexpr double c  = Method::c[i];
-    const auto       ys = detail::advance(y, h, detail::slope_of_stage<Method, i, i>(s.k));
-    s.k[i]              = f(fma(Real(c), h, t), ys);
-    if constexpr (Method::fsal && i == Method::stages - 1) s.y1 = ys;
+    constexpr int    i = before + 1;
+    constexpr double c = Method::c[i];
+    each<n>([&](int j) SALTUS_INLINE_LAMBDA { s.y1[j] = fma(h, detail::slope_of_stage<Method, i, i>(s.k, j), y[j]); });
+    detail::evaluate(f, fma(Real(c), h, t), s.y1, s.k[i]);
   });
   if constexpr (!Method::fsal) {
-    s.y1        = detail::advance(y, h, detail::slope_of_step<Method, 0, Method::stages>(s.k));
-    s.k[s.last] = f(t + h, s.y1);
+    each<n>([&](int j) SALTUS_INLINE_LAMBDA {
+      s.y1[j] = fma(h, detail::slope_of_step<Method, 0, Method::stages>(s.k, j), y[j]);
+    });
+    detail::evaluate(f, t + h, s.y1, s.k[s.last]);
   }
   return s;
 }
@@ -127,7 +151,7 @@ SALTUS_FN Real scaled_norm_squared(const vec<Real, n>& e, const vec<Real, n>& y0
 
 /// The square of the scaled error norm of a step.
 template <class Method, norm_kind Norm, class Real, int n>
-requires(Method::is_explicit) SALTUS_FN Real
+requires(keeps_stages<Method>) SALTUS_FN Real
     error_norm_squared(const stages<Method, Real, n>& s, Real rtol, const vec<Real, n>& atol) {
   const auto e   = detail::slope_of_error<Method, 0, Method::stages>(s.k);
   const Real sum = scaled_norm_squared<Norm>(e, s.y, s.y1, rtol, atol);
@@ -145,7 +169,7 @@ requires(Method::is_explicit) SALTUS_FN Real
 
 /// The local error of a step as its embedded formula estimates it, component by component: |h e_i|.
 template <class Method, class Real, int n>
-requires(Method::is_explicit) SALTUS_FN vec<Real, n> local_error(const stages<Method, Real, n>& s) {
+requires(keeps_stages<Method>) SALTUS_FN vec<Real, n> local_error(const stages<Method, Real, n>& s) {
   vec<Real, n> r;
   if constexpr (Method::embedded_order > 0) {
     const auto e = detail::slope_of_error<Method, 0, Method::stages>(s.k);
@@ -222,8 +246,8 @@ SALTUS_FN dense_output<Method, Real, n> hermite(const stages<Method, Real, n>& s
 
 /// Builds the dense output of a step, evaluating the method's extra stages if it has any.
 template <class Method, class F, class Real, int n>
-requires(Method::is_explicit) SALTUS_FN dense_output<Method, Real, n> interpolate(const F&                f,
-                                                                                  stages<Method, Real, n> s) {
+requires(keeps_stages<Method>) SALTUS_FN dense_output<Method, Real, n> interpolate(const F&                f,
+                                                                                   stages<Method, Real, n> s) {
   static_for<Method::extra_stages>([&](auto extra) SALTUS_INLINE_LAMBDA {
     constexpr int    i = Method::stages + extra;
     constexpr double c = Method::c[i];

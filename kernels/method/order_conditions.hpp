@@ -110,13 +110,15 @@ struct tableau {
   double d[rows + 1][stages] = {};  // one row too many: an array has at least one
 
   constexpr tableau() {
+    if constexpr (Method::is_low_storage) expand(Method{});
     for (int i = 0; i < own; ++i) {
       c[i] = Method::c[i];
-      for (int j = 0; j < own; ++j) a[i][j] = Method::a[i][j];
+      if constexpr (!Method::is_low_storage)
+        for (int j = 0; j < own; ++j) a[i][j] = Method::a[i][j];
       for (int r = 0; r < rows; ++r) d[r][i] = Method::d[r][i];
     }
     for (int i = 0; i < Method::stages; ++i) {
-      b[i] = Method::b[i];
+      b[i] = Method::is_low_storage ? a[own - 1][i] : Method::b[i];
       e[i] = Method::e[i];
       if constexpr (Method::two_errors) e3[i] = Method::e3[i];
     }
@@ -124,6 +126,17 @@ struct tableau {
       c[f1] = 1.0;
       for (int i = 0; i < own; ++i) a[f1][i] = b[i];
     }
+  }
+
+  /// Sets `a` to what the registers of a low-storage method add up to, with these numbers.
+  template <class Numbers>
+  constexpr void expand(const Numbers& m) {
+    double sum[stages] = {};
+    for (int i = 0; i < own - 1; ++i)
+      for (int j = 0; j < own; ++j) {
+        sum[j] += m.delta[i] * a[i][j];
+        a[i + 1][j] = m.gamma1[i] * a[i][j] + m.gamma2[i] * sum[j] + (i == j ? m.beta[i] : 0.0);
+      }
   }
 
   constexpr formula<stages> advancing() const {

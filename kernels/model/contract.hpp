@@ -377,6 +377,15 @@ struct named {
   SALTUS_FN const Real& operator()(Id i, int k) const { return values[static_cast<int>(i) + k]; }
 };
 
+/// The same, of values that lie elsewhere.
+template <class Id, class Real, int N>
+struct named_by {
+  vec<Real, N>&   values;
+  SALTUS_FN Real& operator[](Id i) const { return values[static_cast<int>(i)]; }
+  /// Member k of a family.
+  SALTUS_FN Real& operator()(Id i, int k) const { return values[static_cast<int>(i) + k]; }
+};
+
 /// A matrix addressed by two states, zero where nothing is written: what `mass` fills in. The row is that of the equation
 /// (of the entry of `rhs`), the column that of the rate.
 template <class Id, class Real, int N>

@@ -4,6 +4,7 @@
 
 #include "form/consistent.hpp"
 #include "method/dirk.hpp"
+#include "method/low_storage.hpp"
 #include "method/radau.hpp"
 #include "method/rosenbrock.hpp"
 #include "model/instance.hpp"

@@ -55,6 +55,20 @@ SALTUS_FN V choose_lanes(M m, V a, V b) {
 #else
 template <class T, int W>
 inline constexpr bool in_mask_register = false;
+
+// Named in branches that are never taken.
+template <class M>
+M bits_and(M a, M b);
+template <class M>
+M bits_or(M a, M b);
+template <class M>
+M bits_xor(M a, M b);
+template <class M>
+M bits_not(M a);
+template <int relation, class V>
+V compare(V a, V b);
+template <class M, class V>
+V choose_lanes(M m, V a, V b);
 #endif
 
 }  // namespace saltus::detail

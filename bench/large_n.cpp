@@ -1,0 +1,167 @@
+// Many states per instance: which method, and how many lanes, when the stages of a step no longer fit into the cache.
+//
+//     bench_large_n equal MODEL|N,... METHOD,... [LANES]     time at equal error, over tolerances
+//     bench_large_n lanes MODEL|N,... METHOD,... LANES,...   time per right-hand side and state, at one tolerance
+//
+// A number N stands for the chain of N states (models/parts/chain.hpp). One thread; processor time; the ways of a row take
+// turns, and of five rounds the fastest counts. Pin it (taskset -c 0), and compare within one run only.
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "study.hpp"
+
+namespace saltus::bench {
+namespace {
+
+constexpr int rounds = 5;
+
+std::vector<std::string> parts_of(const std::string& text) {
+  std::vector<std::string> r;
+  std::istringstream       in(text);
+  for (std::string part; std::getline(in, part, ',');) r.push_back(part);
+  return r;
+}
+
+/// The header of a model: of the chain with so many states if `what` is a number.
+std::string model_called(const std::string& what) {
+  if (what.find_first_not_of("0123456789") != std::string::npos) return what;
+  const int  states = std::stoi(what);
+  const auto folder = std::filesystem::temp_directory_path() / "saltus_large_n";
+  const auto header = folder / fmt::format("chain_{}.hpp", states);
+  std::filesystem::create_directories(folder);
+  std::ofstream(header) << fmt::format(
+      "#include \"{}/bench/models/parts/chain.hpp\"\n"
+      "struct chain_{} : chain_of<{}> {{\n  static constexpr auto title = \"chain of {} states\";\n}};\n",
+      SALTUS_SOURCE_FOLDER, states, states / 2, states);
+  return header;
+}
+
+/// An ensemble of a model: over a range of the chain's amplitude, else of its first parameter by a tenth.
+host::plan plan_for(const std::string& model, const std::string& method, double rtol, int lanes, std::int64_t count) {
+  const auto  about = host::describe_model(host::find_model(model));
+  const auto& first = about.parameters.at(0);
+  host::plan  p     = test::plan_of(model, {"method=" + method, fmt::format("rtol={:e}", rtol),
+                                            fmt::format("sweep.{}={{from={:e}, to={:e}, count={}}}", first.name,
+                                                        0.9 * first.value, first.value, count)});
+  p.lanes           = lanes;
+  p.threads         = 1;
+  return p;
+}
+
+/// One way to run an ensemble, and the least time that it took.
+struct way {
+  std::string                    method;
+  double                         rtol;
+  host::plan                     plan;
+  std::unique_ptr<host::backend> where{};
+  test::outcome                  made{};
+  double                         seconds = HUGE_VAL;  ///< of the whole ensemble
+
+  void prepare() {
+    where = host::make_cpu_backend(plan);
+    made  = test::run(plan);
+  }
+  void measure() { seconds = std::min(seconds, time_of(plan, *where).cpu); }
+};
+
+void measure(std::vector<way>& all) {
+  for (int round = 0; round < rounds; ++round)
+    for (auto& w : all) w.measure();
+}
+
+/// So many instances that every lane of the widest way has a few, and that a run does not take long.
+std::int64_t count_for(const std::string& model) {
+  const auto states = static_cast<std::int64_t>(host::describe_model(host::find_model(model)).states.size());
+  return std::clamp<std::int64_t>(16 * (256 / states), 64, 1024);
+}
+
+/// The time per instance at an error, between the tolerances measured; NaN outside.
+double time_at(const std::vector<std::pair<double, double>>& errors_and_times, double error) {
+  for (std::size_t i = 1; i < errors_and_times.size(); ++i) {
+    const auto [e0, t0] = errors_and_times[i - 1];
+    const auto [e1, t1] = errors_and_times[i];
+    if ((e0 - error) * (e1 - error) > 0) continue;
+    const double part = std::log(error / e0) / std::log(e1 / e0);
+    return t0 * std::pow(t1 / t0, part);
+  }
+  return std::nan("");
+}
+
+void equal_error(const std::string& what, const std::vector<std::string>& methods, int lanes) {
+  const std::string model = model_called(what);
+  const auto        count = count_for(model);
+  const auto        exact = test::run(plan_for(model, "dop853", 1e-13, 0, count));
+  std::vector<way>  all;
+  for (const auto& method : methods)
+    for (double rtol = 1e-3; rtol > 1e-11; rtol /= 10)
+      all.push_back({method, rtol, plan_for(model, method, rtol, lanes, count)});
+  for (auto& w : all) w.prepare();
+  measure(all);
+  const auto states = exact.plan.model.states.size();
+  for (const auto& method : methods) {
+    std::vector<std::pair<double, double>> line;
+    for (const auto& w : all) {
+      if (w.method != method) continue;
+      line.emplace_back(accuracy_of(w.made, exact).median, 1e6 * w.seconds / static_cast<double>(count));
+    }
+    fmt::print("{:<10} {:>4} {:<8}", states == 0 ? "" : exact.plan.model.name, states, method);
+    for (const double error : {1e-3, 1e-4, 1e-6, 1e-8, 1e-9}) fmt::print(" {:9.2f}", time_at(line, error));
+    fmt::print("   errors");
+    for (const auto& [error, time] : line) fmt::print(" {:.1e}", error);
+    fmt::print("\n");
+  }
+  std::fflush(stdout);
+}
+
+void over_lanes(const std::string& what, const std::vector<std::string>& methods,
+                const std::vector<std::string>& lanes) {
+  const std::string model = model_called(what);
+  const auto        count = count_for(model);
+  std::vector<way>  all;
+  for (const auto& method : methods)
+    for (const auto& some : lanes) all.push_back({method, 1e-6, plan_for(model, method, 1e-6, std::stoi(some), count)});
+  for (auto& w : all) w.prepare();
+  measure(all);
+  for (std::size_t i = 0; i < all.size();) {
+    const auto states = static_cast<double>(all[i].plan.model.states.size());
+    fmt::print("{:<10} {:>4} {:<8}", all[i].plan.model.name, states, all[i].method);
+    for (const std::string method = all[i].method; i < all.size() && all[i].method == method; ++i) {
+      const auto& n     = all[i].made.evaluations;
+      const auto  evals = static_cast<double>(std::accumulate(n.begin(), n.end(), 0ll));
+      fmt::print(" {:8.3f}", 1e9 * all[i].seconds / evals / states);
+    }
+    fmt::print("\n");
+  }
+  std::fflush(stdout);
+}
+
+int run(int argc, char** argv) {
+  const std::string what = argc > 1 ? argv[1] : "";
+  if (argc < 4 || (what != "equal" && what != "lanes") || (what == "lanes" && argc < 5)) {
+    fmt::print(stderr, "usage: bench_large_n equal|lanes MODEL|N,... METHOD,... [LANES,...]\n");
+    return 2;
+  }
+  const auto methods = parts_of(argv[3]), lanes = parts_of(argc > 4 ? argv[4] : "0");
+  if (what == "equal")
+    fmt::print("microseconds per instance at the error\n{:<24}{:>10} {:>9} {:>9} {:>9} {:>9}\n", "", 1e-3, 1e-4, 1e-6,
+               1e-8, 1e-9);
+  else fmt::print("nanoseconds per right-hand side and state, lanes {}\n", fmt::join(lanes, ", "));
+  for (const auto& model : parts_of(argv[2])) {
+    if (what == "equal") equal_error(model, methods, std::stoi(lanes.front()));
+    else over_lanes(model, methods, lanes);
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace saltus::bench
+
+int main(int argc, char** argv) {
+  try {
+    return saltus::bench::run(argc, argv);
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "{}\n", e.what());
+    return 1;
+  }
+}

@@ -1,0 +1,93 @@
+// One step of an explicit Runge-Kutta method whose stages are not kept: each is added to the registers of the method and to
+// the error estimate as soon as it is known. Six vectors make the step, y and f(t, y) included, however many stages it has.
+#pragma once
+
+#include "method/erk.hpp"
+
+namespace saltus {
+
+template <class Method>
+concept low_storage = Method::is_explicit && Method::is_low_storage;
+
+template <class Method, class Real, int n>
+requires(low_storage<Method>) struct stages<Method, Real, n> {
+  Real         t, h;
+  vec<Real, n> y, y1;
+  vec<Real, n> slope0, slope1;  ///< f at both ends
+  vec<Real, n> error;           ///< the estimate of the local error
+
+  SALTUS_FN const vec<Real, n>& f0() const { return slope0; }
+  SALTUS_FN const vec<Real, n>& f1() const { return slope1; }
+  SALTUS_FN void                set_end_slope(int i, Real slope) { slope1[i] = slope; }
+
+  /// Becomes `from` in the lanes of `where`.
+  SALTUS_FN void take(const stages& from, mask_of<Real> where) {
+    h = select(where, from.h, h);
+    each<n>([&](int i) SALTUS_INLINE_LAMBDA {
+      y1[i]     = select(where, from.y1[i], y1[i]);
+      slope0[i] = select(where, from.slope0[i], slope0[i]);
+      slope1[i] = select(where, from.slope1[i], slope1[i]);
+      error[i]  = select(where, from.error[i], error[i]);
+    });
+  }
+};
+
+/// One step of length h from (t, y) with f0 = f(t, y). `f(t, y)` is the right-hand side. The register `point` of
+/// methods::low_storage_method is y1 - y here.
+template <class Method, class F, class Real, int n>
+requires(low_storage<Method>) SALTUS_FN stages<Method, Real, n> step(const F& f, Real t, const vec<Real, n>& y,
+                                                                     const vec<Real, n>& f0, Real h) {
+  constexpr int           last = Method::stages - 1;
+  stages<Method, Real, n> s;
+  vec<Real, n>            sum;
+  s.t             = t;
+  s.h             = h;
+  const Real far0 = Real(Method::beta[0]) * h;
+  each<n>([&](int j) SALTUS_INLINE_LAMBDA {
+    s.y[j]      = y[j];
+    s.slope0[j] = f0[j];
+    s.y1[j]     = fma(far0, f0[j], y[j]);
+    s.error[j]  = Real(Method::e[0]) * f0[j];
+  });
+  static_for<last - 1>([&](auto before) SALTUS_INLINE_LAMBDA {
+    constexpr int    i = before + 1;
+    constexpr double c = Method::c[i], delta = Method::delta[i], gamma1 = Method::gamma1[i], gamma2 = Method::gamma2[i];
+    constexpr double e   = Method::e[i];
+    const Real       far = Real(Method::beta[i]) * h;
+    detail::evaluate(f, fma(Real(c), h, t), s.y1, s.slope1);
+    each<n>([&](int j) SALTUS_INLINE_LAMBDA {
+      const Real point = s.y1[j] - y[j], k = s.slope1[j];
+      if constexpr (i == 1) sum[j] = Real(delta) * point;
+      else if constexpr (delta != 0.0) sum[j] = fma(Real(delta), point, sum[j]);
+      s.y1[j]    = y[j] + fma(far, k, fma(Real(gamma2), sum[j], Real(gamma1) * point));
+      s.error[j] = fma(Real(e), k, s.error[j]);
+    });
+  });
+  detail::evaluate(f, t + h, s.y1, s.slope1);
+  each<n>([&](int j) SALTUS_INLINE_LAMBDA { s.error[j] = h * fma(Real(Method::e[last]), s.slope1[j], s.error[j]); });
+  return s;
+}
+
+/// The square of the scaled error norm of a step.
+template <class Method, norm_kind Norm, class Real, int n>
+requires(low_storage<Method>) SALTUS_FN Real
+    error_norm_squared(const stages<Method, Real, n>& s, Real rtol, const vec<Real, n>& atol) {
+  return scaled_norm_squared<Norm>(s.error, s.y, s.y1, rtol, atol);
+}
+
+/// The local error of a step as its embedded formula estimates it, component by component.
+template <class Method, class Real, int n>
+requires(low_storage<Method>) SALTUS_FN vec<Real, n> local_error(const stages<Method, Real, n>& s) {
+  vec<Real, n> r;
+  each<n>([&](int i) SALTUS_INLINE_LAMBDA { r[i] = abs(s.error[i]); });
+  return r;
+}
+
+/// The dense output of a step: the cubic through its ends. Nothing is evaluated.
+template <class Method, class F, class Real, int n>
+requires(low_storage<Method>) SALTUS_FN dense_output<Method, Real, n> interpolate(const F&,
+                                                                                  const stages<Method, Real, n>& s) {
+  return detail::hermite<Method>(s);
+}
+
+}  // namespace saltus
