@@ -110,9 +110,10 @@ SALTUS_FN_COLD estimate<Real> root_on_dense(const guards_on_step<E, Real>& on_st
     const Real next   = select(inside(far), far, select(inside(newton), newton, back_inside(b, newton, tries)));
     // At a root to rounding, Newton may point out of the bracket whose end this place has become.
     const auto arrived = abs(target.to_root) <= Real(0x1p-40);
-    // Newton's error is squared by each step: what is left after this one need not be looked at.
-    const auto still = (abs(next - at) > Real(0x1p-20)) & !arrived;
-    last             = select(next == newton, target.to_root, Real(0.0));
+    // Where Newton's error is squared by each step, what is left after this one need not be looked at.
+    const auto squared = (abs(next - at) <= Real(0x1p-20)) & (abs(target.to_root) < Real(0x1p-7) * abs(last));
+    const auto still   = (abs(next - at) > Real(0x1p-40)) & !arrived & !squared;
+    last               = select(next == newton, target.to_root, Real(0.0));
     assign_where(open & !arrived, at, next);
     open = open & still;
   }
