@@ -1,4 +1,5 @@
-// One instance has the same bits whatever ran beside it: batch size, order, threads, lanes, chunks, compiler.
+// One instance has the same bits whatever ran beside it: batch size, order, threads, lanes, groups, chunks,
+// compiler.
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -15,6 +16,9 @@ struct ensemble {
   std::string              model;
   std::vector<std::string> settings;
 };
+
+/// Every number of groups that take turns, with one number of lanes each.
+std::string groups_of(int lanes) { return fmt::format("run.groups={}", lanes == 4 ? 3 : lanes > 4 ? 2 : 1); }
 
 /// Random order, samples, reductions and events at once; models with libm-like functions, discrete variables, many roots;
 /// instants, sliding, rest and conditions; searches by intervals, guards in the error control, exceptions and rescue.
@@ -84,8 +88,8 @@ TEST_P(SameBits, WhateverLanesThreadsAndChunks) {
       for (int chunk : {1, 3, 7, 8, 9, 33, 1000}) {
         SCOPED_TRACE(
             fmt::format("{}: lanes {}, threads {}, chunk {}", reference.plan.model.name, lanes, threads, chunk));
-        const outcome r = go({fmt::format("run.lanes={}", lanes), fmt::format("run.threads={}", threads),
-                              fmt::format("run.chunk={}", chunk)});
+        const outcome r = go({fmt::format("run.lanes={}", lanes), groups_of(lanes),
+                              fmt::format("run.threads={}", threads), fmt::format("run.chunk={}", chunk)});
         for (std::int64_t i = 0; i < reference.plan.count; ++i) expect_same(reference, i, r, i);
         expect_same_log(reference, r);
         if (HasFatalFailure()) return;
@@ -121,8 +125,8 @@ TEST_P(SameBitsImplicit, WhateverLanesThreadsAndChunks) {
   for (int lanes : {1, 4, 16})
     for (const auto& [threads, chunk] : {std::pair(1, 1), {1, 7}, {1, 1000}, {2, 17}}) {
       SCOPED_TRACE(fmt::format("{}: lanes {}, threads {}, chunk {}", reference.plan.model.name, lanes, threads, chunk));
-      const outcome r = go({fmt::format("run.lanes={}", lanes), fmt::format("run.threads={}", threads),
-                            fmt::format("run.chunk={}", chunk)});
+      const outcome r = go({fmt::format("run.lanes={}", lanes), groups_of(lanes),
+                            fmt::format("run.threads={}", threads), fmt::format("run.chunk={}", chunk)});
       for (std::int64_t i = 0; i < reference.plan.count; ++i) expect_same(reference, i, r, i);
       expect_same_log(reference, r);
       if (HasFatalFailure()) return;
