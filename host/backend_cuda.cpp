@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <numeric>
+#include <optional>
 #include <vector>
 
 #include <fmt/format.h>
@@ -18,6 +19,8 @@
 #include "cuda_plugin.hpp"
 #include "error.hpp"
 #include "nvrtc.hpp"
+#include "peak.hpp"
+#include "statistics_cuda.hpp"
 
 namespace saltus::host {
 
@@ -25,13 +28,12 @@ namespace {
 
 constexpr std::int64_t most_instances    = 1 << 20;   ///< in a chunk
 constexpr std::size_t  most_host_bytes   = 1u << 30;  ///< of a chunk in host memory, where a few chunks are at once
-constexpr std::int64_t fewest_exceptions = 1024;      ///< for which a chunk has room
-constexpr int          places_per_thread = 4;         ///< how often a thread can swap before a round ends
-constexpr int          turn_budget       = 4096;      ///< turns in a launch: some ten milliseconds
-constexpr int          chunks_at_once    = 2;         ///< the end of one is covered by the middle of another
-// Rounds are launched ahead until the host looks again after about this time.
+constexpr int          chunks_per_run    = 6;  ///< of a run that is not large: copies of one behind work on another
+constexpr int          places_per_thread = 4;  ///< how often a thread can swap before a round ends
+constexpr int          chunks_at_once    = 3;  ///< one comes, one is integrated, one goes
+// Rounds are launched ahead until the host looks again after about this time; where one takes longer, it has fewer turns.
 constexpr double shortest_look = 0.005, longest_look = 0.050;  // s
-constexpr int    most_rounds_ahead = 64;
+constexpr int    most_rounds_ahead = 64, most_turns = 4096, fewest_turns = 64;
 
 /// A kernel and how many blocks of it the device holds at once.
 struct kernel {
@@ -41,24 +43,26 @@ struct kernel {
 
 /// A unit loaded onto the device.
 struct loaded_unit {
-  cuda_module    code;
+  cuda_module    beginning, sailing, landing;
   kernel         begin, sail, land;
   CUfunction     turn_over;
   abi::cuda_unit about;
 
-  loaded_unit(const std::string& cubin, const cuda_device& device)
-      : code(cubin),
-        begin(resident("saltus_begin", device)),
-        sail(resident("saltus_sail", device)),
-        land(resident("saltus_land", device)),
-        turn_over(code.kernel("saltus_turn_over")),
+  loaded_unit(const cuda_unit_code& code, const cuda_device& device)
+      : beginning(code.begin.cubin),
+        sailing(code.sail.cubin),
+        landing(code.land.cubin),
+        begin(resident(beginning, "saltus_begin", device)),
+        sail(resident(sailing, "saltus_sail", device)),
+        land(resident(landing, "saltus_land", device)),
+        turn_over(beginning.kernel("saltus_turn_over")),
         about(describe()) {
     if (about.version != abi::version)
       throw error(exit_failure, "a compiled unit is of another version of saltus: clear the cache");
   }
 
  private:
-  kernel resident(const char* name, const cuda_device& device) const {
+  static kernel resident(const cuda_module& code, const char* name, const cuda_device& device) {
     kernel k{code.kernel(name), 0};
     SALTUS_CUDA(cuOccupancyMaxActiveBlocksPerMultiprocessor, &k.blocks, k.code, abi::cuda_block, 0);
     k.blocks *= device.multiprocessors();
@@ -70,7 +74,7 @@ struct loaded_unit {
     const abi::cuda_unit* address = reinterpret_cast<abi::cuda_unit*>(there.address());
     abi::cuda_unit        unit{};
     void*                 arguments[] = {&address};
-    stream.launch(code.kernel("saltus_describe"), 1, 1, arguments);
+    stream.launch(beginning.kernel("saltus_describe"), 1, 1, arguments);
     stream.download(&unit, address, 1);
     stream.wait();
     return unit;
@@ -82,6 +86,9 @@ std::array<long long**, 8> counters_of(abi::results& r) {
   return {&r.steps,       &r.rejected,   &r.evaluations, &r.events,
           &r.corrections, &r.misordered, &r.phantoms,    &r.undetermined};
 }
+
+/// steps, rejected, evaluations
+constexpr std::size_t counters_without_events = 3;
 
 /// Hands out parts of a block of device memory, or only adds up what they need.
 class carver {
@@ -120,22 +127,26 @@ std::vector<unsigned char> tolerances_of(const plan& p) {
 struct run_data {
   plan                       what;
   abi::settings              how;
-  cuda_device                device{0};
-  built_cuda                 built;
+  cuda_device                device;
+  cuda_unit_code             built;
   loaded_unit                unit;
   std::vector<unsigned char> tolerances;
   std::size_t                memory;  ///< bytes of device memory for one chunk
 
-  explicit run_data(const plan& p)
+  std::optional<statistics_unit> statistics;  ///< if nothing else is wanted of most instances
+
+  run_data(const plan& p, int device_number)
       : what(p),
         how(settings_of(what)),
+        device(device_number),
         built(build_cuda_unit(p, device.capability())),
-        unit(built.cubin, device),
+        unit(built, device),
         tolerances(p.precision == "float" ? tolerances_of<float, std::int32_t>(p)
                                           : tolerances_of<double, std::int64_t>(p)) {
     std::size_t left = 0, all = 0;
     SALTUS_CUDA(cuMemGetInfo, &left, &all);
     memory = left / 10 * 9 / chunks_at_once;
+    if (!what.rows) statistics.emplace(device);
     if (tolerances.size() != static_cast<std::size_t>(unit.about.tolerance_bytes))
       throw error(exit_failure, "internal: host and kernels differ about the tolerances");
   }
@@ -148,15 +159,18 @@ struct run_data {
     return static_cast<int>(std::min(count, most));
   }
 
+  std::int64_t pool_bytes(int numbers, const abi::cuda_chunk& c) const {
+    return abi::pool_bytes(numbers, static_cast<int>(number_bytes()), c.pool.places);
+  }
+
   /// Arranges a chunk of `count` instances in device memory.
   abi::cuda_chunk arrange(carver& memory_, std::int64_t count) const {
     const auto         states = std::ssize(what.model.states), outputs = std::ssize(what.model.outputs);
     const std::int64_t places = places_for(count);
     abi::cuda_chunk    c{};
-    c.how         = how;
-    c.how.atol    = nullptr;  // kernels take the tolerances as an argument
-    c.in.count    = count;
-    c.turn_budget = turn_budget;
+    c.how      = how;
+    c.how.atol = nullptr;  // kernels take the tolerances as an argument
+    c.in.count = count;
     memory_.carve(c.progress, 1);
     memory_.carve(c.how.sample_times, how.sample_times ? how.sample_count : 0);
 
@@ -164,6 +178,7 @@ struct run_data {
     memory_.carve(c.in.initial, states * count);
     memory_.carve(c.in.t_begin, count);
     memory_.carve(c.in.t_end, count);
+    memory_.carve(c.order, what.by_work ? count : 0);
 
     memory_.carve(c.out.final_state, states * count);
     memory_.carve(c.out.final_output, outputs * count);
@@ -178,8 +193,8 @@ struct run_data {
 
     c.pool.places = static_cast<int>(places);
     unsigned char *real_bytes, *integer_bytes;
-    memory_.carve(real_bytes, unit.about.record_reals * number_bytes() * places);
-    memory_.carve(integer_bytes, unit.about.record_integers * number_bytes() * places);
+    memory_.carve(real_bytes, pool_bytes(unit.about.record_reals, c));
+    memory_.carve(integer_bytes, pool_bytes(unit.about.record_integers, c));
     c.pool.reals    = real_bytes;
     c.pool.integers = integer_bytes;
     for (abi::cuda_list* list : {&c.ready, &c.parked, &c.vacant})
@@ -197,8 +212,9 @@ struct run_data {
       memory_.carve(c.events.before, c.events.capacity * states);
       memory_.carve(c.events.after, c.events.capacity * states);
     }
-    if (const bool all_may_be_stiff = !what.stiff_method.empty(); all_may_be_stiff || what.rescue) {
-      c.exceptions.capacity = all_may_be_stiff ? count : std::min(count, std::max(fewest_exceptions, count / 8));
+    if (!what.stiff_method.empty() || what.rescue) {
+      // All of them may come: what begins afresh for want of room here would not have the bits of what goes on.
+      c.exceptions.capacity = count;
       memory_.carve(c.exceptions.slot, c.exceptions.capacity);
       memory_.carve(c.exceptions.reals, c.exceptions.capacity * unit.about.record_reals);
       memory_.carve(c.exceptions.integers, c.exceptions.capacity * unit.about.record_integers);
@@ -213,20 +229,30 @@ struct run_data {
   }
 };
 
-/// Integrates one chunk after another, in one block of memory and one stream.
+/// Does an input differ between instances?
+bool varies(const plan& p, target::kind what, int index) {
+  const auto is_it = [&](const auto& column) { return column.what.which == what && column.what.index == index; };
+  return std::any_of(p.random.begin(), p.random.end(), is_it) ||
+         std::any_of(p.axes.begin(), p.axes.end(),
+                     [&](const axis& a) { return std::any_of(a.columns.begin(), a.columns.end(), is_it); });
+}
+
+/// Integrates one chunk after another, in one block of memory and one stream. Nothing here waits for what is done in the
+/// streams of others: memory is asked for once, and what is copied goes through pinned memory.
 class chunk_runner {
  public:
-  explicit chunk_runner(const run_data& run) : run_(run) {}
+  explicit chunk_runner(const run_data& run) : run_(run) {
+    if (run.statistics) statistics_.emplace(run.what, *run.statistics);
+  }
 
   void integrate(chunk_data& chunk, const std::function<bool(std::int64_t)>& finished, abi::usage& usage) {
     upload(chunk);
     std::int64_t reported = 0;
-    for (int rounds = 1;;) {
+    for (;;) {
       const auto begin = std::chrono::steady_clock::now();
-      run_rounds(rounds);
+      run_rounds(rounds_);
       const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-      if (took.count() < shortest_look) rounds = std::min(2 * rounds, most_rounds_ahead);
-      if (took.count() > longest_look) rounds = std::max(rounds / 2, 1);
+      look_again_after(took.count());
       take_events(chunk);
       const bool go_on = finished(state_.stored - reported);
       reported         = state_.stored;
@@ -235,7 +261,8 @@ class chunk_runner {
       store_unfinished();
       break;
     }
-    download(chunk);
+    if (!made_statistics(chunk)) download(chunk, 0, is_done() || !chunk.order.empty() ? chunk.count : state_.next);
+    if (!is_done()) forget_not_begun(chunk);
     take_exceptions(chunk);
     usage.turns += state_.used.turns;
     usage.lane_turns += state_.used.lane_turns;
@@ -248,28 +275,52 @@ class chunk_runner {
     if (const std::size_t bytes = run_.bytes_for(chunk.count); bytes > memory_.bytes()) {
       memory_ = cuda_memory(0);  // give it back first
       memory_ = cuda_memory(bytes);
+      inputs_ = 0;
     }
     carver parts(memory_.address());
     c_             = run_.arrange(parts, chunk.count);
     c_.in.first_id = chunk.first_id;
-    const auto all = [&](const auto* to, const auto& from) { stream_.upload(to, from.data(), from.size()); };
-    all(c_.in.parameters, chunk.parameters);
-    all(c_.in.initial, chunk.initial);
-    all(c_.in.t_begin, chunk.t_begin);
-    all(c_.in.t_end, chunk.t_end);
-    if (c_.how.sample_times != nullptr) all(c_.how.sample_times, run_.what.sample_times);
-    const auto places = static_cast<std::size_t>(c_.pool.places);
+    // Columns that are the same for all instances are there already where the chunk before was of the same size.
+    const bool is_there = inputs_ == chunk.count;
+    const auto columns  = [&](const double* to, const std::vector<double>& from, target::kind what) {
+      const auto count = static_cast<std::size_t>(chunk.count);
+      for (std::size_t j = 0; j * count < from.size(); ++j)
+        if (!is_there || varies(run_.what, what, static_cast<int>(j)))
+          ferry_.upload(to + j * count, from.data() + j * count, count);
+    };
+    columns(c_.in.parameters, chunk.parameters, target::kind::parameter);
+    columns(c_.in.initial, chunk.initial, target::kind::state);
+    columns(c_.in.t_begin, chunk.t_begin, target::kind::t_begin);
+    columns(c_.in.t_end, chunk.t_end, target::kind::t_end);
+    ferry_.upload(c_.order, chunk.order.data(), chunk.order.size());
+    if (chunk.order.empty()) c_.order = nullptr;
+    if (c_.how.sample_times != nullptr && !is_there)
+      ferry_.upload(c_.how.sample_times, run_.what.sample_times.data(), run_.what.sample_times.size());
+    inputs_ = chunk.count;
     stream_.fill(c_.pool.integers, 0xff,
-                 static_cast<std::size_t>(run_.unit.about.record_integers * run_.number_bytes()) * places);
-    std::vector<int> vacant(places);
+                 static_cast<std::size_t>(run_.pool_bytes(run_.unit.about.record_integers, c_)));
+    std::vector<int> vacant(static_cast<std::size_t>(c_.pool.places));
     std::iota(vacant.begin(), vacant.end(), 0);
-    all(c_.vacant.place[0], vacant);
+    ferry_.upload(c_.vacant.place[0], vacant.data(), vacant.size());
     state_ = abi::cuda_start(c_, run_.unit.about.rows_per_landing);
+  }
+
+  /// How many rounds are launched before the next look, and how many turns each has, after some that have taken a time.
+  void look_again_after(double took) {
+    if (took < shortest_look) {
+      if (turns_ < most_turns) turns_ *= 2;
+      else rounds_ = std::min(2 * rounds_, most_rounds_ahead);
+    }
+    if (took > longest_look) {
+      if (rounds_ > 1) rounds_ /= 2;
+      else turns_ = std::max(turns_ / 2, fewest_turns);
+    }
   }
 
   /// Some rounds, and a look at how far they went.
   void run_rounds(int rounds) {
-    stream_.upload(c_.progress, &state_, 1);
+    c_.turn_budget = turns_;
+    ferry_.upload(c_.progress, &state_, 1);
     for (int i = 0; i < rounds; ++i) {
       launch(run_.unit.begin);
       launch(run_.unit.sail);
@@ -279,8 +330,9 @@ class chunk_runner {
     look();
   }
   void look() {
-    stream_.download(&state_, c_.progress, 1);
-    stream_.wait();
+    ferry_.download(&state_, c_.progress, 1);
+    ferry_.land();
+    stream_.wait();  // throws what went wrong in a kernel
   }
   void launch(const kernel& k, int block = abi::cuda_block) {
     const int blocks      = std::min(k.blocks, (c_.pool.places + block - 1) / block);
@@ -297,14 +349,14 @@ class chunk_runner {
     const auto more = static_cast<std::size_t>(state_.rows), n = run_.what.model.states.size();
     const auto take = [&](auto& to, const auto* from, std::size_t width) {
       to.resize(to.size() + more * width);
-      stream_.download(to.data() + to.size() - more * width, from, more * width);
+      ferry_.download(to.data() + to.size() - more * width, from, more * width);
     };
     take(chunk.log.slot, c_.events.slot, 1);
     take(chunk.log.time, c_.events.time, 1);
     take(chunk.log.guard, c_.events.guard, 1);
     take(chunk.log.before, c_.events.before, n);
     take(chunk.log.after, c_.events.after, n);
-    stream_.wait();
+    ferry_.land();
     state_.rows     = 0;
     state_.landable = abi::landable_places(c_, 0, run_.unit.about.rows_per_landing);
   }
@@ -317,32 +369,64 @@ class chunk_runner {
       state_.vacant[h] += std::exchange(*length, 0);
     }
     state_.fresh = 0;
-    stream_.upload(c_.progress, &state_, 1);
+    ferry_.upload(c_.progress, &state_, 1);
     launch(run_.unit.begin);
     look();
   }
 
-  /// Fetches the results of all instances that have begun; the others keep what the chunk was preset to.
-  void download(chunk_data& chunk) {
-    const auto count = static_cast<std::size_t>(chunk.count), begun = static_cast<std::size_t>(state_.next);
+  /// Makes the statistics of the chunk on the device, and fetches no more of its results than the host needs besides.
+  /// False if that cannot be done: then it needs them all.
+  bool made_statistics(chunk_data& chunk) {
+    if (!statistics_ || !is_done()) return false;
+    const auto blocks = statistics_->make(stream_, ferry_, c_.out, chunk);
+    if (!blocks) return false;
+    // Every block takes a copy for each column: beyond some share of them all at once is faster.
+    if (std::ssize(*blocks) > 16 + std::ssize(chunk.statistics.costs) / 16) {
+      chunk.statistics.has_rows.assign(chunk.statistics.has_rows.size(), true);
+      download(chunk, 0, chunk.count);
+      return true;
+    }
+    for (const std::int64_t b : *blocks) {
+      const std::int64_t first = b * statistics_block;
+      download(chunk, first, std::min<std::int64_t>(statistics_block, chunk.count - first));
+    }
+    return true;
+  }
+
+  /// Fetches the results of the instances first, ..., first + rows - 1; the others keep what the chunk was preset to.
+  void download(chunk_data& chunk, std::int64_t first, std::int64_t rows) {
+    const auto count = static_cast<std::size_t>(chunk.count), skipped = static_cast<std::size_t>(first);
     const auto fetch = [&](auto& to, const auto* from, std::size_t width) {
-      for (std::size_t first = 0; first < to.size(); first += count * width)
-        stream_.download(to.data() + first, from + first, begun * width);
+      for (std::size_t at = skipped * width; at < to.size(); at += count * width)
+        ferry_.download(to.data() + at, from + at, static_cast<std::size_t>(rows) * width);
     };
     fetch(chunk.final_state, c_.out.final_state, 1);
     fetch(chunk.final_output, c_.out.final_output, 1);
     fetch(chunk.final_discrete, c_.out.final_discrete, 1);
     fetch(chunk.t_final, c_.out.t_final, 1);
     fetch(chunk.status, c_.out.status, 1);
-    const auto counters = counters_of(c_.out);
-    for (std::size_t j = 0; j < counters.size(); ++j) fetch(*chunk.counters()[j], *counters[j], 1);
+    // Without guards and instants there are no events, and what counts them is preset.
+    const bool has_events = !run_.what.model.guards.empty() || !run_.what.model.instants.empty();
+    const auto counters   = counters_of(c_.out);
+    for (std::size_t j = 0; j < (has_events ? counters.size() : counters_without_events); ++j)
+      fetch(*chunk.counters()[j], *counters[j], 1);
     if (has_residuals(run_.what.model)) {
       fetch(chunk.residual, c_.out.residual, 1);
       fetch(chunk.residual_of, c_.out.residual_of, 1);
     }
     fetch(chunk.reductions, c_.out.reductions, 1);
     if (c_.how.sample_count > 0) fetch(chunk.samples, c_.out.samples, static_cast<std::size_t>(c_.how.sample_count));
-    stream_.wait();
+    ferry_.land();
+  }
+
+  /// Those that have begun when a run is stopped are the first ones of the chunk's order: what was fetched of the others is
+  /// not theirs.
+  void forget_not_begun(chunk_data& chunk) {
+    if (chunk.order.empty()) return;
+    const std::vector<long long> slots(chunk.order.begin() + state_.next, chunk.order.end());
+    for (const long long slot : slots)
+      chunk.status[static_cast<std::size_t>(slot)] = static_cast<unsigned char>(status::not_run);
+    chunk.forget(slots);
   }
 
   /// Fetches the instances that could not go on, as many as the device had room for.
@@ -350,24 +434,30 @@ class chunk_runner {
     const auto rows = static_cast<std::size_t>(std::min(state_.exceptions, c_.exceptions.capacity));
     const auto take = [&](auto& to, const auto* from, int width) {
       to.resize(rows * static_cast<std::size_t>(width));
-      stream_.download(to.data(), from, to.size());
+      ferry_.download(to.data(), from, to.size());
     };
     take(chunk.exceptions.slot, c_.exceptions.slot, 1);
     take(chunk.exceptions.reals, c_.exceptions.reals, run_.unit.about.record_reals);
     take(chunk.exceptions.integers, c_.exceptions.integers, run_.unit.about.record_integers);
-    stream_.wait();
+    ferry_.land();
   }
 
   const run_data&    run_;
   cuda_stream        stream_;
+  cuda_ferry         ferry_{stream_};
   cuda_memory        memory_{0};
+  std::int64_t       inputs_ = 0;  ///< instances of the chunk whose inputs are in the memory
+  int                rounds_ = 1, turns_ = most_turns;
   abi::cuda_chunk    c_{};
   abi::cuda_progress state_{};  ///< as of the last look
+
+  std::optional<device_statistics> statistics_;
 };
 
 class cuda_backend final : public backend {
  public:
-  explicit cuda_backend(const plan& p) : run_(p), chunk_size_(p.chunk > 0 ? p.chunk : chosen_chunk()) {}
+  cuda_backend(const plan& p, int device)
+      : run_(p, device), number_(device), chunk_size_(p.chunk > 0 ? p.chunk : chosen_chunk()) {}
   ~cuda_backend() override {
     try {
       run_.device.use();  // to give memory back on this thread
@@ -376,14 +466,25 @@ class cuda_backend final : public backend {
 
   std::string device() const override {
     const int capability = run_.device.capability();
-    return fmt::format("cuda: {} (compute capability {}.{}, {} multiprocessors), {} of {}", run_.device.name(),
-                       capability / 10, capability % 10, run_.device.multiprocessors(), nvrtc_version(),
-                       run_.what.precision);
+    return fmt::format("cuda: device {}, {} (compute capability {}.{}, {} multiprocessors), {} of {}", number_,
+                       run_.device.name(), capability / 10, capability % 10, run_.device.multiprocessors(),
+                       nvrtc_version(), run_.what.precision);
   }
-  std::string  model_hash() const override { return run_.built.key; }
+  std::string  model_hash() const override { return run_.built.key(); }
   double       compile_seconds() const override { return run_.built.seconds; }
   std::int64_t chunk_size() const override { return chunk_size_; }
-  int          concurrency() const override { return run_.what.count > chunk_size_ ? chunks_at_once : 1; }
+  bool         gains_by_order() const override { return true; }
+  double       peak_flops() const override {
+    const double clock = 1e3 * run_.device.attribute(CU_DEVICE_ATTRIBUTE_CLOCK_RATE);  // the attribute is in kHz
+    return 2.0 * cuda_fma_per_clock(run_.device.capability(), run_.what.precision) * run_.device.multiprocessors() *
+           clock;
+  }
+  std::int64_t smallest_chunk() const override { return std::min<std::int64_t>(chunk_size_, threads()); }
+  bool         uses_host_threads() const override { return false; }
+  int          concurrency() const override {
+    const std::int64_t chunks = (run_.what.count + chunk_size_ - 1) / chunk_size_;
+    return static_cast<int>(std::clamp<std::int64_t>(chunks, 1, chunks_at_once));
+  }
 
   void integrate(chunk_data& chunk, const std::function<bool(std::int64_t)>& finished, abi::usage& usage) override {
     run_.device.use();
@@ -402,11 +503,16 @@ class cuda_backend final : public backend {
   }
 
  private:
-  /// As many instances as fit: a large chunk keeps the device full for longest.
+  /// Threads that sail at once.
+  std::int64_t threads() const { return std::int64_t{run_.unit.sail.blocks} * abi::cuda_block; }
+
+  /// As many instances as fit, since a large chunk keeps the device full for long; but several chunks, if each still fills
+  /// all places.
   std::int64_t chosen_chunk() const {
-    const plan&  p     = run_.what;
-    const auto   bytes = [&](std::int64_t count) { return chunk_data_bytes(p) * static_cast<std::size_t>(count); };
-    std::int64_t size  = std::min(p.count, most_instances);
+    const plan& p     = run_.what;
+    const auto  bytes = [&](std::int64_t count) { return chunk_data_bytes(p) * static_cast<std::size_t>(count); };
+    const std::int64_t least = std::min(places_per_thread * threads(), most_instances);
+    std::int64_t       size  = std::min(p.count, std::clamp(p.count / chunks_per_run, least, most_instances));
     while (size > 1 && (bytes(size) > most_host_bytes || run_.bytes_for(size) > run_.memory)) size = (size + 1) / 2;
     return size;
   }
@@ -418,6 +524,7 @@ class cuda_backend final : public backend {
   }
 
   run_data                                   run_;
+  int                                        number_;
   std::int64_t                               chunk_size_;
   std::mutex                                 mutex_;
   std::vector<std::unique_ptr<chunk_runner>> idle_;
@@ -430,17 +537,17 @@ extern "C" {
 
 const char* saltus_cuda_version() { return SALTUS_VERSION; }
 
-void saltus_cuda_absent(std::string& reason, std::string& name) {
+void saltus_cuda_absent(std::string& reason, std::vector<std::string>& names) {
   try {
     int count = 0;
     SALTUS_CUDA(cuInit, 0);
     SALTUS_CUDA(cuDeviceGetCount, &count);
-    if (count > 0) name = cuda_device(0).name();
-    else reason = "the driver finds no device";
+    for (int i = 0; i < count; ++i) names.push_back(cuda_device::name_of(i));
+    if (count == 0) reason = "the driver finds no device";
   } catch (const error& e) { reason = e.what(); }
 }
 
-backend* saltus_cuda_backend(const plan& p) { return new cuda_backend(p); }
+backend* saltus_cuda_backend(const plan& p, int device) { return new cuda_backend(p, device); }
 
 }  // extern "C"
 #pragma GCC visibility pop

@@ -1,13 +1,16 @@
-// The command line: saltus list | describe | check | run | show | doctor.
+// The command line: saltus list | describe | check | run | bench | show | doctor.
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
+#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <thread>
 
 #include <fmt/chrono.h>
@@ -16,7 +19,10 @@
 #include <CLI/CLI.hpp>
 
 #include "backend.hpp"
+#include "bench.hpp"
 #include "compiler.hpp"
+#include "cuda_report.hpp"
+#include "cost.hpp"
 #include "error.hpp"
 #include "install.hpp"
 #include "json.hpp"
@@ -25,6 +31,7 @@
 #include "scheduler.hpp"
 #include "show.hpp"
 #include "spec.hpp"
+#include "tune.hpp"
 #include "version.hpp"
 
 namespace saltus::host {
@@ -173,7 +180,9 @@ struct run_arguments {
   bool              as_json = false, quiet = false;
 };
 
-plan plan_of(const run_arguments& a) {
+/// The plan of a command line; `more` flags follow those of the command line, and win.
+plan plan_of(run_arguments a, const std::vector<flag>& more = {}) {
+  a.flags.insert(a.flags.end(), more.begin(), more.end());
   const bool          is_spec = std::filesystem::path(a.subject).extension() == ".toml";
   const spec_document spec    = is_spec ? read_spec(a.subject, a.flags) : from_model(a.subject, a.flags);
   const std::string   place   = is_spec ? spec.model_place : std::string();
@@ -192,30 +201,94 @@ std::string bytes(std::int64_t n) {
   return fmt::format("{:.{}f} {}", x, i == 0 ? 0 : 1, units[i]);
 }
 
+/// "3.2 s", "4 min", "1.5 h": as well as it is known.
+std::string duration_text(double seconds) {
+  if (seconds < 1e-3) return fmt::format("{:.2g} us", 1e6 * seconds);
+  if (seconds < 0.995) return fmt::format("{:.2g} ms", 1e3 * seconds);
+  if (seconds < 99.5) return fmt::format("{:.2g} s", seconds);
+  if (seconds < 99.5 * 60) return fmt::format("{:.2g} min", seconds / 60);
+  if (seconds < 99.5 * 3600) return fmt::format("{:.2g} h", seconds / 3600);
+  return fmt::format("{:.3g} days", seconds / 86400);
+}
+
+double rows_per_instance(const plan& p, const prediction& cost) {
+  return cost.event_rows.value / static_cast<double>(p.count);
+}
+
+/// Of the result file, compressed as the pilot's was.
+std::int64_t predicted_file_bytes(const plan& p, const prediction& cost, double event_rows) {
+  return static_cast<std::int64_t>(cost.compression * static_cast<double>(file_bytes(p, std::llround(event_rows))));
+}
+
+json::object prediction_json(const plan& p, const backend& b, const prediction& cost) {
+  json::object all{{"seconds", cost.seconds.value},
+                   {"seconds_low", cost.seconds.low},
+                   {"seconds_high", cost.seconds.high},
+                   {"write_seconds", cost.write_seconds},
+                   {"pilot_instances", cost.pilot_instances},
+                   {"pilot_seconds", cost.pilot_seconds},
+                   {"pilot_cut_short", cost.cut_short},
+                   {"memory_bytes", memory_bytes(p, b.chunk_size(), b.concurrency(), rows_per_instance(p, cost))}};
+  if (!p.file.empty()) all.insert("file_bytes", predicted_file_bytes(p, cost, cost.event_rows.value));
+  if (p.log_events) all.insert("event_rows", cost.event_rows.value);
+  return all;
+}
+
+void print_prediction(const plan& p, const backend& b, const prediction& cost) {
+  fmt::print("predicted  {} ({} .. {}), by {} run in {}{}\n", duration_text(cost.seconds.value),
+             duration_text(cost.seconds.low), duration_text(cost.seconds.high),
+             counted(static_cast<std::size_t>(cost.pilot_instances), "instance"), duration_text(cost.pilot_seconds),
+             cost.cut_short ? ", which had not ended: a guess" : "");
+  fmt::print("           {} of memory for chunks",
+             bytes(memory_bytes(p, b.chunk_size(), b.concurrency(), rows_per_instance(p, cost))));
+  if (!p.file.empty()) fmt::print(", {} of file", bytes(predicted_file_bytes(p, cost, cost.event_rows.value)));
+  if (p.log_events && cost.event_rows.low < cost.event_rows.high)
+    fmt::print(" ({} .. {})", bytes(predicted_file_bytes(p, cost, cost.event_rows.low)),
+               bytes(predicted_file_bytes(p, cost, cost.event_rows.high)));
+  fmt::print("\n");
+}
+
 /// "dp5", or "auto (dp5, rodas5p where stiff)".
 std::string method_text(const plan& p) {
   return p.stiff_method.empty() ? p.method : fmt::format("auto ({}, {} where stiff)", p.method, p.stiff_method);
 }
 
-int check(const run_arguments& a) {
-  const plan p = plan_of(a);
-  const auto b = make_backend(p);
+/// About how long a pilot takes, in seconds.
+constexpr double pilot_seconds = 0.4;
+
+/// What the compiler says of the kernels for a CUDA device.
+int check_cuda(const run_arguments& a, const std::string& architecture) {
+  const cuda_report r = report_on_cuda(plan_of(a), architecture);
+  if (a.as_json) fmt::print("{}\n", json::text(json_of(r)));
+  else fmt::print("{}", text_of(r));
+  return exit_ok;
+}
+
+int check(const run_arguments& a, bool with_pilot) {
+  const plan                      p = plan_of(a);
+  const std::unique_ptr<backend>  b = with_pilot ? make_backend(p) : nullptr;
+  const std::optional<prediction> cost =
+      b ? std::optional(predict(p, *b, pilot_seconds, interrupted)) : std::nullopt;
   if (a.as_json) {
     json::array guards, instants;
     for (const auto& g : p.model.guards) guards.push_back(g.name);
     for (const auto& i : p.model.instants) instants.push_back(i.name);
-    fmt::print("{}\n", json::text(json::object{{"model", p.model.name},
-                                               {"method", method_name(p)},
-                                               {"instances", p.count},
-                                               {"t", json::array{p.t_begin, p.t_end}},
-                                               {"guards", guards},
-                                               {"instants", instants},
-                                               {"file", p.file},
-                                               {"bytes", expected_bytes(p)},
-                                               {"chunk", b->chunk_size()},
-                                               {"device", b->device()},
-                                               {"model_hash", b->model_hash()},
-                                               {"compile_seconds", b->compile_seconds()}}));
+    json::object all{{"model", p.model.name},
+                     {"method", method_name(p)},
+                     {"instances", p.count},
+                     {"t", json::array{p.t_begin, p.t_end}},
+                     {"guards", guards},
+                     {"instants", instants},
+                     {"file", p.file},
+                     {"bytes", expected_bytes(p)}};
+    if (b) {
+      all.insert("chunk", b->chunk_size());
+      all.insert("device", b->device());
+      all.insert("model_hash", b->model_hash());
+      all.insert("compile_seconds", b->compile_seconds());
+      all.insert("predicted", prediction_json(p, *b, *cost));
+    }
+    fmt::print("{}\n", json::text(all));
     return exit_ok;
   }
   fmt::print("model      {} ({}, {}, {})\n", p.model.name, counted(p.model.states.size(), "state"),
@@ -239,11 +312,51 @@ int check(const run_arguments& a) {
   for (const auto& i : p.model.instants) instants.push_back(i.name);
   if (!instants.empty()) fmt::print("instants   {}\n", fmt::join(instants, ", "));
   if (p.file.empty()) fmt::print("output     no file\n");
-  else fmt::print("output     {}, {}{}\n", p.file, bytes(expected_bytes(p)), p.log_events ? " and the event log" : "");
+  else
+    fmt::print("output     {}, {}{}\n", p.file, bytes(expected_bytes(p)),
+               p.log_events ? " and the event log"
+               : !p.rows    ? ", statistics alone"
+                            : "");
+  if (!b) return exit_ok;
   fmt::print("device     {}, chunks of {}\n", b->device(), b->chunk_size());
   fmt::print("compiled   {}\n",
              b->compile_seconds() > 0 ? fmt::format("in {:.1f} s", b->compile_seconds()) : "before (cached)");
+  print_prediction(p, *b, *cost);
   return exit_ok;
+}
+
+json::object statistics_json(const statistics& s) {
+  json::object all;
+  for (std::size_t j = 0; j < s.columns.size(); ++j) {
+    json::object one;
+    const auto   numbers = statistic_numbers(s.summaries[j]);
+    for (std::size_t k = 0; k < numbers.size(); ++k) one.insert(statistic_names[k], numbers[k]);
+    all.insert(s.columns[j].name, std::move(one));
+  }
+  return all;
+}
+
+json::object histograms_json(const statistics& s) {
+  json::object all;
+  for (const auto& h : s.histograms) {
+    json::array counts;
+    for (const long long n : h.counts) counts.push_back(n);
+    all.insert(
+        h.name,
+        json::object{
+            {"from", h.bins.from}, {"to", h.bins.to}, {"counts", counts}, {"below", h.below}, {"above", h.above}});
+  }
+  return all;
+}
+
+void print_statistics(const statistics& s) {
+  if (s.columns.empty()) return;
+  fmt::print("  over those that ended well:\n  {:<24} {:>12} {:>12} {:>12} {:>12}\n", "", "mean", "deviation", "min",
+             "max");
+  for (std::size_t j = 0; j < s.columns.size(); ++j) {
+    const auto n = statistic_numbers(s.summaries[j]);  // in the order of statistic_names
+    fmt::print("  {:<24} {:>12.6g} {:>12.6g} {:>12.6g} {:>12.6g}\n", s.columns[j].name, n[1], n[2], n[3], n[4]);
+  }
 }
 
 json::object summary_json(const plan& p, const backend& b, const run_summary& s, int code) {
@@ -253,7 +366,13 @@ json::object summary_json(const plan& p, const backend& b, const run_summary& s,
       if (const auto n = counts[static_cast<std::size_t>(row.id)]; n > 0) by.insert_or_assign(row.name, json::count(n));
     return by;
   };
-  return json::object{
+  json::array parts;
+  for (const part_of_run& part : s.parts)
+    parts.push_back(json::object{{"device", part.device},
+                                 {"instances", part.instances},
+                                 {"chunks", part.chunks},
+                                 {"chunk_seconds", part.chunk_seconds}});
+  json::object all{
       {"model", p.model.name},
       {"method", method_name(p)},
       {"instances", p.count},
@@ -280,8 +399,14 @@ json::object summary_json(const plan& p, const backend& b, const run_summary& s,
       {"lane_use",
        s.usage.turns > 0 ? static_cast<double>(s.usage.lane_turns) / static_cast<double>(s.usage.turns) : 0.0},
       {"device", b.device()},
+      {"parts", parts},
       {"file", p.file},
       {"exit_code", code}};
+  if (p.statistics) {
+    all.insert("statistics", statistics_json(s.statistics));
+    all.insert("histograms", histograms_json(s.statistics));
+  }
+  return all;
 }
 
 void print_summary(const plan& p, const backend& b, const run_summary& s) {
@@ -289,6 +414,10 @@ void print_summary(const plan& p, const backend& b, const run_summary& s) {
   fmt::print("{} {} in {:.2f} s: {:.4g} instances/s, {:.4g} trial steps/s\n", p.count, p.model.name, s.wall_seconds,
              n / s.wall_seconds, static_cast<double>(s.counts.steps + s.counts.rejected) / s.wall_seconds);
   fmt::print("  on {}\n", b.device());
+  for (const part_of_run& part : s.parts)
+    if (s.parts.size() > 1)
+      fmt::print("  {:<16} {:>12}   in {} chunks\n", part.device.substr(0, part.device.find(',')), part.instances,
+                 part.chunks);
   if (s.stiff_compile_seconds > 0)
     fmt::print("  {:.2f} s of it compiling {}\n", s.stiff_compile_seconds, p.stiff_method);
   if (s.rescue_compile_seconds > 0) fmt::print("  {:.2f} s of it compiling rescue\n", s.rescue_compile_seconds);
@@ -314,6 +443,7 @@ void print_summary(const plan& p, const backend& b, const run_summary& s) {
   for (const auto& [some, what] : parts)
     if (some > 0) events += fmt::format("{}{} {}", events.empty() ? "" : ", ", some, what);
   if (!events.empty()) fmt::print("  events in all: {}\n", events);
+  print_statistics(s.statistics);
   if (p.file.empty()) fmt::print("no result file: -o FILE writes one\n");
   else
     fmt::print("wrote {}\n  look at it:  saltus show {}\n  in Python:   xarray.open_dataset(\"{}\")\n", p.file, p.file,
@@ -322,11 +452,12 @@ void print_summary(const plan& p, const backend& b, const run_summary& s) {
 
 int run(const run_arguments& a, const std::string& command) {
   const plan p = plan_of(a);
-  const auto b = make_backend(p);
-  if (b->compile_seconds() > 0 && !a.quiet)
-    say("compiled {} with {} in {:.1f} s\n", p.model.name, p.method, b->compile_seconds());
   std::signal(SIGINT, on_signal);
   std::signal(SIGTERM, on_signal);
+  auto b = make_backend(p);
+  if (b->compile_seconds() > 0 && !a.quiet)
+    say("compiled {} with {} in {:.1f} s\n", p.model.name, p.method, b->compile_seconds());
+  if (tune_long_run(p, *b, interrupted)) b = make_backend(p);
   // The file before the first instance: an unwritable output must not be found out after an hour.
   std::unique_ptr<result_writer> file;
   if (!p.file.empty())
@@ -341,7 +472,7 @@ int run(const run_arguments& a, const std::string& command) {
       },
       [&](std::int64_t some) { bar.add(some); }, interrupted);
   bar.finish();
-  if (file) file->close(s.wall_seconds);
+  if (file) file->close(s.wall_seconds, s.statistics);
 
   const auto failed = s.counts.failed();
   int        code   = exit_ok;
@@ -418,6 +549,16 @@ int doctor(bool as_json) {
   return works ? exit_ok : exit_failure;
 }
 
+int run_bench(const run_arguments& a, bench_options options) {
+  options.json      = a.as_json;
+  options.quiet     = a.quiet;
+  options.flags     = a.flags;
+  options.make_plan = [&](const std::vector<flag>& more) { return plan_of(a, more); };
+  std::signal(SIGINT, on_signal);
+  std::signal(SIGTERM, on_signal);
+  return bench(options, interrupted);
+}
+
 /// What is wrong with a command line, in one sentence.
 std::string usage_error(const CLI::App& app, const CLI::ParseError& complaint) {
   const auto      commands = app.get_subcommands();
@@ -491,7 +632,8 @@ int main_program(int argc, char** argv) {
     take("-n", "-n", "COUNT", "number of instances (of samples, or of the one range that is swept)");
     take("--seed", "--seed", "N", "seed of the random samples");
     take("--method", "--method", "NAME", "integration method");
-    take("--backend", "--backend", "NAME", "auto, cpu or cuda");
+    take("--backend", "--backend", "NAME", "auto, cpu, cuda or all");
+    take("--devices", "--devices", "LIST", "numbers of CUDA devices: 0,1; or all");
     take("--threads", "--threads", "N", "CPU threads; 0: all cores");
     take("--lanes", "--lanes", "N", "instances per vector; 0: as wide as the machine, 1: the scalar reference");
     take("--chunk", "--chunk", "N", "instances per chunk; 0: chosen");
@@ -499,13 +641,32 @@ int main_program(int argc, char** argv) {
     add_json(command, arguments.as_json);
     command->add_flag("-q,--quiet", arguments.quiet, "no progress on stderr");
   };
-  auto* checking = app.add_subcommand("check", "validate a spec, compile its model, print the plan");
+  auto* checking = app.add_subcommand("check", "validate a spec, compile its model, print the plan and what it will cost");
   add_run_options(checking);
+  bool no_pilot = false;
+  std::string architecture;
+  checking->add_option("--cuda", architecture, "say what its kernels need on such a CUDA device, which need not be there")
+      ->type_name("sm_90");
+  checking->add_flag("--no-pilot", no_pilot, "compile nothing, integrate nothing, predict no times");
   auto* running = app.add_subcommand("run", "run an ensemble");
   add_run_options(running);
   running->footer(
       "saltus run relief_valve --set 'sweep.flow={from=0.2,to=10,count=1000}' -o valve.nc\n"
       "saltus run ./my_sweep.toml -n 100000 --threads 8");
+
+  bench_options benching;
+  auto*         bench_command = app.add_subcommand("bench", "how fast a model or a spec runs here, and how it could run faster");
+  add_run_options(bench_command);
+  bench_command->add_option("--backends", benching.backends, "which, one beside the other: cpu,cuda,all")->type_name("LIST");
+  bench_command->add_option("--rounds", benching.rounds, "how often each is run")->type_name("N")->capture_default_str();
+  bench_command->add_option("--limit", benching.limit, "after so long nothing new is begun")->type_name("SECONDS")->capture_default_str();
+  bench_command->add_option("--plot", benching.plot, "throughput against the number of instances, as SVG")->type_name("FILE");
+  bench_command->add_flag("--advise", benching.advise, "which method reaches the accuracy asked for in the shortest time");
+  bench_command->add_option("--methods", benching.methods, "with --advise: compare these methods alone")->type_name("LIST");
+  bench_command->footer(
+      "saltus bench lorenz\n"
+      "saltus bench ./my_sweep.toml --backends cpu,cuda --plot throughput.svg\n"
+      "saltus bench ./my_sweep.toml --advise");
 
   auto* show_command = app.add_subcommand("show", "what is in a result file");
   show_command->add_option("FILE", showing.file, "a result file")->required()->type_name("");
@@ -535,8 +696,10 @@ int main_program(int argc, char** argv) {
   for (int i = 0; i < argc; ++i) command += (i ? " " : "") + std::string(argv[i]);
   if (*list) return list_models(as_json);
   if (*describing) return describe(name, as_json);
-  if (*checking) return check(arguments);
+  if (*checking && !architecture.empty()) return check_cuda(arguments, architecture);
+  if (*checking) return check(arguments, !no_pilot);
   if (*running) return run(arguments, command);
+  if (*bench_command) return run_bench(arguments, benching);
   if (*show_command) return show(showing, stdout);
   return doctor(as_json);
 }

@@ -3,7 +3,9 @@
 
 #include <cuda.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <cstring>
 #include <string>
 #include <utility>
 
@@ -33,6 +35,8 @@ class cuda_device {
   explicit cuda_device(int number) {
     SALTUS_CUDA(cuInit, 0);
     SALTUS_CUDA(cuDeviceGet, &handle_, number);
+    // A thread that waits for the device leaves its core to others. Who has set the flags before may have reasons.
+    cuDevicePrimaryCtxSetFlags(handle_, CU_CTX_SCHED_BLOCKING_SYNC);
     SALTUS_CUDA(cuDevicePrimaryCtxRetain, &context_, handle_);
     use();
   }
@@ -55,9 +59,13 @@ class cuda_device {
     return 10 * attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) +
            attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
   }
-  std::string name() const {
-    char text[256] = {};
-    SALTUS_CUDA(cuDeviceGetName, text, sizeof(text), handle_);
+  std::string name() const { return name_of(handle_); }
+  /// Of a device that need not be in use.
+  static std::string name_of(int number) {
+    char     text[256] = {};
+    CUdevice device    = 0;
+    SALTUS_CUDA(cuDeviceGet, &device, number);
+    SALTUS_CUDA(cuDeviceGetName, text, sizeof(text), device);
     return text;
   }
 
@@ -90,7 +98,22 @@ class cuda_memory {
   std::size_t bytes_;
 };
 
-/// A stream: what is put into it happens in order. Host memory is pageable: a copy has left or reached it on return.
+/// A block of host memory that a device reaches by itself, while the host goes on.
+class pinned_memory {
+ public:
+  explicit pinned_memory(std::size_t bytes) { SALTUS_CUDA(cuMemHostAlloc, &address_, bytes, CU_MEMHOSTALLOC_PORTABLE); }
+  ~pinned_memory() { cuMemFreeHost(address_); }
+  pinned_memory(const pinned_memory&)            = delete;
+  pinned_memory& operator=(const pinned_memory&) = delete;
+  unsigned char* address() const { return static_cast<unsigned char*>(address_); }
+
+ private:
+  void* address_ = nullptr;
+};
+
+/// A stream: what is put into it happens in order. A copy from or to host memory has left or reached it on return, unless
+/// that memory is pinned: then it may happen at any time until the stream, or an event put into it later, has been waited
+/// for.
 class cuda_stream {
  public:
   cuda_stream() { SALTUS_CUDA(cuStreamCreate, &handle_, CU_STREAM_NON_BLOCKING); }
@@ -120,9 +143,90 @@ class cuda_stream {
   /// Waits until everything put into the stream has happened; throws what went wrong in a kernel.
   void wait() const { SALTUS_CUDA(cuStreamSynchronize, handle_); }
 
+  CUstream handle() const { return handle_; }
+
  private:
   static CUdeviceptr address(const void* p) { return reinterpret_cast<CUdeviceptr>(p); }
   CUstream           handle_ = nullptr;
+};
+
+/// A mark in a stream.
+class cuda_event {
+ public:
+  cuda_event() { SALTUS_CUDA(cuEventCreate, &handle_, CU_EVENT_DISABLE_TIMING | CU_EVENT_BLOCKING_SYNC); }
+  ~cuda_event() { cuEventDestroy(handle_); }
+  cuda_event(const cuda_event&)            = delete;
+  cuda_event& operator=(const cuda_event&) = delete;
+
+  void put_into(const cuda_stream& stream) const { SALTUS_CUDA(cuEventRecord, handle_, stream.handle()); }
+  /// Waits until all that was put into the stream before has happened; not at all if it was never put into one.
+  void wait() const { SALTUS_CUDA(cuEventSynchronize, handle_); }
+
+ private:
+  CUevent handle_ = nullptr;
+};
+
+/// Carries columns between pageable host memory and a device by way of pinned memory: piece by piece through two halves,
+/// so that the host fills or empties one while the device copies the other.
+class cuda_ferry {
+ public:
+  explicit cuda_ferry(const cuda_stream& stream) : stream_(stream) {}
+
+  /// On return `from` has been read; the last pieces may still be on their way in the stream.
+  template <class Number>
+  void upload(const Number* to, const Number* from, std::size_t count) {
+    pieces(count * sizeof(Number),
+           [&](std::size_t at, std::size_t bytes, unsigned char* half, const cuda_event& there) {
+             there.wait();
+             std::memcpy(half, reinterpret_cast<const unsigned char*>(from) + at, bytes);
+             stream_.upload(reinterpret_cast<const unsigned char*>(to) + at, half, bytes);
+             there.put_into(stream_);
+           });
+  }
+  /// `to` has been written after `land`, or after as much has been downloaded again.
+  template <class Number>
+  void download(Number* to, const Number* from, std::size_t count) {
+    pieces(count * sizeof(Number),
+           [&](std::size_t at, std::size_t bytes, unsigned char* half, const cuda_event& there) {
+             land(half);
+             stream_.download(half, reinterpret_cast<const unsigned char*>(from) + at, bytes);
+             there.put_into(stream_);
+             under_way_[half == halves_.address() ? 0 : 1] = {reinterpret_cast<unsigned char*>(to) + at, bytes};
+           });
+  }
+  /// Waits for all that was downloaded.
+  void land() {
+    land(halves_.address());
+    land(halves_.address() + size);
+  }
+
+ private:
+  static constexpr std::size_t size = std::size_t{4} << 20;  ///< of a half
+
+  template <class F>
+  void pieces(std::size_t bytes, F&& body) {
+    for (std::size_t at = 0; at < bytes; at += size) {
+      body(at, std::min(size, bytes - at), halves_.address() + turn_ * size, there_[turn_]);
+      turn_ = 1 - turn_;
+    }
+  }
+  void land(unsigned char* half) {
+    const std::size_t number = half == halves_.address() ? 0 : 1;
+    there_[number].wait();
+    auto& [to, bytes] = under_way_[number];
+    if (bytes > 0) std::memcpy(to, half, bytes);
+    bytes = 0;
+  }
+
+  struct piece {
+    unsigned char* to    = nullptr;
+    std::size_t    bytes = 0;
+  };
+  const cuda_stream& stream_;
+  pinned_memory      halves_{2 * size};
+  cuda_event         there_[2];  ///< in the stream, behind the last copy from or to each half
+  piece              under_way_[2] = {};
+  std::size_t        turn_         = 0;
 };
 
 /// Code loaded onto the device in use.

@@ -36,7 +36,10 @@ assignment read_flag(const flag& flag) {
       {"-n", {"sample.count", false}},   {"--seed", {"sample.seed", false}}, {"--backend", {"run.backend", true}},
       {"-o", {"output.file", true}},     {"--method", {"method", true}},     {"--threads", {"run.threads", false}},
       {"--lanes", {"run.lanes", false}}, {"--chunk", {"run.chunk", false}},
+
   };
+  if (flag.name == "--devices")
+    return {"run.devices", flag.value == "all" ? flag.value : "[" + flag.value + "]", false};
   if (const auto found = shorthands.find(flag.name); found != shorthands.end())
     return {found->second.first, flag.value, found->second.second};
   if (flag.name != "--set") throw error(exit_usage, typed(flag) + ": not a flag that changes the spec");

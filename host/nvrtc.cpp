@@ -1,19 +1,23 @@
 #include "nvrtc.hpp"
 
+#include <elf.h>
 #include <nvrtc.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <regex>
 #include <sstream>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "abi_cuda.hpp"
 #include "compiler.hpp"
 #include "error.hpp"
 #include "files.hpp"
@@ -120,6 +124,26 @@ std::vector<kernel_report> reports_in(const std::string& log) {
   return kernels;
 }
 
+/// Notes how long the code of each kernel is: a cubin is an ELF file with a section .text.NAME for it.
+void count_instructions(const std::string& cubin, std::vector<kernel_report>& kernels) {
+  constexpr std::size_t instruction = 16;
+  const auto            part        = [&]<class T>(T value, std::size_t at) {
+    if (at + sizeof(T) <= cubin.size()) std::memcpy(&value, cubin.data() + at, sizeof(T));
+    return value;
+  };
+  const auto head  = part(Elf64_Ehdr{}, 0);
+  const auto entry = [&](std::size_t i) { return part(Elf64_Shdr{}, head.e_shoff + i * head.e_shentsize); };
+  const auto names = entry(head.e_shstrndx).sh_offset;
+  for (std::size_t i = 0; i < head.e_shnum; ++i) {
+    const auto        section = entry(i);
+    const std::size_t at      = names + section.sh_name;
+    if (at >= cubin.size()) continue;
+    const std::string name(cubin.data() + at, ::strnlen(cubin.data() + at, cubin.size() - at));
+    for (kernel_report& k : kernels)
+      if (name == ".text." + k.name) k.instructions = static_cast<int>(section.sh_size / instruction);
+  }
+}
+
 /// Writes a file that appears under its name only when it is complete.
 void write_at_once(const fs::path& file, const std::string& content) {
   static std::atomic<int> serial{0};
@@ -134,23 +158,8 @@ void write_at_once(const fs::path& file, const std::string& content) {
   fs::rename(fresh, file);
 }
 
-}  // namespace
-
-std::string nvrtc_version() {
-  int major = 0, minor = 0;
-  check(nvrtcVersion(&major, &minor), "nvrtcVersion");
-  return fmt::format("NVRTC {}.{}", major, minor);
-}
-
-built_cuda build_cuda_unit(const plan& p, int capability) {
-  const fs::path&   header = p.model.header;
-  const std::string text   = fmt::format(
-        "#include \"run_cuda.cuh\"\n"
-          "#include \"method/by_name.hpp\"\n"
-          "#include \"{}\"\n"
-          "{}"
-          "SALTUS_CUDA_UNIT(engine)\n",
-        header.string(), engine_text(p));
+/// Compiles a text that includes `header` and kernels, or finds it in the cache.
+built_cuda build(const std::string& text, const fs::path& header, int capability) {
   // The same bits as on a CPU: IEEE-754 division, square root and subnormal numbers, no contraction that is not written
   // as fma. A model's functions carry no mark of ours: they are for the device, as everything in a unit is.
   const std::vector<std::string> options = {"--std=c++20",
@@ -165,8 +174,13 @@ built_cuda build_cuda_unit(const plan& p, int capability) {
   const std::string              key =
       hash_text(fmt::format("{}\n{}\n{}\n{}", text, source_hash(header), fmt::join(options, " "), nvrtc_version()));
   const fs::path object = cache_folder() / (key + ".cubin"), report = cache_folder() / (key + ".cubin.log");
-  if (fs::exists(object) && fs::exists(report))
-    return {read_file(object), key, false, 0, reports_in(read_file(report))};
+  const auto     made = [&](std::string cubin, const std::string& log, bool compiled) {
+    built_cuda r{std::move(cubin), key, compiled, 0, reports_in(log)};
+    count_instructions(r.cubin, r.kernels);
+    for (kernel_report& k : r.kernels) k.warps = resident_warps(k.registers);
+    return r;
+  };
+  if (fs::exists(object) && fs::exists(report)) return made(read_file(object), read_file(report), false);
 
   const auto begin = std::chrono::steady_clock::now();
   program    unit(text, "saltus_unit.cu");
@@ -181,11 +195,112 @@ built_cuda build_cuda_unit(const plan& p, int capability) {
                 fmt::format("{}\n  the CUDA integrator of this model does not compile; all of {}'s output: {}",
                             first_complaint(log, header), nvrtc_version(), kept.string()));
   }
-  built_cuda result{unit.cubin(), key, true, 0, reports_in(log)};
+  built_cuda result = made(unit.cubin(), log, true);
   write_at_once(report, log);
   write_at_once(object, result.cubin);
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return result;
+}
+
+}  // namespace
+
+std::string nvrtc_version() {
+  int major = 0, minor = 0;
+  check(nvrtcVersion(&major, &minor), "nvrtcVersion");
+  return fmt::format("NVRTC {}.{}", major, minor);
+}
+
+std::vector<kernel_report> cuda_unit_code::kernels() const {
+  std::vector<kernel_report> all;
+  for (const built_cuda* part : {&begin, &sail, &land})
+    for (const kernel_report& k : part->kernels)
+      if (k.name == "saltus_begin" || k.name == "saltus_sail" || k.name == "saltus_land") all.push_back(k);
+  return all;
+}
+
+int resident_warps(int registers) {
+  constexpr int per_scheduler = 16384, granularity = 8, lanes = 32, most = 16;
+  const int     allocated = std::max((registers + granularity - 1) / granularity, 1) * granularity;
+  return std::min(per_scheduler / (allocated * lanes), most);
+}
+
+double estimated_cost(const kernel_report& k) {
+  // Cycles of a scheduler: arithmetic in double precision takes two, the rest one, in about equal parts.
+  constexpr double per_instruction = 1.5;
+  // A multiprocessor moves 128 bytes of what is spilled per cycle: a byte of all lanes of a warp takes one of the cycles of
+  // its four schedulers. What does not fit into the first-level cache is several times slower.
+  constexpr double per_byte = 1.0, beyond_cache = 4.0, cache = 200e3;
+  // So many warps keep a scheduler busy while each waits for its last result.
+  constexpr int enough  = 4;
+  const int     warps   = resident_warps(k.registers);
+  const double  held    = 4.0 * 32.0 * warps * k.local_bytes;
+  const double  spilled = (k.spill_store_bytes + k.spill_load_bytes) * (held > cache ? beyond_cache : per_byte);
+  return (per_instruction * k.instructions + spilled) * std::max(1.0, static_cast<double>(enough) / warps);
+}
+
+namespace {
+
+/// A text with kernels for a plan.
+built_cuda build_part(const plan& p, int capability, const std::string& kernels) {
+  const fs::path& header = p.model.header;
+  return build(fmt::format("#include \"run_cuda.cuh\"\n"
+                           "#include \"method/by_name.hpp\"\n"
+                           "#include \"{}\"\n"
+                           "{}"
+                           "{}\n",
+                           header.string(), engine_text(p), kernels),
+               header, capability);
+}
+
+/// The sailing kernel for so many warps on each scheduler at least; 0: as the compiler likes it.
+built_cuda build_sailing_for(const plan& p, int capability, int warps) {
+  constexpr int warps_per_block = abi::cuda_block / 32, schedulers = 4;
+  return build_part(p, capability,
+                    warps == 0 ? std::string("SALTUS_CUDA_SAIL(engine)")
+                               : fmt::format("SALTUS_CUDA_SAIL(engine, {})", schedulers * warps / warps_per_block));
+}
+
+}  // namespace
+
+// Registers are bounded for more and more warps, and the cheapest is taken: a few compilations of one kernel, and none
+// where the compiler's own choice leaves room for enough warps, or has taken so long that once must do.
+cuda_unit_code build_sailing(const plan& p, int capability) {
+  constexpr int    enough = 4, longest = 20'000;  // warps; instructions
+  constexpr double worth_it = 0.97;
+  const auto       begin    = std::chrono::steady_clock::now();
+  cuda_unit_code   unit;
+  unit.sail          = build_sailing_for(p, capability, 0);
+  bool      compiled = unit.sail.compiled;
+  const int own      = resident_warps(unit.sail.kernels.at(0).registers);
+  const int most     = unit.sail.kernels.at(0).instructions > longest ? own : enough;
+  for (int warps = own + 1; warps <= most; ++warps) {
+    built_cuda more = build_sailing_for(p, capability, warps);
+    unit.candidates += 1;
+    compiled = compiled || more.compiled;
+    if (!(estimated_cost(more.kernels.at(0)) < worth_it * estimated_cost(unit.sail.kernels.at(0)))) continue;
+    unit.sail          = std::move(more);
+    unit.sailing_warps = warps;
+  }
+  if (compiled) unit.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return unit;
+}
+
+cuda_unit_code build_cuda_unit(const plan& p, int capability) {
+  const auto begin     = std::chrono::steady_clock::now();
+  auto       landing   = std::async(std::launch::async, build_part, p, capability, "SALTUS_CUDA_LAND(engine)");
+  auto       sailing   = std::async(std::launch::async, build_sailing, p, capability);
+  built_cuda beginning = build_part(p, capability, "SALTUS_CUDA_BEGIN(engine)");
+  auto       unit      = sailing.get();
+  unit.begin           = std::move(beginning);
+  unit.land            = landing.get();
+  if (unit.begin.compiled || unit.seconds > 0 || unit.land.compiled)
+    unit.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return unit;
+}
+
+built_cuda build_statistics_unit(int capability) {
+  return build("#include \"statistics_cuda.cuh\"\nSALTUS_CUDA_STATISTICS\n", home() / "kernels" / "statistics_cuda.cuh",
+               capability);
 }
 
 }  // namespace saltus::host

@@ -15,8 +15,11 @@ struct kernel_report {
   int         registers         = 0;
   int         local_bytes       = 0;  ///< stack in local memory, spills included
   int         spill_store_bytes = 0, spill_load_bytes = 0;
+  int         instructions = 0;  ///< in its code, each once
+  int         warps        = 0;  ///< resident_warps(registers)
 };
 
+/// One text compiled: some kernels.
 struct built_cuda {
   std::string                cubin;
   std::string                key;       ///< hex digits: also the name in the cache
@@ -25,10 +28,33 @@ struct built_cuda {
   std::vector<kernel_report> kernels;
 };
 
+/// The kernels of a unit (run_cuda.cuh), each text by itself.
+struct cuda_unit_code {
+  built_cuda begin, sail, land;  ///< `begin` has those for single threads, too
+  int        sailing_warps = 0;  ///< for which the registers of sailing were bounded; 0: they were not
+  int        candidates    = 1;  ///< bounds of sailing that were tried
+  double     seconds       = 0;  ///< until all was compiled; 0: it was in the cache
+
+  const std::string&         key() const { return sail.key; }
+  std::vector<kernel_report> kernels() const;  ///< begin, sail and land
+};
+
+/// Warps that each of the four schedulers of a multiprocessor holds, if nothing but registers limits them.
+int resident_warps(int registers);
+
+/// An estimate of what a turn costs, to compare different bounds of one kernel by (docs/cuda.md).
+double estimated_cost(const kernel_report& k);
+
 /// The unit for a plan on devices of a compute capability (90 for 9.0), compiled on first use; may be called from
-/// several threads at once. Throws `error`: exit_model with the compiler's first complaint if it does not compile,
-/// exit_device if this NVRTC knows no such device.
-built_cuda build_cuda_unit(const plan& p, int capability);
+/// several threads at once. The registers of sailing are chosen by `estimated_cost` among a few bounds. Throws `error`:
+/// exit_model with the compiler's first complaint if it does not compile, exit_device if this NVRTC knows no such device.
+cuda_unit_code build_cuda_unit(const plan& p, int capability);
+
+/// Its sailing kernel alone, its registers chosen.
+cuda_unit_code build_sailing(const plan& p, int capability);
+
+/// The unit of statistics (statistics_cuda.cuh), the same for all models; likewise.
+built_cuda build_statistics_unit(int capability);
 
 /// "NVRTC 13.0".
 std::string nvrtc_version();

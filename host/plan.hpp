@@ -64,6 +64,14 @@ struct reduction {
   std::string name;  ///< as written: "max(pressure)"
 };
 
+/// Values of a column of results (statistic_columns) to be counted by bins over [from, to].
+struct histogram_request {
+  std::string name;    ///< of the column
+  int         column;  ///< its index
+  double      from, to;
+  int         bins;
+};
+
 struct plan {
   host::model model;
 
@@ -104,18 +112,24 @@ struct plan {
   std::int64_t               count   = 1;  ///< instances in all
 
   // what is kept
-  std::string            file;  ///< empty: no file
-  std::int64_t           sample_count = 0;
-  std::vector<double>    sample_times;  ///< empty with sample_count > 0: evenly over each instance's span
-  bool                   log_events = false;
-  std::vector<reduction> reductions;
-  int                    compression = 0;  ///< deflate level 0..9
+  std::string                    file;  ///< empty: no file
+  std::int64_t                   sample_count = 0;
+  std::vector<double>            sample_times;  ///< empty with sample_count > 0: evenly over each instance's span
+  bool                           log_events = false;
+  std::vector<reduction>         reductions;
+  int                            compression = 0;      ///< deflate level 0..9
+  bool                           rows        = true;   ///< the file has the results of every instance
+  bool                           statistics  = false;  ///< and statistics over all of them
+  std::vector<histogram_request> histograms;
 
   // where and how
-  std::string  backend        = "auto";  ///< auto, cpu, cuda
+  std::string  backend        = "auto";  ///< auto, cpu, cuda, all
+  std::vector<int> devices;  ///< numbers of CUDA devices; empty: all that there are
   int          threads        = 0;       ///< 0: all cores
-  int          lanes          = 0;       ///< 0: as wide as the machine
+  int          lanes          = 0;       ///< 0: what is fastest, as far as known (tune.hpp)
+  int          groups         = 0;       ///< of so many lanes, that take turns; 0: the same
   std::int64_t chunk          = 0;       ///< instances per chunk; 0: chosen
+  bool         by_work        = true;    ///< on a device, instances begin in the order of the work predicted for them
   double       allowed_failed = 0;       ///< share of instances that may fail before exit code 3
 
   std::string text;  ///< the spec as run (TOML, flags merged in): goes into the file's provenance

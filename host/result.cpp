@@ -134,6 +134,8 @@ void chunk_data::reset(const plan& p, std::int64_t first, std::int64_t instances
   log.clear();
   log.state_count = static_cast<int>(m.states.size());
   exceptions.clear();
+  statistics.clear();
+  order.clear();
 }
 
 void chunk_data::forget(const std::vector<long long>& slots) {
@@ -181,6 +183,12 @@ void tally::add(const chunk_data& chunk) {
   misordered += sum(chunk.misordered);
   phantoms += sum(chunk.phantoms);
   undetermined += sum(chunk.undetermined);
+  // What has stayed on a device counts 0 above.
+  const std::array<std::int64_t*, abi::counter_columns> sums = {&steps,       &rejected,   &evaluations, &events,
+                                                                &corrections, &misordered, &phantoms,    &undetermined};
+  for (std::size_t b = 0; b < chunk.statistics.costs.size(); ++b)
+    for (std::size_t j = 0; j < sums.size() && !chunk.statistics.has_rows[b]; ++j)
+      *sums[j] += chunk.statistics.costs[b].counters[j];
   switched += std::count_if(chunk.switched.begin(), chunk.switched.end(), [](double t) { return t == t; });
 }
 
@@ -251,6 +259,14 @@ class field_list {
  public:
   explicit field_list(const plan& p) : p_(p), m_(p.model) {
     inputs();
+    if (p.rows) of_instances();
+    if (p.statistics) statistics();
+  }
+  std::vector<field> take() { return std::move(fields_); }
+
+ private:
+  void of_instances() {
+    const plan& p = p_;
     finals();
     counters();
     if (has_residuals(m_)) residuals();
@@ -261,9 +277,7 @@ class field_list {
     if (p.sample_count > 0) samples();
     if (p.log_events) events();
   }
-  std::vector<field> take() { return std::move(fields_); }
 
- private:
   template <class Numbers>
   field& add(std::string name, const char* role, std::string unit, std::string about, shape s, int type,
              Numbers numbers) {
@@ -284,26 +298,31 @@ class field_list {
     add(std::move(name), role, std::move(unit), std::move(about), shape::scalar, NC_DOUBLE, nullptr).fixed = {value};
   }
 
+  /// Without rows, what varies is in the spec alone.
   void inputs() {
+    const auto add_varied = [&](std::string name, const char* role, const std::string& unit, const std::string& what,
+                                auto numbers) {
+      if (p_.rows) add(std::move(name), role, unit, what, shape::instance, NC_DOUBLE, numbers);
+    };
     for (std::size_t j = 0; j < m_.parameters.size(); ++j) {
       const quantity& q = m_.parameters[j];
       if (varies(p_, target::kind::parameter, static_cast<int>(j)))
-        add(q.name, "parameter", q.unit, about(q), shape::instance, NC_DOUBLE, column(&chunk_data::parameters, j));
+        add_varied(q.name, "parameter", q.unit, about(q), column(&chunk_data::parameters, j));
       else add_fixed(q.name, "parameter", q.unit, about(q), p_.parameters[j]);
     }
     for (std::size_t j = 0; j < m_.states.size(); ++j) {
       const quantity&   q    = m_.states[j];
       const std::string what = "initial value of " + q.name;
       if (varies(p_, target::kind::state, static_cast<int>(j)))
-        add("initial_" + q.name, "initial", q.unit, what, shape::instance, NC_DOUBLE, column(&chunk_data::initial, j));
+        add_varied("initial_" + q.name, "initial", q.unit, what, column(&chunk_data::initial, j));
       else if (p_.initial[j] == p_.initial[j])  // NaN: the model's own value, which the host does not know
         add_fixed("initial_" + q.name, "initial", q.unit, what, p_.initial[j]);
     }
     if (varies(p_, target::kind::t_begin, 0))
-      add("t_begin", "span", "", "start of the time span", shape::instance, NC_DOUBLE, column(&chunk_data::t_begin));
+      add_varied("t_begin", "span", "", "start of the time span", column(&chunk_data::t_begin));
     else add_fixed("t_begin", "span", "", "start of the time span", p_.t_begin);
     if (varies(p_, target::kind::t_end, 0))
-      add("t_end", "span", "", "end of the time span", shape::instance, NC_DOUBLE, column(&chunk_data::t_end));
+      add_varied("t_end", "span", "", "end of the time span", column(&chunk_data::t_end));
     else add_fixed("t_end", "span", "", "end of the time span", p_.t_end);
   }
 
@@ -403,6 +422,24 @@ class field_list {
           shape::event, NC_DOUBLE, derived_column(&derived_columns::after, j));
   }
 
+  void statistics() {
+    const auto columns = statistic_columns(p_);
+    for (std::size_t j = 0; j < columns.size(); ++j)
+      add("statistics_" + columns[j].name, "statistics", columns[j].unit, columns[j].about, shape::statistic, NC_DOUBLE,
+          nullptr)
+          .of = static_cast<int>(j);
+    for (std::size_t j = 0; j < p_.histograms.size(); ++j) {
+      const histogram_request& h    = p_.histograms[j];
+      const histogram_bins     bins = {h.from, h.to, h.bins};
+      const auto&              what = columns[static_cast<std::size_t>(h.column)];
+      add("histogram_" + h.name, "histogram", "1", "instances with this " + h.name, shape::bin, NC_INT64, nullptr).of =
+          static_cast<int>(j);
+      field& middle = add("bin_" + h.name, "bin", what.unit, "middle of the bin", shape::bin, NC_DOUBLE, nullptr);
+      middle.of     = static_cast<int>(j);
+      for (int k = 0; k < h.bins; ++k) middle.fixed.push_back(0.5 * bins.edge(k) + 0.5 * bins.edge(k + 1));
+    }
+  }
+
   const plan&        p_;
   const host::model& m_;
   std::vector<field> fields_;
@@ -454,7 +491,8 @@ const std::vector<std::string>& reserved_names() {
       "instance",          "time",           "event",          "sample_time",    "t_begin",     "t_end",
       "t_final",           "status",         "steps",          "rejected",       "n_events",    "rhs_evaluations",
       "event_time",        "event_guard",    "event_instance", "event_row_size", "exception",   "location_steps",
-      "misordered_events", "phantom_events", "undetermined",   "residual",       "residual_of", "switched"};
+      "misordered_events", "phantom_events", "undetermined",   "residual",       "residual_of", "switched",
+      "statistic"};
   return names;
 }
 
@@ -462,6 +500,7 @@ void check_names(const plan& p) {
   std::vector<std::pair<std::string, std::string>> taken = {{"instance", "the dimension of instances"}};
   if (p.sample_count > 0) taken.emplace_back("time", "the dimension of samples");
   if (p.log_events) taken.emplace_back("event", "the dimension of events");
+  if (p.statistics) taken.emplace_back("statistic", "the names of statistics");
   for (const field& f : field_list(p).take()) {
     if (f.shape == shape::time) continue;  // a coordinate is called like its dimension
     const std::string what = f.role + ", " + f.about;
@@ -484,8 +523,59 @@ std::int64_t expected_bytes(const plan& p) {
       case shape::time: bytes += size * p.sample_count; break;
       case shape::instance_time: bytes += size * p.count * p.sample_count; break;
       case shape::event: break;
+      case shape::statistic: bytes += size * static_cast<std::int64_t>(statistic_names.size()); break;
+      case shape::bin: bytes += size * p.histograms[static_cast<std::size_t>(f.of)].bins; break;
     }
   }
+  return bytes;
+}
+
+namespace {
+
+// File chunks of 512 KiB of doubles: large enough to stream, small enough for every variable to keep one in memory.
+constexpr std::size_t piece = 65536;
+
+/// The file chunks of a variable: numbers in each, by dimension; empty: it is stored in one block.
+std::vector<std::size_t> chunk_shape(shape s, const plan& p) {
+  const auto n     = static_cast<std::size_t>(p.count);
+  const auto times = static_cast<std::size_t>(p.sample_count);
+  switch (s) {
+    case shape::instance: return {std::min(n, piece)};
+    case shape::instance_time: return {std::clamp<std::size_t>(piece / times, 1, n), std::min(times, piece)};
+    case shape::event: return {std::clamp<std::size_t>(n, 1024, piece)};  // a short run has few events
+    default: return {};
+  }
+}
+
+}  // namespace
+
+std::int64_t stored_bytes(const plan& p, std::int64_t event_rows) {
+  // Of the file itself, of a variable and of an entry in the index of its chunks: measured with NetCDF 4.9.0, HDF5 1.10.8.
+  constexpr std::int64_t head = 12'000, head_of_variable = 2'100, entry = 32;
+  const auto             pad = [](std::int64_t n, std::size_t to) {
+    const auto width = static_cast<std::int64_t>(to);
+    return (n + width - 1) / width * width;
+  };
+  std::int64_t bytes = head;
+  for (const field& f : field_list(p).take()) {
+    const auto size  = static_cast<std::int64_t>(size_of(f.type));
+    const auto chunk = chunk_shape(f.shape, p);
+    bytes += head_of_variable;
+    if (chunk.empty()) continue;
+    const std::int64_t rows    = pad(f.shape == shape::event ? event_rows : p.count, chunk[0]);
+    const std::int64_t columns = chunk.size() > 1 ? pad(p.sample_count, chunk[1]) : 1;
+    const auto         in_one  = static_cast<std::int64_t>(chunk[0] * (chunk.size() > 1 ? chunk[1] : 1));
+    bytes += size * rows * columns + entry * (rows * columns / in_one);
+  }
+  return bytes;
+}
+
+std::int64_t buffer_bytes(const plan& p) {
+  std::int64_t bytes = 0;
+  for (const field& f : field_list(p).take())
+    if (const auto chunk = chunk_shape(f.shape, p); !chunk.empty())
+      bytes += 2 * static_cast<std::int64_t>(
+                       std::accumulate(chunk.begin(), chunk.end(), size_of(f.type), std::multiplies<std::size_t>()));
   return bytes;
 }
 
@@ -500,10 +590,17 @@ result_writer::result_writer(const std::filesystem::path& path, const plan& p, c
     must(nc_create(part_.c_str(), NC_NETCDF4 | NC_CLOBBER, &file_));
     define_dimensions();
     for (field& f : fields_) define(f);
+    if (plan_.statistics) define_names_of_statistics();
     describe(origin);
     must(nc_enddef(file_));
     for (const field& f : fields_)
       if (!f.fixed.empty()) must(nc_put_var(file_, f.id, f.fixed.data()));
+    if (plan_.statistics) {
+      auto names = statistic_names;
+      int  id    = -1;
+      must(nc_inq_varid(file_, "statistic", &id));
+      must(nc_put_var_string(file_, id, names.data()));
+    }
   } catch (...) {
     discard();
     throw;
@@ -529,30 +626,34 @@ void result_writer::define_dimensions() {
   must(nc_def_dim(file_, "instance", static_cast<std::size_t>(plan_.count), &instance_));
   if (plan_.sample_count > 0) must(nc_def_dim(file_, "time", static_cast<std::size_t>(plan_.sample_count), &time_));
   if (plan_.log_events) must(nc_def_dim(file_, "event", NC_UNLIMITED, &event_));
+  if (plan_.statistics) must(nc_def_dim(file_, "statistic", statistic_names.size(), &statistic_));
+}
+
+void result_writer::define_names_of_statistics() {
+  int id = -1;
+  must(nc_def_var(file_, "statistic", NC_STRING, 1, &statistic_, &id));
+  attribute("long_name", "which number of a statistic; over the instances that ended well", id);
+  attribute("role", "statistic", id);
 }
 
 void result_writer::define(field& f) {
-  // File chunks of 512 KiB of doubles: large enough to stream, small enough for every variable to keep one in memory.
-  constexpr std::size_t    piece = 65536;
-  const auto               n     = static_cast<std::size_t>(plan_.count);
-  const auto               times = static_cast<std::size_t>(plan_.sample_count);
-  std::vector<int>         dimensions;
-  std::vector<std::size_t> chunk;
+  std::vector<int>               dimensions;
+  const std::vector<std::size_t> chunk = chunk_shape(f.shape, plan_);
   switch (f.shape) {
     case shape::scalar: break;
-    case shape::instance:
-      dimensions = {instance_};
-      chunk      = {std::min(n, piece)};
-      break;
+    case shape::instance: dimensions = {instance_}; break;
     case shape::time: dimensions = {time_}; break;
-    case shape::instance_time:
-      dimensions = {instance_, time_};
-      chunk      = {std::clamp<std::size_t>(piece / times, 1, n), std::min(times, piece)};
+    case shape::instance_time: dimensions = {instance_, time_}; break;
+    case shape::event: dimensions = {event_}; break;
+    case shape::statistic: dimensions = {statistic_}; break;
+    case shape::bin: {
+      const histogram_request& h    = plan_.histograms[static_cast<std::size_t>(f.of)];
+      const std::string        name = "bin_" + h.name;
+      dimensions                    = {-1};
+      if (nc_inq_dimid(file_, name.c_str(), &dimensions[0]) != NC_NOERR)
+        must(nc_def_dim(file_, name.c_str(), static_cast<std::size_t>(h.bins), &dimensions[0]));
       break;
-    case shape::event:
-      dimensions = {event_};
-      chunk      = {std::clamp<std::size_t>(n, 1024, piece)};  // a short run has few events
-      break;
+    }
   }
   must(nc_def_var(file_, f.name.c_str(), f.type, static_cast<int>(dimensions.size()), dimensions.data(), &f.id));
   if (!chunk.empty()) {
@@ -582,7 +683,7 @@ void result_writer::define(field& f) {
 
   // What instances that are never written read as.
   if (f.type == NC_DOUBLE) {
-    if (f.shape != shape::time) must(nc_def_var_fill(file_, f.id, NC_FILL, &nan));
+    if (f.shape != shape::time && f.shape != shape::bin) must(nc_def_var_fill(file_, f.id, NC_FILL, &nan));
   } else {
     // Counters and status need a fill value too, but no attribute _FillValue: readers would take the number for missing
     // (and xarray would turn the integers into floating-point numbers).
@@ -632,8 +733,24 @@ void result_writer::write(const chunk_data& chunk) {
   tally_.add(chunk);
 }
 
-void result_writer::close(double wall_time_s) {
+/// Beside each histogram stand its ends and what lies beyond them.
+void result_writer::write_statistics(const statistics& all) {
+  for (const field& f : fields_) {
+    const auto j = static_cast<std::size_t>(f.of);
+    if (f.role == "statistics") must(nc_put_var_double(file_, f.id, statistic_numbers(all.summaries.at(j)).data()));
+    if (f.role != "histogram") continue;
+    const statistics::histogram& h = all.histograms.at(j);
+    must(nc_put_var_longlong(file_, f.id, h.counts.data()));
+    must(nc_put_att_double(file_, f.id, "from", NC_DOUBLE, 1, &h.bins.from));
+    must(nc_put_att_double(file_, f.id, "to", NC_DOUBLE, 1, &h.bins.to));
+    must(nc_put_att_longlong(file_, f.id, "below", NC_INT64, 1, &h.below));
+    must(nc_put_att_longlong(file_, f.id, "above", NC_INT64, 1, &h.above));
+  }
+}
+
+void result_writer::close(double wall_time_s, const statistics& all) {
   errno = 0;
+  if (plan_.statistics) write_statistics(all);
   tally_.by_status[static_cast<std::size_t>(status::not_run)] += plan_.count - written_;
   for (const status_row& row : status_table)
     if (const std::int64_t count = tally_.by_status[static_cast<std::size_t>(row.id)])
@@ -642,6 +759,10 @@ void result_writer::close(double wall_time_s) {
   attribute("count_rescued", tally_.rescued());
   attribute("count_failed", tally_.failed());
   attribute("count_not_finished", tally_.not_finished());
+  for (const status_row& row : status_table)
+    if (const std::int64_t count = tally_.by_rescue[static_cast<std::size_t>(row.id)])
+      attribute(("count_rescued_from_" + std::string(row.name)).c_str(), count);
+  if (tally_.switched > 0) attribute("count_switched", tally_.switched);
   must(nc_put_att_double(file_, NC_GLOBAL, "wall_time_s", NC_DOUBLE, 1, &wall_time_s));
   // What is still in memory goes to disk here: after a failure the file must not be closed any more (see discard).
   must(nc_sync(file_));

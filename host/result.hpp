@@ -10,7 +10,10 @@
 //     samples      <state>(instance, time) <output>(instance, time), time(time) or sample_time(instance, time)
 //     events       event_row_size(instance): rows of the log per instance, in the order of the instances (CF contiguous
 //                  ragged array); event_instance event_time event_guard before_<state> event_<state>
+//     statistics   statistics_<final or counter>(statistic), statistic(statistic): their names
+//                  histogram_<name>(bin_<name>), bin_<name>(bin_<name>): middles of the bins
 //
+// With output.rows = false there is nothing with the dimensions instance, time or event.
 // Every variable carries units, a long_name and the attribute `role`, by which `saltus show` finds its way.
 #pragma once
 
@@ -26,6 +29,7 @@
 #include "model/status.hpp"
 #include "plan.hpp"
 #include "sampler.hpp"
+#include "statistics.hpp"
 
 namespace saltus::host {
 
@@ -75,6 +79,8 @@ struct chunk_data : columns {
   std::vector<double>        reductions;  ///< [reduction][count]
   event_log                  log;
   exception_list             exceptions;
+  chunk_statistics           statistics;
+  std::vector<int>           order;  ///< slots in the order in which they begin (order.hpp); empty: as they stand
 
   /// The columns of counters, in the order above.
   std::array<std::vector<long long>*, 8> counters() {
@@ -133,6 +139,13 @@ void check_names(const plan& p);
 /// Size in bytes of the result file without compression and without its event log.
 std::int64_t expected_bytes(const plan& p);
 
+/// Size in bytes that the file will have without compression, with `event_rows` rows in its event log: with what the last
+/// chunk of each variable is padded to, and about what the description of the variables takes.
+std::int64_t stored_bytes(const plan& p, std::int64_t event_rows);
+
+/// What a result_writer keeps in memory of the file, at most.
+std::int64_t buffer_bytes(const plan& p);
+
 namespace detail {
 
 /// What the file holds of a chunk beyond its own columns: the event log in the order of the instances, sample times.
@@ -144,7 +157,7 @@ struct derived_columns {
   std::vector<double>              sample_time;    ///< [instance][sample]
 };
 
-enum class shape { scalar, instance, time, instance_time, event };
+enum class shape { scalar, instance, time, instance_time, event, statistic, bin };
 
 /// One variable of the file: what it is called, what it is, and where its numbers lie.
 struct field {
@@ -154,8 +167,9 @@ struct field {
   std::vector<double>                      fixed;      ///< the numbers of a scalar or of `time(time)`
   std::vector<std::pair<int, std::string>> flags;      ///< values and their meanings
   long long                                unset = 0;  ///< of integers: what an instance that is never written has
-  /// The numbers of one chunk, for all other shapes.
+  /// The numbers of one chunk, for the shapes with instances or events.
   std::function<const void*(const chunk_data&, const derived_columns&)> numbers = {};
+  int                                                                   of      = -1;  ///< of statistics: which
   int                                                                   id      = -1;  ///< NetCDF variable
 };
 
@@ -175,13 +189,16 @@ class result_writer {
   /// Adds one chunk; chunks come in the order of their ids, without gaps.
   void write(const chunk_data& chunk);
 
-  /// Completes the file and gives it its name. Instances that were never written have status not_run.
-  void close(double wall_time_s);
+  /// Completes the file and gives it its name. Instances that were never written have status not_run. With statistics if
+  /// the plan asks for them.
+  void close(double wall_time_s, const statistics& all = {});
 
  private:
   void reserve();
   void define_dimensions();
   void define(detail::field& f);
+  void define_names_of_statistics();
+  void write_statistics(const statistics& all);
   void describe(const provenance& origin);
   void discard();
   void attribute(const char* name, const std::string& text, int variable = -1);
@@ -194,7 +211,7 @@ class result_writer {
   tally                      tally_;
   std::int64_t               written_ = 0, event_rows_ = 0;
   int                        file_     = -1;
-  int                        instance_ = -1, time_ = -1, event_ = -1;  ///< dimensions
+  int                        instance_ = -1, time_ = -1, event_ = -1, statistic_ = -1;  ///< dimensions
   bool                       complete_ = false, failed_ = false;
 };
 

@@ -12,9 +12,13 @@
 #include <tbb/parallel_pipeline.h>
 #include <tbb/task_arena.h>
 
+#include "chunk_queue.hpp"
+#include "cost.hpp"
 #include "error.hpp"
+#include "order.hpp"
 #include "rescue.hpp"
 #include "sampler.hpp"
+#include "statistics.hpp"
 
 namespace saltus::host {
 
@@ -52,6 +56,38 @@ class place {
   std::counting_semaphore<>& all_;
 };
 
+/// How long anything was under way, and how long all that was took together.
+class stopwatch {
+ public:
+  void begin() {
+    const std::lock_guard lock(mutex_);
+    pass();
+    ++under_way_;
+  }
+  void end() {
+    const std::lock_guard lock(mutex_);
+    pass();
+    --under_way_;
+  }
+  double any() const { return any_; }
+  double sum() const { return sum_; }
+
+ private:
+  using clock = std::chrono::steady_clock;
+  void pass() {
+    const auto                          now  = clock::now();
+    const std::chrono::duration<double> more = now - last_;
+    if (under_way_ > 0) any_ += more.count();
+    sum_ += under_way_ * more.count();
+    last_ = now;
+  }
+
+  std::mutex        mutex_;
+  clock::time_point last_      = clock::now();
+  int               under_way_ = 0;
+  double            any_ = 0, sum_ = 0;
+};
+
 void add(abi::usage& sum, const abi::usage& more) {
   sum.turns += more.turns;
   sum.lane_turns += more.lane_turns;
@@ -63,65 +99,101 @@ void add(abi::usage& sum, const abi::usage& more) {
 
 run_summary run_ensemble(const plan& p, backend& where, const std::function<void(const chunk_data&)>& write,
                          const std::function<void(std::int64_t)>& progress, const std::atomic<bool>& stop) {
-  const auto                begin = std::chrono::steady_clock::now();
-  const std::int64_t        size  = where.chunk_size();
-  const int                 width = where.concurrency();
-  const sampler             values(p);
-  successor                 stiff(p, successor::duty::hand_over), rescuer(p, successor::duty::rescue);
-  chunk_pool                pool;
-  run_summary               summary;
-  std::mutex                usage_mutex;
-  const int                 threads = std::max(width, threads_of(p));
-  std::counting_semaphore<> places(width);  // in the backend; further threads only carry on what it leaves
-  std::int64_t              next = 0;
+  const auto     begin = std::chrono::steady_clock::now();
+  chunk_queue    queue(p, where);
+  const sampler  values(p);
+  statistics_sum all(p);
+  work_order     by_work;
+  const auto     is_ordered = [&](std::size_t taker) { return p.by_work && queue[taker].gains_by_order(); };
+  successor      stiff(p, successor::duty::hand_over), rescuer(p, successor::duty::rescue);
+  chunk_pool     pool;
+  run_summary    summary;
+  std::mutex     usage_mutex;
+  stopwatch      in_backend;
+  const int      threads = std::max(queue.threads(), threads_of(p));
 
-  using item          = chunk_data*;  // owned by the pipeline between its first and last stage
-  const auto hand_out = [&](tbb::flow_control& flow) -> item {
-    if (next >= p.count) {
+  struct handed_out {
+    std::unique_ptr<chunk_data> chunk;
+    chunk_queue::piece          piece;
+  };
+  using item = handed_out*;  // owned by the pipeline between its first and last stage
+  // A stage that fails ends the run: nobody must wait for what it does not do.
+  const auto guarded = [&](auto stage) {
+    return [&queue, stage](auto&& what) {
+      try {
+        return stage(what);
+      } catch (...) {
+        queue.give_up();
+        throw;
+      }
+    };
+  };
+  const auto hand_out  = guarded([&](tbb::flow_control& flow) -> item {
+    const auto piece = queue.next();
+    if (!piece) {
       flow.stop();
       return nullptr;
     }
     auto chunk = pool.get();
-    chunk->reset(p, next, std::min(size, p.count - next));
-    next += chunk->count;
-    return chunk.release();
-  };
-  const auto integrate = [&](item raw) -> item {
-    std::unique_ptr<chunk_data> chunk(raw);
+    chunk->reset(p, piece->first, piece->count);
+    return new handed_out{std::move(chunk), *piece};
+  });
+  const auto integrate = guarded([&](item raw) -> item {
+    std::unique_ptr<handed_out> handed(raw);
+    auto& [chunk, piece] = *handed;
+    backend& backend     = queue[piece.taker];
+    double   seconds     = 0;
     values.fill(chunk->first_id, chunk->count, *chunk);
-    const place here(places);
+    if (is_ordered(piece.taker)) chunk->order = by_work.order(*chunk);
+    const place here(queue.places(piece.taker));
     // After a stop the chunks that are left pass through as they are: every instance still gets its row, as not run.
     if (!stop) {
       abi::usage used{};
-      where.integrate(
+      const auto start = std::chrono::steady_clock::now();
+      in_backend.begin();
+      backend.integrate(
           *chunk,
           [&](std::int64_t some) {
             progress(some);
             return !stop.load(std::memory_order_relaxed);
           },
           used);
+      in_backend.end();
+      seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
       const std::lock_guard lock(usage_mutex);
       add(summary.usage, used);
+      summary.bytes += moved_bytes(*chunk);
+      auto& part = summary.parts[piece.taker];
+      part.instances += piece.count;
+      part.chunks += 1;
+      part.chunk_seconds += seconds;
     }
-    return chunk.release();
-  };
-  const auto carry_on = [&](item raw) -> item {
-    std::unique_ptr<chunk_data> chunk(raw);
+    queue.is_integrated(piece, seconds);
+    return handed.release();
+  });
+  const auto carry_on  = guarded([&](item raw) -> item {
+    std::unique_ptr<handed_out> handed(raw);
+    auto&                       chunk = handed->chunk;
+    if (is_ordered(handed->piece.taker)) by_work.learn(*chunk);
     if (!p.stiff_method.empty()) stiff.carry_on(*chunk, stop);
     if (p.rescue) rescuer.carry_on(*chunk, stop);
-    return chunk.release();
-  };
-  const auto collect = [&](item raw) {
-    std::unique_ptr<chunk_data> chunk(raw);
-    summary.counts.add(*chunk);
-    write(*chunk);
-    pool.put(std::move(chunk));
-  };
+    make_statistics(p, *chunk);
+    return handed.release();
+  });
+  const auto collect   = guarded([&](item raw) {
+    const std::unique_ptr<handed_out> handed(raw);
+    summary.counts.add(*handed->chunk);
+    all.add(*handed->chunk);
+    write(*handed->chunk);
+    pool.put(std::move(handed->chunk));
+    queue.is_written(handed->piece);
+  });
+  for (std::size_t i = 0; i < queue.takers(); ++i) summary.parts.push_back({queue[i].device()});
 
   tbb::global_control control(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads));
   tbb::task_arena     arena(threads);
   arena.execute([&] {
-    tbb::parallel_pipeline(static_cast<std::size_t>(2 * width),
+    tbb::parallel_pipeline(queue.most_pieces(),
                            tbb::make_filter<void, item>(tbb::filter_mode::serial_in_order, hand_out) &
                                tbb::make_filter<item, item>(tbb::filter_mode::parallel, integrate) &
                                tbb::make_filter<item, item>(tbb::filter_mode::parallel, carry_on) &
@@ -132,7 +204,10 @@ run_summary run_ensemble(const plan& p, backend& where, const std::function<void
   if (n.ok() + n.rescued() + n.failed() + n.not_finished() != p.count)
     throw error(exit_failure, fmt::format("internal: {} ok, {} rescued, {} failed and {} not finished are not {}",
                                           n.ok(), n.rescued(), n.failed(), n.not_finished(), p.count));
+  summary.statistics             = all.finish();
   summary.interrupted            = stop;
+  summary.kernel_seconds         = in_backend.any();
+  summary.chunk_seconds          = in_backend.sum();
   summary.stiff_compile_seconds  = stiff.compile_seconds();
   summary.rescue_compile_seconds = rescuer.compile_seconds();
   summary.wall_seconds           = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

@@ -14,6 +14,7 @@
 #include "error.hpp"
 #include "json.hpp"
 #include "model/status.hpp"
+#include "statistics.hpp"
 
 namespace saltus::host {
 
@@ -76,9 +77,9 @@ class result_file {
     must(nc_get_att_text(file_, variable, attribute, value.data()));
     return value;
   }
-  double number(const char* attribute) const {
+  double number(const char* attribute, int variable = NC_GLOBAL) const {
     double value = std::numeric_limits<double>::quiet_NaN();
-    nc_get_att_double(file_, NC_GLOBAL, attribute, &value);
+    nc_get_att_double(file_, variable, attribute, &value);
     return value;
   }
   unsigned long long seed() const {
@@ -228,7 +229,25 @@ struct census {
   std::int64_t              switched = 0;  ///< instances that went over to the stiff method
 };
 
+bool has_rows(const result_file& f) { return f.find("status") != nullptr; }
+
+/// Of a file without rows: from its attributes. Counters are among its statistics.
+census noted_census(const result_file& f) {
+  census     c;
+  const auto noted = [&](const std::string& name) {
+    const double n = f.number(("count_" + name).c_str());
+    return n == n ? static_cast<std::int64_t>(n) : 0;
+  };
+  for (const status_row& row : status_table) {
+    c.by_status[static_cast<std::size_t>(row.id)] = noted(row.name);
+    c.by_rescue[static_cast<std::size_t>(row.id)] = noted("rescued_from_" + std::string(row.name));
+  }
+  c.switched = noted("switched");
+  return c;
+}
+
 census take_census(const result_file& f) {
+  if (!has_rows(f)) return noted_census(f);
   census          c;
   const variable& status   = f.at("status");
   const auto      counters = f.with_role("counter");
@@ -262,6 +281,48 @@ census take_census(const result_file& f) {
   return c;
 }
 
+/// The variables of statistics, without the beginnings of their names.
+constexpr std::string_view statistics_prefix = "statistics_", histogram_prefix = "histogram_";
+
+json::object statistics_as_json(const result_file& f) {
+  json::object all;
+  for (const variable* v : f.with_role("statistics")) {
+    const auto   numbers = f.reals(*v, {0, 0}, {statistic_names.size(), 1});
+    json::object one;
+    for (std::size_t k = 0; k < numbers.size(); ++k) one.insert(statistic_names[k], numbers[k]);
+    all.insert(v->name.substr(statistics_prefix.size()), std::move(one));
+  }
+  return all;
+}
+
+json::object histograms_as_json(const result_file& f) {
+  json::object all;
+  for (const variable* v : f.with_role("histogram")) {
+    json::array counts;
+    for (const long long n : f.integers(*v, 0, f.dimension(v->dimensions[0].c_str()))) counts.push_back(n);
+    json::object one{{"counts", counts}};
+    for (const char* name : {"from", "to", "below", "above"}) one.insert(name, f.number(name, v->id));
+    all.insert(v->name.substr(histogram_prefix.size()), std::move(one));
+  }
+  return all;
+}
+
+void statistics_as_text(const result_file& f, std::FILE* out) {
+  text_table table(1, false);
+  table.add({"", "mean", "deviation", "min", "of", "max", "of", "count"});
+  for (const variable* v : f.with_role("statistics")) {
+    const auto n = f.reals(*v, {0, 0}, {statistic_names.size(), 1});  // in the order of statistic_names
+    table.add({v->name.substr(statistics_prefix.size()), fmt::format("{:.6g}", n[1]), fmt::format("{:.6g}", n[2]),
+               fmt::format("{:.6g}", n[3]), fmt::format("{:.0f}", n[5]), fmt::format("{:.6g}", n[4]),
+               fmt::format("{:.0f}", n[6]), fmt::format("{:.0f}", n[0])});
+  }
+  table.print(out);
+  for (const variable* v : f.with_role("histogram"))
+    fmt::print(out, "  {}: a histogram of {} bins from {} to {}; {:.0f} below, {:.0f} above\n", v->name,
+               f.dimension(v->dimensions[0].c_str()), f.number("from", v->id), f.number("to", v->id),
+               f.number("below", v->id), f.number("above", v->id));
+}
+
 void summary_as_json(const result_file& f, const census& c, std::FILE* out) {
   json::object statuses, rescued, counters;
   for (std::size_t s = 0; s < c.by_status.size(); ++s)
@@ -291,7 +352,12 @@ void summary_as_json(const result_file& f, const census& c, std::FILE* out) {
                    {"variables", variables},
                    {"wall_time_s", f.number("wall_time_s")},
                    {"seed", std::to_string(f.seed())}};  // a string: 64 bits without sign
-  if (f.find("switched")) all.insert("switched", c.switched);
+  if (f.find("switched") || (c.switched > 0 && !has_rows(f))) all.insert("switched", c.switched);
+  all.insert("rows", has_rows(f));
+  if (f.find("statistic")) {
+    all.insert("statistics", statistics_as_json(f));
+    all.insert("histograms", histograms_as_json(f));
+  }
   for (const char* name :
        {"model", "title", "model_hash", "method", "created", "saltus_version", "compiler", "device", "spec"})
     all.insert(name, f.text(name));
@@ -335,6 +401,11 @@ void summary_as_text(const result_file& f, const census& c, std::FILE* out) {
     table.print(out);
   }
 
+  if (f.find("statistic")) {
+    fmt::print(out, "\nover the instances that ended well\n");
+    statistics_as_text(f, out);
+  }
+
   fmt::print(out, "\nvariables\n");
   text_table variables(2, true);
   for (const variable& v : f.variables()) {
@@ -344,6 +415,13 @@ void summary_as_text(const result_file& f, const census& c, std::FILE* out) {
   }
   variables.print(out);
 
+  if (!has_rows(f)) {
+    fmt::print(out,
+               "\nopen it; it has no results of single instances (output.rows = false)\n"
+               "  python3: import xarray; data = xarray.open_dataset(\"{0}\"); data[\"statistics_t_final\"]\n",
+               f.path());
+    return;
+  }
   fmt::print(out,
              "\nopen it\n"
              "  saltus show {0} --instance 0     one instance\n"
@@ -605,6 +683,8 @@ void failed_as_text(const result_file& f, const failures& found, std::FILE* out)
 int show(const show_options& options, std::FILE* out) {
   if (options.instance && options.failed) throw error(exit_usage, "show: give either --instance or --failed, not both");
   const result_file file(options.file);
+  if ((options.instance || options.failed) && !has_rows(file) && file.find("statistic"))
+    throw error(exit_usage, fmt::format("{} has no results of single instances (output.rows = false)", options.file));
   if (options.instance) {
     const std::int64_t i = *options.instance;
     if (i < 0 || static_cast<std::size_t>(i) >= file.instances())

@@ -17,8 +17,10 @@
 #include "error.hpp"
 #include "field.hpp"
 #include "flags.hpp"
+#include "linear/factorised.hpp"
 #include "method/list.hpp"
 #include "sampler.hpp"
+#include "statistics.hpp"
 
 namespace saltus::host {
 namespace {
@@ -27,6 +29,7 @@ using names = std::vector<std::string_view>;
 
 constexpr std::int64_t most_instances = std::int64_t{1} << 40;
 constexpr std::int64_t most_samples   = 10'000'000;  // points of the time grid: a row of one instance stays in memory
+constexpr std::int64_t most_bins      = 100'000;     // of a histogram
 constexpr std::int64_t unlimited      = std::numeric_limits<std::int64_t>::max();
 
 // method = "auto" is these two.
@@ -469,12 +472,47 @@ class builder {
   void read_output() {
     const auto output = root_.find("output");
     if (!output) return;
-    output->only({"file", "samples", "events", "reduce", "compression"});
+    output->only({"file", "samples", "events", "reduce", "compression", "rows", "statistics", "histogram"});
     if (const auto e = output->find("file")) plan_.file = e->text();
     if (const auto e = output->find("samples")) read_time_grid(*e);
     if (const auto e = output->find("events")) plan_.log_events = e->boolean();
     if (const auto e = output->find("reduce")) read_reductions(*e);
     if (const auto e = output->find("compression")) plan_.compression = static_cast<int>(e->whole(0, 9));
+    read_statistics(*output);
+  }
+
+  /// Statistics are made if asked for, or if something needs them.
+  void read_statistics(const field& output) {
+    const auto rows = output.find("rows"), statistics = output.find("statistics"), histogram = output.find("histogram");
+    if (rows) plan_.rows = rows->boolean();
+    plan_.statistics = statistics ? statistics->boolean() : histogram || !plan_.rows;
+    if (!plan_.rows && !plan_.statistics)
+      rows->fail("must be true without statistics, or nothing of the instances would be kept");
+    if (!plan_.rows && (plan_.sample_count > 0 || plan_.log_events))
+      rows->fail("must be true with samples or events, which are kept for each instance");
+    if (!histogram) return;
+    if (!plan_.statistics) statistics->fail("must be true with a histogram");
+    read_histograms(*histogram);
+  }
+
+  /// { final_lift = { from = 0.0, to = 1.0, bins = 50 } }
+  void read_histograms(const field& table) {
+    const auto columns = statistic_columns(plan_);
+    names      allowed;
+    for (const auto& column : columns) allowed.push_back(column.name);
+    table.only(allowed);
+    for (const auto& e : table.entries()) {
+      e.only({"from", "to", "bins"});
+      const auto from = e.need("from", "must be the lower end of the first bin");
+      const auto to   = e.need("to", "must be the upper end of the last bin");
+      const auto bins = e.need("bins", "must be their number");
+      plan_.histograms.push_back({e.key(), statistic_column_called(plan_, e.key()), from.number(), to.number(),
+                                  static_cast<int>(bins.whole(1, most_bins))});
+      const auto&  h     = plan_.histograms.back();
+      const double width = (h.to - h.from) / h.bins;
+      if (!(h.from < h.to) || !std::isfinite(h.to - h.from) || h.from + width == h.from || h.to - width == h.to)
+        e.fail("must have from < to, so far apart that the edges of its bins differ");
+    }
   }
 
   /// { count = 401 }, { times = [0.0, 1.0] } or { step = 0.1 }
@@ -541,18 +579,52 @@ class builder {
                              std::max<std::int64_t>(1, stack / (states * states * of_one)), states));
   }
 
+  void read_backend(const field& e) {
+    plan_.backend = e.word({"auto", "cpu", "cuda", "all"});
+    if (plan_.backend != "all") return;
+    // It must not matter to an instance who takes it.
+    const bool is_explicit = method_called(plan_.method).is_explicit;
+    const bool apart       = model_.states.size() > static_cast<std::size_t>(most_rows_in_lanes);
+    if (!model_.arithmetic)
+      e.fail(fmt::format("must be cpu or cuda: {} calls functions whose last bits differ between them", model_.name));
+    if (!is_explicit && apart)
+      e.fail(fmt::format("must be cpu or cuda: beyond {} states they solve linear equations in different ways, and last "
+                         "bits differ",
+                         most_rows_in_lanes));
+  }
+
+  /// "all", or the numbers of some.
+  void read_devices(const field& e) {
+    constexpr std::int64_t highest = 1023;
+    if (plan_.backend == "cpu") e.fail("must be left out with the backend cpu");
+    if (!e.is_list()) {
+      e.word({"all"});
+      return;
+    }
+    for (const field& item : e.items()) {
+      const int number = static_cast<int>(item.whole(0, highest));
+      if (std::find(plan_.devices.begin(), plan_.devices.end(), number) != plan_.devices.end())
+        item.fail("must be there once");
+      plan_.devices.push_back(number);
+    }
+    if (plan_.devices.empty()) e.fail("must be \"all\", or a list of one number or more");
+  }
+
   void read_run() {
     const auto run = root_.find("run");
     if (!run) return;
-    run->only({"backend", "threads", "lanes", "chunk", "allowed_failed"});
-    if (const auto e = run->find("backend")) plan_.backend = e->word({"auto", "cpu", "cuda"});
+    run->only({"backend", "devices", "threads", "lanes", "groups", "chunk", "order", "allowed_failed"});
+    if (const auto e = run->find("backend")) read_backend(*e);
+    if (const auto e = run->find("devices")) read_devices(*e);
     if (const auto e = run->find("threads")) plan_.threads = static_cast<int>(e->whole(0, 4096));
     if (const auto e = run->find("lanes")) {
       plan_.lanes = static_cast<int>(e->whole(0, 32));
       if ((plan_.lanes & (plan_.lanes - 1)) != 0) e->fail("must be 0 (as wide as the machine), 1, 2, 4, 8, 16 or 32");
       check_matrices_fit(*e);
     }
+    if (const auto e = run->find("groups")) plan_.groups = static_cast<int>(e->whole(0, 4));
     if (const auto e = run->find("chunk")) plan_.chunk = e->whole(0, most_instances);
+    if (const auto e = run->find("order")) plan_.by_work = e->word({"work", "id"}) == "work";
     if (const auto e = run->find("allowed_failed"))
       plan_.allowed_failed = e->share("must be a share of all instances, from 0 to 1");
   }

@@ -13,12 +13,26 @@ namespace saltus::abi {
 /// multiprocessor well whatever number of registers they need.
 inline constexpr int cuda_block = 64;
 
-/// Instances in flight. Each has a place; column j of place i is at [j * places + i].
+/// Instances in flight. Each has a place, and its numbers lie in strips of one memory sector: a lane that loads an instance
+/// alone uses every byte of what the memory sends, and lanes of neighbouring places still read neighbouring strips.
 struct cuda_pool {
   int   places;
-  void* reals;     ///< [record_reals][places] of the unit's arithmetic
-  void* integers;  ///< [record_integers][places] of integers as wide; all bits set where no instance has been yet
+  void* reals;     ///< [record_reals] for each place, of the unit's arithmetic (pool_index)
+  void* integers;  ///< [record_integers] for each place, as wide; all bits set where no instance has been yet
 };
+inline constexpr int sector_bytes = 32;
+
+/// Where number j of a place lies among numbers of some bytes each.
+template <int Bytes>
+constexpr long long pool_index(int j, int place, int places) {
+  constexpr int strip = sector_bytes / Bytes;
+  return (static_cast<long long>(j / strip) * places + place) * strip + j % strip;
+}
+/// What `numbers` for each of so many places take up.
+constexpr long long pool_bytes(int numbers, int bytes, int places) {
+  const int strip = sector_bytes / bytes;
+  return static_cast<long long>((numbers + strip - 1) / strip) * places * sector_bytes;
+}
 
 /// Places that wait for the same kernel: a round consumes one half and fills the other. Each has room for all places.
 struct cuda_list {
@@ -44,19 +58,23 @@ struct cuda_exceptions {
   long long* integers;  ///< [row][record_integers]
 };
 
-/// How far a chunk has come. Threads change it by atomic additions; only saltus_turn_over begins a new round.
+/// How far a chunk has come. Threads change it by atomic additions, of which a memory partition does one at a time: what
+/// all warps add to at the same time lies in different ones. Only saltus_turn_over begins a new round.
 struct cuda_progress {
-  int half;                            ///< of the lists, the one that this round consumes
-  int ready[2], parked[2], vacant[2];  ///< lengths of the lists
-  int taken;                           ///< ready places that threads have asked for in this round
-  int fresh;                           ///< instances that begin in this round, in the first of the vacant places
-  int landable;                        ///< parked places that land in this round: the event log has room for them
+  int half;      ///< of the lists, the one that this round consumes
+  int fresh;     ///< instances that begin in this round, in the first of the vacant places
+  int landable;  ///< parked places that land in this round: the event log has room for them
 
-  long long next;        ///< the first slot that has not begun
-  long long stored;      ///< instances whose result is stored
-  long long rows;        ///< of the event log
-  long long exceptions;  ///< instances that could not go on, with or without a row
-  usage     used;        ///< where a pass is that of a warp
+  alignas(256) int ready[2];  ///< lengths of the lists
+  alignas(256) int parked[2];
+  alignas(256) int vacant[2];
+  alignas(256) int taken;  ///< ready places that warps have asked for in this round
+
+  alignas(256) long long next;  ///< the first slot that has not begun
+  long long stored;             ///< instances whose result is stored
+  long long rows;               ///< of the event log
+  long long exceptions;         ///< instances that could not go on, with or without a row
+  usage     used;               ///< where a pass is that of a warp
 };
 
 /// One chunk on its way through a device.
@@ -64,6 +82,7 @@ struct cuda_chunk {
   settings        how;
   batch           in;
   results         out;
+  const int*      order;  ///< [in.count] slots in the order in which they begin; null: as they stand
   cuda_pool       pool;
   cuda_list       ready, parked, vacant;
   cuda_events     events;

@@ -20,12 +20,35 @@
 namespace saltus {
 
 #if defined(__CUDACC__)
-/// A thread of a CUDA grid, and what it does together with others.
-class cuda_thread {
+/// The warp of this thread: what its lanes do together, and what each does alone. `reserve` may be called by some of them;
+/// all other functions that return what lanes have told each other are for all of them together.
+class device_warp {
  public:
-  __device__ int number() const { return static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x); }
-  __device__ int count() const { return static_cast<int>(gridDim.x * blockDim.x); }
+  static constexpr int lanes = 32;
 
+  __device__ int thread() const { return static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x); }
+  __device__ int threads() const { return static_cast<int>(gridDim.x * blockDim.x); }
+  __device__ int lane() const { return static_cast<int>(threadIdx.x % 32); }
+
+  /// A bit for every lane that says yes.
+  __device__ unsigned ballot(bool yes) const { return __ballot_sync(~0u, yes); }
+  __device__ int      shuffle(int number, int from) const { return __shfl_sync(~0u, number, from); }
+  __device__ int      sum(int number) const {
+         for (int distance = lanes / 2; distance > 0; distance /= 2) number += __shfl_xor_sync(~0u, number, distance);
+    return number;
+  }
+  /// What lanes have written to the warp's room, others may read.
+  __device__ void meet() const { __syncwarp(); }
+  /// Room of the warp for two lists of two widths each.
+  __device__ int* room(int list) const {
+    __shared__ int rooms[abi::cuda_block / lanes][2][2 * lanes];
+    return rooms[threadIdx.x / lanes][list];
+  }
+
+  __device__ static int   add(int& to, int number) { return atomicAdd(&to, number); }
+  __device__ static int64 add(int64& to, int64 number) {
+    return static_cast<int64>(atomicAdd(reinterpret_cast<uint64*>(&to), static_cast<uint64>(number)));
+  }
   /// Makes a list one longer and returns where its new entry stands. Lanes that come together add once.
   template <class Integer>
   __device__ Integer reserve(Integer& length) const {
@@ -36,58 +59,146 @@ class cuda_thread {
     entry = __shfl_sync(together, entry, first);
     return entry + __popc(together & ((1u << lane()) - 1u));
   }
-
-  // For all lanes of a warp together:
-  /// In how many lanes is this true?
-  __device__ int how_many(bool yes) const { return __popc(__ballot_sync(~0u, yes)); }
-  /// Adds the numbers of all lanes, which are counts, to `to`.
-  __device__ void count_in(int64& to, int number) const {
-    for (int distance = 16; distance > 0; distance /= 2) number += __shfl_xor_sync(~0u, number, distance);
-    if (lane() == 0 && number > 0) add(to, static_cast<int64>(number));
-  }
-  /// Adds a number that counts once for the warp: that of its first lane.
-  __device__ void count_once(int64& to, int number) const {
-    if (lane() == 0 && number > 0) add(to, static_cast<int64>(number));
-  }
-
- private:
-  __device__ static int   lane() { return static_cast<int>(threadIdx.x % 32); }
-  __device__ static int   add(int& to, int number) { return atomicAdd(&to, number); }
-  __device__ static int64 add(int64& to, int64 number) {
-    return static_cast<int64>(atomicAdd(reinterpret_cast<uint64*>(&to), static_cast<uint64>(number)));
-  }
 };
 #endif
 
 /// One of `count` threads that run one after another, each a warp of its own.
-class emulated_thread {
+class lone_warp {
  public:
-  SALTUS_FN     emulated_thread(int number, int count) : number_(number), count_(count) {}
-  SALTUS_FN int number() const { return number_; }
-  SALTUS_FN int count() const { return count_; }
+  static constexpr int lanes = 1;
+
+  SALTUS_FN          lone_warp(int number, int count) : number_(number), count_(count) {}
+  SALTUS_FN int      thread() const { return number_; }
+  SALTUS_FN int      threads() const { return count_; }
+  SALTUS_FN int      lane() const { return 0; }
+  SALTUS_FN unsigned ballot(bool yes) const { return yes ? 1u : 0u; }
+  SALTUS_FN int      shuffle(int number, int) const { return number; }
+  SALTUS_FN int      sum(int number) const { return number; }
+  SALTUS_FN void     meet() const {}
+  SALTUS_FN int*     room(int list) const { return room_[list]; }
+  template <class Integer>
+  SALTUS_FN static Integer add(Integer& to, Integer number) {
+    const Integer before = to;
+    to += number;
+    return before;
+  }
   template <class Integer>
   SALTUS_FN Integer reserve(Integer& length) const {
     return length++;
   }
-  SALTUS_FN int  how_many(bool yes) const { return yes ? 1 : 0; }
-  SALTUS_FN void count_in(int64& to, int number) const { to += number; }
-  SALTUS_FN void count_once(int64& to, int number) const { to += number; }
 
  private:
-  int number_, count_;
+  int         number_, count_;
+  mutable int room_[2][2] = {};
+};
+
+/// No place.
+inline constexpr int nowhere = -1;
+
+/// How many lanes of a ballot there are.
+SALTUS_FN int lanes_in(unsigned ballot) {
+#if defined(__CUDACC__)
+  return __popc(ballot);
+#else
+  return __builtin_popcount(ballot);
+#endif
+}
+SALTUS_FN int lanes_before(unsigned ballot, int lane) { return lanes_in(ballot & ((1u << lane) - 1u)); }
+
+/// What the lanes of a warp take from a list that a grid shares. The warp takes up to a width of places at once, and keeps
+/// what its lanes do not need yet: one addition to `taken`, and one look at the list, serve many lanes. Towards the end of
+/// the list the portions shrink to what is needed at the moment, so that no warp is left with a store while others have
+/// nothing to do.
+template <class Warp>
+class supply {
+ public:
+  /// For all lanes together: a place for each that is in want; `nowhere` where the list has come to its end.
+  SALTUS_FN int take(const Warp& warp, bool in_want, const int* list, int count, int& taken) {
+    const unsigned who    = warp.ballot(in_want);
+    const int      wanted = lanes_in(who);
+    if (wanted == 0) return nowhere;
+    const int rank = lanes_before(who, warp.lane()), left = held_ - used_;
+    int       place = warp.shuffle(mine_, (used_ + rank) % Warp::lanes);
+    if (!in_want || rank >= left) place = nowhere;
+    if (wanted <= left || seen_ >= count) {
+      used_ += wanted < left ? wanted : left;
+      return place;
+    }
+    fetch(warp, wanted - left, list, count, taken);
+    const int further = warp.shuffle(mine_, (rank - left + Warp::lanes) % Warp::lanes);
+    if (in_want && rank >= left && rank - left < held_) place = further;
+    used_ = wanted - left < held_ ? wanted - left : held_;
+    return place;
+  }
+  /// What this lane keeps of the warp's store in the end.
+  SALTUS_FN int rest(const Warp& warp) const { return warp.lane() >= used_ && warp.lane() < held_ ? mine_ : nowhere; }
+
+ private:
+  /// The next portion, of `needed` places at least if there are as many.
+  SALTUS_FN void fetch(const Warp& warp, int needed, const int* list, int count, int& taken) {
+    const int portion = (count - seen_) / (4 * ((warp.threads() + Warp::lanes - 1) / Warp::lanes));
+    const int most    = portion < Warp::lanes ? portion : Warp::lanes;
+    const int asked   = needed > most ? needed : most;
+    int       first   = 0;
+    if (warp.lane() == 0) first = warp.add(taken, asked);
+    first           = warp.shuffle(first, 0);
+    seen_           = first + asked;
+    const int there = count - first;
+    held_           = there < 0 ? 0 : there < asked ? there : asked;
+    mine_           = warp.lane() < held_ ? list[first + warp.lane()] : nowhere;
+  }
+
+  int mine_ = nowhere;       ///< the place that this lane keeps for the warp
+  int held_ = 0, used_ = 0;  ///< how many the lanes keep, and how many of these are used; the same in all lanes
+  int seen_ = 0;             ///< of the list, as of the last portion
+};
+
+/// What the lanes of a warp give to a list that a grid shares: a width of places is gathered before the list gets longer.
+template <class Warp, int Room>
+class outlet {
+ public:
+  /// For all lanes together: those that say so give a place.
+  SALTUS_FN void put(const Warp& warp, bool gives, int place, int* list, int& length) {
+    const unsigned who = warp.ballot(gives);
+    if (who == 0) return;
+    if (gives) warp.room(Room)[held_ + lanes_before(who, warp.lane())] = place;
+    held_ += lanes_in(who);
+    warp.meet();
+    if (held_ >= Warp::lanes) pass_on(warp, Warp::lanes, list, length);
+  }
+  /// What is left, in the end.
+  SALTUS_FN void finish(const Warp& warp, int* list, int& length) {
+    if (held_ > 0) pass_on(warp, held_, list, length);
+  }
+
+ private:
+  SALTUS_FN void pass_on(const Warp& warp, int some, int* list, int& length) {
+    int* const room  = warp.room(Room);
+    int        first = 0;
+    if (warp.lane() == 0) first = warp.add(length, some);
+    first = warp.shuffle(first, 0);
+    if (warp.lane() < some) list[first + warp.lane()] = room[warp.lane()];
+    held_ -= some;
+    const int left = warp.lane() < held_ ? room[some + warp.lane()] : nowhere;
+    warp.meet();
+    if (warp.lane() < held_) room[warp.lane()] = left;
+    warp.meet();
+  }
+
+  int held_ = 0;  ///< places in the room, the same in all lanes
 };
 
 /// Events become rows of the log, in which `landable` leaves room for them; exceptions become rows of theirs while there
 /// is room.
-template <class E, class Thread>
+template <class E, class Warp>
 struct events_to_rows {
   const abi::cuda_events&     log;
   const abi::cuda_exceptions& exceptions;
   abi::cuda_progress&         progress;
-  const Thread&               thread;
+  const Warp&                 warp;
 
   SALTUS_FN void append(int64 slot, double t, int guard, const double* before, const double* after) const {
-    const int64 row = thread.reserve(progress.rows);
+    const int64 row = warp.reserve(progress.rows);
     log.slot[row]   = slot;
     log.time[row]   = t;
     log.guard[row]  = guard;
@@ -98,7 +209,7 @@ struct events_to_rows {
   }
   SALTUS_FN void except(int64 slot, const double* reals, const long long* integers) const {
     using Record    = instance<E, pack<typename E::T, 1>>;
-    const int64 row = thread.reserve(progress.exceptions);
+    const int64 row = warp.reserve(progress.exceptions);
     if (row >= exceptions.capacity) return;
     exceptions.slot[row] = slot;
     for (int j = 0; j < Record::real_count; ++j) exceptions.reals[row * Record::real_count + j] = reals[j];
@@ -111,31 +222,31 @@ template <class E>
 inline constexpr int rows_per_landing = event_rounds*(E::form::model_guards + 1) + E::form::instants + 1;
 
 /// One thread's part in the kernels of a chunk.
-template <class E, class Thread>
+template <class E, class Warp>
 class cuda_rounds {
   using T       = typename E::T;
   using Real    = pack<T, 1>;
   using Integer = typename Real::integer;
   using Record  = instance<E, Real>;
-  using Run     = chunk_run<E, events_to_rows<E, Thread>>;
+  using Run     = chunk_run<E, events_to_rows<E, Warp>>;
 
  public:
   /// All arguments must outlive it. `tol` is `tolerances_from` the chunk's settings, made by the host: as an argument of
   /// a kernel it lies in constant memory and takes up no registers.
-  SALTUS_FN cuda_rounds(const abi::cuda_chunk& chunk, const tolerances<E, Real>& tol, const Thread& thread)
+  SALTUS_FN cuda_rounds(const abi::cuda_chunk& chunk, const tolerances<E, Real>& tol, const Warp& warp)
       : c_(chunk),
         p_(*chunk.progress),
         tol_(tol),
-        thread_(thread),
+        warp_(warp),
         run_{chunk.how, chunk.in, chunk.out,
-             events_to_rows<E, Thread>{chunk.events, chunk.exceptions, *chunk.progress, thread_}},
+             events_to_rows<E, Warp>{chunk.events, chunk.exceptions, *chunk.progress, warp_}},
         half_(chunk.progress->half) {}
 
   /// Stores the instances that have ended and begins fresh ones in their places.
   SALTUS_FN void begin_fresh() const {
     const int count  = p_.vacant[half_];
     int       stored = 0;
-    for (int k = thread_.number(); k < count; k += thread_.count()) {
+    for (int k = warp_.thread(); k < count; k += warp_.threads()) {
       const int place = c_.vacant.place[half_][k];
       Record    x;
       load(x, place);
@@ -146,60 +257,60 @@ class cuda_rounds {
       }
       if (k >= p_.fresh) continue;
       x        = Record{};
-      x.slot.v = static_cast<integer_of<T>>(p_.next + k);
+      x.slot.v = static_cast<integer_of<T>>(c_.order ? c_.order[p_.next + k] : p_.next + k);
       begin(x, everyone(), tol_, run_);
       save(x, place);
       if (is_under_way(x)) append(c_.ready, p_.ready, half_, place);
       else append(c_.vacant, p_.vacant, 1 - half_, place);
     }
-    thread_.count_in(p_.stored, stored);
+    count_in(p_.stored, stored);
   }
 
   /// Sails ready instances one after another, each until its step may contain an event or it ends, as long as the turn
   /// budget lasts.
   SALTUS_FN void sail_ready() const {
-    const int count     = p_.ready[half_];
-    bool      exhausted = false;
-    int       place = nowhere, most_busy = 0, useful = 0, turn = 0;
-    Record    x;
+    supply<Warp>    ready;
+    outlet<Warp, 0> parked;
+    outlet<Warp, 1> vacant;
+    int             place = nowhere, most_busy = 0, useful = 0, turn = 0;
+    Record          x;
     for (; turn < c_.turn_budget; ++turn) {
-      if (place == nowhere && !exhausted) {
-        const int k = thread_.reserve(p_.taken);
-        exhausted   = k >= count;
-        if (!exhausted) {
-          place = c_.ready.place[half_][k];
-          load(x, place);
-        }
-      }
+      const int next = ready.take(warp_, place == nowhere, c_.ready.place[half_], p_.ready[half_], p_.taken);
+      if (next != nowhere) load(x, place = next);
       // Once a quarter of the warp has run out of instances, the others go on in full warps of the next round.
-      const int busy = thread_.how_many(place != nowhere);
+      const int busy = lanes_in(warp_.ballot(place != nowhere));
       if (busy == 0 || 4 * busy < 3 * most_busy) break;
-      most_busy = busy > most_busy ? busy : most_busy;
-      if (place == nowhere) continue;
-      useful += 1;
-      const bool parks = static_cast<bool>(sail(x, everyone(), tol_, run_));
-      if (!parks && is_under_way(x)) continue;
-      save_sailed(x, place);
-      if (parks) append(c_.parked, p_.parked, half_, place);
-      else append(c_.vacant, p_.vacant, 1 - half_, place);
-      place = nowhere;
+      most_busy  = busy > most_busy ? busy : most_busy;
+      bool parks = false, ends = false;
+      if (place != nowhere) {
+        useful += 1;
+        parks = static_cast<bool>(sail(x, everyone(), tol_, run_));
+        ends  = !parks && !is_under_way(x);
+        if (parks || ends) save_sailed(x, place);
+      }
+      parked.put(warp_, parks, place, c_.parked.place[half_], p_.parked[half_]);
+      vacant.put(warp_, ends, place, c_.vacant.place[1 - half_], p_.vacant[1 - half_]);
+      if (parks || ends) place = nowhere;
     }
+    parked.finish(warp_, c_.parked.place[half_], p_.parked[half_]);
+    vacant.finish(warp_, c_.vacant.place[1 - half_], p_.vacant[1 - half_]);
     if (place != nowhere) {
       save_sailed(x, place);
       append(c_.ready, p_.ready, 1 - half_, place);
     }
-    thread_.count_once(p_.used.turns, turn);
-    thread_.count_in(p_.used.lane_turns, useful);
+    if (const int rest = ready.rest(warp_); rest != nowhere) append(c_.ready, p_.ready, 1 - half_, rest);
+    count_once(p_.used.turns, turn);
+    count_in(p_.used.lane_turns, useful);
   }
 
   /// Lands parked instances, as many as the event log has room for. The others, and ready instances that no thread had
   /// turns left to sail, wait for the next round.
   SALTUS_FN void land_parked() const {
-    for (int k = p_.taken + thread_.number(); k < p_.ready[half_]; k += thread_.count())
+    for (int k = p_.taken + warp_.thread(); k < p_.ready[half_]; k += warp_.threads())
       append(c_.ready, p_.ready, 1 - half_, c_.ready.place[half_][k]);
     const int count  = p_.parked[half_];
     int       passes = 0, landed = 0;
-    for (int k = thread_.number(); k < count; k += thread_.count()) {
+    for (int k = warp_.thread(); k < count; k += warp_.threads()) {
       const int place = c_.parked.place[half_][k];
       if (k >= p_.landable) {
         append(c_.parked, p_.parked, 1 - half_, place);
@@ -214,8 +325,8 @@ class cuda_rounds {
       if (is_under_way(x)) append(c_.ready, p_.ready, 1 - half_, place);
       else append(c_.vacant, p_.vacant, 1 - half_, place);
     }
-    thread_.count_once(p_.used.landings, passes);
-    thread_.count_in(p_.used.landed, landed);
+    count_once(p_.used.landings, passes);
+    count_in(p_.used.landed, landed);
   }
 
   /// For one thread alone: what this round has filled, the next one consumes.
@@ -231,8 +342,6 @@ class cuda_rounds {
   }
 
  private:
-  static constexpr int nowhere = -1;
-
   SALTUS_FN static mask_of<Real> everyone() { return mask_of<Real>::all(true); }
 
   SALTUS_FN static bool is_under_way(const Record& x) {
@@ -246,14 +355,20 @@ class cuda_rounds {
           run_.store_sample(x.slot.v, quantity, j, static_cast<T>(E::form::unset));
   }
   SALTUS_FN void append(const abi::cuda_list& list, int (&length)[2], int half, int place) const {
-    list.place[half][thread_.reserve(length[half])] = place;
+    list.place[half][warp_.reserve(length[half])] = place;
+  }
+  /// For all lanes together: adds the numbers of all of them, which are counts, to `to`.
+  SALTUS_FN void count_in(int64& to, int number) const { count_once(to, warp_.sum(number)); }
+  /// Adds a number that counts once for the warp.
+  SALTUS_FN void count_once(int64& to, int number) const {
+    if (warp_.lane() == 0 && number > 0) warp_.add(to, static_cast<int64>(number));
   }
 
-  SALTUS_FN T& real(int column, int place) const {
-    return static_cast<T*>(c_.pool.reals)[static_cast<int64>(column) * c_.pool.places + place];
+  SALTUS_FN T& real(int number, int place) const {
+    return static_cast<T*>(c_.pool.reals)[abi::pool_index<sizeof(T)>(number, place, c_.pool.places)];
   }
-  SALTUS_FN integer_of<T>& integer(int column, int place) const {
-    return static_cast<integer_of<T>*>(c_.pool.integers)[static_cast<int64>(column) * c_.pool.places + place];
+  SALTUS_FN integer_of<T>& integer(int number, int place) const {
+    return static_cast<integer_of<T>*>(c_.pool.integers)[abi::pool_index<sizeof(T)>(number, place, c_.pool.places)];
   }
   SALTUS_FN void load(Record& x, int place) const {
     int j = 0, k = 0;
@@ -278,7 +393,7 @@ class cuda_rounds {
   const abi::cuda_chunk&     c_;
   abi::cuda_progress&        p_;
   const tolerances<E, Real>& tol_;
-  const Thread&              thread_;
+  const Warp&                warp_;
   Run                        run_;
   int                        half_;
 };
@@ -292,20 +407,29 @@ inline constexpr abi::cuda_unit cuda_unit_of = {abi::version, instance<E, pack<t
 }  // namespace saltus
 
 #if defined(__CUDACC__)
-/// Exports the kernels and the description of an engine.
-#define SALTUS_CUDA_UNIT(engine)                                                                          \
+// The kernels of an engine, in three texts that are compiled by themselves: side by side, and those of a kernel for which
+// the number of registers must be found without the others. The blocks that a multiprocessor is to hold at least may
+// follow; without them the compiler takes the registers that it likes best.
+#define SALTUS_CUDA_BEGIN(engine, ...)                                                                    \
   extern "C" {                                                                                            \
   __global__ void saltus_describe(saltus::abi::cuda_unit* unit) { *unit = saltus::cuda_unit_of<engine>; } \
-  SALTUS_CUDA_KERNEL(engine, saltus_begin, begin_fresh)                                                   \
-  SALTUS_CUDA_KERNEL(engine, saltus_sail, sail_ready)                                                     \
-  SALTUS_CUDA_KERNEL(engine, saltus_land, land_parked)                                                    \
+  SALTUS_CUDA_KERNEL(engine, saltus_begin, begin_fresh __VA_OPT__(, ) __VA_ARGS__)                        \
   SALTUS_CUDA_KERNEL(engine, saltus_turn_over, turn_over)                                                 \
   }
-#define SALTUS_CUDA_KERNEL(engine, name, part)                                                   \
-  __global__ void __launch_bounds__(saltus::abi::cuda_block)                                     \
+#define SALTUS_CUDA_SAIL(engine, ...)                                            \
+  extern "C" {                                                                   \
+  SALTUS_CUDA_KERNEL(engine, saltus_sail, sail_ready __VA_OPT__(, ) __VA_ARGS__) \
+  }
+#define SALTUS_CUDA_LAND(engine, ...)                                             \
+  extern "C" {                                                                    \
+  SALTUS_CUDA_KERNEL(engine, saltus_land, land_parked __VA_OPT__(, ) __VA_ARGS__) \
+  }
+
+#define SALTUS_CUDA_KERNEL(engine, name, part, ...)                                              \
+  __global__ void __launch_bounds__(saltus::abi::cuda_block __VA_OPT__(, ) __VA_ARGS__)          \
       name(const __grid_constant__ saltus::abi::cuda_chunk chunk,                                \
            const __grid_constant__ saltus::tolerances<engine, saltus::pack<engine::T, 1>> tol) { \
-    const saltus::cuda_thread thread;                                                            \
-    saltus::cuda_rounds<engine, saltus::cuda_thread>(chunk, tol, thread).part();                 \
+    const saltus::device_warp warp;                                                              \
+    saltus::cuda_rounds<engine, saltus::device_warp>(chunk, tol, warp).part();                   \
   }
 #endif

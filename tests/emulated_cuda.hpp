@@ -9,31 +9,55 @@
 #include "chunk_difference.hpp"
 #include "describe.hpp"
 #include "error.hpp"
+#include "fibre_warp.hpp"
 #include "method/by_name.hpp"
 #include "result.hpp"
 #include "run_cpu.hpp"
 #include "run_cuda.cuh"
+#include "statistics_cuda.cuh"
 
 namespace saltus::test {
 
-/// Runs a kernel of a unit of engine E; `arguments` as cuLaunchKernel takes them.
+/// One thread's part in a kernel.
+template <class E, class Warp>
+void emulate_thread(std::string_view kernel, const abi::cuda_chunk& chunk,
+                    const tolerances<E, pack<typename E::T, 1>>& tol, const Warp& warp) {
+  const cuda_rounds<E, Warp> rounds(chunk, tol, warp);
+  if (kernel == "saltus_begin") rounds.begin_fresh();
+  else if (kernel == "saltus_sail") rounds.sail_ready();
+  else if (kernel == "saltus_land") rounds.land_parked();
+  else if (kernel == "saltus_turn_over") rounds.turn_over();
+  else throw host::error(host::exit_failure, "no kernel " + std::string(kernel));
+}
+
+/// Runs a kernel of a unit of engine E; `arguments` as cuLaunchKernel takes them. Every thread is a warp of its own.
 template <class E>
 void emulate(std::string_view kernel, int threads, void** arguments) {
   if (kernel == "saltus_describe") {
     **static_cast<abi::cuda_unit**>(arguments[0]) = cuda_unit_of<E>;
     return;
   }
+  if (kernel == "saltus_statistics") {
+    const auto&      work = *static_cast<const abi::cuda_statistics*>(arguments[0]);
+    const whole_warp warp;
+    for (int i = 0; i < threads / statistics_lanes; ++i)
+      statistics_of_chunk<whole_warp>(work, warp).make(i, threads / statistics_lanes);
+    return;
+  }
   const auto& chunk = *static_cast<const abi::cuda_chunk*>(arguments[0]);
   const auto& tol   = *static_cast<const tolerances<E, pack<typename E::T, 1>>*>(arguments[1]);
-  for (int i = 0; i < threads; ++i) {
-    const emulated_thread                 thread(i, threads);
-    const cuda_rounds<E, emulated_thread> rounds(chunk, tol, thread);
-    if (kernel == "saltus_begin") rounds.begin_fresh();
-    else if (kernel == "saltus_sail") rounds.sail_ready();
-    else if (kernel == "saltus_land") rounds.land_parked();
-    else if (kernel == "saltus_turn_over") rounds.turn_over();
-    else throw host::error(host::exit_failure, "no kernel " + std::string(kernel));
-  }
+  for (int i = 0; i < threads; ++i) emulate_thread<E>(kernel, chunk, tol, lone_warp(i, threads));
+}
+
+/// The same with warps of 32 lanes; saltus_turn_over is run by one thread all the same.
+template <class E>
+void emulate_in_warps(std::string_view kernel, int threads, void** arguments) {
+  if (threads % fibre_warp::lanes != 0) return emulate<E>(kernel, threads, arguments);
+  const auto&   chunk = *static_cast<const abi::cuda_chunk*>(arguments[0]);
+  const auto&   tol   = *static_cast<const tolerances<E, pack<typename E::T, 1>>*>(arguments[1]);
+  static fibres all;  // its stacks are large
+  for (int i = 0; i < threads / fibre_warp::lanes; ++i)
+    all.run([&](int lane) { emulate_thread<E>(kernel, chunk, tol, fibre_warp(all, i, lane, threads)); });
 }
 
 /// What backends need of a plan for Model: its numbers of states and parameters with their defaults, and settings.

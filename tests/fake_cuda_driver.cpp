@@ -1,14 +1,67 @@
 #include "fake_cuda_driver.hpp"
 
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <vector>
 
 namespace {
 
+using saltus::test::fake_cuda_done;
 using saltus::test::the_fake_cuda;
 
 CUresult answer(const char* call) { return the_fake_cuda().failing == call ? the_fake_cuda().failure : CUDA_SUCCESS; }
 void*    at(CUdeviceptr address) { return reinterpret_cast<void*>(address); }
+
+/// A copy that has not happened yet.
+struct copy {
+  void*       to;
+  const void* from;
+  std::size_t bytes;
+};
+/// Copies put into a stream; `done` of them have happened.
+struct stream {
+  std::deque<copy> waiting;
+  long             put = 0, done = 0;
+
+  void happen(long until) {
+    for (; done < until && !waiting.empty(); ++done) {
+      std::memcpy(waiting.front().to, waiting.front().from, waiting.front().bytes);
+      waiting.pop_front();
+    }
+  }
+  void happen() { happen(put); }
+};
+/// A mark behind the copies of a stream.
+struct event {
+  stream* where  = nullptr;
+  long    behind = 0;
+};
+stream& of(CUstream handle) { return *reinterpret_cast<stream*>(handle); }
+event&  of(CUevent handle) { return *reinterpret_cast<event*>(handle); }
+
+/// Pinned memory: where each block ends.
+std::mutex                         pinned_mutex;
+std::map<const char*, const char*> pinned;
+bool                               is_pinned(const void* address) {
+                                const std::lock_guard lock(pinned_mutex);
+                                const auto*           p = static_cast<const char*>(address);
+                                auto                  i = pinned.upper_bound(p);
+                                return i != pinned.begin() && p < std::prev(i)->second;
+}
+
+void put(stream& s, void* to, const void* from, std::size_t bytes, bool later) {
+  (later ? fake_cuda_done().pinned_bytes : fake_cuda_done().pageable_bytes) += static_cast<long long>(bytes);
+  s.waiting.push_back({to, from, bytes});
+  s.put += 1;
+  if (!later) s.happen();
+}
+
+/// The device whose context a thread uses.
+thread_local int device_in_use = 0;
 
 }  // namespace
 
@@ -27,15 +80,15 @@ CUresult cuGetErrorString(CUresult, const char** text) {
 }
 
 CUresult cuDeviceGetCount(int* count) {
-  *count = 1;
+  *count = the_fake_cuda().devices;
   return answer("cuDeviceGetCount");
 }
-CUresult cuDeviceGet(CUdevice* device, int) {
-  *device = 0;
-  return answer("cuDeviceGet");
+CUresult cuDeviceGet(CUdevice* device, int number) {
+  *device = number;
+  return number < the_fake_cuda().devices ? answer("cuDeviceGet") : CUDA_ERROR_INVALID_DEVICE;
 }
-CUresult cuDeviceGetName(char* name, int size, CUdevice) {
-  std::strncpy(name, "fake device", static_cast<std::size_t>(size));
+CUresult cuDeviceGetName(char* name, int size, CUdevice device) {
+  std::strncpy(name, device == 0 ? "fake device" : "other fake device", static_cast<std::size_t>(size));
   return answer("cuDeviceGetName");
 }
 CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute which, CUdevice) {
@@ -44,12 +97,16 @@ CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute which, CUdevice) {
                                                                  : 0;
   return answer("cuDeviceGetAttribute");
 }
-CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice) {
-  *context = nullptr;
+CUresult cuDevicePrimaryCtxSetFlags(CUdevice, unsigned) { return answer("cuDevicePrimaryCtxSetFlags"); }
+CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
+  *context = reinterpret_cast<CUcontext>(static_cast<std::intptr_t>(device + 1));
   return answer("cuDevicePrimaryCtxRetain");
 }
 CUresult cuDevicePrimaryCtxRelease(CUdevice) { return CUDA_SUCCESS; }
-CUresult cuCtxSetCurrent(CUcontext) { return answer("cuCtxSetCurrent"); }
+CUresult cuCtxSetCurrent(CUcontext context) {
+  if (context != nullptr) device_in_use = static_cast<int>(reinterpret_cast<std::intptr_t>(context)) - 1;
+  return answer("cuCtxSetCurrent");
+}
 
 CUresult cuMemGetInfo(std::size_t* left, std::size_t* all) {
   *left = *all = the_fake_cuda().memory;
@@ -57,37 +114,78 @@ CUresult cuMemGetInfo(std::size_t* left, std::size_t* all) {
 }
 CUresult cuMemAlloc(CUdeviceptr* address, std::size_t bytes) {
   if (const CUresult r = answer("cuMemAlloc"); r != CUDA_SUCCESS) return r;
-  void* block = std::malloc(bytes);
+  void* block = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
   std::memset(block, 0x5a, bytes);  // as good as any: a device presets nothing
   *address = reinterpret_cast<CUdeviceptr>(block);
-  ++the_fake_cuda().blocks_held;
+  ++fake_cuda_done().blocks_held;
+  ++fake_cuda_done().allocations;
   return CUDA_SUCCESS;
 }
 CUresult cuMemFree(CUdeviceptr address) {
   std::free(at(address));
-  --the_fake_cuda().blocks_held;
+  --fake_cuda_done().blocks_held;
+  return CUDA_SUCCESS;
+}
+CUresult cuMemHostAlloc(void** address, std::size_t bytes, unsigned) {
+  if (const CUresult r = answer("cuMemHostAlloc"); r != CUDA_SUCCESS) return r;
+  *address = std::malloc(bytes);
+  const std::lock_guard lock(pinned_mutex);
+  pinned[static_cast<char*>(*address)] = static_cast<char*>(*address) + bytes;
+  ++fake_cuda_done().blocks_held;
+  return CUDA_SUCCESS;
+}
+CUresult cuMemFreeHost(void* address) {
+  const std::lock_guard lock(pinned_mutex);
+  pinned.erase(static_cast<char*>(address));
+  std::free(address);
+  --fake_cuda_done().blocks_held;
   return CUDA_SUCCESS;
 }
 
-CUresult cuStreamCreate(CUstream* stream, unsigned) {
-  *stream = nullptr;
+CUresult cuStreamCreate(CUstream* handle, unsigned) {
+  *handle = reinterpret_cast<CUstream>(new stream);
   return answer("cuStreamCreate");
 }
-CUresult cuStreamDestroy(CUstream) { return CUDA_SUCCESS; }
-CUresult cuStreamSynchronize(CUstream) { return answer("cuStreamSynchronize"); }
-CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void* from, std::size_t bytes, CUstream) {
-  std::memcpy(at(to), from, bytes);
+CUresult cuStreamDestroy(CUstream handle) {
+  delete &of(handle);
+  return CUDA_SUCCESS;
+}
+CUresult cuStreamSynchronize(CUstream handle) {
+  of(handle).happen();
+  return answer("cuStreamSynchronize");
+}
+CUresult cuEventCreate(CUevent* handle, unsigned) {
+  *handle = reinterpret_cast<CUevent>(new event);
+  return answer("cuEventCreate");
+}
+CUresult cuEventDestroy(CUevent handle) {
+  delete &of(handle);
+  return CUDA_SUCCESS;
+}
+CUresult cuEventRecord(CUevent handle, CUstream where) {
+  of(handle) = {&of(where), of(where).put};
+  return answer("cuEventRecord");
+}
+CUresult cuEventSynchronize(CUevent handle) {
+  if (event& e = of(handle); e.where) e.where->happen(e.behind);
+  return answer("cuEventSynchronize");
+}
+CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void* from, std::size_t bytes, CUstream where) {
+  fake_cuda_done().up_bytes += static_cast<long long>(bytes);
+  put(of(where), at(to), from, bytes, is_pinned(from));
   return answer("cuMemcpyHtoDAsync");
 }
-CUresult cuMemcpyDtoHAsync(void* to, CUdeviceptr from, std::size_t bytes, CUstream) {
-  std::memcpy(to, at(from), bytes);
+CUresult cuMemcpyDtoHAsync(void* to, CUdeviceptr from, std::size_t bytes, CUstream where) {
+  put(of(where), to, at(from), bytes, is_pinned(to));
   return answer("cuMemcpyDtoHAsync");
 }
-CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream) {
+CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream where) {
+  of(where).happen();
   std::memcpy(at(to), at(from), bytes);
   return answer("cuMemcpyDtoDAsync");
 }
-CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, std::size_t bytes, CUstream) {
+CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, std::size_t bytes, CUstream where) {
+  of(where).happen();
   std::memset(at(to), value, bytes);
   return answer("cuMemsetD8Async");
 }
@@ -106,8 +204,10 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction, in
   return answer("cuOccupancyMaxActiveBlocksPerMultiprocessor");
 }
 CUresult cuLaunchKernel(CUfunction kernel, unsigned blocks, unsigned, unsigned, unsigned threads, unsigned, unsigned,
-                        unsigned, CUstream, void** arguments, void**) {
+                        unsigned, CUstream where, void** arguments, void**) {
   if (const CUresult r = answer("cuLaunchKernel"); r != CUDA_SUCCESS) return r;
+  of(where).happen();
+  ++fake_cuda_done().launches[device_in_use];
   the_fake_cuda().run_kernel(reinterpret_cast<const char*>(kernel), static_cast<int>(blocks * threads), arguments);
   return CUDA_SUCCESS;
 }

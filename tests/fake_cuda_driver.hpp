@@ -1,7 +1,10 @@
-// A CUDA driver for tests on machines without a device: device memory is host memory, streams do everything at once,
-// and kernels are those of a unit that the test has compiled for the CPU (emulated_cuda.hpp).
+// A CUDA driver for tests on machines without a device: device memory is host memory, and kernels are those of a unit that
+// the test has compiled for the CPU (emulated_cuda.hpp). Copies from and to pinned memory happen as late as a driver may
+// leave them: when a stream or an event is waited for, or a kernel needs them. Who reads or overwrites that memory before
+// gets wrong numbers.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <string>
@@ -17,15 +20,28 @@ struct fake_cuda {
   /// The name of a call that fails, and with what.
   std::string failing = {};
   CUresult    failure = CUDA_SUCCESS;
-  std::size_t memory  = std::size_t{1} << 30;  ///< bytes that the device claims to have
-  /// Blocks of memory that were not freed.
-  int blocks_held = 0;
+  std::size_t memory  = std::size_t{1} << 30;  ///< bytes that each device claims to have
+  int         devices = 1;                     ///< two at most
 };
 
 /// What the next calls of the driver do.
 inline fake_cuda& the_fake_cuda() {
   static fake_cuda f;
   return f;
+}
+
+/// What has been done.
+struct fake_cuda_counts {
+  std::atomic<int>       blocks_held    = 0;   ///< of device or pinned memory, that were not freed
+  std::atomic<int>       allocations    = 0;   ///< of device memory so far
+  std::atomic<int>       launches[2]    = {};  ///< on each device
+  std::atomic<long long> pageable_bytes = 0;   ///< copied between device and memory that is not pinned
+  std::atomic<long long> pinned_bytes   = 0;   ///< and that is
+  std::atomic<long long> up_bytes       = 0;   ///< copied to a device
+};
+inline fake_cuda_counts& fake_cuda_done() {
+  static fake_cuda_counts c;
+  return c;
 }
 
 }  // namespace saltus::test

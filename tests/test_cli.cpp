@@ -441,13 +441,13 @@ TEST_F(cli, alone_it_prints_its_help_and_counts_as_misused) {
   const auto o = saltus({});
   EXPECT_EQ(o.code, 2);
   EXPECT_EQ(o.out, "");
-  for (const char* command : {"list", "describe", "check", "run", "show", "doctor"})
+  for (const char* command : {"list", "describe", "check", "run", "bench", "show", "doctor"})
     EXPECT_NE(o.err.find(fmt::format("\n  {} ", command)), std::string::npos) << o.err;
   EXPECT_NE(o.err.find("Exit codes: 0 ok"), std::string::npos) << o.err;
 }
 
 TEST_F(cli, every_command_has_a_help) {
-  for (const std::string command : {"list", "describe", "check", "run", "show", "doctor"}) {
+  for (const std::string command : {"list", "describe", "check", "run", "bench", "show", "doctor"}) {
     const auto o = saltus({command, "--help"});
     EXPECT_EQ(o.code, 0);
     EXPECT_EQ(o.err, "");
@@ -466,7 +466,7 @@ TEST_F(cli, a_misused_command_line_gets_one_sentence_and_the_way_to_the_help) {
     std::string err;
   } cases[] = {
       {{"rum", "lorenz"},
-       "saltus: rum: unknown command; did you mean run? allowed: list, describe, check, run, show, doctor\nsaltus "
+       "saltus: rum: unknown command; did you mean run? allowed: list, describe, check, run, bench, show, doctor\nsaltus "
        "--help tells more\n"},
       {{"run"}, "saltus run: SPEC|MODEL is required\nsaltus run --help tells more\n"},
       {{"describe"}, "saltus describe: MODEL is required\nsaltus describe --help tells more\n"},
@@ -477,7 +477,7 @@ TEST_F(cli, a_misused_command_line_gets_one_sentence_and_the_way_to_the_help) {
        "more\n"},
       {{"run", "--thread", "2"},
        "saltus run: --thread: unknown flag; did you mean --threads? allowed: --help, --set, --seed, --method, "
-       "--backend, --threads, "
+       "--backend, --devices, --threads, "
        "--lanes, --chunk, --output, --json, --quiet\nsaltus run --help tells more\n"},
       {{"run", "lorenz", "--set"}, "saltus run: --set: 1 required KEY=VALUE missing\nsaltus run --help tells more\n"},
   };
@@ -794,7 +794,7 @@ TEST_F(cli, an_error_in_a_flag_names_the_flag) {
       {{"relief_valve", "--lanes", "3"},
        "saltus: --lanes 3: run.lanes = 3: must be 0 (as wide as the machine), 1, 2, 4, 8, 16 or 32\n"},
       {{"relief_valve", "--backend", "gpu"},
-       "saltus: --backend gpu: run.backend = \"gpu\": unknown word; did you mean cpu? allowed: auto, cpu, cuda\n"},
+       "saltus: --backend gpu: run.backend = \"gpu\": unknown word; did you mean cpu? allowed: auto, cpu, cuda, all\n"},
       {{"relief_vlave"},
        "saltus: model relief_vlave: no such built-in model (a model of your own is given as a path, "
        "./relief_vlave.hpp); "
@@ -1072,6 +1072,28 @@ TEST_F(cli, a_stdout_that_cannot_be_written_is_an_error) {
     EXPECT_EQ(o.code, 1) << command[0];
     EXPECT_NE(o.err.find("No space left on device"), std::string::npos) << command[0] << ": " << o.err;
   }
+}
+
+TEST_F(cli, all_without_a_device_is_the_cpu_and_says_so_but_a_device_that_is_named_must_be_there) {
+  const json health(saltus({"doctor", "--json"}).out);
+  if (health["cuda_absent"].empty()) GTEST_SKIP() << "there is a device: " << health["cuda_device"];
+  const auto o = saltus({"run", model(), "--backend", "all", "--json", "-q"});
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_NE(json(o.out)["device"].find("; no CUDA device: " + health["cuda_absent"]), std::string::npos) << o.out;
+  const auto named = saltus({"run", model(), "--backend", "all", "--devices", "0"});
+  EXPECT_EQ(named.code, 5);
+  EXPECT_EQ(named.err, "saltus: backend = \"all\": there is no device to use: " + health["cuda_absent"] + "\n");
+}
+
+TEST_F(cli, check_says_what_kernels_need_on_a_device_that_is_not_there) {
+  const auto wrong = saltus({"check", "lorenz", "--cuda", "h200"});
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_EQ(wrong.err, "saltus: --cuda h200: must be an architecture such as sm_90\n");
+  const auto o = saltus({"check", "lorenz", "--cuda", "sm_90"});
+  if (o.err.find("built without CUDA") != std::string::npos) GTEST_SKIP() << o.err;
+  EXPECT_EQ(o.code, 0) << o.err;
+  for (const char* kernel : {"begin", "sail", "land"})
+    EXPECT_NE(o.out.find(std::string("\n  ") + kernel), std::string::npos) << o.out;
 }
 
 TEST_F(cli, cuda_without_a_device_says_why) {

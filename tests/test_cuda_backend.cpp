@@ -23,6 +23,7 @@ TEST(cuda_backend, runs_chunks) { GTEST_SKIP() << "the CUDA toolkit was not foun
 #include "emulated_cuda.hpp"
 #include "fake_cuda_driver.hpp"
 #include "install.hpp"
+#include "sampler.hpp"
 #include "scheduler.hpp"
 
 // What the program would find by dlsym.
@@ -61,7 +62,7 @@ std::unique_ptr<host::backend> backend_for(const host::plan& p, std::size_t memo
   the_fake_cuda()            = {};
   the_fake_cuda().run_kernel = emulate<E>;
   the_fake_cuda().memory     = memory;
-  return std::unique_ptr<host::backend>(saltus_cuda_backend(p));
+  return std::unique_ptr<host::backend>(saltus_cuda_backend(p, 0));
 }
 
 const auto go_on = [](std::int64_t) { return true; };
@@ -97,7 +98,7 @@ std::map<int, int> expect_same_as_lanes(host::plan p, int swept, double from, do
 
 TEST(cuda_backend, relief_valve_with_everything_has_the_bits_of_lanes) {
   expect_same_as_lanes<valve_engine>(valve_plan(), relief_valve::flow, 0.2, 10.0);
-  EXPECT_EQ(0, the_fake_cuda().blocks_held);
+  EXPECT_EQ(0, fake_cuda_done().blocks_held);
 }
 TEST(cuda_backend, given_sample_times_have_the_bits_of_lanes) {
   auto p         = valve_plan();
@@ -235,26 +236,313 @@ TEST(cuda_backend, the_host_rescues_what_a_device_gives_up_as_what_lanes_give_up
                                [](unsigned char s) { return is_ok(static_cast<status>(s)); }));
 }
 
-TEST(cuda_backend, what_a_device_has_no_room_for_begins_afresh) {
+TEST(cuda_backend, a_device_has_room_for_all_that_it_gives_up) {
   const auto p      = shaken_plan(1.0, 1500);
   const auto device = backend_for<shaken_engine>(p);
   auto       raw    = scattered_chunk(p, relief_valve::flow, 2.0, 10.0, 1500);
   abi::usage used{};
   device->integrate(raw, go_on, used);
-  EXPECT_EQ(1024u, raw.exceptions.slot.size());
-  EXPECT_EQ(1024u, by_slot(raw.exceptions, cuda_unit_of<shaken_engine>).size());
-
-  const auto rescued     = only_chunk(p, *device);
-  auto       calm        = p;
-  calm.inject_exceptions = 0;
-  const auto undisturbed = only_chunk(calm, *host::make_cpu_backend(calm));
+  auto lanes = scattered_chunk(p, relief_valve::flow, 2.0, 10.0, 1500);
+  on_lanes<shaken_engine, 8>(host::settings_of(p), lanes);
   // All but those that were to be given up at an event and have none.
-  EXPECT_GT(std::count_if(rescued.exception.begin(), rescued.exception.end(), [](int e) { return e != 0; }), 1024);
-  for (std::size_t i = 0; i < 1500; ++i) {
-    EXPECT_EQ(undisturbed.events[i], rescued.events[i]) << i;
-    EXPECT_EQ(undisturbed.t_final[i], rescued.t_final[i]) << i;
+  EXPECT_GT(raw.exceptions.slot.size(), 1024u);
+  EXPECT_EQ(by_slot(lanes.exceptions, cuda_unit_of<shaken_engine>),
+            by_slot(raw.exceptions, cuda_unit_of<shaken_engine>));
+  EXPECT_EQ("", differences(only_chunk(p, *host::make_cpu_backend(p)), only_chunk(p, *backend_for<shaken_engine>(p))));
+}
+
+// ---- copies
+
+TEST(cuda_backend, what_is_copied_while_a_chunk_is_integrated_goes_through_pinned_memory) {
+  const auto p      = valve_plan();
+  const auto device = backend_for<valve_engine>(p);
+  auto       first = scattered_chunk(p, relief_valve::flow, 0.2, 10.0, 900), second = first;
+  abi::usage used{};
+  device->integrate(first, go_on, used);
+  const long long pageable    = fake_cuda_done().pageable_bytes;
+  const int       allocations = fake_cuda_done().allocations;
+  device->integrate(second, go_on, used);
+  EXPECT_EQ(pageable, fake_cuda_done().pageable_bytes);
+  EXPECT_EQ(allocations, fake_cuda_done().allocations) << "to allocate would wait for what others do";
+  EXPECT_EQ("", differences(first, second));
+}
+
+TEST(cuda_backend, columns_that_are_the_same_for_all_are_copied_once) {
+  auto p    = shaken_plan(0.0, 900);
+  p.samples = p.count = 1800;  // the flow varies, another five parameters do not
+  p.axes.clear();
+  p.random = {
+      {{host::target::kind::parameter, relief_valve::flow, "flow"}, {host::distribution::kind::uniform, 2.0, 10.0, 0}}};
+  p.chunk                 = 900;
+  const auto device       = backend_for<shaken_engine>(p);
+  const auto bytes_up_for = [&](std::int64_t first) {
+    host::chunk_data c(p, first, 900);
+    host::sampler(p).fill(first, 900, c);
+    auto       lanes  = c;
+    const auto before = fake_cuda_done().up_bytes.load();
+    abi::usage used{};
+    device->integrate(c, go_on, used);
+    on_lanes<shaken_engine, 8>(host::settings_of(p), lanes);
+    EXPECT_EQ("", differences(lanes, c));
+    return fake_cuda_done().up_bytes - before;
+  };
+  const auto first = bytes_up_for(0), second = bytes_up_for(900);
+  const auto columns = static_cast<long long>(p.model.parameters.size() + p.model.states.size() + 2);
+  EXPECT_GE(first - second, (columns - 1) * 900 * 8) << "all inputs but the flow";
+  EXPECT_LT(second, 4 * 900 * 8) << "the flow, the list of places, what the host looks at";
+}
+
+// ---- several devices, and the CPU with them
+
+/// All results of a run in the order of the ids.
+std::vector<host::chunk_data> all_chunks(const host::plan& p, host::backend& where, host::run_summary& summary) {
+  std::vector<host::chunk_data> all;
+  const std::atomic<bool>       stop{false};
+  std::int64_t                  next = 0;
+  summary                            = host::run_ensemble(
+                                 p, where,
+                                 [&](const host::chunk_data& c) {
+        EXPECT_EQ(next, c.first_id);
+        next += c.count;
+        all.push_back(c);
+      },
+                                 [](std::int64_t) {}, stop);
+  EXPECT_EQ(p.count, next);
+  return all;
+}
+
+/// The same instances in other chunks: the results, and the log by instance.
+void expect_same_results(const host::plan& p, const std::vector<host::chunk_data>& a,
+                         const std::vector<host::chunk_data>& b) {
+  const auto gather = [&](const std::vector<host::chunk_data>& chunks) {
+    std::vector<std::vector<double> > rows(static_cast<std::size_t>(p.count));
+    for (const auto& c : chunks) {
+      const auto n = static_cast<std::size_t>(c.count);
+      for (std::size_t i = 0; i < n; ++i) {
+        auto& row = rows[static_cast<std::size_t>(c.first_id) + i];
+        for (std::size_t j = 0; j < p.model.states.size(); ++j) row.push_back(c.final_state[j * n + i]);
+        row.insert(row.end(), {c.t_final[i], double(c.status[i]), double(c.exception[i]), double(c.steps[i]),
+                               double(c.rejected[i]), double(c.evaluations[i]), double(c.events[i])});
+      }
+      for (std::size_t k = 0; k < c.log.slot.size(); ++k) {
+        auto& row = rows[static_cast<std::size_t>(c.first_id + c.log.slot[k])];
+        row.insert(row.end(), {c.log.time[k], double(c.log.guard[k])});
+      }
+    }
+    return rows;
+  };
+  const auto one = gather(a), other = gather(b);
+  for (std::size_t i = 0; i < one.size(); ++i) EXPECT_TRUE(same_bits(one[i], other[i])) << i;
+}
+
+host::plan shared_plan() {
+  auto p  = shaken_plan(0.02, 12'000);
+  p.chunk = 0;
+  return p;
+}
+
+TEST(cuda_backend, two_devices_are_served_by_one_queue) {
+  const auto p            = shared_plan();
+  auto       first        = backend_for<shaken_engine>(p);
+  the_fake_cuda().devices = 2;
+  std::vector<std::unique_ptr<host::backend> > devices;
+  devices.push_back(std::move(first));
+  devices.emplace_back(saltus_cuda_backend(p, 1));
+  const auto both = host::make_shared_backend(std::move(devices));
+  EXPECT_NE(std::string::npos, both->device().find("device 0, fake device"));
+  EXPECT_NE(std::string::npos, both->device().find("device 1, other fake device"));
+  const int         before[] = {fake_cuda_done().launches[0], fake_cuda_done().launches[1]};
+  host::run_summary s, reference;
+  const auto        here  = all_chunks(p, *both, s);
+  const auto        there = all_chunks(p, *host::make_cpu_backend(p), reference);
+  expect_same_results(p, there, here);
+  ASSERT_EQ(2u, s.parts.size());
+  EXPECT_EQ(p.count, s.parts[0].instances + s.parts[1].instances);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_GT(s.parts[static_cast<std::size_t>(i)].instances, 0);
+    EXPECT_GT(fake_cuda_done().launches[i], before[i]);
   }
-  EXPECT_EQ(undisturbed.log.slot.size(), rescued.log.slot.size()) << "no event twice";
+}
+
+TEST(cuda_backend, a_device_and_the_cpu_share_one_queue) {
+  auto p    = shared_plan();
+  p.threads = 2;
+  std::vector<std::unique_ptr<host::backend> > parts;
+  parts.push_back(backend_for<shaken_engine>(p));
+  parts.push_back(host::make_cpu_backend(p));
+  const auto        all = host::make_shared_backend(std::move(parts));
+  host::run_summary s, reference;
+  const auto        here  = all_chunks(p, *all, s);
+  const auto        there = all_chunks(p, *host::make_cpu_backend(p), reference);
+  expect_same_results(p, there, here);
+  ASSERT_EQ(2u, s.parts.size());
+  EXPECT_EQ(p.count, s.parts[0].instances + s.parts[1].instances);
+  EXPECT_GT(s.parts[0].instances, 0);
+  EXPECT_GT(s.parts[1].instances, 0);
+  EXPECT_EQ(reference.counts.by_status, s.counts.by_status);
+  EXPECT_EQ(reference.counts.by_rescue, s.counts.by_rescue);
+}
+
+TEST(cuda_backend, an_error_of_one_of_several_ends_the_run) {
+  const auto                                   p = shared_plan();
+  std::vector<std::unique_ptr<host::backend> > parts;
+  parts.push_back(backend_for<shaken_engine>(p));
+  parts.push_back(host::make_cpu_backend(p));
+  const auto all          = host::make_shared_backend(std::move(parts));
+  the_fake_cuda().failing = "cuLaunchKernel";
+  the_fake_cuda().failure = CUDA_ERROR_OUT_OF_MEMORY;
+  host::run_summary       s;
+  const std::atomic<bool> stop{false};
+  EXPECT_THROW(host::run_ensemble(
+                   p, *all, [](const host::chunk_data&) {}, [](std::int64_t) {}, stop),
+               host::error);
+}
+
+// ---- statistics, and the order in which instances begin
+
+/// Statistics alone, of instances in random order; a share of them is given up somewhere. The unit is that of the tests
+/// above, with samples.
+host::plan summed_plan(double share) {
+  auto p       = shaken_plan(share, 1);
+  p.log_events = false;
+  p.axes.clear();
+  p.random = {
+      {{host::target::kind::parameter, relief_valve::flow, "flow"}, {host::distribution::kind::uniform, 2.0, 10.0, 0}}};
+  p.count = p.samples = 2900;
+  p.chunk             = 512;
+  p.rows              = false;
+  p.statistics        = true;
+  p.histograms = {{"final_lift", 0, 0.0, 4.0, 9}, {"n_events", host::statistic_column_called(p, "n_events"), 0, 8, 4}};
+  return p;
+}
+
+struct summed {
+  host::run_summary         summary;
+  std::vector<std::int64_t> not_fetched;  ///< [chunk] instances that left no more than their status
+  int                       ordered = 0;  ///< chunks
+};
+
+summed run_summed(const host::plan& p, host::backend& where) {
+  summed                  r;
+  const std::atomic<bool> stop{false};
+  r.summary = host::run_ensemble(
+      p, where,
+      [&](const host::chunk_data& c) {
+        r.not_fetched.push_back(std::count_if(c.t_final.begin(), c.t_final.end(), [](double t) { return t != t; }));
+        r.ordered += c.order.empty() ? 0 : 1;
+      },
+      [](std::int64_t) {}, stop);
+  return r;
+}
+
+void expect_same_statistics(const host::run_summary& a, const host::run_summary& b) {
+  ASSERT_EQ(a.statistics.summaries.size(), b.statistics.summaries.size());
+  for (std::size_t j = 0; j < a.statistics.summaries.size(); ++j) {
+    const auto x = host::statistic_numbers(a.statistics.summaries[j]),
+               y = host::statistic_numbers(b.statistics.summaries[j]);
+    EXPECT_TRUE(same_bits(std::vector<double>(x.begin(), x.end()), std::vector<double>(y.begin(), y.end())))
+        << a.statistics.columns[j].name;
+  }
+  for (std::size_t j = 0; j < a.statistics.histograms.size(); ++j) {
+    EXPECT_EQ(a.statistics.histograms[j].counts, b.statistics.histograms[j].counts);
+    EXPECT_EQ(a.statistics.histograms[j].below, b.statistics.histograms[j].below);
+    EXPECT_EQ(a.statistics.histograms[j].above, b.statistics.histograms[j].above);
+  }
+  EXPECT_EQ(a.counts.by_status, b.counts.by_status);
+  EXPECT_EQ(a.counts.by_rescue, b.counts.by_rescue);
+  EXPECT_EQ(a.counts.steps, b.counts.steps);
+  EXPECT_EQ(a.counts.rejected, b.counts.rejected);
+  EXPECT_EQ(a.counts.evaluations, b.counts.evaluations);
+  EXPECT_EQ(a.counts.events, b.counts.events);
+  EXPECT_EQ(a.counts.corrections, b.counts.corrections);
+}
+
+// A share of 0.001 leaves a few blocks to the host, 0.1 leaves all of them.
+TEST(cuda_backend, statistics_made_on_a_device_have_the_bits_of_the_host) {
+  for (const double share : {0.001, 0.1}) {
+    SCOPED_TRACE(share);
+    const auto p      = summed_plan(share);
+    const auto device = backend_for<shaken_engine>(p);
+    auto       q      = p;
+    q.rows = true, q.chunk = 777;
+    const auto here = run_summed(p, *device), there = run_summed(q, *host::make_cpu_backend(q));
+    expect_same_statistics(there.summary, here.summary);
+    EXPECT_GT(here.summary.counts.rescued(), 0);
+    ASSERT_EQ(6u, here.not_fetched.size()) << "chunks of 512, the last of 340";
+    std::int64_t all = 0;
+    for (const std::int64_t n : here.not_fetched) all += n;
+    if (share > 0.01) EXPECT_EQ(0, all);
+    for (const int chunk : {256, 300, 2900}) {
+      auto other  = p;
+      other.chunk = chunk;
+      expect_same_statistics(here.summary, run_summed(other, *backend_for<shaken_engine>(other)).summary);
+    }
+  }
+}
+
+TEST(cuda_backend, columns_stay_on_the_device_but_for_blocks_that_the_host_needs) {
+  auto p          = summed_plan(0.001);
+  p.by_work       = false;
+  p.chunk         = 2900;  // of which 2816 are whole blocks
+  const auto here = run_summed(p, *backend_for<shaken_engine>(p));
+  ASSERT_EQ(2u, here.not_fetched.size());
+  const auto blocks = static_cast<std::int64_t>(here.summary.counts.rescued());  // at most one each
+  EXPECT_GE(here.not_fetched[0], 2816 - 256 * blocks);
+  EXPECT_LT(here.not_fetched[0], 2816);
+  EXPECT_EQ(0, here.ordered);
+}
+
+TEST(cuda_backend, instances_begin_in_the_order_of_predicted_work_and_end_with_the_same_bits) {
+  auto p              = summed_plan(0.0);
+  p.inject_exceptions = 1e-9;  // the same unit
+  p.chunk             = 300;
+  p.rows = true, p.log_events = true;
+  const auto run = [](const host::plan& q) {
+    const auto                    device = backend_for<shaken_engine>(q);
+    std::vector<host::chunk_data> r;
+    const std::atomic<bool>       stop{false};
+    host::run_ensemble(
+        q, *device, [&](const host::chunk_data& c) { r.push_back(c); }, [](std::int64_t) {}, stop);
+    return r;
+  };
+  auto as_they_stand    = p;
+  as_they_stand.by_work = false;
+  const auto a = run(p), b = run(as_they_stand);
+  ASSERT_EQ(10u, a.size());
+  for (std::size_t k = 0; k < a.size(); ++k) EXPECT_EQ("", differences(b[k], a[k]));
+  // At most six chunks are under way at once: those after them know of the first.
+  EXPECT_TRUE(a[0].order.empty());
+  EXPECT_EQ(300u, a[8].order.size());
+  EXPECT_TRUE(b[8].order.empty());
+}
+
+TEST(cuda_backend, stopped_early_in_another_order_each_instance_is_finished_interrupted_or_not_run) {
+  auto p              = summed_plan(0.0);
+  p.inject_exceptions = 1e-9;
+  p.rows = true, p.count = 900;
+  const auto device = backend_for<shaken_engine>(p);
+  auto       whole = scattered_chunk(p, relief_valve::flow, 2.0, 10.0, p.count), cut = whole;
+  on_lanes<shaken_engine, 8>(host::settings_of(p), whole);
+  cut.order.resize(900);
+  for (int i = 0; i < 900; ++i) cut.order[static_cast<std::size_t>(i)] = i * 7 % 900;
+  abi::usage used{};
+  device->integrate(
+      cut, [](std::int64_t) { return false; }, used);
+  std::map<int, int> seen;
+  for (std::size_t k = 0; k < 900; ++k) {
+    const auto i = static_cast<std::size_t>(cut.order[k]);
+    seen[cut.status[i]] += 1;
+    if (cut.status[i] == static_cast<int>(status::not_run)) {
+      EXPECT_TRUE(std::isnan(cut.t_final[i]));
+      EXPECT_EQ(0, cut.steps[i]);
+      EXPECT_GE(k, 256u) << "the first ones have begun";
+    } else if (is_ok(static_cast<status>(cut.status[i]))) {
+      EXPECT_EQ(whole.t_final[i], cut.t_final[i]);
+      EXPECT_EQ(whole.steps[i], cut.steps[i]);
+    }
+  }
+  EXPECT_GT(seen[static_cast<int>(status::interrupted)], 0);
+  EXPECT_GT(seen[static_cast<int>(status::not_run)], 0);
 }
 
 TEST(cuda_backend, an_error_of_the_driver_names_the_call_and_the_error) {
@@ -275,28 +563,30 @@ TEST(cuda_backend, an_error_of_the_driver_names_the_call_and_the_error) {
 
 TEST(cuda_backend, absence_of_a_device_has_a_reason) {
   the_fake_cuda() = {};
-  std::string reason, name;
-  saltus_cuda_absent(reason, name);
+  std::string              reason;
+  std::vector<std::string> names;
+  the_fake_cuda().devices = 2;
+  saltus_cuda_absent(reason, names);
   EXPECT_EQ("", reason);
-  EXPECT_EQ("fake device", name);
+  EXPECT_EQ((std::vector<std::string>{"fake device", "other fake device"}), names);
   the_fake_cuda().failing = "cuInit";
   the_fake_cuda().failure = CUDA_ERROR_NO_DEVICE;
-  saltus_cuda_absent(reason, name);
+  saltus_cuda_absent(reason, names);
   EXPECT_EQ("CUDA: cuInit: CUDA_ERROR_NO_DEVICE (as the test wants)", reason);
 }
 
 TEST(cuda_backend, chunks_fit_into_memory) {
   auto p  = valve_plan();
   p.count = 100'000'000;
-  // The fake device has 1 GiB; half of it, less a reserve, is for one chunk.
+  // The fake device has 1 GiB; a third of it, less a reserve, is for one chunk.
   const auto device = backend_for<valve_engine>(p);
-  EXPECT_EQ(2, device->concurrency());
+  EXPECT_EQ(3, device->concurrency());
   EXPECT_GT(device->chunk_size(), 100'000);
   EXPECT_LE(device->chunk_size(), 1 << 20);
   p.sample_count = 100'000;  // 2.4 MB each
   const auto few = backend_for<valve_engine>(p)->chunk_size();
   EXPECT_GT(few, 50);
-  EXPECT_LT(few, 447);  // 1 GiB / 2.4 MB
+  EXPECT_LT(few, 149);  // a third of 1 GiB / 2.4 MB
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ namespace {
 struct spread {
   int       places, threads, turn_budget;
   long long event_rows;
-  int       rounds = 1'000'000'000;  ///< after which the run is stopped
+  bool      in_warps = false;  ///< of 32 lanes, instead of threads that are warps of their own
 };
 
 /// A chunk on the emulated device: the host's part of a run, in the memory of the host.
@@ -29,10 +29,13 @@ class emulated_run {
  public:
   emulated_run(const abi::settings& how, host::chunk_data& c, const spread& s)
       : tol_(tolerances_from<E, pack<typename E::T, 1>>(how)), data_(c), spread_(s) {
-    const auto places = static_cast<std::size_t>(s.places), rows = static_cast<std::size_t>(s.event_rows);
-    const auto n = static_cast<std::size_t>(E::n);
-    reals_.resize(static_cast<std::size_t>(cuda_unit_of<E>.record_reals) * places);
-    integers_.resize(static_cast<std::size_t>(cuda_unit_of<E>.record_integers) * places, integer_of<typename E::T>(-1));
+    const auto    places = static_cast<std::size_t>(s.places), rows = static_cast<std::size_t>(s.event_rows);
+    const auto    n     = static_cast<std::size_t>(E::n);
+    constexpr int bytes = sizeof(typename E::T);
+    reals_.resize(static_cast<std::size_t>(abi::pool_bytes(cuda_unit_of<E>.record_reals, bytes, s.places)) / bytes);
+    integers_.resize(
+        static_cast<std::size_t>(abi::pool_bytes(cuda_unit_of<E>.record_integers, bytes, s.places)) / bytes,
+        integer_of<typename E::T>(-1));
     for (auto& list : lists_) list.resize(places);
     std::iota(lists_[4].begin(), lists_[4].end(), 0);
     slot_.resize(rows), time_.resize(rows), guard_.resize(rows), before_.resize(rows * n), after_.resize(rows * n);
@@ -54,9 +57,8 @@ class emulated_run {
     progress           = abi::cuda_start(chunk_, cuda_unit_of<E>.rows_per_landing);
   }
 
-  /// Runs to the end, or for the rounds allowed.
   void run() {
-    for (int round = 0; round < spread_.rounds && !is_done(); ++round) {
+    while (!is_done()) {
       launch("saltus_begin", spread_.threads);
       launch("saltus_sail", spread_.threads);
       launch("saltus_land", spread_.threads);
@@ -79,7 +81,7 @@ class emulated_run {
  private:
   void launch(const char* kernel, int threads) {
     void* arguments[] = {&chunk_, &tol_};
-    emulate<E>(kernel, threads, arguments);
+    spread_.in_warps ? emulate_in_warps<E>(kernel, threads, arguments) : emulate<E>(kernel, threads, arguments);
   }
   void drain() {
     for (std::size_t row = 0; row < static_cast<std::size_t>(progress.rows); ++row)
@@ -101,7 +103,7 @@ class emulated_run {
 };
 
 /// Runs `count` instances on lanes and on the emulated device; `swept` goes from `from` to `to`.
-template <class E>
+template <class E, bool InWarps = false>
 void expect_same_as_lanes(host::plan p, int swept, double from, double to) {
   if constexpr (E::inject) p.inject_exceptions = 0.3;
   if constexpr (E::samples) p.sample_count = 9;
@@ -117,6 +119,9 @@ void expect_same_as_lanes(host::plan p, int swept, double from, double to) {
     EXPECT_EQ("", differences(one, wide)) << count << " instances on " << W << " lanes";
     std::vector<spread> spreads = {{5000, 64, 1000, ample}, {7, 3, 7, tight}, {40, 5, 1000, 3 * tight}};
     if (count < 1000) spreads.insert(spreads.end(), {{1, 1, 1, tight}, {32, 100, 1, ample}});
+    // Fewer places than lanes, about as many, and so many that a warp keeps a store of them.
+    if constexpr (InWarps)
+      spreads = {{7, 32, 20, tight, true}, {50, 64, 1000, ample, true}, {1000, 64, 30, ample, true}};
     for (const spread& s : spreads) {
       SCOPED_TRACE(testing::Message() << count << " instances, " << s.places << " places, " << s.threads << " threads, "
                                       << s.turn_budget << " turns, " << s.event_rows << " rows");
@@ -153,6 +158,13 @@ TEST(cuda_emulation, relief_valve_dop853_with_samples) {
 TEST(cuda_emulation, bouncing_ball_dp5) {
   expect_same_as_lanes<engine_of<bouncing_ball, "dp5", double, false>>(plan_of<bouncing_ball>(3.0, 1e-8),
                                                                        bouncing_ball::restitution, 0.5, 0.9);
+}
+TEST(cuda_emulation, bouncing_ball_dp5_in_warps_of_32_lanes) {
+#if defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "the address sanitizer does not follow jumps from stack to stack";
+#endif
+  expect_same_as_lanes<engine_of<bouncing_ball, "dp5", double, false>, true>(plan_of<bouncing_ball>(3.0, 1e-8),
+                                                                             bouncing_ball::restitution, 0.5, 0.9);
 }
 TEST(cuda_emulation, bouncing_ball_dop853_in_float) {
   expect_same_as_lanes<engine_of<bouncing_ball, "dop853", float, false>>(plan_of<bouncing_ball>(3.0, 1e-4),

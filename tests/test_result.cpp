@@ -891,6 +891,7 @@ TEST(result, reserved_names_are_those_the_file_may_hold) {
     plan p         = valve(2);
     p.sample_count = 2;
     p.log_events   = true;
+    p.statistics   = true;
     if (name == "sample_time") also_varies(p, target::kind::t_end, 0);
     p.model.states[0].index    = 1;
     p.stiff_method             = "rodas5p";

@@ -232,6 +232,23 @@ allowed_failed = 0.25
   EXPECT_EQ(p.allowed_failed, 0.25);
 }
 
+TEST_F(spec, devices_are_all_or_some_and_share_a_queue_with_the_cpu_if_bits_do_not_depend_on_who_takes_what) {
+  EXPECT_TRUE(planned(valve).devices.empty());
+  EXPECT_TRUE(planned(valve + "[run]\ndevices = \"all\"\n").devices.empty());
+  auto everywhere       = relief_valve();
+  everywhere.arithmetic = true;
+  const auto all        = planned(valve + "[run]\nbackend = \"all\"\ndevices = [2, 0]\n", {}, everywhere);
+  EXPECT_EQ(all.backend, "all");
+  EXPECT_EQ(all.devices, (std::vector<int>{2, 0}));
+  EXPECT_EQ(planned(valve, {{"--devices", "0,1"}}).devices, (std::vector<int>{0, 1}));
+  EXPECT_TRUE(planned(valve, {{"--devices", "0"}, {"--devices", "all"}}).devices.empty());
+  auto here       = everywhere;
+  here.arithmetic = false;
+  EXPECT_EQ(refused(valve + "[run]\nbackend = \"all\"\n", {}, here),
+            "spec.toml:3:11: run.backend = \"all\": must be cpu or cuda: relief_valve calls functions whose last bits "
+            "differ between them");
+}
+
 TEST_F(spec, the_equations_choose_the_method_unless_one_is_given) {
   const auto method = [](const model& m) { return validate(from_model("relief_valve"), m).method; };
   EXPECT_EQ(method(relief_valve()), "dp5");
@@ -489,8 +506,8 @@ TEST_F(spec, a_bad_value_is_named_with_its_place_and_what_is_allowed) {
   const std::string one_way    = "must leave t_begin < t_end in every instance, or t_begin > t_end in every one; ";
   const std::string laws       = "uniform, log_uniform, normal, lognormal, triangular";
   const std::string methods =
-      "allowed: kutta3, bs3, rk4, rkf45, rkf78, dp5, tsit5, dop853, trapezoid, sdirk4, esdirk4, rodas4, rodas5p, "
-      "radau5, auto";
+      "allowed: kutta3, bs3, rk4, rkf45, rkf78, dp5, tsit5, dop853, rdpk510, trapezoid, sdirk4, esdirk4, rodas4, "
+      "rodas5p, radau5, auto";
 
   write("runs.csv", "q,p\n1,2\nabc,nan\n3\n");
   write("empty.csv", "q\n");
@@ -513,9 +530,10 @@ TEST_F(spec, a_bad_value_is_named_with_its_place_and_what_is_allowed) {
        "allowed: count, seed, " + quantities},
       {"[output]\nfiles = \"x.nc\"\n",
        "spec.toml:3:1: output.files = \"x.nc\": unknown key; did you mean file? "
-       "allowed: file, samples, events, reduce, compression"},
+       "allowed: file, samples, events, reduce, compression, rows, statistics, histogram"},
       {"[run]\ncores = 2\n",
-       "spec.toml:3:1: run.cores = 2: unknown key; allowed: backend, threads, lanes, chunk, allowed_failed"},
+       "spec.toml:3:1: run.cores = 2: unknown key; allowed: backend, devices, threads, lanes, groups, chunk, order, "
+       "allowed_failed"},
       {"atol = { lfit = 1e-8 }\n",
        "spec.toml:2:10: atol.lfit = 1e-08: unknown key; did you mean lift? allowed: default, lift, velocity, pressure"},
       // types and values
@@ -679,8 +697,14 @@ TEST_F(spec, a_bad_value_is_named_with_its_place_and_what_is_allowed) {
        "spec.toml:3:24: output.reduce[1] = \"max(lift)\": must not be listed twice"},
       {"[output]\ncompression = 10\n", "spec.toml:3:15: output.compression = 10: must be a whole number from 0 to 9"},
       {"[run]\nbackend = \"gpu\"\n",
-       "spec.toml:3:11: run.backend = \"gpu\": unknown word; did you mean cpu? allowed: auto, cpu, cuda"},
+       "spec.toml:3:11: run.backend = \"gpu\": unknown word; did you mean cpu? allowed: auto, cpu, cuda, all"},
       {"[run]\nlanes = 3\n", "spec.toml:3:9: run.lanes = 3: must be 0 (as wide as the machine), 1, 2, 4, 8, 16 or 32"},
+      {"[run]\nbackend = \"cpu\"\ndevices = [0]\n",
+       "spec.toml:4:11: run.devices = [0]: must be left out with the backend cpu"},
+      {"[run]\ndevices = [0, 1, 0]\n", "spec.toml:3:18: run.devices[2] = 0: must be there once"},
+      {"[run]\ndevices = []\n", "spec.toml:3:11: run.devices = []: must be \"all\", or a list of one number or more"},
+      {"[run]\ndevices = \"both\"\n", "spec.toml:3:11: run.devices = \"both\": unknown word; allowed: all"},
+      {"[run]\ndevices = [-1]\n", "spec.toml:3:12: run.devices[0] = -1: must be a whole number from 0 to 1023"},
       {"[run]\nallowed_failed = 2\n",
        "spec.toml:3:18: run.allowed_failed = 2: must be a share of all instances, from 0 to 1"},
       // flags
@@ -696,7 +720,7 @@ TEST_F(spec, a_bad_value_is_named_with_its_place_and_what_is_allowed) {
       {"", "--set sample.flow={uniform=[1, 2]}: sample.count is missing: must be the number of samples",
        {{"--set", "sample.flow={uniform=[1, 2]}"}}},
       {"", "-n 0: sample.count = 0: must be a whole number from 1 to 1099511627776", {{"-n", "0"}}},
-      {"", "--backend gpu: run.backend = \"gpu\": unknown word; did you mean cpu? allowed: auto, cpu, cuda",
+      {"", "--backend gpu: run.backend = \"gpu\": unknown word; did you mean cpu? allowed: auto, cpu, cuda, all",
        {{"--backend", "gpu"}}},
       {"[sweep]\nflow = [1, 2]\n",
        "spec.toml:3:8: sweep.flow = [1, 2]: flow must have one value, but has another at "
