@@ -97,7 +97,7 @@ inline constexpr int nowhere = -1;
 
 /// How many lanes of a ballot there are.
 SALTUS_FN int lanes_in(unsigned ballot) {
-#if defined(__CUDACC__)
+#if defined(__CUDA_ARCH__)
   return __popc(ballot);
 #else
   return __builtin_popcount(ballot);

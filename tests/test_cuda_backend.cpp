@@ -471,7 +471,7 @@ TEST(cuda_backend, statistics_made_on_a_device_have_the_bits_of_the_host) {
     ASSERT_EQ(6u, here.not_fetched.size()) << "chunks of 512, the last of 340";
     std::int64_t all = 0;
     for (const std::int64_t n : here.not_fetched) all += n;
-    if (share > 0.01) EXPECT_EQ(0, all);
+    if (share > 0.01) { EXPECT_EQ(0, all); }
     for (const int chunk : {256, 300, 2900}) {
       auto other  = p;
       other.chunk = chunk;

@@ -3,6 +3,8 @@
 // clang++ does not. Included by pack.hpp, whose masks these are.
 #pragma once
 
+#include "number/base.hpp"
+
 namespace saltus::detail {
 
 #if defined(__AVX512F__) && defined(__AVX512DQ__) && !defined(__clang__) && !defined(__CUDACC_RTC__)
