@@ -77,12 +77,12 @@ TEST_P(Problem, MeetsItsReference) {
     EXPECT_GE(r.log[i].time, r.log[i - 1].time) << "the log is in time order";
 }
 
-/// Every case with DP5 and DOP853.
+/// Every case with DP5, every other one with DOP853.
 std::vector<std::tuple<std::size_t, const char*>> cases_and_methods() {
   std::vector<std::tuple<std::size_t, const char*>> all;
   for (std::size_t i = 0; i < all_cases().size(); ++i) {
     all.emplace_back(i, "dp5");
-    all.emplace_back(i, "dop853");
+    if (i % 2 == 0) all.emplace_back(i, "dop853");
   }
   return all;
 }
