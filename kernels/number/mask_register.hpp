@@ -33,7 +33,6 @@ inline sixteen bits_not(sixteen a) { return __builtin_ia32_knothi(a); }
 
 using doubles = double __attribute__((vector_size(64)));
 using floats  = float __attribute__((vector_size(64)));
-using int64s  = int64 __attribute__((vector_size(64)));
 using int32s  = int32 __attribute__((vector_size(64)));
 using longs   = long long __attribute__((vector_size(64)));
 
