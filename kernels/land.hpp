@@ -157,6 +157,9 @@ SALTUS_FN_COLD void land(instance<E, Real>& x, mask_of<Real> active, const toler
   });
   if constexpr (E::inject) inject_at_landing(x, active, run);
   active = active & is_under_way(x);
+  // A step that was refused is parked at a wall: there is nothing to locate.
+  const auto at_wall = active & !a.accepted;
+  active             = active & a.accepted;
   // dense output
   const auto                    path = interpolate<Method>(held_system<E, Real>{x.held}, a.s);
   const guards_on_step<E, Real> on_step{x, path};
@@ -190,8 +193,11 @@ SALTUS_FN_COLD void land(instance<E, Real>& x, mask_of<Real> active, const toler
   assign_where(moved, x.memory.refused, Real(0.0));
   // transition and restart; the step to come is the one that was tried here
   mask_of<Real> fires;
-  const auto    due = due_at(x, a, p, s.side, tau, moved, ends_there & active & (!moved) & !p.failed, fires);
-  fires             = fires & active & !p.failed;
+  auto          due = due_at(x, a, p, s.side, tau, moved, ends_there & active & (!moved) & !p.failed, fires);
+  fires             = (fires & active & !p.failed) | at_wall;
+  if (any(at_wall)) each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
+      due.guard[i] = select(at_wall & stands_at_wall(x, i), Real(1.0), due.guard[i]);
+    });
   // Where an instant alone is due the whole step was committed: guards have the values of its end, not of its start.
   auto g = x.held.locked;
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(moved, g[i], p.g[i]); });

@@ -164,11 +164,13 @@ SALTUS_FN void commit(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Rea
   if (const auto finished = where & ends; any(finished)) end_where(x.status, finished, status::finished);
 }
 
-/// The controller's answer to a trial, for the lanes in `where`; a lane that cannot go on gets its verdict.
+/// The controller's answer to a trial, for the lanes in `where`; a lane that cannot go on gets its verdict. Returns those
+/// that cannot because they stand at a wall: that is an event.
 template <class E, class Real>
-SALTUS_FN void control(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Real> where,
-                       const tolerances<E, Real>& tol) {
+SALTUS_FN mask_of<Real> control(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Real> where,
+                                const tolerances<E, Real>& tol) {
   const mask_of<Real> refused = where & !a.accepted;
+  mask_of<Real>       at_wall = mask_of<Real>::all(false);
   add_where(x.rejected, refused, 1);
   if constexpr (E::fixed_steps) {
     if constexpr (!E::Method::is_explicit) blame_solver(x, a.s, refused);
@@ -184,8 +186,10 @@ SALTUS_FN void control(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Re
     assign_where(where, x.memory.log_ratio, next.memory.log_ratio);
     assign_where(where, x.memory.refused, next.memory.refused);
     const Real          floor_    = (x.t_end - x.t_begin) * Real(0x1p-80);
-    const mask_of<Real> too_small = refused & ((x.t + Real(0.0625) * x.h == x.t) | (x.h < floor_));
+    mask_of<Real>       too_small = refused & ((x.t + Real(0.0625) * x.h == x.t) | (x.h < floor_));
     if (any(too_small)) {
+      at_wall   = too_small & stands_at_any_wall(x);
+      too_small = too_small & !at_wall;
       if constexpr (!E::Method::is_explicit) blame_solver(x, a.s, too_small & (a.error2 < Real(0x1p100)));
       end_where(x.status, too_small & !(a.error2 < Real(0x1p100)), status::not_finite);
       end_where(x.status, too_small, status::step_too_small);
@@ -193,6 +197,7 @@ SALTUS_FN void control(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Re
   }
   const mask_of<Real> spent = where & (x.steps + x.rejected >= tol.max_steps);
   if (any(spent)) end_where(x.status, spent, status::step_budget);
+  return at_wall & is_under_way(x);
 }
 
 /// Hairer, Wanner II, IV.2: h times the eigenvalue that the last two stages show, both at the end of the step. An instance
@@ -219,7 +224,7 @@ SALTUS_FN void watch_stiffness(instance<E, Real>& x, const trial<E, Real>& a, ma
 }
 
 /// One turn for the active lanes. Returns the lanes to be parked: their step may contain an event, and nothing of them has
-/// changed but the count of evaluations.
+/// changed but the count of evaluations; or no step is short enough, since they stand at a wall.
 template <class E, class Real, class Run>
 SALTUS_FN mask_of<Real> sail(instance<E, Real>& x, mask_of<Real> active, const tolerances<E, Real>& tol,
                              const Run& run) {
@@ -227,10 +232,10 @@ SALTUS_FN mask_of<Real> sail(instance<E, Real>& x, mask_of<Real> active, const t
   count_trial(x, a, active);
   const mask_of<Real> parked = active & a.accepted & a.suspect;
   commit(x, a, active & a.accepted & !a.suspect, run);
-  control(x, a, active & !parked, tol);
+  const mask_of<Real> at_wall = control(x, a, active & !parked, tol);
   if constexpr (E::watch_stiffness && E::Method::is_explicit) watch_stiffness(x, a, active & !parked);
   if constexpr (E::inject) inject_while_sailing(x, active & !parked, run);
-  return parked;
+  return parked | at_wall;
 }
 
 }  // namespace saltus

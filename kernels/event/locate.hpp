@@ -214,28 +214,68 @@ SALTUS_FN void take_point(landing<E, Real>& p, const stages<typename E::Method, 
   });
 }
 
-/// Moves the end of a re-integrated step on by d, a small part of the step, along the parabola through its slope and the
-/// one found there (Heun): one evaluation instead of a whole step. Returns the lanes of `where` in which what the parabola
+/// Moves the landing point by d, a small part of the step, along the parabola through its slope and the one found there
+/// (Heun): one evaluation instead of a whole step. Returns the lanes of `where` moved: those in which what the parabola
 /// leaves out is far below the tolerance.
 template <class E, class Real>
-SALTUS_FN_COLD mask_of<Real> follow_parabola(stages<typename E::Method, Real, E::n>& s, const instance<E, Real>& x,
-                                             Real d, mask_of<Real> where, const tolerances<E, Real>& tol) {
-  const auto from = s.f1();
-  const auto to   = E::form::rhs(s.t + (s.h + d), detail::advance(s.y1, d, from), x.held);
-  const Real part = Real(0.5) * d, left_out = abs(d / s.h);
+SALTUS_FN mask_of<Real> move_by_parabola(landing<E, Real>& p, const instance<E, Real>& x, Real d, mask_of<Real> where,
+                                         const tolerances<E, Real>& tol) {
+  const auto      from = p.s.f1();
+  const auto      to   = E::form::rhs(p.t + d, detail::advance(p.y, d, from), x.held);
+  const Real      part = Real(0.5) * d, left_out = abs(d / p.s.h);
+  vec<Real, E::n> y;
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
     const Real bend      = part * (to[i] - from[i]);
-    const Real tolerated = Real(0.01) * fma(tol.rtol, abs(s.y1[i]), tol.atol[i]);
+    const Real tolerated = Real(0.01) * fma(tol.rtol, abs(p.y[i]), tol.atol[i]);
     where                = where & (abs(bend) * left_out <= tolerated);
-    s.y1[i]              = fma(d, from[i], s.y1[i]) + bend;
-    s.set_end_slope(i, to[i]);
+    y[i]                 = fma(d, from[i], p.y[i]) + bend;
   });
-  s.h = s.h + d;
+  const auto g = E::form::guards_along(p.t + d, y, to, x.held);
+  assign_where(where, p.t, p.t + d);
+  assign_where(where, p.s.h, p.s.h + d);
+  each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
+    assign_where(where, p.y[i], y[i]);
+    p.s.y1[i] = p.y[i];
+    p.s.set_end_slope(i, select(where, to[i], from[i]));
+  });
+  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
+    assign_where(where, p.g[i], g.value[i]);
+    assign_where(where, p.rate[i], g.rate[i]);
+  });
   return where;
 }
 
-/// Re-integrates to theta, and corrects by Newton with a bracket, until the root is within `near_part` of the step.
-/// Leaves the last point in p, and returns what it aims at from there. There is no root before `from`.
+/// Follows the solution from the landing point to the root that is aimed at, by a few of Newton's steps along parabolas,
+/// all within (from, to). Returns the lanes of `where` in which the root has come near; `target` is then what is aimed at.
+/// These points lie on a curve of their own, which parts from that of re-integrated steps by some of the tolerance: they
+/// say nothing of the bracket.
+template <class E, class Real>
+SALTUS_FN_COLD mask_of<Real> follow_to_root(landing<E, Real>& p, instance<E, Real>& x, const vec<Real, E::ng>& side,
+                                            aim<Real>& target, Real from, Real to, Real near, mask_of<Real> where,
+                                            const tolerances<E, Real>& tol) {
+  constexpr int moves   = 4;
+  aim<Real>     here    = target;
+  auto          arrived = mask_of<Real>::all(false);
+  for (int move = 0; move < moves && any(where); ++move) {
+    const Real goal = p.t + here.to_root;
+    where = where & (goal > from) & (goal < to) & (abs(here.to_root) <= abs(p.s.h) * Real(1.0 / 64));
+    if (none(where)) break;
+    add_where(x.evaluations, where, 1);
+    where                = move_by_parabola(p, x, here.to_root, where, tol);
+    here                 = take_aim<E, Real>(side, p.g, p.rate);
+    const auto there     = where & (abs(here.to_root) <= near);
+    target.across        = (target.across & !there) | (here.across & there);
+    target.unilateral    = (target.unilateral & !there) | (here.unilateral & there);
+    assign_where(there, target.to_root, here.to_root);
+    assign_where(there, target.guard, here.guard);
+    arrived = arrived | there;
+    where   = where & !there;
+  }
+  return arrived;
+}
+
+/// Re-integrates to theta, and corrects by Newton with a bracket, until the root is within `near_part` of the step, or the
+/// bracket has closed. Leaves the last point in p, and returns what it aims at from there. There is no root before `from`.
 template <class E, class Real>
 SALTUS_FN_COLD aim<Real> approach(landing<E, Real>& p, instance<E, Real>& x, const trial<E, Real>& a,
                                   const vec<Real, E::ng>& side, Real from, Real theta, Real hi, mask_of<Real> where,
@@ -254,59 +294,60 @@ SALTUS_FN_COLD aim<Real> approach(landing<E, Real>& p, instance<E, Real>& x, con
                          max(Real(0x1p-20), Real(64.0 * limits<T>::epsilon) * (abs(x.t) + h) / h),
                          Real(2.0) * time_tolerance(a.t1, h, tol) / h};
   aim<Real>                  result{where, Real(0.0), Real(-1.0), Real(0.0), where};
-  p.crossing         = Real(-1.0);
   mask_of<Real> open = where, lost = mask_of<Real>::all(false);  // lost: Newton's iteration has failed
   b.depth_lo = take_aim<E, Real>(side, x.held.locked, x.rate).depth;
-  // Takes in the end of s; returns what is aimed at from there.
-  const auto take_in = [&](const auto& s, mask_of<Real> where_) SALTUS_INLINE_LAMBDA {
-    const auto g      = E::form::guards_along(s.t + s.h, s.y1, s.f1(), x.held);
-    const auto target = take_aim<E, Real>(side, g.value, g.rate);
-    take_point(p, s, g, where_);
+  p.crossing = select(b.proven, end.guard, Real(-1.0));
+  // A step to theta: its end becomes the landing point of the lanes in `where_`. Returns what is aimed at from there.
+  const auto step_to = [&](Real part, mask_of<Real>& where_) SALTUS_INLINE_LAMBDA {
+    const auto s = make_step_while_landing(f, x.t, x.y, x.f, part * h);
+    count_evaluations(x, s, where_);
+    add_where(x.corrections, where_, 1);
+    if constexpr (!E::Method::is_explicit) {
+      lost   = lost | (where_ & !s.solved);
+      where_ = where_ & s.solved;
+    }
+    take_point(p, s, E::form::guards_along(s.t + s.h, s.y1, s.f1(), x.held), where_);
+    const auto target = take_aim<E, Real>(side, p.g, p.rate);
+    result.across     = (result.across & !where_) | (target.across & where_);
+    result.unilateral = (result.unilateral & !where_) | (target.unilateral & where_);
     assign_where(where_, result.to_root, target.to_root);
-    assign_where(where_ & target.across, p.crossing, target.guard);
-    result.unilateral    = (result.unilateral & !where_) | (target.unilateral & where_);
-    const auto absent    = b.narrow(theta, target, target.to_root / h, where_);
-    const auto is_near   = abs(target.to_root) <= Real(near_part<T>) * h + Real(0.5) * time_tolerance(p.t, h, tol);
-    const auto is_narrow = b.proven & (b.hi - b.lo <= Real(2.0 * limits<T>::epsilon));
-    p.phantom            = p.phantom | absent;
-    open                 = open & !(where_ & (absent | is_near | is_narrow));
     return target;
   };
+  auto closed = mask_of<Real>::all(false);
   for (int tries = 0; tries < 80 && any(open); ++tries) {
     const Real old_width = b.hi - b.lo;
-    auto       s         = make_step_while_landing(f, x.t, x.y, x.f, theta * h);
-    count_evaluations(x, s, open);
-    add_where(x.corrections, open, 1);
-    if constexpr (!E::Method::is_explicit) {
-      lost = lost | (open & !s.solved);
-      open = open & s.solved;
-    }
-    auto target = take_in(s, open);
+    auto       target    = step_to(theta, open);
+    assign_where(open & target.across, p.crossing, target.guard);
+    const auto known  = b.proven;
+    const auto absent = b.narrow(theta, target, target.to_root / h, open);
+    assign_where(b.proven & !known & !target.across, p.crossing, end.guard);
+    const Real near    = Real(near_part<T>) * h + Real(0.5) * time_tolerance(p.t, h, tol);
+    const auto is_near = abs(target.to_root) <= near;
+    closed             = closed | (open & !is_near & b.proven & (b.hi - b.lo <= Real(2.0 * limits<T>::epsilon)));
+    p.phantom          = p.phantom | (open & absent);
+    open               = open & !(absent | is_near | closed);
     // After a few tries Newton is trusted only while the bracket shrinks by halves; a rescue does not trust it at all.
     const auto trust =
         mask_of<Real>::all(!tol.surer) & (mask_of<Real>::all(tries < 3) | (b.hi - b.lo < Real(0.5) * old_width));
-    const Real newton = theta + target.to_root / h;
-    // What is near is reached along a parabola; what has no f, by another step.
+    // What is near is reached along parabolas; what has no f, by more steps.
     if constexpr (E::form::is_plain) {
-      const auto close =
-          open & trust & (newton > b.lo) & (newton < b.hi) & (abs(target.to_root) <= s.h * Real(1.0 / 64));
-      if (any(close)) {
-        add_where(x.evaluations, close, 1);
-        const auto moved  = follow_parabola(s, x, target.to_root, close, tol);
-        theta             = select(moved, newton, theta);
-        const auto onward = take_in(s, moved);
-        assign_where(moved, target.to_root, onward.to_root);
-      }
+      const auto close = open & trust & (abs(target.to_root) <= theta * h * Real(1.0 / 64));
+      if (any(close))
+        open = open & !follow_to_root<E, Real>(p, x, side, result, x.t + b.lo * h, x.t + b.hi * h, near, close, tol);
     }
     theta = select(open, b.next(theta + target.to_root / h, trust, tries), theta);
   }
   p.failed = open | lost;
-  // Without a rate there is nothing to aim at: a guard that jumps. Its side of the bracket is known all the same.
-  const auto no_aim = abs(result.to_root) >= Real(0.5 * limits<T>::largest);
+  // A bracket that has closed without Newton - a guard that jumps, or is flat beyond its root - is left at the end at which
+  // its guard may land: a bilateral one behind the root, a unilateral one before it.
+  auto is_wall = mask_of<Real>::all(false);
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
-    if (E::form::traits(i).side == unilateral)
-      result.unilateral = result.unilateral | (no_aim & (p.crossing == Real(static_cast<double>(i))));
+    if (E::form::traits(i).side == unilateral) is_wall = is_wall | (p.crossing == Real(static_cast<double>(i)));
   });
+  auto wrong = closed & !p.failed & !(is_wall ^ result.across);
+  if (any(wrong)) step_to(select(is_wall, max(b.lo, Real(0x1p-60)), b.hi), wrong);
+  result.unilateral = (result.unilateral & !closed) | (is_wall & closed);
+  p.failed          = p.failed | lost;
   return result;
 }
 
@@ -430,13 +471,14 @@ SALTUS_FN_COLD void step_aside(landing<E, Real>& p, const instance<E, Real>& x, 
     const auto g      = E::form::guards_along(t, y, f, x.held);
     const bool last   = tries == shift_tries - 1;
     const auto found  = find_due<E, Real>(side, g, tau + Real(2.0) * shift, last);
-    // A guard that jumps over zero has no rate to tell that it is due: what has crossed just behind this point tells.
-    auto jumps = mask_of<Real>::all(last);
+    // A wall that a guard jumps over, or behind which it is flat, has no rate to tell that it is due: what has crossed just
+    // behind this point tells.
+    auto jumps = mask_of<Real>::all(false);
     each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
-      const auto is_wall = mask_of<Real>::all(E::form::traits(i).side == unilateral);
-      jumps              = jumps | (is_wall & (p.crossing == Real(static_cast<double>(i))) & (g.rate[i] == Real(0.0)));
+      if (E::form::traits(i).side == unilateral)
+        jumps = jumps | ((p.crossing == Real(static_cast<double>(i))) & (mask_of<Real>::all(last) | (g.rate[i] == Real(0.0))));
     });
-    jumps = jumps & (!found.any_due) & (p.crossing >= Real(0.0));
+    jumps = jumps & !found.any_due;
     // At a multiple root one of Newton's steps is not enough; at a double one there is none: NaN, or out of reach.
     const Real newton          = take_aim<E, Real>(side, g.value, g.rate).to_root;
     const auto onward_is_known = (!concurrent) & (abs(newton) <= reach);
@@ -450,7 +492,8 @@ SALTUS_FN_COLD void step_aside(landing<E, Real>& p, const instance<E, Real>& x, 
       const auto this_one = jumps & (p.crossing == Real(static_cast<double>(i)));
       assign_where(take, p.due[i], select(this_one, Real(1.0), found.due[i]));
     });
-    p.fires           = p.fires | (take & (found.any_due | jumps));
+    p.fires           = p.fires | (take & (found.settled | jumps));
+    p.failed          = p.failed | (take & found.any_due & !found.settled);
     target.unilateral = target.unilateral & !(seeking & found.bilateral);
     seeking           = seeking & !take;
     shift             = shift * Real(4.0);
