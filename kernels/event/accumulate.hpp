@@ -109,7 +109,9 @@ SALTUS_FN_COLD mask_of<Real> go_to_limit(instance<E, Real>& x, const resting_gua
   if constexpr (!E::Method::is_explicit) where = where & s.solved;
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
     const Real g0      = x.held.locked[i];
-    const auto crosses = armed<E>(i, g0) & may_cross(side_of(g0), g0, x.rate[i], g.value[i], g.rate[i], r.left);
+    const Real side = side_of(g0), pace = side * r.left;
+    const auto crosses = armed<E>(i, g0) & may_cross(guard_at<Real>{side * g0, pace * x.rate[i]},
+                                                     guard_at<Real>{side * g.value[i], pace * g.rate[i]});
     where              = where & !(crosses & (r.due.guard[i] < Real(0.5)));
   });
   count_evaluations(x, s, r.where);

@@ -97,20 +97,42 @@ SALTUS_FN mask_of<Real> has_crossed(Real side, Real g, Real rate) {
   return (s < Real(0.0)) | ((s == Real(0.0)) & (side * rate < Real(0.0)));
 }
 
-/// May g have a root within a step, judged by its cubic Hermite interpolant? No if all four Bernstein coefficients lie on
-/// the starting side (interval exclusion: the cubic lies in their hull), unless the end slopes show a dip towards zero
-/// that could reach it: then the guard is error-prone (Compere 5.2.1) and is looked at more closely although the cubic
-/// excludes it. A convex dip lies above the point where the tangents at its ends meet.
+/// A value of a guard, and what it changes by over a piece of a step at its rate there.
 template <class Real>
-SALTUS_FN mask_of<Real> may_cross(Real side, Real g0, Real rate0, Real g1, Real rate1, Real h) {
-  const Real third = h * Real(1.0 / 3.0);
-  const Real b1 = side * fma(third, rate0, g0), b2 = side * fma(-third, rate1, g1), b3 = side * g1;
+struct guard_at {
+  Real g, change;
+};
+
+/// The least Bernstein coefficient of the cubic Hermite polynomial between two places, that of `a` left out: the cubic lies
+/// above it and `a` (interval exclusion: it lies in the hull of its coefficients).
+template <class Real>
+SALTUS_FN Real least_coefficient(const guard_at<Real>& a, const guard_at<Real>& b) {
+  return min(min(fma(Real(1.0 / 3.0), a.change, a.g), fma(Real(-1.0 / 3.0), b.change, b.g)), b.g);
+}
+
+/// A guard that falls at one place and rises at the next, with tangents that meet at or below zero: it is error-prone
+/// (Compere 5.2.1) and looked at more closely even where the cubic excludes it. A convex dip lies above the point where the
+/// tangents at its ends meet.
+template <class Real>
+SALTUS_FN mask_of<Real> may_dip(const guard_at<Real>& a, const guard_at<Real>& b) {
+  return (a.change < Real(0.0)) & (b.change > Real(0.0)) &
+         (fma(a.g, b.change, -b.g * a.change) <= -a.change * b.change);
+}
+
+/// May a guard, seen from its side, leave it on the way from `a` to `b`?
+template <class Real>
+SALTUS_FN mask_of<Real> may_cross(const guard_at<Real>& a, const guard_at<Real>& b) {
   // At zero itself, as a body at rest on its support is for many steps, what counts is where it is heading.
-  const mask_of<Real> excluded = (min(min(b1, b2), b3) >= Real(0.0)) & ((b3 > Real(0.0)) | !(side * rate1 < Real(0.0)));
-  const Real          fall = -side * rate0, rise = side * rate1;
-  const mask_of<Real> dip  = (fall > Real(0.0)) & (rise > Real(0.0));
-  const mask_of<Real> deep = side * fma(g0, rise, g1 * fall) <= h * (fall * rise);
-  return (!excluded) | (dip & deep);
+  const auto excluded = (least_coefficient(a, b) >= Real(0.0)) & ((b.g > Real(0.0)) | !(b.change < Real(0.0)));
+  return (!excluded) | may_dip(a, b);
+}
+
+/// The same by way of `middle`: judged by two cubics.
+template <class Real>
+SALTUS_FN mask_of<Real> may_cross(const guard_at<Real>& a, const guard_at<Real>& middle, const guard_at<Real>& b) {
+  const Real least    = min(least_coefficient(a, middle), least_coefficient(middle, b));
+  const auto excluded = (least >= Real(0.0)) & ((b.g > Real(0.0)) | !(b.change < Real(0.0)));
+  return (!excluded) | may_dip(a, middle) | may_dip(middle, b);
 }
 
 }  // namespace saltus

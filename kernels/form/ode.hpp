@@ -163,6 +163,19 @@ struct ode {
     return r;
   }
 
+  /// The model's guards at a point that is passed in the direction (dt, dy): their values, and what they change by.
+  template <class Real>
+  SALTUS_FN static rated<Real, model_guards> model_guards_through(Real t, Real dt, const vec<Real, states>& y,
+                                                                  const vec<Real, states>& dy, const held<Real>& c) {
+    rated<Real, model_guards> r;
+    const auto                g = model_guards_at(dual<Real>(t, dt), along(y, dy), c);
+    each<model_guards>([&](int i) SALTUS_INLINE_LAMBDA {
+      r.value[i] = g[i].value;
+      r.rate[i]  = g[i].d[0];
+    });
+    return r;
+  }
+
   template <class Real>
   SALTUS_FN static rated<Real, outputs> outputs_along(Real t, const vec<Real, states>& y, const vec<Real, states>& f,
                                                       const held<Real>& c) {
