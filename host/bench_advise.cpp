@@ -96,7 +96,7 @@ class adviser {
       for (const char* detection : {"hermite", "certified"}) {
         choice c    = best_.what;
         c.detection = detection;
-        if (detection != best_.what.detection) consider(c);
+        if (detection != best_.what.detection && (c.detection == "hermite" || certifies(c.method))) consider(c);
       }
     if (is_cpu_) tune();
     return tell();

@@ -40,6 +40,7 @@ constexpr const char* auto_stiff_method = "rodas5p";
 struct method_traits {
   std::string_view name;
   int              embedded_order;  ///< 0: no error estimate
+  bool             certifies;       ///< its error estimate holds for every right-hand side
   bool             is_explicit, is_rosenbrock;
   int              highest_index;  ///< of algebraic states that it can solve for
 };
@@ -48,7 +49,7 @@ const std::vector<method_traits>& all_methods() {
   static const std::vector<method_traits> list = [] {
     std::vector<method_traits> r;
     methods::for_each(methods::every{}, [&](auto m) {
-      r.push_back({m.name, m.embedded_order, m.is_explicit, m.is_rosenbrock, m.highest_index});
+      r.push_back({m.name, m.embedded_order, methods::certifies<decltype(m)>, m.is_explicit, m.is_rosenbrock, m.highest_index});
     });
     return r;
   }();
@@ -268,7 +269,16 @@ class builder {
   }
 
   void read_events() {
-    if (const auto e = root_.find("detection")) plan_.detection = e->word({"hermite", "certified"});
+    if (const auto e = root_.find("detection")) {
+      plan_.detection = e->word({"hermite", "certified"});
+      if (plan_.detection == "certified" && !certifies(plan_.method)) {
+        names able;
+        for (const auto& method : all_methods())
+          if (method.certifies) able.push_back(method.name);
+        e->fail(fmt::format("needs a method whose error estimate holds for every right-hand side, and {} has none; {}",
+                            plan_.method, suggest("", able)));
+      }
+    }
     if (const auto e = root_.find("guards_in_error")) {
       plan_.guards_in_error = e->boolean();
       if (plan_.guards_in_error && plan_.fixed_step > 0) e->fail("must be false with step, which has no error control");
@@ -652,6 +662,8 @@ spec_document from_model(const std::string& name, std::vector<flag> flags) {
   read_model(spec);
   return spec;
 }
+
+bool certifies(std::string_view method) { return method_called(method).certifies; }
 
 plan validate(const spec_document& spec, const host::model& model) {
   const auto  merged = merge(spec, &model);

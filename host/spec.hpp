@@ -50,4 +50,7 @@ spec_document from_model(const std::string& name, std::vector<flag> flags = {});
 /// with all flags merged in, as TOML: the same text for the same input, and in the same folder it gives the same plan.
 plan validate(const spec_document& spec, const host::model& model);
 
+/// Is the error estimate of this method good enough for detection = "certified"?
+bool certifies(std::string_view method);
+
 }  // namespace saltus::host

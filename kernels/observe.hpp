@@ -13,15 +13,6 @@ SALTUS_FN double sample_time(const abi::settings& s, double t_begin, double t_en
   return t_begin + (t_end - t_begin) * (static_cast<double>(j) / static_cast<double>(s.sample_count - 1));
 }
 
-/// The state at theta in [0, 1] of a step: on its dense output `path`, or, for a method whose interpolant would fall far
-/// below its order, by a shorter step.
-template <class Method, class F, class Real, int n>
-SALTUS_FN vec<Real, n> state_inside(const F& f, const stages<Method, Real, n>& s,
-                                    const dense_output<Method, Real, n>& path, Real theta) {
-  if constexpr (Method::dense_by_step) return step<Method>(f, s.t, s.y, s.f0(), theta * s.h).y1;
-  else return path(theta);
-}
-
 /// Sets sample number and time of the next sample at or after t (which is the first of all for a fresh instance).
 template <class E, class Real, class Run>
 SALTUS_FN void next_sample(instance<E, Real>& x, int lane, const Run& run) {
@@ -49,8 +40,7 @@ SALTUS_FN_COLD void record_samples(instance<E, Real>& x, const stages<typename E
   add_where(x.evaluations, due, E::Method::extra_stages);
   while (any(due)) {
     const Real theta = (x.next_sample - s.t) / s.h;
-    auto       y     = state_inside(f, s, path, theta);
-    if constexpr (E::Method::dense_by_step) add_where(x.evaluations, due, evaluations_per_step<typename E::Method>);
+    auto       y     = path(theta);
     const mask_of<Real> at_end = x.next_sample >= t1;
     each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(at_end, y[i], s.y1[i]); });
     const auto out = form::output_values(x.next_sample, y, x.held);
@@ -134,7 +124,7 @@ SALTUS_FN void reduce_step(instance<E, Real>& x, const stages<typename E::Method
         const auto inside = (theta > Real(0.0)) & (theta < Real(1.0));
         const Real at     = select(inside, theta, Real(0.5));
         const auto path   = interpolate<typename E::Method>(f, s);
-        const auto y      = state_inside(f, s, path, at);
+        const auto y      = path(at);
         Real       q, d;
         quantity_along<E, R>(fma(at, s.h, s.t), y, s.f0(), x.held, q, d);
         best = select(turns, max(best, Real(sign) * q), best);

@@ -25,10 +25,10 @@ struct implicit_method {
   static constexpr int  highest_index   = 1;  ///< of the algebraic states it can integrate
   static constexpr bool two_errors      = false;
   static constexpr int  embedded3_order = 0;
+  static constexpr bool blind_estimate  = false;
   static constexpr int  extra_stages    = 0;
   static constexpr int  dense_rows      = 0;
   static constexpr int  dense_order     = 3;
-  static constexpr bool dense_by_step   = false;
 };
 
 struct dirk_method : implicit_method {

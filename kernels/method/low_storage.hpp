@@ -83,11 +83,19 @@ requires(low_storage<Method>) SALTUS_FN vec<Real, n> local_error(const stages<Me
   return r;
 }
 
-/// The dense output of a step: the cubic through its ends. Nothing is evaluated.
+/// The dense output of a step, by one evaluation on the cubic through its ends.
 template <class Method, class F, class Real, int n>
-requires(low_storage<Method>) SALTUS_FN dense_output<Method, Real, n> interpolate(const F&,
+requires(low_storage<Method>) SALTUS_FN dense_output<Method, Real, n> interpolate(const F&                       f,
                                                                                   const stages<Method, Real, n>& s) {
-  return detail::hermite<Method>(s);
+  constexpr double at = Method::c[Method::stages];
+  auto             q  = detail::hermite<Method>(s);
+  each<n>([&](int j) SALTUS_INLINE_LAMBDA { q.term[3][j] = Real(0.0); });
+  const auto on_cubic = q.slope(Real(at));
+  const auto found    = f(fma(Real(at), s.h, s.t), q(Real(at)));
+  each<n>([&](int j) SALTUS_INLINE_LAMBDA {
+    q.term[3][j] = Real(1.0 / methods::slope_of_quartic(at)) * fma(s.h, found[j], -on_cubic[j]);
+  });
+  return q;
 }
 
 }  // namespace saltus

@@ -115,10 +115,11 @@ struct tableau {
       c[i] = Method::c[i];
       if constexpr (!Method::is_low_storage)
         for (int j = 0; j < own; ++j) a[i][j] = Method::a[i][j];
-      for (int r = 0; r < rows; ++r) d[r][i] = Method::d[r][i];
+      if constexpr (!Method::is_low_storage)
+        for (int r = 0; r < rows; ++r) d[r][i] = Method::d[r][i];
     }
     for (int i = 0; i < Method::stages; ++i) {
-      b[i] = Method::is_low_storage ? a[own - 1][i] : Method::b[i];
+      b[i] = Method::is_low_storage ? a[Method::stages - 1][i] : Method::b[i];
       e[i] = Method::e[i];
       if constexpr (Method::two_errors) e3[i] = Method::e3[i];
     }
@@ -126,14 +127,28 @@ struct tableau {
       c[f1] = 1.0;
       for (int i = 0; i < own; ++i) a[f1][i] = b[i];
     }
+    if constexpr (Method::is_low_storage) add_quartic();
+  }
+
+  /// The further stage of a low-storage method, on the cubic through the ends of the step, and the row of d that it makes.
+  constexpr void add_quartic() {
+    const int    last = own - 1;
+    const double s = c[last], r = 1.0 - s, whole = 1.0 / slope_of_quartic(s);
+    for (int i = 0; i < last; ++i) {
+      const double slope0 = i == 0 ? 1.0 : 0.0, slope1 = i == f1 ? 1.0 : 0.0;
+      const double rise = slope0 - b[i], bend = b[i] + b[i] - (slope0 + slope1);
+      a[last][i] = s * (b[i] + r * (rise + s * bend));
+      d[0][i]    = -whole * (b[i] + (1.0 - 2.0 * s) * rise + s * (2.0 - 3.0 * s) * bend);
+    }
+    d[0][last] = whole;
   }
 
   /// Sets `a` to what the registers of a low-storage method add up to, with these numbers.
   template <class Numbers>
   constexpr void expand(const Numbers& m) {
     double sum[stages] = {};
-    for (int i = 0; i < own - 1; ++i)
-      for (int j = 0; j < own; ++j) {
+    for (int i = 0; i < Method::stages - 1; ++i)
+      for (int j = 0; j < Method::stages; ++j) {
         sum[j] += m.delta[i] * a[i][j];
         a[i + 1][j] = m.gamma1[i] * a[i][j] + m.gamma2[i] * sum[j] + (i == j ? m.beta[i] : 0.0);
       }

@@ -40,13 +40,13 @@ struct explicit_method {
   static constexpr bool   two_errors      = false;
   static constexpr int    embedded3_order = 0;  ///< of b - e3
   static constexpr double e3[1]           = {0.0};
+  /// True: the error estimate is zero where f depends on t alone, whatever the error.
+  static constexpr bool blind_estimate = false;
   /// Rows of d, each as long as stages + extra_stages; 0: cubic Hermite.
   static constexpr int    dense_rows = 0;
   static constexpr double d[1][1]    = {{0.0}};
   /// Order of the nested form above: its local error is O(h^(dense_order + 1)).
   static constexpr int dense_order = 3;
-  /// True: a sample is a step of its own to the sample's time, because the nested form would be far below the order.
-  static constexpr bool dense_by_step = false;
 };
 
 /// A method whose stages are not kept, but added up at once in two registers (method/low_storage.hpp):
@@ -61,10 +61,19 @@ struct explicit_method {
 /// Phys. 229 (2010) 1763, counted from y: the registers of the paper hold point + y and sum + y (delta_0 + ... + delta_i), and
 /// what its third one, y, is multiplied by, gamma3_i, makes up for that. Counted from y, what does not move stays exactly
 /// where it is.
+///
+/// Its dense output is a quartic: the cubic through the ends, and what the slope found on it at t + c_stages h says beyond
+/// that (W. H. Enright, K. R. Jackson, S. P. Norsett, P. G. Thomsen, ACM Trans. Math. Softw. 12 (1986) 193).
 struct low_storage_method : explicit_method {
   static constexpr bool is_low_storage = true;
   static constexpr bool fsal           = true;
+  static constexpr int  extra_stages   = 1;
+  static constexpr int  dense_rows     = 1;
+  static constexpr int  dense_order    = 4;
 };
+
+/// What the quartic's own term, s^2 (1-s)^2, contributes to the slope at s.
+SALTUS_FN constexpr double slope_of_quartic(double s) { return 2.0 * s * (1.0 - s) * (1.0 - 2.0 * s); }
 
 // clang-format off
 
@@ -123,42 +132,57 @@ struct runge_kutta_4 : explicit_method {
   static constexpr double e[4] = {};
 };
 
-/// Advances with the fifth-order weights.
+/// Advances with the fifth-order weights; its seventh stage is f1. The dense output is of the fourth order at no further
+/// cost: row d solves the order conditions, with the least weights in the sense of least squares.
 struct fehlberg_5 : explicit_method {
   static constexpr const char* name   = "rkf45";
   static constexpr const char* title  = "Fehlberg 4(5)";
   static constexpr const char* source = "E. Fehlberg, NASA TR R-315 (1969); Computing 6 (1970) 61";
   static constexpr int  order          = 5;
   static constexpr int  embedded_order = 4;
-  static constexpr int  stages         = 6;
-  static constexpr bool fsal           = false;
-  static constexpr bool dense_by_step  = true;
-  static constexpr double c[6] = {0.0, 1.0 / 4, 3.0 / 8, 12.0 / 13, 1.0, 1.0 / 2};
-  static constexpr double a[6][6] = {
+  static constexpr int  stages         = 7;
+  static constexpr bool fsal           = true;
+  static constexpr int  dense_rows     = 1;
+  static constexpr int  dense_order    = 4;
+  static constexpr double c[7] = {0.0, 1.0 / 4, 3.0 / 8, 12.0 / 13, 1.0, 1.0 / 2, 1.0};
+  static constexpr double b[7] = {16.0 / 135, 0, 6656.0 / 12825, 28561.0 / 56430, -9.0 / 50, 2.0 / 55, 0};
+  static constexpr double a[7][7] = {
       {},
       {1.0 / 4},
       {3.0 / 32, 9.0 / 32},
       {1932.0 / 2197, -7200.0 / 2197, 7296.0 / 2197},
       {439.0 / 216, -8.0, 3680.0 / 513, -845.0 / 4104},
-      {-8.0 / 27, 2.0, -3544.0 / 2565, 1859.0 / 4104, -11.0 / 40}};
-  static constexpr double b[6] = {16.0 / 135, 0, 6656.0 / 12825, 28561.0 / 56430, -9.0 / 50, 2.0 / 55};
-  static constexpr double e[6] = {1.0 / 360, 0, -128.0 / 4275, -2197.0 / 75240, 1.0 / 50, 2.0 / 55};
+      {-8.0 / 27, 2.0, -3544.0 / 2565, 1859.0 / 4104, -11.0 / 40},
+      {b[0], b[1], b[2], b[3], b[4], b[5]}};
+  static constexpr double e[7] = {1.0 / 360, 0, -128.0 / 4275, -2197.0 / 75240, 1.0 / 50, 2.0 / 55, 0};
+  static constexpr double d[1][7] = {{-0.8669739448448042476126414, 0, 3.506470030046451398828190, -4.902352040714346417839044,
+                                      1.657787597117409417188982, -1.894931641604710150565487, 2.5}};
 };
 
-/// Advances with the eighth-order weights. Its error estimate, 41/840 h (k_11 + k_12 - k_0 - k_10), compares slopes at
-/// the two ends of the step only, so it is zero where f depends on t alone, whatever the true error.
+/// Advances with the eighth-order weights; its fourteenth stage is f1. Its error estimate, 41/840 h (k_11 + k_12 - k_0 -
+/// k_10), compares slopes at the two ends of the step only, so it is zero where f depends on t alone, whatever the true
+/// error.
+///
+/// The dense output is of the seventh order, by four further stages at t + h/5, 2h/5, 3h/5 and 4h/5 that are themselves
+/// exact to the orders 5, 6, 6 and 6. Their rows, and those of d, solve the order conditions with the least weights in the
+/// sense of least squares.
 struct fehlberg_8 : explicit_method {
   static constexpr const char* name   = "rkf78";
   static constexpr const char* title  = "Fehlberg 7(8)";
   static constexpr const char* source = "E. Fehlberg, NASA TR R-287 (1968), Table X";
   static constexpr int  order          = 8;
   static constexpr int  embedded_order = 7;
-  static constexpr int  stages         = 13;
-  static constexpr bool fsal           = false;
-  static constexpr bool dense_by_step  = true;
-  static constexpr double c[13] = {0.0, 2.0 / 27, 1.0 / 9, 1.0 / 6, 5.0 / 12, 1.0 / 2, 5.0 / 6, 1.0 / 6, 2.0 / 3,
-                                   1.0 / 3, 1.0, 0.0, 1.0};
-  static constexpr double a[13][13] = {
+  static constexpr int  stages         = 14;
+  static constexpr bool fsal           = true;
+  static constexpr bool blind_estimate = true;
+  static constexpr int  extra_stages   = 4;
+  static constexpr int  dense_rows     = 4;
+  static constexpr int  dense_order    = 7;
+  static constexpr double c[18] = {0.0, 2.0 / 27, 1.0 / 9, 1.0 / 6, 5.0 / 12, 1.0 / 2, 5.0 / 6, 1.0 / 6, 2.0 / 3,
+                                   1.0 / 3, 1.0, 0.0, 1.0, 1.0, 1.0 / 5, 2.0 / 5, 3.0 / 5, 4.0 / 5};
+  static constexpr double b[14] = {0, 0, 0, 0, 0, 34.0 / 105, 9.0 / 35, 9.0 / 35, 9.0 / 280, 9.0 / 280, 0, 41.0 / 840,
+                                   41.0 / 840, 0};
+  static constexpr double a[18][18] = {
       {},
       {2.0 / 27},
       {1.0 / 36, 1.0 / 12},
@@ -172,10 +196,47 @@ struct fehlberg_8 : explicit_method {
       {2383.0 / 4100, 0, 0, -341.0 / 164, 4496.0 / 1025, -301.0 / 82, 2133.0 / 4100, 45.0 / 82, 45.0 / 164, 18.0 / 41},
       {3.0 / 205, 0, 0, 0, 0, -6.0 / 41, -3.0 / 205, -3.0 / 41, 3.0 / 41, 6.0 / 41, 0},
       {-1777.0 / 4100, 0, 0, -341.0 / 164, 4496.0 / 1025, -289.0 / 82, 2193.0 / 4100, 51.0 / 82, 33.0 / 164, 12.0 / 41,
-       0, 1.0}};
-  static constexpr double b[13] = {0, 0, 0, 0, 0, 34.0 / 105, 9.0 / 35, 9.0 / 35, 9.0 / 280, 9.0 / 280, 0, 41.0 / 840,
-                                   41.0 / 840};
-  static constexpr double e[13] = {-41.0 / 840, 0, 0, 0, 0, 0, 0, 0, 0, 0, -41.0 / 840, 41.0 / 840, 41.0 / 840};
+       0, 1.0},
+      {b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12]},
+      {0.03576575102475100730843697, 0, 0, 0,
+       0, -0.02926869833074601873332054, 0.0301796590326350491008355, 0.1182495219689173396591722,
+       -0.02227681191676405435104917, 0.04043585941288308245102998, -0.002950344072142470914513963, 0.03576575102475100730843697,
+       -0.002950344072142470914513963, -0.002950344072142470914513963},
+      {0.0311299047619047619047619, 0, 0, 0,
+       0, 0.04683580952380952380952381, -0.008886857142857142857142857, -0.008886857142857142857142857,
+       0.003209142857142857142857143, 0.003209142857142857142857143, -0.006310095238095238095238095, 0.0311299047619047619047619,
+       -0.006310095238095238095238095, 0.01488, 0.3},
+      {0.02756052857356774477635376, 0, 0, 0,
+       0, 0.185814087353070940157895, -0.002652773049585060477417639, 0.1508376419508668959276076,
+       0.01135239865524372319638958, 0.02094554959277197047170366, -0.0126091742649339049169513, 0.02756052857356774477635376,
+       -0.0126091742649339049169513, 0.02593541039056144363054332, 0.1112458727569673568514591, 0.06661910373283505052301443},
+      {0.02668847922174026157276661, 0, 0, 0,
+       0, 0.1390225423892510977312676, 0.0700877256183785876298554, 0.1508663978958120739510764,
+       0.01127809850720389855531893, 0.01632676552454349145039525, 0.004744332741281766652356909, 0.02668847922174026157276661,
+       0.004744332741281766652356909, -0.01538887350119046985927498, 0.1228850239643830101663225, 0.04966955275910515784807758,
+       0.1923871429164690960767143}};
+  static constexpr double e[14] = {-41.0 / 840, 0, 0, 0, 0, 0, 0, 0, 0, 0, -41.0 / 840, 41.0 / 840, 41.0 / 840, 0};
+  static constexpr double d[4][18] = {
+      {-2.926255729564553093964859, 0, 0, 0,
+       0, 28.7012987012987012987013, 32.03284950343773873185638, 13.55156608097784568372804,
+       3.426566080977845683728037, 2.271485867074102368220015, 3.859617710720651897122485, -2.164335052202699261522791,
+       3.097697033358798064680418, -7.513368983957219251336898, 0, -32.41978609625668449197861,
+       -3.565062388591800356506239, -38.35227272727272727272727},
+      {-1.114400305576776165011459, 0, 0, 0,
+       0, -57.4025974025974025974026, -76.77158135981665393430099, -14.39724980901451489686784,
+       -7.647249809014514896867838, -3.748854087089381207028266, -5.396931499872676343264579, 5.624013241660300483829896,
+       -12.13534504710975299210593, 24.31595365418894830659537, 0, 49.52094474153297682709447,
+       22.44875222816399286987522, 76.70454545454545454545455},
+      {-1.335903679653679653679654, 0, 0, 0,
+       0, -110.3896103896103896103896, -142.2077922077922077922078, -33.11688311688311688311688,
+       -14.36688311688311688311688, -7.548701298701298701298701, -10.64777236652236652236652, 9.538465007215007215007215,
+       -21.52214105339105339105339, 35.66919191919191919191919, 0, 126.2626262626262626262626,
+       -7.891414141414141414141414, 177.5568181818181818181818},
+      {17.6840622612681436210848, 0, 0, 0,
+       0, 220.7792207792207792207792, 319.7097020626432391138273, 30.939648586707410236822,
+       30.939648586707410236822, 12.89152024446142093200917, 16.29145976572447160682455, -24.12186465495289024700789,
+       58.09738668194550547491724, -91.35472370766488413547237, 0, -181.0383244206773618538324,
+       -55.70409982174688057040998, -355.1136363636363636363636}};
 };
 
 struct dormand_prince_5 : explicit_method {
@@ -339,10 +400,10 @@ struct rdpk_5 : low_storage_method {
   static constexpr int  order          = 5;
   static constexpr int  embedded_order = 4;
   static constexpr int  stages         = 11;
-  static constexpr bool dense_by_step  = true;
-  static constexpr double c[11] = {0, 0.2597883554788674084040, 0.09904573247592460887087, 0.2155511890524058691860,
+  static constexpr double c[12] = {0, 0.2597883554788674084040, 0.09904573247592460887087, 0.2155511890524058691860,
                                    0.5007950088969676776844, 0.5592251911688643533788, 0.5449986978853637084973,
-                                   0.7615224694532590139829, 0.8427062083267360939805, 0.9152209805057669959658, 1.0};
+                                   0.7615224694532590139829, 0.8427062083267360939805, 0.9152209805057669959658, 1.0,
+                                   1.0 / 4};
   static constexpr double gamma1[10] = {0, 0.4043660121685749695640, -0.8503427289575839690883,
                                         -6.950894175262117526410, 0.9238765192731084931855, -2.563178056509891340216,
                                         0.2545744879365226143946, 0.3125831707411998258747, -0.7007114414440507927791,
@@ -369,6 +430,10 @@ struct rdpk_5 : low_storage_method {
 };
 
 // clang-format on
+
+/// Does the error estimate hold for every f? Then a step can be certified (event/certify.hpp).
+template <class Method>
+inline constexpr bool certifies = Method::embedded_order > 0 && !Method::blind_estimate;
 
 /// The order of the error estimate: it is O(h^(error_order + 1)), which a step-size controller takes the root of.
 template <class Method>

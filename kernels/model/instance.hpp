@@ -72,6 +72,8 @@ struct engine {
 
   static_assert(Options.fixed_steps || Method::embedded_order > 0,
                 "this method has no error estimate: give a fixed step (step = ...) or choose another method");
+  static_assert(Options.detect == detection::hermite || form::guards == 0 || methods::certifies<Method>,
+                "this method has no error estimate that a certified search could go by");
   static_assert(form::is_plain || !Method::is_explicit,
                 "explicit methods integrate dy/dt = f(t, y): this model needs an implicit one");
   static_assert(Method::highest_index >= form::highest_index, "constraints of index 2 need method radau5");
