@@ -1,8 +1,10 @@
 // The randomised hunt (tests/hunt.hpp) in large numbers, as a table on stdout in Markdown.
 //
-//     bench_hunt [--cases=N] [--threads=N] [--seed=N] [--revision=TEXT]
+//     bench_hunt [--cases=N] [--dynamic=N] [--slow=N] [--threads=N] [--seed=N] [--revision=TEXT]
 //
-// N cases by dp5 with certified detection, a hundredth as many by bs3 and dop853, and as many as these with hermite.
+// N polynomials over one step by dp5 with certified detection, a hundredth as many by bs3 and dop853, and as many as these
+// with hermite; N cases of real dynamics with every method that certifies, and with hermite; N slow thresholds beside a fast
+// mode with every explicit method. --cases=0 leaves the first out, and so on.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -13,7 +15,8 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include "hunt.hpp"
+#include "dynamic_hunt.hpp"
+#include "method/list.hpp"
 
 namespace saltus::bench {
 namespace {
@@ -88,6 +91,49 @@ void print_by_degree(double cases, int threads, std::uint64_t seed) {
     }
 }
 
+void print_dynamic_row(const char* method, const char* detection, const char* about, double rtol, const test::bag& b,
+                       double seconds) {
+  fmt::print("| {} | {} | {} | {:.0e} | {:.3g} | {:.3g} | {} | {} | {} | {} | {} | {} | {} | {:.1f} |\n", method, detection,
+             about, rtol, static_cast<double>(b.cases), static_cast<double>(b.events), rate(b.missed, b.cases),
+             rate(b.repeated, b.cases), rate(b.misordered, b.cases), rate(b.late, b.cases), rate(b.wrong_side, b.cases),
+             rate(b.failed, b.cases), rate(b.open, b.cases), seconds * 1e6 / static_cast<double>(b.cases));
+  std::fflush(stdout);
+  for (const auto number : b.wrong) fmt::print(stderr, "{} {} {} {}: case {}\n", method, detection, about, rtol, number);
+}
+
+template <class Prey>
+void hunt_and_print(test::chunked_hunt<Prey>& hunt, const Prey& prey, double cases, const char* method,
+                    const char* detection, const char* about, double rtol) {
+  const auto                          begin = std::chrono::steady_clock::now();
+  const auto                          bag   = hunt(prey, static_cast<std::int64_t>(cases));
+  const std::chrono::duration<double> took  = std::chrono::steady_clock::now() - begin;
+  print_dynamic_row(method, detection, about, rtol, bag, took.count());
+}
+
+/// Cases in all, shared by methods, tolerances and kinds of dynamics.
+void hunt_dynamics(double cases, int threads, std::uint64_t seed) {
+  for (const char* detection : {"certified", "hermite"})
+    methods::for_each(methods::every{}, [&](auto m) {
+      if constexpr (methods::certifies<decltype(m)>)
+        for (const double rtol : {1e-4, 1e-6, 1e-8}) {
+          auto hunt = test::dynamic_hunt<test::oscillator_prey>("oscillating_guards", m.name, detection, rtol, threads);
+          for (const auto d : test::all_dynamics)
+            hunt_and_print(hunt, test::oscillator_prey(d, rtol, seed), cases / 216, m.name, detection, test::name_of(d),
+                           rtol);
+        }
+    });
+}
+
+void hunt_slow_thresholds(double cases, int threads, std::uint64_t seed) {
+  methods::for_each(methods::all{}, [&](auto m) {
+    if constexpr (m.embedded_order > 0)
+      for (const double rtol : {1e-4, 1e-6, 1e-8}) {
+        auto hunt = test::dynamic_hunt<test::slow_prey>("slow_guard", m.name, "hermite", rtol, threads);
+        hunt_and_print(hunt, test::slow_prey(seed), cases / 21, m.name, "hermite", "slow threshold", rtol);
+      }
+  });
+}
+
 int run(int argc, char** argv) {
   const double cases    = option(argc, argv, "--cases=", 1e8);
   const int    threads  = static_cast<int>(option(argc, argv, "--threads=", 2));
@@ -95,6 +141,16 @@ int run(int argc, char** argv) {
   const auto   revision = text_option(argc, argv, "--revision=");
   fmt::print("saltus {}{}, {:%Y-%m-%d}, seed {}, {} threads.\n\n", SALTUS_VERSION,
              revision.empty() ? "" : " (" + revision + ")", fmt::gmtime(std::time(nullptr)), seed, threads);
+  if (const double dynamic = option(argc, argv, "--dynamic=", 1e7), slow = option(argc, argv, "--slow=", 1e7);
+      dynamic + slow > 0) {
+    fmt::print(
+        "| method | detection | dynamics | rtol | cases | events in them | missed | repeated | out of order | late "
+        "| wrong side | failed | open | µs per case |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
+    if (slow > 0) hunt_slow_thresholds(slow, threads, seed);
+    if (dynamic > 0) hunt_dynamics(dynamic, threads, seed);
+    fmt::print("\n");
+  }
+  if (cases <= 0) return 0;
   fmt::print(
       "| method | detection | shape | cases | events in them | missed | repeated | out of order | late | failed "
       "| undetermined | µs per case |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n");

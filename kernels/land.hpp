@@ -169,13 +169,15 @@ SALTUS_FN_COLD void land(instance<E, Real>& x, mask_of<Real> active, const toler
     end.rate[i]   = end.rate[i] * a.s.h;
   });
   // detect in full
+  vec<Real, E::n> delta;
+  if constexpr (E::certified) delta = enclosed_error<E>(held_system<E, Real>{x.held}, a.s, path);
   search<E, Real> s{armed_sides(x), begin, {}, mask_of<Real>::all(false)};
-  look_for_roots<E, Real>(s, x, on_step, local_error(a.s), end, active);
+  look_for_roots<E, Real>(s, x, on_step, delta, end, active);
   if constexpr (E::certified) {
     take_again<E, Real>(x, a, active & s.doubtful, tol);
     active = active & !s.doubtful;
   }
-  if constexpr (E::form::kinds::has_conditions) pass_silent_crossings<E>(s, x, on_step, local_error(a.s), end, active);
+  if constexpr (E::form::kinds::has_conditions) pass_silent_crossings<E>(s, x, on_step, delta, end, active);
   // locate
   const auto crossing = active & s.found.found;
   const auto p        = locate<E, Real>(x, a, on_step, s.side, s.from.s, s.found, crossing, tol);

@@ -108,7 +108,8 @@ SALTUS_FN mask_of<Real> may_leave_side(const instance<E, Real>& x, const trial<E
 template <class E, class Real>
 SALTUS_FN void count_trial(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Real> where) {
   count_evaluations(x, a.s, where);
-  if constexpr (E::certified && E::ng > 0) add_where(x.evaluations, where, E::Method::extra_stages);
+  if constexpr (E::certified && E::ng > 0)
+    add_where(x.evaluations, where, E::Method::extra_stages + evaluations_of_error<typename E::Method>);
 }
 
 /// step -> judge -> detect
@@ -145,8 +146,9 @@ SALTUS_FN trial<E, Real> attempt(const instance<E, Real>& x, const tolerances<E,
   a.suspect = mask_of<Real>::all(false);
   if constexpr (form::instants > 0) a.suspect = last & (first_instant(x) <= a.t1);
   if constexpr (E::certified && E::ng > 0) {
-    const auto path = interpolate<typename E::Method>(held_system<E, Real>{x.held}, a.s);
-    a.suspect       = a.suspect | !certainly_quiet<E, Real>(x, path, local_error(a.s), armed_sides(x));
+    const held_system<E, Real> f{x.held};
+    const auto                 path = interpolate<typename E::Method>(f, a.s);
+    a.suspect = a.suspect | !certainly_quiet<E, Real>(x, path, enclosed_error<E>(f, a.s, path), armed_sides(x));
   }
   if constexpr (!E::certified && E::ng > 0) a.suspect = a.suspect | may_leave_side(x, a);
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {

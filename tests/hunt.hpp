@@ -139,13 +139,16 @@ inline hunted make_case(shape s, std::uint64_t seed, std::uint64_t number) {
 /// What a hunt has brought home: numbers of cases, but for `events`.
 struct bag {
   std::int64_t cases = 0, events = 0, missed = 0, repeated = 0, misordered = 0, late = 0, failed = 0, undetermined = 0;
+  std::int64_t wrong_side = 0;  ///< logged with a guard short of its new side, or beyond a wall
+  std::int64_t open       = 0;  ///< the error of the solution decides whether there is an event: not judged
   std::array<std::int64_t, 9> of_degree{}, missed_of{};  ///< cases by the degree of the first guard, and those missed
   std::vector<std::uint64_t>  wrong;                     ///< a few of those that went wrong
 
-  std::int64_t all_wrong() const { return missed + repeated + misordered + late + failed; }
+  std::int64_t all_wrong() const { return missed + repeated + misordered + late + failed + wrong_side; }
   void         add(const bag& more) {
             cases += more.cases, events += more.events, missed += more.missed, repeated += more.repeated;
             misordered += more.misordered, late += more.late, failed += more.failed, undetermined += more.undetermined;
+            wrong_side += more.wrong_side, open += more.open;
             for (std::size_t k = 0; k < of_degree.size(); ++k)
       of_degree[k] += more.of_degree[k], missed_of[k] += more.missed_of[k];
     for (const auto number : more.wrong)
@@ -153,21 +156,46 @@ struct bag {
   }
 };
 
-/// Hunts with one method and one kind of detection, in steps of a given size; compiles one unit.
-class hunter {
+/// Writes the inputs of one case into the columns of its chunk, in the order of the model's lists.
+class case_writer {
  public:
-  hunter(const std::string& method, const std::string& detection, int threads, double step = 1.0)
-      : plan_(plan_of(
-            SALTUS_SOURCE_FOLDER "/bench/models/polynomial_guard.hpp",
-            {"method=" + method, "detection=" + detection, fmt::format("first_step={}", step),
-             fmt::format("max_step={}", step), "zeno=0", "rescue=false", "output.events=true", "max_steps=1000"})),
-        threads_(threads) {
+  case_writer(host::chunk_data& chunk, std::size_t count, std::size_t slot) : c_(chunk), n_(count), i_(slot) {}
+  void parameter(double value) { c_.parameters[parameters_++ * n_ + i_] = value; }
+  void initial(double value) { c_.initial[states_++ * n_ + i_] = value; }
+  void span(double begin, double end) { c_.t_begin[i_] = begin, c_.t_end[i_] = end; }
+
+ private:
+  host::chunk_data& c_;
+  std::size_t       n_, i_, parameters_ = 0, states_ = 0;
+};
+
+/// What became of one case.
+struct outcome_of_case {
+  struct row {
+    double        time;
+    int           guard;
+    const double* before;  ///< the state
+  };
+  saltus::status      status;
+  std::vector<row>    log;  ///< in the order of time
+  std::vector<double> final_state;
+};
+
+/// Runs numbered cases of one plan in chunks, over threads. A Prey says what a case is and what is wrong with its outcome:
+///
+///     using hunted;  hunted make(number);  void write(const hunted&, case_writer&);
+///     void judge(const hunted&, const outcome_of_case&, bag&)         adds to the bag of one case
+template <class Prey>
+class chunked_hunt {
+ public:
+  chunked_hunt(const std::string& model, std::vector<std::string> settings, int threads)
+      : plan_(plan_of(model, settings)), threads_(threads) {
     plan_.backend = "cpu";
     plan_.threads = threads;
     backend_      = host::make_cpu_backend(plan_);
   }
 
-  bag operator()(shape s, std::int64_t count, std::uint64_t seed) {
+  bag operator()(const Prey& prey, std::int64_t count) {
     std::atomic<std::int64_t> next{0};
     std::mutex                mutex;
     bag                       all;
@@ -177,7 +205,7 @@ class hunter {
         bag              mine;
         host::chunk_data chunk;
         for (std::int64_t first; (first = next.fetch_add(chunk_size)) < count;)
-          mine.add(one_chunk(s, seed, first, std::min(chunk_size, count - first), chunk));
+          mine.add(one_chunk(prey, first, std::min(chunk_size, count - first), chunk));
         const std::lock_guard lock(mutex);
         all.add(mine);
       } catch (...) {
@@ -196,56 +224,81 @@ class hunter {
  private:
   static constexpr std::int64_t chunk_size = 4096;
 
-  bag one_chunk(shape s, std::uint64_t seed, std::int64_t first, std::int64_t count, host::chunk_data& chunk) {
-    const auto          n = static_cast<std::size_t>(count);
-    std::vector<hunted> cases(n);
+  bag one_chunk(const Prey& prey, std::int64_t first, std::int64_t count, host::chunk_data& chunk) {
+    const auto                         n = static_cast<std::size_t>(count), ns = plan_.model.states.size();
+    std::vector<typename Prey::hunted> cases;
     chunk.reset(plan_, first, count);
     chunk.parameters.assign(plan_.model.parameters.size() * n, 0.0);
-    chunk.initial.assign(n, 0.0);
+    chunk.initial.assign(ns * n, 0.0);
     chunk.t_begin.assign(n, 0.0);
     chunk.t_end.assign(n, 1.0);
     for (std::size_t i = 0; i < n; ++i) {
-      cases[i]           = make_case(s, seed, static_cast<std::uint64_t>(first) + i);
-      std::size_t column = 0;
-      const auto  put    = [&](double value) { chunk.parameters[column++ * n + i] = value; };
-      for (const auto& g : cases[i].guard) {
-        for (const double r : g.root) put(r);
-        put(g.degree), put(g.centre), put(g.height), put(g.scale);
-      }
+      cases.push_back(prey.make(static_cast<std::uint64_t>(first) + i));
+      case_writer writer(chunk, n, i);
+      prey.write(cases.back(), writer);
     }
     abi::usage used{};
     backend_->integrate(
         chunk, [](std::int64_t) { return true; }, used);
-    return judge(cases, static_cast<std::uint64_t>(first), chunk);
-  }
 
-  static bag judge(const std::vector<hunted>& cases, std::uint64_t first, const host::chunk_data& chunk) {
     // The rows of the log, case by case; those of one case stand in their order.
-    std::vector<std::size_t> begin(cases.size() + 1, 0), row(chunk.log.slot.size());
-    for (const auto slot : chunk.log.slot) ++begin[static_cast<std::size_t>(slot) + 1];
+    const auto&              log = chunk.log;
+    std::vector<std::size_t> begin(n + 1, 0), row(log.slot.size());
+    for (const auto slot : log.slot) ++begin[static_cast<std::size_t>(slot) + 1];
     std::partial_sum(begin.begin(), begin.end(), begin.begin());
     auto at = begin;
-    for (std::size_t k = 0; k < row.size(); ++k) row[at[static_cast<std::size_t>(chunk.log.slot[k])]++] = k;
+    for (std::size_t k = 0; k < row.size(); ++k) row[at[static_cast<std::size_t>(log.slot[k])]++] = k;
 
-    bag r;
-    r.cases = static_cast<std::int64_t>(cases.size());
-    for (std::size_t i = 0; i < cases.size(); ++i) {
-      std::vector<hunted::crossing> found;
+    bag all;
+    for (std::size_t i = 0; i < n; ++i) {
+      outcome_of_case found{static_cast<saltus::status>(chunk.status[i]), {}, {}};
       for (std::size_t k = begin[i]; k < begin[i + 1]; ++k)
-        found.push_back({chunk.log.time[row[k]], chunk.log.guard[row[k]]});
-      const auto before = r.all_wrong(), missed_before = r.missed;
-      r.events += static_cast<std::int64_t>(cases[i].expected.size());
-      r.undetermined += chunk.undetermined[i] != 0;
-      if (chunk.status[i] != static_cast<unsigned char>(status::finished)) ++r.failed;
-      else compare(cases[i].expected, found, r);
-      const auto degree = static_cast<std::size_t>(cases[i].guard[0].degree);
-      ++r.of_degree[degree];
-      r.missed_of[degree] += r.missed - missed_before;
-      if (r.all_wrong() != before && r.wrong.size() < 8) r.wrong.push_back(first + i);
+        found.log.push_back({log.time[row[k]], log.guard[row[k]], &log.before[row[k] * ns]});
+      for (std::size_t j = 0; j < ns; ++j) found.final_state.push_back(chunk.final_state[j * n + i]);
+      bag one;
+      one.cases        = 1;
+      one.undetermined = chunk.undetermined[i] != 0;
+      prey.judge(cases[i], found, one);
+      if (one.all_wrong() != 0) one.wrong.push_back(static_cast<std::uint64_t>(first) + i);
+      all.add(one);
     }
-    return r;
+    return all;
   }
 
+  host::plan                     plan_;
+  int                            threads_;
+  std::unique_ptr<host::backend> backend_;
+};
+
+/// Cases of one shape (make_case), as prey.
+struct polynomial_prey {
+  using hunted = test::hunted;
+  shape         what;
+  std::uint64_t seed;
+
+  hunted make(std::uint64_t number) const { return make_case(what, seed, number); }
+
+  static void write(const hunted& c, case_writer& to) {
+    to.initial(0.0);
+    for (const auto& g : c.guard) write(g, to);
+  }
+  static void write(const polynomial& g, case_writer& to) {
+    for (const double r : g.root) to.parameter(r);
+    to.parameter(g.degree), to.parameter(g.centre), to.parameter(g.height), to.parameter(g.scale);
+  }
+
+  static void judge(const hunted& c, const outcome_of_case& o, bag& r) {
+    std::vector<hunted::crossing> found;
+    for (const auto& row : o.log) found.push_back({row.time, row.guard});
+    r.events = static_cast<std::int64_t>(c.expected.size());
+    if (o.status != status::finished) ++r.failed;
+    else compare(c.expected, found, r);
+    const auto degree   = static_cast<std::size_t>(c.guard[0].degree);
+    r.of_degree[degree] = 1;
+    r.missed_of[degree] = r.missed;
+  }
+
+ private:
   static void compare(const std::vector<hunted::crossing>& expected, std::vector<hunted::crossing> found, bag& r) {
     constexpr double tie = 1e-13, tolerated = 1e-9, close = 1e-6;
     if (found.size() < expected.size()) return void(++r.missed);
@@ -262,10 +315,21 @@ class hunter {
     if (!in_order) ++r.misordered;
     else if (!in_time) ++r.late;
   }
+};
 
-  host::plan                     plan_;
-  int                            threads_;
-  std::unique_ptr<host::backend> backend_;
+/// Hunts polynomials with one method and one kind of detection, in steps of a given size; compiles one module.
+class hunter {
+ public:
+  hunter(const std::string& method, const std::string& detection, int threads, double step = 1.0)
+      : hunt_(SALTUS_SOURCE_FOLDER "/bench/models/polynomial_guard.hpp",
+              {"method=" + method, "detection=" + detection, fmt::format("first_step={}", step),
+               fmt::format("max_step={}", step), "zeno=0", "rescue=false", "output.events=true", "max_steps=1000"},
+              threads) {}
+
+  bag operator()(shape s, std::int64_t count, std::uint64_t seed) { return hunt_(polynomial_prey{s, seed}, count); }
+
+ private:
+  chunked_hunt<polynomial_prey> hunt_;
 };
 
 }  // namespace saltus::test

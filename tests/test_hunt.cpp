@@ -1,6 +1,6 @@
 // A small hunt: tens of thousands of random guards with known roots, each over one long step (hunt.hpp). bench/hunt.cpp does the
 // same with 10^8.
-#include "hunt.hpp"
+#include "dynamic_hunt.hpp"
 
 #include <gtest/gtest.h>
 
@@ -38,6 +38,33 @@ TEST(Hermite, MissesNoRootOfACubicAndInventsNone) {
     EXPECT_LE(b.late, s == shape::touch || s == shape::two_guards ? 10 : 0) << name_of(s);
     EXPECT_EQ(b.failed, 0) << name_of(s);
     for (std::size_t degree = 1; degree <= 3 && s == shape::scattered; ++degree) EXPECT_EQ(b.missed_of[degree], 0);
+  }
+}
+
+// Guards along solutions with an error: where that error cannot decide, all is found.
+TEST(Dynamics, CertifiedMissesNothingAndRepeatsNothing) {
+  for (const char* method : {"dp5", "dop853", "rdpk510", "bs3"}) {
+    auto hunt = dynamic_hunt<oscillator_prey>("oscillating_guards", method, "certified", 1e-6, 2);
+    for (const auto d : all_dynamics) {
+      const auto b = hunt(oscillator_prey(d, 1e-6, 1), 2000);
+      EXPECT_EQ(b.all_wrong(), 0) << method << " " << name_of(d) << " missed " << b.missed << " repeated " << b.repeated
+                                  << " misordered " << b.misordered << " late " << b.late << " failed " << b.failed
+                                  << (b.wrong.empty() ? "" : fmt::format(", for example {}", b.wrong.front()));
+      EXPECT_LT(b.open, b.cases / 20) << method << " " << name_of(d);
+      EXPECT_GT(b.events, b.cases) << method << " " << name_of(d);
+    }
+  }
+}
+
+// An explicit method at its limit of stability: what is found on the interpolant, what a shorter step says and what a move
+// along the slope says differ. No threshold fires twice, or short of it, and no wall is passed.
+TEST(Dynamics, SlowThresholdsBesideAFastModeFireOnceAndNotBefore) {
+  for (const char* method : {"dp5", "tsit5", "bs3", "rkf45", "rkf78", "dop853", "rdpk510"}) {
+    auto hunt = dynamic_hunt<slow_prey>("slow_guard", method, "hermite", 1e-6, 2);
+    const auto b = hunt(slow_prey(1), 4000);
+    EXPECT_EQ(b.all_wrong(), 0) << method << " missed " << b.missed << " repeated " << b.repeated << " wrong side "
+                                << b.wrong_side << " misordered " << b.misordered << " failed " << b.failed
+                                << (b.wrong.empty() ? "" : fmt::format(", for example {}", b.wrong.front()));
   }
 }
 

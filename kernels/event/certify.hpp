@@ -18,6 +18,40 @@
 
 namespace saltus {
 
+// ---- the error ------------------------------------------------------------------------------------------------------
+
+namespace detail {
+inline constexpr double defect_nodes[] = {0.2113248654051871, 0.7886751345948129};  ///< (1 -+ 1/sqrt(3)) / 2
+}
+
+/// How far the solution may be from a step's dense output, component by component: the error estimate of its end, and that
+/// of the dense output between the ends. An implicit method has both. An explicit one has the first; of the second tells
+/// the defect, h f(t, y(s)) - y'(s), where it is largest for a cubic, which is at most a third of it away there. What is
+/// mere rounding counts for nothing: it would not shrink with the step.
+template <class E, class Real>
+SALTUS_FN_COLD vec<Real, E::n> enclosed_error(const held_system<E, Real>&                         f,
+                                              const stages<typename E::Method, Real, E::n>&       s,
+                                              const dense_output<typename E::Method, Real, E::n>& path) {
+  auto delta = local_error(s);
+  if constexpr (!E::Method::is_explicit) {
+    each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { delta[i] = delta[i] + abs(s.path_error[i]); });
+  } else {
+    for (const double at : detail::defect_nodes) {
+      const auto slope = path.slope(Real(at)), true_slope = f(fma(Real(at), s.h, s.t), path(Real(at)));
+      each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { delta[i] = delta[i] + abs(fma(s.h, true_slope[i], -slope[i])); });
+    }
+  }
+  each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
+    const Real rounding = Real(64.0 * limits<typename E::T>::epsilon) * (abs(s.y[i]) + abs(s.y1[i]) + abs(s.h * s.f1()[i]));
+    delta[i]            = select(delta[i] > rounding, delta[i], Real(0.0));
+  });
+  return delta;
+}
+
+/// The evaluations that takes.
+template <class Method>
+inline constexpr int evaluations_of_error = Method::is_explicit ? 2 : 0;
+
 // ---- enclosures -----------------------------------------------------------------------------------------------------
 
 /// Time, state and the state's slope over a piece of a step.

@@ -1,0 +1,45 @@
+// A slow quantity with a threshold beside a fast stable mode, which holds an explicit method at its limit of stability:
+//
+//     s' = drift + z^2,     z' = -lambda (z - level),     s only ever rises
+//
+// so that every threshold is reached once, by two guards at the same time (up, down) and, further on, by a wall.
+//
+//     z = level + d e,  s = drift t + level^2 t + 2 level d (1 - e) / lambda + d^2 (1 - e^2) / (2 lambda)
+//     with e = exp(-lambda t), d = z(0) - level, s(0) = 0
+#include <saltus.hpp>
+
+struct slow_guard {
+  static constexpr auto   title  = "A slow threshold beside a fast stable mode";
+  static constexpr auto   source = "of our own, for tests";
+  static constexpr double span[] = {0.0, 1.0};
+
+  enum state { s, z };
+  static constexpr saltus::variable<state> state_list[] = {{s, 0.0, "1", "slow"}, {z, 1.0, "1", "fast"}};
+
+  enum parameter { drift, level, lambda, threshold, end };
+  static constexpr saltus::variable<parameter> parameter_list[] = {
+      {drift, 0.1, "1/s", "least rate of s"},
+      {level, 1.0, "1", "where z settles"},
+      {lambda, 100.0, "1/s", "how fast it does"},
+      {threshold, 0.5, "1", "of s"},
+      {end, 0.9, "1", "wall of s"},
+  };
+
+  enum guard { up, down, wall };
+  static constexpr saltus::crossing<guard> guard_list[] = {
+      {up, saltus::rising, saltus::bilateral, "s rises above the threshold"},
+      {down, saltus::falling, saltus::bilateral, "the same, seen from above"},
+      {wall, saltus::falling, saltus::unilateral, "s reaches the wall", saltus::terminal},
+  };
+
+  static void rhs(const auto& at, auto& dy) {
+    dy[s] = at[drift] + at[z] * at[z];
+    dy[z] = -at[lambda] * (at[z] - at[level]);
+  }
+
+  static void guards(const auto& at, auto& g) {
+    g[up]   = at[s] - at[threshold];
+    g[down] = at[threshold] - at[s];
+    g[wall] = at[end] - at[s];
+  }
+};

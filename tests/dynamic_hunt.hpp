@@ -1,0 +1,197 @@
+// The hunt over real dynamics: guards that are known functions of solutions known in closed form, which are integrated with
+// an error control that knows nothing of them. Every event must fire once, in its order, at its time but for the error of
+// the solution; where that error decides whether there is an event at all, a case is open and is not judged.
+#pragma once
+
+#include "hunt.hpp"
+
+namespace saltus::test {
+
+/// Polynomials along an oscillator, or along a state that follows it stiffly (bench/models/oscillating_guards.hpp).
+enum class dynamics {
+  steady,   ///< an oscillator
+  swaying,  ///< of varying frequency
+  stiff     ///< guard a looks at a state whose explicit steps are at the limit of stability
+};
+inline constexpr std::array all_dynamics = {dynamics::steady, dynamics::swaying, dynamics::stiff};
+
+inline const char* name_of(dynamics d) {
+  constexpr const char* names[] = {"steady", "swaying", "stiff"};
+  return names[static_cast<int>(d)];
+}
+
+class oscillator_prey {
+ public:
+  struct hunted {
+    polynomial guard[2];
+    double     pace, swing = 0.0, beat = 1.0, lambda = 1.0, begin, end;
+    bool       follows = false;
+  };
+
+  oscillator_prey(dynamics what, double rtol, std::uint64_t seed) : what_(what), rtol_(rtol), seed_(seed) {}
+
+  hunted make(std::uint64_t number) const {
+    detail::dice d(seed_, 16 + static_cast<std::uint64_t>(what_), number);
+    hunted       c;
+    const bool   two = d.uniform() < 0.3;
+    c.guard[0]       = detail::draw(static_cast<shape>(d.up_to(4)), d);
+    if (two) c.guard[1] = detail::draw(static_cast<shape>(d.up_to(4)), d);
+    c.pace    = 6.283185307179586 * d.uniform(0.1, 0.6);
+    c.begin   = d.uniform(0.0, 6.283185307179586);
+    c.end     = d.uniform(2.0, 10.0);
+    c.follows = what_ == dynamics::stiff;
+    if (what_ == dynamics::swaying) c.swing = d.uniform(0.0, 0.8), c.beat = d.uniform(0.3, 4.0);
+    if (what_ == dynamics::stiff) c.lambda = std::exp2(d.uniform(3.0, 9.0));
+    return c;
+  }
+
+  static void write(const hunted& c, case_writer& to) {
+    to.initial(std::cos(c.begin)), to.initial(std::sin(c.begin)), to.initial(std::cos(c.begin));
+    for (const auto& g : c.guard) polynomial_prey::write(g, to);
+    to.parameter(c.pace), to.parameter(c.swing), to.parameter(c.beat), to.parameter(c.lambda), to.parameter(c.follows);
+    to.span(0.0, c.end);
+  }
+
+  void judge(const hunted& c, const outcome_of_case& o, bag& r) const {
+    if (o.status != status::finished) return void(++r.failed);
+    const double last = phase(c, c.end), u = std::cos(last), v = std::sin(last);
+    const double error =
+        std::max({std::abs(o.final_state[0] - u), std::abs(o.final_state[1] - v), std::abs(o.final_state[2] - u)});
+    const double          tolerated = 10.0 * error + 4.0 * rtol_;
+    std::vector<crossing> expected;
+    for (int i = 0; i < 2; ++i)
+      if (!add_crossings(c, i, tolerated, expected)) return void(++r.open);
+    std::sort(expected.begin(), expected.end(), [](const auto& a, const auto& b) { return a.time < b.time; });
+    r.events = static_cast<std::int64_t>(expected.size());
+    if (o.log.size() < expected.size()) return void(++r.missed);
+    if (o.log.size() > expected.size()) return void(++r.repeated);
+    bool in_order = true, in_time = true;
+    for (int i = 0; i < 2; ++i) {  // guard by guard: the order between them is that of the times
+      auto at = o.log.begin();
+      for (const auto& e : expected) {
+        if (e.guard != i) continue;
+        at = std::find_if(at, o.log.end(), [&](const auto& row) { return row.guard == i; });
+        if (at == o.log.end()) return void(++r.misordered);
+        in_time = in_time && std::abs(along(c, i, at->time) - e.root) <= tolerated;
+        ++at;
+      }
+    }
+    for (std::size_t k = 1; k < o.log.size(); ++k) in_order = in_order && o.log[k].time >= o.log[k - 1].time;
+    if (!in_order) ++r.misordered;
+    else if (!in_time) ++r.late;
+  }
+
+ private:
+  struct crossing {
+    double time;
+    int    guard;
+    double root;  ///< of its polynomial, as a value of cos or sin
+  };
+
+  static double phase(const hunted& c, double t) {
+    return c.begin + c.pace * (t + c.swing / c.beat * std::sin(c.beat * t));
+  }
+  static double along(const hunted& c, int guard, double t) {
+    return guard == 0 ? std::cos(phase(c, t)) : std::sin(phase(c, t));
+  }
+
+  /// Adds the crossings of one guard. Returns false where an error of `tolerated` could add or take away one.
+  static bool add_crossings(const hunted& c, int guard, double tolerated, std::vector<crossing>& to) {
+    const auto&         p = c.guard[guard];
+    std::vector<double> roots(p.root.begin(), p.root.begin() + p.degree);
+    const auto          end = roots.end();
+    std::sort(roots.begin(), end);
+    for (auto r = roots.begin(); r != end;) {
+      const auto same = std::find_if(r, end, [&](double other) { return other != *r; });
+      if ((same - r) % 2 != 0) {
+        const double root = 2.0 * *r - 1.0;
+        if (std::abs(std::abs(root) - 1.0) <= 2.0 * tolerated) return false;
+        if (std::abs(along(c, guard, 0.0) - root) <= tolerated) return false;
+        if (std::abs(along(c, guard, c.end) - root) <= tolerated) return false;
+        if (std::abs(root) < 1.0) add_times(c, guard, root, to);
+      }
+      r = same;
+    }
+    return true;
+  }
+
+  /// The times at which cos (guard 0) or sin (1) of the phase is `root`.
+  static void add_times(const hunted& c, int guard, double root, std::vector<crossing>& to) {
+    constexpr double turn = 6.283185307179586;
+    const double     last = phase(c, c.end), angle = guard == 0 ? std::acos(root) : std::asin(root);
+    for (const double first : {angle, (guard == 0 ? 0.0 : 0.5 * turn) - angle})
+      for (double at = first + turn * std::ceil((c.begin - first) / turn); at <= last; at += turn)
+        if (at > c.begin) to.push_back({time_of(c, at), guard, root});
+  }
+
+  static double time_of(const hunted& c, double angle) {
+    double lo = 0.0, hi = c.end;
+    for (int k = 0; k < 200 && hi - lo > 1e-15 * hi; ++k) {
+      const double middle = 0.5 * (lo + hi);
+      (phase(c, middle) < angle ? lo : hi) = middle;
+    }
+    return 0.5 * (lo + hi);
+  }
+
+  dynamics      what_;
+  double        rtol_;
+  std::uint64_t seed_;
+};
+
+/// A threshold of a slow state beside a fast stable mode (bench/models/slow_guard.hpp): two guards fire once, together, and
+/// a wall ends the run.
+class slow_prey {
+ public:
+  struct hunted {
+    double drift, level, lambda, start, threshold, wall;
+  };
+
+  explicit slow_prey(std::uint64_t seed) : seed_(seed) {}
+
+  hunted make(std::uint64_t number) const {
+    detail::dice d(seed_, 32, number);
+    hunted       c;
+    c.lambda    = std::exp2(d.uniform(3.0, 10.0));
+    c.level     = d.uniform(-1.0, 1.0);
+    c.start     = c.level + (d.uniform() < 0.5 ? 0.0 : d.uniform(-1.0, 1.0));
+    c.drift     = std::exp2(d.uniform(-8.0, 0.0));
+    c.threshold = d.uniform(0.1, 0.6) * c.drift;
+    c.wall      = d.uniform(0.7, 0.9) * c.drift;
+    return c;
+  }
+
+  static void write(const hunted& c, case_writer& to) {
+    to.initial(0.0), to.initial(c.start);
+    for (const double p : {c.drift, c.level, c.lambda, c.threshold, c.wall}) to.parameter(p);
+    to.span(0.0, 1.0);
+  }
+
+  static void judge(const hunted& c, const outcome_of_case& o, bag& r) {
+    r.events = 3;
+    if (o.status != status::stopped) return void(++r.failed);
+    int fired[3] = {};
+    for (const auto& row : o.log) {
+      ++fired[row.guard];
+      const double s = row.before[0];
+      if (row.guard == 2 ? !(s <= c.wall) : !(s > c.threshold)) return void(++r.wrong_side);
+    }
+    for (const int times : fired)
+      if (times != 1) return void(++(times == 0 ? r.missed : r.repeated));
+    if (!(o.final_state[0] <= c.wall)) return void(++r.wrong_side);
+    if (o.log[2].guard != 2) ++r.misordered;
+  }
+
+ private:
+  std::uint64_t seed_;
+};
+
+template <class Prey>
+chunked_hunt<Prey> dynamic_hunt(const char* model, const std::string& method, const std::string& detection, double rtol,
+                                int threads) {
+  return {std::string(SALTUS_SOURCE_FOLDER) + "/bench/models/" + model + ".hpp",
+          {"method=" + method, "detection=" + detection, fmt::format("rtol={:e}", rtol), "zeno=0", "rescue=false",
+           "output.events=true", "max_steps=1000000"},
+          threads};
+}
+
+}  // namespace saltus::test
