@@ -144,6 +144,27 @@ SALTUS_FN due_events<E, Real> due_at(const instance<E, Real>& x, const trial<E, 
   return due;
 }
 
+/// Walls that are due though nothing has crossed them, 1 where due: within rounding where no step is short enough (`stuck`);
+/// at zero, with no rate left; or so near that the guard has no bit left to lose on the way to its root.
+template <class E, class Real>
+SALTUS_FN_COLD vec<Real, E::ng> walls_reached(const instance<E, Real>& x, const trial<E, Real>& a,
+                                              const landing<E, Real>& p, mask_of<Real> stuck, mask_of<Real> whole,
+                                              mask_of<Real> phantom) {
+  vec<Real, E::ng> due;
+  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
+    auto at_wall = stuck & stands_at_wall(x, i);
+    if (E::form::traits(i).side == unilateral) {
+      const Real g    = x.held.locked[i];
+      const auto lost = armed<E>(i, g) & (p.g[i] == g) & (side_of(g) * p.rate[i] < Real(0.0)) &
+                        ((side_of(g) * a.g.value[i] <= Real(0.0)) | (abs(g) <= abs(p.rate[i]) * (p.t - x.t)));
+      at_wall = at_wall | (phantom & (lost | comes_to_rest<E>(i, g, p.g[i], p.rate[i]))) |
+                (whole & comes_to_rest<E>(i, g, a.g.value[i], a.g.rate[i]));
+    }
+    due[i] = select(at_wall, Real(1.0), Real(0.0));
+  });
+  return due;
+}
+
 /// Lands the parked lanes in `active`. Afterwards each has moved on, or has a verdict.
 template <class E, class Real, class Run>
 SALTUS_FN_COLD void land(instance<E, Real>& x, mask_of<Real> active, const tolerances<E, Real>& tol, const Run& run) {
@@ -188,6 +209,7 @@ SALTUS_FN_COLD void land(instance<E, Real>& x, mask_of<Real> active, const toler
   const auto together   = ends_there & p.fires & (abs(p.t - x.t_stop) <= tau);
   const auto whole      = (p.t > x.t_stop) | together | (p.phantom & (a.t1 - p.t <= Real(0.5) * tau));
   const auto moved      = crossing & !whole & !p.failed;
+  const auto walls      = walls_reached(x, a, p, at_wall, active & !moved & !p.failed, moved & p.phantom);
   commit(x, a, active & !moved & !p.failed, run);
   control(x, a, active & !moved & !p.failed, tol);
   end_where(x.status, active & p.failed, status::not_located);
@@ -196,10 +218,11 @@ SALTUS_FN_COLD void land(instance<E, Real>& x, mask_of<Real> active, const toler
   // transition and restart; the step to come is the one that was tried here
   mask_of<Real> fires;
   auto          due = due_at(x, a, p, s.side, tau, moved, ends_there & active & (!moved) & !p.failed, fires);
-  fires             = (fires & active & !p.failed) | at_wall;
-  if (any(at_wall)) each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
-      due.guard[i] = select(at_wall & stands_at_wall(x, i), Real(1.0), due.guard[i]);
-    });
+  fires             = fires & active & !p.failed;
+  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
+    due.guard[i] = max(due.guard[i], walls[i]);
+    fires        = fires | (walls[i] > Real(0.5));
+  });
   // Where an instant alone is due the whole step was committed: guards have the values of its end, not of its start.
   auto g = x.held.locked;
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(moved, g[i], p.g[i]); });

@@ -152,7 +152,8 @@ SALTUS_FN trial<E, Real> attempt(const instance<E, Real>& x, const tolerances<E,
   }
   if constexpr (!E::certified && E::ng > 0) a.suspect = a.suspect | may_leave_side(x, a);
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
-    a.suspect = a.suspect | violated<E>(i, x.held.locked[i], a.g.rate[i]);
+    const Real g0 = x.held.locked[i];
+    a.suspect = a.suspect | violated<E>(i, g0, a.g.rate[i]) | comes_to_rest<E>(i, g0, a.g.value[i], a.g.rate[i]);
   });
   return a;
 }

@@ -59,20 +59,29 @@ SALTUS_FN Real roundings_of_time(const instance<E, Real>& x, double number) {
   return Real(number * limits<typename E::T>::epsilon) * (abs(x.t) + abs(x.h));
 }
 
-/// Lanes that stand within rounding of a unilateral guard i they are closing on: where the equations end behind it, as those
-/// of a root do, no step is short enough, and this is as near as they come.
+/// Lanes that stand at a unilateral guard i they are closing on, as near as a double root can be told from its surroundings:
+/// where the equations end behind it, as those of a square root do, no step is short enough, and this is where they get to.
 template <class E, class Real>
 SALTUS_FN mask_of<Real> stands_at_wall(const instance<E, Real>& x, int i) {
   if (E::form::traits(i).side != unilateral) return mask_of<Real>::all(false);
-  constexpr double roundings = 1024.0;
+  constexpr double near = sizeof(typename E::T) == 8 ? 0x1p-24 : 0x1p-10;  // four roots of the rounding
   const Real       g = x.held.locked[i], side = side_of(g);
-  return armed<E>(i, g) & (side * x.rate[i] < Real(0.0)) & (abs(g) <= abs(x.rate[i]) * roundings_of_time(x, roundings));
+  return armed<E>(i, g) & (side * x.rate[i] < Real(0.0)) &
+         (abs(g) <= abs(x.rate[i]) * Real(near) * (abs(x.t) + abs(x.h)));
 }
 template <class E, class Real>
 SALTUS_FN_COLD mask_of<Real> stands_at_any_wall(const instance<E, Real>& x) {
   mask_of<Real> r = mask_of<Real>::all(false);
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { r = r | stands_at_wall(x, i); });
   return r;
+}
+
+/// Has a unilateral guard come to zero with no rate left to cross it by?
+template <class E, class Real>
+SALTUS_FN mask_of<Real> comes_to_rest(int i, Real before, Real now, Real rate) {
+  if (E::form::traits(i).side != unilateral) return mask_of<Real>::all(false);
+  return armed<E>(i, before) & (abs(before) > Real(limits<typename E::T>::smallest)) & (now == Real(0.0)) &
+         (rate == Real(0.0));
 }
 
 /// +1 above zero, -1 below.
