@@ -60,7 +60,7 @@ SALTUS_FN void look_for_roots(search<E, Real>& s, instance<E, Real>& x, const gu
   assign_where(where, s.found.hi, onward.hi);
 }
 
-/// Takes doubtful steps again with a quarter of the size.
+/// Takes steps that are not to be trusted again, with a quarter of the size.
 template <class E, class Real>
 SALTUS_FN void take_again(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Real> where,
                           const tolerances<E, Real>& tol) {
@@ -202,13 +202,15 @@ SALTUS_FN_COLD void land(instance<E, Real>& x, mask_of<Real> active, const toler
   // locate
   const auto crossing = active & s.found.found;
   const auto p        = locate<E, Real>(x, a, on_step, s.side, s.from.s, s.found, crossing, tol);
+  take_again<E, Real>(x, a, active & p.broken, tol);
+  active = active & !p.broken;
   // An event past t_stop, one at an instant - both are due then -, and a root that is not there at the very end of the step
   // leave the whole step to commit.
   const Real tau        = Real(2.0) * time_tolerance(a.t1, a.s.h, tol);
   const auto ends_there = at_instant(x, x.t_stop) & a.last;
   const auto together   = ends_there & p.fires & (abs(p.t - x.t_stop) <= tau);
   const auto whole      = (p.t > x.t_stop) | together | (p.phantom & (a.t1 - p.t <= Real(0.5) * tau));
-  const auto moved      = crossing & !whole & !p.failed;
+  const auto moved      = crossing & active & !whole & !p.failed;
   const auto walls      = walls_reached(x, a, p, at_wall, active & !moved & !p.failed, moved & p.phantom);
   commit(x, a, active & !moved & !p.failed, run);
   control(x, a, active & !moved & !p.failed, tol);

@@ -24,6 +24,7 @@ struct landing {
   mask_of<Real>                          fires;    ///< any guard due
   mask_of<Real>                          phantom;  ///< the interpolant's root does not exist (case III)
   mask_of<Real>                          failed;   ///< not located in bounded tries
+  mask_of<Real>                          broken;   ///< a shorter step than the one accepted is not finite
   Real crossing;  ///< number of a guard that has crossed just behind this point; -1: none
 };
 
@@ -306,7 +307,13 @@ SALTUS_FN_COLD aim<Real> approach(landing<E, Real>& p, instance<E, Real>& x, con
       lost   = lost | (where_ & !s.solved);
       where_ = where_ & s.solved;
     }
-    take_point(p, s, E::form::guards_along(s.t + s.h, s.y1, s.f1(), x.held), where_);
+    const auto g        = E::form::guards_along(s.t + s.h, s.y1, s.f1(), x.held);
+    Real       finite   = Real(0.0);  // or NaN
+    each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { finite += not_finite(s.y1[i]) + not_finite(s.f1()[i]); });
+    each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { finite += not_finite(g.value[i]); });
+    p.broken = p.broken | (where_ & !(finite == Real(0.0)));
+    where_   = where_ & (finite == Real(0.0));
+    take_point(p, s, g, where_);
     const auto target = take_aim<E, Real>(side, p.g, p.rate);
     result.across     = (result.across & !where_) | (target.across & where_);
     result.unilateral = (result.unilateral & !where_) | (target.unilateral & where_);
@@ -518,10 +525,10 @@ SALTUS_FN_COLD landing<E, Real> locate(instance<E, Real>& x, const trial<E, Real
   p.g    = x.held.locked;
   p.rate = x.rate;
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { p.due[i] = Real(0.0); });
-  p.fires = p.phantom = p.failed = mask_of<Real>::all(false);
+  p.fires = p.phantom = p.failed = p.broken = mask_of<Real>::all(false);
   const auto first               = root_on_dense<E, Real>(on_step, side, b, where);
   auto       target              = approach<E, Real>(p, x, a, side, from, first.theta, b.hi, where, tol);
-  const auto there               = where & !p.phantom & !p.failed;
+  const auto there               = where & !p.phantom & !p.failed & !p.broken;
   auto       concurrent          = mask_of<Real>::all(false);
   if (any(tol.concurrency_time > Real(0.0))) {
     concurrent     = include_concurrent<E, Real>(p, x, side, target.to_root, there, tol);
