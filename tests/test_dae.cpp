@@ -408,5 +408,14 @@ TEST(MixedRates, StartWhereTheyAreToldTo) {
   EXPECT_NEAR(r.sample(0, 0, 0) - r.sample(1, 0, 0), 1.3, 1e-7);
 }
 
+TEST(MixedRates, MeetTheirConstraintAtTheStartAndNotAnInstantLater) {
+  for (const double begin : {0.0, 1.0, 3.0}) {
+    const auto r = go("mixed", {"rtol=1e-8", "method=radau5", set("t", std::vector<double>{begin, begin + 2}),
+                                "output.samples.count=5"});
+    EXPECT_NEAR(r.sample(0, 0, 0) + r.sample(1, 0, 0), 2 * std::sin(begin), 1e-15) << begin;
+    EXPECT_NEAR(r.sample(0, 0, 0) - r.sample(1, 0, 0), 1, 1e-15) << begin;
+  }
+}
+
 }  // namespace
 }  // namespace saltus::test

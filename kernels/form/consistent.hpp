@@ -5,7 +5,7 @@
 // constraints, all states free.
 // Index 2 (0 = g(t, y), dy = f(t, y, z)): y is projected onto the constraints along df/dz, and z follows from their rate,
 // 0 = dg/dt + dg/dy f(t, y, z).
-// A singular mass matrix in whose rows rates are mixed: two steps of implicit Euler over an instant; their slope is the rate.
+// A singular mass matrix in whose rows rates are mixed: steps of implicit Euler over an instant; their slope is the rate.
 //
 // Systems are those of linear/jacobian.hpp.
 #pragma once
@@ -449,9 +449,10 @@ SALTUS_FN_COLD mask_of<Real> euler_step(const System& system, Real t, const vec<
   return where & !open;
 }
 
-/// A singular mass matrix in whose rows rates are mixed. Two steps of implicit Euler over an instant in which nothing
-/// happens: the first meets the constraints, and the second shows how to go back to t. A third, over a time in which states
-/// change by a part of themselves that rounding does not hide, shows the rates.
+/// A singular mass matrix in whose rows rates are mixed. Steps of implicit Euler, each over an instant in which nothing
+/// happens: the first meets the constraints, and what follows shows how to go back to t. Rows that add up to a constraint
+/// add up the rounding of a step's slopes too: as long as steps differ, another one takes away what the last has left of
+/// it. One more, over a time in which states change by a part of themselves that rounding does not hide, shows the rates.
 template <class System, class Real, int n>
 SALTUS_FN_COLD consistency<Real> settle_mixed(const System& system, Real t, vec<Real, n>& y, vec<Real, n>& rate,
                                               Real span, mask_of<Real> where) {
@@ -460,14 +461,24 @@ SALTUS_FN_COLD consistency<Real> settle_mixed(const System& system, Real t, vec<
   const auto        begun   = y;
   const Real        instant = max(Real(4096.0 * limits<T>::epsilon) * span, Real(256.0 * limits<T>::epsilon) * abs(t));
   consistency<Real> c{where, Real(0.0), Real(-1.0), Real(0.0)};
-  vec<Real, n>      z;
-  for (int steps = 0; steps < 2; ++steps) {
-    c.found = c.found & euler_step(system, t, y, instant, z, where);
-    each<n>([&](int i) SALTUS_INLINE_LAMBDA { y[i] = select(where, y[i] + z[i], y[i]); });
+  vec<Real, n>      z, next;
+  each<n>([&](int i) SALTUS_INLINE_LAMBDA { z[i] = Real(0.0); });
+  mask_of<Real> open  = where;
+  Real          steps = Real(0.0);
+  for (int turn = 0; turn < 6 && any(open); ++turn) {
+    c.found    = c.found & (euler_step(system, fma(steps, instant, t), y, instant, next, open) | !open);
+    Real apart = Real(0.0);
+    each<n>([&](int i) SALTUS_INLINE_LAMBDA {
+      apart = max(apart, abs(next[i] - z[i]) / (abs(y[i]) + system.floor(i)));
+      z[i]  = select(open, next[i], z[i]);
+      y[i]  = select(open, y[i] + next[i], y[i]);
+    });
+    steps = select(open, steps + Real(1.0), steps);
+    if (turn > 0) open = open & !(apart <= Real(16.0 * limits<T>::epsilon));
   }
   Real fastest = Real(0.0);  // relative change in an instant
   each<n>([&](int i) SALTUS_INLINE_LAMBDA {
-    y[i]    = select(where, y[i] - (z[i] + z[i]), y[i]);
+    y[i]    = select(where, fma(-steps, z[i], y[i]), y[i]);
     fastest = max(fastest, abs(z[i]) / (abs(y[i]) + system.floor(i)));
   });
   const Real longer = max(
