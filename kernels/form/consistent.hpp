@@ -429,22 +429,29 @@ SALTUS_FN_COLD mask_of<Real> euler_step(const System& system, Real t, const vec<
   using T             = scalar_of<Real>;
   const Real    shift = Real(1.0) / instant, end = t + instant;
   mask_of<Real> open = where;
+  Real          last = Real(0.0);
   vec<Real, n>  nowhere;
   each<n>([&](int i) SALTUS_INLINE_LAMBDA { z[i] = nowhere[i] = Real(0.0); });
   for (int turn = 0; turn < 30 && any(open); ++turn) {
-    vec<Real, n> point, slope;
+    vec<Real, n> point, slope, terms;
     each<n>([&](int i) SALTUS_INLINE_LAMBDA {
       point[i] = y[i] + z[i];
       slope[i] = z[i] * shift;
+      terms[i] = abs(slope[i]);
     });
     const linear_system<System, Real, n> lin(system, end, point, nowhere);
-    const auto change = lu<Real, n>(lin.shifted(shift)).solve(system.residual(end, point, slope));
-    Real       size   = Real(0.0);
+    const auto                           r      = system.residual(end, point, slope);
+    const auto                           change = lu<Real, n>(lin.shifted(shift)).solve(r);
+    Real                                 size   = Real(0.0);
     each<n>([&](int i) SALTUS_INLINE_LAMBDA {
       size = max(size, abs(change[i]) / (abs(point[i]) + system.floor(i))) + not_finite(change[i]);
       z[i] = select(open, z[i] - change[i], z[i]);
     });
-    open = open & !(size <= Real(4096.0 * limits<T>::epsilon));
+    auto       done  = size <= Real(4096.0 * limits<T>::epsilon);
+    const auto stuck = open & !done & (size >= Real(0.5) * last);
+    if (turn > 0 && any(stuck)) done = done | (stuck & is_rounding(r, lin.size_of_terms(r, point, slope, terms)));
+    open = open & !done;
+    last = size;
   }
   return where & !open;
 }

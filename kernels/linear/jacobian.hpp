@@ -178,6 +178,31 @@ struct linear_system {
     return r;
   }
 
+  /// How large the terms of the equations are at a point where they leave r, each by itself; what no derivative shows counts
+  /// as one. `rate_terms` is the size of what dy is the sum of.
+  SALTUS_FN_COLD vec<Real, n> size_of_terms(const vec<Real, n>& r, const vec<Real, n>& y, const vec<Real, n>& dy,
+                                            const vec<Real, n>& rate_terms) const {
+    vec<Real, n> size;
+    each<n>([&](int i) SALTUS_INLINE_LAMBDA {
+      Real known = Real(0.0), sum = Real(0.0);
+      for (int j = 0; j < n; ++j) {
+        known = fma(minus_j[i][j], y[j], known);
+        sum   = fma(abs(minus_j[i][j]), abs(y[j]), sum);
+        if constexpr (has_mass) {
+          known = fma(m[i][j], dy[j], known);
+          sum   = fma(abs(m[i][j]), rate_terms[j], sum);
+        }
+      }
+      if constexpr (!has_mass)
+        if (System::index(i) == 0) {
+          known = known + dy[i];
+          sum   = sum + rate_terms[i];
+        }
+      size[i] = sum + abs(r[i] - known);
+    });
+    return size;
+  }
+
   /// shift M - J, over reals or complex numbers.
   template <class Number>
   SALTUS_FN matrix<Number, n> shifted(Number shift) const {
@@ -191,5 +216,20 @@ struct linear_system {
     return w;
   }
 };
+
+/// The part of its terms that rounding may leave of an equation: some units for each, and for the functions among them.
+template <class T>
+inline constexpr double rounding_of_terms = 64.0 * limits<T>::epsilon;
+
+/// The lanes in which the equations hold as well as they can: what they leave is rounding of their terms. No iteration gets
+/// any further there, whatever the tolerance asks for.
+template <class Real, int n>
+SALTUS_FN mask_of<Real> is_rounding(const vec<Real, n>& r, const vec<Real, n>& size_of_terms) {
+  auto all_of_it = mask_of<Real>::all(true);
+  each<n>([&](int i) SALTUS_INLINE_LAMBDA {
+    all_of_it = all_of_it & (abs(r[i]) <= Real(rounding_of_terms<scalar_of<Real>>) * size_of_terms[i]);
+  });
+  return all_of_it;
+}
 
 }  // namespace saltus

@@ -47,7 +47,8 @@ requires(Method::kind == methods::family::dirk) SALTUS_FN stages<Method, Real, n
       tries = tries + select(newton.open, Real(1.0), Real(0.0));
       newton.take_in(detail::weighted_square(change, weight));
     }
-    newton.give_up();
+    newton.give_up([&]()
+                       SALTUS_INLINE_LAMBDA { return detail::is_solved_to_rounding(system, lin, ti, base, z, shift); });
     each<n>([&](int j) SALTUS_INLINE_LAMBDA {
       point[j] = base[j] + z[j];
       k[i][j]  = z[j] * shift;

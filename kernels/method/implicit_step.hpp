@@ -152,10 +152,11 @@ template <class Real>
 struct newton_watch {
   static constexpr int most_tries = 10;
   mask_of<Real>        open, failed;
+  mask_of<Real>        given_up;    ///< failed for good
   Real                 last, left;  ///< squared: the last increment; the factor that bounds what it leaves
 
   SALTUS_FN explicit newton_watch(mask_of<Real> where)
-      : open(where), failed(!where), last(Real(-1.0)), left(Real(1.0)) {}
+      : open(where), failed(!where), given_up(!where), last(Real(-1.0)), left(Real(1.0)) {}
 
   /// Begins the next stage: the rate of convergence is expected to stay.
   SALTUS_FN void next_stage() {
@@ -180,8 +181,31 @@ struct newton_watch {
     open                 = open & !converged & !diverges;
     last                 = square;
   }
-  SALTUS_FN void give_up() { failed = failed | open; }
+
+  /// Ends the iteration of a stage. Where it has failed `solved()` tells whether what it has left is but rounding: increments
+  /// do not shrink below that, and a tolerance that asks for less is met as well as it can be.
+  template <class Solved>
+  SALTUS_FN void give_up(Solved&& solved) {
+    failed = failed | open;
+    if (any(failed & !given_up)) failed = failed & (given_up | !solved());
+    given_up = failed;
+  }
 };
+
+/// The lanes in which a stage's equations at `base` + z are solved to rounding, where the slope is z times `shift`.
+template <class System, class Real, int n>
+SALTUS_FN_COLD mask_of<Real> is_solved_to_rounding(const System& system, const linear_system<System, Real, n>& lin,
+                                                   Real t, const vec<Real, n>& base, const vec<Real, n>& z,
+                                                   Real shift) {
+  vec<Real, n> point, slope, terms;
+  each<n>([&](int j) SALTUS_INLINE_LAMBDA {
+    point[j] = base[j] + z[j];
+    slope[j] = z[j] * shift;
+    terms[j] = abs(slope[j]);
+  });
+  const auto r = system.residual(t, point, slope);
+  return is_rounding(r, lin.size_of_terms(r, point, slope, terms));
+}
 
 }  // namespace detail
 }  // namespace saltus

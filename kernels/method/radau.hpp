@@ -32,6 +32,30 @@ SALTUS_FN radau_stages<Real, n> stage_residuals(const System& system, const rada
   return r;
 }
 
+/// The lanes in which all stages are solved to rounding.
+template <class Method, class System, class Real, int n>
+SALTUS_FN_COLD mask_of<Real> are_solved_to_rounding(const System& system, const linear_system<System, Real, n>& lin,
+                                                    const radau_stages<Real, n>& at, Real t, const vec<Real, n>& y,
+                                                    Real h, Real rate) {
+  const auto r      = stage_residuals<Method>(system, at, t, y, h, rate);
+  auto       solved = mask_of<Real>::all(true);
+  static_for<3>([&](auto stage) SALTUS_INLINE_LAMBDA {
+    constexpr int i = decltype(stage)::value;
+    vec<Real, n>  point, slope, terms;
+    each<n>([&](int j) SALTUS_INLINE_LAMBDA {
+      point[j] = y[j] + at.z[i][j];
+      slope[j] = terms[j] = Real(0.0);
+      static_for<3>([&](auto k) SALTUS_INLINE_LAMBDA {
+        const Real term = (Real(Method::inverse_a[i][decltype(k)::value]) * rate) * at.z[k][j];
+        slope[j]        = slope[j] + term;
+        terms[j]        = terms[j] + abs(term);
+      });
+    });
+    solved = solved & is_rounding(r.z[i], lin.size_of_terms(r.z[i], point, slope, terms));
+  });
+  return solved;
+}
+
 }  // namespace detail
 
 /// One step of length h from (t, y), where the slope is f0.
@@ -83,7 +107,8 @@ requires(Method::kind == methods::family::collocation) SALTUS_FN_COLD stages<Met
     tries = tries + select(newton.open, Real(3.0), Real(0.0));
     newton.take_in(square * Real(1.0 / 3));
   }
-  newton.give_up();
+  newton.give_up(
+      [&]() SALTUS_INLINE_LAMBDA { return detail::are_solved_to_rounding<Method>(system, lin, at, t, y, h, rate); });
 
   auto inside = detail::combine<3>(at.z, [](auto j) { return Method::e[decltype(j)::value]; });
   each<n>([&](int j) SALTUS_INLINE_LAMBDA { inside[j] = inside[j] * rate; });
