@@ -226,6 +226,57 @@ TEST(Start, NearestIsThePointThatIsNearest) {
   expect_on_constraints(line), expect_on_constraints(circle), expect_on_constraints(ellipse);
 }
 
+// ---- what rounding leaves of terms that cancel ------------------------------------------------------------------------
+
+/// sinh of what the charge has come to, in both models of the nodes.
+double second_node(double current, double capacity, double time) {
+  return 5 + std::sinh(current * time / capacity + std::asinh(-7.5));
+}
+
+// p' is zero but for rounding, and is computed anew at the start and when the current turns.
+TEST(Cancellation, OfRatesIsNoReasonToRefuse) {
+  for (const auto& [form, method] : {std::pair("mass", "radau5"), std::pair("mass", "sdirk4"),
+                                     std::pair("residual", "radau5"), std::pair("residual", "esdirk4")})
+    for (const char* scale : {"1.0", "1e-9", "1e9"}) {
+      SCOPED_TRACE(fmt::format("{} with {}, scaled by {}", form, method, scale));
+      // Scaled alone, the cube in the residual would be another equation, with the same solution.
+      const auto r = go(fmt::format("two_nodes_{}", form),
+                        {"rtol=1e-8", fmt::format("method={}", method), fmt::format("scale={}", scale), "turns_at=0.8",
+                         "sweep.current={from=0.01, to=1.0, count=1000}"});
+      ASSERT_EQ(r.status.size(), 1000u);
+      expect_finished(r);
+      for (std::int64_t i = 0; i < 1000; ++i) {
+        const double q = second_node(0.01 + 0.99 * static_cast<double>(i) / 999, 0.24, 0.6);
+        ASSERT_NEAR(r.final("p", i), 5, 1e-12) << i;
+        ASSERT_NEAR(r.final("q", i), q, 1e-6 * (1 + std::fabs(q))) << i;
+        ASSERT_EQ(r.events[static_cast<std::size_t>(i)], 1) << i;
+      }
+    }
+}
+
+TEST(Cancellation, IsMeasuredInDoubleDigitsOfEveryUnit) {
+  // The same circuit with currents and capacitors of a billionth and a billion: rates are the same, terms are not.
+  const auto r =
+      go("two_nodes_mass", {"rtol=1e-8", "method=radau5", "sweep.scale=[1e-18, 1e-9, 1.0, 1e9, 1e18]", "current=0.37"});
+  expect_finished(r);
+  for (std::int64_t i = 0; i < 5; ++i) EXPECT_NEAR(r.final("q", i), second_node(0.37, 0.24, 1), 1e-6) << i;
+}
+
+TEST(Cancellation, OfConstraintsIsNoReasonToRefuse) {
+  // z is the difference of x and 3 x, and asked for to a ten-thousandth of what rounding makes of that.
+  for (const char* method : {"radau5", "rodas5p", "sdirk4"}) {
+    const auto r = go("balance", {"rtol=1e-6", "atol={default=1e-6, z=1e-15}", fmt::format("method={}", method),
+                                  "sweep.x={from=0.1, to=0.9, count=50}", "sweep.scale=[1.0, 1e-9, 1e9]"});
+    SCOPED_TRACE(method);
+    for (std::int64_t i = 0; i < 150; ++i) {
+      const double x = (0.1 + 0.8 * static_cast<double>(i / 3) / 49) * std::exp(-1.0);
+      ASSERT_EQ(name_of(r.status[static_cast<std::size_t>(i)]), "finished") << i;
+      EXPECT_NEAR(r.final("a", i), std::asin(x), 1e-5) << i;
+      EXPECT_NEAR(r.final("z", i), 0, 2e-16) << i;
+    }
+  }
+}
+
 // ---- events ---------------------------------------------------------------------------------------------------------
 
 TEST(Events, OnAlgebraicStatesAndWhatFollowsThem) {

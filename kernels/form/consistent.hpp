@@ -144,6 +144,39 @@ SALTUS_FN vec<Real, m> units_of(const System& system, const vec<Real, n>& y, con
   });
   return unit;
 }
+/// How large unknowns would be if the terms of their equations did not cancel: they are known to the rounding of that. Sizes
+/// of terms as in linear_system, times |B^-1|, with B the derivatives by the unknowns.
+template <class System, class Real, int n>
+SALTUS_FN_COLD auto sizes_uncancelled(const System& system, Real t, const vec<Real, n>& y, const vec<Real, n>& rate,
+                                      const vec<Real, algebraic_part<System, n>::count>& r,
+                                      const lu<Real, algebraic_part<System, n>::count>&  solver) {
+  using part      = algebraic_part<System, n>;
+  constexpr int m = part::count;
+  vec<Real, n>  along, terms, left;
+  each<n>([&](int i) SALTUS_INLINE_LAMBDA {
+    along[i] = part::reduced ? Real(0.0) : rate[i];
+    terms[i] = abs(along[i]);
+    left[i]  = Real(0.0);
+  });
+  each<m>([&](int k) SALTUS_INLINE_LAMBDA { left[part::state(k)] = part::reduced ? -r[k] : r[k]; });
+  const auto   size = linear_system<System, Real, n>(system, t, y, rate).size_of_terms(left, y, along, terms);
+  vec<Real, m> whole;
+  each<m>([&](int k) SALTUS_INLINE_LAMBDA { whole[k] = Real(0.0); });
+  for (int k = 0; k < m; ++k) {
+    vec<Real, m> one;
+    each<m>([&](int j) SALTUS_INLINE_LAMBDA { one[j] = j == k ? size[part::state(k)] : Real(0.0); });
+    const auto by_one = solver.solve(one);
+    each<m>([&](int j) SALTUS_INLINE_LAMBDA { whole[j] = whole[j] + abs(by_one[j]); });
+  }
+  return whole;
+}
+/// The units of unknowns that are but rounding of terms that cancel are those of the terms.
+template <class Real, int m>
+SALTUS_FN void widen(vec<Real, m>& unit, const vec<Real, m>& size, mask_of<Real> where) {
+  each<m>([&](int k) SALTUS_INLINE_LAMBDA {
+    unit[k] = select(where & (size[k] * unit[k] > Real(1.0)), Real(1.0) / size[k], unit[k]);
+  });
+}
 template <class Real, int m>
 SALTUS_FN Real largest_in(const vec<Real, m>& change, const vec<Real, m>& unit) {
   Real r = Real(0.0);
@@ -226,18 +259,33 @@ SALTUS_FN_APART consistency<Real> make_consistent(const System& system, Real t, 
     for (int k = 0; k < m; ++k)
       for (int j = 0; j < m; ++j) by[k][j] = select(open, e.by[k][j], by[k][j]);
     const auto change = solver.solve(e.r);
-    const auto unit   = detail::units_of(system, y, rate, change);
-    const Real size   = detail::largest_in(change, unit);
-    auto       y1 = y, rate1 = rate;
-    Real       part_of_change = damping;
-    auto       good           = mask_of<Real>::all(true);
+    auto       unit   = detail::units_of(system, y, rate, change);
+    Real       size   = detail::largest_in(change, unit);
+    // What does not shrink may be rounding, and is measured as such: at the start below, by the increment to come.
+    const auto as_rounding = [&](mask_of<Real> stuck) SALTUS_INLINE_LAMBDA {
+      detail::widen(unit, detail::sizes_uncancelled(system, t, y, rate, e.r, solver), stuck);
+      size = detail::largest_in(change, unit);
+    };
+    if constexpr (!damped)
+      if (const auto stuck = open & (size > Real(enough)) & (size >= Real(0.5) * last); turn > 0 && any(stuck))
+        as_rounding(stuck);
+    auto y1 = y, rate1 = rate;
+    Real part_of_change = damping;
+    auto good           = mask_of<Real>::all(true);
     detail::move_unknowns<System>(y1, rate1, change, damped ? part_of_change : Real(1.0));
     if constexpr (damped) {
       // Lanes whose increment would not shrink try a quarter of it.
       for (int tries = 0; tries < 20; ++tries) {
-        const auto next = solver.solve(part::equations_at(system, t, y1, rate1));
-        good            = (detail::largest_in(next, unit) < size) | (size <= Real(root_epsilon<T>));
+        const auto next    = solver.solve(part::equations_at(system, t, y1, rate1));
+        const auto shrinks = [&]() SALTUS_INLINE_LAMBDA {
+          return (detail::largest_in(next, unit) < size) | (size <= Real(root_epsilon<T>));
+        };
+        good = shrinks();
         if (all(good | !open)) break;
+        if (tries == 0) {
+          as_rounding(!good);
+          good = shrinks();
+        }
         part_of_change = select(good, part_of_change, Real(0.25) * part_of_change);
         y1             = y;
         rate1          = rate;
