@@ -261,14 +261,13 @@ SALTUS_FN_APART consistency<Real> make_consistent(const System& system, Real t, 
     const auto change = solver.solve(e.r);
     auto       unit   = detail::units_of(system, y, rate, change);
     Real       size   = detail::largest_in(change, unit);
-    // What does not shrink may be rounding, and is measured as such: at the start below, by the increment to come.
+    // What does not shrink may be rounding, and is measured as such: of two increments in full, and at the start below.
     const auto as_rounding = [&](mask_of<Real> stuck) SALTUS_INLINE_LAMBDA {
       detail::widen(unit, detail::sizes_uncancelled(system, t, y, rate, e.r, solver), stuck);
       size = detail::largest_in(change, unit);
     };
-    if constexpr (!damped)
-      if (const auto stuck = open & (size > Real(enough)) & (size >= Real(0.5) * last); turn > 0 && any(stuck))
-        as_rounding(stuck);
+    const auto stuck = open & (size > Real(enough)) & (size >= Real(0.5) * last) & (damping >= Real(1.0));
+    if (turn > 0 && any(stuck)) as_rounding(stuck);
     auto y1 = y, rate1 = rate;
     Real part_of_change = damping;
     auto good           = mask_of<Real>::all(true);
