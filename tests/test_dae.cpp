@@ -262,6 +262,27 @@ TEST(Cancellation, IsMeasuredInDoubleDigitsOfEveryUnit) {
   for (std::int64_t i = 0; i < 5; ++i) EXPECT_NEAR(r.final("q", i), second_node(0.37, 0.24, 1), 1e-6) << i;
 }
 
+TEST(Cancellation, RandomRegularSystemsStartAndFollowTheirSolution) {
+  std::vector<std::string> settings = {"atol=1e-30",
+                                       "sweep.still=[0.0, 1.0]",
+                                       "sample.seed=3",
+                                       "method=radau5",
+                                       "sample.above={uniform=[1.5, 3.0]}",
+                                       "output.reduce=['max(error)']"};
+  const auto               draw     = [&](const char* name, int count, const char* range) {
+    for (int i = 0; i < count; ++i) settings.push_back(fmt::format("sample.{}_{}={{uniform={}}}", name, i, range));
+  };
+  draw("size", 3, "[-9.0, 9.0]"), draw("equation", 3, "[-9.0, 9.0]");
+  draw("coupling", 6, "[-0.3, 0.3]"), draw("bend", 3, "[-0.3, 0.3]");
+  draw("stiff", 2, "[0.0, 7.0]"), draw("w", 3, "[0.1, 5.0]"), draw("p", 3, "[0.0, 6.0]");
+  const auto starts = go("random_regular", with(settings, {"rtol=1e-6", "t=[0.0, 1e-4]", "sample.count=50000"}));
+  ASSERT_EQ(starts.status.size(), 100000u);
+  expect_finished(starts);
+  const auto runs = go("random_regular", with(settings, {"rtol=1e-8", "sample.count=1000"}));
+  expect_finished(runs);
+  for (std::size_t i = 0; i < 2000; ++i) ASSERT_LE(runs.reductions[i], 1e-6) << i;
+}
+
 TEST(Cancellation, OfConstraintsIsNoReasonToRefuse) {
   // z is the difference of x and 3 x, and asked for to a ten-thousandth of what rounding makes of that.
   for (const char* method : {"radau5", "rodas5p", "sdirk4"}) {
