@@ -147,9 +147,9 @@ SALTUS_FN vec<Real, m> units_of(const System& system, const vec<Real, n>& y, con
 /// How large unknowns would be if the terms of their equations did not cancel: they are known to the rounding of that. Sizes
 /// of terms as in linear_system, times |B^-1|, with B the derivatives by the unknowns.
 template <class System, class Real, int n>
-SALTUS_FN_COLD auto sizes_uncancelled(const System& system, Real t, const vec<Real, n>& y, const vec<Real, n>& rate,
-                                      const vec<Real, algebraic_part<System, n>::count>& r,
-                                      const lu<Real, algebraic_part<System, n>::count>&  solver) {
+SALTUS_FN_COLD auto sizes_uncancelled(const System& system, Real t, vec<Real, n> y, vec<Real, n> rate,
+                                      vec<Real, algebraic_part<System, n>::count> r,
+                                      lu<Real, algebraic_part<System, n>::count>  solver) {
   using part      = algebraic_part<System, n>;
   constexpr int m = part::count;
   vec<Real, n>  along, terms, left;

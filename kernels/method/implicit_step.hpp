@@ -192,11 +192,11 @@ struct newton_watch {
   }
 };
 
-/// The lanes in which a stage's equations at `base` + z are solved to rounding, where the slope is z times `shift`.
+/// The lanes in which a stage's equations at `base` + z are solved to rounding, where the slope is z times `shift`. Takes
+/// copies: what is lent to a function of its own cannot stay in registers.
 template <class System, class Real, int n>
-SALTUS_FN_COLD mask_of<Real> is_solved_to_rounding(const System& system, const linear_system<System, Real, n>& lin,
-                                                   Real t, const vec<Real, n>& base, const vec<Real, n>& z,
-                                                   Real shift) {
+SALTUS_FN_COLD mask_of<Real> is_solved_to_rounding(const System& system, linear_system<System, Real, n> lin, Real t,
+                                                   vec<Real, n> base, vec<Real, n> z, Real shift) {
   vec<Real, n> point, slope, terms;
   each<n>([&](int j) SALTUS_INLINE_LAMBDA {
     point[j] = base[j] + z[j];

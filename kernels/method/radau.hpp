@@ -32,11 +32,11 @@ SALTUS_FN radau_stages<Real, n> stage_residuals(const System& system, const rada
   return r;
 }
 
-/// The lanes in which all stages are solved to rounding.
+/// The lanes in which all stages are solved to rounding; takes copies, as is_solved_to_rounding.
 template <class Method, class System, class Real, int n>
-SALTUS_FN_COLD mask_of<Real> are_solved_to_rounding(const System& system, const linear_system<System, Real, n>& lin,
-                                                    const radau_stages<Real, n>& at, Real t, const vec<Real, n>& y,
-                                                    Real h, Real rate) {
+SALTUS_FN_COLD mask_of<Real> are_solved_to_rounding(const System& system, linear_system<System, Real, n> lin,
+                                                    radau_stages<Real, n> at, Real t, vec<Real, n> y, Real h,
+                                                    Real rate) {
   const auto r      = stage_residuals<Method>(system, at, t, y, h, rate);
   auto       solved = mask_of<Real>::all(true);
   static_for<3>([&](auto stage) SALTUS_INLINE_LAMBDA {
