@@ -279,7 +279,7 @@ std::int64_t enough_instances(const bench_options& options, const std::string& b
   constexpr double       wanted = 0.25;
   constexpr std::int64_t most   = 1 << 20;
   for (std::int64_t n = 64;; n *= 8) {
-    const plan   p     = options.make_plan({{"-n", std::to_string(n)}, {"--backend", backend}});
+    const plan   p     = options.make_plan({{"-n", std::to_string(n), true}, {"--backend", backend}});
     const auto   where = make_backend(p);
     const auto   s     = run_once(p, *where, {}, stop);
     const double took  = s.wall_seconds - s.stiff_compile_seconds - s.rescue_compile_seconds;
@@ -474,7 +474,7 @@ int bench(const bench_options& options, const std::atomic<bool>& stop) {
   const auto        backends = backends_of(options.backends);
   std::vector<flag> more;
   if (const plan asked = options.make_plan({}); asked.count == 1 && !varies(asked) && asked.samples == 1)
-    more.push_back({"-n", std::to_string(enough_instances(options, backends.front(), stop))});
+    more.push_back({"-n", std::to_string(enough_instances(options, backends.front(), stop)), true});
 
   bench_of_backends meter(options, stop);
   const auto        results = meter.run(backends, more);

@@ -71,7 +71,7 @@ class adviser {
       throw error(exit_usage, "--advise: with a fixed step no accuracy is asked for: give rtol in place of fixed_step");
     if (asked_.count == 1 && asked_.axes.empty() && asked_.random.empty()) {
       alike_ = true;
-      asked_ = plan_with({{"-n", "4096"}});
+      asked_ = plan_with({{"-n", "4096", true}});
     }
     best_ = verdict{{method_name(asked_), asked_.controller, asked_.detection, asked_.rtol}, {}, infinity, 0, {}};
   }
@@ -118,7 +118,7 @@ class adviser {
   /// Throws `error` if the method does not fit the model.
   plan plan_of(const choice& c) const {
     std::vector<flag> more = {{"--method", c.method}};
-    if (alike_) more.push_back({"-n", "4096"});
+    if (alike_) more.push_back({"-n", "4096", true});
     plan p       = plan_with(more);
     p.controller = c.controller;
     p.detection  = c.detection;

@@ -58,7 +58,7 @@ std::vector<curve> measure_curves(const bench_options& options, const std::vecto
     for (const std::int64_t n : counts()) {
       if (stop || spent + 3.2 * before > share) break;
       // Without a file: what the disk can do is no matter of the backend.
-      plan p = options.make_plan({{"--backend", name}, {"-n", std::to_string(n)}});
+      plan p = options.make_plan({{"--backend", name}, {"-n", std::to_string(n), true}});
       p.file.clear();
       if (!c.points.empty() && p.count == c.points.back().instances) break;  // -n does not say how many there are
       const auto where = make_backend(p);

@@ -264,8 +264,19 @@ int check_cuda(const run_arguments& a, const std::string& architecture) {
   return exit_ok;
 }
 
+void print_warnings(const plan& p) {
+  for (const auto& warning : p.warnings) say("saltus: warning: {}\n", warning);
+}
+
+json::array warnings_json(const plan& p) {
+  json::array all;
+  for (const auto& warning : p.warnings) all.push_back(warning);
+  return all;
+}
+
 int check(const run_arguments& a, bool with_pilot) {
-  const plan                      p = plan_of(a);
+  const plan p = plan_of(a);
+  print_warnings(p);
   const std::unique_ptr<backend>  b = with_pilot ? make_backend(p) : nullptr;
   const std::optional<prediction> cost =
       b ? std::optional(predict(p, *b, pilot_seconds, interrupted)) : std::nullopt;
@@ -280,7 +291,8 @@ int check(const run_arguments& a, bool with_pilot) {
                      {"guards", guards},
                      {"instants", instants},
                      {"file", p.file},
-                     {"bytes", expected_bytes(p)}};
+                     {"bytes", expected_bytes(p)},
+                     {"warnings", warnings_json(p)}};
     if (b) {
       all.insert("chunk", b->chunk_size());
       all.insert("device", b->device());
@@ -401,6 +413,7 @@ json::object summary_json(const plan& p, const backend& b, const run_summary& s,
       {"device", b.device()},
       {"parts", parts},
       {"file", p.file},
+      {"warnings", warnings_json(p)},
       {"exit_code", code}};
   if (p.statistics) {
     all.insert("statistics", statistics_json(s.statistics));
@@ -452,6 +465,7 @@ void print_summary(const plan& p, const backend& b, const run_summary& s) {
 
 int run(const run_arguments& a, const std::string& command) {
   const plan p = plan_of(a);
+  print_warnings(p);
   std::signal(SIGINT, on_signal);
   std::signal(SIGTERM, on_signal);
   auto b = make_backend(p);
@@ -625,11 +639,12 @@ int main_program(int argc, char** argv) {
               help)
           ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
           ->expected(1)
+          ->allow_extra_args(false)  // what follows its value is the next argument: a vector takes all it can get
           ->type_name(value)
           ->trigger_on_parse();
     };
     take("--set", "--set", "KEY=VALUE", "a key of the spec, a parameter or an initial value: --set rtol=1e-9");
-    take("-n", "-n", "COUNT", "number of instances (of samples, or of the one range that is swept)");
+    take("-n", "-n", "COUNT", "number of instances: of samples, of the one range that is swept, or of rows of a CSV file");
     take("--seed", "--seed", "N", "seed of the random samples");
     take("--method", "--method", "NAME", "integration method");
     take("--backend", "--backend", "NAME", "auto, cpu, cuda or all");

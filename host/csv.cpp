@@ -63,6 +63,13 @@ std::vector<double> read_csv_column(const std::filesystem::path& file, const std
   const std::size_t wanted = std::find(allowed.begin(), allowed.end(), column) - allowed.begin();
   if (wanted == header.size())
     throw error(exit_usage, fmt::format("{}: {} has no column {}; {}", who, name, column, suggest(column, allowed)));
+  const std::size_t again =
+      std::find(allowed.begin() + static_cast<std::ptrdiff_t>(wanted) + 1, allowed.end(), column) - allowed.begin();
+  if (again != header.size())
+    throw error(
+        exit_usage,
+        fmt::format("{}: {}:1:{}: column {} stands there twice, first at {}:1:{}: give the columns different names",
+                    who, name, header[again].at, column, name, header[wanted].at));
 
   std::vector<double> values;
   for (std::int64_t row = 2; std::getline(in, line); ++row) {

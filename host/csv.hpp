@@ -9,7 +9,7 @@ namespace saltus::host {
 
 /// The numbers of the column of that name, from the second line on; empty lines are skipped. Throws an `error` with
 /// exit code 2: `runs.csv:5:3: flow = abc: must be a finite number` (line, column) about a number; and, beginning with
-/// `who` and naming the file, if it cannot be read, has no such column, or no row.
+/// `who` and naming the file, if it cannot be read, has no such column or two of that name, or no row.
 std::vector<double> read_csv_column(const std::filesystem::path& file, const std::string& column,
                                     const std::string& who);
 

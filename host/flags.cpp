@@ -33,10 +33,9 @@ std::string typed(const flag& flag) { return flag.name + " " + flag.value; }
 
 assignment read_flag(const flag& flag) {
   static const std::map<std::string_view, std::pair<const char*, bool>> shorthands = {
-      {"-n", {"sample.count", false}},   {"--seed", {"sample.seed", false}}, {"--backend", {"run.backend", true}},
-      {"-o", {"output.file", true}},     {"--method", {"method", true}},     {"--threads", {"run.threads", false}},
-      {"--lanes", {"run.lanes", false}}, {"--chunk", {"run.chunk", false}},
-
+      {"--seed", {"sample.seed", false}}, {"--backend", {"run.backend", true}},  {"-o", {"output.file", true}},
+      {"--method", {"method", true}},     {"--threads", {"run.threads", false}}, {"--lanes", {"run.lanes", false}},
+      {"--chunk", {"run.chunk", false}},
   };
   if (flag.name == "--devices")
     return {"run.devices", flag.value == "all" ? flag.value : "[" + flag.value + "]", false};
@@ -90,39 +89,112 @@ void assign(toml::table& root, const assignment& set, const flag& flag, std::siz
   graft(root, *parsed, set.key);
 }
 
-/// The key that -n stands for.
-std::string count_key(const toml::table& root) {
-  const std::string samples = "sample.count";
-  if (const auto* sample = root["sample"].as_table())
+bool is_table_with(const toml::node& node, std::string_view key) {
+  return node.is_table() && node.as_table()->contains(key);
+}
+bool is_csv(const toml::node& node) { return is_table_with(node, "csv"); }
+bool is_range(const toml::node& node) { return node.is_table() && !is_csv(node); }
+
+/// The values of one axis of the product: one, or those of a zip.
+using axis_nodes = std::vector<std::pair<std::string, toml::node*>>;
+
+axis_nodes columns_of(toml::table& zip, const std::string& name) {
+  axis_nodes columns;
+  for (auto&& [key, value] : zip) columns.emplace_back(fmt::format("{}.{}", name, key.str()), &value);
+  return columns;
+}
+
+std::vector<axis_nodes> axes_of(toml::table& root) {
+  std::vector<axis_nodes> axes;
+  auto* const             sweep = root["sweep"].as_table();
+  if (!sweep) return axes;
+  for (auto&& [key, value] : *sweep) {
+    if (key != "zip") axes.push_back({{fmt::format("sweep.{}", key.str()), &value}});
+    else if (auto* group = value.as_table()) axes.push_back(columns_of(*group, "sweep.zip"));
+    else if (auto* groups = value.as_array())
+      for (auto& one : *groups)
+        if (auto* columns = one.as_table()) axes.push_back(columns_of(*columns, "sweep.zip"));
+  }
+  return axes;
+}
+
+/// The tables whose count -n stands for, with their names.
+axis_nodes counted_by_n(toml::table& root, const flag& flag) {
+  const auto samples = [&]() -> axis_nodes {
+    const auto at = root.insert("sample", toml::table{}).first;  // what is there stays
+    return {{"sample", &(*at).second}};
+  };
+  if (auto* sample = root["sample"].as_table())
     for (auto&& [key, value] : *sample)
-      if (key != "seed") return samples;
-  std::vector<std::string> ranges;
-  if (const auto* sweep = root["sweep"].as_table())
-    for (auto&& [key, value] : *sweep)
-      if (key != "zip" && value.is_table() && !value.as_table()->contains("csv")) ranges.emplace_back(key.str());
-  return ranges.size() == 1 ? "sweep." + ranges[0] + ".count" : samples;
+      if (key != "seed") return samples();
+  const auto axes = axes_of(root);
+  if (axes.empty()) return samples();
+  std::vector<axis_nodes> ranges;
+  for (const auto& axis : axes)
+    if (axis.size() == 1 && is_range(*axis[0].second)) ranges.push_back(axis);
+  if (ranges.size() == 1) return ranges[0];
+  const auto has_count = [](const auto& column) { return column.second->is_table(); };
+  if (axes.size() == 1 && std::all_of(axes[0].begin(), axes[0].end(), has_count)) return axes[0];
+  if (flag.wins) return samples();
+  throw error(exit_usage,
+              fmt::format("{}: must stand for one count, but [sweep] has {}: set the count that is meant, as "
+                          "in --set sweep.NAME.count={}, or sample.count for that many samples at every point",
+                          typed(flag), axes.size() > 1 ? "several axes" : "a list of values", flag.value));
+}
+
+/// Sets what -n stands for.
+void assign_counts(toml::table& root, const flag& flag, std::size_t rank) {
+  for (const auto& [name, node] : counted_by_n(root, flag)) {
+    auto* const table = node->as_table();
+    if (!table) continue;  // [sample] is no table: told when it is read
+    const auto* const before = table->get("count");
+    if (!flag.wins && before && from_flag(before->source()) && !before->source().path->starts_with("-n "))
+      throw error(exit_usage, fmt::format("{}: {}.count has a value from {} already: leave one of the two out",
+                                          typed(flag), name, *before->source().path));
+    assign(*table, {"count", flag.value, false}, flag, rank);
+  }
 }
 
 bool names_one_of(const std::vector<quantity>& quantities, std::string_view name) {
   return std::any_of(quantities.begin(), quantities.end(), [&](const auto& quantity) { return quantity.name == name; });
 }
 
-/// The dotted key that a key of --set stands for; none if that depends on the model and there is none yet.
+/// "parameters.zeno" or "initial.zeno" for a quantity of the model, empty for any other name.
+std::string key_of_quantity(const std::string& name, const model& model) {
+  if (names_one_of(model.parameters, name)) return "parameters." + name;
+  if (names_one_of(model.states, name)) return "initial." + name;
+  return {};
+}
+
+bool is_top_key(std::string_view name) { return std::find(top_keys.begin(), top_keys.end(), name) != top_keys.end(); }
+
+/// What one flag means: the dotted key in full; none if that depends on the model and there is none yet.
 std::optional<std::string> full_key(const assignment& set, const flag& flag, const model* model) {
-  const auto dot = set.key.find('.');
-  if (std::find(top_keys.begin(), top_keys.end(), set.key.substr(0, dot)) != top_keys.end()) return set.key;
-  if (dot == set.key.npos) {
-    if (!model) return {};
-    if (names_one_of(model->parameters, set.key)) return "parameters." + set.key;
-    if (names_one_of(model->states, set.key)) return "initial." + set.key;
+  constexpr std::string_view of_spec    = "spec.";
+  const auto                 first_part = [](const std::string& key) { return key.substr(0, key.find('.')); };
+  if (set.key.starts_with(of_spec)) {
+    const auto key = set.key.substr(of_spec.size());
+    if (is_top_key(first_part(key))) return key;
   }
+  const auto dot      = set.key.find('.');
+  const bool is_key   = is_top_key(first_part(set.key));
+  const auto quantity = model && dot == set.key.npos ? key_of_quantity(set.key, *model) : std::string();
+  if (is_key && !quantity.empty() && flag.name == "--set")
+    throw error(exit_usage,
+                fmt::format("{0}: {1} is a key of the spec and a {2} of {3}: write --set {4}={5} for the "
+                            "{2}, or --set spec.{1}={5} for the key",
+                            typed(flag), set.key, quantity.starts_with("parameters.") ? "parameter" : "state",
+                            model->name, quantity, set.value));
+  if (is_key) return set.key;
+  if (!quantity.empty()) return quantity;
+  if (dot == set.key.npos && !model) return {};
   auto allowed = top_keys;
   if (model) {
     for (const auto& parameter : model->parameters) allowed.push_back(parameter.name);
     for (const auto& state : model->states) allowed.push_back(state.name);
   }
   throw error(exit_usage, fmt::format("{}: {} = {}: unknown key; {}", typed(flag), set.key, set.value,
-                                      suggest(set.key.substr(0, dot), allowed)));
+                                      suggest(first_part(set.key), allowed)));
 }
 
 }  // namespace
@@ -134,20 +206,17 @@ toml::table merge(const spec_document& spec, const host::model* model) {
   } catch (const toml::parse_error& syntax) {
     throw error(exit_usage, fmt::format("{}: {}", place_of(syntax.source()), syntax.description()));
   }
-  const auto apply = [&](bool counts) {
-    for (std::size_t i = 0; i < spec.flags.size(); ++i) {
-      const auto& flag = spec.flags[i];
-      if ((flag.name == "-n") != counts) continue;
-      auto set = read_flag(flag);
-      if (counts) set.key = count_key(root);
-      const auto key = full_key(set, flag, model);
-      if (!key) continue;
-      set.key = *key;
-      assign(root, set, flag, i);
-    }
-  };
-  apply(false);
-  apply(true);  // -n depends on what the other flags have set
+  for (std::size_t i = 0; i < spec.flags.size(); ++i) {
+    const auto& flag = spec.flags[i];
+    if (flag.name == "-n") continue;
+    auto       set = read_flag(flag);
+    const auto key = full_key(set, flag, model);
+    if (!key) continue;
+    set.key = *key;
+    assign(root, set, flag, i);
+  }
+  for (std::size_t i = 0; i < spec.flags.size(); ++i)  // -n depends on what the other flags have set
+    if (spec.flags[i].name == "-n") assign_counts(root, spec.flags[i], i);
   return root;
 }
 

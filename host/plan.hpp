@@ -132,7 +132,8 @@ struct plan {
   bool         by_work        = true;    ///< on a device, instances begin in the order of the work predicted for them
   double       allowed_failed = 0;       ///< share of instances that may fail before exit code 3
 
-  std::string text;  ///< the spec as run (TOML, flags merged in): goes into the file's provenance
+  std::string              text;      ///< the spec as run (TOML, flags merged in): goes into the file's provenance
+  std::vector<std::string> warnings;  ///< what is allowed but hardly meant, one sentence each, with its place
 };
 
 /// The method as the spec calls it.

@@ -226,6 +226,7 @@ class builder {
       if (!plan_.stiff_method.empty())
         e->fail("must be left out with the method auto, which goes by the steps that the error control asks for");
     }
+    if (plan_.fixed_step == 0) warn_of_rounding();
     if (const auto e = root_.find("max_steps")) plan_.max_steps = e->whole(1, unlimited);
     if (const auto e = root_.find("max_events")) plan_.max_events = e->whole(1, unlimited);
     if (method_called(plan_.method).embedded_order == 0 && plan_.fixed_step == 0)
@@ -237,6 +238,18 @@ class builder {
         e->fail("must be [begin, end] with begin < end, or begin > end to run backward");
       plan_.t_begin = t[0], plan_.t_end = t[1];
     }
+  }
+
+  /// Below some tens of roundings the error estimate is rounding itself: steps shrink and nothing becomes more exact.
+  void warn_of_rounding() {
+    const bool   is_float = plan_.precision == "float";
+    const double least    = is_float ? 1e-6 : 1e-14;
+    const auto   rtol     = root_.find("rtol");
+    if (!rtol || plan_.rtol >= least) return;
+    plan_.warnings.push_back(
+        fmt::format("{}: below {:g} the rounding of {} numbers is larger than the errors that are to be kept: steps become "
+                    "shorter, results no better",
+                    rtol->what(), least, plan_.precision));
   }
 
   void read_method() {
@@ -349,19 +362,26 @@ class builder {
                                suggest(name, times ? joined(allowed, {"t_begin", "t_end"}) : allowed)));
   }
 
-  /// [1.0, 2.0], { from, to, count, scale } or { csv, column }
+  /// [1.0, 2.0], { from, to, count, scale } or { csv, column, count }
   std::variant<listed, ranged> read_values(const field& entry) {
     if (entry.is_list()) {
       auto values = entry.numbers();
       if (values.empty()) entry.fail("must have at least one value");
       return listed{std::move(values)};
     }
-    if (!entry.is_table()) entry.fail("must be a list, { from, to, count, scale } or { csv, column }");
+    if (!entry.is_table()) entry.fail("must be a list, { from, to, count, scale } or { csv, column, count }");
     if (entry.find("csv") || entry.find("column")) {
-      entry.only({"csv", "column"});
+      entry.only({"csv", "column", "count"});
       const auto csv    = entry.need("csv", "must be the path of a CSV file");
       const auto column = entry.need("column", "must be the name of a column of the CSV file");
-      return listed{read_csv_column(resolve(spec_, csv), column.text(), entry.what())};
+      auto       values = read_csv_column(resolve(spec_, csv), column.text(), entry.what());
+      if (const auto count = entry.find("count")) {
+        const auto rows = static_cast<std::int64_t>(values.size());
+        const auto some = count->whole(1, most_instances);
+        if (some > rows) count->fail(fmt::format("must be at most {}, the number of rows of {}", rows, csv.text()));
+        values.resize(static_cast<std::size_t>(some));
+      }
+      return listed{std::move(values)};
     }
     entry.only({"from", "to", "count", "scale"});
     const auto from  = entry.need("from", "must be the first value of the range");

@@ -18,13 +18,17 @@ namespace saltus::host {
 
 /// A flag of the command line that changes the spec, as typed: {"--seed", "7"}. Later flags win over earlier ones, and
 /// flags over the file.
-///   --set key=value   `key` is a dotted path ("sweep.flow.count") or a bare name: a top-level key of the spec, else a
-///                     parameter (as in [parameters]), else a state (as in [initial]); `value` is TOML, else a string
-///   -n N              the count of [sample] if that has any entry but a seed; else of the one { from, to, count } in
-///                     [sweep], those in [sweep.zip] aside; else of [sample]
+///   --set key=value   `key` is a dotted path ("sweep.flow.count") or a bare name: a top-level key of the spec, a
+///                     parameter (as in [parameters]) or a state (as in [initial]). Where a key and a quantity of the
+///                     model have one name, a bare one is refused: "spec.zeno" is the key, "parameters.zeno" the other.
+///                     `value` is TOML, else a string
+///   -n N              the count of [sample] if that has any entry but a seed, or if there is no [sweep]; else of the one
+///                     { from, to, count } in [sweep]; else, if that has one axis alone, the rows of its CSV files (and
+///                     the counts of the ranges beside them in a zip). A count that another flag gives too is refused
 ///   --seed N  --backend NAME  -o FILE  --method NAME  --threads N  --lanes N  --chunk N
 struct flag {
   std::string name, value;
+  bool        wins = false;  ///< set by the program itself: what the command line says of the same is replaced
 };
 
 /// A spec that is well-formed TOML and names its model; nothing else about it is known yet.

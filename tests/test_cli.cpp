@@ -466,7 +466,8 @@ TEST_F(cli, a_misused_command_line_gets_one_sentence_and_the_way_to_the_help) {
     std::string err;
   } cases[] = {
       {{"rum", "lorenz"},
-       "saltus: rum: unknown command; did you mean run? allowed: list, describe, check, run, bench, show, doctor\nsaltus "
+       "saltus: rum: unknown command; did you mean run? allowed: list, describe, check, run, bench, show, "
+       "doctor\nsaltus "
        "--help tells more\n"},
       {{"run"}, "saltus run: SPEC|MODEL is required\nsaltus run --help tells more\n"},
       {{"describe"}, "saltus describe: MODEL is required\nsaltus describe --help tells more\n"},
@@ -810,6 +811,51 @@ TEST_F(cli, an_error_in_a_flag_names_the_flag) {
     EXPECT_EQ(o.out, "");
     EXPECT_EQ(o.err.rfind(c.err, 0), 0u) << o.err << "\n  instead of " << c.err;
   }
+}
+
+TEST_F(cli, options_stand_before_and_behind_what_they_are_for) {
+  write(folder() / "sweep.toml", "model = " + fmt::format("\"{}\"", model()) + "\n[sweep]\nstiffness = [1.0, 4.0]\n");
+  const std::vector<words> options = {{"--set", "place=2"}, {"-n", "1"},          {"--seed", "3"},  {"--method", "dp5"},
+                                      {"--backend", "cpu"}, {"--threads", "1"},   {"--lanes", "2"}, {"--chunk", "7"},
+                                      {"-o", "z.nc"},       {"--output", "z.nc"}, {"--json"},       {"--quiet"}};
+  const auto               joined  = [](words all, const words& more) {
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  for (const auto& option : options) {
+    // In front, between other options, and behind.
+    const words before = joined(joined({"check", "--no-pilot"}, option), {model(), "--set", "stiffness=5"});
+    const words behind = joined({"check", model(), "--no-pilot", "--set", "stiffness=5"}, option);
+    const auto  one = saltus(before), other = saltus(behind);
+    EXPECT_EQ(one.code, 0) << option[0] << ": " << one.err;
+    EXPECT_EQ(other.code, 0) << option[0] << ": " << other.err;
+    EXPECT_EQ(one.out, other.out) << option[0];
+  }
+  for (const words& all : {words{"run", "--threads", "1", model(), "--set", "stiffness=5"},
+                           words{"run", "-o", "z.nc", "--set", "stiffness=5", "--set", "place=2", model(), "-q"},
+                           words{"run", "--threads=1", "-oz.nc", model()}, words{"check", "--cuda", "sm_90", model()},
+                           words{"bench", "--backends", "cpu", "--rounds", "1", "--limit", "0.01", model()},
+                           words{"bench", model(), "--limit", "0.01", "--backends", "cpu", "--rounds", "1"},
+                           words{"show", "--instance", "0", "z.nc"}, words{"show", "z.nc", "--instance", "0"},
+                           words{"describe", "--json", model()}}) {
+    const auto o = saltus(all);
+    // Without CUDA the second line of `check --cuda` says so: not a word about its arguments.
+    EXPECT_TRUE(o.code == 0 || all[1] == "--cuda") << fmt::format("{}", fmt::join(all, " ")) << ": " << o.err;
+    EXPECT_EQ(o.err.find("argument too many"), std::string::npos) << o.err;
+  }
+  // What is one too many still is.
+  EXPECT_EQ(saltus({"run", "--threads", "1", model(), "2"}).err,
+            "saltus run: 2: one argument too many\nsaltus run --help tells more\n");
+}
+
+TEST_F(cli, a_warning_goes_to_stderr_and_into_json) {
+  const auto said = saltus({"run", model(), "-q", "--set", "rtol=1e-15", "--json"});
+  EXPECT_EQ(said.code, 0);
+  EXPECT_EQ(said.err.rfind("saltus: warning: --set rtol=1e-15: rtol = 1e-15: below 1e-14 ", 0), 0u) << said.err;
+  EXPECT_EQ(json(said.out)["warnings#"], "1");
+  const auto silent = saltus({"check", model(), "--no-pilot", "--json"});
+  EXPECT_EQ(silent.err, "");
+  EXPECT_EQ(json(silent.out)["warnings#"], "0");
 }
 
 // ------------------------------------------------------------------------------------------- models that are none (or hardly)

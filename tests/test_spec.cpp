@@ -15,6 +15,10 @@
 namespace saltus::host {
 namespace {
 
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  return text.replace(text.find(from), from.size(), to);
+}
+
 /// The names of the relief valve, and an output for reductions.
 model relief_valve() {
   model valve;
@@ -447,9 +451,108 @@ TEST_F(spec, n_means_samples_or_the_only_range) {
   EXPECT_EQ(planned(valve + range, {{"-n", "50"}, {"--seed", "1"}}).count, 100);  // a seed alone is no sample
   EXPECT_EQ(planned(valve + range + law, {{"-n", "50"}}).samples, 50);
   EXPECT_EQ(planned(valve + range + law, {{"-n", "50"}}).axes[0].count, 3);
-  EXPECT_EQ(planned(valve + range + "preload = { from = 1, to = 2, count = 3 }\n", {{"-n", "5"}}).samples, 5);
   // It sees what the other flags do, whatever their order.
   EXPECT_EQ(planned(valve, {{"-n", "1e5"}, {"--set", "sweep.flow={from=1, to=2}"}}).axes.at(0).count, 100'000);
+  // Copies of a product with several counts, or none, were hardly meant.
+  EXPECT_EQ(refused(valve + range + "preload = { from = 1, to = 2, count = 3 }\n", {{"-n", "5"}}),
+            "-n 5: must stand for one count, but [sweep] has several axes: set the count that is meant, as in "
+            "--set sweep.NAME.count=5, or sample.count for that many samples at every point");
+  EXPECT_EQ(refused(valve + "[sweep]\nflow = [1, 2]\n", {{"-n", "5"}}),
+            "-n 5: must stand for one count, but [sweep] has a list of values: set the count that is meant, as in "
+            "--set sweep.NAME.count=5, or sample.count for that many samples at every point");
+}
+
+TEST_F(spec, n_takes_the_first_rows_of_a_csv_file) {
+  write("runs.csv", "q,p\n1,10\n2,20\n3,30\n4,40\n");
+  const std::string one  = valve + "[sweep]\nflow = { csv = \"runs.csv\", column = \"q\" }\n";
+  const std::string both = valve +
+                           "[sweep.zip]\nflow = { csv = \"runs.csv\", column = \"q\" }\n"
+                           "preload = { csv = \"runs.csv\", column = \"p\" }\n";
+  const plan few = planned(one, {{"-n", "3"}});
+  EXPECT_EQ(few.count, 3);
+  EXPECT_EQ(few.samples, 1);
+  EXPECT_EQ(list_of(few.axes.at(0)), (std::vector<double>{1, 2, 3}));
+  for (const auto& text : {both, replaced(both, "[sweep.zip]", "[[sweep.zip]]")}) {
+    const plan zipped = planned(text, {{"-n", "2"}});
+    EXPECT_EQ(zipped.count, 2) << text;
+    EXPECT_EQ(list_of(zipped.axes.at(0), 0), (std::vector<double>{1, 2}));
+    EXPECT_EQ(list_of(zipped.axes.at(0), 1), (std::vector<double>{10, 20}));
+  }
+  // A range beside them in the zip has as many values.
+  EXPECT_EQ(planned(both + "damping = { from = 1, to = 2, count = 4 }\n", {{"-n", "3"}}).count, 3);
+  // Samples come first, and the one range of a product before the file.
+  EXPECT_EQ(planned(one + "[sample]\ncount = 5\nlift = { uniform = [0, 1] }\n", {{"-n", "2"}}).count, 8);
+  EXPECT_EQ(planned(one + "preload = { from = 1, to = 2, count = 3 }\n", {{"-n", "2"}}).count, 8);
+  EXPECT_EQ(refused(one, {{"-n", "5"}}),
+            "-n 5: sweep.flow.count = 5: must be at most 4, the number of rows of runs.csv");
+  // In the spec, too.
+  EXPECT_EQ(planned(valve + "[sweep]\nflow = { csv = \"runs.csv\", column = \"q\", count = 2 }\n").count, 2);
+}
+
+TEST_F(spec, a_count_has_one_value) {
+  const std::string range = "[sweep]\nflow = { from = 1, to = 2, count = 3 }\n";
+  for (const auto& flags : {std::vector<flag>{{"-n", "5"}, {"--set", "sample.count=3"}},
+                            std::vector<flag>{{"--set", "sample.count=3"}, {"-n", "5"}}}) {
+    const std::string message =
+        "-n 5: sample.count has a value from --set sample.count=3 already: leave one of the two out";
+    EXPECT_EQ(refused(valve, flags), message);
+    EXPECT_EQ(refused(valve + range, flags), message);
+  }
+  EXPECT_EQ(refused(valve + range, {{"--set", "sweep.flow.count=7"}, {"-n", "5"}}),
+            "-n 5: sweep.flow.count has a value from --set sweep.flow.count=7 already: leave one of the two out");
+  EXPECT_EQ(
+      refused(valve, {{"--set", "sweep.flow={from=1, to=2, count=7}"}, {"-n", "5"}}),
+      "-n 5: sweep.flow.count has a value from --set sweep.flow={from=1, to=2, count=7} already: leave one of the two "
+      "out");
+  // The file gives way to a flag, a flag to a later one of its kind, and both to the program itself.
+  EXPECT_EQ(planned(valve + "[sample]\ncount = 3\n", {{"-n", "5"}}).count, 5);
+  EXPECT_EQ(planned(valve, {{"-n", "5"}, {"-n", "6"}}).count, 6);
+  EXPECT_EQ(planned(valve, {{"--set", "sample.count=3"}, {"-n", "64", true}}).count, 64);
+  EXPECT_EQ(planned(valve + "[sweep]\nflow = [1, 2]\n", {{"-n", "64", true}}).count, 128);
+}
+
+TEST_F(spec, a_name_of_the_spec_and_of_the_model_is_refused_unless_it_is_written_in_full) {
+  model m = relief_valve();
+  m.parameters.push_back({"zeno", 7, "1", ""});
+  m.parameters.push_back({"method", 3, "1", ""});
+  m.states.push_back({"step", 0, "1", ""});
+  EXPECT_EQ(
+      refused(valve, {{"--set", "zeno=0.5"}}, m),
+      "--set zeno=0.5: zeno is a key of the spec and a parameter of relief_valve: write --set parameters.zeno=0.5 "
+      "for the parameter, or --set spec.zeno=0.5 for the key");
+  EXPECT_EQ(refused(valve, {{"--set", "step=0.5"}}, m),
+            "--set step=0.5: step is a key of the spec and a state of relief_valve: write --set initial.step=0.5 "
+            "for the state, or --set spec.step=0.5 for the key");
+  const plan keys = planned(valve, {{"--set", "spec.zeno=0.25"}, {"--set", "spec.step=0.5"}, {"--method", "rk4"}}, m);
+  EXPECT_EQ(keys.zeno, 0.25);
+  EXPECT_EQ(keys.fixed_step, 0.5);
+  EXPECT_EQ(keys.method, "rk4");
+  EXPECT_EQ(keys.parameters[5], 7);
+  const plan quantities = planned(
+      valve, {{"--set", "parameters.zeno=0.25"}, {"--set", "initial.step=0.5"}, {"--set", "parameters.method=4"}}, m);
+  EXPECT_EQ(quantities.parameters[5], 0.25);
+  EXPECT_EQ(quantities.parameters[6], 4);
+  EXPECT_EQ(quantities.initial[3], 0.5);
+  EXPECT_EQ(quantities.zeno, 1e-7);
+  EXPECT_EQ(quantities.method, "dp5");
+  // Where nothing is ambiguous both ways of writing go on.
+  EXPECT_EQ(planned(valve, {{"--set", "spec.zeno=0.25"}}).zeno, 0.25);
+  EXPECT_EQ(planned(valve, {{"--set", "spec.run.threads=3"}}).threads, 3);
+  EXPECT_NE(refused(valve, {{"--set", "spec.zenoo=0.25"}}).find("unknown key"), std::string::npos);
+}
+
+TEST_F(spec, a_tolerance_below_rounding_is_warned_of) {
+  EXPECT_TRUE(planned(valve + "rtol = 1e-14\n").warnings.empty());
+  EXPECT_EQ(
+      planned(valve + "rtol = 9e-15\n").warnings,
+      (std::vector<std::string>{
+          "spec.toml:2:8: rtol = 9e-15: below 1e-14 the rounding of double numbers is larger than the errors that "
+          "are to be kept: steps become shorter, results no better"}));
+  EXPECT_EQ(planned(valve, {{"--set", "rtol=1e-16"}}).warnings.size(), 1u);
+  EXPECT_TRUE(planned(valve + "method = \"rk4\"\nstep = 0.1\nrtol = 1e-16\n").warnings.empty());
+  // Of single precision far earlier, but not at the default.
+  EXPECT_EQ(planned(valve + "precision = \"float\"\nrtol = 1e-8\n").warnings.size(), 1u);
+  EXPECT_TRUE(planned(valve + "precision = \"float\"\n").warnings.empty());
 }
 
 TEST_F(spec, the_text_of_the_plan_gives_the_same_plan) {
@@ -510,6 +613,7 @@ TEST_F(spec, a_bad_value_is_named_with_its_place_and_what_is_allowed) {
       "rodas5p, radau5, auto";
 
   write("runs.csv", "q,p\n1,2\nabc,nan\n3\n");
+  write("twice.csv", "q,p, \"q\"\n1,2,3\n");
   write("empty.csv", "q\n");
 
   // clang-format off
@@ -587,7 +691,7 @@ TEST_F(spec, a_bad_value_is_named_with_its_place_and_what_is_allowed) {
       {"[sweep]\nflow = []\n", "spec.toml:3:8: sweep.flow = []: must have at least one value"},
       {"[sweep]\nflow = [1, inf]\n", "spec.toml:3:12: sweep.flow[1] = inf: must be a finite number"},
       {"[sweep]\nflow = 3\n",
-       "spec.toml:3:8: sweep.flow = 3: must be a list, { from, to, count, scale } or { csv, column }"},
+       "spec.toml:3:8: sweep.flow = 3: must be a list, { from, to, count, scale } or { csv, column, count }"},
       {"[sweep]\nflow = { from = 1, count = 3 }\n",
        "spec.toml:3:8: sweep.flow.to is missing: must be the last value of the range"},
       {"[sweep]\nflow = { from = 1, to = 2, count = 0 }\n",
@@ -625,10 +729,13 @@ TEST_F(spec, a_bad_value_is_named_with_its_place_and_what_is_allowed) {
        "runs.csv has no column r; allowed: q, p"},
       {"[sweep]\nflow = { csv = \"runs.csv\", column = \"q\" }\n", "runs.csv:3:1: q = abc: must be a finite number"},
       {"[sweep]\nflow = { csv = \"runs.csv\", column = \"p\" }\n", "runs.csv:3:5: p = nan: must be a finite number"},
+      {"[sweep]\nflow = { csv = \"twice.csv\", column = \"q\" }\n",
+       "spec.toml:3:8: sweep.flow = { csv = \"twice.csv\", column = \"q\" }: twice.csv:1:6: column q stands there twice, first "
+       "at twice.csv:1:1: give the columns different names"},
       {"[sweep]\nflow = { csv = \"empty.csv\", column = \"q\" }\n",
        "spec.toml:3:8: sweep.flow = { csv = \"empty.csv\", column = \"q\" }: empty.csv has no row below its header"},
-      {"[sweep]\nflow = { csv = \"runs.csv\", column = \"q\", count = 3 }\n",
-       "spec.toml:3:42: sweep.flow.count = 3: unknown key; allowed: csv, column"},
+      {"[sweep]\nflow = { csv = \"runs.csv\", column = \"q\", rows = 3 }\n",
+       "spec.toml:3:42: sweep.flow.rows = 3: unknown key; allowed: csv, column, count"},
       // samples
       {"[sample]\nflow = { uniform = [1, 2] }\n",
        "spec.toml:2:1: sample.count is missing: must be the number of samples"},
