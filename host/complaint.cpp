@@ -66,9 +66,14 @@ std::optional<std::string> first_complaint(const std::string& log, const fs::pat
   static const std::regex located(R"(^(.+?):(\d+):(\d+): (?:fatal )?error: (.*))");
   static const std::regex assertion(R"re(static.assert(?:ion)? failed(?: due to requirement '.*')?:? "?([^"]*)"?)re");
   static const std::regex undefined(R"(undefined reference to [`'](\w+))");
-  constexpr std::size_t   longest = 4000, shown = 400;
-  std::set<fs::path>      own;
-  std::string             ignored;
+  // Of g++; the others of clang++.
+  static const std::regex bare_name(
+      R"(deleted function '[^']*(?:pack\(Enum\)|plain::operator)|to 'saltus::pack<.*deleted function|)"
+      R"(selected deleted operator|attempt to use a deleted function|)"
+      R"(for call to '\w+\(.*::(?:state|parameter|discrete|guard|output)[,)])");
+  constexpr std::size_t longest = 4000, shown = 400;
+  std::set<fs::path>    own;
+  std::string           ignored;
   gather(header, own, ignored);
   std::optional<std::string> elsewhere;
   std::istringstream         lines(log);
@@ -88,6 +93,8 @@ std::optional<std::string> first_complaint(const std::string& log, const fs::pat
     // The mistakes that everyone makes once.
     if (text.find("mask") != text.npos && text.find("'bool'") != text.npos)
       text = "a condition on values is select(condition, a, b) here, as it is asked for several instances at once";
+    if (std::regex_search(text, bare_name))
+      text = "a bare name is a number in a list here, not a value: write at[name], or now[name] at an event";
     if (text.find("constants<") != text.npos)
       text = "a mass matrix that depends on time or states says so: static constexpr bool mass_varies = true";
     const std::string found = fmt::format("{}:{}:{}: {}", file.string(), m[2].str(), m[3].str(), text);

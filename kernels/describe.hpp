@@ -117,9 +117,10 @@ class operations_of {
     const point<Model, Real, Real>                       at{Real::varying(t_), y_, p_, d_, locked_};
     named<typename c::state, Real, c::state_count> const rate = {};
     named<typename c::state, Real, c::state_count>       out;
+    named_by<typename c::state, Real, c::state_count>    slope{out.values};
     return count_varying_operations([&] {
              if constexpr (c::has_residual) Model::residual(at, rate, out);
-             else Model::rhs(at, out);
+             else Model::rhs(at, slope);
            })
         .flops;
   }
@@ -183,10 +184,10 @@ struct describe {
       });
     d.version = abi::version;
     d.name    = name;
-    if constexpr (requires { Model::title; }) d.title = Model::title;
-    else d.title = "";
-    if constexpr (requires { Model::source; }) d.source = Model::source;
-    else d.source = "";
+    // A quantity may have these names: a source of heat.
+    d.title = d.source = "";
+    if constexpr (requires { static_cast<const char*>(Model::title); }) d.title = Model::title;
+    if constexpr (requires { static_cast<const char*>(Model::source); }) d.source = Model::source;
     d.state_count     = c::state_count;
     d.parameter_count = c::parameter_count;
     d.discrete_count  = c::discrete_count;

@@ -1,5 +1,8 @@
 // The one header a model includes.
 #pragma once
 
+#include "model/bare_names.hpp"
 #include "model/contract.hpp"
-#include "number/math.hpp"
+#include "number/plain.hpp"
+
+using namespace saltus::plain;  // sqrt(2.0): no argument says where to look

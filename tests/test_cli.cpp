@@ -920,6 +920,13 @@ std::vector<mistake> mistakes() {
   add("condition", "dy[place]    = at[velocity];", "if (at[place] > 0.0) dy[place] = at[velocity];", "if (at[place]",
       "a condition on values is select\\(condition, a, b\\) here, as it is asked for several instances at once");
   all.back().described = true;
+  const std::string bare =
+      "a bare name is a number in a list here, not a value: write at\\[name\\], or now\\[name\\] at an event";
+  add("bare_product", "1.0, at[stiffness])", "1.0, 2.0 * stiffness)", "2.0 * stiffness", bare);
+  add("bare_sign", "1.0, at[stiffness])", "1.0, -stiffness)", "-stiffness", bare);
+  add("bare_condition", "1.0, at[stiffness])", "1.0, stiffness < 2.0 ? 1.0 : 2.0)", "stiffness < 2.0", bare);
+  add("bare_difference", "g[centre] = at[place];", "g[centre] = at[place] - limit;", "- limit", bare);
+  all.back().described = true;
   add("two_forms", "  static void guards",
       "  static void residual(const auto& at, const auto& dy, auto& r) { r[place] = dy[place] - at[velocity]; }\n"
       "  static void guards",
@@ -977,6 +984,81 @@ TEST_P(cli_compilers, a_model_with_a_mistake_gets_one_readable_error) {
       EXPECT_EQ(debris(cache), words{"last_failure.log"}) << m.name;
       EXPECT_EQ(units(cache), described) << m.name << ": what does not compile is not kept";
     }
+  }
+}
+
+/// A ball that is thrown up with velocity 1 and falls from 1 with gravity g = 2, whose names are those of arguments, of a
+/// description's own entries and of the letters of numerics, and whose functions are written as one writes scalar code.
+const std::string scalar_code = R"(#include <saltus.hpp>
+
+struct scalar_code {
+  static constexpr double span[] = {0.0, 3.0};
+  enum state { y, h, t };
+  static constexpr saltus::variable<state> state_list[] = {
+      {y, 1.0, "m", "height"}, {h, 9.0, "m/s", "velocity"}, {t, 9.0, "s", "time"}};
+  enum parameter { g, p, source, title, dy, out };
+  static constexpr saltus::variable<parameter> parameter_list[] = {
+      {g, 2.0, "m/s2", ""}, {p, 0.5, "1", ""}, {source, 1.0, "1", ""}, {title, 0.0, "1", ""},
+      {dy, 0.25, "1", ""}, {out, 3.0, "J", ""}};
+  enum discrete { d };
+  static constexpr saltus::variable<discrete> discrete_list[] = {{d, 0.0, "1", "impacts"}};
+  enum guard { f, r };
+  static constexpr saltus::crossing<guard> guard_list[] = {
+      {f, saltus::falling, saltus::unilateral, "floor"}, {r, saltus::rising, saltus::bilateral, "never"}};
+  enum output { e };
+  static constexpr saltus::derived<output> output_list[] = {{e, "J", "energy and what was added to it"}};
+
+  static void initial(auto& at) {
+    at[h] = sqrt(4) - pow(2.0, 3) / 8.0;
+    at[t] = sin(0.0) + max(0, -1) + abs(-0.0) + floor(0.5);
+  }
+  static void rhs(const auto& at, auto& dy) {
+    dy[y] = at[h] + 0.0 * at[dy];
+    dy[h] = -at[g] * (sqrt(2.0) / sqrt(2));
+    dy[t] = 0.0 * select(at[y] > 0.0, 1, 2);
+    for (int i = 0; i < 3; ++i) dy[t] += select(i == 2, at[source], 0.0) * select(i == 2, 1.0, 7.0);
+  }
+  static void guards(const auto& at, auto& g) {
+    g[f] = at[y];
+    g[r] = at[h] - 100.0 * at[g] * select(at[h] > 0.0, 1.0, 2.0);
+  }
+  static void outputs(const auto& at, auto& out) { out[e] = at[g] * at[y] + 0.5 * at[h] * at[h] + at[out] + at[dy]; }
+  static void transition(auto& now) {
+    static constexpr double table[] = {0.5, 0.25};
+    const int    n    = int(now[d]);
+    const double back = static_cast<double>(now[h]);
+    const bool   down = now[h] < 0.0, late = double(now.t) > 100.0;
+    if (now.due(f) && down) {
+      now[h] = -table[min(n, 1)] * back;
+      now[d] = n + 1;
+    }
+    switch (int(now[d])) {
+      case 7: now.stop(); break;
+      default: break;
+    }
+    if (late) now.stop();
+  }
+};
+)";
+
+TEST_P(cli_compilers, a_model_may_be_written_as_scalar_code_with_natural_names) {
+  const auto compiler = on_path(GetParam());
+  if (compiler.empty()) GTEST_SKIP() << GetParam() << " is not installed";
+  write(folder() / "scalar_code.hpp", scalar_code);
+  // It falls with 1 + t - t^2 and lands at the golden ratio with velocity -sqrt(5), and rises with half of that.
+  const double landing = (1 + std::sqrt(5.0)) / 2, v = std::sqrt(5.0) / 2, left = 3 - landing;
+  for (const words& how :
+       {words{}, words{"--lanes", "1"}, words{"--method", "rodas5p"}, words{"--set", "detection=certified"}}) {
+    words all = {"./scalar_code.hpp", "--set", "rtol=1e-10"};
+    all.insert(all.end(), how.begin(), how.end());
+    const auto x = run(all, {{"SALTUS_CXX", compiler}});
+    EXPECT_EQ(x["n_events"], (std::vector<double>{left > v ? 2.0 : 1.0}));
+    EXPECT_EQ(x["final_d"], x["n_events"]);
+    EXPECT_NEAR(x["final_t"][0], 3.0, 1e-9);
+    // The second landing is v later, and takes a quarter of v.
+    const double second = left - v;
+    EXPECT_NEAR(x["final_y"][0], v / 4 * second - second * second, 1e-8);
+    EXPECT_NEAR(x["final_e"][0], 2 * x["final_y"][0] + 0.5 * x["final_h"][0] * x["final_h"][0] + 3.25, 1e-9);
   }
 }
 

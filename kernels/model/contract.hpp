@@ -398,6 +398,52 @@ struct named_matrix {
   }
 };
 
+namespace detail {
+
+/// What the functions of a model fill in, and may be taken for one of its names.
+template <class T>
+inline constexpr bool is_argument = false;
+template <class T>
+inline constexpr bool is_argument<const T> = is_argument<T>;
+template <class Id, class Real, int N>
+inline constexpr bool is_argument<named<Id, Real, N>> = true;
+template <class Id, class Real, int N>
+inline constexpr bool is_argument<named_by<Id, Real, N>> = true;
+template <class Id, class Real, int N>
+inline constexpr bool is_argument<named_matrix<Id, Real, N>> = true;
+
+/// In guards(at, g) the argument g hides a parameter g: at[g] is asked with the argument, and means the parameter. The same
+/// for the other names that arguments are given above: dy, m, r, out.
+#define SALTUS_HIDDEN(type, kind, name)     \
+  template <class Model, class Real, int N> \
+  requires requires { Model::name; }        \
+  SALTUS_FN constexpr auto hidden_by(type<typename kinds<Model>::kind, Real, N>&) { return Model::name; }
+SALTUS_HIDDEN(named_by, state, dy)     // rhs
+SALTUS_HIDDEN(const named, state, dy)  // residual
+SALTUS_HIDDEN(named, state, r)
+SALTUS_HIDDEN(named_matrix, state, m)
+SALTUS_HIDDEN(named, guard, g)
+SALTUS_HIDDEN(named, output, out)
+#undef SALTUS_HIDDEN
+
+#define SALTUS_HIDDEN_NAMES                                                                                  \
+  template <class Argument>                                                                                  \
+  requires detail::is_argument<Argument> SALTUS_FN const auto& operator[](Argument& argument) const {        \
+    static_assert(                                                                                           \
+        requires { detail::hidden_by<Model>(argument); },                                                    \
+        "an argument of the function has the name of a quantity and hides it: call the argument otherwise"); \
+    return (*this)[detail::hidden_by<Model>(argument)];                                                      \
+  }                                                                                                          \
+  template <class Argument>                                                                                  \
+  requires detail::is_argument<Argument> SALTUS_FN const auto& operator()(Argument& argument, int k) const { \
+    static_assert(                                                                                           \
+        requires { detail::hidden_by<Model>(argument); },                                                    \
+        "an argument of the function has the name of a quantity and hides it: call the argument otherwise"); \
+    return (*this)(detail::hidden_by<Model>(argument), k);                                                   \
+  }
+
+}  // namespace detail
+
 /// What a constant mass matrix may depend on.
 template <class Model, class Real>
 struct constants {
@@ -409,6 +455,7 @@ struct constants {
   SALTUS_FN const Real& operator[](typename kinds::discrete i) const { return d[static_cast<int>(i)]; }
   SALTUS_FN const Real& operator()(typename kinds::parameter i, int k) const { return p[static_cast<int>(i) + k]; }
   SALTUS_FN const Real& operator()(typename kinds::discrete i, int k) const { return d[static_cast<int>(i) + k]; }
+  SALTUS_HIDDEN_NAMES
   SALTUS_FN mask_of<Real> is_on(typename kinds::discrete i, int k = 0) const {
     return d[static_cast<int>(i) + k] > Real(0.5);
   }
@@ -432,6 +479,7 @@ struct point {
   SALTUS_FN const Value& operator()(typename kinds::state i, int k) const { return y[i + k]; }
   SALTUS_FN const Real&  operator()(typename kinds::parameter i, int k) const { return p[static_cast<int>(i) + k]; }
   SALTUS_FN const Real&  operator()(typename kinds::discrete i, int k) const { return d[static_cast<int>(i) + k]; }
+  SALTUS_HIDDEN_NAMES
   /// A discrete variable read as a switch.
   SALTUS_FN mask_of<Real> is_on(typename kinds::discrete i, int k = 0) const {
     return d[static_cast<int>(i) + k] > Real(0.5);
@@ -441,6 +489,8 @@ struct point {
     return locked[static_cast<int>(i) + k] >= Real(0.0);
   }
 };
+
+#undef SALTUS_HIDDEN_NAMES
 
 /// The starting point, as `initial` sees it: states may be written.
 template <class Model, class Real>

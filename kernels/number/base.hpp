@@ -23,6 +23,26 @@ using int64  = long long;
 using uint64 = unsigned long long;
 static_assert(sizeof(int32) == 4 && sizeof(int64) == 8);
 
+/// Is it a plain number, as a literal is? A truth value and an enumerator are not.
+template <class T>
+inline constexpr bool is_number = false;
+template <>
+inline constexpr bool is_number<int> = true;
+template <>
+inline constexpr bool is_number<unsigned> = true;
+template <>
+inline constexpr bool is_number<long> = true;
+template <>
+inline constexpr bool is_number<unsigned long> = true;
+template <>
+inline constexpr bool is_number<int64> = true;
+template <>
+inline constexpr bool is_number<uint64> = true;
+template <>
+inline constexpr bool is_number<float> = true;
+template <>
+inline constexpr bool is_number<double> = true;
+
 /// A compile-time integer that converts to int: the argument of the body of a `static_for`.
 template <int I>
 struct constant {

@@ -112,7 +112,7 @@ inline constexpr bool is_split = W > 1 && W* static_cast<int>(sizeof(T)) > regis
 template <class T>
 using integer_of = typename detail::integer_of<T>::type;
 
-/// W truth values over lanes as wide as the integer T. A mask of one converts to bool where a condition is expected.
+/// W truth values over lanes as wide as the integer T. A mask of one is a bool where that is expected.
 template <class T, int W>
 struct mask {
   using native                 = typename detail::native<T, W>::mask;
@@ -146,7 +146,7 @@ struct mask {
     else if constexpr (packed) return (m >> lane & 1) != 0;
     else return m[lane] != 0;
   }
-  SALTUS_FN explicit operator bool() const requires(W == 1) { return m; }
+  SALTUS_FN operator bool() const requires(W == 1) { return m; }
   /// The same answer in every lane.
   SALTUS_FN static mask all(bool value) {
     if constexpr (W == 1) return {value};
@@ -227,6 +227,11 @@ struct pack {
   template <class Enum>
   requires(__is_enum(Enum)) pack(Enum)
   = delete;
+
+  /// Of one lane as a plain number, where that is asked for: int(now[gear]). Bare conversions would make now[x] + 1.0 mean
+  /// two things.
+  template <class Number>
+  requires(W == 1 && is_number<Number>) SALTUS_FN explicit operator Number() const { return static_cast<Number>(v); }
 
   SALTUS_FN static pack from(native x) {
     pack r;

@@ -92,10 +92,10 @@ SALTUS_FN pack<T, W> rough_exp2(pack<T, W> x) {
 }
 
 /// Of two literals, as models write them: select(at.above(switch), -1.0, 1.0).
-template <class T, int W>
-SALTUS_FN auto select(mask<T, W> m, double a, double b) {
+template <class T, int W, class A, class B>
+requires(is_number<A>&& is_number<B>) SALTUS_FN auto select(mask<T, W> m, A a, B b) {
   using real = typename detail::choose<sizeof(T) == 8, pack<double, W>, pack<float, W>>::type;
-  return select(m, real(a), real(b));
+  return select(m, real(static_cast<double>(a)), real(static_cast<double>(b)));
 }
 
 SALTUS_FN double select(bool m, double a, double b) { return m ? a : b; }

@@ -1,0 +1,74 @@
+// The functions of a model over plain numbers: sqrt(2.0), min(i, 3), select(i == 0, 1.0, 0.0), beside those over rows of
+// values. A model finds them without a prefix (saltus.hpp); they give what a row of that number would hold.
+//
+// All are templates, and so stand back behind those of <math.h>, where a model includes it, and behind a device's own. The
+// last bits of these may differ, but not of sqrt, fma, floor, ceil and round.
+#pragma once
+
+#include "number/math.hpp"
+
+namespace saltus::plain {
+
+/// A row of one.
+template <class Number>
+SALTUS_FN pack<double, 1> one_of(Number x) {
+  return pack<double, 1>(static_cast<double>(x));
+}
+
+#define SALTUS_OF_ONE(name) \
+  template <class A>        \
+  requires is_number<A> SALTUS_FN double name(A x) { return name(one_of(x)).v; }
+#define SALTUS_OF_TWO(name)   \
+  template <class A, class B> \
+  requires(is_number<A> && is_number<B>) SALTUS_FN double name(A x, B y) { return name(one_of(x), one_of(y)).v; }
+
+SALTUS_OF_ONE(sqrt)
+SALTUS_OF_ONE(cbrt)
+SALTUS_OF_ONE(exp)
+SALTUS_OF_ONE(expm1)
+SALTUS_OF_ONE(log)
+SALTUS_OF_ONE(log2)
+SALTUS_OF_ONE(log10)
+SALTUS_OF_ONE(sin)
+SALTUS_OF_ONE(cos)
+SALTUS_OF_ONE(tan)
+SALTUS_OF_ONE(asin)
+SALTUS_OF_ONE(acos)
+SALTUS_OF_ONE(atan)
+SALTUS_OF_ONE(sinh)
+SALTUS_OF_ONE(cosh)
+SALTUS_OF_ONE(tanh)
+SALTUS_OF_ONE(floor)
+SALTUS_OF_ONE(ceil)
+SALTUS_OF_ONE(round)
+SALTUS_OF_ONE(sign)
+SALTUS_OF_TWO(pow)
+SALTUS_OF_TWO(atan2)
+SALTUS_OF_TWO(hypot)
+SALTUS_OF_TWO(copysign)
+
+#undef SALTUS_OF_ONE
+#undef SALTUS_OF_TWO
+
+template <class A, class B, class C>
+requires(is_number<A>&& is_number<B>&& is_number<C>) SALTUS_FN double fma(A x, B y, C z) {
+  return fma(one_of(x), one_of(y), one_of(z)).v;
+}
+
+// Whole numbers stay whole numbers: indices are made of them.
+template <class A>
+requires is_number<A> SALTUS_FN A abs(A x) { return x < A(0) ? A(-x) : x == A(0) ? A(0) : x; }
+template <class A, class B>
+requires(is_number<A>&& is_number<B>) SALTUS_FN auto min(A a, B b) { return b < a ? b : a; }
+template <class A, class B>
+requires(is_number<A>&& is_number<B>) SALTUS_FN auto max(A a, B b) { return a < b ? b : a; }
+
+/// One answer for all instances: of a loop's index, or at an event.
+template <class Answer, class A, class B>
+requires(__is_same(Answer, bool)) SALTUS_FN auto select(Answer m, const A& a, const B& b) {
+  if constexpr (is_number<A> && !is_number<B>) return m ? B(static_cast<double>(a)) : b;
+  else if constexpr (is_number<B> && !is_number<A>) return m ? a : A(static_cast<double>(b));
+  else return m ? a : b;
+}
+
+}  // namespace saltus::plain
