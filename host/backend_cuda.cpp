@@ -190,6 +190,7 @@ struct run_data {
     memory_.carve(c.out.residual_of, count);
     memory_.carve(c.out.samples, (states + outputs) * count * how.sample_count);
     memory_.carve(c.out.reductions, std::ssize(what.reductions) * count);
+    memory_.carve(c.out.guard_history, std::ssize(what.model.guards) * count);
 
     c.pool.places = static_cast<int>(places);
     unsigned char *real_bytes, *integer_bytes;
@@ -261,7 +262,9 @@ class chunk_runner {
       store_unfinished();
       break;
     }
-    if (!made_statistics(chunk)) download(chunk, 0, is_done() || !chunk.order.empty() ? chunk.count : state_.next);
+    const std::int64_t begun = is_done() || !chunk.order.empty() ? chunk.count : state_.next;
+    if (!made_statistics(chunk)) download(chunk, 0, begun);
+    download_histories(chunk, begun);
     if (!is_done()) forget_not_begun(chunk);
     take_exceptions(chunk);
     usage.turns += state_.used.turns;
@@ -416,6 +419,14 @@ class chunk_runner {
     }
     fetch(chunk.reductions, c_.out.reductions, 1);
     if (c_.how.sample_count > 0) fetch(chunk.samples, c_.out.samples, static_cast<std::size_t>(c_.how.sample_count));
+    ferry_.land();
+  }
+
+  /// Of all instances, whether their other results are needed or not.
+  void download_histories(chunk_data& chunk, std::int64_t rows) {
+    const auto count = static_cast<std::size_t>(chunk.count);
+    for (std::size_t at = 0; at < chunk.guard_history.size(); at += count)
+      ferry_.download(chunk.guard_history.data() + at, c_.out.guard_history + at, static_cast<std::size_t>(rows));
     ferry_.land();
   }
 

@@ -268,9 +268,9 @@ void print_warnings(const plan& p) {
   for (const auto& warning : p.warnings) say("saltus: warning: {}\n", warning);
 }
 
-json::array warnings_json(const plan& p) {
+json::array json_of(const std::vector<std::string>& sentences) {
   json::array all;
-  for (const auto& warning : p.warnings) all.push_back(warning);
+  for (const auto& sentence : sentences) all.push_back(sentence);
   return all;
 }
 
@@ -292,13 +292,14 @@ int check(const run_arguments& a, bool with_pilot) {
                      {"instants", instants},
                      {"file", p.file},
                      {"bytes", expected_bytes(p)},
-                     {"warnings", warnings_json(p)}};
+                     {"warnings", json_of(p.warnings)}};
     if (b) {
       all.insert("chunk", b->chunk_size());
       all.insert("device", b->device());
       all.insert("model_hash", b->model_hash());
       all.insert("compile_seconds", b->compile_seconds());
       all.insert("predicted", prediction_json(p, *b, *cost));
+      all.insert("remarks", json_of(remarks_on_guards(p.model, cost->counts)));
     }
     fmt::print("{}\n", json::text(all));
     return exit_ok;
@@ -334,6 +335,8 @@ int check(const run_arguments& a, bool with_pilot) {
   fmt::print("compiled   {}\n",
              b->compile_seconds() > 0 ? fmt::format("in {:.1f} s", b->compile_seconds()) : "before (cached)");
   print_prediction(p, *b, *cost);
+  for (const auto& remark : remarks_on_guards(p.model, cost->counts))
+    fmt::print("remark     of {} tried: {}\n", cost->counts.ok() + cost->counts.rescued(), remark);
   return exit_ok;
 }
 
@@ -369,6 +372,15 @@ void print_statistics(const statistics& s) {
     const auto n = statistic_numbers(s.summaries[j]);  // in the order of statistic_names
     fmt::print("  {:<24} {:>12.6g} {:>12.6g} {:>12.6g} {:>12.6g}\n", s.columns[j].name, n[1], n[2], n[3], n[4]);
   }
+}
+
+json::object guards_json(const plan& p, const tally& counts) {
+  json::object all;
+  for (std::size_t i = 0; i < counts.guards.size(); ++i)
+    all.insert(p.model.guards[i].name, json::object{{"fired", counts.guards[i].fired},
+                                                    {"began_beyond", counts.guards[i].began_beyond},
+                                                    {"crossed_against", counts.guards[i].crossed_against}});
+  return all;
 }
 
 json::object summary_json(const plan& p, const backend& b, const run_summary& s, int code) {
@@ -412,8 +424,10 @@ json::object summary_json(const plan& p, const backend& b, const run_summary& s,
        s.usage.turns > 0 ? static_cast<double>(s.usage.lane_turns) / static_cast<double>(s.usage.turns) : 0.0},
       {"device", b.device()},
       {"parts", parts},
+      {"guards", guards_json(p, s.counts)},
+      {"remarks", json_of(remarks_on_guards(p.model, s.counts))},
       {"file", p.file},
-      {"warnings", warnings_json(p)},
+      {"warnings", json_of(p.warnings)},
       {"exit_code", code}};
   if (p.statistics) {
     all.insert("statistics", statistics_json(s.statistics));
@@ -456,6 +470,7 @@ void print_summary(const plan& p, const backend& b, const run_summary& s) {
   for (const auto& [some, what] : parts)
     if (some > 0) events += fmt::format("{}{} {}", events.empty() ? "" : ", ", some, what);
   if (!events.empty()) fmt::print("  events in all: {}\n", events);
+  for (const auto& remark : remarks_on_guards(p.model, s.counts)) fmt::print("  {}\n", remark);
   print_statistics(s.statistics);
   if (p.file.empty()) fmt::print("no result file: -o FILE writes one\n");
   else

@@ -41,7 +41,7 @@ std::int64_t moved_bytes(const chunk_data& c) {
   for (const auto* column : const_cast<chunk_data&>(c).counters()) sum += bytes_of(*column);
   for (const auto* column : {&c.residual_of, &c.log.slot, &c.exceptions.slot, &c.exceptions.integers})
     sum += bytes_of(*column);
-  return sum + bytes_of(c.status) + bytes_of(c.log.guard);
+  return sum + bytes_of(c.status) + bytes_of(c.guard_history) + bytes_of(c.log.guard);
 }
 
 std::int64_t chunk_bytes(const plan& p, std::int64_t instances) {
@@ -50,7 +50,8 @@ std::int64_t chunk_bytes(const plan& p, std::int64_t instances) {
   const auto finals   = states + outputs + std::ssize(p.model.discretes) + 1;
   const auto counters = std::ssize(chunk_data().counters());
   const auto words    = inputs + finals + counters + 3 + (states + outputs) * p.sample_count + std::ssize(p.reductions);
-  return instances * (8 * words + 2);  // residual, its equation, switched; two bytes: status and exception
+  const auto bytes    = 2 + std::ssize(p.model.guards);  // status, exception, and what became of every guard
+  return instances * (8 * words + bytes);                // three words: residual, its equation, switched
 }
 
 std::int64_t event_row_bytes(const plan& p) { return 8 + 8 + 4 + 16 * std::ssize(p.model.states); }
@@ -213,10 +214,11 @@ prediction predict_one(const plan& p, backend& where, double seconds, const std:
     for (const double x : each) squares += (x / mean - 1) * (x / mean - 1);
     spread = std::sqrt(squares / static_cast<double>(each.size() - 1) / static_cast<double>(each.size()));
   }
-  const double off  = std::hypot(clock_error, 2 * spread) + (r.cut_short ? 1.0 : 0.0);
-  r.seconds.value   = std::max(shared, alone) + writing.fixed;
-  r.seconds.low     = r.seconds.value / (1 + off);
-  r.seconds.high    = r.seconds.value * (1 + off);
+  const double off = std::hypot(clock_error, 2 * spread) + (r.cut_short ? 1.0 : 0.0);
+  r.seconds.value  = std::max(shared, alone) + writing.fixed;
+  r.seconds.low    = r.seconds.value / (1 + off);
+  r.seconds.high   = r.seconds.value * (1 + off);
+  for (const chunk_data& some : flight.chunks()) r.counts.add(some);
   r.pilot_instances = all.instances;
   r.pilot_seconds   = seconds_since(start);
   r.write_seconds   = n * writing.per_instance + writing.fixed;

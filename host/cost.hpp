@@ -30,6 +30,7 @@ struct prediction {
   double       write_seconds = 0;        ///< part of the work of one thread, for the result file
   estimate     event_rows;               ///< of the event log
   double       compression = 1;          ///< of the file: bytes there over bytes of its numbers, as the pilot's were
+  tally        counts;                   ///< of the pilot's last round
 };
 
 /// Runs a pilot of about `seconds` (more, if a single vector of instances takes longer).

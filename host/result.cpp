@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <netcdf.h>
 
 #include <algorithm>
@@ -131,6 +132,7 @@ void chunk_data::reset(const plan& p, std::int64_t first, std::int64_t instances
   all(switched, 1, nan);
   all(samples, (m.states.size() + m.outputs.size()) * static_cast<std::size_t>(p.sample_count), nan);
   all(reductions, p.reductions.size(), nan);
+  all(guard_history, m.guards.size(), static_cast<unsigned char>(0));
   log.clear();
   log.state_count = static_cast<int>(m.states.size());
   exceptions.clear();
@@ -153,6 +155,7 @@ void chunk_data::forget(const std::vector<long long>& slots) {
     preset(residual, slot, no_residual_);
     preset(residual_of, slot, -1);
     preset(samples, slot, nan, times);
+    preset(guard_history, slot, static_cast<unsigned char>(0));
     dropped[slot] = true;
   }
   log.forget(dropped);
@@ -166,7 +169,7 @@ abi::results chunk_data::results() {
   return {final_state.data(), final_output.data(), final_discrete.data(), t_final.data(),  status.data(),
           steps.data(),       rejected.data(),     evaluations.data(),    events.data(),   corrections.data(),
           misordered.data(),  phantoms.data(),     undetermined.data(),   residual.data(), residual_of.data(),
-          samples.data(),     reductions.data()};
+          samples.data(),     reductions.data(),   guard_history.data()};
 }
 
 void tally::add(const chunk_data& chunk) {
@@ -190,6 +193,22 @@ void tally::add(const chunk_data& chunk) {
     for (std::size_t j = 0; j < sums.size() && !chunk.statistics.has_rows[b]; ++j)
       *sums[j] += chunk.statistics.costs[b].counters[j];
   switched += std::count_if(chunk.switched.begin(), chunk.switched.end(), [](double t) { return t == t; });
+  add_guards(chunk);
+}
+
+void tally::add_guards(const chunk_data& chunk) {
+  const std::size_t n = chunk.status.size();
+  if (n == 0) return;
+  guards.resize(chunk.guard_history.size() / n);
+  for (std::size_t g = 0; g < guards.size(); ++g)
+    for (std::size_t i = 0; i < n; ++i) {
+      if (!is_ok(static_cast<status>(chunk.status[i]))) continue;
+      const unsigned char past  = chunk.guard_history[g * n + i];
+      const bool          fired = (past & abi::has_fired) != 0, armed = (past & abi::ends_armed) != 0;
+      guards[g].fired += fired;
+      if (fired || (past & abi::began_beyond) == 0) continue;
+      (armed ? guards[g].crossed_against : guards[g].began_beyond) += 1;
+    }
 }
 
 namespace {
@@ -207,6 +226,23 @@ std::int64_t tally::ok() const { return count_of(*this, status_group::ok) - resc
 std::int64_t tally::rescued() const { return std::accumulate(by_rescue.begin(), by_rescue.end(), std::int64_t{0}); }
 std::int64_t tally::failed() const { return count_of(*this, status_group::failed); }
 std::int64_t tally::not_finished() const { return count_of(*this, status_group::not_finished); }
+
+std::vector<std::string> remarks_on_guards(const model& m, const tally& counts) {
+  std::vector<std::string> all;
+  const auto instances = [](std::int64_t n) { return fmt::format("{} instance{}", n, n == 1 ? "" : "s"); };
+  for (std::size_t i = 0; i < counts.guards.size(); ++i) {
+    const auto& [fired, began_beyond, crossed_against] = counts.guards[i];
+    const auto& guard                                  = m.guards[i];
+    if (began_beyond > 0)
+      all.push_back(
+          fmt::format("guard `{}` began beyond zero in {} and never fired", guard.name, instances(began_beyond)));
+    // Where it has fired elsewhere it may yet do so here: a mark that is passed on the way to another one.
+    if (fired == 0 && crossed_against > 0)
+      all.push_back(fmt::format("guard `{}` was crossed only against its direction, {}, in {}", guard.name,
+                                guard.direction == abi::rising ? "rising" : "falling", instances(crossed_against)));
+  }
+  return all;
+}
 
 double even_sample_time(double t_begin, double t_end, std::int64_t k, std::int64_t sample_count) {
   if (k + 1 >= sample_count) return t_end;
@@ -763,6 +799,8 @@ void result_writer::close(double wall_time_s, const statistics& all) {
     if (const std::int64_t count = tally_.by_rescue[static_cast<std::size_t>(row.id)])
       attribute(("count_rescued_from_" + std::string(row.name)).c_str(), count);
   if (tally_.switched > 0) attribute("count_switched", tally_.switched);
+  if (const auto remarks = remarks_on_guards(plan_.model, tally_); !remarks.empty())
+    attribute("remarks", fmt::format("{}", fmt::join(remarks, "\n")));
   must(nc_put_att_double(file_, NC_GLOBAL, "wall_time_s", NC_DOUBLE, 1, &wall_time_s));
   // What is still in memory goes to disk here: after a failure the file must not be closed any more (see discard).
   must(nc_sync(file_));

@@ -77,6 +77,7 @@ struct chunk_data : columns {
   std::vector<double>        switched;    ///< time at which the instance went over to the stiff method; NaN: it did not
   std::vector<double>        samples;     ///< [state + output][count][sample]
   std::vector<double>        reductions;  ///< [reduction][count]
+  std::vector<unsigned char> guard_history;  ///< [guard][count], bits of abi::guard_history
   event_log                  log;
   exception_list             exceptions;
   chunk_statistics           statistics;
@@ -102,6 +103,13 @@ struct chunk_data : columns {
   double no_residual_ = 0;  ///< what `residual` is preset to
 };
 
+/// What became of a guard in the instances that ended well.
+struct guard_tally {
+  std::int64_t fired           = 0;
+  std::int64_t began_beyond    = 0;  ///< it could not fire at the start and never after
+  std::int64_t crossed_against = 0;  ///< it could not fire at the start, but at the end, and did not
+};
+
 /// How many instances ended how, and what they cost in all. Of N instances, ok + rescued + failed + not_finished = N.
 struct tally {
   std::array<std::int64_t, status_count> by_status = {};
@@ -109,13 +117,21 @@ struct tally {
   std::int64_t                           steps = 0, rejected = 0, evaluations = 0, events = 0;
   std::int64_t                           corrections = 0, misordered = 0, phantoms = 0, undetermined = 0;
   std::int64_t                           switched = 0;  ///< instances that went over to the stiff method
+  std::vector<guard_tally>               guards;        ///< empty as long as nothing was added
 
   void         add(const chunk_data& chunk);
   std::int64_t ok() const;  ///< without those that were rescued
   std::int64_t rescued() const;
   std::int64_t failed() const;
   std::int64_t not_finished() const;
+
+ private:
+  void add_guards(const chunk_data& chunk);
 };
+
+/// What is odd about guards, one sentence each: that one began beyond zero and never fired, or was crossed only against its
+/// direction.
+std::vector<std::string> remarks_on_guards(const model& m, const tally& counts);
 
 /// Where a result comes from, beyond what the plan says.
 struct provenance {

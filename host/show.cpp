@@ -359,7 +359,7 @@ void summary_as_json(const result_file& f, const census& c, std::FILE* out) {
     all.insert("histograms", histograms_as_json(f));
   }
   for (const char* name :
-       {"model", "title", "model_hash", "method", "created", "saltus_version", "compiler", "device", "spec"})
+       {"model", "title", "model_hash", "method", "created", "saltus_version", "compiler", "device", "spec", "remarks"})
     all.insert(name, f.text(name));
   print_json(all, out);
 }
@@ -373,6 +373,7 @@ void summary_as_text(const result_file& f, const census& c, std::FILE* out) {
   head.add({"run", fmt::format("{}, {:.4g} s on {}, saltus {}", f.text("created"), f.number("wall_time_s"),
                                f.text("device"), f.text("saltus_version"))});
   head.print(out);
+  if (const std::string remarks = f.text("remarks"); !remarks.empty()) fmt::print(out, "\n{}\n", remarks);
 
   fmt::print(out, "\nstatus\n");
   text_table statuses(1, true);

@@ -7,7 +7,7 @@
 
 namespace saltus::abi {
 
-inline constexpr int version = 4;
+inline constexpr int version = 5;
 
 enum direction : int { rising = 1, falling = -1, both = 0 };
 enum sidedness : int { bilateral = 0, unilateral = 1 };
@@ -123,6 +123,14 @@ struct results {
   long long*     residual_of;     ///< [count] the number of that equation (of its state); -1: none
   double*        samples;         ///< [state_count + output_count][count][sample_count], NaN where not reached
   double*        reductions;      ///< [reduction_count][count]
+  unsigned char* guard_history;   ///< [guard_count][count], bits of abi::guard_history
+};
+
+/// What became of a guard in an instance. It can fire while its value may cross zero in its declared direction.
+enum guard_history : unsigned char {
+  began_beyond = 1,  ///< it could not fire at the start
+  has_fired    = 2,
+  ends_armed   = 4  ///< it could fire at the end
 };
 
 /// An instance in flight as plain numbers: all that is needed to continue it (model/instance.hpp).

@@ -37,6 +37,7 @@ struct chunk_run {
   template <class Scalar>
   SALTUS_FN void log_event(int64 slot, double t, int guard, const vec<Scalar, E::n>& before,
                            const vec<Scalar, E::n>& after) const {
+    if (guard < E::form::model_guards) history(guard, slot) |= abi::has_fired;
     if (settings.log_events == 0) return;
     double was[E::n], is[E::n];
     for (int i = 0; i < E::n; ++i) {
@@ -45,8 +46,11 @@ struct chunk_run {
     }
     events.append(slot, t, guard, was, is);
   }
-  SALTUS_FN double parameter(int j, int64 slot) const { return batch.parameters[j * batch.count + slot]; }
-  SALTUS_FN double initial(int i, int64 slot) const { return batch.initial[i * batch.count + slot]; }
+  SALTUS_FN double         parameter(int j, int64 slot) const { return batch.parameters[j * batch.count + slot]; }
+  SALTUS_FN double         initial(int i, int64 slot) const { return batch.initial[i * batch.count + slot]; }
+  SALTUS_FN unsigned char& history(int guard, int64 slot) const {
+    return results.guard_history[guard * batch.count + slot];
+  }
 };
 
 /// A first step size from two evaluations (Hairer, Norsett, Wanner II.4): an Euler step of a hundredth of |y|/|f| shows
@@ -143,6 +147,12 @@ SALTUS_FN_COLD void begin(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where,
   if constexpr (form::slides) begin_slides(x, where);
   look_ahead(x, where);
 
+  for (int i = 0; i < form::model_guards; ++i) {
+    const auto can_fire = armed<E>(i, x.held.locked[i]);
+    for (int lane = 0; lane < W; ++lane)
+      if (where[lane]) run.history(i, x.slot.get(lane)) = can_fire[lane] ? 0 : abi::began_beyond;
+  }
+
   // a sound start?
   Real finite = Real(0.0);
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { finite += not_finite(x.y[i]) + not_finite(x.f[i]); });
@@ -230,6 +240,10 @@ SALTUS_FN_COLD void store(instance<E, pack<T, 1>>& x, const Run& run) {
   r.misordered[slot]   = x.misordered.v;
   r.phantoms[slot]     = x.phantoms.v;
   r.undetermined[slot] = x.undetermined.v;
+  for (int i = 0; i < form::model_guards; ++i) {
+    const int past       = run.history(i, slot) & ~abi::ends_armed;  // what it ended with before others carried it on
+    run.history(i, slot) = static_cast<unsigned char>(armed<E>(i, x.held.locked[i])[0] ? past | abi::ends_armed : past);
+  }
   if constexpr (form::has_constraints) {
     r.residual[slot]    = static_cast<double>(x.residual.v);
     r.residual_of[slot] = static_cast<long long>(x.residual_of.v);

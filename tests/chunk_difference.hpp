@@ -77,6 +77,7 @@ inline std::string differences(const host::chunk_data& a, const host::chunk_data
   note(same_bits(e.reals, f.reals), "real numbers of exceptions");
   note(same_bits(e.integers, f.integers), "integers of exceptions");
   note(same_bits(a.reductions, b.reductions), "reductions");
+  note(same_bits(a.guard_history, b.guard_history), "guard_history");
   note(same_bits(p.slot, q.slot), "event slot");
   note(same_bits(p.time, q.time), "event time");
   note(same_bits(p.guard, q.guard), "event guard");

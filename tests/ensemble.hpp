@@ -32,7 +32,7 @@ struct outcome {
   std::vector<double>      t_final, samples, reductions;
   std::vector<double>      residual, switched;
   std::vector<long long>   residual_of;
-  std::vector<int>         status, exception;
+  std::vector<int>         status, exception, guard_history;
   std::vector<long long>   steps, rejected, evaluations, events, corrections, misordered, phantoms, undetermined;
   std::vector<event_row>   log;  ///< by instance, then time
 
@@ -64,7 +64,7 @@ inline outcome run(host::plan p) {
   const auto nt = static_cast<std::size_t>(p.sample_count);
   r.final_state.resize(ns * n), r.final_output.resize(no * n), r.final_discrete.resize(nd * n), r.t_final.resize(n),
       r.status.resize(n), r.exception.resize(n), r.residual.resize(n), r.residual_of.resize(n), r.switched.resize(n);
-  r.samples.resize((ns + no) * n * nt), r.reductions.resize(nr * n);
+  r.samples.resize((ns + no) * n * nt), r.reductions.resize(nr * n), r.guard_history.resize(p.model.guards.size() * n);
   for (auto* counter :
        {&r.steps, &r.rejected, &r.evaluations, &r.events, &r.corrections, &r.misordered, &r.phantoms, &r.undetermined})
     counter->resize(n);
@@ -87,7 +87,7 @@ inline outcome run(host::plan p) {
         copy(c.corrections, r.corrections, 1, 1), copy(c.misordered, r.misordered, 1, 1);
         copy(c.phantoms, r.phantoms, 1, 1), copy(c.undetermined, r.undetermined, 1, 1);
         copy(c.residual, r.residual, 1, 1), copy(c.residual_of, r.residual_of, 1, 1);
-        copy(c.switched, r.switched, 1, 1);
+        copy(c.switched, r.switched, 1, 1), copy(c.guard_history, r.guard_history, p.model.guards.size(), 1);
         copy(c.events, r.events, 1, 1), copy(c.samples, r.samples, ns + no, nt);
         std::vector<std::size_t> rows(c.log.slot.size());
         std::iota(rows.begin(), rows.end(), std::size_t{0});

@@ -233,7 +233,7 @@ TEST_F(energy, is_not_told_where_there_are_no_counters) {
 
 /// What a chunk takes, by looking at it.
 std::int64_t size_of(host::chunk_data& c) {
-  std::int64_t sum = static_cast<std::int64_t>(c.status.size() + c.exception.size());
+  std::int64_t sum = static_cast<std::int64_t>(c.status.size() + c.exception.size() + c.guard_history.size());
   for (const auto* column : {&c.parameters, &c.initial, &c.t_begin, &c.t_end, &c.final_state, &c.final_output,
                              &c.final_discrete, &c.t_final, &c.residual, &c.switched, &c.samples, &c.reductions})
     sum += static_cast<std::int64_t>(8 * column->size());

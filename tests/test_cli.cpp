@@ -848,6 +848,68 @@ TEST_F(cli, options_stand_before_and_behind_what_they_are_for) {
             "saltus run: 2: one argument too many\nsaltus run --help tells more\n");
 }
 
+/// Warmth falls by 1 in a unit of time and never comes up; a body falls, but its floor waits for one that rises. `late` can
+/// fire only after it was crossed the other way, at t = 1, and does so at t = 3.
+const std::string houses = R"(#include <saltus.hpp>
+
+struct houses {
+  static constexpr double span[] = {0.0, 4.0};
+  enum state { warmth, height };
+  static constexpr saltus::variable<state> state_list[] = {{warmth, 20.0, "K", ""}, {height, 1.0, "m", ""}};
+  enum guard { cold, hit, late, never, ever };
+  static constexpr saltus::crossing<guard> guard_list[] = {
+      {cold, saltus::falling, saltus::bilateral, "below 18 K"},
+      {hit, saltus::rising, saltus::bilateral, "the floor"},
+      {late, saltus::falling, saltus::bilateral, "a parabola"},
+      {never, saltus::falling, saltus::bilateral, "far away"},
+      {ever, saltus::both, saltus::bilateral, "far away"}};
+  static void rhs(const auto&, auto& dy) { dy[warmth] = dy[height] = -1.0; }
+  static void guards(const auto& at, auto& g) {
+    g[cold]  = at[warmth] - 18.0;
+    g[hit]   = at[height];
+    g[late]  = (at.t - 1.0) * (3.0 - at.t);
+    g[never] = 100.0 - at.t;
+    g[ever]  = at.t - 100.0;
+  }
+};
+)";
+
+TEST_F(cli, a_guard_that_can_never_fire_is_told) {
+  write(folder() / "houses.hpp", houses);
+  // From 16.5 to 25.5: two begin below 18, four pass it within four units of time, four stay above.
+  const words       asked = {"./houses.hpp", "--set", "sweep.warmth={from=16.5, to=25.5, count=10}"};
+  const std::string cold  = "guard `cold` began beyond zero in 2 instances and never fired",
+                    hit   = "guard `hit` was crossed only against its direction, rising, in 10 instances";
+  const auto with         = [&](words all) {
+    all.insert(all.end(), asked.begin(), asked.end());
+    return all;
+  };
+  for (const words& how : {words{}, words{"--lanes", "1"}, words{"--chunk", "3"}, words{"--set", "t=[0, 3.9]"},
+                           words{"--set", "inject_exceptions=0.5"}, words{"--set", "zeno=0"}, words{"--method", "auto"},
+                           words{"--set", "output.rows=false"}}) {
+    words all = {"run", "--json", "-q"};
+    all.insert(all.end(), how.begin(), how.end());
+    const auto o = saltus(with(all));
+    ASSERT_EQ(o.code, 0) << o.err;
+    const json j(o.out);
+    EXPECT_EQ(j["remarks#"], "2") << fmt::format("{}", fmt::join(how, " "));
+    EXPECT_EQ(j["remarks[0]"], cold);
+    EXPECT_EQ(j["remarks[1]"], hit);
+    EXPECT_EQ(j["guards.cold.fired"], "4");
+    EXPECT_EQ(j["guards.late.fired"], "10");
+    EXPECT_EQ(j["guards.never.fired"], "0");
+  }
+  const auto summary = saltus(with({"run", "-q", "-o", "houses.nc"}));
+  EXPECT_NE(summary.out.find("  " + cold + "\n  " + hit + "\n"), std::string::npos) << summary.out;
+  const auto shown = saltus({"show", "houses.nc"});
+  EXPECT_NE(shown.out.find(cold + "\n" + hit + "\n"), std::string::npos) << shown.out;
+  const auto checked = saltus(with({"check"}));
+  EXPECT_NE(checked.out.find("remark     of 10 tried: " + cold + "\n"), std::string::npos) << checked.out;
+  // Nothing is said of what is as it should be: here all begin above.
+  const auto good = saltus({"run", "./houses.hpp", "-q", "--set", "height=-1", "--json"});
+  EXPECT_EQ(json(good.out)["remarks#"], "0") << good.out;
+}
+
 TEST_F(cli, a_warning_goes_to_stderr_and_into_json) {
   const auto said = saltus({"run", model(), "-q", "--set", "rtol=1e-15", "--json"});
   EXPECT_EQ(said.code, 0);
