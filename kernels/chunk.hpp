@@ -145,7 +145,6 @@ SALTUS_FN_COLD void begin(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where,
   set_modes<E>(x, where, tol, run.settings.consistency);
   start_from<E>(x, where, tol, run.settings.consistency);
   if constexpr (form::slides) begin_slides(x, where);
-  look_ahead(x, where);
 
   for (int i = 0; i < form::model_guards; ++i) {
     const auto can_fire = armed<E>(i, x.held.locked[i]);
@@ -158,6 +157,7 @@ SALTUS_FN_COLD void begin(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where,
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { finite += not_finite(x.y[i]) + not_finite(x.f[i]); });
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { finite += not_finite(x.held.locked[i]); });
   end_where(x.status, where & !(finite == Real(0.0)), status::bad_start);
+  look_ahead(x, where);
 
   // the first step
   x.h_max = min(Real(run.settings.max_step < limits<T>::largest ? run.settings.max_step : double(limits<T>::largest)),

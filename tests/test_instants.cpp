@@ -35,6 +35,28 @@ TEST(Instants, APeriodMayHaveBegunBeforeOrBeginLater) {
   EXPECT_EQ(times_of(later), (std::vector<double>{1.5, 1.75, 2.0}));
 }
 
+TEST(Instants, APeriodThatLeadsNowhereEndsTheInstance) {
+  // Zero, backward, none, too small for the rounding of t; each beside an instance that has a period.
+  for (const char* bad : {"0.0", "-0.0", "-0.25", "1e-30"}) {
+    const auto r = run(
+        timetable, with(tight, {"t=[1.0,2.0]", "first=0.125", std::string("sweep.period=[0.25, ") + bad + ", 0.5]"}));
+    EXPECT_EQ(name_of(r.status[0]), "finished") << bad;
+    EXPECT_EQ(name_of(r.status[1]), "bad_schedule") << bad;
+    EXPECT_EQ(name_of(r.status[2]), "finished") << bad;
+    EXPECT_EQ(r.t_final[1], 1.0) << bad;
+    EXPECT_EQ(r.events[1], 0) << bad;
+    EXPECT_EQ(r.events[0], 4) << bad;
+    const auto back = run(timetable, with(tight, {"t=[2.0,1.0]", std::string("period=") + bad}));
+    EXPECT_EQ(name_of(back.status[0]), "bad_schedule") << bad;
+  }
+  // As small as it can be: what comes is many events, not none.
+  const auto small = run(timetable, with(tight, {"t=[1.0,2.0]", "first=0.125", "period=1e-15", "max_events=10"}));
+  EXPECT_EQ(name_of(small.status[0]), "event_budget");
+  // One that is never over is no mistake: the instant comes once.
+  const auto once = run(timetable, with(tight, {"period=1e300", "first=0.5"}));
+  EXPECT_EQ(times_of(once, "pulse"), std::vector<double>{0.5});
+}
+
 TEST(Instants, TwoAtOnceFireInOneTransition) {
   const auto r = run(timetable, with(tight, {"kick_at=0.75", "twin_at=0.75", "period=0.5", "first=0.25"}));
   EXPECT_EQ(names_of(r), (std::vector<std::string>{"pulse", "kick", "twin", "pulse", "pulse", "pulse"}));

@@ -91,7 +91,9 @@ SALTUS_FN_COLD void start_from(instance<E, Real>& x, mask_of<Real> where, const 
 template <class E, class Real>
 SALTUS_FN void look_ahead(instance<E, Real>& x, mask_of<Real> where) {
   if constexpr (E::form::instants > 0) {
-    const auto next = E::form::next_instants(x.t, x.y, x.held);
+    mask_of<Real> sound;
+    const auto    next = E::form::next_instants(x.t, x.y, x.held, sound);
+    end_where(x.status, where & !sound, status::bad_schedule);
     each<E::form::instants>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(where, x.next_instant[i], next[i]); });
   }
   assign_where(where, x.t_stop, min(x.t_end, first_instant(x)));

@@ -203,13 +203,16 @@ struct ode {
     return out.values;
   }
 
-  /// Engine time at which each instant comes next after t.
+  /// Engine time at which each instant comes next after t; `sound` where the model's times make sense.
   template <class Real>
-  SALTUS_FN static vec<Real, instants> next_instants(Real t, const vec<Real, states>& y, const held<Real>& c) {
+  SALTUS_FN static vec<Real, instants> next_instants(Real t, const vec<Real, states>& y, const held<Real>& c,
+                                                     mask_of<Real>& sound) {
     schedule<Model, Real, time_sign> when;
-    when.t = model_time(t);
+    when.t     = model_time(t);
+    when.sound = mask_of<Real>::all(true);
     each<instants>([&](int i) SALTUS_INLINE_LAMBDA { when.next[i] = Real(limits<scalar_of<Real>>::largest); });
     if constexpr (instants > 0) Model::instants(point_at(t, y, c), when);
+    sound = when.sound;
     return when.next;
   }
 

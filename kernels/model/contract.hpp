@@ -514,22 +514,30 @@ struct start {
 template <class Model, class Real, int Sign>
 struct schedule {
   using kinds = detail::kinds<Model>;
-  Real                            t;     ///< the model's time
-  vec<Real, kinds::instant_count> next;  ///< Sign times the next time
+  Real                            t;      ///< the model's time
+  vec<Real, kinds::instant_count> next;   ///< Sign times the next time
+  mask_of<Real>                   sound;  ///< no time was a NaN, and every period leads on from t
 
   /// The instant comes at `time`; called again, at that time too.
   SALTUS_FN void at(typename kinds::instant i, Real time) {
-    Real& n = next[static_cast<int>(i)];
-    n       = select((Real(Sign) * time > Real(Sign) * t) & (Real(Sign) * time < n), Real(Sign) * time, n);
+    sound = sound & (time == time);
+    consider(i, time);
   }
   /// The instant comes at first + k period, k = 0, 1, 2, ...; each time is that product to one rounding.
   SALTUS_FN void every(typename kinds::instant i, Real period, Real first = Real(0.0)) {
+    sound        = sound & (t + period > t) & (first == first);
     const Real k = floor((t - first) / period);
     for (int j = -1; j <= 2; ++j) {
       const Real number = k + Real(static_cast<double>(j));
-      at(i, select(number >= Real(0.0), fma(number, period, first), t));
+      consider(i, select(number >= Real(0.0), fma(number, period, first), t));
     }
-    if constexpr (Sign > 0) at(i, first);
+    if constexpr (Sign > 0) consider(i, first);
+  }
+
+ private:
+  SALTUS_FN void consider(typename kinds::instant i, Real time) {
+    Real& n = next[static_cast<int>(i)];
+    n       = select((Real(Sign) * time > Real(Sign) * t) & (Real(Sign) * time < n), Real(Sign) * time, n);
   }
 };
 

@@ -27,6 +27,7 @@ enum class status : unsigned char {
   singular       = 15,
   inconsistent   = 16,
   stiff          = 17,
+  bad_schedule   = 18,
 };
 
 enum class status_group : unsigned char {
@@ -82,6 +83,11 @@ inline constexpr status_row status_table[] = {
     {status::inconsistent, "inconsistent", "no values of the algebraic states were found that meet the constraints",
      "give better initial values; residual_of names the worst constraint", status_group::failed},
     {status::stiff, "stiff", "became too stiff for an explicit method", "use method = \"auto\" or an implicit method",
+     status_group::failed},
+    {status::bad_schedule, "bad_schedule",
+     "the model gave an instant a period that is not positive, or a time that is none",
+     "let when.every have a period above zero, that rounding of t does not swallow; what never comes has an infinite "
+     "time",
      status_group::failed},
 };
 
