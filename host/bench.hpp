@@ -10,6 +10,7 @@
 
 #include "energy.hpp"
 #include "flops.hpp"
+#include "pilot.hpp"
 #include "plan.hpp"
 #include "scheduler.hpp"
 #include "spec.hpp"
@@ -25,6 +26,10 @@ struct bench_options {
   std::string       methods;  ///< advice is about these alone: "dp5,dop853"; empty: about all there is
   bool              json = false, quiet = false;
   std::vector<flag> flags;  ///< of the command line, for the plan
+  /// Clocks, for tests that must not depend on the machine: the seconds that a round of a pilot is taken to last, by which
+  /// advice is given, and the time of day in seconds. Empty: those of the machine.
+  std::function<double(const pilot_round&)> seconds_of_round;
+  std::function<double()>                   now;
   /// The plan of the command line with more flags.
   std::function<plan(const std::vector<flag>&)> make_plan;
 };

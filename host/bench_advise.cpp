@@ -132,7 +132,19 @@ class adviser {
   }
 
   bool   out_of_time() const { return stop_ || seconds() > options_.limit; }
-  double seconds() const { return std::chrono::duration<double>(clock::now() - begin_).count(); }
+  double seconds() const {
+    return counts_work() ? worked_ : std::chrono::duration<double>(clock::now() - begin_).count();
+  }
+
+  /// A test counts work in the place of seconds: then no pilot is cut short by the clock.
+  bool   counts_work() const { return static_cast<bool>(options_.seconds_of_round); }
+  double at_most(double longest) const { return counts_work() ? infinity : longest; }
+  double seconds_of(const pilot_round& round) const {
+    if (!counts_work()) return round.seconds;
+    const double taken = options_.seconds_of_round(round);
+    worked_ += taken;
+    return taken;
+  }
 
   /// As many instances as the plan takes some hundredths of a second for.
   void size_sample() {
@@ -144,9 +156,9 @@ class adviser {
     device_                   = where->device();
     count_                    = std::min<std::int64_t>(most, 2 * where->lanes());
     for (;;) {
-      pilot      flight(p, *where, 10.0, stop_);
+      pilot      flight(p, *where, at_most(10.0), stop_);
       const auto round = flight.run(count_, 0.5);
-      if (stop_ || round.progress < 1 || round.seconds > enough || count_ == most) return;
+      if (stop_ || round.progress < 1 || seconds_of(round) > enough || count_ == most) return;
       count_ = std::min(most, 4 * count_);
     }
   }
@@ -225,7 +237,7 @@ class adviser {
       c.rtol           = reference_rtol();
       const plan p     = plan_of(c);
       const auto where = backend_of(p);
-      pilot      flight(p, *where, reference_seconds(), stop_);
+      pilot      flight(p, *where, at_most(reference_seconds()), stop_);
       const auto round = flight.run(count_, 0.5);
       if (round.progress < 1) {
         say("reference by {}: more than {:g} s\n", method, reference_seconds());
@@ -275,7 +287,7 @@ class adviser {
       const auto once  = [&](double rtol) {
         set_tolerance(p, rtol);
         const auto fresh = make_backend(p);  // tolerances are its own; the unit is in the cache
-        pilot      flight(p, *fresh, patience(), stop_);
+        pilot      flight(p, *fresh, at_most(patience()), stop_);
         const auto round = flight.run(count_, 0.5);
         if (round.progress < 1) {
           v.trouble = stop_ ? "interrupted" : fmt::format("more than {:.2g} s at rtol {:.2g}", patience(), rtol);
@@ -323,7 +335,7 @@ class adviser {
     double           sum    = 0;
     int              runs   = 0;
     pilot            flight(p, where, infinity, stop_);
-    do sum += flight.run(count_, 0.5).seconds, ++runs;
+    do sum += seconds_of(flight.run(count_, 0.5)), ++runs;
     while (sum < enough && !stop_);
     return sum / runs;
   }
@@ -526,7 +538,8 @@ class adviser {
 
   const bench_options&                         options_;
   const std::atomic<bool>&                     stop_;
-  clock::time_point                            begin_ = clock::now();
+  clock::time_point                            begin_  = clock::now();
+  mutable double                               worked_ = 0;  ///< seconds, where work is counted in their place
   plan                                         asked_;
   bool                                         alike_ = false, is_cpu_ = true;
   std::string                                  device_;

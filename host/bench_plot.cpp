@@ -49,6 +49,8 @@ spread rate_of(const plan& p, backend& where, const std::atomic<bool>& stop) {
 
 std::vector<curve> measure_curves(const bench_options& options, const std::vector<std::string>& backends,
                                   const std::atomic<bool>& stop) {
+  const auto now =
+      options.now ? options.now : [] { return std::chrono::duration<double>(clock::now().time_since_epoch()).count(); };
   std::vector<curve> curves;
   const double       share = options.limit / static_cast<double>(backends.size());
   for (const auto& name : backends) {
@@ -61,12 +63,12 @@ std::vector<curve> measure_curves(const bench_options& options, const std::vecto
       plan p = options.make_plan({{"--backend", name}, {"-n", std::to_string(n), true}});
       p.file.clear();
       if (!c.points.empty() && p.count == c.points.back().instances) break;  // -n does not say how many there are
-      const auto where = make_backend(p);
-      c.device         = where->device();
-      const auto point = clock::now();
-      const auto rate  = rate_of(p, *where, stop);
+      const auto where   = make_backend(p);
+      c.device           = where->device();
+      const double point = now();
+      const auto   rate  = rate_of(p, *where, stop);
       if (stop) break;
-      before = seconds_since(point);
+      before = now() - point;
       spent += before;
       c.points.push_back({p.count, rate});
       if (!options.quiet) fmt::print(stderr, "{}: {} instances: {:.4g}/s\n", name, p.count, rate.median);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <exception>
 #include <mutex>
+#include <numeric>
 #include <thread>
 
 #include "model/status.hpp"
@@ -83,6 +84,8 @@ pilot_round pilot::run(std::int64_t count, double offset) {
   r.progress = progress();
   carry_on(r);
   r.seconds += r.after_seconds;
+  for (const auto& chunk : chunks_)
+    r.evaluations = std::accumulate(chunk.evaluations.begin(), chunk.evaluations.end(), r.evaluations);
   return r;
 }
 

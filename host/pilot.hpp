@@ -26,7 +26,8 @@ struct pilot_round {
   double       thread_seconds = 0;  ///< in the backend, summed over chunks
   double       after_seconds  = 0;  ///< of successors, which share all threads
   abi::usage   usage{};
-  double       progress = 1;  ///< part of the time spans that was covered; less than 1: it was cut short
+  long long    evaluations = 0;  ///< of right-hand sides
+  double       progress    = 1;  ///< part of the time spans that was covered; less than 1: it was cut short
 };
 
 class pilot {
