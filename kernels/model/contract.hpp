@@ -28,7 +28,8 @@
 //
 // `rhs` or `residual` is compulsory. A model with guards but no `transition` uses their signs (at.above) or only logs the events.
 // `initial`, `rhs`, `mass`, `residual`, `guards`, `instants`, `outputs` and `max_step` run for several instances at once: a condition on a value
-// is `select(condition, a, b)`. `transition`, `mode` and `rest` run for one instance: an ordinary `if` is right there.
+// is `select(condition, a, b)`. `transition`, `mode` and `rest` run for one instance: an ordinary `if` is right there,
+// and a value becomes a plain number where that is asked for: int(now[gear]), double(now.t).
 //
 // Many alike are a family: saltus::variable<state>{height, 1.0, "m", "..."}.of(100), whose members are at(height, i),
 // dy(height, i), now.due(contact, i), and are called height_0 ... height_99 outside; the next enumerator counts on from
