@@ -174,7 +174,7 @@ TEST_F(spec, a_model_alone_gets_the_defaults) {
 }
 
 TEST_F(spec, every_top_level_key_arrives) {
-  const plan p = planned(valve + R"toml(method = "rk4"
+  const plan p = planned(valve + R"toml(method = "bs3"
 t = [1, 3]
 rtol = 1e-4
 atol = { pressure = 1e-5, default = 1e-7 }
@@ -202,7 +202,7 @@ lanes = 8
 chunk = 4096
 allowed_failed = 0.25
 )toml");
-  EXPECT_EQ(p.method, "rk4");
+  EXPECT_EQ(p.method, "bs3");
   EXPECT_EQ(p.t_begin, 1);
   EXPECT_EQ(p.t_end, 3);
   EXPECT_EQ(p.rtol, 1e-4);
