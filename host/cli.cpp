@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <thread>
+#include <utility>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -26,6 +27,7 @@
 #include "error.hpp"
 #include "install.hpp"
 #include "json.hpp"
+#include "measure.hpp"
 #include "progress.hpp"
 #include "result.hpp"
 #include "scheduler.hpp"
@@ -478,7 +480,7 @@ void print_summary(const plan& p, const backend& b, const run_summary& s) {
                p.file);
 }
 
-int run(const run_arguments& a, const std::string& command) {
+int run(const run_arguments& a, const std::vector<std::string>& command) {
   const plan p = plan_of(a);
   print_warnings(p);
   std::signal(SIGINT, on_signal);
@@ -490,9 +492,11 @@ int run(const run_arguments& a, const std::string& command) {
   // The file before the first instance: an unwritable output must not be found out after an hour.
   std::unique_ptr<result_writer> file;
   if (!p.file.empty())
-    file = std::make_unique<result_writer>(
-        p.file, p, provenance{version, b->model_hash(), find_compiler().version, b->device(), command});
+    file = std::make_unique<result_writer>(p.file, p,
+                                           provenance{version, b->model_hash(), find_compiler().version, b->device(),
+                                                      fmt::format("{}", fmt::join(command, " "))});
 
+  auto        beside = measure_beside(p, *b, command);
   progress    bar(p.count, p.model.name, a.quiet);
   run_summary s = run_ensemble(
       p, *b,
@@ -501,6 +505,7 @@ int run(const run_arguments& a, const std::string& command) {
       },
       [&](std::int64_t some) { bar.add(some); }, interrupted);
   bar.finish();
+  beside.reset();
   if (file) file->close(s.wall_seconds, s.statistics);
 
   const auto failed = s.counts.failed();
@@ -515,6 +520,14 @@ int run(const run_arguments& a, const std::string& command) {
   return code;
 }
 
+/// What a run has started beside itself, with its own arguments.
+int measure_beside_run(const run_arguments& a) {
+  end_with_parent();
+  std::signal(SIGTERM, on_signal);
+  measure_lanes(plan_of(a), interrupted);
+  return exit_ok;
+}
+
 /// What was looked up, or why it is not there.
 struct finding {
   std::string        text, trouble;
@@ -527,23 +540,28 @@ finding look_up(const std::function<std::string()>& what) {
   } catch (const std::exception& e) { return {{}, e.what()}; }
 }
 
-int doctor(bool as_json) {
+int doctor(bool as_json, bool measure) {
   const unsigned threads = std::thread::hardware_concurrency();
   const finding  house   = look_up([] { return home().string(); });
   const finding  folder  = look_up([] { return cache_folder().string(); });
   const finding  compiler =
       look_up([] { return find_compiler().version + " (" + find_compiler().program.string() + ")"; });
-  std::int64_t    files = 0, size = 0;
-  std::error_code gone;  // another saltus may be at work in there
-  if (folder.trouble.empty())
-    for (const auto& entry : std::filesystem::directory_iterator(folder.text, gone))
-      if (const auto n = entry.file_size(gone); !gone) ++files, size += static_cast<std::int64_t>(n);
   const bool        equipped = house.trouble.empty() && folder.trouble.empty() && compiler.trouble.empty();
   const finding     unit     = look_up([&] {
     if (!equipped) return "no";
     make_cpu_backend(validate(from_model("lorenz"), describe_model(find_model("lorenz"))));
     return "yes";
   });
+  if (measure && unit.text == "yes") {
+    std::signal(SIGINT, on_signal);
+    measure_machine(interrupted, [](const std::string& text) { say("{}", text); });
+  }
+  const auto      shapes = equipped ? machine_shapes() : std::vector<machine_shape>();
+  std::int64_t    files = 0, size = 0;
+  std::error_code gone;  // another saltus may be at work in there
+  if (folder.trouble.empty())
+    for (const auto& entry : std::filesystem::directory_iterator(folder.text, gone))
+      if (const auto n = entry.file_size(gone); !gone) ++files, size += static_cast<std::int64_t>(n);
   std::string       device;
   const std::string absent = cuda_absent(&device);
   const bool        works  = unit.text == "yes";
@@ -559,6 +577,7 @@ int doctor(bool as_json) {
                                                {"threads", json::count(threads)},
                                                {"lanes_double", native_lanes("double")},
                                                {"lanes_float", native_lanes("float")},
+                                               {"lane_shapes", json_of(shapes)},
                                                {"cuda_device", device},
                                                {"cuda_absent", absent},
                                                {"cache", folder.text},
@@ -570,6 +589,8 @@ int doctor(bool as_json) {
     fmt::print("compiles   {}\n", (unit.trouble.empty() ? "" : "no: ") + unit.either());
     fmt::print("cpu        {}, {} lanes of double, {} of float\n", counted(threads, "thread"), native_lanes("double"),
                native_lanes("float"));
+    const char* title = "shapes";
+    for (const auto& line : text_of(shapes)) fmt::print("{:<10} {}\n", std::exchange(title, ""), line);
     fmt::print("cuda       {}\n", absent.empty() ? device : "none: " + absent);
     fmt::print("cache      {}\n", folder.trouble.empty()
                                       ? fmt::format("{}: {} files, {}", folder.text, files, bytes(size))
@@ -604,7 +625,7 @@ std::string usage_error(const CLI::App& app, const CLI::ParseError& complaint) {
     for (const auto* option : command.get_options())
       for (const auto& name : option->get_lnames()) names.push_back("--" + name);
   } else if (&command == &app) {
-    for (const auto* known : app.get_subcommands([](const CLI::App*) { return true; }))
+    for (const auto* known : app.get_subcommands([](const CLI::App* one) { return !one->get_group().empty(); }))
       names.push_back(known->get_name());
   } else {
     return said + ": one argument too many";
@@ -684,6 +705,9 @@ int main_program(int argc, char** argv) {
       "saltus run relief_valve --set 'sweep.flow={from=0.2,to=10,count=1000}' -o valve.nc\n"
       "saltus run ./my_sweep.toml -n 100000 --threads 8");
 
+  auto* measuring = app.add_subcommand(measuring_command, "")->group("");  // not for people
+  add_run_options(measuring);
+
   bench_options benching;
   auto*         bench_command = app.add_subcommand("bench", "how fast a model or a spec runs here, and how it could run faster");
   add_run_options(bench_command);
@@ -705,6 +729,8 @@ int main_program(int argc, char** argv) {
   show_command->add_flag("--failed", showing.failed, "the instances that failed, and why");
   add_json(show_command, showing.json);
   auto* health = app.add_subcommand("doctor", "compiler, lanes, CUDA, device, cache");
+  bool  measure = false;
+  health->add_flag("--measure", measure, "measure anew which lane shapes suit this machine: half a minute");
   add_json(health, as_json);
 
   if (argc == 1) {
@@ -722,16 +748,15 @@ int main_program(int argc, char** argv) {
   }
   if (*one) showing.instance = instance;
 
-  std::string command;
-  for (int i = 0; i < argc; ++i) command += (i ? " " : "") + std::string(argv[i]);
   if (*list) return list_models(as_json);
   if (*describing) return describe(name, as_json);
   if (*checking && !architecture.empty()) return check_cuda(arguments, architecture);
   if (*checking) return check(arguments, !no_pilot);
-  if (*running) return run(arguments, command);
+  if (*running) return run(arguments, {argv, argv + argc});
+  if (*measuring) return measure_beside_run(arguments);
   if (*bench_command) return run_bench(arguments, benching);
   if (*show_command) return show(showing, stdout);
-  return doctor(as_json);
+  return doctor(as_json, measure);
 }
 
 }  // namespace

@@ -142,6 +142,11 @@ const cpp_compiler& find_compiler() {
   return found;
 }
 
+std::string machine_identity() {
+  const auto& cc = find_compiler();
+  return fmt::format("{}\n{}\n{}", processor(), cc.program.string(), cc.version);
+}
+
 int native_lanes(const std::string& precision) {
   int bytes = 16;
 #if defined(__x86_64__) || defined(__i386__)

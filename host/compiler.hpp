@@ -41,6 +41,9 @@ const cpp_compiler& find_compiler();
 /// Instances per vector register of this machine in an arithmetic ("double" or "float").
 int native_lanes(const std::string& precision);
 
+/// Processor and compiler, for what is measured here and holds nowhere else. Throws `error` as find_compiler does.
+std::string machine_identity();
+
 /// What a compiled unit is and where it came from.
 struct built {
   std::shared_ptr<library> code;

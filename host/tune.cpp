@@ -12,11 +12,13 @@
 #include <fmt/format.h>
 
 #include "backend.hpp"
+#include "by_turns.hpp"
 #include "compiler.hpp"
 #include "error.hpp"
 #include "files.hpp"
 #include "install.hpp"
 #include "linear/factorised.hpp"
+#include "machine_shapes.hpp"
 #include "method/list.hpp"
 #include "pilot.hpp"
 
@@ -26,38 +28,26 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Implicit steps: states up to which two registers for each number are faster. Beyond, too few are left for the rest.
-constexpr int two_registers_up_to = 4;
 /// Instances that a pilot has at least: some for each lane.
 constexpr std::int64_t fewest = 64;
 /// Seconds that a run takes at least, on all threads, to be worth the compilation of other shapes.
 constexpr double worth_while = 60;
 
-bool is_explicit_method(const std::string& name) {
-  bool r = true;
-  methods::for_each(methods::implicit{}, [&](auto method) { r = r && name != method.name; });
-  return r;
-}
-
-/// By measurements on several models (docs/benchmarks.md). An explicit step is a chain of operations that wait for each
-/// other, at its end most of all: there another group goes on. Implicit ones wait everywhere, and two registers hide that
-/// from each other. Of large systems a full width no longer fits into the cache, and of very large ones each is factorised
-/// alone.
+/// What is taken for a model about which nothing is remembered.
 lane_shape usual_shape(const plan& p) {
-  const int native = native_lanes(p.precision), states = static_cast<int>(p.model.states.size());
-  if (!is_explicit_method(p.method)) {
-    if (states > most_rows_in_lanes) return {1, 1};
-    return {states > two_registers_up_to ? native : 2 * native, 1};
-  }
-  return {native, 2};
+  const auto measured = machine_shape_of(p);
+  return measured ? measured->shape : shape_by_rule(p);
 }
 
+/// All that come into question, the usual one first.
 std::vector<lane_shape> shapes_to_try(const plan& p) {
   const int native = native_lanes(p.precision), states = static_cast<int>(p.model.states.size());
   if (!is_explicit_method(p.method) && states > most_rows_in_lanes) return {{1, 1}};
   std::vector<lane_shape> all = {{native, 1}, {native, 2}};
   if (2 * native <= 32) all.insert(all.end(), {{2 * native, 1}, {2 * native, 2}});
   for (int narrow = native / 2; narrow >= 1 && states * native >= 128; narrow /= 2) all.push_back({narrow, 1});
+  const auto rule = std::find(all.begin(), all.end(), shape_by_rule(p));
+  std::rotate(all.begin(), rule, rule + 1);
   return all;
 }
 
@@ -70,8 +60,9 @@ void remember(const plan& p, const lane_shape& shape) {
   fs::rename(fresh, file);
 }
 
-/// Seconds of processor time that this thread takes for a chunk.
-double time_of(backend& where, chunk_data& chunk, const std::atomic<bool>& stop) {
+/// Seconds of processor time that this thread takes for a chunk; at `longest` it leaves it.
+double time_of(backend& where, chunk_data& chunk, const std::atomic<bool>& stop,
+               double longest = std::numeric_limits<double>::infinity()) {
   const auto now = [] {
     timespec t;
     ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
@@ -80,7 +71,7 @@ double time_of(backend& where, chunk_data& chunk, const std::atomic<bool>& stop)
   abi::usage   used{};
   const double begin = now();
   where.integrate(
-      chunk, [&](std::int64_t) { return !stop; }, used);
+      chunk, [&](std::int64_t) { return !stop && now() - begin < longest; }, used);
   return now() - begin;
 }
 
@@ -90,18 +81,81 @@ plan with_shape(plan p, const lane_shape& shape) {
   return p;
 }
 
-/// As many instances as last some time, and fill all shapes' lanes many times over.
-std::int64_t pilot_count(const plan& p, backend& where, const std::atomic<bool>& stop, double& seconds) {
-  constexpr double enough = 0.05;
+/// Seconds after which a pilot is given up: what takes that long is not run a dozen times over.
+constexpr double longest_pilot = 1;
+
+/// As many instances as last some time, and fill all shapes' lanes many times over; nothing if the fewest take too long. Or
+/// as many as tell that the whole run takes less than `least` seconds by far, which is soon known of short ones.
+std::optional<std::int64_t> pilot_count(const plan& p, backend& where, const std::atomic<bool>& stop, double& seconds,
+                                        double least = 0) {
+  constexpr double enough = 0.03, by_far = 8;
   chunk_data       chunk;
   for (std::int64_t count = std::min(p.count, fewest);; count *= 2) {
     fill_spread(p, count, 0.5, chunk);
-    seconds = time_of(where, chunk, stop);
-    if (seconds >= enough || 2 * count > std::min<std::int64_t>(p.count, 65536) || stop) return count;
+    seconds = time_of(where, chunk, stop, longest_pilot);
+    if (seconds >= longest_pilot || stop) return {};
+    if (by_far * seconds / static_cast<double>(count) * static_cast<double>(p.count) < least * threads_of(p))
+      return count;
+    if (seconds >= enough || 2 * count > std::min<std::int64_t>(p.count, 65536)) return count;
   }
 }
 
+/// The shapes, timed by turns on the plan's instances: the one to take first.
+std::vector<timed_shape> measured_shapes(const plan& p, const std::vector<lane_shape>& shapes,
+                                         const std::atomic<bool>& stop) {
+  std::vector<std::unique_ptr<backend>> where;
+  for (const lane_shape& shape : shapes) {
+    if (stop) return {};
+    where.push_back(make_cpu_backend(with_shape(p, shape)));
+  }
+  double     seconds = 0;
+  const auto count   = pilot_count(p, *where.front(), stop, seconds);
+  if (!count) return {};
+  chunk_data chunk;
+  const int  rounds = seconds > longest_pilot / 4 ? 3 : 9;
+  const auto times  = time_by_turns(
+       shapes.size(), rounds,
+       [&](std::size_t k) {
+        fill_spread(p, *count, 0.5, chunk);
+        return time_of(*where[k], chunk, stop) / static_cast<double>(*count);
+      },
+       stop);
+  if (stop) return {};
+  std::vector<timed_shape> all;
+  for (std::size_t k = 0; k < shapes.size(); ++k) all.push_back({shapes[k], median_of(times[k])});
+  const std::size_t best = fastest_beyond_doubt(times);
+  all[best].gain         = times_as_long(times, 0, best);
+  std::swap(all[0], all[best]);
+  std::sort(all.begin() + 1, all.end(), [](const auto& a, const auto& b) { return a.seconds < b.seconds; });
+  return all;
+}
+
 }  // namespace
+
+bool is_explicit_method(const std::string& name) {
+  bool r = true;
+  methods::for_each(methods::implicit{}, [&](auto method) { r = r && name != method.name; });
+  return r;
+}
+
+/// By measurements on several models (docs/benchmarks.md). An explicit step is a chain of operations that wait for each
+/// other, at its end most of all: there another group goes on. Implicit ones wait everywhere, and two registers hide that
+/// from each other. Of large systems a full width no longer fits into the cache, and of very large ones each is factorised
+/// alone.
+lane_shape shape_by_rule(const plan& p) {
+  const int  native = native_lanes(p.precision);
+  const auto states = p.model.states.size();
+  if (!is_explicit_method(p.method)) {
+    if (states > most_rows_in_lanes) return {1, 1};
+    return {states > two_registers_up_to ? native : 2 * native, 1};
+  }
+  return {native, 2};
+}
+
+bool is_tried(const plan& p, const lane_shape& shape) {
+  const auto all = shapes_to_try(p);
+  return std::find(all.begin(), all.end(), shape) != all.end();
+}
 
 std::string name_of(const lane_shape& shape) {
   const auto lanes = fmt::format("{} lane{}", shape.lanes, shape.lanes == 1 ? "" : "s");
@@ -112,9 +166,7 @@ std::optional<lane_shape> remembered_shape(const plan& p) {
   std::ifstream in(file_of(p));
   lane_shape    shape;
   if (!(in >> shape.lanes >> shape.groups)) return {};
-  // A damaged file is as good as none.
-  const auto all = shapes_to_try(p);
-  if (std::find(all.begin(), all.end(), shape) == all.end()) return {};
+  if (!is_tried(p, shape)) return {};  // a damaged file is as good as none
   return shape;
 }
 
@@ -128,35 +180,41 @@ lane_shape lane_shape_of(const plan& p) {
 
 std::vector<timed_shape> tune_lanes(const plan& p, const std::atomic<bool>& stop) {
   if (p.lanes > 0 || p.groups > 0) return {};
-  std::vector<timed_shape>              all;
-  std::vector<std::unique_ptr<backend>> where;
-  for (const lane_shape& shape : shapes_to_try(p)) {
-    if (stop) return {};
-    all.push_back({shape, std::numeric_limits<double>::infinity()});
-    where.push_back(make_cpu_backend(with_shape(p, shape)));
-  }
-  double             seconds = 0;
-  const std::int64_t count   = pilot_count(p, *where.front(), stop, seconds);
-  chunk_data         chunk;
-  constexpr int      rounds = 5;
-  for (int round = 0; round < rounds; ++round)
-    for (std::size_t i = 0; i < all.size() && !stop; ++i) {
-      fill_spread(p, count, 0.5, chunk);
-      all[i].seconds = std::min(all[i].seconds, time_of(*where[i], chunk, stop) / static_cast<double>(count));
-    }
-  if (stop) return {};
-  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.seconds < b.seconds; });
-  remember(p, all.front().shape);
+  auto       shapes = shapes_to_try(p);
+  const auto usual  = std::find(shapes.begin(), shapes.end(), usual_shape(p));
+  std::rotate(shapes.begin(), usual, usual + 1);
+  auto all = measured_shapes(p, shapes, stop);
+  if (!all.empty()) remember(p, all.front().shape);
   return all;
 }
 
+std::vector<timed_shape> tune_machine(const plan& p, const std::atomic<bool>& stop) {
+  const plan reference = reference_plan(p);
+  auto       all       = measured_shapes(reference, shapes_to_try(reference), stop);
+  if (!all.empty()) keep({p.method, p.precision, kind_of(p), all.front().shape, all.front().gain});
+  return all;
+}
+
+namespace {
+/// Do instances of the plan lie in lanes whose shape is free?
+bool has_free_lanes(const plan& p, backend& where) {
+  return where.parts().size() == 1 && where.uses_host_threads() && p.lanes == 0 && p.groups == 0;
+}
+}  // namespace
+
 bool tune_long_run(const plan& p, backend& where, const std::atomic<bool>& stop) {
-  const bool on_lanes = where.parts().size() == 1 && where.uses_host_threads();
-  if (!on_lanes || p.lanes > 0 || p.groups > 0 || p.count < 64 * fewest || remembered_shape(p)) return false;
-  double             seconds = 0;
-  const std::int64_t count   = pilot_count(p, where, stop, seconds);
-  const double       whole   = seconds / static_cast<double>(count) * static_cast<double>(p.count) / threads_of(p);
+  if (!has_free_lanes(p, where) || p.count < 64 * fewest || remembered_shape(p)) return false;
+  double     seconds = 0;
+  const auto count   = pilot_count(p, where, stop, seconds, worth_while);
+  if (!count) return false;
+  const double whole = seconds / static_cast<double>(*count) * static_cast<double>(p.count) / threads_of(p);
   return whole >= worth_while && !stop && !tune_lanes(p, stop).empty();
+}
+
+bool lanes_are_unknown(const plan& p, backend& where) {
+  if (!has_free_lanes(p, where)) return false;
+  const bool of_machine = follows_machine(p) && !machine_shape_of(p);
+  return of_machine || (p.count >= fewest && !remembered_shape(p));
 }
 
 }  // namespace saltus::host
