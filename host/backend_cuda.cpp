@@ -360,6 +360,7 @@ class chunk_runner {
     take(chunk.log.before, c_.events.before, n);
     take(chunk.log.after, c_.events.after, n);
     ferry_.land();
+    chunk.log.spill_if_long();
     state_.rows     = 0;
     state_.landable = abi::landable_places(c_, 0, run_.unit.about.rows_per_landing);
   }

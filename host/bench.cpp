@@ -21,7 +21,6 @@
 #include "json.hpp"
 #include "peak.hpp"
 #include "tune.hpp"
-#include "version.hpp"
 
 namespace saltus::host {
 
@@ -154,9 +153,7 @@ run_summary run_once(const plan& p, backend& where, const std::function<void(con
   std::unique_ptr<result_writer> file;
   const auto                     begin = clock::now();
   if (!p.file.empty())
-    file = std::make_unique<result_writer>(
-        there.path, p,
-        provenance{version, where.model_hash(), find_compiler().version, where.device(), "saltus bench"});
+    file = std::make_unique<result_writer>(there.path, p, provenance_of(p, where, "saltus bench"), existing::replaced);
   auto summary = run_ensemble(
       p, where,
       [&](const chunk_data& chunk) {

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -22,13 +23,15 @@
 #include "backend.hpp"
 #include "bench.hpp"
 #include "compiler.hpp"
-#include "cuda_report.hpp"
 #include "cost.hpp"
+#include "cuda_report.hpp"
 #include "error.hpp"
 #include "install.hpp"
 #include "json.hpp"
 #include "measure.hpp"
+#include "part_file.hpp"
 #include "progress.hpp"
+#include "provenance.hpp"
 #include "result.hpp"
 #include "scheduler.hpp"
 #include "show.hpp"
@@ -180,6 +183,7 @@ struct run_arguments {
   std::string       subject;
   std::vector<flag> flags;
   bool              as_json = false, quiet = false;
+  bool              force = false;  ///< an older result is replaced
 };
 
 /// The plan of a command line; `more` flags follow those of the command line, and win.
@@ -196,10 +200,11 @@ plan plan_of(run_arguments a, const std::vector<flag>& more = {}) {
 }
 
 std::string bytes(std::int64_t n) {
-  const char* const units[] = {"B", "kB", "MB", "GB", "TB", "PB"};
+  if (n == std::numeric_limits<std::int64_t>::max()) return "more than 9.2 EB (2^63 bytes)";
+  const char* const units[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
   double            x       = static_cast<double>(n);
   int               i       = 0;
-  while (x >= 1000 && i < 5) x /= 1000, ++i;
+  while (x >= 1000 && i < 6) x /= 1000, ++i;
   return fmt::format("{:.{}f} {}", x, i == 0 ? 0 : 1, units[i]);
 }
 
@@ -219,7 +224,9 @@ double rows_per_instance(const plan& p, const prediction& cost) {
 
 /// Of the result file, compressed as the pilot's was.
 std::int64_t predicted_file_bytes(const plan& p, const prediction& cost, double event_rows) {
-  return static_cast<std::int64_t>(cost.compression * static_cast<double>(file_bytes(p, std::llround(event_rows))));
+  constexpr double most = 9e18;  // rows and bytes beyond are not counted: their type ends there
+  const auto       size = file_bytes(p, std::llround(std::min(event_rows, most)));
+  return cost.compression < 1 ? std::llround(cost.compression * static_cast<double>(size)) : size;
 }
 
 json::object prediction_json(const plan& p, const backend& b, const prediction& cost) {
@@ -247,6 +254,9 @@ void print_prediction(const plan& p, const backend& b, const prediction& cost) {
   if (p.log_events && cost.event_rows.low < cost.event_rows.high)
     fmt::print(" ({} .. {})", bytes(predicted_file_bytes(p, cost, cost.event_rows.low)),
                bytes(predicted_file_bytes(p, cost, cost.event_rows.high)));
+  if (const std::int64_t free = free_bytes(p.file);
+      !p.file.empty() && free >= 0 && predicted_file_bytes(p, cost, cost.event_rows.value) > free)
+    fmt::print("; {} are free in {}: it does not fit", bytes(free), folder_of(p.file).string());
   fmt::print("\n");
 }
 
@@ -327,11 +337,16 @@ int check(const run_arguments& a, bool with_pilot) {
   for (const auto& i : p.model.instants) instants.push_back(i.name);
   if (!instants.empty()) fmt::print("instants   {}\n", fmt::join(instants, ", "));
   if (p.file.empty()) fmt::print("output     no file\n");
-  else
-    fmt::print("output     {}, {}{}\n", p.file, bytes(expected_bytes(p)),
+  else {
+    const std::int64_t free = free_bytes(p.file);
+    const bool         fits = p.compression > 0 || free < 0 || stored_bytes(p, 0) <= free;
+    fmt::print("output     {}, {}{}{}\n", p.file, bytes(expected_bytes(p)),
                p.log_events ? " and the event log"
                : !p.rows    ? ", statistics alone"
-                            : "");
+                            : "",
+               fits ? std::string()
+                    : fmt::format("; {} are free in {}: it does not fit", bytes(free), folder_of(p.file).string()));
+  }
   if (!b) return exit_ok;
   fmt::print("device     {}, chunks of {}\n", b->device(), b->chunk_size());
   fmt::print("compiled   {}\n",
@@ -480,30 +495,72 @@ void print_summary(const plan& p, const backend& b, const run_summary& s) {
                p.file);
 }
 
+/// Before anything is compiled: what cannot be written must not be found out after an hour.
+void check_output(const plan& p, existing older) {
+  if (p.file.empty()) return;
+  auto inputs = p.inputs;
+  for (const auto& file : files_of_model(p.model.header)) inputs.push_back(file);
+  check_result_path(p.file, older, inputs);
+  const std::int64_t needed = stored_bytes(p, 0), free = free_bytes(p.file);
+  if (free < 0 || needed <= free) return;
+  const auto folder = folder_of(p.file).string();
+  if (p.compression > 0)
+    say("{} will have {} before it is compressed, and {} are free in {}\n", p.file, bytes(needed), bytes(free), folder);
+  else
+    throw error(exit_failure,
+                fmt::format("cannot write {}: it will have {}{}, and {} are free in {}; fewer instances or samples, "
+                            "output.rows = false or output.compression make it smaller",
+                            p.file, bytes(needed), p.log_events ? " and the event log" : "", bytes(free), folder));
+}
+
+/// After an error: what the file has of finished instances stays.
+void keep_what_is_finished(result_writer& file, const plan& p, const std::string& reason) {
+  std::int64_t kept = 0;
+  try {
+    kept = file.keep(reason);
+  } catch (const std::exception& e) { say("saltus: {}\n", e.what()); }
+  if (kept > 0) say("saltus: {} of {} instances are kept in {}\n", kept, p.count, file.part().path().string());
+}
+
 int run(const run_arguments& a, const std::vector<std::string>& command) {
-  const plan p = plan_of(a);
+  plan       p     = plan_of(a);
+  const auto older = a.force ? existing::replaced : existing::refused;
   print_warnings(p);
+  check_output(p, older);
+  if (p.file.empty()) p.log_events = false;  // there is nobody to read it
   std::signal(SIGINT, on_signal);
   std::signal(SIGTERM, on_signal);
   auto b = make_backend(p);
   if (b->compile_seconds() > 0 && !a.quiet)
     say("compiled {} with {} in {:.1f} s\n", p.model.name, p.method, b->compile_seconds());
   if (tune_long_run(p, *b, interrupted)) b = make_backend(p);
-  // The file before the first instance: an unwritable output must not be found out after an hour.
   std::unique_ptr<result_writer> file;
-  if (!p.file.empty())
-    file = std::make_unique<result_writer>(p.file, p,
-                                           provenance{version, b->model_hash(), find_compiler().version, b->device(),
-                                                      fmt::format("{}", fmt::join(command, " "))});
+  if (!p.file.empty()) {
+    file = std::make_unique<result_writer>(p.file, p, provenance_of(p, *b, shell_line(command)), older);
+    if (const auto& old = file->part().set_aside(); !old.empty())
+      say("a run that did not end has left finished instances: they are now in {}\n", old.string());
+  }
 
   auto        beside = measure_beside(p, *b, command);
   progress    bar(p.count, p.model.name, a.quiet);
-  run_summary s = run_ensemble(
-      p, *b,
-      [&](const chunk_data& chunk) {
-        if (file) file->write(chunk);
-      },
-      [&](std::int64_t some) { bar.add(some); }, interrupted);
+  run_summary s;
+  try {
+    s = run_ensemble(
+        p, *b,
+        [&](const chunk_data& chunk) {
+          try {
+            if (file) file->write(chunk);
+          } catch (...) {
+            interrupted = true;  // what is under way cannot be kept
+            throw;
+          }
+        },
+        [&](std::int64_t some) { bar.add(some); }, interrupted);
+  } catch (const std::exception& e) {
+    bar.finish();
+    if (file) keep_what_is_finished(*file, p, e.what());
+    throw;
+  }
   bar.finish();
   beside.reset();
   if (file) file->close(s.wall_seconds, s.statistics);
@@ -569,7 +626,7 @@ int doctor(bool as_json, bool measure) {
     json::array troubles;
     for (const finding* f : {&house, &folder, &compiler, &unit})
       if (!f->trouble.empty()) troubles.push_back(f->trouble);
-    fmt::print("{}\n", json::text(json::object{{"version", version},
+    fmt::print("{}\n", json::text(json::object{{"version", version_with_commit()},
                                                {"home", house.text},
                                                {"compiler", compiler.text},
                                                {"compiles", works},
@@ -584,7 +641,7 @@ int doctor(bool as_json, bool measure) {
                                                {"cache_files", files},
                                                {"cache_bytes", size}}));
   } else {
-    fmt::print("saltus     {}\nhome       {}\n", version, house.either());
+    fmt::print("saltus     {}\nhome       {}\n", version_with_commit(), house.either());
     fmt::print("compiler   {}\n", compiler.either());
     fmt::print("compiles   {}\n", (unit.trouble.empty() ? "" : "no: ") + unit.either());
     fmt::print("cpu        {}, {} lanes of double, {} of float\n", counted(threads, "thread"), native_lanes("double"),
@@ -637,7 +694,7 @@ std::string usage_error(const CLI::App& app, const CLI::ParseError& complaint) {
 int main_program(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of writing, as a full disk is
   CLI::App app{"saltus: ensembles of discontinuous ODEs, on CPU lanes and CUDA threads", "saltus"};
-  app.set_version_flag("--version", version);
+  app.set_version_flag("--version", version_with_commit());
   app.require_subcommand(1);
   app.fallthrough(false);
   app.footer(
@@ -701,6 +758,7 @@ int main_program(int argc, char** argv) {
   checking->add_flag("--no-pilot", no_pilot, "compile nothing, integrate nothing, predict no times");
   auto* running = app.add_subcommand("run", "run an ensemble");
   add_run_options(running);
+  running->add_flag("--force", arguments.force, "replace an older result");
   running->footer(
       "saltus run relief_valve --set 'sweep.flow={from=0.2,to=10,count=1000}' -o valve.nc\n"
       "saltus run ./my_sweep.toml -n 100000 --threads 8");

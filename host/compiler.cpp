@@ -123,6 +123,17 @@ std::string source_hash(const fs::path& model_header) {
   return hash_text(all);
 }
 
+std::vector<fs::path> files_of_model(const fs::path& header) {
+  std::set<fs::path> seen;
+  std::string        ignored;
+  gather(header, seen, ignored);
+  const fs::path        first = fs::weakly_canonical(header);
+  std::vector<fs::path> files = {first};
+  for (const auto& file : seen)
+    if (file != first && fs::is_regular_file(file)) files.push_back(file);
+  return files;
+}
+
 const cpp_compiler& find_compiler() {
   static const cpp_compiler found = [] {
     const char* const              own = std::getenv("SALTUS_CXX");

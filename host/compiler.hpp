@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "abi.hpp"
 #include "plan.hpp"
@@ -70,6 +71,9 @@ std::string engine_text(const plan& p);
 
 /// Hash of all kernel headers and of a model's header with all it includes by quotes; the part of every key that sources make.
 std::string source_hash(const std::filesystem::path& model_header);
+
+/// The header of a model and the files that it includes by quotes, itself first.
+std::vector<std::filesystem::path> files_of_model(const std::filesystem::path& header);
 
 /// Hash of a text, 32 hex digits.
 std::string hash_text(const std::string& text);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <filesystem>
 #include <functional>
+#include <limits>
 
 #include <unistd.h>
 
@@ -13,7 +14,6 @@
 #include "error.hpp"
 #include "pilot.hpp"
 #include "sampler.hpp"
-#include "version.hpp"
 
 namespace saltus::host {
 
@@ -36,13 +36,22 @@ std::int64_t moved_bytes(const chunk_data& c) {
   std::int64_t sum = 0;
   for (const auto* column :
        {&c.parameters, &c.initial, &c.t_begin, &c.t_end, &c.final_state, &c.final_output, &c.final_discrete, &c.t_final,
-        &c.residual, &c.samples, &c.reductions, &c.log.time, &c.log.before, &c.log.after, &c.exceptions.reals})
+        &c.residual, &c.samples, &c.reductions, &c.exceptions.reals})
     sum += bytes_of(*column);
   for (const auto* column : const_cast<chunk_data&>(c).counters()) sum += bytes_of(*column);
-  for (const auto* column : {&c.residual_of, &c.log.slot, &c.exceptions.slot, &c.exceptions.integers})
-    sum += bytes_of(*column);
-  return sum + bytes_of(c.status) + bytes_of(c.guard_history) + bytes_of(c.log.guard);
+  for (const auto* column : {&c.residual_of, &c.exceptions.slot, &c.exceptions.integers}) sum += bytes_of(*column);
+  return sum + bytes_of(c.status) + bytes_of(c.guard_history) + c.log.rows() * c.log.row_bytes();
 }
+
+namespace {
+
+/// A size that was reckoned as a real number: the largest one if it is larger than any.
+std::int64_t as_bytes(double size) {
+  constexpr double beyond = 9223372036854775808.0;  // 2^63
+  return size < beyond ? static_cast<std::int64_t>(size) : std::numeric_limits<std::int64_t>::max();
+}
+
+}  // namespace
 
 std::int64_t chunk_bytes(const plan& p, std::int64_t instances) {
   const auto states = std::ssize(p.model.states), outputs = std::ssize(p.model.outputs);
@@ -50,8 +59,9 @@ std::int64_t chunk_bytes(const plan& p, std::int64_t instances) {
   const auto finals   = states + outputs + std::ssize(p.model.discretes) + 1;
   const auto counters = std::ssize(chunk_data().counters());
   const auto words    = inputs + finals + counters + 3 + (states + outputs) * p.sample_count + std::ssize(p.reductions);
-  const auto bytes    = 2 + std::ssize(p.model.guards);  // status, exception, and what became of every guard
-  return instances * (8 * words + bytes);                // three words: residual, its equation, switched
+  // three words: residual, its equation, switched; bytes: status, exception, and what became of every guard
+  const auto single = 2.0 + static_cast<double>(std::ssize(p.model.guards));
+  return as_bytes(static_cast<double>(instances) * (8.0 * static_cast<double>(words) + single));
 }
 
 std::int64_t event_row_bytes(const plan& p) { return 8 + 8 + 4 + 16 * std::ssize(p.model.states); }
@@ -59,10 +69,12 @@ std::int64_t event_row_bytes(const plan& p) { return 8 + 8 + 4 + 16 * std::ssize
 std::int64_t memory_bytes(const plan& p, std::int64_t chunk_size, int concurrency, double rows_per_instance) {
   const std::int64_t size   = std::min(chunk_size, p.count);
   const std::int64_t chunks = std::min<std::int64_t>((p.count + size - 1) / size, 2 * concurrency);
-  const double       log    = rows_per_instance * static_cast<double>(size * event_row_bytes(p));
+  // What is longer goes to a temporary file.
+  const double log = std::min(rows_per_instance * static_cast<double>(size) * static_cast<double>(event_row_bytes(p)),
+                              static_cast<double>(event_log::most_in_memory));
   // One chunk is being written: its log once more, sorted.
-  return chunks * chunk_bytes(p, size) + static_cast<std::int64_t>((static_cast<double>(chunks) + 1) * log) +
-         (p.file.empty() ? 0 : buffer_bytes(p));
+  return as_bytes(static_cast<double>(chunks) * (static_cast<double>(chunk_bytes(p, size)) + log) + log +
+                  static_cast<double>(p.file.empty() ? 0 : buffer_bytes(p)));
 }
 
 std::int64_t file_bytes(const plan& p, std::int64_t event_rows) {
@@ -86,7 +98,7 @@ struct write_cost {
 write_cost cost_of_writing(const plan& p, const backend& where, chunk_data chunk) {
   write_cost             r;
   constexpr std::int64_t enough = 16 << 20;  // bytes
-  const std::int64_t     bytes  = chunk_bytes(p, chunk.count) + std::ssize(chunk.log.slot) * event_row_bytes(p);
+  const std::int64_t     bytes  = chunk_bytes(p, chunk.count) + chunk.log.rows() * event_row_bytes(p);
   // What is the same again is compressed better than anything else.
   const std::int64_t times =
       p.compression > 0 ? 1 : std::clamp<std::int64_t>(enough / std::max<std::int64_t>(bytes, 1), 1, 16);
@@ -98,7 +110,7 @@ write_cost cost_of_writing(const plan& p, const backend& where, chunk_data chunk
     few.statistics = false;  // over all instances there are none yet
     few.histograms.clear();
     const auto    begin = clock::now();
-    result_writer file(name, few, provenance{version, where.model_hash(), {}, where.device(), {}});
+    result_writer file(name, few, provenance_of(p, where, {}), existing::replaced);
     for (std::int64_t k = 0; k < times_over; ++k) {
       chunk.first_id = k * chunk.count;
       file.write(chunk);
@@ -117,7 +129,7 @@ write_cost cost_of_writing(const plan& p, const backend& where, chunk_data chunk
     if (p.compression > 0) {
       plan few      = p;
       few.count     = chunk.count;
-      r.compression = std::min(1.0, size / static_cast<double>(stored_bytes(few, std::ssize(chunk.log.slot))));
+      r.compression = std::min(1.0, size / static_cast<double>(stored_bytes(few, chunk.log.rows())));
     }
   } catch (const error&) {
     std::error_code ignored;

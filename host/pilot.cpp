@@ -104,9 +104,8 @@ void pilot::carry_on(pilot_round& r) {
 std::pair<double, double> pilot::event_rows() const {
   std::vector<double> rows;
   for (const auto& chunk : chunks_) {
-    const auto first = rows.size();
-    rows.resize(first + static_cast<std::size_t>(chunk.count));
-    for (const long long slot : chunk.log.slot) ++rows[first + static_cast<std::size_t>(slot)];
+    for (const long long n : chunk.log.rows_by_slot(static_cast<std::size_t>(chunk.count)))
+      rows.push_back(static_cast<double>(n));
   }
   const auto n   = static_cast<double>(rows.size());
   double     sum = 0, squares = 0;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <limits>
 #include <optional>
 #include <string>
@@ -132,7 +133,8 @@ struct plan {
   bool         by_work        = true;    ///< on a device, instances begin in the order of the work predicted for them
   double       allowed_failed = 0;       ///< share of instances that may fail before exit code 3
 
-  std::string              text;      ///< the spec as run (TOML, flags merged in): goes into the file's provenance
+  std::string text;  ///< the spec as run (TOML, flags merged in): goes into the file's provenance
+  std::vector<std::filesystem::path> inputs;  ///< files that this was read from: the spec, CSV files
   std::vector<std::string> warnings;  ///< what is allowed but hardly meant, one sentence each, with its place
 };
 

@@ -133,6 +133,7 @@ void successor::carry_on(chunk_data& chunk, const std::atomic<bool>& stop) {
   const auto         some_of_them = [&](const tbb::blocked_range<std::size_t>& some) {
     reports here{{}, {}, *unit_, stop};
     here.log.state_count = chunk.log.state_count;
+    here.log.folder      = chunk.log.folder;
     const abi::sink sink = here.sink();
     abi::usage      used{};
     unit_->resume(&settings_, &batch, &results, &sink, &used, static_cast<long long>(some.size()),

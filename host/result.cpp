@@ -33,45 +33,19 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   return switch_off && switch_off() >= 0;
 }();
 
+/// HDF5 prints its errors on every thread on which NetCDF has not told it not to. What there is to say, an `error` says.
+void silence_hdf5() {
+  thread_local const bool silent = [] {
+    using set_auto      = int (*)(std::int64_t stack, void* function, void* argument);
+    const auto set_none = reinterpret_cast<set_auto>(dlsym(RTLD_DEFAULT, "H5Eset_auto2"));
+    return set_none && set_none(0, nullptr, nullptr) >= 0;
+  }();
+  static_cast<void>(silent);
+}
+
 }  // namespace
 
 // ------------------------------------------------------------------------------------------------------------- chunks
-
-void event_log::append(long long s, double t, int g, const double* y_before, const double* y_after) {
-  slot.push_back(s);
-  time.push_back(t);
-  guard.push_back(g);
-  before.insert(before.end(), y_before, y_before + state_count);
-  after.insert(after.end(), y_after, y_after + state_count);
-}
-
-void event_log::append(const event_log& more) {
-  const auto add = [](auto& to, const auto& from) { to.insert(to.end(), from.begin(), from.end()); };
-  add(slot, more.slot);
-  add(time, more.time);
-  add(guard, more.guard);
-  add(before, more.before);
-  add(after, more.after);
-}
-
-void event_log::forget(const std::vector<bool>& which) {
-  event_log kept;
-  kept.state_count = state_count;
-  for (std::size_t row = 0; row < slot.size(); ++row) {
-    const auto at = row * static_cast<std::size_t>(state_count);
-    if (!which[static_cast<std::size_t>(slot[row])])
-      kept.append(slot[row], time[row], guard[row], before.data() + at, after.data() + at);
-  }
-  *this = std::move(kept);
-}
-
-void event_log::clear() {
-  slot.clear();
-  time.clear();
-  guard.clear();
-  before.clear();
-  after.clear();
-}
 
 void exception_list::append(long long s, const abi::snapshot& last, const abi::unit& from) {
   slot.push_back(s);
@@ -135,6 +109,8 @@ void chunk_data::reset(const plan& p, std::int64_t first, std::int64_t instances
   all(guard_history, m.guards.size(), static_cast<unsigned char>(0));
   log.clear();
   log.state_count = static_cast<int>(m.states.size());
+  // What does not fit into memory goes where the result goes: elsewhere there may be no disk, or a small one.
+  log.folder = p.file.empty() ? std::filesystem::path() : folder_of(p.file);
   exceptions.clear();
   statistics.clear();
   order.clear();
@@ -450,6 +426,7 @@ class field_list {
     field& guard = add("event_guard", "event", "1", "guard or instant that was due", shape::event, NC_INT,
                        derived_column(&derived_columns::guard));
     for (const std::string& name : event_names(m_)) guard.flags.emplace_back(guard.flags.size(), name);
+    if (guard.flags.empty()) guard.flags = {{-1, "none"}};  // nothing can happen, but a reader asks for the names
     for (std::size_t j = 0; j < m_.states.size(); ++j)
       add("before_" + m_.states[j].name, "event", m_.states[j].unit, about(m_.states[j]) + ", before the event",
           shape::event, NC_DOUBLE, derived_column(&derived_columns::before, j));
@@ -490,37 +467,49 @@ derived_columns derive(const chunk_data& c, const plan& p) {
       for (std::int64_t k = 0; k < p.sample_count; ++k)
         d.sample_time.push_back(even_sample_time(c.t_begin[i], c.t_end[i], k, p.sample_count));
   }
-  if (!p.log_events) return d;
-
-  // Counting sort by instance: stable, so that each instance keeps its order in time.
-  const auto rows = c.log.slot.size();
-  d.row_size.assign(n, 0);
-  for (long long s : c.log.slot) ++d.row_size[static_cast<std::size_t>(s)];
-  std::vector<long long> next(n, 0);
-  std::exclusive_scan(d.row_size.begin(), d.row_size.end(), next.begin(), 0LL);
-  const auto states = static_cast<std::size_t>(c.log.state_count);
-  d.instance.resize(rows);
-  d.time.resize(rows);
-  d.guard.resize(rows);
-  d.before.assign(states, std::vector<double>(rows));
-  d.after.assign(states, std::vector<double>(rows));
-  for (std::size_t from = 0; from < rows; ++from) {
-    const long long slot = c.log.slot[from];
-    const auto      to   = static_cast<std::size_t>(next[static_cast<std::size_t>(slot)]++);
-    d.instance[to]       = c.first_id + slot;
-    d.time[to]           = c.log.time[from];
-    d.guard[to]          = c.log.guard[from];
-    for (std::size_t j = 0; j < states; ++j) {
-      d.before[j][to] = c.log.before[from * states + j];
-      d.after[j][to]  = c.log.after[from * states + j];
-    }
-  }
+  if (p.log_events) d.row_size = c.log.rows_by_slot(n);
+  const std::size_t states = p.model.states.size();
+  d.before.resize(states);
+  d.after.resize(states);
   return d;
 }
+
+/// A sum of products that stays at the largest number it can hold.
+class size_sum {
+ public:
+  void add(std::int64_t size, std::int64_t rows = 1, std::int64_t columns = 1) {
+    std::int64_t product = 0;
+    if (__builtin_mul_overflow(size, rows, &product) || __builtin_mul_overflow(product, columns, &product) ||
+        __builtin_add_overflow(total_, product, &total_))
+      total_ = std::numeric_limits<std::int64_t>::max();
+  }
+  std::int64_t total() const { return total_; }
+
+ private:
+  std::int64_t total_ = 0;
+};
 
 std::size_t size_of(int type) { return type == NC_UBYTE ? 1 : type == NC_INT ? 4 : 8; }
 
 }  // namespace
+
+void detail::derived_columns::add(const event_row& row, std::int64_t first_id) {
+  instance.push_back(first_id + row.slot);
+  time.push_back(row.time);
+  guard.push_back(row.guard);
+  for (std::size_t j = 0; j < before.size(); ++j) {
+    before[j].push_back(row.before[j]);
+    after[j].push_back(row.after[j]);
+  }
+}
+
+void detail::derived_columns::clear_events() {
+  instance.clear();
+  time.clear();
+  guard.clear();
+  for (auto* states : {&before, &after})
+    for (auto& column : *states) column.clear();
+}
 
 const std::vector<std::string>& reserved_names() {
   static const std::vector<std::string> names = {
@@ -550,20 +539,20 @@ void check_names(const plan& p) {
 }
 
 std::int64_t expected_bytes(const plan& p) {
-  std::int64_t bytes = 0;
+  size_sum bytes;
   for (const field& f : field_list(p).take()) {
     const auto size = static_cast<std::int64_t>(size_of(f.type));
     switch (f.shape) {
-      case shape::scalar: bytes += size; break;
-      case shape::instance: bytes += size * p.count; break;
-      case shape::time: bytes += size * p.sample_count; break;
-      case shape::instance_time: bytes += size * p.count * p.sample_count; break;
+      case shape::scalar: bytes.add(size); break;
+      case shape::instance: bytes.add(size, p.count); break;
+      case shape::time: bytes.add(size, p.sample_count); break;
+      case shape::instance_time: bytes.add(size, p.count, p.sample_count); break;
       case shape::event: break;
-      case shape::statistic: bytes += size * static_cast<std::int64_t>(statistic_names.size()); break;
-      case shape::bin: bytes += size * p.histograms[static_cast<std::size_t>(f.of)].bins; break;
+      case shape::statistic: bytes.add(size, static_cast<std::int64_t>(statistic_names.size())); break;
+      case shape::bin: bytes.add(size, p.histograms[static_cast<std::size_t>(f.of)].bins); break;
     }
   }
-  return bytes;
+  return bytes.total();
 }
 
 namespace {
@@ -572,44 +561,53 @@ namespace {
 constexpr std::size_t piece = 65536;
 
 /// The file chunks of a variable: numbers in each, by dimension; empty: it is stored in one block.
-std::vector<std::size_t> chunk_shape(shape s, const plan& p) {
+std::vector<std::size_t> chunk_shape(const field& f, const plan& p) {
   const auto n     = static_cast<std::size_t>(p.count);
   const auto times = static_cast<std::size_t>(p.sample_count);
-  switch (s) {
+  switch (f.shape) {
     case shape::instance: return {std::min(n, piece)};
     case shape::instance_time: return {std::clamp<std::size_t>(piece / times, 1, n), std::min(times, piece)};
     case shape::event: return {std::clamp<std::size_t>(n, 1024, piece)};  // a short run has few events
+    case shape::time: return {std::min(times, piece)};
+    case shape::bin: return {static_cast<std::size_t>(p.histograms[static_cast<std::size_t>(f.of)].bins)};
     default: return {};
   }
 }
 
 }  // namespace
 
-std::int64_t stored_bytes(const plan& p, std::int64_t event_rows) {
+std::int64_t stored_bytes(const plan& p, std::int64_t event_rows) { return stored_bytes(p, event_rows, p.count); }
+
+std::int64_t stored_bytes(const plan& p, std::int64_t event_rows, std::int64_t instances) {
   // Of the file itself, of a variable and of an entry in the index of its chunks: measured with NetCDF 4.9.0, HDF5 1.10.8.
-  constexpr std::int64_t head = 12'000, head_of_variable = 2'100, entry = 32;
-  const auto             pad = [](std::int64_t n, std::size_t to) {
+  constexpr std::int64_t head = 12'000, head_of_variable = 2'100, entry = 36;
+  // Of chunks as long as `to`.
+  const auto number_of_chunks = [](std::int64_t n, std::size_t to) {
     const auto width = static_cast<std::int64_t>(to);
-    return (n + width - 1) / width * width;
+    return n / width + (n % width > 0);
   };
-  std::int64_t bytes = head;
+  size_sum bytes;
+  bytes.add(head);
   for (const field& f : field_list(p).take()) {
-    const auto size  = static_cast<std::int64_t>(size_of(f.type));
-    const auto chunk = chunk_shape(f.shape, p);
-    bytes += head_of_variable;
+    const auto chunk = chunk_shape(f, p);
+    bytes.add(head_of_variable);
     if (chunk.empty()) continue;
-    const std::int64_t rows    = pad(f.shape == shape::event ? event_rows : p.count, chunk[0]);
-    const std::int64_t columns = chunk.size() > 1 ? pad(p.sample_count, chunk[1]) : 1;
+    const bool one_axis = f.shape != shape::instance && f.shape != shape::instance_time && f.shape != shape::event;
+    const std::int64_t rows =
+        one_axis ? 1 : number_of_chunks(f.shape == shape::event ? event_rows : instances, chunk[0]);
+    const std::int64_t columns = f.shape == shape::time ? number_of_chunks(p.sample_count, chunk[0])
+                                 : chunk.size() > 1     ? number_of_chunks(p.sample_count, chunk[1])
+                                                        : 1;
     const auto         in_one  = static_cast<std::int64_t>(chunk[0] * (chunk.size() > 1 ? chunk[1] : 1));
-    bytes += size * rows * columns + entry * (rows * columns / in_one);
+    bytes.add(static_cast<std::int64_t>(size_of(f.type)) * in_one + entry, rows, columns);
   }
-  return bytes;
+  return bytes.total();
 }
 
 std::int64_t buffer_bytes(const plan& p) {
   std::int64_t bytes = 0;
   for (const field& f : field_list(p).take())
-    if (const auto chunk = chunk_shape(f.shape, p); !chunk.empty())
+    if (const auto chunk = chunk_shape(f, p); !chunk.empty())
       bytes += 2 * static_cast<std::int64_t>(
                        std::accumulate(chunk.begin(), chunk.end(), size_of(f.type), std::multiplies<std::size_t>()));
   return bytes;
@@ -617,17 +615,27 @@ std::int64_t buffer_bytes(const plan& p) {
 
 // --------------------------------------------------------------------------------------------------------- the writer
 
-result_writer::result_writer(const std::filesystem::path& path, const plan& p, const provenance& origin)
-    : path_(path), part_(path.string() + ".part"), plan_(p) {
+namespace {
+
+/// Checked before the part is made: a result that is refused leaves no trace.
+const std::filesystem::path& checked(const std::filesystem::path& path, const plan& p, existing older) {
   check_names(p);
+  check_result_path(path, older, p.inputs);
+  return path;
+}
+
+}  // namespace
+
+result_writer::result_writer(const std::filesystem::path& path, const plan& p, const provenance& origin, existing older)
+    : path_(checked(path, p, older)), older_(older), part_(path), plan_(p) {
   fields_ = field_list(p).take();
-  reserve();
   try {
-    must(nc_create(part_.c_str(), NC_NETCDF4 | NC_CLOBBER, &file_));
+    must(nc_create(part_.own_name().c_str(), NC_NETCDF4 | NC_CLOBBER, &file_));
     define_dimensions();
     for (field& f : fields_) define(f);
     if (plan_.statistics) define_names_of_statistics();
     describe(origin);
+    make_room(0, 0);
     must(nc_enddef(file_));
     for (const field& f : fields_)
       if (!f.fixed.empty()) must(nc_put_var(file_, f.id, f.fixed.data()));
@@ -637,6 +645,7 @@ result_writer::result_writer(const std::filesystem::path& path, const plan& p, c
       must(nc_inq_varid(file_, "statistic", &id));
       must(nc_put_var_string(file_, id, names.data()));
     }
+    sync();
   } catch (...) {
     discard();
     throw;
@@ -644,18 +653,7 @@ result_writer::result_writer(const std::filesystem::path& path, const plan& p, c
 }
 
 result_writer::~result_writer() {
-  if (!complete_) discard();
-}
-
-void result_writer::reserve() {
-  std::error_code ignored;
-  const auto      there = std::filesystem::status(path_, ignored);
-  if (std::filesystem::exists(there) && !std::filesystem::is_regular_file(there))
-    throw error(exit_failure, fmt::format("cannot write {}: it exists and is not a regular file", path_.string()));
-  // NetCDF reports every failure to create a file as "permission denied"; the C library knows the reason.
-  std::FILE* probe = std::fopen(part_.c_str(), "wb");
-  if (!probe) throw error(exit_failure, fmt::format("cannot write {}: {}", part_.string(), std::strerror(errno)));
-  std::fclose(probe);
+  if (!closed_) discard();
 }
 
 void result_writer::define_dimensions() {
@@ -674,7 +672,7 @@ void result_writer::define_names_of_statistics() {
 
 void result_writer::define(field& f) {
   std::vector<int>               dimensions;
-  const std::vector<std::size_t> chunk = chunk_shape(f.shape, plan_);
+  const std::vector<std::size_t> chunk = chunk_shape(f, plan_);
   switch (f.shape) {
     case shape::scalar: break;
     case shape::instance: dimensions = {instance_}; break;
@@ -700,6 +698,9 @@ void result_writer::define(field& f) {
     must(nc_def_var_chunking(file_, f.id, NC_CHUNKED, chunk.data()));
     must(nc_set_var_chunk_cache(file_, f.id, 2 * bytes, 11, 1.0f));
     if (plan_.compression > 0) must(nc_def_var_deflate(file_, f.id, 1, 1, plan_.compression));
+    must(nc_def_var_fletcher32(file_, f.id, NC_FLETCHER32));
+  } else {
+    must(nc_def_var_chunking(file_, f.id, NC_COMPACT, nullptr));  // among what HDF5 itself keeps a checksum of
   }
 
   if (!f.unit.empty()) attribute("units", f.unit, f.id);
@@ -729,6 +730,16 @@ void result_writer::define(field& f) {
   }
 }
 
+namespace {
+
+std::string lines_of(const std::vector<source_file>& files) {
+  std::string text;
+  for (const source_file& f : files) text += fmt::format("{}  {}\n", f.hash, f.path);
+  return text;
+}
+
+}  // namespace
+
 void result_writer::describe(const provenance& origin) {
   const std::string created = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
   attribute("Conventions", "CF-1.10");
@@ -736,10 +747,14 @@ void result_writer::describe(const provenance& origin) {
   attribute("model", plan_.model.name);
   attribute("model_source", plan_.model.source);
   attribute("model_file", plan_.model.header.string());
+  attribute("model_text", origin.model_text);
   attribute("model_hash", origin.model_hash);
+  attribute("module_hash", origin.module_hash);
+  attribute("sources", lines_of(origin.sources));
   attribute("method", method_name(plan_));
   if (!plan_.stiff_method.empty()) attribute("stiff_method", plan_.stiff_method);
   attribute("spec", plan_.text);
+  attribute("settings", settings_text(plan_));
   const unsigned long long seed = plan_.seed;
   must(nc_put_att_ulonglong(file_, NC_GLOBAL, "seed", NC_UINT64, 1, &seed));
   attribute("saltus_version", origin.version);
@@ -747,26 +762,65 @@ void result_writer::describe(const provenance& origin) {
   attribute("device", origin.device);
   attribute("created", created);
   attribute("history", created + ": " + origin.command);
+  attribute("state", "unfinished");
+}
+
+/// Before anything is written that needs it: HDF5 (1.10.8) can neither write nor close a file whose disk is full.
+void result_writer::make_room(std::int64_t instances, std::int64_t event_rows) {
+  constexpr std::int64_t spare = 256 * 1024;
+  std::int64_t           bytes = stored_bytes(plan_, event_rows, instances);
+  if (plan_.compression > 0 && instances > 0) {
+    // No chunk becomes larger by compression. But one that has grown since it was written does not lie where it was, so
+    // what is in memory comes on top of what is on the disk: now, or at every time when it was written.
+    std::error_code    ignored;
+    const auto         now    = static_cast<std::int64_t>(std::filesystem::file_size(part_.own_name(), ignored));
+    const std::int64_t before = stored_bytes(plan_, event_rows_, written_), buffers = buffer_bytes(plan_);
+    bytes = std::min(bytes + syncs_ * buffers, now + bytes - before + buffers);
+  }
+  if (const std::string why = part_.reserve(bytes + texts_ + spare); !why.empty())
+    throw error(exit_failure, fmt::format("cannot write {}: {}", path_.string(), why));
 }
 
 void result_writer::write(const chunk_data& chunk) {
+  silence_hdf5();
   if (chunk.first_id != written_) throw std::logic_error("result_writer: chunks must come in the order of their ids");
-  errno                         = 0;
-  const derived_columns derived = derive(chunk, plan_);
-  const auto            at      = static_cast<std::size_t>(written_);
-  const auto            n       = static_cast<std::size_t>(chunk.count);
-  const auto            times   = static_cast<std::size_t>(plan_.sample_count);
-  const auto            rows    = derived.time.size();
+  const std::int64_t rows = plan_.log_events ? chunk.log.rows() : 0;
+  make_room(written_ + chunk.count, event_rows_ + rows);
+  errno = 0;
+  write_columns(chunk, derive(chunk, plan_), false);
+  if (rows > 0) write_events(chunk);
+  written_ += chunk.count;
+  tally_.add(chunk);
+  // A run that is killed leaves what it had written by then.
+  constexpr auto at_most = std::chrono::seconds(30);
+  if (clock::now() - synced_ > at_most) sync();
+}
+
+/// In pieces: the log may be larger than the memory.
+void result_writer::write_events(const chunk_data& chunk) {
+  derived_columns some;
+  some.before.resize(plan_.model.states.size());
+  some.after.resize(plan_.model.states.size());
+  const auto put = [&] {
+    write_columns(chunk, some, true);
+    event_rows_ += static_cast<std::int64_t>(some.time.size());
+    some.clear_events();
+  };
+  chunk.log.for_each([&](const event_row& row) {
+    some.add(row, chunk.first_id);
+    if (some.time.size() == piece) put();
+  });
+  put();
+}
+
+void result_writer::write_columns(const chunk_data& chunk, const derived_columns& derived, bool of_events) {
   for (const field& f : fields_) {
-    if (!f.numbers) continue;
-    const bool        is_event = f.shape == shape::event;
-    const std::size_t start[]  = {is_event ? static_cast<std::size_t>(event_rows_) : at, 0};
-    const std::size_t count[]  = {is_event ? rows : n, times};
+    if (!f.numbers || (f.shape == shape::event) != of_events) continue;
+    const std::size_t start[] = {static_cast<std::size_t>(of_events ? event_rows_ : written_), 0};
+    const std::size_t count[] = {of_events ? derived.time.size() : static_cast<std::size_t>(chunk.count),
+                                 static_cast<std::size_t>(plan_.sample_count)};
     if (count[0] > 0) must(nc_put_vara(file_, f.id, start, count, f.numbers(chunk, derived)));
   }
-  written_ += chunk.count;
-  event_rows_ += static_cast<std::int64_t>(rows);
-  tally_.add(chunk);
 }
 
 /// Beside each histogram stand its ends and what lies beyond them.
@@ -784,9 +838,7 @@ void result_writer::write_statistics(const statistics& all) {
   }
 }
 
-void result_writer::close(double wall_time_s, const statistics& all) {
-  errno = 0;
-  if (plan_.statistics) write_statistics(all);
+void result_writer::write_counts() {
   tally_.by_status[static_cast<std::size_t>(status::not_run)] += plan_.count - written_;
   for (const status_row& row : status_table)
     if (const std::int64_t count = tally_.by_status[static_cast<std::size_t>(row.id)])
@@ -801,27 +853,65 @@ void result_writer::close(double wall_time_s, const statistics& all) {
   if (tally_.switched > 0) attribute("count_switched", tally_.switched);
   if (const auto remarks = remarks_on_guards(plan_.model, tally_); !remarks.empty())
     attribute("remarks", fmt::format("{}", fmt::join(remarks, "\n")));
+}
+
+void result_writer::close(double wall_time_s, const statistics& all) {
+  errno = 0;
+  if (plan_.statistics) write_statistics(all);
   must(nc_put_att_double(file_, NC_GLOBAL, "wall_time_s", NC_DOUBLE, 1, &wall_time_s));
+  write_counts();
+  finish(tally_.not_finished() > 0 ? "interrupted" : "complete");
+  part_.publish(older_);
+}
+
+std::int64_t result_writer::keep(const std::string& reason) {
+  if (closed_) return 0;
+  const std::int64_t ended = written_ - tally_.not_finished();
+  if (!failed_ && plan_.rows && ended > 0) {
+    try {
+      write_counts();
+      finish("cut short: " + reason);
+      part_.settle();
+      return ended;
+    } catch (const error&) {
+      if (!failed_) throw;
+    }
+  }
+  closed_ = true;
+  if (!plan_.rows || on_disk_ == 0) {
+    discard();
+    return 0;
+  }
+  return on_disk_;  // as it was when it was last synchronised; it cannot be closed (see discard)
+}
+
+void result_writer::sync() {
+  must(nc_sync(file_));
+  on_disk_ = written_ - tally_.not_finished();
+  synced_  = clock::now();
+  syncs_ += written_ > 0;
+  part_.was_truncated();  // to what is in it (H5FD_truncate)
+  make_room(written_, event_rows_);
+}
+
+void result_writer::finish(const std::string& state) {
+  attribute("state", state);
   // What is still in memory goes to disk here: after a failure the file must not be closed any more (see discard).
   must(nc_sync(file_));
   must(nc_close(std::exchange(file_, -1)));
-  complete_ = true;
-  std::error_code failure;
-  std::filesystem::rename(part_, path_, failure);
-  if (failure)
-    throw error(exit_failure, fmt::format("cannot write {}: {}; the results are in {}", path_.string(),
-                                          failure.message(), part_.string()));
+  closed_ = true;
 }
 
 void result_writer::discard() {
   std::error_code ignored;
   // HDF5 (1.10.8) crashes when it closes a file that it could not write: such a file is left open, but empty.
-  if (failed_) std::filesystem::resize_file(part_, 0, ignored);
+  if (failed_) std::filesystem::resize_file(part_.own_name(), 0, ignored);
   else if (file_ >= 0) nc_abort(file_);
-  std::filesystem::remove(part_, ignored);
+  part_.remove();
 }
 
 void result_writer::attribute(const char* name, const std::string& text, int variable) {
+  texts_ += static_cast<std::int64_t>(text.size());
   must(nc_put_att_text(file_, variable, name, text.size(), text.data()));
 }
 

@@ -18,6 +18,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -26,28 +27,15 @@
 #include <vector>
 
 #include "abi.hpp"
+#include "event_log.hpp"
 #include "model/status.hpp"
+#include "part_file.hpp"
 #include "plan.hpp"
+#include "provenance.hpp"
 #include "sampler.hpp"
 #include "statistics.hpp"
 
 namespace saltus::host {
-
-/// Rows of the event log of one chunk, as they come: each instance's own rows in time order, instances interleaved.
-struct event_log {
-  int                    state_count = 0;
-  std::vector<long long> slot;  ///< place of the instance in its chunk
-  std::vector<double>    time;
-  std::vector<int>       guard;
-  std::vector<double>    before, after;  ///< [row][state_count]
-
-  /// Adds one row; `before` and `after` point to `state_count` numbers.
-  void append(long long slot, double t, int guard, const double* before, const double* after);
-  void append(const event_log& more);
-  /// Drops all rows of some instances: [slot].
-  void forget(const std::vector<bool>& which);
-  void clear();
-};
 
 /// Instances of a chunk that could not go on, as they came: their last accepted points (abi::snapshot).
 struct exception_list {
@@ -133,15 +121,6 @@ struct tally {
 /// direction.
 std::vector<std::string> remarks_on_guards(const model& m, const tally& counts);
 
-/// Where a result comes from, beyond what the plan says.
-struct provenance {
-  std::string version;     ///< of saltus
-  std::string model_hash;  ///< of the compiled model and method
-  std::string compiler;
-  std::string device;
-  std::string command;  ///< the command line, for the attribute `history`
-};
-
 /// Time of sample k of an evenly spaced grid, as the kernels compute it (observe.hpp); both ends are exact, a single
 /// sample lies at the end.
 double even_sample_time(double t_begin, double t_end, std::int64_t k, std::int64_t sample_count);
@@ -152,25 +131,32 @@ const std::vector<std::string>& reserved_names();
 /// Throws `error` (exit_model) if two variables of the result file would have the same name, naming both.
 void check_names(const plan& p);
 
-/// Size in bytes of the result file without compression and without its event log.
+/// Size in bytes of the result file without compression and without its event log. Sizes that are too large for their
+/// type are its largest value, here and below.
 std::int64_t expected_bytes(const plan& p);
 
 /// Size in bytes that the file will have without compression, with `event_rows` rows in its event log: with what the last
-/// chunk of each variable is padded to, and about what the description of the variables takes.
+/// chunk of each variable is padded to, and about what the description of the variables takes. Or once the first
+/// `instances` have been written.
 std::int64_t stored_bytes(const plan& p, std::int64_t event_rows);
+std::int64_t stored_bytes(const plan& p, std::int64_t event_rows, std::int64_t instances);
 
 /// What a result_writer keeps in memory of the file, at most.
 std::int64_t buffer_bytes(const plan& p);
 
 namespace detail {
 
-/// What the file holds of a chunk beyond its own columns: the event log in the order of the instances, sample times.
+/// What the file holds of a chunk beyond its own columns: sample times, and a part of the event log in the order of the
+/// instances.
 struct derived_columns {
   std::vector<long long>           row_size, instance;
   std::vector<double>              time;
   std::vector<int>                 guard;
   std::vector<std::vector<double>> before, after;  ///< [state][row]
   std::vector<double>              sample_time;    ///< [instance][sample]
+
+  void add(const event_row& row, std::int64_t first_id);
+  void clear_events();
 };
 
 enum class shape { scalar, instance, time, instance_time, event, statistic, bin };
@@ -192,12 +178,14 @@ struct field {
 }  // namespace detail
 
 /// Writes the result file of one run. The file appears under its name only when it is complete: until `close` it is
-/// `<name>.part`, and a writer that is destroyed before removes that. Not thread-safe.
-/// Every member throws `error` (exit_failure), naming the file and the reason, when the file cannot be written.
+/// `<name>.part` (part_file.hpp), and a writer that is destroyed before removes that. Not thread-safe.
+/// Every member throws `error` (exit_failure), naming the file and the reason, when the file cannot be written; what was
+/// written until then can be kept.
 class result_writer {
  public:
-  /// Creates `<path>.part` with all definitions; `path` may exist only as a regular file, which `close` replaces.
-  result_writer(const std::filesystem::path& path, const plan& p, const provenance& origin);
+  /// Creates `<path>.part` with all definitions. What `path` may be: check_result_path.
+  result_writer(const std::filesystem::path& path, const plan& p, const provenance& origin,
+                existing older = existing::refused);
   ~result_writer();
   result_writer(const result_writer&)            = delete;
   result_writer& operator=(const result_writer&) = delete;
@@ -209,26 +197,45 @@ class result_writer {
   /// the plan asks for them.
   void close(double wall_time_s, const statistics& all = {});
 
+  /// Keeps `<name>.part` as far as it got, marked with the reason for which it ends there, if there are instances in it.
+  /// Returns how many there are, of those that have ended. Nothing can be written afterwards.
+  std::int64_t keep(const std::string& reason);
+
+  /// `<name>.part`, and where that of a dead run was moved to, if it was there.
+  const part_file& part() const { return part_; }
+
  private:
-  void reserve();
   void define_dimensions();
   void define(detail::field& f);
   void define_names_of_statistics();
+  void write_events(const chunk_data& chunk);
+  void write_columns(const chunk_data& chunk, const detail::derived_columns& derived, bool of_events);
   void write_statistics(const statistics& all);
+  void write_counts();
   void describe(const provenance& origin);
+  void make_room(std::int64_t instances, std::int64_t event_rows);
+  void finish(const std::string& state);
+  void sync();
   void discard();
   void attribute(const char* name, const std::string& text, int variable = -1);
   void attribute(const char* name, long long number);
   void must(int netcdf_status);
 
-  std::filesystem::path      path_, part_;
+  using clock = std::chrono::steady_clock;
+  std::filesystem::path      path_;
+  existing                   older_;
+  part_file                  part_;
   plan                       plan_;
   std::vector<detail::field> fields_;
   tally                      tally_;
   std::int64_t               written_ = 0, event_rows_ = 0;
+  std::int64_t               texts_    = 0;  ///< bytes of attributes
+  std::int64_t               on_disk_  = 0;  ///< instances that the file has for whoever opens it now
+  std::int64_t               syncs_    = 0;
+  clock::time_point          synced_   = clock::now();
   int                        file_     = -1;
   int                        instance_ = -1, time_ = -1, event_ = -1, statistic_ = -1;  ///< dimensions
-  bool                       complete_ = false, failed_ = false;
+  bool                       closed_ = false, failed_ = false;
 };
 
 }  // namespace saltus::host

@@ -111,8 +111,9 @@ class result_file {
 
  private:
   void must(int netcdf_status) const {
-    if (netcdf_status != NC_NOERR)
-      throw error(exit_failure, fmt::format("cannot read {}: {}", path_, nc_strerror(netcdf_status)));
+    if (netcdf_status == NC_NOERR) return;
+    const char* const why = netcdf_status == NC_EHDFERR ? "; the file is damaged, or on a disk that is" : "";
+    throw error(exit_failure, fmt::format("cannot read {}: {}{}", path_, nc_strerror(netcdf_status), why));
   }
 
   void read_variables() {
@@ -358,8 +359,8 @@ void summary_as_json(const result_file& f, const census& c, std::FILE* out) {
     all.insert("statistics", statistics_as_json(f));
     all.insert("histograms", histograms_as_json(f));
   }
-  for (const char* name :
-       {"model", "title", "model_hash", "method", "created", "saltus_version", "compiler", "device", "spec", "remarks"})
+  for (const char* name : {"model", "title", "model_hash", "module_hash", "sources", "method", "created",
+                           "saltus_version", "compiler", "device", "spec", "settings", "history", "state", "remarks"})
     all.insert(name, f.text(name));
   print_json(all, out);
 }
@@ -370,8 +371,13 @@ void summary_as_text(const result_file& f, const census& c, std::FILE* out) {
   head.add({"model", fmt::format("{}: {}", f.text("model"), f.text("title"))});
   head.add({"method", f.text("method")});
   head.add({"instances", std::to_string(f.instances())});
-  head.add({"run", fmt::format("{}, {:.4g} s on {}, saltus {}", f.text("created"), f.number("wall_time_s"),
-                               f.text("device"), f.text("saltus_version"))});
+  const double seconds = f.number("wall_time_s");  // of a run that came to its end
+  head.add({"run", fmt::format("{}, {}on {}, saltus {}", f.text("created"),
+                               seconds == seconds ? fmt::format("{:.4g} s ", seconds) : "", f.text("device"),
+                               f.text("saltus_version"))});
+  // Files of older versions do not say it.
+  if (const std::string state = f.text("state"); !state.empty() && state != "complete")
+    head.add({"state", state == "unfinished" ? "unfinished: its run is under way, or was killed" : state});
   head.print(out);
   if (const std::string remarks = f.text("remarks"); !remarks.empty()) fmt::print(out, "\n{}\n", remarks);
 

@@ -92,8 +92,9 @@ std::string default_method(const model& m) {
   return m.equations == abi::implicit || highest_index(m) > 1 ? "radau5" : "rodas5p";
 }
 
-bool contains(const names& list, std::string_view name) {
-  return std::find(list.begin(), list.end(), name) != list.end();
+template <class List, class Item>
+bool contains(const List& list, const Item& item) {
+  return std::find(list.begin(), list.end(), item) != list.end();
 }
 
 names names_of(const std::vector<quantity>& quantities) {
@@ -189,6 +190,7 @@ class builder {
  public:
   builder(const spec_document& spec, const model& model, const field& root) : spec_(spec), model_(model), root_(root) {
     plan_.model = model;
+    if (!spec.file.empty()) plan_.inputs.push_back(spec.file);
     for (const auto& parameter : model.parameters) plan_.parameters.push_back(parameter.value);
     plan_.initial.assign(model.states.size(), std::numeric_limits<double>::quiet_NaN());
     plan_.t_begin = model.t_begin;
@@ -374,7 +376,9 @@ class builder {
       entry.only({"csv", "column", "count"});
       const auto csv    = entry.need("csv", "must be the path of a CSV file");
       const auto column = entry.need("column", "must be the name of a column of the CSV file");
-      auto       values = read_csv_column(resolve(spec_, csv), column.text(), entry.what());
+      const auto file   = resolve(spec_, csv);
+      auto       values = read_csv_column(file, column.text(), entry.what());
+      if (!contains(plan_.inputs, file)) plan_.inputs.push_back(file);
       if (const auto count = entry.find("count")) {
         const auto rows = static_cast<std::int64_t>(values.size());
         const auto some = count->whole(1, most_instances);

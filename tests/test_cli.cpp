@@ -458,7 +458,8 @@ TEST_F(cli, every_command_has_a_help) {
   EXPECT_NE(saltus({"run", "--help"}).out.find("Usage: saltus run [OPTIONS] SPEC|MODEL"), std::string::npos);
   const auto version = saltus({"--version"});
   EXPECT_EQ(version.code, 0);
-  EXPECT_TRUE(std::regex_match(version.out, std::regex("\\d+\\.\\d+\\.\\d+\n"))) << version.out;
+  EXPECT_TRUE(std::regex_match(version.out, std::regex("\\d+\\.\\d+\\.\\d+(\\+[0-9a-f]{7,40}(\\.modified)?)?\n")))
+      << version.out;
 }
 
 TEST_F(cli, a_misused_command_line_gets_one_sentence_and_the_way_to_the_help) {
@@ -480,7 +481,7 @@ TEST_F(cli, a_misused_command_line_gets_one_sentence_and_the_way_to_the_help) {
       {{"run", "--thread", "2"},
        "saltus run: --thread: unknown flag; did you mean --threads? allowed: --help, --set, --seed, --method, "
        "--backend, --devices, --threads, "
-       "--lanes, --chunk, --output, --json, --quiet\nsaltus run --help tells more\n"},
+       "--lanes, --chunk, --output, --json, --quiet, --force\nsaltus run --help tells more\n"},
       {{"run", "lorenz", "--set"}, "saltus run: --set: 1 required KEY=VALUE missing\nsaltus run --help tells more\n"},
   };
   for (const auto& c : cases) {
@@ -610,14 +611,22 @@ TEST_F(cli, run_keeps_data_on_stdout_and_messages_on_stderr) {
   EXPECT_EQ((text.out + text.err).find('\033'), std::string::npos) << "no colour away from a terminal";
   EXPECT_FALSE(fs::exists(folder() / "four.nc.part"));
 
-  auto       quietly = four;
-  const auto quiet   = saltus((quietly.push_back("--quiet"), quietly));
+  const auto again = saltus(four);
+  EXPECT_EQ(again.code, 2);
+  EXPECT_EQ(again.out, "");
+  EXPECT_EQ(again.err,
+            "saltus: output.file = \"four.nc\": it exists: --force replaces it, -o FILE gives another name\n");
+
+  auto quietly = four;
+  quietly.insert(quietly.end(), {"--force", "--quiet"});
+  const auto quiet = saltus(quietly);
   EXPECT_EQ(quiet.code, 0);
   EXPECT_EQ(quiet.err, "");
   EXPECT_NE(quiet.out.find("\nwrote four.nc\n"), std::string::npos) << "the summary is data";
 
-  auto       as_json = four;
-  const auto object  = saltus((as_json.push_back("--json"), as_json));
+  auto as_json = four;
+  as_json.insert(as_json.end(), {"--force", "--json"});
+  const auto object = saltus(as_json);
   EXPECT_EQ(object.code, 0);
   EXPECT_TRUE(std::regex_search(object.err, std::regex("oscillator  4/4  100.0 %"))) << "progress is not data";
   const json summary(object.out);
@@ -1227,28 +1236,35 @@ TEST_F(cli, instances_that_are_not_finite_leave_the_others_alone) {
   }
   EXPECT_EQ(next, 9u);
 
-  EXPECT_EQ(saltus({"run", "mixed.toml", "--set", "run.allowed_failed=0.25"}).code, 0) << "3 of 12";
-  EXPECT_EQ(saltus({"run", "mixed.toml", "--set", "run.allowed_failed=0.24"}).code, 3);
+  EXPECT_EQ(saltus({"run", "mixed.toml", "--force", "--set", "run.allowed_failed=0.25"}).code, 0) << "3 of 12";
+  EXPECT_EQ(saltus({"run", "mixed.toml", "--force", "--set", "run.allowed_failed=0.24"}).code, 3);
 }
 
 // ---------------------------------------------------------------------------------------------------- a world that goes wrong
 
 TEST_F(cli, an_output_that_cannot_be_written_is_found_out_at_once) {
   fs::create_directories(folder() / "taken.nc");
+  write(folder() / "notes.txt", "notes");
   const struct {
-    std::string file, err;
+    std::string file;
+    int         code;
+    std::string err;
   } cases[] = {
-      {"none/out.nc", "cannot write none/out.nc.part: No such file or directory"},
-      {"taken.nc", "cannot write taken.nc: it exists and is not a regular file"},
-      {"/dev/full", "cannot write /dev/full: it exists and is not a regular file"},
-      {model() + "/out.nc", "cannot write " + model() + "/out.nc.part: Not a directory"},
+      {"none/out.nc", 1, "cannot write none/out.nc.part: No such file or directory"},
+      {"taken.nc", 2, "output.file = \"taken.nc\": it exists and is not a regular file: give another name"},
+      {"/dev/full", 2, "output.file = \"/dev/full\": it exists and is not a regular file: give another name"},
+      {model() + "/out.nc", 1, "cannot write " + model() + "/out.nc.part: Not a directory"},
+      {model(), 2, "output.file = \"" + model() + "\": this run reads it: give another name"},
+      {"notes.txt", 2,
+       "output.file = \"notes.txt\": it exists and is not a result of saltus: give another name, or remove it"},
   };
   for (const auto& c : cases) {
-    const auto o = saltus({"run", model(), "-q", "-o", c.file});
-    EXPECT_EQ(o.code, 1);
+    const auto o = saltus({"run", model(), "-q", "--force", "-o", c.file});
+    EXPECT_EQ(o.code, c.code);
     EXPECT_EQ(o.out, "");
     EXPECT_EQ(o.err, "saltus: " + c.err + "\n");
   }
+  EXPECT_EQ(read(model()), oscillator);
   EXPECT_TRUE(fs::is_empty(folder() / "taken.nc"));
 }
 
@@ -1266,13 +1282,13 @@ class file_limit {
   rlimit before_{};
 };
 
-TEST_F(cli, a_disk_that_is_full_leaves_no_file_behind) {
-  const words many = {"run", model(),  "-q", "--set", "sweep.stiffness={from=1.0, to=9.0, count=20000}",
-                      "-o",  "many.nc"};
-  ASSERT_EQ(saltus({"check", model()}).code, 0) << "compiles";
-  write(folder() / "many.nc", "an older result");
-  // 20000 instances make 1.5 MB.
-  for (const rlim_t limit : {0, 40'000, 1'000'000}) {
+TEST_F(cli, a_disk_that_is_full_costs_nothing_that_was_finished) {
+  const words many = {"run", model(),   "-q",     "--set", "sweep.stiffness={from=1.0, to=9.0, count=200000}",
+                      "-o",  "many.nc", "--force"};
+  ASSERT_EQ(saltus({"run", model(), "-q", "-o", "many.nc"}).code, 0) << "an older result";
+  const std::string older = read(folder() / "many.nc");
+  // 200000 instances make 21 MB, in pieces of 65536.
+  for (const rlim_t limit : {0, 40'000, 16'000'000}) {
     std::unique_ptr<child> running;
     {
       const file_limit full(limit);
@@ -1281,12 +1297,141 @@ TEST_F(cli, a_disk_that_is_full_leaves_no_file_behind) {
     const auto o = running->wait();
     EXPECT_EQ(o.code, 1) << "at " << limit << ", signal " << o.signal;
     EXPECT_EQ(o.out, "");
-    if (limit > 0) {
-      EXPECT_TRUE(std::regex_match(o.err, std::regex("saltus: cannot write many.nc(.part)?: .+\n"))) << o.err;
+    EXPECT_EQ(read(folder() / "many.nc"), older);
+    if (limit < 1'000'000) {
+      EXPECT_FALSE(fs::exists(folder() / "many.nc.part"));
+      if (limit > 0) {
+        EXPECT_TRUE(std::regex_match(o.err, std::regex("saltus: cannot write many.nc: .+\n"))) << o.err;
+      }
+      continue;
     }
-    EXPECT_FALSE(fs::exists(folder() / "many.nc.part"));
-    EXPECT_EQ(read(folder() / "many.nc"), "an older result");
+    std::smatch m;
+    ASSERT_TRUE(std::regex_match(o.err, m,
+                                 std::regex("saltus: (\\d+) of 200000 instances are kept in many.nc.part\n"
+                                            "saltus: cannot write many.nc: File too large\n")))
+        << o.err;
+    const results kept(folder() / "many.nc.part");
+    EXPECT_EQ(std::count(kept["status"].begin(), kept["status"].end(), 0), std::stol(m[1]));
+    EXPECT_GT(std::stol(m[1]), 60000);
   }
+  // What was kept does not go with the next run either.
+  const auto next = saltus(many);
+  EXPECT_EQ(next.code, 0);
+  EXPECT_EQ(next.err, "a run that did not end has left finished instances: they are now in many.nc.part.1\n");
+  EXPECT_EQ(results(folder() / "many.nc")["status"], std::vector<double>(200000, 0.0));
+  EXPECT_EQ(saltus({"show", "many.nc.part.1"}).code, 0);
+  EXPECT_FALSE(fs::exists(folder() / "many.nc.part"));
+}
+
+TEST_F(cli, a_file_that_the_disk_has_no_room_for_is_refused_beforehand) {
+  const words huge = {"run", "relief_valve", "--set", "sweep.flow={from=1, to=2, count=1e12}",
+                      "-o",  "huge.nc",      "--set"};
+  const auto  with = [&](words list, const char* more) { return list.push_back(more), list; };
+  const auto  o    = saltus(with(huge, "rtol=1e-6"));
+  EXPECT_EQ(o.code, 1);
+  EXPECT_TRUE(std::regex_match(o.err, std::regex("saltus: cannot write huge.nc: it will have \\d+.\\d TB, and .* are "
+                                                 "free in \\.; fewer instances or samples, .*\n")))
+      << o.err;
+  const auto beyond = with(huge, "output.samples={count=1e7}");
+  EXPECT_NE(saltus(beyond).err.find("it will have more than 9.2 EB (2^63 bytes), and "), std::string::npos);
+  auto checked = beyond;
+  checked[0]   = "check";
+  checked.push_back("--no-pilot");
+  const auto plan = saltus(checked);
+  EXPECT_EQ(plan.code, 0);
+  EXPECT_NE(plan.out.find("output     huge.nc, more than 9.2 EB (2^63 bytes); "), std::string::npos) << plan.out;
+  EXPECT_NE(plan.out.find(" are free in .: it does not fit\n"), std::string::npos) << plan.out;
+  checked.push_back("--json");
+  EXPECT_GT(json(saltus(checked).out).number("bytes"), 9.2e18);
+  EXPECT_TRUE(!fs::exists(folder() / "huge.nc") && !fs::exists(folder() / "huge.nc.part"));
+}
+
+TEST_F(cli, two_runs_into_one_file_do_not_meet) {
+  ASSERT_EQ(saltus({"check", model()}).code, 0) << "compiles";
+  auto first = start(endless());
+  ASSERT_TRUE(first->wait_for([&] { return fs::exists(folder() / "long.nc.part"); })) << first->wait().err;
+  auto other = endless();
+  other.push_back("--force");
+  const auto second = saltus(other);
+  EXPECT_EQ(second.code, 1);
+  EXPECT_NE(second.err.find("saltus: cannot write long.nc: another run is writing long.nc.part: wait for it, or give "
+                            "another name\n"),
+            std::string::npos)
+      << second.err;
+  EXPECT_TRUE(fs::exists(folder() / "long.nc.part"));
+  first->signal(SIGINT);
+  EXPECT_EQ(first->wait().code, 130);
+  EXPECT_EQ(results(folder() / "long.nc")["status"].size(), 100000u);
+
+  // Of a run that was killed before it had written anything, the part is in nobody's way.
+  auto killed = start(other);
+  ASSERT_TRUE(killed->wait_for([&] { return fs::exists(folder() / "long.nc.part"); })) << killed->wait().err;
+  killed->signal(SIGKILL);
+  killed->wait();
+  EXPECT_TRUE(fs::exists(folder() / "long.nc.part"));
+  EXPECT_EQ(saltus({"run", model(), "-q", "--force", "-o", "long.nc"}).code, 0);
+  EXPECT_FALSE(fs::exists(folder() / "long.nc.part"));
+}
+
+TEST_F(cli, a_run_does_not_write_over_what_it_reads) {
+  const std::string spec = "model = \"" + model() + "\"\n[sweep]\nstiffness = { csv = \"runs.csv\", column = \"q\" }\n";
+  write(folder() / "spec.toml", spec);
+  write(folder() / "runs.csv", "q\n1.0\n2.0\n");
+  for (const char* file : {"spec.toml", "./runs.csv"}) {
+    const auto o = saltus({"run", "spec.toml", "--force", "-o", file});
+    EXPECT_EQ(o.code, 2) << o.err;
+    EXPECT_EQ(o.err, fmt::format("saltus: output.file = \"{}\": this run reads it: give another name\n", file));
+  }
+  EXPECT_EQ(read(folder() / "spec.toml"), spec);
+  EXPECT_EQ(read(folder() / "runs.csv"), "q\n1.0\n2.0\n");
+}
+
+/// A text of a result file, by the name of the attribute.
+std::string attribute(const fs::path& path, const char* name) {
+  int         file   = -1;
+  std::size_t length = 0;
+  if (nc_open(path.c_str(), NC_NOWRITE, &file) != NC_NOERR) return {};
+  std::string text;
+  if (nc_inq_attlen(file, NC_GLOBAL, name, &length) == NC_NOERR) {
+    text.resize(length);
+    nc_get_att_text(file, NC_GLOBAL, name, text.data());
+  }
+  nc_close(file);
+  return text;
+}
+
+TEST_F(cli, a_result_says_all_that_it_was_made_from) {
+  const std::string spec = "model = \"" + model() + "\"\n[sweep]\nstiffness = { csv = \"runs.csv\", column = \"q\" }\n";
+  write(folder() / "it's a spec.toml", spec);
+  write(folder() / "runs.csv", "q\n1.0\n2.0\n");
+  ASSERT_EQ(saltus({"run", "it's a spec.toml", "-q", "--set", "rtol=1e-7", "--set", "limit=5.0", "-o", "a b.nc"}).code,
+            0);
+  const auto first = folder() / "a b.nc";
+  EXPECT_EQ(attribute(first, "model_text"), oscillator);
+  const std::string sources = attribute(first, "sources");
+  for (const std::string& file : {model(), std::string("it's a spec.toml"), std::string("runs.csv")})
+    EXPECT_TRUE(std::regex_search(sources, std::regex("(^|\n)[0-9a-f]{32}  " + file + "\n"))) << sources;
+  EXPECT_NE(attribute(first, "settings").find("\nrtol = 1e-07\natol = 1e-07\n"), std::string::npos);
+  EXPECT_EQ(attribute(first, "saltus_version") + "\n", saltus({"--version"}).out);
+
+  // The line in `history` runs again, and does the same.
+  const std::string history = attribute(first, "history");
+  const std::string line    = history.substr(history.find(": ") + 2);
+  fs::rename(first, folder() / "first.nc");
+  const auto again = child("/bin/sh", {"-c", line}, folder(), {{"SALTUS_CACHE", shared_cache()}}, {}).wait();
+  EXPECT_EQ(again.code, 0) << line << "\n" << again.err;
+  expect_same_bits(results(folder() / "first.nc"), results(first), line);
+  for (const char* name : {"model_hash", "module_hash", "settings", "sources", "spec"})
+    EXPECT_EQ(attribute(folder() / "first.nc", name), attribute(first, name)) << name;
+
+  // The hash of the model is that of its text; that of the module, of all that goes into it.
+  ASSERT_EQ(saltus({"run", model(), "-q", "--method", "bs3", "-o", "other.nc"}).code, 0);
+  EXPECT_EQ(attribute(folder() / "other.nc", "model_hash"), attribute(first, "model_hash"));
+  EXPECT_NE(attribute(folder() / "other.nc", "module_hash"), attribute(first, "module_hash"));
+  fs::create_directories(folder() / "copy");
+  write(folder() / "copy/oscillator.hpp", oscillator);
+  ASSERT_EQ(saltus({"run", "copy/oscillator.hpp", "-q", "-o", "copy.nc"}).code, 0);
+  EXPECT_EQ(attribute(folder() / "copy.nc", "model_hash"), attribute(first, "model_hash"));
 }
 
 TEST_F(cli, a_stdout_that_cannot_be_written_is_an_error) {
@@ -1467,7 +1612,7 @@ TEST_F(cli, an_interrupted_compilation_leaves_nothing) {
 TEST_F(cli, a_header_of_ones_own_is_compiled_when_it_has_changed) {
   const setting own  = {{"SALTUS_CACHE", folder() / "cache"}};
   const auto    last = [&](const outcome& o) { return fmt::format("{:.2f} s: {}", o.seconds, o.err); };
-  const words   tiny = {"run", "./decay.hpp", "--set", "rtol=1e-10", "--set", "amount=3.0", "-o", "decay.nc"};
+  const words tiny = {"run", "./decay.hpp", "--set", "rtol=1e-10", "--set", "amount=3.0", "-o", "decay.nc", "--force"};
   write(folder() / "decay.hpp", decay);
   write(folder() / "factor.hpp", "#pragma once\ninline constexpr double factor = 1.0;\n");
 

@@ -16,8 +16,10 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <set>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <tuple>
@@ -227,7 +229,14 @@ chunk_data marked(const plan& p, std::int64_t first, std::int64_t count) {
   return c;
 }
 
-const provenance origin = {"1.2.3", "abc123", "g++ 12", "8 lanes of AVX-512", "saltus run valve.toml"};
+const provenance origin = {.version     = "1.2.3",
+                           .model_hash  = "abc123",
+                           .compiler    = "g++ 12",
+                           .device      = "8 lanes of AVX-512",
+                           .command     = "saltus run valve.toml",
+                           .module_hash = "def456",
+                           .model_text  = "struct valve {};\n",
+                           .sources     = {{"valve.hpp", "0123"}, {"runs.csv", "4567"}}};
 
 void write_marked(const fs::path& path, const plan& p, std::int64_t chunk) {
   result_writer writer(path, p, origin);
@@ -581,9 +590,10 @@ TEST(result, residuals_of_a_model_with_constraints) {
       p.model.equations       = form;
       p.model.singular_mass   = form == abi::with_mass && index == 0;
       p.model.states[1].index = index;
-      write_marked(dir / "form.nc", p, 2);
-      EXPECT_EQ(reader(dir / "form.nc").has("residual"), index == 1);
-      EXPECT_EQ(reader(dir / "form.nc").has("residual_of"), index == 1);
+      const fs::path path     = dir / fmt::format("{}_{}.nc", static_cast<int>(form), index);
+      write_marked(path, p, 2);
+      EXPECT_EQ(reader(path).has("residual"), index == 1);
+      EXPECT_EQ(reader(path).has("residual_of"), index == 1);
     }
 }
 
@@ -608,13 +618,24 @@ TEST(result, tells_when_instances_went_over_to_the_stiff_method) {
 TEST(result, says_where_it_comes_from) {
   const folder dir;
   const plan   p = valve(2);
-  write_marked(dir / "a.nc", p, 2);
+  auto         with_text = origin;
+  with_text.model_text   = std::string(100'000, '/');  // more than 64 KiB, which older HDF5 files could not hold
+  {
+    result_writer writer(dir / "a.nc", p, with_text);
+    writer.write(marked(p, 0, 2));
+    writer.close(1.5);
+  }
   const reader r(dir / "a.nc");
   EXPECT_EQ(r.text("", "Conventions"), "CF-1.10");
   EXPECT_EQ(r.text("", "title"), "A valve");
   EXPECT_EQ(r.text("", "model"), "valve");
   EXPECT_EQ(r.text("", "model_source"), "made up");
   EXPECT_EQ(r.text("", "model_hash"), "abc123");
+  EXPECT_EQ(r.text("", "module_hash"), "def456");
+  EXPECT_EQ(r.text("", "model_text"), with_text.model_text);
+  EXPECT_EQ(r.text("", "sources"), "0123  valve.hpp\n4567  runs.csv\n");
+  EXPECT_EQ(r.text("", "settings"), settings_text(p));
+  EXPECT_NE(r.text("", "settings").find("\nrtol = 1e-06\n"), std::string::npos) << r.text("", "settings");
   EXPECT_EQ(r.text("", "method"), "dp5");
   EXPECT_EQ(r.text("", "spec"), "model = \"valve\"\n");
   EXPECT_EQ(r.text("", "saltus_version"), "1.2.3");
@@ -626,6 +647,19 @@ TEST(result, says_where_it_comes_from) {
   unsigned long long seed = 0;
   nc_get_att_ulonglong(r.file(), NC_GLOBAL, "seed", &seed);
   EXPECT_EQ(seed, 18446744073709551615u);
+}
+
+TEST(result, sizes_that_are_too_large_are_the_largest) {
+  plan           p    = valve(std::int64_t{1} << 40);
+  constexpr auto most = std::numeric_limits<std::int64_t>::max();
+  EXPECT_EQ(expected_bytes(p), (std::int64_t{1} << 40) * (12 * 8 + 2 + 2 * 8) + 4 * 8);
+  p.sample_count = 10'000'000;  // 2^40 instances x 10^7 times x 3 quantities x 8 bytes: 2^67.8
+  EXPECT_EQ(expected_bytes(p), most);
+  EXPECT_EQ(stored_bytes(p, 0), most);
+  EXPECT_LT(stored_bytes(p, 0, 1), most);
+  p.sample_count = 0;
+  p.log_events   = true;
+  EXPECT_EQ(stored_bytes(p, most), most);
 }
 
 TEST(result, samples_on_common_times) {
@@ -750,7 +784,9 @@ TEST(result, a_model_without_guards_parameters_and_outputs) {
   const reader r(dir / "a.nc");
   EXPECT_EQ(r.reals("final_y"), marks(5, 0, 1));
   EXPECT_EQ(r.reals("time"), std::vector<double>{1});
-  EXPECT_FALSE(r.has_attribute("event_guard", "flag_values"));
+  // No event can happen, but whoever reads the names of the guards finds the attributes.
+  EXPECT_EQ(r.flags("event_guard"), std::vector<int>{-1});
+  EXPECT_EQ(r.text("event_guard", "flag_meanings"), "none");
 }
 
 TEST(result, reductions_by_their_written_names) {
@@ -827,20 +863,325 @@ TEST(result, streams_in_bounded_memory) {
   EXPECT_LT(after.ru_maxrss - before.ru_maxrss, 50'000) << "kB; two file chunks for each of 16 variables are 16 MB";
 }
 
+std::string content(const fs::path& file) {
+  std::ifstream     in(file, std::ios::binary);
+  std::stringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+std::set<std::string> names_in(const folder& dir) {
+  std::set<std::string> names;
+  for (const auto& entry : fs::directory_iterator(dir / "")) names.insert(entry.path().filename());
+  return names;
+}
+
+using names = std::set<std::string>;
+
 TEST(result, appears_only_when_complete) {
   const folder dir;
   const plan   p = valve(4);
-  std::ofstream(dir / "a.nc") << "the old one";
+  write_marked(dir / "a.nc", valve(2), 2);
+  const std::string older = content(dir / "a.nc");
   {
-    result_writer writer(dir / "a.nc", p, origin);
+    result_writer writer(dir / "a.nc", p, origin, existing::replaced);
     writer.write(marked(p, 0, 2));
     EXPECT_TRUE(fs::exists(dir / "a.nc.part"));
   }
-  EXPECT_FALSE(fs::exists(dir / "a.nc.part")) << "a writer that was not closed leaves nothing";
-  EXPECT_EQ(fs::file_size(dir / "a.nc"), 11u) << "and the old file as it was";
-  write_marked(dir / "a.nc", p, 4);
-  EXPECT_FALSE(fs::exists(dir / "a.nc.part"));
+  EXPECT_EQ(names_in(dir), names{"a.nc"}) << "a writer that was not closed leaves nothing";
+  EXPECT_EQ(content(dir / "a.nc"), older) << "and the old file as it was";
+  result_writer writer(dir / "a.nc", p, origin, existing::replaced);
+  writer.write(marked(p, 0, 4));
+  writer.close(0);
+  EXPECT_EQ(names_in(dir), names{"a.nc"});
   EXPECT_EQ(reader(dir / "a.nc").reals("flow"), marks(1, 1, 4));
+  EXPECT_EQ(reader(dir / "a.nc").text("", "state"), "complete");
+}
+
+TEST(result, of_a_run_is_safe_from_another_run) {
+  const folder  dir;
+  const plan    p = valve(4);
+  result_writer first(dir / "a.nc", p, origin);
+  first.write(marked(p, 0, 2));
+  for (const existing older : {existing::refused, existing::replaced}) {
+    const auto [code, text] = complaint([&] { result_writer(dir / "a.nc", p, origin, older); });
+    EXPECT_EQ(code, exit_failure);
+    EXPECT_NE(text.find("another run is writing " + (dir / "a.nc.part").string()), std::string::npos) << text;
+  }
+  const result_writer elsewhere(dir / "b.nc", p, origin);
+  first.write(marked(p, 2, 2));
+  first.close(1);
+  EXPECT_EQ(names_in(dir), (names{"a.nc", "b.nc.part"}));
+  EXPECT_EQ(reader(dir / "a.nc").reals("flow"), marks(1, 1, 4));
+}
+
+TEST(result, that_came_into_being_meanwhile_is_not_replaced) {
+  const folder  dir;
+  const plan    p = valve(4);
+  result_writer writer(dir / "a.nc", p, origin);
+  writer.write(marked(p, 0, 4));
+  std::ofstream(dir / "a.nc") << "someone else's";
+  const auto [code, text] = complaint([&] { writer.close(1); });
+  EXPECT_EQ(code, exit_failure);
+  EXPECT_NE(text.find("the results are in " + (dir / "a.nc.part").string()), std::string::npos) << text;
+  EXPECT_EQ(content(dir / "a.nc"), "someone else's");
+  EXPECT_EQ(reader(dir / "a.nc.part").reals("flow"), marks(1, 1, 4));
+}
+
+/// What a run leaves that is killed while it writes: the file as it is on the disk.
+void leave_part(const fs::path& path, const plan& p, std::int64_t instances) {
+  result_writer writer(path, p, origin);
+  if (instances > 0) writer.write(marked(p, 0, instances));
+  EXPECT_EQ(writer.keep("killed"), instances);
+  if (instances == 0) std::ofstream(path.string() + ".part") << "half a file";
+}
+
+TEST(result, part_of_a_dead_run_makes_room_and_loses_nothing_finished) {
+  const folder dir;
+  const plan   p = valve(4);
+  leave_part(dir / "a.nc", p, 0);
+  {
+    result_writer writer(dir / "a.nc", p, origin);
+    EXPECT_EQ(writer.part().set_aside(), "") << "nothing was in it";
+  }
+  EXPECT_TRUE(names_in(dir).empty());
+  leave_part(dir / "a.nc", p, 3);
+  for (const char* name : {"a.nc.part.1", "a.nc.part.2"}) {
+    result_writer writer(dir / "a.nc", p, origin);
+    EXPECT_EQ(writer.part().set_aside(), dir / name);
+    writer.write(marked(p, 0, 2));
+    writer.keep("killed");
+  }
+  EXPECT_EQ(names_in(dir), (names{"a.nc.part", "a.nc.part.1", "a.nc.part.2"}));
+  const reader first(dir / "a.nc.part.1");
+  EXPECT_EQ(first.reals("final_lift")[2], mark(5, 0, 2));
+  EXPECT_EQ(first.integers("status")[3], static_cast<long long>(status::not_run));
+}
+
+TEST(result, part_is_never_reached_through_a_link_nor_removed_if_it_is_another_file) {
+  const folder dir;
+  const plan   p = valve(2);
+  std::ofstream(dir / "precious") << "precious";
+  fs::create_symlink(dir / "precious", dir / "a.nc.part");
+  const auto [code, text] = complaint([&] { result_writer(dir / "a.nc", p, origin); });
+  EXPECT_EQ(code, exit_failure);
+  EXPECT_NE(text.find("symbolic link"), std::string::npos) << text;
+  EXPECT_EQ(content(dir / "precious"), "precious");
+  EXPECT_TRUE(fs::is_symlink(dir / "a.nc.part"));
+  {
+    result_writer writer(dir / "b.nc", p, origin);
+    fs::remove(dir / "b.nc.part");
+    std::ofstream(dir / "b.nc.part") << "someone else's";
+  }
+  EXPECT_EQ(content(dir / "b.nc.part"), "someone else's");
+  fs::create_directory(dir / "c.nc.part");
+  EXPECT_EQ(complaint([&] { result_writer(dir / "c.nc", p, origin); }).first, exit_failure);
+  EXPECT_TRUE(fs::is_directory(dir / "c.nc.part"));
+}
+
+TEST(result, overwrites_nothing_but_an_older_result_if_that_is_allowed) {
+  const folder dir;
+  plan         p = valve(2);
+  write_marked(dir / "a.nc", p, 2);
+  std::ofstream(dir / "notes") << "notes";
+  std::ofstream(dir / "spec.toml") << p.text;
+  std::ofstream(dir / "empty");
+  int foreign = -1;
+  nc_create((dir / "foreign.nc").c_str(), NC_NETCDF4 | NC_CLOBBER, &foreign);
+  nc_close(foreign);
+  fs::create_symlink(dir / "a.nc", dir / "link.nc");
+  fs::create_hard_link(dir / "spec.toml", dir / "again.toml");
+  p.inputs              = {dir / "spec.toml"};
+  const auto before     = names_in(dir);
+  const auto complaints = [&](const char* name, existing older) {
+    return complaint([&] { result_writer(dir / name, p, origin, older); });
+  };
+  for (const existing older : {existing::refused, existing::replaced})
+    for (const auto& [name, why] : {std::pair("notes", "is not a result of saltus"),
+                                    {"foreign.nc", "is not a result of saltus"},
+                                    {"spec.toml", "this run reads it"},
+                                    {"again.toml", "this run reads it"},
+                                    {"link.nc", "is a symbolic link to"}}) {
+      const auto [code, text] = complaints(name, older);
+      EXPECT_EQ(code, exit_usage) << name;
+      EXPECT_NE(text.find(why), std::string::npos) << text;
+    }
+  for (const char* name : {"a.nc", "empty"}) {
+    const auto [code, text] = complaints(name, existing::refused);
+    EXPECT_EQ(code, exit_usage);
+    EXPECT_NE(text.find("--force replaces it"), std::string::npos) << text;
+    EXPECT_EQ(complaints(name, existing::replaced).first, -1) << name;
+  }
+  EXPECT_EQ(names_in(dir), before) << "not a trace of what was refused";
+  EXPECT_EQ(content(dir / "notes"), "notes");
+  EXPECT_EQ(content(dir / "spec.toml"), p.text);
+}
+
+/// All numbers and texts of a file, or nothing if some of it cannot be read.
+std::string all_of(const fs::path& path) {
+  int         file = -1, count = 0, attributes = 0;
+  std::string all;
+  const auto  read = [&](int code) { return code == NC_NOERR; };
+  if (!read(nc_open(path.c_str(), NC_NOWRITE, &file))) return {};
+  bool good = read(nc_inq(file, nullptr, &count, &attributes, nullptr));
+  for (int v = -1; v < count && good; ++v) {
+    int         rank                  = 0, dimensions[NC_MAX_VAR_DIMS];
+    char        name[NC_MAX_NAME + 1] = "";
+    std::size_t size                  = 1;
+    if (v >= 0) good = read(nc_inq_var(file, v, name, nullptr, &rank, dimensions, &attributes));
+    for (int d = 0; d < rank && good; ++d) {
+      std::size_t length = 0;
+      good               = read(nc_inq_dimlen(file, dimensions[d], &length)) && length < 100'000;
+      size *= length;
+    }
+    std::vector<double> values(good ? size : 0);
+    if (v >= 0) good = good && (size == 0 || read(nc_get_var_double(file, v, values.data())));
+    all += name + std::string(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(double));
+    for (int a = 0; a < attributes && good; ++a) {
+      nc_type     type   = NC_NAT;
+      std::size_t length = 0;
+      good =
+          read(nc_inq_attname(file, v, a, name)) && read(nc_inq_att(file, v, name, &type, &length)) && length < 100'000;
+      if (!good || type != NC_CHAR) continue;
+      std::string text(length, ' ');
+      good = read(nc_get_att_text(file, v, name, text.data()));
+      all += name + text;
+    }
+  }
+  nc_close(file);
+  return good ? all : std::string();
+}
+
+TEST(result, a_flipped_bit_is_noticed) {
+  const folder dir;
+  plan         p = valve(300);
+  p.sample_count = 3;
+  p.log_events   = true;
+  {
+    result_writer writer(dir / "a.nc", p, origin);
+    chunk_data    c   = marked(p, 0, 300);
+    const double  y[] = {0.5, -2};
+    for (int k = 0; k < 300; ++k) c.log.append(k, k, k % 3, y, y);
+    writer.write(c);
+    writer.close(1);
+  }
+  const std::string good = content(dir / "a.nc"), all = all_of(dir / "a.nc");
+  ASSERT_FALSE(all.empty());
+  const auto at = [&](double number) {  // where a number lies in the file
+    return good.find(std::string(reinterpret_cast<const char*>(&number), sizeof number));
+  };
+  const auto reads_as_before_or_not_at_all = [&](std::size_t place, int bit) {
+    std::string bad = good;
+    bad[place]      = static_cast<char>(bad[place] ^ (1 << bit));
+    std::ofstream(dir / "bad.nc", std::ios::binary) << bad;
+    const std::string read = all_of(dir / "bad.nc");
+    EXPECT_TRUE(read.empty() || read == all) << "bit " << bit << " of byte " << place << " of " << good.size();
+    return read.empty();
+  };
+  // A final value, a scalar, a sample time, a sample, an event: each in the file once.
+  for (const double number : {mark(5, 1, 77), 1.25, 20.0, mark(10, 1, 55) + 1.0 / 1024, 277.0}) {
+    ASSERT_NE(at(number), std::string::npos) << number;
+    EXPECT_TRUE(reads_as_before_or_not_at_all(at(number), 3)) << number;
+  }
+  int noticed = 0;
+  for (std::size_t place = 1; place < good.size(); place += 211)
+    noticed += reads_as_before_or_not_at_all(place, static_cast<int>(place % 8));
+  EXPECT_GT(noticed, 100);
+}
+
+// ----------------------------------------------------------------------------------------------------- the event log
+
+/// Rows of five instances, interleaved; before and after tell them apart.
+void log_some(event_log& log, int rows, int from = 0) {
+  for (int k = from; k < from + rows; ++k) {
+    const double before[] = {k + 0.25, k + 0.5}, after[] = {-1.0 * k, -k - 0.5};
+    log.append((k * 7 + k / 3) % 5, k, k % 4, before, after);
+  }
+}
+
+/// All of a log as numbers, in its order.
+std::vector<double> numbers_of(const event_log& log) {
+  std::vector<double> all;
+  log.for_each([&](const event_row& r) {
+    all.insert(all.end(), {static_cast<double>(r.slot), r.time, static_cast<double>(r.guard), r.before[0], r.before[1],
+                           r.after[0], r.after[1]});
+  });
+  return all;
+}
+
+TEST(event_log, is_the_same_whether_it_fits_into_memory_or_not) {
+  const folder dir;
+  event_log    small, large;
+  for (event_log* log : {&small, &large}) log->state_count = 2, log->folder = dir / "";
+  small.memory = 10 * static_cast<std::size_t>(small.row_bytes());
+  for (event_log* log : {&small, &large}) log_some(*log, 1000);
+  EXPECT_LE(small.slot.size(), 11u) << "the others are on disk";
+  EXPECT_EQ(large.slot.size(), 1000u);
+  EXPECT_TRUE(names_in(dir).empty()) << "in a file without a name";
+  EXPECT_EQ(small.rows(), 1000);
+  EXPECT_EQ(small.rows_by_slot(6), large.rows_by_slot(6));
+  ASSERT_EQ(numbers_of(large).size(), 7000u);
+  EXPECT_EQ(numbers_of(small), numbers_of(large));
+
+  // Some are dropped, and others follow: what rescue does.
+  for (event_log* log : {&small, &large}) {
+    log->forget({false, true, false, false, true});
+    event_log more;
+    more.state_count = 2;
+    more.folder      = log->folder;
+    more.memory      = log->memory;
+    log_some(more, 500, 1000);
+    log->append(more);
+  }
+  EXPECT_EQ(small.rows_by_slot(5), large.rows_by_slot(5));
+  EXPECT_EQ(numbers_of(small), numbers_of(large));
+  small.clear();
+  EXPECT_EQ(small.rows(), 0);
+  EXPECT_TRUE(numbers_of(small).empty());
+}
+
+TEST(event_log, stays_in_memory_where_nothing_can_be_written) {
+  const folder dir;
+  event_log    log, same;
+  log.state_count = same.state_count = 2;
+  log.folder                         = dir / "none";
+  log.memory                         = 100;
+  log_some(log, 1000);
+  log_some(same, 1000);
+  EXPECT_EQ(log.slot.size(), 1000u);
+  EXPECT_EQ(numbers_of(log), numbers_of(same));
+}
+
+TEST(result, does_not_depend_on_where_the_event_log_was) {
+  const folder dir;
+  plan         p   = valve(5);
+  p.log_events     = true;
+  p.file           = dir / "a.nc";
+  const auto write = [&](const char* name, std::size_t memory) {
+    result_writer writer(dir / name, p, origin);
+    for (std::int64_t first : {0, 3}) {
+      chunk_data c = marked(p, first, first == 0 ? 3 : 2);
+      EXPECT_EQ(c.log.folder, fs::path(dir / "a.nc").parent_path());
+      c.log.memory = memory;
+      for (int k = 0; k < 70'000; ++k) {  // more than are written at once
+        const double before[] = {k + 0.25, k + 0.5}, after[] = {-1.0 * k, -k - 0.5};
+        c.log.append(k % c.count, k, k % 3, before, after);
+      }
+      writer.write(c);
+    }
+    writer.close(0);
+  };
+  write("memory.nc", event_log::most_in_memory);
+  write("disk.nc", 100'000);
+  const reader memory(dir / "memory.nc"), disk(dir / "disk.nc");
+  for (const char* name : {"event_row_size", "event_instance", "event_guard"})
+    EXPECT_EQ(memory.integers(name), disk.integers(name)) << name;
+  for (const char* name : {"event_time", "before_lift", "before_velocity", "event_lift", "event_velocity"})
+    EXPECT_EQ(memory.reals(name), disk.reals(name)) << name;
+  EXPECT_EQ(disk.integers("event_row_size"), (std::vector<long long>{23'334, 23'333, 23'333, 35'000, 35'000}));
+  const auto instance = disk.integers("event_instance");
+  EXPECT_TRUE(std::is_sorted(instance.begin(), instance.end()));
+  EXPECT_EQ(disk.reals("event_time")[23'334], 1) << "the first event of instance 1";
 }
 
 TEST(result, refuses_chunks_out_of_order) {
@@ -911,11 +1252,11 @@ TEST(result, unwritable_places) {
 
   fs::create_directory(dir / "folder");
   std::tie(code, text) = at(dir / "folder");
-  EXPECT_EQ(code, exit_failure);
+  EXPECT_EQ(code, exit_usage);
   EXPECT_NE(text.find("not a regular file"), std::string::npos) << text;
 
   std::tie(code, text) = at("/dev/null");  // must not be replaced by a file, whoever runs this
-  EXPECT_EQ(code, exit_failure);
+  EXPECT_EQ(code, exit_usage);
   EXPECT_TRUE(fs::is_character_file("/dev/null"));
 
   if (geteuid() != 0) {  // root may write anywhere
@@ -926,25 +1267,67 @@ TEST(result, unwritable_places) {
   }
 }
 
-/// Writes 16 MB into a file that may not grow beyond `limit` bytes: a full disk to the writer (but EFBIG, not
-/// ENOSPC). Ends the process, to see that nothing goes wrong on the way out either.
-[[noreturn]] void write_with_limit(const fs::path& path, rlim_t limit) {
+/// Writes what `p` asks for, in chunks of a tenth, into a file that may not grow beyond `limit` bytes: a full disk to the
+/// writer (but EFBIG, not ENOSPC). Keeps what it can. Ends the process, to see that nothing goes wrong on the way out
+/// either.
+[[noreturn]] void write_with_limit(const fs::path& path, plan p, rlim_t limit) {
   std::signal(SIGXFSZ, SIG_IGN);
   const rlimit bound{limit, limit};
   setrlimit(RLIMIT_FSIZE, &bound);
-  const plan p            = valve(200'000);
-  const auto [code, text] = complaint([&] { write_marked(path, p, 50'000); });
-  std::fprintf(stderr, "%s\n", text.c_str());
-  std::exit(code);
+  std::unique_ptr<result_writer> writer;
+  const auto [code, text] = complaint([&] {
+    writer = std::make_unique<result_writer>(path, p, origin);
+    for (std::int64_t first = 0; first < p.count; first += p.count / 10) {
+      chunk_data   c   = marked(p, first, p.count / 10);
+      const double y[] = {0.5, -2};
+      for (int k = 0; k < p.count / 5 && p.log_events; ++k) c.log.append(k % c.count, k, k % 3, y, y);
+      writer->write(c);
+    }
+    writer->close(1);
+  });
+  const std::int64_t kept = writer && code >= 0 ? writer->keep(text) : p.count;
+  std::fprintf(stderr, "kept %d: %s\n", static_cast<int>(kept), text.c_str());
+  std::exit(code < 0 ? exit_ok : code);
 }
 
-TEST(result, full_disk) {
-  const folder dir;
-  for (rlim_t limit : {100, 100'000, 2'000'000, 15'000'000}) {  // the definitions, a first chunk, a later one, the end
-    EXPECT_EXIT(write_with_limit(dir / "a.nc", limit), testing::ExitedWithCode(exit_failure),
-                "cannot write .*a.nc: File too large")
-        << limit;
-    EXPECT_FALSE(fs::exists(dir / "a.nc") || fs::exists(dir / "a.nc.part")) << limit;
+TEST(result, on_a_full_disk_keeps_what_it_has) {
+  plan plain = valve(200'000), much = valve(20'000);
+  much.sample_count      = 30;
+  much.log_events        = true;
+  plan compressed        = much;
+  compressed.compression = 1;
+  for (const plan& p : {plain, much, compressed}) {
+    const folder whole;
+    EXPECT_EXIT(write_with_limit(whole / "a.nc", p, RLIM_INFINITY), testing::ExitedWithCode(exit_ok), "kept");
+    const auto size = static_cast<double>(stored_bytes(p, 2 * p.count));
+    // The first definitions, all of them, the first chunk, a later one, nearly all.
+    std::size_t with_part = 0;
+    for (const double share : {1e-5, 0.01, 0.1, 0.33, 0.5, 0.77, 0.95}) {
+      if (p.compression > 0 && share > 0.6) continue;  // there is room for all of it
+      const folder dir;
+      EXPECT_EXIT(write_with_limit(dir / "a.nc", p, static_cast<rlim_t>(200 + share * size)),
+                  testing::ExitedWithCode(exit_failure), "kept [0-9]+: cannot write .*a.nc: File too large")
+          << share;
+      EXPECT_FALSE(fs::exists(dir / "a.nc")) << share;
+      if (!fs::exists(dir / "a.nc.part")) continue;
+      ++with_part;
+      EXPECT_TRUE(is_result(dir / "a.nc.part"));
+      const reader r(dir / "a.nc.part");
+      const auto   status_of = r.integers("status");
+      const auto   kept      = std::count(status_of.begin(), status_of.end(), 0);
+      EXPECT_GT(kept, 0);
+      EXPECT_EQ(kept % (p.count / 10), 0) << "whole chunks";
+      EXPECT_EQ(r.number("count_finished"), static_cast<double>(kept));
+      EXPECT_EQ(r.number("count_not_run"), static_cast<double>(p.count - kept));
+      EXPECT_EQ(r.text("", "state").find("cut short: cannot write "), 0u) << r.text("", "state");
+      const auto lift = r.reals("final_lift");
+      for (std::int64_t i = 0; i < p.count; ++i) {
+        const auto at = static_cast<std::size_t>(i);
+        ASSERT_TRUE(i < kept ? lift[at] == mark(5, 0, i) : std::isnan(lift[at])) << i;
+      }
+      if (p.log_events) { EXPECT_EQ(std::ssize(r.reals("event_time")), 2 * kept); }
+    }
+    EXPECT_GE(with_part, p.compression > 0 ? 2u : 4u);
   }
 }
 
@@ -981,7 +1364,7 @@ fs::path mixed(const folder& dir) {
   p.sample_count = 2;
   p.log_events   = true;
   p.reductions   = {{reduction::kind::max, false, 0, "max(lift)"}};
-  result_writer writer(dir / "mixed.nc", p, origin);
+  result_writer writer(dir / "mixed.nc", p, origin, existing::replaced);
   chunk_data    c       = marked(p, 0, 4);
   c.status              = {0, 5, 1, 9};
   c.exception           = {0, 5, 8, 0};
@@ -1151,6 +1534,36 @@ TEST(show, refuses_what_it_cannot_show) {
   nc_close(foreign);
   EXPECT_EQ(of({.file = other}).first, exit_failure);
   EXPECT_NE(of({.file = other}).second.find("not a result of saltus"), std::string::npos);
+}
+
+TEST(show, tells_a_result_that_is_not_all_there_and_one_that_is_damaged) {
+  const folder dir;
+  const auto   p = valve(2000);
+  {
+    result_writer writer(dir / "a.nc", p, origin);
+    writer.write(marked(p, 0, 1000));
+    EXPECT_EQ(writer.keep("cannot write a.nc: No space left on device"), 1000);
+  }
+  const std::string part = (dir / "a.nc.part").string();
+  expect_in_order(shown({.file = part}),
+                  {"instances 2000", "state cut short: cannot write a.nc: No space left on device",
+                   "finished 1000 50.00 %", "not_run 1000 50.00 %"});
+  expect_in_order(shown({.file = part, .json = true}),
+                  {"\"model_hash\" : \"abc123\"", "\"module_hash\" : \"def456\"",
+                   "\"settings\" : ", "\"state\" : \"cut short: cannot write a.nc: No space left on device\""});
+  write_marked(dir / "whole.nc", p, 2000);
+  EXPECT_EQ(shown({.file = (dir / "whole.nc").string()}).find("\n  state "), std::string::npos) << "nothing to say";
+  expect_in_order(shown({.file = mixed(dir).string()}), {"state interrupted"});
+
+  std::string       bad = content(dir / "a.nc.part");
+  const double      one = mark(5, 1, 77);
+  const std::size_t at  = bad.find(std::string(reinterpret_cast<const char*>(&one), sizeof one));
+  ASSERT_NE(at, std::string::npos);
+  bad[at] = static_cast<char>(bad[at] ^ 1);
+  std::ofstream(dir / "bad.nc", std::ios::binary) << bad;
+  const auto [code, text] = complaint([&] { shown({.file = (dir / "bad.nc").string(), .instance = 77}); });
+  EXPECT_EQ(code, exit_failure);
+  EXPECT_NE(text.find("the file is damaged"), std::string::npos) << text;
 }
 
 // ------------------------------------------------------------------------------------------------------------ progress

@@ -1,9 +1,12 @@
 // The spec: what a good one becomes, and what a bad one is told.
 #include "spec.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -11,6 +14,7 @@
 #include <unistd.h>
 
 #include "error.hpp"
+#include "provenance.hpp"
 
 namespace saltus::host {
 namespace {
@@ -917,6 +921,77 @@ TEST_F(spec, a_spec_must_be_readable_and_name_its_model) {
   EXPECT_EQ(message("empty.toml"),
             "empty.toml:1:1: model is missing: must be the name of a built-in model, or the path of a header");
   EXPECT_EQ(message("number.toml"), "number.toml:1:9: model = 3: must be a text in quotes, not empty");
+}
+
+// ---- what a result says of its settings
+
+/// The keys that a complaint about another one lists, without those that have no default.
+std::vector<std::string> keys_allowed(const std::string& complaint) {
+  std::vector<std::string> keys;
+  std::istringstream       list(complaint.substr(complaint.find("allowed: ") + 9));
+  for (std::string key; std::getline(list, key, ',');) {
+    key.erase(0, key.find_first_not_of(' '));
+    const std::vector<std::string> without = {"model", "parameters", "initial", "sweep", "sample", "output", "run"};
+    if (std::find(without.begin(), without.end(), key) == without.end()) keys.push_back(key);
+  }
+  return keys;
+}
+
+TEST_F(spec, settings_of_a_plan_have_every_key) {
+  const std::string settings = settings_text(planned("model = \"relief_valve\"\n"));
+  std::size_t       count    = 0;
+  for (const char* unknown : {"nope = 1\n", "[output]\nnope = 1\n", "[run]\nnope = 1\n"})
+    for (const std::string& key : keys_allowed(refused(std::string("model = \"relief_valve\"\n") + unknown))) {
+      ++count;
+      EXPECT_TRUE(settings.find("\n" + key + " = ") != settings.npos || settings.rfind(key + " = ", 0) == 0 ||
+                  settings.find("\n# " + key + ": none\n") != settings.npos)
+          << key << " is not in\n"
+          << settings;
+    }
+  EXPECT_GE(count, 30u);
+  EXPECT_NE(settings.find("\nrtol = 1e-06\natol = 1e-06\n"), settings.npos) << settings;
+  EXPECT_NE(settings.find("\ncontroller = \"pi\"\n"), settings.npos) << settings;
+  EXPECT_NE(settings.find("\ndetection = \"hermite\"\n"), settings.npos) << settings;
+}
+
+TEST_F(spec, settings_of_a_plan_are_a_spec_of_the_same_settings) {
+  for (const char* text : {
+           "",
+           "rtol = 1e-9\natol = { default = 1e-8, pressure = 3e-7 }\nstep = 0.125\nt = [3.0, -1.0]\n",
+           "method = \"auto\"\nmax_step = 0.1\nconcurrency = { time = 1e-7, value = 1e-6 }\nzeno = 0.0\n"
+           "[output]\nfile = \"a \\\"b\\\".nc\"\nevents = true\nreduce = [\"max(lift)\", \"mean(power)\"]\n"
+           "samples = { step = 10.0 }\nhistogram = { final_lift = { from = 0.0, to = 2.0, bins = 4 } }\n"
+           "[run]\nbackend = \"all\"\ndevices = [1, 0]\nthreads = 3\nlanes = 4\norder = \"id\"\n",
+       }) {
+    auto valve             = relief_valve();
+    valve.arithmetic       = true;  // for the backend all
+    const std::string head = "model = \"relief_valve\"\n", once = settings_text(planned(head + text, {}, valve));
+    EXPECT_EQ(settings_text(planned(head + once, {}, valve)), once);
+  }
+}
+
+TEST_F(spec, plan_knows_the_files_that_it_was_read_from) {
+  write("runs.csv", "q,r\n1,2\n2,3\n");
+  const plan p = planned(
+      "model = \"relief_valve\"\n[sweep.zip]\nflow = { csv = \"runs.csv\", column = \"q\" }\n"
+      "preload = { csv = \"runs.csv\", column = \"r\" }\n");
+  EXPECT_EQ(p.inputs, (std::vector<std::filesystem::path>{"spec.toml", "runs.csv"}));
+  EXPECT_TRUE(validate(from_model("relief_valve"), relief_valve()).inputs.empty());
+}
+
+TEST(shell_line, is_read_back_by_a_shell_as_it_was) {
+  const std::vector<std::string> words = {"saltus",  "it's", "",     "a b", "$HOME `x` \"\\n\"",
+                                          "x=[1,2]", "-o",   "*.nc", "\n"};
+  std::string                    said;
+  std::FILE* const               shell = ::popen(("printf '%s|' " + shell_line(words)).c_str(), "r");
+  ASSERT_NE(shell, nullptr);
+  for (int c; (c = std::fgetc(shell)) != EOF;) said += static_cast<char>(c);
+  ::pclose(shell);
+  std::string expected;
+  for (const std::string& word : words) expected += word + "|";
+  EXPECT_EQ(said, expected);
+  EXPECT_EQ(shell_line({"saltus", "run", "./a.toml", "-n", "10"}), "saltus run ./a.toml -n 10")
+      << "plain words stay plain";
 }
 
 // ---- misspelt names

@@ -18,5 +18,5 @@ ctest --preset cuda -R '^test_(nvrtc|cuda_.*)$'
 for backend in cpu cuda; do
   say "${1:-100000} relief valves with --backend $backend"
   build/cuda/saltus run relief_valve --backend "$backend" --set 't=[0.0,40.0]' --set rtol=1e-10 --set atol=1e-10 \
-    --set run.allowed_failed=0.05 --set "sweep.flow={from=0.2,to=10.0,count=${1:-100000}}" -o "build/cuda/relief_valve_$backend.nc" --json
+    --set run.allowed_failed=0.05 --set "sweep.flow={from=0.2,to=10.0,count=${1:-100000}}" -o "build/cuda/relief_valve_$backend.nc" --force --json
 done

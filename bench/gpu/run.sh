@@ -234,7 +234,7 @@ fi
 # ---- diffrax --------------------------------------------------------------------------------------------------------
 if [ $python -gt 0 ] && [ "$(left)" -gt 20 ]; then
   progress "diffrax"
-  ensemble=(run lorenz --set 'sweep.rho={from=0,to=21,count=1000}' --backend cpu -q)
+  ensemble=(run lorenz --set 'sweep.rho={from=0,to=21,count=1000}' --backend cpu -q --force)
   "$saltus" "${ensemble[@]}" -o "$folder/raw/result.nc" > /dev/null
   "$saltus" "${ensemble[@]}" --method dop853 --set rtol=1e-12 --set atol=1e-12 -o "$folder/raw/reference.nc" > /dev/null
   limit=$(least 60 $(($(left) - 12)))
