@@ -136,22 +136,17 @@ void make_statistics(const plan& p, chunk_data& chunk) {
   }
 }
 
-statistics_sum::statistics_sum(const plan& p)
-    : plan_(&p),
-      histograms_(empty_histograms(p)),
-      values_(p.statistics ? statistic_columns(p).size() * statistics_block : 0),
-      status_(statistics_block) {}
+statistics_sum::statistics_sum(const plan& p) : plan_(&p), histograms_(empty_histograms(p)) {}
 
 void statistics_sum::add(chunk_data& chunk) {
   if (!plan_->statistics) return;
-  if (chunk.first_id != next_id_) throw std::logic_error("statistics_sum: chunks must come in the order of their ids");
-  next_id_ += chunk.count;
-  const auto        blocks = blocks_of(*plan_, chunk.first_id, chunk.count);
-  const std::size_t width  = values_.size() / statistics_block;
+  const auto         blocks = blocks_of(*plan_, chunk.first_id, chunk.count);
+  const std::int64_t number = (chunk.first_id + blocks.first) / block;
+  const std::int64_t width = blocks.count > 0 ? std::ssize(chunk.statistics.summaries) / blocks.count : std::int64_t{0};
   carry(chunk, 0, blocks.first);
   for (std::int64_t b = 0; b < blocks.count; ++b) {
-    const auto first = chunk.statistics.summaries.begin() + b * static_cast<std::int64_t>(width);
-    push({first, first + static_cast<std::int64_t>(width)});
+    const auto first = chunk.statistics.summaries.begin() + b * width;
+    push(number + b, {first, first + width});
   }
   carry(chunk, std::min(blocks.first + blocks.count * block, chunk.count), chunk.count);
   for (std::size_t j = 0; j < histograms_.size(); ++j) count(j, chunk.statistics.histograms[j]);
@@ -162,10 +157,14 @@ statistics statistics_sum::finish() {
   if (!plan_->statistics) return r;
   r.columns = statistic_columns(*plan_);
   r.summaries.resize(r.columns.size());
-  // The later ones are of fewer blocks: they are merged first.
-  if (!pending_.empty()) r.summaries = pending_.back().of;
-  for (std::size_t k = pending_.size(); k-- > 1;)
-    for (std::size_t j = 0; j < r.summaries.size(); ++j) r.summaries[j] = merge(pending_[k - 1].of[j], r.summaries[j]);
+  // What is left is of as many blocks as a one stands for in the binary number of all of them. Those of few blocks are the
+  // later ones, and are merged first.
+  bool is_first = true;
+  for (const auto& [where, of] : pending_) {
+    for (std::size_t j = 0; j < r.summaries.size(); ++j)
+      r.summaries[j] = is_first ? of[j] : merge(of[j], r.summaries[j]);
+    is_first = false;
+  }
   for (std::size_t j = 0; j < histograms_.size(); ++j) {
     const auto bins = bins_of(plan_->histograms[j]);
     const auto all  = histograms_[j].begin();
@@ -175,32 +174,39 @@ statistics statistics_sum::finish() {
   return r;
 }
 
-/// Takes rows into the block that is spread over chunks, and makes its summaries once it is full or the last.
+/// Takes rows into the block that is spread over chunks, and makes its summaries once all of it is there.
 void statistics_sum::carry(chunk_data& chunk, std::int64_t from, std::int64_t to) {
   if (from == to) return;
-  const auto columns = number_columns(*plan_, chunk.count, chunk.results());
-  for (std::int64_t slot = from; slot < to; ++slot, ++carried_) {
-    status_[static_cast<std::size_t>(carried_)] = chunk.status[static_cast<std::size_t>(slot)];
-    for (std::size_t j = 0; j < columns.size(); ++j)
-      values_[j * statistics_block + static_cast<std::size_t>(carried_)] = columns[j].at(slot);
+  const auto         columns = number_columns(*plan_, chunk.count, chunk.results());
+  const std::int64_t number = (chunk.first_id + from) / block, first_id = number * block;
+  spread_block&      whole = spread_[number];
+  whole.values.resize(columns.size() * statistics_block);
+  whole.status.resize(statistics_block);
+  for (std::int64_t slot = from; slot < to; ++slot, ++whole.rows) {
+    const auto row    = static_cast<std::size_t>(chunk.first_id + slot - first_id);
+    whole.status[row] = chunk.status[static_cast<std::size_t>(slot)];
+    for (std::size_t j = 0; j < columns.size(); ++j) whole.values[j * statistics_block + row] = columns[j].at(slot);
   }
-  const std::int64_t end = chunk.first_id + to;
-  if (carried_ < block && end < plan_->count) return;
+  if (whole.rows < std::min<std::int64_t>(block, plan_->count - first_id)) return;
   std::vector<number_column> here;
-  for (std::size_t j = 0; j < columns.size(); ++j) here.push_back({values_.data() + j * statistics_block, nullptr});
-  push(summaries_of(*plan_, here, status_.data(), 0, static_cast<int>(carried_), end - carried_, histograms_));
-  carried_ = 0;
+  for (std::size_t j = 0; j < columns.size(); ++j)
+    here.push_back({whole.values.data() + j * statistics_block, nullptr});
+  push(number, summaries_of(*plan_, here, whole.status.data(), 0, static_cast<int>(whole.rows), first_id, histograms_));
+  spread_.erase(number);
 }
 
-void statistics_sum::push(std::vector<summary> of) {
-  pending_.push_back({1, std::move(of)});
-  while (pending_.size() > 1 && pending_[pending_.size() - 2].blocks == pending_.back().blocks) {
-    const merged late = std::move(pending_.back());
-    pending_.pop_back();
-    merged& early = pending_.back();
-    early.blocks += late.blocks;
-    for (std::size_t j = 0; j < early.of.size(); ++j) early.of[j] = merge(early.of[j], late.of[j]);
+void statistics_sum::push(std::int64_t number, std::vector<summary> of) {
+  place here{0, number};
+  for (;;) {
+    const auto other = pending_.find({here.level, here.number ^ 1});
+    if (other == pending_.end()) break;
+    const bool is_late = (here.number & 1) != 0;
+    for (std::size_t j = 0; j < of.size(); ++j)
+      of[j] = is_late ? merge(other->second[j], of[j]) : merge(of[j], other->second[j]);
+    pending_.erase(other);
+    here = {here.level + 1, here.number >> 1};
   }
+  pending_.emplace(here, std::move(of));
 }
 
 void statistics_sum::count(std::size_t histogram, const std::vector<long long>& more) {

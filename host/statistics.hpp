@@ -3,7 +3,9 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -69,36 +71,38 @@ struct statistics {
   std::vector<histogram>        histograms;
 };
 
-/// Adds up the statistics of chunks.
+/// Adds up the statistics of chunks, in whatever order they come.
 class statistics_sum {
  public:
   /// Refers to `p`, which must outlive it.
   explicit statistics_sum(const plan& p);
 
-  /// Adds a chunk; chunks come in the order of their ids, without gaps, and with their statistics made.
+  /// Adds a chunk, with its statistics made.
   void add(chunk_data& chunk);
   /// Of all chunks of the run.
   statistics finish();
 
  private:
   void carry(chunk_data& chunk, std::int64_t from, std::int64_t to);
-  void push(std::vector<summary> block);
+  void push(std::int64_t number, std::vector<summary> block);
   void count(std::size_t histogram, const std::vector<long long>& more);
 
-  /// Blocks are merged two and two, and the results two and two, as the ids come: rounding errors grow with the
-  /// logarithm of their number.
-  struct merged {
-    std::int64_t         blocks;
-    std::vector<summary> of;  ///< [column]
+  /// Blocks are merged two and two by their numbers, and the results two and two: rounding errors grow with the logarithm
+  /// of their number. Who is merged with whom does not depend on who comes first.
+  struct place {
+    std::int64_t level, number;  ///< of blocks number * 2^level and so on, 2^level of them
+    auto         operator<=>(const place&) const = default;
   };
-  const plan*                         plan_;
-  std::vector<merged>                 pending_;
-  std::vector<std::vector<long long>> histograms_;  ///< [histogram][counter]
-  std::int64_t                        next_id_ = 0;
-  // The block that has begun and goes on in the next chunk.
-  std::int64_t               carried_ = 0;
-  std::vector<double>        values_;  ///< [column][statistics_block]
-  std::vector<unsigned char> status_;
+  /// A block that is spread over chunks, as far as it is here.
+  struct spread_block {
+    std::int64_t               rows = 0;
+    std::vector<double>        values;  ///< [column][statistics_block]
+    std::vector<unsigned char> status;
+  };
+  const plan*                           plan_;
+  std::map<place, std::vector<summary>> pending_;     ///< [column], each
+  std::vector<std::vector<long long>>   histograms_;  ///< [histogram][counter]
+  std::map<std::int64_t, spread_block>  spread_;      ///< by their numbers
 };
 
 }  // namespace saltus::host

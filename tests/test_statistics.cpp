@@ -5,6 +5,7 @@
 #include <netcdf.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
@@ -336,6 +337,30 @@ TEST(statistics, have_the_same_bits_whatever_the_chunks) {
              {1}, {7}, {255}, {256}, {257}, {512}, {1000}, {100, 612, 256, 3}, {300, 1, 800}}) {
       SCOPED_TRACE(fmt::format("{}", fmt::join(sizes, " ")));
       expect_same_statistics(whole, in_chunks(p, data, sizes));
+    }
+  }
+}
+
+TEST(statistics, have_the_same_bits_in_whatever_order_chunks_come) {
+  const std::int64_t count = 10'000;
+  const auto         p     = made_up_plan(count);
+  const made_up      data(static_cast<std::size_t>(count));
+  const auto         whole = in_chunks(p, data, {count});
+  for (const std::int64_t size : {7, 100, 256, 700, 1024}) {
+    SCOPED_TRACE(size);
+    std::vector<std::int64_t> firsts;
+    for (std::int64_t first = 0; first < count; first += size) firsts.push_back(first);
+    std::mt19937 chance(3);
+    for (int round = 0; round < 5; ++round) {
+      if (round == 0) std::reverse(firsts.begin(), firsts.end());
+      else std::shuffle(firsts.begin(), firsts.end(), chance);
+      host::statistics_sum sum(p);
+      for (const std::int64_t first : firsts) {
+        auto c = data.chunk(p, first, std::min(size, count - first));
+        host::make_statistics(p, c);
+        sum.add(c);
+      }
+      expect_same_statistics(whole, sum.finish());
     }
   }
 }
