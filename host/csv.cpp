@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "error.hpp"
+#include "files.hpp"
 
 namespace saltus::host {
 namespace {
@@ -49,12 +50,14 @@ std::vector<cell> split(std::string_view line) {
 
 std::vector<double> read_csv_column(const std::filesystem::path& file, const std::string& column,
                                     const std::string& who) {
-  const auto    name = file.string();
+  const auto name = file.string();
+  if (const auto what = not_a_file(file); !what.empty())
+    throw error(exit_usage, fmt::format("{}: cannot read {}: it {}", who, name, what));
   std::ifstream in(file);
   std::string   line;
   if (!std::getline(in, line))
-    throw error(exit_usage, fmt::format("{}: cannot read {}: {}", who, name,
-                                        in.is_open() ? "it is empty, or a folder" : std::strerror(errno)));
+    throw error(exit_usage,
+                fmt::format("{}: cannot read {}: {}", who, name, in.is_open() ? "it is empty" : std::strerror(errno)));
   if (line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);  // the byte order mark that spreadsheets write
 
   const auto                    header = split(line);

@@ -14,6 +14,17 @@
 
 namespace saltus::host {
 
+/// What keeps a file from being read: that it is a folder, a pipe or a device, or that it is not there; empty: nothing. To
+/// open a pipe would be to wait for its other end.
+inline std::string not_a_file(const std::filesystem::path& file) {
+  std::error_code failure;
+  const auto      what = std::filesystem::status(file, failure);
+  if (std::filesystem::is_directory(what)) return "is a folder";
+  if (std::filesystem::is_fifo(what)) return "is a pipe: write it to a file";
+  if (std::filesystem::exists(what) && !std::filesystem::is_regular_file(what)) return "is not a regular file";
+  return {};
+}
+
 /// The content of a file; throws `error` (failure) if it cannot be read.
 inline std::string read_file(const std::filesystem::path& file) {
   std::ifstream     in(file, std::ios::binary);

@@ -23,6 +23,37 @@ const std::vector<std::string_view> top_keys = {"model",       "method",     "t"
 
 namespace {
 
+/// Tables within tables are walked by recursion, by the parser too: a key of very many parts would be too deep.
+void check_depth(std::string_view text, const std::string& where) {
+  constexpr int most_parts = 16;
+  int           dots = 0, line = 1;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (c == '\n') ++line;
+    if (c == '#') at = std::min(text.find('\n', at), text.size()) - 1;
+    if (c == '"' || c == '\'') {
+      // A string, of three quotation marks or of one; what is not closed is left to the parser.
+      const std::string_view mark = text.substr(at, 3) == std::string(3, c) ? text.substr(at, 3) : text.substr(at, 1);
+      for (at += mark.size(); at < text.size() && text.substr(at, mark.size()) != mark; ++at) {
+        if (text[at] == '\n') ++line;
+        if (c == '"' && text[at] == '\\') ++at;
+      }
+      at += mark.size() - 1;
+    }
+    if (std::string_view("\n=,[]{}").find(c) != std::string_view::npos) dots = 0;
+    else if (c == '.' && ++dots >= most_parts)
+      throw error(exit_usage,
+                  fmt::format("{}: a key has more than {} parts",
+                              where.starts_with('-') ? where : fmt::format("{}:{}", where, line), most_parts));
+  }
+}
+
+/// The start of what may be long.
+std::string shortened(const std::string& text) {
+  constexpr std::size_t shown = 60;
+  return text.size() > shown ? text.substr(0, shown) + "..." : text;
+}
+
 /// One `key = value`. A literal value is a string as it stands; any other is TOML if it can be, else a string.
 struct assignment {
   std::string key, value;
@@ -77,6 +108,7 @@ void graft(toml::table& to, toml::table& from, std::string_view key) {
 /// `rank` is that of the flag: the line on which its text is parsed, so that entries from flags keep their order.
 void assign(toml::table& root, const assignment& set, const flag& flag, std::size_t rank) {
   const auto parse = [&](const std::string& value) -> toml::table {
+    check_depth(set.key + " = " + value, shortened(typed(flag)));
     return toml::parse(std::string(rank, '\n') + set.key + " = " + value, typed(flag));
   };
   std::optional<toml::table> parsed;
@@ -200,9 +232,11 @@ std::optional<std::string> full_key(const assignment& set, const flag& flag, con
 }  // namespace
 
 toml::table merge(const spec_document& spec, const host::model* model) {
-  toml::table root;
+  toml::table       root;
+  const std::string place = spec.file.empty() ? std::string("command line") : spec.file.string();
+  check_depth(spec.text, place);
   try {
-    root = toml::parse(spec.text, spec.file.empty() ? std::string("command line") : spec.file.string());
+    root = toml::parse(spec.text, place);
   } catch (const toml::parse_error& syntax) {
     throw error(exit_usage, fmt::format("{}: {}", place_of(syntax.source()), syntax.description()));
   }

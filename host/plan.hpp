@@ -132,6 +132,7 @@ struct plan {
   std::int64_t chunk          = 0;       ///< instances per chunk; 0: chosen
   bool         by_work        = true;    ///< on a device, instances begin in the order of the work predicted for them
   double       allowed_failed = 0;       ///< share of instances that may fail before exit code 3
+  double           instance_time_limit = 0;  ///< seconds that an instance may be under way; 0: no limit
 
   std::string text;  ///< the spec as run (TOML, flags merged in): goes into the file's provenance
   std::vector<std::filesystem::path> inputs;  ///< files that this was read from: the spec, CSV files

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "error.hpp"
+#include "files.hpp"
 #include "json.hpp"
 #include "model/status.hpp"
 #include "statistics.hpp"
@@ -37,6 +38,8 @@ struct variable {
 class result_file {
  public:
   explicit result_file(const std::string& path) : path_(path) {
+    if (const auto what = not_a_file(path); !what.empty())
+      throw error(exit_failure, fmt::format("{}: {}, not a result file", path, what));
     must(nc_open(path.c_str(), NC_NOWRITE, &file_));
     try {
       read_variables();

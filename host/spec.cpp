@@ -8,6 +8,7 @@
 #include <iterator>
 #include <map>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -16,6 +17,7 @@
 #include "distribution.hpp"
 #include "error.hpp"
 #include "field.hpp"
+#include "files.hpp"
 #include "flags.hpp"
 #include "linear/factorised.hpp"
 #include "method/list.hpp"
@@ -115,9 +117,10 @@ int index_of(const std::vector<quantity>& quantities, std::string_view name) {
 }
 
 std::string read_text(const std::filesystem::path& file) {
+  if (const auto what = not_a_file(file); !what.empty())
+    throw error(exit_usage, fmt::format("{}: {}, not a spec", file.string(), what));
   std::ifstream in(file, std::ios::binary);
   if (!in) throw error(exit_usage, fmt::format("{}: cannot be read: {}", file.string(), std::strerror(errno)));
-  if (std::filesystem::is_directory(file)) throw error(exit_usage, file.string() + ": is a folder, not a spec");
   return std::string(std::istreambuf_iterator<char>(in), {});
 }
 
@@ -644,13 +647,24 @@ class builder {
     if (plan_.devices.empty()) e.fail("must be \"all\", or a list of one number or more");
   }
 
+  /// More threads than cores only wait for each other, and each has lanes and chunks of its own.
+  void read_threads(const field& e) {
+    constexpr std::int64_t per_core = 4;
+    const std::int64_t     cores    = std::max(1u, std::thread::hardware_concurrency());
+    plan_.threads                   = static_cast<int>(e.whole(0, 4096));
+    if (plan_.threads > per_core * cores)
+      e.fail(fmt::format("must be at most {}, {} for each of the {} cores here; 0: all cores", per_core * cores,
+                         per_core, cores));
+  }
+
   void read_run() {
     const auto run = root_.find("run");
     if (!run) return;
-    run->only({"backend", "devices", "threads", "lanes", "groups", "chunk", "order", "allowed_failed"});
+    run->only({"backend", "devices", "threads", "lanes", "groups", "chunk", "order", "allowed_failed",
+               "instance_time_limit"});
     if (const auto e = run->find("backend")) read_backend(*e);
     if (const auto e = run->find("devices")) read_devices(*e);
-    if (const auto e = run->find("threads")) plan_.threads = static_cast<int>(e->whole(0, 4096));
+    if (const auto e = run->find("threads")) read_threads(*e);
     if (const auto e = run->find("lanes")) {
       plan_.lanes = static_cast<int>(e->whole(0, 32));
       if ((plan_.lanes & (plan_.lanes - 1)) != 0) e->fail("must be 0 (as wide as the machine), 1, 2, 4, 8, 16 or 32");
@@ -661,6 +675,13 @@ class builder {
     if (const auto e = run->find("order")) plan_.by_work = e->word({"work", "id"}) == "work";
     if (const auto e = run->find("allowed_failed"))
       plan_.allowed_failed = e->share("must be a share of all instances, from 0 to 1");
+    if (const auto e = run->find("instance_time_limit")) {
+      plan_.instance_time_limit = e->positive();
+      if (plan_.backend == "cuda" || plan_.backend == "all")
+        e->fail("must be left out with a device, which cannot end one instance of many: use max_steps");
+      // Devices are not looked for: they do not watch the time.
+      plan_.backend = "cpu";
+    }
   }
 
   const spec_document&         spec_;

@@ -8,9 +8,11 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "error.hpp"
@@ -641,7 +643,7 @@ TEST_F(spec, a_bad_value_is_named_with_its_place_and_what_is_allowed) {
        "allowed: file, samples, events, reduce, compression, rows, statistics, histogram"},
       {"[run]\ncores = 2\n",
        "spec.toml:3:1: run.cores = 2: unknown key; allowed: backend, devices, threads, lanes, groups, chunk, order, "
-       "allowed_failed"},
+       "allowed_failed, instance_time_limit"},
       {"atol = { lfit = 1e-8 }\n",
        "spec.toml:2:10: atol.lfit = 1e-08: unknown key; did you mean lift? allowed: default, lift, velocity, pressure"},
       // types and values
@@ -992,6 +994,67 @@ TEST(shell_line, is_read_back_by_a_shell_as_it_was) {
   EXPECT_EQ(said, expected);
   EXPECT_EQ(shell_line({"saltus", "run", "./a.toml", "-n", "10"}), "saltus run ./a.toml -n 10")
       << "plain words stay plain";
+}
+
+TEST_F(spec, a_pipe_is_refused_rather_than_waited_for) {
+  ASSERT_EQ(::mkfifo("pipe.toml", 0600), 0);
+  try {
+    read_spec("pipe.toml", {});
+    ADD_FAILURE();
+  } catch (const error& e) { EXPECT_STREQ(e.what(), "pipe.toml: is a pipe: write it to a file, not a spec"); }
+  EXPECT_EQ(refused(valve + "[sweep]\nflow = { csv = \"pipe.toml\", column = \"q\" }\n"),
+            "spec.toml:3:8: sweep.flow = { csv = \"pipe.toml\", column = \"q\" }: cannot read pipe.toml: it is a pipe: "
+            "write it to a file");
+}
+
+TEST_F(spec, keys_of_very_many_parts_are_refused_before_anything_walks_through_them) {
+  const auto dotted = [](int parts) {
+    std::string key = "a";
+    for (int k = 1; k < parts; ++k) key += k % 2 ? " . 'b.c'" : ".a";
+    return key;
+  };
+  for (const int parts : {17, 20'000}) {
+    EXPECT_EQ(refused(valve + "# a.b.c\n" + dotted(parts) + " = 1\n"), "spec.toml:3: a key has more than 16 parts");
+    EXPECT_EQ(refused(valve + "[" + dotted(parts) + "]\n"), "spec.toml:2: a key has more than 16 parts");
+    EXPECT_EQ(refused(valve + "sample = { x = { " + dotted(parts) + " = 1 } }\n"),
+              "spec.toml:2: a key has more than 16 parts");
+  }
+  std::string key = "sample";
+  for (int k = 0; k < 20'000; ++k) key += ".a";
+  EXPECT_EQ(refused(valve, {{"--set", key + "=1"}}),
+            "--set " + key.substr(0, 54) + "...: a key has more than 16 parts");
+  // Neither numbers, nor what stands in strings and comments, are keys.
+  EXPECT_EQ(refused(valve + "# " + std::string(100, '.') + "\nt = [0.0, 1.0] # '\n[output]\nfile = \"" +
+                    std::string(100, '.') + "\\\"" + std::string(100, '.') + "\"\n"),
+            "accepted");
+  EXPECT_EQ(refused(valve + "atol = [1.0, 1.0,1.0,1.0,1.0,1.0,1.0,1.0,1.0,1.0,1.0,1.0,1.0,1.0,1.0,1.0,1.0,1.0]\n")
+                .find("parts"),
+            std::string::npos);
+}
+
+TEST_F(spec, more_threads_than_four_per_core_are_refused) {
+  const std::string cores = std::to_string(std::thread::hardware_concurrency());
+  const std::string most  = std::to_string(4 * std::thread::hardware_concurrency());
+  EXPECT_EQ(refused(valve, {{"--threads", most}}), "accepted");
+  EXPECT_EQ(refused(valve, {{"--threads", "4096"}}), "--threads 4096: run.threads = 4096: must be at most " + most +
+                                                         ", 4 for each of the " + cores + " cores here; 0: all cores");
+}
+
+TEST_F(spec, a_time_limit_for_instances_is_for_lanes) {
+  const plan p = planned(valve + "[run]\ninstance_time_limit = 2.5\n");
+  EXPECT_EQ(p.instance_time_limit, 2.5);
+  EXPECT_EQ(p.backend, "cpu") << "rather than auto";
+  EXPECT_EQ(planned(valve).instance_time_limit, 0.0);
+  EXPECT_EQ(planned(valve).backend, "auto");
+  EXPECT_EQ(refused(valve + "[run]\ninstance_time_limit = 0\n"),
+            "spec.toml:3:23: run.instance_time_limit = 0: must be a positive number");
+  model same_bits      = relief_valve();
+  same_bits.arithmetic = true;  // all: only for such
+  for (const std::string backend : {"cuda", "all"})
+    EXPECT_EQ(
+        refused(valve + "[run]\ninstance_time_limit = 1\n", {{"--backend", backend}}, same_bits),
+        "spec.toml:3:23: run.instance_time_limit = 1: must be left out with a device, which cannot end one instance "
+        "of many: use max_steps");
 }
 
 // ---- misspelt names
