@@ -38,6 +38,8 @@ class event_log {
   void append(long long slot, double t, int guard, const double* before, const double* after);
   void append(const event_log& more);
   void spill_if_long();
+  /// Moves the rows in memory to the temporary file; they stay where they are if it cannot be written.
+  void spill();
   /// Drops all rows of some instances: [slot].
   void forget(const std::vector<bool>& which);
   void clear();
@@ -61,7 +63,7 @@ class event_log {
     std::vector<share>     shares;  ///< by slot, ascending
   };
 
-  void                     spill();
+
   std::vector<std::size_t> order() const;
 
   std::vector<run>       runs_;

@@ -14,12 +14,6 @@ namespace saltus::host {
 
 namespace {
 
-std::string hours(double seconds) {
-  const auto s = static_cast<std::int64_t>(seconds + 0.5);
-  return s < 3600 ? fmt::format("{}:{:02}", s / 60, s % 60)
-                  : fmt::format("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60);
-}
-
 double share(std::int64_t done, std::int64_t total) {
   return total > 0 ? static_cast<double>(done) / static_cast<double>(total) : 1.0;
 }
@@ -36,17 +30,25 @@ bool is_set(const char* variable) {
 
 }  // namespace
 
-std::string progress_line(const std::string& label, std::int64_t done, std::int64_t total, double elapsed_s) {
+std::string hours(double seconds) {
+  const auto s = static_cast<std::int64_t>(seconds + 0.5);
+  return s < 3600 ? fmt::format("{}:{:02}", s / 60, s % 60)
+                  : fmt::format("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60);
+}
+
+std::string progress_line(const std::string& label, std::int64_t done, std::int64_t total, double elapsed_s,
+                          const std::string& note) {
   std::string line = fmt::format("{}  {}/{}  {:.1f} %", label, done, total, 100 * share(done, total));
-  if (done > 0 && elapsed_s > 0) line += fmt::format("  {:.4g}/s", static_cast<double>(done) / elapsed_s);
+  if (!note.empty()) line += "  " + note;
+  else if (done > 0 && elapsed_s > 0) line += fmt::format("  {:.4g}/s", static_cast<double>(done) / elapsed_s);
   line += fmt::format("  {} elapsed", hours(elapsed_s));
   if (done > 0 && done < total)
     line += fmt::format("  {} left", hours(elapsed_s * static_cast<double>(total - done) / static_cast<double>(done)));
   return line;
 }
 
-progress::progress(std::int64_t total, std::string label, bool quiet, std::FILE* out)
-    : total_(total), label_(std::move(label)), out_(out), silent_(quiet) {
+progress::progress(std::int64_t total, std::string label, bool quiet, std::FILE* out, std::function<std::string()> note)
+    : total_(total), label_(std::move(label)), note_(std::move(note)), out_(out), silent_(quiet) {
   const char* kind = std::getenv("TERM");
   terminal_        = isatty(fileno(out_)) && !(kind && std::string_view(kind) == "dumb");
   colour_          = terminal_ && !is_set("NO_COLOR");
@@ -73,7 +75,7 @@ void progress::draw(bool last) {
   silent_                    = last;
   const std::int64_t done    = done_;
   const double       elapsed = std::chrono::duration<double>(clock::now() - start_).count();
-  std::string        line    = progress_line(label_, done, total_, elapsed);
+  std::string        line    = progress_line(label_, done, total_, elapsed, note_ && !last ? note_() : std::string());
   if (terminal_) {
     const int columns = columns_of(out_);
     const int bar     = std::min(columns - static_cast<int>(line.size()) - 4, 40);

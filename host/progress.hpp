@@ -5,19 +5,27 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <mutex>
 #include <string>
 
 namespace saltus::host {
 
+/// A duration for people: "1:20", "2:03:04".
+std::string hours(double seconds);
+
 /// One line of progress: "label   1234/100000   1.2 %   411/s   0:03 elapsed   4:00 left"; times in seconds.
-std::string progress_line(const std::string& label, std::int64_t done, std::int64_t total, double elapsed_s);
+/// A note stands in the place of the speed, which says little then.
+std::string progress_line(const std::string& label, std::int64_t done, std::int64_t total, double elapsed_s,
+                          const std::string& note = {});
 
 /// Shows progress while it lives: on a terminal a bar, drawn again at most ten times a second; elsewhere one line every
 /// ten seconds and one at the end. `quiet`: nothing. Colour only on a terminal, and not if NO_COLOR is set.
 class progress {
  public:
-  progress(std::int64_t total, std::string label, bool quiet, std::FILE* out = stderr);
+  /// `note` may have something to add to the line; empty: nothing.
+  progress(std::int64_t total, std::string label, bool quiet, std::FILE* out = stderr,
+           std::function<std::string()> note = {});
   ~progress() { finish(); }
   progress(const progress&)            = delete;
   progress& operator=(const progress&) = delete;
@@ -34,6 +42,7 @@ class progress {
 
   const std::int64_t        total_;
   const std::string         label_;
+  const std::function<std::string()> note_;
   std::FILE* const          out_;
   bool                      terminal_ = false, colour_ = false;
   bool                      silent_;  ///< guarded by `drawing_`

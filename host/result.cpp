@@ -113,16 +113,16 @@ void chunk_data::reset(const plan& p, std::int64_t first, std::int64_t instances
   log.folder = p.file.empty() ? std::filesystem::path() : folder_of(p.file);
   exceptions.clear();
   statistics.clear();
+  trouble.clear();
   order.clear();
 }
 
-void chunk_data::forget(const std::vector<long long>& slots) {
+void chunk_data::forget_results(const std::vector<long long>& slots) {
   const auto n      = static_cast<std::size_t>(count);
   const auto times  = samples.size() / (final_state.size() + final_output.size());  // per instance and quantity
   const auto preset = [n](auto& array, std::size_t slot, auto value, std::size_t row = 1) {
     for (std::size_t at = slot * row; at < array.size(); at += n * row) std::fill_n(&array[at], row, value);
   };
-  std::vector<bool> dropped(n, false);
   for (const long long s : slots) {
     const auto slot = static_cast<std::size_t>(s);
     for (auto* numbers : {&final_state, &final_output, &final_discrete, &t_final, &reductions})
@@ -132,8 +132,13 @@ void chunk_data::forget(const std::vector<long long>& slots) {
     preset(residual_of, slot, -1);
     preset(samples, slot, nan, times);
     preset(guard_history, slot, static_cast<unsigned char>(0));
-    dropped[slot] = true;
   }
+}
+
+void chunk_data::forget(const std::vector<long long>& slots) {
+  forget_results(slots);
+  std::vector<bool> dropped(static_cast<std::size_t>(count), false);
+  for (const long long slot : slots) dropped[static_cast<std::size_t>(slot)] = true;
   log.forget(dropped);
 }
 
@@ -255,8 +260,8 @@ auto column(std::vector<T> Chunk::*array, std::size_t j = 0, std::int64_t width 
   };
 }
 
-template <class T>
-auto derived_column(std::vector<T> derived_columns::*array) {
+template <class T, class Columns>
+auto derived_column(std::vector<T> Columns::*array) {
   return [=](const chunk_data&, const derived_columns& d) -> const void* { return (d.*array).data(); };
 }
 
@@ -774,7 +779,7 @@ void result_writer::make_room(std::int64_t instances, std::int64_t event_rows) {
     // what is in memory comes on top of what is on the disk: now, or at every time when it was written.
     std::error_code    ignored;
     const auto         now    = static_cast<std::int64_t>(std::filesystem::file_size(part_.own_name(), ignored));
-    const std::int64_t before = stored_bytes(plan_, event_rows_, written_), buffers = buffer_bytes(plan_);
+    const std::int64_t before = stored_bytes(plan_, event_rows_, reached_), buffers = buffer_bytes(plan_);
     bytes = std::min(bytes + syncs_ * buffers, now + bytes - before + buffers);
   }
   if (const std::string why = part_.reserve(bytes + texts_ + spare); !why.empty())
@@ -783,44 +788,52 @@ void result_writer::make_room(std::int64_t instances, std::int64_t event_rows) {
 
 void result_writer::write(const chunk_data& chunk) {
   silence_hdf5();
-  if (chunk.first_id != written_) throw std::logic_error("result_writer: chunks must come in the order of their ids");
+  if (chunk.first_id < 0 || written_ + chunk.count > plan_.count || chunk.first_id + chunk.count > plan_.count)
+    throw std::logic_error("result_writer: more instances than the plan has");
   const std::int64_t rows = plan_.log_events ? chunk.log.rows() : 0;
-  make_room(written_ + chunk.count, event_rows_ + rows);
+  reached_                = std::max(reached_, chunk.first_id + chunk.count);
+  make_room(reached_, event_rows_ + waiting_.rows() + rows);
   errno = 0;
-  write_columns(chunk, derive(chunk, plan_), false);
-  if (rows > 0) write_events(chunk);
+  write_columns(chunk, derive(chunk, plan_), chunk.first_id, chunk.count);
   written_ += chunk.count;
   tally_.add(chunk);
+  if (plan_.log_events) {
+    waiting_.put({chunk.first_id, chunk.count, chunk.log});
+    while (const auto next = waiting_.take_next()) write_events(*next);
+  }
   // A run that is killed leaves what it had written by then.
   constexpr auto at_most = std::chrono::seconds(30);
   if (clock::now() - synced_ > at_most) sync();
 }
 
 /// In pieces: the log may be larger than the memory.
-void result_writer::write_events(const chunk_data& chunk) {
-  derived_columns some;
+void result_writer::write_events(const waiting_logs::chunk_log& chunk) {
+  const chunk_data none;
+  derived_columns  some;
   some.before.resize(plan_.model.states.size());
   some.after.resize(plan_.model.states.size());
   const auto put = [&] {
-    write_columns(chunk, some, true);
-    event_rows_ += static_cast<std::int64_t>(some.time.size());
+    const std::int64_t rows = std::ssize(some.time);
+    write_columns(none, some, event_rows_, rows, true);
+    event_rows_ += rows;
     some.clear_events();
   };
+  errno = 0;
   chunk.log.for_each([&](const event_row& row) {
-    some.add(row, chunk.first_id);
+    some.add(row, chunk.first);
     if (some.time.size() == piece) put();
   });
   put();
 }
 
-void result_writer::write_columns(const chunk_data& chunk, const derived_columns& derived, bool of_events) {
-  for (const field& f : fields_) {
-    if (!f.numbers || (f.shape == shape::event) != of_events) continue;
-    const std::size_t start[] = {static_cast<std::size_t>(of_events ? event_rows_ : written_), 0};
-    const std::size_t count[] = {of_events ? derived.time.size() : static_cast<std::size_t>(chunk.count),
-                                 static_cast<std::size_t>(plan_.sample_count)};
-    if (count[0] > 0) must(nc_put_vara(file_, f.id, start, count, f.numbers(chunk, derived)));
-  }
+void result_writer::write_columns(const chunk_data& chunk, const derived_columns& derived, std::int64_t first,
+                                  std::int64_t rows, bool of_events) {
+  const std::size_t start[] = {static_cast<std::size_t>(first), 0};
+  const std::size_t count[] = {static_cast<std::size_t>(rows), static_cast<std::size_t>(plan_.sample_count)};
+  if (rows == 0) return;
+  for (const field& f : fields_)
+    if (f.numbers && (f.shape == shape::event) == of_events)
+      must(nc_put_vara(file_, f.id, start, count, f.numbers(chunk, derived)));
 }
 
 /// Beside each histogram stand its ends and what lies beyond them.
@@ -836,6 +849,11 @@ void result_writer::write_statistics(const statistics& all) {
     must(nc_put_att_longlong(file_, f.id, "below", NC_INT64, 1, &h.below));
     must(nc_put_att_longlong(file_, f.id, "above", NC_INT64, 1, &h.above));
   }
+}
+
+/// Those of all chunks that are here, although others are missing before them.
+void result_writer::write_waiting_events() {
+  while (const auto next = waiting_.take_first()) write_events(*next);
 }
 
 void result_writer::write_counts() {
@@ -856,6 +874,7 @@ void result_writer::write_counts() {
 }
 
 void result_writer::close(double wall_time_s, const statistics& all) {
+  write_waiting_events();
   errno = 0;
   if (plan_.statistics) write_statistics(all);
   must(nc_put_att_double(file_, NC_GLOBAL, "wall_time_s", NC_DOUBLE, 1, &wall_time_s));
@@ -869,6 +888,7 @@ std::int64_t result_writer::keep(const std::string& reason) {
   const std::int64_t ended = written_ - tally_.not_finished();
   if (!failed_ && plan_.rows && ended > 0) {
     try {
+      write_waiting_events();
       write_counts();
       finish("cut short: " + reason);
       part_.settle();
@@ -891,7 +911,7 @@ void result_writer::sync() {
   synced_  = clock::now();
   syncs_ += written_ > 0;
   part_.was_truncated();  // to what is in it (H5FD_truncate)
-  make_room(written_, event_rows_);
+  make_room(reached_, event_rows_ + waiting_.rows());
 }
 
 void result_writer::finish(const std::string& state) {

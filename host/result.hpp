@@ -34,6 +34,7 @@
 #include "provenance.hpp"
 #include "sampler.hpp"
 #include "statistics.hpp"
+#include "waiting_logs.hpp"
 
 namespace saltus::host {
 
@@ -69,6 +70,7 @@ struct chunk_data : columns {
   event_log                  log;
   exception_list             exceptions;
   chunk_statistics           statistics;
+  std::string                trouble;  ///< what the model of one of its instances said when it threw; empty: none did
   std::vector<int>           order;  ///< slots in the order in which they begin (order.hpp); empty: as they stand
 
   /// The columns of counters, in the order above.
@@ -82,6 +84,8 @@ struct chunk_data : columns {
   void reset(const plan& p, std::int64_t first, std::int64_t instances);
   /// Presets the results of some instances again, but for their status, exception and `switched`.
   void forget(const std::vector<long long>& slots);
+  /// The same, but for their rows in the event log.
+  void forget_results(const std::vector<long long>& slots);
 
   /// Pointers into this object, as a compiled unit takes them; valid until the next `reset`.
   abi::batch   batch() const;
@@ -190,7 +194,7 @@ class result_writer {
   result_writer(const result_writer&)            = delete;
   result_writer& operator=(const result_writer&) = delete;
 
-  /// Adds one chunk; chunks come in the order of their ids, without gaps.
+  /// Adds one chunk; chunks come in any order, each instance once. Their rows of the event log wait for their turn.
   void write(const chunk_data& chunk);
 
   /// Completes the file and gives it its name. Instances that were never written have status not_run. With statistics if
@@ -208,8 +212,10 @@ class result_writer {
   void define_dimensions();
   void define(detail::field& f);
   void define_names_of_statistics();
-  void write_events(const chunk_data& chunk);
-  void write_columns(const chunk_data& chunk, const detail::derived_columns& derived, bool of_events);
+  void write_events(const waiting_logs::chunk_log& chunk);
+  void write_waiting_events();
+  void write_columns(const chunk_data& chunk, const detail::derived_columns& derived, std::int64_t first,
+                     std::int64_t rows, bool of_events = false);
   void write_statistics(const statistics& all);
   void write_counts();
   void describe(const provenance& origin);
@@ -232,7 +238,9 @@ class result_writer {
   std::int64_t               texts_    = 0;  ///< bytes of attributes
   std::int64_t               on_disk_  = 0;  ///< instances that the file has for whoever opens it now
   std::int64_t               syncs_    = 0;
+  std::int64_t               reached_  = 0;  ///< the first instance behind all that have been written
   clock::time_point          synced_   = clock::now();
+  waiting_logs               waiting_;
   int                        file_     = -1;
   int                        instance_ = -1, time_ = -1, event_ = -1, statistic_ = -1;  ///< dimensions
   bool                       closed_ = false, failed_ = false;

@@ -197,7 +197,7 @@ run_summary run_ensemble(const plan& p, backend& where, const std::function<void
                            tbb::make_filter<void, item>(tbb::filter_mode::serial_in_order, hand_out) &
                                tbb::make_filter<item, item>(tbb::filter_mode::parallel, integrate) &
                                tbb::make_filter<item, item>(tbb::filter_mode::parallel, carry_on) &
-                               tbb::make_filter<item, void>(tbb::filter_mode::serial_in_order, collect));
+                               tbb::make_filter<item, void>(tbb::filter_mode::serial_out_of_order, collect));
   });
 
   const tally& n = summary.counts;

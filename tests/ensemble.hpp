@@ -102,6 +102,8 @@ inline outcome run(host::plan p) {
         }
       },
       [](std::int64_t) {}, stop);
+  // Chunks come as they end; each instance's own rows are in order.
+  std::stable_sort(r.log.begin(), r.log.end(), [](const auto& a, const auto& b) { return a.instance < b.instance; });
   return r;
 }
 

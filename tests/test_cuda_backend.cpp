@@ -300,13 +300,12 @@ std::vector<host::chunk_data> all_chunks(const host::plan& p, host::backend& whe
   const std::atomic<bool>       stop{false};
   std::int64_t                  next = 0;
   summary                            = host::run_ensemble(
-                                 p, where,
-                                 [&](const host::chunk_data& c) {
-        EXPECT_EQ(next, c.first_id);
-        next += c.count;
-        all.push_back(c);
-      },
-                                 [](std::int64_t) {}, stop);
+                                 p, where, [&](const host::chunk_data& c) { all.push_back(c); }, [](std::int64_t) {}, stop);
+  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first_id < b.first_id; });
+  for (const auto& c : all) {
+    EXPECT_EQ(next, c.first_id);
+    next += c.count;
+  }
   EXPECT_EQ(p.count, next);
   return all;
 }
@@ -503,6 +502,7 @@ TEST(cuda_backend, instances_begin_in_the_order_of_predicted_work_and_end_with_t
     const std::atomic<bool>       stop{false};
     host::run_ensemble(
         q, *device, [&](const host::chunk_data& c) { r.push_back(c); }, [](std::int64_t) {}, stop);
+    std::sort(r.begin(), r.end(), [](const auto& a, const auto& b) { return a.first_id < b.first_id; });
     return r;
   };
   auto as_they_stand    = p;

@@ -7,6 +7,7 @@
 #include <netcdf.h>
 #include <pty.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -264,9 +265,10 @@ std::pair<int, std::string> complaint(Action action) {
 
 /// The names by number, as they stand in files that exist: entries are only ever added.
 const std::vector<std::string> status_names = {
-    "finished",      "stopped",     "step_budget",  "event_budget", "step_too_small", "not_finite", "bad_start",
-    "event_loop",    "not_located", "not_run",      "interrupted",  "guard_violated", "zeno",       "two_slides",
-    "newton_failed", "singular",    "inconsistent", "stiff",        "bad_schedule"};
+    "finished",     "stopped",       "step_budget",  "event_budget", "step_too_small", "not_finite",    "bad_start",
+    "event_loop",   "not_located",   "not_run",      "interrupted",  "guard_violated", "zeno",          "two_slides",
+    "newton_failed", "singular",     "inconsistent", "stiff",        "bad_schedule",   "time_limit",    "model_threw",
+    "model_crashed"};
 
 TEST(status, numbers_are_fixed_for_ever) {
   ASSERT_EQ(status_names.size(), static_cast<std::size_t>(status_count));
@@ -1184,11 +1186,87 @@ TEST(result, does_not_depend_on_where_the_event_log_was) {
   EXPECT_EQ(disk.reals("event_time")[23'334], 1) << "the first event of instance 1";
 }
 
-TEST(result, refuses_chunks_out_of_order) {
-  const folder  dir;
-  const plan    p = valve(4);
-  result_writer writer(dir / "a.nc", p, origin);
-  EXPECT_THROW(writer.write(marked(p, 2, 2)), std::logic_error);
+/// A marked chunk with events: instance i has i % 4 of them.
+chunk_data with_events(const plan& p, std::int64_t first, std::int64_t count) {
+  chunk_data c = marked(p, first, count);
+  for (std::int64_t row = 0; row < 3; ++row)
+    for (std::int64_t i = count; i-- > 0;) {
+      const std::int64_t id       = first + i;
+      const double       before[] = {mark(20, 0, id), static_cast<double>(row)};
+      const double       after[]  = {mark(21, 0, id), static_cast<double>(-row)};
+      if (row < id % 4) c.log.append(i, 100.0 * static_cast<double>(id) + static_cast<double>(row), 0, before, after);
+    }
+  return c;
+}
+
+TEST(result, is_the_same_in_whatever_order_chunks_come) {
+  const folder dir;
+  plan         p   = valve(50);
+  p.log_events     = true;
+  p.sample_count   = 3;
+  const auto write = [&](const char* name, const std::vector<std::int64_t>& order, std::int64_t missing = -1) {
+    result_writer writer(dir / name, p, origin);
+    for (const std::int64_t k : order)
+      if (k != missing) writer.write(with_events(p, 10 * k, 10));
+    writer.close(0);
+  };
+  write("a.nc", {0, 1, 2, 3, 4});
+  const reader a(dir / "a.nc");
+  for (const std::vector<std::int64_t>& order :
+       {std::vector<std::int64_t>{4, 3, 2, 1, 0}, {1, 2, 4, 3, 0}, {2, 0, 4, 1, 3}}) {
+    write("b.nc", order);
+    const reader b(dir / "b.nc");
+    for (const char* name : {"flow", "final_lift", "lift", "event_time", "before_lift", "event_lift", "event_velocity"})
+      EXPECT_EQ(a.reals(name), b.reals(name)) << name;
+    for (const char* name : {"status", "steps", "event_row_size", "event_instance", "event_guard"})
+      EXPECT_EQ(a.integers(name), b.integers(name)) << name;
+    EXPECT_EQ(a.number("count_finished"), b.number("count_finished"));
+  }
+  // Where a chunk never comes the rows of the others are there all the same, in order.
+  write("c.nc", {4, 3, 2, 1, 0}, 2);
+  const reader c(dir / "c.nc");
+  auto         instances = c.integers("event_instance");
+  EXPECT_TRUE(std::is_sorted(instances.begin(), instances.end()));
+  EXPECT_EQ(std::count_if(instances.begin(), instances.end(), [](long long i) { return i / 10 == 2; }), 0);
+  EXPECT_EQ(c.integers("event_row_size")[13], 1) << "13 % 4";
+  EXPECT_EQ(c.integers("status")[25], static_cast<long long>(status::not_run));
+  EXPECT_EQ(c.integers("status")[31], static_cast<long long>(status::finished));
+  EXPECT_THROW(result_writer(dir / "d.nc", p, origin).write(marked(p, 45, 10)), std::logic_error);
+}
+
+TEST(result, logs_that_wait_are_kept_in_memory_up_to_a_bound_and_then_on_disk) {
+  const folder           dir;
+  constexpr std::int64_t per_chunk = 100, chunks = 20;
+  const auto             log_of = [&](std::int64_t chunk) {
+    event_log log;
+    log.state_count = 2;
+    log.folder      = dir / "";
+    for (std::int64_t k = 0; k < per_chunk; ++k) {
+      const double before[] = {static_cast<double>(k) / 8, 1}, after[] = {static_cast<double>(chunk), 2};
+      log.append(k % 10, static_cast<double>(k), static_cast<int>(k % 3), before, after);
+    }
+    return log;
+  };
+  const std::int64_t of_one = per_chunk * log_of(0).row_bytes();
+  waiting_logs       waiting(3 * of_one);
+  for (std::int64_t chunk = chunks; chunk-- > 1;) {
+    waiting.put({10 * chunk, 10, log_of(chunk)});
+    EXPECT_LE(waiting.in_memory(), 3 * of_one);
+    EXPECT_FALSE(waiting.take_next());
+  }
+  EXPECT_EQ(waiting.in_memory(), 3 * of_one) << "the others are on disk";
+  EXPECT_EQ(waiting.rows(), (chunks - 1) * per_chunk);
+  EXPECT_TRUE(names_in(dir).empty()) << "in files without a name";
+  waiting.put({0, 10, log_of(0)});
+  for (std::int64_t chunk = 0; chunk < chunks; ++chunk) {
+    const auto next = waiting.take_next();
+    ASSERT_TRUE(next);
+    EXPECT_EQ(next->first, 10 * chunk);
+    EXPECT_EQ(numbers_of(next->log), numbers_of(log_of(chunk)));
+  }
+  EXPECT_FALSE(waiting.take_next());
+  EXPECT_EQ(waiting.in_memory(), 0);
+  EXPECT_EQ(waiting.rows(), 0);
 }
 
 // ------------------------------------------------------------------------------------------------------- what can fail
@@ -1568,6 +1646,14 @@ TEST(show, tells_a_result_that_is_not_all_there_and_one_that_is_damaged) {
 
 // ------------------------------------------------------------------------------------------------------------ progress
 
+TEST(show, a_pipe_is_no_file_to_wait_for) {
+  const folder dir;
+  ASSERT_EQ(::mkfifo((dir / "pipe.nc").c_str(), 0600), 0);
+  const auto [code, said] = complaint([&] { show({.file = dir / "pipe.nc"}, stdout); });
+  EXPECT_EQ(code, exit_failure);
+  EXPECT_EQ(said, (dir / "pipe.nc").string() + ": is a pipe: write it to a file, not a result file");
+}
+
 TEST(progress, line) {
   EXPECT_EQ(progress_line("valve", 250, 1000, 30), "valve  250/1000  25.0 %  8.333/s  0:30 elapsed  1:30 left");
   EXPECT_EQ(progress_line("valve", 0, 1000, 0), "valve  0/1000  0.0 %  0:00 elapsed");
@@ -1619,6 +1705,25 @@ std::string on_terminal(int columns) {
     text.append(some, static_cast<std::size_t>(length));
   close(master);
   return text;
+}
+
+TEST(progress, a_note_is_shown_while_it_runs) {
+  int master = -1, slave = -1;
+  ASSERT_EQ(openpty(&master, &slave, nullptr, nullptr, nullptr), 0);
+  std::FILE* out = fdopen(slave, "w");
+  {
+    progress bar(100, "valve", false, out, [] { return std::string("1 instance (7) for 1:20"); });
+    bar.add(99);
+  }
+  std::fclose(out);
+  std::string text;
+  char        some[4096];
+  for (ssize_t length; (length = read(master, some, sizeof some)) > 0;)
+    text.append(some, static_cast<std::size_t>(length));
+  close(master);
+  EXPECT_NE(text.find("valve  99/100  99.0 %  1 instance (7) for 1:20  0:00 elapsed  0:00 left"), std::string::npos)
+      << text;
+  EXPECT_EQ(text.find("1:20", text.find("1:20") + 1), std::string::npos) << "the last line is of a run that is over";
 }
 
 TEST(progress, on_a_terminal_a_bar) {

@@ -28,6 +28,9 @@ enum class status : unsigned char {
   inconsistent   = 16,
   stiff          = 17,
   bad_schedule   = 18,
+  time_limit     = 19,
+  model_threw    = 20,
+  model_crashed  = 21,
 };
 
 enum class status_group : unsigned char {
@@ -88,6 +91,15 @@ inline constexpr status_row status_table[] = {
      "the model gave an instant a period that is not positive, or a time that is none",
      "let when.every have a period above zero, that rounding of t does not swallow; what never comes has an infinite "
      "time",
+     status_group::failed},
+    {status::time_limit, "time_limit", "was under way for longer than its time limit",
+     "raise run.instance_time_limit; or look why it is slow: a stiff or fast regime near t_final, a loop in the model",
+     status_group::failed},
+    {status::model_threw, "model_threw", "a function of the model threw an exception",
+     "let the model end an instance by a terminal guard, or by a value that is not finite, instead of throwing",
+     status_group::failed},
+    {status::model_crashed, "model_crashed", "a function of the model crashed, or ended the program",
+     "mend the model: look for an index beyond an array, an endless recursion, a failed assertion, a call of exit",
      status_group::failed},
 };
 
