@@ -7,6 +7,7 @@
 #include "compiler.hpp"
 #include "dense_algebra.hpp"
 #include "error.hpp"
+#include "model_call.hpp"
 
 namespace saltus::host {
 
@@ -77,24 +78,10 @@ class cpu_backend final : public backend {
   }
 
   void integrate(chunk_data& chunk, const std::function<bool(std::int64_t)>& finished, abi::usage& usage) override {
-    struct context {
-      chunk_data&                              chunk;
-      const abi::unit&                         unit;
-      bool                                     kept;
-      const std::function<bool(std::int64_t)>& finished;
-    } here{chunk, *unit_, plan_.rescue || !plan_.stiff_method.empty(), finished};
-    const abi::sink    sink{&here,
-                         [](void* c, long long slot, double t, int guard, const double* before, const double* after) {
-                           static_cast<context*>(c)->chunk.log.append(slot, t, guard, before, after);
-                         },
-                         [](void* c, long long slot, const abi::snapshot* last) {
-                           const auto& [chunk, unit, kept, finished] = *static_cast<context*>(c);
-                           if (kept) chunk.exceptions.append(slot, *last, unit);
-                         },
-                         [](void* c, long long some) { return static_cast<context*>(c)->finished(some) ? 1 : 0; }};
-    const abi::batch   batch   = chunk.batch();
-    const abi::results results = chunk.results();
-    unit_->run(&settings_, &batch, &results, &sink, &usage);
+    const bool        kept = plan_.rescue || !plan_.stiff_method.empty();
+    const module_call call{
+        *unit_, settings_, chunk, chunk.log, kept ? &chunk.exceptions : nullptr, finished, plan_.instance_time_limit};
+    host::integrate(call, usage);
   }
 
  private:

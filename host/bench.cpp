@@ -161,6 +161,7 @@ run_summary run_once(const plan& p, backend& where, const std::function<void(con
         if (look) look(chunk);
       },
       [](std::int64_t) {}, stop);
+  if (!summary.crash.empty()) throw error(exit_failure, summary.crash);
   if (file) file->close(summary.wall_seconds, summary.statistics);
   summary.wall_seconds = std::chrono::duration<double>(clock::now() - begin).count();
   return summary;

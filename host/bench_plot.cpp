@@ -29,6 +29,7 @@ double one_run(const plan& p, backend& where, const std::atomic<bool>& stop) {
   const auto begin   = clock::now();
   const auto summary = run_ensemble(
       p, where, [](const chunk_data&) {}, [](std::int64_t) {}, stop);
+  if (!summary.crash.empty()) throw error(exit_failure, summary.crash);
   return seconds_since(begin) - summary.stiff_compile_seconds - summary.rescue_compile_seconds;
 }
 

@@ -29,6 +29,7 @@
 #include "install.hpp"
 #include "json.hpp"
 #include "measure.hpp"
+#include "model_call.hpp"
 #include "part_file.hpp"
 #include "progress.hpp"
 #include "provenance.hpp"
@@ -44,9 +45,19 @@ namespace {
 
 std::atomic<bool> interrupted{false};
 
-/// The first Ctrl-C asks the run to end and write what is finished; the second ends the program at once.
+/// The first Ctrl-C asks the run to end and write what is finished; the second ends the program at once. A terminal that
+/// goes away may say so more than once.
 extern "C" void on_signal(int number) {
-  if (interrupted.exchange(true)) std::signal(number, SIG_DFL), std::raise(number);
+  if (interrupted.exchange(true) && number != SIGHUP) std::signal(number, SIG_DFL), std::raise(number);
+}
+
+/// From now on a signal ends what is under way rather than the program; so does a terminal that goes away, unless nohup
+/// has been told to let it go. Whoever reads messages may go as well.
+void listen_to_signals() {
+  std::signal(SIGINT, on_signal);
+  std::signal(SIGTERM, on_signal);
+  if (std::signal(SIGHUP, on_signal) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
+  std::signal(SIGPIPE, SIG_IGN);
 }
 
 /// A message to stderr. That it cannot be written there must not end a run.
@@ -311,7 +322,7 @@ int check(const run_arguments& a, bool with_pilot) {
       all.insert("model_hash", b->model_hash());
       all.insert("compile_seconds", b->compile_seconds());
       all.insert("predicted", prediction_json(p, *b, *cost));
-      all.insert("remarks", json_of(remarks_on_guards(p.model, cost->counts)));
+      all.insert("remarks", json_of(remarks_on_guards(p.model, cost->guards)));
     }
     fmt::print("{}\n", json::text(all));
     return exit_ok;
@@ -352,8 +363,8 @@ int check(const run_arguments& a, bool with_pilot) {
   fmt::print("compiled   {}\n",
              b->compile_seconds() > 0 ? fmt::format("in {:.1f} s", b->compile_seconds()) : "before (cached)");
   print_prediction(p, *b, *cost);
-  for (const auto& remark : remarks_on_guards(p.model, cost->counts))
-    fmt::print("remark     of {} tried: {}\n", cost->counts.ok() + cost->counts.rescued(), remark);
+  for (const auto& remark : remarks_on_guards(p.model, cost->guards))
+    fmt::print("remark     of {} tried: {}\n", cost->pilot_ended, remark);
   return exit_ok;
 }
 
@@ -442,10 +453,12 @@ json::object summary_json(const plan& p, const backend& b, const run_summary& s,
       {"device", b.device()},
       {"parts", parts},
       {"guards", guards_json(p, s.counts)},
-      {"remarks", json_of(remarks_on_guards(p.model, s.counts))},
+      {"remarks", json_of(remarks_on_guards(p.model, s.counts.guards))},
       {"file", p.file},
       {"warnings", json_of(p.warnings)},
       {"exit_code", code}};
+  if (!s.trouble.empty()) all.insert("model_threw", s.trouble);
+  if (!s.crash.empty()) all.insert("model_crashed", s.crash);
   if (p.statistics) {
     all.insert("statistics", statistics_json(s.statistics));
     all.insert("histograms", histograms_json(s.statistics));
@@ -470,6 +483,7 @@ void print_summary(const plan& p, const backend& b, const run_summary& s) {
     if (some == 0) continue;
     fmt::print("  {:<16} {:>12}   {}\n", row.name, some, row.meaning);
     if (row.group != status_group::ok) fmt::print("  {:<16} {:>12}   -> {}\n", "", "", row.remedy);
+    if (row.id == status::model_threw) fmt::print("  {:<16} {:>12}   {}\n", "", "", s.trouble);
   }
   for (const auto& row : status_table)
     if (const auto some = s.counts.by_rescue[static_cast<std::size_t>(row.id)]; some > 0)
@@ -487,7 +501,7 @@ void print_summary(const plan& p, const backend& b, const run_summary& s) {
   for (const auto& [some, what] : parts)
     if (some > 0) events += fmt::format("{}{} {}", events.empty() ? "" : ", ", some, what);
   if (!events.empty()) fmt::print("  events in all: {}\n", events);
-  for (const auto& remark : remarks_on_guards(p.model, s.counts)) fmt::print("  {}\n", remark);
+  for (const auto& remark : remarks_on_guards(p.model, s.counts.guards)) fmt::print("  {}\n", remark);
   print_statistics(s.statistics);
   if (p.file.empty()) fmt::print("no result file: -o FILE writes one\n");
   else
@@ -522,14 +536,25 @@ void keep_what_is_finished(result_writer& file, const plan& p, const std::string
   if (kept > 0) say("saltus: {} of {} instances are kept in {}\n", kept, p.count, file.part().path().string());
 }
 
+/// "1 instance (7313) for 1:20": where a few are far slower than all others, these are named.
+std::string lone_slow_text() {
+  constexpr double      long_time = 10;  // seconds
+  constexpr std::size_t few       = 3;
+  const auto            slow      = slow_instances(long_time);
+  if (slow.empty() || slow.size() > few) return {};
+  std::vector<std::int64_t> ids;
+  for (const auto& one : slow) ids.push_back(one.id);
+  return fmt::format("{} ({}) for {}", counted(slow.size(), "instance"), fmt::join(ids, ", "),
+                     hours(slow.front().seconds));
+}
+
 int run(const run_arguments& a, const std::vector<std::string>& command) {
   plan       p     = plan_of(a);
   const auto older = a.force ? existing::replaced : existing::refused;
   print_warnings(p);
   check_output(p, older);
   if (p.file.empty()) p.log_events = false;  // there is nobody to read it
-  std::signal(SIGINT, on_signal);
-  std::signal(SIGTERM, on_signal);
+  listen_to_signals();
   auto b = make_backend(p);
   if (b->compile_seconds() > 0 && !a.quiet)
     say("compiled {} with {} in {:.1f} s\n", p.model.name, p.method, b->compile_seconds());
@@ -542,7 +567,7 @@ int run(const run_arguments& a, const std::vector<std::string>& command) {
   }
 
   auto        beside = measure_beside(p, *b, command);
-  progress    bar(p.count, p.model.name, a.quiet);
+  progress    bar(p.count, p.model.name, a.quiet, stderr, lone_slow_text);
   run_summary s;
   try {
     s = run_ensemble(
@@ -567,10 +592,14 @@ int run(const run_arguments& a, const std::vector<std::string>& command) {
 
   const auto failed = s.counts.failed();
   int        code   = exit_ok;
-  if (s.interrupted && s.counts.not_finished() > 0) code = exit_interrupted;
+  if (!s.crash.empty()) code = exit_failure;
+  else if (s.interrupted && s.counts.not_finished() > 0) code = exit_interrupted;
   else if (static_cast<double>(failed) > p.allowed_failed * static_cast<double>(p.count)) code = exit_failed_instances;
   if (a.as_json) fmt::print("{}\n", json::text(summary_json(p, *b, s, code)));
   else print_summary(p, *b, s);
+  if (!s.crash.empty())
+    say("saltus: {}\n  the run was ended: {} instances did not finish{}\n", s.crash, s.counts.not_finished(),
+        p.file.empty() ? "" : "; those that did are in " + p.file);
   if (code == exit_failed_instances)
     say("{} of {} instances failed, {:g} % allowed (run.allowed_failed)\n", failed, p.count, 100 * p.allowed_failed);
   if (code == exit_interrupted) say("interrupted: {} instances did not finish\n", s.counts.not_finished());
@@ -661,8 +690,7 @@ int run_bench(const run_arguments& a, bench_options options) {
   options.quiet     = a.quiet;
   options.flags     = a.flags;
   options.make_plan = [&](const std::vector<flag>& more) { return plan_of(a, more); };
-  std::signal(SIGINT, on_signal);
-  std::signal(SIGTERM, on_signal);
+  listen_to_signals();
   return bench(options, interrupted);
 }
 
@@ -833,5 +861,6 @@ int main(int argc, char** argv) {
     say("saltus: cannot write to stdout: {}\n", std::strerror(errno));
     if (code == exit_ok) code = exit_failure;
   }
+  if (a_model_called_exit()) ::_exit(code);
   return code;
 }

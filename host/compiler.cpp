@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
@@ -19,6 +20,7 @@
 #include <fmt/ranges.h>
 #include <xxhash.h>
 
+#include "child.hpp"
 #include "complaint.hpp"
 #include "error.hpp"
 #include "files.hpp"
@@ -170,12 +172,13 @@ int native_lanes(const std::string& precision) {
 
 namespace {
 
-/// What is run once need not be fast: without optimisation it compiles in less time.
-enum class optimised { yes, no };
+/// What is run once need not be fast: without optimisation it compiles in less time. Traced: with line numbers.
+enum class optimised { yes, no, traced };
 
 std::vector<std::string> flags_for(const cpp_compiler& cc, optimised how) {
   auto all = flags_for(cc);
   if (how == optimised::no) all.push_back("-O0");
+  if (how == optimised::traced) all.insert(all.end(), {"-O1", "-g"});
   return all;
 }
 
@@ -248,6 +251,16 @@ built build_description(const std::string& counted, const std::string& uncounted
   return build(uncounted, header, optimised::no);
 }
 
+/// What a unit says of its model, which may run the model's functions: first in a child process, for what they may do.
+const abi::description* description_in(const built& unit) {
+  using getter                              = const abi::description* (*)();
+  constexpr double               longest    = 20;  // seconds; it is a right-hand side or two
+  static const std::atomic<bool> never_ends = false;
+  const auto                     get        = reinterpret_cast<getter>(unit.code->symbol("saltus_description"));
+  in_child([&] { return std::string(get()->name); }, longest, never_ends);
+  return get();
+}
+
 std::string text_or_none(const char* text) { return text ? text : ""; }
 
 std::vector<quantity> quantities(const abi::quantity* list, int count) {
@@ -287,9 +300,16 @@ model describe_model(const fs::path& header) {
         "}}\n",
         header.string(), name, first);
   };
-  const built unit = build_description(text(""), text("#define SALTUS_UNCOUNTED\n"), header);
-  using getter     = const abi::description* (*)();
-  const auto* d    = reinterpret_cast<getter>(unit.code->symbol("saltus_description"))();
+  const std::string       uncounted = text("#define SALTUS_UNCOUNTED\n");
+  built                   unit      = build_description(text(""), uncounted, header);
+  const abi::description* d         = nullptr;
+  try {
+    d = description_in(unit);
+  } catch (const child_failure&) {
+    // The model's functions do not bear being counted; where they fail in a run, that is told of the instances.
+    unit = build(uncounted, header, optimised::no);
+    d    = description_in(unit);
+  }
   if (!(d->t_begin < d->t_end))
     throw error(exit_model,
                 fmt::format("{}: span must be {{begin, end}} with begin < end", place_of(header, {"span"})));
@@ -351,6 +371,11 @@ std::string cpu_unit_text(const plan& p, const lane_shape& shape) {
 
 built build_cpu_unit(const plan& p, const lane_shape& shape) {
   return build(cpu_unit_text(p, shape), p.model.header);
+}
+built build_traceable_unit(const plan& p) {
+  const auto once = [&] { return build(cpu_unit_text(p, {1, 1}), p.model.header, optimised::traced); };
+  once();
+  return once();  // loaded from where it stays, under the name by which its line numbers are asked for
 }
 std::string cpu_unit_key(const plan& p, const lane_shape& shape) {
   return key_of(cpu_unit_text(p, shape), p.model.header, optimised::yes);

@@ -60,6 +60,8 @@ model describe_model(const std::filesystem::path& header);
 
 /// The unit for a plan on CPU lanes, compiled on first use.
 built build_cpu_unit(const plan& p, const lane_shape& shape);
+/// The same on one lane with line numbers, to find out where a model crashes.
+built build_traceable_unit(const plan& p);
 /// Its key.
 std::string cpu_unit_key(const plan& p, const lane_shape& shape);
 

@@ -3,15 +3,20 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <functional>
 #include <limits>
+#include <string>
+#include <type_traits>
 
 #include <unistd.h>
 
 #include <fmt/format.h>
 
+#include "child.hpp"
 #include "error.hpp"
+#include "model_call.hpp"
 #include "pilot.hpp"
 #include "sampler.hpp"
 
@@ -230,7 +235,10 @@ prediction predict_one(const plan& p, backend& where, double seconds, const std:
   r.seconds.value  = std::max(shared, alone) + writing.fixed;
   r.seconds.low    = r.seconds.value / (1 + off);
   r.seconds.high   = r.seconds.value * (1 + off);
-  for (const chunk_data& some : flight.chunks()) r.counts.add(some);
+  tally counts;
+  for (const chunk_data& some : flight.chunks()) counts.add(some);
+  r.guards      = counts.guards;
+  r.pilot_ended = counts.ok() + counts.rescued();
   r.pilot_instances = all.instances;
   r.pilot_seconds   = seconds_since(start);
   r.write_seconds   = n * writing.per_instance + writing.fixed;
@@ -241,8 +249,10 @@ prediction predict_one(const plan& p, backend& where, double seconds, const std:
 
 }  // namespace
 
+namespace {
+
 // Parts that share a queue share the instances as they are fast: rates add up.
-prediction predict(const plan& p, backend& where, double seconds, const std::atomic<bool>& stop) {
+prediction predict_all(const plan& p, backend& where, double seconds, const std::atomic<bool>& stop) {
   const auto parts = where.parts();
   prediction all;
   estimate   rate;
@@ -258,6 +268,44 @@ prediction predict(const plan& p, backend& where, double seconds, const std::ato
   }
   all.seconds = {1 / rate.value, 1 / rate.high, 1 / rate.low};
   return all;
+}
+
+// A prediction on its way from a child process: the numbers, then the guards.
+static_assert(std::is_trivially_copyable_v<predicted_numbers> && std::is_trivially_copyable_v<guard_tally>);
+
+std::string as_bytes_of(const prediction& r) {
+  std::string bytes(reinterpret_cast<const char*>(static_cast<const predicted_numbers*>(&r)), sizeof(predicted_numbers));
+  bytes.append(reinterpret_cast<const char*>(r.guards.data()), r.guards.size() * sizeof(guard_tally));
+  return bytes;
+}
+
+prediction from_bytes_of(const std::string& bytes) {
+  predicted_numbers numbers;
+  std::memcpy(&numbers, bytes.data(), sizeof numbers);
+  std::vector<guard_tally> guards((bytes.size() - sizeof numbers) / sizeof(guard_tally));
+  std::memcpy(guards.data(), bytes.data() + sizeof numbers, guards.size() * sizeof(guard_tally));
+  return {numbers, guards};
+}
+
+}  // namespace
+
+prediction predict(const plan& p, backend& where, double seconds, const std::atomic<bool>& stop) {
+  const auto parts = where.parts();
+  // A device cannot be used in a child process, and what runs there does not harm this one.
+  if (!std::all_of(parts.begin(), parts.end(), [](const backend* b) { return b->uses_host_threads(); }))
+    return predict_all(p, where, seconds, stop);
+  const auto task = [&] {
+    try {
+      return as_bytes_of(predict_all(p, where, seconds, stop));
+    } catch (const model_crash& crash) { throw child_failure(signal_text(crash.signal)); }
+  };
+  try {
+    return from_bytes_of(in_child(task, 0, stop));
+  } catch (const child_failure& failure) {
+    throw error(exit_failure, fmt::format("the model {} crashed in a pilot of a few instances: {}; saltus run tells in "
+                                          "which instance, and where",
+                                          p.model.name, failure.what()));
+  }
 }
 
 }  // namespace saltus::host

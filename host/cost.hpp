@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <vector>
 
 #include "backend.hpp"
 #include "result.hpp"
@@ -21,8 +22,8 @@ struct estimate {
   double value = 0, low = 0, high = 0;
 };
 
-/// What a run will take.
-struct prediction {
+/// What a run will take: the numbers.
+struct predicted_numbers {
   std::int64_t pilot_instances = 0;
   double       pilot_seconds   = 0;
   bool         cut_short       = false;  ///< the pilot had not ended: seconds are a guess from how far it came
@@ -30,10 +31,14 @@ struct prediction {
   double       write_seconds = 0;        ///< part of the work of one thread, for the result file
   estimate     event_rows;               ///< of the event log
   double       compression = 1;          ///< of the file: bytes there over bytes of its numbers, as the pilot's were
-  tally        counts;                   ///< of the pilot's last round
+  std::int64_t pilot_ended = 0;          ///< instances of the last round that ended well
+};
+struct prediction : predicted_numbers {
+  std::vector<guard_tally> guards;  ///< what became of them in the pilot's last round
 };
 
-/// Runs a pilot of about `seconds` (more, if a single vector of instances takes longer).
+/// Runs a pilot of about `seconds` (more, up to ten, if a single vector of instances takes longer); on CPU lanes in a child
+/// process, which a bad model cannot leave. Throws `error`.
 prediction predict(const plan& p, backend& where, double seconds, const std::atomic<bool>& stop);
 
 /// Bytes in memory for the chunks that are there at once and for what the file keeps there; the program itself, its

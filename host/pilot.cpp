@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "model/status.hpp"
+#include "model_call.hpp"
 #include "sampler.hpp"
 
 namespace saltus::host {
@@ -55,6 +56,10 @@ pilot_round pilot::run(std::int64_t count, double offset) {
   for (std::size_t j = 0; j < chunks_.size(); ++j)
     fill_spread(plan_, count, (static_cast<double>(j) + offset) / static_cast<double>(chunks_.size()), chunks_[j]);
   const auto               begin = clock::now();
+  std::atomic<bool>        over  = false;
+  const call_watch         watch(over, [&] {
+    if (stop_ || seconds_since(begin) >= longest_) over = true;
+  });
   std::mutex               adding;
   std::exception_ptr       failure;
   std::vector<std::thread> threads;
@@ -62,7 +67,7 @@ pilot_round pilot::run(std::int64_t count, double offset) {
     abi::usage used{};
     const auto here = clock::now();
     where_.integrate(
-                      chunk, [&](std::int64_t) { return !stop_ && seconds_since(begin) < longest_; }, used);
+        chunk, [&](std::int64_t) { return !over && !stop_ && seconds_since(begin) < longest_; }, used);
     const double          took = seconds_since(here);
     const std::lock_guard lock(adding);
     r.thread_seconds += took;
@@ -80,9 +85,9 @@ pilot_round pilot::run(std::int64_t count, double offset) {
     });
   for (auto& thread : threads) thread.join();
   if (failure) std::rethrow_exception(failure);
-  r.seconds  = seconds_since(begin);
+  r.seconds = seconds_since(begin);
+  carry_on(r, over);
   r.progress = progress();
-  carry_on(r);
   r.seconds += r.after_seconds;
   for (const auto& chunk : chunks_)
     r.evaluations = std::accumulate(chunk.evaluations.begin(), chunk.evaluations.end(), r.evaluations);
@@ -90,12 +95,12 @@ pilot_round pilot::run(std::int64_t count, double offset) {
 }
 
 /// What lanes leave to others; compilation is not counted.
-void pilot::carry_on(pilot_round& r) {
+void pilot::carry_on(pilot_round& r, const std::atomic<bool>& over) {
   const auto   begin  = clock::now();
   const double before = stiff_.compile_seconds() + rescuer_.compile_seconds();
   for (auto& chunk : chunks_) {
-    if (!plan_.stiff_method.empty()) stiff_.carry_on(chunk, stop_);
-    if (plan_.rescue) rescuer_.carry_on(chunk, stop_);
+    if (!plan_.stiff_method.empty()) stiff_.carry_on(chunk, over);
+    if (plan_.rescue) rescuer_.carry_on(chunk, over);
   }
   r.after_seconds =
       std::max(0.0, seconds_since(begin) - (stiff_.compile_seconds() + rescuer_.compile_seconds() - before));
@@ -123,7 +128,8 @@ double pilot::progress() const {
       const auto s = static_cast<status>(chunk.status[i]);
       if (s == status::not_run) continue;
       const double part = (chunk.t_final[i] - chunk.t_begin[i]) / (chunk.t_end[i] - chunk.t_begin[i]);
-      sum += s == status::interrupted && part == part ? part : 1.0;
+      // Of one that had to be left nothing is known.
+      sum += s != status::interrupted ? 1.0 : part == part ? part : 0.0;
     }
   return std::max(sum / all, 1e-6);
 }

@@ -32,7 +32,8 @@ struct pilot_round {
 
 class pilot {
  public:
-  /// Refers to all of them. A round is cut short when it has taken `longest` seconds, or when `stop` is set.
+  /// Refers to all of them. A round is cut short when it has taken `longest` seconds, successors included, or
+  /// when `stop` is set.
   pilot(const plan& p, backend& where, double longest, const std::atomic<bool>& stop);
 
   /// Runs `count` instances in each chunk: all of them together are evenly spread.
@@ -43,7 +44,7 @@ class pilot {
   std::pair<double, double> event_rows() const;
 
  private:
-  void   carry_on(pilot_round& r);
+  void   carry_on(pilot_round& r, const std::atomic<bool>& over);
   double progress() const;
 
   const plan&              plan_;

@@ -11,6 +11,7 @@
 #include "backend.hpp"
 #include "error.hpp"
 #include "model/status.hpp"
+#include "model_call.hpp"
 
 namespace saltus::host {
 
@@ -31,26 +32,6 @@ plan followed(plan p, successor::duty what) {
   for (double& a : p.atol) a /= 10;
   return p;
 }
-
-/// Where instances report while they are carried on, by one call of the unit.
-struct reports {
-  event_log                log;
-  exception_list           exceptions;
-  const abi::unit&         unit;
-  const std::atomic<bool>& stop;
-
-  abi::sink sink() {
-    return {this,
-            [](void* c, long long slot, double t, int guard, const double* before, const double* after) {
-              static_cast<reports*>(c)->log.append(slot, t, guard, before, after);
-            },
-            [](void* c, long long slot, const abi::snapshot* last) {
-              auto& to = *static_cast<reports*>(c);
-              to.exceptions.append(slot, *last, to.unit);
-            },
-            [](void* c, long long) { return static_cast<reports*>(c)->stop ? 0 : 1; }};
-  }
-};
 
 }  // namespace
 
@@ -127,26 +108,40 @@ void successor::carry_on(chunk_data& chunk, const std::atomic<bool>& stop) {
   const auto           snapshots = snapshots_of(chunk, slots, from);
   if (duty_ == duty::hand_over) note_times(chunk, slots, snapshots);
 
-  const abi::batch   batch   = chunk.batch();
-  const abi::results results = chunk.results();
-  std::mutex         reporting;
-  const auto         some_of_them = [&](const tbb::blocked_range<std::size_t>& some) {
-    reports here{{}, {}, *unit_, stop};
-    here.log.state_count = chunk.log.state_count;
-    here.log.folder      = chunk.log.folder;
-    const abi::sink sink = here.sink();
-    abi::usage      used{};
-    unit_->resume(&settings_, &batch, &results, &sink, &used, static_cast<long long>(some.size()),
-                          &snapshots[some.begin()]);
+  std::mutex reporting;
+  const auto some_of_them = [&](const tbb::blocked_range<std::size_t>& some) {
+    event_log      log;
+    exception_list exceptions;
+    abi::usage     used{};
+    log.state_count                                  = chunk.log.state_count;
+    log.folder                                       = chunk.log.folder;
+    const auto                              finished = [&](std::int64_t) { return !stop; };
+    const std::function<bool(std::int64_t)> go_on    = finished;
+    resume({*unit_, settings_, chunk, log, &exceptions, go_on, plan_.instance_time_limit}, used,
+           std::span(slots).subspan(some.begin(), some.size()),
+           std::span(snapshots).subspan(some.begin(), some.size()));
     const std::lock_guard lock(reporting);
-    chunk.log.append(here.log);
-    chunk.exceptions.append(here.exceptions);
+    chunk.log.append(log);
+    chunk.exceptions.append(exceptions);
   };
   const std::size_t together =
       duty_ == duty::rescue ? 1 : handed_over_per_lane * static_cast<std::size_t>(unit_->lanes);
-  // Isolated: a thread that waits here for others helps with this chunk, and begins no other.
-  tbb::this_task_arena::isolate(
-      [&] { tbb::parallel_for(tbb::blocked_range<std::size_t>(0, slots.size(), together), some_of_them); });
+  // A module marks those that it begins.
+  const auto mark = [&](status from, status to) {
+    for (const long long slot : slots)
+      if (auto& s = chunk.status[static_cast<std::size_t>(slot)]; s == static_cast<unsigned char>(from))
+        s = static_cast<unsigned char>(to);
+  };
+  mark(status::interrupted, status::not_run);
+  try {
+    // Isolated: a thread that waits here for others helps with this chunk, and begins no other.
+    tbb::this_task_arena::isolate(
+        [&] { tbb::parallel_for(tbb::blocked_range<std::size_t>(0, slots.size(), together), some_of_them); });
+  } catch (...) {
+    mark(status::not_run, status::interrupted);
+    throw;
+  }
+  mark(status::not_run, status::interrupted);
 }
 
 }  // namespace saltus::host

@@ -208,11 +208,11 @@ std::int64_t tally::rescued() const { return std::accumulate(by_rescue.begin(), 
 std::int64_t tally::failed() const { return count_of(*this, status_group::failed); }
 std::int64_t tally::not_finished() const { return count_of(*this, status_group::not_finished); }
 
-std::vector<std::string> remarks_on_guards(const model& m, const tally& counts) {
+std::vector<std::string> remarks_on_guards(const model& m, const std::vector<guard_tally>& counts) {
   std::vector<std::string> all;
   const auto instances = [](std::int64_t n) { return fmt::format("{} instance{}", n, n == 1 ? "" : "s"); };
-  for (std::size_t i = 0; i < counts.guards.size(); ++i) {
-    const auto& [fired, began_beyond, crossed_against] = counts.guards[i];
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    const auto& [fired, began_beyond, crossed_against] = counts[i];
     const auto& guard                                  = m.guards[i];
     if (began_beyond > 0)
       all.push_back(
@@ -869,7 +869,7 @@ void result_writer::write_counts() {
     if (const std::int64_t count = tally_.by_rescue[static_cast<std::size_t>(row.id)])
       attribute(("count_rescued_from_" + std::string(row.name)).c_str(), count);
   if (tally_.switched > 0) attribute("count_switched", tally_.switched);
-  if (const auto remarks = remarks_on_guards(plan_.model, tally_); !remarks.empty())
+  if (const auto remarks = remarks_on_guards(plan_.model, tally_.guards); !remarks.empty())
     attribute("remarks", fmt::format("{}", fmt::join(remarks, "\n")));
 }
 

@@ -123,7 +123,7 @@ struct tally {
 
 /// What is odd about guards, one sentence each: that one began beyond zero and never fired, or was crossed only against its
 /// direction.
-std::vector<std::string> remarks_on_guards(const model& m, const tally& counts);
+std::vector<std::string> remarks_on_guards(const model& m, const std::vector<guard_tally>& counts);
 
 /// Time of sample k of an evenly spaced grid, as the kernels compute it (observe.hpp); both ends are exact, a single
 /// sample lies at the end.

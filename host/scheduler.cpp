@@ -14,7 +14,9 @@
 
 #include "chunk_queue.hpp"
 #include "cost.hpp"
+#include "crash.hpp"
 #include "error.hpp"
+#include "model_call.hpp"
 #include "order.hpp"
 #include "rescue.hpp"
 #include "sampler.hpp"
@@ -110,6 +112,17 @@ run_summary run_ensemble(const plan& p, backend& where, const std::function<void
   run_summary    summary;
   std::mutex     usage_mutex;
   stopwatch      in_backend;
+  // A run ends early when it is asked to, or when the model has crashed.
+  std::atomic<bool> ending    = false;
+  const auto        is_ending = [&] {
+    if (stop) ending = true;
+    return ending.load(std::memory_order_relaxed);
+  };
+  const auto note_crash = [&](const model_crash& crash, chunk_data& chunk) {
+    ending = true;
+    const std::lock_guard lock(usage_mutex);
+    if (summary.crash.empty()) summary.crash = explain_crash(p, chunk, crash);
+  };
   const int      threads = std::max(queue.threads(), threads_of(p));
 
   struct handed_out {
@@ -147,17 +160,19 @@ run_summary run_ensemble(const plan& p, backend& where, const std::function<void
     if (is_ordered(piece.taker)) chunk->order = by_work.order(*chunk);
     const place here(queue.places(piece.taker));
     // After a stop the chunks that are left pass through as they are: every instance still gets its row, as not run.
-    if (!stop) {
+    if (!is_ending()) {
       abi::usage used{};
       const auto start = std::chrono::steady_clock::now();
       in_backend.begin();
-      backend.integrate(
-          *chunk,
-          [&](std::int64_t some) {
-            progress(some);
-            return !stop.load(std::memory_order_relaxed);
-          },
-          used);
+      try {
+        backend.integrate(
+            *chunk,
+            [&](std::int64_t some) {
+              progress(some);
+              return !is_ending();
+            },
+            used);
+      } catch (const model_crash& crash) { note_crash(crash, *chunk); }
       in_backend.end();
       seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
       const std::lock_guard lock(usage_mutex);
@@ -175,14 +190,18 @@ run_summary run_ensemble(const plan& p, backend& where, const std::function<void
     std::unique_ptr<handed_out> handed(raw);
     auto&                       chunk = handed->chunk;
     if (is_ordered(handed->piece.taker)) by_work.learn(*chunk);
-    if (!p.stiff_method.empty()) stiff.carry_on(*chunk, stop);
-    if (p.rescue) rescuer.carry_on(*chunk, stop);
+    is_ending();
+    try {
+      if (!p.stiff_method.empty()) stiff.carry_on(*chunk, ending);
+      if (p.rescue) rescuer.carry_on(*chunk, ending);
+    } catch (const model_crash& crash) { note_crash(crash, *chunk); }
     make_statistics(p, *chunk);
     return handed.release();
   });
   const auto collect   = guarded([&](item raw) {
     const std::unique_ptr<handed_out> handed(raw);
     summary.counts.add(*handed->chunk);
+    if (summary.trouble.empty()) summary.trouble = handed->chunk->trouble;
     all.add(*handed->chunk);
     write(*handed->chunk);
     pool.put(std::move(handed->chunk));
@@ -190,6 +209,8 @@ run_summary run_ensemble(const plan& p, backend& where, const std::function<void
   });
   for (std::size_t i = 0; i < queue.takers(); ++i) summary.parts.push_back({queue[i].device()});
 
+  // Looks at the clock also where nobody reports.
+  const call_watch    watch(stop, [&] { progress(0); });
   tbb::global_control control(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads));
   tbb::task_arena     arena(threads);
   arena.execute([&] {

@@ -28,13 +28,15 @@ struct run_summary {
   double rescue_compile_seconds = 0;  ///< part of it, for rescue; likewise
   std::vector<part_of_run> parts;     ///< one, but where several share the queue
   bool                     interrupted = false;
+  std::string              trouble;  ///< what a model said that threw; empty: none did
+  std::string              crash;    ///< how the model crashed, which ended the run; empty: it did not
 
   double       kernel_seconds = 0;  ///< during which any chunk was in the backend
   double       chunk_seconds  = 0;  ///< in the backend, summed over the chunks: of several at once more than that
   std::int64_t bytes          = 0;  ///< of the columns that chunks brought to the backend and took from it
 };
 
-/// Runs every instance of the plan. `write` receives the chunks in the order of their ids, one at a time (from some
+/// Runs every instance of the plan. `write` receives the chunks as they end, in any order, one at a time (from some
 /// thread); `progress` is told of instances that have ended; setting `stop` ends the run early, the instances that did
 /// not get to run having status not_run. Successors run beside the backend, on other threads of the host if there are
 /// any. Asserts that every instance is ok, rescued, failed or not finished.

@@ -4,15 +4,21 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <limits>
 #include <memory>
+#include <string>
 
 #include <fmt/format.h>
 
 #include "backend.hpp"
 #include "by_turns.hpp"
+#include "child.hpp"
 #include "compiler.hpp"
 #include "error.hpp"
 #include "files.hpp"
@@ -20,6 +26,7 @@
 #include "linear/factorised.hpp"
 #include "machine_shapes.hpp"
 #include "method/list.hpp"
+#include "model_call.hpp"
 #include "pilot.hpp"
 
 namespace saltus::host {
@@ -60,19 +67,33 @@ void remember(const plan& p, const lane_shape& shape) {
   fs::rename(fresh, file);
 }
 
-/// Seconds of processor time that this thread takes for a chunk; at `longest` it leaves it.
-double time_of(backend& where, chunk_data& chunk, const std::atomic<bool>& stop,
+/// Seconds that measuring may take, after which there is nothing to choose by: one slow instance must not hold up a run.
+constexpr double budget = 20;
+
+using clock = std::chrono::steady_clock;
+
+clock::time_point from_now(double seconds) {
+  return clock::now() + std::chrono::duration_cast<clock::duration>(std::chrono::duration<double>(seconds));
+}
+
+/// Seconds of processor time that this thread takes for a chunk; at `longest` it leaves it. Infinity where it is not done
+/// `by_then`.
+double time_of(backend& where, chunk_data& chunk, clock::time_point by_then, const std::atomic<bool>& stop,
                double longest = std::numeric_limits<double>::infinity()) {
   const auto now = [] {
     timespec t;
     ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
     return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
   };
-  abi::usage   used{};
-  const double begin = now();
+  std::atomic<bool> over = false;
+  const call_watch  watch(over, [&] {
+    if (stop || clock::now() >= by_then) over = true;
+  });
+  abi::usage        used{};
+  const double      begin = now();
   where.integrate(
-      chunk, [&](std::int64_t) { return !stop && now() - begin < longest; }, used);
-  return now() - begin;
+      chunk, [&](std::int64_t) { return !over && now() - begin < longest; }, used);
+  return over ? std::numeric_limits<double>::infinity() : now() - begin;
 }
 
 plan with_shape(plan p, const lane_shape& shape) {
@@ -87,12 +108,12 @@ constexpr double longest_pilot = 1;
 /// As many instances as last some time, and fill all shapes' lanes many times over; nothing if the fewest take too long. Or
 /// as many as tell that the whole run takes less than `least` seconds by far, which is soon known of short ones.
 std::optional<std::int64_t> pilot_count(const plan& p, backend& where, const std::atomic<bool>& stop, double& seconds,
-                                        double least = 0) {
+                                        clock::time_point by_then, double least = 0) {
   constexpr double enough = 0.03, by_far = 8;
   chunk_data       chunk;
   for (std::int64_t count = std::min(p.count, fewest);; count *= 2) {
     fill_spread(p, count, 0.5, chunk);
-    seconds = time_of(where, chunk, stop, longest_pilot);
+    seconds = time_of(where, chunk, by_then, stop, longest_pilot);
     if (seconds >= longest_pilot || stop) return {};
     if (by_far * seconds / static_cast<double>(count) * static_cast<double>(p.count) < least * threads_of(p))
       return count;
@@ -100,7 +121,58 @@ std::optional<std::int64_t> pilot_count(const plan& p, backend& where, const std
   }
 }
 
-/// The shapes, timed by turns on the plan's instances: the one to take first.
+/// What a model's functions are needed for, found in a child process; nothing where the model did not bear it.
+template <class T>
+std::vector<T> in_child_process(const std::function<std::vector<T>()>& task, const std::atomic<bool>& stop) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  try {
+    const std::string bytes = in_child(
+        [&] {
+          const auto all = task();
+          return std::string(reinterpret_cast<const char*>(all.data()), all.size() * sizeof(T));
+        },
+        0, stop);
+    std::vector<T> all(bytes.size() / sizeof(T));
+    std::memcpy(all.data(), bytes.data(), bytes.size());
+    return all;
+  } catch (const child_failure&) { return {}; } catch (const model_crash&) {
+    return {};
+  } catch (const error& e) {
+    if (e.exit_code != exit_interrupted) throw;
+    return {};  // the run sees to it
+  }
+}
+
+/// The shapes, timed by turns on the plan's instances: the one to take first. Nothing if there is no time for that.
+std::vector<timed_shape> timed(const plan& p, const std::vector<lane_shape>& shapes,
+                               const std::vector<std::unique_ptr<backend>>& where, const std::atomic<bool>& stop) {
+  const auto by_then = from_now(budget);
+  double     seconds = 0;
+  const auto count   = pilot_count(p, *where.front(), stop, seconds, by_then);
+  if (!count) return {};
+  chunk_data chunk;
+  bool       late   = false;
+  const int  rounds = seconds > longest_pilot / 4 ? 3 : 9;
+  const auto times  = time_by_turns(
+       shapes.size(), rounds,
+       [&](std::size_t k) {
+        fill_spread(p, *count, 0.5, chunk);
+        const double taken = time_of(*where[k], chunk, by_then, stop);
+        late               = late || std::isinf(taken);
+        return taken / static_cast<double>(*count);
+      },
+       stop);
+  if (stop || late) return {};
+  std::vector<timed_shape> all;
+  for (std::size_t k = 0; k < shapes.size(); ++k) all.push_back({shapes[k], median_of(times[k])});
+  const std::size_t best = fastest_beyond_doubt(times);
+  all[best].gain         = times_as_long(times, 0, best);
+  std::swap(all[0], all[best]);
+  std::sort(all.begin() + 1, all.end(), [](const auto& a, const auto& b) { return a.seconds < b.seconds; });
+  return all;
+}
+
+/// The same, in a child process.
 std::vector<timed_shape> measured_shapes(const plan& p, const std::vector<lane_shape>& shapes,
                                          const std::atomic<bool>& stop) {
   std::vector<std::unique_ptr<backend>> where;
@@ -108,25 +180,8 @@ std::vector<timed_shape> measured_shapes(const plan& p, const std::vector<lane_s
     if (stop) return {};
     where.push_back(make_cpu_backend(with_shape(p, shape)));
   }
-  double     seconds = 0;
-  const auto count   = pilot_count(p, *where.front(), stop, seconds);
-  if (!count) return {};
-  chunk_data chunk;
-  const int  rounds = seconds > longest_pilot / 4 ? 3 : 9;
-  const auto times  = time_by_turns(
-       shapes.size(), rounds,
-       [&](std::size_t k) {
-        fill_spread(p, *count, 0.5, chunk);
-        return time_of(*where[k], chunk, stop) / static_cast<double>(*count);
-      },
-       stop);
-  if (stop) return {};
-  std::vector<timed_shape> all;
-  for (std::size_t k = 0; k < shapes.size(); ++k) all.push_back({shapes[k], median_of(times[k])});
-  const std::size_t best = fastest_beyond_doubt(times);
-  all[best].gain         = times_as_long(times, 0, best);
-  std::swap(all[0], all[best]);
-  std::sort(all.begin() + 1, all.end(), [](const auto& a, const auto& b) { return a.seconds < b.seconds; });
+  auto all = in_child_process<timed_shape>([&] { return timed(p, shapes, where, stop); }, stop);
+  if (stop) all.clear();
   return all;
 }
 
@@ -204,11 +259,16 @@ bool has_free_lanes(const plan& p, backend& where) {
 
 bool tune_long_run(const plan& p, backend& where, const std::atomic<bool>& stop) {
   if (!has_free_lanes(p, where) || p.count < 64 * fewest || remembered_shape(p)) return false;
-  double     seconds = 0;
-  const auto count   = pilot_count(p, where, stop, seconds, worth_while);
-  if (!count) return false;
-  const double whole = seconds / static_cast<double>(*count) * static_cast<double>(p.count) / threads_of(p);
-  return whole >= worth_while && !stop && !tune_lanes(p, stop).empty();
+  constexpr double a_few = 5;
+  const auto       whole = in_child_process<double>(
+      [&] {
+        double     seconds = 0;
+        const auto count   = pilot_count(p, where, stop, seconds, from_now(a_few), worth_while);
+        if (!count) return std::vector<double>();
+        return std::vector{seconds / static_cast<double>(*count) * static_cast<double>(p.count) / threads_of(p)};
+      },
+      stop);
+  return !whole.empty() && whole[0] >= worth_while && !stop && !tune_lanes(p, stop).empty();
 }
 
 bool lanes_are_unknown(const plan& p, backend& where) {

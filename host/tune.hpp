@@ -49,7 +49,8 @@ struct timed_shape {
 
 /// Measures the shapes that come into question on instances spread over the plan, and remembers the one to take, which
 /// comes first: that which would have been taken without, unless another is faster beyond doubt. The others follow, fastest
-/// first. Nothing, where the plan gives the lanes itself or its instances take too long to measure. Throws `error`.
+/// first. Nothing where the plan gives the lanes itself, where its instances take too long to measure, or where the model
+/// crashes. Throws `error`.
 std::vector<timed_shape> tune_lanes(const plan& p, const std::atomic<bool>& stop);
 
 /// The same on the reference model for plans like this one (machine_shapes.hpp), for all that come on this machine.

@@ -110,7 +110,7 @@ struct results {
   double*        final_output;    ///< [output_count][count]
   double*        final_discrete;  ///< [discrete_count][count]
   double*        t_final;         ///< [count]
-  unsigned char* status;          ///< [count], saltus::status
+  unsigned char* status;          ///< [count], saltus::status; on a CPU `interrupted` while the instance is under way
   long long*     steps;           ///< [count] accepted trial steps
   long long*     rejected;        ///< [count] rejected trial steps
   long long*     evaluations;     ///< [count] right-hand-side evaluations
@@ -139,6 +139,10 @@ struct snapshot {
   const long long* integers;  ///< [record_integers]
 };
 
+/// What the host answers to a report of progress: to stop as soon as possible, to go on, or to go on but to end those
+/// instances under way to whose `results::status` it has given another value than `interrupted`, with that status.
+enum command : int { stop = 0, go_on = 1, end_some = 2 };
+
 /// Where a CPU unit reports events, exceptions and progress; the callbacks run on the thread that called `run`.
 struct sink {
   void* context;
@@ -147,7 +151,7 @@ struct sink {
   void (*append)(void* context, long long slot, double t, int guard, const double* before, const double* after);
   /// An instance could not go on (`rescuable`): its last accepted point, from which another integrator may.
   void (*except)(void* context, long long slot, const snapshot* last);
-  /// `finished` more instances have ended since the last call; returns 1 to go on, 0 to stop as soon as possible.
+  /// `finished` more instances have ended since the last call; returns an abi::command.
   int (*progress)(void* context, long long finished);
 };
 

@@ -62,12 +62,13 @@ class cpu_chunk {
       for (int turn = 0; turn < turns_between_reports && !is_idle(); ++turn)
         for (group& g : groups_)
           if (g.active != 0 && one_turn(g) != 0) refill(g);
-      if (!report()) {
-        abandon();
-        return false;
+      switch (report()) {
+        case abi::stop: abandon(); return false;
+        case abi::end_some: end_some(); break;
+        default: break;
       }
     }
-    return report();
+    return report() != abi::stop;
   }
 
  private:
@@ -177,6 +178,7 @@ class cpu_chunk {
     batch& b = empty_batch();
     if (resumed_ >= 0 && from_[next_].reals != nullptr) {
       put(b.lanes, 0, restore<E, T>(from_[next_++]));
+      is_under_way(b.lanes.slot.get(0));
       b.ready = 1u;
       return true;
     }
@@ -185,6 +187,7 @@ class cpu_chunk {
     for (int lane = 0; lane < W; ++lane) {
       const int64 slot = resumed_ >= 0 ? from_[next_].integers[0] : next_ + (lane < some ? lane : 0);
       b.lanes.slot.set(lane, static_cast<integer_of<T>>(slot));
+      is_under_way(slot);
     }
     begin(b.lanes, mask_of<Real>::from_bits(first(some)), tol_, run_);
     next_ += some;
@@ -216,6 +219,30 @@ class cpu_chunk {
     ++finished_;
   }
 
+  /// The host sees who has begun and not ended, also when a model's function does not come back.
+  void is_under_way(int64 slot) const { run_.results.status[slot] = static_cast<unsigned char>(status::interrupted); }
+
+  /// Ends those under way to which the host has given a status. Lanes beside them go on as they were.
+  void end_some() {
+    const auto ended = [&](Lanes& lanes, unsigned which) {
+      unsigned gone = 0;
+      for (; which != 0; which &= which - 1) {
+        const int  lane = __builtin_ctz(which);
+        const auto told = run_.results.status[lanes.slot.get(lane)];
+        if (told == static_cast<unsigned char>(status::interrupted)) continue;
+        lanes.status.set(lane, static_cast<integer_of<T>>(told));
+        finish(lanes, lane);
+        gone |= 1u << lane;
+      }
+      return gone;
+    };
+    for (group& g : groups_) g.active &= ~ended(g.lanes, g.active);
+    for (batch& b : batches_) {
+      b.parked &= ~ended(b.lanes, b.parked);
+      b.ready &= ~ended(b.lanes, b.ready);
+    }
+  }
+
   /// Stores what is under way as it stands: status interrupted.
   void abandon() {
     const auto give_up = [&](const Lanes& lanes, unsigned which) {
@@ -232,10 +259,10 @@ class cpu_chunk {
       move(lanes, __builtin_ctz(busy), lanes, __builtin_ctz(empty));
   }
 
-  bool report() {
+  int report() {
     const int64 news = finished_ - reported_;
     reported_        = finished_;
-    return sink_.progress(sink_.context, news) != 0;
+    return sink_.progress(sink_.context, news);
   }
 
   Run                  run_;
@@ -262,11 +289,12 @@ int run_chunk(const abi::settings* settings, const abi::batch* batch, const abi:
 template <class E, int W, int Groups>
 int resume_chunk(const abi::settings* settings, const abi::batch* batch, const abi::results* results,
                  const abi::sink* sink, abi::usage* usage, long long count, const abi::snapshot* from) {
-  // On the heap: a thousand guards or states times the lanes are too much for a thread's stack.
-  auto*      chunk = new cpu_chunk<E, W, Groups>(*settings, *batch, *results, *sink, *usage, count, from);
-  const bool whole = chunk->integrate();
-  delete chunk;
-  return whole ? 0 : 1;
+  // On the heap: a thousand guards or states times the lanes are too much for a thread's stack. Owned: a model may throw.
+  const struct owner {
+    cpu_chunk<E, W, Groups>* chunk;
+    ~owner() { delete chunk; }
+  } own{new cpu_chunk<E, W, Groups>(*settings, *batch, *results, *sink, *usage, count, from)};
+  return own.chunk->integrate() ? 0 : 1;
 }
 
 /// What a unit exports as `saltus_unit`.

@@ -2,6 +2,7 @@
 // full warps are is a model (order.hpp), not a measurement. The table that this prints is the one in docs/cuda.md.
 #include "order.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 #include <set>
