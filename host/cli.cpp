@@ -513,7 +513,7 @@ void print_summary(const plan& p, const backend& b, const run_summary& s) {
 void check_output(const plan& p, existing older) {
   if (p.file.empty()) return;
   auto inputs = p.inputs;
-  for (const auto& file : files_of_model(p.model.header)) inputs.push_back(file);
+  for (const auto& file : files_of_model(p.model)) inputs.push_back(file);
   check_result_path(p.file, older, inputs);
   const std::int64_t needed = stored_bytes(p, 0), free = free_bytes(p.file);
   if (free < 0 || needed <= free) return;
@@ -548,6 +548,12 @@ std::string lone_slow_text() {
                      hours(slow.front().seconds));
 }
 
+/// What the progress line says instead of the rate.
+std::string progress_note() {
+  const std::string compiling = compiling_now();
+  return compiling.empty() ? lone_slow_text() : compiling;
+}
+
 int run(const run_arguments& a, const std::vector<std::string>& command) {
   plan       p     = plan_of(a);
   const auto older = a.force ? existing::replaced : existing::refused;
@@ -567,7 +573,7 @@ int run(const run_arguments& a, const std::vector<std::string>& command) {
   }
 
   auto        beside = measure_beside(p, *b, command);
-  progress    bar(p.count, p.model.name, a.quiet, stderr, lone_slow_text);
+  progress    bar(p.count, p.model.name, a.quiet, stderr, progress_note);
   run_summary s;
   try {
     s = run_ensemble(
@@ -626,12 +632,24 @@ finding look_up(const std::function<std::string()>& what) {
   } catch (const std::exception& e) { return {{}, e.what()}; }
 }
 
+int clear_cache(bool as_json) {
+  const auto removed = clear_module_cache();
+  if (as_json)
+    fmt::print("{}\n", json::text(json::object{{"cache", cache_folder().string()},
+                                               {"removed_files", removed.files},
+                                               {"removed_bytes", removed.bytes}}));
+  else fmt::print("removed {} files, {}, from {}\n", removed.files, bytes(removed.bytes), cache_folder().string());
+  return exit_ok;
+}
+
 int doctor(bool as_json, bool measure) {
   const unsigned threads = std::thread::hardware_concurrency();
   const finding  house   = look_up([] { return home().string(); });
   const finding  folder  = look_up([] { return cache_folder().string(); });
   const finding  compiler =
       look_up([] { return find_compiler().version + " (" + find_compiler().program.string() + ")"; });
+  cache_size cached;
+  if (folder.trouble.empty()) cached = module_cache_size();
   const bool        equipped = house.trouble.empty() && folder.trouble.empty() && compiler.trouble.empty();
   const finding     unit     = look_up([&] {
     if (!equipped) return "no";
@@ -667,8 +685,8 @@ int doctor(bool as_json, bool measure) {
                                                {"cuda_device", device},
                                                {"cuda_absent", absent},
                                                {"cache", folder.text},
-                                               {"cache_files", files},
-                                               {"cache_bytes", size}}));
+                                               {"cache_files", cached.files},
+                                               {"cache_bytes", cached.bytes}}));
   } else {
     fmt::print("saltus     {}\nhome       {}\n", version_with_commit(), house.either());
     fmt::print("compiler   {}\n", compiler.either());
@@ -679,7 +697,8 @@ int doctor(bool as_json, bool measure) {
     for (const auto& line : text_of(shapes)) fmt::print("{:<10} {}\n", std::exchange(title, ""), line);
     fmt::print("cuda       {}\n", absent.empty() ? device : "none: " + absent);
     fmt::print("cache      {}\n", folder.trouble.empty()
-                                      ? fmt::format("{}: {} files, {}", folder.text, files, bytes(size))
+                                      ? fmt::format("{}: {} files, {} of {}", folder.text, cached.files,
+                                                    bytes(cached.bytes), bytes(module_cache_limit()))
                                       : folder.trouble);
   }
   return works ? exit_ok : exit_failure;
@@ -818,6 +837,8 @@ int main_program(int argc, char** argv) {
   bool  measure = false;
   health->add_flag("--measure", measure, "measure anew which lane shapes suit this machine: half a minute");
   add_json(health, as_json);
+  bool clears_cache = false;
+  health->add_flag("--clear-cache", clears_cache, "remove all compiled models and what was measured of them");
 
   if (argc == 1) {
     say("{}", app.help());
@@ -842,7 +863,7 @@ int main_program(int argc, char** argv) {
   if (*measuring) return measure_beside_run(arguments);
   if (*bench_command) return run_bench(arguments, benching);
   if (*show_command) return show(showing, stdout);
-  return doctor(as_json, measure);
+  return clears_cache ? clear_cache(as_json) : doctor(as_json, measure);
 }
 
 }  // namespace

@@ -1,25 +1,25 @@
 #include "compiler.hpp"
 
 #include <dlfcn.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
-#include <cstring>
 #include <fstream>
+#include <mutex>
 #include <optional>
 #include <regex>
 #include <set>
 #include <sstream>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <xxhash.h>
 
+#include "builtin_models.hpp"
 #include "child.hpp"
 #include "complaint.hpp"
 #include "error.hpp"
@@ -31,41 +31,6 @@ namespace saltus::host {
 namespace fs = std::filesystem;
 
 namespace {
-
-/// A folder of our own in the cache, which goes with all that is in it.
-class scratch_folder {
- public:
-  explicit scratch_folder(const std::string& key) {
-    remove_abandoned();
-    std::string name = (cache_folder() / (key + ".XXXXXX")).string();
-    if (!::mkdtemp(name.data()))
-      throw error(exit_failure,
-                  fmt::format("{}: cannot write to the cache folder: {} (set SALTUS_CACHE to a writable one)",
-                              cache_folder().string(), std::strerror(errno)));
-    folder_ = name;
-  }
-  ~scratch_folder() {
-    std::error_code ignored;
-    fs::remove_all(folder_, ignored);
-  }
-  scratch_folder(const scratch_folder&)            = delete;
-  scratch_folder& operator=(const scratch_folder&) = delete;
-
-  fs::path operator/(const char* name) const { return folder_ / name; }
-
- private:
-  /// What a process that was killed has left behind.
-  static void remove_abandoned() {
-    std::error_code ignored;
-    const auto      long_ago = fs::file_time_type::clock::now() - std::chrono::hours(1);
-    for (const auto& entry : fs::directory_iterator(cache_folder(), ignored))
-      if (entry.is_directory(ignored) && entry.path().filename().string().find('.') == 32 &&
-          entry.last_write_time(ignored) < long_ago)
-        fs::remove_all(entry.path(), ignored);
-  }
-
-  fs::path folder_;
-};
 
 std::string processor() {
   std::ifstream in("/proc/cpuinfo");
@@ -104,36 +69,8 @@ void* library::symbol(const char* name) const {
   void* address = ::dlsym(handle_, name);
   if (!address)
     throw error(exit_failure,
-                fmt::format("a compiled unit lacks {}: clear the cache ({})", name, cache_folder().string()));
+                fmt::format("a compiled unit lacks {}: saltus doctor --clear-cache clears the cache", name));
   return address;
-}
-
-std::string hash_text(const std::string& text) {
-  const XXH128_hash_t h = XXH3_128bits(text.data(), text.size());
-  return fmt::format("{:016x}{:016x}", h.high64, h.low64);
-}
-
-std::string source_hash(const fs::path& model_header) {
-  std::vector<fs::path> kernels;
-  for (const auto& entry : fs::recursive_directory_iterator(home() / "kernels"))
-    if (entry.is_regular_file()) kernels.push_back(entry.path());
-  std::sort(kernels.begin(), kernels.end());
-  std::string all;
-  for (const auto& file : kernels) all += file.filename().string() + '\0' + read_file(file) + '\0';
-  std::set<fs::path> seen;
-  gather(model_header, seen, all);
-  return hash_text(all);
-}
-
-std::vector<fs::path> files_of_model(const fs::path& header) {
-  std::set<fs::path> seen;
-  std::string        ignored;
-  gather(header, seen, ignored);
-  const fs::path        first = fs::weakly_canonical(header);
-  std::vector<fs::path> files = {first};
-  for (const auto& file : seen)
-    if (file != first && fs::is_regular_file(file)) files.push_back(file);
-  return files;
 }
 
 const cpp_compiler& find_compiler() {
@@ -182,73 +119,217 @@ std::vector<std::string> flags_for(const cpp_compiler& cc, optimised how) {
   return all;
 }
 
-/// The name of a unit in the cache.
-std::string key_of(const std::string& text, const fs::path& header, optimised how) {
-  const auto& cc = find_compiler();
-  return hash_text(fmt::format("{}\n{}\n{}\n{}\n{}\n{}", text, source_hash(header), fmt::join(flags_for(cc, how), " "),
-                               cc.program.string(), cc.version, processor()));
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
 }
 
-fs::path object_of(const std::string& key) { return cache_folder() / (key + ".so"); }
+/// The folders in a variable like PATH, of which an empty one is the current one.
+std::vector<fs::path> folders_in(const char* variable) {
+  std::vector<fs::path> folders;
+  std::istringstream    list(environment(variable));
+  for (std::string one; std::getline(list, one, ':');) folders.push_back(fs::absolute(one.empty() ? "." : one));
+  return folders;
+}
+
+/// All that makes a compiler what it is: a new one under the same name is another one.
+std::string identity_of(const cpp_compiler& cc) {
+  std::error_code none;
+  const auto      program = fs::canonical(cc.program, none);
+  return fmt::format("{}\n{}\n{} {}", cc.program.string(), cc.version, fs::file_size(program, none),
+                     fs::last_write_time(program, none).time_since_epoch().count());
+}
+
+/// Hash of what is known of a module before it is compiled.
+std::string request_of(const std::string& text, const std::vector<std::string>& options) {
+  std::string all = fmt::format("{}\n{}\n{}\n{}\n{}", text, fmt::join(options, " "), identity_of(find_compiler()),
+                                processor(), home().string());
+  for (const char* variable : {"GCC_EXEC_PREFIX", "COMPILER_PATH", "LIBRARY_PATH"})
+    all += fmt::format("\n{} {}", variable, environment(variable));
+  for (const char* variable : {"CPATH", "CPLUS_INCLUDE_PATH"})
+    for (const auto& folder : folders_in(variable)) all += fmt::format("\n{} {}", variable, folder.string());
+  return hash_text(all);
+}
+
+/// The prerequisites in a rule for make, which compilers write: a backslash before a blank or a number sign, a dollar
+/// twice.
+std::vector<fs::path> prerequisites(const std::string& rule) {
+  std::vector<fs::path> files;
+  std::string           word;
+  const auto            end_of_word = [&] {
+    if (!word.empty()) files.emplace_back(std::exchange(word, {}));
+  };
+  for (std::size_t i = rule.find(": ") + 1; i < rule.size(); ++i) {
+    const char c = rule[i], next = i + 1 < rule.size() ? rule[i + 1] : '\n';
+    if (c == '\\' && next == '\n') end_of_word(), ++i;
+    else if ((c == '\\' && (next == ' ' || next == '#')) || (c == '$' && next == '$')) word += next, ++i;
+    else if (c == ' ' || c == '\n') end_of_word();
+    else word += c;
+  }
+  end_of_word();
+  return files;
+}
+
+/// Files that the preprocessor takes for the system's, by the marks in its output: # LINE "FILE" FLAGS, of which 3 says so.
+std::set<fs::path> system_files(const std::string& preprocessed) {
+  std::set<fs::path> files;
+  std::istringstream lines(preprocessed);
+  for (std::string line; std::getline(lines, line);) {
+    const auto first = line.find('"'), last = line.rfind('"');
+    if (line.rfind("# ", 0) == 0 && last != first && line.find(" 3", last) != line.npos)
+      files.emplace(fs::absolute(line.substr(first + 1, last - first - 1)).lexically_normal());
+  }
+  return files;
+}
+
+bool is_beneath(const fs::path& file, const fs::path& folder) {
+  return std::mismatch(folder.begin(), folder.end(), file.begin(), file.end()).first == folder.end();
+}
+
+/// What might be found before one of the model's own files, by the name by which it is included, if it were there: in the
+/// folder of each of them, among the kernels, and in those that the user has told the compiler of.
+std::vector<fs::path> shadows_of(const std::vector<fs::path>& own) {
+  std::set<fs::path> folders = {home() / "kernels"}, absent;
+  for (const auto& file : own) folders.insert(file.parent_path());
+  for (const char* variable : {"CPATH", "CPLUS_INCLUDE_PATH"})
+    for (const auto& folder : folders_in(variable)) folders.insert(folder.lexically_normal());
+  for (const auto& file : own)
+    for (const auto& folder : folders) {
+      if (!is_beneath(file, folder)) continue;
+      for (const auto& other : folders)
+        if (const auto shadow = other / file.lexically_relative(folder); !fs::exists(shadow)) absent.insert(shadow);
+    }
+  return {absent.begin(), absent.end()};
+}
+
+std::vector<std::string> command_with(const cpp_compiler& cc, const std::vector<std::string>& options) {
+  std::vector<std::string> command = {cc.program.string()};
+  command.insert(command.end(), options.begin(), options.end());
+  command.push_back("-I" + (home() / "kernels").string());
+  return command;
+}
+
+/// Asks the compiler which files it reads for a source; none if it cannot say.
+std::optional<file_list> files_read(const scratch_folder& scratch, const fs::path& source,
+                                    const std::vector<std::string>& options) {
+  const fs::path rule = scratch / "unit.d", preprocessed = scratch / "unit.ii";
+  auto           command = command_with(find_compiler(), options);
+  command.insert(command.end(),
+                 {"-E", "-MD", "-MT", "unit", "-MF", rule.string(), source.string(), "-o", preprocessed.string()});
+  std::error_code none;
+  if (run_program(command).status != 0 || !fs::is_regular_file(rule, none) || !fs::is_regular_file(preprocessed, none))
+    return {};
+  const auto         system  = system_files(read_file(preprocessed));
+  const auto         kernels = home() / "kernels";
+  std::set<fs::path> own, other;
+  for (const auto& found : prerequisites(read_file(rule))) {
+    const auto file = fs::absolute(found).lexically_normal();
+    if (file == source) continue;
+    bool is_own = !is_beneath(file, kernels) && system.count(file) == 0;
+    for (const auto& folder : folders_in("CPLUS_INCLUDE_PATH"))
+      is_own = is_own || is_beneath(file, folder.lexically_normal());
+    (is_own ? own : other).insert(file);
+  }
+  file_list files{{own.begin(), own.end()}, {other.begin(), other.end()}, {}};
+  files.absent = shadows_of(files.own);
+  return files;
+}
+
+}  // namespace
+
+bool may_be_remembered(const file_list& files) {
+  return std::none_of(files.own.begin(), files.own.end(),
+                      [](const fs::path& file) { return read_file(file).find("__has_include") != std::string::npos; });
+}
+
+namespace {
+
+/// A sound module under a key.
+std::optional<built> from_cache(const std::string& key, const file_list& files) {
+  const auto found = find_module(key, ".so");
+  if (!found) return {};
+  try {
+    return built{std::make_shared<library>(found->file), key, false, 0, files};
+  } catch (const error&) { return {}; }  // removed meanwhile, or of another machine
+}
+
+std::optional<built> from_cache(const std::string& request) {
+  for (const auto& files : remembered_files(request))
+    if (const auto key = key_of(request, files))
+      if (auto known = from_cache(*key, files)) return known;
+  return {};
+}
+
+[[noreturn]] void fail_to_compile(const scratch_folder& scratch, const std::vector<std::string>& command,
+                                  const std::string& text, const std::string& said, const fs::path& header,
+                                  const std::optional<file_list>& files) {
+  const fs::path log = scratch / "log", kept = cache_folder() / "last_failure.log", source = scratch / "unit.cpp";
+  write_file(log, fmt::format("{}\n\n{}\n{}", fmt::join(command, " "), text, said));
+  fs::rename(log, kept);
+  std::set<fs::path> own = {header};
+  if (files) own.insert(files->own.begin(), files->own.end());
+  const auto complaint = first_complaint(said, header, own, source);
+  throw error(complaint ? exit_model : exit_failure,
+              fmt::format("{}\n  all of the compiler's output: {}",
+                          complaint ? *complaint
+                                    : fmt::format("{} failed: {}", find_compiler().program.string(), own_trouble(said)),
+                          kept.string()));
+}
+
+/// A shared object made of `text` by the compiler; kept if it is known what it is made of, and that has not changed
+/// meanwhile.
+built compile(const std::string& text, const fs::path& header, const std::vector<std::string>& options,
+              const std::string& request) {
+  const auto              begin = std::chrono::steady_clock::now();
+  const signals_passed_on signals;
+  const scratch_folder    scratch(request);
+  const fs::path          source = scratch / "unit.cpp", fresh = scratch / "unit.so";
+  write_file(source, text);
+  const auto files = files_read(scratch, source, options);
+  if (signals.came()) throw error(exit_interrupted, "interrupted while compiling");
+  const auto key = files ? key_of(request, *files) : std::nullopt;
+  if (key)
+    if (auto known = from_cache(*key, *files)) {
+      if (may_be_remembered(*files)) remember_files(request, *files);
+      return *known;
+    }
+  auto command = command_with(find_compiler(), options);
+  command.insert(command.end(), {source.string(), "-o", fresh.string()});
+  const auto [status, said] = run_program(command);
+  if (signals.came()) throw error(exit_interrupted, "interrupted while compiling");
+  if (status != 0) fail_to_compile(scratch, command, text, said, header, files);
+  if (!fs::exists(fresh))
+    throw error(exit_failure,
+                fmt::format("{} compiles nothing: set SALTUS_CXX to a C++ compiler", find_compiler().program.string()));
+  auto code = std::make_shared<library>(fresh);  // before it is kept: what cannot be loaded is of no use
+  if (key && key == key_of(request, *files)) {
+    keep_module(fresh, *key, ".so");
+    if (may_be_remembered(*files)) remember_files(request, *files);
+  }
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return {std::move(code), key.value_or(request), true, seconds, files.value_or(file_list{{header}, {}, {}})};
+}
 
 /// A shared object made of `text`, from the cache or by the compiler.
 built build(const std::string& text, const fs::path& header, optimised how = optimised::yes) {
-  const auto&       cc     = find_compiler();
-  const std::string key    = key_of(text, header, how);
-  const fs::path    object = object_of(key);
-  if (fs::exists(object)) {
-    try {
-      return {std::make_shared<library>(object), key, false, 0};
-    } catch (const error&) {
-      // Damaged, by a crash or a full disk: made anew.
-    }
-  }
-
-  const auto              begin = std::chrono::steady_clock::now();
-  const signals_passed_on signals;
-  const scratch_folder    scratch(key);
-  const fs::path          source = scratch / "unit.cpp", fresh = scratch / "unit.so";
-  write_file(source, text);
-  std::vector<std::string> command = {cc.program.string()};
-  const auto               options = flags_for(cc, how);
-  command.insert(command.end(), options.begin(), options.end());
-  command.insert(command.end(), {"-I" + (home() / "kernels").string(), source.string(), "-o", fresh.string()});
-  const auto [status, said] = run_program(command);
-  if (signals.came()) throw error(exit_interrupted, "interrupted while compiling");
-  if (status != 0) {
-    const fs::path log = scratch / "log", kept = cache_folder() / "last_failure.log";
-    write_file(log, fmt::format("{}\n\n{}\n{}", fmt::join(command, " "), text, said));
-    fs::rename(log, kept);
-    const auto complaint = first_complaint(said, header, source);
-    throw error(
-        complaint ? exit_model : exit_failure,
-        fmt::format("{}\n  all of the compiler's output: {}",
-                    complaint ? *complaint : fmt::format("{} failed: {}", cc.program.string(), own_trouble(said)),
-                    kept.string()));
-  }
-  if (!fs::exists(fresh))
-    throw error(exit_failure,
-                fmt::format("{} compiles nothing: set SALTUS_CXX to a C++ compiler", cc.program.string()));
-  auto code = std::make_shared<library>(fresh);  // before it is kept: what cannot be loaded is of no use
-  fs::rename(fresh, object);
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  return {std::move(code), key, true, seconds};
+  const auto options = flags_for(find_compiler(), how);
+  const auto request = request_of(text, options);
+  if (auto known = from_cache(request)) return *known;
+  return compile(text, header, options, request);
 }
 
 /// A description with counted operations; or without, if the model's functions do not take counting numbers. Then it is
 /// that which is in the cache, and nothing is tried again.
 built build_description(const std::string& counted, const std::string& uncounted, const fs::path& header) {
-  const auto is_there = [&](const std::string& text) {
-    return fs::exists(object_of(key_of(text, header, optimised::no)));
-  };
-  if (is_there(counted) || !is_there(uncounted)) {
-    try {
-      return build(counted, header, optimised::no);
-    } catch (const error& e) {
-      if (e.exit_code != exit_model && e.exit_code != exit_failure) throw;
-    }
+  const auto options = flags_for(find_compiler(), optimised::no);
+  for (const auto& text : {counted, uncounted})
+    if (auto known = from_cache(request_of(text, options))) return *known;
+  try {
+    return compile(counted, header, options, request_of(counted, options));
+  } catch (const error& e) {
+    if (e.exit_code != exit_model && e.exit_code != exit_failure) throw;
   }
-  return build(uncounted, header, optimised::no);
+  return compile(uncounted, header, options, request_of(uncounted, options));
 }
 
 /// What a unit says of its model, which may run the model's functions: first in a child process, for what they may do.
@@ -272,52 +353,17 @@ std::vector<quantity> quantities(const abi::quantity* list, int count) {
 
 }  // namespace
 
-model describe_model(const fs::path& header) {
-  const std::string       name = header.stem().string();
-  static const std::regex identifier("[A-Za-z_][A-Za-z0-9_]*");
-  if (!std::regex_match(name, identifier))
-    throw error(exit_model,
-                fmt::format("{}: the file must be named like the struct in it, so its name must be a C++ identifier",
-                            header.string()));
-  if (header.string().find_first_of("\"\n") != std::string::npos)
-    throw error(exit_model,
-                fmt::format("{}: the path of a model must have no quotation mark and no line break", header.string()));
-  // An empty namespace is right anywhere but inside the model: see line_after_model.
-  const auto text = [&](const char* first) {
-    return fmt::format(
-        "#include \"saltus.hpp\"\n"
-        "#include \"{0}\"\n"
-        "namespace saltus {{}}\n"
-        "struct {1};\n"
-        "template <class Model> constexpr bool is_defined = requires {{ sizeof(Model); }};\n"
-        "static_assert(is_defined<::{1}>, \"the file defines no struct {1} outside of namespaces: a model is named like "
-        "its file\");\n"
-        "{2}"
-        "#include \"describe.hpp\"\n"
-        "extern \"C\" __attribute__((visibility(\"default\"))) const saltus::abi::description* saltus_description() "
-        "{{\n"
-        "  return saltus::describe<::{1}>::get(\"{1}\");\n"
-        "}}\n",
-        header.string(), name, first);
-  };
-  const std::string       uncounted = text("#define SALTUS_UNCOUNTED\n");
-  built                   unit      = build_description(text(""), uncounted, header);
-  const abi::description* d         = nullptr;
-  try {
-    d = description_in(unit);
-  } catch (const child_failure&) {
-    // The model's functions do not bear being counted; where they fail in a run, that is told of the instances.
-    unit = build(uncounted, header, optimised::no);
-    d    = description_in(unit);
-  }
+namespace {
+model model_from(const abi::description* d, const fs::path& header, const std::vector<fs::path>& files) {
   if (!(d->t_begin < d->t_end))
     throw error(exit_model,
                 fmt::format("{}: span must be {{begin, end}} with begin < end", place_of(header, {"span"})));
   model m;
-  m.name       = d->name;
-  m.title      = text_or_none(d->title);
-  m.source     = text_or_none(d->source);
-  m.header     = header;
+  m.name   = d->name;
+  m.title  = text_or_none(d->title);
+  m.source = text_or_none(d->source);
+  m.header = header;
+  for (const auto& file : files) m.sources.push_back({file, hash_text(read_file(file))});
   m.states     = quantities(d->states, d->state_count);
   m.parameters = quantities(d->parameters, d->parameter_count);
   m.discretes  = quantities(d->discretes, d->discrete_count);
@@ -337,8 +383,83 @@ model describe_model(const fs::path& header) {
   m.guard_flops   = d->guard_flops;
   return m;
 }
+}  // namespace
+
+model describe_model(const fs::path& header) {
+  if (const auto known = builtin_model_in(header)) return model_from(known->about, header, known->files);
+  const std::string       name = header.stem().string();
+  static const std::regex identifier("[A-Za-z_][A-Za-z0-9_]*");
+  if (!std::regex_match(name, identifier))
+    throw error(exit_model,
+                fmt::format("{}: the file must be named like the struct in it, so its name must be a C++ identifier",
+                            header.string()));
+  if (header.string().find_first_of("\"\n") != std::string::npos)
+    throw error(exit_model,
+                fmt::format("{}: the path of a model must have no quotation mark and no line break", header.string()));
+  // An empty namespace is right anywhere but inside the model: see line_after_model.
+  const auto text = [&](const char* first) {
+    return fmt::format(
+        "#include \"saltus.hpp\"\n"
+        "#include \"{0}\"\n"
+        "namespace saltus {{}}\n"
+        "struct {1};\n"
+        "template <class Model> constexpr bool is_defined = requires {{ sizeof(Model); }};\n"
+        "static_assert(is_defined<::{1}>, \"the file defines no struct {1} outside of namespaces: a model is named "
+        "like "
+        "its file\");\n"
+        "{2}"
+        "#include \"describe.hpp\"\n"
+        "extern \"C\" __attribute__((visibility(\"default\"))) const saltus::abi::description* saltus_description() "
+        "{{\n"
+        "  return saltus::describe<::{1}>::get(\"{1}\");\n"
+        "}}\n",
+        header.string(), name, first);
+  };
+  const std::string       uncounted = text("#define SALTUS_UNCOUNTED\n");
+  built                   unit      = build_description(text(""), uncounted, header);
+  const abi::description* d         = nullptr;
+  try {
+    d = description_in(unit);
+  } catch (const child_failure&) {
+    // The model's functions do not bear being counted; where they fail in a run, that is told of the instances.
+    unit = build(uncounted, header, optimised::no);
+    d    = description_in(unit);
+  }
+  return model_from(d, header, unit.files.own);
+}
 
 built build_unit(const std::string& text, const fs::path& header) { return build(text, header); }
+
+namespace {
+struct {
+  std::mutex                            mutex;
+  std::string                           what;
+  std::chrono::steady_clock::time_point begin;
+} under_way;
+}  // namespace
+
+compiling_note::compiling_note(std::string what) {
+  const std::lock_guard lock(under_way.mutex);
+  under_way.what  = std::move(what);
+  under_way.begin = std::chrono::steady_clock::now();
+}
+compiling_note::~compiling_note() {
+  const std::lock_guard lock(under_way.mutex);
+  under_way.what.clear();
+}
+std::string compiling_now() {
+  const std::lock_guard lock(under_way.mutex);
+  if (under_way.what.empty()) return {};
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - under_way.begin;
+  return fmt::format("compiling {}, {:.0f} s", under_way.what, seconds.count());
+}
+
+std::optional<file_list> files_of(const std::string& text, const std::vector<std::string>& options) {
+  const scratch_folder scratch(hash_text(text));
+  const fs::path       source = scratch / "unit.cpp";
+  write_file(source, text);
+  return files_read(scratch, source, options);
+}
 
 std::string engine_text(const plan& p) {
   static const char* const kinds[] = {"min", "max", "mean", "integral"};
@@ -369,16 +490,16 @@ std::string cpu_unit_text(const plan& p, const lane_shape& shape) {
 }
 }  // namespace
 
-built build_cpu_unit(const plan& p, const lane_shape& shape) {
-  return build(cpu_unit_text(p, shape), p.model.header);
-}
+built build_cpu_unit(const plan& p, const lane_shape& shape) { return build(cpu_unit_text(p, shape), p.model.header); }
 built build_traceable_unit(const plan& p) {
   const auto once = [&] { return build(cpu_unit_text(p, {1, 1}), p.model.header, optimised::traced); };
   once();
   return once();  // loaded from where it stays, under the name by which its line numbers are asked for
 }
-std::string cpu_unit_key(const plan& p, const lane_shape& shape) {
-  return key_of(cpu_unit_text(p, shape), p.model.header, optimised::yes);
+std::string cpu_unit_name(const plan& p, const lane_shape& shape) {
+  std::string all = request_of(cpu_unit_text(p, shape), flags_for(find_compiler(), optimised::yes));
+  for (const auto& source : p.model.sources) all += "\n" + source.hash;
+  return hash_text(all);
 }
 
 }  // namespace saltus::host

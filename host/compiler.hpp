@@ -1,17 +1,18 @@
 // Models are compiled on first use, for this machine, and kept.
 //
 // A unit is a small generated source: the kernels, the model's header, one line that names what is wanted. It goes through
-// the system's C++ compiler into a shared object in the cache. Its key is a hash of every source, the flags, the compiler
-// and the processor, so nothing stale is ever loaded; it is written under another name and renamed, so nothing half
-// written is; and a unit that does not compile is not kept.
+// the system's C++ compiler into a shared object in the cache (module_cache.hpp). Which files it is made of, the compiler
+// says; a unit that does not compile is not kept.
 #pragma once
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "abi.hpp"
+#include "module_cache.hpp"
 #include "plan.hpp"
 #include "tune.hpp"
 
@@ -51,9 +52,11 @@ struct built {
   std::string              key;       ///< hex digits: also the name in the cache
   bool                     compiled;  ///< false: it was in the cache
   double                   seconds;   ///< of compilation
+  file_list                files;     ///< that it is made of
 };
 
-/// The description of the model in a header, compiled on first use. Throws `error`: exit_model with one sentence about the
+/// The description of the model in a header: of a built-in that saltus was built with as it is there, of any other compiled
+/// on first use. Throws `error`: exit_model with one sentence about the
 /// header if it is not a model (what the compiler said stays in last_failure.log in the cache), exit_failure if the compiler
 /// itself fails, exit_interrupted after Ctrl-C.
 model describe_model(const std::filesystem::path& header);
@@ -62,22 +65,32 @@ model describe_model(const std::filesystem::path& header);
 built build_cpu_unit(const plan& p, const lane_shape& shape);
 /// The same on one lane with line numbers, to find out where a model crashes.
 built build_traceable_unit(const plan& p);
-/// Its key.
-std::string cpu_unit_key(const plan& p, const lane_shape& shape);
+/// A name, 32 hex digits, for what is measured of it: another one when the model, the method, the compiler or the processor
+/// is another one.
+std::string cpu_unit_name(const plan& p, const lane_shape& shape);
+
+/// While it lives, a unit is being compiled beside a run: said by compiling_now().
+class compiling_note {
+ public:
+  explicit compiling_note(std::string what);
+  ~compiling_note();
+  compiling_note(const compiling_note&)            = delete;
+  compiling_note& operator=(const compiling_note&) = delete;
+};
+/// "compiling rescue, 12 s"; empty if nothing is.
+std::string compiling_now();
 
 /// A unit of any other text, which includes `header`.
 built build_unit(const std::string& text, const std::filesystem::path& header);
 
+/// The files that the C++ compiler reads for such a text, with these options; none if it cannot say.
+std::optional<file_list> files_of(const std::string& text, const std::vector<std::string>& options);
+
+/// May a list be remembered? Not if one of the model's files asks whether another is there: then the compiler is asked each
+/// time.
+bool may_be_remembered(const file_list& files);
+
 /// The source text of a unit's engine type, shared by CPU and CUDA units.
 std::string engine_text(const plan& p);
-
-/// Hash of all kernel headers and of a model's header with all it includes by quotes; the part of every key that sources make.
-std::string source_hash(const std::filesystem::path& model_header);
-
-/// The header of a model and the files that it includes by quotes, itself first.
-std::vector<std::filesystem::path> files_of_model(const std::filesystem::path& header);
-
-/// Hash of a text, 32 hex digits.
-std::string hash_text(const std::string& text);
 
 }  // namespace saltus::host

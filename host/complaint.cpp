@@ -51,18 +51,8 @@ std::string place_of(const fs::path& header, std::vector<std::string> words) {
   return header.string();
 }
 
-void gather(const fs::path& file, std::set<fs::path>& seen, std::string& text) {
-  const fs::path real = fs::weakly_canonical(file);
-  if (!seen.insert(real).second || !fs::is_regular_file(real)) return;
-  const std::string own = read_file(real);
-  text += own;
-  text += '\0';
-  static const std::regex include(R"(^[ \t]*#[ \t]*include[ \t]*"([^"]+)\")", std::regex::multiline);
-  for (std::sregex_iterator it(own.begin(), own.end(), include), end; it != end; ++it)
-    gather(real.parent_path() / (*it)[1].str(), seen, text);
-}
-
-std::optional<std::string> first_complaint(const std::string& log, const fs::path& header, const fs::path& source) {
+std::optional<std::string> first_complaint(const std::string& log, const fs::path& header,
+                                           const std::set<fs::path>& own, const fs::path& source) {
   static const std::regex located(R"(^(.+?):(\d+):(\d+): (?:fatal )?error: (.*))");
   static const std::regex assertion(R"re(static.assert(?:ion)? failed(?: due to requirement '.*')?:? "?([^"]*)"?)re");
   static const std::regex undefined(R"(undefined reference to [`'](\w+))");
@@ -72,9 +62,6 @@ std::optional<std::string> first_complaint(const std::string& log, const fs::pat
       R"(selected deleted operator|attempt to use a deleted function|)"
       R"(for call to '\w+\(.*::(?:state|parameter|discrete|guard|output)[,)])");
   constexpr std::size_t longest = 4000, shown = 400;
-  std::set<fs::path>    own;
-  std::string           ignored;
-  gather(header, own, ignored);
   std::optional<std::string> elsewhere;
   std::istringstream         lines(log);
   for (std::string line; std::getline(lines, line);) {
@@ -85,7 +72,7 @@ std::optional<std::string> first_complaint(const std::string& log, const fs::pat
     if (!std::regex_search(line, m, located)) continue;
     const fs::path file = m[1].str();
     std::string    text = m[4].str().substr(0, shown);
-    const bool     mine = own.count(fs::weakly_canonical(file)) > 0;
+    const bool     mine = own.count(fs::absolute(file).lexically_normal()) > 0;
     if (!mine && std::regex_search(text, of, assertion))
       return fmt::format("{}: {}", place_of(header, named_in(of[1])), of[1].str());
     if (file == source && std::stoi(m[2]) == line_after_model)

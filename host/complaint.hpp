@@ -9,9 +9,6 @@
 
 namespace saltus::host {
 
-/// Adds the contents of a header, and of everything it includes by quotes, to `text`, and their paths to `seen`.
-void gather(const std::filesystem::path& file, std::set<std::filesystem::path>& seen, std::string& text);
-
 /// The place in a header where one of these words stands, the first of them that does: "/my/ball.hpp:12". Without any, the
 /// struct.
 std::string place_of(const std::filesystem::path& header, std::vector<std::string> words);
@@ -21,9 +18,10 @@ inline constexpr int line_after_model = 3;
 
 /// The compiler's first complaint, as one readable sentence: about the model's own files rather than about what surrounds
 /// them, and in the words of the contract if the model is at odds with that. None if it has nothing to say about sources.
-/// `log` is all that the compiler said, `source` the file of the unit.
+/// `log` is all that the compiler said, `own` the model's files, as far as they are known, `source` the file of the unit.
 std::optional<std::string> first_complaint(const std::string& log, const std::filesystem::path& header,
-                                           const std::filesystem::path& source);
+                                           const std::set<std::filesystem::path>& own,
+                                           const std::filesystem::path&           source);
 
 /// What is wrong with the compiler itself: the first line that calls itself an error, else the first.
 std::string own_trouble(const std::string& log);

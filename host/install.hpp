@@ -11,7 +11,9 @@ namespace saltus::host {
 /// tree it was built from. Throws `error` (failure) if none of them does.
 std::filesystem::path home();
 
-/// $SALTUS_CACHE, else $XDG_CACHE_HOME/saltus, else ~/.cache/saltus. Created if it is not there.
+/// $SALTUS_CACHE, else $XDG_CACHE_HOME/saltus, else ~/.cache/saltus; without a home one in the folder of temporary files
+/// that goes with this process. Created, for this user alone, if it is not there. Throws `error` (failure) if that fails,
+/// or if somebody else may write to it: what is in it is run.
 std::filesystem::path cache_folder();
 
 /// Names of the built-in problems, sorted.

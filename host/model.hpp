@@ -34,21 +34,36 @@ struct instant {
   std::string about;
 };
 
-struct model {
-  std::string           name;
-  std::string           title;
-  std::string           source;
-  std::filesystem::path header;  ///< the file it was read from
-  std::vector<quantity> states, parameters, discretes, outputs;
-  std::vector<guard>    guards;
-  std::vector<instant>  instants;
-  double                t_begin = 0, t_end = 1;  ///< its own default span
-  abi::equations        equations     = abi::plain;
-  bool                  singular_mass = false;  ///< a singular mass matrix, but no state by itself is algebraic
-  bool                  arithmetic    = false;
-  std::int64_t          rhs_flops     = -1;  ///< operations of one right-hand side, counted; -1: not known
-  std::int64_t          guard_flops   = -1;  ///< of all guards with their rates
+/// A file that a model is written in.
+struct model_file {
+  std::filesystem::path file;
+  std::string           hash;  ///< of its content, 32 hex digits
 };
+
+struct model {
+  std::string              name;
+  std::string              title;
+  std::string              source;
+  std::filesystem::path    header;   ///< the file it was read from
+  std::vector<model_file> sources;  ///< this and all that it includes, but for saltus' kernels and the system's files
+  std::vector<quantity>    states, parameters, discretes, outputs;
+  std::vector<guard>       guards;
+  std::vector<instant>     instants;
+  double                   t_begin = 0, t_end = 1;  ///< its own default span
+  abi::equations           equations     = abi::plain;
+  bool                     singular_mass = false;  ///< a singular mass matrix, but no state by itself is algebraic
+  bool                     arithmetic    = false;
+  std::int64_t             rhs_flops     = -1;  ///< operations of one right-hand side, counted; -1: not known
+  std::int64_t             guard_flops   = -1;  ///< of all guards with their rates
+};
+
+/// The files that a model is written in, its header first.
+inline std::vector<std::filesystem::path> files_of_model(const model& m) {
+  std::vector<std::filesystem::path> files = {m.header};
+  for (const model_file& source : m.sources)
+    if (source.file != m.header) files.push_back(source.file);
+  return files;
+}
 
 /// The highest index of its states; 0: none is algebraic.
 inline int highest_index(const model& m) {

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <future>
+#include <optional>
 #include <regex>
 #include <sstream>
 
@@ -22,6 +23,7 @@
 #include "error.hpp"
 #include "files.hpp"
 #include "install.hpp"
+#include "module_cache.hpp"
 
 namespace saltus::host {
 namespace fs = std::filesystem;
@@ -158,6 +160,12 @@ void write_at_once(const fs::path& file, const std::string& content) {
   fs::rename(fresh, file);
 }
 
+/// The files that a unit is made of. NVRTC does not tell: asked of the C++ compiler, with NVRTC's macros.
+std::optional<file_list> files_of_cuda_unit(const std::string& text, int capability) {
+  return files_of(text, {"-std=c++20", "-D__CUDACC__", "-D__CUDACC_RTC__", "-D__NVCC__",
+                         fmt::format("-D__CUDA_ARCH__={}", 10 * capability)});
+}
+
 /// Compiles a text that includes `header` and kernels, or finds it in the cache.
 built_cuda build(const std::string& text, const fs::path& header, int capability) {
   // The same bits as on a CPU: IEEE-754 division, square root and subnormal numbers, no contraction that is not written
@@ -171,20 +179,33 @@ built_cuda build(const std::string& text, const fs::path& header, int capability
                                             "--device-as-default-execution-space",
                                             "--disable-warnings",
                                             "--ptxas-options=-v"};
-  const std::string              key =
-      hash_text(fmt::format("{}\n{}\n{}\n{}", text, source_hash(header), fmt::join(options, " "), nvrtc_version()));
-  const fs::path object = cache_folder() / (key + ".cubin"), report = cache_folder() / (key + ".cubin.log");
-  const auto     made = [&](std::string cubin, const std::string& log, bool compiled) {
+  const std::string              request =
+      hash_text(fmt::format("{}\n{}\n{}\n{}", text, fmt::join(options, " "), nvrtc_version(), home().string()));
+  const auto made = [&](std::string cubin, const std::string& log, const std::string& key, bool compiled) {
     built_cuda r{std::move(cubin), key, compiled, 0, reports_in(log)};
     count_instructions(r.cubin, r.kernels);
     for (kernel_report& k : r.kernels) k.warps = resident_warps(k.registers);
     return r;
   };
-  if (fs::exists(object) && fs::exists(report)) return made(read_file(object), read_file(report), false);
+  const auto known = [&](const std::string& key) -> std::optional<built_cuda> {
+    const auto object = find_module(key, ".cubin"), report = find_module(key, ".cubin.log");
+    if (!object || !report) return {};
+    return made(object->content, report->content, key, false);
+  };
+  for (const auto& files : remembered_files(request))
+    if (const auto key = key_of(request, files))
+      if (auto unit = known(*key)) return *unit;
 
   const auto begin = std::chrono::steady_clock::now();
-  program    unit(text, "saltus_unit.cu");
-  auto       with_folder = options;
+  const auto files = files_of_cuda_unit(text, capability);
+  const auto key   = files ? key_of(request, *files) : std::nullopt;
+  if (key)
+    if (auto unit = known(*key)) {
+      if (may_be_remembered(*files)) remember_files(request, *files);
+      return *unit;
+    }
+  program unit(text, "saltus_unit.cu");
+  auto    with_folder = options;
   with_folder.push_back("--include-path=" + (home() / "kernels").string());
   const bool        compiles = unit.compile(with_folder);
   const std::string log      = unit.log();
@@ -195,9 +216,15 @@ built_cuda build(const std::string& text, const fs::path& header, int capability
                 fmt::format("{}\n  the CUDA integrator of this model does not compile; all of {}'s output: {}",
                             first_complaint(log, header), nvrtc_version(), kept.string()));
   }
-  built_cuda result = made(unit.cubin(), log, true);
-  write_at_once(report, log);
-  write_at_once(object, result.cubin);
+  built_cuda result = made(unit.cubin(), log, key.value_or(request), true);
+  if (key && key == key_of(request, *files)) {
+    const scratch_folder scratch(*key);
+    write_file(scratch / "log", log);
+    write_file(scratch / "cubin", result.cubin);
+    keep_module(scratch / "log", *key, ".cubin.log");
+    keep_module(scratch / "cubin", *key, ".cubin");
+    if (may_be_remembered(*files)) remember_files(request, *files);
+  }
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return result;
 }

@@ -24,7 +24,7 @@ provenance provenance_of(const plan& p, const backend& where, const std::string&
   origin.command     = command;
   origin.module_hash = where.model_hash();
   std::string model;
-  for (const auto& file : files_of_model(p.model.header)) {
+  for (const auto& file : files_of_model(p.model)) {
     const std::string text = read_file(file);
     if (origin.model_text.empty()) origin.model_text = text;
     model += text + '\0';

@@ -1,11 +1,15 @@
 #include "rescue.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <cstddef>
+#include <future>
+#include <utility>
 
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
+#include <tbb/task.h>
 #include <tbb/task_arena.h>
 
 #include "backend.hpp"
@@ -35,8 +39,9 @@ plan followed(plan p, successor::duty what) {
 
 }  // namespace
 
-successor::successor(const plan& p, duty what)
+successor::successor(const plan& p, duty what, std::function<void()> tick)
     : duty_(what),
+      tick_(std::move(tick)),
       plan_(followed(p, what)),
       settings_(settings_of(plan_)),
       shape_(what == duty::rescue ? lane_shape{1, 1} : lane_shape_of(plan_)) {
@@ -55,19 +60,66 @@ std::vector<long long> successor::take_over(chunk_data& chunk) const {
   return slots;
 }
 
+successor::~successor() {
+  if (compiler_.joinable()) compiler_.join();
+}
+
 bool successor::is_ready(const std::atomic<bool>& stop) {
-  const std::lock_guard lock(compiling_);
-  if (unit_) return true;
-  if (stop) return false;
-  try {
-    built_ = build_cpu_unit(plan_, shape_);
-    unit_  = static_cast<const abi::unit*>(built_.code->symbol("saltus_unit"));
-    return true;
-  } catch (const error& e) {
-    if (e.exit_code != exit_interrupted) throw;
-    std::raise(SIGINT);  // it has ended the compiler, but was meant for the run
-    return false;
+  {
+    const std::lock_guard lock(mutex_);
+    if (state_ == state::idle) {
+      if (stop) return false;
+      state_    = state::compiling;
+      compiler_ = std::thread([this] { compile(); });
+    }
   }
+  wait_until_compiled();
+  if (failure_) std::rethrow_exception(failure_);
+  return unit_ != nullptr;
+}
+
+void successor::compile() {
+  static std::mutex one_at_a_time;  // a signal ends the compiler that is under way
+  try {
+    const std::lock_guard lock(one_at_a_time);
+    const compiling_note  note(duty_ == duty::rescue ? "rescue" : plan_.method);
+    auto                  made = std::async(std::launch::async, build_cpu_unit, plan_, shape_);
+    while (made.wait_for(std::chrono::milliseconds(200)) != std::future_status::ready)
+      if (tick_) tick_();
+    built_ = made.get();
+    unit_  = static_cast<const abi::unit*>(built_.code->symbol("saltus_unit"));
+  } catch (const error& e) {
+    if (e.exit_code == exit_interrupted) std::raise(SIGINT);  // it has ended the compiler, but was meant for the run
+    else failure_ = std::current_exception();
+  } catch (...) { failure_ = std::current_exception(); }
+  std::vector<std::function<void()>> waiting;
+  {
+    const std::lock_guard lock(mutex_);
+    state_ = state::compiled;
+    waiting.swap(waiting_);
+  }
+  for (const auto& go_on : waiting) go_on();
+}
+
+// A thread of TBB leaves this chunk where it is, integrates others, and comes back to it.
+void successor::wait_until_compiled() {
+  const auto once_compiled = [&](std::function<void()> go_on) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (state_ != state::compiled) {
+        waiting_.push_back(std::move(go_on));
+        return;
+      }
+    }
+    go_on();
+  };
+  if (tbb::this_task_arena::current_thread_index() != tbb::task_arena::not_initialized) {
+    tbb::task::suspend([&](tbb::task::suspend_point here) { once_compiled([here] { tbb::task::resume(here); }); });
+    return;
+  }
+  std::promise<void> compiled;
+  once_compiled([&] { compiled.set_value(); });
+  compiled.get_future().wait();
 }
 
 std::vector<abi::snapshot> successor::snapshots_of(chunk_data& chunk, const std::vector<long long>& slots,

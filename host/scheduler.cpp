@@ -107,7 +107,8 @@ run_summary run_ensemble(const plan& p, backend& where, const std::function<void
   statistics_sum all(p);
   work_order     by_work;
   const auto     is_ordered = [&](std::size_t taker) { return p.by_work && queue[taker].gains_by_order(); };
-  successor      stiff(p, successor::duty::hand_over), rescuer(p, successor::duty::rescue);
+  const auto     look_at_clock = [&] { progress(0); };
+  successor stiff(p, successor::duty::hand_over, look_at_clock), rescuer(p, successor::duty::rescue, look_at_clock);
   chunk_pool     pool;
   run_summary    summary;
   std::mutex     usage_mutex;

@@ -59,7 +59,7 @@ std::vector<lane_shape> shapes_to_try(const plan& p) {
 }
 
 /// One number pair for each model, method and way to compile; `lanes` of the plan do not matter.
-fs::path file_of(const plan& p) { return cache_folder() / (cpu_unit_key(p, {0, 0}) + ".lanes"); }
+fs::path file_of(const plan& p) { return cache_folder() / (cpu_unit_name(p, {0, 0}) + ".lanes"); }
 
 void remember(const plan& p, const lane_shape& shape) {
   const fs::path file = file_of(p), fresh = file.string() + fmt::format(".{}", ::getpid());

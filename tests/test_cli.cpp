@@ -8,6 +8,7 @@
 #include <pty.h>
 #include <spawn.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -480,16 +481,25 @@ class cli : public testing::Test {
             "-o",    "long.nc"};
   }
 
-  /// What stands in a cache and is no compiled unit.
+  /// The compiled units in a cache.
+  static std::vector<fs::path> units_in(const fs::path& cache) {
+    std::vector<fs::path> files;
+    for (const auto& entry : fs::directory_iterator(cache))
+      if (std::regex_match(entry.path().filename().string(), std::regex("[0-9a-f]{32}\\.so")))
+        files.push_back(entry.path());
+    return files;
+  }
+  static std::size_t units(const fs::path& cache) { return units_in(cache).size(); }
+  /// What stands in a cache and is neither a compiled unit nor a list of the files that one is made of.
   static words debris(const fs::path& cache) {
     words names;
     for (const auto& entry : fs::directory_iterator(cache))
-      if (!std::regex_match(entry.path().filename().string(), std::regex("[0-9a-f]{32}\\.so")))
+      if (!std::regex_match(entry.path().filename().string(), std::regex("[0-9a-f]{32}\\.(so|deps)")))
         names.push_back(entry.path().filename());
     return names;
   }
-  static std::size_t units(const fs::path& cache) {
-    return static_cast<std::size_t>(std::distance(fs::directory_iterator(cache), {})) - debris(cache).size();
+  static std::size_t entries(const fs::path& cache) {
+    return static_cast<std::size_t>(std::distance(fs::directory_iterator(cache), {}));
   }
 
   std::string stdout_;  ///< where stdout goes, if not to a file of its own
@@ -768,6 +778,47 @@ TEST_F(cli, show_finds_what_run_has_written) {
   }
 }
 
+TEST_F(cli, the_built_in_models_are_listed_without_a_compiler) {
+  const fs::path cache = folder() / "cache";
+  const setting  none  = {{"SALTUS_CXX", "/nonexistent"}, {"SALTUS_CACHE", cache}};
+  const auto     o     = saltus({"list", "--json"}, none);
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_GT(json(o.out).number("models#"), 40);
+  EXPECT_FALSE(fs::exists(cache)) << "nothing was compiled";
+}
+
+// What saltus knows of its built-in models is what their files say, here or in another home, until they are changed.
+TEST_F(cli, a_built_in_model_that_was_changed_is_what_its_file_says) {
+  const fs::path house = folder() / "house", source = SALTUS_SOURCE_FOLDER;
+  fs::create_directories(house);
+  for (const char* sub : {"kernels", "problems"})
+    fs::copy(source / sub, house / sub, fs::copy_options::recursive | fs::copy_options::overwrite_existing);
+  const setting own = {{"SALTUS_HOME", house}, {"SALTUS_CACHE", folder() / "cache"}};
+  const auto    of  = [&](const std::string& name) {
+    const auto o = saltus({"describe", "--json", name}, own);
+    EXPECT_EQ(o.code, 0) << o.err;
+    return o.out;
+  };
+  // Compiled, each must be what it is without a compiler: a family of states, a part of its own, guards and outputs.
+  for (const std::string name :
+       {"marble_jar_8", "ring_modulator_switched", "relief_valve", "robertson", "pulsed_dose"}) {
+    const auto known = of(name);
+    write(house / "problems" / (name + ".hpp"), "\n" + read(source / "problems" / (name + ".hpp")));
+    EXPECT_EQ(known, of(name)) << name;
+  }
+  EXPECT_EQ(units(folder() / "cache"), 5u);
+
+  of("marble_jar_4");
+  EXPECT_EQ(units(folder() / "cache"), 5u) << "nothing of it has changed";
+  const fs::path part = house / "problems/parts/marble_jar.hpp";
+  write(part, read(part) + "\n");
+  of("marble_jar_4");
+  EXPECT_EQ(units(folder() / "cache"), 6u) << "a part that it includes has changed";
+  const fs::path lorenz = house / "problems/lorenz.hpp";
+  write(lorenz, std::regex_replace(read(lorenz), std::regex("\\{rho, [0-9.]+"), "{rho, 29.5"));
+  EXPECT_EQ(json(of("lorenz")).number("parameters[1].default"), 29.5);
+}
+
 TEST_F(cli, doctor_tells_what_works) {
   const auto text = saltus({"doctor"});
   EXPECT_EQ(text.code, 0);
@@ -782,7 +833,7 @@ TEST_F(cli, doctor_tells_what_works) {
   EXPECT_EQ(healthy["lane_shapes#"], "0");
   EXPECT_NE(text.out.find("\nshapes     not measured yet: "), std::string::npos) << text.out;
   EXPECT_EQ(healthy["cache"], shared_cache().string());
-  EXPECT_EQ(healthy.number("cache_files"), static_cast<double>(units(shared_cache()) + debris(shared_cache()).size()));
+  EXPECT_EQ(healthy.number("cache_files"), static_cast<double>(entries(shared_cache())));
 
   // It looks at everything, whatever it finds.
   const auto ill = saltus({"doctor"}, {{"SALTUS_CXX", "/nonexistent"}, {"SALTUS_CACHE", "/dev/null/cache"}});
@@ -1230,6 +1281,94 @@ TEST_P(cli_compilers, a_model_may_be_written_as_scalar_code_with_natural_names) 
   }
 }
 
+// The compiler says which files a unit is made of, so a change in any of them makes another one, however it is included.
+TEST_P(cli_compilers, a_change_in_an_included_file_is_seen_however_it_is_included) {
+  const auto compiler = on_path(GetParam());
+  if (compiler.empty()) GTEST_SKIP() << GetParam() << " is not installed";
+  const fs::path place = folder() / fmt::format("models of {} #1 $", GetParam());
+  fs::create_directories(place / "near");
+  fs::create_directories(place / "far");
+  const struct {
+    const char *name, *include, *file;
+  } cases[] = {
+      {"plain", "#include \"near/plain.h\"", "near/plain.h"},
+      {"of_macro", "#define FILE \"near/of_macro.h\"\n#include FILE", "near/of_macro.h"},
+      {"after_comment", "/* this one */ # /* and */ include \"near/after_comment.h\"", "near/after_comment.h"},
+      {"continued", "#incl\\\nude \\\n \"near/continued.h\"", "near/continued.h"},
+      {"digraph", "%:include \"near/digraph.h\"", "near/digraph.h"},
+      {"path", "#include <path.h>", "far/path.h"},
+      {"in_blanks", "#include \"near/in blanks.h\"", "near/in blanks.h"},
+      {"at_second_hand", "#include \"near/between.h\"", "near/at_second_hand.h"},
+  };
+  write(place / "near/between.h", "#define OTHER \"at_second_hand.h\"\n#include OTHER\n");
+  for (const char* variable : {"CPATH", "CPLUS_INCLUDE_PATH"}) {
+    const setting own = {{"SALTUS_CXX", compiler}, {"SALTUS_CACHE", folder() / "cache"}, {variable, place / "far"}};
+    for (const auto& c : cases) {
+      const auto value_of = [&](double value) {
+        write(place / c.file, fmt::format("#define VALUE {:.1f}\n", value));
+        const auto o = saltus({"describe", "--json", place / (std::string(c.name) + ".hpp")}, own);
+        EXPECT_EQ(o.code, 0) << c.name << ": " << o.err;
+        return json(o.out).number("parameters[0].default");
+      };
+      write(place / (std::string(c.name) + ".hpp"),
+            fmt::format(
+                "#include <saltus.hpp>\n{}\nstruct {} {{\n"
+                "  enum state {{ x }};\n"
+                "  static constexpr saltus::variable<state> state_list[] = {{{{x, 1.0, \"1\", \"a state\"}}}};\n"
+                "  enum parameter {{ p }};\n"
+                "  static constexpr saltus::variable<parameter> parameter_list[] = {{{{p, VALUE, \"1\", \"\"}}}};\n"
+                "  static void rhs(const auto& at, auto& dy) {{ dy[x] = -at[p] * at[x]; }}\n}};\n",
+                c.include, c.name));
+      EXPECT_EQ(value_of(1.5), 1.5) << c.name;
+      EXPECT_EQ(value_of(2.5), 2.5) << c.name;
+      const auto made = units(folder() / "cache");
+      EXPECT_EQ(value_of(1.5), 1.5) << c.name;
+      EXPECT_EQ(units(folder() / "cache"), made) << c.name << ": the first version is still there";
+    }
+  }
+}
+
+// What was not there when a model was compiled may change it, too.
+TEST_P(cli_compilers, a_file_that_is_found_before_another_is_seen) {
+  const auto compiler = on_path(GetParam());
+  if (compiler.empty()) GTEST_SKIP() << GetParam() << " is not installed";
+  const fs::path place = folder() / GetParam();
+  for (const char* sub : {"first", "second"}) fs::create_directories(place / sub);
+  const setting own    = {{"SALTUS_CXX", compiler},
+                          {"SALTUS_CACHE", folder() / "cache"},
+                          {"CPATH", (place / "first").string() + ":" + (place / "second").string()}};
+  const auto    value  = [](double v) { return fmt::format("#define VALUE {:.1f}\n", v); };
+  const auto    header = [](const std::string& includes, const char* name) {
+    return fmt::format(
+           "#include <saltus.hpp>\n{}\nstruct {} {{\n"
+              "  enum state {{ x }};\n"
+              "  static constexpr saltus::variable<state> state_list[] = {{{{x, VALUE, \"1\", \"\"}}}};\n"
+              "  static void rhs(const auto& at, auto& dy) {{ dy[x] = -at[x]; }}\n}};\n",
+           includes, name);
+  };
+  const auto value_in = [&](const char* name) {
+    const auto o = saltus({"describe", "--json", place / (std::string(name) + ".hpp")}, own);
+    EXPECT_EQ(o.code, 0) << o.err;
+    return json(o.out).number("states[0].default");
+  };
+  write(place / "far.hpp", header("#include \"value.h\"", "far"));
+  write(place / "second/value.h", value(2));
+  EXPECT_EQ(value_in("far"), 2);
+  write(place / "first/value.h", value(1));
+  EXPECT_EQ(value_in("far"), 1) << "a folder that is searched before";
+  write(place / "value.h", value(0.5));
+  EXPECT_EQ(value_in("far"), 0.5) << "its own folder is searched first of all";
+  fs::remove(place / "value.h");
+  fs::remove(place / "first/value.h");
+  EXPECT_EQ(value_in("far"), 2) << "as it was at first";
+
+  write(place / "asks.hpp",
+        header("#if __has_include(\"own.h\")\n#include \"own.h\"\n#else\n#define VALUE 3.0\n#endif", "asks"));
+  EXPECT_EQ(value_in("asks"), 3);
+  write(place / "own.h", value(4));
+  EXPECT_EQ(value_in("asks"), 4);
+}
+
 TEST_F(cli, a_mistake_in_an_included_file_names_that_file) {
   write(folder() / "decay.hpp", decay);
   write(folder() / "factor.hpp", "#pragma once\ninline constexpr double factor = one;\n");
@@ -1587,12 +1726,102 @@ TEST_F(cli, a_cache_that_cannot_be_written_is_named) {
       << o.err;
 }
 
+// A unit that is damaged, or not what was kept there, would be a wrong result, or a signal once it is loaded.
 TEST_F(cli, a_damaged_unit_is_made_anew) {
   const fs::path cache = folder() / "cache";
   const setting  own   = {{"SALTUS_CACHE", cache}};
+  write(folder() / "decay.hpp", decay);
+  write(folder() / "factor.hpp", "#pragma once\ninline constexpr double factor = 1.0;\n");
+  const words   arguments = {"./decay.hpp", "--set", "rtol=1e-10"};
+  const results sound     = run(arguments, own);
+  ASSERT_EQ(units(cache), 2u) << "the description and the integrator";
+  const auto                                                           files   = units_in(cache);
+  const std::map<std::string, std::function<std::string(std::string)>> damages = {
+      {"cut in half", [](std::string code) { return code.substr(0, code.size() / 2); }},
+      {"without its last byte", [](std::string code) { return code.substr(0, code.size() - 1); }},
+      {"empty", [](std::string) { return std::string(); }},
+      {"one bit flipped in its code",
+       [](std::string code) {
+         code[code.size() / 2] = static_cast<char>(code[code.size() / 2] ^ 4);
+         return code;
+       }},
+      {"200 bytes flipped",
+       [](std::string code) {
+         for (std::size_t i = 0; i < 200; ++i) code[i * (code.size() / 200)] = '\xcc';
+         return code;
+       }},
+      {"the other one of the two", [other = std::pair(read(files[0]), read(files[1]))](
+                                       std::string code) { return code == other.first ? other.second : other.first; }},
+      {"a text", [](std::string) { return std::string("half of a unit"); }},
+  };
+  for (const auto& [what, damage] : damages) {
+    for (const auto& file : files) write(file, damage(read(file)));
+    expect_same_bits(sound, run(arguments, own), what);
+    EXPECT_EQ(units(cache), 2u);
+    EXPECT_EQ(debris(cache), words{}) << what;
+  }
+  // A link to a sound unit elsewhere is as good as somebody else's file.
+  const fs::path elsewhere = folder() / "elsewhere.so";
+  fs::rename(files[0], elsewhere);
+  fs::create_symlink(elsewhere, files[0]);
+  expect_same_bits(sound, run(arguments, own), "a link");
+  EXPECT_FALSE(fs::is_symlink(files[0]));
+}
+
+TEST_F(cli, a_cache_that_somebody_else_may_write_to_is_refused) {
+  const fs::path cache = folder() / "cache";
+  const setting  own   = {{"SALTUS_CACHE", cache}};
   ASSERT_EQ(saltus({"describe", model()}, own).code, 0);
-  ASSERT_EQ(units(cache), 1u);
-  write(fs::directory_iterator(cache)->path(), "half of a unit");
+  EXPECT_EQ(fs::status(cache).permissions(), fs::perms::owner_all) << "it is made for this user alone";
+  const auto refusal = [&](const char* why) {
+    const auto o = saltus({"describe", model()}, own);
+    EXPECT_EQ(o.code, 1) << why;
+    EXPECT_EQ(o.out, "") << why;
+    return o.err;
+  };
+  for (const auto others : {fs::perms::group_write, fs::perms::others_write}) {
+    fs::permissions(cache, fs::perms::owner_all | others);
+    EXPECT_EQ(
+        refusal("writable").find(fmt::format("saltus: {0}: others may write to this cache folder", cache.string())),
+        0u);
+    EXPECT_NE(refusal("writable").find(fmt::format(": chmod go-w \"{}\"", cache.string())), std::string::npos);
+  }
+  fs::permissions(cache, fs::perms::group_write | fs::perms::others_write, fs::perm_options::remove);
+  EXPECT_EQ(saltus({"describe", model()}, own).code, 0) << "the remedy";
+
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give a folder away";
+  ASSERT_EQ(chown(cache.c_str(), 65534, 65534), 0);
+  const auto text = refusal("of somebody else");
+  EXPECT_EQ(text.find(fmt::format("saltus: {}: this cache folder belongs to nobody", cache.string())), 0u) << text;
+  EXPECT_NE(text.find("set SALTUS_CACHE to a folder of your own"), std::string::npos) << text;
+  ASSERT_EQ(chown(cache.c_str(), 0, 0), 0);
+  // A unit that somebody else could put there meanwhile is not loaded, whatever it holds.
+  const auto file = units_in(cache).at(0);
+  ASSERT_EQ(chown(file.c_str(), 65534, 65534), 0);
+  EXPECT_EQ(saltus({"describe", model()}, own).code, 0);
+  struct stat about {};
+  ASSERT_EQ(stat(file.c_str(), &about), 0);
+  EXPECT_EQ(about.st_uid, 0u) << "made anew";
+}
+
+TEST_F(cli, doctor_clears_the_cache_of_what_is_saltus_own) {
+  const fs::path cache = folder() / "cache";
+  const setting  own   = {{"SALTUS_CACHE", cache}};
+  ASSERT_EQ(saltus({"describe", model()}, own).code, 0);
+  ASSERT_EQ(saltus({"doctor"}, own).code, 0) << "compiles";
+  write(cache / "notes.txt", "mine");
+  fs::create_directory(cache / "folder");
+  const json before(saltus({"doctor", "--json"}, own).out);
+  ASSERT_GT(before.number("cache_files"), 1);
+  EXPECT_EQ(before.number("cache_files"), static_cast<double>(entries(cache) - 2)) << "what is saltus' own";
+  const auto o = saltus({"doctor", "--clear-cache", "--json"}, own);
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_EQ(json(o.out)["removed_files"], before["cache_files"]);
+  EXPECT_EQ(json(o.out)["removed_bytes"], before["cache_bytes"]);
+  words left = debris(cache);
+  std::sort(left.begin(), left.end());
+  EXPECT_EQ(left, (words{"folder", "notes.txt"}));
+  EXPECT_EQ(units(cache), 0u);
   EXPECT_EQ(saltus({"describe", model()}, own).code, 0);
   EXPECT_EQ(units(cache), 1u);
 }
@@ -1939,6 +2168,48 @@ TEST_F(cli, two_programs_may_compile_the_same_model_at_once) {
   expect_same_bits(results(folder() / "one.nc"), results(folder() / "two.nc"), "one and two");
   EXPECT_EQ(units(cache), 2u) << "the description and the integrator";
   EXPECT_EQ(debris(cache), words{});
+}
+
+// The module to which stiff instances go over is compiled when the first of them is there. Until it is, chunks wait, but a
+// thread that has brought one so far integrates the next.
+TEST_F(cli, lanes_go_on_while_another_module_is_compiled) {
+  const fs::path cache = folder() / "cache", go = folder() / "go", compiler = folder() / "compiler";
+  write(compiler, fmt::format("#!/bin/sh\n"
+                              "for last in \"$@\"; do case \"$last\" in *.cpp) source=$last;; esac; done\n"
+                              "if [ \"$source\" ] && grep -q rodas5p \"$source\"; then\n"
+                              "  while [ ! -e '{}' ]; do sleep 0.02; done\nfi\n"
+                              "exec '{}' \"$@\"\n",
+                              go.string(), on_path("g++")));
+  fs::permissions(compiler, fs::perms::owner_exec, fs::perm_options::add);
+  write(folder() / "chase.hpp", chase);
+  const setting own   = {{"SALTUS_CXX", compiler}, {"SALTUS_CACHE", cache}, {"TERM", "xterm"}};
+  const words   auto_ = {"run",       "./chase.hpp", "--method", "auto",
+                         "--threads", "1",           "--chunk",  "8",
+                         "-n",        "32",          "--set",    "sample.eagerness={uniform=[1e6, 2e6]}"};
+  const auto    with  = [&](words more) {
+    more.insert(more.begin(), auto_.begin(), auto_.end());
+    return more;
+  };
+  int terminal = -1, end = -1;
+  ASSERT_EQ(openpty(&terminal, &end, nullptr, nullptr, nullptr), 0);
+  fcntl(terminal, F_SETFL, O_NONBLOCK);
+  std::string shown;
+  const auto  shows = [&](const char* form) {
+    char piece[4096];
+    for (ssize_t n; (n = ::read(terminal, piece, sizeof piece)) > 0;) shown.append(piece, static_cast<std::size_t>(n));
+    return std::regex_search(shown, std::regex(form));
+  };
+  auto running = start(with({"-o", "one.nc"}), own, end);
+  EXPECT_TRUE(running->wait_for([&] { return shows("16/32 .*compiling rodas5p, [1-9][0-9]* s"); })) << shown;
+  write(go, "");
+  EXPECT_TRUE(running->wait_for([&] { return shows("32/32"); })) << shown;
+  EXPECT_EQ(running->wait().code, 0) << shown;
+  close(end);
+  close(terminal);
+  const results one(folder() / "one.nc");
+  for (const double t : one["switched"]) EXPECT_TRUE(std::isfinite(t)) << "all are stiff";
+  EXPECT_EQ(saltus(with({"-o", "two.nc", "-q"}), own).code, 0);
+  expect_same_bits(one, results(folder() / "two.nc"), "with the module from the cache");
 }
 
 // ------------------------------------------------------------------------------------------------------- flags and their bits

@@ -195,6 +195,30 @@ TEST(nvrtc, a_second_time_a_unit_comes_from_the_cache) {
   for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(first.kernels()[i].registers, second.kernels()[i].registers);
 }
 
+// NVRTC does not say which files it reads.
+TEST(nvrtc, a_unit_is_compiled_anew_when_an_included_file_has_changed) {
+  const auto folder = std::filesystem::path(testing::TempDir());
+  const auto header = folder / "with_rate.hpp";
+  const auto make   = [&](const char* rate) {
+    std::ofstream(folder / "rate.h") << "#define RATE " << rate << "\n";
+    return build_sailing(plan_for(describe_model(header), "bs3", true, "double"), 90);
+  };
+  std::ofstream(header) << "#include <saltus.hpp>\n"
+                           "#define FILE \"rate.h\"\n"
+                           "#include FILE\n"
+                           "struct with_rate {\n"
+                           "  enum state { x };\n"
+                           "  static constexpr saltus::variable<state> state_list[] = {{x, 1.0, \"1\", \"a state\"}};\n"
+                           "  static void rhs(const auto& at, auto& dy) { dy[x] = -RATE * at[x]; }\n"
+                           "};\n";
+  const auto one = make("1.25"), other = make("1.75"), again = make("1.25");
+  EXPECT_NE(one.key(), other.key());
+  EXPECT_NE(one.sail.cubin, other.sail.cubin);
+  EXPECT_EQ(one.key(), again.key());
+  EXPECT_EQ(one.sail.cubin, again.sail.cubin);
+  EXPECT_EQ(again.seconds, 0);
+}
+
 TEST(nvrtc, a_device_it_does_not_know_is_an_error_that_names_it) {
   try {
     build_cuda_unit(plan_for(describe_model(find_model("lorenz")), "bs3", true, "double"), 35);

@@ -40,6 +40,15 @@ SALTUS_FN void swap_where(Mask m, Number& a, Number& b) {
 /// Up to this size elimination is unrolled, and the matrix lives in registers.
 inline constexpr int most_unrolled_rows = 8;
 
+/// Are rows exchanged by functions of their own? Else half of the code would be there, column by column, for what lanes
+/// seldom do, and compiling it takes longer than all the rest. Up to six rows it is faster in its place.
+template <int n>
+#if defined(__CUDACC__) || defined(__CUDACC_RTC__)
+inline constexpr bool exchanges_apart = false;  // what a loop indexes lies in slow local memory
+#else
+inline constexpr bool exchanges_apart = n > 6;
+#endif
+
 /// body(first), ..., body(n-1)
 template <int n, class F>
 SALTUS_FN void each_from(int first, F&& body) {
@@ -79,7 +88,7 @@ struct lu {
     detail::each_from<n>(0, [&](int j) SALTUS_INLINE_LAMBDA {
       vec<Number, n> x;
       detail::each_from<n>(0, [&](int i) SALTUS_INLINE_LAMBDA { x[i] = from[i][j]; });
-      if (exchanges) detail::each_before<n>(j, [&](int k) SALTUS_INLINE_LAMBDA { exchange(x, k); });
+      if (exchanges) exchange_rows(x, 0, j);
       detail::each_before<n>(j, [&](int k) SALTUS_INLINE_LAMBDA {
         detail::each_from<n>(k + 1, [&](int i) SALTUS_INLINE_LAMBDA { x[i] = less_product(x[i], a[i][k], x[k]); });
       });
@@ -95,7 +104,7 @@ struct lu {
 
   /// The solution x of A x = b.
   SALTUS_FN vec<Number, n> solve(vec<Number, n> b) const {
-    if (exchanges) detail::each_from<n>(0, [&](int k) SALTUS_INLINE_LAMBDA { exchange(b, k); });
+    if (exchanges) exchange_rows(b, 0, n);
     detail::each_from<n>(0, [&](int k) SALTUS_INLINE_LAMBDA {
       detail::each_from<n>(k + 1, [&](int i) SALTUS_INLINE_LAMBDA { b[i] = less_product(b[i], a[i][k], b[k]); });
     });
@@ -111,11 +120,48 @@ struct lu {
   }
 
  private:
-  /// Exchanges x[k] with what was chosen for row k.
-  SALTUS_FN void exchange(vec<Number, n>& x, int k) const {
-    detail::each_from<n>(k + 1, [&](int i) SALTUS_INLINE_LAMBDA {
-      detail::swap_where(row[k] == Real(static_cast<double>(i)), x[k], x[i]);
+  /// Exchanges x[k] with what was chosen for row k, for begin <= k < end.
+  SALTUS_FN void exchange_rows(vec<Number, n>& x, int begin, int end) const {
+    if constexpr (detail::exchanges_apart<n>) {
+      // By way of a copy: x itself stays in registers where no rows are exchanged.
+      vec<Number, n> copy;
+      detail::each_from<n>(0, [&](int i) SALTUS_INLINE_LAMBDA { copy[i] = x[i]; });
+      exchange_rows_apart(copy, begin, end);
+      detail::each_from<n>(0, [&](int i) SALTUS_INLINE_LAMBDA { x[i] = copy[i]; });
+    } else {
+      detail::each_before<n>(end, [&](int k) SALTUS_INLINE_LAMBDA {
+        if (k < begin) return;
+        detail::each_from<n>(k + 1, [&](int i) SALTUS_INLINE_LAMBDA {
+          detail::swap_where(row[k] == Real(static_cast<double>(i)), x[k], x[i]);
+        });
+      });
+    }
+  }
+  SALTUS_FN_COLD void exchange_rows_apart(vec<Number, n>& x, int begin, int end) const {
+    detail::each_from<n>(0, [&](int k) SALTUS_INLINE_LAMBDA {
+      if (k < begin || k >= end) return;
+      detail::each_from<n>(k + 1, [&](int i) SALTUS_INLINE_LAMBDA {
+        detail::swap_where(row[k] == Real(static_cast<double>(i)), x[k], x[i]);
+      });
     });
+  }
+
+  /// Exchanges what lies to the left of column j in the row j and in the one chosen for it.
+  SALTUS_FN void exchange_left_of(int j) {
+    if constexpr (detail::exchanges_apart<n>) {
+      exchange_left_of_apart(j);
+    } else {
+      detail::each_from<n>(j + 1, [&](int i) SALTUS_INLINE_LAMBDA {
+        const auto m = row[j] == Real(static_cast<double>(i));
+        detail::each_before<n>(j, [&](int k) SALTUS_INLINE_LAMBDA { detail::swap_where(m, a[j][k], a[i][k]); });
+      });
+    }
+  }
+  SALTUS_FN_COLD void exchange_left_of_apart(int j) {
+    for (int i = j + 1; i < n; ++i) {
+      const auto m = row[j] == Real(static_cast<double>(i));
+      for (int k = 0; k < j; ++k) detail::swap_where(m, a[j][k], a[i][k]);
+    }
   }
 
   /// Chooses the pivot of column j, which is x, and exchanges rows in the lanes that need it.
@@ -133,11 +179,8 @@ struct lu {
     row[j] = chosen;
     if (none(largest > bar)) return;
     exchanges = true;
-    exchange(x, j);
-    detail::each_from<n>(j + 1, [&](int i) SALTUS_INLINE_LAMBDA {
-      const auto m = chosen == Real(static_cast<double>(i));
-      detail::each_before<n>(j, [&](int k) SALTUS_INLINE_LAMBDA { detail::swap_where(m, a[j][k], a[i][k]); });
-    });
+    exchange_rows(x, j, j + 1);
+    exchange_left_of(j);
   }
 };
 
