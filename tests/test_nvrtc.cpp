@@ -10,12 +10,15 @@ TEST(nvrtc, problems_and_methods_compile_for_sm_90) {
 
 #else
 
+#include <elf.h>
 #include <nvrtc.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -25,6 +28,7 @@ TEST(nvrtc, problems_and_methods_compile_for_sm_90) {
 #include "compiler.hpp"
 #include "error.hpp"
 #include "install.hpp"
+#include "method/by_name.hpp"
 #include "method/list.hpp"
 #include "nvrtc.hpp"
 
@@ -162,6 +166,57 @@ TEST(nvrtc, the_choice_of_registers_is_remembered) {
   EXPECT_EQ(first.sailing_warps, second.sailing_warps);
   EXPECT_GE(resident_warps(first.kernels().at(0).registers), first.sailing_warps);
   EXPECT_LE(first.candidates, 4);
+}
+
+/// The constant memory of a cubin, which is an ELF file: the bytes of its sections .nv.constant3*.
+std::string constant_memory(const std::string& cubin) {
+  const auto part = [&]<class T>(T value, std::size_t at) {
+    if (at + sizeof(T) <= cubin.size()) std::memcpy(&value, cubin.data() + at, sizeof(T));
+    return value;
+  };
+  const auto  head    = part(Elf64_Ehdr{}, 0);
+  const auto  section = [&](std::size_t i) { return part(Elf64_Shdr{}, head.e_shoff + i * head.e_shentsize); };
+  const auto  names   = section(head.e_shstrndx).sh_offset;
+  std::string bytes;
+  for (std::size_t i = 0; i < head.e_shnum; ++i)
+    if (cubin.compare(names + section(i).sh_name, 13, ".nv.constant3") == 0)
+      bytes += cubin.substr(section(i).sh_offset, section(i).sh_size);
+  return bytes;
+}
+
+/// The numbers of a tableau that are not there, of those whose low half is not zero: others are literals anyway.
+template <class Table>
+int not_in(const std::string& bytes, const Table& table, int& looked_for) {
+  int missing = 0;
+  for (const auto& row : table)
+    for (const double w : row) {
+      std::uint64_t bits;
+      std::memcpy(&bits, &w, sizeof bits);
+      if ((bits & 0xffffffffu) == 0) continue;
+      ++looked_for;
+      bool found = false;
+      for (std::size_t at = 0; at + 8 <= bytes.size(); at += 8) found |= std::memcmp(&bytes[at], &w, 8) == 0;
+      missing += !found;
+    }
+  return missing;
+}
+
+// A literal of double precision would take two instructions at each use. The compiler must not make them literals again,
+// and they must have the bits of the tableau.
+TEST(nvrtc, coefficients_of_methods_lie_in_constant_memory) {
+  const model m       = describe_model(find_model("lorenz"));
+  const auto  missing = [&]<class Method>(Method, const model& of) {
+    int        looked_for = 0;
+    const auto unit       = build_sailing(plan_for(of, Method::name, true, "double"), 90);
+    const int  r          = not_in(constant_memory(unit.sail.cubin), Method::a, looked_for);
+    EXPECT_GT(looked_for, 5) << Method::name;
+    return r;
+  };
+  EXPECT_EQ(0, missing(methods::by_name<"dp5">{}, m));
+  EXPECT_EQ(0, missing(methods::by_name<"rodas5p">{}, describe_model(find_model("robertson"))));
+  // In single precision a literal is an operand.
+  const auto narrow = build_sailing(plan_for(m, "dp5", true, "float"), 90);
+  EXPECT_EQ("", constant_memory(narrow.sail.cubin));
 }
 
 TEST(nvrtc, every_kernel_header_compiles_alone) {

@@ -51,25 +51,25 @@ inline constexpr int evaluations_per_step = Method::fsal ? Method::stages - 1 : 
 namespace detail {
 
 /// Component i of sum over j < Count of table[row][j] k[j], and all of them; zero coefficients cost nothing.
-#define SALTUS_COMBINE(function_name, coefficient)                                                \
-  template <class Method, int Row, int Count, class Real, int n, int S>                           \
-  SALTUS_FN Real function_name(const vec<Real, n>(&k)[S], int i) {                                \
-    Real sum   = Real(0.0);                                                                       \
-    bool first = true;                                                                            \
-    static_for<Count>([&](auto j) SALTUS_INLINE_LAMBDA {                                          \
-      constexpr double w = coefficient;                                                           \
-      if constexpr (w != 0.0) {                                                                   \
-        sum   = first ? Real(w) * k[j][i] : fma(Real(w), k[j][i], sum);                           \
-        first = false;                                                                            \
-      }                                                                                           \
-    });                                                                                           \
-    return sum;                                                                                   \
-  }                                                                                               \
-  template <class Method, int Row, int Count, class Real, int n, int S>                           \
-  SALTUS_FN vec<Real, n> function_name(const vec<Real, n>(&k)[S]) {                               \
-    vec<Real, n> r;                                                                               \
-    each<n>([&](int i) SALTUS_INLINE_LAMBDA { r[i] = function_name<Method, Row, Count>(k, i); }); \
-    return r;                                                                                     \
+#define SALTUS_COMBINE(function_name, coefficient)                                                              \
+  template <class Method, int Row, int Count, class Real, int n, int S>                                         \
+  SALTUS_FN Real function_name(const vec<Real, n>(&k)[S], int i) {                                              \
+    Real sum   = Real(0.0);                                                                                     \
+    bool first = true;                                                                                          \
+    static_for<Count>([&](auto j) SALTUS_INLINE_LAMBDA {                                                        \
+      constexpr double w = coefficient;                                                                         \
+      if constexpr (w != 0.0) {                                                                                 \
+        sum   = first ? SALTUS_COEFFICIENT(Real, w) * k[j][i] : fma(SALTUS_COEFFICIENT(Real, w), k[j][i], sum); \
+        first = false;                                                                                          \
+      }                                                                                                         \
+    });                                                                                                         \
+    return sum;                                                                                                 \
+  }                                                                                                             \
+  template <class Method, int Row, int Count, class Real, int n, int S>                                         \
+  SALTUS_FN vec<Real, n> function_name(const vec<Real, n>(&k)[S]) {                                             \
+    vec<Real, n> r;                                                                                             \
+    each<n>([&](int i) SALTUS_INLINE_LAMBDA { r[i] = function_name<Method, Row, Count>(k, i); });               \
+    return r;                                                                                                   \
   }
 SALTUS_COMBINE(slope_of_stage, Method::a[Row][decltype(j)::value])
 SALTUS_COMBINE(slope_of_step, Method::b[decltype(j)::value])
@@ -107,7 +107,7 @@ requires(keeps_stages<Method>) SALTUS_FN stages<Method, Real, n> step(const F& f
     constexpr int    i = before + 1;
     constexpr double c = Method::c[i];
     each<n>([&](int j) SALTUS_INLINE_LAMBDA { s.y1[j] = fma(h, detail::slope_of_stage<Method, i, i>(s.k, j), y[j]); });
-    detail::evaluate(f, fma(Real(c), h, t), s.y1, s.k[i]);
+    detail::evaluate(f, fma(SALTUS_COEFFICIENT(Real, c), h, t), s.y1, s.k[i]);
   });
   if constexpr (!Method::fsal) {
     each<n>([&](int j) SALTUS_INLINE_LAMBDA {
@@ -251,7 +251,8 @@ requires(keeps_stages<Method>) SALTUS_FN dense_output<Method, Real, n> interpola
   static_for<Method::extra_stages>([&](auto extra) SALTUS_INLINE_LAMBDA {
     constexpr int    i = Method::stages + extra;
     constexpr double c = Method::c[i];
-    s.k[i] = f(fma(Real(c), s.h, s.t), detail::advance(s.y, s.h, detail::slope_of_stage<Method, i, i>(s.k)));
+    s.k[i]             = f(fma(SALTUS_COEFFICIENT(Real, c), s.h, s.t),
+                           detail::advance(s.y, s.h, detail::slope_of_stage<Method, i, i>(s.k)));
   });
   auto q = detail::hermite<Method>(s);
   static_for<Method::dense_rows>([&](auto row) SALTUS_INLINE_LAMBDA {

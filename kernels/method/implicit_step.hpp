@@ -103,7 +103,7 @@ SALTUS_FN vec<Real, n> combine(const vec<Real, n> (&k)[S], Coefficient) {
     static_for<Count>([&](auto j) SALTUS_INLINE_LAMBDA {
       constexpr double w = Coefficient{}(constant<decltype(j)::value>{});
       if constexpr (w != 0.0) {
-        sum   = first ? Real(w) * k[j][i] : fma(Real(w), k[j][i], sum);
+        sum   = first ? SALTUS_COEFFICIENT(Real, w) * k[j][i] : fma(SALTUS_COEFFICIENT(Real, w), k[j][i], sum);
         first = false;
       }
     });
@@ -118,7 +118,7 @@ SALTUS_FN vec<Real, n> combine_onto(vec<Real, n> base, const vec<Real, n> (&k)[S
   each<n>([&](int i) SALTUS_INLINE_LAMBDA {
     static_for<Count>([&](auto j) SALTUS_INLINE_LAMBDA {
       constexpr double w = Coefficient{}(constant<decltype(j)::value>{});
-      if constexpr (w != 0.0) base[i] = fma(Real(w), k[j][i], base[i]);
+      if constexpr (w != 0.0) base[i] = fma(SALTUS_COEFFICIENT(Real, w), k[j][i], base[i]);
     });
   });
   return base;

@@ -42,29 +42,32 @@ requires(low_storage<Method>) SALTUS_FN stages<Method, Real, n> step(const F& f,
   vec<Real, n>            sum;
   s.t             = t;
   s.h             = h;
-  const Real far0 = Real(Method::beta[0]) * h;
+  const Real far0 = SALTUS_COEFFICIENT(Real, Method::beta[0]) * h;
   each<n>([&](int j) SALTUS_INLINE_LAMBDA {
     s.y[j]      = y[j];
     s.slope0[j] = f0[j];
     s.y1[j]     = fma(far0, f0[j], y[j]);
-    s.error[j]  = Real(Method::e[0]) * f0[j];
+    s.error[j]  = SALTUS_COEFFICIENT(Real, Method::e[0]) * f0[j];
   });
   static_for<last - 1>([&](auto before) SALTUS_INLINE_LAMBDA {
     constexpr int    i = before + 1;
     constexpr double c = Method::c[i], delta = Method::delta[i], gamma1 = Method::gamma1[i], gamma2 = Method::gamma2[i];
     constexpr double e   = Method::e[i];
-    const Real       far = Real(Method::beta[i]) * h;
-    detail::evaluate(f, fma(Real(c), h, t), s.y1, s.slope1);
+    const Real       far = SALTUS_COEFFICIENT(Real, Method::beta[i]) * h;
+    detail::evaluate(f, fma(SALTUS_COEFFICIENT(Real, c), h, t), s.y1, s.slope1);
     each<n>([&](int j) SALTUS_INLINE_LAMBDA {
       const Real point = s.y1[j] - y[j], k = s.slope1[j];
-      if constexpr (i == 1) sum[j] = Real(delta) * point;
-      else if constexpr (delta != 0.0) sum[j] = fma(Real(delta), point, sum[j]);
-      s.y1[j]    = y[j] + fma(far, k, fma(Real(gamma2), sum[j], Real(gamma1) * point));
-      s.error[j] = fma(Real(e), k, s.error[j]);
+      if constexpr (i == 1) sum[j] = SALTUS_COEFFICIENT(Real, delta) * point;
+      else if constexpr (delta != 0.0) sum[j] = fma(SALTUS_COEFFICIENT(Real, delta), point, sum[j]);
+      s.y1[j] =
+          y[j] + fma(far, k, fma(SALTUS_COEFFICIENT(Real, gamma2), sum[j], SALTUS_COEFFICIENT(Real, gamma1) * point));
+      s.error[j] = fma(SALTUS_COEFFICIENT(Real, e), k, s.error[j]);
     });
   });
   detail::evaluate(f, t + h, s.y1, s.slope1);
-  each<n>([&](int j) SALTUS_INLINE_LAMBDA { s.error[j] = h * fma(Real(Method::e[last]), s.slope1[j], s.error[j]); });
+  each<n>([&](int j) SALTUS_INLINE_LAMBDA {
+    s.error[j] = h * fma(SALTUS_COEFFICIENT(Real, Method::e[last]), s.slope1[j], s.error[j]);
+  });
   return s;
 }
 

@@ -98,8 +98,9 @@ requires(Method::kind == methods::family::collocation) SALTUS_FN_COLD stages<Met
     static_for<3>([&](auto i) SALTUS_INLINE_LAMBDA {
       vec<Real, n> change;
       each<n>([&](int j) SALTUS_INLINE_LAMBDA {
-        change[j]  = fma(Real(Method::t[i][0]), real[j],
-                         fma(Real(Method::t[i][1]), pair[j].re, Real(Method::t[i][2]) * pair[j].im));
+        change[j]  = fma(SALTUS_COEFFICIENT(Real, Method::t[i][0]), real[j],
+                         fma(SALTUS_COEFFICIENT(Real, Method::t[i][1]), pair[j].re,
+                             SALTUS_COEFFICIENT(Real, Method::t[i][2]) * pair[j].im));
         at.z[i][j] = select(newton.open, at.z[i][j] - change[j], at.z[i][j]);
       });
       square = square + detail::weighted_square(change, weight);

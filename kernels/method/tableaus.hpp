@@ -1,6 +1,6 @@
 // The explicit Runge-Kutta methods: their coefficients, and the one list of them.
 //
-// A method is one struct of constants, read by the stepper as template constants only (no array is ever stored on a
+// A method is one struct of constants, read by the stepper as template constants only (no array is ever indexed on a
 // device), and one name in `all` below; its order conditions (method/order_conditions.hpp) are then tested unasked.
 // From (t, y), k_0 = f(t, y), with step h:
 //

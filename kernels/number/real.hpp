@@ -39,6 +39,25 @@ struct limits<float> {
   static constexpr int64  bias          = 127;
 };
 
+/// SALTUS_COEFFICIENT(Real, w): Real(w) of a constant of type double. In the code of a device a literal of double
+/// precision takes two instructions wherever it is used, where its low half is not zero; in constant memory it is an
+/// operand of the arithmetic itself. Not `const`: a compiler that knows the value makes a literal of it again.
+#if defined(__CUDA_ARCH__)
+namespace detail {
+template <double Value>
+__constant__ double in_constant_memory = Value;
+
+template <class Real, double Value>
+SALTUS_FN Real coefficient() {
+  if constexpr (sizeof(scalar_of<Real>) == sizeof(double)) return Real(in_constant_memory<Value>);
+  else return Real(Value);
+}
+}  // namespace detail
+#define SALTUS_COEFFICIENT(Real, value) ::saltus::detail::coefficient<Real, value>()
+#else
+#define SALTUS_COEFFICIENT(Real, value) Real(value)
+#endif
+
 /// Zero where x is finite, NaN where it is not: adds up over components without a branch.
 template <class Real>
 SALTUS_FN Real not_finite(Real x) {
@@ -64,12 +83,12 @@ SALTUS_FN pack<T, W> rough_log2(pack<T, W> x) {
   const real    m     = real::from_bits((b & integer((int64(1) << bits_) - 1)) | one);
   // log2(m) on [1, 2): u times a minimax polynomial of degree 5, exact at m = 1.
   const real u = m - real(1.0);
-  real       p = real(-0.03538598);
-  p            = fma(p, u, real(0.14841102));
-  p            = fma(p, u, real(-0.30512045));
-  p            = fma(p, u, real(0.4699201));
-  p            = fma(p, u, real(-0.72051972));
-  p            = fma(p, u, real(1.4426848));
+  real       p = SALTUS_COEFFICIENT(real, -0.03538598);
+  p            = fma(p, u, SALTUS_COEFFICIENT(real, 0.14841102));
+  p            = fma(p, u, SALTUS_COEFFICIENT(real, -0.30512045));
+  p            = fma(p, u, SALTUS_COEFFICIENT(real, 0.4699201));
+  p            = fma(p, u, SALTUS_COEFFICIENT(real, -0.72051972));
+  p            = fma(p, u, SALTUS_COEFFICIENT(real, 1.4426848));
   return fma(p, u, real::from_integer(e));
 }
 
@@ -82,11 +101,11 @@ SALTUS_FN pack<T, W> rough_exp2(pack<T, W> x) {
   const real    s     = x + real(shift);  // the integer part now sits in the low bits
   const real    f     = x - (s - real(shift));
   const integer n     = bits(s) - bits(real(shift));
-  real          p     = real(0.001341);
-  p                   = fma(p, f, real(0.00967604));
-  p                   = fma(p, f, real(0.05550297));
-  p                   = fma(p, f, real(0.24022107));
-  p                   = fma(p, f, real(0.69314723));
+  real          p     = SALTUS_COEFFICIENT(real, 0.001341);
+  p                   = fma(p, f, SALTUS_COEFFICIENT(real, 0.00967604));
+  p                   = fma(p, f, SALTUS_COEFFICIENT(real, 0.05550297));
+  p                   = fma(p, f, SALTUS_COEFFICIENT(real, 0.24022107));
+  p                   = fma(p, f, SALTUS_COEFFICIENT(real, 0.69314723));
   p                   = fma(p, f, real(1.0));
   return p * power_of_two<T, W>(n);
 }
