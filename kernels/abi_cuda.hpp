@@ -95,6 +95,7 @@ struct cuda_chunk {
 struct cuda_unit {
   int version;
   int record_reals, record_integers;  ///< numbers kept per instance in flight
+  int record_slot;                    ///< of the integers, the one that is the slot in the chunk
   int rows_per_landing;               ///< the most rows that one landing adds to the event log
   int tolerance_bytes;                ///< size of the kernels' second argument
 };

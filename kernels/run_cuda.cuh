@@ -157,14 +157,15 @@ class supply {
 template <class Warp, int Room>
 class outlet {
  public:
-  /// For all lanes together: those that say so give a place.
-  SALTUS_FN void put(const Warp& warp, bool gives, int place, int* list, int& length) {
+  /// For all lanes together: those that say so give a place. Returns how many.
+  SALTUS_FN int put(const Warp& warp, bool gives, int place, int* list, int& length) {
     const unsigned who = warp.ballot(gives);
-    if (who == 0) return;
+    if (who == 0) return 0;
     if (gives) warp.room(Room)[held_ + lanes_before(who, warp.lane())] = place;
     held_ += lanes_in(who);
     warp.meet();
     if (held_ >= Warp::lanes) pass_on(warp, Warp::lanes, list, length);
+    return lanes_in(who);
   }
   /// What is left, in the end.
   SALTUS_FN void finish(const Warp& warp, int* list, int& length) {
@@ -189,7 +190,7 @@ class outlet {
 };
 
 /// Events become rows of the log, in which `landable` leaves room for them; exceptions become rows of theirs while there
-/// is room.
+/// is room. Rows for which there is none are counted all the same: by that the host sees that they are missing.
 template <class E, class Warp>
 struct events_to_rows {
   const abi::cuda_events&     log;
@@ -199,6 +200,7 @@ struct events_to_rows {
 
   SALTUS_FN void append(int64 slot, double t, int guard, const double* before, const double* after) const {
     const int64 row = warp.reserve(progress.rows);
+    if (row >= log.capacity) return;
     log.slot[row]   = slot;
     log.time[row]   = t;
     log.guard[row]  = guard;
@@ -272,14 +274,19 @@ class cuda_rounds {
     supply<Warp>    ready;
     outlet<Warp, 0> parked;
     outlet<Warp, 1> vacant;
-    int             place = nowhere, most_busy = 0, useful = 0, turn = 0;
+    int             place = nowhere, most_busy = 0, has_parked = 0, useful = 0, turn = 0;
     Record          x;
+    // Are there instances for half of the threads at least?
+    const bool is_full = 2 * p_.ready[half_] >= warp_.threads();
     for (; turn < c_.turn_budget; ++turn) {
       const int next = ready.take(warp_, place == nowhere, c_.ready.place[half_], p_.ready[half_], p_.taken);
       if (next != nowhere) load(x, place = next);
-      // Once a quarter of the warp has run out of instances, the others go on in full warps of the next round.
+      // Once a quarter of the warp has run out of instances, the others go on in full warps of the next round. On a device
+      // that is not full they would have as many warps for themselves: there a round ends early for those alone that wait
+      // to be landed.
       const int busy = lanes_in(warp_.ballot(place != nowhere));
-      if (busy == 0 || 4 * busy < 3 * most_busy) break;
+      const int gone = is_full || most_busy - busy < has_parked ? most_busy - busy : has_parked;
+      if (busy == 0 || 4 * gone > most_busy) break;
       most_busy  = busy > most_busy ? busy : most_busy;
       bool parks = false, ends = false;
       if (place != nowhere) {
@@ -288,7 +295,7 @@ class cuda_rounds {
         ends  = !parks && !is_under_way(x);
         if (parks || ends) save_sailed(x, place);
       }
-      parked.put(warp_, parks, place, c_.parked.place[half_], p_.parked[half_]);
+      has_parked += parked.put(warp_, parks, place, c_.parked.place[half_], p_.parked[half_]);
       vacant.put(warp_, ends, place, c_.vacant.place[1 - half_], p_.vacant[1 - half_]);
       if (parks || ends) place = nowhere;
     }
@@ -400,8 +407,11 @@ class cuda_rounds {
 
 /// The unit's description for the host.
 template <class E>
-inline constexpr abi::cuda_unit cuda_unit_of = {abi::version, instance<E, pack<typename E::T, 1>>::real_count,
-                                                instance<E, pack<typename E::T, 1>>::integer_count, rows_per_landing<E>,
+inline constexpr abi::cuda_unit cuda_unit_of = {abi::version,
+                                                instance<E, pack<typename E::T, 1>>::real_count,
+                                                instance<E, pack<typename E::T, 1>>::integer_count,
+                                                instance<E, pack<typename E::T, 1>>::slot_number,
+                                                rows_per_landing<E>,
                                                 static_cast<int>(sizeof(tolerances<E, pack<typename E::T, 1>>))};
 
 }  // namespace saltus

@@ -187,6 +187,8 @@ struct instance {
                                     2 * E::ng + 3 * E::form::model_guards + 7 + 3 + 1 + E::reductions +
                                     (E::form::has_constraints ? 2 : 0) + (E::watch_stiffness ? 1 : 0);
   static constexpr int integer_count = 11 + E::form::model_guards;
+  static constexpr int slot_number =
+      5;  ///< of the integers, the one that is the slot: behind those that sailing changes
 };
 
 /// lanes[lane] = record.
