@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,8 @@ class backend {
   /// Floating-point operations per second that the device can do at most, in the plan's precision; 0: not known here (of
   /// CPUs it is measured: peak.hpp).
   virtual double peak_flops() const { return 0; }
+  /// Seconds so far in which it computed, by a clock of its own; nothing if it has none.
+  virtual std::optional<double> busy_seconds() const { return {}; }
   /// Does it gain where instances of like work begin side by side (order.hpp), in the order that a chunk has?
   virtual bool gains_by_order() const { return false; }
 

@@ -15,15 +15,26 @@
 
 namespace saltus::host {
 
-/// Throws unless a call of the driver succeeded; says which call, which error, and what that means.
+/// A call of the driver that failed: which one, with which error, and what that means.
+struct cuda_error : error {
+  CUresult result;
+
+  cuda_error(CUresult of, const char* call) : error(exit_failure, text(of, call)), result(of) {}
+  bool is_out_of_memory() const { return result == CUDA_ERROR_OUT_OF_MEMORY; }
+
+ private:
+  static std::string text(CUresult result, const char* call) {
+    const char *name = nullptr, *meaning = nullptr;
+    cuGetErrorName(result, &name);
+    cuGetErrorString(result, &meaning);
+    return fmt::format("CUDA: {}: {} ({})", call, name ? name : fmt::format("error {}", static_cast<int>(result)),
+                       meaning ? meaning : "no description");
+  }
+};
+
+/// Throws `cuda_error` unless a call of the driver succeeded.
 inline void check_driver(CUresult result, const char* call) {
-  if (result == CUDA_SUCCESS) return;
-  const char *name = nullptr, *meaning = nullptr;
-  cuGetErrorName(result, &name);
-  cuGetErrorString(result, &meaning);
-  throw error(exit_failure,
-              fmt::format("CUDA: {}: {} ({})", call, name ? name : fmt::format("error {}", static_cast<int>(result)),
-                          meaning ? meaning : "no description"));
+  if (result != CUDA_SUCCESS) throw cuda_error(result, call);
 }
 /// SALTUS_CUDA(cuMemAlloc, &address, bytes): the call, checked.
 #define SALTUS_CUDA(call, ...) ::saltus::host::check_driver(call(__VA_ARGS__), #call)
@@ -54,6 +65,12 @@ class cuda_device {
      return value;
   }
   int multiprocessors() const { return attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT); }
+  /// Bytes of its memory that the driver has left.
+  static std::size_t memory_left() {
+    std::size_t left = 0, all = 0;
+    SALTUS_CUDA(cuMemGetInfo, &left, &all);
+    return left;
+  }
   /// 90 for compute capability 9.0.
   int capability() const {
     return 10 * attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) +
@@ -150,10 +167,14 @@ class cuda_stream {
   CUstream           handle_ = nullptr;
 };
 
-/// A mark in a stream.
+/// A mark in a stream; one that keeps the time at which the device came to it, if that is asked for.
 class cuda_event {
  public:
-  cuda_event() { SALTUS_CUDA(cuEventCreate, &handle_, CU_EVENT_DISABLE_TIMING | CU_EVENT_BLOCKING_SYNC); }
+  enum class kind { mark, time };
+  explicit cuda_event(kind what = kind::mark) {
+    SALTUS_CUDA(cuEventCreate, &handle_,
+                CU_EVENT_BLOCKING_SYNC | (what == kind::mark ? CU_EVENT_DISABLE_TIMING : CU_EVENT_DEFAULT));
+  }
   ~cuda_event() { cuEventDestroy(handle_); }
   cuda_event(const cuda_event&)            = delete;
   cuda_event& operator=(const cuda_event&) = delete;
@@ -161,6 +182,12 @@ class cuda_event {
   void put_into(const cuda_stream& stream) const { SALTUS_CUDA(cuEventRecord, handle_, stream.handle()); }
   /// Waits until all that was put into the stream before has happened; not at all if it was never put into one.
   void wait() const { SALTUS_CUDA(cuEventSynchronize, handle_); }
+  /// By the device's clock; both keep the time, and have been waited for.
+  double seconds_since(const cuda_event& earlier) const {
+    float milliseconds = 0;
+    SALTUS_CUDA(cuEventElapsedTime, &milliseconds, earlier.handle_, handle_);
+    return 1e-3 * static_cast<double>(milliseconds);
+  }
 
  private:
   CUevent handle_ = nullptr;
@@ -229,10 +256,10 @@ class cuda_ferry {
   std::size_t        turn_         = 0;
 };
 
-/// Code loaded onto the device in use.
+/// Code loaded onto the device in use: a cubin, or PTX, which the driver compiles for it.
 class cuda_module {
  public:
-  explicit cuda_module(const std::string& cubin) { SALTUS_CUDA(cuModuleLoadData, &handle_, cubin.data()); }
+  explicit cuda_module(const std::string& code) { SALTUS_CUDA(cuModuleLoadData, &handle_, code.c_str()); }
   ~cuda_module() { cuModuleUnload(handle_); }
   cuda_module(const cuda_module&)            = delete;
   cuda_module& operator=(const cuda_module&) = delete;
@@ -241,6 +268,12 @@ class cuda_module {
     CUfunction f = nullptr;
     SALTUS_CUDA(cuModuleGetFunction, &f, handle_, name);
     return f;
+  }
+  /// Local memory of a kernel, bytes per thread.
+  static std::size_t local_bytes(CUfunction kernel) {
+    int bytes = 0;
+    SALTUS_CUDA(cuFuncGetAttribute, &bytes, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, kernel);
+    return static_cast<std::size_t>(bytes);
   }
 
  private:

@@ -39,6 +39,10 @@ cuda_report report_on_cuda(const plan& p, const std::string& architecture) {
 }
 
 std::string text_of(const cuda_report& r) {
+  if (r.ptx_of != 0)
+    return fmt::format(
+        "{} knows no sm_{}: PTX of compute_{}, {}; the driver will compile it, and choose its registers\n", r.compiler,
+        r.capability, r.ptx_of, r.seconds > 0 ? fmt::format("made in {:.1f} s", r.seconds) : "from the cache");
   std::string text = fmt::format("{} for sm_{}, {}\n  {:<6} {:>9} {:>12} {:>6} {:>9} {:>6} {:>13}\n", r.compiler,
                                  r.capability, r.seconds > 0 ? fmt::format("in {:.1f} s", r.seconds) : "from the cache",
                                  "kernel", "registers", "warps", "", "spilled", "local", "instructions");
@@ -61,9 +65,13 @@ json::object json_of(const cuda_report& r) {
                                    {"spill_load_bytes", k.spill_load_bytes},
                                    {"local_bytes", k.local_bytes},
                                    {"instructions", k.instructions}});
-  return json::object{{"compiler", r.compiler},       {"architecture", fmt::format("sm_{}", r.capability)},
-                      {"compile_seconds", r.seconds}, {"sailing_bounded_for_warps", schedulers * r.sailing_warps},
-                      {"bounds_tried", r.candidates}, {"kernels", kernels}};
+  return json::object{{"compiler", r.compiler},
+                      {"architecture", fmt::format("sm_{}", r.capability)},
+                      {"compile_seconds", r.seconds},
+                      {"sailing_bounded_for_warps", schedulers * r.sailing_warps},
+                      {"bounds_tried", r.candidates},
+                      {"ptx_of", r.ptx_of},
+                      {"kernels", kernels}};
 }
 
 }  // namespace saltus::host

@@ -15,7 +15,8 @@ struct cuda_report {
   double                     seconds;        ///< of compilation; 0: it was in the cache
   int                        sailing_warps;  ///< for which the registers of sailing were bounded; 0: they were not
   int                        candidates;     ///< bounds that were tried for it
-  std::vector<kernel_report> kernels;        ///< begin, sail and land
+  int                        ptx_of;         ///< 90: PTX of compute_90, as no code for this is known; 0: code
+  std::vector<kernel_report> kernels;        ///< begin, sail and land; none of PTX
 };
 
 /// Compiles the plan's kernels, or finds them in the cache, by way of a plug-in library that links NVRTC. `architecture`

@@ -65,13 +65,30 @@ class program {
     check(nvrtcGetCUBIN(handle_, code.data()), "nvrtcGetCUBIN");
     return code;
   }
+  std::string ptx() const {
+    std::size_t size = 0;
+    check(nvrtcGetPTXSize(handle_, &size), "nvrtcGetPTXSize");
+    std::string code(size, '\0');
+    check(nvrtcGetPTX(handle_, code.data()), "nvrtcGetPTX");
+    code.resize(code.find_last_not_of('\0') + 1);
+    return code;
+  }
 
  private:
   nvrtcProgram handle_ = nullptr;
 };
 
-/// The newest architecture known here whose code runs on a device: the same major number and no later minor one.
-int architecture_for(int capability) {
+/// What code is made for: an architecture, or where `is_ptx`, all that are like it or newer, for drivers to compile.
+struct architecture {
+  int  number;
+  bool is_ptx;
+
+  std::string option() const { return fmt::format("--gpu-architecture={}_{}", is_ptx ? "compute" : "sm", number); }
+};
+
+/// The newest architecture known here whose code runs on a device: the same major number and no later minor one. For a
+/// device that is newer than all of these, PTX of the newest.
+architecture architecture_for(int capability) {
   int count = 0;
   check(nvrtcGetNumSupportedArchs(&count), "nvrtcGetNumSupportedArchs");
   std::vector<int> known(static_cast<std::size_t>(count));
@@ -79,10 +96,13 @@ int architecture_for(int capability) {
   int best = 0;
   for (const int a : known)
     if (a / 10 == capability / 10 && a <= capability) best = std::max(best, a);
+  if (best != 0) return {best, false};
+  for (const int a : known)
+    if (a < capability) best = std::max(best, a);
   if (best == 0)
     throw error(exit_device, fmt::format("{} cannot compile for a device of compute capability {}.{} (it knows sm_{})",
                                          nvrtc_version(), capability / 10, capability % 10, fmt::join(known, ", sm_")));
-  return best;
+  return {best, true};
 }
 
 /// The compiler's first complaint about the model's header if there is one, else the first of all.
@@ -170,25 +190,27 @@ std::optional<file_list> files_of_cuda_unit(const std::string& text, int capabil
 built_cuda build(const std::string& text, const fs::path& header, int capability) {
   // The same bits as on a CPU: IEEE-754 division, square root and subnormal numbers, no contraction that is not written
   // as fma. A model's functions carry no mark of ours: they are for the device, as everything in a unit is.
-  const std::vector<std::string> options = {"--std=c++20",
-                                            fmt::format("--gpu-architecture=sm_{}", architecture_for(capability)),
-                                            "--fmad=false",
-                                            "--prec-div=true",
-                                            "--prec-sqrt=true",
-                                            "--ftz=false",
-                                            "--device-as-default-execution-space",
-                                            "--disable-warnings",
-                                            "--ptxas-options=-v"};
-  const std::string              request =
+  const architecture       target  = architecture_for(capability);
+  std::vector<std::string> options = {"--std=c++20",
+                                      target.option(),
+                                      "--fmad=false",
+                                      "--prec-div=true",
+                                      "--prec-sqrt=true",
+                                      "--ftz=false",
+                                      "--device-as-default-execution-space",
+                                      "--disable-warnings"};
+  if (!target.is_ptx) options.push_back("--ptxas-options=-v");
+  const std::string request =
       hash_text(fmt::format("{}\n{}\n{}\n{}", text, fmt::join(options, " "), nvrtc_version(), home().string()));
-  const auto made = [&](std::string cubin, const std::string& log, const std::string& key, bool compiled) {
-    built_cuda r{std::move(cubin), key, compiled, 0, reports_in(log)};
-    count_instructions(r.cubin, r.kernels);
+  const std::string kind = target.is_ptx ? ".ptx" : ".cubin";
+  const auto        made = [&](std::string code, const std::string& log, const std::string& key, bool compiled) {
+    built_cuda r{std::move(code), key, target.is_ptx ? target.number : 0, compiled, 0, reports_in(log)};
+    if (!target.is_ptx) count_instructions(r.code, r.kernels);
     for (kernel_report& k : r.kernels) k.warps = resident_warps(k.registers);
     return r;
   };
   const auto known = [&](const std::string& key) -> std::optional<built_cuda> {
-    const auto object = find_module(key, ".cubin"), report = find_module(key, ".cubin.log");
+    const auto object = find_module(key, kind), report = find_module(key, kind + ".log");
     if (!object || !report) return {};
     return made(object->content, report->content, key, false);
   };
@@ -216,13 +238,13 @@ built_cuda build(const std::string& text, const fs::path& header, int capability
                 fmt::format("{}\n  the CUDA integrator of this model does not compile; all of {}'s output: {}",
                             first_complaint(log, header), nvrtc_version(), kept.string()));
   }
-  built_cuda result = made(unit.cubin(), log, key.value_or(request), true);
+  built_cuda result = made(target.is_ptx ? unit.ptx() : unit.cubin(), log, key.value_or(request), true);
   if (key && key == key_of(request, *files)) {
     const scratch_folder scratch(*key);
     write_file(scratch / "log", log);
-    write_file(scratch / "cubin", result.cubin);
-    keep_module(scratch / "log", *key, ".cubin.log");
-    keep_module(scratch / "cubin", *key, ".cubin");
+    write_file(scratch / "code", result.code);
+    keep_module(scratch / "log", *key, kind + ".log");
+    keep_module(scratch / "code", *key, kind);
     if (may_be_remembered(*files)) remember_files(request, *files);
   }
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -231,11 +253,15 @@ built_cuda build(const std::string& text, const fs::path& header, int capability
 
 }  // namespace
 
-std::string nvrtc_version() {
+int nvrtc_cuda_version() {
   int major = 0, minor = 0;
   check(nvrtcVersion(&major, &minor), "nvrtcVersion");
-  return fmt::format("NVRTC {}.{}", major, minor);
+  return 1000 * major + 10 * minor;
 }
+
+std::string nvrtc_version() { return "NVRTC " + cuda_version_text(nvrtc_cuda_version()); }
+
+std::string cuda_version_text(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
 
 std::vector<kernel_report> cuda_unit_code::kernels() const {
   std::vector<kernel_report> all;
@@ -297,7 +323,11 @@ cuda_unit_code build_sailing(const plan& p, int capability) {
   const auto       begin    = std::chrono::steady_clock::now();
   cuda_unit_code   unit;
   unit.sail          = build_sailing_for(p, capability, 0);
-  bool      compiled = unit.sail.compiled;
+  bool compiled      = unit.sail.compiled;
+  if (unit.sail.ptx_of != 0) {  // registers are the driver's choice
+    unit.seconds = unit.sail.seconds;
+    return unit;
+  }
   const int own      = resident_warps(unit.sail.kernels.at(0).registers);
   const int most     = unit.sail.kernels.at(0).instructions > longest ? own : enough;
   for (int warps = own + 1; warps <= most; ++warps) {

@@ -21,11 +21,12 @@ struct kernel_report {
 
 /// One text compiled: some kernels.
 struct built_cuda {
-  std::string                cubin;
+  std::string                code;      ///< a cubin, or PTX
   std::string                key;       ///< hex digits: also the name in the cache
+  int                        ptx_of;    ///< 90: it is PTX of compute_90, for the driver to compile; 0: a cubin
   bool                       compiled;  ///< false: it was in the cache
   double                     seconds;   ///< of compilation
-  std::vector<kernel_report> kernels;
+  std::vector<kernel_report> kernels;   ///< none of PTX
 };
 
 /// The kernels of a unit (run_cuda.cuh), each text by itself.
@@ -46,8 +47,9 @@ int resident_warps(int registers);
 double estimated_cost(const kernel_report& k);
 
 /// The unit for a plan on devices of a compute capability (90 for 9.0), compiled on first use; may be called from
-/// several threads at once. The registers of sailing are chosen by `estimated_cost` among a few bounds. Throws `error`:
-/// exit_model with the compiler's first complaint if it does not compile, exit_device if this NVRTC knows no such device.
+/// several threads at once. The registers of sailing are chosen by `estimated_cost` among a few bounds. For devices newer
+/// than all that this NVRTC knows it is PTX. Throws `error`: exit_model with the compiler's first complaint if it does not
+/// compile, exit_device if the device is older than all that this NVRTC knows.
 cuda_unit_code build_cuda_unit(const plan& p, int capability);
 
 /// Its sailing kernel alone, its registers chosen.
@@ -56,7 +58,10 @@ cuda_unit_code build_sailing(const plan& p, int capability);
 /// The unit of statistics (statistics_cuda.cuh), the same for all models; likewise.
 built_cuda build_statistics_unit(int capability);
 
-/// "NVRTC 13.0".
+/// "NVRTC 13.0", and 13000.
 std::string nvrtc_version();
+int         nvrtc_cuda_version();
+/// "12.8" of 12080.
+std::string cuda_version_text(int version);
 
 }  // namespace saltus::host

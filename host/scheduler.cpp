@@ -124,6 +124,7 @@ run_summary run_ensemble(const plan& p, backend& where, const std::function<void
     const std::lock_guard lock(usage_mutex);
     if (summary.crash.empty()) summary.crash = explain_crash(p, chunk, crash);
   };
+  const auto busy_before = where.busy_seconds();
   const int      threads = std::max(queue.threads(), threads_of(p));
 
   struct handed_out {
@@ -229,6 +230,7 @@ run_summary run_ensemble(const plan& p, backend& where, const std::function<void
   summary.statistics             = all.finish();
   summary.interrupted            = stop;
   summary.kernel_seconds         = in_backend.any();
+  if (const auto busy = where.busy_seconds(); busy && busy_before) summary.kernel_seconds = *busy - *busy_before;
   summary.chunk_seconds          = in_backend.sum();
   summary.stiff_compile_seconds  = stiff.compile_seconds();
   summary.rescue_compile_seconds = rescuer.compile_seconds();

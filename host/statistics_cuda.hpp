@@ -21,7 +21,7 @@ class statistics_unit {
  public:
   explicit statistics_unit(const cuda_device& device)
       : built_(build_statistics_unit(device.capability())),
-        code_(built_.cubin),
+        code_(built_.code),
         make_(code_.kernel("saltus_statistics")) {
     SALTUS_CUDA(cuOccupancyMaxActiveBlocksPerMultiprocessor, &blocks_, make_, abi::cuda_block, 0);
     blocks_ *= device.multiprocessors();

@@ -1,5 +1,6 @@
 #include "fake_cuda_driver.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -13,7 +14,12 @@ namespace {
 using saltus::test::fake_cuda_done;
 using saltus::test::the_fake_cuda;
 
-CUresult answer(const char* call) { return the_fake_cuda().failing == call ? the_fake_cuda().failure : CUDA_SUCCESS; }
+CUresult answer(const char* call) {
+  auto& fake = the_fake_cuda();
+  if (fake.failing != call || fake.fails == 0) return CUDA_SUCCESS;
+  if (fake.fails > 0) --fake.fails;
+  return fake.failure;
+}
 void*    at(CUdeviceptr address) { return reinterpret_cast<void*>(address); }
 
 /// A copy that has not happened yet.
@@ -37,8 +43,10 @@ struct stream {
 };
 /// A mark behind the copies of a stream.
 struct event {
-  stream* where  = nullptr;
-  long    behind = 0;
+  stream* where   = nullptr;
+  long    behind  = 0;
+  bool    is_time = false;
+  double  seconds = 0;
 };
 stream& of(CUstream handle) { return *reinterpret_cast<stream*>(handle); }
 event&  of(CUevent handle) { return *reinterpret_cast<event*>(handle); }
@@ -63,11 +71,40 @@ void put(stream& s, void* to, const void* from, std::size_t bytes, bool later) {
 /// The device whose context a thread uses.
 thread_local int device_in_use = 0;
 
+/// Device memory: the bytes of each block and its device, and what is taken for local memory at the first launch.
+constexpr int threads_per_multiprocessor = 2048;
+struct block {
+  std::size_t bytes;
+  int         device;
+};
+std::mutex                   memory_mutex;
+std::map<CUdeviceptr, block> blocks;
+std::size_t                  local_memory[2] = {};
+int                          contexts[2]     = {};  ///< how often each is retained
+std::size_t                  held(int device) {
+                   std::size_t sum = local_memory[device];
+                   for (const auto& [address, b] : blocks) sum += b.device == device ? b.bytes : 0;
+  return sum;
+}
+/// Is there room for so much more?
+bool has_room(std::size_t bytes) {
+  const std::size_t used = held(device_in_use);
+  return used <= the_fake_cuda().memory && bytes <= the_fake_cuda().memory - used;
+}
+
+/// What the streams of a device have computed so far.
+std::mutex clock_mutex;
+double     device_seconds = 0;
+
 }  // namespace
 
 extern "C" {
 
 CUresult cuInit(unsigned) { return answer("cuInit"); }
+CUresult cuDriverGetVersion(int* version) {
+  *version = the_fake_cuda().version;
+  return answer("cuDriverGetVersion");
+}
 CUresult cuGetErrorName(CUresult error, const char** name) {
   *name = error == CUDA_ERROR_OUT_OF_MEMORY ? "CUDA_ERROR_OUT_OF_MEMORY"
           : error == CUDA_ERROR_NO_DEVICE   ? "CUDA_ERROR_NO_DEVICE"
@@ -92,36 +129,53 @@ CUresult cuDeviceGetName(char* name, int size, CUdevice device) {
   return answer("cuDeviceGetName");
 }
 CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute which, CUdevice) {
-  *value = which == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR ? 9
-           : which == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT   ? 1
-                                                                 : 0;
+  *value = which == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR         ? the_fake_cuda().capability / 10
+           : which == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR       ? the_fake_cuda().capability % 10
+           : which == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT           ? 1
+           : which == CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR ? threads_per_multiprocessor
+                                                                         : 0;
   return answer("cuDeviceGetAttribute");
 }
 CUresult cuDevicePrimaryCtxSetFlags(CUdevice, unsigned) { return answer("cuDevicePrimaryCtxSetFlags"); }
 CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
   *context = reinterpret_cast<CUcontext>(static_cast<std::intptr_t>(device + 1));
+  const std::lock_guard lock(memory_mutex);
+  ++contexts[device];
   return answer("cuDevicePrimaryCtxRetain");
 }
-CUresult cuDevicePrimaryCtxRelease(CUdevice) { return CUDA_SUCCESS; }
+CUresult cuDevicePrimaryCtxRelease(CUdevice device) {
+  const std::lock_guard lock(memory_mutex);
+  if (--contexts[device] == 0) local_memory[device] = 0;
+  return CUDA_SUCCESS;
+}
 CUresult cuCtxSetCurrent(CUcontext context) {
   if (context != nullptr) device_in_use = static_cast<int>(reinterpret_cast<std::intptr_t>(context)) - 1;
   return answer("cuCtxSetCurrent");
 }
 
 CUresult cuMemGetInfo(std::size_t* left, std::size_t* all) {
-  *left = *all = the_fake_cuda().memory;
+  const std::lock_guard lock(memory_mutex);
+  *all  = the_fake_cuda().memory;
+  *left = *all - std::min(*all, held(device_in_use));
   return answer("cuMemGetInfo");
 }
 CUresult cuMemAlloc(CUdeviceptr* address, std::size_t bytes) {
   if (const CUresult r = answer("cuMemAlloc"); r != CUDA_SUCCESS) return r;
-  void* block = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
-  std::memset(block, 0x5a, bytes);  // as good as any: a device presets nothing
-  *address = reinterpret_cast<CUdeviceptr>(block);
+  const std::lock_guard lock(memory_mutex);
+  if (!has_room(bytes)) return CUDA_ERROR_OUT_OF_MEMORY;
+  void* start = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
+  std::memset(start, 0x5a, bytes);  // as good as any: a device presets nothing
+  *address         = reinterpret_cast<CUdeviceptr>(start);
+  blocks[*address] = {bytes, device_in_use};
   ++fake_cuda_done().blocks_held;
+  fake_cuda_done().bytes_held += static_cast<long long>(bytes);
   ++fake_cuda_done().allocations;
   return CUDA_SUCCESS;
 }
 CUresult cuMemFree(CUdeviceptr address) {
+  const std::lock_guard lock(memory_mutex);
+  fake_cuda_done().bytes_held -= static_cast<long long>(blocks.at(address).bytes);
+  blocks.erase(address);
   std::free(at(address));
   --fake_cuda_done().blocks_held;
   return CUDA_SUCCESS;
@@ -154,8 +208,8 @@ CUresult cuStreamSynchronize(CUstream handle) {
   of(handle).happen();
   return answer("cuStreamSynchronize");
 }
-CUresult cuEventCreate(CUevent* handle, unsigned) {
-  *handle = reinterpret_cast<CUevent>(new event);
+CUresult cuEventCreate(CUevent* handle, unsigned flags) {
+  *handle = reinterpret_cast<CUevent>(new event{.is_time = (flags & CU_EVENT_DISABLE_TIMING) == 0});
   return answer("cuEventCreate");
 }
 CUresult cuEventDestroy(CUevent handle) {
@@ -163,8 +217,15 @@ CUresult cuEventDestroy(CUevent handle) {
   return CUDA_SUCCESS;
 }
 CUresult cuEventRecord(CUevent handle, CUstream where) {
-  of(handle) = {&of(where), of(where).put};
+  const std::lock_guard lock(clock_mutex);
+  event&                e = of(handle);
+  e.where = &of(where), e.behind = of(where).put, e.seconds = device_seconds;
   return answer("cuEventRecord");
+}
+CUresult cuEventElapsedTime(float* milliseconds, CUevent begin, CUevent end) {
+  if (!of(begin).is_time || !of(end).is_time) return CUDA_ERROR_INVALID_HANDLE;
+  *milliseconds = static_cast<float>(1e3 * (of(end).seconds - of(begin).seconds));
+  return answer("cuEventElapsedTime");
 }
 CUresult cuEventSynchronize(CUevent handle) {
   if (event& e = of(handle); e.where) e.where->happen(e.behind);
@@ -190,14 +251,19 @@ CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, std::size_t bytes,
   return answer("cuMemsetD8Async");
 }
 
-CUresult cuModuleLoadData(CUmodule* module, const void*) {
+CUresult cuModuleLoadData(CUmodule* module, const void* code) {
   *module = nullptr;
+  if (std::memcmp(code, "\177ELF", 4) != 0) ++fake_cuda_done().ptx_modules;
   return answer("cuModuleLoadData");
 }
 CUresult cuModuleUnload(CUmodule) { return CUDA_SUCCESS; }
 CUresult cuModuleGetFunction(CUfunction* function, CUmodule, const char* name) {
   *function = reinterpret_cast<CUfunction>(const_cast<char*>(name));  // names are literals
   return answer("cuModuleGetFunction");
+}
+CUresult cuFuncGetAttribute(int* value, CUfunction_attribute which, CUfunction) {
+  *value = which == CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES ? the_fake_cuda().local_bytes : 0;
+  return answer("cuFuncGetAttribute");
 }
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction, int, std::size_t) {
   *blocks = 1;
@@ -206,7 +272,21 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction, in
 CUresult cuLaunchKernel(CUfunction kernel, unsigned blocks, unsigned, unsigned, unsigned threads, unsigned, unsigned,
                         unsigned, CUstream where, void** arguments, void**) {
   if (const CUresult r = answer("cuLaunchKernel"); r != CUDA_SUCCESS) return r;
+  {
+    // As the driver does: for all threads that the device may hold, and for good.
+    const std::lock_guard lock(memory_mutex);
+    std::size_t&          local   = local_memory[device_in_use];
+    const bool            is_used = std::strcmp(reinterpret_cast<const char*>(kernel), "saltus_describe") != 0;
+    const std::size_t     wanted =
+        is_used ? static_cast<std::size_t>(the_fake_cuda().local_bytes) * threads_per_multiprocessor : 0;
+    if (wanted > local && !has_room(wanted - local)) return CUDA_ERROR_OUT_OF_MEMORY;
+    local = std::max(local, wanted);
+  }
   of(where).happen();
+  {
+    const std::lock_guard lock(clock_mutex);
+    device_seconds += the_fake_cuda().seconds_per_launch;
+  }
   ++fake_cuda_done().launches[device_in_use];
   the_fake_cuda().run_kernel(reinterpret_cast<const char*>(kernel), static_cast<int>(blocks * threads), arguments);
   return CUDA_SUCCESS;

@@ -23,6 +23,7 @@ TEST(nvrtc, problems_and_methods_compile_for_sm_90) {
 #include <fstream>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "compiler.hpp"
@@ -208,7 +209,7 @@ TEST(nvrtc, coefficients_of_methods_lie_in_constant_memory) {
   const auto  missing = [&]<class Method>(Method, const model& of) {
     int        looked_for = 0;
     const auto unit       = build_sailing(plan_for(of, Method::name, true, "double"), 90);
-    const int  r          = not_in(constant_memory(unit.sail.cubin), Method::a, looked_for);
+    const int  r          = not_in(constant_memory(unit.sail.code), Method::a, looked_for);
     EXPECT_GT(looked_for, 5) << Method::name;
     return r;
   };
@@ -216,7 +217,7 @@ TEST(nvrtc, coefficients_of_methods_lie_in_constant_memory) {
   EXPECT_EQ(0, missing(methods::by_name<"rodas5p">{}, describe_model(find_model("robertson"))));
   // In single precision a literal is an operand.
   const auto narrow = build_sailing(plan_for(m, "dp5", true, "float"), 90);
-  EXPECT_EQ("", constant_memory(narrow.sail.cubin));
+  EXPECT_EQ("", constant_memory(narrow.sail.code));
 }
 
 TEST(nvrtc, every_kernel_header_compiles_alone) {
@@ -245,7 +246,7 @@ TEST(nvrtc, a_second_time_a_unit_comes_from_the_cache) {
   const auto first = build_cuda_unit(p, 90), second = build_cuda_unit(p, 90);
   EXPECT_EQ(0, second.seconds);
   EXPECT_FALSE(second.land.compiled);
-  EXPECT_EQ(first.sail.cubin, second.sail.cubin);
+  EXPECT_EQ(first.sail.code, second.sail.code);
   ASSERT_EQ(3u, second.kernels().size());
   for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(first.kernels()[i].registers, second.kernels()[i].registers);
 }
@@ -282,6 +283,40 @@ TEST(nvrtc, a_device_it_does_not_know_is_an_error_that_names_it) {
     EXPECT_EQ(exit_device, e.exit_code);
     EXPECT_NE(std::string::npos, std::string(e.what()).find("compute capability 3.5")) << e.what();
   }
+}
+
+TEST(nvrtc, a_device_newer_than_all_it_knows_is_given_ptx) {
+  const plan p = plan_for(describe_model(find_model("lorenz")), "dp5", true, "double");
+  // The newest architecture there is; compute capabilities have one digit behind the point.
+  int count = 0;
+  ASSERT_EQ(NVRTC_SUCCESS, nvrtcGetNumSupportedArchs(&count));
+  std::vector<int> known(static_cast<std::size_t>(count));
+  ASSERT_EQ(NVRTC_SUCCESS, nvrtcGetSupportedArchs(known.data()));
+  const int newest = *std::max_element(known.begin(), known.end()), next = (newest / 10 + 1) * 10;
+
+  const auto unit = build_cuda_unit(p, next);
+  for (const auto& [part, kernel] : {std::pair{&unit.begin, "saltus_begin"}, std::pair{&unit.sail, "saltus_sail"},
+                                     std::pair{&unit.land, "saltus_land"}}) {
+    EXPECT_EQ(newest, part->ptx_of);
+    EXPECT_NE(std::string::npos, part->code.find(".target sm_" + std::to_string(newest)));
+    EXPECT_NE(std::string::npos, part->code.find(std::string(".entry ") + kernel));
+    // What is not written as fma must not become one: of these the driver's compiler would make fma.
+    EXPECT_NE(std::string::npos, part->code.find("mul.rn.f64"));
+    for (const char* loose : {"\tmul.f64", "\tadd.f64", "\tsub.f64"})
+      EXPECT_EQ(std::string::npos, part->code.find(loose)) << loose;
+  }
+  EXPECT_TRUE(unit.kernels().empty());
+  EXPECT_NE(build_statistics_unit(next).code.find(".entry saltus_statistics"), std::string::npos);
+  const auto again = build_cuda_unit(p, next);
+  EXPECT_EQ(unit.sail.code, again.sail.code);
+  EXPECT_EQ(0, again.seconds);
+}
+
+TEST(nvrtc, code_of_the_same_major_number_runs_on_a_device_that_is_not_known) {
+  const plan p    = plan_for(describe_model(find_model("lorenz")), "dp5", true, "double");
+  const auto unit = build_sailing(p, 97);
+  EXPECT_EQ(0, unit.sail.ptx_of);
+  EXPECT_EQ(build_sailing(p, 90).key(), unit.key());
 }
 
 TEST(nvrtc, a_model_that_is_not_for_devices_is_named_with_its_line) {

@@ -1,0 +1,93 @@
+// What the backends of this process have of a device together: each sees how much of its memory the others leave, and the
+// time during which any stream of a backend computed. Part of the plug-in library.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <list>
+#include <map>
+#include <mutex>
+
+namespace saltus::host {
+
+/// A part in the memory of a device. What one backend plans to ask for, and has not asked for yet, the driver still counts
+/// as free: it is not free for another.
+class memory_share {
+ public:
+  explicit memory_share(int device) : device_(device) {
+    const std::lock_guard lock(mutex());
+    all()[device].push_back(this);
+  }
+  ~memory_share() {
+    const std::lock_guard lock(mutex());
+    all()[device_].remove(this);
+  }
+  memory_share(const memory_share&)            = delete;
+  memory_share& operator=(const memory_share&) = delete;
+
+  /// How much of what the driver has left the others leave to this one.
+  std::size_t of(std::size_t left) const {
+    const std::lock_guard lock(mutex());
+    std::size_t           to_come = 0;
+    for (const memory_share* other : all()[device_])
+      if (other != this) to_come += other->planned_ - std::min(other->planned_, other->held_);
+    return left - std::min(left, to_come);
+  }
+  /// So much it will have asked for in the end.
+  void plan(std::size_t bytes) {
+    const std::lock_guard lock(mutex());
+    planned_ = bytes;
+  }
+  /// It holds `now` bytes where it held `before`.
+  void hold(std::size_t before, std::size_t now) {
+    const std::lock_guard lock(mutex());
+    held_ += now - before;
+  }
+
+ private:
+  static std::mutex& mutex() {
+    static std::mutex m;
+    return m;
+  }
+  static std::map<int, std::list<memory_share*>>& all() {
+    static std::map<int, std::list<memory_share*>> parts;
+    return parts;
+  }
+
+  int         device_;
+  std::size_t planned_ = 0, held_ = 0;
+};
+
+/// How long anything was under way, of intervals that may overlap and are told of roughly in the order of their ends.
+class busy_time {
+ public:
+  /// Seconds on any clock, the same for all.
+  void add(double begin, double end) {
+    const std::lock_guard lock(mutex_);
+    auto                  i = parts_.upper_bound(begin);
+    if (i != parts_.begin() && std::prev(i)->second >= begin) --i;
+    while (i != parts_.end() && i->first <= end) {
+      begin = std::min(begin, i->first), end = std::max(end, i->second);
+      i = parts_.erase(i);
+    }
+    parts_[begin] = end;
+    // The oldest have nobody to overlap with any more.
+    for (; parts_.size() > most_parts; parts_.erase(parts_.begin()))
+      settled_ += parts_.begin()->second - parts_.begin()->first;
+  }
+  double seconds() const {
+    const std::lock_guard lock(mutex_);
+    double                sum = settled_;
+    for (const auto& [begin, end] : parts_) sum += end - begin;
+    return sum;
+  }
+
+ private:
+  static constexpr std::size_t most_parts = 1000;
+
+  mutable std::mutex       mutex_;
+  std::map<double, double> parts_;  ///< disjoint: begin, end
+  double                   settled_ = 0;
+};
+
+}  // namespace saltus::host
