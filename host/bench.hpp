@@ -45,7 +45,7 @@ struct spread {
 };
 spread spread_of(std::vector<double> values);
 
-/// How the results of two runs differ.
+/// How the results of two runs differ; two NaNs do not.
 struct difference {
   std::int64_t compared  = 0,
                instances = 0;  ///< looked at; with other bits in final states, end, status, steps or events

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <regex>
@@ -357,6 +358,28 @@ TEST(bench, differences_are_found_wherever_they_are) {
   EXPECT_EQ(d.largest, 0.25);
   b.final_state[0] = std::nan("");
   EXPECT_EQ(kept.compare(b).largest, std::numeric_limits<double>::infinity());
+}
+
+TEST(bench, two_nans_are_no_difference_whatever_their_bits) {
+  const auto       p = plan_of("lorenz", {"sweep.rho={from=1.0, to=3.0, count=3}"});
+  host::chunk_data a(p, 0, 3);
+  for (auto& y : a.final_state) y = std::nan("");
+  a.t_final[0] = std::nan("");
+  host::kept_results kept(p);
+  kept.keep(a);
+  // A processor of this kind makes negative ones, a device 0x7fffffffffffffff.
+  host::chunk_data b = a;
+  for (auto& y : b.final_state) y = -std::nan("1");
+  b.t_final[0] = std::nan("0x7ffffffffffff");
+  ASSERT_NE(0, std::memcmp(&a.final_state[0], &b.final_state[0], sizeof(double)));
+  EXPECT_EQ(0, kept.compare(b).instances);
+  EXPECT_EQ(0, kept.compare(b).largest);
+  // Zeros of both signs are different numbers, and so are a NaN and a number.
+  b.final_state[0] = 0.0;
+  EXPECT_EQ(1, kept.compare(b).instances);
+  kept.keep(b);
+  b.final_state[0] = -0.0;
+  EXPECT_EQ(1, kept.compare(b).instances);
 }
 
 TEST(bench, names_of_backends_are_checked) {
