@@ -19,7 +19,7 @@
 
 namespace saltus {
 
-#if defined(__CUDACC__)
+#if defined(__CUDACC__) || defined(SALTUS_EMULATED_GRID)
 /// The warp of this thread: what its lanes do together, and what each does alone. `reserve` may be called by some of them;
 /// all other functions that return what lanes have told each other are for all of them together.
 class device_warp {
@@ -51,7 +51,7 @@ class device_warp {
   }
   /// Makes a list one longer and returns where its new entry stands. Lanes that come together add once.
   template <class Integer>
-  __device__ Integer reserve(Integer& length) const {
+  __device__ __forceinline__ Integer reserve(Integer& length) const {
     const unsigned together = __activemask();
     const int      first    = __ffs(static_cast<int>(together)) - 1;
     Integer        entry    = 0;

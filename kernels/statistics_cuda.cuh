@@ -42,7 +42,7 @@ struct cuda_statistics {
 
 }  // namespace abi
 
-#if defined(__CUDACC__)
+#if defined(__CUDACC__) || defined(SALTUS_EMULATED_GRID)
 /// The lane of a warp that a thread is, with a whole_warp's members.
 class lane_of_warp {
  public:

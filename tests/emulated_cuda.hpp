@@ -9,7 +9,6 @@
 #include "chunk_difference.hpp"
 #include "describe.hpp"
 #include "error.hpp"
-#include "fibre_warp.hpp"
 #include "method/by_name.hpp"
 #include "result.hpp"
 #include "run_cpu.hpp"
@@ -47,17 +46,6 @@ void emulate(std::string_view kernel, int threads, void** arguments) {
   const auto& chunk = *static_cast<const abi::cuda_chunk*>(arguments[0]);
   const auto& tol   = *static_cast<const tolerances<E, pack<typename E::T, 1>>*>(arguments[1]);
   for (int i = 0; i < threads; ++i) emulate_thread<E>(kernel, chunk, tol, lone_warp(i, threads));
-}
-
-/// The same with warps of 32 lanes; saltus_turn_over is run by one thread all the same.
-template <class E>
-void emulate_in_warps(std::string_view kernel, int threads, void** arguments) {
-  if (threads % fibre_warp::lanes != 0) return emulate<E>(kernel, threads, arguments);
-  const auto&   chunk = *static_cast<const abi::cuda_chunk*>(arguments[0]);
-  const auto&   tol   = *static_cast<const tolerances<E, pack<typename E::T, 1>>*>(arguments[1]);
-  static fibres all;  // its stacks are large
-  for (int i = 0; i < threads / fibre_warp::lanes; ++i)
-    all.run([&](int lane) { emulate_thread<E>(kernel, chunk, tol, fibre_warp(all, i, lane, threads)); });
 }
 
 /// What backends need of a plan for Model: its numbers of states and parameters with their defaults, and settings.

@@ -602,6 +602,31 @@ TEST(cuda_backend, time_in_kernels_is_measured_by_the_device) {
   EXPECT_NEAR(1e-6 * (fake_cuda_done().launches[0] - before), *device->busy_seconds(), 1e-8);
 }
 
+TEST(cuda_backend, rows_for_which_the_event_log_has_no_room_are_an_error_and_not_written) {
+  auto p            = valve_plan();
+  p.count           = 900;
+  const auto device = backend_for<valve_engine>(p, 1 << 18);
+  // As if landings logged more than they say.
+  the_fake_cuda().run_kernel = [&](std::string_view kernel, int threads, void** arguments) {
+    const auto& chunk = *static_cast<const abi::cuda_chunk*>(arguments[0]);
+    if (kernel == "saltus_land") chunk.progress->landable = chunk.pool.places;
+    const auto slots = [&] { return std::vector(chunk.exceptions.slot, chunk.exceptions.slot + chunk.in.count); };
+    // In the device's memory the exceptions follow the log.
+    if (kernel == "saltus_begin" && chunk.progress->stored == 0) std::fill_n(chunk.exceptions.slot, chunk.in.count, -1);
+    const auto before = slots();
+    emulate<valve_engine>(kernel, threads, arguments);
+    EXPECT_EQ(before, slots());
+  };
+  auto       chunk = scattered_chunk(p, relief_valve::flow, 0.2, 10.0, p.count);
+  abi::usage used{};
+  try {
+    device->integrate(chunk, go_on, used);
+    FAIL() << "no error";
+  } catch (const host::error& e) {
+    EXPECT_NE(std::string::npos, std::string(e.what()).find("rows of an event log")) << e.what();
+  }
+}
+
 // ---- memory
 
 /// The chunk that a device is given, and in how many instances at a time it went: by their first ids.

@@ -1,5 +1,6 @@
 // Statistics of an ensemble: against sums in long double, against what is known of distributions, and bit by bit against
 // themselves with other chunks, threads, lanes and blocks.
+#include "emulated_grid.hpp"
 #include "statistics.hpp"
 
 #include <netcdf.h>
@@ -17,7 +18,6 @@
 
 #include "ensemble.hpp"
 #include "error.hpp"
-#include "fibre_warp.hpp"
 #include "result.hpp"
 #include "same_bits.hpp"
 #include "show.hpp"
@@ -163,44 +163,6 @@ TEST(statistics, name_the_first_of_instances_with_equal_values) {
   EXPECT_EQ(bits(0.0), bits(z.max));
 }
 
-/// One lane of 32 fibres: lane_of_warp (statistics_cuda.cuh) with fibres in the place of a warp.
-class fibre_lane {
- public:
-  static constexpr int held = 1, rows = whole_warp::rows;
-  fibre_lane(fibres& all, int lane) : all_(&all), lane_(lane) {}
-
-  template <class F>
-  void each_lane(F&& body) const {
-    body(0);
-  }
-  template <class F>
-  void each_place(F&& body) const {
-    for (int row = 0; row < rows; ++row) body(row, 0, row * fibres::lanes + lane_);
-  }
-  template <class Number, class F>
-  Number meet(Number (&x)[held], F&& join) const {
-    for (int distance = fibres::lanes / 2; distance > 0; distance /= 2)
-      join(x[0], said(x[0], lane_ + distance < fibres::lanes ? lane_ + distance : lane_));
-    return said(x[0], 0);
-  }
-  void count_in(int64& to) const { to += 1; }
-  bool stores() const { return lane_ == 0; }
-
- private:
-  /// What lane `by` says, where all say something.
-  template <class Number>
-  Number said(const Number& mine, int by) const {
-    int words[(sizeof(Number) + sizeof(int) - 1) / sizeof(int)] = {};
-    std::memcpy(words, &mine, sizeof mine);
-    for (int& word : words) word = all_->exchange(lane_, word).at(static_cast<std::size_t>(by));
-    Number r;
-    std::memcpy(&r, words, sizeof r);
-    return r;
-  }
-  fibres* all_;
-  int     lane_;
-};
-
 TEST(statistics, of_32_lanes_that_meet_have_the_bits_of_a_loop) {
   const auto                 x = normal_values(700, 1e3, 7.0);
   std::vector<unsigned char> status(700, finished);
@@ -230,12 +192,11 @@ TEST(statistics, of_32_lanes_that_meet_have_the_bits_of_a_loop) {
   const auto          w_one = work_for(one, h_one), w_other = work_for(other, h_other);
   const whole_warp    loop;
   for (const int number : {1, 0}) statistics_of_chunk<whole_warp>(w_one, loop).make(number, 2);
-  fibres all;
-  for (const int number : {0, 1, 2})
-    all.run([&](int lane) {
-      const fibre_lane mine(all, lane);
-      statistics_of_chunk<fibre_lane>(w_other, mine).make(number, 3);
-    });
+  // As the kernel does: SALTUS_CUDA_STATISTICS.
+  grid(1).run(2, 64, [&] {
+    const lane_of_warp warp;
+    statistics_of_chunk<lane_of_warp>(w_other, warp).make(static_cast<int>((64 * blockIdx.x + threadIdx.x) / 32), 4);
+  });
   for (int b = 0; b < 3; ++b) {
     for (int j = 0; j < 2; ++j) expect_same_summary(one.summaries[b][j], other.summaries[b][j]);
     EXPECT_EQ(b == 1, one.costs[b].is_left == 1);
