@@ -96,11 +96,11 @@ requires(Method::kind == methods::family::collocation) SALTUS_FN_COLD stages<Met
     const auto pair   = wc.solve(both);
     Real       square = Real(0.0);
     static_for<3>([&](auto i) SALTUS_INLINE_LAMBDA {
+      constexpr double t0 = Method::t[i][0], t1 = Method::t[i][1], t2 = Method::t[i][2];
       vec<Real, n> change;
       each<n>([&](int j) SALTUS_INLINE_LAMBDA {
-        change[j]  = fma(SALTUS_COEFFICIENT(Real, Method::t[i][0]), real[j],
-                         fma(SALTUS_COEFFICIENT(Real, Method::t[i][1]), pair[j].re,
-                             SALTUS_COEFFICIENT(Real, Method::t[i][2]) * pair[j].im));
+        change[j]  = fma(SALTUS_COEFFICIENT(Real, t0), real[j],
+                         fma(SALTUS_COEFFICIENT(Real, t1), pair[j].re, SALTUS_COEFFICIENT(Real, t2) * pair[j].im));
         at.z[i][j] = select(newton.open, at.z[i][j] - change[j], at.z[i][j]);
       });
       square = square + detail::weighted_square(change, weight);
