@@ -269,9 +269,9 @@ TEST(nvrtc, a_unit_is_compiled_anew_when_an_included_file_has_changed) {
                            "};\n";
   const auto one = make("1.25"), other = make("1.75"), again = make("1.25");
   EXPECT_NE(one.key(), other.key());
-  EXPECT_NE(one.sail.cubin, other.sail.cubin);
+  EXPECT_NE(one.sail.code, other.sail.code);
   EXPECT_EQ(one.key(), again.key());
-  EXPECT_EQ(one.sail.cubin, again.sail.cubin);
+  EXPECT_EQ(one.sail.code, again.sail.code);
   EXPECT_EQ(again.seconds, 0);
 }
 
