@@ -990,7 +990,7 @@ TEST_F(cli, options_stand_before_and_behind_what_they_are_for) {
   }
   for (const words& all : {words{"run", "--threads", "1", model(), "--set", "stiffness=5"},
                            words{"run", "-o", "z.nc", "--set", "stiffness=5", "--set", "place=2", model(), "-q"},
-                           words{"run", "--threads=1", "-oz.nc", model()}, words{"check", "--cuda", "sm_90", model()},
+                           words{"run", "--threads=1", "--force", "-oz.nc", model()}, words{"check", "--cuda", "sm_90", model()},
                            words{"bench", "--backends", "cpu", "--rounds", "1", "--limit", "0.01", model()},
                            words{"bench", model(), "--limit", "0.01", "--backends", "cpu", "--rounds", "1"},
                            words{"show", "--instance", "0", "z.nc"}, words{"show", "z.nc", "--instance", "0"},
@@ -1900,7 +1900,7 @@ TEST_F(cli, a_signal_that_is_ignored_stays_so) {  // as nohup does
 words with_one(const std::string& kind) {
   std::string kinds;
   for (int i = 0; i < 60; ++i) kinds += (i ? "," : "") + (i == 25 ? kind : std::string("0"));
-  return {"./unruly.hpp",       "--set", "sweep.kind=[" + kinds + "]",   "--chunk", "10", "--set",
+  return {"./unruly.hpp",       "--force", "--set", "sweep.kind=[" + kinds + "]",   "--chunk", "10", "--set",
           "output.events=true", "--set", "output.reduce=['max(height)']"};
 }
 
@@ -1917,7 +1917,7 @@ TEST_F(cli, an_instance_whose_model_throws_fails_alone) {
     EXPECT_EQ(o.code, 3) << "more failed than allowed";
     EXPECT_NE(o.out.find("instance 25: three bounces are enough"), std::string::npos) << o.out;
     const results r(folder() / "a.nc");
-    EXPECT_EQ(r["status"][25], 19) << "model_threw";
+    EXPECT_EQ(r["status"][25], 20) << "model_threw";
     EXPECT_EQ(r["event_row_size"][25], 0);
     std::size_t row = 0;
     for (std::size_t i = 0; i < 60; ++i) {
@@ -1962,7 +1962,7 @@ TEST_F(cli, a_model_that_crashes_is_told_with_its_instance_and_function_and_the_
     if (b.code) { EXPECT_EQ(std::stoi(o.err.substr(expected.size())), line_of(unruly, b.code)) << o.err; }
     EXPECT_NE(o.err.find("those that did are in a.nc"), std::string::npos) << o.err;
     const results r(folder() / "a.nc");
-    EXPECT_EQ(r["status"][25], 20) << "model_crashed";
+    EXPECT_EQ(r["status"][25], 21) << "model_crashed";
     int kept = 0;
     for (std::size_t i = 0; i < 60; ++i)
       if (r["status"][i] == good["status"][i]) {
@@ -2005,7 +2005,7 @@ TEST_F(cli, a_model_that_loops_can_be_interrupted_and_has_a_time_limit) {
   EXPECT_EQ(o.code, 3) << "signal " << o.signal << o.err;
   const results r(folder() / "a.nc");
   for (std::size_t i = 0; i < 60; ++i) {
-    EXPECT_EQ(r["status"][i], i == 25 ? 18 : good["status"][i]) << i << ": time_limit, and all others";
+    EXPECT_EQ(r["status"][i], i == 25 ? 19 : good["status"][i]) << i << ": time_limit, and all others";
     if (i == 25) continue;
     for (const char* name : {"final_height", "t_final", "steps", "n_events", "event_row_size", "max(height)"})
       EXPECT_EQ(r[name][i], good[name][i]) << name << " of " << i;
@@ -2065,11 +2065,11 @@ TEST_F(cli, one_slow_instance_does_not_hold_up_the_others) {
     EXPECT_NE(seen.find("1 instance (123) for 0:1"), std::string::npos) << seen.substr(0, 2000);
     expect_others_as_before(10);
   }
-  with.insert(with.end(), {"--set", "run.instance_time_limit=0.5", "-q"});
+  with.insert(with.end(), {"--set", "run.instance_time_limit=0.5", "-q", "--force"});
   const auto o = saltus(with);
   EXPECT_EQ(o.code, 3) << o.err;
   EXPECT_NE(o.out.find("time_limit                  1"), std::string::npos) << o.out;
-  expect_others_as_before(18);
+  expect_others_as_before(19);
 }
 
 TEST_F(cli, a_pilot_of_a_bad_model_ends) {

@@ -32,7 +32,7 @@ constexpr bool is_kind_of_name() {
 template <class E>
 concept bare_name = __is_enum(E) && is_kind_of_name<E>();
 template <class T>
-concept fraction = __is_same(T, double) || __is_same(T, float);
+concept fraction = is_same<T, double> || is_same<T, float>;
 
 }  // namespace saltus::detail
 

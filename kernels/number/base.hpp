@@ -23,6 +23,12 @@ using int64  = long long;
 using uint64 = unsigned long long;
 static_assert(sizeof(int32) == 4 && sizeof(int64) == 8);
 
+/// The same type? (NVRTC has no built-in for it.)
+template <class A, class B>
+inline constexpr bool is_same = false;
+template <class A>
+inline constexpr bool is_same<A, A> = true;
+
 /// Is it a plain number, as a literal is? A truth value and an enumerator are not.
 template <class T>
 inline constexpr bool is_number = false;

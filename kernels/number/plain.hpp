@@ -65,7 +65,7 @@ requires(is_number<A>&& is_number<B>) SALTUS_FN auto max(A a, B b) { return a < 
 
 /// One answer for all instances: of a loop's index, or at an event.
 template <class Answer, class A, class B>
-requires(__is_same(Answer, bool)) SALTUS_FN auto select(Answer m, const A& a, const B& b) {
+requires(is_same<Answer, bool>) SALTUS_FN auto select(Answer m, const A& a, const B& b) {
   if constexpr (is_number<A> && !is_number<B>) return m ? B(static_cast<double>(a)) : b;
   else if constexpr (is_number<B> && !is_number<A>) return m ? a : A(static_cast<double>(b));
   else return m ? a : b;
