@@ -150,6 +150,8 @@ void where_and_how(const plan& p, lines& out) {
   out.add("chunk", p.chunk);
   out.add("order", p.by_work ? "work" : "id");
   out.add("allowed_failed", p.allowed_failed);
+  if (p.instance_time_limit > 0) out.add("instance_time_limit", p.instance_time_limit);
+  else out.none("instance_time_limit");
 }
 
 }  // namespace

@@ -1205,7 +1205,7 @@ TEST(result, is_the_same_in_whatever_order_chunks_come) {
   p.log_events     = true;
   p.sample_count   = 3;
   const auto write = [&](const char* name, const std::vector<std::int64_t>& order, std::int64_t missing = -1) {
-    result_writer writer(dir / name, p, origin);
+    result_writer writer(dir / name, p, origin, existing::replaced);
     for (const std::int64_t k : order)
       if (k != missing) writer.write(with_events(p, 10 * k, 10));
     writer.close(0);

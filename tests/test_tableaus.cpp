@@ -121,8 +121,8 @@ TEST(order_conditions, reject_every_coefficient_off_by_1e_10) {
   });
 }
 
-// Two coefficients of a row moved against each other keep its sum, so that c_i = sum_j a_ij does not see it. 1e-8,
-// because where both have the same c_j (DOP853's stages 11 and 12) only conditions of seven nodes do, and weakly.
+// Two coefficients of a row moved against each other keep its sum, so that c_i = sum_j a_ij does not see it. Where both have
+// the same c_j (DOP853's stages 11 and 12) only conditions of seven nodes do, and weakly: hence 1e-8.
 TEST(order_conditions, reject_pairs_in_a_row_off_by_1e_8) {
   const double nudge = 1e-8;
   methods::for_each(methods::all{}, [&](auto method) {
@@ -130,6 +130,8 @@ TEST(order_conditions, reject_pairs_in_a_row_off_by_1e_8) {
     perturbation<M> nudged;
     for (int i = 2; i < tableau<M>::own; ++i) {
       for (int j = 1; j < i; ++j) {
+        // Stages 12 and 13 of RKF78 are both f at the end of the step, to a higher order than that of its stage 14.
+        if (std::is_same_v<M, methods::fehlberg_8> && i == 14 && j == 13) continue;
         nudged("a[" + std::to_string(i) + "][" + std::to_string(j - 1) + "] and the next", [&](auto& m) {
           m.a[i][j - 1] += nudge;
           m.a[i][j] -= nudge;
@@ -234,9 +236,9 @@ void expect_embedded(const std::vector<double>& published) {
 // The order conditions hold for b + e as well; b_hat from the papers named as the methods' sources fixes the sign.
 TEST(tableaus, embedded_weights_as_published) {
   expect_embedded<methods::bogacki_shampine_3>({7.0 / 24, 1.0 / 4, 1.0 / 3, 1.0 / 8});
-  expect_embedded<methods::fehlberg_5>({25.0 / 216, 0, 1408.0 / 2565, 2197.0 / 4104, -1.0 / 5, 0});
+  expect_embedded<methods::fehlberg_5>({25.0 / 216, 0, 1408.0 / 2565, 2197.0 / 4104, -1.0 / 5, 0, 0});
   expect_embedded<methods::fehlberg_8>(
-      {41.0 / 840, 0, 0, 0, 0, 34.0 / 105, 9.0 / 35, 9.0 / 35, 9.0 / 280, 9.0 / 280, 41.0 / 840, 0, 0});
+      {41.0 / 840, 0, 0, 0, 0, 34.0 / 105, 9.0 / 35, 9.0 / 35, 9.0 / 280, 9.0 / 280, 41.0 / 840, 0, 0, 0});
   expect_embedded<methods::dormand_prince_5>(
       {5179.0 / 57600, 0, 7571.0 / 16695, 393.0 / 640, -92097.0 / 339200, 187.0 / 2100, 1.0 / 40});
   expect_embedded<methods::rdpk_5>({-0.02019255440012066080909, 0.02737903480959184339933, 0.3028818636145965534365,
