@@ -143,10 +143,10 @@ class oscillator_prey {
 class slow_prey {
  public:
   struct hunted {
-    double drift, level, lambda, start, threshold, wall;
+    double drift, level, scale, lambda, start, threshold, wall;
   };
 
-  explicit slow_prey(std::uint64_t seed) : seed_(seed) {}
+  slow_prey(double rtol, std::uint64_t seed) : rtol_(rtol), seed_(seed) {}
 
   hunted make(std::uint64_t number) const {
     detail::dice d(seed_, 32, number);
@@ -155,14 +155,15 @@ class slow_prey {
     c.level     = d.uniform(-1.0, 1.0);
     c.start     = c.level + (d.uniform() < 0.5 ? 0.0 : d.uniform(-1.0, 1.0));
     c.drift     = std::exp2(d.uniform(-8.0, 0.0));
+    c.scale     = rtol_ * std::pow(10.0, d.uniform(0.0, 4.0));
     c.threshold = d.uniform(0.1, 0.6) * c.drift;
     c.wall      = d.uniform(0.7, 0.9) * c.drift;
     return c;
   }
 
   static void write(const hunted& c, case_writer& to) {
-    to.initial(0.0), to.initial(c.start);
-    for (const double p : {c.drift, c.level, c.lambda, c.threshold, c.wall}) to.parameter(p);
+    to.initial(0.0), to.initial(c.start * c.scale);
+    for (const double p : {c.drift, c.level, c.scale, c.lambda, c.threshold, c.wall}) to.parameter(p);
     to.span(0.0, 1.0);
   }
 
@@ -182,6 +183,7 @@ class slow_prey {
   }
 
  private:
+  double        rtol_;
   std::uint64_t seed_;
 };
 

@@ -1,11 +1,13 @@
 // A slow quantity with a threshold beside a fast stable mode, which holds an explicit method at its limit of stability:
 //
-//     s' = drift + z^2,     z' = -lambda (z - level),     s only ever rises
+//     s' = drift + (z / scale)^2,     z' = -lambda (z - level scale),     s only ever rises
 //
-// so that every threshold is reached once, by two guards at the same time (up, down) and, further on, by a wall.
+// so that every threshold is reached once, by two guards at the same time (up, down) and, further on, by a wall. Where scale
+// is near the tolerance, as the second concentration of Robertson's reactions is, the error control lets z swing about its
+// level by some of it, and s' with it.
 //
-//     z = level + d e,  s = drift t + level^2 t + 2 level d (1 - e) / lambda + d^2 (1 - e^2) / (2 lambda)
-//     with e = exp(-lambda t), d = z(0) - level, s(0) = 0
+//     z / scale = level + d e,  s = drift t + level^2 t + 2 level d (1 - e) / lambda + d^2 (1 - e^2) / (2 lambda)
+//     with e = exp(-lambda t), d = z(0) / scale - level, s(0) = 0
 #include <saltus.hpp>
 
 struct slow_guard {
@@ -16,10 +18,11 @@ struct slow_guard {
   enum state { s, z };
   static constexpr saltus::variable<state> state_list[] = {{s, 0.0, "1", "slow"}, {z, 1.0, "1", "fast"}};
 
-  enum parameter { drift, level, lambda, threshold, end };
+  enum parameter { drift, level, scale, lambda, threshold, end };
   static constexpr saltus::variable<parameter> parameter_list[] = {
       {drift, 0.1, "1/s", "least rate of s"},
-      {level, 1.0, "1", "where z settles"},
+      {level, 1.0, "1", "where z settles, in units of scale"},
+      {scale, 1.0, "1", "of z"},
       {lambda, 100.0, "1/s", "how fast it does"},
       {threshold, 0.5, "1", "of s"},
       {end, 0.9, "1", "wall of s"},
@@ -33,8 +36,9 @@ struct slow_guard {
   };
 
   static void rhs(const auto& at, auto& dy) {
-    dy[s] = at[drift] + at[z] * at[z];
-    dy[z] = -at[lambda] * (at[z] - at[level]);
+    const auto y = at[z] / at[scale];
+    dy[s]        = at[drift] + y * y;
+    dy[z]        = -at[lambda] * (at[z] - at[level] * at[scale]);
   }
 
   static void guards(const auto& at, auto& g) {
