@@ -65,6 +65,7 @@ TEST(Dynamics, SlowThresholdsBesideAFastModeFireOnceAndNotBefore) {
     EXPECT_EQ(b.all_wrong(), 0) << method << " missed " << b.missed << " repeated " << b.repeated << " wrong side "
                                 << b.wrong_side << " misordered " << b.misordered << " failed " << b.failed
                                 << (b.wrong.empty() ? "" : fmt::format(", for example {}", b.wrong.front()));
+    EXPECT_LT(b.open, b.cases / 20) << method;
   }
 }
 
