@@ -28,7 +28,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::size_t hash_digits = 32;
 
 /// Lists that are remembered for one request: more than a few ways to include the same model are not in use at a time.
 constexpr std::size_t most_lists = 8;
