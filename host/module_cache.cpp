@@ -28,7 +28,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-
 /// Lists that are remembered for one request: more than a few ways to include the same model are not in use at a time.
 constexpr std::size_t most_lists = 8;
 
