@@ -9,7 +9,7 @@
 #include <iostream>
 #include <utility>
 
-#include "error.hpp"
+#include "base/error.hpp"
 #include "tables.hpp"
 
 namespace saltus::bench {

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "compiler.hpp"
+#include "compile/compiler.hpp"
 #include "study.hpp"
 
 namespace saltus::bench {

@@ -16,7 +16,7 @@
 #include <fmt/format.h>
 
 #include "ensemble.hpp"
-#include "flops.hpp"
+#include "bench/flops.hpp"
 #include "machine.hpp"
 #include "method/erk.hpp"
 #include "method/list.hpp"

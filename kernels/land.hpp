@@ -8,7 +8,7 @@
 
 #include "event/accumulate.hpp"
 #include "event/locate.hpp"
-#include "inject.hpp"
+#include "engine/inject.hpp"
 
 namespace saltus {
 

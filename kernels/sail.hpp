@@ -9,8 +9,8 @@
 
 #include "event/certify.hpp"
 #include "event/slide.hpp"
-#include "inject.hpp"
-#include "observe.hpp"
+#include "engine/inject.hpp"
+#include "engine/observe.hpp"
 
 namespace saltus {
 

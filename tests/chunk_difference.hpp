@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "result.hpp"
+#include "result/result.hpp"
 
 namespace saltus::test {
 

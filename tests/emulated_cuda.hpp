@@ -7,13 +7,13 @@
 #include <vector>
 
 #include "chunk_difference.hpp"
-#include "describe.hpp"
-#include "error.hpp"
+#include "model/describe.hpp"
+#include "base/error.hpp"
 #include "method/by_name.hpp"
-#include "result.hpp"
-#include "run_cpu.hpp"
-#include "run_cuda.cuh"
-#include "statistics_cuda.cuh"
+#include "result/result.hpp"
+#include "run/cpu.hpp"
+#include "run/cuda.cuh"
+#include "statistics/cuda.cuh"
 
 namespace saltus::test {
 

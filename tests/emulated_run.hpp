@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "backend.hpp"
+#include "backend/backend.hpp"
 #include "emulated_cuda.hpp"
 
 namespace saltus::test {

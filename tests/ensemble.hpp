@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "backend.hpp"
-#include "compiler.hpp"
-#include "install.hpp"
-#include "scheduler.hpp"
-#include "spec.hpp"
+#include "backend/backend.hpp"
+#include "compile/compiler.hpp"
+#include "base/paths.hpp"
+#include "ensemble/pipeline.hpp"
+#include "spec/spec.hpp"
 
 namespace saltus::test {
 

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "ensemble.hpp"
-#include "model/status.hpp"
+#include "abi/status.hpp"
 
 namespace saltus::test {
 

@@ -8,19 +8,19 @@
 #include <fstream>
 #include <regex>
 
-#include "bench.hpp"
-#include "cost.hpp"
-#include "energy.hpp"
+#include "bench/bench.hpp"
+#include "ensemble/cost.hpp"
+#include "bench/energy.hpp"
 #include "ensemble.hpp"
-#include "error.hpp"
-#include "flops.hpp"
+#include "base/error.hpp"
+#include "bench/flops.hpp"
 #include "linear/complex.hpp"
 #include "linear/factorised.hpp"
 #include "number/counted.hpp"
 #include "number/math.hpp"
-#include "peak.hpp"
-#include "pilot.hpp"
-#include "svg.hpp"
+#include "bench/peak.hpp"
+#include "ensemble/pilot.hpp"
+#include "bench/svg.hpp"
 
 namespace saltus::test {
 namespace {

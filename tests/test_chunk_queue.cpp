@@ -1,10 +1,10 @@
-// Who gets which instances, and how many at a time: host/chunk_queue.hpp.
+// Who gets which instances, and how many at a time: host/ensemble/chunk_queue.hpp.
 #include <gtest/gtest.h>
 
 #include <thread>
 #include <vector>
 
-#include "chunk_queue.hpp"
+#include "ensemble/chunk_queue.hpp"
 
 namespace saltus::host {
 namespace {

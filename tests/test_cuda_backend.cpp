@@ -20,14 +20,14 @@ TEST(cuda_backend, runs_chunks) { GTEST_SKIP() << "the CUDA toolkit was not foun
 
 #include "../problems/lorenz.hpp"
 #include "../problems/relief_valve.hpp"
-#include "backend.hpp"
-#include "cuda_plugin.hpp"
+#include "backend/backend.hpp"
+#include "backend/cuda/plugin.hpp"
 #include "emulated_cuda.hpp"
 #include "fake_cuda_driver.hpp"
-#include "install.hpp"
-#include "nvrtc.hpp"
-#include "sampler.hpp"
-#include "scheduler.hpp"
+#include "base/paths.hpp"
+#include "compile/nvrtc.hpp"
+#include "ensemble/sampler.hpp"
+#include "ensemble/pipeline.hpp"
 
 // What the program would find by dlsym.
 extern "C" saltus::host::cuda_absent_function  saltus_cuda_absent;

@@ -6,10 +6,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "backend.hpp"
+#include "backend/backend.hpp"
 #include "chunk_difference.hpp"
 #include "ensemble.hpp"
-#include "sampler.hpp"
+#include "ensemble/sampler.hpp"
 
 namespace saltus::test {
 namespace {

@@ -16,14 +16,14 @@
 
 #include <unistd.h>
 
-#include "backend.hpp"
-#include "beside.hpp"
-#include "by_turns.hpp"
-#include "compiler.hpp"
-#include "install.hpp"
-#include "machine_shapes.hpp"
-#include "spec.hpp"
-#include "tune.hpp"
+#include "backend/backend.hpp"
+#include "base/program_beside.hpp"
+#include "base/by_turns.hpp"
+#include "compile/compiler.hpp"
+#include "base/paths.hpp"
+#include "ensemble/machine_shapes.hpp"
+#include "spec/spec.hpp"
+#include "ensemble/tune.hpp"
 
 namespace {
 

@@ -15,10 +15,10 @@
 #include <string>
 #include <vector>
 
-#include "error.hpp"
-#include "files.hpp"
-#include "install.hpp"
-#include "module_cache.hpp"
+#include "base/error.hpp"
+#include "base/files.hpp"
+#include "base/paths.hpp"
+#include "compile/module_cache.hpp"
 
 namespace saltus::host {
 namespace {

@@ -26,12 +26,12 @@ TEST(nvrtc, problems_and_methods_compile_for_sm_90) {
 #include <utility>
 #include <vector>
 
-#include "compiler.hpp"
-#include "error.hpp"
-#include "install.hpp"
+#include "compile/compiler.hpp"
+#include "base/error.hpp"
+#include "base/paths.hpp"
 #include "method/by_name.hpp"
 #include "method/list.hpp"
-#include "nvrtc.hpp"
+#include "compile/nvrtc.hpp"
 
 namespace saltus::host {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "event_runs.hpp"
 #include "same_bits.hpp"
-#include "sampler.hpp"
+#include "ensemble/sampler.hpp"
 
 namespace saltus::test {
 namespace {

@@ -1,6 +1,6 @@
 // The result file, what `saltus show` prints of it, and the progress line. Files are made from hand-written chunks, so
 // every expected number below is one that the test itself put in; they are read back through the NetCDF C library.
-#include "result.hpp"
+#include "result/result.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -27,9 +27,9 @@
 #include <utility>
 #include <vector>
 
-#include "error.hpp"
-#include "progress.hpp"
-#include "show.hpp"
+#include "base/error.hpp"
+#include "cli/progress.hpp"
+#include "result/show.hpp"
 
 namespace saltus::host {
 namespace {

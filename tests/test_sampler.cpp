@@ -1,5 +1,5 @@
 // The sampler: which id gets which values, and whether random values follow their laws.
-#include "sampler.hpp"
+#include "ensemble/sampler.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -11,8 +11,8 @@
 
 #include <gtest/gtest.h>
 
-#include "distribution.hpp"
-#include "error.hpp"
+#include "spec/distribution.hpp"
+#include "base/error.hpp"
 
 namespace saltus::host {
 namespace {

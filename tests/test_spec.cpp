@@ -1,5 +1,5 @@
 // The spec: what a good one becomes, and what a bad one is told.
-#include "spec.hpp"
+#include "spec/spec.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -15,8 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "error.hpp"
-#include "provenance.hpp"
+#include "base/error.hpp"
+#include "result/provenance.hpp"
 
 namespace saltus::host {
 namespace {

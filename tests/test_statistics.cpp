@@ -1,7 +1,7 @@
 // Statistics of an ensemble: against sums in long double, against what is known of distributions, and bit by bit against
 // themselves with other chunks, threads, lanes and blocks.
 #include "emulated_grid.hpp"
-#include "statistics.hpp"
+#include "ensemble/statistics.hpp"
 
 #include <netcdf.h>
 #include <unistd.h>
@@ -17,10 +17,10 @@
 #include <gtest/gtest.h>
 
 #include "ensemble.hpp"
-#include "error.hpp"
-#include "result.hpp"
+#include "base/error.hpp"
+#include "result/result.hpp"
 #include "same_bits.hpp"
-#include "show.hpp"
+#include "result/show.hpp"
 
 namespace saltus::test {
 namespace {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "event_runs.hpp"
-#include "sampler.hpp"
+#include "ensemble/sampler.hpp"
 
 namespace saltus::test {
 namespace {

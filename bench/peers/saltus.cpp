@@ -5,11 +5,11 @@
 //
 // KEY=VALUE as in `saltus run --set`. Answers requests from stdin as server.hpp says; atol of state i is rtol times the
 // i-th of the comma list SMALL. The header of a table names the parameters and initial states that its columns hold.
-// Compiling the model and reading the table are not in the time. Operations are those of host/flops.hpp.
+// Compiling the model and reading the table are not in the time. Operations are those of host/bench/flops.hpp.
 #include <fmt/format.h>
 
 #include "ensemble.hpp"
-#include "flops.hpp"
+#include "bench/flops.hpp"
 #include "machine.hpp"
 #include "server.hpp"
 

@@ -7,7 +7,7 @@
 // its side at lo, one has at hi.
 #pragma once
 
-#include "event/guard_sides.hpp"
+#include "event/sides.hpp"
 
 namespace saltus {
 

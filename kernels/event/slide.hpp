@@ -7,7 +7,7 @@
 // slides along one guard at a time; where it would along two, it ends with status `two_slides`.
 #pragma once
 
-#include "event/guard_sides.hpp"
+#include "event/sides.hpp"
 
 namespace saltus {
 

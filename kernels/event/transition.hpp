@@ -3,7 +3,7 @@
 // state.
 #pragma once
 
-#include "event/guard_sides.hpp"
+#include "event/sides.hpp"
 #include "event/slide.hpp"
 
 namespace saltus {

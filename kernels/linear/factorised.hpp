@@ -3,7 +3,7 @@
 // blocked LU. The crossover was measured (docs/numerics.md).
 #pragma once
 
-#include "abi.hpp"
+#include "abi/unit.hpp"
 #include "linear/lu.hpp"
 
 namespace saltus {

@@ -36,7 +36,7 @@
 // there: enum state { height, velocity = height + 100 }. docs/add_a_problem.md is the tutorial.
 #pragma once
 
-#include "abi.hpp"
+#include "abi/unit.hpp"
 #include "number/dual.hpp"
 #include "number/math.hpp"
 

@@ -1,0 +1,283 @@
+// The CUDA driver's handles as objects, and its errors as exceptions. For the plug-in alone: it links the driver.
+#pragma once
+
+#include <cuda.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+
+namespace saltus::host {
+
+/// A call of the driver that failed: which one, with which error, and what that means.
+struct cuda_error : error {
+  CUresult result;
+
+  cuda_error(CUresult of, const char* call) : error(exit_failure, text(of, call)), result(of) {}
+  bool is_out_of_memory() const { return result == CUDA_ERROR_OUT_OF_MEMORY; }
+
+ private:
+  static std::string text(CUresult result, const char* call) {
+    const char *name = nullptr, *meaning = nullptr;
+    cuGetErrorName(result, &name);
+    cuGetErrorString(result, &meaning);
+    return fmt::format("CUDA: {}: {} ({})", call, name ? name : fmt::format("error {}", static_cast<int>(result)),
+                       meaning ? meaning : "no description");
+  }
+};
+
+/// Throws `cuda_error` unless a call of the driver succeeded.
+inline void check_driver(CUresult result, const char* call) {
+  if (result != CUDA_SUCCESS) throw cuda_error(result, call);
+}
+/// SALTUS_CUDA(cuMemAlloc, &address, bytes): the call, checked.
+#define SALTUS_CUDA(call, ...) ::saltus::host::check_driver(call(__VA_ARGS__), #call)
+
+/// A device in use: its primary context is held. Calls of the driver go to it from the thread that made this object,
+/// and from threads that called `use`.
+class cuda_device {
+ public:
+  explicit cuda_device(int number) {
+    SALTUS_CUDA(cuInit, 0);
+    SALTUS_CUDA(cuDeviceGet, &handle_, number);
+    // A thread that waits for the device leaves its core to others. Who has set the flags before may have reasons.
+    cuDevicePrimaryCtxSetFlags(handle_, CU_CTX_SCHED_BLOCKING_SYNC);
+    SALTUS_CUDA(cuDevicePrimaryCtxRetain, &context_, handle_);
+    use();
+  }
+  ~cuda_device() {
+    cuCtxSetCurrent(nullptr);
+    cuDevicePrimaryCtxRelease(handle_);
+  }
+  cuda_device(const cuda_device&)            = delete;
+  cuda_device& operator=(const cuda_device&) = delete;
+
+  void use() const { SALTUS_CUDA(cuCtxSetCurrent, context_); }
+  int  attribute(CUdevice_attribute which) const {
+     int value = 0;
+     SALTUS_CUDA(cuDeviceGetAttribute, &value, which, handle_);
+     return value;
+  }
+  int multiprocessors() const { return attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT); }
+  /// Bytes of its memory that the driver has left.
+  static std::size_t memory_left() {
+    std::size_t left = 0, all = 0;
+    SALTUS_CUDA(cuMemGetInfo, &left, &all);
+    return left;
+  }
+  /// 90 for compute capability 9.0.
+  int capability() const {
+    return 10 * attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) +
+           attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+  }
+  std::string name() const { return name_of(handle_); }
+  /// Of a device that need not be in use.
+  static std::string name_of(int number) {
+    char     text[256] = {};
+    CUdevice device    = 0;
+    SALTUS_CUDA(cuDeviceGet, &device, number);
+    SALTUS_CUDA(cuDeviceGetName, text, sizeof(text), device);
+    return text;
+  }
+
+ private:
+  CUdevice  handle_  = 0;
+  CUcontext context_ = nullptr;
+};
+
+/// A block of device memory.
+class cuda_memory {
+ public:
+  explicit cuda_memory(std::size_t bytes) : bytes_(bytes) {
+    if (bytes > 0) SALTUS_CUDA(cuMemAlloc, &address_, bytes);
+  }
+  ~cuda_memory() {
+    if (address_ != 0) cuMemFree(address_);
+  }
+  cuda_memory(cuda_memory&& other) noexcept
+      : address_(std::exchange(other.address_, 0)), bytes_(std::exchange(other.bytes_, 0)) {}
+  cuda_memory& operator=(cuda_memory&& other) noexcept {
+    std::swap(address_, other.address_);
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
+  CUdeviceptr address() const { return address_; }
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  CUdeviceptr address_ = 0;
+  std::size_t bytes_;
+};
+
+/// A block of host memory that a device reaches by itself, while the host goes on.
+class pinned_memory {
+ public:
+  explicit pinned_memory(std::size_t bytes) { SALTUS_CUDA(cuMemHostAlloc, &address_, bytes, CU_MEMHOSTALLOC_PORTABLE); }
+  ~pinned_memory() { cuMemFreeHost(address_); }
+  pinned_memory(const pinned_memory&)            = delete;
+  pinned_memory& operator=(const pinned_memory&) = delete;
+  unsigned char* address() const { return static_cast<unsigned char*>(address_); }
+
+ private:
+  void* address_ = nullptr;
+};
+
+/// A stream: what is put into it happens in order. A copy from or to host memory has left or reached it on return, unless
+/// that memory is pinned: then it may happen at any time until the stream, or an event put into it later, has been waited
+/// for.
+class cuda_stream {
+ public:
+  cuda_stream() { SALTUS_CUDA(cuStreamCreate, &handle_, CU_STREAM_NON_BLOCKING); }
+  ~cuda_stream() { cuStreamDestroy(handle_); }
+  cuda_stream(const cuda_stream&)            = delete;
+  cuda_stream& operator=(const cuda_stream&) = delete;
+
+  template <class Number>
+  void upload(const Number* to, const Number* from, std::size_t count) const {
+    if (count > 0) SALTUS_CUDA(cuMemcpyHtoDAsync, address(to), from, count * sizeof(Number), handle_);
+  }
+  template <class Number>
+  void download(Number* to, const Number* from, std::size_t count) const {
+    if (count > 0) SALTUS_CUDA(cuMemcpyDtoHAsync, to, address(from), count * sizeof(Number), handle_);
+  }
+  template <class Number>
+  void copy(Number* to, const Number* from, std::size_t count) const {
+    if (count > 0) SALTUS_CUDA(cuMemcpyDtoDAsync, address(to), address(from), count * sizeof(Number), handle_);
+  }
+  void fill(void* to, unsigned char value, std::size_t bytes) const {
+    if (bytes > 0) SALTUS_CUDA(cuMemsetD8Async, address(to), value, bytes, handle_);
+  }
+  void launch(CUfunction kernel, int blocks, int block, void** arguments) const {
+    SALTUS_CUDA(cuLaunchKernel, kernel, static_cast<unsigned>(blocks), 1, 1, static_cast<unsigned>(block), 1, 1, 0,
+                handle_, arguments, nullptr);
+  }
+  /// Waits until everything put into the stream has happened; throws what went wrong in a kernel.
+  void wait() const { SALTUS_CUDA(cuStreamSynchronize, handle_); }
+
+  CUstream handle() const { return handle_; }
+
+ private:
+  static CUdeviceptr address(const void* p) { return reinterpret_cast<CUdeviceptr>(p); }
+  CUstream           handle_ = nullptr;
+};
+
+/// A mark in a stream; one that keeps the time at which the device came to it, if that is asked for.
+class cuda_event {
+ public:
+  enum class kind { mark, time };
+  explicit cuda_event(kind what = kind::mark) {
+    SALTUS_CUDA(cuEventCreate, &handle_,
+                CU_EVENT_BLOCKING_SYNC | (what == kind::mark ? CU_EVENT_DISABLE_TIMING : CU_EVENT_DEFAULT));
+  }
+  ~cuda_event() { cuEventDestroy(handle_); }
+  cuda_event(const cuda_event&)            = delete;
+  cuda_event& operator=(const cuda_event&) = delete;
+
+  void put_into(const cuda_stream& stream) const { SALTUS_CUDA(cuEventRecord, handle_, stream.handle()); }
+  /// Waits until all that was put into the stream before has happened; not at all if it was never put into one.
+  void wait() const { SALTUS_CUDA(cuEventSynchronize, handle_); }
+  /// By the device's clock; both keep the time, and have been waited for.
+  double seconds_since(const cuda_event& earlier) const {
+    float milliseconds = 0;
+    SALTUS_CUDA(cuEventElapsedTime, &milliseconds, earlier.handle_, handle_);
+    return 1e-3 * static_cast<double>(milliseconds);
+  }
+
+ private:
+  CUevent handle_ = nullptr;
+};
+
+/// Carries columns between pageable host memory and a device by way of pinned memory: piece by piece through two halves,
+/// so that the host fills or empties one while the device copies the other.
+class cuda_ferry {
+ public:
+  explicit cuda_ferry(const cuda_stream& stream) : stream_(stream) {}
+
+  /// On return `from` has been read; the last pieces may still be on their way in the stream.
+  template <class Number>
+  void upload(const Number* to, const Number* from, std::size_t count) {
+    pieces(count * sizeof(Number),
+           [&](std::size_t at, std::size_t bytes, unsigned char* half, const cuda_event& there) {
+             there.wait();
+             std::memcpy(half, reinterpret_cast<const unsigned char*>(from) + at, bytes);
+             stream_.upload(reinterpret_cast<const unsigned char*>(to) + at, half, bytes);
+             there.put_into(stream_);
+           });
+  }
+  /// `to` has been written after `land`, or after as much has been downloaded again.
+  template <class Number>
+  void download(Number* to, const Number* from, std::size_t count) {
+    pieces(count * sizeof(Number),
+           [&](std::size_t at, std::size_t bytes, unsigned char* half, const cuda_event& there) {
+             land(half);
+             stream_.download(half, reinterpret_cast<const unsigned char*>(from) + at, bytes);
+             there.put_into(stream_);
+             under_way_[half == halves_.address() ? 0 : 1] = {reinterpret_cast<unsigned char*>(to) + at, bytes};
+           });
+  }
+  /// Waits for all that was downloaded.
+  void land() {
+    land(halves_.address());
+    land(halves_.address() + size);
+  }
+
+ private:
+  static constexpr std::size_t size = std::size_t{4} << 20;  ///< of a half
+
+  template <class F>
+  void pieces(std::size_t bytes, F&& body) {
+    for (std::size_t at = 0; at < bytes; at += size) {
+      body(at, std::min(size, bytes - at), halves_.address() + turn_ * size, there_[turn_]);
+      turn_ = 1 - turn_;
+    }
+  }
+  void land(unsigned char* half) {
+    const std::size_t number = half == halves_.address() ? 0 : 1;
+    there_[number].wait();
+    auto& [to, bytes] = under_way_[number];
+    if (bytes > 0) std::memcpy(to, half, bytes);
+    bytes = 0;
+  }
+
+  struct piece {
+    unsigned char* to    = nullptr;
+    std::size_t    bytes = 0;
+  };
+  const cuda_stream& stream_;
+  pinned_memory      halves_{2 * size};
+  cuda_event         there_[2];  ///< in the stream, behind the last copy from or to each half
+  piece              under_way_[2] = {};
+  std::size_t        turn_         = 0;
+};
+
+/// Code loaded onto the device in use: a cubin, or PTX, which the driver compiles for it.
+class cuda_module {
+ public:
+  explicit cuda_module(const std::string& code) { SALTUS_CUDA(cuModuleLoadData, &handle_, code.c_str()); }
+  ~cuda_module() { cuModuleUnload(handle_); }
+  cuda_module(const cuda_module&)            = delete;
+  cuda_module& operator=(const cuda_module&) = delete;
+
+  CUfunction kernel(const char* name) const {
+    CUfunction f = nullptr;
+    SALTUS_CUDA(cuModuleGetFunction, &f, handle_, name);
+    return f;
+  }
+  /// Local memory of a kernel, bytes per thread.
+  static std::size_t local_bytes(CUfunction kernel) {
+    int bytes = 0;
+    SALTUS_CUDA(cuFuncGetAttribute, &bytes, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, kernel);
+    return static_cast<std::size_t>(bytes);
+  }
+
+ private:
+  CUmodule handle_ = nullptr;
+};
+
+}  // namespace saltus::host

@@ -1,0 +1,30 @@
+// What the CUDA plug-in exports, as the program looks it up after dlopen. Only the plug-in links CUDA; what both use is
+// in the program, which exports its symbols.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "backend/backend.hpp"
+
+namespace saltus::host {
+
+/// Version of saltus that a plug-in was built from: it must be the program's own.
+using cuda_version_function = const char*();
+/// The names of all devices, when the plug-in could be loaded; or the reason why there is none.
+using cuda_absent_function = void(std::string& reason, std::vector<std::string>& names);
+/// A new backend for a device by its number, owned by the caller. Throws `error`.
+using cuda_backend_function = backend*(const plan& p, int device);
+
+/// Of the library that links NVRTC alone: compiles a plan's kernels and reports. Throws `error`.
+struct cuda_report;
+using cuda_report_function = void(const plan& p, int capability, cuda_report& report);
+/// That function; throws `error` (exit_device) with the reason if there is no such library.
+cuda_report_function& cuda_compiler();
+
+inline constexpr const char* cuda_report_symbol  = "saltus_cuda_report";
+inline constexpr const char* cuda_version_symbol = "saltus_cuda_version";
+inline constexpr const char* cuda_absent_symbol  = "saltus_cuda_absent";
+inline constexpr const char* cuda_backend_symbol = "saltus_cuda_backend";
+
+}  // namespace saltus::host

@@ -1,0 +1,141 @@
+// Statistics of a chunk made on the device that has its columns (statistics_cuda.cuh), of which only the blocks that the
+// host needs are fetched. Part of the plug-in library.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "abi/cuda.hpp"
+#include "backend/cuda/driver.hpp"
+#include "abi/status.hpp"
+#include "compile/nvrtc.hpp"
+#include "result/result.hpp"
+#include "ensemble/statistics.hpp"
+
+namespace saltus::host {
+
+/// Its kernel, which is the same for all models.
+class statistics_unit {
+ public:
+  explicit statistics_unit(const cuda_device& device)
+      : built_(build_statistics_unit(device.capability())),
+        code_(built_.code),
+        make_(code_.kernel("saltus_statistics")) {
+    SALTUS_CUDA(cuOccupancyMaxActiveBlocksPerMultiprocessor, &blocks_, make_, abi::cuda_block, 0);
+    blocks_ *= device.multiprocessors();
+  }
+
+  void launch(const cuda_stream& stream, abi::cuda_statistics work) const {
+    void* arguments[] = {&work};
+    stream.launch(make_, blocks_, abi::cuda_block, arguments);
+  }
+
+ private:
+  built_cuda  built_;
+  cuda_module code_;
+  CUfunction  make_;
+  int         blocks_ = 0;
+};
+
+/// The statistics of one chunk after another, in memory of their own.
+class device_statistics {
+ public:
+  device_statistics(const plan& p, const statistics_unit& unit) : plan_(p), unit_(unit) {}
+
+  /// Makes the statistics of a chunk whose results lie at `out` on the device, and fetches them and every status. Returns
+  /// the blocks whose rows the host needs besides, in ascending order: those that it carries on with, and a few to learn
+  /// from. Nothing is done, and nothing returned, for chunks whose blocks are spread over others.
+  std::optional<std::vector<std::int64_t>> make(const cuda_stream& stream, cuda_ferry& ferry, const abi::results& out,
+                                                chunk_data& chunk) {
+    const auto blocks = blocks_of(plan_, chunk.first_id, chunk.count);
+    const auto count = static_cast<std::size_t>(blocks.count), width = statistic_columns(plan_).size();
+    if (blocks.first != 0 || blocks.count * statistics_block < chunk.count) return {};
+    arrange(stream, ferry, out, chunk, count, width);
+    unit_.launch(stream, work_);
+
+    chunk_statistics& made = chunk.statistics;
+    made.summaries.resize(count * width);
+    made.costs.resize(count);
+    ferry.download(made.summaries.data(), work_.summaries, count * width);
+    ferry.download(made.costs.data(), work_.costs, count);
+    ferry.download(chunk.status.data(), out.status, chunk.status.size());
+    made.histograms.clear();
+    for (const abi::cuda_histogram& h : histograms_) {
+      made.histograms.emplace_back(static_cast<std::size_t>(h.bins.counters()));
+      ferry.download(made.histograms.back().data(), h.counters, made.histograms.back().size());
+    }
+    ferry.land();
+    return blocks_needed(made);
+  }
+
+ private:
+  static constexpr std::int64_t to_learn_from = 8;  ///< blocks of a chunk
+
+  std::vector<std::int64_t> blocks_needed(chunk_statistics& made) const {
+    const auto blocks = std::ssize(made.costs), apart = std::max<std::int64_t>(blocks / to_learn_from, 1);
+    std::vector<std::int64_t> r;
+    made.has_rows.assign(made.costs.size(), false);
+    for (std::int64_t b = 0; b < blocks; ++b) {
+      if (made.costs[static_cast<std::size_t>(b)].is_left == 0 && (!plan_.by_work || b % apart != 0)) continue;
+      made.has_rows[static_cast<std::size_t>(b)] = true;
+      r.push_back(b);
+    }
+    return r;
+  }
+
+  /// Describes the work to the kernel.
+  void arrange(const cuda_stream& stream, cuda_ferry& ferry, const abi::results& out, const chunk_data& chunk,
+               std::size_t blocks, std::size_t width) {
+    const auto  columns  = number_columns(plan_, chunk.count, out);
+    std::size_t counters = 0;
+    for (const histogram_request& h : plan_.histograms)
+      counters += static_cast<std::size_t>(histogram_bins{h.from, h.to, h.bins}.counters());
+    const std::size_t parts[] = {width * sizeof(number_column), blocks * width * sizeof(summary),
+                                 blocks * sizeof(abi::block_costs),
+                                 plan_.histograms.size() * sizeof(abi::cuda_histogram), counters * sizeof(long long)};
+    std::size_t       bytes   = 0;
+    for (const std::size_t part : parts) bytes += part;  // all of them multiples of 8
+    if (bytes > memory_.bytes()) {
+      memory_ = cuda_memory(0);  // give it back first
+      memory_ = cuda_memory(bytes);
+    }
+    CUdeviceptr at   = memory_.address();
+    const auto  next = [&](auto*& part, std::size_t k) {
+      part = reinterpret_cast<std::remove_reference_t<decltype(part)>>(at);
+      at += parts[k];
+    };
+    work_          = {};
+    work_.count    = chunk.count;
+    work_.first_id = chunk.first_id;
+    work_.status   = out.status;
+    for (int s = 0; s < status_count; ++s)
+      if ((plan_.rescue && rescuable(static_cast<status>(s))) ||
+          (!plan_.stiff_method.empty() && static_cast<status>(s) == status::stiff))
+        work_.carried_on |= 1u << s;
+    work_.columns                   = static_cast<int>(width);
+    work_.histograms                = static_cast<int>(plan_.histograms.size());
+    const long long* const counts[] = {out.steps,       out.rejected,   out.evaluations, out.events,
+                                       out.corrections, out.misordered, out.phantoms,    out.undetermined};
+    for (int j = 0; j < abi::counter_columns; ++j) work_.counters[j] = {nullptr, counts[j]};
+    long long* bins = nullptr;
+    next(work_.column, 0), next(work_.summaries, 1), next(work_.costs, 2), next(work_.histogram, 3), next(bins, 4);
+    ferry.upload(work_.column, columns.data(), columns.size());
+    stream.fill(bins, 0, counters * sizeof(long long));
+    histograms_.clear();
+    for (const histogram_request& h : plan_.histograms) {
+      histograms_.push_back({h.column, {h.from, h.to, h.bins}, bins});
+      bins += histograms_.back().bins.counters();
+    }
+    ferry.upload(work_.histogram, histograms_.data(), histograms_.size());
+  }
+
+  const plan&                      plan_;
+  const statistics_unit&           unit_;
+  cuda_memory                      memory_{0};
+  abi::cuda_statistics             work_{};
+  std::vector<abi::cuda_histogram> histograms_;
+};
+
+}  // namespace saltus::host

@@ -1,0 +1,45 @@
+// Whole files, read and written.
+#pragma once
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+
+namespace saltus::host {
+
+/// What keeps a file from being read: that it is a folder, a pipe or a device, or that it is not there; empty: nothing. To
+/// open a pipe would be to wait for its other end.
+inline std::string not_a_file(const std::filesystem::path& file) {
+  std::error_code failure;
+  const auto      what = std::filesystem::status(file, failure);
+  if (std::filesystem::is_directory(what)) return "is a folder";
+  if (std::filesystem::is_fifo(what)) return "is a pipe: write it to a file";
+  if (std::filesystem::exists(what) && !std::filesystem::is_regular_file(what)) return "is not a regular file";
+  return {};
+}
+
+/// The content of a file; throws `error` (failure) if it cannot be read.
+inline std::string read_file(const std::filesystem::path& file) {
+  std::ifstream     in(file, std::ios::binary);
+  std::stringstream text;
+  text << in.rdbuf();
+  if (!in) throw error(exit_failure, fmt::format("{}: cannot be read", file.string()));
+  return text.str();
+}
+
+/// Makes `text` the content of a file; throws `error` (failure) if it cannot be written, as on a full disk.
+inline void write_file(const std::filesystem::path& file, const std::string& text) {
+  std::ofstream out(file, std::ios::binary);
+  out << text;
+  out.close();
+  if (!out) throw error(exit_failure, fmt::format("{}: cannot be written: {}", file.string(), std::strerror(errno)));
+}
+
+}  // namespace saltus::host

@@ -1,0 +1,92 @@
+#include "bench/flops.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "linear/jacobian.hpp"
+#include "method/list.hpp"
+#include "method/low_storage.hpp"
+#include "number/counted.hpp"
+
+namespace saltus::host {
+
+namespace {
+
+using Counted = pack<counted>;
+
+/// Operations of one step of a system of n states whose right-hand side is free.
+template <class Method, int n>
+int operations_of_step() {
+  vec<Counted, n> y, f;
+  for (int i = 0; i < n; ++i) y[i] = f[i] = Counted(1.0);
+  const auto count = count_operations([&] {
+    const auto s = step<Method>([&](Counted, const vec<Counted, n>&) { return f; }, Counted(0.0), y, f, Counted(0.5));
+    local_error(s);
+  });
+  return static_cast<int>(count.flops);
+}
+
+/// `body(method)` for the method of this name, if it is in the list.
+template <class List, class F>
+bool with_method(List list, const std::string& name, F&& body) {
+  bool found = false;
+  methods::for_each(list, [&](auto method) {
+    if (name != method.name) return;
+    body(method);
+    found = true;
+  });
+  return found;
+}
+
+/// What an implicit method does with its matrix, of n rows, in a whole run. A sweep takes up to four derivatives; with a
+/// declared sparsity there are fewer sweeps than supposed here, and more solutions.
+double linear_operations(const plan& p, const tally& counts) {
+  const auto   n      = static_cast<double>(p.model.states.size());
+  const auto   steps  = static_cast<double>(counts.steps + counts.rejected + counts.corrections);
+  const double sweeps = p.model.equations == abi::implicit ? 2 * std::ceil(n / 4) : std::ceil((n + 1) / 4);
+  const auto   tries  = std::max(0.0, static_cast<double>(counts.evaluations) - steps * sweeps);
+  double       all    = 0;
+  with_method(methods::implicit{}, p.method, [&](auto method) {
+    using Method = decltype(method);
+    if constexpr (Method::kind == methods::family::collocation)
+      all = steps * (lu_operations(n) + complex_lu_operations(n) + solve_operations(n)) +
+            tries / Method::stages * (solve_operations(n) + complex_solve_operations(n));
+    else if constexpr (Method::kind == methods::family::rosenbrock)
+      all = steps * (lu_operations(n) + Method::stages * solve_operations(n));
+    else all = steps * (lu_operations(n) + solve_operations(n)) + tries * solve_operations(n);
+  });
+  return all;
+}
+
+}  // namespace
+
+std::optional<step_operations> step_operations_of(const std::string& name) {
+  std::optional<step_operations> r;
+  with_method(methods::all{}, name, [&](auto method) {
+    using Method = decltype(method);
+    r            = {evaluations_per_step<Method>, operations_of_step<Method, 2>() - operations_of_step<Method, 1>()};
+  });
+  return r;
+}
+
+// Column j of n: n - 1 - k multiply-adds for each k < j; the reciprocal of the pivot, a product to choose it, and
+// n - 1 - j products.
+double lu_operations(double n) { return n * (n - 1) * (2 * n - 1) / 3 + n * (n - 1) / 2 + 2 * n; }
+double solve_operations(double n) { return 2 * n * (n - 1) + n; }
+// A complex multiply-add is eight, a product six. Choosing pivots and their reciprocals are left out.
+double complex_lu_operations(double n) { return 4 * n * (n - 1) * (2 * n - 1) / 3 + 3 * n * (n - 1); }
+double complex_solve_operations(double n) { return 8 * n * (n - 1) + 6 * n; }
+
+std::optional<operations> operations_of(const plan& p, const tally& counts) {
+  if (p.model.rhs_flops < 0 || p.model.guard_flops < 0 || counts.switched > 0) return {};
+  const auto evaluations = static_cast<double>(counts.evaluations);
+  operations r;
+  r.rhs    = evaluations * static_cast<double>(p.model.rhs_flops);
+  r.guards = static_cast<double>(counts.steps + counts.rejected) * static_cast<double>(p.model.guard_flops);
+  if (const auto step = step_operations_of(p.method))
+    r.sums = evaluations / step->evaluations * step->sums_per_state * static_cast<double>(p.model.states.size());
+  else r.linear = linear_operations(p, counts);
+  return r;
+}
+
+}  // namespace saltus::host

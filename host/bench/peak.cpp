@@ -1,0 +1,84 @@
+#include "bench/peak.hpp"
+
+#include <algorithm>
+#include <ctime>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "compile/compiler.hpp"
+#include "base/paths.hpp"
+
+namespace saltus::host {
+
+namespace {
+
+constexpr int chains = 16;  // more than any processor needs to hide the latency
+
+double thread_seconds() {
+  timespec t;
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+}  // namespace
+
+double cpu_peak_flops(const std::string& precision, int threads) {
+  const int         lanes = native_lanes(precision);
+  const std::string text  = fmt::format(
+       "#include \"number/pack.hpp\"\n"
+        "using namespace saltus;\n"
+        "extern \"C\" __attribute__((visibility(\"default\"))) double saltus_peak(long long turns, double a, double b) "
+        "{{\n"
+        "  using Real = pack<{0}, {1}>;\n"
+        "  Real x[{2}];\n"
+        "  const Real factor(a), term(b);\n"
+        "  static_for<{2}>([&](auto i) {{ x[i] = Real(1.0 + i); }});\n"
+        "  for (long long turn = 0; turn < turns; ++turn)\n"
+        "    static_for<{2}>([&](auto i) {{ x[i] = fma(x[i], factor, term); }});\n"
+        "  Real sum(0.0);\n"  // x itself stays in registers: nobody takes its address
+       "  static_for<{2}>([&](auto i) {{ sum = sum + x[i]; }});\n"
+        "  double all = 0.0;\n"
+        "  for (int lane = 0; lane < {1}; ++lane) all += sum.get(lane);\n"
+        "  return all;\n"
+        "}}\n",
+       precision, lanes, chains);
+  const built unit = build_unit(text, home() / "kernels/number/pack.hpp");
+  using function   = double(long long, double, double);
+  auto* const work = reinterpret_cast<function*>(unit.code->symbol("saltus_peak"));
+
+  constexpr long long turns = 2'000'000;
+  constexpr int       tries = 5;
+  std::vector<double> best(static_cast<std::size_t>(threads), 0.0);
+  std::vector<double> sums(best.size());
+  const auto          measure = [&](std::size_t thread) {
+    for (int i = 0; i < tries; ++i) {
+      const double begin = thread_seconds();
+      sums[thread] += work(turns, 0.999, 1e-3);
+      const double took = thread_seconds() - begin;
+      best[thread]      = std::max(best[thread], 2.0 * lanes * chains * static_cast<double>(turns) / took);
+    }
+  };
+  std::vector<std::thread> all;
+  for (std::size_t i = 0; i < best.size(); ++i) all.emplace_back(measure, i);
+  for (auto& thread : all) thread.join();
+  double sum = 0;
+  for (const double rate : best) sum += rate;
+  return sum;
+}
+
+int cuda_fma_per_clock(int capability, const std::string& precision) {
+  struct row {
+    int capability, fp64, fp32;
+  };
+  constexpr row table[] = {{50, 4, 128}, {52, 4, 128},  {53, 4, 128},   {60, 32, 64}, {61, 4, 128}, {62, 4, 128},
+                           {70, 32, 64}, {72, 32, 64},  {75, 2, 64},    {80, 32, 64}, {86, 2, 128}, {87, 2, 128},
+                           {89, 2, 128}, {90, 64, 128}, {100, 64, 128}, {120, 2, 128}};
+  for (const row& r : table)
+    if (r.capability == capability) return precision == "float" ? r.fp32 : r.fp64;
+  return 0;
+}
+
+}  // namespace saltus::host

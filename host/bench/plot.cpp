@@ -1,0 +1,115 @@
+// Throughput against the number of instances.
+#include <chrono>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "bench/bench.hpp"
+#include "compile/compiler.hpp"
+#include "base/error.hpp"
+#include "bench/svg.hpp"
+
+namespace saltus::host {
+
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+double seconds_since(clock::time_point begin) { return std::chrono::duration<double>(clock::now() - begin).count(); }
+
+/// 10 .. 10^7 by decades and half decades.
+std::vector<std::int64_t> counts() {
+  std::vector<std::int64_t> r;
+  for (int half = 2; half <= 14; ++half) r.push_back(std::llround(std::pow(10.0, 0.5 * half)));
+  return r;
+}
+
+/// Seconds of one run; compilation is not counted.
+double one_run(const plan& p, backend& where, const std::atomic<bool>& stop) {
+  const auto begin   = clock::now();
+  const auto summary = run_ensemble(
+      p, where, [](const chunk_data&) {}, [](std::int64_t) {}, stop);
+  if (!summary.crash.empty()) throw error(exit_failure, summary.crash);
+  return seconds_since(begin) - summary.stiff_compile_seconds - summary.rescue_compile_seconds;
+}
+
+/// At least `fewest` runs, and more as long as they are short.
+spread rate_of(const plan& p, backend& where, const std::atomic<bool>& stop) {
+  constexpr int       fewest = 3, most = 50;
+  constexpr double    enough = 0.1, long_enough = 1.0;
+  const auto          begin = clock::now();
+  std::vector<double> rates;
+  one_run(p, where, stop);  // memory is taken, and successors are compiled
+  do rates.push_back(static_cast<double>(p.count) / one_run(p, where, stop));
+  while (!stop && std::ssize(rates) < most &&
+         (seconds_since(begin) < enough || (std::ssize(rates) < fewest && seconds_since(begin) < long_enough)));
+  return spread_of(rates);
+}
+
+}  // namespace
+
+std::vector<curve> measure_curves(const bench_options& options, const std::vector<std::string>& backends,
+                                  const std::atomic<bool>& stop) {
+  const auto now =
+      options.now ? options.now : [] { return std::chrono::duration<double>(clock::now().time_since_epoch()).count(); };
+  std::vector<curve> curves;
+  const double       share = options.limit / static_cast<double>(backends.size());
+  for (const auto& name : backends) {
+    curve  c{name, {}, {}};
+    double spent  = 0;  // without compilation
+    double before = 0;  // of the last point: the next takes about sqrt(10) times as long
+    for (const std::int64_t n : counts()) {
+      if (stop || spent + 3.2 * before > share) break;
+      // Without a file: what the disk can do is no matter of the backend.
+      plan p = options.make_plan({{"--backend", name}, {"-n", std::to_string(n), true}});
+      p.file.clear();
+      if (!c.points.empty() && p.count == c.points.back().instances) break;  // -n does not say how many there are
+      const auto where   = make_backend(p);
+      c.device           = where->device();
+      const double point = now();
+      const auto   rate  = rate_of(p, *where, stop);
+      if (stop) break;
+      before = now() - point;
+      spent += before;
+      c.points.push_back({p.count, rate});
+      if (!options.quiet) fmt::print(stderr, "{}: {} instances: {:.4g}/s\n", name, p.count, rate.median);
+    }
+    curves.push_back(std::move(c));
+  }
+  return curves;
+}
+
+std::optional<double> overtakes(const curve& first, const curve& second) {
+  // Both have points at the same numbers of instances, as far as they go.
+  const std::size_t both = std::min(first.points.size(), second.points.size());
+  const auto lead = [&](std::size_t i) { return std::log(second.points[i].rate.median / first.points[i].rate.median); };
+  if (both == 0 || lead(both - 1) <= 0) return {};
+  std::size_t i = both - 1;
+  while (i > 0 && lead(i - 1) > 0) --i;
+  if (i == 0) return static_cast<double>(first.points[0].instances);
+  const double a = std::log(static_cast<double>(first.points[i - 1].instances)),
+               b = std::log(static_cast<double>(first.points[i].instances));
+  return std::exp(a + (b - a) * lead(i - 1) / (lead(i - 1) - lead(i)));
+}
+
+std::string chart_of(const plan& p, const std::vector<curve>& curves) {
+  chart c{
+      fmt::format("{}, {}, {}", p.model.name, method_name(p),
+                  p.fixed_step > 0 ? fmt::format("fixed step {:g}", p.fixed_step) : fmt::format("rtol {:g}", p.rtol)),
+      "instances",
+      "instances per second, end to end",
+      {},
+      {}};
+  for (const auto& line : curves) {
+    chart_line l{line.device.substr(0, line.device.find(',')), {}};
+    for (const auto& point : line.points)
+      l.points.push_back({static_cast<double>(point.instances), point.rate.median, point.rate.low, point.rate.high});
+    c.lines.push_back(std::move(l));
+  }
+  for (std::size_t j = 1; j < curves.size(); ++j)
+    if (const auto at = overtakes(curves.front(), curves[j]))
+      c.marks.push_back({*at, fmt::format("{} overtakes: {:.3g}", curves[j].backend, *at)});
+  return svg_text(c);
+}
+
+}  // namespace saltus::host

@@ -1,0 +1,96 @@
+// Models are compiled on first use, for this machine, and kept.
+//
+// A unit is a small generated source: the kernels, the model's header, one line that names what is wanted. It goes through
+// the system's C++ compiler into a shared object in the cache (module_cache.hpp). Which files it is made of, the compiler
+// says; a unit that does not compile is not kept.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "abi/unit.hpp"
+#include "compile/module_cache.hpp"
+#include "spec/plan.hpp"
+#include "ensemble/tune.hpp"
+
+namespace saltus::host {
+
+/// A loaded unit; what it exports is valid while this lives.
+class library {
+ public:
+  explicit library(const std::filesystem::path& file);
+  ~library();
+  library(const library&)            = delete;
+  library& operator=(const library&) = delete;
+  /// Address of an exported symbol; throws `error` (failure) if there is none.
+  void* symbol(const char* name) const;
+
+ private:
+  void* handle_;
+};
+
+/// The system's C++ compiler: $SALTUS_CXX, else the one saltus was built with, else c++, g++, clang++ from the PATH. Throws
+/// `error` (exit_failure) if none of them runs.
+struct cpp_compiler {
+  std::filesystem::path program;
+  std::string           version;  ///< first line of --version
+};
+const cpp_compiler& find_compiler();
+
+/// Instances per vector register of this machine in an arithmetic ("double" or "float").
+int native_lanes(const std::string& precision);
+
+/// Processor and compiler, for what is measured here and holds nowhere else. Throws `error` as find_compiler does.
+std::string machine_identity();
+
+/// What a compiled unit is and where it came from.
+struct built {
+  std::shared_ptr<library> code;
+  std::string              key;       ///< hex digits: also the name in the cache
+  bool                     compiled;  ///< false: it was in the cache
+  double                   seconds;   ///< of compilation
+  file_list                files;     ///< that it is made of
+};
+
+/// The description of the model in a header: of a built-in that saltus was built with as it is there, of any other compiled
+/// on first use. Throws `error`: exit_model with one sentence about the
+/// header if it is not a model (what the compiler said stays in last_failure.log in the cache), exit_failure if the compiler
+/// itself fails, exit_interrupted after Ctrl-C.
+model describe_model(const std::filesystem::path& header);
+
+/// The unit for a plan on CPU lanes, compiled on first use.
+built build_cpu_unit(const plan& p, const lane_shape& shape);
+/// The same on one lane with line numbers, to find out where a model crashes.
+built build_traceable_unit(const plan& p);
+/// A name, 32 hex digits, for what is measured of it: another one when the model, the method, the compiler or the processor
+/// is another one.
+std::string cpu_unit_name(const plan& p, const lane_shape& shape);
+
+/// While it lives, a unit is being compiled beside a run: said by compiling_now().
+class compiling_note {
+ public:
+  explicit compiling_note(std::string what);
+  ~compiling_note();
+  compiling_note(const compiling_note&)            = delete;
+  compiling_note& operator=(const compiling_note&) = delete;
+};
+/// "compiling rescue, 12 s"; empty if nothing is.
+std::string compiling_now();
+
+/// A unit of any other text, which includes `header`.
+built build_unit(const std::string& text, const std::filesystem::path& header);
+
+/// The files that the C++ compiler reads for such a text, with these options; none if it cannot say.
+std::optional<file_list> files_of(const std::string& text, const std::vector<std::string>& options);
+
+/// May a list be remembered? Not if one of the model's files asks whether another is there: then the compiler is asked each
+/// time.
+bool may_be_remembered(const file_list& files);
+
+/// The source text of a unit's engine type, shared by CPU and CUDA units.
+std::string engine_text(const plan& p);
+
+}  // namespace saltus::host

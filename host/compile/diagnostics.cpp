@@ -1,0 +1,100 @@
+#include "compile/diagnostics.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <regex>
+#include <sstream>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/files.hpp"
+
+namespace saltus::host {
+namespace fs = std::filesystem;
+
+namespace {
+
+/// The first line of `text` that has `word` as a word of its own, from 1; 0 if none has.
+int line_of(const std::string& text, const std::string& word) {
+  const auto in_a_name = [](char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)); };
+  for (auto at = text.find(word); at != text.npos; at = text.find(word, at + 1)) {
+    const auto end = at + word.size();
+    if ((at == 0 || !in_a_name(text[at - 1])) && (end == text.size() || !in_a_name(text[end])))
+      return 1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
+  }
+  return 0;
+}
+
+/// What of a model a sentence of the contract is about: its lists, its algebraic states, its functions.
+std::vector<std::string> named_in(const std::string& sentence) {
+  static const std::regex list(R"((\w+_list)|lists (\w+)s)"), algebraic(R"(algebraic state)"),
+      function(R"((?:static void|computes|times of|has a|and a) (\w+))");
+  std::vector<std::string> words;
+  const auto               add = [&](const std::regex& form, const auto& spelt) {
+    for (std::sregex_iterator it(sentence.begin(), sentence.end(), form), end; it != end; ++it)
+      words.push_back(spelt(*it));
+  };
+  add(list, [](const std::smatch& m) { return m[1].matched ? m[1].str() : m[2].str() + "_list"; });
+  add(algebraic, [](const std::smatch&) { return "algebraic"; });
+  add(function, [](const std::smatch& m) { return "void " + m[1].str(); });
+  return words;
+}
+
+}  // namespace
+
+std::string place_of(const fs::path& header, std::vector<std::string> words) {
+  const std::string text = read_file(header);
+  words.insert(words.end(), {"struct " + header.stem().string(), "struct"});
+  for (const auto& word : words)
+    if (const int line = line_of(text, word); line > 0) return fmt::format("{}:{}", header.string(), line);
+  return header.string();
+}
+
+std::optional<std::string> first_complaint(const std::string& log, const fs::path& header,
+                                           const std::set<fs::path>& own, const fs::path& source) {
+  static const std::regex located(R"(^(.+?):(\d+):(\d+): (?:fatal )?error: (.*))");
+  static const std::regex assertion(R"re(static.assert(?:ion)? failed(?: due to requirement '.*')?:? "?([^"]*)"?)re");
+  static const std::regex undefined(R"(undefined reference to [`'](\w+))");
+  // Of g++; the others of clang++.
+  static const std::regex bare_name(
+      R"(deleted function '[^']*(?:pack\(Enum\)|plain::operator)|to 'saltus::pack<.*deleted function|)"
+      R"(selected deleted operator|attempt to use a deleted function|)"
+      R"(for call to '\w+\(.*::(?:state|parameter|discrete|guard|output)[,)])");
+  constexpr std::size_t longest = 4000, shown = 400;
+  std::optional<std::string> elsewhere;
+  std::istringstream         lines(log);
+  for (std::string line; std::getline(lines, line);) {
+    line.resize(std::min(line.size(), longest));  // regular expressions recurse
+    std::smatch m, of;
+    if (std::regex_search(line, m, undefined))
+      return fmt::format("{}: {} is declared but not defined", place_of(header, {m[1]}), m[1].str());
+    if (!std::regex_search(line, m, located)) continue;
+    const fs::path file = m[1].str();
+    std::string    text = m[4].str().substr(0, shown);
+    const bool     mine = own.count(fs::absolute(file).lexically_normal()) > 0;
+    if (!mine && std::regex_search(text, of, assertion))
+      return fmt::format("{}: {}", place_of(header, named_in(of[1])), of[1].str());
+    if (file == source && std::stoi(m[2]) == line_after_model)
+      return fmt::format("{}: a brace that is opened here or below is never closed", place_of(header, {}));
+    // The mistakes that everyone makes once.
+    if (text.find("mask") != text.npos && text.find("'bool'") != text.npos)
+      text = "a condition on values is select(condition, a, b) here, as it is asked for several instances at once";
+    if (std::regex_search(text, bare_name))
+      text = "a bare name is a number in a list here, not a value: write at[name], or now[name] at an event";
+    if (text.find("constants<") != text.npos)
+      text = "a mass matrix that depends on time or states says so: static constexpr bool mass_varies = true";
+    const std::string found = fmt::format("{}:{}:{}: {}", file.string(), m[2].str(), m[3].str(), text);
+    if (mine) return found;
+    if (!elsewhere) elsewhere = file == source ? fmt::format("{}: {}", header.string(), text) : found;
+  }
+  return elsewhere;
+}
+
+std::string own_trouble(const std::string& log) {
+  auto at = log.find("error: ");
+  at      = at == log.npos ? 0 : log.rfind('\n', at) + 1;
+  return log.empty() ? "without a word" : log.substr(at, log.find('\n', at) - at);
+}
+
+}  // namespace saltus::host

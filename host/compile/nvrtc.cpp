@@ -1,0 +1,363 @@
+#include "compile/nvrtc.hpp"
+
+#include <elf.h>
+#include <nvrtc.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <future>
+#include <optional>
+#include <regex>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "abi/cuda.hpp"
+#include "compile/compiler.hpp"
+#include "base/error.hpp"
+#include "base/files.hpp"
+#include "base/paths.hpp"
+#include "compile/module_cache.hpp"
+
+namespace saltus::host {
+namespace fs = std::filesystem;
+
+namespace {
+
+void check(nvrtcResult result, const char* call) {
+  if (result != NVRTC_SUCCESS) throw error(exit_failure, fmt::format("{}: {}", call, nvrtcGetErrorString(result)));
+}
+
+class program {
+ public:
+  program(const std::string& text, const char* name) {
+    check(nvrtcCreateProgram(&handle_, text.c_str(), name, 0, nullptr, nullptr), "nvrtcCreateProgram");
+  }
+  ~program() { nvrtcDestroyProgram(&handle_); }
+  program(const program&)            = delete;
+  program& operator=(const program&) = delete;
+
+  bool compile(const std::vector<std::string>& options) {
+    std::vector<const char*> list;
+    for (const auto& o : options) list.push_back(o.c_str());
+    const nvrtcResult result = nvrtcCompileProgram(handle_, static_cast<int>(list.size()), list.data());
+    if (result != NVRTC_SUCCESS && result != NVRTC_ERROR_COMPILATION) check(result, "nvrtcCompileProgram");
+    return result == NVRTC_SUCCESS;
+  }
+  std::string log() const {
+    std::size_t size = 0;
+    check(nvrtcGetProgramLogSize(handle_, &size), "nvrtcGetProgramLogSize");
+    std::string text(size, '\0');
+    check(nvrtcGetProgramLog(handle_, text.data()), "nvrtcGetProgramLog");
+    text.resize(text.find_last_not_of('\0') + 1);
+    return text;
+  }
+  std::string cubin() const {
+    std::size_t size = 0;
+    check(nvrtcGetCUBINSize(handle_, &size), "nvrtcGetCUBINSize");
+    std::string code(size, '\0');
+    check(nvrtcGetCUBIN(handle_, code.data()), "nvrtcGetCUBIN");
+    return code;
+  }
+  std::string ptx() const {
+    std::size_t size = 0;
+    check(nvrtcGetPTXSize(handle_, &size), "nvrtcGetPTXSize");
+    std::string code(size, '\0');
+    check(nvrtcGetPTX(handle_, code.data()), "nvrtcGetPTX");
+    code.resize(code.find_last_not_of('\0') + 1);
+    return code;
+  }
+
+ private:
+  nvrtcProgram handle_ = nullptr;
+};
+
+/// What code is made for: an architecture, or where `is_ptx`, all that are like it or newer, for drivers to compile.
+struct architecture {
+  int  number;
+  bool is_ptx;
+
+  std::string option() const { return fmt::format("--gpu-architecture={}_{}", is_ptx ? "compute" : "sm", number); }
+};
+
+/// The newest architecture known here whose code runs on a device: the same major number and no later minor one. For a
+/// device that is newer than all of these, PTX of the newest.
+architecture architecture_for(int capability) {
+  int count = 0;
+  check(nvrtcGetNumSupportedArchs(&count), "nvrtcGetNumSupportedArchs");
+  std::vector<int> known(static_cast<std::size_t>(count));
+  check(nvrtcGetSupportedArchs(known.data()), "nvrtcGetSupportedArchs");
+  int best = 0;
+  for (const int a : known)
+    if (a / 10 == capability / 10 && a <= capability) best = std::max(best, a);
+  if (best != 0) return {best, false};
+  for (const int a : known)
+    if (a < capability) best = std::max(best, a);
+  if (best == 0)
+    throw error(exit_device, fmt::format("{} cannot compile for a device of compute capability {}.{} (it knows sm_{})",
+                                         nvrtc_version(), capability / 10, capability % 10, fmt::join(known, ", sm_")));
+  return {best, true};
+}
+
+/// The compiler's first complaint about the model's header if there is one, else the first of all.
+std::string first_complaint(const std::string& log, const fs::path& header) {
+  static const std::regex complaint(R"(^(.+)\((\d+)\): (?:catastrophic )?error: (.*)$)");
+  std::istringstream      lines(log);
+  std::string             first;
+  for (std::string line; std::getline(lines, line);) {
+    std::smatch m;
+    if (!std::regex_match(line, m, complaint)) continue;
+    const std::string text = fmt::format("{}:{}: {}", m[1].str(), m[2].str(), m[3].str());
+    if (fs::path(m[1].str()).filename() == header.filename()) return text;
+    if (first.empty()) first = text;
+  }
+  return first.empty() ? fmt::format("{}: NVRTC failed:\n{}", header.string(), log.substr(0, 2000)) : first;
+}
+
+/// Reads what `--ptxas-options=-v` writes. Functions that were not inlined count for the kernel they follow.
+std::vector<kernel_report> reports_in(const std::string& log) {
+  static const std::regex entry(R"(Compiling entry function '(\w+)')"),
+      frame(R"((\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads)"),
+      used(R"(Used (\d+) registers)"), cumulative(R"((\d+) bytes cumulative stack size)");
+  std::vector<kernel_report> kernels;
+  std::istringstream         lines(log);
+  for (std::string line; std::getline(lines, line);) {
+    std::smatch m;
+    if (std::regex_search(line, m, entry)) {
+      kernels.push_back({});
+      kernels.back().name = m[1];
+    }
+    if (kernels.empty()) continue;
+    kernel_report& k = kernels.back();
+    if (std::regex_search(line, m, frame)) {
+      k.local_bytes = std::max(k.local_bytes, std::stoi(m[1]));
+      k.spill_store_bytes += std::stoi(m[2]);
+      k.spill_load_bytes += std::stoi(m[3]);
+    }
+    if (std::regex_search(line, m, used)) k.registers = std::max(k.registers, std::stoi(m[1]));
+    if (std::regex_search(line, m, cumulative)) k.local_bytes = std::max(k.local_bytes, std::stoi(m[1]));
+  }
+  return kernels;
+}
+
+/// Notes how long the code of each kernel is: a cubin is an ELF file with a section .text.NAME for it.
+void count_instructions(const std::string& cubin, std::vector<kernel_report>& kernels) {
+  constexpr std::size_t instruction = 16;
+  const auto            part        = [&]<class T>(T value, std::size_t at) {
+    if (at + sizeof(T) <= cubin.size()) std::memcpy(&value, cubin.data() + at, sizeof(T));
+    return value;
+  };
+  const auto head  = part(Elf64_Ehdr{}, 0);
+  const auto entry = [&](std::size_t i) { return part(Elf64_Shdr{}, head.e_shoff + i * head.e_shentsize); };
+  const auto names = entry(head.e_shstrndx).sh_offset;
+  for (std::size_t i = 0; i < head.e_shnum; ++i) {
+    const auto        section = entry(i);
+    const std::size_t at      = names + section.sh_name;
+    if (at >= cubin.size()) continue;
+    const std::string name(cubin.data() + at, ::strnlen(cubin.data() + at, cubin.size() - at));
+    for (kernel_report& k : kernels)
+      if (name == ".text." + k.name) k.instructions = static_cast<int>(section.sh_size / instruction);
+  }
+}
+
+/// Writes a file that appears under its name only when it is complete.
+void write_at_once(const fs::path& file, const std::string& content) {
+  static std::atomic<int> serial{0};
+  const fs::path          fresh = file.string() + fmt::format(".{}.{}", ::getpid(), ++serial);
+  try {
+    write_file(fresh, content);
+  } catch (const error&) {
+    std::error_code ignored;
+    fs::remove(fresh, ignored);
+    throw;
+  }
+  fs::rename(fresh, file);
+}
+
+/// The files that a unit is made of. NVRTC does not tell: asked of the C++ compiler, with NVRTC's macros.
+std::optional<file_list> files_of_cuda_unit(const std::string& text, int capability) {
+  return files_of(text, {"-std=c++20", "-D__CUDACC__", "-D__CUDACC_RTC__", "-D__NVCC__",
+                         fmt::format("-D__CUDA_ARCH__={}", 10 * capability)});
+}
+
+/// Compiles a text that includes `header` and kernels, or finds it in the cache.
+built_cuda build(const std::string& text, const fs::path& header, int capability) {
+  // The same bits as on a CPU: IEEE-754 division, square root and subnormal numbers, no contraction that is not written
+  // as fma. A model's functions carry no mark of ours: they are for the device, as everything in a unit is.
+  const architecture       target  = architecture_for(capability);
+  std::vector<std::string> options = {"--std=c++20",
+                                      target.option(),
+                                      "--fmad=false",
+                                      "--prec-div=true",
+                                      "--prec-sqrt=true",
+                                      "--ftz=false",
+                                      "--device-as-default-execution-space",
+                                      "--disable-warnings"};
+  if (!target.is_ptx) options.push_back("--ptxas-options=-v");
+  const std::string request =
+      hash_text(fmt::format("{}\n{}\n{}\n{}", text, fmt::join(options, " "), nvrtc_version(), home().string()));
+  const std::string kind = target.is_ptx ? ".ptx" : ".cubin";
+  const auto        made = [&](std::string code, const std::string& log, const std::string& key, bool compiled) {
+    built_cuda r{std::move(code), key, target.is_ptx ? target.number : 0, compiled, 0, reports_in(log)};
+    if (!target.is_ptx) count_instructions(r.code, r.kernels);
+    for (kernel_report& k : r.kernels) k.warps = resident_warps(k.registers);
+    return r;
+  };
+  const auto known = [&](const std::string& key) -> std::optional<built_cuda> {
+    const auto object = find_module(key, kind), report = find_module(key, kind + ".log");
+    if (!object || !report) return {};
+    return made(object->content, report->content, key, false);
+  };
+  for (const auto& files : remembered_files(request))
+    if (const auto key = key_of(request, files))
+      if (auto unit = known(*key)) return *unit;
+
+  const auto begin = std::chrono::steady_clock::now();
+  const auto files = files_of_cuda_unit(text, capability);
+  const auto key   = files ? key_of(request, *files) : std::nullopt;
+  if (key)
+    if (auto unit = known(*key)) {
+      if (may_be_remembered(*files)) remember_files(request, *files);
+      return *unit;
+    }
+  program unit(text, "saltus_unit.cu");
+  auto    with_folder = options;
+  with_folder.push_back("--include-path=" + (home() / "kernels").string());
+  const bool        compiles = unit.compile(with_folder);
+  const std::string log      = unit.log();
+  if (!compiles) {
+    const fs::path kept = cache_folder() / "last_failure.log";
+    write_at_once(kept, fmt::format("{}\n{}\n\n{}", fmt::join(with_folder, " "), text, log));
+    throw error(exit_model,
+                fmt::format("{}\n  the CUDA integrator of this model does not compile; all of {}'s output: {}",
+                            first_complaint(log, header), nvrtc_version(), kept.string()));
+  }
+  built_cuda result = made(target.is_ptx ? unit.ptx() : unit.cubin(), log, key.value_or(request), true);
+  if (key && key == key_of(request, *files)) {
+    const scratch_folder scratch(*key);
+    write_file(scratch / "log", log);
+    write_file(scratch / "code", result.code);
+    keep_module(scratch / "log", *key, kind + ".log");
+    keep_module(scratch / "code", *key, kind);
+    if (may_be_remembered(*files)) remember_files(request, *files);
+  }
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return result;
+}
+
+}  // namespace
+
+int nvrtc_cuda_version() {
+  int major = 0, minor = 0;
+  check(nvrtcVersion(&major, &minor), "nvrtcVersion");
+  return 1000 * major + 10 * minor;
+}
+
+std::string nvrtc_version() { return "NVRTC " + cuda_version_text(nvrtc_cuda_version()); }
+
+std::string cuda_version_text(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
+
+std::vector<kernel_report> cuda_unit_code::kernels() const {
+  std::vector<kernel_report> all;
+  for (const built_cuda* part : {&begin, &sail, &land})
+    for (const kernel_report& k : part->kernels)
+      if (k.name == "saltus_begin" || k.name == "saltus_sail" || k.name == "saltus_land") all.push_back(k);
+  return all;
+}
+
+int resident_warps(int registers) {
+  constexpr int per_scheduler = 16384, granularity = 8, lanes = 32, most = 16;
+  const int     allocated = std::max((registers + granularity - 1) / granularity, 1) * granularity;
+  return std::min(per_scheduler / (allocated * lanes), most);
+}
+
+double estimated_cost(const kernel_report& k) {
+  // Cycles of a scheduler: arithmetic in double precision takes two, the rest one, in about equal parts.
+  constexpr double per_instruction = 1.5;
+  // A multiprocessor moves 128 bytes of what is spilled per cycle: a byte of all lanes of a warp takes one of the cycles of
+  // its four schedulers. What does not fit into the first-level cache is several times slower.
+  constexpr double per_byte = 1.0, beyond_cache = 4.0, cache = 200e3;
+  // So many warps keep a scheduler busy while each waits for its last result.
+  constexpr int enough  = 4;
+  const int     warps   = resident_warps(k.registers);
+  const double  held    = 4.0 * 32.0 * warps * k.local_bytes;
+  const double  spilled = (k.spill_store_bytes + k.spill_load_bytes) * (held > cache ? beyond_cache : per_byte);
+  return (per_instruction * k.instructions + spilled) * std::max(1.0, static_cast<double>(enough) / warps);
+}
+
+namespace {
+
+/// A text with kernels for a plan.
+built_cuda build_part(const plan& p, int capability, const std::string& kernels) {
+  const fs::path& header = p.model.header;
+  return build(fmt::format("#include \"run/cuda.cuh\"\n"
+                           "#include \"method/by_name.hpp\"\n"
+                           "#include \"{}\"\n"
+                           "{}"
+                           "{}\n",
+                           header.string(), engine_text(p), kernels),
+               header, capability);
+}
+
+/// The sailing kernel for so many warps on each scheduler at least; 0: as the compiler likes it.
+built_cuda build_sailing_for(const plan& p, int capability, int warps) {
+  constexpr int warps_per_block = abi::cuda_block / 32, schedulers = 4;
+  return build_part(p, capability,
+                    warps == 0 ? std::string("SALTUS_CUDA_SAIL(engine)")
+                               : fmt::format("SALTUS_CUDA_SAIL(engine, {})", schedulers * warps / warps_per_block));
+}
+
+}  // namespace
+
+// Registers are bounded for more and more warps, and the cheapest is taken: a few compilations of one kernel, and none
+// where the compiler's own choice leaves room for enough warps, or has taken so long that once must do.
+cuda_unit_code build_sailing(const plan& p, int capability) {
+  constexpr int    enough = 4, longest = 20'000;  // warps; instructions
+  constexpr double worth_it = 0.97;
+  const auto       begin    = std::chrono::steady_clock::now();
+  cuda_unit_code   unit;
+  unit.sail          = build_sailing_for(p, capability, 0);
+  bool compiled      = unit.sail.compiled;
+  if (unit.sail.ptx_of != 0) {  // registers are the driver's choice
+    unit.seconds = unit.sail.seconds;
+    return unit;
+  }
+  const int own      = resident_warps(unit.sail.kernels.at(0).registers);
+  const int most     = unit.sail.kernels.at(0).instructions > longest ? own : enough;
+  for (int warps = own + 1; warps <= most; ++warps) {
+    built_cuda more = build_sailing_for(p, capability, warps);
+    unit.candidates += 1;
+    compiled = compiled || more.compiled;
+    if (!(estimated_cost(more.kernels.at(0)) < worth_it * estimated_cost(unit.sail.kernels.at(0)))) continue;
+    unit.sail          = std::move(more);
+    unit.sailing_warps = warps;
+  }
+  if (compiled) unit.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return unit;
+}
+
+cuda_unit_code build_cuda_unit(const plan& p, int capability) {
+  const auto begin     = std::chrono::steady_clock::now();
+  auto       landing   = std::async(std::launch::async, build_part, p, capability, "SALTUS_CUDA_LAND(engine)");
+  auto       sailing   = std::async(std::launch::async, build_sailing, p, capability);
+  built_cuda beginning = build_part(p, capability, "SALTUS_CUDA_BEGIN(engine)");
+  auto       unit      = sailing.get();
+  unit.begin           = std::move(beginning);
+  unit.land            = landing.get();
+  if (unit.begin.compiled || unit.seconds > 0 || unit.land.compiled)
+    unit.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return unit;
+}
+
+built_cuda build_statistics_unit(int capability) {
+  return build("#include \"statistics/cuda.cuh\"\nSALTUS_CUDA_STATISTICS\n", home() / "kernels" / "statistics" / "cuda.cuh",
+               capability);
+}
+
+}  // namespace saltus::host

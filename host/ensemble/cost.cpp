@@ -1,0 +1,311 @@
+#include "ensemble/cost.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <limits>
+#include <string>
+#include <type_traits>
+
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "base/child.hpp"
+#include "base/error.hpp"
+#include "ensemble/model_call.hpp"
+#include "ensemble/pilot.hpp"
+#include "ensemble/sampler.hpp"
+
+namespace saltus::host {
+
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+double seconds_since(clock::time_point begin) { return std::chrono::duration<double>(clock::now() - begin).count(); }
+
+template <class Number>
+std::int64_t bytes_of(const std::vector<Number>& column) {
+  return static_cast<std::int64_t>(column.size() * sizeof(Number));
+}
+
+}  // namespace
+
+// -------------------------------------------------------------------------------------------------------------- bytes
+
+std::int64_t moved_bytes(const chunk_data& c) {
+  std::int64_t sum = 0;
+  for (const auto* column :
+       {&c.parameters, &c.initial, &c.t_begin, &c.t_end, &c.final_state, &c.final_output, &c.final_discrete, &c.t_final,
+        &c.residual, &c.samples, &c.reductions, &c.exceptions.reals})
+    sum += bytes_of(*column);
+  for (const auto* column : const_cast<chunk_data&>(c).counters()) sum += bytes_of(*column);
+  for (const auto* column : {&c.residual_of, &c.exceptions.slot, &c.exceptions.integers}) sum += bytes_of(*column);
+  return sum + bytes_of(c.status) + bytes_of(c.guard_history) + c.log.rows() * c.log.row_bytes();
+}
+
+namespace {
+
+/// A size that was reckoned as a real number: the largest one if it is larger than any.
+std::int64_t as_bytes(double size) {
+  constexpr double beyond = 9223372036854775808.0;  // 2^63
+  return size < beyond ? static_cast<std::int64_t>(size) : std::numeric_limits<std::int64_t>::max();
+}
+
+}  // namespace
+
+std::int64_t chunk_bytes(const plan& p, std::int64_t instances) {
+  const auto states = std::ssize(p.model.states), outputs = std::ssize(p.model.outputs);
+  const auto inputs   = std::ssize(p.model.parameters) + states + 2;
+  const auto finals   = states + outputs + std::ssize(p.model.discretes) + 1;
+  const auto counters = std::ssize(chunk_data().counters());
+  const auto words    = inputs + finals + counters + 3 + (states + outputs) * p.sample_count + std::ssize(p.reductions);
+  // three words: residual, its equation, switched; bytes: status, exception, and what became of every guard
+  const auto single = 2.0 + static_cast<double>(std::ssize(p.model.guards));
+  return as_bytes(static_cast<double>(instances) * (8.0 * static_cast<double>(words) + single));
+}
+
+std::int64_t event_row_bytes(const plan& p) { return 8 + 8 + 4 + 16 * std::ssize(p.model.states); }
+
+std::int64_t memory_bytes(const plan& p, std::int64_t chunk_size, int concurrency, double rows_per_instance) {
+  const std::int64_t size   = std::min(chunk_size, p.count);
+  const std::int64_t chunks = std::min<std::int64_t>((p.count + size - 1) / size, 2 * concurrency);
+  // What is longer goes to a temporary file.
+  const double log = std::min(rows_per_instance * static_cast<double>(size) * static_cast<double>(event_row_bytes(p)),
+                              static_cast<double>(event_log::most_in_memory));
+  // One chunk is being written: its log once more, sorted.
+  return as_bytes(static_cast<double>(chunks) * (static_cast<double>(chunk_bytes(p, size)) + log) + log +
+                  static_cast<double>(p.file.empty() ? 0 : buffer_bytes(p)));
+}
+
+std::int64_t file_bytes(const plan& p, std::int64_t event_rows) {
+  return p.file.empty() ? 0 : stored_bytes(p, event_rows);
+}
+
+// ------------------------------------------------------------------------------------------------------------ seconds
+
+namespace {
+
+constexpr double longest_pilot = 10.0;  ///< seconds, after which it is cut short
+constexpr double clock_error   = 0.15;  ///< what two runs of the same work may differ by: clocks, and what else runs
+
+/// What a result file costs.
+struct write_cost {
+  double fixed = 0, per_instance = 0;  ///< seconds
+  double compression = 1;
+};
+
+/// By writing the chunk, a few times over, into a file beside the one to come; free where that cannot be written.
+write_cost cost_of_writing(const plan& p, const backend& where, chunk_data chunk) {
+  write_cost             r;
+  constexpr std::int64_t enough = 16 << 20;  // bytes
+  const std::int64_t     bytes  = chunk_bytes(p, chunk.count) + chunk.log.rows() * event_row_bytes(p);
+  // What is the same again is compressed better than anything else.
+  const std::int64_t times =
+      p.compression > 0 ? 1 : std::clamp<std::int64_t>(enough / std::max<std::int64_t>(bytes, 1), 1, 16);
+  const std::string name  = fmt::format("{}.pilot.{}", p.file, ::getpid());
+  const auto        write = [&](std::int64_t times_over) {
+    plan few       = p;
+    few.file       = name;
+    few.count      = chunk.count * times_over;
+    few.statistics = false;  // over all instances there are none yet
+    few.histograms.clear();
+    const auto    begin = clock::now();
+    result_writer file(name, few, provenance_of(p, where, {}), existing::replaced);
+    for (std::int64_t k = 0; k < times_over; ++k) {
+      chunk.first_id = k * chunk.count;
+      file.write(chunk);
+    }
+    file.close(0);
+    return seconds_since(begin);
+  };
+  try {
+    std::error_code ignored;
+    const double    once = write(1);
+    const auto      size = static_cast<double>(std::filesystem::file_size(name, ignored));
+    const double    more = write(times + 1);
+    std::filesystem::remove(name, ignored);
+    r.per_instance = std::max(0.0, more - once) / static_cast<double>(times * chunk.count);
+    r.fixed        = std::max(0.0, once - r.per_instance * static_cast<double>(chunk.count));
+    if (p.compression > 0) {
+      plan few      = p;
+      few.count     = chunk.count;
+      r.compression = std::min(1.0, size / static_cast<double>(stored_bytes(few, chunk.log.rows())));
+    }
+  } catch (const error&) {
+    std::error_code ignored;
+    std::filesystem::remove(name, ignored);
+  }
+  return r;
+}
+
+/// Seconds that `threads` threads need for chunks of `size` instances, the last one shorter, as they are handed out.
+double makespan(std::int64_t count, std::int64_t size, int threads,
+                const std::function<double(std::int64_t)>& of_chunk) {
+  const std::int64_t whole = count / size, rest = count % size;
+  const double       one = of_chunk(size), last = rest > 0 ? of_chunk(rest) : 0.0;
+  const double       full = static_cast<double>(whole / threads) * one;
+  return whole % threads == 0 ? full + last : full + std::max(one, last);
+}
+
+}  // namespace
+
+namespace {
+
+prediction predict_one(const plan& p, backend& where, double seconds, const std::atomic<bool>& stop) {
+  const int          threads = where.concurrency(), lanes = where.lanes();
+  const std::int64_t size = std::min(where.chunk_size(), p.count);
+  const std::int64_t most = std::clamp<std::int64_t>(p.count / threads, 1, size);
+  prediction         r;
+  pilot              flight(p, where, longest_pilot, stop);
+  const auto         start = clock::now();
+
+  // Ever more instances until a round takes a good part of the time; those rounds that do are what counts.
+  std::vector<pilot_round> rounds;
+  std::int64_t             count     = std::min<std::int64_t>(most, lanes > 1 ? lanes : 256);
+  constexpr double         offsets[] = {0.5, 0.1, 0.9, 0.3, 0.7};
+  for (;;) {
+    const auto   round = flight.run(count, offsets[rounds.size() % std::size(offsets)]);
+    const double took = round.seconds, left = seconds - seconds_since(start);
+    r.cut_short = round.progress < 1;
+    if (rounds.empty() || round.instances > rounds.back().instances) rounds.clear();
+    rounds.push_back(round);
+    if (stop || r.cut_short || left < took || rounds.size() == std::size(offsets)) break;
+    // What is left is for three rounds more.
+    const auto next = static_cast<std::int64_t>(static_cast<double>(count) * left / 4 / took);
+    if (count < most && next > 2 * count) count = std::min({most, next, 16 * count});
+  }
+
+  pilot_round         all;
+  std::vector<double> each;  // seconds of a thread for an instance, by rounds
+  for (const auto& round : rounds) {
+    all.instances += round.instances;
+    all.chunks += round.chunks;
+    all.thread_seconds += round.thread_seconds / round.progress;
+    all.after_seconds += round.after_seconds;
+    all.usage.turns += round.usage.turns;
+    all.usage.lane_turns += round.usage.lane_turns;
+    each.push_back(round.thread_seconds / static_cast<double>(round.instances));
+  }
+  const auto   n     = static_cast<double>(p.count);
+  const auto   tried = static_cast<double>(all.instances);
+  const double after = all.after_seconds / tried;  // with all threads
+
+  // The last instances of a chunk leave lanes idle, for about as many turns however long the chunk is.
+  double idle = 0, busy = all.thread_seconds / tried;
+  if (lanes > 1 && all.usage.turns > 0) {
+    const double turn = all.thread_seconds / static_cast<double>(all.usage.turns);
+    busy              = turn * static_cast<double>(all.usage.lane_turns) / lanes / tried;
+    idle              = std::max(0.0, all.thread_seconds - busy * tried) / all.chunks;
+  }
+  const auto of_chunk = [&](std::int64_t instances) { return idle + busy * static_cast<double>(instances); };
+
+  // What is done beside: inputs, presets, counting; and the file.
+  chunk_data chunk;
+  const auto begin = clock::now();
+  int        times = 0;
+  do {
+    chunk.reset(p, 0, size);
+    sampler(p).fill(0, size, chunk);
+    tally().add(chunk);
+    ++times;
+  } while (seconds_since(begin) < 0.01);
+  const double beside  = seconds_since(begin) / times / static_cast<double>(size);
+  const auto   writing = p.file.empty() || !p.rows ? write_cost{} : cost_of_writing(p, where, flight.chunks().front());
+
+  // A thread that makes inputs or writes does not integrate; and one alone writes at a time.
+  const int    workers = std::max(threads, threads_of(p));
+  const double shared =
+      makespan(p.count, size, threads, of_chunk) + n * after + n * (beside + writing.per_instance) / workers;
+  const double alone = n * writing.per_instance + of_chunk(size);
+
+  const auto [rows, rows_error] = flight.event_rows();
+  double spread                 = 0;
+  if (each.size() > 1) {
+    double mean = 0, squares = 0;
+    for (const double x : each) mean += x / static_cast<double>(each.size());
+    for (const double x : each) squares += (x / mean - 1) * (x / mean - 1);
+    spread = std::sqrt(squares / static_cast<double>(each.size() - 1) / static_cast<double>(each.size()));
+  }
+  const double off = std::hypot(clock_error, 2 * spread) + (r.cut_short ? 1.0 : 0.0);
+  r.seconds.value  = std::max(shared, alone) + writing.fixed;
+  r.seconds.low    = r.seconds.value / (1 + off);
+  r.seconds.high   = r.seconds.value * (1 + off);
+  tally counts;
+  for (const chunk_data& some : flight.chunks()) counts.add(some);
+  r.guards      = counts.guards;
+  r.pilot_ended = counts.ok() + counts.rescued();
+  r.pilot_instances = all.instances;
+  r.pilot_seconds   = seconds_since(start);
+  r.write_seconds   = n * writing.per_instance + writing.fixed;
+  r.compression     = writing.compression;
+  if (p.log_events) r.event_rows = {n * rows, std::max(0.0, n * (rows - 2 * rows_error)), n * (rows + 2 * rows_error)};
+  return r;
+}
+
+}  // namespace
+
+namespace {
+
+// Parts that share a queue share the instances as they are fast: rates add up.
+prediction predict_all(const plan& p, backend& where, double seconds, const std::atomic<bool>& stop) {
+  const auto parts = where.parts();
+  prediction all;
+  estimate   rate;
+  for (backend* part : parts) {
+    const prediction one    = predict_one(p, *part, seconds / static_cast<double>(parts.size()), stop);
+    const auto       before = std::pair(all.pilot_instances, all.pilot_seconds);
+    rate = {rate.value + 1 / one.seconds.value, rate.low + 1 / one.seconds.high, rate.high + 1 / one.seconds.low};
+    const bool cut_short = all.cut_short || one.cut_short;
+    all                  = one;
+    all.pilot_instances += before.first;
+    all.pilot_seconds += before.second;
+    all.cut_short = cut_short;
+  }
+  all.seconds = {1 / rate.value, 1 / rate.high, 1 / rate.low};
+  return all;
+}
+
+// A prediction on its way from a child process: the numbers, then the guards.
+static_assert(std::is_trivially_copyable_v<predicted_numbers> && std::is_trivially_copyable_v<guard_tally>);
+
+std::string as_bytes_of(const prediction& r) {
+  std::string bytes(reinterpret_cast<const char*>(static_cast<const predicted_numbers*>(&r)), sizeof(predicted_numbers));
+  bytes.append(reinterpret_cast<const char*>(r.guards.data()), r.guards.size() * sizeof(guard_tally));
+  return bytes;
+}
+
+prediction from_bytes_of(const std::string& bytes) {
+  predicted_numbers numbers;
+  std::memcpy(&numbers, bytes.data(), sizeof numbers);
+  std::vector<guard_tally> guards((bytes.size() - sizeof numbers) / sizeof(guard_tally));
+  std::memcpy(guards.data(), bytes.data() + sizeof numbers, guards.size() * sizeof(guard_tally));
+  return {numbers, guards};
+}
+
+}  // namespace
+
+prediction predict(const plan& p, backend& where, double seconds, const std::atomic<bool>& stop) {
+  const auto parts = where.parts();
+  // A device cannot be used in a child process, and what runs there does not harm this one.
+  if (!std::all_of(parts.begin(), parts.end(), [](const backend* b) { return b->uses_host_threads(); }))
+    return predict_all(p, where, seconds, stop);
+  const auto task = [&] {
+    try {
+      return as_bytes_of(predict_all(p, where, seconds, stop));
+    } catch (const model_crash& crash) { throw child_failure(signal_text(crash.signal)); }
+  };
+  try {
+    return from_bytes_of(in_child(task, 0, stop));
+  } catch (const child_failure& failure) {
+    throw error(exit_failure, fmt::format("the model {} crashed in a pilot of a few instances: {}; saltus run tells in "
+                                          "which instance, and where",
+                                          p.model.name, failure.what()));
+  }
+}
+
+}  // namespace saltus::host

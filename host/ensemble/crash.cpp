@@ -1,0 +1,139 @@
+#include "ensemble/crash.hpp"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <optional>
+#include <sstream>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "backend/backend.hpp"
+#include "base/child.hpp"
+#include "compile/compiler.hpp"
+#include "base/paths.hpp"
+#include "abi/status.hpp"
+#include "base/subprocess.hpp"
+
+namespace saltus::host {
+
+namespace {
+
+/// Seconds for all of it, without compilation.
+constexpr double longest = 60;
+
+/// One instance of a chunk alone, from its beginning. In a child: returns the trace if the model crashes, else nothing.
+std::string try_alone(const plan& p, const abi::unit& unit, const chunk_data& of, std::size_t slot) {
+  const auto settings = settings_of(p);
+  chunk_data one(p, of.first_id + static_cast<std::int64_t>(slot), 1);
+  const auto take = [&](std::vector<double>& to, const std::vector<double>& from) {
+    for (std::size_t j = 0; j < to.size(); ++j) to[j] = from[j * static_cast<std::size_t>(of.count) + slot];
+  };
+  take(one.parameters, of.parameters);
+  take(one.initial, of.initial);
+  take(one.t_begin, of.t_begin);
+  take(one.t_end, of.t_end);
+  const std::function<bool(std::int64_t)> go_on = [](std::int64_t) { return true; };
+  abi::usage                              used{};
+  trace_crashes();
+  try {
+    integrate({unit, settings, one, one.log, nullptr, go_on, 0}, used);
+  } catch (const model_crash& crash) {
+    std::string bytes(reinterpret_cast<const char*>(&crash.signal), sizeof crash.signal);
+    bytes.append(reinterpret_cast<const char*>(crash.trace.data()), crash.trace.size() * sizeof(void*));
+    return bytes;
+  }
+  return {};
+}
+
+/// "transition, ./bottle.hpp:34" of the innermost function that is the model's; empty if there is none.
+std::string function_at(const plan& p, const abi::unit& unit, int signal, const std::vector<const void*>& trace) {
+  Dl_info module{};
+  if (::dladdr(&unit, &module) == 0) return {};
+  std::vector<std::string> command = {"addr2line", "-f", "-i", "-C", "-e", module.dli_fname};
+  const std::size_t        fixed = command.size(), enough = fixed + 16;
+  for (std::size_t k = 0; k < trace.size() && command.size() < enough; ++k) {
+    Dl_info of{};
+    if (::dladdr(trace[k], &of) == 0 || of.dli_fbase != module.dli_fbase) continue;
+    const auto offset = static_cast<const char*>(trace[k]) - static_cast<const char*>(module.dli_fbase);
+    // After the handler and what called it comes the instruction itself; further addresses lie behind a call.
+    command.push_back(fmt::format("{:#x}", offset - (signal != 0 && k == 2 ? 0 : 1)));
+  }
+  if (which(command[0]).empty() || command.size() == fixed) return {};
+  const auto        asked   = run_program(command);
+  const std::string kernels = (home() / "kernels").string();
+  std::stringstream said(asked.said);
+  for (std::string name, place; std::getline(said, name) && std::getline(said, place);) {
+    const auto file = place.substr(0, place.find(':'));
+    if (asked.status != 0 || file == "??" || file.starts_with(kernels) || file.find("unit.cpp") != file.npos) continue;
+    if (file.starts_with("/usr/")) continue;
+    name = name.substr(0, name.find_first_of("(<"));
+    name = name.substr(name.find(' ') == name.npos ? 0 : name.rfind(' ') + 1);  // without the type that it returns
+    if (const auto scope = name.rfind("::"); scope != name.npos) name = name.substr(scope + 2);
+    const auto line = place.substr(file.size(), place.find(' ') - file.size());
+    const auto path = std::filesystem::path(file).lexically_normal();
+    return fmt::format("in {}, {}{}", name, path == p.model.header ? p.model.header.string() : path.string(), line);
+  }
+  return {};
+}
+
+struct finding {
+  std::size_t              slot;
+  int                      signal;
+  std::vector<const void*> trace;
+};
+
+std::optional<finding> find_culprit(const plan& p, const abi::unit& unit, const chunk_data& chunk,
+                                    const model_crash& crash) {
+  const auto              begin = std::chrono::steady_clock::now();
+  const std::atomic<bool> never = false;
+  for (const std::int64_t id : crash.instances) {
+    const double left = longest - std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    if (left <= 0) return {};
+    const auto slot = static_cast<std::size_t>(id - chunk.first_id);
+    try {
+      const auto bytes = in_child([&] { return try_alone(p, unit, chunk, slot); }, left, never);
+      if (bytes.empty()) continue;
+      finding found{slot, 0, std::vector<const void*>((bytes.size() - sizeof(int)) / sizeof(void*))};
+      std::memcpy(&found.signal, bytes.data(), sizeof(int));
+      std::memcpy(found.trace.data(), bytes.data() + sizeof(int), found.trace.size() * sizeof(void*));
+      return found;
+    } catch (const error& e) {
+      // It took the child along, or too long: that is it as well.
+      if (std::string(e.what()).starts_with("SIG")) return finding{slot, crash.signal, {}};
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string explain_crash(const plan& p, chunk_data& chunk, const model_crash& crash) {
+  std::string who, where;
+  try {
+    const built unit_file = build_traceable_unit(p);
+    const auto& unit      = *static_cast<const abi::unit*>(unit_file.code->symbol("saltus_unit"));
+    if (const auto found = find_culprit(p, unit, chunk, crash)) {
+      who                       = fmt::format("instance {}", chunk.first_id + static_cast<std::int64_t>(found->slot));
+      where                     = function_at(p, unit, found->signal, found->trace);
+      chunk.status[found->slot] = static_cast<unsigned char>(status::model_crashed);
+    }
+  } catch (const error&) {
+    // Then without.
+  }
+  if (who.empty() && !crash.instances.empty()) {
+    const auto some = std::min<std::size_t>(crash.instances.size(), 8);
+    who             = fmt::format("{}{}{}", crash.instances.size() == 1 ? "instance " : "one of the instances ",
+                                  fmt::join(crash.instances.begin(), crash.instances.begin() + static_cast<long>(some), ", "),
+                      crash.instances.size() > some ? ", ..." : "");
+  }
+  return fmt::format("the model {} crashed: {}{}{}", p.model.name, signal_text(crash.signal),
+                     who.empty() ? "" : " in " + who, where.empty() ? "" : ", " + where);
+}
+
+}  // namespace saltus::host

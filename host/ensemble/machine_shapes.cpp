@@ -1,0 +1,110 @@
+#include "ensemble/machine_shapes.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "compile/compiler.hpp"
+#include "base/files.hpp"
+#include "base/paths.hpp"
+#include "spec/spec.hpp"
+#include "base/version.hpp"
+
+namespace saltus::host {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr work_kind kinds[] = {work_kind::smooth, work_kind::with_events, work_kind::implicit};
+
+/// Explicit steps: states up to which what was measured with two or three holds.
+constexpr std::size_t small = 8;
+
+fs::path file_of_machine() { return cache_folder() / (hash_text(machine_identity() + '\n' + version) + ".machine"); }
+
+bool is_same_work(const machine_shape& a, const machine_shape& b) {
+  return a.method == b.method && a.precision == b.precision && a.kind == b.kind;
+}
+
+/// "dp5 double 1 8 2 1.05": method, precision, number of the kind, lanes, groups, gain.
+std::optional<machine_shape> shape_in(const std::string& line) {
+  std::istringstream in(line);
+  machine_shape      m;
+  int                kind = -1;
+  if (!(in >> m.method >> m.precision >> kind >> m.shape.lanes >> m.shape.groups >> m.gain)) return {};
+  if (kind < 0 || kind >= static_cast<int>(std::size(kinds)) || !(m.gain >= 1)) return {};
+  m.kind = kinds[kind];
+  return m;
+}
+
+}  // namespace
+
+std::string name_of(work_kind kind) {
+  const char* const names[] = {"smooth", "with events", "implicit"};
+  return names[static_cast<int>(kind)];
+}
+
+work_kind kind_of(const plan& p) {
+  if (!is_explicit_method(p.method)) return work_kind::implicit;
+  return p.model.guards.empty() && p.model.instants.empty() ? work_kind::smooth : work_kind::with_events;
+}
+
+bool follows_machine(const plan& p) {
+  const auto states = p.model.states.size();
+  return p.fixed_step == 0 && states <= (kind_of(p) == work_kind::implicit ? two_registers_up_to : small);
+}
+
+std::vector<machine_shape> machine_shapes() {
+  std::vector<machine_shape> all;
+  std::ifstream              in(file_of_machine());
+  for (std::string line; std::getline(in, line);)
+    if (auto one = shape_in(line)) all.push_back(std::move(*one));
+  return all;
+}
+
+std::optional<machine_shape> machine_shape_of(const plan& p) {
+  if (!follows_machine(p)) return {};
+  const auto          all = machine_shapes();
+  const machine_shape wanted{p.method, p.precision, kind_of(p), {}, 1};
+  const auto found = std::find_if(all.begin(), all.end(), [&](const auto& one) { return is_same_work(one, wanted); });
+  if (found == all.end() || !is_tried(p, found->shape)) return {};
+  return *found;
+}
+
+void keep(const machine_shape& measured) {
+  auto all = machine_shapes();
+  std::erase_if(all, [&](const auto& one) { return is_same_work(one, measured); });
+  all.push_back(measured);
+  std::string text;
+  for (const auto& m : all)
+    text += fmt::format("{} {} {} {} {} {:.3g}\n", m.method, m.precision, static_cast<int>(m.kind), m.shape.lanes,
+                        m.shape.groups, m.gain);
+  const fs::path file = file_of_machine(), fresh = file.string() + fmt::format(".{}", ::getpid());
+  write_file(fresh, text);
+  fs::rename(fresh, file);
+}
+
+plan reference_plan(const plan& p) {
+  struct reference {
+    const char *model, *varied;
+  };
+  // Steps of like length over the whole span; events at a few per cent of the steps; four decades of stiffness.
+  constexpr reference of_kind[] = {{"lorenz", "sweep.rho={from=0, to=21, count=65536}"},
+                                   {"ball_drag", "sweep.height={from=5, to=20, count=65536}"},
+                                   {"robertson", "sweep.k1={from=0.01, to=0.1, count=65536}"}};
+  const auto [name, varied]     = of_kind[static_cast<int>(kind_of(p))];
+  const std::vector<flag> flags = {{"--method", p.method},
+                                   {"--backend", "cpu"},
+                                   {"--set", varied},
+                                   {"--set", fmt::format("precision=\"{}\"", p.precision)},
+                                   {"--set", p.precision == "float" ? "rtol=1e-4" : "rtol=1e-6"}};
+  return validate(from_model(name, flags), describe_model(find_model(name)));
+}
+
+}  // namespace saltus::host

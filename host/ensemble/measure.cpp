@@ -1,0 +1,96 @@
+#include "ensemble/measure.hpp"
+
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "compile/compiler.hpp"
+#include "base/error.hpp"
+#include "base/paths.hpp"
+#include "spec/spec.hpp"
+#include "ensemble/tune.hpp"
+
+namespace saltus::host {
+
+namespace {
+
+/// Seconds of a run after which anything is measured beside it: short runs have ended by then.
+constexpr double usual_delay = 1;
+/// And those after which it is for this model alone.
+constexpr double delay_of_model = 5;
+
+/// As $SALTUS_MEASURE has it; infinite for never.
+double delay() {
+  const char* const given = std::getenv("SALTUS_MEASURE");
+  const std::string text  = given ? given : "";
+  if (text.empty()) return usual_delay;
+  if (text == "never") return HUGE_VAL;
+  char*        end     = nullptr;
+  const double seconds = std::strtod(text.c_str(), &end);
+  if (*end != '\0' || !(seconds >= 0))
+    throw error(exit_usage, fmt::format("SALTUS_MEASURE = {}: must be a number of seconds, or never", text));
+  return seconds;
+}
+
+plan plan_of_kind(const char* method, const char* model) {
+  return validate(from_model(model, {{"--method", method}, {"--backend", "cpu"}}), describe_model(find_model(model)));
+}
+
+}  // namespace
+
+std::unique_ptr<program_beside> measure_beside(const plan& p, backend& where, std::vector<std::string> command) {
+  const double after = delay();
+  if (std::isinf(after) || command.size() < 2 || !lanes_are_unknown(p, where)) return {};
+  command[0] = "/proc/self/exe";
+  command[1] = measuring_command;
+  return std::make_unique<program_beside>(std::move(command), after);
+}
+
+void measure_lanes(const plan& p, std::atomic<bool>& stop) {
+  using clock      = std::chrono::steady_clock;
+  const auto begin = clock::now();
+  if (follows_machine(p) && !machine_shape_of(p)) tune_machine(p, stop);
+  const double left = delay_of_model - delay() - std::chrono::duration<double>(clock::now() - begin).count();
+  for (double slept = 0; slept < left && !stop; slept += 0.1)
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  if (!stop && !remembered_shape(p)) tune_lanes(p, stop);
+}
+
+void measure_machine(const std::atomic<bool>& stop, const std::function<void(const std::string&)>& say) {
+  constexpr std::pair<const char*, const char*> kinds[] = {
+      {"dp5", "lorenz"}, {"dp5", "ball_drag"}, {"dop853", "lorenz"}, {"dop853", "ball_drag"}, {"rodas5p", "robertson"}};
+  for (const auto& [method, model] : kinds) {
+    const plan p = plan_of_kind(method, model);
+    say(fmt::format("measuring {}, {}\n", method, name_of(kind_of(p))));
+    for (const auto& tried : tune_machine(p, stop))
+      say(fmt::format("  {:<14} {:.4g} us\n", name_of(tried.shape), 1e6 * tried.seconds));
+  }
+}
+
+std::vector<std::string> text_of(const std::vector<machine_shape>& measured) {
+  if (measured.empty())
+    return {"not measured yet: a run of some seconds does so beside itself, doctor --measure at once"};
+  std::vector<std::string> lines;
+  for (const auto& m : measured)
+    lines.push_back(fmt::format("{}, {}, {}: {}, {}", m.method, name_of(m.kind), m.precision, name_of(m.shape),
+                                m.gain > 1 ? fmt::format("{:.2f} times as fast as without measuring", m.gain)
+                                           : std::string("as without measuring")));
+  return lines;
+}
+
+json::array json_of(const std::vector<machine_shape>& measured) {
+  json::array all;
+  for (const auto& m : measured)
+    all.push_back(json::object{{"method", m.method},
+                               {"precision", m.precision},
+                               {"kind", name_of(m.kind)},
+                               {"lanes", m.shape.lanes},
+                               {"groups", m.shape.groups},
+                               {"gain", m.gain}});
+  return all;
+}
+
+}  // namespace saltus::host

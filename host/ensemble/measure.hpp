@@ -1,0 +1,36 @@
+// When lane shapes are measured: beside a run that lasts, or at once because somebody asks. A short run never waits for it.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backend/backend.hpp"
+#include "base/program_beside.hpp"
+#include "base/json.hpp"
+#include "ensemble/machine_shapes.hpp"
+#include "spec/plan.hpp"
+
+namespace saltus::host {
+
+/// The command with which the program starts itself beside a run.
+inline constexpr const char* measuring_command = "measure-lanes";
+
+/// Begins to find out, in another process, what is not known about the lanes of a run on `where` that was started by the
+/// words of `command`; nothing if all is known, or $SALTUS_MEASURE says never. It ends when the run does and destroys this:
+/// compiled models are kept, so what was done by then is not lost. Throws `error` (usage) if $SALTUS_MEASURE is no number.
+std::unique_ptr<program_beside> measure_beside(const plan& p, backend& where, std::vector<std::string> command);
+
+/// What that process does: it measures for all models of the kind, and, if the run still lasts by then, for this one.
+void measure_lanes(const plan& p, std::atomic<bool>& stop);
+
+/// Measures anew for the methods that are taken without being asked for, and for dop853; `say` hears of it.
+void measure_machine(const std::atomic<bool>& stop, const std::function<void(const std::string&)>& say);
+
+/// What was measured, one line for each.
+std::vector<std::string> text_of(const std::vector<machine_shape>& measured);
+json::array              json_of(const std::vector<machine_shape>& measured);
+
+}  // namespace saltus::host

@@ -1,0 +1,58 @@
+// A few instances of a plan, run to see what all of them will take, or what another plan would make of them.
+//
+// They are spread evenly over all ids, which for a sweep is evenly over its axes, and for random samples is as good as any.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "backend/backend.hpp"
+#include "ensemble/rescue.hpp"
+
+namespace saltus::host {
+
+/// Makes a chunk of `count` instances with evenly spread ids: the k-th is number floor((k + offset) N / count), for
+/// 0 <= offset < 1. Its first_id is 0: the ids are gone, only their inputs are there.
+void fill_spread(const plan& p, std::int64_t count, double offset, chunk_data& chunk);
+
+/// What one round took: as many chunks at once as the backend takes.
+struct pilot_round {
+  std::int64_t instances      = 0;
+  int          chunks         = 0;
+  double       seconds        = 0;  ///< from begin to end, without compilation of successors
+  double       thread_seconds = 0;  ///< in the backend, summed over chunks
+  double       after_seconds  = 0;  ///< of successors, which share all threads
+  abi::usage   usage{};
+  long long    evaluations = 0;  ///< of right-hand sides
+  double       progress    = 1;  ///< part of the time spans that was covered; less than 1: it was cut short
+};
+
+class pilot {
+ public:
+  /// Refers to all of them. A round is cut short when it has taken `longest` seconds, successors included, or
+  /// when `stop` is set.
+  pilot(const plan& p, backend& where, double longest, const std::atomic<bool>& stop);
+
+  /// Runs `count` instances in each chunk: all of them together are evenly spread.
+  pilot_round run(std::int64_t count, double offset);
+
+  const std::vector<chunk_data>& chunks() const { return chunks_; }
+  /// Rows of the event log per instance in the last round: their mean and its standard error.
+  std::pair<double, double> event_rows() const;
+
+ private:
+  void   carry_on(pilot_round& r, const std::atomic<bool>& over);
+  double progress() const;
+
+  const plan&              plan_;
+  backend&                 where_;
+  double                   longest_;
+  const std::atomic<bool>& stop_;
+  successor                stiff_, rescuer_;
+  std::vector<chunk_data>  chunks_;
+};
+
+}  // namespace saltus::host

@@ -1,0 +1,46 @@
+// From a plan to results: chunks of instances go through sampler, backend, successors (rescue.hpp) and writer as a
+// pipeline. At most a few chunks are in memory at once, so the number of instances is bounded by the disk.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "backend/backend.hpp"
+#include "result/result.hpp"
+
+namespace saltus::host {
+
+/// What one of several backends has done.
+struct part_of_run {
+  std::string  device;
+  std::int64_t instances = 0, chunks = 0;
+  double       chunk_seconds = 0;  ///< in which it had chunks, those at once added up
+};
+
+struct run_summary {
+  tally            counts;
+  host::statistics statistics;  ///< if the plan asks for them
+  abi::usage       usage{};
+  double           wall_seconds = 0;  ///< of integration, without compilation but for that of successors
+  double stiff_compile_seconds  = 0;  ///< part of it, for the stiff method of auto; 0: not needed, or in the cache
+  double rescue_compile_seconds = 0;  ///< part of it, for rescue; likewise
+  std::vector<part_of_run> parts;     ///< one, but where several share the queue
+  bool                     interrupted = false;
+  std::string              trouble;  ///< what a model said that threw; empty: none did
+  std::string              crash;    ///< how the model crashed, which ended the run; empty: it did not
+
+  double       kernel_seconds = 0;  ///< during which any chunk was in the backend
+  double       chunk_seconds  = 0;  ///< in the backend, summed over the chunks: of several at once more than that
+  std::int64_t bytes          = 0;  ///< of the columns that chunks brought to the backend and took from it
+};
+
+/// Runs every instance of the plan. `write` receives the chunks as they end, in any order, one at a time (from some
+/// thread); `progress` is told of instances that have ended; setting `stop` ends the run early, the instances that did
+/// not get to run having status not_run. Successors run beside the backend, on other threads of the host if there are
+/// any. Asserts that every instance is ok, rescued, failed or not finished.
+run_summary run_ensemble(const plan& p, backend& where, const std::function<void(const chunk_data&)>& write,
+                         const std::function<void(std::int64_t)>& progress, const std::atomic<bool>& stop);
+
+}  // namespace saltus::host

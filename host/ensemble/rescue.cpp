@@ -1,0 +1,199 @@
+#include "ensemble/rescue.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstddef>
+#include <future>
+#include <utility>
+
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task.h>
+#include <tbb/task_arena.h>
+
+#include "backend/backend.hpp"
+#include "base/error.hpp"
+#include "abi/status.hpp"
+#include "ensemble/model_call.hpp"
+
+namespace saltus::host {
+
+namespace {
+
+/// Instances that are handed over together, per lane: lanes stay full until the last of them.
+constexpr std::size_t handed_over_per_lane = 32;
+
+/// The plan of a run as its successor follows it: by the implicit method if there are two; for rescue a digit more, in
+/// double precision.
+plan followed(plan p, successor::duty what) {
+  if (!p.stiff_method.empty()) p.method = p.stiff_method;
+  if (what == successor::duty::hand_over) return p;
+  constexpr double least_rtol = 1e-14;
+  p.precision                 = "double";
+  p.inject_exceptions         = 0;
+  p.rtol                      = std::min(p.rtol, std::max(p.rtol / 10, least_rtol));
+  for (double& a : p.atol) a /= 10;
+  return p;
+}
+
+}  // namespace
+
+successor::successor(const plan& p, duty what, std::function<void()> tick)
+    : duty_(what),
+      tick_(std::move(tick)),
+      plan_(followed(p, what)),
+      settings_(settings_of(plan_)),
+      shape_(what == duty::rescue ? lane_shape{1, 1} : lane_shape_of(plan_)) {
+  settings_.surer = what == duty::rescue ? 1 : 0;
+}
+
+std::vector<long long> successor::take_over(chunk_data& chunk) const {
+  std::vector<long long> slots;
+  for (std::size_t i = 0; i < chunk.status.size(); ++i) {
+    const auto why = static_cast<status>(chunk.status[i]);
+    if (duty_ == duty::rescue ? !rescuable(why) : why != status::stiff) continue;
+    slots.push_back(static_cast<long long>(i));
+    if (duty_ == duty::rescue) chunk.exception[i] = chunk.status[i];
+    chunk.status[i] = static_cast<unsigned char>(status::interrupted);
+  }
+  return slots;
+}
+
+successor::~successor() {
+  if (compiler_.joinable()) compiler_.join();
+}
+
+bool successor::is_ready(const std::atomic<bool>& stop) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (state_ == state::idle) {
+      if (stop) return false;
+      state_    = state::compiling;
+      compiler_ = std::thread([this] { compile(); });
+    }
+  }
+  wait_until_compiled();
+  if (failure_) std::rethrow_exception(failure_);
+  return unit_ != nullptr;
+}
+
+void successor::compile() {
+  static std::mutex one_at_a_time;  // a signal ends the compiler that is under way
+  try {
+    const std::lock_guard lock(one_at_a_time);
+    const compiling_note  note(duty_ == duty::rescue ? "rescue" : plan_.method);
+    auto                  made = std::async(std::launch::async, build_cpu_unit, plan_, shape_);
+    while (made.wait_for(std::chrono::milliseconds(200)) != std::future_status::ready)
+      if (tick_) tick_();
+    built_ = made.get();
+    unit_  = static_cast<const abi::unit*>(built_.code->symbol("saltus_unit"));
+  } catch (const error& e) {
+    if (e.exit_code == exit_interrupted) std::raise(SIGINT);  // it has ended the compiler, but was meant for the run
+    else failure_ = std::current_exception();
+  } catch (...) { failure_ = std::current_exception(); }
+  std::vector<std::function<void()>> waiting;
+  {
+    const std::lock_guard lock(mutex_);
+    state_ = state::compiled;
+    waiting.swap(waiting_);
+  }
+  for (const auto& go_on : waiting) go_on();
+}
+
+// A thread of TBB leaves this chunk where it is, integrates others, and comes back to it.
+void successor::wait_until_compiled() {
+  const auto once_compiled = [&](std::function<void()> go_on) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (state_ != state::compiled) {
+        waiting_.push_back(std::move(go_on));
+        return;
+      }
+    }
+    go_on();
+  };
+  if (tbb::this_task_arena::current_thread_index() != tbb::task_arena::not_initialized) {
+    tbb::task::suspend([&](tbb::task::suspend_point here) { once_compiled([here] { tbb::task::resume(here); }); });
+    return;
+  }
+  std::promise<void> compiled;
+  once_compiled([&] { compiled.set_value(); });
+  compiled.get_future().wait();
+}
+
+std::vector<abi::snapshot> successor::snapshots_of(chunk_data& chunk, const std::vector<long long>& slots,
+                                                   const exception_list& from) const {
+  const auto reals    = static_cast<std::size_t>(unit_->record_reals);
+  const auto integers = static_cast<std::size_t>(unit_->record_integers);
+  if (from.reals.size() != from.slot.size() * reals || from.integers.size() != from.slot.size() * integers)
+    throw error(exit_failure, "internal: two units of a run differ about what an instance is");
+  std::vector<abi::snapshot> of_slot(chunk.status.size()), snapshots;
+  for (std::size_t row = 0; row < from.slot.size(); ++row)
+    of_slot[static_cast<std::size_t>(from.slot[row])] = {&from.reals[row * reals], &from.integers[row * integers]};
+  std::vector<long long> afresh;
+  for (const long long& slot : slots) {
+    snapshots.push_back(of_slot[static_cast<std::size_t>(slot)]);
+    if (snapshots.back().reals != nullptr) continue;
+    snapshots.back().integers = &slot;  // all that is known of it
+    afresh.push_back(slot);
+  }
+  if (!afresh.empty()) chunk.forget(afresh);
+  return snapshots;
+}
+
+void successor::note_times(chunk_data& chunk, const std::vector<long long>& slots,
+                           const std::vector<abi::snapshot>& snapshots) const {
+  for (std::size_t k = 0; k < slots.size(); ++k) {
+    const auto    slot   = static_cast<std::size_t>(slots[k]);
+    const double* t      = snapshots[k].reals;  // the first number of a record: forward, whichever way the run goes
+    chunk.switched[slot] = t == nullptr ? chunk.t_begin[slot] : plan_.backward ? -*t : *t;
+  }
+}
+
+void successor::carry_on(chunk_data& chunk, const std::atomic<bool>& stop) {
+  const std::vector<long long> slots = take_over(chunk);
+  if (slots.empty() || stop || !is_ready(stop)) return;
+  std::vector<bool> taken(chunk.status.size(), false);
+  for (const long long slot : slots) taken[static_cast<std::size_t>(slot)] = true;
+  const exception_list from      = chunk.exceptions.take(taken);
+  const auto           snapshots = snapshots_of(chunk, slots, from);
+  if (duty_ == duty::hand_over) note_times(chunk, slots, snapshots);
+
+  std::mutex reporting;
+  const auto some_of_them = [&](const tbb::blocked_range<std::size_t>& some) {
+    event_log      log;
+    exception_list exceptions;
+    abi::usage     used{};
+    log.state_count                                  = chunk.log.state_count;
+    log.folder                                       = chunk.log.folder;
+    const auto                              finished = [&](std::int64_t) { return !stop; };
+    const std::function<bool(std::int64_t)> go_on    = finished;
+    resume({*unit_, settings_, chunk, log, &exceptions, go_on, plan_.instance_time_limit}, used,
+           std::span(slots).subspan(some.begin(), some.size()),
+           std::span(snapshots).subspan(some.begin(), some.size()));
+    const std::lock_guard lock(reporting);
+    chunk.log.append(log);
+    chunk.exceptions.append(exceptions);
+  };
+  const std::size_t together =
+      duty_ == duty::rescue ? 1 : handed_over_per_lane * static_cast<std::size_t>(unit_->lanes);
+  // A module marks those that it begins.
+  const auto mark = [&](status from, status to) {
+    for (const long long slot : slots)
+      if (auto& s = chunk.status[static_cast<std::size_t>(slot)]; s == static_cast<unsigned char>(from))
+        s = static_cast<unsigned char>(to);
+  };
+  mark(status::interrupted, status::not_run);
+  try {
+    // Isolated: a thread that waits here for others helps with this chunk, and begins no other.
+    tbb::this_task_arena::isolate(
+        [&] { tbb::parallel_for(tbb::blocked_range<std::size_t>(0, slots.size(), together), some_of_them); });
+  } catch (...) {
+    mark(status::not_run, status::interrupted);
+    throw;
+  }
+  mark(status::not_run, status::interrupted);
+}
+
+}  // namespace saltus::host

@@ -1,0 +1,72 @@
+// What one unit leaves, another carries on from the last accepted point. There are two occasions: with method = "auto" the
+// instances that have become too stiff for the explicit method are handed over to the implicit one; and what lanes cannot
+// settle - events that they cannot order, a step at its floor, a NaN - is rescued, one instance at a time, by slower and
+// surer means.
+#pragma once
+
+#include <atomic>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "abi/unit.hpp"
+#include "compile/compiler.hpp"
+#include "spec/plan.hpp"
+#include "result/result.hpp"
+#include "ensemble/tune.hpp"
+
+namespace saltus::host {
+
+class successor {
+ public:
+  enum class duty { hand_over, rescue };
+
+  /// `tick` is called now and then while the unit is compiled.
+  successor(const plan& p, duty what, std::function<void()> tick = {});
+  ~successor();
+  successor(const successor&)            = delete;
+  successor& operator=(const successor&) = delete;
+
+  /// Carries on with every instance of the chunk that has left with a status of this duty: `stiff`, or one that is
+  /// rescuable. Notes when it went over, or that status as its exception. Those with a snapshot go on from there; those
+  /// without one, for which a device had no room, begin afresh. What cannot go on here either has its row among the
+  /// chunk's exceptions. Setting `stop` ends it early: instances under way have status `interrupted`. Any thread; its unit is
+  /// compiled when it is first needed, and meanwhile a thread of TBB does what else there is. Throws `error`.
+  void carry_on(chunk_data& chunk, const std::atomic<bool>& stop);
+
+  /// Seconds spent compiling, once all chunks are done.
+  double compile_seconds() const { return built_.seconds; }
+
+ private:
+  /// The instances that it takes over; each counts as interrupted until it has another verdict.
+  std::vector<long long> take_over(chunk_data& chunk) const;
+  /// Waits for the unit, which is compiled when this is first called; false if Ctrl-C came first.
+  bool is_ready(const std::atomic<bool>& stop);
+  void compile();
+  void wait_until_compiled();
+  /// The unit's `snapshots` of the instances in `slots`; refers to these and to `from`.
+  std::vector<abi::snapshot> snapshots_of(chunk_data& chunk, const std::vector<long long>& slots,
+                                          const exception_list& from) const;
+  /// Notes in the chunk when each of `slots` went over.
+  void note_times(chunk_data& chunk, const std::vector<long long>& slots,
+                  const std::vector<abi::snapshot>& snapshots) const;
+
+  duty                  duty_;
+  std::function<void()> tick_;
+  plan                  plan_;
+  abi::settings         settings_;
+  lane_shape            shape_;
+  built                 built_{};
+  const abi::unit*      unit_ = nullptr;  ///< null: not compiled, or interrupted
+
+  enum class state { idle, compiling, compiled };
+  std::mutex                         mutex_;  ///< guards what follows
+  state                              state_ = state::idle;
+  std::vector<std::function<void()>> waiting_;  ///< to be called once it is compiled
+  std::exception_ptr                 failure_;
+  std::thread                        compiler_;
+};
+
+}  // namespace saltus::host

@@ -1,0 +1,43 @@
+// From the id of an instance to its parameters, initial values and time span: a pure function of the plan and the id,
+// so any instance can be made again alone, on any machine, whatever ran beside it.
+//
+// id = sample + samples * point, where `point` counts through the product of the axes, the last axis fastest.
+//
+// A random value is a function of (seed, id, what it is for): Philox4x64-10 with counter (id, target kind and index,
+// attempt, 0) and key (seed, 0). So another random column does not change this one; another number of samples or of
+// points does, as it changes the ids. (J. K. Salmon, M. A. Moraes, R. O. Dror, D. E. Shaw, "Parallel random numbers: as
+// easy as 1, 2, 3", SC11; Random123 implements it.)
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "spec/plan.hpp"
+
+namespace saltus::host {
+
+/// A chunk of instances by columns: column j of `count` instances is at [j * count, (j + 1) * count).
+struct columns {
+  std::int64_t        count = 0;
+  std::vector<double> parameters;      ///< [parameters][count]
+  std::vector<double> initial;         ///< [states][count]; NaN: the model's own value
+  std::vector<double> t_begin, t_end;  ///< [count]
+};
+
+/// Value `i` of a column of an axis; the ends of a range are exact, and a range of one value is its `from`.
+double value_at(const axis::column& column, std::int64_t i);
+
+class sampler {
+ public:
+  /// Refers to `plan`, which must outlive it.
+  explicit sampler(const plan& plan) : plan_(&plan) {}
+  explicit sampler(plan&&) = delete;
+
+  /// Makes the instances first, ..., first + count - 1 of the plan's `count`. Threads may call it at the same time.
+  void fill(std::int64_t first, std::int64_t count, columns& out) const;
+
+ private:
+  const plan* plan_;
+};
+
+}  // namespace saltus::host

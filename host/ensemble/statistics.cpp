@@ -1,0 +1,216 @@
+#include "ensemble/statistics.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <stdexcept>
+#include <utility>
+
+#include "result/result.hpp"
+
+namespace saltus::host {
+
+namespace {
+
+constexpr std::int64_t block = statistics_block;
+
+// The same operations with wider registers where there are any: no contraction, so the same bits.
+summary summary_by_words(const number_column& column, const unsigned char* status, std::int64_t first, int count,
+                         std::int64_t first_id) {
+  return summary_of_block(whole_warp{}, column, status, first, count, first_id);
+}
+#if defined(__x86_64__)
+__attribute__((target("avx2"))) summary summary_by_avx2(const number_column& column, const unsigned char* status,
+                                                        std::int64_t first, int count, std::int64_t first_id) {
+  return summary_of_block(whole_warp{}, column, status, first, count, first_id);
+}
+const auto summarise = __builtin_cpu_supports("avx2") ? summary_by_avx2 : summary_by_words;
+#else
+const auto summarise = summary_by_words;
+#endif
+
+histogram_bins bins_of(const histogram_request& h) { return {h.from, h.to, h.bins}; }
+
+std::vector<std::vector<long long>> empty_histograms(const plan& p) {
+  std::vector<std::vector<long long>> r;
+  for (const histogram_request& h : p.histograms) r.emplace_back(static_cast<std::size_t>(bins_of(h).counters()), 0LL);
+  return r;
+}
+
+/// The summaries of a block whose rows stand at `first` and after it; its values are counted in `histograms`.
+std::vector<summary> summaries_of(const plan& p, const std::vector<number_column>& columns, const unsigned char* status,
+                                  std::int64_t first, int count, std::int64_t first_id,
+                                  std::vector<std::vector<long long>>& histograms) {
+  std::vector<summary> r;
+  for (const number_column& column : columns) r.push_back(summarise(column, status, first, count, first_id));
+  for (std::size_t j = 0; j < p.histograms.size(); ++j)
+    count_block(whole_warp{}, columns[static_cast<std::size_t>(p.histograms[j].column)], status, first, count,
+                bins_of(p.histograms[j]), histograms[j].data());
+  return r;
+}
+
+}  // namespace
+
+std::vector<statistic_column> statistic_columns(const plan& p) {
+  std::vector<statistic_column> r;
+  for (const auto* list : {&p.model.states, &p.model.outputs, &p.model.discretes})
+    for (const quantity& q : *list)
+      r.push_back({"final_" + q.name, q.unit, (q.about.empty() ? q.name : q.about) + ", at t_final"});
+  r.push_back({"t_final", "", "time at which the instance ended"});
+  for (const reduction& q : p.reductions) {
+    const bool integral = q.which == reduction::kind::integral;
+    const auto of       = static_cast<std::size_t>(q.index);
+    r.push_back({q.name, integral ? "" : (q.of_output ? p.model.outputs : p.model.states)[of].unit, q.name});
+  }
+  r.push_back({"steps", "1", "accepted trial steps"});
+  r.push_back({"rejected", "1", "rejected trial steps"});
+  r.push_back({"rhs_evaluations", "1", "evaluations of the right-hand side"});
+  r.push_back({"n_events", "1", "events, each due guard or instant counted once"});
+  return r;
+}
+
+std::vector<number_column> number_columns(const plan& p, std::int64_t count, const abi::results& out) {
+  std::vector<number_column> r;
+  const auto                 add = [&](const double* first, std::size_t columns) {
+    for (std::size_t j = 0; j < columns; ++j) r.push_back({first + static_cast<std::int64_t>(j) * count, nullptr});
+  };
+  add(out.final_state, p.model.states.size());
+  add(out.final_output, p.model.outputs.size());
+  add(out.final_discrete, p.model.discretes.size());
+  add(out.t_final, 1);
+  add(out.reductions, p.reductions.size());
+  for (const long long* counter : {out.steps, out.rejected, out.evaluations, out.events})
+    r.push_back({nullptr, counter});
+  return r;
+}
+
+int statistic_column_called(const plan& p, const std::string& name) {
+  const auto columns = statistic_columns(p);
+  const auto found   = std::find_if(columns.begin(), columns.end(), [&](const auto& c) { return c.name == name; });
+  return found == columns.end() ? -1 : static_cast<int>(found - columns.begin());
+}
+
+std::array<double, statistic_names.size()> statistic_numbers(const summary& s) {
+  constexpr double none = std::numeric_limits<double>::quiet_NaN();
+  const auto       n    = static_cast<double>(s.count);
+  if (s.count == 0) return {0.0, none, none, none, none, none, none};
+  return {n,
+          s.mean,
+          s.count > 1 ? std::sqrt(s.squares / (n - 1)) : none,
+          s.min,
+          s.max,
+          static_cast<double>(s.min_id),
+          static_cast<double>(s.max_id)};
+}
+
+void chunk_statistics::clear() {
+  summaries.clear();
+  histograms.clear();
+  costs.clear();
+  has_rows.clear();
+}
+
+chunk_blocks blocks_of(const plan& p, std::int64_t first_id, std::int64_t instances) {
+  const std::int64_t first = std::min((block - first_id % block) % block, instances);
+  const bool         last  = first_id + instances == p.count;  // and so is the block that is not full
+  return {first, (instances - first + (last ? block - 1 : 0)) / block};
+}
+
+void make_statistics(const plan& p, chunk_data& chunk) {
+  if (!p.statistics) return;
+  const auto         blocks    = blocks_of(p, chunk.first_id, chunk.count);
+  const auto         columns   = number_columns(p, chunk.count, chunk.results());
+  const std::size_t  width     = columns.size();
+  chunk_statistics&  made      = chunk.statistics;
+  const bool         on_device = !made.costs.empty();
+  const std::int64_t end       = blocks.first + blocks.count * block;
+  if (!on_device) made.histograms = empty_histograms(p);
+  made.summaries.resize(static_cast<std::size_t>(blocks.count) * width);
+  for (std::int64_t first = blocks.first, b = 0; first < end; first += block, ++b) {
+    if (on_device && made.costs[static_cast<std::size_t>(b)].is_left == 0) continue;
+    const auto count = static_cast<int>(std::min(block, chunk.count - first));
+    const auto of =
+        summaries_of(p, columns, chunk.status.data(), first, count, chunk.first_id + first, made.histograms);
+    std::copy(of.begin(), of.end(), made.summaries.begin() + b * static_cast<std::int64_t>(width));
+  }
+}
+
+statistics_sum::statistics_sum(const plan& p) : plan_(&p), histograms_(empty_histograms(p)) {}
+
+void statistics_sum::add(chunk_data& chunk) {
+  if (!plan_->statistics) return;
+  const auto         blocks = blocks_of(*plan_, chunk.first_id, chunk.count);
+  const std::int64_t number = (chunk.first_id + blocks.first) / block;
+  const std::int64_t width = blocks.count > 0 ? std::ssize(chunk.statistics.summaries) / blocks.count : std::int64_t{0};
+  carry(chunk, 0, blocks.first);
+  for (std::int64_t b = 0; b < blocks.count; ++b) {
+    const auto first = chunk.statistics.summaries.begin() + b * width;
+    push(number + b, {first, first + width});
+  }
+  carry(chunk, std::min(blocks.first + blocks.count * block, chunk.count), chunk.count);
+  for (std::size_t j = 0; j < histograms_.size(); ++j) count(j, chunk.statistics.histograms[j]);
+}
+
+statistics statistics_sum::finish() {
+  statistics r;
+  if (!plan_->statistics) return r;
+  r.columns = statistic_columns(*plan_);
+  r.summaries.resize(r.columns.size());
+  // What is left is of as many blocks as a one stands for in the binary number of all of them. Those of few blocks are the
+  // later ones, and are merged first.
+  bool is_first = true;
+  for (const auto& [where, of] : pending_) {
+    for (std::size_t j = 0; j < r.summaries.size(); ++j)
+      r.summaries[j] = is_first ? of[j] : merge(of[j], r.summaries[j]);
+    is_first = false;
+  }
+  for (std::size_t j = 0; j < histograms_.size(); ++j) {
+    const auto bins = bins_of(plan_->histograms[j]);
+    const auto all  = histograms_[j].begin();
+    r.histograms.push_back(
+        {plan_->histograms[j].name, bins, {all, all + bins.bins}, all[bins.bins], all[bins.bins + 1]});
+  }
+  return r;
+}
+
+/// Takes rows into the block that is spread over chunks, and makes its summaries once all of it is there.
+void statistics_sum::carry(chunk_data& chunk, std::int64_t from, std::int64_t to) {
+  if (from == to) return;
+  const auto         columns = number_columns(*plan_, chunk.count, chunk.results());
+  const std::int64_t number = (chunk.first_id + from) / block, first_id = number * block;
+  spread_block&      whole = spread_[number];
+  whole.values.resize(columns.size() * statistics_block);
+  whole.status.resize(statistics_block);
+  for (std::int64_t slot = from; slot < to; ++slot, ++whole.rows) {
+    const auto row    = static_cast<std::size_t>(chunk.first_id + slot - first_id);
+    whole.status[row] = chunk.status[static_cast<std::size_t>(slot)];
+    for (std::size_t j = 0; j < columns.size(); ++j) whole.values[j * statistics_block + row] = columns[j].at(slot);
+  }
+  if (whole.rows < std::min<std::int64_t>(block, plan_->count - first_id)) return;
+  std::vector<number_column> here;
+  for (std::size_t j = 0; j < columns.size(); ++j)
+    here.push_back({whole.values.data() + j * statistics_block, nullptr});
+  push(number, summaries_of(*plan_, here, whole.status.data(), 0, static_cast<int>(whole.rows), first_id, histograms_));
+  spread_.erase(number);
+}
+
+void statistics_sum::push(std::int64_t number, std::vector<summary> of) {
+  place here{0, number};
+  for (;;) {
+    const auto other = pending_.find({here.level, here.number ^ 1});
+    if (other == pending_.end()) break;
+    const bool is_late = (here.number & 1) != 0;
+    for (std::size_t j = 0; j < of.size(); ++j)
+      of[j] = is_late ? merge(other->second[j], of[j]) : merge(of[j], other->second[j]);
+    pending_.erase(other);
+    here = {here.level + 1, here.number >> 1};
+  }
+  pending_.emplace(here, std::move(of));
+}
+
+void statistics_sum::count(std::size_t histogram, const std::vector<long long>& more) {
+  for (std::size_t k = 0; k < more.size(); ++k) histograms_[histogram][k] += more[k];
+}
+
+}  // namespace saltus::host

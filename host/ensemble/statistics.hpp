@@ -1,0 +1,108 @@
+// Statistics over the instances of a run that ended well, column by column: the same bits whatever chunks, threads, lanes
+// or devices made the results (kernels/statistics/statistics.hpp), and nothing is kept per instance.
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "abi/unit.hpp"
+#include "spec/plan.hpp"
+#include "statistics/cuda.cuh"
+
+namespace saltus::host {
+
+struct chunk_data;
+
+/// A column that statistics are made of, called as its variable in a result file.
+struct statistic_column {
+  std::string name, unit, about;
+};
+/// All of them: final states, outputs and discrete variables, t_final, reductions, counters.
+std::vector<statistic_column> statistic_columns(const plan& p);
+/// Where their numbers lie for a chunk, in the same order; in the memory in which `out` lies.
+std::vector<number_column> number_columns(const plan& p, std::int64_t count, const abi::results& out);
+/// The index of a column by its name; -1: there is none.
+int statistic_column_called(const plan& p, const std::string& name);
+
+/// What a file and `--json` say of a column, by name; NaN where there is no such number.
+inline constexpr std::array statistic_names = {"count", "mean",         "standard_deviation", "min",
+                                               "max",   "min_instance", "max_instance"};
+/// The standard deviation is that of a sample: of n values it has the divisor n - 1.
+std::array<double, statistic_names.size()> statistic_numbers(const summary& s);
+
+/// Of one chunk: its blocks, which are `statistics_block` instances, the first with an id that is a multiple of that.
+/// The last one of the ensemble may be shorter. Instances of a chunk before its first block and after its last one belong
+/// to blocks that are spread over chunks.
+struct chunk_statistics {
+  std::vector<summary>                summaries;   ///< [block][column]
+  std::vector<std::vector<long long>> histograms;  ///< [histogram][counter]
+
+  // of a chunk whose columns have stayed on the device that made them, but for `status`; else empty
+  std::vector<abi::block_costs> costs;     ///< [block]
+  std::vector<bool>             has_rows;  ///< [block] its rows are here all the same
+
+  void clear();
+};
+
+/// The slots of a chunk's blocks.
+struct chunk_blocks {
+  std::int64_t first;  ///< slot of the first block, or the number of instances without any
+  std::int64_t count;
+};
+chunk_blocks blocks_of(const plan& p, std::int64_t first_id, std::int64_t instances);
+
+/// Makes the statistics of a chunk, all of whose instances have ended, as far as a device has not made them. Any thread.
+void make_statistics(const plan& p, chunk_data& chunk);
+
+/// Those of a whole run.
+struct statistics {
+  struct histogram {
+    std::string            name;  ///< of its column
+    histogram_bins         bins;
+    std::vector<long long> counts;  ///< [bins.bins]
+    long long              below = 0, above = 0;
+  };
+  std::vector<statistic_column> columns;    ///< empty: none were asked for
+  std::vector<summary>          summaries;  ///< [column]
+  std::vector<histogram>        histograms;
+};
+
+/// Adds up the statistics of chunks, in whatever order they come.
+class statistics_sum {
+ public:
+  /// Refers to `p`, which must outlive it.
+  explicit statistics_sum(const plan& p);
+
+  /// Adds a chunk, with its statistics made.
+  void add(chunk_data& chunk);
+  /// Of all chunks of the run.
+  statistics finish();
+
+ private:
+  void carry(chunk_data& chunk, std::int64_t from, std::int64_t to);
+  void push(std::int64_t number, std::vector<summary> block);
+  void count(std::size_t histogram, const std::vector<long long>& more);
+
+  /// Blocks are merged two and two by their numbers, and the results two and two: rounding errors grow with the logarithm
+  /// of their number. Who is merged with whom does not depend on who comes first.
+  struct place {
+    std::int64_t level, number;  ///< of blocks number * 2^level and so on, 2^level of them
+    auto         operator<=>(const place&) const = default;
+  };
+  /// A block that is spread over chunks, as far as it is here.
+  struct spread_block {
+    std::int64_t               rows = 0;
+    std::vector<double>        values;  ///< [column][statistics_block]
+    std::vector<unsigned char> status;
+  };
+  const plan*                           plan_;
+  std::map<place, std::vector<summary>> pending_;     ///< [column], each
+  std::vector<std::vector<long long>>   histograms_;  ///< [histogram][counter]
+  std::map<std::int64_t, spread_block>  spread_;      ///< by their numbers
+};
+
+}  // namespace saltus::host

@@ -1,0 +1,280 @@
+#include "ensemble/tune.hpp"
+
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "backend/backend.hpp"
+#include "base/by_turns.hpp"
+#include "base/child.hpp"
+#include "compile/compiler.hpp"
+#include "base/error.hpp"
+#include "base/files.hpp"
+#include "base/paths.hpp"
+#include "linear/factorised.hpp"
+#include "ensemble/machine_shapes.hpp"
+#include "method/list.hpp"
+#include "ensemble/model_call.hpp"
+#include "ensemble/pilot.hpp"
+
+namespace saltus::host {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Instances that a pilot has at least: some for each lane.
+constexpr std::int64_t fewest = 64;
+/// Seconds that a run takes at least, on all threads, to be worth the compilation of other shapes.
+constexpr double worth_while = 60;
+
+/// What is taken for a model about which nothing is remembered.
+lane_shape usual_shape(const plan& p) {
+  const auto measured = machine_shape_of(p);
+  return measured ? measured->shape : shape_by_rule(p);
+}
+
+/// All that come into question, the usual one first.
+std::vector<lane_shape> shapes_to_try(const plan& p) {
+  const int native = native_lanes(p.precision), states = static_cast<int>(p.model.states.size());
+  if (!is_explicit_method(p.method) && states > most_rows_in_lanes) return {{1, 1}};
+  std::vector<lane_shape> all = {{native, 1}, {native, 2}};
+  if (2 * native <= 32) all.insert(all.end(), {{2 * native, 1}, {2 * native, 2}});
+  for (int narrow = native / 2; narrow >= 1 && states * native >= 128; narrow /= 2) all.push_back({narrow, 1});
+  const auto rule = std::find(all.begin(), all.end(), shape_by_rule(p));
+  std::rotate(all.begin(), rule, rule + 1);
+  return all;
+}
+
+/// One number pair for each model, method and way to compile; `lanes` of the plan do not matter.
+fs::path file_of(const plan& p) { return cache_folder() / (cpu_unit_name(p, {0, 0}) + ".lanes"); }
+
+void remember(const plan& p, const lane_shape& shape) {
+  const fs::path file = file_of(p), fresh = file.string() + fmt::format(".{}", ::getpid());
+  write_file(fresh, fmt::format("{} {}\n", shape.lanes, shape.groups));
+  fs::rename(fresh, file);
+}
+
+/// Seconds that measuring may take, after which there is nothing to choose by: one slow instance must not hold up a run.
+constexpr double budget = 20;
+
+using clock = std::chrono::steady_clock;
+
+clock::time_point from_now(double seconds) {
+  return clock::now() + std::chrono::duration_cast<clock::duration>(std::chrono::duration<double>(seconds));
+}
+
+/// Seconds of processor time that this thread takes for a chunk; at `longest` it leaves it. Infinity where it is not done
+/// `by_then`.
+double time_of(backend& where, chunk_data& chunk, clock::time_point by_then, const std::atomic<bool>& stop,
+               double longest = std::numeric_limits<double>::infinity()) {
+  const auto now = [] {
+    timespec t;
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+  };
+  std::atomic<bool> over = false;
+  const call_watch  watch(over, [&] {
+    if (stop || clock::now() >= by_then) over = true;
+  });
+  abi::usage        used{};
+  const double      begin = now();
+  where.integrate(
+      chunk, [&](std::int64_t) { return !over && now() - begin < longest; }, used);
+  return over ? std::numeric_limits<double>::infinity() : now() - begin;
+}
+
+plan with_shape(plan p, const lane_shape& shape) {
+  p.lanes  = shape.lanes;
+  p.groups = shape.groups;
+  return p;
+}
+
+/// Seconds after which a pilot is given up: what takes that long is not run a dozen times over.
+constexpr double longest_pilot = 1;
+
+/// As many instances as last some time, and fill all shapes' lanes many times over; nothing if the fewest take too long. Or
+/// as many as tell that the whole run takes less than `least` seconds by far, which is soon known of short ones.
+std::optional<std::int64_t> pilot_count(const plan& p, backend& where, const std::atomic<bool>& stop, double& seconds,
+                                        clock::time_point by_then, double least = 0) {
+  constexpr double enough = 0.03, by_far = 8;
+  chunk_data       chunk;
+  for (std::int64_t count = std::min(p.count, fewest);; count *= 2) {
+    fill_spread(p, count, 0.5, chunk);
+    seconds = time_of(where, chunk, by_then, stop, longest_pilot);
+    if (seconds >= longest_pilot || stop) return {};
+    if (by_far * seconds / static_cast<double>(count) * static_cast<double>(p.count) < least * threads_of(p))
+      return count;
+    if (seconds >= enough || 2 * count > std::min<std::int64_t>(p.count, 65536)) return count;
+  }
+}
+
+/// What a model's functions are needed for, found in a child process; nothing where the model did not bear it.
+template <class T>
+std::vector<T> in_child_process(const std::function<std::vector<T>()>& task, const std::atomic<bool>& stop) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  try {
+    const std::string bytes = in_child(
+        [&] {
+          const auto all = task();
+          return std::string(reinterpret_cast<const char*>(all.data()), all.size() * sizeof(T));
+        },
+        0, stop);
+    std::vector<T> all(bytes.size() / sizeof(T));
+    std::memcpy(all.data(), bytes.data(), bytes.size());
+    return all;
+  } catch (const child_failure&) { return {}; } catch (const model_crash&) {
+    return {};
+  } catch (const error& e) {
+    if (e.exit_code != exit_interrupted) throw;
+    return {};  // the run sees to it
+  }
+}
+
+/// The shapes, timed by turns on the plan's instances: the one to take first. Nothing if there is no time for that.
+std::vector<timed_shape> timed(const plan& p, const std::vector<lane_shape>& shapes,
+                               const std::vector<std::unique_ptr<backend>>& where, const std::atomic<bool>& stop) {
+  const auto by_then = from_now(budget);
+  double     seconds = 0;
+  const auto count   = pilot_count(p, *where.front(), stop, seconds, by_then);
+  if (!count) return {};
+  chunk_data chunk;
+  bool       late   = false;
+  const int  rounds = seconds > longest_pilot / 4 ? 3 : 9;
+  const auto times  = time_by_turns(
+       shapes.size(), rounds,
+       [&](std::size_t k) {
+        fill_spread(p, *count, 0.5, chunk);
+        const double taken = time_of(*where[k], chunk, by_then, stop);
+        late               = late || std::isinf(taken);
+        return taken / static_cast<double>(*count);
+      },
+       stop);
+  if (stop || late) return {};
+  std::vector<timed_shape> all;
+  for (std::size_t k = 0; k < shapes.size(); ++k) all.push_back({shapes[k], median_of(times[k])});
+  const std::size_t best = fastest_beyond_doubt(times);
+  all[best].gain         = times_as_long(times, 0, best);
+  std::swap(all[0], all[best]);
+  std::sort(all.begin() + 1, all.end(), [](const auto& a, const auto& b) { return a.seconds < b.seconds; });
+  return all;
+}
+
+/// The same, in a child process.
+std::vector<timed_shape> measured_shapes(const plan& p, const std::vector<lane_shape>& shapes,
+                                         const std::atomic<bool>& stop) {
+  std::vector<std::unique_ptr<backend>> where;
+  for (const lane_shape& shape : shapes) {
+    if (stop) return {};
+    where.push_back(make_cpu_backend(with_shape(p, shape)));
+  }
+  auto all = in_child_process<timed_shape>([&] { return timed(p, shapes, where, stop); }, stop);
+  if (stop) all.clear();
+  return all;
+}
+
+}  // namespace
+
+bool is_explicit_method(const std::string& name) {
+  bool r = true;
+  methods::for_each(methods::implicit{}, [&](auto method) { r = r && name != method.name; });
+  return r;
+}
+
+/// By measurements on several models (docs/benchmarks.md). An explicit step is a chain of operations that wait for each
+/// other, at its end most of all: there another group goes on. Implicit ones wait everywhere, and two registers hide that
+/// from each other. Of large systems a full width no longer fits into the cache, and of very large ones each is factorised
+/// alone.
+lane_shape shape_by_rule(const plan& p) {
+  const int  native = native_lanes(p.precision);
+  const auto states = p.model.states.size();
+  if (!is_explicit_method(p.method)) {
+    if (states > most_rows_in_lanes) return {1, 1};
+    return {states > two_registers_up_to ? native : 2 * native, 1};
+  }
+  return {native, 2};
+}
+
+bool is_tried(const plan& p, const lane_shape& shape) {
+  const auto all = shapes_to_try(p);
+  return std::find(all.begin(), all.end(), shape) != all.end();
+}
+
+std::string name_of(const lane_shape& shape) {
+  const auto lanes = fmt::format("{} lane{}", shape.lanes, shape.lanes == 1 ? "" : "s");
+  return shape.groups > 1 ? fmt::format("{} x {}", shape.groups, lanes) : lanes;
+}
+
+std::optional<lane_shape> remembered_shape(const plan& p) {
+  std::ifstream in(file_of(p));
+  lane_shape    shape;
+  if (!(in >> shape.lanes >> shape.groups)) return {};
+  if (!is_tried(p, shape)) return {};  // a damaged file is as good as none
+  return shape;
+}
+
+lane_shape lane_shape_of(const plan& p) {
+  if (p.lanes > 0) return {p.lanes, std::max(p.groups, 1)};
+  lane_shape shape = usual_shape(p);
+  if (const auto known = remembered_shape(p)) shape = *known;
+  if (p.groups > 0) shape.groups = p.groups;
+  return shape;
+}
+
+std::vector<timed_shape> tune_lanes(const plan& p, const std::atomic<bool>& stop) {
+  if (p.lanes > 0 || p.groups > 0) return {};
+  auto       shapes = shapes_to_try(p);
+  const auto usual  = std::find(shapes.begin(), shapes.end(), usual_shape(p));
+  std::rotate(shapes.begin(), usual, usual + 1);
+  auto all = measured_shapes(p, shapes, stop);
+  if (!all.empty()) remember(p, all.front().shape);
+  return all;
+}
+
+std::vector<timed_shape> tune_machine(const plan& p, const std::atomic<bool>& stop) {
+  const plan reference = reference_plan(p);
+  auto       all       = measured_shapes(reference, shapes_to_try(reference), stop);
+  if (!all.empty()) keep({p.method, p.precision, kind_of(p), all.front().shape, all.front().gain});
+  return all;
+}
+
+namespace {
+/// Do instances of the plan lie in lanes whose shape is free?
+bool has_free_lanes(const plan& p, backend& where) {
+  return where.parts().size() == 1 && where.uses_host_threads() && p.lanes == 0 && p.groups == 0;
+}
+}  // namespace
+
+bool tune_long_run(const plan& p, backend& where, const std::atomic<bool>& stop) {
+  if (!has_free_lanes(p, where) || p.count < 64 * fewest || remembered_shape(p)) return false;
+  constexpr double a_few = 5;
+  const auto       whole = in_child_process<double>(
+      [&] {
+        double     seconds = 0;
+        const auto count   = pilot_count(p, where, stop, seconds, from_now(a_few), worth_while);
+        if (!count) return std::vector<double>();
+        return std::vector{seconds / static_cast<double>(*count) * static_cast<double>(p.count) / threads_of(p)};
+      },
+      stop);
+  return !whole.empty() && whole[0] >= worth_while && !stop && !tune_lanes(p, stop).empty();
+}
+
+bool lanes_are_unknown(const plan& p, backend& where) {
+  if (!has_free_lanes(p, where)) return false;
+  const bool of_machine = follows_machine(p) && !machine_shape_of(p);
+  return of_machine || (p.count >= fewest && !remembered_shape(p));
+}
+
+}  // namespace saltus::host

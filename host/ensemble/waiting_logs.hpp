@@ -1,0 +1,39 @@
+// Event logs of chunks that have ended before their turn: the log of a result stands in the order of the instances, and one
+// slow instance must not hold up the rest.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+
+#include "ensemble/event_log.hpp"
+
+namespace saltus::host {
+
+/// Keeps logs in memory up to a bound, beyond that in their temporary files (event_log).
+class waiting_logs {
+ public:
+  static constexpr std::int64_t usual_bound = std::int64_t{256} << 20;
+
+  struct chunk_log {
+    std::int64_t first, count;  ///< the instances
+    event_log    log;
+  };
+
+  explicit waiting_logs(std::int64_t bound = usual_bound) : bound_(bound) {}
+
+  void put(chunk_log chunk);
+  /// The log that is next: that which begins where all before have been taken. None if it is not here.
+  std::optional<chunk_log> take_next();
+  /// The first that is here, whatever is missing before it; none if nothing is here.
+  std::optional<chunk_log> take_first();
+
+  std::int64_t rows() const { return rows_; }
+  std::int64_t in_memory() const { return in_memory_; }  ///< bytes
+
+ private:
+  std::int64_t                      bound_, in_memory_ = 0, rows_ = 0, next_ = 0;
+  std::map<std::int64_t, chunk_log> waiting_;  ///< by the first instance
+};
+
+}  // namespace saltus::host

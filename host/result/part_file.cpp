@@ -1,0 +1,242 @@
+#include "result/part_file.hpp"
+
+#include <fcntl.h>
+#include <netcdf.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "abi/status.hpp"
+
+namespace saltus::host {
+namespace fs = std::filesystem;
+
+namespace {
+
+/// HDF5 locks files by itself, before it looks at anything else; over NFS that lock would meet the one held here.
+[[maybe_unused]] const int hdf5_does_not_lock = ::setenv("HDF5_USE_FILE_LOCKING", "FALSE", 0);
+
+[[noreturn]] void fail(const fs::path& file, const std::string& why) {
+  throw error(exit_failure, fmt::format("cannot write {}: {}", file.string(), why));
+}
+
+std::string reason(int system_error) { return std::strerror(system_error); }
+
+/// A NetCDF file open for reading, or none.
+class reading {
+ public:
+  explicit reading(const fs::path& file) {
+    if (nc_open(file.c_str(), NC_NOWRITE, &id_) != NC_NOERR) id_ = -1;
+  }
+  ~reading() {
+    if (id_ >= 0) nc_close(id_);
+  }
+  reading(const reading&)            = delete;
+  reading& operator=(const reading&) = delete;
+  int      id() const { return id_; }
+  bool     is_result() const { return id_ >= 0 && nc_inq_attid(id_, NC_GLOBAL, "saltus_version", nullptr) == NC_NOERR; }
+
+ private:
+  int id_ = -1;
+};
+
+bool has_ended(unsigned char status) {
+  return status >= status_count || status_table[status].group != status_group::not_finished;
+}
+
+/// Are there instances in an unfinished file whose results would be lost with it?
+bool has_finished_instances(const fs::path& part) {
+  const reading file(part);
+  int           variable = -1, dimension = -1;
+  std::size_t   count = 0;
+  if (!file.is_result() || nc_inq_varid(file.id(), "status", &variable) != NC_NOERR ||
+      nc_inq_dimid(file.id(), "instance", &dimension) != NC_NOERR ||
+      nc_inq_dimlen(file.id(), dimension, &count) != NC_NOERR)
+    return false;
+  std::vector<unsigned char> some;
+  for (std::size_t first = 0; first < count; first += some.size()) {
+    some.resize(std::min<std::size_t>(count - first, 1 << 20));
+    const std::size_t length = some.size();
+    if (nc_get_vara_uchar(file.id(), variable, &first, &length, some.data()) != NC_NOERR) return false;
+    if (std::any_of(some.begin(), some.end(), has_ended)) return true;
+  }
+  return false;
+}
+
+/// Renames a file to a name that must be free; false with errno if it does not go.
+bool rename_to_free_name(const fs::path& from, const fs::path& to) {
+  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return true;
+  if (errno != EINVAL && errno != ENOSYS) return false;
+  return ::link(from.c_str(), to.c_str()) == 0 && ::unlink(from.c_str()) == 0;  // NFS and others know no such renaming
+}
+
+}  // namespace
+
+bool is_result(const fs::path& file) { return reading(file).is_result(); }
+
+void check_result_path(const fs::path& file, existing older, const std::vector<fs::path>& inputs) {
+  const auto refuse = [&](const std::string& why) {
+    throw error(exit_usage, fmt::format("output.file = \"{}\": {}", file.string(), why));
+  };
+  std::error_code ignored;
+  if (fs::is_symlink(fs::symlink_status(file, ignored)))
+    refuse(fmt::format("is a symbolic link to {}: name the file itself", fs::read_symlink(file, ignored).string()));
+  const auto there = fs::status(file, ignored);
+  if (!fs::exists(there)) return;
+  if (!fs::is_regular_file(there)) refuse("it exists and is not a regular file: give another name");
+  for (const fs::path& input : inputs)
+    if (fs::equivalent(file, input, ignored)) refuse("this run reads it: give another name");
+  if (fs::file_size(file, ignored) > 0 && !is_result(file))
+    refuse("it exists and is not a result of saltus: give another name, or remove it");
+  if (older == existing::refused) refuse("it exists: --force replaces it, -o FILE gives another name");
+}
+
+fs::path folder_of(const fs::path& file) { return file.has_parent_path() ? file.parent_path() : fs::path("."); }
+
+std::int64_t free_bytes(const fs::path& file) {
+  struct statvfs disk {};
+  if (::statvfs(folder_of(file).c_str(), &disk) != 0) return -1;
+  std::int64_t bytes = 0;
+  if (__builtin_mul_overflow(disk.f_bavail, disk.f_frsize, &bytes)) bytes = std::numeric_limits<std::int64_t>::max();
+  return bytes;
+}
+
+part_file::part_file(const fs::path& result) : result_(result), part_(result.string() + ".part") {
+  // Someone else may make or remove the file between any two of these steps: then all is looked at anew.
+  constexpr int attempts = 100;
+  for (int i = 0; i < attempts && file_ < 0; ++i) {
+    make();
+    if (file_ < 0) take_over();
+  }
+  if (file_ < 0) fail(part_, "others make and remove it all the time");
+}
+
+part_file::~part_file() {
+  if (file_ >= 0) ::close(file_);
+}
+
+fs::path part_file::own_name() const { return fmt::format("/proc/self/fd/{}", file_); }
+
+/// The file, if there is none yet.
+void part_file::make() {
+  file_ = ::open(part_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+  if (file_ < 0) {
+    if (errno != EEXIST) fail(part_, reason(errno));
+    return;
+  }
+  // Another run may have found it before it was locked, and taken it for an abandoned one.
+  if (lock() == locking::another_has_it || !is_mine()) ::close(std::exchange(file_, -1));
+}
+
+/// What a dead run has left behind makes room; what is alive, or nothing of a run's, is not touched.
+void part_file::take_over() {
+  const int there = ::open(part_.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (there < 0) {
+    if (errno == ENOENT) return;
+    fail(part_, errno == ELOOP ? "it is a symbolic link, which is not followed: remove it" : reason(errno));
+  }
+  file_ = there;
+  struct stat about {};
+  const bool  regular = ::fstat(file_, &about) == 0 && S_ISREG(about.st_mode);
+  const auto  locked  = regular ? lock() : locking::not_possible;
+  if (locked == locking::held && is_mine()) make_room();
+  ::close(std::exchange(file_, -1));
+  if (!regular) fail(part_, "it exists and is not a regular file: remove it");
+  if (locked == locking::another_has_it)
+    fail(result_, fmt::format("another run is writing {}: wait for it, or give another name", part_.string()));
+  if (locked == locking::not_possible)
+    fail(part_, "it exists, and this file system cannot tell whether a run is writing it: remove it if none is");
+}
+
+/// Keeps what a dead run has finished, under the first name that is free, and removes a part in which nothing is.
+void part_file::make_room() {
+  if (!has_finished_instances(part_)) {
+    ::unlink(part_.c_str());
+    return;
+  }
+  for (int n = 1; set_aside_.empty(); ++n) {
+    const fs::path name = fmt::format("{}.{}", part_.string(), n);
+    if (rename_to_free_name(part_, name)) set_aside_ = name;
+    else if (errno != EEXIST) fail(part_, fmt::format("cannot rename it to {}: {}", name.string(), reason(errno)));
+  }
+}
+
+/// A lock of the open file, not of the process: threads and libraries that open and close the same file do not drop it.
+part_file::locking part_file::lock() const {
+  struct flock whole {};
+  whole.l_type   = F_WRLCK;
+  whole.l_whence = SEEK_SET;
+  if (::fcntl(file_, F_OFD_SETLK, &whole) == 0) return locking::held;
+  return errno == EAGAIN || errno == EACCES ? locking::another_has_it : locking::not_possible;
+}
+
+/// Does the path still lead to the open file?
+bool part_file::is_mine() const {
+  struct stat named {
+  }, open{};
+  return ::lstat(part_.c_str(), &named) == 0 && ::fstat(file_, &open) == 0 && named.st_dev == open.st_dev &&
+         named.st_ino == open.st_ino;
+}
+
+std::string part_file::reserve(std::int64_t bytes) {
+  if (bytes <= reserved_) return {};
+  rlimit     allowed{};  // which not every file system looks at where no size changes
+  const bool limited = ::getrlimit(RLIMIT_FSIZE, &allowed) == 0 && allowed.rlim_cur != RLIM_INFINITY;
+  // More than is asked for, if there is as much: so that this is not asked for every chunk.
+  constexpr std::int64_t ahead = std::int64_t{32} << 20;
+  for (const std::int64_t more : {ahead, std::int64_t{0}}) {
+    const std::int64_t end = bytes + more;
+    errno                  = EFBIG;
+    if (limited && static_cast<std::uint64_t>(end) > allowed.rlim_cur) continue;
+    if (::fallocate(file_, FALLOC_FL_KEEP_SIZE, reserved_, end - reserved_) != 0) continue;
+    reserved_ = end;
+    return {};
+  }
+  if (errno != EOPNOTSUPP && errno != ENOSYS) return reason(errno);
+  // A file system that reserves nothing: what is free now must do.
+  struct stat about {};
+  if (::fstat(file_, &about) != 0) return reason(errno);
+  const std::int64_t free = free_bytes(result_);
+  return free >= 0 && bytes - 512 * std::int64_t{about.st_blocks} > free ? reason(ENOSPC) : std::string();
+}
+
+void part_file::settle() {
+  struct stat about {};
+  // Truncation to its own size gives back what was reserved beyond.
+  if (::fstat(file_, &about) != 0 || ::ftruncate(file_, about.st_size) != 0 || ::fsync(file_) != 0)
+    fail(result_, fmt::format("{}; the results are in {}", reason(errno), part_.string()));
+  reserved_ = 0;
+}
+
+void part_file::publish(existing older) {
+  settle();
+  const bool renamed = older == existing::replaced ? std::rename(part_.c_str(), result_.c_str()) == 0
+                                                   : rename_to_free_name(part_, result_);
+  if (!renamed)
+    fail(result_, fmt::format("{}; the results are in {}",
+                              errno == EEXIST ? "it has come into being meanwhile" : reason(errno), part_.string()));
+  // The name is on the disk when the folder is. Some file systems cannot do that for a folder, and need not.
+  if (const int f = ::open(folder_of(result_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); f >= 0) {
+    ::fsync(f);
+    ::close(f);
+  }
+}
+
+void part_file::remove() {
+  if (is_mine()) ::unlink(part_.c_str());
+}
+
+}  // namespace saltus::host

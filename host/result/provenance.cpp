@@ -1,0 +1,168 @@
+#include "result/provenance.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <toml++/toml.h>
+
+#include "backend/backend.hpp"
+#include "compile/compiler.hpp"
+#include "spec/field.hpp"
+#include "base/files.hpp"
+#include "base/version.hpp"
+
+namespace saltus::host {
+
+provenance provenance_of(const plan& p, const backend& where, const std::string& command) {
+  provenance origin;
+  origin.version     = version_with_commit();
+  origin.compiler    = find_compiler().version;
+  origin.device      = where.device();
+  origin.command     = command;
+  origin.module_hash = where.model_hash();
+  std::string model;
+  for (const auto& file : files_of_model(p.model)) {
+    const std::string text = read_file(file);
+    if (origin.model_text.empty()) origin.model_text = text;
+    model += text + '\0';
+    origin.sources.push_back({file.string(), hash_text(text)});
+  }
+  origin.model_hash = hash_text(model);
+  for (const auto& file : p.inputs) origin.sources.push_back({file.string(), hash_text(read_file(file))});
+  return origin;
+}
+
+std::string shell_line(const std::vector<std::string>& words) {
+  std::string line;
+  for (const std::string& word : words) {
+    constexpr std::string_view plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-";
+    if (!line.empty()) line += ' ';
+    if (!word.empty() && word.find_first_not_of(plain) == word.npos) {
+      line += word;
+      continue;
+    }
+    line += '\'';
+    for (const char c : word) line += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    line += '\'';
+  }
+  return line;
+}
+
+namespace {
+
+/// Lines of TOML.
+class lines {
+ public:
+  template <class Value>
+  void add(std::string_view key, const Value& value) {
+    text(key, toml_of(value));
+  }
+  /// Of a key that is off, for which there is no value.
+  void        none(std::string_view key) { text_ += fmt::format("# {}: none\n", key); }
+  void        text(std::string_view key, const std::string& toml) { text_ += fmt::format("{} = {}\n", key, toml); }
+  void        section(std::string_view name) { text_ += fmt::format("\n[{}]\n", name); }
+  std::string take() { return std::move(text_); }
+
+  static std::string toml_of(bool value) { return value ? "true" : "false"; }
+  static std::string toml_of(std::int64_t value) { return std::to_string(value); }
+  static std::string toml_of(int value) { return std::to_string(value); }
+  static std::string toml_of(double value) { return inline_text(toml::value<double>(value)); }
+  static std::string toml_of(const std::string& value) { return inline_text(toml::value<std::string>(value)); }
+  static std::string toml_of(const char* value) { return toml_of(std::string(value)); }
+  static std::string toml_of(const toml::table& value) { return inline_text(value); }
+  template <class Item>
+  static std::string toml_of(const std::vector<Item>& list) {
+    std::vector<std::string> items;
+    for (const auto& item : list) items.push_back(toml_of(item));
+    return fmt::format("[{}]", fmt::join(items, ", "));
+  }
+
+ private:
+  std::string text_;
+};
+
+void integration(const plan& p, lines& out) {
+  out.add("method", method_name(p));
+  out.add("t", std::vector<double>{p.t_begin, p.t_end});
+  out.add("rtol", p.rtol);
+  const bool one = std::adjacent_find(p.atol.begin(), p.atol.end(), std::not_equal_to<>()) == p.atol.end();
+  if (one && !p.atol.empty()) out.add("atol", p.atol.front());
+  else out.add("atol", p.atol);
+  out.add("norm", p.norm);
+  out.add("controller", p.controller);
+  out.add("event_tol", p.event_tol);
+  out.add("first_step", p.first_step);
+  if (std::isfinite(p.max_step)) out.add("max_step", p.max_step);
+  else out.none("max_step");
+  if (p.fixed_step > 0) out.add("step", p.fixed_step);
+  else out.none("step");
+  out.add("max_steps", p.max_steps);
+  out.add("max_events", p.max_events);
+  out.add("precision", p.precision);
+  const char* const ways[] = {"algebraic", "nearest", "given"};
+  if (has_constraints(p.model)) out.add("consistency", ways[p.consistency]);
+  else out.none("consistency");
+}
+
+void events(const plan& p, lines& out) {
+  out.add("detection", p.detection);
+  out.add("guards_in_error", p.guards_in_error);
+  if (p.concurrency_time > 0)
+    out.add("concurrency", toml::table{{"time", p.concurrency_time}, {"value", p.concurrency_value}});
+  else out.none("concurrency");
+  out.add("zeno", p.zeno);
+  out.add("rescue", p.rescue);
+  out.add("inject_exceptions", p.inject_exceptions);
+}
+
+void output(const plan& p, lines& out) {
+  out.section("output");
+  if (p.file.empty()) out.none("file");
+  else out.add("file", p.file);
+  if (!p.sample_times.empty()) out.text("samples", fmt::format("{{ times = {} }}", lines::toml_of(p.sample_times)));
+  else if (p.sample_count > 0) out.add("samples", toml::table{{"count", p.sample_count}});
+  else out.none("samples");
+  out.add("events", p.log_events);
+  std::vector<std::string> reductions;
+  for (const reduction& r : p.reductions) reductions.push_back(r.name);
+  out.add("reduce", reductions);
+  out.add("compression", p.compression);
+  out.add("rows", p.rows);
+  out.add("statistics", p.statistics);
+  toml::table histograms;
+  for (const histogram_request& h : p.histograms)
+    histograms.insert(h.name, toml::table{{"from", h.from}, {"to", h.to}, {"bins", h.bins}});
+  if (p.histograms.empty()) out.none("histogram");
+  else out.add("histogram", histograms);
+}
+
+void where_and_how(const plan& p, lines& out) {
+  out.section("run");
+  out.add("backend", p.backend);
+  if (p.devices.empty()) out.add("devices", "all");
+  else out.add("devices", p.devices);
+  out.add("threads", p.threads);
+  out.add("lanes", p.lanes);
+  out.add("groups", p.groups);
+  out.add("chunk", p.chunk);
+  out.add("order", p.by_work ? "work" : "id");
+  out.add("allowed_failed", p.allowed_failed);
+  if (p.instance_time_limit > 0) out.add("instance_time_limit", p.instance_time_limit);
+  else out.none("instance_time_limit");
+}
+
+}  // namespace
+
+std::string settings_text(const plan& p) {
+  lines out;
+  integration(p, out);
+  events(p, out);
+  output(p, out);
+  where_and_how(p, out);
+  return out.take();
+}
+
+}  // namespace saltus::host

@@ -1,0 +1,94 @@
+#include "spec/csv.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/files.hpp"
+
+namespace saltus::host {
+namespace {
+
+constexpr std::string_view blanks = " \t\r";
+
+struct cell {
+  std::string text;
+  std::size_t at;  ///< where it begins in its line, from 1
+};
+
+std::string_view trimmed(std::string_view text) {
+  const auto first = text.find_first_not_of(blanks);
+  return first == text.npos ? std::string_view() : text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
+/// The cells of one line, without the blanks and quotes around them.
+std::vector<cell> split(std::string_view line) {
+  std::vector<cell> cells;
+  for (std::size_t begin = 0;;) {
+    bool        quoted = false;
+    std::size_t end    = begin;
+    for (; end < line.size() && (quoted || line[end] != ','); ++end) quoted ^= line[end] == '"';
+    const auto raw  = line.substr(begin, end - begin);
+    auto       text = trimmed(raw);
+    const auto at   = begin + (text.empty() ? 0 : raw.find_first_not_of(blanks)) + 1;
+    if (text.size() >= 2 && text.front() == '"' && text.back() == '"') text = text.substr(1, text.size() - 2);
+    cells.push_back({std::string(text), at});
+    if (end == line.size()) return cells;
+    begin = end + 1;
+  }
+}
+
+}  // namespace
+
+std::vector<double> read_csv_column(const std::filesystem::path& file, const std::string& column,
+                                    const std::string& who) {
+  const auto name = file.string();
+  if (const auto what = not_a_file(file); !what.empty())
+    throw error(exit_usage, fmt::format("{}: cannot read {}: it {}", who, name, what));
+  std::ifstream in(file);
+  std::string   line;
+  if (!std::getline(in, line))
+    throw error(exit_usage,
+                fmt::format("{}: cannot read {}: {}", who, name, in.is_open() ? "it is empty" : std::strerror(errno)));
+  if (line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);  // the byte order mark that spreadsheets write
+
+  const auto                    header = split(line);
+  std::vector<std::string_view> allowed;
+  for (const auto& cell : header) allowed.push_back(cell.text);
+  const std::size_t wanted = std::find(allowed.begin(), allowed.end(), column) - allowed.begin();
+  if (wanted == header.size())
+    throw error(exit_usage, fmt::format("{}: {} has no column {}; {}", who, name, column, suggest(column, allowed)));
+  const std::size_t again =
+      std::find(allowed.begin() + static_cast<std::ptrdiff_t>(wanted) + 1, allowed.end(), column) - allowed.begin();
+  if (again != header.size())
+    throw error(
+        exit_usage,
+        fmt::format("{}: {}:1:{}: column {} stands there twice, first at {}:1:{}: give the columns different names",
+                    who, name, header[again].at, column, name, header[wanted].at));
+
+  std::vector<double> values;
+  for (std::int64_t row = 2; std::getline(in, line); ++row) {
+    if (trimmed(line).empty()) continue;
+    const auto cells      = split(line);
+    const auto [text, at] = wanted < cells.size() ? cells[wanted] : cell{"", line.size() + 1};
+    const auto* begin     = text.data() + text.starts_with('+');
+    const auto* end       = text.data() + text.size();
+    double      value     = 0;
+    const auto  read      = std::from_chars(begin, end, value);
+    if (read.ec != std::errc() || read.ptr != end || !std::isfinite(value))
+      throw error(exit_usage, fmt::format("{}:{}:{}: {} = {}: must be a finite number", name, row, at, column, text));
+    values.push_back(value);
+  }
+  if (values.empty()) throw error(exit_usage, fmt::format("{}: {} has no row below its header", who, name));
+  return values;
+}
+
+}  // namespace saltus::host

@@ -1,0 +1,230 @@
+// One value of a spec: what it is called, where it stands, and how to read it as what it must be.
+//
+// Every reader below either returns what it promises or throws an `error` of the form
+//     spec.toml:12:8: rtol = -1: must be a positive number
+// For spec.cpp and flags.cpp, the only files that see toml++.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <toml++/toml.h>
+
+#include "base/error.hpp"
+
+namespace saltus::host {
+
+/// A value set on the command line is parsed with the flag ("--set rtol=-1") in the place of the file's name, and on
+/// the line of its rank among the flags.
+inline bool from_flag(const toml::source_region& region) { return region.path && region.path->starts_with('-'); }
+
+/// Where something stands: "spec.toml:12:8", or the flag that set it.
+inline std::string place_of(const toml::source_region& region) {
+  if (from_flag(region)) return *region.path;
+  return fmt::format("{}:{}:{}", region.path ? *region.path : "", region.begin.line, region.begin.column);
+}
+
+/// The entries of a table as the user wrote them, those set by flags last; toml++ itself keeps them by the alphabet.
+inline std::vector<std::pair<const toml::key*, const toml::node*>> in_order(const toml::table& table) {
+  std::vector<std::pair<const toml::key*, const toml::node*>> entries;
+  for (auto&& [key, node] : table) entries.emplace_back(&key, &node);
+  std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) {
+    const auto rank = [](const toml::source_region& at) {
+      return std::tuple(from_flag(at), at.begin.line, at.begin.column);
+    };
+    return rank(a.first->source()) < rank(b.first->source());
+  });
+  return entries;
+}
+
+/// A value as TOML on one line. Numbers are printed with the fewest digits that read back as the same number.
+inline std::string inline_text(const toml::node& node) {
+  std::string text;
+  if (const auto* table = node.as_table()) {
+    for (auto [key, value] : in_order(*table))
+      text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", key->str(), inline_text(*value));
+    return text.empty() ? "{}" : "{ " + text + " }";
+  }
+  if (const auto* array = node.as_array()) {
+    for (const auto& value : *array) text += (text.empty() ? "" : ", ") + inline_text(value);
+    return "[" + text + "]";
+  }
+  if (const auto* real = node.as_floating_point()) {
+    text = fmt::format("{}", real->get());
+    return std::isfinite(real->get()) && text.find_first_of(".e") == text.npos ? text + ".0" : text;
+  }
+  std::ostringstream out;
+  out << toml::toml_formatter(node, toml::format_flags::none);
+  return out.str();
+}
+
+class field {
+ public:
+  explicit field(const toml::table& root) : node_(&root) {}
+
+  const std::string& key() const { return key_; }    ///< "count"
+  const std::string& name() const { return name_; }  ///< "sweep.flow.count"
+  std::string        place() const { return place_of(node_->source()); }
+  bool               flagged() const { return from_flag(node_->source()); }
+  bool               is_table() const { return node_->is_table(); }
+  bool               is_list() const { return node_->is_array(); }
+  std::string        value() const { return inline_text(*node_); }
+  std::string        what() const { return what_at(place()); }  ///< "spec.toml:12:8: rtol = -1"
+
+  // ---- complaints
+
+  [[noreturn]] void fail(std::string_view what) const {
+    throw error(exit_usage, fmt::format("{}: {}", this->what(), what));
+  }
+
+  /// The key itself is wrong, rather than its value.
+  [[noreturn]] void fail_key(std::string_view what) const {
+    throw error(exit_usage, fmt::format("{}: {}", what_at(place_of(key_region_)), what));
+  }
+
+  /// This table lacks a key.
+  [[noreturn]] void fail_missing(std::string_view key, std::string_view what) const {
+    throw error(exit_usage, fmt::format("{}: {} is missing: {}", place(), dotted(key), what));
+  }
+
+  // ---- scalars
+
+  double number() const {
+    return number_if([](double) { return true; }, "must be a finite number");
+  }
+  double positive() const {
+    return number_if([](double x) { return x > 0; }, "must be a positive number");
+  }
+  double not_negative() const {
+    return number_if([](double x) { return x >= 0; }, "must be zero or a positive number");
+  }
+
+  /// A number from 0 to 1; `what` says which.
+  double share(std::string_view what) const {
+    return number_if([](double x) { return 0 <= x && x <= 1; }, what);
+  }
+
+  /// A whole number from `low` to `high`; 1e5 is one.
+  std::int64_t whole(std::int64_t low, std::int64_t high) const {
+    constexpr double exact = 9007199254740992.0;  // 2^53: up to here every whole number is a double
+    if (const auto* integer = node_->as_integer(); integer && low <= integer->get() && integer->get() <= high)
+      return integer->get();
+    if (const auto* real = node_->as_floating_point();
+        real && std::abs(real->get()) <= exact && real->get() == std::floor(real->get()) &&
+        static_cast<double>(low) <= real->get() && real->get() <= static_cast<double>(high))
+      return static_cast<std::int64_t>(real->get());
+    fail(fmt::format("must be a whole number from {} to {}", low, high));
+  }
+
+  bool boolean() const {
+    if (const auto* value = node_->as_boolean()) return value->get();
+    fail("must be true or false");
+  }
+
+  std::string text() const {
+    if (const auto* value = node_->as_string(); value && !value->get().empty()) return value->get();
+    fail("must be a text in quotes, not empty");
+  }
+
+  /// One of a few words.
+  std::string word(const std::vector<std::string_view>& allowed) const {
+    const auto* value = node_->as_string();
+    if (!value) fail("must be a word in quotes; " + suggest("", allowed));
+    if (std::find(allowed.begin(), allowed.end(), value->get()) == allowed.end())
+      fail("unknown word; " + suggest(value->get(), allowed));
+    return value->get();
+  }
+
+  // ---- lists
+
+  std::vector<field> items() const {
+    const auto* array = node_->as_array();
+    if (!array) fail("must be a list");
+    std::vector<field> all;
+    for (std::size_t i = 0; i < array->size(); ++i)
+      all.push_back(field(key_, fmt::format("{}[{}]", name_, i), (*array)[i], (*array)[i].source()));
+    return all;
+  }
+
+  std::vector<double> numbers() const {
+    if (!is_list()) fail("must be a list of numbers");
+    std::vector<double> all;
+    for (const auto& item : items()) all.push_back(item.number());
+    return all;
+  }
+
+  /// Exactly `count` numbers; `what` says which.
+  std::vector<double> numbers(std::size_t count, std::string_view what) const {
+    const auto all = is_list() ? numbers() : std::vector<double>();
+    if (all.size() != count) fail(what);
+    return all;
+  }
+
+  // ---- tables
+
+  /// The entries, in the order in which they are written.
+  std::vector<field> entries() const {
+    const auto* table = node_->as_table();
+    if (!table) fail("must be a table");
+    std::vector<field> all;
+    for (auto [key, value] : in_order(*table))
+      all.push_back(field(std::string(key->str()), dotted(key->str()), *value, key->source()));
+    return all;
+  }
+
+  std::optional<field> find(std::string_view key) const {
+    for (auto& entry : entries())
+      if (entry.key() == key) return entry;
+    return {};
+  }
+
+  field need(std::string_view key, std::string_view what) const {
+    if (auto entry = find(key)) return *entry;
+    fail_missing(key, what);
+  }
+
+  /// Every key must be one of these.
+  void only(const std::vector<std::string_view>& allowed) const {
+    for (const auto& entry : entries())
+      if (std::find(allowed.begin(), allowed.end(), entry.key()) == allowed.end())
+        entry.fail_key("unknown key; " + suggest(entry.key(), allowed));
+  }
+
+ private:
+  field(std::string key, std::string name, const toml::node& node, const toml::source_region& key_region)
+      : key_(std::move(key)), name_(std::move(name)), node_(&node), key_region_(key_region) {}
+
+  std::string dotted(std::string_view key) const { return name_ + (name_.empty() ? "" : ".") + std::string(key); }
+
+  std::string what_at(const std::string& place) const {
+    constexpr std::size_t shown = 60;
+    auto                  text  = value();
+    if (text.size() > shown) text = text.substr(0, shown) + "...";
+    return fmt::format("{}: {} = {}", place, name_, text);
+  }
+
+  double number_if(bool (*allowed)(double), std::string_view what) const {
+    double value = std::numeric_limits<double>::quiet_NaN();
+    if (const auto* real = node_->as_floating_point()) value = real->get();
+    if (const auto* integer = node_->as_integer()) value = static_cast<double>(integer->get());
+    if (!std::isfinite(value) || !allowed(value)) fail(what);
+    return value;
+  }
+
+  std::string         key_, name_;
+  const toml::node*   node_;
+  toml::source_region key_region_;
+};
+
+}  // namespace saltus::host

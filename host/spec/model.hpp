@@ -1,0 +1,94 @@
+// A model as the host knows it: names, units, defaults. Read from its compiled description, never from its source text.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "abi/unit.hpp"
+
+namespace saltus::host {
+
+struct quantity {
+  std::string name;
+  double      value = 0;  ///< default; states: initial value; unused for outputs
+  std::string unit;
+  std::string about;
+  int         index = 0;  ///< of a state: 0 differential; 1, 2: algebraic, fixed by a constraint of that index
+};
+
+struct guard {
+  std::string    name;
+  abi::direction direction;
+  abi::sidedness sidedness;
+  bool           terminal;
+  std::string    about;
+  bool           slides = false;  ///< the solution may slide along it
+};
+
+/// An instant known beforehand.
+struct instant {
+  std::string name;
+  std::string about;
+};
+
+/// A file that a model is written in.
+struct model_file {
+  std::filesystem::path file;
+  std::string           hash;  ///< of its content, 32 hex digits
+};
+
+struct model {
+  std::string              name;
+  std::string              title;
+  std::string              source;
+  std::filesystem::path    header;   ///< the file it was read from
+  std::vector<model_file> sources;  ///< this and all that it includes, but for saltus' kernels and the system's files
+  std::vector<quantity>    states, parameters, discretes, outputs;
+  std::vector<guard>       guards;
+  std::vector<instant>     instants;
+  double                   t_begin = 0, t_end = 1;  ///< its own default span
+  abi::equations           equations     = abi::plain;
+  bool                     singular_mass = false;  ///< a singular mass matrix, but no state by itself is algebraic
+  bool                     arithmetic    = false;
+  std::int64_t             rhs_flops     = -1;  ///< operations of one right-hand side, counted; -1: not known
+  std::int64_t             guard_flops   = -1;  ///< of all guards with their rates
+};
+
+/// The files that a model is written in, its header first.
+inline std::vector<std::filesystem::path> files_of_model(const model& m) {
+  std::vector<std::filesystem::path> files = {m.header};
+  for (const model_file& source : m.sources)
+    if (source.file != m.header) files.push_back(source.file);
+  return files;
+}
+
+/// The highest index of its states; 0: none is algebraic.
+inline int highest_index(const model& m) {
+  int highest = 0;
+  for (const quantity& state : m.states) highest = std::max(highest, state.index);
+  return highest;
+}
+
+/// Are there equations that states must meet at every instant, or may there be?
+inline bool has_constraints(const model& m) {
+  return highest_index(m) > 0 || m.singular_mass || m.equations == abi::implicit;
+}
+
+/// Is it known which equations these are, so that their residuals are?
+inline bool has_residuals(const model& m) { return highest_index(m) > 0; }
+
+/// What the event log calls its events, by their numbers: guards, instants, and the end of sliding along each guard that
+/// may slide.
+inline std::vector<std::string> event_names(const model& m) {
+  std::vector<std::string> names;
+  for (const guard& g : m.guards) names.push_back(g.name);
+  for (const instant& i : m.instants) names.push_back(i.name);
+  for (const guard& g : m.guards)
+    if (g.slides) names.push_back("leaves_" + g.name);
+  return names;
+}
+
+}  // namespace saltus::host

@@ -1,0 +1,256 @@
+// One instance in flight: everything that must be known to continue it. Written over packs it is a row of lanes; over
+// packs of one it is a parked record. There is no other state.
+#pragma once
+
+#include "form/ode.hpp"
+#include "method/controller.hpp"
+#include "method/erk.hpp"
+#include "abi/status.hpp"
+
+namespace saltus {
+
+/// A quantity followed over the whole trajectory.
+enum class reduce { min, max, mean, integral };
+
+/// One reduction, as a type: of state (or output) number Index.
+template <reduce Kind, bool OfOutput, int Index>
+struct reduction {
+  static constexpr reduce kind      = Kind;
+  static constexpr bool   of_output = OfOutput;
+  static constexpr int    index     = Index;
+};
+
+/// How steps are searched for roots of guards (event/detect.hpp, event/certify.hpp).
+enum class detection { hermite, certified };
+
+/// What changes the code of a unit beyond model, method and arithmetic.
+struct options {
+  norm_kind       norm            = norm_kind::rms;
+  controller_kind controller      = controller_kind::pi;
+  detection       detect          = detection::hermite;
+  bool            fixed_steps     = false;  ///< constant step, no error control
+  bool            samples         = false;  ///< a time grid is recorded
+  bool            backward        = false;  ///< t_end lies before t_begin
+  bool            guards_in_error = false;  ///< guards take part in the error control (Mao and Petzold 3.1.2)
+  bool            inject          = false;  ///< artificial exceptions, for tests
+  bool watch_stiffness = false;  ///< an explicit method ends stiff instances, an implicit one goes on with them
+};
+
+/// What is compiled together: a model, a method, an arithmetic, and what is to be observed.
+template <class Model_, class Method_, class T_, options Options, class... Reductions>
+struct engine {
+  using Model  = Model_;
+  using Method = Method_;
+  using T      = T_;
+  using form   = ode<Model, Options.backward ? -1 : 1>;
+
+  static constexpr norm_kind       norm            = Options.norm;
+  static constexpr controller_kind controller      = Options.controller;
+  static constexpr bool            certified       = Options.detect == detection::certified;
+  static constexpr bool            fixed_steps     = Options.fixed_steps;
+  static constexpr bool            samples         = Options.samples;
+  static constexpr bool            guards_in_error = Options.guards_in_error && form::guards > 0;
+  static constexpr bool            inject          = Options.inject;
+  static constexpr bool            watch_stiffness = Options.watch_stiffness;
+  static constexpr int             n               = form::states;
+  static constexpr int             ng              = form::guards;
+  static constexpr int             reductions      = sizeof...(Reductions);
+
+  /// The slope at accepted points is of use: for guards and what is observed, or for the next step.
+  static constexpr bool keeps_slope = ng > 0 || samples || reductions > 0 || !Method::is_rosenbrock;
+
+  /// What lies between the ends of a step is of use, and its error is kept within the tolerance. Stiff components follow the
+  /// solution at the ends however long a step is, so that the ends tell nothing of it.
+  static constexpr bool follows_path = !Method::is_explicit && (ng > 0 || samples || reductions > 0);
+
+  /// body(reduction type instance, constant index) for every reduction.
+  template <class F>
+  SALTUS_FN static void each_reduction(F&& body) {
+    int j = 0;
+    (body(Reductions{}, j++), ...);
+  }
+
+  static_assert(Options.fixed_steps || Method::embedded_order > 0,
+                "this method has no error estimate: give a fixed step (step = ...) or choose another method");
+  static_assert(Options.detect == detection::hermite || form::guards == 0 || methods::certifies<Method>,
+                "this method has no error estimate that a certified search could go by");
+  static_assert(form::is_plain || !Method::is_explicit,
+                "explicit methods integrate dy/dt = f(t, y): this model needs an implicit one");
+  static_assert(Method::highest_index >= form::highest_index, "constraints of index 2 need method radau5");
+};
+
+/// The settings of a run in the arithmetic of the lanes; the same for every instance.
+template <class E, class Real>
+struct tolerances {
+  Real                      rtol;
+  vec<Real, E::n>           atol;
+  Real                      event_tol, fixed_step, concurrency_time, concurrency_value, zeno_part;
+  typename Real::integer    max_steps, max_events;
+  const abi::dense_algebra* algebra;
+  bool                      surer;  ///< rescue: events are located by bracketing alone
+};
+
+template <class E, class Real>
+struct instance {
+  using integer = typename Real::integer;
+
+  // the last accepted point
+  Real                                  t;
+  vec<Real, E::n>                       y, f;
+  typename E::form::template held<Real> held;  ///< held.locked are the guards at the accepted point
+  vec<Real, E::ng>                      rate;  ///< dg/dt there
+
+  // the step to come
+  Real                         h, h_max, t_begin, t_end;
+  vec<Real, E::form::instants> next_instant;  ///< when each instant comes next
+  Real                         t_stop;        ///< the first of them, or t_end: no step goes beyond
+  control_memory<Real>         memory;
+
+  // the last events of every guard (event/accumulate.hpp)
+  vec<Real, E::form::model_guards>    event_time, event_interval, event_ratio;
+  vec<integer, E::form::model_guards> event_streak;
+
+  Real residual,
+      residual_of;   ///< of the worst constraint after any step so far, and its number; if there are constraints
+  Real stiff_steps;  ///< how often the step was at the limit of stability; if stiffness is watched
+
+  // what is observed
+  Real                     next_sample;
+  vec<Real, E::reductions> reduced;
+
+  integer slot, sample, steps, rejected, evaluations, events, status;
+  integer corrections, misordered, phantoms, undetermined;
+
+  // The one list of what an instance is: body(field of a, field of b) for every number kept. Sailing changes only the
+  // first of the two parts.
+  template <class A, class B, class F>
+  SALTUS_FN static void each_sailed_real(A& a, B& b, F&& body) {
+    body(a.t, b.t);
+    each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
+      body(a.y[i], b.y[i]);
+      body(a.f[i], b.f[i]);
+    });
+    each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
+      body(a.held.locked[i], b.held.locked[i]);
+      body(a.rate[i], b.rate[i]);
+    });
+    body(a.h, b.h);
+    body(a.held.pull, b.held.pull);
+    body(a.memory.log_error, b.memory.log_error);
+    body(a.memory.log_ratio, b.memory.log_ratio);
+    body(a.memory.refused, b.memory.refused);
+    if constexpr (E::form::has_constraints) {
+      body(a.residual, b.residual);
+      body(a.residual_of, b.residual_of);
+    }
+    if constexpr (E::watch_stiffness) body(a.stiff_steps, b.stiff_steps);
+    body(a.next_sample, b.next_sample);
+    each<E::reductions>([&](int i) SALTUS_INLINE_LAMBDA { body(a.reduced[i], b.reduced[i]); });
+  }
+  template <class A, class B, class F>
+  SALTUS_FN static void each_real(A& a, B& b, F&& body) {
+    each_sailed_real(a, b, body);
+    each<E::form::params>([&](int i) SALTUS_INLINE_LAMBDA { body(a.held.p[i], b.held.p[i]); });
+    each<E::form::discretes>([&](int i) SALTUS_INLINE_LAMBDA { body(a.held.d[i], b.held.d[i]); });
+    body(a.held.surface, b.held.surface);
+    body(a.h_max, b.h_max);
+    body(a.t_begin, b.t_begin);
+    body(a.t_end, b.t_end);
+    each<E::form::instants>([&](int i) SALTUS_INLINE_LAMBDA { body(a.next_instant[i], b.next_instant[i]); });
+    body(a.t_stop, b.t_stop);
+    each<E::form::model_guards>([&](int i) SALTUS_INLINE_LAMBDA {
+      body(a.event_time[i], b.event_time[i]);
+      body(a.event_interval[i], b.event_interval[i]);
+      body(a.event_ratio[i], b.event_ratio[i]);
+    });
+  }
+  template <class A, class B, class F>
+  SALTUS_FN static void each_sailed_integer(A& a, B& b, F&& body) {
+    body(a.sample, b.sample);
+    body(a.steps, b.steps);
+    body(a.rejected, b.rejected);
+    body(a.evaluations, b.evaluations);
+    body(a.status, b.status);
+  }
+  template <class A, class B, class F>
+  SALTUS_FN static void each_integer(A& a, B& b, F&& body) {
+    each_sailed_integer(a, b, body);
+    body(a.slot, b.slot);
+    body(a.events, b.events);
+    body(a.corrections, b.corrections);
+    body(a.misordered, b.misordered);
+    body(a.phantoms, b.phantoms);
+    body(a.undetermined, b.undetermined);
+    each<E::form::model_guards>([&](int i) SALTUS_INLINE_LAMBDA { body(a.event_streak[i], b.event_streak[i]); });
+  }
+  static constexpr int real_count = 1 + 2 * E::n + E::form::params + E::form::discretes + E::form::instants +
+                                    2 * E::ng + 3 * E::form::model_guards + 7 + 3 + 1 + E::reductions +
+                                    (E::form::has_constraints ? 2 : 0) + (E::watch_stiffness ? 1 : 0);
+  static constexpr int integer_count = 11 + E::form::model_guards;
+  static constexpr int slot_number =
+      5;  ///< of the integers, the one that is the slot: behind those that sailing changes
+};
+
+/// lanes[lane] = record.
+template <class E, class T, int W>
+SALTUS_FN void put(instance<E, pack<T, W>>& lanes, int lane, const instance<E, pack<T, 1>>& record) {
+  auto copy = [&](auto& to, const auto& from) SALTUS_INLINE_LAMBDA { to.set(lane, from.v); };
+  instance<E, pack<T, W>>::each_real(lanes, record, copy);
+  instance<E, pack<T, W>>::each_integer(lanes, record, copy);
+}
+
+/// to[place] = from[lane].
+template <class E, class T, int W>
+SALTUS_FN void move(const instance<E, pack<T, W>>& from, int lane, instance<E, pack<T, W>>& to, int place) {
+  auto copy = [&](auto& there, const auto& here) SALTUS_INLINE_LAMBDA { there.set(place, here.get(lane)); };
+  instance<E, pack<T, W>>::each_real(to, from, copy);
+  instance<E, pack<T, W>>::each_integer(to, from, copy);
+}
+
+/// lanes[lane] as a record.
+template <class E, class T, int W>
+SALTUS_FN void take(const instance<E, pack<T, W>>& lanes, int lane, instance<E, pack<T, 1>>& record) {
+  auto copy = [&](auto& to, const auto& from) SALTUS_INLINE_LAMBDA { to.v = from.get(lane); };
+  instance<E, pack<T, W>>::each_real(record, lanes, copy);
+  instance<E, pack<T, W>>::each_integer(record, lanes, copy);
+}
+
+/// Counts in masked lanes.
+template <class Integer, class Mask>
+SALTUS_FN void add_where(Integer& counter, Mask m, int amount) {
+  counter = counter + select(m, Integer(int64(amount)), Integer(int64(0)));
+}
+
+template <class Real>
+SALTUS_FN void assign_where(mask_of<Real> m, Real& to, Real from) {
+  to = select(m, from, to);
+}
+
+/// Gives lanes their verdict; the first one stays. An instance in flight counts as interrupted until it has one.
+template <class Integer, class Mask>
+SALTUS_FN void end_where(Integer& current, Mask m, status why) {
+  const auto running = current == Integer(int64(status::interrupted));
+  current            = select(m & running, Integer(int64(why)), current);
+}
+
+/// The first instant to come.
+template <class E, class Real>
+SALTUS_FN Real first_instant(const instance<E, Real>& x) {
+  Real first = Real(limits<typename E::T>::largest);
+  each<E::form::instants>([&](int i) SALTUS_INLINE_LAMBDA { first = min(first, x.next_instant[i]); });
+  return first;
+}
+/// Is an instant due at t?
+template <class E, class Real>
+SALTUS_FN mask_of<Real> at_instant(const instance<E, Real>& x, Real t) {
+  if constexpr (E::form::instants > 0) return first_instant(x) <= t;
+  else return mask_of<Real>::all(false);
+}
+
+/// Lanes that have no verdict yet.
+template <class E, class Real>
+SALTUS_FN mask_of<Real> is_under_way(const instance<E, Real>& x) {
+  return x.status == typename Real::integer(int64(status::interrupted));
+}
+
+}  // namespace saltus

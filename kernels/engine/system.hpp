@@ -1,0 +1,120 @@
+// The equations of an instance in flight, as a step sees them: parameters, discrete variables and guard signs held. And the
+// one place where a step is made, whatever the method, with its end put onto the constraints of the model.
+#pragma once
+
+#include "form/consistent.hpp"
+#include "method/dirk.hpp"
+#include "method/low_storage.hpp"
+#include "method/radau.hpp"
+#include "method/rosenbrock.hpp"
+#include "engine/instance.hpp"
+
+namespace saltus {
+
+/// A system (linear/jacobian.hpp). Tolerances are needed where something is solved for.
+template <class E, class Real>
+struct held_system {
+  using form                          = typename E::form;
+  static constexpr auto kind          = form::equations;
+  static constexpr int  highest_index = form::highest_index;
+
+  const typename form::template held<Real>& c;
+  const tolerances<E, Real>*                tol = nullptr;
+
+  SALTUS_FN static constexpr int  index(int i) { return form::index(i); }
+  static constexpr int            colours = form::colours;
+  SALTUS_FN static constexpr int  colour(int j) { return form::colour(j); }
+  SALTUS_FN static constexpr bool entry(int i, int j) { return form::entry(i, j); }
+
+  SALTUS_FN vec<Real, E::n> operator()(Real t, const vec<Real, E::n>& y) const { return form::rhs(t, y, c); }
+  template <class Value>
+  SALTUS_FN vec<Value, E::n> rhs(Value t, const vec<Value, E::n>& y) const {
+    return form::rhs(t, y, c);
+  }
+  template <class Value>
+  SALTUS_FN vec<Value, E::n> residual(Value t, const vec<Value, E::n>& y, const vec<Value, E::n>& rate) const {
+    return form::residual(t, y, rate, c);
+  }
+  SALTUS_FN matrix<Real, E::n> mass() const { return form::mass(c); }
+  SALTUS_FN vec<Real, E::n> weight(const vec<Real, E::n>& y) const {
+    vec<Real, E::n> r;
+    each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { r[i] = Real(1.0) / fma(tol->rtol, abs(y[i]), tol->atol[i]); });
+    return r;
+  }
+  SALTUS_FN const abi::dense_algebra* algebra() const { return tol->algebra; }
+  /// The size below which state i counts by its absolute tolerance.
+  SALTUS_FN Real floor(int i) const { return tol->atol[i] / tol->rtol; }
+};
+
+/// Makes y consistent as `step` or `start` leaves it, by what the model's equations call for.
+template <search_for What, class E, class Real>
+SALTUS_FN consistency<Real> put_on_constraints(const held_system<E, Real>& system, Real t, vec<Real, E::n>& y,
+                                               vec<Real, E::n>& rate, mask_of<Real> where) {
+  if constexpr (E::form::highest_index == 2) return make_consistent_2<What>(system, t, y, rate, where);
+  else return make_consistent<What>(system, t, y, rate, where);
+}
+
+/// One step of the engine's method. In a model with constraints it ends on them.
+template <class E, class Real, bool WithPath = false>
+SALTUS_FN stages<typename E::Method, Real, E::n> make_step(const held_system<E, Real>& system, Real t,
+                                                           const vec<Real, E::n>& y, const vec<Real, E::n>& f0,
+                                                           Real h) {
+  if constexpr (E::form::has_constraints) {
+    return step<typename E::Method, WithPath>(system, t, y, f0, h, [&](auto& s) SALTUS_INLINE_LAMBDA {
+      auto       rate = s.slope1;
+      const auto c    = put_on_constraints<search_for::step>(system, t + h, s.y1, rate, s.solved);
+      s.solved        = s.solved & c.found;
+      s.residual      = c.residual;
+      s.residual_of   = c.of;
+      // Where the dense output is the cubic through slopes, those of algebraic states are taken from the constraints: the
+      // stages' own are of lower order.
+      if constexpr (E::keeps_slope && E::form::highest_index == 1 && E::Method::dense_rows == 0)
+        each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
+          if (E::form::index(i) == 0) return;
+          s.slope0[i] = f0[i];
+          s.slope1[i] = rate[i];
+        });
+    });
+  } else if constexpr (E::Method::is_explicit) {
+    return step<typename E::Method>(system, t, y, f0, h);
+  } else {
+    return step<typename E::Method, WithPath>(system, t, y, f0, h);
+  }
+}
+
+/// The same, off the hot loop: an implicit step is too much code to be there in every place that makes one.
+template <class E, class Real>
+SALTUS_FN_COLD stages<typename E::Method, Real, E::n> make_step_apart(const held_system<E, Real>& system, Real t,
+                                                                      const vec<Real, E::n>& y,
+                                                                      const vec<Real, E::n>& f0, Real h) {
+  return make_step(system, t, y, f0, h);
+}
+template <class E, class Real>
+SALTUS_FN stages<typename E::Method, Real, E::n> make_step_while_landing(const held_system<E, Real>& system, Real t,
+                                                                         const vec<Real, E::n>& y,
+                                                                         const vec<Real, E::n>& f0, Real h) {
+  if constexpr (E::Method::is_explicit) return make_step(system, t, y, f0, h);
+  else return make_step_apart(system, t, y, f0, h);
+}
+
+/// Counts the evaluations that a step has taken.
+template <class E, class Real>
+SALTUS_FN void count_evaluations(instance<E, Real>& x, const stages<typename E::Method, Real, E::n>& s,
+                                 mask_of<Real> where) {
+  if constexpr (E::Method::is_explicit) add_where(x.evaluations, where, evaluations_per_step<typename E::Method>);
+  else x.evaluations = x.evaluations + select(where, s.evaluations, typename Real::integer(int64(0)));
+}
+
+/// y a little further along its slope, on the constraints.
+template <class E, class Real>
+SALTUS_FN vec<Real, E::n> move_along(const held_system<E, Real>& system, Real t, const vec<Real, E::n>& y, Real d,
+                                     const vec<Real, E::n>& slope) {
+  auto r = detail::advance(y, d, slope);
+  if constexpr (E::form::has_constraints) {
+    auto rate = slope;
+    put_on_constraints<search_for::step>(system, t + d, r, rate, mask_of<Real>::all(true));
+  }
+  return r;
+}
+
+}  // namespace saltus

@@ -1,0 +1,147 @@
+// On which side of its guards an instance is, and what counts as a crossing.
+//
+// A guard's side is the sign of its value at the accepted point, which is never left at an undecided zero (`settle`):
+// the root of a guard that is zero at t_k is not in (t_k, t_{k+1}] and does not fire. A guard is armed when its value may
+// cross in its declared direction from there: falling guards above zero, rising ones below.
+//
+// Guards are addressed by their number i, known to the compiler where loops over them are unrolled: what depends on the
+// guard's declaration alone then costs nothing.
+#pragma once
+
+#include "engine/system.hpp"
+
+namespace saltus {
+
+/// Decides the side of guards that are exactly zero: bilateral ones belong to the side they are heading to; unilateral
+/// ones stay on the side they may not leave, so that a body starting in contact cannot fall through.
+template <class E, class Real>
+SALTUS_FN Real settle(int i, Real g, Real rate) {
+  const auto       guard = E::form::traits(i);
+  constexpr double below = -limits<typename E::T>::smallest;
+  if (guard.side == unilateral && guard.which == falling) return select(g == Real(0.0), Real(0.0), g);
+  if (guard.side == unilateral && guard.which == rising) return select(g == Real(0.0), Real(below), g);
+  return select(g == Real(0.0), select(rate < Real(0.0), Real(below), Real(0.0)), g);
+}
+
+/// The same after a step that began on the side of `before`: a guard that is flat at zero, as at a double or triple root,
+/// heads nowhere and keeps its side.
+template <class E, class Real>
+SALTUS_FN Real settle(int i, Real g, Real rate, Real before) {
+  constexpr double below = -limits<typename E::T>::smallest;
+  const auto       flat  = (g == Real(0.0)) & (rate == Real(0.0));
+  return select(flat, select(before < Real(0.0), Real(below), Real(0.0)), settle<E>(i, g, rate));
+}
+
+/// A unilateral guard that rounding, or a bilateral guard due at the same instant, has left a hair beyond zero (in time:
+/// `hair`) while it is on its way back, is put back on zero: else it would not be armed against the next contact.
+template <class E, class Real>
+SALTUS_FN Real put_back(int i, Real settled, Real rate, Real hair) {
+  const auto guard = E::form::traits(i);
+  if (guard.side == unilateral && guard.which == falling)
+    return select((settled < Real(0.0)) & (-settled <= rate * hair), Real(0.0), settled);
+  if (guard.side == unilateral && guard.which == rising)
+    return select((settled > Real(0.0)) & (settled <= -rate * hair), Real(-limits<typename E::T>::smallest), settled);
+  return settled;
+}
+
+/// Is a unilateral guard beyond zero, where it may never be, and moving further?
+template <class E, class Real>
+SALTUS_FN mask_of<Real> violated(int i, Real settled, Real rate) {
+  const auto guard = E::form::traits(i);
+  if (guard.side == unilateral && guard.which == falling) return (settled < Real(0.0)) & (rate < Real(0.0));
+  if (guard.side == unilateral && guard.which == rising) return (settled >= Real(0.0)) & (rate > Real(0.0));
+  return mask_of<Real>::all(false);
+}
+
+/// So many roundings of the time and step of an instance, as a time.
+template <class E, class Real>
+SALTUS_FN Real roundings_of_time(const instance<E, Real>& x, double number) {
+  return Real(number * limits<typename E::T>::epsilon) * (abs(x.t) + abs(x.h));
+}
+
+/// Lanes that stand at a unilateral guard i they are closing on, as near as a double root can be told from its surroundings:
+/// where the equations end behind it, as those of a square root do, no step is short enough, and this is where they get to.
+template <class E, class Real>
+SALTUS_FN mask_of<Real> stands_at_wall(const instance<E, Real>& x, int i) {
+  if (E::form::traits(i).side != unilateral) return mask_of<Real>::all(false);
+  constexpr double near = sizeof(typename E::T) == 8 ? 0x1p-24 : 0x1p-10;  // four roots of the rounding
+  const Real       g = x.held.locked[i], side = side_of(g);
+  return armed<E>(i, g) & (side * x.rate[i] < Real(0.0)) &
+         (abs(g) <= abs(x.rate[i]) * Real(near) * (abs(x.t) + abs(x.h)));
+}
+template <class E, class Real>
+SALTUS_FN_COLD mask_of<Real> stands_at_any_wall(const instance<E, Real>& x) {
+  mask_of<Real> r = mask_of<Real>::all(false);
+  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { r = r | stands_at_wall(x, i); });
+  return r;
+}
+
+/// Has a unilateral guard come to zero with no rate left to cross it by?
+template <class E, class Real>
+SALTUS_FN mask_of<Real> comes_to_rest(int i, Real before, Real now, Real rate) {
+  if (E::form::traits(i).side != unilateral) return mask_of<Real>::all(false);
+  return armed<E>(i, before) & (abs(before) > Real(limits<typename E::T>::smallest)) & (now == Real(0.0)) &
+         (rate == Real(0.0));
+}
+
+/// +1 above zero, -1 below.
+template <class Real>
+SALTUS_FN Real side_of(Real settled) {
+  return copysign(Real(1.0), settled);
+}
+
+template <class E, class Real>
+SALTUS_FN mask_of<Real> armed(int i, Real settled) {
+  const auto guard = E::form::traits(i);
+  if (guard.which == falling) return settled >= Real(0.0);
+  if (guard.which == rising) return settled < Real(0.0);
+  return mask_of<Real>::all(true);
+}
+
+/// Has a guard that started on `side` left it? At exactly zero it has if it is on its way out: roots count when
+/// t* is in (t_k, t_{k+1}].
+template <class Real>
+SALTUS_FN mask_of<Real> has_crossed(Real side, Real g, Real rate) {
+  const Real s = side * g;
+  return (s < Real(0.0)) | ((s == Real(0.0)) & (side * rate < Real(0.0)));
+}
+
+/// A value of a guard, and what it changes by over a piece of a step at its rate there.
+template <class Real>
+struct guard_at {
+  Real g, change;
+};
+
+/// The least Bernstein coefficient of the cubic Hermite polynomial between two places, that of `a` left out: the cubic lies
+/// above it and `a` (interval exclusion: it lies in the hull of its coefficients).
+template <class Real>
+SALTUS_FN Real least_coefficient(const guard_at<Real>& a, const guard_at<Real>& b) {
+  return min(min(fma(Real(1.0 / 3.0), a.change, a.g), fma(Real(-1.0 / 3.0), b.change, b.g)), b.g);
+}
+
+/// A guard that falls at one place and rises at the next, with tangents that meet at or below zero: it is error-prone
+/// (Compere 5.2.1) and looked at more closely even where the cubic excludes it. A convex dip lies above the point where the
+/// tangents at its ends meet.
+template <class Real>
+SALTUS_FN mask_of<Real> may_dip(const guard_at<Real>& a, const guard_at<Real>& b) {
+  return (a.change < Real(0.0)) & (b.change > Real(0.0)) &
+         (fma(a.g, b.change, -b.g * a.change) <= -a.change * b.change);
+}
+
+/// May a guard, seen from its side, leave it on the way from `a` to `b`?
+template <class Real>
+SALTUS_FN mask_of<Real> may_cross(const guard_at<Real>& a, const guard_at<Real>& b) {
+  // At zero itself, as a body at rest on its support is for many steps, what counts is where it is heading.
+  const auto excluded = (least_coefficient(a, b) >= Real(0.0)) & ((b.g > Real(0.0)) | !(b.change < Real(0.0)));
+  return (!excluded) | may_dip(a, b);
+}
+
+/// The same by way of `middle`: judged by two cubics.
+template <class Real>
+SALTUS_FN mask_of<Real> may_cross(const guard_at<Real>& a, const guard_at<Real>& middle, const guard_at<Real>& b) {
+  const Real least    = min(least_coefficient(a, middle), least_coefficient(middle, b));
+  const auto excluded = (least >= Real(0.0)) & ((b.g > Real(0.0)) | !(b.change < Real(0.0)));
+  return (!excluded) | may_dip(a, middle) | may_dip(middle, b);
+}
+
+}  // namespace saltus

@@ -1,0 +1,445 @@
+// A CUDA device integrates one chunk: threads sail; suspects are parked, and landed by another kernel; whoever has
+// ended is stored and replaced by a third. Instances stay where they are, at their places in a pool; lists of places go
+// from kernel to kernel.
+//
+//        +---------- begin <------ vacant <--+-----------+
+//        v                                   |           |
+//     ready --> sail --> parked --> land ----+           |
+//        ^       | |                 |                   |
+//        |       | +-----------------|-------------------+
+//        +-------+-------------------+
+//
+// begin, sail, land and turn over make a round. A kernel waits for the one before it and threads of a kernel never wait
+// for each other, so that a plain loop over thread numbers does the same on a CPU. Which place an instance is given and
+// which thread sails it varies from run to run; its result does not, bit for bit.
+#pragma once
+
+#include "abi/cuda.hpp"
+#include "chunk.hpp"
+
+namespace saltus {
+
+#if defined(__CUDACC__) || defined(SALTUS_EMULATED_GRID)
+/// The warp of this thread: what its lanes do together, and what each does alone. `reserve` may be called by some of them;
+/// all other functions that return what lanes have told each other are for all of them together.
+class device_warp {
+ public:
+  static constexpr int lanes = 32;
+
+  __device__ int thread() const { return static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x); }
+  __device__ int threads() const { return static_cast<int>(gridDim.x * blockDim.x); }
+  __device__ int lane() const { return static_cast<int>(threadIdx.x % 32); }
+
+  /// A bit for every lane that says yes.
+  __device__ unsigned ballot(bool yes) const { return __ballot_sync(~0u, yes); }
+  __device__ int      shuffle(int number, int from) const { return __shfl_sync(~0u, number, from); }
+  __device__ int      sum(int number) const {
+         for (int distance = lanes / 2; distance > 0; distance /= 2) number += __shfl_xor_sync(~0u, number, distance);
+    return number;
+  }
+  /// What lanes have written to the warp's room, others may read.
+  __device__ void meet() const { __syncwarp(); }
+  /// Room of the warp for two lists of two widths each.
+  __device__ int* room(int list) const {
+    __shared__ int rooms[abi::cuda_block / lanes][2][2 * lanes];
+    return rooms[threadIdx.x / lanes][list];
+  }
+
+  __device__ static int   add(int& to, int number) { return atomicAdd(&to, number); }
+  __device__ static int64 add(int64& to, int64 number) {
+    return static_cast<int64>(atomicAdd(reinterpret_cast<uint64*>(&to), static_cast<uint64>(number)));
+  }
+  /// Makes a list one longer and returns where its new entry stands. Lanes that come together add once.
+  template <class Integer>
+  __device__ __forceinline__ Integer reserve(Integer& length) const {
+    const unsigned together = __activemask();
+    const int      first    = __ffs(static_cast<int>(together)) - 1;
+    Integer        entry    = 0;
+    if (lane() == first) entry = add(length, static_cast<Integer>(__popc(together)));
+    entry = __shfl_sync(together, entry, first);
+    return entry + __popc(together & ((1u << lane()) - 1u));
+  }
+};
+#endif
+
+/// One of `count` threads that run one after another, each a warp of its own.
+class lone_warp {
+ public:
+  static constexpr int lanes = 1;
+
+  SALTUS_FN          lone_warp(int number, int count) : number_(number), count_(count) {}
+  SALTUS_FN int      thread() const { return number_; }
+  SALTUS_FN int      threads() const { return count_; }
+  SALTUS_FN int      lane() const { return 0; }
+  SALTUS_FN unsigned ballot(bool yes) const { return yes ? 1u : 0u; }
+  SALTUS_FN int      shuffle(int number, int) const { return number; }
+  SALTUS_FN int      sum(int number) const { return number; }
+  SALTUS_FN void     meet() const {}
+  SALTUS_FN int*     room(int list) const { return room_[list]; }
+  template <class Integer>
+  SALTUS_FN static Integer add(Integer& to, Integer number) {
+    const Integer before = to;
+    to += number;
+    return before;
+  }
+  template <class Integer>
+  SALTUS_FN Integer reserve(Integer& length) const {
+    return length++;
+  }
+
+ private:
+  int         number_, count_;
+  mutable int room_[2][2] = {};
+};
+
+/// No place.
+inline constexpr int nowhere = -1;
+
+/// How many lanes of a ballot there are.
+SALTUS_FN int lanes_in(unsigned ballot) {
+#if defined(__CUDA_ARCH__)
+  return __popc(ballot);
+#else
+  return __builtin_popcount(ballot);
+#endif
+}
+SALTUS_FN int lanes_before(unsigned ballot, int lane) { return lanes_in(ballot & ((1u << lane) - 1u)); }
+
+/// What the lanes of a warp take from a list that a grid shares. The warp takes up to a width of places at once, and keeps
+/// what its lanes do not need yet: one addition to `taken`, and one look at the list, serve many lanes. Towards the end of
+/// the list the portions shrink to what is needed at the moment, so that no warp is left with a store while others have
+/// nothing to do.
+template <class Warp>
+class supply {
+ public:
+  /// For all lanes together: a place for each that is in want; `nowhere` where the list has come to its end.
+  SALTUS_FN int take(const Warp& warp, bool in_want, const int* list, int count, int& taken) {
+    const unsigned who    = warp.ballot(in_want);
+    const int      wanted = lanes_in(who);
+    if (wanted == 0) return nowhere;
+    const int rank = lanes_before(who, warp.lane()), left = held_ - used_;
+    int       place = warp.shuffle(mine_, (used_ + rank) % Warp::lanes);
+    if (!in_want || rank >= left) place = nowhere;
+    if (wanted <= left || seen_ >= count) {
+      used_ += wanted < left ? wanted : left;
+      return place;
+    }
+    fetch(warp, wanted - left, list, count, taken);
+    const int further = warp.shuffle(mine_, (rank - left + Warp::lanes) % Warp::lanes);
+    if (in_want && rank >= left && rank - left < held_) place = further;
+    used_ = wanted - left < held_ ? wanted - left : held_;
+    return place;
+  }
+  /// What this lane keeps of the warp's store in the end.
+  SALTUS_FN int rest(const Warp& warp) const { return warp.lane() >= used_ && warp.lane() < held_ ? mine_ : nowhere; }
+
+ private:
+  /// The next portion, of `needed` places at least if there are as many.
+  SALTUS_FN void fetch(const Warp& warp, int needed, const int* list, int count, int& taken) {
+    const int portion = (count - seen_) / (4 * ((warp.threads() + Warp::lanes - 1) / Warp::lanes));
+    const int most    = portion < Warp::lanes ? portion : Warp::lanes;
+    const int asked   = needed > most ? needed : most;
+    int       first   = 0;
+    if (warp.lane() == 0) first = warp.add(taken, asked);
+    first           = warp.shuffle(first, 0);
+    seen_           = first + asked;
+    const int there = count - first;
+    held_           = there < 0 ? 0 : there < asked ? there : asked;
+    mine_           = warp.lane() < held_ ? list[first + warp.lane()] : nowhere;
+  }
+
+  int mine_ = nowhere;       ///< the place that this lane keeps for the warp
+  int held_ = 0, used_ = 0;  ///< how many the lanes keep, and how many of these are used; the same in all lanes
+  int seen_ = 0;             ///< of the list, as of the last portion
+};
+
+/// What the lanes of a warp give to a list that a grid shares: a width of places is gathered before the list gets longer.
+template <class Warp, int Room>
+class outlet {
+ public:
+  /// For all lanes together: those that say so give a place. Returns how many.
+  SALTUS_FN int put(const Warp& warp, bool gives, int place, int* list, int& length) {
+    const unsigned who = warp.ballot(gives);
+    if (who == 0) return 0;
+    if (gives) warp.room(Room)[held_ + lanes_before(who, warp.lane())] = place;
+    held_ += lanes_in(who);
+    warp.meet();
+    if (held_ >= Warp::lanes) pass_on(warp, Warp::lanes, list, length);
+    return lanes_in(who);
+  }
+  /// What is left, in the end.
+  SALTUS_FN void finish(const Warp& warp, int* list, int& length) {
+    if (held_ > 0) pass_on(warp, held_, list, length);
+  }
+
+ private:
+  SALTUS_FN void pass_on(const Warp& warp, int some, int* list, int& length) {
+    int* const room  = warp.room(Room);
+    int        first = 0;
+    if (warp.lane() == 0) first = warp.add(length, some);
+    first = warp.shuffle(first, 0);
+    if (warp.lane() < some) list[first + warp.lane()] = room[warp.lane()];
+    held_ -= some;
+    const int left = warp.lane() < held_ ? room[some + warp.lane()] : nowhere;
+    warp.meet();
+    if (warp.lane() < held_) room[warp.lane()] = left;
+    warp.meet();
+  }
+
+  int held_ = 0;  ///< places in the room, the same in all lanes
+};
+
+/// Events become rows of the log, in which `landable` leaves room for them; exceptions become rows of theirs while there
+/// is room. Rows for which there is none are counted all the same: by that the host sees that they are missing.
+template <class E, class Warp>
+struct events_to_rows {
+  const abi::cuda_events&     log;
+  const abi::cuda_exceptions& exceptions;
+  abi::cuda_progress&         progress;
+  const Warp&                 warp;
+
+  SALTUS_FN void append(int64 slot, double t, int guard, const double* before, const double* after) const {
+    const int64 row = warp.reserve(progress.rows);
+    if (row >= log.capacity) return;
+    log.slot[row]   = slot;
+    log.time[row]   = t;
+    log.guard[row]  = guard;
+    for (int i = 0; i < E::n; ++i) {
+      log.before[row * E::n + i] = before[i];
+      log.after[row * E::n + i]  = after[i];
+    }
+  }
+  SALTUS_FN void except(int64 slot, const double* reals, const long long* integers) const {
+    using Record    = instance<E, pack<typename E::T, 1>>;
+    const int64 row = warp.reserve(progress.exceptions);
+    if (row >= exceptions.capacity) return;
+    exceptions.slot[row] = slot;
+    for (int j = 0; j < Record::real_count; ++j) exceptions.reals[row * Record::real_count + j] = reals[j];
+    for (int j = 0; j < Record::integer_count; ++j) exceptions.integers[row * Record::integer_count + j] = integers[j];
+  }
+};
+
+/// The most rows one landing can log: every guard in every round of event iteration, every instant, and a rest.
+template <class E>
+inline constexpr int rows_per_landing = event_rounds*(E::form::model_guards + 1) + E::form::instants + 1;
+
+/// One thread's part in the kernels of a chunk.
+template <class E, class Warp>
+class cuda_rounds {
+  using T       = typename E::T;
+  using Real    = pack<T, 1>;
+  using Integer = typename Real::integer;
+  using Record  = instance<E, Real>;
+  using Run     = chunk_run<E, events_to_rows<E, Warp>>;
+
+ public:
+  /// All arguments must outlive it. `tol` is `tolerances_from` the chunk's settings, made by the host: as an argument of
+  /// a kernel it lies in constant memory and takes up no registers.
+  SALTUS_FN cuda_rounds(const abi::cuda_chunk& chunk, const tolerances<E, Real>& tol, const Warp& warp)
+      : c_(chunk),
+        p_(*chunk.progress),
+        tol_(tol),
+        warp_(warp),
+        run_{chunk.how, chunk.in, chunk.out,
+             events_to_rows<E, Warp>{chunk.events, chunk.exceptions, *chunk.progress, warp_}},
+        half_(chunk.progress->half) {}
+
+  /// Stores the instances that have ended and begins fresh ones in their places.
+  SALTUS_FN void begin_fresh() const {
+    const int count  = p_.vacant[half_];
+    int       stored = 0;
+    for (int k = warp_.thread(); k < count; k += warp_.threads()) {
+      const int place = c_.vacant.place[half_][k];
+      Record    x;
+      load(x, place);
+      if (x.slot.v >= 0) {
+        store<E>(x, run_);
+        clear_samples_to_come(x);
+        stored += 1;
+      }
+      if (k >= p_.fresh) continue;
+      x        = Record{};
+      x.slot.v = static_cast<integer_of<T>>(c_.order ? c_.order[p_.next + k] : p_.next + k);
+      begin(x, everyone(), tol_, run_);
+      save(x, place);
+      if (is_under_way(x)) append(c_.ready, p_.ready, half_, place);
+      else append(c_.vacant, p_.vacant, 1 - half_, place);
+    }
+    count_in(p_.stored, stored);
+  }
+
+  /// Sails ready instances one after another, each until its step may contain an event or it ends, as long as the turn
+  /// budget lasts.
+  SALTUS_FN void sail_ready() const {
+    supply<Warp>    ready;
+    outlet<Warp, 0> parked;
+    outlet<Warp, 1> vacant;
+    int             place = nowhere, most_busy = 0, has_parked = 0, useful = 0, turn = 0;
+    Record          x;
+    // Are there instances for half of the threads at least?
+    const bool is_full = 2 * p_.ready[half_] >= warp_.threads();
+    for (; turn < c_.turn_budget; ++turn) {
+      const int next = ready.take(warp_, place == nowhere, c_.ready.place[half_], p_.ready[half_], p_.taken);
+      if (next != nowhere) load(x, place = next);
+      // Once a quarter of the warp has run out of instances, the others go on in full warps of the next round. On a device
+      // that is not full they would have as many warps for themselves: there a round ends early for those alone that wait
+      // to be landed.
+      const int busy = lanes_in(warp_.ballot(place != nowhere));
+      const int gone = is_full || most_busy - busy < has_parked ? most_busy - busy : has_parked;
+      if (busy == 0 || 4 * gone > most_busy) break;
+      most_busy  = busy > most_busy ? busy : most_busy;
+      bool parks = false, ends = false;
+      if (place != nowhere) {
+        useful += 1;
+        parks = static_cast<bool>(sail(x, everyone(), tol_, run_));
+        ends  = !parks && !is_under_way(x);
+        if (parks || ends) save_sailed(x, place);
+      }
+      has_parked += parked.put(warp_, parks, place, c_.parked.place[half_], p_.parked[half_]);
+      vacant.put(warp_, ends, place, c_.vacant.place[1 - half_], p_.vacant[1 - half_]);
+      if (parks || ends) place = nowhere;
+    }
+    parked.finish(warp_, c_.parked.place[half_], p_.parked[half_]);
+    vacant.finish(warp_, c_.vacant.place[1 - half_], p_.vacant[1 - half_]);
+    if (place != nowhere) {
+      save_sailed(x, place);
+      append(c_.ready, p_.ready, 1 - half_, place);
+    }
+    if (const int rest = ready.rest(warp_); rest != nowhere) append(c_.ready, p_.ready, 1 - half_, rest);
+    count_once(p_.used.turns, turn);
+    count_in(p_.used.lane_turns, useful);
+  }
+
+  /// Lands parked instances, as many as the event log has room for. The others, and ready instances that no thread had
+  /// turns left to sail, wait for the next round.
+  SALTUS_FN void land_parked() const {
+    for (int k = p_.taken + warp_.thread(); k < p_.ready[half_]; k += warp_.threads())
+      append(c_.ready, p_.ready, 1 - half_, c_.ready.place[half_][k]);
+    const int count  = p_.parked[half_];
+    int       passes = 0, landed = 0;
+    for (int k = warp_.thread(); k < count; k += warp_.threads()) {
+      const int place = c_.parked.place[half_][k];
+      if (k >= p_.landable) {
+        append(c_.parked, p_.parked, 1 - half_, place);
+        continue;
+      }
+      passes += 1;
+      landed += 1;
+      Record x;
+      load(x, place);
+      land(x, everyone(), tol_, run_);
+      save(x, place);
+      if (is_under_way(x)) append(c_.ready, p_.ready, 1 - half_, place);
+      else append(c_.vacant, p_.vacant, 1 - half_, place);
+    }
+    count_once(p_.used.landings, passes);
+    count_in(p_.used.landed, landed);
+  }
+
+  /// For one thread alone: what this round has filled, the next one consumes.
+  SALTUS_FN void turn_over() const {
+    p_.ready[half_] = p_.parked[half_] = p_.vacant[half_] = p_.taken = 0;
+
+    p_.half = 1 - half_;
+    p_.next += p_.fresh;
+    const int64 left = c_.in.count - p_.next;
+    const int   room = p_.vacant[p_.half];
+    p_.fresh         = left < room ? static_cast<int>(left) : room;
+    p_.landable      = abi::landable_places(c_, p_.rows, rows_per_landing<E>);
+  }
+
+ private:
+  SALTUS_FN static mask_of<Real> everyone() { return mask_of<Real>::all(true); }
+
+  SALTUS_FN static bool is_under_way(const Record& x) {
+    return x.status.v == static_cast<integer_of<T>>(status::interrupted);
+  }
+  /// Samples that an instance did not live to see: nobody has preset them in the memory of a device.
+  SALTUS_FN void clear_samples_to_come(const Record& x) const {
+    if constexpr (E::samples)
+      for (int quantity = 0; quantity < E::n + E::form::outputs; ++quantity)
+        for (int64 j = x.sample.v; j < c_.how.sample_count; ++j)
+          run_.store_sample(x.slot.v, quantity, j, static_cast<T>(E::form::unset));
+  }
+  SALTUS_FN void append(const abi::cuda_list& list, int (&length)[2], int half, int place) const {
+    list.place[half][warp_.reserve(length[half])] = place;
+  }
+  /// For all lanes together: adds the numbers of all of them, which are counts, to `to`.
+  SALTUS_FN void count_in(int64& to, int number) const { count_once(to, warp_.sum(number)); }
+  /// Adds a number that counts once for the warp.
+  SALTUS_FN void count_once(int64& to, int number) const {
+    if (warp_.lane() == 0 && number > 0) warp_.add(to, static_cast<int64>(number));
+  }
+
+  SALTUS_FN T& real(int number, int place) const {
+    return static_cast<T*>(c_.pool.reals)[abi::pool_index<sizeof(T)>(number, place, c_.pool.places)];
+  }
+  SALTUS_FN integer_of<T>& integer(int number, int place) const {
+    return static_cast<integer_of<T>*>(c_.pool.integers)[abi::pool_index<sizeof(T)>(number, place, c_.pool.places)];
+  }
+  SALTUS_FN void load(Record& x, int place) const {
+    int j = 0, k = 0;
+    Record::each_real(x, x, [&](Real& to, Real&) SALTUS_INLINE_LAMBDA { to.v = real(j++, place); });
+    Record::each_integer(x, x, [&](Integer& to, Integer&) SALTUS_INLINE_LAMBDA { to.v = integer(k++, place); });
+  }
+  SALTUS_FN void save(const Record& x, int place) const {
+    int j = 0, k = 0;
+    Record::each_real(x, x, [&](const Real& from, const Real&) SALTUS_INLINE_LAMBDA { real(j++, place) = from.v; });
+    Record::each_integer(
+        x, x, [&](const Integer& from, const Integer&) SALTUS_INLINE_LAMBDA { integer(k++, place) = from.v; });
+  }
+  /// Saves what sailing changes, at the place that x was loaded from.
+  SALTUS_FN void save_sailed(const Record& x, int place) const {
+    int j = 0, k = 0;
+    Record::each_sailed_real(x, x,
+                             [&](const Real& from, const Real&) SALTUS_INLINE_LAMBDA { real(j++, place) = from.v; });
+    Record::each_sailed_integer(
+        x, x, [&](const Integer& from, const Integer&) SALTUS_INLINE_LAMBDA { integer(k++, place) = from.v; });
+  }
+
+  const abi::cuda_chunk&     c_;
+  abi::cuda_progress&        p_;
+  const tolerances<E, Real>& tol_;
+  const Warp&                warp_;
+  Run                        run_;
+  int                        half_;
+};
+
+/// The unit's description for the host.
+template <class E>
+inline constexpr abi::cuda_unit cuda_unit_of = {abi::version,
+                                                instance<E, pack<typename E::T, 1>>::real_count,
+                                                instance<E, pack<typename E::T, 1>>::integer_count,
+                                                instance<E, pack<typename E::T, 1>>::slot_number,
+                                                rows_per_landing<E>,
+                                                static_cast<int>(sizeof(tolerances<E, pack<typename E::T, 1>>))};
+
+}  // namespace saltus
+
+#if defined(__CUDACC__)
+// The kernels of an engine, in three texts that are compiled by themselves: side by side, and those of a kernel for which
+// the number of registers must be found without the others. The blocks that a multiprocessor is to hold at least may
+// follow; without them the compiler takes the registers that it likes best.
+#define SALTUS_CUDA_BEGIN(engine, ...)                                                                    \
+  extern "C" {                                                                                            \
+  __global__ void saltus_describe(saltus::abi::cuda_unit* unit) { *unit = saltus::cuda_unit_of<engine>; } \
+  SALTUS_CUDA_KERNEL(engine, saltus_begin, begin_fresh __VA_OPT__(, ) __VA_ARGS__)                        \
+  SALTUS_CUDA_KERNEL(engine, saltus_turn_over, turn_over)                                                 \
+  }
+#define SALTUS_CUDA_SAIL(engine, ...)                                            \
+  extern "C" {                                                                   \
+  SALTUS_CUDA_KERNEL(engine, saltus_sail, sail_ready __VA_OPT__(, ) __VA_ARGS__) \
+  }
+#define SALTUS_CUDA_LAND(engine, ...)                                             \
+  extern "C" {                                                                    \
+  SALTUS_CUDA_KERNEL(engine, saltus_land, land_parked __VA_OPT__(, ) __VA_ARGS__) \
+  }
+
+#define SALTUS_CUDA_KERNEL(engine, name, part, ...)                                              \
+  __global__ void __launch_bounds__(saltus::abi::cuda_block __VA_OPT__(, ) __VA_ARGS__)          \
+      name(const __grid_constant__ saltus::abi::cuda_chunk chunk,                                \
+           const __grid_constant__ saltus::tolerances<engine, saltus::pack<engine::T, 1>> tol) { \
+    const saltus::device_warp warp;                                                              \
+    saltus::cuda_rounds<engine, saltus::device_warp>(chunk, tol, warp).part();                   \
+  }
+#endif
