@@ -119,8 +119,8 @@ SALTUS_FN_COLD void pass_silent_crossings(search<E, pack<T, W>>& s, instance<E, 
   }
 }
 
-/// What is due where the lanes have arrived: guards at their landing point, guards within tau of an instant at which the
-/// step has ended, and instants whose time has come.
+/// What is due where the lanes have arrived: guards at their landing point, guards within tau of a time event at which the
+/// step has ended, and time events whose time has come.
 template <class E, class Real>
 SALTUS_FN due_events<E, Real> due_at(const instance<E, Real>& x, const trial<E, Real>& a, const landing<E, Real>& p,
                                      const vec<Real, E::ng>& side, Real tau, mask_of<Real> moved, mask_of<Real> at_stop,
@@ -128,7 +128,7 @@ SALTUS_FN due_events<E, Real> due_at(const instance<E, Real>& x, const trial<E, 
   due_events<E, Real> due;
   any_due = moved & p.fires;
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { due.guard[i] = select(any_due, p.due[i], Real(0.0)); });
-  if constexpr (E::form::instants > 0) {
+  if constexpr (E::form::time_events > 0) {
     const auto near   = find_due<E, Real>(side, a.g, tau, false);
     const auto landed = at_stop & p.fires & (abs(p.t - x.t) <= tau);
     each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
@@ -136,9 +136,9 @@ SALTUS_FN due_events<E, Real> due_at(const instance<E, Real>& x, const trial<E, 
       due.guard[i]     = select(at_stop, found, due.guard[i]);
     });
   }
-  each<E::form::instants>([&](int i) SALTUS_INLINE_LAMBDA {
-    const auto now = x.next_instant[i] <= x.t;
-    due.instant[i] = select(now, Real(1.0), Real(0.0));
+  each<E::form::time_events>([&](int i) SALTUS_INLINE_LAMBDA {
+    const auto now = x.next_time_event[i] <= x.t;
+    due.time_event[i] = select(now, Real(1.0), Real(0.0));
     any_due        = any_due | now;
   });
   return due;
@@ -204,10 +204,10 @@ SALTUS_FN_COLD void land(instance<E, Real>& x, mask_of<Real> active, const toler
   const auto p        = locate<E, Real>(x, a, on_step, s.side, s.from.s, s.found, crossing, tol);
   take_again<E, Real>(x, a, active & p.broken, tol);
   active = active & !p.broken;
-  // An event past t_stop, one at an instant - both are due then -, and a root that is not there at the very end of the step
+  // An event past t_stop, one at a time event - both are due then -, and a root that is not there at the very end of the step
   // leave the whole step to commit.
   const Real tau        = Real(2.0) * time_tolerance(a.t1, a.s.h, tol);
-  const auto ends_there = at_instant(x, x.t_stop) & a.last;
+  const auto ends_there = at_time_event(x, x.t_stop) & a.last;
   const auto together   = ends_there & p.fires & (abs(p.t - x.t_stop) <= tau);
   const auto whole      = (p.t > x.t_stop) | together | (p.phantom & (a.t1 - p.t <= Real(0.5) * tau));
   const auto moved      = crossing & active & !whole & !p.failed;
@@ -225,7 +225,7 @@ SALTUS_FN_COLD void land(instance<E, Real>& x, mask_of<Real> active, const toler
     due.guard[i] = max(due.guard[i], walls[i]);
     fires        = fires | (walls[i] > Real(0.5));
   });
-  // Where an instant alone is due the whole step was committed: guards have the values of its end, not of its start.
+  // Where a time event alone is due the whole step was committed: guards have the values of its end, not of its start.
   auto g = x.held.locked;
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(moved, g[i], p.g[i]); });
   fire<E>(x, g, due, fires, tol, run);

@@ -144,7 +144,7 @@ SALTUS_FN trial<E, Real> attempt(const instance<E, Real>& x, const tolerances<E,
 
   // detect
   a.suspect = mask_of<Real>::all(false);
-  if constexpr (form::instants > 0) a.suspect = last & (first_instant(x) <= a.t1);
+  if constexpr (form::time_events > 0) a.suspect = last & (first_time_event(x) <= a.t1);
   if constexpr (E::certified && E::ng > 0) {
     const held_system<E, Real> f{x.held};
     const auto                 path = interpolate<typename E::Method>(f, a.s);
@@ -179,7 +179,7 @@ SALTUS_FN void commit(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Rea
   const held_system<E, Real> f{x.held};
   const mask_of<Real>        ends = a.last & (a.t1 >= x.t_end);
   // A sample at the instant of an event shows what follows it.
-  if constexpr (E::samples) record_samples(x, a.s, f, a.t1, where, ends & !at_instant(x, a.t1), run);
+  if constexpr (E::samples) record_samples(x, a.s, f, a.t1, where, ends & !at_time_event(x, a.t1), run);
   if constexpr (E::reductions > 0) reduce_step(x, a.s, f, where);
   assign_where(where, x.t, a.t1);
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {

@@ -1,5 +1,5 @@
 // Izhikevich's spiking neuron: two equations with one quadratic term, and a reset of both variables at the top of a
-// spike. A current that is switched on at the instant `onset` makes it fire, quickly at first, until u slows it down.
+// spike. A current that is switched on at the time event `onset` makes it fire, quickly at first, until u slows it down.
 // Parameters a, b, c, d choose the kind of neuron: (0.02, 0.2, -65, 8) is regular spiking, (0.02, 0.2, -50, 2)
 // chattering, (0.1, 0.2, -65, 2) fast spiking.
 #include <saltus.hpp>
@@ -37,8 +37,8 @@ struct izhikevich {
       {spike, saltus::rising, saltus::bilateral, "v passes the top of a spike: v and u are reset"},
   };
 
-  enum instant { step };
-  static constexpr saltus::timed<instant> instant_list[] = {
+  enum time_event { step };
+  static constexpr saltus::timed<time_event> time_event_list[] = {
       {step, "the stimulus is switched on"},
   };
 
@@ -54,7 +54,7 @@ struct izhikevich {
 
   static void guards(const auto& at, auto& g) { g[spike] = at[v] - at[peak]; }
 
-  static void instants(const auto& at, auto& when) { when.at(step, at[onset]); }
+  static void time_events(const auto& at, auto& when) { when.at(step, at[onset]); }
 
   static void transition(auto& now) {
     if (now.due(step)) now[current] = now[stimulus];

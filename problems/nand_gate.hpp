@@ -5,7 +5,7 @@
 //     load: u1 source, u2 drain (behind resistors), u3 and u4 bulk to source and drain; u5 the output
 //     first input: u6 .. u9 likewise, u10 below it;     second input: u11 .. u14 likewise, ground below it
 //
-// Both inputs are trapezoids of 5 V: V1 has the period 20, V2 the period 40. Their corners are instants, 5 apart.
+// Both inputs are trapezoids of 5 V: V1 has the period 20, V2 the period 40. Their corners are time events, 5 apart.
 //
 // Fitted to the published program, of which there is a solution: there a transistor of the enhancement type lets through ten
 // times less backward, which the text does not say (`beta_backward`).
@@ -85,8 +85,8 @@ struct nand_gate {
       {rise_2, 0.0, "V/s", "time derivative of V2"},
   };
 
-  enum instant { corner };
-  static constexpr saltus::timed<instant> instant_list[] = {{corner, "an input turns"}};
+  enum time_event { corner };
+  static constexpr saltus::timed<time_event> time_event_list[] = {{corner, "an input turns"}};
   static constexpr double                 apart          = 5.0;  // s, corners of the inputs
 
   /// The inputs from corner number k on: V1 rises from the second of four, V2 from the fourth of eight.
@@ -103,7 +103,7 @@ struct nand_gate {
     piece(8.0, 3.0, base_2, rise_2);
   }
   static void initial(auto& at) { turn(at, floor(at.t / apart)); }
-  static void instants(const auto&, auto& when) { when.every(corner, apart); }
+  static void time_events(const auto&, auto& when) { when.every(corner, apart); }
   static void transition(auto& now) { turn(now, floor(now.t / apart + 0.5)); }
 
   /// The model of Shichman and Hodges: current from drain to source, by the voltages between drain, source, gate and bulk.

@@ -31,8 +31,8 @@ struct pulsed_dose {
       {t_loading, 0.5, "h", "time of the loading dose"},
   };
 
-  enum instant { dose, loading_dose };
-  static constexpr saltus::timed<instant> instant_list[] = {
+  enum time_event { dose, loading_dose };
+  static constexpr saltus::timed<time_event> time_event_list[] = {
       {dose, "a dose is taken"},
       {loading_dose, "the loading dose is taken"},
   };
@@ -47,7 +47,7 @@ struct pulsed_dose {
     dy[blood] = at[absorption] * at[gut] - at[elimination] * at[blood];
   }
 
-  static void instants(const auto& at, auto& when) {
+  static void time_events(const auto& at, auto& when) {
     when.every(dose, at[interval], at[t_first]);
     when.at(loading_dose, at[t_loading]);
   }

@@ -4,7 +4,7 @@
 //     L i' =   V                 V - v                   0
 //     C v' =   -v / R            i - v / R               -v / R
 //
-// The clock's edges are instants: known beforehand, hit exactly, no guard and no longest step needed. In continuous
+// The clock's edges are time events: known beforehand, hit exactly, no guard and no longest step needed. In continuous
 // conduction they are the only events and v settles near V / (1 - D); with a light load, R > 2 L / (D (1 - D)^2 T), the
 // current falls to zero in every period and the ideal diode blocks (discontinuous conduction).
 #include <saltus.hpp>
@@ -45,8 +45,8 @@ struct pwm_boost_converter {
           .condition(),
   };
 
-  enum instant { switch_on, switch_off };
-  static constexpr saltus::timed<instant> instant_list[] = {
+  enum time_event { switch_on, switch_off };
+  static constexpr saltus::timed<time_event> time_event_list[] = {
       {switch_on, "a period of the clock begins: the switch closes"},
       {switch_off, "the pulse is over: the switch opens"},
   };
@@ -74,7 +74,7 @@ struct pwm_boost_converter {
     g[forward] = at[voltage] - at[supply];
   }
 
-  static void instants(const auto& at, auto& when) {
+  static void time_events(const auto& at, auto& when) {
     when.every(switch_on, at[period]);
     when.every(switch_off, at[period], at[duty] * at[period]);
   }

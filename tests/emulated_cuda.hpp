@@ -64,7 +64,7 @@ host::plan plan_of(double t_end, double tolerance) {
   p.model.discretes  = list(d.discretes, d.discrete_count);
   p.model.outputs    = list(d.outputs, d.output_count);
   p.model.guards.resize(static_cast<std::size_t>(d.guard_count));
-  p.model.instants.resize(static_cast<std::size_t>(d.instant_count));
+  p.model.time_events.resize(static_cast<std::size_t>(d.time_event_count));
   p.model.equations     = static_cast<abi::equations>(d.equations);
   p.model.singular_mass = d.singular_mass != 0;
   p.rtol                = tolerance;

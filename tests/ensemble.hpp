@@ -19,7 +19,7 @@ namespace saltus::test {
 struct event_row {
   std::int64_t        instance;
   double              time;
-  std::string         guard;  ///< or instant (host::event_names)
+  std::string         guard;  ///< or time event (host::event_names)
   std::vector<double> before, after;
 };
 

@@ -32,7 +32,7 @@ inline std::string set(const std::string& key, const std::vector<double>& values
   return fmt::format("{}=[{}]", key, all);
 }
 
-/// Times of one guard's (or instant's) events, all of an instance if no name is given.
+/// Times of one guard's (or time event's) events, all of an instance if no name is given.
 inline std::vector<double> times_of(const outcome& r, const std::string& guard = "", std::int64_t instance = 0) {
   std::vector<double> times;
   for (const auto& e : r.log)

@@ -1,4 +1,4 @@
-// What the models with sliding, modes, instants and chains of impacts must produce; continues reference_problems.hpp.
+// What the models with sliding, modes, time events and chains of impacts must produce; continues reference_problems.hpp.
 //
 // Every number is printed by tests/reference/more_event_problems.py, which knows nothing of saltus. `Analysis` marks
 // closed forms, `Extrapolation` integrations there. Where a solution slides, the log has the name of the guard where

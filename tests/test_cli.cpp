@@ -329,11 +329,11 @@ struct relay {
   enum guard { line };
   static constexpr saltus::crossing<guard> guard_list[] = {
       saltus::crossing<guard>{line, saltus::both, saltus::bilateral, "where the relay switches"}.sliding()};
-  enum instant { kick };
-  static constexpr saltus::timed<instant> instant_list[] = {{kick, "what it must make up for"}};
+  enum time_event { kick };
+  static constexpr saltus::timed<time_event> time_event_list[] = {{kick, "what it must make up for"}};
   static void rhs(const auto& at, auto& dy) { dy[x] = select(at.above(line), -at[speed], at[speed]); }
   static void guards(const auto& at, auto& g) { g[line] = at[x]; }
-  static void instants(const auto&, auto& when) { when.every(kick, 0.5, 0.25); }
+  static void time_events(const auto&, auto& when) { when.every(kick, 0.5, 0.25); }
   static void transition(auto& now) {
     if (now.due(kick)) now[x] = now[x] + 0.1;
   }
@@ -570,7 +570,7 @@ TEST_F(cli, list_names_every_problem) {
   EXPECT_EQ(text.err, "");
   EXPECT_NE(text.out.find("bouncing_ball              Bouncing ball (2 states, 1 guard)\n"), std::string::npos)
       << text.out;
-  EXPECT_NE(text.out.find("Izhikevich neuron (2 states, 1 guard, 1 instant)\n"), std::string::npos) << text.out;
+  EXPECT_NE(text.out.find("Izhikevich neuron (2 states, 1 guard, 1 time event)\n"), std::string::npos) << text.out;
 
   const auto object = saltus({"list", "--json"});
   EXPECT_EQ(object.code, 0);
@@ -608,19 +608,19 @@ TEST_F(cli, describe_says_what_the_header_says) {
   EXPECT_EQ(model["outputs#"], "0");
 }
 
-TEST_F(cli, instants_and_sliding_are_told) {
+TEST_F(cli, time_events_and_sliding_are_told) {
   write(folder() / "relay.hpp", relay);
   const auto text = saltus({"describe", "relay.hpp"});
   EXPECT_EQ(text.code, 0) << text.err;
   for (const char* line : {"line               both     bilateral   may slide where the relay switches\n",
-                           "\ninstants (meaning)\n  kick               what it must make up for\n"})
+                           "\ntime events (meaning)\n  kick               what it must make up for\n"})
     EXPECT_NE(text.out.find(line), std::string::npos) << text.out;
   const json object(saltus({"describe", "relay.hpp", "--json"}).out);
   EXPECT_EQ(object["guards[0].may_slide"], "true");
-  EXPECT_EQ(object["instants[0].name"], "kick");
-  EXPECT_EQ(object["instants[0].about"], "what it must make up for");
+  EXPECT_EQ(object["time_events[0].name"], "kick");
+  EXPECT_EQ(object["time_events[0].about"], "what it must make up for");
   const auto plan = saltus({"check", "./relay.hpp"});
-  EXPECT_NE(plan.out.find("\nguards     line (both)\ninstants   kick\n"), std::string::npos) << plan.out << plan.err;
+  EXPECT_NE(plan.out.find("\nguards     line (both)\ntimes      kick\n"), std::string::npos) << plan.out << plan.err;
 
   // From 1 down to 0.75, up to 0.85, down to 0.35, up to 0.45: zero at 1.2, along it until 1.25, and again from 1.35 on.
   const auto r = run({"./relay.hpp", "--set", "output.events=true"});
@@ -1114,13 +1114,13 @@ std::vector<mistake> mistakes() {
       "the model lists guards but does not compute them: write static void guards\\(const auto& at, auto& g\\)");
   add("guards_not_listed", list, "", "void guards",
       "the model computes guards but does not list them: add enum guard \\{ ... \\}; and guard_list\\[\\]");
-  const std::string instant =
-      "  enum instant { kick };\n  static constexpr saltus::timed<instant> instant_list[] = {{kick, \"\"}};\n";
-  add("instants_without_times", "  enum guard", instant + "  enum guard", "instant_list",
-      "the model lists instants but gives no times: write static void instants\\(const auto& at, auto& when\\)");
-  add("instants_not_listed", "  static void rhs", "  static void instants(const auto&, auto&) {}\n  static void rhs",
-      "void instants",
-      "the model gives times of instants but does not list them: add enum instant \\{ ... \\}; and instant_list\\[\\]");
+  const std::string time_event =
+      "  enum time_event { kick };\n  static constexpr saltus::timed<time_event> time_event_list[] = {{kick, \"\"}};\n";
+  add("time_events_without_times", "  enum guard", time_event + "  enum guard", "time_event_list",
+      "the model lists time events but gives no times: write static void time_events\\(const auto& at, auto& when\\)");
+  add("time_events_not_listed", "  static void rhs", "  static void time_events(const auto&, auto&) {}\n  static void rhs",
+      "void time_events",
+      "the model gives times of time events but does not list them: add enum time_event \\{ ... \\}; and time_event_list\\[\\]");
   add("wrong_order", damping + limit, limit + damping, "parameter_list",
       "the entries of parameter_list must stand in the order of enum parameter, each once");
   add("entry_missing", limit, "", "parameter_list",

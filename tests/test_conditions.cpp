@@ -48,8 +48,8 @@ TEST(Conditions, SilentCrossingsCostNoRestart) {
   EXPECT_LE(silent.evaluations[0], none.evaluations[0] + 6 * 16);
 }
 
-TEST(Conditions, SilentCrossingsJustBeforeAnInstant) {
-  // A crossing anywhere in the step that ends at the instants t = 5 and t = 10, and at them: nothing but the ticks fires.
+TEST(Conditions, SilentCrossingsJustBeforeATimeEvent) {
+  // A crossing anywhere in the step that ends at the time events t = 5 and t = 10, and at them: nothing but the ticks fires.
   std::vector<double> high;
   for (double t : {5.0, 10.0})
     for (double before : {0.3, 0.1, 0.03, 0.01, 1e-3, 1e-6, 1e-9, 1e-12, 1e-15, 0.0, -1e-12, -1e-3})

@@ -73,7 +73,7 @@ TEST(cuda_emulation, bouncing_ball_dop853_in_float) {
   expect_same_as_lanes<engine_of<bouncing_ball, "dop853", float, false>>(plan_of<bouncing_ball>(3.0, 1e-4),
                                                                          bouncing_ball::restitution, 0.5, 0.9);
 }
-TEST(cuda_emulation, instants_sliding_rest_and_conditions) {
+TEST(cuda_emulation, time_events_sliding_rest_and_conditions) {
   expect_same_as_lanes<engine_of<everything, "dp5", double, true>>(plan_of<everything>(8.0, 1e-6),
                                                                    everything::belt_speed, 0.1, 0.5);
 }

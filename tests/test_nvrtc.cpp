@@ -60,7 +60,7 @@ bool is_large(const model& m) { return m.states.size() + m.guards.size() > 16; }
 /// The problems that are compiled with all methods that can solve them, explicit and implicit.
 bool is_chosen(const std::string& name) { return name == "lorenz" || name == "robertson"; }
 
-/// Those with something of their own in their kernels: no guard, an impact, conditions, sliding, instants, dear functions,
+/// Those with something of their own in their kernels: no guard, an impact, conditions, sliding, time events, dear functions,
 /// many guards, an index of 2.
 bool is_special(const std::string& name) {
   const std::string all[] = {"relief_valve",  "bouncing_ball", "coulomb_oscillator", "relay",          "pulsed_dose",

@@ -120,7 +120,7 @@ TEST(Rescue, CanBeSwitchedOff) {
     EXPECT_EQ(r.status[i], with_it.exception[i] != 0 ? with_it.exception[i] : with_it.status[i]) << i;
 }
 
-TEST(Rescue, OfSlidesRestsInstantsAndConditions) {
+TEST(Rescue, OfSlidesRestsTimeEventsAndConditions) {
   const std::vector<std::string> settings = {"rtol=1e-9",
                                              "sample.count=400",
                                              "sample.restitution={uniform=[0.3, 0.7]}",

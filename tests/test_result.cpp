@@ -140,7 +140,7 @@ class reader {
 };
 
 /// A valve with two states, three parameters, one output, one discrete variable, three guards (more than states) of which
-/// one may slide, and an instant.
+/// one may slide, and a time event.
 plan valve(std::int64_t count) {
   plan p;
   p.model.name       = "valve";
@@ -153,7 +153,7 @@ plan valve(std::int64_t count) {
   p.model.guards     = {{"impact", abi::falling, abi::unilateral, false, ""},
                         {"top", abi::both, abi::bilateral, false, "", true},
                         {"end", abi::both, abi::bilateral, true, ""}};
-  p.model.instants   = {{"pulse", ""}};
+  p.model.time_events   = {{"pulse", ""}};
   p.parameters       = {1.25, 4, 2};
   p.initial          = {nan, nan};
   p.t_begin          = 0;
@@ -439,7 +439,7 @@ TEST(chunk, tally_tells_rescued_from_ok_and_failed) {
   EXPECT_EQ(t.by_rescue[int(status::step_too_small)], 1);
 }
 
-TEST(chunk, events_have_the_names_of_guards_instants_and_ends_of_sliding) {
+TEST(chunk, events_have_the_names_of_guards_time_events_and_ends_of_sliding) {
   EXPECT_EQ(event_names(valve(1).model), (std::vector<std::string>{"impact", "top", "end", "pulse", "leaves_top"}));
   EXPECT_TRUE(event_names(model{}).empty());
 }

@@ -21,7 +21,7 @@ struct ensemble {
 std::string groups_of(int lanes) { return fmt::format("run.groups={}", lanes == 4 ? 3 : lanes > 4 ? 2 : 1); }
 
 /// Random order, samples, reductions and events at once; models with libm-like functions, discrete variables, many roots;
-/// instants, sliding, rest and conditions; searches by intervals, guards in the error control, exceptions and rescue.
+/// time events, sliding, rest and conditions; searches by intervals, guards in the error control, exceptions and rescue.
 std::vector<ensemble> ensembles() {
   return {
       {"relief_valve",

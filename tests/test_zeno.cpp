@@ -95,7 +95,7 @@ TEST(Zeno, WhatDoesNotRestGoesOnUndisturbed) {
   for (std::size_t k = 0; k < times.size(); ++k) EXPECT_NEAR(times[k], expected[k], 1e-12) << k;
 }
 
-TEST(Zeno, AnInstantJustBeforeTheLimitIsNotPassedOver) {
+TEST(Zeno, ATimeEventJustBeforeTheLimitIsNotPassedOver) {
   for (double before : {1e-3, 1e-6, 1e-7, 1e-8, 1e-9}) {
     const auto r = run(resting_balls, with(tight, {set("throw_at", limit(1.0, 0.7) - before)}));
     EXPECT_EQ(discrete(r, "thrown"), 1) << before;

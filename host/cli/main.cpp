@@ -130,8 +130,8 @@ json::object describe_json(const model& m) {
                                   {"terminal", g.terminal},
                                   {"may_slide", g.slides},
                                   {"about", g.about}});
-  json::array instants;
-  for (const auto& i : m.instants) instants.push_back(json::object{{"name", i.name}, {"about", i.about}});
+  json::array time_events;
+  for (const auto& i : m.time_events) time_events.push_back(json::object{{"name", i.name}, {"about", i.about}});
   return json::object{{"model", m.name},
                       {"title", m.title},
                       {"source", m.source},
@@ -143,7 +143,7 @@ json::object describe_json(const model& m) {
                       {"parameters", quantities(m.parameters)},
                       {"discretes", quantities(m.discretes)},
                       {"guards", guards},
-                      {"instants", instants},
+                      {"time_events", time_events},
                       {"outputs", quantities(m.outputs)}};
 }
 
@@ -157,11 +157,11 @@ int list_models(bool as_json) {
                                  {"equations", equations_name(m.equations)},
                                  {"states", json::count(m.states.size())},
                                  {"guards", json::count(m.guards.size())},
-                                 {"instants", json::count(m.instants.size())}});
+                                 {"time_events", json::count(m.time_events.size())}});
     else
       fmt::print("{:<26} {} ({}{}, {}{})\n", m.name, m.title, counted(m.states.size(), "state"), special_text(m),
                  counted(m.guards.size(), "guard"),
-                 m.instants.empty() ? "" : ", " + counted(m.instants.size(), "instant"));
+                 m.time_events.empty() ? "" : ", " + counted(m.time_events.size(), "time event"));
   }
   if (as_json) fmt::print("{}\n", json::text(json::object{{"models", all}}));
   return exit_ok;
@@ -184,8 +184,8 @@ int describe(const std::string& name, bool as_json) {
     fmt::print("  {:<18} {:<8} {:<11}{}{} {}\n", g.name, direction_name(g.direction),
                g.sidedness == abi::unilateral ? "unilateral" : "bilateral", g.terminal ? " terminal" : "",
                g.slides ? " may slide" : "", g.about);
-  if (!m.instants.empty()) fmt::print("\ninstants (meaning)\n");
-  for (const auto& i : m.instants) fmt::print("  {:<18} {}\n", i.name, i.about);
+  if (!m.time_events.empty()) fmt::print("\ntime events (meaning)\n");
+  for (const auto& i : m.time_events) fmt::print("  {:<18} {}\n", i.name, i.about);
   return exit_ok;
 }
 
@@ -304,15 +304,15 @@ int check(const run_arguments& a, bool with_pilot) {
   const std::optional<prediction> cost =
       b ? std::optional(predict(p, *b, pilot_seconds, interrupted)) : std::nullopt;
   if (a.as_json) {
-    json::array guards, instants;
+    json::array guards, time_events;
     for (const auto& g : p.model.guards) guards.push_back(g.name);
-    for (const auto& i : p.model.instants) instants.push_back(i.name);
+    for (const auto& i : p.model.time_events) time_events.push_back(i.name);
     json::object all{{"model", p.model.name},
                      {"method", method_name(p)},
                      {"instances", p.count},
                      {"t", json::array{p.t_begin, p.t_end}},
                      {"guards", guards},
-                     {"instants", instants},
+                     {"time_events", time_events},
                      {"file", p.file},
                      {"bytes", expected_bytes(p)},
                      {"warnings", json_of(p.warnings)}};
@@ -344,9 +344,9 @@ int check(const run_arguments& a, bool with_pilot) {
   std::vector<std::string> guards;
   for (const auto& g : p.model.guards) guards.push_back(fmt::format("{} ({})", g.name, direction_name(g.direction)));
   fmt::print("\nguards     {}\n", guards.empty() ? "none" : fmt::format("{}", fmt::join(guards, ", ")));
-  std::vector<std::string> instants;
-  for (const auto& i : p.model.instants) instants.push_back(i.name);
-  if (!instants.empty()) fmt::print("instants   {}\n", fmt::join(instants, ", "));
+  std::vector<std::string> time_events;
+  for (const auto& i : p.model.time_events) time_events.push_back(i.name);
+  if (!time_events.empty()) fmt::print("times      {}\n", fmt::join(time_events, ", "));
   if (p.file.empty()) fmt::print("output     no file\n");
   else {
     const std::int64_t free = free_bytes(p.file);

@@ -372,8 +372,8 @@ model model_from(const abi::description* d, const fs::path& header, const std::v
     m.guards.push_back({d->guards[i].name, static_cast<abi::direction>(d->guards[i].direction),
                         static_cast<abi::sidedness>(d->guards[i].sidedness), d->guards[i].terminal != 0,
                         text_or_none(d->guards[i].about), d->guards[i].slides != 0});
-  for (int i = 0; i < d->instant_count; ++i)
-    m.instants.push_back({d->instants[i].name, text_or_none(d->instants[i].about)});
+  for (int i = 0; i < d->time_event_count; ++i)
+    m.time_events.push_back({d->time_events[i].name, text_or_none(d->time_events[i].about)});
   m.t_begin       = d->t_begin;
   m.t_end         = d->t_end;
   m.equations     = static_cast<abi::equations>(d->equations);

@@ -52,7 +52,7 @@ std::string name_of(work_kind kind) {
 
 work_kind kind_of(const plan& p) {
   if (!is_explicit_method(p.method)) return work_kind::implicit;
-  return p.model.guards.empty() && p.model.instants.empty() ? work_kind::smooth : work_kind::with_events;
+  return p.model.guards.empty() && p.model.time_events.empty() ? work_kind::smooth : work_kind::with_events;
 }
 
 bool follows_machine(const plan& p) {

@@ -66,7 +66,7 @@ std::vector<statistic_column> statistic_columns(const plan& p) {
   r.push_back({"steps", "1", "accepted trial steps"});
   r.push_back({"rejected", "1", "rejected trial steps"});
   r.push_back({"rhs_evaluations", "1", "evaluations of the right-hand side"});
-  r.push_back({"n_events", "1", "events, each due guard or instant counted once"});
+  r.push_back({"n_events", "1", "events, each due guard or time event counted once"});
   return r;
 }
 

@@ -372,7 +372,7 @@ class field_list {
     counter("steps", "accepted trial steps", &chunk_data::steps);
     counter("rejected", "rejected trial steps", &chunk_data::rejected);
     counter("rhs_evaluations", "evaluations of the right-hand side", &chunk_data::evaluations);
-    counter("n_events", "events, each due guard or instant counted once", &chunk_data::events);
+    counter("n_events", "events, each due guard or time event counted once", &chunk_data::events);
     counter("location_steps", "integrations anew by which events were located (N_it of Compere)",
             &chunk_data::corrections);
     counter("misordered_events", "roots that proved not to be the first (case II of Compere)", &chunk_data::misordered);
@@ -428,7 +428,7 @@ class field_list {
         derived_column(&derived_columns::instance));
     add("event_time", "event", "", "time of the event", shape::event, NC_DOUBLE,
         derived_column(&derived_columns::time));
-    field& guard = add("event_guard", "event", "1", "guard or instant that was due", shape::event, NC_INT,
+    field& guard = add("event_guard", "event", "1", "guard or time event that was due", shape::event, NC_INT,
                        derived_column(&derived_columns::guard));
     for (const std::string& name : event_names(m_)) guard.flags.emplace_back(guard.flags.size(), name);
     if (guard.flags.empty()) guard.flags = {{-1, "none"}};  // nothing can happen, but a reader asks for the names

@@ -28,8 +28,8 @@ struct guard {
   bool           slides = false;  ///< the solution may slide along it
 };
 
-/// An instant known beforehand.
-struct instant {
+/// An event whose time is known beforehand.
+struct time_event {
   std::string name;
   std::string about;
 };
@@ -48,7 +48,7 @@ struct model {
   std::vector<model_file> sources;  ///< this and all that it includes, but for saltus' kernels and the system's files
   std::vector<quantity>    states, parameters, discretes, outputs;
   std::vector<guard>       guards;
-  std::vector<instant>     instants;
+  std::vector<time_event>     time_events;
   double                   t_begin = 0, t_end = 1;  ///< its own default span
   abi::equations           equations     = abi::plain;
   bool                     singular_mass = false;  ///< a singular mass matrix, but no state by itself is algebraic
@@ -80,12 +80,12 @@ inline bool has_constraints(const model& m) {
 /// Is it known which equations these are, so that their residuals are?
 inline bool has_residuals(const model& m) { return highest_index(m) > 0; }
 
-/// What the event log calls its events, by their numbers: guards, instants, and the end of sliding along each guard that
+/// What the event log calls its events, by their numbers: guards, time events, and the end of sliding along each guard that
 /// may slide.
 inline std::vector<std::string> event_names(const model& m) {
   std::vector<std::string> names;
   for (const guard& g : m.guards) names.push_back(g.name);
-  for (const instant& i : m.instants) names.push_back(i.name);
+  for (const time_event& i : m.time_events) names.push_back(i.name);
   for (const guard& g : m.guards)
     if (g.slides) names.push_back("leaves_" + g.name);
   return names;

@@ -88,7 +88,7 @@ inline constexpr status_row status_table[] = {
     {status::stiff, "stiff", "became too stiff for an explicit method", "use method = \"auto\" or an implicit method",
      status_group::failed},
     {status::bad_schedule, "bad_schedule",
-     "the model gave an instant a period that is not positive, or a time that is none",
+     "the model gave a time event a period that is not positive, or a time that is none",
      "let when.every have a period above zero, that rounding of t does not swallow; what never comes has an infinite "
      "time",
      status_group::failed},

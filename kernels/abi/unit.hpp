@@ -7,7 +7,7 @@
 
 namespace saltus::abi {
 
-inline constexpr int version = 5;
+inline constexpr int version = 6;
 
 enum direction : int { rising = 1, falling = -1, both = 0 };
 enum sidedness : int { bilateral = 0, unilateral = 1 };
@@ -32,8 +32,8 @@ struct guard {
   const char* about;
 };
 
-/// An instant known beforehand.
-struct instant {
+/// An event whose time is known beforehand.
+struct time_event {
   const char* name;
   const char* about;
 };
@@ -44,12 +44,12 @@ struct description {
   const char*     name;
   const char*     title;
   const char*     source;
-  int             state_count, parameter_count, discrete_count, guard_count, instant_count, output_count;
+  int             state_count, parameter_count, discrete_count, guard_count, time_event_count, output_count;
   const quantity* states;
   const quantity* parameters;
   const quantity* discretes;
   const guard*    guards;
-  const instant*  instants;
+  const time_event*  time_events;
   const quantity* outputs;
   double          t_begin, t_end;  ///< the model's own default span
   int             equations;       ///< abi::equations
@@ -114,7 +114,7 @@ struct results {
   long long*     steps;           ///< [count] accepted trial steps
   long long*     rejected;        ///< [count] rejected trial steps
   long long*     evaluations;     ///< [count] right-hand-side evaluations
-  long long*     events;          ///< [count] events (each due guard or instant counts one)
+  long long*     events;          ///< [count] events (each due guard or time event counts one)
   long long*     corrections;     ///< [count] re-integrations by which events were located (Compere's N_it)
   long long*     misordered;      ///< [count] roots that proved not to be the first (case II of Compere's Table 5.1)
   long long*     phantoms;        ///< [count] roots of the interpolant that proved not to exist (case III)
@@ -147,7 +147,7 @@ enum command : int { stop = 0, go_on = 1, end_some = 2 };
 struct sink {
   void* context;
   /// One due guard of one event: slot in the chunk, time, guard, state before and after ([state_count] each).
-  /// Numbers of guards are followed by those of instants, and then by one for the end of sliding along each sliding guard.
+  /// Numbers of guards are followed by those of time events, and then by one for the end of sliding along each sliding guard.
   void (*append)(void* context, long long slot, double t, int guard, const double* before, const double* after);
   /// An instance could not go on (`rescuable`): its last accepted point, from which another integrator may.
   void (*except)(void* context, long long slot, const snapshot* last);

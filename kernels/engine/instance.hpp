@@ -102,7 +102,7 @@ struct instance {
 
   // the step to come
   Real                         h, h_max, t_begin, t_end;
-  vec<Real, E::form::instants> next_instant;  ///< when each instant comes next
+  vec<Real, E::form::time_events> next_time_event;  ///< when each time event comes next
   Real                         t_stop;        ///< the first of them, or t_end: no step goes beyond
   control_memory<Real>         memory;
 
@@ -156,7 +156,7 @@ struct instance {
     body(a.h_max, b.h_max);
     body(a.t_begin, b.t_begin);
     body(a.t_end, b.t_end);
-    each<E::form::instants>([&](int i) SALTUS_INLINE_LAMBDA { body(a.next_instant[i], b.next_instant[i]); });
+    each<E::form::time_events>([&](int i) SALTUS_INLINE_LAMBDA { body(a.next_time_event[i], b.next_time_event[i]); });
     body(a.t_stop, b.t_stop);
     each<E::form::model_guards>([&](int i) SALTUS_INLINE_LAMBDA {
       body(a.event_time[i], b.event_time[i]);
@@ -183,7 +183,7 @@ struct instance {
     body(a.undetermined, b.undetermined);
     each<E::form::model_guards>([&](int i) SALTUS_INLINE_LAMBDA { body(a.event_streak[i], b.event_streak[i]); });
   }
-  static constexpr int real_count = 1 + 2 * E::n + E::form::params + E::form::discretes + E::form::instants +
+  static constexpr int real_count = 1 + 2 * E::n + E::form::params + E::form::discretes + E::form::time_events +
                                     2 * E::ng + 3 * E::form::model_guards + 7 + 3 + 1 + E::reductions +
                                     (E::form::has_constraints ? 2 : 0) + (E::watch_stiffness ? 1 : 0);
   static constexpr int integer_count = 11 + E::form::model_guards;
@@ -233,17 +233,17 @@ SALTUS_FN void end_where(Integer& current, Mask m, status why) {
   current            = select(m & running, Integer(int64(why)), current);
 }
 
-/// The first instant to come.
+/// The first time event to come.
 template <class E, class Real>
-SALTUS_FN Real first_instant(const instance<E, Real>& x) {
+SALTUS_FN Real first_time_event(const instance<E, Real>& x) {
   Real first = Real(limits<typename E::T>::largest);
-  each<E::form::instants>([&](int i) SALTUS_INLINE_LAMBDA { first = min(first, x.next_instant[i]); });
+  each<E::form::time_events>([&](int i) SALTUS_INLINE_LAMBDA { first = min(first, x.next_time_event[i]); });
   return first;
 }
-/// Is an instant due at t?
+/// Is a time event due at t?
 template <class E, class Real>
-SALTUS_FN mask_of<Real> at_instant(const instance<E, Real>& x, Real t) {
-  if constexpr (E::form::instants > 0) return first_instant(x) <= t;
+SALTUS_FN mask_of<Real> at_time_event(const instance<E, Real>& x, Real t) {
+  if constexpr (E::form::time_events > 0) return first_time_event(x) <= t;
   else return mask_of<Real>::all(false);
 }
 

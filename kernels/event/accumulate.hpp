@@ -74,7 +74,7 @@ SALTUS_FN_COLD resting_guards<E, pack<T, W>> find_accumulations(instance<E, pack
                                                                 mask_of<pack<T, W>> where, pack<T, W> zeno_part) {
   resting_guards<E, pack<T, W>> r{{}, pack<T, W>(0.0), mask_of<pack<T, W>>::all(false)};
   for (int i = 0; i < E::ng; ++i) r.due.guard[i] = pack<T, W>(0.0);
-  for (int i = 0; i < E::form::instants; ++i) r.due.instant[i] = pack<T, W>(0.0);
+  for (int i = 0; i < E::form::time_events; ++i) r.due.time_event[i] = pack<T, W>(0.0);
   for (int lane = 0; lane < W; ++lane) {
     if (!where[lane]) continue;
     const T most = most_left(x, lane, zeno_part.get(lane)), t = x.t.get(lane);

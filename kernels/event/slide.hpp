@@ -42,7 +42,7 @@ SALTUS_FN int surface_number(const instance<E, pack<T, W>>& x, int lane) {
 /// The number of the event that ends the slide of a lane.
 template <class E, class T, int W>
 SALTUS_FN int end_of_slide(const instance<E, pack<T, W>>& x, int lane) {
-  return E::form::model_guards + E::form::instants + surface_number(x, lane);
+  return E::form::model_guards + E::form::time_events + surface_number(x, lane);
 }
 
 /// An event that changes nothing but that the slide ends.

@@ -10,11 +10,11 @@ namespace saltus {
 
 inline constexpr int event_rounds = 64;  ///< rounds of event iteration at one instant before `event_loop`
 
-/// What is due: guards (the model's, then the engine's own two) and instants, 1 where due.
+/// What is due: guards (the model's, then the engine's own two) and time events, 1 where due.
 template <class E, class Real>
 struct due_events {
   vec<Real, E::ng>             guard;
-  vec<Real, E::form::instants> instant;
+  vec<Real, E::form::time_events> time_event;
 };
 
 /// The roundings of time by which an event may be misplaced.
@@ -87,16 +87,16 @@ SALTUS_FN_COLD void start_from(instance<E, Real>& x, mask_of<Real> where, const 
   });
 }
 
-/// Looks up when the instants come next, and how long the next steps may be.
+/// Looks up when the time events come next, and how long the next steps may be.
 template <class E, class Real>
 SALTUS_FN void look_ahead(instance<E, Real>& x, mask_of<Real> where) {
-  if constexpr (E::form::instants > 0) {
+  if constexpr (E::form::time_events > 0) {
     mask_of<Real> sound;
-    const auto    next = E::form::next_instants(x.t, x.y, x.held, sound);
+    const auto    next = E::form::next_time_events(x.t, x.y, x.held, sound);
     end_where(x.status, where & !sound, status::bad_schedule);
-    each<E::form::instants>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(where, x.next_instant[i], next[i]); });
+    each<E::form::time_events>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(where, x.next_time_event[i], next[i]); });
   }
-  assign_where(where, x.t_stop, min(x.t_end, first_instant(x)));
+  assign_where(where, x.t_stop, min(x.t_end, first_time_event(x)));
 }
 
 /// A bilateral guard that has fired a hair before its root, because something else was due just there, goes over to its new
@@ -134,8 +134,8 @@ SALTUS_FN bool with_event(instance<E, pack<T, W>>& x, int lane, const vec<pack<T
     now.g[i].v     = g[i].get(lane);
     now.fired[i].v = due ? due->guard[i].get(lane) : T(0.0);
   }
-  for (int i = 0; i < form::instants; ++i)
-    now.fired[form::model_guards + i].v = due ? due->instant[i].get(lane) : T(0.0);
+  for (int i = 0; i < form::time_events; ++i)
+    now.fired[form::model_guards + i].v = due ? due->time_event[i].get(lane) : T(0.0);
   call(now);
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { x.y[i].set(lane, y[i].v); });
   each<form::discretes>([&](int i) SALTUS_INLINE_LAMBDA { x.held.d[i].set(lane, d[i].v); });
@@ -178,7 +178,7 @@ SALTUS_FN_COLD void transition_of(instance<E, pack<T, W>>& x, int lane, const ve
   if (ends) end_lane<E>(x, lane, status::stopped);
 }
 
-/// Logs every guard and instant that was due in one lane, and the end of a slide along guard `slide`. `before` is the
+/// Logs every guard and time event that was due in one lane, and the end of a slide along guard `slide`. `before` is the
 /// state before the transition.
 template <class E, class T, int W, class Run>
 SALTUS_FN_COLD void log_events(instance<E, pack<T, W>>& x, int lane, const vec<pack<T, W>, E::n>& before,
@@ -197,8 +197,8 @@ SALTUS_FN_COLD void log_events(instance<E, pack<T, W>>& x, int lane, const vec<p
   };
   for (int i = 0; i < form::model_guards; ++i)
     if (due.guard[i].get(lane) > T(0.5)) log(i);
-  for (int i = 0; i < form::instants; ++i)
-    if (due.instant[i].get(lane) > T(0.5)) log(form::model_guards + i);
+  for (int i = 0; i < form::time_events; ++i)
+    if (due.time_event[i].get(lane) > T(0.5)) log(form::model_guards + i);
   if constexpr (form::slides)
     if (due.guard[form::leaving_up].get(lane) > T(0.5) || due.guard[form::leaving_down].get(lane) > T(0.5)) log(slide);
   x.events.set(lane, x.events.get(lane) + static_cast<integer_of<T>>(count));
@@ -272,7 +272,7 @@ SALTUS_FN_COLD void fire(instance<E, pack<T, W>>& x, vec<pack<T, W>, E::ng> g, d
       again            = again | moved;
       assign_where(active, g[i], x.held.locked[i]);
     });
-    each<E::form::instants>([&](int i) SALTUS_INLINE_LAMBDA { due.instant[i] = Real(0.0); });
+    each<E::form::time_events>([&](int i) SALTUS_INLINE_LAMBDA { due.time_event[i] = Real(0.0); });
     end_where(x.status, active & (x.events >= tol.max_events), status::event_budget);
     active = active & again & is_under_way(x);
   }

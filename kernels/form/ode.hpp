@@ -25,7 +25,7 @@ struct ode {
   static constexpr int  leaving_up   = model_guards;      ///< the engine's guard -dg/dt above a surface of sliding
   static constexpr int  leaving_down = model_guards + 1;  ///< the engine's guard dg/dt below it
   static constexpr int  guards       = model_guards + (slides ? 2 : 0);
-  static constexpr int  instants     = kinds::instant_count;
+  static constexpr int  time_events     = kinds::time_event_count;
   static constexpr int  outputs      = kinds::output_count;
 
   static constexpr auto equations       = kinds::equations;
@@ -203,15 +203,15 @@ struct ode {
     return out.values;
   }
 
-  /// Engine time at which each instant comes next after t; `sound` where the model's times make sense.
+  /// Engine time at which each time event comes next after t; `sound` where the model's times make sense.
   template <class Real>
-  SALTUS_FN static vec<Real, instants> next_instants(Real t, const vec<Real, states>& y, const held<Real>& c,
+  SALTUS_FN static vec<Real, time_events> next_time_events(Real t, const vec<Real, states>& y, const held<Real>& c,
                                                      mask_of<Real>& sound) {
     schedule<Model, Real, time_sign> when;
     when.t     = model_time(t);
     when.sound = mask_of<Real>::all(true);
-    each<instants>([&](int i) SALTUS_INLINE_LAMBDA { when.next[i] = Real(limits<scalar_of<Real>>::largest); });
-    if constexpr (instants > 0) Model::instants(point_at(t, y, c), when);
+    each<time_events>([&](int i) SALTUS_INLINE_LAMBDA { when.next[i] = Real(limits<scalar_of<Real>>::largest); });
+    if constexpr (time_events > 0) Model::time_events(point_at(t, y, c), when);
     sound = when.sound;
     return when.next;
   }

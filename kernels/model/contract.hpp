@@ -6,7 +6,7 @@
 //     enum parameter { ... };  static constexpr saltus::variable<parameter> parameter_list[] = ...
 //     enum discrete  { ... };  static constexpr saltus::variable<discrete>  discrete_list[]  = ...
 //     enum guard     { ... };  static constexpr saltus::crossing<guard>     guard_list[]     = {{id, direction, sidedness, about}, ...};
-//     enum instant   { ... };  static constexpr saltus::timed<instant>      instant_list[]   = {{id, about}, ...};
+//     enum time_event   { ... };  static constexpr saltus::timed<time_event>      time_event_list[]   = {{id, about}, ...};
 //     enum output    { ... };  static constexpr saltus::derived<output>     output_list[]    = {{id, unit, about}, ...};
 //
 // (only `state` is compulsory), and writes the functions
@@ -16,7 +16,7 @@
 //     static void mass(const auto& at, auto& m);              // m(row, column) = ...: m dy/dt is what rhs gives
 //     static void residual(const auto& at, const auto& dy, auto& r);  // in place of rhs: 0 = r[state]
 //     static void guards(const auto& at, auto& g);            // g[guard] = ...
-//     static void instants(const auto& at, auto& when);       // when.at(instant, time), when.every(instant, period, first)
+//     static void time_events(const auto& at, auto& when);       // when.at(time_event, time), when.every(time_event, period, first)
 //     static void outputs(const auto& at, auto& out);         // out[output] = ...
 //     static void transition(auto& now);                      // at an event: if (now.due(guard)) now[state] = ...
 //     static void mode(auto& now);                            // discrete variables from guard signs: now.above(guard)
@@ -27,7 +27,7 @@
 // derivatives: static constexpr saltus::entry<state> sparsity[] = {{row, column}, ...}
 //
 // `rhs` or `residual` is compulsory. A model with guards but no `transition` uses their signs (at.above) or only logs the events.
-// `initial`, `rhs`, `mass`, `residual`, `guards`, `instants`, `outputs` and `max_step` run for several instances at once: a condition on a value
+// `initial`, `rhs`, `mass`, `residual`, `guards`, `time_events`, `outputs` and `max_step` run for several instances at once: a condition on a value
 // is `select(condition, a, b)`. `transition`, `mode` and `rest` run for one instance: an ordinary `if` is right there,
 // and a value becomes a plain number where that is asked for: int(now[gear]), double(now.t).
 //
@@ -115,7 +115,7 @@ struct crossing {
   }
 };
 
-/// An instant known beforehand; `instants` gives its times.
+/// A time event, known beforehand; `time_events` gives its times.
 template <class Id>
 struct timed {
   Id          id;
@@ -144,7 +144,7 @@ namespace detail {
 enum class no_parameter : int {};
 enum class no_discrete : int {};
 enum class no_guard : int {};
-enum class no_instant : int {};
+enum class no_time_event : int {};
 enum class no_output : int {};
 
 /// Members of all families of a list.
@@ -189,7 +189,7 @@ struct kinds {
   SALTUS_KIND(parameter)
   SALTUS_KIND(discrete)
   SALTUS_KIND(guard)
-  SALTUS_KIND(instant)
+  SALTUS_KIND(time_event)
   SALTUS_KIND(output)
 #undef SALTUS_KIND
   static_assert(
@@ -510,22 +510,22 @@ struct start {
   SALTUS_FN const Real& operator()(typename kinds::parameter i, int k) const { return p[static_cast<int>(i) + k]; }
 };
 
-/// The timetable of an instance, as `instants` fills it in: for every instant the next of its times after `t`.
+/// The timetable of an instance, as `time_events` fills it in: for every time event the next of its times after `t`.
 /// Sign is -1 in a run backward in time, where the next time is an earlier one.
 template <class Model, class Real, int Sign>
 struct schedule {
   using kinds = detail::kinds<Model>;
   Real                            t;      ///< the model's time
-  vec<Real, kinds::instant_count> next;   ///< Sign times the next time
+  vec<Real, kinds::time_event_count> next;   ///< Sign times the next time
   mask_of<Real>                   sound;  ///< no time was a NaN, and every period leads on from t
 
-  /// The instant comes at `time`; called again, at that time too.
-  SALTUS_FN void at(typename kinds::instant i, Real time) {
+  /// The time event comes at `time`; called again, at that time too.
+  SALTUS_FN void at(typename kinds::time_event i, Real time) {
     sound = sound & (time == time);
     consider(i, time);
   }
-  /// The instant comes at first + k period, k = 0, 1, 2, ...; each time is that product to one rounding.
-  SALTUS_FN void every(typename kinds::instant i, Real period, Real first = Real(0.0)) {
+  /// The time event comes at first + k period, k = 0, 1, 2, ...; each time is that product to one rounding.
+  SALTUS_FN void every(typename kinds::time_event i, Real period, Real first = Real(0.0)) {
     sound        = sound & (t + period > t) & (first == first);
     const Real k = floor((t - first) / period);
     for (int j = -1; j <= 2; ++j) {
@@ -536,7 +536,7 @@ struct schedule {
   }
 
  private:
-  SALTUS_FN void consider(typename kinds::instant i, Real time) {
+  SALTUS_FN void consider(typename kinds::time_event i, Real time) {
     Real& n = next[static_cast<int>(i)];
     n       = select((Real(Sign) * time > Real(Sign) * t) & (Real(Sign) * time < n), Real(Sign) * time, n);
   }
@@ -552,7 +552,7 @@ struct event {
   const vec<Real, kinds::parameter_count>&             p;
   vec<Real, kinds::discrete_count>&                    d;
   vec<Real, kinds::guard_count>                        g;      ///< guard values at this moment
-  vec<Real, kinds::guard_count + kinds::instant_count> fired;  ///< 1 for every guard and instant that is due now
+  vec<Real, kinds::guard_count + kinds::time_event_count> fired;  ///< 1 for every guard and time event that is due now
   bool                                                 stopped = false;
 
   SALTUS_FN Real&       operator[](typename kinds::state i) { return y[i]; }
@@ -568,8 +568,8 @@ struct event {
   SALTUS_FN bool due(typename kinds::guard i, int k = 0) const {
     return bool(fired[static_cast<int>(i) + k] > Real(0.5));
   }
-  /// Is it this instant now?
-  SALTUS_FN bool due(typename kinds::instant i) const {
+  /// Is it this time event now?
+  SALTUS_FN bool due(typename kinds::time_event i) const {
     return bool(fired[kinds::guard_count + static_cast<int>(i)] > Real(0.5));
   }
   /// The sign of a guard: is g >= 0?
@@ -597,7 +597,7 @@ struct contract : detail::kinds<Model> {
   static constexpr bool has_residual  = requires(const at& a, const rates& dy, rates& r) { Model::residual(a, dy, r); };
   static constexpr int  highest_index = detail::highest_index<Model>();
   static constexpr bool has_guards    = requires(const at& a, signs& g) { Model::guards(a, g); };
-  static constexpr bool has_instants  = requires(const at& a, schedule<Model, one, 1>& w) { Model::instants(a, w); };
+  static constexpr bool has_time_events  = requires(const at& a, schedule<Model, one, 1>& w) { Model::time_events(a, w); };
   static constexpr bool has_outputs   = requires(const at& a, outs& o) { Model::outputs(a, o); };
   static constexpr bool has_transition = requires(event<Model, one> & e) { Model::transition(e); };
   static constexpr bool has_mode       = requires(event<Model, one> & e) { Model::mode(e); };
@@ -641,13 +641,13 @@ struct contract : detail::kinds<Model> {
                 "the model lists guards but does not compute them: write static void guards(const auto& at, auto& g)");
   static_assert(kinds::guard_count > 0 || !has_guards,
                 "the model computes guards but does not list them: add enum guard { ... }; and guard_list[]");
-  static_assert(kinds::instant_count == 0 || has_instants,
-                "the model lists instants but gives no times: write static void instants(const auto& at, auto& when)");
+  static_assert(kinds::time_event_count == 0 || has_time_events,
+                "the model lists time events but gives no times: write static void time_events(const auto& at, auto& when)");
   static_assert(
-      kinds::instant_count > 0 || !has_instants,
-      "the model gives times of instants but does not list them: add enum instant { ... }; and instant_list[]");
-  static_assert(!has_transition || kinds::guard_count > 0 || kinds::instant_count > 0,
-                "the model has a transition but no guard or instant that could lead to it: add enum guard { ... }; and "
+      kinds::time_event_count > 0 || !has_time_events,
+      "the model gives times of time events but does not list them: add enum time_event { ... }; and time_event_list[]");
+  static_assert(!has_transition || kinds::guard_count > 0 || kinds::time_event_count > 0,
+                "the model has a transition but no guard or time event that could lead to it: add enum guard { ... }; and "
                 "guard_list[]");
   static_assert(detail::conditions_are_right<Model, kinds::guard_count>(),
                 "a guard that is only a condition must have direction both: its sign counts on either side");

@@ -157,13 +157,13 @@ struct describe {
     static abi::quantity states[c::state_count], parameters[c::parameter_count + 1], discretes[c::discrete_count + 1],
         outputs[c::output_count + 1];
     static abi::guard       guards[c::guard_count + 1];
-    static abi::instant     instants[c::instant_count + 1];
+    static abi::time_event     time_events[c::time_event_count + 1];
     static abi::description d;
     SALTUS_COMPLETE(state);
     SALTUS_COMPLETE(parameter);
     SALTUS_COMPLETE(discrete);
     SALTUS_COMPLETE(guard);
-    SALTUS_COMPLETE(instant);
+    SALTUS_COMPLETE(time_event);
     SALTUS_COMPLETE(output);
     const auto quantity = [](auto& list) {
       return [&list](const auto& v, const char* name, int i) {
@@ -178,9 +178,9 @@ struct describe {
       detail::each_member<Model::guard_list>([&](const auto& v, const char* name_, int i) {
         guards[i] = {name_, v.which, v.side, v.ends == terminal ? 1 : 0, v.may_slide ? 1 : 0, v.about};
       });
-    if constexpr (c::instant_count > 0)
-      detail::each_member<Model::instant_list>([&](const auto& v, const char* name_, int i) {
-        instants[i] = {name_, v.about};
+    if constexpr (c::time_event_count > 0)
+      detail::each_member<Model::time_event_list>([&](const auto& v, const char* name_, int i) {
+        time_events[i] = {name_, v.about};
       });
     d.version = abi::version;
     d.name    = name;
@@ -192,13 +192,13 @@ struct describe {
     d.parameter_count = c::parameter_count;
     d.discrete_count  = c::discrete_count;
     d.guard_count     = c::guard_count;
-    d.instant_count   = c::instant_count;
+    d.time_event_count   = c::time_event_count;
     d.output_count    = c::output_count;
     d.states          = states;
     d.parameters      = parameters;
     d.discretes       = discretes;
     d.guards          = guards;
-    d.instants        = instants;
+    d.time_events        = time_events;
     d.outputs         = outputs;
     d.t_begin         = 0.0;
     d.t_end           = 1.0;

@@ -198,8 +198,8 @@ class cpu_chunk {
   /// Lands all that is parked in a batch.
   void land_parked(batch& b) {
     calm_empty_lanes(b.lanes, b.parked);
-    // Without guards and instants nothing is ever parked: such a model need not compile what it takes to land.
-    if constexpr (E::ng > 0 || E::form::instants > 0) land(b.lanes, mask_of<Real>::from_bits(b.parked), tol_, run_);
+    // Without guards and time events nothing is ever parked: such a model need not compile what it takes to land.
+    if constexpr (E::ng > 0 || E::form::time_events > 0) land(b.lanes, mask_of<Real>::from_bits(b.parked), tol_, run_);
     usage_.landings += 1;
     usage_.landed += __builtin_popcount(b.parked);
     settle(b, b.parked);

@@ -219,9 +219,9 @@ struct events_to_rows {
   }
 };
 
-/// The most rows one landing can log: every guard in every round of event iteration, every instant, and a rest.
+/// The most rows one landing can log: every guard in every round of event iteration, every time event, and a rest.
 template <class E>
-inline constexpr int rows_per_landing = event_rounds*(E::form::model_guards + 1) + E::form::instants + 1;
+inline constexpr int rows_per_landing = event_rounds*(E::form::model_guards + 1) + E::form::time_events + 1;
 
 /// One thread's part in the kernels of a chunk.
 template <class E, class Warp>

@@ -1,9 +1,9 @@
 // Three machines side by side that together use all there is: a ball that comes to rest (Zeno) and is thrown again at
-// instants, a block on a belt that sticks (sliding) and slips, and a load that is on while two conditions hold.
+// time events, a block on a belt that sticks (sliding) and slips, and a load that is on while two conditions hold.
 #include <saltus.hpp>
 
 struct everything {
-  static constexpr auto   title  = "instants, sliding, rest and conditions at once";
+  static constexpr auto   title  = "time events, sliding, rest and conditions at once";
   static constexpr auto   source = "tests";
   static constexpr double span[] = {0.0, 20.0};
   enum state { height, velocity, block, block_speed, load };
@@ -31,8 +31,8 @@ struct everything {
       saltus::crossing<guard>{stretched, saltus::both, saltus::bilateral, "block > 0.3"}.condition(),
       saltus::crossing<guard>{forward, saltus::both, saltus::bilateral, "block_speed > 0"}.condition(),
       {half, saltus::both, saltus::bilateral, "the load passes 1/2"}};
-  enum instant { toss, blink };
-  static constexpr saltus::timed<instant> instant_list[] = {{toss, "a ball at rest is thrown"},
+  enum time_event { toss, blink };
+  static constexpr saltus::timed<time_event> time_event_list[] = {{toss, "a ball at rest is thrown"},
                                                             {blink, "nothing happens"}};
   static void                             rhs(const auto& at, auto& dy) {
                                 const auto rests    = at.is_on(resting);
@@ -52,7 +52,7 @@ struct everything {
     g[forward]   = at[block_speed];
     g[half]      = at[load] - 0.5;
   }
-  static void instants(const auto& at, auto& when) {
+  static void time_events(const auto& at, auto& when) {
     when.every(toss, at[period], at[period]);
     when.at(blink, 1.5);
     when.at(blink, 11.5);

@@ -24,8 +24,8 @@ struct logic {
       saltus::crossing<guard>{is_rising, saltus::both, saltus::bilateral, "v > 0"}.condition(),
       saltus::crossing<guard>{is_upper, saltus::both, saltus::bilateral, "x > upper"}.condition(),
       saltus::crossing<guard>{is_lower, saltus::both, saltus::bilateral, "x > lower"}.condition()};
-  enum instant { tick };
-  static constexpr saltus::timed<instant> instant_list[] = {{tick, "nothing happens"}};
+  enum time_event { tick };
+  static constexpr saltus::timed<time_event> time_event_list[] = {{tick, "nothing happens"}};
   static void                             rhs(const auto& at, auto& dy) {
                                 dy[x]          = at[v];
                                 dy[v]          = -at[x];
@@ -38,7 +38,7 @@ struct logic {
     g[is_upper]  = at[x] - at[upper];
     g[is_lower]  = at[x] - at[lower];
   }
-  static void instants(const auto&, auto& when) { when.every(tick, 5.0, 5.0); }
+  static void time_events(const auto&, auto& when) { when.every(tick, 5.0, 5.0); }
   static void mode(auto& now) {
     if (now[enabled] < 0.5) return;
     now[are_both] = now.above(is_high) && now.above(is_rising) ? 1.0 : 0.0;

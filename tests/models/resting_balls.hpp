@@ -21,8 +21,8 @@ struct resting_balls {
   enum guard { contact };
   static constexpr saltus::crossing<guard> guard_list[] = {
       saltus::crossing<guard>{contact, saltus::falling, saltus::unilateral, "a ball reaches the table"}.of(2)};
-  enum instant { toss };
-  static constexpr saltus::timed<instant> instant_list[] = {{toss, "the table throws"}};
+  enum time_event { toss };
+  static constexpr saltus::timed<time_event> time_event_list[] = {{toss, "the table throws"}};
   static void                             rhs(const auto& at, auto& dy) {
                                 for (int i = 0; i < 2; ++i) {
                                   dy(height, i)   = select(at.is_on(resting, i), 0.0, at(velocity, i));
@@ -32,7 +32,7 @@ struct resting_balls {
   static void guards(const auto& at, auto& g) {
     for (int i = 0; i < 2; ++i) g(contact, i) = select(at.is_on(resting, i), 1.0, at(height, i));
   }
-  static void instants(const auto& at, auto& when) { when.at(toss, at[throw_at]); }
+  static void time_events(const auto& at, auto& when) { when.at(toss, at[throw_at]); }
   static void transition(auto& now) {
     for (int i = 0; i < 2; ++i) {
       if (now.due(contact, i)) now(velocity, i) = -now(restitution, i) * now(velocity, i);

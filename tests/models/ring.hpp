@@ -3,7 +3,7 @@
 //     r' = r (out_0 + out_1 t + push),  angle' = spin_out    where r > 1
 //     r' = r (in_0 + in_1 t + push),    angle' = spin_in     where r < 1
 //
-// On the ring the solution slides while out < 0 < in. `push` comes at an instant; the line x = 0 is watched, too.
+// On the ring the solution slides while out < 0 < in. `push` comes at a time event; the line x = 0 is watched, too.
 #include <saltus.hpp>
 
 struct ring {
@@ -25,8 +25,8 @@ struct ring {
   static constexpr saltus::crossing<guard> guard_list[] = {
       saltus::crossing<guard>{circle, saltus::both, saltus::bilateral, "r passes 1"}.sliding(),
       {axis, saltus::both, saltus::bilateral, "x passes 0"}};
-  enum instant { push };
-  static constexpr saltus::timed<instant> instant_list[] = {{push, "the pushes are added"}};
+  enum time_event { push };
+  static constexpr saltus::timed<time_event> time_event_list[] = {{push, "the pushes are added"}};
   static void                             rhs(const auto& at, auto& dy) {
                                 const auto outside = at.above(circle);
                                 const auto out     = at[out_0] + at[out_1] * at.t + at[pushed] * at[push_out];
@@ -40,7 +40,7 @@ struct ring {
     g[circle] = at[x] * at[x] + at[y] * at[y] - 1.0;
     g[axis]   = at[x];
   }
-  static void instants(const auto& at, auto& when) { when.at(push, at[push_at]); }
+  static void time_events(const auto& at, auto& when) { when.at(push, at[push_at]); }
   static void transition(auto& now) {
     if (now.due(push)) now[pushed] = 1.0;
   }

@@ -1,9 +1,9 @@
-// Everything that can happen at a time: guards of each kind on time alone, single ones and a family, and instants. What
+// Everything that can happen at a time: guards of each kind on time alone, single ones and a family, and time events. What
 // fired, and what fired together, is counted in discrete variables.
 #include <saltus.hpp>
 
 struct timetable {
-  static constexpr auto   title  = "guards on time and instants";
+  static constexpr auto   title  = "guards of time, and time events";
   static constexpr auto   source = "tests";
   static constexpr double span[] = {0.0, 2.0};
   static constexpr double never  = 1e6;
@@ -30,9 +30,9 @@ struct timetable {
       {fall_at, never, "1", "time of the falling bilateral guard"},
       {ceiling_at, never, "1", "time of the rising unilateral guard"},
       {ground_at, never, "1", "time of the falling unilateral guard"},
-      {kick_at, never, "1", "time of the instant `kick`"},
-      {twin_at, never, "1", "time of the instant `twin`"},
-      {period, never, "1", "of the instant `pulse`"},
+      {kick_at, never, "1", "time of the time event `kick`"},
+      {twin_at, never, "1", "time of the time event `twin`"},
+      {period, never, "1", "of the time event `pulse`"},
       {first, never, "1", "pulse"},
       {jump, 0.0, "1", "what a kick adds to level"}};
   enum discrete { marks, rises, falls, ceilings, grounds, kicks, twins, pulses, transitions, most_together };
@@ -54,8 +54,8 @@ struct timetable {
       {fall, saltus::falling, saltus::bilateral, "t passes fall_at"},
       {ceiling, saltus::rising, saltus::unilateral, "t reaches ceiling_at"},
       {ground, saltus::falling, saltus::unilateral, "t reaches ground_at"}};
-  enum instant { kick, twin, pulse };
-  static constexpr saltus::timed<instant> instant_list[] = {
+  enum time_event { kick, twin, pulse };
+  static constexpr saltus::timed<time_event> time_event_list[] = {
       {kick, "adds to level"}, {twin, "changes nothing"}, {pulse, "periodic"}};
   static void initial(auto& at) { at[clock] = at.t; }
   static void rhs(const auto& at, auto& dy) {
@@ -69,7 +69,7 @@ struct timetable {
     g[ceiling] = select(at.is_on(ceilings), -1.0, at[sense] * (at.t - at[ceiling_at]));
     g[ground]  = select(at.is_on(grounds), 1.0, at[sense] * (at[ground_at] - at.t));
   }
-  static void instants(const auto& at, auto& when) {
+  static void time_events(const auto& at, auto& when) {
     when.at(kick, at[kick_at]);
     when.at(twin, at[twin_at]);
     when.every(pulse, at[period], at[first]);

@@ -540,8 +540,8 @@ class chunk_runner {
     fetch(chunk.final_discrete, c_.out.final_discrete, 1);
     fetch(chunk.t_final, c_.out.t_final, 1);
     fetch(chunk.status, c_.out.status, 1);
-    // Without guards and instants there are no events, and what counts them is preset.
-    const bool has_events = !run_.what.model.guards.empty() || !run_.what.model.instants.empty();
+    // Without guards and time events there are no events, and what counts them is preset.
+    const bool has_events = !run_.what.model.guards.empty() || !run_.what.model.time_events.empty();
     const auto counters   = counters_of(c_.out);
     for (std::size_t j = 0; j < (has_events ? counters.size() : counters_without_events); ++j)
       fetch(*chunk.counters()[j], *counters[j], 1);

@@ -22,13 +22,13 @@ struct two_nodes_base {
   };
   enum discrete { direction };
   static constexpr saltus::variable<discrete> discrete_list[] = {{direction, 1.0, "1", "of the current"}};
-  enum instant { turn };
-  static constexpr saltus::timed<instant> instant_list[] = {{turn, "the current turns"}};
+  enum time_event { turn };
+  static constexpr saltus::timed<time_event> time_event_list[] = {{turn, "the current turns"}};
 
   static auto between(const auto& at) {
     const auto v = at[q] - at[p];
     return at[capacity] / sqrt(1.0 + v * v);
   }
-  static void instants(const auto& at, auto& when) { when.at(turn, at[turns_at]); }
+  static void time_events(const auto& at, auto& when) { when.at(turn, at[turns_at]); }
   static void transition(auto& now) { now[direction] = -now[direction]; }
 };

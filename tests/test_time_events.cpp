@@ -1,4 +1,4 @@
-// Events at known times: instants, guards of time, both at the ends of the span and at sample times, and all of it
+// Events at known times: time events, guards of time, both at the ends of the span and at sample times, and all of it
 // backward. tests/models/timetable.hpp counts what fires and what fires together; every expectation is plain arithmetic.
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@ namespace {
 
 const std::string timetable = test_model("timetable");
 
-TEST(Instants, AreHitExactly) {
+TEST(TimeEvents, AreHitExactly) {
   const auto r = run(timetable, with(tight, {"parameters.kick_at=0.3", "period=0.25", "first=0.1"}));
   EXPECT_EQ(times_of(r, "kick"), std::vector<double>{0.3});
   std::vector<double> expected;
@@ -18,7 +18,7 @@ TEST(Instants, AreHitExactly) {
   EXPECT_EQ(r.corrections[0], 0) << "no root was sought";
 }
 
-TEST(Instants, ManyPeriodsAddUpNoRounding) {
+TEST(TimeEvents, ManyPeriodsAddUpNoRounding) {
   const auto r     = run(timetable, with(tight, {"period=0.001", "first=0.0"}));
   const auto times = times_of(r, "pulse");
   ASSERT_EQ(times.size(), 2000u);  // (0, 2]: not at 0, but at 2
@@ -26,7 +26,7 @@ TEST(Instants, ManyPeriodsAddUpNoRounding) {
   EXPECT_EQ(name_of(r.status[0]), "finished");
 }
 
-TEST(Instants, APeriodMayHaveBegunBeforeOrBeginLater) {
+TEST(TimeEvents, APeriodMayHaveBegunBeforeOrBeginLater) {
   const auto before = run(timetable, with(tight, {"t=[1.0,2.0]", "period=0.25", "first=0.125"}));
   EXPECT_EQ(times_of(before), (std::vector<double>{1.125, 1.375, 1.625, 1.875}));
   const auto long_before = run(timetable, with(tight, {"t=[1.0,2.0]", "period=0.25", "first=-1e6"}));
@@ -35,7 +35,7 @@ TEST(Instants, APeriodMayHaveBegunBeforeOrBeginLater) {
   EXPECT_EQ(times_of(later), (std::vector<double>{1.5, 1.75, 2.0}));
 }
 
-TEST(Instants, APeriodThatLeadsNowhereEndsTheInstance) {
+TEST(TimeEvents, APeriodThatLeadsNowhereEndsTheInstance) {
   // Zero, backward, none, too small for the rounding of t; each beside an instance that has a period.
   for (const char* bad : {"0.0", "-0.0", "-0.25", "1e-30"}) {
     const auto r = run(
@@ -52,12 +52,12 @@ TEST(Instants, APeriodThatLeadsNowhereEndsTheInstance) {
   // As small as it can be: what comes is many events, not none.
   const auto small = run(timetable, with(tight, {"t=[1.0,2.0]", "first=0.125", "period=1e-15", "max_events=10"}));
   EXPECT_EQ(name_of(small.status[0]), "event_budget");
-  // One that is never over is no mistake: the instant comes once.
+  // One that is never over is no mistake: the time event comes once.
   const auto once = run(timetable, with(tight, {"period=1e300", "first=0.5"}));
   EXPECT_EQ(times_of(once, "pulse"), std::vector<double>{0.5});
 }
 
-TEST(Instants, TwoAtOnceFireInOneTransition) {
+TEST(TimeEvents, TwoAtOnceFireInOneTransition) {
   const auto r = run(timetable, with(tight, {"kick_at=0.75", "twin_at=0.75", "period=0.5", "first=0.25"}));
   EXPECT_EQ(names_of(r), (std::vector<std::string>{"pulse", "kick", "twin", "pulse", "pulse", "pulse"}));
   EXPECT_EQ(discrete(r, "transitions"), 4);  // pulse comes at 0.25, 0.75 with the others, 1.25 and 1.75
@@ -65,7 +65,7 @@ TEST(Instants, TwoAtOnceFireInOneTransition) {
   EXPECT_EQ(times_of(r, "twin"), std::vector<double>{0.75});
 }
 
-TEST(Instants, CountInTheHalfOpenSpan) {
+TEST(TimeEvents, CountInTheHalfOpenSpan) {
   // In (t0, t_end]: not at the start; at the end once, and then the instance has finished.
   const auto start = run(timetable, with(tight, {"kick_at=0.0", "jump=5.0"}));
   EXPECT_EQ(start.events[0], 0);
@@ -77,7 +77,7 @@ TEST(Instants, CountInTheHalfOpenSpan) {
   EXPECT_NEAR(end.final("level"), 7.0, 1e-13);
 }
 
-TEST(Instants, ASampleThereShowsTheStateAfter) {
+TEST(TimeEvents, ASampleThereShowsTheStateAfter) {
   const auto r = run(timetable, with(tight, {"kick_at=0.5", "jump=10.0", "output.samples.times=[0.0, 0.5, 1.0, 2.0]"}));
   EXPECT_NEAR(r.sample(0, 0, 0), 0.0, 1e-14);
   EXPECT_NEAR(r.sample(0, 0, 1), 10.5, 1e-13);
@@ -92,8 +92,8 @@ TEST(Instants, ASampleThereShowsTheStateAfter) {
   EXPECT_EQ(discrete(many, "pulses"), 16);
 }
 
-TEST(Instants, AndGuardsAtOneTimeEachFireOnce) {
-  // An instant and a guard of each kind, at the same time and a hair apart, at many times: each fires once, within
+TEST(TimeEvents, AndGuardsAtOneTimeEachFireOnce) {
+  // A time event and a guard of each kind, at the same time and a hair apart, at many times: each fires once, within
   // rounding of its time, in the order of their times. At the very same time they share one transition.
   std::vector<double> kick, mark;
   const double        apart[] = {0.0, 1e-16, -1e-16, 1e-15, -1e-15, 1e-14, -1e-14, 1e-12, -1e-12, 1e-9, -1e-9};
@@ -130,7 +130,7 @@ TEST(Instants, AndGuardsAtOneTimeEachFireOnce) {
   }
 }
 
-TEST(Instants, EveryCoincidenceOfMarksInstantsAndWalls) {
+TEST(TimeEvents, EveryCoincidenceOfMarksTimeEventsAndWalls) {
   // The product of times from {1/2, 1/2 + 1e-10, 1}: 3^6 instances in which some events coincide and others nearly do.
   const std::vector<double> times    = {0.5, 0.5 + 1e-10, 1.0};
   std::vector<std::string>  settings = {"rtol=1e-8", "output.events=true"};
@@ -190,7 +190,7 @@ TEST(Ends, AGuardThatIsZeroAtTheEnd) {
 }
 
 TEST(Ends, AnInstanceEndsOnceWhateverComesLast) {
-  // Guard, wall, instant and sample, all at t_end: the wall and the instant fire, and the last sample is the last state.
+  // Guard, wall, time event and sample, all at t_end: the wall and the time event fire, and the last sample is the last state.
   const auto r = run(timetable, with(tight, {"ground_at=2.0", "kick_at=2.0", "twin_at=2.0", "jump=3.0", "period=0.5",
                                              "first=0.5", "output.samples.times=[0.5, 2.0]"}));
   EXPECT_EQ(name_of(r.status[0]), "finished");
@@ -240,7 +240,7 @@ TEST(Backward, DirectionsAreMeantInTheDirectionOfIntegration) {
   }
 }
 
-TEST(Backward, InstantsAndSamplesDescend) {
+TEST(Backward, TimeEventsAndSamplesDescend) {
   const auto r = run(timetable, with(tight, {"t=[2.0, 0.0]", "period=0.25", "first=0.125", "kick_at=0.5", "jump=10.0",
                                              "twin_at=0.0", "output.samples.times=[2.0, 1.5, 0.5, 0.25, 0.0]"}));
   std::vector<double> pulses;
