@@ -34,8 +34,8 @@ std::vector<study> all_studies() {
     for (const auto& what : {afloat, no_seat}) all.push_back({what, "dp5", rtol, false, 1024});
     for (const int guards : {1, 2, 4}) {
       problem guarded = lorenz;
-      guarded.label   = fmt::format("lorenz_{}_guards", guards);
-      guarded.model   = fmt::format("{}/bench/models/{}.hpp", SALTUS_SOURCE_FOLDER, guarded.label);
+      guarded.label = fmt::format("lorenz_{}_guards", guards);
+      guarded.model = fmt::format("{}/bench/models/{}.hpp", SALTUS_SOURCE_FOLDER, guarded.label);
       all.push_back({guarded, "dp5", rtol, false, 4096});
     }
   }
@@ -43,18 +43,18 @@ std::vector<study> all_studies() {
 }
 
 void count(benchmark::State& state, const measured& e, const way& w, double seconds) {
-  const auto n     = static_cast<double>(e.what.count);
+  const auto n = static_cast<double>(e.what.count);
   const auto tried = e.counts.steps + e.counts.rejected;
-  auto&      c     = state.counters;
-  c["us"]          = seconds / n * 1e6;
+  auto& c = state.counters;
+  c["us"] = seconds / n * 1e6;
   c["instances/s"] = n / seconds;
-  c["steps/s"]     = static_cast<double>(tried) / seconds;
-  c["sail"]        = sailing(w);
-  c["land"]        = landing(w);
-  c["rejected"]    = share(e.counts.rejected, tried);
-  c["events"]      = static_cast<double>(e.counts.events) / n;
-  c["median"]      = e.reached.median;
-  c["largest"]     = e.reached.largest;
+  c["steps/s"] = static_cast<double>(tried) / seconds;
+  c["sail"] = sailing(w);
+  c["land"] = landing(w);
+  c["rejected"] = share(e.counts.rejected, tried);
+  c["events"] = static_cast<double>(e.counts.events) / n;
+  c["median"] = e.reached.median;
+  c["largest"] = e.reached.largest;
 }
 
 void measure(benchmark::State& state, measured& e, way& w) {
@@ -88,7 +88,7 @@ void add(std::vector<measured>& entries, other_compiler& other) {
     b->UseManualTime()->Iterations(1)->Unit(benchmark::kMillisecond);
   };
   for (std::size_t i = 0; i < entries.size(); ++i) {
-    auto&      e    = entries[i];
+    auto& e = entries[i];
     const auto name = e.what.name();
     for (auto& w : e.ways)
       once(benchmark::RegisterBenchmark(fmt::format("{}/lanes:{}/threads:{}", name, w.lanes, w.threads).c_str(),
@@ -127,11 +127,11 @@ std::string option(int& argc, char** argv, std::string_view name, std::string ot
 }
 
 int run(int argc, char** argv) {
-  const auto     studies = all_studies();
-  const int      lanes   = host::native_lanes("double");
+  const auto studies = all_studies();
+  const int lanes = host::native_lanes("double");
   other_compiler other(studies, lanes);
-  const auto     rounds   = std::stoul(option(argc, argv, "--rounds=", "5"));
-  const auto     revision = option(argc, argv, "--revision=", "");
+  const auto rounds = std::stoul(option(argc, argv, "--rounds=", "5"));
+  const auto revision = option(argc, argv, "--revision=", "");
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return host::exit_usage;
 
@@ -145,8 +145,8 @@ int run(int argc, char** argv) {
   }
   add(entries, other);
   const double load_before = load();
-  double       peak        = 0;
-  console      reporter;
+  double peak = 0;
+  console reporter;
   for (std::size_t round = 0; round < rounds; ++round) {
     peak = std::max(peak, peak_flops());
     benchmark::RunSpecifiedBenchmarks(&reporter);

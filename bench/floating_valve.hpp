@@ -2,8 +2,8 @@
 #include <saltus.hpp>
 
 struct floating_valve {
-  static constexpr auto   title  = "Relief valve without a seat";
-  static constexpr auto   source = "problems/relief_valve.hpp, less its guard";
+  static constexpr auto title = "Relief valve without a seat";
+  static constexpr auto source = "problems/relief_valve.hpp, less its guard";
   static constexpr double span[] = {0.0, 40.0};
 
   enum state { lift, velocity, pressure };
@@ -22,7 +22,7 @@ struct floating_valve {
   };
 
   static void rhs(const auto& at, auto& dy) {
-    dy[lift]     = at[velocity];
+    dy[lift] = at[velocity];
     dy[velocity] = at[pressure] - at[damping] * at[velocity] - (at[lift] + at[preload]);
     dy[pressure] = at[compressibility] * (at[flow] - at[lift] * sqrt(at[pressure]));
   }

@@ -59,12 +59,12 @@ void print_row(const char* method, const char* detection, const char* about, con
 
 void hunt(const char* method, const char* detection, double cases, int threads, std::uint64_t seed) {
   test::hunter hunter(method, detection, threads);
-  test::bag    all;
-  double       seconds = 0;
+  test::bag all;
+  double seconds = 0;
   for (const auto s : test::all_shapes) {
-    const auto                          begin = std::chrono::steady_clock::now();
-    const auto                          bag   = hunter(s, static_cast<std::int64_t>(cases * share_of(s)), seed);
-    const std::chrono::duration<double> took  = std::chrono::steady_clock::now() - begin;
+    const auto begin = std::chrono::steady_clock::now();
+    const auto bag = hunter(s, static_cast<std::int64_t>(cases * share_of(s)), seed);
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
     seconds += took.count();
     print_row(method, detection, test::name_of(s), bag, took.count());
     all.add(bag);
@@ -103,7 +103,7 @@ void print_dynamic_row(const char* method, const char* detection, const test::ba
 template <class Part>
 void hunt_at_tolerances(const char* method, const char* detection, const Part& part) {
   const auto begin = std::chrono::steady_clock::now();
-  test::bag  all;
+  test::bag all;
   for (const double rtol : {1e-4, 1e-6, 1e-8}) {
     const auto b = part(rtol);
     if (b.all_wrong() > 0 && std::string_view(detection) == "certified")
@@ -140,10 +140,10 @@ void hunt_slow_thresholds(double cases, int threads, std::uint64_t seed) {
 }
 
 int run(int argc, char** argv) {
-  const double cases    = option(argc, argv, "--cases=", 1e8);
-  const int    threads  = static_cast<int>(option(argc, argv, "--threads=", 2));
-  const auto   seed     = static_cast<std::uint64_t>(option(argc, argv, "--seed=", 1));
-  const auto   revision = text_option(argc, argv, "--revision=");
+  const double cases = option(argc, argv, "--cases=", 1e8);
+  const int threads = static_cast<int>(option(argc, argv, "--threads=", 2));
+  const auto seed = static_cast<std::uint64_t>(option(argc, argv, "--seed=", 1));
+  const auto revision = text_option(argc, argv, "--revision=");
   fmt::print("saltus {}{}, {:%Y-%m-%d}, seed {}, {} threads.\n\n", SALTUS_VERSION,
              revision.empty() ? "" : " (" + revision + ")", fmt::gmtime(std::time(nullptr)), seed, threads);
   if (const double dynamic = option(argc, argv, "--dynamic=", 1e6), slow = option(argc, argv, "--slow=", 1e7);

@@ -18,7 +18,7 @@ constexpr int rounds = 5;
 
 std::vector<std::string> parts_of(const std::string& text) {
   std::vector<std::string> r;
-  std::istringstream       in(text);
+  std::istringstream in(text);
   for (std::string part; std::getline(in, part, ',');) r.push_back(part);
   return r;
 }
@@ -26,7 +26,7 @@ std::vector<std::string> parts_of(const std::string& text) {
 /// The header of a model: of the chain with so many states if `what` is a number.
 std::string model_called(const std::string& what) {
   if (what.find_first_not_of("0123456789") != std::string::npos) return what;
-  const int  states = std::stoi(what);
+  const int states = std::stoi(what);
   const auto folder = std::filesystem::temp_directory_path() / "saltus_large_n";
   const auto header = folder / fmt::format("chain_{}.hpp", states);
   std::filesystem::create_directories(folder);
@@ -39,28 +39,28 @@ std::string model_called(const std::string& what) {
 
 /// An ensemble of a model: over a range of the chain's amplitude, else of its first parameter by a tenth.
 host::plan plan_for(const std::string& model, const std::string& method, double rtol, int lanes, std::int64_t count) {
-  const auto  about = host::describe_model(host::find_model(model));
+  const auto about = host::describe_model(host::find_model(model));
   const auto& first = about.parameters.at(0);
-  host::plan  p     = test::plan_of(model, {"method=" + method, fmt::format("rtol={:e}", rtol),
-                                            fmt::format("sweep.{}={{from={:e}, to={:e}, count={}}}", first.name,
-                                                        0.9 * first.value, first.value, count)});
-  p.lanes           = lanes;
-  p.threads         = 1;
+  host::plan p = test::plan_of(model, {"method=" + method, fmt::format("rtol={:e}", rtol),
+                                       fmt::format("sweep.{}={{from={:e}, to={:e}, count={}}}", first.name,
+                                                   0.9 * first.value, first.value, count)});
+  p.lanes = lanes;
+  p.threads = 1;
   return p;
 }
 
 /// One way to run an ensemble, and the least time that it took.
 struct way {
-  std::string                    method;
-  double                         rtol;
-  host::plan                     plan;
+  std::string method;
+  double rtol;
+  host::plan plan;
   std::unique_ptr<host::backend> where{};
-  test::outcome                  made{};
-  double                         seconds = HUGE_VAL;  ///< of the whole ensemble
+  test::outcome made{};
+  double seconds = HUGE_VAL;  ///< of the whole ensemble
 
   void prepare() {
     where = host::make_cpu_backend(plan);
-    made  = test::run(plan);
+    made = test::run(plan);
   }
   void measure() { seconds = std::min(seconds, time_of(plan, *where).cpu); }
 };
@@ -90,9 +90,9 @@ double time_at(const std::vector<std::pair<double, double>>& errors_and_times, d
 
 void equal_error(const std::string& what, const std::vector<std::string>& methods, int lanes) {
   const std::string model = model_called(what);
-  const auto        count = count_for(model);
-  const auto        exact = test::run(plan_for(model, "dop853", 1e-13, 0, count));
-  std::vector<way>  all;
+  const auto count = count_for(model);
+  const auto exact = test::run(plan_for(model, "dop853", 1e-13, 0, count));
+  std::vector<way> all;
   for (const auto& method : methods)
     for (double rtol = 1e-3; rtol > 1e-11; rtol /= 10)
       all.push_back({method, rtol, plan_for(model, method, rtol, lanes, count)});
@@ -117,8 +117,8 @@ void equal_error(const std::string& what, const std::vector<std::string>& method
 void over_lanes(const std::string& what, const std::vector<std::string>& methods,
                 const std::vector<std::string>& lanes) {
   const std::string model = model_called(what);
-  const auto        count = count_for(model);
-  std::vector<way>  all;
+  const auto count = count_for(model);
+  std::vector<way> all;
   for (const auto& method : methods)
     for (const auto& some : lanes) all.push_back({method, 1e-6, plan_for(model, method, 1e-6, std::stoi(some), count)});
   for (auto& w : all) w.prepare();
@@ -127,8 +127,8 @@ void over_lanes(const std::string& what, const std::vector<std::string>& methods
     const auto states = static_cast<double>(all[i].plan.model.states.size());
     fmt::print("{:<10} {:>4} {:<8}", all[i].plan.model.name, states, all[i].method);
     for (const std::string method = all[i].method; i < all.size() && all[i].method == method; ++i) {
-      const auto& n     = all[i].made.evaluations;
-      const auto  evals = static_cast<double>(std::accumulate(n.begin(), n.end(), 0ll));
+      const auto& n = all[i].made.evaluations;
+      const auto evals = static_cast<double>(std::accumulate(n.begin(), n.end(), 0ll));
       fmt::print(" {:8.3f}", 1e9 * all[i].seconds / evals / states);
     }
     fmt::print("\n");

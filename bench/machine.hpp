@@ -67,7 +67,7 @@ inline double peak_flops() {
   const double begin = cpu_seconds();
   for (int turn = 0; turn < turns; ++turn) static_for<chains>([&](auto i) { x[i] = fma(x[i], factor, term); });
   const double seconds = cpu_seconds() - begin;
-  Real         sum(0.0);  // x itself stays in registers: nobody takes its address
+  Real sum(0.0);  // x itself stays in registers: nobody takes its address
   static_for<chains>([&](auto i) { sum = sum + x[i]; });
   benchmark::DoNotOptimize(sum);
   return 2.0 * widest * chains * turns / seconds;

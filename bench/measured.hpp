@@ -9,23 +9,23 @@ namespace saltus::bench {
 
 /// One way to run a study, and what it took in each round.
 struct way {
-  int                            lanes, threads;
-  host::plan                     plan{};
+  int lanes, threads;
+  host::plan plan{};
   std::unique_ptr<host::backend> where{};
-  abi::usage                     usage{};
-  std::vector<duration>          rounds{};
+  abi::usage usage{};
+  std::vector<duration> rounds{};
 };
 
 /// A study with all that is found out about it.
 struct measured {
-  study                 what;
-  std::vector<way>      ways;   ///< scalar, ..., as wide as the machine, that on all threads
+  study what;
+  std::vector<way> ways;        ///< scalar, ..., as wide as the machine, that on all threads
   std::vector<duration> other;  ///< as wide as the machine, in units of the other compiler
-  bool                  prepared = false;
-  host::tally           counts{};
-  accuracy              reached{};
-  double                flops = 0;  ///< of the ensemble
-  std::uint64_t         bits  = 0;
+  bool prepared = false;
+  host::tally counts{};
+  accuracy reached{};
+  double flops = 0;  ///< of the ensemble
+  std::uint64_t bits = 0;
 
   way& scalar() { return ways.front(); }
   way& wide() { return ways[ways.size() - 2]; }
@@ -35,17 +35,17 @@ struct measured {
 /// Before a study is measured: builds its units, holds it against a reference, and makes sure that all ways agree.
 inline void prepare(measured& e) {
   if (e.prepared) return;
-  const study&                                s = e.what;
+  const study& s = e.what;
   static std::map<std::string, test::outcome> references;
   const std::string key = fmt::format("{} {} {} {} {}", s.what.model, s.what.from, s.what.to, s.random, s.count);
   if (!references.count(key)) references.emplace(key, test::run(s.plan("dop853", 1e-13, 0, 0)));
 
   std::optional<test::outcome> first;
   for (auto& w : e.ways) {
-    w.plan             = s.plan(s.method, s.rtol, w.lanes, w.threads);
-    w.where            = host::make_cpu_backend(w.plan);
+    w.plan = s.plan(s.method, s.rtol, w.lanes, w.threads);
+    w.where = host::make_cpu_backend(w.plan);
     test::outcome here = test::run(w.plan);
-    w.usage            = here.summary.usage;
+    w.usage = here.summary.usage;
     if (!first) first = std::move(here);
     else if (!same_results(*first, here))
       throw std::runtime_error(
@@ -53,11 +53,11 @@ inline void prepare(measured& e) {
   }
   e.counts = first->summary.counts;
   if (e.counts.ok() != s.count) throw std::runtime_error(s.name() + ": not every instance is ok");
-  e.reached        = accuracy_of(*first, references.at(key));
+  e.reached = accuracy_of(*first, references.at(key));
   const auto flops = host::operations_of(first->plan, e.counts);
   if (!flops) throw std::runtime_error(s.name() + ": its operations cannot be counted");
-  e.flops    = flops->all();
-  e.bits     = digest(*first);
+  e.flops = flops->all();
+  e.bits = digest(*first);
   e.prepared = true;
 }
 

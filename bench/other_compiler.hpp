@@ -19,8 +19,8 @@ namespace saltus::bench {
 class other_compiler {
  public:
   struct answer {
-    bool          ok;
-    duration      took;
+    bool ok;
+    duration took;
     std::uint64_t digest;  ///< of the final states
   };
 
@@ -30,8 +30,8 @@ class other_compiler {
     if (::pipe(ask) != 0 || ::pipe(reply) != 0 || (child_ = ::fork()) < 0)
       throw std::runtime_error("cannot start a second process");
     const bool here = child_ == 0;
-    in_             = here ? ask[0] : reply[0];
-    out_            = here ? reply[1] : ask[1];
+    in_ = here ? ask[0] : reply[0];
+    out_ = here ? reply[1] : ask[1];
     ::close(here ? ask[1] : ask[0]);
     ::close(here ? reply[0] : reply[1]);
     if (here) {
@@ -44,7 +44,7 @@ class other_compiler {
     ::close(in_);
     ::waitpid(child_, nullptr, 0);
   }
-  other_compiler(const other_compiler&)            = delete;
+  other_compiler(const other_compiler&) = delete;
   other_compiler& operator=(const other_compiler&) = delete;
 
   const std::string& name() const { return name_; }
@@ -69,9 +69,9 @@ class other_compiler {
 
   void serve(const std::vector<study>& studies, int lanes) {
     struct prepared {
-      host::plan                     plan;
+      host::plan plan;
       std::unique_ptr<host::backend> where;
-      std::uint64_t                  digest;
+      std::uint64_t digest;
     };
     std::map<int, prepared> known;
     ::setenv("SALTUS_CXX", name_.c_str(), 1);
@@ -81,10 +81,10 @@ class other_compiler {
         auto found = known.find(index);
         if (found == known.end()) {
           const auto& s = studies[static_cast<std::size_t>(index)];
-          auto        p = s.plan(s.method, s.rtol, lanes, 1);
-          auto        w = host::make_cpu_backend(p);
-          const auto  d = digest(test::run(p));
-          found         = known.emplace(index, prepared{std::move(p), std::move(w), d}).first;
+          auto p = s.plan(s.method, s.rtol, lanes, 1);
+          auto w = host::make_cpu_backend(p);
+          const auto d = digest(test::run(p));
+          found = known.emplace(index, prepared{std::move(p), std::move(w), d}).first;
         }
         a = {true, time_of(found->second.plan, *found->second.where), found->second.digest};
       } catch (const std::exception& e) { fmt::print(stderr, "with {}: {}\n", name_, e.what()); }
@@ -93,8 +93,8 @@ class other_compiler {
   }
 
   std::string name_;
-  pid_t       child_ = -1;
-  int         in_ = -1, out_ = -1;
+  pid_t child_ = -1;
+  int in_ = -1, out_ = -1;
 };
 
 }  // namespace saltus::bench

@@ -75,22 +75,22 @@ std::string pairs(const counts& a, const counts& b) {
                      pair(a.misordered, b.misordered), pair(a.phantoms, b.phantoms));
 }
 
-constexpr const char* count_heads  = "N_ev | N_rhs | N_acc | N_rej | N_it | N_ctch | N_fl";
+constexpr const char* count_heads = "N_ev | N_rhs | N_acc | N_rej | N_it | N_ctch | N_fl";
 constexpr const char* count_dashes = "---|---|---|---|---|---|---";
 
 // ---- Compere, tables 5.3 and 5.4 -------------------------------------------------------------------------------------
 
 struct benchmark_row {
   std::string about, model;
-  settings    more;
-  double      span, tolerance;
+  settings more;
+  double span, tolerance;
   std::string final_name;
-  double      published_final, exact_final;  ///< NaN: not given
-  counts      published;
+  double published_final, exact_final;  ///< NaN: not given
+  counts published;
 };
 
 void print_row(const benchmark_row& row) {
-  const auto r     = solve(row.model, as_compere(row.tolerance, row.span) + row.more);
+  const auto r = solve(row.model, as_compere(row.tolerance, row.span) + row.more);
   const auto given = std::isnan(row.published_final) ? std::string("-") : fmt::format("{:.7f}", row.published_final);
   fmt::print("| {} | {} / {:.7f} | {:.7f} | {} |\n", row.about, given, r.final(row.final_name), row.exact_final,
              pairs(row.published, counts::of(r)));
@@ -165,7 +165,7 @@ struct effort {
 /// Over all instances of a run; errors by their geometric mean.
 template <class Measure>
 effort effort_of(const test::outcome& r, Measure&& error_of) {
-  double     logs = 0, evaluations = 0;
+  double logs = 0, evaluations = 0;
   const auto n = static_cast<double>(r.plan.count);
   for (std::size_t i = 0; i < r.evaluations.size(); ++i) {
     logs += std::log(error_of(r, i));
@@ -196,7 +196,7 @@ std::string as_accurate(const std::vector<effort>& smooth, const effort& r) {
 /// Moments at which anything fired: what a region of concurrency leaves of the events.
 long long moments(const test::outcome& r) {
   long long n = 0;
-  double    t = -1.0;
+  double t = -1.0;
   for (const auto& e : r.log) {
     n += e.time != t;
     t = e.time;
@@ -214,20 +214,20 @@ double distance(const test::outcome& r, const test::outcome& reference) {
 }
 
 const std::string balls_smooth = models + "bouncing_balls_100_smooth.hpp";
-const std::string jar_smooth   = models + "marble_jar_10_smooth.hpp";
-const settings    region       = {"concurrency={time=1e-7, value=1e-6}"};
+const std::string jar_smooth = models + "marble_jar_10_smooth.hpp";
+const settings region = {"concurrency={time=1e-7, value=1e-6}"};
 
 void print_balls() {
-  const settings how    = as_compere(1e-3, 3.7) + settings{"output.events=true"};
-  const auto     exact  = solve("bouncing_balls_100", {"method=dop853", "rtol=1e-12"});
-  const auto     error  = [&](const test::outcome& r, std::size_t) { return distance(r, exact); };
-  const auto     smooth = efforts(balls_smooth, 3.7, {}, error);
-  const auto     row    = [&](const char* name, const test::outcome& r, const char* ratio, const counts& published) {
-    auto ours   = counts::of(r);
+  const settings how = as_compere(1e-3, 3.7) + settings{"output.events=true"};
+  const auto exact = solve("bouncing_balls_100", {"method=dop853", "rtol=1e-12"});
+  const auto error = [&](const test::outcome& r, std::size_t) { return distance(r, exact); };
+  const auto smooth = efforts(balls_smooth, 3.7, {}, error);
+  const auto row = [&](const char* name, const test::outcome& r, const char* ratio, const counts& published) {
+    auto ours = counts::of(r);
     ours.events = moments(r);
     fmt::print("| {} | {:.1e} | {} | {} / {:.2f} | {} |\n", name, error(r, 0), pairs(published, ours), ratio,
-                      smooth.front().evaluations / static_cast<double>(r.evaluations[0]),
-                      as_accurate(smooth, effort_of(r, error)));
+               smooth.front().evaluations / static_cast<double>(r.evaluations[0]),
+               as_accurate(smooth, effort_of(r, error)));
   };
   row("smooth", solve(balls_smooth, how), "1", {unknown, 4963, 401, 426, unknown, unknown, unknown});
   row("events", solve("bouncing_balls_100", how), "0.16", {1200, 31423, 1239, 1200, 2398, 0, 0});
@@ -238,11 +238,11 @@ void print_balls() {
 void print_stiffer_balls() {
   fmt::print("\n| stiffness, damping | N_rhs smooth | events, region | ratio |\n|---|---|---|---|\n");
   for (const double factor : {1.0, 10.0, 100.0, 1e3, 1e4}) {
-    const double   k = 1e4 * factor, c = 10.0 * std::sqrt(factor);
+    const double k = 1e4 * factor, c = 10.0 * std::sqrt(factor);
     const settings how =
         as_compere(1e-3, 3.7) + settings{fmt::format("stiffness={:e}", k), fmt::format("damping={:e}", c)};
     const auto smooth = solve(balls_smooth, how).evaluations[0];
-    const auto ours   = solve("bouncing_balls_100", how + region).evaluations[0];
+    const auto ours = solve("bouncing_balls_100", how + region).evaluations[0];
     fmt::print("| {:.0e}, {:.3g} | {} | {} | {:.1f} |\n", k, c, smooth, ours, over(smooth, ours));
   }
 }
@@ -289,7 +289,7 @@ struct jar_row {
 };
 
 void print_jar(const jar_row& row) {
-  const auto how    = as_compere(row.tolerance, 2.0) + jar(row.damping, 2e4);
+  const auto how = as_compere(row.tolerance, 2.0) + jar(row.damping, 2e4);
   const auto smooth = solve(jar_smooth, how), events = solve("marble_jar_10", how);
   const auto print = [&](const char* name, const test::outcome& r, double published_drift, const counts& published) {
     const bool known = row.smooth.evaluations != unknown;
@@ -311,9 +311,9 @@ void print_jars() {
   const auto error = [](const test::outcome& r, std::size_t id) { return drift(r, id); };
   for (const double stiffness : {2e4, 2e6}) {
     const auto starts = jar(0.0, stiffness) + settings{"sweep.turn={from=2.3, to=2.5, count=16}"};
-    const auto scan   = efforts(jar_smooth, 2.0, starts, error);
+    const auto scan = efforts(jar_smooth, 2.0, starts, error);
     for (const double tolerance : {1e-3, 1e-4, 1e-5, 1e-6, 1e-7}) {
-      const auto how    = as_compere(tolerance, 2.0) + starts;
+      const auto how = as_compere(tolerance, 2.0) + starts;
       const auto smooth = effort_of(solve(jar_smooth, how), error),
                  events = effort_of(solve("marble_jar_10", how), error);
       fmt::print("| {:.0e} | {:.0e} | {:.1e} | {:.1e} | {:.0f} | {:.0f} | {:.2f} | {} |\n", stiffness, tolerance,
@@ -397,7 +397,7 @@ numbers follow, above); so are these.
 )");
   struct row {
     const char *A, *exact, *daspke, *dsl48e;
-    double      y3;
+    double y3;
     const char *y3_daspke, *y3_dsl48e;
   };
   const row rows[] = {
@@ -419,8 +419,8 @@ numbers follow, above); so are these.
 }
 
 void print_mao_3() {
-  const auto r        = solve("mao_4", as_mao(1e-5) + settings{"output.events=true"});
-  long long  sticking = 0;
+  const auto r = solve("mao_4", as_mao(1e-5) + settings{"output.events=true"});
+  long long sticking = 0;
   for (std::size_t i = 1; i < r.log.size(); ++i)
     sticking += r.log[i].guard == r.log[i - 1].guard && r.log[i].time - r.log[i - 1].time < 1e-9;
   fmt::print(
@@ -442,7 +442,7 @@ can be compared. Events of `mao_4`: 16, and {} found.
 
 int run(int argc, char** argv) {
   constexpr std::string_view option = "--revision=";
-  std::string                revision;
+  std::string revision;
   for (int i = 1; i < argc; ++i)
     if (std::string_view(argv[i]).substr(0, option.size()) == option) revision = argv[i] + option.size();
   fmt::print("saltus {}{}, {:%Y-%m-%d}.\n", SALTUS_VERSION, revision.empty() ? "" : " (" + revision + ")",

@@ -15,8 +15,8 @@
 
 #include <fmt/format.h>
 
-#include "ensemble.hpp"
 #include "bench/flops.hpp"
+#include "ensemble.hpp"
 #include "machine.hpp"
 #include "method/erk.hpp"
 #include "method/list.hpp"
@@ -28,15 +28,15 @@ struct problem {
   std::string label;
   std::string model;  ///< a built-in's name or the path of a header
   std::string parameter;
-  double      from, to, t_end;
+  double from, to, t_end;
 };
 
 /// How: by which method, how sharply, and in which order the values of the parameter come.
 struct study {
-  problem      what;
-  std::string  method;
-  double       rtol;  ///< and atol
-  bool         random;
+  problem what;
+  std::string method;
+  double rtol;  ///< and atol
+  bool random;
   std::int64_t count;  ///< instances
 
   std::string name() const {
@@ -54,8 +54,8 @@ struct study {
           fmt::format("sweep.{}={{from={:e}, to={:e}, count={}}}", what.parameter, what.from, what.to, count));
     }
     host::plan p = test::plan_of(what.model, settings);
-    p.lanes      = lanes;
-    p.threads    = threads;
+    p.lanes = lanes;
+    p.threads = threads;
     return p;
   }
 };
@@ -68,11 +68,11 @@ struct duration {
 /// The mean of as many runs as last a twentieth of a second.
 inline duration time_of(const host::plan& p, host::backend& where) {
   const std::atomic<bool> stop{false};
-  duration                sum{0, 0};
-  int                     runs = 0;
+  duration sum{0, 0};
+  int runs = 0;
   do {
-    const double cpu   = cpu_seconds();
-    const auto   begin = std::chrono::steady_clock::now();
+    const double cpu = cpu_seconds();
+    const auto begin = std::chrono::steady_clock::now();
     host::run_ensemble(
         p, where, [](const host::chunk_data&) {}, [](std::int64_t) {}, stop);
     sum.wall += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -106,14 +106,14 @@ inline std::uint64_t digest(const test::outcome& r) {
 
 /// Error of the final states against a reference, per instance max_i |y_i - r_i| / max(1, |r_i|).
 struct accuracy {
-  double       median, most, largest;  ///< `most`: 95 of 100 are below
-  std::int64_t other_events;  ///< instances with another number of events than the reference: not among the errors
+  double median, most, largest;  ///< `most`: 95 of 100 are below
+  std::int64_t other_events;     ///< instances with another number of events than the reference: not among the errors
 };
 
 inline accuracy accuracy_of(const test::outcome& r, const test::outcome& reference) {
-  const auto          n = static_cast<std::size_t>(r.plan.count);
+  const auto n = static_cast<std::size_t>(r.plan.count);
   std::vector<double> errors;
-  accuracy            a{0, 0, 0, 0};
+  accuracy a{0, 0, 0, 0};
   for (std::size_t id = 0; id < n; ++id) {
     if (r.events[id] != reference.events[id]) {
       ++a.other_events;
@@ -122,14 +122,14 @@ inline accuracy accuracy_of(const test::outcome& r, const test::outcome& referen
     double worst = 0;
     for (std::size_t at = id; at < r.final_state.size(); at += n) {
       const double exact = reference.final_state[at];
-      worst              = std::max(worst, std::abs(r.final_state[at] - exact) / std::max(1.0, std::abs(exact)));
+      worst = std::max(worst, std::abs(r.final_state[at] - exact) / std::max(1.0, std::abs(exact)));
     }
     errors.push_back(worst);
   }
   std::sort(errors.begin(), errors.end());
   if (errors.empty()) return a;
-  a.median  = errors[errors.size() / 2];
-  a.most    = errors[errors.size() * 95 / 100];
+  a.median = errors[errors.size() / 2];
+  a.most = errors[errors.size() * 95 / 100];
   a.largest = errors.back();
   return a;
 }

@@ -47,14 +47,14 @@ inline void print_speed(std::vector<measured>& entries, double peak) {
       "| error: median | 95 % below | largest | other events | of peak |\n"
       "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
   for (auto& e : entries) {
-    const auto& w  = e.wide();
-    const auto  us = microseconds(e, w);
+    const auto& w = e.wide();
+    const auto us = microseconds(e, w);
     if (!us) continue;
-    const auto   n       = static_cast<double>(e.what.count);
-    const auto   tried   = e.counts.steps + e.counts.rejected;
+    const auto n = static_cast<double>(e.what.count);
+    const auto tried = e.counts.steps + e.counts.rejected;
     const double seconds = us->median * n * 1e-6;
-    const double flops   = e.flops / seconds;
-    const auto   land    = w.usage.landings > 0 ? fmt::format("{:.1f} %", 100 * landing(w)) : "-";
+    const double flops = e.flops / seconds;
+    const auto land = w.usage.landings > 0 ? fmt::format("{:.1f} %", 100 * landing(w)) : "-";
     fmt::print(
         "{}| {:.2f} ({:.2f} .. {:.2f}) | {:.1f} | {:.1f} | {:.1f} % | {} | {:.2f} % | {:.1f} | {:.1e} | {:.1e} | "
         "{:.1e} | {} | {:.0f} % |\n",
@@ -86,7 +86,7 @@ inline void print_ratios(std::vector<measured>& entries, const other_compiler& o
 inline void print_guard_cost(std::vector<measured>& entries) {
   struct pair {
     const char *with, *without;
-    int         guards;
+    int guards;
   };
   constexpr pair pairs[] = {{"lorenz_1_guards", "lorenz", 1},
                             {"lorenz_2_guards", "lorenz", 2},
@@ -116,11 +116,11 @@ inline void print_event_cost(const std::vector<measured>& entries) {
   for (const auto& e : entries) {
     const study& s = e.what;
     if (s.what.label != "relief_valve" || s.random || e.counts.events == 0) continue;
-    const auto   n         = static_cast<double>(s.count);
+    const auto n = static_cast<double>(s.count);
     const double per_trial = evaluations_per_trial(s.method);
-    const auto   events    = static_cast<double>(e.counts.events);
-    const auto   smooth    = static_cast<double>(e.counts.steps - e.counts.events + e.counts.rejected);
-    const auto   all       = static_cast<double>(e.counts.evaluations);
+    const auto events = static_cast<double>(e.counts.events);
+    const auto smooth = static_cast<double>(e.counts.steps - e.counts.events + e.counts.rejected);
+    const auto all = static_cast<double>(e.counts.evaluations);
     fmt::print("| {} | {} | {:.0e} | {:.1f} | {:.2f} |\n", s.what.label, s.method, s.rtol, events / n,
                (all - smooth * per_trial) / per_trial / events);
   }

@@ -11,15 +11,15 @@ SALTUS_FN tolerances<E, Real> tolerances_from(const abi::settings& s) {
   tolerances<E, Real> tol;
   tol.rtol = Real(s.rtol);
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { tol.atol[i] = Real(s.atol[i]); });
-  tol.event_tol         = Real(s.event_tol);
-  tol.fixed_step        = Real(s.fixed_step);
-  tol.concurrency_time  = Real(s.concurrency_time);
+  tol.event_tol = Real(s.event_tol);
+  tol.fixed_step = Real(s.fixed_step);
+  tol.concurrency_time = Real(s.concurrency_time);
   tol.concurrency_value = Real(s.concurrency_value);
-  tol.zeno_part         = Real(s.zeno_part);
-  tol.surer             = s.surer != 0;
-  tol.algebra           = s.algebra;
-  tol.max_steps         = typename Real::integer(s.max_steps);
-  tol.max_events        = typename Real::integer(s.max_events);
+  tol.zeno_part = Real(s.zeno_part);
+  tol.surer = s.surer != 0;
+  tol.algebra = s.algebra;
+  tol.max_steps = typename Real::integer(s.max_steps);
+  tol.max_events = typename Real::integer(s.max_events);
   return tol;
 }
 
@@ -27,9 +27,9 @@ SALTUS_FN tolerances<E, Real> tolerances_from(const abi::settings& s) {
 template <class E, class Events>
 struct chunk_run {
   const abi::settings& settings;
-  const abi::batch&    batch;
-  const abi::results&  results;
-  Events               events;
+  const abi::batch& batch;
+  const abi::results& results;
+  Events events;
 
   SALTUS_FN void store_sample(int64 slot, int quantity, int64 j, typename E::T value) const {
     results.samples[(quantity * batch.count + slot) * settings.sample_count + j] = static_cast<double>(value);
@@ -42,12 +42,12 @@ struct chunk_run {
     double was[E::n], is[E::n];
     for (int i = 0; i < E::n; ++i) {
       was[i] = static_cast<double>(before[i].v);
-      is[i]  = static_cast<double>(after[i].v);
+      is[i] = static_cast<double>(after[i].v);
     }
     events.append(slot, t, guard, was, is);
   }
-  SALTUS_FN double         parameter(int j, int64 slot) const { return batch.parameters[j * batch.count + slot]; }
-  SALTUS_FN double         initial(int i, int64 slot) const { return batch.initial[i * batch.count + slot]; }
+  SALTUS_FN double parameter(int j, int64 slot) const { return batch.parameters[j * batch.count + slot]; }
+  SALTUS_FN double initial(int i, int64 slot) const { return batch.initial[i * batch.count + slot]; }
   SALTUS_FN unsigned char& history(int guard, int64 slot) const {
     return results.guard_history[guard * batch.count + slot];
   }
@@ -58,16 +58,16 @@ struct chunk_run {
 template <class E, class Real>
 SALTUS_FN Real first_step(instance<E, Real>& x, mask_of<Real> where, const tolerances<E, Real>& tol) {
   const held_system<E, Real> f{x.held, &tol};
-  vec<Real, E::n>            scale;
-  Real                       d0 = Real(0.0), d1 = Real(0.0), d2 = Real(0.0);
+  vec<Real, E::n> scale;
+  Real d0 = Real(0.0), d1 = Real(0.0), d2 = Real(0.0);
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
     scale[i] = Real(1.0) / fma(tol.rtol, abs(x.y[i]), tol.atol[i]);
-    d0       = max(d0, abs(x.y[i] * scale[i]));
-    d1       = max(d1, abs(x.f[i] * scale[i]));
+    d0 = max(d0, abs(x.y[i] * scale[i]));
+    d1 = max(d1, abs(x.f[i] * scale[i]));
   });
   const Real span = x.t_end - x.t_begin;
   const auto tiny = (d0 < Real(1e-5)) | (d1 < Real(1e-5));
-  const Real h0   = min(select(tiny, Real(1e-6) * span, Real(0.01) * d0 / d1), x.h_max);
+  const Real h0 = min(select(tiny, Real(1e-6) * span, Real(0.01) * d0 / d1), x.h_max);
   if constexpr (E::form::is_plain) {
     const auto probe = f(x.t + h0, detail::advance(x.y, h0, x.f));
     add_where(x.evaluations, where, 1);
@@ -76,11 +76,11 @@ SALTUS_FN Real first_step(instance<E, Real>& x, mask_of<Real> where, const toler
   } else {
     d2 = d1 / h0;  // there is no f to probe
   }
-  const Real       steepest = max(d1, d2);
-  constexpr double k        = E::Method::order + 1;
-  const Real       by_order = rough_exp2(Real(1.0 / k) * (Real(-6.643856) - rough_log2(max(steepest, Real(1e-15)))));
-  const Real       h1       = select(steepest <= Real(1e-15), max(Real(1e-6) * span, h0 * Real(1e-3)), by_order);
-  const Real       h        = min(min(Real(100.0) * h0, h1), x.h_max);
+  const Real steepest = max(d1, d2);
+  constexpr double k = E::Method::order + 1;
+  const Real by_order = rough_exp2(Real(1.0 / k) * (Real(-6.643856) - rough_log2(max(steepest, Real(1e-15)))));
+  const Real h1 = select(steepest <= Real(1e-15), max(Real(1e-6) * span, h0 * Real(1e-3)), by_order);
+  const Real h = min(min(Real(100.0) * h0, h1), x.h_max);
   return select((h > Real(0.0)) & (h < Real(limits<typename E::T>::largest)), h, Real(1e-6) * span);
 }
 
@@ -104,10 +104,10 @@ SALTUS_FN constexpr double default_discrete(int i) {
 template <class E, class T, int W, class Run>
 SALTUS_FN_COLD void begin(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where, const tolerances<E, pack<T, W>>& tol,
                           const Run& run) {
-  using Real    = pack<T, W>;
+  using Real = pack<T, W>;
   using Integer = typename Real::integer;
-  using Model   = typename E::Model;
-  using form    = typename E::form;
+  using Model = typename E::Model;
+  using form = typename E::form;
   vec<Real, E::n> given;
   for (int lane = 0; lane < W; ++lane) {
     const int64 slot = x.slot.get(lane);
@@ -116,20 +116,20 @@ SALTUS_FN_COLD void begin(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where,
     for (int j = 0; j < form::params; ++j) x.held.p[j].set(lane, static_cast<T>(run.parameter(j, slot)));
     for (int i = 0; i < E::n; ++i) given[i].set(lane, static_cast<T>(run.initial(i, slot)));
   }
-  x.t      = x.t_begin;
-  x.h      = x.t_end - x.t_begin;
+  x.t = x.t_begin;
+  x.h = x.t_end - x.t_begin;
   x.sample = x.steps = x.rejected = x.evaluations = x.events = Integer(int64(0));
   x.corrections = x.misordered = x.phantoms = x.undetermined = Integer(int64(0));
   each<form::model_guards>([&](int i) SALTUS_INLINE_LAMBDA {
-    x.event_time[i]     = x.t_begin;
+    x.event_time[i] = x.t_begin;
     x.event_interval[i] = x.event_ratio[i] = Real(0.0);
-    x.event_streak[i]                      = Integer(int64(0));
+    x.event_streak[i] = Integer(int64(0));
   });
   x.held.surface = Real(-1.0);
-  x.held.pull    = Real(0.0);
-  x.status       = Integer(int64(status::interrupted));
+  x.held.pull = Real(0.0);
+  x.status = Integer(int64(status::interrupted));
   x.residual = x.stiff_steps = Real(0.0);
-  x.residual_of              = Real(-1.0);
+  x.residual_of = Real(-1.0);
   each<form::discretes>([&](int i) SALTUS_INLINE_LAMBDA { x.held.d[i] = Real(default_discrete<Model>(i)); });
 
   // A value given in the spec holds before `initial`, which may use it, and after it, which may not undo it.
@@ -178,9 +178,9 @@ SALTUS_FN_COLD void begin(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where,
 template <class E, class T, class Run>
 SALTUS_FN_COLD void except(instance<E, pack<T, 1>>& x, const Run& run) {
   using Record = instance<E, pack<T, 1>>;
-  double    reals[Record::real_count];
+  double reals[Record::real_count];
   long long integers[Record::integer_count];
-  int       j = 0, k = 0;
+  int j = 0, k = 0;
   Record::each_real(
       x, x, [&](const auto& from, const auto&) SALTUS_INLINE_LAMBDA { reals[j++] = static_cast<double>(from.v); });
   Record::each_integer(x, x, [&](const auto& from, const auto&) SALTUS_INLINE_LAMBDA { integers[k++] = from.v; });
@@ -192,7 +192,7 @@ template <class E, class T>
 SALTUS_FN_COLD instance<E, pack<T, 1>> restore(const abi::snapshot& from) {
   using Record = instance<E, pack<T, 1>>;
   Record x;
-  int    j = 0, k = 0;
+  int j = 0, k = 0;
   Record::each_real(x, x, [&](auto& to, const auto&) SALTUS_INLINE_LAMBDA { to.v = static_cast<T>(from.reals[j++]); });
   Record::each_integer(
       x, x, [&](auto& to, const auto&) SALTUS_INLINE_LAMBDA { to.v = static_cast<integer_of<T>>(from.integers[k++]); });
@@ -203,10 +203,10 @@ SALTUS_FN_COLD instance<E, pack<T, 1>> restore(const abi::snapshot& from) {
 /// Stores the result of an instance that has its verdict.
 template <class E, class T, class Run>
 SALTUS_FN_COLD void store(instance<E, pack<T, 1>>& x, const Run& run) {
-  using form         = typename E::form;
-  const auto&  r     = run.results;
-  const int64  count = run.batch.count, slot = x.slot.v;
-  const auto   why  = static_cast<status>(x.status.v);
+  using form = typename E::form;
+  const auto& r = run.results;
+  const int64 count = run.batch.count, slot = x.slot.v;
+  const auto why = static_cast<status>(x.status.v);
   const double span = static_cast<double>(x.t.v) - static_cast<double>(x.t_begin.v);
   if constexpr (E::samples) {
     // What a sample at the very instant of the end still lacks: the state after the last event.
@@ -227,25 +227,25 @@ SALTUS_FN_COLD void store(instance<E, pack<T, 1>>& x, const Run& run) {
   }
   for (int i = 0; i < form::discretes; ++i) r.final_discrete[i * count + slot] = static_cast<double>(x.held.d[i].v);
   E::each_reduction([&](auto kind, int j) SALTUS_INLINE_LAMBDA {
-    const double value             = static_cast<double>(x.reduced[j].v);
+    const double value = static_cast<double>(x.reduced[j].v);
     r.reductions[j * count + slot] = decltype(kind)::kind == reduce::mean && span > 0.0 ? value / span : value;
   });
-  r.t_final[slot]      = form::model_time(static_cast<double>(x.t.v));
-  r.status[slot]       = static_cast<unsigned char>(why);
-  r.steps[slot]        = x.steps.v;
-  r.rejected[slot]     = x.rejected.v;
-  r.evaluations[slot]  = x.evaluations.v;
-  r.events[slot]       = x.events.v;
-  r.corrections[slot]  = x.corrections.v;
-  r.misordered[slot]   = x.misordered.v;
-  r.phantoms[slot]     = x.phantoms.v;
+  r.t_final[slot] = form::model_time(static_cast<double>(x.t.v));
+  r.status[slot] = static_cast<unsigned char>(why);
+  r.steps[slot] = x.steps.v;
+  r.rejected[slot] = x.rejected.v;
+  r.evaluations[slot] = x.evaluations.v;
+  r.events[slot] = x.events.v;
+  r.corrections[slot] = x.corrections.v;
+  r.misordered[slot] = x.misordered.v;
+  r.phantoms[slot] = x.phantoms.v;
   r.undetermined[slot] = x.undetermined.v;
   for (int i = 0; i < form::model_guards; ++i) {
-    const int past       = run.history(i, slot) & ~abi::ends_armed;  // what it ended with before others carried it on
+    const int past = run.history(i, slot) & ~abi::ends_armed;  // what it ended with before others carried it on
     run.history(i, slot) = static_cast<unsigned char>(armed<E>(i, x.held.locked[i])[0] ? past | abi::ends_armed : past);
   }
   if constexpr (form::has_constraints) {
-    r.residual[slot]    = static_cast<double>(x.residual.v);
+    r.residual[slot] = static_cast<double>(x.residual.v);
     r.residual_of[slot] = static_cast<long long>(x.residual_of.v);
   }
   if (why == status::stiff || (rescuable(why) && run.settings.surer == 0)) except(x, run);

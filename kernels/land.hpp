@@ -6,9 +6,9 @@
 // any other; if one does, the instance moves to the event, goes through the transition and starts anew from there.
 #pragma once
 
+#include "engine/inject.hpp"
 #include "event/accumulate.hpp"
 #include "event/locate.hpp"
-#include "engine/inject.hpp"
 
 namespace saltus {
 
@@ -34,10 +34,10 @@ SALTUS_FN void move_to(instance<E, Real>& x, const landing<E, Real>& p, mask_of<
 /// Where in a step the search for a root begins, and what has been found from there on.
 template <class E, class Real>
 struct search {
-  vec<Real, E::ng>   side;
+  vec<Real, E::ng> side;
   guards_at<E, Real> from;
-  bracket<E, Real>   found;
-  mask_of<Real>      doubtful;  ///< a certified search could not decide within the local error: a shorter step may
+  bracket<E, Real> found;
+  mask_of<Real> doubtful;  ///< a certified search could not decide within the local error: a shorter step may
 };
 
 /// Looks for the first root from s.from on, in the lanes of `where`.
@@ -47,9 +47,9 @@ SALTUS_FN void look_for_roots(search<E, Real>& s, instance<E, Real>& x, const gu
   bracket<E, Real> onward;
   if constexpr (E::certified) {
     constexpr double most_doubts = 12.5;  // steps taken again in a row, before the interpolant alone decides
-    const auto       r           = certify<E, Real>(on_step, delta, s.side, s.from, end, where);
-    onward                       = r.found;
-    s.doubtful                   = where & r.shrink & (x.memory.refused < Real(most_doubts));
+    const auto r = certify<E, Real>(on_step, delta, s.side, s.from, end, where);
+    onward = r.found;
+    s.doubtful = where & r.shrink & (x.memory.refused < Real(most_doubts));
     x.undetermined =
         x.undetermined + select(where & !s.doubtful, to_integer(r.undetermined), typename Real::integer(int64(0)));
   } else {
@@ -75,9 +75,9 @@ template <class E, class T, int W>
 SALTUS_FN bool changes_mode(instance<E, pack<T, W>>& x, int lane, pack<T, W> t, const vec<pack<T, W>, E::n>& y,
                             const vec<pack<T, W>, E::ng>& g) {
   const due_events<E, pack<T, W>>* const nothing = nullptr;
-  instance<E, pack<T, W>>                there   = x;
-  there.t                                        = t;
-  there.y                                        = y;
+  instance<E, pack<T, W>> there = x;
+  there.t = t;
+  there.y = y;
   bool changed = with_event<E>(there, lane, g, nothing, [](auto& now) SALTUS_INLINE_LAMBDA { E::Model::mode(now); });
   for (int i = 0; i < E::form::discretes; ++i)
     changed = changed || !(there.held.d[i].get(lane) == x.held.d[i].get(lane));
@@ -91,19 +91,19 @@ SALTUS_FN_COLD void pass_silent_crossings(search<E, pack<T, W>>& s, instance<E, 
                                           const guards_on_step<E, pack<T, W>>& on_step,
                                           const vec<pack<T, W>, E::n>& delta, const guards_at<E, pack<T, W>>& end,
                                           mask_of<pack<T, W>> where) {
-  using Real            = pack<T, W>;
-  constexpr int most    = 64;  // in one step: what is left then lands like any event
+  using Real = pack<T, W>;
+  constexpr int most = 64;  // in one step: what is left then lands like any event
   mask_of<Real> seeking = where & s.found.found;
   for (int tries = 0; tries < most && any(seeking); ++tries) {
     const auto root = root_on_dense<E, Real>(on_step, s.side, s.found, seeking);
     tighten<E, Real>(on_step, s.side, root.theta, s.found, seeking);
-    const auto    here   = on_step(s.found.hi);
+    const auto here = on_step(s.found.hi);
     mask_of<Real> silent = seeking;
     each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
       const auto across = has_crossed(s.side[i], here.g[i], here.rate[i]) & (s.side[i] != Real(0.0));
       if (!E::form::traits(i).condition) silent = silent & !across;
     });
-    const auto       y = on_step.path(here.s);
+    const auto y = on_step.path(here.s);
     vec<Real, E::ng> beyond;  // `mode` sees the side that is entered, where a guard is exactly zero too
     each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { beyond[i] = settle<E>(i, here.g[i], here.rate[i]); });
     for (int lane = 0; lane < W; ++lane)
@@ -129,17 +129,17 @@ SALTUS_FN due_events<E, Real> due_at(const instance<E, Real>& x, const trial<E, 
   any_due = moved & p.fires;
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { due.guard[i] = select(any_due, p.due[i], Real(0.0)); });
   if constexpr (E::form::time_events > 0) {
-    const auto near   = find_due<E, Real>(side, a.g, tau, false);
+    const auto near = find_due<E, Real>(side, a.g, tau, false);
     const auto landed = at_stop & p.fires & (abs(p.t - x.t) <= tau);
     each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
       const Real found = max(near.due[i], select(landed, p.due[i], Real(0.0)));
-      due.guard[i]     = select(at_stop, found, due.guard[i]);
+      due.guard[i] = select(at_stop, found, due.guard[i]);
     });
   }
   each<E::form::time_events>([&](int i) SALTUS_INLINE_LAMBDA {
     const auto now = x.next_time_event[i] <= x.t;
     due.time_event[i] = select(now, Real(1.0), Real(0.0));
-    any_due        = any_due | now;
+    any_due = any_due | now;
   });
   return due;
 }
@@ -154,7 +154,7 @@ SALTUS_FN_COLD vec<Real, E::ng> walls_reached(const instance<E, Real>& x, const 
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
     auto at_wall = stuck & stands_at_wall(x, i);
     if (E::form::traits(i).side == unilateral) {
-      const Real g    = x.held.locked[i];
+      const Real g = x.held.locked[i];
       const auto lost = armed<E>(i, g) & (p.g[i] == g) & (side_of(g) * p.rate[i] < Real(0.0)) &
                         ((side_of(g) * a.g.value[i] <= Real(0.0)) | (abs(g) <= abs(p.rate[i]) * (p.t - x.t)));
       at_wall = at_wall | (phantom & (lost | comes_to_rest<E>(i, g, p.g[i], p.rate[i]))) |
@@ -180,14 +180,14 @@ SALTUS_FN_COLD void land(instance<E, Real>& x, mask_of<Real> active, const toler
   active = active & is_under_way(x);
   // A step that was refused is parked at a wall: there is nothing to locate.
   const auto at_wall = active & !a.accepted;
-  active             = active & a.accepted;
+  active = active & a.accepted;
   // dense output
-  const auto                    path = interpolate<Method>(held_system<E, Real>{x.held}, a.s);
+  const auto path = interpolate<Method>(held_system<E, Real>{x.held}, a.s);
   const guards_on_step<E, Real> on_step{x, path};
-  guards_at<E, Real>            begin{Real(0.0), x.held.locked, x.rate}, end{Real(1.0), a.g.value, a.g.rate};
+  guards_at<E, Real> begin{Real(0.0), x.held.locked, x.rate}, end{Real(1.0), a.g.value, a.g.rate};
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
     begin.rate[i] = begin.rate[i] * a.s.h;
-    end.rate[i]   = end.rate[i] * a.s.h;
+    end.rate[i] = end.rate[i] * a.s.h;
   });
   // detect in full
   vec<Real, E::n> delta;
@@ -201,17 +201,17 @@ SALTUS_FN_COLD void land(instance<E, Real>& x, mask_of<Real> active, const toler
   if constexpr (E::form::kinds::has_conditions) pass_silent_crossings<E>(s, x, on_step, delta, end, active);
   // locate
   const auto crossing = active & s.found.found;
-  const auto p        = locate<E, Real>(x, a, on_step, s.side, s.from.s, s.found, crossing, tol);
+  const auto p = locate<E, Real>(x, a, on_step, s.side, s.from.s, s.found, crossing, tol);
   take_again<E, Real>(x, a, active & p.broken, tol);
   active = active & !p.broken;
   // An event past t_stop, one at a time event - both are due then -, and a root that is not there at the very end of the step
   // leave the whole step to commit.
-  const Real tau        = Real(2.0) * time_tolerance(a.t1, a.s.h, tol);
+  const Real tau = Real(2.0) * time_tolerance(a.t1, a.s.h, tol);
   const auto ends_there = at_time_event(x, x.t_stop) & a.last;
-  const auto together   = ends_there & p.fires & (abs(p.t - x.t_stop) <= tau);
-  const auto whole      = (p.t > x.t_stop) | together | (p.phantom & (a.t1 - p.t <= Real(0.5) * tau));
-  const auto moved      = crossing & active & !whole & !p.failed;
-  const auto walls      = walls_reached(x, a, p, at_wall, active & !moved & !p.failed, moved & p.phantom);
+  const auto together = ends_there & p.fires & (abs(p.t - x.t_stop) <= tau);
+  const auto whole = (p.t > x.t_stop) | together | (p.phantom & (a.t1 - p.t <= Real(0.5) * tau));
+  const auto moved = crossing & active & !whole & !p.failed;
+  const auto walls = walls_reached(x, a, p, at_wall, active & !moved & !p.failed, moved & p.phantom);
   commit(x, a, active & !moved & !p.failed, run);
   control(x, a, active & !moved & !p.failed, tol);
   end_where(x.status, active & p.failed, status::not_located);
@@ -219,11 +219,11 @@ SALTUS_FN_COLD void land(instance<E, Real>& x, mask_of<Real> active, const toler
   assign_where(moved, x.memory.refused, Real(0.0));
   // transition and restart; the step to come is the one that was tried here
   mask_of<Real> fires;
-  auto          due = due_at(x, a, p, s.side, tau, moved, ends_there & active & (!moved) & !p.failed, fires);
-  fires             = fires & active & !p.failed;
+  auto due = due_at(x, a, p, s.side, tau, moved, ends_there & active & (!moved) & !p.failed, fires);
+  fires = fires & active & !p.failed;
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
     due.guard[i] = max(due.guard[i], walls[i]);
-    fires        = fires | (walls[i] > Real(0.5));
+    fires = fires | (walls[i] > Real(0.5));
   });
   // Where a time event alone is due the whole step was committed: guards have the values of its end, not of its start.
   auto g = x.held.locked;

@@ -7,22 +7,22 @@
 // step by whoever runs the loop.
 #pragma once
 
-#include "event/certify.hpp"
-#include "event/slide.hpp"
 #include "engine/inject.hpp"
 #include "engine/observe.hpp"
+#include "event/certify.hpp"
+#include "event/slide.hpp"
 
 namespace saltus {
 
 /// A trial step and what was found out about it. Depends on the instance alone: made again, it has the same bits.
 template <class E, class Real>
 struct trial {
-  stages<typename E::Method, Real, E::n>        s;
-  Real                                          t1;      ///< its end: t + h, or t_stop exactly
-  Real                                          error2;  ///< squared error norm; NaN if anything is not finite
-  typename E::form::template rated<Real, E::ng> g;       ///< guards at its end
-  mask_of<Real>                                 last;    ///< it ends at t_stop
-  mask_of<Real>                                 accepted, suspect;
+  stages<typename E::Method, Real, E::n> s;
+  Real t1;                                          ///< its end: t + h, or t_stop exactly
+  Real error2;                                      ///< squared error norm; NaN if anything is not finite
+  typename E::form::template rated<Real, E::ng> g;  ///< guards at its end
+  mask_of<Real> last;                               ///< it ends at t_stop
+  mask_of<Real> accepted, suspect;
 
   /// With the step that `make` makes, in place: with braces a compiler would first set all of it to zero, as long as a stage.
   template <class Make>
@@ -49,27 +49,27 @@ SALTUS_FN Real guard_error_squared(const instance<E, Real>& x, const trial<E, Re
     // states' own does to them.
     vec<Real, E::n> nowhere;
     each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { nowhere[i] = Real(0.0); });
-    const auto off  = E::form::guards_along(a.t1, a.s.y1, a.s.error, x.held);
+    const auto off = E::form::guards_along(a.t1, a.s.y1, a.s.error, x.held);
     const auto mere = E::form::guards_along(a.t1, a.s.y1, nowhere, x.held);
     each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
-      error[i]  = (off.rate[i] - mere.rate[i]) / a.s.h;
+      error[i] = (off.rate[i] - mere.rate[i]) / a.s.h;
       change[i] = max(abs(x.rate[i]), abs(a.g.rate[i]));
     });
   } else
     static_for<Method::stages>([&](auto j) SALTUS_INLINE_LAMBDA {
       constexpr double c = Method::c[j], e = Method::e[j];
-      const auto       y = detail::advance(a.s.y, a.s.h, detail::slope_of_stage<Method, j, j>(a.s.k));
-      const auto       g = E::form::guards_along(fma(Real(c), a.s.h, a.s.t), y, a.s.k[j], x.held);
+      const auto y = detail::advance(a.s.y, a.s.h, detail::slope_of_stage<Method, j, j>(a.s.k));
+      const auto g = E::form::guards_along(fma(Real(c), a.s.h, a.s.t), y, a.s.k[j], x.held);
       each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
-        error[i]  = fma(Real(e), g.rate[i], error[i]);
+        error[i] = fma(Real(e), g.rate[i], error[i]);
         change[i] = max(change[i], abs(g.rate[i]));
       });
     });
   Real worst = Real(0.0);
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
     const Real size = max(max(abs(x.held.locked[i]), abs(a.g.value[i])), a.s.h * change[i]);
-    const Real r    = a.s.h * error[i] / fma(rtol, size, Real(limits<typename E::T>::smallest));
-    worst           = max(worst, r * r);
+    const Real r = a.s.h * error[i] / fma(rtol, size, Real(limits<typename E::T>::smallest));
+    worst = max(worst, r * r);
   });
   return worst;
 }
@@ -78,20 +78,20 @@ SALTUS_FN Real guard_error_squared(const instance<E, Real>& x, const trial<E, Re
 /// cubic through the ends of the step, in the middle.
 template <class E, class Real>
 SALTUS_FN mask_of<Real> may_leave_side(const instance<E, Real>& x, const trial<E, Real>& a) {
-  using form      = typename E::form;
+  using form = typename E::form;
   const Real half = Real(0.5) * a.s.h, quarter = Real(0.25) * a.s.h;
   vec<Real, E::n> y, dy;  // and what y changes by in half a step
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
     const Real f0 = a.s.f0()[i], f1 = a.s.f1()[i];
-    y[i]          = fma(Real(0.5) * quarter, f0 - f1, Real(0.5) * (a.s.y[i] + a.s.y1[i]));
-    dy[i]         = fma(Real(-0.5) * quarter, f0 + f1, Real(0.75) * (a.s.y1[i] - a.s.y[i]));
+    y[i] = fma(Real(0.5) * quarter, f0 - f1, Real(0.5) * (a.s.y[i] + a.s.y1[i]));
+    dy[i] = fma(Real(-0.5) * quarter, f0 + f1, Real(0.75) * (a.s.y1[i] - a.s.y[i]));
   });
   const auto middle = form::model_guards_through(a.s.t + half, half, y, dy, x.held);
-  auto       may    = mask_of<Real>::all(false);
+  auto may = mask_of<Real>::all(false);
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
-    const Real           g0 = x.held.locked[i], side = side_of(g0), pace = side * half;
+    const Real g0 = x.held.locked[i], side = side_of(g0), pace = side * half;
     const guard_at<Real> begin{side * g0, pace * x.rate[i]}, end{side * a.g.value[i], pace * a.g.rate[i]};
-    mask_of<Real>        leaves;
+    mask_of<Real> leaves;
     if (i >= form::model_guards) {  // the engine's own: the middle of a slide is not worth its second derivatives
       leaves = may_cross(guard_at<Real>{begin.g, begin.change + begin.change},
                          guard_at<Real>{end.g, end.change + end.change});
@@ -117,9 +117,9 @@ template <class E, class Real>
 SALTUS_FN trial<E, Real> attempt(const instance<E, Real>& x, const tolerances<E, Real>& tol) {
   using form = typename E::form;
   // step, stretched by up to 1 % or cut so as to end at t_stop; h is what t advances by, rounding included
-  const Real     left = x.t_stop - x.t;
-  const auto     last = left <= Real(1.01) * x.h;
-  const Real     h    = select(last, left, (x.t + x.h) - x.t);
+  const Real left = x.t_stop - x.t;
+  const auto last = left <= Real(1.01) * x.h;
+  const Real h = select(last, left, (x.t + x.h) - x.t);
   trial<E, Real> a(
       [&]() SALTUS_INLINE_LAMBDA {
         return make_step<E, Real, E::follows_path>({x.held, &tol}, x.t, x.y, x.f, h);
@@ -147,7 +147,7 @@ SALTUS_FN trial<E, Real> attempt(const instance<E, Real>& x, const tolerances<E,
   if constexpr (form::time_events > 0) a.suspect = last & (first_time_event(x) <= a.t1);
   if constexpr (E::certified && E::ng > 0) {
     const held_system<E, Real> f{x.held};
-    const auto                 path = interpolate<typename E::Method>(f, a.s);
+    const auto path = interpolate<typename E::Method>(f, a.s);
     a.suspect = a.suspect | !certainly_quiet<E, Real>(x, path, enclosed_error<E>(f, a.s, path), armed_sides(x));
   }
   if constexpr (!E::certified && E::ng > 0) a.suspect = a.suspect | may_leave_side(x, a);
@@ -177,7 +177,7 @@ SALTUS_FN void blame_solver(instance<E, Real>& x, const Stages& s, mask_of<Real>
 template <class E, class Real, class Run>
 SALTUS_FN void commit(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Real> where, const Run& run) {
   const held_system<E, Real> f{x.held};
-  const mask_of<Real>        ends = a.last & (a.t1 >= x.t_end);
+  const mask_of<Real> ends = a.last & (a.t1 >= x.t_end);
   // A sample at the instant of an event shows what follows it.
   if constexpr (E::samples) record_samples(x, a.s, f, a.t1, where, ends & !at_time_event(x, a.t1), run);
   if constexpr (E::reductions > 0) reduce_step(x, a.s, f, where);
@@ -201,14 +201,14 @@ template <class E, class Real>
 SALTUS_FN mask_of<Real> control(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Real> where,
                                 const tolerances<E, Real>& tol) {
   const mask_of<Real> refused = where & !a.accepted;
-  mask_of<Real>       at_wall = mask_of<Real>::all(false);
+  mask_of<Real> at_wall = mask_of<Real>::all(false);
   add_where(x.rejected, refused, 1);
   if constexpr (E::fixed_steps) {
     if constexpr (!E::Method::is_explicit) blame_solver(x, a.s, refused);
     end_where(x.status, refused, status::not_finite);
   } else {
     const Real tried = select(a.s.h > Real(0.0), a.s.h, x.h);
-    const auto next  = decide<typename E::Method, E::controller>(tried, a.error2, a.accepted, x.memory);
+    const auto next = decide<typename E::Method, E::controller>(tried, a.error2, a.accepted, x.memory);
     // A step cut short at t_stop says nothing about the step to come.
     const Real cut = select(a.last & a.accepted, x.h, Real(0.0));
     assign_where(where, x.h, min(max(next.h, cut), x.h_max));
@@ -216,10 +216,10 @@ SALTUS_FN mask_of<Real> control(instance<E, Real>& x, const trial<E, Real>& a, m
     assign_where(where, x.memory.log_error, next.memory.log_error);
     assign_where(where, x.memory.log_ratio, next.memory.log_ratio);
     assign_where(where, x.memory.refused, next.memory.refused);
-    const Real          floor_    = (x.t_end - x.t_begin) * Real(0x1p-80);
-    mask_of<Real>       too_small = refused & ((x.t + Real(0.0625) * x.h == x.t) | (x.h < floor_));
+    const Real floor_ = (x.t_end - x.t_begin) * Real(0x1p-80);
+    mask_of<Real> too_small = refused & ((x.t + Real(0.0625) * x.h == x.t) | (x.h < floor_));
     if (any(too_small)) {
-      at_wall   = too_small & stands_at_any_wall(x);
+      at_wall = too_small & stands_at_any_wall(x);
       too_small = too_small & !at_wall;
       if constexpr (!E::Method::is_explicit) blame_solver(x, a.s, too_small & (a.error2 < Real(0x1p100)));
       end_where(x.status, too_small & !(a.error2 < Real(0x1p100)), status::not_finite);
@@ -236,20 +236,20 @@ SALTUS_FN mask_of<Real> control(instance<E, Real>& x, const trial<E, Real>& a, m
 /// them grow through it, then refuses some, so that not every one is near.
 template <class E, class Real>
 SALTUS_FN void watch_stiffness(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Real> where) {
-  using Method              = typename E::Method;
-  constexpr int    before   = Method::stages - 2;
+  using Method = typename E::Method;
+  constexpr int before = Method::stages - 2;
   constexpr double at_limit = 2.2, enough = 15.0, relief = 0.5;
   static_assert(Method::fsal && Method::c[before] == 1.0, "stiffness is seen by methods with two stages at the end");
   const auto slope = detail::slope_of_stage<Method, before, before>(a.s.k);
-  Real       rise = Real(0.0), apart = Real(0.0);
+  Real rise = Real(0.0), apart = Real(0.0);
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
     const Real df = a.s.k[Method::stages - 1][i] - a.s.k[before][i];
     const Real dy = a.s.y1[i] - fma(a.s.h, slope[i], a.s.y[i]);
-    rise          = fma(df, df, rise);
-    apart         = fma(dy, dy, apart);
+    rise = fma(df, df, rise);
+    apart = fma(dy, dy, apart);
   });
   const auto limited = a.s.h * a.s.h * rise > Real(at_limit * at_limit) * apart;
-  const Real count   = select(limited, x.stiff_steps + Real(1.0), max(x.stiff_steps - Real(relief), Real(0.0)));
+  const Real count = select(limited, x.stiff_steps + Real(1.0), max(x.stiff_steps - Real(relief), Real(0.0)));
   assign_where(where, x.stiff_steps, count);
   end_where(x.status, where & (x.stiff_steps >= Real(enough)), status::stiff);
 }

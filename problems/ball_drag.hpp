@@ -6,8 +6,8 @@
 #include <saltus.hpp>
 
 struct ball_drag {
-  static constexpr auto   title  = "Bouncing ball with quadratic drag";
-  static constexpr auto   source = "free fall with quadratic drag, any textbook of mechanics; Newton's impact law";
+  static constexpr auto title = "Bouncing ball with quadratic drag";
+  static constexpr auto source = "free fall with quadratic drag, any textbook of mechanics; Newton's impact law";
   static constexpr double span[] = {0.0, 3.0};
 
   enum state { height, velocity };
@@ -30,7 +30,7 @@ struct ball_drag {
   };
 
   static void rhs(const auto& at, auto& dy) {
-    dy[height]   = at[velocity];
+    dy[height] = at[velocity];
     dy[velocity] = -at[gravity] - at[drag] * at[velocity] * abs(at[velocity]);
   }
 

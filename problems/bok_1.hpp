@@ -9,7 +9,7 @@ struct bok_1 {
       "L. G. Birta, T. I. Oren, D. L. Kettenis, Trans. Soc. Comput. Simul. 2 (1985) 189, problem 1; "
       "G. Mao, L. R. Petzold, Comput. Math. Appl. 43 (2002) 65, example 3";
   static constexpr double span[] = {0.0, 3.0};
-  static constexpr double pi     = 3.14159265358979323846;
+  static constexpr double pi = 3.14159265358979323846;
 
   enum state { y1, y2, y3 };
   static constexpr saltus::variable<state> state_list[] = {

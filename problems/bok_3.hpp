@@ -42,8 +42,8 @@ struct bok_3 {
   static void transition(auto& now) {
     if (now.due(upper) || now.due(lower)) {
       const auto held = now[rate_1];
-      now[rate_1]     = now[rate_2];
-      now[rate_2]     = held;
+      now[rate_1] = now[rate_2];
+      now[rate_2] = held;
     }
   }
 };

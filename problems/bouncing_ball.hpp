@@ -6,8 +6,8 @@
 #include <saltus.hpp>
 
 struct bouncing_ball {
-  static constexpr auto   title  = "Bouncing ball";
-  static constexpr auto   source = "Modelica Association, Reference FMUs: BouncingBall";
+  static constexpr auto title = "Bouncing ball";
+  static constexpr auto source = "Modelica Association, Reference FMUs: BouncingBall";
   static constexpr double span[] = {0.0, 3.0};
 
   enum state { height, velocity };
@@ -29,7 +29,7 @@ struct bouncing_ball {
   };
 
   static void rhs(const auto& at, auto& dy) {
-    dy[height]   = at[velocity];
+    dy[height] = at[velocity];
     dy[velocity] = -at[gravity];
   }
 

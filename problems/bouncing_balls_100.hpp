@@ -11,7 +11,7 @@ struct bouncing_balls_100 {
       "M. D. Compere (2001), section 5.3.3; mass, stiffness, damping and time span are of our own, with its 1200 "
       "events";
   static constexpr double span[] = {0.0, 3.7};
-  static constexpr int    balls  = 100;
+  static constexpr int balls = 100;
 
   enum state { height, velocity = height + balls };
   static constexpr saltus::variable<state> state_list[] = {
@@ -40,7 +40,7 @@ struct bouncing_balls_100 {
   static void rhs(const auto& at, auto& dy) {
     for (int i = 0; i < balls; ++i) {
       const auto push = -(at[stiffness] * at(height, i) + at[damping] * at(velocity, i)) / at[mass];
-      dy(height, i)   = at(velocity, i);
+      dy(height, i) = at(velocity, i);
       dy(velocity, i) = select(at.above(contact, i), 0.0, push) - at[gravity];
     }
   }

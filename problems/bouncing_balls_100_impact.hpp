@@ -7,7 +7,7 @@ struct bouncing_balls_100_impact {
   static constexpr auto source =
       "M. D. Compere (2001), section 5.3.3 and table 5.2; restitution and time span are of our own";
   static constexpr double span[] = {0.0, 3.7};
-  static constexpr int    balls  = 100;
+  static constexpr int balls = 100;
 
   enum state { height, velocity = height + balls };
   static constexpr saltus::variable<state> state_list[] = {
@@ -32,7 +32,7 @@ struct bouncing_balls_100_impact {
 
   static void rhs(const auto& at, auto& dy) {
     for (int i = 0; i < balls; ++i) {
-      dy(height, i)   = at(velocity, i);
+      dy(height, i) = at(velocity, i);
       dy(velocity, i) = -at[gravity];
     }
   }

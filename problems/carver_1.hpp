@@ -9,7 +9,7 @@ struct carver_1 {
       "Comput. Math. Appl. 43 (2002) 65, with the frequency and event count of M. D. Compere (2001), tables 5.2 and "
       "5.4";
   static constexpr double span[] = {0.0, 0.9};
-  static constexpr double pi     = 3.14159265358979323846;
+  static constexpr double pi = 3.14159265358979323846;
 
   enum state { y };
   static constexpr saltus::variable<state> state_list[] = {

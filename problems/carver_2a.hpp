@@ -8,7 +8,7 @@ struct carver_2a {
       "in place of M. B. Carver, Math. Comput. Simul. 20 (1978) 190: its counts (one state, two guards, seven events; "
       "M. D. Compere (2001), tables 5.2 and 5.4), equations of our own";
   static constexpr double span[] = {0.0, 3.0};
-  static constexpr double pi     = 3.14159265358979323846;
+  static constexpr double pi = 3.14159265358979323846;
 
   enum state { y };
   static constexpr saltus::variable<state> state_list[] = {

@@ -21,7 +21,7 @@ struct carver_3 {
       "guards, "
       "16 events; M. D. Compere (2001), tables 5.2 and 5.4), circuit of our own";
   static constexpr double span[] = {0.0, 0.085};
-  static constexpr double pi     = 3.14159265358979323846;
+  static constexpr double pi = 3.14159265358979323846;
 
   enum state { i1, i2, j1, j2 };
   static constexpr saltus::variable<state> state_list[] = {
@@ -98,11 +98,11 @@ struct carver_3 {
     if (now.due(voltage_2)) now[diode_2] = 1.0;
     if (now.due(current_1)) {
       now[diode_1] = now[i1] = now[j1] = 0.0;
-      now[j2]                          = alone(now, -e1(now), now[i2]);
+      now[j2] = alone(now, -e1(now), now[i2]);
     }
     if (now.due(current_2)) {
       now[diode_2] = now[i2] = now[j2] = 0.0;
-      now[j1]                          = alone(now, e1(now), now[i1]);
+      now[j1] = alone(now, e1(now), now[i1]);
     }
   }
 

@@ -32,20 +32,20 @@ struct chemical_akzo {
   };
 
   static void rhs(const auto& at, auto& dy) {
-    const auto root   = sqrt(at[CO2]);
+    const auto root = sqrt(at[CO2]);
     const auto square = at[FLB] * at[FLB];
-    const auto r1     = at[k1] * square * square * root;
-    const auto r2     = at[k2] * at[FLBT] * at[ZHU];
-    const auto r3     = at[k2] / at[K] * at[FLB] * at[ZLA];
-    const auto r4     = at[k3] * at[FLB] * at[ZHU] * at[ZHU];
-    const auto r5     = at[k4] * at[FLB_ZHU] * at[FLB_ZHU] * root;
+    const auto r1 = at[k1] * square * square * root;
+    const auto r2 = at[k2] * at[FLBT] * at[ZHU];
+    const auto r3 = at[k2] / at[K] * at[FLB] * at[ZLA];
+    const auto r4 = at[k3] * at[FLB] * at[ZHU] * at[ZHU];
+    const auto r5 = at[k4] * at[FLB_ZHU] * at[FLB_ZHU] * root;
     const auto inflow = at[klA] * (at[pCO2] / at[H] - at[CO2]);
 
-    dy[FLB]     = r2 - 2.0 * r1 - r3 - r4;
-    dy[CO2]     = inflow - 0.5 * r1 - r4 - 0.5 * r5;
-    dy[FLBT]    = r1 - r2 + r3;
-    dy[ZHU]     = r3 - r2 - 2.0 * r4;
-    dy[ZLA]     = r2 - r3 + r5;
+    dy[FLB] = r2 - 2.0 * r1 - r3 - r4;
+    dy[CO2] = inflow - 0.5 * r1 - r4 - 0.5 * r5;
+    dy[FLBT] = r1 - r2 + r3;
+    dy[ZHU] = r3 - r2 - 2.0 * r4;
+    dy[ZLA] = r2 - r3 + r5;
     dy[FLB_ZHU] = at[Ks] * at[FLB] * at[ZHU] - at[FLB_ZHU];
   }
 };

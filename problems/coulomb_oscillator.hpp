@@ -15,7 +15,7 @@ struct coulomb_oscillator {
       "J. P. Den Hartog, Trans. ASME 53 (1931) 107; S. W. Shaw, J. Sound Vib. 108 (1986) 305, with F_static > "
       "F_kinetic";
   static constexpr double span[] = {0.0, 40.0};
-  static constexpr double pi     = 3.14159265358979323846;
+  static constexpr double pi = 3.14159265358979323846;
 
   enum state { position, velocity };
   static constexpr saltus::variable<state> state_list[] = {
@@ -50,20 +50,20 @@ struct coulomb_oscillator {
 
   static void rhs(const auto& at, auto& dy) {
     const auto stuck = at[sense] == 0.0;
-    dy[position]     = at[velocity];
-    dy[velocity]     = select(stuck, 0.0, (force(at) - at[kinetic_friction] * at[sense]) / at[mass]);
+    dy[position] = at[velocity];
+    dy[velocity] = select(stuck, 0.0, (force(at) - at[kinetic_friction] * at[sense]) / at[mass]);
   }
 
   static void guards(const auto& at, auto& g) {
-    g[halt]       = at[sense] * at[velocity];  // zero for as long as the mass is stuck
+    g[halt] = at[sense] * at[velocity];  // zero for as long as the mass is stuck
     g[push_right] = force(at) - at[static_friction];
-    g[push_left]  = force(at) + at[static_friction];
+    g[push_left] = force(at) + at[static_friction];
   }
 
   static void transition(auto& now) {
     if (now.due(halt)) {
       now[velocity] = 0.0;
-      now[sense]    = 0.0;
+      now[sense] = 0.0;
     }
   }
 

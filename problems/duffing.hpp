@@ -2,8 +2,8 @@
 #include <saltus.hpp>
 
 struct duffing {
-  static constexpr auto   title  = "Duffing oscillator";
-  static constexpr auto   source = "J. Guckenheimer, P. Holmes, Nonlinear Oscillations, Springer 1983, section 2.2";
+  static constexpr auto title = "Duffing oscillator";
+  static constexpr auto source = "J. Guckenheimer, P. Holmes, Nonlinear Oscillations, Springer 1983, section 2.2";
   static constexpr double span[] = {0.0, 20.0};
 
   enum state { position, velocity };

@@ -36,13 +36,13 @@ struct hires {
 
   static void rhs(const auto& at, auto& dy) {
     const auto binding = at[k_plus] * at[PfrX1] * at[enzyme];
-    const auto freed   = (at[k_minus] + at[k_star] + at[k2]) * at[PfrX1E];
-    dy[Pr]             = at[source_rate] - at[k1] * at[Pr] + at[k2] * at[Pfr] + at[k6] * at[PrX];
-    dy[Pfr]            = at[k1] * at[Pr] - (at[k2] + at[k3]) * at[Pfr];
-    dy[PrX]            = at[k2] * at[PfrX] + at[k5] * at[PrX1] - (at[k1] + at[k6]) * at[PrX];
-    dy[PfrX]           = at[k3] * at[Pfr] + at[k1] * at[PrX] - (at[k2] + at[k4]) * at[PfrX];
-    dy[PrX1]           = at[k2] * (at[PfrX1] + at[PfrX1E]) - (at[k1] + at[k5]) * at[PrX1];
-    dy[PfrX1]  = at[k4] * at[PfrX] + at[k1] * at[PrX1] + at[k_minus] * at[PfrX1E] - at[k2] * at[PfrX1] - binding;
+    const auto freed = (at[k_minus] + at[k_star] + at[k2]) * at[PfrX1E];
+    dy[Pr] = at[source_rate] - at[k1] * at[Pr] + at[k2] * at[Pfr] + at[k6] * at[PrX];
+    dy[Pfr] = at[k1] * at[Pr] - (at[k2] + at[k3]) * at[Pfr];
+    dy[PrX] = at[k2] * at[PfrX] + at[k5] * at[PrX1] - (at[k1] + at[k6]) * at[PrX];
+    dy[PfrX] = at[k3] * at[Pfr] + at[k1] * at[PrX] - (at[k2] + at[k4]) * at[PfrX];
+    dy[PrX1] = at[k2] * (at[PfrX1] + at[PfrX1E]) - (at[k1] + at[k5]) * at[PrX1];
+    dy[PfrX1] = at[k4] * at[PfrX] + at[k1] * at[PrX1] + at[k_minus] * at[PfrX1E] - at[k2] * at[PfrX1] - binding;
     dy[PfrX1E] = binding - freed;
     dy[enzyme] = freed - binding;
   }

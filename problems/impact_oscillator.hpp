@@ -10,10 +10,10 @@
 #include <saltus.hpp>
 
 struct impact_oscillator {
-  static constexpr auto   title  = "Impact oscillator on its period-1 orbit";
-  static constexpr auto   source = "S. W. Shaw, P. J. Holmes, J. Sound Vib. 90 (1983) 129";
+  static constexpr auto title = "Impact oscillator on its period-1 orbit";
+  static constexpr auto source = "S. W. Shaw, P. J. Holmes, J. Sound Vib. 90 (1983) 129";
   static constexpr double span[] = {0.0, 8.0};
-  static constexpr double pi     = 3.14159265358979323846;
+  static constexpr double pi = 3.14159265358979323846;
 
   enum state { position, velocity };
   static constexpr saltus::variable<state> state_list[] = {
@@ -46,8 +46,8 @@ struct impact_oscillator {
     const auto angle = atan(q / p);
     const auto phase = select(p < 0.0, angle + pi, angle);                 // w t*, in (-pi/2, 3 pi/2)
     const auto since = select(phase > 0.0, 2.0 * pi - phase, -phase) / w;  // from the last impact to t = 0
-    at[position]     = a + c * cos(since) + s * sin(since);
-    at[velocity]     = s * cos(since) - c * sin(since);
+    at[position] = a + c * cos(since) + s * sin(since);
+    at[velocity] = s * cos(since) - c * sin(since);
   }
 
   static void rhs(const auto& at, auto& dy) {

@@ -5,8 +5,8 @@
 #include <saltus.hpp>
 
 struct izhikevich {
-  static constexpr auto   title  = "Izhikevich neuron";
-  static constexpr auto   source = "E. M. Izhikevich, IEEE Trans. Neural Networks 14 (2003) 1569";
+  static constexpr auto title = "Izhikevich neuron";
+  static constexpr auto source = "E. M. Izhikevich, IEEE Trans. Neural Networks 14 (2003) 1569";
   static constexpr double span[] = {0.0, 200.0};
 
   enum state { v, u };
@@ -43,7 +43,7 @@ struct izhikevich {
   };
 
   static void initial(auto& at) {
-    at[u]       = at[b] * at[v];
+    at[u] = at[b] * at[v];
     at[current] = select(at.t < at[onset], at[background], at[stimulus]);
   }
 

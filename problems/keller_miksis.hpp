@@ -18,7 +18,7 @@ struct keller_miksis {
       "J. B. Keller, M. Miksis, J. Acoust. Soc. Am. 68 (1980) 628; F. Hegedus, K. Klapcsik, W. Lauterborn, U. Parlitz, "
       "R. Mettin, Ultrason. Sonochem. 67 (2020) 105067 for the scaling";
   static constexpr double span[] = {0.0, 10.0};
-  static constexpr double pi     = 3.14159265358979323846;
+  static constexpr double pi = 3.14159265358979323846;
 
   enum state { radius, velocity };
   static constexpr saltus::variable<state> state_list[] = {
@@ -76,27 +76,27 @@ struct keller_miksis {
   static void rhs(const auto& at, auto& dy) {
     const auto y = at[radius], v = at[velocity];
 
-    const auto unit    = at[rest_radius] * at[frequency_1];  // U, m/s
-    const auto scale   = 1.0 / (at[density] * unit * unit);  // 1 / pressure unit
-    const auto mach    = unit / at[sound_speed];             // M
+    const auto unit = at[rest_radius] * at[frequency_1];   // U, m/s
+    const auto scale = 1.0 / (at[density] * unit * unit);  // 1 / pressure unit
+    const auto mach = unit / at[sound_speed];              // M
     const auto over_r0 = scale / at[rest_radius];
     const auto surface = 2.0 * at[tension] * over_r0;           // S
     const auto viscous = 4.0 * at[viscosity] * unit * over_r0;  // V
 
-    const auto w1     = 2.0 * pi;  // per cycle of the first wave
-    const auto w2     = w1 * (at[frequency_2] / at[frequency_1]);
+    const auto w1 = 2.0 * pi;  // per cycle of the first wave
+    const auto w2 = w1 * (at[frequency_2] / at[frequency_1]);
     const auto angle1 = w1 * at.t;
     const auto angle2 = w2 * at.t + at[phase];
     const auto excess = at[ambient] - at[vapour] + at[amplitude_1] * sin(angle1) + at[amplitude_2] * sin(angle2);
     const auto change = at[amplitude_1] * w1 * cos(angle1) + at[amplitude_2] * w2 * cos(angle2);
 
-    const auto q   = 3.0 * at[polytropic];
+    const auto q = 3.0 * at[polytropic];
     const auto gas = gas_pressure_at_rest(at) * scale * pow(y, -q);
-    const auto mv  = mach * v;
+    const auto mv = mach * v;
 
     const auto force = gas * (1.0 + (1.0 - q) * mv) - (1.0 + mv) * (excess * scale) - (surface + viscous * v) / y -
                        (1.5 - 0.5 * mv) * v * v - mach * y * (change * scale);
-    dy[radius]   = v;
+    dy[radius] = v;
     dy[velocity] = force / ((1.0 - mv) * y + mach * viscous);
   }
 

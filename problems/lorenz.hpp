@@ -2,8 +2,8 @@
 #include <saltus.hpp>
 
 struct lorenz {
-  static constexpr auto   title  = "Lorenz equations";
-  static constexpr auto   source = "E. N. Lorenz, J. Atmos. Sci. 20 (1963) 130, eqs. 25-27";
+  static constexpr auto title = "Lorenz equations";
+  static constexpr auto source = "E. N. Lorenz, J. Atmos. Sci. 20 (1963) 130, eqs. 25-27";
   static constexpr double span[] = {0.0, 10.0};
 
   enum state { x, y, z };

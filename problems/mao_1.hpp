@@ -3,10 +3,10 @@
 #include <saltus.hpp>
 
 struct mao_1 {
-  static constexpr auto   title  = "Mao problem 1: growth gated by a fast clock";
-  static constexpr auto   source = "G. Mao, L. R. Petzold, Comput. Math. Appl. 43 (2002) 65, example 1";
+  static constexpr auto title = "Mao problem 1: growth gated by a fast clock";
+  static constexpr auto source = "G. Mao, L. R. Petzold, Comput. Math. Appl. 43 (2002) 65, example 1";
   static constexpr double span[] = {0.0, 3.5};
-  static constexpr double pi     = 3.14159265358979323846;
+  static constexpr double pi = 3.14159265358979323846;
 
   enum state { y };
   static constexpr saltus::variable<state> state_list[] = {

@@ -19,7 +19,7 @@ struct mao_4 {
       "G. Mao, L. R. Petzold, Comput. Math. Appl. 43 (2002) 65, example 4: its form (three modes, each by four "
       "relations); no equations are printed: the circuit is that of carver_3";
   static constexpr double span[] = {0.0, 0.085};
-  static constexpr double pi     = 3.14159265358979323846;
+  static constexpr double pi = 3.14159265358979323846;
 
   enum state { i1, i2 };
   static constexpr saltus::variable<state> state_list[] = {
@@ -61,19 +61,19 @@ struct mao_4 {
   }
 
   static void rhs(const auto& at, auto& dy) {
-    const auto e       = e1(at);
-    const auto drop    = at[resistance] * (at[i1] + at[i2]);
+    const auto e = e1(at);
+    const auto drop = at[resistance] * (at[i1] + at[i2]);
     const auto in_line = at[source_inductance] + at[inductance];
-    dy[i1]             = select(at.is_on(both), excess(at, e) / at[source_inductance],
-                                select(at.is_on(only_1), (e - drop) / in_line, 0.0));
-    dy[i2]             = select(at.is_on(both), excess(at, -e) / at[source_inductance],
-                                select(at.is_on(only_2), (-e - drop) / in_line, 0.0));
+    dy[i1] = select(at.is_on(both), excess(at, e) / at[source_inductance],
+                    select(at.is_on(only_1), (e - drop) / in_line, 0.0));
+    dy[i2] = select(at.is_on(both), excess(at, -e) / at[source_inductance],
+                    select(at.is_on(only_2), (-e - drop) / in_line, 0.0));
   }
 
   static void guards(const auto& at, auto& g) {
     const auto e = e1(at);
-    g[empty_1]   = select(at.is_on(only_2), -1.0, -at[i1]);  // what is zero throughout is not watched
-    g[empty_2]   = select(at.is_on(only_1), -1.0, -at[i2]);
+    g[empty_1] = select(at.is_on(only_2), -1.0, -at[i1]);  // what is zero throughout is not watched
+    g[empty_2] = select(at.is_on(only_1), -1.0, -at[i2]);
     g[forward_1] = excess(at, e);
     g[forward_2] = excess(at, -e);
   }
@@ -85,13 +85,13 @@ struct mao_4 {
   }
 
   static void mode(auto& now) {
-    const bool flows_1    = !now.is_on(only_2) && !now.above(empty_1);
-    const bool flows_2    = !now.is_on(only_1) && !now.above(empty_2);
+    const bool flows_1 = !now.is_on(only_2) && !now.above(empty_1);
+    const bool flows_2 = !now.is_on(only_1) && !now.above(empty_2);
     const bool conducts_1 = flows_1 || now.above(forward_1);
     const bool conducts_2 = flows_2 || now.above(forward_2);
-    now[only_1]           = conducts_1 && !conducts_2 ? 1.0 : 0.0;
-    now[only_2]           = conducts_2 && !conducts_1 ? 1.0 : 0.0;
-    now[both]             = conducts_1 && conducts_2 ? 1.0 : 0.0;
+    now[only_1] = conducts_1 && !conducts_2 ? 1.0 : 0.0;
+    now[only_2] = conducts_2 && !conducts_1 ? 1.0 : 0.0;
+    now[both] = conducts_1 && conducts_2 ? 1.0 : 0.0;
   }
 
   // Zeros of the sources are half a period apart.

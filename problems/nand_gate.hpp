@@ -17,8 +17,8 @@ struct nand_gate {
       "M. Guenther, P. Rentrop, The NAND-gate - a benchmark for the numerical simulation of digital circuits (1996), "
       "as "
       "in the CWI and Bari test set";
-  static constexpr double span[]      = {0.0, 80.0};
-  static constexpr bool   mass_varies = true;
+  static constexpr double span[] = {0.0, 80.0};
+  static constexpr bool mass_varies = true;
 
   enum state { u1, u2, u3, u4, u5, u6, u7, u8, u9, u10, u11, u12, u13, u14 };
   static constexpr saltus::variable<state> state_list[] = {
@@ -87,16 +87,16 @@ struct nand_gate {
 
   enum time_event { corner };
   static constexpr saltus::timed<time_event> time_event_list[] = {{corner, "an input turns"}};
-  static constexpr double                 apart          = 5.0;  // s, corners of the inputs
+  static constexpr double apart = 5.0;  // s, corners of the inputs
 
   /// The inputs from corner number k on: V1 rises from the second of four, V2 from the fourth of eight.
   static void turn(auto& at, const auto& k) {
     const auto piece = [&](double period, double rises, discrete base, discrete rise) {
       const auto number = k - period * floor(k / period);
-      const auto falls  = number > period - 1.5;
+      const auto falls = number > period - 1.5;
       const auto begins = (number > rises - 0.5) & (number < rises + 0.5);
-      at[base]          = select(number > rises + 0.5, at[high], 0.0 * at[high]);
-      at[rise]          = select(begins, at[high] / apart, select(falls, -at[high] / apart, 0.0 * at[high]));
+      at[base] = select(number > rises + 0.5, at[high], 0.0 * at[high]);
+      at[rise] = select(begins, at[high] / apart, select(falls, -at[high] / apart, 0.0 * at[high]));
     };
     at[since] = apart * k;
     piece(4.0, 1.0, base_1, rise_1);
@@ -115,7 +115,7 @@ struct nand_gate {
   template <class Value>
   static Value channel(kind of, const auto& forward, const auto& backward, const auto& delta, const Value& ds,
                        const Value& gs, const Value& bs, const Value& gd, const Value& bd) {
-    const auto  with = ds > 0.0;
+    const auto with = ds > 0.0;
     const Value over = select(with, gs, gd), b = select(with, bs, bd);
     const Value gate =
         max(over - (of.threshold + of.body * (sqrt(of.surface - b) - sqrt(Value(of.surface)))), Value(0.0));
@@ -132,12 +132,12 @@ struct nand_gate {
   }
 
   static void rhs(const auto& at, auto& du) {
-    const auto V1     = at[base_1] + at[rise_1] * (at.t - at[since]);
-    const auto V2     = at[base_2] + at[rise_2] * (at.t - at[since]);
-    const auto load   = channel(depletion, at[beta_load], at[beta_load], at[delta], at[u2] - at[u1], at[u5] - at[u1],
-                                at[u3] - at[u5], at[u5] - at[u2], at[u4] - at[supply]);
-    const auto first  = channel(enhancement, at[beta_input], at[beta_backward], at[delta], at[u7] - at[u6], V1 - at[u6],
-                                at[u8] - at[u10], V1 - at[u7], at[u9] - at[u5]);
+    const auto V1 = at[base_1] + at[rise_1] * (at.t - at[since]);
+    const auto V2 = at[base_2] + at[rise_2] * (at.t - at[since]);
+    const auto load = channel(depletion, at[beta_load], at[beta_load], at[delta], at[u2] - at[u1], at[u5] - at[u1],
+                              at[u3] - at[u5], at[u5] - at[u2], at[u4] - at[supply]);
+    const auto first = channel(enhancement, at[beta_input], at[beta_backward], at[delta], at[u7] - at[u6], V1 - at[u6],
+                               at[u8] - at[u10], V1 - at[u7], at[u9] - at[u5]);
     const auto second = channel(enhancement, at[beta_input], at[beta_backward], at[delta], at[u12] - at[u11],
                                 V2 - at[u11], at[u13] + 0.0 * V2, V2 - at[u12], at[u14] - at[u10]);
 
@@ -147,10 +147,10 @@ struct nand_gate {
     du[u4] = (at[bulk] - at[u4]) / at[RBD] + junction(at, at[u4] - at[supply]);
     du[u5] = (at[u1] - at[u5]) / at[RGS] + (at[u7] - at[u5]) / at[RGD] - junction(at, at[u3] - at[u5]) -
              junction(at, at[u9] - at[u5]);
-    du[u6]  = at[CGS] * at[rise_1] + (at[u10] - at[u6]) / at[RGS] + first;
-    du[u7]  = at[CGD] * at[rise_1] + (at[u5] - at[u7]) / at[RGD] - first;
-    du[u8]  = (at[bulk] - at[u8]) / at[RBS] + junction(at, at[u8] - at[u10]);
-    du[u9]  = (at[bulk] - at[u9]) / at[RBD] + junction(at, at[u9] - at[u5]);
+    du[u6] = at[CGS] * at[rise_1] + (at[u10] - at[u6]) / at[RGS] + first;
+    du[u7] = at[CGD] * at[rise_1] + (at[u5] - at[u7]) / at[RGD] - first;
+    du[u8] = (at[bulk] - at[u8]) / at[RBS] + junction(at, at[u8] - at[u10]);
+    du[u9] = (at[bulk] - at[u9]) / at[RBD] + junction(at, at[u9] - at[u5]);
     du[u10] = (at[u6] - at[u10]) / at[RGS] + (at[u12] - at[u10]) / at[RGD] - junction(at, at[u8] - at[u10]) -
               junction(at, at[u14] - at[u10]);
     du[u11] = at[CGS] * at[rise_2] - at[u11] / at[RGS] + second;
@@ -161,7 +161,7 @@ struct nand_gate {
 
   static void mass(const auto& at, auto& m) {
     const auto to_ground = [&](state a, const auto& c) { m(a, a) = m(a, a) + c; };
-    const auto between   = [&](state a, state b, const auto& c) {
+    const auto between = [&](state a, state b, const auto& c) {
       to_ground(a, c), to_ground(b, c);
       m(a, b) = m(b, a) = -c;
     };

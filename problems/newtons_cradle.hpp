@@ -15,8 +15,8 @@ struct newtons_cradle {
   static constexpr auto source =
       "F. Herrmann, P. Schmaelzle, Am. J. Phys. 49 (1981) 761; impacts of two at a time by Newton's law";
   static constexpr double span[] = {0.0, 5.0};
-  static constexpr int    bobs   = 5;
-  static constexpr int    gaps   = bobs - 1;
+  static constexpr int bobs = 5;
+  static constexpr int gaps = bobs - 1;
 
   enum state { displacement, velocity = displacement + bobs };
   static constexpr saltus::variable<state> state_list[] = {
@@ -45,7 +45,7 @@ struct newtons_cradle {
     const auto w2 = at[frequency] * at[frequency];
     for (int i = 0; i < bobs; ++i) {
       dy(displacement, i) = at(velocity, i);
-      dy(velocity, i)     = -w2 * at(displacement, i);
+      dy(velocity, i) = -w2 * at(displacement, i);
     }
   }
 
@@ -69,7 +69,7 @@ struct newtons_cradle {
       if (!now.due(contact, i) || v <= w) continue;  // an impact further left may have parted them
       touch(now, i);
       const auto given = 0.5 * (1.0 + now[restitution]), kept = 0.5 * (1.0 - now[restitution]);
-      now(velocity, i)     = given * w + kept * v;
+      now(velocity, i) = given * w + kept * v;
       now(velocity, i + 1) = given * v + kept * w;
     }
   }

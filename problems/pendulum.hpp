@@ -2,10 +2,10 @@
 #include <saltus.hpp>
 
 struct pendulum {
-  static constexpr auto   title  = "Compound pendulum";
-  static constexpr auto   source = "M. D. Compere, dissertation, The University of Texas at Austin (2001), section 3.5";
+  static constexpr auto title = "Compound pendulum";
+  static constexpr auto source = "M. D. Compere, dissertation, The University of Texas at Austin (2001), section 3.5";
   static constexpr double span[] = {0.0, 5.0};
-  static constexpr double pi     = 3.14159265358979323846;
+  static constexpr double pi = 3.14159265358979323846;
 
   enum state { angle, velocity };
   static constexpr saltus::variable<state> state_list[] = {
@@ -26,7 +26,7 @@ struct pendulum {
   };
 
   static void rhs(const auto& at, auto& dy) {
-    dy[angle]    = at[velocity];
+    dy[angle] = at[velocity];
     dy[velocity] = -1.5 * at[gravity] / at[length] * sin(at[angle]);
   }
 

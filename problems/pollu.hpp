@@ -3,8 +3,8 @@
 #include <saltus.hpp>
 
 struct pollu {
-  static constexpr auto   title  = "Air pollution with 25 reactions of 20 species";
-  static constexpr auto   source = "J. G. Verwer, SIAM J. Sci. Comput. 15 (1994) 1243 (POLLU)";
+  static constexpr auto title = "Air pollution with 25 reactions of 20 species";
+  static constexpr auto source = "J. G. Verwer, SIAM J. Sci. Comput. 15 (1994) 1243 (POLLU)";
   static constexpr double span[] = {0.0, 60.0};
 
   enum state { NO2, NO, O3P, O3, HO2, OH, HCHO, CO, ALD, MEO2, C2O3, CO2, PAN, CH3O, HNO3, O1D, SO2, SO4, NO3, N2O5 };
@@ -37,15 +37,15 @@ struct pollu {
   };
 
   static void rhs(const auto& at, auto& dy) {
-    const auto r1  = at[k1] * at[NO2];
-    const auto r2  = 26.6 * at[NO] * at[O3];
-    const auto r3  = 1.23e4 * at[HO2] * at[NO];
-    const auto r4  = 8.6e-4 * at[HCHO];
-    const auto r5  = 8.2e-4 * at[HCHO];
-    const auto r6  = 1.5e4 * at[HCHO] * at[OH];
-    const auto r7  = 1.3e-4 * at[ALD];
-    const auto r8  = 2.4e4 * at[ALD] * at[OH];
-    const auto r9  = 1.65e4 * at[C2O3] * at[NO];
+    const auto r1 = at[k1] * at[NO2];
+    const auto r2 = 26.6 * at[NO] * at[O3];
+    const auto r3 = 1.23e4 * at[HO2] * at[NO];
+    const auto r4 = 8.6e-4 * at[HCHO];
+    const auto r5 = 8.2e-4 * at[HCHO];
+    const auto r6 = 1.5e4 * at[HCHO] * at[OH];
+    const auto r7 = 1.3e-4 * at[ALD];
+    const auto r8 = 2.4e4 * at[ALD] * at[OH];
+    const auto r9 = 1.65e4 * at[C2O3] * at[NO];
     const auto r10 = 9.0e3 * at[C2O3] * at[NO2];
     const auto r11 = 2.2e-2 * at[PAN];
     const auto r12 = 1.2e4 * at[MEO2] * at[NO];
@@ -63,25 +63,25 @@ struct pollu {
     const auto r24 = 1.78e3 * at[NO3] * at[NO2];
     const auto r25 = 3.12 * at[N2O5];
 
-    dy[NO2]  = r2 + r3 + r9 + r11 + r12 + r22 + r25 - (r1 + r10 + r14 + r23 + r24);
-    dy[NO]   = r1 + r21 - (r2 + r3 + r9 + r12);
-    dy[O3P]  = r1 + r17 + r19 + r22 - r15;
-    dy[O3]   = r15 - (r2 + r16 + r17 + r23);
-    dy[HO2]  = 2.0 * r4 + r6 + r7 + r13 + r20 - r3;
-    dy[OH]   = r3 + 2.0 * r18 - (r6 + r8 + r14 + r20);
+    dy[NO2] = r2 + r3 + r9 + r11 + r12 + r22 + r25 - (r1 + r10 + r14 + r23 + r24);
+    dy[NO] = r1 + r21 - (r2 + r3 + r9 + r12);
+    dy[O3P] = r1 + r17 + r19 + r22 - r15;
+    dy[O3] = r15 - (r2 + r16 + r17 + r23);
+    dy[HO2] = 2.0 * r4 + r6 + r7 + r13 + r20 - r3;
+    dy[OH] = r3 + 2.0 * r18 - (r6 + r8 + r14 + r20);
     dy[HCHO] = r13 - (r4 + r5 + r6);
-    dy[CO]   = r4 + r5 + r6 + r7;
-    dy[ALD]  = -(r7 + r8);
+    dy[CO] = r4 + r5 + r6 + r7;
+    dy[ALD] = -(r7 + r8);
     dy[MEO2] = r7 + r9 - r12;
     dy[C2O3] = r8 + r11 - (r9 + r10);
-    dy[CO2]  = r9;
-    dy[PAN]  = r10 - r11;
+    dy[CO2] = r9;
+    dy[PAN] = r10 - r11;
     dy[CH3O] = r12 - r13;
     dy[HNO3] = r14;
-    dy[O1D]  = r16 - (r18 + r19);
-    dy[SO2]  = -r20;
-    dy[SO4]  = r20;
-    dy[NO3]  = r23 + r25 - (r21 + r22 + r24);
+    dy[O1D] = r16 - (r18 + r19);
+    dy[SO2] = -r20;
+    dy[SO4] = r20;
+    dy[NO3] = r23 + r25 - (r21 + r22 + r24);
     dy[N2O5] = r24 - r25;
   }
 };

@@ -43,7 +43,7 @@ struct pulsed_dose {
   };
 
   static void rhs(const auto& at, auto& dy) {
-    dy[gut]   = -at[absorption] * at[gut];
+    dy[gut] = -at[absorption] * at[gut];
     dy[blood] = at[absorption] * at[gut] - at[elimination] * at[blood];
   }
 

@@ -58,19 +58,19 @@ struct pwm_boost_converter {
 
   static void initial(auto& at) {
     const auto periods = at.t / at[period];
-    at[voltage]        = at[supply];
-    at[closed]         = select(periods - floor(periods) < at[duty], 1.0 + 0.0 * periods, 0.0);
+    at[voltage] = at[supply];
+    at[closed] = select(periods - floor(periods) < at[duty], 1.0 + 0.0 * periods, 0.0);
   }
 
   static void rhs(const auto& at, auto& dy) {
     const auto opposing = select(at.is_on(closed), 0.0, at[voltage]);
     const auto charging = select(at.is_on(closed), 0.0, at[current]);
-    dy[current]         = select(at.is_on(blocked), 0.0, (at[supply] - opposing) / at[inductance]);
-    dy[voltage]         = (charging - at[voltage] / at[load]) / at[capacitance];
+    dy[current] = select(at.is_on(blocked), 0.0, (at[supply] - opposing) / at[inductance]);
+    dy[voltage] = (charging - at[voltage] / at[load]) / at[capacitance];
   }
 
   static void guards(const auto& at, auto& g) {
-    g[dry]     = at[current];
+    g[dry] = at[current];
     g[forward] = at[voltage] - at[supply];
   }
 
@@ -89,7 +89,7 @@ struct pwm_boost_converter {
   // The ideal diode: without a current it conducts only if the supply's voltage is the higher one.
   static void mode(auto& now) {
     const bool blocks = !now.is_on(closed) && now[current] <= 0.0 && now.above(forward);
-    now[blocked]      = blocks ? 1.0 : 0.0;
+    now[blocked] = blocks ? 1.0 : 0.0;
   }
 
   static void outputs(const auto& at, auto& out) { out[load_current] = at[voltage] / at[load]; }

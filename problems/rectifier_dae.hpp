@@ -11,10 +11,10 @@
 #include <saltus.hpp>
 
 struct rectifier_dae {
-  static constexpr auto   title  = "Rectifier of two diodes as a DAE";
-  static constexpr auto   source = "the circuit of carver_3, of our own, from Kirchhoff's laws: DAE of index 1";
+  static constexpr auto title = "Rectifier of two diodes as a DAE";
+  static constexpr auto source = "the circuit of carver_3, of our own, from Kirchhoff's laws: DAE of index 1";
   static constexpr double span[] = {0.0, 0.085};
-  static constexpr double pi     = 3.14159265358979323846;
+  static constexpr double pi = 3.14159265358979323846;
 
   enum state { i1, i2, v, u1, u2 };
   static constexpr saltus::variable<state> state_list[] = {
@@ -54,11 +54,11 @@ struct rectifier_dae {
 
   static void rhs(const auto& at, auto& dy) {
     const auto on_1 = at.is_on(diode_1), on_2 = at.is_on(diode_2);
-    const auto e      = e1(at);
+    const auto e = e1(at);
     const auto left_1 = e - at[u1] - at[v], left_2 = -e - at[u2] - at[v];  // for the source's inductance
     dy[i1] = select(on_1, left_1 / at[source_inductance], 0.0);  // a current that is zero stays so to the last bit
     dy[i2] = select(on_2, left_2 / at[source_inductance], 0.0);
-    dy[v]  = at[resistance] * (at[i1] + at[i2]) + at[inductance] * (dy[i1] + dy[i2]) - at[v];
+    dy[v] = at[resistance] * (at[i1] + at[i2]) + at[inductance] * (dy[i1] + dy[i2]) - at[v];
     dy[u1] = select(on_1, at[u1], left_1);
     dy[u2] = select(on_2, at[u2], left_2);
   }

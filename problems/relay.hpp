@@ -8,8 +8,8 @@
 #include <saltus.hpp>
 
 struct relay {
-  static constexpr auto   title  = "Relay control of a double integrator with sliding mode";
-  static constexpr auto   source = "V. I. Utkin, Sliding Modes in Control and Optimization, Springer 1992, chapter 1";
+  static constexpr auto title = "Relay control of a double integrator with sliding mode";
+  static constexpr auto source = "V. I. Utkin, Sliding Modes in Control and Optimization, Springer 1992, chapter 1";
   static constexpr double span[] = {0.0, 6.0};
 
   enum state { position, velocity };

@@ -3,8 +3,8 @@
 #include <saltus.hpp>
 
 struct relief_valve {
-  static constexpr auto   title  = "Relief valve with impacts";
-  static constexpr auto   source = "C. Hos, A. R. Champneys, Physica D 241 (2012) 2068; the MPGOS tutorial's scaling";
+  static constexpr auto title = "Relief valve with impacts";
+  static constexpr auto source = "C. Hos, A. R. Champneys, Physica D 241 (2012) 2068; the MPGOS tutorial's scaling";
   static constexpr double span[] = {0.0, 40.0};
 
   enum state { lift, velocity, pressure };
@@ -36,13 +36,13 @@ struct relief_valve {
 
   static void rhs(const auto& at, auto& dy) {
     const auto force = at[pressure] - at[damping] * at[velocity] - (at[lift] + at[preload]);
-    dy[lift]         = at[velocity];
-    dy[velocity]     = select(at.is_on(seated), 0.0, force);
-    dy[pressure]     = at[compressibility] * (at[flow] - at[lift] * sqrt(at[pressure]));
+    dy[lift] = at[velocity];
+    dy[velocity] = select(at.is_on(seated), 0.0, force);
+    dy[pressure] = at[compressibility] * (at[flow] - at[lift] * sqrt(at[pressure]));
   }
 
   static void guards(const auto& at, auto& g) {
-    g[impact]   = at[lift];
+    g[impact] = at[lift];
     g[lift_off] = select(at.is_on(seated), at[pressure] - at[preload], -1.0);
   }
 

@@ -17,7 +17,7 @@ struct rimless_wheel {
       "T. McGeer, Int. J. Robotics Research 9 (1990) 62; M. J. Coleman, A. Chatterjee, A. Ruina, Dyn. Stab. Syst. 12 "
       "(1997) 139";
   static constexpr double span[] = {0.0, 10.0};
-  static constexpr double pi     = 3.14159265358979323846;
+  static constexpr double pi = 3.14159265358979323846;
 
   enum state { angle, velocity };
   static constexpr saltus::variable<state> state_list[] = {
@@ -45,13 +45,13 @@ struct rimless_wheel {
   static void initial(auto& at) { at[angle] = at[slope] - at[half_angle]; }
 
   static void rhs(const auto& at, auto& dy) {
-    dy[angle]    = at[velocity];
+    dy[angle] = at[velocity];
     dy[velocity] = select(at.is_on(resting), 0.0, sin(at[angle]));
   }
 
   static void guards(const auto& at, auto& g) {
     g[front] = select(at.is_on(resting), 1.0, (at[slope] + at[half_angle]) - at[angle]);
-    g[back]  = select(at.is_on(resting), 1.0, at[angle] - (at[slope] - at[half_angle]));
+    g[back] = select(at.is_on(resting), 1.0, at[angle] - (at[slope] - at[half_angle]));
   }
 
   // The leg that has landed is now the one that stands.
@@ -62,8 +62,8 @@ struct rimless_wheel {
   }
 
   static void rest(auto& now) {
-    now[angle]    = now[slope] - now[half_angle];
+    now[angle] = now[slope] - now[half_angle];
     now[velocity] = 0.0;
-    now[resting]  = 1.0;
+    now[resting] = 1.0;
   }
 };

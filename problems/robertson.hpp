@@ -8,8 +8,8 @@
 #include <saltus.hpp>
 
 struct robertson {
-  static constexpr auto   title  = "Robertson's reactions";
-  static constexpr auto   source = "H. H. Robertson (1966), as in E. Hairer, G. Wanner, Solving ODEs II, eq. IV.1.4";
+  static constexpr auto title = "Robertson's reactions";
+  static constexpr auto source = "H. H. Robertson (1966), as in E. Hairer, G. Wanner, Solving ODEs II, eq. IV.1.4";
   static constexpr double span[] = {0.0, 40.0};
 
   enum state { y1, y2, y3 };
@@ -40,7 +40,7 @@ struct robertson {
   }
 
   static void guards(const auto& at, auto& g) {
-    g[formed]  = at[y3] - 0.01;
+    g[formed] = at[y3] - 0.01;
     g[used_up] = at[y1] - 1e-4;
   }
 };

@@ -9,10 +9,10 @@
 #include <saltus.hpp>
 
 struct saturating_choke {
-  static constexpr auto   title  = "Rectifier with a saturating choke: equations as residuals";
-  static constexpr auto   source = "Kirchhoff's laws and a curve of magnetisation by tanh; figures of our own";
+  static constexpr auto title = "Rectifier with a saturating choke: equations as residuals";
+  static constexpr auto source = "Kirchhoff's laws and a curve of magnetisation by tanh; figures of our own";
   static constexpr double span[] = {0.0, 0.1};
-  static constexpr double pi     = 3.14159265358979323846;
+  static constexpr double pi = 3.14159265358979323846;
 
   enum state { flux, v, i };
   static constexpr saltus::variable<state> state_list[] = {
@@ -48,14 +48,14 @@ struct saturating_choke {
 
   static void residual(const auto& at, const auto& dy, auto& r) {
     const auto across = select(at.is_on(conducts), e(at) - at[resistance] * at[i] - at[v], 0.0);
-    r[flux]           = dy[flux] - across;
-    r[v]              = at[capacitance] * dy[v] + at[v] / at[load] - at[i];
-    r[i]              = at[flux] - at[inductance] * at[i] - at[saturation] * tanh(at[i] / at[knee]);
+    r[flux] = dy[flux] - across;
+    r[v] = at[capacitance] * dy[v] + at[v] / at[load] - at[i];
+    r[i] = at[flux] - at[inductance] * at[i] - at[saturation] * tanh(at[i] / at[knee]);
   }
 
   // What the diode cannot do in its mode is not watched.
   static void guards(const auto& at, auto& g) {
-    g[ends]   = select(at.is_on(conducts), at[i], 1.0);
+    g[ends] = select(at.is_on(conducts), at[i], 1.0);
     g[begins] = select(at.is_on(conducts), -1.0, e(at) - at[v]);
   }
 

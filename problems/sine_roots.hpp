@@ -2,10 +2,10 @@
 #include <saltus.hpp>
 
 struct sine_roots {
-  static constexpr auto   title  = "999 roots of a sine";
-  static constexpr auto   source = "analysis: sin(1000 pi t) = 0 at t = k / 1000";
+  static constexpr auto title = "999 roots of a sine";
+  static constexpr auto source = "analysis: sin(1000 pi t) = 0 at t = k / 1000";
   static constexpr double span[] = {0.0, 1.0};
-  static constexpr double pi     = 3.14159265358979323846;
+  static constexpr double pi = 3.14159265358979323846;
 
   enum state { y };
   static constexpr saltus::variable<state> state_list[] = {

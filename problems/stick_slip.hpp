@@ -37,12 +37,12 @@ struct stick_slip {
   };
 
   static void rhs(const auto& at, auto& dy) {
-    const auto v_rel    = at[velocity] - at[belt_speed];
-    const auto speed    = select(at.above(stick), v_rel, -v_rel);
+    const auto v_rel = at[velocity] - at[belt_speed];
+    const auto speed = select(at.above(stick), v_rel, -v_rel);
     const auto friction = at[static_friction] / (1.0 + at[decay] * speed);
-    const auto pull     = select(at.above(stick), -friction, friction);
-    dy[position]        = at[velocity];
-    dy[velocity]        = (pull - at[stiffness] * at[position] - at[damping] * at[velocity]) / at[mass];
+    const auto pull = select(at.above(stick), -friction, friction);
+    dy[position] = at[velocity];
+    dy[velocity] = (pull - at[stiffness] * at[position] - at[damping] * at[velocity]) / at[mass];
   }
 
   static void guards(const auto& at, auto& g) { g[stick] = at[velocity] - at[belt_speed]; }

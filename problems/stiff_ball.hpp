@@ -8,8 +8,8 @@
 #include <saltus.hpp>
 
 struct stiff_ball {
-  static constexpr auto   title  = "Ball on a stiff ground, until it rests";
-  static constexpr auto   source = "a damped oscillator in contact, a parabola in flight; figures of our own";
+  static constexpr auto title = "Ball on a stiff ground, until it rests";
+  static constexpr auto source = "a damped oscillator in contact, a parabola in flight; figures of our own";
   static constexpr double span[] = {0.0, 4.0};
 
   enum state { height, velocity };
@@ -33,8 +33,8 @@ struct stiff_ball {
 
   static void rhs(const auto& at, auto& dy) {
     const auto push = -(at[stiffness] * at[height] + at[damping] * at[velocity]) / at[mass];
-    dy[height]      = at[velocity];
-    dy[velocity]    = select(at.above(contact), 0.0, push) - at[gravity];
+    dy[height] = at[velocity];
+    dy[velocity] = select(at.above(contact), 0.0, push) - at[gravity];
   }
 
   static void guards(const auto& at, auto& g) { g[contact] = at[height]; }

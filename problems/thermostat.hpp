@@ -3,8 +3,8 @@
 #include <saltus.hpp>
 
 struct thermostat {
-  static constexpr auto   title  = "Thermostat with hysteresis";
-  static constexpr auto   source = "T. A. Henzinger, The theory of hybrid automata, LICS 1996, fig. 1";
+  static constexpr auto title = "Thermostat with hysteresis";
+  static constexpr auto source = "T. A. Henzinger, The theory of hybrid automata, LICS 1996, fig. 1";
   static constexpr double span[] = {0.0, 10.0};
 
   enum state { temperature };
@@ -37,7 +37,7 @@ struct thermostat {
 
   static void guards(const auto& at, auto& g) {
     g[cold] = at[temperature] - at[low];
-    g[hot]  = at[temperature] - at[high];
+    g[hot] = at[temperature] - at[high];
   }
 
   static void transition(auto& now) {

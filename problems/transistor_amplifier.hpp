@@ -16,7 +16,7 @@ struct transistor_amplifier {
       "DAE "
       "of index 1";
   static constexpr double span[] = {0.0, 0.2};
-  static constexpr double pi     = 3.14159265358979323846;
+  static constexpr double pi = 3.14159265358979323846;
 
   static constexpr bool mass_is_singular = true;
 
@@ -56,15 +56,15 @@ struct transistor_amplifier {
 
   static void rhs(const auto& at, auto& dy) {
     const auto input = at[amplitude] * sin(2.0 * pi * at[frequency] * at.t);
-    const auto g1    = at[beta] * (exp((at[u2] - at[u3]) / at[thermal]) - 1.0);
-    const auto g2    = at[beta] * (exp((at[u5] - at[u6]) / at[thermal]) - 1.0);
-    dy[u1]           = (at[u1] - input) / at[R0];
-    dy[u2]           = (2.0 * at[u2] - at[supply]) / at[R] + (1.0 - at[alpha]) * g1;
-    dy[u3]           = at[u3] / at[R] - g1;
-    dy[u4]           = (at[u4] - at[supply]) / at[R] + at[alpha] * g1;
-    dy[u5]           = (2.0 * at[u5] - at[supply]) / at[R] + (1.0 - at[alpha]) * g2;
-    dy[u6]           = at[u6] / at[R] - g2;
-    dy[u7]           = (at[u7] - at[supply]) / at[R] + at[alpha] * g2;
-    dy[u8]           = at[u8] / at[R];
+    const auto g1 = at[beta] * (exp((at[u2] - at[u3]) / at[thermal]) - 1.0);
+    const auto g2 = at[beta] * (exp((at[u5] - at[u6]) / at[thermal]) - 1.0);
+    dy[u1] = (at[u1] - input) / at[R0];
+    dy[u2] = (2.0 * at[u2] - at[supply]) / at[R] + (1.0 - at[alpha]) * g1;
+    dy[u3] = at[u3] / at[R] - g1;
+    dy[u4] = (at[u4] - at[supply]) / at[R] + at[alpha] * g1;
+    dy[u5] = (2.0 * at[u5] - at[supply]) / at[R] + (1.0 - at[alpha]) * g2;
+    dy[u6] = at[u6] / at[R] - g2;
+    dy[u7] = (at[u7] - at[supply]) / at[R] + at[alpha] * g2;
+    dy[u8] = at[u8] / at[R];
   }
 };

@@ -3,8 +3,8 @@
 #include <saltus.hpp>
 
 struct two_roots {
-  static constexpr auto   title  = "Two roots in one step";
-  static constexpr auto   source = "analysis: (t - a) (t - b) = 0 at t = a and t = b";
+  static constexpr auto title = "Two roots in one step";
+  static constexpr auto source = "analysis: (t - a) (t - b) = 0 at t = a and t = b";
   static constexpr double span[] = {0.1, 1.0};
 
   enum state { y };

@@ -66,11 +66,11 @@ struct two_tanks {
   }
 
   static void guards(const auto& at, auto& g) {
-    g[too_low]  = at[level_2] - at[low];
+    g[too_low] = at[level_2] - at[low];
     g[too_high] = at[level_2] - at[high];
-    g[spill_1]  = at[level_1] - at[pipe_height];
-    g[spill_2]  = at[level_2] - at[pipe_height];
-    g[balance]  = at[level_1] - at[level_2];
+    g[spill_1] = at[level_1] - at[pipe_height];
+    g[spill_2] = at[level_2] - at[pipe_height];
+    g[balance] = at[level_1] - at[level_2];
   }
 
   // The other three have no line: their event is where the square root's infinite slope begins or ends a step.

@@ -10,7 +10,7 @@
 #include <saltus.hpp>
 
 struct van_der_pol {
-  static constexpr auto title  = "Van der Pol's oscillator";
+  static constexpr auto title = "Van der Pol's oscillator";
   static constexpr auto source = "B. van der Pol, Phil. Mag. 2 (1926) 978; E. Hairer, G. Wanner, Solving ODEs II, IV.1";
   static constexpr double span[] = {0.0, 2000.0};
 

@@ -13,7 +13,7 @@ struct varactor {
       "P. S. Linsay, Phys. Rev. Lett. 47 (1981) 1349; capacitances of a junction as in circuit simulators; figures of "
       "our own";
   static constexpr double span[] = {0.0, 1e-5};
-  static constexpr double pi     = 3.14159265358979323846;
+  static constexpr double pi = 3.14159265358979323846;
 
   static constexpr bool mass_varies = true;
 
@@ -43,19 +43,19 @@ struct varactor {
   };
 
   static void mass(const auto& at, auto& m) {
-    const auto rest     = 1.0 - at[F];
-    const auto edge     = at[C0] / sqrt(rest);
+    const auto rest = 1.0 - at[F];
+    const auto edge = at[C0] / sqrt(rest);
     const auto straight = edge * (1.0 + 0.5 * (at[voltage] / at[phi] - at[F]) / rest);
-    const auto root     = at[C0] / sqrt(1.0 - at[voltage] / at[phi]);
-    const auto stored   = at[tau] * at[saturation] / at[thermal] * exp(at[voltage] / at[thermal]);
+    const auto root = at[C0] / sqrt(1.0 - at[voltage] / at[phi]);
+    const auto stored = at[tau] * at[saturation] / at[thermal] * exp(at[voltage] / at[thermal]);
     m(current, current) = at[inductance];
     m(voltage, voltage) = select(at.above(forward), straight, root) + stored;
   }
 
   static void rhs(const auto& at, auto& dy) {
     const auto source_voltage = at[amplitude] * sin(2.0 * pi * at[frequency] * at.t);
-    dy[current]               = source_voltage - at[resistance] * at[current] - at[voltage];
-    dy[voltage]               = at[current] - at[saturation] * (exp(at[voltage] / at[thermal]) - 1.0);
+    dy[current] = source_voltage - at[resistance] * at[current] - at[voltage];
+    dy[voltage] = at[current] - at[saturation] * (exp(at[voltage] / at[thermal]) - 1.0);
   }
 
   static void guards(const auto& at, auto& g) { g[forward] = at[voltage] - at[F] * at[phi]; }

@@ -25,7 +25,7 @@ inline host::event_log by_instance(const host::event_log& log) {
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return log.slot[a] < log.slot[b]; });
   host::event_log r;
   r.state_count = log.state_count;
-  const auto n  = static_cast<std::size_t>(log.state_count);
+  const auto n = static_cast<std::size_t>(log.state_count);
   for (const std::size_t row : order)
     r.append(log.slot[row], log.time[row], log.guard[row], &log.before[row * n], &log.after[row * n]);
   return r;
@@ -51,8 +51,8 @@ inline host::exception_list by_instance(const host::exception_list& list) {
 /// The names of the columns in which two results differ in any bit, events by instance; empty if there is none.
 inline std::string differences(const host::chunk_data& a, const host::chunk_data& b) {
   const host::event_log p = by_instance(a.log), q = by_instance(b.log);
-  std::string           names;
-  const auto            note = [&](bool same, const char* name) {
+  std::string names;
+  const auto note = [&](bool same, const char* name) {
     if (!same) names += std::string(names.empty() ? "" : ", ") + name;
   };
   note(same_bits(a.final_state, b.final_state), "final_state");

@@ -24,21 +24,21 @@ class oscillator_prey {
  public:
   struct hunted {
     polynomial guard[2];
-    double     pace, swing = 0.0, beat = 1.0, lambda = 1.0, begin, end;
-    bool       follows = false;
+    double pace, swing = 0.0, beat = 1.0, lambda = 1.0, begin, end;
+    bool follows = false;
   };
 
   oscillator_prey(dynamics what, double rtol, std::uint64_t seed) : what_(what), rtol_(rtol), seed_(seed) {}
 
   hunted make(std::uint64_t number) const {
     detail::dice d(seed_, 16 + static_cast<std::uint64_t>(what_), number);
-    hunted       c;
-    const bool   two = d.uniform() < 0.3;
-    c.guard[0]       = detail::draw(static_cast<shape>(d.up_to(4)), d);
+    hunted c;
+    const bool two = d.uniform() < 0.3;
+    c.guard[0] = detail::draw(static_cast<shape>(d.up_to(4)), d);
     if (two) c.guard[1] = detail::draw(static_cast<shape>(d.up_to(4)), d);
-    c.pace    = 6.283185307179586 * d.uniform(0.1, 0.6);
-    c.begin   = d.uniform(0.0, 6.283185307179586);
-    c.end     = d.uniform(2.0, 10.0);
+    c.pace = 6.283185307179586 * d.uniform(0.1, 0.6);
+    c.begin = d.uniform(0.0, 6.283185307179586);
+    c.end = d.uniform(2.0, 10.0);
     c.follows = what_ == dynamics::stiff;
     if (what_ == dynamics::swaying) c.swing = d.uniform(0.0, 0.8), c.beat = d.uniform(0.3, 4.0);
     if (what_ == dynamics::stiff) c.lambda = std::exp2(d.uniform(3.0, 9.0));
@@ -57,7 +57,7 @@ class oscillator_prey {
     const double last = phase(c, c.end), u = std::cos(last), v = std::sin(last);
     const double error =
         std::max({std::abs(o.final_state[0] - u), std::abs(o.final_state[1] - v), std::abs(o.final_state[2] - u)});
-    const double          tolerated = 10.0 * error + 4.0 * rtol_;
+    const double tolerated = 10.0 * error + 4.0 * rtol_;
     std::vector<crossing> expected;
     for (int i = 0; i < 2; ++i)
       if (!add_crossings(c, i, tolerated, expected)) return void(++r.open);
@@ -84,7 +84,7 @@ class oscillator_prey {
  private:
   struct crossing {
     double time;
-    int    guard;
+    int guard;
     double root;  ///< of its polynomial, as a value of cos or sin
   };
 
@@ -97,9 +97,9 @@ class oscillator_prey {
 
   /// Adds the crossings of one guard. Returns false where an error of `tolerated` could add or take away one.
   static bool add_crossings(const hunted& c, int guard, double tolerated, std::vector<crossing>& to) {
-    const auto&         p = c.guard[guard];
+    const auto& p = c.guard[guard];
     std::vector<double> roots(p.root.begin(), p.root.begin() + p.degree);
-    const auto          end = roots.end();
+    const auto end = roots.end();
     std::sort(roots.begin(), end);
     for (auto r = roots.begin(); r != end;) {
       const auto same = std::find_if(r, end, [&](double other) { return other != *r; });
@@ -118,7 +118,7 @@ class oscillator_prey {
   /// The times at which cos (guard 0) or sin (1) of the phase is `root`.
   static void add_times(const hunted& c, int guard, double root, std::vector<crossing>& to) {
     constexpr double turn = 6.283185307179586;
-    const double     last = phase(c, c.end), angle = guard == 0 ? std::acos(root) : std::asin(root);
+    const double last = phase(c, c.end), angle = guard == 0 ? std::acos(root) : std::asin(root);
     for (const double first : {angle, (guard == 0 ? 0.0 : 0.5 * turn) - angle})
       for (double at = first + turn * std::ceil((c.begin - first) / turn); at <= last; at += turn)
         if (at > c.begin) to.push_back({time_of(c, at), guard, root});
@@ -133,8 +133,8 @@ class oscillator_prey {
     return 0.5 * (lo + hi);
   }
 
-  dynamics      what_;
-  double        rtol_;
+  dynamics what_;
+  double rtol_;
   std::uint64_t seed_;
 };
 
@@ -150,14 +150,14 @@ class slow_prey {
 
   hunted make(std::uint64_t number) const {
     detail::dice d(seed_, 32, number);
-    hunted       c;
-    c.lambda    = std::exp2(d.uniform(3.0, 10.0));
-    c.level     = d.uniform(-1.0, 1.0);
-    c.start     = c.level + (d.uniform() < 0.5 ? 0.0 : d.uniform(-1.0, 1.0));
-    c.drift     = std::exp2(d.uniform(-8.0, 0.0));
-    c.scale     = rtol_ * std::pow(10.0, d.uniform(0.0, 4.0));
+    hunted c;
+    c.lambda = std::exp2(d.uniform(3.0, 10.0));
+    c.level = d.uniform(-1.0, 1.0);
+    c.start = c.level + (d.uniform() < 0.5 ? 0.0 : d.uniform(-1.0, 1.0));
+    c.drift = std::exp2(d.uniform(-8.0, 0.0));
+    c.scale = rtol_ * std::pow(10.0, d.uniform(0.0, 4.0));
     c.threshold = d.uniform(0.1, 0.6) * c.drift;
-    c.wall      = d.uniform(0.7, 0.9) * c.drift;
+    c.wall = d.uniform(0.7, 0.9) * c.drift;
     return c;
   }
 
@@ -168,7 +168,7 @@ class slow_prey {
   }
 
   static void judge(const hunted& c, const outcome_of_case& o, bag& r) {
-    r.events     = 3;
+    r.events = 3;
     int fired[3] = {};
     for (const auto& row : o.log) {
       ++fired[row.guard];
@@ -178,7 +178,7 @@ class slow_prey {
     if (o.status != status::finished && o.status != status::stopped) return void(++r.failed);
     if (o.status == status::stopped && !(o.final_state[0] <= c.wall)) return void(++r.wrong_side);
     // With a loose tolerance the solution itself may miss the wall, and even fall where it should rise.
-    const double end   = o.status == status::stopped && !o.log.empty() ? o.log.back().time : 1.0;
+    const double end = o.status == status::stopped && !o.log.empty() ? o.log.back().time : 1.0;
     const double error = std::abs(o.final_state[0] - exact(c, end));
     if (error > 0.1 * std::min(c.threshold, c.wall - c.threshold)) return void(++r.open);
     if (o.status == status::finished) return void(++r.missed);
@@ -194,7 +194,7 @@ class slow_prey {
            d * d * (1.0 - e * e) / (2.0 * c.lambda);
   }
 
-  double        rtol_;
+  double rtol_;
   std::uint64_t seed_;
 };
 

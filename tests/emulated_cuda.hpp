@@ -6,10 +6,10 @@
 #include <string_view>
 #include <vector>
 
-#include "chunk_difference.hpp"
-#include "model/describe.hpp"
 #include "base/error.hpp"
+#include "chunk_difference.hpp"
 #include "method/by_name.hpp"
+#include "model/describe.hpp"
 #include "result/result.hpp"
 #include "run/cpu.hpp"
 #include "run/cuda.cuh"
@@ -37,14 +37,14 @@ void emulate(std::string_view kernel, int threads, void** arguments) {
     return;
   }
   if (kernel == "saltus_statistics") {
-    const auto&      work = *static_cast<const abi::cuda_statistics*>(arguments[0]);
+    const auto& work = *static_cast<const abi::cuda_statistics*>(arguments[0]);
     const whole_warp warp;
     for (int i = 0; i < threads / statistics_lanes; ++i)
       statistics_of_chunk<whole_warp>(work, warp).make(i, threads / statistics_lanes);
     return;
   }
   const auto& chunk = *static_cast<const abi::cuda_chunk*>(arguments[0]);
-  const auto& tol   = *static_cast<const tolerances<E, pack<typename E::T, 1>>*>(arguments[1]);
+  const auto& tol = *static_cast<const tolerances<E, pack<typename E::T, 1>>*>(arguments[1]);
   for (int i = 0; i < threads; ++i) emulate_thread<E>(kernel, chunk, tol, lone_warp(i, threads));
 }
 
@@ -52,24 +52,24 @@ void emulate(std::string_view kernel, int threads, void** arguments) {
 template <class Model>
 host::plan plan_of(double t_end, double tolerance) {
   const abi::description& d = *describe<Model>::get("model");
-  host::plan              p;
-  const auto              list = [](const abi::quantity* from, int count) {
+  host::plan p;
+  const auto list = [](const abi::quantity* from, int count) {
     std::vector<host::quantity> r;
     for (int i = 0; i < count; ++i)
       r.push_back({from[i].name, from[i].value, from[i].unit, from[i].about, from[i].index});
     return r;
   };
-  p.model.states     = list(d.states, d.state_count);
+  p.model.states = list(d.states, d.state_count);
   p.model.parameters = list(d.parameters, d.parameter_count);
-  p.model.discretes  = list(d.discretes, d.discrete_count);
-  p.model.outputs    = list(d.outputs, d.output_count);
+  p.model.discretes = list(d.discretes, d.discrete_count);
+  p.model.outputs = list(d.outputs, d.output_count);
   p.model.guards.resize(static_cast<std::size_t>(d.guard_count));
   p.model.time_events.resize(static_cast<std::size_t>(d.time_event_count));
-  p.model.equations     = static_cast<abi::equations>(d.equations);
+  p.model.equations = static_cast<abi::equations>(d.equations);
   p.model.singular_mass = d.singular_mass != 0;
-  p.rtol                = tolerance;
+  p.rtol = tolerance;
   p.atol.assign(p.model.states.size(), tolerance);
-  p.t_end      = t_end;
+  p.t_end = t_end;
   p.log_events = true;
   return p;
 }
@@ -79,13 +79,13 @@ host::plan plan_of(double t_end, double tolerance) {
 inline host::chunk_data scattered_chunk(const host::plan& p, int swept, double from, double to, std::int64_t count) {
   host::chunk_data c(p, 0, count);
   for (std::int64_t i = 0; i < count; ++i) {
-    const auto   slot    = static_cast<std::size_t>(i);
+    const auto slot = static_cast<std::size_t>(i);
     const double scatter = static_cast<double>(i * 611953 % 1000003) / 1000003.0;
     for (std::size_t j = 0; j < p.model.parameters.size(); ++j)
       c.parameters[j * static_cast<std::size_t>(count) + slot] =
           static_cast<int>(j) == swept ? from + scatter * (to - from) : p.model.parameters[j].value;
     c.t_begin[slot] = p.t_begin;
-    c.t_end[slot]   = p.t_begin + (p.t_end - p.t_begin) * (1.0 - 0.25 * scatter);
+    c.t_end[slot] = p.t_begin + (p.t_end - p.t_begin) * (1.0 - 0.25 * scatter);
   }
   return c;
 }
@@ -93,7 +93,7 @@ inline host::chunk_data scattered_chunk(const host::plan& p, int swept, double f
 /// Integrates a chunk on W CPU lanes.
 template <class E, int W>
 void on_lanes(const abi::settings& how, host::chunk_data& c) {
-  const abi::sink    sink{&c,
+  const abi::sink sink{&c,
                        [](void* to, long long slot, double t, int guard, const double* before, const double* after) {
                          static_cast<host::chunk_data*>(to)->log.append(slot, t, guard, before, after);
                        },
@@ -101,9 +101,9 @@ void on_lanes(const abi::settings& how, host::chunk_data& c) {
                          static_cast<host::chunk_data*>(to)->exceptions.append(slot, *last, cpu_unit<E, W>);
                        },
                        [](void*, long long) { return 1; }};
-  const abi::batch   in  = c.batch();
+  const abi::batch in = c.batch();
   const abi::results out = c.results();
-  abi::usage         used{};
+  abi::usage used{};
   run_chunk<E, W>(&how, &in, &out, &sink, &used);
 }
 

@@ -36,9 +36,9 @@ class grid {
 
   /// Runs `body` in all threads of a grid to their end. Throws std::logic_error where the language forbids what they do.
   void run(int blocks, int block, const std::function<void()>& body) {
-    body_    = &body;
-    block_   = block;
-    blocks_  = blocks;
+    body_ = &body;
+    block_ = block;
+    blocks_ = blocks;
     failure_ = {};
     threads_.resize(static_cast<std::size_t>(blocks * block));
     shared_.assign(static_cast<std::size_t>(blocks), std::vector<char>(shared_size(), '\x5a'));
@@ -51,7 +51,7 @@ class grid {
     }
     while (!live_.empty()) {
       const std::size_t pick = choose();
-      running_               = live_[pick];
+      running_ = live_[pick];
       if (at(running_).waits == at_activemask) release_together(running_);
       bring_in(running_ / block_);
       enter();
@@ -91,8 +91,8 @@ class grid {
     return theirs;
   }
   unsigned ballot(unsigned mask, bool yes) {
-    const auto& all  = come("__ballot_sync", mask, yes);
-    unsigned    bits = 0;
+    const auto& all = come("__ballot_sync", mask, yes);
+    unsigned bits = 0;
     for (int i = 0; i < lanes; ++i)
       bits |= (mask >> i & 1u) != 0 && all[static_cast<std::size_t>(i)] != 0 ? 1u << i : 0u;
     return bits;
@@ -102,8 +102,8 @@ class grid {
   /// Some of the lanes that are at this place of the program, this one among them: a device promises no more.
   unsigned activemask(const void* place) {
     thread& me = at(running_);
-    me.place   = place;
-    me.waits   = at_activemask;
+    me.place = place;
+    me.waits = at_activemask;
     leave();
     seen_together.insert(__builtin_popcount(me.together));
     return me.together;
@@ -118,7 +118,7 @@ class grid {
         fail("atomicAdd: to a thread's own memory");
     leave();  // another may come first
     const T before = *to;
-    *to            = static_cast<T>(before + number);
+    *to = static_cast<T>(before + number);
     return before;
   }
 
@@ -130,17 +130,17 @@ class grid {
 
   enum waiting { for_nobody, for_others, at_activemask };
   struct thread {
-    std::unique_ptr<char[]>          stack;
-    ucontext_t                       context;
-    std::jmp_buf                     inside;
-    bool                             begun = false, ended = false;
-    waiting                          waits    = for_nobody;
-    const char*                      function = nullptr;  ///< in which it waits for others
-    unsigned                         mask     = 0;
-    std::uint64_t                    brought  = 0;
-    const void*                      place    = nullptr;  ///< at which it asks who is together with it
-    unsigned                         together = 0;
-    std::array<std::uint64_t, lanes> heard    = {};
+    std::unique_ptr<char[]> stack;
+    ucontext_t context;
+    std::jmp_buf inside;
+    bool begun = false, ended = false;
+    waiting waits = for_nobody;
+    const char* function = nullptr;  ///< in which it waits for others
+    unsigned mask = 0;
+    std::uint64_t brought = 0;
+    const void* place = nullptr;  ///< at which it asks who is together with it
+    unsigned together = 0;
+    std::array<std::uint64_t, lanes> heard = {};
   };
   thread& at(int i) { return threads_[static_cast<std::size_t>(i)]; }
 
@@ -149,18 +149,18 @@ class grid {
     thread& t = at(i);
     if (!t.stack) t.stack.reset(new char[stack_size]);
     t.begun = t.ended = false;
-    t.waits           = for_nobody;
+    t.waits = for_nobody;
     getcontext(&t.context);
-    t.context.uc_stack.ss_sp   = t.stack.get();
+    t.context.uc_stack.ss_sp = t.stack.get();
     t.context.uc_stack.ss_size = stack_size;
-    t.context.uc_link          = nullptr;
+    t.context.uc_link = nullptr;
     makecontext(
         &t.context, [] { current()->begin(); }, 0);
   }
   void begin() {
     (*body_)();
     thread& me = at(running_);
-    me.ended   = true;
+    me.ended = true;
     for (int i = 0; i < lanes; ++i)
       if (const int other = neighbour(i);
           other >= 0 && at(other).waits == for_others && (at(other).mask >> lane() & 1u))
@@ -209,8 +209,8 @@ class grid {
       const int other = neighbour(i);
       if (other < 0 || at(other).ended) fail(std::string(function) + ": a lane waits for one that has ended");
       // Others of the mask may meet among themselves before.
-      const thread& t    = at(other);
-      const bool    same = t.mask == mask && std::strcmp(t.function, function) == 0;
+      const thread& t = at(other);
+      const bool same = t.mask == mask && std::strcmp(t.function, function) == 0;
       if (t.waits == for_others && (t.mask >> lane() & 1u) && !same)
         fail(std::string("lanes of a warp meet in ") + function + " and " + t.function +
              (t.mask != mask ? ", with different masks" : ""));
@@ -248,17 +248,17 @@ class grid {
     std::memcpy(shared_begin(), shared_[static_cast<std::size_t>(block)].data(), shared_size());
     resident_ = block;
   }
-  static char*       shared_begin();
+  static char* shared_begin();
   static std::size_t shared_size();
 
-  std::minstd_rand               random_;
-  const std::function<void()>*   body_  = nullptr;
-  int                            block_ = 0, blocks_ = 0, running_ = 0, resident_ = -1;
-  std::vector<thread>            threads_;
-  std::vector<int>               live_;
+  std::minstd_rand random_;
+  const std::function<void()>* body_ = nullptr;
+  int block_ = 0, blocks_ = 0, running_ = 0, resident_ = -1;
+  std::vector<thread> threads_;
+  std::vector<int> live_;
   std::vector<std::vector<char>> shared_;
-  std::jmp_buf                   outside_;
-  std::string                    failure_;
+  std::jmp_buf outside_;
+  std::string failure_;
 };
 
 }  // namespace saltus::test
@@ -266,9 +266,9 @@ class grid {
 // ---- the functions of the language
 
 // What is declared __shared__ lies in a section of its own, whose ends the linker knows.
-extern "C" char    __start_saltus_shared[] __attribute__((weak));
-extern "C" char    __stop_saltus_shared[] __attribute__((weak));
-inline char*       saltus::test::grid::shared_begin() { return __start_saltus_shared; }
+extern "C" char __start_saltus_shared[] __attribute__((weak));
+extern "C" char __stop_saltus_shared[] __attribute__((weak));
+inline char* saltus::test::grid::shared_begin() { return __start_saltus_shared; }
 inline std::size_t saltus::test::grid::shared_size() {
   return static_cast<std::size_t>(__stop_saltus_shared - __start_saltus_shared);
 }
@@ -285,10 +285,10 @@ struct emulated_index {
 #define blockDim (emulated_index{static_cast<unsigned>(saltus::test::grid::current()->block_size())})
 #define gridDim (emulated_index{static_cast<unsigned>(saltus::test::grid::current()->blocks())})
 
-inline int      __popc(unsigned x) { return __builtin_popcount(x); }
-inline int      __ffs(int x) { return __builtin_ffs(x); }
+inline int __popc(unsigned x) { return __builtin_popcount(x); }
+inline int __ffs(int x) { return __builtin_ffs(x); }
 inline unsigned __ballot_sync(unsigned mask, int yes) { return saltus::test::grid::current()->ballot(mask, yes != 0); }
-inline void     __syncwarp(unsigned mask = ~0u) { saltus::test::grid::current()->meet("__syncwarp", mask); }
+inline void __syncwarp(unsigned mask = ~0u) { saltus::test::grid::current()->meet("__syncwarp", mask); }
 template <class T>
 T __shfl_sync(unsigned mask, T mine, int from) {
   return saltus::test::grid::current()->meet("__shfl_sync", mask, mine, from);
@@ -309,7 +309,7 @@ T __shfl_down_sync(unsigned mask, T mine, int distance) {
 [[gnu::noinline]] inline unsigned __activemask() {
   return saltus::test::grid::current()->activemask(__builtin_return_address(0));
 }
-inline int                atomicAdd(int* to, int number) { return saltus::test::grid::current()->add(to, number); }
+inline int atomicAdd(int* to, int number) { return saltus::test::grid::current()->add(to, number); }
 inline unsigned long long atomicAdd(unsigned long long* to, unsigned long long number) {
   return saltus::test::grid::current()->add(to, number);
 }

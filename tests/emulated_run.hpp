@@ -15,7 +15,7 @@ namespace saltus::test {
 
 /// How a run is spread over the emulated device.
 struct spread {
-  int       places, threads, turn_budget;
+  int places, threads, turn_budget;
   long long event_rows;
 };
 
@@ -31,8 +31,8 @@ class emulated_run {
         tol_(tolerances_from<E, pack<typename E::T, 1>>(how)),
         data_(c),
         spread_(s) {
-    const auto    places = static_cast<std::size_t>(s.places), rows = static_cast<std::size_t>(s.event_rows);
-    const auto    n     = static_cast<std::size_t>(E::n);
+    const auto places = static_cast<std::size_t>(s.places), rows = static_cast<std::size_t>(s.event_rows);
+    const auto n = static_cast<std::size_t>(E::n);
     constexpr int bytes = sizeof(typename E::T);
     reals_.resize(static_cast<std::size_t>(abi::pool_bytes(cuda_unit_of<E>.record_reals, bytes, s.places)) / bytes);
     integers_.resize(
@@ -41,22 +41,22 @@ class emulated_run {
     for (auto& list : lists_) list.resize(places);
     std::iota(lists_[4].begin(), lists_[4].end(), 0);
     slot_.resize(rows), time_.resize(rows), guard_.resize(rows), before_.resize(rows * n), after_.resize(rows * n);
-    chunk_.how     = how;
-    chunk_.in      = c.batch();
-    chunk_.out     = c.results();
-    chunk_.pool    = {s.places, reals_.data(), integers_.data()};
-    chunk_.ready   = {{lists_[0].data(), lists_[1].data()}};
-    chunk_.parked  = {{lists_[2].data(), lists_[3].data()}};
-    chunk_.vacant  = {{lists_[4].data(), lists_[5].data()}};
-    chunk_.events  = {s.event_rows, slot_.data(), time_.data(), guard_.data(), before_.data(), after_.data()};
+    chunk_.how = how;
+    chunk_.in = c.batch();
+    chunk_.out = c.results();
+    chunk_.pool = {s.places, reals_.data(), integers_.data()};
+    chunk_.ready = {{lists_[0].data(), lists_[1].data()}};
+    chunk_.parked = {{lists_[2].data(), lists_[3].data()}};
+    chunk_.vacant = {{lists_[4].data(), lists_[5].data()}};
+    chunk_.events = {s.event_rows, slot_.data(), time_.data(), guard_.data(), before_.data(), after_.data()};
     const auto all = static_cast<std::size_t>(c.count), record = static_cast<std::size_t>(cuda_unit_of<E>.record_reals),
                record_integers = static_cast<std::size_t>(cuda_unit_of<E>.record_integers);
     c.exceptions.slot.resize(all), c.exceptions.reals.resize(all * record),
         c.exceptions.integers.resize(all * record_integers);
-    chunk_.exceptions  = {c.count, c.exceptions.slot.data(), c.exceptions.reals.data(), c.exceptions.integers.data()};
-    chunk_.progress    = &progress;
+    chunk_.exceptions = {c.count, c.exceptions.slot.data(), c.exceptions.reals.data(), c.exceptions.integers.data()};
+    chunk_.progress = &progress;
     chunk_.turn_budget = s.turn_budget;
-    progress           = abi::cuda_start(chunk_, cuda_unit_of<E>.rows_per_landing);
+    progress = abi::cuda_start(chunk_, cuda_unit_of<E>.rows_per_landing);
   }
 
   void run() {
@@ -68,7 +68,7 @@ class emulated_run {
       launch("saltus_turn_over", 1);
       drain();
     }
-    auto&      e    = data_.exceptions;
+    auto& e = data_.exceptions;
     const auto some = static_cast<std::size_t>(progress.exceptions);
     e.slot.resize(some), e.reals.resize(some * static_cast<std::size_t>(cuda_unit_of<E>.record_reals)),
         e.integers.resize(some * static_cast<std::size_t>(cuda_unit_of<E>.record_integers));
@@ -79,7 +79,7 @@ class emulated_run {
   }
 
   abi::cuda_progress progress;
-  int                rounds = 0;
+  int rounds = 0;
 
  private:
   void launch(const char* kernel, int threads) {
@@ -89,21 +89,21 @@ class emulated_run {
   void drain() {
     for (std::size_t row = 0; row < static_cast<std::size_t>(progress.rows); ++row)
       data_.log.append(slot_[row], time_[row], guard_[row], &before_[row * E::n], &after_[row * E::n]);
-    progress.rows     = 0;
+    progress.rows = 0;
     progress.landable = abi::landable_places(chunk_, 0, cuda_unit_of<E>.rows_per_landing);
   }
 
-  runner                                 run_kernel_;
-  tolerances<E, pack<typename E::T, 1>>  tol_;
-  host::chunk_data&                      data_;
-  spread                                 spread_;
-  std::vector<typename E::T>             reals_;
+  runner run_kernel_;
+  tolerances<E, pack<typename E::T, 1>> tol_;
+  host::chunk_data& data_;
+  spread spread_;
+  std::vector<typename E::T> reals_;
   std::vector<integer_of<typename E::T>> integers_;
-  std::vector<int>                       lists_[6];
-  std::vector<long long>                 slot_;
-  std::vector<double>                    time_, before_, after_;
-  std::vector<int>                       guard_;
-  abi::cuda_chunk                        chunk_{};
+  std::vector<int> lists_[6];
+  std::vector<long long> slot_;
+  std::vector<double> time_, before_, after_;
+  std::vector<int> guard_;
+  abi::cuda_chunk chunk_{};
 };
 
 }  // namespace saltus::test

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "backend/backend.hpp"
-#include "compile/compiler.hpp"
 #include "base/paths.hpp"
+#include "compile/compiler.hpp"
 #include "ensemble/pipeline.hpp"
 #include "spec/spec.hpp"
 
@@ -17,24 +17,24 @@ namespace saltus::test {
 
 /// One row of the event log.
 struct event_row {
-  std::int64_t        instance;
-  double              time;
-  std::string         guard;  ///< or time event (host::event_names)
+  std::int64_t instance;
+  double time;
+  std::string guard;  ///< or time event (host::event_names)
   std::vector<double> before, after;
 };
 
 /// Everything a run leaves behind, in memory.
 struct outcome {
-  host::plan               plan;
-  host::run_summary        summary;
+  host::plan plan;
+  host::run_summary summary;
   std::vector<std::string> states;
-  std::vector<double>      final_state, final_output, final_discrete;  ///< [quantity][instance]
-  std::vector<double>      t_final, samples, reductions;
-  std::vector<double>      residual, switched;
-  std::vector<long long>   residual_of;
-  std::vector<int>         status, exception, guard_history;
-  std::vector<long long>   steps, rejected, evaluations, events, corrections, misordered, phantoms, undetermined;
-  std::vector<event_row>   log;  ///< by instance, then time
+  std::vector<double> final_state, final_output, final_discrete;  ///< [quantity][instance]
+  std::vector<double> t_final, samples, reductions;
+  std::vector<double> residual, switched;
+  std::vector<long long> residual_of;
+  std::vector<int> status, exception, guard_history;
+  std::vector<long long> steps, rejected, evaluations, events, corrections, misordered, phantoms, undetermined;
+  std::vector<event_row> log;  ///< by instance, then time
 
   double final(const std::string& state, std::int64_t instance = 0) const {
     for (std::size_t i = 0; i < plan.model.states.size(); ++i)
@@ -55,10 +55,10 @@ struct outcome {
 
 /// Runs `plan` on the CPU and gathers all chunks.
 inline outcome run(host::plan p) {
-  outcome    r;
-  const auto n  = static_cast<std::size_t>(p.count);
-  p.backend     = "cpu";
-  r.plan        = p;
+  outcome r;
+  const auto n = static_cast<std::size_t>(p.count);
+  p.backend = "cpu";
+  r.plan = p;
   const auto ns = p.model.states.size(), no = p.model.outputs.size(), nr = p.reductions.size(),
              nd = p.model.discretes.size();
   const auto nt = static_cast<std::size_t>(p.sample_count);
@@ -68,8 +68,8 @@ inline outcome run(host::plan p) {
   for (auto* counter :
        {&r.steps, &r.rejected, &r.evaluations, &r.events, &r.corrections, &r.misordered, &r.phantoms, &r.undetermined})
     counter->resize(n);
-  const auto              names   = host::event_names(p.model);
-  const auto              backend = host::make_cpu_backend(r.plan);
+  const auto names = host::event_names(p.model);
+  const auto backend = host::make_cpu_backend(r.plan);
   const std::atomic<bool> stop{false};
   r.summary = host::run_ensemble(
       r.plan, *backend,

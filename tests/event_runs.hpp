@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "ensemble.hpp"
 #include "abi/status.hpp"
+#include "ensemble.hpp"
 
 namespace saltus::test {
 

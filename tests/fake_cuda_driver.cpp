@@ -20,18 +20,18 @@ CUresult answer(const char* call) {
   if (fake.fails > 0) --fake.fails;
   return fake.failure;
 }
-void*    at(CUdeviceptr address) { return reinterpret_cast<void*>(address); }
+void* at(CUdeviceptr address) { return reinterpret_cast<void*>(address); }
 
 /// A copy that has not happened yet.
 struct copy {
-  void*       to;
+  void* to;
   const void* from;
   std::size_t bytes;
 };
 /// Copies put into a stream; `done` of them have happened.
 struct stream {
   std::deque<copy> waiting;
-  long             put = 0, done = 0;
+  long put = 0, done = 0;
 
   void happen(long until) {
     for (; done < until && !waiting.empty(); ++done) {
@@ -43,22 +43,22 @@ struct stream {
 };
 /// A mark behind the copies of a stream.
 struct event {
-  stream* where   = nullptr;
-  long    behind  = 0;
-  bool    is_time = false;
-  double  seconds = 0;
+  stream* where = nullptr;
+  long behind = 0;
+  bool is_time = false;
+  double seconds = 0;
 };
 stream& of(CUstream handle) { return *reinterpret_cast<stream*>(handle); }
-event&  of(CUevent handle) { return *reinterpret_cast<event*>(handle); }
+event& of(CUevent handle) { return *reinterpret_cast<event*>(handle); }
 
 /// Pinned memory: where each block ends.
-std::mutex                         pinned_mutex;
+std::mutex pinned_mutex;
 std::map<const char*, const char*> pinned;
-bool                               is_pinned(const void* address) {
-                                const std::lock_guard lock(pinned_mutex);
-                                const auto*           p = static_cast<const char*>(address);
-                                auto                  i = pinned.upper_bound(p);
-                                return i != pinned.begin() && p < std::prev(i)->second;
+bool is_pinned(const void* address) {
+  const std::lock_guard lock(pinned_mutex);
+  const auto* p = static_cast<const char*>(address);
+  auto i = pinned.upper_bound(p);
+  return i != pinned.begin() && p < std::prev(i)->second;
 }
 
 void put(stream& s, void* to, const void* from, std::size_t bytes, bool later) {
@@ -75,15 +75,15 @@ thread_local int device_in_use = 0;
 constexpr int threads_per_multiprocessor = 2048;
 struct block {
   std::size_t bytes;
-  int         device;
+  int device;
 };
-std::mutex                   memory_mutex;
+std::mutex memory_mutex;
 std::map<CUdeviceptr, block> blocks;
-std::size_t                  local_memory[2] = {};
-int                          contexts[2]     = {};  ///< how often each is retained
-std::size_t                  held(int device) {
-                   std::size_t sum = local_memory[device];
-                   for (const auto& [address, b] : blocks) sum += b.device == device ? b.bytes : 0;
+std::size_t local_memory[2] = {};
+int contexts[2] = {};  ///< how often each is retained
+std::size_t held(int device) {
+  std::size_t sum = local_memory[device];
+  for (const auto& [address, b] : blocks) sum += b.device == device ? b.bytes : 0;
   return sum;
 }
 /// Is there room for so much more?
@@ -94,7 +94,7 @@ bool has_room(std::size_t bytes) {
 
 /// What the streams of a device have computed so far.
 std::mutex clock_mutex;
-double     device_seconds = 0;
+double device_seconds = 0;
 
 }  // namespace
 
@@ -155,7 +155,7 @@ CUresult cuCtxSetCurrent(CUcontext context) {
 
 CUresult cuMemGetInfo(std::size_t* left, std::size_t* all) {
   const std::lock_guard lock(memory_mutex);
-  *all  = the_fake_cuda().memory;
+  *all = the_fake_cuda().memory;
   *left = *all - std::min(*all, held(device_in_use));
   return answer("cuMemGetInfo");
 }
@@ -165,7 +165,7 @@ CUresult cuMemAlloc(CUdeviceptr* address, std::size_t bytes) {
   if (!has_room(bytes)) return CUDA_ERROR_OUT_OF_MEMORY;
   void* start = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
   std::memset(start, 0x5a, bytes);  // as good as any: a device presets nothing
-  *address         = reinterpret_cast<CUdeviceptr>(start);
+  *address = reinterpret_cast<CUdeviceptr>(start);
   blocks[*address] = {bytes, device_in_use};
   ++fake_cuda_done().blocks_held;
   fake_cuda_done().bytes_held += static_cast<long long>(bytes);
@@ -218,7 +218,7 @@ CUresult cuEventDestroy(CUevent handle) {
 }
 CUresult cuEventRecord(CUevent handle, CUstream where) {
   const std::lock_guard lock(clock_mutex);
-  event&                e = of(handle);
+  event& e = of(handle);
   e.where = &of(where), e.behind = of(where).put, e.seconds = device_seconds;
   return answer("cuEventRecord");
 }
@@ -275,9 +275,9 @@ CUresult cuLaunchKernel(CUfunction kernel, unsigned blocks, unsigned, unsigned, 
   {
     // As the driver does: for all threads that the device may hold, and for good.
     const std::lock_guard lock(memory_mutex);
-    std::size_t&          local   = local_memory[device_in_use];
-    const bool            is_used = std::strcmp(reinterpret_cast<const char*>(kernel), "saltus_describe") != 0;
-    const std::size_t     wanted =
+    std::size_t& local = local_memory[device_in_use];
+    const bool is_used = std::strcmp(reinterpret_cast<const char*>(kernel), "saltus_describe") != 0;
+    const std::size_t wanted =
         is_used ? static_cast<std::size_t>(the_fake_cuda().local_bytes) * threads_per_multiprocessor : 0;
     if (wanted > local && !has_room(wanted - local)) return CUDA_ERROR_OUT_OF_MEMORY;
     local = std::max(local, wanted);

@@ -42,17 +42,17 @@ inline const char* name_of(shape s) {
 /// One guard's polynomial.
 struct polynomial {
   std::array<double, 8> root{};
-  int                   degree = 0;
-  double                centre = 0.5, height = -1.0, scale = 1.0;
+  int degree = 0;
+  double centre = 0.5, height = -1.0, scale = 1.0;
 };
 
 /// One case: two guards, and what must fire.
 struct hunted {
   struct crossing {
     double time;
-    int    guard;
+    int guard;
   };
-  polynomial            guard[2];
+  polynomial guard[2];
   std::vector<crossing> expected;
 };
 
@@ -64,7 +64,7 @@ class dice {
   dice(std::uint64_t seed, std::uint64_t family, std::uint64_t number) : state_(mix(mix(seed * 8 + family) + number)) {}
   double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }
   double uniform(double from, double to) { return from + (to - from) * uniform(); }
-  int    up_to(int most) { return static_cast<int>(uniform() * (most + 1)); }
+  int up_to(int most) { return static_cast<int>(uniform() * (most + 1)); }
 
  private:
   static std::uint64_t mix(std::uint64_t z) {
@@ -78,11 +78,11 @@ class dice {
 
 inline polynomial draw(shape s, dice& d) {
   polynomial p;
-  const auto add  = [&](double root) { p.root[static_cast<std::size_t>(p.degree++)] = root; };
+  const auto add = [&](double root) { p.root[static_cast<std::size_t>(p.degree++)] = root; };
   const auto more = [&](int most) {
     for (int left = d.up_to(most); left > 0; --left) add(d.uniform(-0.5, 1.5));
   };
-  p.scale             = (d.uniform() < 0.5 ? -1.0 : 1.0) * std::exp2(d.uniform(-10.0, 10.0));
+  p.scale = (d.uniform() < 0.5 ? -1.0 : 1.0) * std::exp2(d.uniform(-10.0, 10.0));
   const double middle = d.uniform(0.0, 1.0);
   switch (s) {
     case shape::scattered:
@@ -115,16 +115,16 @@ inline polynomial draw(shape s, dice& d) {
 
 inline hunted make_case(shape s, std::uint64_t seed, std::uint64_t number) {
   detail::dice d(seed, static_cast<std::uint64_t>(s), number);
-  hunted       c;
+  hunted c;
   if (s == shape::two_guards) {
     for (auto& g : c.guard) g = detail::draw(static_cast<shape>(d.up_to(4)), d);
   } else {
     c.guard[0] = detail::draw(s, d);
   }
   for (int guard = 0; guard < 2; ++guard) {
-    const auto&         p = c.guard[guard];
+    const auto& p = c.guard[guard];
     std::vector<double> roots(p.root.begin(), p.root.begin() + p.degree);
-    const auto          end = roots.end();
+    const auto end = roots.end();
     std::sort(roots.begin(), end);
     for (auto r = roots.begin(); r != end;) {
       const auto same = std::find_if(r, end, [&](double other) { return other != *r; });
@@ -140,16 +140,16 @@ inline hunted make_case(shape s, std::uint64_t seed, std::uint64_t number) {
 struct bag {
   std::int64_t cases = 0, events = 0, missed = 0, repeated = 0, misordered = 0, late = 0, failed = 0, undetermined = 0;
   std::int64_t wrong_side = 0;  ///< logged with a guard short of its new side, or beyond a wall
-  std::int64_t open       = 0;  ///< the error of the solution decides whether there is an event: not judged
+  std::int64_t open = 0;        ///< the error of the solution decides whether there is an event: not judged
   std::array<std::int64_t, 9> of_degree{}, missed_of{};  ///< cases by the degree of the first guard, and those missed
-  std::vector<std::uint64_t>  wrong;                     ///< a few of those that went wrong
+  std::vector<std::uint64_t> wrong;                      ///< a few of those that went wrong
 
   std::int64_t all_wrong() const { return missed + repeated + misordered + late + failed + wrong_side; }
-  void         add(const bag& more) {
-            cases += more.cases, events += more.events, missed += more.missed, repeated += more.repeated;
-            misordered += more.misordered, late += more.late, failed += more.failed, undetermined += more.undetermined;
-            wrong_side += more.wrong_side, open += more.open;
-            for (std::size_t k = 0; k < of_degree.size(); ++k)
+  void add(const bag& more) {
+    cases += more.cases, events += more.events, missed += more.missed, repeated += more.repeated;
+    misordered += more.misordered, late += more.late, failed += more.failed, undetermined += more.undetermined;
+    wrong_side += more.wrong_side, open += more.open;
+    for (std::size_t k = 0; k < of_degree.size(); ++k)
       of_degree[k] += more.of_degree[k], missed_of[k] += more.missed_of[k];
     for (const auto number : more.wrong)
       if (wrong.size() < 8) wrong.push_back(number);
@@ -166,18 +166,18 @@ class case_writer {
 
  private:
   host::chunk_data& c_;
-  std::size_t       n_, i_, parameters_ = 0, states_ = 0;
+  std::size_t n_, i_, parameters_ = 0, states_ = 0;
 };
 
 /// What became of one case.
 struct outcome_of_case {
   struct row {
-    double        time;
-    int           guard;
+    double time;
+    int guard;
     const double* before;  ///< the state
   };
-  saltus::status      status;
-  std::vector<row>    log;  ///< in the order of time
+  saltus::status status;
+  std::vector<row> log;  ///< in the order of time
   std::vector<double> final_state;
 };
 
@@ -192,17 +192,17 @@ class chunked_hunt {
       : plan_(plan_of(model, settings)), threads_(threads) {
     plan_.backend = "cpu";
     plan_.threads = threads;
-    backend_      = host::make_cpu_backend(plan_);
+    backend_ = host::make_cpu_backend(plan_);
   }
 
   bag operator()(const Prey& prey, std::int64_t count) {
     std::atomic<std::int64_t> next{0};
-    std::mutex                mutex;
-    bag                       all;
-    std::exception_ptr        trouble;
-    const auto                work = [&] {
+    std::mutex mutex;
+    bag all;
+    std::exception_ptr trouble;
+    const auto work = [&] {
       try {
-        bag              mine;
+        bag mine;
         host::chunk_data chunk;
         for (std::int64_t first; (first = next.fetch_add(chunk_size)) < count;)
           mine.add(one_chunk(prey, first, std::min(chunk_size, count - first), chunk));
@@ -225,7 +225,7 @@ class chunked_hunt {
   static constexpr std::int64_t chunk_size = 4096;
 
   bag one_chunk(const Prey& prey, std::int64_t first, std::int64_t count, host::chunk_data& chunk) {
-    const auto                         n = static_cast<std::size_t>(count), ns = plan_.model.states.size();
+    const auto n = static_cast<std::size_t>(count), ns = plan_.model.states.size();
     std::vector<typename Prey::hunted> cases;
     chunk.reset(plan_, first, count);
     chunk.parameters.assign(plan_.model.parameters.size() * n, 0.0);
@@ -242,7 +242,7 @@ class chunked_hunt {
         chunk, [](std::int64_t) { return true; }, used);
 
     // The rows of the log, case by case; those of one case stand in their order.
-    const auto&              log = chunk.log;
+    const auto& log = chunk.log;
     std::vector<std::size_t> begin(n + 1, 0), row(log.slot.size());
     for (const auto slot : log.slot) ++begin[static_cast<std::size_t>(slot) + 1];
     std::partial_sum(begin.begin(), begin.end(), begin.begin());
@@ -256,7 +256,7 @@ class chunked_hunt {
         found.log.push_back({log.time[row[k]], log.guard[row[k]], &log.before[row[k] * ns]});
       for (std::size_t j = 0; j < ns; ++j) found.final_state.push_back(chunk.final_state[j * n + i]);
       bag one;
-      one.cases        = 1;
+      one.cases = 1;
       one.undetermined = chunk.undetermined[i] != 0;
       prey.judge(cases[i], found, one);
       if (one.all_wrong() != 0) one.wrong.push_back(static_cast<std::uint64_t>(first) + i);
@@ -265,15 +265,15 @@ class chunked_hunt {
     return all;
   }
 
-  host::plan                     plan_;
-  int                            threads_;
+  host::plan plan_;
+  int threads_;
   std::unique_ptr<host::backend> backend_;
 };
 
 /// Cases of one shape (make_case), as prey.
 struct polynomial_prey {
   using hunted = test::hunted;
-  shape         what;
+  shape what;
   std::uint64_t seed;
 
   hunted make(std::uint64_t number) const { return make_case(what, seed, number); }
@@ -293,7 +293,7 @@ struct polynomial_prey {
     r.events = static_cast<std::int64_t>(c.expected.size());
     if (o.status != status::finished) ++r.failed;
     else compare(c.expected, found, r);
-    const auto degree   = static_cast<std::size_t>(c.guard[0].degree);
+    const auto degree = static_cast<std::size_t>(c.guard[0].degree);
     r.of_degree[degree] = 1;
     r.missed_of[degree] = r.missed;
   }
@@ -307,7 +307,7 @@ struct polynomial_prey {
     for (std::size_t k = 0; k < expected.size(); ++k) {
       const bool tied = k + 1 < expected.size() && expected[k + 1].time - expected[k].time < tie;
       if (tied && found[k].guard != expected[k].guard) std::swap(found[k], found[k + 1]);
-      in_order         = in_order && found[k].guard == expected[k].guard;
+      in_order = in_order && found[k].guard == expected[k].guard;
       const bool alone = (k == 0 || expected[k].time - expected[k - 1].time > close) &&
                          (k + 1 == expected.size() || expected[k + 1].time - expected[k].time > close);
       in_time = in_time && (!alone || std::abs(found[k].time - expected[k].time) <= tolerated);

@@ -8,25 +8,25 @@
 #include <fstream>
 #include <regex>
 
-#include "bench/bench.hpp"
-#include "ensemble/cost.hpp"
-#include "bench/energy.hpp"
-#include "ensemble.hpp"
 #include "base/error.hpp"
+#include "bench/bench.hpp"
+#include "bench/energy.hpp"
 #include "bench/flops.hpp"
+#include "bench/peak.hpp"
+#include "bench/svg.hpp"
+#include "ensemble.hpp"
+#include "ensemble/cost.hpp"
+#include "ensemble/pilot.hpp"
 #include "linear/complex.hpp"
 #include "linear/factorised.hpp"
 #include "number/counted.hpp"
 #include "number/math.hpp"
-#include "bench/peak.hpp"
-#include "ensemble/pilot.hpp"
-#include "bench/svg.hpp"
 
 namespace saltus::test {
 namespace {
 
 namespace fs = std::filesystem;
-using real   = pack<counted>;
+using real = pack<counted>;
 
 const std::atomic<bool> go_on{false};
 
@@ -39,11 +39,11 @@ int64 flops_of(F&& body) {
 class bench_files : public testing::Test {
  protected:
   fs::path folder = fs::path(testing::TempDir()) / ("saltus_bench_" + std::to_string(::getpid()));
-  void     SetUp() override { fs::create_directories(folder); }
-  void     TearDown() override { fs::remove_all(folder); }
-  void     write(const fs::path& file, const std::string& text) {
-        fs::create_directories((folder / file).parent_path());
-        std::ofstream(folder / file) << text;
+  void SetUp() override { fs::create_directories(folder); }
+  void TearDown() override { fs::remove_all(folder); }
+  void write(const fs::path& file, const std::string& text) {
+    fs::create_directories((folder / file).parent_path());
+    std::ofstream(folder / file) << text;
   }
 };
 
@@ -120,8 +120,8 @@ TEST_F(uncountable, a_model_that_takes_only_numbers_of_its_own_is_described_all_
   }
   host::tally some;
   some.steps = 1;
-  auto p     = plan_of("lorenz", {});
-  p.model    = host::describe_model(file);
+  auto p = plan_of("lorenz", {});
+  p.model = host::describe_model(file);
   EXPECT_FALSE(host::operations_of(p, some));
 }
 
@@ -151,14 +151,14 @@ TEST(operations, of_dp5_by_its_tableau) {
 template <class Number, int n>
 int64 counted_lu(bool solves) {
   matrix<Number, n> a;
-  vec<Number, n>    b;
+  vec<Number, n> b;
   for (int i = 0; i < n; ++i) {
     b[i] = Number(real(1.0));
     for (int j = 0; j < n; ++j) a[i][j] = Number(real(i == j ? 4.0 + i : 1.0 / (1 + i + j)));
   }
-  const int64         before = operations_so_far.flops;
+  const int64 before = operations_so_far.flops;
   const lu<Number, n> w(a);
-  const int64         factored = operations_so_far.flops;
+  const int64 factored = operations_so_far.flops;
   w.solve(b);
   return solves ? operations_so_far.flops - factored : factored - before;
 }
@@ -179,12 +179,12 @@ TEST(operations, of_linear_algebra_as_it_is_done) {
 }
 
 TEST(operations, of_a_run_are_those_of_its_steps) {
-  const auto  p = plan_of("lorenz", {});
+  const auto p = plan_of("lorenz", {});
   host::tally some;
-  some.steps       = 90;
-  some.rejected    = 10;
+  some.steps = 90;
+  some.rejected = 10;
   some.evaluations = 600;
-  const auto all   = host::operations_of(p, some);
+  const auto all = host::operations_of(p, some);
   ASSERT_TRUE(all);
   EXPECT_EQ(all->rhs, 600 * 8);
   EXPECT_EQ(all->sums, 100 * 3 * host::step_operations_of("dp5")->sums_per_state);
@@ -218,7 +218,7 @@ TEST_F(energy, of_packages_alone_and_around_their_largest_value) {
   zone("intel-rapl:1", "package-1\n", "500000\n");
   zone("intel-rapl:2", "psys\n", "7\n");
   const host::energy_meter meter(folder);
-  const auto               before = meter.read();
+  const auto before = meter.read();
   ASSERT_EQ(before.cpu_microjoules.size(), 2u);
   write("intel-rapl:0/energy_uj", "2000000\n");
   write("intel-rapl:1/energy_uj", "1500000\n");
@@ -245,7 +245,7 @@ std::int64_t size_of(host::chunk_data& c) {
 TEST(cost, bytes_of_a_chunk_are_those_of_its_columns) {
   for (const auto& settings : {std::vector<std::string>{},
                                std::vector<std::string>{"output.samples.count=7", "output.reduce=[\"max(lift)\"]"}}) {
-    const auto       p = plan_of("relief_valve", settings);
+    const auto p = plan_of("relief_valve", settings);
     host::chunk_data chunk(p, 0, 13);
     EXPECT_EQ(host::chunk_bytes(p, 13), size_of(chunk));
     // What is handed over is the same but for what the host alone keeps: `exception` and `switched`.
@@ -260,7 +260,7 @@ TEST_F(cost_of_files, are_predicted_by_the_pilot_and_come_true) {
   auto p = plan_of("relief_valve", {"sweep.flow={from=2.0, to=6.0, count=40}", "t=[0.0, 10.0]", "output.events=true"});
   p.file = file;
   const auto where = host::make_cpu_backend(p);
-  const auto cost  = host::predict(p, *where, 0.05, go_on);
+  const auto cost = host::predict(p, *where, 0.05, go_on);
   EXPECT_GT(cost.seconds.value, 0);
   EXPECT_LT(cost.seconds.low, cost.seconds.value);
   EXPECT_GT(cost.seconds.high, cost.seconds.value);
@@ -271,13 +271,13 @@ TEST_F(cost_of_files, are_predicted_by_the_pilot_and_come_true) {
   std::int64_t rows = 0;
   {
     host::result_writer writer(file, p, host::provenance{});
-    const auto          s = host::run_ensemble(
-                 p, *where,
-                 [&](const host::chunk_data& chunk) {
+    const auto s = host::run_ensemble(
+        p, *where,
+        [&](const host::chunk_data& chunk) {
           rows += static_cast<std::int64_t>(chunk.log.slot.size());
           writer.write(chunk);
         },
-                 [](std::int64_t) {}, go_on);
+        [](std::int64_t) {}, go_on);
     EXPECT_GT(s.bytes, 0);
     EXPECT_GT(s.kernel_seconds, 0);
     EXPECT_LE(s.kernel_seconds, s.wall_seconds);
@@ -305,7 +305,7 @@ TEST_F(cost_of_files, of_whole_pieces_are_predicted_to_the_head) {
 }
 
 TEST(pilot, takes_instances_evenly_from_first_to_last) {
-  const auto       p = plan_of("lorenz", {"sweep.rho={from=0.0, to=999.0, count=1000}"});
+  const auto p = plan_of("lorenz", {"sweep.rho={from=0.0, to=999.0, count=1000}"});
   host::chunk_data chunk;
   host::fill_spread(p, 10, 0.5, chunk);
   const auto rho = std::find_if(p.model.parameters.begin(), p.model.parameters.end(),
@@ -316,7 +316,7 @@ TEST(pilot, takes_instances_evenly_from_first_to_last) {
 }
 
 TEST(pilot, has_the_inputs_that_the_run_has) {
-  const auto       p = plan_of("lorenz", {"sample.count=64", "sample.seed=3", "sample.rho.uniform=[0.0, 20.0]"});
+  const auto p = plan_of("lorenz", {"sample.count=64", "sample.seed=3", "sample.rho.uniform=[0.0, 20.0]"});
   host::chunk_data all(p, 0, 64), some;
   host::sampler(p).fill(0, 64, all);
   host::fill_spread(p, 64, 0.5, some);
@@ -328,8 +328,8 @@ TEST(pilot, has_the_inputs_that_the_run_has) {
 
 host::bench_options options_for(const std::string& model, std::vector<std::string> settings) {
   host::bench_options o;
-  o.quiet     = true;
-  o.rounds    = 2;
+  o.quiet = true;
+  o.rounds = 2;
   o.make_plan = [=](const std::vector<host::flag>& more) {
     std::vector<host::flag> flags;
     for (const auto& s : settings) flags.push_back({"--set", s});
@@ -340,7 +340,7 @@ host::bench_options options_for(const std::string& model, std::vector<std::strin
 }
 
 TEST(bench, differences_are_found_wherever_they_are) {
-  const auto       p = plan_of("lorenz", {"sweep.rho={from=1.0, to=3.0, count=3}"});
+  const auto p = plan_of("lorenz", {"sweep.rho={from=1.0, to=3.0, count=3}"});
   host::chunk_data a(p, 0, 3);
   for (auto& y : a.final_state) y = 2.0;
   for (auto& t : a.t_final) t = 1.0;
@@ -351,9 +351,9 @@ TEST(bench, differences_are_found_wherever_they_are) {
   EXPECT_EQ(d.instances, 0);
   EXPECT_EQ(d.largest, 0);
   host::chunk_data b = a;
-  b.final_state[1]   = 2.5;  // of instance 1
-  b.events[2]        = 7;
-  d                  = kept.compare(b);
+  b.final_state[1] = 2.5;  // of instance 1
+  b.events[2] = 7;
+  d = kept.compare(b);
   EXPECT_EQ(d.instances, 2);
   EXPECT_EQ(d.largest, 0.25);
   b.final_state[0] = std::nan("");
@@ -361,7 +361,7 @@ TEST(bench, differences_are_found_wherever_they_are) {
 }
 
 TEST(bench, two_nans_are_no_difference_whatever_their_bits) {
-  const auto       p = plan_of("lorenz", {"sweep.rho={from=1.0, to=3.0, count=3}"});
+  const auto p = plan_of("lorenz", {"sweep.rho={from=1.0, to=3.0, count=3}"});
   host::chunk_data a(p, 0, 3);
   for (auto& y : a.final_state) y = std::nan("");
   a.t_final[0] = std::nan("");
@@ -391,10 +391,10 @@ TEST(bench, names_of_backends_are_checked) {
 }
 
 TEST(bench, throughput_is_measured_until_time_is_up) {
-  auto o            = options_for("lorenz", {"sweep.rho={from=0.0, to=21.0, count=10}", "t=[0.0, 1.0]"});
-  o.limit           = 1;
-  double now        = 0;
-  o.now             = [&] { return now += 0.1; };  // every point lasts a tenth of a second
+  auto o = options_for("lorenz", {"sweep.rho={from=0.0, to=21.0, count=10}", "t=[0.0, 1.0]"});
+  o.limit = 1;
+  double now = 0;
+  o.now = [&] { return now += 0.1; };  // every point lasts a tenth of a second
   const auto curves = host::measure_curves(o, {"cpu"}, go_on);
   ASSERT_EQ(curves.size(), 1u);
   // The next is expected to last 3.2 times as long as the last: there is room for it until 0.7 s are over.
@@ -424,8 +424,8 @@ TEST(bench, one_line_overtakes_another_where_they_cross) {
 TEST(chart, has_axes_by_powers_of_ten_and_every_point) {
   host::chart c{
       "a < b", "instances", "per second", {{"cpu", {{10, 1e3}, {100, 2e4}, {1000, 5e4, 4e4, 6e4}}}}, {{50, "here"}}};
-  const std::string svg   = host::svg_text(c);
-  const auto        count = [&](const std::string& what) {
+  const std::string svg = host::svg_text(c);
+  const auto count = [&](const std::string& what) {
     int n = 0;
     for (auto at = svg.find(what); at != svg.npos; at = svg.find(what, at + 1)) ++n;
     return n;
@@ -440,23 +440,23 @@ TEST(chart, has_axes_by_powers_of_ten_and_every_point) {
 /// What stands after `name = ` in the lines that are recommended.
 std::string recommended(const std::string& said, const std::string& name) {
   const std::regex form(name + " = (?:\\\\\")?([^\\\\\"]+)");
-  std::smatch      m;
+  std::smatch m;
   return std::regex_search(said, m, form) ? m[1].str() : "";
 }
 
 // What is recommended is judged anew, against a reference of its own.
 TEST(advice, is_as_sharp_as_was_asked_for) {
   const std::vector<std::string> ensemble = {"sweep.rho={from=2.0, to=9.0, count=64}", "t=[0.0, 4.0]"};
-  auto                           settings = ensemble;
+  auto settings = ensemble;
   settings.push_back("rtol=1e-7");
-  auto o    = options_for("lorenz", settings);
-  o.json    = true;
+  auto o = options_for("lorenz", settings);
+  o.json = true;
   o.methods = "bs3,dop853";  // the first needs some thousand steps, the second some ten
   // Right-hand sides are counted in the place of seconds: what else the machine does must not matter.
   o.seconds_of_round = [](const host::pilot_round& round) { return 1e-6 * static_cast<double>(round.evaluations); };
   testing::internal::CaptureStdout();
   EXPECT_EQ(host::advise(o, go_on), 0);
-  const std::string said   = testing::internal::GetCapturedStdout();
+  const std::string said = testing::internal::GetCapturedStdout();
   const std::string method = recommended(said, "method"), rtol = recommended(said, "rtol");
   EXPECT_EQ(method, "dop853") << said;
 
@@ -464,9 +464,9 @@ TEST(advice, is_as_sharp_as_was_asked_for) {
   settings.push_back("method=" + method);
   if (!rtol.empty()) settings.push_back("rtol=" + rtol);
   const auto advised = run("lorenz", settings);
-  settings           = ensemble;
+  settings = ensemble;
   settings.insert(settings.end(), {"method=dop853", "rtol=1e-13"});
-  const auto          exact = run("lorenz", settings);
+  const auto exact = run("lorenz", settings);
   std::vector<double> errors;
   for (std::size_t id = 0; id < 64; ++id) {
     double worst = 0;

@@ -14,19 +14,19 @@ class stub : public backend {
  public:
   stub(std::int64_t chunk, std::int64_t smallest, int width, bool is_device)
       : chunk_(chunk), smallest_(smallest), width_(width), is_device_(is_device) {}
-  std::string  device() const override { return "stub"; }
-  std::string  model_hash() const override { return {}; }
-  double       compile_seconds() const override { return 0; }
+  std::string device() const override { return "stub"; }
+  std::string model_hash() const override { return {}; }
+  double compile_seconds() const override { return 0; }
   std::int64_t chunk_size() const override { return chunk_; }
-  int          concurrency() const override { return width_; }
+  int concurrency() const override { return width_; }
   std::int64_t smallest_chunk() const override { return smallest_; }
-  bool         uses_host_threads() const override { return !is_device_; }
-  void         integrate(chunk_data&, const std::function<bool(std::int64_t)>&, abi::usage&) override {}
+  bool uses_host_threads() const override { return !is_device_; }
+  void integrate(chunk_data&, const std::function<bool(std::int64_t)>&, abi::usage&) override {}
 
  private:
   std::int64_t chunk_, smallest_;
-  int          width_;
-  bool         is_device_;
+  int width_;
+  bool is_device_;
 };
 
 std::unique_ptr<backend> shared(std::unique_ptr<backend> a, std::unique_ptr<backend> b) {
@@ -43,8 +43,8 @@ plan plan_for(std::int64_t count) {
 }
 
 TEST(chunk_queue, one_backend_gets_pieces_of_its_size_in_order) {
-  const plan  p = plan_for(1050);
-  stub        one(100, 10, 2, false);
+  const plan p = plan_for(1050);
+  stub one(100, 10, 2, false);
   chunk_queue queue(p, one);
   EXPECT_EQ(2, queue.threads());
   EXPECT_EQ(4u, queue.most_pieces());
@@ -62,18 +62,18 @@ TEST(chunk_queue, one_backend_gets_pieces_of_its_size_in_order) {
 /// Two backends work in time as it is told: a device of `fast` instances per second in all of its places, lanes of `slow`.
 /// Returns when each has its last instance.
 std::vector<double> run_in_time(std::int64_t count, double fast, double slow) {
-  const plan  p    = plan_for(count);
-  const auto  both = shared(std::make_unique<stub>(100'000, 1000, 3, true), std::make_unique<stub>(4000, 32, 2, false));
+  const plan p = plan_for(count);
+  const auto both = shared(std::make_unique<stub>(100'000, 1000, 3, true), std::make_unique<stub>(4000, 32, 2, false));
   chunk_queue queue(p, *both);
   struct under_way {
     chunk_queue::piece piece;
-    double             begin, end;
+    double begin, end;
   };
-  std::vector<under_way>    running;
-  std::vector<double>       last(2), free_at[2] = {std::vector<double>(3), std::vector<double>(2)};
+  std::vector<under_way> running;
+  std::vector<double> last(2), free_at[2] = {std::vector<double>(3), std::vector<double>(2)};
   std::vector<std::int64_t> open = {5, 2};  // pieces that each may still be given
-  double                    now  = 0;
-  std::int64_t              next = 0;
+  double now = 0;
+  std::int64_t next = 0;
   for (;;) {
     while (next < count && open[0] + open[1] > 0) {
       const auto piece = queue.next();
@@ -81,16 +81,16 @@ std::vector<double> run_in_time(std::int64_t count, double fast, double slow) {
       EXPECT_EQ(next, piece->first);
       next += piece->count;
       open[piece->taker] -= 1;
-      auto&        places = free_at[piece->taker];
-      const auto   place  = std::min_element(places.begin(), places.end());
-      const double begin  = std::max(now, *place);
-      const double rate   = (piece->taker == 0 ? fast : slow) / static_cast<double>(places.size());
-      *place              = begin + static_cast<double>(piece->count) / rate;
+      auto& places = free_at[piece->taker];
+      const auto place = std::min_element(places.begin(), places.end());
+      const double begin = std::max(now, *place);
+      const double rate = (piece->taker == 0 ? fast : slow) / static_cast<double>(places.size());
+      *place = begin + static_cast<double>(piece->count) / rate;
       running.push_back({*piece, begin, *place});
     }
     if (running.empty()) break;
     const auto first = std::min_element(running.begin(), running.end(), [](auto& a, auto& b) { return a.end < b.end; });
-    now              = first->end;
+    now = first->end;
     last[first->piece.taker] = now;
     open[first->piece.taker] += 1;
     queue.is_integrated(first->piece, first->end - first->begin);
@@ -106,19 +106,19 @@ TEST(chunk_queue, a_slow_one_is_not_left_with_a_large_piece_in_the_end) {
   for (const double ratio : {1000.0, 50.0, 2.0}) {
     const double fast = 1e6, slow = fast / ratio;
     const double ideal = 1e7 / (fast + slow);
-    const auto   last  = run_in_time(10'000'000, fast, slow);
+    const auto last = run_in_time(10'000'000, fast, slow);
     EXPECT_LT(last[0], 1.03 * ideal) << ratio;
     EXPECT_LT(last[1], 1.03 * ideal) << ratio;
   }
 }
 
 TEST(chunk_queue, who_waits_for_a_taker_is_told_when_a_run_is_given_up) {
-  const plan  p    = plan_for(1'000'000);
-  const auto  both = shared(std::make_unique<stub>(1000, 10, 1, false), std::make_unique<stub>(1000, 10, 1, false));
+  const plan p = plan_for(1'000'000);
+  const auto both = shared(std::make_unique<stub>(1000, 10, 1, false), std::make_unique<stub>(1000, 10, 1, false));
   chunk_queue queue(p, *both);
   ASSERT_TRUE(queue.next());
   ASSERT_TRUE(queue.next());
-  bool        was_given = true;
+  bool was_given = true;
   std::thread waits([&] { was_given = queue.next().has_value(); });
   queue.give_up();
   waits.join();
@@ -126,9 +126,9 @@ TEST(chunk_queue, who_waits_for_a_taker_is_told_when_a_run_is_given_up) {
 }
 
 TEST(chunk_queue, a_size_that_is_asked_for_is_kept_by_all) {
-  plan p           = plan_for(10'000);
-  p.chunk          = 64;
-  const auto  both = shared(std::make_unique<stub>(64, 10, 1, true), std::make_unique<stub>(64, 10, 1, false));
+  plan p = plan_for(10'000);
+  p.chunk = 64;
+  const auto both = shared(std::make_unique<stub>(64, 10, 1, true), std::make_unique<stub>(64, 10, 1, false));
   chunk_queue queue(p, *both);
   for (int i = 0; i < 10'000 / 64; ++i) {
     const auto piece = queue.next();

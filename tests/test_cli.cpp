@@ -36,11 +36,11 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-using words   = std::vector<std::string>;
+using words = std::vector<std::string>;
 using setting = std::map<std::string, std::string>;  // environment variables
 
 std::string read(const fs::path& file) {
-  std::ifstream     in(file, std::ios::binary);
+  std::ifstream in(file, std::ios::binary);
   std::stringstream text;
   text << in.rdbuf();
   return text.str();
@@ -75,16 +75,16 @@ class json {
     if (skip() != text_.size()) fail();
   }
   const std::string& operator[](const std::string& path) const { return values_.at(path); }
-  double             number(const std::string& path) const { return std::stod(values_.at(path)); }
+  double number(const std::string& path) const { return std::stod(values_.at(path)); }
 
  private:
   [[noreturn]] void fail() const { throw std::runtime_error(fmt::format("no JSON at {}: {}", at_, text_)); }
-  std::size_t       skip() { return at_ = std::min(text_.find_first_not_of(" \t\r\n", at_), text_.size()); }
-  bool              take(char c) { return skip() < text_.size() && text_[at_] == c && ++at_; }
+  std::size_t skip() { return at_ = std::min(text_.find_first_not_of(" \t\r\n", at_), text_.size()); }
+  bool take(char c) { return skip() < text_.size() && text_[at_] == c && ++at_; }
 
   std::string string() {
     static const std::regex form(R"re(^"((?:[^"\\\x01-\x1f]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*)")re");
-    std::smatch             m;
+    std::smatch m;
     skip();
     if (!std::regex_search(text_.begin() + static_cast<long>(at_), text_.end(), m, form)) fail();
     at_ += static_cast<std::size_t>(m.length());
@@ -120,8 +120,8 @@ class json {
     }
   }
 
-  const std::string                  text_;
-  std::size_t                        at_ = 0;
+  const std::string text_;
+  std::size_t at_ = 0;
   std::map<std::string, std::string> values_;
 };
 
@@ -133,8 +133,8 @@ class results {
     if (nc_open(path.c_str(), NC_NOWRITE, &file) != NC_NOERR) throw std::runtime_error("not NetCDF: " + path.string());
     nc_inq_nvars(file, &count);
     for (int id = 0; id < count; ++id) {
-      char        name[NC_MAX_NAME + 1];
-      int         rank = 0, dimensions[NC_MAX_VAR_DIMS];
+      char name[NC_MAX_NAME + 1];
+      int rank = 0, dimensions[NC_MAX_VAR_DIMS];
       std::size_t size = 1;
       nc_inq_var(file, id, name, nullptr, &rank, dimensions, nullptr);
       for (int d = 0; d < rank; ++d) {
@@ -182,7 +182,7 @@ const fs::path& workplace() {
     fs::path path;
     here() {
       std::string name = (fs::canonical(fs::temp_directory_path()) / "saltus_cli_XXXXXX").string();
-      path             = mkdtemp(name.data());
+      path = mkdtemp(name.data());
     }
     ~here() { fs::remove_all(path); }
   } here;
@@ -190,10 +190,10 @@ const fs::path& workplace() {
 }
 
 struct outcome {
-  int         code   = -1;  ///< what the program returned, -1 if a signal ended it
-  int         signal = 0;
+  int code = -1;  ///< what the program returned, -1 if a signal ended it
+  int signal = 0;
   std::string out, err;
-  double      seconds = 0;
+  double seconds = 0;
 };
 
 /// A program that runs; stdout and stderr go to files of its own.
@@ -202,9 +202,9 @@ class child {
   child(const std::string& program, const words& arguments, const fs::path& folder, const setting& settings,
         const std::string& out, int terminal = -1) {
     static int count = 0;
-    const auto name  = workplace() / fmt::format("child_{}", ++count);
-    out_             = out.empty() ? name.string() + ".out" : out;
-    err_             = name.string() + ".err";
+    const auto name = workplace() / fmt::format("child_{}", ++count);
+    out_ = out.empty() ? name.string() + ".out" : out;
+    err_ = name.string() + ".err";
 
     words kept;
     for (char** e = environ; *e; ++e) {
@@ -236,7 +236,7 @@ class child {
   ~child() {
     if (id_ > 0) ::kill(id_, SIGKILL), wait();
   }
-  child(const child&)            = delete;
+  child(const child&) = delete;
   child& operator=(const child&) = delete;
 
   void signal(int number) const { ::kill(id_, number); }
@@ -263,14 +263,14 @@ class child {
     if (WIFEXITED(status)) o.code = WEXITSTATUS(status);
     else o.signal = WTERMSIG(status);
     if (fs::is_regular_file(out_)) o.out = read(out_);
-    o.err     = read(err_);
+    o.err = read(err_);
     o.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
     return o;
   }
 
  private:
-  pid_t                                 id_ = 0;
-  std::string                           out_, err_;
+  pid_t id_ = 0;
+  std::string out_, err_;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
@@ -444,7 +444,7 @@ class cli : public testing::Test {
  protected:
   void SetUp() override {
     const auto* test = testing::UnitTest::GetInstance()->current_test_info();
-    folder_          = workplace() / test->name();
+    folder_ = workplace() / test->name();
     fs::create_directories(folder_);
     fs::create_directories(shared_cache());
     write(model(), oscillator);
@@ -453,7 +453,7 @@ class cli : public testing::Test {
   static fs::path shared_cache() { return workplace() / "cache"; }
   /// The oscillator: one file for all tests, so that it is compiled once.
   static std::string model() { return workplace() / "oscillator.hpp"; }
-  const fs::path&    folder() const { return folder_; }
+  const fs::path& folder() const { return folder_; }
 
   std::unique_ptr<child> start(const words& arguments, setting settings = {}, int terminal = -1) const {
     settings.emplace("SALTUS_CACHE", shared_cache());
@@ -466,7 +466,7 @@ class cli : public testing::Test {
   /// Runs what is expected to go well, and reads its file.
   results run(words arguments, const setting& settings = {}) const {
     static int count = 0;
-    const auto file  = fmt::format("run_{}.nc", ++count);
+    const auto file = fmt::format("run_{}.nc", ++count);
     arguments.insert(arguments.begin(), "run");
     arguments.insert(arguments.end(), {"--quiet", "-o", file});
     const auto o = saltus(arguments, settings);
@@ -536,7 +536,7 @@ TEST_F(cli, every_command_has_a_help) {
 
 TEST_F(cli, a_misused_command_line_gets_one_sentence_and_the_way_to_the_help) {
   const struct {
-    words       arguments;
+    words arguments;
     std::string err;
   } cases[] = {
       {{"rum", "lorenz"},
@@ -576,7 +576,7 @@ TEST_F(cli, list_names_every_problem) {
   EXPECT_EQ(object.code, 0);
   EXPECT_EQ(object.err, "");
   const json models(object.out);
-  words      listed, there;
+  words listed, there;
   for (int i = 0; i < models.number("models#"); ++i) listed.push_back(models[fmt::format("models[{}].model", i)]);
   for (const auto& entry : fs::directory_iterator(fs::path(SALTUS_SOURCE_FOLDER) / "problems"))
     if (entry.path().extension() == ".hpp") there.push_back(entry.path().stem());
@@ -673,7 +673,7 @@ TEST_F(cli, check_prints_the_plan_and_runs_nothing) {
 
 TEST_F(cli, run_keeps_data_on_stdout_and_messages_on_stderr) {
   const words four = {"run", model(), "--set", "sweep.stiffness=[1,4,9,16]", "-o", "four.nc"};
-  const auto  text = saltus(four);
+  const auto text = saltus(four);
   EXPECT_EQ(text.code, 0);
   EXPECT_TRUE(std::regex_search(text.out, std::regex("^4 oscillator in "))) << text.out;
   EXPECT_TRUE(std::regex_search(text.out, std::regex("\n  finished +4   reached the end of its time span\n")))
@@ -720,7 +720,7 @@ TEST_F(cli, a_terminal_gets_a_bar_and_colour_unless_NO_COLOR) {
     auto running = start({"run", model()}, settings, screen);
     close(screen);
     std::string seen;
-    char        piece[4096];
+    char piece[4096];
     for (ssize_t n; (n = ::read(keyboard, piece, sizeof piece)) > 0;) seen.append(piece, static_cast<std::size_t>(n));
     close(keyboard);
     EXPECT_EQ(running->wait().code, 0);
@@ -760,8 +760,8 @@ TEST_F(cli, show_finds_what_run_has_written) {
   const json object(saltus({"show", "three.nc", "--instance", "1", "--json"}).out);
 
   const struct {
-    words       arguments;
-    int         code;
+    words arguments;
+    int code;
     std::string err;
   } wrong[] = {
       {{"three.nc", "--instance", "3"}, 2, "saltus: --instance 3: three.nc has instances 0 to 2\n"},
@@ -780,8 +780,8 @@ TEST_F(cli, show_finds_what_run_has_written) {
 
 TEST_F(cli, the_built_in_models_are_listed_without_a_compiler) {
   const fs::path cache = folder() / "cache";
-  const setting  none  = {{"SALTUS_CXX", "/nonexistent"}, {"SALTUS_CACHE", cache}};
-  const auto     o     = saltus({"list", "--json"}, none);
+  const setting none = {{"SALTUS_CXX", "/nonexistent"}, {"SALTUS_CACHE", cache}};
+  const auto o = saltus({"list", "--json"}, none);
   EXPECT_EQ(o.code, 0) << o.err;
   EXPECT_GT(json(o.out).number("models#"), 40);
   EXPECT_FALSE(fs::exists(cache)) << "nothing was compiled";
@@ -794,7 +794,7 @@ TEST_F(cli, a_built_in_model_that_was_changed_is_what_its_file_says) {
   for (const char* sub : {"kernels", "problems"})
     fs::copy(source / sub, house / sub, fs::copy_options::recursive | fs::copy_options::overwrite_existing);
   const setting own = {{"SALTUS_HOME", house}, {"SALTUS_CACHE", folder() / "cache"}};
-  const auto    of  = [&](const std::string& name) {
+  const auto of = [&](const std::string& name) {
     const auto o = saltus({"describe", "--json", name}, own);
     EXPECT_EQ(o.code, 0) << o.err;
     return o.out;
@@ -851,8 +851,8 @@ TEST_F(cli, doctor_tells_what_works) {
 }
 
 TEST_F(cli, a_run_that_lasts_has_lanes_measured_beside_it) {
-  const fs::path cache      = folder() / "cache";
-  const auto     is_written = [&] {
+  const fs::path cache = folder() / "cache";
+  const auto is_written = [&] {
     const auto names = debris(cache);
     return std::any_of(names.begin(), names.end(), [](const auto& name) { return name.ends_with(".machine"); });
   };
@@ -934,7 +934,7 @@ TEST_F(cli, an_error_in_the_spec_names_file_line_and_column) {
 
 TEST_F(cli, an_error_in_a_flag_names_the_flag) {
   const struct {
-    words       arguments;
+    words arguments;
     const char* err;
   } cases[] = {
       {{"relief_valve", "--set", "flwo=3"},
@@ -975,7 +975,7 @@ TEST_F(cli, options_stand_before_and_behind_what_they_are_for) {
   const std::vector<words> options = {{"--set", "place=2"}, {"-n", "1"},          {"--seed", "3"},  {"--method", "dp5"},
                                       {"--backend", "cpu"}, {"--threads", "1"},   {"--lanes", "2"}, {"--chunk", "7"},
                                       {"-o", "z.nc"},       {"--output", "z.nc"}, {"--json"},       {"--quiet"}};
-  const auto               joined  = [](words all, const words& more) {
+  const auto joined = [](words all, const words& more) {
     all.insert(all.end(), more.begin(), more.end());
     return all;
   };
@@ -983,18 +983,19 @@ TEST_F(cli, options_stand_before_and_behind_what_they_are_for) {
     // In front, between other options, and behind.
     const words before = joined(joined({"check", "--no-pilot"}, option), {model(), "--set", "stiffness=5"});
     const words behind = joined({"check", model(), "--no-pilot", "--set", "stiffness=5"}, option);
-    const auto  one = saltus(before), other = saltus(behind);
+    const auto one = saltus(before), other = saltus(behind);
     EXPECT_EQ(one.code, 0) << option[0] << ": " << one.err;
     EXPECT_EQ(other.code, 0) << option[0] << ": " << other.err;
     EXPECT_EQ(one.out, other.out) << option[0];
   }
-  for (const words& all : {words{"run", "--threads", "1", model(), "--set", "stiffness=5"},
-                           words{"run", "-o", "z.nc", "--set", "stiffness=5", "--set", "place=2", model(), "-q"},
-                           words{"run", "--threads=1", "--force", "-oz.nc", model()}, words{"check", "--cuda", "sm_90", model()},
-                           words{"bench", "--backends", "cpu", "--rounds", "1", "--limit", "0.01", model()},
-                           words{"bench", model(), "--limit", "0.01", "--backends", "cpu", "--rounds", "1"},
-                           words{"show", "--instance", "0", "z.nc"}, words{"show", "z.nc", "--instance", "0"},
-                           words{"describe", "--json", model()}}) {
+  for (const words& all :
+       {words{"run", "--threads", "1", model(), "--set", "stiffness=5"},
+        words{"run", "-o", "z.nc", "--set", "stiffness=5", "--set", "place=2", model(), "-q"},
+        words{"run", "--threads=1", "--force", "-oz.nc", model()}, words{"check", "--cuda", "sm_90", model()},
+        words{"bench", "--backends", "cpu", "--rounds", "1", "--limit", "0.01", model()},
+        words{"bench", model(), "--limit", "0.01", "--backends", "cpu", "--rounds", "1"},
+        words{"show", "--instance", "0", "z.nc"}, words{"show", "z.nc", "--instance", "0"},
+        words{"describe", "--json", model()}}) {
     const auto o = saltus(all);
     // Without CUDA the second line of `check --cuda` says so: not a word about its arguments.
     EXPECT_TRUE(o.code == 0 || all[1] == "--cuda") << fmt::format("{}", fmt::join(all, " ")) << ": " << o.err;
@@ -1034,10 +1035,10 @@ struct houses {
 TEST_F(cli, a_guard_that_can_never_fire_is_told) {
   write(folder() / "houses.hpp", houses);
   // From 16.5 to 25.5: two begin below 18, four pass it within four units of time, four stay above.
-  const words       asked = {"./houses.hpp", "--set", "sweep.warmth={from=16.5, to=25.5, count=10}"};
-  const std::string cold  = "guard `cold` began beyond zero in 2 instances and never fired",
-                    hit   = "guard `hit` was crossed only against its direction, rising, in 10 instances";
-  const auto with         = [&](words all) {
+  const words asked = {"./houses.hpp", "--set", "sweep.warmth={from=16.5, to=25.5, count=10}"};
+  const std::string cold = "guard `cold` began beyond zero in 2 instances and never fired",
+                    hit = "guard `hit` was crossed only against its direction, rising, in 10 instances";
+  const auto with = [&](words all) {
     all.insert(all.end(), asked.begin(), asked.end());
     return all;
   };
@@ -1083,9 +1084,9 @@ TEST_F(cli, a_warning_goes_to_stderr_and_into_json) {
 /// `sentence` a regular expression for what follows.
 struct mistake {
   std::string name, text;
-  int         line;
+  int line;
   std::string sentence;
-  bool        described = false;  ///< its description compiles, and is kept: what is wrong shows later
+  bool described = false;  ///< its description compiles, and is kept: what is wrong shows later
 };
 
 std::vector<mistake> mistakes() {
@@ -1095,7 +1096,7 @@ std::vector<mistake> mistakes() {
   const std::string damping = "      {stiffness, 4.0, \"1/s2\", \"of the lower spring\"},\n";
   const std::string limit = "      {limit, 1e9, \"s\", \"time at which the right-hand side ceases to be a number\"},\n";
   std::vector<mistake> all;
-  const auto           named = [](const std::string& name) {
+  const auto named = [](const std::string& name) {
     return replaced(oscillator, "struct oscillator", "struct " + name);
   };
   const auto add = [&](const std::string& name, const std::string& from, const std::string& to,
@@ -1118,9 +1119,10 @@ std::vector<mistake> mistakes() {
       "  enum time_event { kick };\n  static constexpr saltus::timed<time_event> time_event_list[] = {{kick, \"\"}};\n";
   add("time_events_without_times", "  enum guard", time_event + "  enum guard", "time_event_list",
       "the model lists time events but gives no times: write static void time_events\\(const auto& at, auto& when\\)");
-  add("time_events_not_listed", "  static void rhs", "  static void time_events(const auto&, auto&) {}\n  static void rhs",
-      "void time_events",
-      "the model gives times of time events but does not list them: add enum time_event \\{ ... \\}; and time_event_list\\[\\]");
+  add("time_events_not_listed", "  static void rhs",
+      "  static void time_events(const auto&, auto&) {}\n  static void rhs", "void time_events",
+      "the model gives times of time events but does not list them: add enum time_event \\{ ... \\}; and "
+      "time_event_list\\[\\]");
   add("wrong_order", damping + limit, limit + damping, "parameter_list",
       "the entries of parameter_list must stand in the order of enum parameter, each once");
   add("entry_missing", limit, "", "parameter_list",
@@ -1334,17 +1336,17 @@ TEST_P(cli_compilers, a_file_that_is_found_before_another_is_seen) {
   if (compiler.empty()) GTEST_SKIP() << GetParam() << " is not installed";
   const fs::path place = folder() / GetParam();
   for (const char* sub : {"first", "second"}) fs::create_directories(place / sub);
-  const setting own    = {{"SALTUS_CXX", compiler},
-                          {"SALTUS_CACHE", folder() / "cache"},
-                          {"CPATH", (place / "first").string() + ":" + (place / "second").string()}};
-  const auto    value  = [](double v) { return fmt::format("#define VALUE {:.1f}\n", v); };
-  const auto    header = [](const std::string& includes, const char* name) {
+  const setting own = {{"SALTUS_CXX", compiler},
+                       {"SALTUS_CACHE", folder() / "cache"},
+                       {"CPATH", (place / "first").string() + ":" + (place / "second").string()}};
+  const auto value = [](double v) { return fmt::format("#define VALUE {:.1f}\n", v); };
+  const auto header = [](const std::string& includes, const char* name) {
     return fmt::format(
-           "#include <saltus.hpp>\n{}\nstruct {} {{\n"
-              "  enum state {{ x }};\n"
-              "  static constexpr saltus::variable<state> state_list[] = {{{{x, VALUE, \"1\", \"\"}}}};\n"
-              "  static void rhs(const auto& at, auto& dy) {{ dy[x] = -at[x]; }}\n}};\n",
-           includes, name);
+        "#include <saltus.hpp>\n{}\nstruct {} {{\n"
+        "  enum state {{ x }};\n"
+        "  static constexpr saltus::variable<state> state_list[] = {{{{x, VALUE, \"1\", \"\"}}}};\n"
+        "  static void rhs(const auto& at, auto& dy) {{ dy[x] = -at[x]; }}\n}};\n",
+        includes, name);
   };
   const auto value_in = [&](const char* name) {
     const auto o = saltus({"describe", "--json", place / (std::string(name) + ".hpp")}, own);
@@ -1403,7 +1405,7 @@ TEST_F(cli, line_endings_of_windows_are_no_mistake) {
 
 TEST_F(cli, instances_that_are_not_finite_leave_the_others_alone) {
   const std::string good = "0.9, 1.1, 1.3, 1.5, 1.7, 1.9, 2.1, 2.3, 2.5", bad_stiffness = "4.0, 4.0, 4.0";
-  const auto        alone = run({model(), "--set", "sweep.stiffness=[" + good + "]"});
+  const auto alone = run({model(), "--set", "sweep.stiffness=[" + good + "]"});
 
   // The same nine, and between them three that fail: one at once, two on their way.
   write(folder() / "mixed.toml", "model = \"" + model() +
@@ -1419,7 +1421,7 @@ TEST_F(cli, instances_that_are_not_finite_leave_the_others_alone) {
   EXPECT_NE(o.err.find("3 of 12 instances failed, 0 % allowed (run.allowed_failed)\n"), std::string::npos) << o.err;
 
   const results mixed(folder() / "mixed.nc");
-  std::size_t   next = 0;
+  std::size_t next = 0;
   for (std::size_t i = 0; i < 12; ++i) {
     const double limit = mixed["limit"][i];
     if (limit == 1e9) {
@@ -1448,7 +1450,7 @@ TEST_F(cli, an_output_that_cannot_be_written_is_found_out_at_once) {
   write(folder() / "notes.txt", "notes");
   const struct {
     std::string file;
-    int         code;
+    int code;
     std::string err;
   } cases[] = {
       {"none/out.nc", 1, "cannot write none/out.nc.part: No such file or directory"},
@@ -1527,8 +1529,8 @@ TEST_F(cli, a_disk_that_is_full_costs_nothing_that_was_finished) {
 TEST_F(cli, a_file_that_the_disk_has_no_room_for_is_refused_beforehand) {
   const words huge = {"run", "relief_valve", "--set", "sweep.flow={from=1, to=2, count=1e12}",
                       "-o",  "huge.nc",      "--set"};
-  const auto  with = [&](words list, const char* more) { return list.push_back(more), list; };
-  const auto  o    = saltus(with(huge, "rtol=1e-6"));
+  const auto with = [&](words list, const char* more) { return list.push_back(more), list; };
+  const auto o = saltus(with(huge, "rtol=1e-6"));
   EXPECT_EQ(o.code, 1);
   EXPECT_TRUE(std::regex_match(o.err, std::regex("saltus: cannot write huge.nc: it will have \\d+.\\d TB, and .* are "
                                                  "free in \\.; fewer instances or samples, .*\n")))
@@ -1536,7 +1538,7 @@ TEST_F(cli, a_file_that_the_disk_has_no_room_for_is_refused_beforehand) {
   const auto beyond = with(huge, "output.samples={count=1e7}");
   EXPECT_NE(saltus(beyond).err.find("it will have more than 9.2 EB (2^63 bytes), and "), std::string::npos);
   auto checked = beyond;
-  checked[0]   = "check";
+  checked[0] = "check";
   checked.push_back("--no-pilot");
   const auto plan = saltus(checked);
   EXPECT_EQ(plan.code, 0);
@@ -1589,7 +1591,7 @@ TEST_F(cli, a_run_does_not_write_over_what_it_reads) {
 
 /// A text of a result file, by the name of the attribute.
 std::string attribute(const fs::path& path, const char* name) {
-  int         file   = -1;
+  int file = -1;
   std::size_t length = 0;
   if (nc_open(path.c_str(), NC_NOWRITE, &file) != NC_NOERR) return {};
   std::string text;
@@ -1617,7 +1619,7 @@ TEST_F(cli, a_result_says_all_that_it_was_made_from) {
 
   // The line in `history` runs again, and does the same.
   const std::string history = attribute(first, "history");
-  const std::string line    = history.substr(history.find(": ") + 2);
+  const std::string line = history.substr(history.find(": ") + 2);
   fs::rename(first, folder() / "first.nc");
   const auto again = child("/bin/sh", {"-c", line}, folder(), {{"SALTUS_CACHE", shared_cache()}}, {}).wait();
   EXPECT_EQ(again.code, 0) << line << "\n" << again.err;
@@ -1681,7 +1683,7 @@ TEST_F(cli, cuda_without_a_device_says_why) {
 
 TEST_F(cli, a_compiler_that_is_missing_or_none_is_named) {
   const struct {
-    setting     settings;
+    setting settings;
     std::string err;  ///< a regular expression
   } cases[] = {
       {{{"SALTUS_CXX", "/nonexistent"}},
@@ -1729,13 +1731,13 @@ TEST_F(cli, a_cache_that_cannot_be_written_is_named) {
 // A unit that is damaged, or not what was kept there, would be a wrong result, or a signal once it is loaded.
 TEST_F(cli, a_damaged_unit_is_made_anew) {
   const fs::path cache = folder() / "cache";
-  const setting  own   = {{"SALTUS_CACHE", cache}};
+  const setting own = {{"SALTUS_CACHE", cache}};
   write(folder() / "decay.hpp", decay);
   write(folder() / "factor.hpp", "#pragma once\ninline constexpr double factor = 1.0;\n");
-  const words   arguments = {"./decay.hpp", "--set", "rtol=1e-10"};
-  const results sound     = run(arguments, own);
+  const words arguments = {"./decay.hpp", "--set", "rtol=1e-10"};
+  const results sound = run(arguments, own);
   ASSERT_EQ(units(cache), 2u) << "the description and the integrator";
-  const auto                                                           files   = units_in(cache);
+  const auto files = units_in(cache);
   const std::map<std::string, std::function<std::string(std::string)>> damages = {
       {"cut in half", [](std::string code) { return code.substr(0, code.size() / 2); }},
       {"without its last byte", [](std::string code) { return code.substr(0, code.size() - 1); }},
@@ -1770,7 +1772,7 @@ TEST_F(cli, a_damaged_unit_is_made_anew) {
 
 TEST_F(cli, a_cache_that_somebody_else_may_write_to_is_refused) {
   const fs::path cache = folder() / "cache";
-  const setting  own   = {{"SALTUS_CACHE", cache}};
+  const setting own = {{"SALTUS_CACHE", cache}};
   ASSERT_EQ(saltus({"describe", model()}, own).code, 0);
   EXPECT_EQ(fs::status(cache).permissions(), fs::perms::owner_all) << "it is made for this user alone";
   const auto refusal = [&](const char* why) {
@@ -1806,7 +1808,7 @@ TEST_F(cli, a_cache_that_somebody_else_may_write_to_is_refused) {
 
 TEST_F(cli, doctor_clears_the_cache_of_what_is_saltus_own) {
   const fs::path cache = folder() / "cache";
-  const setting  own   = {{"SALTUS_CACHE", cache}};
+  const setting own = {{"SALTUS_CACHE", cache}};
   ASSERT_EQ(saltus({"describe", model()}, own).code, 0);
   ASSERT_EQ(saltus({"doctor"}, own).code, 0) << "compiles";
   write(cache / "notes.txt", "mine");
@@ -1837,19 +1839,19 @@ TEST_F(cli, an_interrupted_run_keeps_what_is_finished) {
     running->signal(number);
     if (number == SIGHUP) running->signal(number);  // a terminal that goes away may say so twice
     const auto sent = std::chrono::steady_clock::now();
-    const auto o    = running->wait();
+    const auto o = running->wait();
     EXPECT_LT(std::chrono::steady_clock::now() - sent, 20s);
     EXPECT_EQ(o.code, 130) << "signal " << o.signal;
     EXPECT_TRUE(std::regex_search(o.err, std::regex("\ninterrupted: \\d+ instances did not finish\n$"))) << o.err;
     EXPECT_NE(o.out.find("\nwrote long.nc\n"), std::string::npos) << o.out;
     EXPECT_FALSE(fs::exists(folder() / "long.nc.part"));
 
-    const results               r(folder() / "long.nc");
+    const results r(folder() / "long.nc");
     std::array<std::size_t, 11> by_status{}, as_expected{};
     for (std::size_t i = 0; i < 100000; ++i) {
-      const auto   status  = static_cast<std::size_t>(r["status"][i]);
-      const double t       = r["t_final"][i];
-      const bool   started = std::isfinite(r["final_place"][i]);
+      const auto status = static_cast<std::size_t>(r["status"][i]);
+      const double t = r["t_final"][i];
+      const bool started = std::isfinite(r["final_place"][i]);
       ++by_status.at(status);
       // Rest is passed at least once in every span of pi.
       if (status == 0) as_expected[status] += started && t == 5000 && r["n_events"][i] >= std::floor(5000 / M_PI);
@@ -1900,14 +1902,17 @@ TEST_F(cli, a_signal_that_is_ignored_stays_so) {  // as nohup does
 words with_one(const std::string& kind) {
   std::string kinds;
   for (int i = 0; i < 60; ++i) kinds += (i ? "," : "") + (i == 25 ? kind : std::string("0"));
-  return {"./unruly.hpp",       "--force", "--set", "sweep.kind=[" + kinds + "]",   "--chunk", "10", "--set",
-          "output.events=true", "--set", "output.reduce=['max(height)']"};
+  return {"./unruly.hpp", "--force",
+          "--set",        "sweep.kind=[" + kinds + "]",
+          "--chunk",      "10",
+          "--set",        "output.events=true",
+          "--set",        "output.reduce=['max(height)']"};
 }
 
 TEST_F(cli, an_instance_whose_model_throws_fails_alone) {
   write(folder() / "unruly.hpp", unruly);
-  const results good      = run(with_one("0"));
-  auto          arguments = with_one("1");
+  const results good = run(with_one("0"));
+  auto arguments = with_one("1");
   for (const words& shape : {words{"--lanes", "8"}, words{"--lanes", "1"}, words{"--threads", "1"}}) {
     auto line = arguments;
     line.insert(line.begin(), "run");
@@ -1978,7 +1983,7 @@ TEST_F(cli, a_model_that_crashes_is_told_with_its_instance_and_function_and_the_
 TEST_F(cli, a_model_that_loops_can_be_interrupted_and_has_a_time_limit) {
   write(folder() / "unruly.hpp", unruly);
   const results good = run(with_one("0"));
-  auto          line = with_one("6");
+  auto line = with_one("6");
   line.insert(line.begin(), "run");
   line.insert(line.end(), {"-q", "-o", "a.nc"});
   {
@@ -2014,7 +2019,7 @@ TEST_F(cli, a_model_that_loops_can_be_interrupted_and_has_a_time_limit) {
 
 TEST_F(cli, one_slow_instance_does_not_hold_up_the_others) {
   constexpr std::size_t count = 600, slow = 123;
-  const auto            line = [&](double end, const words& more) {
+  const auto line = [&](double end, const words& more) {
     std::string spans = "end\n";
     for (std::size_t i = 0; i < count; ++i) spans += i == slow ? fmt::format("{}\n", end) : "2.0\n";
     write(folder() / "ends.csv", spans);
@@ -2033,7 +2038,7 @@ TEST_F(cli, one_slow_instance_does_not_hold_up_the_others) {
     return all;
   };
   const results good = run(line(2.0, {}));
-  auto          with = line(1e12, {"-o", "a.nc"});
+  auto with = line(1e12, {"-o", "a.nc"});
   with.insert(with.begin(), "run");
   const auto expect_others_as_before = [&](int status_of_slow) {
     const results r(folder() / "a.nc");
@@ -2049,9 +2054,9 @@ TEST_F(cli, one_slow_instance_does_not_hold_up_the_others) {
     auto running = start(with, {{"TERM", "xterm"}}, screen);
     close(screen);
     std::string seen;
-    char        piece[4096];
-    bool        told  = false;
-    const auto  begin = std::chrono::steady_clock::now();
+    char piece[4096];
+    bool told = false;
+    const auto begin = std::chrono::steady_clock::now();
     for (ssize_t n; (n = ::read(keyboard, piece, sizeof piece)) > 0;) {
       seen.append(piece, static_cast<std::size_t>(n));
       if (!told && (seen.find("599/600  99.8 %  1 instance (123) for 0:1") != seen.npos ||
@@ -2101,7 +2106,7 @@ TEST_F(cli, a_model_that_does_not_bear_to_be_looked_at_is_described_all_the_same
 
 TEST_F(cli, an_interrupted_compilation_leaves_nothing) {
   const fs::path cache = folder() / "cache";
-  const setting  own   = {{"SALTUS_CACHE", cache}};
+  const setting own = {{"SALTUS_CACHE", cache}};
   ASSERT_EQ(saltus({"describe", model()}, own).code, 0);
   ASSERT_EQ(units(cache), 1u);
   for (const int number : {SIGINT, SIGTERM}) {
@@ -2120,8 +2125,8 @@ TEST_F(cli, an_interrupted_compilation_leaves_nothing) {
 // ------------------------------------------------------------------------------------------------------- a model of one's own
 
 TEST_F(cli, a_header_of_ones_own_is_compiled_when_it_has_changed) {
-  const setting own  = {{"SALTUS_CACHE", folder() / "cache"}};
-  const auto    last = [&](const outcome& o) { return fmt::format("{:.2f} s: {}", o.seconds, o.err); };
+  const setting own = {{"SALTUS_CACHE", folder() / "cache"}};
+  const auto last = [&](const outcome& o) { return fmt::format("{:.2f} s: {}", o.seconds, o.err); };
   const words tiny = {"run", "./decay.hpp", "--set", "rtol=1e-10", "--set", "amount=3.0", "-o", "decay.nc", "--force"};
   write(folder() / "decay.hpp", decay);
   write(folder() / "factor.hpp", "#pragma once\ninline constexpr double factor = 1.0;\n");
@@ -2160,8 +2165,8 @@ TEST_F(cli, two_programs_may_compile_the_same_model_at_once) {
   const fs::path cache = folder() / "cache";
   write(folder() / "decay.hpp", decay);
   write(folder() / "factor.hpp", "inline constexpr double factor = 1.0;\n");
-  auto       one   = start({"run", "./decay.hpp", "-o", "one.nc"}, {{"SALTUS_CACHE", cache}});
-  auto       two   = start({"run", "./decay.hpp", "-o", "two.nc"}, {{"SALTUS_CACHE", cache}});
+  auto one = start({"run", "./decay.hpp", "-o", "one.nc"}, {{"SALTUS_CACHE", cache}});
+  auto two = start({"run", "./decay.hpp", "-o", "two.nc"}, {{"SALTUS_CACHE", cache}});
   const auto first = one->wait(), second = two->wait();
   EXPECT_EQ(first.code, 0) << first.err;
   EXPECT_EQ(second.code, 0) << second.err;
@@ -2182,11 +2187,11 @@ TEST_F(cli, lanes_go_on_while_another_module_is_compiled) {
                               go.string(), on_path("g++")));
   fs::permissions(compiler, fs::perms::owner_exec, fs::perm_options::add);
   write(folder() / "chase.hpp", chase);
-  const setting own   = {{"SALTUS_CXX", compiler}, {"SALTUS_CACHE", cache}, {"TERM", "xterm"}};
-  const words   auto_ = {"run",       "./chase.hpp", "--method", "auto",
-                         "--threads", "1",           "--chunk",  "8",
-                         "-n",        "32",          "--set",    "sample.eagerness={uniform=[1e6, 2e6]}"};
-  const auto    with  = [&](words more) {
+  const setting own = {{"SALTUS_CXX", compiler}, {"SALTUS_CACHE", cache}, {"TERM", "xterm"}};
+  const words auto_ = {"run",       "./chase.hpp", "--method", "auto",
+                       "--threads", "1",           "--chunk",  "8",
+                       "-n",        "32",          "--set",    "sample.eagerness={uniform=[1e6, 2e6]}"};
+  const auto with = [&](words more) {
     more.insert(more.begin(), auto_.begin(), auto_.end());
     return more;
   };
@@ -2194,7 +2199,7 @@ TEST_F(cli, lanes_go_on_while_another_module_is_compiled) {
   ASSERT_EQ(openpty(&terminal, &end, nullptr, nullptr, nullptr), 0);
   fcntl(terminal, F_SETFL, O_NONBLOCK);
   std::string shown;
-  const auto  shows = [&](const char* form) {
+  const auto shows = [&](const char* form) {
     char piece[4096];
     for (ssize_t n; (n = ::read(terminal, piece, sizeof piece)) > 0;) shown.append(piece, static_cast<std::size_t>(n));
     return std::regex_search(shown, std::regex(form));
@@ -2254,13 +2259,13 @@ TEST_F(cli, what_lanes_give_up_is_rescued) {
                        "output.samples.count=9",
                        "--set",
                        "sweep.stiffness={from=0.5, to=9.0, count=300}"};
-  const auto  with  = [&](const words& more) {
+  const auto with = [&](const words& more) {
     words all = sweep;
     all.insert(all.end(), more.begin(), more.end());
     return all;
   };
   const words shaken = with({"--set", "inject_exceptions=0.25"});
-  const auto  calm = run(sweep), saved = run(shaken);
+  const auto calm = run(sweep), saved = run(shaken);
   for (const words& how : {words{"--lanes", "1"}, words{"--lanes", "4", "--threads", "2", "--chunk", "7"}}) {
     auto cut_up = shaken;
     cut_up.insert(cut_up.end(), how.begin(), how.end());
@@ -2281,8 +2286,8 @@ TEST_F(cli, what_lanes_give_up_is_rescued) {
   for (std::size_t k = 0; k < saved["event_time"].size(); ++k)
     EXPECT_NEAR(saved["event_time"][k], calm["event_time"][k], 1e-7);
 
-  auto       object = with({"--set", "inject_exceptions=0.25", "--json", "-q", "-o", "saved.nc"});
-  const auto o      = saltus((object.insert(object.begin(), "run"), object));
+  auto object = with({"--set", "inject_exceptions=0.25", "--json", "-q", "-o", "saved.nc"});
+  const auto o = saltus((object.insert(object.begin(), "run"), object));
   const json summary(o.out);
   EXPECT_EQ(o.code, 0) << o.err;
   EXPECT_EQ(summary.number("rescued"), static_cast<double>(rescued));
@@ -2293,8 +2298,8 @@ TEST_F(cli, what_lanes_give_up_is_rescued) {
   EXPECT_EQ(by_reason, static_cast<double>(rescued));
   EXPECT_NE(saltus({"show", "saved.nc"}).out.find("of these; lanes gave up: not_located\n"), std::string::npos);
 
-  auto       alone = with({"--set", "inject_exceptions=0.25", "--set", "rescue=false", "--json", "-q"});
-  const auto left  = saltus((alone.insert(alone.begin(), "run"), alone));
+  auto alone = with({"--set", "inject_exceptions=0.25", "--set", "rescue=false", "--json", "-q"});
+  const auto left = saltus((alone.insert(alone.begin(), "run"), alone));
   EXPECT_EQ(left.code, 3);
   EXPECT_EQ(json(left.out).number("failed"), static_cast<double>(rescued));
   EXPECT_EQ(json(left.out).number("rescued"), 0);
@@ -2321,7 +2326,7 @@ TEST_F(cli, a_model_with_constraints_is_described_solved_and_shown) {
                        "sweep.outlet=[-3.0, 0.0, 0.36, 2.0]",
                        "--set",
                        "run.allowed_failed=0.25"};
-  const auto  with  = [&](words more) {
+  const auto with = [&](words more) {
     more.insert(more.begin(), sweep.begin(), sweep.end());
     return more;
   };
@@ -2375,7 +2380,7 @@ TEST_F(cli, auto_hands_stiff_instances_over_to_the_implicit_method) {
                        "output.events=true",
                        "--set",
                        "sweep.eagerness=[1.0, 1e5, 3.0, 1e7, 1e6]"};
-  const auto  with  = [&](words more) {
+  const auto with = [&](words more) {
     more.insert(more.begin(), sweep.begin(), sweep.end());
     return more;
   };
@@ -2394,7 +2399,7 @@ TEST_F(cli, auto_hands_stiff_instances_over_to_the_implicit_method) {
     EXPECT_NEAR(r["event_time"][k], (static_cast<double>(k % 3) + 0.5) * M_PI, 1e-6) << "zeros of the cosine";
   expect_same_bits(r, run(with({"--lanes", "1", "--threads", "2", "--chunk", "2"})), "lanes 1");
 
-  auto       object = with({"--json", "-q", "-o", "auto.nc"});
+  auto object = with({"--json", "-q", "-o", "auto.nc"});
   const json summary(saltus((object.insert(object.begin(), "run"), object)).out);
   EXPECT_EQ(summary["method"], "auto");
   EXPECT_EQ(summary.number("switched"), 3);
@@ -2414,7 +2419,7 @@ TEST_F(cli, auto_hands_stiff_instances_over_to_the_implicit_method) {
 
 TEST_F(cli, the_bits_do_not_depend_on_how_a_run_is_cut_up) {
   const words sweep = {model(), "--set", "t=[0,20]", "--set", "sweep.stiffness={from=0.5, to=9.0, count=61}"};
-  const auto  with  = [&](const words& more) {
+  const auto with = [&](const words& more) {
     words all = sweep;
     all.insert(all.end(), more.begin(), more.end());
     return run(all);

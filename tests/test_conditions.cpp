@@ -4,14 +4,14 @@
 
 #include <gtest/gtest.h>
 
-#include "event_runs.hpp"
 #include "ensemble/sampler.hpp"
+#include "event_runs.hpp"
 
 namespace saltus::test {
 namespace {
 
 const std::string logic = test_model("logic");
-constexpr double  pi    = 3.14159265358979323846;
+constexpr double pi = 3.14159265358979323846;
 
 const std::vector<std::string> no_crossings = {"high=5.0", "upper=5.0", "lower=-5.0"};
 
@@ -22,8 +22,8 @@ std::vector<std::string> without(std::vector<std::string> names, const std::stri
 
 TEST(Conditions, ModesChangeWhenTheirLogicDoes) {
   // x > 1/2 and v > 0 from pi/6 to pi/2 in each period; the relay from asin 0.8 to pi + asin 0.8.
-  const auto   r    = run(logic, {"rtol=1e-12", "output.events=true"});
-  const double on   = std::asin(0.8);
+  const auto r = run(logic, {"rtol=1e-12", "output.events=true"});
+  const double on = std::asin(0.8);
   const double at[] = {pi / 6, on, pi / 2, pi + on, 5.0, 2 * pi + pi / 6, 2 * pi + on, 2 * pi + pi / 2, 10.0};
   const std::vector<std::string> names = {"is_high", "is_upper", "is_rising", "is_lower", "tick",
                                           "is_high", "is_upper", "is_rising", "tick"};
@@ -37,7 +37,7 @@ TEST(Conditions, ModesChangeWhenTheirLogicDoes) {
 TEST(Conditions, SilentCrossingsCostNoRestart) {
   // With the modes disabled every crossing is silent: about twenty of them, and the run is that without any, bit for bit.
   const auto silent = run(logic, with(tight, {"enabled=0.0"}));
-  const auto none   = run(logic, with(tight, with(no_crossings, {"enabled=0.0"})));
+  const auto none = run(logic, with(tight, with(no_crossings, {"enabled=0.0"})));
   EXPECT_EQ(names_of(silent), (std::vector<std::string>{"tick", "tick"}));
   EXPECT_EQ(silent.corrections[0], 0);
   EXPECT_EQ(silent.steps[0], none.steps[0]);
@@ -62,8 +62,8 @@ TEST(Conditions, SilentCrossingsJustBeforeATimeEvent) {
 TEST(Conditions, SeveralInOneStep) {
   // Five crossings within 0.1, in steps of half a unit: of the relay at 0.50, 0.45 and of the AND at 0.55.
   for (const char* method : {"dp5", "dop853"}) {
-    const auto   r    = run(logic, {"rtol=1e-5", "output.events=true", "high=0.55", "upper=0.5", "lower=0.45",
-                                    std::string("method=") + method});
+    const auto r = run(logic, {"rtol=1e-5", "output.events=true", "high=0.55", "upper=0.5", "lower=0.45",
+                               std::string("method=") + method});
     const double both = pi / 2 - std::asin(0.55);
     const double off = pi - std::asin(0.45), on = std::asin(0.5);
     EXPECT_NEAR(r.final("both_time"), 2 * both, 1e-4) << method;
@@ -95,16 +95,16 @@ TEST(Conditions, TheNextModeMayDependOnTheLast) {
 
 TEST(Conditions, AtRandom) {
   // Random thresholds. All crossings are known, and between two of them every sign: the modes follow.
-  const auto    r = run(logic, {"rtol=1e-10", "output.events=true", "sample.count=3000", "sample.seed=8",
-                                "sample.high={uniform=[-1.0, 1.0]}", "sample.upper={uniform=[-1.0, 1.0]}",
-                                "sample.lower={uniform=[-1.0, 1.0]}"});
+  const auto r = run(logic, {"rtol=1e-10", "output.events=true", "sample.count=3000", "sample.seed=8",
+                             "sample.high={uniform=[-1.0, 1.0]}", "sample.upper={uniform=[-1.0, 1.0]}",
+                             "sample.lower={uniform=[-1.0, 1.0]}"});
   host::columns in;
   host::sampler(r.plan).fill(0, r.plan.count, in);
   std::vector<int> logged(3000);
   for (const auto& e : r.log) logged[static_cast<std::size_t>(e.instance)] += e.guard != "tick";
   int wrong = 0;
   for (std::size_t i = 0; i < 3000; ++i) {
-    const double        high = in.parameters[i], upper = in.parameters[3000 + i], lower = in.parameters[6000 + i];
+    const double high = in.parameters[i], upper = in.parameters[3000 + i], lower = in.parameters[6000 + i];
     std::vector<double> at = {0.0, 10.0};
     for (int k = -1; k < 3; ++k)
       for (const double t : {std::asin(high), pi - std::asin(high), std::asin(upper), pi - std::asin(upper),
@@ -112,11 +112,11 @@ TEST(Conditions, AtRandom) {
         if (t + 2 * pi * k > 0 && t + 2 * pi * k < 10) at.push_back(t + 2 * pi * k);
     std::sort(at.begin(), at.end());
     double both_time = 0, relay_time = 0;
-    bool   both = false, relay = false;
-    int    changes = -1;  // the first mode is no event
+    bool both = false, relay = false;
+    int changes = -1;  // the first mode is no event
     for (std::size_t k = 1; k < at.size(); ++k) {
       const double middle = (at[k - 1] + at[k]) / 2, x = std::sin(middle);
-      const bool   was_both = both, was_relay = relay;
+      const bool was_both = both, was_relay = relay;
       both = x > high && std::cos(middle) > 0;
       if (x > upper) relay = true;
       if (x < lower) relay = false;

@@ -22,15 +22,15 @@ TEST(cuda_backend, runs_chunks) { GTEST_SKIP() << "the CUDA toolkit was not foun
 #include "../problems/relief_valve.hpp"
 #include "backend/backend.hpp"
 #include "backend/cuda/plugin.hpp"
-#include "emulated_cuda.hpp"
-#include "fake_cuda_driver.hpp"
 #include "base/paths.hpp"
 #include "compile/nvrtc.hpp"
-#include "ensemble/sampler.hpp"
+#include "emulated_cuda.hpp"
 #include "ensemble/pipeline.hpp"
+#include "ensemble/sampler.hpp"
+#include "fake_cuda_driver.hpp"
 
 // What the program would find by dlsym.
-extern "C" saltus::host::cuda_absent_function  saltus_cuda_absent;
+extern "C" saltus::host::cuda_absent_function saltus_cuda_absent;
 extern "C" saltus::host::cuda_backend_function saltus_cuda_backend;
 
 namespace saltus::test {
@@ -40,31 +40,31 @@ template <options Options>
 using valve_engine_of = engine<relief_valve, methods::by_name<"dp5">, double, Options,
                                reduction<reduce::max, false, relief_valve::pressure> >;
 
-using valve_engine  = valve_engine_of<options{.samples = true}>;
+using valve_engine = valve_engine_of<options{.samples = true}>;
 using shaken_engine = valve_engine_of<options{.samples = true, .inject = true}>;
 using lorenz_engine = engine<lorenz, methods::by_name<"dp5">, float, options{}>;
 
 host::plan valve_plan() {
-  host::plan p   = plan_of<relief_valve>(6.0, 1e-8);
-  p.model.name   = "relief_valve";
+  host::plan p = plan_of<relief_valve>(6.0, 1e-8);
+  p.model.name = "relief_valve";
   p.model.header = host::find_model("relief_valve");
   p.sample_count = 9;
-  p.reductions   = {{host::reduction::kind::max, false, relief_valve::pressure, "max(pressure)"}};
+  p.reductions = {{host::reduction::kind::max, false, relief_valve::pressure, "max(pressure)"}};
   return p;
 }
 host::plan lorenz_plan() {
-  host::plan p   = plan_of<lorenz>(2.0, 1e-4);
-  p.model.name   = "lorenz";
+  host::plan p = plan_of<lorenz>(2.0, 1e-4);
+  p.model.name = "lorenz";
   p.model.header = host::find_model("lorenz");
-  p.precision    = "float";
+  p.precision = "float";
   return p;
 }
 
 template <class E>
 std::unique_ptr<host::backend> backend_for(const host::plan& p, std::size_t memory = std::size_t{1} << 30) {
-  the_fake_cuda()            = {};
+  the_fake_cuda() = {};
   the_fake_cuda().run_kernel = emulate<E>;
-  the_fake_cuda().memory     = memory;
+  the_fake_cuda().memory = memory;
   return std::unique_ptr<host::backend>(saltus_cuda_backend(p, 0));
 }
 
@@ -74,12 +74,12 @@ const auto go_on = [](std::int64_t) { return true; };
 template <class E>
 std::map<int, int> expect_same_as_lanes(host::plan p, int swept, double from, double to,
                                         std::size_t memory = std::size_t{1} << 30) {
-  p.count                   = 900;
+  p.count = 900;
   // What scattered_chunk scatters.
   p.random = {{{host::target::kind::parameter, swept, "swept"}, {}}, {{host::target::kind::t_end, 0, "t_end"}, {}}};
-  const auto         device = backend_for<E>(p, memory);
+  const auto device = backend_for<E>(p, memory);
   std::map<int, int> seen;
-  abi::usage         used{};
+  abi::usage used{};
   // A chunk of 900 takes several rounds of the fake device's 256 places; smaller and larger ones follow in its memory.
   for (const std::int64_t count : {900, 1, 300, 1000}) {
     auto reference = scattered_chunk(p, swept, from, to, count), here = reference;
@@ -106,19 +106,19 @@ TEST(cuda_backend, relief_valve_with_everything_has_the_bits_of_lanes) {
   EXPECT_EQ(0, fake_cuda_done().blocks_held);
 }
 TEST(cuda_backend, given_sample_times_have_the_bits_of_lanes) {
-  auto p         = valve_plan();
+  auto p = valve_plan();
   p.sample_times = {0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 9.0};
   expect_same_as_lanes<valve_engine>(p, relief_valve::flow, 0.2, 10.0);
 }
 TEST(cuda_backend, lorenz_in_float_has_the_bits_of_lanes) {
-  auto p       = lorenz_plan();
+  auto p = lorenz_plan();
   p.log_events = false;
   expect_same_as_lanes<lorenz_engine>(p, lorenz::rho, 0.0, 28.0);
 }
 
 TEST(cuda_backend, an_instance_that_fails_leaves_others_unharmed_and_its_samples_empty) {
-  auto p          = valve_plan();
-  p.max_steps     = 400;
+  auto p = valve_plan();
+  p.max_steps = 400;
   const auto seen = expect_same_as_lanes<valve_engine>(p, relief_valve::flow, 0.2, 10.0);
   EXPECT_GT(seen.at(static_cast<int>(status::finished)), 0);
   EXPECT_GT(seen.at(static_cast<int>(status::step_budget)), 0);
@@ -130,10 +130,10 @@ TEST(cuda_backend, a_short_event_log_is_emptied_in_time) {
 }
 
 TEST(cuda_backend, stopped_early_each_instance_is_finished_interrupted_or_not_run) {
-  auto p            = valve_plan();
-  p.count           = 900;
+  auto p = valve_plan();
+  p.count = 900;
   const auto device = backend_for<valve_engine>(p);
-  auto       whole = scattered_chunk(p, relief_valve::flow, 0.2, 10.0, p.count), cut = whole;
+  auto whole = scattered_chunk(p, relief_valve::flow, 0.2, 10.0, p.count), cut = whole;
   on_lanes<valve_engine, 8>(host::settings_of(p), whole);
   abi::usage used{};
   device->integrate(
@@ -172,18 +172,18 @@ host::plan shaken_plan(double share, std::int64_t count) {
   p.initial.assign(p.model.states.size(), std::nan(""));
   p.axes = {
       {{{{host::target::kind::parameter, relief_valve::flow, "flow"}, host::ranged{2.0, 10.0, count, false}}}, count}};
-  p.count = p.chunk   = count;
+  p.count = p.chunk = count;
   p.inject_exceptions = share;
-  p.seed              = 7;
+  p.seed = 7;
   return p;
 }
 
 /// The only chunk of a run.
 host::chunk_data only_chunk(const host::plan& p, host::backend& where) {
-  host::chunk_data        all;
+  host::chunk_data all;
   const std::atomic<bool> stop{false};
-  const auto              s = host::run_ensemble(
-                   p, where, [&](const host::chunk_data& c) { all = c; }, [](std::int64_t) {}, stop);
+  const auto s = host::run_ensemble(
+      p, where, [&](const host::chunk_data& c) { all = c; }, [](std::int64_t) {}, stop);
   EXPECT_EQ(p.count, s.counts.ok() + s.counts.rescued());
   return all;
 }
@@ -211,9 +211,9 @@ bool same_rows(const rows_by_slot& a, const rows_by_slot& b) {
 }
 
 TEST(cuda_backend, exceptions_are_the_snapshots_of_lanes) {
-  const auto p      = shaken_plan(0.25, 900);
+  const auto p = shaken_plan(0.25, 900);
   const auto device = backend_for<shaken_engine>(p);
-  auto       lanes = scattered_chunk(p, relief_valve::flow, 2.0, 10.0, 900), here = lanes;
+  auto lanes = scattered_chunk(p, relief_valve::flow, 2.0, 10.0, 900), here = lanes;
   abi::usage used{};
   on_lanes<shaken_engine, 8>(host::settings_of(p), lanes);
   device->integrate(here, go_on, used);
@@ -226,13 +226,13 @@ TEST(cuda_backend, exceptions_are_the_snapshots_of_lanes) {
   EXPECT_NEAR(static_cast<double>(stopped), 0.25 * 900, 60) << "four and a half standard deviations, 13 each";
 
   // What is given up depends on the id of an instance, not on its place.
-  auto late     = scattered_chunk(p, relief_valve::flow, 2.0, 10.0, 900);
+  auto late = scattered_chunk(p, relief_valve::flow, 2.0, 10.0, 900);
   late.first_id = 900;
   device->integrate(late, go_on, used);
   EXPECT_NE(here.status, late.status);
 
-  auto q          = p;
-  q.rescue        = false;
+  auto q = p;
+  q.rescue = false;
   auto left_alone = scattered_chunk(p, relief_valve::flow, 2.0, 10.0, 900);
   backend_for<shaken_engine>(q)->integrate(left_alone, go_on, used);
   EXPECT_EQ(here.status, left_alone.status);
@@ -240,8 +240,8 @@ TEST(cuda_backend, exceptions_are_the_snapshots_of_lanes) {
 }
 
 TEST(cuda_backend, the_host_rescues_what_a_device_gives_up_as_what_lanes_give_up) {
-  const auto p         = shaken_plan(0.25, 900);
-  const auto device    = backend_for<shaken_engine>(p);
+  const auto p = shaken_plan(0.25, 900);
+  const auto device = backend_for<shaken_engine>(p);
   const auto on_device = only_chunk(p, *device), on_cpu = only_chunk(p, *host::make_cpu_backend(p));
   EXPECT_EQ("", differences(on_cpu, on_device));
   EXPECT_EQ(on_cpu.exception, on_device.exception);
@@ -250,9 +250,9 @@ TEST(cuda_backend, the_host_rescues_what_a_device_gives_up_as_what_lanes_give_up
 }
 
 TEST(cuda_backend, a_device_has_room_for_all_that_it_gives_up) {
-  const auto p      = shaken_plan(1.0, 1500);
+  const auto p = shaken_plan(1.0, 1500);
   const auto device = backend_for<shaken_engine>(p);
-  auto       raw    = scattered_chunk(p, relief_valve::flow, 2.0, 10.0, 1500);
+  auto raw = scattered_chunk(p, relief_valve::flow, 2.0, 10.0, 1500);
   abi::usage used{};
   device->integrate(raw, go_on, used);
   auto lanes = scattered_chunk(p, relief_valve::flow, 2.0, 10.0, 1500);
@@ -267,13 +267,13 @@ TEST(cuda_backend, a_device_has_room_for_all_that_it_gives_up) {
 // ---- copies
 
 TEST(cuda_backend, what_is_copied_while_a_chunk_is_integrated_goes_through_pinned_memory) {
-  const auto p      = valve_plan();
+  const auto p = valve_plan();
   const auto device = backend_for<valve_engine>(p);
-  auto       first = scattered_chunk(p, relief_valve::flow, 0.2, 10.0, 900), second = first;
+  auto first = scattered_chunk(p, relief_valve::flow, 0.2, 10.0, 900), second = first;
   abi::usage used{};
   device->integrate(first, go_on, used);
-  const long long pageable    = fake_cuda_done().pageable_bytes;
-  const int       allocations = fake_cuda_done().allocations;
+  const long long pageable = fake_cuda_done().pageable_bytes;
+  const int allocations = fake_cuda_done().allocations;
   device->integrate(second, go_on, used);
   EXPECT_EQ(pageable, fake_cuda_done().pageable_bytes);
   EXPECT_EQ(allocations, fake_cuda_done().allocations) << "to allocate would wait for what others do";
@@ -281,17 +281,17 @@ TEST(cuda_backend, what_is_copied_while_a_chunk_is_integrated_goes_through_pinne
 }
 
 TEST(cuda_backend, columns_that_are_the_same_for_all_are_copied_once) {
-  auto p    = shaken_plan(0.0, 900);
+  auto p = shaken_plan(0.0, 900);
   p.samples = p.count = 1800;  // the flow varies, another five parameters do not
   p.axes.clear();
   p.random = {
       {{host::target::kind::parameter, relief_valve::flow, "flow"}, {host::distribution::kind::uniform, 2.0, 10.0, 0}}};
-  p.chunk                 = 900;
-  const auto device       = backend_for<shaken_engine>(p);
+  p.chunk = 900;
+  const auto device = backend_for<shaken_engine>(p);
   const auto bytes_up_for = [&](std::int64_t first) {
     host::chunk_data c(p, first, 900);
     host::sampler(p).fill(first, 900, c);
-    auto       lanes  = c;
+    auto lanes = c;
     const auto before = fake_cuda_done().up_bytes.load();
     abi::usage used{};
     device->integrate(c, go_on, used);
@@ -310,10 +310,10 @@ TEST(cuda_backend, columns_that_are_the_same_for_all_are_copied_once) {
 /// All results of a run in the order of the ids.
 std::vector<host::chunk_data> all_chunks(const host::plan& p, host::backend& where, host::run_summary& summary) {
   std::vector<host::chunk_data> all;
-  const std::atomic<bool>       stop{false};
-  std::int64_t                  next = 0;
-  summary                            = host::run_ensemble(
-                                 p, where, [&](const host::chunk_data& c) { all.push_back(c); }, [](std::int64_t) {}, stop);
+  const std::atomic<bool> stop{false};
+  std::int64_t next = 0;
+  summary = host::run_ensemble(
+      p, where, [&](const host::chunk_data& c) { all.push_back(c); }, [](std::int64_t) {}, stop);
   std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first_id < b.first_id; });
   for (const auto& c : all) {
     EXPECT_EQ(next, c.first_id);
@@ -348,14 +348,14 @@ void expect_same_results(const host::plan& p, const std::vector<host::chunk_data
 }
 
 host::plan shared_plan() {
-  auto p  = shaken_plan(0.02, 12'000);
+  auto p = shaken_plan(0.02, 12'000);
   p.chunk = 0;
   return p;
 }
 
 TEST(cuda_backend, two_devices_are_served_by_one_queue) {
-  const auto p            = shared_plan();
-  auto       first        = backend_for<shaken_engine>(p);
+  const auto p = shared_plan();
+  auto first = backend_for<shaken_engine>(p);
   the_fake_cuda().devices = 2;
   std::vector<std::unique_ptr<host::backend> > devices;
   devices.push_back(std::move(first));
@@ -363,10 +363,10 @@ TEST(cuda_backend, two_devices_are_served_by_one_queue) {
   const auto both = host::make_shared_backend(std::move(devices));
   EXPECT_NE(std::string::npos, both->device().find("device 0, fake device"));
   EXPECT_NE(std::string::npos, both->device().find("device 1, other fake device"));
-  const int         before[] = {fake_cuda_done().launches[0], fake_cuda_done().launches[1]};
+  const int before[] = {fake_cuda_done().launches[0], fake_cuda_done().launches[1]};
   host::run_summary s, reference;
-  const auto        here  = all_chunks(p, *both, s);
-  const auto        there = all_chunks(p, *host::make_cpu_backend(p), reference);
+  const auto here = all_chunks(p, *both, s);
+  const auto there = all_chunks(p, *host::make_cpu_backend(p), reference);
   expect_same_results(p, there, here);
   ASSERT_EQ(2u, s.parts.size());
   EXPECT_EQ(p.count, s.parts[0].instances + s.parts[1].instances);
@@ -377,15 +377,15 @@ TEST(cuda_backend, two_devices_are_served_by_one_queue) {
 }
 
 TEST(cuda_backend, a_device_and_the_cpu_share_one_queue) {
-  auto p    = shared_plan();
+  auto p = shared_plan();
   p.threads = 2;
   std::vector<std::unique_ptr<host::backend> > parts;
   parts.push_back(backend_for<shaken_engine>(p));
   parts.push_back(host::make_cpu_backend(p));
-  const auto        all = host::make_shared_backend(std::move(parts));
+  const auto all = host::make_shared_backend(std::move(parts));
   host::run_summary s, reference;
-  const auto        here  = all_chunks(p, *all, s);
-  const auto        there = all_chunks(p, *host::make_cpu_backend(p), reference);
+  const auto here = all_chunks(p, *all, s);
+  const auto there = all_chunks(p, *host::make_cpu_backend(p), reference);
   expect_same_results(p, there, here);
   ASSERT_EQ(2u, s.parts.size());
   EXPECT_EQ(p.count, s.parts[0].instances + s.parts[1].instances);
@@ -396,14 +396,14 @@ TEST(cuda_backend, a_device_and_the_cpu_share_one_queue) {
 }
 
 TEST(cuda_backend, an_error_of_one_of_several_ends_the_run) {
-  const auto                                   p = shared_plan();
+  const auto p = shared_plan();
   std::vector<std::unique_ptr<host::backend> > parts;
   parts.push_back(backend_for<shaken_engine>(p));
   parts.push_back(host::make_cpu_backend(p));
-  const auto all          = host::make_shared_backend(std::move(parts));
+  const auto all = host::make_shared_backend(std::move(parts));
   the_fake_cuda().failing = "cuLaunchKernel";
   the_fake_cuda().failure = CUDA_ERROR_OUT_OF_MEMORY;
-  host::run_summary       s;
+  host::run_summary s;
   const std::atomic<bool> stop{false};
   EXPECT_THROW(host::run_ensemble(
                    p, *all, [](const host::chunk_data&) {}, [](std::int64_t) {}, stop),
@@ -415,27 +415,28 @@ TEST(cuda_backend, an_error_of_one_of_several_ends_the_run) {
 /// Statistics alone, of instances in random order; a share of them is given up somewhere. The unit is that of the tests
 /// above, with samples.
 host::plan summed_plan(double share) {
-  auto p       = shaken_plan(share, 1);
+  auto p = shaken_plan(share, 1);
   p.log_events = false;
   p.axes.clear();
   p.random = {
       {{host::target::kind::parameter, relief_valve::flow, "flow"}, {host::distribution::kind::uniform, 2.0, 10.0, 0}}};
   p.count = p.samples = 2900;
-  p.chunk             = 512;
-  p.rows              = false;
-  p.statistics        = true;
+  p.chunk = 512;
+  p.rows = false;
+  p.statistics = true;
   p.histograms = {{"final_lift", 0, 0.0, 4.0, 9}, {"n_events", host::statistic_column_called(p, "n_events"), 0, 8, 4}};
   return p;
 }
 
 struct summed {
-  host::run_summary                    summary;
-  std::map<std::int64_t, std::int64_t> not_fetched;  ///< first id of a chunk -> instances that left no more than their status
-  int                                  ordered = 0;  ///< chunks
+  host::run_summary summary;
+  std::map<std::int64_t, std::int64_t>
+      not_fetched;  ///< first id of a chunk -> instances that left no more than their status
+  int ordered = 0;  ///< chunks
 };
 
 summed run_summed(const host::plan& p, host::backend& where) {
-  summed                  r;
+  summed r;
   const std::atomic<bool> stop{false};
   r.summary = host::run_ensemble(
       p, where,
@@ -473,9 +474,9 @@ void expect_same_statistics(const host::run_summary& a, const host::run_summary&
 TEST(cuda_backend, statistics_made_on_a_device_have_the_bits_of_the_host) {
   for (const double share : {0.001, 0.1}) {
     SCOPED_TRACE(share);
-    const auto p      = summed_plan(share);
+    const auto p = summed_plan(share);
     const auto device = backend_for<shaken_engine>(p);
-    auto       q      = p;
+    auto q = p;
     q.rows = true, q.chunk = 777;
     const auto here = run_summed(p, *device), there = run_summed(q, *host::make_cpu_backend(q));
     expect_same_statistics(there.summary, here.summary);
@@ -485,7 +486,7 @@ TEST(cuda_backend, statistics_made_on_a_device_have_the_bits_of_the_host) {
     for (const auto& [first, n] : here.not_fetched) all += n;
     if (share > 0.01) { EXPECT_EQ(0, all); }
     for (const int chunk : {256, 300, 2900}) {
-      auto other  = p;
+      auto other = p;
       other.chunk = chunk;
       expect_same_statistics(here.summary, run_summed(other, *backend_for<shaken_engine>(other)).summary);
     }
@@ -493,9 +494,9 @@ TEST(cuda_backend, statistics_made_on_a_device_have_the_bits_of_the_host) {
 }
 
 TEST(cuda_backend, columns_stay_on_the_device_but_for_blocks_that_the_host_needs) {
-  auto p          = summed_plan(0.001);
-  p.by_work       = false;
-  p.chunk         = 2900;  // of which 2816 are whole blocks
+  auto p = summed_plan(0.001);
+  p.by_work = false;
+  p.chunk = 2900;  // of which 2816 are whole blocks
   const auto here = run_summed(p, *backend_for<shaken_engine>(p));
   ASSERT_EQ(2u, here.not_fetched.size());
   const auto blocks = static_cast<std::int64_t>(here.summary.counts.rescued());  // at most one each
@@ -505,20 +506,20 @@ TEST(cuda_backend, columns_stay_on_the_device_but_for_blocks_that_the_host_needs
 }
 
 TEST(cuda_backend, instances_begin_in_the_order_of_predicted_work_and_end_with_the_same_bits) {
-  auto p              = summed_plan(0.0);
+  auto p = summed_plan(0.0);
   p.inject_exceptions = 1e-9;  // the same unit
-  p.chunk             = 300;
+  p.chunk = 300;
   p.rows = true, p.log_events = true;
   const auto run = [](const host::plan& q) {
-    const auto                    device = backend_for<shaken_engine>(q);
+    const auto device = backend_for<shaken_engine>(q);
     std::vector<host::chunk_data> r;
-    const std::atomic<bool>       stop{false};
+    const std::atomic<bool> stop{false};
     host::run_ensemble(
         q, *device, [&](const host::chunk_data& c) { r.push_back(c); }, [](std::int64_t) {}, stop);
     std::sort(r.begin(), r.end(), [](const auto& a, const auto& b) { return a.first_id < b.first_id; });
     return r;
   };
-  auto as_they_stand    = p;
+  auto as_they_stand = p;
   as_they_stand.by_work = false;
   const auto a = run(p), b = run(as_they_stand);
   ASSERT_EQ(10u, a.size());
@@ -530,11 +531,11 @@ TEST(cuda_backend, instances_begin_in_the_order_of_predicted_work_and_end_with_t
 }
 
 TEST(cuda_backend, stopped_early_in_another_order_each_instance_is_finished_interrupted_or_not_run) {
-  auto p              = summed_plan(0.0);
+  auto p = summed_plan(0.0);
   p.inject_exceptions = 1e-9;
   p.rows = true, p.count = 900;
   const auto device = backend_for<shaken_engine>(p);
-  auto       whole = scattered_chunk(p, relief_valve::flow, 2.0, 10.0, p.count), cut = whole;
+  auto whole = scattered_chunk(p, relief_valve::flow, 2.0, 10.0, p.count), cut = whole;
   on_lanes<shaken_engine, 8>(host::settings_of(p), whole);
   cut.order.resize(900);
   for (int i = 0; i < 900; ++i) cut.order[static_cast<std::size_t>(i)] = i * 7 % 900;
@@ -562,15 +563,15 @@ TEST(cuda_backend, stopped_early_in_another_order_each_instance_is_finished_inte
 
 TEST(cuda_backend, the_first_round_is_short) {
   // Kernels of a device that drives a display are ended after some seconds, and nothing is known of a turn yet.
-  auto p                  = valve_plan();
-  p.count                 = 900;
-  const auto       device = backend_for<valve_engine>(p);
+  auto p = valve_plan();
+  p.count = 900;
+  const auto device = backend_for<valve_engine>(p);
   std::vector<int> turns;
   the_fake_cuda().run_kernel = [&](std::string_view kernel, int threads, void** arguments) {
     if (kernel == "saltus_sail") turns.push_back(static_cast<const abi::cuda_chunk*>(arguments[0])->turn_budget);
     emulate<valve_engine>(kernel, threads, arguments);
   };
-  auto       chunk = scattered_chunk(p, relief_valve::flow, 0.2, 10.0, p.count);
+  auto chunk = scattered_chunk(p, relief_valve::flow, 0.2, 10.0, p.count);
   abi::usage used{};
   device->integrate(chunk, go_on, used);
   ASSERT_GT(turns.size(), 3u);
@@ -587,24 +588,24 @@ TEST(cuda_backend, the_first_round_is_short) {
 }
 
 TEST(cuda_backend, time_in_kernels_is_measured_by_the_device) {
-  auto p  = valve_plan();
+  auto p = valve_plan();
   p.count = p.chunk = 900;
   const auto device = backend_for<valve_engine>(p);
-  auto       chunk  = scattered_chunk(p, relief_valve::flow, 0.2, 10.0, p.count);
+  auto chunk = scattered_chunk(p, relief_valve::flow, 0.2, 10.0, p.count);
   abi::usage used{};
   ASSERT_TRUE(device->busy_seconds());
   EXPECT_EQ(0.0, *device->busy_seconds());
   // Less than the host takes: what is said to have been at the same time is counted once.
   the_fake_cuda().seconds_per_launch = 1e-6;
-  const int before                   = fake_cuda_done().launches[0];
+  const int before = fake_cuda_done().launches[0];
   device->integrate(chunk, go_on, used);
   // Launches of rounds alone: the description of the unit was before.
   EXPECT_NEAR(1e-6 * (fake_cuda_done().launches[0] - before), *device->busy_seconds(), 1e-8);
 }
 
 TEST(cuda_backend, rows_for_which_the_event_log_has_no_room_are_an_error_and_not_written) {
-  auto p            = valve_plan();
-  p.count           = 900;
+  auto p = valve_plan();
+  p.count = 900;
   const auto device = backend_for<valve_engine>(p, 1 << 18);
   // As if landings logged more than they say.
   the_fake_cuda().run_kernel = [&](std::string_view kernel, int threads, void** arguments) {
@@ -617,7 +618,7 @@ TEST(cuda_backend, rows_for_which_the_event_log_has_no_room_are_an_error_and_not
     emulate<valve_engine>(kernel, threads, arguments);
     EXPECT_EQ(before, slots());
   };
-  auto       chunk = scattered_chunk(p, relief_valve::flow, 0.2, 10.0, p.count);
+  auto chunk = scattered_chunk(p, relief_valve::flow, 0.2, 10.0, p.count);
   abi::usage used{};
   try {
     device->integrate(chunk, go_on, used);
@@ -632,13 +633,13 @@ TEST(cuda_backend, rows_for_which_the_event_log_has_no_room_are_an_error_and_not
 /// The chunk that a device is given, and in how many instances at a time it went: by their first ids.
 struct in_pieces {
   std::map<long long, long long> count;
-  std::mutex                     mutex;
+  std::mutex mutex;
 
   template <class E>
   auto kernels() {
     return [this](std::string_view kernel, int threads, void** arguments) {
       if (kernel == "saltus_begin") {
-        const auto&           chunk = *static_cast<const abi::cuda_chunk*>(arguments[0]);
+        const auto& chunk = *static_cast<const abi::cuda_chunk*>(arguments[0]);
         const std::lock_guard lock(mutex);
         count[chunk.in.first_id] = chunk.in.count;
       }
@@ -649,18 +650,18 @@ struct in_pieces {
 
 /// 900 valves, a quarter of which are given up, on a device whose memory shrinks once its chunks are chosen.
 std::map<long long, long long> integrate_in(std::size_t memory, bool in_order = true) {
-  const auto p      = shaken_plan(0.25, 900);
+  const auto p = shaken_plan(0.25, 900);
   const auto device = backend_for<shaken_engine>(p);
-  auto       lanes  = host::chunk_data(p, 0, 900);
+  auto lanes = host::chunk_data(p, 0, 900);
   host::sampler(p).fill(0, 900, lanes);
   auto here = lanes;
   on_lanes<shaken_engine, 8>(host::settings_of(p), lanes);
   if (!in_order)
     for (int i = 0; i < 900; ++i) here.order.push_back(i * 7 % 900);
   in_pieces seen;
-  the_fake_cuda().memory     = memory;
+  the_fake_cuda().memory = memory;
   the_fake_cuda().run_kernel = seen.kernels<shaken_engine>();
-  abi::usage   used{};
+  abi::usage used{};
   std::int64_t finished = 0;
   device->integrate(
       here,
@@ -678,9 +679,9 @@ std::map<long long, long long> integrate_in(std::size_t memory, bool in_order = 
 
 /// The device memory that so many of these valves take at once.
 std::size_t bytes_of(std::int64_t count) {
-  const auto p      = shaken_plan(0.25, 900);
+  const auto p = shaken_plan(0.25, 900);
   const auto device = backend_for<shaken_engine>(p);
-  auto       chunk  = host::chunk_data(p, 0, count);
+  auto chunk = host::chunk_data(p, 0, count);
   host::sampler(p).fill(0, count, chunk);
   abi::usage used{};
   device->integrate(chunk, go_on, used);
@@ -699,11 +700,11 @@ TEST(cuda_backend, where_memory_runs_out_a_chunk_goes_in_halves_with_the_same_bi
 }
 
 TEST(cuda_backend, a_piece_that_is_stopped_leaves_the_others_as_not_run) {
-  const auto enough   = bytes_of(225);
-  auto       p        = shaken_plan(0.0, 900);
+  const auto enough = bytes_of(225);
+  auto p = shaken_plan(0.0, 900);
   p.inject_exceptions = 1e-9;
-  const auto device   = backend_for<shaken_engine>(p);
-  auto       chunk    = host::chunk_data(p, 0, 900);
+  const auto device = backend_for<shaken_engine>(p);
+  auto chunk = host::chunk_data(p, 0, 900);
   host::sampler(p).fill(0, 900, chunk);
   the_fake_cuda().memory = enough;
   abi::usage used{};
@@ -716,25 +717,25 @@ TEST(cuda_backend, a_piece_that_is_stopped_leaves_the_others_as_not_run) {
 }
 
 TEST(cuda_backend, statistics_of_a_chunk_in_pieces_have_the_bits_of_the_host) {
-  const auto p      = summed_plan(0.001);
+  const auto p = summed_plan(0.001);
   const auto device = backend_for<shaken_engine>(p);
-  auto       q      = p;
-  q.rows            = true;
+  auto q = p;
+  q.rows = true;
   in_pieces seen;
-  the_fake_cuda().memory     = 600'000;
+  the_fake_cuda().memory = 600'000;
   the_fake_cuda().run_kernel = seen.kernels<shaken_engine>();
-  const auto here            = run_summed(p, *device);
+  const auto here = run_summed(p, *device);
   expect_same_statistics(run_summed(q, *host::make_cpu_backend(q)).summary, here.summary);
   EXPECT_GT(seen.count.size(), 6u) << "more than chunks";
 }
 
 TEST(cuda_backend, memory_that_runs_out_at_a_launch_is_given_back_and_tried_with_less) {
-  const auto p      = shaken_plan(0.0, 900);
+  const auto p = shaken_plan(0.0, 900);
   const auto device = backend_for<shaken_engine>(p);
-  auto       chunk  = host::chunk_data(p, 0, 900);
+  auto chunk = host::chunk_data(p, 0, 900);
   host::sampler(p).fill(0, 900, chunk);
   in_pieces seen;
-  auto&     fake  = the_fake_cuda();
+  auto& fake = the_fake_cuda();
   fake.run_kernel = seen.kernels<shaken_engine>();
   fake.failing = "cuLaunchKernel", fake.failure = CUDA_ERROR_OUT_OF_MEMORY, fake.fails = 1;
   abi::usage used{};
@@ -747,16 +748,16 @@ TEST(cuda_backend, memory_that_runs_out_at_a_launch_is_given_back_and_tried_with
 
 /// More instances than fit; three chunks of them at once must.
 host::plan endless_plan() {
-  auto p              = shaken_plan(0.0, 1'000'000);
+  auto p = shaken_plan(0.0, 1'000'000);
   p.inject_exceptions = 1e-9;
-  p.chunk             = 0;
+  p.chunk = 0;
   return p;
 }
 void expect_whole_chunks(const host::plan& p, host::backend& device, in_pieces& seen) {
   seen.count.clear();
-  const std::int64_t             size = device.chunk_size();
+  const std::int64_t size = device.chunk_size();
   std::map<long long, long long> whole;
-  std::vector<std::thread>       at_once;
+  std::vector<std::thread> at_once;
   for (int i = 0; i < device.concurrency(); ++i) {
     whole[i * size] = size;
     at_once.emplace_back([&, i] {
@@ -771,12 +772,12 @@ void expect_whole_chunks(const host::plan& p, host::backend& device, in_pieces& 
 }
 
 TEST(cuda_backend, local_memory_of_kernels_is_planned_for) {
-  const auto p      = endless_plan();
-  auto       device = backend_for<shaken_engine>(p, 2'000'000);
-  const auto ample  = device->chunk_size();
+  const auto p = endless_plan();
+  auto device = backend_for<shaken_engine>(p, 2'000'000);
+  const auto ample = device->chunk_size();
   device.reset();
   // The driver takes 1000 bytes for each of the 2048 threads that the device may hold.
-  the_fake_cuda().memory      = 4'048'000;
+  the_fake_cuda().memory = 4'048'000;
   the_fake_cuda().local_bytes = 1000;
   device.reset(saltus_cuda_backend(p, 0));
   EXPECT_NEAR(static_cast<double>(ample), static_cast<double>(device->chunk_size()), 2);
@@ -786,9 +787,9 @@ TEST(cuda_backend, local_memory_of_kernels_is_planned_for) {
 }
 
 TEST(cuda_backend, two_backends_share_the_memory_of_a_device) {
-  const auto p     = endless_plan();
-  auto       first = backend_for<shaken_engine>(p, 8'000'000);
-  in_pieces  seen;
+  const auto p = endless_plan();
+  auto first = backend_for<shaken_engine>(p, 8'000'000);
+  in_pieces seen;
   the_fake_cuda().run_kernel = seen.kernels<shaken_engine>();
   std::unique_ptr<host::backend> second(saltus_cuda_backend(p, 0));
   EXPECT_LT(second->chunk_size(), first->chunk_size()) << "the first has planned for most of it";
@@ -809,9 +810,9 @@ TEST(cuda_backend, two_backends_share_the_memory_of_a_device) {
 // ---- drivers and architectures
 
 TEST(cuda_backend, a_driver_that_is_too_old_for_what_nvrtc_makes_is_named) {
-  the_fake_cuda()         = {};
+  the_fake_cuda() = {};
   the_fake_cuda().version = 12080;
-  std::string              reason;
+  std::string reason;
   std::vector<std::string> names;
   saltus_cuda_absent(reason, names);
   EXPECT_NE(std::string::npos, reason.find("CUDA 12.8")) << reason;
@@ -827,10 +828,10 @@ TEST(cuda_backend, a_driver_that_is_too_old_for_what_nvrtc_makes_is_named) {
 }
 
 TEST(cuda_backend, a_device_newer_than_nvrtc_is_given_ptx) {
-  const auto p               = lorenz_plan();
-  the_fake_cuda()            = {};
+  const auto p = lorenz_plan();
+  the_fake_cuda() = {};
   the_fake_cuda().run_kernel = emulate<lorenz_engine>;
-  const int before           = fake_cuda_done().ptx_modules;
+  const int before = fake_cuda_done().ptx_modules;
   the_fake_cuda().capability = 97;  // has the code of 9.0
   std::unique_ptr<host::backend>(saltus_cuda_backend(p, 0));
   EXPECT_EQ(before, fake_cuda_done().ptx_modules);
@@ -844,9 +845,9 @@ TEST(cuda_backend, a_device_newer_than_nvrtc_is_given_ptx) {
 }
 
 TEST(cuda_backend, an_error_of_the_driver_names_the_call_and_the_error) {
-  const auto p      = lorenz_plan();
+  const auto p = lorenz_plan();
   const auto device = backend_for<lorenz_engine>(p);
-  auto       chunk  = scattered_chunk(p, lorenz::rho, 0.0, 28.0, 10);
+  auto chunk = scattered_chunk(p, lorenz::rho, 0.0, 28.0, 10);
   abi::usage used{};
   the_fake_cuda().failing = "cuMemAlloc";
   the_fake_cuda().failure = CUDA_ERROR_OUT_OF_MEMORY;
@@ -862,7 +863,7 @@ TEST(cuda_backend, an_error_of_the_driver_names_the_call_and_the_error) {
 
 TEST(cuda_backend, absence_of_a_device_has_a_reason) {
   the_fake_cuda() = {};
-  std::string              reason;
+  std::string reason;
   std::vector<std::string> names;
   the_fake_cuda().devices = 2;
   saltus_cuda_absent(reason, names);
@@ -875,7 +876,7 @@ TEST(cuda_backend, absence_of_a_device_has_a_reason) {
 }
 
 TEST(cuda_backend, chunks_fit_into_memory) {
-  auto p  = valve_plan();
+  auto p = valve_plan();
   p.count = 100'000'000;
   // The fake device has 1 GiB; a third of it, less a reserve, is for one chunk.
   auto device = backend_for<valve_engine>(p);

@@ -17,14 +17,14 @@ namespace {
 /// Instances of a problem, its parameters (or if it has none, its states) scattered by 2 % about their defaults, with
 /// events and samples.
 host::plan scattered(const std::string& problem, const std::string& method, std::int64_t count) {
-  const auto               m        = host::describe_model(host::find_model(problem));
+  const auto m = host::describe_model(host::find_model(problem));
   std::vector<std::string> settings = {"rtol=1e-8",
                                        "method=" + method,
                                        "output.events=true",
                                        "output.samples.count=11",
                                        fmt::format("sample.count={}", count),
                                        "sample.seed=5"};
-  const auto               scatter  = [&](const host::quantity& q) {
+  const auto scatter = [&](const host::quantity& q) {
     const double far = 0.02 * std::abs(q.value);
     if (far > 0)
       settings.push_back(fmt::format("sample.{}={{uniform=[{:.17g},{:.17g}]}}", q.name, q.value - far, q.value + far));
@@ -47,7 +47,7 @@ class cuda_device : public testing::Test {
     if (const std::string reason = host::cuda_absent(); !reason.empty()) GTEST_SKIP() << "no CUDA device: " << reason;
   }
   static void expect_same(const host::plan& p) {
-    auto       on_cpu = filled(p), on_device = on_cpu;
+    auto on_cpu = filled(p), on_device = on_cpu;
     abi::usage used{};
     host::make_cpu_backend(p)->integrate(
         on_cpu, [](std::int64_t) { return true; }, used);
@@ -68,13 +68,13 @@ TEST_F(cuda_device, gives_the_bits_of_the_cpu_when_places_are_refilled) {
 }
 
 TEST_F(cuda_device, two_chunks_at_once_do_not_disturb_each_other) {
-  const auto p      = scattered("relief_valve", "dp5", 50'000);
+  const auto p = scattered("relief_valve", "dp5", 50'000);
   const auto device = host::make_cuda_backend(p);
-  auto       one = filled(p), other = one, alone = one;
+  auto one = filled(p), other = one, alone = one;
   abi::usage used[3] = {};
-  const auto run     = [&](host::chunk_data& chunk, abi::usage& u) {
+  const auto run = [&](host::chunk_data& chunk, abi::usage& u) {
     device->integrate(
-            chunk, [](std::int64_t) { return true; }, u);
+        chunk, [](std::int64_t) { return true; }, u);
   };
   run(alone, used[0]);
   std::thread beside([&] { run(other, used[1]); });

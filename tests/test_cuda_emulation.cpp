@@ -22,7 +22,7 @@ void expect_same_as_lanes(host::plan p, int swept, double from, double to) {
   if constexpr (E::samples) p.sample_count = 9;
   if constexpr (E::reductions > 0) p.reductions.resize(E::reductions);
   const abi::settings how = host::settings_of(p);
-  constexpr int       W   = sizeof(typename E::T) == 8 ? 8 : 16;
+  constexpr int W = sizeof(typename E::T) == 8 ? 8 : 16;
   // The smallest event log has room for one landing at a time.
   constexpr long long tight = cuda_unit_of<E>.rows_per_landing, ample = 5000;
   for (const std::int64_t count : {1, 33, 1000}) {
@@ -35,7 +35,7 @@ void expect_same_as_lanes(host::plan p, int swept, double from, double to) {
     for (const spread& s : spreads) {
       SCOPED_TRACE(testing::Message() << count << " instances, " << s.places << " places, " << s.threads << " threads, "
                                       << s.turn_budget << " turns, " << s.event_rows << " rows");
-      auto            here = scattered_chunk(p, swept, from, to, count);
+      auto here = scattered_chunk(p, swept, from, to, count);
       emulated_run<E> device(how, here, s);
       device.run();
       EXPECT_EQ("", differences(one, here));
@@ -55,7 +55,7 @@ template <class Model, methods::text Method, class T, bool Samples, class... Red
 using engine_of = engine<Model, methods::by_name<Method>, T, options{.samples = Samples}, Reductions...>;
 
 using largest_pressure = reduction<reduce::max, false, relief_valve::pressure>;
-using mean_lift        = reduction<reduce::mean, false, relief_valve::lift>;
+using mean_lift = reduction<reduce::mean, false, relief_valve::lift>;
 
 TEST(cuda_emulation, relief_valve_dp5_with_samples_and_reductions) {
   expect_same_as_lanes<engine_of<relief_valve, "dp5", double, true, largest_pressure, mean_lift>>(

@@ -11,17 +11,17 @@
 namespace saltus::test {
 namespace {
 
-using ball_engine   = engine<bouncing_ball, methods::by_name<"dp5">, double, options{}>;
+using ball_engine = engine<bouncing_ball, methods::by_name<"dp5">, double, options{}>;
 using lorenz_engine = engine<lorenz, methods::by_name<"dp5">, double, options{}>;
 
 /// As a unit's kernels do (SALTUS_CUDA_KERNEL).
 template <class E>
 typename emulated_run<E>::runner on(grid& device) {
   return [&device](std::string_view kernel, int threads, void** arguments) {
-    const auto& chunk  = *static_cast<const abi::cuda_chunk*>(arguments[0]);
-    const auto& tol    = *static_cast<const tolerances<E, pack<typename E::T, 1>>*>(arguments[1]);
-    const int   block  = std::min(threads, abi::cuda_block);
-    const auto  thread = [&] {
+    const auto& chunk = *static_cast<const abi::cuda_chunk*>(arguments[0]);
+    const auto& tol = *static_cast<const tolerances<E, pack<typename E::T, 1>>*>(arguments[1]);
+    const int block = std::min(threads, abi::cuda_block);
+    const auto thread = [&] {
       const device_warp warp;
       emulate_thread<E>(kernel, chunk, tol, warp);
     };
@@ -44,7 +44,7 @@ class cuda_warps : public testing::Test {
 template <class E>
 void expect_same_as_lanes(const host::plan& p, int swept, double from, double to) {
   constexpr long long tight = cuda_unit_of<E>.rows_per_landing;
-  const auto          how   = host::settings_of(p);
+  const auto how = host::settings_of(p);
   for (const std::int64_t count : {33, 600}) {
     auto lanes = scattered_chunk(p, swept, from, to, count);
     on_lanes<E, 1>(how, lanes);
@@ -52,8 +52,8 @@ void expect_same_as_lanes(const host::plan& p, int swept, double from, double to
       for (unsigned seed = 1; seed <= 2; ++seed) {
         SCOPED_TRACE(testing::Message() << count << " instances, " << s.places << " places, " << s.threads
                                         << " threads, seed " << seed);
-        grid            device(seed);
-        auto            here = scattered_chunk(p, swept, from, to, count);
+        grid device(seed);
+        auto here = scattered_chunk(p, swept, from, to, count);
         emulated_run<E> run(how, here, s, on<E>(device));
         run.run();
         EXPECT_EQ("", differences(lanes, here));
@@ -78,8 +78,8 @@ TEST_F(cuda_warps, lorenz_has_the_bits_of_lanes_in_any_order) {
 /// Rounds that `count` instances take on 512 threads, each of which has a place.
 template <class E>
 int rounds_of(const host::plan& p, int swept, double from, double to, std::int64_t count) {
-  grid            device;
-  auto            here = scattered_chunk(p, swept, from, to, count);
+  grid device;
+  auto here = scattered_chunk(p, swept, from, to, count);
   emulated_run<E> run(host::settings_of(p), here, {static_cast<int>(count), 512, 4096, 20'000}, on<E>(device));
   run.run();
   return run.rounds;
@@ -96,10 +96,10 @@ TEST_F(cuda_warps, a_device_that_is_not_full_leaves_no_round_early) {
 // Instances that wait to be landed do not wait for the longest flight of their warp.
 TEST_F(cuda_warps, a_device_that_is_not_full_lands_in_time) {
   const auto p = plan_of<bouncing_ball>(2.0, 1e-8);
-  auto       c = scattered_chunk(p, bouncing_ball::restitution, 0.5, 0.9, 200);
+  auto c = scattered_chunk(p, bouncing_ball::restitution, 0.5, 0.9, 200);
   on_lanes<ball_engine, 1>(host::settings_of(p), c);
-  const long long most   = *std::max_element(c.events.begin(), c.events.end());
-  const int       rounds = rounds_of<ball_engine>(p, bouncing_ball::restitution, 0.5, 0.9, 200);
+  const long long most = *std::max_element(c.events.begin(), c.events.end());
+  const int rounds = rounds_of<ball_engine>(p, bouncing_ball::restitution, 0.5, 0.9, 200);
   EXPECT_GE(rounds, most);
   EXPECT_LE(rounds, 4 * most);
 }
@@ -151,7 +151,7 @@ TEST_F(cuda_warps, values_go_where_the_language_says) {
 
 TEST_F(cuda_warps, threads_come_between_each_other) {
   // An addition that is not atomic loses some; where threads cannot be told apart by their order nothing else may change.
-  int  plain = 0, atomic = 0;
+  int plain = 0, atomic = 0;
   grid device(3);
   device.run(2, 64, [&] {
     const int before = plain;
@@ -175,9 +175,9 @@ TEST_F(cuda_warps, threads_come_between_each_other) {
 
 TEST_F(cuda_warps, places_in_a_list_are_given_out_once) {
   for (unsigned seed = 1; seed <= 5; ++seed) {
-    int              length = 0;
+    int length = 0;
     std::vector<int> seen(256, 0);
-    grid             device(seed);
+    grid device(seed);
     device.run(4, 64, [&] {
       const device_warp warp;
       if (threadIdx.x % 3 != 0) ++seen[static_cast<std::size_t>(warp.reserve(length))];
@@ -202,8 +202,8 @@ TEST_F(cuda_warps, blocks_have_shared_memory_of_their_own) {
   int wrong = 0;
   grid(5).run(3, 64, [&] {
     const device_warp warp;
-    int* const        room = warp.room(1);
-    room[warp.lane()]      = warp.thread();
+    int* const room = warp.room(1);
+    room[warp.lane()] = warp.thread();
     warp.meet();
     const int other = 31 - warp.lane();
     if (room[other] != warp.thread() - warp.lane() + other) wrong = 1;

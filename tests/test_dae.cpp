@@ -40,7 +40,7 @@ void expect_finished(const outcome& r) {
 // At t = 40. SciPy's Radau at rtol = 1e-12 and 3e-14 agrees in 13 digits.
 TEST(Forms, OfRobertsonsReactionsAgree) {
   const std::vector<std::string> settings = {"rtol=1e-10", "atol=[1e-13, 1e-17, 1e-13]"};
-  const auto                     expect   = [&](const outcome& r) {
+  const auto expect = [&](const outcome& r) {
     expect_finished(r);
     EXPECT_NEAR(r.final("y1"), 0.715827068719405, 1e-11) << r.plan.model.name;
     EXPECT_NEAR(r.final("y2"), 9.18553476455778e-06, 1e-15) << r.plan.model.name;
@@ -52,7 +52,7 @@ TEST(Forms, OfRobertsonsReactionsAgree) {
 
 /// The cubic constraint and what is to be seen of it. The settings of all tests are alike, so that they share their units.
 struct cubic {
-  std::string              form, method;
+  std::string form, method;
   std::vector<std::string> common = {"rtol=1e-9", "output.events=true", "output.samples.count=9",
                                      "output.reduce=['max(square)', 'min(w)', 'integral(z)', 'mean(w)']"};
 
@@ -135,7 +135,7 @@ TEST(Start, IsFoundFromABadGuess) {
 // Rounding keeps increments from becoming arbitrarily small: what can be found is found.
 TEST(Start, IsFoundToRoundingWhereConstraintsAreIllConditioned) {
   const std::vector<double> apart = {1.0, 1e-1, 1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5, 1e-6};
-  const auto                r     = go("nearly_parallel", {"rtol=1e-6", set("sweep.apart", apart)});
+  const auto r = go("nearly_parallel", {"rtol=1e-6", set("sweep.apart", apart)});
   for (std::size_t i = 0; i < apart.size(); ++i) {
     ASSERT_EQ(name_of(r.status[i]), "finished") << apart[i];
     EXPECT_NEAR(r.final("a", static_cast<std::int64_t>(i)), std::asin(std::exp(-1.0) / 2), 1e-5) << apart[i];
@@ -166,7 +166,7 @@ TEST(Start, TheGuessDecidesBetweenSolutions) {
 TEST(Start, NoSolutionIsInconsistentAndNamesItsEquation) {
   const std::vector<std::string> settings = {"rtol=1e-9"};
   // z^2 = x has none where x < 0.
-  const auto r    = go("fold", with(settings, {"sweep.x=[3.0, -1.0, 2.5, -4.0, 3.5]"}));
+  const auto r = go("fold", with(settings, {"sweep.x=[3.0, -1.0, 2.5, -4.0, 3.5]"}));
   const auto only = go("fold", with(settings, {"sweep.x=[3.0, 2.5, 3.5]"}));
   for (const std::int64_t i : {1, 3}) {
     const auto at = static_cast<std::size_t>(i);
@@ -269,7 +269,7 @@ TEST(Cancellation, RandomRegularSystemsStartAndFollowTheirSolution) {
                                        "method=radau5",
                                        "sample.above={uniform=[1.5, 3.0]}",
                                        "output.reduce=['max(error)']"};
-  const auto               draw     = [&](const char* name, int count, const char* range) {
+  const auto draw = [&](const char* name, int count, const char* range) {
     for (int i = 0; i < count; ++i) settings.push_back(fmt::format("sample.{}_{}={{uniform={}}}", name, i, range));
   };
   draw("size", 3, "[-9.0, 9.0]"), draw("equation", 3, "[-9.0, 9.0]");
@@ -305,7 +305,7 @@ TEST(Events, OnAlgebraicStatesAndWhatFollowsThem) {
     SCOPED_TRACE(c.form);
     // At z = 1/2 x jumps and the constraint gets another slope: z is solved for anew, from there it goes on.
     const double x = 0.5 * 0.5 * 0.5 + 0.5 + 3, z = root_of(x, 2), w = std::log(2 + z * z), end = z + 0.5;
-    const auto   r = c.run_with({"level=0.5", "bump=3.0", "new_slope=2.0"});
+    const auto r = c.run_with({"level=0.5", "bump=3.0", "new_slope=2.0"});
     expect_finished(r);
     ASSERT_EQ(r.log.size(), 1u);
     const auto& e = r.log[0];
@@ -349,7 +349,7 @@ TEST(Mishaps, NumbersThatAreNoneHarmTheirInstanceOnly) {
   const std::vector<std::string> settings = {"level=0.5", "bump=1.0"};
   for (const cubic& c : {semi, residual}) {
     SCOPED_TRACE(c.form);
-    const auto r    = c.run_with(with(settings, {"sweep.nan_from=[1e6, 0.7, 1.9, -1.0, 2e6]"}));
+    const auto r = c.run_with(with(settings, {"sweep.nan_from=[1e6, 0.7, 1.9, -1.0, 2e6]"}));
     const auto only = c.run_with(with(settings, {"sweep.nan_from=[1e6, 2e6]"}));
     expect_same(r, 0, only, 0), expect_same(r, 4, only, 1);
     for (const std::size_t i : {std::size_t{1}, std::size_t{2}}) {
@@ -366,10 +366,10 @@ TEST(Mishaps, NumbersThatAreNoneHarmTheirInstanceOnly) {
 TEST(Mishaps, AFoldEndsWhatReachesIt) {
   for (const char* method : {"rodas5p", "radau5"}) {
     const std::vector<std::string> settings = {"rtol=1e-8", fmt::format("method={}", method), "sweep.z=[1.0, -1.0]"};
-    const auto                     r        = go("fold", with(settings, {"sweep.x=[3.0, 1.0, 2.5]"}));
-    const auto                     only     = go("fold", with(settings, {"sweep.x=[3.0, 2.5]"}));
+    const auto r = go("fold", with(settings, {"sweep.x=[3.0, 1.0, 2.5]"}));
+    const auto only = go("fold", with(settings, {"sweep.x=[3.0, 2.5]"}));
     for (std::int64_t branch = 0; branch < 2; ++branch) {
-      const auto at   = static_cast<std::size_t>(3 * branch + 1);
+      const auto at = static_cast<std::size_t>(3 * branch + 1);
       const auto name = name_of(r.status[at]);
       EXPECT_TRUE(name == "newton_failed" || name == "singular" || name == "step_too_small") << method << ": " << name;
       EXPECT_NE(r.exception[at], 0);
@@ -385,7 +385,7 @@ TEST(Mishaps, AFoldEndsWhatReachesIt) {
 // ---- index 2 --------------------------------------------------------------------------------------------------------
 
 const std::vector<std::string> circle = {"rtol=1e-9", "output.events=true", "output.samples.count=7"};
-double                         angle_of(double t) { return t + 0.5 * std::sin(t); }
+double angle_of(double t) { return t + 0.5 * std::sin(t); }
 
 TEST(IndexTwo, HasTheClosedForm) {
   for (const double rtol : {1e-6, 1e-9, 1e-12}) {
@@ -436,7 +436,7 @@ TEST(IndexTwo, IsSolvedAtVeryTightTolerances) {
 }
 
 TEST(IndexTwo, NumbersThatAreNoneHarmTheirInstanceOnly) {
-  const auto r    = go("circle_2", with(circle, {"sweep.nan_from=[1e6, 1.0, 2e6]"}));
+  const auto r = go("circle_2", with(circle, {"sweep.nan_from=[1e6, 1.0, 2e6]"}));
   const auto only = go("circle_2", with(circle, {"sweep.nan_from=[1e6, 2e6]"}));
   expect_same(r, 0, only, 0), expect_same(r, 2, only, 1);
   EXPECT_FALSE(is_ok(static_cast<status>(r.status[1])));
@@ -498,7 +498,7 @@ TEST(MixedRates, AreSolvedForWhereTheToleranceIsNearRounding) {
                                                 {"u8", 1.23699586809154755}};
   struct {
     const char *method, *rtol, *atol;
-    double      allowed;
+    double allowed;
   } const cases[] = {
       {"radau5", "5e-12", "5e-12", 1e-9}, {"radau5", "3e-12", "3e-12", 1e-9}, {"radau5", "1e-12", "1e-12", 1e-9},
       {"radau5", "1e-10", "1e-14", 1e-8}, {"sdirk4", "1e-10", "1e-14", 1e-8}, {"esdirk4", "1e-10", "1e-14", 1e-8},

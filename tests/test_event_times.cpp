@@ -24,15 +24,15 @@ double worst(const outcome& r, const std::function<double(int)>& f) {
   double w = 0;
   for (std::size_t k = 0; k < r.log.size(); ++k) {
     const double t = f(static_cast<int>(k) + 1);
-    w              = std::fmax(w, std::fabs(r.log[k].time - t) / std::fabs(t));
+    w = std::fmax(w, std::fabs(r.log[k].time - t) / std::fabs(t));
   }
   return w;
 }
 
 struct series {
-  const char*                model;
-  std::vector<std::string>   settings;
-  std::size_t                events;
+  const char* model;
+  std::vector<std::string> settings;
+  std::size_t events;
   std::function<double(int)> time;
 };
 
@@ -79,7 +79,7 @@ TEST(EventTimes, OfSeriesInClosedForm) {
 TEST(EventTimes, OfTheReferenceCases) {
   struct allowance {
     const char* model;
-    double      rtol;
+    double rtol;
   };
   const allowance analytic[] = {{"bouncing_ball", 1e-12},
                                 {"ball_drag", 1e-12},
@@ -112,7 +112,7 @@ TEST(EventTimes, OfTheReferenceCases) {
         for (const auto& p : c.parameters) settings.push_back(set(std::string("parameters.") + p.name, p.value));
         for (const auto& p : c.initial) settings.push_back(set(std::string("initial.") + p.name, p.value));
         const auto r = run(c.model, settings);
-        double     w = 0;
+        double w = 0;
         for (const auto& e : c.log) {
           ASSERT_GE(r.log.size(), static_cast<std::size_t>(e.number)) << c.about;
           const auto& row = r.log[static_cast<std::size_t>(e.number) - 1];

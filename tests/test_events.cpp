@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "event_runs.hpp"
 #include "ensemble/sampler.hpp"
+#include "event_runs.hpp"
 
 namespace saltus::test {
 namespace {
@@ -77,7 +77,7 @@ TEST(Events, AllRootsOfRandomCubicsOnceAndInOrder) {
     host::columns in;
     host::sampler(r.plan).fill(0, r.plan.count, in);
     std::int64_t wrong = 0;
-    std::size_t  row   = 0;
+    std::size_t row = 0;
     for (std::size_t i = 0; i < 20000; ++i) {
       double roots[] = {in.parameters[i], in.parameters[20000 + i], in.parameters[40000 + i]};
       std::sort(std::begin(roots), std::end(roots));
@@ -221,7 +221,7 @@ TEST(Events, ManyStatesFewGuards) {
 TEST(Grazing, BilateralBothCrossingsOrNone) {
   // x = (t - 1)^2 / 2 - depth beside its line: passed at 1 -+ sqrt(2 depth). A rounding of x moves that by 1e-16 / speed.
   for (double depth : {1e-2, 1e-4, 1e-6, 1e-8, 1e-10, 1e-12}) {
-    const auto   r     = run(test_model("graze"), with(tight, {set("line_depth", depth)}));
+    const auto r = run(test_model("graze"), with(tight, {set("line_depth", depth)}));
     const double reach = std::sqrt(2 * depth);
     ASSERT_EQ(names_of(r), (std::vector<std::string>{"line", "line"})) << depth;
     EXPECT_NEAR(r.log[0].time, 1 - reach, 1e-15 + 1e-15 / reach) << depth;
@@ -234,7 +234,7 @@ TEST(Grazing, BilateralBothCrossingsOrNone) {
 TEST(Grazing, UnilateralOneImpactOrNone) {
   // It would get `depth` behind the wall: it arrives at 1 - sqrt(2 depth) with that speed, and leaves with half of it.
   for (double depth : {1e-2, 1e-4, 1e-6, 1e-8, 1e-10, 1e-12}) {
-    const auto   r     = run(test_model("graze"), with(tight, {set("wall_depth", depth)}));
+    const auto r = run(test_model("graze"), with(tight, {set("wall_depth", depth)}));
     const double speed = std::sqrt(2 * depth);
     ASSERT_EQ(names_of(r), std::vector<std::string>{"wall"}) << depth;
     EXPECT_EQ(name_of(r.status[0]), "finished") << depth;
@@ -319,10 +319,10 @@ TEST(GuardsInError, FindEveryTickOfAClock) {
 }
 
 TEST(Events, NaNInSomeInstancesHarmsNoOther) {
-  const std::vector<std::string> base  = {"rtol=1e-8", "output.events=true", "sweep.rate.from=0.5", "sweep.rate.to=2.0",
-                                          "sweep.rate.count=3"};
-  const auto                     clean = run(test_model("trouble"), base);
-  const auto                     mixed =
+  const std::vector<std::string> base = {"rtol=1e-8", "output.events=true", "sweep.rate.from=0.5", "sweep.rate.to=2.0",
+                                         "sweep.rate.count=3"};
+  const auto clean = run(test_model("trouble"), base);
+  const auto mixed =
       run(test_model("trouble"), with(base, {"sweep.rhs_fails_at=[10.0,0.25]", "sweep.guard_fails_at=[10.0,0.5]"}));
   ASSERT_EQ(mixed.plan.count, 12);
   for (std::int64_t i = 0; i < 12; ++i) {

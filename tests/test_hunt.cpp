@@ -73,8 +73,8 @@ TEST(Dynamics, SlowThresholdsBesideAFastModeFireOnceAndNotBefore) {
 TEST(Hunt, KnowsItsRoots) {
   for (std::uint64_t number = 0; number < 200; ++number) {
     EXPECT_TRUE(make_case(shape::touch, 3, number).guard[0].degree >= 2);
-    const auto c        = make_case(shape::triple, 3, number);
-    double     previous = 0.0;
+    const auto c = make_case(shape::triple, 3, number);
+    double previous = 0.0;
     for (const auto& e : c.expected) {
       EXPECT_GE(e.time, previous);
       previous = e.time;

@@ -26,14 +26,14 @@ using point_of = vec<real, n>;
 /// What all systems below say of themselves; Newton's iteration goes on to where errors of a step cannot be seen.
 template <equations Kind, int n>
 struct system_of {
-  static constexpr auto kind          = Kind;
-  static constexpr int  states        = n;
-  static constexpr int  highest_index = 0;
-  static constexpr int  index(int) { return 0; }
-  double                newton_weight = 1e11;
-  vec<real, n>          weight(const vec<real, n>&) const {
-             vec<real, n> r;
-             for (int i = 0; i < n; ++i) r[i] = real(newton_weight);
+  static constexpr auto kind = Kind;
+  static constexpr int states = n;
+  static constexpr int highest_index = 0;
+  static constexpr int index(int) { return 0; }
+  double newton_weight = 1e11;
+  vec<real, n> weight(const vec<real, n>&) const {
+    vec<real, n> r;
+    for (int i = 0; i < n; ++i) r[i] = real(newton_weight);
     return r;
   }
 };
@@ -41,8 +41,8 @@ struct system_of {
 /// y_0 = exp(sin t), y_1 = 2 + cos t, by equations in which both matter and the time does.
 struct closed_form {
   static constexpr int begin = 0;
-  static vec<real, 2>  at(double t) { return {{real(std::exp(std::sin(t))), real(2 + std::cos(t))}}; }
-  static vec<real, 2>  slope(double t) { return {{real(std::exp(std::sin(t)) * std::cos(t)), real(-std::sin(t))}}; }
+  static vec<real, 2> at(double t) { return {{real(std::exp(std::sin(t))), real(2 + std::cos(t))}}; }
+  static vec<real, 2> slope(double t) { return {{real(std::exp(std::sin(t)) * std::cos(t)), real(-std::sin(t))}}; }
 
   template <class Value>
   static Value deviation(Value t, const vec<Value, 2>& y) {  // zero along the solution
@@ -86,10 +86,10 @@ struct smooth : system_of<Kind, 2>, closed_form {
   template <class Value>
   vec<Value, 2> residual(Value t, const vec<Value, 2>& y, const vec<Value, 2>& dy) const {
     vec<Value, 2> r;
-    const auto    own = rhs(t, y);
+    const auto own = rhs(t, y);
     if constexpr (Kind == equations::implicit) {
       const auto to = f(t, y);
-      r[0]          = (2.0 + y[1]) * (dy[0] - to[0]);
+      r[0] = (2.0 + y[1]) * (dy[0] - to[0]);
       if constexpr (Algebraic) {
         r[1] = g(t, y);
       } else {
@@ -110,9 +110,9 @@ struct smooth : system_of<Kind, 2>, closed_form {
 struct hessenberg : system_of<equations::semi_explicit, 3> {
   static constexpr int highest_index = 2;
   static constexpr int index(int i) { return i == 2 ? 2 : 0; }
-  static vec<real, 3>  at(double t) {
-     const double angle = t + 0.5 * std::sin(t);
-     return {{real(std::cos(angle)), real(std::sin(angle)), real(2 + std::sin(t))}};
+  static vec<real, 3> at(double t) {
+    const double angle = t + 0.5 * std::sin(t);
+    return {{real(std::cos(angle)), real(std::sin(angle)), real(2 + std::sin(t))}};
   }
   static vec<real, 3> slope(double t) {
     const double angle = t + 0.5 * std::sin(t), speed = 1 + 0.5 * std::cos(t);
@@ -135,7 +135,7 @@ struct hessenberg : system_of<equations::semi_explicit, 3> {
 /// y' = lambda (y - phi) + phi', phi = sin(t + 1/2) or 0 (A. Prothero, A. Robinson, Math. Comput. 28 (1974) 145).
 struct stiff : system_of<equations::plain, 1> {
   double lambda;
-  bool   homogeneous = false;
+  bool homogeneous = false;
   explicit stiff(double lambda_, bool homogeneous_ = false) : lambda(lambda_), homogeneous(homogeneous_) {}
   vec<real, 1> at(double t) const { return {{real(homogeneous ? 1.0 : std::sin(t + 0.5))}}; }
   vec<real, 1> slope(double t) const { return {{real(homogeneous ? lambda : std::cos(t + 0.5))}}; }
@@ -186,9 +186,9 @@ template <class Method, class System>
 /// Errors of all states after constant steps over [0, t_end].
 template <class Method, class System>
 std::vector<double> errors_after(const System& system, double t_end, int steps) {
-  constexpr int       n = System::states;
-  auto                y = system.at(0.0), f = system.slope(0.0);
-  const double        h = t_end / steps;
+  constexpr int n = System::states;
+  auto y = system.at(0.0), f = system.slope(0.0);
+  const double h = t_end / steps;
   std::vector<double> r;
   for (int k = 0; k < steps; ++k) {
     const auto s = one_step<Method>(system, k * h, y, f, h);
@@ -207,7 +207,7 @@ std::vector<double> largest_of(const std::vector<double>& errors) {
   std::vector<double> r(System::highest_index > 0 ? 2 : 1, 0.0);
   for (std::size_t i = 0; i < errors.size(); ++i) {
     double& largest = r[System::index(static_cast<int>(i)) > 0 ? 1 : 0];
-    largest         = !(errors[i] <= largest) ? errors[i] : largest;
+    largest = !(errors[i] <= largest) ? errors[i] : largest;
   }
   return r;
 }
@@ -215,7 +215,7 @@ std::vector<double> largest_of(const std::vector<double>& errors) {
 /// Observed orders: the finest two step sizes whose errors are still well above rounding.
 template <class Method, class System>
 std::vector<double> observed_orders(const System& system, double t_end, int steps, double least = 2e-11) {
-  auto                coarse = largest_of<System>(errors_after<Method>(system, t_end, steps));
+  auto coarse = largest_of<System>(errors_after<Method>(system, t_end, steps));
   std::vector<double> orders;
   for (; steps <= 4096; steps *= 2) {
     const auto fine = largest_of<System>(errors_after<Method>(system, t_end, 2 * steps));
@@ -230,7 +230,7 @@ std::vector<double> observed_orders(const System& system, double t_end, int step
 template <class System>
 void expect_orders(const char* what, const System& system, double least = 2e-11) {
   each_method<System>([&](auto m) {
-    using M           = decltype(m);
+    using M = decltype(m);
     const auto orders = observed_orders<M>(system, 1.5, 8, least);
     std::printf("%-32s %-10s order %d observed", what, M::name, M::order);
     for (double p : orders) std::printf(" %.3f", p);
@@ -255,7 +255,7 @@ TEST(Order, IsTheMethodsWithAConstraint) {
 // table 2.3: Radau IIA of s stages converges with order 2 s - 1 in y and s in z.
 TEST(Order, OfIndexTwo) {
   each_method<hessenberg>([](auto m) {
-    using M           = decltype(m);
+    using M = decltype(m);
     const auto orders = observed_orders<M>(hessenberg{}, 1.0, 16, 1e-11);
     std::printf("index 2: %s observed %.3f, algebraic state %.3f\n", M::name, orders[0], orders[1]);
     EXPECT_STREQ(M::name, "radau5") << "a further method: give its orders here";
@@ -268,15 +268,15 @@ TEST(Order, OfIndexTwo) {
 
 template <class Method, class System>
 std::vector<double> dense_errors(const System& system, double h) {
-  const double        t0   = 0.3;
-  const auto          s    = one_step<Method>(system, t0, system.at(t0), system.slope(t0), h);
-  const auto          path = interpolate<Method>(system, s);
+  const double t0 = 0.3;
+  const auto s = one_step<Method>(system, t0, system.at(t0), system.slope(t0), h);
+  const auto path = interpolate<Method>(system, s);
   std::vector<double> worst(System::states, 0.0);
   for (int k = 1; k < 16; ++k) {
     const auto got = path(real(k / 16.0)), wanted = system.at(t0 + h * k / 16);
     for (int i = 0; i < System::states; ++i) {
       double& largest = worst[static_cast<std::size_t>(i)];
-      largest         = std::max(largest, std::fabs(got[i].v - wanted[i].v));
+      largest = std::max(largest, std::fabs(got[i].v - wanted[i].v));
     }
   }
   return largest_of<System>(worst);
@@ -295,9 +295,9 @@ int least_dense_order_of_constraints() {
 template <class System>
 void expect_dense_output(const char* what, const System& system) {
   each_method<System>([&](auto m) {
-    using M             = decltype(m);
-    const double h      = 0.025;
-    const auto   coarse = dense_errors<M>(system, h), fine = dense_errors<M>(system, h / 2);
+    using M = decltype(m);
+    const double h = 0.025;
+    const auto coarse = dense_errors<M>(system, h), fine = dense_errors<M>(system, h / 2);
     const double order = std::log2(coarse[0] / fine[0]);
     std::printf("%-32s %-10s dense output of order %d: local error falls as h^%.2f", what, M::name, M::dense_order,
                 order);
@@ -325,12 +325,12 @@ TEST(DenseOutput, OfAlgebraicStatesHasItsOrder) {
 TEST(DenseOutput, MeetsBothEndsWithTheSlopesOfTheStep) {
   using System = smooth<equations::plain, false>;
   each_method<System>([](auto m) {
-    using M        = decltype(m);
+    using M = decltype(m);
     const double h = 0.1, t0 = 0.3;
     const System system;
-    const auto   s    = one_step<M>(system, t0, system.at(t0), system.slope(t0), h);
-    const auto   path = interpolate<M>(system, s);
-    const auto   f0 = system.slope(t0), f1 = system.slope(t0 + h);
+    const auto s = one_step<M>(system, t0, system.at(t0), system.slope(t0), h);
+    const auto path = interpolate<M>(system, s);
+    const auto f0 = system.slope(t0), f1 = system.slope(t0 + h);
     for (int i = 0; i < 2; ++i) {
       EXPECT_EQ(path(real(0.0))[i].v, s.y[i].v) << M::name;
       EXPECT_NEAR(path(real(1.0))[i].v, s.y1[i].v, 1e-15) << M::name;
@@ -351,11 +351,11 @@ TEST(DenseOutput, MeetsBothEndsWithTheSlopesOfTheStep) {
 template <class System>
 void expect_estimates(const char* what, const System& system) {
   each_method<System>([&](auto m) {
-    using M              = decltype(m);
+    using M = decltype(m);
     const auto estimates = [&](double h) {
       return one_step<M>(system, 0.3, system.at(0.3), system.slope(0.3), h).error;
     };
-    const auto   coarse = estimates(0.02), fine = estimates(0.01);
+    const auto coarse = estimates(0.02), fine = estimates(0.01);
     const double order = std::log2(std::hypot(coarse[0].v, coarse[1].v) / std::hypot(fine[0].v, fine[1].v));
     std::printf("%-32s %-10s embedded order %d: estimates fall as h^%.2f\n", what, M::name, M::embedded_order, order);
     EXPECT_NEAR(order, M::embedded_order + 1, 0.2) << M::name;
@@ -387,11 +387,11 @@ TEST(Estimate, IsFreedOfStiffComponents) {
     using M = decltype(m);
     for (double z : {-1e2, -1e4, -1e6, -1e8, -1e10}) {
       const stiff system(z, true);
-      const auto  s = one_step<M>(system, 0.0, system.at(0.0), system.slope(0.0), 1.0);
+      const auto s = one_step<M>(system, 0.0, system.at(0.0), system.slope(0.0), 1.0);
       EXPECT_LE(std::fabs(s.error[0].v), 2.0) << M::name << " at z = " << z;
       // On the slow manifold it is small, however stiff.
       const stiff slow(z);
-      const auto  t = one_step<M>(slow, 0.0, slow.at(0.0), slow.slope(0.0), 0.1);
+      const auto t = one_step<M>(slow, 0.0, slow.at(0.0), slow.slope(0.0), 0.1);
       EXPECT_LE(std::fabs(t.error[0].v), 1e-2) << M::name << " at lambda = " << z;
     }
   });
@@ -467,13 +467,13 @@ TEST(Stability, OfVeryStiffComponents) {
 
 TEST(Stability, OnTheImaginaryAxis) {
   each_method<rotation>([](auto m) {
-    using M      = decltype(m);
+    using M = decltype(m);
     double worst = 0, at = 0;
     for (double omega = 1e-3; omega < 1e6; omega *= 1.05) {
       const vec<real, 2> y{{real(1.0), real(0.0)}}, f{{real(0.0), real(omega)}};
-      rotation           system(omega);
+      rotation system(omega);
       system.newton_weight /= std::max(1.0, omega);  // what an explicit first stage leaves of rounding
-      const auto   s = one_step<M>(system, 0.0, y, f, 1.0);
+      const auto s = one_step<M>(system, 0.0, y, f, 1.0);
       const double r = std::hypot(s.y1[0].v, s.y1[1].v);
       if (r > worst) worst = r, at = omega;
       EXPECT_LE(r, 1 + 1e-12 + rounding_of<M>(omega)) << M::name << " at i " << omega;
@@ -488,7 +488,7 @@ TEST(Stability, StiffAccuracy) {
   each_method<System>([](auto m) {
     using M = decltype(m);
     const System system;
-    const auto   s = one_step<M>(system, 0.3, system.at(0.3), system.slope(0.3), 0.2);
+    const auto s = one_step<M>(system, 0.3, system.at(0.3), system.slope(0.3), 0.2);
     const double g = std::fabs(System::g(real(0.5), s.y1).v);
     std::printf("%-10s leaves a residual of %.1e of the constraint\n", M::name, g);
     // Rosenbrock methods solve linear equations: a residual of the size of the local error stays.
@@ -529,11 +529,11 @@ TEST(StiffOrder, OfProtheroAndRobinson) {
 /// y' = lambda (y - cos t) - y^3 + root sqrt(y): a rate of its own in every lane, and a NaN where y < 0.
 template <class Real>
 struct many {
-  static constexpr auto kind          = equations::plain;
-  static constexpr int  highest_index = 0;
-  static constexpr int  index(int) { return 0; }
-  Real                  lambda, root;
-  vec<Real, 1>          weight(const vec<Real, 1>&) const { return {{Real(1e6)}}; }
+  static constexpr auto kind = equations::plain;
+  static constexpr int highest_index = 0;
+  static constexpr int index(int) { return 0; }
+  Real lambda, root;
+  vec<Real, 1> weight(const vec<Real, 1>&) const { return {{Real(1e6)}}; }
   template <class Value>
   vec<Value, 1> rhs(Value t, const vec<Value, 1>& y) const {
     return {{Value(lambda) * (y[0] - cos(t)) - y[0] * y[0] * y[0] + Value(root) * sqrt(y[0])}};
@@ -546,27 +546,27 @@ struct many {
 
 TEST(Lanes, DoNotFeelEachOther) {
   constexpr int W = 8;
-  using lanes     = pack<double, W>;
+  using lanes = pack<double, W>;
   methods::for_each(methods::implicit{}, [&](auto m) {
     using M = decltype(m);
     // Easy, stiff, hopeless (Newton does not converge, or the step leads to negative y), not a number from the start.
     const double lambda[W] = {-1, -1e4, -1e8, 0, -30, -1e3, -1e2, 2}, root[W] = {0, 0, 1, -40, 0, 1, 0, 0},
                  y0[W] = {1, 1.01, 1, 1, -1, -1, 30, 1}, h[W] = {0.1, 0.1, 0.2, 1, 0.3, 0.1, 2, 0.1};
-    many<lanes>   all;
+    many<lanes> all;
     vec<lanes, 1> y, f;
-    lanes         size;
+    lanes size;
     for (int lane = 0; lane < W; ++lane) {
       all.lambda.set(lane, lambda[lane]), all.root.set(lane, root[lane]), y[0].set(lane, y0[lane]);
       size.set(lane, h[lane]);
     }
-    f                = all.rhs(lanes(0.0), y);
-    const auto s     = step<M>(all, lanes(0.0), y, f, size);
-    int        wrong = 0;
+    f = all.rhs(lanes(0.0), y);
+    const auto s = step<M>(all, lanes(0.0), y, f, size);
+    int wrong = 0;
     for (int lane = 0; lane < W; ++lane) {
       many<real> one;
       one.lambda = real(lambda[lane]), one.root = real(root[lane]);
       const vec<real, 1> at{{real(y0[lane])}};
-      const auto         alone = step<M>(one, real(0.0), at, one.rhs(real(0.0), at), real(h[lane]));
+      const auto alone = step<M>(one, real(0.0), at, one.rhs(real(0.0), at), real(h[lane]));
       EXPECT_EQ(bool(alone.solved), s.solved[lane]) << M::name << " " << lane;
       EXPECT_EQ(bool(alone.singular), s.singular[lane]) << M::name << " " << lane;
       EXPECT_EQ(alone.evaluations.v, s.evaluations.get(lane)) << M::name << " " << lane;
@@ -596,7 +596,7 @@ struct infinitely_steep : system_of<equations::plain, 1> {
 
 TEST(Lanes, AnInfiniteDerivativeIsNoSolution) {
   each_method<infinitely_steep>([](auto m) {
-    using M      = decltype(m);
+    using M = decltype(m);
     const auto s = one_step<M>(infinitely_steep{}, 0.0, {{real(0.0)}}, {{real(1.0)}}, 0.1);
     EXPECT_FALSE(bool(s.solved) && std::isfinite(s.y1[0].v)) << M::name << ": " << s.y1[0].v;
   });
@@ -605,12 +605,12 @@ TEST(Lanes, AnInfiniteDerivativeIsNoSolution) {
 // y' = lambda y with the one step size at which the matrix is zero.
 TEST(Lanes, ASingularMatrixIsReported) {
   each_method<stiff>([](auto m) {
-    using M     = decltype(m);
+    using M = decltype(m);
     double pole = 0;
     if constexpr (M::kind == methods::family::collocation) pole = M::mu;
     else pole = 1.0 / M::gamma;
     const stiff system(pole, true);
-    const auto  s = one_step<M>(system, 0.0, system.at(0.0), system.slope(0.0), 1.0);
+    const auto s = one_step<M>(system, 0.0, system.at(0.0), system.slope(0.0), 1.0);
     EXPECT_TRUE(bool(s.singular)) << M::name;
     EXPECT_FALSE(bool(s.solved) && std::isfinite(s.y1[0].v)) << M::name;
   });

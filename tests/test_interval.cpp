@@ -36,7 +36,7 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 /// Arguments between two numbers, or +-2^u with u between two numbers.
 struct range {
   double from, to;
-  bool   powers = false;
+  bool powers = false;
 
   double draw(std::mt19937_64& random) const {
     const double u = std::uniform_real_distribution<double>(from, to)(random);
@@ -49,12 +49,12 @@ struct range {
 /// reference is NaN, which no interval need hold.
 template <class R>
 struct function {
-  using number    = dual<interval<R>, 2>;
+  using number = dual<interval<R>, 2>;
   using reference = exact (*)(exact, exact);
   std::string name;
   number (*evaluate)(number, number);
   reference value, along_x, along_y;
-  range     x, y;
+  range x, y;
 };
 
 exact zero(exact, exact) { return 0; }
@@ -64,9 +64,9 @@ constexpr exact ln2 = std::numbers::ln2_v<exact>, ln10 = std::numbers::ln10_v<ex
 
 template <class R>
 std::vector<function<R>> functions() {
-  using N                    = typename function<R>::number;
-  constexpr bool           d = sizeof(typename R::scalar) == 8;
-  const range              unit{-1, 1}, wide{-30, 30}, positive{0, 10}, turns{-20, 20}, powers{-20, 20, true};
+  using N = typename function<R>::number;
+  constexpr bool d = sizeof(typename R::scalar) == 8;
+  const range unit{-1, 1}, wide{-30, 30}, positive{0, 10}, turns{-20, 20}, powers{-20, 20, true};
   std::vector<function<R>> all;
 #define ONE(call, value, slope, domain)                                                                           \
   all.push_back({#call, [](N x, N) -> N { return call; }, [](exact x, exact) -> exact { return (void)x, value; }, \
@@ -168,11 +168,11 @@ TYPED_TEST_SUITE(intervals, packs);
 /// Bounds around a point: as close as neighbours, or as far as the point is from 0 and further.
 template <class T>
 void draw_bounds(const range& in, std::mt19937_64& random, T& lo, T& hi) {
-  const auto   middle = static_cast<T>(in.draw(random));
-  const double width  = std::exp2(std::uniform_real_distribution<double>(-60, 3)(random)) * std::fabs(middle);
-  const double part   = std::uniform_real_distribution<double>(0, 1)(random);
-  lo                  = std::min(middle, static_cast<T>(middle - part * width)),
-  hi                  = std::max(middle, static_cast<T>(middle + (1 - part) * width));
+  const auto middle = static_cast<T>(in.draw(random));
+  const double width = std::exp2(std::uniform_real_distribution<double>(-60, 3)(random)) * std::fabs(middle);
+  const double part = std::uniform_real_distribution<double>(0, 1)(random);
+  lo = std::min(middle, static_cast<T>(middle - part * width)),
+  hi = std::max(middle, static_cast<T>(middle + (1 - part) * width));
 }
 
 TYPED_TEST(intervals, hold_values_and_slopes) {
@@ -189,7 +189,7 @@ TYPED_TEST(intervals, hold_values_and_slopes) {
       }
       dual<interval<R>, 2> u(x), v(y);
       u.d[0] = v.d[1] = interval<R>(1.0);
-      const auto r    = f.evaluate(u, v);
+      const auto r = f.evaluate(u, v);
       for (int j = 0; j < R::lanes; ++j)
         for (int k = 0; k < 12; ++k) {
           const auto inside = [&](const interval<R>& a) {
@@ -199,7 +199,7 @@ TYPED_TEST(intervals, hold_values_and_slopes) {
             return std::clamp(static_cast<T>(a.lo.get(j) + part * (exact(a.hi.get(j)) - a.lo.get(j))), a.lo.get(j),
                               a.hi.get(j));
           };
-          const T    px = inside(x), py = inside(y);
+          const T px = inside(x), py = inside(y);
           const auto explain = [&]() {
             return f.name + " at x = " + std::to_string(px) + " in [" + std::to_string(x.lo.get(j)) + ", " +
                    std::to_string(x.hi.get(j)) + "], y = " + std::to_string(py) + " in [" +
@@ -220,9 +220,9 @@ TYPED_TEST(intervals, are_tight_around_a_point) {
   for (const function<R>& f : functions<R>()) {
     std::mt19937_64 random(2);
     for (int trial = 0; trial < 200; ++trial) {
-      const T     px = static_cast<T>(f.x.draw(random)), py = static_cast<T>(f.y.draw(random));
-      const auto  r    = f.evaluate(interval<R>(R(px)), interval<R>(R(py))).value;
-      const exact v    = f.value(px, py);
+      const T px = static_cast<T>(f.x.draw(random)), py = static_cast<T>(f.y.draw(random));
+      const auto r = f.evaluate(interval<R>(R(px)), interval<R>(R(py))).value;
+      const exact v = f.value(px, py);
       const exact size = std::max({exact(1), exact(std::fabs(px)), exact(std::fabs(py)), std::fabs(v)});
       if (!std::isfinite(static_cast<T>(v))) continue;
       EXPECT_LE(r.hi.get(0) - r.lo.get(0), 64 * exact(std::numeric_limits<T>::epsilon()) * size)
@@ -242,7 +242,7 @@ TYPED_TEST(intervals, unknown_remains_unknown) {
   for (const function<R>& f : functions<R>()) {
     if (f.name == "pow(x, 0)") continue;  // is 1 whatever x
     EXPECT_TRUE(is_unknown(f.evaluate(unknown, interval<R>(0.5)).value)) << f.name;
-    const bool        has_y = f.name.find("(y") != std::string::npos || f.name.find(" y") != std::string::npos;
+    const bool has_y = f.name.find("(y") != std::string::npos || f.name.find(" y") != std::string::npos;
     const interval<R> other = has_y ? unknown : interval<R>(0.5);
     EXPECT_EQ(is_unknown(f.evaluate(interval<R>(R(0.25), R(0.75)), other).value), has_y) << f.name;
   }
@@ -250,9 +250,9 @@ TYPED_TEST(intervals, unknown_remains_unknown) {
 
 // ---- at the edges ---------------------------------------------------------------------------------------------------
 
-using real     = pack<double, 1>;
+using real = pack<double, 1>;
 using range_of = interval<real>;
-using rate     = dual<range_of>;
+using rate = dual<range_of>;
 
 range_of between(double lo, double hi) { return {real(lo), real(hi)}; }
 /// x in [lo, hi] with slope 1.
@@ -407,7 +407,7 @@ using saltus::vec;
 struct one_state {
   enum state { y };
   static constexpr saltus::variable<state> state_list[] = {{y, 0.0, "1", "the state"}};
-  static void                              transition(auto&) {}
+  static void transition(auto&) {}
 };
 
 /// Two products of the distances to eight roots, of the state, which is the time, and of the time itself.
@@ -418,13 +418,13 @@ struct product : one_state {
   enum guard { by_state, by_time };
   static constexpr saltus::crossing<guard> guard_list[] = {{by_state, saltus::both, saltus::bilateral, "at each root"},
                                                            {by_time, saltus::both, saltus::bilateral, "at each root"}};
-  static void                              rhs(const auto& at, auto& dy) { dy[y] = 1.0 + 0.0 * at[y]; }
-  static void                              guards(const auto& at, auto& g) {
-                                 g[by_state] = at[y] - at(root, 0);
-                                 g[by_time]  = at.t - at(root, 0);
-                                 for (int k = 1; k < 8; ++k) {
-                                   g[by_state] *= at[y] - at(root, k);
-                                   g[by_time] *= at.t - at(root, k);
+  static void rhs(const auto& at, auto& dy) { dy[y] = 1.0 + 0.0 * at[y]; }
+  static void guards(const auto& at, auto& g) {
+    g[by_state] = at[y] - at(root, 0);
+    g[by_time] = at.t - at(root, 0);
+    for (int k = 1; k < 8; ++k) {
+      g[by_state] *= at[y] - at(root, k);
+      g[by_time] *= at.t - at(root, k);
     }
   }
 };
@@ -434,11 +434,11 @@ template <class Model, int W, class Method = saltus::methods::dormand_prince_5, 
 struct one_step {
   using R = pack<double, W>;
   using E = saltus::engine<Model, Method, double, Options>;
-  saltus::instance<E, R>        x{};
-  vec<R, E::n>                  delta;
+  saltus::instance<E, R> x{};
+  vec<R, E::n> delta;
   dense_output<Method, R, E::n> path;
-  guards_at<E, R>               begin, end;
-  vec<R, E::ng>                 side;
+  guards_at<E, R> begin, end;
+  vec<R, E::ng> side;
 
   one_step() {
     x.h = 1.0;
@@ -446,14 +446,14 @@ struct one_step {
     x.held.surface = -1.0;
   }
   guards_on_step<E, R> on_step() const { return {x, path}; }
-  void                 make() {
-                    const saltus::held_system<E, R> f{x.held};
-                    x.f   = f(x.t, x.y);
-                    path  = saltus::interpolate<Method>(f, saltus::step<Method>(f, x.t, x.y, x.f, x.h));
-                    begin = on_step()(R(0.0)), end = on_step()(R(1.0));
-                    for (int i = 0; i < E::ng; ++i) {
-                      x.held.locked[i] = saltus::settle<E>(i, begin.g[i], begin.rate[i]);
-                      side[i]          = saltus::side_of(x.held.locked[i]);
+  void make() {
+    const saltus::held_system<E, R> f{x.held};
+    x.f = f(x.t, x.y);
+    path = saltus::interpolate<Method>(f, saltus::step<Method>(f, x.t, x.y, x.f, x.h));
+    begin = on_step()(R(0.0)), end = on_step()(R(1.0));
+    for (int i = 0; i < E::ng; ++i) {
+      x.held.locked[i] = saltus::settle<E>(i, begin.g[i], begin.rate[i]);
+      side[i] = saltus::side_of(x.held.locked[i]);
     }
   }
   certified_bracket<E, R> certify() const {
@@ -468,11 +468,11 @@ void check_step_enclosure() {
   using R = pack<double, 4>;
   using E = saltus::engine<product, Method, double, options{.fixed_steps = true}>;
   std::mt19937_64 random(3);
-  const auto      any = [&](double size) { return std::uniform_real_distribution<double>(-size, size)(random); };
+  const auto any = [&](double size) { return std::uniform_real_distribution<double>(-size, size)(random); };
   for (int trial = 0; trial < 500; ++trial) {
     dense_output<Method, R, 1> path;
-    vec<R, 1>                  delta;
-    R                          a, b;
+    vec<R, 1> delta;
+    R a, b;
     path.t = 3.0, path.h = 0.25, delta[0] = trial % 2 == 0 ? 0.0 : 0.001;
     constexpr int terms = dense_output<Method, R, 1>::terms;
     for (int j = 0; j < 4; ++j) {
@@ -485,11 +485,11 @@ void check_step_enclosure() {
     for (int j = 0; j < 4; ++j)
       for (int k = 0; k <= 10; ++k) {
         const double s = k == 0 ? a.get(j) : k == 10 ? b.get(j) : a.get(j) + k / 10.0 * (b.get(j) - a.get(j));
-        exact        y = path.term[terms - 1][0].get(j), f = 0;
+        exact y = path.term[terms - 1][0].get(j), f = 0;
         for (int i = terms - 2; i >= -1; --i) {
           const exact factor = i % 2 != 0 ? exact(s) : 1 - exact(s);
-          f                  = (i % 2 != 0 ? y : -y) + factor * f;
-          y                  = (i < 0 ? path.y0[0] : path.term[i][0]).get(j) + factor * y;
+          f = (i % 2 != 0 ? y : -y) + factor * f;
+          y = (i < 0 ? path.y0[0] : path.term[i][0]).get(j) + factor * y;
         }
         const double off = delta[0].get(j) * std::min(1.0, 4 * s);
         ASSERT_TRUE(holds(piece.t, j, 3 + exact(s) / 4));
@@ -509,11 +509,11 @@ TEST(certify, encloses_a_step) {
 /// Roots in (0, 1.7): single ones, pairs down to 1e-8 apart, double ones; and where the sign changes.
 struct shape {
   std::vector<double> roots, crossings;
-  bool                touches = false;  ///< there is a double root
+  bool touches = false;  ///< there is a double root
 
   explicit shape(std::mt19937_64& random) {
     const auto between = [&](double a, double b) { return std::uniform_real_distribution<double>(a, b)(random); };
-    const auto most    = random() % 9;
+    const auto most = random() % 9;
     while (roots.size() < most) {
       const double r = between(0.001, 1.2);
       roots.push_back(r);
@@ -551,7 +551,7 @@ void hunt(int count, double delta, unsigned seed) {
   std::mt19937_64 random(seed);
   for (int trial = 0; trial < count; trial += W) {
     one_step<product, W> s;
-    std::vector<shape>   shapes;
+    std::vector<shape> shapes;
     for (int j = 0; j < W; ++j) {
       shapes.emplace_back(random);
       for (int k = 0; k < 8; ++k) s.x.held.p[k].set(j, shapes.back().roots[static_cast<std::size_t>(k)]);
@@ -559,12 +559,12 @@ void hunt(int count, double delta, unsigned seed) {
     s.delta[0] = delta;
     s.make();
     s.side[trial / W % 2] = 0.0;  // one guard or the other
-    const auto quiet      = s.quiet();
-    const auto first      = s.certify();
+    const auto quiet = s.quiet();
+    const auto first = s.certify();
     // The second crossing: from the end of the bracket of the first, on the other side.
     auto from = s;
     for (int i = 0; i < 2; ++i) from.side[i] = -s.side[i];
-    from.begin        = s.on_step()(first.found.hi);
+    from.begin = s.on_step()(first.found.hi);
     const auto second = saltus::certify<E>(from.on_step(), s.delta, from.side, from.begin, s.end, first.found.found);
     for (int j = 0; j < W; ++j) {
       const shape& p = shapes[static_cast<std::size_t>(j)];
@@ -588,18 +588,18 @@ struct expanded : one_state {
       saltus::variable<parameter>{coefficient, 0.0, "1", "of a power of y"}.of(9)};
   enum guard { value };
   static constexpr saltus::crossing<guard> guard_list[] = {{value, saltus::both, saltus::bilateral, "at each root"}};
-  static void                              rhs(const auto& at, auto& dy) { dy[y] = 1.0 + 0.0 * at[y]; }
-  static void                              guards(const auto& at, auto& g) {
-                                 auto p = at(coefficient, 8) + 0.0 * at[y];
-                                 for (int k = 7; k >= 0; --k) p = fma(p, at[y], at(coefficient, k));
+  static void rhs(const auto& at, auto& dy) { dy[y] = 1.0 + 0.0 * at[y]; }
+  static void guards(const auto& at, auto& g) {
+    auto p = at(coefficient, 8) + 0.0 * at[y];
+    for (int k = 7; k >= 0; --k) p = fma(p, at[y], at(coefficient, k));
     g[value] = p;
   }
 };
 
 TEST(certify, no_sample_contradicts_it) {
-  constexpr int   W = 4, samples = 2000;
+  constexpr int W = 4, samples = 2000;
   std::mt19937_64 random(7);
-  int             found = 0;
+  int found = 0;
   for (int trial = 0; trial < 300; ++trial) {
     one_step<expanded, W> s;
     for (int j = 0; j < W; ++j)
@@ -626,21 +626,21 @@ struct gallery : one_state {
                                                                    {at_time, 0.5, "s", "where it happens"}};
   enum guard { one };
   static constexpr saltus::crossing<guard> guard_list[] = {{one, saltus::both, saltus::bilateral, "when it happens"}};
-  static void                              rhs(const auto& at, auto& dy) { dy[y] = 0.0 * at[y]; }
-  static void                              guards(const auto& at, auto& g) {
-                                 const auto s  = at.t - at[at_time];
-                                 g[one]        = s;
-                                 const auto is = [&](double number) { return at[which] == number; };
-                                 g[one]        = select(is(1), s * s + at[y], g[one]);   // dips to y
-                                 g[one]        = select(is(2), s * s * s, g[one]);       // a root of third order
-                                 g[one]        = select(is(3), abs(s) + at[y], g[one]);  // a kink at y
-                                 g[one]        = select(is(4), max(s, -2.0 * s) + at[y], g[one]);  // another
-                                 g[one] = select(is(5), select(s > 0.0, s, -s) + at[y], g[one]);  // the same by a choice
-                                 g[one] = select(is(6), 0.5 - floor(at.t + 1.0 - at[at_time]), g[one]);  // a jump
-                                 g[one] =
-                                     select(is(7), s + 0.0 * sqrt(at.t - at.t + 1e-300), g[one]);  // for intervals a root of what may be negative
-                                 g[one] = select(is(8), sin(20.0 * at.t) + at[y], g[one]);
-                                 g[one] = select(is(9), at[y], g[one]);
+  static void rhs(const auto& at, auto& dy) { dy[y] = 0.0 * at[y]; }
+  static void guards(const auto& at, auto& g) {
+    const auto s = at.t - at[at_time];
+    g[one] = s;
+    const auto is = [&](double number) { return at[which] == number; };
+    g[one] = select(is(1), s * s + at[y], g[one]);                          // dips to y
+    g[one] = select(is(2), s * s * s, g[one]);                              // a root of third order
+    g[one] = select(is(3), abs(s) + at[y], g[one]);                         // a kink at y
+    g[one] = select(is(4), max(s, -2.0 * s) + at[y], g[one]);               // another
+    g[one] = select(is(5), select(s > 0.0, s, -s) + at[y], g[one]);         // the same by a choice
+    g[one] = select(is(6), 0.5 - floor(at.t + 1.0 - at[at_time]), g[one]);  // a jump
+    g[one] =
+        select(is(7), s + 0.0 * sqrt(at.t - at.t + 1e-300), g[one]);  // for intervals a root of what may be negative
+    g[one] = select(is(8), sin(20.0 * at.t) + at[y], g[one]);
+    g[one] = select(is(9), at[y], g[one]);
   }
 };
 
@@ -718,7 +718,7 @@ TEST(certify, guards_that_are_not_armed_are_left_alone) {
 // nearer calls for a shorter step, one that crosses steeply enough needs none.
 TEST(certify, takes_in_the_local_error) {
   const double delta = 1e-6;
-  const auto   wants = [&](double y, bool found, bool shrink) {
+  const auto wants = [&](double y, bool found, bool shrink) {
     const auto c = guard_test(1, 0.5, y, delta).certify();
     EXPECT_EQ(bool(c.found.found), found) << y;
     EXPECT_EQ(bool(c.shrink), shrink) << y;

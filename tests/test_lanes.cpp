@@ -17,17 +17,17 @@
 #include <unistd.h>
 
 #include "backend/backend.hpp"
-#include "base/program_beside.hpp"
 #include "base/by_turns.hpp"
-#include "compile/compiler.hpp"
 #include "base/paths.hpp"
+#include "base/program_beside.hpp"
+#include "compile/compiler.hpp"
 #include "ensemble/machine_shapes.hpp"
-#include "spec/spec.hpp"
 #include "ensemble/tune.hpp"
+#include "spec/spec.hpp"
 
 namespace {
 
-namespace fs   = std::filesystem;
+namespace fs = std::filesystem;
 namespace host = saltus::host;
 
 const std::atomic<bool> go_on{false}, at_once{true};
@@ -36,27 +36,27 @@ const std::atomic<bool> go_on{false}, at_once{true};
 
 TEST(by_turns, every_round_has_every_way_and_begins_with_another) {
   std::vector<std::size_t> order;
-  const auto               t = host::time_by_turns(
-                    3, 4,
-                    [&](std::size_t way) {
+  const auto t = host::time_by_turns(
+      3, 4,
+      [&](std::size_t way) {
         order.push_back(way);
         return 1.0 + static_cast<double>(way);
       },
-                    go_on);
+      go_on);
   EXPECT_EQ(order, (std::vector<std::size_t>{0, 1, 2, 1, 2, 0, 2, 0, 1, 0, 1, 2}));
   EXPECT_EQ(t, (host::times_by_turns{{1, 1, 1, 1}, {2, 2, 2, 2}, {3, 3, 3, 3}}));
 }
 
 TEST(by_turns, a_round_cut_short_is_left_out) {
   std::atomic<bool> stop{false};
-  int               times = 0;
-  const auto        t     = host::time_by_turns(
-                 2, 5,
-                 [&](std::size_t) {
+  int times = 0;
+  const auto t = host::time_by_turns(
+      2, 5,
+      [&](std::size_t) {
         stop = ++times == 4;
         return 1.0;
       },
-                 stop);
+      stop);
   EXPECT_EQ(times, 4);
   EXPECT_EQ(t, (host::times_by_turns{{1}, {1}}));
 }
@@ -91,10 +91,10 @@ TEST(by_turns, one_wild_round_decides_nothing) {
 
 TEST(by_turns, disturbance_of_whole_rounds_changes_no_verdict) {
   // A machine that is up to four times as slow from round to round, and 3 % of noise: by turns it does not matter.
-  std::mt19937                           random(1);
+  std::mt19937 random(1);
   std::uniform_real_distribution<double> slower(1, 4), noise(0.97, 1.03);
-  int                                    ties_kept = 0, found = 0;
-  constexpr int                          times = 1000;
+  int ties_kept = 0, found = 0;
+  constexpr int times = 1000;
   for (int k = 0; k < times; ++k) {
     host::times_by_turns tie(3), clear(3);
     for (int round = 0; round < 9; ++round) {
@@ -117,7 +117,7 @@ class lanes : public ::testing::Test {
   void SetUp() override {
     if (const char* now = std::getenv("SALTUS_CACHE")) before_ = now;
     char name[] = "/tmp/saltus_test_lanes.XXXXXX";
-    folder_     = ::mkdtemp(name);
+    folder_ = ::mkdtemp(name);
     ::setenv("SALTUS_CACHE", folder_.c_str(), 1);
   }
   void TearDown() override {
@@ -132,7 +132,7 @@ class lanes : public ::testing::Test {
     return {};
   }
 
-  fs::path    folder_;
+  fs::path folder_;
   std::string before_;
 };
 
@@ -228,7 +228,7 @@ TEST_F(lanes, references_have_the_plans_method_precision_and_kind) {
 }
 
 TEST_F(lanes, measuring_the_machine_keeps_one_of_the_shapes) {
-  const auto p   = plan_of("bouncing_ball", "bs3");
+  const auto p = plan_of("bouncing_ball", "bs3");
   const auto all = host::tune_machine(p, go_on);
   ASSERT_GE(all.size(), 2u);
   EXPECT_GE(all.front().gain, 1);
@@ -244,7 +244,7 @@ TEST_F(lanes, measuring_the_machine_keeps_one_of_the_shapes) {
 }
 
 TEST_F(lanes, a_measured_model_goes_before_the_machine) {
-  const auto p     = plan_of("lorenz", "bs3", {"sweep.rho={from=0.0, to=21.0, count=256}", "t=[0.0, 1.0]"});
+  const auto p = plan_of("lorenz", "bs3", {"sweep.rho={from=0.0, to=21.0, count=256}", "t=[0.0, 1.0]"});
   const auto where = host::make_cpu_backend(p);
   EXPECT_TRUE(host::lanes_are_unknown(p, *where));
   const auto all = host::tune_lanes(p, go_on);
@@ -265,7 +265,7 @@ TEST_F(lanes, a_measured_model_goes_before_the_machine) {
 }
 
 TEST_F(lanes, a_short_run_measures_nothing_before_it_begins) {
-  const auto p     = plan_of("lorenz", "dp5", {"sweep.rho={from=0.0, to=21.0, count=8192}", "t=[0.0, 1.0]"});
+  const auto p = plan_of("lorenz", "dp5", {"sweep.rho={from=0.0, to=21.0, count=8192}", "t=[0.0, 1.0]"});
   const auto where = host::make_cpu_backend(p);
   EXPECT_FALSE(host::tune_long_run(p, *where, go_on));
   EXPECT_FALSE(host::remembered_shape(p).has_value());
@@ -283,7 +283,7 @@ bool appears(const fs::path& file) {
 }
 
 std::string content(const fs::path& file) {
-  std::ifstream     in(file);
+  std::ifstream in(file);
   std::stringstream text;
   text << in.rdbuf();
   return text.str();

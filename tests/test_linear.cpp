@@ -41,7 +41,7 @@ bool same_bits(const T& a, const T& b) {
 template <bool IsComplex>
 struct field_of {
   using number = double;
-  using wide   = exact;
+  using wide = exact;
   static double draw(std::mt19937_64& random) { return std::uniform_real_distribution<double>(-1, 1)(random); }
   template <int W>
   using lanes = pack<double, W>;
@@ -57,7 +57,7 @@ struct field_of {
 template <>
 struct field_of<true> {
   using number = std::complex<double>;
-  using wide   = std::complex<exact>;
+  using wide = std::complex<exact>;
   static number draw(std::mt19937_64& random) {
     const double re = field_of<false>::draw(random);
     return {re, field_of<false>::draw(random)};
@@ -79,16 +79,16 @@ struct field_of<true> {
 template <class F>
 struct one_system {
   std::vector<std::vector<typename F::number>> a;
-  std::vector<typename F::number>              b;
+  std::vector<typename F::number> b;
 };
 
 /// x of A x = b in long double, with the largest pivot of every column; empty if there is none.
 template <class F>
 std::vector<typename F::wide> solve(const one_system<F>& s) {
-  using wide                       = typename F::wide;
-  const auto                     n = s.b.size();
+  using wide = typename F::wide;
+  const auto n = s.b.size();
   std::vector<std::vector<wide>> a(n, std::vector<wide>(n));
-  std::vector<wide>              x(n);
+  std::vector<wide> x(n);
   for (std::size_t i = 0; i < n; ++i) {
     x[i] = s.b[i];
     for (std::size_t j = 0; j < n; ++j) a[i][j] = s.a[i][j];
@@ -115,9 +115,9 @@ std::vector<typename F::wide> solve(const one_system<F>& s) {
 /// The condition of A, |A^-1| |A| in the norm of row sums.
 template <class F>
 double condition(const one_system<F>& s) {
-  const auto          n = s.b.size();
+  const auto n = s.b.size();
   std::vector<double> row(n, 0.0);
-  double              norm = 0;
+  double norm = 0;
   for (std::size_t j = 0; j < n; ++j) {
     auto one = s;
     for (std::size_t i = 0; i < n; ++i) one.b[i] = i == j ? 1.0 : 0.0;
@@ -135,7 +135,7 @@ double condition(const one_system<F>& s) {
 /// W systems factorised and solved at once, lane by lane.
 template <class F, int W, int n>
 struct solved {
-  lu<typename F::template lanes<W>, n>  factors;
+  lu<typename F::template lanes<W>, n> factors;
   vec<typename F::template lanes<W>, n> x;
 
   explicit solved(const std::vector<one_system<F>>& of) : factors(matrix_of(of)) {
@@ -157,7 +157,7 @@ struct solved {
     return lu<typename F::template lanes<W>, n>(a);
   }
   typename F::number at(int lane, int i) const { return F::get(x[i], lane); }
-  bool               singular(int lane) const { return factors.singular[lane]; }
+  bool singular(int lane) const { return factors.singular[lane]; }
 };
 
 /// |P^T L| |U| |x| of a lane, by components: (3 n + 3) roundings of it bound the residual (Higham, Accuracy and Stability of
@@ -184,7 +184,7 @@ std::vector<double> size_of_terms(const solved<F, W, n>& s, int lane) {
 /// Random systems of a kind that depends on the lane: the diagonal is large, absent, or like the rest.
 template <class F>
 one_system<F> draw_system(int n, int kind, std::mt19937_64& random) {
-  const auto    size = static_cast<std::size_t>(n);
+  const auto size = static_cast<std::size_t>(n);
   one_system<F> s;
   s.a.assign(size, std::vector<typename F::number>(size));
   s.b.resize(size);
@@ -213,21 +213,21 @@ void expect_small_residuals(double& worst_residual, double& worst_error) {
       const auto& one = systems[static_cast<std::size_t>(lane)];
       ASSERT_FALSE(s.singular(lane));
       const auto wanted = solve(one);
-      const auto terms  = size_of_terms(s, lane);
-      double     off = 0, size = 0;
+      const auto terms = size_of_terms(s, lane);
+      double off = 0, size = 0;
       for (int i = 0; i < n; ++i) {
-        const auto       at = static_cast<std::size_t>(i);
-        typename F::wide r  = one.b[at];
+        const auto at = static_cast<std::size_t>(i);
+        typename F::wide r = one.b[at];
         for (int j = 0; j < n; ++j)
           r -= typename F::wide(one.a[at][static_cast<std::size_t>(j)]) * typename F::wide(s.at(lane, j));
         const double roundings = static_cast<double>(std::abs(r)) / (terms[at] * unit);
         EXPECT_LE(roundings, (3 * n + 3) * (IsComplex ? 4 : 1)) << "n = " << n << ", lane " << lane;
         worst_residual = std::max(worst_residual, roundings);
-        off            = std::max(off, static_cast<double>(std::abs(wanted[at] - typename F::wide(s.at(lane, i)))));
-        size           = std::max(size, static_cast<double>(std::abs(wanted[at])));
+        off = std::max(off, static_cast<double>(std::abs(wanted[at] - typename F::wide(s.at(lane, i)))));
+        size = std::max(size, static_cast<double>(std::abs(wanted[at])));
       }
       const double error = off / (size * condition(one) * unit);
-      worst_error        = std::max(worst_error, error);
+      worst_error = std::max(worst_error, error);
       // Threshold pivoting: elements may grow more than with the largest pivots, but not so that it shows.
       EXPECT_LE(error, 40.0 * n) << "n = " << n << ", lane " << lane;
     }
@@ -253,15 +253,15 @@ TEST(Lu, ResidualsAreAFewRoundings) {
 }
 
 TEST(Lu, PermutationsAreExact) {
-  constexpr int   n = 7, W = 8;
+  constexpr int n = 7, W = 8;
   std::mt19937_64 random(5);
   using F = field_of<false>;
   for (int trial = 0; trial < 50; ++trial) {
-    std::vector<one_system<F>>    systems(W);
+    std::vector<one_system<F>> systems(W);
     std::vector<std::vector<int>> to(W);
     for (int lane = 0; lane < W; ++lane) {
       auto& one = systems[static_cast<std::size_t>(lane)];
-      auto& p   = to[static_cast<std::size_t>(lane)];
+      auto& p = to[static_cast<std::size_t>(lane)];
       for (int i = 0; i < n; ++i) p.push_back(i);
       if (lane > 0) std::shuffle(p.begin(), p.end(), random);
       one.a.assign(n, std::vector<double>(n, 0.0));
@@ -298,8 +298,8 @@ void spoil(one_system<F>& s, int how) {
 
 template <bool IsComplex, int n>
 void expect_singular_lanes() {
-  using F           = field_of<IsComplex>;
-  constexpr int   W = 8;
+  using F = field_of<IsComplex>;
+  constexpr int W = 8;
   std::mt19937_64 random(11 + n);
   for (int how = 0; how < 5; ++how)
     for (int bad = 0; bad < W; ++bad) {
@@ -326,9 +326,9 @@ TEST(Lu, ASingularMatrixIsSeenInItsLaneAndHarmsNoOther) {
 
 TEST(Complex, Arithmetic) {
   using real = pack<double, 1>;
-  const complex<real>        a(real(1.25), real(-0.75)), b(real(-2.5), real(0.5)), c(real(3.0), real(7.0));
+  const complex<real> a(real(1.25), real(-0.75)), b(real(-2.5), real(0.5)), c(real(3.0), real(7.0));
   const std::complex<double> as(1.25, -0.75), bs(-2.5, 0.5), cs(3, 7);
-  const auto                 expect = [](const complex<real>& got, std::complex<double> wanted) {
+  const auto expect = [](const complex<real>& got, std::complex<double> wanted) {
     EXPECT_DOUBLE_EQ(got.re.v, wanted.real());
     EXPECT_DOUBLE_EQ(got.im.v, wanted.imag());
   };
@@ -352,9 +352,9 @@ struct ring {
     return r;
   }
   static exact by_y(exact t, const exact* y, int i, int j) {
-    const int   next = (i + 1) % n, last = (i + n - 1) % n;
+    const int next = (i + 1) % n, last = (i + n - 1) % n;
     const exact d = 1 + y[i] * y[i], s = std::sin(t + y[last]);
-    exact       r = 0;
+    exact r = 0;
     if (j == i) r += 2 * t * y[i] - y[next] - 2 * y[i] * s / (d * d);
     if (j == next) r += -y[i];
     if (j == last) r += std::cos(t + y[last]) / d;
@@ -370,7 +370,7 @@ struct ring {
 template <equations Kind, int n, bool Algebraic>
 struct ring_system {
   static constexpr auto kind = Kind;
-  static constexpr int  index(int i) { return Algebraic && i == n - 1 ? 1 : 0; }
+  static constexpr int index(int i) { return Algebraic && i == n - 1 ? 1 : 0; }
 
   template <class Value>
   vec<Value, n> rhs(Value t, const vec<Value, n>& y) const {
@@ -388,7 +388,7 @@ struct ring_system {
   }
   template <class Value>
   vec<Value, n> residual(Value t, const vec<Value, n>& y, const vec<Value, n>& dy) const {
-    const auto    f = rhs(t, y);
+    const auto f = rhs(t, y);
     vec<Value, n> r;
     for (int i = 0; i < n; ++i) {
       r[i] = -f[i];
@@ -400,25 +400,25 @@ struct ring_system {
 
 template <equations Kind, int n, bool Algebraic>
 void expect_derivatives() {
-  using real   = pack<double, 1>;
+  using real = pack<double, 1>;
   using System = ring_system<Kind, n, Algebraic>;
   std::mt19937_64 random(n);
-  vec<real, n>    y, rate;
-  exact           at[n];
+  vec<real, n> y, rate;
+  exact at[n];
   for (int i = 0; i < n; ++i) {
-    at[i]   = std::uniform_real_distribution<double>(-2, 2)(random);
-    y[i]    = real(static_cast<double>(at[i]));
+    at[i] = std::uniform_real_distribution<double>(-2, 2)(random);
+    y[i] = real(static_cast<double>(at[i]));
     rate[i] = real(0.1 * i - 0.3);
   }
-  const double                         t = 0.7, shift = 37.5;
-  const System                         system;
+  const double t = 0.7, shift = 37.5;
+  const System system;
   const linear_system<System, real, n> l(system, real(t), y, rate);
-  const complex<real>                  mu(real(3.0), real(-5.0));
-  const auto                           w       = l.shifted(real(shift));
-  const auto                           wc      = l.shifted(mu);
-  const auto                           mv      = l.times_mass(rate);
-  const auto                           f       = system.rhs(real(t), y);
-  const auto                           near_to = [](real got, exact wanted) {
+  const complex<real> mu(real(3.0), real(-5.0));
+  const auto w = l.shifted(real(shift));
+  const auto wc = l.shifted(mu);
+  const auto mv = l.times_mass(rate);
+  const auto f = system.rhs(real(t), y);
+  const auto near_to = [](real got, exact wanted) {
     EXPECT_NEAR(got.v, static_cast<double>(wanted), 2e-14) << "n = " << n;
   };
   for (int i = 0; i < n; ++i) {
@@ -459,10 +459,10 @@ TEST(Derivatives, OfEveryKindOfEquations) {
 
 /// The ring cut open, y_0 and y_n = 0 at its ends, which says which entries its Jacobian has.
 struct chain_system {
-  static constexpr int  n = 9, colours = 3;
+  static constexpr int n = 9, colours = 3;
   static constexpr auto kind = equations::plain;
-  static constexpr int  index(int) { return 0; }
-  static constexpr int  colour(int j) { return j % 3; }
+  static constexpr int index(int) { return 0; }
+  static constexpr int colour(int j) { return j % 3; }
   static constexpr bool entry(int i, int j) { return i - j <= 1 && j - i <= 1; }
   template <class Value>
   vec<Value, n> rhs(Value t, const vec<Value, n>& y) const {
@@ -477,15 +477,15 @@ struct chain_system {
 };
 /// The same without saying so.
 struct dense_chain_system : chain_system {
-  static constexpr int  colours = n;
-  static constexpr int  colour(int j) { return j; }
+  static constexpr int colours = n;
+  static constexpr int colour(int j) { return j; }
   static constexpr bool entry(int, int) { return true; }
 };
 
 TEST(Derivatives, OfColumnsTakenTogetherAreTheSame) {
-  using real      = pack<double, 1>;
+  using real = pack<double, 1>;
   constexpr int n = chain_system::n;
-  vec<real, n>  y;
+  vec<real, n> y;
   for (int i = 0; i < n; ++i) y[i] = real(0.3 * i - 1.1);
   const auto together = linearise(chain_system{}, real(0.7), y), each = linearise(dense_chain_system{}, real(0.7), y);
   for (int i = 0; i < n; ++i) {
@@ -500,19 +500,19 @@ TEST(Derivatives, OfColumnsTakenTogetherAreTheSame) {
 /// Numbers at which operations differ, and random ones.
 template <class T>
 std::vector<T> arguments(int n, std::mt19937_64& random) {
-  using of                 = std::numeric_limits<T>;
-  const T        special[] = {0,
-                              -T(0),
-                              1,
-                              -1,
-                              T(0.5),
-                              of::min(),
-                              of::denorm_min(),
-                              -of::max(),
-                              of::infinity(),
-                              -of::infinity(),
-                              of::quiet_NaN(),
-                              T(1) + of::epsilon()};
+  using of = std::numeric_limits<T>;
+  const T special[] = {0,
+                       -T(0),
+                       1,
+                       -1,
+                       T(0.5),
+                       of::min(),
+                       of::denorm_min(),
+                       -of::max(),
+                       of::infinity(),
+                       -of::infinity(),
+                       of::quiet_NaN(),
+                       T(1) + of::epsilon()};
   std::vector<T> r;
   for (int i = 0; i < n; ++i)
     r.push_back(random() % 4 == 0 ? special[random() % 12]
@@ -525,18 +525,18 @@ std::vector<T> arguments(int n, std::mt19937_64& random) {
 template <class T, int W, class Op>
 void expect_equal_lanes(const char* name, Op op) {
   using wide = pack<T, W>;
-  using one  = pack<T, 1>;
+  using one = pack<T, 1>;
   std::mt19937_64 random(17);
   for (int trial = 0; trial < 200; ++trial) {
     const auto a = arguments<T>(W, random), b = arguments<T>(W, random), c = arguments<T>(W, random);
-    wide       wa, wb, wc;
+    wide wa, wb, wc;
     for (int lane = 0; lane < W; ++lane) {
       const auto j = static_cast<std::size_t>(lane);
       wa.set(lane, a[j]), wb.set(lane, b[j]), wc.set(lane, c[j]);
     }
     const auto got = op(wa, wb, wc);
     for (int lane = 0; lane < W; ++lane) {
-      const auto j      = static_cast<std::size_t>(lane);
+      const auto j = static_cast<std::size_t>(lane);
       const auto wanted = op(one::from(a[j]), one::from(b[j]), one::from(c[j]));
       const auto x = got.get(lane), y = wanted.get(0);
       const bool both_none = x != x && y != y;
@@ -612,7 +612,7 @@ void expect_equal_operations() {
   using real = pack<T, W>;
   using mask = mask_of<real>;
   const real zero(-0.0);
-  real       counted(3.5);
+  real counted(3.5);
   for (int lane = 0; lane < W; ++lane) counted.set(lane, static_cast<T>(lane));
   for (int lane = 0; lane < W; ++lane) {
     EXPECT_TRUE(std::signbit(zero.get(lane)));

@@ -29,7 +29,7 @@ using exact = long double;
 /// wrong.
 template <class T>
 double ulps(T got, exact wanted) {
-  using of               = std::numeric_limits<T>;
+  using of = std::numeric_limits<T>;
   constexpr double wrong = std::numeric_limits<double>::infinity();
   if (std::isnan(got) || std::isnan(wanted)) return std::isnan(got) && std::isnan(wanted) ? 0.0 : wrong;
   if (std::signbit(got) != std::signbit(wanted)) return wrong;
@@ -46,7 +46,7 @@ double ulps(T got, exact wanted) {
 /// Arguments between two numbers, or +-2^u with u between two numbers.
 struct range {
   double from, to;
-  bool   powers = false;
+  bool powers = false;
 
   double draw(std::mt19937_64& random) const {
     const double u = std::uniform_real_distribution<double>(from, to)(random);
@@ -74,7 +74,7 @@ template <class T>
 struct function {
   const char* name;
   exact (*reference)(exact, exact);
-  double              bound;  ///< ulp
+  double bound;  ///< ulp
   std::vector<domain> domains;
   using evaluator = void (*)(const T*, const T*, T*, int);
   std::vector<evaluator> widths;  ///< the first has one lane
@@ -96,7 +96,7 @@ constexpr int register_bytes = 16;
 
 template <class T, class F>
 function<T> test_of(const char* name, F, exact (*reference)(exact, exact), double bound, std::vector<domain> domains) {
-  function<T>   r{name, reference, bound, std::move(domains), {&evaluate<T, 1, F>}};
+  function<T> r{name, reference, bound, std::move(domains), {&evaluate<T, 1, F>}};
   constexpr int lanes = register_bytes / static_cast<int>(sizeof(T));
   if constexpr (lanes >= 2 && sizeof(T) == 8) r.widths.push_back(&evaluate<T, 2, F>);
   if constexpr (lanes >= 4) r.widths.push_back(&evaluate<T, 4, F>);
@@ -112,10 +112,10 @@ function<T> test_of(const char* name, F, exact (*reference)(exact, exact), doubl
 /// Every function, with its bound and the arguments it is tried on. `all` spans every finite number.
 template <class T>
 std::vector<function<T>> functions() {
-  constexpr bool   d        = sizeof(T) == 8;
+  constexpr bool d = sizeof(T) == 8;
   constexpr double overflow = d ? 709.78 : 88.72;  // of exp
-  constexpr double vanish   = d ? -745.1 : -103.9;
-  constexpr double turn     = d ? 40 : 17;  // 2^turn is the end of the range of sin, cos, tan
+  constexpr double vanish = d ? -745.1 : -103.9;
+  constexpr double turn = d ? 40 : 17;  // 2^turn is the end of the range of sin, cos, tan
   const range all{d ? -1074.0 : -149.0, d ? 1023.99 : 127.99, true}, small{-40, 1, true}, unit{-1, 1}, near_1{0.5, 2};
   return {
       test_of<T>(ONE(floor), 0, {{{-10, 10}}, {{-60, 60, true}}}),
@@ -164,10 +164,10 @@ std::vector<T> draw(const range& r, int n, std::mt19937_64& random) {
 /// Numbers at which functions change: zeros, infinities, NaN, units, ends of the range, integers of either parity.
 template <class T>
 std::vector<T> special_numbers() {
-  using of         = std::numeric_limits<T>;
+  using of = std::numeric_limits<T>;
   std::vector<T> r = {0,   of::denorm_min(), of::min(), T(1e-9), T(0.5), 1, std::nextafter(T(1), T(2)), T(1.5), 2, 3, 4,
                       1000};
-  const T whole    = std::ldexp(T(1), of::digits - 1);  // from here on numbers are integers, from twice that on even
+  const T whole = std::ldexp(T(1), of::digits - 1);  // from here on numbers are integers, from twice that on even
   for (T x : {whole - T(0.5), whole + 1, 2 * whole + 2, of::max(), of::infinity(), of::quiet_NaN()}) r.push_back(x);
   for (std::size_t i = 0, n = r.size(); i < n; ++i) r.push_back(-r[i]);
   return r;
@@ -181,14 +181,14 @@ TYPED_TEST_SUITE(math, scalars);
 // ---- values ---------------------------------------------------------------------------------------------------------
 
 TYPED_TEST(math, error) {
-  using T         = TypeParam;
+  using T = TypeParam;
   constexpr int n = 20000;
   for (const function<T>& f : functions<T>()) {
     std::mt19937_64 random(1);
-    double          worst = 0.0;
+    double worst = 0.0;
     for (const domain& in : f.domains) {
       const std::vector<T> x = draw<T>(in.x, n, random), y = draw<T>(in.y, n, random);
-      std::vector<T>       r(n);
+      std::vector<T> r(n);
       f.widths[0](x.data(), y.data(), r.data(), n);
       for (std::size_t i = 0; i < n; ++i) {
         const double error = ulps(r[i], f.reference(x[i], y[i]));
@@ -205,12 +205,12 @@ TYPED_TEST(math, error) {
 TYPED_TEST(math, next_to_multiples_of_half_pi) {
   using T = TypeParam;
   std::mt19937_64 random(2);
-  const range     quarter_turns{0, (sizeof(T) == 8 ? 40 : 17) - 0.66, true};
+  const range quarter_turns{0, (sizeof(T) == 8 ? 40 : 17) - 0.66, true};
   for (const function<T>& f : functions<T>()) {
     if (std::string_view("sin cos tan").find(f.name) == std::string_view::npos) continue;
     for (int i = 0; i < 5000; ++i) {
       const exact k = i < 1000 ? exact(i) : std::floor(exact(quarter_turns.draw(random)));
-      T           x = std::nextafter(static_cast<T>(k * std::numbers::pi_v<exact> / 2), T(-1e30));
+      T x = std::nextafter(static_cast<T>(k * std::numbers::pi_v<exact> / 2), T(-1e30));
       for (int j = 0; j < 3; ++j, x = std::nextafter(x, T(1e30)))
         ASSERT_LE(ulps(f(x), f.reference(x, 0)), f.bound) << f.name << "(" << x << ")";
     }
@@ -231,9 +231,9 @@ TYPED_TEST(math, special_values) {
 }
 
 TYPED_TEST(math, the_end_of_the_range_of_the_trigonometric_functions) {
-  using R           = pack<TypeParam, 1>;
-  const auto limit  = std::ldexp(TypeParam(1), sizeof(TypeParam) == 8 ? 40 : 17);
-  const R    beyond = R::from(std::nextafter(limit, TypeParam(1e30)));
+  using R = pack<TypeParam, 1>;
+  const auto limit = std::ldexp(TypeParam(1), sizeof(TypeParam) == 8 ? 40 : 17);
+  const R beyond = R::from(std::nextafter(limit, TypeParam(1e30)));
   for (const R& x : {beyond, -beyond}) {
     EXPECT_TRUE(std::isnan(sin(x).v));
     EXPECT_TRUE(std::isnan(cos(x).v));
@@ -260,9 +260,9 @@ TYPED_TEST(math, exact_values) {
 // ---- equal bits -----------------------------------------------------------------------------------------------------
 
 TYPED_TEST(math, every_width_gives_the_same_bits) {
-  using T           = TypeParam;
-  using B           = saltus::integer_of<T>;
-  constexpr int   n = 100000;
+  using T = TypeParam;
+  using B = saltus::integer_of<T>;
+  constexpr int n = 100000;
   std::mt19937_64 random(3);
   for (const function<T>& f : functions<T>()) {
     // Half of the arguments where the function is of interest, half of them any bits at all.
@@ -302,8 +302,8 @@ void expect_slope(const char* name, rate got, exact wanted) {
 // Against the derivatives as calculus has them, along a direction of length 3.
 TEST(derivatives, of_one_argument) {
   for (double at : {-0.9, -0.3, 0.2, 0.7}) {
-    const rate  x(real(at), real(3.0));
-    const rate  positive(real(at + 1), real(3.0));
+    const rate x(real(at), real(3.0));
+    const rate positive(real(at + 1), real(3.0));
     const exact t = at, p = exact(at + 1);
     expect_slope("exp", exp(x), 3 * std::exp(t));
     expect_slope("expm1", expm1(x), 3 * std::exp(t));
@@ -335,10 +335,10 @@ TEST(derivatives, of_one_argument) {
 TEST(derivatives, of_two_arguments) {
   using rates = dual<real, 2>;
   rates x(1.3), y(-0.4);
-  x.d[0]        = real(1.0);
-  y.d[1]        = real(1.0);
+  x.d[0] = real(1.0);
+  y.d[1] = real(1.0);
   const exact a = 1.3, b = -0.4, square = a * a + b * b;
-  const auto  expect_gradient = [](const rates& got, exact along_x, exact along_y) {
+  const auto expect_gradient = [](const rates& got, exact along_x, exact along_y) {
     EXPECT_NEAR(got.d[0].v, static_cast<double>(along_x), 4e-15);
     EXPECT_NEAR(got.d[1].v, static_cast<double>(along_y), 4e-15);
   };

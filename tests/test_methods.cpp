@@ -30,7 +30,7 @@ struct oscillator {
 template <class Method>
 double oscillator_error(double t_end, int steps) {
   const oscillator f;
-  vec<real, 2>     y;
+  vec<real, 2> y;
   y[0] = 1.0, y[1] = 0.0;
   const real h = t_end / steps;
   for (int i = 0; i < steps; ++i) y = step<Method>(f, real(0.0), y, f(real(0.0), y), h).y1;
@@ -42,13 +42,13 @@ TEST(Method, ObservedOrderIsTheOrder) {
     using M = decltype(m);
     // The finest two step sizes whose error is still well above rounding.
     double coarse = 0, fine = 0;
-    int    steps = 40;
+    int steps = 40;
     for (;; steps = steps * 5 / 4) {
       const double e = oscillator_error<M>(20.0, steps);
       if (e < 1e-11 || steps > 20000) break;
       coarse = fine, fine = e;
     }
-    const int    last  = steps * 4 / 5;
+    const int last = steps * 4 / 5;
     const double order = std::log(oscillator_error<M>(20.0, last / 2) / oscillator_error<M>(20.0, last)) /
                          std::log(static_cast<double>(last) / (last / 2));
     fmt::print("{:<8} order {} observed {:.3f}\n", M::name, M::order, order);
@@ -67,10 +67,10 @@ double dense_error(double h) {
   };
   const double t0 = 0.3;
   vec<real, 1> y;
-  y[0]             = std::exp(std::sin(t0));
-  const auto s     = step<Method>(f, real(t0), y, f(real(t0), y), real(h));
-  const auto path  = interpolate<Method>(f, s);
-  double     worst = 0;
+  y[0] = std::exp(std::sin(t0));
+  const auto s = step<Method>(f, real(t0), y, f(real(t0), y), real(h));
+  const auto path = interpolate<Method>(f, s);
+  double worst = 0;
   for (int i = 1; i < 16; ++i)
     worst = std::max(worst, std::fabs(path(real(i / 16.0))[0].v - std::exp(std::sin(t0 + h * i / 16))));
   return worst;
@@ -78,16 +78,16 @@ double dense_error(double h) {
 
 TEST(Method, DenseOutputHasItsOrder) {
   methods::for_each(methods::all{}, [](auto m) {
-    using M            = decltype(m);
-    const double h     = M::dense_order > 5 ? 0.4 : 0.1;
+    using M = decltype(m);
+    const double h = M::dense_order > 5 ? 0.4 : 0.1;
     const double order = std::log2(dense_error<M>(h) / dense_error<M>(h / 2));
     fmt::print("{:<8} dense output of order {}: local error falls as h^{:.2f}\n", M::name, M::dense_order, order);
     EXPECT_NEAR(order, M::dense_order + 1, 0.25) << M::name;
     // The ends are met, with the right slopes.
     const oscillator f;
-    vec<real, 2>     y;
+    vec<real, 2> y;
     y[0] = 0.8, y[1] = -0.3;
-    const auto s    = step<M>(f, real(0.0), y, f(real(0.0), y), real(0.25));
+    const auto s = step<M>(f, real(0.0), y, f(real(0.0), y), real(0.25));
     const auto path = interpolate<M>(f, s);
     for (int i = 0; i < 2; ++i) {
       EXPECT_DOUBLE_EQ(path(real(0.0))[i].v, y[i].v);
@@ -103,17 +103,17 @@ TEST(Method, DenseOutputHasItsOrder) {
 TEST(Method, PendulumEnergyOfComperesTable) {
   struct row {
     const char* method;
-    double      h, published;
+    double h, published;
   };
   const row table[] = {{"kutta3", 0.05, 1.8e-1},  {"kutta3", 0.01, 1.4e-3},  {"kutta3", 0.005, 1.8e-4},
                        {"kutta3", 0.001, 1.4e-6}, {"rkf45", 0.05, 1.4e-4},   {"rkf45", 0.01, 4.5e-8},
                        {"rkf45", 0.005, 1.4e-9},  {"rkf45", 0.001, 5.1e-13}, {"rkf78", 0.05, 5.3e-11},
                        {"rkf78", 0.01, 5.7e-14},  {"rkf78", 0.005, 5.7e-14}, {"rkf78", 0.001, 1.4e-13}};
   for (const auto& r : table) {
-    const int     steps = static_cast<int>(std::lround(5 / r.h));
-    const outcome o   = run("pendulum", {fmt::format("method={}", r.method), "t=[0.0,5.0]", fmt::format("step={}", r.h),
-                                         fmt::format("output.samples.count={}", steps + 1)});
-    double        low = std::numeric_limits<double>::infinity(), high = -low;
+    const int steps = static_cast<int>(std::lround(5 / r.h));
+    const outcome o = run("pendulum", {fmt::format("method={}", r.method), "t=[0.0,5.0]", fmt::format("step={}", r.h),
+                                       fmt::format("output.samples.count={}", steps + 1)});
+    double low = std::numeric_limits<double>::infinity(), high = -low;
     for (int k = 0; k <= steps; ++k) {
       const double e = o.sample(2, 0, k);  // after the two states comes the output `energy`
       low = std::min(low, e), high = std::max(high, e);
@@ -134,11 +134,11 @@ TEST(Method, PendulumEnergyOfComperesTable) {
 TEST(Method, ErrorFollowsTheTolerance) {
   // Exact: theta(5), by elliptic functions (mpmath, 25 digits).
   const double exact = 0.3738942186662719546609582;
-  const auto   check = [&](const char* method, const char* controller, const char* norm) {
+  const auto check = [&](const char* method, const char* controller, const char* norm) {
     for (double tol : {1e-5, 1e-7, 1e-9}) {
       const outcome o = run("pendulum", {fmt::format("method={}", method), "t=[0.0,5.0]", fmt::format("rtol={}", tol),
                                          fmt::format("controller={}", controller), fmt::format("norm={}", norm)});
-      const auto    where = fmt::format("{} {} {} {}", method, controller, norm, tol);
+      const auto where = fmt::format("{} {} {} {}", method, controller, norm, tol);
       EXPECT_LT(std::fabs(o.final_state[0] - exact), 400 * tol) << where;
       EXPECT_LT(o.rejected[0], o.steps[0] / 4 + 8) << where;
     }
@@ -154,7 +154,7 @@ TEST(LowStorage, WhatDoesNotMoveStays) {
   vec<real, 3> y, none;
   y[0] = 0.1, y[1] = -1e5 / 3, y[2] = 1e-300;
   none[0] = none[1] = none[2] = 0.0;
-  const auto s                = step<M>([&](real, const vec<real, 3>&) { return none; }, real(0.0), y, none, real(0.7));
+  const auto s = step<M>([&](real, const vec<real, 3>&) { return none; }, real(0.0), y, none, real(0.7));
   for (int i = 0; i < 3; ++i) {
     EXPECT_EQ(s.y1[i].v, y[i].v);
     EXPECT_EQ(local_error(s)[i].v, 0.0);
@@ -165,9 +165,9 @@ TEST(LowStorage, WhatDoesNotMoveStays) {
 TEST(LowStorage, EstimatesLikeItsButcherForm) {
   using M = methods::rdpk_5;
   const methods::tableau<M> m;
-  const oscillator          f;
-  vec<real, 2>              y, k[M::stages];
-  const real                h = 0.8;
+  const oscillator f;
+  vec<real, 2> y, k[M::stages];
+  const real h = 0.8;
   y[0] = 0.8, y[1] = -0.3;
   double error[2] = {};
   for (int i = 0; i < M::stages; ++i) {
@@ -209,8 +209,8 @@ TEST(LowStorage, FindsEvents) {
 }
 
 TEST(Controller, AnswersTrials) {
-  using M                        = methods::dormand_prince_5;
-  const auto                 yes = mask_of<real>::all(true), no = mask_of<real>::all(false);
+  using M = methods::dormand_prince_5;
+  const auto yes = mask_of<real>::all(true), no = mask_of<real>::all(false);
   const control_memory<real> fresh{real(0.0), real(0.0), real(0.0)};
   // Compere 5.7 at err = 1: 0.8 h; at err = 2^-6: 1.6 h.
   EXPECT_NEAR((decide<M, controller_kind::elementary>(real(1.0), real(1.0), yes, fresh).h.v), 0.8, 1e-5);

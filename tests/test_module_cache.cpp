@@ -29,7 +29,7 @@ class module_cache : public testing::Test {
  protected:
   void SetUp() override {
     std::string name = (fs::temp_directory_path() / "saltus_modules_XXXXXX").string();
-    folder_          = mkdtemp(name.data());
+    folder_ = mkdtemp(name.data());
     for (const char* variable : {"SALTUS_CACHE", "SALTUS_CACHE_SIZE", "XDG_CACHE_HOME", "HOME"})
       if (const char* value = std::getenv(variable)) before_[variable] = value;
     set("SALTUS_CACHE", folder_ / "cache");
@@ -42,9 +42,9 @@ class module_cache : public testing::Test {
     fs::remove_all(folder_);
   }
 
-  static void     set(const char* variable, const std::string& value) { setenv(variable, value.c_str(), 1); }
+  static void set(const char* variable, const std::string& value) { setenv(variable, value.c_str(), 1); }
   const fs::path& folder() const { return folder_; }
-  fs::path        cache() const { return folder_ / "cache"; }
+  fs::path cache() const { return folder_ / "cache"; }
 
   fs::path keep(const std::string& key, const std::string& content) {
     const fs::path fresh = folder_ / "fresh";
@@ -59,14 +59,14 @@ class module_cache : public testing::Test {
   static std::string key(char digit) { return std::string(32, digit); }
 
  private:
-  fs::path                           folder_;
+  fs::path folder_;
   std::map<std::string, std::string> before_;
 };
 
 TEST_F(module_cache, a_module_is_found_as_it_was_kept) {
   const std::string content("code\0and more\n", 14);
   EXPECT_FALSE(find_module(key('a'), ".so"));
-  const auto file  = keep(key('a'), content);
+  const auto file = keep(key('a'), content);
   const auto found = find_module(key('a'), ".so");
   ASSERT_TRUE(found);
   EXPECT_EQ(found->file, file);
@@ -76,11 +76,11 @@ TEST_F(module_cache, a_module_is_found_as_it_was_kept) {
 }
 
 TEST_F(module_cache, any_flipped_bit_any_missing_byte_and_another_name_are_noticed) {
-  const auto        file = keep(key('a'), "some code of a module");
+  const auto file = keep(key('a'), "some code of a module");
   const std::string kept = read_file(file);
   for (std::size_t i = 0; i < kept.size(); ++i) {
     std::string changed = kept;
-    changed[i]          = static_cast<char>(changed[i] ^ (1 << i % 8));
+    changed[i] = static_cast<char>(changed[i] ^ (1 << i % 8));
     write_file(file, changed);
     EXPECT_FALSE(find_module(key('a'), ".so")) << "byte " << i;
     write_file(file, kept.substr(0, i));
@@ -189,7 +189,7 @@ std::string in_another_process(uid_t user, const std::function<std::string()>& w
   }
   close(ends[1]);
   std::string said;
-  char        piece[1024];
+  char piece[1024];
   for (ssize_t n; (n = read(ends[0], piece, sizeof piece)) > 0;) said.append(piece, static_cast<std::size_t>(n));
   close(ends[0]);
   int status = 0;
@@ -208,12 +208,12 @@ TEST_F(module_cache, without_a_home_nobody_can_foresee_its_folder) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can be somebody without a home";
   const auto private_folder = [] {
     const fs::path folder = cache_folder();
-    struct stat    about {};
+    struct stat about {};
     stat(folder.c_str(), &about);
     return std::string(cache_folder() == folder ? "" : "changes ") + std::to_string(about.st_uid) +
            ((about.st_mode & 077) == 0 ? " private " : " open ") + folder.string();
   };
-  const std::string        expected = "65534 private " + (fs::temp_directory_path() / "saltus-").string();
+  const std::string expected = "65534 private " + (fs::temp_directory_path() / "saltus-").string();
   std::vector<std::string> folders;
   for (int i = 0; i < 2; ++i) {
     folders.push_back(in_another_process(65534, private_folder));

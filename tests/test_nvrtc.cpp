@@ -26,28 +26,28 @@ TEST(nvrtc, problems_and_methods_compile_for_sm_90) {
 #include <utility>
 #include <vector>
 
-#include "compile/compiler.hpp"
 #include "base/error.hpp"
 #include "base/paths.hpp"
+#include "compile/compiler.hpp"
+#include "compile/nvrtc.hpp"
 #include "method/by_name.hpp"
 #include "method/list.hpp"
-#include "compile/nvrtc.hpp"
 
 namespace saltus::host {
 namespace {
 
 struct combination {
-  plan           what;
-  bool           whole;  ///< or the sailing kernel alone
+  plan what;
+  bool whole;  ///< or the sailing kernel alone
   cuda_unit_code made{};
-  std::string    failure{};
-  double         seconds = 0;
+  std::string failure{};
+  double seconds = 0;
 };
 
 plan plan_for(const model& m, const char* method, bool adaptive, const char* precision) {
   plan p;
-  p.model     = m;
-  p.method    = method;
+  p.model = m;
+  p.method = method;
   p.precision = precision;
   p.atol.assign(m.states.size(), 1e-6);
   p.fixed_step = adaptive ? 0 : 1e-3;
@@ -76,12 +76,12 @@ std::vector<combination> everything() {
     const model m = describe_model(find_model(name));
     if (is_large(m) || !is_special(name)) continue;
     methods::for_each(methods::every{}, [&](auto method) {
-      const std::string key            = method.name;
-      const bool        usual          = key == (m.equations == abi::plain ? "dp5" : "radau5");
-      const bool        of_each_family = key == "rodas5p" || key == "sdirk4" || key == "radau5";
-      const bool        all            = is_chosen(name) && (name == "robertson" ? of_each_family : method.is_explicit);
-      const bool        small          = m.equations == abi::plain || highest_index(m) == 2;
-      const bool        whole          = (usual && small) || (all && !method.is_explicit);
+      const std::string key = method.name;
+      const bool usual = key == (m.equations == abi::plain ? "dp5" : "radau5");
+      const bool of_each_family = key == "rodas5p" || key == "sdirk4" || key == "radau5";
+      const bool all = is_chosen(name) && (name == "robertson" ? of_each_family : method.is_explicit);
+      const bool small = m.equations == abi::plain || highest_index(m) == 2;
+      const bool whole = (usual && small) || (all && !method.is_explicit);
       if (whole || all) r.push_back({plan_for(m, method.name, method.embedded_order > 0, "double"), whole});
       if (usual && is_chosen(name) && name != "robertson") r.push_back({plan_for(m, method.name, true, "float"), true});
     });
@@ -91,10 +91,10 @@ std::vector<combination> everything() {
 
 void compile_all(std::vector<combination>& list) {
   std::atomic<std::size_t> next{0};
-  const auto               work = [&] {
+  const auto work = [&] {
     for (std::size_t i; (i = next++) < list.size();) {
-      combination& c     = list[i];
-      const auto   begin = std::chrono::steady_clock::now();
+      combination& c = list[i];
+      const auto begin = std::chrono::steady_clock::now();
       try {
         c.made = c.whole ? build_cuda_unit(c.what, 90) : build_sailing(c.what, 90);
       } catch (const error& e) { c.failure = e.what(); }
@@ -160,7 +160,7 @@ TEST(nvrtc, registers_are_given_up_for_warps_as_long_as_spills_cost_less) {
 }
 
 TEST(nvrtc, the_choice_of_registers_is_remembered) {
-  const plan p     = plan_for(describe_model(find_model("stick_slip")), "dp5", true, "double");
+  const plan p = plan_for(describe_model(find_model("stick_slip")), "dp5", true, "double");
   const auto first = build_sailing(p, 90), second = build_sailing(p, 90);
   EXPECT_EQ(0, second.seconds);
   EXPECT_EQ(first.key(), second.key());
@@ -175,9 +175,9 @@ std::string constant_memory(const std::string& cubin) {
     if (at + sizeof(T) <= cubin.size()) std::memcpy(&value, cubin.data() + at, sizeof(T));
     return value;
   };
-  const auto  head    = part(Elf64_Ehdr{}, 0);
-  const auto  section = [&](std::size_t i) { return part(Elf64_Shdr{}, head.e_shoff + i * head.e_shentsize); };
-  const auto  names   = section(head.e_shstrndx).sh_offset;
+  const auto head = part(Elf64_Ehdr{}, 0);
+  const auto section = [&](std::size_t i) { return part(Elf64_Shdr{}, head.e_shoff + i * head.e_shentsize); };
+  const auto names = section(head.e_shstrndx).sh_offset;
   std::string bytes;
   for (std::size_t i = 0; i < head.e_shnum; ++i)
     if (cubin.compare(names + section(i).sh_name, 13, ".nv.constant3") == 0)
@@ -205,11 +205,11 @@ int not_in(const std::string& bytes, const Table& table, int& looked_for) {
 // A literal of double precision would take two instructions at each use. The compiler must not make them literals again,
 // and they must have the bits of the tableau.
 TEST(nvrtc, coefficients_of_methods_lie_in_constant_memory) {
-  const model m       = describe_model(find_model("lorenz"));
-  const auto  missing = [&]<class Method>(Method, const model& of) {
-    int        looked_for = 0;
-    const auto unit       = build_sailing(plan_for(of, Method::name, true, "double"), 90);
-    const int  r          = not_in(constant_memory(unit.sail.code), Method::a, looked_for);
+  const model m = describe_model(find_model("lorenz"));
+  const auto missing = [&]<class Method>(Method, const model& of) {
+    int looked_for = 0;
+    const auto unit = build_sailing(plan_for(of, Method::name, true, "double"), 90);
+    const int r = not_in(constant_memory(unit.sail.code), Method::a, looked_for);
     EXPECT_GT(looked_for, 5) << Method::name;
     return r;
   };
@@ -222,17 +222,17 @@ TEST(nvrtc, coefficients_of_methods_lie_in_constant_memory) {
 
 TEST(nvrtc, every_kernel_header_compiles_alone) {
   const auto kernels = home() / "kernels";
-  const auto folder  = "--include-path=" + kernels.string();
+  const auto folder = "--include-path=" + kernels.string();
   for (const auto& entry : std::filesystem::recursive_directory_iterator(kernels)) {
     const std::string header = std::filesystem::relative(entry.path(), kernels).string();
     if (!entry.is_regular_file() || header == "run_cpu.hpp" || header == "describe.hpp") continue;  // for CPUs only
-    const char*  options[] = {"--std=c++20", "--gpu-architecture=compute_90", "--device-as-default-execution-space",
-                              folder.c_str()};
+    const char* options[] = {"--std=c++20", "--gpu-architecture=compute_90", "--device-as-default-execution-space",
+                             folder.c_str()};
     nvrtcProgram program;
     ASSERT_EQ(NVRTC_SUCCESS,
               nvrtcCreateProgram(&program, ("#include \"" + header + "\"\n").c_str(), "alone.cu", 0, nullptr, nullptr));
-    const bool  compiles = nvrtcCompileProgram(program, 4, options) == NVRTC_SUCCESS;
-    std::size_t size     = 0;
+    const bool compiles = nvrtcCompileProgram(program, 4, options) == NVRTC_SUCCESS;
+    std::size_t size = 0;
     nvrtcGetProgramLogSize(program, &size);
     std::string log(size, '\0');
     nvrtcGetProgramLog(program, log.data());
@@ -242,7 +242,7 @@ TEST(nvrtc, every_kernel_header_compiles_alone) {
 }
 
 TEST(nvrtc, a_second_time_a_unit_comes_from_the_cache) {
-  const plan p     = plan_for(describe_model(find_model("lorenz")), "dp5", true, "double");
+  const plan p = plan_for(describe_model(find_model("lorenz")), "dp5", true, "double");
   const auto first = build_cuda_unit(p, 90), second = build_cuda_unit(p, 90);
   EXPECT_EQ(0, second.seconds);
   EXPECT_FALSE(second.land.compiled);
@@ -255,7 +255,7 @@ TEST(nvrtc, a_second_time_a_unit_comes_from_the_cache) {
 TEST(nvrtc, a_unit_is_compiled_anew_when_an_included_file_has_changed) {
   const auto folder = std::filesystem::path(testing::TempDir());
   const auto header = folder / "with_rate.hpp";
-  const auto make   = [&](const char* rate) {
+  const auto make = [&](const char* rate) {
     std::ofstream(folder / "rate.h") << "#define RATE " << rate << "\n";
     return build_sailing(plan_for(describe_model(header), "bs3", true, "double"), 90);
   };
@@ -313,7 +313,7 @@ TEST(nvrtc, a_device_newer_than_all_it_knows_is_given_ptx) {
 }
 
 TEST(nvrtc, code_of_the_same_major_number_runs_on_a_device_that_is_not_known) {
-  const plan p    = plan_for(describe_model(find_model("lorenz")), "dp5", true, "double");
+  const plan p = plan_for(describe_model(find_model("lorenz")), "dp5", true, "double");
   const auto unit = build_sailing(p, 97);
   EXPECT_EQ(0, unit.sail.ptx_of);
   EXPECT_EQ(build_sailing(p, 90).key(), unit.key());

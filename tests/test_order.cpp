@@ -17,7 +17,7 @@ namespace {
 
 std::vector<host::chunk_data> chunks_of(const host::plan& p) {
   std::vector<host::chunk_data> r;
-  const std::atomic<bool>       stop{false};
+  const std::atomic<bool> stop{false};
   host::run_ensemble(
       p, *host::make_cpu_backend(p), [&](const host::chunk_data& c) { r.push_back(c); }, [](std::int64_t) {}, stop);
   std::sort(r.begin(), r.end(), [](const auto& a, const auto& b) { return a.first_id < b.first_id; });
@@ -34,9 +34,9 @@ std::vector<double> work_in(const host::chunk_data& c, const std::vector<int>& o
 /// A sample of what `work` says of two inputs, in random order.
 template <class F>
 host::work_sample sample_of(std::size_t count, F&& work) {
-  std::mt19937_64                        bits(5);
+  std::mt19937_64 bits(5);
   std::uniform_real_distribution<double> draw(0.0, 1.0);
-  host::work_sample                      r;
+  host::work_sample r;
   r.width = 2;
   for (std::size_t i = 0; i < count; ++i) {
     const double a = draw(bits), b = draw(bits);
@@ -64,7 +64,7 @@ TEST(order, a_tree_finds_boxes_that_differ) {
   // Two inputs, of which neither alone says much: work is 10 where they are on the same side of a half, else 1.
   const auto sample = sample_of(2000, [](double a, double b) { return (a < 0.5) == (b < 0.5) ? 10.0 : 1.0; });
   const host::work_tree tree(sample);
-  const auto            rank = [&](double a, double b) {
+  const auto rank = [&](double a, double b) {
     const double inputs[] = {a, b};
     return tree.rank_of(inputs);
   };
@@ -85,7 +85,7 @@ TEST(order, a_tree_of_equal_work_has_one_box) {
 
 TEST(order, ranks_descend_with_the_work) {
   const host::work_tree tree(sample_of(4000, [](double a, double) { return 1 + a * a; }));
-  int                   before = tree.boxes();
+  int before = tree.boxes();
   for (double a = 0.05; a < 1; a += 0.1) {
     const double inputs[] = {a, 0.5};
     EXPECT_LT(tree.rank_of(inputs), before) << a;
@@ -94,10 +94,10 @@ TEST(order, ranks_descend_with_the_work) {
 }
 
 struct problem {
-  const char*              what;
-  const char*              model;
+  const char* what;
+  const char* model;
   std::vector<std::string> settings;
-  double                   least;  ///< of what sorting by true work gains over the order of the ids, the prediction has
+  double least;  ///< of what sorting by true work gains over the order of the ids, the prediction has
 };
 
 TEST(order, warps_are_fuller_in_the_predicted_order) {
@@ -123,8 +123,8 @@ TEST(order, warps_are_fuller_in_the_predicted_order) {
   for (const problem& which : problems) {
     auto settings = which.settings;
     settings.insert(settings.end(), {"sample.count=6144", "run.chunk=2048", "rtol=1e-6"});
-    const auto       p      = plan_of(which.model, settings);
-    const auto       chunks = chunks_of(p);
+    const auto p = plan_of(which.model, settings);
+    const auto chunks = chunks_of(p);
     host::work_order order;
     EXPECT_TRUE(order.order(chunks[1]).empty()) << "nothing has been learnt";
     order.learn(chunks[0]);
@@ -145,15 +145,15 @@ TEST(order, warps_are_fuller_in_the_predicted_order) {
 }
 
 TEST(order, a_sweep_is_left_as_it_is) {
-  const auto       p      = plan_of("lorenz", {"sweep.rho={from=0.0,to=21.0,count=4096}", "run.chunk=2048"});
-  const auto       chunks = chunks_of(p);
+  const auto p = plan_of("lorenz", {"sweep.rho={from=0.0,to=21.0,count=4096}", "run.chunk=2048"});
+  const auto chunks = chunks_of(p);
   host::work_order order;
   for (const auto& c : chunks) order.learn(c);
   EXPECT_TRUE(order.order(chunks[1]).empty());
 }
 
 TEST(order, work_that_no_input_predicts_is_left_as_it_is) {
-  auto             p = plan_of("lorenz", {"sample.count=2048", "sample.rho={uniform=[0.0,21.0]}"});
+  auto p = plan_of("lorenz", {"sample.count=2048", "sample.rho={uniform=[0.0,21.0]}"});
   host::chunk_data c(p, 0, p.count);
   host::sampler(p).fill(0, p.count, c);
   std::mt19937_64 bits(7);
@@ -165,7 +165,7 @@ TEST(order, work_that_no_input_predicts_is_left_as_it_is) {
 }
 
 TEST(order, instances_that_were_not_run_teach_nothing) {
-  auto             p = plan_of("lorenz", {"sample.count=2048", "sample.rho={uniform=[0.0,21.0]}"});
+  auto p = plan_of("lorenz", {"sample.count=2048", "sample.rho={uniform=[0.0,21.0]}"});
   host::chunk_data c(p, 0, p.count);
   host::sampler(p).fill(0, p.count, c);
   host::work_order order;

@@ -51,7 +51,7 @@ double final_value(const outcome& r, const std::string& name) {
 }
 
 TEST_P(Problem, MeetsItsReference) {
-  const auto& c      = all_cases()[std::get<0>(GetParam())];
+  const auto& c = all_cases()[std::get<0>(GetParam())];
   const char* method = std::get<1>(GetParam());
   SCOPED_TRACE(c.about + " with " + method);
   const outcome r = run(c.model, settings_of(c, method));

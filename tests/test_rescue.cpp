@@ -5,9 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include "ensemble/sampler.hpp"
 #include "event_runs.hpp"
 #include "same_bits.hpp"
-#include "ensemble/sampler.hpp"
 
 namespace saltus::test {
 namespace {
@@ -42,12 +42,12 @@ std::int64_t with_exception(const outcome& r) {
 
 /// Every instance of `r` ends as in `clean`: the same status, events and guards, and numbers within `tolerance`.
 void expect_equal_within(const outcome& clean, const outcome& r, double tolerance) {
-  const auto n        = static_cast<std::size_t>(r.plan.count);
-  double     furthest = 0, furthest_time = 0;
+  const auto n = static_cast<std::size_t>(r.plan.count);
+  double furthest = 0, furthest_time = 0;
   const auto compare = [&](double a, double b) {
     if (std::isnan(a) && std::isnan(b)) return;
     const double off = std::fabs(a - b);
-    furthest         = off <= furthest ? furthest : off;  // a NaN stays
+    furthest = off <= furthest ? furthest : off;  // a NaN stays
   };
   for (std::size_t k = 0; k < clean.final_state.size(); ++k) compare(clean.final_state[k], r.final_state[k]);
   for (std::size_t k = 0; k < clean.samples.size(); ++k) compare(clean.samples[k], r.samples[k]);
@@ -74,8 +74,8 @@ TEST(Rescue, InjectedExceptionsLoseNothing) {
   EXPECT_EQ(clean.summary.counts.rescued(), 0);
   for (const double share : {0.01, 0.1, 0.5, 1.0}) {
     SCOPED_TRACE(share);
-    const outcome r     = run("ball_drag", with(balls, {set("inject_exceptions", share)}));
-    const auto&   tally = r.summary.counts;
+    const outcome r = run("ball_drag", with(balls, {set("inject_exceptions", share)}));
+    const auto& tally = r.summary.counts;
     // Nothing is lost, everything ends well, and as many were rescued as had been given up.
     EXPECT_EQ(tally.ok() + tally.rescued() + tally.failed() + tally.not_finished(), 3000);
     EXPECT_EQ(tally.failed(), 0);
@@ -95,7 +95,7 @@ TEST(Rescue, InjectedExceptionsLoseNothing) {
 }
 
 TEST(Rescue, LanesThreadsAndChunksChangeNothing) {
-  const auto    settings  = with(balls, {"inject_exceptions=0.2"});
+  const auto settings = with(balls, {"inject_exceptions=0.2"});
   const outcome reference = run("ball_drag", with(settings, {"run.lanes=1", "run.threads=1"}));
   for (const int lanes : {1, host::native_lanes("double")})
     for (const int threads : {1, 2})
@@ -111,7 +111,7 @@ TEST(Rescue, LanesThreadsAndChunksChangeNothing) {
 
 TEST(Rescue, CanBeSwitchedOff) {
   const outcome with_it = run("ball_drag", with(balls, {"inject_exceptions=0.2"}));
-  const outcome r       = run("ball_drag", with(balls, {"inject_exceptions=0.2", "rescue=false"}));
+  const outcome r = run("ball_drag", with(balls, {"inject_exceptions=0.2", "rescue=false"}));
   EXPECT_EQ(r.summary.counts.rescued(), 0);
   EXPECT_EQ(r.summary.counts.failed(), with_exception(with_it));
   EXPECT_EQ(r.summary.counts.ok() + r.summary.counts.failed(), 3000);
@@ -127,7 +127,7 @@ TEST(Rescue, OfSlidesRestsTimeEventsAndConditions) {
                                              "sample.period={uniform=[3.0, 5.0]}",
                                              "sample.belt_speed={uniform=[0.1, 0.5]}",
                                              "output.events=true"};
-  const std::string              model    = test_model("everything");
+  const std::string model = test_model("everything");
   const outcome clean = run(model, settings), r = run(model, with(settings, {"inject_exceptions=0.5"}));
   EXPECT_EQ(r.summary.counts.failed() + r.summary.counts.not_finished(), 0);
   EXPECT_EQ(r.summary.counts.rescued(), with_exception(r));
@@ -153,9 +153,9 @@ TEST(Rescue, OfSlidesRestsTimeEventsAndConditions) {
 // Implicit methods have two ways more to give up, and go on with the same method.
 TEST(Rescue, OfImplicitMethods) {
   struct ensemble {
-    const char*              model;
+    const char* model;
     std::vector<std::string> settings;
-    double                   tolerance;
+    double tolerance;
   };
   const ensemble list[] = {
       {"cubic_semi",
@@ -166,8 +166,8 @@ TEST(Rescue, OfImplicitMethods) {
   for (const auto& e : list) {
     SCOPED_TRACE(e.model);
     const auto settings = with(e.settings, {"sample.count=400", "output.events=true", "run.lanes=4"});
-    const auto clean    = run(test_model(e.model), settings);
-    const auto r        = run(test_model(e.model), with(settings, {"inject_exceptions=0.5"}));
+    const auto clean = run(test_model(e.model), settings);
+    const auto r = run(test_model(e.model), with(settings, {"inject_exceptions=0.5"}));
     EXPECT_EQ(clean.summary.counts.ok(), 400);
     EXPECT_EQ(r.summary.counts.failed() + r.summary.counts.not_finished(), 0);
     EXPECT_EQ(r.summary.counts.rescued(), with_exception(r));
@@ -229,7 +229,7 @@ TEST(Mishaps, AStepAtTheFloorOfFloatIsCarriedOnInDouble) {
   // At t = 2^22 a float has roundings of 1/2: no step that y' = -y asks for can be told from none, but in double.
   const std::vector<std::string> late = {"rtol=1e-8", "precision=float", "t=[4194304.0, 4194306.0]",
                                          "output.events=true"};
-  const auto                     r    = run(mishaps, with(late, {"jump_at=1.5"}));
+  const auto r = run(mishaps, with(late, {"jump_at=1.5"}));
   EXPECT_EQ(name_of(r.status[0]), "finished");
   EXPECT_EQ(name_of(r.exception[0]), "step_too_small");
   EXPECT_EQ(r.summary.counts.rescued(), 1);

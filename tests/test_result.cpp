@@ -34,7 +34,7 @@
 namespace saltus::host {
 namespace {
 
-namespace fs         = std::filesystem;
+namespace fs = std::filesystem;
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 /// A folder of its own for each test.
@@ -42,7 +42,7 @@ class folder {
  public:
   folder() {
     std::string name = (fs::temp_directory_path() / "saltus_result_XXXXXX").string();
-    path_            = mkdtemp(name.data());
+    path_ = mkdtemp(name.data());
   }
   ~folder() { fs::remove_all(path_); }
   fs::path operator/(const std::string& name) const { return path_ / name; }
@@ -93,7 +93,7 @@ class reader {
     return nc_inq_attid(file_, variable.empty() ? NC_GLOBAL : id(variable), name, &ignored) == NC_NOERR;
   }
   std::string text(const std::string& variable, const char* name) const {
-    const int   v      = variable.empty() ? NC_GLOBAL : id(variable);
+    const int v = variable.empty() ? NC_GLOBAL : id(variable);
     std::size_t length = 0;
     must(nc_inq_attlen(file_, v, name, &length));
     std::string value(length, '\0');
@@ -106,8 +106,8 @@ class reader {
     return value;
   }
   std::vector<int> flags(const std::string& variable) const {
-    nc_type     attribute = NC_NAT;
-    std::size_t length    = 0;
+    nc_type attribute = NC_NAT;
+    std::size_t length = 0;
     must(nc_inq_att(file_, id(variable), "flag_values", &attribute, &length));
     EXPECT_EQ(attribute, type(variable)) << "CF: flag_values have the type of their variable";
     std::vector<int> values(length);
@@ -143,39 +143,39 @@ class reader {
 /// one may slide, and a time event.
 plan valve(std::int64_t count) {
   plan p;
-  p.model.name       = "valve";
-  p.model.title      = "A valve";
-  p.model.source     = "made up";
-  p.model.states     = {{"lift", 0.2, "m", "valve lift"}, {"velocity", 0, "m s-1", "valve velocity"}};
+  p.model.name = "valve";
+  p.model.title = "A valve";
+  p.model.source = "made up";
+  p.model.states = {{"lift", 0.2, "m", "valve lift"}, {"velocity", 0, "m s-1", "valve velocity"}};
   p.model.parameters = {{"damping", 1.25, "1", "damping"}, {"flow", 4, "m3 s-1", "flow rate"}, {"gain", 2, "1", ""}};
-  p.model.outputs    = {{"force", 0, "N", "force on the seat"}};
-  p.model.discretes  = {{"open", 1, "1", "1 while open"}};
-  p.model.guards     = {{"impact", abi::falling, abi::unilateral, false, ""},
-                        {"top", abi::both, abi::bilateral, false, "", true},
-                        {"end", abi::both, abi::bilateral, true, ""}};
-  p.model.time_events   = {{"pulse", ""}};
-  p.parameters       = {1.25, 4, 2};
-  p.initial          = {nan, nan};
-  p.t_begin          = 0;
-  p.t_end            = 40;
-  p.axes             = {{{{{target::kind::parameter, 1, "flow"}, ranged{0, 1, count, false}}}, count}};
-  p.count            = count;
-  p.text             = "model = \"valve\"\n";
-  p.seed             = 18446744073709551615u;  // the largest
+  p.model.outputs = {{"force", 0, "N", "force on the seat"}};
+  p.model.discretes = {{"open", 1, "1", "1 while open"}};
+  p.model.guards = {{"impact", abi::falling, abi::unilateral, false, ""},
+                    {"top", abi::both, abi::bilateral, false, "", true},
+                    {"end", abi::both, abi::bilateral, true, ""}};
+  p.model.time_events = {{"pulse", ""}};
+  p.parameters = {1.25, 4, 2};
+  p.initial = {nan, nan};
+  p.t_begin = 0;
+  p.t_end = 40;
+  p.axes = {{{{{target::kind::parameter, 1, "flow"}, ranged{0, 1, count, false}}}, count}};
+  p.count = count;
+  p.text = "model = \"valve\"\n";
+  p.seed = 18446744073709551615u;  // the largest
   return p;
 }
 
 /// The valve whose velocity follows from a constraint.
 plan constrained_valve(std::int64_t count) {
-  plan p                  = valve(count);
-  p.model.equations       = abi::semi_explicit;
+  plan p = valve(count);
+  p.model.equations = abi::semi_explicit;
   p.model.states[1].index = 1;
   return p;
 }
 
 /// The valve by the method `auto`.
 plan stiff_valve(std::int64_t count) {
-  plan p         = valve(count);
+  plan p = valve(count);
   p.stiff_method = "rodas5p";
   return p;
 }
@@ -195,7 +195,7 @@ chunk_data marked(const plan& p, std::int64_t first, std::int64_t count) {
   const auto fill = [&](std::vector<double>& v, double tag) {
     for (std::size_t k = 0; k < v.size(); ++k) {
       const auto n = static_cast<std::size_t>(count);
-      v[k]         = mark(tag, k / n, first + static_cast<std::int64_t>(k % n));
+      v[k] = mark(tag, k / n, first + static_cast<std::int64_t>(k % n));
     }
   };
   fill(c.parameters, 1);
@@ -208,18 +208,18 @@ chunk_data marked(const plan& p, std::int64_t first, std::int64_t count) {
   fill(c.t_final, 8);
   fill(c.reductions, 9);
   for (std::int64_t i = 0; i < count; ++i) {
-    const auto at      = static_cast<std::size_t>(i);
-    c.status[at]       = static_cast<unsigned char>(status::finished);
-    c.steps[at]        = 10 + first + i;
-    c.rejected[at]     = 20 + first + i;
-    c.evaluations[at]  = 30 + first + i;
-    c.events[at]       = 40 + first + i;
-    c.corrections[at]  = 50 + first + i;
-    c.misordered[at]   = 60 + first + i;
-    c.phantoms[at]     = 70 + first + i;
+    const auto at = static_cast<std::size_t>(i);
+    c.status[at] = static_cast<unsigned char>(status::finished);
+    c.steps[at] = 10 + first + i;
+    c.rejected[at] = 20 + first + i;
+    c.evaluations[at] = 30 + first + i;
+    c.events[at] = 40 + first + i;
+    c.corrections[at] = 50 + first + i;
+    c.misordered[at] = 60 + first + i;
+    c.phantoms[at] = 70 + first + i;
     c.undetermined[at] = 80 + first + i;
-    c.residual[at]     = mark(11, 0, first + i);
-    c.residual_of[at]  = (first + i) % 3 - 1;
+    c.residual[at] = mark(11, 0, first + i);
+    c.residual_of[at] = (first + i) % 3 - 1;
     if ((first + i) % 2 == 1) c.switched[at] = mark(12, 0, first + i);
   }
   const auto times = static_cast<std::size_t>(p.sample_count);
@@ -230,14 +230,14 @@ chunk_data marked(const plan& p, std::int64_t first, std::int64_t count) {
   return c;
 }
 
-const provenance origin = {.version     = "1.2.3",
-                           .model_hash  = "abc123",
-                           .compiler    = "g++ 12",
-                           .device      = "8 lanes of AVX-512",
-                           .command     = "saltus run valve.toml",
+const provenance origin = {.version = "1.2.3",
+                           .model_hash = "abc123",
+                           .compiler = "g++ 12",
+                           .device = "8 lanes of AVX-512",
+                           .command = "saltus run valve.toml",
                            .module_hash = "def456",
-                           .model_text  = "struct valve {};\n",
-                           .sources     = {{"valve.hpp", "0123"}, {"runs.csv", "4567"}}};
+                           .model_text = "struct valve {};\n",
+                           .sources = {{"valve.hpp", "0123"}, {"runs.csv", "4567"}}};
 
 void write_marked(const fs::path& path, const plan& p, std::int64_t chunk) {
   result_writer writer(path, p, origin);
@@ -265,10 +265,10 @@ std::pair<int, std::string> complaint(Action action) {
 
 /// The names by number, as they stand in files that exist: entries are only ever added.
 const std::vector<std::string> status_names = {
-    "finished",     "stopped",       "step_budget",  "event_budget", "step_too_small", "not_finite",    "bad_start",
-    "event_loop",   "not_located",   "not_run",      "interrupted",  "guard_violated", "zeno",          "two_slides",
-    "newton_failed", "singular",     "inconsistent", "stiff",        "bad_schedule",   "time_limit",    "model_threw",
-    "model_crashed"};
+    "finished",     "stopped",    "step_budget",   "event_budget", "step_too_small", "not_finite",
+    "bad_start",    "event_loop", "not_located",   "not_run",      "interrupted",    "guard_violated",
+    "zeno",         "two_slides", "newton_failed", "singular",     "inconsistent",   "stiff",
+    "bad_schedule", "time_limit", "model_threw",   "model_crashed"};
 
 TEST(status, numbers_are_fixed_for_ever) {
   ASSERT_EQ(status_names.size(), static_cast<std::size_t>(status_count));
@@ -293,10 +293,10 @@ TEST(status, every_row_explains_itself_and_every_group_is_right) {
 // -------------------------------------------------------------------------------------------------------------- chunks
 
 TEST(chunk, is_preset_to_not_run) {
-  plan p         = valve(7);
+  plan p = valve(7);
   p.sample_count = 3;
-  p.reductions   = {{reduction::kind::max, false, 0, "max(lift)"}};
-  chunk_data c   = marked(p, 0, 7);
+  p.reductions = {{reduction::kind::max, false, 0, "max(lift)"}};
+  chunk_data c = marked(p, 0, 7);
   c.reset(p, 7, 5);
   EXPECT_EQ(c.first_id, 7);
   EXPECT_EQ(c.samples.size(), (2u + 1u) * 5u * 3u);
@@ -319,10 +319,10 @@ TEST(chunk, is_preset_to_not_run) {
 }
 
 TEST(chunk, forgets_some_instances_and_no_others) {
-  plan p           = valve(4);
-  p.sample_count   = 3;
-  p.reductions     = {{reduction::kind::max, false, 0, "max(lift)"}, {reduction::kind::min, true, 0, "min(force)"}};
-  chunk_data   c   = marked(p, 0, 4);
+  plan p = valve(4);
+  p.sample_count = 3;
+  p.reductions = {{reduction::kind::max, false, 0, "max(lift)"}, {reduction::kind::min, true, 0, "min(force)"}};
+  chunk_data c = marked(p, 0, 4);
   const double y[] = {1, 2};
   for (const long long slot : {3, 0, 1, 3, 2, 1}) c.log.append(slot, 10.0 * static_cast<double>(slot), 0, y, y);
   chunk_data less = c;
@@ -356,7 +356,7 @@ TEST(chunk, exceptions_are_taken_out_by_their_instances) {
   unit.record_reals = 2, unit.record_integers = 1;
   exception_list list;
   for (const long long slot : {3, 0, 2}) {
-    const double    reals[]    = {10.0 * static_cast<double>(slot), 0.5};
+    const double reals[] = {10.0 * static_cast<double>(slot), 0.5};
     const long long integers[] = {slot};
     list.append(slot, {reals, integers}, unit);
   }
@@ -374,9 +374,9 @@ TEST(chunk, exceptions_are_taken_out_by_their_instances) {
 }
 
 TEST(chunk, views_point_at_the_columns) {
-  const plan         p = valve(3);
-  chunk_data         c(p, 6, 3);
-  const abi::batch   in  = c.batch();
+  const plan p = valve(3);
+  chunk_data c(p, 6, 3);
+  const abi::batch in = c.batch();
   const abi::results out = c.results();
   EXPECT_EQ(in.count, 3);
   EXPECT_EQ(in.first_id, 6);
@@ -406,7 +406,7 @@ TEST(chunk, views_point_at_the_columns) {
 TEST(chunk, tally_counts_every_status_once) {
   const plan p = valve(4);
   chunk_data c = marked(p, 0, 4);
-  c.status     = {0, 1, 5, 10};
+  c.status = {0, 1, 5, 10};
   tally t;
   t.add(c);
   t.add(c);
@@ -448,7 +448,7 @@ TEST(chunk, events_have_the_names_of_guards_time_events_and_ends_of_sliding) {
 
 TEST(result, holds_inputs_finals_and_counters_whatever_the_chunks) {
   const folder dir;
-  plan         p = valve(10);
+  plan p = valve(10);
   also_varies(p, target::kind::state, 1);
   also_varies(p, target::kind::t_end, 0);
   p.initial[0] = 0.75;
@@ -492,11 +492,11 @@ TEST(result, leaves_out_what_the_model_decides) {
 
 TEST(result, says_what_each_variable_is) {
   const folder dir;
-  plan         p = valve(2);
+  plan p = valve(2);
   p.sample_count = 2;
-  p.log_events   = true;
-  p.reductions   = {{reduction::kind::mean, false, 0, "mean(lift)"},
-                    {reduction::kind::integral, true, 0, "integral(force)"}};
+  p.log_events = true;
+  p.reductions = {{reduction::kind::mean, false, 0, "mean(lift)"},
+                  {reduction::kind::integral, true, 0, "integral(force)"}};
   write_marked(dir / "a.nc", p, 2);
   const reader r(dir / "a.nc");
   for (const char* name : {"flow", "damping"}) EXPECT_EQ(r.text(name, "role"), "parameter");
@@ -522,11 +522,11 @@ TEST(result, says_what_each_variable_is) {
 
 TEST(result, status_carries_its_flags) {
   const folder dir;
-  const plan   p = valve(3);
+  const plan p = valve(3);
   {
     result_writer writer(dir / "a.nc", p, origin);
-    chunk_data    c = marked(p, 0, 3);
-    c.status        = {0, 7, 10};
+    chunk_data c = marked(p, 0, 3);
+    c.status = {0, 7, 10};
     writer.write(c);
     writer.close(0);
   }
@@ -546,12 +546,12 @@ TEST(result, status_carries_its_flags) {
 
 TEST(result, tells_what_was_rescued_from_what) {
   const folder dir;
-  const plan   p = valve(4);
+  const plan p = valve(4);
   {
     result_writer writer(dir / "a.nc", p, origin);
-    chunk_data    c = marked(p, 0, 3);
-    c.status        = {0, 0, 5};
-    c.exception     = {0, 8, 5};
+    chunk_data c = marked(p, 0, 3);
+    c.status = {0, 0, 5};
+    c.exception = {0, 8, 5};
     writer.write(c);
     writer.close(0);
   }
@@ -570,7 +570,7 @@ TEST(result, tells_what_was_rescued_from_what) {
 TEST(result, residuals_of_a_model_with_constraints) {
   const folder dir;
   {
-    const plan    p = constrained_valve(5);
+    const plan p = constrained_valve(5);
     result_writer writer(dir / "a.nc", p, origin);
     writer.write(marked(p, 0, 4));
     writer.close(0);
@@ -588,11 +588,11 @@ TEST(result, residuals_of_a_model_with_constraints) {
   // Which equations are constraints is known by the states that are algebraic, whatever the form.
   for (const auto form : {abi::with_mass, abi::implicit})
     for (const int index : {0, 1}) {
-      plan p                  = valve(2);
-      p.model.equations       = form;
-      p.model.singular_mass   = form == abi::with_mass && index == 0;
+      plan p = valve(2);
+      p.model.equations = form;
+      p.model.singular_mass = form == abi::with_mass && index == 0;
       p.model.states[1].index = index;
-      const fs::path path     = dir / fmt::format("{}_{}.nc", static_cast<int>(form), index);
+      const fs::path path = dir / fmt::format("{}_{}.nc", static_cast<int>(form), index);
       write_marked(path, p, 2);
       EXPECT_EQ(reader(path).has("residual"), index == 1);
       EXPECT_EQ(reader(path).has("residual_of"), index == 1);
@@ -602,7 +602,7 @@ TEST(result, residuals_of_a_model_with_constraints) {
 TEST(result, tells_when_instances_went_over_to_the_stiff_method) {
   const folder dir;
   {
-    const plan    p = stiff_valve(4);
+    const plan p = stiff_valve(4);
     result_writer writer(dir / "a.nc", p, origin);
     writer.write(marked(p, 0, 3));
     writer.close(0);
@@ -619,9 +619,9 @@ TEST(result, tells_when_instances_went_over_to_the_stiff_method) {
 
 TEST(result, says_where_it_comes_from) {
   const folder dir;
-  const plan   p = valve(2);
-  auto         with_text = origin;
-  with_text.model_text   = std::string(100'000, '/');  // more than 64 KiB, which older HDF5 files could not hold
+  const plan p = valve(2);
+  auto with_text = origin;
+  with_text.model_text = std::string(100'000, '/');  // more than 64 KiB, which older HDF5 files could not hold
   {
     result_writer writer(dir / "a.nc", p, with_text);
     writer.write(marked(p, 0, 2));
@@ -652,7 +652,7 @@ TEST(result, says_where_it_comes_from) {
 }
 
 TEST(result, sizes_that_are_too_large_are_the_largest) {
-  plan           p    = valve(std::int64_t{1} << 40);
+  plan p = valve(std::int64_t{1} << 40);
   constexpr auto most = std::numeric_limits<std::int64_t>::max();
   EXPECT_EQ(expected_bytes(p), (std::int64_t{1} << 40) * (12 * 8 + 2 + 2 * 8) + 4 * 8);
   p.sample_count = 10'000'000;  // 2^40 instances x 10^7 times x 3 quantities x 8 bytes: 2^67.8
@@ -660,16 +660,16 @@ TEST(result, sizes_that_are_too_large_are_the_largest) {
   EXPECT_EQ(stored_bytes(p, 0), most);
   EXPECT_LT(stored_bytes(p, 0, 1), most);
   p.sample_count = 0;
-  p.log_events   = true;
+  p.log_events = true;
   EXPECT_EQ(stored_bytes(p, most), most);
 }
 
 TEST(result, samples_on_common_times) {
   const folder dir;
-  plan         p = valve(5);
+  plan p = valve(5);
   p.sample_count = 4;
-  p.t_begin      = 1;
-  p.t_end        = 7;
+  p.t_begin = 1;
+  p.t_end = 7;
   for (std::int64_t chunk : {2, 5}) {
     const fs::path path = dir / fmt::format("{}.nc", chunk);
     write_marked(path, p, chunk);
@@ -690,14 +690,14 @@ TEST(result, samples_on_common_times) {
 
 TEST(result, sample_times_of_their_own_for_each_span) {
   const folder dir;
-  plan         p = valve(3);
+  plan p = valve(3);
   p.sample_count = 3;
   also_varies(p, target::kind::t_end, 0);
   {
     result_writer writer(dir / "a.nc", p, origin);
-    chunk_data    c = marked(p, 0, 3);
-    c.t_begin       = {0, 0, 0};
-    c.t_end         = {2, 4, 8};
+    chunk_data c = marked(p, 0, 3);
+    c.t_begin = {0, 0, 0};
+    c.t_end = {2, 4, 8};
     writer.write(c);
     writer.close(0);
   }
@@ -709,7 +709,7 @@ TEST(result, sample_times_of_their_own_for_each_span) {
 
 TEST(result, absolute_sample_times_are_common_whatever_the_spans) {
   const folder dir;
-  plan         p = valve(3);
+  plan p = valve(3);
   also_varies(p, target::kind::t_end, 0);
   p.sample_times = {0.5, 0.75, 6};
   p.sample_count = 3;
@@ -728,15 +728,15 @@ TEST(result, even_sample_times_end_exactly) {
 
 TEST(result, events_are_a_ragged_array_in_the_order_of_the_instances) {
   const folder dir;
-  plan         p = valve(5);
-  p.log_events   = true;
+  plan p = valve(5);
+  p.log_events = true;
   const auto row = [](chunk_data& c, long long slot, double t, int guard) {
     const double before[] = {t + 0.25, t + 0.5}, after[] = {-t, -t - 0.5};
     c.log.append(slot, t, guard, before, after);
   };
   {
     result_writer writer(dir / "a.nc", p, origin);
-    chunk_data    c = marked(p, 0, 3);  // instance 1 has no event; 0 and 2 come interleaved, twice at one time
+    chunk_data c = marked(p, 0, 3);  // instance 1 has no event; 0 and 2 come interleaved, twice at one time
     row(c, 2, 1, 0);
     row(c, 0, 4, 1);
     row(c, 2, 2, 1);
@@ -765,8 +765,8 @@ TEST(result, events_are_a_ragged_array_in_the_order_of_the_instances) {
 
 TEST(result, a_log_without_events_is_empty) {
   const folder dir;
-  plan         p = valve(3);
-  p.log_events   = true;
+  plan p = valve(3);
+  p.log_events = true;
   write_marked(dir / "a.nc", p, 2);
   const reader r(dir / "a.nc");
   EXPECT_EQ(r.integers("event_row_size"), (std::vector<long long>{0, 0, 0}));
@@ -775,13 +775,13 @@ TEST(result, a_log_without_events_is_empty) {
 
 TEST(result, a_model_without_guards_parameters_and_outputs) {
   const folder dir;
-  plan         p;
-  p.model.name   = "decay";
+  plan p;
+  p.model.name = "decay";
   p.model.states = {{"y", 1, "1", ""}};
-  p.initial      = {nan};
-  p.count        = 1;
+  p.initial = {nan};
+  p.count = 1;
   p.sample_count = 1;
-  p.log_events   = true;
+  p.log_events = true;
   write_marked(dir / "a.nc", p, 1);
   const reader r(dir / "a.nc");
   EXPECT_EQ(r.reals("final_y"), marks(5, 0, 1));
@@ -793,8 +793,8 @@ TEST(result, a_model_without_guards_parameters_and_outputs) {
 
 TEST(result, reductions_by_their_written_names) {
   const folder dir;
-  plan         p = valve(3);
-  p.reductions   = {{reduction::kind::max, false, 1, "max(velocity)"}, {reduction::kind::min, true, 0, "min(force)"}};
+  plan p = valve(3);
+  p.reductions = {{reduction::kind::max, false, 1, "max(velocity)"}, {reduction::kind::min, true, 0, "min(force)"}};
   write_marked(dir / "a.nc", p, 2);
   const reader r(dir / "a.nc");
   EXPECT_EQ(r.reals("max(velocity)"), marks(9, 0, 3));
@@ -805,18 +805,18 @@ TEST(result, reductions_by_their_written_names) {
 
 TEST(result, what_was_never_written_was_not_run) {
   const folder dir;
-  plan         p = valve(200'000);  // several chunks of the file: some begun, some never touched
-  p.log_events   = true;
-  p.compression  = 1;
-  p.reductions   = {{reduction::kind::max, false, 0, "max(lift)"}};
+  plan p = valve(200'000);  // several chunks of the file: some begun, some never touched
+  p.log_events = true;
+  p.compression = 1;
+  p.reductions = {{reduction::kind::max, false, 0, "max(lift)"}};
   {
     result_writer writer(dir / "a.nc", p, origin);
     writer.write(marked(p, 0, 1000));
     writer.close(0);
   }
   const reader r(dir / "a.nc");
-  const auto   status_of = r.integers("status"), steps = r.integers("steps"), rows = r.integers("event_row_size");
-  const auto   final_lift = r.reals("final_lift"), flow = r.reals("flow"), largest = r.reals("max(lift)");
+  const auto status_of = r.integers("status"), steps = r.integers("steps"), rows = r.integers("event_row_size");
+  const auto final_lift = r.reals("final_lift"), flow = r.reals("flow"), largest = r.reals("max(lift)");
   ASSERT_EQ(status_of.size(), 200'000u);
   EXPECT_EQ(steps[999], 10 + 999);
   for (std::size_t i = 1000; i < 200'000; ++i) {
@@ -830,7 +830,7 @@ TEST(result, what_was_never_written_was_not_run) {
 
 TEST(result, compression_changes_the_size_only) {
   const folder dir;
-  plan         p = valve(20'000);
+  plan p = valve(20'000);
   write_marked(dir / "plain.nc", p, 5000);
   p.compression = 4;
   write_marked(dir / "small.nc", p, 5000);
@@ -841,7 +841,7 @@ TEST(result, compression_changes_the_size_only) {
 
 TEST(result, expected_bytes_are_those_of_the_file) {
   const folder dir;
-  plan         p = valve(65'536);  // whole chunks of the file
+  plan p = valve(65'536);  // whole chunks of the file
   p.sample_count = 2;
   write_marked(dir / "a.nc", p, 65'536);
   // flow, t_final, 2 + 1 + 1 finals, 8 counters: 14 columns of 8 bytes; status, exception: 1; samples: 3 * 2 numbers;
@@ -853,9 +853,9 @@ TEST(result, expected_bytes_are_those_of_the_file) {
 
 TEST(result, streams_in_bounded_memory) {
   const folder dir;
-  const plan   p = valve(3'000'000);  // 342 MB
-  chunk_data   c = marked(p, 0, 100'000);
-  rusage       before{}, after{};
+  const plan p = valve(3'000'000);  // 342 MB
+  chunk_data c = marked(p, 0, 100'000);
+  rusage before{}, after{};
   getrusage(RUSAGE_SELF, &before);
   result_writer writer(dir / "a.nc", p, origin);
   for (c.first_id = 0; c.first_id < p.count; c.first_id += c.count) writer.write(c);
@@ -866,7 +866,7 @@ TEST(result, streams_in_bounded_memory) {
 }
 
 std::string content(const fs::path& file) {
-  std::ifstream     in(file, std::ios::binary);
+  std::ifstream in(file, std::ios::binary);
   std::stringstream text;
   text << in.rdbuf();
   return text.str();
@@ -882,7 +882,7 @@ using names = std::set<std::string>;
 
 TEST(result, appears_only_when_complete) {
   const folder dir;
-  const plan   p = valve(4);
+  const plan p = valve(4);
   write_marked(dir / "a.nc", valve(2), 2);
   const std::string older = content(dir / "a.nc");
   {
@@ -901,8 +901,8 @@ TEST(result, appears_only_when_complete) {
 }
 
 TEST(result, of_a_run_is_safe_from_another_run) {
-  const folder  dir;
-  const plan    p = valve(4);
+  const folder dir;
+  const plan p = valve(4);
   result_writer first(dir / "a.nc", p, origin);
   first.write(marked(p, 0, 2));
   for (const existing older : {existing::refused, existing::replaced}) {
@@ -918,8 +918,8 @@ TEST(result, of_a_run_is_safe_from_another_run) {
 }
 
 TEST(result, that_came_into_being_meanwhile_is_not_replaced) {
-  const folder  dir;
-  const plan    p = valve(4);
+  const folder dir;
+  const plan p = valve(4);
   result_writer writer(dir / "a.nc", p, origin);
   writer.write(marked(p, 0, 4));
   std::ofstream(dir / "a.nc") << "someone else's";
@@ -940,7 +940,7 @@ void leave_part(const fs::path& path, const plan& p, std::int64_t instances) {
 
 TEST(result, part_of_a_dead_run_makes_room_and_loses_nothing_finished) {
   const folder dir;
-  const plan   p = valve(4);
+  const plan p = valve(4);
   leave_part(dir / "a.nc", p, 0);
   {
     result_writer writer(dir / "a.nc", p, origin);
@@ -962,7 +962,7 @@ TEST(result, part_of_a_dead_run_makes_room_and_loses_nothing_finished) {
 
 TEST(result, part_is_never_reached_through_a_link_nor_removed_if_it_is_another_file) {
   const folder dir;
-  const plan   p = valve(2);
+  const plan p = valve(2);
   std::ofstream(dir / "precious") << "precious";
   fs::create_symlink(dir / "precious", dir / "a.nc.part");
   const auto [code, text] = complaint([&] { result_writer(dir / "a.nc", p, origin); });
@@ -983,7 +983,7 @@ TEST(result, part_is_never_reached_through_a_link_nor_removed_if_it_is_another_f
 
 TEST(result, overwrites_nothing_but_an_older_result_if_that_is_allowed) {
   const folder dir;
-  plan         p = valve(2);
+  plan p = valve(2);
   write_marked(dir / "a.nc", p, 2);
   std::ofstream(dir / "notes") << "notes";
   std::ofstream(dir / "spec.toml") << p.text;
@@ -993,8 +993,8 @@ TEST(result, overwrites_nothing_but_an_older_result_if_that_is_allowed) {
   nc_close(foreign);
   fs::create_symlink(dir / "a.nc", dir / "link.nc");
   fs::create_hard_link(dir / "spec.toml", dir / "again.toml");
-  p.inputs              = {dir / "spec.toml"};
-  const auto before     = names_in(dir);
+  p.inputs = {dir / "spec.toml"};
+  const auto before = names_in(dir);
   const auto complaints = [&](const char* name, existing older) {
     return complaint([&] { result_writer(dir / name, p, origin, older); });
   };
@@ -1021,26 +1021,26 @@ TEST(result, overwrites_nothing_but_an_older_result_if_that_is_allowed) {
 
 /// All numbers and texts of a file, or nothing if some of it cannot be read.
 std::string all_of(const fs::path& path) {
-  int         file = -1, count = 0, attributes = 0;
+  int file = -1, count = 0, attributes = 0;
   std::string all;
-  const auto  read = [&](int code) { return code == NC_NOERR; };
+  const auto read = [&](int code) { return code == NC_NOERR; };
   if (!read(nc_open(path.c_str(), NC_NOWRITE, &file))) return {};
   bool good = read(nc_inq(file, nullptr, &count, &attributes, nullptr));
   for (int v = -1; v < count && good; ++v) {
-    int         rank                  = 0, dimensions[NC_MAX_VAR_DIMS];
-    char        name[NC_MAX_NAME + 1] = "";
-    std::size_t size                  = 1;
+    int rank = 0, dimensions[NC_MAX_VAR_DIMS];
+    char name[NC_MAX_NAME + 1] = "";
+    std::size_t size = 1;
     if (v >= 0) good = read(nc_inq_var(file, v, name, nullptr, &rank, dimensions, &attributes));
     for (int d = 0; d < rank && good; ++d) {
       std::size_t length = 0;
-      good               = read(nc_inq_dimlen(file, dimensions[d], &length)) && length < 100'000;
+      good = read(nc_inq_dimlen(file, dimensions[d], &length)) && length < 100'000;
       size *= length;
     }
     std::vector<double> values(good ? size : 0);
     if (v >= 0) good = good && (size == 0 || read(nc_get_var_double(file, v, values.data())));
     all += name + std::string(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(double));
     for (int a = 0; a < attributes && good; ++a) {
-      nc_type     type   = NC_NAT;
+      nc_type type = NC_NAT;
       std::size_t length = 0;
       good =
           read(nc_inq_attname(file, v, a, name)) && read(nc_inq_att(file, v, name, &type, &length)) && length < 100'000;
@@ -1056,13 +1056,13 @@ std::string all_of(const fs::path& path) {
 
 TEST(result, a_flipped_bit_is_noticed) {
   const folder dir;
-  plan         p = valve(300);
+  plan p = valve(300);
   p.sample_count = 3;
-  p.log_events   = true;
+  p.log_events = true;
   {
     result_writer writer(dir / "a.nc", p, origin);
-    chunk_data    c   = marked(p, 0, 300);
-    const double  y[] = {0.5, -2};
+    chunk_data c = marked(p, 0, 300);
+    const double y[] = {0.5, -2};
     for (int k = 0; k < 300; ++k) c.log.append(k, k, k % 3, y, y);
     writer.write(c);
     writer.close(1);
@@ -1074,7 +1074,7 @@ TEST(result, a_flipped_bit_is_noticed) {
   };
   const auto reads_as_before_or_not_at_all = [&](std::size_t place, int bit) {
     std::string bad = good;
-    bad[place]      = static_cast<char>(bad[place] ^ (1 << bit));
+    bad[place] = static_cast<char>(bad[place] ^ (1 << bit));
     std::ofstream(dir / "bad.nc", std::ios::binary) << bad;
     const std::string read = all_of(dir / "bad.nc");
     EXPECT_TRUE(read.empty() || read == all) << "bit " << bit << " of byte " << place << " of " << good.size();
@@ -1113,7 +1113,7 @@ std::vector<double> numbers_of(const event_log& log) {
 
 TEST(event_log, is_the_same_whether_it_fits_into_memory_or_not) {
   const folder dir;
-  event_log    small, large;
+  event_log small, large;
   for (event_log* log : {&small, &large}) log->state_count = 2, log->folder = dir / "";
   small.memory = 10 * static_cast<std::size_t>(small.row_bytes());
   for (event_log* log : {&small, &large}) log_some(*log, 1000);
@@ -1130,8 +1130,8 @@ TEST(event_log, is_the_same_whether_it_fits_into_memory_or_not) {
     log->forget({false, true, false, false, true});
     event_log more;
     more.state_count = 2;
-    more.folder      = log->folder;
-    more.memory      = log->memory;
+    more.folder = log->folder;
+    more.memory = log->memory;
     log_some(more, 500, 1000);
     log->append(more);
   }
@@ -1144,10 +1144,10 @@ TEST(event_log, is_the_same_whether_it_fits_into_memory_or_not) {
 
 TEST(event_log, stays_in_memory_where_nothing_can_be_written) {
   const folder dir;
-  event_log    log, same;
+  event_log log, same;
   log.state_count = same.state_count = 2;
-  log.folder                         = dir / "none";
-  log.memory                         = 100;
+  log.folder = dir / "none";
+  log.memory = 100;
   log_some(log, 1000);
   log_some(same, 1000);
   EXPECT_EQ(log.slot.size(), 1000u);
@@ -1156,9 +1156,9 @@ TEST(event_log, stays_in_memory_where_nothing_can_be_written) {
 
 TEST(result, does_not_depend_on_where_the_event_log_was) {
   const folder dir;
-  plan         p   = valve(5);
-  p.log_events     = true;
-  p.file           = dir / "a.nc";
+  plan p = valve(5);
+  p.log_events = true;
+  p.file = dir / "a.nc";
   const auto write = [&](const char* name, std::size_t memory) {
     result_writer writer(dir / name, p, origin);
     for (std::int64_t first : {0, 3}) {
@@ -1191,9 +1191,9 @@ chunk_data with_events(const plan& p, std::int64_t first, std::int64_t count) {
   chunk_data c = marked(p, first, count);
   for (std::int64_t row = 0; row < 3; ++row)
     for (std::int64_t i = count; i-- > 0;) {
-      const std::int64_t id       = first + i;
-      const double       before[] = {mark(20, 0, id), static_cast<double>(row)};
-      const double       after[]  = {mark(21, 0, id), static_cast<double>(-row)};
+      const std::int64_t id = first + i;
+      const double before[] = {mark(20, 0, id), static_cast<double>(row)};
+      const double after[] = {mark(21, 0, id), static_cast<double>(-row)};
       if (row < id % 4) c.log.append(i, 100.0 * static_cast<double>(id) + static_cast<double>(row), 0, before, after);
     }
   return c;
@@ -1201,9 +1201,9 @@ chunk_data with_events(const plan& p, std::int64_t first, std::int64_t count) {
 
 TEST(result, is_the_same_in_whatever_order_chunks_come) {
   const folder dir;
-  plan         p   = valve(50);
-  p.log_events     = true;
-  p.sample_count   = 3;
+  plan p = valve(50);
+  p.log_events = true;
+  p.sample_count = 3;
   const auto write = [&](const char* name, const std::vector<std::int64_t>& order, std::int64_t missing = -1) {
     result_writer writer(dir / name, p, origin, existing::replaced);
     for (const std::int64_t k : order)
@@ -1225,7 +1225,7 @@ TEST(result, is_the_same_in_whatever_order_chunks_come) {
   // Where a chunk never comes the rows of the others are there all the same, in order.
   write("c.nc", {4, 3, 2, 1, 0}, 2);
   const reader c(dir / "c.nc");
-  auto         instances = c.integers("event_instance");
+  auto instances = c.integers("event_instance");
   EXPECT_TRUE(std::is_sorted(instances.begin(), instances.end()));
   EXPECT_EQ(std::count_if(instances.begin(), instances.end(), [](long long i) { return i / 10 == 2; }), 0);
   EXPECT_EQ(c.integers("event_row_size")[13], 1) << "13 % 4";
@@ -1235,12 +1235,12 @@ TEST(result, is_the_same_in_whatever_order_chunks_come) {
 }
 
 TEST(result, logs_that_wait_are_kept_in_memory_up_to_a_bound_and_then_on_disk) {
-  const folder           dir;
+  const folder dir;
   constexpr std::int64_t per_chunk = 100, chunks = 20;
-  const auto             log_of = [&](std::int64_t chunk) {
+  const auto log_of = [&](std::int64_t chunk) {
     event_log log;
     log.state_count = 2;
-    log.folder      = dir / "";
+    log.folder = dir / "";
     for (std::int64_t k = 0; k < per_chunk; ++k) {
       const double before[] = {static_cast<double>(k) / 8, 1}, after[] = {static_cast<double>(chunk), 2};
       log.append(k % 10, static_cast<double>(k), static_cast<int>(k % 3), before, after);
@@ -1248,7 +1248,7 @@ TEST(result, logs_that_wait_are_kept_in_memory_up_to_a_bound_and_then_on_disk) {
     return log;
   };
   const std::int64_t of_one = per_chunk * log_of(0).row_bytes();
-  waiting_logs       waiting(3 * of_one);
+  waiting_logs waiting(3 * of_one);
   for (std::int64_t chunk = chunks; chunk-- > 1;) {
     waiting.put({10 * chunk, 10, log_of(chunk)});
     EXPECT_LE(waiting.in_memory(), 3 * of_one);
@@ -1273,14 +1273,14 @@ TEST(result, logs_that_wait_are_kept_in_memory_up_to_a_bound_and_then_on_disk) {
 
 TEST(result, names_that_would_meet_in_the_file) {
   const auto with_state = [](const char* name) {
-    plan p                 = valve(2);
+    plan p = valve(2);
     p.model.states[1].name = name;
     return p;
   };
   EXPECT_NO_THROW(check_names(valve(2)));
-  plan p                     = valve(2);
+  plan p = valve(2);
   p.model.parameters[1].name = "final_lift";
-  const auto [code, text]    = complaint([&] { check_names(p); });
+  const auto [code, text] = complaint([&] { check_names(p); });
   EXPECT_EQ(code, exit_model);
   EXPECT_NE(text.find("`final_lift`"), std::string::npos) << text;
   EXPECT_NE(text.find("parameter, flow rate"), std::string::npos) << text;
@@ -1296,7 +1296,7 @@ TEST(result, names_that_would_meet_in_the_file) {
     p.log_events = true;
     EXPECT_EQ(complaint([&] { check_names(p); }).first, exit_model) << name;
   }
-  p                          = valve(2);
+  p = valve(2);
   p.model.parameters[0].name = "instance";
   EXPECT_EQ(complaint([&] { check_names(p); }).first, exit_model);
   const folder dir;
@@ -1307,13 +1307,13 @@ TEST(result, names_that_would_meet_in_the_file) {
 TEST(result, reserved_names_are_those_the_file_may_hold) {
   const auto& reserved = reserved_names();
   for (const std::string& name : reserved) {
-    plan p         = valve(2);
+    plan p = valve(2);
     p.sample_count = 2;
-    p.log_events   = true;
-    p.statistics   = true;
+    p.log_events = true;
+    p.statistics = true;
     if (name == "sample_time") also_varies(p, target::kind::t_end, 0);
-    p.model.states[0].index    = 1;
-    p.stiff_method             = "rodas5p";
+    p.model.states[0].index = 1;
+    p.stiff_method = "rodas5p";
     p.model.parameters[0].name = name;
     EXPECT_EQ(complaint([&] { check_names(p); }).first, exit_model) << name;
   }
@@ -1321,8 +1321,8 @@ TEST(result, reserved_names_are_those_the_file_may_hold) {
 
 TEST(result, unwritable_places) {
   const folder dir;
-  const plan   p    = valve(2);
-  const auto   at   = [&](const fs::path& path) { return complaint([&] { result_writer(path, p, origin); }); };
+  const plan p = valve(2);
+  const auto at = [&](const fs::path& path) { return complaint([&] { result_writer(path, p, origin); }); };
   auto [code, text] = at(dir / "missing/a.nc");
   EXPECT_EQ(code, exit_failure);
   EXPECT_NE(text.find((dir / "missing/a.nc").string()), std::string::npos) << text;
@@ -1356,7 +1356,7 @@ TEST(result, unwritable_places) {
   const auto [code, text] = complaint([&] {
     writer = std::make_unique<result_writer>(path, p, origin);
     for (std::int64_t first = 0; first < p.count; first += p.count / 10) {
-      chunk_data   c   = marked(p, first, p.count / 10);
+      chunk_data c = marked(p, first, p.count / 10);
       const double y[] = {0.5, -2};
       for (int k = 0; k < p.count / 5 && p.log_events; ++k) c.log.append(k % c.count, k, k % 3, y, y);
       writer->write(c);
@@ -1370,9 +1370,9 @@ TEST(result, unwritable_places) {
 
 TEST(result, on_a_full_disk_keeps_what_it_has) {
   plan plain = valve(200'000), much = valve(20'000);
-  much.sample_count      = 30;
-  much.log_events        = true;
-  plan compressed        = much;
+  much.sample_count = 30;
+  much.log_events = true;
+  plan compressed = much;
   compressed.compression = 1;
   for (const plan& p : {plain, much, compressed}) {
     const folder whole;
@@ -1391,8 +1391,8 @@ TEST(result, on_a_full_disk_keeps_what_it_has) {
       ++with_part;
       EXPECT_TRUE(is_result(dir / "a.nc.part"));
       const reader r(dir / "a.nc.part");
-      const auto   status_of = r.integers("status");
-      const auto   kept      = std::count(status_of.begin(), status_of.end(), 0);
+      const auto status_of = r.integers("status");
+      const auto kept = std::count(status_of.begin(), status_of.end(), 0);
       EXPECT_GT(kept, 0);
       EXPECT_EQ(kept % (p.count / 10), 0) << "whole chunks";
       EXPECT_EQ(r.number("count_finished"), static_cast<double>(kept));
@@ -1413,9 +1413,9 @@ TEST(result, on_a_full_disk_keeps_what_it_has) {
 
 /// What `show` prints.
 std::string shown(const show_options& options) {
-  char*       text = nullptr;
+  char* text = nullptr;
   std::size_t size = 0;
-  std::FILE*  out  = open_memstream(&text, &size);
+  std::FILE* out = open_memstream(&text, &size);
   EXPECT_EQ(show(options, out), exit_ok);
   std::fclose(out);
   const std::string result(text, size);
@@ -1438,15 +1438,15 @@ void expect_in_order(const std::string& text, const std::vector<std::string>& pa
 
 /// Four instances: finished, failed with NaN, stopped with two events, never run.
 fs::path mixed(const folder& dir) {
-  plan p         = valve(4);
+  plan p = valve(4);
   p.sample_count = 2;
-  p.log_events   = true;
-  p.reductions   = {{reduction::kind::max, false, 0, "max(lift)"}};
+  p.log_events = true;
+  p.reductions = {{reduction::kind::max, false, 0, "max(lift)"}};
   result_writer writer(dir / "mixed.nc", p, origin, existing::replaced);
-  chunk_data    c       = marked(p, 0, 4);
-  c.status              = {0, 5, 1, 9};
-  c.exception           = {0, 5, 8, 0};
-  c.steps               = {100, 200, 600, 0};
+  chunk_data c = marked(p, 0, 4);
+  c.status = {0, 5, 1, 9};
+  c.exception = {0, 5, 8, 0};
+  c.steps = {100, 200, 600, 0};
   const double before[] = {0.5, -2}, after[] = {0.25, 1.5};
   c.log.append(2, 3.5, 1, before, after);
   c.log.append(2, 4.5, 0, after, before);
@@ -1457,7 +1457,7 @@ fs::path mixed(const folder& dir) {
 }
 
 TEST(show, summary) {
-  const folder      dir;
+  const folder dir;
   const std::string file = mixed(dir).string();
   expect_in_order(shown({.file = file}),
                   {file, "model valve: A valve", "method dp5", "instances 4", "2 s on 8 lanes of AVX-512, saltus 1.2.3",
@@ -1493,21 +1493,21 @@ TEST(show, one_instance) {
 
 /// Three instances of a model with constraints: finished, inconsistent, never begun.
 fs::path constrained(const folder& dir) {
-  const plan    p = constrained_valve(3);
+  const plan p = constrained_valve(3);
   result_writer writer(dir / "constrained.nc", p, origin);
-  chunk_data    c = marked(p, 0, 3);
-  c.status        = {0, 16, 9};
-  c.residual      = {1.25e-9, 0.375, nan};
-  c.residual_of   = {1, 1, -1};
+  chunk_data c = marked(p, 0, 3);
+  c.status = {0, 16, 9};
+  c.residual = {1.25e-9, 0.375, nan};
+  c.residual_of = {1, 1, -1};
   writer.write(c);
   writer.close(2);
   return dir / "constrained.nc";
 }
 
 TEST(show, residuals) {
-  const folder      dir;
+  const folder dir;
   const std::string file = constrained(dir).string();
-  const auto        text = [&](std::int64_t i) { return shown({.file = file, .instance = i}); };
+  const auto text = [&](std::int64_t i) { return shown({.file = file, .instance = i}); };
   expect_in_order(text(0), {"status finished",
                             "residual 1.25e-09 in the equation of velocity, the largest after any step", "parameters"});
   expect_in_order(text(1), {"status inconsistent: no values of the algebraic states were found", "remedy",
@@ -1582,10 +1582,10 @@ TEST(show, failed_instances) {
 
 TEST(show, many_failed_instances_are_counted) {
   const folder dir;
-  const plan   p = valve(100);
+  const plan p = valve(100);
   {
     result_writer writer(dir / "a.nc", p, origin);
-    chunk_data    c = marked(p, 0, 100);
+    chunk_data c = marked(p, 0, 100);
     c.status.assign(100, 2);
     writer.write(c);
     writer.close(0);
@@ -1596,9 +1596,9 @@ TEST(show, many_failed_instances_are_counted) {
 }
 
 TEST(show, refuses_what_it_cannot_show) {
-  const folder      dir;
+  const folder dir;
   const std::string file = mixed(dir).string(), missing = (dir / "none.nc").string(), other = (dir / "other").string();
-  const auto        of = [](show_options o) { return complaint([&] { show(o, stderr); }); };
+  const auto of = [](show_options o) { return complaint([&] { show(o, stderr); }); };
   EXPECT_EQ(of({.file = file, .instance = 4}).first, exit_usage);
   EXPECT_NE(of({.file = file, .instance = 4}).second.find("0 to 3"), std::string::npos);
   EXPECT_EQ(of({.file = file, .instance = -1}).first, exit_usage);
@@ -1616,7 +1616,7 @@ TEST(show, refuses_what_it_cannot_show) {
 
 TEST(show, tells_a_result_that_is_not_all_there_and_one_that_is_damaged) {
   const folder dir;
-  const auto   p = valve(2000);
+  const auto p = valve(2000);
   {
     result_writer writer(dir / "a.nc", p, origin);
     writer.write(marked(p, 0, 1000));
@@ -1633,9 +1633,9 @@ TEST(show, tells_a_result_that_is_not_all_there_and_one_that_is_damaged) {
   EXPECT_EQ(shown({.file = (dir / "whole.nc").string()}).find("\n  state "), std::string::npos) << "nothing to say";
   expect_in_order(shown({.file = mixed(dir).string()}), {"state interrupted"});
 
-  std::string       bad = content(dir / "a.nc.part");
-  const double      one = mark(5, 1, 77);
-  const std::size_t at  = bad.find(std::string(reinterpret_cast<const char*>(&one), sizeof one));
+  std::string bad = content(dir / "a.nc.part");
+  const double one = mark(5, 1, 77);
+  const std::size_t at = bad.find(std::string(reinterpret_cast<const char*>(&one), sizeof one));
   ASSERT_NE(at, std::string::npos);
   bad[at] = static_cast<char>(bad[at] ^ 1);
   std::ofstream(dir / "bad.nc", std::ios::binary) << bad;
@@ -1661,11 +1661,11 @@ TEST(progress, line) {
 }
 
 std::string off_terminal(bool quiet) {
-  char*       text = nullptr;
+  char* text = nullptr;
   std::size_t size = 0;
-  std::FILE*  out  = open_memstream(&text, &size);
+  std::FILE* out = open_memstream(&text, &size);
   {
-    progress                 bar(4000, "valve", quiet, out);
+    progress bar(4000, "valve", quiet, out);
     std::vector<std::thread> threads;
     for (int t = 0; t < 4; ++t)
       threads.emplace_back([&] {
@@ -1690,7 +1690,7 @@ TEST(progress, off_a_terminal_one_line_at_the_end) {
 }
 
 std::string on_terminal(int columns) {
-  int     master = -1, slave = -1;
+  int master = -1, slave = -1;
   winsize size{24, static_cast<unsigned short>(columns), 0, 0};
   EXPECT_EQ(openpty(&master, &slave, nullptr, nullptr, &size), 0);
   std::FILE* out = fdopen(slave, "w");
@@ -1700,7 +1700,7 @@ std::string on_terminal(int columns) {
   }
   std::fclose(out);
   std::string text;
-  char        some[4096];
+  char some[4096];
   for (ssize_t length; (length = read(master, some, sizeof some)) > 0;)
     text.append(some, static_cast<std::size_t>(length));
   close(master);
@@ -1717,7 +1717,7 @@ TEST(progress, a_note_is_shown_while_it_runs) {
   }
   std::fclose(out);
   std::string text;
-  char        some[4096];
+  char some[4096];
   for (ssize_t length; (length = read(master, some, sizeof some)) > 0;)
     text.append(some, static_cast<std::size_t>(length));
   close(master);

@@ -13,7 +13,7 @@ namespace saltus::test {
 namespace {
 
 struct ensemble {
-  std::string              model;
+  std::string model;
   std::vector<std::string> settings;
 };
 
@@ -81,7 +81,7 @@ class SameBits : public ::testing::TestWithParam<std::size_t> {
 
 TEST_P(SameBits, WhateverLanesThreadsAndChunks) {
   const outcome reference = go({"run.lanes=1", "run.threads=1"});
-  const int     native    = host::native_lanes("double");
+  const int native = host::native_lanes("double");
   for (int lanes : {1, 4, 8}) {
     if (lanes > native) continue;  // a pack never exceeds the machine's register
     for (int threads : {1, 2})
@@ -99,7 +99,7 @@ TEST_P(SameBits, WhateverLanesThreadsAndChunks) {
 
 TEST_P(SameBits, WhateverTheBatchSize) {
   const outcome reference = go({"run.lanes=1"});
-  const int     native    = host::native_lanes("double");
+  const int native = host::native_lanes("double");
   for (int count : {1, native - 1, native, native + 1, 31}) {
     SCOPED_TRACE(count);
     const outcome r = go({fmt::format("sample.count={}", count)});
@@ -159,9 +159,9 @@ TEST(Compilers, AgreeOnEveryBit) {
       continue;
     }
     const auto self = std::filesystem::read_symlink("/proc/self/exe").string();
-    std::FILE* out  = ::popen(
-         fmt::format("SALTUS_PRINT_DIGESTS=1 SALTUS_CXX={} '{}' --gtest_filter='Compilers.*'", compiler, self).c_str(),
-         "r");
+    std::FILE* out = ::popen(
+        fmt::format("SALTUS_PRINT_DIGESTS=1 SALTUS_CXX={} '{}' --gtest_filter='Compilers.*'", compiler, self).c_str(),
+        "r");
     std::string text;
     for (int c; (c = std::fgetc(out)) != EOF;) text += static_cast<char>(c);
     ASSERT_EQ(::pclose(out), 0) << text;

@@ -11,8 +11,8 @@
 
 #include <gtest/gtest.h>
 
-#include "spec/distribution.hpp"
 #include "base/error.hpp"
+#include "spec/distribution.hpp"
 
 namespace saltus::host {
 namespace {
@@ -34,18 +34,18 @@ axis::column range(double from, double to, std::int64_t count, bool logarithmic 
 plan fixed_plan() {
   plan p;
   p.parameters = {1.0, 2.0, 3.0};
-  p.initial    = {not_a_number, 5.0};
-  p.t_begin    = 0.5;
-  p.t_end      = 1.5;
+  p.initial = {not_a_number, 5.0};
+  p.t_begin = 0.5;
+  p.t_end = 1.5;
   return p;
 }
 
 /// `count` instances of one random parameter.
 plan random_plan(const distribution& law, std::int64_t count, std::uint64_t seed = 7) {
-  plan p    = fixed_plan();
-  p.random  = {{parameter(1), law}};
+  plan p = fixed_plan();
+  p.random = {{parameter(1), law}};
   p.samples = p.count = count;
-  p.seed              = seed;
+  p.seed = seed;
   return p;
 }
 
@@ -69,7 +69,7 @@ bool same(const std::vector<double>& a, const std::vector<double>& b) {
 // ---- ids and values
 
 TEST(sampler, fixed_values_reach_every_instance) {
-  plan p  = fixed_plan();
+  plan p = fixed_plan();
   p.count = p.samples = 4;
   columns out;
   sampler(p).fill(1, 2, out);
@@ -82,13 +82,13 @@ TEST(sampler, fixed_values_reach_every_instance) {
 }
 
 TEST(sampler, the_last_axis_is_fastest_and_samples_are_innermost) {
-  plan p   = fixed_plan();
+  plan p = fixed_plan();
   axis zip = list(parameter(0), {10, 20});
   zip.columns.push_back({state(0), listed{{-1, -2}}});
   zip.columns.push_back({{target::kind::t_end, 0, "t_end"}, listed{{7, 8}}});
-  p.axes    = {list(parameter(2), {100, 200, 300}), zip};
+  p.axes = {list(parameter(2), {100, 200, 300}), zip};
   p.samples = 2;
-  p.count   = 12;
+  p.count = 12;
   columns out;
   sampler(p).fill(0, 12, out);
   for (int id = 0; id < 12; ++id) {
@@ -131,14 +131,14 @@ TEST(sampler, a_logarithmic_range_has_exact_ends_and_even_ratios) {
 }
 
 TEST(sampler, an_instance_does_not_depend_on_its_chunk) {
-  plan p                    = fixed_plan();
-  p.axes                    = {list(parameter(0), {1, 2, 3}), {{range(0.1, 9, 11)}, 11}};
+  plan p = fixed_plan();
+  p.axes = {list(parameter(0), {1, 2, 3}), {{range(0.1, 9, 11)}, 11}};
   p.axes[1].columns[0].what = state(1);
-  p.random                  = {{parameter(2), {distribution::kind::normal, 0, 1, 0, -0.5, 2}},
-                               {state(0), {distribution::kind::triangular, 0, 1, 4}}};
-  p.samples                 = 7;
-  p.count                   = 3 * 11 * 7;
-  p.seed                    = 3;
+  p.random = {{parameter(2), {distribution::kind::normal, 0, 1, 0, -0.5, 2}},
+              {state(0), {distribution::kind::triangular, 0, 1, 4}}};
+  p.samples = 7;
+  p.count = 3 * 11 * 7;
+  p.seed = 3;
   columns whole, part;
   sampler(p).fill(0, p.count, whole);
   for (const std::int64_t size : {1, 5, 8, 64}) {  // from the last chunk to the first
@@ -173,10 +173,10 @@ TEST(sampler, the_bits_are_philox_4x64_10_keyed_as_documented) {
 
 /// A law with its distribution function and its first moments, all from the textbook formulas.
 struct known_law {
-  const char*                   name;
-  distribution                  law;
+  const char* name;
+  distribution law;
   std::function<double(double)> cumulative;
-  double                        mean, variance, kurtosis;
+  double mean, variance, kurtosis;
 };
 
 double normal_cumulative(double z) { return 0.5 * std::erfc(-z / std::sqrt(2.0)); }
@@ -184,10 +184,10 @@ double normal_cumulative(double z) { return 0.5 * std::erfc(-z / std::sqrt(2.0))
 std::vector<known_law> known_laws() {
   // log-uniform on [a, b]: E x^k = (b^k - a^k) / (k ln(b / a))
   const double a = 0.5, b = 40;
-  const auto   raw  = [=](int k) { return (std::pow(b, k) - std::pow(a, k)) / (k * std::log(b / a)); };
+  const auto raw = [=](int k) { return (std::pow(b, k) - std::pow(a, k)) / (k * std::log(b / a)); };
   const double mean = raw(1), variance = raw(2) - mean * mean;
   const double fourth = raw(4) - 4 * mean * raw(3) + 6 * mean * mean * raw(2) - 3 * std::pow(mean, 4);
-  const double s2     = 0.25;  // variance of the logarithm
+  const double s2 = 0.25;  // variance of the logarithm
   return {
       {"uniform", {distribution::kind::uniform, -2, 3, 0}, [](double x) { return (x + 2) / 5; }, 0.5, 25.0 / 12, 1.8},
       {"log_uniform",
@@ -221,10 +221,10 @@ std::vector<known_law> known_laws() {
 double distance(std::vector<double> values, const std::function<double(double)>& cumulative) {
   std::sort(values.begin(), values.end());
   const double n = static_cast<double>(values.size());
-  double       d = 0;
+  double d = 0;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const double f = cumulative(values[i]);
-    d              = std::max({d, f - static_cast<double>(i) / n, static_cast<double>(i + 1) / n - f});
+    d = std::max({d, f - static_cast<double>(i) / n, static_cast<double>(i + 1) / n - f});
   }
   return d;
 }
@@ -240,7 +240,7 @@ TEST(sampler, values_follow_their_laws) {
 
     // Five standard errors, of the mean and of the variance.
     const double m = std::accumulate(values.begin(), values.end(), 0.0) / n;
-    double       v = 0;
+    double v = 0;
     for (const double x : values) v += (x - mean) * (x - mean) / n;
     EXPECT_NEAR(m, mean, 5 * std::sqrt(variance / n)) << name;
     EXPECT_NEAR(v, variance, 5 * variance * std::sqrt((kurtosis - 1) / n)) << name;
@@ -261,21 +261,21 @@ TEST(sampler, truncated_values_stay_inside_and_follow_the_truncated_law) {
   constexpr std::int64_t n = 100'000;
   for (auto [name, law, cumulative, mean, variance, kurtosis] : known_laws()) {
     const double deviation = std::sqrt(variance);
-    law.min                = mean - 0.5 * deviation;
-    law.max                = mean + 0.8 * deviation;
-    const auto values      = draws(random_plan(law, n));
+    law.min = mean - 0.5 * deviation;
+    law.max = mean + 0.8 * deviation;
+    const auto values = draws(random_plan(law, n));
     for (const double x : values) ASSERT_TRUE(law.min <= x && x <= law.max) << name;
     const double low = cumulative(law.min), inside = cumulative(law.max) - low;
-    const auto   truncated = [&, f = cumulative](double x) { return (f(x) - low) / inside; };
+    const auto truncated = [&, f = cumulative](double x) { return (f(x) - low) / inside; };
     EXPECT_LT(distance(values, truncated), allowed_distance(n)) << name;
   }
 }
 
 TEST(sampler, a_rare_tail_is_reached) {  // 1 - Phi(3) = 1.35e-3, about the least that a spec may ask for
   distribution tail{distribution::kind::normal, 0, 1, 0};
-  tail.min          = 3;
+  tail.min = 3;
   const auto values = draws(random_plan(tail, 2000));
-  const auto f      = [](double x) { return 1 - normal_cumulative(-x) / normal_cumulative(-3); };
+  const auto f = [](double x) { return 1 - normal_cumulative(-x) / normal_cumulative(-3); };
   EXPECT_LT(distance(values, f), allowed_distance(values.size()));
 }
 
@@ -290,15 +290,15 @@ TEST(sampler, an_unreachable_truncation_ends_with_an_error) {
 
 TEST(sampler, another_seed_gives_other_values) {
   const distribution law{distribution::kind::uniform, 0, 1, 0};
-  const auto         seven = draws(random_plan(law, 1000, 7)), eight = draws(random_plan(law, 1000, 8));
+  const auto seven = draws(random_plan(law, 1000, 7)), eight = draws(random_plan(law, 1000, 8));
   EXPECT_TRUE(same(seven, draws(random_plan(law, 1000, 7))));
   for (std::size_t i = 0; i < seven.size(); ++i) EXPECT_NE(seven[i], eight[i]);
 }
 
 TEST(sampler, another_random_column_leaves_a_column_as_it_is) {
   const distribution law{distribution::kind::normal, 0, 1, 0, -1, 1};
-  const plan         one  = random_plan(law, 1000);
-  plan               more = one;
+  const plan one = random_plan(law, 1000);
+  plan more = one;
   more.random.insert(more.random.begin(), {parameter(0), law});
   more.random.push_back({state(1), law});
   EXPECT_TRUE(same(draws(one), draws(more)));
@@ -306,8 +306,8 @@ TEST(sampler, another_random_column_leaves_a_column_as_it_is) {
 
 TEST(sampler, columns_and_neighbours_are_uncorrelated) {
   constexpr std::int64_t n = 100'000;
-  const distribution     law{distribution::kind::normal, 0, 1, 0};
-  plan                   p = random_plan(law, n);
+  const distribution law{distribution::kind::normal, 0, 1, 0};
+  plan p = random_plan(law, n);
   p.random.push_back({parameter(2), law});
   p.random.push_back({state(1), law});  // the same index as the first, another kind
   columns out;

@@ -3,15 +3,15 @@
 // alpha = in / (in - out), off it r is an exponential.
 #include <gtest/gtest.h>
 
-#include "event_runs.hpp"
 #include "ensemble/sampler.hpp"
+#include "event_runs.hpp"
 
 namespace saltus::test {
 namespace {
 
-const std::string ring   = test_model("ring");
+const std::string ring = test_model("ring");
 const std::string corner = test_model("corner");
-constexpr double  pi     = 3.14159265358979323846;
+constexpr double pi = 3.14159265358979323846;
 
 const std::vector<std::string> precise = {"rtol=1e-12", "output.events=true"};
 
@@ -35,7 +35,7 @@ TEST(Sliding, AlongTheDiagonalOfAPlane) {
 
 TEST(Sliding, AlongACircleForALongTime) {
   // From r = 2 inwards at rate 1: on the ring at ln 2, having turned by 2 ln 2. Then alpha = 2/3: the angle grows at 1.
-  const auto   r      = run(ring, with(precise, {"t=[0.0, 200.0]", "output.samples.count=201"}));
+  const auto r = run(ring, with(precise, {"t=[0.0, 200.0]", "output.samples.count=201"}));
   const double turned = 2 * std::log(2.0) + (200 - std::log(2.0));
   EXPECT_EQ(name_of(r.status[0]), "finished");
   ASSERT_EQ(times_of(r, "circle").size(), 1u);
@@ -55,8 +55,8 @@ TEST(Sliding, AlongACircleForALongTime) {
 TEST(Sliding, StaysOnItsSurfaceAtEveryTolerance) {
   for (double tolerance : {1e-3, 1e-5, 1e-7, 1e-9, 1e-11}) {
     const std::vector<std::string> common = {set("rtol", tolerance), "output.events=true", "t=[0.0, 50.0]"};
-    const auto                     r      = run(ring, common);
-    const double                   turned = 2 * std::log(2.0) + (50 - std::log(2.0));
+    const auto r = run(ring, common);
+    const double turned = 2 * std::log(2.0) + (50 - std::log(2.0));
     EXPECT_EQ(times_of(r, "circle").size(), 1u) << tolerance;
     EXPECT_EQ(times_of(r, "leaves_circle").size(), 0u) << tolerance;
     EXPECT_NEAR(radius(r), 1.0, 10 * tolerance) << tolerance;
@@ -213,7 +213,7 @@ struct line {
 double next_zero(double from, double L, line rate) {
   // L + rate(from) s + slope s^2 / 2 = 0
   const double a = rate.slope / 2, b = rate(from), disc = b * b - 4 * a * L;
-  double       best = HUGE_VAL;
+  double best = HUGE_VAL;
   if (disc >= 0) {
     const double q = -0.5 * (b + std::copysign(std::sqrt(disc), b));
     for (const double s : {q / a, L / q})
@@ -223,66 +223,66 @@ double next_zero(double from, double L, line rate) {
 }
 
 struct fate {
-  double      L;
+  double L;
   std::string events;
-  double      margin;  ///< how far the solution stays from doing something else
+  double margin;  ///< how far the solution stays from doing something else
 };
 
 /// L at t_end from L at 0, and what happens on the way.
 fate fate_of(double L, line out, line in, double t_end) {
-  fate   f{L, "", HUGE_VAL};
-  double t     = 0;
-  bool   slide = false, above = L > 0;
+  fate f{L, "", HUGE_VAL};
+  double t = 0;
+  bool slide = false, above = L > 0;
   for (;;) {
     if (slide) {
-      const double up   = out.slope > 0 ? -out.at_0 / out.slope : HUGE_VAL;  // out = 0
-      const double down = in.slope < 0 ? -in.at_0 / in.slope : HUGE_VAL;     // in = 0
-      const double end  = std::fmin(up, down);
-      f.margin          = std::fmin(f.margin, std::fmin(std::fabs(end - t_end), std::fabs(up - down)));
+      const double up = out.slope > 0 ? -out.at_0 / out.slope : HUGE_VAL;  // out = 0
+      const double down = in.slope < 0 ? -in.at_0 / in.slope : HUGE_VAL;   // in = 0
+      const double end = std::fmin(up, down);
+      f.margin = std::fmin(f.margin, std::fmin(std::fabs(end - t_end), std::fabs(up - down)));
       if (end > t_end) return f.L = 0, f;
       f.events += "leaves ";
-      t     = end;
+      t = end;
       slide = false;
       above = up < down;
-      L     = 0;
+      L = 0;
       continue;
     }
-    const line   rate = above ? out : in;
-    const double end  = next_zero(t, L, rate);
-    f.margin          = std::fmin(f.margin, std::fabs(end - t_end));
+    const line rate = above ? out : in;
+    const double end = next_zero(t, L, rate);
+    f.margin = std::fmin(f.margin, std::fabs(end - t_end));
     if (end > t_end) return f.L = L + (rate(t) + rate(t_end)) / 2 * (t_end - t), f;
     f.events += "circle ";
-    t        = end;
-    L        = 0;
+    t = end;
+    L = 0;
     f.margin = std::fmin(f.margin, std::fmin(std::fabs(out(t)), std::fabs(in(t))));
-    slide    = out(t) < 0 && in(t) > 0;
-    above    = !above;
+    slide = out(t) < 0 && in(t) > 0;
+    above = !above;
   }
 }
 
 TEST(Sliding, AtRandom) {
-  const auto    r = run(ring, {"rtol=1e-10", "output.events=true", "t=[0.0, 4.0]", "sample.count=4000", "sample.seed=5",
-                               "sample.x={uniform=[0.3, 3.0]}", "sample.out_0={uniform=[-3.0, 3.0]}",
-                               "sample.out_1={uniform=[-2.0, 2.0]}", "sample.in_0={uniform=[-3.0, 3.0]}",
-                               "sample.in_1={uniform=[-2.0, 2.0]}", "spin_out=0.3", "spin_in=0.3"});
+  const auto r = run(ring, {"rtol=1e-10", "output.events=true", "t=[0.0, 4.0]", "sample.count=4000", "sample.seed=5",
+                            "sample.x={uniform=[0.3, 3.0]}", "sample.out_0={uniform=[-3.0, 3.0]}",
+                            "sample.out_1={uniform=[-2.0, 2.0]}", "sample.in_0={uniform=[-3.0, 3.0]}",
+                            "sample.in_1={uniform=[-2.0, 2.0]}", "spin_out=0.3", "spin_in=0.3"});
   host::columns in;
   host::sampler(r.plan).fill(0, r.plan.count, in);
   std::vector<std::string> logs(4000);
   for (const auto& e : r.log)
     if (e.guard != "axis") logs[static_cast<std::size_t>(e.instance)] += e.guard == "circle" ? "circle " : "leaves ";
-  int    wrong = 0, slid = 0, doubtful = 0;
+  int wrong = 0, slid = 0, doubtful = 0;
   double furthest = 0;
   for (std::size_t i = 0; i < 4000; ++i) {
-    const auto   p = [&](std::size_t j) { return in.parameters[j * 4000 + i]; };
+    const auto p = [&](std::size_t j) { return in.parameters[j * 4000 + i]; };
     const double x = in.initial[i];
-    const fate   f = fate_of(std::log(x), {p(0), p(1)}, {p(2), p(3)}, 4.0);
+    const fate f = fate_of(std::log(x), {p(0), p(1)}, {p(2), p(3)}, 4.0);
     if (f.margin < 1e-4) {
       ++doubtful;
       continue;
     }
-    const auto   id     = static_cast<std::int64_t>(i);
+    const auto id = static_cast<std::int64_t>(i);
     const double radius = std::hypot(r.final("x", id), r.final("y", id));
-    const double off    = std::fabs(radius - std::exp(f.L)) / std::fmax(1.0, radius);
+    const double off = std::fabs(radius - std::exp(f.L)) / std::fmax(1.0, radius);
     slid += f.events.find("leaves") != f.events.npos;
     furthest = std::fmax(furthest, off);
     if (name_of(r.status[i]) == "finished" && off < 1e-7 && logs[i] == f.events) continue;

@@ -28,23 +28,23 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 /// The names of the relief valve, and an output for reductions.
 model relief_valve() {
   model valve;
-  valve.name       = "relief_valve";
-  valve.states     = {{"lift", 0.2, "1", ""}, {"velocity", 0, "1", ""}, {"pressure", 0, "1", ""}};
+  valve.name = "relief_valve";
+  valve.states = {{"lift", 0.2, "1", ""}, {"velocity", 0, "1", ""}, {"pressure", 0, "1", ""}};
   valve.parameters = {{"damping", 1.25, "1", ""},
                       {"preload", 10, "1", ""},
                       {"flow", 4, "1", ""},
                       {"compressibility", 20, "1", ""},
                       {"restitution", 0.8, "1", ""}};
-  valve.outputs    = {{"power", 0, "1", ""}};
-  valve.t_begin    = 0;
-  valve.t_end      = 40;
+  valve.outputs = {{"power", 0, "1", ""}};
+  valve.t_begin = 0;
+  valve.t_end = 40;
   return valve;
 }
 
 /// The relief valve with other equations: with states that are algebraic, of this index, from the second on.
 model valve_with(abi::equations equations, int index = 0, bool singular_mass = false) {
-  model valve         = relief_valve();
-  valve.equations     = equations;
+  model valve = relief_valve();
+  valve.equations = equations;
   valve.singular_mass = singular_mass;
   for (std::size_t i = 1; i < valve.states.size(); ++i) valve.states[i].index = index;
   return valve;
@@ -54,7 +54,7 @@ model valve_with(abi::equations equations, int index = 0, bool singular_mass = f
 class spec : public testing::Test {
  protected:
   void SetUp() override {
-    home_               = std::filesystem::current_path();
+    home_ = std::filesystem::current_path();
     std::string pattern = (std::filesystem::temp_directory_path() / "saltus_spec_XXXXXX").string();
     ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
     folder_ = pattern;
@@ -88,7 +88,7 @@ class spec : public testing::Test {
 };
 
 /// What a column of an axis holds.
-const ranged&              range_of(const axis& axis) { return std::get<ranged>(axis.columns.at(0).values); }
+const ranged& range_of(const axis& axis) { return std::get<ranged>(axis.columns.at(0).values); }
 const std::vector<double>& list_of(const axis& axis, int column = 0) {
   return std::get<listed>(axis.columns.at(column).values).values;
 }
@@ -245,14 +245,14 @@ allowed_failed = 0.25
 TEST_F(spec, devices_are_all_or_some_and_share_a_queue_with_the_cpu_if_bits_do_not_depend_on_who_takes_what) {
   EXPECT_TRUE(planned(valve).devices.empty());
   EXPECT_TRUE(planned(valve + "[run]\ndevices = \"all\"\n").devices.empty());
-  auto everywhere       = relief_valve();
+  auto everywhere = relief_valve();
   everywhere.arithmetic = true;
-  const auto all        = planned(valve + "[run]\nbackend = \"all\"\ndevices = [2, 0]\n", {}, everywhere);
+  const auto all = planned(valve + "[run]\nbackend = \"all\"\ndevices = [2, 0]\n", {}, everywhere);
   EXPECT_EQ(all.backend, "all");
   EXPECT_EQ(all.devices, (std::vector<int>{2, 0}));
   EXPECT_EQ(planned(valve, {{"--devices", "0,1"}}).devices, (std::vector<int>{0, 1}));
   EXPECT_TRUE(planned(valve, {{"--devices", "0"}, {"--devices", "all"}}).devices.empty());
-  auto here       = everywhere;
+  auto here = everywhere;
   here.arithmetic = false;
   EXPECT_EQ(refused(valve + "[run]\nbackend = \"all\"\n", {}, here),
             "spec.toml:3:11: run.backend = \"all\": must be cpu or cuda: relief_valve calls functions whose last bits "
@@ -451,7 +451,7 @@ TEST_F(spec, short_flags_reach_their_keys) {
 
 TEST_F(spec, n_means_samples_or_the_only_range) {
   const std::string range = "[sweep]\nflow = { from = 1, to = 2, count = 3 }\ndamping = [1, 2]\n";
-  const std::string law   = "[sample]\ncount = 5\nlift = { uniform = [0, 1] }\n";
+  const std::string law = "[sample]\ncount = 5\nlift = { uniform = [0, 1] }\n";
   EXPECT_EQ(planned(valve, {{"-n", "50"}}).samples, 50);
   EXPECT_EQ(planned(valve + range, {{"-n", "50"}}).axes[0].count, 50);
   EXPECT_EQ(planned(valve + range, {{"-n", "50"}, {"--seed", "1"}}).count, 100);  // a seed alone is no sample
@@ -470,7 +470,7 @@ TEST_F(spec, n_means_samples_or_the_only_range) {
 
 TEST_F(spec, n_takes_the_first_rows_of_a_csv_file) {
   write("runs.csv", "q,p\n1,10\n2,20\n3,30\n4,40\n");
-  const std::string one  = valve + "[sweep]\nflow = { csv = \"runs.csv\", column = \"q\" }\n";
+  const std::string one = valve + "[sweep]\nflow = { csv = \"runs.csv\", column = \"q\" }\n";
   const std::string both = valve +
                            "[sweep.zip]\nflow = { csv = \"runs.csv\", column = \"q\" }\n"
                            "preload = { csv = \"runs.csv\", column = \"p\" }\n";
@@ -562,7 +562,7 @@ TEST_F(spec, a_tolerance_below_rounding_is_warned_of) {
 }
 
 TEST_F(spec, the_text_of_the_plan_gives_the_same_plan) {
-  const std::string       spec  = valve + R"toml(rtol = 1e-7 # comment
+  const std::string spec = valve + R"toml(rtol = 1e-7 # comment
 [sweep]
 preload = [0.1, 2, 1e300]
 damping = { from = 1.5, to = 100, count = 3, scale = "log" }
@@ -572,7 +572,7 @@ count = 4
 lift = { triangular = [0, 0.1, 0.3], max = 0.2 }
 )toml";
   const std::vector<flag> flags = {{"--set", "sweep.compressibility=[3, 1]"}, {"-o", "a \"b\"\n.nc"}};
-  const plan              once  = planned(spec, flags);
+  const plan once = planned(spec, flags);
   EXPECT_EQ(once.text, R"toml(model = "relief_valve"
 rtol = 1e-07
 
@@ -601,8 +601,8 @@ file = "a \"b\"\n.nc"
 // ---- bad specs
 
 struct bad {
-  std::string       text;  ///< after the line that names the model
-  std::string       message;
+  std::string text;  ///< after the line that names the model
+  std::string message;
   std::vector<flag> flags = {};
 };
 
@@ -612,8 +612,8 @@ TEST_F(spec, a_bad_value_is_named_with_its_place_and_what_is_allowed) {
       "max_steps, max_events, detection, guards_in_error, concurrency, zeno, rescue, inject_exceptions, consistency, "
       "parameters, initial, sweep, sample, output, run";
   const std::string quantities = "damping, preload, flow, compressibility, restitution, lift, velocity, pressure";
-  const std::string one_way    = "must leave t_begin < t_end in every instance, or t_begin > t_end in every one; ";
-  const std::string laws       = "uniform, log_uniform, normal, lognormal, triangular";
+  const std::string one_way = "must leave t_begin < t_end in every instance, or t_begin > t_end in every one; ";
+  const std::string laws = "uniform, log_uniform, normal, lognormal, triangular";
   const std::string methods =
       "allowed: kutta3, bs3, rk4, rkf45, rkf78, dp5, tsit5, dop853, rdpk510, trapezoid, sdirk4, esdirk4, rodas4, "
       "rodas5p, radau5, auto";
@@ -846,7 +846,7 @@ TEST_F(spec, a_bad_value_is_named_with_its_place_and_what_is_allowed) {
 
 TEST_F(spec, a_method_that_cannot_solve_the_equations_is_named_with_those_that_can) {
   const std::string one_step = "trapezoid, sdirk4, esdirk4, ", all = one_step + "rodas4, rodas5p, radau5";
-  const model       index_1 = valve_with(abi::semi_explicit, 1), index_2 = valve_with(abi::semi_explicit, 2),
+  const model index_1 = valve_with(abi::semi_explicit, 1), index_2 = valve_with(abi::semi_explicit, 2),
               mass = valve_with(abi::with_mass), implicit = valve_with(abi::implicit, 1);
   const auto given = [](const std::string& name, const model& m) {
     return refused(valve + "method = \"" + name + "\"\n", {}, m);
@@ -930,7 +930,7 @@ TEST_F(spec, a_spec_must_be_readable_and_name_its_model) {
 /// The keys that a complaint about another one lists, without those that have no default.
 std::vector<std::string> keys_allowed(const std::string& complaint) {
   std::vector<std::string> keys;
-  std::istringstream       list(complaint.substr(complaint.find("allowed: ") + 9));
+  std::istringstream list(complaint.substr(complaint.find("allowed: ") + 9));
   for (std::string key; std::getline(list, key, ',');) {
     key.erase(0, key.find_first_not_of(' '));
     const std::vector<std::string> without = {"model", "parameters", "initial", "sweep", "sample", "output", "run"};
@@ -941,7 +941,7 @@ std::vector<std::string> keys_allowed(const std::string& complaint) {
 
 TEST_F(spec, settings_of_a_plan_have_every_key) {
   const std::string settings = settings_text(planned("model = \"relief_valve\"\n"));
-  std::size_t       count    = 0;
+  std::size_t count = 0;
   for (const char* unknown : {"nope = 1\n", "[output]\nnope = 1\n", "[run]\nnope = 1\n"})
     for (const std::string& key : keys_allowed(refused(std::string("model = \"relief_valve\"\n") + unknown))) {
       ++count;
@@ -965,8 +965,8 @@ TEST_F(spec, settings_of_a_plan_are_a_spec_of_the_same_settings) {
            "samples = { step = 10.0 }\nhistogram = { final_lift = { from = 0.0, to = 2.0, bins = 4 } }\n"
            "[run]\nbackend = \"all\"\ndevices = [1, 0]\nthreads = 3\nlanes = 4\norder = \"id\"\n",
        }) {
-    auto valve             = relief_valve();
-    valve.arithmetic       = true;  // for the backend all
+    auto valve = relief_valve();
+    valve.arithmetic = true;  // for the backend all
     const std::string head = "model = \"relief_valve\"\n", once = settings_text(planned(head + text, {}, valve));
     EXPECT_EQ(settings_text(planned(head + once, {}, valve)), once);
   }
@@ -984,8 +984,8 @@ TEST_F(spec, plan_knows_the_files_that_it_was_read_from) {
 TEST(shell_line, is_read_back_by_a_shell_as_it_was) {
   const std::vector<std::string> words = {"saltus",  "it's", "",     "a b", "$HOME `x` \"\\n\"",
                                           "x=[1,2]", "-o",   "*.nc", "\n"};
-  std::string                    said;
-  std::FILE* const               shell = ::popen(("printf '%s|' " + shell_line(words)).c_str(), "r");
+  std::string said;
+  std::FILE* const shell = ::popen(("printf '%s|' " + shell_line(words)).c_str(), "r");
   ASSERT_NE(shell, nullptr);
   for (int c; (c = std::fgetc(shell)) != EOF;) said += static_cast<char>(c);
   ::pclose(shell);
@@ -1034,7 +1034,7 @@ TEST_F(spec, keys_of_very_many_parts_are_refused_before_anything_walks_through_t
 
 TEST_F(spec, more_threads_than_four_per_core_are_refused) {
   const std::string cores = std::to_string(std::thread::hardware_concurrency());
-  const std::string most  = std::to_string(4 * std::thread::hardware_concurrency());
+  const std::string most = std::to_string(4 * std::thread::hardware_concurrency());
   EXPECT_EQ(refused(valve, {{"--threads", most}}), "accepted");
   EXPECT_EQ(refused(valve, {{"--threads", "4096"}}), "--threads 4096: run.threads = 4096: must be at most " + most +
                                                          ", 4 for each of the " + cores + " cores here; 0: all cores");
@@ -1048,7 +1048,7 @@ TEST_F(spec, a_time_limit_for_instances_is_for_lanes) {
   EXPECT_EQ(planned(valve).backend, "auto");
   EXPECT_EQ(refused(valve + "[run]\ninstance_time_limit = 0\n"),
             "spec.toml:3:23: run.instance_time_limit = 0: must be a positive number");
-  model same_bits      = relief_valve();
+  model same_bits = relief_valve();
   same_bits.arithmetic = true;  // all: only for such
   for (const std::string backend : {"cuda", "all"})
     EXPECT_EQ(

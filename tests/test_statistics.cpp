@@ -16,27 +16,27 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "ensemble.hpp"
 #include "base/error.hpp"
+#include "ensemble.hpp"
 #include "result/result.hpp"
-#include "same_bits.hpp"
 #include "result/show.hpp"
+#include "same_bits.hpp"
 
 namespace saltus::test {
 namespace {
 
-constexpr double nan      = std::numeric_limits<double>::quiet_NaN();
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 const auto finished = static_cast<unsigned char>(status::finished);
-const auto stopped  = static_cast<unsigned char>(status::stopped);
-const auto failed   = static_cast<unsigned char>(status::step_budget);
+const auto stopped = static_cast<unsigned char>(status::stopped);
+const auto failed = static_cast<unsigned char>(status::step_budget);
 
 /// The plain definition, in long double and in two passes.
 struct reference {
   std::int64_t count = 0, min_id = -1, max_id = -1;
-  long double  mean = 0, squares = 0;
-  double       min = infinity, max = -infinity;
+  long double mean = 0, squares = 0;
+  double min = infinity, max = -infinity;
 
   reference(const std::vector<double>& x, const std::vector<unsigned char>& status) {
     const auto kept = [&](std::size_t i) {
@@ -96,9 +96,9 @@ void expect_same_statistics(const host::statistics& a, const host::statistics& b
 }
 
 std::vector<double> normal_values(std::size_t n, double mean, double deviation, unsigned seed = 1) {
-  std::mt19937_64                  from(seed);
+  std::mt19937_64 from(seed);
   std::normal_distribution<double> draw(mean, deviation);
-  std::vector<double>              r(n);
+  std::vector<double> r(n);
   for (double& x : r) x = draw(from);
   return r;
 }
@@ -113,17 +113,17 @@ TEST(statistics, of_a_block_are_those_of_the_definition) {
   for (const std::size_t n : {1u, 2u, 31u, 32u, 33u, 255u, 256u})
     for (const auto& [mean, deviation] : {std::pair(0.0, 1.0), {-1e9, 1.0}, {3e-300, 1e-301}}) {
       SCOPED_TRACE(fmt::format("{} of {} +- {}", n, mean, deviation));
-      const auto                       x = normal_values(n, mean, deviation);
+      const auto x = normal_values(n, mean, deviation);
       const std::vector<unsigned char> all(n, finished);
-      const reference                  expected(x, all);
-      const summary                    s = of_block(x, all);
+      const reference expected(x, all);
+      const summary s = of_block(x, all);
       if (deviation > 1e-200) expect_near(expected, s, std::abs(mean) + deviation);
       else EXPECT_NEAR(1.0, s.mean / static_cast<double>(expected.mean), 1e-15);
     }
 }
 
 TEST(statistics, count_only_finite_values_of_instances_that_ended_well) {
-  auto                       x = normal_values(200, 5.0, 2.0);
+  auto x = normal_values(200, 5.0, 2.0);
   std::vector<unsigned char> status(200, finished);
   status[3] = stopped;
   status[7] = failed, x[7] = 1e6;
@@ -136,7 +136,7 @@ TEST(statistics, count_only_finite_values_of_instances_that_ended_well) {
 
 TEST(statistics, of_nothing_are_nothing) {
   const std::vector<unsigned char> all_failed(50, failed);
-  const summary                    s = of_block(normal_values(50, 1.0, 1.0), all_failed);
+  const summary s = of_block(normal_values(50, 1.0, 1.0), all_failed);
   EXPECT_EQ(0, s.count);
   EXPECT_EQ(-1, s.min_id);
   const auto numbers = host::statistic_numbers(s);
@@ -164,7 +164,7 @@ TEST(statistics, name_the_first_of_instances_with_equal_values) {
 }
 
 TEST(statistics, of_32_lanes_that_meet_have_the_bits_of_a_loop) {
-  const auto                 x = normal_values(700, 1e3, 7.0);
+  const auto x = normal_values(700, 1e3, 7.0);
   std::vector<unsigned char> status(700, finished);
   for (std::size_t i = 0; i < status.size(); i += 11) status[i] = failed;
   std::vector<long long> counter(700);
@@ -174,8 +174,8 @@ TEST(statistics, of_32_lanes_that_meet_have_the_bits_of_a_loop) {
   // The whole kernel: three blocks, the last of 188 instances; the second is left to the host.
   status[300] = static_cast<unsigned char>(status::not_located);
   struct made {
-    summary                summaries[3][2];
-    abi::block_costs       costs[3];
+    summary summaries[3][2];
+    abi::block_costs costs[3];
     std::vector<long long> counters = std::vector<long long>(12, 0);
   } one, other;
   const auto work_for = [&](made& m, abi::cuda_histogram& h) {
@@ -189,8 +189,8 @@ TEST(statistics, of_32_lanes_that_meet_have_the_bits_of_a_loop) {
     return w;
   };
   abi::cuda_histogram h_one, h_other;
-  const auto          w_one = work_for(one, h_one), w_other = work_for(other, h_other);
-  const whole_warp    loop;
+  const auto w_one = work_for(one, h_one), w_other = work_for(other, h_other);
+  const whole_warp loop;
   for (const int number : {1, 0}) statistics_of_chunk<whole_warp>(w_one, loop).make(number, 2);
   // As the kernel does: SALTUS_CUDA_STATISTICS.
   grid(1).run(2, 64, [&] {
@@ -213,9 +213,9 @@ TEST(statistics, of_32_lanes_that_meet_have_the_bits_of_a_loop) {
   for (std::size_t i = 0; i < 700; ++i) expected += (i < 256 || i >= 512) && status[i] == finished;
   EXPECT_EQ(expected, counted);
   // And against the definition.
-  const std::vector<double>        first(x.begin(), x.begin() + 256);
+  const std::vector<double> first(x.begin(), x.begin() + 256);
   const std::vector<unsigned char> its(status.begin(), status.begin() + 256);
-  const reference                  expected_first(first, its);
+  const reference expected_first(first, its);
   EXPECT_NEAR(static_cast<double>(expected_first.mean), one.summaries[0][0].mean, 1e-12);
   EXPECT_EQ(2560 + expected_first.min_id, one.summaries[0][0].min_id);
 }
@@ -246,18 +246,18 @@ TEST(statistics, bins_have_their_lower_edge_and_the_last_one_both) {
 /// A run of one state and one output, made up.
 host::plan made_up_plan(std::int64_t count) {
   host::plan p;
-  p.model.states  = {{"x", 0, "m", ""}};
+  p.model.states = {{"x", 0, "m", ""}};
   p.model.outputs = {{"z", 0, "", ""}};
-  p.parameters    = {};
-  p.initial       = {nan};
-  p.count         = count;
-  p.statistics    = true;
-  p.histograms    = {{"final_z", 1, -2.0, 2.0, 7}};
+  p.parameters = {};
+  p.initial = {nan};
+  p.count = count;
+  p.statistics = true;
+  p.histograms = {{"final_z", 1, -2.0, 2.0, 7}};
   return p;
 }
 
 struct made_up {
-  std::vector<double>        x, z;
+  std::vector<double> x, z;
   std::vector<unsigned char> status;
 
   explicit made_up(std::size_t n)
@@ -278,7 +278,7 @@ struct made_up {
 
 host::statistics in_chunks(const host::plan& p, const made_up& data, const std::vector<std::int64_t>& sizes) {
   host::statistics_sum sum(p);
-  std::int64_t         first = 0;
+  std::int64_t first = 0;
   for (std::size_t k = 0; first < p.count; ++k) {
     auto c = data.chunk(p, first, std::min(sizes[k % sizes.size()], p.count - first));
     host::make_statistics(p, c);
@@ -291,9 +291,9 @@ host::statistics in_chunks(const host::plan& p, const made_up& data, const std::
 TEST(statistics, have_the_same_bits_whatever_the_chunks) {
   for (const std::int64_t count : {1, 255, 256, 257, 5000, 4096}) {
     SCOPED_TRACE(count);
-    const auto    p = made_up_plan(count);
+    const auto p = made_up_plan(count);
     const made_up data(static_cast<std::size_t>(count));
-    const auto    whole = in_chunks(p, data, {count});
+    const auto whole = in_chunks(p, data, {count});
     for (const std::vector<std::int64_t>& sizes : std::vector<std::vector<std::int64_t>>{
              {1}, {7}, {255}, {256}, {257}, {512}, {1000}, {100, 612, 256, 3}, {300, 1, 800}}) {
       SCOPED_TRACE(fmt::format("{}", fmt::join(sizes, " ")));
@@ -304,9 +304,9 @@ TEST(statistics, have_the_same_bits_whatever_the_chunks) {
 
 TEST(statistics, have_the_same_bits_in_whatever_order_chunks_come) {
   const std::int64_t count = 10'000;
-  const auto         p     = made_up_plan(count);
-  const made_up      data(static_cast<std::size_t>(count));
-  const auto         whole = in_chunks(p, data, {count});
+  const auto p = made_up_plan(count);
+  const made_up data(static_cast<std::size_t>(count));
+  const auto whole = in_chunks(p, data, {count});
   for (const std::int64_t size : {7, 100, 256, 700, 1024}) {
     SCOPED_TRACE(size);
     std::vector<std::int64_t> firsts;
@@ -328,9 +328,9 @@ TEST(statistics, have_the_same_bits_in_whatever_order_chunks_come) {
 
 TEST(statistics, of_many_blocks_are_those_of_the_definition) {
   const std::int64_t count = 100'000;
-  const auto         p     = made_up_plan(count);
-  const made_up      data(static_cast<std::size_t>(count));
-  const auto         s = in_chunks(p, data, {4096});
+  const auto p = made_up_plan(count);
+  const made_up data(static_cast<std::size_t>(count));
+  const auto s = in_chunks(p, data, {4096});
   expect_near(reference(data.x, data.status), s.summaries[0], 1e6);
   expect_near(reference(data.z, data.status), s.summaries[1], 1.0);
   EXPECT_EQ("final_x", s.columns[0].name);
@@ -342,7 +342,7 @@ TEST(statistics, of_many_blocks_are_those_of_the_definition) {
   expect_near(reference(steps, data.status), s.summaries[3], 1e5);
 
   std::vector<long long> counts(7, 0);
-  long long              below = 0, above = 0;
+  long long below = 0, above = 0;
   for (std::size_t i = 0; i < data.z.size(); ++i) {
     if (data.status[i] != finished || std::isnan(data.z[i])) continue;
     if (data.z[i] < -2.0) ++below;
@@ -369,10 +369,10 @@ TEST(statistics, of_a_run_have_the_moments_of_its_samples) {
       plan_of("bouncing_ball", {"t=[0.0,0.1]", "sample.count=20000", "sample.height={uniform=[5.0,20.0]}",
                                 "output.rows=false", "output.histogram.final_height={from=5.0,to=20.0,bins=3}"});
   EXPECT_TRUE(p.statistics);
-  const auto   r         = run(p);
-  const auto&  s         = r.summary.statistics;
-  const auto   height    = host::statistic_numbers(called(s, "final_height"));
-  const double fall      = 9.81 * 0.1 * 0.1 / 2;
+  const auto r = run(p);
+  const auto& s = r.summary.statistics;
+  const auto height = host::statistic_numbers(called(s, "final_height"));
+  const double fall = 9.81 * 0.1 * 0.1 / 2;
   const double deviation = 15.0 / std::sqrt(12.0);
   // Five standard errors: of the mean, deviation / sqrt(n); of the deviation, with the kurtosis 9/5 of the uniform
   // distribution, deviation sqrt((9/5 - 1) / (4 n)).
@@ -462,9 +462,9 @@ TEST(statistics, a_spec_that_cannot_be_is_refused) {
 // ---- the file
 
 std::string shown(const host::show_options& options) {
-  char*       text = nullptr;
+  char* text = nullptr;
   std::size_t size = 0;
-  std::FILE*  out  = open_memstream(&text, &size);
+  std::FILE* out = open_memstream(&text, &size);
   host::show(options, out);
   std::fclose(out);
   std::string r(text, size);
@@ -473,11 +473,11 @@ std::string shown(const host::show_options& options) {
 }
 
 TEST(statistics, are_in_the_file_and_shown) {
-  const auto    path = (std::filesystem::temp_directory_path() / fmt::format("statistics_{}.nc", getpid())).string();
-  auto          p    = made_up_plan(1000);
+  const auto path = (std::filesystem::temp_directory_path() / fmt::format("statistics_{}.nc", getpid())).string();
+  auto p = made_up_plan(1000);
   const made_up data(1000);
-  p.rows                = false;
-  const auto          s = in_chunks(p, data, {300});
+  p.rows = false;
+  const auto s = in_chunks(p, data, {300});
   host::result_writer writer(path, p, host::provenance{});
   for (const std::int64_t first : {0, 600}) writer.write(data.chunk(p, first, first == 0 ? 600 : 400));
   writer.close(1.0, s);
@@ -506,7 +506,7 @@ TEST(statistics, are_in_the_file_and_shown) {
   ASSERT_EQ(NC_NOERR, nc_get_att_text(file, id, "units", unit));
   EXPECT_STREQ("m", unit);
   long long counts[7], below = -1;
-  double    middle[7];
+  double middle[7];
   ASSERT_EQ(NC_NOERR, nc_inq_varid(file, "histogram_final_z", &id));
   ASSERT_EQ(NC_NOERR, nc_get_var_longlong(file, id, counts));
   EXPECT_EQ(s.histograms[0].counts, std::vector<long long>(counts, counts + 7));

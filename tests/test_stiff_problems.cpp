@@ -41,8 +41,8 @@ double final_value(const outcome& r, const std::string& name) {
 }
 
 TEST_P(StiffProblem, MeetsItsReference) {
-  const auto& c      = stiff_cases()[std::get<0>(GetParam())];
-  const auto& b      = c.base;
+  const auto& c = stiff_cases()[std::get<0>(GetParam())];
+  const auto& b = c.base;
   const char* method = std::get<1>(GetParam());
   SCOPED_TRACE(b.about + " with " + method);
   const outcome r = run(b.model, settings_of(c, method));
@@ -78,7 +78,7 @@ TEST_P(StiffProblem, MeetsItsReference) {
 std::vector<std::tuple<std::size_t, const char*>> cases_and_methods() {
   std::vector<std::tuple<std::size_t, const char*>> all;
   for (std::size_t i = 0; i < stiff_cases().size(); ++i) {
-    const auto&       c     = stiff_cases()[i];
+    const auto& c = stiff_cases()[i];
     const std::string model = c.base.model;
     // Units of 15 and 20 states take their time to compile: one method each.
     const bool is_large = model.rfind("ring_modulator", 0) == 0 || model == "pollu";

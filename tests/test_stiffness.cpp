@@ -33,7 +33,7 @@ void expect_closed_form(const outcome& r, std::int64_t i, double tolerance) {
 // stability that limits them. Whether 10 or 100 counts as stiff is open; 1 does not, nor does 3, and 1000 does.
 TEST(Auto, SwitchesWhereItIsStiffAndNowhereElse) {
   const std::vector<double> rates = {-0.1, 0.0, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8};
-  const auto                r     = relax({"rtol=1e-6", set("sweep.rate", rates)});
+  const auto r = relax({"rtol=1e-6", set("sweep.rate", rates)});
   for (std::size_t i = 0; i < rates.size(); ++i) {
     const auto slot = static_cast<std::int64_t>(i);
     if (rates[i] >= 0) expect_closed_form(r, slot, 1e-4);
@@ -52,8 +52,8 @@ TEST(Auto, SwitchesWhereItIsStiffAndNowhereElse) {
 TEST(Auto, IsTheExplicitMethodWhereItDoesNotSwitch) {
   // An instance that is handed over is gone: of the others every bit is what dp5 makes of them.
   const std::vector<std::string> settings = {"rtol=1e-6"};
-  const auto                     both     = relax(with(settings, {"sweep.rate=[1.0, 1e6, 2.0, 1e5, 3.0]"}));
-  const auto                     dp5      = relax(with(settings, {"method=dp5", "sweep.rate=[1.0, 2.0, 3.0]"}));
+  const auto both = relax(with(settings, {"sweep.rate=[1.0, 1e6, 2.0, 1e5, 3.0]"}));
+  const auto dp5 = relax(with(settings, {"method=dp5", "sweep.rate=[1.0, 2.0, 3.0]"}));
   for (std::int64_t k = 0; k < 3; ++k) expect_same(both, 2 * k, dp5, k);
 }
 
@@ -79,7 +79,7 @@ TEST(Auto, CarriesEventsAndModesOver) {
     EXPECT_NEAR(r.final("y", i), std::cos(10), 1e-6);
     // Until it is back, growth lacks the integral of 0.3 exp(-rate t), both times.
     const double rate = i == 0 ? 5 : i == 1 ? 1e3 : 1e6;
-    double       lack = 0;
+    double lack = 0;
     for (const double t : {std::acos(0.5), std::acos(0.5) + 2 * M_PI})
       lack += 0.3 / rate * -std::expm1(rate * (t - 10));
     EXPECT_NEAR(r.final("growth", i), std::exp(std::sin(10) - lack), 1e-6);
@@ -88,9 +88,9 @@ TEST(Auto, CarriesEventsAndModesOver) {
 }
 
 TEST(Auto, IsTheSameWhateverTheLanesAndChunks) {
-  const std::vector<std::string> settings  = {"rtol=1e-6", "sample.count=67", "sample.rate={log_uniform=[1.0, 1e8]}",
-                                              "sample.mark={uniform=[-0.8, 0.8]}"};
-  const auto                     reference = relax(with(settings, {"run.threads=1"}));
+  const std::vector<std::string> settings = {"rtol=1e-6", "sample.count=67", "sample.rate={log_uniform=[1.0, 1e8]}",
+                                             "sample.mark={uniform=[-0.8, 0.8]}"};
+  const auto reference = relax(with(settings, {"run.threads=1"}));
   EXPECT_GT(reference.summary.counts.switched, 30);
   EXPECT_LT(reference.summary.counts.switched, 60);
   for (const char* lanes : {"run.lanes=4", "run.lanes=16"})
@@ -146,15 +146,15 @@ TEST(Auto, VanDerPol) {
 TEST(Implicit, WhereTheRightHandSideJumpsStepsBecomeShort) {
   const std::vector<std::string> settings = {"method=sdirk4", "rtol=1e-6", "run.lanes=4", "max_steps=3000",
                                              "growth=-1.0"};
-  const auto                     r    = run(test_model("chatter"), with(settings, {"sweep.jump=[0.0, 1.0, 0.0, 2.0]"}));
-  const auto                     only = run(test_model("chatter"), with(settings, {"sweep.jump=[0.0, 0.0]"}));
+  const auto r = run(test_model("chatter"), with(settings, {"sweep.jump=[0.0, 1.0, 0.0, 2.0]"}));
+  const auto only = run(test_model("chatter"), with(settings, {"sweep.jump=[0.0, 0.0]"}));
   for (const std::int64_t i : {0, 2}) {
     EXPECT_NEAR(r.final("y", i), std::exp(-2), 1e-6);
     expect_same(r, i, only, i / 2);
   }
   for (const std::int64_t i : {1, 3}) {
     const double jump = i == 1 ? 1 : 2;
-    const auto   name = name_of(r.status[static_cast<std::size_t>(i)]);
+    const auto name = name_of(r.status[static_cast<std::size_t>(i)]);
     EXPECT_TRUE(name == "newton_failed" || name == "step_budget") << name;
     EXPECT_GE(r.t_final[static_cast<std::size_t>(i)], std::log((1 + jump) / (0.5 + jump)) - 1e-6);
     EXPECT_NEAR(r.final("y", i), 0.5, 1e-4);
@@ -164,7 +164,7 @@ TEST(Implicit, WhereTheRightHandSideJumpsStepsBecomeShort) {
 TEST(Implicit, AMatrixThatIsSingularIsReported) {
   // Constant steps of 1/4: the matrix 4/h - growth is zero with growth = 16, and with no other.
   const std::vector<std::string> settings = {"method=sdirk4", "step=0.25", "run.lanes=4"};
-  const auto                     r = run(test_model("chatter"), with(settings, {"sweep.growth=[1.0, 16.0, -2.0]"}));
+  const auto r = run(test_model("chatter"), with(settings, {"sweep.growth=[1.0, 16.0, -2.0]"}));
   EXPECT_EQ(name_of(r.status[1]), "singular");
   EXPECT_EQ(name_of(r.exception[1]), "singular");
   EXPECT_EQ(r.t_final[1], 0);

@@ -79,7 +79,7 @@ TEST(rooted_trees, density) {
 /// Applies one change to a fresh copy of the coefficients at each call, and counts the copies that are not rejected.
 template <class M>
 struct perturbation {
-  int tried    = 0;
+  int tried = 0;
   int accepted = 0;
 
   template <class Change>
@@ -186,7 +186,7 @@ struct estimate_claimed : methods::runge_kutta_4 {
   static constexpr int embedded_order = 3;
 };
 struct midpoint_rule : methods::kutta_3 {
-  static constexpr double c[3]    = {0.5, 0.5, 1.0};
+  static constexpr double c[3] = {0.5, 0.5, 1.0};
   static constexpr double a[3][3] = {{0.5}, {1.0 / 2}, {-1.0, 2.0}};
 };
 
@@ -250,9 +250,9 @@ TEST(tableaus, embedded_weights_as_published) {
 // Row 6 of the paper's A (github.com/ranocha/Optimized-RK-CFD, 3SstarpFSAL510.txt) and b, against what the registers add up
 // to: the order conditions alone would be content with another method of the same orders.
 TEST(tableaus, registers_of_rdpk_5_are_the_published_method) {
-  using M                  = methods::rdpk_5;
-  const double     row6[6] = {-0.4472686975456023729615, -0.06001391098389336725224, 2.189514876449574045974,
-                              -1.812203163411484485467,  0.5294644275851393826312,   0.1455051657916305055731};
+  using M = methods::rdpk_5;
+  const double row6[6] = {-0.4472686975456023729615, -0.06001391098389336725224, 2.189514876449574045974,
+                          -1.812203163411484485467,  0.5294644275851393826312,   0.1455051657916305055731};
   const tableau<M> m;
   for (int j = 0; j < 6; ++j) EXPECT_NEAR(m.a[6][j], row6[j], 1e-15) << j;
   for (int j = 0; j < M::stages; ++j) EXPECT_NEAR(m.b[j], M::b[j], 1e-15) << j;
@@ -260,7 +260,7 @@ TEST(tableaus, registers_of_rdpk_5_are_the_published_method) {
 
 // gamma1_0 and delta_0 are multiplied by the first point, gamma2_0 by the first sum: by zero.
 TEST(order_conditions, reject_every_number_of_a_register_off_by_1e_10) {
-  using M             = methods::rdpk_5;
+  using M = methods::rdpk_5;
   constexpr int count = M::stages - 1;
   struct {
     double gamma1[count], gamma2[count], delta[count], beta[count];
@@ -291,7 +291,7 @@ double largest_difference(Published published) {
   double largest = 0.0;
   for (int k = 0; k <= 100; ++k) {
     const double s = k / 100.0;
-    const auto   w = tableau<Method>().dense(s);
+    const auto w = tableau<Method>().dense(s);
     for (int i = 0; i < Method::stages; ++i) largest = std::max(largest, std::abs(w.weight[i].value - published(i, s)));
   }
   return largest;
@@ -390,9 +390,9 @@ struct implicit_form {
   static constexpr int n = M::stages, count = n + 1;
   using weights = exact[count];
 
-  exact         c[n] = {}, d[n] = {};  ///< as declared
-  square<count> alpha, gamma;          ///< the last row and column: f at the beginning
-  weights       advancing = {}, estimate = {}, slope0 = {}, slope1 = {}, powers[3] = {};
+  exact c[n] = {}, d[n] = {};  ///< as declared
+  square<count> alpha, gamma;  ///< the last row and column: f at the beginning
+  weights advancing = {}, estimate = {}, slope0 = {}, slope1 = {}, powers[3] = {};
 
   implicit_form() {
     if constexpr (M::is_rosenbrock) from_rosenbrock();
@@ -415,12 +415,12 @@ struct implicit_form {
   /// The largest of sum_i w_i phi_i(t) - target(t) over the trees with `nodes` nodes.
   template <class Target>
   exact residual(const weights& w, int nodes, Target target) const {
-    const int          all = methods::trees_up_to[nodes];
+    const int all = methods::trees_up_to[nodes];
     std::vector<exact> phi(static_cast<std::size_t>(all * count)), product = phi;
-    exact              worst = 0;
+    exact worst = 0;
     for (int t = 0; t < all; ++t) {
       const auto& tree = methods::rooted_trees.tree[t];
-      exact       sum  = 0;
+      exact sum = 0;
       for (int i = 0; i < count; ++i) {
         const auto at = [&](int tree_number, int stage) {
           return static_cast<std::size_t>(tree_number * count + stage);
@@ -437,7 +437,7 @@ struct implicit_form {
       }
       if (t >= methods::trees_up_to[nodes - 1]) {
         const exact off = std::abs(sum - target(nodes, tree.gamma));
-        worst           = !(off <= worst) ? off : worst;
+        worst = !(off <= worst) ? off : worst;
       }
     }
     return worst;
@@ -480,19 +480,19 @@ struct implicit_form {
       }
       advancing[i] = a.a[n - 1][i];
     }
-    estimate[n]   = 1 / exact(M::mu);
+    estimate[n] = 1 / exact(M::mu);
     slope1[n - 1] = 1;
   }
 
   void from_rosenbrock() {
     square<n> without, points;
-    exact     last[n] = {};
+    exact last[n] = {};
     for (int i = 0; i < n; ++i) {
       c[i] = M::c[i], d[i] = M::d[i];
       without.a[i][i] = 1 / exact(M::gamma);
       for (int j = 0; j < i; ++j) {
         without.a[i][j] = -exact(M::u[i][j]);
-        points.a[i][j]  = i < M::tail ? exact(declared(i, j)) : points.a[i - 1][j] + (j == i - 1 ? 1 : 0);
+        points.a[i][j] = i < M::tail ? exact(declared(i, j)) : points.a[i - 1][j] + (j == i - 1 ? 1 : 0);
       }
     }
     const auto g = without.inverse(), a = points * g;
@@ -533,11 +533,11 @@ TEST(implicit_tableaus, order_conditions) {
     using M = decltype(method);
     SCOPED_TRACE(M::name);
     using form = implicit_form<M>;
-    const form  m;
+    const form m;
     const exact rounding = coefficient_rounding<M>;
-    const auto  expect   = [&](const char* what, int order, std::pair<exact, exact> found) {
+    const auto expect = [&](const char* what, int order, std::pair<exact, exact> found) {
       std::printf("%-34s %-16s order %d: residual %7.1e, of the next order %7.1e\n", M::title, what, order,
-                     static_cast<double>(found.first), static_cast<double>(found.second));
+                  static_cast<double>(found.first), static_cast<double>(found.second));
       EXPECT_LE(found.first, rounding) << what;
       EXPECT_GE(found.second, 1e-6) << what << ": its order is understated";
     };
@@ -567,11 +567,11 @@ TEST(implicit_tableaus, order_conditions) {
 // matters.
 TEST(implicit_tableaus, reject_every_coefficient_off_by_1e_8) {
   methods::for_each(methods::implicit{}, [](auto method) {
-    using M           = decltype(method);
-    using form        = implicit_form<M>;
+    using M = decltype(method);
+    using form = implicit_form<M>;
     const exact nudge = 1e-8, seen = 5e-12;
-    int         tried = 0, unseen = 0;
-    const auto  is_seen = [&](const form& m) {
+    int tried = 0, unseen = 0;
+    const auto is_seen = [&](const form& m) {
       ++tried;
       for (int nodes = 1; nodes <= M::order; ++nodes) {
         if (m.of_solution(m.advancing, nodes) > seen) return;
@@ -629,7 +629,7 @@ TEST(implicit_tableaus, are_stiffly_accurate) {
 TEST(implicit_tableaus, radau_5_is_collocation) {
   using M = methods::radau_5;
   const implicit_form<M> m;
-  const exact            root = std::sqrt(exact(6));
+  const exact root = std::sqrt(exact(6));
   EXPECT_EQ(M::c[0], static_cast<double>((4 - root) / 10));
   EXPECT_EQ(M::c[1], static_cast<double>((4 + root) / 10));
   for (int k = 1; k <= 5; ++k) {  // B(5), C(3), D(2)
@@ -650,7 +650,7 @@ TEST(implicit_tableaus, radau_5_is_collocation) {
   for (int i = 0; i < 3; ++i)
     for (int j = 0; j < 3; ++j)
       t.a[i][j] = M::t[i][j], back.a[i][j] = M::inverse_t[i][j], inverse.a[i][j] = M::inverse_a[i][j];
-  const auto  one = back * t, blocks = back * inverse * t;
+  const auto one = back * t, blocks = back * inverse * t;
   const exact wanted[3][3] = {{M::mu, 0, 0}, {0, M::mu_re, -exact(M::mu_im)}, {0, M::mu_im, M::mu_re}};
   for (int i = 0; i < 3; ++i)
     for (int j = 0; j < 3; ++j) {

@@ -19,7 +19,7 @@ TEST(TimeEvents, AreHitExactly) {
 }
 
 TEST(TimeEvents, ManyPeriodsAddUpNoRounding) {
-  const auto r     = run(timetable, with(tight, {"period=0.001", "first=0.0"}));
+  const auto r = run(timetable, with(tight, {"period=0.001", "first=0.0"}));
   const auto times = times_of(r, "pulse");
   ASSERT_EQ(times.size(), 2000u);  // (0, 2]: not at 0, but at 2
   for (std::size_t k = 0; k < 2000; ++k) ASSERT_EQ(times[k], 0.001 * static_cast<double>(k + 1));
@@ -96,7 +96,7 @@ TEST(TimeEvents, AndGuardsAtOneTimeEachFireOnce) {
   // A time event and a guard of each kind, at the same time and a hair apart, at many times: each fires once, within
   // rounding of its time, in the order of their times. At the very same time they share one transition.
   std::vector<double> kick, mark;
-  const double        apart[] = {0.0, 1e-16, -1e-16, 1e-15, -1e-15, 1e-14, -1e-14, 1e-12, -1e-12, 1e-9, -1e-9};
+  const double apart[] = {0.0, 1e-16, -1e-16, 1e-15, -1e-15, 1e-14, -1e-14, 1e-12, -1e-12, 1e-9, -1e-9};
   for (int k = 1; k <= 40; ++k)
     for (const double d : apart) {
       kick.push_back(k * 0.047123);
@@ -104,11 +104,11 @@ TEST(TimeEvents, AndGuardsAtOneTimeEachFireOnce) {
     }
   for (const char* guard : {"mark_0", "rise_at", "fall_at", "ceiling_at", "ground_at"}) {
     const std::string direction = guard;
-    const auto        r         = run(
-                       timetable, with(tight, {"run.threads=1", set("sweep.zip.kick_at", kick), set("sweep.zip." + direction, mark)}));
+    const auto r = run(
+        timetable, with(tight, {"run.threads=1", set("sweep.zip.kick_at", kick), set("sweep.zip." + direction, mark)}));
     int wrong = 0, out_of_order = 0, same = 0, together = 0;
     for (std::size_t i = 0; i < kick.size(); ++i) {
-      const auto id    = static_cast<std::int64_t>(i);
+      const auto id = static_cast<std::int64_t>(i);
       const auto times = times_of(r, "", id);
       const auto names = names_of(r, id);
       if (times.size() != 2 || times_of(r, "kick", id) != std::vector<double>{kick[i]}) {
@@ -132,8 +132,8 @@ TEST(TimeEvents, AndGuardsAtOneTimeEachFireOnce) {
 
 TEST(TimeEvents, EveryCoincidenceOfMarksTimeEventsAndWalls) {
   // The product of times from {1/2, 1/2 + 1e-10, 1}: 3^6 instances in which some events coincide and others nearly do.
-  const std::vector<double> times    = {0.5, 0.5 + 1e-10, 1.0};
-  std::vector<std::string>  settings = {"rtol=1e-8", "output.events=true"};
+  const std::vector<double> times = {0.5, 0.5 + 1e-10, 1.0};
+  std::vector<std::string> settings = {"rtol=1e-8", "output.events=true"};
   for (const char* name : {"mark_0", "mark_1", "rise_at", "ceiling_at", "ground_at", "kick_at"})
     settings.push_back(set(std::string("sweep.") + name, times));
   const auto r = run(timetable, settings);
@@ -205,9 +205,9 @@ TEST(Ends, AnInstanceEndsOnceWhateverComesLast) {
 
 TEST(Backward, RootsInOneStepInReverseOrder) {
   const std::vector<std::string> marks = {"first_step=2.0", "mark_0=0.0", "mark_1=1e-8", "mark_2=2e-8", "mark_3=2e-7"};
-  const double                   at[]  = {0.0, 1e-8, 2e-8, 2e-7};
-  const auto                     there = run(timetable, with(tight, with(marks, {"t=[-1.0, 1.0]"})));
-  const auto                     back  = run(timetable, with(tight, with(marks, {"t=[1.0, -1.0]"})));
+  const double at[] = {0.0, 1e-8, 2e-8, 2e-7};
+  const auto there = run(timetable, with(tight, with(marks, {"t=[-1.0, 1.0]"})));
+  const auto back = run(timetable, with(tight, with(marks, {"t=[1.0, -1.0]"})));
   EXPECT_EQ(names_of(there), (std::vector<std::string>{"pass_0", "pass_1", "pass_2", "pass_3"}));
   EXPECT_EQ(names_of(back), (std::vector<std::string>{"pass_3", "pass_2", "pass_1", "pass_0"}));
   for (std::size_t k = 0; k < 4; ++k) {
@@ -261,9 +261,9 @@ TEST(Backward, AnOscillatorWithTwoStiffnessesThereAndBack) {
       run(test_model("bilinear"), {"rtol=1e-12", "output.events=true", "t=[10.0, 0.0]",
                                    set("initial.x", there.final("x")), set("initial.v", there.final("v"))});
   // Zeros at pi/2, then half a wave of pi/2 below and one of pi above.
-  constexpr double          pi    = 3.14159265358979323846;
+  constexpr double pi = 3.14159265358979323846;
   const std::vector<double> zeros = {0.5 * pi, pi, 2 * pi, 2.5 * pi};
-  const auto                found = times_of(there, "zero"), again = times_of(back, "zero");
+  const auto found = times_of(there, "zero"), again = times_of(back, "zero");
   ASSERT_EQ(found.size(), 4u);
   ASSERT_EQ(again.size(), 4u);
   for (std::size_t k = 0; k < 4; ++k) {
@@ -291,10 +291,10 @@ TEST(Backward, AnOscillatorWithTwoStiffnessesThereAndBack) {
 
 TEST(Backward, ABallFallsThatWayToo) {
   // Dropped at t = 0 and followed backward it lands, with a positive velocity, at -sqrt(2 h / g), and so on.
-  const auto   r    = run("bouncing_ball", with(tight, {"t=[0.0, -2.0]", "restitution=0.9", "v_min=-100.0"}));
+  const auto r = run("bouncing_ball", with(tight, {"t=[0.0, -2.0]", "restitution=0.9", "v_min=-100.0"}));
   const double fall = std::sqrt(2 / 9.81);
-  double       t = -fall, flight = 2 * fall;
-  std::size_t  k = 0;
+  double t = -fall, flight = 2 * fall;
+  std::size_t k = 0;
   for (; t > -2.0; ++k) {
     ASSERT_LT(k, r.log.size());
     EXPECT_NEAR(r.log[k].time, t, 1e-12);

@@ -15,12 +15,12 @@ TEST_P(Wall, ThatIsADoubleRootIsReachedAndNotPassed) {
   for (const char* beyond : {"beyond=1", "beyond=0"})
     for (const double floor : {0.0, 0.7})
       for (const double rtol : {1e-4, 1e-6, 1e-9}) {
-        const auto r = run(test_model("drain"), {std::string("method=") + GetParam(), set("rtol", rtol), beyond,
-                                                 set("floor", floor), "sweep.level={from=0.8,to=1.5,count=200}",
-                                                 "output.events=true", "max_steps=3000"});
+        const auto r = run(test_model("drain"),
+                           {std::string("method=") + GetParam(), set("rtol", rtol), beyond, set("floor", floor),
+                            "sweep.level={from=0.8,to=1.5,count=200}", "output.events=true", "max_steps=3000"});
         const auto about = fmt::format("{} rtol {} floor {}", beyond, rtol, floor);
         for (std::int64_t i = 0; i < 200; ++i) {
-          const auto at   = static_cast<std::size_t>(i);
+          const auto at = static_cast<std::size_t>(i);
           const auto name = name_of(r.status[at]);
           ASSERT_GE(r.final("level", i), floor) << about << ", instance " << i;
           // Where the level is rounded more coarsely than its depth, and there is nothing behind the bottom, an instance may

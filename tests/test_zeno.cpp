@@ -2,14 +2,14 @@
 // rest from h lands first at T = sqrt(2 h / g) and comes to rest at T (1 + e) / (1 - e).
 #include <gtest/gtest.h>
 
-#include "event_runs.hpp"
 #include "ensemble/sampler.hpp"
+#include "event_runs.hpp"
 
 namespace saltus::test {
 namespace {
 
 const std::string resting_balls = test_model("resting_balls");
-constexpr double  gravity       = 9.81;
+constexpr double gravity = 9.81;
 
 double first_landing(double height) { return std::sqrt(2 * height / gravity); }
 double limit(double height, double e) { return first_landing(height) * (1 + e) / (1 - e); }
@@ -65,8 +65,8 @@ TEST(Zeno, RestIsExactAndLasting) {
         EXPECT_EQ(r.final(std::string("height_") + ball), 0.0);
         EXPECT_EQ(r.final(std::string("velocity_") + ball), 0.0);
         EXPECT_EQ(discrete(r, std::string("resting_") + ball), 1.0);
-        const auto   times = times_of(r, std::string("contact_") + ball);
-        const double at    = limit(*ball == '0' ? 1.0 : 0.5, e);
+        const auto times = times_of(r, std::string("contact_") + ball);
+        const double at = limit(*ball == '0' ? 1.0 : 0.5, e);
         ASSERT_FALSE(times.empty());
         EXPECT_NEAR(times.back(), at, 1e-11 * at) << "ball " << ball << ", " << e << " " << tolerance;
       }
@@ -86,8 +86,8 @@ TEST(Zeno, AtTheSameLimitForTwo) {
 TEST(Zeno, WhatDoesNotRestGoesOnUndisturbed) {
   // Ball 0 comes to rest at 1.35 s; the flight of ball 1 over that time is a parabola as before.
   const double e1 = 0.9;
-  const auto   r  = run(resting_balls, with(tight, {"restitution_0=0.5", set("restitution_1", e1), "t=[0.0, 2.0]"}));
-  double       t = first_landing(1.0), flight = 2 * t;
+  const auto r = run(resting_balls, with(tight, {"restitution_0=0.5", set("restitution_1", e1), "t=[0.0, 2.0]"}));
+  double t = first_landing(1.0), flight = 2 * t;
   std::vector<double> expected;
   for (; t < 2.0; flight *= e1, t += flight) expected.push_back(t);
   const auto times = times_of(r, "contact_1");
@@ -149,13 +149,13 @@ TEST(Zeno, AReliefValveSitsDownAndLiftsOff) {
 /// `margin` is its distance in time from doing something else.
 double height_at(double t, double h, double e, double thrown, double v, double& margin) {
   const double rests = limit(h, e);
-  margin             = std::fmin(std::fabs(rests - thrown), std::fabs(rests - t));
+  margin = std::fmin(std::fabs(rests - thrown), std::fabs(rests - t));
   double start = 0, flight = first_landing(h);
   if (t > flight) {
     start = flight, flight *= 2 * e;
     if (rests < thrown && t > thrown) {
       const double again = thrown + 2 * v / gravity / (1 - e);
-      margin             = std::fmin(margin, std::fabs(again - t));
+      margin = std::fmin(margin, std::fabs(again - t));
       if (t > again) return 0;
       start = thrown, flight = 2 * v / gravity;
     } else if (t > rests) {
@@ -175,20 +175,20 @@ TEST(Zeno, AtRandom) {
                           "sample.throw_at={uniform=[1.0, 6.0]}"});
   host::columns in;
   host::sampler(r.plan).fill(0, r.plan.count, in);
-  int    wrong = 0, doubtful = 0;
+  int wrong = 0, doubtful = 0;
   double furthest = 0;
   for (std::size_t i = 0; i < 3000; ++i)
     for (std::size_t ball = 0; ball < 2; ++ball) {
       const double e = in.parameters[(1 + ball) * 3000 + i], thrown = in.parameters[3 * 3000 + i],
                    h = in.initial[ball * 3000 + i];
-      double       margin;
+      double margin;
       const double expected = height_at(6.0, h, e, thrown, 3.0, margin);
       if (margin < 1e-4) {
         ++doubtful;
         continue;
       }
       const double off = std::fabs(r.final_state[ball * 3000 + i] - expected);
-      furthest         = std::fmax(furthest, off);
+      furthest = std::fmax(furthest, off);
       if (off < 1e-10 && name_of(r.status[i]) == "finished") continue;
       if (++wrong <= 3)
         ADD_FAILURE() << fmt::format(

@@ -3,10 +3,10 @@
 #include <saltus.hpp>
 
 struct bouncing_balls_100_smooth {
-  static constexpr auto   title  = "100 bouncing balls without events";
-  static constexpr auto   source = "problems/bouncing_balls_100.hpp, less its guards";
+  static constexpr auto title = "100 bouncing balls without events";
+  static constexpr auto source = "problems/bouncing_balls_100.hpp, less its guards";
   static constexpr double span[] = {0.0, 3.7};
-  static constexpr int    balls  = 100;
+  static constexpr int balls = 100;
 
   enum state { height, velocity = height + balls };
   static constexpr saltus::variable<state> state_list[] = {
@@ -29,7 +29,7 @@ struct bouncing_balls_100_smooth {
   static void rhs(const auto& at, auto& dy) {
     for (int i = 0; i < balls; ++i) {
       const auto push = -(at[stiffness] * at(height, i) + at[damping] * at(velocity, i)) / at[mass];
-      dy(height, i)   = at(velocity, i);
+      dy(height, i) = at(velocity, i);
       dy(velocity, i) = select(at(height, i) >= 0.0, 0.0, push) - at[gravity];
     }
   }

@@ -39,14 +39,14 @@ struct coulomb_oscillator_one_guard {
 
   static void guards(const auto& at, auto& g) {
     const auto now = force(at);
-    g[change]      = select(at[sense] == 0.0, holds * holds - now * now, at[sense] * at[velocity]);
+    g[change] = select(at[sense] == 0.0, holds * holds - now * now, at[sense] * at[velocity]);
   }
 
   static void transition(auto& now) {
     const auto pushes = force(now);
     const bool halts(now[sense] != 0.0), held(pushes * pushes <= holds * holds), right(pushes > 0.0);
     now[velocity] = 0.0;
-    now[sense]    = halts && held ? 0.0 : right ? 1.0 : -1.0;
+    now[sense] = halts && held ? 0.0 : right ? 1.0 : -1.0;
   }
 
   // While the mass is stuck nothing moves but the drive: a fifth of its cycle cannot hide its passing of `holds`.

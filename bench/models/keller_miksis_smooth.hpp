@@ -4,8 +4,8 @@
 #include <saltus.hpp>
 
 struct keller_miksis_smooth {
-  static constexpr auto   title  = "Keller-Miksis bubble without guards";
-  static constexpr auto   source = "J. B. Keller, M. Miksis, J. Acoust. Soc. Am. 68 (1980) 628";
+  static constexpr auto title = "Keller-Miksis bubble without guards";
+  static constexpr auto source = "J. B. Keller, M. Miksis, J. Acoust. Soc. Am. 68 (1980) 628";
   static constexpr double span[] = {0.0, 10.0};
   static constexpr double w1 = 2.0 * 3.14159265358979323846, w2 = 1.5 * w1, q = 4.2;
 
@@ -34,10 +34,10 @@ struct keller_miksis_smooth {
     const auto excess = at[rest] + at[wave_1] * sin(angle1) + at[wave_2] * sin(angle2);
     const auto change = at[wave_1] * w1 * cos(angle1) + at[wave_2] * w2 * cos(angle2);
 
-    const auto mv    = at[mach] * v;
+    const auto mv = at[mach] * v;
     const auto force = at[gas] * pow(y, -q) * (1.0 + (1.0 - q) * mv) - (1.0 + mv) * excess -
                        (at[surface] + at[viscous] * v) / y - (1.5 - 0.5 * mv) * v * v - at[mach] * y * change;
-    dy[radius]   = v;
+    dy[radius] = v;
     dy[velocity] = force / ((1.0 - mv) * y + at[mach] * at[viscous]);
   }
 };

@@ -8,10 +8,10 @@
 #include <saltus.hpp>
 
 struct oscillating_guards {
-  static constexpr auto   title  = "Two guards with known roots along an oscillator";
-  static constexpr auto   source = "of our own, for tests";
+  static constexpr auto title = "Two guards with known roots along an oscillator";
+  static constexpr auto source = "of our own, for tests";
   static constexpr double span[] = {0.0, 10.0};
-  static constexpr int    roots  = 8;
+  static constexpr int roots = 8;
 
   enum state { u, v, z };
   static constexpr saltus::variable<state> state_list[] = {
@@ -61,22 +61,22 @@ struct oscillating_guards {
 
   static void rhs(const auto& at, auto& dy) {
     const auto frequency = at[pace] * (1.0 + at[swing] * cos(at[beat] * at.t));
-    dy[u]                = -frequency * at[v];
-    dy[v]                = frequency * at[u];
-    dy[z]                = -at[lambda] * (at[z] - at[u]) - frequency * at[v];
+    dy[u] = -frequency * at[v];
+    dy[v] = frequency * at[u];
+    dy[z] = -at[lambda] * (at[z] - at[u]) - frequency * at[v];
   }
 
   static auto polynomial(const auto& at, const auto& x, parameter root, parameter degree, parameter centre,
                          parameter height, parameter scale) {
     const auto off = x - at[centre];
-    auto       g   = at[scale] * select(at[height] >= 0.0, off * off + at[height] * at[height], 1.0);
+    auto g = at[scale] * select(at[height] >= 0.0, off * off + at[height] * at[height], 1.0);
     for (int i = 0; i < roots; ++i) g = g * select(at[degree] > i + 0.5, x - at(root, i), 1.0);
     return g;
   }
 
   static void guards(const auto& at, auto& g) {
     const auto seen = select(at[follows] > 0.5, at[z], at[u]);
-    g[a]            = polynomial(at, 0.5 + 0.5 * seen, root_a, degree_a, centre_a, height_a, scale_a);
-    g[b]            = polynomial(at, 0.5 + 0.5 * at[v], root_b, degree_b, centre_b, height_b, scale_b);
+    g[a] = polynomial(at, 0.5 + 0.5 * seen, root_a, degree_a, centre_a, height_a, scale_a);
+    g[b] = polynomial(at, 0.5 + 0.5 * at[v], root_b, degree_b, centre_b, height_b, scale_b);
   }
 };

@@ -6,10 +6,10 @@
 #include <saltus.hpp>
 
 struct polynomial_guard {
-  static constexpr auto   title  = "Two guards with given roots";
-  static constexpr auto   source = "of our own, for tests";
+  static constexpr auto title = "Two guards with given roots";
+  static constexpr auto source = "of our own, for tests";
   static constexpr double span[] = {0.0, 1.0};
-  static constexpr int    roots  = 8;
+  static constexpr int roots = 8;
 
   enum state { y };
   static constexpr saltus::variable<state> state_list[] = {{y, 0.0, "1", "the time"}};
@@ -51,7 +51,7 @@ struct polynomial_guard {
   static auto polynomial(const auto& at, parameter root, parameter degree, parameter centre, parameter height,
                          parameter scale) {
     const auto off = at[y] - at[centre];
-    auto       g   = at[scale] * select(at[height] >= 0.0, off * off + at[height] * at[height], 1.0);
+    auto g = at[scale] * select(at[height] >= 0.0, off * off + at[height] * at[height], 1.0);
     for (int i = 0; i < roots; ++i) g = g * select(at[degree] > i + 0.5, at[y] - at(root, i), 1.0);
     return g;
   }

@@ -2,8 +2,8 @@
 #include <saltus.hpp>
 
 struct robertson_smooth {
-  static constexpr auto   title  = "Robertson's reactions without guards";
-  static constexpr auto   source = "E. Hairer, G. Wanner, Solving ODEs II, eq. IV.1.4";
+  static constexpr auto title = "Robertson's reactions without guards";
+  static constexpr auto source = "E. Hairer, G. Wanner, Solving ODEs II, eq. IV.1.4";
   static constexpr double span[] = {0.0, 40.0};
 
   enum state { y1, y2, y3 };

@@ -11,8 +11,8 @@
 #include <saltus.hpp>
 
 struct slow_guard {
-  static constexpr auto   title  = "A slow threshold beside a fast stable mode";
-  static constexpr auto   source = "of our own, for tests";
+  static constexpr auto title = "A slow threshold beside a fast stable mode";
+  static constexpr auto source = "of our own, for tests";
   static constexpr double span[] = {0.0, 1.0};
 
   enum state { s, z };
@@ -37,12 +37,12 @@ struct slow_guard {
 
   static void rhs(const auto& at, auto& dy) {
     const auto y = at[z] / at[scale];
-    dy[s]        = at[drift] + y * y;
-    dy[z]        = -at[lambda] * (at[z] - at[level] * at[scale]);
+    dy[s] = at[drift] + y * y;
+    dy[z] = -at[lambda] * (at[z] - at[level] * at[scale]);
   }
 
   static void guards(const auto& at, auto& g) {
-    g[up]   = at[s] - at[threshold];
+    g[up] = at[s] - at[threshold];
     g[down] = at[threshold] - at[s];
     g[wall] = at[end] - at[s];
   }

@@ -3,8 +3,8 @@
 #include <saltus.hpp>
 
 struct van_der_pol_smooth {
-  static constexpr auto   title  = "Van der Pol's oscillator without a guard";
-  static constexpr auto   source = "E. Hairer, G. Wanner, Solving ODEs II, IV.1";
+  static constexpr auto title = "Van der Pol's oscillator without a guard";
+  static constexpr auto source = "E. Hairer, G. Wanner, Solving ODEs II, IV.1";
   static constexpr double span[] = {0.0, 2000.0};
 
   enum state { x, v };

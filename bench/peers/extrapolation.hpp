@@ -17,7 +17,7 @@ namespace peers {
 template <class Problem>
 class extrapolation {
  public:
-  using real             = long double;
+  using real = long double;
   static constexpr int n = Problem::n, columns = 9, max_events = 10'000;
 
   /// From 0 to t_end; false if a step becomes too small. `small`: an error of y_i is measured by |y_i| + small_i.
@@ -73,16 +73,16 @@ class extrapolation {
     real table[columns][n], slope[n];
     Problem::rhs(p, m_, t, y, slope);
     for (int k = 0; k < columns; ++k) {
-      const int  parts = 2 * (k + 1);
-      const real part  = h / parts;
-      real       a[n], b[n], f[n];
+      const int parts = 2 * (k + 1);
+      const real part = h / parts;
+      real a[n], b[n], f[n];
       for (int i = 0; i < n; ++i) a[i] = y[i], b[i] = y[i] + part * slope[i];
       for (int j = 1; j < parts; ++j) {
         Problem::rhs(p, m_, t + j * part, b, f);
         for (int i = 0; i < n; ++i) {
           const real c = a[i] + 2 * part * f[i];
-          a[i]         = b[i];
-          b[i]         = c;
+          a[i] = b[i];
+          b[i] = c;
         }
       }
       for (int i = 0; i < n; ++i) table[k][i] = b[i];
@@ -98,7 +98,7 @@ class extrapolation {
 
   /// The first share of a step after which an event is due; above 1 if there is none.
   real first_event(const double* p, real t, real h, const real* y, const real* next) const {
-    real       slope;
+    real slope;
     const auto look = [&](real theta) {
       real at[n], later[n], unused[n];
       if (theta <= 0) std::copy(y, y + n, at);
@@ -111,14 +111,14 @@ class extrapolation {
       return g;
     };
     constexpr int parts = 4;
-    real          a = 0, ga = look(0), slope_a = slope;
+    real a = 0, ga = look(0), slope_a = slope;
     for (int i = 1; i <= parts; ++i) {
       const real b = real(i) / parts, gb = look(b), slope_b = slope;
       if (side_.left(gb)) return root(look, a, ga, b, gb);
       if (slope_a < 0 && slope_b > 0) {
         // Nearest to zero in between: has it been passed, and passed back?
         boost::uintmax_t tries = 200;
-        const auto       found =
+        const auto found =
             boost::math::tools::toms748_solve([&](real theta) { return look(theta), slope; }, a, b, slope_a, slope_b,
                                               [](real low, real high) { return high - low < 1e-12L; }, tries);
         const real lowest = (found.first + found.second) / 2, g = look(lowest);
@@ -141,7 +141,7 @@ class extrapolation {
         .second;
   }
 
-  real          m_[Problem::modes + 1] = {};
+  real m_[Problem::modes + 1] = {};
   side<Problem> side_;
 };
 

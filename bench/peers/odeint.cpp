@@ -30,9 +30,9 @@ template <class Problem, template <class...> class Method>
 class controlled {
  public:
   static constexpr int n = Problem::n;
-  using state            = std::array<double, n>;
-  using method           = Method<state>;
-  using stepper          = odeint::controlled_runge_kutta<method>;
+  using state = std::array<double, n>;
+  using method = Method<state>;
+  using stepper = odeint::controlled_runge_kutta<method>;
   /// Its last stage is the first of the next step, and it has a dense output.
   static constexpr bool first_same_as_last =
       std::is_same_v<typename method::stepper_category, odeint::explicit_error_stepper_fsal_tag>;
@@ -41,7 +41,7 @@ class controlled {
 
   void set_tolerance(double rtol) {
     // As with other solvers, no part of the tolerance comes from the derivative.
-    stepper_   = stepper(typename stepper::error_checker_type(rtol * small_, rtol, 1.0, 0.0));
+    stepper_ = stepper(typename stepper::error_checker_type(rtol * small_, rtol, 1.0, 0.0));
     root_time_ = 1e-2 * rtol;
   }
 
@@ -51,23 +51,23 @@ class controlled {
     const auto system = [this, p](const state& x, state& dx, double t) {
       Problem::rhs(p, mode_, t, x.data(), dx.data());
     };
-    events   = 0;
+    events = 0;
     double t = 0, dt = first_step_;
-    bool   first = true;
-    fresh_       = true;
+    bool first = true;
+    fresh_ = true;
     if constexpr (has_events<Problem>) side_.start(p, mode_, t, x_.data());
     system(x_, dx_, t);
     for (long steps = 1;; ++steps) {
       if (steps > 1'000'000 || !(dt > 1e-15 * t_end_)) return -1;
       if constexpr (has_events<Problem>) dt = std::min(dt, Problem::max_step);
-      const bool   last = t + dt >= t_end_;
+      const bool last = t + dt >= t_end_;
       const double from = t;
       if (last) dt = t_end_ - t;
       const double tried = dt;
       if (attempt(system, t, dt) == odeint::fail) continue;
       // odeint accepts an error that is no number: where a stage has left the domain of the right-hand side.
       if (!std::all_of(next_.begin(), next_.end(), [](double v) { return std::isfinite(v); })) {
-        t  = from;
+        t = from;
         dt = tried / 4;
         continue;
       }
@@ -90,7 +90,7 @@ class controlled {
         Problem::output(p, next_.data(), out);
         return steps;
       }
-      x_     = next_;
+      x_ = next_;
       fresh_ = false;
       if constexpr (first_same_as_last) dx_ = dx_next_;
       else system(x_, dx_, t);
@@ -105,7 +105,7 @@ class controlled {
 
   /// Moves x_ from the start of a step of size h over the root that lies in it; returns when that is.
   double land(const auto& system, const double* p, double from, double h) {
-    state      at   = next_;
+    state at = next_;
     const auto look = [&](double theta) {
       if constexpr (first_same_as_last)
         stepper_.stepper().calc_state(from + theta * h, at, x_, dx_, from, next_, dx_next_, from + h);
@@ -113,7 +113,7 @@ class controlled {
       return Problem::guard(p, mode_, from + theta * h, at.data());
     };
     const double g0 = Problem::guard(p, mode_, from, x_.data()), g1 = Problem::guard(p, mode_, from + h, next_.data());
-    double       theta = 1;
+    double theta = 1;
     if (g1 != 0) {
       // After an event the guard is zero but for rounding, and clearly on its side a little later.
       double low = 0, at_low = g0;
@@ -125,9 +125,9 @@ class controlled {
       if (side_.left(at_low)) theta = low;
       else {
         boost::uintmax_t tries = 100;
-        const double     near  = root_time_ * std::max(1.0, from) / h;
-        const auto       found = boost::math::tools::toms748_solve(
-                  look, low, 1.0, at_low, g1, [near](double a, double b) { return std::abs(b - a) < near; }, tries);
+        const double near = root_time_ * std::max(1.0, from) / h;
+        const auto found = boost::math::tools::toms748_solve(
+            look, low, 1.0, at_low, g1, [near](double a, double b) { return std::abs(b - a) < near; }, tries);
         theta = found.second;
       }
     }
@@ -135,12 +135,12 @@ class controlled {
     x_ = at;
     return from + theta * h;
   }
-  double        t_end_, small_, first_step_ = 1e-3, root_time_ = 0;
-  stepper       stepper_;
-  state         x_{}, dx_{}, next_{}, dx_next_{};
-  double        mode_[Problem::modes + 1] = {};
+  double t_end_, small_, first_step_ = 1e-3, root_time_ = 0;
+  stepper stepper_;
+  state x_{}, dx_{}, next_{}, dx_next_{};
+  double mode_[Problem::modes + 1] = {};
   side<Problem> side_;
-  bool          fresh_ = false;  ///< no step since the start or the last event
+  bool fresh_ = false;  ///< no step since the start or the last event
 };
 
 template <class Problem, template <class...> class Method>
@@ -159,9 +159,9 @@ void run(int argc, char** argv) {
   }
   if (argc != 5) throw std::runtime_error("usage: peer_odeint PROBLEM METHOD T_END SMALL");
   const std::string name = argv[1], method = argv[2];
-  const double      t_end = std::stod(argv[3]);
-  const auto        small = numbers(argv[4]);
-  const bool        known = with_problem(name, [&]<class Problem>(Problem) {
+  const double t_end = std::stod(argv[3]);
+  const auto small = numbers(argv[4]);
+  const bool known = with_problem(name, [&]<class Problem>(Problem) {
     if constexpr (!is_stiff<Problem>) {
       if (method == "dopri5") serve_with<Problem, odeint::runge_kutta_dopri5>(t_end, small);
       else if (method == "fehlberg78") serve_with<Problem, odeint::runge_kutta_fehlberg78>(t_end, small);

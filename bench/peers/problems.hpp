@@ -18,7 +18,7 @@ namespace peers {
 /// what it takes not to step over two events at once.
 template <int N, int Parameters>
 struct problem {
-  static constexpr int    n = N, outputs = N, parameters = Parameters, modes = 0, direction = -1;
+  static constexpr int n = N, outputs = N, parameters = Parameters, modes = 0, direction = -1;
   static constexpr double max_step = std::numeric_limits<double>::infinity();
 
   static void start_mode(const double*, double*) {}
@@ -76,7 +76,7 @@ struct bouncing_ball : problem<2, 2> {
 /// The same in air; the drag is that of a basketball.
 struct ball_drag : bouncing_ball {
   static constexpr const char* name = "ball_drag";
-  static constexpr double      drag = 0.01;
+  static constexpr double drag = 0.01;
 
   template <class Real>
   static void rhs(const double*, const Real*, Real, const Real* y, Real* dy) {
@@ -88,9 +88,9 @@ struct ball_drag : bouncing_ball {
 
 /// L. G. Birta, T. I. Oren, D. L. Kettenis, Trans. Soc. Comput. Simul. 2 (1985) 189, problem 1: p[0] is A, m[0] is u.
 struct bok_1 : problem<3, 1> {
-  static constexpr const char* name  = "bok_1";
-  static constexpr int         modes = 1, direction = 0;
-  static constexpr double      pi = 3.14159265358979323846;
+  static constexpr const char* name = "bok_1";
+  static constexpr int modes = 1, direction = 0;
+  static constexpr double pi = 3.14159265358979323846;
 
   static void start(const double*, double* y) { y[0] = 0.0, y[1] = 1.0, y[2] = 0.0; }
   static void start_mode(const double*, double* m) { m[0] = 1.0; }
@@ -113,10 +113,10 @@ struct bok_1 : problem<3, 1> {
 /// J. P. Den Hartog, Trans. ASME 53 (1931) 107, with a static friction above the kinetic one: p[0] is the amplitude of the
 /// drive, m[0] the sense: 1 moving right, -1 moving left, 0 stuck.
 struct coulomb_oscillator : problem<2, 1> {
-  static constexpr const char* name      = "coulomb_oscillator";
-  static constexpr int         modes     = 1;
-  static constexpr double      frequency = 0.5, holds = 0.6, drags = 0.5;
-  static constexpr double      max_step = 0.2 * (2.0 * 3.14159265358979323846) / frequency;
+  static constexpr const char* name = "coulomb_oscillator";
+  static constexpr int modes = 1;
+  static constexpr double frequency = 0.5, holds = 0.6, drags = 0.5;
+  static constexpr double max_step = 0.2 * (2.0 * 3.14159265358979323846) / frequency;
 
   template <class Real>
   static Real force(const double* p, Real t, const Real* y) {
@@ -139,9 +139,9 @@ struct coulomb_oscillator : problem<2, 1> {
   template <class Real>
   static void transition(const double* p, Real* m, Real t, Real* y) {
     const bool halted = m[0] != 0;
-    const Real now    = force(p, t, y);
-    y[1]              = 0;
-    m[0]              = halted && now * now <= holds * holds ? 0 : now > 0 ? 1 : -1;
+    const Real now = force(p, t, y);
+    y[1] = 0;
+    m[0] = halted && now * now <= holds * holds ? 0 : now > 0 ? 1 : -1;
   }
 };
 
@@ -149,7 +149,7 @@ struct coulomb_oscillator : problem<2, 1> {
 /// not change in a run computed once: p is M, G, S, V and the pressures at rest, of the first and of the second wave.
 struct keller_miksis : problem<2, 7> {
   static constexpr const char* name = "keller_miksis";
-  static constexpr double      w1 = 2.0 * 3.14159265358979323846, w2 = 1.5 * w1, q = 4.2;
+  static constexpr double w1 = 2.0 * 3.14159265358979323846, w2 = 1.5 * w1, q = 4.2;
 
   static void start(const double*, double* y) { y[0] = 1.0, y[1] = 0.0; }
   template <class Real>
@@ -158,7 +158,7 @@ struct keller_miksis : problem<2, 7> {
     const Real mv = p[0] * y[1], angle1 = w1 * t, angle2 = w2 * t;
     const Real excess = p[4] + p[5] * sin(angle1) + p[6] * sin(angle2);
     const Real change = p[5] * w1 * cos(angle1) + p[6] * w2 * cos(angle2);
-    const Real force  = p[1] * pow(y[0], Real(-q)) * (1.0 + (1.0 - q) * mv) - (1.0 + mv) * excess -
+    const Real force = p[1] * pow(y[0], Real(-q)) * (1.0 + (1.0 - q) * mv) - (1.0 + mv) * excess -
                        (p[2] + p[3] * y[1]) / y[0] - (1.5 - 0.5 * mv) * y[1] * y[1] - p[0] * y[0] * change;
     dy[0] = y[1];
     dy[1] = force / ((1.0 - mv) * y[0] + p[0] * p[3]);
@@ -262,7 +262,7 @@ struct van_der_pol : problem<2, 1> {
 /// HIRES, the high irradiance responses of photomorphogenesis: p[0] is k+.
 struct hires : problem<8, 1> {
   static constexpr const char* name = "hires";
-  static constexpr double      k1   = 1.71;
+  static constexpr double k1 = 1.71;
 
   static void start(const double*, double* y) {
     for (int i = 0; i < n; ++i) y[i] = 0.0;
@@ -296,9 +296,9 @@ struct hires : problem<8, 1> {
 
 /// The chemical Akzo Nobel problem: p[0] is k1, p[1] is k3, p[2] is Ks. Here y6 = Ks y1 y4 is put in everywhere.
 struct chemical_akzo : problem<5, 3> {
-  static constexpr const char* name    = "chemical_akzo";
-  static constexpr int         outputs = 6;
-  static constexpr double      k2 = 0.58, k4 = 0.42, K = 34.4, klA = 3.3, pCO2 = 0.9, H = 737.0;
+  static constexpr const char* name = "chemical_akzo";
+  static constexpr int outputs = 6;
+  static constexpr double k2 = 0.58, k4 = 0.42, K = 34.4, klA = 3.3, pCO2 = 0.9, H = 737.0;
 
   static void start(const double*, double* y) { y[0] = 0.444, y[1] = 0.00123, y[2] = 0.0, y[3] = 0.007, y[4] = 0.0; }
 

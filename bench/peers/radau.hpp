@@ -21,8 +21,8 @@ inline real legendre(int k, real x) {
   if (k == 0) return before;
   for (int i = 2; i <= k; ++i) {
     const real next = ((2 * i - 1) * x * now - (i - 1) * before) / i;
-    before          = now;
-    now             = next;
+    before = now;
+    now = next;
   }
   return now;
 }
@@ -31,12 +31,12 @@ inline real legendre(int k, real x) {
 template <int N, class F>
 std::array<real, N> zeros(F&& f) {
   std::array<real, N> found{};
-  int                 count = 0;
+  int count = 0;
   for (int k = 0; k < 1001 && count < N; ++k) {
     real low = -1 + 2 * real(k) / 1001, high = -1 + 2 * real(k + 1) / 1001;
     if ((f(low) > 0) == (f(high) > 0)) continue;
     for (int i = 0; i < 80; ++i) {
-      const real middle                              = (low + high) / 2;
+      const real middle = (low + high) / 2;
       ((f(middle) > 0) == (f(low) > 0) ? low : high) = middle;
     }
     found[static_cast<std::size_t>(count++)] = (low + high) / 2;
@@ -47,7 +47,7 @@ std::array<real, N> zeros(F&& f) {
 template <int S>
 struct radau_table {
   std::array<real, S> c{};
-  real                a[S][S];
+  real a[S][S];
 
   radau_table() {
     const auto inner = zeros<S - 1>([](real x) { return (legendre(S, x) - legendre(S - 1, x)) / (x - 1); });
@@ -60,7 +60,7 @@ struct radau_table {
         a[i][j] = 0;
         for (const real node : nodes) {
           const real slope = S * (node * legendre(S, node) - legendre(S - 1, node)) / (node * node - 1);
-          real       l = 1, x = c[i] * (node + 1) / 2;
+          real l = 1, x = c[i] * (node + 1) / 2;
           for (std::size_t k = 0; k < S; ++k)
             if (k != j) l *= (x - c[k]) / (c[j] - c[k]);
           a[i][j] += c[i] / ((1 - node * node) * slope * slope) * l;
@@ -73,7 +73,7 @@ struct radau_table {
 template <int N>
 struct dense_lu {
   real m[N][N];
-  int  pivot[N];
+  int pivot[N];
 
   bool factor() {
     for (int k = 0; k < N; ++k) {
@@ -184,8 +184,8 @@ class radau {
     return false;
   }
 
-  radau_table<7>  seven_;
-  radau_table<5>  five_;
+  radau_table<7> seven_;
+  radau_table<5> five_;
   dense_lu<7 * n> better_;
   dense_lu<5 * n> worse_;
 };

@@ -31,7 +31,7 @@ class reference {
  private:
   std::conditional_t<is_stiff<Problem>, radau<Problem>, extrapolation<Problem>> solver_;
 
-  double              t_end_, rtol_ = 0;
+  double t_end_, rtol_ = 0;
   std::vector<double> small_;
 };
 

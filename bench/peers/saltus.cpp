@@ -8,8 +8,8 @@
 // Compiling the model and reading the table are not in the time. Operations are those of host/bench/flops.hpp.
 #include <fmt/format.h>
 
-#include "ensemble.hpp"
 #include "bench/flops.hpp"
+#include "ensemble.hpp"
 #include "machine.hpp"
 #include "server.hpp"
 
@@ -20,8 +20,8 @@ using namespace saltus;
 
 /// How an ensemble is run, apart from what a request says.
 struct setup {
-  std::string              model, method, t_end;
-  std::vector<double>      small;
+  std::string model, method, t_end;
+  std::vector<double> small;
   std::vector<std::string> more;
 };
 
@@ -32,7 +32,7 @@ std::vector<std::string> settings_of(const request& r, const setup& s) {
   for (const double y : s.small) atol += fmt::format("{}{:e}", atol.empty() ? "" : ", ", r.rtol * y);
   all.push_back(fmt::format("atol=[{}]", atol));
   std::ifstream in(r.table);
-  std::string   header;
+  std::string header;
   std::getline(in, header);
   std::istringstream columns(header);
   for (std::string name; std::getline(columns, name, ',');)
@@ -41,11 +41,11 @@ std::vector<std::string> settings_of(const request& r, const setup& s) {
 }
 
 answer measure(const request& r, const setup& s) {
-  const host::plan        plan = test::plan_of(s.model, settings_of(r, s));
-  answer                  a;
-  const auto              where = host::make_cpu_backend(plan);
+  const host::plan plan = test::plan_of(s.model, settings_of(r, s));
+  answer a;
+  const auto where = host::make_cpu_backend(plan);
   const std::atomic<bool> stop{false};
-  const auto              n = static_cast<double>(plan.count);
+  const auto n = static_cast<double>(plan.count);
   if (r.states) {
     const auto run = test::run(plan);
     a.events.assign(run.events.begin(), run.events.end());
@@ -58,17 +58,17 @@ answer measure(const request& r, const setup& s) {
     }
   }
   const stopwatch time;
-  int             passes = 0;
+  int passes = 0;
   do {
     const auto run = host::run_ensemble(
         plan, *where, [](const host::chunk_data&) {}, [](std::int64_t) {}, stop);
     ++passes;
-    a.steps   = static_cast<double>(run.counts.steps + run.counts.rejected) / n;
+    a.steps = static_cast<double>(run.counts.steps + run.counts.rejected) / n;
     a.rescued = run.counts.rescued();
-    a.failed  = plan.count - run.counts.ok() - a.rescued;
-    a.flops   = host::operations_of(plan, run.counts).value_or(host::operations{}).all() / n;
+    a.failed = plan.count - run.counts.ok() - a.rescued;
+    a.flops = host::operations_of(plan, run.counts).value_or(host::operations{}).all() / n;
   } while (time.cpu() < r.seconds);
-  a.us   = 1e6 * time.cpu() / passes / n;
+  a.us = 1e6 * time.cpu() / passes / n;
   a.wall = 1e6 * time.wall() / passes / n;
   return a;
 }

@@ -32,15 +32,15 @@ inline double cpu_seconds() {
 }
 
 struct request {
-  double      rtol, seconds;
-  bool        states;
+  double rtol, seconds;
+  bool states;
   std::string table;
 };
 
 struct answer {
-  double                           us = 0, wall = 0, steps = 0, flops = 0;
-  long long                        failed = 0, rescued = 0;
-  std::vector<long>                events{};
+  double us = 0, wall = 0, steps = 0, flops = 0;
+  long long failed = 0, rescued = 0;
+  std::vector<long> events{};
   std::vector<std::vector<double>> y{};  ///< empty: failed
 };
 
@@ -51,19 +51,19 @@ class stopwatch {
   double wall() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - wall_).count(); }
 
  private:
-  double                                cpu_  = cpu_seconds();
+  double cpu_ = cpu_seconds();
   std::chrono::steady_clock::time_point wall_ = std::chrono::steady_clock::now();
 };
 
 /// The numbers of a CSV file, below its header.
 inline std::vector<std::vector<double>> read_table(const std::string& path) {
   std::ifstream in(path);
-  std::string   line;
+  std::string line;
   if (!std::getline(in, line)) throw std::runtime_error("cannot read " + path);
   std::vector<std::vector<double>> rows;
   while (std::getline(in, line)) {
     std::vector<double> row;
-    std::istringstream  words(line);
+    std::istringstream words(line);
     for (std::string word; std::getline(words, word, ',');) row.push_back(std::stod(word));
     rows.push_back(std::move(row));
   }
@@ -91,7 +91,7 @@ template <class Measure>
 void serve(Measure&& measure) {
   for (std::string line; std::getline(std::cin, line);) {
     std::istringstream in(line);
-    request            r;
+    request r;
     if (!(in >> r.rtol >> r.seconds >> r.states >> std::ws) || !std::getline(in, r.table))
       throw std::runtime_error("not a request: " + line);
     print(measure(r));
@@ -104,26 +104,26 @@ void serve(Measure&& measure) {
 template <class Problem, class Solver>
 void serve_instances(Solver& solver) {
   serve([&](const request& r) {
-    const auto          rows = read_table(r.table);
+    const auto rows = read_table(r.table);
     std::vector<double> y(rows.size() * Problem::outputs);
-    std::vector<long>   steps(rows.size()), events(rows.size());
+    std::vector<long> steps(rows.size()), events(rows.size());
     for (const auto& row : rows)
       if (row.size() != Problem::parameters) throw std::runtime_error(r.table + ": another number of columns");
     solver.set_tolerance(r.rtol);
     const stopwatch time;
-    int             passes = 0;
+    int passes = 0;
     do {
       for (std::size_t i = 0; i < rows.size(); ++i)
         steps[i] = solver.solve(rows[i].data(), &y[i * Problem::outputs], events[i]);
       ++passes;
     } while (time.cpu() < r.seconds);
     const auto n = static_cast<double>(rows.size());
-    answer     a;
-    a.us   = 1e6 * time.cpu() / passes / n;
+    answer a;
+    a.us = 1e6 * time.cpu() / passes / n;
     a.wall = 1e6 * time.wall() / passes / n;
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const double* first = &y[i * Problem::outputs];
-      const bool    ok =
+      const bool ok =
           steps[i] >= 0 && std::all_of(first, first + Problem::outputs, [](double v) { return std::isfinite(v); });
       a.failed += !ok;
       a.steps += static_cast<double>(std::max(steps[i], 0L)) / n;
@@ -137,7 +137,7 @@ void serve_instances(Solver& solver) {
 /// The numbers of a list like "1e-3,1e-7".
 inline std::vector<double> numbers(const std::string& list) {
   std::vector<double> all;
-  std::istringstream  words(list);
+  std::istringstream words(list);
   for (std::string word; std::getline(words, word, ',');) all.push_back(std::stod(word));
   return all;
 }

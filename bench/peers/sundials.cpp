@@ -27,7 +27,7 @@ namespace {
 constexpr long max_steps = 1'000'000;
 
 struct explicit_method {
-  const char*       name;
+  const char* name;
   ARKODE_ERKTableID table;
 };
 constexpr explicit_method explicit_methods[] = {
@@ -50,11 +50,11 @@ class workspace {
  public:
   explicit workspace(const std::vector<double>& small) : small_(small) {
     check(SUNContext_Create(nullptr, &context), "SUNContext_Create");
-    y         = N_VNew_Serial(N, context);
-    dy        = N_VNew_Serial(N, context);
+    y = N_VNew_Serial(N, context);
+    dy = N_VNew_Serial(N, context);
     tolerance = N_VNew_Serial(N, context);
   }
-  workspace(const workspace&)            = delete;
+  workspace(const workspace&) = delete;
   workspace& operator=(const workspace&) = delete;
   ~workspace() {
     N_VDestroy(y), N_VDestroy(dy), N_VDestroy(tolerance);
@@ -65,7 +65,7 @@ class workspace {
   }
 
   SUNContext context = nullptr;
-  N_Vector   y, dy, tolerance;
+  N_Vector y, dy, tolerance;
 
  private:
   std::vector<double> small_;
@@ -82,21 +82,21 @@ template <int N>
 struct dense_system {
   explicit dense_system(const workspace<N>& work)
       : matrix(SUNDenseMatrix(N, N, work.context)), solver(SUNLinSol_Dense(work.y, matrix, work.context)) {}
-  dense_system(const dense_system&)            = delete;
+  dense_system(const dense_system&) = delete;
   dense_system& operator=(const dense_system&) = delete;
   ~dense_system() {
     SUNLinSolFree(solver);
     SUNMatDestroy(matrix);
   }
-  SUNMatrix       matrix;
+  SUNMatrix matrix;
   SUNLinearSolver solver;
 };
 
 /// What the integrators of y' = f call.
 template <class Problem>
 struct instance {
-  const double* p                     = nullptr;
-  double        m[Problem::modes + 1] = {};
+  const double* p = nullptr;
+  double m[Problem::modes + 1] = {};
 
   void start(const double* parameters, N_Vector y) {
     p = parameters;
@@ -113,7 +113,7 @@ struct instance {
   }
   static int guard(double t, N_Vector y, double* g, void* self) {
     const auto& at = *static_cast<instance*>(self);
-    g[0]           = Problem::template guard<double>(at.p, at.m, t, NV_DATA_S(y));
+    g[0] = Problem::template guard<double>(at.p, at.m, t, NV_DATA_S(y));
     return 0;
   }
   /// The matrix comes zeroed.
@@ -129,7 +129,7 @@ class cvode {
   static constexpr int n = Problem::n;
 
   cvode(int formulas, double t_end, const std::vector<double>& small) : work_(small), system_(work_), t_end_(t_end) {
-    memory_                                = CVodeCreate(formulas, work_.context);
+    memory_ = CVodeCreate(formulas, work_.context);
     const double none[Problem::parameters] = {};
     at_.start(none, work_.y);
     check(CVodeInit(memory_, at_.rhs, 0.0, work_.y), "CVodeInit");
@@ -157,7 +157,7 @@ class cvode {
     CVodeFree(&memory_);
     if (iteration_) SUNNonlinSolFree(iteration_);
   }
-  cvode(const cvode&)            = delete;
+  cvode(const cvode&) = delete;
   cvode& operator=(const cvode&) = delete;
 
   void set_tolerance(double rtol) {
@@ -166,9 +166,9 @@ class cvode {
   }
   long solve(const double* p, double* out, long& events) {
     at_.start(p, work_.y);
-    events       = 0;
-    double t     = 0;
-    long   steps = 0;
+    events = 0;
+    double t = 0;
+    long steps = 0;
     while (true) {
       CVodeReInit(memory_, t, work_.y);
       CVodeSetStopTime(memory_, t_end_);
@@ -187,11 +187,11 @@ class cvode {
   }
 
  private:
-  workspace<n>       work_;
-  dense_system<n>    system_;
-  instance<Problem>  at_;
-  double             t_end_;
-  void*              memory_    = nullptr;
+  workspace<n> work_;
+  dense_system<n> system_;
+  instance<Problem> at_;
+  double t_end_;
+  void* memory_ = nullptr;
   SUNNonlinearSolver iteration_ = nullptr;
 };
 
@@ -219,7 +219,7 @@ class erk {
     }
   }
   ~erk() { ERKStepFree(&memory_); }
-  erk(const erk&)            = delete;
+  erk(const erk&) = delete;
   erk& operator=(const erk&) = delete;
 
   void set_tolerance(double rtol) {
@@ -229,7 +229,7 @@ class erk {
   }
   long solve(const double* p, double* out, long& events) {
     at_.start(p, work_.y);
-    events   = 0;
+    events = 0;
     double t = 0;
     ERKStepReInit(memory_, at_.rhs, t, work_.y);
     // The step that was good for the instance before; an estimate takes evaluations.
@@ -252,20 +252,20 @@ class erk {
   }
 
  private:
-  workspace<n>      work_;
+  workspace<n> work_;
   instance<Problem> at_;
-  double            t_end_, first_step_ = 0;
-  void*             memory_ = nullptr;
+  double t_end_, first_step_ = 0;
+  void* memory_ = nullptr;
 };
 
 template <class Problem>
 class ida {
  public:
-  using dae              = typename Problem::dae;
+  using dae = typename Problem::dae;
   static constexpr int n = dae::n;
 
   ida(double t_end, const std::vector<double>& small) : work_(small), system_(work_), t_end_(t_end) {
-    memory_                                = IDACreate(work_.context);
+    memory_ = IDACreate(work_.context);
     const double none[Problem::parameters] = {};
     dae::start(none, NV_DATA_S(work_.y), NV_DATA_S(work_.dy));
     check(IDAInit(memory_, residual, 0.0, work_.y, work_.dy), "IDAInit");
@@ -277,7 +277,7 @@ class ida {
     check(IDASetJacFn(memory_, jacobian), "IDASetJacFn");
   }
   ~ida() { IDAFree(&memory_); }
-  ida(const ida&)            = delete;
+  ida(const ida&) = delete;
   ida& operator=(const ida&) = delete;
 
   void set_tolerance(double rtol) {
@@ -309,10 +309,10 @@ class ida {
     return 0;
   }
 
-  workspace<n>    work_;
+  workspace<n> work_;
   dense_system<n> system_;
-  double          t_end_;
-  void*           memory_ = nullptr;
+  double t_end_;
+  void* memory_ = nullptr;
 };
 
 template <class Problem, class Solver, class... First>
@@ -340,7 +340,7 @@ void run(int argc, char** argv) {
   }
   if (argc != 5) throw std::runtime_error("usage: peer_sundials PROBLEM METHOD T_END SMALL");
   const std::string method = argv[2];
-  const double      t_end  = std::stod(argv[3]);
+  const double t_end = std::stod(argv[3]);
   if (!with_problem(argv[1], [&]<class Problem>(Problem) { serve_by<Problem>(method, t_end, numbers(argv[4])); }))
     throw std::runtime_error(std::string("no problem ") + argv[1]);
 }

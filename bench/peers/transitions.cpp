@@ -18,10 +18,10 @@
 namespace {
 
 struct arrays {
-  long          lanes;
-  double *      states, *parameters;
+  long lanes;
+  double *states, *parameters;
   const double* times;
-  long long*    counts;
+  long long* counts;
 } memory{};
 void (*transition)(long lane) = nullptr;
 
@@ -32,7 +32,7 @@ template <class Problem>
 void transition_of(long lane) {
   // A guard that is zero at the start is no event.
   if (memory.times[lane] < 1e-9) return;
-  double     y[Problem::n], p[Problem::parameters], m[Problem::modes + 1];
+  double y[Problem::n], p[Problem::parameters], m[Problem::modes + 1];
   const auto each = [lane](double* array, int first, int count, auto&& f) {
     for (int i = 0; i < count; ++i) f(i, array[(first + i) * memory.lanes + lane]);
   };
@@ -47,15 +47,15 @@ void transition_of(long lane) {
 }
 
 PyObject* attach(PyObject*, PyObject* arguments) {
-  const char*        name;
+  const char* name;
   unsigned long long states, parameters, times, counts;
   if (!PyArg_ParseTuple(arguments, "slKKKK", &name, &memory.lanes, &states, &parameters, &times, &counts))
     return nullptr;
-  memory.states     = reinterpret_cast<double*>(states);
+  memory.states = reinterpret_cast<double*>(states);
   memory.parameters = reinterpret_cast<double*>(parameters);
-  memory.times      = reinterpret_cast<const double*>(times);
-  memory.counts     = reinterpret_cast<long long*>(counts);
-  transition        = nullptr;
+  memory.times = reinterpret_cast<const double*>(times);
+  memory.counts = reinterpret_cast<long long*>(counts);
+  transition = nullptr;
   peers::with_problem(name, []<class Problem>(Problem) {
     if constexpr (peers::has_events<Problem>) transition = transition_of<Problem>;
   });

@@ -2,10 +2,10 @@
 #include <saltus.hpp>
 
 struct boost_converter {
-  static constexpr auto   title  = "Boost converter under current-mode control";
-  static constexpr auto   source = "J. H. B. Deane, IEEE Trans. Circuits Syst. I 39 (1992) 680";
+  static constexpr auto title = "Boost converter under current-mode control";
+  static constexpr auto source = "J. H. B. Deane, IEEE Trans. Circuits Syst. I 39 (1992) 680";
   static constexpr double span[] = {0.0, 4.95e-3};
-  static constexpr double pi     = 3.14159265358979323846;
+  static constexpr double pi = 3.14159265358979323846;
 
   enum state { current, voltage };
   static constexpr saltus::variable<state> state_list[] = {
@@ -53,9 +53,9 @@ struct boost_converter {
   }
 
   static void guards(const auto& at, auto& g) {
-    g[tick]      = sin(2.0 * pi * at[clock_rate] * at.t);
-    g[peak]      = at[current] - at[limit];
-    g[dry]       = select(at.is_on(blocked), 1.0, at[current]);  // nothing to watch while no current flows
+    g[tick] = sin(2.0 * pi * at[clock_rate] * at.t);
+    g[peak] = at[current] - at[limit];
+    g[dry] = select(at.is_on(blocked), 1.0, at[current]);  // nothing to watch while no current flows
     g[breakdown] = at[voltage] - at[v_max];
   }
 
@@ -65,7 +65,7 @@ struct boost_converter {
       now[blocked] = 1.0;
     }
     if (now.due(tick) && !now.above(peak)) {
-      now[closed]  = 1.0;
+      now[closed] = 1.0;
       now[blocked] = 0.0;
     }
     if (now.due(peak)) now[closed] = 0.0;

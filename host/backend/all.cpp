@@ -34,15 +34,15 @@ class shared_backend final : public backend {
     all.erase(std::unique(all.begin(), all.end()), all.end());
     return fmt::format("{}", fmt::join(all, " "));
   }
-  double       compile_seconds() const override { return sum(&backend::compile_seconds); }
+  double compile_seconds() const override { return sum(&backend::compile_seconds); }
   std::int64_t chunk_size() const override { return largest(&backend::chunk_size); }
-  int          concurrency() const override { return sum(&backend::concurrency); }
-  int          lanes() const override { return largest(&backend::lanes); }
-  double       peak_flops() const override {
+  int concurrency() const override { return sum(&backend::concurrency); }
+  int lanes() const override { return largest(&backend::lanes); }
+  double peak_flops() const override {
     // Known of all, or not known.
     double all = 0;
     for (const auto& part : parts_) {
-            if (!(part->peak_flops() > 0)) return 0;
+      if (!(part->peak_flops() > 0)) return 0;
       all += part->peak_flops();
     }
     return all;
@@ -74,7 +74,7 @@ class shared_backend final : public backend {
   }
 
   std::vector<std::unique_ptr<backend>> parts_;
-  std::string                           note_;
+  std::string note_;
 };
 
 }  // namespace
@@ -87,7 +87,7 @@ std::unique_ptr<backend> make_shared_backend(std::vector<std::unique_ptr<backend
 // Who asks for all that there is has asked for no device in particular; whoever names one must get it.
 std::unique_ptr<backend> make_backend_of_all(const plan& p) {
   std::vector<std::unique_ptr<backend>> parts;
-  const std::string                     absent = cuda_absent();
+  const std::string absent = cuda_absent();
   if (absent.empty() || !p.devices.empty()) parts.push_back(make_cuda_backend(p));
   parts.push_back(make_cpu_backend(p));
   return make_shared_backend(std::move(parts),

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "abi/unit.hpp"
-#include "spec/plan.hpp"
 #include "result/result.hpp"
+#include "spec/plan.hpp"
 
 namespace saltus::host {
 
@@ -26,8 +26,8 @@ class backend {
   /// Seconds spent compiling; 0 when the unit came from the cache.
   virtual double compile_seconds() const = 0;
   /// How many instances a chunk should have, and how many chunks may be integrated at once.
-  virtual std::int64_t chunk_size() const  = 0;
-  virtual int          concurrency() const = 0;
+  virtual std::int64_t chunk_size() const = 0;
+  virtual int concurrency() const = 0;
   /// How few it takes where a queue is shared and runs out.
   virtual std::int64_t smallest_chunk() const { return 1; }
   /// Does integrating a chunk keep a thread of the host busy?
@@ -78,6 +78,5 @@ abi::settings settings_of(const plan& p);
 
 /// CPU threads that the plan allows.
 int threads_of(const plan& p);
-
 
 }  // namespace saltus::host

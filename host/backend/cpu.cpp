@@ -4,34 +4,34 @@
 #include <fmt/format.h>
 
 #include "backend/backend.hpp"
-#include "compile/compiler.hpp"
 #include "backend/dense_algebra.hpp"
 #include "base/error.hpp"
+#include "compile/compiler.hpp"
 #include "ensemble/model_call.hpp"
 
 namespace saltus::host {
 
 abi::settings settings_of(const plan& p) {
   abi::settings s{};
-  s.rtol         = p.rtol;
-  s.atol         = p.atol.data();
-  s.event_tol    = p.event_tol;
-  s.first_step   = p.first_step;
-  s.max_step     = p.max_step;
-  s.fixed_step   = p.fixed_step;
-  s.max_steps    = p.max_steps;
-  s.max_events   = p.max_events;
+  s.rtol = p.rtol;
+  s.atol = p.atol.data();
+  s.event_tol = p.event_tol;
+  s.first_step = p.first_step;
+  s.max_step = p.max_step;
+  s.fixed_step = p.fixed_step;
+  s.max_steps = p.max_steps;
+  s.max_events = p.max_events;
   s.sample_count = static_cast<int>(p.sample_count);
   s.sample_times = p.sample_times.empty() ? nullptr : p.sample_times.data();
-  s.log_events   = p.log_events ? 1 : 0;
+  s.log_events = p.log_events ? 1 : 0;
 
-  s.concurrency_time  = p.concurrency_time;
+  s.concurrency_time = p.concurrency_time;
   s.concurrency_value = p.concurrency_value;
-  s.zeno_part         = p.zeno;
-  s.consistency       = p.consistency;
-  s.algebra           = &dense_algebra;
-  s.inject            = p.inject_exceptions;
-  s.inject_seed       = static_cast<long long>(p.seed);
+  s.zeno_part = p.zeno;
+  s.consistency = p.consistency;
+  s.algebra = &dense_algebra;
+  s.inject = p.inject_exceptions;
+  s.inject_seed = static_cast<long long>(p.seed);
   return s;
 }
 
@@ -58,11 +58,11 @@ class cpu_backend final : public backend {
     return fmt::format("cpu: {} thread{} x {} of {}, {}", threads_, threads_ == 1 ? "" : "s", name_of(shape_),
                        plan_.precision, find_compiler().version);
   }
-  std::string  model_hash() const override { return built_.key; }
-  double       compile_seconds() const override { return built_.seconds; }
-  int          concurrency() const override { return threads_; }
+  std::string model_hash() const override { return built_.key; }
+  double compile_seconds() const override { return built_.seconds; }
+  int concurrency() const override { return threads_; }
   std::int64_t smallest_chunk() const override { return std::min<std::int64_t>(4 * in_flight(), chunk_size()); }
-  int          lanes() const override { return unit_->lanes; }
+  int lanes() const override { return unit_->lanes; }
 
   /// Large enough that the last instances of a chunk, which leave lanes idle, cost little; small enough that every thread
   /// gets several chunks.
@@ -78,7 +78,7 @@ class cpu_backend final : public backend {
   }
 
   void integrate(chunk_data& chunk, const std::function<bool(std::int64_t)>& finished, abi::usage& usage) override {
-    const bool        kept = plan_.rescue || !plan_.stiff_method.empty();
+    const bool kept = plan_.rescue || !plan_.stiff_method.empty();
     const module_call call{
         *unit_, settings_, chunk, chunk.log, kept ? &chunk.exceptions : nullptr, finished, plan_.instance_time_limit};
     host::integrate(call, usage);
@@ -88,11 +88,11 @@ class cpu_backend final : public backend {
   /// Instances that a thread has under way.
   int in_flight() const { return shape_.lanes * shape_.groups; }
 
-  plan             plan_;
-  abi::settings    settings_;
-  lane_shape       shape_;
-  int              threads_;
-  built            built_;
+  plan plan_;
+  abi::settings settings_;
+  lane_shape shape_;
+  int threads_;
+  built built_;
   const abi::unit* unit_;
 };
 

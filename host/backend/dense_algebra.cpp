@@ -15,19 +15,19 @@ namespace {
 template <class Number>
 void factor(int n, double* a, int* rows) {
   using matrix = Eigen::Matrix<Number, Eigen::Dynamic, Eigen::Dynamic>;
-  Eigen::Map<matrix>                            whole(reinterpret_cast<Number*>(a), n, n);
+  Eigen::Map<matrix> whole(reinterpret_cast<Number*>(a), n, n);
   const Eigen::PartialPivLU<Eigen::Ref<matrix>> lu(whole);
   // The permutation as a sequence of exchanges: `where` follows the rows while they are carried out.
-  const auto&      to = lu.permutationP().indices();  // row i goes to place to[i]
+  const auto& to = lu.permutationP().indices();  // row i goes to place to[i]
   std::vector<int> row_at(n), place_of(n);
   for (int i = 0; i < n; ++i) row_at[i] = place_of[i] = i;
   std::vector<int> wanted(n);
   for (int i = 0; i < n; ++i) wanted[to[i]] = i;
   for (int k = 0; k < n; ++k) {
     const int from = place_of[wanted[k]];
-    rows[k]        = from;
+    rows[k] = from;
     std::swap(row_at[k], row_at[from]);
-    place_of[row_at[k]]    = k;
+    place_of[row_at[k]] = k;
     place_of[row_at[from]] = from;
   }
 }
@@ -37,7 +37,7 @@ void solve(int n, const double* a, const int* rows, double* b) {
   using matrix = Eigen::Matrix<Number, Eigen::Dynamic, Eigen::Dynamic>;
   using column = Eigen::Matrix<Number, Eigen::Dynamic, 1>;
   const Eigen::Map<const matrix> lu(reinterpret_cast<const Number*>(a), n, n);
-  Eigen::Map<column>             x(reinterpret_cast<Number*>(b), n);
+  Eigen::Map<column> x(reinterpret_cast<Number*>(b), n);
   for (int k = 0; k < n; ++k) std::swap(x[k], x[rows[k]]);
   lu.template triangularView<Eigen::UnitLower>().solveInPlace(x);
   lu.template triangularView<Eigen::Upper>().solveInPlace(x);

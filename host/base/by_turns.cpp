@@ -23,7 +23,7 @@ times_by_turns time_by_turns(std::size_t ways, int rounds, const std::function<d
     std::vector<double> took(ways);
     for (std::size_t k = 0; k < ways; ++k) {
       const std::size_t way = (k + static_cast<std::size_t>(round)) % ways;
-      took[way]             = seconds_of(way);
+      took[way] = seconds_of(way);
       if (stop) return all;
     }
     for (std::size_t way = 0; way < ways; ++way) all[way].push_back(took[way]);
@@ -43,7 +43,7 @@ double times_as_long(const times_by_turns& t, std::size_t way, std::size_t other
 
 std::size_t fastest_beyond_doubt(const times_by_turns& t) {
   constexpr double clearly = 0.95;
-  std::size_t      best    = 0;
+  std::size_t best = 0;
   for (std::size_t way = 1; way < t.size(); ++way) {
     const auto r = ratios(t, way, best);
     if (r.empty()) continue;

@@ -49,7 +49,7 @@ constexpr char did_it = 'r', has_error = 'e', has_exception = 'x', has_failed = 
 bool read_all(int from, std::string& said, double longest, const std::atomic<bool>& stop) {
   const auto begin = std::chrono::steady_clock::now();
   for (char piece[4096];;) {
-    pollfd    waiting{from, POLLIN, 0};
+    pollfd waiting{from, POLLIN, 0};
     const int ready = ::poll(&waiting, 1, 50);
     if (ready > 0) {
       const ssize_t n = ::read(from, piece, sizeof piece);
@@ -79,7 +79,7 @@ std::string in_child(const std::function<std::string()>& task, double longest, c
   }
   ::close(ends[1]);
   std::string said;
-  const bool  in_time = read_all(ends[0], said, longest, stop);
+  const bool in_time = read_all(ends[0], said, longest, stop);
   ::close(ends[0]);
   if (!in_time) ::kill(child, SIGKILL);
   int status = 0;

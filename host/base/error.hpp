@@ -13,14 +13,14 @@ namespace saltus::host {
 
 /// What the program returns to the shell.
 enum exit_status : int {
-  exit_ok               = 0,
-  exit_failure          = 1,    ///< an error at run time: a full disk, an unwritable file
-  exit_usage            = 2,    ///< an error in the spec or on the command line
-  exit_failed_instances = 3,    ///< more instances failed than the spec allows
-  exit_model            = 4,    ///< the model does not compile
-  exit_device           = 5,    ///< the requested device is absent
-  exit_time_limit       = 75,   ///< stopped at a time limit, resumable
-  exit_interrupted      = 130,  ///< interrupted, resumable
+  exit_ok = 0,
+  exit_failure = 1,           ///< an error at run time: a full disk, an unwritable file
+  exit_usage = 2,             ///< an error in the spec or on the command line
+  exit_failed_instances = 3,  ///< more instances failed than the spec allows
+  exit_model = 4,             ///< the model does not compile
+  exit_device = 5,            ///< the requested device is absent
+  exit_time_limit = 75,       ///< stopped at a time limit, resumable
+  exit_interrupted = 130,     ///< interrupted, resumable
 };
 
 /// Thrown wherever the host cannot go on; `what()` is the message for the user, complete.
@@ -37,8 +37,8 @@ inline std::size_t edit_distance(std::string_view a, std::string_view b) {
     std::size_t diagonal = row[0]++;
     for (std::size_t j = 0; j < b.size(); ++j) {
       const std::size_t substituted = diagonal + (a[i] != b[j]);
-      diagonal                      = row[j + 1];
-      row[j + 1]                    = std::min({substituted, row[j] + 1, row[j + 1] + 1});
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({substituted, row[j] + 1, row[j + 1] + 1});
     }
   }
   return row.back();
@@ -48,8 +48,8 @@ inline std::size_t edit_distance(std::string_view a, std::string_view b) {
 /// out when no allowed name is near: at most half of the characters differ, and at most two, or one in three.
 inline std::string suggest(std::string_view given, const std::vector<std::string_view>& allowed) {
   std::string_view nearest;
-  std::size_t      least = std::min(given.size() / 2, std::max<std::size_t>(2, given.size() / 3)) + 1;
-  std::string      list;
+  std::size_t least = std::min(given.size() / 2, std::max<std::size_t>(2, given.size() / 3)) + 1;
+  std::string list;
   for (const auto name : allowed) {
     if (const auto distance = edit_distance(given, name); distance < least) least = distance, nearest = name;
     list += (list.empty() ? "" : ", ") + std::string(name);

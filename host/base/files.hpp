@@ -18,7 +18,7 @@ namespace saltus::host {
 /// open a pipe would be to wait for its other end.
 inline std::string not_a_file(const std::filesystem::path& file) {
   std::error_code failure;
-  const auto      what = std::filesystem::status(file, failure);
+  const auto what = std::filesystem::status(file, failure);
   if (std::filesystem::is_directory(what)) return "is a folder";
   if (std::filesystem::is_fifo(what)) return "is a pipe: write it to a file";
   if (std::filesystem::exists(what) && !std::filesystem::is_regular_file(what)) return "is not a regular file";
@@ -27,7 +27,7 @@ inline std::string not_a_file(const std::filesystem::path& file) {
 
 /// The content of a file; throws `error` (failure) if it cannot be read.
 inline std::string read_file(const std::filesystem::path& file) {
-  std::ifstream     in(file, std::ios::binary);
+  std::ifstream in(file, std::ios::binary);
   std::stringstream text;
   text << in.rdbuf();
   if (!in) throw error(exit_failure, fmt::format("{}: cannot be read", file.string()));

@@ -10,7 +10,7 @@
 namespace saltus::host::json {
 
 using object = toml::table;
-using array  = toml::array;
+using array = toml::array;
 
 /// As indented JSON text. A number that is not finite, which JSON cannot say, is the string "NaN", "Infinity", "-Infinity".
 inline std::string text(const object& o) {

@@ -37,7 +37,7 @@ fs::path home() {
                 fmt::format("SALTUS_HOME = {}: must be a folder that holds kernels/saltus.hpp and problems/", given));
   }
   std::error_code none;
-  const fs::path  program = fs::read_symlink("/proc/self/exe", none);
+  const fs::path program = fs::read_symlink("/proc/self/exe", none);
   for (const fs::path& folder :
        {program.parent_path().parent_path() / "share" / "saltus", fs::path(SALTUS_SOURCE_FOLDER)})
     if (is_home(folder)) return fs::canonical(folder);
@@ -53,7 +53,7 @@ struct known_user {
   std::string name, home;
   explicit known_user(uid_t id) {
     std::vector<char> text(1 << 14);
-    passwd            entry{}, *found = nullptr;
+    passwd entry{}, *found = nullptr;
     if (::getpwuid_r(id, &entry, text.data(), text.size(), &found) != 0 || found == nullptr) return;
     name = found->pw_name;
     home = found->pw_dir;
@@ -64,7 +64,7 @@ struct known_user {
 const fs::path& folder_of_this_process() {
   static const struct folder {
     fs::path path;
-    pid_t    owner = ::getpid();
+    pid_t owner = ::getpid();
     folder() {
       std::string name = (fs::temp_directory_path() / "saltus-XXXXXX").string();
       if (!::mkdtemp(name.data()))
@@ -158,7 +158,7 @@ fs::path find_model(const std::string& name, const std::string& place) {
   }
   const fs::path header = home() / "problems" / (name + ".hpp");
   if (fs::is_regular_file(header)) return header;
-  const auto                    names = builtin_names();
+  const auto names = builtin_names();
   std::vector<std::string_view> allowed(names.begin(), names.end());
   throw error(exit_usage,
               fmt::format("{}: no such built-in model (a model of your own is given as a path, ./{}.hpp); {}", prefix,

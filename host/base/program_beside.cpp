@@ -31,7 +31,7 @@ pid_t start(const std::vector<std::string>& arguments) {
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   posix_spawnattr_setpgroup(&attributes, 0);
-  pid_t     child  = 0;
+  pid_t child = 0;
   const int failed = posix_spawnp(&child, argv[0], &files, &attributes, argv.data(), environ);
   posix_spawn_file_actions_destroy(&files);
   posix_spawnattr_destroy(&attributes);

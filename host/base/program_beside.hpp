@@ -16,7 +16,7 @@ class program_beside {
  public:
   program_beside(std::vector<std::string> arguments, double after_seconds);
   ~program_beside();
-  program_beside(const program_beside&)            = delete;
+  program_beside(const program_beside&) = delete;
   program_beside& operator=(const program_beside&) = delete;
 
  private:
@@ -24,10 +24,10 @@ class program_beside {
   /// Is this destroyed within so many seconds?
   bool is_over_within(double seconds);
 
-  std::mutex              mutex_;
+  std::mutex mutex_;
   std::condition_variable changed_;
-  bool                    over_ = false;
-  std::thread             watcher_;  ///< lives as long as the program: the system tells that of this thread's end
+  bool over_ = false;
+  std::thread watcher_;  ///< lives as long as the program: the system tells that of this thread's end
 };
 
 /// What such a program does first: it is to end with the one that has started it, however that ends.

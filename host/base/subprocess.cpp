@@ -22,8 +22,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::atomic<pid_t> under_way{0};     // the process group of the program that runs
-std::atomic<int>   asked_to_end{0};  // the signal that came meanwhile
+std::atomic<pid_t> under_way{0};   // the process group of the program that runs
+std::atomic<int> asked_to_end{0};  // the signal that came meanwhile
 
 extern "C" void pass_on(int number) {
   asked_to_end = number;
@@ -36,7 +36,7 @@ signals_passed_on::signals_passed_on() {
   asked_to_end = 0;
   struct sigaction action {};
   action.sa_handler = pass_on;
-  action.sa_flags   = SA_RESTART;
+  action.sa_flags = SA_RESTART;
   ::sigaction(SIGINT, &action, &interrupt_);
   ::sigaction(SIGTERM, &action, &terminate_);
 }
@@ -70,7 +70,7 @@ outcome run_program(const std::vector<std::string>& arguments) {
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   posix_spawnattr_setpgroup(&attributes, 0);
 
-  pid_t     child;
+  pid_t child;
   const int failed = posix_spawnp(&child, argv[0], &files, &attributes, argv.data(), environment.data());
   posix_spawn_file_actions_destroy(&files);
   posix_spawnattr_destroy(&attributes);
@@ -86,7 +86,7 @@ outcome run_program(const std::vector<std::string>& arguments) {
     }
     int status = 0;
     while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
-    under_way     = 0;
+    under_way = 0;
     result.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
   }
   ::close(ends[0]);

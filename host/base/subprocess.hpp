@@ -14,7 +14,7 @@ class signals_passed_on {
  public:
   signals_passed_on();
   ~signals_passed_on();
-  signals_passed_on(const signals_passed_on&)            = delete;
+  signals_passed_on(const signals_passed_on&) = delete;
   signals_passed_on& operator=(const signals_passed_on&) = delete;
 
   /// Has one come since the last question?
@@ -26,7 +26,7 @@ class signals_passed_on {
 
 /// How a program ended: its exit status, 127 if it cannot be run, 128 if a signal ended it; and all that it said.
 struct outcome {
-  int         status;
+  int status;
   std::string said;
 };
 

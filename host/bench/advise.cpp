@@ -11,13 +11,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "bench/bench.hpp"
-#include "compile/compiler.hpp"
+#include "abi/status.hpp"
 #include "base/error.hpp"
 #include "base/json.hpp"
-#include "method/list.hpp"
-#include "abi/status.hpp"
+#include "bench/bench.hpp"
+#include "compile/compiler.hpp"
 #include "ensemble/pilot.hpp"
+#include "method/list.hpp"
 
 #include "ensemble/tune.hpp"
 
@@ -32,28 +32,28 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 /// What the spec leaves open, and what of it could be otherwise.
 struct choice {
   std::string method, controller, detection;
-  double      rtol;
+  double rtol;
 };
 
 /// Results of the sample, instance by instance.
 struct sample_results {
   std::vector<std::vector<double>> state;  ///< [instance][state]
-  std::vector<long long>           events;
-  std::vector<bool>                ok;
+  std::vector<long long> events;
+  std::vector<bool> ok;
 };
 
 /// How one choice did.
 struct verdict {
-  choice      what;
-  spread      seconds;                  ///< for the sample
-  double      error        = infinity;  ///< the median, in the measure of rtol
-  double      other_events = 0;         ///< share of instances with another number of events, or that failed
-  std::string trouble;                  ///< why it is out of the question; empty: it is not
+  choice what;
+  spread seconds;           ///< for the sample
+  double error = infinity;  ///< the median, in the measure of rtol
+  double other_events = 0;  ///< share of instances with another number of events, or that failed
+  std::string trouble;      ///< why it is out of the question; empty: it is not
 };
 
 std::vector<std::string> split(const std::string& list) {
   std::vector<std::string> r;
-  std::stringstream        text(list);
+  std::stringstream text(list);
   for (std::string name; std::getline(text, name, ',');) r.push_back(name);
   return r;
 }
@@ -88,13 +88,13 @@ class adviser {
     }
     if (best_.error > asked_.rtol || !options_.methods.empty()) return tell();
     for (const char* controller : {"elementary", "pi", "h211b"}) {
-      choice c     = best_.what;
+      choice c = best_.what;
       c.controller = controller;
       if (controller != best_.what.controller) consider(c);
     }
     if (!asked_.model.guards.empty())
       for (const char* detection : {"hermite", "certified"}) {
-        choice c    = best_.what;
+        choice c = best_.what;
         c.detection = detection;
         if (detection != best_.what.detection && (c.detection == "hermite" || certifies(c.method))) consider(c);
       }
@@ -119,9 +119,9 @@ class adviser {
   plan plan_of(const choice& c) const {
     std::vector<flag> more = {{"--method", c.method}};
     if (alike_) more.push_back({"-n", "4096", true});
-    plan p       = plan_with(more);
+    plan p = plan_with(more);
     p.controller = c.controller;
-    p.detection  = c.detection;
+    p.detection = c.detection;
     set_tolerance(p, c.rtol);
     return p;
   }
@@ -131,13 +131,13 @@ class adviser {
     for (std::size_t j = 0; j < p.atol.size(); ++j) p.atol[j] = asked_.atol[j] * (rtol / asked_.rtol);
   }
 
-  bool   out_of_time() const { return stop_ || seconds() > options_.limit; }
+  bool out_of_time() const { return stop_ || seconds() > options_.limit; }
   double seconds() const {
     return counts_work() ? worked_ : std::chrono::duration<double>(clock::now() - begin_).count();
   }
 
   /// A test counts work in the place of seconds: then no pilot is cut short by the clock.
-  bool   counts_work() const { return static_cast<bool>(options_.seconds_of_round); }
+  bool counts_work() const { return static_cast<bool>(options_.seconds_of_round); }
   double at_most(double longest) const { return counts_work() ? infinity : longest; }
   double seconds_of(const pilot_round& round) const {
     if (!counts_work()) return round.seconds;
@@ -148,15 +148,15 @@ class adviser {
 
   /// As many instances as the plan takes some hundredths of a second for.
   void size_sample() {
-    const plan         p      = plan_of(choice_asked());
-    const auto         where  = make_backend(p);
-    constexpr double   enough = 0.05;
-    const std::int64_t most   = std::max<std::int64_t>(1, std::min<std::int64_t>(p.count, 8192) / where->concurrency());
-    is_cpu_                   = where->uses_host_threads();
-    device_                   = where->device();
-    count_                    = std::min<std::int64_t>(most, 2 * where->lanes());
+    const plan p = plan_of(choice_asked());
+    const auto where = make_backend(p);
+    constexpr double enough = 0.05;
+    const std::int64_t most = std::max<std::int64_t>(1, std::min<std::int64_t>(p.count, 8192) / where->concurrency());
+    is_cpu_ = where->uses_host_threads();
+    device_ = where->device();
+    count_ = std::min<std::int64_t>(most, 2 * where->lanes());
     for (;;) {
-      pilot      flight(p, *where, at_most(10.0), stop_);
+      pilot flight(p, *where, at_most(10.0), stop_);
       const auto round = flight.run(count_, 0.5);
       if (stop_ || round.progress < 1 || seconds_of(round) > enough || count_ == most) return;
       count_ = std::min(most, 4 * count_);
@@ -198,14 +198,14 @@ class adviser {
   // --------------------------------------------------------------------------------------------------- references
 
   struct reference {
-    std::string    method;
-    double         rtol = 0;
+    std::string method;
+    double rtol = 0;
     sample_results results;
   };
 
   /// Two, by different methods, much sharper than what was asked for; an instance has a reference where they agree.
   void make_references() {
-    const bool                                             is_plain = asked_.model.equations == abi::plain;
+    const bool is_plain = asked_.model.equations == abi::plain;
     const std::vector<std::pair<const char*, const char*>> pairs =
         is_plain ? std::vector<std::pair<const char*, const char*>>{{"dop853", "rkf78"}, {"radau5", "rodas5p"}}
                  : std::vector<std::pair<const char*, const char*>>{{"radau5", "rodas5p"}, {"radau5", "esdirk4"}};
@@ -232,12 +232,12 @@ class adviser {
 
   bool add_reference(const char* method) {
     try {
-      choice c         = choice_asked();
-      c.method         = method;
-      c.rtol           = reference_rtol();
-      const plan p     = plan_of(c);
+      choice c = choice_asked();
+      c.method = method;
+      c.rtol = reference_rtol();
+      const plan p = plan_of(c);
       const auto where = backend_of(p);
-      pilot      flight(p, *where, at_most(reference_seconds()), stop_);
+      pilot flight(p, *where, at_most(reference_seconds()), stop_);
       const auto round = flight.run(count_, 0.5);
       if (round.progress < 1) {
         say("reference by {}: more than {:g} s\n", method, reference_seconds());
@@ -261,16 +261,16 @@ class adviser {
 
   /// Median error over the instances that have a reference, held against one by another method.
   void judge(verdict& v, const sample_results& r) const {
-    const reference&    against = references_[v.what.method == references_[0].method ? 1 : 0];
+    const reference& against = references_[v.what.method == references_[0].method ? 1 : 0];
     std::vector<double> errors;
-    std::int64_t        other = 0;
+    std::int64_t other = 0;
     for (std::size_t i = 0; i < known_.size(); ++i) {
       if (!known_[i]) continue;
       errors.push_back(error_of(r, against.results, i));
       other += !r.ok[i] || r.events[i] != against.results.events[i] ? 1 : 0;
     }
     std::sort(errors.begin(), errors.end());
-    v.error        = errors[errors.size() / 2];
+    v.error = errors[errors.size() / 2];
     v.other_events = static_cast<double>(other) / static_cast<double>(errors.size());
   }
 
@@ -282,12 +282,12 @@ class adviser {
   verdict measure(choice c, bool tuned) {
     verdict v{c, {}, infinity, 0, {}};
     try {
-      plan       p     = plan_of(c);
+      plan p = plan_of(c);
       const auto where = backend_of(p);
-      const auto once  = [&](double rtol) {
+      const auto once = [&](double rtol) {
         set_tolerance(p, rtol);
         const auto fresh = make_backend(p);  // tolerances are its own; the unit is in the cache
-        pilot      flight(p, *fresh, at_most(patience()), stop_);
+        pilot flight(p, *fresh, at_most(patience()), stop_);
         const auto round = flight.run(count_, 0.5);
         if (round.progress < 1) {
           v.trouble = stop_ ? "interrupted" : fmt::format("more than {:.2g} s at rtol {:.2g}", patience(), rtol);
@@ -319,7 +319,7 @@ class adviser {
       if (over <= 1 && over > 0.3) break;
       if (over <= 1 && tries > 0 && found.what.rtol == v.what.rtol && rtol >= largest_rtol) break;
       const double factor = over > 0 && over < infinity ? std::clamp(0.6 / over, 1e-3, 30.0) : over > 0 ? 0.1 : 30.0;
-      const double next   = rounded_down(std::clamp(rtol * factor, smallest_rtol, largest_rtol));
+      const double next = rounded_down(std::clamp(rtol * factor, smallest_rtol, largest_rtol));
       if (next == rtol) break;
       // Once accepted, what was refused is not tried again.
       if (found.error < infinity && over > 1 && next <= found.what.rtol) break;
@@ -332,17 +332,17 @@ class adviser {
   /// The mean of as many runs as last some hundredths of a second.
   double seconds_of(const plan& p, backend& where) const {
     constexpr double enough = 0.03;
-    double           sum    = 0;
-    int              runs   = 0;
-    pilot            flight(p, where, infinity, stop_);
+    double sum = 0;
+    int runs = 0;
+    pilot flight(p, where, infinity, stop_);
     do sum += seconds_of(flight.run(count_, 0.5)), ++runs;
     while (sum < enough && !stop_);
     return sum / runs;
   }
 
   void time(verdict& v) {
-    const plan          p     = plan_of(v.what);
-    const auto          where = make_backend(p);
+    const plan p = plan_of(v.what);
+    const auto where = make_backend(p);
     std::vector<double> seconds;
     for (int round = 0; round < options_.rounds && !stop_; ++round) {
       seconds.push_back(seconds_of(p, *where));
@@ -391,8 +391,8 @@ class adviser {
                       fmt::format("--methods {}: {}", options_.methods, suggest(name, {known.begin(), known.end()})));
       return list;
     }
-    std::vector<std::string> r   = {method_name(asked_)};
-    const auto               add = [&](const char* name, bool estimates) {
+    std::vector<std::string> r = {method_name(asked_)};
+    const auto add = [&](const char* name, bool estimates) {
       if (estimates && name != r.front()) r.push_back(name);
     };
     methods::for_each(methods::every{}, [&](auto method) { add(method.name, method.embedded_order > 0); });
@@ -422,9 +422,9 @@ class adviser {
             : v.trouble);
   }
 
-  bool                     is_known() const { return best_.error <= asked_.rtol; }
+  bool is_known() const { return best_.error <= asked_.rtol; }
   std::vector<std::string> lines() const {
-    const choice &           b = best_.what, a = choice_asked();
+    const choice &b = best_.what, a = choice_asked();
     std::vector<std::string> r;
     if (b.method != a.method) r.push_back(fmt::format("method = \"{}\"", b.method));
     if (b.rtol != a.rtol) {
@@ -444,8 +444,8 @@ class adviser {
   /// The spec as it is and the best, by turns: what else the machine does changes in the meantime.
   void compare() {
     if (!as_it_is_.trouble.empty() || !is_known() || lines().empty() || stop_) return;
-    const plan          slow = plan_of(as_it_is_.what), fast = plan_of(best_.what);
-    const auto          one = make_backend(slow), other = make_backend(fast);
+    const plan slow = plan_of(as_it_is_.what), fast = plan_of(best_.what);
+    const auto one = make_backend(slow), other = make_backend(fast);
     std::vector<double> ratios;
     for (int round = 0; round < std::max(3, options_.rounds) && !stop_; ++round) {
       const double before = seconds_of(slow, *one);
@@ -536,21 +536,21 @@ class adviser {
 
   static constexpr double largest_rtol = 1e-2, smallest_rtol = 1e-13;
 
-  const bench_options&                         options_;
-  const std::atomic<bool>&                     stop_;
-  clock::time_point                            begin_  = clock::now();
-  mutable double                               worked_ = 0;  ///< seconds, where work is counted in their place
-  plan                                         asked_;
-  bool                                         alike_ = false, is_cpu_ = true;
-  std::string                                  device_;
-  std::int64_t                                 count_ = 1;  ///< instances in a chunk of the sample
-  std::vector<reference>                       references_;
-  std::vector<bool>                            known_;  ///< [instance] it has a reference
-  std::int64_t                                 known_count_ = 0;
-  verdict                                      best_, as_it_is_;
-  spread                                       times_as_fast_;  ///< the best, against the spec as it is
+  const bench_options& options_;
+  const std::atomic<bool>& stop_;
+  clock::time_point begin_ = clock::now();
+  mutable double worked_ = 0;  ///< seconds, where work is counted in their place
+  plan asked_;
+  bool alike_ = false, is_cpu_ = true;
+  std::string device_;
+  std::int64_t count_ = 1;  ///< instances in a chunk of the sample
+  std::vector<reference> references_;
+  std::vector<bool> known_;  ///< [instance] it has a reference
+  std::int64_t known_count_ = 0;
+  verdict best_, as_it_is_;
+  spread times_as_fast_;  ///< the best, against the spec as it is
   std::vector<std::pair<verdict, std::string>> tried_;
-  std::vector<std::string>                     left_out_;
+  std::vector<std::string> left_out_;
 };
 
 }  // namespace

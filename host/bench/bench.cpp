@@ -15,11 +15,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "compile/compiler.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/json.hpp"
 #include "bench/peak.hpp"
+#include "compile/compiler.hpp"
 #include "ensemble/tune.hpp"
 
 namespace saltus::host {
@@ -56,7 +56,7 @@ std::vector<std::string> backends_of(const std::string& typed) {
     return {"cpu"};
   }
   std::vector<std::string> r;
-  std::stringstream        text(typed);
+  std::stringstream text(typed);
   for (std::string name; std::getline(text, name, ',');) {
     if (name != "cpu" && name != "cuda" && name != "all")
       throw error(exit_usage, fmt::format("--backends {}: {}", typed, suggest(name, {"cpu", "cuda", "all"})));
@@ -72,15 +72,15 @@ std::vector<std::string> backends_of(const std::string& typed) {
 
 kept_results::kept_results(const plan& p) {
   constexpr std::int64_t enough = std::int64_t{1} << 30;  // bytes
-  const auto             states = std::ssize(p.model.states);
-  kept_                         = std::min(p.count, enough / (8 * (states + 3) + 1));
-  const auto n                  = static_cast<std::size_t>(kept_);
+  const auto states = std::ssize(p.model.states);
+  kept_ = std::min(p.count, enough / (8 * (states + 3) + 1));
+  const auto n = static_cast<std::size_t>(kept_);
   final_state_.resize(n * static_cast<std::size_t>(states));
   t_final_.resize(n), status_.resize(n), steps_.resize(n), events_.resize(n);
 }
 
 void kept_results::keep(const chunk_data& c) {
-  const auto n     = static_cast<std::size_t>(kept_);
+  const auto n = static_cast<std::size_t>(kept_);
   const auto count = static_cast<std::size_t>(c.count);
   for (std::size_t i = 0; i < count; ++i) {
     const auto id = static_cast<std::size_t>(c.first_id) + i;
@@ -92,7 +92,7 @@ void kept_results::keep(const chunk_data& c) {
 
 difference kept_results::compare(const chunk_data& c) const {
   difference r;
-  const auto n     = static_cast<std::size_t>(kept_);
+  const auto n = static_cast<std::size_t>(kept_);
   const auto count = static_cast<std::size_t>(c.count);
   // Which NaN an operation gives is not promised: devices and processors differ.
   const auto same = [](double a, double b) { return std::memcmp(&a, &b, sizeof a) == 0 || (a != a && b != b); };
@@ -105,7 +105,7 @@ difference kept_results::compare(const chunk_data& c) const {
     for (std::size_t j = 0; j * n < final_state_.size(); ++j) {
       const double a = final_state_[j * n + id], b = c.final_state[j * count + i];
       if (same(a, b)) continue;
-      differs            = true;
+      differs = true;
       const double apart = std::abs(a - b) / std::max(1.0, std::abs(a));
       if (std::isfinite(apart)) r.largest = std::max(r.largest, apart);
       else if (std::isfinite(a) != std::isfinite(b)) r.largest = std::numeric_limits<double>::infinity();
@@ -150,9 +150,9 @@ namespace {
 /// Runs the ensemble once, writing a file if the plan has one.
 run_summary run_once(const plan& p, backend& where, const std::function<void(const chunk_data&)>& look,
                      const std::atomic<bool>& stop) {
-  const temporary_file           there{p.file.empty() ? std::string() : fmt::format("{}.bench.{}", p.file, ::getpid())};
+  const temporary_file there{p.file.empty() ? std::string() : fmt::format("{}.bench.{}", p.file, ::getpid())};
   std::unique_ptr<result_writer> file;
-  const auto                     begin = clock::now();
+  const auto begin = clock::now();
   if (!p.file.empty())
     file = std::make_unique<result_writer>(there.path, p, provenance_of(p, where, "saltus bench"), existing::replaced);
   auto summary = run_ensemble(
@@ -172,8 +172,8 @@ run_summary run_once(const plan& p, backend& where, const std::function<void(con
 double peak_of(const std::vector<backend*>& parts, const std::string& precision) {
   double sum = 0;
   for (const backend* part : parts) {
-    const bool   is_cpu = part->uses_host_threads();
-    const double peak   = is_cpu ? cpu_peak_flops(precision, part->concurrency()) : part->peak_flops();
+    const bool is_cpu = part->uses_host_threads();
+    const double peak = is_cpu ? cpu_peak_flops(precision, part->concurrency()) : part->peak_flops();
     if (peak <= 0) return 0;
     sum += peak;
   }
@@ -195,14 +195,14 @@ class bench_of_backends {
       if (name != "cuda" && !remembered_shape(e.what))
         for (const auto& tried : tune_lanes(e.what, stop_))
           say("{}: {:.4g} us per instance and thread in {}\n", name, 1e6 * tried.seconds, name_of(tried.shape));
-      e.where                  = make_backend(e.what);
-      e.result.backend         = name;
-      e.result.device          = e.where->device();
+      e.where = make_backend(e.what);
+      e.result.backend = name;
+      e.result.device = e.where->device();
       e.result.compile_seconds = e.where->compile_seconds();
-      const auto parts         = e.where->parts();
-      e.result.lanes           = parts.size() == 1 ? e.where->lanes() : 0;
-      e.result.threads         = e.where->concurrency();
-      e.result.peak            = peak_of(parts, e.what.precision);
+      const auto parts = e.where->parts();
+      e.result.lanes = parts.size() == 1 ? e.where->lanes() : 0;
+      e.result.threads = e.where->concurrency();
+      e.result.peak = peak_of(parts, e.what.precision);
     }
     begin_ = clock::now();
     // One round after the other, so that what disturbs the machine disturbs all backends.
@@ -223,9 +223,9 @@ class bench_of_backends {
 
  private:
   struct entry {
-    plan                     what;
+    plan what;
     std::unique_ptr<backend> where;
-    bench_result             result;
+    bench_result result;
   };
 
   template <class... Args>
@@ -244,14 +244,14 @@ class bench_of_backends {
       const difference d = kept_->compare(chunk);
       differ = {differ.compared + d.compared, differ.instances + d.instances, std::max(differ.largest, d.largest)};
     };
-    const auto before  = energy_.read();
+    const auto before = energy_.read();
     const auto summary = run_once(e.what, *e.where, looks ? look : std::function<void(const chunk_data&)>(), stop_);
-    const auto after   = energy_.read();
+    const auto after = energy_.read();
     if (summary.interrupted) return;
-    auto&        r        = e.result;
+    auto& r = e.result;
     const double compiled = summary.stiff_compile_seconds + summary.rescue_compile_seconds;
-    bench_round  one{summary.wall_seconds - compiled, summary.kernel_seconds, summary.chunk_seconds, {}};
-    const auto   cpu = energy_.cpu_joules(before, after), cuda = energy_.cuda_joules(before, after);
+    bench_round one{summary.wall_seconds - compiled, summary.kernel_seconds, summary.chunk_seconds, {}};
+    const auto cpu = energy_.cpu_joules(before, after), cuda = energy_.cuda_joules(before, after);
     if (r.backend == "cpu") one.joules = cpu;
     else if (cpu && cuda) one.joules = *cpu + *cuda;
     else if (!cpu) one.joules = cuda;
@@ -263,29 +263,29 @@ class bench_of_backends {
     say("{}: round {} of {}: {:.4g} s\n", r.backend, round + 1, options_.rounds, one.end_to_end);
   }
 
-  const bench_options&        options_;
-  const std::atomic<bool>&    stop_;
-  clock::time_point           begin_ = clock::now();
-  std::vector<entry>          entries_;
+  const bench_options& options_;
+  const std::atomic<bool>& stop_;
+  clock::time_point begin_ = clock::now();
+  std::vector<entry> entries_;
   std::optional<kept_results> kept_;
-  energy_meter                energy_;
+  energy_meter energy_;
 };
 
 bool varies(const plan& p) { return !p.axes.empty() || !p.random.empty(); }
 
 /// How many instances of a model, all alike, take about a quarter of a second.
 std::int64_t enough_instances(const bench_options& options, const std::string& backend, const std::atomic<bool>& stop) {
-  constexpr double       wanted = 0.25;
-  constexpr std::int64_t most   = 1 << 20;
+  constexpr double wanted = 0.25;
+  constexpr std::int64_t most = 1 << 20;
   for (std::int64_t n = 64;; n *= 8) {
-    const plan   p     = options.make_plan({{"-n", std::to_string(n), true}, {"--backend", backend}});
-    const auto   where = make_backend(p);
-    const auto   s     = run_once(p, *where, {}, stop);
-    const double took  = s.wall_seconds - s.stiff_compile_seconds - s.rescue_compile_seconds;
+    const plan p = options.make_plan({{"-n", std::to_string(n), true}, {"--backend", backend}});
+    const auto where = make_backend(p);
+    const auto s = run_once(p, *where, {}, stop);
+    const double took = s.wall_seconds - s.stiff_compile_seconds - s.rescue_compile_seconds;
     if (stop || n >= most) return n;
     if (took < 0.02 && n < most / 8) continue;
-    const auto   fits = static_cast<std::int64_t>(static_cast<double>(n) * wanted / took);
-    std::int64_t r    = 64;
+    const auto fits = static_cast<std::int64_t>(static_cast<double>(n) * wanted / took);
+    std::int64_t r = 64;
     while (2 * r <= std::clamp<std::int64_t>(fits, 64, most)) r *= 2;
     return r;
   }
@@ -295,7 +295,7 @@ std::int64_t enough_instances(const bench_options& options, const std::string& b
 
 std::string si(double x, const char* unit) {
   const char* const prefixes[] = {"", "k", "M", "G", "T", "P"};
-  int               i          = 0;
+  int i = 0;
   while (std::abs(x) >= 1000 && i < 5) x /= 1000, ++i;
   return fmt::format("{:.4g} {}{}", x, prefixes[i], unit);
 }
@@ -401,8 +401,8 @@ void insert_known(json::object& to, const char* name, const std::optional<double
 
 json::object result_json(const plan& p, const bench_result& r) {
   const bench_numbers numbers(r);
-  const double        n = static_cast<double>(p.count), seconds = r.end_to_end().median;
-  json::object        o{{"backend", r.backend},
+  const double n = static_cast<double>(p.count), seconds = r.end_to_end().median;
+  json::object o{{"backend", r.backend},
                  {"device", r.device},
                  {"threads", r.threads},
                  {"rounds", json::count(r.rounds.size())},
@@ -470,13 +470,13 @@ int bench(const bench_options& options, const std::atomic<bool>& stop) {
   if (!(options.limit > 0))
     throw error(exit_usage, fmt::format("--limit {:g}: must be a positive number", options.limit));
   if (options.advise) return advise(options, stop);
-  const auto        backends = backends_of(options.backends);
+  const auto backends = backends_of(options.backends);
   std::vector<flag> more;
   if (const plan asked = options.make_plan({}); asked.count == 1 && !varies(asked) && asked.samples == 1)
     more.push_back({"-n", std::to_string(enough_instances(options, backends.front(), stop)), true});
 
   bench_of_backends meter(options, stop);
-  const auto        results = meter.run(backends, more);
+  const auto results = meter.run(backends, more);
   const bool whole = std::all_of(results.begin(), results.end(), [](const auto& r) { return !r.rounds.empty(); });
   if (!whole) {
     fmt::print(stderr, "interrupted: no round has ended\n");

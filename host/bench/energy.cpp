@@ -16,7 +16,7 @@ namespace {
 template <class Value>
 std::optional<Value> first_word(const fs::path& file) {
   std::ifstream in(file);
-  Value         value;
+  Value value;
   if (in >> value) return value;
   return {};
 }
@@ -26,7 +26,7 @@ std::optional<std::vector<std::string>> visible_devices() {
   const char* const list = std::getenv("CUDA_VISIBLE_DEVICES");
   if (!list) return {};
   std::vector<std::string> r;
-  std::stringstream        text(list);
+  std::stringstream text(list);
   for (std::string entry; std::getline(text, entry, ',');) r.push_back(entry);
   return r;
 }
@@ -35,18 +35,18 @@ std::optional<std::vector<std::string>> visible_devices() {
 
 /// The few functions of NVML that are needed, looked up by name: the library comes with the driver.
 struct energy_meter::nvml {
-  void*              library = nullptr;
+  void* library = nullptr;
   std::vector<void*> devices;
   int (*energy)(void*, unsigned long long*) = nullptr;
 
   nvml() {
     library = ::dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
     if (!library) return;
-    int (*begin)()                      = nullptr;
-    int (*count)(unsigned*)             = nullptr;
-    int (*by_index)(unsigned, void**)   = nullptr;
+    int (*begin)() = nullptr;
+    int (*count)(unsigned*) = nullptr;
+    int (*by_index)(unsigned, void**) = nullptr;
     int (*by_uuid)(const char*, void**) = nullptr;
-    const auto find                     = [&](auto& function, const char* name) {
+    const auto find = [&](auto& function, const char* name) {
       function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(library, name));
       return function != nullptr;
     };
@@ -61,9 +61,9 @@ struct energy_meter::nvml {
     else
       for (unsigned i = 0; i < all; ++i) wanted.push_back(std::to_string(i));
     for (const std::string& name : wanted) {
-      void*      device    = nullptr;
+      void* device = nullptr;
       const bool is_number = !name.empty() && name.find_first_not_of("0123456789") == name.npos;
-      const int  status =
+      const int status =
           is_number ? by_index(static_cast<unsigned>(std::stoul(name)), &device) : by_uuid(name.c_str(), &device);
       unsigned long long now = 0;
       if (status == 0 && energy(device, &now) == 0) devices.push_back(device);
@@ -80,7 +80,7 @@ energy_meter::energy_meter(const fs::path& powercap) : nvml_(new nvml) {
     // Packages alone: intel-rapl:0. What they consist of (intel-rapl:0:0) is in them; psys holds all of them.
     const std::string zone = entry.path().filename().string();
     if (zone.rfind("intel-rapl:", 0) != 0 || std::count(zone.begin(), zone.end(), ':') != 1) continue;
-    const auto name  = first_word<std::string>(entry.path() / "name");
+    const auto name = first_word<std::string>(entry.path() / "name");
     const auto range = first_word<std::uint64_t>(entry.path() / "max_energy_range_uj");
     if (!name || name->rfind("package", 0) != 0 || !range) continue;
     if (first_word<std::uint64_t>(entry.path() / "energy_uj"))

@@ -15,7 +15,7 @@ class energy_meter {
  public:
   explicit energy_meter(const std::filesystem::path& powercap = "/sys/class/powercap");
   ~energy_meter();
-  energy_meter(const energy_meter&)            = delete;
+  energy_meter(const energy_meter&) = delete;
   energy_meter& operator=(const energy_meter&) = delete;
 
   /// What the counters stand at.
@@ -32,12 +32,12 @@ class energy_meter {
  private:
   struct package {
     std::filesystem::path counter;
-    std::uint64_t         range;  ///< its largest value, microjoules
+    std::uint64_t range;  ///< its largest value, microjoules
   };
   struct nvml;
 
   std::vector<package> packages_;
-  nvml*                nvml_ = nullptr;
+  nvml* nvml_ = nullptr;
 };
 
 }  // namespace saltus::host

@@ -41,11 +41,11 @@ bool with_method(List list, const std::string& name, F&& body) {
 /// What an implicit method does with its matrix, of n rows, in a whole run. A sweep takes up to four derivatives; with a
 /// declared sparsity there are fewer sweeps than supposed here, and more solutions.
 double linear_operations(const plan& p, const tally& counts) {
-  const auto   n      = static_cast<double>(p.model.states.size());
-  const auto   steps  = static_cast<double>(counts.steps + counts.rejected + counts.corrections);
+  const auto n = static_cast<double>(p.model.states.size());
+  const auto steps = static_cast<double>(counts.steps + counts.rejected + counts.corrections);
   const double sweeps = p.model.equations == abi::implicit ? 2 * std::ceil(n / 4) : std::ceil((n + 1) / 4);
-  const auto   tries  = std::max(0.0, static_cast<double>(counts.evaluations) - steps * sweeps);
-  double       all    = 0;
+  const auto tries = std::max(0.0, static_cast<double>(counts.evaluations) - steps * sweeps);
+  double all = 0;
   with_method(methods::implicit{}, p.method, [&](auto method) {
     using Method = decltype(method);
     if constexpr (Method::kind == methods::family::collocation)
@@ -64,7 +64,7 @@ std::optional<step_operations> step_operations_of(const std::string& name) {
   std::optional<step_operations> r;
   with_method(methods::all{}, name, [&](auto method) {
     using Method = decltype(method);
-    r            = {evaluations_per_step<Method>, operations_of_step<Method, 2>() - operations_of_step<Method, 1>()};
+    r = {evaluations_per_step<Method>, operations_of_step<Method, 2>() - operations_of_step<Method, 1>()};
   });
   return r;
 }
@@ -81,7 +81,7 @@ std::optional<operations> operations_of(const plan& p, const tally& counts) {
   if (p.model.rhs_flops < 0 || p.model.guard_flops < 0 || counts.switched > 0) return {};
   const auto evaluations = static_cast<double>(counts.evaluations);
   operations r;
-  r.rhs    = evaluations * static_cast<double>(p.model.rhs_flops);
+  r.rhs = evaluations * static_cast<double>(p.model.rhs_flops);
   r.guards = static_cast<double>(counts.steps + counts.rejected) * static_cast<double>(p.model.guard_flops);
   if (const auto step = step_operations_of(p.method))
     r.sums = evaluations / step->evaluations * step->sums_per_state * static_cast<double>(p.model.states.size());

@@ -8,8 +8,8 @@
 
 #include <optional>
 
-#include "spec/plan.hpp"
 #include "result/result.hpp"
+#include "spec/plan.hpp"
 
 namespace saltus::host {
 

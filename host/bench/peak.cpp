@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "compile/compiler.hpp"
 #include "base/paths.hpp"
+#include "compile/compiler.hpp"
 
 namespace saltus::host {
 
@@ -26,39 +26,39 @@ double thread_seconds() {
 }  // namespace
 
 double cpu_peak_flops(const std::string& precision, int threads) {
-  const int         lanes = native_lanes(precision);
-  const std::string text  = fmt::format(
-       "#include \"number/pack.hpp\"\n"
-        "using namespace saltus;\n"
-        "extern \"C\" __attribute__((visibility(\"default\"))) double saltus_peak(long long turns, double a, double b) "
-        "{{\n"
-        "  using Real = pack<{0}, {1}>;\n"
-        "  Real x[{2}];\n"
-        "  const Real factor(a), term(b);\n"
-        "  static_for<{2}>([&](auto i) {{ x[i] = Real(1.0 + i); }});\n"
-        "  for (long long turn = 0; turn < turns; ++turn)\n"
-        "    static_for<{2}>([&](auto i) {{ x[i] = fma(x[i], factor, term); }});\n"
-        "  Real sum(0.0);\n"  // x itself stays in registers: nobody takes its address
-       "  static_for<{2}>([&](auto i) {{ sum = sum + x[i]; }});\n"
-        "  double all = 0.0;\n"
-        "  for (int lane = 0; lane < {1}; ++lane) all += sum.get(lane);\n"
-        "  return all;\n"
-        "}}\n",
-       precision, lanes, chains);
+  const int lanes = native_lanes(precision);
+  const std::string text = fmt::format(
+      "#include \"number/pack.hpp\"\n"
+      "using namespace saltus;\n"
+      "extern \"C\" __attribute__((visibility(\"default\"))) double saltus_peak(long long turns, double a, double b) "
+      "{{\n"
+      "  using Real = pack<{0}, {1}>;\n"
+      "  Real x[{2}];\n"
+      "  const Real factor(a), term(b);\n"
+      "  static_for<{2}>([&](auto i) {{ x[i] = Real(1.0 + i); }});\n"
+      "  for (long long turn = 0; turn < turns; ++turn)\n"
+      "    static_for<{2}>([&](auto i) {{ x[i] = fma(x[i], factor, term); }});\n"
+      "  Real sum(0.0);\n"  // x itself stays in registers: nobody takes its address
+      "  static_for<{2}>([&](auto i) {{ sum = sum + x[i]; }});\n"
+      "  double all = 0.0;\n"
+      "  for (int lane = 0; lane < {1}; ++lane) all += sum.get(lane);\n"
+      "  return all;\n"
+      "}}\n",
+      precision, lanes, chains);
   const built unit = build_unit(text, home() / "kernels/number/pack.hpp");
-  using function   = double(long long, double, double);
+  using function = double(long long, double, double);
   auto* const work = reinterpret_cast<function*>(unit.code->symbol("saltus_peak"));
 
   constexpr long long turns = 2'000'000;
-  constexpr int       tries = 5;
+  constexpr int tries = 5;
   std::vector<double> best(static_cast<std::size_t>(threads), 0.0);
   std::vector<double> sums(best.size());
-  const auto          measure = [&](std::size_t thread) {
+  const auto measure = [&](std::size_t thread) {
     for (int i = 0; i < tries; ++i) {
       const double begin = thread_seconds();
       sums[thread] += work(turns, 0.999, 1e-3);
       const double took = thread_seconds() - begin;
-      best[thread]      = std::max(best[thread], 2.0 * lanes * chains * static_cast<double>(turns) / took);
+      best[thread] = std::max(best[thread], 2.0 * lanes * chains * static_cast<double>(turns) / took);
     }
   };
   std::vector<std::thread> all;

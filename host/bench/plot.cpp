@@ -4,10 +4,10 @@
 
 #include <fmt/format.h>
 
-#include "bench/bench.hpp"
-#include "compile/compiler.hpp"
 #include "base/error.hpp"
+#include "bench/bench.hpp"
 #include "bench/svg.hpp"
+#include "compile/compiler.hpp"
 
 namespace saltus::host {
 
@@ -26,7 +26,7 @@ std::vector<std::int64_t> counts() {
 
 /// Seconds of one run; compilation is not counted.
 double one_run(const plan& p, backend& where, const std::atomic<bool>& stop) {
-  const auto begin   = clock::now();
+  const auto begin = clock::now();
   const auto summary = run_ensemble(
       p, where, [](const chunk_data&) {}, [](std::int64_t) {}, stop);
   if (!summary.crash.empty()) throw error(exit_failure, summary.crash);
@@ -35,9 +35,9 @@ double one_run(const plan& p, backend& where, const std::atomic<bool>& stop) {
 
 /// At least `fewest` runs, and more as long as they are short.
 spread rate_of(const plan& p, backend& where, const std::atomic<bool>& stop) {
-  constexpr int       fewest = 3, most = 50;
-  constexpr double    enough = 0.1, long_enough = 1.0;
-  const auto          begin = clock::now();
+  constexpr int fewest = 3, most = 50;
+  constexpr double enough = 0.1, long_enough = 1.0;
+  const auto begin = clock::now();
   std::vector<double> rates;
   one_run(p, where, stop);  // memory is taken, and successors are compiled
   do rates.push_back(static_cast<double>(p.count) / one_run(p, where, stop));
@@ -53,10 +53,10 @@ std::vector<curve> measure_curves(const bench_options& options, const std::vecto
   const auto now =
       options.now ? options.now : [] { return std::chrono::duration<double>(clock::now().time_since_epoch()).count(); };
   std::vector<curve> curves;
-  const double       share = options.limit / static_cast<double>(backends.size());
+  const double share = options.limit / static_cast<double>(backends.size());
   for (const auto& name : backends) {
-    curve  c{name, {}, {}};
-    double spent  = 0;  // without compilation
+    curve c{name, {}, {}};
+    double spent = 0;   // without compilation
     double before = 0;  // of the last point: the next takes about sqrt(10) times as long
     for (const std::int64_t n : counts()) {
       if (stop || spent + 3.2 * before > share) break;
@@ -64,10 +64,10 @@ std::vector<curve> measure_curves(const bench_options& options, const std::vecto
       plan p = options.make_plan({{"--backend", name}, {"-n", std::to_string(n), true}});
       p.file.clear();
       if (!c.points.empty() && p.count == c.points.back().instances) break;  // -n does not say how many there are
-      const auto where   = make_backend(p);
-      c.device           = where->device();
+      const auto where = make_backend(p);
+      c.device = where->device();
       const double point = now();
-      const auto   rate  = rate_of(p, *where, stop);
+      const auto rate = rate_of(p, *where, stop);
       if (stop) break;
       before = now() - point;
       spent += before;

@@ -13,8 +13,8 @@ constexpr double width = 760, height = 460, left = 84, right = 24, top = 48, bot
 
 /// Powers of ten around all values, and where a value lies between them.
 struct log_axis {
-  int    first, last;  ///< exponents
-  double from, to;     ///< coordinates of both ends
+  int first, last;  ///< exponents
+  double from, to;  ///< coordinates of both ends
 
   double operator()(double value) const { return from + (std::log10(value) - first) / (last - first) * (to - from); }
 };
@@ -24,7 +24,7 @@ log_axis axis_around(const std::vector<double>& values, double from, double to) 
   log_axis a{0, 1, from, to};
   if (values.empty()) return a;
   a.first = static_cast<int>(std::floor(std::log10(*low) + 1e-9));
-  a.last  = std::max(a.first + 1, static_cast<int>(std::ceil(std::log10(*high) - 1e-9)));
+  a.last = std::max(a.first + 1, static_cast<int>(std::ceil(std::log10(*high) - 1e-9)));
   return a;
 }
 
@@ -96,7 +96,7 @@ constexpr const char* style =
 }  // namespace
 
 std::string svg_text(const chart& c) {
-  std::vector<double>     xs, ys;
+  std::vector<double> xs, ys;
   std::vector<chart_line> lines = c.lines;
   for (auto& line : lines) {
     std::erase_if(line.points, [](const chart_point& p) { return !(p.x > 0 && p.y > 0); });
@@ -108,10 +108,10 @@ std::string svg_text(const chart& c) {
     }
   }
   const log_axis x = axis_around(xs, left, width - right), y = axis_around(ys, height - bottom, top);
-  std::string    r = fmt::format(
-         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" role=\"img\">\n"
-            "<title>{2}</title>\n{3}",
-         width, height, escaped(c.title), style);
+  std::string r = fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" role=\"img\">\n"
+      "<title>{2}</title>\n{3}",
+      width, height, escaped(c.title), style);
   r += grid(x, y);
   r += fmt::format("<text class=\"title\" x=\"{}\" y=\"26\">{}</text>\n", left, escaped(c.title));
   r += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{}</text>\n", (left + width - right) / 2,

@@ -11,16 +11,16 @@ struct chart_point {
   double low = 0, high = 0;  ///< of y; equal: no bar
 };
 struct chart_line {
-  std::string              name;
+  std::string name;
   std::vector<chart_point> points;
 };
 /// A place worth a word: a dashed line at x.
 struct chart_mark {
-  double      x;
+  double x;
   std::string text;
 };
 struct chart {
-  std::string             title, x_label, y_label;
+  std::string title, x_label, y_label;
   std::vector<chart_line> lines;
   std::vector<chart_mark> marks;
 };

@@ -21,24 +21,24 @@
 #include <CLI/CLI.hpp>
 
 #include "backend/backend.hpp"
-#include "bench/bench.hpp"
-#include "compile/compiler.hpp"
-#include "ensemble/cost.hpp"
 #include "backend/cuda/report.hpp"
 #include "base/error.hpp"
-#include "base/paths.hpp"
 #include "base/json.hpp"
+#include "base/paths.hpp"
+#include "base/version.hpp"
+#include "bench/bench.hpp"
+#include "cli/progress.hpp"
+#include "compile/compiler.hpp"
+#include "ensemble/cost.hpp"
 #include "ensemble/measure.hpp"
 #include "ensemble/model_call.hpp"
+#include "ensemble/pipeline.hpp"
+#include "ensemble/tune.hpp"
 #include "result/part_file.hpp"
-#include "cli/progress.hpp"
 #include "result/provenance.hpp"
 #include "result/result.hpp"
-#include "ensemble/pipeline.hpp"
 #include "result/show.hpp"
 #include "spec/spec.hpp"
-#include "ensemble/tune.hpp"
-#include "base/version.hpp"
 
 namespace saltus::host {
 namespace {
@@ -97,7 +97,7 @@ std::string special_text(const model& m) {
 std::string equations_text(const model& m) {
   const char* const forms[] = {"dy/dt = f(t, y)", "dy/dt = f(t, y), 0 = g(t, y)", "M dy/dt = f(t, y)",
                                "0 = r(t, y, dy/dt)"};
-  std::string       text    = forms[m.equations];
+  std::string text = forms[m.equations];
   if (m.singular_mass) text += ", M singular";
   if (highest_index(m) > 0) text += fmt::format("; {} of index {}", algebraic_text(m), highest_index(m));
   return text;
@@ -191,19 +191,19 @@ int describe(const std::string& name, bool as_json) {
 
 /// What `run` and `check` are given: a spec file or a model, and flags that change it.
 struct run_arguments {
-  std::string       subject;
+  std::string subject;
   std::vector<flag> flags;
-  bool              as_json = false, quiet = false;
-  bool              force = false;  ///< an older result is replaced
+  bool as_json = false, quiet = false;
+  bool force = false;  ///< an older result is replaced
 };
 
 /// The plan of a command line; `more` flags follow those of the command line, and win.
 plan plan_of(run_arguments a, const std::vector<flag>& more = {}) {
   a.flags.insert(a.flags.end(), more.begin(), more.end());
-  const bool          is_spec = std::filesystem::path(a.subject).extension() == ".toml";
-  const spec_document spec    = is_spec ? read_spec(a.subject, a.flags) : from_model(a.subject, a.flags);
-  const std::string   place   = is_spec ? spec.model_place : std::string();
-  const model         m =
+  const bool is_spec = std::filesystem::path(a.subject).extension() == ".toml";
+  const spec_document spec = is_spec ? read_spec(a.subject, a.flags) : from_model(a.subject, a.flags);
+  const std::string place = is_spec ? spec.model_place : std::string();
+  const model m =
       describe_model(find_model(spec.model_header.empty() ? spec.model : spec.model_header.string(), place));
   plan p = validate(spec, m);
   check_names(p);
@@ -213,8 +213,8 @@ plan plan_of(run_arguments a, const std::vector<flag>& more = {}) {
 std::string bytes(std::int64_t n) {
   if (n == std::numeric_limits<std::int64_t>::max()) return "more than 9.2 EB (2^63 bytes)";
   const char* const units[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
-  double            x       = static_cast<double>(n);
-  int               i       = 0;
+  double x = static_cast<double>(n);
+  int i = 0;
   while (x >= 1000 && i < 6) x /= 1000, ++i;
   return fmt::format("{:.{}f} {}", x, i == 0 ? 0 : 1, units[i]);
 }
@@ -236,7 +236,7 @@ double rows_per_instance(const plan& p, const prediction& cost) {
 /// Of the result file, compressed as the pilot's was.
 std::int64_t predicted_file_bytes(const plan& p, const prediction& cost, double event_rows) {
   constexpr double most = 9e18;  // rows and bytes beyond are not counted: their type ends there
-  const auto       size = file_bytes(p, std::llround(std::min(event_rows, most)));
+  const auto size = file_bytes(p, std::llround(std::min(event_rows, most)));
   return cost.compression < 1 ? std::llround(cost.compression * static_cast<double>(size)) : size;
 }
 
@@ -300,9 +300,8 @@ json::array json_of(const std::vector<std::string>& sentences) {
 int check(const run_arguments& a, bool with_pilot) {
   const plan p = plan_of(a);
   print_warnings(p);
-  const std::unique_ptr<backend>  b = with_pilot ? make_backend(p) : nullptr;
-  const std::optional<prediction> cost =
-      b ? std::optional(predict(p, *b, pilot_seconds, interrupted)) : std::nullopt;
+  const std::unique_ptr<backend> b = with_pilot ? make_backend(p) : nullptr;
+  const std::optional<prediction> cost = b ? std::optional(predict(p, *b, pilot_seconds, interrupted)) : std::nullopt;
   if (a.as_json) {
     json::array guards, time_events;
     for (const auto& g : p.model.guards) guards.push_back(g.name);
@@ -350,7 +349,7 @@ int check(const run_arguments& a, bool with_pilot) {
   if (p.file.empty()) fmt::print("output     no file\n");
   else {
     const std::int64_t free = free_bytes(p.file);
-    const bool         fits = p.compression > 0 || free < 0 || stored_bytes(p, 0) <= free;
+    const bool fits = p.compression > 0 || free < 0 || stored_bytes(p, 0) <= free;
     fmt::print("output     {}, {}{}{}\n", p.file, bytes(expected_bytes(p)),
                p.log_events ? " and the event log"
                : !p.rows    ? ", statistics alone"
@@ -372,7 +371,7 @@ json::object statistics_json(const statistics& s) {
   json::object all;
   for (std::size_t j = 0; j < s.columns.size(); ++j) {
     json::object one;
-    const auto   numbers = statistic_numbers(s.summaries[j]);
+    const auto numbers = statistic_numbers(s.summaries[j]);
     for (std::size_t k = 0; k < numbers.size(); ++k) one.insert(statistic_names[k], numbers[k]);
     all.insert(s.columns[j].name, std::move(one));
   }
@@ -497,7 +496,7 @@ void print_summary(const plan& p, const backend& b, const run_summary& s) {
                                                         {s.counts.misordered, "misordered"},
                                                         {s.counts.phantoms, "phantoms"},
                                                         {s.counts.undetermined, "undetermined"}};
-  std::string                                events;
+  std::string events;
   for (const auto& [some, what] : parts)
     if (some > 0) events += fmt::format("{}{} {}", events.empty() ? "" : ", ", some, what);
   if (!events.empty()) fmt::print("  events in all: {}\n", events);
@@ -538,9 +537,9 @@ void keep_what_is_finished(result_writer& file, const plan& p, const std::string
 
 /// "1 instance (7313) for 1:20": where a few are far slower than all others, these are named.
 std::string lone_slow_text() {
-  constexpr double      long_time = 10;  // seconds
-  constexpr std::size_t few       = 3;
-  const auto            slow      = slow_instances(long_time);
+  constexpr double long_time = 10;  // seconds
+  constexpr std::size_t few = 3;
+  const auto slow = slow_instances(long_time);
   if (slow.empty() || slow.size() > few) return {};
   std::vector<std::int64_t> ids;
   for (const auto& one : slow) ids.push_back(one.id);
@@ -555,7 +554,7 @@ std::string progress_note() {
 }
 
 int run(const run_arguments& a, const std::vector<std::string>& command) {
-  plan       p     = plan_of(a);
+  plan p = plan_of(a);
   const auto older = a.force ? existing::replaced : existing::refused;
   print_warnings(p);
   check_output(p, older);
@@ -572,8 +571,8 @@ int run(const run_arguments& a, const std::vector<std::string>& command) {
       say("a run that did not end has left finished instances: they are now in {}\n", old.string());
   }
 
-  auto        beside = measure_beside(p, *b, command);
-  progress    bar(p.count, p.model.name, a.quiet, stderr, progress_note);
+  auto beside = measure_beside(p, *b, command);
+  progress bar(p.count, p.model.name, a.quiet, stderr, progress_note);
   run_summary s;
   try {
     s = run_ensemble(
@@ -597,7 +596,7 @@ int run(const run_arguments& a, const std::vector<std::string>& command) {
   if (file) file->close(s.wall_seconds, s.statistics);
 
   const auto failed = s.counts.failed();
-  int        code   = exit_ok;
+  int code = exit_ok;
   if (!s.crash.empty()) code = exit_failure;
   else if (s.interrupted && s.counts.not_finished() > 0) code = exit_interrupted;
   else if (static_cast<double>(failed) > p.allowed_failed * static_cast<double>(p.count)) code = exit_failed_instances;
@@ -622,7 +621,7 @@ int measure_beside_run(const run_arguments& a) {
 
 /// What was looked up, or why it is not there.
 struct finding {
-  std::string        text, trouble;
+  std::string text, trouble;
   const std::string& either() const { return trouble.empty() ? text : trouble; }
 };
 
@@ -644,14 +643,14 @@ int clear_cache(bool as_json) {
 
 int doctor(bool as_json, bool measure) {
   const unsigned threads = std::thread::hardware_concurrency();
-  const finding  house   = look_up([] { return home().string(); });
-  const finding  folder  = look_up([] { return cache_folder().string(); });
-  const finding  compiler =
+  const finding house = look_up([] { return home().string(); });
+  const finding folder = look_up([] { return cache_folder().string(); });
+  const finding compiler =
       look_up([] { return find_compiler().version + " (" + find_compiler().program.string() + ")"; });
   cache_size cached;
   if (folder.trouble.empty()) cached = module_cache_size();
-  const bool        equipped = house.trouble.empty() && folder.trouble.empty() && compiler.trouble.empty();
-  const finding     unit     = look_up([&] {
+  const bool equipped = house.trouble.empty() && folder.trouble.empty() && compiler.trouble.empty();
+  const finding unit = look_up([&] {
     if (!equipped) return "no";
     make_cpu_backend(validate(from_model("lorenz"), describe_model(find_model("lorenz"))));
     return "yes";
@@ -660,15 +659,15 @@ int doctor(bool as_json, bool measure) {
     std::signal(SIGINT, on_signal);
     measure_machine(interrupted, [](const std::string& text) { say("{}", text); });
   }
-  const auto      shapes = equipped ? machine_shapes() : std::vector<machine_shape>();
-  std::int64_t    files = 0, size = 0;
+  const auto shapes = equipped ? machine_shapes() : std::vector<machine_shape>();
+  std::int64_t files = 0, size = 0;
   std::error_code gone;  // another saltus may be at work in there
   if (folder.trouble.empty())
     for (const auto& entry : std::filesystem::directory_iterator(folder.text, gone))
       if (const auto n = entry.file_size(gone); !gone) ++files, size += static_cast<std::int64_t>(n);
-  std::string       device;
+  std::string device;
   const std::string absent = cuda_absent(&device);
-  const bool        works  = unit.text == "yes";
+  const bool works = unit.text == "yes";
   if (as_json) {
     json::array troubles;
     for (const finding* f : {&house, &folder, &compiler, &unit})
@@ -705,9 +704,9 @@ int doctor(bool as_json, bool measure) {
 }
 
 int run_bench(const run_arguments& a, bench_options options) {
-  options.json      = a.as_json;
-  options.quiet     = a.quiet;
-  options.flags     = a.flags;
+  options.json = a.as_json;
+  options.quiet = a.quiet;
+  options.flags = a.flags;
   options.make_plan = [&](const std::vector<flag>& more) { return plan_of(a, more); };
   listen_to_signals();
   return bench(options, interrupted);
@@ -715,8 +714,8 @@ int run_bench(const run_arguments& a, bench_options options) {
 
 /// What is wrong with a command line, in one sentence.
 std::string usage_error(const CLI::App& app, const CLI::ParseError& complaint) {
-  const auto      commands = app.get_subcommands();
-  const CLI::App& command  = commands.empty() || app.remaining_size() > 0 ? app : *commands.front();
+  const auto commands = app.get_subcommands();
+  const CLI::App& command = commands.empty() || app.remaining_size() > 0 ? app : *commands.front();
   // What was not understood comes first: that something is missing may follow from it.
   const auto extras = command.remaining();
   if (extras.empty()) return complaint.what();
@@ -748,9 +747,9 @@ int main_program(int argc, char** argv) {
       "saltus COMMAND --help tells more. Exit codes: 0 ok, 1 error at run time, 2 error in the spec or on the command\n"
       "line, 3 more failed instances than allowed, 4 the model does not compile, 5 no such device, 130 interrupted.");
 
-  bool          as_json = false;
-  std::string   name;
-  show_options  showing;
+  bool as_json = false;
+  std::string name;
+  show_options showing;
   run_arguments arguments;
 
   const auto add_json = [](CLI::App* command, bool& json) {
@@ -784,7 +783,8 @@ int main_program(int argc, char** argv) {
           ->trigger_on_parse();
     };
     take("--set", "--set", "KEY=VALUE", "a key of the spec, a parameter or an initial value: --set rtol=1e-9");
-    take("-n", "-n", "COUNT", "number of instances: of samples, of the one range that is swept, or of rows of a CSV file");
+    take("-n", "-n", "COUNT",
+         "number of instances: of samples, of the one range that is swept, or of rows of a CSV file");
     take("--seed", "--seed", "N", "seed of the random samples");
     take("--method", "--method", "NAME", "integration method");
     take("--backend", "--backend", "NAME", "auto, cpu, cuda or all");
@@ -796,11 +796,13 @@ int main_program(int argc, char** argv) {
     add_json(command, arguments.as_json);
     command->add_flag("-q,--quiet", arguments.quiet, "no progress on stderr");
   };
-  auto* checking = app.add_subcommand("check", "validate a spec, compile its model, print the plan and what it will cost");
+  auto* checking =
+      app.add_subcommand("check", "validate a spec, compile its model, print the plan and what it will cost");
   add_run_options(checking);
   bool no_pilot = false;
   std::string architecture;
-  checking->add_option("--cuda", architecture, "say what its kernels need on such a CUDA device, which need not be there")
+  checking
+      ->add_option("--cuda", architecture, "say what its kernels need on such a CUDA device, which need not be there")
       ->type_name("sm_90");
   checking->add_flag("--no-pilot", no_pilot, "compile nothing, integrate nothing, predict no times");
   auto* running = app.add_subcommand("run", "run an ensemble");
@@ -814,14 +816,23 @@ int main_program(int argc, char** argv) {
   add_run_options(measuring);
 
   bench_options benching;
-  auto*         bench_command = app.add_subcommand("bench", "how fast a model or a spec runs here, and how it could run faster");
+  auto* bench_command =
+      app.add_subcommand("bench", "how fast a model or a spec runs here, and how it could run faster");
   add_run_options(bench_command);
-  bench_command->add_option("--backends", benching.backends, "which, one beside the other: cpu,cuda,all")->type_name("LIST");
-  bench_command->add_option("--rounds", benching.rounds, "how often each is run")->type_name("N")->capture_default_str();
-  bench_command->add_option("--limit", benching.limit, "after so long nothing new is begun")->type_name("SECONDS")->capture_default_str();
-  bench_command->add_option("--plot", benching.plot, "throughput against the number of instances, as SVG")->type_name("FILE");
-  bench_command->add_flag("--advise", benching.advise, "which method reaches the accuracy asked for in the shortest time");
-  bench_command->add_option("--methods", benching.methods, "with --advise: compare these methods alone")->type_name("LIST");
+  bench_command->add_option("--backends", benching.backends, "which, one beside the other: cpu,cuda,all")
+      ->type_name("LIST");
+  bench_command->add_option("--rounds", benching.rounds, "how often each is run")
+      ->type_name("N")
+      ->capture_default_str();
+  bench_command->add_option("--limit", benching.limit, "after so long nothing new is begun")
+      ->type_name("SECONDS")
+      ->capture_default_str();
+  bench_command->add_option("--plot", benching.plot, "throughput against the number of instances, as SVG")
+      ->type_name("FILE");
+  bench_command->add_flag("--advise", benching.advise,
+                          "which method reaches the accuracy asked for in the shortest time");
+  bench_command->add_option("--methods", benching.methods, "with --advise: compare these methods alone")
+      ->type_name("LIST");
   bench_command->footer(
       "saltus bench lorenz\n"
       "saltus bench ./my_sweep.toml --backends cpu,cuda --plot throughput.svg\n"
@@ -830,11 +841,11 @@ int main_program(int argc, char** argv) {
   auto* show_command = app.add_subcommand("show", "what is in a result file");
   show_command->add_option("FILE", showing.file, "a result file")->required()->type_name("");
   std::int64_t instance = -1;
-  auto*        one = show_command->add_option("--instance", instance, "everything about one instance")->type_name("I");
+  auto* one = show_command->add_option("--instance", instance, "everything about one instance")->type_name("I");
   show_command->add_flag("--failed", showing.failed, "the instances that failed, and why");
   add_json(show_command, showing.json);
   auto* health = app.add_subcommand("doctor", "compiler, lanes, CUDA, device, cache");
-  bool  measure = false;
+  bool measure = false;
   health->add_flag("--measure", measure, "measure anew which lane shapes suit this machine: half a minute");
   add_json(health, as_json);
   bool clears_cache = false;
@@ -848,8 +859,8 @@ int main_program(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return app.exit(e);  // --help, --version
-    const auto        commands = app.get_subcommands();
-    const std::string command  = commands.empty() ? "saltus" : "saltus " + commands.front()->get_name();
+    const auto commands = app.get_subcommands();
+    const std::string command = commands.empty() ? "saltus" : "saltus " + commands.front()->get_name();
     say("{0}: {1}\n{0} --help tells more\n", command, usage_error(app, e));
     return exit_usage;
   }

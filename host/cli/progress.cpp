@@ -50,15 +50,15 @@ std::string progress_line(const std::string& label, std::int64_t done, std::int6
 progress::progress(std::int64_t total, std::string label, bool quiet, std::FILE* out, std::function<std::string()> note)
     : total_(total), label_(std::move(label)), note_(std::move(note)), out_(out), silent_(quiet) {
   const char* kind = std::getenv("TERM");
-  terminal_        = isatty(fileno(out_)) && !(kind && std::string_view(kind) == "dumb");
-  colour_          = terminal_ && !is_set("NO_COLOR");
-  next_draw_       = silent_ ? std::numeric_limits<clock::rep>::max() : terminal_ ? 0 : pause().count();
+  terminal_ = isatty(fileno(out_)) && !(kind && std::string_view(kind) == "dumb");
+  colour_ = terminal_ && !is_set("NO_COLOR");
+  next_draw_ = silent_ ? std::numeric_limits<clock::rep>::max() : terminal_ ? 0 : pause().count();
 }
 
 void progress::add(std::int64_t finished) {
   done_ += finished;
   const clock::rep now = (clock::now() - start_).count();
-  clock::rep       due = next_draw_;
+  clock::rep due = next_draw_;
   // Of several threads that find the drawing due, one draws and the others go on computing.
   if (now >= due && next_draw_.compare_exchange_strong(due, now + pause().count())) draw(false);
 }
@@ -72,14 +72,14 @@ void progress::finish() { draw(true); }
 void progress::draw(bool last) {
   std::lock_guard lock(drawing_);
   if (silent_) return;
-  silent_                    = last;
-  const std::int64_t done    = done_;
-  const double       elapsed = std::chrono::duration<double>(clock::now() - start_).count();
-  std::string        line    = progress_line(label_, done, total_, elapsed, note_ && !last ? note_() : std::string());
+  silent_ = last;
+  const std::int64_t done = done_;
+  const double elapsed = std::chrono::duration<double>(clock::now() - start_).count();
+  std::string line = progress_line(label_, done, total_, elapsed, note_ && !last ? note_() : std::string());
   if (terminal_) {
     const int columns = columns_of(out_);
-    const int bar     = std::min(columns - static_cast<int>(line.size()) - 4, 40);
-    line              = line.substr(0, static_cast<std::size_t>(columns));  // a line that wraps cannot be drawn over
+    const int bar = std::min(columns - static_cast<int>(line.size()) - 4, 40);
+    line = line.substr(0, static_cast<std::size_t>(columns));  // a line that wraps cannot be drawn over
     if (bar >= 10) {
       const auto full = static_cast<std::size_t>(std::clamp(share(done, total_), 0.0, 1.0) * bar);
       line += fmt::format("  {}{}{}{}", colour_ ? "\033[32m" : "", std::string(full, '='), colour_ ? "\033[0m" : "",

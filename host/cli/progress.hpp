@@ -27,7 +27,7 @@ class progress {
   progress(std::int64_t total, std::string label, bool quiet, std::FILE* out = stderr,
            std::function<std::string()> note = {});
   ~progress() { finish(); }
-  progress(const progress&)            = delete;
+  progress(const progress&) = delete;
   progress& operator=(const progress&) = delete;
 
   /// `finished` more instances have ended (0: only look at the clock). Any thread.
@@ -38,18 +38,18 @@ class progress {
  private:
   using clock = std::chrono::steady_clock;
   clock::duration pause() const;
-  void            draw(bool last);
+  void draw(bool last);
 
-  const std::int64_t        total_;
-  const std::string         label_;
+  const std::int64_t total_;
+  const std::string label_;
   const std::function<std::string()> note_;
-  std::FILE* const          out_;
-  bool                      terminal_ = false, colour_ = false;
-  bool                      silent_;  ///< guarded by `drawing_`
-  const clock::time_point   start_ = clock::now();
+  std::FILE* const out_;
+  bool terminal_ = false, colour_ = false;
+  bool silent_;  ///< guarded by `drawing_`
+  const clock::time_point start_ = clock::now();
   std::atomic<std::int64_t> done_{0};
-  std::atomic<clock::rep>   next_draw_;  ///< earliest time of the next drawing, since `start_`
-  std::mutex                drawing_;
+  std::atomic<clock::rep> next_draw_;  ///< earliest time of the next drawing, since `start_`
+  std::mutex drawing_;
 };
 
 }  // namespace saltus::host

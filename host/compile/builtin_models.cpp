@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <string>
 
-#include "compile/builtin_sources.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/paths.hpp"
+#include "compile/builtin_sources.hpp"
 
 namespace saltus::host {
 namespace fs = std::filesystem;

@@ -12,7 +12,7 @@ namespace saltus::host {
 
 /// A model and the files that it is written in.
 struct builtin_model {
-  const abi::description*            about;
+  const abi::description* about;
   std::vector<std::filesystem::path> files;
 };
 

@@ -19,13 +19,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "compile/builtin_models.hpp"
 #include "base/child.hpp"
-#include "compile/diagnostics.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/subprocess.hpp"
+#include "compile/builtin_models.hpp"
+#include "compile/diagnostics.hpp"
 
 namespace saltus::host {
 namespace fs = std::filesystem;
@@ -34,7 +34,7 @@ namespace {
 
 std::string processor() {
   std::ifstream in("/proc/cpuinfo");
-  std::string   result;
+  std::string result;
   for (std::string line; std::getline(in, line) && !line.empty();)
     if (line.rfind("model name", 0) == 0 || line.rfind("flags", 0) == 0 || line.rfind("Features", 0) == 0)
       result += line;
@@ -75,7 +75,7 @@ void* library::symbol(const char* name) const {
 
 const cpp_compiler& find_compiler() {
   static const cpp_compiler found = [] {
-    const char* const              own = std::getenv("SALTUS_CXX");
+    const char* const own = std::getenv("SALTUS_CXX");
     const std::vector<std::string> candidates =
         own && *own ? std::vector<std::string>{own}
                     : std::vector<std::string>{SALTUS_CXX_COMPILER, "c++", "g++", "clang++"};
@@ -127,7 +127,7 @@ std::string environment(const char* name) {
 /// The folders in a variable like PATH, of which an empty one is the current one.
 std::vector<fs::path> folders_in(const char* variable) {
   std::vector<fs::path> folders;
-  std::istringstream    list(environment(variable));
+  std::istringstream list(environment(variable));
   for (std::string one; std::getline(list, one, ':');) folders.push_back(fs::absolute(one.empty() ? "." : one));
   return folders;
 }
@@ -135,7 +135,7 @@ std::vector<fs::path> folders_in(const char* variable) {
 /// All that makes a compiler what it is: a new one under the same name is another one.
 std::string identity_of(const cpp_compiler& cc) {
   std::error_code none;
-  const auto      program = fs::canonical(cc.program, none);
+  const auto program = fs::canonical(cc.program, none);
   return fmt::format("{}\n{}\n{} {}", cc.program.string(), cc.version, fs::file_size(program, none),
                      fs::last_write_time(program, none).time_since_epoch().count());
 }
@@ -155,8 +155,8 @@ std::string request_of(const std::string& text, const std::vector<std::string>& 
 /// twice.
 std::vector<fs::path> prerequisites(const std::string& rule) {
   std::vector<fs::path> files;
-  std::string           word;
-  const auto            end_of_word = [&] {
+  std::string word;
+  const auto end_of_word = [&] {
     if (!word.empty()) files.emplace_back(std::exchange(word, {}));
   };
   for (std::size_t i = rule.find(": ") + 1; i < rule.size(); ++i) {
@@ -213,14 +213,14 @@ std::vector<std::string> command_with(const cpp_compiler& cc, const std::vector<
 std::optional<file_list> files_read(const scratch_folder& scratch, const fs::path& source,
                                     const std::vector<std::string>& options) {
   const fs::path rule = scratch / "unit.d", preprocessed = scratch / "unit.ii";
-  auto           command = command_with(find_compiler(), options);
+  auto command = command_with(find_compiler(), options);
   command.insert(command.end(),
                  {"-E", "-MD", "-MT", "unit", "-MF", rule.string(), source.string(), "-o", preprocessed.string()});
   std::error_code none;
   if (run_program(command).status != 0 || !fs::is_regular_file(rule, none) || !fs::is_regular_file(preprocessed, none))
     return {};
-  const auto         system  = system_files(read_file(preprocessed));
-  const auto         kernels = home() / "kernels";
+  const auto system = system_files(read_file(preprocessed));
+  const auto kernels = home() / "kernels";
   std::set<fs::path> own, other;
   for (const auto& found : prerequisites(read_file(rule))) {
     const auto file = fs::absolute(found).lexically_normal();
@@ -280,10 +280,10 @@ std::optional<built> from_cache(const std::string& request) {
 /// meanwhile.
 built compile(const std::string& text, const fs::path& header, const std::vector<std::string>& options,
               const std::string& request) {
-  const auto              begin = std::chrono::steady_clock::now();
+  const auto begin = std::chrono::steady_clock::now();
   const signals_passed_on signals;
-  const scratch_folder    scratch(request);
-  const fs::path          source = scratch / "unit.cpp", fresh = scratch / "unit.so";
+  const scratch_folder scratch(request);
+  const fs::path source = scratch / "unit.cpp", fresh = scratch / "unit.so";
   write_file(source, text);
   const auto files = files_read(scratch, source, options);
   if (signals.came()) throw error(exit_interrupted, "interrupted while compiling");
@@ -334,10 +334,10 @@ built build_description(const std::string& counted, const std::string& uncounted
 
 /// What a unit says of its model, which may run the model's functions: first in a child process, for what they may do.
 const abi::description* description_in(const built& unit) {
-  using getter                              = const abi::description* (*)();
-  constexpr double               longest    = 20;  // seconds; it is a right-hand side or two
+  using getter = const abi::description* (*)();
+  constexpr double longest = 20;  // seconds; it is a right-hand side or two
   static const std::atomic<bool> never_ends = false;
-  const auto                     get        = reinterpret_cast<getter>(unit.code->symbol("saltus_description"));
+  const auto get = reinterpret_cast<getter>(unit.code->symbol("saltus_description"));
   in_child([&] { return std::string(get()->name); }, longest, never_ends);
   return get();
 }
@@ -359,35 +359,35 @@ model model_from(const abi::description* d, const fs::path& header, const std::v
     throw error(exit_model,
                 fmt::format("{}: span must be {{begin, end}} with begin < end", place_of(header, {"span"})));
   model m;
-  m.name   = d->name;
-  m.title  = text_or_none(d->title);
+  m.name = d->name;
+  m.title = text_or_none(d->title);
   m.source = text_or_none(d->source);
   m.header = header;
   for (const auto& file : files) m.sources.push_back({file, hash_text(read_file(file))});
-  m.states     = quantities(d->states, d->state_count);
+  m.states = quantities(d->states, d->state_count);
   m.parameters = quantities(d->parameters, d->parameter_count);
-  m.discretes  = quantities(d->discretes, d->discrete_count);
-  m.outputs    = quantities(d->outputs, d->output_count);
+  m.discretes = quantities(d->discretes, d->discrete_count);
+  m.outputs = quantities(d->outputs, d->output_count);
   for (int i = 0; i < d->guard_count; ++i)
     m.guards.push_back({d->guards[i].name, static_cast<abi::direction>(d->guards[i].direction),
                         static_cast<abi::sidedness>(d->guards[i].sidedness), d->guards[i].terminal != 0,
                         text_or_none(d->guards[i].about), d->guards[i].slides != 0});
   for (int i = 0; i < d->time_event_count; ++i)
     m.time_events.push_back({d->time_events[i].name, text_or_none(d->time_events[i].about)});
-  m.t_begin       = d->t_begin;
-  m.t_end         = d->t_end;
-  m.equations     = static_cast<abi::equations>(d->equations);
+  m.t_begin = d->t_begin;
+  m.t_end = d->t_end;
+  m.equations = static_cast<abi::equations>(d->equations);
   m.singular_mass = d->singular_mass != 0;
-  m.arithmetic    = d->arithmetic != 0;
-  m.rhs_flops     = d->rhs_flops;
-  m.guard_flops   = d->guard_flops;
+  m.arithmetic = d->arithmetic != 0;
+  m.rhs_flops = d->rhs_flops;
+  m.guard_flops = d->guard_flops;
   return m;
 }
 }  // namespace
 
 model describe_model(const fs::path& header) {
   if (const auto known = builtin_model_in(header)) return model_from(known->about, header, known->files);
-  const std::string       name = header.stem().string();
+  const std::string name = header.stem().string();
   static const std::regex identifier("[A-Za-z_][A-Za-z0-9_]*");
   if (!std::regex_match(name, identifier))
     throw error(exit_model,
@@ -415,15 +415,15 @@ model describe_model(const fs::path& header) {
         "}}\n",
         header.string(), name, first);
   };
-  const std::string       uncounted = text("#define SALTUS_UNCOUNTED\n");
-  built                   unit      = build_description(text(""), uncounted, header);
-  const abi::description* d         = nullptr;
+  const std::string uncounted = text("#define SALTUS_UNCOUNTED\n");
+  built unit = build_description(text(""), uncounted, header);
+  const abi::description* d = nullptr;
   try {
     d = description_in(unit);
   } catch (const child_failure&) {
     // The model's functions do not bear being counted; where they fail in a run, that is told of the instances.
     unit = build(uncounted, header, optimised::no);
-    d    = description_in(unit);
+    d = description_in(unit);
   }
   return model_from(d, header, unit.files.own);
 }
@@ -432,15 +432,15 @@ built build_unit(const std::string& text, const fs::path& header) { return build
 
 namespace {
 struct {
-  std::mutex                            mutex;
-  std::string                           what;
+  std::mutex mutex;
+  std::string what;
   std::chrono::steady_clock::time_point begin;
 } under_way;
 }  // namespace
 
 compiling_note::compiling_note(std::string what) {
   const std::lock_guard lock(under_way.mutex);
-  under_way.what  = std::move(what);
+  under_way.what = std::move(what);
   under_way.begin = std::chrono::steady_clock::now();
 }
 compiling_note::~compiling_note() {
@@ -456,14 +456,14 @@ std::string compiling_now() {
 
 std::optional<file_list> files_of(const std::string& text, const std::vector<std::string>& options) {
   const scratch_folder scratch(hash_text(text));
-  const fs::path       source = scratch / "unit.cpp";
+  const fs::path source = scratch / "unit.cpp";
   write_file(source, text);
   return files_read(scratch, source, options);
 }
 
 std::string engine_text(const plan& p) {
   static const char* const kinds[] = {"min", "max", "mean", "integral"};
-  std::string              reductions;
+  std::string reductions;
   for (const auto& r : p.reductions)
     reductions += fmt::format(",\n    saltus::reduction<saltus::reduce::{}, {}, {}>", kinds[static_cast<int>(r.which)],
                               r.of_output ? "true" : "false", r.index);

@@ -13,8 +13,8 @@
 
 #include "abi/unit.hpp"
 #include "compile/module_cache.hpp"
-#include "spec/plan.hpp"
 #include "ensemble/tune.hpp"
+#include "spec/plan.hpp"
 
 namespace saltus::host {
 
@@ -23,7 +23,7 @@ class library {
  public:
   explicit library(const std::filesystem::path& file);
   ~library();
-  library(const library&)            = delete;
+  library(const library&) = delete;
   library& operator=(const library&) = delete;
   /// Address of an exported symbol; throws `error` (failure) if there is none.
   void* symbol(const char* name) const;
@@ -36,7 +36,7 @@ class library {
 /// `error` (exit_failure) if none of them runs.
 struct cpp_compiler {
   std::filesystem::path program;
-  std::string           version;  ///< first line of --version
+  std::string version;  ///< first line of --version
 };
 const cpp_compiler& find_compiler();
 
@@ -49,10 +49,10 @@ std::string machine_identity();
 /// What a compiled unit is and where it came from.
 struct built {
   std::shared_ptr<library> code;
-  std::string              key;       ///< hex digits: also the name in the cache
-  bool                     compiled;  ///< false: it was in the cache
-  double                   seconds;   ///< of compilation
-  file_list                files;     ///< that it is made of
+  std::string key;  ///< hex digits: also the name in the cache
+  bool compiled;    ///< false: it was in the cache
+  double seconds;   ///< of compilation
+  file_list files;  ///< that it is made of
 };
 
 /// The description of the model in a header: of a built-in that saltus was built with as it is there, of any other compiled
@@ -74,7 +74,7 @@ class compiling_note {
  public:
   explicit compiling_note(std::string what);
   ~compiling_note();
-  compiling_note(const compiling_note&)            = delete;
+  compiling_note(const compiling_note&) = delete;
   compiling_note& operator=(const compiling_note&) = delete;
 };
 /// "compiling rescue, 12 s"; empty if nothing is.

@@ -31,7 +31,7 @@ std::vector<std::string> named_in(const std::string& sentence) {
   static const std::regex list(R"((\w+_list)|lists (\w+)s)"), algebraic(R"(algebraic state)"),
       function(R"((?:static void|computes|times of|has a|and a) (\w+))");
   std::vector<std::string> words;
-  const auto               add = [&](const std::regex& form, const auto& spelt) {
+  const auto add = [&](const std::regex& form, const auto& spelt) {
     for (std::sregex_iterator it(sentence.begin(), sentence.end(), form), end; it != end; ++it)
       words.push_back(spelt(*it));
   };
@@ -63,7 +63,7 @@ std::optional<std::string> first_complaint(const std::string& log, const fs::pat
       R"(for call to '\w+\(.*::(?:state|parameter|discrete|guard|output)[,)])");
   constexpr std::size_t longest = 4000, shown = 400;
   std::optional<std::string> elsewhere;
-  std::istringstream         lines(log);
+  std::istringstream lines(log);
   for (std::string line; std::getline(lines, line);) {
     line.resize(std::min(line.size(), longest));  // regular expressions recurse
     std::smatch m, of;
@@ -71,8 +71,8 @@ std::optional<std::string> first_complaint(const std::string& log, const fs::pat
       return fmt::format("{}: {} is declared but not defined", place_of(header, {m[1]}), m[1].str());
     if (!std::regex_search(line, m, located)) continue;
     const fs::path file = m[1].str();
-    std::string    text = m[4].str().substr(0, shown);
-    const bool     mine = own.count(fs::absolute(file).lexically_normal()) > 0;
+    std::string text = m[4].str().substr(0, shown);
+    const bool mine = own.count(fs::absolute(file).lexically_normal()) > 0;
     if (!mine && std::regex_search(text, of, assertion))
       return fmt::format("{}: {}", place_of(header, named_in(of[1])), of[1].str());
     if (file == source && std::stoi(m[2]) == line_after_model)
@@ -93,7 +93,7 @@ std::optional<std::string> first_complaint(const std::string& log, const fs::pat
 
 std::string own_trouble(const std::string& log) {
   auto at = log.find("error: ");
-  at      = at == log.npos ? 0 : log.rfind('\n', at) + 1;
+  at = at == log.npos ? 0 : log.rfind('\n', at) + 1;
   return log.empty() ? "without a word" : log.substr(at, log.find('\n', at) - at);
 }
 

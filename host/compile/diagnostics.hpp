@@ -21,7 +21,7 @@ inline constexpr int line_after_model = 3;
 /// `log` is all that the compiler said, `own` the model's files, as far as they are known, `source` the file of the unit.
 std::optional<std::string> first_complaint(const std::string& log, const std::filesystem::path& header,
                                            const std::set<std::filesystem::path>& own,
-                                           const std::filesystem::path&           source);
+                                           const std::filesystem::path& source);
 
 /// What is wrong with the compiler itself: the first line that calls itself an error, else the first.
 std::string own_trouble(const std::string& log);

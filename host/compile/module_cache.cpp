@@ -38,9 +38,9 @@ class descriptor {
   ~descriptor() {
     if (number_ >= 0) ::close(number_);
   }
-  descriptor(const descriptor&)            = delete;
+  descriptor(const descriptor&) = delete;
   descriptor& operator=(const descriptor&) = delete;
-  int         number() const { return number_; }
+  int number() const { return number_; }
 
  private:
   int number_;
@@ -99,14 +99,14 @@ bool is_scratch(const fs::path& folder) {
 }
 
 struct cached_file {
-  fs::path           file;
+  fs::path file;
   fs::file_time_type used;
-  std::int64_t       bytes;
+  std::int64_t bytes;
 };
 
 std::vector<cached_file> cached_files() {
   std::vector<cached_file> all;
-  std::error_code          gone;  // another saltus may be at work in there
+  std::error_code gone;  // another saltus may be at work in there
   for (const auto& entry : fs::directory_iterator(cache_folder(), gone)) {
     if (!is_ours(entry.path()) || !entry.is_regular_file(gone)) continue;
     const auto bytes = entry.file_size(gone);
@@ -120,7 +120,7 @@ std::vector<cached_file> cached_files() {
 /// What a process that was killed has left behind.
 void remove_abandoned() {
   std::error_code ignored;
-  const auto      long_ago = fs::file_time_type::clock::now() - std::chrono::hours(1);
+  const auto long_ago = fs::file_time_type::clock::now() - std::chrono::hours(1);
   for (const auto& entry : fs::directory_iterator(cache_folder(), ignored))
     if (entry.is_directory(ignored) && is_scratch(entry.path()) && entry.last_write_time(ignored) < long_ago)
       fs::remove_all(entry.path(), ignored);
@@ -130,8 +130,8 @@ void remove_abandoned() {
 /// for each module.
 void keep_within_limit() {
   const std::int64_t limit = module_cache_limit();
-  auto               all   = cached_files();
-  std::int64_t       bytes = 0;
+  auto all = cached_files();
+  std::int64_t bytes = 0;
   for (const auto& f : all) bytes += f.bytes;
   if (bytes <= limit) return;
   std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.used < b.used; });
@@ -178,11 +178,11 @@ std::string text_of(const file_list& list) {
 }  // namespace
 
 std::vector<file_list> remembered_files(const std::string& request) {
-  const fs::path  file = list_file(request);
+  const fs::path file = list_file(request);
   std::error_code none;
   if (!fs::is_regular_file(file, none)) return {};
   std::vector<file_list> lists(1);
-  std::istringstream     lines(read_file(file));
+  std::istringstream lines(read_file(file));
   note_use(file);
   for (std::string line; std::getline(lines, line);) {
     if (line.empty()) lists.emplace_back();
@@ -205,14 +205,14 @@ void remember_files(const std::string& request, const file_list& files) {
 }
 
 std::optional<sealed_file> find_module(const std::string& key, const std::string& suffix) {
-  const fs::path   file = cache_folder() / (key + suffix);
+  const fs::path file = cache_folder() / (key + suffix);
   const descriptor open(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-  struct stat      about {};
+  struct stat about {};
   if (open.number() < 0 || ::fstat(open.number(), &about) != 0) return {};
   const bool mine = about.st_uid == ::geteuid() && (about.st_mode & (S_IWGRP | S_IWOTH)) == 0;
   if (!S_ISREG(about.st_mode) || !mine) return {};
-  auto              content = content_of(open, static_cast<std::size_t>(about.st_size));
-  const std::size_t seal    = seal_of(key, "").size();
+  auto content = content_of(open, static_cast<std::size_t>(about.st_size));
+  const std::size_t seal = seal_of(key, "").size();
   if (!content || content->size() < seal) return {};
   const std::string found = content->substr(content->size() - seal);
   content->resize(content->size() - seal);
@@ -222,7 +222,7 @@ std::optional<sealed_file> find_module(const std::string& key, const std::string
 }
 
 fs::path keep_module(const fs::path& fresh, const std::string& key, const std::string& suffix) {
-  const fs::path    file    = cache_folder() / (key + suffix);
+  const fs::path file = cache_folder() / (key + suffix);
   const std::string content = read_file(fresh);
   // Only added to: it may be loaded already.
   std::ofstream seal(fresh, std::ios::binary | std::ios::app);
@@ -236,15 +236,15 @@ fs::path keep_module(const fs::path& fresh, const std::string& key, const std::s
 }
 
 std::int64_t module_cache_limit() {
-  const char* const  given = std::getenv("SALTUS_CACHE_SIZE");
-  const std::string  text  = given ? given : "";
-  const char* const  end   = text.data() + text.size();
+  const char* const given = std::getenv("SALTUS_CACHE_SIZE");
+  const std::string text = given ? given : "";
+  const char* const end = text.data() + text.size();
   constexpr unsigned usual = 30;  // bits: 1 GiB
   if (text.empty()) return std::int64_t{1} << usual;
-  std::int64_t number       = 0;
+  std::int64_t number = 0;
   const auto [rest, failed] = std::from_chars(text.data(), end, number);
   const std::string_view unit(rest, static_cast<std::size_t>(end - rest)), units = " KMGT";
-  const auto             power = unit.empty() ? 0 : unit.size() == 1 ? units.find(unit[0], 1) : units.npos;
+  const auto power = unit.empty() ? 0 : unit.size() == 1 ? units.find(unit[0], 1) : units.npos;
   if (failed != std::errc() || number < 0 || power == units.npos || number > (INT64_MAX >> (10 * power)))
     throw error(exit_usage,
                 fmt::format("SALTUS_CACHE_SIZE = {}: must be a number of bytes, or one of K, M, G or T: 500M", text));
@@ -259,7 +259,7 @@ cache_size module_cache_size() {
 
 cache_size clear_module_cache() {
   remove_abandoned();
-  cache_size      removed;
+  cache_size removed;
   std::error_code failed;
   for (const auto& f : cached_files())
     if (fs::remove(f.file, failed)) ++removed.files, removed.bytes += f.bytes;

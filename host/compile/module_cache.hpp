@@ -44,7 +44,7 @@ void remember_files(const std::string& request, const file_list& files);
 /// there: cut short, changed, another one, or not a file of this user. Counts as a use of it.
 struct sealed_file {
   std::filesystem::path file;
-  std::string           content;  ///< without the seal
+  std::string content;  ///< without the seal
 };
 std::optional<sealed_file> find_module(const std::string& key, const std::string& suffix);
 
@@ -72,7 +72,7 @@ class scratch_folder {
  public:
   explicit scratch_folder(const std::string& name);
   ~scratch_folder();
-  scratch_folder(const scratch_folder&)            = delete;
+  scratch_folder(const scratch_folder&) = delete;
   scratch_folder& operator=(const scratch_folder&) = delete;
 
   std::filesystem::path operator/(const char* name) const { return folder_ / name; }

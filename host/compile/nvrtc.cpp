@@ -19,10 +19,10 @@
 #include <fmt/ranges.h>
 
 #include "abi/cuda.hpp"
-#include "compile/compiler.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/paths.hpp"
+#include "compile/compiler.hpp"
 #include "compile/module_cache.hpp"
 
 namespace saltus::host {
@@ -40,7 +40,7 @@ class program {
     check(nvrtcCreateProgram(&handle_, text.c_str(), name, 0, nullptr, nullptr), "nvrtcCreateProgram");
   }
   ~program() { nvrtcDestroyProgram(&handle_); }
-  program(const program&)            = delete;
+  program(const program&) = delete;
   program& operator=(const program&) = delete;
 
   bool compile(const std::vector<std::string>& options) {
@@ -80,7 +80,7 @@ class program {
 
 /// What code is made for: an architecture, or where `is_ptx`, all that are like it or newer, for drivers to compile.
 struct architecture {
-  int  number;
+  int number;
   bool is_ptx;
 
   std::string option() const { return fmt::format("--gpu-architecture={}_{}", is_ptx ? "compute" : "sm", number); }
@@ -108,8 +108,8 @@ architecture architecture_for(int capability) {
 /// The compiler's first complaint about the model's header if there is one, else the first of all.
 std::string first_complaint(const std::string& log, const fs::path& header) {
   static const std::regex complaint(R"(^(.+)\((\d+)\): (?:catastrophic )?error: (.*)$)");
-  std::istringstream      lines(log);
-  std::string             first;
+  std::istringstream lines(log);
+  std::string first;
   for (std::string line; std::getline(lines, line);) {
     std::smatch m;
     if (!std::regex_match(line, m, complaint)) continue;
@@ -126,7 +126,7 @@ std::vector<kernel_report> reports_in(const std::string& log) {
       frame(R"((\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads)"),
       used(R"(Used (\d+) registers)"), cumulative(R"((\d+) bytes cumulative stack size)");
   std::vector<kernel_report> kernels;
-  std::istringstream         lines(log);
+  std::istringstream lines(log);
   for (std::string line; std::getline(lines, line);) {
     std::smatch m;
     if (std::regex_search(line, m, entry)) {
@@ -149,16 +149,16 @@ std::vector<kernel_report> reports_in(const std::string& log) {
 /// Notes how long the code of each kernel is: a cubin is an ELF file with a section .text.NAME for it.
 void count_instructions(const std::string& cubin, std::vector<kernel_report>& kernels) {
   constexpr std::size_t instruction = 16;
-  const auto            part        = [&]<class T>(T value, std::size_t at) {
+  const auto part = [&]<class T>(T value, std::size_t at) {
     if (at + sizeof(T) <= cubin.size()) std::memcpy(&value, cubin.data() + at, sizeof(T));
     return value;
   };
-  const auto head  = part(Elf64_Ehdr{}, 0);
+  const auto head = part(Elf64_Ehdr{}, 0);
   const auto entry = [&](std::size_t i) { return part(Elf64_Shdr{}, head.e_shoff + i * head.e_shentsize); };
   const auto names = entry(head.e_shstrndx).sh_offset;
   for (std::size_t i = 0; i < head.e_shnum; ++i) {
-    const auto        section = entry(i);
-    const std::size_t at      = names + section.sh_name;
+    const auto section = entry(i);
+    const std::size_t at = names + section.sh_name;
     if (at >= cubin.size()) continue;
     const std::string name(cubin.data() + at, ::strnlen(cubin.data() + at, cubin.size() - at));
     for (kernel_report& k : kernels)
@@ -169,7 +169,7 @@ void count_instructions(const std::string& cubin, std::vector<kernel_report>& ke
 /// Writes a file that appears under its name only when it is complete.
 void write_at_once(const fs::path& file, const std::string& content) {
   static std::atomic<int> serial{0};
-  const fs::path          fresh = file.string() + fmt::format(".{}.{}", ::getpid(), ++serial);
+  const fs::path fresh = file.string() + fmt::format(".{}.{}", ::getpid(), ++serial);
   try {
     write_file(fresh, content);
   } catch (const error&) {
@@ -190,7 +190,7 @@ std::optional<file_list> files_of_cuda_unit(const std::string& text, int capabil
 built_cuda build(const std::string& text, const fs::path& header, int capability) {
   // The same bits as on a CPU: IEEE-754 division, square root and subnormal numbers, no contraction that is not written
   // as fma. A model's functions carry no mark of ours: they are for the device, as everything in a unit is.
-  const architecture       target  = architecture_for(capability);
+  const architecture target = architecture_for(capability);
   std::vector<std::string> options = {"--std=c++20",
                                       target.option(),
                                       "--fmad=false",
@@ -203,7 +203,7 @@ built_cuda build(const std::string& text, const fs::path& header, int capability
   const std::string request =
       hash_text(fmt::format("{}\n{}\n{}\n{}", text, fmt::join(options, " "), nvrtc_version(), home().string()));
   const std::string kind = target.is_ptx ? ".ptx" : ".cubin";
-  const auto        made = [&](std::string code, const std::string& log, const std::string& key, bool compiled) {
+  const auto made = [&](std::string code, const std::string& log, const std::string& key, bool compiled) {
     built_cuda r{std::move(code), key, target.is_ptx ? target.number : 0, compiled, 0, reports_in(log)};
     if (!target.is_ptx) count_instructions(r.code, r.kernels);
     for (kernel_report& k : r.kernels) k.warps = resident_warps(k.registers);
@@ -220,17 +220,17 @@ built_cuda build(const std::string& text, const fs::path& header, int capability
 
   const auto begin = std::chrono::steady_clock::now();
   const auto files = files_of_cuda_unit(text, capability);
-  const auto key   = files ? key_of(request, *files) : std::nullopt;
+  const auto key = files ? key_of(request, *files) : std::nullopt;
   if (key)
     if (auto unit = known(*key)) {
       if (may_be_remembered(*files)) remember_files(request, *files);
       return *unit;
     }
   program unit(text, "saltus_unit.cu");
-  auto    with_folder = options;
+  auto with_folder = options;
   with_folder.push_back("--include-path=" + (home() / "kernels").string());
-  const bool        compiles = unit.compile(with_folder);
-  const std::string log      = unit.log();
+  const bool compiles = unit.compile(with_folder);
+  const std::string log = unit.log();
   if (!compiles) {
     const fs::path kept = cache_folder() / "last_failure.log";
     write_at_once(kept, fmt::format("{}\n{}\n\n{}", fmt::join(with_folder, " "), text, log));
@@ -273,7 +273,7 @@ std::vector<kernel_report> cuda_unit_code::kernels() const {
 
 int resident_warps(int registers) {
   constexpr int per_scheduler = 16384, granularity = 8, lanes = 32, most = 16;
-  const int     allocated = std::max((registers + granularity - 1) / granularity, 1) * granularity;
+  const int allocated = std::max((registers + granularity - 1) / granularity, 1) * granularity;
   return std::min(per_scheduler / (allocated * lanes), most);
 }
 
@@ -284,10 +284,10 @@ double estimated_cost(const kernel_report& k) {
   // its four schedulers. What does not fit into the first-level cache is several times slower.
   constexpr double per_byte = 1.0, beyond_cache = 4.0, cache = 200e3;
   // So many warps keep a scheduler busy while each waits for its last result.
-  constexpr int enough  = 4;
-  const int     warps   = resident_warps(k.registers);
-  const double  held    = 4.0 * 32.0 * warps * k.local_bytes;
-  const double  spilled = (k.spill_store_bytes + k.spill_load_bytes) * (held > cache ? beyond_cache : per_byte);
+  constexpr int enough = 4;
+  const int warps = resident_warps(k.registers);
+  const double held = 4.0 * 32.0 * warps * k.local_bytes;
+  const double spilled = (k.spill_store_bytes + k.spill_load_bytes) * (held > cache ? beyond_cache : per_byte);
   return (per_instruction * k.instructions + spilled) * std::max(1.0, static_cast<double>(enough) / warps);
 }
 
@@ -318,24 +318,24 @@ built_cuda build_sailing_for(const plan& p, int capability, int warps) {
 // Registers are bounded for more and more warps, and the cheapest is taken: a few compilations of one kernel, and none
 // where the compiler's own choice leaves room for enough warps, or has taken so long that once must do.
 cuda_unit_code build_sailing(const plan& p, int capability) {
-  constexpr int    enough = 4, longest = 20'000;  // warps; instructions
+  constexpr int enough = 4, longest = 20'000;  // warps; instructions
   constexpr double worth_it = 0.97;
-  const auto       begin    = std::chrono::steady_clock::now();
-  cuda_unit_code   unit;
-  unit.sail          = build_sailing_for(p, capability, 0);
-  bool compiled      = unit.sail.compiled;
+  const auto begin = std::chrono::steady_clock::now();
+  cuda_unit_code unit;
+  unit.sail = build_sailing_for(p, capability, 0);
+  bool compiled = unit.sail.compiled;
   if (unit.sail.ptx_of != 0) {  // registers are the driver's choice
     unit.seconds = unit.sail.seconds;
     return unit;
   }
-  const int own      = resident_warps(unit.sail.kernels.at(0).registers);
-  const int most     = unit.sail.kernels.at(0).instructions > longest ? own : enough;
+  const int own = resident_warps(unit.sail.kernels.at(0).registers);
+  const int most = unit.sail.kernels.at(0).instructions > longest ? own : enough;
   for (int warps = own + 1; warps <= most; ++warps) {
     built_cuda more = build_sailing_for(p, capability, warps);
     unit.candidates += 1;
     compiled = compiled || more.compiled;
     if (!(estimated_cost(more.kernels.at(0)) < worth_it * estimated_cost(unit.sail.kernels.at(0)))) continue;
-    unit.sail          = std::move(more);
+    unit.sail = std::move(more);
     unit.sailing_warps = warps;
   }
   if (compiled) unit.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -343,21 +343,21 @@ cuda_unit_code build_sailing(const plan& p, int capability) {
 }
 
 cuda_unit_code build_cuda_unit(const plan& p, int capability) {
-  const auto begin     = std::chrono::steady_clock::now();
-  auto       landing   = std::async(std::launch::async, build_part, p, capability, "SALTUS_CUDA_LAND(engine)");
-  auto       sailing   = std::async(std::launch::async, build_sailing, p, capability);
+  const auto begin = std::chrono::steady_clock::now();
+  auto landing = std::async(std::launch::async, build_part, p, capability, "SALTUS_CUDA_LAND(engine)");
+  auto sailing = std::async(std::launch::async, build_sailing, p, capability);
   built_cuda beginning = build_part(p, capability, "SALTUS_CUDA_BEGIN(engine)");
-  auto       unit      = sailing.get();
-  unit.begin           = std::move(beginning);
-  unit.land            = landing.get();
+  auto unit = sailing.get();
+  unit.begin = std::move(beginning);
+  unit.land = landing.get();
   if (unit.begin.compiled || unit.seconds > 0 || unit.land.compiled)
     unit.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return unit;
 }
 
 built_cuda build_statistics_unit(int capability) {
-  return build("#include \"statistics/cuda.cuh\"\nSALTUS_CUDA_STATISTICS\n", home() / "kernels" / "statistics" / "cuda.cuh",
-               capability);
+  return build("#include \"statistics/cuda.cuh\"\nSALTUS_CUDA_STATISTICS\n",
+               home() / "kernels" / "statistics" / "cuda.cuh", capability);
 }
 
 }  // namespace saltus::host

@@ -12,31 +12,31 @@ namespace saltus::host {
 /// What the assembler reports of a kernel: numbers per thread.
 struct kernel_report {
   std::string name;
-  int         registers         = 0;
-  int         local_bytes       = 0;  ///< stack in local memory, spills included
-  int         spill_store_bytes = 0, spill_load_bytes = 0;
-  int         instructions = 0;  ///< in its code, each once
-  int         warps        = 0;  ///< resident_warps(registers)
+  int registers = 0;
+  int local_bytes = 0;  ///< stack in local memory, spills included
+  int spill_store_bytes = 0, spill_load_bytes = 0;
+  int instructions = 0;  ///< in its code, each once
+  int warps = 0;         ///< resident_warps(registers)
 };
 
 /// One text compiled: some kernels.
 struct built_cuda {
-  std::string                code;      ///< a cubin, or PTX
-  std::string                key;       ///< hex digits: also the name in the cache
-  int                        ptx_of;    ///< 90: it is PTX of compute_90, for the driver to compile; 0: a cubin
-  bool                       compiled;  ///< false: it was in the cache
-  double                     seconds;   ///< of compilation
-  std::vector<kernel_report> kernels;   ///< none of PTX
+  std::string code;                    ///< a cubin, or PTX
+  std::string key;                     ///< hex digits: also the name in the cache
+  int ptx_of;                          ///< 90: it is PTX of compute_90, for the driver to compile; 0: a cubin
+  bool compiled;                       ///< false: it was in the cache
+  double seconds;                      ///< of compilation
+  std::vector<kernel_report> kernels;  ///< none of PTX
 };
 
 /// The kernels of a unit (run_cuda.cuh), each text by itself.
 struct cuda_unit_code {
   built_cuda begin, sail, land;  ///< `begin` has those for single threads, too
-  int        sailing_warps = 0;  ///< for which the registers of sailing were bounded; 0: they were not
-  int        candidates    = 1;  ///< bounds of sailing that were tried
-  double     seconds       = 0;  ///< until all was compiled; 0: it was in the cache
+  int sailing_warps = 0;         ///< for which the registers of sailing were bounded; 0: they were not
+  int candidates = 1;            ///< bounds of sailing that were tried
+  double seconds = 0;            ///< until all was compiled; 0: it was in the cache
 
-  const std::string&         key() const { return sail.key; }
+  const std::string& key() const { return sail.key; }
   std::vector<kernel_report> kernels() const;  ///< begin, sail and land
 };
 
@@ -60,7 +60,7 @@ built_cuda build_statistics_unit(int capability);
 
 /// "NVRTC 13.0", and 13000.
 std::string nvrtc_version();
-int         nvrtc_cuda_version();
+int nvrtc_cuda_version();
 /// "12.8" of 12080.
 std::string cuda_version_text(int version);
 

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "backend/backend.hpp"
-#include "spec/plan.hpp"
 #include "ensemble/statistics.hpp"
+#include "spec/plan.hpp"
 
 namespace saltus::host {
 
@@ -23,7 +23,7 @@ class chunk_queue {
   /// Instances first, ..., first + count - 1 for one of the takers.
   struct piece {
     std::int64_t first, count;
-    std::size_t  taker;
+    std::size_t taker;
   };
 
   /// Refers to both.
@@ -38,7 +38,7 @@ class chunk_queue {
   }
 
   std::size_t takers() const { return takers_.size(); }
-  backend&    operator[](std::size_t taker) { return takers_[taker]->where; }
+  backend& operator[](std::size_t taker) { return takers_[taker]->where; }
   /// As many pieces as may be integrated by a taker at once.
   std::counting_semaphore<>& places(std::size_t taker) { return takers_[taker]->places; }
 
@@ -55,7 +55,7 @@ class chunk_queue {
   /// The next piece; waits for somebody who is free to take it. None when all are handed out, or after `give_up`.
   std::optional<piece> next() {
     std::unique_lock lock(mutex_);
-    std::size_t      who = 0;
+    std::size_t who = 0;
     changed_.wait(lock, [&] {
       who = first_free();
       return given_up_ || next_ >= plan_.count || !is_shared() ||
@@ -72,7 +72,7 @@ class chunk_queue {
   /// A piece has been integrated, in some seconds (0: it was not): its taker may have another one.
   void is_integrated(const piece& p, double seconds) {
     const std::lock_guard lock(mutex_);
-    taker&                t = *takers_[p.taker];
+    taker& t = *takers_[p.taker];
     t.tickets += 1;
     t.seconds += seconds;
     if (seconds > 0) t.instances += p.count;
@@ -93,17 +93,17 @@ class chunk_queue {
 
  private:
   struct taker {
-    backend&                  where;
-    int                       width, tickets = 0;
+    backend& where;
+    int width, tickets = 0;
     std::counting_semaphore<> places;
-    std::int64_t              instances = 0;
-    double                    seconds   = 0;  ///< in which they were integrated, those of pieces at once added up
+    std::int64_t instances = 0;
+    double seconds = 0;  ///< in which they were integrated, those of pieces at once added up
 
     taker(backend& b, int concurrency) : where(b), width(concurrency), places(concurrency) {}
     double instances_per_second() const { return static_cast<double>(instances) / seconds * width; }
   };
 
-  bool        is_shared() const { return takers_.size() > 1; }
+  bool is_shared() const { return takers_.size() > 1; }
   std::size_t first_free() const {
     const auto free = std::find_if(takers_.begin(), takers_.end(), [](const auto& t) { return t->tickets > 0; });
     return static_cast<std::size_t>(free - takers_.begin());
@@ -127,17 +127,17 @@ class chunk_queue {
     std::int64_t size = t.where.chunk_size();
     if (is_shared() && plan_.chunk == 0) {
       const double left = static_cast<double>(plan_.count - next_) * share_of(t) / (2 * t.width);
-      size              = std::clamp(static_cast<std::int64_t>(left), std::min(t.where.smallest_chunk(), size), size);
+      size = std::clamp(static_cast<std::int64_t>(left), std::min(t.where.smallest_chunk(), size), size);
     }
     return plan_.rows || size < statistics_block ? std::max<std::int64_t>(size, 1) : size - size % statistics_block;
   }
 
-  const plan&                         plan_;
+  const plan& plan_;
   std::vector<std::unique_ptr<taker>> takers_;
-  std::mutex                          mutex_;
-  std::condition_variable             changed_;
-  std::int64_t                        next_ = 0, outstanding_ = 0, most_outstanding_ = 0;
-  bool                                given_up_ = false;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::int64_t next_ = 0, outstanding_ = 0, most_outstanding_ = 0;
+  bool given_up_ = false;
 };
 
 }  // namespace saltus::host

@@ -60,10 +60,10 @@ std::int64_t as_bytes(double size) {
 
 std::int64_t chunk_bytes(const plan& p, std::int64_t instances) {
   const auto states = std::ssize(p.model.states), outputs = std::ssize(p.model.outputs);
-  const auto inputs   = std::ssize(p.model.parameters) + states + 2;
-  const auto finals   = states + outputs + std::ssize(p.model.discretes) + 1;
+  const auto inputs = std::ssize(p.model.parameters) + states + 2;
+  const auto finals = states + outputs + std::ssize(p.model.discretes) + 1;
   const auto counters = std::ssize(chunk_data().counters());
-  const auto words    = inputs + finals + counters + 3 + (states + outputs) * p.sample_count + std::ssize(p.reductions);
+  const auto words = inputs + finals + counters + 3 + (states + outputs) * p.sample_count + std::ssize(p.reductions);
   // three words: residual, its equation, switched; bytes: status, exception, and what became of every guard
   const auto single = 2.0 + static_cast<double>(std::ssize(p.model.guards));
   return as_bytes(static_cast<double>(instances) * (8.0 * static_cast<double>(words) + single));
@@ -72,7 +72,7 @@ std::int64_t chunk_bytes(const plan& p, std::int64_t instances) {
 std::int64_t event_row_bytes(const plan& p) { return 8 + 8 + 4 + 16 * std::ssize(p.model.states); }
 
 std::int64_t memory_bytes(const plan& p, std::int64_t chunk_size, int concurrency, double rows_per_instance) {
-  const std::int64_t size   = std::min(chunk_size, p.count);
+  const std::int64_t size = std::min(chunk_size, p.count);
   const std::int64_t chunks = std::min<std::int64_t>((p.count + size - 1) / size, 2 * concurrency);
   // What is longer goes to a temporary file.
   const double log = std::min(rows_per_instance * static_cast<double>(size) * static_cast<double>(event_row_bytes(p)),
@@ -91,7 +91,7 @@ std::int64_t file_bytes(const plan& p, std::int64_t event_rows) {
 namespace {
 
 constexpr double longest_pilot = 10.0;  ///< seconds, after which it is cut short
-constexpr double clock_error   = 0.15;  ///< what two runs of the same work may differ by: clocks, and what else runs
+constexpr double clock_error = 0.15;    ///< what two runs of the same work may differ by: clocks, and what else runs
 
 /// What a result file costs.
 struct write_cost {
@@ -101,20 +101,20 @@ struct write_cost {
 
 /// By writing the chunk, a few times over, into a file beside the one to come; free where that cannot be written.
 write_cost cost_of_writing(const plan& p, const backend& where, chunk_data chunk) {
-  write_cost             r;
+  write_cost r;
   constexpr std::int64_t enough = 16 << 20;  // bytes
-  const std::int64_t     bytes  = chunk_bytes(p, chunk.count) + chunk.log.rows() * event_row_bytes(p);
+  const std::int64_t bytes = chunk_bytes(p, chunk.count) + chunk.log.rows() * event_row_bytes(p);
   // What is the same again is compressed better than anything else.
   const std::int64_t times =
       p.compression > 0 ? 1 : std::clamp<std::int64_t>(enough / std::max<std::int64_t>(bytes, 1), 1, 16);
-  const std::string name  = fmt::format("{}.pilot.{}", p.file, ::getpid());
-  const auto        write = [&](std::int64_t times_over) {
-    plan few       = p;
-    few.file       = name;
-    few.count      = chunk.count * times_over;
+  const std::string name = fmt::format("{}.pilot.{}", p.file, ::getpid());
+  const auto write = [&](std::int64_t times_over) {
+    plan few = p;
+    few.file = name;
+    few.count = chunk.count * times_over;
     few.statistics = false;  // over all instances there are none yet
     few.histograms.clear();
-    const auto    begin = clock::now();
+    const auto begin = clock::now();
     result_writer file(name, few, provenance_of(p, where, {}), existing::replaced);
     for (std::int64_t k = 0; k < times_over; ++k) {
       chunk.first_id = k * chunk.count;
@@ -125,15 +125,15 @@ write_cost cost_of_writing(const plan& p, const backend& where, chunk_data chunk
   };
   try {
     std::error_code ignored;
-    const double    once = write(1);
-    const auto      size = static_cast<double>(std::filesystem::file_size(name, ignored));
-    const double    more = write(times + 1);
+    const double once = write(1);
+    const auto size = static_cast<double>(std::filesystem::file_size(name, ignored));
+    const double more = write(times + 1);
     std::filesystem::remove(name, ignored);
     r.per_instance = std::max(0.0, more - once) / static_cast<double>(times * chunk.count);
-    r.fixed        = std::max(0.0, once - r.per_instance * static_cast<double>(chunk.count));
+    r.fixed = std::max(0.0, once - r.per_instance * static_cast<double>(chunk.count));
     if (p.compression > 0) {
-      plan few      = p;
-      few.count     = chunk.count;
+      plan few = p;
+      few.count = chunk.count;
       r.compression = std::min(1.0, size / static_cast<double>(stored_bytes(few, chunk.log.rows())));
     }
   } catch (const error&) {
@@ -147,8 +147,8 @@ write_cost cost_of_writing(const plan& p, const backend& where, chunk_data chunk
 double makespan(std::int64_t count, std::int64_t size, int threads,
                 const std::function<double(std::int64_t)>& of_chunk) {
   const std::int64_t whole = count / size, rest = count % size;
-  const double       one = of_chunk(size), last = rest > 0 ? of_chunk(rest) : 0.0;
-  const double       full = static_cast<double>(whole / threads) * one;
+  const double one = of_chunk(size), last = rest > 0 ? of_chunk(rest) : 0.0;
+  const double full = static_cast<double>(whole / threads) * one;
   return whole % threads == 0 ? full + last : full + std::max(one, last);
 }
 
@@ -157,19 +157,19 @@ double makespan(std::int64_t count, std::int64_t size, int threads,
 namespace {
 
 prediction predict_one(const plan& p, backend& where, double seconds, const std::atomic<bool>& stop) {
-  const int          threads = where.concurrency(), lanes = where.lanes();
+  const int threads = where.concurrency(), lanes = where.lanes();
   const std::int64_t size = std::min(where.chunk_size(), p.count);
   const std::int64_t most = std::clamp<std::int64_t>(p.count / threads, 1, size);
-  prediction         r;
-  pilot              flight(p, where, longest_pilot, stop);
-  const auto         start = clock::now();
+  prediction r;
+  pilot flight(p, where, longest_pilot, stop);
+  const auto start = clock::now();
 
   // Ever more instances until a round takes a good part of the time; those rounds that do are what counts.
   std::vector<pilot_round> rounds;
-  std::int64_t             count     = std::min<std::int64_t>(most, lanes > 1 ? lanes : 256);
-  constexpr double         offsets[] = {0.5, 0.1, 0.9, 0.3, 0.7};
+  std::int64_t count = std::min<std::int64_t>(most, lanes > 1 ? lanes : 256);
+  constexpr double offsets[] = {0.5, 0.1, 0.9, 0.3, 0.7};
   for (;;) {
-    const auto   round = flight.run(count, offsets[rounds.size() % std::size(offsets)]);
+    const auto round = flight.run(count, offsets[rounds.size() % std::size(offsets)]);
     const double took = round.seconds, left = seconds - seconds_since(start);
     r.cut_short = round.progress < 1;
     if (rounds.empty() || round.instances > rounds.back().instances) rounds.clear();
@@ -180,7 +180,7 @@ prediction predict_one(const plan& p, backend& where, double seconds, const std:
     if (count < most && next > 2 * count) count = std::min({most, next, 16 * count});
   }
 
-  pilot_round         all;
+  pilot_round all;
   std::vector<double> each;  // seconds of a thread for an instance, by rounds
   for (const auto& round : rounds) {
     all.instances += round.instances;
@@ -191,40 +191,40 @@ prediction predict_one(const plan& p, backend& where, double seconds, const std:
     all.usage.lane_turns += round.usage.lane_turns;
     each.push_back(round.thread_seconds / static_cast<double>(round.instances));
   }
-  const auto   n     = static_cast<double>(p.count);
-  const auto   tried = static_cast<double>(all.instances);
+  const auto n = static_cast<double>(p.count);
+  const auto tried = static_cast<double>(all.instances);
   const double after = all.after_seconds / tried;  // with all threads
 
   // The last instances of a chunk leave lanes idle, for about as many turns however long the chunk is.
   double idle = 0, busy = all.thread_seconds / tried;
   if (lanes > 1 && all.usage.turns > 0) {
     const double turn = all.thread_seconds / static_cast<double>(all.usage.turns);
-    busy              = turn * static_cast<double>(all.usage.lane_turns) / lanes / tried;
-    idle              = std::max(0.0, all.thread_seconds - busy * tried) / all.chunks;
+    busy = turn * static_cast<double>(all.usage.lane_turns) / lanes / tried;
+    idle = std::max(0.0, all.thread_seconds - busy * tried) / all.chunks;
   }
   const auto of_chunk = [&](std::int64_t instances) { return idle + busy * static_cast<double>(instances); };
 
   // What is done beside: inputs, presets, counting; and the file.
   chunk_data chunk;
   const auto begin = clock::now();
-  int        times = 0;
+  int times = 0;
   do {
     chunk.reset(p, 0, size);
     sampler(p).fill(0, size, chunk);
     tally().add(chunk);
     ++times;
   } while (seconds_since(begin) < 0.01);
-  const double beside  = seconds_since(begin) / times / static_cast<double>(size);
-  const auto   writing = p.file.empty() || !p.rows ? write_cost{} : cost_of_writing(p, where, flight.chunks().front());
+  const double beside = seconds_since(begin) / times / static_cast<double>(size);
+  const auto writing = p.file.empty() || !p.rows ? write_cost{} : cost_of_writing(p, where, flight.chunks().front());
 
   // A thread that makes inputs or writes does not integrate; and one alone writes at a time.
-  const int    workers = std::max(threads, threads_of(p));
+  const int workers = std::max(threads, threads_of(p));
   const double shared =
       makespan(p.count, size, threads, of_chunk) + n * after + n * (beside + writing.per_instance) / workers;
   const double alone = n * writing.per_instance + of_chunk(size);
 
   const auto [rows, rows_error] = flight.event_rows();
-  double spread                 = 0;
+  double spread = 0;
   if (each.size() > 1) {
     double mean = 0, squares = 0;
     for (const double x : each) mean += x / static_cast<double>(each.size());
@@ -232,17 +232,17 @@ prediction predict_one(const plan& p, backend& where, double seconds, const std:
     spread = std::sqrt(squares / static_cast<double>(each.size() - 1) / static_cast<double>(each.size()));
   }
   const double off = std::hypot(clock_error, 2 * spread) + (r.cut_short ? 1.0 : 0.0);
-  r.seconds.value  = std::max(shared, alone) + writing.fixed;
-  r.seconds.low    = r.seconds.value / (1 + off);
-  r.seconds.high   = r.seconds.value * (1 + off);
+  r.seconds.value = std::max(shared, alone) + writing.fixed;
+  r.seconds.low = r.seconds.value / (1 + off);
+  r.seconds.high = r.seconds.value * (1 + off);
   tally counts;
   for (const chunk_data& some : flight.chunks()) counts.add(some);
-  r.guards      = counts.guards;
+  r.guards = counts.guards;
   r.pilot_ended = counts.ok() + counts.rescued();
   r.pilot_instances = all.instances;
-  r.pilot_seconds   = seconds_since(start);
-  r.write_seconds   = n * writing.per_instance + writing.fixed;
-  r.compression     = writing.compression;
+  r.pilot_seconds = seconds_since(start);
+  r.write_seconds = n * writing.per_instance + writing.fixed;
+  r.compression = writing.compression;
   if (p.log_events) r.event_rows = {n * rows, std::max(0.0, n * (rows - 2 * rows_error)), n * (rows + 2 * rows_error)};
   return r;
 }
@@ -255,13 +255,13 @@ namespace {
 prediction predict_all(const plan& p, backend& where, double seconds, const std::atomic<bool>& stop) {
   const auto parts = where.parts();
   prediction all;
-  estimate   rate;
+  estimate rate;
   for (backend* part : parts) {
-    const prediction one    = predict_one(p, *part, seconds / static_cast<double>(parts.size()), stop);
-    const auto       before = std::pair(all.pilot_instances, all.pilot_seconds);
+    const prediction one = predict_one(p, *part, seconds / static_cast<double>(parts.size()), stop);
+    const auto before = std::pair(all.pilot_instances, all.pilot_seconds);
     rate = {rate.value + 1 / one.seconds.value, rate.low + 1 / one.seconds.high, rate.high + 1 / one.seconds.low};
     const bool cut_short = all.cut_short || one.cut_short;
-    all                  = one;
+    all = one;
     all.pilot_instances += before.first;
     all.pilot_seconds += before.second;
     all.cut_short = cut_short;
@@ -274,7 +274,8 @@ prediction predict_all(const plan& p, backend& where, double seconds, const std:
 static_assert(std::is_trivially_copyable_v<predicted_numbers> && std::is_trivially_copyable_v<guard_tally>);
 
 std::string as_bytes_of(const prediction& r) {
-  std::string bytes(reinterpret_cast<const char*>(static_cast<const predicted_numbers*>(&r)), sizeof(predicted_numbers));
+  std::string bytes(reinterpret_cast<const char*>(static_cast<const predicted_numbers*>(&r)),
+                    sizeof(predicted_numbers));
   bytes.append(reinterpret_cast<const char*>(r.guards.data()), r.guards.size() * sizeof(guard_tally));
   return bytes;
 }

@@ -25,13 +25,13 @@ struct estimate {
 /// What a run will take: the numbers.
 struct predicted_numbers {
   std::int64_t pilot_instances = 0;
-  double       pilot_seconds   = 0;
-  bool         cut_short       = false;  ///< the pilot had not ended: seconds are a guess from how far it came
-  estimate     seconds;                  ///< end to end, without compilation
-  double       write_seconds = 0;        ///< part of the work of one thread, for the result file
-  estimate     event_rows;               ///< of the event log
-  double       compression = 1;          ///< of the file: bytes there over bytes of its numbers, as the pilot's were
-  std::int64_t pilot_ended = 0;          ///< instances of the last round that ended well
+  double pilot_seconds = 0;
+  bool cut_short = false;        ///< the pilot had not ended: seconds are a guess from how far it came
+  estimate seconds;              ///< end to end, without compilation
+  double write_seconds = 0;      ///< part of the work of one thread, for the result file
+  estimate event_rows;           ///< of the event log
+  double compression = 1;        ///< of the file: bytes there over bytes of its numbers, as the pilot's were
+  std::int64_t pilot_ended = 0;  ///< instances of the last round that ended well
 };
 struct prediction : predicted_numbers {
   std::vector<guard_tally> guards;  ///< what became of them in the pilot's last round

@@ -13,12 +13,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "abi/status.hpp"
 #include "backend/backend.hpp"
 #include "base/child.hpp"
-#include "compile/compiler.hpp"
 #include "base/paths.hpp"
-#include "abi/status.hpp"
 #include "base/subprocess.hpp"
+#include "compile/compiler.hpp"
 
 namespace saltus::host {
 
@@ -39,7 +39,7 @@ std::string try_alone(const plan& p, const abi::unit& unit, const chunk_data& of
   take(one.t_begin, of.t_begin);
   take(one.t_end, of.t_end);
   const std::function<bool(std::int64_t)> go_on = [](std::int64_t) { return true; };
-  abi::usage                              used{};
+  abi::usage used{};
   trace_crashes();
   try {
     integrate({unit, settings, one, one.log, nullptr, go_on, 0}, used);
@@ -56,7 +56,7 @@ std::string function_at(const plan& p, const abi::unit& unit, int signal, const 
   Dl_info module{};
   if (::dladdr(&unit, &module) == 0) return {};
   std::vector<std::string> command = {"addr2line", "-f", "-i", "-C", "-e", module.dli_fname};
-  const std::size_t        fixed = command.size(), enough = fixed + 16;
+  const std::size_t fixed = command.size(), enough = fixed + 16;
   for (std::size_t k = 0; k < trace.size() && command.size() < enough; ++k) {
     Dl_info of{};
     if (::dladdr(trace[k], &of) == 0 || of.dli_fbase != module.dli_fbase) continue;
@@ -65,7 +65,7 @@ std::string function_at(const plan& p, const abi::unit& unit, int signal, const 
     command.push_back(fmt::format("{:#x}", offset - (signal != 0 && k == 2 ? 0 : 1)));
   }
   if (which(command[0]).empty() || command.size() == fixed) return {};
-  const auto        asked   = run_program(command);
+  const auto asked = run_program(command);
   const std::string kernels = (home() / "kernels").string();
   std::stringstream said(asked.said);
   for (std::string name, place; std::getline(said, name) && std::getline(said, place);) {
@@ -83,14 +83,14 @@ std::string function_at(const plan& p, const abi::unit& unit, int signal, const 
 }
 
 struct finding {
-  std::size_t              slot;
-  int                      signal;
+  std::size_t slot;
+  int signal;
   std::vector<const void*> trace;
 };
 
 std::optional<finding> find_culprit(const plan& p, const abi::unit& unit, const chunk_data& chunk,
                                     const model_crash& crash) {
-  const auto              begin = std::chrono::steady_clock::now();
+  const auto begin = std::chrono::steady_clock::now();
   const std::atomic<bool> never = false;
   for (const std::int64_t id : crash.instances) {
     const double left = longest - std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -117,10 +117,10 @@ std::string explain_crash(const plan& p, chunk_data& chunk, const model_crash& c
   std::string who, where;
   try {
     const built unit_file = build_traceable_unit(p);
-    const auto& unit      = *static_cast<const abi::unit*>(unit_file.code->symbol("saltus_unit"));
+    const auto& unit = *static_cast<const abi::unit*>(unit_file.code->symbol("saltus_unit"));
     if (const auto found = find_culprit(p, unit, chunk, crash)) {
-      who                       = fmt::format("instance {}", chunk.first_id + static_cast<std::int64_t>(found->slot));
-      where                     = function_at(p, unit, found->signal, found->trace);
+      who = fmt::format("instance {}", chunk.first_id + static_cast<std::int64_t>(found->slot));
+      where = function_at(p, unit, found->signal, found->trace);
       chunk.status[found->slot] = static_cast<unsigned char>(status::model_crashed);
     }
   } catch (const error&) {
@@ -128,8 +128,8 @@ std::string explain_crash(const plan& p, chunk_data& chunk, const model_crash& c
   }
   if (who.empty() && !crash.instances.empty()) {
     const auto some = std::min<std::size_t>(crash.instances.size(), 8);
-    who             = fmt::format("{}{}{}", crash.instances.size() == 1 ? "instance " : "one of the instances ",
-                                  fmt::join(crash.instances.begin(), crash.instances.begin() + static_cast<long>(some), ", "),
+    who = fmt::format("{}{}{}", crash.instances.size() == 1 ? "instance " : "one of the instances ",
+                      fmt::join(crash.instances.begin(), crash.instances.begin() + static_cast<long>(some), ", "),
                       crash.instances.size() > some ? ", ..." : "");
   }
   return fmt::format("the model {} crashed: {}{}{}", p.model.name, signal_text(crash.signal),

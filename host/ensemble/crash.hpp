@@ -4,8 +4,8 @@
 #include <string>
 
 #include "ensemble/model_call.hpp"
-#include "spec/plan.hpp"
 #include "result/result.hpp"
+#include "spec/plan.hpp"
 
 namespace saltus::host {
 

@@ -27,28 +27,28 @@ std::size_t words_of(int state_count) { return 2 + 2 * static_cast<std::size_t>(
 
 /// A file without a name: the system removes it with its last user.
 struct event_log::spool {
-  int          file = -1;
+  int file = -1;
   std::int64_t rows = 0;
 
   explicit spool(const fs::path& folder) {
     file = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (file >= 0) return;
     std::string name = (folder / "saltus.events.XXXXXX").string();  // not every file system has files without a name
-    file             = ::mkostemp(name.data(), O_CLOEXEC);
+    file = ::mkostemp(name.data(), O_CLOEXEC);
     if (file >= 0) ::unlink(name.c_str());
   }
   ~spool() {
     if (file >= 0) ::close(file);
   }
-  spool(const spool&)            = delete;
+  spool(const spool&) = delete;
   spool& operator=(const spool&) = delete;
 
   /// Adds rows at the end; false: that did not go, and the file is as it was.
   bool add(const std::vector<double>& numbers, std::size_t words) {
     const auto* bytes = reinterpret_cast<const char*>(numbers.data());
-    const auto  size  = numbers.size() * sizeof(double);
-    const auto  begin = rows * static_cast<std::int64_t>(words * sizeof(double));
-    std::size_t done  = 0;
+    const auto size = numbers.size() * sizeof(double);
+    const auto begin = rows * static_cast<std::int64_t>(words * sizeof(double));
+    std::size_t done = 0;
     while (done < size) {
       const ssize_t n = ::pwrite(file, bytes + done, size - done, begin + static_cast<std::int64_t>(done));
       if (n < 0 && errno == EINTR) continue;
@@ -59,10 +59,10 @@ struct event_log::spool {
     return true;
   }
   void read(std::int64_t first, std::vector<double>& numbers, std::size_t words) const {
-    auto*       bytes = reinterpret_cast<char*>(numbers.data());
-    const auto  size  = numbers.size() * sizeof(double);
-    const auto  begin = first * static_cast<std::int64_t>(words * sizeof(double));
-    std::size_t done  = 0;
+    auto* bytes = reinterpret_cast<char*>(numbers.data());
+    const auto size = numbers.size() * sizeof(double);
+    const auto begin = first * static_cast<std::int64_t>(words * sizeof(double));
+    std::size_t done = 0;
     while (done < size) {
       const ssize_t n = ::pread(file, bytes + done, size - done, begin + static_cast<std::int64_t>(done));
       if (n < 0 && errno == EINTR) continue;
@@ -116,9 +116,9 @@ std::vector<std::size_t> event_log::order() const {
 /// All rows in memory become a run in the file; they stay where they are if that cannot be written.
 void event_log::spill() {
   if (slot.empty() || unspillable_) return;
-  const auto          width = static_cast<std::size_t>(state_count), words = words_of(state_count);
+  const auto width = static_cast<std::size_t>(state_count), words = words_of(state_count);
   std::vector<double> numbers;
-  run                 fresh;
+  run fresh;
   try {
     if (!file_) file_ = std::make_shared<spool>(folder.empty() ? fs::temp_directory_path() : folder);
     numbers.reserve(slot.size() * words);
@@ -147,12 +147,12 @@ void event_log::spill() {
 void event_log::forget(const std::vector<bool>& which) {
   const auto is_dropped = [&](long long s) { return static_cast<bool>(which[static_cast<std::size_t>(s)]); };
   for (run& r : runs_) std::erase_if(r.shares, [&](const share& s) { return is_dropped(s.slot); });
-  const auto  width = static_cast<std::size_t>(state_count);
-  std::size_t kept  = 0;
+  const auto width = static_cast<std::size_t>(state_count);
+  std::size_t kept = 0;
   for (std::size_t row = 0; row < slot.size(); ++row) {
     if (is_dropped(slot[row])) continue;
-    slot[kept]  = slot[row];
-    time[kept]  = time[row];
+    slot[kept] = slot[row];
+    time[kept] = time[row];
     guard[kept] = guard[row];
     for (auto* y : {&before, &after}) std::copy_n(y->data() + row * width, width, y->data() + kept * width);
     ++kept;
@@ -191,12 +191,12 @@ std::vector<long long> event_log::rows_by_slot(std::size_t count) const {
 }
 
 void event_log::for_each(const std::function<void(const event_row&)>& look) const {
-  const auto               width = static_cast<std::size_t>(state_count), words = words_of(state_count);
-  const auto               here = order();
-  std::size_t              next = 0;  // of those in memory
+  const auto width = static_cast<std::size_t>(state_count), words = words_of(state_count);
+  const auto here = order();
+  std::size_t next = 0;  // of those in memory
   std::vector<std::size_t> at(runs_.size(), 0);
-  std::vector<double>      some;
-  const auto               look_at_share = [&](const run& r, const share& s) {
+  std::vector<double> some;
+  const auto look_at_share = [&](const run& r, const share& s) {
     constexpr std::int64_t block = 4096;  // rows read at a time
     for (std::int64_t first = 0; first < s.rows; first += block) {
       some.resize(static_cast<std::size_t>(std::min(block, s.rows - first)) * words);
@@ -207,13 +207,13 @@ void event_log::for_each(const std::function<void(const event_row&)>& look) cons
   };
   // The least slot that is left, in the runs as they were made, then in memory.
   for (;;) {
-    bool      any   = next < here.size();
+    bool any = next < here.size();
     long long least = any ? slot[here[next]] : 0;
     for (std::size_t k = 0; k < runs_.size(); ++k) {
       if (at[k] == runs_[k].shares.size()) continue;
       const long long s = runs_[k].shares[at[k]].slot;
-      least             = any ? std::min(least, s) : s;
-      any               = true;
+      least = any ? std::min(least, s) : s;
+      any = true;
     }
     if (!any) return;
     for (std::size_t k = 0; k < runs_.size(); ++k)

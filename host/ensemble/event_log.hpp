@@ -12,9 +12,9 @@ namespace saltus::host {
 
 /// One event as it is read back; `before` and `after` point to the states.
 struct event_row {
-  long long     slot;
-  double        time;
-  int           guard;
+  long long slot;
+  double time;
+  int guard;
   const double *before, *after;
 };
 
@@ -24,15 +24,15 @@ class event_log {
  public:
   static constexpr std::size_t most_in_memory = std::size_t{16} << 20;  ///< bytes
 
-  int                   state_count = 0;
-  std::filesystem::path folder;                   ///< of the temporary file; empty: that of the system
-  std::size_t           memory = most_in_memory;  ///< bytes of rows that stay in memory
+  int state_count = 0;
+  std::filesystem::path folder;         ///< of the temporary file; empty: that of the system
+  std::size_t memory = most_in_memory;  ///< bytes of rows that stay in memory
 
   // The rows in memory, as they came; whoever adds to them by hand calls `spill_if_long`.
   std::vector<long long> slot;  ///< place of the instance in its chunk
-  std::vector<double>    time;
-  std::vector<int>       guard;
-  std::vector<double>    before, after;  ///< [row][state_count]
+  std::vector<double> time;
+  std::vector<int> guard;
+  std::vector<double> before, after;  ///< [row][state_count]
 
   /// Adds one row; `before` and `after` point to `state_count` numbers.
   void append(long long slot, double t, int guard, const double* before, const double* after);
@@ -55,20 +55,19 @@ class event_log {
  private:
   struct spool;   ///< the temporary file
   struct share {  ///< the rows of one instance in a run
-    long long    slot;
+    long long slot;
     std::int64_t rows, first;  ///< number of its first row in the file
   };
   struct run {
     std::shared_ptr<spool> file;
-    std::vector<share>     shares;  ///< by slot, ascending
+    std::vector<share> shares;  ///< by slot, ascending
   };
-
 
   std::vector<std::size_t> order() const;
 
-  std::vector<run>       runs_;
+  std::vector<run> runs_;
   std::shared_ptr<spool> file_;  ///< where this log adds its runs
-  bool                   unspillable_ = false;
+  bool unspillable_ = false;
 };
 
 }  // namespace saltus::host

@@ -9,11 +9,11 @@
 
 #include <fmt/format.h>
 
-#include "compile/compiler.hpp"
 #include "base/files.hpp"
 #include "base/paths.hpp"
-#include "spec/spec.hpp"
 #include "base/version.hpp"
+#include "compile/compiler.hpp"
+#include "spec/spec.hpp"
 
 namespace saltus::host {
 
@@ -35,8 +35,8 @@ bool is_same_work(const machine_shape& a, const machine_shape& b) {
 /// "dp5 double 1 8 2 1.05": method, precision, number of the kind, lanes, groups, gain.
 std::optional<machine_shape> shape_in(const std::string& line) {
   std::istringstream in(line);
-  machine_shape      m;
-  int                kind = -1;
+  machine_shape m;
+  int kind = -1;
   if (!(in >> m.method >> m.precision >> kind >> m.shape.lanes >> m.shape.groups >> m.gain)) return {};
   if (kind < 0 || kind >= static_cast<int>(std::size(kinds)) || !(m.gain >= 1)) return {};
   m.kind = kinds[kind];
@@ -62,7 +62,7 @@ bool follows_machine(const plan& p) {
 
 std::vector<machine_shape> machine_shapes() {
   std::vector<machine_shape> all;
-  std::ifstream              in(file_of_machine());
+  std::ifstream in(file_of_machine());
   for (std::string line; std::getline(in, line);)
     if (auto one = shape_in(line)) all.push_back(std::move(*one));
   return all;
@@ -70,7 +70,7 @@ std::vector<machine_shape> machine_shapes() {
 
 std::optional<machine_shape> machine_shape_of(const plan& p) {
   if (!follows_machine(p)) return {};
-  const auto          all = machine_shapes();
+  const auto all = machine_shapes();
   const machine_shape wanted{p.method, p.precision, kind_of(p), {}, 1};
   const auto found = std::find_if(all.begin(), all.end(), [&](const auto& one) { return is_same_work(one, wanted); });
   if (found == all.end() || !is_tried(p, found->shape)) return {};
@@ -98,7 +98,7 @@ plan reference_plan(const plan& p) {
   constexpr reference of_kind[] = {{"lorenz", "sweep.rho={from=0, to=21, count=65536}"},
                                    {"ball_drag", "sweep.height={from=5, to=20, count=65536}"},
                                    {"robertson", "sweep.k1={from=0.01, to=0.1, count=65536}"}};
-  const auto [name, varied]     = of_kind[static_cast<int>(kind_of(p))];
+  const auto [name, varied] = of_kind[static_cast<int>(kind_of(p))];
   const std::vector<flag> flags = {{"--method", p.method},
                                    {"--backend", "cpu"},
                                    {"--set", varied},

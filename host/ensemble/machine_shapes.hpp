@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "spec/plan.hpp"
 #include "ensemble/tune.hpp"
+#include "spec/plan.hpp"
 
 namespace saltus::host {
 
@@ -26,9 +26,9 @@ bool follows_machine(const plan& p);
 
 struct machine_shape {
   std::string method, precision;
-  work_kind   kind = work_kind::smooth;
-  lane_shape  shape;
-  double      gain = 1;  ///< how many times as fast as the shape that goes without a measurement
+  work_kind kind = work_kind::smooth;
+  lane_shape shape;
+  double gain = 1;  ///< how many times as fast as the shape that goes without a measurement
 };
 
 /// All that was measured on this machine with this compiler. Lines that are damaged count as not there.

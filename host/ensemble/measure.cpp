@@ -7,11 +7,11 @@
 
 #include <fmt/format.h>
 
-#include "compile/compiler.hpp"
 #include "base/error.hpp"
 #include "base/paths.hpp"
-#include "spec/spec.hpp"
+#include "compile/compiler.hpp"
 #include "ensemble/tune.hpp"
+#include "spec/spec.hpp"
 
 namespace saltus::host {
 
@@ -25,10 +25,10 @@ constexpr double delay_of_model = 5;
 /// As $SALTUS_MEASURE has it; infinite for never.
 double delay() {
   const char* const given = std::getenv("SALTUS_MEASURE");
-  const std::string text  = given ? given : "";
+  const std::string text = given ? given : "";
   if (text.empty()) return usual_delay;
   if (text == "never") return HUGE_VAL;
-  char*        end     = nullptr;
+  char* end = nullptr;
   const double seconds = std::strtod(text.c_str(), &end);
   if (*end != '\0' || !(seconds >= 0))
     throw error(exit_usage, fmt::format("SALTUS_MEASURE = {}: must be a number of seconds, or never", text));
@@ -50,7 +50,7 @@ std::unique_ptr<program_beside> measure_beside(const plan& p, backend& where, st
 }
 
 void measure_lanes(const plan& p, std::atomic<bool>& stop) {
-  using clock      = std::chrono::steady_clock;
+  using clock = std::chrono::steady_clock;
   const auto begin = clock::now();
   if (follows_machine(p) && !machine_shape_of(p)) tune_machine(p, stop);
   const double left = delay_of_model - delay() - std::chrono::duration<double>(clock::now() - begin).count();

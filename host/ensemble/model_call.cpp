@@ -46,28 +46,28 @@ enum class ending { returned, threw, crashed, exited, left };
 /// One call, on the stack of its thread.
 struct frame {
   // For the signal handlers of this thread.
-  sigjmp_buf            back;
+  sigjmp_buf back;
   volatile sig_atomic_t in_model = 0;  ///< 0: in a callback, from which there is no jump
-  volatile sig_atomic_t signal   = 0;
+  volatile sig_atomic_t signal = 0;
   std::array<void*, 64> trace{};
-  volatile int          depth         = 0;
-  std::atomic<bool>     is_to_be_left = false;
+  volatile int depth = 0;
+  std::atomic<bool> is_to_be_left = false;
 
   // For the watch.
-  pthread_t                      thread{};
-  const chunk_data*              chunk = nullptr;
-  std::span<const long long>     slots;  ///< of the chunk; empty: all
-  double                         time_limit = 0;
-  std::atomic<double>            heard      = 0;  ///< when it reported last
-  std::map<std::int64_t, double> since;           ///< slots under way, and when they were first seen; the watch's own
-  std::mutex                     giving_orders;
-  std::vector<std::int64_t>      to_end;  ///< slots whose time is over
-  std::atomic<bool>              has_orders = false;
+  pthread_t thread{};
+  const chunk_data* chunk = nullptr;
+  std::span<const long long> slots;  ///< of the chunk; empty: all
+  double time_limit = 0;
+  std::atomic<double> heard = 0;         ///< when it reported last
+  std::map<std::int64_t, double> since;  ///< slots under way, and when they were first seen; the watch's own
+  std::mutex giving_orders;
+  std::vector<std::int64_t> to_end;  ///< slots whose time is over
+  std::atomic<bool> has_orders = false;
 };
 
 thread_local frame* current = nullptr;
 
-std::mutex          frames_mutex;
+std::mutex frames_mutex;
 std::vector<frame*> frames;
 
 // ------------------------------------------------------------------------------------------------------------- signals
@@ -92,7 +92,7 @@ extern "C" void on_crash(int number) {
     return;
   }
   f->in_model = 0;
-  f->signal   = number;
+  f->signal = number;
   trace(*f);
   ::siglongjmp(f->back, static_cast<int>(ending::crashed));
 }
@@ -108,7 +108,7 @@ extern "C" void on_leave(int) {
 extern "C" void on_exit_called() {
   frame* f = current;
   if (f == nullptr || !f->in_model) return;
-  f->in_model     = 0;
+  f->in_model = 0;
   exit_was_called = true;
   trace(*f);
   ::siglongjmp(f->back, static_cast<int>(ending::exited));
@@ -118,12 +118,12 @@ void install_handlers() {
   static const bool once = [] {
     struct sigaction action {};
     ::sigemptyset(&action.sa_mask);
-    action.sa_flags   = SA_ONSTACK;
+    action.sa_flags = SA_ONSTACK;
     action.sa_handler = on_crash;
     for (const int number : crashes) ::sigaction(number, &action, nullptr);
     struct sigaction leaving {};
     ::sigemptyset(&leaving.sa_mask);
-    leaving.sa_flags   = SA_RESTART | SA_ONSTACK;
+    leaving.sa_flags = SA_RESTART | SA_ONSTACK;
     leaving.sa_handler = on_leave;
     ::sigaction(leave_signal(), &leaving, nullptr);
     std::atexit(on_exit_called);
@@ -137,33 +137,33 @@ class signal_stack {
  public:
   signal_stack() : memory_(new char[size]) {
     stack_t mine{};
-    mine.ss_sp   = memory_.get();
+    mine.ss_sp = memory_.get();
     mine.ss_size = size;
     ::sigaltstack(&mine, &before_);
   }
   ~signal_stack() { ::sigaltstack(&before_, nullptr); }
-  signal_stack(const signal_stack&)            = delete;
+  signal_stack(const signal_stack&) = delete;
   signal_stack& operator=(const signal_stack&) = delete;
 
  private:
   static constexpr std::size_t size = std::size_t{1} << 16;
-  std::unique_ptr<char[]>      memory_;
-  stack_t                      before_{};
+  std::unique_ptr<char[]> memory_;
+  stack_t before_{};
 };
 
 // --------------------------------------------------------------------------------------------------------- one attempt
 
 struct attempt_end {
-  ending      how = ending::returned;
+  ending how = ending::returned;
   std::string what;  ///< of an exception
 };
 
 /// What the callbacks of one attempt need.
 struct callbacks {
   const module_call& call;
-  frame&             here;
+  frame& here;
   std::exception_ptr host_error;  ///< thrown by the host; it must not pass through a module
-  std::int64_t       reported = 0;
+  std::int64_t reported = 0;
 
   /// Something of the host's, during which there is no jump.
   template <class What>
@@ -215,11 +215,11 @@ struct callbacks {
 class registered {
  public:
   registered(frame& f, const module_call& call, std::span<const long long> slots) : frame_(f) {
-    f.thread     = ::pthread_self();
-    f.chunk      = &call.chunk;
-    f.slots      = slots;
+    f.thread = ::pthread_self();
+    f.chunk = &call.chunk;
+    f.slots = slots;
     f.time_limit = call.time_limit;
-    f.heard      = seconds_now();
+    f.heard = seconds_now();
     const std::lock_guard lock(frames_mutex);
     frames.push_back(&f);
   }
@@ -227,7 +227,7 @@ class registered {
     const std::lock_guard lock(frames_mutex);
     frames.erase(std::find(frames.begin(), frames.end(), &frame_));
   }
-  registered(const registered&)            = delete;
+  registered(const registered&) = delete;
   registered& operator=(const registered&) = delete;
 
  private:
@@ -257,22 +257,22 @@ __attribute__((noinline)) ending enter(frame& here, const std::function<void()>&
     current = nullptr;
     return static_cast<ending>(jumped);
   }
-  ending how    = ending::returned;
-  current       = &here;
+  ending how = ending::returned;
+  current = &here;
   here.in_model = 1;
   try {
     call();
   } catch (const std::exception& e) {
     here.in_model = 0;
-    how           = ending::threw;
-    what          = e.what();
+    how = ending::threw;
+    what = e.what();
   } catch (...) {
     here.in_model = 0;
-    how           = ending::threw;
-    what          = "something that is no std::exception";
+    how = ending::threw;
+    what = "something that is no std::exception";
   }
   here.in_model = 0;
-  current       = nullptr;
+  current = nullptr;
   return how;
 }
 
@@ -281,19 +281,19 @@ attempt_end attempt(const module_call& call, abi::usage& used, std::span<const l
                     std::span<const abi::snapshot> from) {
   install_handlers();
   thread_local const signal_stack stack;
-  frame                           here;
-  callbacks                       reports{call, here, nullptr, 0};
-  const abi::sink                 sink    = reports.sink();
-  const abi::batch                batch   = call.chunk.batch();
-  const abi::results              results = call.chunk.results();
-  const std::function<void()>     run     = [&] {
+  frame here;
+  callbacks reports{call, here, nullptr, 0};
+  const abi::sink sink = reports.sink();
+  const abi::batch batch = call.chunk.batch();
+  const abi::results results = call.chunk.results();
+  const std::function<void()> run = [&] {
     if (slots.empty()) call.unit.run(&call.settings, &batch, &results, &sink, &used);
     else
       call.unit.resume(&call.settings, &batch, &results, &sink, &used, static_cast<long long>(from.size()),
-                               from.data());
+                       from.data());
   };
   const std::int64_t before = ended(call.chunk, slots);
-  attempt_end        end;
+  attempt_end end;
   {
     const registered watched(here, call, slots);
     end.how = enter(here, run, end.what);
@@ -319,7 +319,7 @@ attempt_end attempt(const module_call& call, abi::usage& used, std::span<const l
 
 /// An instance that was to be integrated.
 struct entry {
-  long long     slot;
+  long long slot;
   abi::snapshot from;  ///< reals null: from its beginning
 };
 
@@ -350,7 +350,7 @@ class second_try {
   }
 
   attempt_end attempt_of(const std::vector<entry>& some) const {
-    std::vector<long long>     slots;
+    std::vector<long long> slots;
     std::vector<abi::snapshot> from;
     for (const entry& e : some) {
       slots.push_back(e.slot);
@@ -365,7 +365,7 @@ class second_try {
     const auto slot = static_cast<std::size_t>(e.slot);
     undo(e);
     call_.chunk.status[slot] = not_begun;
-    const attempt_end end    = attempt_of({e});
+    const attempt_end end = attempt_of({e});
     if (end.how == ending::returned) return;
     undo(e);
     // Left because the run is to end: it was interrupted.
@@ -378,7 +378,7 @@ class second_try {
 
   /// What the first one says is told.
   void note(long long slot, const std::string& what) const {
-    static std::mutex     noting;
+    static std::mutex noting;
     const std::lock_guard lock(noting);
     if (call_.chunk.trouble.empty())
       call_.chunk.trouble = fmt::format("instance {}: {}", call_.chunk.first_id + slot, what);
@@ -394,7 +394,7 @@ class second_try {
   }
 
   const module_call& call_;
-  abi::usage&        used_;
+  abi::usage& used_;
   std::vector<entry> entries_;
 };
 
@@ -438,7 +438,7 @@ void look_at(frame& f, double now) {
   for_each_status(*f.chunk, f.slots, [&](std::int64_t slot, unsigned char s) {
     if (s != under_way) return;
     const auto seen = f.since.find(slot);
-    still[slot]     = seen == f.since.end() ? now : seen->second;
+    still[slot] = seen == f.since.end() ? now : seen->second;
   });
   f.since = std::move(still);
 }
@@ -461,9 +461,9 @@ void enforce(frame& f, double now, std::optional<double> stopped_at) {
 }  // namespace
 
 std::vector<slow_instance> slow_instances(double at_least) {
-  const double               now = seconds_now();
+  const double now = seconds_now();
   std::vector<slow_instance> slow;
-  const std::lock_guard      lock(frames_mutex);
+  const std::lock_guard lock(frames_mutex);
   for (const frame* f : frames)
     for (const auto& [slot, since] : f->since)
       if (now - since >= at_least) slow.push_back({f->chunk->first_id + slot, now - since});
@@ -472,16 +472,16 @@ std::vector<slow_instance> slow_instances(double at_least) {
 }
 
 struct call_watch::state {
-  std::mutex                  mutex;
+  std::mutex mutex;
   std::condition_variable_any changed;
-  std::jthread                thread;
+  std::jthread thread;
 };
 
 call_watch::call_watch(const std::atomic<bool>& stop, std::function<void()> tick) : state_(std::make_unique<state>()) {
   state_->thread = std::jthread([this, &stop, tick = std::move(tick)](std::stop_token over) {
-    constexpr auto        pause = std::chrono::milliseconds(50);
+    constexpr auto pause = std::chrono::milliseconds(50);
     std::optional<double> stopped_at;
-    std::unique_lock      lock(state_->mutex);
+    std::unique_lock lock(state_->mutex);
     while (!state_->changed.wait_for(lock, over, pause, [] { return false; }) && !over.stop_requested()) {
       const double now = seconds_now();
       if (stop && !stopped_at) stopped_at = now;

@@ -24,9 +24,9 @@ namespace saltus::host {
 struct model_crash : error {
   model_crash(int number, std::vector<std::int64_t> who, std::vector<const void*> where)
       : error(exit_failure, "the model crashed"), signal(number), instances(std::move(who)), trace(std::move(where)) {}
-  int                       signal;     ///< 0: exit was called
+  int signal;                           ///< 0: exit was called
   std::vector<std::int64_t> instances;  ///< ids of those that were under way
-  std::vector<const void*>  trace;      ///< addresses of the calls, the innermost first; see trace_crashes
+  std::vector<const void*> trace;       ///< addresses of the calls, the innermost first; see trace_crashes
 };
 
 /// From now on a crash is traced, which may make things worse: for a process that was made for this.
@@ -39,13 +39,13 @@ std::string signal_text(int number);
 
 /// What a call integrates, and where its reports go. Refers to all of them.
 struct module_call {
-  const abi::unit&                         unit;
-  const abi::settings&                     settings;
-  chunk_data&                              chunk;
-  event_log&                               log;
-  exception_list*                          exceptions;  ///< null: not wanted
-  const std::function<bool(std::int64_t)>& finished;    ///< as of backend::integrate
-  double                                   time_limit;  ///< seconds for an instance; 0: none
+  const abi::unit& unit;
+  const abi::settings& settings;
+  chunk_data& chunk;
+  event_log& log;
+  exception_list* exceptions;                         ///< null: not wanted
+  const std::function<bool(std::int64_t)>& finished;  ///< as of backend::integrate
+  double time_limit;                                  ///< seconds for an instance; 0: none
 };
 
 /// Integrates all instances of the chunk. Throws model_crash.
@@ -58,7 +58,7 @@ void resume(const module_call& call, abi::usage& used, std::span<const long long
 /// An instance, and for how long it has been under way, in seconds.
 struct slow_instance {
   std::int64_t id;
-  double       seconds;
+  double seconds;
 };
 /// Those that are under way for at least so long, as a `call_watch` has seen them; the slowest first.
 std::vector<slow_instance> slow_instances(double at_least);
@@ -70,7 +70,7 @@ class call_watch {
   /// `tick` is called now and then, from a thread of its own.
   call_watch(const std::atomic<bool>& stop, std::function<void()> tick);
   ~call_watch();
-  call_watch(const call_watch&)            = delete;
+  call_watch(const call_watch&) = delete;
   call_watch& operator=(const call_watch&) = delete;
 
  private:

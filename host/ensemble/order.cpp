@@ -8,16 +8,16 @@ namespace saltus::host {
 
 namespace {
 
-constexpr std::int64_t most_learnt  = 128;   ///< warps of instances that the tree is grown on
-constexpr std::int64_t from_a_chunk = 64;    ///< of these from one chunk
-constexpr std::size_t  fewest       = 16;    ///< instances of a box
-constexpr int          deepest      = 8;     ///< splits above a box
-constexpr double       worth_it     = 0.03;  ///< by which warps must be fuller for an order to be changed
+constexpr std::int64_t most_learnt = 128;  ///< warps of instances that the tree is grown on
+constexpr std::int64_t from_a_chunk = 64;  ///< of these from one chunk
+constexpr std::size_t fewest = 16;         ///< instances of a box
+constexpr int deepest = 8;                 ///< splits above a box
+constexpr double worth_it = 0.03;          ///< by which warps must be fuller for an order to be changed
 
 /// The columns of inputs: whatever may differ between instances.
 std::vector<const double*> inputs_of(const columns& c) {
   std::vector<const double*> r;
-  const auto                 n = static_cast<std::size_t>(c.count);
+  const auto n = static_cast<std::size_t>(c.count);
   for (const auto* list : {&c.parameters, &c.initial, &c.t_begin, &c.t_end})
     for (std::size_t at = 0; at < list->size(); at += n) r.push_back(list->data() + at);
   return r;
@@ -26,7 +26,7 @@ std::vector<const double*> inputs_of(const columns& c) {
 /// The rows of some warps of a sample.
 work_sample part_of(const work_sample& all, std::size_t first_warp, std::size_t step) {
   constexpr auto w = static_cast<std::size_t>(warp);
-  work_sample    r;
+  work_sample r;
   r.width = all.width;
   for (std::size_t first = first_warp * w; first + w <= all.size(); first += step * w) {
     r.inputs.insert(r.inputs.end(), all.row(first), all.row(first) + w * all.width);
@@ -47,7 +47,7 @@ std::vector<int> sorted_by(std::int64_t count, int ranks, Rank&& rank_of) {
   }
   std::partial_sum(next.begin(), next.end(), next.begin());
   for (std::int64_t i = 0; i < count; ++i) {
-    int& place                               = next[static_cast<std::size_t>(rank[static_cast<std::size_t>(i)])];
+    int& place = next[static_cast<std::size_t>(rank[static_cast<std::size_t>(i)])];
     slots[static_cast<std::size_t>(place++)] = static_cast<int>(i);
   }
   return slots;
@@ -70,7 +70,7 @@ double work_of(const chunk_data& c, std::int64_t slot) {
 }
 
 double warp_efficiency(const std::vector<double>& work) {
-  double         useful = 0, spent = 0;
+  double useful = 0, spent = 0;
   constexpr auto w = static_cast<std::size_t>(warp);
   for (std::size_t first = 0; first < work.size(); first += w) {
     double longest = 0;
@@ -85,12 +85,12 @@ double warp_efficiency(const std::vector<double>& work) {
 
 /// How a tree grows: a node splits where that leaves the least sum of squared deviations of the work.
 struct work_tree::growth {
-  const work_sample&       sample;
-  std::vector<node>&       nodes;
+  const work_sample& sample;
+  std::vector<node>& nodes;
   std::vector<std::size_t> rows{};  ///< those of a node stand together
 
   struct split {
-    int    input     = -1;
+    int input = -1;
     double threshold = 0, gain = 0;
   };
 
@@ -104,7 +104,7 @@ struct work_tree::growth {
     std::sort(first, last, [&](std::size_t a, std::size_t b) {
       return std::pair(value(a, input), a) < std::pair(value(b, input), b);
     });
-    double       left = 0, all = 0;
+    double left = 0, all = 0;
     const double n = static_cast<double>(end - begin);
     for (auto r = first; r != last; ++r) all += sample.work[*r];
     for (std::size_t k = begin; k + fewest < end; ++k) {
@@ -126,13 +126,13 @@ struct work_tree::growth {
       for (std::size_t input = 0; input < sample.width; ++input) try_input(begin, end, static_cast<int>(input), best);
     // A gain that is only rounding is none.
     if (best.input < 0 || best.gain <= 1e-9 * sum * nodes[at].mean) return;
-    const auto middle   = std::partition(rows.begin() + static_cast<long>(begin), rows.begin() + static_cast<long>(end),
-                                         [&](std::size_t r) { return value(r, best.input) <= best.threshold; });
-    const auto border   = static_cast<std::size_t>(middle - rows.begin());
-    const auto left     = nodes.size();
-    nodes[at].input     = best.input;
+    const auto middle = std::partition(rows.begin() + static_cast<long>(begin), rows.begin() + static_cast<long>(end),
+                                       [&](std::size_t r) { return value(r, best.input) <= best.threshold; });
+    const auto border = static_cast<std::size_t>(middle - rows.begin());
+    const auto left = nodes.size();
+    nodes[at].input = best.input;
     nodes[at].threshold = best.threshold;
-    nodes[at].left      = static_cast<int>(left);
+    nodes[at].left = static_cast<int>(left);
     nodes.resize(left + 2);
     grow(left, begin, border, depth + 1);
     grow(left + 1, border, end, depth + 1);
@@ -154,7 +154,7 @@ work_tree::work_tree(const work_sample& sample) : nodes_(1) {
 /// Takes whole warps, evenly spaced, of those whose counters are here.
 void work_order::learn(const chunk_data& chunk) {
   std::vector<std::int64_t> warps;
-  const auto&               made = chunk.statistics;
+  const auto& made = chunk.statistics;
   for (std::int64_t first = 0; first + warp <= chunk.count; first += warp)
     if (made.costs.empty() || made.has_rows[static_cast<std::size_t>(first / statistics_block)]) {
       const auto* status = &chunk.status[static_cast<std::size_t>(first)];
@@ -164,9 +164,9 @@ void work_order::learn(const chunk_data& chunk) {
   if (warps.empty()) return;
 
   const std::lock_guard lock(mutex_);
-  const auto            inputs = inputs_of(chunk);
-  sample_.width                = inputs.size();
-  const std::int64_t some      = std::min<std::int64_t>(std::ssize(warps), from_a_chunk);
+  const auto inputs = inputs_of(chunk);
+  sample_.width = inputs.size();
+  const std::int64_t some = std::min<std::int64_t>(std::ssize(warps), from_a_chunk);
   for (std::int64_t k = 0; k < some; ++k) {
     const std::int64_t first = warps[static_cast<std::size_t>(k * std::ssize(warps) / some)];
     for (std::int64_t slot = first; slot < first + warp; ++slot) {

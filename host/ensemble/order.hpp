@@ -28,11 +28,11 @@ double warp_efficiency(const std::vector<double>& work);
 
 /// Inputs and work of instances, by rows.
 struct work_sample {
-  std::size_t         width = 0;  ///< inputs of an instance
-  std::vector<double> inputs;     ///< [row][width]
-  std::vector<double> work;       ///< [row]
+  std::size_t width = 0;       ///< inputs of an instance
+  std::vector<double> inputs;  ///< [row][width]
+  std::vector<double> work;    ///< [row]
 
-  std::size_t   size() const { return work.size(); }
+  std::size_t size() const { return work.size(); }
   const double* row(std::size_t i) const { return &inputs[i * width]; }
 };
 
@@ -56,16 +56,16 @@ class work_tree {
 
  private:
   struct node {
-    int    input     = -1;  ///< by which it is split; -1: it is a box
-    double threshold = 0;   ///< what is not greater goes to child `left`, all else to the next one
-    int    left      = 0;
-    int    rank      = 0;  ///< of a box
-    double mean      = 0;
+    int input = -1;        ///< by which it is split; -1: it is a box
+    double threshold = 0;  ///< what is not greater goes to child `left`, all else to the next one
+    int left = 0;
+    int rank = 0;  ///< of a box
+    double mean = 0;
   };
   struct growth;
 
   std::vector<node> nodes_;
-  int               boxes_ = 0;
+  int boxes_ = 0;
 };
 
 /// Learns from chunks that have ended, and orders those that are to begin. Any thread.
@@ -78,10 +78,10 @@ class work_order {
  private:
   void grow();
 
-  mutable std::mutex               mutex_;
-  work_sample                      sample_;
-  std::int64_t                     learnt_ = 0, next_growth_ = 1;  ///< chunks
-  std::shared_ptr<const work_tree> tree_;                          ///< null: as they stand
+  mutable std::mutex mutex_;
+  work_sample sample_;
+  std::int64_t learnt_ = 0, next_growth_ = 1;  ///< chunks
+  std::shared_ptr<const work_tree> tree_;      ///< null: as they stand
 };
 
 }  // namespace saltus::host

@@ -24,8 +24,8 @@ double seconds_since(clock::time_point begin) { return std::chrono::duration<dou
 void fill_spread(const plan& p, std::int64_t count, double offset, chunk_data& chunk) {
   chunk.reset(p, 0, count);
   const sampler values(p);
-  columns       one;
-  const double  stride = static_cast<double>(p.count) / static_cast<double>(count);
+  columns one;
+  const double stride = static_cast<double>(p.count) / static_cast<double>(count);
   for (std::int64_t k = 0; k < count; ++k) {
     const auto id = std::min(static_cast<std::int64_t>((static_cast<double>(k) + offset) * stride), p.count - 1);
     values.fill(id, 1, one);
@@ -51,24 +51,24 @@ pilot::pilot(const plan& p, backend& where, double longest, const std::atomic<bo
 
 pilot_round pilot::run(std::int64_t count, double offset) {
   pilot_round r;
-  r.chunks    = static_cast<int>(chunks_.size());
+  r.chunks = static_cast<int>(chunks_.size());
   r.instances = count * r.chunks;
   for (std::size_t j = 0; j < chunks_.size(); ++j)
     fill_spread(plan_, count, (static_cast<double>(j) + offset) / static_cast<double>(chunks_.size()), chunks_[j]);
-  const auto               begin = clock::now();
-  std::atomic<bool>        over  = false;
-  const call_watch         watch(over, [&] {
+  const auto begin = clock::now();
+  std::atomic<bool> over = false;
+  const call_watch watch(over, [&] {
     if (stop_ || seconds_since(begin) >= longest_) over = true;
   });
-  std::mutex               adding;
-  std::exception_ptr       failure;
+  std::mutex adding;
+  std::exception_ptr failure;
   std::vector<std::thread> threads;
-  const auto               integrate = [&](chunk_data& chunk) {
+  const auto integrate = [&](chunk_data& chunk) {
     abi::usage used{};
     const auto here = clock::now();
     where_.integrate(
         chunk, [&](std::int64_t) { return !over && !stop_ && seconds_since(begin) < longest_; }, used);
-    const double          took = seconds_since(here);
+    const double took = seconds_since(here);
     const std::lock_guard lock(adding);
     r.thread_seconds += took;
     r.usage.turns += used.turns;
@@ -96,7 +96,7 @@ pilot_round pilot::run(std::int64_t count, double offset) {
 
 /// What lanes leave to others; compilation is not counted.
 void pilot::carry_on(pilot_round& r, const std::atomic<bool>& over) {
-  const auto   begin  = clock::now();
+  const auto begin = clock::now();
   const double before = stiff_.compile_seconds() + rescuer_.compile_seconds();
   for (auto& chunk : chunks_) {
     if (!plan_.stiff_method.empty()) stiff_.carry_on(chunk, over);
@@ -112,8 +112,8 @@ std::pair<double, double> pilot::event_rows() const {
     for (const long long n : chunk.log.rows_by_slot(static_cast<std::size_t>(chunk.count)))
       rows.push_back(static_cast<double>(n));
   }
-  const auto n   = static_cast<double>(rows.size());
-  double     sum = 0, squares = 0;
+  const auto n = static_cast<double>(rows.size());
+  double sum = 0, squares = 0;
   for (const double x : rows) sum += x;
   for (const double x : rows) squares += (x - sum / n) * (x - sum / n);
   // Of a finite population that is known altogether nothing is left to chance.

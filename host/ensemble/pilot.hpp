@@ -20,14 +20,14 @@ void fill_spread(const plan& p, std::int64_t count, double offset, chunk_data& c
 
 /// What one round took: as many chunks at once as the backend takes.
 struct pilot_round {
-  std::int64_t instances      = 0;
-  int          chunks         = 0;
-  double       seconds        = 0;  ///< from begin to end, without compilation of successors
-  double       thread_seconds = 0;  ///< in the backend, summed over chunks
-  double       after_seconds  = 0;  ///< of successors, which share all threads
-  abi::usage   usage{};
-  long long    evaluations = 0;  ///< of right-hand sides
-  double       progress    = 1;  ///< part of the time spans that was covered; less than 1: it was cut short
+  std::int64_t instances = 0;
+  int chunks = 0;
+  double seconds = 0;         ///< from begin to end, without compilation of successors
+  double thread_seconds = 0;  ///< in the backend, summed over chunks
+  double after_seconds = 0;   ///< of successors, which share all threads
+  abi::usage usage{};
+  long long evaluations = 0;  ///< of right-hand sides
+  double progress = 1;        ///< part of the time spans that was covered; less than 1: it was cut short
 };
 
 class pilot {
@@ -44,15 +44,15 @@ class pilot {
   std::pair<double, double> event_rows() const;
 
  private:
-  void   carry_on(pilot_round& r, const std::atomic<bool>& over);
+  void carry_on(pilot_round& r, const std::atomic<bool>& over);
   double progress() const;
 
-  const plan&              plan_;
-  backend&                 where_;
-  double                   longest_;
+  const plan& plan_;
+  backend& where_;
+  double longest_;
   const std::atomic<bool>& stop_;
-  successor                stiff_, rescuer_;
-  std::vector<chunk_data>  chunks_;
+  successor stiff_, rescuer_;
+  std::vector<chunk_data> chunks_;
 };
 
 }  // namespace saltus::host

@@ -12,10 +12,10 @@
 #include <tbb/parallel_pipeline.h>
 #include <tbb/task_arena.h>
 
+#include "base/error.hpp"
 #include "ensemble/chunk_queue.hpp"
 #include "ensemble/cost.hpp"
 #include "ensemble/crash.hpp"
-#include "base/error.hpp"
 #include "ensemble/model_call.hpp"
 #include "ensemble/order.hpp"
 #include "ensemble/rescue.hpp"
@@ -42,7 +42,7 @@ class chunk_pool {
   }
 
  private:
-  std::mutex                               mutex_;
+  std::mutex mutex_;
   std::vector<std::unique_ptr<chunk_data>> free_;
 };
 
@@ -51,7 +51,7 @@ class place {
  public:
   explicit place(std::counting_semaphore<>& all) : all_(all) { all_.acquire(); }
   ~place() { all_.release(); }
-  place(const place&)            = delete;
+  place(const place&) = delete;
   place& operator=(const place&) = delete;
 
  private:
@@ -77,17 +77,17 @@ class stopwatch {
  private:
   using clock = std::chrono::steady_clock;
   void pass() {
-    const auto                          now  = clock::now();
+    const auto now = clock::now();
     const std::chrono::duration<double> more = now - last_;
     if (under_way_ > 0) any_ += more.count();
     sum_ += under_way_ * more.count();
     last_ = now;
   }
 
-  std::mutex        mutex_;
-  clock::time_point last_      = clock::now();
-  int               under_way_ = 0;
-  double            any_ = 0, sum_ = 0;
+  std::mutex mutex_;
+  clock::time_point last_ = clock::now();
+  int under_way_ = 0;
+  double any_ = 0, sum_ = 0;
 };
 
 void add(abi::usage& sum, const abi::usage& more) {
@@ -101,21 +101,21 @@ void add(abi::usage& sum, const abi::usage& more) {
 
 run_summary run_ensemble(const plan& p, backend& where, const std::function<void(const chunk_data&)>& write,
                          const std::function<void(std::int64_t)>& progress, const std::atomic<bool>& stop) {
-  const auto     begin = std::chrono::steady_clock::now();
-  chunk_queue    queue(p, where);
-  const sampler  values(p);
+  const auto begin = std::chrono::steady_clock::now();
+  chunk_queue queue(p, where);
+  const sampler values(p);
   statistics_sum all(p);
-  work_order     by_work;
-  const auto     is_ordered = [&](std::size_t taker) { return p.by_work && queue[taker].gains_by_order(); };
-  const auto     look_at_clock = [&] { progress(0); };
+  work_order by_work;
+  const auto is_ordered = [&](std::size_t taker) { return p.by_work && queue[taker].gains_by_order(); };
+  const auto look_at_clock = [&] { progress(0); };
   successor stiff(p, successor::duty::hand_over, look_at_clock), rescuer(p, successor::duty::rescue, look_at_clock);
-  chunk_pool     pool;
-  run_summary    summary;
-  std::mutex     usage_mutex;
-  stopwatch      in_backend;
+  chunk_pool pool;
+  run_summary summary;
+  std::mutex usage_mutex;
+  stopwatch in_backend;
   // A run ends early when it is asked to, or when the model has crashed.
-  std::atomic<bool> ending    = false;
-  const auto        is_ending = [&] {
+  std::atomic<bool> ending = false;
+  const auto is_ending = [&] {
     if (stop) ending = true;
     return ending.load(std::memory_order_relaxed);
   };
@@ -125,11 +125,11 @@ run_summary run_ensemble(const plan& p, backend& where, const std::function<void
     if (summary.crash.empty()) summary.crash = explain_crash(p, chunk, crash);
   };
   const auto busy_before = where.busy_seconds();
-  const int      threads = std::max(queue.threads(), threads_of(p));
+  const int threads = std::max(queue.threads(), threads_of(p));
 
   struct handed_out {
     std::unique_ptr<chunk_data> chunk;
-    chunk_queue::piece          piece;
+    chunk_queue::piece piece;
   };
   using item = handed_out*;  // owned by the pipeline between its first and last stage
   // A stage that fails ends the run: nobody must wait for what it does not do.
@@ -143,7 +143,7 @@ run_summary run_ensemble(const plan& p, backend& where, const std::function<void
       }
     };
   };
-  const auto hand_out  = guarded([&](tbb::flow_control& flow) -> item {
+  const auto hand_out = guarded([&](tbb::flow_control& flow) -> item {
     const auto piece = queue.next();
     if (!piece) {
       flow.stop();
@@ -156,8 +156,8 @@ run_summary run_ensemble(const plan& p, backend& where, const std::function<void
   const auto integrate = guarded([&](item raw) -> item {
     std::unique_ptr<handed_out> handed(raw);
     auto& [chunk, piece] = *handed;
-    backend& backend     = queue[piece.taker];
-    double   seconds     = 0;
+    backend& backend = queue[piece.taker];
+    double seconds = 0;
     values.fill(chunk->first_id, chunk->count, *chunk);
     if (is_ordered(piece.taker)) chunk->order = by_work.order(*chunk);
     const place here(queue.places(piece.taker));
@@ -188,9 +188,9 @@ run_summary run_ensemble(const plan& p, backend& where, const std::function<void
     queue.is_integrated(piece, seconds);
     return handed.release();
   });
-  const auto carry_on  = guarded([&](item raw) -> item {
+  const auto carry_on = guarded([&](item raw) -> item {
     std::unique_ptr<handed_out> handed(raw);
-    auto&                       chunk = handed->chunk;
+    auto& chunk = handed->chunk;
     if (is_ordered(handed->piece.taker)) by_work.learn(*chunk);
     is_ending();
     try {
@@ -200,7 +200,7 @@ run_summary run_ensemble(const plan& p, backend& where, const std::function<void
     make_statistics(p, *chunk);
     return handed.release();
   });
-  const auto collect   = guarded([&](item raw) {
+  const auto collect = guarded([&](item raw) {
     const std::unique_ptr<handed_out> handed(raw);
     summary.counts.add(*handed->chunk);
     if (summary.trouble.empty()) summary.trouble = handed->chunk->trouble;
@@ -212,9 +212,9 @@ run_summary run_ensemble(const plan& p, backend& where, const std::function<void
   for (std::size_t i = 0; i < queue.takers(); ++i) summary.parts.push_back({queue[i].device()});
 
   // Looks at the clock also where nobody reports.
-  const call_watch    watch(stop, [&] { progress(0); });
+  const call_watch watch(stop, [&] { progress(0); });
   tbb::global_control control(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads));
-  tbb::task_arena     arena(threads);
+  tbb::task_arena arena(threads);
   arena.execute([&] {
     tbb::parallel_pipeline(queue.most_pieces(),
                            tbb::make_filter<void, item>(tbb::filter_mode::serial_in_order, hand_out) &
@@ -227,14 +227,14 @@ run_summary run_ensemble(const plan& p, backend& where, const std::function<void
   if (n.ok() + n.rescued() + n.failed() + n.not_finished() != p.count)
     throw error(exit_failure, fmt::format("internal: {} ok, {} rescued, {} failed and {} not finished are not {}",
                                           n.ok(), n.rescued(), n.failed(), n.not_finished(), p.count));
-  summary.statistics             = all.finish();
-  summary.interrupted            = stop;
-  summary.kernel_seconds         = in_backend.any();
+  summary.statistics = all.finish();
+  summary.interrupted = stop;
+  summary.kernel_seconds = in_backend.any();
   if (const auto busy = where.busy_seconds(); busy && busy_before) summary.kernel_seconds = *busy - *busy_before;
-  summary.chunk_seconds          = in_backend.sum();
-  summary.stiff_compile_seconds  = stiff.compile_seconds();
+  summary.chunk_seconds = in_backend.sum();
+  summary.stiff_compile_seconds = stiff.compile_seconds();
   summary.rescue_compile_seconds = rescuer.compile_seconds();
-  summary.wall_seconds           = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  summary.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return summary;
 }
 

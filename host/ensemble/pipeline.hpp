@@ -14,26 +14,26 @@ namespace saltus::host {
 
 /// What one of several backends has done.
 struct part_of_run {
-  std::string  device;
+  std::string device;
   std::int64_t instances = 0, chunks = 0;
-  double       chunk_seconds = 0;  ///< in which it had chunks, those at once added up
+  double chunk_seconds = 0;  ///< in which it had chunks, those at once added up
 };
 
 struct run_summary {
-  tally            counts;
+  tally counts;
   host::statistics statistics;  ///< if the plan asks for them
-  abi::usage       usage{};
-  double           wall_seconds = 0;  ///< of integration, without compilation but for that of successors
-  double stiff_compile_seconds  = 0;  ///< part of it, for the stiff method of auto; 0: not needed, or in the cache
+  abi::usage usage{};
+  double wall_seconds = 0;            ///< of integration, without compilation but for that of successors
+  double stiff_compile_seconds = 0;   ///< part of it, for the stiff method of auto; 0: not needed, or in the cache
   double rescue_compile_seconds = 0;  ///< part of it, for rescue; likewise
   std::vector<part_of_run> parts;     ///< one, but where several share the queue
-  bool                     interrupted = false;
-  std::string              trouble;  ///< what a model said that threw; empty: none did
-  std::string              crash;    ///< how the model crashed, which ended the run; empty: it did not
+  bool interrupted = false;
+  std::string trouble;  ///< what a model said that threw; empty: none did
+  std::string crash;    ///< how the model crashed, which ended the run; empty: it did not
 
-  double       kernel_seconds = 0;  ///< during which any chunk was in the backend
-  double       chunk_seconds  = 0;  ///< in the backend, summed over the chunks: of several at once more than that
-  std::int64_t bytes          = 0;  ///< of the columns that chunks brought to the backend and took from it
+  double kernel_seconds = 0;  ///< during which any chunk was in the backend
+  double chunk_seconds = 0;   ///< in the backend, summed over the chunks: of several at once more than that
+  std::int64_t bytes = 0;     ///< of the columns that chunks brought to the backend and took from it
 };
 
 /// Runs every instance of the plan. `write` receives the chunks as they end, in any order, one at a time (from some

@@ -12,9 +12,9 @@
 #include <tbb/task.h>
 #include <tbb/task_arena.h>
 
+#include "abi/status.hpp"
 #include "backend/backend.hpp"
 #include "base/error.hpp"
-#include "abi/status.hpp"
 #include "ensemble/model_call.hpp"
 
 namespace saltus::host {
@@ -30,9 +30,9 @@ plan followed(plan p, successor::duty what) {
   if (!p.stiff_method.empty()) p.method = p.stiff_method;
   if (what == successor::duty::hand_over) return p;
   constexpr double least_rtol = 1e-14;
-  p.precision                 = "double";
-  p.inject_exceptions         = 0;
-  p.rtol                      = std::min(p.rtol, std::max(p.rtol / 10, least_rtol));
+  p.precision = "double";
+  p.inject_exceptions = 0;
+  p.rtol = std::min(p.rtol, std::max(p.rtol / 10, least_rtol));
   for (double& a : p.atol) a /= 10;
   return p;
 }
@@ -69,7 +69,7 @@ bool successor::is_ready(const std::atomic<bool>& stop) {
     const std::lock_guard lock(mutex_);
     if (state_ == state::idle) {
       if (stop) return false;
-      state_    = state::compiling;
+      state_ = state::compiling;
       compiler_ = std::thread([this] { compile(); });
     }
   }
@@ -82,12 +82,12 @@ void successor::compile() {
   static std::mutex one_at_a_time;  // a signal ends the compiler that is under way
   try {
     const std::lock_guard lock(one_at_a_time);
-    const compiling_note  note(duty_ == duty::rescue ? "rescue" : plan_.method);
-    auto                  made = std::async(std::launch::async, build_cpu_unit, plan_, shape_);
+    const compiling_note note(duty_ == duty::rescue ? "rescue" : plan_.method);
+    auto made = std::async(std::launch::async, build_cpu_unit, plan_, shape_);
     while (made.wait_for(std::chrono::milliseconds(200)) != std::future_status::ready)
       if (tick_) tick_();
     built_ = made.get();
-    unit_  = static_cast<const abi::unit*>(built_.code->symbol("saltus_unit"));
+    unit_ = static_cast<const abi::unit*>(built_.code->symbol("saltus_unit"));
   } catch (const error& e) {
     if (e.exit_code == exit_interrupted) std::raise(SIGINT);  // it has ended the compiler, but was meant for the run
     else failure_ = std::current_exception();
@@ -124,7 +124,7 @@ void successor::wait_until_compiled() {
 
 std::vector<abi::snapshot> successor::snapshots_of(chunk_data& chunk, const std::vector<long long>& slots,
                                                    const exception_list& from) const {
-  const auto reals    = static_cast<std::size_t>(unit_->record_reals);
+  const auto reals = static_cast<std::size_t>(unit_->record_reals);
   const auto integers = static_cast<std::size_t>(unit_->record_integers);
   if (from.reals.size() != from.slot.size() * reals || from.integers.size() != from.slot.size() * integers)
     throw error(exit_failure, "internal: two units of a run differ about what an instance is");
@@ -145,8 +145,8 @@ std::vector<abi::snapshot> successor::snapshots_of(chunk_data& chunk, const std:
 void successor::note_times(chunk_data& chunk, const std::vector<long long>& slots,
                            const std::vector<abi::snapshot>& snapshots) const {
   for (std::size_t k = 0; k < slots.size(); ++k) {
-    const auto    slot   = static_cast<std::size_t>(slots[k]);
-    const double* t      = snapshots[k].reals;  // the first number of a record: forward, whichever way the run goes
+    const auto slot = static_cast<std::size_t>(slots[k]);
+    const double* t = snapshots[k].reals;  // the first number of a record: forward, whichever way the run goes
     chunk.switched[slot] = t == nullptr ? chunk.t_begin[slot] : plan_.backward ? -*t : *t;
   }
 }
@@ -156,19 +156,19 @@ void successor::carry_on(chunk_data& chunk, const std::atomic<bool>& stop) {
   if (slots.empty() || stop || !is_ready(stop)) return;
   std::vector<bool> taken(chunk.status.size(), false);
   for (const long long slot : slots) taken[static_cast<std::size_t>(slot)] = true;
-  const exception_list from      = chunk.exceptions.take(taken);
-  const auto           snapshots = snapshots_of(chunk, slots, from);
+  const exception_list from = chunk.exceptions.take(taken);
+  const auto snapshots = snapshots_of(chunk, slots, from);
   if (duty_ == duty::hand_over) note_times(chunk, slots, snapshots);
 
   std::mutex reporting;
   const auto some_of_them = [&](const tbb::blocked_range<std::size_t>& some) {
-    event_log      log;
+    event_log log;
     exception_list exceptions;
-    abi::usage     used{};
-    log.state_count                                  = chunk.log.state_count;
-    log.folder                                       = chunk.log.folder;
-    const auto                              finished = [&](std::int64_t) { return !stop; };
-    const std::function<bool(std::int64_t)> go_on    = finished;
+    abi::usage used{};
+    log.state_count = chunk.log.state_count;
+    log.folder = chunk.log.folder;
+    const auto finished = [&](std::int64_t) { return !stop; };
+    const std::function<bool(std::int64_t)> go_on = finished;
     resume({*unit_, settings_, chunk, log, &exceptions, go_on, plan_.instance_time_limit}, used,
            std::span(slots).subspan(some.begin(), some.size()),
            std::span(snapshots).subspan(some.begin(), some.size()));

@@ -13,9 +13,9 @@
 
 #include "abi/unit.hpp"
 #include "compile/compiler.hpp"
-#include "spec/plan.hpp"
-#include "result/result.hpp"
 #include "ensemble/tune.hpp"
+#include "result/result.hpp"
+#include "spec/plan.hpp"
 
 namespace saltus::host {
 
@@ -26,7 +26,7 @@ class successor {
   /// `tick` is called now and then while the unit is compiled.
   successor(const plan& p, duty what, std::function<void()> tick = {});
   ~successor();
-  successor(const successor&)            = delete;
+  successor(const successor&) = delete;
   successor& operator=(const successor&) = delete;
 
   /// Carries on with every instance of the chunk that has left with a status of this duty: `stiff`, or one that is
@@ -53,20 +53,20 @@ class successor {
   void note_times(chunk_data& chunk, const std::vector<long long>& slots,
                   const std::vector<abi::snapshot>& snapshots) const;
 
-  duty                  duty_;
+  duty duty_;
   std::function<void()> tick_;
-  plan                  plan_;
-  abi::settings         settings_;
-  lane_shape            shape_;
-  built                 built_{};
-  const abi::unit*      unit_ = nullptr;  ///< null: not compiled, or interrupted
+  plan plan_;
+  abi::settings settings_;
+  lane_shape shape_;
+  built built_{};
+  const abi::unit* unit_ = nullptr;  ///< null: not compiled, or interrupted
 
   enum class state { idle, compiling, compiled };
-  std::mutex                         mutex_;  ///< guards what follows
-  state                              state_ = state::idle;
+  std::mutex mutex_;  ///< guards what follows
+  state state_ = state::idle;
   std::vector<std::function<void()>> waiting_;  ///< to be called once it is compiled
-  std::exception_ptr                 failure_;
-  std::thread                        compiler_;
+  std::exception_ptr failure_;
+  std::thread compiler_;
 };
 
 }  // namespace saltus::host

@@ -8,8 +8,8 @@
 
 #include <Random123/philox.h>
 
-#include "spec/distribution.hpp"
 #include "base/error.hpp"
+#include "spec/distribution.hpp"
 
 namespace saltus::host {
 namespace {
@@ -17,9 +17,9 @@ namespace {
 double range_value(const ranged& range, std::int64_t i) {
   if (i == 0) return range.from;
   if (i == range.count - 1) return range.to;
-  const double part  = static_cast<double>(i);
+  const double part = static_cast<double>(i);
   const double steps = static_cast<double>(range.count - 1);
-  double       value;
+  double value;
   if (range.logarithmic) {
     const double from = std::log(range.from), to = std::log(range.to);
     value = std::exp(from + (to - from) * part / steps);
@@ -33,13 +33,13 @@ double range_value(const ranged& range, std::int64_t i) {
 double random_value(const random_column& column, std::uint64_t seed, std::uint64_t id) {
   // A spec leaves at least 1e-3 of the probability between min and max: 1e5 draws outside have probability 1e-43.
   constexpr std::uint64_t attempts = 100'000;
-  const std::uint64_t     identity =
+  const std::uint64_t identity =
       (static_cast<std::uint64_t>(column.what.which) << 32) | static_cast<std::uint32_t>(column.what.index);
   for (std::uint64_t attempt = 0; attempt < attempts; ++attempt) {
     const r123::Philox4x64::ctr_type counter = {{id, identity, attempt, 0}};
-    const r123::Philox4x64::key_type key     = {{seed, 0}};
-    const auto                       bits    = r123::Philox4x64()(counter, key);
-    const double                     value   = draw(column.law, bits[0], bits[1]);
+    const r123::Philox4x64::key_type key = {{seed, 0}};
+    const auto bits = r123::Philox4x64()(counter, key);
+    const double value = draw(column.law, bits[0], bits[1]);
     if (column.law.min <= value && value <= column.law.max) return value;
   }
   throw error(exit_failure, fmt::format("instance {}: no value of {} within its min and max in {} draws", id,

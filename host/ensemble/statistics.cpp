@@ -60,7 +60,7 @@ std::vector<statistic_column> statistic_columns(const plan& p) {
   r.push_back({"t_final", "", "time at which the instance ended"});
   for (const reduction& q : p.reductions) {
     const bool integral = q.which == reduction::kind::integral;
-    const auto of       = static_cast<std::size_t>(q.index);
+    const auto of = static_cast<std::size_t>(q.index);
     r.push_back({q.name, integral ? "" : (q.of_output ? p.model.outputs : p.model.states)[of].unit, q.name});
   }
   r.push_back({"steps", "1", "accepted trial steps"});
@@ -72,7 +72,7 @@ std::vector<statistic_column> statistic_columns(const plan& p) {
 
 std::vector<number_column> number_columns(const plan& p, std::int64_t count, const abi::results& out) {
   std::vector<number_column> r;
-  const auto                 add = [&](const double* first, std::size_t columns) {
+  const auto add = [&](const double* first, std::size_t columns) {
     for (std::size_t j = 0; j < columns; ++j) r.push_back({first + static_cast<std::int64_t>(j) * count, nullptr});
   };
   add(out.final_state, p.model.states.size());
@@ -87,13 +87,13 @@ std::vector<number_column> number_columns(const plan& p, std::int64_t count, con
 
 int statistic_column_called(const plan& p, const std::string& name) {
   const auto columns = statistic_columns(p);
-  const auto found   = std::find_if(columns.begin(), columns.end(), [&](const auto& c) { return c.name == name; });
+  const auto found = std::find_if(columns.begin(), columns.end(), [&](const auto& c) { return c.name == name; });
   return found == columns.end() ? -1 : static_cast<int>(found - columns.begin());
 }
 
 std::array<double, statistic_names.size()> statistic_numbers(const summary& s) {
   constexpr double none = std::numeric_limits<double>::quiet_NaN();
-  const auto       n    = static_cast<double>(s.count);
+  const auto n = static_cast<double>(s.count);
   if (s.count == 0) return {0.0, none, none, none, none, none, none};
   return {n,
           s.mean,
@@ -113,18 +113,18 @@ void chunk_statistics::clear() {
 
 chunk_blocks blocks_of(const plan& p, std::int64_t first_id, std::int64_t instances) {
   const std::int64_t first = std::min((block - first_id % block) % block, instances);
-  const bool         last  = first_id + instances == p.count;  // and so is the block that is not full
+  const bool last = first_id + instances == p.count;  // and so is the block that is not full
   return {first, (instances - first + (last ? block - 1 : 0)) / block};
 }
 
 void make_statistics(const plan& p, chunk_data& chunk) {
   if (!p.statistics) return;
-  const auto         blocks    = blocks_of(p, chunk.first_id, chunk.count);
-  const auto         columns   = number_columns(p, chunk.count, chunk.results());
-  const std::size_t  width     = columns.size();
-  chunk_statistics&  made      = chunk.statistics;
-  const bool         on_device = !made.costs.empty();
-  const std::int64_t end       = blocks.first + blocks.count * block;
+  const auto blocks = blocks_of(p, chunk.first_id, chunk.count);
+  const auto columns = number_columns(p, chunk.count, chunk.results());
+  const std::size_t width = columns.size();
+  chunk_statistics& made = chunk.statistics;
+  const bool on_device = !made.costs.empty();
+  const std::int64_t end = blocks.first + blocks.count * block;
   if (!on_device) made.histograms = empty_histograms(p);
   made.summaries.resize(static_cast<std::size_t>(blocks.count) * width);
   for (std::int64_t first = blocks.first, b = 0; first < end; first += block, ++b) {
@@ -140,7 +140,7 @@ statistics_sum::statistics_sum(const plan& p) : plan_(&p), histograms_(empty_his
 
 void statistics_sum::add(chunk_data& chunk) {
   if (!plan_->statistics) return;
-  const auto         blocks = blocks_of(*plan_, chunk.first_id, chunk.count);
+  const auto blocks = blocks_of(*plan_, chunk.first_id, chunk.count);
   const std::int64_t number = (chunk.first_id + blocks.first) / block;
   const std::int64_t width = blocks.count > 0 ? std::ssize(chunk.statistics.summaries) / blocks.count : std::int64_t{0};
   carry(chunk, 0, blocks.first);
@@ -167,7 +167,7 @@ statistics statistics_sum::finish() {
   }
   for (std::size_t j = 0; j < histograms_.size(); ++j) {
     const auto bins = bins_of(plan_->histograms[j]);
-    const auto all  = histograms_[j].begin();
+    const auto all = histograms_[j].begin();
     r.histograms.push_back(
         {plan_->histograms[j].name, bins, {all, all + bins.bins}, all[bins.bins], all[bins.bins + 1]});
   }
@@ -177,13 +177,13 @@ statistics statistics_sum::finish() {
 /// Takes rows into the block that is spread over chunks, and makes its summaries once all of it is there.
 void statistics_sum::carry(chunk_data& chunk, std::int64_t from, std::int64_t to) {
   if (from == to) return;
-  const auto         columns = number_columns(*plan_, chunk.count, chunk.results());
+  const auto columns = number_columns(*plan_, chunk.count, chunk.results());
   const std::int64_t number = (chunk.first_id + from) / block, first_id = number * block;
-  spread_block&      whole = spread_[number];
+  spread_block& whole = spread_[number];
   whole.values.resize(columns.size() * statistics_block);
   whole.status.resize(statistics_block);
   for (std::int64_t slot = from; slot < to; ++slot, ++whole.rows) {
-    const auto row    = static_cast<std::size_t>(chunk.first_id + slot - first_id);
+    const auto row = static_cast<std::size_t>(chunk.first_id + slot - first_id);
     whole.status[row] = chunk.status[static_cast<std::size_t>(slot)];
     for (std::size_t j = 0; j < columns.size(); ++j) whole.values[j * statistics_block + row] = columns[j].at(slot);
   }

@@ -38,12 +38,12 @@ std::array<double, statistic_names.size()> statistic_numbers(const summary& s);
 /// The last one of the ensemble may be shorter. Instances of a chunk before its first block and after its last one belong
 /// to blocks that are spread over chunks.
 struct chunk_statistics {
-  std::vector<summary>                summaries;   ///< [block][column]
+  std::vector<summary> summaries;                  ///< [block][column]
   std::vector<std::vector<long long>> histograms;  ///< [histogram][counter]
 
   // of a chunk whose columns have stayed on the device that made them, but for `status`; else empty
-  std::vector<abi::block_costs> costs;     ///< [block]
-  std::vector<bool>             has_rows;  ///< [block] its rows are here all the same
+  std::vector<abi::block_costs> costs;  ///< [block]
+  std::vector<bool> has_rows;           ///< [block] its rows are here all the same
 
   void clear();
 };
@@ -61,14 +61,14 @@ void make_statistics(const plan& p, chunk_data& chunk);
 /// Those of a whole run.
 struct statistics {
   struct histogram {
-    std::string            name;  ///< of its column
-    histogram_bins         bins;
+    std::string name;  ///< of its column
+    histogram_bins bins;
     std::vector<long long> counts;  ///< [bins.bins]
-    long long              below = 0, above = 0;
+    long long below = 0, above = 0;
   };
-  std::vector<statistic_column> columns;    ///< empty: none were asked for
-  std::vector<summary>          summaries;  ///< [column]
-  std::vector<histogram>        histograms;
+  std::vector<statistic_column> columns;  ///< empty: none were asked for
+  std::vector<summary> summaries;         ///< [column]
+  std::vector<histogram> histograms;
 };
 
 /// Adds up the statistics of chunks, in whatever order they come.
@@ -91,18 +91,18 @@ class statistics_sum {
   /// of their number. Who is merged with whom does not depend on who comes first.
   struct place {
     std::int64_t level, number;  ///< of blocks number * 2^level and so on, 2^level of them
-    auto         operator<=>(const place&) const = default;
+    auto operator<=>(const place&) const = default;
   };
   /// A block that is spread over chunks, as far as it is here.
   struct spread_block {
-    std::int64_t               rows = 0;
-    std::vector<double>        values;  ///< [column][statistics_block]
+    std::int64_t rows = 0;
+    std::vector<double> values;  ///< [column][statistics_block]
     std::vector<unsigned char> status;
   };
-  const plan*                           plan_;
-  std::map<place, std::vector<summary>> pending_;     ///< [column], each
-  std::vector<std::vector<long long>>   histograms_;  ///< [histogram][counter]
-  std::map<std::int64_t, spread_block>  spread_;      ///< by their numbers
+  const plan* plan_;
+  std::map<place, std::vector<summary>> pending_;   ///< [column], each
+  std::vector<std::vector<long long>> histograms_;  ///< [histogram][counter]
+  std::map<std::int64_t, spread_block> spread_;     ///< by their numbers
 };
 
 }  // namespace saltus::host

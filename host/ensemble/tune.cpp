@@ -19,15 +19,15 @@
 #include "backend/backend.hpp"
 #include "base/by_turns.hpp"
 #include "base/child.hpp"
-#include "compile/compiler.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/paths.hpp"
-#include "linear/factorised.hpp"
+#include "compile/compiler.hpp"
 #include "ensemble/machine_shapes.hpp"
-#include "method/list.hpp"
 #include "ensemble/model_call.hpp"
 #include "ensemble/pilot.hpp"
+#include "linear/factorised.hpp"
+#include "method/list.hpp"
 
 namespace saltus::host {
 
@@ -86,18 +86,18 @@ double time_of(backend& where, chunk_data& chunk, clock::time_point by_then, con
     return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
   };
   std::atomic<bool> over = false;
-  const call_watch  watch(over, [&] {
+  const call_watch watch(over, [&] {
     if (stop || clock::now() >= by_then) over = true;
   });
-  abi::usage        used{};
-  const double      begin = now();
+  abi::usage used{};
+  const double begin = now();
   where.integrate(
       chunk, [&](std::int64_t) { return !over && now() - begin < longest; }, used);
   return over ? std::numeric_limits<double>::infinity() : now() - begin;
 }
 
 plan with_shape(plan p, const lane_shape& shape) {
-  p.lanes  = shape.lanes;
+  p.lanes = shape.lanes;
   p.groups = shape.groups;
   return p;
 }
@@ -110,7 +110,7 @@ constexpr double longest_pilot = 1;
 std::optional<std::int64_t> pilot_count(const plan& p, backend& where, const std::atomic<bool>& stop, double& seconds,
                                         clock::time_point by_then, double least = 0) {
   constexpr double enough = 0.03, by_far = 8;
-  chunk_data       chunk;
+  chunk_data chunk;
   for (std::int64_t count = std::min(p.count, fewest);; count *= 2) {
     fill_spread(p, count, 0.5, chunk);
     seconds = time_of(where, chunk, by_then, stop, longest_pilot);
@@ -147,26 +147,26 @@ std::vector<T> in_child_process(const std::function<std::vector<T>()>& task, con
 std::vector<timed_shape> timed(const plan& p, const std::vector<lane_shape>& shapes,
                                const std::vector<std::unique_ptr<backend>>& where, const std::atomic<bool>& stop) {
   const auto by_then = from_now(budget);
-  double     seconds = 0;
-  const auto count   = pilot_count(p, *where.front(), stop, seconds, by_then);
+  double seconds = 0;
+  const auto count = pilot_count(p, *where.front(), stop, seconds, by_then);
   if (!count) return {};
   chunk_data chunk;
-  bool       late   = false;
-  const int  rounds = seconds > longest_pilot / 4 ? 3 : 9;
-  const auto times  = time_by_turns(
-       shapes.size(), rounds,
-       [&](std::size_t k) {
+  bool late = false;
+  const int rounds = seconds > longest_pilot / 4 ? 3 : 9;
+  const auto times = time_by_turns(
+      shapes.size(), rounds,
+      [&](std::size_t k) {
         fill_spread(p, *count, 0.5, chunk);
         const double taken = time_of(*where[k], chunk, by_then, stop);
-        late               = late || std::isinf(taken);
+        late = late || std::isinf(taken);
         return taken / static_cast<double>(*count);
       },
-       stop);
+      stop);
   if (stop || late) return {};
   std::vector<timed_shape> all;
   for (std::size_t k = 0; k < shapes.size(); ++k) all.push_back({shapes[k], median_of(times[k])});
   const std::size_t best = fastest_beyond_doubt(times);
-  all[best].gain         = times_as_long(times, 0, best);
+  all[best].gain = times_as_long(times, 0, best);
   std::swap(all[0], all[best]);
   std::sort(all.begin() + 1, all.end(), [](const auto& a, const auto& b) { return a.seconds < b.seconds; });
   return all;
@@ -198,7 +198,7 @@ bool is_explicit_method(const std::string& name) {
 /// from each other. Of large systems a full width no longer fits into the cache, and of very large ones each is factorised
 /// alone.
 lane_shape shape_by_rule(const plan& p) {
-  const int  native = native_lanes(p.precision);
+  const int native = native_lanes(p.precision);
   const auto states = p.model.states.size();
   if (!is_explicit_method(p.method)) {
     if (states > most_rows_in_lanes) return {1, 1};
@@ -219,7 +219,7 @@ std::string name_of(const lane_shape& shape) {
 
 std::optional<lane_shape> remembered_shape(const plan& p) {
   std::ifstream in(file_of(p));
-  lane_shape    shape;
+  lane_shape shape;
   if (!(in >> shape.lanes >> shape.groups)) return {};
   if (!is_tried(p, shape)) return {};  // a damaged file is as good as none
   return shape;
@@ -235,8 +235,8 @@ lane_shape lane_shape_of(const plan& p) {
 
 std::vector<timed_shape> tune_lanes(const plan& p, const std::atomic<bool>& stop) {
   if (p.lanes > 0 || p.groups > 0) return {};
-  auto       shapes = shapes_to_try(p);
-  const auto usual  = std::find(shapes.begin(), shapes.end(), usual_shape(p));
+  auto shapes = shapes_to_try(p);
+  const auto usual = std::find(shapes.begin(), shapes.end(), usual_shape(p));
   std::rotate(shapes.begin(), usual, usual + 1);
   auto all = measured_shapes(p, shapes, stop);
   if (!all.empty()) remember(p, all.front().shape);
@@ -245,7 +245,7 @@ std::vector<timed_shape> tune_lanes(const plan& p, const std::atomic<bool>& stop
 
 std::vector<timed_shape> tune_machine(const plan& p, const std::atomic<bool>& stop) {
   const plan reference = reference_plan(p);
-  auto       all       = measured_shapes(reference, shapes_to_try(reference), stop);
+  auto all = measured_shapes(reference, shapes_to_try(reference), stop);
   if (!all.empty()) keep({p.method, p.precision, kind_of(p), all.front().shape, all.front().gain});
   return all;
 }
@@ -260,10 +260,10 @@ bool has_free_lanes(const plan& p, backend& where) {
 bool tune_long_run(const plan& p, backend& where, const std::atomic<bool>& stop) {
   if (!has_free_lanes(p, where) || p.count < 64 * fewest || remembered_shape(p)) return false;
   constexpr double a_few = 5;
-  const auto       whole = in_child_process<double>(
+  const auto whole = in_child_process<double>(
       [&] {
-        double     seconds = 0;
-        const auto count   = pilot_count(p, where, stop, seconds, from_now(a_few), worth_while);
+        double seconds = 0;
+        const auto count = pilot_count(p, where, stop, seconds, from_now(a_few), worth_while);
         if (!count) return std::vector<double>();
         return std::vector{seconds / static_cast<double>(*count) * static_cast<double>(p.count) / threads_of(p)};
       },

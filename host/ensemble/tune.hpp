@@ -16,7 +16,7 @@ class backend;
 
 /// `groups` groups of `lanes` instances take turns. Lanes beyond a register are several registers side by side.
 struct lane_shape {
-  int  lanes = 0, groups = 0;
+  int lanes = 0, groups = 0;
   bool operator==(const lane_shape&) const = default;
 };
 
@@ -38,13 +38,13 @@ bool is_tried(const plan& p, const lane_shape& shape);
 
 /// Implicit steps: states up to which two registers for each number are faster. Beyond, too few are left for the rest.
 inline constexpr std::size_t two_registers_up_to = 4;
-bool                         is_explicit_method(const std::string& name);
+bool is_explicit_method(const std::string& name);
 
 /// A shape and what instances of the plan took in it.
 struct timed_shape {
   lane_shape shape;
-  double     seconds;   ///< of one thread per instance, the median of some rounds
-  double     gain = 1;  ///< of the first: how many times as fast as the shape that would have been taken
+  double seconds;   ///< of one thread per instance, the median of some rounds
+  double gain = 1;  ///< of the first: how many times as fast as the shape that would have been taken
 };
 
 /// Measures the shapes that come into question on instances spread over the plan, and remembers the one to take, which

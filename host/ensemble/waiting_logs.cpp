@@ -25,7 +25,7 @@ std::optional<waiting_logs::chunk_log> waiting_logs::take_next() {
 std::optional<waiting_logs::chunk_log> waiting_logs::take_first() {
   if (waiting_.empty()) return {};
   chunk_log first = std::move(waiting_.extract(waiting_.begin()).mapped());
-  next_           = first.first + first.count;
+  next_ = first.first + first.count;
   rows_ -= first.log.rows();
   in_memory_ -= bytes_in_memory(first.log);
   return first;

@@ -17,7 +17,7 @@ class waiting_logs {
 
   struct chunk_log {
     std::int64_t first, count;  ///< the instances
-    event_log    log;
+    event_log log;
   };
 
   explicit waiting_logs(std::int64_t bound = usual_bound) : bound_(bound) {}
@@ -32,7 +32,7 @@ class waiting_logs {
   std::int64_t in_memory() const { return in_memory_; }  ///< bytes
 
  private:
-  std::int64_t                      bound_, in_memory_ = 0, rows_ = 0, next_ = 0;
+  std::int64_t bound_, in_memory_ = 0, rows_ = 0, next_ = 0;
   std::map<std::int64_t, chunk_log> waiting_;  ///< by the first instance
 };
 

@@ -18,8 +18,8 @@
 
 #include <fmt/format.h>
 
-#include "base/error.hpp"
 #include "abi/status.hpp"
+#include "base/error.hpp"
 
 namespace saltus::host {
 namespace fs = std::filesystem;
@@ -44,10 +44,10 @@ class reading {
   ~reading() {
     if (id_ >= 0) nc_close(id_);
   }
-  reading(const reading&)            = delete;
+  reading(const reading&) = delete;
   reading& operator=(const reading&) = delete;
-  int      id() const { return id_; }
-  bool     is_result() const { return id_ >= 0 && nc_inq_attid(id_, NC_GLOBAL, "saltus_version", nullptr) == NC_NOERR; }
+  int id() const { return id_; }
+  bool is_result() const { return id_ >= 0 && nc_inq_attid(id_, NC_GLOBAL, "saltus_version", nullptr) == NC_NOERR; }
 
  private:
   int id_ = -1;
@@ -60,8 +60,8 @@ bool has_ended(unsigned char status) {
 /// Are there instances in an unfinished file whose results would be lost with it?
 bool has_finished_instances(const fs::path& part) {
   const reading file(part);
-  int           variable = -1, dimension = -1;
-  std::size_t   count = 0;
+  int variable = -1, dimension = -1;
+  std::size_t count = 0;
   if (!file.is_result() || nc_inq_varid(file.id(), "status", &variable) != NC_NOERR ||
       nc_inq_dimid(file.id(), "instance", &dimension) != NC_NOERR ||
       nc_inq_dimlen(file.id(), dimension, &count) != NC_NOERR)
@@ -150,8 +150,8 @@ void part_file::take_over() {
   }
   file_ = there;
   struct stat about {};
-  const bool  regular = ::fstat(file_, &about) == 0 && S_ISREG(about.st_mode);
-  const auto  locked  = regular ? lock() : locking::not_possible;
+  const bool regular = ::fstat(file_, &about) == 0 && S_ISREG(about.st_mode);
+  const auto locked = regular ? lock() : locking::not_possible;
   if (locked == locking::held && is_mine()) make_room();
   ::close(std::exchange(file_, -1));
   if (!regular) fail(part_, "it exists and is not a regular file: remove it");
@@ -177,7 +177,7 @@ void part_file::make_room() {
 /// A lock of the open file, not of the process: threads and libraries that open and close the same file do not drop it.
 part_file::locking part_file::lock() const {
   struct flock whole {};
-  whole.l_type   = F_WRLCK;
+  whole.l_type = F_WRLCK;
   whole.l_whence = SEEK_SET;
   if (::fcntl(file_, F_OFD_SETLK, &whole) == 0) return locking::held;
   return errno == EAGAIN || errno == EACCES ? locking::another_has_it : locking::not_possible;
@@ -193,13 +193,13 @@ bool part_file::is_mine() const {
 
 std::string part_file::reserve(std::int64_t bytes) {
   if (bytes <= reserved_) return {};
-  rlimit     allowed{};  // which not every file system looks at where no size changes
+  rlimit allowed{};  // which not every file system looks at where no size changes
   const bool limited = ::getrlimit(RLIMIT_FSIZE, &allowed) == 0 && allowed.rlim_cur != RLIM_INFINITY;
   // More than is asked for, if there is as much: so that this is not asked for every chunk.
   constexpr std::int64_t ahead = std::int64_t{32} << 20;
   for (const std::int64_t more : {ahead, std::int64_t{0}}) {
     const std::int64_t end = bytes + more;
-    errno                  = EFBIG;
+    errno = EFBIG;
     if (limited && static_cast<std::uint64_t>(end) > allowed.rlim_cur) continue;
     if (::fallocate(file_, FALLOC_FL_KEEP_SIZE, reserved_, end - reserved_) != 0) continue;
     reserved_ = end;

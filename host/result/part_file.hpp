@@ -37,7 +37,7 @@ class part_file {
   explicit part_file(const std::filesystem::path& result);
   /// Closes it; it stays unless it was removed.
   ~part_file();
-  part_file(const part_file&)            = delete;
+  part_file(const part_file&) = delete;
   part_file& operator=(const part_file&) = delete;
 
   const std::filesystem::path& path() const { return part_; }
@@ -67,8 +67,8 @@ class part_file {
   locking lock() const;
 
   std::filesystem::path result_, part_, set_aside_;
-  int                   file_     = -1;
-  std::int64_t          reserved_ = 0;
+  int file_ = -1;
+  std::int64_t reserved_ = 0;
 };
 
 }  // namespace saltus::host

@@ -9,19 +9,19 @@
 #include <toml++/toml.h>
 
 #include "backend/backend.hpp"
-#include "compile/compiler.hpp"
-#include "spec/field.hpp"
 #include "base/files.hpp"
 #include "base/version.hpp"
+#include "compile/compiler.hpp"
+#include "spec/field.hpp"
 
 namespace saltus::host {
 
 provenance provenance_of(const plan& p, const backend& where, const std::string& command) {
   provenance origin;
-  origin.version     = version_with_commit();
-  origin.compiler    = find_compiler().version;
-  origin.device      = where.device();
-  origin.command     = command;
+  origin.version = version_with_commit();
+  origin.compiler = find_compiler().version;
+  origin.device = where.device();
+  origin.command = command;
   origin.module_hash = where.model_hash();
   std::string model;
   for (const auto& file : files_of_model(p.model)) {
@@ -61,9 +61,9 @@ class lines {
     text(key, toml_of(value));
   }
   /// Of a key that is off, for which there is no value.
-  void        none(std::string_view key) { text_ += fmt::format("# {}: none\n", key); }
-  void        text(std::string_view key, const std::string& toml) { text_ += fmt::format("{} = {}\n", key, toml); }
-  void        section(std::string_view name) { text_ += fmt::format("\n[{}]\n", name); }
+  void none(std::string_view key) { text_ += fmt::format("# {}: none\n", key); }
+  void text(std::string_view key, const std::string& toml) { text_ += fmt::format("{} = {}\n", key, toml); }
+  void section(std::string_view name) { text_ += fmt::format("\n[{}]\n", name); }
   std::string take() { return std::move(text_); }
 
   static std::string toml_of(bool value) { return value ? "true" : "false"; }

@@ -36,7 +36,7 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 /// HDF5 prints its errors on every thread on which NetCDF has not told it not to. What there is to say, an `error` says.
 void silence_hdf5() {
   thread_local const bool silent = [] {
-    using set_auto      = int (*)(std::int64_t stack, void* function, void* argument);
+    using set_auto = int (*)(std::int64_t stack, void* function, void* argument);
     const auto set_none = reinterpret_cast<set_auto>(dlsym(RTLD_DEFAULT, "H5Eset_auto2"));
     return set_none && set_none(0, nullptr, nullptr) >= 0;
   }();
@@ -61,11 +61,11 @@ void exception_list::append(const exception_list& more) {
 }
 
 exception_list exception_list::take(const std::vector<bool>& which) {
-  exception_list    taken, kept;
+  exception_list taken, kept;
   const std::size_t rows = slot.size();
   for (std::size_t row = 0; row < rows; ++row) {
-    exception_list& to   = which[static_cast<std::size_t>(slot[row])] ? taken : kept;
-    const auto      copy = [&](auto& column, const auto& from) {
+    exception_list& to = which[static_cast<std::size_t>(slot[row])] ? taken : kept;
+    const auto copy = [&](auto& column, const auto& from) {
       const std::size_t width = from.size() / rows;
       column.insert(column.end(), from.data() + row * width, from.data() + (row + 1) * width);
     };
@@ -84,11 +84,11 @@ void exception_list::clear() {
 }
 
 void chunk_data::reset(const plan& p, std::int64_t first, std::int64_t instances) {
-  first_id        = first;
-  count           = instances;
-  const auto  n   = static_cast<std::size_t>(instances);
-  const auto& m   = p.model;
-  const auto  all = [n](auto& array, std::size_t width, auto value) { array.assign(width * n, value); };
+  first_id = first;
+  count = instances;
+  const auto n = static_cast<std::size_t>(instances);
+  const auto& m = p.model;
+  const auto all = [n](auto& array, std::size_t width, auto value) { array.assign(width * n, value); };
   all(parameters, m.parameters.size(), nan);
   all(initial, m.states.size(), nan);
   all(t_begin, 1, nan);
@@ -118,8 +118,8 @@ void chunk_data::reset(const plan& p, std::int64_t first, std::int64_t instances
 }
 
 void chunk_data::forget_results(const std::vector<long long>& slots) {
-  const auto n      = static_cast<std::size_t>(count);
-  const auto times  = samples.size() / (final_state.size() + final_output.size());  // per instance and quantity
+  const auto n = static_cast<std::size_t>(count);
+  const auto times = samples.size() / (final_state.size() + final_output.size());  // per instance and quantity
   const auto preset = [n](auto& array, std::size_t slot, auto value, std::size_t row = 1) {
     for (std::size_t at = slot * row; at < array.size(); at += n * row) std::fill_n(&array[at], row, value);
   };
@@ -184,8 +184,8 @@ void tally::add_guards(const chunk_data& chunk) {
   for (std::size_t g = 0; g < guards.size(); ++g)
     for (std::size_t i = 0; i < n; ++i) {
       if (!is_ok(static_cast<status>(chunk.status[i]))) continue;
-      const unsigned char past  = chunk.guard_history[g * n + i];
-      const bool          fired = (past & abi::has_fired) != 0, armed = (past & abi::ends_armed) != 0;
+      const unsigned char past = chunk.guard_history[g * n + i];
+      const bool fired = (past & abi::has_fired) != 0, armed = (past & abi::ends_armed) != 0;
       guards[g].fired += fired;
       if (fired || (past & abi::began_beyond) == 0) continue;
       (armed ? guards[g].crossed_against : guards[g].began_beyond) += 1;
@@ -213,7 +213,7 @@ std::vector<std::string> remarks_on_guards(const model& m, const std::vector<gua
   const auto instances = [](std::int64_t n) { return fmt::format("{} instance{}", n, n == 1 ? "" : "s"); };
   for (std::size_t i = 0; i < counts.size(); ++i) {
     const auto& [fired, began_beyond, crossed_against] = counts[i];
-    const auto& guard                                  = m.guards[i];
+    const auto& guard = m.guards[i];
     if (began_beyond > 0)
       all.push_back(
           fmt::format("guard `{}` began beyond zero in {} and never fired", guard.name, instances(began_beyond)));
@@ -298,15 +298,15 @@ class field_list {
   template <class Numbers>
   field& add(std::string name, const char* role, std::string unit, std::string about, shape s, int type,
              Numbers numbers) {
-    fields_.push_back({.name    = std::move(name),
-                       .role    = role,
-                       .unit    = std::move(unit),
-                       .about   = std::move(about),
-                       .shape   = s,
-                       .type    = type,
-                       .fixed   = {},
-                       .flags   = {},
-                       .unset   = 0,
+    fields_.push_back({.name = std::move(name),
+                       .role = role,
+                       .unit = std::move(unit),
+                       .about = std::move(about),
+                       .shape = s,
+                       .type = type,
+                       .fixed = {},
+                       .flags = {},
+                       .unset = 0,
                        .numbers = numbers});
     return fields_.back();
   }
@@ -328,7 +328,7 @@ class field_list {
       else add_fixed(q.name, "parameter", q.unit, about(q), p_.parameters[j]);
     }
     for (std::size_t j = 0; j < m_.states.size(); ++j) {
-      const quantity&   q    = m_.states[j];
+      const quantity& q = m_.states[j];
       const std::string what = "initial value of " + q.name;
       if (varies(p_, target::kind::state, static_cast<int>(j)))
         add_varied("initial_" + q.name, "initial", q.unit, what, column(&chunk_data::initial, j));
@@ -360,10 +360,10 @@ class field_list {
     field& status =
         add("status", "status", "1", "how the instance ended", shape::instance, NC_UBYTE, column(&chunk_data::status));
     for (const status_row& row : status_table) status.flags.emplace_back(static_cast<int>(row.id), row.name);
-    status.unset     = static_cast<long long>(saltus::status::not_run);
+    status.unset = static_cast<long long>(saltus::status::not_run);
     field& exception = add("exception", "exception", "1", "what lanes gave up with before the instance was rescued",
                            shape::instance, NC_UBYTE, column(&chunk_data::exception));
-    exception.flags  = {{0, "none"}};
+    exception.flags = {{0, "none"}};
     for (const status_row& row : status_table)
       if (rescuable(row.id)) exception.flags.emplace_back(static_cast<int>(row.id), row.name);
     const auto counter = [&](const char* name, const char* about, std::vector<long long> chunk_data::*array) {
@@ -385,15 +385,15 @@ class field_list {
         NC_DOUBLE, column(&chunk_data::residual));
     field& of = add("residual_of", "residual", "1", "state to whose equation that residual belongs", shape::instance,
                     NC_INT64, column(&chunk_data::residual_of));
-    of.unset  = -1;
-    of.flags  = {{-1, "none"}};
+    of.unset = -1;
+    of.flags = {{-1, "none"}};
     for (const quantity& state : m_.states) of.flags.emplace_back(static_cast<int>(of.flags.size()) - 1, state.name);
   }
 
   void reductions() {
     for (std::size_t j = 0; j < p_.reductions.size(); ++j) {
-      const reduction& r           = p_.reductions[j];
-      const quantity&  q           = (r.of_output ? m_.outputs : m_.states)[static_cast<std::size_t>(r.index)];
+      const reduction& r = p_.reductions[j];
+      const quantity& q = (r.of_output ? m_.outputs : m_.states)[static_cast<std::size_t>(r.index)];
       const auto [what, same_unit] = r.which == reduction::kind::min    ? std::pair("smallest value of ", true)
                                      : r.which == reduction::kind::max  ? std::pair("largest value of ", true)
                                      : r.which == reduction::kind::mean ? std::pair("mean over time of ", true)
@@ -407,7 +407,7 @@ class field_list {
     const char* what = "time of the sample";
     if (common_times(p_)) {
       field& time = add("time", "time", "", what, shape::time, NC_DOUBLE, nullptr);
-      time.fixed  = p_.sample_times;
+      time.fixed = p_.sample_times;
       for (std::int64_t k = static_cast<std::int64_t>(time.fixed.size()); k < p_.sample_count; ++k)
         time.fixed.push_back(even_sample_time(p_.t_begin, p_.t_end, k, p_.sample_count));
     } else {
@@ -447,25 +447,25 @@ class field_list {
           nullptr)
           .of = static_cast<int>(j);
     for (std::size_t j = 0; j < p_.histograms.size(); ++j) {
-      const histogram_request& h    = p_.histograms[j];
-      const histogram_bins     bins = {h.from, h.to, h.bins};
-      const auto&              what = columns[static_cast<std::size_t>(h.column)];
+      const histogram_request& h = p_.histograms[j];
+      const histogram_bins bins = {h.from, h.to, h.bins};
+      const auto& what = columns[static_cast<std::size_t>(h.column)];
       add("histogram_" + h.name, "histogram", "1", "instances with this " + h.name, shape::bin, NC_INT64, nullptr).of =
           static_cast<int>(j);
       field& middle = add("bin_" + h.name, "bin", what.unit, "middle of the bin", shape::bin, NC_DOUBLE, nullptr);
-      middle.of     = static_cast<int>(j);
+      middle.of = static_cast<int>(j);
       for (int k = 0; k < h.bins; ++k) middle.fixed.push_back(0.5 * bins.edge(k) + 0.5 * bins.edge(k + 1));
     }
   }
 
-  const plan&        p_;
+  const plan& p_;
   const host::model& m_;
   std::vector<field> fields_;
 };
 
 derived_columns derive(const chunk_data& c, const plan& p) {
   derived_columns d;
-  const auto      n = static_cast<std::size_t>(c.count);
+  const auto n = static_cast<std::size_t>(c.count);
   if (p.sample_count > 0 && !common_times(p)) {
     d.sample_time.reserve(n * static_cast<std::size_t>(p.sample_count));
     for (std::size_t i = 0; i < n; ++i)
@@ -567,7 +567,7 @@ constexpr std::size_t piece = 65536;
 
 /// The file chunks of a variable: numbers in each, by dimension; empty: it is stored in one block.
 std::vector<std::size_t> chunk_shape(const field& f, const plan& p) {
-  const auto n     = static_cast<std::size_t>(p.count);
+  const auto n = static_cast<std::size_t>(p.count);
   const auto times = static_cast<std::size_t>(p.sample_count);
   switch (f.shape) {
     case shape::instance: return {std::min(n, piece)};
@@ -603,7 +603,7 @@ std::int64_t stored_bytes(const plan& p, std::int64_t event_rows, std::int64_t i
     const std::int64_t columns = f.shape == shape::time ? number_of_chunks(p.sample_count, chunk[0])
                                  : chunk.size() > 1     ? number_of_chunks(p.sample_count, chunk[1])
                                                         : 1;
-    const auto         in_one  = static_cast<std::int64_t>(chunk[0] * (chunk.size() > 1 ? chunk[1] : 1));
+    const auto in_one = static_cast<std::int64_t>(chunk[0] * (chunk.size() > 1 ? chunk[1] : 1));
     bytes.add(static_cast<std::int64_t>(size_of(f.type)) * in_one + entry, rows, columns);
   }
   return bytes.total();
@@ -646,7 +646,7 @@ result_writer::result_writer(const std::filesystem::path& path, const plan& p, c
       if (!f.fixed.empty()) must(nc_put_var(file_, f.id, f.fixed.data()));
     if (plan_.statistics) {
       auto names = statistic_names;
-      int  id    = -1;
+      int id = -1;
       must(nc_inq_varid(file_, "statistic", &id));
       must(nc_put_var_string(file_, id, names.data()));
     }
@@ -676,7 +676,7 @@ void result_writer::define_names_of_statistics() {
 }
 
 void result_writer::define(field& f) {
-  std::vector<int>               dimensions;
+  std::vector<int> dimensions;
   const std::vector<std::size_t> chunk = chunk_shape(f, plan_);
   switch (f.shape) {
     case shape::scalar: break;
@@ -686,9 +686,9 @@ void result_writer::define(field& f) {
     case shape::event: dimensions = {event_}; break;
     case shape::statistic: dimensions = {statistic_}; break;
     case shape::bin: {
-      const histogram_request& h    = plan_.histograms[static_cast<std::size_t>(f.of)];
-      const std::string        name = "bin_" + h.name;
-      dimensions                    = {-1};
+      const histogram_request& h = plan_.histograms[static_cast<std::size_t>(f.of)];
+      const std::string name = "bin_" + h.name;
+      dimensions = {-1};
       if (nc_inq_dimid(file_, name.c_str(), &dimensions[0]) != NC_NOERR)
         must(nc_def_dim(file_, name.c_str(), static_cast<std::size_t>(h.bins), &dimensions[0]));
       break;
@@ -714,7 +714,7 @@ void result_writer::define(field& f) {
   if (f.name == "event_row_size") attribute("sample_dimension", "event", f.id);
   if (!f.flags.empty()) {
     std::vector<int> values;
-    std::string      meanings;
+    std::string meanings;
     for (const auto& [value, meaning] : f.flags) {
       values.push_back(value);
       meanings += (meanings.empty() ? "" : " ") + meaning;
@@ -773,12 +773,12 @@ void result_writer::describe(const provenance& origin) {
 /// Before anything is written that needs it: HDF5 (1.10.8) can neither write nor close a file whose disk is full.
 void result_writer::make_room(std::int64_t instances, std::int64_t event_rows) {
   constexpr std::int64_t spare = 256 * 1024;
-  std::int64_t           bytes = stored_bytes(plan_, event_rows, instances);
+  std::int64_t bytes = stored_bytes(plan_, event_rows, instances);
   if (plan_.compression > 0 && instances > 0) {
     // No chunk becomes larger by compression. But one that has grown since it was written does not lie where it was, so
     // what is in memory comes on top of what is on the disk: now, or at every time when it was written.
-    std::error_code    ignored;
-    const auto         now    = static_cast<std::int64_t>(std::filesystem::file_size(part_.own_name(), ignored));
+    std::error_code ignored;
+    const auto now = static_cast<std::int64_t>(std::filesystem::file_size(part_.own_name(), ignored));
     const std::int64_t before = stored_bytes(plan_, event_rows_, reached_), buffers = buffer_bytes(plan_);
     bytes = std::min(bytes + syncs_ * buffers, now + bytes - before + buffers);
   }
@@ -791,7 +791,7 @@ void result_writer::write(const chunk_data& chunk) {
   if (chunk.first_id < 0 || written_ + chunk.count > plan_.count || chunk.first_id + chunk.count > plan_.count)
     throw std::logic_error("result_writer: more instances than the plan has");
   const std::int64_t rows = plan_.log_events ? chunk.log.rows() : 0;
-  reached_                = std::max(reached_, chunk.first_id + chunk.count);
+  reached_ = std::max(reached_, chunk.first_id + chunk.count);
   make_room(reached_, event_rows_ + waiting_.rows() + rows);
   errno = 0;
   write_columns(chunk, derive(chunk, plan_), chunk.first_id, chunk.count);
@@ -809,7 +809,7 @@ void result_writer::write(const chunk_data& chunk) {
 /// In pieces: the log may be larger than the memory.
 void result_writer::write_events(const waiting_logs::chunk_log& chunk) {
   const chunk_data none;
-  derived_columns  some;
+  derived_columns some;
   some.before.resize(plan_.model.states.size());
   some.after.resize(plan_.model.states.size());
   const auto put = [&] {
@@ -908,7 +908,7 @@ std::int64_t result_writer::keep(const std::string& reason) {
 void result_writer::sync() {
   must(nc_sync(file_));
   on_disk_ = written_ - tally_.not_finished();
-  synced_  = clock::now();
+  synced_ = clock::now();
   syncs_ += written_ > 0;
   part_.was_truncated();  // to what is in it (H5FD_truncate)
   make_room(reached_, event_rows_ + waiting_.rows());
@@ -942,7 +942,7 @@ void result_writer::attribute(const char* name, long long number) {
 void result_writer::must(int netcdf_status) {
   const int system = errno;
   if (netcdf_status == NC_NOERR) return;
-  failed_            = true;
+  failed_ = true;
   std::string reason = nc_strerror(netcdf_status);
   for (int telling : {ENOSPC, EDQUOT, EFBIG, EIO, EROFS})
     if (system == telling) reason = std::strerror(system);

@@ -26,29 +26,29 @@
 #include <utility>
 #include <vector>
 
+#include "abi/status.hpp"
 #include "abi/unit.hpp"
 #include "ensemble/event_log.hpp"
-#include "abi/status.hpp"
-#include "result/part_file.hpp"
-#include "spec/plan.hpp"
-#include "result/provenance.hpp"
 #include "ensemble/sampler.hpp"
 #include "ensemble/statistics.hpp"
 #include "ensemble/waiting_logs.hpp"
+#include "result/part_file.hpp"
+#include "result/provenance.hpp"
+#include "spec/plan.hpp"
 
 namespace saltus::host {
 
 /// Instances of a chunk that could not go on, as they came: their last accepted points (abi::snapshot).
 struct exception_list {
   std::vector<long long> slot;      ///< place of the instance in its chunk
-  std::vector<double>    reals;     ///< [row][record_reals]
+  std::vector<double> reals;        ///< [row][record_reals]
   std::vector<long long> integers;  ///< [row][record_integers]
 
   void append(long long slot, const abi::snapshot& last, const abi::unit& from);
   void append(const exception_list& more);
   /// Removes the rows of some instances, [slot], and returns them.
   exception_list take(const std::vector<bool>& which);
-  void           clear();
+  void clear();
 };
 
 /// One chunk of instances as columns: what the sampler fills in, and what comes of it.
@@ -56,22 +56,22 @@ struct chunk_data : columns {
   std::int64_t first_id = 0;
 
   // until a unit writes them: status not_run, numbers NaN, counters 0
-  std::vector<double>        final_state, final_output, final_discrete;  ///< [quantity][count]
-  std::vector<double>        t_final;
+  std::vector<double> final_state, final_output, final_discrete;  ///< [quantity][count]
+  std::vector<double> t_final;
   std::vector<unsigned char> status;     ///< saltus::status
   std::vector<unsigned char> exception;  ///< saltus::status that the lanes gave up with and rescue took over; 0: none
-  std::vector<long long>     steps, rejected, evaluations, events, corrections, misordered, phantoms, undetermined;
-  std::vector<double>        residual;     ///< the largest of a constraint; 0 without algebraic states
-  std::vector<long long>     residual_of;  ///< the number of the state to whose equation it belongs; -1: none
-  std::vector<double>        switched;    ///< time at which the instance went over to the stiff method; NaN: it did not
-  std::vector<double>        samples;     ///< [state + output][count][sample]
-  std::vector<double>        reductions;  ///< [reduction][count]
+  std::vector<long long> steps, rejected, evaluations, events, corrections, misordered, phantoms, undetermined;
+  std::vector<double> residual;        ///< the largest of a constraint; 0 without algebraic states
+  std::vector<long long> residual_of;  ///< the number of the state to whose equation it belongs; -1: none
+  std::vector<double> switched;        ///< time at which the instance went over to the stiff method; NaN: it did not
+  std::vector<double> samples;         ///< [state + output][count][sample]
+  std::vector<double> reductions;      ///< [reduction][count]
   std::vector<unsigned char> guard_history;  ///< [guard][count], bits of abi::guard_history
-  event_log                  log;
-  exception_list             exceptions;
-  chunk_statistics           statistics;
-  std::string                trouble;  ///< what the model of one of its instances said when it threw; empty: none did
-  std::vector<int>           order;  ///< slots in the order in which they begin (order.hpp); empty: as they stand
+  event_log log;
+  exception_list exceptions;
+  chunk_statistics statistics;
+  std::string trouble;     ///< what the model of one of its instances said when it threw; empty: none did
+  std::vector<int> order;  ///< slots in the order in which they begin (order.hpp); empty: as they stand
 
   /// The columns of counters, in the order above.
   std::array<std::vector<long long>*, 8> counters() {
@@ -88,7 +88,7 @@ struct chunk_data : columns {
   void forget_results(const std::vector<long long>& slots);
 
   /// Pointers into this object, as a compiled unit takes them; valid until the next `reset`.
-  abi::batch   batch() const;
+  abi::batch batch() const;
   abi::results results();
 
  private:
@@ -97,8 +97,8 @@ struct chunk_data : columns {
 
 /// What became of a guard in the instances that ended well.
 struct guard_tally {
-  std::int64_t fired           = 0;
-  std::int64_t began_beyond    = 0;  ///< it could not fire at the start and never after
+  std::int64_t fired = 0;
+  std::int64_t began_beyond = 0;     ///< it could not fire at the start and never after
   std::int64_t crossed_against = 0;  ///< it could not fire at the start, but at the end, and did not
 };
 
@@ -106,12 +106,12 @@ struct guard_tally {
 struct tally {
   std::array<std::int64_t, status_count> by_status = {};
   std::array<std::int64_t, status_count> by_rescue = {};  ///< of those that ended well by rescue: after which exception
-  std::int64_t                           steps = 0, rejected = 0, evaluations = 0, events = 0;
-  std::int64_t                           corrections = 0, misordered = 0, phantoms = 0, undetermined = 0;
-  std::int64_t                           switched = 0;  ///< instances that went over to the stiff method
-  std::vector<guard_tally>               guards;        ///< empty as long as nothing was added
+  std::int64_t steps = 0, rejected = 0, evaluations = 0, events = 0;
+  std::int64_t corrections = 0, misordered = 0, phantoms = 0, undetermined = 0;
+  std::int64_t switched = 0;        ///< instances that went over to the stiff method
+  std::vector<guard_tally> guards;  ///< empty as long as nothing was added
 
-  void         add(const chunk_data& chunk);
+  void add(const chunk_data& chunk);
   std::int64_t ok() const;  ///< without those that were rescued
   std::int64_t rescued() const;
   std::int64_t failed() const;
@@ -153,11 +153,11 @@ namespace detail {
 /// What the file holds of a chunk beyond its own columns: sample times, and a part of the event log in the order of the
 /// instances.
 struct derived_columns {
-  std::vector<long long>           row_size, instance;
-  std::vector<double>              time;
-  std::vector<int>                 guard;
+  std::vector<long long> row_size, instance;
+  std::vector<double> time;
+  std::vector<int> guard;
   std::vector<std::vector<double>> before, after;  ///< [state][row]
-  std::vector<double>              sample_time;    ///< [instance][sample]
+  std::vector<double> sample_time;                 ///< [instance][sample]
 
   void add(const event_row& row, std::int64_t first_id);
   void clear_events();
@@ -167,16 +167,16 @@ enum class shape { scalar, instance, time, instance_time, event, statistic, bin 
 
 /// One variable of the file: what it is called, what it is, and where its numbers lie.
 struct field {
-  std::string                              name, role, unit, about;  ///< unit empty: not known
-  detail::shape                            shape = shape::instance;
-  int                                      type  = 0;  ///< NetCDF external type, the same as in memory
-  std::vector<double>                      fixed;      ///< the numbers of a scalar or of `time(time)`
-  std::vector<std::pair<int, std::string>> flags;      ///< values and their meanings
-  long long                                unset = 0;  ///< of integers: what an instance that is never written has
+  std::string name, role, unit, about;  ///< unit empty: not known
+  detail::shape shape = shape::instance;
+  int type = 0;                                    ///< NetCDF external type, the same as in memory
+  std::vector<double> fixed;                       ///< the numbers of a scalar or of `time(time)`
+  std::vector<std::pair<int, std::string>> flags;  ///< values and their meanings
+  long long unset = 0;                             ///< of integers: what an instance that is never written has
   /// The numbers of one chunk, for the shapes with instances or events.
   std::function<const void*(const chunk_data&, const derived_columns&)> numbers = {};
-  int                                                                   of      = -1;  ///< of statistics: which
-  int                                                                   id      = -1;  ///< NetCDF variable
+  int of = -1;  ///< of statistics: which
+  int id = -1;  ///< NetCDF variable
 };
 
 }  // namespace detail
@@ -191,7 +191,7 @@ class result_writer {
   result_writer(const std::filesystem::path& path, const plan& p, const provenance& origin,
                 existing older = existing::refused);
   ~result_writer();
-  result_writer(const result_writer&)            = delete;
+  result_writer(const result_writer&) = delete;
   result_writer& operator=(const result_writer&) = delete;
 
   /// Adds one chunk; chunks come in any order, each instance once. Their rows of the event log wait for their turn.
@@ -228,22 +228,22 @@ class result_writer {
   void must(int netcdf_status);
 
   using clock = std::chrono::steady_clock;
-  std::filesystem::path      path_;
-  existing                   older_;
-  part_file                  part_;
-  plan                       plan_;
+  std::filesystem::path path_;
+  existing older_;
+  part_file part_;
+  plan plan_;
   std::vector<detail::field> fields_;
-  tally                      tally_;
-  std::int64_t               written_ = 0, event_rows_ = 0;
-  std::int64_t               texts_    = 0;  ///< bytes of attributes
-  std::int64_t               on_disk_  = 0;  ///< instances that the file has for whoever opens it now
-  std::int64_t               syncs_    = 0;
-  std::int64_t               reached_  = 0;  ///< the first instance behind all that have been written
-  clock::time_point          synced_   = clock::now();
-  waiting_logs               waiting_;
-  int                        file_     = -1;
-  int                        instance_ = -1, time_ = -1, event_ = -1, statistic_ = -1;  ///< dimensions
-  bool                       closed_ = false, failed_ = false;
+  tally tally_;
+  std::int64_t written_ = 0, event_rows_ = 0;
+  std::int64_t texts_ = 0;    ///< bytes of attributes
+  std::int64_t on_disk_ = 0;  ///< instances that the file has for whoever opens it now
+  std::int64_t syncs_ = 0;
+  std::int64_t reached_ = 0;  ///< the first instance behind all that have been written
+  clock::time_point synced_ = clock::now();
+  waiting_logs waiting_;
+  int file_ = -1;
+  int instance_ = -1, time_ = -1, event_ = -1, statistic_ = -1;  ///< dimensions
+  bool closed_ = false, failed_ = false;
 };
 
 }  // namespace saltus::host

@@ -11,26 +11,26 @@
 #include <utility>
 #include <vector>
 
+#include "abi/status.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/json.hpp"
-#include "abi/status.hpp"
 #include "ensemble/statistics.hpp"
 
 namespace saltus::host {
 
 namespace {
 
-constexpr std::size_t block       = 1 << 20;  // instances read at a time
-constexpr std::size_t shown_rows  = 50;       // of failed instances and events, in a text
-constexpr std::size_t shown_times = 10;       // of samples, in a text
+constexpr std::size_t block = 1 << 20;   // instances read at a time
+constexpr std::size_t shown_rows = 50;   // of failed instances and events, in a text
+constexpr std::size_t shown_times = 10;  // of samples, in a text
 
 struct variable {
-  int                      id;
-  std::string              name, role, unit, about;
+  int id;
+  std::string name, role, unit, about;
   std::vector<std::string> dimensions;
 
-  bool        per_instance() const { return dimensions.size() == 1 && dimensions[0] == "instance"; }
+  bool per_instance() const { return dimensions.size() == 1 && dimensions[0] == "instance"; }
   std::string bracketed_unit() const { return unit.empty() || unit == "1" ? "" : "[" + unit + "]"; }
 };
 
@@ -49,12 +49,12 @@ class result_file {
     }
   }
   ~result_file() { nc_close(file_); }
-  result_file(const result_file&)            = delete;
+  result_file(const result_file&) = delete;
   result_file& operator=(const result_file&) = delete;
 
-  const std::string&           path() const { return path_; }
+  const std::string& path() const { return path_; }
   const std::vector<variable>& variables() const { return variables_; }
-  std::size_t                  instances() const { return instances_; }
+  std::size_t instances() const { return instances_; }
 
   std::vector<const variable*> with_role(std::string_view role) const {
     std::vector<const variable*> found;
@@ -91,7 +91,7 @@ class result_file {
     return value;
   }
   std::size_t dimension(const char* name) const {
-    int         id;
+    int id;
     std::size_t length;
     must(nc_inq_dimid(file_, name, &id));
     must(nc_inq_dimlen(file_, id, &length));
@@ -126,8 +126,8 @@ class result_file {
     int count = 0;
     must(nc_inq_nvars(file_, &count));
     for (int v = 0; v < count; ++v) {
-      char                             name[NC_MAX_NAME + 1];
-      int                              rank = 0;
+      char name[NC_MAX_NAME + 1];
+      int rank = 0;
       std::array<int, NC_MAX_VAR_DIMS> dimensions;
       must(nc_inq_var(file_, v, name, nullptr, &rank, dimensions.data(), nullptr));
       variables_.push_back({v, name, text("role", v), text("units", v), text("long_name", v), {}});
@@ -139,10 +139,10 @@ class result_file {
     instances_ = dimension("instance");
   }
 
-  std::string           path_;
-  int                   file_ = -1;
+  std::string path_;
+  int file_ = -1;
   std::vector<variable> variables_;
-  std::size_t           instances_ = 0;
+  std::size_t instances_ = 0;
 };
 
 // --------------------------------------------------------------------------------------------------------------- words
@@ -155,7 +155,7 @@ status_row row_of(long long number) {
 }
 
 std::vector<std::string> words(const std::string& text) {
-  std::istringstream       stream(text);
+  std::istringstream stream(text);
   std::vector<std::string> list;
   for (std::string word; stream >> word;) list.push_back(word);
   return list;
@@ -189,8 +189,8 @@ class text_table {
   }
 
  private:
-  std::size_t                           left_;
-  bool                                  words_last_;
+  std::size_t left_;
+  bool words_last_;
   std::vector<std::vector<std::string>> rows_;
 };
 
@@ -219,7 +219,7 @@ std::string residual_of(const result_file& f, std::size_t instance) {
   const variable* v = f.find("residual_of");
   if (!v) return {};
   const auto number = f.integers(*v, instance, 1)[0];
-  const auto names  = words(f.text("flag_meanings", v->id));  // of -1, 0, 1, ...
+  const auto names = words(f.text("flag_meanings", v->id));  // of -1, 0, 1, ...
   return number >= 0 && static_cast<std::size_t>(number) + 1 < names.size()
              ? names[static_cast<std::size_t>(number) + 1]
              : std::string();
@@ -228,16 +228,16 @@ std::string residual_of(const result_file& f, std::size_t instance) {
 struct census {
   std::vector<std::int64_t> by_status = std::vector<std::int64_t>(256, 0);
   std::vector<std::int64_t> by_rescue = std::vector<std::int64_t>(256, 0);  ///< of those rescued: after which exception
-  std::vector<range>        counters;  ///< in the order of the file, over the instances that were started
-  std::int64_t              started  = 0;
-  std::int64_t              switched = 0;  ///< instances that went over to the stiff method
+  std::vector<range> counters;  ///< in the order of the file, over the instances that were started
+  std::int64_t started = 0;
+  std::int64_t switched = 0;  ///< instances that went over to the stiff method
 };
 
 bool has_rows(const result_file& f) { return f.find("status") != nullptr; }
 
 /// Of a file without rows: from its attributes. Counters are among its statistics.
 census noted_census(const result_file& f) {
-  census     c;
+  census c;
   const auto noted = [&](const std::string& name) {
     const double n = f.number(("count_" + name).c_str());
     return n == n ? static_cast<std::int64_t>(n) : 0;
@@ -252,16 +252,16 @@ census noted_census(const result_file& f) {
 
 census take_census(const result_file& f) {
   if (!has_rows(f)) return noted_census(f);
-  census          c;
-  const variable& status   = f.at("status");
-  const auto      counters = f.with_role("counter");
+  census c;
+  const variable& status = f.at("status");
+  const auto counters = f.with_role("counter");
   const variable* switched = f.find("switched");
   c.counters.resize(counters.size());
   for (std::size_t first = 0; first < f.instances(); first += block) {
-    const std::size_t n           = std::min(block, f.instances() - first);
-    const auto        by          = f.integers(status, first, n);
-    const auto        was_started = [&](std::size_t i) { return by[i] != static_cast<long long>(status::not_run); };
-    const auto        exception   = exceptions_of(f, first, n);
+    const std::size_t n = std::min(block, f.instances() - first);
+    const auto by = f.integers(status, first, n);
+    const auto was_started = [&](std::size_t i) { return by[i] != static_cast<long long>(status::not_run); };
+    const auto exception = exceptions_of(f, first, n);
     for (std::size_t i = 0; i < n; ++i) {
       ++c.by_status[static_cast<std::size_t>(by[i])];
       c.started += was_started(i);
@@ -272,12 +272,12 @@ census take_census(const result_file& f) {
       for (const double t : f.reals(*switched, {first, 0}, {n, 1})) c.switched += t == t;
     for (std::size_t j = 0; j < counters.size(); ++j) {
       const auto values = f.integers(*counters[j], first, n);
-      range&     r      = c.counters[j];
+      range& r = c.counters[j];
       for (std::size_t i = 0; i < n; ++i) {
         if (!was_started(i)) continue;
         const auto value = static_cast<double>(values[i]);
-        r.min            = std::min(r.min, value);
-        r.max            = std::max(r.max, value);
+        r.min = std::min(r.min, value);
+        r.max = std::max(r.max, value);
         r.sum += value;
       }
     }
@@ -291,7 +291,7 @@ constexpr std::string_view statistics_prefix = "statistics_", histogram_prefix =
 json::object statistics_as_json(const result_file& f) {
   json::object all;
   for (const variable* v : f.with_role("statistics")) {
-    const auto   numbers = f.reals(*v, {0, 0}, {statistic_names.size(), 1});
+    const auto numbers = f.reals(*v, {0, 0}, {statistic_names.size(), 1});
     json::object one;
     for (std::size_t k = 0; k < numbers.size(); ++k) one.insert(statistic_names[k], numbers[k]);
     all.insert(v->name.substr(statistics_prefix.size()), std::move(one));
@@ -444,9 +444,9 @@ void summary_as_text(const result_file& f, const census& c, std::FILE* out) {
 
 /// The event log of one instance; states in the order of the file.
 struct instance_events {
-  std::vector<std::string>         states;
-  std::vector<std::string>         guards;         ///< of each row
-  std::vector<double>              time;           ///< of each row
+  std::vector<std::string> states;
+  std::vector<std::string> guards;                 ///< of each row
+  std::vector<double> time;                        ///< of each row
   std::vector<std::vector<double>> before, after;  ///< [state][row]
 };
 
@@ -458,14 +458,14 @@ instance_events events_of(const result_file& f, std::size_t instance) {
   for (std::size_t first = 0; first < instance; first += block)
     for (long long rows : f.integers(*size, first, std::min(block, instance - first)))
       start += static_cast<std::size_t>(rows);
-  const auto      count  = static_cast<std::size_t>(f.integers(*size, instance, 1)[0]);
-  const variable& guard  = f.at("event_guard");
-  const auto      guards = words(f.text("flag_meanings", guard.id));
+  const auto count = static_cast<std::size_t>(f.integers(*size, instance, 1)[0]);
+  const variable& guard = f.at("event_guard");
+  const auto guards = words(f.text("flag_meanings", guard.id));
   for (long long g : f.integers(guard, start, count))
     e.guards.push_back(g >= 0 && static_cast<std::size_t>(g) < guards.size() ? guards[static_cast<std::size_t>(g)]
                                                                              : std::to_string(g));
-  const auto column                 = [&](const variable& v) { return f.reals(v, {start, 0}, {count, 1}); };
-  e.time                            = column(f.at("event_time"));
+  const auto column = [&](const variable& v) { return f.reals(v, {start, 0}, {count, 1}); };
+  e.time = column(f.at("event_time"));
   constexpr std::string_view prefix = "before_";
   for (const variable* v : f.with_role("event")) {
     if (!std::string_view(v->name).starts_with(prefix)) continue;
@@ -490,7 +490,7 @@ std::vector<std::pair<std::string, std::vector<double>>> samples_of(const result
 
 void instance_as_json(const result_file& f, std::size_t instance, std::FILE* out) {
   const status_row row = row_of(f.integers(f.at("status"), instance, 1)[0]);
-  json::object     all{{"file", f.path()},
+  json::object all{{"file", f.path()},
                    {"instance", static_cast<std::int64_t>(instance)},
                    {"status", json::object{{"name", row.name}, {"meaning", row.meaning}, {"remedy", row.remedy}}}};
   if (const auto e = exceptions_of(f, instance, 1)[0]; e != 0) all.insert("exception", row_of(e).name);
@@ -508,7 +508,7 @@ void instance_as_json(const result_file& f, std::size_t instance, std::FILE* out
   }
   if (f.find("event_row_size")) {
     const instance_events e = events_of(f, instance);
-    json::array           list;
+    json::array list;
     for (std::size_t k = 0; k < e.time.size(); ++k) {
       json::object before, after;
       for (std::size_t j = 0; j < e.states.size(); ++j) {
@@ -553,7 +553,7 @@ void instance_as_text(const result_file& f, std::size_t instance, std::FILE* out
   if (f.find("event_row_size")) {
     const instance_events e = events_of(f, instance);
     fmt::print(out, "\nevents: {}\n", e.time.size());
-    text_table               table(0, false);
+    text_table table(0, false);
     std::vector<std::string> header = {"time", "guard"};
     for (const std::string& state : e.states) {
       header.push_back(state + " before");
@@ -576,7 +576,7 @@ void instance_as_text(const result_file& f, std::size_t instance, std::FILE* out
   if (samples.empty()) return;
   const std::size_t times = samples[0].second.size();
   fmt::print(out, "\nsamples: {}\n", times);
-  text_table               table(0, false);
+  text_table table(0, false);
   std::vector<std::string> header;
   for (const auto& [name, values] : samples) header.push_back(name);
   table.add(header);
@@ -592,14 +592,14 @@ void instance_as_text(const result_file& f, std::size_t instance, std::FILE* out
 // ---------------------------------------------------------------------------------------------------- failed instances
 
 struct failures {
-  std::vector<std::size_t>  shown;  ///< the first ones
-  std::vector<long long>    status;
+  std::vector<std::size_t> shown;  ///< the first ones
+  std::vector<long long> status;
   std::vector<std::int64_t> by_status = std::vector<std::int64_t>(256, 0);
-  std::int64_t              count = 0, not_finished = 0;
+  std::int64_t count = 0, not_finished = 0;
 };
 
 failures find_failures(const result_file& f) {
-  failures        found;
+  failures found;
   const variable& status = f.at("status");
   for (std::size_t first = 0; first < f.instances(); first += block) {
     const auto by = f.integers(status, first, std::min(block, f.instances() - first));
@@ -630,9 +630,9 @@ std::vector<const variable*> varied_inputs(const result_file& f) {
 void failed_as_json(const result_file& f, const failures& found, std::FILE* out) {
   json::array list;
   for (std::size_t k = 0; k < found.shown.size(); ++k) {
-    const std::size_t i   = found.shown[k];
-    const status_row  row = row_of(found.status[k]);
-    json::object      inputs;
+    const std::size_t i = found.shown[k];
+    const status_row row = row_of(found.status[k]);
+    json::object inputs;
     for (const variable* v : varied_inputs(f)) inputs.insert(v->name, f.value(*v, i));
     json::object one{{"instance", static_cast<std::int64_t>(i)},
                      {"status", row.name},
@@ -657,8 +657,8 @@ void failed_as_text(const result_file& f, const failures& found, std::FILE* out)
   if (found.not_finished > 0) fmt::print(out, ", {} did not finish", found.not_finished);
   fmt::print(out, "\n");
   if (found.count == 0) return;
-  const auto               inputs = varied_inputs(f);
-  text_table               table(0, true);
+  const auto inputs = varied_inputs(f);
+  text_table table(0, true);
   std::vector<std::string> header = {"instance"};
   for (const variable* v : inputs) header.push_back(v->name);
   const bool residuals = f.find("residual") != nullptr;
@@ -666,7 +666,7 @@ void failed_as_text(const result_file& f, const failures& found, std::FILE* out)
   header.insert(header.end(), {"t_final", "status"});
   table.add(header);
   for (std::size_t k = 0; k < found.shown.size(); ++k) {
-    const std::size_t        i     = found.shown[k];
+    const std::size_t i = found.shown[k];
     std::vector<std::string> cells = {std::to_string(i)};
     for (const variable* v : inputs) cells.push_back(fmt::format("{}", f.value(*v, i)));
     if (residuals) {

@@ -9,10 +9,10 @@
 namespace saltus::host {
 
 struct show_options {
-  std::string                 file;
-  std::optional<std::int64_t> instance = {};     ///< everything about this one
-  bool                        failed   = false;  ///< a list of the failed instances
-  bool                        json     = false;
+  std::string file;
+  std::optional<std::int64_t> instance = {};  ///< everything about this one
+  bool failed = false;                        ///< a list of the failed instances
+  bool json = false;
 };
 
 /// Prints to `out` a summary of a result file, one instance of it, or its failed instances; as text, or as one JSON

@@ -33,12 +33,12 @@ std::string_view trimmed(std::string_view text) {
 std::vector<cell> split(std::string_view line) {
   std::vector<cell> cells;
   for (std::size_t begin = 0;;) {
-    bool        quoted = false;
-    std::size_t end    = begin;
+    bool quoted = false;
+    std::size_t end = begin;
     for (; end < line.size() && (quoted || line[end] != ','); ++end) quoted ^= line[end] == '"';
-    const auto raw  = line.substr(begin, end - begin);
-    auto       text = trimmed(raw);
-    const auto at   = begin + (text.empty() ? 0 : raw.find_first_not_of(blanks)) + 1;
+    const auto raw = line.substr(begin, end - begin);
+    auto text = trimmed(raw);
+    const auto at = begin + (text.empty() ? 0 : raw.find_first_not_of(blanks)) + 1;
     if (text.size() >= 2 && text.front() == '"' && text.back() == '"') text = text.substr(1, text.size() - 2);
     cells.push_back({std::string(text), at});
     if (end == line.size()) return cells;
@@ -54,13 +54,13 @@ std::vector<double> read_csv_column(const std::filesystem::path& file, const std
   if (const auto what = not_a_file(file); !what.empty())
     throw error(exit_usage, fmt::format("{}: cannot read {}: it {}", who, name, what));
   std::ifstream in(file);
-  std::string   line;
+  std::string line;
   if (!std::getline(in, line))
     throw error(exit_usage,
                 fmt::format("{}: cannot read {}: {}", who, name, in.is_open() ? "it is empty" : std::strerror(errno)));
   if (line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);  // the byte order mark that spreadsheets write
 
-  const auto                    header = split(line);
+  const auto header = split(line);
   std::vector<std::string_view> allowed;
   for (const auto& cell : header) allowed.push_back(cell.text);
   const std::size_t wanted = std::find(allowed.begin(), allowed.end(), column) - allowed.begin();
@@ -77,12 +77,12 @@ std::vector<double> read_csv_column(const std::filesystem::path& file, const std
   std::vector<double> values;
   for (std::int64_t row = 2; std::getline(in, line); ++row) {
     if (trimmed(line).empty()) continue;
-    const auto cells      = split(line);
+    const auto cells = split(line);
     const auto [text, at] = wanted < cells.size() ? cells[wanted] : cell{"", line.size() + 1};
-    const auto* begin     = text.data() + text.starts_with('+');
-    const auto* end       = text.data() + text.size();
-    double      value     = 0;
-    const auto  read      = std::from_chars(begin, end, value);
+    const auto* begin = text.data() + text.starts_with('+');
+    const auto* end = text.data() + text.size();
+    double value = 0;
+    const auto read = std::from_chars(begin, end, value);
     if (read.ec != std::errc() || read.ptr != end || !std::isfinite(value))
       throw error(exit_usage, fmt::format("{}:{}:{}: {} = {}: must be a finite number", name, row, at, column, text));
     values.push_back(value);

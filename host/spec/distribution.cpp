@@ -11,7 +11,7 @@ namespace saltus::host {
 bool is_law(const distribution& law) {
   // No normal draw lies farther out: Box-Muller from 64 bits reaches sqrt(-2 ln 2^-65) = 9.49 deviations.
   constexpr double farthest = 9.5;
-  const double     a = law.a, b = law.b, c = law.c;
+  const double a = law.a, b = law.b, c = law.c;
   switch (law.which) {
     case distribution::kind::uniform: return a < b && std::isfinite(b - a);
     case distribution::kind::log_uniform: return 0 < a && a < b;
@@ -24,7 +24,7 @@ bool is_law(const distribution& law) {
 
 double cumulative(const distribution& law, double x) {
   const double a = law.a, b = law.b, c = law.c;
-  const auto   normal = [&](double value) { return 0.5 * std::erfc((a - value) / (b * std::sqrt(2.0))); };
+  const auto normal = [&](double value) { return 0.5 * std::erfc((a - value) / (b * std::sqrt(2.0))); };
   switch (law.which) {
     case distribution::kind::uniform: return std::clamp((x - a) / (b - a), 0.0, 1.0);
     case distribution::kind::log_uniform:

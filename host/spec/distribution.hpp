@@ -11,10 +11,10 @@ namespace saltus::host {
 
 /// How a law is written in a spec: { name = [numbers] }.
 struct law {
-  std::string_view   name;
+  std::string_view name;
   distribution::kind which;
-  std::size_t        arity;
-  std::string_view   allowed;  ///< what its numbers must be, for messages
+  std::size_t arity;
+  std::string_view allowed;  ///< what its numbers must be, for messages
 };
 inline constexpr law laws[] = {
     {"uniform", distribution::kind::uniform, 2, "must be [low, high] with low < high"},

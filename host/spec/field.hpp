@@ -75,12 +75,12 @@ class field {
 
   const std::string& key() const { return key_; }    ///< "count"
   const std::string& name() const { return name_; }  ///< "sweep.flow.count"
-  std::string        place() const { return place_of(node_->source()); }
-  bool               flagged() const { return from_flag(node_->source()); }
-  bool               is_table() const { return node_->is_table(); }
-  bool               is_list() const { return node_->is_array(); }
-  std::string        value() const { return inline_text(*node_); }
-  std::string        what() const { return what_at(place()); }  ///< "spec.toml:12:8: rtol = -1"
+  std::string place() const { return place_of(node_->source()); }
+  bool flagged() const { return from_flag(node_->source()); }
+  bool is_table() const { return node_->is_table(); }
+  bool is_list() const { return node_->is_array(); }
+  std::string value() const { return inline_text(*node_); }
+  std::string what() const { return what_at(place()); }  ///< "spec.toml:12:8: rtol = -1"
 
   // ---- complaints
 
@@ -209,7 +209,7 @@ class field {
 
   std::string what_at(const std::string& place) const {
     constexpr std::size_t shown = 60;
-    auto                  text  = value();
+    auto text = value();
     if (text.size() > shown) text = text.substr(0, shown) + "...";
     return fmt::format("{}: {} = {}", place, name_, text);
   }
@@ -222,8 +222,8 @@ class field {
     return value;
   }
 
-  std::string         key_, name_;
-  const toml::node*   node_;
+  std::string key_, name_;
+  const toml::node* node_;
   toml::source_region key_region_;
 };
 

@@ -26,7 +26,7 @@ namespace {
 /// Tables within tables are walked by recursion, by the parser too: a key of very many parts would be too deep.
 void check_depth(std::string_view text, const std::string& where) {
   constexpr int most_parts = 16;
-  int           dots = 0, line = 1;
+  int dots = 0, line = 1;
   for (std::size_t at = 0; at < text.size(); ++at) {
     const char c = text[at];
     if (c == '\n') ++line;
@@ -57,7 +57,7 @@ std::string shortened(const std::string& text) {
 /// One `key = value`. A literal value is a string as it stands; any other is TOML if it can be, else a string.
 struct assignment {
   std::string key, value;
-  bool        literal;
+  bool literal;
 };
 
 std::string typed(const flag& flag) { return flag.name + " " + flag.value; }
@@ -74,13 +74,13 @@ assignment read_flag(const flag& flag) {
     return {found->second.first, flag.value, found->second.second};
   if (flag.name != "--set") throw error(exit_usage, typed(flag) + ": not a flag that changes the spec");
 
-  const auto equals  = flag.value.find('=');
-  const auto key     = flag.value.substr(0, equals);
+  const auto equals = flag.value.find('=');
+  const auto key = flag.value.substr(0, equals);
   const bool letters = std::all_of(key.begin(), key.end(), [](unsigned char c) {
     return ('a' <= c && c <= 'z') || ('A' <= c && c <= 'Z') || ('0' <= c && c <= '9') || c == '_' || c == '-' ||
            c == '.';
   });
-  const bool parts   = !key.empty() && key.front() != '.' && key.back() != '.' && key.find("..") == key.npos;
+  const bool parts = !key.empty() && key.front() != '.' && key.back() != '.' && key.find("..") == key.npos;
   if (equals == flag.value.npos || !letters || !parts)
     throw error(exit_usage, typed(flag) + ": must be key=value with a key such as rtol or sweep.flow.count");
   return {key, flag.value.substr(equals + 1), false};
@@ -89,7 +89,7 @@ assignment read_flag(const flag& flag) {
 /// Does the table hold `key` (dotted) and nothing else?
 bool holds_only(const toml::table& table, std::string_view key) {
   if (table.size() != 1) return false;
-  const auto  dot   = key.find('.');
+  const auto dot = key.find('.');
   const auto* inner = (*table.begin()).second.as_table();
   return dot == key.npos || (inner && holds_only(*inner, key.substr(dot + 1)));
 }
@@ -97,10 +97,10 @@ bool holds_only(const toml::table& table, std::string_view key) {
 /// Moves the value at `key` of `from`, which holds only that, to the same place in `to`. Moved, not copied: copies of
 /// toml++ nodes forget their source.
 void graft(toml::table& to, toml::table& from, std::string_view key) {
-  const toml::key name  = (*from.begin()).first;
-  toml::node&     value = (*from.begin()).second;
-  const auto      dot   = key.find('.');
-  auto*           inner = to[name.str()].as_table();
+  const toml::key name = (*from.begin()).first;
+  toml::node& value = (*from.begin()).second;
+  const auto dot = key.find('.');
+  auto* inner = to[name.str()].as_table();
   if (dot == key.npos || !inner) to.insert_or_assign(name, std::move(value));
   else graft(*inner, *value.as_table(), key.substr(dot + 1));
 }
@@ -138,7 +138,7 @@ axis_nodes columns_of(toml::table& zip, const std::string& name) {
 
 std::vector<axis_nodes> axes_of(toml::table& root) {
   std::vector<axis_nodes> axes;
-  auto* const             sweep = root["sweep"].as_table();
+  auto* const sweep = root["sweep"].as_table();
   if (!sweep) return axes;
   for (auto&& [key, value] : *sweep) {
     if (key != "zip") axes.push_back({{fmt::format("sweep.{}", key.str()), &value}});
@@ -202,14 +202,14 @@ bool is_top_key(std::string_view name) { return std::find(top_keys.begin(), top_
 
 /// What one flag means: the dotted key in full; none if that depends on the model and there is none yet.
 std::optional<std::string> full_key(const assignment& set, const flag& flag, const model* model) {
-  constexpr std::string_view of_spec    = "spec.";
-  const auto                 first_part = [](const std::string& key) { return key.substr(0, key.find('.')); };
+  constexpr std::string_view of_spec = "spec.";
+  const auto first_part = [](const std::string& key) { return key.substr(0, key.find('.')); };
   if (set.key.starts_with(of_spec)) {
     const auto key = set.key.substr(of_spec.size());
     if (is_top_key(first_part(key))) return key;
   }
-  const auto dot      = set.key.find('.');
-  const bool is_key   = is_top_key(first_part(set.key));
+  const auto dot = set.key.find('.');
+  const bool is_key = is_top_key(first_part(set.key));
   const auto quantity = model && dot == set.key.npos ? key_of_quantity(set.key, *model) : std::string();
   if (is_key && !quantity.empty() && flag.name == "--set")
     throw error(exit_usage,
@@ -232,7 +232,7 @@ std::optional<std::string> full_key(const assignment& set, const flag& flag, con
 }  // namespace
 
 toml::table merge(const spec_document& spec, const host::model* model) {
-  toml::table       root;
+  toml::table root;
   const std::string place = spec.file.empty() ? std::string("command line") : spec.file.string();
   check_depth(spec.text, place);
   try {
@@ -243,7 +243,7 @@ toml::table merge(const spec_document& spec, const host::model* model) {
   for (std::size_t i = 0; i < spec.flags.size(); ++i) {
     const auto& flag = spec.flags[i];
     if (flag.name == "-n") continue;
-    auto       set = read_flag(flag);
+    auto set = read_flag(flag);
     const auto key = full_key(set, flag, model);
     if (!key) continue;
     set.key = *key;

@@ -13,19 +13,19 @@ namespace saltus::host {
 
 struct quantity {
   std::string name;
-  double      value = 0;  ///< default; states: initial value; unused for outputs
+  double value = 0;  ///< default; states: initial value; unused for outputs
   std::string unit;
   std::string about;
-  int         index = 0;  ///< of a state: 0 differential; 1, 2: algebraic, fixed by a constraint of that index
+  int index = 0;  ///< of a state: 0 differential; 1, 2: algebraic, fixed by a constraint of that index
 };
 
 struct guard {
-  std::string    name;
+  std::string name;
   abi::direction direction;
   abi::sidedness sidedness;
-  bool           terminal;
-  std::string    about;
-  bool           slides = false;  ///< the solution may slide along it
+  bool terminal;
+  std::string about;
+  bool slides = false;  ///< the solution may slide along it
 };
 
 /// An event whose time is known beforehand.
@@ -37,24 +37,24 @@ struct time_event {
 /// A file that a model is written in.
 struct model_file {
   std::filesystem::path file;
-  std::string           hash;  ///< of its content, 32 hex digits
+  std::string hash;  ///< of its content, 32 hex digits
 };
 
 struct model {
-  std::string              name;
-  std::string              title;
-  std::string              source;
-  std::filesystem::path    header;   ///< the file it was read from
+  std::string name;
+  std::string title;
+  std::string source;
+  std::filesystem::path header;     ///< the file it was read from
   std::vector<model_file> sources;  ///< this and all that it includes, but for saltus' kernels and the system's files
-  std::vector<quantity>    states, parameters, discretes, outputs;
-  std::vector<guard>       guards;
-  std::vector<time_event>     time_events;
-  double                   t_begin = 0, t_end = 1;  ///< its own default span
-  abi::equations           equations     = abi::plain;
-  bool                     singular_mass = false;  ///< a singular mass matrix, but no state by itself is algebraic
-  bool                     arithmetic    = false;
-  std::int64_t             rhs_flops     = -1;  ///< operations of one right-hand side, counted; -1: not known
-  std::int64_t             guard_flops   = -1;  ///< of all guards with their rates
+  std::vector<quantity> states, parameters, discretes, outputs;
+  std::vector<guard> guards;
+  std::vector<time_event> time_events;
+  double t_begin = 0, t_end = 1;  ///< its own default span
+  abi::equations equations = abi::plain;
+  bool singular_mass = false;  ///< a singular mass matrix, but no state by itself is algebraic
+  bool arithmetic = false;
+  std::int64_t rhs_flops = -1;    ///< operations of one right-hand side, counted; -1: not known
+  std::int64_t guard_flops = -1;  ///< of all guards with their rates
 };
 
 /// The files that a model is written in, its header first.

@@ -18,15 +18,15 @@ struct listed {
   std::vector<double> values;
 };
 struct ranged {
-  double       from, to;
+  double from, to;
   std::int64_t count;
-  bool         logarithmic;
+  bool logarithmic;
 };
 
 /// A probability distribution, optionally truncated to [min, max].
 struct distribution {
   enum class kind { uniform, log_uniform, normal, lognormal, triangular };
-  kind   which;
+  kind which;
   double a, b, c;  ///< uniform, log-uniform: low, high; normal: mean, deviation; lognormal: mean and deviation of the
                    ///< logarithm; triangular: low, mode, high
   double min = -std::numeric_limits<double>::infinity();
@@ -36,107 +36,107 @@ struct distribution {
 /// What varies: a parameter, an initial value, or an end of the time span.
 struct target {
   enum class kind { parameter, state, t_begin, t_end };
-  kind        which;
-  int         index;  ///< among the model's parameters or states; 0 for times
+  kind which;
+  int index;  ///< among the model's parameters or states; 0 for times
   std::string name;
 };
 
 /// One axis of the product: columns that move together (a single one for a plain sweep entry).
 struct axis {
   struct column {
-    target                       what;
+    target what;
     std::variant<listed, ranged> values;
   };
   std::vector<column> columns;
-  std::int64_t        count;
+  std::int64_t count;
 };
 
 struct random_column {
-  target       what;
+  target what;
   distribution law;
 };
 
 /// A number kept for each instance, taken over the whole trajectory: max(pressure).
 struct reduction {
   enum class kind { min, max, mean, integral };
-  kind        which;
-  bool        of_output;  ///< of an output rather than of a state
-  int         index;
+  kind which;
+  bool of_output;  ///< of an output rather than of a state
+  int index;
   std::string name;  ///< as written: "max(pressure)"
 };
 
 /// Values of a column of results (statistic_columns) to be counted by bins over [from, to].
 struct histogram_request {
-  std::string name;    ///< of the column
-  int         column;  ///< its index
-  double      from, to;
-  int         bins;
+  std::string name;  ///< of the column
+  int column;        ///< its index
+  double from, to;
+  int bins;
 };
 
 struct plan {
   host::model model;
 
   // how one instance is integrated
-  std::string         method = "dp5";
-  std::string         stiff_method;  ///< method = "auto": what carries on where `method` finds it stiff; empty: nothing
-  std::string         controller = "pi";      ///< elementary, pi, h211b
-  std::string         norm       = "rms";     ///< rms, max, compere
-  std::string         precision  = "double";  ///< double, float
-  double              rtol       = 1e-6;
+  std::string method = "dp5";
+  std::string stiff_method;          ///< method = "auto": what carries on where `method` finds it stiff; empty: nothing
+  std::string controller = "pi";     ///< elementary, pi, h211b
+  std::string norm = "rms";          ///< rms, max, compere
+  std::string precision = "double";  ///< double, float
+  double rtol = 1e-6;
   std::vector<double> atol;  ///< one per state
-  double              event_tol   = 0;
-  double              first_step  = 0;  ///< 0: automatic
-  double              max_step    = std::numeric_limits<double>::infinity();
-  double              fixed_step  = 0;  ///< > 0: constant step
-  std::int64_t        max_steps   = 1'000'000;
-  std::int64_t        max_events  = 10'000;
-  bool                backward    = false;           ///< every instance has t_begin > t_end rather than t_begin < t_end
-  abi::consistency    consistency = abi::algebraic;  ///< how a model with constraints is given a consistent start
+  double event_tol = 0;
+  double first_step = 0;  ///< 0: automatic
+  double max_step = std::numeric_limits<double>::infinity();
+  double fixed_step = 0;  ///< > 0: constant step
+  std::int64_t max_steps = 1'000'000;
+  std::int64_t max_events = 10'000;
+  bool backward = false;                          ///< every instance has t_begin > t_end rather than t_begin < t_end
+  abi::consistency consistency = abi::algebraic;  ///< how a model with constraints is given a consistent start
 
   // its events
-  std::string detection         = "hermite";  ///< hermite, certified
-  bool        guards_in_error   = false;      ///< guards take part in the error control
-  double      concurrency_time  = 0;          ///< bilateral guards this near in time fire together; 0: off
-  double      concurrency_value = 0;          ///< if none is further than this beyond zero
-  double      zeno              = 1e-7;       ///< part of the span at which accumulating events are cut short; 0: never
-  bool        rescue            = true;       ///< what lanes cannot settle is carried on by the host
-  double      inject_exceptions = 0;          ///< share of instances that lanes give up at random; for tests
+  std::string detection = "hermite";  ///< hermite, certified
+  bool guards_in_error = false;       ///< guards take part in the error control
+  double concurrency_time = 0;        ///< bilateral guards this near in time fire together; 0: off
+  double concurrency_value = 0;       ///< if none is further than this beyond zero
+  double zeno = 1e-7;                 ///< part of the span at which accumulating events are cut short; 0: never
+  bool rescue = true;                 ///< what lanes cannot settle is carried on by the host
+  double inject_exceptions = 0;       ///< share of instances that lanes give up at random; for tests
 
   // which instances: id = sample + samples * (product index, last axis fastest)
-  std::vector<double>        parameters;  ///< fixed values, one per parameter
-  std::vector<double>        initial;     ///< fixed values, one per state; NaN: the model's own
-  double                     t_begin = 0, t_end = 1;
-  std::vector<axis>          axes;
+  std::vector<double> parameters;  ///< fixed values, one per parameter
+  std::vector<double> initial;     ///< fixed values, one per state; NaN: the model's own
+  double t_begin = 0, t_end = 1;
+  std::vector<axis> axes;
   std::vector<random_column> random;
-  std::int64_t               samples = 1;  ///< Monte Carlo samples per point of the product
-  std::uint64_t              seed    = 0;
-  std::int64_t               count   = 1;  ///< instances in all
+  std::int64_t samples = 1;  ///< Monte Carlo samples per point of the product
+  std::uint64_t seed = 0;
+  std::int64_t count = 1;  ///< instances in all
 
   // what is kept
-  std::string                    file;  ///< empty: no file
-  std::int64_t                   sample_count = 0;
-  std::vector<double>            sample_times;  ///< empty with sample_count > 0: evenly over each instance's span
-  bool                           log_events = false;
-  std::vector<reduction>         reductions;
-  int                            compression = 0;      ///< deflate level 0..9
-  bool                           rows        = true;   ///< the file has the results of every instance
-  bool                           statistics  = false;  ///< and statistics over all of them
+  std::string file;  ///< empty: no file
+  std::int64_t sample_count = 0;
+  std::vector<double> sample_times;  ///< empty with sample_count > 0: evenly over each instance's span
+  bool log_events = false;
+  std::vector<reduction> reductions;
+  int compression = 0;      ///< deflate level 0..9
+  bool rows = true;         ///< the file has the results of every instance
+  bool statistics = false;  ///< and statistics over all of them
   std::vector<histogram_request> histograms;
 
   // where and how
-  std::string  backend        = "auto";  ///< auto, cpu, cuda, all
-  std::vector<int> devices;  ///< numbers of CUDA devices; empty: all that there are
-  int          threads        = 0;       ///< 0: all cores
-  int          lanes          = 0;       ///< 0: what is fastest, as far as known (tune.hpp)
-  int          groups         = 0;       ///< of so many lanes, that take turns; 0: the same
-  std::int64_t chunk          = 0;       ///< instances per chunk; 0: chosen
-  bool         by_work        = true;    ///< on a device, instances begin in the order of the work predicted for them
-  double       allowed_failed = 0;       ///< share of instances that may fail before exit code 3
-  double           instance_time_limit = 0;  ///< seconds that an instance may be under way; 0: no limit
+  std::string backend = "auto";    ///< auto, cpu, cuda, all
+  std::vector<int> devices;        ///< numbers of CUDA devices; empty: all that there are
+  int threads = 0;                 ///< 0: all cores
+  int lanes = 0;                   ///< 0: what is fastest, as far as known (tune.hpp)
+  int groups = 0;                  ///< of so many lanes, that take turns; 0: the same
+  std::int64_t chunk = 0;          ///< instances per chunk; 0: chosen
+  bool by_work = true;             ///< on a device, instances begin in the order of the work predicted for them
+  double allowed_failed = 0;       ///< share of instances that may fail before exit code 3
+  double instance_time_limit = 0;  ///< seconds that an instance may be under way; 0: no limit
 
   std::string text;  ///< the spec as run (TOML, flags merged in): goes into the file's provenance
   std::vector<std::filesystem::path> inputs;  ///< files that this was read from: the spec, CSV files
-  std::vector<std::string> warnings;  ///< what is allowed but hardly meant, one sentence each, with its place
+  std::vector<std::string> warnings;          ///< what is allowed but hardly meant, one sentence each, with its place
 };
 
 /// The method as the spec calls it.

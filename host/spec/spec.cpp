@@ -13,16 +13,16 @@
 
 #include <fmt/format.h>
 
-#include "spec/csv.hpp"
-#include "spec/distribution.hpp"
 #include "base/error.hpp"
-#include "spec/field.hpp"
 #include "base/files.hpp"
-#include "spec/flags.hpp"
-#include "linear/factorised.hpp"
-#include "method/list.hpp"
 #include "ensemble/sampler.hpp"
 #include "ensemble/statistics.hpp"
+#include "linear/factorised.hpp"
+#include "method/list.hpp"
+#include "spec/csv.hpp"
+#include "spec/distribution.hpp"
+#include "spec/field.hpp"
+#include "spec/flags.hpp"
 
 namespace saltus::host {
 namespace {
@@ -30,28 +30,29 @@ namespace {
 using names = std::vector<std::string_view>;
 
 constexpr std::int64_t most_instances = std::int64_t{1} << 40;
-constexpr std::int64_t most_samples   = 10'000'000;  // points of the time grid: a row of one instance stays in memory
-constexpr std::int64_t most_bins      = 100'000;     // of a histogram
-constexpr std::int64_t unlimited      = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t most_samples = 10'000'000;  // points of the time grid: a row of one instance stays in memory
+constexpr std::int64_t most_bins = 100'000;        // of a histogram
+constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
 
 // method = "auto" is these two.
-constexpr const char* auto_method       = "dp5";
+constexpr const char* auto_method = "dp5";
 constexpr const char* auto_stiff_method = "rodas5p";
 
 /// What a spec must know of a method.
 struct method_traits {
   std::string_view name;
-  int              embedded_order;  ///< 0: no error estimate
-  bool             certifies;       ///< its error estimate holds for every right-hand side
-  bool             is_explicit, is_rosenbrock;
-  int              highest_index;  ///< of algebraic states that it can solve for
+  int embedded_order;  ///< 0: no error estimate
+  bool certifies;      ///< its error estimate holds for every right-hand side
+  bool is_explicit, is_rosenbrock;
+  int highest_index;  ///< of algebraic states that it can solve for
 };
 
 const std::vector<method_traits>& all_methods() {
   static const std::vector<method_traits> list = [] {
     std::vector<method_traits> r;
     methods::for_each(methods::every{}, [&](auto m) {
-      r.push_back({m.name, m.embedded_order, methods::certifies<decltype(m)>, m.is_explicit, m.is_rosenbrock, m.highest_index});
+      r.push_back(
+          {m.name, m.embedded_order, methods::certifies<decltype(m)>, m.is_explicit, m.is_rosenbrock, m.highest_index});
     });
     return r;
   }();
@@ -133,11 +134,11 @@ std::filesystem::path resolve(const spec_document& spec, const field& entry) {
 }
 
 void read_model(spec_document& spec) {
-  const auto  merged = merge(spec, nullptr);
+  const auto merged = merge(spec, nullptr);
   const field root(merged);
   root.only(top_keys);
   const auto model = root.need("model", "must be the name of a built-in model, or the path of a header");
-  spec.model       = model.text();
+  spec.model = model.text();
   spec.model_place = model.what();
   if (is_path(spec.model)) spec.model_header = resolve(spec, model);
 }
@@ -161,7 +162,7 @@ std::string document_text(const field& root) {
 /// { normal = [0.8, 0.05], min = 0.0, max = 1.0 }
 distribution read_law(const field& entry) {
   constexpr double least = 1e-3;  // sampled by rejection: what is left must not be rare
-  names            allowed;
+  names allowed;
   for (const auto& law : laws) allowed.push_back(law.name);
   if (!entry.is_table()) entry.fail("must be a distribution such as { uniform = [0.0, 1.0] }; " + suggest("", allowed));
   entry.only(joined(allowed, {"min", "max"}));
@@ -172,7 +173,7 @@ distribution read_law(const field& entry) {
     if (!given) continue;
     if (law) entry.fail("must have one distribution, not two");
     const auto numbers = given->numbers(known.arity, known.allowed);
-    law                = distribution{known.which, numbers[0], numbers[1], known.arity > 2 ? numbers[2] : 0};
+    law = distribution{known.which, numbers[0], numbers[1], known.arity > 2 ? numbers[2] : 0};
     if (!is_law(*law)) given->fail(known.allowed);
   }
   if (!law) entry.fail("must have a distribution; " + suggest("", allowed));
@@ -197,7 +198,7 @@ class builder {
     for (const auto& parameter : model.parameters) plan_.parameters.push_back(parameter.value);
     plan_.initial.assign(model.states.size(), std::numeric_limits<double>::quiet_NaN());
     plan_.t_begin = model.t_begin;
-    plan_.t_end   = model.t_end;
+    plan_.t_end = model.t_end;
   }
 
   plan build() {
@@ -247,14 +248,14 @@ class builder {
 
   /// Below some tens of roundings the error estimate is rounding itself: steps shrink and nothing becomes more exact.
   void warn_of_rounding() {
-    const bool   is_float = plan_.precision == "float";
-    const double least    = is_float ? 1e-6 : 1e-14;
-    const auto   rtol     = root_.find("rtol");
+    const bool is_float = plan_.precision == "float";
+    const double least = is_float ? 1e-6 : 1e-14;
+    const auto rtol = root_.find("rtol");
     if (!rtol || plan_.rtol >= least) return;
-    plan_.warnings.push_back(
-        fmt::format("{}: below {:g} the rounding of {} numbers is larger than the errors that are to be kept: steps become "
-                    "shorter, results no better",
-                    rtol->what(), least, plan_.precision));
+    plan_.warnings.push_back(fmt::format(
+        "{}: below {:g} the rounding of {} numbers is larger than the errors that are to be kept: steps become "
+        "shorter, results no better",
+        rtol->what(), least, plan_.precision));
   }
 
   void read_method() {
@@ -264,7 +265,7 @@ class builder {
     names known;
     for (const auto& method : all_methods()) known.push_back(method.name);
     const bool is_auto = e->word(joined(known, {"auto"})) == "auto";
-    plan_.method       = is_auto ? auto_method : e->text();
+    plan_.method = is_auto ? auto_method : e->text();
     plan_.stiff_method = is_auto ? auto_stiff_method : "";
     if (const auto why = obstacle(method_called(plan_.method), model_); !why.empty())
       e->fail(fmt::format("{}; {}", why, suggest("", methods_for(model_))));
@@ -303,7 +304,7 @@ class builder {
     }
     if (const auto e = root_.find("concurrency")) {
       e->only({"time", "value"});
-      plan_.concurrency_time  = e->need("time", "must be a span of time").positive();
+      plan_.concurrency_time = e->need("time", "must be a span of time").positive();
       plan_.concurrency_value = e->need("value", "must be a distance from zero, in the units of the guards").positive();
     }
     if (const auto e = root_.find("zeno")) plan_.zeno = e->share("must be a part of the time span, from 0 to 1");
@@ -377,10 +378,10 @@ class builder {
     if (!entry.is_table()) entry.fail("must be a list, { from, to, count, scale } or { csv, column, count }");
     if (entry.find("csv") || entry.find("column")) {
       entry.only({"csv", "column", "count"});
-      const auto csv    = entry.need("csv", "must be the path of a CSV file");
+      const auto csv = entry.need("csv", "must be the path of a CSV file");
       const auto column = entry.need("column", "must be the name of a column of the CSV file");
-      const auto file   = resolve(spec_, csv);
-      auto       values = read_csv_column(file, column.text(), entry.what());
+      const auto file = resolve(spec_, csv);
+      auto values = read_csv_column(file, column.text(), entry.what());
       if (!contains(plan_.inputs, file)) plan_.inputs.push_back(file);
       if (const auto count = entry.find("count")) {
         const auto rows = static_cast<std::int64_t>(values.size());
@@ -391,10 +392,10 @@ class builder {
       return listed{std::move(values)};
     }
     entry.only({"from", "to", "count", "scale"});
-    const auto from  = entry.need("from", "must be the first value of the range");
-    const auto to    = entry.need("to", "must be the last value of the range");
+    const auto from = entry.need("from", "must be the first value of the range");
+    const auto to = entry.need("to", "must be the last value of the range");
     const auto count = entry.need("count", "must be the number of values of the range");
-    ranged     range{from.number(), to.number(), count.whole(1, most_instances), false};
+    ranged range{from.number(), to.number(), count.whole(1, most_instances), false};
     if (const auto scale = entry.find("scale")) range.logarithmic = scale->word({"linear", "log"}) == "log";
     if (range.logarithmic) {
       constexpr auto allowed = "must be a positive number, as the scale is log";
@@ -462,7 +463,7 @@ class builder {
   }
 
   struct swept_time {
-    const axis*         on     = nullptr;  ///< null: not swept
+    const axis* on = nullptr;  ///< null: not swept
     const axis::column* column = nullptr;
   };
 
@@ -475,13 +476,13 @@ class builder {
 
   /// All instances must run the same way, forward or backward in time. Leaves the hull of all spans in first_ and last_.
   void check_span() {
-    const auto begin    = find_time(target::kind::t_begin);
-    const auto end      = find_time(target::kind::t_end);
+    const auto begin = find_time(target::kind::t_begin);
+    const auto end = find_time(target::kind::t_end);
     const auto begin_at = [&](std::int64_t i) { return begin.on ? value_at(*begin.column, i) : plan_.t_begin; };
-    const auto end_at   = [&](std::int64_t i) { return end.on ? value_at(*end.column, i) : plan_.t_end; };
+    const auto end_at = [&](std::int64_t i) { return end.on ? value_at(*end.column, i) : plan_.t_end; };
     first_ = begin_at(0), last_ = end_at(0);
-    plan_.backward   = first_ > last_;
-    one_span_        = !begin.on && !end.on;
+    plan_.backward = first_ > last_;
+    one_span_ = !begin.on && !end.on;
     const auto check = [&](double t_begin, double t_end) {
       if (is_before(t_begin, t_end)) return;
       given_.at(end.on ? "t_end" : "t_begin")
@@ -535,17 +536,17 @@ class builder {
   /// { final_lift = { from = 0.0, to = 1.0, bins = 50 } }
   void read_histograms(const field& table) {
     const auto columns = statistic_columns(plan_);
-    names      allowed;
+    names allowed;
     for (const auto& column : columns) allowed.push_back(column.name);
     table.only(allowed);
     for (const auto& e : table.entries()) {
       e.only({"from", "to", "bins"});
       const auto from = e.need("from", "must be the lower end of the first bin");
-      const auto to   = e.need("to", "must be the upper end of the last bin");
+      const auto to = e.need("to", "must be the upper end of the last bin");
       const auto bins = e.need("bins", "must be their number");
       plan_.histograms.push_back({e.key(), statistic_column_called(plan_, e.key()), from.number(), to.number(),
                                   static_cast<int>(bins.whole(1, most_bins))});
-      const auto&  h     = plan_.histograms.back();
+      const auto& h = plan_.histograms.back();
       const double width = (h.to - h.from) / h.bins;
       if (!(h.from < h.to) || !std::isfinite(h.to - h.from) || h.from + width == h.from || h.to - width == h.to)
         e.fail("must have from < to, so far apart that the edges of its bins differ");
@@ -560,15 +561,15 @@ class builder {
       plan_.sample_count = count->whole(2, most_samples);
     } else if (const auto times = samples.find("times")) {
       plan_.sample_times = times->numbers();
-      const auto& t      = plan_.sample_times;
-      const auto  turn   = [this](double a, double b) { return !is_before(a, b); };
+      const auto& t = plan_.sample_times;
+      const auto turn = [this](double a, double b) { return !is_before(a, b); };
       if (t.empty() || std::adjacent_find(t.begin(), t.end(), turn) != t.end() || is_before(t.front(), first_) ||
           is_before(last_, t.back()))
         times->fail(fmt::format("must be {} times from {} to {}, at least one",
                                 plan_.backward ? "decreasing" : "increasing", first_, last_));
     } else {
-      const auto   step   = *samples.find("step");
-      const double size   = step.positive();
+      const auto step = *samples.find("step");
+      const double size = step.positive();
       const double length = std::abs(plan_.t_end - plan_.t_begin);
       if (!one_span_) step.fail("must be replaced by count or times, as the time span differs between instances");
       if (length / size >= static_cast<double>(most_samples))
@@ -593,7 +594,7 @@ class builder {
     for (const auto& item : list.items()) {
       const auto text = item.text();
       const auto open = text.find('(');
-      const auto of   = open == text.npos || text.back() != ')' ? "" : text.substr(open + 1, text.size() - open - 2);
+      const auto of = open == text.npos || text.back() != ')' ? "" : text.substr(open + 1, text.size() - open - 2);
       const auto kind = std::find_if(std::begin(kinds), std::end(kinds),
                                      [&](const auto& known) { return known.first == text.substr(0, open); });
       if (kind == std::end(kinds) || of.empty())
@@ -609,7 +610,7 @@ class builder {
   /// The matrices of an implicit step, one for every lane, lie on a thread's stack.
   void check_matrices_fit(const field& lanes) const {
     constexpr std::int64_t stack = std::int64_t{4} << 20, of_one = 4 * sizeof(double);
-    const auto             states = static_cast<std::int64_t>(model_.states.size());
+    const auto states = static_cast<std::int64_t>(model_.states.size());
     if (method_called(plan_.method).is_explicit && plan_.stiff_method.empty()) return;
     if (plan_.lanes * states * states * of_one > stack)
       lanes.fail(fmt::format("must be at most {} with {} states and an implicit method: their matrices would not fit",
@@ -621,13 +622,14 @@ class builder {
     if (plan_.backend != "all") return;
     // It must not matter to an instance who takes it.
     const bool is_explicit = method_called(plan_.method).is_explicit;
-    const bool apart       = model_.states.size() > static_cast<std::size_t>(most_rows_in_lanes);
+    const bool apart = model_.states.size() > static_cast<std::size_t>(most_rows_in_lanes);
     if (!model_.arithmetic)
       e.fail(fmt::format("must be cpu or cuda: {} calls functions whose last bits differ between them", model_.name));
     if (!is_explicit && apart)
-      e.fail(fmt::format("must be cpu or cuda: beyond {} states they solve linear equations in different ways, and last "
-                         "bits differ",
-                         most_rows_in_lanes));
+      e.fail(
+          fmt::format("must be cpu or cuda: beyond {} states they solve linear equations in different ways, and last "
+                      "bits differ",
+                      most_rows_in_lanes));
   }
 
   /// "all", or the numbers of some.
@@ -650,8 +652,8 @@ class builder {
   /// More threads than cores only wait for each other, and each has lanes and chunks of its own.
   void read_threads(const field& e) {
     constexpr std::int64_t per_core = 4;
-    const std::int64_t     cores    = std::max(1u, std::thread::hardware_concurrency());
-    plan_.threads                   = static_cast<int>(e.whole(0, 4096));
+    const std::int64_t cores = std::max(1u, std::thread::hardware_concurrency());
+    plan_.threads = static_cast<int>(e.whole(0, 4096));
     if (plan_.threads > per_core * cores)
       e.fail(fmt::format("must be at most {}, {} for each of the {} cores here; 0: all cores", per_core * cores,
                          per_core, cores));
@@ -684,13 +686,13 @@ class builder {
     }
   }
 
-  const spec_document&         spec_;
-  const model&                 model_;
-  const field&                 root_;
-  plan                         plan_;
-  std::map<std::string, field> given_;                 ///< where each parameter, state or time has its value
-  double                       first_ = 0, last_ = 0;  ///< the hull of all time spans, in the direction of the run
-  bool                         one_span_ = true;       ///< the same for every instance
+  const spec_document& spec_;
+  const model& model_;
+  const field& root_;
+  plan plan_;
+  std::map<std::string, field> given_;  ///< where each parameter, state or time has its value
+  double first_ = 0, last_ = 0;         ///< the hull of all time spans, in the direction of the run
+  bool one_span_ = true;                ///< the same for every instance
 };
 
 }  // namespace
@@ -702,7 +704,7 @@ spec_document read_spec(const std::filesystem::path& file, std::vector<flag> fla
 }
 
 spec_document from_model(const std::string& name, std::vector<flag> flags) {
-  const auto    text = fmt::format("model = {}\n", inline_text(toml::value<std::string>(name)));
+  const auto text = fmt::format("model = {}\n", inline_text(toml::value<std::string>(name)));
   spec_document spec{{}, text, std::move(flags), {}, {}, {}};
   read_model(spec);
   return spec;
@@ -711,7 +713,7 @@ spec_document from_model(const std::string& name, std::vector<flag> flags) {
 bool certifies(std::string_view method) { return method_called(method).certifies; }
 
 plan validate(const spec_document& spec, const host::model& model) {
-  const auto  merged = merge(spec, &model);
+  const auto merged = merge(spec, &model);
   const field root(merged);
   return builder(spec, model, root).build();
 }

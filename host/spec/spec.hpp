@@ -28,17 +28,17 @@ namespace saltus::host {
 ///   --seed N  --backend NAME  -o FILE  --method NAME  --threads N  --lanes N  --chunk N
 struct flag {
   std::string name, value;
-  bool        wins = false;  ///< set by the program itself: what the command line says of the same is replaced
+  bool wins = false;  ///< set by the program itself: what the command line says of the same is replaced
 };
 
 /// A spec that is well-formed TOML and names its model; nothing else about it is known yet.
 struct spec_document {
   std::filesystem::path file;  ///< empty: no file, a model named on the command line
-  std::string           text;  ///< of the file
-  std::vector<flag>     flags;
-  std::string           model;         ///< as written
+  std::string text;            ///< of the file
+  std::vector<flag> flags;
+  std::string model;                   ///< as written
   std::filesystem::path model_header;  ///< if `model` is a path (has a '/' or ends in .hpp): the path, else empty
-  std::string           model_place;   ///< "valve.toml:1:10: model = \"valve\"", the beginning of a complaint about it
+  std::string model_place;             ///< "valve.toml:1:10: model = \"valve\"", the beginning of a complaint about it
 };
 
 /// Reads a spec. A path in it (`model`, `csv`) starts at the folder of the spec, one in a flag at the current folder;

@@ -16,7 +16,7 @@ inline constexpr int cuda_block = 64;
 /// Instances in flight. Each has a place, and its numbers lie in strips of one memory sector: a lane that loads an instance
 /// alone uses every byte of what the memory sends, and lanes of neighbouring places still read neighbouring strips.
 struct cuda_pool {
-  int   places;
+  int places;
   void* reals;     ///< [record_reals] for each place, of the unit's arithmetic (pool_index)
   void* integers;  ///< [record_integers] for each place, as wide; all bits set where no instance has been yet
 };
@@ -41,20 +41,20 @@ struct cuda_list {
 
 /// The event log of a chunk. The host empties it between rounds.
 struct cuda_events {
-  long long  capacity;
+  long long capacity;
   long long* slot;
-  double*    time;
-  int*       guard;
-  double*    before;  ///< [row][state_count]
-  double*    after;   ///< [row][state_count]
+  double* time;
+  int* guard;
+  double* before;  ///< [row][state_count]
+  double* after;   ///< [row][state_count]
 };
 
 /// Instances of a chunk that could not go on: their last accepted points, as in a snapshot. There may be more of them
 /// than rows; the others are rescued from their beginning.
 struct cuda_exceptions {
-  long long  capacity;
+  long long capacity;
   long long* slot;
-  double*    reals;     ///< [row][record_reals]
+  double* reals;        ///< [row][record_reals]
   long long* integers;  ///< [row][record_integers]
 };
 
@@ -74,21 +74,21 @@ struct cuda_progress {
   long long stored;             ///< instances whose result is stored
   long long rows;               ///< of the event log
   long long exceptions;         ///< instances that could not go on, with or without a row
-  usage     used;               ///< where a pass is that of a warp
+  usage used;                   ///< where a pass is that of a warp
 };
 
 /// One chunk on its way through a device.
 struct cuda_chunk {
-  settings        how;
-  batch           in;
-  results         out;
-  const int*      order;  ///< [in.count] slots in the order in which they begin; null: as they stand
-  cuda_pool       pool;
-  cuda_list       ready, parked, vacant;
-  cuda_events     events;
+  settings how;
+  batch in;
+  results out;
+  const int* order;  ///< [in.count] slots in the order in which they begin; null: as they stand
+  cuda_pool pool;
+  cuda_list ready, parked, vacant;
+  cuda_events events;
   cuda_exceptions exceptions;
-  cuda_progress*  progress;
-  int             turn_budget;  ///< turns of a thread in one launch of saltus_sail
+  cuda_progress* progress;
+  int turn_budget;  ///< turns of a thread in one launch of saltus_sail
 };
 
 /// What a unit says about itself; its kernel saltus_describe writes it.
@@ -110,8 +110,8 @@ constexpr int landable_places(const cuda_chunk& c, long long rows, int rows_per_
 constexpr cuda_progress cuda_start(const cuda_chunk& c, int rows_per_landing) {
   cuda_progress p{};
   p.vacant[0] = c.pool.places;
-  p.fresh     = static_cast<int>(c.in.count < c.pool.places ? c.in.count : c.pool.places);
-  p.landable  = landable_places(c, 0, rows_per_landing);
+  p.fresh = static_cast<int>(c.in.count < c.pool.places ? c.in.count : c.pool.places);
+  p.landable = landable_places(c, 0, rows_per_landing);
   return p;
 }
 

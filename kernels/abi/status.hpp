@@ -9,28 +9,28 @@
 namespace saltus {
 
 enum class status : unsigned char {
-  finished       = 0,
-  stopped        = 1,
-  step_budget    = 2,
-  event_budget   = 3,
+  finished = 0,
+  stopped = 1,
+  step_budget = 2,
+  event_budget = 3,
   step_too_small = 4,
-  not_finite     = 5,
-  bad_start      = 6,
-  event_loop     = 7,
-  not_located    = 8,
-  not_run        = 9,
-  interrupted    = 10,
+  not_finite = 5,
+  bad_start = 6,
+  event_loop = 7,
+  not_located = 8,
+  not_run = 9,
+  interrupted = 10,
   guard_violated = 11,
-  zeno           = 12,
-  two_slides     = 13,
-  newton_failed  = 14,
-  singular       = 15,
-  inconsistent   = 16,
-  stiff          = 17,
-  bad_schedule   = 18,
-  time_limit     = 19,
-  model_threw    = 20,
-  model_crashed  = 21,
+  zeno = 12,
+  two_slides = 13,
+  newton_failed = 14,
+  singular = 15,
+  inconsistent = 16,
+  stiff = 17,
+  bad_schedule = 18,
+  time_limit = 19,
+  model_threw = 20,
+  model_crashed = 21,
 };
 
 enum class status_group : unsigned char {
@@ -41,10 +41,10 @@ enum class status_group : unsigned char {
 
 /// One status: its number, its name in files and on the command line, what it means, what to do about it.
 struct status_row {
-  status       id;
-  const char*  name;
-  const char*  meaning;
-  const char*  remedy;
+  status id;
+  const char* name;
+  const char* meaning;
+  const char* remedy;
   status_group group;
 };
 

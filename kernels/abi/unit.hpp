@@ -17,18 +17,18 @@ enum consistency : int { algebraic = 0, nearest = 1, given = 2 };
 /// A state, a parameter, a discrete variable or an output: what the outside calls it.
 struct quantity {
   const char* name;
-  double      value;  ///< default (states: initial value); unused for outputs
+  double value;  ///< default (states: initial value); unused for outputs
   const char* unit;
   const char* about;
-  int         index;  ///< of a state: 0 differential; 1, 2: algebraic
+  int index;  ///< of a state: 0 differential; 1, 2: algebraic
 };
 
 struct guard {
   const char* name;
-  int         direction;  ///< abi::direction
-  int         sidedness;  ///< abi::sidedness
-  int         terminal;   ///< 1: the instance ends at this event
-  int         slides;     ///< 1: the solution may slide along it
+  int direction;  ///< abi::direction
+  int sidedness;  ///< abi::sidedness
+  int terminal;   ///< 1: the instance ends at this event
+  int slides;     ///< 1: the solution may slide along it
   const char* about;
 };
 
@@ -40,23 +40,23 @@ struct time_event {
 
 /// What a model says about itself; exported by every unit as `saltus_description`.
 struct description {
-  int             version;
-  const char*     name;
-  const char*     title;
-  const char*     source;
-  int             state_count, parameter_count, discrete_count, guard_count, time_event_count, output_count;
+  int version;
+  const char* name;
+  const char* title;
+  const char* source;
+  int state_count, parameter_count, discrete_count, guard_count, time_event_count, output_count;
   const quantity* states;
   const quantity* parameters;
   const quantity* discretes;
-  const guard*    guards;
-  const time_event*  time_events;
+  const guard* guards;
+  const time_event* time_events;
   const quantity* outputs;
-  double          t_begin, t_end;  ///< the model's own default span
-  int             equations;       ///< abi::equations
-  int             singular_mass;   ///< 1: a singular mass matrix with no algebraic state
-  int             arithmetic;      ///< 1: only + - * / sqrt and saltus' own functions: same bits on every device
-  long long       rhs_flops;       ///< operations of one right-hand side (or residual); -1: not known
-  long long       guard_flops;     ///< of all guards with their rates; -1: not known
+  double t_begin, t_end;  ///< the model's own default span
+  int equations;          ///< abi::equations
+  int singular_mass;      ///< 1: a singular mass matrix with no algebraic state
+  int arithmetic;         ///< 1: only + - * / sqrt and saltus' own functions: same bits on every device
+  long long rhs_flops;    ///< operations of one right-hand side (or residual); -1: not known
+  long long guard_flops;  ///< of all guards with their rates; -1: not known
 };
 
 /// Linear algebra on the host, for matrices that are too large for lanes. Matrices lie column by column, complex numbers as
@@ -70,34 +70,34 @@ struct dense_algebra {
 
 /// What holds for every instance of a run. Times and tolerances in the model's units.
 struct settings {
-  double        rtol;
+  double rtol;
   const double* atol;          ///< [state_count]
-  double        event_tol;     ///< time tolerance of event location; 0: to rounding
-  double        first_step;    ///< 0: chosen from the equations
-  double        max_step;      ///< infinity: unlimited (a model may set a smaller one)
-  double        fixed_step;    ///< > 0: constant steps, no error control
-  long long     max_steps;     ///< budget of trial steps per instance
-  long long     max_events;    ///< budget of events per instance
-  int           sample_count;  ///< time grid: 0 none
+  double event_tol;            ///< time tolerance of event location; 0: to rounding
+  double first_step;           ///< 0: chosen from the equations
+  double max_step;             ///< infinity: unlimited (a model may set a smaller one)
+  double fixed_step;           ///< > 0: constant steps, no error control
+  long long max_steps;         ///< budget of trial steps per instance
+  long long max_events;        ///< budget of events per instance
+  int sample_count;            ///< time grid: 0 none
   const double* sample_times;  ///< [sample_count] absolute times, or null: equally spaced over each instance's span
-  int           log_events;    ///< 1: call `events.append`
+  int log_events;              ///< 1: call `events.append`
 
   // events in full (docs/events.md)
   double
       concurrency_time;  ///< bilateral guards whose roots lie within this time fire together (Compere's eps_c); 0: off
   double concurrency_value;  ///< as long as none of them is further than this beyond zero (eps_ROC)
   double zeno_part;          ///< accumulating events are cut short when what is left is this part of the span; 0: never
-  int    surer;              ///< 1: rescue: events are located by bracketing alone, with more tries
-  int    consistency;        ///< abi::consistency: how algebraic models are given a consistent start
+  int surer;                 ///< 1: rescue: events are located by bracketing alone, with more tries
+  int consistency;           ///< abi::consistency: how algebraic models are given a consistent start
   const dense_algebra* algebra;  ///< null on a device
-  double               inject;   ///< share of instances given an artificial exception; 0 but in tests
-  long long            inject_seed;
+  double inject;                 ///< share of instances given an artificial exception; 0 but in tests
+  long long inject_seed;
 };
 
 /// One chunk of instances: the inputs.
 struct batch {
-  long long     count;
-  long long     first_id;    ///< id of instance 0 of this chunk
+  long long count;
+  long long first_id;        ///< id of instance 0 of this chunk
   const double* parameters;  ///< [parameter_count][count]
   const double* initial;     ///< [state_count][count]; NaN: the model's own value
   const double* t_begin;     ///< [count]
@@ -106,36 +106,36 @@ struct batch {
 
 /// One chunk of instances: the outputs. Every pointer has room for the whole chunk; the host presets all to "not run".
 struct results {
-  double*        final_state;     ///< [state_count][count]
-  double*        final_output;    ///< [output_count][count]
-  double*        final_discrete;  ///< [discrete_count][count]
-  double*        t_final;         ///< [count]
-  unsigned char* status;          ///< [count], saltus::status; on a CPU `interrupted` while the instance is under way
-  long long*     steps;           ///< [count] accepted trial steps
-  long long*     rejected;        ///< [count] rejected trial steps
-  long long*     evaluations;     ///< [count] right-hand-side evaluations
-  long long*     events;          ///< [count] events (each due guard or time event counts one)
-  long long*     corrections;     ///< [count] re-integrations by which events were located (Compere's N_it)
-  long long*     misordered;      ///< [count] roots that proved not to be the first (case II of Compere's Table 5.1)
-  long long*     phantoms;        ///< [count] roots of the interpolant that proved not to exist (case III)
-  long long*     undetermined;    ///< [count] places at which a certified search could not exclude a root to rounding
-  double*        residual;        ///< [count] models with constraints: largest residual of one after any accepted step
-  long long*     residual_of;     ///< [count] the number of that equation (of its state); -1: none
-  double*        samples;         ///< [state_count + output_count][count][sample_count], NaN where not reached
-  double*        reductions;      ///< [reduction_count][count]
-  unsigned char* guard_history;   ///< [guard_count][count], bits of abi::guard_history
+  double* final_state;           ///< [state_count][count]
+  double* final_output;          ///< [output_count][count]
+  double* final_discrete;        ///< [discrete_count][count]
+  double* t_final;               ///< [count]
+  unsigned char* status;         ///< [count], saltus::status; on a CPU `interrupted` while the instance is under way
+  long long* steps;              ///< [count] accepted trial steps
+  long long* rejected;           ///< [count] rejected trial steps
+  long long* evaluations;        ///< [count] right-hand-side evaluations
+  long long* events;             ///< [count] events (each due guard or time event counts one)
+  long long* corrections;        ///< [count] re-integrations by which events were located (Compere's N_it)
+  long long* misordered;         ///< [count] roots that proved not to be the first (case II of Compere's Table 5.1)
+  long long* phantoms;           ///< [count] roots of the interpolant that proved not to exist (case III)
+  long long* undetermined;       ///< [count] places at which a certified search could not exclude a root to rounding
+  double* residual;              ///< [count] models with constraints: largest residual of one after any accepted step
+  long long* residual_of;        ///< [count] the number of that equation (of its state); -1: none
+  double* samples;               ///< [state_count + output_count][count][sample_count], NaN where not reached
+  double* reductions;            ///< [reduction_count][count]
+  unsigned char* guard_history;  ///< [guard_count][count], bits of abi::guard_history
 };
 
 /// What became of a guard in an instance. It can fire while its value may cross zero in its declared direction.
 enum guard_history : unsigned char {
   began_beyond = 1,  ///< it could not fire at the start
-  has_fired    = 2,
-  ends_armed   = 4  ///< it could fire at the end
+  has_fired = 2,
+  ends_armed = 4  ///< it could fire at the end
 };
 
 /// An instance in flight as plain numbers: all that is needed to continue it (model/instance.hpp).
 struct snapshot {
-  const double*    reals;     ///< [record_reals]
+  const double* reals;        ///< [record_reals]
   const long long* integers;  ///< [record_integers]
 };
 

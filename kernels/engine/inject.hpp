@@ -40,7 +40,7 @@ template <class E, class Real, class Run>
 SALTUS_FN void inject_while_sailing(instance<E, Real>& x, mask_of<Real> where, const Run& run) {
   for (int lane = 0; lane < Real::lanes; ++lane) {
     if (!where[lane] || x.status.get(lane) != static_cast<integer_of<typename E::T>>(status::interrupted)) continue;
-    int          step;
+    int step;
     const status why = injected(x.slot.get(lane), run, step);
     if (why != status::finished && why != status::not_located && x.steps.get(lane) == step)
       x.status.set(lane, static_cast<integer_of<typename E::T>>(why));

@@ -2,10 +2,10 @@
 // packs of one it is a parked record. There is no other state.
 #pragma once
 
+#include "abi/status.hpp"
 #include "form/ode.hpp"
 #include "method/controller.hpp"
 #include "method/erk.hpp"
-#include "abi/status.hpp"
 
 namespace saltus {
 
@@ -15,9 +15,9 @@ enum class reduce { min, max, mean, integral };
 /// One reduction, as a type: of state (or output) number Index.
 template <reduce Kind, bool OfOutput, int Index>
 struct reduction {
-  static constexpr reduce kind      = Kind;
-  static constexpr bool   of_output = OfOutput;
-  static constexpr int    index     = Index;
+  static constexpr reduce kind = Kind;
+  static constexpr bool of_output = OfOutput;
+  static constexpr int index = Index;
 };
 
 /// How steps are searched for roots of guards (event/detect.hpp, event/certify.hpp).
@@ -25,36 +25,36 @@ enum class detection { hermite, certified };
 
 /// What changes the code of a unit beyond model, method and arithmetic.
 struct options {
-  norm_kind       norm            = norm_kind::rms;
-  controller_kind controller      = controller_kind::pi;
-  detection       detect          = detection::hermite;
-  bool            fixed_steps     = false;  ///< constant step, no error control
-  bool            samples         = false;  ///< a time grid is recorded
-  bool            backward        = false;  ///< t_end lies before t_begin
-  bool            guards_in_error = false;  ///< guards take part in the error control (Mao and Petzold 3.1.2)
-  bool            inject          = false;  ///< artificial exceptions, for tests
+  norm_kind norm = norm_kind::rms;
+  controller_kind controller = controller_kind::pi;
+  detection detect = detection::hermite;
+  bool fixed_steps = false;      ///< constant step, no error control
+  bool samples = false;          ///< a time grid is recorded
+  bool backward = false;         ///< t_end lies before t_begin
+  bool guards_in_error = false;  ///< guards take part in the error control (Mao and Petzold 3.1.2)
+  bool inject = false;           ///< artificial exceptions, for tests
   bool watch_stiffness = false;  ///< an explicit method ends stiff instances, an implicit one goes on with them
 };
 
 /// What is compiled together: a model, a method, an arithmetic, and what is to be observed.
 template <class Model_, class Method_, class T_, options Options, class... Reductions>
 struct engine {
-  using Model  = Model_;
+  using Model = Model_;
   using Method = Method_;
-  using T      = T_;
-  using form   = ode<Model, Options.backward ? -1 : 1>;
+  using T = T_;
+  using form = ode<Model, Options.backward ? -1 : 1>;
 
-  static constexpr norm_kind       norm            = Options.norm;
-  static constexpr controller_kind controller      = Options.controller;
-  static constexpr bool            certified       = Options.detect == detection::certified;
-  static constexpr bool            fixed_steps     = Options.fixed_steps;
-  static constexpr bool            samples         = Options.samples;
-  static constexpr bool            guards_in_error = Options.guards_in_error && form::guards > 0;
-  static constexpr bool            inject          = Options.inject;
-  static constexpr bool            watch_stiffness = Options.watch_stiffness;
-  static constexpr int             n               = form::states;
-  static constexpr int             ng              = form::guards;
-  static constexpr int             reductions      = sizeof...(Reductions);
+  static constexpr norm_kind norm = Options.norm;
+  static constexpr controller_kind controller = Options.controller;
+  static constexpr bool certified = Options.detect == detection::certified;
+  static constexpr bool fixed_steps = Options.fixed_steps;
+  static constexpr bool samples = Options.samples;
+  static constexpr bool guards_in_error = Options.guards_in_error && form::guards > 0;
+  static constexpr bool inject = Options.inject;
+  static constexpr bool watch_stiffness = Options.watch_stiffness;
+  static constexpr int n = form::states;
+  static constexpr int ng = form::guards;
+  static constexpr int reductions = sizeof...(Reductions);
 
   /// The slope at accepted points is of use: for guards and what is observed, or for the next step.
   static constexpr bool keeps_slope = ng > 0 || samples || reductions > 0 || !Method::is_rosenbrock;
@@ -82,12 +82,12 @@ struct engine {
 /// The settings of a run in the arithmetic of the lanes; the same for every instance.
 template <class E, class Real>
 struct tolerances {
-  Real                      rtol;
-  vec<Real, E::n>           atol;
-  Real                      event_tol, fixed_step, concurrency_time, concurrency_value, zeno_part;
-  typename Real::integer    max_steps, max_events;
+  Real rtol;
+  vec<Real, E::n> atol;
+  Real event_tol, fixed_step, concurrency_time, concurrency_value, zeno_part;
+  typename Real::integer max_steps, max_events;
   const abi::dense_algebra* algebra;
-  bool                      surer;  ///< rescue: events are located by bracketing alone
+  bool surer;  ///< rescue: events are located by bracketing alone
 };
 
 template <class E, class Real>
@@ -95,19 +95,19 @@ struct instance {
   using integer = typename Real::integer;
 
   // the last accepted point
-  Real                                  t;
-  vec<Real, E::n>                       y, f;
+  Real t;
+  vec<Real, E::n> y, f;
   typename E::form::template held<Real> held;  ///< held.locked are the guards at the accepted point
-  vec<Real, E::ng>                      rate;  ///< dg/dt there
+  vec<Real, E::ng> rate;                       ///< dg/dt there
 
   // the step to come
-  Real                         h, h_max, t_begin, t_end;
+  Real h, h_max, t_begin, t_end;
   vec<Real, E::form::time_events> next_time_event;  ///< when each time event comes next
-  Real                         t_stop;        ///< the first of them, or t_end: no step goes beyond
-  control_memory<Real>         memory;
+  Real t_stop;                                      ///< the first of them, or t_end: no step goes beyond
+  control_memory<Real> memory;
 
   // the last events of every guard (event/accumulate.hpp)
-  vec<Real, E::form::model_guards>    event_time, event_interval, event_ratio;
+  vec<Real, E::form::model_guards> event_time, event_interval, event_ratio;
   vec<integer, E::form::model_guards> event_streak;
 
   Real residual,
@@ -115,7 +115,7 @@ struct instance {
   Real stiff_steps;  ///< how often the step was at the limit of stability; if stiffness is watched
 
   // what is observed
-  Real                     next_sample;
+  Real next_sample;
   vec<Real, E::reductions> reduced;
 
   integer slot, sample, steps, rejected, evaluations, events, status;
@@ -230,7 +230,7 @@ SALTUS_FN void assign_where(mask_of<Real> m, Real& to, Real from) {
 template <class Integer, class Mask>
 SALTUS_FN void end_where(Integer& current, Mask m, status why) {
   const auto running = current == Integer(int64(status::interrupted));
-  current            = select(m & running, Integer(int64(why)), current);
+  current = select(m & running, Integer(int64(why)), current);
 }
 
 /// The first time event to come.

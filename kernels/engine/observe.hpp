@@ -16,13 +16,13 @@ SALTUS_FN double sample_time(const abi::settings& s, double t_begin, double t_en
 /// Sets sample number and time of the next sample at or after t (which is the first of all for a fresh instance).
 template <class E, class Real, class Run>
 SALTUS_FN void next_sample(instance<E, Real>& x, int lane, const Run& run) {
-  using T            = typename E::T;
-  const int64   j    = x.sample.get(lane);
-  const bool    more = j < run.settings.sample_count;
+  using T = typename E::T;
+  const int64 j = x.sample.get(lane);
+  const bool more = j < run.settings.sample_count;
   constexpr int sign = E::form::time_sign;
-  const double  time = more ? sign * sample_time(run.settings, sign * static_cast<double>(x.t_begin.get(lane)),
-                                                 sign * static_cast<double>(x.t_end.get(lane)), j)
-                            : 0.0;
+  const double time = more ? sign * sample_time(run.settings, sign * static_cast<double>(x.t_begin.get(lane)),
+                                                sign * static_cast<double>(x.t_end.get(lane)), j)
+                           : 0.0;
   x.next_sample.set(lane, more ? static_cast<T>(time) : static_cast<T>(limits<T>::largest));
 }
 
@@ -30,7 +30,7 @@ SALTUS_FN void next_sample(instance<E, Real>& x, int lane, const Run& run) {
 template <class E, class Real, class F, class Run>
 SALTUS_FN_COLD void record_samples(instance<E, Real>& x, const stages<typename E::Method, Real, E::n>& s, const F& f,
                                    Real t1, mask_of<Real> where, mask_of<Real> last, const Run& run) {
-  using form        = typename E::form;
+  using form = typename E::form;
   const auto within = [&]() SALTUS_INLINE_LAMBDA {
     return where & ((x.next_sample < t1) | (last & (x.next_sample <= t1)));
   };
@@ -40,7 +40,7 @@ SALTUS_FN_COLD void record_samples(instance<E, Real>& x, const stages<typename E
   add_where(x.evaluations, due, E::Method::extra_stages);
   while (any(due)) {
     const Real theta = (x.next_sample - s.t) / s.h;
-    auto       y     = path(theta);
+    auto y = path(theta);
     const mask_of<Real> at_end = x.next_sample >= t1;
     each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(at_end, y[i], s.y1[i]); });
     const auto out = form::output_values(x.next_sample, y, x.held);
@@ -62,11 +62,11 @@ SALTUS_FN void quantity_along(Real t, const vec<Real, E::n>& y, const vec<Real, 
                               const typename E::form::template held<Real>& c, Real& value, Real& rate) {
   if constexpr (Reduction::of_output) {
     const auto r = E::form::outputs_along(t, y, f, c);
-    value        = r.value[Reduction::index];
-    rate         = r.rate[Reduction::index];
+    value = r.value[Reduction::index];
+    rate = r.rate[Reduction::index];
   } else {
     value = y[Reduction::index];
-    rate  = f[Reduction::index];
+    rate = f[Reduction::index];
   }
 }
 
@@ -103,7 +103,7 @@ SALTUS_FN void reduce_step(instance<E, Real>& x, const stages<typename E::Method
                            mask_of<Real> where) {
   E::each_reduction([&](auto r, int j) SALTUS_INLINE_LAMBDA {
     using R = decltype(r);
-    Real       q0, q1, d0, d1;
+    Real q0, q1, d0, d1;
     const Real t1 = s.t + s.h;
     quantity_along<E, R>(s.t, s.y, s.f0(), x.held, q0, d0);
     quantity_along<E, R>(t1, s.y1, s.f1(), x.held, q1, d1);
@@ -111,21 +111,21 @@ SALTUS_FN void reduce_step(instance<E, Real>& x, const stages<typename E::Method
       const Real area = s.h * (fma(s.h * Real(1.0 / 12.0), d0 - d1, Real(0.5) * (q0 + q1)));
       assign_where(where, x.reduced[j], x.reduced[j] + area);
     } else if constexpr (Extrema) {
-      constexpr double    sign  = R::kind == reduce::max ? 1.0 : -1.0;
-      Real                best  = max(Real(sign) * x.reduced[j], Real(sign) * q1);
+      constexpr double sign = R::kind == reduce::max ? 1.0 : -1.0;
+      Real best = max(Real(sign) * x.reduced[j], Real(sign) * q1);
       const mask_of<Real> turns = where & (Real(sign) * d0 > Real(0.0)) & (Real(sign) * d1 < Real(0.0));
       if (any(turns)) {
         // Root in (0, 1) of the cubic's slope a s^2 + b s + c with c = h d0, by the form that does not cancel.
-        const Real a      = Real(3.0) * (s.h * (d0 + d1) - Real(2.0) * (q1 - q0));
-        const Real b      = Real(6.0) * (q1 - q0) - Real(2.0) * s.h * (d0 + d0 + d1);
-        const Real c      = s.h * d0;
-        const Real root   = sqrt(max(b * b - Real(4.0) * a * c, Real(0.0)));
-        const Real theta  = select(turns, Real(2.0) * c / (-b + copysign(root, c)), Real(0.5));
+        const Real a = Real(3.0) * (s.h * (d0 + d1) - Real(2.0) * (q1 - q0));
+        const Real b = Real(6.0) * (q1 - q0) - Real(2.0) * s.h * (d0 + d0 + d1);
+        const Real c = s.h * d0;
+        const Real root = sqrt(max(b * b - Real(4.0) * a * c, Real(0.0)));
+        const Real theta = select(turns, Real(2.0) * c / (-b + copysign(root, c)), Real(0.5));
         const auto inside = (theta > Real(0.0)) & (theta < Real(1.0));
-        const Real at     = select(inside, theta, Real(0.5));
-        const auto path   = interpolate<typename E::Method>(f, s);
-        const auto y      = path(at);
-        Real       q, d;
+        const Real at = select(inside, theta, Real(0.5));
+        const auto path = interpolate<typename E::Method>(f, s);
+        const auto y = path(at);
+        Real q, d;
         quantity_along<E, R>(fma(at, s.h, s.t), y, s.f0(), x.held, q, d);
         best = select(turns, max(best, Real(sign) * q), best);
       }

@@ -2,28 +2,28 @@
 // one place where a step is made, whatever the method, with its end put onto the constraints of the model.
 #pragma once
 
+#include "engine/instance.hpp"
 #include "form/consistent.hpp"
 #include "method/dirk.hpp"
 #include "method/low_storage.hpp"
 #include "method/radau.hpp"
 #include "method/rosenbrock.hpp"
-#include "engine/instance.hpp"
 
 namespace saltus {
 
 /// A system (linear/jacobian.hpp). Tolerances are needed where something is solved for.
 template <class E, class Real>
 struct held_system {
-  using form                          = typename E::form;
-  static constexpr auto kind          = form::equations;
-  static constexpr int  highest_index = form::highest_index;
+  using form = typename E::form;
+  static constexpr auto kind = form::equations;
+  static constexpr int highest_index = form::highest_index;
 
   const typename form::template held<Real>& c;
-  const tolerances<E, Real>*                tol = nullptr;
+  const tolerances<E, Real>* tol = nullptr;
 
-  SALTUS_FN static constexpr int  index(int i) { return form::index(i); }
-  static constexpr int            colours = form::colours;
-  SALTUS_FN static constexpr int  colour(int j) { return form::colour(j); }
+  SALTUS_FN static constexpr int index(int i) { return form::index(i); }
+  static constexpr int colours = form::colours;
+  SALTUS_FN static constexpr int colour(int j) { return form::colour(j); }
   SALTUS_FN static constexpr bool entry(int i, int j) { return form::entry(i, j); }
 
   SALTUS_FN vec<Real, E::n> operator()(Real t, const vec<Real, E::n>& y) const { return form::rhs(t, y, c); }
@@ -61,11 +61,11 @@ SALTUS_FN stages<typename E::Method, Real, E::n> make_step(const held_system<E, 
                                                            Real h) {
   if constexpr (E::form::has_constraints) {
     return step<typename E::Method, WithPath>(system, t, y, f0, h, [&](auto& s) SALTUS_INLINE_LAMBDA {
-      auto       rate = s.slope1;
-      const auto c    = put_on_constraints<search_for::step>(system, t + h, s.y1, rate, s.solved);
-      s.solved        = s.solved & c.found;
-      s.residual      = c.residual;
-      s.residual_of   = c.of;
+      auto rate = s.slope1;
+      const auto c = put_on_constraints<search_for::step>(system, t + h, s.y1, rate, s.solved);
+      s.solved = s.solved & c.found;
+      s.residual = c.residual;
+      s.residual_of = c.of;
       // Where the dense output is the cubic through slopes, those of algebraic states are taken from the constraints: the
       // stages' own are of lower order.
       if constexpr (E::keeps_slope && E::form::highest_index == 1 && E::Method::dense_rows == 0)

@@ -13,8 +13,8 @@
 namespace saltus {
 
 namespace detail {
-inline constexpr int shrinking_intervals = 4;   ///< in a row, before their ratio is believed
-inline constexpr int sunken_intervals    = 24;  ///< in a row, before a standstill is believed
+inline constexpr int shrinking_intervals = 4;  ///< in a row, before their ratio is believed
+inline constexpr int sunken_intervals = 24;    ///< in a row, before a standstill is believed
 /// Intervals of less than this part of the span drown in rounding: a flight lasts the root of the rounding of its height.
 template <class T>
 inline constexpr T finest_part = sizeof(T) == 8 ? T(0x1p-26) : T(0x1p-11);
@@ -30,16 +30,16 @@ SALTUS_FN T most_left(const instance<E, pack<T, W>>& x, int lane, T zeno_part) {
 /// Takes in an event of guard i in one lane. Returns true if its events accumulate.
 template <class E, class T, int W>
 SALTUS_FN bool takes_in_event(instance<E, pack<T, W>>& x, int lane, int i, T most) {
-  const T    t = x.t.get(lane), interval = t - x.event_time[i].get(lane), last = x.event_interval[i].get(lane);
-  const T    ratio = interval / last, change = ratio - x.event_ratio[i].get(lane), room = T(1.0) - ratio;
+  const T t = x.t.get(lane), interval = t - x.event_time[i].get(lane), last = x.event_interval[i].get(lane);
+  const T ratio = interval / last, change = ratio - x.event_ratio[i].get(lane), room = T(1.0) - ratio;
   const auto before = x.event_streak[i].get(lane);
-  const T    span   = x.t_end.get(lane) - x.t_begin.get(lane);
-  const T    hair   = T(1024.0 * limits<T>::epsilon) * ((t < T(0.0) ? -t : t) + span);
-  const T    noise  = T(0.5) * detail::finest_part<T> * span;
+  const T span = x.t_end.get(lane) - x.t_begin.get(lane);
+  const T hair = T(1024.0 * limits<T>::epsilon) * ((t < T(0.0) ? -t : t) + span);
+  const T noise = T(0.5) * detail::finest_part<T> * span;
   const bool sunken = interval <= hair || (before >= detail::shrinking_intervals && interval <= noise && last <= noise);
   const bool steady = change <= T(0.25) * room && -change <= T(0.25) * room;
   const bool shrinks = last > T(0.0) && ratio < T(1.0) && steady;
-  const auto streak  = shrinks || sunken ? before + 1 : 0;
+  const auto streak = shrinks || sunken ? before + 1 : 0;
   x.event_streak[i].set(lane, static_cast<integer_of<T>>(streak));
   x.event_time[i].set(lane, t);
   x.event_interval[i].set(lane, interval);
@@ -54,7 +54,7 @@ SALTUS_FN T limit_of(const instance<E, pack<T, W>>& x, int lane, int i, T most) 
   const T t = x.t.get(lane), time = x.event_time[i].get(lane), never = t - T(1.0) - most;
   if (x.event_streak[i].get(lane) < detail::shrinking_intervals || t - time > most) return never;
   const T interval = x.event_interval[i].get(lane), ratio = x.event_ratio[i].get(lane);
-  const T left  = ratio < T(1.0) ? interval * ratio / (T(1.0) - ratio) : interval;
+  const T left = ratio < T(1.0) ? interval * ratio / (T(1.0) - ratio) : interval;
   const T limit = time + left > t ? time + left : t;
   return limit - t <= most ? limit : never;
 }
@@ -63,13 +63,13 @@ SALTUS_FN T limit_of(const instance<E, pack<T, W>>& x, int lane, int i, T most) 
 template <class E, class Real>
 struct resting_guards {
   due_events<E, Real> due;
-  Real                left;
-  mask_of<Real>       where;
+  Real left;
+  mask_of<Real> where;
 };
 
 /// Takes in the events that have just fired in the lanes of `where`, and finds those that accumulate.
 template <class E, class T, int W>
-SALTUS_FN_COLD resting_guards<E, pack<T, W>> find_accumulations(instance<E, pack<T, W>>&         x,
+SALTUS_FN_COLD resting_guards<E, pack<T, W>> find_accumulations(instance<E, pack<T, W>>& x,
                                                                 const due_events<E, pack<T, W>>& due,
                                                                 mask_of<pack<T, W>> where, pack<T, W> zeno_part) {
   resting_guards<E, pack<T, W>> r{{}, pack<T, W>(0.0), mask_of<pack<T, W>>::all(false)};
@@ -78,7 +78,7 @@ SALTUS_FN_COLD resting_guards<E, pack<T, W>> find_accumulations(instance<E, pack
   for (int lane = 0; lane < W; ++lane) {
     if (!where[lane]) continue;
     const T most = most_left(x, lane, zeno_part.get(lane)), t = x.t.get(lane);
-    bool    any_rests = false;
+    bool any_rests = false;
     for (int i = 0; i < E::form::model_guards; ++i)
       if (due.guard[i].get(lane) > T(0.5)) any_rests = takes_in_event(x, lane, i, most) || any_rests;
     if (!any_rests) continue;
@@ -103,16 +103,16 @@ template <class E, class Real, class Run>
 SALTUS_FN_COLD mask_of<Real> go_to_limit(instance<E, Real>& x, const resting_guards<E, Real>& r,
                                          const tolerances<E, Real>& tol, const Run& run) {
   const held_system<E, Real> f{x.held, &tol};
-  const auto                 s     = make_step_while_landing(f, x.t, x.y, x.f, r.left);
-  const auto                 g     = E::form::guards_along(x.t + r.left, s.y1, s.f1(), x.held);
-  auto                       where = r.where;
+  const auto s = make_step_while_landing(f, x.t, x.y, x.f, r.left);
+  const auto g = E::form::guards_along(x.t + r.left, s.y1, s.f1(), x.held);
+  auto where = r.where;
   if constexpr (!E::Method::is_explicit) where = where & s.solved;
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
-    const Real g0      = x.held.locked[i];
+    const Real g0 = x.held.locked[i];
     const Real side = side_of(g0), pace = side * r.left;
     const auto crosses = armed<E>(i, g0) & may_cross(guard_at<Real>{side * g0, pace * x.rate[i]},
                                                      guard_at<Real>{side * g.value[i], pace * g.rate[i]});
-    where              = where & !(crosses & (r.due.guard[i] < Real(0.5)));
+    where = where & !(crosses & (r.due.guard[i] < Real(0.5)));
   });
   count_evaluations(x, s, r.where);
   const Real t = x.t + r.left;
@@ -127,7 +127,7 @@ SALTUS_FN_COLD mask_of<Real> go_to_limit(instance<E, Real>& x, const resting_gua
 template <class E, class T, int W, class Run>
 SALTUS_FN_COLD void rest_of(instance<E, pack<T, W>>& x, int lane, const vec<pack<T, W>, E::ng>& g,
                             const due_events<E, pack<T, W>>& due, const Run& run) {
-  int        count = 0;
+  int count = 0;
   const bool stops = with_event<E>(x, lane, g, &due, [&](auto& now) SALTUS_INLINE_LAMBDA {
     const auto before = now.y;
     E::Model::rest(now);
@@ -150,7 +150,7 @@ SALTUS_FN_COLD void end_accumulations(instance<E, pack<T, W>>& x, const due_even
   if (none(resting.where)) return;
   if constexpr (E::form::kinds::has_rest) {
     const auto at_limit = go_to_limit(x, resting, tol, run);
-    const auto g        = x.held.locked;
+    const auto g = x.held.locked;
     for (int lane = 0; lane < W; ++lane)
       if (at_limit[lane]) rest_of(x, lane, g, resting.due, run);
     set_modes<E>(x, at_limit, tol);

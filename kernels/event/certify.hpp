@@ -29,8 +29,8 @@ inline constexpr double defect_nodes[] = {0.2113248654051871, 0.7886751345948129
 /// the defect, h f(t, y(s)) - y'(s), where it is largest for a cubic, which is at most a third of it away there. What is
 /// mere rounding counts for nothing: it would not shrink with the step.
 template <class E, class Real>
-SALTUS_FN_COLD vec<Real, E::n> enclosed_error(const held_system<E, Real>&                         f,
-                                              const stages<typename E::Method, Real, E::n>&       s,
+SALTUS_FN_COLD vec<Real, E::n> enclosed_error(const held_system<E, Real>& f,
+                                              const stages<typename E::Method, Real, E::n>& s,
                                               const dense_output<typename E::Method, Real, E::n>& path) {
   auto delta = local_error(s);
   if constexpr (!E::Method::is_explicit) {
@@ -42,8 +42,9 @@ SALTUS_FN_COLD vec<Real, E::n> enclosed_error(const held_system<E, Real>&       
     }
   }
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
-    const Real rounding = Real(64.0 * limits<typename E::T>::epsilon) * (abs(s.y[i]) + abs(s.y1[i]) + abs(s.h * s.f1()[i]));
-    delta[i]            = select(delta[i] > rounding, delta[i], Real(0.0));
+    const Real rounding =
+        Real(64.0 * limits<typename E::T>::epsilon) * (abs(s.y[i]) + abs(s.y1[i]) + abs(s.h * s.f1()[i]));
+    delta[i] = select(delta[i] > rounding, delta[i], Real(0.0));
   });
   return delta;
 }
@@ -57,7 +58,7 @@ inline constexpr int evaluations_of_error = Method::is_explicit ? 2 : 0;
 /// Time, state and the state's slope over a piece of a step.
 template <class E, class Real>
 struct enclosed_piece {
-  interval<Real>            t;
+  interval<Real> t;
   vec<interval<Real>, E::n> y, f;
 };
 
@@ -71,14 +72,14 @@ struct taylor_polynomial {
   template <class Method, int n>
   SALTUS_FN taylor_polynomial(const dense_output<Method, Real, n>& path, int i, Real middle) {
     const Real rest = Real(1.0) - middle;
-    c[0]            = path.term[Terms - 1][i];
-    size            = abs(c[0]);
+    c[0] = path.term[Terms - 1][i];
+    size = abs(c[0]);
     static_for<Terms>([&](auto back) SALTUS_INLINE_LAMBDA {
-      constexpr int j      = Terms - 2 - back;  // the factor in front is s where j is odd, 1 - s where it is even
-      const Real    factor = j % 2 != 0 ? middle : rest;
-      const Real    sign   = Real(j % 2 != 0 ? 1.0 : -1.0);
-      const Real    next   = j >= 0 ? path.term[j >= 0 ? j : 0][i] : path.y0[i];
-      c[back + 1]          = sign * c[back];
+      constexpr int j = Terms - 2 - back;  // the factor in front is s where j is odd, 1 - s where it is even
+      const Real factor = j % 2 != 0 ? middle : rest;
+      const Real sign = Real(j % 2 != 0 ? 1.0 : -1.0);
+      const Real next = j >= 0 ? path.term[j >= 0 ? j : 0][i] : path.y0[i];
+      c[back + 1] = sign * c[back];
       for (int k = back; k > 0; --k) c[k] = fma(factor, c[k], sign * c[k - 1]);
       c[0] = fma(factor, c[0], next);
       if constexpr (j >= 0) size = size + abs(next);
@@ -90,11 +91,11 @@ struct taylor_polynomial {
   SALTUS_FN interval<Real> range(Real r, Real slack) const {
     Real lo = c[Derivative], hi = lo, power = r;
     for (int k = Derivative + 1; k <= Terms; ++k) {
-      const Real term   = Derivative == 0 ? c[k] * power : Real(static_cast<double>(k)) * c[k] * power;
+      const Real term = Derivative == 0 ? c[k] * power : Real(static_cast<double>(k)) * c[k] * power;
       const bool is_odd = (k - Derivative) % 2 != 0;
-      lo                = lo - (is_odd ? abs(term) : max(-term, Real(0.0)));
-      hi                = hi + (is_odd ? abs(term) : max(term, Real(0.0)));
-      power             = power * r;
+      lo = lo - (is_odd ? abs(term) : max(-term, Real(0.0)));
+      hi = hi + (is_odd ? abs(term) : max(term, Real(0.0)));
+      power = power * r;
     }
     return detail::known(lo - slack, hi + slack);
   }
@@ -103,20 +104,20 @@ struct taylor_polynomial {
 /// Encloses a step's dense output. `doubt` in the calls is 1 in lanes where delta is to be taken in, 0 elsewhere.
 template <class E, class Real>
 struct step_enclosure {
-  using T         = typename E::T;
+  using T = typename E::T;
   using path_type = dense_output<typename E::Method, Real, E::n>;
-  const path_type&       path;
+  const path_type& path;
   const vec<Real, E::n>& delta;
 
-  static constexpr int    terms    = path_type::terms;
+  static constexpr int terms = path_type::terms;
   static constexpr double rounding = 2.0 * (terms + 2) * limits<T>::epsilon;  ///< of a nested form, relative to `size`
 
   /// Over [a, b].
   SALTUS_FN enclosed_piece<E, Real> operator()(Real a, Real b, Real doubt) const {
-    const Real           middle  = Real(0.5) * (a + b);
-    const Real           r       = max(b - middle, middle - a) * Real(1.0 + 4.0 * limits<T>::epsilon);
+    const Real middle = Real(0.5) * (a + b);
+    const Real r = max(b - middle, middle - a) * Real(1.0 + 4.0 * limits<T>::epsilon);
     const interval<Real> inverse = reciprocal(interval<Real>(path.h));
-    const Real           off     = doubt * min(Real(4.0) * b, Real(1.0));
+    const Real off = doubt * min(Real(4.0) * b, Real(1.0));
 
     enclosed_piece<E, Real> piece;
     piece.t = time(a, b);
@@ -131,7 +132,7 @@ struct step_enclosure {
   /// At one place: no slopes.
   SALTUS_FN enclosed_piece<E, Real> operator()(Real s, Real doubt) const {
     const Real off = doubt * min(Real(4.0) * s, Real(1.0));
-    const auto y   = path(s);
+    const auto y = path(s);
 
     enclosed_piece<E, Real> place;
     place.t = time(s, s);
@@ -139,7 +140,7 @@ struct step_enclosure {
       Real size = abs(path.y0[i]);
       for (int j = 0; j < terms; ++j) size = size + abs(path.term[j][i]);
       const Real slack = fma(off, delta[i], Real(rounding) * size);
-      place.y[i]       = detail::known(y[i] - slack, y[i] + slack);
+      place.y[i] = detail::known(y[i] - slack, y[i] + slack);
     });
     return place;
   }
@@ -160,7 +161,7 @@ SALTUS_FN typename form::template held<interval<Real>> enclosed_held(const typen
   each<form::discretes>([&](int i) SALTUS_INLINE_LAMBDA { r.d[i] = c.d[i]; });
   each<form::guards>([&](int i) SALTUS_INLINE_LAMBDA { r.locked[i] = c.locked[i]; });
   r.surface = c.surface;
-  r.pull    = c.pull;
+  r.pull = c.pull;
   return r;
 }
 
@@ -172,7 +173,7 @@ struct guard_enclosure {
   using form = typename E::form;
   using held = typename form::template held<Real>;
   step_enclosure<E, Real> step;
-  const held&             c;
+  const held& c;
 
   SALTUS_FN_COLD typename form::template rated<interval<Real>, E::ng> over(Real a, Real b, Real doubt) const {
     const auto piece = step(a, b, doubt);
@@ -197,28 +198,28 @@ SALTUS_FN interval<Real> seen_from(Real side, const interval<Real>& g) {
 template <class Real>
 SALTUS_FN mask_of<Real> is_excluded(const interval<Real>& range, const interval<Real>& rate,
                                     const interval<Real>& at_begin, const interval<Real>& at_end, Real width) {
-  using of         = limits<scalar_of<Real>>;
-  const auto away  = rate.lo >= Real(0.0);
+  using of = limits<scalar_of<Real>>;
+  const auto away = rate.lo >= Real(0.0);
   const auto holds = (at_begin.lo > Real(0.0)) & (at_end.lo > Real(0.0));
   // It falls from the start no faster than rate.lo, and rises to the end no faster than rate.hi: where these two lines
   // meet it is at least (rate.hi at_begin - rate.lo at_end + rate.lo rate.hi width) / (rate.hi - rate.lo).
-  const Real above   = fma(rate.hi, at_begin.lo, -rate.lo * at_end.lo) * Real(1.0 - 8.0 * of::epsilon);
-  const Real below   = fma(-rate.lo * rate.hi, width * Real(1.0 + 8.0 * of::epsilon), Real(8.0 * of::smallest));
+  const Real above = fma(rate.hi, at_begin.lo, -rate.lo * at_end.lo) * Real(1.0 - 8.0 * of::epsilon);
+  const Real below = fma(-rate.lo * rate.hi, width * Real(1.0 + 8.0 * of::epsilon), Real(8.0 * of::smallest));
   const auto falling = rate.hi <= Real(0.0);
   return (range.lo > Real(0.0)) | away | (holds & (falling | (above > below)));
 }
 
 /// Lanes in which every armed guard is excluded over a piece.
 template <class E, class Real>
-SALTUS_FN mask_of<Real> all_excluded(const vec<Real, E::ng>&                                        side,
+SALTUS_FN mask_of<Real> all_excluded(const vec<Real, E::ng>& side,
                                      const typename E::form::template rated<interval<Real>, E::ng>& over,
-                                     const vec<interval<Real>, E::ng>&                              at_begin,
+                                     const vec<interval<Real>, E::ng>& at_begin,
                                      const vec<interval<Real>, E::ng>& at_end, Real width) {
   mask_of<Real> r = mask_of<Real>::all(true);
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
     const auto excluded = is_excluded(seen_from(side[i], over.value[i]), seen_from(side[i], over.rate[i]),
                                       seen_from(side[i], at_begin[i]), seen_from(side[i], at_end[i]), width);
-    r                   = r & (excluded | (side[i] == Real(0.0)));
+    r = r & (excluded | (side[i] == Real(0.0)));
   });
   return r;
 }
@@ -226,24 +227,24 @@ SALTUS_FN mask_of<Real> all_excluded(const vec<Real, E::ng>&                    
 /// Lanes in which no armed guard leaves its side within the step, for certain: seen at a glance, or in two halves.
 /// `side` as in `certify`.
 template <class E, class Real>
-SALTUS_FN mask_of<Real> certainly_quiet(const instance<E, Real>&                            x,
+SALTUS_FN mask_of<Real> certainly_quiet(const instance<E, Real>& x,
                                         const dense_output<typename E::Method, Real, E::n>& path,
                                         const vec<Real, E::n>& delta, const vec<Real, E::ng>& side) {
   const guard_enclosure<E, Real> enclose{{path, delta}, x.held};
-  const Real                     begin(0.0), middle(0.5), end(1.0), all_of_delta(1.0);
-  vec<interval<Real>, E::ng>     at_begin, at_end, at_middle;
+  const Real begin(0.0), middle(0.5), end(1.0), all_of_delta(1.0);
+  vec<interval<Real>, E::ng> at_begin, at_end, at_middle;
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
     at_begin[i] = x.held.locked[i];
-    at_end[i]   = detail::not_a_number<Real>();
+    at_end[i] = detail::not_a_number<Real>();
   });
   const auto whole = enclose.over(begin, end, all_of_delta);
-  auto       quiet = all_excluded<E, Real>(side, whole, at_begin, at_end, path.h);
+  auto quiet = all_excluded<E, Real>(side, whole, at_begin, at_end, path.h);
   if (all(quiet)) return quiet;
   at_end = enclose.at(end, all_of_delta);
-  quiet  = all_excluded<E, Real>(side, whole, at_begin, at_end, path.h);
+  quiet = all_excluded<E, Real>(side, whole, at_begin, at_end, path.h);
   if (all(quiet)) return quiet;
-  at_middle         = enclose.at(middle, all_of_delta);
-  const auto first  = enclose.over(begin, middle, all_of_delta);
+  at_middle = enclose.at(middle, all_of_delta);
+  const auto first = enclose.over(begin, middle, all_of_delta);
   const auto second = enclose.over(middle, end, all_of_delta);
   return quiet | (all_excluded<E, Real>(side, first, at_begin, at_middle, middle * path.h) &
                   all_excluded<E, Real>(side, second, at_middle, at_end, middle * path.h));
@@ -255,29 +256,29 @@ SALTUS_FN mask_of<Real> certainly_quiet(const instance<E, Real>&                
 template <class E, class Real>
 struct certified_bracket {
   bracket<E, Real> found;
-  Real             undetermined;  ///< places judged by a sign
-  mask_of<Real>    shrink;        ///< somewhere only the interpolant itself could be decided
+  Real undetermined;     ///< places judged by a sign
+  mask_of<Real> shrink;  ///< somewhere only the interpolant itself could be decided
 };
 
 /// Where the search in a lane has arrived.
 template <class E, class Real>
 struct certifying {
-  Real                       a, width;  ///< everything before a is decided; how far to try next
-  Real                       doubt;     ///< 1 while delta is taken in
-  Real                       stuck;  ///< where undetermined pieces in a row began; beyond the step if the last was none
-  vec<interval<Real>, E::ng> at_a;   ///< the guards there
-  mask_of<Real>              open;
-  mask_of<Real>              gave_up_delta;  ///< at this place
-  mask_of<Real>              failed;         ///< the last try was too wide
+  Real a, width;                    ///< everything before a is decided; how far to try next
+  Real doubt;                       ///< 1 while delta is taken in
+  Real stuck;                       ///< where undetermined pieces in a row began; beyond the step if the last was none
+  vec<interval<Real>, E::ng> at_a;  ///< the guards there
+  mask_of<Real> open;
+  mask_of<Real> gave_up_delta;  ///< at this place
+  mask_of<Real> failed;         ///< the last try was too wide
 };
 
 /// What is found out about a piece.
 template <class E, class Real>
 struct piece_verdict {
-  mask_of<Real>    decided;
-  mask_of<Real>    crosses;  ///< a guard has left its side at the end
-  mask_of<Real>    unsure;   ///< the sign of a guard there, which matters, is not certain
-  vec<Real, E::ng> side;     ///< of the guards that are not excluded, 0 for the others
+  mask_of<Real> decided;
+  mask_of<Real> crosses;  ///< a guard has left its side at the end
+  mask_of<Real> unsure;   ///< the sign of a guard there, which matters, is not certain
+  vec<Real, E::ng> side;  ///< of the guards that are not excluded, 0 for the others
 };
 
 /// Judges the piece [p.a, b].
@@ -285,19 +286,19 @@ template <class E, class Real>
 SALTUS_FN piece_verdict<E, Real> judge_piece(const guard_enclosure<E, Real>& enclose, const certifying<E, Real>& p,
                                              const vec<Real, E::ng>& side, Real b,
                                              const vec<interval<Real>, E::ng>& at_b) {
-  const auto             over  = enclose.over(p.a, b, p.doubt);
-  const Real             width = (b - p.a) * enclose.step.path.h;
-  const auto             no    = mask_of<Real>::all(false);
+  const auto over = enclose.over(p.a, b, p.doubt);
+  const Real width = (b - p.a) * enclose.step.path.h;
+  const auto no = mask_of<Real>::all(false);
   piece_verdict<E, Real> v{mask_of<Real>::all(true), no, no, {}};
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
     const auto rate = seen_from(side[i], over.rate[i]), end = seen_from(side[i], at_b[i]);
     const auto excluded =
         is_excluded(seen_from(side[i], over.value[i]), rate, seen_from(side[i], p.at_a[i]), end, width);
     const auto open = (side[i] != Real(0.0)) & !excluded;
-    v.decided       = v.decided & ((!open) | (rate.hi <= Real(0.0)));
-    v.crosses       = v.crosses | (open & (end.hi < Real(0.0)));
-    v.unsure        = v.unsure | (open & !(end.lo > Real(0.0)));
-    v.side[i]       = select(open, side[i], Real(0.0));
+    v.decided = v.decided & ((!open) | (rate.hi <= Real(0.0)));
+    v.crosses = v.crosses | (open & (end.hi < Real(0.0)));
+    v.unsure = v.unsure | (open & !(end.lo > Real(0.0)));
+    v.side[i] = select(open, side[i], Real(0.0));
   });
   v.unsure = v.unsure & !v.crosses;
   return v;
@@ -308,9 +309,9 @@ SALTUS_FN piece_verdict<E, Real> judge_piece(const guard_enclosure<E, Real>& enc
 template <class E, class Real>
 SALTUS_FN_COLD mask_of<Real> crossed_at(const guards_on_step<E, Real>& on_step, const vec<Real, E::ng>& side, Real b,
                                         const guards_at<E, Real>& end) {
-  const auto    here   = on_step(b);
-  const auto    at_end = b >= Real(1.0);
-  mask_of<Real> r      = mask_of<Real>::all(false);
+  const auto here = on_step(b);
+  const auto at_end = b >= Real(1.0);
+  mask_of<Real> r = mask_of<Real>::all(false);
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
     r = r | ((side[i] != Real(0.0)) &
              has_crossed(side[i], select(at_end, end.g[i], here.g[i]), select(at_end, end.rate[i], here.rate[i])));
@@ -325,7 +326,7 @@ SALTUS_FN void move_on(certifying<E, Real>& p, const guard_enclosure<E, Real>& e
   assign_where(passes, p.a, to);
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { p.at_a[i] = select(passes, at_to[i], p.at_a[i]); });
   const auto changes = doubt != p.doubt;
-  p.doubt            = doubt;
+  p.doubt = doubt;
   if (none(changes)) return;
   const auto again = enclose.at(p.a, p.doubt);
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { p.at_a[i] = select(changes, again[i], p.at_a[i]); });
@@ -340,11 +341,11 @@ template <class E, class Real>
 SALTUS_FN_COLD certified_bracket<E, Real> certify(const guards_on_step<E, Real>& on_step, const vec<Real, E::n>& delta,
                                                   const vec<Real, E::ng>& side, const guards_at<E, Real>& begin,
                                                   const guards_at<E, Real>& end, mask_of<Real> where) {
-  using of                              = limits<typename E::T>;
-  constexpr int                  turns  = 4096;
-  constexpr double               narrow = 0x1p-12;  // an undecided piece of less than this is tried without delta
-  const auto                     no     = mask_of<Real>::all(false);
-  const auto&                    path   = on_step.path;
+  using of = limits<typename E::T>;
+  constexpr int turns = 4096;
+  constexpr double narrow = 0x1p-12;  // an undecided piece of less than this is tried without delta
+  const auto no = mask_of<Real>::all(false);
+  const auto& path = on_step.path;
   const guard_enclosure<E, Real> enclose{{path, delta}, on_step.x.held};
   // The least width of a piece: a few roundings of s, or of t.
   const Real least = max(Real(64.0 * of::epsilon), Real(4.0 * of::epsilon) * (abs(path.t) + abs(path.h)) / abs(path.h));
@@ -356,32 +357,32 @@ SALTUS_FN_COLD certified_bracket<E, Real> certify(const guards_on_step<E, Real>&
                         no};
   p.at_a = enclose.at(p.a, p.doubt);
   for (int turn = 0; turn < turns && any(p.open); ++turn) {
-    const Real b     = select(p.a + p.width < Real(1.0) - least, p.a + p.width, Real(1.0));
+    const Real b = select(p.a + p.width < Real(1.0) - least, p.a + p.width, Real(1.0));
     const Real tried = b - p.a;
-    const auto at_b  = enclose.at(b, p.doubt);
-    auto       v     = judge_piece(enclose, p, side, b, at_b);
+    const auto at_b = enclose.at(b, p.doubt);
+    auto v = judge_piece(enclose, p, side, b, at_b);
     // Undetermined pieces in a row may grow with what they cover: there, the guard drowns in rounding.
-    const Real floor_  = max(least, Real(0.125) * (p.a - p.stuck));
+    const Real floor_ = max(least, Real(0.125) * (p.a - p.stuck));
     const auto decided = p.open & v.decided, undecided = p.open & !v.decided;
-    const auto at_floor     = Real(0.5) * tried < floor_;
-    const auto gives_up     = undecided & (p.doubt > Real(0.0)) & (at_floor | (tried < Real(narrow)));
+    const auto at_floor = Real(0.5) * tried < floor_;
+    const auto gives_up = undecided & (p.doubt > Real(0.0)) & (at_floor | (tried < Real(narrow)));
     const auto undetermined = undecided & !gives_up & at_floor;
-    const auto passes       = decided | undetermined;
+    const auto passes = decided | undetermined;
     if (any(passes & v.unsure)) v.crosses = v.crosses | (v.unsure & crossed_at(on_step, v.side, b, end));
     const auto finds = passes & v.crosses;
-    r.found.found    = r.found.found | finds;
+    r.found.found = r.found.found | finds;
     assign_where(finds, r.found.lo, p.a);
     assign_where(finds, r.found.hi, b);
     r.undetermined = r.undetermined + select(undetermined, Real(1.0), Real(0.0));
-    r.shrink       = r.shrink | (decided & p.gave_up_delta);
+    r.shrink = r.shrink | (decided & p.gave_up_delta);
     // Once wider pieces are decided again, so they are to be with delta.
     const auto freed = decided & (tried > Real(2.0) * floor_);
-    p.stuck          = select(freed, Real(2.0), select(undetermined, min(p.stuck, p.a), p.stuck));
-    p.gave_up_delta  = (p.gave_up_delta & !passes) | gives_up;
+    p.stuck = select(freed, Real(2.0), select(undetermined, min(p.stuck, p.a), p.stuck));
+    p.gave_up_delta = (p.gave_up_delta & !passes) | gives_up;
     const Real doubt = select(gives_up, Real(0.0), select(freed & has_delta & !r.shrink, Real(1.0), p.doubt));
-    p.width          = select(undecided & !gives_up & !undetermined, Real(0.5) * tried,
-                              select(decided & !p.failed, tried + tried, tried));
-    p.failed         = undecided & !undetermined;
+    p.width = select(undecided & !gives_up & !undetermined, Real(0.5) * tried,
+                     select(decided & !p.failed, tried + tried, tried));
+    p.failed = undecided & !undetermined;
     move_on(p, enclose, passes, b, at_b, doubt);
     assign_where(undetermined, p.width, max(p.width, Real(0.125) * (p.a - p.stuck)));
     p.open = p.open & !finds & (p.a < Real(1.0));
@@ -389,8 +390,8 @@ SALTUS_FN_COLD certified_bracket<E, Real> certify(const guards_on_step<E, Real>&
   if (none(p.open)) return r;
   // Out of turns: what is left is one undetermined piece.
   const auto finds = p.open & crossed_at(on_step, side, Real(1.0), end);
-  r.undetermined   = r.undetermined + select(p.open, Real(1.0), Real(0.0));
-  r.found.found    = r.found.found | finds;
+  r.undetermined = r.undetermined + select(p.open, Real(1.0), Real(0.0));
+  r.found.found = r.found.found | finds;
   assign_where(finds, r.found.lo, p.a);
   return r;
 }

@@ -14,14 +14,14 @@ namespace saltus {
 /// Guards at one place s in [0, 1] of a step, with rates per unit of s, and whether each has left its side.
 template <class E, class Real>
 struct guards_at {
-  Real             s;
+  Real s;
   vec<Real, E::ng> g, rate;
 };
 
 template <class E, class Real>
 struct bracket {
   mask_of<Real> found;
-  Real          lo, hi;
+  Real lo, hi;
 };
 
 /// The guards' sides at the start of the step: +1 or -1, and 0 for a guard that is not armed.
@@ -30,7 +30,7 @@ SALTUS_FN vec<Real, E::ng> armed_sides(const instance<E, Real>& x) {
   vec<Real, E::ng> side;
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
     const Real g = x.held.locked[i];
-    side[i]      = select(armed<E>(i, g), side_of(g), Real(0.0));
+    side[i] = select(armed<E>(i, g), side_of(g), Real(0.0));
   });
   return side;
 }
@@ -48,14 +48,14 @@ SALTUS_FN mask_of<Real> any_crossed(const vec<Real, E::ng>& side, const vec<Real
 /// Evaluates the guards on a step's dense output.
 template <class E, class Real>
 struct guards_on_step {
-  const instance<E, Real>&                            x;
+  const instance<E, Real>& x;
   const dense_output<typename E::Method, Real, E::n>& path;
 
   SALTUS_FN_COLD guards_at<E, Real> operator()(Real s) const {
-    auto       f       = path.slope(s);
+    auto f = path.slope(s);
     const Real inverse = Real(1.0) / path.h;
     each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { f[i] = f[i] * inverse; });
-    const auto         g = E::form::guards_along(fma(s, path.h, path.t), path(s), f, x.held);
+    const auto g = E::form::guards_along(fma(s, path.h, path.t), path(s), f, x.held);
     guards_at<E, Real> r{s, g.value, g.rate};
     each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { r.rate[i] = r.rate[i] * path.h; });
     return r;
@@ -66,7 +66,7 @@ struct guards_on_step {
 template <class Real>
 struct cubic_shape {
   mask_of<Real> has_minimum;  ///< anywhere
-  Real          minimum, inflection;
+  Real minimum, inflection;
   mask_of<Real> minimum_first;  ///< the minimum lies to the left of the inflection
 
   SALTUS_FN cubic_shape(Real g0, Real r0, Real g1, Real r1) {
@@ -74,11 +74,11 @@ struct cubic_shape {
     const Real rise = g1 - g0;
     const Real a = (r0 + r1) - (rise + rise), b = Real(3.0) * rise - (r0 + r0 + r1);
     const Real under = b * b - Real(3.0) * a * r0;
-    const Real root  = sqrt(max(under, Real(0.0)));
-    has_minimum      = under > Real(0.0);
-    minimum          = select(b > Real(0.0), -r0 / (b + root), (root - b) / (Real(3.0) * a));
-    inflection       = -b / (Real(3.0) * a);
-    minimum_first    = a < Real(0.0);
+    const Real root = sqrt(max(under, Real(0.0)));
+    has_minimum = under > Real(0.0);
+    minimum = select(b > Real(0.0), -r0 / (b + root), (root - b) / (Real(3.0) * a));
+    inflection = -b / (Real(3.0) * a);
+    minimum_first = a < Real(0.0);
   }
 };
 
@@ -93,19 +93,19 @@ template <class E, class Real>
 SALTUS_FN_COLD bracket<E, Real> probe_dip(const guards_on_step<E, Real>& on_step, const vec<Real, E::ng>& side, int i,
                                           const guards_at<E, Real>& a, const guards_at<E, Real>& b,
                                           mask_of<Real> where) {
-  Real             left = a.s, g_left = side[i] * a.g[i], slope_left = side[i] * a.rate[i];
-  Real             right = b.s, g_right = side[i] * b.g[i], slope_right = side[i] * b.rate[i];
+  Real left = a.s, g_left = side[i] * a.g[i], slope_left = side[i] * a.rate[i];
+  Real right = b.s, g_right = side[i] * b.g[i], slope_right = side[i] * b.rate[i];
   bracket<E, Real> r{mask_of<Real>::all(false), a.s, b.s};
-  mask_of<Real>    open = where;
+  mask_of<Real> open = where;
   for (int tries = 0; tries < 15 && any(open); ++tries) {
     const Real width = right - left;
     const auto cubic = cubic_shape<Real>(g_left, width * slope_left, g_right, width * slope_right);
-    const auto good  = is_inside(cubic.minimum) & mask_of<Real>::all(tries % 3 != 2);
-    const Real at    = fma(width, select(good, cubic.minimum, Real(0.5)), left);
-    const auto here  = on_step(at);
+    const auto good = is_inside(cubic.minimum) & mask_of<Real>::all(tries % 3 != 2);
+    const Real at = fma(width, select(good, cubic.minimum, Real(0.5)), left);
+    const auto here = on_step(at);
     const Real g = side[i] * here.g[i], slope = side[i] * here.rate[i];
     const auto below = open & (g < Real(0.0));
-    r.found          = r.found | below;
+    r.found = r.found | below;
     assign_where(below, r.hi, at);
     const auto falls = open & (slope < Real(0.0)), rises = open & !(slope < Real(0.0));
     assign_where(falls, left, at);
@@ -116,7 +116,7 @@ SALTUS_FN_COLD bracket<E, Real> probe_dip(const guards_on_step<E, Real>& on_step
     assign_where(rises, slope_right, slope);
     // It cannot fall by more than the steeper slope times the width: stop when that is not enough, or nothing is left.
     const Real reach = max(-slope_left, slope_right) * (right - left);
-    open             = open & !below & (g <= reach) & (right - left > Real(4.0 * limits<typename E::T>::epsilon));
+    open = open & !below & (g <= reach) & (right - left > Real(4.0 * limits<typename E::T>::epsilon));
   }
   return r;
 }
@@ -127,7 +127,7 @@ SALTUS_FN guards_at<E, Real> select(mask_of<Real> m, const guards_at<E, Real>& a
   guards_at<E, Real> r;
   r.s = select(m, a.s, b.s);
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
-    r.g[i]    = select(m, a.g[i], b.g[i]);
+    r.g[i] = select(m, a.g[i], b.g[i]);
     r.rate[i] = select(m, a.rate[i], b.rate[i]);
   });
   return r;
@@ -139,27 +139,27 @@ template <class E, class Real>
 SALTUS_FN_COLD bracket<E, Real> detect(const guards_on_step<E, Real>& on_step, const vec<Real, E::ng>& side,
                                        const guards_at<E, Real>& begin, const guards_at<E, Real>& end,
                                        mask_of<Real> where) {
-  constexpr int      pieces = E::Method::order >= 7 ? 8 : 4;
-  bracket<E, Real>   r{mask_of<Real>::all(false), Real(0.0), Real(1.0)};
-  guards_at<E, Real> a          = begin;
-  const auto         keep_first = [&](mask_of<Real> m, Real s) SALTUS_INLINE_LAMBDA {
+  constexpr int pieces = E::Method::order >= 7 ? 8 : 4;
+  bracket<E, Real> r{mask_of<Real>::all(false), Real(0.0), Real(1.0)};
+  guards_at<E, Real> a = begin;
+  const auto keep_first = [&](mask_of<Real> m, Real s) SALTUS_INLINE_LAMBDA {
     assign_where(m, r.hi, select(r.found, min(r.hi, s), s));
     r.found = r.found | m;
   };
   for (int piece = 1; piece <= pieces && any(where & !r.found); ++piece) {
-    const guards_at<E, Real> b     = piece == pieces ? end : on_step(Real(piece * (1.0 / pieces)));
-    const mask_of<Real>      open  = where & !r.found & (b.s > a.s);
-    const Real               width = b.s - a.s;
+    const guards_at<E, Real> b = piece == pieces ? end : on_step(Real(piece * (1.0 / pieces)));
+    const mask_of<Real> open = where & !r.found & (b.s > a.s);
+    const Real width = b.s - a.s;
     assign_where(open, r.lo, a.s);
     keep_first(open & any_crossed<E, Real>(side, b.g, b.rate), b.s);
     for (int i = 0; i < E::ng; ++i) {
       const auto watched = open & (side[i] != Real(0.0));
-      const auto plain   = watched & !has_crossed(side[i], b.g[i], b.rate[i]) & (side[i] * a.rate[i] < Real(0.0)) &
+      const auto plain = watched & !has_crossed(side[i], b.g[i], b.rate[i]) & (side[i] * a.rate[i] < Real(0.0)) &
                          (side[i] * b.rate[i] > Real(0.0));
       // A dip that the slopes at the ends do not show: before a crossing, or beside a maximum of the guard.
       const Real g0 = side[i] * a.g[i], r0 = side[i] * width * a.rate[i];
       const Real g1 = side[i] * b.g[i], r1 = side[i] * width * b.rate[i];
-      const auto cubic    = cubic_shape<Real>(g0, r0, g1, r1);
+      const auto cubic = cubic_shape<Real>(g0, r0, g1, r1);
       const auto excluded = min(min(fma(Real(1.0 / 3.0), r0, g0), fma(Real(-1.0 / 3.0), r1, g1)), g1) > Real(0.0);
       const auto hidden =
           watched & !plain & !excluded & cubic.has_minimum & is_inside(cubic.minimum) & is_inside(cubic.inflection);
@@ -169,10 +169,10 @@ SALTUS_FN_COLD bracket<E, Real> detect(const guards_on_step<E, Real>& on_step, c
         const auto between = on_step(select(hidden, fma(width, cubic.inflection, a.s), a.s));
         keep_first(hidden & (side[i] * between.g[i] < Real(0.0)), between.s);
         from = select<E, Real>(hidden & !cubic.minimum_first, between, a);
-        to   = select<E, Real>(hidden & cubic.minimum_first, between, b);
+        to = select<E, Real>(hidden & cubic.minimum_first, between, b);
       }
       const auto falls_and_rises = (side[i] * from.rate[i] < Real(0.0)) & (side[i] * to.rate[i] > Real(0.0));
-      const auto bottom          = probe_dip<E, Real>(on_step, side, i, from, to, (plain | hidden) & falls_and_rises);
+      const auto bottom = probe_dip<E, Real>(on_step, side, i, from, to, (plain | hidden) & falls_and_rises);
       keep_first(bottom.found, bottom.hi);
     }
     a = select<E, Real>(b.s > a.s, b, a);

@@ -16,16 +16,16 @@ namespace saltus {
 /// Where an instance has landed: an accepted point with its guards, and which guards are due there.
 template <class E, class Real>
 struct landing {
-  Real                                   t;
-  vec<Real, E::n>                        y;
+  Real t;
+  vec<Real, E::n> y;
   stages<typename E::Method, Real, E::n> s;  ///< the re-integrated step that led there
-  vec<Real, E::ng>                       g, rate;
-  vec<Real, E::ng>                       due;      ///< 1 for every guard that fires
-  mask_of<Real>                          fires;    ///< any guard due
-  mask_of<Real>                          phantom;  ///< the interpolant's root does not exist (case III)
-  mask_of<Real>                          failed;   ///< not located in bounded tries
-  mask_of<Real>                          broken;   ///< a shorter step than the one accepted is not finite
-  Real crossing;  ///< number of a guard that has crossed just behind this point; -1: none
+  vec<Real, E::ng> g, rate;
+  vec<Real, E::ng> due;   ///< 1 for every guard that fires
+  mask_of<Real> fires;    ///< any guard due
+  mask_of<Real> phantom;  ///< the interpolant's root does not exist (case III)
+  mask_of<Real> failed;   ///< not located in bounded tries
+  mask_of<Real> broken;   ///< a shorter step than the one accepted is not finite
+  Real crossing;          ///< number of a guard that has crossed just behind this point; -1: none
 };
 
 /// The guard to aim at from one place: of those that are across there, the one whose root is estimated earliest; if none
@@ -33,37 +33,37 @@ struct landing {
 template <class Real>
 struct aim {
   mask_of<Real> across;      ///< any armed guard has left its side
-  Real          to_root;     ///< to the root of the guard aimed at by Newton, in the time of the rates; out of every
+  Real to_root;              ///< to the root of the guard aimed at by Newton, in the time of the rates; out of every
                              ///< bracket where Newton has nothing to say, so that ITP follows
-  Real          guard;       ///< its number; -1: none
-  Real          depth;       ///< the least distance of all armed guards from zero, negative if any is across
+  Real guard;                ///< its number; -1: none
+  Real depth;                ///< the least distance of all armed guards from zero, negative if any is across
   mask_of<Real> unilateral;  ///< the guard aimed at is unilateral
 };
 
 template <class E, class Real>
 SALTUS_FN aim<Real> take_aim(const vec<Real, E::ng>& side, const vec<Real, E::ng>& g, const vec<Real, E::ng>& rate) {
-  constexpr double far    = limits<typename E::T>::largest;
-  const auto       no     = mask_of<Real>::all(false);
-  Real             behind = Real(far), ahead = Real(far), first_behind = Real(-1.0), first_ahead = Real(-1.0);
-  Real             depth  = Real(far);
-  mask_of<Real>    across = no, uni_behind = no, uni_ahead = no;
+  constexpr double far = limits<typename E::T>::largest;
+  const auto no = mask_of<Real>::all(false);
+  Real behind = Real(far), ahead = Real(far), first_behind = Real(-1.0), first_ahead = Real(-1.0);
+  Real depth = Real(far);
+  mask_of<Real> across = no, uni_behind = no, uni_ahead = no;
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
-    const auto is_uni   = mask_of<Real>::all(E::form::traits(i).side == unilateral);
-    const auto watched  = side[i] != Real(0.0);
-    const auto crossed  = has_crossed(side[i], g[i], rate[i]) & watched;
-    const auto outward  = side[i] * rate[i] < Real(0.0);
-    const Real newton   = -g[i] / rate[i];
+    const auto is_uni = mask_of<Real>::all(E::form::traits(i).side == unilateral);
+    const auto watched = side[i] != Real(0.0);
+    const auto crossed = has_crossed(side[i], g[i], rate[i]) & watched;
+    const auto outward = side[i] * rate[i] < Real(0.0);
+    const Real newton = -g[i] / rate[i];
     const Real estimate = select(outward, newton, Real(-far));
-    const auto earlier  = crossed & (estimate < behind);
-    const auto nearer   = watched & !crossed & outward & (newton < ahead);
-    across              = across | crossed;
-    behind              = select(earlier, estimate, behind);
-    ahead               = select(nearer, newton, ahead);
-    first_behind        = select(earlier, Real(static_cast<double>(i)), first_behind);
-    first_ahead         = select(nearer, Real(static_cast<double>(i)), first_ahead);
-    depth               = select(watched, min(depth, side[i] * g[i]), depth);
-    uni_behind          = (uni_behind & !earlier) | (is_uni & earlier);
-    uni_ahead           = (uni_ahead & !nearer) | (is_uni & nearer);
+    const auto earlier = crossed & (estimate < behind);
+    const auto nearer = watched & !crossed & outward & (newton < ahead);
+    across = across | crossed;
+    behind = select(earlier, estimate, behind);
+    ahead = select(nearer, newton, ahead);
+    first_behind = select(earlier, Real(static_cast<double>(i)), first_behind);
+    first_ahead = select(nearer, Real(static_cast<double>(i)), first_ahead);
+    depth = select(watched, min(depth, side[i] * g[i]), depth);
+    uni_behind = (uni_behind & !earlier) | (is_uni & earlier);
+    uni_ahead = (uni_ahead & !nearer) | (is_uni & nearer);
   });
   return {across, select(across, behind, ahead), select(across, first_behind, first_ahead), depth,
           (across & uni_behind) | (uni_ahead & !across)};
@@ -97,24 +97,24 @@ SALTUS_FN Real back_inside(const bracket<E, Real>& b, Real newton, int tries) {
 template <class E, class Real>
 SALTUS_FN_COLD estimate<Real> root_on_dense(const guards_on_step<E, Real>& on_step, const vec<Real, E::ng>& side,
                                             bracket<E, Real>& b, mask_of<Real> where) {
-  Real          at = Real(0.5) * (b.lo + b.hi), guard = Real(-1.0), last = Real(0.0);
+  Real at = Real(0.5) * (b.lo + b.hi), guard = Real(-1.0), last = Real(0.0);
   mask_of<Real> open = where;
   for (int tries = 0; tries < 40 && any(open); ++tries) {
-    const auto here   = on_step(at);
+    const auto here = on_step(at);
     const auto target = take_aim<E, Real>(side, here.g, here.rate);
     assign_where(open & target.across, b.hi, at);
     assign_where(open & !target.across, b.lo, at);
     assign_where(open & (target.across | (guard < Real(0.0))), guard, target.guard);
     const auto inside = [&](Real s) SALTUS_INLINE_LAMBDA { return (s > b.lo) & (s < b.hi); };
     const Real newton = at + target.to_root;
-    const Real far    = at + select(target.unilateral, target.to_root, sum_of_newton(target.to_root, last));
-    const Real next   = select(inside(far), far, select(inside(newton), newton, back_inside(b, newton, tries)));
+    const Real far = at + select(target.unilateral, target.to_root, sum_of_newton(target.to_root, last));
+    const Real next = select(inside(far), far, select(inside(newton), newton, back_inside(b, newton, tries)));
     // At a root to rounding, Newton may point out of the bracket whose end this place has become.
     const auto arrived = abs(target.to_root) <= Real(0x1p-40);
     // Where Newton's error is squared by each step, what is left after this one need not be looked at.
     const auto squared = (abs(next - at) <= Real(0x1p-20)) & (abs(target.to_root) < Real(0x1p-7) * abs(last));
-    const auto still   = (abs(next - at) > Real(0x1p-40)) & !arrived & !squared;
-    last               = select(next == newton, target.to_root, Real(0.0));
+    const auto still = (abs(next - at) > Real(0x1p-40)) & !arrived & !squared;
+    last = select(next == newton, target.to_root, Real(0.0));
     assign_where(open & !arrived, at, next);
     open = open & still;
   }
@@ -128,8 +128,8 @@ SALTUS_FN_COLD void tighten(const guards_on_step<E, Real>& on_step, const vec<Re
   for (double d = 0x1p-40; d < 1e-6; d *= 16.0) {
     const auto far = where & (b.hi - b.lo > Real(0x1p-20));
     if (none(far)) return;
-    const Real past   = min(at + Real(d), b.hi);
-    const auto here   = on_step(past);
+    const Real past = min(at + Real(d), b.hi);
+    const auto here = on_step(past);
     const auto target = take_aim<E, Real>(side, here.g, here.rate);
     assign_where(far & target.across, b.hi, past);
     assign_where(far & !target.across, b.lo, past);
@@ -150,13 +150,13 @@ inline constexpr double near_part = sizeof(T) == 8 ? 0x1p-27 : 0x1p-12;
 /// beyond the root is proven; Newton may not leave it, or it might pass the first root and settle for a later one.
 template <class Real>
 struct proven_bracket {
-  Real          lo, hi;
-  Real          depth_lo, depth_hi;  ///< distance of the nearest guard from zero, negative beyond it
-  mask_of<Real> proven;              ///< a guard is across at hi
-  mask_of<Real> end_across;          ///< a guard is across at the step's own end
-  Real          begin;               ///< there is no root before
-  Real          blind;               ///< so near to it, a root that is not found may hide in rounding
-  Real          tail;                ///< so near to the step's end is its end
+  Real lo, hi;
+  Real depth_lo, depth_hi;   ///< distance of the nearest guard from zero, negative beyond it
+  mask_of<Real> proven;      ///< a guard is across at hi
+  mask_of<Real> end_across;  ///< a guard is across at the step's own end
+  Real begin;                ///< there is no root before
+  Real blind;                ///< so near to it, a root that is not found may hide in rounding
+  Real tail;                 ///< so near to the step's end is its end
 
   /// Takes in what was found at theta, from where the next root is `ahead`. Returns the lanes in which there is no root:
   /// nothing is across at hi. Behind hi there may be several, so it moves on only where the next one is near, as the
@@ -166,15 +166,15 @@ struct proven_bracket {
     assign_where(open & here.across, depth_hi, here.depth);
     assign_where(open & !here.across, lo, theta);
     assign_where(open & !here.across, depth_lo, here.depth);
-    proven             = proven | (open & here.across);
+    proven = proven | (open & here.across);
     const auto nothing = open & !here.across & !proven & (theta >= hi);
     const auto is_near = (ahead > Real(0.0)) & (ahead < Real(1.0 / 64)), is_blind = hi - begin < blind;
     // Where the next root is near and beyond hi, hi need not be looked at by itself.
     const auto short_of = open & !here.across & !proven & (theta < hi) & (theta + ahead >= hi) & is_near;
-    const auto widens   = (nothing & (hi < Real(1.0)) & (is_near | is_blind)) | short_of;
-    const auto ends     = nothing & end_across & (Real(1.0) - hi <= tail);
-    const Real further  = max(select(is_near, Real(4.0) * ahead, Real(0x1p-50)),
-                              select(is_blind, Real(7.0) * (hi - begin), Real(0x1p-50)));
+    const auto widens = (nothing & (hi < Real(1.0)) & (is_near | is_blind)) | short_of;
+    const auto ends = nothing & end_across & (Real(1.0) - hi <= tail);
+    const Real further = max(select(is_near, Real(4.0) * ahead, Real(0x1p-50)),
+                             select(is_blind, Real(7.0) * (hi - begin), Real(0x1p-50)));
     assign_where(widens, hi, min(hi + further, Real(1.0)));
     assign_where(ends, hi, Real(1.0));
     proven = proven | ends;
@@ -192,10 +192,10 @@ struct proven_bracket {
   SALTUS_FN Real interpolate_truncate_project(int tries) const {
     const Real width = hi - lo, middle = Real(0.5) * (lo + hi);
     const Real falsi = lo + width * (depth_lo / (depth_lo - depth_hi));
-    const Real sane  = select((falsi > lo) & (falsi < hi), falsi, middle);
-    const Real pull  = min(Real(0.2) * width * width, abs(middle - sane));
+    const Real sane = select((falsi > lo) & (falsi < hi), falsi, middle);
+    const Real pull = min(Real(0.2) * width * width, abs(middle - sane));
     const Real drawn = sane + copysign(pull, middle - sane);
-    Real       reach = Real(1.0);  // of bisection after `tries` + 1 tries, plus one to spare
+    Real reach = Real(1.0);  // of bisection after `tries` + 1 tries, plus one to spare
     for (int k = 0; k < tries - 3 && k < 60; ++k) reach = reach * Real(0.5);
     const Real room = max(reach - Real(0.5) * width, Real(0.0));
     return select(abs(drawn - middle) <= room, drawn, middle - copysign(room, middle - sane));
@@ -221,15 +221,15 @@ SALTUS_FN void take_point(landing<E, Real>& p, const stages<typename E::Method, 
 template <class E, class Real>
 SALTUS_FN mask_of<Real> move_by_parabola(landing<E, Real>& p, const instance<E, Real>& x, Real d, mask_of<Real> where,
                                          const tolerances<E, Real>& tol) {
-  const auto      from = p.s.f1();
-  const auto      to   = E::form::rhs(p.t + d, detail::advance(p.y, d, from), x.held);
-  const Real      part = Real(0.5) * d, left_out = abs(d / p.s.h);
+  const auto from = p.s.f1();
+  const auto to = E::form::rhs(p.t + d, detail::advance(p.y, d, from), x.held);
+  const Real part = Real(0.5) * d, left_out = abs(d / p.s.h);
   vec<Real, E::n> y;
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
-    const Real bend      = part * (to[i] - from[i]);
+    const Real bend = part * (to[i] - from[i]);
     const Real tolerated = Real(0.01) * fma(tol.rtol, abs(p.y[i]), tol.atol[i]);
-    where                = where & (abs(bend) * left_out <= tolerated);
-    y[i]                 = fma(d, from[i], p.y[i]) + bend;
+    where = where & (abs(bend) * left_out <= tolerated);
+    y[i] = fma(d, from[i], p.y[i]) + bend;
   });
   const auto g = E::form::guards_along(p.t + d, y, to, x.held);
   assign_where(where, p.t, p.t + d);
@@ -254,23 +254,23 @@ template <class E, class Real>
 SALTUS_FN_COLD mask_of<Real> follow_to_root(landing<E, Real>& p, instance<E, Real>& x, const vec<Real, E::ng>& side,
                                             aim<Real>& target, Real from, Real to, Real near, mask_of<Real> where,
                                             const tolerances<E, Real>& tol) {
-  constexpr int moves   = 4;
-  aim<Real>     here    = target;
-  auto          arrived = mask_of<Real>::all(false);
+  constexpr int moves = 4;
+  aim<Real> here = target;
+  auto arrived = mask_of<Real>::all(false);
   for (int move = 0; move < moves && any(where); ++move) {
     const Real goal = p.t + here.to_root;
     where = where & (goal > from) & (goal < to) & (abs(here.to_root) <= abs(p.s.h) * Real(1.0 / 64));
     if (none(where)) break;
     add_where(x.evaluations, where, 1);
-    where                = move_by_parabola(p, x, here.to_root, where, tol);
-    here                 = take_aim<E, Real>(side, p.g, p.rate);
-    const auto there     = where & (abs(here.to_root) <= near);
-    target.across        = (target.across & !there) | (here.across & there);
-    target.unilateral    = (target.unilateral & !there) | (here.unilateral & there);
+    where = move_by_parabola(p, x, here.to_root, where, tol);
+    here = take_aim<E, Real>(side, p.g, p.rate);
+    const auto there = where & (abs(here.to_root) <= near);
+    target.across = (target.across & !there) | (here.across & there);
+    target.unilateral = (target.unilateral & !there) | (here.unilateral & there);
     assign_where(there, target.to_root, here.to_root);
     assign_where(there, target.guard, here.guard);
     arrived = arrived | there;
-    where   = where & !there;
+    where = where & !there;
   }
   return arrived;
 }
@@ -283,9 +283,9 @@ SALTUS_FN_COLD aim<Real> approach(landing<E, Real>& p, instance<E, Real>& x, con
                                   const tolerances<E, Real>& tol) {
   using T = typename E::T;
   const held_system<E, Real> f{x.held, &tol};
-  const Real                 h   = a.s.h;
-  const auto                 end = take_aim<E, Real>(side, a.g.value, a.g.rate);
-  proven_bracket<Real>       b{from,
+  const Real h = a.s.h;
+  const auto end = take_aim<E, Real>(side, a.g.value, a.g.rate);
+  proven_bracket<Real> b{from,
                          hi,
                          Real(0.0),
                          end.depth,
@@ -294,7 +294,7 @@ SALTUS_FN_COLD aim<Real> approach(landing<E, Real>& p, instance<E, Real>& x, con
                          from,
                          max(Real(0x1p-20), Real(64.0 * limits<T>::epsilon) * (abs(x.t) + h) / h),
                          Real(2.0) * time_tolerance(a.t1, h, tol) / h};
-  aim<Real>                  result{where, Real(0.0), Real(-1.0), Real(0.0), where};
+  aim<Real> result{where, Real(0.0), Real(-1.0), Real(0.0), where};
   mask_of<Real> open = where, lost = mask_of<Real>::all(false);  // lost: Newton's iteration has failed
   b.depth_lo = take_aim<E, Real>(side, x.held.locked, x.rate).depth;
   p.crossing = select(b.proven, end.guard, Real(-1.0));
@@ -304,18 +304,18 @@ SALTUS_FN_COLD aim<Real> approach(landing<E, Real>& p, instance<E, Real>& x, con
     count_evaluations(x, s, where_);
     add_where(x.corrections, where_, 1);
     if constexpr (!E::Method::is_explicit) {
-      lost   = lost | (where_ & !s.solved);
+      lost = lost | (where_ & !s.solved);
       where_ = where_ & s.solved;
     }
-    const auto g        = E::form::guards_along(s.t + s.h, s.y1, s.f1(), x.held);
-    Real       finite   = Real(0.0);  // or NaN
+    const auto g = E::form::guards_along(s.t + s.h, s.y1, s.f1(), x.held);
+    Real finite = Real(0.0);  // or NaN
     each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { finite += not_finite(s.y1[i]) + not_finite(s.f1()[i]); });
     each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { finite += not_finite(g.value[i]); });
     p.broken = p.broken | (where_ & !(finite == Real(0.0)));
-    where_   = where_ & (finite == Real(0.0));
+    where_ = where_ & (finite == Real(0.0));
     take_point(p, s, g, where_);
     const auto target = take_aim<E, Real>(side, p.g, p.rate);
-    result.across     = (result.across & !where_) | (target.across & where_);
+    result.across = (result.across & !where_) | (target.across & where_);
     result.unilateral = (result.unilateral & !where_) | (target.unilateral & where_);
     assign_where(where_, result.to_root, target.to_root);
     return target;
@@ -323,16 +323,16 @@ SALTUS_FN_COLD aim<Real> approach(landing<E, Real>& p, instance<E, Real>& x, con
   auto closed = mask_of<Real>::all(false);
   for (int tries = 0; tries < 80 && any(open); ++tries) {
     const Real old_width = b.hi - b.lo;
-    auto       target    = step_to(theta, open);
+    auto target = step_to(theta, open);
     assign_where(open & target.across, p.crossing, target.guard);
-    const auto known  = b.proven;
+    const auto known = b.proven;
     const auto absent = b.narrow(theta, target, target.to_root / h, open);
     assign_where(b.proven & !known & !target.across, p.crossing, end.guard);
-    const Real near    = Real(near_part<T>) * h + Real(0.5) * time_tolerance(p.t, h, tol);
+    const Real near = Real(near_part<T>) * h + Real(0.5) * time_tolerance(p.t, h, tol);
     const auto is_near = abs(target.to_root) <= near;
-    closed             = closed | (open & !is_near & b.proven & (b.hi - b.lo <= Real(2.0 * limits<T>::epsilon)));
-    p.phantom          = p.phantom | (open & absent);
-    open               = open & !(absent | is_near | closed);
+    closed = closed | (open & !is_near & b.proven & (b.hi - b.lo <= Real(2.0 * limits<T>::epsilon)));
+    p.phantom = p.phantom | (open & absent);
+    open = open & !(absent | is_near | closed);
     // After a few tries Newton is trusted only while the bracket shrinks by halves; a rescue does not trust it at all.
     const auto trust =
         mask_of<Real>::all(!tol.surer) & (mask_of<Real>::all(tries < 3) | (b.hi - b.lo < Real(0.5) * old_width));
@@ -354,7 +354,7 @@ SALTUS_FN_COLD aim<Real> approach(landing<E, Real>& p, instance<E, Real>& x, con
   auto wrong = closed & !p.failed & !(is_wall ^ result.across);
   if (any(wrong)) step_to(select(is_wall, max(b.lo, Real(0x1p-60)), b.hi), wrong);
   result.unilateral = (result.unilateral & !closed) | (is_wall & closed);
-  p.failed          = p.failed | lost;
+  p.failed = p.failed | lost;
   return result;
 }
 
@@ -362,28 +362,28 @@ SALTUS_FN_COLD aim<Real> approach(landing<E, Real>& p, instance<E, Real>& x, con
 template <class E, class Real>
 struct due_guards {
   vec<Real, E::ng> due;
-  mask_of<Real>    any_due;
-  mask_of<Real>    bilateral;  ///< a bilateral guard is due
-  mask_of<Real>    settled;  ///< bilateral guards due are across, or, if only unilateral ones are due, none of them is
+  mask_of<Real> any_due;
+  mask_of<Real> bilateral;  ///< a bilateral guard is due
+  mask_of<Real> settled;    ///< bilateral guards due are across, or, if only unilateral ones are due, none of them is
 };
 
 /// A guard is due if it is across, or within `hair` (a time) before its root. On the last try - a grazing guard may have no
 /// clean side within reach - only what is across is due, and unilateral guards.
 template <class E, class Real>
-SALTUS_FN due_guards<E, Real> find_due(const vec<Real, E::ng>&                              side,
+SALTUS_FN due_guards<E, Real> find_due(const vec<Real, E::ng>& side,
                                        const typename E::form::template rated<Real, E::ng>& g, Real hair, bool last) {
-  const auto          no = mask_of<Real>::all(false);
+  const auto no = mask_of<Real>::all(false);
   due_guards<E, Real> r;
-  mask_of<Real>       falls_short = no, is_past = no;
+  mask_of<Real> falls_short = no, is_past = no;
   r.any_due = r.bilateral = no;
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
     const bool is_bilateral = E::form::traits(i).side == bilateral;
-    const auto across       = has_crossed(side[i], g.value[i], g.rate[i]);
-    const auto within       = (side[i] * g.rate[i] < Real(0.0)) & (side[i] * g.value[i] <= abs(g.rate[i]) * hair) &
+    const auto across = has_crossed(side[i], g.value[i], g.rate[i]);
+    const auto within = (side[i] * g.rate[i] < Real(0.0)) & (side[i] * g.value[i] <= abs(g.rate[i]) * hair) &
                         mask_of<Real>::all(!(is_bilateral && last));
     const auto is_due = (side[i] != Real(0.0)) & (across | within);
-    r.due[i]          = select(is_due, Real(1.0), Real(0.0));
-    r.any_due         = r.any_due | is_due;
+    r.due[i] = select(is_due, Real(1.0), Real(0.0));
+    r.any_due = r.any_due | is_due;
     if (is_bilateral) {
       r.bilateral = r.bilateral | is_due;
       falls_short = falls_short | (is_due & !(across & (g.value[i] != Real(0.0))));
@@ -406,15 +406,15 @@ SALTUS_FN_COLD Real time_to_last_concurrent(const landing<E, Real>& p, const vec
   const auto each_root = [&](auto&& body) SALTUS_INLINE_LAMBDA {
     each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
       const auto coming = (side[i] != Real(0.0)) & (side[i] * p.rate[i] < Real(0.0));
-      const Real root   = -p.g[i] / p.rate[i];
+      const Real root = -p.g[i] / p.rate[i];
       body(i, coming & (root >= first) & (root <= first + tol.concurrency_time), root);
     });
   };
   Real furthest = Real(limits<typename E::T>::largest), last = first;
   each_root([&](int i, mask_of<Real> within, Real root) SALTUS_INLINE_LAMBDA {
     const bool passes = E::form::traits(i).side == bilateral;
-    const Real stay   = passes ? tol.concurrency_value / abs(p.rate[i]) : -tol.concurrency_time;
-    furthest          = select(within, min(furthest, root + stay), furthest);
+    const Real stay = passes ? tol.concurrency_value / abs(p.rate[i]) : -tol.concurrency_time;
+    furthest = select(within, min(furthest, root + stay), furthest);
   });
   each_root([&](int i, mask_of<Real> within, Real root) SALTUS_INLINE_LAMBDA {
     if (E::form::traits(i).side == bilateral) last = select(within & (root <= furthest), max(last, root), last);
@@ -428,13 +428,13 @@ template <class E, class Real>
 SALTUS_FN_COLD mask_of<Real> include_concurrent(landing<E, Real>& p, instance<E, Real>& x, const vec<Real, E::ng>& side,
                                                 Real first, mask_of<Real> where, const tolerances<E, Real>& tol) {
   const held_system<E, Real> f{x.held, &tol};
-  const Real                 onward = time_to_last_concurrent<E, Real>(p, side, first, tol);
-  const auto                 moves  = where & (onward > Real(0.0));
+  const Real onward = time_to_last_concurrent<E, Real>(p, side, first, tol);
+  const auto moves = where & (onward > Real(0.0));
   if (none(moves)) return moves;
-  auto            bent  = mask_of<Real>::all(false);
-  const Real      part  = Real(0.5) * onward * onward / p.s.h;
-  const auto      slope = p.s.f1();
-  vec<Real, E::n> y     = move_along(f, p.t, p.y, onward, slope);
+  auto bent = mask_of<Real>::all(false);
+  const Real part = Real(0.5) * onward * onward / p.s.h;
+  const auto slope = p.s.f1();
+  vec<Real, E::n> y = move_along(f, p.t, p.y, onward, slope);
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
     bent = bent | (abs(slope[i] - x.f[i]) * part > Real(0.01) * fma(tol.rtol, abs(y[i]), tol.atol[i]));
   });
@@ -461,36 +461,37 @@ template <class E, class Real>
 SALTUS_FN_COLD void step_aside(landing<E, Real>& p, const instance<E, Real>& x, const vec<Real, E::ng>& side, Real h,
                                aim<Real> target, mask_of<Real> concurrent, mask_of<Real> where,
                                const tolerances<E, Real>& tol) {
-  using T                           = typename E::T;
-  constexpr int         shift_tries = 9;  // the last shift is 65536 roundings of t: 1.5e-11 relative
+  using T = typename E::T;
+  constexpr int shift_tries = 9;  // the last shift is 65536 roundings of t: 1.5e-11 relative
   const vec<Real, E::n> y0 = p.y, f = p.s.f1();
-  const Real            t0    = p.t;
-  const Real            tau   = time_tolerance(t0, h, tol);
-  const Real            reach = Real(8.0 * near_part<T>) * h + tau;  // a triple root is three of Newton's steps away
-  Real                  shift = Real(limits<T>::epsilon) * max(abs(t0), h), d = Real(0.0);
-  mask_of<Real>         seeking = where;
-  Real                  move = select(abs(target.to_root) <= reach, target.to_root, Real(0.0)), previous = move;
+  const Real t0 = p.t;
+  const Real tau = time_tolerance(t0, h, tol);
+  const Real reach = Real(8.0 * near_part<T>) * h + tau;  // a triple root is three of Newton's steps away
+  Real shift = Real(limits<T>::epsilon) * max(abs(t0), h), d = Real(0.0);
+  mask_of<Real> seeking = where;
+  Real move = select(abs(target.to_root) <= reach, target.to_root, Real(0.0)), previous = move;
   for (int tries = 0; tries < shift_tries && any(seeking); ++tries) {
     const Real onward = d + move + select(target.unilateral, -shift, shift);
-    d                 = select(abs(onward) <= reach, onward, d);
-    const auto y      = move_along(held_system<E, Real>{x.held, &tol}, t0, y0, d, f);
-    const Real t      = max(t0 + d, x.t);
-    const auto g      = E::form::guards_along(t, y, f, x.held);
-    const bool last   = tries == shift_tries - 1;
-    const auto found  = find_due<E, Real>(side, g, tau + Real(2.0) * shift, last);
+    d = select(abs(onward) <= reach, onward, d);
+    const auto y = move_along(held_system<E, Real>{x.held, &tol}, t0, y0, d, f);
+    const Real t = max(t0 + d, x.t);
+    const auto g = E::form::guards_along(t, y, f, x.held);
+    const bool last = tries == shift_tries - 1;
+    const auto found = find_due<E, Real>(side, g, tau + Real(2.0) * shift, last);
     // A wall that a guard jumps over, or behind which it is flat, has no rate to tell that it is due: what has crossed just
     // behind this point tells.
     auto jumps = mask_of<Real>::all(false);
     each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
       if (E::form::traits(i).side == unilateral)
-        jumps = jumps | ((p.crossing == Real(static_cast<double>(i))) & (mask_of<Real>::all(last) | (g.rate[i] == Real(0.0))));
+        jumps = jumps |
+                ((p.crossing == Real(static_cast<double>(i))) & (mask_of<Real>::all(last) | (g.rate[i] == Real(0.0))));
     });
     jumps = jumps & !found.any_due;
     // At a multiple root one of Newton's steps is not enough; at a double one there is none: NaN, or out of reach.
-    const Real newton          = take_aim<E, Real>(side, g.value, g.rate).to_root;
+    const Real newton = take_aim<E, Real>(side, g.value, g.rate).to_root;
     const auto onward_is_known = (!concurrent) & (abs(newton) <= reach);
-    const auto is_far          = onward_is_known & (!target.unilateral) & (abs(newton) > tau + Real(4.0) * shift);
-    const auto take            = seeking & ((found.settled & !is_far) | jumps | mask_of<Real>::all(last));
+    const auto is_far = onward_is_known & (!target.unilateral) & (abs(newton) > tau + Real(4.0) * shift);
+    const auto take = seeking & ((found.settled & !is_far) | jumps | mask_of<Real>::all(last));
     assign_where(take, p.t, t);
     each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(take, p.y[i], y[i]); });
     each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
@@ -499,18 +500,18 @@ SALTUS_FN_COLD void step_aside(landing<E, Real>& p, const instance<E, Real>& x, 
       const auto this_one = jumps & (p.crossing == Real(static_cast<double>(i)));
       assign_where(take, p.due[i], select(this_one, Real(1.0), found.due[i]));
     });
-    p.fires           = p.fires | (take & (found.settled | jumps));
-    p.failed          = p.failed | (take & found.any_due & !found.settled);
+    p.fires = p.fires | (take & (found.settled | jumps));
+    p.failed = p.failed | (take & found.any_due & !found.settled);
     target.unilateral = target.unilateral & !(seeking & found.bilateral);
-    seeking           = seeking & !take;
-    shift             = shift * Real(4.0);
+    seeking = seeking & !take;
+    shift = shift * Real(4.0);
     const Real summed = select(target.unilateral, newton, sum_of_newton(newton, previous));
-    move              = select(onward_is_known, summed, Real(0.0));
-    previous          = newton;
+    move = select(onward_is_known, summed, Real(0.0));
+    previous = newton;
   }
   // The step that led there ends where the landing is, for all who look at it afterwards.
   p.s.y1 = p.y;
-  p.s.h  = p.t - x.t;
+  p.s.h = p.t - x.t;
 }
 
 /// Lands every lane in `where`, whose step `a` holds a crossing in bracket `b` of its dense output and none before `from`.
@@ -519,19 +520,19 @@ SALTUS_FN_COLD landing<E, Real> locate(instance<E, Real>& x, const trial<E, Real
                                        const guards_on_step<E, Real>& on_step, const vec<Real, E::ng>& side, Real from,
                                        bracket<E, Real> b, mask_of<Real> where, const tolerances<E, Real>& tol) {
   landing<E, Real> p;
-  p.t    = x.t;
-  p.y    = x.y;
-  p.s    = a.s;
-  p.g    = x.held.locked;
+  p.t = x.t;
+  p.y = x.y;
+  p.s = a.s;
+  p.g = x.held.locked;
   p.rate = x.rate;
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { p.due[i] = Real(0.0); });
   p.fires = p.phantom = p.failed = p.broken = mask_of<Real>::all(false);
-  const auto first               = root_on_dense<E, Real>(on_step, side, b, where);
-  auto       target              = approach<E, Real>(p, x, a, side, from, first.theta, b.hi, where, tol);
-  const auto there               = where & !p.phantom & !p.failed & !p.broken;
-  auto       concurrent          = mask_of<Real>::all(false);
+  const auto first = root_on_dense<E, Real>(on_step, side, b, where);
+  auto target = approach<E, Real>(p, x, a, side, from, first.theta, b.hi, where, tol);
+  const auto there = where & !p.phantom & !p.failed & !p.broken;
+  auto concurrent = mask_of<Real>::all(false);
   if (any(tol.concurrency_time > Real(0.0))) {
-    concurrent     = include_concurrent<E, Real>(p, x, side, target.to_root, there, tol);
+    concurrent = include_concurrent<E, Real>(p, x, side, target.to_root, there, tol);
     target.to_root = select(concurrent, Real(0.0), target.to_root);
   }
   step_aside<E, Real>(p, x, side, a.s.h, target, concurrent, there, tol);

@@ -16,7 +16,7 @@ namespace saltus {
 /// ones stay on the side they may not leave, so that a body starting in contact cannot fall through.
 template <class E, class Real>
 SALTUS_FN Real settle(int i, Real g, Real rate) {
-  const auto       guard = E::form::traits(i);
+  const auto guard = E::form::traits(i);
   constexpr double below = -limits<typename E::T>::smallest;
   if (guard.side == unilateral && guard.which == falling) return select(g == Real(0.0), Real(0.0), g);
   if (guard.side == unilateral && guard.which == rising) return select(g == Real(0.0), Real(below), g);
@@ -28,7 +28,7 @@ SALTUS_FN Real settle(int i, Real g, Real rate) {
 template <class E, class Real>
 SALTUS_FN Real settle(int i, Real g, Real rate, Real before) {
   constexpr double below = -limits<typename E::T>::smallest;
-  const auto       flat  = (g == Real(0.0)) & (rate == Real(0.0));
+  const auto flat = (g == Real(0.0)) & (rate == Real(0.0));
   return select(flat, select(before < Real(0.0), Real(below), Real(0.0)), settle<E>(i, g, rate));
 }
 
@@ -65,7 +65,7 @@ template <class E, class Real>
 SALTUS_FN mask_of<Real> stands_at_wall(const instance<E, Real>& x, int i) {
   if (E::form::traits(i).side != unilateral) return mask_of<Real>::all(false);
   constexpr double near = sizeof(typename E::T) == 8 ? 0x1p-24 : 0x1p-10;  // four roots of the rounding
-  const Real       g = x.held.locked[i], side = side_of(g);
+  const Real g = x.held.locked[i], side = side_of(g);
   return armed<E>(i, g) & (side * x.rate[i] < Real(0.0)) &
          (abs(g) <= abs(x.rate[i]) * Real(near) * (abs(x.t) + abs(x.h)));
 }
@@ -139,7 +139,7 @@ SALTUS_FN mask_of<Real> may_cross(const guard_at<Real>& a, const guard_at<Real>&
 /// The same by way of `middle`: judged by two cubics.
 template <class Real>
 SALTUS_FN mask_of<Real> may_cross(const guard_at<Real>& a, const guard_at<Real>& middle, const guard_at<Real>& b) {
-  const Real least    = min(least_coefficient(a, middle), least_coefficient(middle, b));
+  const Real least = min(least_coefficient(a, middle), least_coefficient(middle, b));
   const auto excluded = (least >= Real(0.0)) & ((b.g > Real(0.0)) | !(b.change < Real(0.0)));
   return (!excluded) | may_dip(a, middle) | may_dip(middle, b);
 }

@@ -14,10 +14,10 @@ namespace saltus {
 /// The guards of the surfaces along which the lanes slide, as they are: within rounding and local errors of zero.
 template <class E, class Real>
 SALTUS_FN Real surface_value(const instance<E, Real>& x) {
-  auto free    = x.held;
+  auto free = x.held;
   free.surface = Real(-1.0);
   const auto g = E::form::guard_values(x.t, x.y, free);
-  Real       r = Real(0.0);
+  Real r = Real(0.0);
   E::form::each_surface(
       [&](int i) SALTUS_INLINE_LAMBDA { r = select(x.held.surface == Real(static_cast<double>(i)), g[i], r); });
   return r;
@@ -69,13 +69,13 @@ template <class E, class Real>
 SALTUS_FN_COLD void leave_surface(instance<E, Real>& x, vec<Real, E::ng>& g, mask_of<Real> up, mask_of<Real> down) {
   using form = typename E::form;
   const typename form::template both_sides<Real, Real> s(x.t, x.y, x.held, x.held.surface);
-  const Real                                           hair   = roundings_of_time(x, 16.0);
-  const Real                                           speed  = max(abs(s.rate.up), abs(s.rate.down));
-  const Real                                           spread = s.rate.up - s.rate.down;
-  const Real                                           to     = select(up, Real(1.0), Real(-1.0)) * speed * hair;
+  const Real hair = roundings_of_time(x, 16.0);
+  const Real speed = max(abs(s.rate.up), abs(s.rate.down));
+  const Real spread = s.rate.up - s.rate.down;
+  const Real to = select(up, Real(1.0), Real(-1.0)) * speed * hair;
   // Where the fields hardly differ any more both lead away: along one of them.
   const auto differ = abs(spread) > Real(0.25) * speed;
-  const Real d      = select(differ, (to - s.g) / spread, hair);
+  const Real d = select(differ, (to - s.g) / spread, hair);
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
     const Real direction = select(differ, s.up[i] - s.down[i], s.up[i]);
     assign_where(up | down, x.y[i], fma(d, direction, x.y[i]));
@@ -92,7 +92,7 @@ SALTUS_FN_COLD void leave_surface(instance<E, Real>& x, vec<Real, E::ng>& g, mas
 /// Ends the slides of the lanes in `where` whose guards `due` say so: the instance leaves to the side that pulls it away.
 template <class E, class Real>
 SALTUS_FN void end_slides(instance<E, Real>& x, const vec<Real, E::ng>& due, vec<Real, E::ng>& g, mask_of<Real> where) {
-  const auto up   = where & (due[E::form::leaving_up] > Real(0.5));
+  const auto up = where & (due[E::form::leaving_up] > Real(0.5));
   const auto down = where & (due[E::form::leaving_down] > Real(0.5)) & !up;
   if (any(up | down)) leave_surface(x, g, up, down);
 }
@@ -102,14 +102,14 @@ SALTUS_FN void end_slides(instance<E, Real>& x, const vec<Real, E::ng>& due, vec
 template <class E, class Real, class Run>
 SALTUS_FN_COLD void review_slides(instance<E, Real>& x, Real was, vec<Real, E::ng>& g, mask_of<Real> where,
                                   const Run& run) {
-  using form         = typename E::form;
+  using form = typename E::form;
   const auto sliding = where & form::is_sliding(x.held);
   if (none(sliding)) return;
   const typename form::template both_sides<Real, Real> s(x.t, x.y, x.held, x.held.surface);
-  const Real                                           hair = roundings_of_time(x, 1024.0);
+  const Real hair = roundings_of_time(x, 1024.0);
   const auto moved = sliding & (abs(s.g - was) > hair * max(abs(s.rate.up), abs(s.rate.down)));
-  const auto up    = (moved & (s.g > Real(0.0))) | (sliding & (!moved) & !(s.rate.up < Real(0.0)));
-  const auto down  = ((moved & (s.g < Real(0.0))) | (sliding & (!moved) & !(s.rate.down > Real(0.0)))) & !up;
+  const auto up = (moved & (s.g > Real(0.0))) | (sliding & (!moved) & !(s.rate.up < Real(0.0)));
+  const auto down = ((moved & (s.g < Real(0.0))) | (sliding & (!moved) & !(s.rate.down > Real(0.0)))) & !up;
   for (int lane = 0; lane < Real::lanes; ++lane)
     if ((up | down)[lane]) log_end_of_slide(x, lane, run);
   add_where(x.evaluations, sliding, 2);
@@ -125,16 +125,16 @@ SALTUS_FN_COLD void review_slides(instance<E, Real>& x, Real was, vec<Real, E::n
 /// may cross another surface, but not slide along it as well.
 template <class E, class Real>
 SALTUS_FN_COLD void begin_slides(instance<E, Real>& x, mask_of<Real> where) {
-  using form       = typename E::form;
-  const Real hair  = roundings_of_time(x, 4096.0);
-  auto       began = mask_of<Real>::all(false);
+  using form = typename E::form;
+  const Real hair = roundings_of_time(x, 4096.0);
+  auto began = mask_of<Real>::all(false);
   form::each_surface([&](int i) SALTUS_INLINE_LAMBDA {
     const Real number = Real(static_cast<double>(i));
-    const auto other  = where & !(x.held.surface == number);
+    const auto other = where & !(x.held.surface == number);
     if (none(other)) return;
     const typename form::template both_sides<Real, Real> s(x.t, x.y, x.held, number);
-    const Real                                           speed = max(abs(s.rate.up), abs(s.rate.down));
-    const auto on_it    = abs(s.g) <= max(speed * hair, Real(limits<typename E::T>::smallest));
+    const Real speed = max(abs(s.rate.up), abs(s.rate.down));
+    const auto on_it = abs(s.g) <= max(speed * hair, Real(limits<typename E::T>::smallest));
     const auto attracts = other & on_it & (s.rate.up < Real(0.0)) & (s.rate.down > Real(0.0));
     end_where(x.status, attracts & form::is_sliding(x.held), status::two_slides);
     const auto begins = attracts & !form::is_sliding(x.held);
@@ -146,7 +146,7 @@ SALTUS_FN_COLD void begin_slides(instance<E, Real>& x, mask_of<Real> where) {
   if (none(began)) return;
   assign_where(began, x.held.pull, Real(0.0));
   vec<Real, E::n> f = form::rhs(x.t, x.y, x.held);
-  const auto      g = form::guards_along(x.t, x.y, f, x.held);
+  const auto g = form::guards_along(x.t, x.y, f, x.held);
   add_where(x.evaluations, began, 2);
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(began, x.f[i], f[i]); });
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {

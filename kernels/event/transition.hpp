@@ -13,7 +13,7 @@ inline constexpr int event_rounds = 64;  ///< rounds of event iteration at one i
 /// What is due: guards (the model's, then the engine's own two) and time events, 1 where due.
 template <class E, class Real>
 struct due_events {
-  vec<Real, E::ng>             guard;
+  vec<Real, E::ng> guard;
   vec<Real, E::form::time_events> time_event;
 };
 
@@ -27,8 +27,8 @@ SALTUS_FN_COLD void settle_on_constraints(instance<E, Real>& x, vec<Real, E::n>&
                                           const typename E::form::template held<Real>& held, mask_of<Real> where,
                                           const tolerances<E, Real>& tol, int how) {
   const held_system<E, Real> system{held, &tol};
-  consistency<Real>          c;
-  auto                       y = x.y;
+  consistency<Real> c;
+  auto y = x.y;
   if constexpr (E::form::is_mixed) {
     c = settle_mixed(system, x.t, y, f, x.t_end - x.t_begin, where);
   } else {
@@ -62,7 +62,7 @@ SALTUS_FN typename E::form::template rated<Real, E::ng> evaluate_at(instance<E, 
 template <class E, class Real>
 SALTUS_FN_COLD void start_from(instance<E, Real>& x, mask_of<Real> where, const tolerances<E, Real>& tol,
                                int how = abi::algebraic) {
-  auto held   = x.held;
+  auto held = x.held;
   held.locked = E::form::guard_values(x.t, x.y, held);
   if constexpr (E::form::slides) keep_slide_sides<E>(x, held);
   auto f = x.f;
@@ -70,13 +70,13 @@ SALTUS_FN_COLD void start_from(instance<E, Real>& x, mask_of<Real> where, const 
   if constexpr (!E::form::is_plain && E::ng > 0) {
     // The algebraic states have moved, and guards with them, by whose signs the equations may switch.
     held.locked = g.value;
-    g           = evaluate_at(x, f, held, where, tol, how);
+    g = evaluate_at(x, f, held, where, tol, how);
   }
   mask_of<Real> resettled = mask_of<Real>::all(false);
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
     const Real settled = settle<E>(i, held.locked[i], g.rate[i]);
-    resettled          = resettled | (where & ((settled < Real(0.0)) & (held.locked[i] == Real(0.0))));
-    held.locked[i]     = settled;
+    resettled = resettled | (where & ((settled < Real(0.0)) & (held.locked[i] == Real(0.0))));
+    held.locked[i] = settled;
   });
   // A guard at zero belongs to the side it is heading to: f may depend on that side.
   if (any(resettled)) g = evaluate_at(x, f, held, resettled, tol, how);
@@ -92,7 +92,7 @@ template <class E, class Real>
 SALTUS_FN void look_ahead(instance<E, Real>& x, mask_of<Real> where) {
   if constexpr (E::form::time_events > 0) {
     mask_of<Real> sound;
-    const auto    next = E::form::next_time_events(x.t, x.y, x.held, sound);
+    const auto next = E::form::next_time_events(x.t, x.y, x.held, sound);
     end_where(x.status, where & !sound, status::bad_schedule);
     each<E::form::time_events>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(where, x.next_time_event[i], next[i]); });
   }
@@ -109,7 +109,7 @@ SALTUS_FN void take_over(instance<E, Real>& x, const vec<Real, E::ng>& fired, Re
     if (guard.side != bilateral) return;
     const Real now = x.held.locked[i], side = side_of(now), rate = x.rate[i];
     const auto comes = (side * rate < Real(0.0)) & (side * now <= abs(rate) * hair);
-    auto       over  = where & (fired[i] > Real(0.5)) & comes;
+    auto over = where & (fired[i] > Real(0.5)) & comes;
     if (guard.which == falling) over = over & (side > Real(0.0));
     if (guard.which == rising) over = over & (side < Real(0.0));
     assign_where(over, x.held.locked[i], -side * Real(mark));
@@ -121,17 +121,17 @@ SALTUS_FN void take_over(instance<E, Real>& x, const vec<Real, E::ng>& fired, Re
 template <class E, class T, int W, class Call>
 SALTUS_FN bool with_event(instance<E, pack<T, W>>& x, int lane, const vec<pack<T, W>, E::ng>& g,
                           const due_events<E, pack<T, W>>* due, Call&& call) {
-  using form   = typename E::form;
+  using form = typename E::form;
   using Scalar = pack<T, 1>;
-  vec<Scalar, E::n>            y;
-  vec<Scalar, form::params>    p;
+  vec<Scalar, E::n> y;
+  vec<Scalar, form::params> p;
   vec<Scalar, form::discretes> d;
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { y[i].v = x.y[i].get(lane); });
   each<form::params>([&](int i) SALTUS_INLINE_LAMBDA { p[i].v = x.held.p[i].get(lane); });
   each<form::discretes>([&](int i) SALTUS_INLINE_LAMBDA { d[i].v = x.held.d[i].get(lane); });
   event<typename E::Model, Scalar> now{form::model_time(Scalar::from(x.t.get(lane))), y, p, d, {}, {}};
   for (int i = 0; i < form::model_guards; ++i) {
-    now.g[i].v     = g[i].get(lane);
+    now.g[i].v = g[i].get(lane);
     now.fired[i].v = due ? due->guard[i].get(lane) : T(0.0);
   }
   for (int i = 0; i < form::time_events; ++i)
@@ -156,7 +156,7 @@ SALTUS_FN void set_modes(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where, 
   if constexpr (E::form::kinds::has_mode) {
     // Modes follow guards, and guards may follow algebraic states: these come first.
     if constexpr (!E::form::is_plain) start_from<E>(x, where, tol, how);
-    const auto                             g       = E::form::guard_values(x.t, x.y, x.held);
+    const auto g = E::form::guard_values(x.t, x.y, x.held);
     const due_events<E, pack<T, W>>* const nothing = nullptr;
     for (int lane = 0; lane < W; ++lane)
       if (where[lane] &&
@@ -170,7 +170,7 @@ template <class E, class T, int W>
 SALTUS_FN_COLD void transition_of(instance<E, pack<T, W>>& x, int lane, const vec<pack<T, W>, E::ng>& g,
                                   const due_events<E, pack<T, W>>& due) {
   using form = typename E::form;
-  bool ends  = with_event<E>(x, lane, g, &due, [](auto& now) SALTUS_INLINE_LAMBDA {
+  bool ends = with_event<E>(x, lane, g, &due, [](auto& now) SALTUS_INLINE_LAMBDA {
     if constexpr (form::kinds::has_transition) E::Model::transition(now);
   });
   for (int i = 0; i < form::model_guards; ++i)
@@ -187,11 +187,11 @@ SALTUS_FN_COLD void log_events(instance<E, pack<T, W>>& x, int lane, const vec<p
   vec<pack<T, 1>, E::n> was, is;
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
     was[i].v = before[i].get(lane);
-    is[i].v  = x.y[i].get(lane);
+    is[i].v = x.y[i].get(lane);
   });
-  const double t     = form::model_time(static_cast<double>(x.t.get(lane)));
-  int          count = 0;
-  const auto   log   = [&](int number) SALTUS_INLINE_LAMBDA {
+  const double t = form::model_time(static_cast<double>(x.t.get(lane)));
+  int count = 0;
+  const auto log = [&](int number) SALTUS_INLINE_LAMBDA {
     run.log_event(x.slot.get(lane), t, number, was, is);
     ++count;
   };
@@ -209,8 +209,8 @@ SALTUS_FN_COLD void log_events(instance<E, pack<T, W>>& x, int lane, const vec<p
 /// or closes from zero. `was` are the values before, `fired` what has fired at this instant.
 template <class E, class Real>
 SALTUS_FN mask_of<Real> is_due_again(int i, Real was, Real now, Real rate, Real fired) {
-  const auto    guard  = E::form::traits(i);
-  const auto    was_up = was >= Real(0.0), is_up = now >= Real(0.0);
+  const auto guard = E::form::traits(i);
+  const auto was_up = was >= Real(0.0), is_up = now >= Real(0.0);
   mask_of<Real> moved = was_up ^ is_up;
   if (guard.which == falling) moved = moved & was_up;
   if (guard.which == rising) moved = moved & is_up;
@@ -235,13 +235,13 @@ SALTUS_FN_COLD void fire(instance<E, pack<T, W>>& x, vec<pack<T, W>, E::ng> g, d
   mask_of<Real> active = where;
   for (int round = 0; round < event_rounds && any(active); ++round) {
     Real surface = Real(0.0);
-    auto slid    = mask_of<Real>::all(false);
+    auto slid = mask_of<Real>::all(false);
     if constexpr (E::form::slides) {
       surface = surface_value(x);
-      slid    = E::form::is_sliding(x.held);
+      slid = E::form::is_sliding(x.held);
     }
     const auto before = x.y;
-    const auto log    = [&]() SALTUS_INLINE_LAMBDA {
+    const auto log = [&]() SALTUS_INLINE_LAMBDA {
       for (int lane = 0; lane < W; ++lane)
         if (active[lane])
           log_events<E>(
@@ -266,10 +266,10 @@ SALTUS_FN_COLD void fire(instance<E, pack<T, W>>& x, vec<pack<T, W>, E::ng> g, d
     if constexpr (E::reductions > 0) reduce_jump<E>(x, active);
     mask_of<Real> again = mask_of<Real>::all(false);
     each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
-      fired[i]         = max(fired[i], due.guard[i]);
+      fired[i] = max(fired[i], due.guard[i]);
       const auto moved = active & is_due_again<E>(i, g[i], x.held.locked[i], x.rate[i], fired[i]);
-      due.guard[i]     = select(moved, Real(1.0), Real(0.0));
-      again            = again | moved;
+      due.guard[i] = select(moved, Real(1.0), Real(0.0));
+      again = again | moved;
       assign_where(active, g[i], x.held.locked[i]);
     });
     each<E::form::time_events>([&](int i) SALTUS_INLINE_LAMBDA { due.time_event[i] = Real(0.0); });

@@ -18,9 +18,9 @@ namespace saltus {
 template <class Real>
 struct consistency {
   mask_of<Real> found;
-  Real          residual;  ///< the largest |residual| of a constraint
-  Real          of;        ///< the number of its equation; -1: there is none
-  Real          moved;     ///< how far the states had to go, in units of what counts, squared
+  Real residual;  ///< the largest |residual| of a constraint
+  Real of;        ///< the number of its equation; -1: there is none
+  Real moved;     ///< how far the states had to go, in units of what counts, squared
 };
 
 /// How a consistent state is looked for: from a guess, damped and with many tries; or from what a step has left, which is
@@ -38,7 +38,7 @@ namespace detail {
 template <class System, int n>
 struct algebraic_part {
   static constexpr bool reduced = System::kind == equations::semi_explicit;
-  static constexpr int  count   = [] {
+  static constexpr int count = [] {
     int sum = 0;
     for (int i = 0; i < n; ++i) sum += System::index(i) > 0 ? 1 : 0;
     return reduced ? sum : n;
@@ -48,13 +48,13 @@ struct algebraic_part {
   };
   static constexpr table states = [] {
     table r{};
-    int   k = 0;
+    int k = 0;
     for (int i = 0; i < n; ++i)
       if (!reduced || System::index(i) > 0) r.of[k++] = i;
     return r;
   }();
   /// The state of unknown k, and the equation k.
-  SALTUS_FN static constexpr int  state(int k) { return states.of[k]; }
+  SALTUS_FN static constexpr int state(int k) { return states.of[k]; }
   SALTUS_FN static constexpr bool is_rate(int k) { return System::index(states.of[k]) == 0; }
 
   template <class Value>
@@ -74,22 +74,22 @@ struct algebraic_part {
 /// The equations and their derivatives by the unknowns.
 template <class Real, int m>
 struct algebraic_equations {
-  vec<Real, m>    r;
+  vec<Real, m> r;
   matrix<Real, m> by;
 };
 
 template <class System, class Real, int n>
 SALTUS_FN_COLD auto algebraic_equations_at(const System& system, Real t, const vec<Real, n>& y,
                                            const vec<Real, n>& rate) {
-  using part          = algebraic_part<System, n>;
-  constexpr int m     = part::count;
+  using part = algebraic_part<System, n>;
+  constexpr int m = part::count;
   constexpr int width = sweeps<m>::width;
-  using Value         = dual<Real, width>;
+  using Value = dual<Real, width>;
   algebraic_equations<Real, m> e;
   each_sweep<m>([&](int first) SALTUS_INLINE_LAMBDA {
     vec<Value, n> at, along;
     each<n>([&](int i) SALTUS_INLINE_LAMBDA {
-      at[i]    = Value(y[i]);
+      at[i] = Value(y[i]);
       along[i] = Value(rate[i]);
     });
     each<m>([&](int k) SALTUS_INLINE_LAMBDA {
@@ -112,20 +112,20 @@ SALTUS_FN_COLD auto algebraic_equations_at(const System& system, Real t, const v
 template <class System, class Real, int n>
 SALTUS_FN_COLD void measure(consistency<Real>& c, const System& system, Real t, const vec<Real, n>& y,
                             const vec<Real, n>& rate, const matrix<Real, algebraic_part<System, n>::count>& by) {
-  using part   = algebraic_part<System, n>;
+  using part = algebraic_part<System, n>;
   const auto r = part::equations_at(system, t, y, rate);
-  c.residual   = Real(0.0);
-  c.of         = Real(-1.0);
+  c.residual = Real(0.0);
+  c.of = Real(-1.0);
   each<part::count>([&](int k) SALTUS_INLINE_LAMBDA {
     auto constrains = mask_of<Real>::all(true);
     if constexpr (!part::reduced)
       each<part::count>([&](int j) SALTUS_INLINE_LAMBDA {
         if (part::is_rate(j)) constrains = constrains & (by[k][j] == Real(0.0));
       });
-    const Real size  = abs(r[k]);
+    const Real size = abs(r[k]);
     const auto worse = constrains & !(size <= c.residual);
-    c.residual       = select(worse, size, c.residual);
-    c.of             = select(worse, Real(static_cast<double>(part::state(k))), c.of);
+    c.residual = select(worse, size, c.residual);
+    c.of = select(worse, Real(static_cast<double>(part::state(k))), c.of);
   });
 }
 
@@ -136,11 +136,11 @@ SALTUS_FN vec<Real, m> units_of(const System& system, const vec<Real, n>& y, con
   using part = algebraic_part<System, n>;
   vec<Real, m> unit;
   each<m>([&](int k) SALTUS_INLINE_LAMBDA {
-    const int  i      = part::state(k);
-    const Real size   = part::is_rate(k) ? abs(rate[i]) + abs(change[k]) + Real(limits<scalar_of<Real>>::smallest)
-                                         : abs(y[i]) + system.floor(i);
+    const int i = part::state(k);
+    const Real size = part::is_rate(k) ? abs(rate[i]) + abs(change[k]) + Real(limits<scalar_of<Real>>::smallest)
+                                       : abs(y[i]) + system.floor(i);
     const bool counts = !part::is_rate(k) || System::highest_index == 0;
-    unit[k]           = counts ? Real(1.0) / size : Real(0.0);
+    unit[k] = counts ? Real(1.0) / size : Real(0.0);
   });
   return unit;
 }
@@ -149,17 +149,17 @@ SALTUS_FN vec<Real, m> units_of(const System& system, const vec<Real, n>& y, con
 template <class System, class Real, int n>
 SALTUS_FN_COLD auto sizes_uncancelled(const System& system, Real t, vec<Real, n> y, vec<Real, n> rate,
                                       vec<Real, algebraic_part<System, n>::count> r,
-                                      lu<Real, algebraic_part<System, n>::count>  solver) {
-  using part      = algebraic_part<System, n>;
+                                      lu<Real, algebraic_part<System, n>::count> solver) {
+  using part = algebraic_part<System, n>;
   constexpr int m = part::count;
-  vec<Real, n>  along, terms, left;
+  vec<Real, n> along, terms, left;
   each<n>([&](int i) SALTUS_INLINE_LAMBDA {
     along[i] = part::reduced ? Real(0.0) : rate[i];
     terms[i] = abs(along[i]);
-    left[i]  = Real(0.0);
+    left[i] = Real(0.0);
   });
   each<m>([&](int k) SALTUS_INLINE_LAMBDA { left[part::state(k)] = part::reduced ? -r[k] : r[k]; });
-  const auto   size = linear_system<System, Real, n>(system, t, y, rate).size_of_terms(left, y, along, terms);
+  const auto size = linear_system<System, Real, n>(system, t, y, rate).size_of_terms(left, y, along, terms);
   vec<Real, m> whole;
   each<m>([&](int k) SALTUS_INLINE_LAMBDA { whole[k] = Real(0.0); });
   for (int k = 0; k < m; ++k) {
@@ -200,7 +200,7 @@ SALTUS_FN void how_far(consistency<Real>& c, const System& system, const vec<Rea
   const auto weight = system.weight(from);
   each<n>([&](int i) SALTUS_INLINE_LAMBDA {
     const Real way = (y[i] - from[i]) * weight[i];
-    c.moved        = max(c.moved, way * way) + not_finite(way);
+    c.moved = max(c.moved, way * way) + not_finite(way);
   });
 }
 
@@ -209,8 +209,8 @@ SALTUS_FN void how_far(consistency<Real>& c, const System& system, const vec<Rea
 template <search_for What, class System, class Real, int n>
 SALTUS_FN_COLD void rates_of_algebraic_states(const System& system, Real t, const vec<Real, n>& y, vec<Real, n>& rate,
                                               const matrix<Real, algebraic_part<System, n>::count>& by,
-                                              mask_of<Real>                                         where) {
-  using part  = algebraic_part<System, n>;
+                                              mask_of<Real> where) {
+  using part = algebraic_part<System, n>;
   using Value = dual<Real>;
   if constexpr (System::highest_index == 1) {
     if constexpr (part::reduced && What == search_for::start) {
@@ -221,10 +221,10 @@ SALTUS_FN_COLD void rates_of_algebraic_states(const System& system, Real t, cons
     }
     vec<Value, n> at, along;
     each<n>([&](int i) SALTUS_INLINE_LAMBDA {
-      at[i]    = System::index(i) == 0 ? Value(y[i], rate[i]) : Value(y[i]);
+      at[i] = System::index(i) == 0 ? Value(y[i], rate[i]) : Value(y[i]);
       along[i] = Value(rate[i]);
     });
-    const auto             r = part::equations_at(system, Value(t, Real(1.0)), at, along);
+    const auto r = part::equations_at(system, Value(t, Real(1.0)), at, along);
     vec<Real, part::count> right;
     each<part::count>([&](int k) SALTUS_INLINE_LAMBDA { right[k] = -r[k].d[0]; });
     const auto solution = lu<Real, part::count>(by).solve(right);
@@ -242,25 +242,25 @@ SALTUS_FN_COLD void rates_of_algebraic_states(const System& system, Real t, cons
 template <search_for What, class System, class Real, int n>
 SALTUS_FN_APART consistency<Real> make_consistent(const System& system, Real t, vec<Real, n>& y, vec<Real, n>& rate,
                                                   mask_of<Real> where) {
-  using part               = detail::algebraic_part<System, n>;
-  using T                  = scalar_of<Real>;
-  constexpr int     m      = part::count;
-  constexpr bool    damped = What == search_for::start;
-  constexpr int     most   = damped ? 80 : 6;
-  constexpr double  enough = damped ? 64.0 * limits<T>::epsilon : root_epsilon<T>;  // it leaves about its square
-  const auto        begun  = y;
+  using part = detail::algebraic_part<System, n>;
+  using T = scalar_of<Real>;
+  constexpr int m = part::count;
+  constexpr bool damped = What == search_for::start;
+  constexpr int most = damped ? 80 : 6;
+  constexpr double enough = damped ? 64.0 * limits<T>::epsilon : root_epsilon<T>;  // it leaves about its square
+  const auto begun = y;
   consistency<Real> c{mask_of<Real>::all(false), Real(0.0), Real(-1.0), Real(0.0)};
-  mask_of<Real>     open    = where;
-  Real              damping = Real(1.0), last = Real(1.0);
-  matrix<Real, m>   by{};
+  mask_of<Real> open = where;
+  Real damping = Real(1.0), last = Real(1.0);
+  matrix<Real, m> by{};
   for (int turn = 0; turn < most && any(open); ++turn) {
-    const auto        e = detail::algebraic_equations_at(system, t, y, rate);
+    const auto e = detail::algebraic_equations_at(system, t, y, rate);
     const lu<Real, m> solver(e.by);
     for (int k = 0; k < m; ++k)
       for (int j = 0; j < m; ++j) by[k][j] = select(open, e.by[k][j], by[k][j]);
     const auto change = solver.solve(e.r);
-    auto       unit   = detail::units_of(system, y, rate, change);
-    Real       size   = detail::largest_in(change, unit);
+    auto unit = detail::units_of(system, y, rate, change);
+    Real size = detail::largest_in(change, unit);
     // What does not shrink may be rounding, and is measured as such: of two increments in full, and at the start below.
     const auto as_rounding = [&](mask_of<Real> stuck) SALTUS_INLINE_LAMBDA {
       detail::widen(unit, detail::sizes_uncancelled(system, t, y, rate, e.r, solver), stuck);
@@ -270,12 +270,12 @@ SALTUS_FN_APART consistency<Real> make_consistent(const System& system, Real t, 
     if (turn > 0 && any(stuck)) as_rounding(stuck);
     auto y1 = y, rate1 = rate;
     Real part_of_change = damping;
-    auto good           = mask_of<Real>::all(true);
+    auto good = mask_of<Real>::all(true);
     detail::move_unknowns<System>(y1, rate1, change, damped ? part_of_change : Real(1.0));
     if constexpr (damped) {
       // Lanes whose increment would not shrink try a quarter of it.
       for (int tries = 0; tries < 20; ++tries) {
-        const auto next    = solver.solve(part::equations_at(system, t, y1, rate1));
+        const auto next = solver.solve(part::equations_at(system, t, y1, rate1));
         const auto shrinks = [&]() SALTUS_INLINE_LAMBDA {
           return (detail::largest_in(next, unit) < size) | (size <= Real(root_epsilon<T>));
         };
@@ -286,23 +286,23 @@ SALTUS_FN_APART consistency<Real> make_consistent(const System& system, Real t, 
           good = shrinks();
         }
         part_of_change = select(good, part_of_change, Real(0.25) * part_of_change);
-        y1             = y;
-        rate1          = rate;
+        y1 = y;
+        rate1 = rate;
         detail::move_unknowns<System>(y1, rate1, change, part_of_change);
       }
     }
     const auto on = open & good & (size < Real(limits<T>::largest));
-    damping       = select(on, min(Real(2.0) * part_of_change, Real(1.0)), damping);
+    damping = select(on, min(Real(2.0) * part_of_change, Real(1.0)), damping);
     each<n>([&](int i) SALTUS_INLINE_LAMBDA {
-      y[i]    = select(on, y1[i], y[i]);
+      y[i] = select(on, y1[i], y[i]);
       rate[i] = select(on, rate1[i], rate[i]);
     });
     // Where the matrix is nearly singular rounding keeps increments from shrinking: two small ones in a row must do.
     const auto stalls = (size <= Real(root_epsilon<T>)) & (last <= Real(root_epsilon<T>));
-    const auto done   = on & ((size <= Real(enough)) | stalls) & (part_of_change == Real(1.0));
-    last              = select(on, size, last);
-    c.found           = c.found | done;
-    open              = on & !done;
+    const auto done = on & ((size <= Real(enough)) | stalls) & (part_of_change == Real(1.0));
+    last = select(on, size, last);
+    c.found = c.found | done;
+    open = on & !done;
   }
   each<n>([&](int i) SALTUS_INLINE_LAMBDA { y[i] = select(c.found, y[i], begun[i]); });
   detail::measure(c, system, t, y, rate, by);
@@ -317,11 +317,11 @@ namespace detail {
 template <class Real, int m>
 SALTUS_FN void largest_of(consistency<Real>& c, const vec<Real, m>& g, int (*state)(int)) {
   c.residual = Real(0.0);
-  c.of       = Real(-1.0);
+  c.of = Real(-1.0);
   each<m>([&](int k) SALTUS_INLINE_LAMBDA {
     const auto worse = !(abs(g[k]) <= c.residual);
-    c.residual       = select(worse, abs(g[k]), c.residual);
-    c.of             = select(worse, Real(static_cast<double>(state(k))), c.of);
+    c.residual = select(worse, abs(g[k]), c.residual);
+    c.of = select(worse, Real(static_cast<double>(state(k))), c.of);
   });
 }
 
@@ -339,16 +339,16 @@ SALTUS_FN vec<dual<Real, width>, n> along_all(const vec<Real, n>& y, const vec<R
 /// df/dz, a direction for every algebraic state z; and f itself.
 template <int m, class System, class Real, int n>
 SALTUS_FN vec<Real, n> by_algebraic(const System& system, Real t, const vec<Real, n>& y, vec<Real, n>* direction) {
-  using part  = algebraic_part<System, n>;
+  using part = algebraic_part<System, n>;
   using Value = dual<Real, m>;
   vec<Value, n> at;
   each<n>([&](int i) SALTUS_INLINE_LAMBDA { at[i] = Value(y[i]); });
   each<m>([&](int k) SALTUS_INLINE_LAMBDA { at[part::state(k)].d[k] = Real(1.0); });
-  const auto   f = system.rhs(Value(t), at);
+  const auto f = system.rhs(Value(t), at);
   vec<Real, n> value;
   each<n>([&](int i) SALTUS_INLINE_LAMBDA {
     const bool differential = System::index(i) == 0;
-    value[i]                = differential ? f[i].value : Real(0.0);
+    value[i] = differential ? f[i].value : Real(0.0);
     for (int k = 0; k < m; ++k) direction[k][i] = differential ? f[i].d[k] : Real(0.0);
   });
   return value;
@@ -361,29 +361,29 @@ SALTUS_FN vec<Real, n> by_algebraic(const System& system, Real t, const vec<Real
 template <search_for What, class System, class Real, int n>
 SALTUS_FN_APART consistency<Real> make_consistent_2(const System& system, Real t, vec<Real, n>& y, vec<Real, n>& rate,
                                                     mask_of<Real> where) {
-  using part               = detail::algebraic_part<System, n>;
-  constexpr int m          = part::count;
-  constexpr int most       = What == search_for::start ? 40 : 6;
-  using T                  = scalar_of<Real>;
-  constexpr double  enough = What == search_for::start ? 64.0 * limits<T>::epsilon : root_epsilon<T>;
-  const auto        begun  = y;
+  using part = detail::algebraic_part<System, n>;
+  constexpr int m = part::count;
+  constexpr int most = What == search_for::start ? 40 : 6;
+  using T = scalar_of<Real>;
+  constexpr double enough = What == search_for::start ? 64.0 * limits<T>::epsilon : root_epsilon<T>;
+  const auto begun = y;
   consistency<Real> c{mask_of<Real>::all(false), Real(0.0), Real(-1.0), Real(0.0)};
-  vec<Real, n>      direction[m + 1];
+  vec<Real, n> direction[m + 1];
   // onto the constraints, along df/dz
   detail::by_algebraic<m>(system, t, y, direction);
   mask_of<Real> open = where;
   for (int turn = 0; turn < most && any(open); ++turn) {
     vec<Real, n> only[m];
     for (int k = 0; k < m; ++k) only[k] = direction[k];
-    const auto      g = part::equations_at(system, dual<Real, m>(t), detail::along_all(y, only), {});
-    vec<Real, m>    r;
+    const auto g = part::equations_at(system, dual<Real, m>(t), detail::along_all(y, only), {});
+    vec<Real, m> r;
     matrix<Real, m> by;
     each<m>([&](int k) SALTUS_INLINE_LAMBDA {
       r[k] = g[k].value;
       for (int l = 0; l < m; ++l) by[k][l] = g[k].d[l];
     });
     const auto along = lu<Real, m>(by).solve(r);
-    Real       size  = Real(0.0);
+    Real size = Real(0.0);
     each<n>([&](int i) SALTUS_INLINE_LAMBDA {
       Real step = Real(0.0);
       for (int k = 0; k < m; ++k) step = fma(along[k], direction[k][i], step);
@@ -399,20 +399,20 @@ SALTUS_FN_APART consistency<Real> make_consistent_2(const System& system, Real t
     const auto f = detail::by_algebraic<m>(system, t, y, direction);
     direction[m] = f;
     dual<Real, m + 1> time(t);
-    time.d[m]         = Real(1.0);
-    const auto      g = part::equations_at(system, time, detail::along_all(y, direction), {});
-    vec<Real, m>    r;
+    time.d[m] = Real(1.0);
+    const auto g = part::equations_at(system, time, detail::along_all(y, direction), {});
+    vec<Real, m> r;
     matrix<Real, m> by;
     each<m>([&](int k) SALTUS_INLINE_LAMBDA {
       r[k] = g[k].d[m];
       for (int l = 0; l < m; ++l) by[k][l] = g[k].d[l];
     });
     const auto change = lu<Real, m>(by).solve(r);
-    Real       size   = Real(0.0);
+    Real size = Real(0.0);
     each<m>([&](int k) SALTUS_INLINE_LAMBDA {
       const int i = part::state(k);
-      size        = max(size, abs(change[k]) / (abs(y[i]) + system.floor(i))) + not_finite(change[k]);
-      y[i]        = select(open, y[i] - change[k], y[i]);
+      size = max(size, abs(change[k]) / (abs(y[i]) + system.floor(i))) + not_finite(change[k]);
+      y[i] = select(open, y[i] - change[k], y[i]);
     });
     each<n>([&](int i) SALTUS_INLINE_LAMBDA { rate[i] = select(open, f[i], rate[i]); });
     open = open & !(size <= Real(enough));
@@ -428,20 +428,20 @@ SALTUS_FN_APART consistency<Real> make_consistent_2(const System& system, Real t
 /// states free. Where y0 is and the constraints are linear about y, that is y0 - S C'(C S C')^-1 (g + C (y0 - y)).
 template <class System, class Real, int n>
 SALTUS_FN_COLD void move_to_nearest(const System& system, Real t, vec<Real, n>& y, mask_of<Real> where) {
-  using part            = detail::algebraic_part<System, n>;
-  constexpr int m       = part::count;
-  constexpr int most    = 200;  // it converges like the curvature times the distance
-  const auto    y0      = y;
-  mask_of<Real> open    = where;
-  Real          damping = Real(1.0), last = Real(limits<scalar_of<Real>>::largest);
-  vec<Real, n>  s;
+  using part = detail::algebraic_part<System, n>;
+  constexpr int m = part::count;
+  constexpr int most = 200;  // it converges like the curvature times the distance
+  const auto y0 = y;
+  mask_of<Real> open = where;
+  Real damping = Real(1.0), last = Real(limits<scalar_of<Real>>::largest);
+  vec<Real, n> s;
   each<n>([&](int i) SALTUS_INLINE_LAMBDA {
     s[i] = abs(y0[i]) + system.floor(i);
     s[i] = s[i] * s[i];
   });
   for (int turn = 0; turn < most && any(open); ++turn) {
-    const auto      l = linearise(system, t, y);
-    vec<Real, m>    right;
+    const auto l = linearise(system, t, y);
+    vec<Real, m> right;
     matrix<Real, m> by;
     each<m>([&](int k) SALTUS_INLINE_LAMBDA {
       right[k] = l.f[part::state(k)];
@@ -452,18 +452,18 @@ SALTUS_FN_COLD void move_to_nearest(const System& system, Real t, vec<Real, n>& 
         by[k][j] = sum;
       });
     });
-    const auto   along = lu<Real, m>(by).solve(right);
-    Real         size  = Real(0.0);
+    const auto along = lu<Real, m>(by).solve(right);
+    Real size = Real(0.0);
     vec<Real, n> way;
     each<n>([&](int i) SALTUS_INLINE_LAMBDA {
       Real next = y0[i];
       for (int k = 0; k < m; ++k) next = fma(-along[k] * s[i], l.dy[part::state(k)][i], next);
       way[i] = next - y[i];
-      size   = max(size, abs(way[i]) / (abs(y[i]) + Real(1e-6) * system.floor(i))) + not_finite(next);
+      size = max(size, abs(way[i]) / (abs(y[i]) + Real(1e-6) * system.floor(i))) + not_finite(next);
     });
     // Far from strongly curved constraints it would swing ever wider.
     damping = select(size < Real(0.9) * last, damping, max(Real(0.5) * damping, Real(1.0 / 256)));
-    last    = size;
+    last = size;
     each<n>([&](int i) SALTUS_INLINE_LAMBDA { y[i] = select(open, fma(damping, way[i], y[i]), y[i]); });
     open = open & (size > Real(64.0 * limits<scalar_of<Real>>::epsilon)) & (size < Real(0x1p100));
   }
@@ -473,11 +473,11 @@ SALTUS_FN_COLD void move_to_nearest(const System& system, Real t, vec<Real, n>& 
 template <class System, class Real, int n>
 SALTUS_FN_COLD mask_of<Real> euler_step(const System& system, Real t, const vec<Real, n>& y, Real instant,
                                         vec<Real, n>& z, mask_of<Real> where) {
-  using T             = scalar_of<Real>;
-  const Real    shift = Real(1.0) / instant, end = t + instant;
+  using T = scalar_of<Real>;
+  const Real shift = Real(1.0) / instant, end = t + instant;
   mask_of<Real> open = where;
-  Real          last = Real(0.0);
-  vec<Real, n>  nowhere;
+  Real last = Real(0.0);
+  vec<Real, n> nowhere;
   each<n>([&](int i) SALTUS_INLINE_LAMBDA { z[i] = nowhere[i] = Real(0.0); });
   for (int turn = 0; turn < 30 && any(open); ++turn) {
     vec<Real, n> point, slope, terms;
@@ -487,14 +487,14 @@ SALTUS_FN_COLD mask_of<Real> euler_step(const System& system, Real t, const vec<
       terms[i] = abs(slope[i]);
     });
     const linear_system<System, Real, n> lin(system, end, point, nowhere);
-    const auto                           r      = system.residual(end, point, slope);
-    const auto                           change = lu<Real, n>(lin.shifted(shift)).solve(r);
-    Real                                 size   = Real(0.0);
+    const auto r = system.residual(end, point, slope);
+    const auto change = lu<Real, n>(lin.shifted(shift)).solve(r);
+    Real size = Real(0.0);
     each<n>([&](int i) SALTUS_INLINE_LAMBDA {
       size = max(size, abs(change[i]) / (abs(point[i]) + system.floor(i))) + not_finite(change[i]);
       z[i] = select(open, z[i] - change[i], z[i]);
     });
-    auto       done  = size <= Real(4096.0 * limits<T>::epsilon);
+    auto done = size <= Real(4096.0 * limits<T>::epsilon);
     const auto stuck = open & !done & (size >= Real(0.5) * last);
     if (turn > 0 && any(stuck)) done = done | (stuck & is_rounding(r, lin.size_of_terms(r, point, slope, terms)));
     open = open & !done;
@@ -510,29 +510,29 @@ SALTUS_FN_COLD mask_of<Real> euler_step(const System& system, Real t, const vec<
 template <class System, class Real, int n>
 SALTUS_FN_COLD consistency<Real> settle_mixed(const System& system, Real t, vec<Real, n>& y, vec<Real, n>& rate,
                                               Real span, mask_of<Real> where) {
-  using T                   = scalar_of<Real>;
-  constexpr double  change  = root_epsilon<T> * 0x1p12;
-  const auto        begun   = y;
-  const Real        instant = max(Real(4096.0 * limits<T>::epsilon) * span, Real(256.0 * limits<T>::epsilon) * abs(t));
+  using T = scalar_of<Real>;
+  constexpr double change = root_epsilon<T> * 0x1p12;
+  const auto begun = y;
+  const Real instant = max(Real(4096.0 * limits<T>::epsilon) * span, Real(256.0 * limits<T>::epsilon) * abs(t));
   consistency<Real> c{where, Real(0.0), Real(-1.0), Real(0.0)};
-  vec<Real, n>      z, next;
+  vec<Real, n> z, next;
   each<n>([&](int i) SALTUS_INLINE_LAMBDA { z[i] = Real(0.0); });
-  mask_of<Real> open  = where;
-  Real          steps = Real(0.0);
+  mask_of<Real> open = where;
+  Real steps = Real(0.0);
   for (int turn = 0; turn < 6 && any(open); ++turn) {
-    c.found    = c.found & (euler_step(system, fma(steps, instant, t), y, instant, next, open) | !open);
+    c.found = c.found & (euler_step(system, fma(steps, instant, t), y, instant, next, open) | !open);
     Real apart = Real(0.0);
     each<n>([&](int i) SALTUS_INLINE_LAMBDA {
       apart = max(apart, abs(next[i] - z[i]) / (abs(y[i]) + system.floor(i)));
-      z[i]  = select(open, next[i], z[i]);
-      y[i]  = select(open, y[i] + next[i], y[i]);
+      z[i] = select(open, next[i], z[i]);
+      y[i] = select(open, y[i] + next[i], y[i]);
     });
     steps = select(open, steps + Real(1.0), steps);
     if (turn > 0) open = open & !(apart <= Real(16.0 * limits<T>::epsilon));
   }
   Real fastest = Real(0.0);  // relative change in an instant
   each<n>([&](int i) SALTUS_INLINE_LAMBDA {
-    y[i]    = select(where, fma(-steps, z[i], y[i]), y[i]);
+    y[i] = select(where, fma(-steps, z[i], y[i]), y[i]);
     fastest = max(fastest, abs(z[i]) / (abs(y[i]) + system.floor(i)));
   });
   const Real longer = max(

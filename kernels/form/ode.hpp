@@ -14,34 +14,34 @@ namespace saltus {
 
 template <class Model_, int TimeSign = 1>
 struct ode {
-  using Model                        = Model_;
-  using kinds                        = contract<Model>;
-  static constexpr int  time_sign    = TimeSign;  ///< model time = time_sign * engine time
-  static constexpr int  states       = kinds::state_count;
-  static constexpr int  params       = kinds::parameter_count;
-  static constexpr int  discretes    = kinds::discrete_count;
-  static constexpr int  model_guards = kinds::guard_count;
-  static constexpr bool slides       = kinds::sliding_count > 0;
-  static constexpr int  leaving_up   = model_guards;      ///< the engine's guard -dg/dt above a surface of sliding
-  static constexpr int  leaving_down = model_guards + 1;  ///< the engine's guard dg/dt below it
-  static constexpr int  guards       = model_guards + (slides ? 2 : 0);
-  static constexpr int  time_events     = kinds::time_event_count;
-  static constexpr int  outputs      = kinds::output_count;
+  using Model = Model_;
+  using kinds = contract<Model>;
+  static constexpr int time_sign = TimeSign;  ///< model time = time_sign * engine time
+  static constexpr int states = kinds::state_count;
+  static constexpr int params = kinds::parameter_count;
+  static constexpr int discretes = kinds::discrete_count;
+  static constexpr int model_guards = kinds::guard_count;
+  static constexpr bool slides = kinds::sliding_count > 0;
+  static constexpr int leaving_up = model_guards;        ///< the engine's guard -dg/dt above a surface of sliding
+  static constexpr int leaving_down = model_guards + 1;  ///< the engine's guard dg/dt below it
+  static constexpr int guards = model_guards + (slides ? 2 : 0);
+  static constexpr int time_events = kinds::time_event_count;
+  static constexpr int outputs = kinds::output_count;
 
-  static constexpr auto equations       = kinds::equations;
-  static constexpr bool is_plain        = equations == detail::equations::plain;
-  static constexpr int  highest_index   = kinds::highest_index;
+  static constexpr auto equations = kinds::equations;
+  static constexpr bool is_plain = equations == detail::equations::plain;
+  static constexpr int highest_index = kinds::highest_index;
   static constexpr bool has_constraints = highest_index > 0;  ///< and it is known which states they are for
-  static constexpr bool is_mixed        = kinds::mass_is_singular;
+  static constexpr bool is_mixed = kinds::mass_is_singular;
 
   /// What is held constant through a step: parameters, discrete variables, guard signs (as values at the step's start).
   template <class Real>
   struct held {
-    vec<Real, params>    p;
+    vec<Real, params> p;
     vec<Real, discretes> d;
-    vec<Real, guards>    locked;
-    Real                 surface;  ///< number of the guard along which the instance slides; -1: none
-    Real                 pull;     ///< dg/dt while sliding: it takes back what rounding and local errors have left of g
+    vec<Real, guards> locked;
+    Real surface;  ///< number of the guard along which the instance slides; -1: none
+    Real pull;     ///< dg/dt while sliding: it takes back what rounding and local errors have left of g
   };
 
   /// Values and time derivatives along the solution.
@@ -63,8 +63,8 @@ struct ode {
   /// The index of state i: 0 differential, 1 or 2 algebraic.
   SALTUS_FN static constexpr int index(int i) { return index_of_state<Model>(i); }
 
-  static constexpr int            colours = colouring_of<Model>.count;  ///< directions that the columns of df/dy need
-  SALTUS_FN static constexpr int  colour(int j) { return colouring_of<Model>.of[j]; }
+  static constexpr int colours = colouring_of<Model>.count;  ///< directions that the columns of df/dy need
+  SALTUS_FN static constexpr int colour(int j) { return colouring_of<Model>.of[j]; }
   SALTUS_FN static constexpr bool entry(int i, int j) { return colouring_of<Model>.entry[i][j]; }
 
   /// f(t, y); Value is Real, or a dual of it.
@@ -100,7 +100,7 @@ struct ode {
       named<typename kinds::state, Value, states> rate, out;
       each<states>([&](int i) SALTUS_INLINE_LAMBDA {
         rate.values[i] = time_sign < 0 ? -dy[i] : dy[i];
-        out.values[i]  = Value(unset);
+        out.values[i] = Value(unset);
       });
       Model::residual(point_at(t, y, c), rate, out);
       r = out.values;
@@ -156,7 +156,7 @@ struct ode {
       const auto g = model_guards_at(dual<Real>(t, Real(1.0)), along(y, f), c);
       each<model_guards>([&](int i) SALTUS_INLINE_LAMBDA {
         r.value[i] = g[i].value;
-        r.rate[i]  = g[i].d[0];
+        r.rate[i] = g[i].d[0];
       });
     }
     if constexpr (slides) watch_slides(t, y, f, c, r);
@@ -168,10 +168,10 @@ struct ode {
   SALTUS_FN static rated<Real, model_guards> model_guards_through(Real t, Real dt, const vec<Real, states>& y,
                                                                   const vec<Real, states>& dy, const held<Real>& c) {
     rated<Real, model_guards> r;
-    const auto                g = model_guards_at(dual<Real>(t, dt), along(y, dy), c);
+    const auto g = model_guards_at(dual<Real>(t, dt), along(y, dy), c);
     each<model_guards>([&](int i) SALTUS_INLINE_LAMBDA {
       r.value[i] = g[i].value;
-      r.rate[i]  = g[i].d[0];
+      r.rate[i] = g[i].d[0];
     });
     return r;
   }
@@ -187,7 +187,7 @@ struct ode {
       Model::outputs(point_at(dual<Real>(t, Real(1.0)), yd, c), out);
       each<outputs>([&](int i) SALTUS_INLINE_LAMBDA {
         r.value[i] = out.values[i].value;
-        r.rate[i]  = out.values[i].d[0];
+        r.rate[i] = out.values[i].d[0];
       });
     }
     return r;
@@ -206,9 +206,9 @@ struct ode {
   /// Engine time at which each time event comes next after t; `sound` where the model's times make sense.
   template <class Real>
   SALTUS_FN static vec<Real, time_events> next_time_events(Real t, const vec<Real, states>& y, const held<Real>& c,
-                                                     mask_of<Real>& sound) {
+                                                           mask_of<Real>& sound) {
     schedule<Model, Real, time_sign> when;
-    when.t     = model_time(t);
+    when.t = model_time(t);
     when.sound = mask_of<Real>::all(true);
     each<time_events>([&](int i) SALTUS_INLINE_LAMBDA { when.next[i] = Real(limits<scalar_of<Real>>::largest); });
     if constexpr (time_events > 0) Model::time_events(point_at(t, y, c), when);
@@ -241,9 +241,9 @@ struct ode {
   /// The model's fields on both sides of a surface, and the rates of its guard along them. `surface` as in `held`.
   template <class Value, class Real>
   struct both_sides {
-    vec<Value, states>   up, down;
+    vec<Value, states> up, down;
     surface_rates<Value> rate;
-    Value                g;
+    Value g;
 
     SALTUS_FN both_sides(Value t, const vec<Value, states>& y, const held<Real>& c, Real surface) {
       auto above = c, below = c;
@@ -252,16 +252,16 @@ struct ode {
         above.locked[i] = select(here, Real(1.0), c.locked[i]);
         below.locked[i] = select(here, Real(-1.0), c.locked[i]);
       });
-      up            = field(t, y, above);
-      down          = field(t, y, below);
+      up = field(t, y, above);
+      down = field(t, y, below);
       const auto gu = model_guards_at(dual<Value>(t, Value(1.0)), along(y, up), above);
       const auto gd = model_guards_at(dual<Value>(t, Value(1.0)), along(y, down), below);
       g = rate.up = rate.down = Value(0.0);
       each_surface([&](int i) SALTUS_INLINE_LAMBDA {
         const auto here = surface == Real(static_cast<double>(i));
-        g               = select(here, gu[i].value, g);
-        rate.up         = select(here, gu[i].d[0], rate.up);
-        rate.down       = select(here, gd[i].d[0], rate.down);
+        g = select(here, gu[i].value, g);
+        rate.up = select(here, gu[i].d[0], rate.up);
+        rate.down = select(here, gd[i].d[0], rate.down);
       });
     }
   };
@@ -283,7 +283,7 @@ struct ode {
   /// The model's own right-hand side, in engine time.
   template <class Value, class Real>
   SALTUS_FN static vec<Value, states> field(Value t, const vec<Value, states>& y, const held<Real>& c) {
-    vec<Value, states>                             f;  // returned where it lies
+    vec<Value, states> f;  // returned where it lies
     named_by<typename kinds::state, Value, states> dy{f};
     each<states>([&](int i) SALTUS_INLINE_LAMBDA { f[i] = Value(unset); });
     Model::rhs(point_at(t, y, c), dy);
@@ -303,8 +303,8 @@ struct ode {
   template <class Value, class Real>
   SALTUS_FN_COLD static vec<Value, states> slide(Value t, const vec<Value, states>& y, const held<Real>& c) {
     const both_sides<Value, Real> s(t, y, c, c.surface);
-    const Value                   alpha = (s.rate.down - Value(c.pull)) / (s.rate.down - s.rate.up);
-    vec<Value, states>            f;
+    const Value alpha = (s.rate.down - Value(c.pull)) / (s.rate.down - s.rate.up);
+    vec<Value, states> f;
     each<states>([&](int i) SALTUS_INLINE_LAMBDA {
       f[i] = select(is_sliding(c), fma(alpha, s.up[i] - s.down[i], s.down[i]), s.up[i]);
     });
@@ -316,19 +316,19 @@ struct ode {
   template <class Real>
   SALTUS_FN static void watch_slides(Real t, const vec<Real, states>& y, const vec<Real, states>& f,
                                      const held<Real>& c, rated<Real, guards>& r) {
-    const auto sliding  = is_sliding(c);
+    const auto sliding = is_sliding(c);
     r.value[leaving_up] = r.value[leaving_down] = Real(1.0);
     r.rate[leaving_up] = r.rate[leaving_down] = Real(0.0);
     if (none(sliding)) return;
     const both_sides<dual<Real>, Real> s(dual<Real>(t, Real(1.0)), along(y, f), c, c.surface);
-    r.value[leaving_up]   = select(sliding, -s.rate.up.value, Real(1.0));
-    r.rate[leaving_up]    = select(sliding, -s.rate.up.d[0], Real(0.0));
+    r.value[leaving_up] = select(sliding, -s.rate.up.value, Real(1.0));
+    r.rate[leaving_up] = select(sliding, -s.rate.up.d[0], Real(0.0));
     r.value[leaving_down] = select(sliding, s.rate.down.value, Real(1.0));
-    r.rate[leaving_down]  = select(sliding, s.rate.down.d[0], Real(0.0));
+    r.rate[leaving_down] = select(sliding, s.rate.down.d[0], Real(0.0));
     each_surface([&](int i) SALTUS_INLINE_LAMBDA {
       const auto here = c.surface == Real(static_cast<double>(i));
-      r.value[i]      = select(here, c.locked[i], r.value[i]);
-      r.rate[i]       = select(here, Real(0.0), r.rate[i]);
+      r.value[i] = select(here, c.locked[i], r.value[i]);
+      r.rate[i] = select(here, Real(0.0), r.rate[i]);
     });
   }
 

@@ -18,15 +18,15 @@ struct factorised : lu<Number, n> {
 #if !defined(__CUDACC__) && !defined(__CUDACC_RTC__)
 template <class Number, int n>
 requires(n > most_rows_in_lanes) struct factorised<Number, n> {
-  using Real                       = decltype(magnitude(Number{}));
-  static constexpr int  lanes      = real_traits<Real>::lanes;
+  using Real = decltype(magnitude(Number{}));
+  static constexpr int lanes = real_traits<Real>::lanes;
   static constexpr bool is_complex = sizeof(Number) == 2 * sizeof(Real);
-  static constexpr int  doubles    = is_complex ? 2 : 1;
+  static constexpr int doubles = is_complex ? 2 : 1;
 
-  double                    a[lanes][n * n * doubles];
-  int                       rows[lanes][n];
+  double a[lanes][n * n * doubles];
+  int rows[lanes][n];
   const abi::dense_algebra* host;
-  mask_of<Real>             singular;
+  mask_of<Real> singular;
 
   SALTUS_FN_COLD factorised(const matrix<Number, n>& from, const abi::dense_algebra* algebra) : host(algebra) {
     unsigned bad = 0;

@@ -21,8 +21,8 @@ namespace saltus {
 template <int Directions>
 struct sweeps {
   static constexpr int widest = 4;
-  static constexpr int count  = (Directions + widest - 1) / widest;
-  static constexpr int width  = (Directions + count - 1) / (count > 0 ? count : 1);
+  static constexpr int count = (Directions + widest - 1) / widest;
+  static constexpr int width = (Directions + count - 1) / (count > 0 ? count : 1);
 };
 
 /// body(first direction) for every sweep.
@@ -68,15 +68,15 @@ SALTUS_FN constexpr bool has_entry(int i, int j) {
 /// f, df/dy and df/dt at a point.
 template <class Real, int n>
 struct linear_rhs {
-  vec<Real, n>    f, dt;
+  vec<Real, n> f, dt;
   matrix<Real, n> dy;
 };
 
 template <class System, class Real, int n>
 SALTUS_FN linear_rhs<Real, n> linearise(const System& system, Real t, const vec<Real, n>& y) {
   constexpr int colours = detail::colours_of<System, n>();  // time is one more direction
-  constexpr int width   = sweeps<colours + 1>::width;
-  using Value           = dual<Real, width>;
+  constexpr int width = sweeps<colours + 1>::width;
+  using Value = dual<Real, width>;
   linear_rhs<Real, n> r;
   if constexpr (colours < n)
     each<n>([&](int i) SALTUS_INLINE_LAMBDA { each<n>([&](int j) SALTUS_INLINE_LAMBDA { r.dy[i][j] = Real(0.0); }); });
@@ -112,18 +112,18 @@ template <class System, class Real, int n>
 SALTUS_FN linear_residual<Real, n> linearise(const System& system, Real t, const vec<Real, n>& y,
                                              const vec<Real, n>& rate) {
   constexpr int width = sweeps<n>::width;
-  using Value         = dual<Real, width>;
+  using Value = dual<Real, width>;
   linear_residual<Real, n> r;
   for (int of_rate = 0; of_rate < 2; ++of_rate) {
     each_sweep<n>([&](int first) SALTUS_INLINE_LAMBDA {
       vec<Value, n> at, along;
-      const Real    one_of_y = Real(of_rate ? 0.0 : 1.0), one_of_rate = Real(of_rate ? 1.0 : 0.0);
+      const Real one_of_y = Real(of_rate ? 0.0 : 1.0), one_of_rate = Real(of_rate ? 1.0 : 0.0);
       each<n>([&](int j) SALTUS_INLINE_LAMBDA {
-        at[j]    = seeded<width>(y[j], j, first, one_of_y);
+        at[j] = seeded<width>(y[j], j, first, one_of_y);
         along[j] = seeded<width>(rate[j], j, first, one_of_rate);
       });
-      const auto F  = system.residual(Value(t), at, along);
-      auto&      by = of_rate ? r.by_rate : r.by_y;
+      const auto F = system.residual(Value(t), at, along);
+      auto& by = of_rate ? r.by_rate : r.by_y;
       each<n>([&](int i) SALTUS_INLINE_LAMBDA {
         static_for<width>([&](auto k) SALTUS_INLINE_LAMBDA {
           if (first + k < n) by[i][first + k] = F[i].d[k];
@@ -137,27 +137,27 @@ SALTUS_FN linear_residual<Real, n> linearise(const System& system, Real t, const
 /// The derivatives M and -J of a system's equations M dy = f, or of 0 = F(t, y, dy), and what the stages need beside them.
 template <class System, class Real, int n>
 struct linear_system {
-  static constexpr auto kind     = System::kind;
+  static constexpr auto kind = System::kind;
   static constexpr bool is_plain = kind == detail::equations::plain;
   static constexpr bool has_mass = kind == detail::equations::with_mass || kind == detail::equations::implicit;
 
-  matrix<Real, n>                minus_j;
+  matrix<Real, n> minus_j;
   matrix<Real, has_mass ? n : 0> m;
-  vec<Real, n>                   f, dt;  ///< right-hand side and its derivative by time; `implicit`: M dy, 0
-  static constexpr int           evaluations =
+  vec<Real, n> f, dt;  ///< right-hand side and its derivative by time; `implicit`: M dy, 0
+  static constexpr int evaluations =
       kind == detail::equations::implicit ? 2 * sweeps<n>::count : sweeps<detail::colours_of<System, n>() + 1>::count;
 
   SALTUS_FN linear_system(const System& system, Real t, const vec<Real, n>& y, const vec<Real, n>& rate) {
     if constexpr (kind == detail::equations::implicit) {
       const auto l = linearise(system, t, y, rate);
-      minus_j      = l.by_y;
-      m            = l.by_rate;
+      minus_j = l.by_y;
+      m = l.by_rate;
       each<n>([&](int i) SALTUS_INLINE_LAMBDA { dt[i] = Real(0.0); });
       f = times_mass(rate);
     } else {
       const auto l = linearise(system, t, y);
-      f            = l.f;
-      dt           = l.dt;
+      f = l.f;
+      dt = l.dt;
       if constexpr (has_mass) m = system.mass();
       each<n>([&](int i)
                   SALTUS_INLINE_LAMBDA { each<n>([&](int j) SALTUS_INLINE_LAMBDA { minus_j[i][j] = -l.dy[i][j]; }); });
@@ -187,16 +187,16 @@ struct linear_system {
       Real known = Real(0.0), sum = Real(0.0);
       for (int j = 0; j < n; ++j) {
         known = fma(minus_j[i][j], y[j], known);
-        sum   = fma(abs(minus_j[i][j]), abs(y[j]), sum);
+        sum = fma(abs(minus_j[i][j]), abs(y[j]), sum);
         if constexpr (has_mass) {
           known = fma(m[i][j], dy[j], known);
-          sum   = fma(abs(m[i][j]), rate_terms[j], sum);
+          sum = fma(abs(m[i][j]), rate_terms[j], sum);
         }
       }
       if constexpr (!has_mass)
         if (System::index(i) == 0) {
           known = known + dy[i];
-          sum   = sum + rate_terms[i];
+          sum = sum + rate_terms[i];
         }
       size[i] = sum + abs(r[i] - known);
     });

@@ -11,8 +11,8 @@ namespace saltus {
 
 template <class Number, int n>
 struct matrix {
-  Number                  a[n > 0 ? n : 1][n > 0 ? n : 1];
-  SALTUS_FN Number*       operator[](int i) { return a[i]; }
+  Number a[n > 0 ? n : 1][n > 0 ? n : 1];
+  SALTUS_FN Number* operator[](int i) { return a[i]; }
   SALTUS_FN const Number* operator[](int i) const { return a[i]; }
 };
 
@@ -33,8 +33,8 @@ namespace detail {
 template <class Mask, class Number>
 SALTUS_FN void swap_where(Mask m, Number& a, Number& b) {
   const Number kept = a;
-  a                 = select(m, b, kept);
-  b                 = select(m, kept, b);
+  a = select(m, b, kept);
+  b = select(m, kept, b);
 }
 
 /// Up to this size elimination is unrolled, and the matrix lives in registers.
@@ -79,9 +79,9 @@ struct lu {
   using Real = decltype(magnitude(Number{}));
 
   matrix<Number, n> a;
-  vec<Real, n>      row;        ///< the number of the row that was exchanged with row k
-  mask_of<Real>     singular;   ///< a pivot was zero or not finite
-  bool              exchanges;  ///< any lane has exchanged rows
+  vec<Real, n> row;        ///< the number of the row that was exchanged with row k
+  mask_of<Real> singular;  ///< a pivot was zero or not finite
+  bool exchanges;          ///< any lane has exchanged rows
 
   /// Column by column (left-looking): one stays in registers while all that lies to its left is taken off it.
   SALTUS_FN explicit lu(const matrix<Number, n>& from) : singular(mask_of<Real>::all(false)), exchanges(false) {
@@ -94,8 +94,8 @@ struct lu {
       });
       pivot(x, j);
       const Number inverse = reciprocal(x[j]);
-      const Real   size    = magnitude(inverse);  // zero for an infinite pivot
-      singular             = singular | !((size > Real(0.0)) & (size <= Real(limits<scalar_of<Real>>::largest)));
+      const Real size = magnitude(inverse);  // zero for an infinite pivot
+      singular = singular | !((size > Real(0.0)) & (size <= Real(limits<scalar_of<Real>>::largest)));
       detail::each_before<n>(j, [&](int i) SALTUS_INLINE_LAMBDA { a[i][j] = x[i]; });
       a[j][j] = inverse;
       detail::each_from<n>(j + 1, [&](int i) SALTUS_INLINE_LAMBDA { a[i][j] = x[i] * inverse; });
@@ -110,10 +110,10 @@ struct lu {
     });
     detail::each_from<n>(0, [&](int back) SALTUS_INLINE_LAMBDA {
       const int k = n - 1 - back;
-      b[k]        = b[k] * a[k][k];
+      b[k] = b[k] * a[k][k];
       detail::each_from<n>(back + 1, [&](int i) SALTUS_INLINE_LAMBDA {
         const int j = n - 1 - i;
-        b[j]        = less_product(b[j], a[j][k], b[k]);
+        b[j] = less_product(b[j], a[j][k], b[k]);
       });
     });
     return b;
@@ -167,14 +167,14 @@ struct lu {
   /// Chooses the pivot of column j, which is x, and exchanges rows in the lanes that need it.
   SALTUS_FN void pivot(vec<Number, n>& x, int j) {
     constexpr double reluctance = 8.0;
-    const Real       bar        = Real(reluctance) * magnitude(x[j]);
-    Real             largest    = bar;
-    Real             chosen     = Real(static_cast<double>(j));
+    const Real bar = Real(reluctance) * magnitude(x[j]);
+    Real largest = bar;
+    Real chosen = Real(static_cast<double>(j));
     detail::each_from<n>(j + 1, [&](int i) SALTUS_INLINE_LAMBDA {
-      const Real here   = magnitude(x[i]);
+      const Real here = magnitude(x[i]);
       const auto larger = here > largest;
-      largest           = select(larger, here, largest);
-      chosen            = select(larger, Real(static_cast<double>(i)), chosen);
+      largest = select(larger, here, largest);
+      chosen = select(larger, Real(static_cast<double>(i)), chosen);
     });
     row[j] = chosen;
     if (none(largest > bar)) return;

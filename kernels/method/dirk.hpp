@@ -14,26 +14,26 @@ requires(Method::kind == methods::family::dirk) SALTUS_FN stages<Method, Real, n
                                                                                        const vec<Real, n>& y,
                                                                                        const vec<Real, n>& f0, Real h,
                                                                                        Settle&& settle = {}) {
-  constexpr int                        first = Method::explicit_first ? 1 : 0;
-  stages<Method, Real, n>              s;
+  constexpr int first = Method::explicit_first ? 1 : 0;
+  stages<Method, Real, n> s;
   const linear_system<System, Real, n> lin(system, t, y, f0);
-  const Real                           shift = Real(1.0 / Method::gamma) / h;
-  const factorised<Real, n>            w(lin.shifted(shift), detail::algebra_of(system));
-  const vec<Real, n>                   weight = system.weight(y);
-  detail::newton_watch<Real>           newton(!w.singular);
-  vec<Real, n>                         k[Method::stages], point = y;
-  Real                                 tries = Real(0.0);
+  const Real shift = Real(1.0 / Method::gamma) / h;
+  const factorised<Real, n> w(lin.shifted(shift), detail::algebra_of(system));
+  const vec<Real, n> weight = system.weight(y);
+  detail::newton_watch<Real> newton(!w.singular);
+  vec<Real, n> k[Method::stages], point = y;
+  Real tries = Real(0.0);
   if constexpr (Method::explicit_first) k[0] = f0;
   const auto start = detail::first_increment(y, f0, weight, Real(Method::gamma) * h);
 
   static_for<Method::stages - first>([&](auto stage) SALTUS_INLINE_LAMBDA {
-    constexpr int i  = first + decltype(stage)::value;
-    const Real    ti = fma(Real(Method::c[i]), h, t);
-    vec<Real, n>  base, z;  // the stage's point is base + z, z = gamma h k
-    const auto    sum = detail::combine<i>(k, [](auto j) { return Method::a[i][decltype(j)::value]; });
+    constexpr int i = first + decltype(stage)::value;
+    const Real ti = fma(Real(Method::c[i]), h, t);
+    vec<Real, n> base, z;  // the stage's point is base + z, z = gamma h k
+    const auto sum = detail::combine<i>(k, [](auto j) { return Method::a[i][decltype(j)::value]; });
     each<n>([&](int j) SALTUS_INLINE_LAMBDA {
       base[j] = i > 0 ? fma(h, sum[j], y[j]) : y[j];
-      z[j]    = i > first ? k[i > 0 ? i - 1 : 0][j] * (Real(Method::gamma) * h) : start[j];
+      z[j] = i > first ? k[i > 0 ? i - 1 : 0][j] * (Real(Method::gamma) * h) : start[j];
     });
     newton.next_stage();
     for (int turn = 0; turn < newton.most_tries && any(newton.open); ++turn) {
@@ -51,26 +51,26 @@ requires(Method::kind == methods::family::dirk) SALTUS_FN stages<Method, Real, n
                        SALTUS_INLINE_LAMBDA { return detail::is_solved_to_rounding(system, lin, ti, base, z, shift); });
     each<n>([&](int j) SALTUS_INLINE_LAMBDA {
       point[j] = base[j] + z[j];
-      k[i][j]  = z[j] * shift;
+      k[i][j] = z[j] * shift;
     });
   });
 
   // The difference to the embedded formula would hold the stiff components at full size: the matrix takes them out.
   auto difference = detail::combine<Method::stages>(k, [](auto j) { return Method::e[decltype(j)::value]; });
   each<n>([&](int j) SALTUS_INLINE_LAMBDA { difference[j] = difference[j] * Real(1.0 / Method::gamma); });
-  s.t           = t;
-  s.h           = h;
-  s.y           = y;
-  s.y1          = point;
-  s.error       = w.solve(lin.times_mass(difference));
-  s.slope0      = detail::combine<Method::stages>(k, [](auto j) { return Method::slope0[decltype(j)::value]; });
-  s.slope1      = k[Method::stages - 1];
-  s.solved      = !newton.failed;
-  s.singular    = w.singular;
+  s.t = t;
+  s.h = h;
+  s.y = y;
+  s.y1 = point;
+  s.error = w.solve(lin.times_mass(difference));
+  s.slope0 = detail::combine<Method::stages>(k, [](auto j) { return Method::slope0[decltype(j)::value]; });
+  s.slope1 = k[Method::stages - 1];
+  s.solved = !newton.failed;
+  s.singular = w.singular;
   s.evaluations = typename Real::integer(int64(lin.evaluations)) + to_integer(tries);
   settle(s);
   if constexpr (WithPath) {
-    s.path_error  = detail::path_error<Method>(system, s, w);
+    s.path_error = detail::path_error<Method>(system, s, w);
     s.evaluations = s.evaluations + typename Real::integer(int64(1));
   }
   return s;

@@ -23,16 +23,16 @@ concept keeps_stages = Method::is_explicit && !Method::is_low_storage;
 template <class Method, class Real, int n>
 struct stages {
   static constexpr int count = Method::stages + (Method::fsal ? 0 : 1) + Method::extra_stages;
-  static constexpr int last  = Method::fsal ? Method::stages - 1 : Method::stages;  ///< index of f at the new point
+  static constexpr int last = Method::fsal ? Method::stages - 1 : Method::stages;  ///< index of f at the new point
 
-  Real         t, h;
+  Real t, h;
   vec<Real, n> y;         ///< where the step began
   vec<Real, n> k[count];  ///< k[0] = f(t, y); k[last] = f(t + h, y1); beyond it the extra stages of dense output
   vec<Real, n> y1;
 
   SALTUS_FN const vec<Real, n>& f0() const { return k[0]; }
   SALTUS_FN const vec<Real, n>& f1() const { return k[last]; }
-  SALTUS_FN void                set_end_slope(int i, Real slope) { k[last][i] = slope; }
+  SALTUS_FN void set_end_slope(int i, Real slope) { k[last][i] = slope; }
 
   /// Becomes the step `from`, without the extra stages of its dense output, in the lanes of `where`.
   SALTUS_FN void take(const stages& from, mask_of<Real> where) {
@@ -51,25 +51,25 @@ inline constexpr int evaluations_per_step = Method::fsal ? Method::stages - 1 : 
 namespace detail {
 
 /// Component i of sum over j < Count of table[row][j] k[j], and all of them; zero coefficients cost nothing.
-#define SALTUS_COMBINE(function_name, coefficient)                                                              \
-  template <class Method, int Row, int Count, class Real, int n, int S>                                         \
-  SALTUS_FN Real function_name(const vec<Real, n>(&k)[S], int i) {                                              \
-    Real sum   = Real(0.0);                                                                                     \
-    bool first = true;                                                                                          \
-    static_for<Count>([&](auto j) SALTUS_INLINE_LAMBDA {                                                        \
-      constexpr double w = coefficient;                                                                         \
-      if constexpr (w != 0.0) {                                                                                 \
-        sum   = first ? SALTUS_COEFFICIENT(Real, w) * k[j][i] : fma(SALTUS_COEFFICIENT(Real, w), k[j][i], sum); \
-        first = false;                                                                                          \
-      }                                                                                                         \
-    });                                                                                                         \
-    return sum;                                                                                                 \
-  }                                                                                                             \
-  template <class Method, int Row, int Count, class Real, int n, int S>                                         \
-  SALTUS_FN vec<Real, n> function_name(const vec<Real, n>(&k)[S]) {                                             \
-    vec<Real, n> r;                                                                                             \
-    each<n>([&](int i) SALTUS_INLINE_LAMBDA { r[i] = function_name<Method, Row, Count>(k, i); });               \
-    return r;                                                                                                   \
+#define SALTUS_COMBINE(function_name, coefficient)                                                            \
+  template <class Method, int Row, int Count, class Real, int n, int S>                                       \
+  SALTUS_FN Real function_name(const vec<Real, n>(&k)[S], int i) {                                            \
+    Real sum = Real(0.0);                                                                                     \
+    bool first = true;                                                                                        \
+    static_for<Count>([&](auto j) SALTUS_INLINE_LAMBDA {                                                      \
+      constexpr double w = coefficient;                                                                       \
+      if constexpr (w != 0.0) {                                                                               \
+        sum = first ? SALTUS_COEFFICIENT(Real, w) * k[j][i] : fma(SALTUS_COEFFICIENT(Real, w), k[j][i], sum); \
+        first = false;                                                                                        \
+      }                                                                                                       \
+    });                                                                                                       \
+    return sum;                                                                                               \
+  }                                                                                                           \
+  template <class Method, int Row, int Count, class Real, int n, int S>                                       \
+  SALTUS_FN vec<Real, n> function_name(const vec<Real, n>(&k)[S]) {                                           \
+    vec<Real, n> r;                                                                                           \
+    each<n>([&](int i) SALTUS_INLINE_LAMBDA { r[i] = function_name<Method, Row, Count>(k, i); });             \
+    return r;                                                                                                 \
   }
 SALTUS_COMBINE(slope_of_stage, Method::a[Row][decltype(j)::value])
 SALTUS_COMBINE(slope_of_step, Method::b[decltype(j)::value])
@@ -99,12 +99,12 @@ template <class Method, class F, class Real, int n>
 requires(keeps_stages<Method>) SALTUS_FN stages<Method, Real, n> step(const F& f, Real t, const vec<Real, n>& y,
                                                                       const vec<Real, n>& f0, Real h) {
   stages<Method, Real, n> s;
-  s.t    = t;
-  s.h    = h;
-  s.y    = y;
+  s.t = t;
+  s.h = h;
+  s.y = y;
   s.k[0] = f0;
   static_for<Method::stages - 1>([&](auto before) SALTUS_INLINE_LAMBDA {
-    constexpr int    i = before + 1;
+    constexpr int i = before + 1;
     constexpr double c = Method::c[i];
     each<n>([&](int j) SALTUS_INLINE_LAMBDA { s.y1[j] = fma(h, detail::slope_of_stage<Method, i, i>(s.k, j), y[j]); });
     detail::evaluate(f, fma(SALTUS_COEFFICIENT(Real, c), h, t), s.y1, s.k[i]);
@@ -133,15 +133,15 @@ SALTUS_FN Real scaled_norm_squared(const vec<Real, n>& e, const vec<Real, n>& y0
     Real largest = Real(1.0);
     each<n>([&](int i) SALTUS_INLINE_LAMBDA {
       largest = max(largest, abs(y1[i]));
-      sum     = max(sum, e[i] * e[i] + not_finite(e[i]));
-      sum     = sum + not_finite(y1[i]);  // max() may drop a NaN, a sum cannot
+      sum = max(sum, e[i] * e[i] + not_finite(e[i]));
+      sum = sum + not_finite(y1[i]);  // max() may drop a NaN, a sum cannot
     });
     const Real scale = rtol * largest;
     return sum / (scale * scale);
   } else {
     each<n>([&](int i) SALTUS_INLINE_LAMBDA {
       const Real scale = fma(rtol, max(abs(y0[i]), abs(y1[i])), atol[i]);
-      const Real r     = e[i] / scale;
+      const Real r = e[i] / scale;
       if constexpr (Norm == norm_kind::rms) sum = fma(r, r, sum);
       else sum = max(sum, r * r) + not_finite(r);
     });
@@ -153,12 +153,12 @@ SALTUS_FN Real scaled_norm_squared(const vec<Real, n>& e, const vec<Real, n>& y0
 template <class Method, norm_kind Norm, class Real, int n>
 requires(keeps_stages<Method>) SALTUS_FN Real
     error_norm_squared(const stages<Method, Real, n>& s, Real rtol, const vec<Real, n>& atol) {
-  const auto e   = detail::slope_of_error<Method, 0, Method::stages>(s.k);
+  const auto e = detail::slope_of_error<Method, 0, Method::stages>(s.k);
   const Real sum = scaled_norm_squared<Norm>(e, s.y, s.y1, rtol, atol);
-  const Real h2  = s.h * s.h;
+  const Real h2 = s.h * s.h;
   if constexpr (Method::two_errors) {
     // Hairer, Norsett, Wanner II.10: err = h err5^2 / sqrt(err5^2 + 0.01 err3^2).
-    const auto e3   = detail::slope_of_second_error<Method, 0, Method::stages>(s.k);
+    const auto e3 = detail::slope_of_second_error<Method, 0, Method::stages>(s.k);
     const Real sum3 = scaled_norm_squared<Norm>(e3, s.y, s.y1, rtol, atol);
     const Real both = fma(Real(0.01), sum3, sum);
     return select(both == Real(0.0), Real(0.0), h2 * sum * (sum / both));
@@ -185,18 +185,18 @@ requires(keeps_stages<Method>) SALTUS_FN vec<Real, n> local_error(const stages<M
 template <class Method, class Real, int n>
 struct dense_output {
   static constexpr int terms = 3 + Method::dense_rows;
-  Real                 t, h;
-  vec<Real, n>         y0, y1;
-  vec<Real, n>         term[terms];
+  Real t, h;
+  vec<Real, n> y0, y1;
+  vec<Real, n> term[terms];
 
   SALTUS_FN vec<Real, n> operator()(Real s) const {
-    const Real   r = Real(1.0) - s;
+    const Real r = Real(1.0) - s;
     vec<Real, n> y;
     each<n>([&](int i) SALTUS_INLINE_LAMBDA {
       Real sum = term[terms - 1][i];
       static_for<terms - 1>([&](auto back) SALTUS_INLINE_LAMBDA {
         constexpr int j = terms - 2 - back;
-        sum             = fma(j % 2 == 0 ? r : s, sum, term[j][i]);
+        sum = fma(j % 2 == 0 ? r : s, sum, term[j][i]);
       });
       y[i] = fma(s, sum, y0[i]);
     });
@@ -205,17 +205,17 @@ struct dense_output {
 
   /// dy/ds: the derivative of the nested form, by the product rule from the inside out.
   SALTUS_FN vec<Real, n> slope(Real s) const {
-    const Real   r = Real(1.0) - s;
+    const Real r = Real(1.0) - s;
     vec<Real, n> dy;
     each<n>([&](int i) SALTUS_INLINE_LAMBDA {
       Real sum = term[terms - 1][i], d = Real(0.0);
       static_for<terms - 1>([&](auto back) SALTUS_INLINE_LAMBDA {
         constexpr int j = terms - 2 - back;
         if constexpr (j % 2 == 0) {
-          d   = fma(r, d, -sum);
+          d = fma(r, d, -sum);
           sum = fma(r, sum, term[j][i]);
         } else {
-          d   = fma(s, d, sum);
+          d = fma(s, d, sum);
           sum = fma(s, sum, term[j][i]);
         }
       });
@@ -230,8 +230,8 @@ namespace detail {
 template <class Method, class Real, int n>
 SALTUS_FN dense_output<Method, Real, n> hermite(const stages<Method, Real, n>& s) {
   dense_output<Method, Real, n> q;
-  q.t  = s.t;
-  q.h  = s.h;
+  q.t = s.t;
+  q.h = s.h;
   q.y0 = s.y;
   q.y1 = s.y1;
   each<n>([&](int i) SALTUS_INLINE_LAMBDA {
@@ -246,13 +246,13 @@ SALTUS_FN dense_output<Method, Real, n> hermite(const stages<Method, Real, n>& s
 
 /// Builds the dense output of a step, evaluating the method's extra stages if it has any.
 template <class Method, class F, class Real, int n>
-requires(keeps_stages<Method>) SALTUS_FN dense_output<Method, Real, n> interpolate(const F&                f,
+requires(keeps_stages<Method>) SALTUS_FN dense_output<Method, Real, n> interpolate(const F& f,
                                                                                    stages<Method, Real, n> s) {
   static_for<Method::extra_stages>([&](auto extra) SALTUS_INLINE_LAMBDA {
-    constexpr int    i = Method::stages + extra;
+    constexpr int i = Method::stages + extra;
     constexpr double c = Method::c[i];
-    s.k[i]             = f(fma(SALTUS_COEFFICIENT(Real, c), s.h, s.t),
-                           detail::advance(s.y, s.h, detail::slope_of_stage<Method, i, i>(s.k)));
+    s.k[i] = f(fma(SALTUS_COEFFICIENT(Real, c), s.h, s.t),
+               detail::advance(s.y, s.h, detail::slope_of_stage<Method, i, i>(s.k)));
   });
   auto q = detail::hermite<Method>(s);
   static_for<Method::dense_rows>([&](auto row) SALTUS_INLINE_LAMBDA {

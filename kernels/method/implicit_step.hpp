@@ -12,20 +12,20 @@ namespace saltus {
 template <class Method, class Real, int n>
 requires(!Method::is_explicit) struct stages<Method, Real, n> {
   using integer = typename Real::integer;
-  Real          t, h;
-  vec<Real, n>  y, y1;
-  vec<Real, n>  slope0, slope1;                                          ///< of the dense output at both ends
-  vec<Real, n>  extra[Method::dense_rows > 0 ? Method::dense_rows : 1];  ///< its terms beyond the cubic
-  vec<Real, n>  error;                  ///< the estimate of the local error, freed of its stiff part
-  vec<Real, n>  path_error;             ///< of the dense output inside the step, if that was asked for
-  mask_of<Real> solved;                 ///< Newton has converged in every stage
-  mask_of<Real> singular;               ///< the matrix was singular
-  Real          residual, residual_of;  ///< of the worst constraint at the end, and its number (form/consistent.hpp)
-  integer       evaluations;            ///< of the equations, sweeps of derivatives included
+  Real t, h;
+  vec<Real, n> y, y1;
+  vec<Real, n> slope0, slope1;                                          ///< of the dense output at both ends
+  vec<Real, n> extra[Method::dense_rows > 0 ? Method::dense_rows : 1];  ///< its terms beyond the cubic
+  vec<Real, n> error;          ///< the estimate of the local error, freed of its stiff part
+  vec<Real, n> path_error;     ///< of the dense output inside the step, if that was asked for
+  mask_of<Real> solved;        ///< Newton has converged in every stage
+  mask_of<Real> singular;      ///< the matrix was singular
+  Real residual, residual_of;  ///< of the worst constraint at the end, and its number (form/consistent.hpp)
+  integer evaluations;         ///< of the equations, sweeps of derivatives included
 
   SALTUS_FN const vec<Real, n>& f0() const { return slope0; }
   SALTUS_FN const vec<Real, n>& f1() const { return slope1; }
-  SALTUS_FN void                set_end_slope(int i, Real s) { slope1[i] = s; }
+  SALTUS_FN void set_end_slope(int i, Real s) { slope1[i] = s; }
 
   /// Becomes `from` in the lanes of `where`.
   SALTUS_FN void take(const stages& from, mask_of<Real> where) {
@@ -38,7 +38,7 @@ requires(!Method::is_explicit) struct stages<Method, Real, n> {
       one(error[i], from.error[i]);
       for (int j = 0; j < Method::dense_rows; ++j) one(extra[j][i], from.extra[j][i]);
     });
-    solved   = (solved & !where) | (from.solved & where);
+    solved = (solved & !where) | (from.solved & where);
     singular = (singular & !where) | (from.singular & where);
   }
 };
@@ -80,9 +80,9 @@ struct as_it_is {
 /// a third of the step the error polynomial of no method here has a zero.
 template <class Method, class System, class Matrix, class Real, int n>
 SALTUS_FN vec<Real, n> path_error(const System& system, const stages<Method, Real, n>& s, const Matrix& w) {
-  const Real place   = Real(0.3);
-  const auto path    = interpolate<Method>(system, s);
-  auto       slope   = path.slope(place);
+  const Real place = Real(0.3);
+  const auto path = interpolate<Method>(system, s);
+  auto slope = path.slope(place);
   const Real inverse = Real(1.0) / s.h;
   each<n>([&](int i) SALTUS_INLINE_LAMBDA { slope[i] = slope[i] * inverse; });
   auto r = w.solve(system.residual(fma(place, s.h, s.t), path(place), slope));
@@ -98,12 +98,12 @@ template <int Count, class Coefficient, class Real, int n, int S>
 SALTUS_FN vec<Real, n> combine(const vec<Real, n> (&k)[S], Coefficient) {
   vec<Real, n> r;
   each<n>([&](int i) SALTUS_INLINE_LAMBDA {
-    Real sum   = Real(0.0);
+    Real sum = Real(0.0);
     bool first = true;
     static_for<Count>([&](auto j) SALTUS_INLINE_LAMBDA {
       constexpr double w = Coefficient{}(constant<decltype(j)::value>{});
       if constexpr (w != 0.0) {
-        sum   = first ? SALTUS_COEFFICIENT(Real, w) * k[j][i] : fma(SALTUS_COEFFICIENT(Real, w), k[j][i], sum);
+        sum = first ? SALTUS_COEFFICIENT(Real, w) * k[j][i] : fma(SALTUS_COEFFICIENT(Real, w), k[j][i], sum);
         first = false;
       }
     });
@@ -130,7 +130,7 @@ SALTUS_FN Real weighted_square(const vec<Real, n>& v, const vec<Real, n>& weight
   Real sum = Real(0.0);
   each<n>([&](int i) SALTUS_INLINE_LAMBDA {
     const Real r = v[i] * weight[i];
-    sum          = fma(r, r, sum);
+    sum = fma(r, r, sum);
   });
   return sum * Real(1.0 / n);
 }
@@ -151,9 +151,9 @@ SALTUS_FN vec<Real, n> first_increment(const vec<Real, n>& y, const vec<Real, n>
 template <class Real>
 struct newton_watch {
   static constexpr int most_tries = 10;
-  mask_of<Real>        open, failed;
-  mask_of<Real>        given_up;    ///< failed for good
-  Real                 last, left;  ///< squared: the last increment; the factor that bounds what it leaves
+  mask_of<Real> open, failed;
+  mask_of<Real> given_up;  ///< failed for good
+  Real last, left;         ///< squared: the last increment; the factor that bounds what it leaves
 
   SALTUS_FN explicit newton_watch(mask_of<Real> where)
       : open(where), failed(!where), given_up(!where), last(Real(-1.0)), left(Real(1.0)) {}
@@ -166,20 +166,20 @@ struct newton_watch {
 
   /// Takes the squared norm of an increment that was just applied to the open lanes.
   SALTUS_FN void take_in(Real square) {
-    constexpr double enough   = 1e-4;
-    const auto       first    = last < Real(0.0);
-    const Real       rate     = square / last;  // squared
-    const auto       finite   = square < Real(0x1p200);
-    const auto       diverges = open & ((!finite) | ((!first) & (rate >= Real(1.0)) & (square > Real(enough))));
+    constexpr double enough = 1e-4;
+    const auto first = last < Real(0.0);
+    const Real rate = square / last;  // squared
+    const auto finite = square < Real(0x1p200);
+    const auto diverges = open & ((!finite) | ((!first) & (rate >= Real(1.0)) & (square > Real(enough))));
     // theta / (1 - theta) is at most 2 theta up to a half; beyond it, 1 / (1 - theta) <= 2 / (1 - theta^2).
     const Real bound =
         select(rate < Real(0.25), Real(4.0) * rate, Real(4.0) * rate / ((Real(1.0) - rate) * (Real(1.0) - rate)));
     // One rate seen is no law: the first increment may be long for other reasons than the next ones.
-    left                 = select(open & !first, max(bound, Real(0x1p-10)), left);
+    left = select(open & !first, max(bound, Real(0x1p-10)), left);
     const auto converged = open & (square * left <= Real(enough));
-    failed               = failed | diverges;
-    open                 = open & !converged & !diverges;
-    last                 = square;
+    failed = failed | diverges;
+    open = open & !converged & !diverges;
+    last = square;
   }
 
   /// Ends the iteration of a stage. Where it has failed `solved()` tells whether what it has left is but rounding: increments

@@ -20,24 +20,24 @@ enum class family { dirk, rosenbrock, collocation };
 
 /// What most implicit methods have in common. `error_order` of all of them is `embedded_order`.
 struct implicit_method {
-  static constexpr bool is_explicit     = false;
-  static constexpr bool is_rosenbrock   = false;
-  static constexpr int  highest_index   = 1;  ///< of the algebraic states it can integrate
-  static constexpr bool two_errors      = false;
-  static constexpr int  embedded3_order = 0;
-  static constexpr bool blind_estimate  = false;
-  static constexpr int  extra_stages    = 0;
-  static constexpr int  dense_rows      = 0;
-  static constexpr int  dense_order     = 3;
+  static constexpr bool is_explicit = false;
+  static constexpr bool is_rosenbrock = false;
+  static constexpr int highest_index = 1;  ///< of the algebraic states it can integrate
+  static constexpr bool two_errors = false;
+  static constexpr int embedded3_order = 0;
+  static constexpr bool blind_estimate = false;
+  static constexpr int extra_stages = 0;
+  static constexpr int dense_rows = 0;
+  static constexpr int dense_order = 3;
 };
 
 struct dirk_method : implicit_method {
-  static constexpr family kind           = family::dirk;
-  static constexpr bool   explicit_first = false;  ///< the first stage is the slope at the beginning
+  static constexpr family kind = family::dirk;
+  static constexpr bool explicit_first = false;  ///< the first stage is the slope at the beginning
 };
 struct rosenbrock_method : implicit_method {
-  static constexpr family kind          = family::rosenbrock;
-  static constexpr bool   is_rosenbrock = true;
+  static constexpr family kind = family::rosenbrock;
+  static constexpr bool is_rosenbrock = true;
 };
 
 // clang-format off

@@ -11,23 +11,23 @@ concept low_storage = Method::is_explicit && Method::is_low_storage;
 
 template <class Method, class Real, int n>
 requires(low_storage<Method>) struct stages<Method, Real, n> {
-  Real         t, h;
+  Real t, h;
   vec<Real, n> y, y1;
   vec<Real, n> slope0, slope1;  ///< f at both ends
   vec<Real, n> error;           ///< the estimate of the local error
 
   SALTUS_FN const vec<Real, n>& f0() const { return slope0; }
   SALTUS_FN const vec<Real, n>& f1() const { return slope1; }
-  SALTUS_FN void                set_end_slope(int i, Real slope) { slope1[i] = slope; }
+  SALTUS_FN void set_end_slope(int i, Real slope) { slope1[i] = slope; }
 
   /// Becomes `from` in the lanes of `where`.
   SALTUS_FN void take(const stages& from, mask_of<Real> where) {
     h = select(where, from.h, h);
     each<n>([&](int i) SALTUS_INLINE_LAMBDA {
-      y1[i]     = select(where, from.y1[i], y1[i]);
+      y1[i] = select(where, from.y1[i], y1[i]);
       slope0[i] = select(where, from.slope0[i], slope0[i]);
       slope1[i] = select(where, from.slope1[i], slope1[i]);
-      error[i]  = select(where, from.error[i], error[i]);
+      error[i] = select(where, from.error[i], error[i]);
     });
   }
 };
@@ -37,23 +37,23 @@ requires(low_storage<Method>) struct stages<Method, Real, n> {
 template <class Method, class F, class Real, int n>
 requires(low_storage<Method>) SALTUS_FN stages<Method, Real, n> step(const F& f, Real t, const vec<Real, n>& y,
                                                                      const vec<Real, n>& f0, Real h) {
-  constexpr int           last = Method::stages - 1;
+  constexpr int last = Method::stages - 1;
   stages<Method, Real, n> s;
-  vec<Real, n>            sum;
-  s.t             = t;
-  s.h             = h;
+  vec<Real, n> sum;
+  s.t = t;
+  s.h = h;
   const Real far0 = SALTUS_COEFFICIENT(Real, Method::beta[0]) * h;
   each<n>([&](int j) SALTUS_INLINE_LAMBDA {
-    s.y[j]      = y[j];
+    s.y[j] = y[j];
     s.slope0[j] = f0[j];
-    s.y1[j]     = fma(far0, f0[j], y[j]);
-    s.error[j]  = SALTUS_COEFFICIENT(Real, Method::e[0]) * f0[j];
+    s.y1[j] = fma(far0, f0[j], y[j]);
+    s.error[j] = SALTUS_COEFFICIENT(Real, Method::e[0]) * f0[j];
   });
   static_for<last - 1>([&](auto before) SALTUS_INLINE_LAMBDA {
-    constexpr int    i = before + 1;
+    constexpr int i = before + 1;
     constexpr double c = Method::c[i], delta = Method::delta[i], gamma1 = Method::gamma1[i], gamma2 = Method::gamma2[i];
-    constexpr double e   = Method::e[i];
-    const Real       far = SALTUS_COEFFICIENT(Real, Method::beta[i]) * h;
+    constexpr double e = Method::e[i];
+    const Real far = SALTUS_COEFFICIENT(Real, Method::beta[i]) * h;
     detail::evaluate(f, fma(SALTUS_COEFFICIENT(Real, c), h, t), s.y1, s.slope1);
     each<n>([&](int j) SALTUS_INLINE_LAMBDA {
       const Real point = s.y1[j] - y[j], k = s.slope1[j];
@@ -88,13 +88,13 @@ requires(low_storage<Method>) SALTUS_FN vec<Real, n> local_error(const stages<Me
 
 /// The dense output of a step, by one evaluation on the cubic through its ends.
 template <class Method, class F, class Real, int n>
-requires(low_storage<Method>) SALTUS_FN dense_output<Method, Real, n> interpolate(const F&                       f,
+requires(low_storage<Method>) SALTUS_FN dense_output<Method, Real, n> interpolate(const F& f,
                                                                                   const stages<Method, Real, n>& s) {
   constexpr double at = Method::c[Method::stages];
-  auto             q  = detail::hermite<Method>(s);
+  auto q = detail::hermite<Method>(s);
   each<n>([&](int j) SALTUS_INLINE_LAMBDA { q.term[3][j] = Real(0.0); });
   const auto on_cubic = q.slope(Real(at));
-  const auto found    = f(fma(Real(at), s.h, s.t), q(Real(at)));
+  const auto found = f(fma(Real(at), s.h, s.t), q(Real(at)));
   each<n>([&](int j) SALTUS_INLINE_LAMBDA {
     q.term[3][j] = Real(1.0 / methods::slope_of_quartic(at)) * fma(s.h, found[j], -on_cubic[j]);
   });

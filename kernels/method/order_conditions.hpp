@@ -26,8 +26,8 @@ inline constexpr int trees_up_to[largest_tree + 1] = {0, 1, 2, 4, 8, 17, 37, 85,
 
 /// A rooted tree: tree number `branch` hung on the root of tree number `trunk`. The single node has neither.
 struct rooted_tree {
-  int    trunk;
-  int    branch;
+  int trunk;
+  int branch;
   double gamma;
 };
 
@@ -56,7 +56,7 @@ inline constexpr forest rooted_trees;
 /// units of `size`.
 struct measured {
   double value = 0.0;
-  double size  = 0.0;
+  double size = 0.0;
 
   constexpr measured() = default;
   constexpr measured(double x) : measured(x, x < 0.0 ? -x : x) {}
@@ -83,10 +83,10 @@ struct formula {
 /// if the method is not FSAL.
 template <class Method>
 struct tableau {
-  static constexpr int own      = Method::stages + Method::extra_stages;
-  static constexpr int stages   = own + (Method::fsal ? 0 : 1);
-  static constexpr int f1       = Method::fsal ? Method::stages - 1 : own;
-  static constexpr int rows     = Method::dense_rows;
+  static constexpr int own = Method::stages + Method::extra_stages;
+  static constexpr int stages = own + (Method::fsal ? 0 : 1);
+  static constexpr int f1 = Method::fsal ? Method::stages - 1 : own;
+  static constexpr int rows = Method::dense_rows;
   static constexpr int orders[] = {Method::order, Method::embedded_order, Method::embedded3_order, Method::dense_order};
   static_assert(Method::fsal || rows + Method::extra_stages == 0,
                 "a method with dense output of its own has f1 as its last stage: write it as FSAL");
@@ -102,11 +102,11 @@ struct tableau {
   }();
   static_assert(nodes <= largest_tree, "raise largest_tree and continue trees_up_to");
 
-  double c[stages]           = {};
-  double a[stages][stages]   = {};
-  double b[stages]           = {};
-  double e[stages]           = {};
-  double e3[stages]          = {};
+  double c[stages] = {};
+  double a[stages][stages] = {};
+  double b[stages] = {};
+  double e[stages] = {};
+  double e3[stages] = {};
   double d[rows + 1][stages] = {};  // one row too many: an array has at least one
 
   constexpr tableau() {
@@ -132,13 +132,13 @@ struct tableau {
 
   /// The further stage of a low-storage method, on the cubic through the ends of the step, and the row of d that it makes.
   constexpr void add_quartic() {
-    const int    last = own - 1;
+    const int last = own - 1;
     const double s = c[last], r = 1.0 - s, whole = 1.0 / slope_of_quartic(s);
     for (int i = 0; i < last; ++i) {
       const double slope0 = i == 0 ? 1.0 : 0.0, slope1 = i == f1 ? 1.0 : 0.0;
       const double rise = slope0 - b[i], bend = b[i] + b[i] - (slope0 + slope1);
       a[last][i] = s * (b[i] + r * (rise + s * bend));
-      d[0][i]    = -whole * (b[i] + (1.0 - 2.0 * s) * rise + s * (2.0 - 3.0 * s) * bend);
+      d[0][i] = -whole * (b[i] + (1.0 - 2.0 * s) * rise + s * (2.0 - 3.0 * s) * bend);
     }
     d[0][last] = whole;
   }
@@ -172,10 +172,10 @@ struct tableau {
     formula<stages> r;
     for (int i = 0; i < stages; ++i) {
       const measured delta = b[i], slope0 = i == 0 ? 1.0 : 0.0, slope1 = i == f1 ? 1.0 : 0.0;
-      measured       y;  // the nested form, from the innermost bracket outwards
+      measured y;  // the nested form, from the innermost bracket outwards
       for (int j = rows - 1; j >= 0; --j) y = measured(d[j][i]) + (j % 2 == 0 ? s : 1.0 - s) * y;
-      y           = delta + delta - (slope0 + slope1) + (1.0 - s) * y;
-      y           = slope0 - delta + s * y;
+      y = delta + delta - (slope0 + slope1) + (1.0 - s) * y;
+      y = slope0 - delta + s * y;
       r.weight[i] = s * (delta + (1.0 - s) * y);
     }
     return r;
@@ -186,9 +186,9 @@ struct tableau {
 template <class Method>
 struct elementary_weights {
   static constexpr int stages = tableau<Method>::stages;
-  static constexpr int nodes  = tableau<Method>::nodes;
-  static constexpr int count  = trees_up_to[nodes];
-  measured             phi[count][stages];
+  static constexpr int nodes = tableau<Method>::nodes;
+  static constexpr int count = trees_up_to[nodes];
+  measured phi[count][stages];
 
   constexpr explicit elementary_weights(const tableau<Method>& m) {
     measured cut[trees_up_to[nodes - 1]][stages] = {};  // sum_j a_ij phi_j(t)
@@ -221,11 +221,11 @@ struct elementary_weights {
 struct residuals {
   using by_nodes = double[largest_tree + 1];
 
-  double   row_sum   = 0.0;  ///< c_i - sum_j a_ij
+  double row_sum = 0.0;  ///< c_i - sum_j a_ij
   by_nodes advancing = {};
-  by_nodes embedded  = {};  ///< b - e
+  by_nodes embedded = {};   ///< b - e
   by_nodes embedded3 = {};  ///< b - e3
-  by_nodes dense     = {};  ///< the largest over s = 1/8, 2/8, ... 7/8
+  by_nodes dense = {};      ///< the largest over s = 1/8, 2/8, ... 7/8
 };
 
 /// The residuals of every formula up to one node more than its order.
@@ -262,21 +262,21 @@ enum class defect {
 template <class Method>
 constexpr defect defect_of(const tableau<Method>& m) {
   constexpr double rounding = 1e-15;
-  constexpr double nonzero  = 1e-12;
+  constexpr double nonzero = 1e-12;
 
   bool lower = true, last_is_b = true, no_estimate = true;
   for (int i = 0; i < m.own; ++i)
     for (int j = i; j < m.own; ++j) lower = lower && m.a[i][j] == 0.0;
   for (int i = 0; i < Method::stages; ++i) {
-    last_is_b   = last_is_b && m.a[Method::stages - 1][i] == m.b[i];
+    last_is_b = last_is_b && m.a[Method::stages - 1][i] == m.b[i];
     no_estimate = no_estimate && m.e[i] == 0.0;
   }
   if (!lower) return defect::not_explicit;
   if (last_is_b != Method::fsal) return defect::fsal;
   if (no_estimate != (Method::embedded_order == 0)) return defect::no_estimate;
 
-  const residuals r         = residuals_of(m);
-  const auto      fulfilled = [&](const residuals::by_nodes& residual, int order) {
+  const residuals r = residuals_of(m);
+  const auto fulfilled = [&](const residuals::by_nodes& residual, int order) {
     for (int n = 1; n <= order; ++n)
       if (!(residual[n] <= rounding)) return false;
     return true;

@@ -22,7 +22,7 @@ SALTUS_FN radau_stages<Real, n> stage_residuals(const System& system, const rada
   radau_stages<Real, n> r;
   static_for<3>([&](auto stage) SALTUS_INLINE_LAMBDA {
     constexpr int i = decltype(stage)::value;
-    vec<Real, n>  point, slope = combine<3>(at.z, [](auto j) { return Method::inverse_a[i][decltype(j)::value]; });
+    vec<Real, n> point, slope = combine<3>(at.z, [](auto j) { return Method::inverse_a[i][decltype(j)::value]; });
     each<n>([&](int j) SALTUS_INLINE_LAMBDA {
       point[j] = y[j] + at.z[i][j];
       slope[j] = slope[j] * rate;
@@ -37,18 +37,18 @@ template <class Method, class System, class Real, int n>
 SALTUS_FN_COLD mask_of<Real> are_solved_to_rounding(const System& system, linear_system<System, Real, n> lin,
                                                     radau_stages<Real, n> at, Real t, vec<Real, n> y, Real h,
                                                     Real rate) {
-  const auto r      = stage_residuals<Method>(system, at, t, y, h, rate);
-  auto       solved = mask_of<Real>::all(true);
+  const auto r = stage_residuals<Method>(system, at, t, y, h, rate);
+  auto solved = mask_of<Real>::all(true);
   static_for<3>([&](auto stage) SALTUS_INLINE_LAMBDA {
     constexpr int i = decltype(stage)::value;
-    vec<Real, n>  point, slope, terms;
+    vec<Real, n> point, slope, terms;
     each<n>([&](int j) SALTUS_INLINE_LAMBDA {
       point[j] = y[j] + at.z[i][j];
       slope[j] = terms[j] = Real(0.0);
       static_for<3>([&](auto k) SALTUS_INLINE_LAMBDA {
         const Real term = (Real(Method::inverse_a[i][decltype(k)::value]) * rate) * at.z[k][j];
-        slope[j]        = slope[j] + term;
-        terms[j]        = terms[j] + abs(term);
+        slope[j] = slope[j] + term;
+        terms[j] = terms[j] + abs(term);
       });
     });
     solved = solved & is_rounding(r.z[i], lin.size_of_terms(r.z[i], point, slope, terms));
@@ -63,44 +63,44 @@ template <class Method, bool WithPath = false, class System, class Real, int n, 
 requires(Method::kind == methods::family::collocation) SALTUS_FN_COLD stages<Method, Real, n> step(
     const System& system, Real t, const vec<Real, n>& y, const vec<Real, n>& f0, Real h, Settle&& settle = {}) {
   using Complex = complex<Real>;
-  stages<Method, Real, n>              s;
+  stages<Method, Real, n> s;
   const linear_system<System, Real, n> lin(system, t, y, f0);
-  const Real                           rate = Real(1.0) / h;
-  const factorised<Real, n>            w(lin.shifted(rate * Real(Method::mu)), detail::algebra_of(system));
-  const factorised<Complex, n>         wc(lin.shifted(Complex(rate * Real(Method::mu_re), rate * Real(Method::mu_im))),
-                                          detail::algebra_of(system));
-  vec<Real, n>                         weight = system.weight(y);
-  detail::newton_watch<Real>           newton(!(w.singular | wc.singular));
+  const Real rate = Real(1.0) / h;
+  const factorised<Real, n> w(lin.shifted(rate * Real(Method::mu)), detail::algebra_of(system));
+  const factorised<Complex, n> wc(lin.shifted(Complex(rate * Real(Method::mu_re), rate * Real(Method::mu_im))),
+                                  detail::algebra_of(system));
+  vec<Real, n> weight = system.weight(y);
+  detail::newton_watch<Real> newton(!(w.singular | wc.singular));
   // A state of index 2 acts on the others by h of it, and its rounding grows as 1/h.
   each<n>([&](int j) SALTUS_INLINE_LAMBDA {
     if (System::index(j) == 2) weight[j] = weight[j] * min(h, Real(1.0));
   });
-  const auto                    start = detail::first_increment(y, f0, weight, h);
+  const auto start = detail::first_increment(y, f0, weight, h);
   detail::radau_stages<Real, n> at;
-  Real                          tries = Real(0.0);
+  Real tries = Real(0.0);
   static_for<3>([&](auto i) SALTUS_INLINE_LAMBDA {
     each<n>([&](int j) SALTUS_INLINE_LAMBDA { at.z[i][j] = Real(Method::c[i]) * start[j]; });
   });
 
   newton.next_stage();
   for (int turn = 0; turn < newton.most_tries && any(newton.open); ++turn) {
-    const auto r     = detail::stage_residuals<Method>(system, at, t, y, h, rate);
+    const auto r = detail::stage_residuals<Method>(system, at, t, y, h, rate);
     const auto right = [&](auto row) SALTUS_INLINE_LAMBDA {
       return detail::combine<3>(r.z,
                                 [](auto j) { return Method::inverse_t[decltype(row)::value][decltype(j)::value]; });
     };
-    const auto      right_re = right(constant<1>{}), right_im = right(constant<2>{});
+    const auto right_re = right(constant<1>{}), right_im = right(constant<2>{});
     vec<Complex, n> both;
     each<n>([&](int j) SALTUS_INLINE_LAMBDA { both[j] = Complex(right_re[j], right_im[j]); });
-    const auto real   = w.solve(right(constant<0>{}));
-    const auto pair   = wc.solve(both);
-    Real       square = Real(0.0);
+    const auto real = w.solve(right(constant<0>{}));
+    const auto pair = wc.solve(both);
+    Real square = Real(0.0);
     static_for<3>([&](auto i) SALTUS_INLINE_LAMBDA {
       constexpr double t0 = Method::t[i][0], t1 = Method::t[i][1], t2 = Method::t[i][2];
       vec<Real, n> change;
       each<n>([&](int j) SALTUS_INLINE_LAMBDA {
-        change[j]  = fma(SALTUS_COEFFICIENT(Real, t0), real[j],
-                         fma(SALTUS_COEFFICIENT(Real, t1), pair[j].re, SALTUS_COEFFICIENT(Real, t2) * pair[j].im));
+        change[j] = fma(SALTUS_COEFFICIENT(Real, t0), real[j],
+                        fma(SALTUS_COEFFICIENT(Real, t1), pair[j].re, SALTUS_COEFFICIENT(Real, t2) * pair[j].im));
         at.z[i][j] = select(newton.open, at.z[i][j] - change[j], at.z[i][j]);
       });
       square = square + detail::weighted_square(change, weight);
@@ -115,25 +115,25 @@ requires(Method::kind == methods::family::collocation) SALTUS_FN_COLD stages<Met
   each<n>([&](int j) SALTUS_INLINE_LAMBDA { inside[j] = inside[j] * rate; });
   inside = lin.times_mass(inside);
   each<n>([&](int j) SALTUS_INLINE_LAMBDA { inside[j] = inside[j] + lin.f[j]; });
-  s.error  = w.solve(inside);
+  s.error = w.solve(inside);
   s.slope0 = detail::combine<3>(at.z, [](auto j) { return Method::slope0[decltype(j)::value]; });
   s.slope1 = detail::combine<3>(at.z, [](auto j) { return Method::inverse_a[2][decltype(j)::value]; });
   each<n>([&](int j) SALTUS_INLINE_LAMBDA {
     // An algebraic state of index 2 is known to a lower order, and nothing that follows depends on it.
     if (System::index(j) == 2) s.error[j] = Real(0.0);
-    s.y1[j]     = y[j] + at.z[2][j];
+    s.y1[j] = y[j] + at.z[2][j];
     s.slope0[j] = s.slope0[j] * rate;
     s.slope1[j] = s.slope1[j] * rate;
   });
-  s.t           = t;
-  s.h           = h;
-  s.y           = y;
-  s.solved      = !newton.failed;
-  s.singular    = w.singular | wc.singular;
+  s.t = t;
+  s.h = h;
+  s.y = y;
+  s.solved = !newton.failed;
+  s.singular = w.singular | wc.singular;
   s.evaluations = typename Real::integer(int64(lin.evaluations)) + to_integer(tries);
   settle(s);
   if constexpr (WithPath) {
-    s.path_error  = detail::path_error<Method>(system, s, w);
+    s.path_error = detail::path_error<Method>(system, s, w);
     s.evaluations = s.evaluations + typename Real::integer(int64(1));
   }
   return s;

@@ -30,21 +30,21 @@ namespace saltus::methods {
 ///   c[n] a[n][n]          n = stages + extra_stages; a is strictly lower triangular, c_i is the sum of row i
 ///   b[stages] e[stages]   e is zero if embedded_order is 0
 struct explicit_method {
-  static constexpr bool is_explicit    = true;
+  static constexpr bool is_explicit = true;
   static constexpr bool is_low_storage = false;  ///< it is a low_storage_method
-  static constexpr bool is_rosenbrock  = false;
-  static constexpr int  highest_index  = 0;  ///< of the algebraic states it can integrate; 0: none
+  static constexpr bool is_rosenbrock = false;
+  static constexpr int highest_index = 0;  ///< of the algebraic states it can integrate; 0: none
   /// Further stages, after the step's, that only the dense output needs.
   static constexpr int extra_stages = 0;
   /// True: the error is |h| |E5|^2 / sqrt(|E5|^2 + 0.01 |E3|^2) with E5 = sum e_i k_i, E3 = sum e3_i k_i.
-  static constexpr bool   two_errors      = false;
-  static constexpr int    embedded3_order = 0;  ///< of b - e3
-  static constexpr double e3[1]           = {0.0};
+  static constexpr bool two_errors = false;
+  static constexpr int embedded3_order = 0;  ///< of b - e3
+  static constexpr double e3[1] = {0.0};
   /// True: the error estimate is zero where f depends on t alone, whatever the error.
   static constexpr bool blind_estimate = false;
   /// Rows of d, each as long as stages + extra_stages; 0: cubic Hermite.
-  static constexpr int    dense_rows = 0;
-  static constexpr double d[1][1]    = {{0.0}};
+  static constexpr int dense_rows = 0;
+  static constexpr double d[1][1] = {{0.0}};
   /// Order of the nested form above: its local error is O(h^(dense_order + 1)).
   static constexpr int dense_order = 3;
 };
@@ -66,10 +66,10 @@ struct explicit_method {
 /// that (W. H. Enright, K. R. Jackson, S. P. Norsett, P. G. Thomsen, ACM Trans. Math. Softw. 12 (1986) 193).
 struct low_storage_method : explicit_method {
   static constexpr bool is_low_storage = true;
-  static constexpr bool fsal           = true;
-  static constexpr int  extra_stages   = 1;
-  static constexpr int  dense_rows     = 1;
-  static constexpr int  dense_order    = 4;
+  static constexpr bool fsal = true;
+  static constexpr int extra_stages = 1;
+  static constexpr int dense_rows = 1;
+  static constexpr int dense_order = 4;
 };
 
 /// What the quartic's own term, s^2 (1-s)^2, contributes to the slope at s.

@@ -14,8 +14,8 @@ namespace saltus::detail {
 /// ("... [with E = tank::parameter]").
 template <class E>
 constexpr bool is_kind_of_name() {
-  const char* s   = __PRETTY_FUNCTION__;
-  int         end = 0;
+  const char* s = __PRETTY_FUNCTION__;
+  int end = 0;
   while (s[end] != 0) ++end;
   while (end > 0 && s[end - 1] != ']') --end;
   --end;

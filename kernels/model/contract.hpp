@@ -44,34 +44,34 @@ namespace saltus {
 
 enum direction : int { rising = abi::rising, falling = abi::falling, both = abi::both };
 enum sidedness : int {
-  bilateral  = abi::bilateral,  ///< g goes through zero; the event is placed just past it (CEL+, Compere 5.4)
+  bilateral = abi::bilateral,   ///< g goes through zero; the event is placed just past it (CEL+, Compere 5.4)
   unilateral = abi::unilateral  ///< g never passes zero; the event is placed just before it (CEL-, Compere 5.5)
 };
 enum class ending : int { continues, terminal };
 inline constexpr ending continues = ending::continues;
-inline constexpr ending terminal  = ending::terminal;
+inline constexpr ending terminal = ending::terminal;
 
 /// A state, parameter or discrete variable: identity, default, unit ("1" if none), meaning.
 template <class Id>
 struct variable {
-  Id          id;
-  double      value;
+  Id id;
+  double value;
   const char* unit;
   const char* about;
-  int         count = 1;
-  int         index = 0;  ///< of a state: 0 differential; 1, 2: algebraic, fixed by a constraint of that index
+  int count = 1;
+  int index = 0;  ///< of a state: 0 differential; 1, 2: algebraic, fixed by a constraint of that index
 
   /// A family of n alike.
   constexpr variable of(int n) const {
     variable r = *this;
-    r.count    = n;
+    r.count = n;
     return r;
   }
   /// A state without a rate: its entry of the right-hand side is a constraint, 0 = g(t, y). Index 1: the constraints can
   /// be solved for the algebraic states. Index 2 (Hessenberg): they do not contain them, but their rates can.
   constexpr variable algebraic(int differentiation_index = 1) const {
     variable r = *this;
-    r.index    = differentiation_index;
+    r.index = differentiation_index;
     return r;
   }
 };
@@ -85,31 +85,31 @@ struct entry {
 /// A guard: g crosses zero in `direction`.
 template <class Id>
 struct crossing {
-  Id                id;
+  Id id;
   saltus::direction which;
   saltus::sidedness side;
-  const char*       about;
-  saltus::ending    ends           = continues;
-  bool              may_slide      = false;
-  bool              only_condition = false;
-  int               count          = 1;
+  const char* about;
+  saltus::ending ends = continues;
+  bool may_slide = false;
+  bool only_condition = false;
+  int count = 1;
 
   /// A family of n alike.
   constexpr crossing of(int n) const {
     crossing r = *this;
-    r.count    = n;
+    r.count = n;
     return r;
   }
   /// The right-hand side switches with this guard's sign (at.above), and where both sides push onto g = 0 the solution
   /// slides along it (Filippov). Direction both, bilateral.
   constexpr crossing sliding() const {
-    crossing r  = *this;
+    crossing r = *this;
     r.may_slide = true;
     return r;
   }
   /// This guard's sign matters only to `mode`: where it crosses and no discrete variable changes, nothing happens.
   constexpr crossing condition() const {
-    crossing r       = *this;
+    crossing r = *this;
     r.only_condition = true;
     return r;
   }
@@ -118,23 +118,23 @@ struct crossing {
 /// A time event, known beforehand; `time_events` gives its times.
 template <class Id>
 struct timed {
-  Id          id;
+  Id id;
   const char* about;
-  int         count = 1;
+  int count = 1;
 };
 
 /// An output: computed from the point, never integrated.
 template <class Id>
 struct derived {
-  Id          id;
+  Id id;
   const char* unit;
   const char* about;
-  int         count = 1;
+  int count = 1;
 
   /// A family of n alike.
   constexpr derived of(int n) const {
     derived r = *this;
-    r.count   = n;
+    r.count = n;
     return r;
   }
 };
@@ -184,7 +184,7 @@ struct kinds {
       return 0;                                                                                            \
     }                                                                                                      \
   }                                                                                                        \
-  using kind                        = decltype(pick_##kind<Model>());                                      \
+  using kind = decltype(pick_##kind<Model>());                                                             \
   static constexpr int kind##_count = count_##kind<Model>();
   SALTUS_KIND(parameter)
   SALTUS_KIND(discrete)
@@ -196,7 +196,7 @@ struct kinds {
       requires { Model::state_list[0]; },
       "a model needs at least one state: enum state { ... }; and static constexpr saltus::variable<state> "
       "state_list[]");
-  using state                      = typename Model::state;
+  using state = typename Model::state;
   static constexpr int state_count = count_of(Model::state_list);
   static_assert(in_order(Model::state_list),
                 "the entries of state_list must stand in the order of enum state, each once");
@@ -206,7 +206,7 @@ struct kinds {
 struct guard_traits {
   direction which;
   sidedness side;
-  bool      terminal, slides, condition;
+  bool terminal, slides, condition;
 };
 
 template <class Model, int N>
@@ -271,7 +271,7 @@ struct index_table {
 template <class Model>
 constexpr auto make_index_table() {
   index_table<kinds<Model>::state_count> r{};
-  int                                    at = 0;
+  int at = 0;
   for (const auto& v : Model::state_list)
     for (int i = 0; i < v.count; ++i) r.of[at++] = v.index;
   return r;
@@ -301,8 +301,8 @@ constexpr bool has_one_index() {
 template <int N>
 struct colouring {
   bool entry[N][N];
-  int  of[N];
-  int  count;
+  int of[N];
+  int count;
 };
 template <class Model, int N>
 constexpr colouring<N> make_colouring() {
@@ -335,7 +335,7 @@ struct default_values {
 template <int Count, class T, int N>
 constexpr default_values<T, Count> defaults_of(const T (&list)[N]) {
   default_values<T, Count> r{};
-  int                      at = 0;
+  int at = 0;
   for (const auto& v : list)
     for (int i = 0; i < v.count; ++i) r.of[at++] = v.value;
   return r;
@@ -370,18 +370,18 @@ SALTUS_FN constexpr int index_of_state(int i) {
 /// A vector addressed by enumerators of one kind: what `rhs`, `guards` and `outputs` fill in.
 template <class Id, class Real, int N>
 struct named {
-  vec<Real, N>          values;
-  SALTUS_FN Real&       operator[](Id i) { return values[static_cast<int>(i)]; }
+  vec<Real, N> values;
+  SALTUS_FN Real& operator[](Id i) { return values[static_cast<int>(i)]; }
   SALTUS_FN const Real& operator[](Id i) const { return values[static_cast<int>(i)]; }
   /// Member k of a family.
-  SALTUS_FN Real&       operator()(Id i, int k) { return values[static_cast<int>(i) + k]; }
+  SALTUS_FN Real& operator()(Id i, int k) { return values[static_cast<int>(i) + k]; }
   SALTUS_FN const Real& operator()(Id i, int k) const { return values[static_cast<int>(i) + k]; }
 };
 
 /// The same, of values that lie elsewhere.
 template <class Id, class Real, int N>
 struct named_by {
-  vec<Real, N>&   values;
+  vec<Real, N>& values;
   SALTUS_FN Real& operator[](Id i) const { return values[static_cast<int>(i)]; }
   /// Member k of a family.
   SALTUS_FN Real& operator()(Id i, int k) const { return values[static_cast<int>(i) + k]; }
@@ -391,7 +391,7 @@ struct named_by {
 /// (of the entry of `rhs`), the column that of the rate.
 template <class Id, class Real, int N>
 struct named_matrix {
-  Real            values[N][N];
+  Real values[N][N];
   SALTUS_FN Real& operator()(Id row, Id column) { return values[static_cast<int>(row)][static_cast<int>(column)]; }
   /// Members k and l of two families.
   SALTUS_FN Real& operator()(Id row, int k, Id column, int l) {
@@ -450,7 +450,7 @@ template <class Model, class Real>
 struct constants {
   using kinds = detail::kinds<Model>;
   const vec<Real, kinds::parameter_count>& p;
-  const vec<Real, kinds::discrete_count>&  d;
+  const vec<Real, kinds::discrete_count>& d;
 
   SALTUS_FN const Real& operator[](typename kinds::parameter i) const { return p[static_cast<int>(i)]; }
   SALTUS_FN const Real& operator[](typename kinds::discrete i) const { return d[static_cast<int>(i)]; }
@@ -468,18 +468,18 @@ struct constants {
 template <class Model, class Value, class Real>
 struct point {
   using kinds = detail::kinds<Model>;
-  Value                                    t;
-  const vec<Value, kinds::state_count>&    y;
+  Value t;
+  const vec<Value, kinds::state_count>& y;
   const vec<Real, kinds::parameter_count>& p;
-  const vec<Real, kinds::discrete_count>&  d;
-  const Real*                              locked;  ///< guard values at the start of the step (discontinuity locking)
+  const vec<Real, kinds::discrete_count>& d;
+  const Real* locked;  ///< guard values at the start of the step (discontinuity locking)
 
   SALTUS_FN const Value& operator[](typename kinds::state i) const { return y[i]; }
-  SALTUS_FN const Real&  operator[](typename kinds::parameter i) const { return p[static_cast<int>(i)]; }
-  SALTUS_FN const Real&  operator[](typename kinds::discrete i) const { return d[static_cast<int>(i)]; }
+  SALTUS_FN const Real& operator[](typename kinds::parameter i) const { return p[static_cast<int>(i)]; }
+  SALTUS_FN const Real& operator[](typename kinds::discrete i) const { return d[static_cast<int>(i)]; }
   SALTUS_FN const Value& operator()(typename kinds::state i, int k) const { return y[i + k]; }
-  SALTUS_FN const Real&  operator()(typename kinds::parameter i, int k) const { return p[static_cast<int>(i) + k]; }
-  SALTUS_FN const Real&  operator()(typename kinds::discrete i, int k) const { return d[static_cast<int>(i) + k]; }
+  SALTUS_FN const Real& operator()(typename kinds::parameter i, int k) const { return p[static_cast<int>(i) + k]; }
+  SALTUS_FN const Real& operator()(typename kinds::discrete i, int k) const { return d[static_cast<int>(i) + k]; }
   SALTUS_HIDDEN_NAMES
   /// A discrete variable read as a switch.
   SALTUS_FN mask_of<Real> is_on(typename kinds::discrete i, int k = 0) const {
@@ -497,16 +497,16 @@ struct point {
 template <class Model, class Real>
 struct start {
   using kinds = detail::kinds<Model>;
-  Real                                     t;
-  vec<Real, kinds::state_count>&           y;
+  Real t;
+  vec<Real, kinds::state_count>& y;
   const vec<Real, kinds::parameter_count>& p;
-  vec<Real, kinds::discrete_count>&        d;
+  vec<Real, kinds::discrete_count>& d;
 
-  SALTUS_FN Real&       operator[](typename kinds::state i) { return y[i]; }
-  SALTUS_FN Real&       operator[](typename kinds::discrete i) { return d[static_cast<int>(i)]; }
+  SALTUS_FN Real& operator[](typename kinds::state i) { return y[i]; }
+  SALTUS_FN Real& operator[](typename kinds::discrete i) { return d[static_cast<int>(i)]; }
   SALTUS_FN const Real& operator[](typename kinds::parameter i) const { return p[static_cast<int>(i)]; }
-  SALTUS_FN Real&       operator()(typename kinds::state i, int k) { return y[i + k]; }
-  SALTUS_FN Real&       operator()(typename kinds::discrete i, int k) { return d[static_cast<int>(i) + k]; }
+  SALTUS_FN Real& operator()(typename kinds::state i, int k) { return y[i + k]; }
+  SALTUS_FN Real& operator()(typename kinds::discrete i, int k) { return d[static_cast<int>(i) + k]; }
   SALTUS_FN const Real& operator()(typename kinds::parameter i, int k) const { return p[static_cast<int>(i) + k]; }
 };
 
@@ -515,9 +515,9 @@ struct start {
 template <class Model, class Real, int Sign>
 struct schedule {
   using kinds = detail::kinds<Model>;
-  Real                            t;      ///< the model's time
-  vec<Real, kinds::time_event_count> next;   ///< Sign times the next time
-  mask_of<Real>                   sound;  ///< no time was a NaN, and every period leads on from t
+  Real t;                                   ///< the model's time
+  vec<Real, kinds::time_event_count> next;  ///< Sign times the next time
+  mask_of<Real> sound;                      ///< no time was a NaN, and every period leads on from t
 
   /// The time event comes at `time`; called again, at that time too.
   SALTUS_FN void at(typename kinds::time_event i, Real time) {
@@ -526,7 +526,7 @@ struct schedule {
   }
   /// The time event comes at first + k period, k = 0, 1, 2, ...; each time is that product to one rounding.
   SALTUS_FN void every(typename kinds::time_event i, Real period, Real first = Real(0.0)) {
-    sound        = sound & (t + period > t) & (first == first);
+    sound = sound & (t + period > t) & (first == first);
     const Real k = floor((t - first) / period);
     for (int j = -1; j <= 2; ++j) {
       const Real number = k + Real(static_cast<double>(j));
@@ -538,7 +538,7 @@ struct schedule {
  private:
   SALTUS_FN void consider(typename kinds::time_event i, Real time) {
     Real& n = next[static_cast<int>(i)];
-    n       = select((Real(Sign) * time > Real(Sign) * t) & (Real(Sign) * time < n), Real(Sign) * time, n);
+    n = select((Real(Sign) * time > Real(Sign) * t) & (Real(Sign) * time < n), Real(Sign) * time, n);
   }
 };
 
@@ -547,22 +547,22 @@ struct schedule {
 template <class Model, class Real>
 struct event {
   using kinds = detail::kinds<Model>;
-  Real                                                 t;
-  vec<Real, kinds::state_count>&                       y;
-  const vec<Real, kinds::parameter_count>&             p;
-  vec<Real, kinds::discrete_count>&                    d;
-  vec<Real, kinds::guard_count>                        g;      ///< guard values at this moment
+  Real t;
+  vec<Real, kinds::state_count>& y;
+  const vec<Real, kinds::parameter_count>& p;
+  vec<Real, kinds::discrete_count>& d;
+  vec<Real, kinds::guard_count> g;                                ///< guard values at this moment
   vec<Real, kinds::guard_count + kinds::time_event_count> fired;  ///< 1 for every guard and time event that is due now
-  bool                                                 stopped = false;
+  bool stopped = false;
 
-  SALTUS_FN Real&       operator[](typename kinds::state i) { return y[i]; }
-  SALTUS_FN Real&       operator[](typename kinds::discrete i) { return d[static_cast<int>(i)]; }
+  SALTUS_FN Real& operator[](typename kinds::state i) { return y[i]; }
+  SALTUS_FN Real& operator[](typename kinds::discrete i) { return d[static_cast<int>(i)]; }
   SALTUS_FN const Real& operator[](typename kinds::parameter i) const { return p[static_cast<int>(i)]; }
-  SALTUS_FN Real&       operator()(typename kinds::state i, int k) { return y[i + k]; }
-  SALTUS_FN Real&       operator()(typename kinds::discrete i, int k) { return d[static_cast<int>(i) + k]; }
+  SALTUS_FN Real& operator()(typename kinds::state i, int k) { return y[i + k]; }
+  SALTUS_FN Real& operator()(typename kinds::discrete i, int k) { return d[static_cast<int>(i) + k]; }
   SALTUS_FN const Real& operator()(typename kinds::parameter i, int k) const { return p[static_cast<int>(i) + k]; }
-  SALTUS_FN bool        is_on(typename kinds::discrete i, int k = 0) const {
-           return bool(d[static_cast<int>(i) + k] > Real(0.5));
+  SALTUS_FN bool is_on(typename kinds::discrete i, int k = 0) const {
+    return bool(d[static_cast<int>(i) + k] > Real(0.5));
   }
   /// Is this guard one of those that fire now? All that are due at the located time are, together, once.
   SALTUS_FN bool due(typename kinds::guard i, int k = 0) const {
@@ -583,27 +583,29 @@ struct event {
 /// What the engine asks of a model, checked once, with one sentence for each mistake.
 template <class Model>
 struct contract : detail::kinds<Model> {
-  using kinds  = detail::kinds<Model>;
-  using one    = pack<double, 1>;
-  using at     = point<Model, one, one>;
-  using rates  = named<typename kinds::state, one, kinds::state_count>;
-  using signs  = named<typename kinds::guard, one, kinds::guard_count>;
-  using outs   = named<typename kinds::output, one, kinds::output_count>;
+  using kinds = detail::kinds<Model>;
+  using one = pack<double, 1>;
+  using at = point<Model, one, one>;
+  using rates = named<typename kinds::state, one, kinds::state_count>;
+  using signs = named<typename kinds::guard, one, kinds::guard_count>;
+  using outs = named<typename kinds::output, one, kinds::output_count>;
   using masses = named_matrix<typename kinds::state, one, kinds::state_count>;
 
-  static constexpr bool has_initial   = requires(start<Model, one> & s) { Model::initial(s); };
-  static constexpr bool has_rhs       = requires(const at& a, rates& dy) { Model::rhs(a, dy); };
-  static constexpr bool has_mass      = requires(const at& a, masses& m) { Model::mass(a, m); };
-  static constexpr bool has_residual  = requires(const at& a, const rates& dy, rates& r) { Model::residual(a, dy, r); };
-  static constexpr int  highest_index = detail::highest_index<Model>();
-  static constexpr bool has_guards    = requires(const at& a, signs& g) { Model::guards(a, g); };
-  static constexpr bool has_time_events  = requires(const at& a, schedule<Model, one, 1>& w) { Model::time_events(a, w); };
-  static constexpr bool has_outputs   = requires(const at& a, outs& o) { Model::outputs(a, o); };
+  static constexpr bool has_initial = requires(start<Model, one> & s) { Model::initial(s); };
+  static constexpr bool has_rhs = requires(const at& a, rates& dy) { Model::rhs(a, dy); };
+  static constexpr bool has_mass = requires(const at& a, masses& m) { Model::mass(a, m); };
+  static constexpr bool has_residual = requires(const at& a, const rates& dy, rates& r) { Model::residual(a, dy, r); };
+  static constexpr int highest_index = detail::highest_index<Model>();
+  static constexpr bool has_guards = requires(const at& a, signs& g) { Model::guards(a, g); };
+  static constexpr bool has_time_events = requires(const at& a, schedule<Model, one, 1>& w) {
+    Model::time_events(a, w);
+  };
+  static constexpr bool has_outputs = requires(const at& a, outs& o) { Model::outputs(a, o); };
   static constexpr bool has_transition = requires(event<Model, one> & e) { Model::transition(e); };
-  static constexpr bool has_mode       = requires(event<Model, one> & e) { Model::mode(e); };
-  static constexpr bool has_rest       = requires(event<Model, one> & e) { Model::rest(e); };
-  static constexpr bool has_max_step   = requires(const at& a) { Model::max_step(a); };
-  static constexpr int  sliding_count  = detail::count_sliding<Model, kinds::guard_count>();
+  static constexpr bool has_mode = requires(event<Model, one> & e) { Model::mode(e); };
+  static constexpr bool has_rest = requires(event<Model, one> & e) { Model::rest(e); };
+  static constexpr bool has_max_step = requires(const at& a) { Model::max_step(a); };
+  static constexpr int sliding_count = detail::count_sliding<Model, kinds::guard_count>();
   static constexpr bool has_conditions = detail::has_conditions<Model, kinds::guard_count>();
 
   /// The mass matrix depends on time or state.
@@ -641,14 +643,16 @@ struct contract : detail::kinds<Model> {
                 "the model lists guards but does not compute them: write static void guards(const auto& at, auto& g)");
   static_assert(kinds::guard_count > 0 || !has_guards,
                 "the model computes guards but does not list them: add enum guard { ... }; and guard_list[]");
-  static_assert(kinds::time_event_count == 0 || has_time_events,
-                "the model lists time events but gives no times: write static void time_events(const auto& at, auto& when)");
   static_assert(
-      kinds::time_event_count > 0 || !has_time_events,
-      "the model gives times of time events but does not list them: add enum time_event { ... }; and time_event_list[]");
-  static_assert(!has_transition || kinds::guard_count > 0 || kinds::time_event_count > 0,
-                "the model has a transition but no guard or time event that could lead to it: add enum guard { ... }; and "
-                "guard_list[]");
+      kinds::time_event_count == 0 || has_time_events,
+      "the model lists time events but gives no times: write static void time_events(const auto& at, auto& when)");
+  static_assert(kinds::time_event_count > 0 || !has_time_events,
+                "the model gives times of time events but does not list them: add enum time_event { ... }; and "
+                "time_event_list[]");
+  static_assert(
+      !has_transition || kinds::guard_count > 0 || kinds::time_event_count > 0,
+      "the model has a transition but no guard or time event that could lead to it: add enum guard { ... }; and "
+      "guard_list[]");
   static_assert(detail::conditions_are_right<Model, kinds::guard_count>(),
                 "a guard that is only a condition must have direction both: its sign counts on either side");
   static_assert(detail::sliding_is_right<Model, kinds::guard_count>(),

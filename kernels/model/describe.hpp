@@ -18,8 +18,8 @@ struct enumerator {
     struct {
       char chars[128] = {};
     } r;
-    const char* s   = __PRETTY_FUNCTION__;
-    int         end = 0, last = 0;
+    const char* s = __PRETTY_FUNCTION__;
+    int end = 0, last = 0;
     while (s[end] != 0) ++end;
     // g++ and clang end with "...Value = scope::name]" or "...Value = (scope::kind)3]" for a value without a name.
     while (end > 0 && s[end - 1] != ']') --end;
@@ -46,7 +46,7 @@ struct member_names {
       for (const char* s = enumerator<Value>::name.chars; *s != 0; ++s) r.of[i][end++] = *s;
       if (Count == 1) break;
       r.of[i][end++] = '_';
-      int power      = 1;
+      int power = 1;
       while (power * 10 <= i) power *= 10;
       for (; power > 0; power /= 10) r.of[i][end++] = static_cast<char>('0' + i / power % 10);
     }
@@ -88,15 +88,15 @@ constexpr bool ends_before() {
 /// selection are always computed, so one point is as good as another.
 template <class Model>
 class operations_of {
-  using c     = contract<Model>;
-  using Real  = pack<counted>;
+  using c = contract<Model>;
+  using Real = pack<counted>;
   using Value = dual<Real>;
 
   vec<Real, c::parameter_count> p_;
-  vec<Real, c::discrete_count>  d_;
-  vec<Real, c::state_count>     y_;
-  Real                          locked_[c::guard_count + 1];
-  double                        t_ = 0.0;
+  vec<Real, c::discrete_count> d_;
+  vec<Real, c::state_count> y_;
+  Real locked_[c::guard_count + 1];
+  double t_ = 0.0;
 
  public:
   operations_of() {
@@ -114,10 +114,10 @@ class operations_of {
   }
 
   long long rhs() const {
-    const point<Model, Real, Real>                       at{Real::varying(t_), y_, p_, d_, locked_};
+    const point<Model, Real, Real> at{Real::varying(t_), y_, p_, d_, locked_};
     named<typename c::state, Real, c::state_count> const rate = {};
-    named<typename c::state, Real, c::state_count>       out;
-    named_by<typename c::state, Real, c::state_count>    slope{out.values};
+    named<typename c::state, Real, c::state_count> out;
+    named_by<typename c::state, Real, c::state_count> slope{out.values};
     return count_varying_operations([&] {
              if constexpr (c::has_residual) Model::residual(at, rate, out);
              else Model::rhs(at, slope);
@@ -132,7 +132,7 @@ class operations_of {
     } else {
       vec<Value, c::state_count> y;
       for (int i = 0; i < c::state_count; ++i) y[i] = Value(y_[i], Real(1.0));
-      const point<Model, Value, Real>                 at{Value(Real::varying(t_), Real(1.0)), y, p_, d_, locked_};
+      const point<Model, Value, Real> at{Value(Real::varying(t_), Real(1.0)), y, p_, d_, locked_};
       named<typename c::guard, Value, c::guard_count> out;
       return count_varying_operations([&] { Model::guards(at, out); }).flops;
     }
@@ -156,8 +156,8 @@ struct describe {
   static const abi::description* get(const char* name) {
     static abi::quantity states[c::state_count], parameters[c::parameter_count + 1], discretes[c::discrete_count + 1],
         outputs[c::output_count + 1];
-    static abi::guard       guards[c::guard_count + 1];
-    static abi::time_event     time_events[c::time_event_count + 1];
+    static abi::guard guards[c::guard_count + 1];
+    static abi::time_event time_events[c::time_event_count + 1];
     static abi::description d;
     SALTUS_COMPLETE(state);
     SALTUS_COMPLETE(parameter);
@@ -183,37 +183,37 @@ struct describe {
         time_events[i] = {name_, v.about};
       });
     d.version = abi::version;
-    d.name    = name;
+    d.name = name;
     // A quantity may have these names: a source of heat.
     d.title = d.source = "";
     if constexpr (requires { static_cast<const char*>(Model::title); }) d.title = Model::title;
     if constexpr (requires { static_cast<const char*>(Model::source); }) d.source = Model::source;
-    d.state_count     = c::state_count;
+    d.state_count = c::state_count;
     d.parameter_count = c::parameter_count;
-    d.discrete_count  = c::discrete_count;
-    d.guard_count     = c::guard_count;
-    d.time_event_count   = c::time_event_count;
-    d.output_count    = c::output_count;
-    d.states          = states;
-    d.parameters      = parameters;
-    d.discretes       = discretes;
-    d.guards          = guards;
-    d.time_events        = time_events;
-    d.outputs         = outputs;
-    d.t_begin         = 0.0;
-    d.t_end           = 1.0;
+    d.discrete_count = c::discrete_count;
+    d.guard_count = c::guard_count;
+    d.time_event_count = c::time_event_count;
+    d.output_count = c::output_count;
+    d.states = states;
+    d.parameters = parameters;
+    d.discretes = discretes;
+    d.guards = guards;
+    d.time_events = time_events;
+    d.outputs = outputs;
+    d.t_begin = 0.0;
+    d.t_end = 1.0;
     if constexpr (requires { Model::span[1]; }) {
       d.t_begin = Model::span[0];
-      d.t_end   = Model::span[1];
+      d.t_end = Model::span[1];
     }
-    d.equations     = static_cast<int>(c::equations);
+    d.equations = static_cast<int>(c::equations);
     d.singular_mass = c::mass_is_singular ? 1 : 0;
     if constexpr (requires { Model::arithmetic; }) d.arithmetic = Model::arithmetic ? 1 : 0;
     else d.arithmetic = 1;
     d.rhs_flops = d.guard_flops = -1;
 #ifndef SALTUS_UNCOUNTED
     const detail::operations_of<Model> counting;
-    d.rhs_flops   = counting.rhs();
+    d.rhs_flops = counting.rhs();
     d.guard_flops = counting.guards();
 #endif
     return &d;

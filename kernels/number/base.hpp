@@ -18,8 +18,8 @@
 
 namespace saltus {
 
-using int32  = int;
-using int64  = long long;
+using int32 = int;
+using int64 = long long;
 using uint64 = unsigned long long;
 static_assert(sizeof(int32) == 4 && sizeof(int64) == 8);
 
@@ -53,7 +53,7 @@ inline constexpr bool is_number<double> = true;
 template <int I>
 struct constant {
   static constexpr int value = I;
-  constexpr SALTUS_FN  operator int() const { return I; }
+  constexpr SALTUS_FN operator int() const { return I; }
 };
 
 namespace detail {
@@ -70,7 +70,7 @@ template <int N>
 using indices = typename make_index_list<N>::type;
 #else
 template <int N>
-using indices                      = index_list<__integer_pack(N)...>;
+using indices = index_list<__integer_pack(N)...>;
 #endif
 template <class F, int... I>
 SALTUS_FN void unroll(F&& body, index_list<I...>) {
@@ -107,21 +107,21 @@ SALTUS_FN void each(F&& body) {
 /// A fixed number of values; none are allowed.
 template <class Real, int N>
 struct vec {
-  using value_type          = Real;
+  using value_type = Real;
   static constexpr int size = N;
-  Real                 data[N];
+  Real data[N];
 
-  SALTUS_FN Real&       operator[](int i) { return data[i]; }
+  SALTUS_FN Real& operator[](int i) { return data[i]; }
   SALTUS_FN const Real& operator[](int i) const { return data[i]; }
 };
 
 template <class Real>
 struct vec<Real, 0> {
-  using value_type             = Real;
-  static constexpr int size    = 0;
-  Real                 data[1] = {};  ///< so that an index still names something; never used
+  using value_type = Real;
+  static constexpr int size = 0;
+  Real data[1] = {};  ///< so that an index still names something; never used
 
-  SALTUS_FN Real&       operator[](int i) { return data[i]; }
+  SALTUS_FN Real& operator[](int i) { return data[i]; }
   SALTUS_FN const Real& operator[](int i) const { return data[i]; }
 };
 

@@ -47,28 +47,28 @@ struct counted_mask {
   friend counted_mask operator!(counted_mask a) { return !a.m; }
   friend counted_mask operator&&(counted_mask a, counted_mask b) { return a.m & b.m; }
   friend counted_mask operator||(counted_mask a, counted_mask b) { return a.m | b.m; }
-  bool                operator[](int lane) const { return m[lane]; }
-  explicit            operator bool() const { return m.m; }
+  bool operator[](int lane) const { return m[lane]; }
+  explicit operator bool() const { return m.m; }
   static counted_mask all(bool value) { return mask<int64, 1>::all(value); }
-  unsigned            bits() const { return m.bits(); }
-  friend bool         any(counted_mask a) { return a.m.m; }
-  friend bool         all(counted_mask a) { return a.m.m; }
-  friend bool         none(counted_mask a) { return !a.m.m; }
+  unsigned bits() const { return m.bits(); }
+  friend bool any(counted_mask a) { return a.m.m; }
+  friend bool all(counted_mask a) { return a.m.m; }
+  friend bool none(counted_mask a) { return !a.m.m; }
 };
 
 template <>
 struct pack<counted, 1> {
-  using scalar                   = counted;
-  using plain                    = pack<double, 1>;
-  using integer                  = pack<int64, 1>;
-  using mask_type                = counted_mask;
-  using literal                  = double;
-  static constexpr int  lanes    = 1;
+  using scalar = counted;
+  using plain = pack<double, 1>;
+  using integer = pack<int64, 1>;
+  using mask_type = counted_mask;
+  using literal = double;
+  static constexpr int lanes = 1;
   static constexpr bool floating = true;
   static constexpr auto sign_bit = plain::sign_bit;
 
   plain v;
-  bool  held = true;  ///< made of parameters and literals alone
+  bool held = true;  ///< made of parameters and literals alone
 
   pack() = default;
   pack(double x) : v(x) {}
@@ -81,7 +81,7 @@ struct pack<counted, 1> {
   = delete;
 
   counted get(int) const { return {v.v}; }
-  void    set(int, counted x) { v.v = x.value; }
+  void set(int, counted x) { v.v = x.value; }
 
   friend pack operator+(pack a, pack b) { return done(1, a.v + b.v, a.held && b.held); }
   friend pack operator-(pack a, pack b) { return done(1, a.v - b.v, a.held && b.held); }
@@ -91,10 +91,10 @@ struct pack<counted, 1> {
   friend pack sqrt(pack a) { return done(1, sqrt(a.v), a.held); }
   friend pack operator-(pack a) { return {-a.v, a.held}; }
   friend pack operator+(pack a) { return a; }
-  pack&       operator+=(pack b) { return *this = *this + b; }
-  pack&       operator-=(pack b) { return *this = *this - b; }
-  pack&       operator*=(pack b) { return *this = *this * b; }
-  pack&       operator/=(pack b) { return *this = *this / b; }
+  pack& operator+=(pack b) { return *this = *this + b; }
+  pack& operator-=(pack b) { return *this = *this - b; }
+  pack& operator*=(pack b) { return *this = *this * b; }
+  pack& operator/=(pack b) { return *this = *this / b; }
 
   friend counted_mask operator<(pack a, pack b) { return compared(a.v < b.v); }
   friend counted_mask operator<=(pack a, pack b) { return compared(a.v <= b.v); }
@@ -113,8 +113,8 @@ struct pack<counted, 1> {
   }
 
   friend integer bits(pack a) { return bits(a.v); }
-  static pack    from_bits(integer a) { return {plain::from_bits(a), false}; }
-  static pack    from_integer(integer a) { return {plain::from_integer(a), false}; }
+  static pack from_bits(integer a) { return {plain::from_bits(a), false}; }
+  static pack from_integer(integer a) { return {plain::from_integer(a), false}; }
   friend integer to_integer(pack a) { return to_integer(a.v); }
 
  private:
@@ -144,9 +144,9 @@ operation_count count_operations(F&& body) {
 /// The same without what is made of parameters and literals alone.
 template <class F>
 operation_count count_varying_operations(F&& body) {
-  held_is_free     = true;
+  held_is_free = true;
   const auto count = count_operations(static_cast<F&&>(body));
-  held_is_free     = false;
+  held_is_free = false;
   return count;
 }
 

@@ -24,9 +24,9 @@ struct inside<dual<Real, N>> {
 
 template <class Real, int N = 1>
 struct dual {
-  using scalar               = scalar_of<Real>;
-  using mask_type            = mask_of<Real>;
-  using integer              = typename real_traits<Real>::integer;
+  using scalar = scalar_of<Real>;
+  using mask_type = mask_of<Real>;
+  using integer = typename real_traits<Real>::integer;
   static constexpr int lanes = real_traits<Real>::lanes;
 
   Real value;
@@ -61,7 +61,7 @@ struct dual {
 
   /// a, with another value.
   SALTUS_FN friend dual shifted(const dual& a, Real value) {
-    dual r  = a;
+    dual r = a;
     r.value = value;
     return r;
   }
@@ -83,7 +83,7 @@ struct dual {
   }
   SALTUS_FN friend dual operator/(const dual& a, const dual& b) {
     const Real inverse = Real(1.0) / b.value;
-    dual       r(a.value / b.value);
+    dual r(a.value / b.value);
     for (int i = 0; i < N; ++i) r.d[i] = fma(-r.value, b.d[i], a.d[i]) * inverse;
     return r;
   }

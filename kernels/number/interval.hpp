@@ -119,9 +119,9 @@ SALTUS_FN mask_of<Real> holds_zero(const interval<Real>& x) {
 
 template <class Real>
 struct interval {
-  using scalar               = scalar_of<Real>;
-  using mask_type            = interval_mask<Real>;
-  using integer              = typename real_traits<Real>::integer;
+  using scalar = scalar_of<Real>;
+  using mask_type = interval_mask<Real>;
+  using integer = typename real_traits<Real>::integer;
   static constexpr int lanes = real_traits<Real>::lanes;
 
   Real lo, hi;
@@ -150,8 +150,8 @@ struct interval {
     return detail::at_least(0.0, detail::outward(m.lo * m.lo, m.hi * m.hi));
   }
   SALTUS_FN friend interval reciprocal(const interval& a) {
-    const auto     pole = detail::holds_zero(a);
-    const interval r    = detail::outward(Real(1.0) / a.hi, Real(1.0) / a.lo);
+    const auto pole = detail::holds_zero(a);
+    const interval r = detail::outward(Real(1.0) / a.hi, Real(1.0) / a.lo);
     return {select(pole, -detail::infinity<Real>(), r.lo), select(pole, detail::infinity<Real>(), r.hi)};
   }
   /// By an interval that holds 0: any number, or unknown if it may be 0 / 0.
@@ -280,8 +280,8 @@ SALTUS_FN mask_of<Real> holds_multiple(const interval<Real>& x, double period, d
 /// period on.
 template <class Real>
 SALTUS_FN interval<Real> wave(const interval<Real>& x, Real at_lo, Real at_hi, double lowest) {
-  const interval<Real> ends  = at_least(-1.0, at_most(1.0, outward_of_both(at_lo, at_hi, elementary)));
-  const auto           valid = ends.lo == ends.lo;
+  const interval<Real> ends = at_least(-1.0, at_most(1.0, outward_of_both(at_lo, at_hi, elementary)));
+  const auto valid = ends.lo == ends.lo;
   return {select(valid & holds_multiple(x, 2.0 * pi, lowest), Real(-1.0), ends.lo),
           select(valid & holds_multiple(x, 2.0 * pi, lowest + 0.5), Real(1.0), ends.hi)};
 }
@@ -299,7 +299,7 @@ SALTUS_FN_COLD interval<Real> cos(const interval<Real>& x) {
 template <class Real>
 SALTUS_FN_COLD interval<Real> tan(const interval<Real>& x) {
   const interval<Real> ends = detail::outward_of_both(tan(x.lo), tan(x.hi), detail::elementary);
-  const auto           pole = detail::holds_multiple(x, detail::pi, 0.5) & (ends.lo == ends.lo);
+  const auto pole = detail::holds_multiple(x, detail::pi, 0.5) & (ends.lo == ends.lo);
   return {select(pole, -detail::infinity<Real>(), ends.lo), select(pole, detail::infinity<Real>(), ends.hi)};
 }
 
@@ -343,13 +343,13 @@ SALTUS_FN_COLD interval<Real> atan2(const interval<Real>& y, const interval<Real
 template <class Real>
 SALTUS_FN_COLD interval<Real> pow(const interval<Real>& x, const Real& y) {
   const Real at_lo = pow(x.lo, y), at_hi = pow(x.hi, y);
-  const auto ends   = detail::outward_of_both(at_lo, at_hi, detail::elementary);
-  const Real half   = Real(0.5) * y;
-  const auto even   = round(half) == half;
+  const auto ends = detail::outward_of_both(at_lo, at_hi, detail::elementary);
+  const Real half = Real(0.5) * y;
+  const auto even = round(half) == half;
   const auto inside = detail::holds_zero(x) & (ends.lo == ends.lo);
   const auto bottom = inside & even & (y > Real(0.0));
-  const auto pole   = inside & (y < Real(0.0));
-  const auto falls  = pole & !even & (x.lo < Real(0.0));
+  const auto pole = inside & (y < Real(0.0));
+  const auto falls = pole & !even & (x.lo < Real(0.0));
   const Real floor_ = select(bottom | (x.lo >= Real(0.0)), max(ends.lo, Real(0.0)), ends.lo);
   return {select(bottom, Real(0.0), select(falls, -detail::infinity<Real>(), floor_)),
           select(pole, detail::infinity<Real>(), ends.hi)};
@@ -387,10 +387,10 @@ SALTUS_FN interval<Real> pow(double x, const interval<Real>& y) {
 /// it is undecided which of them counts: the slopes on both sides of a kink.
 template <class R, int N>
 struct dual<interval<R>, N> {
-  using Real                 = interval<R>;
-  using scalar               = scalar_of<R>;
-  using mask_type            = interval_mask<R>;
-  using integer              = typename real_traits<R>::integer;
+  using Real = interval<R>;
+  using scalar = scalar_of<R>;
+  using mask_type = interval_mask<R>;
+  using integer = typename real_traits<R>::integer;
   static constexpr int lanes = real_traits<R>::lanes;
 
   Real value;
@@ -434,7 +434,7 @@ struct dual<interval<R>, N> {
   }
   SALTUS_FN friend dual operator/(const dual& a, const dual& b) {
     const Real inverse = reciprocal(b.value);
-    dual       r(a.value / b.value);
+    dual r(a.value / b.value);
     for (int i = 0; i < N; ++i) r.d[i] = fma(-r.value, b.d[i], a.d[i]) * inverse;
     return smooth_where(detail::is_bounded(r.value), r);
   }
@@ -460,7 +460,7 @@ struct dual<interval<R>, N> {
   /// Where m is undecided and the branches have no value in common, the result jumps.
   SALTUS_FN friend dual select(const mask_type& m, const dual& a, const dual& b) {
     const auto meets = (a.value.lo <= b.value.hi) & (b.value.lo <= a.value.hi);
-    dual       r(select(m, a.value, b.value));
+    dual r(select(m, a.value, b.value));
     for (int i = 0; i < N; ++i) r.d[i] = select(m, a.d[i], b.d[i]);
     return smooth_where(m.certain | !m.possible | meets, r);
   }
@@ -515,14 +515,14 @@ SALTUS_FN dual<interval<R>, N> log10(const dual<interval<R>, N>& a) {
 /// |a| with the sign of b; jumps where b changes sign, unless a is 0 there.
 template <class R, int N>
 SALTUS_FN dual<interval<R>, N> copysign(const dual<interval<R>, N>& a, const dual<interval<R>, N>& b) {
-  const auto        up = b.value.lo > R(0.0), down = b.value.hi < R(0.0);
+  const auto up = b.value.lo > R(0.0), down = b.value.hi < R(0.0);
   const interval<R> slope =
       select(down, interval<R>(-1.0), interval<R>(1.0)) * select(a.value < 0.0, interval<R>(-1.0), interval<R>(1.0));
   return smooth_where(up | down, chain(copysign(a.value, b.value), slope, a));
 }
 template <class R, int N>
 SALTUS_FN dual<interval<R>, N> atan2(const dual<interval<R>, N>& y, const dual<interval<R>, N>& x) {
-  const interval<R>    scale = reciprocal(square(x.value) + square(y.value));
+  const interval<R> scale = reciprocal(square(x.value) + square(y.value));
   dual<interval<R>, N> r(atan2(y.value, x.value));
   for (int i = 0; i < N; ++i) r.d[i] = fma(x.value, y.d[i], -(y.value * x.d[i])) * scale;
   return smooth_where(!detail::holds_cut(y.value, x.value), r);
@@ -531,7 +531,7 @@ SALTUS_FN dual<interval<R>, N> atan2(const dual<interval<R>, N>& y, const dual<i
 template <class R, int N>
 SALTUS_FN dual<interval<R>, N> hypot(const dual<interval<R>, N>& x, const dual<interval<R>, N>& y) {
   dual<interval<R>, N> r(hypot(x.value, y.value));
-  const auto           along = [&](const interval<R>& a) SALTUS_INLINE_LAMBDA {
+  const auto along = [&](const interval<R>& a) SALTUS_INLINE_LAMBDA {
     const auto part = select(detail::holds_zero(r.value), interval<R>(R(-1.0), R(1.0)), a / r.value);
     return detail::at_least(-1.0, detail::at_most(1.0, part));
   };
@@ -546,9 +546,9 @@ namespace detail {
 /// largest logarithm of a number.
 template <class R>
 SALTUS_FN interval<R> power_slope_enclosed(const interval<R>& x, const R& y) {
-  constexpr double  off   = 1024.0 * limits<scalar_of<R>>::epsilon;
-  const R           less  = y - R(1.0);
-  const auto        exact = two_sum(y, R(-1.0)).lo == R(0.0);
+  constexpr double off = 1024.0 * limits<scalar_of<R>>::epsilon;
+  const R less = y - R(1.0);
+  const auto exact = two_sum(y, R(-1.0)).lo == R(0.0);
   const interval<R> spread(select(exact, R(1.0), R(1.0 - off)), select(exact, R(1.0), R(1.0 + off)));
   return select(y == R(0.0), interval<R>(0.0), interval<R>(y) * (pow(x, less) * spread));
 }
@@ -589,9 +589,9 @@ SALTUS_FN dual<interval<R>, N> pow(double x, const dual<interval<R>, N>& y) {
 }
 template <class R, int N>
 SALTUS_FN dual<interval<R>, N> pow(const dual<interval<R>, N>& x, const dual<interval<R>, N>& y) {
-  const interval<R>    along_x = detail::power_slope_enclosed(x.value, y.value);
+  const interval<R> along_x = detail::power_slope_enclosed(x.value, y.value);
   dual<interval<R>, N> r(pow(x.value, y.value));
-  const interval<R>    along_y = detail::exponent_slope(x.value, r.value);
+  const interval<R> along_y = detail::exponent_slope(x.value, r.value);
   for (int i = 0; i < N; ++i)
     r.d[i] = fma(along_x, x.d[i], select(y.d[i] == interval<R>(0.0), interval<R>(0.0), along_y * y.d[i]));
   return smooth_where(detail::is_bounded(r.value), r);

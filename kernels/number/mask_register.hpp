@@ -11,7 +11,7 @@ namespace saltus::detail {
 template <class T, int W>
 inline constexpr bool in_mask_register = W > 1 && W * sizeof(T) == 64;
 
-using eight   = unsigned char;
+using eight = unsigned char;
 using sixteen = unsigned short;
 template <int W>
 struct mask_bits {
@@ -22,19 +22,19 @@ struct mask_bits<16> {
   using type = sixteen;
 };
 
-inline eight   bits_and(eight a, eight b) { return __builtin_ia32_kandqi(a, b); }
-inline eight   bits_or(eight a, eight b) { return __builtin_ia32_korqi(a, b); }
-inline eight   bits_xor(eight a, eight b) { return __builtin_ia32_kxorqi(a, b); }
-inline eight   bits_not(eight a) { return __builtin_ia32_knotqi(a); }
+inline eight bits_and(eight a, eight b) { return __builtin_ia32_kandqi(a, b); }
+inline eight bits_or(eight a, eight b) { return __builtin_ia32_korqi(a, b); }
+inline eight bits_xor(eight a, eight b) { return __builtin_ia32_kxorqi(a, b); }
+inline eight bits_not(eight a) { return __builtin_ia32_knotqi(a); }
 inline sixteen bits_and(sixteen a, sixteen b) { return __builtin_ia32_kandhi(a, b); }
 inline sixteen bits_or(sixteen a, sixteen b) { return __builtin_ia32_korhi(a, b); }
 inline sixteen bits_xor(sixteen a, sixteen b) { return __builtin_ia32_kxorhi(a, b); }
 inline sixteen bits_not(sixteen a) { return __builtin_ia32_knothi(a); }
 
 using doubles = double __attribute__((vector_size(64)));
-using floats  = float __attribute__((vector_size(64)));
-using int32s  = int32 __attribute__((vector_size(64)));
-using longs   = long long __attribute__((vector_size(64)));
+using floats = float __attribute__((vector_size(64)));
+using int32s = int32 __attribute__((vector_size(64)));
+using longs = long long __attribute__((vector_size(64)));
 
 /// By the instruction's own number of a relation: 0 equal, 1 less, 2 less or equal, 4 not equal.
 template <int relation, class V>

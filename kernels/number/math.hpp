@@ -38,11 +38,11 @@ SALTUS_FN Real not_a_number() {
 template <class Real, class... C>
 SALTUS_FN Real polynomial(Real x, double leading, double second, C... rest) {
   const Real xx = x * x;
-  Real       p(leading), q(second);
-  auto       add = [&](double c) SALTUS_INLINE_LAMBDA {
+  Real p(leading), q(second);
+  auto add = [&](double c) SALTUS_INLINE_LAMBDA {
     const Real next = fma(p, xx, Real(c));
-    p               = q;
-    q               = next;
+    p = q;
+    q = next;
   };
   (add(rest), ...);
   return fma(p, x, q);
@@ -76,7 +76,7 @@ SALTUS_FN two<Real> two_product(Real a, Real b) {
 template <class Real>
 SALTUS_FN two<Real> quotient(two<Real> n, two<Real> d) {
   const Real inverse = Real(1.0) / d.hi;
-  const Real q       = n.hi * inverse;
+  const Real q = n.hi * inverse;
   return {q, (fma(-q, d.lo, fma(-q, d.hi, n.hi)) + n.lo) * inverse};
 }
 
@@ -106,27 +106,27 @@ struct exp_reduced {
   real r, tail, shifted;
 
   SALTUS_FN exp_reduced(real hi, real lo, double offset) {
-    shifted      = fma(hi, real(0x1.71547652b82fep+0), real(rounder<T> + offset));
+    shifted = fma(hi, real(0x1.71547652b82fep+0), real(rounder<T> + offset));
     const real n = shifted - real(rounder<T> + offset);
     const real a = fma(n, real(wide<T> ? -0x1.62e42fefa39efp-1 : -0x1.62e43p-1), hi);
     const real b = fma(n, real(wide<T> ? -0x1.abc9e3b39803fp-56 : 0x1.05c61p-29), lo);
-    r            = a + b;
+    r = a + b;
     const real c = (a - r) + b;
     const real z = r * r;
-    tail         = fma(r * z, exp_rest(r), fma(z, real(0.5), fma(c, r, c)));
+    tail = fma(r * z, exp_rest(r), fma(z, real(0.5), fma(c, r, c)));
   }
 };
 
 /// e^(hi + lo) for |lo| of the order of the last bit of hi.
 template <class T, int W>
 SALTUS_FN pack<T, W> exp_sum(pack<T, W> hi, pack<T, W> lo) {
-  using real    = pack<T, W>;
+  using real = pack<T, W>;
   using integer = typename real::integer;
   // Beyond these bounds the result has overflowed, or underflowed to zero; a NaN passes through min and max.
-  const real              x    = max(min(hi, real(wide<T> ? 710.0 : 89.0)), real(wide<T> ? -746.0 : -104.5));
-  constexpr double        bias = static_cast<double>(2 * limits<T>::bias);
+  const real x = max(min(hi, real(wide<T> ? 710.0 : 89.0)), real(wide<T> ? -746.0 : -104.5));
+  constexpr double bias = static_cast<double>(2 * limits<T>::bias);
   const exp_reduced<T, W> e(x, select(x == hi, lo, real(0.0)), bias);
-  const two<real>         sum = fast_two_sum(real(1.0), e.r);
+  const two<real> sum = fast_two_sum(real(1.0), e.r);
   // 2^n in two factors, so that one rounding leads to subnormal results.
   const integer n2 = bits(e.shifted);  // n plus twice the bias
   const integer n1 = n2.shift_right(1);
@@ -139,29 +139,29 @@ SALTUS_FN pack<T, W> exp_sum(pack<T, W> hi, pack<T, W> lo) {
 template <class T, int W>
 SALTUS_FN two<pack<T, W>> expm1_quarter(pack<T, W> x) {
   using real = pack<T, W>;
-  x          = max(min(x, real(wide<T> ? 710.6 : 89.45)), real(wide<T> ? -40.0 : -20.0));
+  x = max(min(x, real(wide<T> ? 710.6 : 89.45)), real(wide<T> ? -40.0 : -20.0));
   const exp_reduced<T, W> e(x, real(0.0), static_cast<double>(limits<T>::bias - 2));
-  const real              scale = real::from_bits(bits(e.shifted).shift_left(limits<T>::mantissa_bits));  // 2^n / 4
-  const real              a     = scale - real(0.25);
-  const real              b     = fma(scale, e.r, a);
+  const real scale = real::from_bits(bits(e.shifted).shift_left(limits<T>::mantissa_bits));  // 2^n / 4
+  const real a = scale - real(0.25);
+  const real b = fma(scale, e.r, a);
   return fast_two_sum(b, fma(scale, e.tail, fma(scale, e.r, a - b)));
 }
 
 /// x = m 2^k with m in [sqrt(1/2), sqrt(2)), for finite x > 0; f = m - 1 is exact.
 template <class T, int W>
 struct binary {
-  using real    = pack<T, W>;
+  using real = pack<T, W>;
   using integer = typename real::integer;
   real m, k;
 
   SALTUS_FN explicit binary(real x) {
-    constexpr int    width  = limits<T>::mantissa_bits;
-    constexpr double lift   = width + 2;  // by so many powers of 2 a subnormal number becomes normal
-    const auto       tiny   = x < real(limits<T>::smallest);
-    const real       normal = select(tiny, x * real(wide<T> ? 0x1p54 : 0x1p25), x);
-    const integer    b      = bits(normal) & integer(~real::sign_bit);
-    const integer    e      = (b - bits(real(0x1.6a09e667f3bcdp-1))).shift_right(width);
-    m                       = real::from_bits(b - e.shift_left(width));
+    constexpr int width = limits<T>::mantissa_bits;
+    constexpr double lift = width + 2;  // by so many powers of 2 a subnormal number becomes normal
+    const auto tiny = x < real(limits<T>::smallest);
+    const real normal = select(tiny, x * real(wide<T> ? 0x1p54 : 0x1p25), x);
+    const integer b = bits(normal) & integer(~real::sign_bit);
+    const integer e = (b - bits(real(0x1.6a09e667f3bcdp-1))).shift_right(width);
+    m = real::from_bits(b - e.shift_left(width));
     k = real::from_bits(e + bits(real(rounder<T>))) - select(tiny, real(rounder<T> + lift), real(rounder<T>));
   }
 };
@@ -171,10 +171,10 @@ struct binary {
 /// `extra` is subtracted as well.
 template <class T, int W>
 SALTUS_FN pack<T, W> log_defect(pack<T, W> f, pack<T, W> extra) {
-  using real   = pack<T, W>;
+  using real = pack<T, W>;
   const real s = f / (real(2.0) + f);
   const real z = s * s;
-  real       p;
+  real p;
   if constexpr (wide<T>)
     p = polynomial(z, 0x1.2f11802e51c5ap-3, 0x1.39a09579dc5d5p-3, 0x1.746649b023abcp-3, 0x1.c71c51d7cccccp-3,
                    0x1.249249422a477p-2, 0x1.999999997f9f8p-2, 0x1.5555555555593p-1);
@@ -186,7 +186,7 @@ SALTUS_FN pack<T, W> log_defect(pack<T, W> f, pack<T, W> extra) {
 /// What a logarithm is where it is not computed: -inf at 0, NaN below, inf at inf, NaN for NaN.
 template <class T, int W>
 SALTUS_FN pack<T, W> log_at(pack<T, W> x, pack<T, W> computed) {
-  using real       = pack<T, W>;
+  using real = pack<T, W>;
   const real above = select(x < infinity<real>(), computed, x);
   const real below = select(x == real(0.0), -infinity<real>(), not_a_number<real>());
   return select(x > real(0.0), above, below);
@@ -198,11 +198,11 @@ template <class T, int W>
 SALTUS_FN pack<T, W> log_to_base(pack<T, W> x, two<double> unit, two<double> scale) {
   using real = pack<T, W>;
   const binary<T, W> b(x);
-  const real         f      = b.m - real(1.0);
-  const real         defect = log_defect(f, real(0.0));
-  const two<real>    p      = two_product(f, real(scale.hi));
-  const two<real>    sum    = fast_two_sum(b.k * real(unit.hi), p.hi);
-  const real         low    = fma(b.k, real(unit.lo), fma(f, real(scale.lo), p.lo));
+  const real f = b.m - real(1.0);
+  const real defect = log_defect(f, real(0.0));
+  const two<real> p = two_product(f, real(scale.hi));
+  const two<real> sum = fast_two_sum(b.k * real(unit.hi), p.hi);
+  const real low = fma(b.k, real(unit.lo), fma(f, real(scale.lo), p.lo));
   return log_at(x, sum.hi + (sum.lo + fma(defect, real(-scale.hi), low)));
 }
 
@@ -212,10 +212,10 @@ template <class T, int W>
 SALTUS_FN two<pack<T, W>> log_two(pack<T, W> x) {
   using real = pack<T, W>;
   const binary<T, W> b(x);
-  const real         f = b.m - real(1.0);
-  const two<real>    s = quotient<real>({f, real(0.0)}, fast_two_sum(real(1.0), b.m));
-  two<real>          z = two_product(s.hi, s.hi);
-  z.lo                 = fma(s.hi + s.hi, s.lo, z.lo);
+  const real f = b.m - real(1.0);
+  const two<real> s = quotient<real>({f, real(0.0)}, fast_two_sum(real(1.0), b.m));
+  two<real> z = two_product(s.hi, s.hi);
+  z.lo = fma(s.hi + s.hi, s.lo, z.lo);
   real p;
   if constexpr (wide<T>)
     p = polynomial(z.hi, 0x1.0e45e28ad6ebep-3, 0x1.0f7f94c79fdaep-3, 0x1.3b1eef8255c12p-3, 0x1.745ce9d12d3adp-3,
@@ -228,11 +228,11 @@ SALTUS_FN two<pack<T, W>> log_two(pack<T, W> x) {
   two<real> v = two_product(u.hi, t.hi);
   v.lo += fma(u.hi, t.lo, u.lo * t.hi);
   // k ln(2), whose high part is exact, + 2 s + v, in falling size.
-  const two<real> a   = fast_two_sum(b.k * real(wide<T> ? 0x1.62e42fefa38p-1 : 0x1.62e4p-1), s.hi + s.hi);
-  const two<real> c   = fast_two_sum(a.hi, v.hi);
-  const real      low = fma(b.k, real(wide<T> ? 0x1.ef35793c7673p-45 : 0x1.7f7d1cp-20), s.lo + s.lo) + v.lo;
+  const two<real> a = fast_two_sum(b.k * real(wide<T> ? 0x1.62e42fefa38p-1 : 0x1.62e4p-1), s.hi + s.hi);
+  const two<real> c = fast_two_sum(a.hi, v.hi);
+  const real low = fma(b.k, real(wide<T> ? 0x1.ef35793c7673p-45 : 0x1.7f7d1cp-20), s.lo + s.lo) + v.lo;
   const two<real> sum = fast_two_sum(c.hi, (a.lo + c.lo) + low);
-  const real      hi  = select(x < infinity<real>(), sum.hi, x);
+  const real hi = select(x < infinity<real>(), sum.hi, x);
   return {select(x == real(0.0), -infinity<real>(), hi), sum.lo};
 }
 
@@ -245,17 +245,17 @@ struct angle {
   using real = pack<T, W>;
   /// Beyond, n would be off by so much that r leaves the interval of the polynomials.
   static constexpr double limit = wide<T> ? 0x1p40 : 0x1p17;
-  real                    r, tail, turns;
+  real r, tail, turns;
 
   SALTUS_FN explicit angle(real x) {
-    turns             = fma(x, real(0x1.45f306dc9c883p-1), real(rounder<T>));
-    const real      n = turns - real(rounder<T>);
-    const real      a = fma(n, real(wide<T> ? -0x1.921fb54442d18p+0 : -0x1.921fb6p+0), x);
+    turns = fma(x, real(0x1.45f306dc9c883p-1), real(rounder<T>));
+    const real n = turns - real(rounder<T>);
+    const real a = fma(n, real(wide<T> ? -0x1.921fb54442d18p+0 : -0x1.921fb6p+0), x);
     const two<real> p = two_product(n, real(wide<T> ? -0x1.1a62633145c07p-54 : 0x1.777a5cp-25));
     const two<real> s = fast_two_sum(a, p.hi);  // exact: a is a multiple of 2^-53 (2^-24), or n = 0
-    const real      c = fma(n, real(wide<T> ? 0x1.f1976b7ed8fbcp-110 : 0x1.ee59dap-50), s.lo + p.lo);
-    r                 = s.hi + c;
-    tail              = (s.hi - r) + c;
+    const real c = fma(n, real(wide<T> ? 0x1.f1976b7ed8fbcp-110 : 0x1.ee59dap-50), s.lo + p.lo);
+    r = s.hi + c;
+    tail = (s.hi - r) + c;
   }
   /// Bit `bit` of n, moved to the sign bit (other bits are left over).
   SALTUS_FN typename real::integer to_sign(int bit) const {
@@ -268,7 +268,7 @@ struct angle {
   /// sin(r + tail); |r| <= .7875 (.793), error 2^-57.9 / 2^-27.9.
   SALTUS_FN two<real> sine() const {
     const real z = r * r;
-    real       p;
+    real p;
     if constexpr (wide<T>)
       p = polynomial(z, 0x1.5d88f3ee5a668p-33, -0x1.ae5e447ff8afap-26, 0x1.71de354df5bfep-19, -0x1.a01a019be3265p-13,
                      0x1.111111110f716p-7, -0x1.5555555555548p-3);
@@ -278,7 +278,7 @@ struct angle {
   /// cos(r + tail), as fdlibm's k_cos.c keeps the rounding error of 1 - r^2/2; error 2^-64.1 / 2^-33.1.
   SALTUS_FN two<real> cosine() const {
     const real z = r * r;
-    real       p;
+    real p;
     if constexpr (wide<T>)
       p = polynomial(z, -0x1.8fa3c93f39ef7p-37, 0x1.1ee9d79bbeadbp-29, -0x1.27e4f7ed090ecp-22, 0x1.a01a019c8b2f0p-16,
                      -0x1.6c16c16c15003p-10, 0x1.555555555554bp-5);
@@ -311,7 +311,7 @@ template <class T, int W>
 SALTUS_FN pack<T, W> from_base(pack<T, W> base, pack<T, W> a, pack<T, W> b) {
   using real = pack<T, W>;
   // pi/2 - T(pi/2), relative to pi/2
-  const real      rest(wide<T> ? 0x1.678afae35cdd1p-55 : -0x1.de12cap-26);
+  const real rest(wide<T> ? 0x1.678afae35cdd1p-55 : -0x1.de12cap-26);
   const two<real> sum = fast_two_sum(base, a);
   return sum.hi + (sum.lo + fma(base, rest, b));
 }
@@ -320,15 +320,15 @@ SALTUS_FN pack<T, W> from_base(pack<T, W> base, pack<T, W> a, pack<T, W> b) {
 /// pi/2, y/x > tan(pi/8) by pi/4; what is left, |t| <= tan(pi/8), has error 2^-59.5 / 2^-30.4.
 template <class T, int W>
 SALTUS_FN pack<T, W> first_quadrant(pack<T, W> y, pack<T, W> x) {
-  using real      = pack<T, W>;
+  using real = pack<T, W>;
   const auto high = y > x * real(2.414213562373095);
-  const auto mid  = y > x * real(0.41421356237309503);
-  const real n    = select(high, -x, select(mid, y - x, y));
-  const real d    = select(high, y, select(mid, y + x, x));
+  const auto mid = y > x * real(0.41421356237309503);
+  const real n = select(high, -x, select(mid, y - x, y));
+  const real d = select(high, y, select(mid, y + x, x));
   const real base = select(high, real(1.5707963267948966), select(mid, real(0.7853981633974483), real(0.0)));
-  const real t    = n / d;
-  const real z    = t * t;
-  real       p;
+  const real t = n / d;
+  const real z = t * t;
+  real p;
   if constexpr (wide<T>)
     p = polynomial(z, -0x1.2568bdd343b25p-6, 0x1.37d5e6840b9a2p-5, -0x1.9cd33c0e85f01p-5, 0x1.df0f7de31bbfep-5,
                    -0x1.10ebbd4596805p-4, 0x1.3b1119acfca62p-4, -0x1.745cf8e622345p-4, 0x1.c71c70e66faa5p-4,
@@ -369,26 +369,26 @@ SALTUS_FN pack<T, W> expm1(pack<T, W> x) {
 /// (e^x - e^-x) / 2 = (q + q / (q + 1)) / 2 with q = e^x - 1.
 template <class T, int W>
 SALTUS_FN pack<T, W> sinh(pack<T, W> x) {
-  using real                = pack<T, W>;
+  using real = pack<T, W>;
   const detail::two<real> q = detail::expm1_quarter(abs(x));
   return copysign(real(2.0) * (q.hi + (q.hi / fma(q.hi, real(4.0), real(1.0)) + q.lo)), x);
 }
 /// (e^x + e^-x) / 2.
 template <class T, int W>
 SALTUS_FN pack<T, W> cosh(pack<T, W> x) {
-  using real                = pack<T, W>;
+  using real = pack<T, W>;
   const detail::two<real> q = detail::expm1_quarter(abs(x));
-  const real              e = q.hi + real(0.25);
+  const real e = q.hi + real(0.25);
   return real(2.0) * (e + real(0.0625) / e);
 }
 /// sinh(x) / cosh(x) = q / (q + 2) with q = e^2x - 1.
 template <class T, int W>
 SALTUS_FN pack<T, W> tanh(pack<T, W> x) {
-  using real   = pack<T, W>;
+  using real = pack<T, W>;
   const real a = abs(x);
   // The bound is where tanh has rounded to 1.
   const detail::two<real> q = detail::expm1_quarter(min(a + a, real(detail::wide<T> ? 44.0 : 24.0)));
-  detail::two<real>       d = detail::two_sum(q.hi, real(0.5));
+  detail::two<real> d = detail::two_sum(q.hi, real(0.5));
   d.lo += q.lo;
   const detail::two<real> y = detail::quotient(q, d);
   return copysign(y.hi + y.lo, x);
@@ -397,13 +397,13 @@ SALTUS_FN pack<T, W> tanh(pack<T, W> x) {
 /// The natural logarithm; -inf at 0, NaN below.
 template <class T, int W>
 SALTUS_FN pack<T, W> log(pack<T, W> x) {
-  using real            = pack<T, W>;
+  using real = pack<T, W>;
   constexpr double high = detail::wide<T> ? 0x1.62e42fefa38p-1 : 0x1.62e4p-1;  // short: k * high is exact
-  constexpr double low  = detail::wide<T> ? 0x1.ef35793c7673p-45 : 0x1.7f7d1cp-20;
+  constexpr double low = detail::wide<T> ? 0x1.ef35793c7673p-45 : 0x1.7f7d1cp-20;
 
   const detail::binary<T, W> b(x);
-  const real                 f   = b.m - real(1.0);
-  const detail::two<real>    sum = detail::fast_two_sum(b.k * real(high), f);
+  const real f = b.m - real(1.0);
+  const detail::two<real> sum = detail::fast_two_sum(b.k * real(high), f);
   return detail::log_at(x, sum.hi + (sum.lo - detail::log_defect(f, b.k * real(low))));
 }
 /// The logarithm to base 2; exact at powers of 2.
@@ -425,7 +425,7 @@ SALTUS_FN pack<T, W> log10(pack<T, W> x) {
 /// x^y = e^(y log x), the logarithm and the product in double length; NaN for x < 0 unless y is an integer.
 template <class T, int W>
 SALTUS_FN pack<T, W> pow(pack<T, W> x, pack<T, W> y) {
-  using real    = pack<T, W>;
+  using real = pack<T, W>;
   using integer = typename real::integer;
   const real ax = abs(x);
   const real ay = abs(y);
@@ -433,15 +433,15 @@ SALTUS_FN pack<T, W> pow(pack<T, W> x, pack<T, W> y) {
   const detail::two<real> l = detail::log_two(ax);
   // 1^y and x^0 are 1 for every y and x, also for inf and NaN.
   const auto one = (y == real(0.0)) | (ax == real(1.0));
-  const real hi  = select(one, real(0.0), y * l.hi);
-  const real lo  = select(one, real(0.0), fma(y, l.lo, fma(y, l.hi, -hi)));
-  const real r   = detail::exp_sum(hi, lo);
+  const real hi = select(one, real(0.0), y * l.hi);
+  const real lo = select(one, real(0.0), fma(y, l.lo, fma(y, l.hi, -hi)));
+  const real r = detail::exp_sum(hi, lo);
 
-  const real half     = ay * real(0.5);
+  const real half = ay * real(0.5);
   const auto integral = detail::nearest(ay) == ay;
-  const auto odd      = integral & (detail::nearest(half) != half);
+  const auto odd = integral & (detail::nearest(half) != half);
   const auto negative = (x < real(0.0)) & (x > -detail::infinity<real>());
-  const real flipped  = real::from_bits(bits(r) ^ (bits(x) & integer(real::sign_bit)));
+  const real flipped = real::from_bits(bits(r) ^ (bits(x) & integer(real::sign_bit)));
   return select(negative & !integral, detail::not_a_number<real>(), select(odd, flipped, r));
 }
 /// x^y for an exponent that is the same in every lane: products where y is a small integer.
@@ -471,61 +471,61 @@ requires(__is_enum(Enum)) void pow(const Number& x, Enum y) = delete;
 /// The sine of x in radians; NaN for |x| > 2^40 (float: 2^17), where the argument reduction ends.
 template <class T, int W>
 SALTUS_FN pack<T, W> sin(pack<T, W> x) {
-  using real                   = pack<T, W>;
-  using integer                = typename real::integer;
-  const real                ax = abs(x);
+  using real = pack<T, W>;
+  using integer = typename real::integer;
+  const real ax = abs(x);
   const detail::angle<T, W> a(ax);
-  const real                y = select(a.is_odd(), a.cosine().hi, a.sine().hi);
+  const real y = select(a.is_odd(), a.cosine().hi, a.sine().hi);
   return detail::in_range(ax, real::from_bits(bits(y) ^ ((a.to_sign(1) ^ bits(x)) & integer(real::sign_bit))));
 }
 /// The cosine of x in radians; range as for sin.
 template <class T, int W>
 SALTUS_FN pack<T, W> cos(pack<T, W> x) {
-  using real                   = pack<T, W>;
-  using integer                = typename real::integer;
-  const real                ax = abs(x);
+  using real = pack<T, W>;
+  using integer = typename real::integer;
+  const real ax = abs(x);
   const detail::angle<T, W> a(ax);
-  const real                y = select(a.is_odd(), a.sine().hi, a.cosine().hi);
+  const real y = select(a.is_odd(), a.sine().hi, a.cosine().hi);
   return detail::in_range(ax, real::from_bits(bits(y) ^ ((a.to_sign(1) ^ a.to_sign(0)) & integer(real::sign_bit))));
 }
 /// The tangent of x in radians; range as for sin.
 template <class T, int W>
 SALTUS_FN pack<T, W> tan(pack<T, W> x) {
-  using real                   = pack<T, W>;
-  using integer                = typename real::integer;
-  const real                ax = abs(x);
+  using real = pack<T, W>;
+  using integer = typename real::integer;
+  const real ax = abs(x);
   const detail::angle<T, W> a(ax);
-  const detail::two<real>   s    = a.sine();
-  const detail::two<real>   c    = a.cosine();
-  const auto                odd  = a.is_odd();
-  const detail::two<real>   y    = detail::quotient<real>({select(odd, c.hi, s.hi), select(odd, c.lo, s.lo)},
+  const detail::two<real> s = a.sine();
+  const detail::two<real> c = a.cosine();
+  const auto odd = a.is_odd();
+  const detail::two<real> y = detail::quotient<real>({select(odd, c.hi, s.hi), select(odd, c.lo, s.lo)},
                                                      {select(odd, s.hi, c.hi), select(odd, s.lo, c.lo)});
-  const integer             sign = (a.to_sign(0) ^ bits(x)) & integer(real::sign_bit);
+  const integer sign = (a.to_sign(0) ^ bits(x)) & integer(real::sign_bit);
   return detail::in_range(ax, real::from_bits(bits(y.hi + y.lo) ^ sign));
 }
 
 /// The angle in [-pi/2, pi/2] whose sine is x; NaN for |x| > 1. For |x| > 1/2, pi/2 - 2 asin(sqrt((1 - |x|) / 2)).
 template <class T, int W>
 SALTUS_FN pack<T, W> asin(pack<T, W> x) {
-  using real       = pack<T, W>;
-  const real ax    = abs(x);
+  using real = pack<T, W>;
+  const real ax = abs(x);
   const auto large = ax > real(0.5);
-  const real z     = select(large, fma(ax, real(-0.5), real(0.5)), ax * ax);
-  const real s     = select(large, sqrt(z), ax);
-  const real turn  = select(large, real(-2.0), real(1.0));
-  const real base  = select(large, real(1.5707963267948966), real(0.0));
+  const real z = select(large, fma(ax, real(-0.5), real(0.5)), ax * ax);
+  const real s = select(large, sqrt(z), ax);
+  const real turn = select(large, real(-2.0), real(1.0));
+  const real base = select(large, real(1.5707963267948966), real(0.0));
   return copysign(detail::from_base(base, turn * s, turn * detail::asin_tail(s, z)), x);
 }
 /// The angle in [0, pi] whose cosine is x; NaN for |x| > 1.
 template <class T, int W>
 SALTUS_FN pack<T, W> acos(pack<T, W> x) {
-  using real       = pack<T, W>;
-  const real ax    = abs(x);
+  using real = pack<T, W>;
+  const real ax = abs(x);
   const auto large = ax > real(0.5);
-  const real z     = select(large, fma(ax, real(-0.5), real(0.5)), ax * ax);
-  const real s     = select(large, sqrt(z), ax);
-  const real turn  = copysign(select(large, real(2.0), real(1.0)), select(large, x, -x));
-  const real base  = select(large, select(x < real(0.0), real(3.141592653589793), real(0.0)), real(1.5707963267948966));
+  const real z = select(large, fma(ax, real(-0.5), real(0.5)), ax * ax);
+  const real s = select(large, sqrt(z), ax);
+  const real turn = copysign(select(large, real(2.0), real(1.0)), select(large, x, -x));
+  const real base = select(large, select(x < real(0.0), real(3.141592653589793), real(0.0)), real(1.5707963267948966));
   return detail::from_base(base, turn * s, turn * detail::asin_tail(s, z));
 }
 /// The angle in [-pi/2, pi/2] whose tangent is x.
@@ -536,20 +536,20 @@ SALTUS_FN pack<T, W> atan(pack<T, W> x) {
 /// The angle in [-pi, pi] of the point (x, y).
 template <class T, int W>
 SALTUS_FN pack<T, W> atan2(pack<T, W> y, pack<T, W> x) {
-  using real          = pack<T, W>;
-  using integer       = typename real::integer;
+  using real = pack<T, W>;
+  using integer = typename real::integer;
   constexpr double up = detail::wide<T> ? 0x1p110 : 0x1p50;
   // Scaled away from the ends of the range, where y + x would overflow and the limits tan(pi/8) x lose digits; equal
   // coordinates, zeros and infinities among them, are put at 0 / 1 or 1 / 1.
-  const real ax    = abs(x);
-  const real ay    = abs(y);
+  const real ax = abs(x);
+  const real ay = abs(y);
   const auto equal = ax == ay;
-  const real big   = max(ax, ay);
+  const real big = max(ax, ay);
   const real scale = select(big > real(limits<T>::largest / 8), real(0.25),
                             select(big < real(limits<T>::smallest * up), real(up), real(1.0)));
-  const real px    = select(equal, real(1.0), ax * scale);
-  const real py    = select(equal, select(ay > real(0.0), real(1.0), real(0.0)), ay * scale);
-  const real a     = detail::first_quadrant(py, px);
+  const real px = select(equal, real(1.0), ax * scale);
+  const real py = select(equal, select(ay > real(0.0), real(1.0), real(0.0)), ay * scale);
+  const real a = detail::first_quadrant(py, px);
   // T(pi), and what it lacks.
   const real flipped = real(3.141592653589793) - (a - real(detail::wide<T> ? 0x1.1a62633145c07p-53 : -0x1.777a5cp-24));
   return copysign(select(bits(x) < integer(0), flipped, a), y);
@@ -558,19 +558,19 @@ SALTUS_FN pack<T, W> atan2(pack<T, W> y, pack<T, W> x) {
 /// sqrt(x^2 + y^2) without overflow or underflow on the way; inf where x or y is.
 template <class T, int W>
 SALTUS_FN pack<T, W> hypot(pack<T, W> x, pack<T, W> y) {
-  using real                = pack<T, W>;
-  constexpr double far      = detail::wide<T> ? 0x1p500 : 0x1p60;
-  constexpr double by       = detail::wide<T> ? 0x1p600 : 0x1p80;
-  const real       ax       = abs(x);
-  const real       ay       = abs(y);
-  const real       big      = max(ax, ay);
-  const auto       small    = big < real(1 / far);
-  const auto       large    = big > real(far);
-  const real       scale    = select(small, real(by), select(large, real(1 / by), real(1.0)));
-  const real       back     = select(small, real(1 / by), select(large, real(by), real(1.0)));
-  const real       a        = ax * scale;
-  const real       b        = ay * scale;
-  const auto       infinite = (ax == detail::infinity<real>()) | (ay == detail::infinity<real>());
+  using real = pack<T, W>;
+  constexpr double far = detail::wide<T> ? 0x1p500 : 0x1p60;
+  constexpr double by = detail::wide<T> ? 0x1p600 : 0x1p80;
+  const real ax = abs(x);
+  const real ay = abs(y);
+  const real big = max(ax, ay);
+  const auto small = big < real(1 / far);
+  const auto large = big > real(far);
+  const real scale = select(small, real(by), select(large, real(1 / by), real(1.0)));
+  const real back = select(small, real(1 / by), select(large, real(by), real(1.0)));
+  const real a = ax * scale;
+  const real b = ay * scale;
+  const auto infinite = (ax == detail::infinity<real>()) | (ay == detail::infinity<real>());
   return select(infinite, detail::infinity<real>(), sqrt(fma(a, a, b * b)) * back);
 }
 
@@ -578,26 +578,26 @@ SALTUS_FN pack<T, W> hypot(pack<T, W> x, pack<T, W> y) {
 /// steps of the series of (1 - h)^(-1/3) with h = 1 - x y^3, and one exact correction of x y^2.
 template <class T, int W>
 SALTUS_FN pack<T, W> cbrt(pack<T, W> x) {
-  using real             = pack<T, W>;
-  constexpr int    drop  = detail::wide<T> ? 32 : 8;           // low bits that the guess does without
+  using real = pack<T, W>;
+  constexpr int drop = detail::wide<T> ? 32 : 8;               // low bits that the guess does without
   constexpr double whole = detail::wide<T> ? 0x1p52 : 0x1p23;  // added to an integer, has it in its low bits
   constexpr double guess = detail::wide<T> ? 0x553eeb00 : 0x54a1f5;
 
-  const real ax   = abs(x);
+  const real ax = abs(x);
   const auto tiny = ax < real(detail::wide<T> ? 0x1p-700 : 0x1p-60);
-  const real a    = select(tiny, ax * real(detail::wide<T> ? 0x1p600 : 0x1p60), ax);
-  const real top  = real::from_bits(bits(a).shift_right(drop) | bits(real(whole))) - real(whole);
-  real       y    = real::from_bits(bits(fma(top, real(-1.0 / 3.0), real(whole + guess))).shift_left(drop));
-  real       h    = fma(-(a * y), y * y, real(1.0));
-  y               = fma(y * h, detail::polynomial(h, 91.0 / 729, 35.0 / 243, 14.0 / 81, 2.0 / 9, 1.0 / 3), y);
-  h               = fma(-(a * y), y * y, real(1.0));
-  y               = fma(y * h, fma(h, real(2.0 / 9), real(1.0 / 3)), y);
-  const real              yy   = y * y;
-  const real              t    = a * yy;
-  const detail::two<real> tt   = detail::two_product(t, t);
-  const real              d    = fma(-tt.lo, t, fma(-tt.hi, t, a));
-  const real              back = select(tiny, real(detail::wide<T> ? 0x1p-200 : 0x1p-20), real(1.0));
-  const real              r    = fma(d, yy * real(1.0 / 3.0), t) * back;
+  const real a = select(tiny, ax * real(detail::wide<T> ? 0x1p600 : 0x1p60), ax);
+  const real top = real::from_bits(bits(a).shift_right(drop) | bits(real(whole))) - real(whole);
+  real y = real::from_bits(bits(fma(top, real(-1.0 / 3.0), real(whole + guess))).shift_left(drop));
+  real h = fma(-(a * y), y * y, real(1.0));
+  y = fma(y * h, detail::polynomial(h, 91.0 / 729, 35.0 / 243, 14.0 / 81, 2.0 / 9, 1.0 / 3), y);
+  h = fma(-(a * y), y * y, real(1.0));
+  y = fma(y * h, fma(h, real(2.0 / 9), real(1.0 / 3)), y);
+  const real yy = y * y;
+  const real t = a * yy;
+  const detail::two<real> tt = detail::two_product(t, t);
+  const real d = fma(-tt.lo, t, fma(-tt.hi, t, a));
+  const real back = select(tiny, real(detail::wide<T> ? 0x1p-200 : 0x1p-20), real(1.0));
+  const real r = fma(d, yy * real(1.0 / 3.0), t) * back;
   return copysign(select(ax < detail::infinity<real>(), r, ax), x);
 }
 
@@ -682,7 +682,7 @@ SALTUS_FN dual<Real, N> cbrt(const dual<Real, N>& a) {
 
 template <class Real, int N>
 SALTUS_FN dual<Real, N> atan2(const dual<Real, N>& y, const dual<Real, N>& x) {
-  const Real    scale = Real(1.0) / fma(x.value, x.value, y.value * y.value);
+  const Real scale = Real(1.0) / fma(x.value, x.value, y.value * y.value);
   dual<Real, N> r(atan2(y.value, x.value));
   for (int i = 0; i < N; ++i) r.d[i] = fma(x.value, y.d[i], -(y.value * x.d[i])) * scale;
   return r;
@@ -734,9 +734,9 @@ SALTUS_FN dual<Real, N> pow(double x, const dual<Real, N>& y) {
 /// Where x < 0 the slope along y is NaN; an exponent that does not move (y.d = 0) does no harm.
 template <class Real, int N>
 SALTUS_FN dual<Real, N> pow(const dual<Real, N>& x, const dual<Real, N>& y) {
-  const Real    along_x = detail::power_slope(x.value, y.value);
+  const Real along_x = detail::power_slope(x.value, y.value);
   dual<Real, N> r(pow(x.value, y.value));
-  const Real    along_y = detail::exponent_slope(x.value, r.value);
+  const Real along_y = detail::exponent_slope(x.value, r.value);
   for (int i = 0; i < N; ++i) r.d[i] = fma(along_x, x.d[i], select(y.d[i] == Real(0.0), Real(0.0), along_y * y.d[i]));
   return r;
 }

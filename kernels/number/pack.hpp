@@ -47,7 +47,7 @@ struct native;
 #else
 template <class T, int W>
 struct native {
-  typedef T                            type __attribute__((vector_size(W * sizeof(T))));
+  typedef T type __attribute__((vector_size(W * sizeof(T))));
   typedef typename integer_of<T>::type mask __attribute__((vector_size(W * sizeof(T))));
 };
 #endif
@@ -115,9 +115,9 @@ using integer_of = typename detail::integer_of<T>::type;
 /// W truth values over lanes as wide as the integer T. A mask of one is a bool where that is expected.
 template <class T, int W>
 struct mask {
-  using native                 = typename detail::native<T, W>::mask;
+  using native = typename detail::native<T, W>::mask;
   static constexpr bool packed = detail::in_mask_register<T, W>;
-  native                m;
+  native m;
 
   SALTUS_FN friend mask operator&(mask a, mask b) {
     if constexpr (W == 1) return {a.m && b.m};
@@ -210,11 +210,11 @@ SALTUS_FN bool none(mask<T, W> a) {
 
 template <class T, int W = 1>
 struct pack {
-  using scalar                   = T;
-  using native                   = typename detail::native<T, W>::type;
-  using integer                  = pack<integer_of<T>, W>;
-  using mask_type                = mask<integer_of<T>, W>;
-  static constexpr int  lanes    = W;
+  using scalar = T;
+  using native = typename detail::native<T, W>::type;
+  using integer = pack<integer_of<T>, W>;
+  using mask_type = mask<integer_of<T>, W>;
+  static constexpr int lanes = W;
   static constexpr bool floating = static_cast<T>(0.5) != T(0);
   /// What a literal is written as: double for floating packs, a 64-bit integer for integer ones.
   using literal = typename detail::choose<floating, double, int64>::type;
@@ -254,10 +254,10 @@ struct pack {
   SALTUS_FN friend pack operator/(pack a, pack b) { return from(a.v / b.v); }
   SALTUS_FN friend pack operator-(pack a) { return from(-a.v); }
   SALTUS_FN friend pack operator+(pack a) { return a; }
-  SALTUS_FN pack&       operator+=(pack b) { return *this = *this + b; }
-  SALTUS_FN pack&       operator-=(pack b) { return *this = *this - b; }
-  SALTUS_FN pack&       operator*=(pack b) { return *this = *this * b; }
-  SALTUS_FN pack&       operator/=(pack b) { return *this = *this / b; }
+  SALTUS_FN pack& operator+=(pack b) { return *this = *this + b; }
+  SALTUS_FN pack& operator-=(pack b) { return *this = *this - b; }
+  SALTUS_FN pack& operator*=(pack b) { return *this = *this * b; }
+  SALTUS_FN pack& operator/=(pack b) { return *this = *this / b; }
 
   SALTUS_FN friend mask_type operator<(pack a, pack b) {
     if constexpr (mask_type::packed) return {detail::compare<1>(a.v, b.v)};
@@ -309,13 +309,13 @@ struct pack {
   SALTUS_FN friend pack operator&(pack a, pack b) { return from(a.v & b.v); }
   SALTUS_FN friend pack operator|(pack a, pack b) { return from(a.v | b.v); }
   SALTUS_FN friend pack operator^(pack a, pack b) { return from(a.v ^ b.v); }
-  SALTUS_FN pack        shift_left(int n) const { return from(v << n); }
+  SALTUS_FN pack shift_left(int n) const { return from(v << n); }
   /// Arithmetic: the sign is kept.
   SALTUS_FN pack shift_right(int n) const { return from(v >> n); }
 
   /// The same bits read as integers, and back.
   SALTUS_FN friend integer bits(pack a) { return integer::from(reinterpret<typename integer::native>(a.v)); }
-  SALTUS_FN static pack    from_bits(integer a) { return from(reinterpret<native>(a.v)); }
+  SALTUS_FN static pack from_bits(integer a) { return from(reinterpret<native>(a.v)); }
   /// The integer's value, rounded to nearest.
   SALTUS_FN static pack from_integer(integer a) {
 #if defined(__CUDACC_RTC__)

@@ -9,9 +9,9 @@ namespace saltus {
 
 template <class Real>
 struct real_traits {
-  using scalar               = typename Real::scalar;
-  using mask                 = typename Real::mask_type;
-  using integer              = typename Real::integer;
+  using scalar = typename Real::scalar;
+  using mask = typename Real::mask_type;
+  using integer = typename Real::integer;
   static constexpr int lanes = Real::lanes;
 };
 template <class Real>
@@ -24,19 +24,19 @@ template <class T>
 struct limits;
 template <>
 struct limits<double> {
-  static constexpr double epsilon       = 0x1p-52;
-  static constexpr double smallest      = 0x1p-1022;
-  static constexpr double largest       = 0x1.fffffffffffffp+1023;
-  static constexpr int    mantissa_bits = 52;
-  static constexpr int64  bias          = 1023;
+  static constexpr double epsilon = 0x1p-52;
+  static constexpr double smallest = 0x1p-1022;
+  static constexpr double largest = 0x1.fffffffffffffp+1023;
+  static constexpr int mantissa_bits = 52;
+  static constexpr int64 bias = 1023;
 };
 template <>
 struct limits<float> {
-  static constexpr double epsilon       = 0x1p-23;
-  static constexpr double smallest      = 0x1p-126;
-  static constexpr double largest       = 0x1.fffffep+127;
-  static constexpr int    mantissa_bits = 23;
-  static constexpr int64  bias          = 127;
+  static constexpr double epsilon = 0x1p-23;
+  static constexpr double smallest = 0x1p-126;
+  static constexpr double largest = 0x1.fffffep+127;
+  static constexpr int mantissa_bits = 23;
+  static constexpr int64 bias = 127;
 };
 
 /// SALTUS_COEFFICIENT(Real, w): Real(w) of a constant of type double. In the code of a device a literal of double
@@ -74,39 +74,39 @@ SALTUS_FN pack<T, W> power_of_two(pack<integer_of<T>, W> n) {
 /// log2(x) of a positive normal number to about 1e-5: enough to choose a step size. Garbage, but no trap, elsewhere.
 template <class T, int W>
 SALTUS_FN pack<T, W> rough_log2(pack<T, W> x) {
-  using real          = pack<T, W>;
-  using integer       = typename real::integer;
+  using real = pack<T, W>;
+  using integer = typename real::integer;
   constexpr int bits_ = limits<T>::mantissa_bits;
-  const integer b     = bits(x);
-  const integer e     = b.shift_right(bits_) - integer(limits<T>::bias);
-  const integer one   = integer(limits<T>::bias).shift_left(bits_);
-  const real    m     = real::from_bits((b & integer((int64(1) << bits_) - 1)) | one);
+  const integer b = bits(x);
+  const integer e = b.shift_right(bits_) - integer(limits<T>::bias);
+  const integer one = integer(limits<T>::bias).shift_left(bits_);
+  const real m = real::from_bits((b & integer((int64(1) << bits_) - 1)) | one);
   // log2(m) on [1, 2): u times a minimax polynomial of degree 5, exact at m = 1.
   const real u = m - real(1.0);
-  real       p = SALTUS_COEFFICIENT(real, -0.03538598);
-  p            = fma(p, u, SALTUS_COEFFICIENT(real, 0.14841102));
-  p            = fma(p, u, SALTUS_COEFFICIENT(real, -0.30512045));
-  p            = fma(p, u, SALTUS_COEFFICIENT(real, 0.4699201));
-  p            = fma(p, u, SALTUS_COEFFICIENT(real, -0.72051972));
-  p            = fma(p, u, SALTUS_COEFFICIENT(real, 1.4426848));
+  real p = SALTUS_COEFFICIENT(real, -0.03538598);
+  p = fma(p, u, SALTUS_COEFFICIENT(real, 0.14841102));
+  p = fma(p, u, SALTUS_COEFFICIENT(real, -0.30512045));
+  p = fma(p, u, SALTUS_COEFFICIENT(real, 0.4699201));
+  p = fma(p, u, SALTUS_COEFFICIENT(real, -0.72051972));
+  p = fma(p, u, SALTUS_COEFFICIENT(real, 1.4426848));
   return fma(p, u, real::from_integer(e));
 }
 
 /// 2^x to about 1e-7 relative, for |x| < 100.
 template <class T, int W>
 SALTUS_FN pack<T, W> rough_exp2(pack<T, W> x) {
-  using real          = pack<T, W>;
-  using integer       = typename real::integer;
-  constexpr T   shift = sizeof(T) == 8 ? T(0x1.8p52) : T(0x1.8p23);
-  const real    s     = x + real(shift);  // the integer part now sits in the low bits
-  const real    f     = x - (s - real(shift));
-  const integer n     = bits(s) - bits(real(shift));
-  real          p     = SALTUS_COEFFICIENT(real, 0.001341);
-  p                   = fma(p, f, SALTUS_COEFFICIENT(real, 0.00967604));
-  p                   = fma(p, f, SALTUS_COEFFICIENT(real, 0.05550297));
-  p                   = fma(p, f, SALTUS_COEFFICIENT(real, 0.24022107));
-  p                   = fma(p, f, SALTUS_COEFFICIENT(real, 0.69314723));
-  p                   = fma(p, f, real(1.0));
+  using real = pack<T, W>;
+  using integer = typename real::integer;
+  constexpr T shift = sizeof(T) == 8 ? T(0x1.8p52) : T(0x1.8p23);
+  const real s = x + real(shift);  // the integer part now sits in the low bits
+  const real f = x - (s - real(shift));
+  const integer n = bits(s) - bits(real(shift));
+  real p = SALTUS_COEFFICIENT(real, 0.001341);
+  p = fma(p, f, SALTUS_COEFFICIENT(real, 0.00967604));
+  p = fma(p, f, SALTUS_COEFFICIENT(real, 0.05550297));
+  p = fma(p, f, SALTUS_COEFFICIENT(real, 0.24022107));
+  p = fma(p, f, SALTUS_COEFFICIENT(real, 0.69314723));
+  p = fma(p, f, real(1.0));
   return p * power_of_two<T, W>(n);
 }
 
@@ -118,8 +118,8 @@ requires(is_number<A>&& is_number<B>) SALTUS_FN auto select(mask<T, W> m, A a, B
 }
 
 SALTUS_FN double select(bool m, double a, double b) { return m ? a : b; }
-SALTUS_FN float  select(bool m, float a, float b) { return m ? a : b; }
-SALTUS_FN bool   any(bool m) { return m; }
-SALTUS_FN bool   all(bool m) { return m; }
+SALTUS_FN float select(bool m, float a, float b) { return m ? a : b; }
+SALTUS_FN bool any(bool m) { return m; }
+SALTUS_FN bool all(bool m) { return m; }
 
 }  // namespace saltus

@@ -19,8 +19,8 @@ namespace saltus {
 /// Hands events and exceptions on to the host, at once.
 struct events_to_host {
   const abi::sink& sink;
-  SALTUS_FN void   append(int64 slot, double t, int guard, const double* before, const double* after) const {
-      sink.append(sink.context, slot, t, guard, before, after);
+  SALTUS_FN void append(int64 slot, double t, int guard, const double* before, const double* after) const {
+    sink.append(sink.context, slot, t, guard, before, after);
   }
   SALTUS_FN void except(int64 slot, const double* reals, const long long* integers) const {
     const abi::snapshot last{reals, integers};
@@ -31,13 +31,13 @@ struct events_to_host {
 /// Of `Groups` groups of W lanes.
 template <class E, int W, int Groups>
 class cpu_chunk {
-  using T       = typename E::T;
-  using Real    = pack<T, W>;
-  using Scalar  = pack<T, 1>;
-  using Lanes   = instance<E, Real>;
-  using Record  = instance<E, Scalar>;
+  using T = typename E::T;
+  using Real = pack<T, W>;
+  using Scalar = pack<T, 1>;
+  using Lanes = instance<E, Real>;
+  using Record = instance<E, Scalar>;
   using Integer = typename Real::integer;
-  using Run     = chunk_run<E, events_to_host>;
+  using Run = chunk_run<E, events_to_host>;
 
  public:
   cpu_chunk(const abi::settings& settings, const abi::batch& batch, const abi::results& results, const abi::sink& sink,
@@ -75,12 +75,12 @@ class cpu_chunk {
   static constexpr int turns_between_reports = 2048;
 
   struct group {
-    Lanes    lanes{};
+    Lanes lanes{};
     unsigned active = 0;  ///< bit j: lane j is under way
   };
 
   struct batch {
-    Lanes    lanes{};
+    Lanes lanes{};
     unsigned parked = 0, ready = 0;  ///< bit j: that is what lane j holds; not both
   };
 
@@ -95,9 +95,9 @@ class cpu_chunk {
 
   /// One turn of a group; lanes that leave are emptied. Returns them.
   __attribute__((noinline, flatten)) unsigned one_turn(group& g) {
-    const auto     active = mask_of<Real>::from_bits(g.active);
+    const auto active = mask_of<Real>::from_bits(g.active);
     const unsigned parked = sail(g.lanes, active, tol_, run_).bits();
-    const unsigned ended  = (active & (g.lanes.status != Integer(int64(status::interrupted)))).bits();
+    const unsigned ended = (active & (g.lanes.status != Integer(int64(status::interrupted)))).bits();
     usage_.turns += 1;
     usage_.lane_turns += __builtin_popcount(g.active);
     const unsigned leaving = parked | ended;
@@ -183,7 +183,7 @@ class cpu_chunk {
       return true;
     }
     const int some = resumed_ >= 0 ? 1 : left < W ? static_cast<int>(left) : W;
-    b.lanes        = Lanes{};
+    b.lanes = Lanes{};
     for (int lane = 0; lane < W; ++lane) {
       const int64 slot = resumed_ >= 0 ? from_[next_].integers[0] : next_ + (lane < some ? lane : 0);
       b.lanes.slot.set(lane, static_cast<integer_of<T>>(slot));
@@ -209,7 +209,7 @@ class cpu_chunk {
   /// Of the lanes of a batch that were begun or landed those that have their verdict are stored; the others are ready.
   void settle(batch& b, unsigned lanes) {
     const unsigned ended = (b.lanes.status != Integer(int64(status::interrupted))).bits() & lanes;
-    b.ready              = lanes & ~ended;
+    b.ready = lanes & ~ended;
     for (unsigned left = ended; left != 0; left &= left - 1) finish(b.lanes, __builtin_ctz(left));
   }
 
@@ -228,7 +228,7 @@ class cpu_chunk {
     const auto ended = [&](Lanes& lanes, unsigned which) {
       unsigned gone = 0;
       for (; which != 0; which &= which - 1) {
-        const int  lane = __builtin_ctz(which);
+        const int lane = __builtin_ctz(which);
         const auto told = run_.results.status[lanes.slot.get(lane)];
         if (told == static_cast<unsigned char>(status::interrupted)) continue;
         lanes.status.set(lane, static_cast<integer_of<T>>(told));
@@ -262,18 +262,18 @@ class cpu_chunk {
 
   int report() {
     const int64 news = finished_ - reported_;
-    reported_        = finished_;
+    reported_ = finished_;
     return sink_.progress(sink_.context, news);
   }
 
-  Run                  run_;
-  const abi::sink&     sink_;
-  abi::usage&          usage_;
-  tolerances<E, Real>  tol_;
-  group                groups_[Groups];
-  batch                batches_[4];  ///< one with parked instances, up to two with ready ones, and one for what comes
-  int64                next_ = 0, finished_ = 0, reported_ = 0;
-  int64                resumed_;  ///< instances to be continued; -1: all of the chunk are to be begun
+  Run run_;
+  const abi::sink& sink_;
+  abi::usage& usage_;
+  tolerances<E, Real> tol_;
+  group groups_[Groups];
+  batch batches_[4];  ///< one with parked instances, up to two with ready ones, and one for what comes
+  int64 next_ = 0, finished_ = 0, reported_ = 0;
+  int64 resumed_;  ///< instances to be continued; -1: all of the chunk are to be begun
   const abi::snapshot* from_;
 };
 

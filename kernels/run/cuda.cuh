@@ -32,9 +32,9 @@ class device_warp {
 
   /// A bit for every lane that says yes.
   __device__ unsigned ballot(bool yes) const { return __ballot_sync(~0u, yes); }
-  __device__ int      shuffle(int number, int from) const { return __shfl_sync(~0u, number, from); }
-  __device__ int      sum(int number) const {
-         for (int distance = lanes / 2; distance > 0; distance /= 2) number += __shfl_xor_sync(~0u, number, distance);
+  __device__ int shuffle(int number, int from) const { return __shfl_sync(~0u, number, from); }
+  __device__ int sum(int number) const {
+    for (int distance = lanes / 2; distance > 0; distance /= 2) number += __shfl_xor_sync(~0u, number, distance);
     return number;
   }
   /// What lanes have written to the warp's room, others may read.
@@ -45,7 +45,7 @@ class device_warp {
     return rooms[threadIdx.x / lanes][list];
   }
 
-  __device__ static int   add(int& to, int number) { return atomicAdd(&to, number); }
+  __device__ static int add(int& to, int number) { return atomicAdd(&to, number); }
   __device__ static int64 add(int64& to, int64 number) {
     return static_cast<int64>(atomicAdd(reinterpret_cast<uint64*>(&to), static_cast<uint64>(number)));
   }
@@ -53,8 +53,8 @@ class device_warp {
   template <class Integer>
   __device__ __forceinline__ Integer reserve(Integer& length) const {
     const unsigned together = __activemask();
-    const int      first    = __ffs(static_cast<int>(together)) - 1;
-    Integer        entry    = 0;
+    const int first = __ffs(static_cast<int>(together)) - 1;
+    Integer entry = 0;
     if (lane() == first) entry = add(length, static_cast<Integer>(__popc(together)));
     entry = __shfl_sync(together, entry, first);
     return entry + __popc(together & ((1u << lane()) - 1u));
@@ -67,15 +67,15 @@ class lone_warp {
  public:
   static constexpr int lanes = 1;
 
-  SALTUS_FN          lone_warp(int number, int count) : number_(number), count_(count) {}
-  SALTUS_FN int      thread() const { return number_; }
-  SALTUS_FN int      threads() const { return count_; }
-  SALTUS_FN int      lane() const { return 0; }
+  SALTUS_FN lone_warp(int number, int count) : number_(number), count_(count) {}
+  SALTUS_FN int thread() const { return number_; }
+  SALTUS_FN int threads() const { return count_; }
+  SALTUS_FN int lane() const { return 0; }
   SALTUS_FN unsigned ballot(bool yes) const { return yes ? 1u : 0u; }
-  SALTUS_FN int      shuffle(int number, int) const { return number; }
-  SALTUS_FN int      sum(int number) const { return number; }
-  SALTUS_FN void     meet() const {}
-  SALTUS_FN int*     room(int list) const { return room_[list]; }
+  SALTUS_FN int shuffle(int number, int) const { return number; }
+  SALTUS_FN int sum(int number) const { return number; }
+  SALTUS_FN void meet() const {}
+  SALTUS_FN int* room(int list) const { return room_[list]; }
   template <class Integer>
   SALTUS_FN static Integer add(Integer& to, Integer number) {
     const Integer before = to;
@@ -88,7 +88,7 @@ class lone_warp {
   }
 
  private:
-  int         number_, count_;
+  int number_, count_;
   mutable int room_[2][2] = {};
 };
 
@@ -114,11 +114,11 @@ class supply {
  public:
   /// For all lanes together: a place for each that is in want; `nowhere` where the list has come to its end.
   SALTUS_FN int take(const Warp& warp, bool in_want, const int* list, int count, int& taken) {
-    const unsigned who    = warp.ballot(in_want);
-    const int      wanted = lanes_in(who);
+    const unsigned who = warp.ballot(in_want);
+    const int wanted = lanes_in(who);
     if (wanted == 0) return nowhere;
     const int rank = lanes_before(who, warp.lane()), left = held_ - used_;
-    int       place = warp.shuffle(mine_, (used_ + rank) % Warp::lanes);
+    int place = warp.shuffle(mine_, (used_ + rank) % Warp::lanes);
     if (!in_want || rank >= left) place = nowhere;
     if (wanted <= left || seen_ >= count) {
       used_ += wanted < left ? wanted : left;
@@ -137,15 +137,15 @@ class supply {
   /// The next portion, of `needed` places at least if there are as many.
   SALTUS_FN void fetch(const Warp& warp, int needed, const int* list, int count, int& taken) {
     const int portion = (count - seen_) / (4 * ((warp.threads() + Warp::lanes - 1) / Warp::lanes));
-    const int most    = portion < Warp::lanes ? portion : Warp::lanes;
-    const int asked   = needed > most ? needed : most;
-    int       first   = 0;
+    const int most = portion < Warp::lanes ? portion : Warp::lanes;
+    const int asked = needed > most ? needed : most;
+    int first = 0;
     if (warp.lane() == 0) first = warp.add(taken, asked);
-    first           = warp.shuffle(first, 0);
-    seen_           = first + asked;
+    first = warp.shuffle(first, 0);
+    seen_ = first + asked;
     const int there = count - first;
-    held_           = there < 0 ? 0 : there < asked ? there : asked;
-    mine_           = warp.lane() < held_ ? list[first + warp.lane()] : nowhere;
+    held_ = there < 0 ? 0 : there < asked ? there : asked;
+    mine_ = warp.lane() < held_ ? list[first + warp.lane()] : nowhere;
   }
 
   int mine_ = nowhere;       ///< the place that this lane keeps for the warp
@@ -174,8 +174,8 @@ class outlet {
 
  private:
   SALTUS_FN void pass_on(const Warp& warp, int some, int* list, int& length) {
-    int* const room  = warp.room(Room);
-    int        first = 0;
+    int* const room = warp.room(Room);
+    int first = 0;
     if (warp.lane() == 0) first = warp.add(length, some);
     first = warp.shuffle(first, 0);
     if (warp.lane() < some) list[first + warp.lane()] = room[warp.lane()];
@@ -193,24 +193,24 @@ class outlet {
 /// is room. Rows for which there is none are counted all the same: by that the host sees that they are missing.
 template <class E, class Warp>
 struct events_to_rows {
-  const abi::cuda_events&     log;
+  const abi::cuda_events& log;
   const abi::cuda_exceptions& exceptions;
-  abi::cuda_progress&         progress;
-  const Warp&                 warp;
+  abi::cuda_progress& progress;
+  const Warp& warp;
 
   SALTUS_FN void append(int64 slot, double t, int guard, const double* before, const double* after) const {
     const int64 row = warp.reserve(progress.rows);
     if (row >= log.capacity) return;
-    log.slot[row]   = slot;
-    log.time[row]   = t;
-    log.guard[row]  = guard;
+    log.slot[row] = slot;
+    log.time[row] = t;
+    log.guard[row] = guard;
     for (int i = 0; i < E::n; ++i) {
       log.before[row * E::n + i] = before[i];
-      log.after[row * E::n + i]  = after[i];
+      log.after[row * E::n + i] = after[i];
     }
   }
   SALTUS_FN void except(int64 slot, const double* reals, const long long* integers) const {
-    using Record    = instance<E, pack<typename E::T, 1>>;
+    using Record = instance<E, pack<typename E::T, 1>>;
     const int64 row = warp.reserve(progress.exceptions);
     if (row >= exceptions.capacity) return;
     exceptions.slot[row] = slot;
@@ -226,11 +226,11 @@ inline constexpr int rows_per_landing = event_rounds*(E::form::model_guards + 1)
 /// One thread's part in the kernels of a chunk.
 template <class E, class Warp>
 class cuda_rounds {
-  using T       = typename E::T;
-  using Real    = pack<T, 1>;
+  using T = typename E::T;
+  using Real = pack<T, 1>;
   using Integer = typename Real::integer;
-  using Record  = instance<E, Real>;
-  using Run     = chunk_run<E, events_to_rows<E, Warp>>;
+  using Record = instance<E, Real>;
+  using Run = chunk_run<E, events_to_rows<E, Warp>>;
 
  public:
   /// All arguments must outlive it. `tol` is `tolerances_from` the chunk's settings, made by the host: as an argument of
@@ -246,11 +246,11 @@ class cuda_rounds {
 
   /// Stores the instances that have ended and begins fresh ones in their places.
   SALTUS_FN void begin_fresh() const {
-    const int count  = p_.vacant[half_];
-    int       stored = 0;
+    const int count = p_.vacant[half_];
+    int stored = 0;
     for (int k = warp_.thread(); k < count; k += warp_.threads()) {
       const int place = c_.vacant.place[half_][k];
-      Record    x;
+      Record x;
       load(x, place);
       if (x.slot.v >= 0) {
         store<E>(x, run_);
@@ -258,7 +258,7 @@ class cuda_rounds {
         stored += 1;
       }
       if (k >= p_.fresh) continue;
-      x        = Record{};
+      x = Record{};
       x.slot.v = static_cast<integer_of<T>>(c_.order ? c_.order[p_.next + k] : p_.next + k);
       begin(x, everyone(), tol_, run_);
       save(x, place);
@@ -271,11 +271,11 @@ class cuda_rounds {
   /// Sails ready instances one after another, each until its step may contain an event or it ends, as long as the turn
   /// budget lasts.
   SALTUS_FN void sail_ready() const {
-    supply<Warp>    ready;
+    supply<Warp> ready;
     outlet<Warp, 0> parked;
     outlet<Warp, 1> vacant;
-    int             place = nowhere, most_busy = 0, has_parked = 0, useful = 0, turn = 0;
-    Record          x;
+    int place = nowhere, most_busy = 0, has_parked = 0, useful = 0, turn = 0;
+    Record x;
     // Are there instances for half of the threads at least?
     const bool is_full = 2 * p_.ready[half_] >= warp_.threads();
     for (; turn < c_.turn_budget; ++turn) {
@@ -287,12 +287,12 @@ class cuda_rounds {
       const int busy = lanes_in(warp_.ballot(place != nowhere));
       const int gone = is_full || most_busy - busy < has_parked ? most_busy - busy : has_parked;
       if (busy == 0 || 4 * gone > most_busy) break;
-      most_busy  = busy > most_busy ? busy : most_busy;
+      most_busy = busy > most_busy ? busy : most_busy;
       bool parks = false, ends = false;
       if (place != nowhere) {
         useful += 1;
         parks = static_cast<bool>(sail(x, everyone(), tol_, run_));
-        ends  = !parks && !is_under_way(x);
+        ends = !parks && !is_under_way(x);
         if (parks || ends) save_sailed(x, place);
       }
       has_parked += parked.put(warp_, parks, place, c_.parked.place[half_], p_.parked[half_]);
@@ -315,8 +315,8 @@ class cuda_rounds {
   SALTUS_FN void land_parked() const {
     for (int k = p_.taken + warp_.thread(); k < p_.ready[half_]; k += warp_.threads())
       append(c_.ready, p_.ready, 1 - half_, c_.ready.place[half_][k]);
-    const int count  = p_.parked[half_];
-    int       passes = 0, landed = 0;
+    const int count = p_.parked[half_];
+    int passes = 0, landed = 0;
     for (int k = warp_.thread(); k < count; k += warp_.threads()) {
       const int place = c_.parked.place[half_][k];
       if (k >= p_.landable) {
@@ -343,9 +343,9 @@ class cuda_rounds {
     p_.half = 1 - half_;
     p_.next += p_.fresh;
     const int64 left = c_.in.count - p_.next;
-    const int   room = p_.vacant[p_.half];
-    p_.fresh         = left < room ? static_cast<int>(left) : room;
-    p_.landable      = abi::landable_places(c_, p_.rows, rows_per_landing<E>);
+    const int room = p_.vacant[p_.half];
+    p_.fresh = left < room ? static_cast<int>(left) : room;
+    p_.landable = abi::landable_places(c_, p_.rows, rows_per_landing<E>);
   }
 
  private:
@@ -397,12 +397,12 @@ class cuda_rounds {
         x, x, [&](const Integer& from, const Integer&) SALTUS_INLINE_LAMBDA { integer(k++, place) = from.v; });
   }
 
-  const abi::cuda_chunk&     c_;
-  abi::cuda_progress&        p_;
+  const abi::cuda_chunk& c_;
+  abi::cuda_progress& p_;
   const tolerances<E, Real>& tol_;
-  const Warp&                warp_;
-  Run                        run_;
-  int                        half_;
+  const Warp& warp_;
+  Run run_;
+  int half_;
 };
 
 /// The unit's description for the host.

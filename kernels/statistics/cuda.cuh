@@ -16,27 +16,27 @@ inline constexpr int counter_columns = 8;  ///< of abi::results: steps, ..., und
 
 /// The values of a column that are counted by bins.
 struct cuda_histogram {
-  int            column;
+  int column;
   histogram_bins bins;
-  long long*     counters;  ///< [bins.counters()]
+  long long* counters;  ///< [bins.counters()]
 };
 
 /// What a block of instances has cost, whatever became of them.
 struct block_costs {
   long long counters[counter_columns];  ///< sums, in the order of abi::results
-  int       is_left;  ///< 1: the host carries on with some of its instances: its summaries are not final
+  int is_left;  ///< 1: the host carries on with some of its instances: its summaries are not final
 };
 
 /// A chunk, all of whose instances have ended. Pointers are to device memory.
 struct cuda_statistics {
-  long long             count, first_id;
-  const unsigned char*  status;
-  unsigned              carried_on;  ///< bit s: with status s an instance is carried on by the host
-  int                   columns, histograms;
-  number_column         counters[counter_columns];
-  const number_column*  column;     ///< [columns]
-  summary*              summaries;  ///< [block][columns]
-  block_costs*          costs;      ///< [block]
+  long long count, first_id;
+  const unsigned char* status;
+  unsigned carried_on;  ///< bit s: with status s an instance is carried on by the host
+  int columns, histograms;
+  number_column counters[counter_columns];
+  const number_column* column;      ///< [columns]
+  summary* summaries;               ///< [block][columns]
+  block_costs* costs;               ///< [block]
   const cuda_histogram* histogram;  ///< [histograms]; over the blocks that are not left to the host
 };
 
@@ -80,8 +80,8 @@ class statistics_of_chunk {
   SALTUS_FN void make(int number, int warps) const {
     const int64 blocks = (s_.count + statistics_block - 1) / statistics_block;
     for (int64 task = number; task < blocks * (s_.columns + 1); task += warps) {
-      const int64 block  = task / (s_.columns + 1);
-      const int   column = static_cast<int>(task % (s_.columns + 1));
+      const int64 block = task / (s_.columns + 1);
+      const int column = static_cast<int>(task % (s_.columns + 1));
       if (column < s_.columns) summarise(block, column);
       else count_up(block);
     }
@@ -89,20 +89,20 @@ class statistics_of_chunk {
 
  private:
   SALTUS_FN int64 first_of(int64 block) const { return block * statistics_block; }
-  SALTUS_FN int   size_of(int64 block) const {
-      const int64 left = s_.count - first_of(block);
-      return static_cast<int>(left < statistics_block ? left : statistics_block);
+  SALTUS_FN int size_of(int64 block) const {
+    const int64 left = s_.count - first_of(block);
+    return static_cast<int>(left < statistics_block ? left : statistics_block);
   }
 
   SALTUS_FN void summarise(int64 block, int column) const {
-    const int64   first = first_of(block);
+    const int64 first = first_of(block);
     const summary r = summary_of_block(warp_, s_.column[column], s_.status, first, size_of(block), s_.first_id + first);
     if (warp_.stores()) s_.summaries[block * s_.columns + column] = r;
   }
 
   SALTUS_FN void count_up(int64 block) const {
-    const int64      first = first_of(block);
-    const int        count = size_of(block);
+    const int64 first = first_of(block);
+    const int count = size_of(block);
     abi::block_costs r{};
     for (int j = 0; j < abi::counter_columns; ++j)
       r.counters[j] = total(count, [&](int at) SALTUS_INLINE_LAMBDA { return s_.counters[j].integers[first + at]; });
@@ -128,7 +128,7 @@ class statistics_of_chunk {
   }
 
   const abi::cuda_statistics& s_;
-  const Warp&                 warp_;
+  const Warp& warp_;
 };
 
 }  // namespace saltus
@@ -138,8 +138,8 @@ class statistics_of_chunk {
 #define SALTUS_CUDA_STATISTICS                                                                              \
   extern "C" __global__ void saltus_statistics(const __grid_constant__ saltus::abi::cuda_statistics work) { \
     const saltus::lane_of_warp warp;                                                                        \
-    const int                  number = static_cast<int>((blockIdx.x * blockDim.x + threadIdx.x) / 32);     \
-    const int                  warps  = static_cast<int>(gridDim.x * blockDim.x / 32);                      \
+    const int number = static_cast<int>((blockIdx.x * blockDim.x + threadIdx.x) / 32);                      \
+    const int warps = static_cast<int>(gridDim.x * blockDim.x / 32);                                        \
     saltus::statistics_of_chunk<saltus::lane_of_warp>(work, warp).make(number, warps);                      \
   }
 #endif

@@ -17,18 +17,18 @@ inline constexpr int statistics_lanes = 32;
 /// A column of a chunk: real numbers or integers; the other pointer is null.
 struct number_column {
   const double* reals;
-  const int64*  integers;
+  const int64* integers;
 
   SALTUS_FN double at(int64 slot) const { return reals ? reals[slot] : static_cast<double>(integers[slot]); }
 };
 
 /// What is kept of the values of some instances; of several columns, one each.
 struct summary {
-  int64  count   = 0;    ///< finite values of instances that ended well; all below is about these
-  double mean    = 0.0;  ///< 0 without any
+  int64 count = 0;       ///< finite values of instances that ended well; all below is about these
+  double mean = 0.0;     ///< 0 without any
   double squares = 0.0;  ///< sum of the squares of their deviations from the mean
   double min = 0.0, max = 0.0;
-  int64  min_id = -1, max_id = -1;  ///< of the instances that have these; the first ones of several, -1 without any
+  int64 min_id = -1, max_id = -1;  ///< of the instances that have these; the first ones of several, -1 without any
 };
 
 /// The sums of two sets of instances, those of `a` with smaller ids (T. F. Chan, G. H. Golub, R. J. LeVeque, "Algorithms
@@ -36,8 +36,8 @@ struct summary {
 SALTUS_FN summary merge(const summary& a, const summary& b) {
   if (b.count == 0) return a;
   if (a.count == 0) return b;
-  summary      r     = a;
-  const double part  = static_cast<double>(b.count) / static_cast<double>(a.count + b.count);
+  summary r = a;
+  const double part = static_cast<double>(b.count) / static_cast<double>(a.count + b.count);
   const double delta = b.mean - a.mean;
   r.count += b.count;
   r.mean += delta * part;
@@ -91,12 +91,12 @@ template <class Warp>
 SALTUS_FN void take_values(const Warp& warp, const number_column& column, const unsigned char* status, int64 first,
                            int count, block_values<Warp>& v) {
   warp.each_place([&](int row, int k, int at) SALTUS_INLINE_LAMBDA {
-    const bool   there = at < count;
-    const int64  slot  = first + (there ? at : 0);
-    const double x     = column.at(slot);
-    const bool   kept  = there && is_ok(static_cast<saltus::status>(status[slot])) && x - x == 0.0;
-    v.value[row][k]    = kept ? x : 0.0;
-    v.kept[row][k]     = kept ? 1.0 : 0.0;
+    const bool there = at < count;
+    const int64 slot = first + (there ? at : 0);
+    const double x = column.at(slot);
+    const bool kept = there && is_ok(static_cast<saltus::status>(status[slot])) && x - x == 0.0;
+    v.value[row][k] = kept ? x : 0.0;
+    v.kept[row][k] = kept ? 1.0 : 0.0;
   });
 }
 
@@ -112,7 +112,7 @@ SALTUS_FN double sum_of(const Warp& warp, F&& number) {
 /// A number and its place in its block.
 struct placed {
   double value;
-  int    at;
+  int at;
 };
 
 /// The least of the kept numbers of a block, or with sign = -1 the greatest, negative; the first of several that are
@@ -120,10 +120,10 @@ struct placed {
 template <class Warp>
 SALTUS_FN placed least_of(const Warp& warp, const block_values<Warp>& v, double sign) {
   constexpr double beyond = 1.7976931348623157e308;  // no finite number is larger
-  const auto       number = [&](int row, int k)
+  const auto number = [&](int row, int k)
                           SALTUS_INLINE_LAMBDA { return v.kept[row][k] != 0.0 ? sign * v.value[row][k] : beyond; };
   const auto lesser = [](auto& mine, auto other) SALTUS_INLINE_LAMBDA { mine = other < mine ? other : mine; };
-  double     least[Warp::held];
+  double least[Warp::held];
   warp.each_lane([&](int k) SALTUS_INLINE_LAMBDA { least[k] = beyond; });
   warp.each_place([&](int row, int k, int) SALTUS_INLINE_LAMBDA { lesser(least[k], number(row, k)); });
   const double value = warp.meet(least, lesser);
@@ -146,11 +146,11 @@ SALTUS_FN summary summary_of_block(const Warp& warp, const number_column& column
   detail::block_values<Warp> v;
   detail::take_values(warp, column, status, first, count, v);
   const double number = detail::sum_of(warp, [&](int row, int k) SALTUS_INLINE_LAMBDA { return v.kept[row][k]; });
-  const double sum    = detail::sum_of(warp, [&](int row, int k) SALTUS_INLINE_LAMBDA { return v.value[row][k]; });
-  summary      r;
+  const double sum = detail::sum_of(warp, [&](int row, int k) SALTUS_INLINE_LAMBDA { return v.value[row][k]; });
+  summary r;
   if (number == 0.0) return r;
   r.count = static_cast<int64>(number);
-  r.mean  = sum / number;
+  r.mean = sum / number;
   // The rounding error of the mean is taken out again (the corrected two-pass algorithm of the same paper).
   const auto deviation = [&](int row, int k)
                              SALTUS_INLINE_LAMBDA { return v.kept[row][k] * (v.value[row][k] - r.mean); };
@@ -158,11 +158,11 @@ SALTUS_FN summary summary_of_block(const Warp& warp, const number_column& column
   const double squares =
       detail::sum_of(warp, [&](int row, int k) SALTUS_INLINE_LAMBDA { return deviation(row, k) * deviation(row, k); });
   const double corrected = squares - rest * rest / number;
-  r.squares              = corrected > 0.0 ? corrected : 0.0;
+  r.squares = corrected > 0.0 ? corrected : 0.0;
 
   const detail::placed least = detail::least_of(warp, v, 1.0), greatest = detail::least_of(warp, v, -1.0);
-  r.min    = 0.0 + least.value;  // zeros of either sign are equal: which one is met first must not show
-  r.max    = 0.0 - greatest.value;
+  r.min = 0.0 + least.value;  // zeros of either sign are equal: which one is met first must not show
+  r.max = 0.0 - greatest.value;
   r.min_id = first_id + least.at;
   r.max_id = first_id + greatest.at;
   return r;
@@ -171,10 +171,10 @@ SALTUS_FN summary summary_of_block(const Warp& warp, const number_column& column
 /// Bins of equal width over [from, to]: bin k has its lower edge and not its upper, but the last has both.
 struct histogram_bins {
   double from, to;
-  int    bins;
+  int bins;
 
   /// Counters: one for each bin, then one for what is below and one for what is above.
-  SALTUS_FN int    counters() const { return bins + 2; }
+  SALTUS_FN int counters() const { return bins + 2; }
   SALTUS_FN double edge(int k) const { return k < bins ? from + (to - from) * (static_cast<double>(k) / bins) : to; }
 
   /// The counter of a finite value.
@@ -182,7 +182,7 @@ struct histogram_bins {
     if (x < from) return bins;
     if (x > to) return bins + 1;
     const double place = (x - from) / (to - from) * bins;
-    int          k     = place < bins ? static_cast<int>(place) : bins - 1;
+    int k = place < bins ? static_cast<int>(place) : bins - 1;
     // By the edges as a file states them: the place above is rounded.
     while (k > 0 && x < edge(k)) --k;
     while (k + 1 < bins && x >= edge(k + 1)) ++k;

@@ -13,7 +13,7 @@ struct marble_jar_of {
   static constexpr auto source =
       "M. D. Compere (2001), section 5.3.4; sizes, masses, stiffness and start are of our own";
   static constexpr double span[] = {0.0, 2.0};
-  static constexpr int    pairs  = N * (N - 1) / 2;
+  static constexpr int pairs = N * (N - 1) / 2;
 
   enum state { x, y = x + N, z = y + N, vx = z + N, vy = vx + N, vz = vy + N };
   static constexpr saltus::variable<state> state_list[] = {
@@ -51,9 +51,9 @@ struct marble_jar_of {
   static void initial(auto& at) {
     for (int i = 0; i < N; ++i) {
       const auto angle = at[turn] * i;
-      at(x, i)         = (0.006 + 0.0005 * i) * cos(angle);
-      at(y, i)         = (0.006 + 0.0005 * i) * sin(angle);
-      at(z, i)         = 0.05 + 0.05 * i;
+      at(x, i) = (0.006 + 0.0005 * i) * cos(angle);
+      at(y, i) = (0.006 + 0.0005 * i) * sin(angle);
+      at(z, i) = 0.05 + 0.05 * i;
     }
   }
 
@@ -81,7 +81,7 @@ struct marble_jar_of {
   static void guards(const auto& at, auto& g) {
     each_pair([&](int i, int j, int k) { g(pair, k) = pair_gap(at, i, j); });
     for (int i = 0; i < N; ++i) {
-      g(plane, i)    = plane_gap(at, i);
+      g(plane, i) = plane_gap(at, i);
       g(cylinder, i) = cylinder_gap(at, i);
     }
   }
@@ -99,11 +99,11 @@ struct marble_jar_of {
 
       dy(vz, i) = select(at.above(plane, i), 0.0, push(at, plane_gap(at, i), at(vz, i))) - at[gravity];
 
-      const auto r      = from_axis(at, i);
+      const auto r = from_axis(at, i);
       const auto inward = -(at(x, i) * at(vx, i) + at(y, i) * at(vy, i)) / r;
-      const auto a      = select(at.above(cylinder, i), 0.0, push(at, cylinder_gap(at, i), inward)) / r;
-      dy(vx, i)         = 0.0 - a * at(x, i);  // not -0.0: adding the zero of a pair changes nothing
-      dy(vy, i)         = 0.0 - a * at(y, i);
+      const auto a = select(at.above(cylinder, i), 0.0, push(at, cylinder_gap(at, i), inward)) / r;
+      dy(vx, i) = 0.0 - a * at(x, i);  // not -0.0: adding the zero of a pair changes nothing
+      dy(vy, i) = 0.0 - a * at(y, i);
     }
     each_pair([&](int i, int j, int k) {
       const auto touching = !at.above(pair, k);

@@ -12,7 +12,7 @@ struct ring_modulator_of {
   static constexpr auto source =
       "E. H. Horneber (1985), as in the CWI and Bari test set for initial value problem solvers: ring modulator";
   static constexpr double span[] = {0.0, 1e-3};
-  static constexpr double pi     = 3.14159265358979323846;
+  static constexpr double pi = 3.14159265358979323846;
 
   enum state { u1, u2, u3, u4, u5, u6, u7, i1, i2, i3, i4, i5, i6, i7, i8 };
   static constexpr saltus::variable<state> state_list[] = {
@@ -50,13 +50,13 @@ struct ring_modulator_of {
   }
   static auto diodes(const auto& at) {
     const auto carrier = at[Model::carrier] * sin(2.0 * pi * carrier_frequency * at.t);
-    const auto common  = at[u7] + carrier;
+    const auto common = at[u7] + carrier;
     return all(at[u3] - at[u5] - common, at[u6] - at[u4] - common, at[u4] + at[u5] + common, common - at[u3] - at[u6]);
   }
 
   static void rhs(const auto& at, auto& dy) {
     const auto signal = at[Model::signal] * sin(2.0 * pi * signal_frequency * at.t);
-    const auto d      = diodes(at);
+    const auto d = diodes(at);
     const auto q1 = Model::current(at, 0, d.of[0]), q2 = Model::current(at, 1, d.of[1]);
     const auto q3 = Model::current(at, 2, d.of[2]), q4 = Model::current(at, 3, d.of[3]);
 

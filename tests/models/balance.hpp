@@ -2,8 +2,8 @@
 #include <saltus.hpp>
 
 struct balance {
-  static constexpr auto   title  = "Balance";
-  static constexpr auto   source = "tests";
+  static constexpr auto title = "Balance";
+  static constexpr auto source = "tests";
   static constexpr double span[] = {0.0, 1.0};
   enum state { x, a, z };
   static constexpr saltus::variable<state> state_list[] = {
@@ -13,9 +13,9 @@ struct balance {
   };
   enum parameter { scale };
   static constexpr saltus::variable<parameter> parameter_list[] = {{scale, 1.0, "1", "of the constraints"}};
-  static void                                  rhs(const auto& at, auto& dy) {
-                                     dy[x] = -at[x] + 0.0 * at[z];
-                                     dy[a] = at[scale] * (sin(at[a]) + at[z] - at[x]);
-                                     dy[z] = at[scale] * (3.0 * sin(at[a]) - at[z] - 3.0 * at[x]);
+  static void rhs(const auto& at, auto& dy) {
+    dy[x] = -at[x] + 0.0 * at[z];
+    dy[a] = at[scale] * (sin(at[a]) + at[z] - at[x]);
+    dy[z] = at[scale] * (3.0 * sin(at[a]) - at[z] - 3.0 * at[x]);
   }
 };

@@ -2,8 +2,8 @@
 #include <saltus.hpp>
 
 struct bilinear {
-  static constexpr auto   title  = "an oscillator with two stiffnesses";
-  static constexpr auto   source = "tests";
+  static constexpr auto title = "an oscillator with two stiffnesses";
+  static constexpr auto source = "tests";
   static constexpr double span[] = {0.0, 10.0};
   enum state { x, v };
   static constexpr saltus::variable<state> state_list[] = {{x, 1.0, "m", "position"}, {v, 0.0, "m/s", "velocity"}};

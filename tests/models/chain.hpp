@@ -2,8 +2,8 @@
 #include <saltus.hpp>
 
 struct chain {
-  static constexpr auto   title  = "event iteration";
-  static constexpr auto   source = "tests";
+  static constexpr auto title = "event iteration";
+  static constexpr auto source = "tests";
   static constexpr double span[] = {0.0, 2.0};
   enum state { x, z };
   static constexpr saltus::variable<state> state_list[] = {{x, 0.0, "1", "runs at rate 1"},
@@ -19,9 +19,9 @@ struct chain {
   enum guard { a, b };
   static constexpr saltus::crossing<guard> guard_list[] = {{a, saltus::rising, saltus::bilateral, "x passes 1"},
                                                            {b, saltus::falling, saltus::unilateral, "z reaches 0"}};
-  static void                              rhs(const auto& at, auto& dy) {
-                                 dy[x] = 1.0 + 0.0 * at[x];
-                                 dy[z] = at[drift] * at[fired_a] + 0.0 * at[z];
+  static void rhs(const auto& at, auto& dy) {
+    dy[x] = 1.0 + 0.0 * at[x];
+    dy[z] = at[drift] * at[fired_a] + 0.0 * at[z];
   }
   static void guards(const auto& at, auto& g) {
     g[a] = at[x] - 1.0;
@@ -30,7 +30,7 @@ struct chain {
   static void transition(auto& now) {
     if (now.due(a)) {
       now[fired_a] = now[fired_a] + 1.0;
-      now[z]       = now[z] - now[push];
+      now[z] = now[z] - now[push];
     }
     if (now.due(b)) {
       now[fired_b] = now[fired_b] + 1.0;

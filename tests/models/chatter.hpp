@@ -3,8 +3,8 @@
 #include <saltus.hpp>
 
 struct chatter {
-  static constexpr auto   title  = "Chatter";
-  static constexpr auto   source = "tests";
+  static constexpr auto title = "Chatter";
+  static constexpr auto source = "tests";
   static constexpr double span[] = {0.0, 2.0};
   enum state { y };
   static constexpr saltus::variable<state> state_list[] = {{y, 1.0, "1", "y' = growth y - jump sign(y - 1/2)"}};

@@ -3,8 +3,8 @@
 #include <saltus.hpp>
 
 struct circle_2 {
-  static constexpr auto   title  = "Circle, index 2";
-  static constexpr auto   source = "tests";
+  static constexpr auto title = "Circle, index 2";
+  static constexpr auto source = "tests";
   static constexpr double span[] = {0.0, 3.0};
   enum state { x, y, z };
   static constexpr saltus::variable<state> state_list[] = {
@@ -27,19 +27,19 @@ struct circle_2 {
   };
   static void initial(auto& at) {
     const auto angle = at.t + 0.5 * sin(at.t);
-    at[x]            = cos(angle);
-    at[y]            = sin(angle);
+    at[x] = cos(angle);
+    at[y] = sin(angle);
   }
   static void rhs(const auto& at, auto& dy) {
     const auto speed = 1.0 + 0.5 * cos(at.t), wanted = 2.0 + sin(at.t);
     const auto force = 0.25 * (at[z] * at[z] - wanted * wanted) + 0.0 * sqrt(at[nan_from] - at.t);
-    dy[x]            = force * at[x] - speed * at[y];
-    dy[y]            = force * at[y] + speed * at[x];
-    dy[z]            = at[x] * at[x] + at[y] * at[y] - 1.0;
+    dy[x] = force * at[x] - speed * at[y];
+    dy[y] = force * at[y] + speed * at[x];
+    dy[z] = at[x] * at[x] + at[y] * at[y] - 1.0;
   }
   static void guards(const auto& at, auto& g) {
     g[passes] = at[y] - at[turn_at];
-    g[thick]  = at[z] - 2.9;
+    g[thick] = at[z] - 2.9;
   }
   static void transition(auto& now) {
     if (!now.due(passes)) return;

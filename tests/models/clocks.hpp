@@ -2,8 +2,8 @@
 #include <saltus.hpp>
 
 struct clocks {
-  static constexpr auto   title  = "two clocks";
-  static constexpr auto   source = "tests";
+  static constexpr auto title = "two clocks";
+  static constexpr auto source = "tests";
   static constexpr double span[] = {0.0, 2.0};
   enum state { first, second };
   static constexpr saltus::variable<state> state_list[] = {{first, 0.0, "1", "runs at rate 1"},
@@ -22,19 +22,19 @@ struct clocks {
       {b, saltus::rising, saltus::unilateral, "second reaches its mark"},
       {same_as_b, saltus::both, saltus::bilateral, "as b, counted nowhere"}};
   static void rhs(const auto& at, auto& dy) {
-    dy[first]  = 1.0 + 0.0 * at[first];
+    dy[first] = 1.0 + 0.0 * at[first];
     dy[second] = 2.0 + 0.0 * at[first];
   }
   static void guards(const auto& at, auto& g) {
-    g[a]         = at[first] - at[first_mark];
-    g[b]         = at[second] - at[second_mark];
+    g[a] = at[first] - at[first_mark];
+    g[b] = at[second] - at[second_mark];
     g[same_as_b] = at[second] - at[second_mark];
   }
   static void transition(auto& now) {
     if (now.due(a)) now[count_a] = now[count_a] + 1.0;
     if (now.due(b)) {
       now[count_b] = now[count_b] + 1.0;
-      now[second]  = now[second] - 10.0;  // back below its mark for good
+      now[second] = now[second] - 10.0;  // back below its mark for good
     }
     if (now.due(a) && now.due(b)) now[together] = now[together] + 1.0;
   }

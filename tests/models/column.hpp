@@ -2,10 +2,10 @@
 #include <saltus.hpp>
 
 struct column {
-  static constexpr auto   title  = "forty states, two guards";
-  static constexpr auto   source = "tests";
+  static constexpr auto title = "forty states, two guards";
+  static constexpr auto source = "tests";
   static constexpr double span[] = {0.0, 3.0};
-  static constexpr int    n      = 40;
+  static constexpr int n = 40;
   enum state { y };
   static constexpr saltus::variable<state> state_list[] = {
       saltus::variable<state>{y, 0.0, "1", "grows at rate 1 + i / 8"}.of(n)};
@@ -18,7 +18,7 @@ struct column {
   }
   static void guards(const auto& at, auto& g) {
     g[middle] = at(y, 20) - 1.0;
-    g[last]   = 10.0 - at(y, n - 1);
+    g[last] = 10.0 - at(y, n - 1);
   }
   static void transition(auto& now) {
     if (now.due(last)) now(y, n - 1) = 0.0;

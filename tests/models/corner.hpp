@@ -2,8 +2,8 @@
 #include <saltus.hpp>
 
 struct corner {
-  static constexpr auto   title  = "two surfaces of sliding";
-  static constexpr auto   source = "tests";
+  static constexpr auto title = "two surfaces of sliding";
+  static constexpr auto source = "tests";
   static constexpr double span[] = {0.0, 4.0};
   enum state { x, y };
   static constexpr saltus::variable<state> state_list[] = {{x, 1.0, "1", "coordinate"}, {y, 2.0, "1", "coordinate"}};

@@ -3,10 +3,10 @@
 
 struct cubic_mass : cubic_base {
   static constexpr auto title = "Cubic constraint, with a mass matrix";
-  static void           rhs(const auto& at, auto& dy) {
-              dy[x] = at[weight] * rate(at);
-              dy[z] = cubic(at);
-              dy[w] = logarithm(at);
+  static void rhs(const auto& at, auto& dy) {
+    dy[x] = at[weight] * rate(at);
+    dy[z] = cubic(at);
+    dy[w] = logarithm(at);
   }
   static void mass(const auto& at, auto& m) { m(x, x) = at[weight]; }
 };

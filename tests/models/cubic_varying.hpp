@@ -2,12 +2,12 @@
 #include "parts/cubic_base.hpp"
 
 struct cubic_varying : cubic_base {
-  static constexpr auto title       = "Cubic constraint, with a mass matrix that depends on the state";
+  static constexpr auto title = "Cubic constraint, with a mass matrix that depends on the state";
   static constexpr bool mass_varies = true;
-  static void           rhs(const auto& at, auto& dy) {
-              dy[x] = (at[weight] + at[z] * at[z]) * rate(at);
-              dy[z] = cubic(at);
-              dy[w] = logarithm(at);
+  static void rhs(const auto& at, auto& dy) {
+    dy[x] = (at[weight] + at[z] * at[z]) * rate(at);
+    dy[z] = cubic(at);
+    dy[w] = logarithm(at);
   }
   static void mass(const auto& at, auto& m) { m(x, x) = at[weight] + at[z] * at[z]; }
 };

@@ -3,8 +3,8 @@
 #include <saltus.hpp>
 
 struct drain {
-  static constexpr auto   title  = "A tank that drains to its bottom";
-  static constexpr auto   source = "Torricelli's law";
+  static constexpr auto title = "A tank that drains to its bottom";
+  static constexpr auto source = "Torricelli's law";
   static constexpr double span[] = {0.0, 10.0};
 
   enum state { level };
@@ -20,7 +20,7 @@ struct drain {
 
   static void rhs(const auto& at, auto& dy) {
     const auto depth = at[level] - at[floor];
-    dy[level]        = -sqrt(select(at[beyond] > 0.5, max(depth, 0.0), depth));
+    dy[level] = -sqrt(select(at[beyond] > 0.5, max(depth, 0.0), depth));
   }
 
   static void guards(const auto& at, auto& g) { g[bottom] = at[level] - at[floor]; }

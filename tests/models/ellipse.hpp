@@ -2,8 +2,8 @@
 #include <saltus.hpp>
 
 struct ellipse {
-  static constexpr auto   title  = "Ellipse or line";
-  static constexpr auto   source = "tests";
+  static constexpr auto title = "Ellipse or line";
+  static constexpr auto source = "tests";
   static constexpr double span[] = {0.0, 1.0};
   enum state { x, z };
   static constexpr saltus::variable<state> state_list[] = {
@@ -17,7 +17,7 @@ struct ellipse {
   };
   static void rhs(const auto& at, auto& dy) {
     const auto part = at[x] / at[long_axis];
-    dy[x]           = 0.0 * at[x];
+    dy[x] = 0.0 * at[x];
     dy[z] = at[curved] * (part * part + at[z] * at[z] - 1.0) + (1.0 - at[curved]) * (at[x] + 2.0 * at[z] - 5.0);
   }
 };

@@ -3,8 +3,8 @@
 #include <saltus.hpp>
 
 struct everything {
-  static constexpr auto   title  = "time events, sliding, rest and conditions at once";
-  static constexpr auto   source = "tests";
+  static constexpr auto title = "time events, sliding, rest and conditions at once";
+  static constexpr auto source = "tests";
   static constexpr double span[] = {0.0, 20.0};
   enum state { height, velocity, block, block_speed, load };
   static constexpr saltus::variable<state> state_list[] = {{height, 1.0, "m", "of the ball"},
@@ -33,24 +33,24 @@ struct everything {
       {half, saltus::both, saltus::bilateral, "the load passes 1/2"}};
   enum time_event { toss, blink };
   static constexpr saltus::timed<time_event> time_event_list[] = {{toss, "a ball at rest is thrown"},
-                                                            {blink, "nothing happens"}};
-  static void                             rhs(const auto& at, auto& dy) {
-                                const auto rests    = at.is_on(resting);
-                                const auto relative = at[block_speed] - at[belt_speed];
-                                const auto slip     = select(at.above(stick), relative, -relative);
-                                const auto force    = at[friction] / (1.0 + at[decay] * slip);
-                                dy[height]          = select(rests, 0.0, at[velocity]);
-                                dy[velocity]    = select(rests, 0.0, -9.81 - 0.1 * at[velocity] * abs(at[velocity]));
-                                dy[block]       = at[block_speed];
-                                dy[block_speed] = select(at.above(stick), -force, force) - at[block];
-                                dy[load]        = at[on] - at[load];
+                                                                  {blink, "nothing happens"}};
+  static void rhs(const auto& at, auto& dy) {
+    const auto rests = at.is_on(resting);
+    const auto relative = at[block_speed] - at[belt_speed];
+    const auto slip = select(at.above(stick), relative, -relative);
+    const auto force = at[friction] / (1.0 + at[decay] * slip);
+    dy[height] = select(rests, 0.0, at[velocity]);
+    dy[velocity] = select(rests, 0.0, -9.81 - 0.1 * at[velocity] * abs(at[velocity]));
+    dy[block] = at[block_speed];
+    dy[block_speed] = select(at.above(stick), -force, force) - at[block];
+    dy[load] = at[on] - at[load];
   }
   static void guards(const auto& at, auto& g) {
-    g[impact]    = select(at.is_on(resting), 1.0, at[height]);
-    g[stick]     = at[block_speed] - at[belt_speed];
+    g[impact] = select(at.is_on(resting), 1.0, at[height]);
+    g[stick] = at[block_speed] - at[belt_speed];
     g[stretched] = at[block] - 0.3;
-    g[forward]   = at[block_speed];
-    g[half]      = at[load] - 0.5;
+    g[forward] = at[block_speed];
+    g[half] = at[load] - 0.5;
   }
   static void time_events(const auto& at, auto& when) {
     when.every(toss, at[period], at[period]);
@@ -60,13 +60,13 @@ struct everything {
   static void transition(auto& now) {
     if (now.due(impact)) now[velocity] = -now[restitution] * now[velocity];
     if (now.due(toss) && now.is_on(resting)) {
-      now[resting]  = 0.0;
+      now[resting] = 0.0;
       now[velocity] = now[toss_speed];
     }
   }
   static void mode(auto& now) { now[on] = now.above(stretched) && now.above(forward) ? 1.0 : 0.0; }
   static void rest(auto& now) {
     now[height] = now[velocity] = 0.0;
-    now[resting]                = 1.0;
+    now[resting] = 1.0;
   }
 };

@@ -2,8 +2,8 @@
 #include <saltus.hpp>
 
 struct fold {
-  static constexpr auto   title  = "Fold of a constraint";
-  static constexpr auto   source = "tests";
+  static constexpr auto title = "Fold of a constraint";
+  static constexpr auto source = "tests";
   static constexpr double span[] = {0.0, 2.0};
   enum state { x, w, z };
   static constexpr saltus::variable<state> state_list[] = {

@@ -3,10 +3,10 @@
 #include <saltus.hpp>
 
 struct gate {
-  static constexpr auto   title  = "gated growth";
-  static constexpr auto   source = "tests; problem 1 of G. Mao, L. R. Petzold, Comput. Math. Appl. 43 (2002) 65";
+  static constexpr auto title = "gated growth";
+  static constexpr auto source = "tests; problem 1 of G. Mao, L. R. Petzold, Comput. Math. Appl. 43 (2002) 65";
   static constexpr double span[] = {0.0, 3.5};
-  static constexpr double pi     = 3.14159265358979323846;
+  static constexpr double pi = 3.14159265358979323846;
   enum state { y };
   static constexpr saltus::variable<state> state_list[] = {{y, 0.1, "1", "what grows"}};
   enum guard { clock };

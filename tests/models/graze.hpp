@@ -3,8 +3,8 @@
 #include <saltus.hpp>
 
 struct graze {
-  static constexpr auto   title  = "grazing";
-  static constexpr auto   source = "tests";
+  static constexpr auto title = "grazing";
+  static constexpr auto source = "tests";
   static constexpr double span[] = {0.0, 2.0};
   enum state { x, v };
   static constexpr saltus::variable<state> state_list[] = {{x, 0.5, "m", "position"}, {v, -1.0, "m/s", "velocity"}};

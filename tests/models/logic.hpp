@@ -2,8 +2,8 @@
 #include <saltus.hpp>
 
 struct logic {
-  static constexpr auto   title  = "conditions";
-  static constexpr auto   source = "tests";
+  static constexpr auto title = "conditions";
+  static constexpr auto source = "tests";
   static constexpr double span[] = {0.0, 10.0};
   enum state { x, v, both_time, relay_time };
   static constexpr saltus::variable<state> state_list[] = {{x, 0.0, "1", "sin t"},
@@ -26,17 +26,17 @@ struct logic {
       saltus::crossing<guard>{is_lower, saltus::both, saltus::bilateral, "x > lower"}.condition()};
   enum time_event { tick };
   static constexpr saltus::timed<time_event> time_event_list[] = {{tick, "nothing happens"}};
-  static void                             rhs(const auto& at, auto& dy) {
-                                dy[x]          = at[v];
-                                dy[v]          = -at[x];
-                                dy[both_time]  = at[are_both] + 0.0 * at[x];
-                                dy[relay_time] = at[relay] + 0.0 * at[x];
+  static void rhs(const auto& at, auto& dy) {
+    dy[x] = at[v];
+    dy[v] = -at[x];
+    dy[both_time] = at[are_both] + 0.0 * at[x];
+    dy[relay_time] = at[relay] + 0.0 * at[x];
   }
   static void guards(const auto& at, auto& g) {
-    g[is_high]   = at[x] - at[high];
+    g[is_high] = at[x] - at[high];
     g[is_rising] = at[v];
-    g[is_upper]  = at[x] - at[upper];
-    g[is_lower]  = at[x] - at[lower];
+    g[is_upper] = at[x] - at[upper];
+    g[is_lower] = at[x] - at[lower];
   }
   static void time_events(const auto&, auto& when) { when.every(tick, 5.0, 5.0); }
   static void mode(auto& now) {

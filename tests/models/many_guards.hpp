@@ -2,8 +2,8 @@
 #include <saltus.hpp>
 
 struct many_guards {
-  static constexpr auto   title  = "twelve marks";
-  static constexpr auto   source = "tests";
+  static constexpr auto title = "twelve marks";
+  static constexpr auto source = "tests";
   static constexpr double span[] = {0.0, 1.0};
   enum state { y };
   static constexpr saltus::variable<state> state_list[] = {{y, 0.0, "1", "runs at rate 1"}};

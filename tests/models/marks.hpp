@@ -2,10 +2,10 @@
 #include <saltus.hpp>
 
 struct marks {
-  static constexpr auto   title  = "a thousand marks";
-  static constexpr auto   source = "tests";
+  static constexpr auto title = "a thousand marks";
+  static constexpr auto source = "tests";
   static constexpr double span[] = {0.0, 1.0};
-  static constexpr int    number = 1000;
+  static constexpr int number = 1000;
   enum state { y };
   static constexpr saltus::variable<state> state_list[] = {{y, 0.0, "1", "runs at rate 1"}};
   enum parameter { begin, gap };
@@ -19,9 +19,9 @@ struct marks {
       saltus::crossing<guard>{passed, saltus::rising, saltus::bilateral, "y passes a mark"}.of(number)};
   /// Guard i has mark number (7 i + 3) mod 1000.
   static constexpr int place(int i) { return (7 * i + 3) % number; }
-  static void          rhs(const auto& at, auto& dy) { dy[y] = 1.0 + 0.0 * at[y]; }
-  static void          guards(const auto& at, auto& g) {
-             for (int i = 0; i < number; ++i) g(passed, i) = at[y] - (at[begin] + at[gap] * static_cast<double>(place(i)));
+  static void rhs(const auto& at, auto& dy) { dy[y] = 1.0 + 0.0 * at[y]; }
+  static void guards(const auto& at, auto& g) {
+    for (int i = 0; i < number; ++i) g(passed, i) = at[y] - (at[begin] + at[gap] * static_cast<double>(place(i)));
   }
   static void transition(auto& now) {
     for (int i = 0; i < number; ++i)

@@ -2,8 +2,8 @@
 #include <saltus.hpp>
 
 struct mishaps {
-  static constexpr auto   title  = "exceptions";
-  static constexpr auto   source = "tests";
+  static constexpr auto title = "exceptions";
+  static constexpr auto source = "tests";
   static constexpr double span[] = {0.0, 2.0};
   enum state { y, clock };
   static constexpr saltus::variable<state> state_list[] = {{y, 1.0, "1", "y' = growth y + square y^2"},
@@ -23,7 +23,7 @@ struct mishaps {
       {jump, saltus::rising, saltus::bilateral, "discontinuous"},
       {wall, saltus::falling, saltus::unilateral, "discontinuous, and open after its event"}};
   static void rhs(const auto& at, auto& dy) {
-    dy[y]     = at[growth] * at[y] + at[square] * at[y] * at[y] + 0.0 * sqrt(at[nan_from] - at[clock]);
+    dy[y] = at[growth] * at[y] + at[square] * at[y] * at[y] + 0.0 * sqrt(at[nan_from] - at[clock]);
     dy[clock] = 1.0 + 0.0 * at[y];
   }
   static void guards(const auto& at, auto& g) {

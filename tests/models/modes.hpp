@@ -2,8 +2,8 @@
 #include <saltus.hpp>
 
 struct modes {
-  static constexpr auto   title  = "slopes by mode";
-  static constexpr auto   source = "tests";
+  static constexpr auto title = "slopes by mode";
+  static constexpr auto source = "tests";
   static constexpr double span[] = {0.0, 3.0};
   enum state { y };
   static constexpr saltus::variable<state> state_list[] = {{y, 0.0, "1", "grows at the slope of its mode"}};
@@ -13,10 +13,10 @@ struct modes {
   enum guard { first, second };
   static constexpr saltus::crossing<guard> guard_list[] = {{first, saltus::both, saltus::bilateral, "y passes 1"},
                                                            {second, saltus::both, saltus::bilateral, "y passes 3"}};
-  static void                              rhs(const auto& at, auto& dy) { dy[y] = at[slope]; }
-  static void                              guards(const auto& at, auto& g) {
-                                 g[first]  = at[y] - 1.0;
-                                 g[second] = at[y] - 3.0;
+  static void rhs(const auto& at, auto& dy) { dy[y] = at[slope]; }
+  static void guards(const auto& at, auto& g) {
+    g[first] = at[y] - 1.0;
+    g[second] = at[y] - 3.0;
   }
   static void mode(auto& now) { now[slope] = now.above(second) ? 4.0 : now.above(first) ? 2.0 : 1.0; }
 };

@@ -2,8 +2,8 @@
 #include <saltus.hpp>
 
 struct parabola {
-  static constexpr auto   title  = "a parabola's roots";
-  static constexpr auto   source = "tests";
+  static constexpr auto title = "a parabola's roots";
+  static constexpr auto source = "tests";
   static constexpr double span[] = {0.0, 1.0};
   enum state { y };
   static constexpr saltus::variable<state> state_list[] = {{y, 0.0, "1", "constant"}};
@@ -12,7 +12,7 @@ struct parabola {
                                                                    {depth, 0.01, "1", "how far it dips below zero"}};
   enum guard { dip };
   static constexpr saltus::crossing<guard> guard_list[] = {{dip, saltus::both, saltus::bilateral, "passes zero"}};
-  static void                              rhs(const auto& at, auto& dy) { dy[y] = 0.0 * at[y]; }
+  static void rhs(const auto& at, auto& dy) { dy[y] = 0.0 * at[y]; }
   static void guards(const auto& at, auto& g) { g[dip] = (at.t - at[centre]) * (at.t - at[centre]) - at[depth]; }
   static void transition(auto&) {}
 };

@@ -6,11 +6,11 @@
 #include <saltus.hpp>
 
 struct random_regular {
-  static constexpr auto   title       = "Random regular system";
-  static constexpr auto   source      = "tests";
-  static constexpr double span[]      = {0.0, 2.0};
-  static constexpr bool   mass_varies = true;
-  static constexpr int    n           = 3;
+  static constexpr auto title = "Random regular system";
+  static constexpr auto source = "tests";
+  static constexpr double span[] = {0.0, 2.0};
+  static constexpr bool mass_varies = true;
+  static constexpr int n = 3;
 
   enum state { y };
   static constexpr saltus::variable<state> state_list[] = {saltus::variable<state>{y, 0.0, "1", "on phi"}.of(n)};
@@ -18,11 +18,11 @@ struct random_regular {
     size,
     equation = size + n,
     coupling = equation + n,
-    bend     = coupling + n * (n - 1),
-    stiff    = bend + n,
-    w        = stiff + n,
-    p        = w + n,
-    above    = p + n,
+    bend = coupling + n * (n - 1),
+    stiff = bend + n,
+    w = stiff + n,
+    p = w + n,
+    above = p + n,
     still
   };
   static constexpr saltus::variable<parameter> parameter_list[] = {
@@ -48,7 +48,7 @@ struct random_regular {
   /// A, with the scale of its equation.
   static auto matrix(const auto& at, int i, int j) {
     const auto other = u(at, (i + 1) % n);
-    const auto bent  = at(bend, i) * (i == 1 ? cos(other) : sin(other));
+    const auto bent = at(bend, i) * (i == 1 ? cos(other) : sin(other));
     const auto fixed = i == j ? 1.0 + 0.0 * at(bend, i) : at(coupling, i * (n - 1) + (j > i ? j - 1 : j));
     return ten_to(at(equation, i)) * (j == i ? fixed + 0.0 * bent : fixed + bent);
   }
@@ -61,7 +61,7 @@ struct random_regular {
       auto sum = 0.0 * u(at, i);
       for (int j = 0; j < n; ++j) {
         const auto x = u(at, j) - phi(at, j);
-        sum          = sum + matrix(at, i, j) * (phi_rate(at, j) - ten_to(at(stiff, j)) * (x + x * x * x));
+        sum = sum + matrix(at, i, j) * (phi_rate(at, j) - ten_to(at(stiff, j)) * (x + x * x * x));
       }
       dy(y, i) = sum;
     }

@@ -3,8 +3,8 @@
 #include <saltus.hpp>
 
 struct relaxing {
-  static constexpr auto   title  = "Relaxation to a slow curve";
-  static constexpr auto   source = "A. Prothero, A. Robinson, Math. Comput. 28 (1974) 145";
+  static constexpr auto title = "Relaxation to a slow curve";
+  static constexpr auto source = "A. Prothero, A. Robinson, Math. Comput. 28 (1974) 145";
   static constexpr double span[] = {0.0, 10.0};
   enum state { y, growth };
   static constexpr saltus::variable<state> state_list[] = {
@@ -28,11 +28,11 @@ struct relaxing {
   };
   static void rhs(const auto& at, auto& dy) {
     const auto now = select(at.above(stiffens), at[rate], 1.0);
-    dy[y]          = -now * (at[y] - cos(at.t)) - sin(at.t) + 0.0 * sqrt(at[nan_from] - at.t);
-    dy[growth]     = at[growth] * at[y];
+    dy[y] = -now * (at[y] - cos(at.t)) - sin(at.t) + 0.0 * sqrt(at[nan_from] - at.t);
+    dy[growth] = at[growth] * at[y];
   }
   static void guards(const auto& at, auto& g) {
-    g[passing]  = at[y] - at[mark];
+    g[passing] = at[y] - at[mark];
     g[stiffens] = at.t - at[stiff_from];
   }
   static void transition(auto& now) {

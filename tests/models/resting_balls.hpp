@@ -2,8 +2,8 @@
 #include <saltus.hpp>
 
 struct resting_balls {
-  static constexpr auto   title  = "two balls that come to rest";
-  static constexpr auto   source = "tests";
+  static constexpr auto title = "two balls that come to rest";
+  static constexpr auto source = "tests";
   static constexpr double span[] = {0.0, 10.0};
   enum state { height, velocity = height + 2 };
   static constexpr saltus::variable<state> state_list[] = {
@@ -23,10 +23,10 @@ struct resting_balls {
       saltus::crossing<guard>{contact, saltus::falling, saltus::unilateral, "a ball reaches the table"}.of(2)};
   enum time_event { toss };
   static constexpr saltus::timed<time_event> time_event_list[] = {{toss, "the table throws"}};
-  static void                             rhs(const auto& at, auto& dy) {
-                                for (int i = 0; i < 2; ++i) {
-                                  dy(height, i)   = select(at.is_on(resting, i), 0.0, at(velocity, i));
-                                  dy(velocity, i) = select(at.is_on(resting, i), 0.0, -at[gravity]);
+  static void rhs(const auto& at, auto& dy) {
+    for (int i = 0; i < 2; ++i) {
+      dy(height, i) = select(at.is_on(resting, i), 0.0, at(velocity, i));
+      dy(velocity, i) = select(at.is_on(resting, i), 0.0, -at[gravity]);
     }
   }
   static void guards(const auto& at, auto& g) {
@@ -37,7 +37,7 @@ struct resting_balls {
     for (int i = 0; i < 2; ++i) {
       if (now.due(contact, i)) now(velocity, i) = -now(restitution, i) * now(velocity, i);
       if (now.due(toss) && now.is_on(resting, i)) {
-        now(resting, i)  = 0.0;
+        now(resting, i) = 0.0;
         now(velocity, i) = now[throw_speed];
       }
     }
@@ -47,7 +47,7 @@ struct resting_balls {
     for (int i = 0; i < 2; ++i)
       if (now.due(contact, i)) {
         now(height, i) = now(velocity, i) = 0.0;
-        now(resting, i)                   = 1.0;
+        now(resting, i) = 1.0;
       }
   }
 };

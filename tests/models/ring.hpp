@@ -7,8 +7,8 @@
 #include <saltus.hpp>
 
 struct ring {
-  static constexpr auto   title  = "sliding along a circle";
-  static constexpr auto   source = "tests";
+  static constexpr auto title = "sliding along a circle";
+  static constexpr auto source = "tests";
   static constexpr double span[] = {0.0, 10.0};
   enum state { x, y };
   static constexpr saltus::variable<state> state_list[] = {{x, 2.0, "1", "coordinate"}, {y, 0.0, "1", "coordinate"}};
@@ -27,18 +27,18 @@ struct ring {
       {axis, saltus::both, saltus::bilateral, "x passes 0"}};
   enum time_event { push };
   static constexpr saltus::timed<time_event> time_event_list[] = {{push, "the pushes are added"}};
-  static void                             rhs(const auto& at, auto& dy) {
-                                const auto outside = at.above(circle);
-                                const auto out     = at[out_0] + at[out_1] * at.t + at[pushed] * at[push_out];
-                                const auto in      = at[in_0] + at[in_1] * at.t + at[pushed] * at[push_in];
-                                const auto radial  = select(outside, out, in);
-                                const auto spin    = select(outside, at[spin_out], at[spin_in]);
-                                dy[x]              = radial * at[x] - spin * at[y];
-                                dy[y]              = radial * at[y] + spin * at[x];
+  static void rhs(const auto& at, auto& dy) {
+    const auto outside = at.above(circle);
+    const auto out = at[out_0] + at[out_1] * at.t + at[pushed] * at[push_out];
+    const auto in = at[in_0] + at[in_1] * at.t + at[pushed] * at[push_in];
+    const auto radial = select(outside, out, in);
+    const auto spin = select(outside, at[spin_out], at[spin_in]);
+    dy[x] = radial * at[x] - spin * at[y];
+    dy[y] = radial * at[y] + spin * at[x];
   }
   static void guards(const auto& at, auto& g) {
     g[circle] = at[x] * at[x] + at[y] * at[y] - 1.0;
-    g[axis]   = at[x];
+    g[axis] = at[x];
   }
   static void time_events(const auto& at, auto& when) { when.at(push, at[push_at]); }
   static void transition(auto& now) {

@@ -3,9 +3,9 @@
 
 struct robertson_semi : robertson_base {
   static constexpr auto title = "Robertson's reactions, semi-explicit";
-  static void           rhs(const auto& at, auto& dy) {
-              dy[y1] = first(at);
-              dy[y2] = second(at);
-              dy[y3] = conserved(at);
+  static void rhs(const auto& at, auto& dy) {
+    dy[y1] = first(at);
+    dy[y2] = second(at);
+    dy[y3] = conserved(at);
   }
 };

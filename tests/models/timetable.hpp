@@ -3,10 +3,10 @@
 #include <saltus.hpp>
 
 struct timetable {
-  static constexpr auto   title  = "guards of time, and time events";
-  static constexpr auto   source = "tests";
+  static constexpr auto title = "guards of time, and time events";
+  static constexpr auto source = "tests";
   static constexpr double span[] = {0.0, 2.0};
-  static constexpr double never  = 1e6;
+  static constexpr double never = 1e6;
   enum state { level, clock };
   static constexpr saltus::variable<state> state_list[] = {
       {level, 0.0, "1", "grows at rate 1, and by `jump` at a kick"}, {clock, 0.0, "1", "time"}};
@@ -64,10 +64,10 @@ struct timetable {
   }
   static void guards(const auto& at, auto& g) {
     for (int i = 0; i < 4; ++i) g(pass, i) = at[clock] - at(mark, i);
-    g[rise]    = at[sense] * (at.t - at[rise_at]);
-    g[fall]    = at[sense] * (at[fall_at] - at.t);
+    g[rise] = at[sense] * (at.t - at[rise_at]);
+    g[fall] = at[sense] * (at[fall_at] - at.t);
     g[ceiling] = select(at.is_on(ceilings), -1.0, at[sense] * (at.t - at[ceiling_at]));
-    g[ground]  = select(at.is_on(grounds), 1.0, at[sense] * (at[ground_at] - at.t));
+    g[ground] = select(at.is_on(grounds), 1.0, at[sense] * (at[ground_at] - at.t));
   }
   static void time_events(const auto& at, auto& when) {
     when.at(kick, at[kick_at]);
@@ -75,7 +75,7 @@ struct timetable {
     when.every(pulse, at[period], at[first]);
   }
   static void transition(auto& now) {
-    double     due   = 0.0;
+    double due = 0.0;
     const auto count = [&](auto what, auto in) {
       if (!now.due(what)) return;
       now[in] += 1.0;

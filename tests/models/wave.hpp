@@ -2,8 +2,8 @@
 #include <saltus.hpp>
 
 struct wave {
-  static constexpr auto   title  = "harmonic wave";
-  static constexpr auto   source = "tests";
+  static constexpr auto title = "harmonic wave";
+  static constexpr auto source = "tests";
   static constexpr double span[] = {0.0, 10.0};
   enum state { x, v };
   static constexpr saltus::variable<state> state_list[] = {{x, 0.0, "m", "position"}, {v, 1.0, "m/s", "velocity"}};
@@ -16,9 +16,9 @@ struct wave {
       {kick, saltus::rising, saltus::bilateral, "t passes jump_at"}};
   enum output { energy };
   static constexpr saltus::derived<output> output_list[] = {{energy, "J", "x^2 + v^2, halved"}};
-  static void                              rhs(const auto& at, auto& dy) {
-                                 dy[x] = at[v];
-                                 dy[v] = -at[x];
+  static void rhs(const auto& at, auto& dy) {
+    dy[x] = at[v];
+    dy[v] = -at[x];
   }
   static void guards(const auto& at, auto& g) {
     g[over] = at.t - at[end_at];

@@ -49,9 +49,9 @@ struct chain_of {
     auto before = force(0);
     for (int i = 0; i < Masses; ++i) {
       const auto after = force(i + 1);
-      dy(position, i)  = at(velocity, i);
-      dy(velocity, i)  = after - before;
-      before           = after;
+      dy(position, i) = at(velocity, i);
+      dy(velocity, i) = after - before;
+      before = after;
     }
   }
 

@@ -5,13 +5,13 @@
 
 template <int N>
 struct guarded_lorenz {
-  using chaos                         = lorenz;
-  static constexpr auto        source = "problems/lorenz.hpp, with guards";
-  static constexpr const auto& span   = chaos::span;
+  using chaos = lorenz;
+  static constexpr auto source = "problems/lorenz.hpp, with guards";
+  static constexpr const auto& span = chaos::span;
 
-  using state                                 = chaos::state;
-  using parameter                             = chaos::parameter;
-  static constexpr const auto& state_list     = chaos::state_list;
+  using state = chaos::state;
+  using parameter = chaos::parameter;
+  static constexpr const auto& state_list = chaos::state_list;
   static constexpr const auto& parameter_list = chaos::parameter_list;
 
   enum guard { far };

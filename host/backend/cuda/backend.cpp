@@ -21,23 +21,23 @@
 #include "backend/cuda/driver.hpp"
 #include "backend/cuda/plugin.hpp"
 #include "backend/cuda/share.hpp"
-#include "base/error.hpp"
-#include "compile/nvrtc.hpp"
-#include "bench/peak.hpp"
 #include "backend/cuda/statistics.hpp"
+#include "base/error.hpp"
+#include "bench/peak.hpp"
+#include "compile/nvrtc.hpp"
 
 namespace saltus::host {
 
 namespace {
 
-constexpr std::int64_t most_instances    = 1 << 20;   ///< in a chunk
-constexpr std::size_t  most_host_bytes   = 1u << 30;  ///< of a chunk in host memory, where a few chunks are at once
-constexpr int          chunks_per_run    = 6;  ///< of a run that is not large: copies of one behind work on another
-constexpr int          places_per_thread = 4;  ///< how often a thread can swap before a round ends
-constexpr int          chunks_at_once    = 3;  ///< one comes, one is integrated, one goes
+constexpr std::int64_t most_instances = 1 << 20;   ///< in a chunk
+constexpr std::size_t most_host_bytes = 1u << 30;  ///< of a chunk in host memory, where a few chunks are at once
+constexpr int chunks_per_run = 6;                  ///< of a run that is not large: copies of one behind work on another
+constexpr int places_per_thread = 4;               ///< how often a thread can swap before a round ends
+constexpr int chunks_at_once = 3;                  ///< one comes, one is integrated, one goes
 // Rounds are launched ahead until the host looks again after about this time; where one takes longer, it has fewer turns.
 constexpr double shortest_look = 0.005, longest_look = 0.050;  // s
-constexpr int    most_rounds_ahead = 64, most_turns = 4096, fewest_turns = 64;
+constexpr int most_rounds_ahead = 64, most_turns = 4096, fewest_turns = 64;
 // Nothing is known of a turn before the first round, and the watchdog of a display ends kernels after some seconds.
 constexpr int first_turns = 128;
 /// Of the memory that is left: the rest is for statistics, code and what the driver takes for itself.
@@ -48,7 +48,7 @@ constexpr std::int64_t smallest_piece = 32;
 /// A kernel and how many blocks of it the device holds at once.
 struct kernel {
   CUfunction code;
-  int        blocks;
+  int blocks;
 };
 
 /// The first branch of drivers for a major version of CUDA (release notes of the CUDA toolkit, "CUDA Driver").
@@ -86,10 +86,10 @@ cuda_unit_code code_for(const plan& p, int capability) {
 
 /// A unit loaded onto the device.
 struct loaded_unit {
-  cuda_module    beginning, sailing, landing;
-  kernel         begin, sail, land;
-  CUfunction     turn_over;
-  std::size_t    local_bytes;  ///< of device memory, for the local memory of as many threads as the device holds
+  cuda_module beginning, sailing, landing;
+  kernel begin, sail, land;
+  CUfunction turn_over;
+  std::size_t local_bytes;  ///< of device memory, for the local memory of as many threads as the device holds
   abi::cuda_unit about;
 
   loaded_unit(const cuda_unit_code& code, const cuda_device& device)
@@ -121,11 +121,11 @@ struct loaded_unit {
            static_cast<std::size_t>(device.multiprocessors());
   }
   abi::cuda_unit describe() const {
-    const cuda_memory     there(sizeof(abi::cuda_unit));
-    const cuda_stream     stream;
+    const cuda_memory there(sizeof(abi::cuda_unit));
+    const cuda_stream stream;
     const abi::cuda_unit* address = reinterpret_cast<abi::cuda_unit*>(there.address());
-    abi::cuda_unit        unit{};
-    void*                 arguments[] = {&address};
+    abi::cuda_unit unit{};
+    void* arguments[] = {&address};
     stream.launch(beginning.kernel("saltus_describe"), 1, 1, arguments);
     stream.download(&unit, address, 1);
     stream.wait();
@@ -167,8 +167,8 @@ std::vector<unsigned char> tolerances_of(const plan& p) {
     reals.push_back(static_cast<T>(r));
   const Integer budgets[] = {static_cast<Integer>(p.max_steps), static_cast<Integer>(p.max_events)};
   // Then a pointer to the host's linear algebra, of which a device has none, and `surer`, which is false: all zero.
-  constexpr std::size_t      word    = sizeof(void*);
-  const std::size_t          numbers = reals.size() * sizeof(T) + sizeof(budgets);
+  constexpr std::size_t word = sizeof(void*);
+  const std::size_t numbers = reals.size() * sizeof(T) + sizeof(budgets);
   std::vector<unsigned char> bytes((numbers + word - 1) / word * word + 2 * word);
   std::memcpy(bytes.data(), reals.data(), reals.size() * sizeof(T));
   std::memcpy(bytes.data() + reals.size() * sizeof(T), budgets, sizeof(budgets));
@@ -177,17 +177,17 @@ std::vector<unsigned char> tolerances_of(const plan& p) {
 
 /// What a chunk needs to know about its run; the same for all chunks.
 struct run_data {
-  plan                       what;
-  abi::settings              how;
-  cuda_device                device;
-  cuda_unit_code             built;
-  loaded_unit                unit;
+  plan what;
+  abi::settings how;
+  cuda_device device;
+  cuda_unit_code built;
+  loaded_unit unit;
   std::vector<unsigned char> tolerances;
-  mutable memory_share       share;
-  std::size_t                memory;  ///< bytes of device memory for one chunk
+  mutable memory_share share;
+  std::size_t memory;  ///< bytes of device memory for one chunk
 
   std::optional<statistics_unit> statistics;  ///< if nothing else is wanted of most instances
-  mutable busy_time              busy;        ///< seconds in which rounds were under way
+  mutable busy_time busy;                     ///< seconds in which rounds were under way
 
   run_data(const plan& p, int device_number)
       : what(p),
@@ -225,10 +225,10 @@ struct run_data {
 
   /// Arranges a chunk of `count` instances in device memory.
   abi::cuda_chunk arrange(carver& memory_, std::int64_t count) const {
-    const auto         states = std::ssize(what.model.states), outputs = std::ssize(what.model.outputs);
+    const auto states = std::ssize(what.model.states), outputs = std::ssize(what.model.outputs);
     const std::int64_t places = places_for(count);
-    abi::cuda_chunk    c{};
-    c.how      = how;
+    abi::cuda_chunk c{};
+    c.how = how;
     c.how.atol = nullptr;  // kernels take the tolerances as an argument
     c.in.count = count;
     memory_.carve(c.progress, 1);
@@ -256,7 +256,7 @@ struct run_data {
     unsigned char *real_bytes, *integer_bytes;
     memory_.carve(real_bytes, pool_bytes(unit.about.record_reals, c));
     memory_.carve(integer_bytes, pool_bytes(unit.about.record_integers, c));
-    c.pool.reals    = real_bytes;
+    c.pool.reals = real_bytes;
     c.pool.integers = integer_bytes;
     for (abi::cuda_list* list : {&c.ready, &c.parked, &c.vacant})
       for (int*& half : list->place) memory_.carve(half, places);
@@ -312,7 +312,7 @@ class chunk_runner {
     if (run.statistics) statistics_.emplace(run.what, *run.statistics);
   }
   ~chunk_runner() { run_.share.hold(memory_.bytes(), 0); }
-  chunk_runner(const chunk_runner&)            = delete;
+  chunk_runner(const chunk_runner&) = delete;
   chunk_runner& operator=(const chunk_runner&) = delete;
 
   void integrate(chunk_data& chunk, const std::function<bool(std::int64_t)>& finished, abi::usage& usage) {
@@ -363,7 +363,7 @@ class chunk_runner {
     for (;;) {
       take_events(chunk);
       const bool go_on = finished(state_.stored - reported);
-      reported         = state_.stored;
+      reported = state_.stored;
       if (is_done()) return go_on;
       if (!go_on) {
         store_unfinished();
@@ -375,7 +375,7 @@ class chunk_runner {
 
   void allocate(std::size_t bytes) {
     const std::size_t before = memory_.bytes();
-    memory_                  = cuda_memory(0);  // give it back first
+    memory_ = cuda_memory(0);  // give it back first
     run_.share.hold(before, 0);
     memory_ = cuda_memory(bytes);
     run_.share.hold(0, bytes);
@@ -385,11 +385,11 @@ class chunk_runner {
   void upload(const chunk_data& chunk) {
     if (const std::size_t bytes = run_.bytes_for(piece_.count); bytes > memory_.bytes()) allocate(bytes);
     carver parts(memory_.address());
-    c_             = run_.arrange(parts, piece_.count);
+    c_ = run_.arrange(parts, piece_.count);
     c_.in.first_id = chunk.first_id + piece_.first;
     // Columns that are the same for all instances are there already where the piece before was of the same size.
     const bool is_there = inputs_ == piece_.count;
-    const auto columns  = [&](const double* to, const std::vector<double>& from, target::kind what) {
+    const auto columns = [&](const double* to, const std::vector<double>& from, target::kind what) {
       const auto all = static_cast<std::size_t>(chunk.count), count = static_cast<std::size_t>(piece_.count),
                  first = static_cast<std::size_t>(piece_.first);
       for (std::size_t j = 0; j * all < from.size(); ++j)
@@ -444,7 +444,7 @@ class chunk_runner {
     ended_.put_into(stream_);
     look();
     const double took = ended_.seconds_since(begun_);
-    const double now  = std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+    const double now = std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
     run_.busy.add(now - took, now);
     look_again_after(took);
   }
@@ -459,8 +459,8 @@ class chunk_runner {
                               state_.rows, c_.events.capacity, run_.unit.about.rows_per_landing));
   }
   void launch(const kernel& k, int block = abi::cuda_block) {
-    const int blocks      = std::min(k.blocks, (c_.pool.places + block - 1) / block);
-    void*     arguments[] = {&c_, const_cast<unsigned char*>(run_.tolerances.data())};
+    const int blocks = std::min(k.blocks, (c_.pool.places + block - 1) / block);
+    void* arguments[] = {&c_, const_cast<unsigned char*>(run_.tolerances.data())};
     stream_.launch(k.code, blocks, block, arguments);
   }
 
@@ -484,7 +484,7 @@ class chunk_runner {
     for (auto row = chunk.log.slot.end() - static_cast<long>(more); row != chunk.log.slot.end(); ++row)
       *row += piece_.first;
     chunk.log.spill_if_long();
-    state_.rows     = 0;
+    state_.rows = 0;
     state_.landable = abi::landable_places(c_, 0, run_.unit.about.rows_per_landing);
   }
 
@@ -542,7 +542,7 @@ class chunk_runner {
     fetch(chunk.status, c_.out.status, 1);
     // Without guards and time events there are no events, and what counts them is preset.
     const bool has_events = !run_.what.model.guards.empty() || !run_.what.model.time_events.empty();
-    const auto counters   = counters_of(c_.out);
+    const auto counters = counters_of(c_.out);
     for (std::size_t j = 0; j < (has_events ? counters.size() : counters_without_events); ++j)
       fetch(*chunk.counters()[j], *counters[j], 1);
     if (has_residuals(run_.what.model)) {
@@ -586,7 +586,7 @@ class chunk_runner {
     take(chunk.exceptions.reals, c_.exceptions.reals, run_.unit.about.record_reals);
     take(chunk.exceptions.integers, c_.exceptions.integers, run_.unit.about.record_integers);
     ferry_.land();
-    auto&      list  = chunk.exceptions;
+    auto& list = chunk.exceptions;
     const auto width = static_cast<std::size_t>(run_.unit.about.record_integers);
     for (std::size_t row = list.slot.size() - rows; row < list.slot.size(); ++row) {
       list.slot[row] += piece_.first;
@@ -599,19 +599,19 @@ class chunk_runner {
     std::int64_t first, count;
   };
 
-  const run_data&       run_;
+  const run_data& run_;
   std::function<bool()> others_give_back_;
 
-  cuda_stream        stream_;
-  cuda_ferry         ferry_{stream_};
-  cuda_memory        memory_{0};
-  cuda_event         begun_{cuda_event::kind::time}, ended_{cuda_event::kind::time};  ///< of some rounds
-  part_of_chunk      piece_{0, 0};
-  std::int64_t       most_ = std::numeric_limits<std::int64_t>::max();  ///< of a piece: for which there was memory
-  std::vector<int>   order_;       ///< slots of the piece in the order in which they begin; or as they stand
-  std::int64_t       inputs_ = 0;  ///< instances of the piece whose inputs are in the memory
-  int                rounds_ = 1, turns_ = first_turns;
-  abi::cuda_chunk    c_{};
+  cuda_stream stream_;
+  cuda_ferry ferry_{stream_};
+  cuda_memory memory_{0};
+  cuda_event begun_{cuda_event::kind::time}, ended_{cuda_event::kind::time};  ///< of some rounds
+  part_of_chunk piece_{0, 0};
+  std::int64_t most_ = std::numeric_limits<std::int64_t>::max();  ///< of a piece: for which there was memory
+  std::vector<int> order_;   ///< slots of the piece in the order in which they begin; or as they stand
+  std::int64_t inputs_ = 0;  ///< instances of the piece whose inputs are in the memory
+  int rounds_ = 1, turns_ = first_turns;
+  abi::cuda_chunk c_{};
   abi::cuda_progress state_{};  ///< as of the last look
 
   std::optional<device_statistics> statistics_;
@@ -637,26 +637,26 @@ class cuda_backend final : public backend {
                        nvrtc_version(), run_.built.sail.ptx_of != 0 ? ", as PTX for the driver," : "",
                        run_.what.precision);
   }
-  std::string  model_hash() const override { return run_.built.key(); }
-  double       compile_seconds() const override { return run_.built.seconds; }
+  std::string model_hash() const override { return run_.built.key(); }
+  double compile_seconds() const override { return run_.built.seconds; }
   std::int64_t chunk_size() const override { return chunk_size_; }
-  bool         gains_by_order() const override { return true; }
-  double       peak_flops() const override {
+  bool gains_by_order() const override { return true; }
+  double peak_flops() const override {
     const double clock = 1e3 * run_.device.attribute(CU_DEVICE_ATTRIBUTE_CLOCK_RATE);  // the attribute is in kHz
     return 2.0 * cuda_fma_per_clock(run_.device.capability(), run_.what.precision) * run_.device.multiprocessors() *
            clock;
   }
   std::int64_t smallest_chunk() const override { return std::min<std::int64_t>(chunk_size_, threads()); }
-  bool         uses_host_threads() const override { return false; }
+  bool uses_host_threads() const override { return false; }
   std::optional<double> busy_seconds() const override { return run_.busy.seconds(); }
-  int          concurrency() const override {
+  int concurrency() const override {
     const std::int64_t chunks = (run_.what.count + chunk_size_ - 1) / chunk_size_;
     return static_cast<int>(std::clamp<std::int64_t>(chunks, 1, chunks_at_once));
   }
 
   void integrate(chunk_data& chunk, const std::function<bool(std::int64_t)>& finished, abi::usage& usage) override {
     run_.device.use();
-    const at_work                 here(*this);
+    const at_work here(*this);
     std::unique_ptr<chunk_runner> runner;
     {
       const std::lock_guard lock(mutex_);
@@ -677,7 +677,7 @@ class cuda_backend final : public backend {
    public:
     explicit at_work(cuda_backend& where) : where_(where) { count(1); }
     ~at_work() { count(-1); }
-    at_work(const at_work&)            = delete;
+    at_work(const at_work&) = delete;
     at_work& operator=(const at_work&) = delete;
 
    private:
@@ -709,10 +709,10 @@ class cuda_backend final : public backend {
   /// As many instances as fit, since a large chunk keeps the device full for long; but several chunks, if each still fills
   /// all places.
   std::int64_t chosen_chunk() const {
-    const plan& p     = run_.what;
-    const auto  bytes = [&](std::int64_t count) { return chunk_data_bytes(p) * static_cast<std::size_t>(count); };
+    const plan& p = run_.what;
+    const auto bytes = [&](std::int64_t count) { return chunk_data_bytes(p) * static_cast<std::size_t>(count); };
     const std::int64_t least = std::min(places_per_thread * threads(), most_instances);
-    std::int64_t       size  = std::min(p.count, std::clamp(p.count / chunks_per_run, least, most_instances));
+    std::int64_t size = std::min(p.count, std::clamp(p.count / chunks_per_run, least, most_instances));
     while (size > 1 && (bytes(size) > most_host_bytes || run_.bytes_for(size) > run_.memory)) size = (size + 1) / 2;
     return size;
   }
@@ -723,12 +723,12 @@ class cuda_backend final : public backend {
                 (states + outputs) * static_cast<std::size_t>(p.sample_count));
   }
 
-  run_data                                   run_;
-  int                                        number_;
-  std::int64_t                               chunk_size_;
-  std::mutex                                 mutex_;
-  std::condition_variable                    ended_;
-  int                                        working_ = 0, waiting_ = 0;  ///< those that integrate a chunk
+  run_data run_;
+  int number_;
+  std::int64_t chunk_size_;
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  int working_ = 0, waiting_ = 0;  ///< those that integrate a chunk
   std::vector<std::unique_ptr<chunk_runner>> idle_;
 };
 

@@ -9,13 +9,13 @@ const char* saltus_cuda_version() { return SALTUS_VERSION; }
 
 void saltus_cuda_report(const saltus::host::plan& p, int capability, saltus::host::cuda_report& report) {
   const auto unit = saltus::host::build_cuda_unit(p, capability);
-  report          = {saltus::host::nvrtc_version(),
-                     capability,
-                     unit.seconds,
-                     unit.sailing_warps,
-                     unit.candidates,
-                     unit.sail.ptx_of,
-                     unit.kernels()};
+  report = {saltus::host::nvrtc_version(),
+            capability,
+            unit.seconds,
+            unit.sailing_warps,
+            unit.candidates,
+            unit.sail.ptx_of,
+            unit.kernels()};
 }
 
 }  // extern "C"

@@ -55,14 +55,14 @@ class cuda_device {
     cuCtxSetCurrent(nullptr);
     cuDevicePrimaryCtxRelease(handle_);
   }
-  cuda_device(const cuda_device&)            = delete;
+  cuda_device(const cuda_device&) = delete;
   cuda_device& operator=(const cuda_device&) = delete;
 
   void use() const { SALTUS_CUDA(cuCtxSetCurrent, context_); }
-  int  attribute(CUdevice_attribute which) const {
-     int value = 0;
-     SALTUS_CUDA(cuDeviceGetAttribute, &value, which, handle_);
-     return value;
+  int attribute(CUdevice_attribute which) const {
+    int value = 0;
+    SALTUS_CUDA(cuDeviceGetAttribute, &value, which, handle_);
+    return value;
   }
   int multiprocessors() const { return attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT); }
   /// Bytes of its memory that the driver has left.
@@ -79,15 +79,15 @@ class cuda_device {
   std::string name() const { return name_of(handle_); }
   /// Of a device that need not be in use.
   static std::string name_of(int number) {
-    char     text[256] = {};
-    CUdevice device    = 0;
+    char text[256] = {};
+    CUdevice device = 0;
     SALTUS_CUDA(cuDeviceGet, &device, number);
     SALTUS_CUDA(cuDeviceGetName, text, sizeof(text), device);
     return text;
   }
 
  private:
-  CUdevice  handle_  = 0;
+  CUdevice handle_ = 0;
   CUcontext context_ = nullptr;
 };
 
@@ -120,7 +120,7 @@ class pinned_memory {
  public:
   explicit pinned_memory(std::size_t bytes) { SALTUS_CUDA(cuMemHostAlloc, &address_, bytes, CU_MEMHOSTALLOC_PORTABLE); }
   ~pinned_memory() { cuMemFreeHost(address_); }
-  pinned_memory(const pinned_memory&)            = delete;
+  pinned_memory(const pinned_memory&) = delete;
   pinned_memory& operator=(const pinned_memory&) = delete;
   unsigned char* address() const { return static_cast<unsigned char*>(address_); }
 
@@ -135,7 +135,7 @@ class cuda_stream {
  public:
   cuda_stream() { SALTUS_CUDA(cuStreamCreate, &handle_, CU_STREAM_NON_BLOCKING); }
   ~cuda_stream() { cuStreamDestroy(handle_); }
-  cuda_stream(const cuda_stream&)            = delete;
+  cuda_stream(const cuda_stream&) = delete;
   cuda_stream& operator=(const cuda_stream&) = delete;
 
   template <class Number>
@@ -164,7 +164,7 @@ class cuda_stream {
 
  private:
   static CUdeviceptr address(const void* p) { return reinterpret_cast<CUdeviceptr>(p); }
-  CUstream           handle_ = nullptr;
+  CUstream handle_ = nullptr;
 };
 
 /// A mark in a stream; one that keeps the time at which the device came to it, if that is asked for.
@@ -176,7 +176,7 @@ class cuda_event {
                 CU_EVENT_BLOCKING_SYNC | (what == kind::mark ? CU_EVENT_DISABLE_TIMING : CU_EVENT_DEFAULT));
   }
   ~cuda_event() { cuEventDestroy(handle_); }
-  cuda_event(const cuda_event&)            = delete;
+  cuda_event(const cuda_event&) = delete;
   cuda_event& operator=(const cuda_event&) = delete;
 
   void put_into(const cuda_stream& stream) const { SALTUS_CUDA(cuEventRecord, handle_, stream.handle()); }
@@ -246,14 +246,14 @@ class cuda_ferry {
   }
 
   struct piece {
-    unsigned char* to    = nullptr;
-    std::size_t    bytes = 0;
+    unsigned char* to = nullptr;
+    std::size_t bytes = 0;
   };
   const cuda_stream& stream_;
-  pinned_memory      halves_{2 * size};
-  cuda_event         there_[2];  ///< in the stream, behind the last copy from or to each half
-  piece              under_way_[2] = {};
-  std::size_t        turn_         = 0;
+  pinned_memory halves_{2 * size};
+  cuda_event there_[2];  ///< in the stream, behind the last copy from or to each half
+  piece under_way_[2] = {};
+  std::size_t turn_ = 0;
 };
 
 /// Code loaded onto the device in use: a cubin, or PTX, which the driver compiles for it.
@@ -261,7 +261,7 @@ class cuda_module {
  public:
   explicit cuda_module(const std::string& code) { SALTUS_CUDA(cuModuleLoadData, &handle_, code.c_str()); }
   ~cuda_module() { cuModuleUnload(handle_); }
-  cuda_module(const cuda_module&)            = delete;
+  cuda_module(const cuda_module&) = delete;
   cuda_module& operator=(const cuda_module&) = delete;
 
   CUfunction kernel(const char* name) const {

@@ -21,7 +21,7 @@ namespace {
 
 /// The loaded plug-in, or the reason why there is none. It stays loaded until the program ends.
 struct plugin {
-  void*       handle = nullptr;
+  void* handle = nullptr;
   std::string reason;
 
   template <class Function>
@@ -32,8 +32,8 @@ struct plugin {
 
 /// Loads a library that has these symbols. `variable` of the environment may say which.
 plugin load(const char* file, const char* variable, std::initializer_list<const char*> symbols) {
-  std::error_code       none;
-  const fs::path        folder = fs::read_symlink("/proc/self/exe", none).parent_path();
+  std::error_code none;
+  const fs::path folder = fs::read_symlink("/proc/self/exe", none).parent_path();
   std::vector<fs::path> places = {folder / file, folder.parent_path() / "lib" / file};
   if (const char* own = std::getenv(variable); own && *own) {
     if (!fs::exists(own)) return {nullptr, fmt::format("{} = {}: no such file", variable, own)};
@@ -72,7 +72,7 @@ cuda_report_function& cuda_compiler() {
 }
 
 std::vector<std::string> cuda_devices(std::string* reason) {
-  std::string              why;
+  std::string why;
   std::vector<std::string> names;
   if (const plugin& p = the_plugin(); !p.handle) why = p.reason;
   else p.find<cuda_absent_function>(cuda_absent_symbol)(why, names);
@@ -82,14 +82,14 @@ std::vector<std::string> cuda_devices(std::string* reason) {
 
 std::string cuda_absent(std::string* name) {
   std::string reason;
-  const auto  names = cuda_devices(&reason);
+  const auto names = cuda_devices(&reason);
   if (name) *name = fmt::format("{}", fmt::join(names, ", "));
   return reason;
 }
 
 std::unique_ptr<backend> make_cuda_backend(const plan& p) {
   std::string reason;
-  const auto  names = cuda_devices(&reason);
+  const auto names = cuda_devices(&reason);
   if (!reason.empty())
     throw error(exit_device, fmt::format("backend = \"{}\": there is no device to use: {}", p.backend, reason));
   std::vector<int> wanted = p.devices;

@@ -22,9 +22,9 @@ using cuda_report_function = void(const plan& p, int capability, cuda_report& re
 /// That function; throws `error` (exit_device) with the reason if there is no such library.
 cuda_report_function& cuda_compiler();
 
-inline constexpr const char* cuda_report_symbol  = "saltus_cuda_report";
+inline constexpr const char* cuda_report_symbol = "saltus_cuda_report";
 inline constexpr const char* cuda_version_symbol = "saltus_cuda_version";
-inline constexpr const char* cuda_absent_symbol  = "saltus_cuda_absent";
+inline constexpr const char* cuda_absent_symbol = "saltus_cuda_absent";
 inline constexpr const char* cuda_backend_symbol = "saltus_cuda_backend";
 
 }  // namespace saltus::host

@@ -15,8 +15,8 @@ constexpr int schedulers = 4, most_warps = 64;  // of a multiprocessor
 
 int capability_of(const std::string& architecture) {
   const std::string_view digits = std::string_view(architecture).substr(architecture.starts_with("sm_") ? 3 : 0);
-  int                    number = 0;
-  const auto [end, bad]         = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  int number = 0;
+  const auto [end, bad] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
   if (bad != std::errc() || end != digits.data() + digits.size() || number < 10)
     throw error(exit_usage, fmt::format("--cuda {}: must be an architecture such as sm_90", architecture));
   return number;
@@ -32,7 +32,7 @@ std::string bound_text(const cuda_report& r) {
 }  // namespace
 
 cuda_report report_on_cuda(const plan& p, const std::string& architecture) {
-  const int   capability = capability_of(architecture);
+  const int capability = capability_of(architecture);
   cuda_report report;
   cuda_compiler()(p, capability, report);
   return report;

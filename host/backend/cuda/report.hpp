@@ -10,13 +10,13 @@
 namespace saltus::host {
 
 struct cuda_report {
-  std::string                compiler;       ///< "NVRTC 13.0"
-  int                        capability;     ///< 90 for 9.0
-  double                     seconds;        ///< of compilation; 0: it was in the cache
-  int                        sailing_warps;  ///< for which the registers of sailing were bounded; 0: they were not
-  int                        candidates;     ///< bounds that were tried for it
-  int                        ptx_of;         ///< 90: PTX of compute_90, as no code for this is known; 0: code
-  std::vector<kernel_report> kernels;        ///< begin, sail and land; none of PTX
+  std::string compiler;                ///< "NVRTC 13.0"
+  int capability;                      ///< 90 for 9.0
+  double seconds;                      ///< of compilation; 0: it was in the cache
+  int sailing_warps;                   ///< for which the registers of sailing were bounded; 0: they were not
+  int candidates;                      ///< bounds that were tried for it
+  int ptx_of;                          ///< 90: PTX of compute_90, as no code for this is known; 0: code
+  std::vector<kernel_report> kernels;  ///< begin, sail and land; none of PTX
 };
 
 /// Compiles the plan's kernels, or finds them in the cache, by way of a plug-in library that links NVRTC. `architecture`
@@ -25,7 +25,7 @@ struct cuda_report {
 cuda_report report_on_cuda(const plan& p, const std::string& architecture);
 
 /// The report for people, and as JSON.
-std::string  text_of(const cuda_report& r);
+std::string text_of(const cuda_report& r);
 json::object json_of(const cuda_report& r);
 
 }  // namespace saltus::host

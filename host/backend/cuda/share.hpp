@@ -22,13 +22,13 @@ class memory_share {
     const std::lock_guard lock(mutex());
     all()[device_].remove(this);
   }
-  memory_share(const memory_share&)            = delete;
+  memory_share(const memory_share&) = delete;
   memory_share& operator=(const memory_share&) = delete;
 
   /// How much of what the driver has left the others leave to this one.
   std::size_t of(std::size_t left) const {
     const std::lock_guard lock(mutex());
-    std::size_t           to_come = 0;
+    std::size_t to_come = 0;
     for (const memory_share* other : all()[device_])
       if (other != this) to_come += other->planned_ - std::min(other->planned_, other->held_);
     return left - std::min(left, to_come);
@@ -54,7 +54,7 @@ class memory_share {
     return parts;
   }
 
-  int         device_;
+  int device_;
   std::size_t planned_ = 0, held_ = 0;
 };
 
@@ -64,7 +64,7 @@ class busy_time {
   /// Seconds on any clock, the same for all.
   void add(double begin, double end) {
     const std::lock_guard lock(mutex_);
-    auto                  i = parts_.upper_bound(begin);
+    auto i = parts_.upper_bound(begin);
     if (i != parts_.begin() && std::prev(i)->second >= begin) --i;
     while (i != parts_.end() && i->first <= end) {
       begin = std::min(begin, i->first), end = std::max(end, i->second);
@@ -77,7 +77,7 @@ class busy_time {
   }
   double seconds() const {
     const std::lock_guard lock(mutex_);
-    double                sum = settled_;
+    double sum = settled_;
     for (const auto& [begin, end] : parts_) sum += end - begin;
     return sum;
   }
@@ -85,9 +85,9 @@ class busy_time {
  private:
   static constexpr std::size_t most_parts = 1000;
 
-  mutable std::mutex       mutex_;
+  mutable std::mutex mutex_;
   std::map<double, double> parts_;  ///< disjoint: begin, end
-  double                   settled_ = 0;
+  double settled_ = 0;
 };
 
 }  // namespace saltus::host

@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "abi/cuda.hpp"
-#include "backend/cuda/driver.hpp"
 #include "abi/status.hpp"
+#include "backend/cuda/driver.hpp"
 #include "compile/nvrtc.hpp"
-#include "result/result.hpp"
 #include "ensemble/statistics.hpp"
+#include "result/result.hpp"
 
 namespace saltus::host {
 
@@ -33,10 +33,10 @@ class statistics_unit {
   }
 
  private:
-  built_cuda  built_;
+  built_cuda built_;
   cuda_module code_;
-  CUfunction  make_;
-  int         blocks_ = 0;
+  CUfunction make_;
+  int blocks_ = 0;
 };
 
 /// The statistics of one chunk after another, in memory of their own.
@@ -88,34 +88,34 @@ class device_statistics {
   /// Describes the work to the kernel.
   void arrange(const cuda_stream& stream, cuda_ferry& ferry, const abi::results& out, const chunk_data& chunk,
                std::size_t blocks, std::size_t width) {
-    const auto  columns  = number_columns(plan_, chunk.count, out);
+    const auto columns = number_columns(plan_, chunk.count, out);
     std::size_t counters = 0;
     for (const histogram_request& h : plan_.histograms)
       counters += static_cast<std::size_t>(histogram_bins{h.from, h.to, h.bins}.counters());
     const std::size_t parts[] = {width * sizeof(number_column), blocks * width * sizeof(summary),
                                  blocks * sizeof(abi::block_costs),
                                  plan_.histograms.size() * sizeof(abi::cuda_histogram), counters * sizeof(long long)};
-    std::size_t       bytes   = 0;
+    std::size_t bytes = 0;
     for (const std::size_t part : parts) bytes += part;  // all of them multiples of 8
     if (bytes > memory_.bytes()) {
       memory_ = cuda_memory(0);  // give it back first
       memory_ = cuda_memory(bytes);
     }
-    CUdeviceptr at   = memory_.address();
-    const auto  next = [&](auto*& part, std::size_t k) {
+    CUdeviceptr at = memory_.address();
+    const auto next = [&](auto*& part, std::size_t k) {
       part = reinterpret_cast<std::remove_reference_t<decltype(part)>>(at);
       at += parts[k];
     };
-    work_          = {};
-    work_.count    = chunk.count;
+    work_ = {};
+    work_.count = chunk.count;
     work_.first_id = chunk.first_id;
-    work_.status   = out.status;
+    work_.status = out.status;
     for (int s = 0; s < status_count; ++s)
       if ((plan_.rescue && rescuable(static_cast<status>(s))) ||
           (!plan_.stiff_method.empty() && static_cast<status>(s) == status::stiff))
         work_.carried_on |= 1u << s;
-    work_.columns                   = static_cast<int>(width);
-    work_.histograms                = static_cast<int>(plan_.histograms.size());
+    work_.columns = static_cast<int>(width);
+    work_.histograms = static_cast<int>(plan_.histograms.size());
     const long long* const counts[] = {out.steps,       out.rejected,   out.evaluations, out.events,
                                        out.corrections, out.misordered, out.phantoms,    out.undetermined};
     for (int j = 0; j < abi::counter_columns; ++j) work_.counters[j] = {nullptr, counts[j]};
@@ -131,10 +131,10 @@ class device_statistics {
     ferry.upload(work_.histogram, histograms_.data(), histograms_.size());
   }
 
-  const plan&                      plan_;
-  const statistics_unit&           unit_;
-  cuda_memory                      memory_{0};
-  abi::cuda_statistics             work_{};
+  const plan& plan_;
+  const statistics_unit& unit_;
+  cuda_memory memory_{0};
+  abi::cuda_statistics work_{};
   std::vector<abi::cuda_histogram> histograms_;
 };
 

@@ -9,7 +9,7 @@
 #include <saltus.hpp>
 
 struct cubic_base {
-  static constexpr auto   source = "tests";
+  static constexpr auto source = "tests";
   static constexpr double span[] = {0.0, 2.0};
 
   enum state { x, z, w };
@@ -46,7 +46,7 @@ struct cubic_base {
   static constexpr saltus::derived<output> output_list[] = {{square, "1", "z^2"}};
 
   static void initial(auto& at) {
-    at[x]         = (at[z_begin] * at[z_begin] + 1.0) * at[z_begin];
+    at[x] = (at[z_begin] * at[z_begin] + 1.0) * at[z_begin];
     at[direction] = at[direction_begin];
   }
   static auto rate(const auto& at) { return (3.0 * at[z] * at[z] + at[slope]) * at[speed] * at[direction]; }
@@ -57,7 +57,7 @@ struct cubic_base {
 
   static void guards(const auto& at, auto& g) {
     g[reaches] = at[z] - at[level];
-    g[bottom]  = at[z] - at[floor_at];
+    g[bottom] = at[z] - at[floor_at];
   }
   static void transition(auto& now) {
     if (now.due(bottom)) now[direction] = -now[direction];

@@ -4,7 +4,7 @@
 #include <saltus.hpp>
 
 struct robertson_base {
-  static constexpr auto   source = "E. Hairer, G. Wanner, Solving ODEs II, eq. IV.1.4";
+  static constexpr auto source = "E. Hairer, G. Wanner, Solving ODEs II, eq. IV.1.4";
   static constexpr double span[] = {0.0, 40.0};
   enum state { y1, y2, y3 };
   static constexpr saltus::variable<state> state_list[] = {

@@ -7,7 +7,7 @@
 #include <saltus.hpp>
 
 struct two_nodes_base {
-  static constexpr auto   source = "tests";
+  static constexpr auto source = "tests";
   static constexpr double span[] = {0.0, 1.0};
 
   enum state { p, q };
