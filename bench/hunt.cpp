@@ -1,4 +1,4 @@
-// The randomised hunt (tests/hunt.hpp) in large numbers, as a table on stdout in Markdown.
+// The randomised hunt (testing/hunt.hpp) in large numbers, as a table on stdout in Markdown.
 //
 //     bench_hunt [--cases=N] [--dynamic=N] [--slow=N] [--threads=N] [--seed=N] [--revision=TEXT]
 //
@@ -15,7 +15,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include "dynamic_hunt.hpp"
+#include "testing/dynamic_hunt.hpp"
 #include "method/list.hpp"
 
 namespace saltus::bench {

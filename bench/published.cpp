@@ -16,7 +16,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include "ensemble.hpp"
+#include "testing/ensemble.hpp"
 
 namespace saltus::bench {
 namespace {

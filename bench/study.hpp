@@ -16,7 +16,7 @@
 #include <fmt/format.h>
 
 #include "bench/flops.hpp"
-#include "ensemble.hpp"
+#include "testing/ensemble.hpp"
 #include "machine.hpp"
 #include "method/erk.hpp"
 #include "method/list.hpp"

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "abi/status.hpp"
-#include "ensemble.hpp"
+#include "testing/ensemble.hpp"
 
 namespace saltus::test {
 

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "ensemble.hpp"
+#include "testing/ensemble.hpp"
 
 namespace saltus::test {
 

@@ -14,7 +14,7 @@
 #include "bench/flops.hpp"
 #include "bench/peak.hpp"
 #include "bench/svg.hpp"
-#include "ensemble.hpp"
+#include "testing/ensemble.hpp"
 #include "ensemble/cost.hpp"
 #include "ensemble/pilot.hpp"
 #include "linear/complex.hpp"

@@ -8,7 +8,7 @@
 
 #include "backend/backend.hpp"
 #include "chunk_difference.hpp"
-#include "ensemble.hpp"
+#include "testing/ensemble.hpp"
 #include "ensemble/sampler.hpp"
 
 namespace saltus::test {

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "ensemble.hpp"
+#include "testing/ensemble.hpp"
 #include "method/controller.hpp"
 #include "method/low_storage.hpp"
 #include "method/order_conditions.hpp"

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "ensemble.hpp"
+#include "testing/ensemble.hpp"
 
 namespace saltus::test {
 namespace {

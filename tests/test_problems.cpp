@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "ensemble.hpp"
+#include "testing/ensemble.hpp"
 #include "reference_events.hpp"
 #include "reference_more_events.hpp"
 #include "reference_problems.hpp"

@@ -17,7 +17,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
-#include "ensemble.hpp"
+#include "testing/ensemble.hpp"
 #include "result/result.hpp"
 #include "result/show.hpp"
 #include "same_bits.hpp"

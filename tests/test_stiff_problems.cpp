@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "ensemble.hpp"
+#include "testing/ensemble.hpp"
 #include "reference_stiff.hpp"
 
 namespace saltus::test {

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "bench/flops.hpp"
-#include "ensemble.hpp"
+#include "testing/ensemble.hpp"
 #include "machine.hpp"
 #include "server.hpp"
 

@@ -3,11 +3,11 @@
 // the solution; where that error decides whether there is an event at all, a case is open and is not judged.
 #pragma once
 
-#include "hunt.hpp"
+#include "testing/hunt.hpp"
 
 namespace saltus::test {
 
-/// Polynomials along an oscillator, or along a state that follows it stiffly (bench/models/oscillating_guards.hpp).
+/// Polynomials along an oscillator, or along a state that follows it stiffly (testing/models/oscillating_guards.hpp).
 enum class dynamics {
   steady,   ///< an oscillator
   swaying,  ///< of varying frequency
@@ -138,7 +138,7 @@ class oscillator_prey {
   std::uint64_t seed_;
 };
 
-/// A threshold of a slow state beside a fast stable mode (bench/models/slow_guard.hpp): two guards fire once, together, and
+/// A threshold of a slow state beside a fast stable mode (testing/models/slow_guard.hpp): two guards fire once, together, and
 /// a wall ends the run.
 class slow_prey {
  public:
@@ -201,7 +201,7 @@ class slow_prey {
 template <class Prey>
 chunked_hunt<Prey> dynamic_hunt(const char* model, const std::string& method, const std::string& detection, double rtol,
                                 int threads) {
-  return {std::string(SALTUS_SOURCE_FOLDER) + "/bench/models/" + model + ".hpp",
+  return {std::string(SALTUS_SOURCE_FOLDER) + "/testing/models/" + model + ".hpp",
           {"method=" + method, "detection=" + detection, fmt::format("rtol={:e}", rtol), "zeno=0", "rescue=false",
            "output.events=true", "max_steps=1000000"},
           threads};

@@ -1,4 +1,4 @@
-// The hunt: random guards whose roots are known (bench/models/polynomial_guard.hpp), each over one long step. Every
+// The hunt: random guards whose roots are known (testing/models/polynomial_guard.hpp), each over one long step. Every
 // root of odd multiplicity must fire, once, in its order, at its time; nothing else may.
 //
 // A case is a function of (seed, family, number): any that goes wrong can be made again.
@@ -18,7 +18,7 @@
 
 #include <fmt/format.h>
 
-#include "ensemble.hpp"
+#include "testing/ensemble.hpp"
 
 namespace saltus::test {
 
@@ -321,7 +321,7 @@ struct polynomial_prey {
 class hunter {
  public:
   hunter(const std::string& method, const std::string& detection, int threads, double step = 1.0)
-      : hunt_(SALTUS_SOURCE_FOLDER "/bench/models/polynomial_guard.hpp",
+      : hunt_(SALTUS_SOURCE_FOLDER "/testing/models/polynomial_guard.hpp",
               {"method=" + method, "detection=" + detection, fmt::format("first_step={}", step),
                fmt::format("max_step={}", step), "zeno=0", "rescue=false", "output.events=true", "max_steps=1000"},
               threads) {}

@@ -1,0 +1,197 @@
+#!/usr/bin/env python3
+"""Arrows of #include go down the floors of kernels/ and of host/, never in a circle.
+
+    tests/includes.py [ROOT]
+
+Each floor may include itself and those before it in the lists below. A header and the source of the same name count as one
+file in the search for circles: two sources that include each other's headers are a circle, too. Arrows that are not as they
+should be yet stand in KNOWN: a new one is an error, and so is one that is there no longer, so that the list only shrinks.
+"""
+import re
+import sys
+from pathlib import Path
+
+KERNELS = ["number", "abi", "linear", "model", "form", "method", "engine", "event", "sail land chunk", "run"]
+HOST = ["base", "spec", "compile", "ensemble", "backend", "result", "bench", "cli"]
+
+# What is no matter of lower and higher: neither of the two may include the other.
+APART = [("linear", "abi"), ("method", "form"), ("saltus", "form")]
+
+# The only floors of kernels/ that see the statistics, and all that those see.
+STATISTICS_USES = ["number", "abi"]
+STATISTICS_USED_BY = ["statistics", "run"]
+
+# What a host may know of kernels/: the border, numbers, and lists without numerics.
+HOST_MAY_USE = ["abi/", "number/", "statistics/statistics.hpp", "method/list.hpp", "linear/factorised.hpp"]
+
+# The arrows that are wrong today.
+KNOWN = """
+host/backend/backend.hpp           -> host/result/result.hpp
+host/backend/cuda/backend.cpp      -> host/bench/peak.hpp
+host/backend/cuda/statistics.hpp   -> host/result/result.hpp
+host/base/child.cpp                -> host/ensemble/model_call.hpp
+host/bench/flops.cpp               -> kernels/linear/jacobian.hpp
+host/bench/flops.cpp               -> kernels/method/low_storage.hpp
+host/compile/compiler.hpp          -> host/ensemble/tune.hpp
+host/ensemble/chunk_queue.hpp      -> host/backend/backend.hpp
+host/ensemble/cost.hpp             -> host/backend/backend.hpp
+host/ensemble/cost.hpp             -> host/result/result.hpp
+host/ensemble/crash.cpp            -> host/backend/backend.hpp
+host/ensemble/crash.hpp            -> host/result/result.hpp
+host/ensemble/machine_shapes.hpp   -> host/ensemble/tune.hpp
+host/ensemble/measure.hpp          -> host/backend/backend.hpp
+host/ensemble/model_call.hpp       -> host/result/result.hpp
+host/ensemble/order.hpp            -> host/result/result.hpp
+host/ensemble/pilot.hpp            -> host/backend/backend.hpp
+host/ensemble/pilot.hpp            -> host/ensemble/rescue.hpp
+host/ensemble/pipeline.hpp         -> host/backend/backend.hpp
+host/ensemble/pipeline.hpp         -> host/result/result.hpp
+host/ensemble/rescue.cpp           -> host/backend/backend.hpp
+host/ensemble/rescue.hpp           -> host/result/result.hpp
+host/ensemble/statistics.cpp       -> host/result/result.hpp
+host/ensemble/statistics.hpp       -> kernels/statistics/cuda.cuh
+host/ensemble/tune.cpp             -> host/backend/backend.hpp
+host/spec/spec.cpp                 -> host/ensemble/sampler.hpp
+host/spec/spec.cpp                 -> host/ensemble/statistics.hpp
+host/spec/spec.cpp                 -> host/spec/flags.hpp
+kernels/engine/observe.hpp         -> kernels/event/sides.hpp
+kernels/event/accumulate.hpp       -> kernels/sail.hpp
+kernels/event/locate.hpp           -> kernels/sail.hpp
+kernels/linear/factorised.hpp      -> kernels/abi/unit.hpp
+kernels/linear/jacobian.hpp        -> kernels/model/contract.hpp
+kernels/method/erk.hpp             -> kernels/form/ode.hpp
+kernels/number/pack.hpp            -> kernels/number/split_pack.hpp
+"""
+
+SUFFIXES = (".hpp", ".cpp", ".cuh", ".h", ".cu", ".def")
+GENERATED = {"commit.hpp"}
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
+
+
+def floor_of(file):
+    """("kernels", "number") of "kernels/number/pack.hpp"; of "kernels/sail.hpp" it is ("kernels", "sail")."""
+    house, *rest = file.split("/")
+    return house, rest[0] if len(rest) > 1 else Path(rest[0]).stem
+
+
+def rank(floors, floor):
+    """The number of a floor in its list, or None for what stands beside the list."""
+    return next((i for i, names in enumerate(floors) if floor in names.split()), None)
+
+
+def why_not(source, target):
+    """The sentence that forbids source to include target, or None."""
+    (from_house, below), (to_house, above) = floor_of(source), floor_of(target)
+    if from_house == "kernels" and to_house == "host":
+        return "kernels/ knows nothing of host/"
+    if from_house == "host" and to_house == "kernels":
+        name = target.removeprefix("kernels/")
+        allowed = any(name == entry or entry.endswith("/") and name.startswith(entry) for entry in HOST_MAY_USE)
+        return None if allowed else "host/ uses only " + ", ".join(HOST_MAY_USE) + " of kernels/"
+    if below == above:
+        return None
+    if (below, above) in APART or (above, below) in APART:
+        return f"{below} and {above} know nothing of each other"
+    if from_house == "kernels" and below == "statistics":
+        return None if above in STATISTICS_USES else "statistics/ uses only " + ", ".join(STATISTICS_USES)
+    if from_house == "kernels" and above == "statistics":
+        return None if below in STATISTICS_USED_BY else "only " + ", ".join(STATISTICS_USED_BY) + " use statistics/"
+    floors = KERNELS if from_house == "kernels" else HOST
+    low, high = rank(floors, below), rank(floors, above)
+    if below == "saltus":  # what authors include
+        low = rank(floors, "model")
+    if low is None or high is None:
+        return f"no floor of the list: {above if low is not None else below}"
+    return None if high <= low else f"{below} is a floor below {above}"
+
+
+def arrows_of(root):
+    """All arrows between files of kernels/ and host/, and complaints about includes that lead nowhere or outside."""
+    files = sorted(str(path.relative_to(root)) for house in ("kernels", "host")
+                   for path in (root / house).rglob("*") if path.suffix in SUFFIXES)
+    there, arrows, complaints = set(files), [], []
+    for file in files:
+        for bracket, name in INCLUDE.findall((root / file).read_text()):
+            if bracket == "<":
+                if file.startswith("kernels/"):
+                    complaints.append(f"{file} includes <{name}>: kernels/ includes nothing from outside")
+                continue
+            candidates = [str(Path(file).parent / name), f"kernels/{name}", f"host/{name}"]
+            target = next((path for path in candidates if path in there), None)
+            if target is not None:
+                arrows.append((file, target))
+            elif name not in GENERATED:
+                complaints.append(f'{file} includes "{name}", which is in neither kernels/ nor host/')
+    return arrows, complaints
+
+
+def circles_of(arrows):
+    """Circles between files, each as a list of names that ends where it began."""
+    graph = {}
+    for source, target in arrows:
+        source, target = (str(Path(file).with_suffix("")) for file in (source, target))
+        graph.setdefault(source, set())
+        if source != target:
+            graph[source].add(target)
+    done, path, circles = set(), [], []
+
+    def visit(file):
+        if file in path:
+            circles.append(path[path.index(file):] + [file])
+        elif file not in done:
+            path.append(file)
+            for target in sorted(graph.get(file, ())):
+                visit(target)
+            path.pop()
+            done.add(file)
+
+    for file in sorted(graph):
+        visit(file)
+    return circles
+
+
+def borders_of(root):
+    """Complaints about what tests and benchmarks share: it lies in testing/, so bench/ includes nothing of tests/."""
+    complaints = []
+    for folder in ("bench", "testing"):
+        for path in sorted((root / folder).rglob("*")) if (root / folder).is_dir() else []:
+            if path.suffix not in SUFFIXES:
+                continue
+            for bracket, name in INCLUDE.findall(path.read_text()):
+                near = (path.parent / name).resolve().is_relative_to((root / "tests").resolve())
+                beside = [path.parent / name, root / "testing" / name, root / "bench" / name]
+                if bracket == '"' and (near or (root / "tests" / name).exists() and not any(p.exists() for p in beside)):
+                    complaints.append(f'{path.relative_to(root)} includes "{name}" of tests/: what both use lies in testing/')
+    return complaints
+
+
+def complaints_of(root, known):
+    """Everything that is wrong under `root`, given the arrows that are known to be."""
+    arrows, complaints = arrows_of(root)
+    wrong = {arrow: why for arrow in arrows if (why := why_not(*arrow))}
+    complaints += [f"{source} includes {target}: {why}" for (source, target), why in sorted(wrong.items())
+                   if (source, target) not in known]
+    complaints += ["a circle: " + " -> ".join(circle) for circle in
+                   circles_of(arrow for arrow in arrows if arrow not in known)]
+    for arrow in sorted(known):
+        rest = [other for other in arrows if other not in known or other == arrow]
+        if arrow not in arrows or arrow not in wrong and not circles_of(rest):
+            complaints.append(f"{arrow[0]} -> {arrow[1]} is right by now: remove it from KNOWN in tests/includes.py")
+    return complaints + borders_of(root)
+
+
+def known_arrows():
+    """KNOWN as a set of pairs."""
+    return {tuple(part.strip() for part in line.split("->")) for line in KNOWN.strip().splitlines()}
+
+
+def main():
+    root = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parent.parent
+    known = known_arrows()
+    complaints = complaints_of(root, known)
+    print("\n".join(complaints) if complaints else f"includes: all arrows go down, but for {len(known)} that are known")
+    return bool(complaints)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
