@@ -50,7 +50,7 @@ double share_of(test::shape s) {
 void print_row(const char* method, const char* detection, const char* about, const test::bag& b, double seconds) {
   fmt::print("| {} | {} | {} | {:.3g} | {:.3g} | {} | {} | {} | {} | {} | {} | {:.1f} |\n", method, detection, about,
              static_cast<double>(b.cases), static_cast<double>(b.events), rate(b.missed, b.cases),
-             rate(b.repeated, b.cases), rate(b.misordered, b.cases), rate(b.late, b.cases), rate(b.failed, b.cases),
+             rate(b.repeated, b.cases), rate(b.out_of_order, b.cases), rate(b.late, b.cases), rate(b.failed, b.cases),
              rate(b.undetermined, b.cases), seconds * 1e6 / static_cast<double>(b.cases));
   std::fflush(stdout);
   if (std::string_view(detection) == "hermite") return;
@@ -94,8 +94,9 @@ void print_by_degree(double cases, int threads, std::uint64_t seed) {
 void print_dynamic_row(const char* method, const char* detection, const test::bag& b, double seconds) {
   fmt::print("| {} | {} | {:.3g} | {:.3g} | {} | {} | {} | {} | {} | {} | {} | {:.1f} |\n", method, detection,
              static_cast<double>(b.cases), static_cast<double>(b.events), rate(b.missed, b.cases),
-             rate(b.repeated, b.cases), rate(b.misordered, b.cases), rate(b.late, b.cases), rate(b.wrong_side, b.cases),
-             rate(b.failed, b.cases), rate(b.open, b.cases), seconds * 1e6 / static_cast<double>(b.cases));
+             rate(b.repeated, b.cases), rate(b.out_of_order, b.cases), rate(b.late, b.cases),
+             rate(b.wrong_side, b.cases), rate(b.failed, b.cases), rate(b.open, b.cases),
+             seconds * 1e6 / static_cast<double>(b.cases));
   std::fflush(stdout);
 }
 

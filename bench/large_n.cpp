@@ -127,7 +127,7 @@ void over_lanes(const std::string& what, const std::vector<std::string>& methods
     const auto states = static_cast<double>(all[i].plan.model.states.size());
     fmt::print("{:<10} {:>4} {:<8}", all[i].plan.model.name, states, all[i].method);
     for (const std::string method = all[i].method; i < all.size() && all[i].method == method; ++i) {
-      const auto& n = all[i].made.evaluations;
+      const auto& n = all[i].made.rhs_evaluations;
       const auto evals = static_cast<double>(std::accumulate(n.begin(), n.end(), 0ll));
       fmt::print(" {:8.3f}", 1e9 * all[i].seconds / evals / states);
     }

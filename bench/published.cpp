@@ -58,10 +58,12 @@ constexpr long long unknown = -1;
 
 /// What a table says of one solution.
 struct counts {
-  long long events, evaluations, steps, rejected, iterations, misordered, phantoms;
+  long long events, evaluations, steps, rejected, iterations, out_of_order_roots, spurious_roots;
 
   static counts of(const test::outcome& r) {
-    return {r.events[0], r.evaluations[0], r.steps[0], r.rejected[0], r.corrections[0], r.misordered[0], r.phantoms[0]};
+    return {r.events[0],        r.rhs_evaluations[0],    r.steps[0],
+            r.rejected[0],      r.root_finding_steps[0], r.out_of_order_roots[0],
+            r.spurious_roots[0]};
   }
 };
 
@@ -72,7 +74,7 @@ std::string pair(long long published, long long ours) {
 std::string pairs(const counts& a, const counts& b) {
   return fmt::format("{} | {} | {} | {} | {} | {} | {}", pair(a.events, b.events), pair(a.evaluations, b.evaluations),
                      pair(a.steps, b.steps), pair(a.rejected, b.rejected), pair(a.iterations, b.iterations),
-                     pair(a.misordered, b.misordered), pair(a.phantoms, b.phantoms));
+                     pair(a.out_of_order_roots, b.out_of_order_roots), pair(a.spurious_roots, b.spurious_roots));
 }
 
 constexpr const char* count_heads = "N_ev | N_rhs | N_acc | N_rej | N_it | N_ctch | N_fl";
@@ -167,9 +169,9 @@ template <class Measure>
 effort effort_of(const test::outcome& r, Measure&& error_of) {
   double logs = 0, evaluations = 0;
   const auto n = static_cast<double>(r.plan.count);
-  for (std::size_t i = 0; i < r.evaluations.size(); ++i) {
+  for (std::size_t i = 0; i < r.rhs_evaluations.size(); ++i) {
     logs += std::log(error_of(r, i));
-    evaluations += static_cast<double>(r.evaluations[i]);
+    evaluations += static_cast<double>(r.rhs_evaluations[i]);
   }
   return {std::exp(logs / n), evaluations / n};
 }
@@ -226,7 +228,7 @@ void print_balls() {
     auto ours = counts::of(r);
     ours.events = moments(r);
     fmt::print("| {} | {:.1e} | {} | {} / {:.2f} | {} |\n", name, error(r, 0), pairs(published, ours), ratio,
-               smooth.front().evaluations / static_cast<double>(r.evaluations[0]),
+               smooth.front().evaluations / static_cast<double>(r.rhs_evaluations[0]),
                as_accurate(smooth, effort_of(r, error)));
   };
   row("smooth", solve(balls_smooth, how), "1", {unknown, 4963, 401, 426, unknown, unknown, unknown});
@@ -241,8 +243,8 @@ void print_stiffer_balls() {
     const double k = 1e4 * factor, c = 10.0 * std::sqrt(factor);
     const settings how =
         as_compere(1e-3, 3.7) + settings{fmt::format("stiffness={:e}", k), fmt::format("damping={:e}", c)};
-    const auto smooth = solve(balls_smooth, how).evaluations[0];
-    const auto ours = solve("bouncing_balls_100", how + region).evaluations[0];
+    const auto smooth = solve(balls_smooth, how).rhs_evaluations[0];
+    const auto ours = solve("bouncing_balls_100", how + region).rhs_evaluations[0];
     fmt::print("| {:.0e}, {:.3g} | {} | {} | {:.1f} |\n", k, c, smooth, ours, over(smooth, ours));
   }
 }
@@ -297,7 +299,7 @@ void print_jar(const jar_row& row) {
                row.tolerance, std::isnan(published_drift) ? "failed" : fmt::format("{:.2e}", published_drift), drift(r),
                pairs(published, counts::of(r)),
                known ? fmt::format("{:.1f}", over(row.smooth.evaluations, published.evaluations)) : "-",
-               over(smooth.evaluations[0], r.evaluations[0]));
+               over(smooth.rhs_evaluations[0], r.rhs_evaluations[0]));
   };
   print("smooth", smooth, row.drift_smooth, row.smooth);
   print("events", events, row.drift_events, row.events);
@@ -373,8 +375,8 @@ events; DASPKE, with the guard in its error control, none.
       0.1 * std::exp(1.75));
   const auto row = [](const char* about, const std::string& model, const settings& more) {
     const auto r = solve(model, as_mao(1e-5) + more);
-    fmt::print("| {} | {} | {:.6f} | {} | {} | {} |\n", about, r.events[0], r.final("y"), r.evaluations[0], r.steps[0],
-               r.rejected[0]);
+    fmt::print("| {} | {} | {:.6f} | {} | {} | {} |\n", about, r.events[0], r.final("y"), r.rhs_evaluations[0],
+               r.steps[0], r.rejected[0]);
   };
   const auto model = models + "mao_1_free.hpp";
   row("saltus, `hermite` alone, tolerance 1e-3", model, {"rtol=1e-3", "atol=1e-3"});
@@ -437,7 +439,7 @@ can be compared. Events of `mao_4`: 16, and {} found.
 | DASPKE, three ways | 486, 471, 465 | 2778, 3163, 2834 | 0 | 0 |
 | saltus | {} | {} | {} | {} |
 )",
-      r.events[0], r.steps[0], r.evaluations[0], sticking, r.events[0] - 16 - sticking);
+      r.events[0], r.steps[0], r.rhs_evaluations[0], sticking, r.events[0] - 16 - sticking);
 }
 
 int run(int argc, char** argv) {

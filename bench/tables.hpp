@@ -120,7 +120,7 @@ inline void print_event_cost(const std::vector<measured>& entries) {
     const double per_trial = evaluations_per_trial(s.method);
     const auto events = static_cast<double>(e.counts.events);
     const auto smooth = static_cast<double>(e.counts.steps - e.counts.events + e.counts.rejected);
-    const auto all = static_cast<double>(e.counts.evaluations);
+    const auto all = static_cast<double>(e.counts.rhs_evaluations);
     fmt::print("| {} | {} | {:.0e} | {:.1f} | {:.2f} |\n", s.what.label, s.method, s.rtol, events / n,
                (all - smooth * per_trial) / per_trial / events);
   }

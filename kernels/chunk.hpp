@@ -70,7 +70,7 @@ SALTUS_FN Real first_step(instance<E, Real>& x, mask_of<Real> where, const toler
   const Real h0 = min(select(tiny, Real(1e-6) * span, Real(0.01) * d0 / d1), x.h_max);
   if constexpr (E::form::is_plain) {
     const auto probe = f(x.t + h0, detail::advance(x.y, h0, x.f));
-    add_where(x.evaluations, where, 1);
+    add_where(x.rhs_evaluations, where, 1);
     each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { d2 = max(d2, abs((probe[i] - x.f[i]) * scale[i])); });
     d2 = d2 / h0;
   } else {
@@ -118,8 +118,8 @@ SALTUS_FN_COLD void begin(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where,
   }
   x.t = x.t_begin;
   x.h = x.t_end - x.t_begin;
-  x.sample = x.steps = x.rejected = x.evaluations = x.events = Integer(int64(0));
-  x.corrections = x.misordered = x.phantoms = x.undetermined = Integer(int64(0));
+  x.sample = x.steps = x.rejected = x.rhs_evaluations = x.events = Integer(int64(0));
+  x.root_finding_steps = x.out_of_order_roots = x.spurious_roots = x.undetermined = Integer(int64(0));
   each<form::model_guards>([&](int i) SALTUS_INLINE_LAMBDA {
     x.event_time[i] = x.t_begin;
     x.event_interval[i] = x.event_ratio[i] = Real(0.0);
@@ -234,11 +234,11 @@ SALTUS_FN_COLD void store(instance<E, pack<T, 1>>& x, const Run& run) {
   r.status[slot] = static_cast<unsigned char>(why);
   r.steps[slot] = x.steps.v;
   r.rejected[slot] = x.rejected.v;
-  r.evaluations[slot] = x.evaluations.v;
+  r.rhs_evaluations[slot] = x.rhs_evaluations.v;
   r.events[slot] = x.events.v;
-  r.corrections[slot] = x.corrections.v;
-  r.misordered[slot] = x.misordered.v;
-  r.phantoms[slot] = x.phantoms.v;
+  r.root_finding_steps[slot] = x.root_finding_steps.v;
+  r.out_of_order_roots[slot] = x.out_of_order_roots.v;
+  r.spurious_roots[slot] = x.spurious_roots.v;
   r.undetermined[slot] = x.undetermined.v;
   for (int i = 0; i < form::model_guards; ++i) {
     const int past = run.history(i, slot) & ~abi::ends_armed;  // what it ended with before others carried it on

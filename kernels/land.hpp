@@ -149,7 +149,7 @@ SALTUS_FN due_events<E, Real> due_at(const instance<E, Real>& x, const trial<E, 
 template <class E, class Real>
 SALTUS_FN_COLD vec<Real, E::ng> walls_reached(const instance<E, Real>& x, const trial<E, Real>& a,
                                               const landing<E, Real>& p, mask_of<Real> stuck, mask_of<Real> whole,
-                                              mask_of<Real> phantom) {
+                                              mask_of<Real> spurious) {
   vec<Real, E::ng> due;
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
     auto at_wall = stuck & stands_at_wall(x, i);
@@ -157,7 +157,7 @@ SALTUS_FN_COLD vec<Real, E::ng> walls_reached(const instance<E, Real>& x, const 
       const Real g = x.held.locked[i];
       const auto lost = armed<E>(i, g) & (p.g[i] == g) & (side_of(g) * p.rate[i] < Real(0.0)) &
                         ((side_of(g) * a.g.value[i] <= Real(0.0)) | (abs(g) <= abs(p.rate[i]) * (p.t - x.t)));
-      at_wall = at_wall | (phantom & (lost | comes_to_rest<E>(i, g, p.g[i], p.rate[i]))) |
+      at_wall = at_wall | (spurious & (lost | comes_to_rest<E>(i, g, p.g[i], p.rate[i]))) |
                 (whole & comes_to_rest<E>(i, g, a.g.value[i], a.g.rate[i]));
     }
     due[i] = select(at_wall, Real(1.0), Real(0.0));
@@ -172,7 +172,7 @@ SALTUS_FN_COLD void land(instance<E, Real>& x, mask_of<Real> active, const toler
   // redo the step
   const auto a = attempt(x, tol);
   count_trial(x, a, active);
-  if constexpr (!E::certified) add_where(x.evaluations, active, Method::extra_stages);
+  if constexpr (!E::certified) add_where(x.rhs_evaluations, active, Method::extra_stages);
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
     end_where(x.status, active & violated<E>(i, x.held.locked[i], a.g.rate[i]), status::guard_violated);
   });
@@ -209,9 +209,9 @@ SALTUS_FN_COLD void land(instance<E, Real>& x, mask_of<Real> active, const toler
   const Real tau = Real(2.0) * time_tolerance(a.t1, a.s.h, tol);
   const auto ends_there = at_time_event(x, x.t_stop) & a.last;
   const auto together = ends_there & p.fires & (abs(p.t - x.t_stop) <= tau);
-  const auto whole = (p.t > x.t_stop) | together | (p.phantom & (a.t1 - p.t <= Real(0.5) * tau));
+  const auto whole = (p.t > x.t_stop) | together | (p.spurious & (a.t1 - p.t <= Real(0.5) * tau));
   const auto moved = crossing & active & !whole & !p.failed;
-  const auto walls = walls_reached(x, a, p, at_wall, active & !moved & !p.failed, moved & p.phantom);
+  const auto walls = walls_reached(x, a, p, at_wall, active & !moved & !p.failed, moved & p.spurious);
   commit(x, a, active & !moved & !p.failed, run);
   control(x, a, active & !moved & !p.failed, tol);
   end_where(x.status, active & p.failed, status::not_located);

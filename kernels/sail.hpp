@@ -109,7 +109,7 @@ template <class E, class Real>
 SALTUS_FN void count_trial(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Real> where) {
   count_evaluations(x, a.s, where);
   if constexpr (E::certified && E::ng > 0)
-    add_where(x.evaluations, where, E::Method::extra_stages + evaluations_of_error<typename E::Method>);
+    add_where(x.rhs_evaluations, where, E::Method::extra_stages + evaluations_of_error<typename E::Method>);
 }
 
 /// step -> judge -> detect

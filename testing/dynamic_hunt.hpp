@@ -71,13 +71,13 @@ class oscillator_prey {
       for (const auto& e : expected) {
         if (e.guard != i) continue;
         at = std::find_if(at, o.log.end(), [&](const auto& row) { return row.guard == i; });
-        if (at == o.log.end()) return void(++r.misordered);
+        if (at == o.log.end()) return void(++r.out_of_order);
         in_time = in_time && std::abs(along(c, i, at->time) - e.root) <= tolerated;
         ++at;
       }
     }
     for (std::size_t k = 1; k < o.log.size(); ++k) in_order = in_order && o.log[k].time >= o.log[k - 1].time;
-    if (!in_order) ++r.misordered;
+    if (!in_order) ++r.out_of_order;
     else if (!in_time) ++r.late;
   }
 
@@ -184,7 +184,7 @@ class slow_prey {
     if (o.status == status::finished) return void(++r.missed);
     for (const int times : fired)
       if (times != 1) return void(++(times == 0 ? r.missed : r.repeated));
-    if (o.log[2].guard != 2) ++r.misordered;
+    if (o.log[2].guard != 2) ++r.out_of_order;
   }
 
  private:

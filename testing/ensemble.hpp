@@ -33,7 +33,8 @@ struct outcome {
   std::vector<double> residual, switched;
   std::vector<long long> residual_of;
   std::vector<int> status, exception, guard_history;
-  std::vector<long long> steps, rejected, evaluations, events, corrections, misordered, phantoms, undetermined;
+  std::vector<long long> steps, rejected, rhs_evaluations, events, root_finding_steps, out_of_order_roots,
+      spurious_roots, undetermined;
   std::vector<event_row> log;  ///< by instance, then time
 
   double final(const std::string& state, std::int64_t instance = 0) const {
@@ -65,8 +66,8 @@ inline outcome run(host::plan p) {
   r.final_state.resize(ns * n), r.final_output.resize(no * n), r.final_discrete.resize(nd * n), r.t_final.resize(n),
       r.status.resize(n), r.exception.resize(n), r.residual.resize(n), r.residual_of.resize(n), r.switched.resize(n);
   r.samples.resize((ns + no) * n * nt), r.reductions.resize(nr * n), r.guard_history.resize(p.model.guards.size() * n);
-  for (auto* counter :
-       {&r.steps, &r.rejected, &r.evaluations, &r.events, &r.corrections, &r.misordered, &r.phantoms, &r.undetermined})
+  for (auto* counter : {&r.steps, &r.rejected, &r.rhs_evaluations, &r.events, &r.root_finding_steps,
+                        &r.out_of_order_roots, &r.spurious_roots, &r.undetermined})
     counter->resize(n);
   const auto names = host::event_names(p.model);
   const auto backend = host::make_cpu_backend(r.plan);
@@ -83,9 +84,10 @@ inline outcome run(host::plan p) {
             copy(c.final_discrete, r.final_discrete, nd, 1);
         copy(c.t_final, r.t_final, 1, 1), copy(c.status, r.status, 1, 1), copy(c.exception, r.exception, 1, 1);
         copy(c.reductions, r.reductions, nr, 1);
-        copy(c.steps, r.steps, 1, 1), copy(c.rejected, r.rejected, 1, 1), copy(c.evaluations, r.evaluations, 1, 1);
-        copy(c.corrections, r.corrections, 1, 1), copy(c.misordered, r.misordered, 1, 1);
-        copy(c.phantoms, r.phantoms, 1, 1), copy(c.undetermined, r.undetermined, 1, 1);
+        copy(c.steps, r.steps, 1, 1), copy(c.rejected, r.rejected, 1, 1),
+            copy(c.rhs_evaluations, r.rhs_evaluations, 1, 1);
+        copy(c.root_finding_steps, r.root_finding_steps, 1, 1), copy(c.out_of_order_roots, r.out_of_order_roots, 1, 1);
+        copy(c.spurious_roots, r.spurious_roots, 1, 1), copy(c.undetermined, r.undetermined, 1, 1);
         copy(c.residual, r.residual, 1, 1), copy(c.residual_of, r.residual_of, 1, 1);
         copy(c.switched, r.switched, 1, 1), copy(c.guard_history, r.guard_history, p.model.guards.size(), 1);
         copy(c.events, r.events, 1, 1), copy(c.samples, r.samples, ns + no, nt);

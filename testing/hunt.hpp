@@ -138,16 +138,17 @@ inline hunted make_case(shape s, std::uint64_t seed, std::uint64_t number) {
 
 /// What a hunt has brought home: numbers of cases, but for `events`.
 struct bag {
-  std::int64_t cases = 0, events = 0, missed = 0, repeated = 0, misordered = 0, late = 0, failed = 0, undetermined = 0;
+  std::int64_t cases = 0, events = 0, missed = 0, repeated = 0, out_of_order = 0, late = 0, failed = 0,
+               undetermined = 0;
   std::int64_t wrong_side = 0;  ///< logged with a guard short of its new side, or beyond a wall
   std::int64_t open = 0;        ///< the error of the solution decides whether there is an event: not judged
   std::array<std::int64_t, 9> of_degree{}, missed_of{};  ///< cases by the degree of the first guard, and those missed
   std::vector<std::uint64_t> wrong;                      ///< a few of those that went wrong
 
-  std::int64_t all_wrong() const { return missed + repeated + misordered + late + failed + wrong_side; }
+  std::int64_t all_wrong() const { return missed + repeated + out_of_order + late + failed + wrong_side; }
   void add(const bag& more) {
     cases += more.cases, events += more.events, missed += more.missed, repeated += more.repeated;
-    misordered += more.misordered, late += more.late, failed += more.failed, undetermined += more.undetermined;
+    out_of_order += more.out_of_order, late += more.late, failed += more.failed, undetermined += more.undetermined;
     wrong_side += more.wrong_side, open += more.open;
     for (std::size_t k = 0; k < of_degree.size(); ++k)
       of_degree[k] += more.of_degree[k], missed_of[k] += more.missed_of[k];
@@ -312,7 +313,7 @@ struct polynomial_prey {
                          (k + 1 == expected.size() || expected[k + 1].time - expected[k].time > close);
       in_time = in_time && (!alone || std::abs(found[k].time - expected[k].time) <= tolerated);
     }
-    if (!in_order) ++r.misordered;
+    if (!in_order) ++r.out_of_order;
     else if (!in_time) ++r.late;
   }
 };

@@ -62,11 +62,11 @@ inline std::string differences(const host::chunk_data& a, const host::chunk_data
   note(same_bits(a.status, b.status), "status");
   note(same_bits(a.steps, b.steps), "steps");
   note(same_bits(a.rejected, b.rejected), "rejected");
-  note(same_bits(a.evaluations, b.evaluations), "evaluations");
+  note(same_bits(a.rhs_evaluations, b.rhs_evaluations), "evaluations");
   note(same_bits(a.events, b.events), "events");
-  note(same_bits(a.corrections, b.corrections), "corrections");
-  note(same_bits(a.misordered, b.misordered), "misordered");
-  note(same_bits(a.phantoms, b.phantoms), "phantoms");
+  note(same_bits(a.root_finding_steps, b.root_finding_steps), "root_finding_steps");
+  note(same_bits(a.out_of_order_roots, b.out_of_order_roots), "out_of_order_roots");
+  note(same_bits(a.spurious_roots, b.spurious_roots), "spurious_roots");
   note(same_bits(a.undetermined, b.undetermined), "undetermined");
   note(same_bits(a.residual, b.residual), "residual");
   note(same_bits(a.residual_of, b.residual_of), "residual_of");

@@ -37,8 +37,8 @@ inline void expect_same(const outcome& a, std::int64_t i, const outcome& b, std:
               b.guard_history[g * static_cast<std::size_t>(b.plan.count) + at_j])
         << "instance " << i << ", guard " << g;
   for (const auto counter :
-       {&outcome::steps, &outcome::rejected, &outcome::evaluations, &outcome::events, &outcome::corrections,
-        &outcome::misordered, &outcome::phantoms, &outcome::undetermined, &outcome::residual_of})
+       {&outcome::steps, &outcome::rejected, &outcome::rhs_evaluations, &outcome::events, &outcome::root_finding_steps,
+        &outcome::out_of_order_roots, &outcome::spurious_roots, &outcome::undetermined, &outcome::residual_of})
     ASSERT_EQ((a.*counter)[at_i], (b.*counter)[at_j]) << "instance " << i;
 }
 

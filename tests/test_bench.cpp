@@ -183,7 +183,7 @@ TEST(operations, of_a_run_are_those_of_its_steps) {
   host::tally some;
   some.steps = 90;
   some.rejected = 10;
-  some.evaluations = 600;
+  some.rhs_evaluations = 600;
   const auto all = host::operations_of(p, some);
   ASSERT_TRUE(all);
   EXPECT_EQ(all->rhs, 600 * 8);

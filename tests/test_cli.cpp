@@ -156,8 +156,8 @@ class results {
     std::vector<std::string> names;
     for (const auto& [name, values] : values_)
       if (name.rfind("final_", 0) == 0 || name == "t_final" || name == "status" || name == "exception" ||
-          name == "steps" || name == "rejected" || name == "rhs_evaluations" || name == "n_events" ||
-          name == "location_steps" || name == "misordered_events" || name == "phantom_events" ||
+          name == "steps" || name == "rejected" || name == "rhs_evaluations" || name == "events" ||
+          name == "root_finding_steps" || name == "out_of_order_roots" || name == "spurious_roots" ||
           name == "undetermined" || name == "residual" || name == "residual_of" || name == "switched")
         names.push_back(name);
     return names;
@@ -1273,8 +1273,8 @@ TEST_P(cli_compilers, a_model_may_be_written_as_scalar_code_with_natural_names) 
     words all = {"./scalar_code.hpp", "--set", "rtol=1e-10"};
     all.insert(all.end(), how.begin(), how.end());
     const auto x = run(all, {{"SALTUS_CXX", compiler}});
-    EXPECT_EQ(x["n_events"], (std::vector<double>{left > v ? 2.0 : 1.0}));
-    EXPECT_EQ(x["final_d"], x["n_events"]);
+    EXPECT_EQ(x["events"], (std::vector<double>{left > v ? 2.0 : 1.0}));
+    EXPECT_EQ(x["final_d"], x["events"]);
     EXPECT_NEAR(x["final_t"][0], 3.0, 1e-9);
     // The second landing is v later, and takes a quarter of v.
     const double second = left - v;
@@ -1854,7 +1854,7 @@ TEST_F(cli, an_interrupted_run_keeps_what_is_finished) {
       const bool started = std::isfinite(r["final_place"][i]);
       ++by_status.at(status);
       // Rest is passed at least once in every span of pi.
-      if (status == 0) as_expected[status] += started && t == 5000 && r["n_events"][i] >= std::floor(5000 / M_PI);
+      if (status == 0) as_expected[status] += started && t == 5000 && r["events"][i] >= std::floor(5000 / M_PI);
       if (status == 9) as_expected[status] += !started && std::isnan(t) && r["steps"][i] == 0;
       if (status == 10) as_expected[status] += started && t >= 0 && t < 5000;
     }
@@ -1926,8 +1926,8 @@ TEST_F(cli, an_instance_whose_model_throws_fails_alone) {
     EXPECT_EQ(r["event_row_size"][25], 0);
     std::size_t row = 0;
     for (std::size_t i = 0; i < 60; ++i) {
-      for (const char* name : {"status", "final_height", "t_final", "steps", "n_events", "rhs_evaluations",
-                               "event_row_size", "max(height)"})
+      for (const char* name :
+           {"status", "final_height", "t_final", "steps", "events", "rhs_evaluations", "event_row_size", "max(height)"})
         EXPECT_TRUE(i == 25 || r[name][i] == good[name][i]) << name << " of " << i;
       for (std::size_t k = 0; k < static_cast<std::size_t>(r["event_row_size"][i]); ++k, ++row)
         EXPECT_EQ(r["event_instance"][row], i) << "each event stands there once";
@@ -2012,7 +2012,7 @@ TEST_F(cli, a_model_that_loops_can_be_interrupted_and_has_a_time_limit) {
   for (std::size_t i = 0; i < 60; ++i) {
     EXPECT_EQ(r["status"][i], i == 25 ? 19 : good["status"][i]) << i << ": time_limit, and all others";
     if (i == 25) continue;
-    for (const char* name : {"final_height", "t_final", "steps", "n_events", "event_row_size", "max(height)"})
+    for (const char* name : {"final_height", "t_final", "steps", "events", "event_row_size", "max(height)"})
       EXPECT_EQ(r[name][i], good[name][i]) << name << " of " << i;
   }
 }
@@ -2045,7 +2045,7 @@ TEST_F(cli, one_slow_instance_does_not_hold_up_the_others) {
     EXPECT_EQ(r["status"][slow], status_of_slow);
     EXPECT_GT(r["t_final"][slow], 2.0) << "it was on its way";
     for (std::size_t i = 0; i < count; ++i)
-      for (const char* name : {"status", "final_place", "final_velocity", "t_final", "steps", "n_events"})
+      for (const char* name : {"status", "final_place", "final_velocity", "t_final", "steps", "events"})
         EXPECT_TRUE(i == slow || r[name][i] == good[name][i]) << name << " of " << i;
   };
   {  // on a terminal, whose line is drawn anew several times a second
@@ -2276,7 +2276,7 @@ TEST_F(cli, what_lanes_give_up_is_rescued) {
     const bool alone = saved["exception"][i] == 0;
     rescued += !alone;
     EXPECT_EQ(saved["status"][i], 0) << i;
-    EXPECT_EQ(saved["n_events"][i], calm["n_events"][i]) << i;
+    EXPECT_EQ(saved["events"][i], calm["events"][i]) << i;
     for (const char* name : {"final_place", "final_velocity"})
       EXPECT_NEAR(saved[name][i], calm[name][i], alone ? 0.0 : 1e-7) << name << " of " << i;
     for (std::size_t k = 9 * i; k < 9 * i + 9; ++k) EXPECT_NEAR(saved["place"][k], calm["place"][k], 1e-7) << i;
@@ -2426,8 +2426,8 @@ TEST_F(cli, the_bits_do_not_depend_on_how_a_run_is_cut_up) {
   };
   const auto reference = with({"--lanes", "1", "--threads", "1"});
   ASSERT_EQ(reference["final_place"].size(), 61u);
-  EXPECT_GT(*std::max_element(reference["n_events"].begin(), reference["n_events"].end()),
-            *std::min_element(reference["n_events"].begin(), reference["n_events"].end()))
+  EXPECT_GT(*std::max_element(reference["events"].begin(), reference["events"].end()),
+            *std::min_element(reference["events"].begin(), reference["events"].end()))
       << "instances differ in their events";
   for (const words& how :
        {words{"--lanes", "4"}, words{"--lanes", "8"}, words{"--lanes", "4", "--threads", "2", "--chunk", "1"},

@@ -39,13 +39,13 @@ TEST(Conditions, SilentCrossingsCostNoRestart) {
   const auto silent = run(logic, with(tight, {"enabled=0.0"}));
   const auto none = run(logic, with(tight, with(no_crossings, {"enabled=0.0"})));
   EXPECT_EQ(names_of(silent), (std::vector<std::string>{"tick", "tick"}));
-  EXPECT_EQ(silent.corrections[0], 0);
+  EXPECT_EQ(silent.root_finding_steps[0], 0);
   EXPECT_EQ(silent.steps[0], none.steps[0]);
   EXPECT_EQ(silent.rejected[0], none.rejected[0]);
   EXPECT_EQ(std::memcmp(silent.final_state.data(), none.final_state.data(), 4 * sizeof(double)), 0);
   // Each step with a crossing is looked at once more: its six evaluations again, no more.
-  EXPECT_GT(silent.evaluations[0], none.evaluations[0]);
-  EXPECT_LE(silent.evaluations[0], none.evaluations[0] + 6 * 16);
+  EXPECT_GT(silent.rhs_evaluations[0], none.rhs_evaluations[0]);
+  EXPECT_LE(silent.rhs_evaluations[0], none.rhs_evaluations[0] + 6 * 16);
 }
 
 TEST(Conditions, SilentCrossingsJustBeforeATimeEvent) {

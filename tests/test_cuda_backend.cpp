@@ -334,7 +334,7 @@ void expect_same_results(const host::plan& p, const std::vector<host::chunk_data
         auto& row = rows[static_cast<std::size_t>(c.first_id) + i];
         for (std::size_t j = 0; j < p.model.states.size(); ++j) row.push_back(c.final_state[j * n + i]);
         row.insert(row.end(), {c.t_final[i], double(c.status[i]), double(c.exception[i]), double(c.steps[i]),
-                               double(c.rejected[i]), double(c.evaluations[i]), double(c.events[i])});
+                               double(c.rejected[i]), double(c.rhs_evaluations[i]), double(c.events[i])});
       }
       for (std::size_t k = 0; k < c.log.slot.size(); ++k) {
         auto& row = rows[static_cast<std::size_t>(c.first_id + c.log.slot[k])];
@@ -424,7 +424,7 @@ host::plan summed_plan(double share) {
   p.chunk = 512;
   p.rows = false;
   p.statistics = true;
-  p.histograms = {{"final_lift", 0, 0.0, 4.0, 9}, {"n_events", host::statistic_column_called(p, "n_events"), 0, 8, 4}};
+  p.histograms = {{"final_lift", 0, 0.0, 4.0, 9}, {"events", host::statistic_column_called(p, "events"), 0, 8, 4}};
   return p;
 }
 
@@ -465,9 +465,9 @@ void expect_same_statistics(const host::run_summary& a, const host::run_summary&
   EXPECT_EQ(a.counts.by_rescue, b.counts.by_rescue);
   EXPECT_EQ(a.counts.steps, b.counts.steps);
   EXPECT_EQ(a.counts.rejected, b.counts.rejected);
-  EXPECT_EQ(a.counts.evaluations, b.counts.evaluations);
+  EXPECT_EQ(a.counts.rhs_evaluations, b.counts.rhs_evaluations);
   EXPECT_EQ(a.counts.events, b.counts.events);
-  EXPECT_EQ(a.counts.corrections, b.counts.corrections);
+  EXPECT_EQ(a.counts.root_finding_steps, b.counts.root_finding_steps);
 }
 
 // A share of 0.001 leaves a few blocks to the host, 0.1 leaves all of them.

@@ -18,7 +18,7 @@ TEST_P(Certified, MissesNothingAndRepeatsNothing) {
     const auto b = hunt(s, s == shape::scattered || s == shape::near_miss ? 10000 : 2000, 1);
     EXPECT_EQ(b.missed, 0) << name_of(s);
     EXPECT_EQ(b.repeated, 0) << name_of(s);
-    EXPECT_EQ(b.misordered, 0) << name_of(s);
+    EXPECT_EQ(b.out_of_order, 0) << name_of(s);
     EXPECT_EQ(b.late, 0) << name_of(s);
     EXPECT_EQ(b.failed, 0) << name_of(s);
     if (b.all_wrong() != 0) ADD_FAILURE() << "for example case " << b.wrong.front() << " of " << name_of(s);
@@ -34,7 +34,7 @@ TEST(Hermite, MissesNoRootOfACubicAndInventsNone) {
   for (const auto s : all_shapes) {
     const auto b = hunt(s, 10000, 1);
     EXPECT_EQ(b.repeated, 0) << name_of(s);
-    EXPECT_EQ(b.misordered, 0) << name_of(s);
+    EXPECT_EQ(b.out_of_order, 0) << name_of(s);
     EXPECT_LE(b.late, s == shape::touch || s == shape::two_guards ? 10 : 0) << name_of(s);
     EXPECT_EQ(b.failed, 0) << name_of(s);
     for (std::size_t degree = 1; degree <= 3 && s == shape::scattered; ++degree) EXPECT_EQ(b.missed_of[degree], 0);
@@ -48,7 +48,7 @@ TEST(Dynamics, CertifiedMissesNothingAndRepeatsNothing) {
     for (const auto d : all_dynamics) {
       const auto b = hunt(oscillator_prey(d, 1e-6, 1), 2000);
       EXPECT_EQ(b.all_wrong(), 0) << method << " " << name_of(d) << " missed " << b.missed << " repeated " << b.repeated
-                                  << " misordered " << b.misordered << " late " << b.late << " failed " << b.failed
+                                  << " out_of_order " << b.out_of_order << " late " << b.late << " failed " << b.failed
                                   << (b.wrong.empty() ? "" : fmt::format(", for example {}", b.wrong.front()));
       EXPECT_LT(b.open, b.cases / 20) << method << " " << name_of(d);
       EXPECT_GT(b.events, b.cases) << method << " " << name_of(d);
@@ -63,7 +63,7 @@ TEST(Dynamics, SlowThresholdsBesideAFastModeFireOnceAndNotBefore) {
     auto hunt = dynamic_hunt<slow_prey>("slow_guard", method, "hermite", 1e-6, 2);
     const auto b = hunt(slow_prey(1e-6, 1), 4000);
     EXPECT_EQ(b.all_wrong(), 0) << method << " missed " << b.missed << " repeated " << b.repeated << " wrong side "
-                                << b.wrong_side << " misordered " << b.misordered << " failed " << b.failed
+                                << b.wrong_side << " out_of_order " << b.out_of_order << " failed " << b.failed
                                 << (b.wrong.empty() ? "" : fmt::format(", for example {}", b.wrong.front()));
     EXPECT_LT(b.open, b.cases / 20) << method;
   }

@@ -197,7 +197,7 @@ TEST(Mishaps, AGuardThatJumpsOverZero) {
     const std::size_t column = guard == "jump" ? 2 : 3;
     for (const auto& e : r.log)
       EXPECT_NEAR(e.time, in.parameters[column * 1000 + static_cast<std::size_t>(e.instance)], 1e-13) << guard;
-    EXPECT_EQ(std::accumulate(r.misordered.begin(), r.misordered.end(), 0LL), 0)
+    EXPECT_EQ(std::accumulate(r.out_of_order_roots.begin(), r.out_of_order_roots.end(), 0LL), 0)
         << "there is no other guard to be first";
   }
 }

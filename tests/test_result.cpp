@@ -212,11 +212,11 @@ chunk_data marked(const plan& p, std::int64_t first, std::int64_t count) {
     c.status[at] = static_cast<unsigned char>(status::finished);
     c.steps[at] = 10 + first + i;
     c.rejected[at] = 20 + first + i;
-    c.evaluations[at] = 30 + first + i;
+    c.rhs_evaluations[at] = 30 + first + i;
     c.events[at] = 40 + first + i;
-    c.corrections[at] = 50 + first + i;
-    c.misordered[at] = 60 + first + i;
-    c.phantoms[at] = 70 + first + i;
+    c.root_finding_steps[at] = 50 + first + i;
+    c.out_of_order_roots[at] = 60 + first + i;
+    c.spurious_roots[at] = 70 + first + i;
     c.undetermined[at] = 80 + first + i;
     c.residual[at] = mark(11, 0, first + i);
     c.residual_of[at] = (first + i) % 3 - 1;
@@ -391,11 +391,11 @@ TEST(chunk, views_point_at_the_columns) {
   EXPECT_EQ(out.status, c.status.data());
   EXPECT_EQ(out.steps, c.steps.data());
   EXPECT_EQ(out.rejected, c.rejected.data());
-  EXPECT_EQ(out.evaluations, c.evaluations.data());
+  EXPECT_EQ(out.rhs_evaluations, c.rhs_evaluations.data());
   EXPECT_EQ(out.events, c.events.data());
-  EXPECT_EQ(out.corrections, c.corrections.data());
-  EXPECT_EQ(out.misordered, c.misordered.data());
-  EXPECT_EQ(out.phantoms, c.phantoms.data());
+  EXPECT_EQ(out.root_finding_steps, c.root_finding_steps.data());
+  EXPECT_EQ(out.out_of_order_roots, c.out_of_order_roots.data());
+  EXPECT_EQ(out.spurious_roots, c.spurious_roots.data());
   EXPECT_EQ(out.undetermined, c.undetermined.data());
   EXPECT_EQ(out.residual, c.residual.data());
   EXPECT_EQ(out.residual_of, c.residual_of.data());
@@ -416,11 +416,11 @@ TEST(chunk, tally_counts_every_status_once) {
   EXPECT_EQ(t.not_finished(), 2);
   EXPECT_EQ(t.steps, 2 * (10 + 11 + 12 + 13));
   EXPECT_EQ(t.rejected, 2 * (20 + 21 + 22 + 23));
-  EXPECT_EQ(t.evaluations, 2 * (30 + 31 + 32 + 33));
+  EXPECT_EQ(t.rhs_evaluations, 2 * (30 + 31 + 32 + 33));
   EXPECT_EQ(t.events, 2 * (40 + 41 + 42 + 43));
-  EXPECT_EQ(t.corrections, 2 * (50 + 51 + 52 + 53));
-  EXPECT_EQ(t.misordered, 2 * (60 + 61 + 62 + 63));
-  EXPECT_EQ(t.phantoms, 2 * (70 + 71 + 72 + 73));
+  EXPECT_EQ(t.root_finding_steps, 2 * (50 + 51 + 52 + 53));
+  EXPECT_EQ(t.out_of_order_roots, 2 * (60 + 61 + 62 + 63));
+  EXPECT_EQ(t.spurious_roots, 2 * (70 + 71 + 72 + 73));
   EXPECT_EQ(t.undetermined, 2 * (80 + 81 + 82 + 83));
   EXPECT_EQ(t.switched, 2 * 2);
 }
@@ -473,10 +473,10 @@ TEST(result, holds_inputs_finals_and_counters_whatever_the_chunks) {
     for (const auto& [name, tag] : {std::pair("steps", 10),
                                     {"rejected", 20},
                                     {"rhs_evaluations", 30},
-                                    {"n_events", 40},
-                                    {"location_steps", 50},
-                                    {"misordered_events", 60},
-                                    {"phantom_events", 70},
+                                    {"events", 40},
+                                    {"root_finding_steps", 50},
+                                    {"out_of_order_roots", 60},
+                                    {"spurious_roots", 70},
                                     {"undetermined", 80}})
       for (std::size_t i = 0; i < 10; ++i) EXPECT_EQ(r.integers(name)[i], tag + static_cast<long long>(i));
     EXPECT_FALSE(r.has("lift") || r.has("time") || r.has("event_time") || r.has("event_row_size"));

@@ -386,7 +386,7 @@ TEST(statistics, of_a_run_have_the_moments_of_its_samples) {
   const auto velocity = host::statistic_numbers(called(s, "final_velocity"));
   EXPECT_NEAR(-0.981, velocity[1], 1e-14);
   EXPECT_NEAR(0.0, velocity[2], 1e-14);
-  EXPECT_EQ(0.0, called(s, "n_events").max);
+  EXPECT_EQ(0.0, called(s, "events").max);
   // A third of the heights is in each bin but for `fall`, with a deviation of sqrt(n 2/9) = 67.
   const auto& h = s.histograms.at(0);
   EXPECT_EQ(20000, h.below + h.above + h.counts[0] + h.counts[1] + h.counts[2]);

@@ -15,7 +15,7 @@ TEST(TimeEvents, AreHitExactly) {
   std::vector<double> expected;
   for (int k = 0; k < 8; ++k) expected.push_back(std::fma(k, 0.25, 0.1));  // the last at 1.85
   EXPECT_EQ(times_of(r, "pulse"), expected) << "bit for bit";
-  EXPECT_EQ(r.corrections[0], 0) << "no root was sought";
+  EXPECT_EQ(r.root_finding_steps[0], 0) << "no root was sought";
 }
 
 TEST(TimeEvents, ManyPeriodsAddUpNoRounding) {

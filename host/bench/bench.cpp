@@ -413,7 +413,7 @@ json::object result_json(const plan& p, const bench_result& r) {
                  {"trial_steps_per_second", ratio(numbers.trials, seconds)},
                  {"steps", r.counts.steps},
                  {"rejected", r.counts.rejected},
-                 {"rhs_evaluations", r.counts.evaluations},
+                 {"rhs_evaluations", r.counts.rhs_evaluations},
                  {"events", r.counts.events},
                  {"failed", r.counts.failed()},
                  {"bytes_moved", r.bytes}};

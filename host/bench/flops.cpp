@@ -42,9 +42,9 @@ bool with_method(List list, const std::string& name, F&& body) {
 /// declared sparsity there are fewer sweeps than supposed here, and more solutions.
 double linear_operations(const plan& p, const tally& counts) {
   const auto n = static_cast<double>(p.model.states.size());
-  const auto steps = static_cast<double>(counts.steps + counts.rejected + counts.corrections);
+  const auto steps = static_cast<double>(counts.steps + counts.rejected + counts.root_finding_steps);
   const double sweeps = p.model.equations == abi::implicit ? 2 * std::ceil(n / 4) : std::ceil((n + 1) / 4);
-  const auto tries = std::max(0.0, static_cast<double>(counts.evaluations) - steps * sweeps);
+  const auto tries = std::max(0.0, static_cast<double>(counts.rhs_evaluations) - steps * sweeps);
   double all = 0;
   with_method(methods::implicit{}, p.method, [&](auto method) {
     using Method = decltype(method);
@@ -79,7 +79,7 @@ double complex_solve_operations(double n) { return 8 * n * (n - 1) + 6 * n; }
 
 std::optional<operations> operations_of(const plan& p, const tally& counts) {
   if (p.model.rhs_flops < 0 || p.model.guard_flops < 0 || counts.switched > 0) return {};
-  const auto evaluations = static_cast<double>(counts.evaluations);
+  const auto evaluations = static_cast<double>(counts.rhs_evaluations);
   operations r;
   r.rhs = evaluations * static_cast<double>(p.model.rhs_flops);
   r.guards = static_cast<double>(counts.steps + counts.rejected) * static_cast<double>(p.model.guard_flops);

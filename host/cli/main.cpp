@@ -436,11 +436,11 @@ json::object summary_json(const plan& p, const backend& b, const run_summary& s,
       {"not_finished", s.counts.not_finished()},
       {"steps", s.counts.steps},
       {"rejected", s.counts.rejected},
-      {"rhs_evaluations", s.counts.evaluations},
+      {"rhs_evaluations", s.counts.rhs_evaluations},
       {"events", s.counts.events},
-      {"location_steps", s.counts.corrections},
-      {"misordered_events", s.counts.misordered},
-      {"phantom_events", s.counts.phantoms},
+      {"root_finding_steps", s.counts.root_finding_steps},
+      {"out_of_order_roots", s.counts.out_of_order_roots},
+      {"spurious_roots", s.counts.spurious_roots},
       {"undetermined", s.counts.undetermined},
       {"wall_seconds", s.wall_seconds},
       {"compile_seconds", b.compile_seconds()},
@@ -491,10 +491,10 @@ void print_summary(const plan& p, const backend& b, const run_summary& s) {
     fmt::print("  {:<16} {:>12}   of these; went over to {}\n", "(stiff)", s.counts.switched, p.stiff_method);
   fmt::print("  per instance: {:.1f} steps, {:.1f} rejected, {:.1f} right-hand sides, {:.2f} events\n",
              static_cast<double>(s.counts.steps) / n, static_cast<double>(s.counts.rejected) / n,
-             static_cast<double>(s.counts.evaluations) / n, static_cast<double>(s.counts.events) / n);
-  const std::pair<std::int64_t, const char*> parts[] = {{s.counts.corrections, "location steps"},
-                                                        {s.counts.misordered, "misordered"},
-                                                        {s.counts.phantoms, "phantoms"},
+             static_cast<double>(s.counts.rhs_evaluations) / n, static_cast<double>(s.counts.events) / n);
+  const std::pair<std::int64_t, const char*> parts[] = {{s.counts.root_finding_steps, "location steps"},
+                                                        {s.counts.out_of_order_roots, "out_of_order_roots"},
+                                                        {s.counts.spurious_roots, "spurious_roots"},
                                                         {s.counts.undetermined, "undetermined"}};
   std::string events;
   for (const auto& [some, what] : parts)

@@ -66,7 +66,7 @@ std::vector<double> ordered(const work_sample& sample, const work_tree& tree) {
 
 double work_of(const chunk_data& c, std::int64_t slot) {
   const auto i = static_cast<std::size_t>(slot);
-  return static_cast<double>(c.steps[i] + c.rejected[i] + c.corrections[i] + 2 * c.events[i]);
+  return static_cast<double>(c.steps[i] + c.rejected[i] + c.root_finding_steps[i] + 2 * c.events[i]);
 }
 
 double warp_efficiency(const std::vector<double>& work) {

@@ -90,7 +90,7 @@ pilot_round pilot::run(std::int64_t count, double offset) {
   r.progress = progress();
   r.seconds += r.after_seconds;
   for (const auto& chunk : chunks_)
-    r.evaluations = std::accumulate(chunk.evaluations.begin(), chunk.evaluations.end(), r.evaluations);
+    r.evaluations = std::accumulate(chunk.rhs_evaluations.begin(), chunk.rhs_evaluations.end(), r.evaluations);
   return r;
 }
 

@@ -66,7 +66,7 @@ std::vector<statistic_column> statistic_columns(const plan& p) {
   r.push_back({"steps", "1", "accepted trial steps"});
   r.push_back({"rejected", "1", "rejected trial steps"});
   r.push_back({"rhs_evaluations", "1", "evaluations of the right-hand side"});
-  r.push_back({"n_events", "1", "events, each due guard or time event counted once"});
+  r.push_back({"events", "1", "events, each due guard or time event counted once"});
   return r;
 }
 
@@ -80,7 +80,7 @@ std::vector<number_column> number_columns(const plan& p, std::int64_t count, con
   add(out.final_discrete, p.model.discretes.size());
   add(out.t_final, 1);
   add(out.reductions, p.reductions.size());
-  for (const long long* counter : {out.steps, out.rejected, out.evaluations, out.events})
+  for (const long long* counter : {out.steps, out.rejected, out.rhs_evaluations, out.events})
     r.push_back({nullptr, counter});
   return r;
 }

@@ -147,10 +147,24 @@ abi::batch chunk_data::batch() const {
 }
 
 abi::results chunk_data::results() {
-  return {final_state.data(), final_output.data(), final_discrete.data(), t_final.data(),  status.data(),
-          steps.data(),       rejected.data(),     evaluations.data(),    events.data(),   corrections.data(),
-          misordered.data(),  phantoms.data(),     undetermined.data(),   residual.data(), residual_of.data(),
-          samples.data(),     reductions.data(),   guard_history.data()};
+  return {final_state.data(),
+          final_output.data(),
+          final_discrete.data(),
+          t_final.data(),
+          status.data(),
+          steps.data(),
+          rejected.data(),
+          rhs_evaluations.data(),
+          events.data(),
+          root_finding_steps.data(),
+          out_of_order_roots.data(),
+          spurious_roots.data(),
+          undetermined.data(),
+          residual.data(),
+          residual_of.data(),
+          samples.data(),
+          reductions.data(),
+          guard_history.data()};
 }
 
 void tally::add(const chunk_data& chunk) {
@@ -161,15 +175,16 @@ void tally::add(const chunk_data& chunk) {
   const auto sum = [](const std::vector<long long>& v) { return std::accumulate(v.begin(), v.end(), 0LL); };
   steps += sum(chunk.steps);
   rejected += sum(chunk.rejected);
-  evaluations += sum(chunk.evaluations);
+  rhs_evaluations += sum(chunk.rhs_evaluations);
   events += sum(chunk.events);
-  corrections += sum(chunk.corrections);
-  misordered += sum(chunk.misordered);
-  phantoms += sum(chunk.phantoms);
+  root_finding_steps += sum(chunk.root_finding_steps);
+  out_of_order_roots += sum(chunk.out_of_order_roots);
+  spurious_roots += sum(chunk.spurious_roots);
   undetermined += sum(chunk.undetermined);
   // What has stayed on a device counts 0 above.
-  const std::array<std::int64_t*, abi::counter_columns> sums = {&steps,       &rejected,   &evaluations, &events,
-                                                                &corrections, &misordered, &phantoms,    &undetermined};
+  const std::array<std::int64_t*, abi::counter_columns> sums = {
+      &steps,          &rejected,    &rhs_evaluations, &events, &root_finding_steps, &out_of_order_roots,
+      &spurious_roots, &undetermined};
   for (std::size_t b = 0; b < chunk.statistics.costs.size(); ++b)
     for (std::size_t j = 0; j < sums.size() && !chunk.statistics.has_rows[b]; ++j)
       *sums[j] += chunk.statistics.costs[b].counters[j];
@@ -371,12 +386,13 @@ class field_list {
     };
     counter("steps", "accepted trial steps", &chunk_data::steps);
     counter("rejected", "rejected trial steps", &chunk_data::rejected);
-    counter("rhs_evaluations", "evaluations of the right-hand side", &chunk_data::evaluations);
-    counter("n_events", "events, each due guard or time event counted once", &chunk_data::events);
-    counter("location_steps", "integrations anew by which events were located (N_it of Compere)",
-            &chunk_data::corrections);
-    counter("misordered_events", "roots that proved not to be the first (case II of Compere)", &chunk_data::misordered);
-    counter("phantom_events", "roots that proved not to exist (case III of Compere)", &chunk_data::phantoms);
+    counter("rhs_evaluations", "evaluations of the right-hand side", &chunk_data::rhs_evaluations);
+    counter("events", "events, each due guard or time event counted once", &chunk_data::events);
+    counter("root_finding_steps", "integrations anew by which events were located (N_it of Compere)",
+            &chunk_data::root_finding_steps);
+    counter("out_of_order_roots", "roots that proved not to be the first (case II of Compere)",
+            &chunk_data::out_of_order_roots);
+    counter("spurious_roots", "roots that proved not to exist (case III of Compere)", &chunk_data::spurious_roots);
     counter("undetermined", "places at which a certified search could not exclude a root", &chunk_data::undetermined);
   }
 
@@ -517,12 +533,31 @@ void detail::derived_columns::clear_events() {
 }
 
 const std::vector<std::string>& reserved_names() {
-  static const std::vector<std::string> names = {
-      "instance",          "time",           "event",          "sample_time",    "t_begin",     "t_end",
-      "t_final",           "status",         "steps",          "rejected",       "n_events",    "rhs_evaluations",
-      "event_time",        "event_guard",    "event_instance", "event_row_size", "exception",   "location_steps",
-      "misordered_events", "phantom_events", "undetermined",   "residual",       "residual_of", "switched",
-      "statistic"};
+  static const std::vector<std::string> names = {"instance",
+                                                 "time",
+                                                 "event",
+                                                 "sample_time",
+                                                 "t_begin",
+                                                 "t_end",
+                                                 "t_final",
+                                                 "status",
+                                                 "steps",
+                                                 "rejected",
+                                                 "events",
+                                                 "rhs_evaluations",
+                                                 "event_time",
+                                                 "event_guard",
+                                                 "event_instance",
+                                                 "event_row_size",
+                                                 "exception",
+                                                 "root_finding_steps",
+                                                 "out_of_order_roots",
+                                                 "spurious_roots",
+                                                 "undetermined",
+                                                 "residual",
+                                                 "residual_of",
+                                                 "switched",
+                                                 "statistic"};
   return names;
 }
 

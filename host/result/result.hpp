@@ -3,7 +3,7 @@
 //     dimensions   instance (fixed), time (with samples), event (unlimited, with the event log)
 //     per instance <parameter> initial_<state> t_begin t_end            what was varied; what was fixed is a scalar
 //                  final_<state> final_<output> final_<discrete> t_final status exception
-//                  steps rejected rhs_evaluations n_events location_steps misordered_events phantom_events undetermined
+//                  steps rejected rhs_evaluations events root_finding_steps out_of_order_roots spurious_roots undetermined
 //                  residual residual_of                                  of a model with algebraic states
 //                  switched                                              with method = "auto"
 //                  max(<state>) ...
@@ -60,7 +60,8 @@ struct chunk_data : columns {
   std::vector<double> t_final;
   std::vector<unsigned char> status;     ///< saltus::status
   std::vector<unsigned char> exception;  ///< saltus::status that the lanes gave up with and rescue took over; 0: none
-  std::vector<long long> steps, rejected, evaluations, events, corrections, misordered, phantoms, undetermined;
+  std::vector<long long> steps, rejected, rhs_evaluations, events, root_finding_steps, out_of_order_roots,
+      spurious_roots, undetermined;
   std::vector<double> residual;        ///< the largest of a constraint; 0 without algebraic states
   std::vector<long long> residual_of;  ///< the number of the state to whose equation it belongs; -1: none
   std::vector<double> switched;        ///< time at which the instance went over to the stiff method; NaN: it did not
@@ -75,7 +76,8 @@ struct chunk_data : columns {
 
   /// The columns of counters, in the order above.
   std::array<std::vector<long long>*, 8> counters() {
-    return {&steps, &rejected, &evaluations, &events, &corrections, &misordered, &phantoms, &undetermined};
+    return {&steps,          &rejected,    &rhs_evaluations, &events, &root_finding_steps, &out_of_order_roots,
+            &spurious_roots, &undetermined};
   }
 
   chunk_data() = default;
@@ -106,8 +108,8 @@ struct guard_tally {
 struct tally {
   std::array<std::int64_t, status_count> by_status = {};
   std::array<std::int64_t, status_count> by_rescue = {};  ///< of those that ended well by rescue: after which exception
-  std::int64_t steps = 0, rejected = 0, evaluations = 0, events = 0;
-  std::int64_t corrections = 0, misordered = 0, phantoms = 0, undetermined = 0;
+  std::int64_t steps = 0, rejected = 0, rhs_evaluations = 0, events = 0;
+  std::int64_t root_finding_steps = 0, out_of_order_roots = 0, spurious_roots = 0, undetermined = 0;
   std::int64_t switched = 0;        ///< instances that went over to the stiff method
   std::vector<guard_tally> guards;  ///< empty as long as nothing was added
 

@@ -106,24 +106,24 @@ struct batch {
 
 /// One chunk of instances: the outputs. Every pointer has room for the whole chunk; the host presets all to "not run".
 struct results {
-  double* final_state;           ///< [state_count][count]
-  double* final_output;          ///< [output_count][count]
-  double* final_discrete;        ///< [discrete_count][count]
-  double* t_final;               ///< [count]
-  unsigned char* status;         ///< [count], saltus::status; on a CPU `interrupted` while the instance is under way
-  long long* steps;              ///< [count] accepted trial steps
-  long long* rejected;           ///< [count] rejected trial steps
-  long long* evaluations;        ///< [count] right-hand-side evaluations
-  long long* events;             ///< [count] events (each due guard or time event counts one)
-  long long* corrections;        ///< [count] re-integrations by which events were located (Compere's N_it)
-  long long* misordered;         ///< [count] roots that proved not to be the first (case II of Compere's Table 5.1)
-  long long* phantoms;           ///< [count] roots of the interpolant that proved not to exist (case III)
-  long long* undetermined;       ///< [count] places at which a certified search could not exclude a root to rounding
-  double* residual;              ///< [count] models with constraints: largest residual of one after any accepted step
-  long long* residual_of;        ///< [count] the number of that equation (of its state); -1: none
-  double* samples;               ///< [state_count + output_count][count][sample_count], NaN where not reached
-  double* reductions;            ///< [reduction_count][count]
-  unsigned char* guard_history;  ///< [guard_count][count], bits of abi::guard_history
+  double* final_state;            ///< [state_count][count]
+  double* final_output;           ///< [output_count][count]
+  double* final_discrete;         ///< [discrete_count][count]
+  double* t_final;                ///< [count]
+  unsigned char* status;          ///< [count], saltus::status; on a CPU `interrupted` while the instance is under way
+  long long* steps;               ///< [count] accepted trial steps
+  long long* rejected;            ///< [count] rejected trial steps
+  long long* rhs_evaluations;     ///< [count] right-hand-side evaluations
+  long long* events;              ///< [count] events (each due guard or time event counts one)
+  long long* root_finding_steps;  ///< [count] re-integrations by which events were located (Compere's N_it)
+  long long* out_of_order_roots;  ///< [count] roots that proved not to be the first (case II of Compere's Table 5.1)
+  long long* spurious_roots;      ///< [count] roots of the interpolant that proved not to exist (case III)
+  long long* undetermined;        ///< [count] places at which a certified search could not exclude a root to rounding
+  double* residual;               ///< [count] models with constraints: largest residual of one after any accepted step
+  long long* residual_of;         ///< [count] the number of that equation (of its state); -1: none
+  double* samples;                ///< [state_count + output_count][count][sample_count], NaN where not reached
+  double* reductions;             ///< [reduction_count][count]
+  unsigned char* guard_history;   ///< [guard_count][count], bits of abi::guard_history
 };
 
 /// What became of a guard in an instance. It can fire while its value may cross zero in its declared direction.

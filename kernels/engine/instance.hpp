@@ -118,8 +118,8 @@ struct instance {
   Real next_sample;
   vec<Real, E::reductions> reduced;
 
-  integer slot, sample, steps, rejected, evaluations, events, status;
-  integer corrections, misordered, phantoms, undetermined;
+  integer slot, sample, steps, rejected, rhs_evaluations, events, status;
+  integer root_finding_steps, out_of_order_roots, spurious_roots, undetermined;
 
   // The one list of what an instance is: body(field of a, field of b) for every number kept. Sailing changes only the
   // first of the two parts.
@@ -169,7 +169,7 @@ struct instance {
     body(a.sample, b.sample);
     body(a.steps, b.steps);
     body(a.rejected, b.rejected);
-    body(a.evaluations, b.evaluations);
+    body(a.rhs_evaluations, b.rhs_evaluations);
     body(a.status, b.status);
   }
   template <class A, class B, class F>
@@ -177,9 +177,9 @@ struct instance {
     each_sailed_integer(a, b, body);
     body(a.slot, b.slot);
     body(a.events, b.events);
-    body(a.corrections, b.corrections);
-    body(a.misordered, b.misordered);
-    body(a.phantoms, b.phantoms);
+    body(a.root_finding_steps, b.root_finding_steps);
+    body(a.out_of_order_roots, b.out_of_order_roots);
+    body(a.spurious_roots, b.spurious_roots);
     body(a.undetermined, b.undetermined);
     each<E::form::model_guards>([&](int i) SALTUS_INLINE_LAMBDA { body(a.event_streak[i], b.event_streak[i]); });
   }

@@ -37,7 +37,7 @@ SALTUS_FN_COLD void record_samples(instance<E, Real>& x, const stages<typename E
   mask_of<Real> due = within();
   if (none(due)) return;
   const auto path = interpolate<typename E::Method>(f, s);
-  add_where(x.evaluations, due, E::Method::extra_stages);
+  add_where(x.rhs_evaluations, due, E::Method::extra_stages);
   while (any(due)) {
     const Real theta = (x.next_sample - s.t) / s.h;
     auto y = path(theta);

@@ -101,8 +101,8 @@ SALTUS_FN stages<typename E::Method, Real, E::n> make_step_while_landing(const h
 template <class E, class Real>
 SALTUS_FN void count_evaluations(instance<E, Real>& x, const stages<typename E::Method, Real, E::n>& s,
                                  mask_of<Real> where) {
-  if constexpr (E::Method::is_explicit) add_where(x.evaluations, where, evaluations_per_step<typename E::Method>);
-  else x.evaluations = x.evaluations + select(where, s.evaluations, typename Real::integer(int64(0)));
+  if constexpr (E::Method::is_explicit) add_where(x.rhs_evaluations, where, evaluations_per_step<typename E::Method>);
+  else x.rhs_evaluations = x.rhs_evaluations + select(where, s.evaluations, typename Real::integer(int64(0)));
 }
 
 /// y a little further along its slope, on the constraints.

@@ -20,12 +20,12 @@ struct landing {
   vec<Real, E::n> y;
   stages<typename E::Method, Real, E::n> s;  ///< the re-integrated step that led there
   vec<Real, E::ng> g, rate;
-  vec<Real, E::ng> due;   ///< 1 for every guard that fires
-  mask_of<Real> fires;    ///< any guard due
-  mask_of<Real> phantom;  ///< the interpolant's root does not exist (case III)
-  mask_of<Real> failed;   ///< not located in bounded tries
-  mask_of<Real> broken;   ///< a shorter step than the one accepted is not finite
-  Real crossing;          ///< number of a guard that has crossed just behind this point; -1: none
+  vec<Real, E::ng> due;    ///< 1 for every guard that fires
+  mask_of<Real> fires;     ///< any guard due
+  mask_of<Real> spurious;  ///< the interpolant's root does not exist (case III)
+  mask_of<Real> failed;    ///< not located in bounded tries
+  mask_of<Real> broken;    ///< a shorter step than the one accepted is not finite
+  Real crossing;           ///< number of a guard that has crossed just behind this point; -1: none
 };
 
 /// The guard to aim at from one place: of those that are across there, the one whose root is estimated earliest; if none
@@ -261,7 +261,7 @@ SALTUS_FN_COLD mask_of<Real> follow_to_root(landing<E, Real>& p, instance<E, Rea
     const Real goal = p.t + here.to_root;
     where = where & (goal > from) & (goal < to) & (abs(here.to_root) <= abs(p.s.h) * Real(1.0 / 64));
     if (none(where)) break;
-    add_where(x.evaluations, where, 1);
+    add_where(x.rhs_evaluations, where, 1);
     where = move_by_parabola(p, x, here.to_root, where, tol);
     here = take_aim<E, Real>(side, p.g, p.rate);
     const auto there = where & (abs(here.to_root) <= near);
@@ -302,7 +302,7 @@ SALTUS_FN_COLD aim<Real> approach(landing<E, Real>& p, instance<E, Real>& x, con
   const auto step_to = [&](Real part, mask_of<Real>& where_) SALTUS_INLINE_LAMBDA {
     const auto s = make_step_while_landing(f, x.t, x.y, x.f, part * h);
     count_evaluations(x, s, where_);
-    add_where(x.corrections, where_, 1);
+    add_where(x.root_finding_steps, where_, 1);
     if constexpr (!E::Method::is_explicit) {
       lost = lost | (where_ & !s.solved);
       where_ = where_ & s.solved;
@@ -331,7 +331,7 @@ SALTUS_FN_COLD aim<Real> approach(landing<E, Real>& p, instance<E, Real>& x, con
     const Real near = Real(near_part<T>) * h + Real(0.5) * time_tolerance(p.t, h, tol);
     const auto is_near = abs(target.to_root) <= near;
     closed = closed | (open & !is_near & b.proven & (b.hi - b.lo <= Real(2.0 * limits<T>::epsilon)));
-    p.phantom = p.phantom | (open & absent);
+    p.spurious = p.spurious | (open & absent);
     open = open & !(absent | is_near | closed);
     // After a few tries Newton is trusted only while the bracket shrinks by halves; a rescue does not trust it at all.
     const auto trust =
@@ -526,10 +526,10 @@ SALTUS_FN_COLD landing<E, Real> locate(instance<E, Real>& x, const trial<E, Real
   p.g = x.held.locked;
   p.rate = x.rate;
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { p.due[i] = Real(0.0); });
-  p.fires = p.phantom = p.failed = p.broken = mask_of<Real>::all(false);
+  p.fires = p.spurious = p.failed = p.broken = mask_of<Real>::all(false);
   const auto first = root_on_dense<E, Real>(on_step, side, b, where);
   auto target = approach<E, Real>(p, x, a, side, from, first.theta, b.hi, where, tol);
-  const auto there = where & !p.phantom & !p.failed & !p.broken;
+  const auto there = where & !p.spurious & !p.failed & !p.broken;
   auto concurrent = mask_of<Real>::all(false);
   if (any(tol.concurrency_time > Real(0.0))) {
     concurrent = include_concurrent<E, Real>(p, x, side, target.to_root, there, tol);
@@ -541,8 +541,8 @@ SALTUS_FN_COLD landing<E, Real> locate(instance<E, Real>& x, const trial<E, Real
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
     guessed = guessed | ((first.guard == Real(static_cast<double>(i))) & (p.due[i] > Real(0.5)));
   });
-  add_where(x.misordered, p.fires & !guessed & (first.guard >= Real(0.0)), 1);
-  add_where(x.phantoms, p.phantom, 1);
+  add_where(x.out_of_order_roots, p.fires & !guessed & (first.guard >= Real(0.0)), 1);
+  add_where(x.spurious_roots, p.spurious, 1);
   return p;
 }
 

@@ -86,7 +86,7 @@ SALTUS_FN_COLD void leave_surface(instance<E, Real>& x, vec<Real, E::ng>& g, mas
     assign_where(here, g[i], to);
   });
   assign_where(up | down, x.held.surface, Real(-1.0));
-  add_where(x.evaluations, up | down, 2);
+  add_where(x.rhs_evaluations, up | down, 2);
 }
 
 /// Ends the slides of the lanes in `where` whose guards `due` say so: the instance leaves to the side that pulls it away.
@@ -112,7 +112,7 @@ SALTUS_FN_COLD void review_slides(instance<E, Real>& x, Real was, vec<Real, E::n
   const auto down = ((moved & (s.g < Real(0.0))) | (sliding & (!moved) & !(s.rate.down > Real(0.0)))) & !up;
   for (int lane = 0; lane < Real::lanes; ++lane)
     if ((up | down)[lane]) log_end_of_slide(x, lane, run);
-  add_where(x.evaluations, sliding, 2);
+  add_where(x.rhs_evaluations, sliding, 2);
   if (any((up | down) & !moved)) leave_surface(x, g, up & !moved, down & !moved);
   form::each_surface([&](int i) SALTUS_INLINE_LAMBDA {
     const auto here = (up | down) & moved & (x.held.surface == Real(static_cast<double>(i)));
@@ -140,14 +140,14 @@ SALTUS_FN_COLD void begin_slides(instance<E, Real>& x, mask_of<Real> where) {
     const auto begins = attracts & !form::is_sliding(x.held);
     assign_where(begins, x.held.surface, number);
     assign_where(begins, x.held.locked[i], select(x.held.locked[i] < Real(0.0), Real(-1.0), Real(1.0)));
-    add_where(x.evaluations, other, 2);
+    add_where(x.rhs_evaluations, other, 2);
     began = began | begins;
   });
   if (none(began)) return;
   assign_where(began, x.held.pull, Real(0.0));
   vec<Real, E::n> f = form::rhs(x.t, x.y, x.held);
   const auto g = form::guards_along(x.t, x.y, f, x.held);
-  add_where(x.evaluations, began, 2);
+  add_where(x.rhs_evaluations, began, 2);
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(began, x.f[i], f[i]); });
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
     assign_where(began, x.held.locked[i], g.value[i]);

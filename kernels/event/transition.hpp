@@ -54,7 +54,7 @@ SALTUS_FN typename E::form::template rated<Real, E::ng> evaluate_at(instance<E, 
                                                                     int how) {
   if constexpr (E::form::is_plain) f = E::form::rhs(x.t, x.y, held);
   else settle_on_constraints(x, f, held, where, tol, how);
-  add_where(x.evaluations, where, 1);
+  add_where(x.rhs_evaluations, where, 1);
   return E::form::guards_along(x.t, x.y, f, held);
 }
 

@@ -135,8 +135,9 @@ struct loaded_unit {
 
 /// The columns of counters, in the order of chunk_data::counters.
 std::array<long long**, 8> counters_of(abi::results& r) {
-  return {&r.steps,       &r.rejected,   &r.evaluations, &r.events,
-          &r.corrections, &r.misordered, &r.phantoms,    &r.undetermined};
+  return {&r.steps,          &r.rejected,           &r.rhs_evaluations,
+          &r.events,         &r.root_finding_steps, &r.out_of_order_roots,
+          &r.spurious_roots, &r.undetermined};
 }
 
 /// steps, rejected, evaluations
