@@ -49,14 +49,14 @@ TEST(WrongRoots, GuardsFireInTheOrderOfTheSolutionNotOfTheInterpolant) {
     EXPECT_NEAR(second.time, std::max(passed, mark), 1e-11) << i;
   }
   EXPECT_GT(turned, 200);
-  EXPECT_GT(sum(r.misordered), turned / 2);
-  EXPECT_LE(sum(r.misordered), turned);
+  EXPECT_GT(sum(r.out_of_order_roots), turned / 2);
+  EXPECT_LE(sum(r.out_of_order_roots), turned);
 }
 
 TEST(WrongRoots, ARootOfTheInterpolantAloneIsNoEvent) {
   // The parabola s^2 dips below its level 1/100 between 0.4 and 0.6; with the hump y stays above it.
   const auto r = run(test_model("hump"), with(one_step, {"tilt=0.0", "dip=1.0", "level=0.01", "height=0.02"}));
-  EXPECT_GT(r.phantoms[0], 0);
+  EXPECT_GT(r.spurious_roots[0], 0);
   EXPECT_EQ(r.log.size(), 0u);
   EXPECT_EQ(name_of(r.status[0]), "finished");
   EXPECT_NEAR(r.final("y"), 0.25, 1e-14);
@@ -65,7 +65,7 @@ TEST(WrongRoots, ARootOfTheInterpolantAloneIsNoEvent) {
 TEST(WrongRoots, AnEventBehindASpuriousRootIsFound) {
   const auto r =
       run(test_model("hump"), with(one_step, {"tilt=0.0", "dip=1.0", "level=0.01", "height=0.02", "mark=0.75"}));
-  EXPECT_GT(r.phantoms[0], 0);
+  EXPECT_GT(r.spurious_roots[0], 0);
   ASSERT_EQ(names_of(r), std::vector<std::string>{"at_mark"});
   EXPECT_NEAR(r.log[0].time, 0.75, 1e-14);
   // s = 1/4: 1/16 + 0.02 (3/4)^2
