@@ -1,10 +1,11 @@
 // Many states per instance: which method, and how many lanes, when the stages of a step no longer fit into the cache.
 //
+//     bench_large_n [--revision=TEXT]                        the tables of bench/results/large_n.md
 //     bench_large_n equal MODEL|N,... METHOD,... [LANES]     time at equal error, over tolerances
 //     bench_large_n lanes MODEL|N,... METHOD,... LANES,...   time per right-hand side and state, at one tolerance
 //
-// A number N stands for the chain of N states (models/parts/chain.hpp). One thread; processor time; the ways of a row take
-// turns, and of five rounds the fastest counts. Pin it (taskset -c 0), and compare within one run only.
+// A number N stands for the chain of N states (models/parts/chain.hpp). One thread; processor time; the settings of a row are
+// run by turns, and the fastest of five rounds counts. Pin it (taskset -c 0), and compare within one run only.
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -15,6 +16,7 @@ namespace saltus::bench {
 namespace {
 
 constexpr int rounds = 5;
+constexpr double errors[] = {1e-4, 1e-6, 1e-8, 1e-9};
 
 std::vector<std::string> parts_of(const std::string& text) {
   std::vector<std::string> r;
@@ -105,10 +107,8 @@ void equal_error(const std::string& what, const std::vector<std::string>& method
       if (w.method != method) continue;
       line.emplace_back(accuracy_of(w.made, exact).median, 1e6 * w.seconds / static_cast<double>(count));
     }
-    fmt::print("{:<10} {:>4} {:<8}", states == 0 ? "" : exact.plan.model.name, states, method);
-    for (const double error : {1e-3, 1e-4, 1e-6, 1e-8, 1e-9}) fmt::print(" {:9.2f}", time_at(line, error));
-    fmt::print("   errors");
-    for (const auto& [error, time] : line) fmt::print(" {:.1e}", error);
+    fmt::print("| {} | {} | {} |", exact.plan.model.name, states, method);
+    for (const double error : errors) fmt::print(" {:.3g} |", time_at(line, error));
     fmt::print("\n");
   }
   std::fflush(stdout);
@@ -125,32 +125,67 @@ void over_lanes(const std::string& what, const std::vector<std::string>& methods
   measure(all);
   for (std::size_t i = 0; i < all.size();) {
     const auto states = static_cast<double>(all[i].plan.model.states.size());
-    fmt::print("{:<10} {:>4} {:<8}", all[i].plan.model.name, states, all[i].method);
+    fmt::print("| {} | {} | {} |", all[i].plan.model.name, states, all[i].method);
     for (const std::string method = all[i].method; i < all.size() && all[i].method == method; ++i) {
       const auto& n = all[i].made.rhs_evaluations;
       const auto evals = static_cast<double>(std::accumulate(n.begin(), n.end(), 0ll));
-      fmt::print(" {:8.3f}", 1e9 * all[i].seconds / evals / states);
+      fmt::print(" {:.2f} |", 1e9 * all[i].seconds / evals / states);
     }
     fmt::print("\n");
   }
   std::fflush(stdout);
 }
 
+void print_head(const std::vector<std::string>& columns) {
+  fmt::print("| {} |\n|", fmt::join(columns, " | "));
+  for (std::size_t i = 0; i < columns.size(); ++i) fmt::print("---|");
+  fmt::print("\n");
+}
+
+void print_equal_error(const std::vector<std::string>& models, const std::vector<std::string>& methods, int lanes) {
+  fmt::print("Microseconds per instance at a median error, {} lanes:\n\n",
+             lanes == 0 ? "the chosen" : std::to_string(lanes));
+  std::vector<std::string> columns{"model", "states", "method"};
+  for (const double error : errors) columns.push_back(fmt::format("{:.0e}", error));
+  print_head(columns);
+  for (const auto& model : models) equal_error(model, methods, lanes);
+}
+
+void print_over_lanes(const std::vector<std::string>& models, const std::vector<std::string>& methods,
+                      const std::vector<std::string>& lanes) {
+  fmt::print("Nanoseconds per right-hand side and state at rtol 1e-6, by lanes:\n\n");
+  std::vector<std::string> columns{"model", "states", "method"};
+  columns.insert(columns.end(), lanes.begin(), lanes.end());
+  print_head(columns);
+  for (const auto& model : models) over_lanes(model, methods, lanes);
+}
+
+void all_tables(const std::string& revision) {
+  const std::string folder = std::string(SALTUS_SOURCE_FOLDER) + "/bench/models/";
+  fmt::print("- Machine: {}, one thread, {} lanes of double to a register.\n", processor_name(), widest);
+  fmt::print("- saltus {}{}, {}; the fastest of {} rounds, in processor time; load average {:.1f}.\n\n", SALTUS_VERSION,
+             revision.empty() ? "" : " (" + revision + ")", today(), rounds, load());
+  print_equal_error({"16", "64", "200"}, {"dp5", "tsit5", "rdpk510", "dop853"}, 8);
+  fmt::print("\n");
+  print_over_lanes({"16", "64", "200", folder + "bouncing_balls_100_smooth.hpp", folder + "marble_jar_10_smooth.hpp"},
+                   {"dp5", "rdpk510"}, {"4", "8", "16"});
+  fmt::print("\n");
+  print_over_lanes({"bouncing_balls_100"}, {"dp5", "rdpk510"}, {"4", "8"});
+}
+
 int run(int argc, char** argv) {
-  const std::string what = argc > 1 ? argv[1] : "";
+  const std::string what = argc > 1 ? argv[1] : "", revision = "--revision=";
+  if (argc == 1 || what.starts_with(revision)) {
+    all_tables(argc == 1 ? "" : what.substr(revision.size()));
+    return 0;
+  }
   if (argc < 4 || (what != "equal" && what != "lanes") || (what == "lanes" && argc < 5)) {
-    fmt::print(stderr, "usage: bench_large_n equal|lanes MODEL|N,... METHOD,... [LANES,...]\n");
+    fmt::print(stderr, "usage: bench_large_n [--revision=TEXT | equal|lanes MODEL|N,... METHOD,... [LANES,...]]\n");
     return 2;
   }
-  const auto methods = parts_of(argv[3]), lanes = parts_of(argc > 4 ? argv[4] : "0");
-  if (what == "equal")
-    fmt::print("microseconds per instance at the error\n{:<24}{:>10} {:>9} {:>9} {:>9} {:>9}\n", "", 1e-3, 1e-4, 1e-6,
-               1e-8, 1e-9);
-  else fmt::print("nanoseconds per right-hand side and state, lanes {}\n", fmt::join(lanes, ", "));
-  for (const auto& model : parts_of(argv[2])) {
-    if (what == "equal") equal_error(model, methods, std::stoi(lanes.front()));
-    else over_lanes(model, methods, lanes);
-  }
+  const auto models = parts_of(argv[2]), methods = parts_of(argv[3]), lanes = parts_of(argc > 4 ? argv[4] : "0");
+  if (what == "equal") print_equal_error(models, methods, std::stoi(lanes.front()));
+  else print_over_lanes(models, methods, lanes);
   return 0;
 }
 
