@@ -179,7 +179,7 @@ rows() {
     /^        [{]$/ { delete v; inside = 1; next }
     /^        [}],?$/ { if (inside && "backend" in v) row(); inside = 0 }
     !inside { next }
-    { line = $0; gsub(/[",]/, "", line); split(line, part, / : /); key = part[1]; gsub(/^ +/, "", key) }
+    { line = $0; gsub(/[",]/, "", line); split(line, part, /: /); key = part[1]; gsub(/^ +/, "", key) }
     part[2] == "{" { group = key "."; next }
     /^ *[}],?$/ { group = ""; next }
     part[2] != "" { v[group key] = part[2] }' "$1"

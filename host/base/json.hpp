@@ -1,28 +1,17 @@
-// JSON for the program's own output, by the writer that toml++ brings along.
+// JSON for the program's own output: objects keep the order in which they were made. Who makes or takes apart a value
+// includes <nlohmann/json.hpp>, which is large.
 #pragma once
 
-#include <cmath>
-#include <sstream>
 #include <string>
 
-#include <toml++/toml.h>
+#include <nlohmann/json_fwd.hpp>
 
-namespace saltus::host::json {
+namespace saltus::host {
 
-using object = toml::table;
-using array = toml::array;
+using json = nlohmann::ordered_json;
 
-/// As indented JSON text. A number that is not finite, which JSON cannot say, is the string "NaN", "Infinity", "-Infinity".
-inline std::string text(const object& o) {
-  std::ostringstream out;
-  out << toml::json_formatter{o};
-  return out.str();
-}
+/// As indented JSON text. A number that is not finite, which JSON cannot say, is null; bytes that are not UTF-8 become
+/// U+FFFD.
+std::string json_text(const json& value);
 
-/// A count, as an integer of the size that JSON writers expect.
-template <class Integer>
-std::int64_t count(Integer n) {
-  return static_cast<std::int64_t>(n);
-}
-
-}  // namespace saltus::host::json
+}  // namespace saltus::host

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include "abi/status.hpp"
 #include "base/error.hpp"
@@ -496,42 +497,39 @@ class adviser {
     for (const auto& line : what) fmt::print("  {}\n", line);
   }
 
-  static json::object verdict_json(const verdict& v) {
-    json::object o{{"method", v.what.method}, {"controller", v.what.controller}, {"detection", v.what.detection}};
+  static json verdict_json(const verdict& v) {
+    json o{{"method", v.what.method}, {"controller", v.what.controller}, {"detection", v.what.detection}};
     if (!v.trouble.empty()) {
-      o.insert("trouble", v.trouble);
+      o["trouble"] = v.trouble;
       return o;
     }
-    o.insert("rtol", v.what.rtol);
-    o.insert("median_error", v.error);
-    o.insert("other_events", v.other_events);
-    o.insert("seconds", json::object{{"median", v.seconds.median}, {"low", v.seconds.low}, {"high", v.seconds.high}});
+    o["rtol"] = v.what.rtol;
+    o["median_error"] = v.error;
+    o["other_events"] = v.other_events;
+    o["seconds"] = json{{"median", v.seconds.median}, {"low", v.seconds.low}, {"high", v.seconds.high}};
     return o;
   }
 
   void tell_json() const {
-    json::array all, what, left;
+    json all = json::array();
     for (const auto& entry : tried_) all.push_back(verdict_json(entry.first));
-    for (const auto& line : lines()) what.push_back(line);
-    for (const auto& name : left_out_) left.push_back(name);
-    json::object o{{"model", asked_.model.name},
-                   {"asked", asked_.rtol},
-                   {"device", device_},
-                   {"instances", json::count(known_.size())},
-                   {"with_reference", json::count(known_count_)},
-                   {"references", json::array{references_[0].method, references_[1].method}},
-                   {"measured", all},
-                   {"not_measured", left},
-                   {"as_it_is", verdict_json(as_it_is_)}};
+    json o{{"model", asked_.model.name},
+           {"asked", asked_.rtol},
+           {"device", device_},
+           {"instances", known_.size()},
+           {"with_reference", known_count_},
+           {"references", json::array({references_[0].method, references_[1].method})},
+           {"measured", all},
+           {"not_measured", left_out_},
+           {"as_it_is", verdict_json(as_it_is_)}};
     if (is_known()) {
-      o.insert("recommended", verdict_json(best_));
-      o.insert("lines", what);
+      o["recommended"] = verdict_json(best_);
+      o["lines"] = lines();
       if (times_as_fast_.median > 0)
-        o.insert("times_as_fast",
-                 json::object{
-                     {"median", times_as_fast_.median}, {"low", times_as_fast_.low}, {"high", times_as_fast_.high}});
+        o["times_as_fast"] =
+            json{{"median", times_as_fast_.median}, {"low", times_as_fast_.low}, {"high", times_as_fast_.high}};
     }
-    fmt::print("{}\n", json::text(o));
+    fmt::print("{}\n", json_text(o));
   }
 
   static constexpr double largest_rtol = 1e-2, smallest_rtol = 1e-13;

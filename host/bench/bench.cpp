@@ -14,6 +14,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
 #include "base/files.hpp"
@@ -390,56 +391,53 @@ void print_table(const plan& p, const std::vector<bench_result>& results) {
   }
 }
 
-json::object spread_json(const spread& s) {
-  return json::object{{"median", s.median}, {"low", s.low}, {"high", s.high}};
-}
+json spread_json(const spread& s) { return json{{"median", s.median}, {"low", s.low}, {"high", s.high}}; }
 
 /// A number that may not be known: then it is left out, which in JSON says so.
-void insert_known(json::object& to, const char* name, const std::optional<double>& value) {
-  if (value) to.insert(name, *value);
+void insert_known(json& to, const char* name, const std::optional<double>& value) {
+  if (value) to[name] = *value;
 }
 
-json::object result_json(const plan& p, const bench_result& r) {
+json result_json(const plan& p, const bench_result& r) {
   const bench_numbers numbers(r);
   const double n = static_cast<double>(p.count), seconds = r.end_to_end().median;
-  json::object o{{"backend", r.backend},
-                 {"device", r.device},
-                 {"threads", r.threads},
-                 {"rounds", json::count(r.rounds.size())},
-                 {"compile_seconds", r.compile_seconds},
-                 {"end_to_end_seconds", spread_json(r.end_to_end())},
-                 {"kernel_seconds", spread_json(r.kernel())},
-                 {"instances_per_second", ratio(n, seconds)},
-                 {"trial_steps_per_second", ratio(numbers.trials, seconds)},
-                 {"steps", r.counts.steps},
-                 {"rejected", r.counts.rejected},
-                 {"rhs_evaluations", r.counts.rhs_evaluations},
-                 {"events", r.counts.events},
-                 {"failed", r.counts.failed()},
-                 {"bytes_moved", r.bytes}};
-  if (r.usage.turns * r.lanes > 0) o.insert("lane_use_sailing", numbers.sailing);
-  if (r.usage.landings * r.lanes > 0) o.insert("lane_use_landing", numbers.landing);
+  json o{{"backend", r.backend},
+         {"device", r.device},
+         {"threads", r.threads},
+         {"rounds", r.rounds.size()},
+         {"compile_seconds", r.compile_seconds},
+         {"end_to_end_seconds", spread_json(r.end_to_end())},
+         {"kernel_seconds", spread_json(r.kernel())},
+         {"instances_per_second", ratio(n, seconds)},
+         {"trial_steps_per_second", ratio(numbers.trials, seconds)},
+         {"steps", r.counts.steps},
+         {"rejected", r.counts.rejected},
+         {"rhs_evaluations", r.counts.rhs_evaluations},
+         {"events", r.counts.events},
+         {"failed", r.counts.failed()},
+         {"bytes_moved", r.bytes}};
+  if (r.usage.turns * r.lanes > 0) o["lane_use_sailing"] = numbers.sailing;
+  if (r.usage.landings * r.lanes > 0) o["lane_use_landing"] = numbers.landing;
   if (r.flops)
-    o.insert("flops", json::object{{"all", r.flops->all()},
-                                   {"right_hand_sides", r.flops->rhs},
-                                   {"guards", r.flops->guards},
-                                   {"sums_of_stages", r.flops->sums},
-                                   {"linear_algebra", r.flops->linear}});
-  if (r.peak > 0) o.insert("peak_flops", r.peak);
+    o["flops"] = json{{"all", r.flops->all()},
+                      {"right_hand_sides", r.flops->rhs},
+                      {"guards", r.flops->guards},
+                      {"sums_of_stages", r.flops->sums},
+                      {"linear_algebra", r.flops->linear}};
+  if (r.peak > 0) o["peak_flops"] = r.peak;
   insert_known(o, "of_peak", r.of_peak());
   insert_known(o, "joules", r.joules());
   if (const auto& d = r.against_first)
-    o.insert("against_first", json::object{{"compared", d->compared},
-                                           {"instances_with_other_bits", d->instances},
-                                           {"largest_difference", d->largest}});
+    o["against_first"] = json{
+        {"compared", d->compared}, {"instances_with_other_bits", d->instances}, {"largest_difference", d->largest}};
   return o;
 }
 
-json::object curve_json(const curve& c) {
-  json::array points;
+json curve_json(const curve& c) {
+  json points = json::array();
   for (const auto& p : c.points)
-    points.push_back(json::object{{"instances", p.instances}, {"instances_per_second", spread_json(p.rate)}});
-  return json::object{{"backend", c.backend}, {"device", c.device}, {"points", points}};
+    points.push_back(json{{"instances", p.instances}, {"instances_per_second", spread_json(p.rate)}});
+  return json{{"backend", c.backend}, {"device", c.device}, {"points", points}};
 }
 
 void print_curves(const std::vector<curve>& curves, const std::string& file) {
@@ -491,25 +489,25 @@ int bench(const bench_options& options, const std::atomic<bool>& stop) {
     if (!options.json) print_curves(curves, options.plot);
   }
   if (options.json) {
-    json::array all, lines;
+    json all = json::array(), lines = json::array();
     for (const auto& r : results) all.push_back(result_json(p, r));
     for (const auto& c : curves) lines.push_back(curve_json(c));
-    json::object o{{"model", p.model.name},
-                   {"method", method_name(p)},
-                   {"rtol", p.rtol},
-                   {"precision", p.precision},
-                   {"instances", p.count},
-                   {"alike", !varies(p)},
-                   {"rhs_flops", p.model.rhs_flops},
-                   {"guard_flops", p.model.guard_flops},
-                   {"results", all}};
+    json o{{"model", p.model.name},
+           {"method", method_name(p)},
+           {"rtol", p.rtol},
+           {"precision", p.precision},
+           {"instances", p.count},
+           {"alike", !varies(p)},
+           {"rhs_flops", p.model.rhs_flops},
+           {"guard_flops", p.model.guard_flops},
+           {"results", all}};
     if (!curves.empty()) {
-      o.insert("curves", lines);
-      o.insert("plot", options.plot);
+      o["curves"] = lines;
+      o["plot"] = options.plot;
       for (std::size_t j = 1; j < curves.size(); ++j)
-        if (const auto at = overtakes(curves.front(), curves[j])) o.insert(curves[j].backend + "_overtakes_at", *at);
+        if (const auto at = overtakes(curves.front(), curves[j])) o[curves[j].backend + "_overtakes_at"] = *at;
     }
-    fmt::print("{}\n", json::text(o));
+    fmt::print("{}\n", json_text(o));
   }
   return stop ? exit_interrupted : exit_ok;
 }

@@ -19,6 +19,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 
 #include "backend/backend.hpp"
 #include "backend/cuda/report.hpp"
@@ -112,65 +113,65 @@ void print_quantities(const char* title, const std::vector<quantity>& list, bool
                q.index > 0 ? fmt::format(" (algebraic, index {})", q.index) : std::string());
 }
 
-json::object describe_json(const model& m) {
+json describe_json(const model& m) {
   const auto quantities = [](const std::vector<quantity>& list, bool are_states = false) {
-    json::array a;
+    json a = json::array();
     for (const auto& q : list) {
-      json::object entry{{"name", q.name}, {"default", q.value}, {"unit", q.unit}, {"about", q.about}};
-      if (are_states) entry.insert("index", q.index);
+      json entry{{"name", q.name}, {"default", q.value}, {"unit", q.unit}, {"about", q.about}};
+      if (are_states) entry["index"] = q.index;
       a.push_back(std::move(entry));
     }
     return a;
   };
-  json::array guards;
+  json guards = json::array();
   for (const auto& g : m.guards)
-    guards.push_back(json::object{{"name", g.name},
-                                  {"direction", direction_name(g.direction)},
-                                  {"sidedness", g.sidedness == abi::unilateral ? "unilateral" : "bilateral"},
-                                  {"terminal", g.terminal},
-                                  {"may_slide", g.slides},
-                                  {"about", g.about}});
-  json::array time_events;
-  for (const auto& i : m.time_events) time_events.push_back(json::object{{"name", i.name}, {"about", i.about}});
-  return json::object{{"model", m.name},
-                      {"title", m.title},
-                      {"source", m.source},
-                      {"header", m.header.string()},
-                      {"t", json::array{m.t_begin, m.t_end}},
-                      {"equations", equations_name(m.equations)},
-                      {"singular_mass", m.singular_mass},
-                      {"states", quantities(m.states, true)},
-                      {"parameters", quantities(m.parameters)},
-                      {"discretes", quantities(m.discretes)},
-                      {"guards", guards},
-                      {"time_events", time_events},
-                      {"outputs", quantities(m.outputs)}};
+    guards.push_back(json{{"name", g.name},
+                          {"direction", direction_name(g.direction)},
+                          {"sidedness", g.sidedness == abi::unilateral ? "unilateral" : "bilateral"},
+                          {"terminal", g.terminal},
+                          {"may_slide", g.slides},
+                          {"about", g.about}});
+  json time_events = json::array();
+  for (const auto& i : m.time_events) time_events.push_back(json{{"name", i.name}, {"about", i.about}});
+  return json{{"model", m.name},
+              {"title", m.title},
+              {"source", m.source},
+              {"header", m.header.string()},
+              {"t", json::array({m.t_begin, m.t_end})},
+              {"equations", equations_name(m.equations)},
+              {"singular_mass", m.singular_mass},
+              {"states", quantities(m.states, true)},
+              {"parameters", quantities(m.parameters)},
+              {"discretes", quantities(m.discretes)},
+              {"guards", guards},
+              {"time_events", time_events},
+              {"outputs", quantities(m.outputs)}};
 }
 
 int list_models(bool as_json) {
-  json::array all;
+  json all = json::array();
   for (const auto& name : builtin_names()) {
     const model m = describe_model(find_model(name));
     if (as_json)
-      all.push_back(json::object{{"model", m.name},
-                                 {"title", m.title},
-                                 {"equations", equations_name(m.equations)},
-                                 {"states", json::count(m.states.size())},
-                                 {"guards", json::count(m.guards.size())},
-                                 {"time_events", json::count(m.time_events.size())}});
+      all.push_back(json{{"model", m.name},
+                         {"title", m.title},
+                         {"equations", equations_name(m.equations)},
+                         {"states", m.states.size()},
+                         {"guards", m.guards.size()},
+                         {"time_events", m.time_events.size()}});
     else
       fmt::print("{:<26} {} ({}{}, {}{})\n", m.name, m.title, counted(m.states.size(), "state"), special_text(m),
                  counted(m.guards.size(), "guard"),
                  m.time_events.empty() ? "" : ", " + counted(m.time_events.size(), "time event"));
   }
-  if (as_json) fmt::print("{}\n", json::text(json::object{{"models", all}}));
+  if (as_json) fmt::print("{}\n", json_text(json{{"models", all}}));
   return exit_ok;
 }
 
 int describe(const std::string& name, bool as_json) {
   const model m = describe_model(find_model(name));
   if (as_json) {
-    fmt::print("{}\n", json::text(describe_json(m)));
+    fmt::print("{}\n", json_text(describe_json(m)));
     return exit_ok;
   }
   fmt::print("{}: {}\n  source: {}\n  file:   {}\n  t:      {:g} .. {:g}\n  form:   {}\n", m.name, m.title, m.source,
@@ -240,17 +241,17 @@ std::int64_t predicted_file_bytes(const plan& p, const prediction& cost, double 
   return cost.compression < 1 ? std::llround(cost.compression * static_cast<double>(size)) : size;
 }
 
-json::object prediction_json(const plan& p, const backend& b, const prediction& cost) {
-  json::object all{{"seconds", cost.seconds.value},
-                   {"seconds_low", cost.seconds.low},
-                   {"seconds_high", cost.seconds.high},
-                   {"write_seconds", cost.write_seconds},
-                   {"pilot_instances", cost.pilot_instances},
-                   {"pilot_seconds", cost.pilot_seconds},
-                   {"pilot_cut_short", cost.cut_short},
-                   {"memory_bytes", memory_bytes(p, b.chunk_size(), b.concurrency(), rows_per_instance(p, cost))}};
-  if (!p.file.empty()) all.insert("file_bytes", predicted_file_bytes(p, cost, cost.event_rows.value));
-  if (p.log_events) all.insert("event_rows", cost.event_rows.value);
+json prediction_json(const plan& p, const backend& b, const prediction& cost) {
+  json all{{"seconds", cost.seconds.value},
+           {"seconds_low", cost.seconds.low},
+           {"seconds_high", cost.seconds.high},
+           {"write_seconds", cost.write_seconds},
+           {"pilot_instances", cost.pilot_instances},
+           {"pilot_seconds", cost.pilot_seconds},
+           {"pilot_cut_short", cost.cut_short},
+           {"memory_bytes", memory_bytes(p, b.chunk_size(), b.concurrency(), rows_per_instance(p, cost))}};
+  if (!p.file.empty()) all["file_bytes"] = predicted_file_bytes(p, cost, cost.event_rows.value);
+  if (p.log_events) all["event_rows"] = cost.event_rows.value;
   return all;
 }
 
@@ -282,7 +283,7 @@ constexpr double pilot_seconds = 0.4;
 /// What the compiler says of the kernels for a CUDA device.
 int check_cuda(const run_arguments& a, const std::string& architecture) {
   const cuda_report r = report_on_cuda(plan_of(a), architecture);
-  if (a.as_json) fmt::print("{}\n", json::text(json_of(r)));
+  if (a.as_json) fmt::print("{}\n", json_text(json_of(r)));
   else fmt::print("{}", text_of(r));
   return exit_ok;
 }
@@ -291,39 +292,29 @@ void print_warnings(const plan& p) {
   for (const auto& warning : p.warnings) say("saltus: warning: {}\n", warning);
 }
 
-json::array json_of(const std::vector<std::string>& sentences) {
-  json::array all;
-  for (const auto& sentence : sentences) all.push_back(sentence);
-  return all;
-}
-
 int check(const run_arguments& a, bool with_pilot) {
   const plan p = plan_of(a);
   print_warnings(p);
   const std::unique_ptr<backend> b = with_pilot ? make_backend(p) : nullptr;
   const std::optional<prediction> cost = b ? std::optional(predict(p, *b, pilot_seconds, interrupted)) : std::nullopt;
   if (a.as_json) {
-    json::array guards, time_events;
+    json guards = json::array(), time_events = json::array();
     for (const auto& g : p.model.guards) guards.push_back(g.name);
     for (const auto& i : p.model.time_events) time_events.push_back(i.name);
-    json::object all{{"model", p.model.name},
-                     {"method", method_name(p)},
-                     {"instances", p.count},
-                     {"t", json::array{p.t_begin, p.t_end}},
-                     {"guards", guards},
-                     {"time_events", time_events},
-                     {"file", p.file},
-                     {"bytes", expected_bytes(p)},
-                     {"warnings", json_of(p.warnings)}};
+    json all{{"model", p.model.name}, {"method", method_name(p)},
+             {"instances", p.count},  {"t", json::array({p.t_begin, p.t_end})},
+             {"guards", guards},      {"time_events", time_events},
+             {"file", p.file},        {"bytes", expected_bytes(p)},
+             {"warnings", p.warnings}};
     if (b) {
-      all.insert("chunk", b->chunk_size());
-      all.insert("device", b->device());
-      all.insert("model_hash", b->model_hash());
-      all.insert("compile_seconds", b->compile_seconds());
-      all.insert("predicted", prediction_json(p, *b, *cost));
-      all.insert("remarks", json_of(remarks_on_guards(p.model, cost->guards)));
+      all["chunk"] = b->chunk_size();
+      all["device"] = b->device();
+      all["model_hash"] = b->model_hash();
+      all["compile_seconds"] = b->compile_seconds();
+      all["predicted"] = prediction_json(p, *b, *cost);
+      all["remarks"] = remarks_on_guards(p.model, cost->guards);
     }
-    fmt::print("{}\n", json::text(all));
+    fmt::print("{}\n", json_text(all));
     return exit_ok;
   }
   fmt::print("model      {} ({}, {}, {})\n", p.model.name, counted(p.model.states.size(), "state"),
@@ -367,26 +358,22 @@ int check(const run_arguments& a, bool with_pilot) {
   return exit_ok;
 }
 
-json::object statistics_json(const statistics& s) {
-  json::object all;
+json statistics_json(const statistics& s) {
+  json all = json::object();
   for (std::size_t j = 0; j < s.columns.size(); ++j) {
-    json::object one;
+    json one = json::object();
     const auto numbers = statistic_numbers(s.summaries[j]);
-    for (std::size_t k = 0; k < numbers.size(); ++k) one.insert(statistic_names[k], numbers[k]);
-    all.insert(s.columns[j].name, std::move(one));
+    for (std::size_t k = 0; k < numbers.size(); ++k) one[statistic_names[k]] = numbers[k];
+    all[s.columns[j].name] = std::move(one);
   }
   return all;
 }
 
-json::object histograms_json(const statistics& s) {
-  json::object all;
+json histograms_json(const statistics& s) {
+  json all = json::object();
   for (const auto& h : s.histograms) {
-    json::array counts;
-    for (const long long n : h.counts) counts.push_back(n);
-    all.insert(
-        h.name,
-        json::object{
-            {"from", h.bins.from}, {"to", h.bins.to}, {"counts", counts}, {"below", h.below}, {"above", h.above}});
+    all[h.name] =
+        json{{"from", h.bins.from}, {"to", h.bins.to}, {"counts", h.counts}, {"below", h.below}, {"above", h.above}};
   }
   return all;
 }
@@ -401,66 +388,65 @@ void print_statistics(const statistics& s) {
   }
 }
 
-json::object guards_json(const plan& p, const tally& counts) {
-  json::object all;
+json guards_json(const plan& p, const tally& counts) {
+  json all = json::object();
   for (std::size_t i = 0; i < counts.guards.size(); ++i)
-    all.insert(p.model.guards[i].name, json::object{{"fired", counts.guards[i].fired},
-                                                    {"began_beyond", counts.guards[i].began_beyond},
-                                                    {"crossed_against", counts.guards[i].crossed_against}});
+    all[p.model.guards[i].name] = json{{"fired", counts.guards[i].fired},
+                                       {"began_beyond", counts.guards[i].began_beyond},
+                                       {"crossed_against", counts.guards[i].crossed_against}};
   return all;
 }
 
-json::object summary_json(const plan& p, const backend& b, const run_summary& s, int code) {
+json summary_json(const plan& p, const backend& b, const run_summary& s, int code) {
   const auto named = [](const auto& counts) {
-    json::object by;
+    json by = json::object();
     for (const auto& row : status_table)
-      if (const auto n = counts[static_cast<std::size_t>(row.id)]; n > 0) by.insert_or_assign(row.name, json::count(n));
+      if (const auto n = counts[static_cast<std::size_t>(row.id)]; n > 0) by[row.name] = n;
     return by;
   };
-  json::array parts;
+  json parts = json::array();
   for (const part_of_run& part : s.parts)
-    parts.push_back(json::object{{"device", part.device},
-                                 {"instances", part.instances},
-                                 {"chunks", part.chunks},
-                                 {"chunk_seconds", part.chunk_seconds}});
-  json::object all{
-      {"model", p.model.name},
-      {"method", method_name(p)},
-      {"instances", p.count},
-      {"status", named(s.counts.by_status)},
-      {"ok", s.counts.ok()},
-      {"rescued", s.counts.rescued()},
-      {"rescued_from", named(s.counts.by_rescue)},
-      {"switched", s.counts.switched},
-      {"failed", s.counts.failed()},
-      {"not_finished", s.counts.not_finished()},
-      {"steps", s.counts.steps},
-      {"rejected", s.counts.rejected},
-      {"rhs_evaluations", s.counts.rhs_evaluations},
-      {"events", s.counts.events},
-      {"root_finding_steps", s.counts.root_finding_steps},
-      {"out_of_order_roots", s.counts.out_of_order_roots},
-      {"spurious_roots", s.counts.spurious_roots},
-      {"undetermined", s.counts.undetermined},
-      {"wall_seconds", s.wall_seconds},
-      {"compile_seconds", b.compile_seconds()},
-      {"stiff_compile_seconds", s.stiff_compile_seconds},
-      {"rescue_compile_seconds", s.rescue_compile_seconds},
-      {"instances_per_second", s.wall_seconds > 0 ? static_cast<double>(p.count) / s.wall_seconds : 0.0},
-      {"lane_use",
-       s.usage.turns > 0 ? static_cast<double>(s.usage.lane_turns) / static_cast<double>(s.usage.turns) : 0.0},
-      {"device", b.device()},
-      {"parts", parts},
-      {"guards", guards_json(p, s.counts)},
-      {"remarks", json_of(remarks_on_guards(p.model, s.counts.guards))},
-      {"file", p.file},
-      {"warnings", json_of(p.warnings)},
-      {"exit_code", code}};
-  if (!s.trouble.empty()) all.insert("model_threw", s.trouble);
-  if (!s.crash.empty()) all.insert("model_crashed", s.crash);
+    parts.push_back(json{{"device", part.device},
+                         {"instances", part.instances},
+                         {"chunks", part.chunks},
+                         {"chunk_seconds", part.chunk_seconds}});
+  json all{{"model", p.model.name},
+           {"method", method_name(p)},
+           {"instances", p.count},
+           {"status", named(s.counts.by_status)},
+           {"ok", s.counts.ok()},
+           {"rescued", s.counts.rescued()},
+           {"rescued_from", named(s.counts.by_rescue)},
+           {"switched", s.counts.switched},
+           {"failed", s.counts.failed()},
+           {"not_finished", s.counts.not_finished()},
+           {"steps", s.counts.steps},
+           {"rejected", s.counts.rejected},
+           {"rhs_evaluations", s.counts.rhs_evaluations},
+           {"events", s.counts.events},
+           {"root_finding_steps", s.counts.root_finding_steps},
+           {"out_of_order_roots", s.counts.out_of_order_roots},
+           {"spurious_roots", s.counts.spurious_roots},
+           {"undetermined", s.counts.undetermined},
+           {"wall_seconds", s.wall_seconds},
+           {"compile_seconds", b.compile_seconds()},
+           {"stiff_compile_seconds", s.stiff_compile_seconds},
+           {"rescue_compile_seconds", s.rescue_compile_seconds},
+           {"instances_per_second", s.wall_seconds > 0 ? static_cast<double>(p.count) / s.wall_seconds : 0.0},
+           {"lane_use",
+            s.usage.turns > 0 ? static_cast<double>(s.usage.lane_turns) / static_cast<double>(s.usage.turns) : 0.0},
+           {"device", b.device()},
+           {"parts", parts},
+           {"guards", guards_json(p, s.counts)},
+           {"remarks", remarks_on_guards(p.model, s.counts.guards)},
+           {"file", p.file},
+           {"warnings", p.warnings},
+           {"exit_code", code}};
+  if (!s.trouble.empty()) all["model_threw"] = s.trouble;
+  if (!s.crash.empty()) all["model_crashed"] = s.crash;
   if (p.statistics) {
-    all.insert("statistics", statistics_json(s.statistics));
-    all.insert("histograms", histograms_json(s.statistics));
+    all["statistics"] = statistics_json(s.statistics);
+    all["histograms"] = histograms_json(s.statistics);
   }
   return all;
 }
@@ -600,7 +586,7 @@ int run(const run_arguments& a, const std::vector<std::string>& command) {
   if (!s.crash.empty()) code = exit_failure;
   else if (s.interrupted && s.counts.not_finished() > 0) code = exit_interrupted;
   else if (static_cast<double>(failed) > p.allowed_failed * static_cast<double>(p.count)) code = exit_failed_instances;
-  if (a.as_json) fmt::print("{}\n", json::text(summary_json(p, *b, s, code)));
+  if (a.as_json) fmt::print("{}\n", json_text(summary_json(p, *b, s, code)));
   else print_summary(p, *b, s);
   if (!s.crash.empty())
     say("saltus: {}\n  the run was ended: {} instances did not finish{}\n", s.crash, s.counts.not_finished(),
@@ -634,9 +620,9 @@ finding look_up(const std::function<std::string()>& what) {
 int clear_cache(bool as_json) {
   const auto removed = clear_module_cache();
   if (as_json)
-    fmt::print("{}\n", json::text(json::object{{"cache", cache_folder().string()},
-                                               {"removed_files", removed.files},
-                                               {"removed_bytes", removed.bytes}}));
+    fmt::print("{}\n", json_text(json{{"cache", cache_folder().string()},
+                                      {"removed_files", removed.files},
+                                      {"removed_bytes", removed.bytes}}));
   else fmt::print("removed {} files, {}, from {}\n", removed.files, bytes(removed.bytes), cache_folder().string());
   return exit_ok;
 }
@@ -669,23 +655,23 @@ int doctor(bool as_json, bool measure) {
   const std::string absent = cuda_absent(&device);
   const bool works = unit.text == "yes";
   if (as_json) {
-    json::array troubles;
+    json troubles = json::array();
     for (const finding* f : {&house, &folder, &compiler, &unit})
       if (!f->trouble.empty()) troubles.push_back(f->trouble);
-    fmt::print("{}\n", json::text(json::object{{"version", version_with_commit()},
-                                               {"home", house.text},
-                                               {"compiler", compiler.text},
-                                               {"compiles", works},
-                                               {"troubles", troubles},
-                                               {"threads", json::count(threads)},
-                                               {"lanes_double", native_lanes("double")},
-                                               {"lanes_float", native_lanes("float")},
-                                               {"lane_shapes", json_of(shapes)},
-                                               {"cuda_device", device},
-                                               {"cuda_absent", absent},
-                                               {"cache", folder.text},
-                                               {"cache_files", cached.files},
-                                               {"cache_bytes", cached.bytes}}));
+    fmt::print("{}\n", json_text(json{{"version", version_with_commit()},
+                                      {"home", house.text},
+                                      {"compiler", compiler.text},
+                                      {"compiles", works},
+                                      {"troubles", troubles},
+                                      {"threads", threads},
+                                      {"lanes_double", native_lanes("double")},
+                                      {"lanes_float", native_lanes("float")},
+                                      {"lane_shapes", json_of(shapes)},
+                                      {"cuda_device", device},
+                                      {"cuda_absent", absent},
+                                      {"cache", folder.text},
+                                      {"cache_files", cached.files},
+                                      {"cache_bytes", cached.bytes}}));
   } else {
     fmt::print("saltus     {}\nhome       {}\n", version_with_commit(), house.either());
     fmt::print("compiler   {}\n", compiler.either());
@@ -752,8 +738,8 @@ int main_program(int argc, char** argv) {
   show_options showing;
   run_arguments arguments;
 
-  const auto add_json = [](CLI::App* command, bool& json) {
-    command->add_flag("--json", json, "one JSON object to stdout");
+  const auto add_json = [](CLI::App* command, bool& as_object) {
+    command->add_flag("--json", as_object, "one JSON object to stdout");
   };
 
   auto* list = app.add_subcommand("list", "the built-in models");

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
 #include "base/paths.hpp"
@@ -81,15 +82,15 @@ std::vector<std::string> text_of(const std::vector<machine_shape>& measured) {
   return lines;
 }
 
-json::array json_of(const std::vector<machine_shape>& measured) {
-  json::array all;
+json json_of(const std::vector<machine_shape>& measured) {
+  json all = json::array();
   for (const auto& m : measured)
-    all.push_back(json::object{{"method", m.method},
-                               {"precision", m.precision},
-                               {"kind", name_of(m.kind)},
-                               {"lanes", m.shape.lanes},
-                               {"groups", m.shape.groups},
-                               {"gain", m.gain}});
+    all.push_back(json{{"method", m.method},
+                       {"precision", m.precision},
+                       {"kind", name_of(m.kind)},
+                       {"lanes", m.shape.lanes},
+                       {"groups", m.shape.groups},
+                       {"gain", m.gain}});
   return all;
 }
 

@@ -31,6 +31,6 @@ void measure_machine(const std::atomic<bool>& stop, const std::function<void(con
 
 /// What was measured, one line for each.
 std::vector<std::string> text_of(const std::vector<machine_shape>& measured);
-json::array json_of(const std::vector<machine_shape>& measured);
+json json_of(const std::vector<machine_shape>& measured);
 
 }  // namespace saltus::host

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <netcdf.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
@@ -194,13 +195,7 @@ class text_table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-void print_json(const json::object& o, std::FILE* out) { fmt::print(out, "{}\n", json::text(o)); }
-
-json::array array_of(const std::vector<double>& values) {
-  json::array list;
-  for (double v : values) list.push_back(v);
-  return list;
-}
+void print_json(const json& o, std::FILE* out) { fmt::print(out, "{}\n", json_text(o)); }
 
 // ------------------------------------------------------------------------------------------------------ the whole file
 
@@ -288,25 +283,23 @@ census take_census(const result_file& f) {
 /// The variables of statistics, without the beginnings of their names.
 constexpr std::string_view statistics_prefix = "statistics_", histogram_prefix = "histogram_";
 
-json::object statistics_as_json(const result_file& f) {
-  json::object all;
+json statistics_as_json(const result_file& f) {
+  json all = json::object();
   for (const variable* v : f.with_role("statistics")) {
     const auto numbers = f.reals(*v, {0, 0}, {statistic_names.size(), 1});
-    json::object one;
-    for (std::size_t k = 0; k < numbers.size(); ++k) one.insert(statistic_names[k], numbers[k]);
-    all.insert(v->name.substr(statistics_prefix.size()), std::move(one));
+    json one = json::object();
+    for (std::size_t k = 0; k < numbers.size(); ++k) one[statistic_names[k]] = numbers[k];
+    all[v->name.substr(statistics_prefix.size())] = std::move(one);
   }
   return all;
 }
 
-json::object histograms_as_json(const result_file& f) {
-  json::object all;
+json histograms_as_json(const result_file& f) {
+  json all = json::object();
   for (const variable* v : f.with_role("histogram")) {
-    json::array counts;
-    for (const long long n : f.integers(*v, 0, f.dimension(v->dimensions[0].c_str()))) counts.push_back(n);
-    json::object one{{"counts", counts}};
-    for (const char* name : {"from", "to", "below", "above"}) one.insert(name, f.number(name, v->id));
-    all.insert(v->name.substr(histogram_prefix.size()), std::move(one));
+    json one{{"counts", f.integers(*v, 0, f.dimension(v->dimensions[0].c_str()))}};
+    for (const char* name : {"from", "to", "below", "above"}) one[name] = f.number(name, v->id);
+    all[v->name.substr(histogram_prefix.size())] = std::move(one);
   }
   return all;
 }
@@ -328,43 +321,39 @@ void statistics_as_text(const result_file& f, std::FILE* out) {
 }
 
 void summary_as_json(const result_file& f, const census& c, std::FILE* out) {
-  json::object statuses, rescued, counters;
+  json statuses = json::object(), rescued = json::object(), counters = json::object();
   for (std::size_t s = 0; s < c.by_status.size(); ++s)
-    if (c.by_status[s] > 0) statuses.insert_or_assign(row_of(static_cast<long long>(s)).name, c.by_status[s]);
+    if (c.by_status[s] > 0) statuses[row_of(static_cast<long long>(s)).name] = c.by_status[s];
   for (std::size_t s = 0; s < c.by_rescue.size(); ++s)
-    if (c.by_rescue[s] > 0) rescued.insert_or_assign(row_of(static_cast<long long>(s)).name, c.by_rescue[s]);
+    if (c.by_rescue[s] > 0) rescued[row_of(static_cast<long long>(s)).name] = c.by_rescue[s];
   const auto counter_list = f.with_role("counter");
   for (std::size_t j = 0; j < counter_list.size() && c.started > 0; ++j)
-    counters.insert_or_assign(counter_list[j]->name,
-                              json::object{{"min", c.counters[j].min},
+    counters[counter_list[j]->name] = json{{"min", c.counters[j].min},
                                            {"mean", c.counters[j].sum / static_cast<double>(c.started)},
-                                           {"max", c.counters[j].max}});
-  json::array variables;
+                                           {"max", c.counters[j].max}};
+  json variables = json::array();
   for (const variable& v : f.variables()) {
-    json::array dimensions;
-    for (const std::string& d : v.dimensions) dimensions.push_back(d);
-    json::object row{
-        {"name", v.name}, {"role", v.role}, {"unit", v.unit}, {"about", v.about}, {"dimensions", dimensions}};
-    if (v.dimensions.empty()) row.insert("value", f.value(v, 0));
+    json row{{"name", v.name}, {"role", v.role}, {"unit", v.unit}, {"about", v.about}, {"dimensions", v.dimensions}};
+    if (v.dimensions.empty()) row["value"] = f.value(v, 0);
     variables.push_back(std::move(row));
   }
-  json::object all{{"file", f.path()},
-                   {"instances", static_cast<std::int64_t>(f.instances())},
-                   {"status", statuses},
-                   {"rescued_from", rescued},
-                   {"counters", counters},
-                   {"variables", variables},
-                   {"wall_time_s", f.number("wall_time_s")},
-                   {"seed", std::to_string(f.seed())}};  // a string: 64 bits without sign
-  if (f.find("switched") || (c.switched > 0 && !has_rows(f))) all.insert("switched", c.switched);
-  all.insert("rows", has_rows(f));
+  json all{{"file", f.path()},
+           {"instances", static_cast<std::int64_t>(f.instances())},
+           {"status", statuses},
+           {"rescued_from", rescued},
+           {"counters", counters},
+           {"variables", variables},
+           {"wall_time_s", f.number("wall_time_s")},
+           {"seed", std::to_string(f.seed())}};  // a string: 64 bits without sign
+  if (f.find("switched") || (c.switched > 0 && !has_rows(f))) all["switched"] = c.switched;
+  all["rows"] = has_rows(f);
   if (f.find("statistic")) {
-    all.insert("statistics", statistics_as_json(f));
-    all.insert("histograms", histograms_as_json(f));
+    all["statistics"] = statistics_as_json(f);
+    all["histograms"] = histograms_as_json(f);
   }
   for (const char* name : {"model", "title", "model_hash", "module_hash", "sources", "method", "created",
                            "saltus_version", "compiler", "device", "spec", "settings", "history", "state", "remarks"})
-    all.insert(name, f.text(name));
+    all[name] = f.text(name);
   print_json(all, out);
 }
 
@@ -490,38 +479,38 @@ std::vector<std::pair<std::string, std::vector<double>>> samples_of(const result
 
 void instance_as_json(const result_file& f, std::size_t instance, std::FILE* out) {
   const status_row row = row_of(f.integers(f.at("status"), instance, 1)[0]);
-  json::object all{{"file", f.path()},
-                   {"instance", static_cast<std::int64_t>(instance)},
-                   {"status", json::object{{"name", row.name}, {"meaning", row.meaning}, {"remedy", row.remedy}}}};
-  if (const auto e = exceptions_of(f, instance, 1)[0]; e != 0) all.insert("exception", row_of(e).name);
-  if (const variable* v = f.find("switched")) all.insert("switched", f.value(*v, instance));
+  json all{{"file", f.path()},
+           {"instance", static_cast<std::int64_t>(instance)},
+           {"status", json{{"name", row.name}, {"meaning", row.meaning}, {"remedy", row.remedy}}}};
+  if (const auto e = exceptions_of(f, instance, 1)[0]; e != 0) all["exception"] = row_of(e).name;
+  if (const variable* v = f.find("switched")) all["switched"] = f.value(*v, instance);
   if (const variable* v = f.find("residual")) {
-    all.insert("residual", f.value(*v, instance));
-    all.insert("residual_of", residual_of(f, instance));
+    all["residual"] = f.value(*v, instance);
+    all["residual_of"] = residual_of(f, instance);
   }
   for (const char* role : {"parameter", "initial", "span", "final", "counter", "reduction"}) {
-    json::object values;
+    json values = json::object();
     for (const variable* v : f.with_role(role))
-      if (v->role == "counter") values.insert(v->name, f.integers(*v, instance, 1)[0]);
-      else values.insert(v->name, f.value(*v, instance));
-    if (!values.empty()) all.insert(role, std::move(values));
+      if (v->role == "counter") values[v->name] = f.integers(*v, instance, 1)[0];
+      else values[v->name] = f.value(*v, instance);
+    if (!values.empty()) all[role] = std::move(values);
   }
   if (f.find("event_row_size")) {
     const instance_events e = events_of(f, instance);
-    json::array list;
+    json list = json::array();
     for (std::size_t k = 0; k < e.time.size(); ++k) {
-      json::object before, after;
+      json before = json::object(), after = json::object();
       for (std::size_t j = 0; j < e.states.size(); ++j) {
-        before.insert(e.states[j], e.before[j][k]);
-        after.insert(e.states[j], e.after[j][k]);
+        before[e.states[j]] = e.before[j][k];
+        after[e.states[j]] = e.after[j][k];
       }
-      list.push_back(json::object{{"time", e.time[k]}, {"guard", e.guards[k]}, {"before", before}, {"after", after}});
+      list.push_back(json{{"time", e.time[k]}, {"guard", e.guards[k]}, {"before", before}, {"after", after}});
     }
-    all.insert("events", std::move(list));
+    all["events"] = std::move(list);
   }
-  json::object samples;
-  for (const auto& [name, values] : samples_of(f, instance)) samples.insert(name, array_of(values));
-  if (!samples.empty()) all.insert("samples", std::move(samples));
+  json samples = json::object();
+  for (const auto& [name, values] : samples_of(f, instance)) samples[name] = values;
+  if (!samples.empty()) all["samples"] = std::move(samples);
   print_json(all, out);
 }
 
@@ -628,27 +617,26 @@ std::vector<const variable*> varied_inputs(const result_file& f) {
 }
 
 void failed_as_json(const result_file& f, const failures& found, std::FILE* out) {
-  json::array list;
+  json list = json::array();
   for (std::size_t k = 0; k < found.shown.size(); ++k) {
     const std::size_t i = found.shown[k];
     const status_row row = row_of(found.status[k]);
-    json::object inputs;
-    for (const variable* v : varied_inputs(f)) inputs.insert(v->name, f.value(*v, i));
-    json::object one{{"instance", static_cast<std::int64_t>(i)},
-                     {"status", row.name},
-                     {"t_final", f.value(f.at("t_final"), i)},
-                     {"inputs", inputs},
-                     {"meaning", row.meaning},
-                     {"remedy", row.remedy}};
+    json inputs = json::object();
+    for (const variable* v : varied_inputs(f)) inputs[v->name] = f.value(*v, i);
+    json one{{"instance", static_cast<std::int64_t>(i)},
+             {"status", row.name},
+             {"t_final", f.value(f.at("t_final"), i)},
+             {"inputs", inputs},
+             {"meaning", row.meaning},
+             {"remedy", row.remedy}};
     if (const variable* v = f.find("residual")) {
-      one.insert("residual", f.value(*v, i));
-      one.insert("residual_of", residual_of(f, i));
+      one["residual"] = f.value(*v, i);
+      one["residual_of"] = residual_of(f, i);
     }
     list.push_back(std::move(one));
   }
   print_json(
-      json::object{
-          {"file", f.path()}, {"failed", found.count}, {"not_finished", found.not_finished}, {"instances", list}},
+      json{{"file", f.path()}, {"failed", found.count}, {"not_finished", found.not_finished}, {"instances", list}},
       out);
 }
 

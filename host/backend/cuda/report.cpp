@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "backend/cuda/plugin.hpp"
 #include "base/error.hpp"
@@ -54,24 +55,24 @@ std::string text_of(const cuda_report& r) {
   return text + fmt::format("registers of sail: {}; warps: those that a multiprocessor holds\n", bound_text(r));
 }
 
-json::object json_of(const cuda_report& r) {
-  json::array kernels;
+json json_of(const cuda_report& r) {
+  json kernels = json::array();
   for (const kernel_report& k : r.kernels)
-    kernels.push_back(json::object{{"kernel", k.name},
-                                   {"registers", k.registers},
-                                   {"warps", schedulers * k.warps},
-                                   {"occupancy", static_cast<double>(schedulers * k.warps) / most_warps},
-                                   {"spill_store_bytes", k.spill_store_bytes},
-                                   {"spill_load_bytes", k.spill_load_bytes},
-                                   {"local_bytes", k.local_bytes},
-                                   {"instructions", k.instructions}});
-  return json::object{{"compiler", r.compiler},
-                      {"architecture", fmt::format("sm_{}", r.capability)},
-                      {"compile_seconds", r.seconds},
-                      {"sailing_bounded_for_warps", schedulers * r.sailing_warps},
-                      {"bounds_tried", r.candidates},
-                      {"ptx_of", r.ptx_of},
-                      {"kernels", kernels}};
+    kernels.push_back(json{{"kernel", k.name},
+                           {"registers", k.registers},
+                           {"warps", schedulers * k.warps},
+                           {"occupancy", static_cast<double>(schedulers * k.warps) / most_warps},
+                           {"spill_store_bytes", k.spill_store_bytes},
+                           {"spill_load_bytes", k.spill_load_bytes},
+                           {"local_bytes", k.local_bytes},
+                           {"instructions", k.instructions}});
+  return json{{"compiler", r.compiler},
+              {"architecture", fmt::format("sm_{}", r.capability)},
+              {"compile_seconds", r.seconds},
+              {"sailing_bounded_for_warps", schedulers * r.sailing_warps},
+              {"bounds_tried", r.candidates},
+              {"ptx_of", r.ptx_of},
+              {"kernels", kernels}};
 }
 
 }  // namespace saltus::host

@@ -26,6 +26,6 @@ cuda_report report_on_cuda(const plan& p, const std::string& architecture);
 
 /// The report for people, and as JSON.
 std::string text_of(const cuda_report& r);
-json::object json_of(const cuda_report& r);
+json json_of(const cuda_report& r);
 
 }  // namespace saltus::host
