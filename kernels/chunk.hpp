@@ -1,7 +1,8 @@
 // Between the columns of a chunk and the instances in flight: how one begins and how its result is stored.
 #pragma once
 
-#include "land.hpp"
+#include "engine/observe.hpp"
+#include "event/transition.hpp"
 
 namespace saltus {
 

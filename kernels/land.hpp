@@ -8,7 +8,9 @@
 
 #include "engine/inject.hpp"
 #include "event/accumulate.hpp"
+#include "event/certify.hpp"
 #include "event/locate.hpp"
+#include "sail.hpp"
 
 namespace saltus {
 

@@ -9,100 +9,13 @@
 
 #include "engine/inject.hpp"
 #include "engine/observe.hpp"
+#include "engine/stiffness.hpp"
+#include "engine/trial.hpp"
 #include "event/certify.hpp"
+#include "event/sides.hpp"
 #include "event/slide.hpp"
 
 namespace saltus {
-
-/// A trial step and what was found out about it. Depends on the instance alone: made again, it has the same bits.
-template <class E, class Real>
-struct trial {
-  stages<typename E::Method, Real, E::n> s;
-  Real t1;                                          ///< its end: t + h, or t_stop exactly
-  Real error2;                                      ///< squared error norm; NaN if anything is not finite
-  typename E::form::template rated<Real, E::ng> g;  ///< guards at its end
-  mask_of<Real> last;                               ///< it ends at t_stop
-  mask_of<Real> accepted, suspect;
-
-  /// With the step that `make` makes, in place: with braces a compiler would first set all of it to zero, as long as a stage.
-  template <class Make>
-  SALTUS_FN trial(const Make& make, mask_of<Real> is_last) : s(make()), last(is_last) {}
-};
-
-/// The squared error that a step is given which Newton's iteration has not settled: it shrinks to a quarter.
-template <class Method>
-inline constexpr double unsettled = [] {
-  double r = 1.0;
-  for (int i = 0; i < 2 * (methods::error_order<Method> + 1); ++i) r *= 3.6;
-  return r;
-}();
-
-/// Squared error of the guards as quadratures of their rates (Mao and Petzold 3.1.2), relative to what they are and what
-/// they change by: a step over which a guard cannot be trusted is too long.
-template <class E, class Real>
-SALTUS_FN Real guard_error_squared(const instance<E, Real>& x, const trial<E, Real>& a, Real rtol) {
-  using Method = typename E::Method;
-  vec<Real, E::ng> error, change;
-  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { error[i] = change[i] = Real(0.0); });
-  if constexpr (!keeps_stages<Method>) {
-    // Stages of implicit methods are not points of the solution, and others are not kept: the guards' error is what the
-    // states' own does to them.
-    vec<Real, E::n> nowhere;
-    each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { nowhere[i] = Real(0.0); });
-    const auto off = E::form::guards_along(a.t1, a.s.y1, a.s.error, x.held);
-    const auto mere = E::form::guards_along(a.t1, a.s.y1, nowhere, x.held);
-    each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
-      error[i] = (off.rate[i] - mere.rate[i]) / a.s.h;
-      change[i] = max(abs(x.rate[i]), abs(a.g.rate[i]));
-    });
-  } else
-    static_for<Method::stages>([&](auto j) SALTUS_INLINE_LAMBDA {
-      constexpr double c = Method::c[j], e = Method::e[j];
-      const auto y = detail::advance(a.s.y, a.s.h, detail::slope_of_stage<Method, j, j>(a.s.k));
-      const auto g = E::form::guards_along(fma(Real(c), a.s.h, a.s.t), y, a.s.k[j], x.held);
-      each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
-        error[i] = fma(Real(e), g.rate[i], error[i]);
-        change[i] = max(change[i], abs(g.rate[i]));
-      });
-    });
-  Real worst = Real(0.0);
-  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
-    const Real size = max(max(abs(x.held.locked[i]), abs(a.g.value[i])), a.s.h * change[i]);
-    const Real r = a.s.h * error[i] / fma(rtol, size, Real(limits<typename E::T>::smallest));
-    worst = max(worst, r * r);
-  });
-  return worst;
-}
-
-/// Lanes in which an armed guard may leave its side within the step, judged by its value and rate at both ends and, on the
-/// cubic through the ends of the step, in the middle.
-template <class E, class Real>
-SALTUS_FN mask_of<Real> may_leave_side(const instance<E, Real>& x, const trial<E, Real>& a) {
-  using form = typename E::form;
-  const Real half = Real(0.5) * a.s.h, quarter = Real(0.25) * a.s.h;
-  vec<Real, E::n> y, dy;  // and what y changes by in half a step
-  each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
-    const Real f0 = a.s.f0()[i], f1 = a.s.f1()[i];
-    y[i] = fma(Real(0.5) * quarter, f0 - f1, Real(0.5) * (a.s.y[i] + a.s.y1[i]));
-    dy[i] = fma(Real(-0.5) * quarter, f0 + f1, Real(0.75) * (a.s.y1[i] - a.s.y[i]));
-  });
-  const auto middle = form::model_guards_through(a.s.t + half, half, y, dy, x.held);
-  auto may = mask_of<Real>::all(false);
-  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
-    const Real g0 = x.held.locked[i], side = side_of(g0), pace = side * half;
-    const guard_at<Real> begin{side * g0, pace * x.rate[i]}, end{side * a.g.value[i], pace * a.g.rate[i]};
-    mask_of<Real> leaves;
-    if (i >= form::model_guards) {  // the engine's own: the middle of a slide is not worth its second derivatives
-      leaves = may_cross(guard_at<Real>{begin.g, begin.change + begin.change},
-                         guard_at<Real>{end.g, end.change + end.change});
-    } else {
-      leaves = may_cross(begin, guard_at<Real>{side * middle.value[i], side * middle.rate[i]}, end);
-      if constexpr (form::slides) leaves = leaves & !(x.held.surface == Real(static_cast<double>(i)));
-    }
-    may = may | (armed<E>(i, g0) & leaves);
-  });
-  return may;
-}
 
 /// Counts the evaluations of a trial: a certified search needs the dense output of every step.
 template <class E, class Real>
@@ -156,14 +69,6 @@ SALTUS_FN trial<E, Real> attempt(const instance<E, Real>& x, const tolerances<E,
     a.suspect = a.suspect | violated<E>(i, g0, a.g.rate[i]) | comes_to_rest<E>(i, g0, a.g.value[i], a.g.rate[i]);
   });
   return a;
-}
-
-/// The largest residual of a constraint after any step so far.
-template <class E, class Stages, class Real>
-SALTUS_FN void keep_residual(instance<E, Real>& x, const Stages& s, mask_of<Real> where) {
-  const auto worse = where & (s.residual > x.residual);
-  assign_where(worse, x.residual, s.residual);
-  assign_where(worse, x.residual_of, s.residual_of);
 }
 
 /// The verdict on lanes whose implicit equations have no solution.
@@ -229,29 +134,6 @@ SALTUS_FN mask_of<Real> control(instance<E, Real>& x, const trial<E, Real>& a, m
   const mask_of<Real> spent = where & (x.steps + x.rejected >= tol.max_steps);
   if (any(spent)) end_where(x.status, spent, status::step_budget);
   return at_wall & is_under_way(x);
-}
-
-/// Hairer, Wanner II, IV.2: h times the eigenvalue that the last two stages show, both at the end of the step. An instance
-/// whose steps, tried or taken, come near the limit of stability (3.3 for DP5) again and again is stiff: the controller lets
-/// them grow through it, then refuses some, so that not every one is near.
-template <class E, class Real>
-SALTUS_FN void watch_stiffness(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Real> where) {
-  using Method = typename E::Method;
-  constexpr int before = Method::stages - 2;
-  constexpr double at_limit = 2.2, enough = 15.0, relief = 0.5;
-  static_assert(Method::fsal && Method::c[before] == 1.0, "stiffness is seen by methods with two stages at the end");
-  const auto slope = detail::slope_of_stage<Method, before, before>(a.s.k);
-  Real rise = Real(0.0), apart = Real(0.0);
-  each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
-    const Real df = a.s.k[Method::stages - 1][i] - a.s.k[before][i];
-    const Real dy = a.s.y1[i] - fma(a.s.h, slope[i], a.s.y[i]);
-    rise = fma(df, df, rise);
-    apart = fma(dy, dy, apart);
-  });
-  const auto limited = a.s.h * a.s.h * rise > Real(at_limit * at_limit) * apart;
-  const Real count = select(limited, x.stiff_steps + Real(1.0), max(x.stiff_steps - Real(relief), Real(0.0)));
-  assign_where(where, x.stiff_steps, count);
-  end_where(x.status, where & (x.stiff_steps >= Real(enough)), status::stiff);
 }
 
 /// One turn for the active lanes. Returns the lanes to be parked: their step may contain an event, and nothing of them has

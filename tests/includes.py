@@ -54,13 +54,6 @@ host/ensemble/tune.cpp             -> host/backend/backend.hpp
 host/spec/spec.cpp                 -> host/ensemble/sampler.hpp
 host/spec/spec.cpp                 -> host/ensemble/statistics.hpp
 host/spec/spec.cpp                 -> host/spec/flags.hpp
-kernels/engine/observe.hpp         -> kernels/event/sides.hpp
-kernels/event/accumulate.hpp       -> kernels/sail.hpp
-kernels/event/locate.hpp           -> kernels/sail.hpp
-kernels/linear/factorised.hpp      -> kernels/abi/unit.hpp
-kernels/linear/jacobian.hpp        -> kernels/model/contract.hpp
-kernels/method/erk.hpp             -> kernels/form/ode.hpp
-kernels/number/pack.hpp            -> kernels/number/split_pack.hpp
 """
 
 SUFFIXES = (".hpp", ".cpp", ".cuh", ".h", ".cu", ".def")

@@ -2,7 +2,7 @@
 // status that the host can rescue.
 #pragma once
 
-#include "engine/observe.hpp"
+#include "engine/instance.hpp"
 
 namespace saltus {
 

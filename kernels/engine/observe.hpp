@@ -1,7 +1,7 @@
 // What is kept of a committed piece of trajectory: samples on the time grid and reductions.
 #pragma once
 
-#include "event/sides.hpp"
+#include "engine/system.hpp"
 
 namespace saltus {
 

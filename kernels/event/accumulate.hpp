@@ -7,8 +7,8 @@
 // the limit otherwise. Several guards may accumulate together: what is that near to its own limit rests with the others.
 #pragma once
 
+#include "engine/observe.hpp"
 #include "event/transition.hpp"
-#include "sail.hpp"
 
 namespace saltus {
 

@@ -8,8 +8,8 @@
 // the one aimed at (case II) becomes the one aimed at.
 #pragma once
 
+#include "engine/trial.hpp"
 #include "event/detect.hpp"
-#include "sail.hpp"
 
 namespace saltus {
 

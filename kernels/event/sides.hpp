@@ -8,7 +8,7 @@
 // guard's declaration alone then costs nothing.
 #pragma once
 
-#include "engine/system.hpp"
+#include "engine/trial.hpp"
 
 namespace saltus {
 
@@ -142,6 +142,36 @@ SALTUS_FN mask_of<Real> may_cross(const guard_at<Real>& a, const guard_at<Real>&
   const Real least = min(least_coefficient(a, middle), least_coefficient(middle, b));
   const auto excluded = (least >= Real(0.0)) & ((b.g > Real(0.0)) | !(b.change < Real(0.0)));
   return (!excluded) | may_dip(a, middle) | may_dip(middle, b);
+}
+
+/// Lanes in which an armed guard may leave its side within the step, judged by its value and rate at both ends and, on the
+/// cubic through the ends of the step, in the middle.
+template <class E, class Real>
+SALTUS_FN mask_of<Real> may_leave_side(const instance<E, Real>& x, const trial<E, Real>& a) {
+  using form = typename E::form;
+  const Real half = Real(0.5) * a.s.h, quarter = Real(0.25) * a.s.h;
+  vec<Real, E::n> y, dy;  // and what y changes by in half a step
+  each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
+    const Real f0 = a.s.f0()[i], f1 = a.s.f1()[i];
+    y[i] = fma(Real(0.5) * quarter, f0 - f1, Real(0.5) * (a.s.y[i] + a.s.y1[i]));
+    dy[i] = fma(Real(-0.5) * quarter, f0 + f1, Real(0.75) * (a.s.y1[i] - a.s.y[i]));
+  });
+  const auto middle = form::model_guards_through(a.s.t + half, half, y, dy, x.held);
+  auto may = mask_of<Real>::all(false);
+  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
+    const Real g0 = x.held.locked[i], side = side_of(g0), pace = side * half;
+    const guard_at<Real> begin{side * g0, pace * x.rate[i]}, end{side * a.g.value[i], pace * a.g.rate[i]};
+    mask_of<Real> leaves;
+    if (i >= form::model_guards) {  // the engine's own: the middle of a slide is not worth its second derivatives
+      leaves = may_cross(guard_at<Real>{begin.g, begin.change + begin.change},
+                         guard_at<Real>{end.g, end.change + end.change});
+    } else {
+      leaves = may_cross(begin, guard_at<Real>{side * middle.value[i], side * middle.rate[i]}, end);
+      if constexpr (form::slides) leaves = leaves & !(x.held.surface == Real(static_cast<double>(i)));
+    }
+    may = may | (armed<E>(i, g0) & leaves);
+  });
+  return may;
 }
 
 }  // namespace saltus

@@ -3,6 +3,7 @@
 // state.
 #pragma once
 
+#include "engine/observe.hpp"
 #include "event/sides.hpp"
 #include "event/slide.hpp"
 

@@ -9,6 +9,7 @@
 
 #include "linear/lu.hpp"
 #include "model/contract.hpp"
+#include "number/dual.hpp"
 
 namespace saltus {
 

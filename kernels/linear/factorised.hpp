@@ -3,21 +3,26 @@
 // blocked LU. The crossover was measured (docs/numerics.md).
 #pragma once
 
-#include "abi/unit.hpp"
 #include "linear/lu.hpp"
+#include "linear/system.hpp"
 
 namespace saltus {
 
 inline constexpr int most_rows_in_lanes = 48;
 
-template <class Number, int n>
+/// What a system has that knows no linear algebra of a host.
+struct no_algebra {};
+
+/// `Algebra` has factor(n, a, rows) and solve(n, a, rows, b) for column-major matrices of doubles, and factor_complex and
+/// solve_complex for pairs of them (abi::dense_algebra).
+template <class Number, int n, class Algebra>
 struct factorised : lu<Number, n> {
-  SALTUS_FN factorised(const matrix<Number, n>& from, const abi::dense_algebra*) : lu<Number, n>(from) {}
+  SALTUS_FN factorised(const matrix<Number, n>& from, const Algebra*) : lu<Number, n>(from) {}
 };
 
 #if !defined(__CUDACC__) && !defined(__CUDACC_RTC__)
-template <class Number, int n>
-requires(n > most_rows_in_lanes) struct factorised<Number, n> {
+template <class Number, int n, class Algebra>
+requires(n > most_rows_in_lanes && !is_same<Algebra, no_algebra>) struct factorised<Number, n, Algebra> {
   using Real = decltype(magnitude(Number{}));
   static constexpr int lanes = real_traits<Real>::lanes;
   static constexpr bool is_complex = sizeof(Number) == 2 * sizeof(Real);
@@ -25,10 +30,10 @@ requires(n > most_rows_in_lanes) struct factorised<Number, n> {
 
   double a[lanes][n * n * doubles];
   int rows[lanes][n];
-  const abi::dense_algebra* host;
+  const Algebra* host;
   mask_of<Real> singular;
 
-  SALTUS_FN_COLD factorised(const matrix<Number, n>& from, const abi::dense_algebra* algebra) : host(algebra) {
+  SALTUS_FN_COLD factorised(const matrix<Number, n>& from, const Algebra* algebra) : host(algebra) {
     unsigned bad = 0;
     for (int lane = 0; lane < lanes; ++lane) {
       for (int i = 0; i < n; ++i)
@@ -74,12 +79,17 @@ requires(n > most_rows_in_lanes) struct factorised<Number, n> {
 };
 #endif
 
+template <class Number, int n, class Algebra>
+SALTUS_FN factorised<Number, n, Algebra> factorise(const matrix<Number, n>& from, const Algebra* algebra) {
+  return {from, algebra};
+}
+
 namespace detail {
 /// The host's linear algebra, if a system knows it.
 template <class System>
-SALTUS_FN const abi::dense_algebra* algebra_of(const System& system) {
+SALTUS_FN auto algebra_of(const System& system) {
   if constexpr (requires { system.algebra(); }) return system.algebra();
-  else return nullptr;
+  else return static_cast<const no_algebra*>(nullptr);
 }
 }  // namespace detail
 

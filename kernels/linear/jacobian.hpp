@@ -1,18 +1,9 @@
-// Derivatives of a system's equations by dual numbers: a few directions at a time through the model's own function.
-//
-// A system, as the implicit methods see it, has
-//     kind                       detail::equations
-//     index(i)                   0 for a differential state, 1 or 2 for an algebraic one
-//     rhs(t, y)                  over any Value; all kinds but `implicit`
-//     mass()                     the constant matrix M; `with_mass`
-//     residual(t, y, dy)         F(t, y, dy), over any Value: M dy - rhs(t, y), or what the model wrote
-//     weight(y)                  one over the size at which an error of each state counts
-//     algebra()                  optional: the host's linear algebra, for large systems
-//     colours, colour(j), entry(i, j)    optional: which columns of df/dy share a direction, and which entries there are
+// Derivatives of a system's equations (linear/system.hpp) by dual numbers: a few directions at a time through the model's own
+// function.
 #pragma once
 
-#include "linear/factorised.hpp"
-#include "model/contract.hpp"
+#include "linear/lu.hpp"
+#include "linear/system.hpp"
 #include "number/dual.hpp"
 
 namespace saltus {
@@ -45,25 +36,6 @@ SALTUS_FN dual<Real, width> seeded(Real x, int direction, int first, Real slope)
   });
   return r;
 }
-
-namespace detail {
-/// How many directions the columns of df/dy need.
-template <class System, int n>
-constexpr int colours_of() {
-  if constexpr (requires { System::colours; }) return System::colours;
-  else return n;
-}
-template <class System>
-SALTUS_FN constexpr int colour_of(int j) {
-  if constexpr (requires { System::colours; }) return System::colour(j);
-  else return j;
-}
-template <class System>
-SALTUS_FN constexpr bool has_entry(int i, int j) {
-  if constexpr (requires { System::colours; }) return System::entry(i, j);
-  else return true;
-}
-}  // namespace detail
 
 /// f, df/dy and df/dt at a point.
 template <class Real, int n>

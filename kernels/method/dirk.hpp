@@ -18,7 +18,7 @@ requires(Method::kind == methods::family::dirk) SALTUS_FN stages<Method, Real, n
   stages<Method, Real, n> s;
   const linear_system<System, Real, n> lin(system, t, y, f0);
   const Real shift = Real(1.0 / Method::gamma) / h;
-  const factorised<Real, n> w(lin.shifted(shift), detail::algebra_of(system));
+  const auto w = factorise(lin.shifted(shift), detail::algebra_of(system));
   const vec<Real, n> weight = system.weight(y);
   detail::newton_watch<Real> newton(!w.singular);
   vec<Real, n> k[Method::stages], point = y;

@@ -1,8 +1,8 @@
 // One step of an explicit Runge-Kutta method: stages, new point, error estimate, dense output. Nothing is mutated.
 #pragma once
 
-#include "form/ode.hpp"
 #include "method/tableaus.hpp"
+#include "number/real.hpp"
 
 namespace saltus {
 /// Where `new` is to make something: <new> is not for devices.

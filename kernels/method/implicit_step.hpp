@@ -4,6 +4,7 @@
 // the new point: there f would multiply the error of a stiff component by its rate, and algebraic states have no f.
 #pragma once
 
+#include "linear/factorised.hpp"
 #include "linear/jacobian.hpp"
 #include "method/erk.hpp"
 

@@ -66,9 +66,9 @@ requires(Method::kind == methods::family::collocation) SALTUS_FN_COLD stages<Met
   stages<Method, Real, n> s;
   const linear_system<System, Real, n> lin(system, t, y, f0);
   const Real rate = Real(1.0) / h;
-  const factorised<Real, n> w(lin.shifted(rate * Real(Method::mu)), detail::algebra_of(system));
-  const factorised<Complex, n> wc(lin.shifted(Complex(rate * Real(Method::mu_re), rate * Real(Method::mu_im))),
-                                  detail::algebra_of(system));
+  const auto w = factorise(lin.shifted(rate * Real(Method::mu)), detail::algebra_of(system));
+  const auto wc = factorise(lin.shifted(Complex(rate * Real(Method::mu_re), rate * Real(Method::mu_im))),
+                            detail::algebra_of(system));
   vec<Real, n> weight = system.weight(y);
   detail::newton_watch<Real> newton(!(w.singular | wc.singular));
   // A state of index 2 acts on the others by h of it, and its rounding grows as 1/h.

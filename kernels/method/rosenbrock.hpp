@@ -17,7 +17,7 @@ requires(Method::is_rosenbrock) SALTUS_FN stages<Method, Real, n> step(const Sys
   stages<Method, Real, n> s;
   const linear_system<System, Real, n> lin(system, t, y, f0);
   const Real rate = Real(1.0) / h;
-  const factorised<Real, n> w(lin.shifted(rate * Real(1.0 / Method::gamma)), detail::algebra_of(system));
+  const auto w = factorise(lin.shifted(rate * Real(1.0 / Method::gamma)), detail::algebra_of(system));
   vec<Real, n> u[Method::stages], point = y;
   static_for<Method::stages>([&](auto stage) SALTUS_INLINE_LAMBDA {
     constexpr int i = decltype(stage)::value;

@@ -37,6 +37,7 @@
 #pragma once
 
 #include "abi/unit.hpp"
+#include "linear/system.hpp"
 #include "number/dual.hpp"
 #include "number/math.hpp"
 
@@ -254,14 +255,6 @@ constexpr bool has_conditions() {
       if (g.only_condition) return true;
   return false;
 }
-
-/// What equations a model has.
-enum class equations {
-  plain,          ///< dy/dt = f(t, y)
-  semi_explicit,  ///< the same, but some of f are constraints: 0 = f_i(t, y)
-  with_mass,      ///< M dy/dt = f(t, y), M of parameters and discrete variables alone; it may be singular
-  implicit        ///< 0 = r(t, y, dy/dt)
-};
 
 /// The index of every state (`variable::algebraic`).
 template <int N>

@@ -1,8 +1,8 @@
 // pack<T, W> and mask<T, W> beyond the machine's registers: two halves, each again a pack. Their instructions interleave, and
-// the latency of one half's is hidden behind the other's. Included by pack.hpp, whose operations these are.
+// the latency of one half's is hidden behind the other's.
 #pragma once
 
-#include "number/pack.hpp"
+#include "number/native_pack.hpp"
 
 namespace saltus {
 

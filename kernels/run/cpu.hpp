@@ -13,6 +13,8 @@
 #pragma once
 
 #include "chunk.hpp"
+#include "land.hpp"
+#include "sail.hpp"
 
 namespace saltus {
 

@@ -16,6 +16,8 @@
 
 #include "abi/cuda.hpp"
 #include "chunk.hpp"
+#include "land.hpp"
+#include "sail.hpp"
 
 namespace saltus {
 

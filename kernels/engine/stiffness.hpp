@@ -1,0 +1,31 @@
+// Does an explicit method take steps as short as its stability allows, rather than as long as its error does?
+#pragma once
+
+#include "engine/trial.hpp"
+
+namespace saltus {
+
+/// Hairer, Wanner II, IV.2: h times the eigenvalue that the last two stages show, both at the end of the step. An instance
+/// whose steps, tried or taken, come near the limit of stability (3.3 for DP5) again and again is stiff: the controller lets
+/// them grow through it, then refuses some, so that not every one is near.
+template <class E, class Real>
+SALTUS_FN void watch_stiffness(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Real> where) {
+  using Method = typename E::Method;
+  constexpr int before = Method::stages - 2;
+  constexpr double at_limit = 2.2, enough = 15.0, relief = 0.5;
+  static_assert(Method::fsal && Method::c[before] == 1.0, "stiffness is seen by methods with two stages at the end");
+  const auto slope = detail::slope_of_stage<Method, before, before>(a.s.k);
+  Real rise = Real(0.0), apart = Real(0.0);
+  each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
+    const Real df = a.s.k[Method::stages - 1][i] - a.s.k[before][i];
+    const Real dy = a.s.y1[i] - fma(a.s.h, slope[i], a.s.y[i]);
+    rise = fma(df, df, rise);
+    apart = fma(dy, dy, apart);
+  });
+  const auto limited = a.s.h * a.s.h * rise > Real(at_limit * at_limit) * apart;
+  const Real count = select(limited, x.stiff_steps + Real(1.0), max(x.stiff_steps - Real(relief), Real(0.0)));
+  assign_where(where, x.stiff_steps, count);
+  end_where(x.status, where & (x.stiff_steps >= Real(enough)), status::stiff);
+}
+
+}  // namespace saltus

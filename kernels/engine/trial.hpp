@@ -1,0 +1,76 @@
+// One trial step of an instance, and what is judged of it beside the method's own error.
+#pragma once
+
+#include "engine/system.hpp"
+
+namespace saltus {
+
+/// A trial step and what was found out about it. Depends on the instance alone: made again, it has the same bits.
+template <class E, class Real>
+struct trial {
+  stages<typename E::Method, Real, E::n> s;
+  Real t1;                                          ///< its end: t + h, or t_stop exactly
+  Real error2;                                      ///< squared error norm; NaN if anything is not finite
+  typename E::form::template rated<Real, E::ng> g;  ///< guards at its end
+  mask_of<Real> last;                               ///< it ends at t_stop
+  mask_of<Real> accepted, suspect;
+
+  /// With the step that `make` makes, in place: with braces a compiler would first set all of it to zero, as long as a stage.
+  template <class Make>
+  SALTUS_FN trial(const Make& make, mask_of<Real> is_last) : s(make()), last(is_last) {}
+};
+
+/// The squared error that a step is given which Newton's iteration has not settled: it shrinks to a quarter.
+template <class Method>
+inline constexpr double unsettled = [] {
+  double r = 1.0;
+  for (int i = 0; i < 2 * (methods::error_order<Method> + 1); ++i) r *= 3.6;
+  return r;
+}();
+
+/// Squared error of the guards as quadratures of their rates (Mao and Petzold 3.1.2), relative to what they are and what
+/// they change by: a step over which a guard cannot be trusted is too long.
+template <class E, class Real>
+SALTUS_FN Real guard_error_squared(const instance<E, Real>& x, const trial<E, Real>& a, Real rtol) {
+  using Method = typename E::Method;
+  vec<Real, E::ng> error, change;
+  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { error[i] = change[i] = Real(0.0); });
+  if constexpr (!keeps_stages<Method>) {
+    // Stages of implicit methods are not points of the solution, and others are not kept: the guards' error is what the
+    // states' own does to them.
+    vec<Real, E::n> nowhere;
+    each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { nowhere[i] = Real(0.0); });
+    const auto off = E::form::guards_along(a.t1, a.s.y1, a.s.error, x.held);
+    const auto mere = E::form::guards_along(a.t1, a.s.y1, nowhere, x.held);
+    each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
+      error[i] = (off.rate[i] - mere.rate[i]) / a.s.h;
+      change[i] = max(abs(x.rate[i]), abs(a.g.rate[i]));
+    });
+  } else
+    static_for<Method::stages>([&](auto j) SALTUS_INLINE_LAMBDA {
+      constexpr double c = Method::c[j], e = Method::e[j];
+      const auto y = detail::advance(a.s.y, a.s.h, detail::slope_of_stage<Method, j, j>(a.s.k));
+      const auto g = E::form::guards_along(fma(Real(c), a.s.h, a.s.t), y, a.s.k[j], x.held);
+      each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
+        error[i] = fma(Real(e), g.rate[i], error[i]);
+        change[i] = max(change[i], abs(g.rate[i]));
+      });
+    });
+  Real worst = Real(0.0);
+  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
+    const Real size = max(max(abs(x.held.locked[i]), abs(a.g.value[i])), a.s.h * change[i]);
+    const Real r = a.s.h * error[i] / fma(rtol, size, Real(limits<typename E::T>::smallest));
+    worst = max(worst, r * r);
+  });
+  return worst;
+}
+
+/// The largest residual of a constraint after any step so far.
+template <class E, class Stages, class Real>
+SALTUS_FN void keep_residual(instance<E, Real>& x, const Stages& s, mask_of<Real> where) {
+  const auto worse = where & (s.residual > x.residual);
+  assign_where(worse, x.residual, s.residual);
+  assign_where(worse, x.residual_of, s.residual_of);
+}
+
+}  // namespace saltus

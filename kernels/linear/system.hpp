@@ -1,0 +1,44 @@
+// What implicit methods and the search for consistent states see of a system of equations. A system has
+//     kind                       detail::equations
+//     index(i)                   0 for a differential state, 1 or 2 for an algebraic one
+//     rhs(t, y)                  over any Value; all kinds but `implicit`
+//     mass()                     the constant matrix M; `with_mass`
+//     residual(t, y, dy)         F(t, y, dy), over any Value: M dy - rhs(t, y), or what the model wrote
+//     weight(y)                  one over the size at which an error of each state counts
+//     algebra()                  optional: the host's linear algebra, for large systems (linear/factorised.hpp)
+//     colours, colour(j), entry(i, j)    optional: which columns of df/dy share a direction, and which entries there are
+#pragma once
+
+#include "number/base.hpp"
+
+namespace saltus {
+
+namespace detail {
+
+/// What equations a system has.
+enum class equations {
+  plain,          ///< dy/dt = f(t, y)
+  semi_explicit,  ///< the same, but some of f are constraints: 0 = f_i(t, y)
+  with_mass,      ///< M dy/dt = f(t, y), M of parameters and discrete variables alone; it may be singular
+  implicit        ///< 0 = r(t, y, dy/dt)
+};
+
+/// How many directions the columns of df/dy need.
+template <class System, int n>
+constexpr int colours_of() {
+  if constexpr (requires { System::colours; }) return System::colours;
+  else return n;
+}
+template <class System>
+SALTUS_FN constexpr int colour_of(int j) {
+  if constexpr (requires { System::colours; }) return System::colour(j);
+  else return j;
+}
+template <class System>
+SALTUS_FN constexpr bool has_entry(int i, int j) {
+  if constexpr (requires { System::colours; }) return System::entry(i, j);
+  else return true;
+}
+}  // namespace detail
+
+}  // namespace saltus
