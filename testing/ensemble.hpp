@@ -7,7 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "backend/backend.hpp"
+#include "backend/cpu.hpp"
+#include "backend/make.hpp"
 #include "base/paths.hpp"
 #include "compile/compiler.hpp"
 #include "ensemble/pipeline.hpp"

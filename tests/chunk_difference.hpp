@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "result/result.hpp"
+#include "ensemble/chunk.hpp"
 
 namespace saltus::test {
 

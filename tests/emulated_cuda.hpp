@@ -8,9 +8,9 @@
 
 #include "base/error.hpp"
 #include "chunk_difference.hpp"
+#include "ensemble/chunk.hpp"
 #include "method/by_name.hpp"
 #include "model/describe.hpp"
-#include "result/result.hpp"
 #include "run/cpu.hpp"
 #include "run/cuda.cuh"
 #include "statistics/cuda.cuh"

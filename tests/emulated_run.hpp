@@ -8,8 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "backend/backend.hpp"
 #include "emulated_cuda.hpp"
+#include "ensemble/backend.hpp"
+#include "ensemble/settings.hpp"
 
 namespace saltus::test {
 

@@ -8,19 +8,23 @@
 #include <fstream>
 #include <regex>
 
+#include "backend/cuda/throughput.hpp"
 #include "base/error.hpp"
 #include "bench/bench.hpp"
 #include "bench/energy.hpp"
 #include "bench/flops.hpp"
 #include "bench/peak.hpp"
 #include "bench/svg.hpp"
-#include "testing/ensemble.hpp"
-#include "ensemble/cost.hpp"
 #include "ensemble/pilot.hpp"
+#include "ensemble/sampler.hpp"
 #include "linear/complex.hpp"
 #include "linear/factorised.hpp"
 #include "number/counted.hpp"
 #include "number/math.hpp"
+#include "result/provenance.hpp"
+#include "result/result.hpp"
+#include "study/cost.hpp"
+#include "testing/ensemble.hpp"
 
 namespace saltus::test {
 namespace {

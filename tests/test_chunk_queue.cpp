@@ -4,6 +4,7 @@
 #include <thread>
 #include <vector>
 
+#include "backend/shared.hpp"
 #include "ensemble/chunk_queue.hpp"
 
 namespace saltus::host {

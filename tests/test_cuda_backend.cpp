@@ -20,13 +20,16 @@ TEST(cuda_backend, runs_chunks) { GTEST_SKIP() << "the CUDA toolkit was not foun
 
 #include "../problems/lorenz.hpp"
 #include "../problems/relief_valve.hpp"
-#include "backend/backend.hpp"
+#include "backend/cpu.hpp"
 #include "backend/cuda/plugin.hpp"
+#include "backend/shared.hpp"
 #include "base/paths.hpp"
 #include "compile/nvrtc.hpp"
 #include "emulated_cuda.hpp"
+#include "ensemble/backend.hpp"
 #include "ensemble/pipeline.hpp"
 #include "ensemble/sampler.hpp"
+#include "ensemble/settings.hpp"
 #include "fake_cuda_driver.hpp"
 
 // What the program would find by dlsym.

@@ -6,10 +6,11 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "backend/backend.hpp"
+#include "backend/cpu.hpp"
+#include "backend/cuda/devices.hpp"
 #include "chunk_difference.hpp"
-#include "testing/ensemble.hpp"
 #include "ensemble/sampler.hpp"
+#include "testing/ensemble.hpp"
 
 namespace saltus::test {
 namespace {

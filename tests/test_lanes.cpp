@@ -16,14 +16,15 @@
 
 #include <unistd.h>
 
-#include "backend/backend.hpp"
+#include "backend/cpu.hpp"
 #include "base/by_turns.hpp"
 #include "base/paths.hpp"
 #include "base/program_beside.hpp"
+#include "compile/chosen_shape.hpp"
 #include "compile/compiler.hpp"
-#include "ensemble/machine_shapes.hpp"
-#include "ensemble/tune.hpp"
+#include "compile/machine_shapes.hpp"
 #include "spec/spec.hpp"
+#include "study/tune.hpp"
 
 namespace {
 

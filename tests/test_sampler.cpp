@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
+#include "spec/axis_values.hpp"
 #include "spec/distribution.hpp"
 
 namespace saltus::host {

@@ -17,10 +17,11 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
-#include "testing/ensemble.hpp"
 #include "result/result.hpp"
 #include "result/show.hpp"
 #include "same_bits.hpp"
+#include "statistics/cuda.cuh"
+#include "testing/ensemble.hpp"
 
 namespace saltus::test {
 namespace {

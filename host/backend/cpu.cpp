@@ -1,43 +1,16 @@
+#include "backend/cpu.hpp"
+
 #include <algorithm>
-#include <thread>
 
 #include <fmt/format.h>
 
-#include "backend/backend.hpp"
-#include "backend/dense_algebra.hpp"
 #include "base/error.hpp"
+#include "compile/chosen_shape.hpp"
 #include "compile/compiler.hpp"
 #include "ensemble/model_call.hpp"
+#include "ensemble/settings.hpp"
 
 namespace saltus::host {
-
-abi::settings settings_of(const plan& p) {
-  abi::settings s{};
-  s.rtol = p.rtol;
-  s.atol = p.atol.data();
-  s.event_tol = p.event_tol;
-  s.first_step = p.first_step;
-  s.max_step = p.max_step;
-  s.fixed_step = p.fixed_step;
-  s.max_steps = p.max_steps;
-  s.max_events = p.max_events;
-  s.sample_count = static_cast<int>(p.sample_count);
-  s.sample_times = p.sample_times.empty() ? nullptr : p.sample_times.data();
-  s.log_events = p.log_events ? 1 : 0;
-
-  s.concurrency_time = p.concurrency_time;
-  s.concurrency_value = p.concurrency_value;
-  s.zeno_part = p.zeno;
-  s.consistency = p.consistency;
-  s.algebra = &dense_algebra;
-  s.inject = p.inject_exceptions;
-  s.inject_seed = static_cast<long long>(p.seed);
-  return s;
-}
-
-int threads_of(const plan& p) {
-  return p.threads > 0 ? p.threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-}
 
 namespace {
 
@@ -99,11 +72,5 @@ class cpu_backend final : public backend {
 }  // namespace
 
 std::unique_ptr<backend> make_cpu_backend(const plan& p) { return std::make_unique<cpu_backend>(p); }
-
-std::unique_ptr<backend> make_backend(const plan& p) {
-  if (p.backend == "all") return make_backend_of_all(p);
-  if (p.backend == "cuda" || (p.backend == "auto" && cuda_absent().empty())) return make_cuda_backend(p);
-  return make_cpu_backend(p);
-}
 
 }  // namespace saltus::host

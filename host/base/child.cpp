@@ -16,7 +16,7 @@
 
 #include <fmt/format.h>
 
-#include "ensemble/model_call.hpp"
+#include "base/signal_text.hpp"
 
 namespace saltus::host {
 

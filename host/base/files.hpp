@@ -1,10 +1,15 @@
 // Whole files, read and written.
 #pragma once
 
+#include <sys/statvfs.h>
+
+#include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <sstream>
 #include <string>
 
@@ -23,6 +28,20 @@ inline std::string not_a_file(const std::filesystem::path& file) {
   if (std::filesystem::is_fifo(what)) return "is a pipe: write it to a file";
   if (std::filesystem::exists(what) && !std::filesystem::is_regular_file(what)) return "is not a regular file";
   return {};
+}
+
+/// The folder that a file is in.
+inline std::filesystem::path folder_of(const std::filesystem::path& file) {
+  return file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
+}
+
+/// Bytes that may still be written into the folder of a file; -1: not known.
+inline std::int64_t free_bytes(const std::filesystem::path& file) {
+  struct statvfs disk {};
+  if (::statvfs(folder_of(file).c_str(), &disk) != 0) return -1;
+  std::int64_t bytes = 0;
+  if (__builtin_mul_overflow(disk.f_bavail, disk.f_frsize, &bytes)) bytes = std::numeric_limits<std::int64_t>::max();
+  return bytes;
 }
 
 /// The content of a file; throws `error` (failure) if it cannot be read.

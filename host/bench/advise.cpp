@@ -13,14 +13,16 @@
 #include <nlohmann/json.hpp>
 
 #include "abi/status.hpp"
+#include "backend/make.hpp"
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "bench/bench.hpp"
+#include "compile/chosen_shape.hpp"
 #include "compile/compiler.hpp"
 #include "ensemble/pilot.hpp"
+#include "ensemble/settings.hpp"
 #include "method/list.hpp"
-
-#include "ensemble/tune.hpp"
+#include "study/tune.hpp"
 
 namespace saltus::host {
 

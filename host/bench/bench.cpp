@@ -16,12 +16,18 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "backend/cuda/devices.hpp"
+#include "backend/make.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/json.hpp"
 #include "bench/peak.hpp"
+#include "compile/chosen_shape.hpp"
 #include "compile/compiler.hpp"
-#include "ensemble/tune.hpp"
+#include "ensemble/settings.hpp"
+#include "result/provenance.hpp"
+#include "result/result.hpp"
+#include "study/tune.hpp"
 
 namespace saltus::host {
 

@@ -12,6 +12,7 @@
 #include "bench/flops.hpp"
 #include "ensemble/pilot.hpp"
 #include "ensemble/pipeline.hpp"
+#include "ensemble/tally.hpp"
 #include "spec/plan.hpp"
 #include "spec/spec.hpp"
 

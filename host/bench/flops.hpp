@@ -8,7 +8,7 @@
 
 #include <optional>
 
-#include "result/result.hpp"
+#include "ensemble/tally.hpp"
 #include "spec/plan.hpp"
 
 namespace saltus::host {

@@ -10,8 +10,4 @@ namespace saltus::host {
 /// of each thread, and its compilation on first use. In processor time: what other programs take does not count.
 double cpu_peak_flops(const std::string& precision, int threads);
 
-/// Multiply-adds that a multiprocessor of a CUDA device can begin in a clock (CUDA C++ Programming Guide, table "Throughput
-/// of Native Arithmetic Instructions"); 0 for a capability that is not in the table. `capability`: 90 for 9.0.
-int cuda_fma_per_clock(int capability, const std::string& precision);
-
 }  // namespace saltus::host

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "backend/make.hpp"
 #include "base/error.hpp"
 #include "bench/bench.hpp"
 #include "bench/svg.hpp"

@@ -21,25 +21,31 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include "backend/backend.hpp"
+#include "backend/cpu.hpp"
+#include "backend/cuda/devices.hpp"
 #include "backend/cuda/report.hpp"
+#include "backend/make.hpp"
 #include "base/error.hpp"
+#include "base/files.hpp"
 #include "base/json.hpp"
 #include "base/paths.hpp"
 #include "base/version.hpp"
 #include "bench/bench.hpp"
 #include "cli/progress.hpp"
 #include "compile/compiler.hpp"
-#include "ensemble/cost.hpp"
-#include "ensemble/measure.hpp"
+#include "compile/lane_shape.hpp"
 #include "ensemble/model_call.hpp"
 #include "ensemble/pipeline.hpp"
-#include "ensemble/tune.hpp"
+#include "ensemble/statistics.hpp"
+#include "ensemble/tally.hpp"
 #include "result/part_file.hpp"
 #include "result/provenance.hpp"
 #include "result/result.hpp"
 #include "result/show.hpp"
 #include "spec/spec.hpp"
+#include "study/cost.hpp"
+#include "study/measure.hpp"
+#include "study/tune.hpp"
 
 namespace saltus::host {
 namespace {

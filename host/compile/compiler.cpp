@@ -97,16 +97,6 @@ std::string machine_identity() {
   return fmt::format("{}\n{}\n{}", processor(), cc.program.string(), cc.version);
 }
 
-int native_lanes(const std::string& precision) {
-  int bytes = 16;
-#if defined(__x86_64__) || defined(__i386__)
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
-    bytes = 64;
-  else if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) bytes = 32;
-#endif
-  return bytes / (precision == "float" ? 4 : 8);
-}
-
 namespace {
 
 /// What is run once need not be fast: without optimisation it compiles in less time. Traced: with line numbers.

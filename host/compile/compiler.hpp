@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "abi/unit.hpp"
+#include "compile/lane_shape.hpp"
 #include "compile/module_cache.hpp"
-#include "ensemble/tune.hpp"
 #include "spec/plan.hpp"
 
 namespace saltus::host {
@@ -39,9 +39,6 @@ struct cpp_compiler {
   std::string version;  ///< first line of --version
 };
 const cpp_compiler& find_compiler();
-
-/// Instances per vector register of this machine in an arithmetic ("double" or "float").
-int native_lanes(const std::string& precision);
 
 /// Processor and compiler, for what is measured here and holds nowhere else. Throws `error` as find_compiler does.
 std::string machine_identity();

@@ -12,7 +12,7 @@
 #include <semaphore>
 #include <vector>
 
-#include "backend/backend.hpp"
+#include "ensemble/backend.hpp"
 #include "ensemble/statistics.hpp"
 #include "spec/plan.hpp"
 

@@ -14,11 +14,12 @@
 #include <fmt/ranges.h>
 
 #include "abi/status.hpp"
-#include "backend/backend.hpp"
 #include "base/child.hpp"
 #include "base/paths.hpp"
+#include "base/signal_text.hpp"
 #include "base/subprocess.hpp"
 #include "compile/compiler.hpp"
+#include "ensemble/settings.hpp"
 
 namespace saltus::host {
 

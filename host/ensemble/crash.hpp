@@ -3,8 +3,8 @@
 
 #include <string>
 
+#include "ensemble/chunk.hpp"
 #include "ensemble/model_call.hpp"
-#include "result/result.hpp"
 #include "spec/plan.hpp"
 
 namespace saltus::host {

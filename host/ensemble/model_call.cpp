@@ -104,7 +104,7 @@ extern "C" void on_leave(int) {
   ::siglongjmp(f->back, static_cast<int>(ending::left));
 }
 
-/// exit, called by a model, is not the end of the run. main leaves by another way (cli.cpp).
+/// exit, called by a model, is not the end of the run. main leaves by another way (cli/main.cpp).
 extern "C" void on_exit_called() {
   frame* f = current;
   if (f == nullptr || !f->in_model) return;
@@ -407,12 +407,6 @@ void trace_crashes() {
 }
 
 bool a_model_called_exit() { return exit_was_called; }
-
-std::string signal_text(int number) {
-  if (number == 0) return "exit was called";
-  const char* name = ::sigabbrev_np(number);
-  return fmt::format("SIG{} ({})", name ? name : std::to_string(number).c_str(), ::strsignal(number));
-}
 
 void integrate(const module_call& call, abi::usage& used) {
   if (attempt(call, used, {}, {}).how == ending::returned) return;

@@ -1,7 +1,7 @@
 // Calls into a compiled module: what a model's functions do there must not take the program along. They may throw, crash,
 // call exit, loop for ever, or be so slow that one instance holds up a run.
 //
-// A module marks every instance that it begins as `interrupted` until it has ended (run_cpu.hpp). So the host knows who was
+// A module marks every instance that it begins as `interrupted` until it has ended (kernels/run/cpu.hpp). So the host knows who was
 // under way when a call does not return as it should: these are tried again, one by one, which shows who it was. The
 // others, whose bits do not depend on who is beside them, end as they would have ended.
 #pragma once
@@ -16,7 +16,7 @@
 
 #include "abi/unit.hpp"
 #include "base/error.hpp"
-#include "result/result.hpp"
+#include "ensemble/chunk.hpp"
 
 namespace saltus::host {
 
@@ -33,9 +33,6 @@ struct model_crash : error {
 void trace_crashes();
 /// Has a model called exit? Then this program must not: what exit does has been begun.
 bool a_model_called_exit();
-
-/// "SIGSEGV (Segmentation fault)"; of 0: "exit was called".
-std::string signal_text(int number);
 
 /// What a call integrates, and where its reports go. Refers to all of them.
 struct module_call {

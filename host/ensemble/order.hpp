@@ -12,7 +12,7 @@
 #include <mutex>
 #include <vector>
 
-#include "result/result.hpp"
+#include "ensemble/chunk.hpp"
 
 namespace saltus::host {
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "backend/backend.hpp"
+#include "ensemble/backend.hpp"
 #include "ensemble/rescue.hpp"
 
 namespace saltus::host {

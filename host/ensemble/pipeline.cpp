@@ -14,12 +14,12 @@
 
 #include "base/error.hpp"
 #include "ensemble/chunk_queue.hpp"
-#include "ensemble/cost.hpp"
 #include "ensemble/crash.hpp"
 #include "ensemble/model_call.hpp"
 #include "ensemble/order.hpp"
 #include "ensemble/rescue.hpp"
 #include "ensemble/sampler.hpp"
+#include "ensemble/settings.hpp"
 #include "ensemble/statistics.hpp"
 
 namespace saltus::host {

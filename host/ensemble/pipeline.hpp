@@ -7,8 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "backend/backend.hpp"
-#include "result/result.hpp"
+#include "ensemble/backend.hpp"
+#include "ensemble/statistics.hpp"
+#include "ensemble/tally.hpp"
 
 namespace saltus::host {
 

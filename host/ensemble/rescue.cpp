@@ -13,9 +13,10 @@
 #include <tbb/task_arena.h>
 
 #include "abi/status.hpp"
-#include "backend/backend.hpp"
 #include "base/error.hpp"
+#include "compile/chosen_shape.hpp"
 #include "ensemble/model_call.hpp"
+#include "ensemble/settings.hpp"
 
 namespace saltus::host {
 

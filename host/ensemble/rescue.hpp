@@ -13,8 +13,8 @@
 
 #include "abi/unit.hpp"
 #include "compile/compiler.hpp"
-#include "ensemble/tune.hpp"
-#include "result/result.hpp"
+#include "compile/lane_shape.hpp"
+#include "ensemble/chunk.hpp"
 #include "spec/plan.hpp"
 
 namespace saltus::host {

@@ -9,26 +9,11 @@
 #include <Random123/philox.h>
 
 #include "base/error.hpp"
+#include "spec/axis_values.hpp"
 #include "spec/distribution.hpp"
 
 namespace saltus::host {
 namespace {
-
-double range_value(const ranged& range, std::int64_t i) {
-  if (i == 0) return range.from;
-  if (i == range.count - 1) return range.to;
-  const double part = static_cast<double>(i);
-  const double steps = static_cast<double>(range.count - 1);
-  double value;
-  if (range.logarithmic) {
-    const double from = std::log(range.from), to = std::log(range.to);
-    value = std::exp(from + (to - from) * part / steps);
-  } else {
-    value = range.from + (range.to - range.from) * part / steps;
-  }
-  const auto [low, high] = std::minmax(range.from, range.to);
-  return std::clamp(value, low, high);  // rounding must not lead out of the range
-}
 
 double random_value(const random_column& column, std::uint64_t seed, std::uint64_t id) {
   // A spec leaves at least 1e-3 of the probability between min and max: 1e5 draws outside have probability 1e-43.
@@ -63,11 +48,6 @@ void spread(const std::vector<double>& fixed, std::int64_t count, std::vector<do
 }
 
 }  // namespace
-
-double value_at(const axis::column& column, std::int64_t i) {
-  if (const auto* list = std::get_if<listed>(&column.values)) return list->values[i];
-  return range_value(std::get<ranged>(column.values), i);
-}
 
 void sampler::fill(std::int64_t first, std::int64_t count, columns& out) const {
   assert(first >= 0 && count >= 0 && first + count <= plan_->count);

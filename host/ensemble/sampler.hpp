@@ -10,22 +10,11 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
+#include "ensemble/columns.hpp"
 #include "spec/plan.hpp"
 
 namespace saltus::host {
-
-/// A chunk of instances by columns: column j of `count` instances is at [j * count, (j + 1) * count).
-struct columns {
-  std::int64_t count = 0;
-  std::vector<double> parameters;      ///< [parameters][count]
-  std::vector<double> initial;         ///< [states][count]; NaN: the model's own value
-  std::vector<double> t_begin, t_end;  ///< [count]
-};
-
-/// Value `i` of a column of an axis; the ends of a range are exact, and a range of one value is its `from`.
-double value_at(const axis::column& column, std::int64_t i);
 
 class sampler {
  public:

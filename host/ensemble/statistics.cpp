@@ -7,8 +7,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "result/result.hpp"
-
 namespace saltus::host {
 
 namespace {
@@ -52,24 +50,6 @@ std::vector<summary> summaries_of(const plan& p, const std::vector<number_column
 
 }  // namespace
 
-std::vector<statistic_column> statistic_columns(const plan& p) {
-  std::vector<statistic_column> r;
-  for (const auto* list : {&p.model.states, &p.model.outputs, &p.model.discretes})
-    for (const quantity& q : *list)
-      r.push_back({"final_" + q.name, q.unit, (q.about.empty() ? q.name : q.about) + ", at t_final"});
-  r.push_back({"t_final", "", "time at which the instance ended"});
-  for (const reduction& q : p.reductions) {
-    const bool integral = q.which == reduction::kind::integral;
-    const auto of = static_cast<std::size_t>(q.index);
-    r.push_back({q.name, integral ? "" : (q.of_output ? p.model.outputs : p.model.states)[of].unit, q.name});
-  }
-  r.push_back({"steps", "1", "accepted trial steps"});
-  r.push_back({"rejected", "1", "rejected trial steps"});
-  r.push_back({"rhs_evaluations", "1", "evaluations of the right-hand side"});
-  r.push_back({"events", "1", "events, each due guard or time event counted once"});
-  return r;
-}
-
 std::vector<number_column> number_columns(const plan& p, std::int64_t count, const abi::results& out) {
   std::vector<number_column> r;
   const auto add = [&](const double* first, std::size_t columns) {
@@ -85,12 +65,6 @@ std::vector<number_column> number_columns(const plan& p, std::int64_t count, con
   return r;
 }
 
-int statistic_column_called(const plan& p, const std::string& name) {
-  const auto columns = statistic_columns(p);
-  const auto found = std::find_if(columns.begin(), columns.end(), [&](const auto& c) { return c.name == name; });
-  return found == columns.end() ? -1 : static_cast<int>(found - columns.begin());
-}
-
 std::array<double, statistic_names.size()> statistic_numbers(const summary& s) {
   constexpr double none = std::numeric_limits<double>::quiet_NaN();
   const auto n = static_cast<double>(s.count);
@@ -102,13 +76,6 @@ std::array<double, statistic_names.size()> statistic_numbers(const summary& s) {
           s.max,
           static_cast<double>(s.min_id),
           static_cast<double>(s.max_id)};
-}
-
-void chunk_statistics::clear() {
-  summaries.clear();
-  histograms.clear();
-  costs.clear();
-  has_rows.clear();
 }
 
 chunk_blocks blocks_of(const plan& p, std::int64_t first_id, std::int64_t instances) {

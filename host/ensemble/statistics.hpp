@@ -10,43 +10,20 @@
 #include <vector>
 
 #include "abi/unit.hpp"
+#include "ensemble/chunk.hpp"
 #include "spec/plan.hpp"
-#include "statistics/cuda.cuh"
+#include "spec/statistic_columns.hpp"
+#include "statistics/statistics.hpp"
 
 namespace saltus::host {
 
-struct chunk_data;
-
-/// A column that statistics are made of, called as its variable in a result file.
-struct statistic_column {
-  std::string name, unit, about;
-};
-/// All of them: final states, outputs and discrete variables, t_final, reductions, counters.
-std::vector<statistic_column> statistic_columns(const plan& p);
 /// Where their numbers lie for a chunk, in the same order; in the memory in which `out` lies.
 std::vector<number_column> number_columns(const plan& p, std::int64_t count, const abi::results& out);
-/// The index of a column by its name; -1: there is none.
-int statistic_column_called(const plan& p, const std::string& name);
-
 /// What a file and `--json` say of a column, by name; NaN where there is no such number.
 inline constexpr std::array statistic_names = {"count", "mean",         "standard_deviation", "min",
                                                "max",   "min_instance", "max_instance"};
 /// The standard deviation is that of a sample: of n values it has the divisor n - 1.
 std::array<double, statistic_names.size()> statistic_numbers(const summary& s);
-
-/// Of one chunk: its blocks, which are `statistics_block` instances, the first with an id that is a multiple of that.
-/// The last one of the ensemble may be shorter. Instances of a chunk before its first block and after its last one belong
-/// to blocks that are spread over chunks.
-struct chunk_statistics {
-  std::vector<summary> summaries;                  ///< [block][column]
-  std::vector<std::vector<long long>> histograms;  ///< [histogram][counter]
-
-  // of a chunk whose columns have stayed on the device that made them, but for `status`; else empty
-  std::vector<abi::block_costs> costs;  ///< [block]
-  std::vector<bool> has_rows;           ///< [block] its rows are here all the same
-
-  void clear();
-};
 
 /// The slots of a chunk's blocks.
 struct chunk_blocks {

@@ -20,6 +20,7 @@
 
 #include "abi/status.hpp"
 #include "base/error.hpp"
+#include "base/files.hpp"
 
 namespace saltus::host {
 namespace fs = std::filesystem;
@@ -102,16 +103,6 @@ void check_result_path(const fs::path& file, existing older, const std::vector<f
   if (fs::file_size(file, ignored) > 0 && !is_result(file))
     refuse("it exists and is not a result of saltus: give another name, or remove it");
   if (older == existing::refused) refuse("it exists: --force replaces it, -o FILE gives another name");
-}
-
-fs::path folder_of(const fs::path& file) { return file.has_parent_path() ? file.parent_path() : fs::path("."); }
-
-std::int64_t free_bytes(const fs::path& file) {
-  struct statvfs disk {};
-  if (::statvfs(folder_of(file).c_str(), &disk) != 0) return -1;
-  std::int64_t bytes = 0;
-  if (__builtin_mul_overflow(disk.f_bavail, disk.f_frsize, &bytes)) bytes = std::numeric_limits<std::int64_t>::max();
-  return bytes;
 }
 
 part_file::part_file(const fs::path& result) : result_(result), part_(result.string() + ".part") {

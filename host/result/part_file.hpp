@@ -24,12 +24,6 @@ bool is_result(const std::filesystem::path& file);
 void check_result_path(const std::filesystem::path& file, existing older,
                        const std::vector<std::filesystem::path>& inputs);
 
-/// The folder that a file is in.
-std::filesystem::path folder_of(const std::filesystem::path& file);
-
-/// Bytes that may still be written into the folder of a file; -1: not known.
-std::int64_t free_bytes(const std::filesystem::path& file);
-
 /// `<file>.part`, locked and empty, until it is published or removed. Not thread-safe.
 class part_file {
  public:

@@ -8,10 +8,10 @@
 #include <fmt/ranges.h>
 #include <toml++/toml.h>
 
-#include "backend/backend.hpp"
 #include "base/files.hpp"
 #include "base/version.hpp"
 #include "compile/compiler.hpp"
+#include "ensemble/backend.hpp"
 #include "spec/field.hpp"
 
 namespace saltus::host {

@@ -127,7 +127,7 @@ struct plan {
   std::string backend = "auto";    ///< auto, cpu, cuda, all
   std::vector<int> devices;        ///< numbers of CUDA devices; empty: all that there are
   int threads = 0;                 ///< 0: all cores
-  int lanes = 0;                   ///< 0: what is fastest, as far as known (tune.hpp)
+  int lanes = 0;                   ///< 0: what is fastest, as far as known (chosen_shape.hpp)
   int groups = 0;                  ///< of so many lanes, that take turns; 0: the same
   std::int64_t chunk = 0;          ///< instances per chunk; 0: chosen
   bool by_work = true;             ///< on a device, instances begin in the order of the work predicted for them

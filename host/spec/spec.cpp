@@ -15,14 +15,14 @@
 
 #include "base/error.hpp"
 #include "base/files.hpp"
-#include "ensemble/sampler.hpp"
-#include "ensemble/statistics.hpp"
 #include "linear/factorised.hpp"
 #include "method/list.hpp"
+#include "spec/axis_values.hpp"
 #include "spec/csv.hpp"
 #include "spec/distribution.hpp"
 #include "spec/field.hpp"
 #include "spec/flags.hpp"
+#include "spec/statistic_columns.hpp"
 
 namespace saltus::host {
 namespace {

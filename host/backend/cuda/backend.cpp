@@ -17,14 +17,15 @@
 #include <fmt/format.h>
 
 #include "abi/cuda.hpp"
-#include "backend/backend.hpp"
 #include "backend/cuda/driver.hpp"
 #include "backend/cuda/plugin.hpp"
 #include "backend/cuda/share.hpp"
 #include "backend/cuda/statistics.hpp"
+#include "backend/cuda/throughput.hpp"
 #include "base/error.hpp"
-#include "bench/peak.hpp"
 #include "compile/nvrtc.hpp"
+#include "ensemble/backend.hpp"
+#include "ensemble/settings.hpp"
 
 namespace saltus::host {
 

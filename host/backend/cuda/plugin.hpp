@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "backend/backend.hpp"
+#include "ensemble/backend.hpp"
 
 namespace saltus::host {
 
@@ -19,8 +19,6 @@ using cuda_backend_function = backend*(const plan& p, int device);
 /// Of the library that links NVRTC alone: compiles a plan's kernels and reports. Throws `error`.
 struct cuda_report;
 using cuda_report_function = void(const plan& p, int capability, cuda_report& report);
-/// That function; throws `error` (exit_device) with the reason if there is no such library.
-cuda_report_function& cuda_compiler();
 
 inline constexpr const char* cuda_report_symbol = "saltus_cuda_report";
 inline constexpr const char* cuda_version_symbol = "saltus_cuda_version";

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "backend/cuda/loader.hpp"
 #include "backend/cuda/plugin.hpp"
 #include "base/error.hpp"
 
@@ -21,6 +22,13 @@ int capability_of(const std::string& architecture) {
   if (bad != std::errc() || end != digits.data() + digits.size() || number < 10)
     throw error(exit_usage, fmt::format("--cuda {}: must be an architecture such as sm_90", architecture));
   return number;
+}
+
+/// Of the plug-in; throws `error` (exit_device) with the reason if there is no such library.
+cuda_report_function& cuda_compiler() {
+  static const loaded_plugin p = load_plugin("libsaltus_nvrtc.so", "SALTUS_NVRTC_PLUGIN", {cuda_report_symbol});
+  if (!p.handle) throw error(exit_device, fmt::format("no kernels for CUDA can be compiled: {}", p.reason));
+  return *p.find<cuda_report_function>(cuda_report_symbol);
 }
 
 std::string bound_text(const cuda_report& r) {

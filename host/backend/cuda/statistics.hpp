@@ -12,7 +12,7 @@
 #include "backend/cuda/driver.hpp"
 #include "compile/nvrtc.hpp"
 #include "ensemble/statistics.hpp"
-#include "result/result.hpp"
+#include "statistics/device.hpp"
 
 namespace saltus::host {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "ensemble/tune.hpp"
+#include "compile/lane_shape.hpp"
 #include "spec/plan.hpp"
 
 namespace saltus::host {
@@ -39,8 +39,5 @@ std::optional<machine_shape> machine_shape_of(const plan& p);
 
 /// Keeps it, in the place of an earlier one for the same work. Throws `error` if it cannot be written.
 void keep(const machine_shape& measured);
-
-/// The model on which the shape for such a plan is measured, with the plan's method and precision.
-plan reference_plan(const plan& p);
 
 }  // namespace saltus::host

@@ -1,4 +1,4 @@
-#include "ensemble/machine_shapes.hpp"
+#include "compile/machine_shapes.hpp"
 
 #include <unistd.h>
 
@@ -13,7 +13,6 @@
 #include "base/paths.hpp"
 #include "base/version.hpp"
 #include "compile/compiler.hpp"
-#include "spec/spec.hpp"
 
 namespace saltus::host {
 
@@ -88,23 +87,6 @@ void keep(const machine_shape& measured) {
   const fs::path file = file_of_machine(), fresh = file.string() + fmt::format(".{}", ::getpid());
   write_file(fresh, text);
   fs::rename(fresh, file);
-}
-
-plan reference_plan(const plan& p) {
-  struct reference {
-    const char *model, *varied;
-  };
-  // Steps of like length over the whole span; events at a few per cent of the steps; four decades of stiffness.
-  constexpr reference of_kind[] = {{"lorenz", "sweep.rho={from=0, to=21, count=65536}"},
-                                   {"ball_drag", "sweep.height={from=5, to=20, count=65536}"},
-                                   {"robertson", "sweep.k1={from=0.01, to=0.1, count=65536}"}};
-  const auto [name, varied] = of_kind[static_cast<int>(kind_of(p))];
-  const std::vector<flag> flags = {{"--method", p.method},
-                                   {"--backend", "cpu"},
-                                   {"--set", varied},
-                                   {"--set", fmt::format("precision=\"{}\"", p.precision)},
-                                   {"--set", p.precision == "float" ? "rtol=1e-4" : "rtol=1e-6"}};
-  return validate(from_model(name, flags), describe_model(find_model(name)));
 }
 
 }  // namespace saltus::host

@@ -1,4 +1,4 @@
-#include "ensemble/cost.hpp"
+#include "study/cost.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -16,9 +16,14 @@
 
 #include "base/child.hpp"
 #include "base/error.hpp"
+#include "base/signal_text.hpp"
+#include "ensemble/chunk.hpp"
 #include "ensemble/model_call.hpp"
 #include "ensemble/pilot.hpp"
 #include "ensemble/sampler.hpp"
+#include "ensemble/settings.hpp"
+#include "result/provenance.hpp"
+#include "result/result.hpp"
 
 namespace saltus::host {
 
@@ -28,25 +33,9 @@ using clock = std::chrono::steady_clock;
 
 double seconds_since(clock::time_point begin) { return std::chrono::duration<double>(clock::now() - begin).count(); }
 
-template <class Number>
-std::int64_t bytes_of(const std::vector<Number>& column) {
-  return static_cast<std::int64_t>(column.size() * sizeof(Number));
-}
-
 }  // namespace
 
 // -------------------------------------------------------------------------------------------------------------- bytes
-
-std::int64_t moved_bytes(const chunk_data& c) {
-  std::int64_t sum = 0;
-  for (const auto* column :
-       {&c.parameters, &c.initial, &c.t_begin, &c.t_end, &c.final_state, &c.final_output, &c.final_discrete, &c.t_final,
-        &c.residual, &c.samples, &c.reductions, &c.exceptions.reals})
-    sum += bytes_of(*column);
-  for (const auto* column : const_cast<chunk_data&>(c).counters()) sum += bytes_of(*column);
-  for (const auto* column : {&c.residual_of, &c.exceptions.slot, &c.exceptions.integers}) sum += bytes_of(*column);
-  return sum + bytes_of(c.status) + bytes_of(c.guard_history) + c.log.rows() * c.log.row_bytes();
-}
 
 namespace {
 
@@ -57,17 +46,6 @@ std::int64_t as_bytes(double size) {
 }
 
 }  // namespace
-
-std::int64_t chunk_bytes(const plan& p, std::int64_t instances) {
-  const auto states = std::ssize(p.model.states), outputs = std::ssize(p.model.outputs);
-  const auto inputs = std::ssize(p.model.parameters) + states + 2;
-  const auto finals = states + outputs + std::ssize(p.model.discretes) + 1;
-  const auto counters = std::ssize(chunk_data().counters());
-  const auto words = inputs + finals + counters + 3 + (states + outputs) * p.sample_count + std::ssize(p.reductions);
-  // three words: residual, its equation, switched; bytes: status, exception, and what became of every guard
-  const auto single = 2.0 + static_cast<double>(std::ssize(p.model.guards));
-  return as_bytes(static_cast<double>(instances) * (8.0 * static_cast<double>(words) + single));
-}
 
 std::int64_t event_row_bytes(const plan& p) { return 8 + 8 + 4 + 16 * std::ssize(p.model.states); }
 

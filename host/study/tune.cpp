@@ -1,37 +1,33 @@
-#include "ensemble/tune.hpp"
+#include "study/tune.hpp"
 
 #include <time.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <functional>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <fmt/format.h>
 
-#include "backend/backend.hpp"
+#include "backend/cpu.hpp"
 #include "base/by_turns.hpp"
 #include "base/child.hpp"
 #include "base/error.hpp"
-#include "base/files.hpp"
 #include "base/paths.hpp"
+#include "compile/chosen_shape.hpp"
 #include "compile/compiler.hpp"
-#include "ensemble/machine_shapes.hpp"
+#include "compile/machine_shapes.hpp"
 #include "ensemble/model_call.hpp"
 #include "ensemble/pilot.hpp"
-#include "linear/factorised.hpp"
-#include "method/list.hpp"
+#include "ensemble/settings.hpp"
+#include "spec/spec.hpp"
 
 namespace saltus::host {
-
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -39,33 +35,6 @@ namespace {
 constexpr std::int64_t fewest = 64;
 /// Seconds that a run takes at least, on all threads, to be worth the compilation of other shapes.
 constexpr double worth_while = 60;
-
-/// What is taken for a model about which nothing is remembered.
-lane_shape usual_shape(const plan& p) {
-  const auto measured = machine_shape_of(p);
-  return measured ? measured->shape : shape_by_rule(p);
-}
-
-/// All that come into question, the usual one first.
-std::vector<lane_shape> shapes_to_try(const plan& p) {
-  const int native = native_lanes(p.precision), states = static_cast<int>(p.model.states.size());
-  if (!is_explicit_method(p.method) && states > most_rows_in_lanes) return {{1, 1}};
-  std::vector<lane_shape> all = {{native, 1}, {native, 2}};
-  if (2 * native <= 32) all.insert(all.end(), {{2 * native, 1}, {2 * native, 2}});
-  for (int narrow = native / 2; narrow >= 1 && states * native >= 128; narrow /= 2) all.push_back({narrow, 1});
-  const auto rule = std::find(all.begin(), all.end(), shape_by_rule(p));
-  std::rotate(all.begin(), rule, rule + 1);
-  return all;
-}
-
-/// One number pair for each model, method and way to compile; `lanes` of the plan do not matter.
-fs::path file_of(const plan& p) { return cache_folder() / (cpu_unit_name(p, {0, 0}) + ".lanes"); }
-
-void remember(const plan& p, const lane_shape& shape) {
-  const fs::path file = file_of(p), fresh = file.string() + fmt::format(".{}", ::getpid());
-  write_file(fresh, fmt::format("{} {}\n", shape.lanes, shape.groups));
-  fs::rename(fresh, file);
-}
 
 /// Seconds that measuring may take, after which there is nothing to choose by: one slow instance must not hold up a run.
 constexpr double budget = 20;
@@ -187,50 +156,21 @@ std::vector<timed_shape> measured_shapes(const plan& p, const std::vector<lane_s
 
 }  // namespace
 
-bool is_explicit_method(const std::string& name) {
-  bool r = true;
-  methods::for_each(methods::implicit{}, [&](auto method) { r = r && name != method.name; });
-  return r;
-}
-
-/// By measurements on several models (docs/benchmarks.md). An explicit step is a chain of operations that wait for each
-/// other, at its end most of all: there another group goes on. Implicit ones wait everywhere, and two registers hide that
-/// from each other. Of large systems a full width no longer fits into the cache, and of very large ones each is factorised
-/// alone.
-lane_shape shape_by_rule(const plan& p) {
-  const int native = native_lanes(p.precision);
-  const auto states = p.model.states.size();
-  if (!is_explicit_method(p.method)) {
-    if (states > most_rows_in_lanes) return {1, 1};
-    return {states > two_registers_up_to ? native : 2 * native, 1};
-  }
-  return {native, 2};
-}
-
-bool is_tried(const plan& p, const lane_shape& shape) {
-  const auto all = shapes_to_try(p);
-  return std::find(all.begin(), all.end(), shape) != all.end();
-}
-
-std::string name_of(const lane_shape& shape) {
-  const auto lanes = fmt::format("{} lane{}", shape.lanes, shape.lanes == 1 ? "" : "s");
-  return shape.groups > 1 ? fmt::format("{} x {}", shape.groups, lanes) : lanes;
-}
-
-std::optional<lane_shape> remembered_shape(const plan& p) {
-  std::ifstream in(file_of(p));
-  lane_shape shape;
-  if (!(in >> shape.lanes >> shape.groups)) return {};
-  if (!is_tried(p, shape)) return {};  // a damaged file is as good as none
-  return shape;
-}
-
-lane_shape lane_shape_of(const plan& p) {
-  if (p.lanes > 0) return {p.lanes, std::max(p.groups, 1)};
-  lane_shape shape = usual_shape(p);
-  if (const auto known = remembered_shape(p)) shape = *known;
-  if (p.groups > 0) shape.groups = p.groups;
-  return shape;
+plan reference_plan(const plan& p) {
+  struct reference {
+    const char *model, *varied;
+  };
+  // Steps of like length over the whole span; events at a few per cent of the steps; four decades of stiffness.
+  constexpr reference of_kind[] = {{"lorenz", "sweep.rho={from=0, to=21, count=65536}"},
+                                   {"ball_drag", "sweep.height={from=5, to=20, count=65536}"},
+                                   {"robertson", "sweep.k1={from=0.01, to=0.1, count=65536}"}};
+  const auto [name, varied] = of_kind[static_cast<int>(kind_of(p))];
+  const std::vector<flag> flags = {{"--method", p.method},
+                                   {"--backend", "cpu"},
+                                   {"--set", varied},
+                                   {"--set", fmt::format("precision=\"{}\"", p.precision)},
+                                   {"--set", p.precision == "float" ? "rtol=1e-4" : "rtol=1e-6"}};
+  return validate(from_model(name, flags), describe_model(find_model(name)));
 }
 
 std::vector<timed_shape> tune_lanes(const plan& p, const std::atomic<bool>& stop) {

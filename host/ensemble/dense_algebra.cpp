@@ -1,4 +1,4 @@
-#include "backend/dense_algebra.hpp"
+#include "ensemble/dense_algebra.hpp"
 
 #include <algorithm>
 #include <complex>

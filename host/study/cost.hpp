@@ -5,15 +5,12 @@
 #include <cstdint>
 #include <vector>
 
-#include "backend/backend.hpp"
-#include "result/result.hpp"
+#include "ensemble/backend.hpp"
+#include "ensemble/tally.hpp"
+#include "spec/plan.hpp"
 
 namespace saltus::host {
 
-/// Bytes of the columns of a chunk, and of its event log and exceptions: what is handed to a backend and taken from it.
-std::int64_t moved_bytes(const chunk_data& chunk);
-/// The same of a chunk of `instances` without events and exceptions, from the plan alone.
-std::int64_t chunk_bytes(const plan& p, std::int64_t instances);
 /// Of one row of the event log: in memory, and in the file.
 std::int64_t event_row_bytes(const plan& p);
 

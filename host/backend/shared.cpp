@@ -1,16 +1,10 @@
-// Several backends that take chunks from one queue: CPU lanes and CUDA devices, or several devices. The scheduler serves
-// each of them by itself; here is what is said of all.
+#include "backend/shared.hpp"
+
 #include <algorithm>
-#include <memory>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-
-#include "backend/backend.hpp"
-#include "base/error.hpp"
 
 namespace saltus::host {
 
@@ -82,16 +76,6 @@ class shared_backend final : public backend {
 std::unique_ptr<backend> make_shared_backend(std::vector<std::unique_ptr<backend>> parts, std::string note) {
   if (parts.size() == 1 && note.empty()) return std::move(parts.front());
   return std::make_unique<shared_backend>(std::move(parts), std::move(note));
-}
-
-// Who asks for all that there is has asked for no device in particular; whoever names one must get it.
-std::unique_ptr<backend> make_backend_of_all(const plan& p) {
-  std::vector<std::unique_ptr<backend>> parts;
-  const std::string absent = cuda_absent();
-  if (absent.empty() || !p.devices.empty()) parts.push_back(make_cuda_backend(p));
-  parts.push_back(make_cpu_backend(p));
-  return make_shared_backend(std::move(parts),
-                             absent.empty() ? std::string() : fmt::format("no CUDA device: {}", absent));
 }
 
 }  // namespace saltus::host

@@ -1,4 +1,4 @@
-#include "ensemble/measure.hpp"
+#include "study/measure.hpp"
 
 #include <chrono>
 #include <cmath>
@@ -10,9 +10,10 @@
 
 #include "base/error.hpp"
 #include "base/paths.hpp"
+#include "compile/chosen_shape.hpp"
 #include "compile/compiler.hpp"
-#include "ensemble/tune.hpp"
 #include "spec/spec.hpp"
+#include "study/tune.hpp"
 
 namespace saltus::host {
 

@@ -1,17 +1,15 @@
-// Where chunks of instances are integrated: CPU lanes or a CUDA device. One scheduler drives both.
+// Where chunks of instances are integrated, as the scheduler sees it. What there is - CPU lanes, CUDA devices - is made in
+// backend/; nothing here knows of it.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "abi/unit.hpp"
-#include "result/result.hpp"
-#include "spec/plan.hpp"
+#include "ensemble/chunk.hpp"
 
 namespace saltus::host {
 
@@ -50,33 +48,5 @@ class backend {
   /// Throws `error`.
   virtual void integrate(chunk_data& chunk, const std::function<bool(std::int64_t)>& finished, abi::usage& usage) = 0;
 };
-
-/// CPU lanes; compiles the unit if it is not in the cache.
-std::unique_ptr<backend> make_cpu_backend(const plan& p);
-
-/// The CUDA devices that the plan asks for, by way of the plug-in library; throws `error` (exit_device) with the reason if
-/// there is none, or not that one.
-std::unique_ptr<backend> make_cuda_backend(const plan& p);
-
-/// Why there is no CUDA device to use; empty if there is one. `name` receives its name, or those of all.
-std::string cuda_absent(std::string* name = nullptr);
-
-/// The names of the CUDA devices, by number; empty if there is none to use, for which `reason` receives the reason.
-std::vector<std::string> cuda_devices(std::string* reason = nullptr);
-
-/// Several that take chunks from one queue. `note` is said of them besides.
-std::unique_ptr<backend> make_shared_backend(std::vector<std::unique_ptr<backend>> parts, std::string note = {});
-
-/// CPU lanes and all CUDA devices that the plan asks for. Where there is no device, that is said, and the CPU works alone.
-std::unique_ptr<backend> make_backend_of_all(const plan& p);
-
-/// As the plan asks: "cpu", "cuda", "all", or "auto" - the devices if there are any, else the CPU.
-std::unique_ptr<backend> make_backend(const plan& p);
-
-/// The plan's settings as kernels take them; refers to `p`.
-abi::settings settings_of(const plan& p);
-
-/// CPU threads that the plan allows.
-int threads_of(const plan& p);
 
 }  // namespace saltus::host

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "backend/backend.hpp"
 #include "base/json.hpp"
 #include "base/program_beside.hpp"
-#include "ensemble/machine_shapes.hpp"
+#include "compile/machine_shapes.hpp"
+#include "ensemble/backend.hpp"
 #include "spec/plan.hpp"
 
 namespace saltus::host {

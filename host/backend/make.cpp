@@ -1,0 +1,31 @@
+#include "backend/make.hpp"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "backend/cpu.hpp"
+#include "backend/cuda/devices.hpp"
+#include "backend/shared.hpp"
+
+namespace saltus::host {
+
+// Who asks for all that there is has asked for no device in particular; whoever names one must get it.
+std::unique_ptr<backend> make_backend_of_all(const plan& p) {
+  std::vector<std::unique_ptr<backend>> parts;
+  const std::string absent = cuda_absent();
+  if (absent.empty() || !p.devices.empty()) parts.push_back(make_cuda_backend(p));
+  parts.push_back(make_cpu_backend(p));
+  return make_shared_backend(std::move(parts),
+                             absent.empty() ? std::string() : fmt::format("no CUDA device: {}", absent));
+}
+
+std::unique_ptr<backend> make_backend(const plan& p) {
+  if (p.backend == "all") return make_backend_of_all(p);
+  if (p.backend == "cuda" || (p.backend == "auto" && cuda_absent().empty())) return make_cuda_backend(p);
+  return make_cpu_backend(p);
+}
+
+}  // namespace saltus::host

@@ -1,0 +1,16 @@
+// The backend that a plan asks for. Knows all that there are.
+#pragma once
+
+#include <memory>
+
+#include "ensemble/backend.hpp"
+
+namespace saltus::host {
+
+/// CPU lanes and all CUDA devices that the plan asks for. Where there is no device, that is said, and the CPU works alone.
+std::unique_ptr<backend> make_backend_of_all(const plan& p);
+
+/// As the plan asks: "cpu", "cuda", "all", or "auto" - the devices if there are any, else the CPU.
+std::unique_ptr<backend> make_backend(const plan& p);
+
+}  // namespace saltus::host

@@ -1,0 +1,53 @@
+#include "compile/chosen_shape.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include <fmt/format.h>
+
+#include "base/files.hpp"
+#include "base/paths.hpp"
+#include "compile/compiler.hpp"
+#include "compile/machine_shapes.hpp"
+
+namespace saltus::host {
+namespace fs = std::filesystem;
+
+namespace {
+
+/// One number pair for each model, method and way to compile; `lanes` of the plan do not matter.
+fs::path file_of(const plan& p) { return cache_folder() / (cpu_unit_name(p, {0, 0}) + ".lanes"); }
+
+}  // namespace
+
+lane_shape usual_shape(const plan& p) {
+  const auto measured = machine_shape_of(p);
+  return measured ? measured->shape : shape_by_rule(p);
+}
+
+void remember(const plan& p, const lane_shape& shape) {
+  const fs::path file = file_of(p), fresh = file.string() + fmt::format(".{}", ::getpid());
+  write_file(fresh, fmt::format("{} {}\n", shape.lanes, shape.groups));
+  fs::rename(fresh, file);
+}
+
+std::optional<lane_shape> remembered_shape(const plan& p) {
+  std::ifstream in(file_of(p));
+  lane_shape shape;
+  if (!(in >> shape.lanes >> shape.groups)) return {};
+  if (!is_tried(p, shape)) return {};  // a damaged file is as good as none
+  return shape;
+}
+
+lane_shape lane_shape_of(const plan& p) {
+  if (p.lanes > 0) return {p.lanes, std::max(p.groups, 1)};
+  lane_shape shape = usual_shape(p);
+  if (const auto known = remembered_shape(p)) shape = *known;
+  if (p.groups > 0) shape.groups = p.groups;
+  return shape;
+}
+
+}  // namespace saltus::host

@@ -1,0 +1,63 @@
+#include "compile/lane_shape.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "linear/factorised.hpp"
+#include "method/list.hpp"
+
+namespace saltus::host {
+
+int native_lanes(const std::string& precision) {
+  int bytes = 16;
+#if defined(__x86_64__) || defined(__i386__)
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+    bytes = 64;
+  else if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) bytes = 32;
+#endif
+  return bytes / (precision == "float" ? 4 : 8);
+}
+
+bool is_explicit_method(const std::string& name) {
+  bool r = true;
+  methods::for_each(methods::implicit{}, [&](auto method) { r = r && name != method.name; });
+  return r;
+}
+
+/// By measurements on several models (docs/benchmarks.md). An explicit step is a chain of operations that wait for each
+/// other, at its end most of all: there another group goes on. Implicit ones wait everywhere, and two registers hide that
+/// from each other. Of large systems a full width no longer fits into the cache, and of very large ones each is factorised
+/// alone.
+lane_shape shape_by_rule(const plan& p) {
+  const int native = native_lanes(p.precision);
+  const auto states = p.model.states.size();
+  if (!is_explicit_method(p.method)) {
+    if (states > most_rows_in_lanes) return {1, 1};
+    return {states > two_registers_up_to ? native : 2 * native, 1};
+  }
+  return {native, 2};
+}
+
+bool is_tried(const plan& p, const lane_shape& shape) {
+  const auto all = shapes_to_try(p);
+  return std::find(all.begin(), all.end(), shape) != all.end();
+}
+
+std::string name_of(const lane_shape& shape) {
+  const auto lanes = fmt::format("{} lane{}", shape.lanes, shape.lanes == 1 ? "" : "s");
+  return shape.groups > 1 ? fmt::format("{} x {}", shape.groups, lanes) : lanes;
+}
+
+std::vector<lane_shape> shapes_to_try(const plan& p) {
+  const int native = native_lanes(p.precision), states = static_cast<int>(p.model.states.size());
+  if (!is_explicit_method(p.method) && states > most_rows_in_lanes) return {{1, 1}};
+  std::vector<lane_shape> all = {{native, 1}, {native, 2}};
+  if (2 * native <= 32) all.insert(all.end(), {{2 * native, 1}, {2 * native, 2}});
+  for (int narrow = native / 2; narrow >= 1 && states * native >= 128; narrow /= 2) all.push_back({narrow, 1});
+  const auto rule = std::find(all.begin(), all.end(), shape_by_rule(p));
+  std::rotate(all.begin(), rule, rule + 1);
+  return all;
+}
+
+}  // namespace saltus::host

@@ -1,0 +1,173 @@
+#include "ensemble/chunk.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <filesystem>
+#include <limits>
+#include <utility>
+
+#include "abi/status.hpp"
+#include "base/files.hpp"
+
+namespace saltus::host {
+
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+template <class Number>
+std::int64_t bytes_of(const std::vector<Number>& column) {
+  return static_cast<std::int64_t>(column.size() * sizeof(Number));
+}
+
+/// A size that was reckoned as a real number: the largest one if it is larger than any.
+std::int64_t as_bytes(double size) {
+  constexpr double beyond = 9223372036854775808.0;  // 2^63
+  return size < beyond ? static_cast<std::int64_t>(size) : std::numeric_limits<std::int64_t>::max();
+}
+
+}  // namespace
+
+void exception_list::append(long long s, const abi::snapshot& last, const abi::unit& from) {
+  slot.push_back(s);
+  reals.insert(reals.end(), last.reals, last.reals + from.record_reals);
+  integers.insert(integers.end(), last.integers, last.integers + from.record_integers);
+}
+
+void exception_list::append(const exception_list& more) {
+  const auto add = [](auto& to, const auto& from) { to.insert(to.end(), from.begin(), from.end()); };
+  add(slot, more.slot);
+  add(reals, more.reals);
+  add(integers, more.integers);
+}
+
+exception_list exception_list::take(const std::vector<bool>& which) {
+  exception_list taken, kept;
+  const std::size_t rows = slot.size();
+  for (std::size_t row = 0; row < rows; ++row) {
+    exception_list& to = which[static_cast<std::size_t>(slot[row])] ? taken : kept;
+    const auto copy = [&](auto& column, const auto& from) {
+      const std::size_t width = from.size() / rows;
+      column.insert(column.end(), from.data() + row * width, from.data() + (row + 1) * width);
+    };
+    to.slot.push_back(slot[row]);
+    copy(to.reals, reals);
+    copy(to.integers, integers);
+  }
+  *this = std::move(kept);
+  return taken;
+}
+
+void exception_list::clear() {
+  slot.clear();
+  reals.clear();
+  integers.clear();
+}
+
+void chunk_data::reset(const plan& p, std::int64_t first, std::int64_t instances) {
+  first_id = first;
+  count = instances;
+  const auto n = static_cast<std::size_t>(instances);
+  const auto& m = p.model;
+  const auto all = [n](auto& array, std::size_t width, auto value) { array.assign(width * n, value); };
+  all(parameters, m.parameters.size(), nan);
+  all(initial, m.states.size(), nan);
+  all(t_begin, 1, nan);
+  all(t_end, 1, nan);
+  all(final_state, m.states.size(), nan);
+  all(final_output, m.outputs.size(), nan);
+  all(final_discrete, m.discretes.size(), nan);
+  all(t_final, 1, nan);
+  all(status, 1, static_cast<unsigned char>(saltus::status::not_run));
+  all(exception, 1, static_cast<unsigned char>(0));
+  for (auto* counter : counters()) all(*counter, 1, 0);
+  no_residual_ = has_residuals(m) ? nan : 0.0;
+  all(residual, 1, no_residual_);
+  all(residual_of, 1, -1);
+  all(switched, 1, nan);
+  all(samples, (m.states.size() + m.outputs.size()) * static_cast<std::size_t>(p.sample_count), nan);
+  all(reductions, p.reductions.size(), nan);
+  all(guard_history, m.guards.size(), static_cast<unsigned char>(0));
+  log.clear();
+  log.state_count = static_cast<int>(m.states.size());
+  // What does not fit into memory goes where the result goes: elsewhere there may be no disk, or a small one.
+  log.folder = p.file.empty() ? std::filesystem::path() : folder_of(p.file);
+  exceptions.clear();
+  statistics.clear();
+  trouble.clear();
+  order.clear();
+}
+
+void chunk_data::forget_results(const std::vector<long long>& slots) {
+  const auto n = static_cast<std::size_t>(count);
+  const auto times = samples.size() / (final_state.size() + final_output.size());  // per instance and quantity
+  const auto preset = [n](auto& array, std::size_t slot, auto value, std::size_t row = 1) {
+    for (std::size_t at = slot * row; at < array.size(); at += n * row) std::fill_n(&array[at], row, value);
+  };
+  for (const long long s : slots) {
+    const auto slot = static_cast<std::size_t>(s);
+    for (auto* numbers : {&final_state, &final_output, &final_discrete, &t_final, &reductions})
+      preset(*numbers, slot, nan);
+    for (auto* counter : counters()) preset(*counter, slot, 0);
+    preset(residual, slot, no_residual_);
+    preset(residual_of, slot, -1);
+    preset(samples, slot, nan, times);
+    preset(guard_history, slot, static_cast<unsigned char>(0));
+  }
+}
+
+void chunk_data::forget(const std::vector<long long>& slots) {
+  forget_results(slots);
+  std::vector<bool> dropped(static_cast<std::size_t>(count), false);
+  for (const long long slot : slots) dropped[static_cast<std::size_t>(slot)] = true;
+  log.forget(dropped);
+}
+
+abi::batch chunk_data::batch() const {
+  return {count, first_id, parameters.data(), initial.data(), t_begin.data(), t_end.data()};
+}
+
+abi::results chunk_data::results() {
+  return {final_state.data(),
+          final_output.data(),
+          final_discrete.data(),
+          t_final.data(),
+          status.data(),
+          steps.data(),
+          rejected.data(),
+          rhs_evaluations.data(),
+          events.data(),
+          root_finding_steps.data(),
+          out_of_order_roots.data(),
+          spurious_roots.data(),
+          undetermined.data(),
+          residual.data(),
+          residual_of.data(),
+          samples.data(),
+          reductions.data(),
+          guard_history.data()};
+}
+
+std::int64_t moved_bytes(const chunk_data& c) {
+  std::int64_t sum = 0;
+  for (const auto* column :
+       {&c.parameters, &c.initial, &c.t_begin, &c.t_end, &c.final_state, &c.final_output, &c.final_discrete, &c.t_final,
+        &c.residual, &c.samples, &c.reductions, &c.exceptions.reals})
+    sum += bytes_of(*column);
+  for (const auto* column : const_cast<chunk_data&>(c).counters()) sum += bytes_of(*column);
+  for (const auto* column : {&c.residual_of, &c.exceptions.slot, &c.exceptions.integers}) sum += bytes_of(*column);
+  return sum + bytes_of(c.status) + bytes_of(c.guard_history) + c.log.rows() * c.log.row_bytes();
+}
+
+std::int64_t chunk_bytes(const plan& p, std::int64_t instances) {
+  const auto states = std::ssize(p.model.states), outputs = std::ssize(p.model.outputs);
+  const auto inputs = std::ssize(p.model.parameters) + states + 2;
+  const auto finals = states + outputs + std::ssize(p.model.discretes) + 1;
+  const auto counters = std::ssize(chunk_data().counters());
+  const auto words = inputs + finals + counters + 3 + (states + outputs) * p.sample_count + std::ssize(p.reductions);
+  // three words: residual, its equation, switched; bytes: status, exception, and what became of every guard
+  const auto single = 2.0 + static_cast<double>(std::ssize(p.model.guards));
+  return as_bytes(static_cast<double>(instances) * (8.0 * static_cast<double>(words) + single));
+}
+
+}  // namespace saltus::host

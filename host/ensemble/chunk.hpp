@@ -1,0 +1,82 @@
+// A chunk of instances on its way from the sampler to whoever writes it: inputs, results, event log, exceptions. Knows the
+// plan and what a compiled unit takes; neither backends nor files.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "abi/unit.hpp"
+#include "ensemble/chunk_statistics.hpp"
+#include "ensemble/columns.hpp"
+#include "ensemble/event_log.hpp"
+#include "spec/plan.hpp"
+
+namespace saltus::host {
+
+/// Instances of a chunk that could not go on, as they came: their last accepted points (abi::snapshot).
+struct exception_list {
+  std::vector<long long> slot;      ///< place of the instance in its chunk
+  std::vector<double> reals;        ///< [row][record_reals]
+  std::vector<long long> integers;  ///< [row][record_integers]
+
+  void append(long long slot, const abi::snapshot& last, const abi::unit& from);
+  void append(const exception_list& more);
+  /// Removes the rows of some instances, [slot], and returns them.
+  exception_list take(const std::vector<bool>& which);
+  void clear();
+};
+
+/// One chunk of instances as columns: what the sampler fills in, and what comes of it.
+struct chunk_data : columns {
+  std::int64_t first_id = 0;
+
+  // until a unit writes them: status not_run, numbers NaN, counters 0
+  std::vector<double> final_state, final_output, final_discrete;  ///< [quantity][count]
+  std::vector<double> t_final;
+  std::vector<unsigned char> status;     ///< saltus::status
+  std::vector<unsigned char> exception;  ///< saltus::status that the lanes gave up with and rescue took over; 0: none
+  std::vector<long long> steps, rejected, rhs_evaluations, events, root_finding_steps, out_of_order_roots,
+      spurious_roots, undetermined;
+  std::vector<double> residual;        ///< the largest of a constraint; 0 without algebraic states
+  std::vector<long long> residual_of;  ///< the number of the state to whose equation it belongs; -1: none
+  std::vector<double> switched;        ///< time at which the instance went over to the stiff method; NaN: it did not
+  std::vector<double> samples;         ///< [state + output][count][sample]
+  std::vector<double> reductions;      ///< [reduction][count]
+  std::vector<unsigned char> guard_history;  ///< [guard][count], bits of abi::guard_history
+  event_log log;
+  exception_list exceptions;
+  chunk_statistics statistics;
+  std::string trouble;     ///< what the model of one of its instances said when it threw; empty: none did
+  std::vector<int> order;  ///< slots in the order in which they begin (order.hpp); empty: as they stand
+
+  /// The columns of counters, in the order above.
+  std::array<std::vector<long long>*, 8> counters() {
+    return {&steps,          &rejected,    &rhs_evaluations, &events, &root_finding_steps, &out_of_order_roots,
+            &spurious_roots, &undetermined};
+  }
+
+  chunk_data() = default;
+  chunk_data(const plan& p, std::int64_t first, std::int64_t instances) { reset(p, first, instances); }
+  /// Makes room for `instances` instances, the first of them with id `first`, and presets every number.
+  void reset(const plan& p, std::int64_t first, std::int64_t instances);
+  /// Presets the results of some instances again, but for their status, exception and `switched`.
+  void forget(const std::vector<long long>& slots);
+  /// The same, but for their rows in the event log.
+  void forget_results(const std::vector<long long>& slots);
+
+  /// Pointers into this object, as a compiled unit takes them; valid until the next `reset`.
+  abi::batch batch() const;
+  abi::results results();
+
+ private:
+  double no_residual_ = 0;  ///< what `residual` is preset to
+};
+
+/// Bytes of the columns of a chunk, and of its event log and exceptions: what is handed to a backend and taken from it.
+std::int64_t moved_bytes(const chunk_data& chunk);
+/// The same of a chunk of `instances` without events and exceptions, from the plan alone.
+std::int64_t chunk_bytes(const plan& p, std::int64_t instances);
+
+}  // namespace saltus::host

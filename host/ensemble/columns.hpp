@@ -1,0 +1,17 @@
+// What goes into instances, by columns.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace saltus::host {
+
+/// A chunk of instances by columns: column j of `count` instances is at [j * count, (j + 1) * count).
+struct columns {
+  std::int64_t count = 0;
+  std::vector<double> parameters;      ///< [parameters][count]
+  std::vector<double> initial;         ///< [states][count]; NaN: the model's own value
+  std::vector<double> t_begin, t_end;  ///< [count]
+};
+
+}  // namespace saltus::host

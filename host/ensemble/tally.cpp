@@ -1,0 +1,83 @@
+#include "ensemble/tally.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include <fmt/format.h>
+
+namespace saltus::host {
+
+void tally::add(const chunk_data& chunk) {
+  for (std::size_t i = 0; i < chunk.status.size(); ++i) {
+    ++by_status.at(chunk.status[i]);
+    if (chunk.exception[i] != 0 && is_ok(static_cast<status>(chunk.status[i]))) ++by_rescue.at(chunk.exception[i]);
+  }
+  const auto sum = [](const std::vector<long long>& v) { return std::accumulate(v.begin(), v.end(), 0LL); };
+  steps += sum(chunk.steps);
+  rejected += sum(chunk.rejected);
+  rhs_evaluations += sum(chunk.rhs_evaluations);
+  events += sum(chunk.events);
+  root_finding_steps += sum(chunk.root_finding_steps);
+  out_of_order_roots += sum(chunk.out_of_order_roots);
+  spurious_roots += sum(chunk.spurious_roots);
+  undetermined += sum(chunk.undetermined);
+  // What has stayed on a device counts 0 above.
+  const std::array<std::int64_t*, abi::counter_columns> sums = {
+      &steps,          &rejected,    &rhs_evaluations, &events, &root_finding_steps, &out_of_order_roots,
+      &spurious_roots, &undetermined};
+  for (std::size_t b = 0; b < chunk.statistics.costs.size(); ++b)
+    for (std::size_t j = 0; j < sums.size() && !chunk.statistics.has_rows[b]; ++j)
+      *sums[j] += chunk.statistics.costs[b].counters[j];
+  switched += std::count_if(chunk.switched.begin(), chunk.switched.end(), [](double t) { return t == t; });
+  add_guards(chunk);
+}
+
+void tally::add_guards(const chunk_data& chunk) {
+  const std::size_t n = chunk.status.size();
+  if (n == 0) return;
+  guards.resize(chunk.guard_history.size() / n);
+  for (std::size_t g = 0; g < guards.size(); ++g)
+    for (std::size_t i = 0; i < n; ++i) {
+      if (!is_ok(static_cast<status>(chunk.status[i]))) continue;
+      const unsigned char past = chunk.guard_history[g * n + i];
+      const bool fired = (past & abi::has_fired) != 0, armed = (past & abi::ends_armed) != 0;
+      guards[g].fired += fired;
+      if (fired || (past & abi::began_beyond) == 0) continue;
+      (armed ? guards[g].crossed_against : guards[g].began_beyond) += 1;
+    }
+}
+
+namespace {
+
+std::int64_t count_of(const tally& t, status_group group) {
+  std::int64_t sum = 0;
+  for (const status_row& row : status_table)
+    if (row.group == group) sum += t.by_status[static_cast<std::size_t>(row.id)];
+  return sum;
+}
+
+}  // namespace
+
+std::int64_t tally::ok() const { return count_of(*this, status_group::ok) - rescued(); }
+std::int64_t tally::rescued() const { return std::accumulate(by_rescue.begin(), by_rescue.end(), std::int64_t{0}); }
+std::int64_t tally::failed() const { return count_of(*this, status_group::failed); }
+std::int64_t tally::not_finished() const { return count_of(*this, status_group::not_finished); }
+
+std::vector<std::string> remarks_on_guards(const model& m, const std::vector<guard_tally>& counts) {
+  std::vector<std::string> all;
+  const auto instances = [](std::int64_t n) { return fmt::format("{} instance{}", n, n == 1 ? "" : "s"); };
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    const auto& [fired, began_beyond, crossed_against] = counts[i];
+    const auto& guard = m.guards[i];
+    if (began_beyond > 0)
+      all.push_back(
+          fmt::format("guard `{}` began beyond zero in {} and never fired", guard.name, instances(began_beyond)));
+    // Where it has fired elsewhere it may yet do so here: a mark that is passed on the way to another one.
+    if (fired == 0 && crossed_against > 0)
+      all.push_back(fmt::format("guard `{}` was crossed only against its direction, {}, in {}", guard.name,
+                                guard.direction == abi::rising ? "rising" : "falling", instances(crossed_against)));
+  }
+  return all;
+}
+
+}  // namespace saltus::host

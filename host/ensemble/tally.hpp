@@ -1,0 +1,45 @@
+// How the instances of a run ended and what they cost, added up.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "abi/status.hpp"
+#include "ensemble/chunk.hpp"
+#include "spec/model.hpp"
+
+namespace saltus::host {
+
+/// What became of a guard in the instances that ended well.
+struct guard_tally {
+  std::int64_t fired = 0;
+  std::int64_t began_beyond = 0;     ///< it could not fire at the start and never after
+  std::int64_t crossed_against = 0;  ///< it could not fire at the start, but at the end, and did not
+};
+
+/// How many instances ended how, and what they cost in all. Of N instances, ok + rescued + failed + not_finished = N.
+struct tally {
+  std::array<std::int64_t, status_count> by_status = {};
+  std::array<std::int64_t, status_count> by_rescue = {};  ///< of those that ended well by rescue: after which exception
+  std::int64_t steps = 0, rejected = 0, rhs_evaluations = 0, events = 0;
+  std::int64_t root_finding_steps = 0, out_of_order_roots = 0, spurious_roots = 0, undetermined = 0;
+  std::int64_t switched = 0;        ///< instances that went over to the stiff method
+  std::vector<guard_tally> guards;  ///< empty as long as nothing was added
+
+  void add(const chunk_data& chunk);
+  std::int64_t ok() const;  ///< without those that were rescued
+  std::int64_t rescued() const;
+  std::int64_t failed() const;
+  std::int64_t not_finished() const;
+
+ private:
+  void add_guards(const chunk_data& chunk);
+};
+
+/// What is odd about guards, one sentence each: that one began beyond zero and never fired, or was crossed only against its
+/// direction.
+std::vector<std::string> remarks_on_guards(const model& m, const std::vector<guard_tally>& counts);
+
+}  // namespace saltus::host

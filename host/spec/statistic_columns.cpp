@@ -1,0 +1,32 @@
+#include "spec/statistic_columns.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace saltus::host {
+
+std::vector<statistic_column> statistic_columns(const plan& p) {
+  std::vector<statistic_column> r;
+  for (const auto* list : {&p.model.states, &p.model.outputs, &p.model.discretes})
+    for (const quantity& q : *list)
+      r.push_back({"final_" + q.name, q.unit, (q.about.empty() ? q.name : q.about) + ", at t_final"});
+  r.push_back({"t_final", "", "time at which the instance ended"});
+  for (const reduction& q : p.reductions) {
+    const bool integral = q.which == reduction::kind::integral;
+    const auto of = static_cast<std::size_t>(q.index);
+    r.push_back({q.name, integral ? "" : (q.of_output ? p.model.outputs : p.model.states)[of].unit, q.name});
+  }
+  r.push_back({"steps", "1", "accepted trial steps"});
+  r.push_back({"rejected", "1", "rejected trial steps"});
+  r.push_back({"rhs_evaluations", "1", "evaluations of the right-hand side"});
+  r.push_back({"events", "1", "events, each due guard or time event counted once"});
+  return r;
+}
+
+int statistic_column_called(const plan& p, const std::string& name) {
+  const auto columns = statistic_columns(p);
+  const auto found = std::find_if(columns.begin(), columns.end(), [&](const auto& c) { return c.name == name; });
+  return found == columns.end() ? -1 : static_cast<int>(found - columns.begin());
+}
+
+}  // namespace saltus::host
