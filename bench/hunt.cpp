@@ -118,7 +118,7 @@ void hunt_at_tolerances(const char* method, const char* detection, const Part& p
 /// Cases in all, shared by methods, tolerances and kinds of dynamics.
 void hunt_dynamics(double cases, int threads, std::uint64_t seed) {
   for (const char* detection : {"certified", "hermite"})
-    methods::for_each(methods::every{}, [&](auto m) {
+    methods::for_each(methods::all_methods{}, [&](auto m) {
       if constexpr (methods::certifies<decltype(m)>)
         hunt_at_tolerances(m.name, detection, [&](double rtol) {
           auto hunt = test::dynamic_hunt<test::oscillator_prey>("oscillating_guards", m.name, detection, rtol, threads);
@@ -131,7 +131,7 @@ void hunt_dynamics(double cases, int threads, std::uint64_t seed) {
 }
 
 void hunt_slow_thresholds(double cases, int threads, std::uint64_t seed) {
-  methods::for_each(methods::all{}, [&](auto m) {
+  methods::for_each(methods::explicit_methods{}, [&](auto m) {
     if constexpr (m.embedded_order > 0)
       hunt_at_tolerances(m.name, "slow threshold", [&](double rtol) {
         auto hunt = test::dynamic_hunt<test::slow_prey>("slow_guard", m.name, "hermite", rtol, threads);

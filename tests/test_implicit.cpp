@@ -172,7 +172,7 @@ constexpr bool integrates =
 /// body(Method{}) for every implicit method that integrates System.
 template <class System, class F>
 void each_method(F&& body) {
-  methods::for_each(methods::implicit{}, [&](auto m) {
+  methods::for_each(methods::implicit_methods{}, [&](auto m) {
     if constexpr (integrates<decltype(m), System>) body(m);
   });
 }
@@ -547,7 +547,7 @@ struct many {
 TEST(Lanes, DoNotFeelEachOther) {
   constexpr int W = 8;
   using lanes = pack<double, W>;
-  methods::for_each(methods::implicit{}, [&](auto m) {
+  methods::for_each(methods::implicit_methods{}, [&](auto m) {
     using M = decltype(m);
     // Easy, stiff, hopeless (Newton does not converge, or the step leads to negative y), not a number from the start.
     const double lambda[W] = {-1, -1e4, -1e8, 0, -30, -1e3, -1e2, 2}, root[W] = {0, 0, 1, -40, 0, 1, 0, 0},

@@ -75,7 +75,7 @@ std::vector<combination> everything() {
   for (const auto& name : builtin_names()) {
     const model m = describe_model(find_model(name));
     if (is_large(m) || !is_special(name)) continue;
-    methods::for_each(methods::every{}, [&](auto method) {
+    methods::for_each(methods::all_methods{}, [&](auto method) {
       const std::string key = method.name;
       const bool usual = key == (m.equations == abi::plain ? "dp5" : "radau5");
       const bool of_each_family = key == "rodas5p" || key == "sdirk4" || key == "radau5";

@@ -385,7 +385,7 @@ class adviser {
   std::vector<std::string> methods_to_try() const {
     if (!options_.methods.empty()) {
       std::vector<std::string> known;
-      methods::for_each(methods::every{}, [&](auto method) { known.push_back(method.name); });
+      methods::for_each(methods::all_methods{}, [&](auto method) { known.push_back(method.name); });
       known.push_back("auto");
       const auto list = split(options_.methods);
       for (const auto& name : list)
@@ -398,7 +398,7 @@ class adviser {
     const auto add = [&](const char* name, bool estimates) {
       if (estimates && name != r.front()) r.push_back(name);
     };
-    methods::for_each(methods::every{}, [&](auto method) { add(method.name, method.embedded_order > 0); });
+    methods::for_each(methods::all_methods{}, [&](auto method) { add(method.name, method.embedded_order > 0); });
     add("auto", asked_.model.equations == abi::plain);
     return r;
   }

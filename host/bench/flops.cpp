@@ -46,7 +46,7 @@ double linear_operations(const plan& p, const tally& counts) {
   const double sweeps = p.model.equations == abi::implicit ? 2 * std::ceil(n / 4) : std::ceil((n + 1) / 4);
   const auto tries = std::max(0.0, static_cast<double>(counts.rhs_evaluations) - steps * sweeps);
   double all = 0;
-  with_method(methods::implicit{}, p.method, [&](auto method) {
+  with_method(methods::implicit_methods{}, p.method, [&](auto method) {
     using Method = decltype(method);
     if constexpr (Method::kind == methods::family::collocation)
       all = steps * (lu_operations(n) + complex_lu_operations(n) + solve_operations(n)) +
@@ -62,7 +62,7 @@ double linear_operations(const plan& p, const tally& counts) {
 
 std::optional<step_operations> step_operations_of(const std::string& name) {
   std::optional<step_operations> r;
-  with_method(methods::all{}, name, [&](auto method) {
+  with_method(methods::explicit_methods{}, name, [&](auto method) {
     using Method = decltype(method);
     r = {evaluations_per_step<Method>, operations_of_step<Method, 2>() - operations_of_step<Method, 1>()};
   });

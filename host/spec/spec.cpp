@@ -50,7 +50,7 @@ struct method_traits {
 const std::vector<method_traits>& all_methods() {
   static const std::vector<method_traits> list = [] {
     std::vector<method_traits> r;
-    methods::for_each(methods::every{}, [&](auto m) {
+    methods::for_each(methods::all_methods{}, [&](auto m) {
       r.push_back(
           {m.name, m.embedded_order, methods::certifies<decltype(m)>, m.is_explicit, m.is_rosenbrock, m.highest_index});
     });

@@ -4,8 +4,14 @@
 
 #include "abi/status.hpp"
 #include "form/ode.hpp"
+#include "method/concept.hpp"
 #include "method/controller.hpp"
+#include "method/dirk.hpp"
 #include "method/erk.hpp"
+#include "method/low_storage.hpp"
+#include "method/norm.hpp"
+#include "method/radau.hpp"
+#include "method/rosenbrock.hpp"
 
 namespace saltus {
 
@@ -56,6 +62,10 @@ struct engine {
   static constexpr int ng = form::guards;
   static constexpr int reductions = sizeof...(Reductions);
 
+  /// What is held through a step: what the form says, and what the method remembers.
+  template <class Real>
+  using held = methods::held_with_memory<typename form::template held<Real>, Method, Real, form::states>;
+
   /// The slope at accepted points is of use: for guards and what is observed, or for the next step.
   static constexpr bool keeps_slope = ng > 0 || samples || reductions > 0 || !Method::is_rosenbrock;
 
@@ -70,6 +80,7 @@ struct engine {
     (body(Reductions{}, j++), ...);
   }
 
+  static_assert(methods::is_method<Method, pack<T, 1>, n>, "this is no method: method/concept.hpp says what one is");
   static_assert(Options.fixed_steps || Method::embedded_order > 0,
                 "this method has no error estimate: give a fixed step (step = ...) or choose another method");
   static_assert(Options.detect == detection::hermite || form::guards == 0 || methods::certifies<Method>,
@@ -97,8 +108,8 @@ struct instance {
   // the last accepted point
   Real t;
   vec<Real, E::n> y, f;
-  typename E::form::template held<Real> held;  ///< held.locked are the guards at the accepted point
-  vec<Real, E::ng> rate;                       ///< dg/dt there
+  typename E::template held<Real> held;  ///< held.locked are the guards at the accepted point
+  vec<Real, E::ng> rate;                 ///< dg/dt there
 
   // the step to come
   Real h, h_max, t_begin, t_end;
@@ -144,6 +155,8 @@ struct instance {
       body(a.residual_of, b.residual_of);
     }
     if constexpr (E::watch_stiffness) body(a.stiff_steps, b.stiff_steps);
+    if constexpr (methods::has_memory<typename E::Method>)
+      E::Method::template memory<Real, E::n>::each(a.held.past, b.held.past, body);
     body(a.next_sample, b.next_sample);
     each<E::reductions>([&](int i) SALTUS_INLINE_LAMBDA { body(a.reduced[i], b.reduced[i]); });
   }
@@ -185,7 +198,8 @@ struct instance {
   }
   static constexpr int real_count = 1 + 2 * E::n + E::form::params + E::form::discretes + E::form::time_events +
                                     2 * E::ng + 3 * E::form::model_guards + 7 + 3 + 1 + E::reductions +
-                                    (E::form::has_constraints ? 2 : 0) + (E::watch_stiffness ? 1 : 0);
+                                    (E::form::has_constraints ? 2 : 0) + (E::watch_stiffness ? 1 : 0) +
+                                    methods::memory_count<typename E::Method, Real, E::n>;
   static constexpr int integer_count = 11 + E::form::model_guards;
   static constexpr int slot_number =
       5;  ///< of the integers, the one that is the slot: behind those that sailing changes

@@ -4,14 +4,10 @@
 
 #include "engine/instance.hpp"
 #include "form/consistent.hpp"
-#include "method/dirk.hpp"
-#include "method/low_storage.hpp"
-#include "method/radau.hpp"
-#include "method/rosenbrock.hpp"
 
 namespace saltus {
 
-/// A system (linear/jacobian.hpp). Tolerances are needed where something is solved for.
+/// A system (linear/system.hpp). Tolerances are needed where something is solved for.
 template <class E, class Real>
 struct held_system {
   using form = typename E::form;
@@ -42,6 +38,10 @@ struct held_system {
     return r;
   }
   SALTUS_FN const abi::dense_algebra* algebra() const { return tol->algebra; }
+  /// What the method remembers, of the system of an instance.
+  SALTUS_FN const auto& past() const requires(methods::has_memory<typename E::Method>) {
+    return static_cast<const typename E::template held<Real>&>(c).past;
+  }
   /// The size below which state i counts by its absolute tolerance.
   SALTUS_FN Real floor(int i) const { return tol->atol[i] / tol->rtol; }
 };

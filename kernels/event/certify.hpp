@@ -68,22 +68,9 @@ struct taylor_polynomial {
   Real c[Terms + 1];
   Real size;  ///< sum of the magnitudes of the terms behind y0: times a few epsilon, what rounding may have done
 
-  /// Multiplies out the nested form: y0 + s (D + (1-s) (F1 + s (F2 + ...))).
-  template <class Method, int n>
-  SALTUS_FN taylor_polynomial(const dense_output<Method, Real, n>& path, int i, Real middle) {
-    const Real rest = Real(1.0) - middle;
-    c[0] = path.term[Terms - 1][i];
-    size = abs(c[0]);
-    static_for<Terms>([&](auto back) SALTUS_INLINE_LAMBDA {
-      constexpr int j = Terms - 2 - back;  // the factor in front is s where j is odd, 1 - s where it is even
-      const Real factor = j % 2 != 0 ? middle : rest;
-      const Real sign = Real(j % 2 != 0 ? 1.0 : -1.0);
-      const Real next = j >= 0 ? path.term[j >= 0 ? j : 0][i] : path.y0[i];
-      c[back + 1] = sign * c[back];
-      for (int k = back; k > 0; --k) c[k] = fma(factor, c[k], sign * c[k - 1]);
-      c[0] = fma(factor, c[0], next);
-      if constexpr (j >= 0) size = size + abs(next);
-    });
+  template <class Path>
+  SALTUS_FN taylor_polynomial(const Path& path, int i, Real middle) {
+    size = path.expand(i, middle, c);
   }
 
   /// Range of the polynomial, or with Derivative = 1 of its slope, for |u| <= r: even powers are never negative.
@@ -137,9 +124,7 @@ struct step_enclosure {
     enclosed_piece<E, Real> place;
     place.t = time(s, s);
     each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
-      Real size = abs(path.y0[i]);
-      for (int j = 0; j < terms; ++j) size = size + abs(path.term[j][i]);
-      const Real slack = fma(off, delta[i], Real(rounding) * size);
+      const Real slack = fma(off, delta[i], Real(rounding) * path.size_of_terms(i));
       place.y[i] = detail::known(y[i] - slack, y[i] + slack);
     });
     return place;

@@ -59,7 +59,8 @@ SALTUS_FN typename E::form::template rated<Real, E::ng> evaluate_at(instance<E, 
   return E::form::guards_along(x.t, x.y, f, held);
 }
 
-/// f and the guards, with their sides settled, at the accepted point: needed at the start and after every jump.
+/// f and the guards, with their sides settled, at the accepted point: needed at the start and after every jump, which a method
+/// with a memory forgets its past at.
 template <class E, class Real>
 SALTUS_FN_COLD void start_from(instance<E, Real>& x, mask_of<Real> where, const tolerances<E, Real>& tol,
                                int how = abi::algebraic) {
@@ -81,6 +82,7 @@ SALTUS_FN_COLD void start_from(instance<E, Real>& x, mask_of<Real> where, const 
   });
   // A guard at zero belongs to the side it is heading to: f may depend on that side.
   if (any(resettled)) g = evaluate_at(x, f, held, resettled, tol, how);
+  if constexpr (methods::has_memory<typename E::Method>) x.held.past.forget(where);
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(where, x.f[i], f[i]); });
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
     assign_where(where, x.held.locked[i], put_back<E>(i, held.locked[i], g.rate[i], roundings_of_time(x, misplaced)));

@@ -28,6 +28,6 @@ constexpr auto find(list<First, Rest...>) {
 }  // namespace detail
 
 template <text Name>
-using by_name = decltype(detail::find<Name>(every{}));
+using by_name = decltype(detail::find<Name>(all_methods{}));
 
 }  // namespace saltus::methods

@@ -1,8 +1,7 @@
 // Step-size control in log2 space: no pow, no sqrt, the same bits everywhere.
 #pragma once
 
-#include "method/tableaus.hpp"
-#include "number/real.hpp"
+#include "method/concept.hpp"
 
 namespace saltus {
 

@@ -3,8 +3,8 @@
 // nothing to refresh, and the step is taken again with a smaller size.
 #pragma once
 
+#include "method/implicit_method.hpp"
 #include "method/implicit_step.hpp"
-#include "method/implicit_tableaus.hpp"
 
 namespace saltus {
 

@@ -1,8 +1,10 @@
 // One step of an explicit Runge-Kutta method: stages, new point, error estimate, dense output. Nothing is mutated.
 #pragma once
 
-#include "method/tableaus.hpp"
-#include "number/real.hpp"
+#include "method/concept.hpp"
+#include "method/dense_output.hpp"
+#include "method/explicit_method.hpp"
+#include "method/norm.hpp"
 
 namespace saltus {
 /// Where `new` is to make something: <new> is not for devices.
@@ -15,13 +17,9 @@ SALTUS_FN void* operator new(decltype(sizeof 0), saltus::place where) noexcept {
 
 namespace saltus {
 
-/// An explicit method whose stages are all kept until the step is done with: those here. The others are in
-/// method/low_storage.hpp.
-template <class Method>
-concept keeps_stages = Method::is_explicit && !Method::is_low_storage;
-
+/// What a step leaves behind: all of its stages.
 template <class Method, class Real, int n>
-struct stages {
+requires(keeps_stages<Method>) struct stages<Method, Real, n> {
   static constexpr int count = Method::stages + (Method::fsal ? 0 : 1) + Method::extra_stages;
   static constexpr int last = Method::fsal ? Method::stages - 1 : Method::stages;  ///< index of f at the new point
 
@@ -43,10 +41,6 @@ struct stages {
     });
   }
 };
-
-/// Right-hand-side evaluations of one step whose k[0] is known.
-template <class Method>
-inline constexpr int evaluations_per_step = Method::fsal ? Method::stages - 1 : Method::stages;
 
 namespace detail {
 
@@ -77,13 +71,6 @@ SALTUS_COMBINE(slope_of_error, Method::e[decltype(j)::value])
 SALTUS_COMBINE(slope_of_second_error, Method::e3[decltype(j)::value])
 SALTUS_COMBINE(slope_of_dense, Method::d[Row][decltype(j)::value])
 #undef SALTUS_COMBINE
-
-template <class Real, int n>
-SALTUS_FN vec<Real, n> advance(const vec<Real, n>& y, Real h, const vec<Real, n>& slope) {
-  vec<Real, n> r;
-  each<n>([&](int i) SALTUS_INLINE_LAMBDA { r[i] = fma(h, slope[i], y[i]); });
-  return r;
-}
 
 /// to = f(t, y), made where it is to lie: a copy of many states takes as long as a stage.
 template <class F, class Real, int n>
@@ -118,37 +105,6 @@ requires(keeps_stages<Method>) SALTUS_FN stages<Method, Real, n> step(const F& f
   return s;
 }
 
-/// The norms in which a step is judged.
-enum class norm_kind { rms, max, compere };
-
-/// The square of an error in one of these norms: a step is accepted where this is <= 1 (a NaN never is).
-///  rms      Haug, Negrut, Engstler eq. 60: root mean square of e_i / (atol_i + rtol max(|y0_i|, |y1_i|))
-///  max      the largest of these ratios
-///  compere  Compere eq. 5.8: max |e_i| / (rtol max(max |y_i|, 1))
-template <norm_kind Norm, class Real, int n>
-SALTUS_FN Real scaled_norm_squared(const vec<Real, n>& e, const vec<Real, n>& y0, const vec<Real, n>& y1, Real rtol,
-                                   const vec<Real, n>& atol) {
-  Real sum = Real(0.0);
-  if constexpr (Norm == norm_kind::compere) {
-    Real largest = Real(1.0);
-    each<n>([&](int i) SALTUS_INLINE_LAMBDA {
-      largest = max(largest, abs(y1[i]));
-      sum = max(sum, e[i] * e[i] + not_finite(e[i]));
-      sum = sum + not_finite(y1[i]);  // max() may drop a NaN, a sum cannot
-    });
-    const Real scale = rtol * largest;
-    return sum / (scale * scale);
-  } else {
-    each<n>([&](int i) SALTUS_INLINE_LAMBDA {
-      const Real scale = fma(rtol, max(abs(y0[i]), abs(y1[i])), atol[i]);
-      const Real r = e[i] / scale;
-      if constexpr (Norm == norm_kind::rms) sum = fma(r, r, sum);
-      else sum = max(sum, r * r) + not_finite(r);
-    });
-    return Norm == norm_kind::rms ? sum * Real(1.0 / n) : sum;
-  }
-}
-
 /// The square of the scaled error norm of a step.
 template <class Method, norm_kind Norm, class Real, int n>
 requires(keeps_stages<Method>) SALTUS_FN Real
@@ -179,70 +135,6 @@ requires(keeps_stages<Method>) SALTUS_FN vec<Real, n> local_error(const stages<M
   }
   return r;
 }
-
-/// The solution between the ends of a step: cubic Hermite plus the method's own terms, in Hairer's nested form
-///   y(s) = y0 + s (D + (1-s) (F1 + s (F2 + (1-s) (F3 + s (F4 + (1-s) (F5 + s F6)))))),  s in [0, 1].
-template <class Method, class Real, int n>
-struct dense_output {
-  static constexpr int terms = 3 + Method::dense_rows;
-  Real t, h;
-  vec<Real, n> y0, y1;
-  vec<Real, n> term[terms];
-
-  SALTUS_FN vec<Real, n> operator()(Real s) const {
-    const Real r = Real(1.0) - s;
-    vec<Real, n> y;
-    each<n>([&](int i) SALTUS_INLINE_LAMBDA {
-      Real sum = term[terms - 1][i];
-      static_for<terms - 1>([&](auto back) SALTUS_INLINE_LAMBDA {
-        constexpr int j = terms - 2 - back;
-        sum = fma(j % 2 == 0 ? r : s, sum, term[j][i]);
-      });
-      y[i] = fma(s, sum, y0[i]);
-    });
-    return y;
-  }
-
-  /// dy/ds: the derivative of the nested form, by the product rule from the inside out.
-  SALTUS_FN vec<Real, n> slope(Real s) const {
-    const Real r = Real(1.0) - s;
-    vec<Real, n> dy;
-    each<n>([&](int i) SALTUS_INLINE_LAMBDA {
-      Real sum = term[terms - 1][i], d = Real(0.0);
-      static_for<terms - 1>([&](auto back) SALTUS_INLINE_LAMBDA {
-        constexpr int j = terms - 2 - back;
-        if constexpr (j % 2 == 0) {
-          d = fma(r, d, -sum);
-          sum = fma(r, sum, term[j][i]);
-        } else {
-          d = fma(s, d, sum);
-          sum = fma(s, sum, term[j][i]);
-        }
-      });
-      dy[i] = fma(s, d, sum);
-    });
-    return dy;
-  }
-};
-
-namespace detail {
-/// The cubic Hermite part of a dense output.
-template <class Method, class Real, int n>
-SALTUS_FN dense_output<Method, Real, n> hermite(const stages<Method, Real, n>& s) {
-  dense_output<Method, Real, n> q;
-  q.t = s.t;
-  q.h = s.h;
-  q.y0 = s.y;
-  q.y1 = s.y1;
-  each<n>([&](int i) SALTUS_INLINE_LAMBDA {
-    const Real D = s.y1[i] - s.y[i];
-    q.term[0][i] = D;
-    q.term[1][i] = fma(s.h, s.f0()[i], -D);
-    q.term[2][i] = fma(-s.h, s.f0()[i] + s.f1()[i], D + D);
-  });
-  return q;
-}
-}  // namespace detail
 
 /// Builds the dense output of a step, evaluating the method's extra stages if it has any.
 template <class Method, class F, class Real, int n>

@@ -14,7 +14,7 @@
 // which costs g++ and clang less than a second for the largest method and stays within their default limits.
 #pragma once
 
-#include "method/tableaus.hpp"
+#include "method/list.hpp"
 
 namespace saltus::methods {
 

@@ -2,8 +2,8 @@
 // matrix falls into one real and one complex block (Hairer, Wanner II, IV.8).
 #pragma once
 
+#include "method/implicit_method.hpp"
 #include "method/implicit_step.hpp"
-#include "method/implicit_tableaus.hpp"
 
 namespace saltus {
 

@@ -1,8 +1,8 @@
 // One step of a Rosenbrock method: one matrix, one linear solve per stage, no iteration. The work is the same in every lane.
 #pragma once
 
+#include "method/implicit_method.hpp"
 #include "method/implicit_step.hpp"
-#include "method/implicit_tableaus.hpp"
 
 namespace saltus {
 
@@ -48,7 +48,7 @@ requires(Method::is_rosenbrock) SALTUS_FN stages<Method, Real, n> step(const Sys
     constexpr int r = decltype(power)::value;
     q[r] = detail::combine<Method::stages>(u, [](auto j) { return Method::dense[r][decltype(j)::value]; });
   });
-  // y (1-s) + s (y1 + (1-s) (q_0 + s q_1 + s^2 q_2)), and the same in the nested form of tableaus.hpp: s^2 = s - s (1-s).
+  // y (1-s) + s (y1 + (1-s) (q_0 + s q_1 + s^2 q_2)), and the same in the nested form of explicit_method.hpp: s^2 = s - s (1-s).
   each<n>([&](int j) SALTUS_INLINE_LAMBDA {
     s.y1[j] = point[j] + u[last][j];
     const Real D = s.y1[j] - y[j];

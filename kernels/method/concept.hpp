@@ -1,0 +1,141 @@
+// What the engine needs of a method, and all that sail, land and detection know of it.
+//
+// A method is a type of constants, derived from one of the families in explicit_method.hpp and implicit_method.hpp or of a
+// family of its own:
+//     name, title, source       the key in a spec, the name for people, where it comes from
+//     order, embedded_order     of the formula that advances, and of the embedded one; 0: no error estimate
+//     two_errors, embedded3_order, blind_estimate     what the error estimate is like: `error_order`, `certifies`
+//     is_explicit               a step evaluates f; else it solves equations and may fail to
+//     highest_index             of the algebraic states it can integrate
+//     extra_stages              evaluations that the dense output takes
+//     dense_rows                terms of it beyond the cubic through the ends
+//     is_rosenbrock             the slope at the beginning of a step is not used
+//
+// and the functions, found by overload for the method as first template argument:
+//     step<Method>(system, t, y, f0, h)             one step of length h from (t, y), where the slope is f0: a `stages`
+//     error_norm_squared<Method, Norm>(s, rtol, atol)     of what it leaves: accepted where this is <= 1
+//     local_error(s)                                the same, component by component
+//     interpolate<Method>(f, s)                     its dense output: path(theta), path.slope(theta), 0 <= theta <= 1
+//
+// What a step leaves behind is `stages<Method, Real, n>`: t, h, y, y1, f0(), f1(), set_end_slope(i, slope), take(from,
+// where). That of a method that solves equations has beside these solved, singular, residual, residual_of, evaluations, and
+// error and path_error, the error estimates of its end and of its dense output; `step<Method, WithPath>` takes one argument
+// more, which is called with the step before it is judged (the projection onto constraints).
+//
+// A method that remembers something between steps (a multistep method its past) declares
+//     template <class Real, int n> struct memory {
+//       static constexpr int count;                     how many numbers it keeps
+//       static void each(a, b, body);                   body(of a, of b) for each of them, as parking moves them
+//       void forget(where);                             at the start, and after every jump
+//       void remember(s, where);                        takes in an accepted step s
+//     };
+// Its step finds it as system.past(). It lies in the instance, is parked and moved with it and handed on in snapshots.
+#pragma once
+
+#include "method/estimate.hpp"
+#include "number/real.hpp"
+
+namespace saltus {
+
+/// What a step leaves behind: one specialisation for each family of methods.
+template <class Method, class Real, int n>
+struct stages;
+
+/// An explicit method whose stages are all kept until the step is done with: method/erk.hpp.
+template <class Method>
+concept keeps_stages = Method::is_explicit && !Method::is_low_storage;
+
+/// Right-hand-side evaluations of one explicit step whose f(t, y) is known.
+template <class Method>
+inline constexpr int evaluations_per_step = Method::fsal ? Method::stages - 1 : Method::stages;
+
+namespace methods {
+
+/// Does the method remember something between steps?
+template <class Method>
+concept has_memory = requires {
+  typename Method::template memory<pack<double, 1>, 1>;
+};
+
+/// The constants of a method.
+template <class Method>
+concept described = requires(const char* text, int number, bool yes) {
+  text = Method::name;
+  text = Method::title;
+  text = Method::source;
+  number = Method::order;
+  number = Method::embedded_order;
+  number = Method::embedded3_order;
+  number = Method::highest_index;
+  number = Method::extra_stages;
+  number = Method::dense_rows;
+  yes = Method::two_errors;
+  yes = Method::blind_estimate;
+  yes = Method::is_explicit;
+  yes = Method::is_rosenbrock;
+};
+
+/// What a step leaves behind.
+template <class Stages, class Real>
+concept stages_of_step = requires(Stages s, const Stages& from, mask_of<Real> where, Real x) {
+  x = from.t;
+  x = from.h;
+  x = from.y[0];
+  x = from.y1[0];
+  x = from.f0()[0];
+  x = from.f1()[0];
+  s.set_end_slope(0, x);
+  s.take(from, where);
+};
+template <class Stages, class Real>
+concept stages_of_solved_step = stages_of_step<Stages, Real> && requires(const Stages& s, mask_of<Real> where, Real x) {
+  where = s.solved;
+  where = s.singular;
+  x = s.error[0];
+  x = s.path_error[0];
+  x = s.residual;
+  x = s.residual_of;
+  s.evaluations;
+};
+
+/// A method as the engine takes it.
+template <class Method, class Real, int n>
+concept is_method = described<Method> && stages_of_step<stages<Method, Real, n>, Real> &&
+    (Method::is_explicit || stages_of_solved_step<stages<Method, Real, n>, Real>);
+
+namespace detail {
+template <class Held, class Memory>
+struct with_memory : Held {
+  Memory past;
+};
+template <class Held, class Method, class Real, int n>
+auto held_with_memory_of() {
+  if constexpr (has_memory<Method>) return with_memory<Held, typename Method::template memory<Real, n>>{};
+  else return Held{};
+}
+}  // namespace detail
+
+/// What is held through a step, and what the method remembers beside it: `Held` itself where it has no memory.
+template <class Held, class Method, class Real, int n>
+using held_with_memory = decltype(detail::held_with_memory_of<Held, Method, Real, n>());
+
+/// How many numbers that is.
+template <class Method, class Real, int n>
+inline constexpr int memory_count = [] {
+  if constexpr (has_memory<Method>) return Method::template memory<Real, n>::count;
+  else return 0;
+}();
+
+}  // namespace methods
+
+namespace detail {
+/// y + h slope.
+template <class Real, int n>
+SALTUS_FN vec<Real, n> advance(const vec<Real, n>& y, Real h, const vec<Real, n>& slope) {
+  vec<Real, n> r;
+  each<n>([&](int i) SALTUS_INLINE_LAMBDA { r[i] = fma(h, slope[i], y[i]); });
+  return r;
+}
+}  // namespace detail
+
+}  // namespace saltus

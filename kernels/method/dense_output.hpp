@@ -1,0 +1,99 @@
+// The solution between the ends of a step. The dense output of a method is whatever `interpolate` returns: detection, location
+// and samples call it at places of the step, and a certified search multiplies it out, but none looks into it.
+#pragma once
+
+#include "method/concept.hpp"
+
+namespace saltus {
+
+/// The solution between the ends of a step: cubic Hermite plus the method's own terms, in Hairer's nested form
+///   y(s) = y0 + s (D + (1-s) (F1 + s (F2 + (1-s) (F3 + s (F4 + (1-s) (F5 + s F6)))))),  s in [0, 1].
+template <class Method, class Real, int n>
+struct dense_output {
+  static constexpr int terms = 3 + Method::dense_rows;
+  Real t, h;
+  vec<Real, n> y0, y1;
+  vec<Real, n> term[terms];
+
+  SALTUS_FN vec<Real, n> operator()(Real s) const {
+    const Real r = Real(1.0) - s;
+    vec<Real, n> y;
+    each<n>([&](int i) SALTUS_INLINE_LAMBDA {
+      Real sum = term[terms - 1][i];
+      static_for<terms - 1>([&](auto back) SALTUS_INLINE_LAMBDA {
+        constexpr int j = terms - 2 - back;
+        sum = fma(j % 2 == 0 ? r : s, sum, term[j][i]);
+      });
+      y[i] = fma(s, sum, y0[i]);
+    });
+    return y;
+  }
+
+  /// dy/ds: the derivative of the nested form, by the product rule from the inside out.
+  SALTUS_FN vec<Real, n> slope(Real s) const {
+    const Real r = Real(1.0) - s;
+    vec<Real, n> dy;
+    each<n>([&](int i) SALTUS_INLINE_LAMBDA {
+      Real sum = term[terms - 1][i], d = Real(0.0);
+      static_for<terms - 1>([&](auto back) SALTUS_INLINE_LAMBDA {
+        constexpr int j = terms - 2 - back;
+        if constexpr (j % 2 == 0) {
+          d = fma(r, d, -sum);
+          sum = fma(r, sum, term[j][i]);
+        } else {
+          d = fma(s, d, sum);
+          sum = fma(s, sum, term[j][i]);
+        }
+      });
+      dy[i] = fma(s, d, sum);
+    });
+    return dy;
+  }
+
+  /// Component i as a polynomial in u = s - middle, c[0] + c[1] u + ... + c[terms] u^terms: the nested form multiplied out.
+  /// Returns the sum of the magnitudes of the terms behind y0.
+  SALTUS_FN Real expand(int i, Real middle, Real (&c)[terms + 1]) const {
+    const Real rest = Real(1.0) - middle;
+    c[0] = term[terms - 1][i];
+    Real size = abs(c[0]);
+    static_for<terms>([&](auto back) SALTUS_INLINE_LAMBDA {
+      constexpr int j = terms - 2 - back;  // the factor in front is s where j is odd, 1 - s where it is even
+      const Real factor = j % 2 != 0 ? middle : rest;
+      const Real sign = Real(j % 2 != 0 ? 1.0 : -1.0);
+      const Real next = j >= 0 ? term[j >= 0 ? j : 0][i] : y0[i];
+      c[back + 1] = sign * c[back];
+      for (int k = back; k > 0; --k) c[k] = fma(factor, c[k], sign * c[k - 1]);
+      c[0] = fma(factor, c[0], next);
+      if constexpr (j >= 0) size = size + abs(next);
+    });
+    return size;
+  }
+
+  /// The sum of the magnitudes of all terms of component i: times a few epsilon, what rounding may have done.
+  SALTUS_FN Real size_of_terms(int i) const {
+    Real size = abs(y0[i]);
+    for (int j = 0; j < terms; ++j) size = size + abs(term[j][i]);
+    return size;
+  }
+};
+
+namespace detail {
+/// The cubic Hermite part of a dense output.
+template <class Method, class Real, int n>
+SALTUS_FN dense_output<Method, Real, n> hermite(const stages<Method, Real, n>& s) {
+  dense_output<Method, Real, n> q;
+  q.t = s.t;
+  q.h = s.h;
+  q.y0 = s.y;
+  q.y1 = s.y1;
+  each<n>([&](int i) SALTUS_INLINE_LAMBDA {
+    const Real D = s.y1[i] - s.y[i];
+    q.term[0][i] = D;
+    q.term[1][i] = fma(s.h, s.f0()[i], -D);
+    q.term[2][i] = fma(-s.h, s.f0()[i] + s.f1()[i], D + D);
+  });
+  return q;
+}
+}  // namespace detail
+
+}  // namespace saltus
