@@ -119,8 +119,8 @@ SALTUS_FN_COLD void begin(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where,
   }
   x.t = x.t_begin;
   x.h = x.t_end - x.t_begin;
-  x.sample = x.steps = x.rejected = x.rhs_evaluations = x.events = Integer(int64(0));
-  x.root_finding_steps = x.out_of_order_roots = x.spurious_roots = x.undetermined = Integer(int64(0));
+  x.sample = Integer(int64(0));
+  abi::each_counter(x, x, [](auto& count, auto&) SALTUS_INLINE_LAMBDA { count = Integer(int64(0)); });
   each<form::model_guards>([&](int i) SALTUS_INLINE_LAMBDA {
     x.event_time[i] = x.t_begin;
     x.event_interval[i] = x.event_ratio[i] = Real(0.0);
@@ -233,14 +233,7 @@ SALTUS_FN_COLD void store(instance<E, pack<T, 1>>& x, const Run& run) {
   });
   r.t_final[slot] = form::model_time(static_cast<double>(x.t.v));
   r.status[slot] = static_cast<unsigned char>(why);
-  r.steps[slot] = x.steps.v;
-  r.rejected[slot] = x.rejected.v;
-  r.rhs_evaluations[slot] = x.rhs_evaluations.v;
-  r.events[slot] = x.events.v;
-  r.root_finding_steps[slot] = x.root_finding_steps.v;
-  r.out_of_order_roots[slot] = x.out_of_order_roots.v;
-  r.spurious_roots[slot] = x.spurious_roots.v;
-  r.undetermined[slot] = x.undetermined.v;
+  abi::each_counter(r, x, [&](auto& column, auto& count) SALTUS_INLINE_LAMBDA { column[slot] = count.v; });
   for (int i = 0; i < form::model_guards; ++i) {
     const int past = run.history(i, slot) & ~abi::ends_armed;  // what it ended with before others carried it on
     run.history(i, slot) = static_cast<unsigned char>(armed<E>(i, x.held.locked[i])[0] ? past | abi::ends_armed : past);

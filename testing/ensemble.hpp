@@ -25,7 +25,7 @@ struct event_row {
 };
 
 /// Everything a run leaves behind, in memory.
-struct outcome {
+struct outcome : abi::counters<std::vector<long long>> {
   host::plan plan;
   host::run_summary summary;
   std::vector<std::string> states;
@@ -34,8 +34,6 @@ struct outcome {
   std::vector<double> residual, switched;
   std::vector<long long> residual_of;
   std::vector<int> status, exception, guard_history;
-  std::vector<long long> steps, rejected, rhs_evaluations, events, root_finding_steps, out_of_order_roots,
-      spurious_roots, undetermined;
   std::vector<event_row> log;  ///< by instance, then time
 
   double final(const std::string& state, std::int64_t instance = 0) const {
@@ -67,9 +65,7 @@ inline outcome run(host::plan p) {
   r.final_state.resize(ns * n), r.final_output.resize(no * n), r.final_discrete.resize(nd * n), r.t_final.resize(n),
       r.status.resize(n), r.exception.resize(n), r.residual.resize(n), r.residual_of.resize(n), r.switched.resize(n);
   r.samples.resize((ns + no) * n * nt), r.reductions.resize(nr * n), r.guard_history.resize(p.model.guards.size() * n);
-  for (auto* counter : {&r.steps, &r.rejected, &r.rhs_evaluations, &r.events, &r.root_finding_steps,
-                        &r.out_of_order_roots, &r.spurious_roots, &r.undetermined})
-    counter->resize(n);
+  for (const auto counter : abi::counter_members<std::vector<long long>>) (r.*counter).resize(n);
   const auto names = host::event_names(p.model);
   const auto backend = host::make_cpu_backend(r.plan);
   const std::atomic<bool> stop{false};
@@ -85,13 +81,10 @@ inline outcome run(host::plan p) {
             copy(c.final_discrete, r.final_discrete, nd, 1);
         copy(c.t_final, r.t_final, 1, 1), copy(c.status, r.status, 1, 1), copy(c.exception, r.exception, 1, 1);
         copy(c.reductions, r.reductions, nr, 1);
-        copy(c.steps, r.steps, 1, 1), copy(c.rejected, r.rejected, 1, 1),
-            copy(c.rhs_evaluations, r.rhs_evaluations, 1, 1);
-        copy(c.root_finding_steps, r.root_finding_steps, 1, 1), copy(c.out_of_order_roots, r.out_of_order_roots, 1, 1);
-        copy(c.spurious_roots, r.spurious_roots, 1, 1), copy(c.undetermined, r.undetermined, 1, 1);
+        for (const auto counter : abi::counter_members<std::vector<long long>>) copy(c.*counter, r.*counter, 1, 1);
         copy(c.residual, r.residual, 1, 1), copy(c.residual_of, r.residual_of, 1, 1);
         copy(c.switched, r.switched, 1, 1), copy(c.guard_history, r.guard_history, p.model.guards.size(), 1);
-        copy(c.events, r.events, 1, 1), copy(c.samples, r.samples, ns + no, nt);
+        copy(c.samples, r.samples, ns + no, nt);
         std::vector<std::size_t> rows(c.log.slot.size());
         std::iota(rows.begin(), rows.end(), std::size_t{0});
         std::stable_sort(rows.begin(), rows.end(), [&](auto a, auto b) { return c.log.slot[a] < c.log.slot[b]; });

@@ -60,14 +60,10 @@ inline std::string differences(const host::chunk_data& a, const host::chunk_data
   note(same_bits(a.final_discrete, b.final_discrete), "final_discrete");
   note(same_bits(a.t_final, b.t_final), "t_final");
   note(same_bits(a.status, b.status), "status");
-  note(same_bits(a.steps, b.steps), "steps");
-  note(same_bits(a.rejected, b.rejected), "rejected");
-  note(same_bits(a.rhs_evaluations, b.rhs_evaluations), "evaluations");
-  note(same_bits(a.events, b.events), "events");
-  note(same_bits(a.root_finding_steps, b.root_finding_steps), "root_finding_steps");
-  note(same_bits(a.out_of_order_roots, b.out_of_order_roots), "out_of_order_roots");
-  note(same_bits(a.spurious_roots, b.spurious_roots), "spurious_roots");
-  note(same_bits(a.undetermined, b.undetermined), "undetermined");
+  for (std::size_t j = 0; j < abi::counter_count; ++j) {
+    const auto counter = abi::counter_members<std::vector<long long>>[j];
+    note(same_bits(a.*counter, b.*counter), abi::counter_table[j].name);
+  }
   note(same_bits(a.residual, b.residual), "residual");
   note(same_bits(a.residual_of, b.residual_of), "residual_of");
   note(same_bits(a.switched, b.switched), "switched");

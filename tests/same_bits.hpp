@@ -36,10 +36,9 @@ inline void expect_same(const outcome& a, std::int64_t i, const outcome& b, std:
     ASSERT_EQ(a.guard_history[g * static_cast<std::size_t>(a.plan.count) + at_i],
               b.guard_history[g * static_cast<std::size_t>(b.plan.count) + at_j])
         << "instance " << i << ", guard " << g;
-  for (const auto counter :
-       {&outcome::steps, &outcome::rejected, &outcome::rhs_evaluations, &outcome::events, &outcome::root_finding_steps,
-        &outcome::out_of_order_roots, &outcome::spurious_roots, &outcome::undetermined, &outcome::residual_of})
+  for (const auto counter : abi::counter_members<std::vector<long long>>)
     ASSERT_EQ((a.*counter)[at_i], (b.*counter)[at_j]) << "instance " << i;
+  ASSERT_EQ(a.residual_of[at_i], b.residual_of[at_j]) << "instance " << i;
 }
 
 /// Whole ensembles have the same event log.

@@ -242,7 +242,7 @@ std::int64_t size_of(host::chunk_data& c) {
   for (const auto* column : {&c.parameters, &c.initial, &c.t_begin, &c.t_end, &c.final_state, &c.final_output,
                              &c.final_discrete, &c.t_final, &c.residual, &c.switched, &c.samples, &c.reductions})
     sum += static_cast<std::int64_t>(8 * column->size());
-  for (const auto* column : c.counters()) sum += static_cast<std::int64_t>(8 * column->size());
+  for (const auto counter : abi::counter_members<std::vector<long long>>) sum += std::ssize(c.*counter) * 8;
   return sum + static_cast<std::int64_t>(8 * c.residual_of.size());
 }
 

@@ -30,6 +30,8 @@
 #include <utility>
 #include <vector>
 
+#include "abi/counters.hpp"
+
 extern char** environ;
 
 namespace {
@@ -113,14 +115,16 @@ class results {
   }
   const std::vector<double>& operator[](const std::string& name) const { return values_.at(name); }
 
+  static bool is_counter(const std::string& name) {
+    return std::any_of(std::begin(saltus::abi::counter_table), std::end(saltus::abi::counter_table),
+                       [&](const saltus::abi::counter_row& counter) { return counter.name == name; });
+  }
   /// Everything that must not depend on how a run is cut up: all but what the run was given.
   std::vector<std::string> outcomes() const {
     std::vector<std::string> names;
     for (const auto& [name, values] : values_)
       if (name.rfind("final_", 0) == 0 || name == "t_final" || name == "status" || name == "exception" ||
-          name == "steps" || name == "rejected" || name == "rhs_evaluations" || name == "events" ||
-          name == "root_finding_steps" || name == "out_of_order_roots" || name == "spurious_roots" ||
-          name == "undetermined" || name == "residual" || name == "residual_of" || name == "switched")
+          is_counter(name) || name == "residual" || name == "residual_of" || name == "switched")
         names.push_back(name);
     return names;
   }

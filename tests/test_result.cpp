@@ -212,14 +212,8 @@ chunk_data marked(const plan& p, std::int64_t first, std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i) {
     const auto at = static_cast<std::size_t>(i);
     c.status[at] = static_cast<unsigned char>(status::finished);
-    c.steps[at] = 10 + first + i;
-    c.rejected[at] = 20 + first + i;
-    c.rhs_evaluations[at] = 30 + first + i;
-    c.events[at] = 40 + first + i;
-    c.root_finding_steps[at] = 50 + first + i;
-    c.out_of_order_roots[at] = 60 + first + i;
-    c.spurious_roots[at] = 70 + first + i;
-    c.undetermined[at] = 80 + first + i;
+    for (std::size_t j = 0; j < abi::counter_count; ++j)
+      (c.*abi::counter_members<std::vector<long long>>[j])[at] = 10 * static_cast<long long>(j + 1) + first + i;
     c.residual[at] = mark(11, 0, first + i);
     c.residual_of[at] = (first + i) % 3 - 1;
     if ((first + i) % 2 == 1) c.switched[at] = mark(12, 0, first + i);
@@ -308,7 +302,8 @@ TEST(chunk, is_preset_to_not_run) {
     for (double x : *v) EXPECT_TRUE(std::isnan(x));
   }
   for (unsigned char s : c.status) EXPECT_EQ(s, static_cast<unsigned char>(status::not_run));
-  for (const auto* v : c.counters()) EXPECT_EQ(*v, std::vector<long long>(5, 0));
+  for (const auto counter : abi::counter_members<std::vector<long long>>)
+    EXPECT_EQ(c.*counter, std::vector<long long>(5, 0));
   EXPECT_EQ(c.exception, std::vector<unsigned char>(5, 0));
   EXPECT_EQ(c.residual, std::vector<double>(5, 0.0)) << "no constraint, no residual";
   EXPECT_EQ(c.residual_of, std::vector<long long>(5, -1));
@@ -339,7 +334,7 @@ TEST(chunk, forgets_some_instances_and_no_others) {
   for (auto column : {&chunk_data::final_state, &chunk_data::final_output, &chunk_data::final_discrete,
                       &chunk_data::t_final, &chunk_data::reductions})
     expect(c.*column, less.*column, 1, nan);
-  for (std::size_t j = 0; j < c.counters().size(); ++j) expect(*c.counters()[j], *less.counters()[j], 1, 0);
+  for (const auto counter : abi::counter_members<std::vector<long long>>) expect(c.*counter, less.*counter, 1, 0);
   expect(c.samples, less.samples, 3, nan);
   expect(c.residual, less.residual, 1, 0);
   EXPECT_EQ(less.residual_of, (std::vector<long long>{c.residual_of[0], -1, c.residual_of[2], -1}));
@@ -391,14 +386,8 @@ TEST(chunk, views_point_at_the_columns) {
   EXPECT_EQ(out.final_discrete, c.final_discrete.data());
   EXPECT_EQ(out.t_final, c.t_final.data());
   EXPECT_EQ(out.status, c.status.data());
-  EXPECT_EQ(out.steps, c.steps.data());
-  EXPECT_EQ(out.rejected, c.rejected.data());
-  EXPECT_EQ(out.rhs_evaluations, c.rhs_evaluations.data());
-  EXPECT_EQ(out.events, c.events.data());
-  EXPECT_EQ(out.root_finding_steps, c.root_finding_steps.data());
-  EXPECT_EQ(out.out_of_order_roots, c.out_of_order_roots.data());
-  EXPECT_EQ(out.spurious_roots, c.spurious_roots.data());
-  EXPECT_EQ(out.undetermined, c.undetermined.data());
+  for (std::size_t j = 0; j < abi::counter_count; ++j)
+    EXPECT_EQ(out.*abi::counter_members<long long*>[j], (c.*abi::counter_members<std::vector<long long>>[j]).data());
   EXPECT_EQ(out.residual, c.residual.data());
   EXPECT_EQ(out.residual_of, c.residual_of.data());
   EXPECT_EQ(out.samples, c.samples.data());
@@ -416,14 +405,8 @@ TEST(chunk, tally_counts_every_status_once) {
   EXPECT_EQ(t.rescued(), 0);
   EXPECT_EQ(t.failed(), 2);
   EXPECT_EQ(t.not_finished(), 2);
-  EXPECT_EQ(t.steps, 2 * (10 + 11 + 12 + 13));
-  EXPECT_EQ(t.rejected, 2 * (20 + 21 + 22 + 23));
-  EXPECT_EQ(t.rhs_evaluations, 2 * (30 + 31 + 32 + 33));
-  EXPECT_EQ(t.events, 2 * (40 + 41 + 42 + 43));
-  EXPECT_EQ(t.root_finding_steps, 2 * (50 + 51 + 52 + 53));
-  EXPECT_EQ(t.out_of_order_roots, 2 * (60 + 61 + 62 + 63));
-  EXPECT_EQ(t.spurious_roots, 2 * (70 + 71 + 72 + 73));
-  EXPECT_EQ(t.undetermined, 2 * (80 + 81 + 82 + 83));
+  for (std::size_t j = 0; j < abi::counter_count; ++j)
+    EXPECT_EQ(t.*abi::counter_members<std::int64_t>[j], 2 * (4 * 10 * static_cast<int>(j + 1) + 1 + 2 + 3));
   EXPECT_EQ(t.switched, 2 * 2);
 }
 

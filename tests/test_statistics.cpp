@@ -203,7 +203,7 @@ TEST(statistics, of_32_lanes_that_meet_have_the_bits_of_a_loop) {
     EXPECT_EQ(b == 1, one.costs[b].is_left == 1);
     EXPECT_EQ(one.costs[b].is_left, other.costs[b].is_left);
     const auto sum = std::accumulate(counter.begin() + b * 256, counter.begin() + std::min(700, b * 256 + 256), 0LL);
-    for (int j = 0; j < abi::counter_columns; ++j) {
+    for (int j = 0; j < abi::counter_count; ++j) {
       EXPECT_EQ(sum, one.costs[b].counters[j]) << "whatever became of an instance";
       EXPECT_EQ(sum, other.costs[b].counters[j]);
     }

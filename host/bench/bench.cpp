@@ -416,12 +416,9 @@ json result_json(const plan& p, const bench_result& r) {
          {"kernel_seconds", spread_json(r.kernel())},
          {"instances_per_second", ratio(n, seconds)},
          {"trial_steps_per_second", ratio(numbers.trials, seconds)},
-         {"steps", r.counts.steps},
-         {"rejected", r.counts.rejected},
-         {"rhs_evaluations", r.counts.rhs_evaluations},
-         {"events", r.counts.events},
          {"failed", r.counts.failed()},
          {"bytes_moved", r.bytes}};
+  abi::each_named_counter(r.counts, [&](const abi::counter_row& counter, auto n) { o[counter.name] = n; });
   if (r.usage.turns * r.lanes > 0) o["lane_use_sailing"] = numbers.sailing;
   if (r.usage.landings * r.lanes > 0) o["lane_use_landing"] = numbers.landing;
   if (r.flops)

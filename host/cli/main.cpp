@@ -1,6 +1,7 @@
 // The command line: saltus list | describe | check | run | bench | show | doctor.
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cmath>
@@ -425,16 +426,10 @@ json summary_json(const plan& p, const backend& b, const run_summary& s, int cod
            {"rescued_from", named(s.counts.by_rescue)},
            {"switched", s.counts.switched},
            {"failed", s.counts.failed()},
-           {"not_finished", s.counts.not_finished()},
-           {"steps", s.counts.steps},
-           {"rejected", s.counts.rejected},
-           {"rhs_evaluations", s.counts.rhs_evaluations},
-           {"events", s.counts.events},
-           {"root_finding_steps", s.counts.root_finding_steps},
-           {"out_of_order_roots", s.counts.out_of_order_roots},
-           {"spurious_roots", s.counts.spurious_roots},
-           {"undetermined", s.counts.undetermined},
-           {"wall_seconds", s.wall_seconds},
+           {"not_finished", s.counts.not_finished()}};
+  abi::each_named_counter(s.counts, [&](const abi::counter_row& counter, auto n) { all[counter.name] = n; });
+  all.update(
+      json{{"wall_seconds", s.wall_seconds},
            {"compile_seconds", b.compile_seconds()},
            {"stiff_compile_seconds", s.stiff_compile_seconds},
            {"rescue_compile_seconds", s.rescue_compile_seconds},
@@ -447,7 +442,7 @@ json summary_json(const plan& p, const backend& b, const run_summary& s, int cod
            {"remarks", remarks_on_guards(p.model, s.counts.guards)},
            {"file", p.file},
            {"warnings", p.warnings},
-           {"exit_code", code}};
+           {"exit_code", code}});
   if (!s.trouble.empty()) all["model_threw"] = s.trouble;
   if (!s.crash.empty()) all["model_crashed"] = s.crash;
   if (p.statistics) {
@@ -455,6 +450,20 @@ json summary_json(const plan& p, const backend& b, const run_summary& s, int cod
     all["histograms"] = histograms_json(s.statistics);
   }
   return all;
+}
+
+/// What statistics are made of by its mean, the others by their sums.
+void print_counters(const tally& counts, double instances) {
+  std::string means, sums;
+  abi::each_named_counter(counts, [&](const abi::counter_row& counter, std::int64_t sum) {
+    std::string name = counter.name;
+    std::replace(name.begin(), name.end(), '_', ' ');
+    const auto add = [&](std::string& to, const std::string& what) { to += (to.empty() ? "" : ", ") + what; };
+    if (counter.in_statistics) add(means, fmt::format("{:.2f} {}", static_cast<double>(sum) / instances, name));
+    else if (sum > 0) add(sums, fmt::format("{} {}", sum, name));
+  });
+  fmt::print("  per instance: {}\n", means);
+  if (!sums.empty()) fmt::print("  of all instances: {}\n", sums);
 }
 
 void print_summary(const plan& p, const backend& b, const run_summary& s) {
@@ -481,17 +490,7 @@ void print_summary(const plan& p, const backend& b, const run_summary& s) {
       fmt::print("  {:<16} {:>12}   of these; lanes gave up: {}\n", "(rescued)", some, row.name);
   if (s.counts.switched > 0)
     fmt::print("  {:<16} {:>12}   of these; went over to {}\n", "(stiff)", s.counts.switched, p.stiff_method);
-  fmt::print("  per instance: {:.1f} steps, {:.1f} rejected, {:.1f} right-hand sides, {:.2f} events\n",
-             static_cast<double>(s.counts.steps) / n, static_cast<double>(s.counts.rejected) / n,
-             static_cast<double>(s.counts.rhs_evaluations) / n, static_cast<double>(s.counts.events) / n);
-  const std::pair<std::int64_t, const char*> parts[] = {{s.counts.root_finding_steps, "location steps"},
-                                                        {s.counts.out_of_order_roots, "out_of_order_roots"},
-                                                        {s.counts.spurious_roots, "spurious_roots"},
-                                                        {s.counts.undetermined, "undetermined"}};
-  std::string events;
-  for (const auto& [some, what] : parts)
-    if (some > 0) events += fmt::format("{}{} {}", events.empty() ? "" : ", ", some, what);
-  if (!events.empty()) fmt::print("  events in all: {}\n", events);
+  print_counters(s.counts, n);
   for (const auto& remark : remarks_on_guards(p.model, s.counts.guards)) fmt::print("  {}\n", remark);
   print_statistics(s.statistics);
   if (p.file.empty()) fmt::print("no result file: -o FILE writes one\n");

@@ -80,7 +80,7 @@ void chunk_data::reset(const plan& p, std::int64_t first, std::int64_t instances
   all(t_final, 1, nan);
   all(status, 1, static_cast<unsigned char>(saltus::status::not_run));
   all(exception, 1, static_cast<unsigned char>(0));
-  for (auto* counter : counters()) all(*counter, 1, 0);
+  for (const auto counter : abi::counter_members<std::vector<long long>>) all(this->*counter, 1, 0);
   no_residual_ = has_residuals(m) ? nan : 0.0;
   all(residual, 1, no_residual_);
   all(residual_of, 1, -1);
@@ -108,7 +108,7 @@ void chunk_data::forget_results(const std::vector<long long>& slots) {
     const auto slot = static_cast<std::size_t>(s);
     for (auto* numbers : {&final_state, &final_output, &final_discrete, &t_final, &reductions})
       preset(*numbers, slot, nan);
-    for (auto* counter : counters()) preset(*counter, slot, 0);
+    for (const auto counter : abi::counter_members<std::vector<long long>>) preset(this->*counter, slot, 0);
     preset(residual, slot, no_residual_);
     preset(residual_of, slot, -1);
     preset(samples, slot, nan, times);
@@ -128,24 +128,19 @@ abi::batch chunk_data::batch() const {
 }
 
 abi::results chunk_data::results() {
-  return {final_state.data(),
-          final_output.data(),
-          final_discrete.data(),
-          t_final.data(),
-          status.data(),
-          steps.data(),
-          rejected.data(),
-          rhs_evaluations.data(),
-          events.data(),
-          root_finding_steps.data(),
-          out_of_order_roots.data(),
-          spurious_roots.data(),
-          undetermined.data(),
-          residual.data(),
-          residual_of.data(),
-          samples.data(),
-          reductions.data(),
-          guard_history.data()};
+  abi::results r{};
+  r.final_state = final_state.data();
+  r.final_output = final_output.data();
+  r.final_discrete = final_discrete.data();
+  r.t_final = t_final.data();
+  r.status = status.data();
+  abi::each_counter(r, *this, [](long long*& to, std::vector<long long>& column) { to = column.data(); });
+  r.residual = residual.data();
+  r.residual_of = residual_of.data();
+  r.samples = samples.data();
+  r.reductions = reductions.data();
+  r.guard_history = guard_history.data();
+  return r;
 }
 
 std::int64_t moved_bytes(const chunk_data& c) {
@@ -154,7 +149,7 @@ std::int64_t moved_bytes(const chunk_data& c) {
        {&c.parameters, &c.initial, &c.t_begin, &c.t_end, &c.final_state, &c.final_output, &c.final_discrete, &c.t_final,
         &c.residual, &c.samples, &c.reductions, &c.exceptions.reals})
     sum += bytes_of(*column);
-  for (const auto* column : const_cast<chunk_data&>(c).counters()) sum += bytes_of(*column);
+  for (const auto counter : abi::counter_members<std::vector<long long>>) sum += bytes_of(c.*counter);
   for (const auto* column : {&c.residual_of, &c.exceptions.slot, &c.exceptions.integers}) sum += bytes_of(*column);
   return sum + bytes_of(c.status) + bytes_of(c.guard_history) + c.log.rows() * c.log.row_bytes();
 }
@@ -163,8 +158,8 @@ std::int64_t chunk_bytes(const plan& p, std::int64_t instances) {
   const auto states = std::ssize(p.model.states), outputs = std::ssize(p.model.outputs);
   const auto inputs = std::ssize(p.model.parameters) + states + 2;
   const auto finals = states + outputs + std::ssize(p.model.discretes) + 1;
-  const auto counters = std::ssize(chunk_data().counters());
-  const auto words = inputs + finals + counters + 3 + (states + outputs) * p.sample_count + std::ssize(p.reductions);
+  const auto words =
+      inputs + finals + abi::counter_count + 3 + (states + outputs) * p.sample_count + std::ssize(p.reductions);
   // three words: residual, its equation, switched; bytes: status, exception, and what became of every guard
   const auto single = 2.0 + static_cast<double>(std::ssize(p.model.guards));
   return as_bytes(static_cast<double>(instances) * (8.0 * static_cast<double>(words) + single));

@@ -2,11 +2,11 @@
 // plan and what a compiled unit takes; neither backends nor files.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "abi/counters.hpp"
 #include "abi/unit.hpp"
 #include "ensemble/chunk_statistics.hpp"
 #include "ensemble/columns.hpp"
@@ -28,8 +28,8 @@ struct exception_list {
   void clear();
 };
 
-/// One chunk of instances as columns: what the sampler fills in, and what comes of it.
-struct chunk_data : columns {
+/// One chunk of instances as columns: what the sampler fills in, and what comes of it, counters among it.
+struct chunk_data : columns, abi::counters<std::vector<long long>> {
   std::int64_t first_id = 0;
 
   // until a unit writes them: status not_run, numbers NaN, counters 0
@@ -37,25 +37,17 @@ struct chunk_data : columns {
   std::vector<double> t_final;
   std::vector<unsigned char> status;     ///< saltus::status
   std::vector<unsigned char> exception;  ///< saltus::status that the lanes gave up with and rescue took over; 0: none
-  std::vector<long long> steps, rejected, rhs_evaluations, events, root_finding_steps, out_of_order_roots,
-      spurious_roots, undetermined;
-  std::vector<double> residual;        ///< the largest of a constraint; 0 without algebraic states
-  std::vector<long long> residual_of;  ///< the number of the state to whose equation it belongs; -1: none
-  std::vector<double> switched;        ///< time at which the instance went over to the stiff method; NaN: it did not
-  std::vector<double> samples;         ///< [state + output][count][sample]
-  std::vector<double> reductions;      ///< [reduction][count]
+  std::vector<double> residual;          ///< the largest of a constraint; 0 without algebraic states
+  std::vector<long long> residual_of;    ///< the number of the state to whose equation it belongs; -1: none
+  std::vector<double> switched;          ///< time at which the instance went over to the stiff method; NaN: it did not
+  std::vector<double> samples;           ///< [state + output][count][sample]
+  std::vector<double> reductions;        ///< [reduction][count]
   std::vector<unsigned char> guard_history;  ///< [guard][count], bits of abi::guard_history
   event_log log;
   exception_list exceptions;
   chunk_statistics statistics;
   std::string trouble;     ///< what the model of one of its instances said when it threw; empty: none did
   std::vector<int> order;  ///< slots in the order in which they begin (order.hpp); empty: as they stand
-
-  /// The columns of counters, in the order above.
-  std::array<std::vector<long long>*, 8> counters() {
-    return {&steps,          &rejected,    &rhs_evaluations, &events, &root_finding_steps, &out_of_order_roots,
-            &spurious_roots, &undetermined};
-  }
 
   chunk_data() = default;
   chunk_data(const plan& p, std::int64_t first, std::int64_t instances) { reset(p, first, instances); }

@@ -60,8 +60,8 @@ std::vector<number_column> number_columns(const plan& p, std::int64_t count, con
   add(out.final_discrete, p.model.discretes.size());
   add(out.t_final, 1);
   add(out.reductions, p.reductions.size());
-  for (const long long* counter : {out.steps, out.rejected, out.rhs_evaluations, out.events})
-    r.push_back({nullptr, counter});
+  for (int j = 0; j < abi::counter_count; ++j)
+    if (abi::counter_table[j].in_statistics) r.push_back({nullptr, out.*abi::counter_members<long long*>[j]});
   return r;
 }
 

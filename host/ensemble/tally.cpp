@@ -12,22 +12,13 @@ void tally::add(const chunk_data& chunk) {
     ++by_status.at(chunk.status[i]);
     if (chunk.exception[i] != 0 && is_ok(static_cast<status>(chunk.status[i]))) ++by_rescue.at(chunk.exception[i]);
   }
-  const auto sum = [](const std::vector<long long>& v) { return std::accumulate(v.begin(), v.end(), 0LL); };
-  steps += sum(chunk.steps);
-  rejected += sum(chunk.rejected);
-  rhs_evaluations += sum(chunk.rhs_evaluations);
-  events += sum(chunk.events);
-  root_finding_steps += sum(chunk.root_finding_steps);
-  out_of_order_roots += sum(chunk.out_of_order_roots);
-  spurious_roots += sum(chunk.spurious_roots);
-  undetermined += sum(chunk.undetermined);
+  abi::each_counter(*this, chunk, [](std::int64_t& sum, const std::vector<long long>& column) {
+    sum = std::accumulate(column.begin(), column.end(), sum);
+  });
   // What has stayed on a device counts 0 above.
-  const std::array<std::int64_t*, abi::counter_columns> sums = {
-      &steps,          &rejected,    &rhs_evaluations, &events, &root_finding_steps, &out_of_order_roots,
-      &spurious_roots, &undetermined};
   for (std::size_t b = 0; b < chunk.statistics.costs.size(); ++b)
-    for (std::size_t j = 0; j < sums.size() && !chunk.statistics.has_rows[b]; ++j)
-      *sums[j] += chunk.statistics.costs[b].counters[j];
+    for (std::size_t j = 0; j < abi::counter_count && !chunk.statistics.has_rows[b]; ++j)
+      this->*abi::counter_members<std::int64_t>[j] += chunk.statistics.costs[b].counters[j];
   switched += std::count_if(chunk.switched.begin(), chunk.switched.end(), [](double t) { return t == t; });
   add_guards(chunk);
 }

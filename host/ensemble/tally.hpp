@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "abi/counters.hpp"
 #include "abi/status.hpp"
 #include "ensemble/chunk.hpp"
 #include "spec/model.hpp"
@@ -20,13 +21,12 @@ struct guard_tally {
 };
 
 /// How many instances ended how, and what they cost in all. Of N instances, ok + rescued + failed + not_finished = N.
-struct tally {
+struct tally : abi::counters<std::int64_t> {
+  tally() : counters{} {}
   std::array<std::int64_t, status_count> by_status = {};
   std::array<std::int64_t, status_count> by_rescue = {};  ///< of those that ended well by rescue: after which exception
-  std::int64_t steps = 0, rejected = 0, rhs_evaluations = 0, events = 0;
-  std::int64_t root_finding_steps = 0, out_of_order_roots = 0, spurious_roots = 0, undetermined = 0;
-  std::int64_t switched = 0;        ///< instances that went over to the stiff method
-  std::vector<guard_tally> guards;  ///< empty as long as nothing was added
+  std::int64_t switched = 0;                              ///< instances that went over to the stiff method
+  std::vector<guard_tally> guards;                        ///< empty as long as nothing was added
 
   void add(const chunk_data& chunk);
   std::int64_t ok() const;  ///< without those that were rescued

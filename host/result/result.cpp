@@ -188,19 +188,11 @@ class field_list {
     exception.flags = {{0, "none"}};
     for (const status_row& row : status_table)
       if (rescuable(row.id)) exception.flags.emplace_back(static_cast<int>(row.id), row.name);
-    const auto counter = [&](const char* name, const char* about, std::vector<long long> chunk_data::*array) {
-      add(name, "counter", "1", about, shape::instance, NC_INT64, column(array));
-    };
-    counter("steps", "accepted trial steps", &chunk_data::steps);
-    counter("rejected", "rejected trial steps", &chunk_data::rejected);
-    counter("rhs_evaluations", "evaluations of the right-hand side", &chunk_data::rhs_evaluations);
-    counter("events", "events, each due guard or time event counted once", &chunk_data::events);
-    counter("root_finding_steps", "integrations anew by which events were located (N_it of Compere)",
-            &chunk_data::root_finding_steps);
-    counter("out_of_order_roots", "roots that proved not to be the first (case II of Compere)",
-            &chunk_data::out_of_order_roots);
-    counter("spurious_roots", "roots that proved not to exist (case III of Compere)", &chunk_data::spurious_roots);
-    counter("undetermined", "places at which a certified search could not exclude a root", &chunk_data::undetermined);
+    for (std::size_t j = 0; j < abi::counter_count; ++j) {
+      const abi::counter_row& counter = abi::counter_table[j];
+      add(counter.name, "counter", "1", counter.about, shape::instance, NC_INT64,
+          column(abi::counter_members<std::vector<long long>>[j]));
+    }
   }
 
   void residuals() {
@@ -340,31 +332,14 @@ void detail::derived_columns::clear_events() {
 }
 
 const std::vector<std::string>& reserved_names() {
-  static const std::vector<std::string> names = {"instance",
-                                                 "time",
-                                                 "event",
-                                                 "sample_time",
-                                                 "t_begin",
-                                                 "t_end",
-                                                 "t_final",
-                                                 "status",
-                                                 "steps",
-                                                 "rejected",
-                                                 "events",
-                                                 "rhs_evaluations",
-                                                 "event_time",
-                                                 "event_guard",
-                                                 "event_instance",
-                                                 "event_row_size",
-                                                 "exception",
-                                                 "root_finding_steps",
-                                                 "out_of_order_roots",
-                                                 "spurious_roots",
-                                                 "undetermined",
-                                                 "residual",
-                                                 "residual_of",
-                                                 "switched",
-                                                 "statistic"};
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all = {"instance",       "time",           "event",     "sample_time", "t_begin",
+                                    "t_end",          "t_final",        "status",    "event_time",  "event_guard",
+                                    "event_instance", "event_row_size", "exception", "residual",    "residual_of",
+                                    "switched",       "statistic"};
+    for (const abi::counter_row& counter : abi::counter_table) all.emplace_back(counter.name);
+    return all;
+  }();
   return names;
 }
 

@@ -3,7 +3,7 @@
 //     dimensions   instance (fixed), time (with samples), event (unlimited, with the event log)
 //     per instance <parameter> initial_<state> t_begin t_end            what was varied; what was fixed is a scalar
 //                  final_<state> final_<output> final_<discrete> t_final status exception
-//                  steps rejected rhs_evaluations events root_finding_steps out_of_order_roots spurious_roots undetermined
+//                  steps rejected ...                                    counters: kernels/abi/counters.def
 //                  residual residual_of                                  of a model with algebraic states
 //                  switched                                              with method = "auto"
 //                  max(<state>) ...
@@ -26,6 +26,7 @@
 #include <utility>
 #include <vector>
 
+#include "abi/counters.hpp"
 #include "abi/status.hpp"
 #include "abi/unit.hpp"
 #include "ensemble/chunk.hpp"

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "abi/counters.hpp"
+
 namespace saltus::host {
 
 std::vector<statistic_column> statistic_columns(const plan& p) {
@@ -16,10 +18,8 @@ std::vector<statistic_column> statistic_columns(const plan& p) {
     const auto of = static_cast<std::size_t>(q.index);
     r.push_back({q.name, integral ? "" : (q.of_output ? p.model.outputs : p.model.states)[of].unit, q.name});
   }
-  r.push_back({"steps", "1", "accepted trial steps"});
-  r.push_back({"rejected", "1", "rejected trial steps"});
-  r.push_back({"rhs_evaluations", "1", "evaluations of the right-hand side"});
-  r.push_back({"events", "1", "events, each due guard or time event counted once"});
+  for (const abi::counter_row& counter : abi::counter_table)
+    if (counter.in_statistics) r.push_back({counter.name, "1", counter.about});
   return r;
 }
 

@@ -5,9 +5,11 @@
 // `data[j * count + i]`.
 #pragma once
 
+#include "abi/counters.hpp"
+
 namespace saltus::abi {
 
-inline constexpr int version = 6;
+inline constexpr int version = 7;
 
 enum direction : int { rising = 1, falling = -1, both = 0 };
 enum sidedness : int { bilateral = 0, unilateral = 1 };
@@ -104,26 +106,19 @@ struct batch {
   const double* t_end;       ///< [count]; before t_begin in a run backward in time
 };
 
-/// One chunk of instances: the outputs. Every pointer has room for the whole chunk; the host presets all to "not run".
-struct results {
-  double* final_state;            ///< [state_count][count]
-  double* final_output;           ///< [output_count][count]
-  double* final_discrete;         ///< [discrete_count][count]
-  double* t_final;                ///< [count]
-  unsigned char* status;          ///< [count], saltus::status; on a CPU `interrupted` while the instance is under way
-  long long* steps;               ///< [count] accepted trial steps
-  long long* rejected;            ///< [count] rejected trial steps
-  long long* rhs_evaluations;     ///< [count] right-hand-side evaluations
-  long long* events;              ///< [count] events (each due guard or time event counts one)
-  long long* root_finding_steps;  ///< [count] re-integrations by which events were located (Compere's N_it)
-  long long* out_of_order_roots;  ///< [count] roots that proved not to be the first (case II of Compere's Table 5.1)
-  long long* spurious_roots;      ///< [count] roots of the interpolant that proved not to exist (case III)
-  long long* undetermined;        ///< [count] places at which a certified search could not exclude a root to rounding
-  double* residual;               ///< [count] models with constraints: largest residual of one after any accepted step
-  long long* residual_of;         ///< [count] the number of that equation (of its state); -1: none
-  double* samples;                ///< [state_count + output_count][count][sample_count], NaN where not reached
-  double* reductions;             ///< [reduction_count][count]
-  unsigned char* guard_history;   ///< [guard_count][count], bits of abi::guard_history
+/// One chunk of instances: the outputs, and a column [count] for each counter. Every pointer has room for the whole chunk; the
+/// host presets all to "not run".
+struct results : counters<long long*> {
+  double* final_state;           ///< [state_count][count]
+  double* final_output;          ///< [output_count][count]
+  double* final_discrete;        ///< [discrete_count][count]
+  double* t_final;               ///< [count]
+  unsigned char* status;         ///< [count], saltus::status; on a CPU `interrupted` while the instance is under way
+  double* residual;              ///< [count] models with constraints: largest residual of one after any accepted step
+  long long* residual_of;        ///< [count] the number of that equation (of its state); -1: none
+  double* samples;               ///< [state_count + output_count][count][sample_count], NaN where not reached
+  double* reductions;            ///< [reduction_count][count]
+  unsigned char* guard_history;  ///< [guard_count][count], bits of abi::guard_history
 };
 
 /// What became of a guard in an instance. It can fire while its value may cross zero in its declared direction.

@@ -2,6 +2,7 @@
 // packs of one it is a parked record. There is no other state.
 #pragma once
 
+#include "abi/counters.hpp"
 #include "abi/status.hpp"
 #include "form/ode.hpp"
 #include "method/concept.hpp"
@@ -101,8 +102,9 @@ struct tolerances {
   bool surer;  ///< rescue: events are located by bracketing alone
 };
 
+/// Its counters are those of abi/counters.def.
 template <class E, class Real>
-struct instance {
+struct instance : abi::counters<typename Real::integer> {
   using integer = typename Real::integer;
 
   // the last accepted point
@@ -129,8 +131,7 @@ struct instance {
   Real next_sample;
   vec<Real, E::reductions> reduced;
 
-  integer slot, sample, steps, rejected, rhs_evaluations, events, status;
-  integer root_finding_steps, out_of_order_roots, spurious_roots, undetermined;
+  integer slot, sample, status;
 
   // The one list of what an instance is: body(field of a, field of b) for every number kept. Sailing changes only the
   // first of the two parts.
@@ -180,20 +181,14 @@ struct instance {
   template <class A, class B, class F>
   SALTUS_FN static void each_sailed_integer(A& a, B& b, F&& body) {
     body(a.sample, b.sample);
-    body(a.steps, b.steps);
-    body(a.rejected, b.rejected);
-    body(a.rhs_evaluations, b.rhs_evaluations);
+    abi::each_counter<abi::change::sailing>(a, b, body);
     body(a.status, b.status);
   }
   template <class A, class B, class F>
   SALTUS_FN static void each_integer(A& a, B& b, F&& body) {
     each_sailed_integer(a, b, body);
     body(a.slot, b.slot);
-    body(a.events, b.events);
-    body(a.root_finding_steps, b.root_finding_steps);
-    body(a.out_of_order_roots, b.out_of_order_roots);
-    body(a.spurious_roots, b.spurious_roots);
-    body(a.undetermined, b.undetermined);
+    abi::each_counter<abi::change::landing>(a, b, body);
     each<E::form::model_guards>([&](int i) SALTUS_INLINE_LAMBDA { body(a.event_streak[i], b.event_streak[i]); });
   }
   static constexpr int real_count = 1 + 2 * E::n + E::form::params + E::form::discretes + E::form::time_events +

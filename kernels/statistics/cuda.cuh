@@ -72,7 +72,7 @@ class statistics_of_chunk {
     const int64 first = first_of(block);
     const int count = size_of(block);
     abi::block_costs r{};
-    for (int j = 0; j < abi::counter_columns; ++j)
+    for (int j = 0; j < abi::counter_count; ++j)
       r.counters[j] = total(count, [&](int at) SALTUS_INLINE_LAMBDA { return s_.counters[j].integers[first + at]; });
     r.is_left = 0 < total(count, [&](int at) SALTUS_INLINE_LAMBDA {
                   return static_cast<int64>(s_.carried_on >> s_.status[first + at] & 1u);

@@ -8,8 +8,6 @@ namespace saltus {
 
 namespace abi {
 
-inline constexpr int counter_columns = 8;  ///< of abi::results: steps, ..., undetermined
-
 /// The values of a column that are counted by bins.
 struct cuda_histogram {
   int column;
@@ -19,7 +17,7 @@ struct cuda_histogram {
 
 /// What a block of instances has cost, whatever became of them.
 struct block_costs {
-  long long counters[counter_columns];  ///< sums, in the order of abi::results
+  long long counters[counter_count];  ///< sums, in the order of counter_table
   int is_left;  ///< 1: the host carries on with some of its instances: its summaries are not final
 };
 
@@ -29,7 +27,7 @@ struct cuda_statistics {
   const unsigned char* status;
   unsigned carried_on;  ///< bit s: with status s an instance is carried on by the host
   int columns, histograms;
-  number_column counters[counter_columns];
+  number_column counters[counter_count];
   const number_column* column;      ///< [columns]
   summary* summaries;               ///< [block][columns]
   block_costs* costs;               ///< [block]

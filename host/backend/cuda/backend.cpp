@@ -134,16 +134,6 @@ struct loaded_unit {
   }
 };
 
-/// The columns of counters, in the order of chunk_data::counters.
-std::array<long long**, 8> counters_of(abi::results& r) {
-  return {&r.steps,          &r.rejected,           &r.rhs_evaluations,
-          &r.events,         &r.root_finding_steps, &r.out_of_order_roots,
-          &r.spurious_roots, &r.undetermined};
-}
-
-/// steps, rejected, evaluations
-constexpr std::size_t counters_without_events = 3;
-
 /// Hands out parts of a block of device memory, or only adds up what they need.
 class carver {
  public:
@@ -247,7 +237,7 @@ struct run_data {
     memory_.carve(c.out.final_discrete, std::ssize(what.model.discretes) * count);
     memory_.carve(c.out.t_final, count);
     memory_.carve(c.out.status, count);
-    for (long long** column : counters_of(c.out)) memory_.carve(*column, count);
+    for (const auto column : abi::counter_members<long long*>) memory_.carve(c.out.*column, count);
     memory_.carve(c.out.residual, count);
     memory_.carve(c.out.residual_of, count);
     memory_.carve(c.out.samples, (states + outputs) * count * how.sample_count);
@@ -542,11 +532,11 @@ class chunk_runner {
     fetch(chunk.final_discrete, c_.out.final_discrete, 1);
     fetch(chunk.t_final, c_.out.t_final, 1);
     fetch(chunk.status, c_.out.status, 1);
-    // Without guards and time events there are no events, and what counts them is preset.
+    // Without guards and time events nothing lands, and what only that changes is preset.
     const bool has_events = !run_.what.model.guards.empty() || !run_.what.model.time_events.empty();
-    const auto counters = counters_of(c_.out);
-    for (std::size_t j = 0; j < (has_events ? counters.size() : counters_without_events); ++j)
-      fetch(*chunk.counters()[j], *counters[j], 1);
+    for (std::size_t j = 0; j < abi::counter_count; ++j)
+      if (has_events || abi::counter_table[j].changed_by != abi::change::landing)
+        fetch(chunk.*abi::counter_members<std::vector<long long>>[j], c_.out.*abi::counter_members<long long*>[j], 1);
     if (has_residuals(run_.what.model)) {
       fetch(chunk.residual, c_.out.residual, 1);
       fetch(chunk.residual_of, c_.out.residual_of, 1);
@@ -721,8 +711,8 @@ class cuda_backend final : public backend {
   /// Bytes of one instance of a chunk_data, which for samples are many.
   static std::size_t chunk_data_bytes(const plan& p) {
     const std::size_t states = p.model.states.size(), outputs = p.model.outputs.size();
-    return 8 * (p.model.parameters.size() + 2 * states + outputs + p.model.discretes.size() + p.reductions.size() + 15 +
-                (states + outputs) * static_cast<std::size_t>(p.sample_count));
+    return 8 * (p.model.parameters.size() + 2 * states + outputs + p.model.discretes.size() + p.reductions.size() +
+                abi::counter_count + 7 + (states + outputs) * static_cast<std::size_t>(p.sample_count));
   }
 
   run_data run_;

@@ -116,10 +116,8 @@ class device_statistics {
         work_.carried_on |= 1u << s;
     work_.columns = static_cast<int>(width);
     work_.histograms = static_cast<int>(plan_.histograms.size());
-    const long long* const counts[] = {out.steps,          out.rejected,           out.rhs_evaluations,
-                                       out.events,         out.root_finding_steps, out.out_of_order_roots,
-                                       out.spurious_roots, out.undetermined};
-    for (int j = 0; j < abi::counter_columns; ++j) work_.counters[j] = {nullptr, counts[j]};
+    for (int j = 0; j < abi::counter_count; ++j)
+      work_.counters[j] = {nullptr, out.*abi::counter_members<long long*>[j]};
     long long* bins = nullptr;
     next(work_.column, 0), next(work_.summaries, 1), next(work_.costs, 2), next(work_.histogram, 3), next(bins, 4);
     ferry.upload(work_.column, columns.data(), columns.size());

@@ -1,0 +1,62 @@
+// What is made from the list of counters (counters.def): a number for each by its name, and loops over all of them.
+#pragma once
+
+#include "number/base.hpp"
+
+namespace saltus::abi {
+
+/// What changes a counter.
+enum class change : unsigned char {
+  sailing,  ///< of an instance without guards and time events no other ever differs from 0
+  landing
+};
+
+/// What is to be said of a counter.
+struct counter_row {
+  const char* name;
+  abi::change changed_by;
+  bool in_statistics;
+  const char* about;
+};
+
+inline constexpr counter_row counter_table[] = {
+#define SALTUS_COUNTER(name, changed_by, in_statistics, about) {#name, change::changed_by, in_statistics, about},
+#include "abi/counters.def"
+};
+inline constexpr int counter_count = sizeof(counter_table) / sizeof(counter_table[0]);
+
+/// One number, column or whatever else for each counter.
+template <class Number>
+struct counters {
+#define SALTUS_COUNTER(name, ...) Number name;
+#include "abi/counters.def"
+};
+
+/// That of row j of the table, for loops over the table on the host.
+template <class Number>
+inline constexpr Number counters<Number>::*counter_members[] = {
+#define SALTUS_COUNTER(name, ...) &counters<Number>::name,
+#include "abi/counters.def"
+};
+
+/// body(row, number) for each row of the table, on the host.
+template <class Number, class F>
+constexpr void each_named_counter(const counters<Number>& of, F&& body) {
+  for (int j = 0; j < counter_count; ++j) body(counter_table[j], of.*counter_members<Number>[j]);
+}
+
+/// body(of a, of b) for every counter that is changed by sailing, or by landing alone, in the order of the table.
+template <change By, class A, class B, class F>
+SALTUS_FN constexpr void each_counter(A& a, B& b, F&& body) {
+#define SALTUS_COUNTER(name, changed_by, ...) \
+  if constexpr (change::changed_by == By) body(a.name, b.name);
+#include "abi/counters.def"
+}
+/// body(of a, of b) for every counter.
+template <class A, class B, class F>
+SALTUS_FN constexpr void each_counter(A& a, B& b, F&& body) {
+#define SALTUS_COUNTER(name, ...) body(a.name, b.name);
+#include "abi/counters.def"
+}
+
+}  // namespace saltus::abi
