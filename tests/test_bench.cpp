@@ -1,4 +1,4 @@
-// What a run costs: operations that are counted, peaks and energy that are read, bytes that are predicted, charts, advice.
+// What a run costs: operations that are counted, peaks and energy that are read, bytes that are predicted, advice.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -6,15 +6,17 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <regex>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "backend/cuda/throughput.hpp"
 #include "base/error.hpp"
+#include "bench/advise.hpp"
 #include "bench/bench.hpp"
 #include "bench/energy.hpp"
 #include "bench/flops.hpp"
 #include "bench/peak.hpp"
-#include "bench/svg.hpp"
 #include "ensemble/pilot.hpp"
 #include "ensemble/sampler.hpp"
 #include "linear/complex.hpp"
@@ -399,7 +401,7 @@ TEST(bench, throughput_is_measured_until_time_is_up) {
   o.limit = 1;
   double now = 0;
   o.now = [&] { return now += 0.1; };  // every point lasts a tenth of a second
-  const auto curves = host::measure_curves(o, {"cpu"}, go_on);
+  const auto curves = host::measure_growth(o, {"cpu"}, go_on);
   ASSERT_EQ(curves.size(), 1u);
   // The next is expected to last 3.2 times as long as the last: there is room for it until 0.7 s are over.
   ASSERT_EQ(curves[0].points.size(), 7u);
@@ -414,7 +416,7 @@ TEST(bench, throughput_is_measured_until_time_is_up) {
 
 TEST(bench, one_line_overtakes_another_where_they_cross) {
   const auto line = [](std::vector<std::pair<std::int64_t, double>> points) {
-    host::curve c;
+    host::growth_curve c;
     for (const auto& [n, rate] : points) c.points.push_back({n, {rate, rate, rate}});
     return c;
   };
@@ -425,48 +427,26 @@ TEST(bench, one_line_overtakes_another_where_they_cross) {
   EXPECT_FALSE(host::overtakes(flat, line({{10, 200}, {100, 300}, {1000, 50}})));
 }
 
-TEST(chart, has_axes_by_powers_of_ten_and_every_point) {
-  host::chart c{
-      "a < b", "instances", "per second", {{"cpu", {{10, 1e3}, {100, 2e4}, {1000, 5e4, 4e4, 6e4}}}}, {{50, "here"}}};
-  const std::string svg = host::svg_text(c);
-  const auto count = [&](const std::string& what) {
-    int n = 0;
-    for (auto at = svg.find(what); at != svg.npos; at = svg.find(what, at + 1)) ++n;
-    return n;
-  };
-  EXPECT_EQ(count("<circle"), 3 + 1);   // and one in the legend
-  EXPECT_EQ(count("10<tspan"), 3 + 3);  // 10 .. 1000, 10^3 .. 10^5
-  EXPECT_EQ(count("a &lt; b"), 2);
-  EXPECT_EQ(count(">here<"), 1);
-  EXPECT_EQ(count("prefers-color-scheme: dark"), 1);
-}
-
-/// What stands after `name = ` in the lines that are recommended.
-std::string recommended(const std::string& said, const std::string& name) {
-  const std::regex form(name + " = (?:\\\\\")?([^\\\\\"]+)");
-  std::smatch m;
-  return std::regex_search(said, m, form) ? m[1].str() : "";
-}
-
 // What is recommended is judged anew, against a reference of its own.
 TEST(advice, is_as_sharp_as_was_asked_for) {
   const std::vector<std::string> ensemble = {"sweep.rho={from=2.0, to=9.0, count=64}", "t=[0.0, 4.0]"};
   auto settings = ensemble;
   settings.push_back("rtol=1e-7");
   auto o = options_for("lorenz", settings);
-  o.json = true;
   o.methods = "bs3,dop853";  // the first needs some thousand steps, the second some ten
   // Right-hand sides are counted in the place of seconds: what else the machine does must not matter.
   o.seconds_of_round = [](const host::pilot_round& round) { return 1e-6 * static_cast<double>(round.evaluations); };
-  testing::internal::CaptureStdout();
-  EXPECT_EQ(host::advise(o, go_on), 0);
-  const std::string said = testing::internal::GetCapturedStdout();
-  const std::string method = recommended(said, "method"), rtol = recommended(said, "rtol");
-  EXPECT_EQ(method, "dop853") << said;
+  const auto found = host::advise(o, go_on);
+  ASSERT_TRUE(found.is_known());
+  const auto& best = found.best.what;
+  EXPECT_EQ(best.method, "dop853");
+  EXPECT_EQ(found.tried.size(), 3u) << "the spec as it is, and two methods";
+  EXPECT_EQ(found.with_reference, found.instances);
+  EXPECT_EQ(found.lines().front(), "method = \"dop853\"");
+  EXPECT_NE(host::text_of(found).find("  method = \"dop853\"\n"), std::string::npos);
 
   settings = ensemble;
-  settings.push_back("method=" + method);
-  if (!rtol.empty()) settings.push_back("rtol=" + rtol);
+  settings.insert(settings.end(), {"method=" + best.method, fmt::format("rtol={}", best.rtol)});
   const auto advised = run("lorenz", settings);
   settings = ensemble;
   settings.insert(settings.end(), {"method=dop853", "rtol=1e-13"});
@@ -482,6 +462,27 @@ TEST(advice, is_as_sharp_as_was_asked_for) {
   std::sort(errors.begin(), errors.end());
   EXPECT_LE(errors[32], 1e-7);
   EXPECT_GT(errors[32], 1e-11);  // and no sharper than need be, by far
+}
+
+// Times are of the machine: that they are there, and where, is all that can be expected of them.
+TEST(bench, a_report_has_every_backend_and_curve) {
+  auto o = options_for("lorenz", {"sweep.rho={from=0.0, to=21.0, count=10}", "t=[0.0, 1.0]"});
+  o.backends = "cpu";
+  o.growth = true;
+  o.limit = 0.2;
+  const auto report = host::bench(o, go_on);
+  ASSERT_EQ(report.results.size(), 1u);
+  EXPECT_GE(report.results[0].rounds.size(), 1u);
+  ASSERT_EQ(report.curves.size(), 1u);
+  const host::json all = host::json_of(report);
+  EXPECT_EQ(all["model"], "lorenz");
+  EXPECT_EQ(all["instances"], 10);
+  EXPECT_EQ(all["results"][0]["backend"], "cpu");
+  EXPECT_EQ(all["curves"][0]["points"][0]["instances"], 10);
+  EXPECT_GT(all["curves"][0]["points"][0]["instances_per_second"]["median"], 0);
+  const std::string text = host::text_of(report);
+  for (const char* part : {"lorenz: 10 instances", "end to end", "instances/s", "cpu, per s"})
+    EXPECT_NE(text.find(part), std::string::npos) << text;
 }
 
 TEST(advice, needs_a_tolerance) {

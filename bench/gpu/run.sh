@@ -6,7 +6,7 @@
 #     bench/gpu/run.sh [--carried DIR] [--out DIR] [--seconds N] [--backends LIST] [--counts LIST] [--jobs N]
 #
 # --carried DIR    libraries that this machine lacks, as bench/gpu/pack has packed them; without it, the system's
-# --out DIR        (build/gpu/results) gets results.md, results.json and throughput.svg
+# --out DIR        (build/gpu/results) gets results.md, results.json and, with matplotlib, throughput.svg
 # --seconds N      (460) for all of it: what does not fit is listed as not measured
 # --backends LIST  (cpu,cuda) cpu: on a machine without a device, to see that all of it works
 # --counts LIST    (10000,100000,1000000,10000000) instances
@@ -239,7 +239,12 @@ if [ "$(left)" -gt $((python + 15)) ]; then
   progress "throughput against the number of instances"
   words_of "${cases[0]}"
   timeout -k 10 -s INT 30 "$saltus" bench "${words[@]}" -n 1000 --backends "$backends" --rounds 1 --limit 16 --json -q \
-    --plot "$out/throughput.svg" > "$folder/raw/curves.json" 2> "$folder/raw/curves.log" || rm -f "$folder/raw/curves.json"
+    --growth > "$folder/raw/curves.json" 2> "$folder/raw/curves.log" || rm -f "$folder/raw/curves.json"
+  # For the picture, which can be made from results.json elsewhere, too.
+  rm -f "$out/throughput.svg"
+  if [ -s "$folder/raw/curves.json" ] && python3 -c 'import matplotlib' 2>/dev/null; then
+    python3 bench/plot_growth.py "$folder/raw/curves.json" "$out/throughput.svg" > /dev/null
+  fi
 fi
 
 # ---- diffrax --------------------------------------------------------------------------------------------------------

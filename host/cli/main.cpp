@@ -31,6 +31,7 @@
 #include "base/json.hpp"
 #include "base/paths.hpp"
 #include "base/version.hpp"
+#include "bench/advise.hpp"
 #include "bench/bench.hpp"
 #include "cli/progress.hpp"
 #include "compile/compiler.hpp"
@@ -694,13 +695,18 @@ int doctor(bool as_json, bool measure) {
   return works ? exit_ok : exit_failure;
 }
 
-int run_bench(const run_arguments& a, bench_options options) {
-  options.json = a.as_json;
+template <class Findings>
+void print_findings(const Findings& found, bool as_json) {
+  fmt::print("{}{}", as_json ? json_text(json_of(found)) : text_of(found), as_json ? "\n" : "");
+}
+
+int run_bench(const run_arguments& a, bench_options options, bool advises) {
   options.quiet = a.quiet;
-  options.flags = a.flags;
   options.make_plan = [&](const std::vector<flag>& more) { return plan_of(a, more); };
   listen_to_signals();
-  return bench(options, interrupted);
+  if (advises) print_findings(advise(options, interrupted), a.as_json);
+  else print_findings(bench(options, interrupted), a.as_json);
+  return interrupted ? exit_interrupted : exit_ok;
 }
 
 /// What is wrong with a command line, in one sentence.
@@ -818,15 +824,14 @@ int main_program(int argc, char** argv) {
   bench_command->add_option("--limit", benching.limit, "after so long nothing new is begun")
       ->type_name("SECONDS")
       ->capture_default_str();
-  bench_command->add_option("--plot", benching.plot, "throughput against the number of instances, as SVG")
-      ->type_name("FILE");
-  bench_command->add_flag("--advise", benching.advise,
-                          "which method reaches the accuracy asked for in the shortest time");
+  bench_command->add_flag("--growth", benching.growth, "throughput against the number of instances, too");
+  bool advises = false;
+  bench_command->add_flag("--advise", advises, "which method reaches the accuracy asked for in the shortest time");
   bench_command->add_option("--methods", benching.methods, "with --advise: compare these methods alone")
       ->type_name("LIST");
   bench_command->footer(
       "saltus bench lorenz\n"
-      "saltus bench ./my_sweep.toml --backends cpu,cuda --plot throughput.svg\n"
+      "saltus bench ./my_sweep.toml --backends cpu,cuda --growth --json > growth.json\n"
       "saltus bench ./my_sweep.toml --advise");
 
   auto* show_command = app.add_subcommand("show", "what is in a result file");
@@ -863,7 +868,7 @@ int main_program(int argc, char** argv) {
   if (*checking) return check(arguments, !no_pilot);
   if (*running) return run(arguments, {argv, argv + argc});
   if (*measuring) return measure_beside_run(arguments);
-  if (*bench_command) return run_bench(arguments, benching);
+  if (*bench_command) return run_bench(arguments, benching, advises);
   if (*show_command) return show(showing, stdout);
   return clears_cache ? clear_cache(as_json) : doctor(as_json, measure);
 }

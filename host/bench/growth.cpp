@@ -1,22 +1,17 @@
-// Throughput against the number of instances.
-#include <chrono>
+#include "bench/growth.hpp"
+
 #include <cmath>
 
 #include <fmt/format.h>
 
 #include "backend/make.hpp"
+#include "base/clock.hpp"
 #include "base/error.hpp"
-#include "bench/bench.hpp"
-#include "bench/svg.hpp"
-#include "compile/compiler.hpp"
+#include "ensemble/pipeline.hpp"
 
 namespace saltus::host {
 
 namespace {
-
-using clock = std::chrono::steady_clock;
-
-double seconds_since(clock::time_point begin) { return std::chrono::duration<double>(clock::now() - begin).count(); }
 
 /// 10 .. 10^7 by decades and half decades.
 std::vector<std::int64_t> counts() {
@@ -27,36 +22,37 @@ std::vector<std::int64_t> counts() {
 
 /// Seconds of one run; compilation is not counted.
 double one_run(const plan& p, backend& where, const std::atomic<bool>& stop) {
-  const auto begin = clock::now();
+  const auto begin = monotonic_clock::now();
   const auto summary = run_ensemble(
       p, where, [](const chunk_data&) {}, [](std::int64_t) {}, stop);
   if (!summary.crash.empty()) throw error(exit_failure, summary.crash);
   return seconds_since(begin) - summary.stiff_compile_seconds - summary.rescue_compile_seconds;
 }
 
-/// At least `fewest` runs, and more as long as they are short.
+/// At least `min_runs` runs, and more as long as they are short.
 spread rate_of(const plan& p, backend& where, const std::atomic<bool>& stop) {
-  constexpr int fewest = 3, most = 50;
+  constexpr int min_runs = 3, max_runs = 50;
   constexpr double enough = 0.1, long_enough = 1.0;
-  const auto begin = clock::now();
+  const auto begin = monotonic_clock::now();
   std::vector<double> rates;
-  one_run(p, where, stop);  // memory is taken, and successors are compiled
+  one_run(p, where, stop);  // allocates memory, and compiles fallback integrators
   do rates.push_back(static_cast<double>(p.count) / one_run(p, where, stop));
-  while (!stop && std::ssize(rates) < most &&
-         (seconds_since(begin) < enough || (std::ssize(rates) < fewest && seconds_since(begin) < long_enough)));
+  while (!stop && std::ssize(rates) < max_runs &&
+         (seconds_since(begin) < enough || (std::ssize(rates) < min_runs && seconds_since(begin) < long_enough)));
   return spread_of(rates);
 }
 
 }  // namespace
 
-std::vector<curve> measure_curves(const bench_options& options, const std::vector<std::string>& backends,
-                                  const std::atomic<bool>& stop) {
-  const auto now =
-      options.now ? options.now : [] { return std::chrono::duration<double>(clock::now().time_since_epoch()).count(); };
-  std::vector<curve> curves;
+std::vector<growth_curve> measure_growth(const bench_options& options, const std::vector<std::string>& backends,
+                                         const std::atomic<bool>& stop) {
+  const auto now = options.now ? options.now : [] {
+    return std::chrono::duration<double>(monotonic_clock::now().time_since_epoch()).count();
+  };
+  std::vector<growth_curve> curves;
   const double share = options.limit / static_cast<double>(backends.size());
   for (const auto& name : backends) {
-    curve c{name, {}, {}};
+    growth_curve c{name, {}, {}};
     double spent = 0;   // without compilation
     double before = 0;  // of the last point: the next takes about sqrt(10) times as long
     for (const std::int64_t n : counts()) {
@@ -80,7 +76,7 @@ std::vector<curve> measure_curves(const bench_options& options, const std::vecto
   return curves;
 }
 
-std::optional<double> overtakes(const curve& first, const curve& second) {
+std::optional<double> overtakes(const growth_curve& first, const growth_curve& second) {
   // Both have points at the same numbers of instances, as far as they go.
   const std::size_t both = std::min(first.points.size(), second.points.size());
   const auto lead = [&](std::size_t i) { return std::log(second.points[i].rate.median / first.points[i].rate.median); };
@@ -91,26 +87,6 @@ std::optional<double> overtakes(const curve& first, const curve& second) {
   const double a = std::log(static_cast<double>(first.points[i - 1].instances)),
                b = std::log(static_cast<double>(first.points[i].instances));
   return std::exp(a + (b - a) * lead(i - 1) / (lead(i - 1) - lead(i)));
-}
-
-std::string chart_of(const plan& p, const std::vector<curve>& curves) {
-  chart c{
-      fmt::format("{}, {}, {}", p.model.name, method_name(p),
-                  p.fixed_step > 0 ? fmt::format("fixed step {:g}", p.fixed_step) : fmt::format("rtol {:g}", p.rtol)),
-      "instances",
-      "instances per second, end to end",
-      {},
-      {}};
-  for (const auto& line : curves) {
-    chart_line l{line.device.substr(0, line.device.find(',')), {}};
-    for (const auto& point : line.points)
-      l.points.push_back({static_cast<double>(point.instances), point.rate.median, point.rate.low, point.rate.high});
-    c.lines.push_back(std::move(l));
-  }
-  for (std::size_t j = 1; j < curves.size(); ++j)
-    if (const auto at = overtakes(curves.front(), curves[j]))
-      c.marks.push_back({*at, fmt::format("{} overtakes: {:.3g}", curves[j].backend, *at)});
-  return svg_text(c);
 }
 
 }  // namespace saltus::host

@@ -1,0 +1,15 @@
+// How long something takes.
+#pragma once
+
+#include <chrono>
+
+namespace saltus::host {
+
+/// Never set back, unlike the time of day.
+using monotonic_clock = std::chrono::steady_clock;
+
+inline double seconds_since(monotonic_clock::time_point begin) {
+  return std::chrono::duration<double>(monotonic_clock::now() - begin).count();
+}
+
+}  // namespace saltus::host

@@ -1,0 +1,15 @@
+// saltus bench --advise: which method, controller and detection reach the accuracy that was asked for in the shortest
+// time. It measures and recommends; it changes nothing.
+#pragma once
+
+#include <atomic>
+
+#include "bench/advice.hpp"
+#include "bench/options.hpp"
+
+namespace saltus::host {
+
+/// Throws `error`: exit_usage for a spec without a tolerance, exit_failure if there is no reference.
+advice advise(const bench_options& options, const std::atomic<bool>& stop);
+
+}  // namespace saltus::host

@@ -1,0 +1,31 @@
+// Throughput against the number of instances, for one backend or several.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/options.hpp"
+#include "bench/spread.hpp"
+
+namespace saltus::host {
+
+struct growth_point {
+  std::int64_t instances;
+  spread rate;  ///< instances per second, end to end
+};
+struct growth_curve {
+  std::string backend, device;
+  std::vector<growth_point> points;
+};
+
+/// For 10, 32, 100 ... 10^7 instances, as far as each backend's part of the time limit goes.
+std::vector<growth_curve> measure_growth(const bench_options& options, const std::vector<std::string>& backends,
+                                         const std::atomic<bool>& stop);
+
+/// Where the second becomes faster than the first and stays so, by straight lines between the points (in logarithms).
+std::optional<double> overtakes(const growth_curve& first, const growth_curve& second);
+
+}  // namespace saltus::host

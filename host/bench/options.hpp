@@ -1,0 +1,29 @@
+// What `saltus bench` is asked for.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "ensemble/pilot.hpp"
+#include "spec/plan.hpp"
+#include "spec/spec.hpp"
+
+namespace saltus::host {
+
+struct bench_options {
+  std::string backends;  ///< as typed: "cpu,cuda"; empty: the CPU, and a CUDA device if there is one
+  int rounds = 5;
+  double limit = 60;    ///< seconds after which nothing new is begun
+  bool growth = false;  ///< throughput against the number of instances, too
+  std::string methods;  ///< advice is about these alone: "dp5,dop853"; empty: about all there is
+  bool quiet = false;   ///< no progress on stderr
+  /// Clocks, for tests that must not depend on the machine: the seconds that a round of a pilot is taken to last, by which
+  /// advice is given, and the time of day in seconds. Empty: those of the machine.
+  std::function<double(const pilot_round&)> seconds_of_round;
+  std::function<double()> now;
+  /// The plan of the command line with more flags.
+  std::function<plan(const std::vector<flag>&)> make_plan;
+};
+
+}  // namespace saltus::host
