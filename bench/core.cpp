@@ -1,10 +1,9 @@
-// Speed of scalar runs, of lanes and of threads on two models, as ratios that are taken side by side, with the accuracy
-// that is reached. Tables go to stdout as Markdown, single measurements to stderr.
+// Speed of scalar runs, of lanes and of threads on two models, as ratios within a round, with the accuracy reached. Tables go to stdout as Markdown, single measurements to stderr.
 //
 //     bench_core [--rounds=N] [--revision=TEXT] [--benchmark_filter=REGEX]
 //
-// One round measures everything once, all ways to run one study right after one another: what disturbs a shared machine
-// disturbs both sides of a ratio. One thread is measured in processor time, several in wall time.
+// One round measures everything once, all ways to run one study right after one another, so that other load on the
+// machine affects both sides of a ratio. One thread is measured in processor time, several in wall time.
 #include <algorithm>
 #include <iostream>
 #include <utility>
@@ -99,7 +98,7 @@ void add(std::vector<measured>& entries, other_compiler& other) {
   }
 }
 
-/// Heads the measurements once, not in every round.
+/// Prints the header once, not in every round.
 class console : public benchmark::ConsoleReporter {
  public:
   console() : ConsoleReporter(OO_Tabular) {

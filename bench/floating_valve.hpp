@@ -1,4 +1,4 @@
-// The relief valve without its seat: the same equations and no guard, to see what looking for events costs.
+// The relief valve without its seat: the same equations and no guard, to measure the cost of detection.
 #include <saltus.hpp>
 
 struct floating_valve {

@@ -37,7 +37,7 @@ std::string rate(std::int64_t part, std::int64_t whole) {
   return part == 0 ? "0" : fmt::format("{} ({:.1e})", part, static_cast<double>(part) / static_cast<double>(whole));
 }
 
-/// Multiple roots take the search to the end of its means, and so the longest: their share is smaller.
+/// Multiple roots take longest, since the search ends at its limits: their share is smaller.
 double share_of(test::shape s) {
   switch (s) {
     case test::shape::scattered: return 0.40;
@@ -100,7 +100,7 @@ void print_dynamic_row(const char* method, const char* detection, const test::ba
   std::fflush(stdout);
 }
 
-/// One row: what `part(rtol)` brings home at three tolerances.
+/// One row: the sum of `part(rtol)` over three tolerances.
 template <class Part>
 void hunt_at_tolerances(const char* method, const char* detection, const Part& part) {
   const auto begin = std::chrono::steady_clock::now();

@@ -39,7 +39,7 @@ std::string model_called(const std::string& what) {
   return header;
 }
 
-/// An ensemble of a model: over a range of the chain's amplitude, else of its first parameter by a tenth.
+/// An ensemble of a model, whose first parameter (the amplitude of the chain) varies by a tenth.
 host::plan plan_for(const std::string& model, const std::string& method, double rtol, int lanes, std::int64_t count) {
   const auto about = host::describe_model(host::find_model(model));
   const auto& first = about.parameters.at(0);
@@ -51,7 +51,7 @@ host::plan plan_for(const std::string& model, const std::string& method, double 
   return p;
 }
 
-/// One way to run an ensemble, and the least time that it took.
+/// One setting of an ensemble, and the shortest time that it took.
 struct way {
   std::string method;
   double rtol;
@@ -72,7 +72,7 @@ void measure(std::vector<way>& all) {
     for (auto& w : all) w.measure();
 }
 
-/// So many instances that every lane of the widest way has a few, and that a run does not take long.
+/// Enough instances for a few in every lane of the widest setting, and few enough for a short run.
 std::int64_t count_for(const std::string& model) {
   const auto states = static_cast<std::int64_t>(host::describe_model(host::find_model(model)).states.size());
   return std::clamp<std::int64_t>(16 * (256 / states), 64, 1024);

@@ -17,8 +17,7 @@
 
 namespace saltus::bench {
 
-/// Time that the whole process has had a processor for, in seconds. Unlike wall time it does not count what other
-/// programs took.
+/// Processor time of the whole process, in seconds. Unlike wall time it does not include other programs.
 inline double cpu_seconds() {
   timespec t;
   ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
@@ -67,7 +66,7 @@ inline double peak_flops() {
   const double begin = cpu_seconds();
   for (int turn = 0; turn < turns; ++turn) static_for<chains>([&](auto i) { x[i] = fma(x[i], factor, term); });
   const double seconds = cpu_seconds() - begin;
-  Real sum(0.0);  // x itself stays in registers: nobody takes its address
+  Real sum(0.0);  // x itself stays in registers, as its address is not taken
   static_for<chains>([&](auto i) { sum = sum + x[i]; });
   benchmark::DoNotOptimize(sum);
   return 2.0 * widest * chains * turns / seconds;

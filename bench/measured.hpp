@@ -16,11 +16,11 @@ struct way {
   std::vector<duration> rounds{};
 };
 
-/// A study with all that is found out about it.
+/// A study with its measurements.
 struct measured {
   study what;
   std::vector<way> ways;        ///< scalar, ..., as wide as the machine, that on all threads
-  std::vector<duration> other;  ///< as wide as the machine, in units of the other compiler
+  std::vector<duration> other;  ///< as wide as the machine, in modules of the other compiler
   bool prepared = false;
   host::tally counts{};
   accuracy reached{};
@@ -32,7 +32,7 @@ struct measured {
   way& threaded() { return ways.back(); }
 };
 
-/// Before a study is measured: builds its units, holds it against a reference, and makes sure that all ways agree.
+/// Before a study is measured: builds its modules, compares it with a reference, and checks that all ways agree.
 inline void prepare(measured& e) {
   if (e.prepared) return;
   const study& s = e.what;

@@ -1,5 +1,5 @@
-// The same ensembles in units that another compiler has built. A process keeps to the compiler that it finds first, so
-// this takes a second process: it is asked for a study, measures it, and answers.
+// The same ensembles in modules that another compiler has built. A process uses the first compiler that it finds, so
+// a second process measures a study when asked to.
 #pragma once
 
 #include <sys/wait.h>

@@ -1,4 +1,4 @@
-// The tables that others have published, with what saltus needs for the same: M. D. Compere (2001), tables 5.3 to 5.6, and
+// Published tables, with the counts of saltus: M. D. Compere (2001), tables 5.3 to 5.6, and
 // G. Mao, L. R. Petzold (2002), tables 1 to 3. Counts, not times: the same on every machine. Markdown to stdout.
 //
 //     bench_published [--revision=TEXT]
@@ -46,7 +46,7 @@ settings as_mao(double tolerance) {
   return {"method=dp5", fmt::format("rtol={:e}", tolerance), fmt::format("atol={:e}", tolerance), "event_tol=1e-9"};
 }
 
-/// One instance; everything published here must end well.
+/// One instance, which must end well.
 test::outcome solve(const std::string& model, const settings& how) {
   auto r = test::run(model, how);
   if (!is_ok(static_cast<status>(r.status[0])))
@@ -56,7 +56,7 @@ test::outcome solve(const std::string& model, const settings& how) {
 
 constexpr long long unknown = -1;
 
-/// What a table says of one solution.
+/// The counts of one solution in a table.
 struct counts {
   long long events, evaluations, steps, rejected, iterations, out_of_order_roots, spurious_roots;
 
@@ -158,7 +158,7 @@ equations and time spans (2b: 8.5 at a longest step of 0.1 is 85 steps).
 
 // ---- Compere, tables 5.5 and 5.6: against a smooth solver ------------------------------------------------------------
 
-/// What solutions cost on average, and how good they are.
+/// Evaluations and error of solutions, on average.
 struct effort {
   double error;
   double evaluations;
@@ -176,7 +176,7 @@ effort effort_of(const test::outcome& r, Measure&& error_of) {
   return {std::exp(logs / n), evaluations / n};
 }
 
-/// A model without its events, at one tolerance after the other.
+/// A model without its events, at several tolerances.
 template <class Measure>
 std::vector<effort> efforts(const std::string& model, double span, const settings& more, Measure&& error_of) {
   std::vector<effort> all;
@@ -195,7 +195,7 @@ std::string as_accurate(const std::vector<effort>& smooth, const effort& r) {
   return std::isinf(least) ? "-" : fmt::format("{:.1f}", least / r.evaluations);
 }
 
-/// Moments at which anything fired: what a region of concurrency leaves of the events.
+/// Times at which anything fired: the number of events that a region of concurrency leaves.
 long long moments(const test::outcome& r) {
   long long n = 0;
   double t = -1.0;
@@ -236,7 +236,7 @@ void print_balls() {
   row("events, region", solve("bouncing_balls_100", how + region), "7.2", {18, 685, 57, 18, 33, 0, 0});
 }
 
-/// The same on stiffer ground, with the same share of damping.
+/// The same on stiffer ground, with the same damping ratio.
 void print_stiffer_balls() {
   fmt::print("\n| stiffness, damping | N_rhs smooth | events, region | ratio |\n|---|---|---|---|\n");
   for (const double factor : {1.0, 10.0, 100.0, 1e3, 1e4}) {

@@ -31,7 +31,7 @@ struct problem {
   double from, to, t_end;
 };
 
-/// How: by which method, how sharply, and in which order the values of the parameter come.
+/// How: method, tolerance, and the order of the values of the parameter.
 struct study {
   problem what;
   std::string method;
@@ -93,7 +93,7 @@ inline bool same_results(const test::outcome& a, const test::outcome& b) {
          same_bits(a.steps, b.steps) && same_bits(a.rejected, b.rejected) && same_bits(a.events, b.events);
 }
 
-/// A number that two different sets of final states hardly share (FNV-1a over their bytes), to compare processes.
+/// A hash of the final states (FNV-1a over their bytes), to compare processes.
 inline std::uint64_t digest(const test::outcome& r) {
   std::uint64_t h = 0xcbf29ce484222325;
   for (const double y : r.final_state) {

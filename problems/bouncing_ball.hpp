@@ -1,5 +1,5 @@
 // A ball that loses speed at every bounce and is stopped once it is slow: impacts accumulate towards a Zeno point.
-// Free flight is exact for every method of order 2 or more, so all that is left to judge is the events.
+// Free flight is exact for every method of order 2 or more, so only the events are tested.
 //
 // Bounce k happens at T (1 + 2 (e + ... + e^(k-1))), T = sqrt(2 h0 / g), and leaves with speed e^k sqrt(2 g h0). With
 // the defaults the eleventh, at 2.49911331422462069, is the last; unstopped, they would pile up at 2.55863396558580846.

@@ -1,5 +1,5 @@
 // A hundred balls, dropped from heights 1e-9 m apart, bounce by a coefficient of restitution: nearly concurrent events
-// of unilateral guards, each to be placed just before its zero. Seven impacts per ball in the default span.
+// of unilateral guards, each located just before its zero. Seven impacts per ball in the default span.
 #include <saltus.hpp>
 
 struct bouncing_balls_100_impact {

@@ -6,12 +6,12 @@
 //
 // Modes. Diode 1 alone: (Ls + L) i1' = e1 - R i1. Diode 2 alone: the same with e2 and i2. Both, while the current
 // changes over from one to the other: (Ls + 2 L) (i1 + i2)' = -2 R (i1 + i2) and Ls (i1 - i2)' = 2 e1. At least one
-// conducts: the load's inductance sees to it. A diode blocks where its current has fallen to zero; it conducts from
+// conducts, because of the load's inductance. A diode blocks where its current has fallen to zero; it conducts from
 // where the source has risen above the load.
 //
-// That voltage e - v contains the rates of the currents. They are states here, so that guards are functions of the
-// states, and are integrated by the derivatives of the equations above. Where a diode begins to conduct, its rate rises
-// from zero and the other's goes on: e = v on either side. Where one blocks, the rates jump.
+// The voltage e - v contains the time derivatives of the currents. They are states here, so that guards are functions of
+// states, and are integrated by the derivatives of the equations above. Where a diode begins to conduct, the derivative of
+// its current rises from zero and the other's is continuous: e = v on either side. Where one blocks, the derivatives jump.
 #include <saltus.hpp>
 
 struct carver_3 {
@@ -56,15 +56,15 @@ struct carver_3 {
       {voltage_2, saltus::rising, saltus::bilateral, "e2 rises above the load: diode 2 conducts"},
   };
 
-  /// Voltage of source 1, and its rate.
+  /// Voltage of source 1, and its time derivative.
   static auto e1(const auto& at) { return at[amplitude] * sin(2.0 * pi * at[frequency] * at.t); }
   static auto e1_rate(const auto& at) {
     const auto w = 2.0 * pi * at[frequency];
     return at[amplitude] * w * cos(w * at.t);
   }
 
-  /// Rate of a current whose source is at e while `sum` flows through the load. The circuit is linear: the rates of e
-  /// and of the sum give the rate of that rate.
+  /// Time derivative of a current whose source is at e while `sum` flows through the load. The circuit is linear: the
+  /// derivatives of e and of the sum give the second derivative.
   static auto alone(const auto& at, const auto& e, const auto& sum) {
     return (e - at[resistance] * sum) / (at[source_inductance] + at[inductance]);
   }
@@ -84,7 +84,7 @@ struct carver_3 {
     dy[j2] = select(on_1 && on_2, together(at, -e, sum), select(on_2, alone(at, -e, sum), 0.0));
   }
 
-  // What a diode cannot do in its mode is not watched: a constant on the side where its guard rests.
+  // A guard that has no meaning in a mode is a constant on its side.
   static void guards(const auto& at, auto& g) {
     const auto e = e1(at), load = at[resistance] * (at[i1] + at[i2]) + at[inductance] * (at[j1] + at[j2]);
     g[current_1] = select(at.is_on(diode_1), at[i1], 1.0);

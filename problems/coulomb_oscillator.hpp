@@ -1,12 +1,12 @@
 // A driven mass with dry friction as a hybrid automaton of three modes, without sliding: it moves right, moves left, or
-// is stuck, and what a guard means depends on the mode that it is in.
+// is stuck, and the meaning of a guard depends on the mode.
 //
 //     moving:  m x'' = A cos(w t) - k x - F_kinetic sense,   sense = 1 or -1
 //     stuck:   x' = 0 while |A cos(w t) - k x| <= F_static
 //
 // A mass that comes to a halt is stuck for the moment; `mode` then lets it go at once if the force exceeds F_static (it
-// turns back), or later, when it does. While it moves, the force may pass F_static without consequence: those guards
-// are conditions, and a crossing that changes no mode is no event.
+// turns back), or later, when it does. While it moves, the force may pass F_static without effect: those guards
+// are conditions, and a root that changes no mode is no event.
 #include <saltus.hpp>
 
 struct coulomb_oscillator {
@@ -74,6 +74,6 @@ struct coulomb_oscillator {
     else if (!now.above(push_left)) now[sense] = -1.0;
   }
 
-  // While the mass is stuck nothing moves but the drive: a fifth of its cycle cannot hide its passing of F_static.
+  // While the mass is stuck only the drive changes: within a fifth of its cycle the force passes F_static at most once.
   static auto max_step(const auto& at) { return 0.2 * (2.0 * pi) / at[frequency]; }
 };

@@ -3,7 +3,7 @@
 // Right of the diagonal (x > y) the field is f+ = (u_plus, v_plus), left of it f- = (u_minus, v_minus). Across it, in
 // the direction n = (1, -1), they push with p+ = u_plus - v_plus and p- = u_minus - v_minus. Where p+ < 0 < p-
 // Filippov's solution follows alpha f+ + (1 - alpha) f- with alpha = p- / (p- - p+), which stays on the diagonal. With
-// the defaults it arrives at t = 1/7, alpha = 10/17, and slides at the rate -6/17: x(1) = y(1) = 31/34.
+// the defaults it arrives at t = 1/7, alpha = 10/17, and slides with x' = y' = -6/17: x(1) = y(1) = 31/34.
 #include <saltus.hpp>
 
 struct filippov_plane {

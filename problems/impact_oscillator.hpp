@@ -32,7 +32,7 @@ struct impact_oscillator {
       {impact, saltus::rising, saltus::unilateral, "the oscillator reaches the wall"},
   };
 
-  /// The point of the periodic orbit at t = 0, carried there from the last impact before it.
+  /// The point of the periodic orbit at t = 0, from the last impact before it.
   static void initial(auto& at) {
     const auto w = at[frequency], r = at[restitution];
     const auto a = 1.0 / (1.0 - w * w);

@@ -22,6 +22,6 @@ struct mao_1 {
 
   static void guards(const auto& at, auto& g) { g[clock] = sin(20.0 * pi * at.t); }
 
-  // The zeros, 0.05 apart, depend on time alone: a step of a fifth of the period 0.1 holds at most one of them.
+  // The zeros, 0.05 apart, depend on time alone: a step of a fifth of the period 0.1 contains at most one of them.
   static double max_step(const auto&) { return 0.02; }
 };

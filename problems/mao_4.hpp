@@ -3,11 +3,11 @@
 //     i1 > 0,  i2 > 0,  e1 > v,  e2 > v        (v is the load's voltage)
 //
 // and three modes. A diode conducts while its current is positive, or where its source is above the load; each mode is
-// a conjunction over both diodes. Most crossings of a relation change no mode: a source falls below the load while the
-// current of its diode, kept up by the inductance, is still positive. And the signs alone do not tell the mode: a
+// a conjunction over both diodes. Most sign changes of a relation change no mode: a source falls below the load while the
+// current of its diode, kept up by the inductance, is still positive. And the signs alone do not determine the mode: a
 // current of zero has ended where its diode conducted, and has not begun where it did not.
 //
-// Without rates among the states, v depends on the mode and e1 - v would jump with it. The guard for e1 > v is
+// Without derivatives among the states, v depends on the mode and e1 - v would jump with it. The guard for e1 > v is
 // therefore e1 - v as it would be if both conducted. While diode 1 blocks, that has the sign of e1 - v; it is
 // continuous; and where diode 1 has begun to conduct its sign is that of i1' to the last bit, so that no rounding can
 // start a current backwards.
@@ -43,7 +43,7 @@ struct mao_4 {
       {both, 0.0, "1", "mode: both conduct"},
   };
 
-  // A current must not reverse: unilateral. A source that passes the load is a condition and no more.
+  // A current must not reverse: unilateral. A source that passes the load is a condition.
   enum guard { empty_1, empty_2, forward_1, forward_2 };
   static constexpr saltus::crossing<guard> guard_list[] = {
       {empty_1, saltus::rising, saltus::unilateral, "i1 has fallen to zero"},
@@ -72,13 +72,13 @@ struct mao_4 {
 
   static void guards(const auto& at, auto& g) {
     const auto e = e1(at);
-    g[empty_1] = select(at.is_on(only_2), -1.0, -at[i1]);  // what is zero throughout is not watched
+    g[empty_1] = select(at.is_on(only_2), -1.0, -at[i1]);  // not zero throughout
     g[empty_2] = select(at.is_on(only_1), -1.0, -at[i2]);
     g[forward_1] = excess(at, e);
     g[forward_2] = excess(at, -e);
   }
 
-  // The event is placed just before zero. With the rest of the current gone `mode` finds -i >= 0.
+  // The event is located just before zero. With the rest of the current set to zero `mode` finds -i >= 0.
   static void transition(auto& now) {
     if (now.due(empty_1)) now[i1] = 0.0;
     if (now.due(empty_2)) now[i2] = 0.0;

@@ -7,8 +7,8 @@
 //
 // Both inputs are trapezoids of 5 V: V1 has the period 20, V2 the period 40. Their corners are time events, 5 apart.
 //
-// Fitted to the published program, of which there is a solution: there a transistor of the enhancement type lets through ten
-// times less backward, which the text does not say (`beta_backward`).
+// The equations are those of the published program, whose solution is the reference: there a transistor of the enhancement type
+// conducts ten times less backward, which the text does not say (`beta_backward`).
 #include <saltus.hpp>
 
 struct nand_gate {

@@ -1,7 +1,7 @@
 // Newton's cradle: five equal bobs in a row that just touch at rest; some are raised at the left and let go, as many
 // leave at the right. Pendulums of small amplitude, so that all clicks happen at odd multiples of a quarter period.
 //
-// An impact passes through the row as a sequence of impacts of two, all at one instant. Each round of event iteration
+// An impact passes through the row as a sequence of impacts of two, all at the same time. Each round of event iteration
 // settles the pairs that touch and approach, from left to right; k raised bobs make k (5 - k) impacts in a click.
 // With e < 1 the bobs between keep some of the speed, and the order decides how much; below e = 0.3 the impacts of a
 // click do not end, and neither does event iteration: status event_loop.
@@ -53,7 +53,7 @@ struct newtons_cradle {
     for (int i = 0; i < gaps; ++i) g(contact, i) = at(displacement, i + 1) - at(displacement, i);
   }
 
-  /// The event lies a rounding error before the contact of bobs i and i + 1. The faster one goes the rest of the way,
+  /// The event lies an ulp before the contact of bobs i and i + 1. The faster one goes the rest of the way,
   /// with all that touch it: else the gap left would close in an event of its own, long after.
   static void touch(auto& now, int i) {
     const auto left = now(displacement, i), right = now(displacement, i + 1);

@@ -1,4 +1,4 @@
-// A swinging rod without friction: no events, and an energy that only the method's error can change.
+// A swinging rod without friction: no events, and an energy that only the error of the method changes.
 #include <saltus.hpp>
 
 struct pendulum {

@@ -1,8 +1,8 @@
-// A medicine taken at fixed times, absorbed from the gut, eliminated from the blood: events of time alone, no guards.
+// A medicine taken at fixed times, absorbed from the gut, eliminated from the blood: time events, no guards.
 //
 //     gut' = -k_a gut,   blood' = k_a gut - k_e blood
 //
-// A loading dose at one instant, then the same dose again and again. Between doses the solution is a sum of
+// A loading dose at one time, then the same dose again and again. Between doses the solution is a sum of
 // exponentials (Bateman's), one pair for each dose taken.
 #include <saltus.hpp>
 

@@ -1,8 +1,8 @@
 // The rectifier of carver_3 (its figure stands there) as Kirchhoff's laws give it: a DAE of index 1 whose equations are the
-// same in every mode but for what a diode says.
+// same in every mode but for those of the diodes.
 //
 //     Ls i1' = e1 - u1 - v,    Ls i2' = e2 - u2 - v           either branch: source, inductance, diode, load
-//     v = R (i1 + i2) + L (i1' + i2')                         the load, with the rates from above
+//     v = R (i1 + i2) + L (i1' + i2')                         the load, with the derivatives from above
 //     u = 0 while a diode conducts;  i' = 0 while it blocks   (that is, u = e - v)
 //
 // The load's voltage v and the diodes' voltages u1, u2 are algebraic states. A diode blocks from where its current has
@@ -63,7 +63,7 @@ struct rectifier_dae {
     dy[u2] = select(on_2, at[u2], left_2);
   }
 
-  // What a diode cannot do in its mode is not watched: a constant on the side where its guard rests.
+  // A guard that has no meaning in a mode is a constant on its side.
   static void guards(const auto& at, auto& g) {
     g[current_1] = select(at.is_on(diode_1), at[i1], 1.0);
     g[current_2] = select(at.is_on(diode_2), at[i2], 1.0);

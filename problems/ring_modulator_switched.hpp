@@ -1,5 +1,5 @@
 // The ring modulator with diodes that switch: a large conductance above zero volts, a small one below. The circuit is
-// linear between the switchings, so that its solution is known; a diode switches a few times in a period of the carrier,
+// linear between switching times, so that its solution is known; a diode switches a few times in a period of the carrier,
 // and each time the stray capacitances ring.
 #include "parts/ring_modulator.hpp"
 

@@ -53,7 +53,7 @@ struct saturating_choke {
     r[i] = at[flux] - at[inductance] * at[i] - at[saturation] * tanh(at[i] / at[knee]);
   }
 
-  // What the diode cannot do in its mode is not watched.
+  // A guard that has no meaning in a mode is a constant on its side.
   static void guards(const auto& at, auto& g) {
     g[ends] = select(at.is_on(conducts), at[i], 1.0);
     g[begins] = select(at.is_on(conducts), -1.0, e(at) - at[v]);

@@ -1,4 +1,4 @@
-// Nothing moves but the guard: sin(2 pi f t) has 999 zeros in (0, 1) at f = 500, each of which is counted.
+// Only the guard varies: sin(2 pi f t) has 999 zeros in (0, 1) at f = 500, each of which is counted.
 #include <saltus.hpp>
 
 struct sine_roots {
@@ -33,6 +33,6 @@ struct sine_roots {
 
   static void transition(auto& now) { now[count] += 1.0; }
 
-  // y alone would be done in one step. The zeros are half a cycle apart: a fifth of a cycle holds at most one.
+  // y alone would take one step. The zeros are half a cycle apart: a fifth of a cycle contains at most one.
   static auto max_step(const auto& at) { return 0.2 / at[frequency]; }
 };

@@ -3,8 +3,8 @@
 //     m x'' = -k x - c x' - F sign(v_rel) / (1 + delta |v_rel|),   v_rel = x' - v_belt
 //
 // Friction falls with the speed of slipping, which makes the steady state unstable. At v_rel = 0 friction takes
-// whatever value keeps the block on the belt, up to F: Filippov's sliding along v_rel = 0, which the engine does by
-// itself. `stick` is logged where it begins, `leaves_stick` where the spring overcomes F. Every slip begins at
+// whatever value keeps the block on the belt, up to F: Filippov's sliding along v_rel = 0, which the engine
+// integrates. `stick` is logged where it begins, `leaves_stick` where the spring overcomes F. Every slip begins at
 // v = v_belt, k x + c v = F, so the limit cycle is reached exactly, in one slip.
 #include <saltus.hpp>
 

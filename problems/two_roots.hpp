@@ -1,5 +1,5 @@
-// Two zeros of a guard inside one step, so that it has the same sign at both ends. There is no longest step on purpose:
-// the cubic Hermite interpolant is exact on this quadratic and must show both.
+// Two zeros of a guard inside one step, so that it has the same sign at both ends. On purpose there is no longest step:
+// the cubic Hermite interpolant is exact on this quadratic and must have both.
 #include <saltus.hpp>
 
 struct two_roots {

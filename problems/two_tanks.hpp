@@ -1,7 +1,7 @@
 // Two tanks, one filled by a pump under two-point control, joined by a pipe at the bottom and one at some height.
 //
 // All flows are Torricelli's, q = S sqrt(2 g head). The upper pipe carries water while a level is above it, so its flow
-// sets in like the square root of the level above it: an infinite slope at the point where the guard fires. The
+// sets in like the square root of the level above it: an infinite derivative at the point where the guard fires. The
 // controller keeps the level of the second tank between two marks, the pump being on or off.
 #include <saltus.hpp>
 
@@ -73,7 +73,7 @@ struct two_tanks {
     g[balance] = at[level_1] - at[level_2];
   }
 
-  // The other three have no line: their event is where the square root's infinite slope begins or ends a step.
+  // The other three do nothing here: they make a step begin or end where the derivative of the square root is infinite.
   static void transition(auto& now) {
     if (now.due(too_low)) now[pump] = 1.0;
     if (now.due(too_high)) now[pump] = 0.0;

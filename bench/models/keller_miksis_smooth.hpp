@@ -1,5 +1,5 @@
-// The Keller-Miksis bubble without a guard, with what does not change in a run as parameters, computed once beforehand, as
-// other solvers have it (bench/peers/problems.hpp). The equation is that of problems/keller_miksis.hpp; the second wave has
+// The Keller-Miksis bubble without a guard, with its constant coefficients as parameters, computed beforehand, as for
+// other solvers (bench/peers/problems.hpp). The equation is that of problems/keller_miksis.hpp; the second wave has
 // one and a half times the frequency of the first.
 #include <saltus.hpp>
 

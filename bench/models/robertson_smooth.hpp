@@ -1,4 +1,4 @@
-// Robertson's reactions without guards: problems/robertson.hpp as solvers without events have it.
+// Robertson's reactions without guards: problems/robertson.hpp as for solvers without events.
 #include <saltus.hpp>
 
 struct robertson_smooth {

@@ -1,5 +1,5 @@
-// Van der Pol's oscillator without a guard: problems/van_der_pol.hpp as solvers without events have it, in its own unit
-// of time.
+// Van der Pol's oscillator without a guard: problems/van_der_pol.hpp as for solvers without events, in its own time
+// unit.
 #include <saltus.hpp>
 
 struct van_der_pol_smooth {

@@ -1,4 +1,4 @@
-// A reference solution: extrapolation of Gragg's midpoint rule in long double, 9 columns (order 18), events looked for at
+// A reference solution: extrapolation of Gragg's midpoint rule in long double, 9 columns (order 18), events searched at
 // quarters of every step and located by steps of other sizes.
 //
 // E. Hairer, S. P. Norsett, G. Wanner, Solving Ordinary Differential Equations I, 2nd ed. (1993), sections II.8 and II.9.
@@ -41,7 +41,7 @@ class extrapolation {
         error =
             std::max(error, std::abs(next[i] - before[i]) / (std::max(std::abs(y[i]), std::abs(next[i])) + small[i]));
       error /= tolerance;
-      // What is no number is refused.
+      // NaN is refused.
       const bool good = error <= 1;
       const real factor =
           std::isfinite(error) ? std::clamp(0.8L * std::pow(std::max(error, 1e-20L), -1.0L / 17), 0.1L, 3.0L) : 0.1L;
@@ -116,7 +116,7 @@ class extrapolation {
       const real b = real(i) / parts, gb = look(b), slope_b = slope;
       if (side_.left(gb)) return root(look, a, ga, b, gb);
       if (slope_a < 0 && slope_b > 0) {
-        // Nearest to zero in between: has it been passed, and passed back?
+        // The point nearest to zero in between: is it beyond?
         boost::uintmax_t tries = 200;
         const auto found =
             boost::math::tools::toms748_solve([&](real theta) { return look(theta), slope; }, a, b, slope_a, slope_b,

@@ -1,5 +1,5 @@
 // Boost.odeint on the ensembles of bench/beside: its controlled steppers, objects re-used for every instance. odeint
-// knows no events: a step over which the guard changes sign is searched for the root, on the dense output of
+// has no events: a step over which the guard changes sign is searched for the root, on the dense output of
 // Dormand-Prince, by steps of other sizes with the two methods that have none.
 //
 //     peer_odeint PROBLEM dopri5 | fehlberg78 | cash_karp54 T_END SMALL
@@ -65,13 +65,13 @@ class controlled {
       if (last) dt = t_end_ - t;
       const double tried = dt;
       if (attempt(system, t, dt) == odeint::fail) continue;
-      // odeint accepts an error that is no number: where a stage has left the domain of the right-hand side.
+      // odeint accepts an error that is NaN, where a stage has left the domain of the right-hand side.
       if (!std::all_of(next_.begin(), next_.end(), [](double v) { return std::isfinite(v); })) {
         t = from;
         dt = tried / 4;
         continue;
       }
-      // The next instance starts with the step that was good for this one.
+      // The next instance starts with the step size of this one.
       if (first && !last) first_step_ = tried;
       first = false;
       if constexpr (has_events<Problem>)
@@ -103,7 +103,7 @@ class controlled {
     else return stepper_.try_step(system, x_, dx_, t, next_, dt);
   }
 
-  /// Moves x_ from the start of a step of size h over the root that lies in it; returns when that is.
+  /// Moves x_ from the start of a step of size h past the root in it; returns the time of the root.
   double land(const auto& system, const double* p, double from, double h) {
     state at = next_;
     const auto look = [&](double theta) {

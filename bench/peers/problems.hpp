@@ -1,6 +1,6 @@
-// The ensembles of bench/beside once more, apart from the models of saltus: right-hand sides, guards and transitions,
-// Jacobians and residuals, written out by hand for double and long double. All programs that run another solver, and the
-// reference, have them from here. A problem's parameters p stand in the order of its table's columns; all other constants
+// The ensembles of bench/beside again, independent of the models of saltus: right-hand sides, guards and transitions,
+// Jacobians and residuals, written out by hand for double and long double. They are used by all programs that run another solver, and by the
+// reference. A problem's parameters p are in the order of its table's columns; all other constants
 // are doubles, so that every solver has the same ones.
 //
 // A problem has at most one guard g. It starts above zero (or at zero and rising), and an event is where it falls through
@@ -15,7 +15,7 @@
 namespace peers {
 
 /// What most problems have in common. `output` makes the states of the model from those that are integrated; `max_step` is
-/// what it takes not to step over two events at once.
+/// short enough not to step over two events at once.
 template <int N, int Parameters>
 struct problem {
   static constexpr int n = N, outputs = N, parameters = Parameters, modes = 0, direction = -1;
@@ -33,7 +33,7 @@ constexpr bool has_events = requires(const double* y) {
   Problem::guard(y, y, 0.0, y);
 };
 
-/// Those have a Jacobian.
+/// Stiff problems have a Jacobian.
 template <class Problem>
 constexpr bool is_stiff = requires(const double* y, double& (*j)(int, int)) {
   Problem::jacobian(y, y, j);
@@ -52,7 +52,7 @@ struct lorenz : problem<3, 1> {
   }
 };
 
-/// A ball that bounces: p[0] is the height it is dropped from, p[1] the share of its speed that an impact leaves.
+/// A bouncing ball: p[0] is the height it is dropped from, p[1] the coefficient of restitution.
 struct bouncing_ball : problem<2, 2> {
   static constexpr const char* name = "bouncing_ball";
 
@@ -294,7 +294,7 @@ struct hires : problem<8, 1> {
   }
 };
 
-/// The chemical Akzo Nobel problem: p[0] is k1, p[1] is k3, p[2] is Ks. Here y6 = Ks y1 y4 is put in everywhere.
+/// The chemical Akzo Nobel problem: p[0] is k1, p[1] is k3, p[2] is Ks. Here y6 = Ks y1 y4 is substituted everywhere.
 struct chemical_akzo : problem<5, 3> {
   static constexpr const char* name = "chemical_akzo";
   static constexpr int outputs = 6;
@@ -314,7 +314,7 @@ struct chemical_akzo : problem<5, 3> {
     dy[3] = -r2 + r3 - 2.0 * r4;
     dy[4] = r2 - r3 + r5;
   }
-  /// Of `rates` to y1 .. y5 with y6 held, and to y6.
+  /// Derivatives of `rates` with respect to y1 .. y5 with y6 held, and to y6.
   template <class Real>
   static void jacobian_of_rates(const double* p, const Real* y, Real y6, auto&& j) {
     using std::sqrt;
@@ -350,7 +350,7 @@ struct chemical_akzo : problem<5, 3> {
     out[5] = p[2] * y[0] * y[3];
   }
 
-  /// As a DAE: y6 by its own equation.
+  /// As a DAE: y6 has its own equation.
   struct dae {
     static constexpr int n = 6;
 

@@ -1,5 +1,5 @@
 // A reference solution: Radau IIA with 7 stages (order 13) in long double. The step size is chosen by a second solution of
-// each step with 5 stages (order 9), so what is carried on is better than its tolerance by several orders of magnitude.
+// each step with 5 stages (order 9), so the solution is more accurate than its tolerance by several orders of magnitude.
 //
 // E. Hairer, G. Wanner, Solving Ordinary Differential Equations II, 2nd ed. (1996), sections IV.5 and IV.8. The coefficients
 // are computed here, as those of collocation: nodes are the zeros of P_s - P_(s-1) on [0, 1], a_ij the integral of the j-th
@@ -173,7 +173,7 @@ class radau {
         size = std::max(size, std::abs(correction[i]) / (std::abs(y[i % n]) + small[i % n]));
       }
       if (!std::isfinite(size) || size > 1e3L) return false;
-      // Down to rounding: no further, or as small as rounding is.
+      // Converged to rounding: increments no longer shrink, or are as small as rounding.
       if (size < 1e-18L || (size < 1e-15L && size >= before)) {
         for (int k = 0; k < n; ++k) next[k] = y[k] + z[(S - 1) * n + k];
         return true;

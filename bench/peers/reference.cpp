@@ -1,5 +1,5 @@
-// What the solvers of bench/beside are held against: Radau IIA of order 13 on stiff problems, extrapolation of order 18
-// on the others, both in long double. Neither shares anything with saltus.
+// The references for the solvers of bench/beside: Radau IIA of order 13 on stiff problems, extrapolation of order 18
+// on the others, both in long double. Neither shares code with saltus.
 //
 //     peer_reference PROBLEM T_END SMALL
 //

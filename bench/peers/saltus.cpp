@@ -1,4 +1,4 @@
-// saltus on the ensembles of bench/beside, by the same path as the program.
+// saltus on the ensembles of bench/beside, run as the program runs them.
 //
 //     peer_saltus MODEL METHOD T_END SMALL [KEY=VALUE ...]
 //     peer_saltus --about
@@ -18,7 +18,7 @@ namespace {
 
 using namespace saltus;
 
-/// How an ensemble is run, apart from what a request says.
+/// How an ensemble is run, apart from what a request has.
 struct setup {
   std::string model, method, t_end;
   std::vector<double> small;

@@ -1,4 +1,4 @@
-// How bench/beside asks a program for a measurement, and what it is answered: one line each.
+// How bench/beside asks a program for a measurement, and the answer: one line each.
 //
 //     RTOL SECONDS STATES TABLE
 //     {"us": 12.3, "wall": 12.4, "steps": 150.2, "failed": 0, "rescued": 0, "flops": 0, "events": [3, ...],
@@ -24,7 +24,7 @@
 
 namespace peers {
 
-/// Time that this process has had a processor for, in seconds.
+/// Processor time of this process, in seconds.
 inline double cpu_seconds() {
   timespec t;
   ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
@@ -44,7 +44,7 @@ struct answer {
   std::vector<std::vector<double>> y{};  ///< empty: failed
 };
 
-/// Both clocks since it was made.
+/// Both clocks since its construction.
 class stopwatch {
  public:
   double cpu() const { return cpu_seconds() - cpu_; }
@@ -148,7 +148,7 @@ inline constexpr const char* compiler = "clang " __clang_version__;
 inline constexpr const char* compiler = "GCC " __VERSION__;
 #endif
 
-/// The main of a program; what it throws becomes its complaint.
+/// The main of a program; exceptions become error messages.
 template <class Run>
 int guarded(const char* name, Run&& run) {
   try {

@@ -1,4 +1,4 @@
-// On which side of zero a problem's guard is, for solvers that leave events to their user.
+// The side of zero on which a problem's guard is, for solvers that leave events to their user.
 #pragma once
 
 #include "problems.hpp"
@@ -8,7 +8,7 @@ namespace peers {
 template <class Problem>
 class side {
  public:
-  /// At the start, where a guard may be zero: then by where a short step leads.
+  /// At the start; a guard that is zero there has the side to which a short step leads.
   template <class Real>
   void start(const double* p, const Real* m, Real t, const Real* y) {
     Real g = Problem::guard(p, m, t, y);
@@ -26,7 +26,7 @@ class side {
     return above_ ? g <= 0 : g >= 0;
   }
   bool above() const { return above_; }
-  /// After an event: a guard that falls starts above again, one that counts both ways has changed sides.
+  /// After an event: a falling guard starts above again, one with both directions has changed sides.
   void after_event() { above_ = Problem::direction != 0 || !above_; }
 
  private:

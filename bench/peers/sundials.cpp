@@ -44,7 +44,7 @@ void check(int flag, const char* what) {
 }
 void silent(int, const char*, const char*, char*, void*) {}
 
-/// What all of them have: vectors, and tolerances.
+/// Vectors and tolerances, which all of them have.
 template <int N>
 class workspace {
  public:
@@ -103,7 +103,7 @@ struct instance {
     Problem::start(p, NV_DATA_S(y));
     Problem::start_mode(p, m);
   }
-  /// Outside of the domain of the right-hand side it asks for a smaller step.
+  /// Outside the domain of the right-hand side it asks for a smaller step.
   static int rhs(double t, N_Vector y, N_Vector dy, void* self) {
     const auto& at = *static_cast<instance*>(self);
     Problem::template rhs<double>(at.p, at.m, t, NV_DATA_S(y), NV_DATA_S(dy));
@@ -232,7 +232,7 @@ class erk {
     events = 0;
     double t = 0;
     ERKStepReInit(memory_, at_.rhs, t, work_.y);
-    // The step that was good for the instance before; an estimate takes evaluations.
+    // The step size of the instance before, since an estimate takes evaluations.
     ERKStepSetInitStep(memory_, first_step_);
     int flag;
     while (true) {

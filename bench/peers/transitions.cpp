@@ -1,5 +1,5 @@
 // The transitions of the ensembles for heyoka, whose events call Python: a function in C++ behind Python's fastest calling
-// convention, which reads and writes the integrator's own memory. With the same in Python the bouncing ball takes more than
+// convention, which reads and writes the integrator's own memory. Written in Python, the bouncing ball takes more than
 // twice as long.
 //
 //     attach(problem, lanes, states, parameters, times, counts)    the addresses of the integrator's arrays
@@ -30,7 +30,7 @@ constexpr long rises = peers::ball_drag::parameters;
 
 template <class Problem>
 void transition_of(long lane) {
-  // A guard that is zero at the start is no event.
+  // A guard that is zero at the start does not fire.
   if (memory.times[lane] < 1e-9) return;
   double y[Problem::n], p[Problem::parameters], m[Problem::modes + 1];
   const auto each = [lane](double* array, int first, int count, auto&& f) {
@@ -76,7 +76,7 @@ PyObject* turn(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
   Py_RETURN_TRUE;
 }
 
-/// A function with fast arguments, as the table of a module has to have it.
+/// A function with fast arguments, in the form that the table of a module needs.
 PyCFunction fast(PyObject* (*f)(PyObject*, PyObject* const*, Py_ssize_t)) {
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(f));
 }

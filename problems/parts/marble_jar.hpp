@@ -1,8 +1,8 @@
 // What the marble jars of all sizes have in common: N marbles without friction are poured into a jar, a cylinder on a
-// plane. Where two surfaces overlap by a gap g < 0, a spring and a damper part them with the force -k g - c g' along
+// plane. Where two surfaces overlap by a gap g < 0, a spring and a damper push them apart with the force -k g - c g' along
 // the gradient of g.
 //
-// Undamped, the energy is constant, whatever the events; the motion is chaotic, so that little else can be known of it
+// Undamped, the energy is constant, whatever the events; the motion is chaotic, so that little else is known of it
 // for long (tests/reference/event_problems.py).
 #pragma once
 
@@ -57,8 +57,8 @@ struct marble_jar_of {
     }
   }
 
-  /// A length from its square. A marble may pass through the axis of the jar: there the length is small, not zero, and
-  /// so has a derivative, and is something to divide by.
+  /// A length from its square. A marble may pass through the axis of the jar: there the length is small, not zero, so
+  /// that it has a derivative and can be divided by.
   static auto length(const auto& square) { return sqrt(max(square, 1e-24)); }
 
   static auto distance(const auto& at, int i, int j) {

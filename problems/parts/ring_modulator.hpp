@@ -2,7 +2,7 @@
 // two transformers. Each diode lies between small stray capacitances, Cs, which make the circuit stiff and let it ring
 // at 5 MHz, against 10 kHz of the carrier and 1 kHz of the signal.
 //
-// A model states Cs, the amplitudes of the inputs, and the current of a diode: current(at, number, voltage).
+// A model defines Cs, the amplitudes of the inputs, and the current of a diode: current(at, number, voltage).
 #pragma once
 
 #include <saltus.hpp>

@@ -1,5 +1,5 @@
 // Masses in a row between two walls, on springs that harden as they stretch: the chain of Fermi, Pasta, Ulam and Tsingou, of
-// any length. Every mass sees its neighbours alone, so that the work grows with the number of states, and the start is
+// any length. Every mass is coupled to its neighbours only, so that the work grows with the number of states, and the start is
 // equally rough everywhere, so that the steps do not depend on it.
 #pragma once
 
@@ -34,7 +34,7 @@ struct chain_of {
     }
   }
 
-  /// How far spring i is stretched, which ends at mass i.
+  /// The elongation of spring i, which ends at mass i.
   static auto stretch(const auto& at, int i) {
     if (i == 0) return at(position, 0) - 0.0;
     if (i == Masses) return 0.0 - at(position, Masses - 1);

@@ -1,4 +1,4 @@
-// problems/lorenz.hpp with guards that never fire, to see what looking for events costs.
+// problems/lorenz.hpp with guards that never fire, to measure the cost of detection.
 #pragma once
 
 #include "../../../problems/lorenz.hpp"
@@ -21,7 +21,7 @@ struct guarded_lorenz {
 
   static void rhs(const auto& at, auto& dy) { chaos::rhs(at, dy); }
 
-  // Of any two one falls where the other rises, and none comes near to zero.
+  // Of any two one falls where the other rises, and none comes near zero.
   static void guards(const auto& at, auto& g) {
     constexpr chaos::state watched[] = {chaos::x, chaos::y, chaos::z, chaos::x};
     for (int i = 0; i < N; ++i) g(far, i) = i % 2 == 0 ? 1e3 - at[watched[i]] : 1e3 + at[watched[i]];
