@@ -179,8 +179,8 @@ SALTUS_FN_COLD void begin(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where,
 template <class E, class T, class Run>
 SALTUS_FN_COLD void except(instance<E, pack<T, 1>>& x, const Run& run) {
   using Record = instance<E, pack<T, 1>>;
-  double reals[Record::real_count];
-  long long integers[Record::integer_count];
+  double reals[record_of<E>.reals];
+  long long integers[record_of<E>.integers];
   int j = 0, k = 0;
   Record::each_real(
       x, x, [&](const auto& from, const auto&) SALTUS_INLINE_LAMBDA { reals[j++] = static_cast<double>(from.v); });

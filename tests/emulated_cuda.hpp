@@ -36,6 +36,12 @@ void emulate(std::string_view kernel, int threads, void** arguments) {
     **static_cast<abi::cuda_unit**>(arguments[0]) = cuda_unit_of<E>;
     return;
   }
+  if (kernel == "saltus_tolerances") {
+    using Tolerances = tolerances<E, pack<typename E::T, 1>>;
+    **static_cast<Tolerances**>(arguments[1]) =
+        tolerances_from<E, pack<typename E::T, 1>>(*static_cast<const abi::settings*>(arguments[0]));
+    return;
+  }
   if (kernel == "saltus_statistics") {
     const auto& work = *static_cast<const abi::cuda_statistics*>(arguments[0]);
     const whole_warp warp;

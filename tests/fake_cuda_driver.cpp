@@ -7,6 +7,7 @@
 #include <deque>
 #include <map>
 #include <mutex>
+#include <string_view>
 #include <vector>
 
 namespace {
@@ -276,7 +277,8 @@ CUresult cuLaunchKernel(CUfunction kernel, unsigned blocks, unsigned, unsigned, 
     // As the driver does: for all threads that the device may hold, and for good.
     const std::lock_guard lock(memory_mutex);
     std::size_t& local = local_memory[device_in_use];
-    const bool is_used = std::strcmp(reinterpret_cast<const char*>(kernel), "saltus_describe") != 0;
+    const std::string_view name = reinterpret_cast<const char*>(kernel);
+    const bool is_used = name != "saltus_describe" && name != "saltus_tolerances";
     const std::size_t wanted =
         is_used ? static_cast<std::size_t>(the_fake_cuda().local_bytes) * threads_per_multiprocessor : 0;
     if (wanted > local && !has_room(wanted - local)) return CUDA_ERROR_OUT_OF_MEMORY;

@@ -1,8 +1,10 @@
 // The boundary between the host program and a unit compiled for a CUDA device: what its kernels take and share.
 //
-// All pointers in these structs point to device memory. A unit exports four kernels (run_cuda.cuh), which the host
+// All pointers in these structs point to device memory. A unit exports four kernels (run/cuda.cuh), which the host
 // launches round after round: saltus_begin, saltus_sail, saltus_land (each with any number of threads) and
-// saltus_turn_over (with one). Their arguments are a cuda_chunk and the run's tolerances.
+// saltus_turn_over (with one). Their arguments are a cuda_chunk and the run's tolerances. What these are, only the kernels
+// know: saltus_tolerances makes them from the settings, once for a run, and the host hands on their bytes. It and
+// saltus_describe, which writes a cuda_unit, are launched with one thread.
 #pragma once
 
 #include "abi/unit.hpp"
@@ -91,7 +93,7 @@ struct cuda_chunk {
   int turn_budget;  ///< turns of a thread in one launch of saltus_sail
 };
 
-/// What a unit says about itself; its kernel saltus_describe writes it.
+/// What a unit says about itself.
 struct cuda_unit {
   int version;
   int record_reals, record_integers;  ///< numbers kept per instance in flight

@@ -136,7 +136,7 @@ struct instance : abi::counters<typename Real::integer> {
   // The one list of what an instance is: body(field of a, field of b) for every number kept. Sailing changes only the
   // first of the two parts.
   template <class A, class B, class F>
-  SALTUS_FN static void each_sailed_real(A& a, B& b, F&& body) {
+  SALTUS_FN static constexpr void each_sailed_real(A& a, B& b, F&& body) {
     body(a.t, b.t);
     each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
       body(a.y[i], b.y[i]);
@@ -162,7 +162,7 @@ struct instance : abi::counters<typename Real::integer> {
     each<E::reductions>([&](int i) SALTUS_INLINE_LAMBDA { body(a.reduced[i], b.reduced[i]); });
   }
   template <class A, class B, class F>
-  SALTUS_FN static void each_real(A& a, B& b, F&& body) {
+  SALTUS_FN static constexpr void each_real(A& a, B& b, F&& body) {
     each_sailed_real(a, b, body);
     each<E::form::params>([&](int i) SALTUS_INLINE_LAMBDA { body(a.held.p[i], b.held.p[i]); });
     each<E::form::discretes>([&](int i) SALTUS_INLINE_LAMBDA { body(a.held.d[i], b.held.d[i]); });
@@ -179,26 +179,41 @@ struct instance : abi::counters<typename Real::integer> {
     });
   }
   template <class A, class B, class F>
-  SALTUS_FN static void each_sailed_integer(A& a, B& b, F&& body) {
+  SALTUS_FN static constexpr void each_sailed_integer(A& a, B& b, F&& body) {
     body(a.sample, b.sample);
     abi::each_counter<abi::change::sailing>(a, b, body);
     body(a.status, b.status);
   }
   template <class A, class B, class F>
-  SALTUS_FN static void each_integer(A& a, B& b, F&& body) {
+  SALTUS_FN static constexpr void each_integer(A& a, B& b, F&& body) {
     each_sailed_integer(a, b, body);
     body(a.slot, b.slot);
     abi::each_counter<abi::change::landing>(a, b, body);
     each<E::form::model_guards>([&](int i) SALTUS_INLINE_LAMBDA { body(a.event_streak[i], b.event_streak[i]); });
   }
-  static constexpr int real_count = 1 + 2 * E::n + E::form::params + E::form::discretes + E::form::time_events +
-                                    2 * E::ng + 3 * E::form::model_guards + 7 + 3 + 1 + E::reductions +
-                                    (E::form::has_constraints ? 2 : 0) + (E::watch_stiffness ? 1 : 0) +
-                                    methods::memory_count<typename E::Method, Real, E::n>;
-  static constexpr int integer_count = 11 + E::form::model_guards;
-  static constexpr int slot_number =
-      5;  ///< of the integers, the one that is the slot: behind those that sailing changes
 };
+
+/// The numbers of a record, in the order in which `each_real` and `each_integer` go through them.
+struct record_shape {
+  int reals = 0, integers = 0;
+  int slot = -1;  ///< of the integers, the one that is the slot
+};
+
+/// The shape of the records of an engine, counted by going through one.
+template <class E>
+SALTUS_FN constexpr record_shape count_record() {
+  using Record = instance<E, pack<typename E::T, 1>>;
+  Record x{};
+  record_shape r;
+  Record::each_real(x, x, [&](auto&, auto&) { r.reals += 1; });
+  Record::each_integer(x, x, [&](auto& number, auto&) {
+    if (&number == &x.slot) r.slot = r.integers;
+    r.integers += 1;
+  });
+  return r;
+}
+template <class E>
+inline constexpr record_shape record_of = count_record<E>();
 
 /// lanes[lane] = record.
 template <class E, class T, int W>

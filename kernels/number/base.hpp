@@ -73,14 +73,14 @@ template <int N>
 using indices = index_list<__integer_pack(N)...>;
 #endif
 template <class F, int... I>
-SALTUS_FN void unroll(F&& body, index_list<I...>) {
+SALTUS_FN constexpr void unroll(F&& body, index_list<I...>) {
   (body(constant<I>{}), ...);
 }
 }  // namespace detail
 
 /// body(constant<0>), ..., body(constant<N-1>): unrolled, the index usable as a template argument.
 template <int N, class F>
-SALTUS_FN void static_for(F&& body) {
+SALTUS_FN constexpr void static_for(F&& body) {
   detail::unroll(static_cast<F&&>(body), detail::indices<N>{});
 }
 
@@ -93,7 +93,7 @@ inline constexpr int most_unrolled = 12;
 
 /// body(0), ..., body(N-1): unrolled while N is small, an ordinary loop beyond (so that 200 states still compile).
 template <int N, class F>
-SALTUS_FN void each(F&& body) {
+SALTUS_FN constexpr void each(F&& body) {
   if constexpr (N <= most_unrolled) {
     static_for<N>([&](auto i) SALTUS_INLINE_LAMBDA { body(static_cast<int>(i)); });
   } else {
@@ -111,8 +111,8 @@ struct vec {
   static constexpr int size = N;
   Real data[N];
 
-  SALTUS_FN Real& operator[](int i) { return data[i]; }
-  SALTUS_FN const Real& operator[](int i) const { return data[i]; }
+  SALTUS_FN constexpr Real& operator[](int i) { return data[i]; }
+  SALTUS_FN constexpr const Real& operator[](int i) const { return data[i]; }
 };
 
 template <class Real>
@@ -121,8 +121,8 @@ struct vec<Real, 0> {
   static constexpr int size = 0;
   Real data[1] = {};  ///< so that an index still names something; never used
 
-  SALTUS_FN Real& operator[](int i) { return data[i]; }
-  SALTUS_FN const Real& operator[](int i) const { return data[i]; }
+  SALTUS_FN constexpr Real& operator[](int i) { return data[i]; }
+  SALTUS_FN constexpr const Real& operator[](int i) const { return data[i]; }
 };
 
 }  // namespace saltus

@@ -302,11 +302,7 @@ int resume_chunk(const abi::settings* settings, const abi::batch* batch, const a
 
 /// What a unit exports as `saltus_unit`.
 template <class E, int W, int Groups = 1>
-inline constexpr abi::unit cpu_unit = {abi::version,
-                                       W,
-                                       instance<E, pack<typename E::T, W>>::real_count,
-                                       instance<E, pack<typename E::T, W>>::integer_count,
-                                       &run_chunk<E, W, Groups>,
-                                       &resume_chunk<E, W, Groups>};
+inline constexpr abi::unit cpu_unit = {
+    abi::version, W, record_of<E>.reals, record_of<E>.integers, &run_chunk<E, W, Groups>, &resume_chunk<E, W, Groups>};
 
 }  // namespace saltus

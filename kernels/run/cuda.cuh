@@ -212,12 +212,12 @@ struct events_to_rows {
     }
   }
   SALTUS_FN void except(int64 slot, const double* reals, const long long* integers) const {
-    using Record = instance<E, pack<typename E::T, 1>>;
+    constexpr int some_reals = record_of<E>.reals, some_integers = record_of<E>.integers;
     const int64 row = warp.reserve(progress.exceptions);
     if (row >= exceptions.capacity) return;
     exceptions.slot[row] = slot;
-    for (int j = 0; j < Record::real_count; ++j) exceptions.reals[row * Record::real_count + j] = reals[j];
-    for (int j = 0; j < Record::integer_count; ++j) exceptions.integers[row * Record::integer_count + j] = integers[j];
+    for (int j = 0; j < some_reals; ++j) exceptions.reals[row * some_reals + j] = reals[j];
+    for (int j = 0; j < some_integers; ++j) exceptions.integers[row * some_integers + j] = integers[j];
   }
 };
 
@@ -235,8 +235,8 @@ class cuda_rounds {
   using Run = chunk_run<E, events_to_rows<E, Warp>>;
 
  public:
-  /// All arguments must outlive it. `tol` is `tolerances_from` the chunk's settings, made by the host: as an argument of
-  /// a kernel it lies in constant memory and takes up no registers.
+  /// All arguments must outlive it. `tol` is `tolerances_from` the run's settings (saltus_tolerances): as an argument of a
+  /// kernel it lies in constant memory and takes up no registers.
   SALTUS_FN cuda_rounds(const abi::cuda_chunk& chunk, const tolerances<E, Real>& tol, const Warp& warp)
       : c_(chunk),
         p_(*chunk.progress),
@@ -409,12 +409,9 @@ class cuda_rounds {
 
 /// The unit's description for the host.
 template <class E>
-inline constexpr abi::cuda_unit cuda_unit_of = {abi::version,
-                                                instance<E, pack<typename E::T, 1>>::real_count,
-                                                instance<E, pack<typename E::T, 1>>::integer_count,
-                                                instance<E, pack<typename E::T, 1>>::slot_number,
-                                                rows_per_landing<E>,
-                                                static_cast<int>(sizeof(tolerances<E, pack<typename E::T, 1>>))};
+inline constexpr abi::cuda_unit cuda_unit_of = {
+    abi::version,      record_of<E>.reals,  record_of<E>.integers,
+    record_of<E>.slot, rows_per_landing<E>, static_cast<int>(sizeof(tolerances<E, pack<typename E::T, 1>>))};
 
 }  // namespace saltus
 
@@ -425,6 +422,10 @@ inline constexpr abi::cuda_unit cuda_unit_of = {abi::version,
 #define SALTUS_CUDA_BEGIN(engine, ...)                                                                    \
   extern "C" {                                                                                            \
   __global__ void saltus_describe(saltus::abi::cuda_unit* unit) { *unit = saltus::cuda_unit_of<engine>; } \
+  __global__ void saltus_tolerances(const __grid_constant__ saltus::abi::settings how,                    \
+                                    saltus::tolerances<engine, saltus::pack<engine::T, 1>>* made) {       \
+    *made = saltus::tolerances_from<engine, saltus::pack<engine::T, 1>>(how);                             \
+  }                                                                                                       \
   SALTUS_CUDA_KERNEL(engine, saltus_begin, begin_fresh __VA_OPT__(, ) __VA_ARGS__)                        \
   SALTUS_CUDA_KERNEL(engine, saltus_turn_over, turn_over)                                                 \
   }

@@ -5,7 +5,6 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
-#include <cstring>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -107,6 +106,23 @@ struct loaded_unit {
       throw error(exit_failure, "a compiled unit is of another version of saltus: clear the cache");
   }
 
+  /// A run's tolerances as the kernels take them.
+  std::vector<unsigned char> tolerances_from(abi::settings how, const std::vector<double>& atol) const {
+    std::vector<unsigned char> bytes(static_cast<std::size_t>(about.tolerance_bytes));
+    const cuda_memory atol_there(atol.size() * sizeof(double)), made(bytes.size());
+    const cuda_stream stream;
+    double* const numbers = reinterpret_cast<double*>(atol_there.address());
+    how.atol = numbers;
+    how.algebra = nullptr;
+    unsigned char* address = reinterpret_cast<unsigned char*>(made.address());
+    void* arguments[] = {&how, &address};
+    stream.upload(numbers, atol.data(), atol.size());
+    stream.launch(beginning.kernel("saltus_tolerances"), 1, 1, arguments);
+    stream.download(bytes.data(), address, bytes.size());
+    stream.wait();
+    return bytes;
+  }
+
  private:
   static kernel resident(const cuda_module& code, const char* name, const cuda_device& device) {
     kernel k{code.kernel(name), 0};
@@ -150,23 +166,6 @@ class carver {
   std::size_t used_ = 0;
 };
 
-/// The plan's tolerances as kernels take them: saltus::tolerances over packs of one.
-template <class T, class Integer>
-std::vector<unsigned char> tolerances_of(const plan& p) {
-  std::vector<T> reals = {static_cast<T>(p.rtol)};
-  for (const double a : p.atol) reals.push_back(static_cast<T>(a));
-  for (const double r : {p.event_tol, p.fixed_step, p.concurrency_time, p.concurrency_value, p.zeno})
-    reals.push_back(static_cast<T>(r));
-  const Integer budgets[] = {static_cast<Integer>(p.max_steps), static_cast<Integer>(p.max_events)};
-  // Then a pointer to the host's linear algebra, of which a device has none, and `surer`, which is false: all zero.
-  constexpr std::size_t word = sizeof(void*);
-  const std::size_t numbers = reals.size() * sizeof(T) + sizeof(budgets);
-  std::vector<unsigned char> bytes((numbers + word - 1) / word * word + 2 * word);
-  std::memcpy(bytes.data(), reals.data(), reals.size() * sizeof(T));
-  std::memcpy(bytes.data() + reals.size() * sizeof(T), budgets, sizeof(budgets));
-  return bytes;
-}
-
 /// What a chunk needs to know about its run; the same for all chunks.
 struct run_data {
   plan what;
@@ -187,15 +186,12 @@ struct run_data {
         device(device_number),
         built(code_for(p, device.capability())),
         unit(built, device),
-        tolerances(p.precision == "float" ? tolerances_of<float, std::int32_t>(p)
-                                          : tolerances_of<double, std::int64_t>(p)),
+        tolerances(unit.tolerances_from(how, p.atol)),
         share(device_number) {
     const std::size_t left = share.of(cuda_device::memory_left());
     memory = static_cast<std::size_t>(usable_part * static_cast<double>(left - std::min(left, unit.local_bytes))) /
              chunks_at_once;
     if (!what.rows) statistics.emplace(device);
-    if (tolerances.size() != static_cast<std::size_t>(unit.about.tolerance_bytes))
-      throw error(exit_failure, "internal: host and kernels differ about the tolerances");
   }
 
   /// Kernels have run: the driver has what it takes for their local memory.
