@@ -1,4 +1,5 @@
-// Speed of scalar runs, of lanes and of threads on two models, as ratios within a round, with the accuracy reached. Tables go to stdout as Markdown, single measurements to stderr.
+// Speed of scalar runs, of lanes and of threads on two models, as ratios within a round, with the accuracy reached.
+// Tables go to stdout as Markdown, single measurements to stderr.
 //
 //     bench_core [--rounds=N] [--revision=TEXT] [--benchmark_filter=REGEX]
 //

@@ -2,9 +2,9 @@
 //
 //     bench_hunt [--cases=N] [--dynamic=N] [--slow=N] [--threads=N] [--seed=N] [--revision=TEXT]
 //
-// N polynomials over one step by dp5 with certified detection, a hundredth as many by bs3 and dop853, and as many as these
-// with hermite; N cases of real dynamics with every method that certifies, and with hermite; N slow thresholds beside a fast
-// mode with every explicit method. --cases=0 leaves the first out, and so on.
+// N polynomials over one step by dp5 with certified detection, a hundredth as many by bs3 and dop853, and as many as
+// these with hermite; N cases of real dynamics with every method that certifies, and with hermite; N slow thresholds
+// beside a fast mode with every explicit method. --cases=0 leaves the first out, and so on.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -15,8 +15,8 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include "testing/dynamic_hunt.hpp"
 #include "method/list.hpp"
+#include "testing/dynamic_hunt.hpp"
 
 namespace saltus::bench {
 namespace {

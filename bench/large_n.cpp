@@ -4,8 +4,8 @@
 //     bench_large_n equal MODEL|N,... METHOD,... [LANES]     time at equal error, over tolerances
 //     bench_large_n lanes MODEL|N,... METHOD,... LANES,...   time per right-hand side and state, at one tolerance
 //
-// A number N stands for the chain of N states (models/parts/chain.hpp). One thread; processor time; the settings of a row are
-// run by turns, and the fastest of five rounds counts. Pin it (taskset -c 0), and compare within one run only.
+// A number N stands for the chain of N states (models/parts/chain.hpp). One thread; processor time; the settings of a
+// row are run by turns, and the fastest of five rounds counts. Pin it (taskset -c 0), and compare within one run only.
 #include <filesystem>
 #include <fstream>
 #include <sstream>

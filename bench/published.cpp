@@ -80,7 +80,7 @@ std::string pairs(const counts& a, const counts& b) {
 constexpr const char* count_heads = "N_ev | N_rhs | N_acc | N_rej | N_it | N_ctch | N_fl";
 constexpr const char* count_dashes = "---|---|---|---|---|---|---";
 
-// ---- Compere, tables 5.3 and 5.4 -------------------------------------------------------------------------------------
+// ---- Compere, tables 5.3 and 5.4 ------------------------------------------------------------------------------------
 
 struct benchmark_row {
   std::string about, model;
@@ -156,7 +156,7 @@ equations and time spans (2b: 8.5 at a longest step of 0.1 is 85 steps).
   });
 }
 
-// ---- Compere, tables 5.5 and 5.6: against a smooth solver ------------------------------------------------------------
+// ---- Compere, tables 5.5 and 5.6: against a smooth solver -----------------------------------------------------------
 
 /// Evaluations and error of solutions, on average.
 struct effort {
@@ -357,7 +357,7 @@ over 16 starts, undamped, at more tolerances, and with stiffer contacts ("as acc
   print_jars();
 }
 
-// ---- Mao and Petzold -------------------------------------------------------------------------------------------------
+// ---- Mao and Petzold ------------------------------------------------------------------------------------------------
 
 void print_mao_1() {
   fmt::print(

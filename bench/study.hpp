@@ -16,10 +16,10 @@
 #include <fmt/format.h>
 
 #include "bench/flops.hpp"
-#include "testing/ensemble.hpp"
 #include "machine.hpp"
 #include "method/erk.hpp"
 #include "method/list.hpp"
+#include "testing/ensemble.hpp"
 
 namespace saltus::bench {
 
@@ -141,7 +141,8 @@ inline int evaluations_per_trial(const std::string& method) {
   return step->evaluations;
 }
 
-/// Operations of one trial step of an explicit method: the stages' weighted sums, the right-hand sides, the error estimate.
+/// Operations of one trial step of an explicit method: the stages' weighted sums, the right-hand sides, the error
+/// estimate.
 template <class Method>
 int step_flops(int states, int rhs_flops) {
   const auto step = host::step_operations_of(Method::name);

@@ -1,5 +1,5 @@
-// An orbit that is held on an ellipse by a constraint, of index 2: the multiplier x3 is not in the constraint but in its
-// time derivative, d/dt (x1^2 + b x2^2) = -2 x3 (x1^2 + b^2 x2^2). So x3 = 0, and with x(0) = (sqrt(L), 0)
+// An orbit that is held on an ellipse by a constraint, of index 2: the multiplier x3 is not in the constraint but in
+// its time derivative, d/dt (x1^2 + b x2^2) = -2 x3 (x1^2 + b^2 x2^2). So x3 = 0, and with x(0) = (sqrt(L), 0)
 //
 //     x1 = sqrt(L) cos(sqrt(b) t),    x2 = sqrt(L / b) sin(sqrt(b) t)
 //

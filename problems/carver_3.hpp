@@ -9,9 +9,10 @@
 // conducts, because of the load's inductance. A diode blocks where its current has fallen to zero; it conducts from
 // where the source has risen above the load.
 //
-// The voltage e - v contains the time derivatives of the currents. They are states here, so that guards are functions of
-// states, and are integrated by the derivatives of the equations above. Where a diode begins to conduct, the derivative of
-// its current rises from zero and the other's is continuous: e = v on either side. Where one blocks, the derivatives jump.
+// The voltage e - v contains the time derivatives of the currents. They are states here, so that guards are functions
+// of states, and are integrated by the derivatives of the equations above. Where a diode begins to conduct, the
+// derivative of its current rises from zero and the other's is continuous: e = v on either side. Where one blocks, the
+// derivatives jump.
 #include <saltus.hpp>
 
 struct carver_3 {

@@ -3,9 +3,9 @@
 //     i1 > 0,  i2 > 0,  e1 > v,  e2 > v        (v is the load's voltage)
 //
 // and three modes. A diode conducts while its current is positive, or where its source is above the load; each mode is
-// a conjunction over both diodes. Most sign changes of a relation change no mode: a source falls below the load while the
-// current of its diode, kept up by the inductance, is still positive. And the signs alone do not determine the mode: a
-// current of zero has ended where its diode conducted, and has not begun where it did not.
+// a conjunction over both diodes. Most sign changes of a relation change no mode: a source falls below the load while
+// the current of its diode, kept up by the inductance, is still positive. And the signs alone do not determine the
+// mode: a current of zero has ended where its diode conducted, and has not begun where it did not.
 //
 // Without derivatives among the states, v depends on the mode and e1 - v would jump with it. The guard for e1 > v is
 // therefore e1 - v as it would be if both conducted. While diode 1 blocks, that has the sign of e1 - v; it is

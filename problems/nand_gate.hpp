@@ -1,14 +1,14 @@
-// A NAND gate in n-channel technology: a load transistor of the depletion type and, in series below it, two transistors of the
-// enhancement type, which the inputs V1 and V2 control. Kirchhoff's law at each of 14 nodes. Capacitors between the nodes
-// depend on the voltages across them, so that the matrix of C(u) u' = f(t, u) does; it is regular.
+// A NAND gate in n-channel technology: a load transistor of the depletion type and, in series below it, two transistors
+// of the enhancement type, which the inputs V1 and V2 control. Kirchhoff's law at each of 14 nodes. Capacitors between
+// the nodes depend on the voltages across them, so that the matrix of C(u) u' = f(t, u) does; it is regular.
 //
 //     load: u1 source, u2 drain (behind resistors), u3 and u4 bulk to source and drain; u5 the output
 //     first input: u6 .. u9 likewise, u10 below it;     second input: u11 .. u14 likewise, ground below it
 //
 // Both inputs are trapezoids of 5 V: V1 has the period 20, V2 the period 40. Their corners are time events, 5 apart.
 //
-// The equations are those of the published program, whose solution is the reference: there a transistor of the enhancement type
-// conducts ten times less backward, which the text does not say (`beta_backward`).
+// The equations are those of the published program, whose solution is the reference: there a transistor of the
+// enhancement type conducts ten times less backward, which the text does not say (`beta_backward`).
 #include <saltus.hpp>
 
 struct nand_gate {
@@ -106,7 +106,8 @@ struct nand_gate {
   static void time_events(const auto&, auto& when) { when.every(corner, apart); }
   static void transition(auto& now) { turn(now, floor(now.t / apart + 0.5)); }
 
-  /// The model of Shichman and Hodges: current from drain to source, by the voltages between drain, source, gate and bulk.
+  /// The model of Shichman and Hodges: current from drain to source, by the voltages between drain, source, gate and
+  /// bulk.
   struct kind {
     double threshold, body, surface;
   };

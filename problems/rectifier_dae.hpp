@@ -1,5 +1,5 @@
-// The rectifier of carver_3 (its figure stands there) as Kirchhoff's laws give it: a DAE of index 1 whose equations are the
-// same in every mode but for those of the diodes.
+// The rectifier of carver_3 (its figure stands there) as Kirchhoff's laws give it: a DAE of index 1 whose equations are
+// the same in every mode but for those of the diodes.
 //
 //     Ls i1' = e1 - u1 - v,    Ls i2' = e2 - u2 - v           either branch: source, inductance, diode, load
 //     v = R (i1 + i2) + L (i1' + i2')                         the load, with the derivatives from above

@@ -1,5 +1,5 @@
-// An amplifier of two transistors, coupled by capacitors: a sine of 0.1 V at the input, amplified and badly distorted at
-// the output. Kirchhoff's law at each of the eight nodes; a capacitor between two nodes puts the derivatives of both
+// An amplifier of two transistors, coupled by capacitors: a sine of 0.1 V at the input, amplified and badly distorted
+// at the output. Kirchhoff's law at each of the eight nodes; a capacitor between two nodes puts the derivatives of both
 // into both equations, so the mass matrix is singular (rank 5) though every state has a derivative.
 //
 //     Ue -R0- (1) -C1- (2)  base of transistor 1        g(u) = beta (exp(u / UF) - 1): base to emitter

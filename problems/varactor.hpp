@@ -3,8 +3,9 @@
 //
 //     C(v) = C0 / sqrt(1 - v / phi)    below v = F phi,    linear in v above, with the same value and slope,
 //
-// and of the charge that the current has stored, tau dI/dv. It multiplies the time derivative of the voltage: a mass matrix that
-// depends on the state. The second derivative of C jumps at F phi: a guard without a transition makes a step end there.
+// and of the charge that the current has stored, tau dI/dv. It multiplies the time derivative of the voltage: a mass
+// matrix that depends on the state. The second derivative of C jumps at F phi: a guard without a transition makes a
+// step end there.
 #include <saltus.hpp>
 
 struct varactor {

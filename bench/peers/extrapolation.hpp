@@ -1,7 +1,8 @@
 // A reference solution: extrapolation of Gragg's midpoint rule in long double, 9 columns (order 18), events searched at
 // quarters of every step and located by steps of other sizes.
 //
-// E. Hairer, S. P. Norsett, G. Wanner, Solving Ordinary Differential Equations I, 2nd ed. (1993), sections II.8 and II.9.
+// E. Hairer, S. P. Norsett, G. Wanner, Solving Ordinary Differential Equations I, 2nd ed. (1993), sections II.8 and
+// II.9.
 #pragma once
 
 #include <algorithm>

@@ -5,8 +5,8 @@
 //     peer_odeint PROBLEM dopri5 | fehlberg78 | cash_karp54 T_END SMALL
 //     peer_odeint --about
 //
-// Answers requests from stdin as server.hpp says; SMALL is a comma list, one number for each state, all the same: odeint has
-// one absolute tolerance, rtol times that.
+// Answers requests from stdin as server.hpp says; SMALL is a comma list, one number for each state, all the same:
+// odeint has one absolute tolerance, rtol times that.
 #include <array>
 #include <memory>
 

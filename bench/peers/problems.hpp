@@ -1,11 +1,11 @@
 // The ensembles of bench/beside again, independent of the models of saltus: right-hand sides, guards and transitions,
-// Jacobians and residuals, written out by hand for double and long double. They are used by all programs that run another solver, and by the
-// reference. A problem's parameters p are in the order of its table's columns; all other constants
-// are doubles, so that every solver has the same ones.
+// Jacobians and residuals, written out by hand for double and long double. They are used by all programs that run
+// another solver, and by the reference. A problem's parameters p are in the order of its table's columns; all other
+// constants are doubles, so that every solver has the same ones.
 //
-// A problem has at most one guard g. It starts above zero (or at zero and rising), and an event is where it falls through
-// zero; with `direction` 0 it is where g passes zero in either direction. What a transition changes besides the states is
-// the mode: numbers m that are constant between events.
+// A problem has at most one guard g. It starts above zero (or at zero and rising), and an event is where it falls
+// through zero; with `direction` 0 it is where g passes zero in either direction. What a transition changes besides the
+// states is the mode: numbers m that are constant between events.
 #pragma once
 
 #include <cmath>
@@ -14,8 +14,8 @@
 
 namespace peers {
 
-/// What most problems have in common. `output` makes the states of the model from those that are integrated; `max_step` is
-/// short enough not to step over two events at once.
+/// What most problems have in common. `output` makes the states of the model from those that are integrated; `max_step`
+/// is short enough not to step over two events at once.
 template <int N, int Parameters>
 struct problem {
   static constexpr int n = N, outputs = N, parameters = Parameters, modes = 0, direction = -1;
@@ -110,8 +110,8 @@ struct bok_1 : problem<3, 1> {
   }
 };
 
-/// J. P. Den Hartog, Trans. ASME 53 (1931) 107, with a static friction above the kinetic one: p[0] is the amplitude of the
-/// drive, m[0] the sense: 1 moving right, -1 moving left, 0 stuck.
+/// J. P. Den Hartog, Trans. ASME 53 (1931) 107, with a static friction above the kinetic one: p[0] is the amplitude of
+/// the drive, m[0] the sense: 1 moving right, -1 moving left, 0 stuck.
 struct coulomb_oscillator : problem<2, 1> {
   static constexpr const char* name = "coulomb_oscillator";
   static constexpr int modes = 1;
@@ -145,8 +145,9 @@ struct coulomb_oscillator : problem<2, 1> {
   }
 };
 
-/// J. B. Keller, M. Miksis, J. Acoust. Soc. Am. 68 (1980) 628, two waves, as in problems/keller_miksis.hpp, with what does
-/// not change in a run computed once: p is M, G, S, V and the pressures at rest, of the first and of the second wave.
+/// J. B. Keller, M. Miksis, J. Acoust. Soc. Am. 68 (1980) 628, two waves, as in problems/keller_miksis.hpp, with what
+/// does not change in a run computed once: p is M, G, S, V and the pressures at rest, of the first and of the second
+/// wave.
 struct keller_miksis : problem<2, 7> {
   static constexpr const char* name = "keller_miksis";
   static constexpr double w1 = 2.0 * 3.14159265358979323846, w2 = 1.5 * w1, q = 4.2;
@@ -165,8 +166,8 @@ struct keller_miksis : problem<2, 7> {
   }
 };
 
-/// C. Hos, A. R. Champneys, Physica D 241 (2012) 2068: p[0] is the flow. Where the flow is so low that impacts accumulate
-/// it would have to rest on its seat, which is left out here.
+/// C. Hos, A. R. Champneys, Physica D 241 (2012) 2068: p[0] is the flow. Where the flow is so low that impacts
+/// accumulate it would have to rest on its seat, which is left out here.
 struct relief_valve : problem<3, 1> {
   static constexpr const char* name = "relief_valve";
 
@@ -190,8 +191,8 @@ struct relief_valve : problem<3, 1> {
 };
 
 // Stiff ensembles: F. Mazzia, C. Magherini, Test Set for Initial Value Problem Solvers, release 2.4 (2008); E. Hairer,
-// G. Wanner, Solving Ordinary Differential Equations II, 2nd ed. (1996), section IV.10, for Robertson's problem and van der
-// Pol's.
+// G. Wanner, Solving Ordinary Differential Equations II, 2nd ed. (1996), section IV.10, for Robertson's problem and van
+// der Pol's.
 
 /// Robertson: y1 -> y2 (k1), y2 + y3 -> y1 + y3 (k2), 2 y2 -> y2 + y3 (k3).
 struct robertson : problem<3, 3> {

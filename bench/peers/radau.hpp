@@ -1,9 +1,10 @@
-// A reference solution: Radau IIA with 7 stages (order 13) in long double. The step size is chosen by a second solution of
-// each step with 5 stages (order 9), so the solution is more accurate than its tolerance by several orders of magnitude.
+// A reference solution: Radau IIA with 7 stages (order 13) in long double. The step size is chosen by a second solution
+// of each step with 5 stages (order 9), so the solution is more accurate than its tolerance by several orders of
+// magnitude.
 //
-// E. Hairer, G. Wanner, Solving Ordinary Differential Equations II, 2nd ed. (1996), sections IV.5 and IV.8. The coefficients
-// are computed here, as those of collocation: nodes are the zeros of P_s - P_(s-1) on [0, 1], a_ij the integral of the j-th
-// Lagrange polynomial from 0 to c_i.
+// E. Hairer, G. Wanner, Solving Ordinary Differential Equations II, 2nd ed. (1996), sections IV.5 and IV.8. The
+// coefficients are computed here, as those of collocation: nodes are the zeros of P_s - P_(s-1) on [0, 1], a_ij the
+// integral of the j-th Lagrange polynomial from 0 to c_i.
 #pragma once
 
 #include <algorithm>

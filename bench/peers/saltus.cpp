@@ -9,9 +9,9 @@
 #include <fmt/format.h>
 
 #include "bench/flops.hpp"
-#include "testing/ensemble.hpp"
 #include "machine.hpp"
 #include "server.hpp"
+#include "testing/ensemble.hpp"
 
 namespace peers {
 namespace {

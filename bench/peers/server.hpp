@@ -5,9 +5,10 @@
 //      "y": [[...], ...]}
 //
 // RTOL is the relative tolerance; TABLE a CSV file with one instance in each row; the whole table is solved as often as
-// SECONDS of processor time allow, once at least. `us` is the processor time per instance in microseconds, `wall` the wall
-// time, `steps` the mean number of trial steps, `flops` that of floating-point operations where they are counted. With
-// STATES = 1 the answer has the number of events and the final states of each instance, null in place of those that failed.
+// SECONDS of processor time allow, once at least. `us` is the processor time per instance in microseconds, `wall` the
+// wall time, `steps` the mean number of trial steps, `flops` that of floating-point operations where they are counted.
+// With STATES = 1 the answer has the number of events and the final states of each instance, null in place of those
+// that failed.
 #pragma once
 
 #include <algorithm>

@@ -1,12 +1,12 @@
 // SUNDIALS on the ensembles of bench/beside, one solver object that is re-initialised for every instance: CVODE with
-// Adams' formulas and fixed-point iteration, or with BDF, dense LU and (on stiff problems) the analytic Jacobian; ARKODE's
-// explicit Runge-Kutta methods; IDA on problems that are DAEs. Events by their own root finding.
+// Adams' formulas and fixed-point iteration, or with BDF, dense LU and (on stiff problems) the analytic Jacobian;
+// ARKODE's explicit Runge-Kutta methods; IDA on problems that are DAEs. Events by their own root finding.
 //
 //     peer_sundials PROBLEM METHOD T_END SMALL
 //     peer_sundials --about
 //
-// METHOD: adams, bdf, ida, or one of the explicit methods below. Answers requests from stdin as server.hpp says; atol of
-// state i is rtol times the i-th of the comma list SMALL.
+// METHOD: adams, bdf, ida, or one of the explicit methods below. Answers requests from stdin as server.hpp says; atol
+// of state i is rtol times the i-th of the comma list SMALL.
 #include <arkode/arkode_erkstep.h>
 #include <cvode/cvode.h>
 #include <ida/ida.h>

@@ -1,13 +1,13 @@
-// The transitions of the ensembles for heyoka, whose events call Python: a function in C++ behind Python's fastest calling
-// convention, which reads and writes the integrator's own memory. Written in Python, the bouncing ball takes more than
-// twice as long.
+// The transitions of the ensembles for heyoka, whose events call Python: a function in C++ behind Python's fastest
+// calling convention, which reads and writes the integrator's own memory. Written in Python, the bouncing ball takes
+// more than twice as long.
 //
 //     attach(problem, lanes, states, parameters, times, counts)    the addresses of the integrator's arrays
 //     fire(integrator, sign, lane) -> True                         the callback of the guard
 //     turn(integrator, sign, lane) -> True                         that of the apex of a flight in air (heyoka.py)
 //
-// Arrays are as heyoka has them, one row for each quantity and one column for each lane; the parameters are those of the
-// problem, then its modes.
+// Arrays are as heyoka has them, one row for each quantity and one column for each lane; the parameters are those of
+// the problem, then its modes.
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 

@@ -1,6 +1,6 @@
 // What the marble jars of all sizes have in common: N marbles without friction are poured into a jar, a cylinder on a
-// plane. Where two surfaces overlap by a gap g < 0, a spring and a damper push them apart with the force -k g - c g' along
-// the gradient of g.
+// plane. Where two surfaces overlap by a gap g < 0, a spring and a damper push them apart with the force -k g - c g'
+// along the gradient of g.
 //
 // Undamped, the energy is constant, whatever the events; the motion is chaotic, so that little else is known of it
 // for long (tests/reference/event_problems.py).

@@ -1,6 +1,6 @@
-// What the ring modulators have in common: a signal and a carrier are mixed by four diodes in a ring between the coils of
-// two transformers. Each diode lies between small stray capacitances, Cs, which make the circuit stiff and let it ring
-// at 5 MHz, against 10 kHz of the carrier and 1 kHz of the signal.
+// What the ring modulators have in common: a signal and a carrier are mixed by four diodes in a ring between the coils
+// of two transformers. Each diode lies between small stray capacitances, Cs, which make the circuit stiff and let it
+// ring at 5 MHz, against 10 kHz of the carrier and 1 kHz of the signal.
 //
 // A model defines Cs, the amplitudes of the inputs, and the current of a diode: current(at, number, voltage).
 #pragma once

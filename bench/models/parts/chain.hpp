@@ -1,6 +1,6 @@
-// Masses in a row between two walls, on springs that harden as they stretch: the chain of Fermi, Pasta, Ulam and Tsingou, of
-// any length. Every mass is coupled to its neighbours only, so that the work grows with the number of states, and the start is
-// equally rough everywhere, so that the steps do not depend on it.
+// Masses in a row between two walls, on springs that harden as they stretch: the chain of Fermi, Pasta, Ulam and
+// Tsingou, of any length. Every mass is coupled to its neighbours only, so that the work grows with the number of
+// states, and the start is equally rough everywhere, so that the steps do not depend on it.
 #pragma once
 
 #include <saltus.hpp>
