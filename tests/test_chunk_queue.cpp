@@ -43,19 +43,19 @@ plan plan_for(std::int64_t count) {
   return p;
 }
 
-TEST(chunk_queue, one_backend_gets_pieces_of_its_size_in_order) {
+TEST(chunk_queue, one_backend_gets_ranges_of_its_size_in_order) {
   const plan p = plan_for(1050);
   stub one(100, 10, 2, false);
   chunk_queue queue(p, one);
   EXPECT_EQ(2, queue.threads());
-  EXPECT_EQ(4u, queue.most_pieces());
+  EXPECT_EQ(4u, queue.max_ranges());
   std::int64_t next = 0;
-  while (const auto piece = queue.next()) {
-    EXPECT_EQ(next, piece->first);
-    EXPECT_EQ(std::min<std::int64_t>(100, 1050 - next), piece->count);
-    next += piece->count;
-    queue.is_integrated(*piece, 1);
-    queue.is_written(*piece);
+  while (const auto range = queue.next()) {
+    EXPECT_EQ(next, range->first);
+    EXPECT_EQ(std::min<std::int64_t>(100, 1050 - next), range->count);
+    next += range->count;
+    queue.is_integrated(*range, 1);
+    queue.is_written(*range);
   }
   EXPECT_EQ(1050, next);
 }
@@ -67,42 +67,42 @@ std::vector<double> run_in_time(std::int64_t count, double fast, double slow) {
   const auto both = shared(std::make_unique<stub>(100'000, 1000, 3, true), std::make_unique<stub>(4000, 32, 2, false));
   chunk_queue queue(p, *both);
   struct under_way {
-    chunk_queue::piece piece;
+    chunk_queue::range range;
     double begin, end;
   };
   std::vector<under_way> running;
   std::vector<double> last(2), free_at[2] = {std::vector<double>(3), std::vector<double>(2)};
-  std::vector<std::int64_t> open = {5, 2};  // pieces that each may still be given
+  std::vector<std::int64_t> open = {5, 2};  // ranges that each may still be given
   double now = 0;
   std::int64_t next = 0;
   for (;;) {
     while (next < count && open[0] + open[1] > 0) {
-      const auto piece = queue.next();
-      if (!piece) break;
-      EXPECT_EQ(next, piece->first);
-      next += piece->count;
-      open[piece->taker] -= 1;
-      auto& places = free_at[piece->taker];
+      const auto range = queue.next();
+      if (!range) break;
+      EXPECT_EQ(next, range->first);
+      next += range->count;
+      open[range->worker] -= 1;
+      auto& places = free_at[range->worker];
       const auto place = std::min_element(places.begin(), places.end());
       const double begin = std::max(now, *place);
-      const double rate = (piece->taker == 0 ? fast : slow) / static_cast<double>(places.size());
-      *place = begin + static_cast<double>(piece->count) / rate;
-      running.push_back({*piece, begin, *place});
+      const double rate = (range->worker == 0 ? fast : slow) / static_cast<double>(places.size());
+      *place = begin + static_cast<double>(range->count) / rate;
+      running.push_back({*range, begin, *place});
     }
     if (running.empty()) break;
     const auto first = std::min_element(running.begin(), running.end(), [](auto& a, auto& b) { return a.end < b.end; });
     now = first->end;
-    last[first->piece.taker] = now;
-    open[first->piece.taker] += 1;
-    queue.is_integrated(first->piece, first->end - first->begin);
-    queue.is_written(first->piece);
+    last[first->range.worker] = now;
+    open[first->range.worker] += 1;
+    queue.is_integrated(first->range, first->end - first->begin);
+    queue.is_written(first->range);
     running.erase(first);
   }
   EXPECT_EQ(count, next);
   return last;
 }
 
-TEST(chunk_queue, a_slow_one_is_not_left_with_a_large_piece_in_the_end) {
+TEST(chunk_queue, a_slow_one_is_not_left_with_a_large_range_in_the_end) {
   // A device that is 1000, 50 or 2 times as fast; all of them together would take this long:
   for (const double ratio : {1000.0, 50.0, 2.0}) {
     const double fast = 1e6, slow = fast / ratio;
@@ -113,7 +113,7 @@ TEST(chunk_queue, a_slow_one_is_not_left_with_a_large_piece_in_the_end) {
   }
 }
 
-TEST(chunk_queue, who_waits_for_a_taker_is_told_when_a_run_is_given_up) {
+TEST(chunk_queue, who_waits_for_a_worker_is_told_when_a_run_is_given_up) {
   const plan p = plan_for(1'000'000);
   const auto both = shared(std::make_unique<stub>(1000, 10, 1, false), std::make_unique<stub>(1000, 10, 1, false));
   chunk_queue queue(p, *both);
@@ -132,11 +132,11 @@ TEST(chunk_queue, a_size_that_is_asked_for_is_kept_by_all) {
   const auto both = shared(std::make_unique<stub>(64, 10, 1, true), std::make_unique<stub>(64, 10, 1, false));
   chunk_queue queue(p, *both);
   for (int i = 0; i < 10'000 / 64; ++i) {
-    const auto piece = queue.next();
-    ASSERT_TRUE(piece);
-    EXPECT_EQ(64, piece->count);
-    queue.is_integrated(*piece, 1);
-    queue.is_written(*piece);
+    const auto range = queue.next();
+    ASSERT_TRUE(range);
+    EXPECT_EQ(64, range->count);
+    queue.is_integrated(*range, 1);
+    queue.is_written(*range);
   }
 }
 

@@ -12,6 +12,7 @@
 #include <tbb/parallel_pipeline.h>
 #include <tbb/task_arena.h>
 
+#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "ensemble/chunk_queue.hpp"
 #include "ensemble/crash.hpp"
@@ -75,9 +76,8 @@ class stopwatch {
   double sum() const { return sum_; }
 
  private:
-  using clock = std::chrono::steady_clock;
   void pass() {
-    const auto now = clock::now();
+    const auto now = monotonic_clock::now();
     const std::chrono::duration<double> more = now - last_;
     if (under_way_ > 0) any_ += more.count();
     sum_ += under_way_ * more.count();
@@ -85,7 +85,7 @@ class stopwatch {
   }
 
   std::mutex mutex_;
-  clock::time_point last_ = clock::now();
+  monotonic_clock::time_point last_ = monotonic_clock::now();
   int under_way_ = 0;
   double any_ = 0, sum_ = 0;
 };
@@ -97,145 +97,213 @@ void add(abi::usage& sum, const abi::usage& more) {
   sum.landed += more.landed;
 }
 
+/// The time span of one call into a backend.
+class timed {
+ public:
+  explicit timed(stopwatch& of) : of_(of) { of_.begin(); }
+  ~timed() { of_.end(); }
+  timed(const timed&) = delete;
+  timed& operator=(const timed&) = delete;
+  double seconds() const { return seconds_since(begin_); }
+
+ private:
+  stopwatch& of_;
+  monotonic_clock::time_point begin_ = monotonic_clock::now();
+};
+
+/// The stages of the pipeline, and what they share.
+class ensemble_run {
+ public:
+  ensemble_run(const plan& p, backend& where, const std::function<void(const chunk_data&)>& write,
+               const std::function<void(std::int64_t)>& progress, const std::atomic<bool>& stop)
+      : plan_(p),
+        where_(where),
+        write_(write),
+        progress_(progress),
+        stop_(stop),
+        queue_(p, where),
+        values_(p),
+        statistics_(p),
+        stiff_(p, successor::duty::hand_over, [this] { progress_(0); }),
+        rescuer_(p, successor::duty::rescue, [this] { progress_(0); }) {
+    for (std::size_t i = 0; i < queue_.workers(); ++i) summary_.parts.push_back({queue_[i].device(), 0, 0, 0});
+  }
+
+  run_summary run() {
+    const auto busy_before = where_.busy_seconds();
+    {
+      const call_watch watch(stop_, [this] { progress_(0); });  // looks at the clock also where nobody reports
+      run_pipeline();
+    }
+    check_counts();
+    summary_.statistics = statistics_.finish();
+    summary_.interrupted = stop_;
+    summary_.kernel_seconds = in_backend_.any();
+    if (const auto busy = where_.busy_seconds(); busy && busy_before) summary_.kernel_seconds = *busy - *busy_before;
+    summary_.chunk_seconds = in_backend_.sum();
+    summary_.stiff_compile_seconds = stiff_.compile_seconds();
+    summary_.rescue_compile_seconds = rescuer_.compile_seconds();
+    summary_.wall_seconds = seconds_since(begin_);
+    return std::move(summary_);
+  }
+
+ private:
+  struct handed_out {
+    std::unique_ptr<chunk_data> chunk;
+    chunk_queue::range range;
+  };
+  using item = handed_out*;  // owned by the pipeline between its first and last stage
+
+  /// A stage that fails ends the run: nobody must wait for what it does not do.
+  template <class Stage>
+  auto guarded(Stage stage) {
+    return [this, stage](auto&& what) {
+      try {
+        return stage(what);
+      } catch (...) {
+        queue_.give_up();
+        throw;
+      }
+    };
+  }
+
+  void run_pipeline() {
+    using tbb::filter_mode;
+    const int threads = std::max(queue_.threads(), threads_of(plan_));
+    tbb::global_control control(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads));
+    tbb::task_arena arena(threads);
+    const auto hand_out = guarded([this](tbb::flow_control& flow) { return this->hand_out(flow); });
+    const auto integrate = guarded([this](item handed) { return this->integrate(handed); });
+    const auto carry_on = guarded([this](item handed) { return this->carry_on(handed); });
+    const auto collect = guarded([this](item handed) { this->collect(handed); });
+    arena.execute([&] {
+      tbb::parallel_pipeline(queue_.max_ranges(),
+                             tbb::make_filter<void, item>(filter_mode::serial_in_order, hand_out) &
+                                 tbb::make_filter<item, item>(filter_mode::parallel, integrate) &
+                                 tbb::make_filter<item, item>(filter_mode::parallel, carry_on) &
+                                 tbb::make_filter<item, void>(filter_mode::serial_out_of_order, collect));
+    });
+  }
+
+  // ---- the stages
+
+  item hand_out(tbb::flow_control& flow) {
+    const auto range = queue_.next();
+    if (!range) {
+      flow.stop();
+      return nullptr;
+    }
+    auto chunk = pool_.get();
+    chunk->reset(plan_, range->first, range->count);
+    return new handed_out{std::move(chunk), *range};
+  }
+
+  item integrate(item raw) {
+    std::unique_ptr<handed_out> handed(raw);
+    auto& [chunk, range] = *handed;
+    values_.fill(chunk->first_id, chunk->count, *chunk);
+    if (is_ordered(range.worker)) chunk->order = by_work_.order(*chunk);
+    const place here(queue_.places(range.worker));
+    // After a stop the chunks that are left pass through as they are: every instance still gets its row, as not run.
+    queue_.is_integrated(range, is_ending() ? 0.0 : integrate_on(queue_[range.worker], *chunk, range));
+    return handed.release();
+  }
+
+  /// Returns the seconds that it took.
+  double integrate_on(backend& worker, chunk_data& chunk, const chunk_queue::range& range) {
+    abi::usage used{};
+    double seconds = 0;
+    {
+      const timed here(in_backend_);
+      const auto finished = [this](std::int64_t some) {
+        progress_(some);
+        return !is_ending();
+      };
+      try {
+        worker.integrate(chunk, finished, used);
+      } catch (const model_crash& crash) { note_crash(crash, chunk); }
+      seconds = here.seconds();
+    }
+    const std::lock_guard lock(summary_mutex_);
+    add(summary_.usage, used);
+    summary_.bytes += moved_bytes(chunk);
+    auto& part = summary_.parts[range.worker];
+    part.instances += range.count;
+    part.chunks += 1;
+    part.chunk_seconds += seconds;
+    return seconds;
+  }
+
+  item carry_on(item raw) {
+    std::unique_ptr<handed_out> handed(raw);
+    auto& chunk = *handed->chunk;
+    if (is_ordered(handed->range.worker)) by_work_.learn(chunk);
+    is_ending();
+    try {
+      if (!plan_.stiff_method.empty()) stiff_.carry_on(chunk, ending_);
+      if (plan_.rescue) rescuer_.carry_on(chunk, ending_);
+    } catch (const model_crash& crash) { note_crash(crash, chunk); }
+    make_statistics(plan_, chunk);
+    return handed.release();
+  }
+
+  void collect(item raw) {
+    const std::unique_ptr<handed_out> handed(raw);
+    auto& chunk = *handed->chunk;
+    summary_.counts.add(chunk);
+    if (summary_.trouble.empty()) summary_.trouble = chunk.trouble;
+    statistics_.add(chunk);
+    write_(chunk);
+    pool_.put(std::move(handed->chunk));
+    queue_.is_written(handed->range);
+  }
+
+  // ---- what they ask and note
+
+  bool is_ordered(std::size_t worker) { return plan_.by_work && queue_[worker].gains_by_order(); }
+
+  /// A run ends early when it is asked to, or when the model has crashed.
+  bool is_ending() {
+    if (stop_) ending_ = true;
+    return ending_.load(std::memory_order_relaxed);
+  }
+
+  void note_crash(const model_crash& crash, chunk_data& chunk) {
+    ending_ = true;
+    const std::lock_guard lock(summary_mutex_);
+    if (summary_.crash.empty()) summary_.crash = explain_crash(plan_, chunk, crash);
+  }
+
+  void check_counts() const {
+    const tally& n = summary_.counts;
+    if (n.ok() + n.rescued() + n.failed() + n.not_finished() != plan_.count)
+      throw error(exit_failure, fmt::format("internal: {} ok, {} rescued, {} failed and {} not finished are not {}",
+                                            n.ok(), n.rescued(), n.failed(), n.not_finished(), plan_.count));
+  }
+
+  monotonic_clock::time_point begin_ = monotonic_clock::now();
+  const plan& plan_;
+  backend& where_;
+  const std::function<void(const chunk_data&)>& write_;
+  const std::function<void(std::int64_t)>& progress_;
+  const std::atomic<bool>& stop_;
+  chunk_queue queue_;
+  const sampler values_;
+  statistics_sum statistics_;
+  work_order by_work_;
+  successor stiff_, rescuer_;
+  chunk_pool pool_;
+  run_summary summary_;
+  std::mutex summary_mutex_;
+  stopwatch in_backend_;
+  std::atomic<bool> ending_ = false;
+};
+
 }  // namespace
 
 run_summary run_ensemble(const plan& p, backend& where, const std::function<void(const chunk_data&)>& write,
                          const std::function<void(std::int64_t)>& progress, const std::atomic<bool>& stop) {
-  const auto begin = std::chrono::steady_clock::now();
-  chunk_queue queue(p, where);
-  const sampler values(p);
-  statistics_sum all(p);
-  work_order by_work;
-  const auto is_ordered = [&](std::size_t taker) { return p.by_work && queue[taker].gains_by_order(); };
-  const auto look_at_clock = [&] { progress(0); };
-  successor stiff(p, successor::duty::hand_over, look_at_clock), rescuer(p, successor::duty::rescue, look_at_clock);
-  chunk_pool pool;
-  run_summary summary;
-  std::mutex usage_mutex;
-  stopwatch in_backend;
-  // A run ends early when it is asked to, or when the model has crashed.
-  std::atomic<bool> ending = false;
-  const auto is_ending = [&] {
-    if (stop) ending = true;
-    return ending.load(std::memory_order_relaxed);
-  };
-  const auto note_crash = [&](const model_crash& crash, chunk_data& chunk) {
-    ending = true;
-    const std::lock_guard lock(usage_mutex);
-    if (summary.crash.empty()) summary.crash = explain_crash(p, chunk, crash);
-  };
-  const auto busy_before = where.busy_seconds();
-  const int threads = std::max(queue.threads(), threads_of(p));
-
-  struct handed_out {
-    std::unique_ptr<chunk_data> chunk;
-    chunk_queue::piece piece;
-  };
-  using item = handed_out*;  // owned by the pipeline between its first and last stage
-  // A stage that fails ends the run: nobody must wait for what it does not do.
-  const auto guarded = [&](auto stage) {
-    return [&queue, stage](auto&& what) {
-      try {
-        return stage(what);
-      } catch (...) {
-        queue.give_up();
-        throw;
-      }
-    };
-  };
-  const auto hand_out = guarded([&](tbb::flow_control& flow) -> item {
-    const auto piece = queue.next();
-    if (!piece) {
-      flow.stop();
-      return nullptr;
-    }
-    auto chunk = pool.get();
-    chunk->reset(p, piece->first, piece->count);
-    return new handed_out{std::move(chunk), *piece};
-  });
-  const auto integrate = guarded([&](item raw) -> item {
-    std::unique_ptr<handed_out> handed(raw);
-    auto& [chunk, piece] = *handed;
-    backend& backend = queue[piece.taker];
-    double seconds = 0;
-    values.fill(chunk->first_id, chunk->count, *chunk);
-    if (is_ordered(piece.taker)) chunk->order = by_work.order(*chunk);
-    const place here(queue.places(piece.taker));
-    // After a stop the chunks that are left pass through as they are: every instance still gets its row, as not run.
-    if (!is_ending()) {
-      abi::usage used{};
-      const auto start = std::chrono::steady_clock::now();
-      in_backend.begin();
-      try {
-        backend.integrate(
-            *chunk,
-            [&](std::int64_t some) {
-              progress(some);
-              return !is_ending();
-            },
-            used);
-      } catch (const model_crash& crash) { note_crash(crash, *chunk); }
-      in_backend.end();
-      seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-      const std::lock_guard lock(usage_mutex);
-      add(summary.usage, used);
-      summary.bytes += moved_bytes(*chunk);
-      auto& part = summary.parts[piece.taker];
-      part.instances += piece.count;
-      part.chunks += 1;
-      part.chunk_seconds += seconds;
-    }
-    queue.is_integrated(piece, seconds);
-    return handed.release();
-  });
-  const auto carry_on = guarded([&](item raw) -> item {
-    std::unique_ptr<handed_out> handed(raw);
-    auto& chunk = handed->chunk;
-    if (is_ordered(handed->piece.taker)) by_work.learn(*chunk);
-    is_ending();
-    try {
-      if (!p.stiff_method.empty()) stiff.carry_on(*chunk, ending);
-      if (p.rescue) rescuer.carry_on(*chunk, ending);
-    } catch (const model_crash& crash) { note_crash(crash, *chunk); }
-    make_statistics(p, *chunk);
-    return handed.release();
-  });
-  const auto collect = guarded([&](item raw) {
-    const std::unique_ptr<handed_out> handed(raw);
-    summary.counts.add(*handed->chunk);
-    if (summary.trouble.empty()) summary.trouble = handed->chunk->trouble;
-    all.add(*handed->chunk);
-    write(*handed->chunk);
-    pool.put(std::move(handed->chunk));
-    queue.is_written(handed->piece);
-  });
-  for (std::size_t i = 0; i < queue.takers(); ++i) summary.parts.push_back({queue[i].device()});
-
-  // Looks at the clock also where nobody reports.
-  const call_watch watch(stop, [&] { progress(0); });
-  tbb::global_control control(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads));
-  tbb::task_arena arena(threads);
-  arena.execute([&] {
-    tbb::parallel_pipeline(queue.most_pieces(),
-                           tbb::make_filter<void, item>(tbb::filter_mode::serial_in_order, hand_out) &
-                               tbb::make_filter<item, item>(tbb::filter_mode::parallel, integrate) &
-                               tbb::make_filter<item, item>(tbb::filter_mode::parallel, carry_on) &
-                               tbb::make_filter<item, void>(tbb::filter_mode::serial_out_of_order, collect));
-  });
-
-  const tally& n = summary.counts;
-  if (n.ok() + n.rescued() + n.failed() + n.not_finished() != p.count)
-    throw error(exit_failure, fmt::format("internal: {} ok, {} rescued, {} failed and {} not finished are not {}",
-                                          n.ok(), n.rescued(), n.failed(), n.not_finished(), p.count));
-  summary.statistics = all.finish();
-  summary.interrupted = stop;
-  summary.kernel_seconds = in_backend.any();
-  if (const auto busy = where.busy_seconds(); busy && busy_before) summary.kernel_seconds = *busy - *busy_before;
-  summary.chunk_seconds = in_backend.sum();
-  summary.stiff_compile_seconds = stiff.compile_seconds();
-  summary.rescue_compile_seconds = rescuer.compile_seconds();
-  summary.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  return summary;
+  return ensemble_run(p, where, write, progress, stop).run();
 }
 
 }  // namespace saltus::host

@@ -1,0 +1,138 @@
+#include "ensemble/chunk_queue.hpp"
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <vector>
+
+#include "ensemble/backend.hpp"
+#include "ensemble/statistics.hpp"
+
+namespace saltus::host {
+
+namespace {
+
+struct worker {
+  backend& where;
+  int width;        ///< ranges that it integrates at once
+  int tickets = 0;  ///< ranges that it may still be given
+  std::counting_semaphore<> places;
+  std::int64_t instances = 0;
+  double seconds = 0;  ///< in which they were integrated, those of ranges at once added up
+
+  worker(backend& b, int concurrency) : where(b), width(concurrency), places(concurrency) {}
+  bool has_shown_its_speed() const { return instances > 0 && seconds > 0; }
+  double instances_per_second() const { return static_cast<double>(instances) / seconds * width; }
+};
+
+}  // namespace
+
+struct chunk_queue::state {
+  const plan& p;
+  std::vector<std::unique_ptr<worker>> workers{};
+  std::mutex mutex{};
+  std::condition_variable changed{};
+  std::int64_t next = 0;  ///< the first instance that was not handed out
+  std::int64_t outstanding = 0, max_outstanding = 0;
+  bool given_up = false;
+
+  bool is_shared() const { return workers.size() > 1; }
+  bool has_ended() const { return given_up || next >= p.count; }
+
+  std::size_t first_free() const {
+    const auto free = std::find_if(workers.begin(), workers.end(), [](const auto& w) { return w->tickets > 0; });
+    return static_cast<std::size_t>(free - workers.begin());
+  }
+
+  /// The part of the work that is expected of a worker: by what it has done in which time once that is known of all, before
+  /// that by the size of the ranges it wants.
+  double share_of(const worker& which) const {
+    const bool known =
+        std::all_of(workers.begin(), workers.end(), [](const auto& w) { return w->has_shown_its_speed(); });
+    const auto weight = [&](const worker& w) {
+      return known ? w.instances_per_second() : static_cast<double>(w.where.chunk_size()) * w.width;
+    };
+    double all = 0;
+    for (const auto& w : workers) all += weight(*w);
+    return weight(which) / all;
+  }
+
+  /// Half of what is left for each of its ranges at once, between what it wants and the least that is worth while; whole
+  /// blocks of instances where a device may make their statistics (statistics.hpp).
+  std::int64_t size_for(const worker& w) const {
+    std::int64_t size = w.where.chunk_size();
+    if (is_shared() && p.chunk == 0) {
+      const double left = static_cast<double>(p.count - next) * share_of(w) / (2 * w.width);
+      size = std::clamp(static_cast<std::int64_t>(left), std::min(w.where.smallest_chunk(), size), size);
+    }
+    return p.rows || size < statistics_block ? std::max<std::int64_t>(size, 1) : size - size % statistics_block;
+  }
+};
+
+chunk_queue::chunk_queue(const plan& p, backend& where) : state_(new state{p}) {
+  const auto parts = where.parts();
+  for (backend* b : parts) {
+    auto& w = state_->workers.emplace_back(std::make_unique<worker>(*b, std::max(1, b->concurrency())));
+    // The inputs of further ranges are made while a device is at work; lanes make theirs themselves.
+    w->tickets = parts.size() == 1 ? 2 * w->width : w->width + (b->uses_host_threads() ? 0 : 2);
+    state_->max_outstanding += 2 * w->tickets * b->chunk_size();
+  }
+}
+
+chunk_queue::~chunk_queue() = default;
+
+std::size_t chunk_queue::workers() const { return state_->workers.size(); }
+backend& chunk_queue::operator[](std::size_t worker) { return state_->workers[worker]->where; }
+std::counting_semaphore<>& chunk_queue::places(std::size_t worker) { return state_->workers[worker]->places; }
+
+int chunk_queue::threads() const {
+  if (!state_->is_shared()) return state_->workers.front()->width;
+  int all = 1;  // waits for a worker
+  for (const auto& w : state_->workers) all += w->tickets;
+  return all;
+}
+
+std::size_t chunk_queue::max_ranges() const {
+  constexpr std::size_t where_shared = 1024;
+  return state_->is_shared() ? where_shared : static_cast<std::size_t>(2 * state_->workers.front()->width);
+}
+
+std::optional<chunk_queue::range> chunk_queue::next() {
+  state& s = *state_;
+  std::unique_lock lock(s.mutex);
+  std::size_t who = 0;
+  s.changed.wait(lock, [&] {
+    who = s.first_free();
+    return s.has_ended() || !s.is_shared() || (who < s.workers.size() && s.outstanding < s.max_outstanding);
+  });
+  if (s.has_ended()) return {};
+  if (!s.is_shared()) who = 0;
+  const range r{s.next, std::min(s.size_for(*s.workers[who]), s.p.count - s.next), who};
+  s.workers[who]->tickets -= 1;
+  s.next += r.count;
+  s.outstanding += r.count;
+  return r;
+}
+
+void chunk_queue::is_integrated(const range& r, double seconds) {
+  const std::lock_guard lock(state_->mutex);
+  worker& w = *state_->workers[r.worker];
+  w.tickets += 1;
+  w.seconds += seconds;
+  if (seconds > 0) w.instances += r.count;
+  state_->changed.notify_all();
+}
+
+void chunk_queue::is_written(const range& r) {
+  const std::lock_guard lock(state_->mutex);
+  state_->outstanding -= r.count;
+  state_->changed.notify_all();
+}
+
+void chunk_queue::give_up() {
+  const std::lock_guard lock(state_->mutex);
+  state_->given_up = true;
+  state_->changed.notify_all();
+}
+
+}  // namespace saltus::host
