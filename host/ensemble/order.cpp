@@ -8,11 +8,11 @@ namespace saltus::host {
 
 namespace {
 
-constexpr std::int64_t most_learnt = 128;  ///< warps of instances that the tree is grown on
-constexpr std::int64_t from_a_chunk = 64;  ///< of these from one chunk
-constexpr std::size_t fewest = 16;         ///< instances of a box
-constexpr int deepest = 8;                 ///< splits above a box
-constexpr double worth_it = 0.03;          ///< by which warps must be fuller for an order to be changed
+constexpr std::int64_t max_warps_learnt = 128;      ///< warps of instances that the tree is grown on
+constexpr std::int64_t max_warps_of_a_chunk = 64;   ///< of these from one chunk
+constexpr std::size_t min_instances_of_a_box = 16;  ///< instances of a box
+constexpr int max_depth = 8;                        ///< splits above a box
+constexpr double min_gain = 0.03;                   ///< by which warps must be fuller for an order to be changed
 
 /// The columns of inputs: whatever may differ between instances.
 std::vector<const double*> inputs_of(const columns& c) {
@@ -107,10 +107,10 @@ struct work_tree::growth {
     double left = 0, all = 0;
     const double n = static_cast<double>(end - begin);
     for (auto r = first; r != last; ++r) all += sample.work[*r];
-    for (std::size_t k = begin; k + fewest < end; ++k) {
+    for (std::size_t k = begin; k + min_instances_of_a_box < end; ++k) {
       left += sample.work[rows[k]];
       const double below = value(rows[k], input), above = value(rows[k + 1], input);
-      if (k + 1 - begin < fewest || !(below < above)) continue;
+      if (k + 1 - begin < min_instances_of_a_box || !(below < above)) continue;
       const double m = static_cast<double>(k + 1 - begin), right = all - left;
       const double gain = left * left / m + right * right / (n - m) - all * all / n;
       if (gain > best.gain) best = {input, below, gain};
@@ -122,7 +122,7 @@ struct work_tree::growth {
     for (std::size_t k = begin; k < end; ++k) sum += sample.work[rows[k]];
     nodes[at].mean = sum / static_cast<double>(std::max<std::size_t>(end - begin, 1));
     split best;
-    if (depth < deepest && end - begin >= 2 * fewest)
+    if (depth < max_depth && end - begin >= 2 * min_instances_of_a_box)
       for (std::size_t input = 0; input < sample.width; ++input) try_input(begin, end, static_cast<int>(input), best);
     // A gain that is only rounding is none.
     if (best.input < 0 || best.gain <= 1e-9 * sum * nodes[at].mean) return;
@@ -166,7 +166,7 @@ void work_order::learn(const chunk_data& chunk) {
   const std::lock_guard lock(mutex_);
   const auto inputs = inputs_of(chunk);
   sample_.width = inputs.size();
-  const std::int64_t some = std::min<std::int64_t>(std::ssize(warps), from_a_chunk);
+  const std::int64_t some = std::min<std::int64_t>(std::ssize(warps), max_warps_of_a_chunk);
   for (std::int64_t k = 0; k < some; ++k) {
     const std::int64_t first = warps[static_cast<std::size_t>(k * std::ssize(warps) / some)];
     for (std::int64_t slot = first; slot < first + warp; ++slot) {
@@ -174,8 +174,9 @@ void work_order::learn(const chunk_data& chunk) {
       sample_.work.push_back(work_of(chunk, slot));
     }
   }
-  if (const auto most = static_cast<std::size_t>(most_learnt * warp); sample_.size() > most) {  // forgets the oldest
-    const std::size_t more = sample_.size() - most;
+  if (const auto max_size = static_cast<std::size_t>(max_warps_learnt * warp);
+      sample_.size() > max_size) {  // forgets the oldest
+    const std::size_t more = sample_.size() - max_size;
     sample_.inputs.erase(sample_.inputs.begin(), sample_.inputs.begin() + static_cast<long>(more * sample_.width));
     sample_.work.erase(sample_.work.begin(), sample_.work.begin() + static_cast<long>(more));
   }
@@ -190,7 +191,7 @@ void work_order::grow() {
   tree_.reset();
   if (unseen.size() == 0) return;
   const double as_they_stand = warp_efficiency(unseen.work);
-  if (warp_efficiency(ordered(unseen, work_tree(seen))) < as_they_stand + worth_it) return;
+  if (warp_efficiency(ordered(unseen, work_tree(seen))) < as_they_stand + min_gain) return;
   tree_ = std::make_shared<const work_tree>(sample_);
 }
 

@@ -3,8 +3,13 @@
 //
 // How much work an instance will be is predicted from its inputs by a regression tree (L. Breiman, J. Friedman,
 // R. Olshen, C. Stone, "Classification and Regression Trees", 1984), grown on the work of instances that have ended. It is
-// used only where it is worth it: on instances that it has not seen, warps in the predicted order must be clearly fuller
-// than in the order of the ids, in which a sweep is sorted anyway. No result depends on the order.
+// used only where, on instances that it has not seen, warps in the predicted order are clearly fuller than in the order of
+// the ids, in which a sweep is sorted anyway. No result depends on the order.
+//
+// Plainer rules do worse on some ensembles (bench/results/order.md): sorted by the one input that explains most of the work,
+// warps of the bouncing ball with two inputs are 0.57 full in place of 0.84; with the mean of the 16 nearest instances as the
+// prediction, those of the Coulomb oscillator with five inputs are 0.70 full in place of 0.77, and each prediction takes a
+// search among thousands.
 #pragma once
 
 #include <cstdint>
