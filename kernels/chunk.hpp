@@ -129,7 +129,7 @@ SALTUS_FN_COLD void begin(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where,
   x.held.surface = Real(-1.0);
   x.held.pull = Real(0.0);
   x.status = Integer(int64(status::interrupted));
-  x.residual = x.stiff_steps = Real(0.0);
+  x.residual = x.stiff_steps = x.doubts = Real(0.0);
   x.residual_of = Real(-1.0);
   each<form::discretes>([&](int i) SALTUS_INLINE_LAMBDA { x.held.d[i] = Real(default_discrete<Model>(i)); });
 

@@ -49,10 +49,10 @@ SALTUS_FN void look_for_roots(search<E, Real>& s, instance<E, Real>& x, const gu
                               const vec<Real, E::n>& delta, const guards_at<E, Real>& end, mask_of<Real> where) {
   bracket<E, Real> onward;
   if constexpr (E::certified) {
-    constexpr double most_doubts = 12.5;  // steps taken again in a row, before the interpolant alone decides
+    constexpr double max_doubts = 12.5;  // steps taken again in a row, before the interpolant alone decides
     const auto r = certify<E, Real>(on_step, delta, s.side, s.from, end, where);
     onward = r.found;
-    s.doubtful = where & r.shrink & (x.memory.refused < Real(most_doubts));
+    s.doubtful = where & r.shrink & (x.doubts < Real(max_doubts));
     x.undetermined =
         x.undetermined + select(where & !s.doubtful, to_integer(r.undetermined), typename Real::integer(int64(0)));
   } else {
@@ -68,7 +68,8 @@ template <class E, class Real>
 SALTUS_FN void take_again(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Real> where,
                           const tolerances<E, Real>& tol) {
   assign_where(where, x.h, Real(0.25) * a.s.h);
-  assign_where(where, x.memory.refused, x.memory.refused + Real(1.0));
+  assign_where(where, x.memory.rejected, Real(1.0));
+  if constexpr (E::certified) assign_where(where, x.doubts, x.doubts + Real(1.0));
   add_where(x.rejected, where, 1);
   end_where(x.status, where & (x.steps + x.rejected >= tol.max_steps), status::step_budget);
 }
@@ -181,7 +182,7 @@ SALTUS_FN_COLD void land(instance<E, Real>& x, mask_of<Real> active, const toler
   });
   if constexpr (E::inject) inject_at_landing(x, active, run);
   active = active & is_under_way(x);
-  // A step that was refused is parked at a wall: there is nothing to locate.
+  // A step that was rejected is parked at a wall: there is nothing to locate.
   const auto at_wall = active & !a.accepted;
   active = active & a.accepted;
   // dense output
@@ -219,7 +220,8 @@ SALTUS_FN_COLD void land(instance<E, Real>& x, mask_of<Real> active, const toler
   control(x, a, active & !moved & !p.failed, tol);
   end_where(x.status, active & p.failed, status::not_located);
   move_to(x, p, moved, run);
-  assign_where(moved, x.memory.refused, Real(0.0));
+  assign_where(moved, x.memory.rejected, Real(0.0));
+  if constexpr (E::certified) assign_where(moved, x.doubts, Real(0.0));
   // transition and restart; the step to come is the one that was tried here
   mask_of<Real> fires;
   auto due = due_at(x, a, p, s.side, tau, moved, ends_there & active & (!moved) & !p.failed, fires);

@@ -106,12 +106,12 @@ SALTUS_FN void commit(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Rea
 template <class E, class Real>
 SALTUS_FN mask_of<Real> control(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Real> where,
                                 const tolerances<E, Real>& tol) {
-  const mask_of<Real> refused = where & !a.accepted;
+  const mask_of<Real> rejected = where & !a.accepted;
   mask_of<Real> at_wall = mask_of<Real>::all(false);
-  add_where(x.rejected, refused, 1);
+  add_where(x.rejected, rejected, 1);
   if constexpr (E::fixed_steps) {
-    if constexpr (!E::Method::is_explicit) blame_solver(x, a.s, refused);
-    end_where(x.status, refused, status::not_finite);
+    if constexpr (!E::Method::is_explicit) blame_solver(x, a.s, rejected);
+    end_where(x.status, rejected, status::not_finite);
   } else {
     const Real tried = select(a.s.h > Real(0.0), a.s.h, x.h);
     const auto next = decide<typename E::Method, E::controller>(tried, a.error2, a.accepted, x.memory);
@@ -121,9 +121,10 @@ SALTUS_FN mask_of<Real> control(instance<E, Real>& x, const trial<E, Real>& a, m
     if constexpr (E::form::slides) aim_at_surface(x, where);
     assign_where(where, x.memory.log_error, next.memory.log_error);
     assign_where(where, x.memory.log_ratio, next.memory.log_ratio);
-    assign_where(where, x.memory.refused, next.memory.refused);
+    assign_where(where, x.memory.rejected, next.memory.rejected);
+    if constexpr (E::certified) assign_where(where, x.doubts, next.memory.rejected);
     const Real floor_ = (x.t_end - x.t_begin) * Real(0x1p-80);
-    mask_of<Real> too_small = refused & ((x.t + Real(0.0625) * x.h == x.t) | (x.h < floor_));
+    mask_of<Real> too_small = rejected & ((x.t + Real(0.0625) * x.h == x.t) | (x.h < floor_));
     if (any(too_small)) {
       at_wall = too_small & stands_at_any_wall(x);
       too_small = too_small & !at_wall;

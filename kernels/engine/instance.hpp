@@ -126,6 +126,9 @@ struct instance : abi::counters<typename Real::integer> {
   Real residual,
       residual_of;   ///< of the worst constraint after any step so far, and its number; if there are constraints
   Real stiff_steps;  ///< how often the step was at the limit of stability; if stiffness is watched
+  /// Steps in a row that were not to be trusted, of which those that error control rejected count as one; if the search for
+  /// events is certified.
+  Real doubts;
 
   // what is observed
   Real next_sample;
@@ -150,7 +153,8 @@ struct instance : abi::counters<typename Real::integer> {
     body(a.held.pull, b.held.pull);
     body(a.memory.log_error, b.memory.log_error);
     body(a.memory.log_ratio, b.memory.log_ratio);
-    body(a.memory.refused, b.memory.refused);
+    body(a.memory.rejected, b.memory.rejected);
+    if constexpr (E::certified) body(a.doubts, b.doubts);
     if constexpr (E::form::has_constraints) {
       body(a.residual, b.residual);
       body(a.residual_of, b.residual_of);

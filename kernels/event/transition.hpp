@@ -41,9 +41,9 @@ SALTUS_FN_COLD void settle_on_constraints(instance<E, Real>& x, vec<Real, E::n>&
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(where & c.found, x.y[i], y[i]); });
   end_where(x.status, where & !c.found, status::inconsistent);
   if constexpr (E::form::has_constraints) {
-    const auto refused = where & !c.found;
-    assign_where(refused, x.residual, c.residual);
-    assign_where(refused, x.residual_of, c.of);
+    const auto not_found = where & !c.found;
+    assign_where(not_found, x.residual, c.residual);
+    assign_where(not_found, x.residual_of, c.of);
   }
 }
 

@@ -12,7 +12,7 @@ template <class Real>
 struct control_memory {
   Real log_error;  ///< log2 of its error norm
   Real log_ratio;  ///< log2 of the last change of step size
-  Real refused;    ///< 1: the last trial was rejected (the step may not grow)
+  Real rejected;   ///< 1: the last trial was rejected (the step may not grow)
 };
 
 template <class Real>
@@ -46,7 +46,7 @@ SALTUS_FN control_decision<Real> decide(Real h, Real error2, mask_of<Real> accep
     const Real aimed = (log_error + old.log_error) - Real(2.0 * k * log_safety);
     grow = fma(Real(-1.0 / (b * k)), aimed, Real(-1.0 / b) * old.log_ratio);
   }
-  grow = min(max(grow, Real(-widest)), select(old.refused > Real(0.5), Real(0.0), Real(widest)));
+  grow = min(max(grow, Real(-widest)), select(old.rejected > Real(0.5), Real(0.0), Real(widest)));
   const Real shrink = min(max(fma(Real(-1.0 / k), log_error, Real(log_safety)), Real(-widest)), Real(log_safety));
   const Real log_fac = select(accepted, grow, select(sane, shrink, Real(-widest)));
 
@@ -54,7 +54,7 @@ SALTUS_FN control_decision<Real> decide(Real h, Real error2, mask_of<Real> accep
   r.h = h * rough_exp2(log_fac);
   r.memory.log_error = select(accepted, log_error, old.log_error);
   r.memory.log_ratio = select(accepted, log_fac, old.log_ratio);
-  r.memory.refused = select(accepted, Real(0.0), Real(1.0));
+  r.memory.rejected = select(accepted, Real(0.0), Real(1.0));
   return r;
 }
 
