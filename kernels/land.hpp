@@ -26,8 +26,8 @@ SALTUS_FN void move_to(instance<E, Real>& x, const landing<E, Real>& p, mask_of<
     assign_where(where, x.f[i], p.s.f1()[i]);
   });
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
-    assign_where(where, x.held.locked[i], settle<E>(i, p.g[i], p.rate[i], x.held.locked[i]));
-    assign_where(where, x.rate[i], p.rate[i]);
+    assign_where(where, x.held.locked[i], settle<E>(i, p.g.value[i], p.g.rate[i], x.held.locked[i]));
+    assign_where(where, x.rate[i], p.g.rate[i]);
   });
   if constexpr (methods::has_memory<typename E::Method>) x.held.past.remember(p.s, where);
   if constexpr (E::form::has_constraints) keep_residual(x, p.s, where);
@@ -104,17 +104,17 @@ SALTUS_FN_COLD void pass_silent_crossings(search<E, pack<T, W>>& s, instance<E, 
     const auto here = on_step(s.found.hi);
     mask_of<Real> silent = seeking;
     each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
-      const auto across = has_crossed(s.side[i], here.g[i], here.rate[i]) & (s.side[i] != Real(0.0));
+      const auto across = has_crossed(s.side[i], here.g.value[i], here.g.rate[i]) & (s.side[i] != Real(0.0));
       if (!E::form::traits(i).condition) silent = silent & !across;
     });
     const auto y = on_step.path(here.s);
     vec<Real, E::ng> beyond;  // `mode` sees the side that is entered, where a guard is exactly zero too
-    each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { beyond[i] = settle<E>(i, here.g[i], here.rate[i]); });
+    each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { beyond[i] = settle<E>(i, here.g.value[i], here.g.rate[i]); });
     for (int lane = 0; lane < W; ++lane)
       if (silent[lane] && changes_mode<E>(x, lane, fma(here.s, on_step.path.h, on_step.path.t), y, beyond))
         silent = silent & !mask_of<Real>::from_bits(1u << lane);
     each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
-      const auto across = has_crossed(s.side[i], here.g[i], here.rate[i]) & (s.side[i] != Real(0.0));
+      const auto across = has_crossed(s.side[i], here.g.value[i], here.g.rate[i]) & (s.side[i] != Real(0.0));
       if (E::form::traits(i).condition) s.side[i] = select(silent & across, -s.side[i], s.side[i]);
     });
     s.from = select<E, Real>(silent, here, s.from);
@@ -159,9 +159,9 @@ SALTUS_FN_COLD vec<Real, E::ng> walls_reached(const instance<E, Real>& x, const 
     auto at_wall = stuck & stands_at_wall(x, i);
     if (E::form::traits(i).side == unilateral) {
       const Real g = x.held.locked[i];
-      const auto lost = armed<E>(i, g) & (p.g[i] == g) & (side_of(g) * p.rate[i] < Real(0.0)) &
-                        ((side_of(g) * a.g.value[i] <= Real(0.0)) | (abs(g) <= abs(p.rate[i]) * (p.t - x.t)));
-      at_wall = at_wall | (spurious & (lost | comes_to_rest<E>(i, g, p.g[i], p.rate[i]))) |
+      const auto lost = armed<E>(i, g) & (p.g.value[i] == g) & (side_of(g) * p.g.rate[i] < Real(0.0)) &
+                        ((side_of(g) * a.g.value[i] <= Real(0.0)) | (abs(g) <= abs(p.g.rate[i]) * (p.t - x.t)));
+      at_wall = at_wall | (spurious & (lost | comes_to_rest<E>(i, g, p.g.value[i], p.g.rate[i]))) |
                 (whole & comes_to_rest<E>(i, g, a.g.value[i], a.g.rate[i]));
     }
     due[i] = select(at_wall, Real(1.0), Real(0.0));
@@ -188,10 +188,10 @@ SALTUS_FN_COLD void land(instance<E, Real>& x, mask_of<Real> active, const toler
   // dense output
   const auto path = interpolate<Method>(held_system<E, Real>{x.held}, a.s);
   const guards_on_step<E, Real> on_step{x, path};
-  guards_at<E, Real> begin{Real(0.0), x.held.locked, x.rate}, end{Real(1.0), a.g.value, a.g.rate};
+  guards_at<E, Real> begin{Real(0.0), {x.held.locked, x.rate}}, end{Real(1.0), a.g};
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
-    begin.rate[i] = begin.rate[i] * a.s.h;
-    end.rate[i] = end.rate[i] * a.s.h;
+    begin.g.rate[i] = begin.g.rate[i] * a.s.h;
+    end.g.rate[i] = end.g.rate[i] * a.s.h;
   });
   // detect in full
   vec<Real, E::n> delta;
@@ -232,7 +232,7 @@ SALTUS_FN_COLD void land(instance<E, Real>& x, mask_of<Real> active, const toler
   });
   // Where a time event alone is due the whole step was committed: guards have the values of its end, not of its start.
   auto g = x.held.locked;
-  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(moved, g[i], p.g[i]); });
+  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(moved, g[i], p.g.value[i]); });
   fire<E>(x, g, due, fires, tol, run);
   if (any(tol.zeno_part > Real(0.0))) end_accumulations(x, due, fires & is_under_way(x), tol, run);
   end_where(x.status, moved & (x.steps + x.rejected >= tol.max_steps), status::step_budget);

@@ -453,7 +453,7 @@ struct one_step {
     path = saltus::interpolate<Method>(f, saltus::step<Method>(f, x.t, x.y, x.f, x.h));
     begin = on_step()(R(0.0)), end = on_step()(R(1.0));
     for (int i = 0; i < E::ng; ++i) {
-      x.held.locked[i] = saltus::settle<E>(i, begin.g[i], begin.rate[i]);
+      x.held.locked[i] = saltus::settle<E>(i, begin.g.value[i], begin.g.rate[i]);
       side[i] = saltus::side_of(x.held.locked[i]);
     }
   }
@@ -610,7 +610,7 @@ TEST(certify, no_sample_contradicts_it) {
     const auto c = s.certify();
     for (int k = 0; k <= samples; ++k) {
       const auto here = s.on_step()(pack<double, W>(static_cast<double>(k) / samples));
-      const auto left = saltus::has_crossed(s.side[0], here.g[0], here.rate[0]);
+      const auto left = saltus::has_crossed(s.side[0], here.g.value[0], here.g.rate[0]);
       for (int j = 0; j < W; ++j) ASSERT_TRUE(!left[j] || (c.found.found[j] && here.s.get(j) > c.found.lo.get(j)));
     }
     for (int j = 0; j < W; ++j) found += c.found.found[j];

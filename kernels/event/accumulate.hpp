@@ -110,8 +110,8 @@ SALTUS_FN_COLD mask_of<Real> go_to_limit(instance<E, Real>& x, const resting_gua
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
     const Real g0 = x.held.locked[i];
     const Real side = side_of(g0), pace = side * r.left;
-    const auto crosses = armed<E>(i, g0) & may_cross(guard_at<Real>{side * g0, pace * x.rate[i]},
-                                                     guard_at<Real>{side * g.value[i], pace * g.rate[i]});
+    const auto crosses = armed<E>(i, g0) & may_cross(with_rate<Real>{side * g0, pace * x.rate[i]},
+                                                     with_rate<Real>{side * g.value[i], pace * g.rate[i]});
     where = where & !(crosses & (r.due.guard[i] < Real(0.5)));
   });
   count_evaluations(x, s, r.where);

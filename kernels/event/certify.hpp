@@ -298,8 +298,8 @@ SALTUS_FN_COLD mask_of<Real> crossed_at(const guards_on_step<E, Real>& on_step, 
   const auto at_end = b >= Real(1.0);
   mask_of<Real> r = mask_of<Real>::all(false);
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
-    r = r | ((side[i] != Real(0.0)) &
-             has_crossed(side[i], select(at_end, end.g[i], here.g[i]), select(at_end, end.rate[i], here.rate[i])));
+    r = r | ((side[i] != Real(0.0)) & has_crossed(side[i], select(at_end, end.g.value[i], here.g.value[i]),
+                                                  select(at_end, end.g.rate[i], here.g.rate[i])));
   });
   return r;
 }

@@ -11,11 +11,11 @@
 
 namespace saltus {
 
-/// Guards at one place s in [0, 1] of a step, with rates per unit of s, and whether each has left its side.
+/// Guards at one place s in [0, 1] of a step, with rates per unit of s.
 template <class E, class Real>
 struct guards_at {
   Real s;
-  vec<Real, E::ng> g, rate;
+  with_rate<vec<Real, E::ng>> g;
 };
 
 template <class E, class Real>
@@ -37,11 +37,11 @@ SALTUS_FN vec<Real, E::ng> armed_sides(const instance<E, Real>& x) {
 
 /// Lanes in which any armed guard has left its side.
 template <class E, class Real>
-SALTUS_FN mask_of<Real> any_crossed(const vec<Real, E::ng>& side, const vec<Real, E::ng>& g,
-                                    const vec<Real, E::ng>& rate) {
+SALTUS_FN mask_of<Real> any_crossed(const vec<Real, E::ng>& side, const with_rate<vec<Real, E::ng>>& g) {
   mask_of<Real> r = mask_of<Real>::all(false);
-  each<E::ng>([&](int i)
-                  SALTUS_INLINE_LAMBDA { r = r | (has_crossed(side[i], g[i], rate[i]) & (side[i] != Real(0.0))); });
+  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
+    r = r | (has_crossed(side[i], g.value[i], g.rate[i]) & (side[i] != Real(0.0)));
+  });
   return r;
 }
 
@@ -55,9 +55,8 @@ struct guards_on_step {
     auto f = path.slope(s);
     const Real inverse = Real(1.0) / path.h;
     each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { f[i] = f[i] * inverse; });
-    const auto g = E::form::guards_along(fma(s, path.h, path.t), path(s), f, x.held);
-    guards_at<E, Real> r{s, g.value, g.rate};
-    each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { r.rate[i] = r.rate[i] * path.h; });
+    guards_at<E, Real> r{s, E::form::guards_along(fma(s, path.h, path.t), path(s), f, x.held)};
+    each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { r.g.rate[i] = r.g.rate[i] * path.h; });
     return r;
   }
 };
@@ -93,8 +92,8 @@ template <class E, class Real>
 SALTUS_FN_COLD bracket<E, Real> probe_dip(const guards_on_step<E, Real>& on_step, const vec<Real, E::ng>& side, int i,
                                           const guards_at<E, Real>& a, const guards_at<E, Real>& b,
                                           mask_of<Real> where) {
-  Real left = a.s, g_left = side[i] * a.g[i], slope_left = side[i] * a.rate[i];
-  Real right = b.s, g_right = side[i] * b.g[i], slope_right = side[i] * b.rate[i];
+  Real left = a.s, g_left = side[i] * a.g.value[i], slope_left = side[i] * a.g.rate[i];
+  Real right = b.s, g_right = side[i] * b.g.value[i], slope_right = side[i] * b.g.rate[i];
   bracket<E, Real> r{mask_of<Real>::all(false), a.s, b.s};
   mask_of<Real> open = where;
   for (int tries = 0; tries < 15 && any(open); ++tries) {
@@ -103,7 +102,7 @@ SALTUS_FN_COLD bracket<E, Real> probe_dip(const guards_on_step<E, Real>& on_step
     const auto good = is_inside(cubic.minimum) & mask_of<Real>::all(tries % 3 != 2);
     const Real at = fma(width, select(good, cubic.minimum, Real(0.5)), left);
     const auto here = on_step(at);
-    const Real g = side[i] * here.g[i], slope = side[i] * here.rate[i];
+    const Real g = side[i] * here.g.value[i], slope = side[i] * here.g.rate[i];
     const auto below = open & (g < Real(0.0));
     r.found = r.found | below;
     assign_where(below, r.hi, at);
@@ -127,8 +126,8 @@ SALTUS_FN guards_at<E, Real> select(mask_of<Real> m, const guards_at<E, Real>& a
   guards_at<E, Real> r;
   r.s = select(m, a.s, b.s);
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
-    r.g[i] = select(m, a.g[i], b.g[i]);
-    r.rate[i] = select(m, a.rate[i], b.rate[i]);
+    r.g.value[i] = select(m, a.g.value[i], b.g.value[i]);
+    r.g.rate[i] = select(m, a.g.rate[i], b.g.rate[i]);
   });
   return r;
 }
@@ -151,14 +150,14 @@ SALTUS_FN_COLD bracket<E, Real> detect(const guards_on_step<E, Real>& on_step, c
     const mask_of<Real> open = where & !r.found & (b.s > a.s);
     const Real width = b.s - a.s;
     assign_where(open, r.lo, a.s);
-    keep_first(open & any_crossed<E, Real>(side, b.g, b.rate), b.s);
+    keep_first(open & any_crossed<E, Real>(side, b.g), b.s);
     for (int i = 0; i < E::ng; ++i) {
       const auto watched = open & (side[i] != Real(0.0));
-      const auto plain = watched & !has_crossed(side[i], b.g[i], b.rate[i]) & (side[i] * a.rate[i] < Real(0.0)) &
-                         (side[i] * b.rate[i] > Real(0.0));
+      const auto plain = watched & !has_crossed(side[i], b.g.value[i], b.g.rate[i]) &
+                         (side[i] * a.g.rate[i] < Real(0.0)) & (side[i] * b.g.rate[i] > Real(0.0));
       // A dip that the slopes at the ends do not show: before a crossing, or beside a maximum of the guard.
-      const Real g0 = side[i] * a.g[i], r0 = side[i] * width * a.rate[i];
-      const Real g1 = side[i] * b.g[i], r1 = side[i] * width * b.rate[i];
+      const Real g0 = side[i] * a.g.value[i], r0 = side[i] * width * a.g.rate[i];
+      const Real g1 = side[i] * b.g.value[i], r1 = side[i] * width * b.g.rate[i];
       const auto cubic = cubic_shape<Real>(g0, r0, g1, r1);
       const auto excluded = min(min(fma(Real(1.0 / 3.0), r0, g0), fma(Real(-1.0 / 3.0), r1, g1)), g1) > Real(0.0);
       const auto hidden =
@@ -167,11 +166,11 @@ SALTUS_FN_COLD bracket<E, Real> detect(const guards_on_step<E, Real>& on_step, c
       guards_at<E, Real> from = a, to = b;
       if (any(hidden)) {
         const auto between = on_step(select(hidden, fma(width, cubic.inflection, a.s), a.s));
-        keep_first(hidden & (side[i] * between.g[i] < Real(0.0)), between.s);
+        keep_first(hidden & (side[i] * between.g.value[i] < Real(0.0)), between.s);
         from = select<E, Real>(hidden & !cubic.minimum_first, between, a);
         to = select<E, Real>(hidden & cubic.minimum_first, between, b);
       }
-      const auto falls_and_rises = (side[i] * from.rate[i] < Real(0.0)) & (side[i] * to.rate[i] > Real(0.0));
+      const auto falls_and_rises = (side[i] * from.g.rate[i] < Real(0.0)) & (side[i] * to.g.rate[i] > Real(0.0));
       const auto bottom = probe_dip<E, Real>(on_step, side, i, from, to, (plain | hidden) & falls_and_rises);
       keep_first(bottom.found, bottom.hi);
     }

@@ -19,7 +19,7 @@ struct landing {
   Real t;
   vec<Real, E::n> y;
   stages<typename E::Method, Real, E::n> s;  ///< the re-integrated step that led there
-  vec<Real, E::ng> g, rate;
+  with_rate<vec<Real, E::ng>> g;
   vec<Real, E::ng> due;    ///< 1 for every guard that fires
   mask_of<Real> fires;     ///< any guard due
   mask_of<Real> spurious;  ///< the interpolant's root does not exist (case III)
@@ -41,7 +41,7 @@ struct aim {
 };
 
 template <class E, class Real>
-SALTUS_FN aim<Real> take_aim(const vec<Real, E::ng>& side, const vec<Real, E::ng>& g, const vec<Real, E::ng>& rate) {
+SALTUS_FN aim<Real> take_aim(const vec<Real, E::ng>& side, const with_rate<vec<Real, E::ng>>& g) {
   constexpr double far = limits<typename E::T>::largest;
   const auto no = mask_of<Real>::all(false);
   Real behind = Real(far), ahead = Real(far), first_behind = Real(-1.0), first_ahead = Real(-1.0);
@@ -50,9 +50,9 @@ SALTUS_FN aim<Real> take_aim(const vec<Real, E::ng>& side, const vec<Real, E::ng
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
     const auto is_uni = mask_of<Real>::all(E::form::traits(i).side == unilateral);
     const auto watched = side[i] != Real(0.0);
-    const auto crossed = has_crossed(side[i], g[i], rate[i]) & watched;
-    const auto outward = side[i] * rate[i] < Real(0.0);
-    const Real newton = -g[i] / rate[i];
+    const auto crossed = has_crossed(side[i], g.value[i], g.rate[i]) & watched;
+    const auto outward = side[i] * g.rate[i] < Real(0.0);
+    const Real newton = -g.value[i] / g.rate[i];
     const Real estimate = select(outward, newton, Real(-far));
     const auto earlier = crossed & (estimate < behind);
     const auto nearer = watched & !crossed & outward & (newton < ahead);
@@ -61,7 +61,7 @@ SALTUS_FN aim<Real> take_aim(const vec<Real, E::ng>& side, const vec<Real, E::ng
     ahead = select(nearer, newton, ahead);
     first_behind = select(earlier, Real(static_cast<double>(i)), first_behind);
     first_ahead = select(nearer, Real(static_cast<double>(i)), first_ahead);
-    depth = select(watched, min(depth, side[i] * g[i]), depth);
+    depth = select(watched, min(depth, side[i] * g.value[i]), depth);
     uni_behind = (uni_behind & !earlier) | (is_uni & earlier);
     uni_ahead = (uni_ahead & !nearer) | (is_uni & nearer);
   });
@@ -101,7 +101,7 @@ SALTUS_FN_COLD estimate<Real> root_on_dense(const guards_on_step<E, Real>& on_st
   mask_of<Real> open = where;
   for (int tries = 0; tries < 40 && any(open); ++tries) {
     const auto here = on_step(at);
-    const auto target = take_aim<E, Real>(side, here.g, here.rate);
+    const auto target = take_aim<E, Real>(side, here.g);
     assign_where(open & target.across, b.hi, at);
     assign_where(open & !target.across, b.lo, at);
     assign_where(open & (target.across | (guard < Real(0.0))), guard, target.guard);
@@ -130,7 +130,7 @@ SALTUS_FN_COLD void tighten(const guards_on_step<E, Real>& on_step, const vec<Re
     if (none(far)) return;
     const Real past = min(at + Real(d), b.hi);
     const auto here = on_step(past);
-    const auto target = take_aim<E, Real>(side, here.g, here.rate);
+    const auto target = take_aim<E, Real>(side, here.g);
     assign_where(far & target.across, b.hi, past);
     assign_where(far & !target.across, b.lo, past);
   }
@@ -210,8 +210,8 @@ SALTUS_FN void take_point(landing<E, Real>& p, const stages<typename E::Method, 
   p.s.take(s, where);
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(where, p.y[i], s.y1[i]); });
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
-    assign_where(where, p.g[i], g.value[i]);
-    assign_where(where, p.rate[i], g.rate[i]);
+    assign_where(where, p.g.value[i], g.value[i]);
+    assign_where(where, p.g.rate[i], g.rate[i]);
   });
 }
 
@@ -240,8 +240,8 @@ SALTUS_FN mask_of<Real> move_by_parabola(landing<E, Real>& p, const instance<E, 
     p.s.set_end_slope(i, select(where, to[i], from[i]));
   });
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
-    assign_where(where, p.g[i], g.value[i]);
-    assign_where(where, p.rate[i], g.rate[i]);
+    assign_where(where, p.g.value[i], g.value[i]);
+    assign_where(where, p.g.rate[i], g.rate[i]);
   });
   return where;
 }
@@ -263,7 +263,7 @@ SALTUS_FN_COLD mask_of<Real> follow_to_root(landing<E, Real>& p, instance<E, Rea
     if (none(where)) break;
     add_where(x.rhs_evaluations, where, 1);
     where = move_by_parabola(p, x, here.to_root, where, tol);
-    here = take_aim<E, Real>(side, p.g, p.rate);
+    here = take_aim<E, Real>(side, p.g);
     const auto there = where & (abs(here.to_root) <= near);
     target.across = (target.across & !there) | (here.across & there);
     target.unilateral = (target.unilateral & !there) | (here.unilateral & there);
@@ -284,7 +284,7 @@ SALTUS_FN_COLD aim<Real> approach(landing<E, Real>& p, instance<E, Real>& x, con
   using T = typename E::T;
   const held_system<E, Real> f{x.held, &tol};
   const Real h = a.s.h;
-  const auto end = take_aim<E, Real>(side, a.g.value, a.g.rate);
+  const auto end = take_aim<E, Real>(side, a.g);
   proven_bracket<Real> b{from,
                          hi,
                          Real(0.0),
@@ -296,7 +296,7 @@ SALTUS_FN_COLD aim<Real> approach(landing<E, Real>& p, instance<E, Real>& x, con
                          Real(2.0) * time_tolerance(a.t1, h, tol) / h};
   aim<Real> result{where, Real(0.0), Real(-1.0), Real(0.0), where};
   mask_of<Real> open = where, lost = mask_of<Real>::all(false);  // lost: Newton's iteration has failed
-  b.depth_lo = take_aim<E, Real>(side, x.held.locked, x.rate).depth;
+  b.depth_lo = take_aim<E, Real>(side, {x.held.locked, x.rate}).depth;
   p.crossing = select(b.proven, end.guard, Real(-1.0));
   // A step to theta: its end becomes the landing point of the lanes in `where_`. Returns what is aimed at from there.
   const auto step_to = [&](Real part, mask_of<Real>& where_) SALTUS_INLINE_LAMBDA {
@@ -314,7 +314,7 @@ SALTUS_FN_COLD aim<Real> approach(landing<E, Real>& p, instance<E, Real>& x, con
     p.broken = p.broken | (where_ & !(finite == Real(0.0)));
     where_ = where_ & (finite == Real(0.0));
     take_point(p, s, g, where_);
-    const auto target = take_aim<E, Real>(side, p.g, p.rate);
+    const auto target = take_aim<E, Real>(side, p.g);
     result.across = (result.across & !where_) | (target.across & where_);
     result.unilateral = (result.unilateral & !where_) | (target.unilateral & where_);
     assign_where(where_, result.to_root, target.to_root);
@@ -405,15 +405,15 @@ SALTUS_FN_COLD Real time_to_last_concurrent(const landing<E, Real>& p, const vec
                                             const tolerances<E, Real>& tol) {
   const auto each_root = [&](auto&& body) SALTUS_INLINE_LAMBDA {
     each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
-      const auto coming = (side[i] != Real(0.0)) & (side[i] * p.rate[i] < Real(0.0));
-      const Real root = -p.g[i] / p.rate[i];
+      const auto coming = (side[i] != Real(0.0)) & (side[i] * p.g.rate[i] < Real(0.0));
+      const Real root = -p.g.value[i] / p.g.rate[i];
       body(i, coming & (root >= first) & (root <= first + tol.concurrency_time), root);
     });
   };
   Real furthest = Real(limits<typename E::T>::largest), last = first;
   each_root([&](int i, mask_of<Real> within, Real root) SALTUS_INLINE_LAMBDA {
     const bool passes = E::form::traits(i).side == bilateral;
-    const Real stay = passes ? tol.concurrency_value / abs(p.rate[i]) : -tol.concurrency_time;
+    const Real stay = passes ? tol.concurrency_value / abs(p.g.rate[i]) : -tol.concurrency_time;
     furthest = select(within, min(furthest, root + stay), furthest);
   });
   each_root([&](int i, mask_of<Real> within, Real root) SALTUS_INLINE_LAMBDA {
@@ -443,8 +443,8 @@ SALTUS_FN_COLD mask_of<Real> include_concurrent(landing<E, Real>& p, instance<E,
   assign_where(moves, p.t, t);
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(moves, p.y[i], y[i]); });
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
-    assign_where(moves, p.g[i], g.value[i]);
-    assign_where(moves, p.rate[i], g.rate[i]);
+    assign_where(moves, p.g.value[i], g.value[i]);
+    assign_where(moves, p.g.rate[i], g.rate[i]);
   });
   if (any(bent & moves)) {
     const auto s = make_step_while_landing(f, x.t, x.y, x.f, t - x.t);
@@ -488,15 +488,15 @@ SALTUS_FN_COLD void step_aside(landing<E, Real>& p, const instance<E, Real>& x, 
     });
     jumps = jumps & !found.any_due;
     // At a multiple root one of Newton's steps is not enough; at a double one there is none: NaN, or out of reach.
-    const Real newton = take_aim<E, Real>(side, g.value, g.rate).to_root;
+    const Real newton = take_aim<E, Real>(side, g).to_root;
     const auto onward_is_known = (!concurrent) & (abs(newton) <= reach);
     const auto is_far = onward_is_known & (!target.unilateral) & (abs(newton) > tau + Real(4.0) * shift);
     const auto take = seeking & ((found.settled & !is_far) | jumps | mask_of<Real>::all(last));
     assign_where(take, p.t, t);
     each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(take, p.y[i], y[i]); });
     each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
-      assign_where(take, p.g[i], g.value[i]);
-      assign_where(take, p.rate[i], g.rate[i]);
+      assign_where(take, p.g.value[i], g.value[i]);
+      assign_where(take, p.g.rate[i], g.rate[i]);
       const auto this_one = jumps & (p.crossing == Real(static_cast<double>(i)));
       assign_where(take, p.due[i], select(this_one, Real(1.0), found.due[i]));
     });
@@ -523,8 +523,7 @@ SALTUS_FN_COLD landing<E, Real> locate(instance<E, Real>& x, const trial<E, Real
   p.t = x.t;
   p.y = x.y;
   p.s = a.s;
-  p.g = x.held.locked;
-  p.rate = x.rate;
+  p.g = {x.held.locked, x.rate};
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { p.due[i] = Real(0.0); });
   p.fires = p.spurious = p.failed = p.broken = mask_of<Real>::all(false);
   const auto first = root_on_dense<E, Real>(on_step, side, b, where);

@@ -106,41 +106,35 @@ SALTUS_FN mask_of<Real> has_crossed(Real side, Real g, Real rate) {
   return (s < Real(0.0)) | ((s == Real(0.0)) & (side * rate < Real(0.0)));
 }
 
-/// A value of a guard, and what it changes by over a piece of a step at its rate there.
-template <class Real>
-struct guard_at {
-  Real g, change;
-};
-
 /// The least Bernstein coefficient of the cubic Hermite polynomial between two places, that of `a` left out: the cubic lies
-/// above it and `a` (interval exclusion: it lies in the hull of its coefficients).
+/// above it and `a` (interval exclusion: it lies in the hull of its coefficients). Rates are what a guard changes by over the
+/// piece between them, here and below.
 template <class Real>
-SALTUS_FN Real least_coefficient(const guard_at<Real>& a, const guard_at<Real>& b) {
-  return min(min(fma(Real(1.0 / 3.0), a.change, a.g), fma(Real(-1.0 / 3.0), b.change, b.g)), b.g);
+SALTUS_FN Real least_coefficient(const with_rate<Real>& a, const with_rate<Real>& b) {
+  return min(min(fma(Real(1.0 / 3.0), a.rate, a.value), fma(Real(-1.0 / 3.0), b.rate, b.value)), b.value);
 }
 
 /// A guard that falls at one place and rises at the next, with tangents that meet at or below zero: it is error-prone
 /// (Compere 5.2.1) and looked at more closely even where the cubic excludes it. A convex dip lies above the point where the
 /// tangents at its ends meet.
 template <class Real>
-SALTUS_FN mask_of<Real> may_dip(const guard_at<Real>& a, const guard_at<Real>& b) {
-  return (a.change < Real(0.0)) & (b.change > Real(0.0)) &
-         (fma(a.g, b.change, -b.g * a.change) <= -a.change * b.change);
+SALTUS_FN mask_of<Real> may_dip(const with_rate<Real>& a, const with_rate<Real>& b) {
+  return (a.rate < Real(0.0)) & (b.rate > Real(0.0)) & (fma(a.value, b.rate, -b.value * a.rate) <= -a.rate * b.rate);
 }
 
 /// May a guard, seen from its side, leave it on the way from `a` to `b`?
 template <class Real>
-SALTUS_FN mask_of<Real> may_cross(const guard_at<Real>& a, const guard_at<Real>& b) {
+SALTUS_FN mask_of<Real> may_cross(const with_rate<Real>& a, const with_rate<Real>& b) {
   // At zero itself, as a body at rest on its support is for many steps, what counts is where it is heading.
-  const auto excluded = (least_coefficient(a, b) >= Real(0.0)) & ((b.g > Real(0.0)) | !(b.change < Real(0.0)));
+  const auto excluded = (least_coefficient(a, b) >= Real(0.0)) & ((b.value > Real(0.0)) | !(b.rate < Real(0.0)));
   return (!excluded) | may_dip(a, b);
 }
 
 /// The same by way of `middle`: judged by two cubics.
 template <class Real>
-SALTUS_FN mask_of<Real> may_cross(const guard_at<Real>& a, const guard_at<Real>& middle, const guard_at<Real>& b) {
+SALTUS_FN mask_of<Real> may_cross(const with_rate<Real>& a, const with_rate<Real>& middle, const with_rate<Real>& b) {
   const Real least = min(least_coefficient(a, middle), least_coefficient(middle, b));
-  const auto excluded = (least >= Real(0.0)) & ((b.g > Real(0.0)) | !(b.change < Real(0.0)));
+  const auto excluded = (least >= Real(0.0)) & ((b.value > Real(0.0)) | !(b.rate < Real(0.0)));
   return (!excluded) | may_dip(a, middle) | may_dip(middle, b);
 }
 
@@ -160,13 +154,13 @@ SALTUS_FN mask_of<Real> may_leave_side(const instance<E, Real>& x, const trial<E
   auto may = mask_of<Real>::all(false);
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
     const Real g0 = x.held.locked[i], side = side_of(g0), pace = side * half;
-    const guard_at<Real> begin{side * g0, pace * x.rate[i]}, end{side * a.g.value[i], pace * a.g.rate[i]};
+    const with_rate<Real> begin{side * g0, pace * x.rate[i]}, end{side * a.g.value[i], pace * a.g.rate[i]};
     mask_of<Real> leaves;
     if (i >= form::model_guards) {  // the engine's own: the middle of a slide is not worth its second derivatives
-      leaves = may_cross(guard_at<Real>{begin.g, begin.change + begin.change},
-                         guard_at<Real>{end.g, end.change + end.change});
+      leaves = may_cross(with_rate<Real>{begin.value, begin.rate + begin.rate},
+                         with_rate<Real>{end.value, end.rate + end.rate});
     } else {
-      leaves = may_cross(begin, guard_at<Real>{side * middle.value[i], side * middle.rate[i]}, end);
+      leaves = may_cross(begin, with_rate<Real>{side * middle.value[i], side * middle.rate[i]}, end);
       if constexpr (form::slides) leaves = leaves & !(x.held.surface == Real(static_cast<double>(i)));
     }
     may = may | (armed<E>(i, g0) & leaves);

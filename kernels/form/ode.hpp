@@ -10,6 +10,7 @@
 #include "linear/lu.hpp"
 #include "model/contract.hpp"
 #include "number/dual.hpp"
+#include "number/with_rate.hpp"
 
 namespace saltus {
 
@@ -45,11 +46,8 @@ struct ode {
     Real pull;     ///< dg/dt while sliding: it takes back what rounding and local errors have left of g
   };
 
-  /// Values and time derivatives along the solution.
   template <class Real, int N>
-  struct rated {
-    vec<Real, N> value, rate;
-  };
+  using rated = with_rate<vec<Real, N>>;
 
   /// What a component holds that the model forgets to set: a NaN, which is reported as such.
   static constexpr double unset = __builtin_bit_cast(double, 0x7ff8000000000000ll);
