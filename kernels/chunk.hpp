@@ -69,7 +69,7 @@ SALTUS_FN Real first_step(instance<E, Real>& x, mask_of<Real> where, const toler
   const Real span = x.t_end - x.t_begin;
   const auto tiny = (d0 < Real(1e-5)) | (d1 < Real(1e-5));
   const Real h0 = min(select(tiny, Real(1e-6) * span, Real(0.01) * d0 / d1), x.h_max);
-  if constexpr (E::form::is_plain) {
+  if constexpr (E::form::has_field) {
     const auto probe = f(x.t + h0, detail::advance(x.y, h0, x.f));
     add_where(x.rhs_evaluations, where, 1);
     each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { d2 = max(d2, abs((probe[i] - x.f[i]) * scale[i])); });
@@ -126,6 +126,8 @@ SALTUS_FN_COLD void begin(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where,
     x.event_interval[i] = x.event_ratio[i] = Real(0.0);
     x.event_streak[i] = Integer(int64(0));
   });
+  if constexpr (form::has_memory)
+    form::each_memory(x.held, x.held, [](auto& kept, const auto&) SALTUS_INLINE_LAMBDA { kept = Real(0.0); });
   x.held.surface = Real(-1.0);
   x.held.pull = Real(0.0);
   x.status = Integer(int64(status::interrupted));

@@ -29,7 +29,7 @@ SALTUS_FN void move_to(instance<E, Real>& x, const landing<E, Real>& p, mask_of<
     assign_where(where, x.held.locked[i], settle<E>(i, p.g.value[i], p.g.rate[i], x.held.locked[i]));
     assign_where(where, x.rate[i], p.g.rate[i]);
   });
-  if constexpr (methods::has_memory<typename E::Method>) x.held.past.remember(p.s, where);
+  remember_step(x, p.s, where);
   if constexpr (E::form::has_constraints) keep_residual(x, p.s, where);
   add_where(x.steps, where, 1);
 }

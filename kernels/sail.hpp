@@ -96,7 +96,7 @@ SALTUS_FN void commit(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Rea
     assign_where(where, x.rate[i], a.g.rate[i]);
   });
   if constexpr (E::form::has_constraints) keep_residual(x, a.s, where);
-  if constexpr (methods::has_memory<typename E::Method>) x.held.past.remember(a.s, where);
+  remember_step(x, a.s, where);
   add_where(x.steps, where, 1);
   if (const auto finished = where & ends; any(finished)) end_where(x.status, finished, status::finished);
 }

@@ -4,7 +4,7 @@
 
 #include "abi/counters.hpp"
 #include "abi/status.hpp"
-#include "form/ode.hpp"
+#include "form/of_model.hpp"
 #include "method/concept.hpp"
 #include "method/controller.hpp"
 #include "method/dirk.hpp"
@@ -43,13 +43,24 @@ struct options {
   bool watch_stiffness = false;  ///< an explicit method ends stiff instances, an implicit one goes on with them
 };
 
+namespace detail {
+template <bool Backward, class Model>
+struct form_in {
+  using type = form_of<Model, forward_time>;
+};
+template <class Model>
+struct form_in<true, Model> {
+  using type = form_of<Model, backward_time>;
+};
+}  // namespace detail
+
 /// What is compiled together: a model, a method, an arithmetic, and what is to be observed.
 template <class Model_, class Method_, class T_, options Options, class... Reductions>
 struct engine {
   using Model = Model_;
   using Method = Method_;
   using T = T_;
-  using form = ode<Model, Options.backward ? -1 : 1>;
+  using form = typename detail::form_in<Options.backward, Model>::type;
 
   static constexpr norm_kind norm = Options.norm;
   static constexpr controller_kind controller = Options.controller;
@@ -86,7 +97,8 @@ struct engine {
                 "this method has no error estimate: give a fixed step (step = ...) or choose another method");
   static_assert(Options.detect == detection::hermite || form::guards == 0 || methods::certifies<Method>,
                 "this method has no error estimate that a certified search could go by");
-  static_assert(form::is_plain || !Method::is_explicit,
+  static_assert(is_form<form>, "this is no form of equations: form/concept.hpp says what one is");
+  static_assert(form::has_field || !Method::is_explicit,
                 "explicit methods integrate dy/dt = f(t, y): this model needs an implicit one");
   static_assert(Method::highest_index >= form::highest_index, "constraints of index 2 need method radau5");
 };
@@ -160,6 +172,7 @@ struct instance : abi::counters<typename Real::integer> {
       body(a.residual_of, b.residual_of);
     }
     if constexpr (E::watch_stiffness) body(a.stiff_steps, b.stiff_steps);
+    if constexpr (E::form::has_memory) E::form::each_memory(a.held, b.held, body);
     if constexpr (methods::has_memory<typename E::Method>)
       E::Method::template memory<Real, E::n>::each(a.held.past, b.held.past, body);
     body(a.next_sample, b.next_sample);

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "engine/instance.hpp"
-#include "form/consistent.hpp"
+#include "form/consistent/search.hpp"
 
 namespace saltus {
 
@@ -46,29 +46,39 @@ struct held_system {
   SALTUS_FN Real floor(int i) const { return tol->atol[i] / tol->rtol; }
 };
 
-/// Makes y consistent as `step` or `start` leaves it, by what the model's equations call for.
-template <search_for What, class E, class Real>
-SALTUS_FN consistency<Real> put_on_constraints(const held_system<E, Real>& system, Real t, vec<Real, E::n>& y,
-                                               vec<Real, E::n>& rate, mask_of<Real> where) {
-  if constexpr (E::form::highest_index == 2) return make_consistent_2<What>(system, t, y, rate, where);
-  else return make_consistent<What>(system, t, y, rate, where);
+namespace detail {
+/// An explicit step with its end put onto the constraints, and the slope there; one that finds none ends with NaN.
+template <class E, class Stages, class Real>
+SALTUS_FN Stages projected(const held_system<E, Real>& system, Stages s) {
+  const Real t1 = s.t + s.h;
+  auto rate = s.f1();
+  const auto c = E::form::project(system, t1, s.y1, rate, mask_of<Real>::all(true));
+  const auto f = system(t1, s.y1);
+  each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
+    s.y1[i] = select(c.found, s.y1[i], Real(E::form::unset));
+    s.set_end_slope(i, f[i]);
+  });
+  return s;
 }
+}  // namespace detail
 
 /// One step of the engine's method. In a model with constraints it ends on them.
 template <class E, class Real, bool WithPath = false>
 SALTUS_FN stages<typename E::Method, Real, E::n> make_step(const held_system<E, Real>& system, Real t,
                                                            const vec<Real, E::n>& y, const vec<Real, E::n>& f0,
                                                            Real h) {
-  if constexpr (E::form::has_constraints) {
+  if constexpr (E::form::has_constraints && E::Method::is_explicit) {
+    return detail::projected<E>(system, step<typename E::Method>(system, t, y, f0, h));
+  } else if constexpr (E::form::has_constraints) {
     return step<typename E::Method, WithPath>(system, t, y, f0, h, [&](auto& s) SALTUS_INLINE_LAMBDA {
       auto rate = s.slope1;
-      const auto c = put_on_constraints<search_for::step>(system, t + h, s.y1, rate, s.solved);
+      const auto c = E::form::project(system, t + h, s.y1, rate, s.solved);
       s.solved = s.solved & c.found;
       s.residual = c.residual;
       s.residual_of = c.of;
       // Where the dense output is the cubic through slopes, those of algebraic states are taken from the constraints: the
       // stages' own are of lower order.
-      if constexpr (E::keeps_slope && E::form::highest_index == 1 && E::Method::dense_rows == 0)
+      if constexpr (E::keeps_slope && E::form::gives_algebraic_rates && E::Method::dense_rows == 0)
         each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
           if (E::form::index(i) == 0) return;
           s.slope0[i] = f0[i];
@@ -101,7 +111,8 @@ SALTUS_FN stages<typename E::Method, Real, E::n> make_step_while_landing(const h
 template <class E, class Real>
 SALTUS_FN void count_evaluations(instance<E, Real>& x, const stages<typename E::Method, Real, E::n>& s,
                                  mask_of<Real> where) {
-  if constexpr (E::Method::is_explicit) add_where(x.rhs_evaluations, where, evaluations_per_step<typename E::Method>);
+  if constexpr (E::Method::is_explicit)
+    add_where(x.rhs_evaluations, where, evaluations_per_step<typename E::Method> + (E::form::has_constraints ? 1 : 0));
   else x.rhs_evaluations = x.rhs_evaluations + select(where, s.evaluations, typename Real::integer(int64(0)));
 }
 
@@ -112,7 +123,7 @@ SALTUS_FN vec<Real, E::n> move_along(const held_system<E, Real>& system, Real t,
   auto r = detail::advance(y, d, slope);
   if constexpr (E::form::has_constraints) {
     auto rate = slope;
-    put_on_constraints<search_for::step>(system, t + d, r, rate, mask_of<Real>::all(true));
+    E::form::project(system, t + d, r, rate, mask_of<Real>::all(true));
   }
   return r;
 }

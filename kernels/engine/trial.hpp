@@ -65,12 +65,26 @@ SALTUS_FN Real guard_error_squared(const instance<E, Real>& x, const trial<E, Re
   return worst;
 }
 
-/// The largest residual of a constraint after any step so far.
+/// The largest residual of a constraint after any step so far, of which `s` is the last.
 template <class E, class Stages, class Real>
 SALTUS_FN void keep_residual(instance<E, Real>& x, const Stages& s, mask_of<Real> where) {
-  const auto worse = where & (s.residual > x.residual);
-  assign_where(worse, x.residual, s.residual);
-  assign_where(worse, x.residual_of, s.residual_of);
+  if constexpr (E::Method::is_explicit) {
+    const auto c = E::form::constraint_residual(s.t + s.h, s.y1, x.held);
+    const auto worse = where & (c.residual > x.residual);
+    assign_where(worse, x.residual, c.residual);
+    assign_where(worse, x.residual_of, c.of);
+  } else {
+    const auto worse = where & (s.residual > x.residual);
+    assign_where(worse, x.residual, s.residual);
+    assign_where(worse, x.residual_of, s.residual_of);
+  }
+}
+
+/// What a form and a method remember of an accepted step, for those that remember anything.
+template <class E, class Stages, class Real>
+SALTUS_FN void remember_step(instance<E, Real>& x, const Stages& s, mask_of<Real> where) {
+  if constexpr (E::form::has_memory) E::form::remember(x.held, x.t, x.y, s.f1(), where);
+  if constexpr (methods::has_memory<typename E::Method>) x.held.past.remember(s, where);
 }
 
 }  // namespace saltus

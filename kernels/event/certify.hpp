@@ -147,6 +147,8 @@ SALTUS_FN typename form::template held<interval<Real>> enclosed_held(const typen
   each<form::guards>([&](int i) SALTUS_INLINE_LAMBDA { r.locked[i] = c.locked[i]; });
   r.surface = c.surface;
   r.pull = c.pull;
+  if constexpr (form::has_memory)
+    form::each_memory(r, c, [](auto& to, const auto& from) SALTUS_INLINE_LAMBDA { to = from; });
   return r;
 }
 

@@ -336,8 +336,8 @@ SALTUS_FN_COLD aim<Real> approach(landing<E, Real>& p, instance<E, Real>& x, con
     // After a few tries Newton is trusted only while the bracket shrinks by halves; a rescue does not trust it at all.
     const auto trust =
         mask_of<Real>::all(!tol.surer) & (mask_of<Real>::all(tries < 3) | (b.hi - b.lo < Real(0.5) * old_width));
-    // What is near is reached along parabolas; what has no f, by more steps.
-    if constexpr (E::form::is_plain) {
+    // What is near is reached along parabolas; what has no f, or constraints to stay on, by more steps.
+    if constexpr (E::form::has_field && !E::form::has_constraints) {
       const auto close = open & trust & (abs(target.to_root) <= theta * h * Real(1.0 / 64));
       if (any(close))
         open = open & !follow_to_root<E, Real>(p, x, side, result, x.t + b.lo * h, x.t + b.hi * h, near, close, tol);

@@ -3,7 +3,7 @@
 //
 //     dg/dt along f_up < 0 < dg/dt along f_down at g = 0:   slide, until one of them is 0, then leave to that side
 //
-// form/ode.hpp has the field of a slide and the two guards that watch for its end; here it begins and ends. An instance
+// form/sliding.hpp has the field of a slide and the two guards that watch for its end; here it begins and ends. An instance
 // slides along one guard at a time; where it would along two, it ends with status `two_slides`.
 #pragma once
 

@@ -24,19 +24,12 @@ inline constexpr double misplaced = 1024.0;
 /// Makes the accepted point of a model with constraints consistent, and finds its slope. What is meant by `how`
 /// (abi::consistency) matters at the start; after events it is `algebraic`.
 template <class E, class Real>
-SALTUS_FN_COLD void settle_on_constraints(instance<E, Real>& x, vec<Real, E::n>& f,
+SALTUS_FN_COLD void make_point_consistent(instance<E, Real>& x, vec<Real, E::n>& f,
                                           const typename E::form::template held<Real>& held, mask_of<Real> where,
                                           const tolerances<E, Real>& tol, int how) {
   const held_system<E, Real> system{held, &tol};
-  consistency<Real> c;
   auto y = x.y;
-  if constexpr (E::form::is_mixed) {
-    c = settle_mixed(system, x.t, y, f, x.t_end - x.t_begin, where);
-  } else {
-    if constexpr (E::form::equations == detail::equations::semi_explicit)
-      if (how == abi::nearest) move_to_nearest(system, x.t, y, where);
-    c = put_on_constraints<search_for::start>(system, x.t, y, f, where);
-  }
+  consistency<Real> c = E::form::initialise(system, x.t, y, f, x.t_end - x.t_begin, where, how);
   if (how == abi::given) c.found = c.found & (c.moved <= Real(1.0));
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(where & c.found, x.y[i], y[i]); });
   end_where(x.status, where & !c.found, status::inconsistent);
@@ -53,8 +46,8 @@ SALTUS_FN typename E::form::template rated<Real, E::ng> evaluate_at(instance<E, 
                                                                     const typename E::form::template held<Real>& held,
                                                                     mask_of<Real> where, const tolerances<E, Real>& tol,
                                                                     int how) {
-  if constexpr (E::form::is_plain) f = E::form::rhs(x.t, x.y, held);
-  else settle_on_constraints(x, f, held, where, tol, how);
+  if constexpr (!E::form::moves_states) f = E::form::rhs(x.t, x.y, held);
+  else make_point_consistent(x, f, held, where, tol, how);
   add_where(x.rhs_evaluations, where, 1);
   return E::form::guards_along(x.t, x.y, f, held);
 }
@@ -69,7 +62,7 @@ SALTUS_FN_COLD void start_from(instance<E, Real>& x, mask_of<Real> where, const 
   if constexpr (E::form::slides) keep_slide_sides<E>(x, held);
   auto f = x.f;
   auto g = evaluate_at(x, f, held, where, tol, how);
-  if constexpr (!E::form::is_plain && E::ng > 0) {
+  if constexpr (E::form::moves_states && E::ng > 0) {
     // The algebraic states have moved, and guards with them, by whose signs the equations may switch.
     held.locked = g.value;
     g = evaluate_at(x, f, held, where, tol, how);
@@ -82,6 +75,7 @@ SALTUS_FN_COLD void start_from(instance<E, Real>& x, mask_of<Real> where, const 
   });
   // A guard at zero belongs to the side it is heading to: f may depend on that side.
   if (any(resettled)) g = evaluate_at(x, f, held, resettled, tol, how);
+  if constexpr (E::form::has_memory) E::form::remember(x.held, x.t, x.y, f, where);
   if constexpr (methods::has_memory<typename E::Method>) x.held.past.forget(where);
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(where, x.f[i], f[i]); });
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
@@ -158,7 +152,7 @@ SALTUS_FN void set_modes(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where, 
                          int how = abi::algebraic) {
   if constexpr (E::form::kinds::has_mode) {
     // Modes follow guards, and guards may follow algebraic states: these come first.
-    if constexpr (!E::form::is_plain) start_from<E>(x, where, tol, how);
+    if constexpr (E::form::moves_states) start_from<E>(x, where, tol, how);
     const auto g = E::form::guard_values(x.t, x.y, x.held);
     const due_events<E, pack<T, W>>* const nothing = nullptr;
     for (int lane = 0; lane < W; ++lane)
@@ -257,12 +251,12 @@ SALTUS_FN_COLD void fire(instance<E, pack<T, W>>& x, vec<pack<T, W>, E::ng> g, d
     };
     for (int lane = 0; lane < W; ++lane)
       if (active[lane]) transition_of<E>(x, lane, g, due);
-    if constexpr (E::form::is_plain) log();
+    if constexpr (!E::form::moves_states) log();
     if constexpr (E::form::slides) end_slides(x, due.guard, g, active);
     set_modes<E>(x, active, tol);
     if constexpr (E::form::slides) review_slides(x, surface, g, active, run);
     start_from<E>(x, active, tol);
-    if constexpr (!E::form::is_plain) log();  // with the algebraic states as they are now
+    if constexpr (E::form::moves_states) log();  // with the algebraic states as they are now
     take_over(x, due.guard, max(roundings_of_time(x, misplaced), tol.event_tol + tol.event_tol), active);
     // What has just left its surface is not to be caught again within rounding of it.
     if constexpr (E::form::slides) begin_slides(x, active & !(slid & !E::form::is_sliding(x.held)));

@@ -24,8 +24,7 @@
 //
 // A method that remembers something between steps (a multistep method its past) declares
 //     template <class Real, int n> struct memory {
-//       static constexpr int count;                     how many numbers it keeps
-//       static void each(a, b, body);                   body(of a, of b) for each of them, as parking moves them
+//       static constexpr void each(a, b, body);         body(of a, of b) for every number kept: parking moves them
 //       void forget(where);                             at the start, and after every jump
 //       void remember(s, where);                        takes in an accepted step s
 //     };
@@ -118,13 +117,6 @@ auto held_with_memory_of() {
 /// What is held through a step, and what the method remembers beside it: `Held` itself where it has no memory.
 template <class Held, class Method, class Real, int n>
 using held_with_memory = decltype(detail::held_with_memory_of<Held, Method, Real, n>());
-
-/// How many numbers that is.
-template <class Method, class Real, int n>
-inline constexpr int memory_count = [] {
-  if constexpr (has_memory<Method>) return Method::template memory<Real, n>::count;
-  else return 0;
-}();
 
 }  // namespace methods
 

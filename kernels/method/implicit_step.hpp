@@ -21,7 +21,7 @@ requires(!Method::is_explicit) struct stages<Method, Real, n> {
   vec<Real, n> path_error;     ///< of the dense output inside the step, if that was asked for
   mask_of<Real> solved;        ///< Newton has converged in every stage
   mask_of<Real> singular;      ///< the matrix was singular
-  Real residual, residual_of;  ///< of the worst constraint at the end, and its number (form/consistent.hpp)
+  Real residual, residual_of;  ///< of the worst constraint at the end, and its number (form/consistent/search.hpp)
   integer evaluations;         ///< of the equations, sweeps of derivatives included
 
   SALTUS_FN const vec<Real, n>& f0() const { return slope0; }

@@ -1,0 +1,53 @@
+// What the engine needs of a form: how a model states its equations. Sail, land and everything in event/ know of a form what stands
+// here, and nothing of the kind of equations behind it.
+//
+// A form is derived from model_functions (form/functions.hpp), which has sizes, guards, outputs and time events for all of them,
+// and says, with functions over what is held through a step (`held<Real>`: parameters, discrete variables, guard signs):
+//
+//     rhs(t, y, held)               f(t, y), over any Value
+//     residual(t, y, dy, held)      F(t, y, dy), over any Value: what implicit methods solve
+//     mass(held)                    the constant mass matrix; `equations` is with_mass
+//     guard_values, guards_along    guards, and their time derivatives g' = g_t + g_y f along f
+//
+//     equations                     detail::equations: what matrices implicit methods make of it (linear/system.hpp)
+//     has_field                     dy/dt = rhs(t, y) for every state: explicit methods may integrate it
+//     moves_states                  `initialise` may move states: at the start and after every event
+//     initialise(system, t, y, f, span, where, how)     makes y consistent, and f its time derivative; how: abi::consistency
+//     has_constraints               steps end on constraints, and their residual is reported
+//     project(system, t, y, rate, where)                puts the end of a step onto the constraints
+//     gives_algebraic_rates         `project` and `initialise` give the time derivatives of algebraic states
+//     constraint_residual(t, y, held)                   only of a form with both a field and constraints: explicit methods
+//                                                       keep no residual with their stages
+//
+//     has_memory                    it keeps numbers of its own in an instance: members of its `held`
+//     each_memory(a, b, body)       constexpr; body(of a, of b) for each of them: they are parked, moved and handed on in snapshots
+//     remember(held, t, y, f, where)                    takes in an accepted point; the initial one has them zero
+//
+// `initialise` and `project` return a `consistency` (form/consistent/search.hpp); their system is linear/system.hpp's.
+#pragma once
+
+#include "number/real.hpp"
+
+namespace saltus {
+
+/// A form as the engine takes it.
+template <class Form>
+concept is_form = requires(int number, bool yes) {
+  number = Form::states;
+  number = Form::params;
+  number = Form::discretes;
+  number = Form::guards;
+  number = Form::model_guards;
+  number = Form::time_events;
+  number = Form::outputs;
+  number = Form::highest_index;
+  yes = Form::has_memory;
+  yes = Form::has_field;
+  yes = Form::moves_states;
+  yes = Form::has_constraints;
+  yes = Form::gives_algebraic_rates;
+  yes = Form::slides;
+  typename Form::template held<pack<double, 1>>;
+};
+
+}  // namespace saltus

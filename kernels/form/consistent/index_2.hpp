@@ -1,0 +1,122 @@
+// Index 2 (0 = g(t, y), dy = f(t, y, z)): y is projected onto the constraints along df/dz, and z follows from their time
+// derivative, 0 = g_t + g_y f(t, y, z).
+#pragma once
+
+#include "form/consistent/search.hpp"
+
+namespace saltus {
+
+namespace detail {
+
+/// The largest |residual| of a constraint of index 2.
+template <class Real, int m>
+SALTUS_FN void largest_of(consistency<Real>& c, const vec<Real, m>& g, int (*state)(int)) {
+  c.residual = Real(0.0);
+  c.of = Real(-1.0);
+  each<m>([&](int k) SALTUS_INLINE_LAMBDA {
+    const auto worse = !(abs(g[k]) <= c.residual);
+    c.residual = select(worse, abs(g[k]), c.residual);
+    c.of = select(worse, Real(static_cast<double>(state(k))), c.of);
+  });
+}
+
+/// y + sum over k of direction k, as duals with those derivatives; time likewise along `dt`.
+template <int width, class Real, int n>
+SALTUS_FN vec<dual<Real, width>, n> along_all(const vec<Real, n>& y, const vec<Real, n> (&direction)[width]) {
+  vec<dual<Real, width>, n> r;
+  each<n>([&](int i) SALTUS_INLINE_LAMBDA {
+    r[i] = dual<Real, width>(y[i]);
+    for (int k = 0; k < width; ++k) r[i].d[k] = direction[k][i];
+  });
+  return r;
+}
+
+/// df/dz, a direction for every algebraic state z; and f itself.
+template <int m, class System, class Real, int n>
+SALTUS_FN vec<Real, n> by_algebraic(const System& system, Real t, const vec<Real, n>& y, vec<Real, n>* direction) {
+  using part = algebraic_part<System, n>;
+  using Value = dual<Real, m>;
+  vec<Value, n> at;
+  each<n>([&](int i) SALTUS_INLINE_LAMBDA { at[i] = Value(y[i]); });
+  each<m>([&](int k) SALTUS_INLINE_LAMBDA { at[part::state(k)].d[k] = Real(1.0); });
+  const auto f = system.rhs(Value(t), at);
+  vec<Real, n> value;
+  each<n>([&](int i) SALTUS_INLINE_LAMBDA {
+    const bool differential = System::index(i) == 0;
+    value[i] = differential ? f[i].value : Real(0.0);
+    for (int k = 0; k < m; ++k) direction[k][i] = differential ? f[i].d[k] : Real(0.0);
+  });
+  return value;
+}
+
+}  // namespace detail
+
+/// Index 2. Moves all states of y in the lanes of `where`: onto the constraints, and the algebraic ones to where the
+/// constraints stay met. `rate` becomes f; that of an algebraic state is left at zero.
+template <search_for What, class System, class Real, int n>
+SALTUS_FN_APART consistency<Real> make_consistent_2(const System& system, Real t, vec<Real, n>& y, vec<Real, n>& rate,
+                                                    mask_of<Real> where) {
+  using part = detail::algebraic_part<System, n>;
+  constexpr int m = part::count;
+  constexpr int most = What == search_for::start ? 40 : 6;
+  using T = scalar_of<Real>;
+  constexpr double enough = What == search_for::start ? 64.0 * limits<T>::epsilon : root_epsilon<T>;
+  const auto begun = y;
+  consistency<Real> c{mask_of<Real>::all(false), Real(0.0), Real(-1.0), Real(0.0)};
+  vec<Real, n> direction[m + 1];
+  // onto the constraints, along df/dz
+  detail::by_algebraic<m>(system, t, y, direction);
+  mask_of<Real> open = where;
+  for (int turn = 0; turn < most && any(open); ++turn) {
+    vec<Real, n> only[m];
+    for (int k = 0; k < m; ++k) only[k] = direction[k];
+    const auto g = part::equations_at(system, dual<Real, m>(t), detail::along_all(y, only), {});
+    vec<Real, m> r;
+    matrix<Real, m> by;
+    each<m>([&](int k) SALTUS_INLINE_LAMBDA {
+      r[k] = g[k].value;
+      for (int l = 0; l < m; ++l) by[k][l] = g[k].d[l];
+    });
+    const auto along = lu<Real, m>(by).solve(r);
+    Real size = Real(0.0);
+    each<n>([&](int i) SALTUS_INLINE_LAMBDA {
+      Real step = Real(0.0);
+      for (int k = 0; k < m; ++k) step = fma(along[k], direction[k][i], step);
+      size = max(size, abs(step) / (abs(y[i]) + system.floor(i))) + not_finite(step);
+      y[i] = select(open, y[i] - step, y[i]);
+    });
+    open = open & !(size <= Real(enough));
+  }
+  c.found = where & !open;
+  // z from the rate of the constraints
+  open = c.found;
+  for (int turn = 0; turn < most && any(open); ++turn) {
+    const auto f = detail::by_algebraic<m>(system, t, y, direction);
+    direction[m] = f;
+    dual<Real, m + 1> time(t);
+    time.d[m] = Real(1.0);
+    const auto g = part::equations_at(system, time, detail::along_all(y, direction), {});
+    vec<Real, m> r;
+    matrix<Real, m> by;
+    each<m>([&](int k) SALTUS_INLINE_LAMBDA {
+      r[k] = g[k].d[m];
+      for (int l = 0; l < m; ++l) by[k][l] = g[k].d[l];
+    });
+    const auto change = lu<Real, m>(by).solve(r);
+    Real size = Real(0.0);
+    each<m>([&](int k) SALTUS_INLINE_LAMBDA {
+      const int i = part::state(k);
+      size = max(size, abs(change[k]) / (abs(y[i]) + system.floor(i))) + not_finite(change[k]);
+      y[i] = select(open, y[i] - change[k], y[i]);
+    });
+    each<n>([&](int i) SALTUS_INLINE_LAMBDA { rate[i] = select(open, f[i], rate[i]); });
+    open = open & !(size <= Real(enough));
+  }
+  c.found = c.found & !open;
+  each<n>([&](int i) SALTUS_INLINE_LAMBDA { y[i] = select(c.found, y[i], begun[i]); });
+  detail::largest_of<Real, m>(c, part::equations_at(system, t, y, rate), &part::state);
+  detail::how_far(c, system, begun, y);
+  return c;
+}
+
+}  // namespace saltus

@@ -1,0 +1,201 @@
+// A model's functions evaluated over any Real, in the engine's time, with time derivatives of guards and outputs by dual
+// numbers: what all forms of equations have in common.
+#pragma once
+
+#include "form/concept.hpp"
+#include "form/time_direction.hpp"
+#include "model/contract.hpp"
+#include "number/dual.hpp"
+#include "number/with_rate.hpp"
+
+namespace saltus {
+
+/// `Time` is forward_time or backward_time.
+template <class Model_, class Time>
+struct model_functions {
+  using Model = Model_;
+  using time = Time;
+  using kinds = contract<Model>;
+  static constexpr int time_sign = Time::sign;  ///< model time = time_sign * engine time
+  static constexpr int states = kinds::state_count;
+  static constexpr int params = kinds::parameter_count;
+  static constexpr int discretes = kinds::discrete_count;
+  static constexpr int model_guards = kinds::guard_count;
+  static constexpr bool slides = kinds::sliding_count > 0;
+  static constexpr int guards = model_guards + (slides ? 2 : 0);
+  static constexpr int time_events = kinds::time_event_count;
+  static constexpr int outputs = kinds::output_count;
+
+  static constexpr int highest_index = kinds::highest_index;
+
+  // What most forms are: form/concept.hpp.
+  static constexpr auto equations = kinds::equations;
+  static constexpr bool has_field = false;
+  static constexpr bool moves_states = true;
+  static constexpr bool has_constraints = highest_index > 0;  ///< and it is known which states they are for
+  static constexpr bool gives_algebraic_rates = highest_index == 1;
+  static constexpr bool has_memory = false;
+
+  /// What is held constant through a step: parameters, discrete variables, guard signs (as values at the step's start).
+  template <class Real>
+  struct held {
+    vec<Real, params> p;
+    vec<Real, discretes> d;
+    vec<Real, guards> locked;
+    Real surface;  ///< number of the guard along which the instance slides; -1: none
+    Real pull;     ///< dg/dt while sliding: it takes back what rounding and local errors have left of g
+  };
+
+  template <class Real, int N>
+  using rated = with_rate<vec<Real, N>>;
+
+  /// What a component holds that the model forgets to set: a NaN, which is reported as such.
+  static constexpr double unset = __builtin_bit_cast(double, 0x7ff8000000000000ll);
+
+  /// Guard i, of the model or of the engine.
+  SALTUS_FN static constexpr detail::guard_traits traits(int i) {
+    if constexpr (model_guards > 0)
+      if (i < model_guards) return guard_traits_of<Model>(i);
+    return {falling, bilateral, false, false, false};
+  }
+
+  /// The index of state i: 0 differential, 1 or 2 algebraic.
+  SALTUS_FN static constexpr int index(int i) { return index_of_state<Model>(i); }
+
+  static constexpr int colours = colouring_of<Model>.count;  ///< directions that the columns of df/dy need
+  SALTUS_FN static constexpr int colour(int j) { return colouring_of<Model>.of[j]; }
+  SALTUS_FN static constexpr bool entry(int i, int j) { return colouring_of<Model>.entry[i][j]; }
+
+  /// f(t, y) as the model wrote it; Value is Real, or a dual of it. A form that integrates something else has its own.
+  template <class Value, class Real>
+  SALTUS_FN static vec<Value, states> rhs(Value t, const vec<Value, states>& y, const held<Real>& c) {
+    return field(t, y, c);
+  }
+
+  template <class Real>
+  SALTUS_FN static vec<Real, guards> guard_values(Real t, const vec<Real, states>& y, const held<Real>& c) {
+    vec<Real, guards> all;
+    if constexpr (model_guards > 0) {
+      const auto g = model_guards_at(t, y, c);
+      each<model_guards>([&](int i) SALTUS_INLINE_LAMBDA { all[i] = g[i]; });
+    }
+    return all;
+  }
+
+  /// g and g' = g_t + g_y f (Compere 5.2), the total derivative along f, by a dual number.
+  template <class Real>
+  SALTUS_FN static rated<Real, guards> guards_along(Real t, const vec<Real, states>& y, const vec<Real, states>& f,
+                                                    const held<Real>& c) {
+    rated<Real, guards> r;
+    if constexpr (model_guards > 0) {
+      const auto g = model_guards_at(dual<Real>(t, Real(1.0)), along(y, f), c);
+      each<model_guards>([&](int i) SALTUS_INLINE_LAMBDA {
+        r.value[i] = g[i].value;
+        r.rate[i] = g[i].d[0];
+      });
+    }
+    return r;
+  }
+
+  /// The model's guards at a point that is passed in the direction (dt, dy): their values, and what they change by.
+  template <class Real>
+  SALTUS_FN static rated<Real, model_guards> model_guards_through(Real t, Real dt, const vec<Real, states>& y,
+                                                                  const vec<Real, states>& dy, const held<Real>& c) {
+    rated<Real, model_guards> r;
+    const auto g = model_guards_at(dual<Real>(t, dt), along(y, dy), c);
+    each<model_guards>([&](int i) SALTUS_INLINE_LAMBDA {
+      r.value[i] = g[i].value;
+      r.rate[i] = g[i].d[0];
+    });
+    return r;
+  }
+
+  template <class Real>
+  SALTUS_FN static rated<Real, outputs> outputs_along(Real t, const vec<Real, states>& y, const vec<Real, states>& f,
+                                                      const held<Real>& c) {
+    rated<Real, outputs> r;
+    if constexpr (outputs > 0) {
+      named<typename kinds::output, dual<Real>, outputs> out;
+      each<outputs>([&](int i) SALTUS_INLINE_LAMBDA { out.values[i] = dual<Real>(Real(unset)); });
+      const auto yd = along(y, f);
+      Model::outputs(point_at(dual<Real>(t, Real(1.0)), yd, c), out);
+      each<outputs>([&](int i) SALTUS_INLINE_LAMBDA {
+        r.value[i] = out.values[i].value;
+        r.rate[i] = out.values[i].d[0];
+      });
+    }
+    return r;
+  }
+
+  template <class Real>
+  SALTUS_FN static vec<Real, outputs> output_values(Real t, const vec<Real, states>& y, const held<Real>& c) {
+    named<typename kinds::output, Real, outputs> out;
+    if constexpr (outputs > 0) {
+      each<outputs>([&](int i) SALTUS_INLINE_LAMBDA { out.values[i] = Real(unset); });
+      Model::outputs(point_at(t, y, c), out);
+    }
+    return out.values;
+  }
+
+  /// Engine time at which each time event comes next after t; `sound` where the model's times make sense.
+  template <class Real>
+  SALTUS_FN static vec<Real, time_events> next_time_events(Real t, const vec<Real, states>& y, const held<Real>& c,
+                                                           mask_of<Real>& sound) {
+    schedule<Model, Real, time_sign> when;
+    when.t = Time::of_model(t);
+    when.sound = mask_of<Real>::all(true);
+    each<time_events>([&](int i) SALTUS_INLINE_LAMBDA { when.next[i] = Real(limits<scalar_of<Real>>::largest); });
+    if constexpr (time_events > 0) Model::time_events(point_at(t, y, c), when);
+    sound = when.sound;
+    return when.next;
+  }
+
+  template <class Real>
+  SALTUS_FN static Real max_step(Real t, const vec<Real, states>& y, const held<Real>& c) {
+    return Model::max_step(point_at(t, y, c));
+  }
+
+  template <class Value>
+  SALTUS_FN static Value model_time(Value t) {
+    return Time::of_model(t);
+  }
+
+  template <class Real>
+  SALTUS_FN static mask_of<Real> is_sliding(const held<Real>& c) {
+    return c.surface >= Real(0.0);
+  }
+
+ protected:
+  template <class Value, class Real>
+  SALTUS_FN static point<Model, Value, Real> point_at(Value t, const vec<Value, states>& y, const held<Real>& c) {
+    return {Time::of_model(t), y, c.p, c.d, c.locked.data};
+  }
+
+  /// The model's own right-hand side, in engine time.
+  template <class Value, class Real>
+  SALTUS_FN static vec<Value, states> field(Value t, const vec<Value, states>& y, const held<Real>& c) {
+    vec<Value, states> f;  // returned where it lies
+    named_by<typename kinds::state, Value, states> dy{f};
+    each<states>([&](int i) SALTUS_INLINE_LAMBDA { f[i] = Value(unset); });
+    Model::rhs(point_at(t, y, c), dy);
+    Time::turn(f);
+    return f;
+  }
+
+  template <class Value, class Real>
+  SALTUS_FN static vec<Value, model_guards> model_guards_at(Value t, const vec<Value, states>& y, const held<Real>& c) {
+    named<typename kinds::guard, Value, model_guards> g;
+    each<model_guards>([&](int i) SALTUS_INLINE_LAMBDA { g.values[i] = Value(unset); });
+    Model::guards(point_at(t, y, c), g);
+    return g.values;
+  }
+
+  template <class Value>
+  SALTUS_FN static vec<dual<Value>, states> along(const vec<Value, states>& y, const vec<Value, states>& f) {
+    vec<dual<Value>, states> r;
+    each<states>([&](int i) SALTUS_INLINE_LAMBDA { r[i] = dual<Value>(y[i], f[i]); });
+    return r;
+  }
+};
+
+}  // namespace saltus

@@ -1,0 +1,32 @@
+// dy/dt = f(t, y).
+#pragma once
+
+#include "form/functions.hpp"
+
+namespace saltus {
+
+template <class Functions>
+struct plain_form : Functions {
+  using Functions::states;
+  template <class Real>
+  using held = typename Functions::template held<Real>;
+
+  static constexpr bool has_field = true;
+  static constexpr bool moves_states = false;
+
+  template <class Value, class Real>
+  SALTUS_FN static vec<Value, states> residual(Value t, const vec<Value, states>& y, const vec<Value, states>& dy,
+                                               const held<Real>& c) {
+    return less_rates(Functions::field(t, y, c), dy);
+  }
+
+ protected:
+  template <class Value>
+  SALTUS_FN static vec<Value, states> less_rates(const vec<Value, states>& f, const vec<Value, states>& dy) {
+    vec<Value, states> r;
+    each<states>([&](int i) SALTUS_INLINE_LAMBDA { r[i] = dy[i] - f[i]; });
+    return r;
+  }
+};
+
+}  // namespace saltus

@@ -1,0 +1,130 @@
+// Sliding (Filippov): a form whose instances may slide along guards. There f is the convex combination of the fields on both
+// sides whose guard stands still, and two guards of the engine's own watch for its end. event/slide.hpp begins and ends slides.
+#pragma once
+
+#include "form/plain.hpp"
+
+namespace saltus {
+
+template <class Form>
+struct sliding : Form {
+  using Form::guards;
+  using Form::model_guards;
+  using Form::states;
+  static_assert(Form::has_field, "sliding is between fields: dy/dt = f(t, y)");
+  static constexpr int leaving_up = model_guards;        ///< the engine's guard -dg/dt above a surface of sliding
+  static constexpr int leaving_down = model_guards + 1;  ///< the engine's guard dg/dt below it
+  template <class Real>
+  using held = typename Form::template held<Real>;
+  template <class Real, int N>
+  using rated = typename Form::template rated<Real, N>;
+
+  template <class Value, class Real>
+  SALTUS_FN static vec<Value, states> rhs(Value t, const vec<Value, states>& y, const held<Real>& c) {
+    if (any(Form::is_sliding(c))) return slide(t, y, c);
+    return Form::rhs(t, y, c);
+  }
+
+  template <class Value, class Real>
+  SALTUS_FN static vec<Value, states> residual(Value t, const vec<Value, states>& y, const vec<Value, states>& dy,
+                                               const held<Real>& c) {
+    return Form::less_rates(rhs(t, y, c), dy);
+  }
+
+  template <class Real>
+  SALTUS_FN static vec<Real, guards> guard_values(Real t, const vec<Real, states>& y, const held<Real>& c) {
+    vec<Real, guards> all = Form::guard_values(t, y, c);
+    vec<Real, states> nowhere;
+    each<states>([&](int i) SALTUS_INLINE_LAMBDA { nowhere[i] = Real(0.0); });
+    rated<Real, guards> r;
+    r.value = all;
+    watch_slides(t, y, nowhere, c, r);
+    return r.value;
+  }
+
+  template <class Real>
+  SALTUS_FN static rated<Real, guards> guards_along(Real t, const vec<Real, states>& y, const vec<Real, states>& f,
+                                                    const held<Real>& c) {
+    auto r = Form::guards_along(t, y, f, c);
+    watch_slides(t, y, f, c, r);
+    return r;
+  }
+
+  /// Rates of the guard of the surface along the fields above and below it.
+  template <class Value>
+  struct surface_rates {
+    Value up, down;
+  };
+
+  /// The model's fields on both sides of a surface, and the rates of its guard along them. `surface` as in `held`.
+  template <class Value, class Real>
+  struct both_sides {
+    vec<Value, states> up, down;
+    surface_rates<Value> rate;
+    Value g;
+
+    SALTUS_FN both_sides(Value t, const vec<Value, states>& y, const held<Real>& c, Real surface) {
+      auto above = c, below = c;
+      each_surface([&](int i) SALTUS_INLINE_LAMBDA {
+        const auto here = surface == Real(static_cast<double>(i));
+        above.locked[i] = select(here, Real(1.0), c.locked[i]);
+        below.locked[i] = select(here, Real(-1.0), c.locked[i]);
+      });
+      up = Form::field(t, y, above);
+      down = Form::field(t, y, below);
+      const auto gu = Form::model_guards_at(dual<Value>(t, Value(1.0)), Form::along(y, up), above);
+      const auto gd = Form::model_guards_at(dual<Value>(t, Value(1.0)), Form::along(y, down), below);
+      g = rate.up = rate.down = Value(0.0);
+      each_surface([&](int i) SALTUS_INLINE_LAMBDA {
+        const auto here = surface == Real(static_cast<double>(i));
+        g = select(here, gu[i].value, g);
+        rate.up = select(here, gu[i].d[0], rate.up);
+        rate.down = select(here, gd[i].d[0], rate.down);
+      });
+    }
+  };
+
+  /// body(i) for every guard along which the model may slide.
+  template <class F>
+  SALTUS_FN static void each_surface(F&& body) {
+    each<model_guards>([&](int i) SALTUS_INLINE_LAMBDA {
+      if (Form::traits(i).slides) body(i);
+    });
+  }
+
+ private:
+  /// Filippov's field alpha f_up + (1 - alpha) f_down with dg/dt = pull, in the lanes that slide; f in the others.
+  template <class Value, class Real>
+  SALTUS_FN_COLD static vec<Value, states> slide(Value t, const vec<Value, states>& y, const held<Real>& c) {
+    const both_sides<Value, Real> s(t, y, c, c.surface);
+    const Value alpha = (s.rate.down - Value(c.pull)) / (s.rate.down - s.rate.up);
+    vec<Value, states> f;
+    each<states>([&](int i) SALTUS_INLINE_LAMBDA {
+      f[i] = select(Form::is_sliding(c), fma(alpha, s.up[i] - s.down[i], s.down[i]), s.up[i]);
+    });
+    return f;
+  }
+
+  /// Fills in the engine's guards: while sliding, both are positive until one of the sides no longer pushes onto the
+  /// surface, whose own guard stands still. Their rates need second derivatives: duals of duals.
+  template <class Real>
+  SALTUS_FN static void watch_slides(Real t, const vec<Real, states>& y, const vec<Real, states>& f,
+                                     const held<Real>& c, rated<Real, guards>& r) {
+    const auto sliding = Form::is_sliding(c);
+    r.value[leaving_up] = r.value[leaving_down] = Real(1.0);
+    r.rate[leaving_up] = r.rate[leaving_down] = Real(0.0);
+    if (none(sliding)) return;
+    const both_sides<dual<Real>, Real> s(dual<Real>(t, Real(1.0)), Form::along(y, f), c, c.surface);
+    r.value[leaving_up] = select(sliding, -s.rate.up.value, Real(1.0));
+    r.rate[leaving_up] = select(sliding, -s.rate.up.d[0], Real(0.0));
+    r.value[leaving_down] = select(sliding, s.rate.down.value, Real(1.0));
+    r.rate[leaving_down] = select(sliding, s.rate.down.d[0], Real(0.0));
+    each_surface([&](int i) SALTUS_INLINE_LAMBDA {
+      const auto here = c.surface == Real(static_cast<double>(i));
+      r.value[i] = select(here, c.locked[i], r.value[i]);
+      r.rate[i] = select(here, Real(0.0), r.rate[i]);
+    });
+  }
+};
+
+}  // namespace saltus
