@@ -67,7 +67,7 @@ struct duration {
 
 /// The mean of as many runs as last a twentieth of a second.
 inline duration time_of(const host::plan& p, host::backend& where) {
-  const std::atomic<bool> stop{false};
+  const host::cancellation stop;
   duration sum{0, 0};
   int runs = 0;
   do {

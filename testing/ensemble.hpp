@@ -68,7 +68,7 @@ inline outcome run(host::plan p) {
   for (const auto counter : abi::counter_members<std::vector<long long>>) (r.*counter).resize(n);
   const auto names = host::event_names(p.model);
   const auto backend = host::make_cpu_backend(r.plan);
-  const std::atomic<bool> stop{false};
+  const host::cancellation stop;
   r.summary = host::run_ensemble(
       r.plan, *backend,
       [&](const host::chunk_data& c) {

@@ -34,7 +34,7 @@ namespace {
 namespace fs = std::filesystem;
 using real = pack<counted>;
 
-const std::atomic<bool> go_on{false};
+const host::cancellation go_on;
 
 template <class F>
 int64 flops_of(F&& body) {

@@ -184,7 +184,7 @@ host::plan shaken_plan(double share, std::int64_t count) {
 /// The only chunk of a run.
 host::chunk_data only_chunk(const host::plan& p, host::backend& where) {
   host::chunk_data all;
-  const std::atomic<bool> stop{false};
+  const host::cancellation stop;
   const auto s = host::run_ensemble(
       p, where, [&](const host::chunk_data& c) { all = c; }, [](std::int64_t) {}, stop);
   EXPECT_EQ(p.count, s.counts.ok() + s.counts.rescued());
@@ -313,7 +313,7 @@ TEST(cuda_backend, columns_that_are_the_same_for_all_are_copied_once) {
 /// All results of a run in the order of the ids.
 std::vector<host::chunk_data> all_chunks(const host::plan& p, host::backend& where, host::run_summary& summary) {
   std::vector<host::chunk_data> all;
-  const std::atomic<bool> stop{false};
+  const host::cancellation stop;
   std::int64_t next = 0;
   summary = host::run_ensemble(
       p, where, [&](const host::chunk_data& c) { all.push_back(c); }, [](std::int64_t) {}, stop);
@@ -407,7 +407,7 @@ TEST(cuda_backend, an_error_of_one_of_several_ends_the_run) {
   the_fake_cuda().failing = "cuLaunchKernel";
   the_fake_cuda().failure = CUDA_ERROR_OUT_OF_MEMORY;
   host::run_summary s;
-  const std::atomic<bool> stop{false};
+  const host::cancellation stop;
   EXPECT_THROW(host::run_ensemble(
                    p, *all, [](const host::chunk_data&) {}, [](std::int64_t) {}, stop),
                host::error);
@@ -440,7 +440,7 @@ struct summed {
 
 summed run_summed(const host::plan& p, host::backend& where) {
   summed r;
-  const std::atomic<bool> stop{false};
+  const host::cancellation stop;
   r.summary = host::run_ensemble(
       p, where,
       [&](const host::chunk_data& c) {
@@ -512,7 +512,7 @@ TEST(cuda_backend, instances_begin_in_the_order_of_predicted_work_and_end_with_t
   const auto run = [](const host::plan& q) {
     const auto device = backend_for<shaken_engine>(q);
     std::vector<host::chunk_data> r;
-    const std::atomic<bool> stop{false};
+    const host::cancellation stop;
     host::run_ensemble(
         q, *device, [&](const host::chunk_data& c) { r.push_back(c); }, [](std::int64_t) {}, stop);
     std::sort(r.begin(), r.end(), [](const auto& a, const auto& b) { return a.first_id < b.first_id; });

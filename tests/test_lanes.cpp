@@ -2,7 +2,6 @@
 // hand here: no verdict depends on how busy the machine is. Shapes change no bit: test_same_bits.cpp.
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -31,7 +30,12 @@ namespace {
 namespace fs = std::filesystem;
 namespace host = saltus::host;
 
-const std::atomic<bool> go_on{false}, at_once{true};
+const host::cancellation go_on;
+const host::cancellation at_once = [] {
+  const host::cancellation token;
+  token.cancel();
+  return token;
+}();
 
 // ----------------------------------------------------------------------------------------------------------- by turns
 
@@ -49,12 +53,12 @@ TEST(by_turns, every_round_has_every_way_and_begins_with_another) {
 }
 
 TEST(by_turns, a_round_cut_short_is_left_out) {
-  std::atomic<bool> stop{false};
+  const host::cancellation stop;
   int times = 0;
   const auto t = host::time_by_turns(
       2, 5,
       [&](std::size_t) {
-        stop = ++times == 4;
+        if (++times == 4) stop.cancel();
         return 1.0;
       },
       stop);

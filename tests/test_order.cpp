@@ -18,7 +18,7 @@ namespace {
 
 std::vector<host::chunk_data> chunks_of(const host::plan& p) {
   std::vector<host::chunk_data> r;
-  const std::atomic<bool> stop{false};
+  const host::cancellation stop;
   host::run_ensemble(
       p, *host::make_cpu_backend(p), [&](const host::chunk_data& c) { r.push_back(c); }, [](std::int64_t) {}, stop);
   std::sort(r.begin(), r.end(), [](const auto& a, const auto& b) { return a.first_id < b.first_id; });

@@ -44,7 +44,7 @@ answer measure(const request& r, const setup& s) {
   const host::plan plan = test::plan_of(s.model, settings_of(r, s));
   answer a;
   const auto where = host::make_cpu_backend(plan);
-  const std::atomic<bool> stop{false};
+  const host::cancellation stop;
   const auto n = static_cast<double>(plan.count);
   if (r.states) {
     const auto run = test::run(plan);

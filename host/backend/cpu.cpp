@@ -16,12 +16,12 @@ namespace {
 
 class cpu_backend final : public backend {
  public:
-  explicit cpu_backend(const plan& p)
+  cpu_backend(const plan& p, const cancellation& stop)
       : plan_(p),
         settings_(settings_of(plan_)),
         shape_(lane_shape_of(p)),
         threads_(threads_of(p)),
-        built_(build_cpu_unit(p, shape_)),
+        built_(build_cpu_unit(p, shape_, stop)),
         unit_(static_cast<const abi::unit*>(built_.code->symbol("saltus_unit"))) {
     if (unit_->version != abi::version)
       throw error(exit_failure, "a compiled unit is of another version of saltus: clear the cache");
@@ -71,6 +71,8 @@ class cpu_backend final : public backend {
 
 }  // namespace
 
-std::unique_ptr<backend> make_cpu_backend(const plan& p) { return std::make_unique<cpu_backend>(p); }
+std::unique_ptr<backend> make_cpu_backend(const plan& p, const cancellation& stop) {
+  return std::make_unique<cpu_backend>(p, stop);
+}
 
 }  // namespace saltus::host

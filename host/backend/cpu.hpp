@@ -3,11 +3,12 @@
 
 #include <memory>
 
+#include "base/cancellation.hpp"
 #include "ensemble/backend.hpp"
 
 namespace saltus::host {
 
-/// CPU lanes; compiles the unit if it is not in the cache.
-std::unique_ptr<backend> make_cpu_backend(const plan& p);
+/// CPU lanes; compiles the unit if it is not in the cache, unless `stop` is cancelled. Throws `error`.
+std::unique_ptr<backend> make_cpu_backend(const plan& p, const cancellation& stop = {});
 
 }  // namespace saltus::host

@@ -13,19 +13,19 @@
 namespace saltus::host {
 
 // Who asks for all that there is has asked for no device in particular; whoever names one must get it.
-std::unique_ptr<backend> make_backend_of_all(const plan& p) {
+std::unique_ptr<backend> make_backend_of_all(const plan& p, const cancellation& stop) {
   std::vector<std::unique_ptr<backend>> parts;
   const std::string absent = cuda_absent();
   if (absent.empty() || !p.devices.empty()) parts.push_back(make_cuda_backend(p));
-  parts.push_back(make_cpu_backend(p));
+  parts.push_back(make_cpu_backend(p, stop));
   return make_shared_backend(std::move(parts),
                              absent.empty() ? std::string() : fmt::format("no CUDA device: {}", absent));
 }
 
-std::unique_ptr<backend> make_backend(const plan& p) {
-  if (p.backend == "all") return make_backend_of_all(p);
+std::unique_ptr<backend> make_backend(const plan& p, const cancellation& stop) {
+  if (p.backend == "all") return make_backend_of_all(p, stop);
   if (p.backend == "cuda" || (p.backend == "auto" && cuda_absent().empty())) return make_cuda_backend(p);
-  return make_cpu_backend(p);
+  return make_cpu_backend(p, stop);
 }
 
 }  // namespace saltus::host

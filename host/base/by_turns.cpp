@@ -17,7 +17,7 @@ std::vector<double> ratios(const times_by_turns& t, std::size_t way, std::size_t
 }  // namespace
 
 times_by_turns time_by_turns(std::size_t ways, int rounds, const std::function<double(std::size_t)>& seconds_of,
-                             const std::atomic<bool>& stop) {
+                             const cancellation& stop) {
   times_by_turns all(ways);
   for (int round = 0; round < rounds; ++round) {
     std::vector<double> took(ways);

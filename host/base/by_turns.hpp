@@ -1,10 +1,11 @@
 // Several ways to do the same work, timed by turns: what disturbs the machine for a while disturbs all of them alike.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <vector>
+
+#include "base/cancellation.hpp"
 
 namespace saltus::host {
 
@@ -14,7 +15,7 @@ using times_by_turns = std::vector<std::vector<double>>;
 /// Has `seconds_of(way)` do the work in each of `ways` ways, `rounds` times over. Every round begins with another way. A
 /// round that `stop` has cut short is left out.
 times_by_turns time_by_turns(std::size_t ways, int rounds, const std::function<double(std::size_t)>& seconds_of,
-                             const std::atomic<bool>& stop);
+                             const cancellation& stop);
 
 /// Of a way's times; of an even number of them the higher of the two in the middle.
 double median_of(std::vector<double> times);

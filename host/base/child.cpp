@@ -46,7 +46,7 @@ constexpr char did_it = 'r', has_error = 'e', has_exception = 'x', has_failed = 
 }
 
 /// Reads to the end; false if that did not come in time.
-bool read_all(int from, std::string& said, double longest, const std::atomic<bool>& stop) {
+bool read_all(int from, std::string& said, double longest, const cancellation& stop) {
   const auto begin = std::chrono::steady_clock::now();
   for (char piece[4096];;) {
     pollfd waiting{from, POLLIN, 0};
@@ -63,7 +63,7 @@ bool read_all(int from, std::string& said, double longest, const std::atomic<boo
 
 }  // namespace
 
-std::string in_child(const std::function<std::string()>& task, double longest, const std::atomic<bool>& stop) {
+std::string in_child(const std::function<std::string()>& task, double longest, const cancellation& stop) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) throw child_failure(fmt::format("no pipe: {}", std::strerror(errno)));
   std::fflush(nullptr);  // what is not written yet must not be written twice

@@ -1,5 +1,6 @@
 #include "base/paths.hpp"
 
+#include <dlfcn.h>
 #include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -30,16 +31,20 @@ bool is_home(const fs::path& folder) {
 
 }  // namespace
 
+fs::path library_folder() {
+  Dl_info here{};
+  std::error_code none;
+  if (::dladdr(reinterpret_cast<const void*>(&library_folder), &here) == 0 || here.dli_fname == nullptr) return {};
+  return fs::canonical(here.dli_fname, none).parent_path();
+}
+
 fs::path home() {
   if (const auto given = environment("SALTUS_HOME"); !given.empty()) {
     if (is_home(given)) return fs::canonical(given);
     throw error(exit_failure,
                 fmt::format("SALTUS_HOME = {}: must be a folder that holds kernels/saltus.hpp and problems/", given));
   }
-  std::error_code none;
-  const fs::path program = fs::read_symlink("/proc/self/exe", none);
-  for (const fs::path& folder :
-       {program.parent_path().parent_path() / "share" / "saltus", fs::path(SALTUS_SOURCE_FOLDER)})
+  for (const fs::path& folder : {library_folder().parent_path() / "share" / "saltus", fs::path(SALTUS_SOURCE_FOLDER)})
     if (is_home(folder)) return fs::canonical(folder);
   throw error(
       exit_failure,

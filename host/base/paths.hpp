@@ -7,7 +7,10 @@
 
 namespace saltus::host {
 
-/// The folder that holds `kernels/` and `problems/`: $SALTUS_HOME, else ../share/saltus beside the program, else the source
+/// The folder that libsaltus was loaded from: plug-ins stand beside it.
+std::filesystem::path library_folder();
+
+/// The folder that holds `kernels/` and `problems/`: $SALTUS_HOME, else ../share/saltus beside the folder of libsaltus, else the source
 /// tree it was built from. Throws `error` (failure) if none of them does.
 std::filesystem::path home();
 

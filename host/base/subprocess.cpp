@@ -1,12 +1,13 @@
 #include "base/subprocess.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <sstream>
@@ -22,32 +23,35 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::atomic<pid_t> under_way{0};   // the process group of the program that runs
-std::atomic<int> asked_to_end{0};  // the signal that came meanwhile
-
-extern "C" void pass_on(int number) {
-  asked_to_end = number;
-  if (under_way > 0) ::kill(-under_way, number);
+/// Reads what the child says until it has ended. When `stop` is cancelled its group is told to end, and made to if it does
+/// not; what has left the group and keeps the pipe open is not waited for.
+std::string listen_to(pid_t child, int from, const cancellation& stop) {
+  constexpr int look = 50, patience = 2000;  // ms
+  std::string said;
+  int left = patience;
+  for (char piece[4096];;) {
+    pollfd waiting{from, POLLIN, 0};
+    const int ready = ::poll(&waiting, 1, look);
+    if (ready > 0) {
+      const ssize_t n = ::read(from, piece, sizeof piece);
+      if (n > 0) said.append(piece, static_cast<std::size_t>(n));
+      else if (n == 0 || errno != EINTR) break;
+    }
+    if (!stop) continue;
+    if (left == patience) ::kill(-child, SIGTERM);
+    if (left <= 0) {
+      ::kill(-child, SIGKILL);
+      break;
+    }
+    left -= look;
+  }
+  return said;
 }
 
 }  // namespace
 
-signals_passed_on::signals_passed_on() {
-  asked_to_end = 0;
-  struct sigaction action {};
-  action.sa_handler = pass_on;
-  action.sa_flags = SA_RESTART;
-  ::sigaction(SIGINT, &action, &interrupt_);
-  ::sigaction(SIGTERM, &action, &terminate_);
-}
-signals_passed_on::~signals_passed_on() {
-  ::sigaction(SIGINT, &interrupt_, nullptr);
-  ::sigaction(SIGTERM, &terminate_, nullptr);
-  if (asked_to_end) ::raise(asked_to_end);
-}
-bool signals_passed_on::came() { return asked_to_end.exchange(0) != 0; }
-
-outcome run_program(const std::vector<std::string>& arguments) {
+outcome run_program(const std::vector<std::string>& arguments, const cancellation& stop) {
+  if (stop) return {128, {}};
   std::vector<char*> argv, environment;
   for (const auto& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
   argv.push_back(nullptr);
@@ -77,16 +81,9 @@ outcome run_program(const std::vector<std::string>& arguments) {
   ::close(ends[1]);
   outcome result{127, {}};
   if (!failed) {
-    under_way = child;
-    if (asked_to_end) pass_on(asked_to_end);  // it came before there was anyone to pass it on to
-    char piece[4096];
-    for (ssize_t n; (n = ::read(ends[0], piece, sizeof piece)) != 0;) {
-      if (n > 0) result.said.append(piece, static_cast<std::size_t>(n));
-      else if (errno != EINTR) break;
-    }
+    result.said = listen_to(child, ends[0], stop);
     int status = 0;
     while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
-    under_way = 0;
     result.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
   }
   ::close(ends[0]);

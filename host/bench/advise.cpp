@@ -41,7 +41,7 @@ double next_rtol(double rtol, double over) {
 
 class adviser {
  public:
-  adviser(const bench_options& options, const std::atomic<bool>& stop) : options_(options), sample_(options, stop) {
+  adviser(const bench_options& options, const cancellation& stop) : options_(options), sample_(options, stop) {
     sample_.choose_size();
     references_ = std::make_unique<references>(sample_);
     advice_.asked = sample_.asked();
@@ -164,7 +164,7 @@ class adviser {
 
   void run_with(choice_result& result, plan p, double rtol) {
     sample_.set_tolerance(p, rtol);
-    const auto where = make_backend(p);  // the tolerance is part of it; the module is in the cache
+    const auto where = make_backend(p, sample_.stop());  // the tolerance is part of it; the module is in the cache
     const auto computed = sample_.results_of(p, *where, patience());
     if (!computed) {
       result.trouble =
@@ -203,7 +203,7 @@ class adviser {
   void time(choice_result& result) {
     constexpr double enough = 1.0;  // seconds
     const plan p = sample_.plan_of(result.what);
-    const auto where = make_backend(p);
+    const auto where = make_backend(p, sample_.stop());
     std::vector<double> seconds;
     for (int round = 0; round < options_.rounds && !sample_.is_stopped(); ++round) {
       seconds.push_back(sample_.mean_seconds(p, *where));
@@ -227,7 +227,7 @@ class adviser {
     if (!advice_.as_it_is().trouble.empty() || !advice_.is_known() || advice_.lines().empty()) return;
     if (sample_.is_stopped()) return;
     const plan slow = sample_.plan_of(advice_.as_it_is().what), fast = sample_.plan_of(best().what);
-    const auto one = make_backend(slow), other = make_backend(fast);
+    const auto one = make_backend(slow, sample_.stop()), other = make_backend(fast, sample_.stop());
     std::vector<double> ratios;
     for (int round = 0; round < std::max(3, options_.rounds) && !sample_.is_stopped(); ++round) {
       const double before = sample_.mean_seconds(slow, *one);
@@ -244,6 +244,6 @@ class adviser {
 
 }  // namespace
 
-advice advise(const bench_options& options, const std::atomic<bool>& stop) { return adviser(options, stop).run(); }
+advice advise(const bench_options& options, const cancellation& stop) { return adviser(options, stop).run(); }
 
 }  // namespace saltus::host

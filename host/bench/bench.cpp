@@ -86,7 +86,7 @@ namespace {
 
 /// Runs the ensemble once, writing a file if the plan has one.
 run_summary run_once(const plan& p, backend& where, const std::function<void(const chunk_data&)>& look,
-                     const std::atomic<bool>& stop) {
+                     const cancellation& stop) {
   const temporary_file there{p.file.empty() ? std::string() : fmt::format("{}.bench.{}", p.file, ::getpid())};
   std::unique_ptr<result_writer> file;
   const auto begin = monotonic_clock::now();
@@ -120,7 +120,7 @@ double peak_of(const std::vector<backend*>& parts, const std::string& precision)
 /// Measures backend after backend, round by round.
 class bench_of_backends {
  public:
-  bench_of_backends(const bench_options& options, const std::atomic<bool>& stop) : options_(options), stop_(stop) {}
+  bench_of_backends(const bench_options& options, const cancellation& stop) : options_(options), stop_(stop) {}
 
   std::vector<bench_result> run(const std::vector<std::string>& backends, const std::vector<flag>& more) {
     for (const auto& name : backends) add(name, more);
@@ -163,7 +163,7 @@ class bench_of_backends {
     if (name != "cuda" && !remembered_shape(e.what))
       for (const auto& tried : tune_lanes(e.what, stop_))
         say("{}: {:.4g} us per instance and thread in {}\n", name, 1e6 * tried.seconds, name_of(tried.shape));
-    e.where = make_backend(e.what);
+    e.where = make_backend(e.what, stop_);
     const auto parts = e.where->parts();
     e.result.backend = name;
     e.result.device = e.where->device();
@@ -202,7 +202,7 @@ class bench_of_backends {
   }
 
   const bench_options& options_;
-  const std::atomic<bool>& stop_;
+  const cancellation& stop_;
   monotonic_clock::time_point begin_ = monotonic_clock::now();
   std::vector<entry> entries_;
   std::optional<kept_results> kept_;
@@ -210,12 +210,12 @@ class bench_of_backends {
 };
 
 /// How many instances of a model, all alike, take about a quarter of a second.
-std::int64_t enough_instances(const bench_options& options, const std::string& backend, const std::atomic<bool>& stop) {
+std::int64_t enough_instances(const bench_options& options, const std::string& backend, const cancellation& stop) {
   constexpr double wanted = 0.25;
   constexpr std::int64_t max_instances = 1 << 20;
   for (std::int64_t n = 64;; n *= 8) {
     const plan p = options.make_plan({{"-n", std::to_string(n), true}, {"--backend", backend}});
-    const auto where = make_backend(p);
+    const auto where = make_backend(p, stop);
     const auto s = run_once(p, *where, {}, stop);
     const double took = s.wall_seconds - s.stiff_compile_seconds - s.rescue_compile_seconds;
     if (stop || n >= max_instances) return n;
@@ -229,7 +229,7 @@ std::int64_t enough_instances(const bench_options& options, const std::string& b
 
 }  // namespace
 
-bench_report bench(const bench_options& options, const std::atomic<bool>& stop) {
+bench_report bench(const bench_options& options, const cancellation& stop) {
   if (options.rounds < 1) throw error(exit_usage, fmt::format("--rounds {}: must be at least 1", options.rounds));
   if (!(options.limit > 0))
     throw error(exit_usage, fmt::format("--limit {:g}: must be a positive number", options.limit));

@@ -2,12 +2,12 @@
 // number of instances. Nothing here writes to stdout: results are data, and text or JSON if asked for.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/cancellation.hpp"
 #include "base/json.hpp"
 #include "bench/compare.hpp"
 #include "bench/flops.hpp"
@@ -55,7 +55,7 @@ struct bench_report {
 
 /// Measures. What was measured when `stop` is set stays. Throws `error`: exit_usage for options that make no sense,
 /// exit_interrupted if no round has ended.
-bench_report bench(const bench_options& options, const std::atomic<bool>& stop);
+bench_report bench(const bench_options& options, const cancellation& stop);
 
 /// The report as a table, and as one object.
 std::string text_of(const bench_report& report);

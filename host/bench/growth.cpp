@@ -21,7 +21,7 @@ std::vector<std::int64_t> counts() {
 }
 
 /// Seconds of one run; compilation is not counted.
-double one_run(const plan& p, backend& where, const std::atomic<bool>& stop) {
+double one_run(const plan& p, backend& where, const cancellation& stop) {
   const auto begin = monotonic_clock::now();
   const auto summary = run_ensemble(
       p, where, [](const chunk_data&) {}, [](std::int64_t) {}, stop);
@@ -30,7 +30,7 @@ double one_run(const plan& p, backend& where, const std::atomic<bool>& stop) {
 }
 
 /// At least `min_runs` runs, and more as long as they are short.
-spread rate_of(const plan& p, backend& where, const std::atomic<bool>& stop) {
+spread rate_of(const plan& p, backend& where, const cancellation& stop) {
   constexpr int min_runs = 3, max_runs = 50;
   constexpr double enough = 0.1, long_enough = 1.0;
   const auto begin = monotonic_clock::now();
@@ -45,7 +45,7 @@ spread rate_of(const plan& p, backend& where, const std::atomic<bool>& stop) {
 }  // namespace
 
 std::vector<growth_curve> measure_growth(const bench_options& options, const std::vector<std::string>& backends,
-                                         const std::atomic<bool>& stop) {
+                                         const cancellation& stop) {
   const auto now = options.now ? options.now : [] {
     return std::chrono::duration<double>(monotonic_clock::now().time_since_epoch()).count();
   };
@@ -61,7 +61,7 @@ std::vector<growth_curve> measure_growth(const bench_options& options, const std
       plan p = options.make_plan({{"--backend", name}, {"-n", std::to_string(n), true}});
       p.file.clear();
       if (!c.points.empty() && p.count == c.points.back().instances) break;  // -n does not say how many there are
-      const auto where = make_backend(p);
+      const auto where = make_backend(p, stop);
       c.device = where->device();
       const double point = now();
       const auto rate = rate_of(p, *where, stop);

@@ -1,12 +1,12 @@
 // Throughput against the number of instances, for one backend or several.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/cancellation.hpp"
 #include "bench/options.hpp"
 #include "bench/spread.hpp"
 
@@ -23,7 +23,7 @@ struct growth_curve {
 
 /// For 10, 32, 100 ... 10^7 instances, as far as each backend's part of the time limit goes.
 std::vector<growth_curve> measure_growth(const bench_options& options, const std::vector<std::string>& backends,
-                                         const std::atomic<bool>& stop);
+                                         const cancellation& stop);
 
 /// Where the second becomes faster than the first and stays so, by straight lines between the points (in logarithms).
 std::optional<double> overtakes(const growth_curve& first, const growth_curve& second);

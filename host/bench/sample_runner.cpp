@@ -40,7 +40,7 @@ sample_results results_in(const std::vector<chunk_data>& chunks) {
 
 }  // namespace
 
-sample_runner::sample_runner(const bench_options& options, const std::atomic<bool>& stop)
+sample_runner::sample_runner(const bench_options& options, const cancellation& stop)
     : options_(options), stop_(stop), asked_(plan_with({})) {
   if (asked_.fixed_step > 0)
     throw error(exit_usage, "--advise: with a fixed step no accuracy is asked for: give rtol in place of fixed_step");
@@ -74,7 +74,7 @@ void sample_runner::set_tolerance(plan& p, double rtol) const {
 }
 
 std::unique_ptr<backend> sample_runner::backend_of(const plan& p) const {
-  auto where = make_backend(p);
+  auto where = make_backend(p, stop_);
   if (where->parts().size() > 1)
     throw error(exit_usage, "--advise: one device at a time: give --backends cpu, or a spec with one device");
   return where;
@@ -95,7 +95,7 @@ void sample_runner::choose_size() {
   constexpr double enough = 0.05, longest = 10;  // seconds
   constexpr std::int64_t max_instances = 8192;
   const plan p = plan_of(choice_of(asked_));
-  const auto where = make_backend(p);
+  const auto where = make_backend(p, stop_);
   const std::int64_t max_count = std::max<std::int64_t>(1, std::min(p.count, max_instances) / where->concurrency());
   is_cpu_ = where->uses_host_threads();
   device_ = where->device();

@@ -1,7 +1,6 @@
 // Runs a sample of an ensemble by one method or another: what advice on methods is measured with.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -10,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "base/cancellation.hpp"
 #include "base/clock.hpp"
 #include "bench/advice.hpp"
 #include "bench/options.hpp"
@@ -27,7 +27,7 @@ struct sample_results {
 class sample_runner {
  public:
   /// Refers to both. Throws `error` if the spec asks for no accuracy.
-  sample_runner(const bench_options& options, const std::atomic<bool>& stop);
+  sample_runner(const bench_options& options, const cancellation& stop);
 
   /// Takes as many instances as the plan takes some hundredths of a second for.
   void choose_size();
@@ -35,8 +35,8 @@ class sample_runner {
   const plan& asked() const { return asked_; }
   bool alike() const { return alike_; }
   bool is_cpu() const { return is_cpu_; }
-  bool is_stopped() const { return stop_; }
-  const std::atomic<bool>& stop() const { return stop_; }
+  bool is_stopped() const { return stop_.is_cancelled(); }
+  const cancellation& stop() const { return stop_; }
   bool out_of_time() const { return stop_ || seconds() > options_.limit; }
   const std::string& device() const { return device_; }
   const bench_options& options() const { return options_; }
@@ -66,7 +66,7 @@ class sample_runner {
   double limited(double longest) const;
 
   const bench_options& options_;
-  const std::atomic<bool>& stop_;
+  const cancellation& stop_;
   monotonic_clock::time_point begin_ = monotonic_clock::now();
   mutable double worked_ = 0;  ///< seconds, where work is counted in their place
   plan asked_;

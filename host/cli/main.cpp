@@ -2,7 +2,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cmath>
 #include <csignal>
@@ -26,6 +25,7 @@
 #include "backend/cuda/devices.hpp"
 #include "backend/cuda/report.hpp"
 #include "backend/make.hpp"
+#include "base/cancellation.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/json.hpp"
@@ -40,6 +40,7 @@
 #include "ensemble/pipeline.hpp"
 #include "ensemble/statistics.hpp"
 #include "ensemble/tally.hpp"
+#include "result/hdf5.hpp"
 #include "result/part_file.hpp"
 #include "result/provenance.hpp"
 #include "result/result.hpp"
@@ -52,21 +53,23 @@
 namespace saltus::host {
 namespace {
 
-std::atomic<bool> interrupted{false};
+const cancellation interrupted;
+volatile std::sig_atomic_t signals_came = 0;
 
-/// The first Ctrl-C asks the run to end and write what is finished; the second ends the program at once. A terminal that
-/// goes away may say so more than once.
+/// The first Ctrl-C asks what is under way to end, and a run to write what is finished; the second ends the program at once.
+/// A terminal that goes away may say so more than once.
 extern "C" void on_signal(int number) {
-  if (interrupted.exchange(true) && number != SIGHUP) std::signal(number, SIG_DFL), std::raise(number);
+  if (signals_came != 0 && number != SIGHUP) std::signal(number, SIG_DFL), std::raise(number);
+  signals_came = 1;
+  interrupted.cancel();
 }
 
 /// From now on a signal ends what is under way rather than the program; so does a terminal that goes away, unless nohup
-/// has been told to let it go. Whoever reads messages may go as well.
+/// has been told to let it go.
 void listen_to_signals() {
   std::signal(SIGINT, on_signal);
   std::signal(SIGTERM, on_signal);
   if (std::signal(SIGHUP, on_signal) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
-  std::signal(SIGPIPE, SIG_IGN);
 }
 
 /// A message to stderr. That it cannot be written there must not end a run.
@@ -177,7 +180,7 @@ int list_models(bool as_json) {
 }
 
 int describe(const std::string& name, bool as_json) {
-  const model m = describe_model(find_model(name));
+  const model m = describe_model(find_model(name), interrupted);
   if (as_json) {
     fmt::print("{}\n", json_text(describe_json(m)));
     return exit_ok;
@@ -212,8 +215,8 @@ plan plan_of(run_arguments a, const std::vector<flag>& more = {}) {
   const bool is_spec = std::filesystem::path(a.subject).extension() == ".toml";
   const spec_document spec = is_spec ? read_spec(a.subject, a.flags) : from_model(a.subject, a.flags);
   const std::string place = is_spec ? spec.model_place : std::string();
-  const model m =
-      describe_model(find_model(spec.model_header.empty() ? spec.model : spec.model_header.string(), place));
+  const model m = describe_model(find_model(spec.model_header.empty() ? spec.model : spec.model_header.string(), place),
+                                 interrupted);
   plan p = validate(spec, m);
   check_names(p);
   return p;
@@ -303,7 +306,7 @@ void print_warnings(const plan& p) {
 int check(const run_arguments& a, bool with_pilot) {
   const plan p = plan_of(a);
   print_warnings(p);
-  const std::unique_ptr<backend> b = with_pilot ? make_backend(p) : nullptr;
+  const std::unique_ptr<backend> b = with_pilot ? make_backend(p, interrupted) : nullptr;
   const std::optional<prediction> cost = b ? std::optional(predict(p, *b, pilot_seconds, interrupted)) : std::nullopt;
   if (a.as_json) {
     json guards = json::array(), time_events = json::array();
@@ -551,11 +554,11 @@ int run(const run_arguments& a, const std::vector<std::string>& command) {
   print_warnings(p);
   check_output(p, older);
   if (p.file.empty()) p.log_events = false;  // there is nobody to read it
-  listen_to_signals();
-  auto b = make_backend(p);
+  std::signal(SIGPIPE, SIG_IGN);             // whoever reads messages may go, the run goes on
+  auto b = make_backend(p, interrupted);
   if (b->compile_seconds() > 0 && !a.quiet)
     say("compiled {} with {} in {:.1f} s\n", p.model.name, p.method, b->compile_seconds());
-  if (tune_long_run(p, *b, interrupted)) b = make_backend(p);
+  if (tune_long_run(p, *b, interrupted)) b = make_backend(p, interrupted);
   std::unique_ptr<result_writer> file;
   if (!p.file.empty()) {
     file = std::make_unique<result_writer>(p.file, p, provenance_of(p, *b, shell_line(command)), older);
@@ -573,7 +576,7 @@ int run(const run_arguments& a, const std::vector<std::string>& command) {
           try {
             if (file) file->write(chunk);
           } catch (...) {
-            interrupted = true;  // what is under way cannot be kept
+            interrupted.cancel();  // what is under way cannot be kept
             throw;
           }
         },
@@ -606,7 +609,6 @@ int run(const run_arguments& a, const std::vector<std::string>& command) {
 /// What a run has started beside itself, with its own arguments.
 int measure_beside_run(const run_arguments& a) {
   end_with_parent();
-  std::signal(SIGTERM, on_signal);
   measure_lanes(plan_of(a), interrupted);
   return exit_ok;
 }
@@ -644,11 +646,10 @@ int doctor(bool as_json, bool measure) {
   const bool equipped = house.trouble.empty() && folder.trouble.empty() && compiler.trouble.empty();
   const finding unit = look_up([&] {
     if (!equipped) return "no";
-    make_cpu_backend(validate(from_model("lorenz"), describe_model(find_model("lorenz"))));
+    make_cpu_backend(validate(from_model("lorenz"), describe_model(find_model("lorenz"))), interrupted);
     return "yes";
   });
   if (measure && unit.text == "yes") {
-    std::signal(SIGINT, on_signal);
     measure_machine(interrupted, [](const std::string& text) { say("{}", text); });
   }
   const auto shapes = equipped ? machine_shapes() : std::vector<machine_shape>();
@@ -703,7 +704,7 @@ void print_findings(const Findings& found, bool as_json) {
 int run_bench(const run_arguments& a, bench_options options, bool advises) {
   options.quiet = a.quiet;
   options.make_plan = [&](const std::vector<flag>& more) { return plan_of(a, more); };
-  listen_to_signals();
+  std::signal(SIGPIPE, SIG_IGN);
   if (advises) print_findings(advise(options, interrupted), a.as_json);
   else print_findings(bench(options, interrupted), a.as_json);
   return interrupted ? exit_interrupted : exit_ok;
@@ -735,6 +736,8 @@ std::string usage_error(const CLI::App& app, const CLI::ParseError& complaint) {
 }
 
 int main_program(int argc, char** argv) {
+  own_hdf5();
+  guard_process();
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of writing, as a full disk is
   CLI::App app{"saltus: ensembles of discontinuous ODEs, on CPU lanes and CUDA threads", "saltus"};
   app.set_version_flag("--version", version_with_commit());
@@ -862,6 +865,8 @@ int main_program(int argc, char** argv) {
   }
   if (*one) showing.instance = instance;
 
+  if (*show_command) return show(showing, stdout);
+  listen_to_signals();
   if (*list) return list_models(as_json);
   if (*describing) return describe(name, as_json);
   if (*checking && !architecture.empty()) return check_cuda(arguments, architecture);
@@ -869,7 +874,6 @@ int main_program(int argc, char** argv) {
   if (*running) return run(arguments, {argv, argv + argc});
   if (*measuring) return measure_beside_run(arguments);
   if (*bench_command) return run_bench(arguments, benching, advises);
-  if (*show_command) return show(showing, stdout);
   return clears_cache ? clear_cache(as_json) : doctor(as_json, measure);
 }
 

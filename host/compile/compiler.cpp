@@ -82,7 +82,7 @@ const cpp_compiler& find_compiler() {
     for (const auto& name : candidates) {
       const fs::path program = which(name);
       if (program.empty()) continue;
-      if (const auto asked = run_program({program.string(), "--version"}); asked.status == 0)
+      if (const auto asked = run_program({program.string(), "--version"}, {}); asked.status == 0)
         return cpp_compiler{program, asked.said.substr(0, asked.said.find('\n'))};
     }
     throw error(exit_failure,
@@ -201,13 +201,14 @@ std::vector<std::string> command_with(const cpp_compiler& cc, const std::vector<
 
 /// Asks the compiler which files it reads for a source; none if it cannot say.
 std::optional<file_list> files_read(const scratch_folder& scratch, const fs::path& source,
-                                    const std::vector<std::string>& options) {
+                                    const std::vector<std::string>& options, const cancellation& stop) {
   const fs::path rule = scratch / "unit.d", preprocessed = scratch / "unit.ii";
   auto command = command_with(find_compiler(), options);
   command.insert(command.end(),
                  {"-E", "-MD", "-MT", "unit", "-MF", rule.string(), source.string(), "-o", preprocessed.string()});
   std::error_code none;
-  if (run_program(command).status != 0 || !fs::is_regular_file(rule, none) || !fs::is_regular_file(preprocessed, none))
+  if (run_program(command, stop).status != 0 || !fs::is_regular_file(rule, none) ||
+      !fs::is_regular_file(preprocessed, none))
     return {};
   const auto system = system_files(read_file(preprocessed));
   const auto kernels = home() / "kernels";
@@ -269,14 +270,13 @@ std::optional<built> from_cache(const std::string& request) {
 /// A shared object made of `text` by the compiler; kept if it is known what it is made of, and that has not changed
 /// meanwhile.
 built compile(const std::string& text, const fs::path& header, const std::vector<std::string>& options,
-              const std::string& request) {
+              const std::string& request, const cancellation& stop) {
   const auto begin = std::chrono::steady_clock::now();
-  const signals_passed_on signals;
   const scratch_folder scratch(request);
   const fs::path source = scratch / "unit.cpp", fresh = scratch / "unit.so";
   write_file(source, text);
-  const auto files = files_read(scratch, source, options);
-  if (signals.came()) throw error(exit_interrupted, "interrupted while compiling");
+  const auto files = files_read(scratch, source, options, stop);
+  if (stop) throw error(exit_interrupted, "interrupted while compiling");
   const auto key = files ? key_of(request, *files) : std::nullopt;
   if (key)
     if (auto known = from_cache(*key, *files)) {
@@ -285,8 +285,8 @@ built compile(const std::string& text, const fs::path& header, const std::vector
     }
   auto command = command_with(find_compiler(), options);
   command.insert(command.end(), {source.string(), "-o", fresh.string()});
-  const auto [status, said] = run_program(command);
-  if (signals.came()) throw error(exit_interrupted, "interrupted while compiling");
+  const auto [status, said] = run_program(command, stop);
+  if (stop) throw error(exit_interrupted, "interrupted while compiling");
   if (status != 0) fail_to_compile(scratch, command, text, said, header, files);
   if (!fs::exists(fresh))
     throw error(exit_failure,
@@ -301,34 +301,34 @@ built compile(const std::string& text, const fs::path& header, const std::vector
 }
 
 /// A shared object made of `text`, from the cache or by the compiler.
-built build(const std::string& text, const fs::path& header, optimised how = optimised::yes) {
+built build(const std::string& text, const fs::path& header, const cancellation& stop, optimised how = optimised::yes) {
   const auto options = flags_for(find_compiler(), how);
   const auto request = request_of(text, options);
   if (auto known = from_cache(request)) return *known;
-  return compile(text, header, options, request);
+  return compile(text, header, options, request, stop);
 }
 
 /// A description with counted operations; or without, if the model's functions do not take counting numbers. Then it is
 /// that which is in the cache, and nothing is tried again.
-built build_description(const std::string& counted, const std::string& uncounted, const fs::path& header) {
+built build_description(const std::string& counted, const std::string& uncounted, const fs::path& header,
+                        const cancellation& stop) {
   const auto options = flags_for(find_compiler(), optimised::no);
   for (const auto& text : {counted, uncounted})
     if (auto known = from_cache(request_of(text, options))) return *known;
   try {
-    return compile(counted, header, options, request_of(counted, options));
+    return compile(counted, header, options, request_of(counted, options), stop);
   } catch (const error& e) {
     if (e.exit_code != exit_model && e.exit_code != exit_failure) throw;
   }
-  return compile(uncounted, header, options, request_of(uncounted, options));
+  return compile(uncounted, header, options, request_of(uncounted, options), stop);
 }
 
 /// What a unit says of its model, which may run the model's functions: first in a child process, for what they may do.
-const abi::description* description_in(const built& unit) {
+const abi::description* description_in(const built& unit, const cancellation& stop) {
   using getter = const abi::description* (*)();
   constexpr double longest = 20;  // seconds; it is a right-hand side or two
-  static const std::atomic<bool> never_ends = false;
   const auto get = reinterpret_cast<getter>(unit.code->symbol("saltus_description"));
-  in_child([&] { return std::string(get()->name); }, longest, never_ends);
+  in_child([&] { return std::string(get()->name); }, longest, stop);
   return get();
 }
 
@@ -375,7 +375,7 @@ model model_from(const abi::description* d, const fs::path& header, const std::v
 }
 }  // namespace
 
-model describe_model(const fs::path& header) {
+model describe_model(const fs::path& header, const cancellation& stop) {
   if (const auto known = builtin_model_in(header)) return model_from(known->about, header, known->files);
   const std::string name = header.stem().string();
   static const std::regex identifier("[A-Za-z_][A-Za-z0-9_]*");
@@ -406,19 +406,21 @@ model describe_model(const fs::path& header) {
         header.string(), name, first);
   };
   const std::string uncounted = text("#define SALTUS_UNCOUNTED\n");
-  built unit = build_description(text(""), uncounted, header);
+  built unit = build_description(text(""), uncounted, header, stop);
   const abi::description* d = nullptr;
   try {
-    d = description_in(unit);
+    d = description_in(unit, stop);
   } catch (const child_failure&) {
     // The model's functions do not bear being counted; where they fail in a run, that is told of the instances.
-    unit = build(uncounted, header, optimised::no);
-    d = description_in(unit);
+    unit = build(uncounted, header, stop, optimised::no);
+    d = description_in(unit, stop);
   }
   return model_from(d, header, unit.files.own);
 }
 
-built build_unit(const std::string& text, const fs::path& header) { return build(text, header); }
+built build_unit(const std::string& text, const fs::path& header, const cancellation& stop) {
+  return build(text, header, stop);
+}
 
 namespace {
 struct {
@@ -448,7 +450,7 @@ std::optional<file_list> files_of(const std::string& text, const std::vector<std
   const scratch_folder scratch(hash_text(text));
   const fs::path source = scratch / "unit.cpp";
   write_file(source, text);
-  return files_read(scratch, source, options);
+  return files_read(scratch, source, options, {});
 }
 
 std::string engine_text(const plan& p) {
@@ -480,9 +482,11 @@ std::string cpu_unit_text(const plan& p, const lane_shape& shape) {
 }
 }  // namespace
 
-built build_cpu_unit(const plan& p, const lane_shape& shape) { return build(cpu_unit_text(p, shape), p.model.header); }
-built build_traceable_unit(const plan& p) {
-  const auto once = [&] { return build(cpu_unit_text(p, {1, 1}), p.model.header, optimised::traced); };
+built build_cpu_unit(const plan& p, const lane_shape& shape, const cancellation& stop) {
+  return build(cpu_unit_text(p, shape), p.model.header, stop);
+}
+built build_traceable_unit(const plan& p, const cancellation& stop) {
+  const auto once = [&] { return build(cpu_unit_text(p, {1, 1}), p.model.header, stop, optimised::traced); };
   once();
   return once();  // loaded from where it stays, under the name by which its line numbers are asked for
 }

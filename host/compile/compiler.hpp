@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "abi/unit.hpp"
+#include "base/cancellation.hpp"
 #include "compile/lane_shape.hpp"
 #include "compile/module_cache.hpp"
 #include "spec/plan.hpp"
@@ -55,13 +56,13 @@ struct built {
 /// The description of the model in a header: of a built-in that saltus was built with as it is there, of any other compiled
 /// on first use. Throws `error`: exit_model with one sentence about the
 /// header if it is not a model (what the compiler said stays in last_failure.log in the cache), exit_failure if the compiler
-/// itself fails, exit_interrupted after Ctrl-C.
-model describe_model(const std::filesystem::path& header);
+/// itself fails, exit_interrupted when `stop` is cancelled, here and below.
+model describe_model(const std::filesystem::path& header, const cancellation& stop = {});
 
 /// The unit for a plan on CPU lanes, compiled on first use.
-built build_cpu_unit(const plan& p, const lane_shape& shape);
+built build_cpu_unit(const plan& p, const lane_shape& shape, const cancellation& stop = {});
 /// The same on one lane with line numbers, to find out where a model crashes.
-built build_traceable_unit(const plan& p);
+built build_traceable_unit(const plan& p, const cancellation& stop = {});
 /// A name, 32 hex digits, for what is measured of it: another one when the model, the method, the compiler or the processor
 /// is another one.
 std::string cpu_unit_name(const plan& p, const lane_shape& shape);
@@ -78,7 +79,7 @@ class compiling_note {
 std::string compiling_now();
 
 /// A unit of any other text, which includes `header`.
-built build_unit(const std::string& text, const std::filesystem::path& header);
+built build_unit(const std::string& text, const std::filesystem::path& header, const cancellation& stop = {});
 
 /// The files that the C++ compiler reads for such a text, with these options; none if it cannot say.
 std::optional<file_list> files_of(const std::string& text, const std::vector<std::string>& options);

@@ -53,7 +53,8 @@ std::string try_alone(const plan& p, const abi::unit& unit, const chunk_data& of
 }
 
 /// "transition, ./bottle.hpp:34" of the innermost function that is the model's; empty if there is none.
-std::string function_at(const plan& p, const abi::unit& unit, int signal, const std::vector<const void*>& trace) {
+std::string function_at(const plan& p, const abi::unit& unit, int signal, const std::vector<const void*>& trace,
+                        const cancellation& stop) {
   Dl_info module{};
   if (::dladdr(&unit, &module) == 0) return {};
   std::vector<std::string> command = {"addr2line", "-f", "-i", "-C", "-e", module.dli_fname};
@@ -66,7 +67,7 @@ std::string function_at(const plan& p, const abi::unit& unit, int signal, const 
     command.push_back(fmt::format("{:#x}", offset - (signal != 0 && k == 2 ? 0 : 1)));
   }
   if (which(command[0]).empty() || command.size() == fixed) return {};
-  const auto asked = run_program(command);
+  const auto asked = run_program(command, stop);
   const std::string kernels = (home() / "kernels").string();
   std::stringstream said(asked.said);
   for (std::string name, place; std::getline(said, name) && std::getline(said, place);) {
@@ -90,15 +91,14 @@ struct finding {
 };
 
 std::optional<finding> find_culprit(const plan& p, const abi::unit& unit, const chunk_data& chunk,
-                                    const model_crash& crash) {
+                                    const model_crash& crash, const cancellation& stop) {
   const auto begin = std::chrono::steady_clock::now();
-  const std::atomic<bool> never = false;
   for (const std::int64_t id : crash.instances) {
     const double left = longest - std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     if (left <= 0) return {};
     const auto slot = static_cast<std::size_t>(id - chunk.first_id);
     try {
-      const auto bytes = in_child([&] { return try_alone(p, unit, chunk, slot); }, left, never);
+      const auto bytes = in_child([&] { return try_alone(p, unit, chunk, slot); }, left, stop);
       if (bytes.empty()) continue;
       finding found{slot, 0, std::vector<const void*>((bytes.size() - sizeof(int)) / sizeof(void*))};
       std::memcpy(&found.signal, bytes.data(), sizeof(int));
@@ -114,14 +114,14 @@ std::optional<finding> find_culprit(const plan& p, const abi::unit& unit, const 
 
 }  // namespace
 
-std::string explain_crash(const plan& p, chunk_data& chunk, const model_crash& crash) {
+std::string explain_crash(const plan& p, chunk_data& chunk, const model_crash& crash, const cancellation& stop) {
   std::string who, where;
   try {
-    const built unit_file = build_traceable_unit(p);
+    const built unit_file = build_traceable_unit(p, stop);
     const auto& unit = *static_cast<const abi::unit*>(unit_file.code->symbol("saltus_unit"));
-    if (const auto found = find_culprit(p, unit, chunk, crash)) {
+    if (const auto found = find_culprit(p, unit, chunk, crash, stop)) {
       who = fmt::format("instance {}", chunk.first_id + static_cast<std::int64_t>(found->slot));
-      where = function_at(p, unit, found->signal, found->trace);
+      where = function_at(p, unit, found->signal, found->trace, stop);
       chunk.status[found->slot] = static_cast<unsigned char>(status::model_crashed);
     }
   } catch (const error&) {

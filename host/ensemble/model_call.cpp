@@ -65,7 +65,8 @@ struct frame {
   std::atomic<bool> has_orders = false;
 };
 
-thread_local frame* current = nullptr;
+/// Handlers look at it: it must be there without an allocation.
+__attribute__((tls_model("initial-exec"))) thread_local frame* current = nullptr;
 
 std::mutex frames_mutex;
 std::vector<frame*> frames;
@@ -76,7 +77,7 @@ constexpr std::array<int, 5> crashes = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT
 
 int leave_signal() { return SIGRTMIN + 3; }
 
-std::atomic<bool> is_traced = false, exit_was_called = false;
+std::atomic<bool> is_guarded = false, is_traced = false, exit_was_called = false;
 
 /// Inlined: behind the handler's own address and the one that called it stands that of the instruction.
 __attribute__((always_inline)) inline void trace(frame& f) {
@@ -104,7 +105,7 @@ extern "C" void on_leave(int) {
   ::siglongjmp(f->back, static_cast<int>(ending::left));
 }
 
-/// exit, called by a model, is not the end of the run. main leaves by another way (cli/main.cpp).
+/// exit, called by a model, is not the end of the run. main leaves by another way (a_model_called_exit).
 extern "C" void on_exit_called() {
   frame* f = current;
   if (f == nullptr || !f->in_model) return;
@@ -115,21 +116,22 @@ extern "C" void on_exit_called() {
 }
 
 void install_handlers() {
-  static const bool once = [] {
-    struct sigaction action {};
-    ::sigemptyset(&action.sa_mask);
-    action.sa_flags = SA_ONSTACK;
-    action.sa_handler = on_crash;
-    for (const int number : crashes) ::sigaction(number, &action, nullptr);
-    struct sigaction leaving {};
-    ::sigemptyset(&leaving.sa_mask);
-    leaving.sa_flags = SA_RESTART | SA_ONSTACK;
-    leaving.sa_handler = on_leave;
-    ::sigaction(leave_signal(), &leaving, nullptr);
-    std::atexit(on_exit_called);
-    return true;
-  }();
-  (void)once;
+  struct sigaction action {};
+  ::sigemptyset(&action.sa_mask);
+  action.sa_flags = SA_ONSTACK;
+  action.sa_handler = on_crash;
+  for (const int number : crashes) ::sigaction(number, &action, nullptr);
+  struct sigaction leaving {};
+  ::sigemptyset(&leaving.sa_mask);
+  leaving.sa_flags = SA_RESTART | SA_ONSTACK;
+  leaving.sa_handler = on_leave;
+  ::sigaction(leave_signal(), &leaving, nullptr);
+}
+
+/// Before the first call, and no sooner: what is made after it is destroyed before it is asked.
+void listen_to_exit() {
+  static const int once = std::atexit(on_exit_called);
+  static_cast<void>(once);
 }
 
 /// Handlers need a stack when a recursion without end has used up the thread's own.
@@ -150,6 +152,11 @@ class signal_stack {
   std::unique_ptr<char[]> memory_;
   stack_t before_{};
 };
+
+void give_thread_a_signal_stack() {
+  thread_local const signal_stack stack;
+  static_cast<void>(stack);
+}
 
 // --------------------------------------------------------------------------------------------------------- one attempt
 
@@ -279,8 +286,10 @@ __attribute__((noinline)) ending enter(frame& here, const std::function<void()>&
 /// Integrates all instances (no slots), or continues some. Throws model_crash, and what the host has thrown.
 attempt_end attempt(const module_call& call, abi::usage& used, std::span<const long long> slots,
                     std::span<const abi::snapshot> from) {
-  install_handlers();
-  thread_local const signal_stack stack;
+  if (is_guarded) {
+    give_thread_a_signal_stack();
+    listen_to_exit();
+  }
   frame here;
   callbacks reports{call, here, nullptr, 0};
   const abi::sink sink = reports.sink();
@@ -400,6 +409,10 @@ class second_try {
 
 }  // namespace
 
+void guard_process() {
+  if (!is_guarded.exchange(true)) install_handlers();
+}
+
 void trace_crashes() {
   void* first = nullptr;
   ::backtrace(&first, 1);  // loads what it needs, which a signal handler must not
@@ -439,7 +452,7 @@ void look_at(frame& f, double now) {
 
 void leave(frame& f) {
   f.is_to_be_left = true;
-  ::pthread_kill(f.thread, leave_signal());
+  if (is_guarded) ::pthread_kill(f.thread, leave_signal());
 }
 
 void enforce(frame& f, double now, std::optional<double> stopped_at) {
@@ -471,7 +484,7 @@ struct call_watch::state {
   std::jthread thread;
 };
 
-call_watch::call_watch(const std::atomic<bool>& stop, std::function<void()> tick) : state_(std::make_unique<state>()) {
+call_watch::call_watch(const cancellation& stop, std::function<void()> tick) : state_(std::make_unique<state>()) {
   state_->thread = std::jthread([this, &stop, tick = std::move(tick)](std::stop_token over) {
     constexpr auto pause = std::chrono::milliseconds(50);
     std::optional<double> stopped_at;

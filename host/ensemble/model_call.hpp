@@ -1,12 +1,11 @@
 // Calls into a compiled module: what a model's functions do there must not take the program along. They may throw, crash,
-// call exit, loop for ever, or be so slow that one instance holds up a run.
+// call exit, loop for ever, or be so slow that one instance holds up a run. Knows chunks and signals, no backend.
 //
 // A module marks every instance that it begins as `interrupted` until it has ended (kernels/run/cpu.hpp). So the host knows who was
 // under way when a call does not return as it should: these are tried again, one by one, which shows who it was. The
 // others, whose bits do not depend on who is beside them, end as they would have ended.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include "abi/unit.hpp"
+#include "base/cancellation.hpp"
 #include "base/error.hpp"
 #include "ensemble/chunk.hpp"
 
@@ -29,6 +29,10 @@ struct model_crash : error {
   std::vector<const void*> trace;       ///< addresses of the calls, the innermost first; see trace_crashes
 };
 
+/// For a program that has the process for itself: from now on a model that crashes, calls exit or does not come back is left.
+/// Listens to signals and to exit. Without it what crashes takes the process along, and what does not come back is waited
+/// for; what a model throws is caught either way.
+void guard_process();
 /// From now on a crash is traced, which may make things worse: for a process that was made for this.
 void trace_crashes();
 /// Has a model called exit? Then this program must not: what exit does has been begun.
@@ -61,11 +65,11 @@ struct slow_instance {
 std::vector<slow_instance> slow_instances(double at_least);
 
 /// While it lives, calls on all threads are watched: instances beyond their time limit are told to end, and a call that
-/// does not come back is left, once an instance has no time left or some seconds after `stop` was set.
+/// does not come back is left, once an instance has no time left or some seconds after `stop` was cancelled.
 class call_watch {
  public:
   /// `tick` is called now and then, from a thread of its own.
-  call_watch(const std::atomic<bool>& stop, std::function<void()> tick);
+  call_watch(const cancellation& stop, std::function<void()> tick);
   ~call_watch();
   call_watch(const call_watch&) = delete;
   call_watch& operator=(const call_watch&) = delete;

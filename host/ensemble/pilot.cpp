@@ -40,13 +40,13 @@ void fill_spread(const plan& p, std::int64_t count, double offset, chunk_data& c
   }
 }
 
-pilot::pilot(const plan& p, backend& where, double longest, const std::atomic<bool>& stop)
+pilot::pilot(const plan& p, backend& where, double longest, const cancellation& stop)
     : plan_(p),
       where_(where),
       longest_(longest),
       stop_(stop),
-      stiff_(p, successor::duty::hand_over),
-      rescuer_(p, successor::duty::rescue),
+      stiff_(p, successor::duty::hand_over, stop),
+      rescuer_(p, successor::duty::rescue, stop),
       chunks_(static_cast<std::size_t>(where.concurrency())) {}
 
 pilot_round pilot::run(std::int64_t count, double offset) {
@@ -56,9 +56,9 @@ pilot_round pilot::run(std::int64_t count, double offset) {
   for (std::size_t j = 0; j < chunks_.size(); ++j)
     fill_spread(plan_, count, (static_cast<double>(j) + offset) / static_cast<double>(chunks_.size()), chunks_[j]);
   const auto begin = clock::now();
-  std::atomic<bool> over = false;
+  const cancellation over = stop_.within();
   const call_watch watch(over, [&] {
-    if (stop_ || seconds_since(begin) >= longest_) over = true;
+    if (seconds_since(begin) >= longest_) over.cancel();
   });
   std::mutex adding;
   std::exception_ptr failure;
@@ -67,7 +67,7 @@ pilot_round pilot::run(std::int64_t count, double offset) {
     abi::usage used{};
     const auto here = clock::now();
     where_.integrate(
-        chunk, [&](std::int64_t) { return !over && !stop_ && seconds_since(begin) < longest_; }, used);
+        chunk, [&](std::int64_t) { return !over && seconds_since(begin) < longest_; }, used);
     const double took = seconds_since(here);
     const std::lock_guard lock(adding);
     r.thread_seconds += took;
@@ -95,7 +95,7 @@ pilot_round pilot::run(std::int64_t count, double offset) {
 }
 
 /// What lanes leave to others; compilation is not counted.
-void pilot::carry_on(pilot_round& r, const std::atomic<bool>& over) {
+void pilot::carry_on(pilot_round& r, const cancellation& over) {
   const auto begin = clock::now();
   const double before = stiff_.compile_seconds() + rescuer_.compile_seconds();
   for (auto& chunk : chunks_) {

@@ -3,12 +3,12 @@
 // They are spread evenly over all ids, which for a sweep is evenly over its axes, and for random samples is as good as any.
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <utility>
 #include <vector>
 
+#include "base/cancellation.hpp"
 #include "ensemble/backend.hpp"
 #include "ensemble/rescue.hpp"
 
@@ -33,8 +33,8 @@ struct pilot_round {
 class pilot {
  public:
   /// Refers to all of them. A round is cut short when it has taken `longest` seconds, successors included, or
-  /// when `stop` is set.
-  pilot(const plan& p, backend& where, double longest, const std::atomic<bool>& stop);
+  /// when `stop` is cancelled.
+  pilot(const plan& p, backend& where, double longest, const cancellation& stop);
 
   /// Runs `count` instances in each chunk: all of them together are evenly spread.
   pilot_round run(std::int64_t count, double offset);
@@ -44,13 +44,13 @@ class pilot {
   std::pair<double, double> event_rows() const;
 
  private:
-  void carry_on(pilot_round& r, const std::atomic<bool>& over);
+  void carry_on(pilot_round& r, const cancellation& over);
   double progress() const;
 
   const plan& plan_;
   backend& where_;
   double longest_;
-  const std::atomic<bool>& stop_;
+  const cancellation& stop_;
   successor stiff_, rescuer_;
   std::vector<chunk_data> chunks_;
 };

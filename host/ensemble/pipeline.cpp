@@ -115,17 +115,18 @@ class timed {
 class ensemble_run {
  public:
   ensemble_run(const plan& p, backend& where, const std::function<void(const chunk_data&)>& write,
-               const std::function<void(std::int64_t)>& progress, const std::atomic<bool>& stop)
+               const std::function<void(std::int64_t)>& progress, const cancellation& stop)
       : plan_(p),
         where_(where),
         write_(write),
         progress_(progress),
         stop_(stop),
+        ending_(stop.within()),
         queue_(p, where),
         values_(p),
         statistics_(p),
-        stiff_(p, successor::duty::hand_over, [this] { progress_(0); }),
-        rescuer_(p, successor::duty::rescue, [this] { progress_(0); }) {
+        stiff_(p, successor::duty::hand_over, ending_, [this] { progress_(0); }),
+        rescuer_(p, successor::duty::rescue, ending_, [this] { progress_(0); }) {
     for (std::size_t i = 0; i < queue_.workers(); ++i) summary_.parts.push_back({queue_[i].device(), 0, 0, 0});
   }
 
@@ -137,7 +138,7 @@ class ensemble_run {
     }
     check_counts();
     summary_.statistics = statistics_.finish();
-    summary_.interrupted = stop_;
+    summary_.interrupted = stop_.is_cancelled();
     summary_.kernel_seconds = in_backend_.any();
     if (const auto busy = where_.busy_seconds(); busy && busy_before) summary_.kernel_seconds = *busy - *busy_before;
     summary_.chunk_seconds = in_backend_.sum();
@@ -205,7 +206,7 @@ class ensemble_run {
     if (is_ordered(range.worker)) chunk->order = by_work_.order(*chunk);
     const place here(queue_.places(range.worker));
     // After a stop the chunks that are left pass through as they are: every instance still gets its row, as not run.
-    queue_.is_integrated(range, is_ending() ? 0.0 : integrate_on(queue_[range.worker], *chunk, range));
+    queue_.is_integrated(range, ending_ ? 0.0 : integrate_on(queue_[range.worker], *chunk, range));
     return handed.release();
   }
 
@@ -217,7 +218,7 @@ class ensemble_run {
       const timed here(in_backend_);
       const auto finished = [this](std::int64_t some) {
         progress_(some);
-        return !is_ending();
+        return !ending_;
       };
       try {
         worker.integrate(chunk, finished, used);
@@ -238,7 +239,6 @@ class ensemble_run {
     std::unique_ptr<handed_out> handed(raw);
     auto& chunk = *handed->chunk;
     if (is_ordered(handed->range.worker)) by_work_.learn(chunk);
-    is_ending();
     try {
       if (!plan_.stiff_method.empty()) stiff_.carry_on(chunk, ending_);
       if (plan_.rescue) rescuer_.carry_on(chunk, ending_);
@@ -262,16 +262,10 @@ class ensemble_run {
 
   bool is_ordered(std::size_t worker) { return plan_.by_work && queue_[worker].gains_by_order(); }
 
-  /// A run ends early when it is asked to, or when the model has crashed.
-  bool is_ending() {
-    if (stop_) ending_ = true;
-    return ending_.load(std::memory_order_relaxed);
-  }
-
   void note_crash(const model_crash& crash, chunk_data& chunk) {
-    ending_ = true;
+    ending_.cancel();
     const std::lock_guard lock(summary_mutex_);
-    if (summary_.crash.empty()) summary_.crash = explain_crash(plan_, chunk, crash);
+    if (summary_.crash.empty()) summary_.crash = explain_crash(plan_, chunk, crash, stop_);
   }
 
   void check_counts() const {
@@ -286,7 +280,8 @@ class ensemble_run {
   backend& where_;
   const std::function<void(const chunk_data&)>& write_;
   const std::function<void(std::int64_t)>& progress_;
-  const std::atomic<bool>& stop_;
+  const cancellation& stop_;
+  const cancellation ending_;  ///< by `stop_`, or when the model has crashed
   chunk_queue queue_;
   const sampler values_;
   statistics_sum statistics_;
@@ -296,13 +291,12 @@ class ensemble_run {
   run_summary summary_;
   std::mutex summary_mutex_;
   stopwatch in_backend_;
-  std::atomic<bool> ending_ = false;
 };
 
 }  // namespace
 
 run_summary run_ensemble(const plan& p, backend& where, const std::function<void(const chunk_data&)>& write,
-                         const std::function<void(std::int64_t)>& progress, const std::atomic<bool>& stop) {
+                         const std::function<void(std::int64_t)>& progress, const cancellation& stop) {
   return ensemble_run(p, where, write, progress, stop).run();
 }
 

@@ -2,11 +2,11 @@
 // pipeline. At most a few chunks are in memory at once, so the number of instances is bounded by the disk.
 #pragma once
 
-#include <atomic>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "base/cancellation.hpp"
 #include "ensemble/backend.hpp"
 #include "ensemble/statistics.hpp"
 #include "ensemble/tally.hpp"
@@ -38,10 +38,10 @@ struct run_summary {
 };
 
 /// Runs every instance of the plan. `write` receives the chunks as they end, in any order, one at a time (from some
-/// thread); `progress` is told of instances that have ended; setting `stop` ends the run early, the instances that did
+/// thread); `progress` is told of instances that have ended; cancelling `stop` ends the run early, the instances that did
 /// not get to run having status not_run. Successors run beside the backend, on other threads of the host if there are
 /// any. Asserts that every instance is ok, rescued, failed or not finished.
 run_summary run_ensemble(const plan& p, backend& where, const std::function<void(const chunk_data&)>& write,
-                         const std::function<void(std::int64_t)>& progress, const std::atomic<bool>& stop);
+                         const std::function<void(std::int64_t)>& progress, const cancellation& stop);
 
 }  // namespace saltus::host

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <csignal>
 #include <cstddef>
 #include <future>
 #include <utility>
@@ -40,8 +39,9 @@ plan followed(plan p, successor::duty what) {
 
 }  // namespace
 
-successor::successor(const plan& p, duty what, std::function<void()> tick)
+successor::successor(const plan& p, duty what, cancellation stop, std::function<void()> tick)
     : duty_(what),
+      stop_(std::move(stop)),
       tick_(std::move(tick)),
       plan_(followed(p, what)),
       settings_(settings_of(plan_)),
@@ -65,7 +65,7 @@ successor::~successor() {
   if (compiler_.joinable()) compiler_.join();
 }
 
-bool successor::is_ready(const std::atomic<bool>& stop) {
+bool successor::is_ready(const cancellation& stop) {
   {
     const std::lock_guard lock(mutex_);
     if (state_ == state::idle) {
@@ -80,18 +80,17 @@ bool successor::is_ready(const std::atomic<bool>& stop) {
 }
 
 void successor::compile() {
-  static std::mutex one_at_a_time;  // a signal ends the compiler that is under way
+  static std::mutex one_at_a_time;  // of two at once only one could be told of
   try {
     const std::lock_guard lock(one_at_a_time);
     const compiling_note note(duty_ == duty::rescue ? "rescue" : plan_.method);
-    auto made = std::async(std::launch::async, build_cpu_unit, plan_, shape_);
+    auto made = std::async(std::launch::async, build_cpu_unit, plan_, shape_, stop_);
     while (made.wait_for(std::chrono::milliseconds(200)) != std::future_status::ready)
       if (tick_) tick_();
     built_ = made.get();
     unit_ = static_cast<const abi::unit*>(built_.code->symbol("saltus_unit"));
   } catch (const error& e) {
-    if (e.exit_code == exit_interrupted) std::raise(SIGINT);  // it has ended the compiler, but was meant for the run
-    else failure_ = std::current_exception();
+    if (e.exit_code != exit_interrupted) failure_ = std::current_exception();
   } catch (...) { failure_ = std::current_exception(); }
   std::vector<std::function<void()>> waiting;
   {
@@ -152,7 +151,7 @@ void successor::note_times(chunk_data& chunk, const std::vector<long long>& slot
   }
 }
 
-void successor::carry_on(chunk_data& chunk, const std::atomic<bool>& stop) {
+void successor::carry_on(chunk_data& chunk, const cancellation& stop) {
   const std::vector<long long> slots = take_over(chunk);
   if (slots.empty() || stop || !is_ready(stop)) return;
   std::vector<bool> taken(chunk.status.size(), false);

@@ -4,7 +4,6 @@
 // surer means.
 #pragma once
 
-#include <atomic>
 #include <exception>
 #include <functional>
 #include <mutex>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "abi/unit.hpp"
+#include "base/cancellation.hpp"
 #include "compile/compiler.hpp"
 #include "compile/lane_shape.hpp"
 #include "ensemble/chunk.hpp"
@@ -23,8 +23,8 @@ class successor {
  public:
   enum class duty { hand_over, rescue };
 
-  /// `tick` is called now and then while the unit is compiled.
-  successor(const plan& p, duty what, std::function<void()> tick = {});
+  /// `stop` ends the compilation of the unit; `tick` is called now and then while it lasts.
+  successor(const plan& p, duty what, cancellation stop, std::function<void()> tick = {});
   ~successor();
   successor(const successor&) = delete;
   successor& operator=(const successor&) = delete;
@@ -32,9 +32,9 @@ class successor {
   /// Carries on with every instance of the chunk that has left with a status of this duty: `stiff`, or one that is
   /// rescuable. Notes when it went over, or that status as its exception. Those with a snapshot go on from there; those
   /// without one, for which a device had no room, begin afresh. What cannot go on here either has its row among the
-  /// chunk's exceptions. Setting `stop` ends it early: instances under way have status `interrupted`. Any thread; its unit is
+  /// chunk's exceptions. Cancelling `stop` ends it early: instances under way have status `interrupted`. Any thread; its unit is
   /// compiled when it is first needed, and meanwhile a thread of TBB does what else there is. Throws `error`.
-  void carry_on(chunk_data& chunk, const std::atomic<bool>& stop);
+  void carry_on(chunk_data& chunk, const cancellation& stop);
 
   /// Seconds spent compiling, once all chunks are done.
   double compile_seconds() const { return built_.seconds; }
@@ -42,8 +42,8 @@ class successor {
  private:
   /// The instances that it takes over; each counts as interrupted until it has another verdict.
   std::vector<long long> take_over(chunk_data& chunk) const;
-  /// Waits for the unit, which is compiled when this is first called; false if Ctrl-C came first.
-  bool is_ready(const std::atomic<bool>& stop);
+  /// Waits for the unit, which is compiled when this is first called; false if it is not to be.
+  bool is_ready(const cancellation& stop);
   void compile();
   void wait_until_compiled();
   /// The unit's `snapshots` of the instances in `slots`; refers to these and to `from`.
@@ -54,6 +54,7 @@ class successor {
                   const std::vector<abi::snapshot>& snapshots) const;
 
   duty duty_;
+  cancellation stop_;
   std::function<void()> tick_;
   plan plan_;
   abi::settings settings_;

@@ -27,9 +27,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// HDF5 locks files by itself, before it looks at anything else; over NFS that lock would meet the one held here.
-[[maybe_unused]] const int hdf5_does_not_lock = ::setenv("HDF5_USE_FILE_LOCKING", "FALSE", 0);
-
 [[noreturn]] void fail(const fs::path& file, const std::string& why) {
   throw error(exit_failure, fmt::format("cannot write {}: {}", file.string(), why));
 }

@@ -1,6 +1,5 @@
 #include "result/result.hpp"
 
-#include <dlfcn.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -19,6 +18,7 @@
 
 #include "base/error.hpp"
 #include "base/files.hpp"
+#include "result/hdf5.hpp"
 #include "spec/statistic_columns.hpp"
 
 namespace saltus::host {
@@ -26,24 +26,6 @@ namespace saltus::host {
 namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-
-/// HDF5 closes the files still open when the process exits, and crashes there (seen in 1.10.8) if one of them cannot be
-/// written because the disk is full. Every file is closed or given up by its writer, so that handler is switched off,
-/// which must come before anything else in HDF5. Asked for by name: NetCDF brings HDF5 along, but not its headers.
-[[maybe_unused]] const bool hdf5_has_no_exit_handler = [] {
-  const auto switch_off = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "H5dont_atexit"));
-  return switch_off && switch_off() >= 0;
-}();
-
-/// HDF5 prints its errors on every thread on which NetCDF has not told it not to. What there is to say, an `error` says.
-void silence_hdf5() {
-  thread_local const bool silent = [] {
-    using set_auto = int (*)(std::int64_t stack, void* function, void* argument);
-    const auto set_none = reinterpret_cast<set_auto>(dlsym(RTLD_DEFAULT, "H5Eset_auto2"));
-    return set_none && set_none(0, nullptr, nullptr) >= 0;
-  }();
-  static_cast<void>(silent);
-}
 
 }  // namespace
 
@@ -604,7 +586,7 @@ void result_writer::make_room(std::int64_t instances, std::int64_t event_rows) {
 }
 
 void result_writer::write(const chunk_data& chunk) {
-  silence_hdf5();
+  const hdf5_silence silent;
   if (chunk.first_id < 0 || written_ + chunk.count > plan_.count || chunk.first_id + chunk.count > plan_.count)
     throw std::logic_error("result_writer: more instances than the plan has");
   const std::int64_t rows = plan_.log_events ? chunk.log.rows() : 0;
@@ -691,6 +673,7 @@ void result_writer::write_counts() {
 }
 
 void result_writer::close(double wall_time_s, const statistics& all) {
+  const hdf5_silence silent;
   write_waiting_events();
   errno = 0;
   if (plan_.statistics) write_statistics(all);
@@ -701,6 +684,7 @@ void result_writer::close(double wall_time_s, const statistics& all) {
 }
 
 std::int64_t result_writer::keep(const std::string& reason) {
+  const hdf5_silence silent;
   if (closed_) return 0;
   const std::int64_t ended = written_ - tally_.not_finished();
   if (!failed_ && plan_.rows && ended > 0) {
@@ -740,6 +724,7 @@ void result_writer::finish(const std::string& state) {
 }
 
 void result_writer::discard() {
+  const hdf5_silence silent;
   std::error_code ignored;
   // HDF5 (1.10.8) crashes when it closes a file that it could not write: such a file is left open, but empty.
   if (failed_) std::filesystem::resize_file(part_.own_name(), 0, ignored);

@@ -134,7 +134,7 @@ double makespan(std::int64_t count, std::int64_t size, int threads,
 
 namespace {
 
-prediction predict_one(const plan& p, backend& where, double seconds, const std::atomic<bool>& stop) {
+prediction predict_one(const plan& p, backend& where, double seconds, const cancellation& stop) {
   const int threads = where.concurrency(), lanes = where.lanes();
   const std::int64_t size = std::min(where.chunk_size(), p.count);
   const std::int64_t most = std::clamp<std::int64_t>(p.count / threads, 1, size);
@@ -230,7 +230,7 @@ prediction predict_one(const plan& p, backend& where, double seconds, const std:
 namespace {
 
 // Parts that share a queue share the instances as they are fast: rates add up.
-prediction predict_all(const plan& p, backend& where, double seconds, const std::atomic<bool>& stop) {
+prediction predict_all(const plan& p, backend& where, double seconds, const cancellation& stop) {
   const auto parts = where.parts();
   prediction all;
   estimate rate;
@@ -268,7 +268,7 @@ prediction from_bytes_of(const std::string& bytes) {
 
 }  // namespace
 
-prediction predict(const plan& p, backend& where, double seconds, const std::atomic<bool>& stop) {
+prediction predict(const plan& p, backend& where, double seconds, const cancellation& stop) {
   const auto parts = where.parts();
   // A device cannot be used in a child process, and what runs there does not harm this one.
   if (!std::all_of(parts.begin(), parts.end(), [](const backend* b) { return b->uses_host_threads(); }))

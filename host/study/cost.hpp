@@ -1,10 +1,10 @@
 // What a run costs before it runs: seconds by a pilot, bytes by counting.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <vector>
 
+#include "base/cancellation.hpp"
 #include "ensemble/backend.hpp"
 #include "ensemble/tally.hpp"
 #include "spec/plan.hpp"
@@ -36,7 +36,7 @@ struct prediction : predicted_numbers {
 
 /// Runs a pilot of about `seconds` (more, up to ten, if a single vector of instances takes longer); on CPU lanes in a child
 /// process, which a bad model cannot leave. Throws `error`.
-prediction predict(const plan& p, backend& where, double seconds, const std::atomic<bool>& stop);
+prediction predict(const plan& p, backend& where, double seconds, const cancellation& stop);
 
 /// Bytes in memory for the chunks that are there at once and for what the file keeps there; the program itself, its
 /// libraries and a device's own memory are not counted.

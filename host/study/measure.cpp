@@ -51,7 +51,7 @@ std::unique_ptr<program_beside> measure_beside(const plan& p, backend& where, st
   return std::make_unique<program_beside>(std::move(command), after);
 }
 
-void measure_lanes(const plan& p, std::atomic<bool>& stop) {
+void measure_lanes(const plan& p, const cancellation& stop) {
   using clock = std::chrono::steady_clock;
   const auto begin = clock::now();
   if (follows_machine(p) && !machine_shape_of(p)) tune_machine(p, stop);
@@ -61,7 +61,7 @@ void measure_lanes(const plan& p, std::atomic<bool>& stop) {
   if (!stop && !remembered_shape(p)) tune_lanes(p, stop);
 }
 
-void measure_machine(const std::atomic<bool>& stop, const std::function<void(const std::string&)>& say) {
+void measure_machine(const cancellation& stop, const std::function<void(const std::string&)>& say) {
   constexpr std::pair<const char*, const char*> kinds[] = {
       {"dp5", "lorenz"}, {"dp5", "ball_drag"}, {"dop853", "lorenz"}, {"dop853", "ball_drag"}, {"rodas5p", "robertson"}};
   for (const auto& [method, model] : kinds) {

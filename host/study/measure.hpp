@@ -1,12 +1,12 @@
 // When lane shapes are measured: beside a run that lasts, or at once because somebody asks. A short run never waits for it.
 #pragma once
 
-#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "base/cancellation.hpp"
 #include "base/json.hpp"
 #include "base/program_beside.hpp"
 #include "compile/machine_shapes.hpp"
@@ -24,10 +24,10 @@ inline constexpr const char* measuring_command = "measure-lanes";
 std::unique_ptr<program_beside> measure_beside(const plan& p, backend& where, std::vector<std::string> command);
 
 /// What that process does: it measures for all models of the kind, and, if the run still lasts by then, for this one.
-void measure_lanes(const plan& p, std::atomic<bool>& stop);
+void measure_lanes(const plan& p, const cancellation& stop);
 
 /// Measures anew for the methods that are taken without being asked for, and for dop853; `say` hears of it.
-void measure_machine(const std::atomic<bool>& stop, const std::function<void(const std::string&)>& say);
+void measure_machine(const cancellation& stop, const std::function<void(const std::string&)>& say);
 
 /// What was measured, one line for each.
 std::vector<std::string> text_of(const std::vector<machine_shape>& measured);

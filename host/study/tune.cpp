@@ -47,16 +47,16 @@ clock::time_point from_now(double seconds) {
 
 /// Seconds of processor time that this thread takes for a chunk; at `longest` it leaves it. Infinity where it is not done
 /// `by_then`.
-double time_of(backend& where, chunk_data& chunk, clock::time_point by_then, const std::atomic<bool>& stop,
+double time_of(backend& where, chunk_data& chunk, clock::time_point by_then, const cancellation& stop,
                double longest = std::numeric_limits<double>::infinity()) {
   const auto now = [] {
     timespec t;
     ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
     return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
   };
-  std::atomic<bool> over = false;
+  const cancellation over = stop.within();
   const call_watch watch(over, [&] {
-    if (stop || clock::now() >= by_then) over = true;
+    if (clock::now() >= by_then) over.cancel();
   });
   abi::usage used{};
   const double begin = now();
@@ -76,7 +76,7 @@ constexpr double longest_pilot = 1;
 
 /// As many instances as last some time, and fill all shapes' lanes many times over; nothing if the fewest take too long. Or
 /// as many as tell that the whole run takes less than `least` seconds by far, which is soon known of short ones.
-std::optional<std::int64_t> pilot_count(const plan& p, backend& where, const std::atomic<bool>& stop, double& seconds,
+std::optional<std::int64_t> pilot_count(const plan& p, backend& where, const cancellation& stop, double& seconds,
                                         clock::time_point by_then, double least = 0) {
   constexpr double enough = 0.03, by_far = 8;
   chunk_data chunk;
@@ -92,7 +92,7 @@ std::optional<std::int64_t> pilot_count(const plan& p, backend& where, const std
 
 /// What a model's functions are needed for, found in a child process; nothing where the model did not bear it.
 template <class T>
-std::vector<T> in_child_process(const std::function<std::vector<T>()>& task, const std::atomic<bool>& stop) {
+std::vector<T> in_child_process(const std::function<std::vector<T>()>& task, const cancellation& stop) {
   static_assert(std::is_trivially_copyable_v<T>);
   try {
     const std::string bytes = in_child(
@@ -114,7 +114,7 @@ std::vector<T> in_child_process(const std::function<std::vector<T>()>& task, con
 
 /// The shapes, timed by turns on the plan's instances: the one to take first. Nothing if there is no time for that.
 std::vector<timed_shape> timed(const plan& p, const std::vector<lane_shape>& shapes,
-                               const std::vector<std::unique_ptr<backend>>& where, const std::atomic<bool>& stop) {
+                               const std::vector<std::unique_ptr<backend>>& where, const cancellation& stop) {
   const auto by_then = from_now(budget);
   double seconds = 0;
   const auto count = pilot_count(p, *where.front(), stop, seconds, by_then);
@@ -143,11 +143,11 @@ std::vector<timed_shape> timed(const plan& p, const std::vector<lane_shape>& sha
 
 /// The same, in a child process.
 std::vector<timed_shape> measured_shapes(const plan& p, const std::vector<lane_shape>& shapes,
-                                         const std::atomic<bool>& stop) {
+                                         const cancellation& stop) {
   std::vector<std::unique_ptr<backend>> where;
   for (const lane_shape& shape : shapes) {
     if (stop) return {};
-    where.push_back(make_cpu_backend(with_shape(p, shape)));
+    where.push_back(make_cpu_backend(with_shape(p, shape), stop));
   }
   auto all = in_child_process<timed_shape>([&] { return timed(p, shapes, where, stop); }, stop);
   if (stop) all.clear();
@@ -173,7 +173,7 @@ plan reference_plan(const plan& p) {
   return validate(from_model(name, flags), describe_model(find_model(name)));
 }
 
-std::vector<timed_shape> tune_lanes(const plan& p, const std::atomic<bool>& stop) {
+std::vector<timed_shape> tune_lanes(const plan& p, const cancellation& stop) {
   if (p.lanes > 0 || p.groups > 0) return {};
   auto shapes = shapes_to_try(p);
   const auto usual = std::find(shapes.begin(), shapes.end(), usual_shape(p));
@@ -183,7 +183,7 @@ std::vector<timed_shape> tune_lanes(const plan& p, const std::atomic<bool>& stop
   return all;
 }
 
-std::vector<timed_shape> tune_machine(const plan& p, const std::atomic<bool>& stop) {
+std::vector<timed_shape> tune_machine(const plan& p, const cancellation& stop) {
   const plan reference = reference_plan(p);
   auto all = measured_shapes(reference, shapes_to_try(reference), stop);
   if (!all.empty()) keep({p.method, p.precision, kind_of(p), all.front().shape, all.front().gain});
@@ -197,7 +197,7 @@ bool has_free_lanes(const plan& p, backend& where) {
 }
 }  // namespace
 
-bool tune_long_run(const plan& p, backend& where, const std::atomic<bool>& stop) {
+bool tune_long_run(const plan& p, backend& where, const cancellation& stop) {
   if (!has_free_lanes(p, where) || p.count < 64 * fewest || remembered_shape(p)) return false;
   constexpr double a_few = 5;
   const auto whole = in_child_process<double>(

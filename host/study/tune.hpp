@@ -2,9 +2,9 @@
 // and keeps what it finds (compile/chosen_shape.hpp).
 #pragma once
 
-#include <atomic>
 #include <vector>
 
+#include "base/cancellation.hpp"
 #include "compile/lane_shape.hpp"
 #include "ensemble/backend.hpp"
 #include "spec/plan.hpp"
@@ -22,17 +22,17 @@ struct timed_shape {
 /// comes first: that which would have been taken without, unless another is faster beyond doubt. The others follow, fastest
 /// first. Nothing where the plan gives the lanes itself, where its instances take too long to measure, or where the model
 /// crashes. Throws `error`.
-std::vector<timed_shape> tune_lanes(const plan& p, const std::atomic<bool>& stop);
+std::vector<timed_shape> tune_lanes(const plan& p, const cancellation& stop);
 
 /// The model on which the shape for such a plan is measured, with the plan's method and precision.
 plan reference_plan(const plan& p);
 
 /// The same on the reference model for plans like this one (compile/machine_shapes.hpp), for all that come on this machine.
-std::vector<timed_shape> tune_machine(const plan& p, const std::atomic<bool>& stop);
+std::vector<timed_shape> tune_machine(const plan& p, const cancellation& stop);
 
 /// tune_lanes for a run on `where`, if that is CPU lanes, nothing is remembered, and the whole run would take so long that
 /// it is worth while. Returns whether it was: there may be a faster backend for the plan now.
-bool tune_long_run(const plan& p, backend& where, const std::atomic<bool>& stop);
+bool tune_long_run(const plan& p, backend& where, const cancellation& stop);
 
 /// Is there anything about lanes that a run on `where` could find out beside itself?
 bool lanes_are_unknown(const plan& p, backend& where);

@@ -3,18 +3,18 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "backend/cuda/plugin.hpp"
+#include "base/paths.hpp"
 
 namespace saltus::host {
 namespace fs = std::filesystem;
 
 loaded_plugin load_plugin(const char* file, const char* variable, std::initializer_list<const char*> symbols) {
-  std::error_code none;
-  const fs::path folder = fs::read_symlink("/proc/self/exe", none).parent_path();
-  std::vector<fs::path> places = {folder / file, folder.parent_path() / "lib" / file};
+  std::vector<fs::path> places = {library_folder() / file};
   if (const char* own = std::getenv(variable); own && *own) {
     if (!fs::exists(own)) return {nullptr, fmt::format("{} = {}: no such file", variable, own)};
     places = {own};

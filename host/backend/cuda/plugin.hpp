@@ -1,5 +1,5 @@
-// What the CUDA plug-in exports, as the program looks it up after dlopen. Only the plug-in links CUDA; what both use is
-// in the program, which exports its symbols.
+// What the CUDA plug-in exports, as libsaltus looks it up after dlopen. Only the plug-in links CUDA; what both use is in
+// libsaltus.
 #pragma once
 
 #include <string>

@@ -1,0 +1,40 @@
+// Whether to go on. Whoever may lose patience keeps one and cancels it; whoever works is given it and asks it now and then.
+#pragma once
+
+#include <atomic>
+#include <memory>
+
+namespace saltus::host {
+
+/// A token that is cancelled once, for good. Copies are the same token. Any thread may ask and cancel, and so may a signal
+/// handler: the flag is an atomic without a lock.
+class cancellation {
+ public:
+  cancellation() : state_(std::make_shared<state>()) {}
+
+  /// A token of one's own that is also cancelled when this one is.
+  cancellation within() const {
+    cancellation inner;
+    inner.state_->outer = state_;
+    return inner;
+  }
+
+  void cancel() const noexcept { state_->cancelled.store(true, std::memory_order_relaxed); }
+  bool is_cancelled() const noexcept {
+    for (const state* s = state_.get(); s != nullptr; s = s->outer.get())
+      if (s->cancelled.load(std::memory_order_relaxed)) return true;
+    return false;
+  }
+  /// is_cancelled().
+  explicit operator bool() const noexcept { return is_cancelled(); }
+
+ private:
+  struct state {
+    std::atomic<bool> cancelled{false};
+    std::shared_ptr<state> outer;
+    static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler must not wait for a lock");
+  };
+  std::shared_ptr<state> state_;
+};
+
+}  // namespace saltus::host
