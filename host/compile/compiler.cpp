@@ -56,6 +56,11 @@ const std::vector<std::string>& flags() {
 std::vector<std::string> flags_for(const cpp_compiler& cc) {
   auto all = flags();
   if (cc.version.find("clang") == std::string::npos) all.insert(all.end(), {"-fno-ipa-sra", "-fno-tree-slp-vectorize"});
+#ifdef SALTUS_SANITIZE
+  // As the program that loads them: with sanitizers, and with less optimisation, or compiling takes minutes.
+  all.insert(all.end(),
+             {"-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-fno-omit-frame-pointer", "-O1"});
+#endif
   return all;
 }
 
