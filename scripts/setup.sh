@@ -29,9 +29,9 @@ need() {
   as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "${missing[@]}"
 }
 
-# build PRESET [TARGET]: in build/PRESET.
+# build PRESET [TARGET [OPTION...]]: in build/PRESET, with further options for cmake; an empty TARGET is everything.
 build() {
   say "building ${2:-everything} in build/$1"
-  cmake --preset "$1" --log-level=WARNING
+  cmake --preset "$1" --log-level=WARNING "${@:3}"
   cmake --build --preset "$1" --parallel "$(nproc)" ${2:+--target "$2"}
 }

@@ -6,11 +6,11 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "testing/ensemble.hpp"
 #include "method/controller.hpp"
 #include "method/low_storage.hpp"
 #include "method/order_conditions.hpp"
 #include "number/math.hpp"
+#include "testing/ensemble.hpp"
 
 namespace saltus::test {
 namespace {

@@ -5,10 +5,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "testing/ensemble.hpp"
 #include "reference_events.hpp"
 #include "reference_more_events.hpp"
 #include "reference_problems.hpp"
+#include "testing/ensemble.hpp"
 
 namespace saltus::test {
 namespace {

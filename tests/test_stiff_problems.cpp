@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "testing/ensemble.hpp"
 #include "reference_stiff.hpp"
+#include "testing/ensemble.hpp"
 
 namespace saltus::test {
 namespace {
