@@ -40,9 +40,10 @@ TEST_P(Sanitized, EveryInstanceEnds) {
   const auto r =
       run(e.model, with(e.settings, {"output.events=true", fmt::format("run.lanes={}", std::get<1>(GetParam())),
                                      "run.threads=2", "run.chunk=7"}));
-  for (std::size_t i = 0; i < r.status.size(); ++i)
-    EXPECT_TRUE(name_of(r.status[i]) == "finished" || name_of(r.status[i]) == "rescued")
-        << name_of(r.status[i]) << " " << i;
+  for (std::size_t i = 0; i < r.status.size(); ++i) {
+    const std::string end = name_of(r.status[i]);  // ball_drag stops itself
+    EXPECT_TRUE(end == "finished" || end == "stopped" || end == "rescued") << end << ", instance " << i;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Sanitized,
