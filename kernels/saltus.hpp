@@ -2,7 +2,7 @@
 #pragma once
 
 #include "model/bare_names.hpp"
-#include "model/contract.hpp"
+#include "model/views.hpp"
 #include "number/plain.hpp"
 
 using namespace saltus::plain;  // sqrt(2.0): no argument says where to look

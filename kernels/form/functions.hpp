@@ -4,7 +4,7 @@
 
 #include "form/concept.hpp"
 #include "form/time_direction.hpp"
-#include "model/contract.hpp"
+#include "model/checks.hpp"
 #include "number/dual.hpp"
 #include "number/with_rate.hpp"
 

@@ -2,7 +2,7 @@
 // so that a name stands in the model once. Host side only.
 #pragma once
 
-#include "model/contract.hpp"
+#include "model/checks.hpp"
 #ifndef SALTUS_UNCOUNTED  // by those who describe a model whose functions do not take counting numbers
 #include "number/counted.hpp"
 #endif

@@ -1,0 +1,100 @@
+// What a model may not be, one sentence for each mistake; those of each kind of equations stand together. They are seen where a
+// model is described, before anything of the engine is compiled for it.
+#pragma once
+
+#include "model/views.hpp"
+
+namespace saltus {
+
+/// What the engine asks of a model, checked once, with one sentence for each mistake.
+template <class Model>
+struct contract : detail::kinds<Model> {
+  using kinds = detail::kinds<Model>;
+  using one = pack<double, 1>;
+  using at = point<Model, one, one>;
+  using rates = named<typename kinds::state, one, kinds::state_count>;
+  using signs = named<typename kinds::guard, one, kinds::guard_count>;
+  using outs = named<typename kinds::output, one, kinds::output_count>;
+  using masses = named_matrix<typename kinds::state, one, kinds::state_count>;
+
+  static constexpr bool has_initial = requires(start<Model, one> & s) { Model::initial(s); };
+  static constexpr bool has_rhs = requires(const at& a, rates& dy) { Model::rhs(a, dy); };
+  static constexpr bool has_mass = requires(const at& a, masses& m) { Model::mass(a, m); };
+  static constexpr bool has_residual = requires(const at& a, const rates& dy, rates& r) { Model::residual(a, dy, r); };
+  static constexpr int highest_index = detail::highest_index<Model>();
+  static constexpr bool has_guards = requires(const at& a, signs& g) { Model::guards(a, g); };
+  static constexpr bool has_time_events = requires(const at& a, schedule<Model, one, 1>& w) {
+    Model::time_events(a, w);
+  };
+  static constexpr bool has_outputs = requires(const at& a, outs& o) { Model::outputs(a, o); };
+  static constexpr bool has_transition = requires(event<Model, one> & e) { Model::transition(e); };
+  static constexpr bool has_mode = requires(event<Model, one> & e) { Model::mode(e); };
+  static constexpr bool has_rest = requires(event<Model, one> & e) { Model::rest(e); };
+  static constexpr bool has_max_step = requires(const at& a) { Model::max_step(a); };
+  static constexpr int sliding_count = detail::count_sliding<Model, kinds::guard_count>();
+  static constexpr bool has_conditions = detail::has_conditions<Model, kinds::guard_count>();
+
+  /// The mass matrix depends on time or state.
+  static constexpr bool mass_varies = [] {
+    if constexpr (requires { Model::mass_varies; }) return static_cast<bool>(Model::mass_varies);
+    else return false;
+  }();
+  /// The mass matrix is singular although no state by itself is algebraic: rates are mixed in its rows.
+  static constexpr bool mass_is_singular = [] {
+    if constexpr (requires { Model::mass_is_singular; }) return static_cast<bool>(Model::mass_is_singular);
+    else return false;
+  }();
+  static constexpr detail::equations equations = has_residual || (has_mass && mass_varies) ? detail::equations::implicit
+                                                 : has_mass          ? detail::equations::with_mass
+                                                 : highest_index > 0 ? detail::equations::semi_explicit
+                                                                     : detail::equations::plain;
+
+  // residuals and mass matrices
+  static_assert(has_rhs || has_residual,
+                "the model has no right-hand side: write static void rhs(const auto& at, auto& dy)");
+  static_assert(!(has_rhs && has_residual),
+                "the model has a right-hand side and a residual: write one of rhs and residual, not both");
+  static_assert(!(has_mass && has_residual),
+                "the model has a mass matrix and a residual: a residual contains the mass matrix already");
+  static_assert(has_mass || !(mass_varies || mass_is_singular),
+                "the model says how its mass matrix is but has none: write static void mass(const auto& at, auto& m)");
+  // algebraic states
+  static_assert(detail::indices_are_right<Model>(), "the index of an algebraic state is 1 or 2");
+  static_assert(detail::has_one_index<Model>(), "algebraic states are all of index 1, or all of index 2");
+  static_assert(highest_index < 2 || equations == detail::equations::semi_explicit,
+                "algebraic states of index 2 need a plain rhs: no mass matrix and no residual");
+  static_assert(highest_index == 0 || !mass_is_singular,
+                "mass_is_singular is for a mass matrix in whose rows rates are mixed: no state of it is algebraic");
+  // sliding
+  static_assert(sliding_count == 0 || equations == detail::equations::plain,
+                "a model that slides has a plain rhs: no algebraic state, mass matrix or residual");
+  static_assert(detail::sliding_is_right<Model, kinds::guard_count>(),
+                "a guard on which the solution may slide must be bilateral with direction both");
+  // lists and functions
+  static_assert(kinds::guard_count == 0 || has_guards,
+                "the model lists guards but does not compute them: write static void guards(const auto& at, auto& g)");
+  static_assert(kinds::guard_count > 0 || !has_guards,
+                "the model computes guards but does not list them: add enum guard { ... }; and guard_list[]");
+  static_assert(
+      kinds::time_event_count == 0 || has_time_events,
+      "the model lists time events but gives no times: write static void time_events(const auto& at, auto& when)");
+  static_assert(kinds::time_event_count > 0 || !has_time_events,
+                "the model gives times of time events but does not list them: add enum time_event { ... }; and "
+                "time_event_list[]");
+  static_assert(
+      !has_transition || kinds::guard_count > 0 || kinds::time_event_count > 0,
+      "the model has a transition but no guard or time event that could lead to it: add enum guard { ... }; and "
+      "guard_list[]");
+  static_assert(detail::conditions_are_right<Model, kinds::guard_count>(),
+                "a guard that is only a condition must have direction both: its sign counts on either side");
+  static_assert(
+      !has_conditions || has_mode,
+      "a guard that is only a condition needs a mode that it could change: write static void mode(auto& now)");
+  static_assert(
+      kinds::output_count == 0 || has_outputs,
+      "the model lists outputs but does not compute them: write static void outputs(const auto& at, auto& out)");
+  static_assert(kinds::output_count > 0 || !has_outputs,
+                "the model computes outputs but does not list them: add enum output { ... }; and output_list[]");
+};
+
+}  // namespace saltus

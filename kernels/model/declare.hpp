@@ -1,0 +1,140 @@
+// What the author of a model declares, and the functions that he may write.
+//
+// A model is a struct named like its file. It declares up to six enumerations with a list each,
+//
+//     enum state     { ... };  static constexpr saltus::variable<state>     state_list[]     = {{id, default, unit, about}, ...};
+//     enum parameter { ... };  static constexpr saltus::variable<parameter> parameter_list[] = ...
+//     enum discrete  { ... };  static constexpr saltus::variable<discrete>  discrete_list[]  = ...
+//     enum guard     { ... };  static constexpr saltus::crossing<guard>     guard_list[]     = {{id, direction, sidedness, about}, ...};
+//     enum time_event   { ... };  static constexpr saltus::timed<time_event>      time_event_list[]   = {{id, about}, ...};
+//     enum output    { ... };  static constexpr saltus::derived<output>     output_list[]    = {{id, unit, about}, ...};
+//
+// (only `state` is compulsory), and writes the functions
+//
+//     static void initial(auto& at);                          // at[state] = ...; may depend on parameters and time
+//     static void rhs(const auto& at, auto& dy);              // dy[state] = ...; of an algebraic variable: 0 = ...
+//     static void mass(const auto& at, auto& m);              // m(row, column) = ...: m dy/dt is what rhs gives
+//     static void residual(const auto& at, const auto& dy, auto& r);  // in place of rhs: 0 = r[state]
+//     static void guards(const auto& at, auto& g);            // g[guard] = ...
+//     static void time_events(const auto& at, auto& when);       // when.at(time_event, time), when.every(time_event, period, first)
+//     static void outputs(const auto& at, auto& out);         // out[output] = ...
+//     static void transition(auto& now);                      // at an event: if (now.due(guard)) now[state] = ...
+//     static void mode(auto& now);                            // discrete variables from guard signs: now.above(guard)
+//     static void rest(auto& now);                            // where events accumulate: the state at their limit
+//     static auto max_step(const auto& at);                   // the longest step at which the guards can be trusted
+//
+// and, optionally, which entries of the Jacobian df/dy of `rhs` are not zero throughout, so that implicit methods need fewer
+// derivatives: static constexpr saltus::entry<state> sparsity[] = {{row, column}, ...}
+//
+// `rhs` or `residual` is compulsory. A model with guards but no `transition` uses their signs (at.above) or only logs the events.
+// `initial`, `rhs`, `mass`, `residual`, `guards`, `time_events`, `outputs` and `max_step` run for several instances at once: a condition on a value
+// is `select(condition, a, b)`. `transition`, `mode` and `rest` run for one instance: an ordinary `if` is right there,
+// and a value becomes a plain number where that is asked for: int(now[gear]), double(now.t).
+//
+// Many alike are a family: saltus::variable<state>{height, 1.0, "m", "..."}.of(100), whose members are at(height, i),
+// dy(height, i), now.due(contact, i), and are called height_0 ... height_99 outside; the next enumerator counts on from
+// there: enum state { height, velocity = height + 100 }. docs/add_a_problem.md is the tutorial.
+#pragma once
+
+#include "abi/unit.hpp"
+
+namespace saltus {
+
+enum direction : int { rising = abi::rising, falling = abi::falling, both = abi::both };
+enum sidedness : int {
+  bilateral = abi::bilateral,   ///< g goes through zero; the event is placed just past it (CEL+, Compere 5.4)
+  unilateral = abi::unilateral  ///< g never passes zero; the event is placed just before it (CEL-, Compere 5.5)
+};
+enum class ending : int { continues, terminal };
+inline constexpr ending continues = ending::continues;
+inline constexpr ending terminal = ending::terminal;
+
+/// A state, parameter or discrete variable: identity, default, unit ("1" if none), meaning.
+template <class Id>
+struct variable {
+  Id id;
+  double value;
+  const char* unit;
+  const char* about;
+  int count = 1;
+  int index = 0;  ///< of a state: 0 differential; 1, 2: algebraic, fixed by a constraint of that index
+
+  /// A family of n alike.
+  constexpr variable of(int n) const {
+    variable r = *this;
+    r.count = n;
+    return r;
+  }
+  /// A state without a rate: its entry of the right-hand side is a constraint, 0 = g(t, y). Index 1: the constraints can
+  /// be solved for the algebraic states. Index 2 (Hessenberg): they do not contain them, but their rates can.
+  constexpr variable algebraic(int differentiation_index = 1) const {
+    variable r = *this;
+    r.index = differentiation_index;
+    return r;
+  }
+};
+
+/// An entry of the Jacobian of `rhs`: the rate of `row` depends on `column`.
+template <class Id>
+struct entry {
+  Id row, column;
+};
+
+/// A guard: g crosses zero in `direction`.
+template <class Id>
+struct crossing {
+  Id id;
+  saltus::direction which;
+  saltus::sidedness side;
+  const char* about;
+  saltus::ending ends = continues;
+  bool may_slide = false;
+  bool only_condition = false;
+  int count = 1;
+
+  /// A family of n alike.
+  constexpr crossing of(int n) const {
+    crossing r = *this;
+    r.count = n;
+    return r;
+  }
+  /// The right-hand side switches with this guard's sign (at.above), and where both sides push onto g = 0 the solution
+  /// slides along it (Filippov). Direction both, bilateral.
+  constexpr crossing sliding() const {
+    crossing r = *this;
+    r.may_slide = true;
+    return r;
+  }
+  /// This guard's sign matters only to `mode`: where it crosses and no discrete variable changes, nothing happens.
+  constexpr crossing condition() const {
+    crossing r = *this;
+    r.only_condition = true;
+    return r;
+  }
+};
+
+/// A time event, known beforehand; `time_events` gives its times.
+template <class Id>
+struct timed {
+  Id id;
+  const char* about;
+  int count = 1;
+};
+
+/// An output: computed from the point, never integrated.
+template <class Id>
+struct derived {
+  Id id;
+  const char* unit;
+  const char* about;
+  int count = 1;
+
+  /// A family of n alike.
+  constexpr derived of(int n) const {
+    derived r = *this;
+    r.count = n;
+    return r;
+  }
+};
+
+}  // namespace saltus

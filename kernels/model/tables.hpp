@@ -1,0 +1,230 @@
+// What the engine reads off a model's lists: how many of each kind there are, and tables of what is declared for each member.
+#pragma once
+
+#include "linear/system.hpp"
+#include "model/declare.hpp"
+#include "number/base.hpp"
+
+namespace saltus {
+
+namespace detail {
+
+enum class no_parameter : int {};
+enum class no_discrete : int {};
+enum class no_guard : int {};
+enum class no_time_event : int {};
+enum class no_output : int {};
+
+/// Members of all families of a list.
+template <class T, int N>
+constexpr int count_of(const T (&list)[N]) {
+  int sum = 0;
+  for (int i = 0; i < N; ++i) sum += list[i].count;
+  return sum;
+}
+
+/// True if the families follow one another without a gap: the list and the enumeration cannot drift apart.
+template <class T, int N>
+constexpr bool in_order(const T (&list)[N]) {
+  int next = 0;
+  for (int i = 0; i < N; ++i) {
+    if (static_cast<int>(list[i].id) != next || list[i].count < 1) return false;
+    next += list[i].count;
+  }
+  return true;
+}
+
+template <class Model>
+struct kinds {
+#define SALTUS_KIND(kind)                                                                                  \
+  template <class M>                                                                                       \
+  static auto pick_##kind() {                                                                              \
+    if constexpr (requires { M::kind##_list[0]; }) return typename M::kind{};                              \
+    else return no_##kind{};                                                                               \
+  }                                                                                                        \
+  template <class M>                                                                                       \
+  static constexpr int count_##kind() {                                                                    \
+    if constexpr (requires { M::kind##_list[0]; }) {                                                       \
+      static_assert(in_order(M::kind##_list),                                                              \
+                    "the entries of " #kind "_list must stand in the order of enum " #kind ", each once"); \
+      return count_of(M::kind##_list);                                                                     \
+    } else {                                                                                               \
+      return 0;                                                                                            \
+    }                                                                                                      \
+  }                                                                                                        \
+  using kind = decltype(pick_##kind<Model>());                                                             \
+  static constexpr int kind##_count = count_##kind<Model>();
+  SALTUS_KIND(parameter)
+  SALTUS_KIND(discrete)
+  SALTUS_KIND(guard)
+  SALTUS_KIND(time_event)
+  SALTUS_KIND(output)
+#undef SALTUS_KIND
+  static_assert(
+      requires { Model::state_list[0]; },
+      "a model needs at least one state: enum state { ... }; and static constexpr saltus::variable<state> "
+      "state_list[]");
+  using state = typename Model::state;
+  static constexpr int state_count = count_of(Model::state_list);
+  static_assert(in_order(Model::state_list),
+                "the entries of state_list must stand in the order of enum state, each once");
+};
+
+/// What the engine must know of a guard.
+struct guard_traits {
+  direction which;
+  sidedness side;
+  bool terminal, slides, condition;
+};
+
+template <class Model, int N>
+struct guard_table {
+  guard_traits of[N > 0 ? N : 1];
+};
+
+template <class Model, int N>
+constexpr guard_table<Model, N> make_guard_table() {
+  guard_table<Model, N> r{};
+  if constexpr (N > 0) {
+    int at = 0;
+    for (const auto& g : Model::guard_list)
+      for (int i = 0; i < g.count; ++i)
+        r.of[at++] = {g.which, g.side, g.ends == ending::terminal, g.may_slide, g.only_condition};
+  }
+  return r;
+}
+
+template <class Model, int N>
+constexpr int count_sliding() {
+  int n = 0;
+  if constexpr (N > 0)
+    for (const auto& g : Model::guard_list) n += g.may_slide ? g.count : 0;
+  return n;
+}
+template <class Model, int N>
+constexpr bool sliding_is_right() {
+  if constexpr (N > 0)
+    for (const auto& g : Model::guard_list)
+      if (g.may_slide && (g.which != both || g.side != bilateral)) return false;
+  return true;
+}
+template <class Model, int N>
+constexpr bool conditions_are_right() {
+  if constexpr (N > 0)
+    for (const auto& g : Model::guard_list)
+      if (g.only_condition && g.which != both) return false;
+  return true;
+}
+template <class Model, int N>
+constexpr bool has_conditions() {
+  if constexpr (N > 0)
+    for (const auto& g : Model::guard_list)
+      if (g.only_condition) return true;
+  return false;
+}
+
+/// The index of every state (`variable::algebraic`).
+template <int N>
+struct index_table {
+  int of[N];
+};
+template <class Model>
+constexpr auto make_index_table() {
+  index_table<kinds<Model>::state_count> r{};
+  int at = 0;
+  for (const auto& v : Model::state_list)
+    for (int i = 0; i < v.count; ++i) r.of[at++] = v.index;
+  return r;
+}
+template <class Model>
+constexpr int highest_index() {
+  int r = 0;
+  for (const auto& v : Model::state_list) r = v.index > r ? v.index : r;
+  return r;
+}
+template <class Model>
+constexpr bool indices_are_right() {
+  for (const auto& v : Model::state_list)
+    if (v.index < 0 || v.index > 2) return false;
+  return true;
+}
+/// Algebraic states are all of one index.
+template <class Model>
+constexpr bool has_one_index() {
+  for (const auto& v : Model::state_list)
+    if (v.index != 0 && v.index != highest_index<Model>()) return false;
+  return true;
+}
+
+/// Columns of the Jacobian that share a direction, or colour: no row has an entry in two of them (Curtis, Powell, Reid,
+/// J. Inst. Math. Appl. 13 (1974) 117). Without a list of entries every column is of its own.
+template <int N>
+struct colouring {
+  bool entry[N][N];
+  int of[N];
+  int count;
+};
+template <class Model, int N>
+constexpr colouring<N> make_colouring() {
+  colouring<N> r{};
+  if constexpr (requires { Model::sparsity[0]; }) {
+    for (const auto& e : Model::sparsity) r.entry[static_cast<int>(e.row)][static_cast<int>(e.column)] = true;
+    for (int j = 0; j < N; ++j) {
+      bool taken[N + 1]{};
+      for (int other = 0; other < j; ++other)
+        for (int i = 0; i < N; ++i)
+          if (r.entry[i][j] && r.entry[i][other]) taken[r.of[other]] = true;
+      while (taken[r.of[j]]) ++r.of[j];
+      r.count = r.of[j] >= r.count ? r.of[j] + 1 : r.count;
+    }
+  } else {
+    for (int i = 0; i < N; ++i) {
+      for (int j = 0; j < N; ++j) r.entry[i][j] = true;
+      r.of[i] = i;
+    }
+    r.count = N;
+  }
+  return r;
+}
+
+/// Default value of member i of a list of families.
+template <class T, int N>
+struct default_values {
+  double of[N > 0 ? N : 1];
+};
+template <int Count, class T, int N>
+constexpr default_values<T, Count> defaults_of(const T (&list)[N]) {
+  default_values<T, Count> r{};
+  int at = 0;
+  for (const auto& v : list)
+    for (int i = 0; i < v.count; ++i) r.of[at++] = v.value;
+  return r;
+}
+
+}  // namespace detail
+
+/// What the engine must know of the guards of a model.
+template <class Model>
+inline constexpr auto guard_table_of = detail::make_guard_table<Model, detail::kinds<Model>::guard_count>();
+
+/// Guard i of a model: constant where i is.
+template <class Model>
+SALTUS_FN constexpr detail::guard_traits guard_traits_of(int i) {
+  return guard_table_of<Model>.of[i];
+}
+
+/// How the columns of a model's Jacobian are found together.
+template <class Model>
+inline constexpr auto colouring_of = detail::make_colouring<Model, detail::kinds<Model>::state_count>();
+
+/// The index of every state of a model.
+template <class Model>
+inline constexpr auto index_table_of = detail::make_index_table<Model>();
+
+/// The index of state i: constant where i is.
+template <class Model>
+SALTUS_FN constexpr int index_of_state(int i) {
+  return index_table_of<Model>.of[i];
+}
+
+}  // namespace saltus

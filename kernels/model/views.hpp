@@ -1,0 +1,223 @@
+// What a model's functions are given: places where values are read and written by the names that the model declares.
+#pragma once
+
+#include "model/tables.hpp"
+#include "number/dual.hpp"
+#include "number/math.hpp"
+
+namespace saltus {
+
+/// A vector addressed by enumerators of one kind: what `rhs`, `guards` and `outputs` fill in.
+template <class Id, class Real, int N>
+struct named {
+  vec<Real, N> values;
+  SALTUS_FN Real& operator[](Id i) { return values[static_cast<int>(i)]; }
+  SALTUS_FN const Real& operator[](Id i) const { return values[static_cast<int>(i)]; }
+  /// Member k of a family.
+  SALTUS_FN Real& operator()(Id i, int k) { return values[static_cast<int>(i) + k]; }
+  SALTUS_FN const Real& operator()(Id i, int k) const { return values[static_cast<int>(i) + k]; }
+};
+
+/// The same, of values that lie elsewhere.
+template <class Id, class Real, int N>
+struct named_by {
+  vec<Real, N>& values;
+  SALTUS_FN Real& operator[](Id i) const { return values[static_cast<int>(i)]; }
+  /// Member k of a family.
+  SALTUS_FN Real& operator()(Id i, int k) const { return values[static_cast<int>(i) + k]; }
+};
+
+/// A matrix addressed by two states, zero where nothing is written: what `mass` fills in. The row is that of the equation
+/// (of the entry of `rhs`), the column that of the rate.
+template <class Id, class Real, int N>
+struct named_matrix {
+  Real values[N][N];
+  SALTUS_FN Real& operator()(Id row, Id column) { return values[static_cast<int>(row)][static_cast<int>(column)]; }
+  /// Members k and l of two families.
+  SALTUS_FN Real& operator()(Id row, int k, Id column, int l) {
+    return values[static_cast<int>(row) + k][static_cast<int>(column) + l];
+  }
+};
+
+namespace detail {
+
+/// What the functions of a model fill in, and may be taken for one of its names.
+template <class T>
+inline constexpr bool is_argument = false;
+template <class T>
+inline constexpr bool is_argument<const T> = is_argument<T>;
+template <class Id, class Real, int N>
+inline constexpr bool is_argument<named<Id, Real, N>> = true;
+template <class Id, class Real, int N>
+inline constexpr bool is_argument<named_by<Id, Real, N>> = true;
+template <class Id, class Real, int N>
+inline constexpr bool is_argument<named_matrix<Id, Real, N>> = true;
+
+/// In guards(at, g) the argument g hides a parameter g: at[g] is asked with the argument, and means the parameter. The same
+/// for the other names that arguments are given above: dy, m, r, out.
+#define SALTUS_HIDDEN(type, kind, name)     \
+  template <class Model, class Real, int N> \
+  requires requires { Model::name; }        \
+  SALTUS_FN constexpr auto hidden_by(type<typename kinds<Model>::kind, Real, N>&) { return Model::name; }
+SALTUS_HIDDEN(named_by, state, dy)     // rhs
+SALTUS_HIDDEN(const named, state, dy)  // residual
+SALTUS_HIDDEN(named, state, r)
+SALTUS_HIDDEN(named_matrix, state, m)
+SALTUS_HIDDEN(named, guard, g)
+SALTUS_HIDDEN(named, output, out)
+#undef SALTUS_HIDDEN
+
+#define SALTUS_HIDDEN_NAMES                                                                                  \
+  template <class Argument>                                                                                  \
+  requires detail::is_argument<Argument> SALTUS_FN const auto& operator[](Argument& argument) const {        \
+    static_assert(                                                                                           \
+        requires { detail::hidden_by<Model>(argument); },                                                    \
+        "an argument of the function has the name of a quantity and hides it: call the argument otherwise"); \
+    return (*this)[detail::hidden_by<Model>(argument)];                                                      \
+  }                                                                                                          \
+  template <class Argument>                                                                                  \
+  requires detail::is_argument<Argument> SALTUS_FN const auto& operator()(Argument& argument, int k) const { \
+    static_assert(                                                                                           \
+        requires { detail::hidden_by<Model>(argument); },                                                    \
+        "an argument of the function has the name of a quantity and hides it: call the argument otherwise"); \
+    return (*this)(detail::hidden_by<Model>(argument), k);                                                   \
+  }
+
+}  // namespace detail
+
+/// What a constant mass matrix may depend on.
+template <class Model, class Real>
+struct constants {
+  using kinds = detail::kinds<Model>;
+  const vec<Real, kinds::parameter_count>& p;
+  const vec<Real, kinds::discrete_count>& d;
+
+  SALTUS_FN const Real& operator[](typename kinds::parameter i) const { return p[static_cast<int>(i)]; }
+  SALTUS_FN const Real& operator[](typename kinds::discrete i) const { return d[static_cast<int>(i)]; }
+  SALTUS_FN const Real& operator()(typename kinds::parameter i, int k) const { return p[static_cast<int>(i) + k]; }
+  SALTUS_FN const Real& operator()(typename kinds::discrete i, int k) const { return d[static_cast<int>(i) + k]; }
+  SALTUS_HIDDEN_NAMES
+  SALTUS_FN mask_of<Real> is_on(typename kinds::discrete i, int k = 0) const {
+    return d[static_cast<int>(i) + k] > Real(0.5);
+  }
+};
+
+/// Where a model's functions are evaluated: time, states, parameters, discrete variables and the locked guard signs, each
+/// by its enumerator: at[velocity], at[restitution], at.t, at.above(impact); members of families by at(height, i).
+/// `Value` is the type of t and y (a dual while rates are taken), `Real` that of what is constant through a step.
+template <class Model, class Value, class Real>
+struct point {
+  using kinds = detail::kinds<Model>;
+  Value t;
+  const vec<Value, kinds::state_count>& y;
+  const vec<Real, kinds::parameter_count>& p;
+  const vec<Real, kinds::discrete_count>& d;
+  const Real* locked;  ///< guard values at the start of the step (discontinuity locking)
+
+  SALTUS_FN const Value& operator[](typename kinds::state i) const { return y[i]; }
+  SALTUS_FN const Real& operator[](typename kinds::parameter i) const { return p[static_cast<int>(i)]; }
+  SALTUS_FN const Real& operator[](typename kinds::discrete i) const { return d[static_cast<int>(i)]; }
+  SALTUS_FN const Value& operator()(typename kinds::state i, int k) const { return y[i + k]; }
+  SALTUS_FN const Real& operator()(typename kinds::parameter i, int k) const { return p[static_cast<int>(i) + k]; }
+  SALTUS_FN const Real& operator()(typename kinds::discrete i, int k) const { return d[static_cast<int>(i) + k]; }
+  SALTUS_HIDDEN_NAMES
+  /// A discrete variable read as a switch.
+  SALTUS_FN mask_of<Real> is_on(typename kinds::discrete i, int k = 0) const {
+    return d[static_cast<int>(i) + k] > Real(0.5);
+  }
+  /// L of Compere 5.3, held through the step: was g >= 0 when the step began?
+  SALTUS_FN mask_of<Real> above(typename kinds::guard i, int k = 0) const {
+    return locked[static_cast<int>(i) + k] >= Real(0.0);
+  }
+};
+
+#undef SALTUS_HIDDEN_NAMES
+
+/// The starting point, as `initial` sees it: states may be written.
+template <class Model, class Real>
+struct start {
+  using kinds = detail::kinds<Model>;
+  Real t;
+  vec<Real, kinds::state_count>& y;
+  const vec<Real, kinds::parameter_count>& p;
+  vec<Real, kinds::discrete_count>& d;
+
+  SALTUS_FN Real& operator[](typename kinds::state i) { return y[i]; }
+  SALTUS_FN Real& operator[](typename kinds::discrete i) { return d[static_cast<int>(i)]; }
+  SALTUS_FN const Real& operator[](typename kinds::parameter i) const { return p[static_cast<int>(i)]; }
+  SALTUS_FN Real& operator()(typename kinds::state i, int k) { return y[i + k]; }
+  SALTUS_FN Real& operator()(typename kinds::discrete i, int k) { return d[static_cast<int>(i) + k]; }
+  SALTUS_FN const Real& operator()(typename kinds::parameter i, int k) const { return p[static_cast<int>(i) + k]; }
+};
+
+/// The timetable of an instance, as `time_events` fills it in: for every time event the next of its times after `t`.
+/// Sign is -1 in a run backward in time, where the next time is an earlier one.
+template <class Model, class Real, int Sign>
+struct schedule {
+  using kinds = detail::kinds<Model>;
+  Real t;                                   ///< the model's time
+  vec<Real, kinds::time_event_count> next;  ///< Sign times the next time
+  mask_of<Real> sound;                      ///< no time was a NaN, and every period leads on from t
+
+  /// The time event comes at `time`; called again, at that time too.
+  SALTUS_FN void at(typename kinds::time_event i, Real time) {
+    sound = sound & (time == time);
+    consider(i, time);
+  }
+  /// The time event comes at first + k period, k = 0, 1, 2, ...; each time is that product to one rounding.
+  SALTUS_FN void every(typename kinds::time_event i, Real period, Real first = Real(0.0)) {
+    sound = sound & (t + period > t) & (first == first);
+    const Real k = floor((t - first) / period);
+    for (int j = -1; j <= 2; ++j) {
+      const Real number = k + Real(static_cast<double>(j));
+      consider(i, select(number >= Real(0.0), fma(number, period, first), t));
+    }
+    if constexpr (Sign > 0) consider(i, first);
+  }
+
+ private:
+  SALTUS_FN void consider(typename kinds::time_event i, Real time) {
+    Real& n = next[static_cast<int>(i)];
+    n = select((Real(Sign) * time > Real(Sign) * t) & (Real(Sign) * time < n), Real(Sign) * time, n);
+  }
+};
+
+/// One instance at one event, as `transition`, `mode` and `rest` see it. `Real` is a pack of one: conditions are ordinary
+/// `if`s.
+template <class Model, class Real>
+struct event {
+  using kinds = detail::kinds<Model>;
+  Real t;
+  vec<Real, kinds::state_count>& y;
+  const vec<Real, kinds::parameter_count>& p;
+  vec<Real, kinds::discrete_count>& d;
+  vec<Real, kinds::guard_count> g;                                ///< guard values at this moment
+  vec<Real, kinds::guard_count + kinds::time_event_count> fired;  ///< 1 for every guard and time event that is due now
+  bool stopped = false;
+
+  SALTUS_FN Real& operator[](typename kinds::state i) { return y[i]; }
+  SALTUS_FN Real& operator[](typename kinds::discrete i) { return d[static_cast<int>(i)]; }
+  SALTUS_FN const Real& operator[](typename kinds::parameter i) const { return p[static_cast<int>(i)]; }
+  SALTUS_FN Real& operator()(typename kinds::state i, int k) { return y[i + k]; }
+  SALTUS_FN Real& operator()(typename kinds::discrete i, int k) { return d[static_cast<int>(i) + k]; }
+  SALTUS_FN const Real& operator()(typename kinds::parameter i, int k) const { return p[static_cast<int>(i) + k]; }
+  SALTUS_FN bool is_on(typename kinds::discrete i, int k = 0) const {
+    return bool(d[static_cast<int>(i) + k] > Real(0.5));
+  }
+  /// Is this guard one of those that fire now? All that are due at the located time are, together, once.
+  SALTUS_FN bool due(typename kinds::guard i, int k = 0) const {
+    return bool(fired[static_cast<int>(i) + k] > Real(0.5));
+  }
+  /// Is it this time event now?
+  SALTUS_FN bool due(typename kinds::time_event i) const {
+    return bool(fired[kinds::guard_count + static_cast<int>(i)] > Real(0.5));
+  }
+  /// The sign of a guard: is g >= 0?
+  SALTUS_FN bool above(typename kinds::guard i, int k = 0) const {
+    return bool(g[static_cast<int>(i) + k] >= Real(0.0));
+  }
+  /// Ends this instance here, with status `stopped`.
+  SALTUS_FN void stop() { stopped = true; }
+};
+
+}  // namespace saltus
