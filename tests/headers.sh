@@ -1,6 +1,7 @@
 #!/bin/bash
-# Compiles every kernel header alone, as the only include of a file, with each of g++, clang++ and nvcc that is there,
-# and with the compilers given. The front ends are enough: the units of other tests compile the templates for good.
+# Compiles every kernel header alone, as the only include of a file, and instantiates templates from nothing but the header that
+# has them (tests/instantiations/list), with the compilers given: those that are there. Front ends are enough: the modules of
+# other tests compile the templates for good. KERNELS: another folder of headers, for mutations.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 folder=$(mktemp -d)
@@ -8,7 +9,7 @@ trap 'rm -rf "$folder"' EXIT
 PATH=$PATH:/usr/local/cuda/bin
 
 compilers=()
-for name in "$@" g++ clang++ nvcc; do
+for name in "$@"; do
   path=$(readlink -f "$(command -v "$name")" 2>/dev/null)
   if [ -z "$path" ]; then
     echo "headers: no $name here: not checked with it"
@@ -17,21 +18,32 @@ for name in "$@" g++ clang++ nvcc; do
   fi
 done
 
-check() {  # compiler, header
-  local source=$3/${1##*/}_${2//\//_}.cu
-  echo "#include \"${2#kernels/}\"" >"$source"
+check() {  # compiler, source
   case $1 in
     *nvcc)
-      set -- "$1" -std=c++20 -arch=sm_90 --expt-relaxed-constexpr -Werror all-warnings -I kernels \
-        -cuda -o "$source.ii" "$source" ;;
-    *) set -- "$1" -std=c++20 -x c++ -Wall -Wextra -Werror -march=native -I kernels -fsyntax-only "$source" ;;
+      set -- "$1" -std=c++20 -arch=sm_90 --expt-relaxed-constexpr -Werror all-warnings -I "$KERNELS" \
+        -cuda -o "$2.ii" "$2" ;;
+    *) set -- "$1" -std=c++20 -x c++ -Wall -Wextra -Werror -march=native -I "$KERNELS" -fsyntax-only "$2" ;;
   esac
-  "$@" || { echo "FAILED: $*" && return 1; }
+  "$@" || { echo "FAILED: $*" && cat "${@: -1}" && return 1; }
 }
 export -f check
+export KERNELS=${KERNELS:-kernels}
 
-mapfile -t headers < <(find kernels -name '*.hpp' -o -name '*.cuh' | sort)
+# Sources: a header alone; a header, then an engine, and the address of what is instantiated.
+for header in $(cd "$KERNELS" && find . -name '*.hpp' -o -name '*.cuh'); do
+  name=${header#./}
+  echo "#include \"$name\"" >"$folder/${name//\//_}.cu"
+done
+alone=$(ls "$folder" | wc -l) made=0
+while read -r header what; do
+  [[ $header != '#' ]] || continue
+  made=$((made + 1))
+  printf '#include "%s"\n#include "%s"\nnamespace saltus::instantiations {\nauto here = &%s;\n}\n' \
+    "$header" "$PWD/tests/instantiations/engine.hpp" "$what" >"$folder/made_${made}_${header//\//_}.cu"
+done <tests/instantiations/list
+
 for compiler in "${compilers[@]}"; do
-  printf '%s\n' "${headers[@]}" | xargs -P "$(nproc)" -I{} bash -c 'check "$@"' check "$compiler" {} "$folder" || exit 1
-  echo "headers: ${#headers[@]} compile alone with $compiler"
+  printf '%s\n' "$folder"/*.cu | xargs -P "$(nproc)" -I{} bash -c 'check "$@"' check "$compiler" {} || exit 1
+  echo "headers: $alone compile alone with $compiler, and $made templates from their own headers"
 done

@@ -1,0 +1,35 @@
+// For tests/headers.sh: an engine with everything that can happen at events, and the least that the kernels take for a run.
+// To be included after the header that is instantiated: that one finds nothing here that it does not include itself.
+#pragma once
+
+#include "../models/everything.hpp"
+#include "abi/unit.hpp"
+#include "method/by_name.hpp"
+
+namespace saltus::instantiations {
+
+template <methods::text Method, detection Detection = detection::hermite>
+using engine_with = engine<everything, methods::by_name<Method>, double,
+                           options{.detect = Detection, .samples = true, .inject = true}>;
+using plain = engine_with<"dp5">;
+using certified = engine_with<"dp5", detection::certified>;
+using implicit = engine_with<"radau5">;
+using one = pack<double, 1>;
+using two = pack<double, 2>;
+
+struct run {
+  struct {
+    SALTUS_FN void except(int64, const double*, const long long*) const {}
+  } events;
+  const abi::settings& settings;
+  const abi::batch& batch;
+  const abi::results& results;
+  SALTUS_FN void store_sample(int64, int, int64, double) const {}
+  template <class State>
+  SALTUS_FN void log_event(int64, double, int, const State&, const State&) const {}
+  SALTUS_FN double parameter(int, int64) const { return 0.0; }
+  SALTUS_FN double initial(int, int64) const { return 0.0; }
+  SALTUS_FN unsigned char& history(int guard, int64) const { return results.guard_history[guard]; }
+};
+
+}  // namespace saltus::instantiations
