@@ -28,7 +28,6 @@ HOST_MAY_USE = ["abi/", "number/", "statistics/statistics.hpp", "statistics/devi
 KNOWN = """
 host/bench/flops.cpp               -> kernels/linear/jacobian.hpp
 host/bench/flops.cpp               -> kernels/method/low_storage.hpp
-host/spec/spec.cpp                 -> host/spec/flags.hpp
 """
 
 SUFFIXES = (".hpp", ".cpp", ".cuh", ".h", ".cu", ".def")

@@ -1,4 +1,4 @@
-// The sampler: which id gets which values, and whether random values follow their laws.
+// The sampler: which id gets which values, and whether random values follow their distributions.
 #include "ensemble/sampler.hpp"
 
 #include <algorithm>
@@ -42,9 +42,9 @@ plan fixed_plan() {
 }
 
 /// `count` instances of one random parameter.
-plan random_plan(const distribution& law, std::int64_t count, std::uint64_t seed = 7) {
+plan random_plan(const distribution& drawn_from, std::int64_t count, std::uint64_t seed = 7) {
   plan p = fixed_plan();
-  p.random = {{parameter(1), law}};
+  p.random = {{parameter(1), drawn_from}};
   p.samples = p.count = count;
   p.seed = seed;
   return p;
@@ -172,17 +172,17 @@ TEST(sampler, the_bits_are_philox_4x64_10_keyed_as_documented) {
   EXPECT_NEAR(out.initial[1], 1.270185930361416945, 1e-15);
 }
 
-/// A law with its distribution function and its first moments, all from the textbook formulas.
-struct known_law {
+/// A distribution with its distribution function and its first moments, all from the textbook formulas.
+struct known_distribution {
   const char* name;
-  distribution law;
+  distribution drawn_from;
   std::function<double(double)> cumulative;
   double mean, variance, kurtosis;
 };
 
 double normal_cumulative(double z) { return 0.5 * std::erfc(-z / std::sqrt(2.0)); }
 
-std::vector<known_law> known_laws() {
+std::vector<known_distribution> known_distributions() {
   // log-uniform on [a, b]: E x^k = (b^k - a^k) / (k ln(b / a))
   const double a = 0.5, b = 40;
   const auto raw = [=](int k) { return (std::pow(b, k) - std::pow(a, k)) / (k * std::log(b / a)); };
@@ -233,10 +233,10 @@ double distance(std::vector<double> values, const std::function<double(double)>&
 // A right sampler exceeds 2.23 / sqrt(n) with probability 2 exp(-2 * 2.23^2) = 1e-4; the seed is fixed.
 double allowed_distance(std::size_t n) { return 2.23 / std::sqrt(static_cast<double>(n)); }
 
-TEST(sampler, values_follow_their_laws) {
+TEST(sampler, values_follow_their_distributions) {
   constexpr std::int64_t n = 100'000;
-  for (const auto& [name, law, cumulative, mean, variance, kurtosis] : known_laws()) {
-    const auto values = draws(random_plan(law, n));
+  for (const auto& [name, drawn_from, cumulative, mean, variance, kurtosis] : known_distributions()) {
+    const auto values = draws(random_plan(drawn_from, n));
     EXPECT_LT(distance(values, cumulative), allowed_distance(n)) << name;
 
     // Five standard errors, of the mean and of the variance.
@@ -249,24 +249,24 @@ TEST(sampler, values_follow_their_laws) {
 }
 
 TEST(sampler, cumulative_is_the_distribution_function) {
-  for (const auto& known : known_laws())
+  for (const auto& known : known_distributions())
     for (const double x : {1.1, 1.9, 2.0, 2.7})
-      EXPECT_NEAR(cumulative(known.law, x), known.cumulative(x), 1e-15) << known.name;
-  for (const auto& known : known_laws()) {
-    EXPECT_NEAR(cumulative(known.law, -1e9), 0, 1e-15) << known.name;
-    EXPECT_NEAR(cumulative(known.law, 1e9), 1, 1e-15) << known.name;
+      EXPECT_NEAR(cumulative(known.drawn_from, x), known.cumulative(x), 1e-15) << known.name;
+  for (const auto& known : known_distributions()) {
+    EXPECT_NEAR(cumulative(known.drawn_from, -1e9), 0, 1e-15) << known.name;
+    EXPECT_NEAR(cumulative(known.drawn_from, 1e9), 1, 1e-15) << known.name;
   }
 }
 
 TEST(sampler, truncated_values_stay_inside_and_follow_the_truncated_law) {
   constexpr std::int64_t n = 100'000;
-  for (auto [name, law, cumulative, mean, variance, kurtosis] : known_laws()) {
+  for (auto [name, drawn_from, cumulative, mean, variance, kurtosis] : known_distributions()) {
     const double deviation = std::sqrt(variance);
-    law.min = mean - 0.5 * deviation;
-    law.max = mean + 0.8 * deviation;
-    const auto values = draws(random_plan(law, n));
-    for (const double x : values) ASSERT_TRUE(law.min <= x && x <= law.max) << name;
-    const double low = cumulative(law.min), inside = cumulative(law.max) - low;
+    drawn_from.min = mean - 0.5 * deviation;
+    drawn_from.max = mean + 0.8 * deviation;
+    const auto values = draws(random_plan(drawn_from, n));
+    for (const double x : values) ASSERT_TRUE(drawn_from.min <= x && x <= drawn_from.max) << name;
+    const double low = cumulative(drawn_from.min), inside = cumulative(drawn_from.max) - low;
     const auto truncated = [&, f = cumulative](double x) { return (f(x) - low) / inside; };
     EXPECT_LT(distance(values, truncated), allowed_distance(n)) << name;
   }
@@ -290,27 +290,27 @@ TEST(sampler, an_unreachable_truncation_ends_with_an_error) {
 }
 
 TEST(sampler, another_seed_gives_other_values) {
-  const distribution law{distribution::kind::uniform, 0, 1, 0};
-  const auto seven = draws(random_plan(law, 1000, 7)), eight = draws(random_plan(law, 1000, 8));
-  EXPECT_TRUE(same(seven, draws(random_plan(law, 1000, 7))));
+  const distribution drawn_from{distribution::kind::uniform, 0, 1, 0};
+  const auto seven = draws(random_plan(drawn_from, 1000, 7)), eight = draws(random_plan(drawn_from, 1000, 8));
+  EXPECT_TRUE(same(seven, draws(random_plan(drawn_from, 1000, 7))));
   for (std::size_t i = 0; i < seven.size(); ++i) EXPECT_NE(seven[i], eight[i]);
 }
 
 TEST(sampler, another_random_column_leaves_a_column_as_it_is) {
-  const distribution law{distribution::kind::normal, 0, 1, 0, -1, 1};
-  const plan one = random_plan(law, 1000);
+  const distribution drawn_from{distribution::kind::normal, 0, 1, 0, -1, 1};
+  const plan one = random_plan(drawn_from, 1000);
   plan more = one;
-  more.random.insert(more.random.begin(), {parameter(0), law});
-  more.random.push_back({state(1), law});
+  more.random.insert(more.random.begin(), {parameter(0), drawn_from});
+  more.random.push_back({state(1), drawn_from});
   EXPECT_TRUE(same(draws(one), draws(more)));
 }
 
 TEST(sampler, columns_and_neighbours_are_uncorrelated) {
   constexpr std::int64_t n = 100'000;
-  const distribution law{distribution::kind::normal, 0, 1, 0};
-  plan p = random_plan(law, n);
-  p.random.push_back({parameter(2), law});
-  p.random.push_back({state(1), law});  // the same index as the first, another kind
+  const distribution drawn_from{distribution::kind::normal, 0, 1, 0};
+  plan p = random_plan(drawn_from, n);
+  p.random.push_back({parameter(2), drawn_from});
+  p.random.push_back({state(1), drawn_from});  // the same index as the first, another kind
   columns out;
   sampler(p).fill(0, n, out);
   const auto a = column(out.parameters, 1, n), b = column(out.parameters, 2, n), c = column(out.initial, 1, n);

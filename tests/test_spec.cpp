@@ -141,11 +141,11 @@ threads = 2
 
   ASSERT_EQ(p.random.size(), 1u);
   EXPECT_EQ(p.random[0].what.index, 4);
-  EXPECT_EQ(p.random[0].law.which, distribution::kind::normal);
-  EXPECT_EQ(p.random[0].law.a, 0.8);
-  EXPECT_EQ(p.random[0].law.b, 0.05);
-  EXPECT_EQ(p.random[0].law.min, 0.0);
-  EXPECT_EQ(p.random[0].law.max, 1.0);
+  EXPECT_EQ(p.random[0].drawn_from.which, distribution::kind::normal);
+  EXPECT_EQ(p.random[0].drawn_from.a, 0.8);
+  EXPECT_EQ(p.random[0].drawn_from.b, 0.05);
+  EXPECT_EQ(p.random[0].drawn_from.min, 0.0);
+  EXPECT_EQ(p.random[0].drawn_from.max, 1.0);
   EXPECT_EQ(p.samples, 1000);
   EXPECT_EQ(p.seed, 7u);
   EXPECT_EQ(p.count, 100'000'000);
@@ -613,7 +613,7 @@ TEST_F(spec, a_bad_value_is_named_with_its_place_and_what_is_allowed) {
       "parameters, initial, sweep, sample, output, run";
   const std::string quantities = "damping, preload, flow, compressibility, restitution, lift, velocity, pressure";
   const std::string one_way = "must leave t_begin < t_end in every instance, or t_begin > t_end in every one; ";
-  const std::string laws = "uniform, log_uniform, normal, lognormal, triangular";
+  const std::string distributions = "uniform, log_uniform, normal, lognormal, triangular";
   const std::string methods =
       "allowed: kutta3, bs3, rk4, rkf45, rkf78, dp5, tsit5, dop853, rdpk510, trapezoid, sdirk4, esdirk4, rodas4, "
       "rodas5p, radau5, auto";
@@ -750,11 +750,11 @@ TEST_F(spec, a_bad_value_is_named_with_its_place_and_what_is_allowed) {
        "spec.toml:3:8: sample.seed = -1: must be a whole number from 0 to 9223372036854775807"},
       {"[sample]\ncount = 2\nflow = [1, 2]\n",
        "spec.toml:4:8: sample.flow = [1, 2]: must be a distribution such as "
-       "{ uniform = [0.0, 1.0] }; allowed: " + laws},
+       "{ uniform = [0.0, 1.0] }; allowed: " + distributions},
       {"[sample]\ncount = 2\nflow = { gauss = [1, 2] }\n",
-       "spec.toml:4:10: sample.flow.gauss = [1, 2]: unknown key; allowed: " + laws + ", min, max"},
+       "spec.toml:4:10: sample.flow.gauss = [1, 2]: unknown key; allowed: " + distributions + ", min, max"},
       {"[sample]\ncount = 2\nflow = { min = 2 }\n",
-       "spec.toml:4:8: sample.flow = { min = 2 }: must have a distribution; allowed: " + laws},
+       "spec.toml:4:8: sample.flow = { min = 2 }: must have a distribution; allowed: " + distributions},
       {"[sample]\ncount = 2\nflow = { uniform = [1, 2], normal = [0, 1] }\n",
        "spec.toml:4:8: sample.flow = { uniform = [1, 2], normal = [0, 1] }: must have one distribution, not two"},
       {"[sample]\ncount = 2\nflow = { uniform = [2, 1] }\n",

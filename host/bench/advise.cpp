@@ -16,6 +16,7 @@
 #include "bench/sample_runner.hpp"
 #include "compile/chosen_shape.hpp"
 #include "method/list.hpp"
+#include "spec/methods.hpp"
 #include "study/tune.hpp"
 
 namespace saltus::host {

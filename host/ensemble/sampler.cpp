@@ -24,8 +24,8 @@ double random_value(const random_column& column, std::uint64_t seed, std::uint64
     const r123::Philox4x64::ctr_type counter = {{id, identity, attempt, 0}};
     const r123::Philox4x64::key_type key = {{seed, 0}};
     const auto bits = r123::Philox4x64()(counter, key);
-    const double value = draw(column.law, bits[0], bits[1]);
-    if (column.law.min <= value && value <= column.law.max) return value;
+    const double value = draw(column.drawn_from, bits[0], bits[1]);
+    if (column.drawn_from.min <= value && value <= column.drawn_from.max) return value;
   }
   throw error(exit_failure, fmt::format("instance {}: no value of {} within its min and max in {} draws", id,
                                         column.what.name, attempts));

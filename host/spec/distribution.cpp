@@ -8,11 +8,11 @@
 
 namespace saltus::host {
 
-bool is_law(const distribution& law) {
+bool is_proper(const distribution& d) {
   // No normal draw lies farther out: Box-Muller from 64 bits reaches sqrt(-2 ln 2^-65) = 9.49 deviations.
   constexpr double farthest = 9.5;
-  const double a = law.a, b = law.b, c = law.c;
-  switch (law.which) {
+  const double a = d.a, b = d.b, c = d.c;
+  switch (d.which) {
     case distribution::kind::uniform: return a < b && std::isfinite(b - a);
     case distribution::kind::log_uniform: return 0 < a && a < b;
     case distribution::kind::normal: return b > 0 && std::isfinite(std::abs(a) + farthest * b);
@@ -22,10 +22,10 @@ bool is_law(const distribution& law) {
   return false;
 }
 
-double cumulative(const distribution& law, double x) {
-  const double a = law.a, b = law.b, c = law.c;
+double cumulative(const distribution& d, double x) {
+  const double a = d.a, b = d.b, c = d.c;
   const auto normal = [&](double value) { return 0.5 * std::erfc((a - value) / (b * std::sqrt(2.0))); };
-  switch (law.which) {
+  switch (d.which) {
     case distribution::kind::uniform: return std::clamp((x - a) / (b - a), 0.0, 1.0);
     case distribution::kind::log_uniform:
       return x <= a ? 0 : x >= b ? 1 : (std::log(x) - std::log(a)) / (std::log(b) - std::log(a));
@@ -38,10 +38,10 @@ double cumulative(const distribution& law, double x) {
   return 0;
 }
 
-double draw(const distribution& law, std::uint64_t first, std::uint64_t second) {
-  const double a = law.a, b = law.b, c = law.c;
+double draw(const distribution& d, std::uint64_t first, std::uint64_t second) {
+  const double a = d.a, b = d.b, c = d.c;
   const double u = u01fixedpt_open_open_64_double(first);
-  switch (law.which) {
+  switch (d.which) {
     case distribution::kind::uniform: return std::clamp(a + (b - a) * u, a, b);
     case distribution::kind::log_uniform:
       return std::clamp(std::exp(std::log(a) + (std::log(b) - std::log(a)) * u), a, b);

@@ -1,4 +1,4 @@
-// The laws of [sample]: what each is called, when its numbers make sense, its distribution function, and one draw.
+// The distributions of [sample]: what each is called, when its numbers make sense, its distribution function, and one draw.
 #pragma once
 
 #include <cstddef>
@@ -9,14 +9,14 @@
 
 namespace saltus::host {
 
-/// How a law is written in a spec: { name = [numbers] }.
-struct law {
+/// How a distribution is written in a spec: { name = [numbers] }.
+struct distribution_form {
   std::string_view name;
   distribution::kind which;
   std::size_t arity;
   std::string_view allowed;  ///< what its numbers must be, for messages
 };
-inline constexpr law laws[] = {
+inline constexpr distribution_form distribution_forms[] = {
     {"uniform", distribution::kind::uniform, 2, "must be [low, high] with low < high"},
     {"log_uniform", distribution::kind::log_uniform, 2, "must be [low, high] with 0 < low < high"},
     {"normal", distribution::kind::normal, 2, "must be [mean, standard deviation] with a positive deviation"},
@@ -25,14 +25,14 @@ inline constexpr law laws[] = {
     {"triangular", distribution::kind::triangular, 3, "must be [low, mode, high] with low <= mode <= high, low < high"},
 };
 
-/// Do a, b, c make a law, and one whose every draw is finite?
-bool is_law(const distribution& law);
+/// Do a, b, c make a distribution, and one whose every draw is finite?
+bool is_proper(const distribution& d);
 
 /// Probability of a value up to x, before truncation to [min, max].
-double cumulative(const distribution& law, double x);
+double cumulative(const distribution& d, double x);
 
-/// One value, before truncation, from 128 random bits. Uniform and triangular laws are arithmetic and `sqrt` and have
+/// One value, before truncation, from 128 random bits. Uniform and triangular distributions are arithmetic and `sqrt` and have
 /// the same bits everywhere; the others use the C library's exp, log, sin and cos.
-double draw(const distribution& law, std::uint64_t first, std::uint64_t second);
+double draw(const distribution& d, std::uint64_t first, std::uint64_t second);
 
 }  // namespace saltus::host

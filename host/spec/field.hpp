@@ -2,7 +2,7 @@
 //
 // Every reader below either returns what it promises or throws an `error` of the form
 //     spec.toml:12:8: rtol = -1: must be a positive number
-// For spec.cpp and flags.cpp, the only files that see toml++.
+// For the readers of a spec (reading.hpp), spec.cpp and flags.cpp, the only files that see toml++.
 #pragma once
 
 #include <algorithm>

@@ -6,7 +6,8 @@
 
 #include <toml++/toml.h>
 
-#include "spec/spec.hpp"
+#include "spec/document.hpp"
+#include "spec/model.hpp"
 
 namespace saltus::host {
 

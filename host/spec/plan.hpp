@@ -53,7 +53,7 @@ struct axis {
 
 struct random_column {
   target what;
-  distribution law;
+  distribution drawn_from;
 };
 
 /// A number kept for each instance, taken over the whole trajectory: max(pressure).

@@ -1,0 +1,35 @@
+// A spec as it is written: a file or a model, and flags.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace saltus::host {
+
+/// A flag of the command line that changes the spec, as typed: {"--seed", "7"}. Later flags win over earlier ones, and
+/// flags over the file.
+///   --set key=value   `key` is a dotted path ("sweep.flow.count") or a bare name: a top-level key of the spec, a
+///                     parameter (as in [parameters]) or a state (as in [initial]). Where a key and a quantity of the
+///                     model have one name, a bare one is refused: "spec.zeno" is the key, "parameters.zeno" the other.
+///                     `value` is TOML, else a string
+///   -n N              the count of [sample] if that has any entry but a seed, or if there is no [sweep]; else of the one
+///                     { from, to, count } in [sweep]; else, if that has one axis alone, the rows of its CSV files (and
+///                     the counts of the ranges beside them in a zip). A count that another flag gives too is refused
+///   --seed N  --backend NAME  -o FILE  --method NAME  --threads N  --lanes N  --chunk N
+struct flag {
+  std::string name, value;
+  bool wins = false;  ///< set by the program itself: what the command line says of the same is replaced
+};
+
+/// A spec that is well-formed TOML and names its model; nothing else about it is known yet.
+struct spec_document {
+  std::filesystem::path file;  ///< empty: no file, a model named on the command line
+  std::string text;            ///< of the file
+  std::vector<flag> flags;
+  std::string model;                   ///< as written
+  std::filesystem::path model_header;  ///< if `model` is a path (has a '/' or ends in .hpp): the path, else empty
+  std::string model_place;             ///< "valve.toml:1:10: model = \"valve\"", the beginning of a complaint about it
+};
+
+}  // namespace saltus::host

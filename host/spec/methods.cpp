@@ -1,0 +1,57 @@
+#include "spec/methods.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "method/list.hpp"
+
+namespace saltus::host {
+
+const std::vector<method_traits>& known_methods() {
+  static const std::vector<method_traits> list = [] {
+    std::vector<method_traits> r;
+    methods::for_each(methods::all_methods{}, [&](auto m) {
+      r.push_back(
+          {m.name, m.embedded_order, methods::certifies<decltype(m)>, m.is_explicit, m.is_rosenbrock, m.highest_index});
+    });
+    return r;
+  }();
+  return list;
+}
+
+const method_traits& method_called(std::string_view name) {
+  return *std::find_if(known_methods().begin(), known_methods().end(), [&](const auto& m) { return m.name == name; });
+}
+
+bool certifies(std::string_view method) { return method_called(method).certifies; }
+
+const char* special_about(const model& m) {
+  constexpr const char* words[] = {"", "algebraic states", "a mass matrix", "implicit equations"};
+  return words[m.equations];
+}
+
+std::string obstacle(const method_traits& method, const model& m) {
+  if (method.is_explicit && m.equations != abi::plain)
+    return fmt::format("must be an implicit method, as {} has {}", m.name, special_about(m));
+  if (method.highest_index < highest_index(m))
+    return fmt::format("must be a method for index {0}, as {1} has algebraic states of index {0}", highest_index(m),
+                       m.name);
+  if (method.is_rosenbrock && m.equations == abi::implicit)
+    return fmt::format("must not be a Rosenbrock method, as {} has {}", m.name, special_about(m));
+  return {};
+}
+
+names methods_for(const model& m) {
+  names all;
+  for (const auto& method : known_methods())
+    if (obstacle(method, m).empty()) all.push_back(method.name);
+  return all;
+}
+
+std::string default_method(const model& m) {
+  if (m.equations == abi::plain) return "dp5";
+  return m.equations == abi::implicit || highest_index(m) > 1 ? "radau5" : "rodas5p";
+}
+
+}  // namespace saltus::host

@@ -1,0 +1,37 @@
+// What a spec must know of the methods: which there are, and what each can solve.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "spec/model.hpp"
+#include "spec/names.hpp"
+
+namespace saltus::host {
+
+struct method_traits {
+  std::string_view name;
+  int embedded_order;  ///< 0: no error estimate
+  bool certifies;      ///< its error estimate holds for every right-hand side
+  bool is_explicit, is_rosenbrock;
+  int highest_index;  ///< of algebraic states that it can solve for
+};
+
+/// All of them.
+const std::vector<method_traits>& known_methods();
+/// The method of that name, which must be known.
+const method_traits& method_called(std::string_view name);
+/// Is the error estimate of this method good enough for detection = "certified"?
+bool certifies(std::string_view method);
+
+/// What a model has that dy/dt = f(t, y) has not.
+const char* special_about(const model& m);
+/// What speaks against a method for a model; empty if nothing does.
+std::string obstacle(const method_traits& method, const model& m);
+/// The methods that can solve a model.
+names methods_for(const model& m);
+/// What a model is solved with unless its spec says otherwise.
+std::string default_method(const model& m);
+
+}  // namespace saltus::host

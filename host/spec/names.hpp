@@ -1,0 +1,39 @@
+// Lists of names: those that a spec may use, those that a model has.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include "spec/model.hpp"
+
+namespace saltus::host {
+
+using names = std::vector<std::string_view>;
+
+template <class List, class Item>
+bool contains(const List& list, const Item& item) {
+  return std::find(list.begin(), list.end(), item) != list.end();
+}
+
+/// They refer to the quantities.
+inline names names_of(const std::vector<quantity>& quantities) {
+  names all;
+  for (const auto& quantity : quantities) all.push_back(quantity.name);
+  return all;
+}
+
+inline names joined(names a, const names& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+/// -1: there is none of that name.
+inline int index_of(const std::vector<quantity>& quantities, std::string_view name) {
+  for (std::size_t i = 0; i < quantities.size(); ++i)
+    if (quantities[i].name == name) return static_cast<int>(i);
+  return -1;
+}
+
+}  // namespace saltus::host

@@ -1,0 +1,234 @@
+// The tables of a spec that say which instances there are: [parameters], [initial], [sweep], [sample].
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include "spec/axis_values.hpp"
+#include "spec/csv.hpp"
+#include "spec/distribution.hpp"
+#include "spec/reading.hpp"
+
+namespace saltus::host {
+
+namespace {
+
+// ---- values
+
+/// { normal = [0.8, 0.05], min = 0.0, max = 1.0 }
+distribution read_distribution(const field& entry) {
+  constexpr double least = 1e-3;  // sampled by rejection: what is left must not be rare
+  names allowed;
+  for (const auto& form : distribution_forms) allowed.push_back(form.name);
+  if (!entry.is_table()) entry.fail("must be a distribution such as { uniform = [0.0, 1.0] }; " + suggest("", allowed));
+  entry.only(joined(allowed, {"min", "max"}));
+
+  std::optional<distribution> found;
+  for (const auto& known : distribution_forms) {
+    const auto given = entry.find(known.name);
+    if (!given) continue;
+    if (found) entry.fail("must have one distribution, not two");
+    const auto numbers = given->numbers(known.arity, known.allowed);
+    found = distribution{known.which, numbers[0], numbers[1], known.arity > 2 ? numbers[2] : 0};
+    if (!is_proper(*found)) given->fail(known.allowed);
+  }
+  if (!found) entry.fail("must have a distribution; " + suggest("", allowed));
+
+  if (const auto min = entry.find("min")) found->min = min->number();
+  if (const auto max = entry.find("max")) found->max = max->number();
+  if (found->min >= found->max) entry.fail("min must be smaller than max");
+  const double left = cumulative(*found, found->max) - cumulative(*found, found->min);
+  if (!(left >= least))
+    entry.fail(fmt::format("min and max must leave at least {} of the probability; they leave {:.1e}", least, left));
+  return *found;
+}
+
+/// What an entry of [sweep] or [sample] varies; `others` are the further keys of its section, for the message.
+target target_of(reading& r, const field& entry, bool times, const names& others) {
+  r.claim(entry);
+  const auto& name = entry.key();
+  if (const int i = index_of(r.model.parameters, name); i >= 0) return {target::kind::parameter, i, name};
+  if (const int i = index_of(r.model.states, name); i >= 0) return {target::kind::state, i, name};
+  if (times && name == "t_begin") return {target::kind::t_begin, 0, name};
+  if (times && name == "t_end") return {target::kind::t_end, 0, name};
+  const auto allowed = joined(joined(others, names_of(r.model.parameters)), names_of(r.model.states));
+  entry.fail_key(fmt::format("not a parameter or state of {}; {}", r.model.name,
+                             suggest(name, times ? joined(allowed, {"t_begin", "t_end"}) : allowed)));
+}
+
+/// [1.0, 2.0], { from, to, count, scale } or { csv, column, count }
+std::variant<listed, ranged> read_values(reading& r, const field& entry) {
+  if (entry.is_list()) {
+    auto values = entry.numbers();
+    if (values.empty()) entry.fail("must have at least one value");
+    return listed{std::move(values)};
+  }
+  if (!entry.is_table()) entry.fail("must be a list, { from, to, count, scale } or { csv, column, count }");
+  if (entry.find("csv") || entry.find("column")) {
+    entry.only({"csv", "column", "count"});
+    const auto csv = entry.need("csv", "must be the path of a CSV file");
+    const auto column = entry.need("column", "must be the name of a column of the CSV file");
+    const auto file = resolve(r.spec, csv);
+    auto values = read_csv_column(file, column.text(), entry.what());
+    if (!contains(r.plan.inputs, file)) r.plan.inputs.push_back(file);
+    if (const auto count = entry.find("count")) {
+      const auto rows = static_cast<std::int64_t>(values.size());
+      const auto some = count->whole(1, max_instances);
+      if (some > rows) count->fail(fmt::format("must be at most {}, the number of rows of {}", rows, csv.text()));
+      values.resize(static_cast<std::size_t>(some));
+    }
+    return listed{std::move(values)};
+  }
+  entry.only({"from", "to", "count", "scale"});
+  const auto from = entry.need("from", "must be the first value of the range");
+  const auto to = entry.need("to", "must be the last value of the range");
+  const auto count = entry.need("count", "must be the number of values of the range");
+  ranged range{from.number(), to.number(), count.whole(1, max_instances), false};
+  if (const auto scale = entry.find("scale")) range.logarithmic = scale->word({"linear", "log"}) == "log";
+  if (range.logarithmic) {
+    constexpr auto allowed = "must be a positive number, as the scale is log";
+    if (range.from <= 0) from.fail(allowed);
+    if (range.to <= 0) to.fail(allowed);
+  } else if (!std::isfinite((range.to - range.from) * static_cast<double>(range.count))) {
+    entry.fail("from and to must be nearer to each other: their distance overflows");
+  }
+  return range;
+}
+
+std::int64_t length(const std::variant<listed, ranged>& values) {
+  if (const auto* list = std::get_if<listed>(&values)) return static_cast<std::int64_t>(list->values.size());
+  return std::get<ranged>(values).count;
+}
+
+// ---- tables
+
+void read_fixed(reading& r) {
+  const auto read = [&](const char* section, const std::vector<quantity>& quantities, std::vector<double>& values) {
+    const auto table = r.root.find(section);
+    if (!table) return;
+    table->only(names_of(quantities));
+    for (const auto& entry : table->entries()) {
+      r.claim(entry);
+      values[index_of(quantities, entry.key())] = entry.number();
+    }
+  };
+  read("parameters", r.model.parameters, r.plan.parameters);
+  read("initial", r.model.states, r.plan.initial);
+}
+
+axis read_axis(reading& r, const std::vector<field>& entries, const names& others) {
+  axis axis;
+  for (const auto& entry : entries) {
+    axis.columns.push_back({target_of(r, entry, true, others), read_values(r, entry)});
+    const auto count = length(axis.columns.back().values);
+    if (axis.columns.size() == 1) axis.count = count;
+    if (count != axis.count)
+      entry.fail(
+          fmt::format("must have as many values as {}, that is {}; it has {}", entries[0].name(), axis.count, count));
+  }
+  return axis;
+}
+
+void read_sweep(reading& r) {
+  const auto sweep = r.root.find("sweep");
+  if (!sweep) return;
+  if (sweep->entries().empty()) sweep->fail("must have at least one entry");
+  for (const auto& entry : sweep->entries()) {
+    if (entry.key() != "zip") {
+      r.plan.axes.push_back(read_axis(r, {entry}, {"zip"}));
+      continue;
+    }
+    if (!entry.is_table() && !entry.is_list()) entry.fail("must be a table, or a list of tables");
+    for (const auto& group : entry.is_list() ? entry.items() : std::vector{entry}) {
+      if (group.entries().empty()) group.fail("must have at least one entry");
+      r.plan.axes.push_back(read_axis(r, group.entries(), {}));
+    }
+  }
+}
+
+void read_random(reading& r) {
+  const auto sample = r.root.find("sample");
+  if (!sample) return;
+  for (const auto& entry : sample->entries()) {
+    if (entry.key() == "count") r.plan.samples = entry.whole(1, max_instances);
+    else if (entry.key() == "seed") r.plan.seed = static_cast<std::uint64_t>(entry.whole(0, unlimited));
+    else r.plan.random.push_back({target_of(r, entry, false, {"count", "seed"}), read_distribution(entry)});
+  }
+  if (!r.plan.random.empty()) sample->need("count", "must be the number of samples");
+}
+
+void count_instances(reading& r) {
+  r.plan.count = r.plan.samples;
+  for (const auto& axis : r.plan.axes) {
+    if (axis.count > max_instances / r.plan.count)
+      r.root.find("sweep")->fail(fmt::format("must make at most {} instances, samples included", max_instances));
+    r.plan.count *= axis.count;
+  }
+}
+
+// ---- the time spans of all instances
+
+struct swept_time {
+  const axis* on = nullptr;  ///< null: not swept
+  const axis::column* column = nullptr;
+};
+
+swept_time find_time(reading& r, target::kind which) {
+  for (const auto& axis : r.plan.axes)
+    for (const auto& column : axis.columns)
+      if (column.what.which == which) return {&axis, &column};
+  return {};
+}
+
+/// All instances must run the same way, forward or backward in time. Leaves the hull of all spans in r.first and r.last.
+void check_span(reading& r) {
+  const auto begin = find_time(r, target::kind::t_begin);
+  const auto end = find_time(r, target::kind::t_end);
+  const auto begin_at = [&](std::int64_t i) { return begin.on ? value_at(*begin.column, i) : r.plan.t_begin; };
+  const auto end_at = [&](std::int64_t i) { return end.on ? value_at(*end.column, i) : r.plan.t_end; };
+  r.first = begin_at(0), r.last = end_at(0);
+  r.plan.backward = r.first > r.last;
+  r.one_span = !begin.on && !end.on;
+  const auto check = [&](double t_begin, double t_end) {
+    if (r.is_before(t_begin, t_end)) return;
+    r.given.at(end.on ? "t_end" : "t_begin")
+        .fail(fmt::format("must leave t_begin < t_end in every instance, or t_begin > t_end in every one; one would "
+                          "have {} and {}",
+                          t_begin, t_end));
+  };
+  if (r.one_span) return;
+
+  double last_begin = r.first, first_end = r.last;
+  for (std::int64_t i = 0; begin.on && i < begin.on->count; ++i) {
+    if (r.is_before(begin_at(i), r.first)) r.first = begin_at(i);
+    if (r.is_before(last_begin, begin_at(i))) last_begin = begin_at(i);
+  }
+  for (std::int64_t i = 0; end.on && i < end.on->count; ++i) {
+    if (r.is_before(r.last, end_at(i))) r.last = end_at(i);
+    if (r.is_before(end_at(i), first_end)) first_end = end_at(i);
+  }
+  if (begin.on != end.on) return check(last_begin, first_end);  // each begin meets each end
+  for (std::int64_t i = 0; i < begin.on->count; ++i) check(begin_at(i), end_at(i));
+}
+
+}  // namespace
+
+void reading::claim(const field& entry) {
+  const auto [first, fresh] = given.emplace(entry.key(), entry);
+  if (!fresh)
+    entry.fail(fmt::format("{} must have one value, but has another at {} ({})", entry.key(), first->second.place(),
+                           first->second.name()));
+}
+
+void read_instances(reading& r) {
+  read_fixed(r);
+  read_sweep(r);
+  read_random(r);
+  count_instances(r);
+  check_span(r);
+}
+
+}  // namespace saltus::host

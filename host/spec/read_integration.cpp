@@ -1,0 +1,139 @@
+// The keys of a spec at its top: how an instance is integrated, and how its events are found.
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "spec/methods.hpp"
+#include "spec/reading.hpp"
+
+namespace saltus::host {
+
+namespace {
+
+// method = "auto" is these two.
+constexpr const char* auto_method = "dp5";
+constexpr const char* auto_stiff_method = "rodas5p";
+
+/// Below some tens of roundings the error estimate is rounding itself: steps shrink and nothing becomes more exact.
+void warn_of_rounding(reading& r) {
+  const bool is_float = r.plan.precision == "float";
+  const double least = is_float ? 1e-6 : 1e-14;
+  const auto rtol = r.root.find("rtol");
+  if (!rtol || r.plan.rtol >= least) return;
+  r.plan.warnings.push_back(fmt::format(
+      "{}: below {:g} the rounding of {} numbers is larger than the errors that are to be kept: steps become "
+      "shorter, results no better",
+      rtol->what(), least, r.plan.precision));
+}
+
+void read_method(reading& r) {
+  r.plan.method = default_method(r.model);
+  const auto e = r.root.find("method");
+  if (!e) return;
+  names known;
+  for (const auto& method : known_methods()) known.push_back(method.name);
+  const bool is_auto = e->word(joined(known, {"auto"})) == "auto";
+  r.plan.method = is_auto ? auto_method : e->text();
+  r.plan.stiff_method = is_auto ? auto_stiff_method : "";
+  if (const auto why = obstacle(method_called(r.plan.method), r.model); !why.empty())
+    e->fail(fmt::format("{}; {}", why, suggest("", methods_for(r.model))));
+}
+
+void read_consistency(reading& r) {
+  constexpr std::pair<std::string_view, abi::consistency> ways[] = {
+      {"algebraic", abi::algebraic}, {"nearest", abi::nearest}, {"given", abi::given}};
+  const auto e = r.root.find("consistency");
+  if (!e) return;
+  names known;
+  for (const auto& way : ways) known.push_back(way.first);
+  const auto word = e->word(known);
+  if (!has_constraints(r.model))
+    e->fail(fmt::format("must be left out, as {} has no constraints to be consistent with", r.model.name));
+  if (word == "nearest" && r.model.equations != abi::semi_explicit)
+    e->fail(fmt::format("must be algebraic or given, as {} has {}", r.model.name, special_about(r.model)));
+  r.plan.consistency = std::find_if(std::begin(ways), std::end(ways), [&](auto& w) { return w.first == word; })->second;
+}
+
+/// A number, a list with one per state, or a table by state name with a `default`.
+void read_atol(reading& r) {
+  r.plan.atol.assign(r.model.states.size(), r.plan.rtol);
+  const auto atol = r.root.find("atol");
+  if (!atol) return;
+  if (atol->is_list()) {
+    const auto items = atol->items();
+    if (items.size() != r.model.states.size())
+      atol->fail(fmt::format("must have one number for each state: {}", fmt::join(names_of(r.model.states), ", ")));
+    for (std::size_t i = 0; i < items.size(); ++i) r.plan.atol[i] = items[i].positive();
+  } else if (atol->is_table()) {
+    atol->only(joined({"default"}, names_of(r.model.states)));
+    if (const auto e = atol->find("default")) r.plan.atol.assign(r.model.states.size(), e->positive());
+    for (const auto& e : atol->entries())
+      if (e.key() != "default") r.plan.atol[index_of(r.model.states, e.key())] = e.positive();
+  } else {
+    r.plan.atol.assign(r.model.states.size(), atol->positive());
+  }
+}
+
+}  // namespace
+
+void read_integration(reading& r) {
+  read_method(r);
+  if (const auto e = r.root.find("controller")) r.plan.controller = e->word({"elementary", "pi", "h211b"});
+  if (const auto e = r.root.find("norm")) r.plan.norm = e->word({"rms", "max", "compere"});
+  if (const auto e = r.root.find("precision")) r.plan.precision = e->word({"double", "float"});
+  if (const auto e = r.root.find("rtol")) r.plan.rtol = e->positive();
+  read_atol(r);
+  if (const auto e = r.root.find("event_tol")) r.plan.event_tol = e->not_negative();
+  if (const auto e = r.root.find("first_step")) r.plan.first_step = e->not_negative();
+  if (const auto e = r.root.find("max_step")) r.plan.max_step = e->positive();
+  if (const auto e = r.root.find("step")) {
+    r.plan.fixed_step = e->positive();
+    if (!r.plan.stiff_method.empty())
+      e->fail("must be left out with the method auto, which goes by the steps that the error control asks for");
+  }
+  if (r.plan.fixed_step == 0) warn_of_rounding(r);
+  if (const auto e = r.root.find("max_steps")) r.plan.max_steps = e->whole(1, unlimited);
+  if (const auto e = r.root.find("max_events")) r.plan.max_events = e->whole(1, unlimited);
+  if (method_called(r.plan.method).embedded_order == 0 && r.plan.fixed_step == 0)
+    r.root.find("method")->fail("has no error estimate: must come with step, the constant step size");
+  read_consistency(r);
+  if (const auto e = r.root.find("t")) {
+    const auto t = e->numbers(2, "must be [begin, end]");
+    if (t[0] == t[1] || !std::isfinite(t[1] - t[0]))
+      e->fail("must be [begin, end] with begin < end, or begin > end to run backward");
+    r.plan.t_begin = t[0], r.plan.t_end = t[1];
+  }
+}
+
+void read_events(reading& r) {
+  if (const auto e = r.root.find("detection")) {
+    r.plan.detection = e->word({"hermite", "certified"});
+    if (r.plan.detection == "certified" && !certifies(r.plan.method)) {
+      names able;
+      for (const auto& method : known_methods())
+        if (method.certifies) able.push_back(method.name);
+      e->fail(fmt::format("needs a method whose error estimate holds for every right-hand side, and {} has none; {}",
+                          r.plan.method, suggest("", able)));
+    }
+  }
+  if (const auto e = r.root.find("guards_in_error")) {
+    r.plan.guards_in_error = e->boolean();
+    if (r.plan.guards_in_error && r.plan.fixed_step > 0) e->fail("must be false with step, which has no error control");
+  }
+  if (const auto e = r.root.find("concurrency")) {
+    e->only({"time", "value"});
+    r.plan.concurrency_time = e->need("time", "must be a span of time").positive();
+    r.plan.concurrency_value = e->need("value", "must be a distance from zero, in the units of the guards").positive();
+  }
+  if (const auto e = r.root.find("zeno")) r.plan.zeno = e->share("must be a part of the time span, from 0 to 1");
+  if (const auto e = r.root.find("rescue")) r.plan.rescue = e->boolean();
+  if (const auto e = r.root.find("inject_exceptions"))
+    r.plan.inject_exceptions = e->share("must be a share of all instances, from 0 to 1");
+}
+
+}  // namespace saltus::host

@@ -1,0 +1,96 @@
+// The table [run] of a spec: where and how the ensemble runs.
+#include <algorithm>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "linear/factorised.hpp"
+#include "spec/methods.hpp"
+#include "spec/reading.hpp"
+
+namespace saltus::host {
+
+namespace {
+
+/// The matrices of an implicit step, one for every lane, lie on a thread's stack.
+void check_matrices_fit(reading& r, const field& lanes) {
+  constexpr std::int64_t stack = std::int64_t{4} << 20, of_one = 4 * sizeof(double);
+  const auto states = static_cast<std::int64_t>(r.model.states.size());
+  if (method_called(r.plan.method).is_explicit && r.plan.stiff_method.empty()) return;
+  if (r.plan.lanes * states * states * of_one > stack)
+    lanes.fail(fmt::format("must be at most {} with {} states and an implicit method: their matrices would not fit",
+                           std::max<std::int64_t>(1, stack / (states * states * of_one)), states));
+}
+
+void read_backend(reading& r, const field& e) {
+  r.plan.backend = e.word({"auto", "cpu", "cuda", "all"});
+  if (r.plan.backend != "all") return;
+  // It must not matter to an instance who takes it.
+  const bool is_explicit = method_called(r.plan.method).is_explicit;
+  const bool apart = r.model.states.size() > static_cast<std::size_t>(most_rows_in_lanes);
+  if (!r.model.arithmetic)
+    e.fail(fmt::format("must be cpu or cuda: {} calls functions whose last bits differ between them", r.model.name));
+  if (!is_explicit && apart)
+    e.fail(
+        fmt::format("must be cpu or cuda: beyond {} states they solve linear equations in different ways, and last "
+                    "bits differ",
+                    most_rows_in_lanes));
+}
+
+/// "all", or the numbers of some.
+void read_devices(reading& r, const field& e) {
+  constexpr std::int64_t highest = 1023;
+  if (r.plan.backend == "cpu") e.fail("must be left out with the backend cpu");
+  if (!e.is_list()) {
+    e.word({"all"});
+    return;
+  }
+  for (const field& item : e.items()) {
+    const int number = static_cast<int>(item.whole(0, highest));
+    if (std::find(r.plan.devices.begin(), r.plan.devices.end(), number) != r.plan.devices.end())
+      item.fail("must be there once");
+    r.plan.devices.push_back(number);
+  }
+  if (r.plan.devices.empty()) e.fail("must be \"all\", or a list of one number or more");
+}
+
+/// More threads than cores only wait for each other, and each has lanes and chunks of its own.
+void read_threads(reading& r, const field& e) {
+  constexpr std::int64_t per_core = 4;
+  const std::int64_t cores = std::max(1u, std::thread::hardware_concurrency());
+  r.plan.threads = static_cast<int>(e.whole(0, 4096));
+  if (r.plan.threads > per_core * cores)
+    e.fail(fmt::format("must be at most {}, {} for each of the {} cores here; 0: all cores", per_core * cores, per_core,
+                       cores));
+}
+
+}  // namespace
+
+void read_run(reading& r) {
+  const auto run = r.root.find("run");
+  if (!run) return;
+  run->only(
+      {"backend", "devices", "threads", "lanes", "groups", "chunk", "order", "allowed_failed", "instance_time_limit"});
+  if (const auto e = run->find("backend")) read_backend(r, *e);
+  if (const auto e = run->find("devices")) read_devices(r, *e);
+  if (const auto e = run->find("threads")) read_threads(r, *e);
+  if (const auto e = run->find("lanes")) {
+    r.plan.lanes = static_cast<int>(e->whole(0, 32));
+    if ((r.plan.lanes & (r.plan.lanes - 1)) != 0) e->fail("must be 0 (as wide as the machine), 1, 2, 4, 8, 16 or 32");
+    check_matrices_fit(r, *e);
+  }
+  if (const auto e = run->find("groups")) r.plan.groups = static_cast<int>(e->whole(0, 4));
+  if (const auto e = run->find("chunk")) r.plan.chunk = e->whole(0, max_instances);
+  if (const auto e = run->find("order")) r.plan.by_work = e->word({"work", "id"}) == "work";
+  if (const auto e = run->find("allowed_failed"))
+    r.plan.allowed_failed = e->share("must be a share of all instances, from 0 to 1");
+  if (const auto e = run->find("instance_time_limit")) {
+    r.plan.instance_time_limit = e->positive();
+    if (r.plan.backend == "cuda" || r.plan.backend == "all")
+      e->fail("must be left out with a device, which cannot end one instance of many: use max_steps");
+    // Devices are not looked for: they do not watch the time.
+    r.plan.backend = "cpu";
+  }
+}
+
+}  // namespace saltus::host

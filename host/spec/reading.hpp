@@ -1,0 +1,53 @@
+// Reading the tables of a spec into a plan: what the readers share, and which there are. For spec.cpp.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <limits>
+#include <map>
+#include <string>
+
+#include "spec/document.hpp"
+#include "spec/field.hpp"
+#include "spec/names.hpp"
+#include "spec/plan.hpp"
+
+namespace saltus::host {
+
+inline constexpr std::int64_t max_instances = std::int64_t{1} << 40;
+inline constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
+
+/// A plan that is being filled, table by table; an error ends it.
+struct reading {
+  const spec_document& spec;
+  const host::model& model;
+  const field& root;
+  host::plan plan{};
+  std::map<std::string, field> given{};  ///< where each parameter, state or time has its value
+  double first = 0, last = 0;            ///< the hull of all time spans, in the direction of the run
+  bool one_span = true;                  ///< the same for every instance
+
+  /// A name may be given a value in one place only.
+  void claim(const field& entry);
+  /// In the direction of the run.
+  bool is_before(double a, double b) const { return plan.backward ? a > b : a < b; }
+};
+
+/// A path in the spec: from the folder of the file, or from the current one if a flag has set it.
+inline std::filesystem::path resolve(const spec_document& spec, const field& entry) {
+  const std::filesystem::path path = entry.text();
+  return entry.flagged() ? path : spec.file.parent_path() / path;
+}
+
+/// Method, tolerances, steps, time span.
+void read_integration(reading& r);
+/// How events are found.
+void read_events(reading& r);
+/// [parameters] and [initial], [sweep], [sample]: which instances there are. Needs the time span.
+void read_instances(reading& r);
+/// [output]. Needs the instances.
+void read_output(reading& r);
+/// [run]. Needs all before.
+void read_run(reading& r);
+
+}  // namespace saltus::host
