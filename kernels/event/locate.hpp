@@ -275,6 +275,43 @@ SALTUS_FN_COLD mask_of<Real> follow_to_root(landing<E, Real>& p, instance<E, Rea
   return arrived;
 }
 
+/// Re-integrates to a part of the step: the end becomes the landing point of the lanes in `where`, less those in which it is not
+/// finite (`broken`) or the step's equations are not solved (`lost`). Returns what is aimed at from there; `result` takes it in.
+template <class E, class Real>
+SALTUS_FN aim<Real> step_to(landing<E, Real>& p, instance<E, Real>& x, const held_system<E, Real>& f,
+                            const vec<Real, E::ng>& side, Real d, mask_of<Real>& where, mask_of<Real>& lost,
+                            aim<Real>& result) {
+  const auto s = make_step_while_landing(f, x.t, x.y, x.f, d);
+  count_evaluations(x, s, where);
+  add_where(x.root_finding_steps, where, 1);
+  if constexpr (!E::Method::is_explicit) {
+    lost = lost | (where & !s.solved);
+    where = where & s.solved;
+  }
+  const auto g = E::form::guards_along(s.t + s.h, s.y1, s.f1(), x.held);
+  Real finite = Real(0.0);  // or NaN
+  each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { finite += not_finite(s.y1[i]) + not_finite(s.f1()[i]); });
+  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { finite += not_finite(g.value[i]); });
+  p.broken = p.broken | (where & !(finite == Real(0.0)));
+  where = where & (finite == Real(0.0));
+  take_point(p, s, g, where);
+  const auto target = take_aim<E, Real>(side, p.g);
+  result.across = (result.across & !where) | (target.across & where);
+  result.unilateral = (result.unilateral & !where) | (target.unilateral & where);
+  assign_where(where, result.to_root, target.to_root);
+  return target;
+}
+
+/// Lanes in which the guard that has crossed just behind the landing point is unilateral.
+template <class E, class Real>
+SALTUS_FN mask_of<Real> has_crossed_wall(const landing<E, Real>& p) {
+  auto is_wall = mask_of<Real>::all(false);
+  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
+    if (E::form::traits(i).side == unilateral) is_wall = is_wall | (p.crossing == Real(static_cast<double>(i)));
+  });
+  return is_wall;
+}
+
 /// Re-integrates to theta, and corrects by Newton with a bracket, until the root is within `near_part` of the step, or the
 /// bracket has closed. Leaves the last point in p, and returns what it aims at from there. There is no root before `from`.
 template <class E, class Real>
@@ -298,32 +335,10 @@ SALTUS_FN_COLD aim<Real> approach(landing<E, Real>& p, instance<E, Real>& x, con
   mask_of<Real> open = where, lost = mask_of<Real>::all(false);  // lost: Newton's iteration has failed
   b.depth_lo = take_aim<E, Real>(side, {x.held.locked, x.rate}).depth;
   p.crossing = select(b.proven, end.guard, Real(-1.0));
-  // A step to theta: its end becomes the landing point of the lanes in `where_`. Returns what is aimed at from there.
-  const auto step_to = [&](Real part, mask_of<Real>& where_) SALTUS_INLINE_LAMBDA {
-    const auto s = make_step_while_landing(f, x.t, x.y, x.f, part * h);
-    count_evaluations(x, s, where_);
-    add_where(x.root_finding_steps, where_, 1);
-    if constexpr (!E::Method::is_explicit) {
-      lost = lost | (where_ & !s.solved);
-      where_ = where_ & s.solved;
-    }
-    const auto g = E::form::guards_along(s.t + s.h, s.y1, s.f1(), x.held);
-    Real finite = Real(0.0);  // or NaN
-    each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { finite += not_finite(s.y1[i]) + not_finite(s.f1()[i]); });
-    each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { finite += not_finite(g.value[i]); });
-    p.broken = p.broken | (where_ & !(finite == Real(0.0)));
-    where_ = where_ & (finite == Real(0.0));
-    take_point(p, s, g, where_);
-    const auto target = take_aim<E, Real>(side, p.g);
-    result.across = (result.across & !where_) | (target.across & where_);
-    result.unilateral = (result.unilateral & !where_) | (target.unilateral & where_);
-    assign_where(where_, result.to_root, target.to_root);
-    return target;
-  };
   auto closed = mask_of<Real>::all(false);
   for (int tries = 0; tries < 80 && any(open); ++tries) {
     const Real old_width = b.hi - b.lo;
-    auto target = step_to(theta, open);
+    auto target = step_to<E, Real>(p, x, f, side, theta * h, open, lost, result);
     assign_where(open & target.across, p.crossing, target.guard);
     const auto known = b.proven;
     const auto absent = b.narrow(theta, target, target.to_root / h, open);
@@ -347,12 +362,10 @@ SALTUS_FN_COLD aim<Real> approach(landing<E, Real>& p, instance<E, Real>& x, con
   p.failed = open | lost;
   // A bracket that has closed without Newton - a guard that jumps, or is flat beyond its root - is left at the end at which
   // its guard may land: a bilateral one behind the root, a unilateral one before it.
-  auto is_wall = mask_of<Real>::all(false);
-  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
-    if (E::form::traits(i).side == unilateral) is_wall = is_wall | (p.crossing == Real(static_cast<double>(i)));
-  });
+  const auto is_wall = has_crossed_wall(p);
   auto wrong = closed & !p.failed & !(is_wall ^ result.across);
-  if (any(wrong)) step_to(select(is_wall, max(b.lo, Real(0x1p-60)), b.hi), wrong);
+  if (any(wrong))
+    step_to<E, Real>(p, x, f, side, select(is_wall, max(b.lo, Real(0x1p-60)), b.hi) * h, wrong, lost, result);
   result.unilateral = (result.unilateral & !closed) | (is_wall & closed);
   p.failed = p.failed | lost;
   return result;
