@@ -44,16 +44,16 @@ double linear_operations(const plan& p, const tally& counts) {
   const auto n = static_cast<double>(p.model.states.size());
   const auto steps = static_cast<double>(counts.steps + counts.rejected + counts.root_finding_steps);
   const double sweeps = p.model.equations == abi::implicit ? 2 * std::ceil(n / 4) : std::ceil((n + 1) / 4);
-  const auto tries = std::max(0.0, static_cast<double>(counts.rhs_evaluations) - steps * sweeps);
+  const auto iterations = std::max(0.0, static_cast<double>(counts.rhs_evaluations) - steps * sweeps);
   double all = 0;
   with_method(methods::implicit_methods{}, p.method, [&](auto method) {
     using Method = decltype(method);
     if constexpr (Method::kind == methods::family::collocation)
       all = steps * (lu_operations(n) + complex_lu_operations(n) + solve_operations(n)) +
-            tries / Method::stages * (solve_operations(n) + complex_solve_operations(n));
+            iterations / Method::stages * (solve_operations(n) + complex_solve_operations(n));
     else if constexpr (Method::kind == methods::family::rosenbrock)
       all = steps * (lu_operations(n) + Method::stages * solve_operations(n));
-    else all = steps * (lu_operations(n) + solve_operations(n)) + tries * solve_operations(n);
+    else all = steps * (lu_operations(n) + solve_operations(n)) + iterations * solve_operations(n);
   });
   return all;
 }

@@ -51,11 +51,11 @@ double cpu_peak_flops(const std::string& precision, int threads) {
   auto* const work = reinterpret_cast<function*>(unit.code->symbol("saltus_peak"));
 
   constexpr long long turns = 2'000'000;
-  constexpr int tries = 5;
+  constexpr int attempts = 5;
   std::vector<double> best(static_cast<std::size_t>(threads), 0.0);
   std::vector<double> sums(best.size());
   const auto measure = [&](std::size_t thread) {
-    for (int i = 0; i < tries; ++i) {
+    for (int i = 0; i < attempts; ++i) {
       const double begin = thread_seconds();
       sums[thread] += work(turns, 0.999, 1e-3);
       const double took = thread_seconds() - begin;

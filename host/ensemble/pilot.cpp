@@ -8,18 +8,13 @@
 #include <thread>
 
 #include "abi/status.hpp"
+#include "base/clock.hpp"
 #include "ensemble/model_call.hpp"
 #include "ensemble/sampler.hpp"
 
 namespace saltus::host {
 
-namespace {
-
-using clock = std::chrono::steady_clock;
-
-double seconds_since(clock::time_point begin) { return std::chrono::duration<double>(clock::now() - begin).count(); }
-
-}  // namespace
+namespace {}  // namespace
 
 void fill_spread(const plan& p, std::int64_t count, double offset, chunk_data& chunk) {
   chunk.reset(p, 0, count);
@@ -55,7 +50,7 @@ pilot_round pilot::run(std::int64_t count, double offset) {
   r.instances = count * r.chunks;
   for (std::size_t j = 0; j < chunks_.size(); ++j)
     fill_spread(plan_, count, (static_cast<double>(j) + offset) / static_cast<double>(chunks_.size()), chunks_[j]);
-  const auto begin = clock::now();
+  const auto begin = monotonic_clock::now();
   const cancellation over = stop_.within();
   const call_watch watch(over, [&] {
     if (seconds_since(begin) >= longest_) over.cancel();
@@ -65,7 +60,7 @@ pilot_round pilot::run(std::int64_t count, double offset) {
   std::vector<std::thread> threads;
   const auto integrate = [&](chunk_data& chunk) {
     abi::usage used{};
-    const auto here = clock::now();
+    const auto here = monotonic_clock::now();
     where_.integrate(
         chunk, [&](std::int64_t) { return !over && seconds_since(begin) < longest_; }, used);
     const double took = seconds_since(here);
@@ -96,7 +91,7 @@ pilot_round pilot::run(std::int64_t count, double offset) {
 
 /// What lanes leave to others; compilation is not counted.
 void pilot::carry_on(pilot_round& r, const cancellation& over) {
-  const auto begin = clock::now();
+  const auto begin = monotonic_clock::now();
   const double before = stiff_.compile_seconds() + rescuer_.compile_seconds();
   for (auto& chunk : chunks_) {
     if (!plan_.stiff_method.empty()) stiff_.carry_on(chunk, over);

@@ -25,7 +25,7 @@ namespace {
 
 /// Tables within tables are walked by recursion, by the parser too: a key of very many parts would be too deep.
 void check_depth(std::string_view text, const std::string& where) {
-  constexpr int most_parts = 16;
+  constexpr int max_parts = 16;
   int dots = 0, line = 1;
   for (std::size_t at = 0; at < text.size(); ++at) {
     const char c = text[at];
@@ -41,10 +41,10 @@ void check_depth(std::string_view text, const std::string& where) {
       at += mark.size() - 1;
     }
     if (std::string_view("\n=,[]{}").find(c) != std::string_view::npos) dots = 0;
-    else if (c == '.' && ++dots >= most_parts)
+    else if (c == '.' && ++dots >= max_parts)
       throw error(exit_usage,
                   fmt::format("{}: a key has more than {} parts",
-                              where.starts_with('-') ? where : fmt::format("{}:{}", where, line), most_parts));
+                              where.starts_with('-') ? where : fmt::format("{}:{}", where, line), max_parts));
   }
 }
 

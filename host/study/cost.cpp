@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 
 #include "base/child.hpp"
+#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/signal_text.hpp"
 #include "ensemble/chunk.hpp"
@@ -27,13 +28,7 @@
 
 namespace saltus::host {
 
-namespace {
-
-using clock = std::chrono::steady_clock;
-
-double seconds_since(clock::time_point begin) { return std::chrono::duration<double>(clock::now() - begin).count(); }
-
-}  // namespace
+namespace {}  // namespace
 
 // -------------------------------------------------------------------------------------------------------------- bytes
 
@@ -92,7 +87,7 @@ write_cost cost_of_writing(const plan& p, const backend& where, chunk_data chunk
     few.count = chunk.count * times_over;
     few.statistics = false;  // over all instances there are none yet
     few.histograms.clear();
-    const auto begin = clock::now();
+    const auto begin = monotonic_clock::now();
     result_writer file(name, few, provenance_of(p, where, {}), existing::replaced);
     for (std::int64_t k = 0; k < times_over; ++k) {
       chunk.first_id = k * chunk.count;
@@ -140,7 +135,7 @@ prediction predict_one(const plan& p, backend& where, double seconds, const canc
   const std::int64_t most = std::clamp<std::int64_t>(p.count / threads, 1, size);
   prediction r;
   pilot flight(p, where, longest_pilot, stop);
-  const auto start = clock::now();
+  const auto start = monotonic_clock::now();
 
   // Ever more instances until a round takes a good part of the time; those rounds that do are what counts.
   std::vector<pilot_round> rounds;
@@ -184,7 +179,7 @@ prediction predict_one(const plan& p, backend& where, double seconds, const canc
 
   // What is done beside: inputs, presets, counting; and the file.
   chunk_data chunk;
-  const auto begin = clock::now();
+  const auto begin = monotonic_clock::now();
   int times = 0;
   do {
     chunk.reset(p, 0, size);
