@@ -14,8 +14,6 @@
 
 namespace saltus::host {
 
-namespace {}  // namespace
-
 void fill_spread(const plan& p, std::int64_t count, double offset, chunk_data& chunk) {
   chunk.reset(p, 0, count);
   const sampler values(p);
