@@ -32,7 +32,7 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "cli/progress.hpp"
-#include "result/show.hpp"
+#include "cli/show.hpp"
 
 namespace saltus::host {
 namespace {

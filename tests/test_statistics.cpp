@@ -17,8 +17,8 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
+#include "cli/show.hpp"
 #include "result/result.hpp"
-#include "result/show.hpp"
 #include "same_bits.hpp"
 #include "statistics/cuda.cuh"
 #include "testing/ensemble.hpp"

@@ -1,3 +1,4 @@
+// Which saltus this is.
 #pragma once
 
 #include <string>

@@ -6,7 +6,6 @@
 #include <thread>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
 #include "base/paths.hpp"
@@ -70,29 +69,6 @@ void measure_machine(const cancellation& stop, const std::function<void(const st
     for (const auto& tried : tune_machine(p, stop))
       say(fmt::format("  {:<14} {:.4g} us\n", name_of(tried.shape), 1e6 * tried.seconds));
   }
-}
-
-std::vector<std::string> text_of(const std::vector<machine_shape>& measured) {
-  if (measured.empty())
-    return {"not measured yet: a run of some seconds does so beside itself, doctor --measure at once"};
-  std::vector<std::string> lines;
-  for (const auto& m : measured)
-    lines.push_back(fmt::format("{}, {}, {}: {}, {}", m.method, name_of(m.kind), m.precision, name_of(m.shape),
-                                m.gain > 1 ? fmt::format("{:.2f} times as fast as without measuring", m.gain)
-                                           : std::string("as without measuring")));
-  return lines;
-}
-
-json json_of(const std::vector<machine_shape>& measured) {
-  json all = json::array();
-  for (const auto& m : measured)
-    all.push_back(json{{"method", m.method},
-                       {"precision", m.precision},
-                       {"kind", name_of(m.kind)},
-                       {"lanes", m.shape.lanes},
-                       {"groups", m.shape.groups},
-                       {"gain", m.gain}});
-  return all;
 }
 
 }  // namespace saltus::host

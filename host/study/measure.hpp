@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "base/cancellation.hpp"
-#include "base/json.hpp"
 #include "base/program_beside.hpp"
 #include "compile/machine_shapes.hpp"
 #include "ensemble/backend.hpp"
@@ -28,9 +27,5 @@ void measure_lanes(const plan& p, const cancellation& stop);
 
 /// Measures anew for the methods that are taken without being asked for, and for dop853; `say` hears of it.
 void measure_machine(const cancellation& stop, const std::function<void(const std::string&)>& say);
-
-/// What was measured, one line for each.
-std::vector<std::string> text_of(const std::vector<machine_shape>& measured);
-json json_of(const std::vector<machine_shape>& measured);
 
 }  // namespace saltus::host

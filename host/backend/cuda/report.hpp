@@ -3,7 +3,6 @@
 
 #include <string>
 
-#include "base/json.hpp"
 #include "compile/nvrtc.hpp"
 #include "spec/plan.hpp"
 
@@ -23,9 +22,5 @@ struct cuda_report {
 /// is such as "sm_90". Throws `error`: exit_usage if it is not, exit_device if there is no such library, else as
 /// `build_cuda_unit`.
 cuda_report report_on_cuda(const plan& p, const std::string& architecture);
-
-/// The report for people, and as JSON.
-std::string text_of(const cuda_report& r);
-json json_of(const cuda_report& r);
 
 }  // namespace saltus::host

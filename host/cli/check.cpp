@@ -1,0 +1,192 @@
+// saltus check.
+#include <cmath>
+#include <optional>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "backend/cuda/report.hpp"
+#include "base/error.hpp"
+#include "base/files.hpp"
+#include "base/json.hpp"
+#include "base/text.hpp"
+#include "cli/commands.hpp"
+#include "cli/interrupt.hpp"
+#include "study/check.hpp"
+
+namespace saltus::host {
+
+void print_warnings(const plan& p) {
+  for (const auto& warning : p.warnings) say("saltus: warning: {}\n", warning);
+}
+
+namespace {
+
+/// About how long a pilot takes, in seconds.
+constexpr double pilot_seconds = 0.4;
+
+/// "dp5", or "auto (dp5, rodas5p where stiff)".
+std::string method_text(const plan& p) {
+  return p.stiff_method.empty() ? p.method : fmt::format("auto ({}, {} where stiff)", p.method, p.stiff_method);
+}
+
+json prediction_json(const plan& p, const pilot_report& r) {
+  const prediction& cost = r.cost;
+  json all{{"seconds", cost.seconds.value},           {"seconds_low", cost.seconds.low},
+           {"seconds_high", cost.seconds.high},       {"write_seconds", cost.write_seconds},
+           {"pilot_instances", cost.pilot_instances}, {"pilot_seconds", cost.pilot_seconds},
+           {"pilot_cut_short", cost.cut_short},       {"memory_bytes", r.memory_bytes}};
+  if (!p.file.empty()) all["file_bytes"] = std::llround(r.file_bytes.value);
+  if (p.log_events) all["event_rows"] = cost.event_rows.value;
+  return all;
+}
+
+json check_json(const plan& p, const check_report& r) {
+  json guards = json::array(), time_events = json::array();
+  for (const auto& g : p.model.guards) guards.push_back(g.name);
+  for (const auto& i : p.model.time_events) time_events.push_back(i.name);
+  json all{{"model", p.model.name}, {"method", method_name(p)},
+           {"instances", p.count},  {"t", json::array({p.t_begin, p.t_end})},
+           {"guards", guards},      {"time_events", time_events},
+           {"file", p.file},        {"bytes", r.result_bytes},
+           {"warnings", p.warnings}};
+  if (r.pilot) {
+    all["chunk"] = r.pilot->chunk_size;
+    all["device"] = r.pilot->device;
+    all["model_hash"] = r.pilot->model_hash;
+    all["compile_seconds"] = r.pilot->compile_seconds;
+    all["predicted"] = prediction_json(p, *r.pilot);
+    all["remarks"] = r.pilot->remarks;
+  }
+  return all;
+}
+
+void print_prediction(const plan& p, const check_report& found) {
+  const pilot_report& r = *found.pilot;
+  const prediction& cost = r.cost;
+  fmt::print("predicted  {} ({} .. {}), by {} run in {}{}\n", duration_text(cost.seconds.value),
+             duration_text(cost.seconds.low), duration_text(cost.seconds.high),
+             counted(static_cast<std::size_t>(cost.pilot_instances), "instance"), duration_text(cost.pilot_seconds),
+             cost.cut_short ? ", which had not ended: a guess" : "");
+  fmt::print("           {} of memory for chunks", bytes_text(r.memory_bytes));
+  if (!p.file.empty()) fmt::print(", {} of file", bytes_text(std::llround(r.file_bytes.value)));
+  if (p.log_events && cost.event_rows.low < cost.event_rows.high)
+    fmt::print(" ({} .. {})", bytes_text(std::llround(r.file_bytes.low)), bytes_text(std::llround(r.file_bytes.high)));
+  if (const std::int64_t free = found.free_bytes;
+      !p.file.empty() && free >= 0 && std::llround(r.file_bytes.value) > free)
+    fmt::print("; {} are free in {}: it does not fit", bytes_text(free), folder_of(p.file).string());
+  fmt::print("\n");
+}
+
+void print_plan(const plan& p) {
+  fmt::print("model      {} ({}, {}, {})\n", p.model.name, counted(p.model.states.size(), "state"),
+             counted(p.model.parameters.size(), "parameter"), counted(p.model.outputs.size(), "output"));
+  fmt::print("method     {}, {}\n", method_text(p),
+             p.fixed_step > 0 ? fmt::format("fixed step {:g}", p.fixed_step)
+                              : fmt::format("{} controller, {} norm, rtol {:g}", p.controller, p.norm, p.rtol));
+  fmt::print("t          {:g} .. {:g}{}\n", p.t_begin, p.t_end, p.backward ? ", backward" : "");
+  fmt::print("instances  {}", p.count);
+  for (const auto& axis : p.axes) {
+    std::vector<std::string> columns;
+    for (const auto& c : axis.columns) columns.push_back(c.what.name);
+    fmt::print("{}{} ({})", &axis == p.axes.data() ? " = " : " x ", fmt::join(columns, "+"), axis.count);
+  }
+  if (p.samples > 1 || !p.random.empty())
+    fmt::print("{}{} samples, seed {}", p.axes.empty() ? " = " : " x ", p.samples, p.seed);
+  std::vector<std::string> guards;
+  for (const auto& g : p.model.guards) guards.push_back(fmt::format("{} ({})", g.name, direction_name(g.direction)));
+  fmt::print("\nguards     {}\n", guards.empty() ? "none" : fmt::format("{}", fmt::join(guards, ", ")));
+  std::vector<std::string> time_events;
+  for (const auto& i : p.model.time_events) time_events.push_back(i.name);
+  if (!time_events.empty()) fmt::print("times      {}\n", fmt::join(time_events, ", "));
+}
+
+void print_report(const plan& p, const check_report& r) {
+  if (p.file.empty()) fmt::print("output     no file\n");
+  else {
+    fmt::print("output     {}, {}{}{}\n", p.file, bytes_text(r.result_bytes),
+               p.log_events ? " and the event log"
+               : !p.rows    ? ", statistics alone"
+                            : "",
+               r.fits ? std::string()
+                      : fmt::format("; {} are free in {}: it does not fit", bytes_text(r.free_bytes),
+                                    folder_of(p.file).string()));
+  }
+  if (!r.pilot) return;
+  fmt::print("device     {}, chunks of {}\n", r.pilot->device, r.pilot->chunk_size);
+  fmt::print("compiled   {}\n",
+             r.pilot->compile_seconds > 0 ? fmt::format("in {:.1f} s", r.pilot->compile_seconds) : "before (cached)");
+  print_prediction(p, r);
+  for (const auto& remark : r.pilot->remarks)
+    fmt::print("remark     of {} tried: {}\n", r.pilot->cost.pilot_ended, remark);
+}
+
+constexpr int schedulers = 4, most_warps = 64;  // of a multiprocessor
+
+std::string bound_text(const cuda_report& r) {
+  if (r.candidates == 1) return "as the compiler likes them";
+  return r.sailing_warps == 0
+             ? fmt::format("as the compiler likes them, the best of {} bounds", r.candidates)
+             : fmt::format("bounded for {} warps, the best of {} bounds", schedulers * r.sailing_warps, r.candidates);
+}
+
+std::string text_of(const cuda_report& r) {
+  if (r.ptx_of != 0)
+    return fmt::format(
+        "{} knows no sm_{}: PTX of compute_{}, {}; the driver will compile it, and choose its registers\n", r.compiler,
+        r.capability, r.ptx_of, r.seconds > 0 ? fmt::format("made in {:.1f} s", r.seconds) : "from the cache");
+  std::string text = fmt::format("{} for sm_{}, {}\n  {:<6} {:>9} {:>12} {:>6} {:>9} {:>6} {:>13}\n", r.compiler,
+                                 r.capability, r.seconds > 0 ? fmt::format("in {:.1f} s", r.seconds) : "from the cache",
+                                 "kernel", "registers", "warps", "", "spilled", "local", "instructions");
+  for (const kernel_report& k : r.kernels)
+    text += fmt::format("  {:<6} {:>9} {:>12} {:>4} % {:>7} B {:>4} B {:>13}\n", k.name.substr(k.name.find('_') + 1),
+                        k.registers, fmt::format("{} of {}", schedulers * k.warps, most_warps),
+                        100 * schedulers * k.warps / most_warps, k.spill_store_bytes + k.spill_load_bytes,
+                        k.local_bytes, k.instructions);
+  return text + fmt::format("registers of sail: {}; warps: those that a multiprocessor holds\n", bound_text(r));
+}
+
+json json_of(const cuda_report& r) {
+  json kernels = json::array();
+  for (const kernel_report& k : r.kernels)
+    kernels.push_back(json{{"kernel", k.name},
+                           {"registers", k.registers},
+                           {"warps", schedulers * k.warps},
+                           {"occupancy", static_cast<double>(schedulers * k.warps) / most_warps},
+                           {"spill_store_bytes", k.spill_store_bytes},
+                           {"spill_load_bytes", k.spill_load_bytes},
+                           {"local_bytes", k.local_bytes},
+                           {"instructions", k.instructions}});
+  return json{{"compiler", r.compiler},
+              {"architecture", fmt::format("sm_{}", r.capability)},
+              {"compile_seconds", r.seconds},
+              {"sailing_bounded_for_warps", schedulers * r.sailing_warps},
+              {"bounds_tried", r.candidates},
+              {"ptx_of", r.ptx_of},
+              {"kernels", kernels}};
+}
+
+}  // namespace
+
+int check(const run_arguments& a, bool with_pilot) {
+  const plan p = plan_of(a, interrupted);
+  print_warnings(p);
+  const check_report r = check(p, with_pilot ? pilot_seconds : 0.0, interrupted);
+  if (a.as_json) {
+    fmt::print("{}\n", json_text(check_json(p, r)));
+    return exit_ok;
+  }
+  print_plan(p);
+  print_report(p, r);
+  return exit_ok;
+}
+
+int check_cuda(const run_arguments& a, const std::string& architecture) {
+  const cuda_report r = report_on_cuda(plan_of(a, interrupted), architecture);
+  if (a.as_json) fmt::print("{}\n", json_text(json_of(r)));
+  else fmt::print("{}", text_of(r));
+  return exit_ok;
+}
+
+}  // namespace saltus::host

@@ -1,0 +1,46 @@
+// The commands, one file each: they call the library, and print what it returns as text or as JSON.
+#pragma once
+
+#include <cstdio>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "abi/unit.hpp"
+#include "bench/options.hpp"
+#include "study/prepare.hpp"
+
+namespace saltus::host {
+
+/// What `run`, `check` and `bench` are given.
+struct run_arguments : study {
+  bool as_json = false, quiet = false;
+  bool force = false;  ///< an older result is replaced
+};
+
+// Each returns the exit code; throws `error`.
+int list_models(bool as_json);
+int describe(const std::string& name, bool as_json);
+int check(const run_arguments& a, bool with_pilot);
+/// What the compiler says of the kernels for a CUDA device.
+int check_cuda(const run_arguments& a, const std::string& architecture);
+int run(const run_arguments& a, const std::vector<std::string>& command);
+/// What a run has started beside itself, with its own arguments.
+int measure_beside_run(const run_arguments& a);
+int bench(const run_arguments& a, bench_options options, bool advises);
+int doctor(bool as_json, bool measure);
+int clear_cache(bool as_json);
+
+/// A message to stderr. That it cannot be written there must not end a run.
+template <class... Args>
+void say(fmt::format_string<Args...> form, Args&&... args) {
+  std::fputs(fmt::format(form, std::forward<Args>(args)...).c_str(), stderr);
+}
+
+/// "rising", "falling", "both".
+const char* direction_name(abi::direction d);
+void print_warnings(const plan& p);
+
+}  // namespace saltus::host

@@ -1,0 +1,138 @@
+// saltus list, saltus describe.
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/error.hpp"
+#include "base/json.hpp"
+#include "base/text.hpp"
+#include "cli/commands.hpp"
+#include "cli/interrupt.hpp"
+
+namespace saltus::host {
+
+const char* direction_name(abi::direction d) {
+  return d == abi::rising ? "rising" : d == abi::falling ? "falling" : "both";
+}
+
+namespace {
+
+const char* equations_name(abi::equations e) {
+  const char* const names[] = {"plain", "semi_explicit", "with_mass", "implicit"};
+  return names[e];
+}
+
+/// "1 algebraic state", "2 algebraic states"; empty without any.
+std::string algebraic_text(const model& m) {
+  const auto n = std::count_if(m.states.begin(), m.states.end(), [](const quantity& q) { return q.index > 0; });
+  return n > 0 ? counted(static_cast<std::size_t>(n), "algebraic state") : std::string();
+}
+
+/// What is not plain about the equations of a model, for a list: ", 1 algebraic state, mass matrix".
+std::string special_text(const model& m) {
+  std::string text;
+  if (const auto algebraic = algebraic_text(m); !algebraic.empty()) text += ", " + algebraic;
+  if (m.equations == abi::with_mass) text += ", mass matrix";
+  if (m.equations == abi::implicit) text += ", implicit";
+  return text;
+}
+
+/// The equations of a model as one writes them.
+std::string equations_text(const model& m) {
+  const char* const forms[] = {"dy/dt = f(t, y)", "dy/dt = f(t, y), 0 = g(t, y)", "M dy/dt = f(t, y)",
+                               "0 = r(t, y, dy/dt)"};
+  std::string text = forms[m.equations];
+  if (m.singular_mass) text += ", M singular";
+  if (highest_index(m) > 0) text += fmt::format("; {} of index {}", algebraic_text(m), highest_index(m));
+  return text;
+}
+
+void print_quantities(const char* title, const std::vector<quantity>& list, bool with_value) {
+  if (list.empty()) return;
+  fmt::print("\n{}\n", title);
+  for (const auto& q : list)
+    fmt::print("  {:<18} {:>12} {:<10} {}{}\n", q.name, with_value ? fmt::format("{:g}", q.value) : "",
+               q.unit == "1" ? "" : q.unit, q.about,
+               q.index > 0 ? fmt::format(" (algebraic, index {})", q.index) : std::string());
+}
+
+json describe_json(const model& m) {
+  const auto quantities = [](const std::vector<quantity>& list, bool are_states = false) {
+    json a = json::array();
+    for (const auto& q : list) {
+      json entry{{"name", q.name}, {"default", q.value}, {"unit", q.unit}, {"about", q.about}};
+      if (are_states) entry["index"] = q.index;
+      a.push_back(std::move(entry));
+    }
+    return a;
+  };
+  json guards = json::array();
+  for (const auto& g : m.guards)
+    guards.push_back(json{{"name", g.name},
+                          {"direction", direction_name(g.direction)},
+                          {"sidedness", g.sidedness == abi::unilateral ? "unilateral" : "bilateral"},
+                          {"terminal", g.terminal},
+                          {"may_slide", g.slides},
+                          {"about", g.about}});
+  json time_events = json::array();
+  for (const auto& i : m.time_events) time_events.push_back(json{{"name", i.name}, {"about", i.about}});
+  return json{{"model", m.name},
+              {"title", m.title},
+              {"source", m.source},
+              {"header", m.header.string()},
+              {"t", json::array({m.t_begin, m.t_end})},
+              {"equations", equations_name(m.equations)},
+              {"singular_mass", m.singular_mass},
+              {"states", quantities(m.states, true)},
+              {"parameters", quantities(m.parameters)},
+              {"discretes", quantities(m.discretes)},
+              {"guards", guards},
+              {"time_events", time_events},
+              {"outputs", quantities(m.outputs)}};
+}
+
+}  // namespace
+
+int list_models(bool as_json) {
+  json all = json::array();
+  for (const model& m : builtin_models(interrupted)) {
+    if (as_json)
+      all.push_back(json{{"model", m.name},
+                         {"title", m.title},
+                         {"equations", equations_name(m.equations)},
+                         {"states", m.states.size()},
+                         {"guards", m.guards.size()},
+                         {"time_events", m.time_events.size()}});
+    else
+      fmt::print("{:<26} {} ({}{}, {}{})\n", m.name, m.title, counted(m.states.size(), "state"), special_text(m),
+                 counted(m.guards.size(), "guard"),
+                 m.time_events.empty() ? "" : ", " + counted(m.time_events.size(), "time event"));
+  }
+  if (as_json) fmt::print("{}\n", json_text(json{{"models", all}}));
+  return exit_ok;
+}
+
+int describe(const std::string& name, bool as_json) {
+  const model m = describe(name, interrupted);
+  if (as_json) {
+    fmt::print("{}\n", json_text(describe_json(m)));
+    return exit_ok;
+  }
+  fmt::print("{}: {}\n  source: {}\n  file:   {}\n  t:      {:g} .. {:g}\n  form:   {}\n", m.name, m.title, m.source,
+             m.header.string(), m.t_begin, m.t_end, equations_text(m));
+  print_quantities("states (initial value, unit, meaning)", m.states, true);
+  print_quantities("parameters (default, unit, meaning)", m.parameters, true);
+  print_quantities("discrete variables (initial value, unit, meaning)", m.discretes, true);
+  print_quantities("outputs (unit, meaning)", m.outputs, false);
+  if (!m.guards.empty()) fmt::print("\nguards (direction, sidedness, meaning)\n");
+  for (const auto& g : m.guards)
+    fmt::print("  {:<18} {:<8} {:<11}{}{} {}\n", g.name, direction_name(g.direction),
+               g.sidedness == abi::unilateral ? "unilateral" : "bilateral", g.terminal ? " terminal" : "",
+               g.slides ? " may slide" : "", g.about);
+  if (!m.time_events.empty()) fmt::print("\ntime events (meaning)\n");
+  for (const auto& i : m.time_events) fmt::print("  {:<18} {}\n", i.name, i.about);
+  return exit_ok;
+}
+
+}  // namespace saltus::host

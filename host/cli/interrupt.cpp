@@ -1,0 +1,31 @@
+#include "cli/interrupt.hpp"
+
+#include <csignal>
+
+namespace saltus::host {
+
+const cancellation interrupted;
+
+namespace {
+
+volatile std::sig_atomic_t signals_came = 0;
+
+/// The first Ctrl-C asks what is under way to end, and a run to write what is finished; the second ends the program at once.
+/// A terminal that goes away may say so more than once.
+extern "C" void on_signal(int number) {
+  if (signals_came != 0 && number != SIGHUP) std::signal(number, SIG_DFL), std::raise(number);
+  signals_came = 1;
+  interrupted.cancel();
+}
+
+}  // namespace
+
+void listen_to_signals() {
+  std::signal(SIGINT, on_signal);
+  std::signal(SIGTERM, on_signal);
+  if (std::signal(SIGHUP, on_signal) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
+}
+
+void ignore_broken_pipes() { std::signal(SIGPIPE, SIG_IGN); }
+
+}  // namespace saltus::host

@@ -1,0 +1,223 @@
+// saltus run.
+#include <optional>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "abi/status.hpp"
+#include "base/error.hpp"
+#include "base/json.hpp"
+#include "base/program_beside.hpp"
+#include "base/text.hpp"
+#include "cli/commands.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/progress.hpp"
+#include "compile/compiler.hpp"
+#include "ensemble/model_call.hpp"
+#include "ensemble/statistics.hpp"
+#include "study/measure.hpp"
+#include "study/run.hpp"
+
+namespace saltus::host {
+
+namespace {
+
+json statistics_json(const statistics& s) {
+  json all = json::object();
+  for (std::size_t j = 0; j < s.columns.size(); ++j) {
+    json one = json::object();
+    const auto numbers = statistic_numbers(s.summaries[j]);
+    for (std::size_t k = 0; k < numbers.size(); ++k) one[statistic_names[k]] = numbers[k];
+    all[s.columns[j].name] = std::move(one);
+  }
+  return all;
+}
+
+json histograms_json(const statistics& s) {
+  json all = json::object();
+  for (const auto& h : s.histograms) {
+    all[h.name] =
+        json{{"from", h.bins.from}, {"to", h.bins.to}, {"counts", h.counts}, {"below", h.below}, {"above", h.above}};
+  }
+  return all;
+}
+
+void print_statistics(const statistics& s) {
+  if (s.columns.empty()) return;
+  fmt::print("  over those that ended well:\n  {:<24} {:>12} {:>12} {:>12} {:>12}\n", "", "mean", "deviation", "min",
+             "max");
+  for (std::size_t j = 0; j < s.columns.size(); ++j) {
+    const auto n = statistic_numbers(s.summaries[j]);  // in the order of statistic_names
+    fmt::print("  {:<24} {:>12.6g} {:>12.6g} {:>12.6g} {:>12.6g}\n", s.columns[j].name, n[1], n[2], n[3], n[4]);
+  }
+}
+
+json guards_json(const plan& p, const tally& counts) {
+  json all = json::object();
+  for (std::size_t i = 0; i < counts.guards.size(); ++i)
+    all[p.model.guards[i].name] = json{{"fired", counts.guards[i].fired},
+                                       {"began_beyond", counts.guards[i].began_beyond},
+                                       {"crossed_against", counts.guards[i].crossed_against}};
+  return all;
+}
+
+json summary_json(const run_report& r) {
+  const plan& p = r.what;
+  const run_summary& s = r.summary;
+  const auto named = [](const auto& counts) {
+    json by = json::object();
+    for (const auto& row : status_table)
+      if (const auto n = counts[static_cast<std::size_t>(row.id)]; n > 0) by[row.name] = n;
+    return by;
+  };
+  json parts = json::array();
+  for (const part_of_run& part : s.parts)
+    parts.push_back(json{{"device", part.device},
+                         {"instances", part.instances},
+                         {"chunks", part.chunks},
+                         {"chunk_seconds", part.chunk_seconds}});
+  json all{{"model", p.model.name},
+           {"method", method_name(p)},
+           {"instances", p.count},
+           {"status", named(s.counts.by_status)},
+           {"ok", s.counts.ok()},
+           {"rescued", s.counts.rescued()},
+           {"rescued_from", named(s.counts.by_rescue)},
+           {"switched", s.counts.switched},
+           {"failed", s.counts.failed()},
+           {"not_finished", s.counts.not_finished()}};
+  abi::each_named_counter(s.counts, [&](const abi::counter_row& counter, auto n) { all[counter.name] = n; });
+  all.update(
+      json{{"wall_seconds", s.wall_seconds},
+           {"compile_seconds", r.compile_seconds},
+           {"stiff_compile_seconds", s.stiff_compile_seconds},
+           {"rescue_compile_seconds", s.rescue_compile_seconds},
+           {"instances_per_second", s.wall_seconds > 0 ? static_cast<double>(p.count) / s.wall_seconds : 0.0},
+           {"lane_use",
+            s.usage.turns > 0 ? static_cast<double>(s.usage.lane_turns) / static_cast<double>(s.usage.turns) : 0.0},
+           {"device", r.device},
+           {"parts", parts},
+           {"guards", guards_json(p, s.counts)},
+           {"remarks", remarks_on_guards(p.model, s.counts.guards)},
+           {"file", p.file},
+           {"warnings", p.warnings},
+           {"exit_code", r.exit_code}});
+  if (!s.trouble.empty()) all["model_threw"] = s.trouble;
+  if (!s.crash.empty()) all["model_crashed"] = s.crash;
+  if (p.statistics) {
+    all["statistics"] = statistics_json(s.statistics);
+    all["histograms"] = histograms_json(s.statistics);
+  }
+  return all;
+}
+
+/// What statistics are made of by its mean, the others by their sums.
+void print_counters(const tally& counts, double instances) {
+  std::string means, sums;
+  abi::each_named_counter(counts, [&](const abi::counter_row& counter, std::int64_t sum) {
+    std::string name = counter.name;
+    std::replace(name.begin(), name.end(), '_', ' ');
+    const auto add = [&](std::string& to, const std::string& what) { to += (to.empty() ? "" : ", ") + what; };
+    if (counter.in_statistics) add(means, fmt::format("{:.2f} {}", static_cast<double>(sum) / instances, name));
+    else if (sum > 0) add(sums, fmt::format("{} {}", sum, name));
+  });
+  fmt::print("  per instance: {}\n", means);
+  if (!sums.empty()) fmt::print("  of all instances: {}\n", sums);
+}
+
+void print_summary(const run_report& r) {
+  const plan& p = r.what;
+  const run_summary& s = r.summary;
+  const double n = static_cast<double>(p.count);
+  fmt::print("{} {} in {:.2f} s: {:.4g} instances/s, {:.4g} trial steps/s\n", p.count, p.model.name, s.wall_seconds,
+             n / s.wall_seconds, static_cast<double>(s.counts.steps + s.counts.rejected) / s.wall_seconds);
+  fmt::print("  on {}\n", r.device);
+  for (const part_of_run& part : s.parts)
+    if (s.parts.size() > 1)
+      fmt::print("  {:<16} {:>12}   in {} chunks\n", part.device.substr(0, part.device.find(',')), part.instances,
+                 part.chunks);
+  if (s.stiff_compile_seconds > 0)
+    fmt::print("  {:.2f} s of it compiling {}\n", s.stiff_compile_seconds, p.stiff_method);
+  if (s.rescue_compile_seconds > 0) fmt::print("  {:.2f} s of it compiling rescue\n", s.rescue_compile_seconds);
+  for (const auto& row : status_table) {
+    const auto some = s.counts.by_status[static_cast<std::size_t>(row.id)];
+    if (some == 0) continue;
+    fmt::print("  {:<16} {:>12}   {}\n", row.name, some, row.meaning);
+    if (row.group != status_group::ok) fmt::print("  {:<16} {:>12}   -> {}\n", "", "", row.remedy);
+    if (row.id == status::model_threw) fmt::print("  {:<16} {:>12}   {}\n", "", "", s.trouble);
+  }
+  for (const auto& row : status_table)
+    if (const auto some = s.counts.by_rescue[static_cast<std::size_t>(row.id)]; some > 0)
+      fmt::print("  {:<16} {:>12}   of these; lanes gave up: {}\n", "(rescued)", some, row.name);
+  if (s.counts.switched > 0)
+    fmt::print("  {:<16} {:>12}   of these; went over to {}\n", "(stiff)", s.counts.switched, p.stiff_method);
+  print_counters(s.counts, n);
+  for (const auto& remark : remarks_on_guards(p.model, s.counts.guards)) fmt::print("  {}\n", remark);
+  print_statistics(s.statistics);
+  if (p.file.empty()) fmt::print("no result file: -o FILE writes one\n");
+  else
+    fmt::print("wrote {}\n  look at it:  saltus show {}\n  in Python:   xarray.open_dataset(\"{}\")\n", p.file, p.file,
+               p.file);
+}
+
+/// "1 instance (7313) for 1:20": where a few are far slower than all others, these are named.
+std::string lone_slow_text() {
+  constexpr double long_time = 10;  // seconds
+  constexpr std::size_t few = 3;
+  const auto slow = slow_instances(long_time);
+  if (slow.empty() || slow.size() > few) return {};
+  std::vector<std::int64_t> ids;
+  for (const auto& one : slow) ids.push_back(one.id);
+  return fmt::format("{} ({}) for {}", counted(slow.size(), "instance"), fmt::join(ids, ", "),
+                     hours(slow.front().seconds));
+}
+
+/// What the progress line says instead of the rate.
+std::string progress_note() {
+  const std::string compiling = compiling_now();
+  return compiling.empty() ? lone_slow_text() : compiling;
+}
+
+/// What goes to stderr of a run that did not go as it should.
+void say_what_went_wrong(const run_report& r) {
+  const plan& p = r.what;
+  const run_summary& s = r.summary;
+  if (!s.crash.empty())
+    say("saltus: {}\n  the run was ended: {} instances did not finish{}\n", s.crash, s.counts.not_finished(),
+        p.file.empty() ? "" : "; those that did are in " + p.file);
+  if (r.exit_code == exit_failed_instances)
+    say("{} of {} instances failed, {:g} % allowed (run.allowed_failed)\n", s.counts.failed(), p.count,
+        100 * p.allowed_failed);
+  if (r.exit_code == exit_interrupted) say("interrupted: {} instances did not finish\n", s.counts.not_finished());
+}
+
+}  // namespace
+
+int run(const run_arguments& a, const std::vector<std::string>& command) {
+  plan p = plan_of(a, interrupted);
+  print_warnings(p);
+  ignore_broken_pipes();
+  std::optional<progress> bar;
+  run_listener listener;
+  listener.say = [](const std::string& text) { say("{}", text); };
+  listener.mention = [&](const std::string& text) {
+    if (!a.quiet) say("{}", text);
+  };
+  listener.begins = [&](const plan& of) { bar.emplace(of.count, of.model.name, a.quiet, stderr, progress_note); };
+  listener.progress = [&](std::int64_t some) { bar->add(some); };
+  listener.ends = [&] { bar->finish(); };
+  const run_report r = run(std::move(p), {a.force, command, true}, interrupted, listener);
+  if (a.as_json) fmt::print("{}\n", json_text(summary_json(r)));
+  else print_summary(r);
+  say_what_went_wrong(r);
+  return r.exit_code;
+}
+
+int measure_beside_run(const run_arguments& a) {
+  end_with_parent();
+  measure_lanes(plan_of(a, interrupted), interrupted);
+  return exit_ok;
+}
+
+}  // namespace saltus::host

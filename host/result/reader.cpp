@@ -1,0 +1,274 @@
+#include "result/reader.hpp"
+
+#include <fmt/format.h>
+#include <netcdf.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "base/error.hpp"
+#include "base/files.hpp"
+
+namespace saltus::host {
+
+namespace {
+
+constexpr std::size_t block = 1 << 20;  // instances read at a time
+
+std::vector<std::string> words(const std::string& text) {
+  std::istringstream stream(text);
+  std::vector<std::string> list;
+  for (std::string word; stream >> word;) list.push_back(word);
+  return list;
+}
+
+}  // namespace
+
+result_file::result_file(const std::string& path) : path_(path) {
+  if (const auto what = not_a_file(path); !what.empty())
+    throw error(exit_failure, fmt::format("{}: {}, not a result file", path, what));
+  must(nc_open(path.c_str(), NC_NOWRITE, &file_));
+  try {
+    read_variables();
+  } catch (...) {
+    nc_close(file_);
+    throw;
+  }
+}
+
+result_file::~result_file() { nc_close(file_); }
+
+void result_file::must(int netcdf_status) const {
+  if (netcdf_status == NC_NOERR) return;
+  const char* const why = netcdf_status == NC_EHDFERR ? "; the file is damaged, or on a disk that is" : "";
+  throw error(exit_failure, fmt::format("cannot read {}: {}{}", path_, nc_strerror(netcdf_status), why));
+}
+
+void result_file::read_variables() {
+  int id;
+  if (nc_inq_attid(file_, NC_GLOBAL, "saltus_version", &id) != NC_NOERR)
+    throw error(exit_failure, path_ + " is not a result of saltus: it has no attribute saltus_version");
+  int count = 0;
+  must(nc_inq_nvars(file_, &count));
+  for (int v = 0; v < count; ++v) {
+    char name[NC_MAX_NAME + 1];
+    int rank = 0;
+    std::array<int, NC_MAX_VAR_DIMS> dimensions;
+    must(nc_inq_var(file_, v, name, nullptr, &rank, dimensions.data(), nullptr));
+    variables_.push_back({v, name, text_of("role", v), text_of("units", v), text_of("long_name", v), {}});
+    for (int d = 0; d < rank; ++d) {
+      must(nc_inq_dimname(file_, dimensions[static_cast<std::size_t>(d)], name));
+      variables_.back().dimensions.push_back(name);
+    }
+  }
+  instances_ = dimension("instance");
+}
+
+std::vector<const result_variable*> result_file::with_role(std::string_view role) const {
+  std::vector<const result_variable*> found;
+  for (const result_variable& v : variables_)
+    if (v.role == role) found.push_back(&v);
+  return found;
+}
+
+const result_variable* result_file::find(std::string_view name) const {
+  for (const result_variable& v : variables_)
+    if (v.name == name) return &v;
+  return nullptr;
+}
+
+const result_variable& result_file::at(std::string_view name) const {
+  if (const result_variable* v = find(name)) return *v;
+  throw error(exit_failure, fmt::format("{} is not a result of saltus: it has no variable {}", path_, name));
+}
+
+std::string result_file::text_of(const char* attribute, int variable) const {
+  std::size_t length = 0;
+  if (nc_inq_attlen(file_, variable, attribute, &length) != NC_NOERR) return "";
+  std::string value(length, '\0');
+  must(nc_get_att_text(file_, variable, attribute, value.data()));
+  return value;
+}
+
+double result_file::number_of(const char* attribute, int variable) const {
+  double value = std::numeric_limits<double>::quiet_NaN();
+  nc_get_att_double(file_, variable, attribute, &value);
+  return value;
+}
+
+std::string result_file::text(const char* attribute) const { return text_of(attribute, NC_GLOBAL); }
+std::string result_file::text(const char* attribute, const result_variable& of) const {
+  return text_of(attribute, of.id);
+}
+double result_file::number(const char* attribute) const { return number_of(attribute, NC_GLOBAL); }
+double result_file::number(const char* attribute, const result_variable& of) const {
+  return number_of(attribute, of.id);
+}
+
+unsigned long long result_file::seed() const {
+  unsigned long long value = 0;
+  nc_get_att_ulonglong(file_, NC_GLOBAL, "seed", &value);
+  return value;
+}
+
+std::size_t result_file::dimension(const char* name) const {
+  int id;
+  std::size_t length;
+  must(nc_inq_dimid(file_, name, &id));
+  must(nc_inq_dimlen(file_, id, &length));
+  return length;
+}
+
+std::vector<double> result_file::reals(const result_variable& v, place start, place count) const {
+  std::vector<double> values(count[0] * count[1]);
+  if (!values.empty()) must(nc_get_vara_double(file_, v.id, start.data(), count.data(), values.data()));
+  return values;
+}
+
+std::vector<long long> result_file::integers(const result_variable& v, std::size_t start, std::size_t count) const {
+  std::vector<long long> values(count);
+  if (count > 0) must(nc_get_vara_longlong(file_, v.id, &start, &count, values.data()));
+  return values;
+}
+
+status_row row_of(long long number) {
+  if (number >= 0 && number < status_count) return status_table[number];
+  return {static_cast<status>(number), "unknown", "a status this version does not know",
+          "look at it with the version that wrote it", status_group::failed};
+}
+
+std::vector<long long> exceptions_of(const result_file& f, std::size_t first, std::size_t count) {
+  const result_variable* v = f.find("exception");
+  return v ? f.integers(*v, first, count) : std::vector<long long>(count, 0);
+}
+
+std::string residual_of(const result_file& f, std::size_t instance) {
+  const result_variable* v = f.find("residual_of");
+  if (!v) return {};
+  const auto number = f.integers(*v, instance, 1)[0];
+  const auto names = words(f.text("flag_meanings", *v));  // of -1, 0, 1, ...
+  return number >= 0 && static_cast<std::size_t>(number) + 1 < names.size()
+             ? names[static_cast<std::size_t>(number) + 1]
+             : std::string();
+}
+
+namespace {
+
+/// Of a file without rows: from its attributes. Counters are among its statistics.
+census noted_census(const result_file& f) {
+  census c;
+  const auto noted = [&](const std::string& name) {
+    const double n = f.number(("count_" + name).c_str());
+    return n == n ? static_cast<std::int64_t>(n) : 0;
+  };
+  for (const status_row& row : status_table) {
+    c.by_status[static_cast<std::size_t>(row.id)] = noted(row.name);
+    c.by_rescue[static_cast<std::size_t>(row.id)] = noted("rescued_from_" + std::string(row.name));
+  }
+  c.switched = noted("switched");
+  return c;
+}
+
+}  // namespace
+
+census take_census(const result_file& f) {
+  if (!f.has_rows()) return noted_census(f);
+  census c;
+  const result_variable& status = f.at("status");
+  const auto counters = f.with_role("counter");
+  const result_variable* switched = f.find("switched");
+  c.counters.resize(counters.size());
+  for (std::size_t first = 0; first < f.instances(); first += block) {
+    const std::size_t n = std::min(block, f.instances() - first);
+    const auto by = f.integers(status, first, n);
+    const auto was_started = [&](std::size_t i) { return by[i] != static_cast<long long>(status::not_run); };
+    const auto exception = exceptions_of(f, first, n);
+    for (std::size_t i = 0; i < n; ++i) {
+      ++c.by_status[static_cast<std::size_t>(by[i])];
+      c.started += was_started(i);
+      if (exception[i] != 0 && row_of(by[i]).group == status_group::ok)
+        ++c.by_rescue[static_cast<std::size_t>(exception[i])];
+    }
+    if (switched)
+      for (const double t : f.reals(*switched, {first, 0}, {n, 1})) c.switched += t == t;
+    for (std::size_t j = 0; j < counters.size(); ++j) {
+      const auto values = f.integers(*counters[j], first, n);
+      value_range& r = c.counters[j];
+      for (std::size_t i = 0; i < n; ++i) {
+        if (!was_started(i)) continue;
+        const auto value = static_cast<double>(values[i]);
+        r.min = std::min(r.min, value);
+        r.max = std::max(r.max, value);
+        r.sum += value;
+      }
+    }
+  }
+  return c;
+}
+
+instance_events events_of(const result_file& f, std::size_t instance) {
+  instance_events e;
+  const result_variable* size = f.find("event_row_size");
+  if (!size) return e;
+  std::size_t start = 0;
+  for (std::size_t first = 0; first < instance; first += block)
+    for (long long rows : f.integers(*size, first, std::min(block, instance - first)))
+      start += static_cast<std::size_t>(rows);
+  const auto count = static_cast<std::size_t>(f.integers(*size, instance, 1)[0]);
+  const result_variable& guard = f.at("event_guard");
+  const auto guards = words(f.text("flag_meanings", guard));
+  for (long long g : f.integers(guard, start, count))
+    e.guards.push_back(g >= 0 && static_cast<std::size_t>(g) < guards.size() ? guards[static_cast<std::size_t>(g)]
+                                                                             : std::to_string(g));
+  const auto column = [&](const result_variable& v) { return f.reals(v, {start, 0}, {count, 1}); };
+  e.time = column(f.at("event_time"));
+  constexpr std::string_view prefix = "before_";
+  for (const result_variable* v : f.with_role("event")) {
+    if (!std::string_view(v->name).starts_with(prefix)) continue;
+    e.states.push_back(v->name.substr(prefix.size()));
+    e.before.push_back(column(*v));
+    e.after.push_back(column(f.at("event_" + e.states.back())));
+  }
+  return e;
+}
+
+std::vector<std::pair<std::string, std::vector<double>>> samples_of(const result_file& f, std::size_t instance) {
+  std::vector<std::pair<std::string, std::vector<double>>> columns;
+  for (const char* role : {"time", "sample"})
+    for (const result_variable* v : f.with_role(role)) {
+      const std::size_t times = f.dimension("time");
+      columns.emplace_back(v->name, v->dimensions.size() == 1 ? f.reals(*v, {0, 0}, {times, 1})
+                                                              : f.reals(*v, {instance, 0}, {1, times}));
+    }
+  return columns;
+}
+
+failures find_failures(const result_file& f, std::size_t most) {
+  failures found;
+  const result_variable& status = f.at("status");
+  for (std::size_t first = 0; first < f.instances(); first += block) {
+    const auto by = f.integers(status, first, std::min(block, f.instances() - first));
+    for (std::size_t i = 0; i < by.size(); ++i) {
+      const status_group group = row_of(by[i]).group;
+      found.not_finished += group == status_group::not_finished;
+      if (group != status_group::failed) continue;
+      ++found.count;
+      ++found.by_status[static_cast<std::size_t>(by[i])];
+      if (found.first.size() < most) {
+        found.first.push_back(first + i);
+        found.status.push_back(by[i]);
+      }
+    }
+  }
+  return found;
+}
+
+std::vector<const result_variable*> varied_inputs(const result_file& f) {
+  std::vector<const result_variable*> list;
+  for (const char* role : {"parameter", "initial", "span"})
+    for (const result_variable* v : f.with_role(role))
+      if (v->per_instance()) list.push_back(v);
+  return list;
+}
+
+}  // namespace saltus::host

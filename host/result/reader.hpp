@@ -1,0 +1,128 @@
+// Result files, read: variables and attributes by their names, and what is asked of them most often. Returns data and prints
+// nothing. Knows the file's roles and names (result.hpp writes them); no plan, no backend.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "abi/status.hpp"
+
+namespace saltus::host {
+
+/// A variable of a result file.
+struct result_variable {
+  int id;
+  std::string name, role, unit, about;
+  std::vector<std::string> dimensions;
+
+  bool per_instance() const { return dimensions.size() == 1 && dimensions[0] == "instance"; }
+  std::string bracketed_unit() const { return unit.empty() || unit == "1" ? "" : "[" + unit + "]"; }
+};
+
+/// A result file open for reading. Every member throws `error` (exit_failure) if the file is damaged or no result of saltus.
+class result_file {
+ public:
+  explicit result_file(const std::string& path);
+  ~result_file();
+  result_file(const result_file&) = delete;
+  result_file& operator=(const result_file&) = delete;
+
+  const std::string& path() const { return path_; }
+  const std::vector<result_variable>& variables() const { return variables_; }
+  std::size_t instances() const { return instances_; }
+  /// Are there results of single instances (output.rows)?
+  bool has_rows() const { return find("status") != nullptr; }
+
+  std::vector<const result_variable*> with_role(std::string_view role) const;
+  const result_variable* find(std::string_view name) const;
+  const result_variable& at(std::string_view name) const;
+
+  /// An attribute of a variable, or of the file; empty, or NaN, if there is none.
+  std::string text(const char* attribute) const;
+  std::string text(const char* attribute, const result_variable& of) const;
+  double number(const char* attribute) const;
+  double number(const char* attribute, const result_variable& of) const;
+  unsigned long long seed() const;
+  std::size_t dimension(const char* name) const;
+
+  using place = std::array<std::size_t, 2>;
+  std::vector<double> reals(const result_variable& v, place start, place count) const;
+  std::vector<long long> integers(const result_variable& v, std::size_t start, std::size_t count) const;
+  /// The value for one instance; of a scalar, the one there is.
+  double value(const result_variable& v, std::size_t instance) const { return reals(v, {instance, 0}, {1, 1})[0]; }
+
+ private:
+  void must(int netcdf_status) const;
+  void read_variables();
+  std::string text_of(const char* attribute, int variable) const;
+  double number_of(const char* attribute, int variable) const;
+
+  std::string path_;
+  int file_ = -1;
+  std::vector<result_variable> variables_;
+  std::size_t instances_ = 0;
+};
+
+/// The row of a status number; a number unknown here was written by a newer saltus.
+status_row row_of(long long number);
+
+/// What lanes gave up with, of some instances; 0: they did not.
+std::vector<long long> exceptions_of(const result_file& f, std::size_t first, std::size_t count);
+
+/// The state to whose equation the largest residual of an instance belongs; empty: none, or no state is algebraic.
+std::string residual_of(const result_file& f, std::size_t instance);
+
+// ------------------------------------------------------------------------------------------------------ the whole file
+
+/// Of a counter, over instances.
+struct value_range {
+  double min = std::numeric_limits<double>::infinity(), max = -min, sum = 0;
+};
+
+/// How the instances of a file ended, and what they cost.
+struct census {
+  std::vector<std::int64_t> by_status = std::vector<std::int64_t>(256, 0);
+  std::vector<std::int64_t> by_rescue = std::vector<std::int64_t>(256, 0);  ///< of those rescued: after which exception
+  std::vector<value_range> counters;  ///< in the order of the file, over the instances that were started
+  std::int64_t started = 0;
+  std::int64_t switched = 0;  ///< instances that went over to the stiff method
+};
+
+census take_census(const result_file& f);
+
+// -------------------------------------------------------------------------------------------------------- one instance
+
+/// The event log of one instance; states in the order of the file.
+struct instance_events {
+  std::vector<std::string> states;
+  std::vector<std::string> guards;                 ///< of each row
+  std::vector<double> time;                        ///< of each row
+  std::vector<std::vector<double>> before, after;  ///< [state][row]
+};
+
+instance_events events_of(const result_file& f, std::size_t instance);
+
+/// The samples of one instance: times first.
+std::vector<std::pair<std::string, std::vector<double>>> samples_of(const result_file& f, std::size_t instance);
+
+// ---------------------------------------------------------------------------------------------------- failed instances
+
+/// The instances that failed.
+struct failures {
+  std::vector<std::size_t> first;  ///< the first ones, as many as were asked for
+  std::vector<long long> status;
+  std::vector<std::int64_t> by_status = std::vector<std::int64_t>(256, 0);
+  std::int64_t count = 0, not_finished = 0;
+};
+
+failures find_failures(const result_file& f, std::size_t most);
+
+/// What tells instances apart: the inputs that vary.
+std::vector<const result_variable*> varied_inputs(const result_file& f);
+
+}  // namespace saltus::host

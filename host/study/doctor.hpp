@@ -1,0 +1,35 @@
+// What there is on this machine: compiler, lanes, devices, cache.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/cancellation.hpp"
+#include "compile/machine_shapes.hpp"
+
+namespace saltus::host {
+
+/// What was looked up, or why it is not there.
+struct finding {
+  std::string text, trouble;
+  const std::string& either() const { return trouble.empty() ? text : trouble; }
+};
+
+struct health {
+  finding home, cache, compiler;
+  finding compiles;  ///< "yes" if a model was compiled
+  unsigned threads = 0;
+  int lanes_double = 0, lanes_float = 0;
+  std::vector<machine_shape> shapes;  ///< that were measured
+  finding cuda;                       ///< the names of the devices
+  std::int64_t cached_files = 0, cached_bytes = 0;
+
+  bool is_well() const { return compiles.text == "yes"; }
+};
+
+/// Looks at all of it; `measured` is told of lane shapes, which are measured anew if it is there.
+health examine(const cancellation& stop = {}, const std::function<void(const std::string&)>& measured = {});
+
+}  // namespace saltus::host

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# install.sh CMAKE BUILD DOCUMENT COMPILER GENERATOR...: installs a build into a folder, runs the program there, and builds
+# and runs the example of the document against the library there. Nothing outside of that folder is taken for saltus'.
+set -euo pipefail
+cmake=$1 build=$2 document=$3 compiler=$4 generator=$5
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+unset SALTUS_HOME
+export SALTUS_CACHE=$work/cache SALTUS_MEASURE=never
+
+"$cmake" --install "$build" --prefix "$work/prefix" > "$work/install.log"
+for file in bin/saltus lib/libsaltus.so share/saltus/kernels/saltus.hpp share/saltus/problems/relief_valve.hpp \
+  include/saltus/study/run.hpp lib/cmake/saltus/saltus-config.cmake; do
+  [ -e "$work/prefix/$file" ] || { echo "$file is not installed"; exit 1; }
+done
+home=$("$work/prefix/bin/saltus" doctor | sed -n 's/^home *//p')
+[ "$home" = "$(realpath "$work/prefix/share/saltus")" ] || { echo "the installed program is at home in '$home'"; exit 1; }
+
+# The files of the document: blocks whose marks end with a file name.
+mkdir "$work/example"
+cd "$work/example"
+awk '/^```/ { if (file) file = ""; else if (NF == 2) { file = $2; next } } file { print > file }' "$document"
+"$cmake" -S . -B build -G "$generator" -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_PREFIX_PATH="$work/prefix" > cmake.log ||
+  { cat cmake.log; exit 1; }
+"$cmake" --build build > build.log || { cat build.log; exit 1; }
+said=$(./build/study)
+echo "$said"
+[ "$said" = "100 of 100 ended well" ] || { echo "the example says '$said'"; exit 1; }
+# Each public header alone.
+(cd "$work/prefix/include/saltus" && find . -name '*.hpp') | while read -r header; do
+  echo "#include \"$header\"" > alone.cpp
+  "$compiler" -std=c++20 -fsyntax-only -I"$work/prefix/include/saltus" -I"$work/prefix/share/saltus/kernels" alone.cpp ||
+    { echo "$header does not compile alone"; exit 1; }
+done
