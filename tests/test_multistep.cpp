@@ -1,5 +1,5 @@
-// A method that the list does not have and that remembers something between its steps - Adams-Bashforth of two steps, judged by
-// Adams-Moulton - is taken by the engine as it is: it reaches its order, and its memory is parked, moved and forgotten at events.
+// A method that the list does not have and that remembers something between its steps - Adams-Bashforth of two steps, judged
+// by Adams-Moulton - is taken by the engine as it is: its memory is parked, moved, and forgotten at events.
 #include <cmath>
 #include <cstdio>
 
@@ -9,8 +9,8 @@
 
 #include "../problems/bouncing_ball.hpp"
 #include "../problems/lorenz.hpp"
-#include "ensemble/settings.hpp"
 #include "emulated_cuda.hpp"
+#include "ensemble/settings.hpp"
 
 namespace {
 
