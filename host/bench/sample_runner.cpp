@@ -43,7 +43,7 @@ sample_results results_in(const std::vector<chunk_data>& chunks) {
 sample_runner::sample_runner(const bench_options& options, const cancellation& stop)
     : options_(options), stop_(stop), asked_(plan_with({})) {
   if (asked_.fixed_step > 0)
-    throw error(exit_usage, "--advise: with a fixed step no accuracy is asked for: give rtol in place of fixed_step");
+    throw error(exit_usage, "--advise: with a fixed step no accuracy is asked for: give rtol in place of step");
   if (asked_.count == 1 && !has_varied_inputs(asked_)) {
     alike_ = true;
     asked_ = plan_with({{"-n", alike_count, true}});
