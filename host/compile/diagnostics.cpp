@@ -28,16 +28,20 @@ int line_of(const std::string& text, const std::string& word) {
 
 /// What of a model a sentence of the contract is about: its lists, its algebraic states, its functions.
 std::vector<std::string> named_in(const std::string& sentence) {
-  static const std::regex list(R"((\w+_list)|lists (\w+)s)"), algebraic(R"(algebraic state)"),
-      function(R"((?:static void|computes|times of|has a|and a) (\w+))");
+  static const std::regex list(R"((\w+_list)|lists ((?:time )?\w+)s)"), algebraic(R"(algebraic state)"),
+      function(R"((?:static void|computes|times of|has a|and a) ((?:time )?\w+))");
   std::vector<std::string> words;
+  const auto identifier = [](std::string name) {
+    std::replace(name.begin(), name.end(), ' ', '_');
+    return name;
+  };
   const auto add = [&](const std::regex& form, const auto& spelt) {
     for (std::sregex_iterator it(sentence.begin(), sentence.end(), form), end; it != end; ++it)
       words.push_back(spelt(*it));
   };
-  add(list, [](const std::smatch& m) { return m[1].matched ? m[1].str() : m[2].str() + "_list"; });
+  add(list, [&](const std::smatch& m) { return m[1].matched ? m[1].str() : identifier(m[2]) + "_list"; });
   add(algebraic, [](const std::smatch&) { return "algebraic"; });
-  add(function, [](const std::smatch& m) { return "void " + m[1].str(); });
+  add(function, [&](const std::smatch& m) { return "void " + identifier(m[1]); });
   return words;
 }
 
