@@ -19,7 +19,6 @@ enum exit_status : int {
   exit_failed_instances = 3,  ///< more instances failed than the spec allows
   exit_model = 4,             ///< the model does not compile
   exit_device = 5,            ///< the requested device is absent
-  exit_time_limit = 75,       ///< stopped at a time limit, resumable
   exit_interrupted = 130,     ///< interrupted, resumable
 };
 

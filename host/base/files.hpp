@@ -2,8 +2,10 @@
 #pragma once
 
 #include <sys/statvfs.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
@@ -59,6 +61,20 @@ inline void write_file(const std::filesystem::path& file, const std::string& tex
   out << text;
   out.close();
   if (!out) throw error(exit_failure, fmt::format("{}: cannot be written: {}", file.string(), std::strerror(errno)));
+}
+
+/// The same for a file that appears under its name only when it is complete; until then it is called <file>.<process>.<number>.
+inline void write_at_once(const std::filesystem::path& file, const std::string& text) {
+  static std::atomic<int> serial{0};
+  const std::filesystem::path fresh = file.string() + fmt::format(".{}.{}", ::getpid(), ++serial);
+  try {
+    write_file(fresh, text);
+  } catch (const error&) {
+    std::error_code ignored;
+    std::filesystem::remove(fresh, ignored);
+    throw;
+  }
+  std::filesystem::rename(fresh, file);
 }
 
 }  // namespace saltus::host

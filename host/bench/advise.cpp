@@ -83,7 +83,7 @@ class adviser {
   }
 
   void try_controllers() {
-    for (const char* controller : {"elementary", "pi", "h211b"}) {
+    for (const char* controller : controller_names) {
       method_choice choice = best().what;
       choice.controller = controller;
       if (controller != best().what.controller) consider(choice);
@@ -92,7 +92,7 @@ class adviser {
 
   void try_detections() {
     if (asked().model.guards.empty()) return;
-    for (const char* detection : {"hermite", "certified"}) {
+    for (const char* detection : detection_names) {
       method_choice choice = best().what;
       choice.detection = detection;
       if (detection == best().what.detection) continue;

@@ -459,11 +459,10 @@ std::optional<file_list> files_of(const std::string& text, const std::vector<std
 }
 
 std::string engine_text(const plan& p) {
-  static const char* const kinds[] = {"min", "max", "mean", "integral"};
   std::string reductions;
   for (const auto& r : p.reductions)
-    reductions += fmt::format(",\n    saltus::reduction<saltus::reduce::{}, {}, {}>", kinds[static_cast<int>(r.which)],
-                              r.of_output ? "true" : "false", r.index);
+    reductions += fmt::format(",\n    saltus::reduction<saltus::reduce::{}, {}, {}>",
+                              reduce_names[static_cast<int>(r.which)], r.of_output ? "true" : "false", r.index);
   return fmt::format(
       "using engine = saltus::engine<::{}, saltus::methods::by_name<\"{}\">, {},\n"
       "    saltus::options{{.norm = saltus::norm_kind::{}, .controller = saltus::controller_kind::{}, "

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <charconv>
 #include <chrono>
@@ -61,24 +60,6 @@ std::optional<std::string> content_of(const descriptor& file, std::size_t size) 
 /// What follows the last byte of a module: a loader of ELF files reads no further than their headers say.
 std::string seal_of(const std::string& key, const std::string& content) {
   return fmt::format("\nsaltus module {} {}\n", key, hash_text(key + content));
-}
-
-/// A file under a name that nobody else uses until it is renamed.
-fs::path fresh_name(const fs::path& file) {
-  static std::atomic<int> serial{0};
-  return file.string() + fmt::format(".{}.{}", ::getpid(), ++serial);
-}
-
-void write_at_once(const fs::path& file, const std::string& content) {
-  const fs::path fresh = fresh_name(file);
-  try {
-    write_file(fresh, content);
-  } catch (const error&) {
-    std::error_code ignored;
-    fs::remove(fresh, ignored);
-    throw;
-  }
-  fs::rename(fresh, file);
 }
 
 /// Noted as the time of a file's last change, since file systems seldom note reading.

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <filesystem>
@@ -164,20 +163,6 @@ void count_instructions(const std::string& cubin, std::vector<kernel_report>& ke
     for (kernel_report& k : kernels)
       if (name == ".text." + k.name) k.instructions = static_cast<int>(section.sh_size / instruction);
   }
-}
-
-/// Writes a file that appears under its name only when it is complete.
-void write_at_once(const fs::path& file, const std::string& content) {
-  static std::atomic<int> serial{0};
-  const fs::path fresh = file.string() + fmt::format(".{}.{}", ::getpid(), ++serial);
-  try {
-    write_file(fresh, content);
-  } catch (const error&) {
-    std::error_code ignored;
-    fs::remove(fresh, ignored);
-    throw;
-  }
-  fs::rename(fresh, file);
 }
 
 /// The files that a unit is made of. NVRTC does not tell: asked of the C++ compiler, with NVRTC's macros.

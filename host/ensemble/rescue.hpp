@@ -30,9 +30,8 @@ class successor {
   successor& operator=(const successor&) = delete;
 
   /// Carries on with every instance of the chunk that has left with a status of this duty: `stiff`, or one that is
-  /// rescuable. Notes when it went over, or that status as its exception. Those with a snapshot go on from there; those
-  /// without one, for which a device had no room, begin afresh. What cannot go on here either has its row among the
-  /// chunk's exceptions. Cancelling `stop` ends it early: instances under way have status `interrupted`. Any thread; its unit is
+  /// rescuable. Notes when it went over, or that status as its exception. Those with a snapshot go on from there; one
+  /// without would begin afresh. What cannot go on here either has its row among the chunk's exceptions. Cancelling `stop` ends it early: instances under way have status `interrupted`. Any thread; its unit is
   /// compiled when it is first needed, and meanwhile a thread of TBB does what else there is. Throws `error`.
   void carry_on(chunk_data& chunk, const cancellation& stop);
 

@@ -66,7 +66,7 @@ std::vector<std::string> remarks_on_guards(const model& m, const std::vector<gua
     // Where it has fired elsewhere it may yet do so here: a mark that is passed on the way to another one.
     if (fired == 0 && crossed_against > 0)
       all.push_back(fmt::format("guard `{}` was crossed only against its direction, {}, in {}", guard.name,
-                                guard.direction == abi::rising ? "rising" : "falling", instances(crossed_against)));
+                                name_of(guard.direction), instances(crossed_against)));
   }
   return all;
 }

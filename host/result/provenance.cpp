@@ -102,8 +102,7 @@ void integration(const plan& p, lines& out) {
   out.add("max_steps", p.max_steps);
   out.add("max_events", p.max_events);
   out.add("precision", p.precision);
-  const char* const ways[] = {"algebraic", "nearest", "given"};
-  if (has_constraints(p.model)) out.add("consistency", ways[p.consistency]);
+  if (has_constraints(p.model)) out.add("consistency", abi::consistency_names[p.consistency]);
   else out.none("consistency");
 }
 

@@ -42,15 +42,6 @@ using detail::derived_columns;
 using detail::field;
 using detail::shape;
 
-/// Does this parameter, initial value or time differ between instances?
-bool varies(const plan& p, target::kind which, int index) {
-  const auto is_it = [&](const target& t) { return t.which == which && t.index == index; };
-  for (const axis& a : p.axes)
-    for (const axis::column& c : a.columns)
-      if (is_it(c.what)) return true;
-  return std::any_of(p.random.begin(), p.random.end(), [&](const random_column& c) { return is_it(c.what); });
-}
-
 /// Are the sample times the same for all instances?
 bool common_times(const plan& p) {
   return !p.sample_times.empty() || !(varies(p, target::kind::t_begin, 0) || varies(p, target::kind::t_end, 0));

@@ -1,6 +1,7 @@
 // What a run will do: a validated spec. Everything after `spec.cpp` trusts it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <limits>
@@ -58,7 +59,7 @@ struct random_column {
 
 /// A number kept for each instance, taken over the whole trajectory: max(pressure).
 struct reduction {
-  enum class kind { min, max, mean, integral };
+  using kind = saltus::reduce;
   kind which;
   bool of_output;  ///< of an output rather than of a state
   int index;
@@ -138,6 +139,14 @@ struct plan {
   std::vector<std::filesystem::path> inputs;  ///< files that this was read from: the spec, CSV files
   std::vector<std::string> warnings;          ///< what is allowed but hardly meant, one sentence each, with its place
 };
+
+/// Does this parameter, initial value or time differ between instances?
+inline bool varies(const plan& p, target::kind which, int index) {
+  const auto is_it = [&](const auto& column) { return column.what.which == which && column.what.index == index; };
+  return std::any_of(p.random.begin(), p.random.end(), is_it) ||
+         std::any_of(p.axes.begin(), p.axes.end(),
+                     [&](const axis& a) { return std::any_of(a.columns.begin(), a.columns.end(), is_it); });
+}
 
 /// The method as the spec calls it.
 inline std::string method_name(const plan& p) { return p.stiff_method.empty() ? p.method : "auto"; }

@@ -51,8 +51,8 @@ struct cuda_events {
   double* after;   ///< [row][state_count]
 };
 
-/// Instances of a chunk that could not go on: their last accepted points, as in a snapshot. There may be more of them
-/// than rows; the others are rescued from their beginning.
+/// Instances of a chunk that could not go on: their last accepted points, as in a snapshot. There are as many rows as
+/// instances, or none where nobody carries on with them.
 struct cuda_exceptions {
   long long capacity;
   long long* slot;

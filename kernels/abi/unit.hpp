@@ -5,16 +5,14 @@
 // `data[j * count + i]`.
 #pragma once
 
+#include "abi/choices.hpp"
 #include "abi/counters.hpp"
 
 namespace saltus::abi {
 
 inline constexpr int version = 7;
 
-enum direction : int { rising = 1, falling = -1, both = 0 };
-enum sidedness : int { bilateral = 0, unilateral = 1 };
 enum equations : int { plain = 0, semi_explicit = 1, with_mass = 2, implicit = 3 };
-enum consistency : int { algebraic = 0, nearest = 1, given = 2 };
 
 /// A state, a parameter, a discrete variable or an output: what the outside calls it.
 struct quantity {

@@ -2,6 +2,7 @@
 // packs of one it is a parked record. There is no other state.
 #pragma once
 
+#include "abi/choices.hpp"
 #include "abi/counters.hpp"
 #include "abi/status.hpp"
 #include "form/of_model.hpp"
@@ -16,9 +17,6 @@
 
 namespace saltus {
 
-/// A quantity followed over the whole trajectory.
-enum class reduce { min, max, mean, integral };
-
 /// One reduction, as a type: of state (or output) number Index.
 template <reduce Kind, bool OfOutput, int Index>
 struct reduction {
@@ -26,9 +24,6 @@ struct reduction {
   static constexpr bool of_output = OfOutput;
   static constexpr int index = Index;
 };
-
-/// How steps are searched for roots of guards (event/detect.hpp, event/certify.hpp).
-enum class detection { hermite, certified };
 
 /// What changes the code of a unit beyond model, method and arithmetic.
 struct options {

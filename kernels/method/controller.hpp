@@ -1,11 +1,10 @@
 // Step-size control in log2 space: no pow, no sqrt, the same bits everywhere.
 #pragma once
 
+#include "abi/choices.hpp"
 #include "method/concept.hpp"
 
 namespace saltus {
-
-enum class controller_kind { elementary, pi, h211b };
 
 /// What a controller remembers of the last accepted step.
 template <class Real>

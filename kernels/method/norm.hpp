@@ -1,13 +1,12 @@
 // Norms of errors.
 #pragma once
 
+#include "abi/choices.hpp"
 #include "number/real.hpp"
 
 namespace saltus {
 
 /// The norms in which a step is judged.
-enum class norm_kind { rms, max, compere };
-
 /// The square of an error in one of these norms: a step is accepted where this is <= 1 (a NaN never is).
 ///  rms      Haug, Negrut, Engstler eq. 60: root mean square of e_i / (atol_i + rtol max(|y0_i|, |y1_i|))
 ///  max      the largest of these ratios

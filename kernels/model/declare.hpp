@@ -36,15 +36,13 @@
 // there: enum state { height, velocity = height + 100 }. docs/add_a_problem.md is the tutorial.
 #pragma once
 
+#include "abi/choices.hpp"
 #include "abi/unit.hpp"
 
 namespace saltus {
 
-enum direction : int { rising = abi::rising, falling = abi::falling, both = abi::both };
-enum sidedness : int {
-  bilateral = abi::bilateral,   ///< g goes through zero; the event is placed just past it (CEL+, Compere 5.4)
-  unilateral = abi::unilateral  ///< g never passes zero; the event is placed just before it (CEL-, Compere 5.5)
-};
+using abi::direction, abi::rising, abi::falling, abi::both;
+using abi::sidedness, abi::bilateral, abi::unilateral;
 enum class ending : int { continues, terminal };
 inline constexpr ending continues = ending::continues;
 inline constexpr ending terminal = ending::terminal;

@@ -281,14 +281,6 @@ struct run_data {
   mutable std::once_flag has_run_;
 };
 
-/// Does an input differ between instances?
-bool varies(const plan& p, target::kind what, int index) {
-  const auto is_it = [&](const auto& column) { return column.what.which == what && column.what.index == index; };
-  return std::any_of(p.random.begin(), p.random.end(), is_it) ||
-         std::any_of(p.axes.begin(), p.axes.end(),
-                     [&](const axis& a) { return std::any_of(a.columns.begin(), a.columns.end(), is_it); });
-}
-
 /// Integrates one chunk after another, in one block of memory and one stream. Nothing here waits for what is done in the
 /// streams of others: memory is asked for once, and what is copied goes through pinned memory. Where the memory does not
 /// do, a chunk goes piece by piece: its neighbouring instances in one piece, with the bits that they have in any other.

@@ -1,0 +1,43 @@
+// What is chosen by a word in a spec and told to a unit, by its text or by a number: each list of choices with its words.
+// Choice k of a list is called by the k-th word.
+#pragma once
+
+namespace saltus {
+
+/// How the next step size follows from errors (method/controller.hpp).
+enum class controller_kind { elementary, pi, h211b };
+inline constexpr const char* controller_names[] = {"elementary", "pi", "h211b"};
+
+/// How the errors of the states make one (method/norm.hpp).
+enum class norm_kind { rms, max, compere };
+inline constexpr const char* norm_names[] = {"rms", "max", "compere"};
+
+/// How steps are searched for roots of guards (event/detect.hpp, event/certify.hpp).
+enum class detection { hermite, certified };
+inline constexpr const char* detection_names[] = {"hermite", "certified"};
+
+/// A number kept of a quantity over the whole trajectory.
+enum class reduce { min, max, mean, integral };
+inline constexpr const char* reduce_names[] = {"min", "max", "mean", "integral"};
+
+namespace abi {
+
+/// How models with constraints are given consistent values at their start.
+enum consistency : int { algebraic = 0, nearest = 1, given = 2 };
+inline constexpr const char* consistency_names[] = {"algebraic", "nearest", "given"};
+
+/// The crossings of a guard that count.
+enum direction : int { falling = -1, both = 0, rising = 1 };
+inline constexpr const char* direction_names[] = {"falling", "both", "rising"};
+constexpr const char* name_of(direction d) { return direction_names[d - falling]; }
+
+/// On which side of a guard's zero its event is placed.
+enum sidedness : int {
+  bilateral = 0,  ///< g goes through zero; the event is placed just past it (CEL+, Compere 5.4)
+  unilateral = 1  ///< g never passes zero; the event is placed just before it (CEL-, Compere 5.5)
+};
+inline constexpr const char* sidedness_names[] = {"bilateral", "unilateral"};
+constexpr const char* name_of(sidedness s) { return sidedness_names[s]; }
+
+}  // namespace abi
+}  // namespace saltus
