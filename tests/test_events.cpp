@@ -28,7 +28,7 @@ TEST(Events, IdenticalGuardsFireOnceAndTogether) {
       run(test_model("timetable"), with(tight, {"mark_0=0.5", "mark_3=0.5", "ceiling_at=1.25", "ground_at=1.25"}));
   EXPECT_EQ(names_of(r), (std::vector<std::string>{"pass_0", "pass_3", "ceiling", "ground"}));
   EXPECT_EQ(discrete(r, "transitions"), 2);
-  EXPECT_EQ(discrete(r, "most_together"), 2);
+  EXPECT_EQ(discrete(r, "max_together"), 2);
   for (std::size_t k = 0; k < 4; ++k) EXPECT_NEAR(r.log[k].time, k < 2 ? 0.5 : 1.25, 1e-15 * (k < 2 ? 1 : 4));
 }
 
@@ -265,7 +265,7 @@ TEST(Concurrency, AGroupFiresInOneTransition) {
                                           "mark_3=1.5"};
   const auto r = run(test_model("timetable"), with(concurrent, with(marks, {"concurrency.value=1e-3"})));
   EXPECT_EQ(discrete(r, "transitions"), 2);
-  EXPECT_EQ(discrete(r, "most_together"), 3);
+  EXPECT_EQ(discrete(r, "max_together"), 3);
   ASSERT_EQ(r.log.size(), 4u);
   for (std::size_t k = 0; k < 3; ++k) EXPECT_NEAR(r.log[k].time, 0.5 + 2e-7, 1e-14) << "at the last root of the group";
   EXPECT_NEAR(r.log[3].time, 1.5, 1e-14);
@@ -287,7 +287,7 @@ TEST(Concurrency, IsLimitedInTimeAndInValue) {
       test_model("timetable"),
       with(concurrent, {"concurrency.value=1.0", "mark_0=0.5", set("mark_1", 0.5 + 8e-7), set("mark_2", 0.5 + 16e-7)}));
   EXPECT_EQ(discrete(chain, "transitions"), 2);
-  EXPECT_EQ(discrete(chain, "most_together"), 2);
+  EXPECT_EQ(discrete(chain, "max_together"), 2);
   EXPECT_NEAR(chain.log.at(2).time, 0.5 + 16e-7, 1e-14);
   const auto outside = run(test_model("timetable"),
                            with(concurrent, {"concurrency.value=1.0", "mark_0=0.5", set("mark_1", 0.5 + 2e-6)}));

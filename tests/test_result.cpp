@@ -1162,7 +1162,7 @@ TEST(result, does_not_depend_on_where_the_event_log_was) {
     }
     writer.close(0);
   };
-  write("memory.nc", event_log::most_in_memory);
+  write("memory.nc", event_log::max_in_memory);
   write("disk.nc", 100'000);
   const reader memory(dir / "memory.nc"), disk(dir / "disk.nc");
   for (const char* name : {"event_row_size", "event_instance", "event_guard"})

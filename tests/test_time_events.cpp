@@ -61,7 +61,7 @@ TEST(TimeEvents, TwoAtOnceFireInOneTransition) {
   const auto r = run(timetable, with(tight, {"kick_at=0.75", "twin_at=0.75", "period=0.5", "first=0.25"}));
   EXPECT_EQ(names_of(r), (std::vector<std::string>{"pulse", "kick", "twin", "pulse", "pulse", "pulse"}));
   EXPECT_EQ(discrete(r, "transitions"), 4);  // pulse comes at 0.25, 0.75 with the others, 1.25 and 1.75
-  EXPECT_EQ(discrete(r, "most_together"), 3);
+  EXPECT_EQ(discrete(r, "max_together"), 3);
   EXPECT_EQ(times_of(r, "twin"), std::vector<double>{0.75});
 }
 

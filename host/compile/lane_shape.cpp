@@ -33,7 +33,7 @@ lane_shape shape_by_rule(const plan& p) {
   const int native = native_lanes(p.precision);
   const auto states = p.model.states.size();
   if (!is_explicit_method(p.method)) {
-    if (states > most_rows_in_lanes) return {1, 1};
+    if (states > max_rows_in_lanes) return {1, 1};
     return {states > two_registers_up_to ? native : 2 * native, 1};
   }
   return {native, 2};
@@ -51,7 +51,7 @@ std::string name_of(const lane_shape& shape) {
 
 std::vector<lane_shape> shapes_to_try(const plan& p) {
   const int native = native_lanes(p.precision), states = static_cast<int>(p.model.states.size());
-  if (!is_explicit_method(p.method) && states > most_rows_in_lanes) return {{1, 1}};
+  if (!is_explicit_method(p.method) && states > max_rows_in_lanes) return {{1, 1}};
   std::vector<lane_shape> all = {{native, 1}, {native, 2}};
   if (2 * native <= 32) all.insert(all.end(), {{2 * native, 1}, {2 * native, 2}});
   for (int narrow = native / 2; narrow >= 1 && states * native >= 128; narrow /= 2) all.push_back({narrow, 1});

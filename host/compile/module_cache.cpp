@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 namespace {
 
 /// Lists that are remembered for one request: more than a few ways to include the same model are not in use at a time.
-constexpr std::size_t most_lists = 8;
+constexpr std::size_t max_lists = 8;
 
 /// An open file, closed with this.
 class descriptor {
@@ -178,8 +178,7 @@ std::vector<file_list> remembered_files(const std::string& request) {
 void remember_files(const std::string& request, const file_list& files) {
   std::vector<std::string> texts = {text_of(files)};
   for (const auto& known : remembered_files(request))
-    if (auto text = text_of(known); text != texts.front() && texts.size() < most_lists)
-      texts.push_back(std::move(text));
+    if (auto text = text_of(known); text != texts.front() && texts.size() < max_lists) texts.push_back(std::move(text));
   std::string all;
   for (const auto& text : texts) all += text;
   write_at_once(list_file(request), all);

@@ -22,11 +22,11 @@ struct event_row {
 /// are sorted by instance; if that cannot be written, all stays in memory. Not thread-safe, nor are copies of one log.
 class event_log {
  public:
-  static constexpr std::size_t most_in_memory = std::size_t{16} << 20;  ///< bytes
+  static constexpr std::size_t max_in_memory = std::size_t{16} << 20;  ///< bytes
 
   int state_count = 0;
-  std::filesystem::path folder;         ///< of the temporary file; empty: that of the system
-  std::size_t memory = most_in_memory;  ///< bytes of rows that stay in memory
+  std::filesystem::path folder;        ///< of the temporary file; empty: that of the system
+  std::size_t memory = max_in_memory;  ///< bytes of rows that stay in memory
 
   // The rows in memory, as they came; whoever adds to them by hand calls `spill_if_long`.
   std::vector<long long> slot;  ///< place of the instance in its chunk

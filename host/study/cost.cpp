@@ -47,7 +47,7 @@ std::int64_t memory_bytes(const plan& p, std::int64_t chunk_size, int concurrenc
   const std::int64_t chunks = std::min<std::int64_t>((p.count + size - 1) / size, 2 * concurrency);
   // What is longer goes to a temporary file.
   const double log = std::min(rows_per_instance * static_cast<double>(size) * static_cast<double>(event_row_bytes(p)),
-                              static_cast<double>(event_log::most_in_memory));
+                              static_cast<double>(event_log::max_in_memory));
   // One chunk is being written: its log once more, sorted.
   return as_bytes(static_cast<double>(chunks) * (static_cast<double>(chunk_bytes(p, size)) + log) + log +
                   static_cast<double>(p.file.empty() ? 0 : buffer_bytes(p)));

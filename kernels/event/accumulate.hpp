@@ -22,7 +22,7 @@ inline constexpr T finest_part = sizeof(T) == 8 ? T(0x1p-26) : T(0x1p-11);
 
 /// What may be left of an accumulation that is cut short.
 template <class E, class T, int W>
-SALTUS_FN T most_left(const instance<E, pack<T, W>>& x, int lane, T zeno_part) {
+SALTUS_FN T max_left(const instance<E, pack<T, W>>& x, int lane, T zeno_part) {
   const T part = zeno_part > detail::finest_part<T> ? zeno_part : detail::finest_part<T>;
   return part * (x.t_end.get(lane) - x.t_begin.get(lane));
 }
@@ -77,7 +77,7 @@ SALTUS_FN_COLD resting_guards<E, pack<T, W>> find_accumulations(instance<E, pack
   for (int i = 0; i < E::form::time_events; ++i) r.due.time_event[i] = pack<T, W>(0.0);
   for (int lane = 0; lane < W; ++lane) {
     if (!where[lane]) continue;
-    const T most = most_left(x, lane, zeno_part.get(lane)), t = x.t.get(lane);
+    const T most = max_left(x, lane, zeno_part.get(lane)), t = x.t.get(lane);
     bool any_rests = false;
     for (int i = 0; i < E::form::model_guards; ++i)
       if (due.guard[i].get(lane) > T(0.5)) any_rests = takes_in_event(x, lane, i, most) || any_rests;

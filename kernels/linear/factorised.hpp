@@ -1,4 +1,4 @@
-// A factorised matrix of any size. Up to `most_rows_in_lanes` every lane eliminates by itself, all at once (linear/lu.hpp).
+// A factorised matrix of any size. Up to `max_rows_in_lanes` every lane eliminates by itself, all at once (linear/lu.hpp).
 // Beyond it a full width of matrices no longer fits into the cache, and one matrix after the other goes through the host's
 // blocked LU. The crossover was measured (docs/numerics.md).
 #pragma once
@@ -8,7 +8,7 @@
 
 namespace saltus {
 
-inline constexpr int most_rows_in_lanes = 48;
+inline constexpr int max_rows_in_lanes = 48;
 
 /// What a system has that knows no linear algebra of a host.
 struct no_algebra {};
@@ -22,7 +22,7 @@ struct factorised : lu<Number, n> {
 
 #if !defined(__CUDACC__) && !defined(__CUDACC_RTC__)
 template <class Number, int n, class Algebra>
-requires(n > most_rows_in_lanes && !is_same<Algebra, no_algebra>) struct factorised<Number, n, Algebra> {
+requires(n > max_rows_in_lanes && !is_same<Algebra, no_algebra>) struct factorised<Number, n, Algebra> {
   using Real = decltype(magnitude(Number{}));
   static constexpr int lanes = real_traits<Real>::lanes;
   static constexpr bool is_complex = sizeof(Number) == 2 * sizeof(Real);

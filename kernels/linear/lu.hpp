@@ -38,7 +38,7 @@ SALTUS_FN void swap_where(Mask m, Number& a, Number& b) {
 }
 
 /// Up to this size elimination is unrolled, and the matrix lives in registers.
-inline constexpr int most_unrolled_rows = 8;
+inline constexpr int max_unrolled_rows = 8;
 
 /// Are rows exchanged by functions of their own? Else half of the code would be there, column by column, for what lanes
 /// seldom do, and compiling it takes longer than all the rest. Up to six rows it is faster in its place.
@@ -52,7 +52,7 @@ inline constexpr bool exchanges_apart = n > 6;
 /// body(first), ..., body(n-1)
 template <int n, class F>
 SALTUS_FN void each_from(int first, F&& body) {
-  if constexpr (n <= most_unrolled_rows) {
+  if constexpr (n <= max_unrolled_rows) {
     static_for<n>([&](auto i) SALTUS_INLINE_LAMBDA {
       if (i >= first) body(static_cast<int>(i));
     });
@@ -63,7 +63,7 @@ SALTUS_FN void each_from(int first, F&& body) {
 /// body(0), ..., body(end-1), for end <= n
 template <int n, class F>
 SALTUS_FN void each_before(int end, F&& body) {
-  if constexpr (n <= most_unrolled_rows) {
+  if constexpr (n <= max_unrolled_rows) {
     static_for<n>([&](auto i) SALTUS_INLINE_LAMBDA {
       if (i < end) body(static_cast<int>(i));
     });

@@ -36,7 +36,7 @@ requires(Method::kind == methods::family::dirk) SALTUS_FN stages<Method, Real, n
       z[j] = i > first ? k[i > 0 ? i - 1 : 0][j] * (Real(Method::gamma) * h) : start[j];
     });
     newton.next_stage();
-    for (int turn = 0; turn < newton.most_tries && any(newton.open); ++turn) {
+    for (int turn = 0; turn < newton.max_tries && any(newton.open); ++turn) {
       vec<Real, n> slope;
       each<n>([&](int j) SALTUS_INLINE_LAMBDA {
         point[j] = base[j] + z[j];

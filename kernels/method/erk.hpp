@@ -75,7 +75,7 @@ SALTUS_COMBINE(slope_of_dense, Method::d[Row][decltype(j)::value])
 /// to = f(t, y), made where it is to lie: a copy of many states takes as long as a stage.
 template <class F, class Real, int n>
 SALTUS_FN void evaluate(const F& f, Real t, const vec<Real, n>& y, vec<Real, n>& to) {
-  if constexpr (n > most_unrolled) new (place{&to}) vec<Real, n>(f(t, y));
+  if constexpr (n > max_unrolled) new (place{&to}) vec<Real, n>(f(t, y));
   else to = f(t, y);
 }
 

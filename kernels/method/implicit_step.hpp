@@ -151,7 +151,7 @@ SALTUS_FN vec<Real, n> first_increment(const vec<Real, n>& y, const vec<Real, n>
 /// Converged: what is left, at the rate seen, is a hundredth of what is tolerated (Hairer, Wanner II, IV.8).
 template <class Real>
 struct newton_watch {
-  static constexpr int most_tries = 10;
+  static constexpr int max_tries = 10;
   mask_of<Real> open, failed;
   mask_of<Real> given_up;  ///< failed for good
   Real last, left;         ///< squared: the last increment; the factor that bounds what it leaves

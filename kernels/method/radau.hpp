@@ -83,7 +83,7 @@ requires(Method::kind == methods::family::collocation) SALTUS_FN_COLD stages<Met
   });
 
   newton.next_stage();
-  for (int turn = 0; turn < newton.most_tries && any(newton.open); ++turn) {
+  for (int turn = 0; turn < newton.max_tries && any(newton.open); ++turn) {
     const auto r = detail::stage_residuals<Method>(system, at, t, y, h, rate);
     const auto right = [&](auto row) SALTUS_INLINE_LAMBDA {
       return detail::combine<3>(r.z,

@@ -86,15 +86,15 @@ SALTUS_FN constexpr void static_for(F&& body) {
 
 /// Up to this number loops are unrolled: on a device, what a loop indexes lies in slow local memory.
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)
-inline constexpr int most_unrolled = 24;
+inline constexpr int max_unrolled = 24;
 #else
-inline constexpr int most_unrolled = 12;
+inline constexpr int max_unrolled = 12;
 #endif
 
 /// body(0), ..., body(N-1): unrolled while N is small, an ordinary loop beyond (so that 200 states still compile).
 template <int N, class F>
 SALTUS_FN constexpr void each(F&& body) {
-  if constexpr (N <= most_unrolled) {
+  if constexpr (N <= max_unrolled) {
     static_for<N>([&](auto i) SALTUS_INLINE_LAMBDA { body(static_cast<int>(i)); });
   } else {
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)

@@ -276,7 +276,7 @@ class cuda_rounds {
     supply<Warp> ready;
     outlet<Warp, 0> parked;
     outlet<Warp, 1> vacant;
-    int place = nowhere, most_busy = 0, has_parked = 0, useful = 0, turn = 0;
+    int place = nowhere, max_busy = 0, has_parked = 0, useful = 0, turn = 0;
     Record x;
     // Are there instances for half of the threads at least?
     const bool is_full = 2 * p_.ready[half_] >= warp_.threads();
@@ -287,9 +287,9 @@ class cuda_rounds {
       // that is not full they would have as many warps for themselves: there a round ends early for those alone that wait
       // to be landed.
       const int busy = lanes_in(warp_.ballot(place != nowhere));
-      const int gone = is_full || most_busy - busy < has_parked ? most_busy - busy : has_parked;
-      if (busy == 0 || 4 * gone > most_busy) break;
-      most_busy = busy > most_busy ? busy : most_busy;
+      const int gone = is_full || max_busy - busy < has_parked ? max_busy - busy : has_parked;
+      if (busy == 0 || 4 * gone > max_busy) break;
+      max_busy = busy > max_busy ? busy : max_busy;
       bool parks = false, ends = false;
       if (place != nowhere) {
         useful += 1;

@@ -35,7 +35,7 @@ struct timetable {
       {period, never, "1", "of the time event `pulse`"},
       {first, never, "1", "pulse"},
       {jump, 0.0, "1", "what a kick adds to level"}};
-  enum discrete { marks, rises, falls, ceilings, grounds, kicks, twins, pulses, transitions, most_together };
+  enum discrete { marks, rises, falls, ceilings, grounds, kicks, twins, pulses, transitions, max_together };
   static constexpr saltus::variable<discrete> discrete_list[] = {
       {marks, 0.0, "1", "events of the family"},
       {rises, 0.0, "1", "events of `rise`"},
@@ -46,7 +46,7 @@ struct timetable {
       {twins, 0.0, "1", "events of `twin`"},
       {pulses, 0.0, "1", "events of `pulse`"},
       {transitions, 0.0, "1", "calls of `transition`"},
-      {most_together, 0.0, "1", "the most that was due in one of them"}};
+      {max_together, 0.0, "1", "the most that was due in one of them"}};
   enum guard { pass, rise = pass + 4, fall, ceiling, ground };
   static constexpr saltus::crossing<guard> guard_list[] = {
       saltus::crossing<guard>{pass, saltus::both, saltus::bilateral, "t passes a mark"}.of(4),
@@ -91,6 +91,6 @@ struct timetable {
     count(pulse, pulses);
     if (now.due(kick)) now[level] += now[jump];
     now[transitions] += 1.0;
-    if (now[most_together] < due) now[most_together] = due;
+    if (now[max_together] < due) now[max_together] = due;
   }
 };

@@ -30,14 +30,14 @@ namespace saltus::host {
 
 namespace {
 
-constexpr std::int64_t most_instances = 1 << 20;   ///< in a chunk
-constexpr std::size_t most_host_bytes = 1u << 30;  ///< of a chunk in host memory, where a few chunks are at once
-constexpr int chunks_per_run = 6;                  ///< of a run that is not large: copies of one behind work on another
-constexpr int places_per_thread = 4;               ///< how often a thread can swap before a round ends
-constexpr int chunks_at_once = 3;                  ///< one comes, one is integrated, one goes
+constexpr std::int64_t max_instances = 1 << 20;   ///< in a chunk
+constexpr std::size_t max_host_bytes = 1u << 30;  ///< of a chunk in host memory, where a few chunks are at once
+constexpr int chunks_per_run = 6;                 ///< of a run that is not large: copies of one behind work on another
+constexpr int places_per_thread = 4;              ///< how often a thread can swap before a round ends
+constexpr int chunks_at_once = 3;                 ///< one comes, one is integrated, one goes
 // Rounds are launched ahead until the host looks again after about this time; where one takes longer, it has fewer turns.
 constexpr double shortest_look = 0.005, longest_look = 0.050;  // s
-constexpr int most_rounds_ahead = 64, most_turns = 4096, fewest_turns = 64;
+constexpr int max_rounds_ahead = 64, max_turns = 4096, fewest_turns = 64;
 // Nothing is known of a turn before the first round, and the watchdog of a display ends kernels after some seconds.
 constexpr int first_turns = 128;
 /// Of the memory that is left: the rest is for statistics, code and what the driver takes for itself.
@@ -400,8 +400,8 @@ class chunk_runner {
   /// How many rounds are launched before the next look, and how many turns each has, after some that have taken a time.
   void look_again_after(double took) {
     if (took < shortest_look) {
-      if (turns_ < most_turns) turns_ *= 2;
-      else rounds_ = std::min(2 * rounds_, most_rounds_ahead);
+      if (turns_ < max_turns) turns_ *= 2;
+      else rounds_ = std::min(2 * rounds_, max_rounds_ahead);
     }
     if (took > longest_look) {
       if (rounds_ > 1) rounds_ /= 2;
@@ -691,9 +691,9 @@ class cuda_backend final : public backend {
   std::int64_t chosen_chunk() const {
     const plan& p = run_.what;
     const auto bytes = [&](std::int64_t count) { return chunk_data_bytes(p) * static_cast<std::size_t>(count); };
-    const std::int64_t least = std::min(places_per_thread * threads(), most_instances);
-    std::int64_t size = std::min(p.count, std::clamp(p.count / chunks_per_run, least, most_instances));
-    while (size > 1 && (bytes(size) > most_host_bytes || run_.bytes_for(size) > run_.memory)) size = (size + 1) / 2;
+    const std::int64_t least = std::min(places_per_thread * threads(), max_instances);
+    std::int64_t size = std::min(p.count, std::clamp(p.count / chunks_per_run, least, max_instances));
+    while (size > 1 && (bytes(size) > max_host_bytes || run_.bytes_for(size) > run_.memory)) size = (size + 1) / 2;
     return size;
   }
   /// Bytes of one instance of a chunk_data, which for samples are many.

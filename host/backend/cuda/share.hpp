@@ -72,7 +72,7 @@ class busy_time {
     }
     parts_[begin] = end;
     // The oldest have nobody to overlap with any more.
-    for (; parts_.size() > most_parts; parts_.erase(parts_.begin()))
+    for (; parts_.size() > max_parts; parts_.erase(parts_.begin()))
       settled_ += parts_.begin()->second - parts_.begin()->first;
   }
   double seconds() const {
@@ -83,7 +83,7 @@ class busy_time {
   }
 
  private:
-  static constexpr std::size_t most_parts = 1000;
+  static constexpr std::size_t max_parts = 1000;
 
   mutable std::mutex mutex_;
   std::map<double, double> parts_;  ///< disjoint: begin, end
