@@ -83,8 +83,8 @@ void read_atol(reading& r) {
 
 void read_integration(reading& r) {
   read_method(r);
-  if (const auto e = r.root.find("controller")) r.plan.controller = e->word({"elementary", "pi", "h211b"});
-  if (const auto e = r.root.find("norm")) r.plan.norm = e->word({"rms", "max", "compere"});
+  if (const auto e = r.root.find("controller")) r.plan.controller = e->word(words(controller_names));
+  if (const auto e = r.root.find("norm")) r.plan.norm = e->word(words(norm_names));
   if (const auto e = r.root.find("precision")) r.plan.precision = e->word({"double", "float"});
   if (const auto e = r.root.find("rtol")) r.plan.rtol = e->positive();
   read_atol(r);
@@ -112,7 +112,7 @@ void read_integration(reading& r) {
 
 void read_events(reading& r) {
   if (const auto e = r.root.find("detection")) {
-    r.plan.detection = e->word({"hermite", "certified"});
+    r.plan.detection = e->word(words(detection_names));
     if (r.plan.detection == "certified" && !certifies(r.plan.method)) {
       names able;
       for (const auto& method : known_methods())

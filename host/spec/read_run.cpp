@@ -27,14 +27,14 @@ void read_backend(reading& r, const field& e) {
   if (r.plan.backend != "all") return;
   // It must not matter to an instance who takes it.
   const bool is_explicit = method_called(r.plan.method).is_explicit;
-  const bool apart = r.model.states.size() > static_cast<std::size_t>(most_rows_in_lanes);
+  const bool apart = r.model.states.size() > static_cast<std::size_t>(max_rows_in_lanes);
   if (!r.model.arithmetic)
     e.fail(fmt::format("must be cpu or cuda: {} calls functions whose last bits differ between them", r.model.name));
   if (!is_explicit && apart)
     e.fail(
         fmt::format("must be cpu or cuda: beyond {} states they solve linear equations in different ways, and last "
                     "bits differ",
-                    most_rows_in_lanes));
+                    max_rows_in_lanes));
 }
 
 /// "all", or the numbers of some.
