@@ -122,7 +122,7 @@ void print_report(const plan& p, const check_report& r) {
     fmt::print("remark     of {} tried: {}\n", r.pilot->cost.pilot_ended, remark);
 }
 
-constexpr int schedulers = 4, most_warps = 64;  // of a multiprocessor
+constexpr int schedulers = 4, max_warps = 64;  // of a multiprocessor
 
 std::string bound_text(const cuda_report& r) {
   if (r.candidates == 1) return "as the compiler likes them";
@@ -141,8 +141,8 @@ std::string text_of(const cuda_report& r) {
                                  "kernel", "registers", "warps", "", "spilled", "local", "instructions");
   for (const kernel_report& k : r.kernels)
     text += fmt::format("  {:<6} {:>9} {:>12} {:>4} % {:>7} B {:>4} B {:>13}\n", k.name.substr(k.name.find('_') + 1),
-                        k.registers, fmt::format("{} of {}", schedulers * k.warps, most_warps),
-                        100 * schedulers * k.warps / most_warps, k.spill_store_bytes + k.spill_load_bytes,
+                        k.registers, fmt::format("{} of {}", schedulers * k.warps, max_warps),
+                        100 * schedulers * k.warps / max_warps, k.spill_store_bytes + k.spill_load_bytes,
                         k.local_bytes, k.instructions);
   return text + fmt::format("registers of sail: {}; warps: those that a multiprocessor holds\n", bound_text(r));
 }
@@ -153,7 +153,7 @@ json json_of(const cuda_report& r) {
     kernels.push_back(json{{"kernel", k.name},
                            {"registers", k.registers},
                            {"warps", schedulers * k.warps},
-                           {"occupancy", static_cast<double>(schedulers * k.warps) / most_warps},
+                           {"occupancy", static_cast<double>(schedulers * k.warps) / max_warps},
                            {"spill_store_bytes", k.spill_store_bytes},
                            {"spill_load_bytes", k.spill_load_bytes},
                            {"local_bytes", k.local_bytes},
