@@ -216,8 +216,10 @@ SALTUS_FN_COLD void land(instance<E, Real>& x, mask_of<Real> active, const toler
   const auto whole = (p.t > x.t_stop) | together | (p.spurious & (a.t1 - p.t <= Real(0.5) * tau));
   const auto moved = crossing & active & !whole & !p.failed;
   const auto walls = walls_reached(x, a, p, at_wall, active & !moved & !p.failed, moved & p.spurious);
-  commit(x, a, active & !moved & !p.failed, run);
-  control(x, a, active & !moved & !p.failed, tol);
+  if (const auto rest = active & !moved & !p.failed; any(rest)) {
+    commit(x, a, rest, run);
+    control(x, a, rest, tol);
+  }
   end_where(x.status, active & p.failed, status::not_located);
   move_to(x, p, moved, run);
   assign_where(moved, x.memory.rejected, Real(0.0));

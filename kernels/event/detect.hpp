@@ -158,10 +158,11 @@ SALTUS_FN_COLD bracket<E, Real> detect(const guards_on_step<E, Real>& on_step, c
       // A dip that the slopes at the ends do not show: before a crossing, or beside a maximum of the guard.
       const Real g0 = side[i] * a.g.value[i], r0 = side[i] * width * a.g.rate[i];
       const Real g1 = side[i] * b.g.value[i], r1 = side[i] * width * b.g.rate[i];
-      const auto cubic = cubic_shape<Real>(g0, r0, g1, r1);
       const auto excluded = min(min(fma(Real(1.0 / 3.0), r0, g0), fma(Real(-1.0 / 3.0), r1, g1)), g1) > Real(0.0);
-      const auto hidden =
-          watched & !plain & !excluded & cubic.has_minimum & is_inside(cubic.minimum) & is_inside(cubic.inflection);
+      const auto doubtful = watched & !plain & !excluded;
+      if (none(plain | doubtful)) continue;
+      const auto cubic = cubic_shape<Real>(g0, r0, g1, r1);
+      const auto hidden = doubtful & cubic.has_minimum & is_inside(cubic.minimum) & is_inside(cubic.inflection);
       if (none(plain | hidden)) continue;
       guards_at<E, Real> from = a, to = b;
       if (any(hidden)) {

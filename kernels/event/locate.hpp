@@ -180,10 +180,11 @@ struct proven_bracket {
     proven = proven | ends;
     return nothing & !widens & !ends;
   }
-  /// Newton's choice if it lies inside, else ITP's, or an upper end that is still to be proven.
-  SALTUS_FN Real next(Real newton, mask_of<Real> trust_newton, int tries) const {
-    const Real fallback = select(proven, interpolate_truncate_project(tries), hi);
-    return select((newton > lo) & (newton < hi) & trust_newton, newton, fallback);
+  /// For the lanes of `open`: Newton's choice if it lies inside, else ITP's, or an upper end that is still to be proven.
+  SALTUS_FN Real next(Real newton, mask_of<Real> trust_newton, int tries, mask_of<Real> open) const {
+    const auto inside = (newton > lo) & (newton < hi) & trust_newton;
+    if (none(open & !inside)) return newton;
+    return select(inside, newton, select(proven, interpolate_truncate_project(tries), hi));
   }
 
  private:
@@ -357,7 +358,7 @@ SALTUS_FN_COLD aim<Real> approach(landing<E, Real>& p, instance<E, Real>& x, con
       if (any(close))
         open = open & !follow_to_root<E, Real>(p, x, side, result, x.t + b.lo * h, x.t + b.hi * h, near, close, tol);
     }
-    theta = select(open, b.next(theta + target.to_root / h, trust, tries), theta);
+    theta = select(open, b.next(theta + target.to_root / h, trust, tries, open), theta);
   }
   p.failed = open | lost;
   // A bracket that has closed without Newton - a guard that jumps, or is flat beyond its root - is left at the end at which

@@ -130,12 +130,17 @@ SALTUS_FN mask_of<Real> may_cross(const with_rate<Real>& a, const with_rate<Real
   return (!excluded) | may_dip(a, b);
 }
 
-/// The same by way of `middle`: judged by two cubics.
+/// The same by way of `middle`: judged by two cubics, whose coefficients on both sides of it are g + change/3 and g - change/3.
 template <class Real>
 SALTUS_FN mask_of<Real> may_cross(const with_rate<Real>& a, const with_rate<Real>& middle, const with_rate<Real>& b) {
-  const Real least = min(least_coefficient(a, middle), least_coefficient(middle, b));
+  const Real first = fma(Real(1.0 / 3.0), a.rate, a.value), last = fma(Real(-1.0 / 3.0), b.rate, b.value);
+  const Real least = min(min(first, fma(Real(-1.0 / 3.0), abs(middle.rate), middle.value)), min(last, b.value));
   const auto excluded = (least >= Real(0.0)) & ((b.value > Real(0.0)) | !(b.rate < Real(0.0)));
-  return (!excluded) | may_dip(a, middle) | may_dip(middle, b);
+  // The guard dips in the half in which it rises at the end.
+  const auto rises = middle.rate > Real(0.0);
+  const with_rate<Real> falling{select(rises, a.value, middle.value), select(rises, a.rate, middle.rate)};
+  const with_rate<Real> rising{select(rises, middle.value, b.value), select(rises, middle.rate, b.rate)};
+  return (!excluded) | may_dip(falling, rising);
 }
 
 /// Lanes in which an armed guard may leave its side within the step, judged by its value and rate at both ends and, on the
