@@ -1669,6 +1669,7 @@ TEST_F(cli, a_compiler_that_is_missing_or_none_is_named) {
     EXPECT_EQ(o.out, "");
     EXPECT_TRUE(std::regex_match(o.err, std::regex(c.err))) << o.err;
   }
+  ASSERT_EQ(saltus({"describe", model()}).code, 0);
   EXPECT_EQ(saltus({"describe", model()}, {{"PATH", ""}}).code, 0) << "what is compiled needs no tools";
 }
 
