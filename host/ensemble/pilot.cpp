@@ -38,8 +38,8 @@ pilot::pilot(const plan& p, backend& where, double longest, const cancellation& 
       where_(where),
       longest_(longest),
       stop_(stop),
-      stiff_(p, successor::duty::hand_over, stop),
-      rescuer_(p, successor::duty::rescue, stop),
+      stiff_(p, fallback_integrator::duty::hand_over, stop),
+      rescuer_(p, fallback_integrator::duty::rescue, stop),
       chunks_(static_cast<std::size_t>(where.concurrency())) {}
 
 pilot_round pilot::run(std::int64_t count, double offset) {

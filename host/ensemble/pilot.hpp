@@ -22,9 +22,9 @@ void fill_spread(const plan& p, std::int64_t count, double offset, chunk_data& c
 struct pilot_round {
   std::int64_t instances = 0;
   int chunks = 0;
-  double seconds = 0;         ///< from begin to end, without compilation of successors
+  double seconds = 0;         ///< from begin to end, without compilation of fallback integrators
   double thread_seconds = 0;  ///< in the backend, summed over chunks
-  double after_seconds = 0;   ///< of successors, which share all threads
+  double after_seconds = 0;   ///< of fallback integrators, which share all threads
   abi::usage usage{};
   long long evaluations = 0;  ///< of right-hand sides
   double progress = 1;        ///< part of the time spans that was covered; less than 1: it was cut short
@@ -32,7 +32,7 @@ struct pilot_round {
 
 class pilot {
  public:
-  /// Refers to all of them. A round is cut short when it has taken `longest` seconds, successors included, or
+  /// Refers to all of them. A round is cut short when it has taken `longest` seconds, fallback integrators included, or
   /// when `stop` is cancelled.
   pilot(const plan& p, backend& where, double longest, const cancellation& stop);
 
@@ -51,7 +51,7 @@ class pilot {
   backend& where_;
   double longest_;
   const cancellation& stop_;
-  successor stiff_, rescuer_;
+  fallback_integrator stiff_, rescuer_;
   std::vector<chunk_data> chunks_;
 };
 

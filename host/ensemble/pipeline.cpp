@@ -125,8 +125,8 @@ class ensemble_run {
         queue_(p, where),
         values_(p),
         statistics_(p),
-        stiff_(p, successor::duty::hand_over, ending_, [this] { progress_(0); }),
-        rescuer_(p, successor::duty::rescue, ending_, [this] { progress_(0); }) {
+        stiff_(p, fallback_integrator::duty::hand_over, ending_, [this] { progress_(0); }),
+        rescuer_(p, fallback_integrator::duty::rescue, ending_, [this] { progress_(0); }) {
     for (std::size_t i = 0; i < queue_.workers(); ++i) summary_.parts.push_back({queue_[i].device(), 0, 0, 0});
   }
 
@@ -286,7 +286,7 @@ class ensemble_run {
   const sampler values_;
   statistics_sum statistics_;
   work_order by_work_;
-  successor stiff_, rescuer_;
+  fallback_integrator stiff_, rescuer_;
   chunk_pool pool_;
   run_summary summary_;
   std::mutex summary_mutex_;

@@ -1,4 +1,4 @@
-// From a plan to results: chunks of instances go through sampler, backend, successors (rescue.hpp) and writer as a
+// From a plan to results: chunks of instances go through sampler, backend, fallback integrators (rescue.hpp) and writer as a
 // pipeline. At most a few chunks are in memory at once, so the number of instances is bounded by the disk.
 #pragma once
 
@@ -24,7 +24,7 @@ struct run_summary {
   tally counts;
   host::statistics statistics;  ///< if the plan asks for them
   abi::usage usage{};
-  double wall_seconds = 0;            ///< of integration, without compilation but for that of successors
+  double wall_seconds = 0;            ///< of integration, without compilation but for that of fallback integrators
   double stiff_compile_seconds = 0;   ///< part of it, for the stiff method of auto; 0: not needed, or in the cache
   double rescue_compile_seconds = 0;  ///< part of it, for rescue; likewise
   std::vector<part_of_run> parts;     ///< one, but where several share the queue
@@ -39,7 +39,7 @@ struct run_summary {
 
 /// Runs every instance of the plan. `write` receives the chunks as they end, in any order, one at a time (from some
 /// thread); `progress` is told of instances that have ended; cancelling `stop` ends the run early, the instances that did
-/// not get to run having status not_run. Successors run beside the backend, on other threads of the host if there are
+/// not get to run having status not_run. Fallback integrators run beside the backend, on other threads of the host if there are
 /// any. Asserts that every instance is ok, rescued, failed or not finished.
 run_summary run_ensemble(const plan& p, backend& where, const std::function<void(const chunk_data&)>& write,
                          const std::function<void(std::int64_t)>& progress, const cancellation& stop);

@@ -24,11 +24,11 @@ namespace {
 /// Instances that are handed over together, per lane: lanes stay full until the last of them.
 constexpr std::size_t handed_over_per_lane = 32;
 
-/// The plan of a run as its successor follows it: by the implicit method if there are two; for rescue a digit more, in
+/// The plan of a run as its fallback integrator follows it: by the implicit method if there are two; for rescue a digit more, in
 /// double precision.
-plan followed(plan p, successor::duty what) {
+plan followed(plan p, fallback_integrator::duty what) {
   if (!p.stiff_method.empty()) p.method = p.stiff_method;
-  if (what == successor::duty::hand_over) return p;
+  if (what == fallback_integrator::duty::hand_over) return p;
   constexpr double least_rtol = 1e-14;
   p.precision = "double";
   p.inject_exceptions = 0;
@@ -39,7 +39,7 @@ plan followed(plan p, successor::duty what) {
 
 }  // namespace
 
-successor::successor(const plan& p, duty what, cancellation stop, std::function<void()> tick)
+fallback_integrator::fallback_integrator(const plan& p, duty what, cancellation stop, std::function<void()> tick)
     : duty_(what),
       stop_(std::move(stop)),
       tick_(std::move(tick)),
@@ -49,7 +49,7 @@ successor::successor(const plan& p, duty what, cancellation stop, std::function<
   settings_.surer = what == duty::rescue ? 1 : 0;
 }
 
-std::vector<long long> successor::take_over(chunk_data& chunk) const {
+std::vector<long long> fallback_integrator::take_over(chunk_data& chunk) const {
   std::vector<long long> slots;
   for (std::size_t i = 0; i < chunk.status.size(); ++i) {
     const auto why = static_cast<status>(chunk.status[i]);
@@ -61,11 +61,11 @@ std::vector<long long> successor::take_over(chunk_data& chunk) const {
   return slots;
 }
 
-successor::~successor() {
+fallback_integrator::~fallback_integrator() {
   if (compiler_.joinable()) compiler_.join();
 }
 
-bool successor::is_ready(const cancellation& stop) {
+bool fallback_integrator::is_ready(const cancellation& stop) {
   {
     const std::lock_guard lock(mutex_);
     if (state_ == state::idle) {
@@ -79,7 +79,7 @@ bool successor::is_ready(const cancellation& stop) {
   return unit_ != nullptr;
 }
 
-void successor::compile() {
+void fallback_integrator::compile() {
   static std::mutex one_at_a_time;  // of two at once only one could be told of
   try {
     const std::lock_guard lock(one_at_a_time);
@@ -102,7 +102,7 @@ void successor::compile() {
 }
 
 // A thread of TBB leaves this chunk where it is, integrates others, and comes back to it.
-void successor::wait_until_compiled() {
+void fallback_integrator::wait_until_compiled() {
   const auto once_compiled = [&](std::function<void()> go_on) {
     {
       const std::lock_guard lock(mutex_);
@@ -122,8 +122,8 @@ void successor::wait_until_compiled() {
   compiled.get_future().wait();
 }
 
-std::vector<abi::snapshot> successor::snapshots_of(chunk_data& chunk, const std::vector<long long>& slots,
-                                                   const exception_list& from) const {
+std::vector<abi::snapshot> fallback_integrator::snapshots_of(chunk_data& chunk, const std::vector<long long>& slots,
+                                                             const exception_list& from) const {
   const auto reals = static_cast<std::size_t>(unit_->record_reals);
   const auto integers = static_cast<std::size_t>(unit_->record_integers);
   if (from.reals.size() != from.slot.size() * reals || from.integers.size() != from.slot.size() * integers)
@@ -142,8 +142,8 @@ std::vector<abi::snapshot> successor::snapshots_of(chunk_data& chunk, const std:
   return snapshots;
 }
 
-void successor::note_times(chunk_data& chunk, const std::vector<long long>& slots,
-                           const std::vector<abi::snapshot>& snapshots) const {
+void fallback_integrator::note_times(chunk_data& chunk, const std::vector<long long>& slots,
+                                     const std::vector<abi::snapshot>& snapshots) const {
   for (std::size_t k = 0; k < slots.size(); ++k) {
     const auto slot = static_cast<std::size_t>(slots[k]);
     const double* t = snapshots[k].reals;  // the first number of a record: forward, whichever way the run goes
@@ -151,7 +151,7 @@ void successor::note_times(chunk_data& chunk, const std::vector<long long>& slot
   }
 }
 
-void successor::carry_on(chunk_data& chunk, const cancellation& stop) {
+void fallback_integrator::carry_on(chunk_data& chunk, const cancellation& stop) {
   const std::vector<long long> slots = take_over(chunk);
   if (slots.empty() || stop || !is_ready(stop)) return;
   std::vector<bool> taken(chunk.status.size(), false);

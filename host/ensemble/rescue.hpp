@@ -19,15 +19,15 @@
 
 namespace saltus::host {
 
-class successor {
+class fallback_integrator {
  public:
   enum class duty { hand_over, rescue };
 
   /// `stop` ends the compilation of the unit; `tick` is called now and then while it lasts.
-  successor(const plan& p, duty what, cancellation stop, std::function<void()> tick = {});
-  ~successor();
-  successor(const successor&) = delete;
-  successor& operator=(const successor&) = delete;
+  fallback_integrator(const plan& p, duty what, cancellation stop, std::function<void()> tick = {});
+  ~fallback_integrator();
+  fallback_integrator(const fallback_integrator&) = delete;
+  fallback_integrator& operator=(const fallback_integrator&) = delete;
 
   /// Carries on with every instance of the chunk that has left with a status of this duty: `stiff`, or one that is
   /// rescuable. Notes when it went over, or that status as its exception. Those with a snapshot go on from there; one

@@ -151,9 +151,9 @@ struct loaded_unit {
 };
 
 /// Hands out parts of a block of device memory, or only adds up what they need.
-class carver {
+class arena {
  public:
-  explicit carver(CUdeviceptr base) : base_(base) {}
+  explicit arena(CUdeviceptr base) : base_(base) {}
   template <class Number>
   void carve(Number*& part, std::int64_t count) {
     part = count > 0 ? reinterpret_cast<Number*>(base_ + used_) : nullptr;
@@ -212,7 +212,7 @@ struct run_data {
   }
 
   /// Arranges a chunk of `count` instances in device memory.
-  abi::cuda_chunk arrange(carver& memory_, std::int64_t count) const {
+  abi::cuda_chunk arrange(arena& memory_, std::int64_t count) const {
     const auto states = std::ssize(what.model.states), outputs = std::ssize(what.model.outputs);
     const std::int64_t places = places_for(count);
     abi::cuda_chunk c{};
@@ -272,7 +272,7 @@ struct run_data {
   }
 
   std::size_t bytes_for(std::int64_t count) const {
-    carver c(0);
+    arena c(0);
     arrange(c, count);
     return c.used();
   }
@@ -364,7 +364,7 @@ class chunk_runner {
 
   void upload(const chunk_data& chunk) {
     if (const std::size_t bytes = run_.bytes_for(piece_.count); bytes > memory_.bytes()) allocate(bytes);
-    carver parts(memory_.address());
+    arena parts(memory_.address());
     c_ = run_.arrange(parts, piece_.count);
     c_.in.first_id = chunk.first_id + piece_.first;
     // Columns that are the same for all instances are there already where the piece before was of the same size.
@@ -374,7 +374,7 @@ class chunk_runner {
                  first = static_cast<std::size_t>(piece_.first);
       for (std::size_t j = 0; j * all < from.size(); ++j)
         if (!is_there || varies(run_.what, what, static_cast<int>(j)))
-          ferry_.upload(to + j * count, from.data() + j * all + first, count);
+          staging_.upload(to + j * count, from.data() + j * all + first, count);
     };
     columns(c_.in.parameters, chunk.parameters, target::kind::parameter);
     columns(c_.in.initial, chunk.initial, target::kind::state);
@@ -384,16 +384,16 @@ class chunk_runner {
     for (const int slot : chunk.order)
       if (slot >= piece_.first && slot < piece_.first + piece_.count)
         order_.push_back(slot - static_cast<int>(piece_.first));
-    ferry_.upload(c_.order, order_.data(), order_.size());
+    staging_.upload(c_.order, order_.data(), order_.size());
     if (order_.empty()) c_.order = nullptr;
     if (c_.how.sample_times != nullptr && !is_there)
-      ferry_.upload(c_.how.sample_times, run_.what.sample_times.data(), run_.what.sample_times.size());
+      staging_.upload(c_.how.sample_times, run_.what.sample_times.data(), run_.what.sample_times.size());
     inputs_ = piece_.count;
     stream_.fill(c_.pool.integers, 0xff,
                  static_cast<std::size_t>(run_.pool_bytes(run_.unit.about.record_integers, c_)));
     std::vector<int> vacant(static_cast<std::size_t>(c_.pool.places));
     std::iota(vacant.begin(), vacant.end(), 0);
-    ferry_.upload(c_.vacant.place[0], vacant.data(), vacant.size());
+    staging_.upload(c_.vacant.place[0], vacant.data(), vacant.size());
     state_ = abi::cuda_start(c_, run_.unit.about.rows_per_landing);
   }
 
@@ -413,7 +413,7 @@ class chunk_runner {
   /// what the thread waits for besides.
   void run_rounds(int rounds) {
     c_.turn_budget = turns_;
-    ferry_.upload(c_.progress, &state_, 1);
+    staging_.upload(c_.progress, &state_, 1);
     begun_.put_into(stream_);
     for (int i = 0; i < rounds; ++i) {
       launch(run_.unit.begin);
@@ -429,8 +429,8 @@ class chunk_runner {
     look_again_after(took);
   }
   void look() {
-    ferry_.download(&state_, c_.progress, 1);
-    ferry_.land();
+    staging_.download(&state_, c_.progress, 1);
+    staging_.land();
     stream_.wait();  // throws what went wrong in a kernel
     if (c_.how.log_events != 0 && state_.rows > c_.events.capacity)
       throw error(exit_failure,
@@ -453,14 +453,14 @@ class chunk_runner {
     const auto more = static_cast<std::size_t>(state_.rows), n = run_.what.model.states.size();
     const auto take = [&](auto& to, const auto* from, std::size_t width) {
       to.resize(to.size() + more * width);
-      ferry_.download(to.data() + to.size() - more * width, from, more * width);
+      staging_.download(to.data() + to.size() - more * width, from, more * width);
     };
     take(chunk.log.slot, c_.events.slot, 1);
     take(chunk.log.time, c_.events.time, 1);
     take(chunk.log.guard, c_.events.guard, 1);
     take(chunk.log.before, c_.events.before, n);
     take(chunk.log.after, c_.events.after, n);
-    ferry_.land();
+    staging_.land();
     for (auto row = chunk.log.slot.end() - static_cast<long>(more); row != chunk.log.slot.end(); ++row)
       *row += piece_.first;
     chunk.log.spill_if_long();
@@ -476,7 +476,7 @@ class chunk_runner {
       state_.vacant[h] += std::exchange(*length, 0);
     }
     state_.fresh = 0;
-    ferry_.upload(c_.progress, &state_, 1);
+    staging_.upload(c_.progress, &state_, 1);
     launch(run_.unit.begin);
     look();
   }
@@ -487,7 +487,7 @@ class chunk_runner {
     if (!statistics_ || !is_done() || piece_.count < chunk.count) return false;
     std::optional<std::vector<std::int64_t>> blocks;
     try {
-      blocks = statistics_->make(stream_, ferry_, c_.out, chunk);
+      blocks = statistics_->make(stream_, staging_, c_.out, chunk);
     } catch (const cuda_error& e) {
       if (!e.is_out_of_memory()) throw;
     }
@@ -512,8 +512,8 @@ class chunk_runner {
     const auto before = static_cast<std::size_t>(piece_.first), skipped = static_cast<std::size_t>(first);
     const auto fetch = [&](auto& to, const auto* from, std::size_t width) {
       for (std::size_t j = 0; j * all * width < to.size(); ++j)
-        ferry_.download(to.data() + (j * all + before + skipped) * width, from + (j * count + skipped) * width,
-                        static_cast<std::size_t>(rows) * width);
+        staging_.download(to.data() + (j * all + before + skipped) * width, from + (j * count + skipped) * width,
+                          static_cast<std::size_t>(rows) * width);
     };
     fetch(chunk.final_state, c_.out.final_state, 1);
     fetch(chunk.final_output, c_.out.final_output, 1);
@@ -531,16 +531,16 @@ class chunk_runner {
     }
     fetch(chunk.reductions, c_.out.reductions, 1);
     if (c_.how.sample_count > 0) fetch(chunk.samples, c_.out.samples, static_cast<std::size_t>(c_.how.sample_count));
-    ferry_.land();
+    staging_.land();
   }
 
   /// Of all instances of the piece, whether their other results are needed or not.
   void download_histories(chunk_data& chunk, std::int64_t rows) {
     const auto all = static_cast<std::size_t>(chunk.count), count = static_cast<std::size_t>(piece_.count);
     for (std::size_t j = 0; j * all < chunk.guard_history.size(); ++j)
-      ferry_.download(chunk.guard_history.data() + j * all + static_cast<std::size_t>(piece_.first),
-                      c_.out.guard_history + j * count, static_cast<std::size_t>(rows));
-    ferry_.land();
+      staging_.download(chunk.guard_history.data() + j * all + static_cast<std::size_t>(piece_.first),
+                        c_.out.guard_history + j * count, static_cast<std::size_t>(rows));
+    staging_.land();
   }
 
   /// Those that have begun when a run is stopped are the first ones of the piece's order: what was fetched of the others is
@@ -560,12 +560,12 @@ class chunk_runner {
     const auto take = [&](auto& to, const auto* from, int width) {
       const std::size_t before = to.size(), more = rows * static_cast<std::size_t>(width);
       to.resize(before + more);
-      ferry_.download(to.data() + before, from, more);
+      staging_.download(to.data() + before, from, more);
     };
     take(chunk.exceptions.slot, c_.exceptions.slot, 1);
     take(chunk.exceptions.reals, c_.exceptions.reals, run_.unit.about.record_reals);
     take(chunk.exceptions.integers, c_.exceptions.integers, run_.unit.about.record_integers);
-    ferry_.land();
+    staging_.land();
     auto& list = chunk.exceptions;
     const auto width = static_cast<std::size_t>(run_.unit.about.record_integers);
     for (std::size_t row = list.slot.size() - rows; row < list.slot.size(); ++row) {
@@ -583,7 +583,7 @@ class chunk_runner {
   std::function<bool()> others_give_back_;
 
   cuda_stream stream_;
-  cuda_ferry ferry_{stream_};
+  cuda_staging staging_{stream_};
   cuda_memory memory_{0};
   cuda_event begun_{cuda_event::kind::time}, ended_{cuda_event::kind::time};  ///< of some rounds
   part_of_chunk piece_{0, 0};

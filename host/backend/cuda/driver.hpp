@@ -195,9 +195,9 @@ class cuda_event {
 
 /// Carries columns between pageable host memory and a device by way of pinned memory: piece by piece through two halves,
 /// so that the host fills or empties one while the device copies the other.
-class cuda_ferry {
+class cuda_staging {
  public:
-  explicit cuda_ferry(const cuda_stream& stream) : stream_(stream) {}
+  explicit cuda_staging(const cuda_stream& stream) : stream_(stream) {}
 
   /// On return `from` has been read; the last pieces may still be on their way in the stream.
   template <class Number>

@@ -47,26 +47,26 @@ class device_statistics {
   /// Makes the statistics of a chunk whose results lie at `out` on the device, and fetches them and every status. Returns
   /// the blocks whose rows the host needs besides, in ascending order: those that it carries on with, and a few to learn
   /// from. Nothing is done, and nothing returned, for chunks whose blocks are spread over others.
-  std::optional<std::vector<std::int64_t>> make(const cuda_stream& stream, cuda_ferry& ferry, const abi::results& out,
-                                                chunk_data& chunk) {
+  std::optional<std::vector<std::int64_t>> make(const cuda_stream& stream, cuda_staging& staging,
+                                                const abi::results& out, chunk_data& chunk) {
     const auto blocks = blocks_of(plan_, chunk.first_id, chunk.count);
     const auto count = static_cast<std::size_t>(blocks.count), width = statistic_columns(plan_).size();
     if (blocks.first != 0 || blocks.count * statistics_block < chunk.count) return {};
-    arrange(stream, ferry, out, chunk, count, width);
+    arrange(stream, staging, out, chunk, count, width);
     unit_.launch(stream, work_);
 
     chunk_statistics& made = chunk.statistics;
     made.summaries.resize(count * width);
     made.costs.resize(count);
-    ferry.download(made.summaries.data(), work_.summaries, count * width);
-    ferry.download(made.costs.data(), work_.costs, count);
-    ferry.download(chunk.status.data(), out.status, chunk.status.size());
+    staging.download(made.summaries.data(), work_.summaries, count * width);
+    staging.download(made.costs.data(), work_.costs, count);
+    staging.download(chunk.status.data(), out.status, chunk.status.size());
     made.histograms.clear();
     for (const abi::cuda_histogram& h : histograms_) {
       made.histograms.emplace_back(static_cast<std::size_t>(h.bins.counters()));
-      ferry.download(made.histograms.back().data(), h.counters, made.histograms.back().size());
+      staging.download(made.histograms.back().data(), h.counters, made.histograms.back().size());
     }
-    ferry.land();
+    staging.land();
     return blocks_needed(made);
   }
 
@@ -86,7 +86,7 @@ class device_statistics {
   }
 
   /// Describes the work to the kernel.
-  void arrange(const cuda_stream& stream, cuda_ferry& ferry, const abi::results& out, const chunk_data& chunk,
+  void arrange(const cuda_stream& stream, cuda_staging& staging, const abi::results& out, const chunk_data& chunk,
                std::size_t blocks, std::size_t width) {
     const auto columns = number_columns(plan_, chunk.count, out);
     std::size_t counters = 0;
@@ -120,14 +120,14 @@ class device_statistics {
       work_.counters[j] = {nullptr, out.*abi::counter_members<long long*>[j]};
     long long* bins = nullptr;
     next(work_.column, 0), next(work_.summaries, 1), next(work_.costs, 2), next(work_.histogram, 3), next(bins, 4);
-    ferry.upload(work_.column, columns.data(), columns.size());
+    staging.upload(work_.column, columns.data(), columns.size());
     stream.fill(bins, 0, counters * sizeof(long long));
     histograms_.clear();
     for (const histogram_request& h : plan_.histograms) {
       histograms_.push_back({h.column, {h.from, h.to, h.bins}, bins});
       bins += histograms_.back().bins.counters();
     }
-    ferry.upload(work_.histogram, histograms_.data(), histograms_.size());
+    staging.upload(work_.histogram, histograms_.data(), histograms_.size());
   }
 
   const plan& plan_;
