@@ -142,8 +142,8 @@ std::string text_of(const cuda_report& r) {
   for (const kernel_report& k : r.kernels)
     text += fmt::format("  {:<6} {:>9} {:>12} {:>4} % {:>7} B {:>4} B {:>13}\n", k.name.substr(k.name.find('_') + 1),
                         k.registers, fmt::format("{} of {}", schedulers * k.warps, max_warps),
-                        100 * schedulers * k.warps / max_warps, k.spill_store_bytes + k.spill_load_bytes,
-                        k.local_bytes, k.instructions);
+                        100 * schedulers * k.warps / max_warps, k.spill_store_bytes + k.spill_load_bytes, k.local_bytes,
+                        k.instructions);
   return text + fmt::format("registers of sail: {}; warps: those that a multiprocessor holds\n", bound_text(r));
 }
 
