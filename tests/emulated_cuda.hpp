@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "chunk_difference.hpp"
 #include "ensemble/chunk.hpp"
+#include "form/of_model.hpp"
 #include "method/by_name.hpp"
 #include "model/describe.hpp"
 #include "run/cpu.hpp"

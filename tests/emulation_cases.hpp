@@ -44,6 +44,6 @@ void expect_same_as_lanes(host::plan p, int swept, double from, double to) {
 }
 
 template <class Model, methods::text Method, class T, bool Samples, class... Reductions>
-using engine_of = engine<Model, methods::by_name<Method>, T, options{.samples = Samples}, Reductions...>;
+using engine_of = engine<form_of<Model>, methods::by_name<Method>, T, options{.samples = Samples}, Reductions...>;
 
 }  // namespace saltus::test

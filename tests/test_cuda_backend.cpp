@@ -40,12 +40,12 @@ namespace saltus::test {
 namespace {
 
 template <options Options>
-using valve_engine_of = engine<relief_valve, methods::by_name<"dp5">, double, Options,
+using valve_engine_of = engine<form_of<relief_valve>, methods::by_name<"dp5">, double, Options,
                                reduction<reduce::max, false, relief_valve::pressure> >;
 
 using valve_engine = valve_engine_of<options{.samples = true}>;
 using shaken_engine = valve_engine_of<options{.samples = true, .inject = true}>;
-using lorenz_engine = engine<lorenz, methods::by_name<"dp5">, float, options{}>;
+using lorenz_engine = engine<form_of<lorenz>, methods::by_name<"dp5">, float, options{}>;
 
 host::plan valve_plan() {
   host::plan p = plan_of<relief_valve>(6.0, 1e-8);

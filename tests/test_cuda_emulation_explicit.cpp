@@ -20,7 +20,7 @@ TEST(cuda_emulation, lorenz_dp5) {
 }
 
 TEST(cuda_emulation, exceptions) {
-  expect_same_as_lanes<engine<bouncing_ball, methods::by_name<"dp5">, double, options{.inject = true}>>(
+  expect_same_as_lanes<engine<form_of<bouncing_ball>, methods::by_name<"dp5">, double, options{.inject = true}>>(
       plan_of<bouncing_ball>(3.0, 1e-8), bouncing_ball::restitution, 0.5, 0.9);
 }
 }  // namespace

@@ -11,8 +11,8 @@
 namespace saltus::test {
 namespace {
 
-using ball_engine = engine<bouncing_ball, methods::by_name<"dp5">, double, options{}>;
-using lorenz_engine = engine<lorenz, methods::by_name<"dp5">, double, options{}>;
+using ball_engine = engine<form_of<bouncing_ball>, methods::by_name<"dp5">, double, options{}>;
+using lorenz_engine = engine<form_of<lorenz>, methods::by_name<"dp5">, double, options{}>;
 
 /// As a unit's kernels do (SALTUS_CUDA_KERNEL).
 template <class E>

@@ -6,6 +6,7 @@
 #include "number/interval.hpp"
 
 #include "event/certify.hpp"
+#include "form/of_model.hpp"
 #include "method/list.hpp"
 #include "sail.hpp"
 
@@ -431,10 +432,11 @@ struct product : one_state {
 };
 
 /// One step of length 1 from t = 0, in every lane, with guards on all sides that they may leave.
-template <class Model, int W, class Method = saltus::methods::dormand_prince_5, options Options = options{}>
+template <class Model, int W, class Method = saltus::methods::dormand_prince_5, options Options = options{},
+          class Time = saltus::forward_time>
 struct one_step {
   using R = pack<double, W>;
-  using E = saltus::engine<Model, Method, double, Options>;
+  using E = saltus::engine<saltus::form_of<Model, Time>, Method, double, Options>;
   saltus::instance<E, R> x{};
   vec<R, E::n> delta;
   dense_output<Method, R, E::n> path;
@@ -467,7 +469,7 @@ struct one_step {
 template <class Method>
 void check_step_enclosure() {
   using R = pack<double, 4>;
-  using E = saltus::engine<product, Method, double, options{.fixed_steps = true}>;
+  using E = saltus::engine<saltus::form_of<product>, Method, double, options{.fixed_steps = true}>;
   std::mt19937_64 random(3);
   const auto any = [&](double size) { return std::uniform_real_distribution<double>(-size, size)(random); };
   for (int trial = 0; trial < 500; ++trial) {
@@ -748,7 +750,7 @@ TEST(certify, quiet_at_a_glance) {
 }
 
 TEST(certify, backward_in_time) {
-  one_step<gallery, 1, saltus::methods::dormand_prince_5, options{.backward = true}> s;
+  one_step<gallery, 1, saltus::methods::dormand_prince_5, options{}, saltus::backward_time> s;
   s.x.held.p[0] = 1.0, s.x.held.p[1] = -0.3, s.x.y[0] = -1e-6;
   s.make();
   const auto c = s.certify();

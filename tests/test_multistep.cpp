@@ -78,8 +78,8 @@ static_assert(methods::is_method<adams_2, pack<double, 4>, 3> && methods::has_me
 
 // Its memory moves with its instance, or lanes would differ from one; and what it integrates is what another method does.
 TEST(multistep, has_the_same_bits_in_lanes_and_follows_the_solution) {
-  using E = engine<bouncing_ball, adams_2, double, options{}>;
-  using reference = engine<bouncing_ball, methods::dormand_prince_5, double, options{}>;
+  using E = engine<form_of<bouncing_ball>, adams_2, double, options{}>;
+  using reference = engine<form_of<bouncing_ball>, methods::dormand_prince_5, double, options{}>;
   const auto p = plan_of<bouncing_ball>(1.5, 1e-7);
   const auto chunk = [&] { return scattered_chunk(p, bouncing_ball::restitution, 0.5, 0.9, 60); };
   host::chunk_data one = chunk(), many = chunk(), exact = chunk();
@@ -94,8 +94,8 @@ TEST(multistep, has_the_same_bits_in_lanes_and_follows_the_solution) {
 }
 
 TEST(multistep, takes_part_in_error_control) {
-  using E = engine<lorenz, adams_2, double, options{}>;
-  using reference = engine<lorenz, methods::dormand_prince_5, double, options{}>;
+  using E = engine<form_of<lorenz>, adams_2, double, options{}>;
+  using reference = engine<form_of<lorenz>, methods::dormand_prince_5, double, options{}>;
   double off[2];
   int k = 0;
   for (const double tolerance : {1e-4, 1e-8}) {

@@ -464,19 +464,20 @@ std::string engine_text(const plan& p) {
     reductions += fmt::format(",\n    saltus::reduction<saltus::reduce::{}, {}, {}>",
                               reduce_names[static_cast<int>(r.which)], r.of_output ? "true" : "false", r.index);
   return fmt::format(
-      "using engine = saltus::engine<::{}, saltus::methods::by_name<\"{}\">, {},\n"
+      "using engine = saltus::engine<saltus::form_of<::{}, saltus::{}>, saltus::methods::by_name<\"{}\">, {},\n"
       "    saltus::options{{.norm = saltus::norm_kind::{}, .controller = saltus::controller_kind::{}, "
-      ".detect = saltus::detection::{}, .fixed_steps = {}, .samples = {}, .backward = {}, .guards_in_error = {}, "
+      ".detect = saltus::detection::{}, .fixed_steps = {}, .samples = {}, .guards_in_error = {}, "
       ".inject = {}{}}}{}>;\n",
-      p.model.name, p.method, p.precision, p.norm, p.controller, p.detection, p.fixed_step > 0, p.sample_count > 0,
-      p.backward, p.guards_in_error, p.inject_exceptions > 0, p.stiff_method.empty() ? "" : ", .watch_stiffness = true",
-      reductions);
+      p.model.name, p.backward ? "backward_time" : "forward_time", p.method, p.precision, p.norm, p.controller,
+      p.detection, p.fixed_step > 0, p.sample_count > 0, p.guards_in_error, p.inject_exceptions > 0,
+      p.stiff_method.empty() ? "" : ", .watch_stiffness = true", reductions);
 }
 
 namespace {
 std::string cpu_unit_text(const plan& p, const lane_shape& shape) {
   return fmt::format(
       "#include \"run/cpu.hpp\"\n"
+      "#include \"form/of_model.hpp\"\n"
       "#include \"method/by_name.hpp\"\n"
       "#include \"{}\"\n"
       "{}"

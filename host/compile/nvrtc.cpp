@@ -282,6 +282,7 @@ namespace {
 built_cuda build_part(const plan& p, int capability, const std::string& kernels) {
   const fs::path& header = p.model.header;
   return build(fmt::format("#include \"run/cuda.cuh\"\n"
+                           "#include \"form/of_model.hpp\"\n"
                            "#include \"method/by_name.hpp\"\n"
                            "#include \"{}\"\n"
                            "{}"

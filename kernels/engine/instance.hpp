@@ -5,7 +5,8 @@
 #include "abi/choices.hpp"
 #include "abi/counters.hpp"
 #include "abi/status.hpp"
-#include "form/of_model.hpp"
+#include "abi/unit.hpp"
+#include "form/concept.hpp"
 #include "method/concept.hpp"
 #include "method/controller.hpp"
 #include "method/dirk.hpp"
@@ -32,30 +33,19 @@ struct options {
   detection detect = detection::hermite;
   bool fixed_steps = false;      ///< constant step, no error control
   bool samples = false;          ///< a time grid is recorded
-  bool backward = false;         ///< t_end lies before t_begin
   bool guards_in_error = false;  ///< guards take part in the error control (Mao and Petzold 3.1.2)
   bool inject = false;           ///< artificial exceptions, for tests
   bool watch_stiffness = false;  ///< an explicit method ends stiff instances, an implicit one goes on with them
 };
 
-namespace detail {
-template <bool Backward, class Model>
-struct form_in {
-  using type = form_of<Model, forward_time>;
-};
-template <class Model>
-struct form_in<true, Model> {
-  using type = form_of<Model, backward_time>;
-};
-}  // namespace detail
-
-/// What is compiled together: a model, a method, an arithmetic, and what is to be observed.
-template <class Model_, class Method_, class T_, options Options, class... Reductions>
+/// What is compiled together: a model in its form (form/of_model.hpp chooses it), a method, an arithmetic, and what is to be
+/// observed.
+template <class Form, class Method_, class T_, options Options, class... Reductions>
 struct engine {
-  using Model = Model_;
+  using form = Form;
+  using Model = typename form::Model;
   using Method = Method_;
   using T = T_;
-  using form = typename detail::form_in<Options.backward, Model>::type;
 
   static constexpr norm_kind norm = Options.norm;
   static constexpr controller_kind controller = Options.controller;

@@ -9,6 +9,8 @@
 #pragma once
 
 #include "engine/trial.hpp"
+#include "model/declare.hpp"
+#include "number/with_rate.hpp"
 
 namespace saltus {
 

@@ -6,6 +6,7 @@
 #include "engine/observe.hpp"
 #include "event/sides.hpp"
 #include "event/slide.hpp"
+#include "model/views.hpp"
 
 namespace saltus {
 

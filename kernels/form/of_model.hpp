@@ -33,7 +33,7 @@ constexpr auto choose_form() {
 }  // namespace detail
 
 /// The form of a model, in time that runs forward or backward.
-template <class Model, class Time>
+template <class Model, class Time = forward_time>
 using form_of = typename decltype(detail::choose_form<model_functions<Model, Time>>())::type;
 
 }  // namespace saltus

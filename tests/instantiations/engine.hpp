@@ -4,13 +4,14 @@
 
 #include "../models/everything.hpp"
 #include "abi/unit.hpp"
+#include "form/of_model.hpp"
 #include "method/by_name.hpp"
 
 namespace saltus::instantiations {
 
 template <methods::text Method, detection Detection = detection::hermite>
-using engine_with =
-    engine<everything, methods::by_name<Method>, double, options{.detect = Detection, .samples = true, .inject = true}>;
+using engine_with = engine<form_of<everything>, methods::by_name<Method>, double,
+                           options{.detect = Detection, .samples = true, .inject = true}>;
 using plain = engine_with<"dp5">;
 using certified = engine_with<"dp5", detection::certified>;
 using implicit = engine_with<"radau5">;
