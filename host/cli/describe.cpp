@@ -35,7 +35,20 @@ std::string special_text(const model& m) {
   if (const auto algebraic = algebraic_text(m); !algebraic.empty()) text += ", " + algebraic;
   if (m.equations == abi::with_mass) text += ", mass matrix";
   if (m.equations == abi::implicit) text += ", implicit";
+  if (m.coordinates > 0) text += ", mechanical";
   return text;
+}
+
+/// Those of a mechanical system; degrees of freedom are those of velocities while all constraints hold that are never switched.
+std::string mechanical_text(const model& m) {
+  const auto velocities = m.states.size() - static_cast<std::size_t>(m.coordinates);
+  const auto always = static_cast<std::size_t>(
+      std::count_if(m.constraints.begin(), m.constraints.end(), [](const constraint& c) { return !c.switched; }));
+  std::string text = m.constraints.empty() ? "M(q) v' = f(t, q, v)" : "M(q) v' = f(t, q, v) + J' lambda, 0 = Phi";
+  text += fmt::format("; {}, {}", counted(static_cast<std::size_t>(m.coordinates), "coordinate"),
+                      counted(m.constraints.size(), "constraint"));
+  if (always < m.constraints.size()) text += fmt::format(" ({} switched)", m.constraints.size() - always);
+  return text + fmt::format(", {}", counted(velocities - always, "degree") + " of freedom");
 }
 
 /// The equations of a model as one writes them.
@@ -43,6 +56,7 @@ std::string equations_text(const model& m) {
   const char* const forms[] = {"dy/dt = f(t, y)", "dy/dt = f(t, y), 0 = g(t, y)", "M dy/dt = f(t, y)",
                                "0 = r(t, y, dy/dt)"};
   std::string text = forms[m.equations];
+  if (m.coordinates > 0) return mechanical_text(m);
   if (m.singular_mass) text += ", M singular";
   if (highest_index(m) > 0) text += fmt::format("; {} of index {}", algebraic_text(m), highest_index(m));
   return text;
@@ -77,6 +91,13 @@ json describe_json(const model& m) {
                           {"about", g.about}});
   json time_events = json::array();
   for (const auto& i : m.time_events) time_events.push_back(json{{"name", i.name}, {"about", i.about}});
+  json constraints = json::array();
+  for (const auto& c : m.constraints)
+    constraints.push_back(json{{"name", c.name},
+                               {"kind", c.holonomic ? "holonomic" : "nonholonomic"},
+                               {"switched", c.switched},
+                               {"unit", c.unit},
+                               {"about", c.about}});
   return json{{"model", m.name},
               {"title", m.title},
               {"source", m.source},
@@ -87,6 +108,8 @@ json describe_json(const model& m) {
               {"states", quantities(m.states, true)},
               {"parameters", quantities(m.parameters)},
               {"discretes", quantities(m.discretes)},
+              {"coordinates", m.coordinates},
+              {"constraints", constraints},
               {"guards", guards},
               {"time_events", time_events},
               {"outputs", quantities(m.outputs)}};
@@ -125,6 +148,10 @@ int describe(const std::string& name, bool as_json) {
   print_quantities("parameters (default, unit, meaning)", m.parameters, true);
   print_quantities("discrete variables (initial value, unit, meaning)", m.discretes, true);
   print_quantities("outputs (unit, meaning)", m.outputs, false);
+  if (!m.constraints.empty()) fmt::print("\nconstraints (kind, unit, meaning)\n");
+  for (const auto& c : m.constraints)
+    fmt::print("  {:<18} {:<13} {:<6} {}{}\n", c.name, c.holonomic ? "holonomic" : "nonholonomic",
+               c.unit == "1" ? "" : c.unit, c.about, c.switched ? " (switched)" : "");
   if (!m.guards.empty()) fmt::print("\nguards (direction, sidedness, meaning)\n");
   for (const auto& g : m.guards)
     fmt::print("  {:<18} {:<8} {:<11}{}{} {}\n", g.name, direction_name(g.direction),

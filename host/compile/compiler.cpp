@@ -363,6 +363,9 @@ model model_from(const abi::description* d, const fs::path& header, const std::v
   m.parameters = quantities(d->parameters, d->parameter_count);
   m.discretes = quantities(d->discretes, d->discrete_count);
   m.outputs = quantities(d->outputs, d->output_count);
+  m.coordinates = d->coordinate_count;
+  for (const auto& c : quantities(d->constraints, d->constraint_count))
+    m.constraints.push_back({c.name, c.unit, c.about, c.index != 0, c.value != 0.0});
   for (int i = 0; i < d->guard_count; ++i)
     m.guards.push_back({d->guards[i].name, static_cast<abi::direction>(d->guards[i].direction),
                         static_cast<abi::sidedness>(d->guards[i].sidedness), d->guards[i].terminal != 0,

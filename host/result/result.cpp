@@ -171,11 +171,14 @@ class field_list {
   void residuals() {
     add("residual", "residual", "", "largest residual of a constraint after an accepted step", shape::instance,
         NC_DOUBLE, column(&chunk_data::residual));
-    field& of = add("residual_of", "residual", "1", "state to whose equation that residual belongs", shape::instance,
-                    NC_INT64, column(&chunk_data::residual_of));
+    field& of = add(
+        "residual_of", "residual", "1",
+        m_.constraints.empty() ? "state to whose equation that residual belongs" : "the constraint that residual is of",
+        shape::instance, NC_INT64, column(&chunk_data::residual_of));
     of.unset = -1;
     of.flags = {{-1, "none"}};
-    for (const quantity& state : m_.states) of.flags.emplace_back(static_cast<int>(of.flags.size()) - 1, state.name);
+    for (const std::string& name : names_of_residuals(m_))
+      of.flags.emplace_back(static_cast<int>(of.flags.size()) - 1, name);
   }
 
   void reductions() {

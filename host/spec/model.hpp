@@ -28,6 +28,13 @@ struct guard {
   bool slides = false;  ///< the solution may slide along it
 };
 
+/// A constraint of a mechanical system.
+struct constraint {
+  std::string name, unit, about;
+  bool holonomic;
+  bool switched;  ///< it holds only while a discrete variable is on
+};
+
 /// An event whose time is known beforehand.
 struct time_event {
   std::string name;
@@ -47,6 +54,8 @@ struct model {
   std::filesystem::path header;     ///< the file it was read from
   std::vector<model_file> sources;  ///< this and all that it includes, but for saltus' kernels and the system's files
   std::vector<quantity> states, parameters, discretes, outputs;
+  std::vector<constraint> constraints;  ///< of a mechanical system
+  int coordinates = 0;                  ///< of a mechanical system: the states before its velocities; else 0
   std::vector<guard> guards;
   std::vector<time_event> time_events;
   double t_begin = 0, t_end = 1;  ///< its own default span
@@ -72,13 +81,22 @@ inline int highest_index(const model& m) {
   return highest;
 }
 
+/// Are there equations that states must meet at every instant, and is it known which, so that their residuals are?
+inline bool has_residuals(const model& m) { return highest_index(m) > 0 || !m.constraints.empty(); }
+
 /// Are there equations that states must meet at every instant, or may there be?
 inline bool has_constraints(const model& m) {
-  return highest_index(m) > 0 || m.singular_mass || m.equations == abi::implicit;
+  return has_residuals(m) || m.singular_mass || m.equations == abi::implicit;
 }
 
-/// Is it known which equations these are, so that their residuals are?
-inline bool has_residuals(const model& m) { return highest_index(m) > 0; }
+/// What a residual may be of, by its number: a constraint, or the equation of an algebraic state.
+inline std::vector<std::string> names_of_residuals(const model& m) {
+  std::vector<std::string> names;
+  for (const constraint& c : m.constraints) names.push_back(c.name);
+  if (names.empty())
+    for (const quantity& state : m.states) names.push_back(state.name);
+  return names;
+}
 
 /// What the event log calls its events, by their numbers: guards, time events, and the end of sliding along each guard that
 /// may slide.

@@ -10,7 +10,7 @@
 
 namespace saltus::abi {
 
-inline constexpr int version = 7;
+inline constexpr int version = 8;
 
 enum equations : int { plain = 0, semi_explicit = 1, with_mass = 2, implicit = 3 };
 
@@ -51,6 +51,9 @@ struct description {
   const guard* guards;
   const time_event* time_events;
   const quantity* outputs;
+  const quantity* constraints;  ///< of a mechanical system; index 0: nonholonomic, 1: holonomic; value: 1 if it is switched
+  int constraint_count;
+  int coordinate_count;  ///< of a mechanical system: the states before its velocities; else 0
   double t_begin, t_end;  ///< the model's own default span
   int equations;          ///< abi::equations
   int singular_mass;      ///< 1: a singular mass matrix with no algebraic state

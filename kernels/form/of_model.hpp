@@ -3,6 +3,7 @@
 #pragma once
 
 #include "form/mass.hpp"
+#include "form/mechanical.hpp"
 #include "form/plain.hpp"
 #include "form/residual.hpp"
 #include "form/semi_explicit.hpp"
@@ -23,6 +24,7 @@ constexpr auto choose_form() {
   constexpr auto kind = contract<Model>::equations;
   if constexpr (requires { typename Model::template form<Functions>; })
     return form_type<typename Model::template form<Functions>>{};
+  else if constexpr (is_mechanical<Model>) return form_type<mechanical_form<Functions>>{};
   else if constexpr (kind == equations::implicit) return form_type<residual_form<Functions>>{};
   else if constexpr (kind == equations::with_mass) return form_type<mass_form<Functions>>{};
   else if constexpr (kind == equations::semi_explicit) return form_type<semi_explicit_form<Functions>>{};

@@ -17,10 +17,16 @@ struct contract : detail::kinds<Model> {
   using outs = named<typename kinds::output, one, kinds::output_count>;
   using masses = named_matrix<typename kinds::state, one, kinds::state_count>;
 
+  using rows = named<typename kinds::constraint, one, kinds::constraint_count>;
+  using symmetric = named_symmetric_matrix<typename kinds::state, one, kinds::state_count, 0>;
+
   static constexpr bool has_initial = requires(start<Model, one> & s) { Model::initial(s); };
   static constexpr bool has_rhs = requires(const at& a, rates& dy) { Model::rhs(a, dy); };
   static constexpr bool has_mass = requires(const at& a, masses& m) { Model::mass(a, m); };
   static constexpr bool has_residual = requires(const at& a, const rates& dy, rates& r) { Model::residual(a, dy, r); };
+  static constexpr bool has_force = requires(const at& a, rates& f) { Model::force(a, f); };
+  static constexpr bool has_symmetric_mass = requires(const at& a, symmetric& m) { Model::mass(a, m); };
+  static constexpr bool has_constraints = requires(const at& a, rows& c) { Model::constraints(a, c); };
   static constexpr int highest_index = detail::highest_index<Model>();
   static constexpr bool has_guards = requires(const at& a, signs& g) { Model::guards(a, g); };
   static constexpr bool has_time_events = requires(const at& a, schedule<Model, one, 1>& w) {
@@ -44,19 +50,40 @@ struct contract : detail::kinds<Model> {
     if constexpr (requires { Model::mass_is_singular; }) return static_cast<bool>(Model::mass_is_singular);
     else return false;
   }();
-  static constexpr detail::equations equations = has_residual || (has_mass && mass_varies) ? detail::equations::implicit
+  static constexpr bool is_mechanical = detail::is_mechanical<Model>;
+  static constexpr detail::equations equations = is_mechanical ? detail::equations::plain
+                                                 : has_residual || (has_mass && mass_varies)
+                                                     ? detail::equations::implicit
                                                  : has_mass          ? detail::equations::with_mass
                                                  : highest_index > 0 ? detail::equations::semi_explicit
                                                                      : detail::equations::plain;
 
   // residuals and mass matrices
-  static_assert(has_rhs || has_residual,
+  static_assert(has_rhs || has_residual || is_mechanical,
                 "the model has no right-hand side: write static void rhs(const auto& at, auto& dy)");
+  // mechanical systems
+  static_assert(!is_mechanical || !(has_rhs || has_residual),
+                "a mechanical model (first_velocity) has mass, force and constraints, and no rhs or residual");
+  static_assert(!is_mechanical || highest_index == 0,
+                "a mechanical model has no algebraic states: multipliers are found by themselves (at.multiplier)");
+  static_assert(is_mechanical || kinds::constraint_count == 0,
+                "constraints are for mechanical models: say which state is the first velocity, static constexpr auto "
+                "first_velocity = ...");
+  static_assert(has_force || !is_mechanical,
+                "a mechanical model needs forces: write static void force(const auto& at, auto& f)");
+  static_assert(has_symmetric_mass || !is_mechanical,
+                "a mechanical model needs a mass matrix: write static void mass(const auto& at, auto& m)");
+  static_assert(
+      kinds::constraint_count == 0 || has_constraints,
+      "the model lists constraints but does not compute them: write static void constraints(const auto& at, auto& c)");
+  static_assert(
+      kinds::constraint_count > 0 || !has_constraints,
+      "the model computes constraints but does not list them: add enum constraint { ... }; and constraint_list[]");
   static_assert(!(has_rhs && has_residual),
                 "the model has a right-hand side and a residual: write one of rhs and residual, not both");
   static_assert(!(has_mass && has_residual),
                 "the model has a mass matrix and a residual: a residual contains the mass matrix already");
-  static_assert(has_mass || !(mass_varies || mass_is_singular),
+  static_assert(is_mechanical || has_mass || !(mass_varies || mass_is_singular),
                 "the model says how its mass matrix is but has none: write static void mass(const auto& at, auto& m)");
   // algebraic states
   static_assert(detail::indices_are_right<Model>(), "the index of an algebraic state is 1 or 2");

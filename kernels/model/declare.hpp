@@ -23,6 +23,15 @@
 //     static void rest(auto& now);                            // where events accumulate: the state at their limit
 //     static auto max_step(const auto& at);                   // the longest step at which the guards can be trusted
 //
+// A mechanical system (kernels/model/mechanics.hpp, docs/mechanics.md) has no `rhs`: its states are coordinates q, then velocities v,
+//
+//     static constexpr auto first_velocity = vx;              // the states before it are coordinates
+//     enum constraint { ... };  static constexpr saltus::constrained<constraint> constraint_list[] = {{id, kind, unit, about}, ...};
+//     static void mass(const auto& at, auto& m);              // m(row, column) = ...: of two velocities; symmetric, one of a pair
+//     static void force(const auto& at, auto& f);             // f[velocity] = ...: all but the forces of constraints
+//     static void constraints(const auto& at, auto& c);       // c[constraint] = ...: 0 = Phi(t, q), or Phi(t, q, v)
+//     static void kinematics(const auto& at, auto& dq);       // dq[coordinate] = ...: linear in v; without it q' = v
+//
 // and, optionally, which entries of the Jacobian df/dy of `rhs` are not zero throughout, so that implicit methods need fewer
 // derivatives: static constexpr saltus::entry<state> sparsity[] = {{row, column}, ...}
 //
@@ -68,6 +77,46 @@ struct variable {
   constexpr variable algebraic(int differentiation_index = 1) const {
     variable r = *this;
     r.index = differentiation_index;
+    return r;
+  }
+};
+
+/// What a constraint of a mechanical system is about.
+enum class constraint_kind : int {
+  holonomic,    ///< 0 = Phi(t, q): of time and coordinates
+  nonholonomic  ///< 0 = Phi(t, q, v): of velocities, too
+};
+inline constexpr constraint_kind holonomic = constraint_kind::holonomic;
+inline constexpr constraint_kind nonholonomic = constraint_kind::nonholonomic;
+
+/// A constraint of a mechanical system. Its multiplier is the force along its gradient: M v' = f + J' lambda.
+template <class Id>
+struct constrained {
+  Id id;
+  constraint_kind kind;
+  const char* unit;
+  const char* about;
+  int count = 1;
+  double decay_rate = 0.0;
+  int switched_by = -1;  ///< a discrete variable; -1: always on
+
+  /// A family of n alike.
+  constexpr constrained of(int n) const {
+    constrained r = *this;
+    r.count = n;
+    return r;
+  }
+  /// It holds only while a discrete variable is on: a contact, a joint that opens. Of a family, member i by variable i.
+  template <class Discrete>
+  constexpr constrained when(Discrete variable) const {
+    constrained r = *this;
+    r.switched_by = static_cast<int>(variable);
+    return r;
+  }
+  /// Of a holonomic constraint: within a step, what is left of it is made to decay as exp(-rate t) (the sigma of Compere 3.19).
+  constexpr constrained decaying(double rate) const {
+    constrained r = *this;
+    r.decay_rate = rate;
     return r;
   }
 };

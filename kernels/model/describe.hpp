@@ -3,6 +3,7 @@
 #pragma once
 
 #include "model/checks.hpp"
+#include "model/mechanics.hpp"
 #ifndef SALTUS_UNCOUNTED  // by those who describe a model whose functions do not take counting numbers
 #include "number/counted.hpp"
 #endif
@@ -119,11 +120,15 @@ class operations_of {
     named<typename c::state, Real, c::state_count> out;
     named_by<typename c::state, Real, c::state_count> slope{out.values};
     return count_varying_operations([&] {
-             if constexpr (c::has_residual) Model::residual(at, rate, out);
+             if constexpr (c::is_mechanical) count_mechanics(at);
+             else if constexpr (c::has_residual) Model::residual(at, rate, out);
              else Model::rhs(at, slope);
            })
         .flops;
   }
+
+  /// Accelerations and multipliers, with all derivatives that they need.
+  static void count_mechanics(const point<Model, Real, Real>& at) { motion_of(at); }
 
   /// As after every trial step: the guards, and their rates along the solution.
   long long guards() const {
@@ -156,6 +161,7 @@ struct describe {
   static const abi::description* get(const char* name) {
     static abi::quantity states[c::state_count], parameters[c::parameter_count + 1], discretes[c::discrete_count + 1],
         outputs[c::output_count + 1];
+    static abi::quantity constraints[c::constraint_count + 1];
     static abi::guard guards[c::guard_count + 1];
     static abi::time_event time_events[c::time_event_count + 1];
     static abi::description d;
@@ -165,6 +171,7 @@ struct describe {
     SALTUS_COMPLETE(guard);
     SALTUS_COMPLETE(time_event);
     SALTUS_COMPLETE(output);
+    SALTUS_COMPLETE(constraint);
     const auto quantity = [](auto& list) {
       return [&list](const auto& v, const char* name, int i) {
         list[i] = {name, value_of(v), v.unit, v.about, index_of(v)};
@@ -174,6 +181,10 @@ struct describe {
     if constexpr (c::parameter_count > 0) detail::each_member<Model::parameter_list>(quantity(parameters));
     if constexpr (c::discrete_count > 0) detail::each_member<Model::discrete_list>(quantity(discretes));
     if constexpr (c::output_count > 0) detail::each_member<Model::output_list>(quantity(outputs));
+    if constexpr (c::constraint_count > 0)
+      detail::each_member<Model::constraint_list>([&](const auto& v, const char* name_, int i) {
+        constraints[i] = {name_, v.switched_by < 0 ? 0.0 : 1.0, v.unit, v.about, v.kind == holonomic ? 1 : 0};
+      });
     if constexpr (c::guard_count > 0)
       detail::each_member<Model::guard_list>([&](const auto& v, const char* name_, int i) {
         guards[i] = {name_, v.which, v.side, v.ends == terminal ? 1 : 0, v.may_slide ? 1 : 0, v.about};
@@ -200,6 +211,10 @@ struct describe {
     d.guards = guards;
     d.time_events = time_events;
     d.outputs = outputs;
+    d.constraints = constraints;
+    d.constraint_count = c::constraint_count;
+    d.coordinate_count = 0;
+    if constexpr (c::is_mechanical) d.coordinate_count = static_cast<int>(Model::first_velocity);
     d.t_begin = 0.0;
     d.t_end = 1.0;
     if constexpr (requires { Model::span[1]; }) {

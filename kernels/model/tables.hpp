@@ -14,6 +14,7 @@ enum class no_discrete : int {};
 enum class no_guard : int {};
 enum class no_time_event : int {};
 enum class no_output : int {};
+enum class no_constraint : int {};
 
 /// Members of all families of a list.
 template <class T, int N>
@@ -59,6 +60,7 @@ struct kinds {
   SALTUS_KIND(guard)
   SALTUS_KIND(time_event)
   SALTUS_KIND(output)
+  SALTUS_KIND(constraint)
 #undef SALTUS_KIND
   static_assert(
       requires { Model::state_list[0]; },
@@ -69,6 +71,36 @@ struct kinds {
   static_assert(in_order(Model::state_list),
                 "the entries of state_list must stand in the order of enum state, each once");
 };
+
+/// Does the model state its equations as a mechanical system?
+template <class Model>
+inline constexpr bool is_mechanical = requires {
+  Model::first_velocity;
+};
+
+/// What must be known of a constraint of a mechanical system.
+struct constraint_traits {
+  bool holonomic;
+  double decay_rate;
+  int switched_by;  ///< the discrete variable that it holds with; -1: always
+};
+
+template <int N>
+struct constraint_table {
+  constraint_traits of[N > 0 ? N : 1];
+};
+
+template <class Model, int N>
+constexpr constraint_table<N> make_constraint_table() {
+  constraint_table<N> r{};
+  if constexpr (N > 0) {
+    int at = 0;
+    for (const auto& c : Model::constraint_list)
+      for (int i = 0; i < c.count; ++i)
+        r.of[at++] = {c.kind == holonomic, c.decay_rate, c.switched_by < 0 ? -1 : c.switched_by + i};
+  }
+  return r;
+}
 
 /// What the engine must know of a guard.
 struct guard_traits {

@@ -39,6 +39,23 @@ struct named_matrix {
   }
 };
 
+/// A symmetric matrix addressed by two velocities, zero where nothing is written: what `mass` of a mechanical system fills in.
+/// An entry and its mirror image are the same. `First` is the number of the first velocity.
+template <class Id, class Real, int N, int First>
+struct named_symmetric_matrix {
+  Real values[N][N];  ///< the lower triangle counts
+  SALTUS_FN Real& operator()(Id row, Id column) { return at(static_cast<int>(row), static_cast<int>(column)); }
+  /// Members k and l of two families.
+  SALTUS_FN Real& operator()(Id row, int k, Id column, int l) {
+    return at(static_cast<int>(row) + k, static_cast<int>(column) + l);
+  }
+
+ private:
+  SALTUS_FN Real& at(int row, int column) {
+    return row < column ? values[column - First][row - First] : values[row - First][column - First];
+  }
+};
+
 namespace detail {
 
 /// What the functions of a model fill in, and may be taken for one of its names.
@@ -52,6 +69,8 @@ template <class Id, class Real, int N>
 inline constexpr bool is_argument<named_by<Id, Real, N>> = true;
 template <class Id, class Real, int N>
 inline constexpr bool is_argument<named_matrix<Id, Real, N>> = true;
+template <class Id, class Real, int N, int First>
+inline constexpr bool is_argument<named_symmetric_matrix<Id, Real, N, First>> = true;
 
 /// In guards(at, g) the argument g hides a parameter g: at[g] is asked with the argument, and means the parameter. The same
 /// for the other names that arguments are given above: dy, m, r, out.
@@ -65,7 +84,15 @@ SALTUS_HIDDEN(named, state, r)
 SALTUS_HIDDEN(named_matrix, state, m)
 SALTUS_HIDDEN(named, guard, g)
 SALTUS_HIDDEN(named, output, out)
+SALTUS_HIDDEN(named_by, state, f)   // force
+SALTUS_HIDDEN(named_by, state, dq)  // kinematics
+SALTUS_HIDDEN(named, constraint, c)
 #undef SALTUS_HIDDEN
+template <class Model, class Real, int N, int First>
+requires requires { Model::m; }
+SALTUS_FN constexpr auto hidden_by(named_symmetric_matrix<typename kinds<Model>::state, Real, N, First>&) {
+  return Model::m;
+}
 
 #define SALTUS_HIDDEN_NAMES                                                                                  \
   template <class Argument>                                                                                  \
@@ -83,6 +110,18 @@ SALTUS_HIDDEN(named, output, out)
     return (*this)(detail::hidden_by<Model>(argument), k);                                                   \
   }
 
+}  // namespace detail
+
+namespace detail {
+/// The accelerations and multipliers at a point, once they are known; of a model without them nothing.
+template <class Model, class Value, bool = is_mechanical<Model>>
+struct kept_motion {};
+template <class Model, class Value>
+struct kept_motion<Model, Value, true> {
+  vec<Value, kinds<Model>::state_count - static_cast<int>(Model::first_velocity)> acceleration;
+  vec<Value, kinds<Model>::constraint_count> multiplier;
+  bool known = false;
+};
 }  // namespace detail
 
 /// What a constant mass matrix may depend on.
@@ -129,6 +168,16 @@ struct point {
   SALTUS_FN mask_of<Real> above(typename kinds::guard i, int k = 0) const {
     return locked[static_cast<int>(i) + k] >= Real(0.0);
   }
+  /// Of a mechanical system, in guards and outputs: the force of a constraint along its gradient; 0 while it is off.
+  SALTUS_FN const Value& multiplier(typename kinds::constraint i, int k = 0) const {
+    return motion_of(*this).multiplier[static_cast<int>(i) + k];
+  }
+  /// Of a mechanical system, in guards and outputs: the time derivative of a velocity.
+  SALTUS_FN const Value& acceleration(typename kinds::state i, int k = 0) const {
+    return motion_of(*this).acceleration[static_cast<int>(i) + k - static_cast<int>(Model::first_velocity)];
+  }
+
+  mutable detail::kept_motion<Model, Value> motion{};  ///< as far as it was asked for
 };
 
 #undef SALTUS_HIDDEN_NAMES

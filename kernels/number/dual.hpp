@@ -20,6 +20,12 @@ template <class Real, int N>
 struct inside<dual<Real, N>> {
   using type = Real;
 };
+/// Is Constant what the derivatives of derivatives, two levels or more inside Real, are taken of?
+template <class Real, class Constant>
+inline constexpr bool is_deep_inside = false;
+template <class Real, int N, int M, class Constant>
+inline constexpr bool is_deep_inside<dual<dual<Real, N>, M>, Constant> =
+    is_same<Real, Constant> || is_deep_inside<dual<Real, N>, Constant>;
 }  // namespace detail
 
 template <class Real, int N = 1>
@@ -50,6 +56,8 @@ struct dual {
   }
   /// A constant beside a dual of duals: a parameter in a second derivative.
   SALTUS_FN dual(typename detail::inside<Real>::type x) : dual(Real(x)) {}
+  template <class Constant>
+  requires(detail::is_deep_inside<Real, Constant>) SALTUS_FN dual(const Constant& x) : dual(Real(x)) {}
   SALTUS_FN dual(Real x, Real dx) requires(N == 1) : value(x) { d[0] = dx; }
 
   /// f(value) with derivative `slope` at value: the chain rule for every function of one argument.
@@ -105,6 +113,22 @@ struct dual {
   SALTUS_FN friend dual operator*(const dual& a, const inner& b) { return a * Real(b); }
   SALTUS_FN friend dual operator*(const inner& a, const dual& b) { return Real(a) * b; }
   SALTUS_FN friend dual operator/(const dual& a, const inner& b) { return a / Real(b); }
+#define SALTUS_WITH_CONSTANT(op)                                                                          \
+  template <class Constant>                                                                               \
+  requires(detail::is_deep_inside<Real, Constant>) SALTUS_FN friend dual operator op(const dual& a,       \
+                                                                                     const Constant& b) { \
+    return a op Real(b);                                                                                  \
+  }                                                                                                       \
+  template <class Constant>                                                                               \
+  requires(detail::is_deep_inside<Real, Constant>) SALTUS_FN friend dual operator op(const Constant& a,   \
+                                                                                     const dual& b) {     \
+    return Real(a) op b;                                                                                  \
+  }
+  SALTUS_WITH_CONSTANT(+)
+  SALTUS_WITH_CONSTANT(-)
+  SALTUS_WITH_CONSTANT(*)
+  SALTUS_WITH_CONSTANT(/)
+#undef SALTUS_WITH_CONSTANT
   SALTUS_FN friend dual operator+(const dual& a, double b) { return a + Real(b); }
   SALTUS_FN friend dual operator+(double a, const dual& b) { return Real(a) + b; }
   SALTUS_FN friend dual operator-(const dual& a, double b) { return a - Real(b); }

@@ -1,0 +1,53 @@
+// L D L' of a small symmetric positive definite matrix, one per lane: mass matrices, and what constraints make of them. Without
+// exchanges and without roots, over any number that divides: duals, too.
+#pragma once
+
+#include "linear/lu.hpp"
+
+namespace saltus {
+
+/// A = L D L', L with a diagonal of ones. Only the lower triangle of A is read.
+template <class Number, int n>
+struct ldl {
+  matrix<Number, n> l;       ///< below the diagonal
+  vec<Number, n> d, over_d;  ///< D, and its reciprocal
+
+  SALTUS_FN explicit ldl(const matrix<Number, n>& from) {
+    detail::each_from<n>(0, [&](int j) SALTUS_INLINE_LAMBDA {
+      // Column by column; w_k = l_jk d_k.
+      vec<Number, n> w;
+      Number pivot = from[j][j];
+      detail::each_before<n>(j, [&](int k) SALTUS_INLINE_LAMBDA {
+        w[k] = l[j][k] * d[k];
+        pivot = fma(-w[k], l[j][k], pivot);
+      });
+      d[j] = pivot;
+      over_d[j] = Number(1.0) / pivot;
+      detail::each_from<n>(j + 1, [&](int i) SALTUS_INLINE_LAMBDA {
+        Number x = from[i][j];
+        detail::each_before<n>(j, [&](int k) SALTUS_INLINE_LAMBDA { x = fma(-w[k], l[i][k], x); });
+        l[i][j] = x * over_d[j];
+      });
+    });
+  }
+
+  /// L^-1 b.
+  SALTUS_FN vec<Number, n> forward(vec<Number, n> b) const {
+    detail::each_from<n>(0, [&](int k) SALTUS_INLINE_LAMBDA {
+      detail::each_from<n>(k + 1, [&](int i) SALTUS_INLINE_LAMBDA { b[i] = fma(-l[i][k], b[k], b[i]); });
+    });
+    return b;
+  }
+  /// L'^-1 D^-1 b: `backward(forward(b))` is the solution x of A x = b.
+  SALTUS_FN vec<Number, n> backward(vec<Number, n> b) const {
+    detail::each_from<n>(0, [&](int back) SALTUS_INLINE_LAMBDA {
+      const int k = n - 1 - back;
+      b[k] = b[k] * over_d[k];
+      detail::each_from<n>(k + 1, [&](int i) SALTUS_INLINE_LAMBDA { b[k] = fma(-l[i][k], b[i], b[k]); });
+    });
+    return b;
+  }
+  SALTUS_FN vec<Number, n> solve(const vec<Number, n>& b) const { return backward(forward(b)); }
+};
+
+}  // namespace saltus

@@ -1,0 +1,347 @@
+// A mechanical system at a point: what its mass matrix, forces and constraints make of accelerations and multipliers. Every
+// derivative is taken by dual numbers from what the author wrote.
+//
+//     q' = N(q) v,   M(q) v' = f(t, q, v) + J' lambda,   0 = Phi_h(t, q),  0 = Phi_n(t, q, v)
+//
+// with q' = v where the model has no `kinematics`. On the level of velocities the constraints are
+//
+//     s_h = d Phi_h/dt + sigma Phi_h,   s_n = Phi_n,   J = ds/dv,   ds/dt = J v' + b
+//
+// and 0 = ds/dt gives the multipliers, (J M^-1 J') lambda = -(b + J M^-1 f): the equivalent control of the sliding mode s = 0
+// (D. A. Compere, thesis, 1999, eqs. 3.24 to 3.26; sigma is each constraint's decay_rate). Constraints are in the order of their
+// list. One that is off has a row of zeros and the multiplier 0.
+#pragma once
+
+#include "linear/jacobian.hpp"
+#include "linear/ldl.hpp"
+#include "model/views.hpp"
+
+namespace saltus {
+
+/// The constraints at a point. A row each; those that are off are zero.
+template <class Value, int velocities, int constraints>
+struct constraint_rows {
+  vec<Value, constraints> position;                         ///< Phi of a holonomic constraint; 0 of others
+  vec<Value, constraints> velocity;                         ///< d Phi/dt of a holonomic constraint, Phi of others
+  vec<Value, constraints> bend;                             ///< b: ds/dt without accelerations
+  Value by[constraints > 0 ? constraints : 1][velocities];  ///< J
+
+  /// J v.
+  SALTUS_FN vec<Value, constraints> along(const vec<Value, velocities>& v) const {
+    vec<Value, constraints> r;
+    each<constraints>([&](int k) SALTUS_INLINE_LAMBDA {
+      r[k] = by[k][0] * v[0];
+      for (int j = 1; j < velocities; ++j) r[k] = fma(by[k][j], v[j], r[k]);
+    });
+    return r;
+  }
+  /// J' lambda.
+  SALTUS_FN vec<Value, velocities> force(const vec<Value, constraints>& lambda) const {
+    vec<Value, velocities> r;
+    each<velocities>([&](int j) SALTUS_INLINE_LAMBDA {
+      r[j] = Value(0.0);
+      for (int k = 0; k < constraints; ++k) r[j] = fma(by[k][j], lambda[k], r[j]);
+    });
+    return r;
+  }
+};
+
+/// What is the same at all points of a model.
+template <class Model>
+struct mechanics {
+  using kinds = detail::kinds<Model>;
+  static constexpr int states = kinds::state_count;
+  static constexpr int coordinates = static_cast<int>(Model::first_velocity);
+  static constexpr int velocities = states - coordinates;
+  static constexpr int constraints = kinds::constraint_count;
+  static constexpr auto table = detail::make_constraint_table<Model, constraints>();
+  using one = pack<double, 1>;
+  static constexpr bool has_kinematics =
+      requires(const point<Model, one, one>& at, named_by<typename kinds::state, one, states>& dq) {
+    Model::kinematics(at, dq);
+  };
+
+  template <class Value>
+  using rows = constraint_rows<Value, velocities, constraints>;
+  template <class Value>
+  using by_velocity = vec<Value, velocities>;
+  template <class Value>
+  using by_constraint = vec<Value, constraints>;
+  template <class Value, class Real>
+  using point_of = point<Model, Value, Real>;
+
+  SALTUS_FN static constexpr bool is_holonomic(int k) { return table.of[k].holonomic; }
+  static constexpr bool any_nonholonomic = [] {
+    for (int k = 0; k < constraints; ++k)
+      if (!table.of[k].holonomic) return true;
+    return false;
+  }();
+  static constexpr bool any_switched = [] {
+    for (int k = 0; k < constraints; ++k)
+      if (table.of[k].switched_by >= 0) return true;
+    return false;
+  }();
+
+  /// The lanes in which constraint k holds.
+  template <class Value, class Real>
+  SALTUS_FN static mask_of<Real> is_on(const point_of<Value, Real>& at, int k) {
+    if (table.of[k].switched_by < 0) return mask_of<Real>::all(true);
+    return at.d[table.of[k].switched_by] > Real(0.5);
+  }
+
+  /// dq/dt.
+  template <class Value, class Real>
+  SALTUS_FN static vec<Value, coordinates> rates(const point_of<Value, Real>& at) {
+    vec<Value, coordinates> r;
+    if constexpr (has_kinematics) {
+      vec<Value, states> all;
+      named_by<typename kinds::state, Value, states> dq{all};
+      each<coordinates>([&](int i) SALTUS_INLINE_LAMBDA { all[i] = Value(unset); });
+      Model::kinematics(at, dq);
+      each<coordinates>([&](int i) SALTUS_INLINE_LAMBDA { r[i] = all[i]; });
+    } else {
+      each<coordinates>([&](int i) SALTUS_INLINE_LAMBDA { r[i] = at.y[coordinates + i]; });
+    }
+    return r;
+  }
+
+  template <class Value, class Real>
+  SALTUS_FN static matrix<Value, velocities> mass(const point_of<Value, Real>& at) {
+    named_symmetric_matrix<typename kinds::state, Value, velocities, coordinates> m;
+    each<velocities>([&](int i) SALTUS_INLINE_LAMBDA {
+      for (int j = 0; j <= i; ++j) m.values[i][j] = Value(0.0);
+    });
+    Model::mass(at, m);
+    matrix<Value, velocities> r;
+    each<velocities>([&](int i) SALTUS_INLINE_LAMBDA {
+      for (int j = 0; j <= i; ++j) r[i][j] = m.values[i][j];
+    });
+    return r;
+  }
+
+  template <class Value, class Real>
+  SALTUS_FN static by_velocity<Value> force(const point_of<Value, Real>& at) {
+    vec<Value, states> all;
+    named_by<typename kinds::state, Value, states> f{all};
+    each<velocities>([&](int j) SALTUS_INLINE_LAMBDA { all[coordinates + j] = Value(unset); });
+    Model::force(at, f);
+    by_velocity<Value> r;
+    each<velocities>([&](int j) SALTUS_INLINE_LAMBDA { r[j] = all[coordinates + j]; });
+    return r;
+  }
+
+  /// The constraints, and all that is needed of their derivatives.
+  template <class Value, class Real>
+  SALTUS_FN static rows<Value> rows_at(const point_of<Value, Real>& at) {
+    rows<Value> r;
+    along_the_motion(at, r);
+    by_the_velocities(at, r);
+    if constexpr (any_switched)
+      each<constraints>([&](int k) SALTUS_INLINE_LAMBDA {
+        if (table.of[k].switched_by < 0) return;
+        const auto on = is_on(at, k);
+        for (Value* x : {&r.position[k], &r.velocity[k], &r.bend[k]}) *x = select(on, *x, Value(0.0));
+        each<velocities>([&](int j) SALTUS_INLINE_LAMBDA { r.by[k][j] = select(on, r.by[k][j], Value(0.0)); });
+      });
+    return r;
+  }
+
+  /// M factorised, with M^-1 J' and J M^-1 J'. Where constraints are redundant, or M is not positive definite, what is solved
+  /// with it is not finite or `over_d` is huge.
+  template <class Value>
+  struct inertia {
+    ldl<Value, velocities> mass;
+    Value reduced[constraints > 0 ? constraints : 1][velocities];  ///< L^-1 J', a row each
+
+    template <class Real>
+    SALTUS_FN inertia(const point_of<Value, Real>& at, const rows<Value>& r) : mass(mechanics::mass(at)) {
+      each<constraints>([&](int k) SALTUS_INLINE_LAMBDA {
+        by_velocity<Value> row;
+        each<velocities>([&](int j) SALTUS_INLINE_LAMBDA { row[j] = r.by[k][j]; });
+        row = mass.forward(row);
+        each<velocities>([&](int j) SALTUS_INLINE_LAMBDA { reduced[k][j] = row[j]; });
+      });
+    }
+
+    /// (L^-1 J') D^-1 x, for x = L^-1 b: J M^-1 b.
+    SALTUS_FN by_constraint<Value> along(const by_velocity<Value>& x) const {
+      by_constraint<Value> r;
+      by_velocity<Value> scaled;
+      each<velocities>([&](int j) SALTUS_INLINE_LAMBDA { scaled[j] = x[j] * mass.over_d[j]; });
+      each<constraints>([&](int k) SALTUS_INLINE_LAMBDA {
+        r[k] = reduced[k][0] * scaled[0];
+        for (int j = 1; j < velocities; ++j) r[k] = fma(reduced[k][j], scaled[j], r[k]);
+      });
+      return r;
+    }
+    /// L^-1 J' lambda.
+    SALTUS_FN by_velocity<Value> force(const by_constraint<Value>& lambda, by_velocity<Value> x) const {
+      each<velocities>([&](int j) SALTUS_INLINE_LAMBDA {
+        for (int k = 0; k < constraints; ++k) x[j] = fma(reduced[k][j], lambda[k], x[j]);
+      });
+      return x;
+    }
+    /// J M^-1 J' factorised; of constraints that are off, and where only `holonomic` ones are asked for of others, the row and
+    /// column of the identity.
+    template <bool holonomic, class Real>
+    SALTUS_FN ldl<Value, constraints> of_constraints(const point_of<Value, Real>& at) const {
+      matrix<Value, constraints> a;
+      each<constraints>([&](int k) SALTUS_INLINE_LAMBDA {
+        by_velocity<Value> scaled;
+        each<velocities>([&](int j) SALTUS_INLINE_LAMBDA { scaled[j] = reduced[k][j] * mass.over_d[j]; });
+        for (int l = 0; l <= k; ++l) {
+          if (holonomic && !(is_holonomic(k) && is_holonomic(l))) {
+            a[k][l] = Value(l == k ? 1.0 : 0.0);
+            continue;
+          }
+          a[k][l] = scaled[0] * reduced[l][0];
+          for (int j = 1; j < velocities; ++j) a[k][l] = fma(scaled[j], reduced[l][j], a[k][l]);
+        }
+        if (table.of[k].switched_by >= 0) a[k][k] = select(is_on(at, k), a[k][k], Value(1.0));
+      });
+      return ldl<Value, constraints>(a);
+    }
+  };
+
+  /// Accelerations and multipliers.
+  template <class Value, class Real>
+  SALTUS_FN static void move(const point_of<Value, Real>& at, by_velocity<Value>& acceleration,
+                             by_constraint<Value>& multiplier) {
+    const auto r = rows_at(at);
+    const inertia<Value> m(at, r);
+    const auto f = m.mass.forward(force(at));
+    if constexpr (constraints > 0) {
+      const auto free = m.along(f);
+      by_constraint<Value> right;
+      each<constraints>([&](int k) SALTUS_INLINE_LAMBDA { right[k] = -(r.bend[k] + free[k]); });
+      multiplier = m.template of_constraints<false>(at).solve(right);
+      acceleration = m.mass.backward(m.force(multiplier, f));
+    } else {
+      acceleration = m.mass.backward(f);
+    }
+  }
+
+  /// Values of the constraints, and those on the level of velocities, as in `constraint_rows`; nothing is done about those that
+  /// are off.
+  template <class Value>
+  struct both_levels {
+    by_constraint<Value> position, velocity;
+  };
+  template <class Value, class Real>
+  SALTUS_FN static both_levels<Value> levels_at(const point_of<Value, Real>& at) {
+    using once = dual<Value>;
+    const auto rate = rates(at);
+    vec<once, states> y;
+    each<states>([&](int i) SALTUS_INLINE_LAMBDA {
+      y[i] = i < coordinates ? once(at.y[i], rate[i % coordinates]) : once(at.y[i]);
+    });
+    const auto c = values(moved(at, once(at.t, Value(1.0)), y));
+    both_levels<Value> r;
+    each<constraints>([&](int k) SALTUS_INLINE_LAMBDA {
+      r.position[k] = is_holonomic(k) ? c[k].value : Value(0.0);
+      r.velocity[k] = is_holonomic(k) ? c[k].d[0] : c[k].value;
+    });
+    return r;
+  }
+
+  /// N(q) d: what coordinates move by where velocities are integrated to d.
+  template <class Value, class Real>
+  SALTUS_FN static vec<Value, coordinates> shift(const point_of<Value, Real>& at, const by_velocity<Value>& d) {
+    vec<Value, states> y;
+    each<states>([&](int i) SALTUS_INLINE_LAMBDA { y[i] = i < coordinates ? at.y[i] : d[i - coordinates]; });
+    return rates(moved(at, at.t, y));
+  }
+
+  /// The same model, parameters and modes at another point, over another number.
+  template <class Other, class Value, class Real>
+  SALTUS_FN static point_of<Other, Real> moved(const point_of<Value, Real>& at, Other t, const vec<Other, states>& y) {
+    return {t, y, at.p, at.d, at.locked};
+  }
+
+ private:
+  static constexpr double unset = __builtin_bit_cast(double, 0x7ff8000000000000ll);
+
+  template <class Value, class Real>
+  SALTUS_FN static by_constraint<Value> values(const point_of<Value, Real>& at) {
+    named<typename kinds::constraint, Value, constraints> c;
+    each<constraints>([&](int k) SALTUS_INLINE_LAMBDA { c.values[k] = Value(unset); });
+    Model::constraints(at, c);
+    return c.values;
+  }
+
+  /// Values and time derivatives along the motion without accelerations: t' = 1, q' = N(q) v, v' = 0.
+  template <class Value, class Real>
+  SALTUS_FN static void along_the_motion(const point_of<Value, Real>& at, rows<Value>& r) {
+    using once = dual<Value>;
+    using twice = dual<once>;
+    const auto rate = rates(at);
+    vec<once, states> y;
+    each<states>([&](int i) SALTUS_INLINE_LAMBDA {
+      y[i] = i < coordinates ? once(at.y[i], rate[i % coordinates]) : once(at.y[i]);
+    });
+    const auto turn = rates(moved(at, once(at.t, Value(1.0)), y));
+    vec<twice, states> along;
+    each<states>([&](int i) SALTUS_INLINE_LAMBDA {
+      along[i] = i < coordinates ? twice(y[i], turn[i % coordinates]) : twice(y[i]);
+    });
+    const auto c = values(moved(at, twice(once(at.t, Value(1.0)), once(1.0)), along));
+    each<constraints>([&](int k) SALTUS_INLINE_LAMBDA {
+      const auto holonomic = table.of[k].holonomic;
+      const Value value = c[k].value.value, first = c[k].value.d[0], second = c[k].d[0].d[0];
+      r.position[k] = holonomic ? value : Value(0.0);
+      r.velocity[k] = holonomic ? first : value;
+      r.bend[k] = holonomic ? second : first;
+      if (holonomic && table.of[k].decay_rate != 0.0) r.bend[k] = fma(Value(table.of[k].decay_rate), first, r.bend[k]);
+    });
+  }
+
+  /// J: of holonomic constraints by moving along N(q) e_j, of others by v_j.
+  template <class Value, class Real>
+  SALTUS_FN static void by_the_velocities(const point_of<Value, Real>& at, rows<Value>& r) {
+    constexpr int width = sweeps<velocities>::width;
+    using seeds = dual<Value, width>;
+    each_sweep<velocities>([&](int first) SALTUS_INLINE_LAMBDA {
+      vec<seeds, states> faster;
+      each<states>([&](int i) SALTUS_INLINE_LAMBDA {
+        faster[i] = i < coordinates ? seeds(at.y[i]) : seeded<width>(at.y[i], i - coordinates, first, Value(1.0));
+      });
+      vec<seeds, states> further;
+      const auto turn = rates(moved(at, seeds(at.t), faster));
+      each<states>([&](int i) SALTUS_INLINE_LAMBDA {
+        further[i] = seeds(at.y[i]);
+        if (i < coordinates)
+          for (int d = 0; d < width; ++d) further[i].d[d] = turn[i % coordinates].d[d];
+      });
+      const auto take = [&](const vec<seeds, constraints>& c, bool holonomic) SALTUS_INLINE_LAMBDA {
+        each<constraints>([&](int k) SALTUS_INLINE_LAMBDA {
+          if (table.of[k].holonomic != holonomic) return;
+          static_for<width>([&](auto d) SALTUS_INLINE_LAMBDA {
+            if (first + d < velocities) r.by[k][first + d] = c[k].d[d];
+          });
+        });
+      };
+      take(values(moved(at, seeds(at.t), further)), true);
+      if constexpr (any_nonholonomic) take(values(moved(at, seeds(at.t), faster)), false);
+    });
+  }
+};
+
+namespace detail {
+/// Over duals it is too much code to be there in every place that asks.
+template <class Model, class Value, class Real>
+SALTUS_FN_COLD void find_motion_apart(const point<Model, Value, Real>& at) {
+  mechanics<Model>::move(at, at.motion.acceleration, at.motion.multiplier);
+}
+}  // namespace detail
+
+/// Accelerations and multipliers at a point, found when first asked for.
+template <class Model, class Value, class Real>
+SALTUS_FN const detail::kept_motion<Model, Value>& motion_of(const point<Model, Value, Real>& at) {
+  if (at.motion.known) return at.motion;
+  if constexpr (is_same<Value, Real>) mechanics<Model>::move(at, at.motion.acceleration, at.motion.multiplier);
+  else detail::find_motion_apart(at);
+  at.motion.known = true;
+  return at.motion;
+}
+
+}  // namespace saltus
