@@ -128,8 +128,6 @@ SALTUS_FN_COLD void begin(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where,
   });
   if constexpr (form::has_memory)
     form::each_memory(x.held, x.held, [](auto& kept, const auto&) SALTUS_INLINE_LAMBDA { kept = Real(0.0); });
-  x.held.surface = Real(-1.0);
-  x.held.pull = Real(0.0);
   x.status = Integer(int64(status::interrupted));
   x.residual = x.stiff_steps = x.doubts = Real(0.0);
   x.residual_of = Real(-1.0);

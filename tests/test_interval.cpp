@@ -446,7 +446,6 @@ struct one_step {
   one_step() {
     x.h = 1.0;
     for (int i = 0; i < E::n; ++i) x.y[i] = delta[i] = 0.0;
-    x.held.surface = -1.0;
   }
   guards_on_step<E, R> on_step() const { return {x, path}; }
   void make() {

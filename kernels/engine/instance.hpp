@@ -147,7 +147,6 @@ struct instance : abi::counters<typename Real::integer> {
       body(a.rate[i], b.rate[i]);
     });
     body(a.h, b.h);
-    body(a.held.pull, b.held.pull);
     body(a.memory.log_error, b.memory.log_error);
     body(a.memory.log_ratio, b.memory.log_ratio);
     body(a.memory.rejected, b.memory.rejected);
@@ -168,7 +167,6 @@ struct instance : abi::counters<typename Real::integer> {
     each_sailed_real(a, b, body);
     each<E::form::params>([&](int i) SALTUS_INLINE_LAMBDA { body(a.held.p[i], b.held.p[i]); });
     each<E::form::discretes>([&](int i) SALTUS_INLINE_LAMBDA { body(a.held.d[i], b.held.d[i]); });
-    body(a.held.surface, b.held.surface);
     body(a.h_max, b.h_max);
     body(a.t_begin, b.t_begin);
     body(a.t_end, b.t_end);

@@ -168,7 +168,7 @@ SALTUS_FN mask_of<Real> may_leave_side(const instance<E, Real>& x, const trial<E
                          with_rate<Real>{end.value, end.rate + end.rate});
     } else {
       leaves = may_cross(begin, with_rate<Real>{side * middle.value[i], side * middle.rate[i]}, end);
-      if constexpr (form::slides) leaves = leaves & !(x.held.surface == Real(static_cast<double>(i)));
+      if constexpr (form::slides) leaves = leaves & !form::slides_along(x.held, i);
     }
     may = may | (armed<E>(i, g0) & leaves);
   });

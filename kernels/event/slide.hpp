@@ -15,11 +15,10 @@ namespace saltus {
 template <class E, class Real>
 SALTUS_FN Real surface_value(const instance<E, Real>& x) {
   auto free = x.held;
-  free.surface = Real(-1.0);
+  free.surface = Real(0.0);
   const auto g = E::form::guard_values(x.t, x.y, free);
   Real r = Real(0.0);
-  E::form::each_surface(
-      [&](int i) SALTUS_INLINE_LAMBDA { r = select(x.held.surface == Real(static_cast<double>(i)), g[i], r); });
+  E::form::each_surface([&](int i) SALTUS_INLINE_LAMBDA { r = select(E::form::slides_along(x.held, i), g[i], r); });
   return r;
 }
 
@@ -35,7 +34,7 @@ template <class E, class T, int W>
 SALTUS_FN int surface_number(const instance<E, pack<T, W>>& x, int lane) {
   int number = 0;
   for (int i = 0; i < E::form::model_guards; ++i)
-    if (E::form::traits(i).slides && static_cast<T>(i) < x.held.surface.get(lane)) ++number;
+    if (E::form::traits(i).slides && static_cast<T>(E::form::surface_of(i)) < x.held.surface.get(lane)) ++number;
   return number;
 }
 
@@ -58,7 +57,7 @@ SALTUS_FN_COLD void log_end_of_slide(instance<E, pack<T, W>>& x, int lane, const
 template <class E, class Real>
 SALTUS_FN void keep_slide_sides(const instance<E, Real>& x, typename E::form::template held<Real>& held) {
   E::form::each_surface([&](int i) SALTUS_INLINE_LAMBDA {
-    held.locked[i] = select(held.surface == Real(static_cast<double>(i)), x.held.locked[i], held.locked[i]);
+    held.locked[i] = select(E::form::slides_along(held, i), x.held.locked[i], held.locked[i]);
   });
 }
 
@@ -81,11 +80,11 @@ SALTUS_FN_COLD void leave_surface(instance<E, Real>& x, vec<Real, E::ng>& g, mas
     assign_where(up | down, x.y[i], fma(d, direction, x.y[i]));
   });
   form::each_surface([&](int i) SALTUS_INLINE_LAMBDA {
-    const auto here = (up | down) & (x.held.surface == Real(static_cast<double>(i)));
+    const auto here = (up | down) & form::slides_along(x.held, i);
     assign_where(here, x.held.locked[i], to);
     assign_where(here, g[i], to);
   });
-  assign_where(up | down, x.held.surface, Real(-1.0));
+  assign_where(up | down, x.held.surface, Real(0.0));
   add_where(x.rhs_evaluations, up | down, 2);
 }
 
@@ -115,10 +114,10 @@ SALTUS_FN_COLD void review_slides(instance<E, Real>& x, Real was, vec<Real, E::n
   add_where(x.rhs_evaluations, sliding, 2);
   if (any((up | down) & !moved)) leave_surface(x, g, up & !moved, down & !moved);
   form::each_surface([&](int i) SALTUS_INLINE_LAMBDA {
-    const auto here = (up | down) & moved & (x.held.surface == Real(static_cast<double>(i)));
+    const auto here = (up | down) & moved & form::slides_along(x.held, i);
     assign_where(here, g[i], s.g);
   });
-  assign_where(moved, x.held.surface, Real(-1.0));
+  assign_where(moved, x.held.surface, Real(0.0));
 }
 
 /// Lets the lanes in `where` begin to slide that are on a surface onto which both sides push. A lane that slides already
@@ -129,7 +128,7 @@ SALTUS_FN_COLD void begin_slides(instance<E, Real>& x, mask_of<Real> where) {
   const Real hair = roundings_of_time(x, 4096.0);
   auto began = mask_of<Real>::all(false);
   form::each_surface([&](int i) SALTUS_INLINE_LAMBDA {
-    const Real number = Real(static_cast<double>(i));
+    const Real number = Real(form::surface_of(i));
     const auto other = where & !(x.held.surface == number);
     if (none(other)) return;
     const typename form::template both_sides<Real, Real> s(x.t, x.y, x.held, number);

@@ -42,8 +42,6 @@ struct model_functions {
     vec<Real, params> p;
     vec<Real, discretes> d;
     vec<Real, guards> locked;
-    Real surface;  ///< number of the guard along which the instance slides; -1: none
-    Real pull;     ///< dg/dt while sliding: it takes back what rounding and local errors have left of g
   };
 
   template <class Real, int N>
@@ -158,11 +156,6 @@ struct model_functions {
   template <class Value>
   SALTUS_FN static Value model_time(Value t) {
     return Time::of_model(t);
-  }
-
-  template <class Real>
-  SALTUS_FN static mask_of<Real> is_sliding(const held<Real>& c) {
-    return c.surface >= Real(0.0);
   }
 
  protected:

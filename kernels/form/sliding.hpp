@@ -14,14 +14,41 @@ struct sliding : Form {
   static_assert(Form::has_field, "sliding is between fields: dy/dt = f(t, y)");
   static constexpr int leaving_up = model_guards;        ///< the engine's guard -dg/dt above a surface of sliding
   static constexpr int leaving_down = model_guards + 1;  ///< the engine's guard dg/dt below it
-  template <class Real>
-  using held = typename Form::template held<Real>;
   template <class Real, int N>
   using rated = typename Form::template rated<Real, N>;
 
+  template <class Real>
+  struct held : Form::template held<Real> {
+    Real surface;  ///< `surface_of` the guard along which the instance slides; 0: none
+    Real pull;     ///< dg/dt while sliding: it takes back what rounding and local errors have left of g
+  };
+  SALTUS_FN static constexpr double surface_of(int guard) { return static_cast<double>(guard + 1); }
+  template <class Real>
+  SALTUS_FN static mask_of<Real> is_sliding(const held<Real>& c) {
+    return c.surface > Real(0.0);
+  }
+  template <class Real>
+  SALTUS_FN static mask_of<Real> slides_along(const held<Real>& c, int guard) {
+    return c.surface == Real(surface_of(guard));
+  }
+
+  static constexpr bool has_memory = true;
+  template <class A, class B, class F>
+  SALTUS_FN static constexpr void each_memory(A& a, B& b, F&& body) {
+    if constexpr (Form::has_memory) Form::each_memory(a, b, body);
+    body(a.surface, b.surface);
+    body(a.pull, b.pull);
+  }
+  /// Slides are remembered where they begin and end.
+  template <class Real>
+  SALTUS_FN static void remember(held<Real>& c, Real t, const vec<Real, states>& y, const vec<Real, states>& f,
+                                 mask_of<Real> where) {
+    if constexpr (Form::has_memory) Form::remember(c, t, y, f, where);
+  }
+
   template <class Value, class Real>
   SALTUS_FN static vec<Value, states> rhs(Value t, const vec<Value, states>& y, const held<Real>& c) {
-    if (any(Form::is_sliding(c))) return slide(t, y, c);
+    if (any(is_sliding(c))) return slide(t, y, c);
     return Form::rhs(t, y, c);
   }
 
@@ -66,7 +93,7 @@ struct sliding : Form {
     SALTUS_FN both_sides(Value t, const vec<Value, states>& y, const held<Real>& c, Real surface) {
       auto above = c, below = c;
       each_surface([&](int i) SALTUS_INLINE_LAMBDA {
-        const auto here = surface == Real(static_cast<double>(i));
+        const auto here = surface == Real(surface_of(i));
         above.locked[i] = select(here, Real(1.0), c.locked[i]);
         below.locked[i] = select(here, Real(-1.0), c.locked[i]);
       });
@@ -76,7 +103,7 @@ struct sliding : Form {
       const auto gd = Form::model_guards_at(dual<Value>(t, Value(1.0)), Form::along(y, down), below);
       g = rate.up = rate.down = Value(0.0);
       each_surface([&](int i) SALTUS_INLINE_LAMBDA {
-        const auto here = surface == Real(static_cast<double>(i));
+        const auto here = surface == Real(surface_of(i));
         g = select(here, gu[i].value, g);
         rate.up = select(here, gu[i].d[0], rate.up);
         rate.down = select(here, gd[i].d[0], rate.down);
@@ -100,7 +127,7 @@ struct sliding : Form {
     const Value alpha = (s.rate.down - Value(c.pull)) / (s.rate.down - s.rate.up);
     vec<Value, states> f;
     each<states>([&](int i) SALTUS_INLINE_LAMBDA {
-      f[i] = select(Form::is_sliding(c), fma(alpha, s.up[i] - s.down[i], s.down[i]), s.up[i]);
+      f[i] = select(is_sliding(c), fma(alpha, s.up[i] - s.down[i], s.down[i]), s.up[i]);
     });
     return f;
   }
@@ -110,17 +137,17 @@ struct sliding : Form {
   template <class Real>
   SALTUS_FN static void watch_slides(Real t, const vec<Real, states>& y, const vec<Real, states>& f,
                                      const held<Real>& c, rated<Real, guards>& r) {
-    const auto sliding = Form::is_sliding(c);
+    const auto slides = is_sliding(c);
     r.value[leaving_up] = r.value[leaving_down] = Real(1.0);
     r.rate[leaving_up] = r.rate[leaving_down] = Real(0.0);
-    if (none(sliding)) return;
+    if (none(slides)) return;
     const both_sides<dual<Real>, Real> s(dual<Real>(t, Real(1.0)), Form::along(y, f), c, c.surface);
-    r.value[leaving_up] = select(sliding, -s.rate.up.value, Real(1.0));
-    r.rate[leaving_up] = select(sliding, -s.rate.up.d[0], Real(0.0));
-    r.value[leaving_down] = select(sliding, s.rate.down.value, Real(1.0));
-    r.rate[leaving_down] = select(sliding, s.rate.down.d[0], Real(0.0));
+    r.value[leaving_up] = select(slides, -s.rate.up.value, Real(1.0));
+    r.rate[leaving_up] = select(slides, -s.rate.up.d[0], Real(0.0));
+    r.value[leaving_down] = select(slides, s.rate.down.value, Real(1.0));
+    r.rate[leaving_down] = select(slides, s.rate.down.d[0], Real(0.0));
     each_surface([&](int i) SALTUS_INLINE_LAMBDA {
-      const auto here = c.surface == Real(static_cast<double>(i));
+      const auto here = slides_along(c, i);
       r.value[i] = select(here, c.locked[i], r.value[i]);
       r.rate[i] = select(here, Real(0.0), r.rate[i]);
     });
