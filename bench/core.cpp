@@ -72,7 +72,7 @@ void measure_other(benchmark::State& state, measured& e, int index, other_compil
   for (auto _ : state) {
     const auto answer = other.measure(index);
     if (!answer.ok) {
-      state.SkipWithError(("no units by " + other.name()).c_str());
+      state.SkipWithError(("no modules by " + other.name()).c_str());
       return;
     }
     if (answer.digest != e.bits)

@@ -134,7 +134,8 @@ inline void print(std::vector<measured>& entries, const other_compiler& other, s
       "independent multiply-adds: {:.1f} GFLOP/s.\n",
       processor_name(), processors(), lanes, 1e-9 * peak);
   fmt::print(
-      "- Units compiled by {}; `-std=c++20 -O3 -march=native -ffp-contract=off -fno-math-errno -fno-trapping-math`.\n",
+      "- Modules compiled by {}; `-std=c++20 -O3 -march=native -ffp-contract=off -fno-math-errno "
+      "-fno-trapping-math`.\n",
       host::find_compiler().version);
   fmt::print(
       "- saltus {}{}, {}. {} rounds; load average {:.1f} before, {:.1f} after (this run itself makes about 1).\n",

@@ -17,7 +17,7 @@ SALTUS_FN tolerances<E, Real> tolerances_from(const abi::settings& s) {
   tol.concurrency_time = Real(s.concurrency_time);
   tol.concurrency_value = Real(s.concurrency_value);
   tol.zeno_part = Real(s.zeno_part);
-  tol.surer = s.surer != 0;
+  tol.conservative = s.conservative != 0;
   tol.algebra = s.algebra;
   tol.max_steps = typename Real::integer(s.max_steps);
   tol.max_events = typename Real::integer(s.max_events);
@@ -101,7 +101,7 @@ SALTUS_FN constexpr double default_discrete(int i) {
 }
 
 /// Begins the instances whose slots stand in x.slot: initial state, discrete variables, first step. Lanes that cannot begin
-/// get the verdict `bad_start`.
+/// get the terminal status `bad_start`.
 template <class E, class T, int W, class Run>
 SALTUS_FN_COLD void begin(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where, const tolerances<E, pack<T, W>>& tol,
                           const Run& run) {
@@ -201,7 +201,7 @@ SALTUS_FN_COLD instance<E, pack<T, 1>> restore(const abi::snapshot& from) {
   return x;
 }
 
-/// Stores the result of an instance that has its verdict.
+/// Stores the result of an instance that has its terminal status.
 template <class E, class T, class Run>
 SALTUS_FN_COLD void store(instance<E, pack<T, 1>>& x, const Run& run) {
   using form = typename E::form;
@@ -242,7 +242,7 @@ SALTUS_FN_COLD void store(instance<E, pack<T, 1>>& x, const Run& run) {
     r.residual[slot] = static_cast<double>(x.residual.v);
     r.residual_of[slot] = static_cast<long long>(x.residual_of.v);
   }
-  if (why == status::stiff || (rescuable(why) && run.settings.surer == 0)) except(x, run);
+  if (why == status::stiff || (rescuable(why) && run.settings.conservative == 0)) except(x, run);
 }
 
 }  // namespace saltus

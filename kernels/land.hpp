@@ -74,7 +74,7 @@ SALTUS_FN void take_again(instance<E, Real>& x, const trial<E, Real>& a, mask_of
   end_where(x.status, where & (x.steps + x.rejected >= tol.max_steps), status::step_budget);
 }
 
-/// One lane's verdict on a crossing of conditions alone, seen on the dense output: does `mode` change anything?
+/// Of one lane where conditions alone have crossed, as the dense output shows them: does `mode` change anything?
 template <class E, class T, int W>
 SALTUS_FN bool changes_mode(instance<E, pack<T, W>>& x, int lane, pack<T, W> t, const vec<pack<T, W>, E::n>& y,
                             const vec<pack<T, W>, E::ng>& g) {
@@ -98,7 +98,7 @@ SALTUS_FN_COLD void pass_silent_crossings(search<E, pack<T, W>>& s, instance<E, 
   using Real = pack<T, W>;
   constexpr int most = 64;  // in one step: what is left then lands like any event
   mask_of<Real> seeking = where & s.found.found;
-  for (int tries = 0; tries < most && any(seeking); ++tries) {
+  for (int attempts = 0; attempts < most && any(seeking); ++attempts) {
     const auto root = root_on_dense<E, Real>(on_step, s.side, s.found, seeking);
     tighten<E, Real>(on_step, s.side, root.theta, s.found, seeking);
     const auto here = on_step(s.found.hi);
@@ -107,11 +107,12 @@ SALTUS_FN_COLD void pass_silent_crossings(search<E, pack<T, W>>& s, instance<E, 
       const auto across = has_crossed(s.side[i], here.g.value[i], here.g.rate[i]) & (s.side[i] != Real(0.0));
       if (!E::form::traits(i).condition) silent = silent & !across;
     });
-    const auto y = on_step.path(here.s);
+    const auto y = on_step.interpolant(here.s);
     vec<Real, E::ng> beyond;  // `mode` sees the side that is entered, where a guard is exactly zero too
     each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { beyond[i] = settle<E>(i, here.g.value[i], here.g.rate[i]); });
     for (int lane = 0; lane < W; ++lane)
-      if (silent[lane] && changes_mode<E>(x, lane, fma(here.s, on_step.path.h, on_step.path.t), y, beyond))
+      if (silent[lane] &&
+          changes_mode<E>(x, lane, fma(here.s, on_step.interpolant.h, on_step.interpolant.t), y, beyond))
         silent = silent & !mask_of<Real>::from_bits(1u << lane);
     each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
       const auto across = has_crossed(s.side[i], here.g.value[i], here.g.rate[i]) & (s.side[i] != Real(0.0));
@@ -169,7 +170,7 @@ SALTUS_FN_COLD vec<Real, E::ng> walls_reached(const instance<E, Real>& x, const 
   return due;
 }
 
-/// Lands the parked lanes in `active`. Afterwards each has moved on, or has a verdict.
+/// Lands the parked lanes in `active`. Afterwards each has moved on, or has a terminal status.
 template <class E, class Real, class Run>
 SALTUS_FN_COLD void land(instance<E, Real>& x, mask_of<Real> active, const tolerances<E, Real>& tol, const Run& run) {
   using Method = typename E::Method;
@@ -186,8 +187,8 @@ SALTUS_FN_COLD void land(instance<E, Real>& x, mask_of<Real> active, const toler
   const auto at_wall = active & !a.accepted;
   active = active & a.accepted;
   // dense output
-  const auto path = interpolate<Method>(held_system<E, Real>{x.held}, a.s);
-  const guards_on_step<E, Real> on_step{x, path};
+  const auto interpolant = interpolate<Method>(held_system<E, Real>{x.held}, a.s);
+  const guards_on_step<E, Real> on_step{x, interpolant};
   guards_at<E, Real> begin{Real(0.0), {x.held.locked, x.rate}}, end{Real(1.0), a.g};
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
     begin.g.rate[i] = begin.g.rate[i] * a.s.h;
@@ -195,7 +196,7 @@ SALTUS_FN_COLD void land(instance<E, Real>& x, mask_of<Real> active, const toler
   });
   // detect in full
   vec<Real, E::n> delta;
-  if constexpr (E::certified) delta = enclosed_error<E>(held_system<E, Real>{x.held}, a.s, path);
+  if constexpr (E::certified) delta = enclosed_error<E>(held_system<E, Real>{x.held}, a.s, interpolant);
   search<E, Real> s{armed_sides(x), begin, {}, mask_of<Real>::all(false)};
   look_for_roots<E, Real>(s, x, on_step, delta, end, active);
   if constexpr (E::certified) {

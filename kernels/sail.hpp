@@ -35,7 +35,7 @@ SALTUS_FN trial<E, Real> attempt(const instance<E, Real>& x, const tolerances<E,
   const Real h = select(last, left, (x.t + x.h) - x.t);
   trial<E, Real> a(
       [&]() SALTUS_INLINE_LAMBDA {
-        return make_step<E, Real, E::follows_path>({x.held, &tol}, x.t, x.y, x.f, h);
+        return make_step<E, Real, E::follows_interpolant>({x.held, &tol}, x.t, x.y, x.f, h);
       },
       last);
   a.t1 = select(last, x.t_stop, x.t + h);
@@ -43,14 +43,14 @@ SALTUS_FN trial<E, Real> attempt(const instance<E, Real>& x, const tolerances<E,
   // judge: what is accepted is written, so that a NaN is not
   if constexpr (E::fixed_steps) a.error2 = Real(0.0);
   else a.error2 = error_norm_squared<typename E::Method, E::norm>(a.s, tol.rtol, tol.atol);
-  if constexpr (E::follows_path && !E::fixed_steps)
-    a.error2 = max(a.error2, scaled_norm_squared<E::norm>(a.s.path_error, a.s.y, a.s.y1, tol.rtol, tol.atol));
+  if constexpr (E::follows_interpolant && !E::fixed_steps)
+    a.error2 = max(a.error2, scaled_norm_squared<E::norm>(a.s.interpolant_error, a.s.y, a.s.y1, tol.rtol, tol.atol));
   if constexpr (!E::Method::is_explicit) a.error2 = select(a.s.solved, a.error2, Real(unsettled<typename E::Method>));
   a.g = form::guards_along(a.t1, a.s.y1, a.s.f1(), x.held);
   if constexpr (E::guards_in_error && !E::fixed_steps) a.error2 = max(a.error2, guard_error_squared(x, a, tol.rtol));
   Real broken = Real(0.0);  // or NaN; a sum of its own, as the error is what everything to come waits for
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { broken += not_finite(a.s.y1[i]); });
-  if constexpr (E::keeps_slope) each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { broken += not_finite(a.s.f1()[i]); });
+  if constexpr (E::keeps_derivative) each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { broken += not_finite(a.s.f1()[i]); });
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { broken += not_finite(a.g.value[i]); });
   a.error2 += broken;
   a.accepted = (a.error2 <= Real(1.0)) & (h > Real(0.0));
@@ -60,8 +60,9 @@ SALTUS_FN trial<E, Real> attempt(const instance<E, Real>& x, const tolerances<E,
   if constexpr (form::time_events > 0) a.suspect = last & (first_time_event(x) <= a.t1);
   if constexpr (E::certified && E::ng > 0) {
     const held_system<E, Real> f{x.held};
-    const auto path = interpolate<typename E::Method>(f, a.s);
-    a.suspect = a.suspect | !certainly_quiet<E, Real>(x, path, enclosed_error<E>(f, a.s, path), armed_sides(x));
+    const auto interpolant = interpolate<typename E::Method>(f, a.s);
+    a.suspect =
+        a.suspect | !certainly_quiet<E, Real>(x, interpolant, enclosed_error<E>(f, a.s, interpolant), armed_sides(x));
   }
   if constexpr (!E::certified && E::ng > 0) a.suspect = a.suspect | may_leave_side(x, a);
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
@@ -71,7 +72,7 @@ SALTUS_FN trial<E, Real> attempt(const instance<E, Real>& x, const tolerances<E,
   return a;
 }
 
-/// The verdict on lanes whose implicit equations have no solution.
+/// The terminal status of lanes whose implicit equations have no solution.
 template <class E, class Stages, class Real>
 SALTUS_FN void blame_solver(instance<E, Real>& x, const Stages& s, mask_of<Real> where) {
   end_where(x.status, where & s.singular, status::singular);
@@ -89,7 +90,7 @@ SALTUS_FN void commit(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Rea
   assign_where(where, x.t, a.t1);
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
     assign_where(where, x.y[i], a.s.y1[i]);
-    if constexpr (E::keeps_slope) assign_where(where, x.f[i], a.s.f1()[i]);
+    if constexpr (E::keeps_derivative) assign_where(where, x.f[i], a.s.f1()[i]);
   });
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
     assign_where(where, x.held.locked[i], settle<E>(i, a.g.value[i], a.g.rate[i], x.held.locked[i]));
@@ -101,8 +102,8 @@ SALTUS_FN void commit(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Rea
   if (const auto finished = where & ends; any(finished)) end_where(x.status, finished, status::finished);
 }
 
-/// The controller's answer to a trial, for the lanes in `where`; a lane that cannot go on gets its verdict. Returns those
-/// that cannot because they stand at a wall: that is an event.
+/// The controller's answer to a trial, for the lanes in `where`; a lane that cannot go on gets its terminal status.
+/// Returns those that cannot because they stand at a wall: that is an event.
 template <class E, class Real>
 SALTUS_FN mask_of<Real> control(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Real> where,
                                 const tolerances<E, Real>& tol) {

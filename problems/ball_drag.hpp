@@ -25,7 +25,7 @@ struct ball_drag {
   };
 
   enum guard { impact };
-  static constexpr saltus::crossing<guard> guard_list[] = {
+  static constexpr saltus::event_function<guard> guard_list[] = {
       {impact, saltus::falling, saltus::unilateral, "the ball reaches the floor"},
   };
 

@@ -29,7 +29,7 @@ struct bok_1 {
   };
 
   enum guard { line };
-  static constexpr saltus::crossing<guard> guard_list[] = {
+  static constexpr saltus::event_function<guard> guard_list[] = {
       {line, saltus::both, saltus::bilateral, "the wave crosses the line"},
   };
 

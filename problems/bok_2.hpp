@@ -28,7 +28,7 @@ struct bok_2 {
   };
 
   enum guard { level };
-  static constexpr saltus::crossing<guard> guard_list[] = {
+  static constexpr saltus::event_function<guard> guard_list[] = {
       {level, saltus::both, saltus::bilateral, "x1 passes the level: the relay switches"},
   };
 

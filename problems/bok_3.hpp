@@ -23,7 +23,7 @@ struct bok_3 {
   };
 
   enum guard { upper, lower };
-  static constexpr saltus::crossing<guard> guard_list[] = {
+  static constexpr saltus::event_function<guard> guard_list[] = {
       {upper, saltus::falling, saltus::unilateral, "y1 arrives at 1: the rates are swapped"},
       {lower, saltus::falling, saltus::unilateral, "y2 arrives at -1: the rates are swapped"},
   };

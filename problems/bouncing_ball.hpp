@@ -24,7 +24,7 @@ struct bouncing_ball {
   };
 
   enum guard { impact };
-  static constexpr saltus::crossing<guard> guard_list[] = {
+  static constexpr saltus::event_function<guard> guard_list[] = {
       {impact, saltus::falling, saltus::unilateral, "the ball reaches the floor"},
   };
 

@@ -28,9 +28,9 @@ struct bouncing_balls_100 {
   };
 
   enum guard { contact };
-  static constexpr saltus::crossing<guard> guard_list[] = {
-      saltus::crossing<guard>{contact, saltus::both, saltus::bilateral, "the ball reaches or leaves the ground"}.of(
-          balls),
+  static constexpr saltus::event_function<guard> guard_list[] = {
+      saltus::event_function<guard>{contact, saltus::both, saltus::bilateral, "the ball reaches or leaves the ground"}
+          .of(balls),
   };
 
   static void initial(auto& at) {

@@ -22,8 +22,9 @@ struct bouncing_balls_100_impact {
   };
 
   enum guard { impact };
-  static constexpr saltus::crossing<guard> guard_list[] = {
-      saltus::crossing<guard>{impact, saltus::falling, saltus::unilateral, "the ball reaches the ground"}.of(balls),
+  static constexpr saltus::event_function<guard> guard_list[] = {
+      saltus::event_function<guard>{impact, saltus::falling, saltus::unilateral, "the ball reaches the ground"}.of(
+          balls),
   };
 
   static void initial(auto& at) {

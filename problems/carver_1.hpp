@@ -22,7 +22,7 @@ struct carver_1 {
   };
 
   enum guard { clock };
-  static constexpr saltus::crossing<guard> guard_list[] = {
+  static constexpr saltus::event_function<guard> guard_list[] = {
       {clock, saltus::both, saltus::bilateral, "the clock signal changes sign"},
   };
 

@@ -26,7 +26,7 @@ struct carver_2a {
   };
 
   enum guard { upper, lower };
-  static constexpr saltus::crossing<guard> guard_list[] = {
+  static constexpr saltus::event_function<guard> guard_list[] = {
       {upper, saltus::both, saltus::bilateral, "y crosses 1/2"},
       {lower, saltus::both, saltus::bilateral, "y crosses -1/2"},
   };

@@ -20,7 +20,7 @@ struct carver_2b {
   };
 
   enum guard { upper, lower };
-  static constexpr saltus::crossing<guard> guard_list[] = {
+  static constexpr saltus::event_function<guard> guard_list[] = {
       {upper, saltus::falling, saltus::unilateral, "y arrives at 3/2: u <- 0"},
       {lower, saltus::falling, saltus::unilateral, "y arrives at 1/2: u <- 2"},
   };

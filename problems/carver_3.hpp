@@ -50,7 +50,7 @@ struct carver_3 {
   // A current must not reverse: unilateral. A voltage goes on through zero, and the diode conducts from just past it,
   // where its current can only grow: bilateral.
   enum guard { current_1, current_2, voltage_1, voltage_2 };
-  static constexpr saltus::crossing<guard> guard_list[] = {
+  static constexpr saltus::event_function<guard> guard_list[] = {
       {current_1, saltus::falling, saltus::unilateral, "i1 has fallen to zero: diode 1 blocks"},
       {current_2, saltus::falling, saltus::unilateral, "i2 has fallen to zero: diode 2 blocks"},
       {voltage_1, saltus::rising, saltus::bilateral, "e1 rises above the load: diode 1 conducts"},

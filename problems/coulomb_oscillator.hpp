@@ -39,10 +39,12 @@ struct coulomb_oscillator {
   };
 
   enum guard { halt, push_right, push_left };
-  static constexpr saltus::crossing<guard> guard_list[] = {
+  static constexpr saltus::event_function<guard> guard_list[] = {
       {halt, saltus::falling, saltus::unilateral, "the mass comes to a halt"},
-      saltus::crossing<guard>{push_right, saltus::both, saltus::bilateral, "the force passes F_static"}.condition(),
-      saltus::crossing<guard>{push_left, saltus::both, saltus::bilateral, "the force passes -F_static"}.condition(),
+      saltus::event_function<guard>{push_right, saltus::both, saltus::bilateral, "the force passes F_static"}
+          .condition(),
+      saltus::event_function<guard>{push_left, saltus::both, saltus::bilateral, "the force passes -F_static"}
+          .condition(),
   };
 
   /// Force of drive and spring, in N.

@@ -28,8 +28,8 @@ struct filippov_plane {
   };
 
   enum guard { diagonal };
-  static constexpr saltus::crossing<guard> guard_list[] = {
-      saltus::crossing<guard>{diagonal, saltus::both, saltus::bilateral, "x - y passes zero"}.sliding(),
+  static constexpr saltus::event_function<guard> guard_list[] = {
+      saltus::event_function<guard>{diagonal, saltus::both, saltus::bilateral, "x - y passes zero"}.sliding(),
   };
 
   static void rhs(const auto& at, auto& dy) {

@@ -28,7 +28,7 @@ struct impact_oscillator {
   };
 
   enum guard { impact };
-  static constexpr saltus::crossing<guard> guard_list[] = {
+  static constexpr saltus::event_function<guard> guard_list[] = {
       {impact, saltus::rising, saltus::unilateral, "the oscillator reaches the wall"},
   };
 

@@ -33,7 +33,7 @@ struct izhikevich {
   };
 
   enum guard { spike };
-  static constexpr saltus::crossing<guard> guard_list[] = {
+  static constexpr saltus::event_function<guard> guard_list[] = {
       {spike, saltus::rising, saltus::bilateral, "v passes the top of a spike: v and u are reset"},
   };
 

@@ -59,7 +59,7 @@ struct keller_miksis {
   };
 
   enum guard { collapse };
-  static constexpr saltus::crossing<guard> guard_list[] = {
+  static constexpr saltus::event_function<guard> guard_list[] = {
       {collapse, saltus::rising, saltus::bilateral, "the radius passes a minimum"},
   };
 

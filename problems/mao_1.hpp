@@ -14,7 +14,7 @@ struct mao_1 {
   };
 
   enum guard { clock };
-  static constexpr saltus::crossing<guard> guard_list[] = {
+  static constexpr saltus::event_function<guard> guard_list[] = {
       {clock, saltus::both, saltus::bilateral, "the clock signal changes sign"},
   };
 

@@ -45,11 +45,13 @@ struct mao_4 {
 
   // A current must not reverse: unilateral. A source that passes the load is a condition.
   enum guard { empty_1, empty_2, forward_1, forward_2 };
-  static constexpr saltus::crossing<guard> guard_list[] = {
+  static constexpr saltus::event_function<guard> guard_list[] = {
       {empty_1, saltus::rising, saltus::unilateral, "i1 has fallen to zero"},
       {empty_2, saltus::rising, saltus::unilateral, "i2 has fallen to zero"},
-      saltus::crossing<guard>{forward_1, saltus::both, saltus::bilateral, "e1 passes the load's voltage"}.condition(),
-      saltus::crossing<guard>{forward_2, saltus::both, saltus::bilateral, "e2 passes the load's voltage"}.condition(),
+      saltus::event_function<guard>{forward_1, saltus::both, saltus::bilateral, "e1 passes the load's voltage"}
+          .condition(),
+      saltus::event_function<guard>{forward_2, saltus::both, saltus::bilateral, "e2 passes the load's voltage"}
+          .condition(),
   };
 
   static auto e1(const auto& at) { return at[amplitude] * sin(2.0 * pi * at[frequency] * at.t); }

@@ -33,8 +33,9 @@ struct newtons_cradle {
   };
 
   enum guard { contact };
-  static constexpr saltus::crossing<guard> guard_list[] = {
-      saltus::crossing<guard>{contact, saltus::falling, saltus::unilateral, "a bob meets its right neighbour"}.of(gaps),
+  static constexpr saltus::event_function<guard> guard_list[] = {
+      saltus::event_function<guard>{contact, saltus::falling, saltus::unilateral, "a bob meets its right neighbour"}.of(
+          gaps),
   };
 
   static void initial(auto& at) {

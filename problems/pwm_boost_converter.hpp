@@ -39,9 +39,9 @@ struct pwm_boost_converter {
   };
 
   enum guard { dry, forward };
-  static constexpr saltus::crossing<guard> guard_list[] = {
+  static constexpr saltus::event_function<guard> guard_list[] = {
       {dry, saltus::falling, saltus::unilateral, "the inductor has run empty: the diode blocks"},
-      saltus::crossing<guard>{forward, saltus::both, saltus::bilateral, "the load's voltage passes the supply's"}
+      saltus::event_function<guard>{forward, saltus::both, saltus::bilateral, "the load's voltage passes the supply's"}
           .condition(),
   };
 

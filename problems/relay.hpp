@@ -26,8 +26,8 @@ struct relay {
   };
 
   enum guard { switching };
-  static constexpr saltus::crossing<guard> guard_list[] = {
-      saltus::crossing<guard>{switching, saltus::both, saltus::bilateral, "s changes sign: the relay switches"}
+  static constexpr saltus::event_function<guard> guard_list[] = {
+      saltus::event_function<guard>{switching, saltus::both, saltus::bilateral, "s changes sign: the relay switches"}
           .sliding(),
   };
 

@@ -29,7 +29,7 @@ struct relief_valve {
   };
 
   enum guard { impact, lift_off };
-  static constexpr saltus::crossing<guard> guard_list[] = {
+  static constexpr saltus::event_function<guard> guard_list[] = {
       {impact, saltus::falling, saltus::unilateral, "the valve reaches its seat"},
       {lift_off, saltus::rising, saltus::bilateral, "the pressure overcomes the spring of the resting valve"},
   };

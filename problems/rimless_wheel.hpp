@@ -37,7 +37,7 @@ struct rimless_wheel {
   };
 
   enum guard { front, back };
-  static constexpr saltus::crossing<guard> guard_list[] = {
+  static constexpr saltus::event_function<guard> guard_list[] = {
       {front, saltus::falling, saltus::unilateral, "the next leg meets the ground"},
       {back, saltus::falling, saltus::unilateral, "rocking back, the last leg meets the ground"},
   };

@@ -15,7 +15,7 @@ struct ring_modulator : ring_modulator_of<ring_modulator> {
   };
 
   enum guard { above_band, below_band };
-  static constexpr saltus::crossing<guard> guard_list[] = {
+  static constexpr saltus::event_function<guard> guard_list[] = {
       {above_band, saltus::both, saltus::bilateral, "the output passes 0.1 V"},
       {below_band, saltus::both, saltus::bilateral, "the output passes -0.1 V"},
   };

@@ -16,8 +16,8 @@ struct ring_modulator_switched : ring_modulator_of<ring_modulator_switched> {
   };
 
   enum guard { diode };
-  static constexpr saltus::crossing<guard> guard_list[] = {
-      saltus::crossing<guard>{diode, saltus::both, saltus::bilateral, "the voltage of a diode passes zero"}.of(4),
+  static constexpr saltus::event_function<guard> guard_list[] = {
+      saltus::event_function<guard>{diode, saltus::both, saltus::bilateral, "the voltage of a diode passes zero"}.of(4),
   };
 
   static auto current(const auto& at, int number, const auto& voltage) {

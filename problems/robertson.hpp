@@ -27,7 +27,7 @@ struct robertson {
   };
 
   enum guard { formed, used_up };
-  static constexpr saltus::crossing<guard> guard_list[] = {
+  static constexpr saltus::event_function<guard> guard_list[] = {
       {formed, saltus::rising, saltus::bilateral, "y3 reaches 0.01"},
       {used_up, saltus::falling, saltus::bilateral, "y1 has fallen to 1e-4"},
   };

@@ -39,7 +39,7 @@ struct saturating_choke {
   };
 
   enum guard { ends, begins };
-  static constexpr saltus::crossing<guard> guard_list[] = {
+  static constexpr saltus::event_function<guard> guard_list[] = {
       {ends, saltus::falling, saltus::unilateral, "the current has fallen to zero: the diode blocks"},
       {begins, saltus::rising, saltus::bilateral, "the source rises above the load: the diode conducts"},
   };

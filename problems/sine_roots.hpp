@@ -23,7 +23,7 @@ struct sine_roots {
   };
 
   enum guard { zero };
-  static constexpr saltus::crossing<guard> guard_list[] = {
+  static constexpr saltus::event_function<guard> guard_list[] = {
       {zero, saltus::both, saltus::bilateral, "the sine changes sign"},
   };
 

@@ -31,8 +31,8 @@ struct stick_slip {
   };
 
   enum guard { stick };
-  static constexpr saltus::crossing<guard> guard_list[] = {
-      saltus::crossing<guard>{stick, saltus::both, saltus::bilateral, "the block has the velocity of the belt"}
+  static constexpr saltus::event_function<guard> guard_list[] = {
+      saltus::event_function<guard>{stick, saltus::both, saltus::bilateral, "the block has the velocity of the belt"}
           .sliding(),
   };
 

@@ -27,7 +27,7 @@ struct stiff_ball {
   };
 
   enum guard { contact };
-  static constexpr saltus::crossing<guard> guard_list[] = {
+  static constexpr saltus::event_function<guard> guard_list[] = {
       {contact, saltus::both, saltus::bilateral, "the ball reaches or leaves the ground"},
   };
 

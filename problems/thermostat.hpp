@@ -26,7 +26,7 @@ struct thermostat {
   };
 
   enum guard { cold, hot };
-  static constexpr saltus::crossing<guard> guard_list[] = {
+  static constexpr saltus::event_function<guard> guard_list[] = {
       {cold, saltus::falling, saltus::bilateral, "the room is too cold: heater on"},
       {hot, saltus::rising, saltus::bilateral, "the room is too hot: heater off"},
   };

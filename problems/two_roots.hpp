@@ -24,7 +24,7 @@ struct two_roots {
   };
 
   enum guard { zero };
-  static constexpr saltus::crossing<guard> guard_list[] = {
+  static constexpr saltus::event_function<guard> guard_list[] = {
       {zero, saltus::both, saltus::bilateral, "the quadratic changes sign"},
   };
 

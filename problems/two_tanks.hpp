@@ -37,7 +37,7 @@ struct two_tanks {
   };
 
   enum guard { too_low, too_high, spill_1, spill_2, balance };
-  static constexpr saltus::crossing<guard> guard_list[] = {
+  static constexpr saltus::event_function<guard> guard_list[] = {
       {too_low, saltus::falling, saltus::bilateral, "the second tank falls below its low mark: pump on"},
       {too_high, saltus::rising, saltus::bilateral, "the second tank rises above its high mark: pump off"},
       {spill_1, saltus::both, saltus::bilateral, "the level of the first tank passes the upper pipe"},

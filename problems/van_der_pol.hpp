@@ -27,7 +27,7 @@ struct van_der_pol {
   };
 
   enum guard { jump };
-  static constexpr saltus::crossing<guard> guard_list[] = {
+  static constexpr saltus::event_function<guard> guard_list[] = {
       {jump, saltus::both, saltus::bilateral, "x passes zero"},
   };
 

@@ -39,7 +39,7 @@ struct varactor {
   };
 
   enum guard { forward };
-  static constexpr saltus::crossing<guard> guard_list[] = {
+  static constexpr saltus::event_function<guard> guard_list[] = {
       {forward, saltus::both, saltus::bilateral, "the voltage passes F phi"},
   };
 

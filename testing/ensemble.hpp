@@ -1,4 +1,5 @@
-// Runs an ensemble inside a test, by the same path as the program: flags -> spec -> plan -> compiled unit -> scheduler.
+// Runs an ensemble inside a test, by the same path as the program: flags -> spec -> plan -> compiled module ->
+// scheduler.
 #pragma once
 
 #include <algorithm>

@@ -30,11 +30,11 @@ void emulate_thread(std::string_view kernel, const abi::cuda_chunk& chunk,
   else throw host::error(host::exit_failure, "no kernel " + std::string(kernel));
 }
 
-/// Runs a kernel of a unit of engine E; `arguments` as cuLaunchKernel takes them. Every thread is a warp of its own.
+/// Runs a kernel of a module of engine E; `arguments` as cuLaunchKernel takes them. Every thread is a warp of its own.
 template <class E>
 void emulate(std::string_view kernel, int threads, void** arguments) {
   if (kernel == "saltus_describe") {
-    **static_cast<abi::cuda_unit**>(arguments[0]) = cuda_unit_of<E>;
+    **static_cast<abi::cuda_module**>(arguments[0]) = cuda_module_of<E>;
     return;
   }
   if (kernel == "saltus_tolerances") {
@@ -105,7 +105,7 @@ void on_lanes(const abi::settings& how, host::chunk_data& c) {
                          static_cast<host::chunk_data*>(to)->log.append(slot, t, guard, before, after);
                        },
                        [](void* to, long long slot, const abi::snapshot* last) {
-                         static_cast<host::chunk_data*>(to)->exceptions.append(slot, *last, cpu_unit<E, W>);
+                         static_cast<host::chunk_data*>(to)->exceptions.append(slot, *last, cpu_module<E, W>);
                        },
                        [](void*, long long) { return 1; }};
   const abi::batch in = c.batch();

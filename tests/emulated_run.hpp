@@ -35,9 +35,9 @@ class emulated_run {
     const auto places = static_cast<std::size_t>(s.places), rows = static_cast<std::size_t>(s.event_rows);
     const auto n = static_cast<std::size_t>(E::n);
     constexpr int bytes = sizeof(typename E::T);
-    reals_.resize(static_cast<std::size_t>(abi::pool_bytes(cuda_unit_of<E>.record_reals, bytes, s.places)) / bytes);
+    reals_.resize(static_cast<std::size_t>(abi::pool_bytes(cuda_module_of<E>.record_reals, bytes, s.places)) / bytes);
     integers_.resize(
-        static_cast<std::size_t>(abi::pool_bytes(cuda_unit_of<E>.record_integers, bytes, s.places)) / bytes,
+        static_cast<std::size_t>(abi::pool_bytes(cuda_module_of<E>.record_integers, bytes, s.places)) / bytes,
         integer_of<typename E::T>(-1));
     for (auto& list : lists_) list.resize(places);
     std::iota(lists_[4].begin(), lists_[4].end(), 0);
@@ -50,14 +50,15 @@ class emulated_run {
     chunk_.parked = {{lists_[2].data(), lists_[3].data()}};
     chunk_.vacant = {{lists_[4].data(), lists_[5].data()}};
     chunk_.events = {s.event_rows, slot_.data(), time_.data(), guard_.data(), before_.data(), after_.data()};
-    const auto all = static_cast<std::size_t>(c.count), record = static_cast<std::size_t>(cuda_unit_of<E>.record_reals),
-               record_integers = static_cast<std::size_t>(cuda_unit_of<E>.record_integers);
+    const auto all = static_cast<std::size_t>(c.count),
+               record = static_cast<std::size_t>(cuda_module_of<E>.record_reals),
+               record_integers = static_cast<std::size_t>(cuda_module_of<E>.record_integers);
     c.exceptions.slot.resize(all), c.exceptions.reals.resize(all * record),
         c.exceptions.integers.resize(all * record_integers);
     chunk_.exceptions = {c.count, c.exceptions.slot.data(), c.exceptions.reals.data(), c.exceptions.integers.data()};
     chunk_.progress = &progress;
     chunk_.turn_budget = s.turn_budget;
-    progress = abi::cuda_start(chunk_, cuda_unit_of<E>.rows_per_landing);
+    progress = abi::cuda_start(chunk_, cuda_module_of<E>.rows_per_landing);
   }
 
   void run() {
@@ -71,8 +72,8 @@ class emulated_run {
     }
     auto& e = data_.exceptions;
     const auto some = static_cast<std::size_t>(progress.exceptions);
-    e.slot.resize(some), e.reals.resize(some * static_cast<std::size_t>(cuda_unit_of<E>.record_reals)),
-        e.integers.resize(some * static_cast<std::size_t>(cuda_unit_of<E>.record_integers));
+    e.slot.resize(some), e.reals.resize(some * static_cast<std::size_t>(cuda_module_of<E>.record_reals)),
+        e.integers.resize(some * static_cast<std::size_t>(cuda_module_of<E>.record_integers));
   }
 
   bool is_done() const {
@@ -91,7 +92,7 @@ class emulated_run {
     for (std::size_t row = 0; row < static_cast<std::size_t>(progress.rows); ++row)
       data_.log.append(slot_[row], time_[row], guard_[row], &before_[row * E::n], &after_[row * E::n]);
     progress.rows = 0;
-    progress.landable = abi::landable_places(chunk_, 0, cuda_unit_of<E>.rows_per_landing);
+    progress.landable = abi::landable_places(chunk_, 0, cuda_module_of<E>.rows_per_landing);
   }
 
   runner run_kernel_;

@@ -16,7 +16,7 @@ void expect_same_as_lanes(host::plan p, int swept, double from, double to) {
   const abi::settings how = host::settings_of(p);
   constexpr int W = sizeof(typename E::T) == 8 ? 8 : 16;
   // The smallest event log has room for one landing at a time.
-  constexpr long long tight = cuda_unit_of<E>.rows_per_landing, ample = 5000;
+  constexpr long long tight = cuda_module_of<E>.rows_per_landing, ample = 5000;
   for (const std::int64_t count : {1, 33, 1000}) {
     auto one = scattered_chunk(p, swept, from, to, count), wide = one;
     on_lanes<E, 1>(how, one);

@@ -1,7 +1,7 @@
-// A CUDA driver for tests on machines without a device: device memory is host memory, and kernels are those of a unit that
-// the test has compiled for the CPU (emulated_cuda.hpp). Copies from and to pinned memory happen as late as a driver may
-// leave them: when a stream or an event is waited for, or a kernel needs them. Who reads or overwrites that memory before
-// gets wrong numbers.
+// A CUDA driver for tests on machines without a device: device memory is host memory, and kernels are those of a module
+// that the test has compiled for the CPU (emulated_cuda.hpp). Copies from and to pinned memory happen as late as a
+// driver may leave them: when a stream or an event is waited for, or a kernel needs them. Who reads or overwrites that
+// memory before gets wrong numbers.
 #pragma once
 
 #include <atomic>

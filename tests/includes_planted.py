@@ -11,7 +11,7 @@ PLANTED = [  # file, what is added to it, what the complaint says
     ("kernels/event/detect.hpp", '#include "sail.hpp"', "detect.hpp includes kernels/sail.hpp: event is a floor below sail"),
     ("kernels/method/controller.hpp", '#include "event/sides.hpp"', "method is a floor below event"),
     ("kernels/method/controller.hpp", '#include "form/planted.hpp"', "method and form know nothing of each other"),
-    ("kernels/linear/complex.hpp", '#include "abi/unit.hpp"', "linear and abi know nothing of each other"),
+    ("kernels/linear/complex.hpp", '#include "abi/module.hpp"', "linear and abi know nothing of each other"),
     ("kernels/number/math.hpp", "#  include <cmath>", "kernels/ includes nothing from outside"),
     ("kernels/number/math.hpp", '#include "spec/plan.hpp"', "kernels/ knows nothing of host/"),
     ("kernels/number/base.hpp", '#include "number/math.hpp"', "a circle: "),

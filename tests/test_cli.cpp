@@ -260,7 +260,7 @@ struct oscillator {
       {limit, 1e9, "s", "time at which the right-hand side ceases to be a number"},
   };
   enum guard { centre };
-  static constexpr saltus::crossing<guard> guard_list[] = {
+  static constexpr saltus::event_function<guard> guard_list[] = {
       {centre, saltus::both, saltus::bilateral, "from one spring to the other"},
   };
   static void rhs(const auto& at, auto& dy) {
@@ -293,8 +293,8 @@ struct relay {
   enum parameter { speed };
   static constexpr saltus::variable<parameter> parameter_list[] = {{speed, 1.0, "1/s", "of the approach"}};
   enum guard { line };
-  static constexpr saltus::crossing<guard> guard_list[] = {
-      saltus::crossing<guard>{line, saltus::both, saltus::bilateral, "where the relay switches"}.sliding()};
+  static constexpr saltus::event_function<guard> guard_list[] = {
+      saltus::event_function<guard>{line, saltus::both, saltus::bilateral, "where the relay switches"}.sliding()};
   enum time_event { kick };
   static constexpr saltus::timed<time_event> time_event_list[] = {{kick, "what it must make up for"}};
   static void rhs(const auto& at, auto& dy) { dy[x] = select(at.above(line), -at[speed], at[speed]); }
@@ -318,7 +318,7 @@ struct tank {
   enum parameter { outlet };
   static constexpr saltus::variable<parameter> parameter_list[] = {{outlet, 0.0, "m", "height of the outlet"}};
   enum guard { half };
-  static constexpr saltus::crossing<guard> guard_list[] = {
+  static constexpr saltus::event_function<guard> guard_list[] = {
       {half, saltus::falling, saltus::bilateral, "half of the speed at the start", saltus::terminal}};
   static void rhs(const auto& at, auto& dy) {
     dy[level] = -at[speed];
@@ -338,7 +338,7 @@ struct chase {
   enum parameter { eagerness };
   static constexpr saltus::variable<parameter> parameter_list[] = {{eagerness, 1.0, "1", "rate of approach"}};
   enum guard { zero };
-  static constexpr saltus::crossing<guard> guard_list[] = {{zero, saltus::both, saltus::bilateral, "y = 0"}};
+  static constexpr saltus::event_function<guard> guard_list[] = {{zero, saltus::both, saltus::bilateral, "y = 0"}};
   static void rhs(const auto& at, auto& dy) { dy[y] = -at[eagerness] * (at[y] - cos(at.t)) - sin(at.t); }
   static void guards(const auto& at, auto& g) { g[zero] = at[y]; }
 };
@@ -358,7 +358,7 @@ struct unruly {
   enum discrete { bounces };
   static constexpr saltus::variable<discrete> discrete_list[] = {{bounces, 0.0, "1", "so far"}};
   enum guard { floor };
-  static constexpr saltus::crossing<guard> guard_list[] = {{floor, saltus::falling, saltus::unilateral, "the floor"}};
+  static constexpr saltus::event_function<guard> guard_list[] = {{floor, saltus::falling, saltus::unilateral, "the floor"}};
   static void rhs(const auto& at, auto& dy) {
     dy[height]   = at[velocity];
     dy[velocity] = -9.81;
@@ -447,16 +447,16 @@ class cli : public testing::Test {
             "-o",    "long.nc"};
   }
 
-  /// The compiled units in a cache.
-  static std::vector<fs::path> units_in(const fs::path& cache) {
+  /// The compiled modules in a cache.
+  static std::vector<fs::path> modules_in(const fs::path& cache) {
     std::vector<fs::path> files;
     for (const auto& entry : fs::directory_iterator(cache))
       if (std::regex_match(entry.path().filename().string(), std::regex("[0-9a-f]{32}\\.so")))
         files.push_back(entry.path());
     return files;
   }
-  static std::size_t units(const fs::path& cache) { return units_in(cache).size(); }
-  /// What stands in a cache and is neither a compiled unit nor a list of the files that one is made of.
+  static std::size_t modules(const fs::path& cache) { return modules_in(cache).size(); }
+  /// What stands in a cache and is neither a compiled module nor a list of the files that one is made of.
   static words debris(const fs::path& cache) {
     words names;
     for (const auto& entry : fs::directory_iterator(cache))
@@ -772,14 +772,14 @@ TEST_F(cli, a_built_in_model_that_was_changed_is_what_its_file_says) {
     write(house / "problems" / (name + ".hpp"), "\n" + read(source / "problems" / (name + ".hpp")));
     EXPECT_EQ(known, of(name)) << name;
   }
-  EXPECT_EQ(units(folder() / "cache"), 5u);
+  EXPECT_EQ(modules(folder() / "cache"), 5u);
 
   of("marble_jar_4");
-  EXPECT_EQ(units(folder() / "cache"), 5u) << "nothing of it has changed";
+  EXPECT_EQ(modules(folder() / "cache"), 5u) << "nothing of it has changed";
   const fs::path part = house / "problems/parts/marble_jar.hpp";
   write(part, read(part) + "\n");
   of("marble_jar_4");
-  EXPECT_EQ(units(folder() / "cache"), 6u) << "a part that it includes has changed";
+  EXPECT_EQ(modules(folder() / "cache"), 6u) << "a part that it includes has changed";
   const fs::path lorenz = house / "problems/lorenz.hpp";
   write(lorenz, std::regex_replace(read(lorenz), std::regex("\\{rho, [0-9.]+"), "{rho, 29.5"));
   EXPECT_EQ(json(of("lorenz")).number("parameters[1].default"), 29.5);
@@ -981,7 +981,7 @@ struct houses {
   enum state { warmth, height };
   static constexpr saltus::variable<state> state_list[] = {{warmth, 20.0, "K", ""}, {height, 1.0, "m", ""}};
   enum guard { cold, hit, late, never, ever };
-  static constexpr saltus::crossing<guard> guard_list[] = {
+  static constexpr saltus::event_function<guard> guard_list[] = {
       {cold, saltus::falling, saltus::bilateral, "below 18 K"},
       {hit, saltus::rising, saltus::bilateral, "the floor"},
       {late, saltus::falling, saltus::bilateral, "a parabola"},
@@ -1057,7 +1057,7 @@ struct mistake {
 
 std::vector<mistake> mistakes() {
   const std::string list =
-      "  static constexpr saltus::crossing<guard> guard_list[] = {\n"
+      "  static constexpr saltus::event_function<guard> guard_list[] = {\n"
       "      {centre, saltus::both, saltus::bilateral, \"from one spring to the other\"},\n  };\n";
   const std::string damping = "      {stiffness, 4.0, \"1/s2\", \"of the lower spring\"},\n";
   const std::string limit = "      {limit, 1e9, \"s\", \"time at which the right-hand side ceases to be a number\"},\n";
@@ -1083,6 +1083,8 @@ std::vector<mistake> mistakes() {
       "the model computes guards but does not list them: add enum guard \\{ ... \\}; and guard_list\\[\\]");
   const std::string time_event =
       "  enum time_event { kick };\n  static constexpr saltus::timed<time_event> time_event_list[] = {{kick, \"\"}};\n";
+  add("old_name", "saltus::event_function<guard>", "saltus::crossing<guard>", "saltus::crossing<guard>",
+      "guards are listed as saltus::event_function<guard>, which was saltus::crossing<guard> once");
   add("time_events_without_times", "  enum guard", time_event + "  enum guard", "time_event_list",
       "the model lists time events but gives no times: write static void time_events\\(const auto& at, auto& when\\)");
   add("time_events_not_listed", "  static void rhs",
@@ -1169,7 +1171,7 @@ TEST_P(cli_compilers, a_model_with_a_mistake_gets_one_readable_error) {
         EXPECT_TRUE(std::regex_search(read(cache / "last_failure.log"), std::regex("error: "))) << m.name;
       }
       EXPECT_EQ(debris(cache), words{"last_failure.log"}) << m.name;
-      EXPECT_EQ(units(cache), described) << m.name << ": what does not compile is not kept";
+      EXPECT_EQ(modules(cache), described) << m.name << ": what does not compile is not kept";
     }
   }
 }
@@ -1190,7 +1192,7 @@ struct scalar_code {
   enum discrete { d };
   static constexpr saltus::variable<discrete> discrete_list[] = {{d, 0.0, "1", "impacts"}};
   enum guard { f, r };
-  static constexpr saltus::crossing<guard> guard_list[] = {
+  static constexpr saltus::event_function<guard> guard_list[] = {
       {f, saltus::falling, saltus::unilateral, "floor"}, {r, saltus::rising, saltus::bilateral, "never"}};
   enum output { e };
   static constexpr saltus::derived<output> output_list[] = {{e, "J", "energy and what was added to it"}};
@@ -1249,7 +1251,8 @@ TEST_P(cli_compilers, a_model_may_be_written_as_scalar_code_with_natural_names) 
   }
 }
 
-// The compiler says which files a unit is made of, so a change in any of them makes another one, however it is included.
+// The compiler says which files a module is made of, so a change in any of them makes another one, however it is
+// included.
 TEST_P(cli_compilers, a_change_in_an_included_file_is_seen_however_it_is_included) {
   const auto compiler = on_path(GetParam());
   if (compiler.empty()) GTEST_SKIP() << GetParam() << " is not installed";
@@ -1289,9 +1292,9 @@ TEST_P(cli_compilers, a_change_in_an_included_file_is_seen_however_it_is_include
                 c.include, c.name));
       EXPECT_EQ(value_of(1.5), 1.5) << c.name;
       EXPECT_EQ(value_of(2.5), 2.5) << c.name;
-      const auto made = units(folder() / "cache");
+      const auto made = modules(folder() / "cache");
       EXPECT_EQ(value_of(1.5), 1.5) << c.name;
-      EXPECT_EQ(units(folder() / "cache"), made) << c.name << ": the first version is still there";
+      EXPECT_EQ(modules(folder() / "cache"), made) << c.name << ": the first version is still there";
     }
   }
 }
@@ -1695,16 +1698,16 @@ TEST_F(cli, a_cache_that_cannot_be_written_is_named) {
       << o.err;
 }
 
-// A unit that is damaged, or not what was kept there, would be a wrong result, or a signal once it is loaded.
-TEST_F(cli, a_damaged_unit_is_made_anew) {
+// A module that is damaged, or not what was kept there, would be a wrong result, or a signal once it is loaded.
+TEST_F(cli, a_damaged_module_is_made_anew) {
   const fs::path cache = folder() / "cache";
   const setting own = {{"SALTUS_CACHE", cache}};
   write(folder() / "decay.hpp", decay);
   write(folder() / "factor.hpp", "#pragma once\ninline constexpr double factor = 1.0;\n");
   const words arguments = {"./decay.hpp", "--set", "rtol=1e-10"};
   const results sound = run(arguments, own);
-  ASSERT_EQ(units(cache), 2u) << "the description and the integrator";
-  const auto files = units_in(cache);
+  ASSERT_EQ(modules(cache), 2u) << "the description and the integrator";
+  const auto files = modules_in(cache);
   const std::map<std::string, std::function<std::string(std::string)>> damages = {
       {"cut in half", [](std::string code) { return code.substr(0, code.size() / 2); }},
       {"without its last byte", [](std::string code) { return code.substr(0, code.size() - 1); }},
@@ -1721,15 +1724,15 @@ TEST_F(cli, a_damaged_unit_is_made_anew) {
        }},
       {"the other one of the two", [other = std::pair(read(files[0]), read(files[1]))](
                                        std::string code) { return code == other.first ? other.second : other.first; }},
-      {"a text", [](std::string) { return std::string("half of a unit"); }},
+      {"a text", [](std::string) { return std::string("half of a module"); }},
   };
   for (const auto& [what, damage] : damages) {
     for (const auto& file : files) write(file, damage(read(file)));
     expect_same_bits(sound, run(arguments, own), what);
-    EXPECT_EQ(units(cache), 2u);
+    EXPECT_EQ(modules(cache), 2u);
     EXPECT_EQ(debris(cache), words{}) << what;
   }
-  // A link to a sound unit elsewhere is as good as somebody else's file.
+  // A link to a sound module elsewhere is as good as somebody else's file.
   const fs::path elsewhere = folder() / "elsewhere.so";
   fs::rename(files[0], elsewhere);
   fs::create_symlink(elsewhere, files[0]);
@@ -1764,8 +1767,8 @@ TEST_F(cli, a_cache_that_somebody_else_may_write_to_is_refused) {
   EXPECT_EQ(text.find(fmt::format("saltus: {}: this cache folder belongs to nobody", cache.string())), 0u) << text;
   EXPECT_NE(text.find("set SALTUS_CACHE to a folder of your own"), std::string::npos) << text;
   ASSERT_EQ(chown(cache.c_str(), 0, 0), 0);
-  // A unit that somebody else could put there meanwhile is not loaded, whatever it holds.
-  const auto file = units_in(cache).at(0);
+  // A module that somebody else could put there meanwhile is not loaded, whatever it holds.
+  const auto file = modules_in(cache).at(0);
   ASSERT_EQ(chown(file.c_str(), 65534, 65534), 0);
   EXPECT_EQ(saltus({"describe", model()}, own).code, 0);
   struct stat about {};
@@ -1790,9 +1793,9 @@ TEST_F(cli, doctor_clears_the_cache_of_what_is_saltus_own) {
   words left = debris(cache);
   std::sort(left.begin(), left.end());
   EXPECT_EQ(left, (words{"folder", "notes.txt"}));
-  EXPECT_EQ(units(cache), 0u);
+  EXPECT_EQ(modules(cache), 0u);
   EXPECT_EQ(saltus({"describe", model()}, own).code, 0);
-  EXPECT_EQ(units(cache), 1u);
+  EXPECT_EQ(modules(cache), 1u);
 }
 
 // ------------------------------------------------------------------------------------------------------------- interruptions
@@ -2075,7 +2078,7 @@ TEST_F(cli, an_interrupted_compilation_leaves_nothing) {
   const fs::path cache = folder() / "cache";
   const setting own = {{"SALTUS_CACHE", cache}};
   ASSERT_EQ(saltus({"describe", model()}, own).code, 0);
-  ASSERT_EQ(units(cache), 1u);
+  ASSERT_EQ(modules(cache), 1u);
   for (const int number : {SIGINT, SIGTERM}) {
     auto running = start({"run", model()}, own);
     ASSERT_TRUE(running->wait_for([&] { return !debris(cache).empty(); })) << running->wait().err;
@@ -2085,7 +2088,7 @@ TEST_F(cli, an_interrupted_compilation_leaves_nothing) {
     EXPECT_EQ(o.out, "");
     EXPECT_EQ(o.err, "saltus: interrupted while compiling\n");
     EXPECT_EQ(debris(cache), words{});
-    EXPECT_EQ(units(cache), 1u);
+    EXPECT_EQ(modules(cache), 1u);
   }
 }
 
@@ -2138,7 +2141,7 @@ TEST_F(cli, two_programs_may_compile_the_same_model_at_once) {
   EXPECT_EQ(first.code, 0) << first.err;
   EXPECT_EQ(second.code, 0) << second.err;
   expect_same_bits(results(folder() / "one.nc"), results(folder() / "two.nc"), "one and two");
-  EXPECT_EQ(units(cache), 2u) << "the description and the integrator";
+  EXPECT_EQ(modules(cache), 2u) << "the description and the integrator";
   EXPECT_EQ(debris(cache), words{});
 }
 

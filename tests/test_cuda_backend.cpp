@@ -193,14 +193,14 @@ host::chunk_data only_chunk(const host::plan& p, host::backend& where) {
 
 using rows_by_slot = std::map<long long, std::pair<std::vector<double>, std::vector<long long> > >;
 
-rows_by_slot by_slot(const host::exception_list& list, const abi::cuda_unit& unit) {
+rows_by_slot by_slot(const host::exception_list& list, const abi::cuda_module& module) {
   rows_by_slot rows;
   for (std::size_t i = 0; i < list.slot.size(); ++i) {
     const auto part = [i](const auto& v, int width) {
       const auto first = v.begin() + static_cast<long>(i) * width;
       return std::vector(first, first + width);
     };
-    rows[list.slot[i]] = {part(list.reals, unit.record_reals), part(list.integers, unit.record_integers)};
+    rows[list.slot[i]] = {part(list.reals, module.record_reals), part(list.integers, module.record_integers)};
   }
   EXPECT_EQ(rows.size(), list.slot.size()) << "one exception for each";
   return rows;
@@ -221,8 +221,8 @@ TEST(cuda_backend, exceptions_are_the_snapshots_of_lanes) {
   on_lanes<shaken_engine, 8>(host::settings_of(p), lanes);
   device->integrate(here, go_on, used);
   EXPECT_EQ("", differences(lanes, here));
-  const auto expected = by_slot(lanes.exceptions, cuda_unit_of<shaken_engine>);
-  EXPECT_TRUE(same_rows(expected, by_slot(here.exceptions, cuda_unit_of<shaken_engine>)));
+  const auto expected = by_slot(lanes.exceptions, cuda_module_of<shaken_engine>);
+  EXPECT_TRUE(same_rows(expected, by_slot(here.exceptions, cuda_module_of<shaken_engine>)));
   std::size_t stopped = 0;
   for (const unsigned char s : here.status) stopped += rescuable(static_cast<status>(s));
   EXPECT_EQ(stopped, expected.size());
@@ -262,8 +262,8 @@ TEST(cuda_backend, a_device_has_room_for_all_that_it_gives_up) {
   on_lanes<shaken_engine, 8>(host::settings_of(p), lanes);
   // All but those that were to be given up at an event and have none.
   EXPECT_GT(raw.exceptions.slot.size(), 1024u);
-  EXPECT_TRUE(same_rows(by_slot(lanes.exceptions, cuda_unit_of<shaken_engine>),
-                        by_slot(raw.exceptions, cuda_unit_of<shaken_engine>)));
+  EXPECT_TRUE(same_rows(by_slot(lanes.exceptions, cuda_module_of<shaken_engine>),
+                        by_slot(raw.exceptions, cuda_module_of<shaken_engine>)));
   EXPECT_EQ("", differences(only_chunk(p, *host::make_cpu_backend(p)), only_chunk(p, *backend_for<shaken_engine>(p))));
 }
 
@@ -415,8 +415,8 @@ TEST(cuda_backend, an_error_of_one_of_several_ends_the_run) {
 
 // ---- statistics, and the order in which instances begin
 
-/// Statistics alone, of instances in random order; a share of them is given up somewhere. The unit is that of the tests
-/// above, with samples.
+/// Statistics alone, of instances in random order; a share of them is given up somewhere. The module is that of the
+/// tests above, with samples.
 host::plan summed_plan(double share) {
   auto p = shaken_plan(share, 1);
   p.log_events = false;
@@ -506,7 +506,7 @@ TEST(cuda_backend, columns_stay_on_the_device_but_for_blocks_that_the_host_needs
 
 TEST(cuda_backend, instances_begin_in_the_order_of_predicted_work_and_end_with_the_same_bits) {
   auto p = summed_plan(0.0);
-  p.inject_exceptions = 1e-9;  // the same unit
+  p.inject_exceptions = 1e-9;  // the same module
   p.chunk = 300;
   p.rows = true, p.log_events = true;
   const auto run = [](const host::plan& q) {
@@ -598,7 +598,7 @@ TEST(cuda_backend, time_in_kernels_is_measured_by_the_device) {
   the_fake_cuda().seconds_per_launch = 1e-6;
   const int before = fake_cuda_done().launches[0];
   device->integrate(chunk, go_on, used);
-  // Launches of rounds alone: the description of the unit was before.
+  // Launches of rounds alone: the description of the module was before.
   EXPECT_NEAR(1e-6 * (fake_cuda_done().launches[0] - before), *device->busy_seconds(), 1e-8);
 }
 
@@ -671,8 +671,8 @@ std::map<long long, long long> integrate_in(std::size_t memory, bool in_order = 
       used);
   EXPECT_EQ(900, finished);
   EXPECT_EQ("", differences(lanes, here));
-  const auto& unit = cuda_unit_of<shaken_engine>;
-  EXPECT_TRUE(same_rows(by_slot(lanes.exceptions, unit), by_slot(here.exceptions, unit)));
+  const auto& module = cuda_module_of<shaken_engine>;
+  EXPECT_TRUE(same_rows(by_slot(lanes.exceptions, module), by_slot(here.exceptions, module)));
   return seen.count;
 }
 

@@ -14,7 +14,7 @@ namespace {
 using ball_engine = engine<form_of<bouncing_ball>, methods::by_name<"dp5">, double, options{}>;
 using lorenz_engine = engine<form_of<lorenz>, methods::by_name<"dp5">, double, options{}>;
 
-/// As a unit's kernels do (SALTUS_CUDA_KERNEL).
+/// As a module's kernels do (SALTUS_CUDA_KERNEL).
 template <class E>
 typename emulated_run<E>::runner on(grid& device) {
   return [&device](std::string_view kernel, int threads, void** arguments) {
@@ -43,7 +43,7 @@ class cuda_warps : public testing::Test {
 /// Fewer places than lanes, about as many, and so many that a warp keeps a store of them; few and many warps.
 template <class E>
 void expect_same_as_lanes(const host::plan& p, int swept, double from, double to) {
-  constexpr long long tight = cuda_unit_of<E>.rows_per_landing;
+  constexpr long long tight = cuda_module_of<E>.rows_per_landing;
   const auto how = host::settings_of(p);
   for (const std::int64_t count : {33, 600}) {
     auto lanes = scattered_chunk(p, swept, from, to, count);

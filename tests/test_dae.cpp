@@ -50,7 +50,8 @@ TEST(Forms, OfRobertsonsReactionsAgree) {
     expect(go(fmt::format("robertson_{}", form), settings));
 }
 
-/// The cubic constraint and what is to be seen of it. The settings of all tests are alike, so that they share their units.
+/// The cubic constraint and what is to be seen of it. The settings of all tests are alike, so that they share their
+/// modules.
 struct cubic {
   std::string form, method;
   std::vector<std::string> common = {"rtol=1e-9", "output.events=true", "output.samples.count=9",

@@ -32,7 +32,7 @@ TEST(Events, IdenticalGuardsFireOnceAndTogether) {
   for (std::size_t k = 0; k < 4; ++k) EXPECT_NEAR(r.log[k].time, k < 2 ? 0.5 : 1.25, 1e-15 * (k < 2 ? 1 : 4));
 }
 
-TEST(Events, GuardsAHairApartFireInOrder) {
+TEST(Events, GuardsCloseTogetherFireInOrder) {
   // b at t = 1, a at t = 1 + d and 1 - d: never missed, never together, for d well above rounding.
   for (double d : {1e-3, 1e-6, 1e-9, 1e-11})
     for (double sign : {-1.0, 1.0}) {

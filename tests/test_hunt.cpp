@@ -78,7 +78,7 @@ TEST(Hunt, KnowsItsRoots) {
     for (const auto& e : c.expected) {
       EXPECT_GE(e.time, previous);
       previous = e.time;
-      // The polynomial changes sign there: an odd number of its roots lies within a hair.
+      // The polynomial changes sign there: an odd number of its roots is at that time.
       int roots = 0;
       for (int i = 0; i < c.guard[e.guard].degree; ++i)
         roots += c.guard[e.guard].root[static_cast<std::size_t>(i)] == e.time;

@@ -42,7 +42,7 @@ struct system_of {
 struct closed_form {
   static constexpr int begin = 0;
   static vec<real, 2> at(double t) { return {{real(std::exp(std::sin(t))), real(2 + std::cos(t))}}; }
-  static vec<real, 2> slope(double t) { return {{real(std::exp(std::sin(t)) * std::cos(t)), real(-std::sin(t))}}; }
+  static vec<real, 2> derivative(double t) { return {{real(std::exp(std::sin(t)) * std::cos(t)), real(-std::sin(t))}}; }
 
   template <class Value>
   static Value deviation(Value t, const vec<Value, 2>& y) {  // zero along the solution
@@ -114,7 +114,7 @@ struct hessenberg : system_of<equations::semi_explicit, 3> {
     const double angle = t + 0.5 * std::sin(t);
     return {{real(std::cos(angle)), real(std::sin(angle)), real(2 + std::sin(t))}};
   }
-  static vec<real, 3> slope(double t) {
+  static vec<real, 3> derivative(double t) {
     const double angle = t + 0.5 * std::sin(t), speed = 1 + 0.5 * std::cos(t);
     return {{real(-std::sin(angle) * speed), real(std::cos(angle) * speed), real(std::cos(t))}};
   }
@@ -138,7 +138,7 @@ struct stiff : system_of<equations::plain, 1> {
   bool homogeneous = false;
   explicit stiff(double lambda_, bool homogeneous_ = false) : lambda(lambda_), homogeneous(homogeneous_) {}
   vec<real, 1> at(double t) const { return {{real(homogeneous ? 1.0 : std::sin(t + 0.5))}}; }
-  vec<real, 1> slope(double t) const { return {{real(homogeneous ? lambda : std::cos(t + 0.5))}}; }
+  vec<real, 1> derivative(double t) const { return {{real(homogeneous ? lambda : std::cos(t + 0.5))}}; }
   template <class Value>
   vec<Value, 1> rhs(Value t, const vec<Value, 1>& y) const {
     if (homogeneous) return {{lambda * y[0]}};
@@ -187,7 +187,7 @@ template <class Method, class System>
 template <class Method, class System>
 std::vector<double> errors_after(const System& system, double t_end, int steps) {
   constexpr int n = System::states;
-  auto y = system.at(0.0), f = system.slope(0.0);
+  auto y = system.at(0.0), f = system.derivative(0.0);
   const double h = t_end / steps;
   std::vector<double> r;
   for (int k = 0; k < steps; ++k) {
@@ -269,11 +269,11 @@ TEST(Order, OfIndexTwo) {
 template <class Method, class System>
 std::vector<double> dense_errors(const System& system, double h) {
   const double t0 = 0.3;
-  const auto s = one_step<Method>(system, t0, system.at(t0), system.slope(t0), h);
-  const auto path = interpolate<Method>(system, s);
+  const auto s = one_step<Method>(system, t0, system.at(t0), system.derivative(t0), h);
+  const auto interpolant = interpolate<Method>(system, s);
   std::vector<double> worst(System::states, 0.0);
   for (int k = 1; k < 16; ++k) {
-    const auto got = path(real(k / 16.0)), wanted = system.at(t0 + h * k / 16);
+    const auto got = interpolant(real(k / 16.0)), wanted = system.at(t0 + h * k / 16);
     for (int i = 0; i < System::states; ++i) {
       double& largest = worst[static_cast<std::size_t>(i)];
       largest = std::max(largest, std::fabs(got[i].v - wanted[i].v));
@@ -328,21 +328,21 @@ TEST(DenseOutput, MeetsBothEndsWithTheSlopesOfTheStep) {
     using M = decltype(m);
     const double h = 0.1, t0 = 0.3;
     const System system;
-    const auto s = one_step<M>(system, t0, system.at(t0), system.slope(t0), h);
-    const auto path = interpolate<M>(system, s);
-    const auto f0 = system.slope(t0), f1 = system.slope(t0 + h);
+    const auto s = one_step<M>(system, t0, system.at(t0), system.derivative(t0), h);
+    const auto interpolant = interpolate<M>(system, s);
+    const auto f0 = system.derivative(t0), f1 = system.derivative(t0 + h);
     for (int i = 0; i < 2; ++i) {
-      EXPECT_EQ(path(real(0.0))[i].v, s.y[i].v) << M::name;
-      EXPECT_NEAR(path(real(1.0))[i].v, s.y1[i].v, 1e-15) << M::name;
-      EXPECT_NEAR(path.slope(real(0.0))[i].v, h * s.f0()[i].v, 1e-14) << M::name;
-      EXPECT_NEAR(path.slope(real(1.0))[i].v, h * s.f1()[i].v, 1e-14) << M::name;
+      EXPECT_EQ(interpolant(real(0.0))[i].v, s.y[i].v) << M::name;
+      EXPECT_NEAR(interpolant(real(1.0))[i].v, s.y1[i].v, 1e-15) << M::name;
+      EXPECT_NEAR(interpolant.slope(real(0.0))[i].v, h * s.f0()[i].v, 1e-14) << M::name;
+      EXPECT_NEAR(interpolant.slope(real(1.0))[i].v, h * s.f1()[i].v, 1e-14) << M::name;
       // The slopes are those of the solution, to the order of the dense output.
       EXPECT_NEAR(s.f0()[i].v, f0[i].v, 3 * std::pow(h, M::dense_order)) << M::name;
       EXPECT_NEAR(s.f1()[i].v, f1[i].v, 3 * std::pow(h, M::dense_order)) << M::name;
-      // And the derivative of the path is what differences of it say.
+      // And the derivative of the interpolant is what differences of it say.
       for (double at : {0.25, 0.75}) {
-        const double d = 1e-4, difference = (path(real(at + d))[i].v - path(real(at - d))[i].v) / (2 * d);
-        EXPECT_NEAR(path.slope(real(at))[i].v, difference, 1e-9) << M::name;
+        const double d = 1e-4, difference = (interpolant(real(at + d))[i].v - interpolant(real(at - d))[i].v) / (2 * d);
+        EXPECT_NEAR(interpolant.slope(real(at))[i].v, difference, 1e-9) << M::name;
       }
     }
   });
@@ -353,7 +353,7 @@ void expect_estimates(const char* what, const System& system) {
   each_method<System>([&](auto m) {
     using M = decltype(m);
     const auto estimates = [&](double h) {
-      return one_step<M>(system, 0.3, system.at(0.3), system.slope(0.3), h).error;
+      return one_step<M>(system, 0.3, system.at(0.3), system.derivative(0.3), h).error;
     };
     const auto coarse = estimates(0.02), fine = estimates(0.01);
     const double order = std::log2(std::hypot(coarse[0].v, coarse[1].v) / std::hypot(fine[0].v, fine[1].v));
@@ -375,7 +375,7 @@ TEST(Estimate, HasItsOrderWithAConstraint) {
 }
 
 TEST(Estimate, IsBlindToIndexTwo) {
-  const auto s = one_step<methods::radau_5>(hessenberg{}, 0.0, hessenberg::at(0.0), hessenberg::slope(0.0), 0.01);
+  const auto s = one_step<methods::radau_5>(hessenberg{}, 0.0, hessenberg::at(0.0), hessenberg::derivative(0.0), 0.01);
   EXPECT_NE(s.error[0].v, 0.0);
   EXPECT_NE(s.error[1].v, 0.0);
   EXPECT_EQ(s.error[2].v, 0.0);
@@ -387,11 +387,11 @@ TEST(Estimate, IsFreedOfStiffComponents) {
     using M = decltype(m);
     for (double z : {-1e2, -1e4, -1e6, -1e8, -1e10}) {
       const stiff system(z, true);
-      const auto s = one_step<M>(system, 0.0, system.at(0.0), system.slope(0.0), 1.0);
+      const auto s = one_step<M>(system, 0.0, system.at(0.0), system.derivative(0.0), 1.0);
       EXPECT_LE(std::fabs(s.error[0].v), 2.0) << M::name << " at z = " << z;
       // On the slow manifold it is small, however stiff.
       const stiff slow(z);
-      const auto t = one_step<M>(slow, 0.0, slow.at(0.0), slow.slope(0.0), 0.1);
+      const auto t = one_step<M>(slow, 0.0, slow.at(0.0), slow.derivative(0.0), 0.1);
       EXPECT_LE(std::fabs(t.error[0].v), 1e-2) << M::name << " at lambda = " << z;
     }
   });
@@ -411,7 +411,7 @@ template <class Method>
 double amplification(double z) {
   stiff system(z, true);
   system.newton_weight /= std::max(1.0, std::fabs(z));
-  const auto s = one_step<Method>(system, 0.0, system.at(0.0), system.slope(0.0), 1.0);
+  const auto s = one_step<Method>(system, 0.0, system.at(0.0), system.derivative(0.0), 1.0);
   EXPECT_TRUE(bool(s.solved)) << Method::name << " at z = " << z;
   return s.y1[0].v;
 }
@@ -488,7 +488,7 @@ TEST(Stability, StiffAccuracy) {
   each_method<System>([](auto m) {
     using M = decltype(m);
     const System system;
-    const auto s = one_step<M>(system, 0.3, system.at(0.3), system.slope(0.3), 0.2);
+    const auto s = one_step<M>(system, 0.3, system.at(0.3), system.derivative(0.3), 0.2);
     const double g = std::fabs(System::g(real(0.5), s.y1).v);
     std::printf("%-10s leaves a residual of %.1e of the constraint\n", M::name, g);
     // Rosenbrock methods solve linear equations: a residual of the size of the local error stays.
@@ -610,7 +610,7 @@ TEST(Lanes, ASingularMatrixIsReported) {
     if constexpr (M::kind == methods::family::collocation) pole = M::mu;
     else pole = 1.0 / M::gamma;
     const stiff system(pole, true);
-    const auto s = one_step<M>(system, 0.0, system.at(0.0), system.slope(0.0), 1.0);
+    const auto s = one_step<M>(system, 0.0, system.at(0.0), system.derivative(0.0), 1.0);
     EXPECT_TRUE(bool(s.singular)) << M::name;
     EXPECT_FALSE(bool(s.solved) && std::isfinite(s.y1[0].v)) << M::name;
   });

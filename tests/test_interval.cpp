@@ -1,5 +1,5 @@
-// Intervals: what lies inside stays inside, through every operation and function, values and slopes; comparisons and
-// choices that are undecided; what is unknown. And the certified search for roots of guards that is built on them.
+// Intervals: what lies inside stays inside, through every operation and function, values and derivatives; comparisons
+// and choices that are undecided; what is unknown. And the certified search for roots of guards that is built on them.
 //
 // The references are the C library's long double functions, whose own error (a few units of their last place) is far
 // below the least by which bounds are moved outward; derivatives are written out as calculus has them.
@@ -47,8 +47,8 @@ struct range {
   }
 };
 
-/// A function of x and y over duals of intervals, what it is, and its slopes along x and y; where it is not defined the
-/// reference is NaN, which no interval need hold.
+/// A function of x and y over duals of intervals, what it is, and its derivatives along x and y; where it is not
+/// defined the reference is NaN, which no interval need hold.
 template <class R>
 struct function {
   using number = dual<interval<R>, 2>;
@@ -70,13 +70,13 @@ std::vector<function<R>> functions() {
   constexpr bool d = sizeof(typename R::scalar) == 8;
   const range unit{-1, 1}, wide{-30, 30}, positive{0, 10}, turns{-20, 20}, powers{-20, 20, true};
   std::vector<function<R>> all;
-#define ONE(call, value, slope, domain)                                                                           \
+#define ONE(call, value, derivative, domain)                                                                      \
   all.push_back({#call, [](N x, N) -> N { return call; }, [](exact x, exact) -> exact { return (void)x, value; }, \
-                 [](exact x, exact) -> exact { return (void)x, slope; }, zero, domain, unit})
-#define TWO(call, value, slope_x, slope_y, domain_x, domain_y)                                               \
+                 [](exact x, exact) -> exact { return (void)x, derivative; }, zero, domain, unit})
+#define TWO(call, value, derivative_x, derivative_y, domain_x, domain_y)                                     \
   all.push_back({#call, [](N x, N y) -> N { return call; }, [](exact x, exact y) -> exact { return value; }, \
-                 [](exact x, exact y) -> exact { return (void)x, (void)y, slope_x; },                        \
-                 [](exact x, exact y) -> exact { return (void)x, (void)y, slope_y; }, domain_x, domain_y})
+                 [](exact x, exact y) -> exact { return (void)x, (void)y, derivative_x; },                   \
+                 [](exact x, exact y) -> exact { return (void)x, (void)y, derivative_y; }, domain_x, domain_y})
 
   TWO(x + y, x + y, 1, 1, wide, powers);
   TWO(x - y, x - y, 1, -1, wide, powers);
@@ -177,7 +177,7 @@ void draw_bounds(const range& in, std::mt19937_64& random, T& lo, T& hi) {
   hi = std::max(middle, static_cast<T>(middle + (1 - part) * width));
 }
 
-TYPED_TEST(intervals, hold_values_and_slopes) {
+TYPED_TEST(intervals, hold_values_and_derivatives) {
   using R = TypeParam;
   using T = typename R::scalar;
   for (const function<R>& f : functions<R>()) {
@@ -208,8 +208,8 @@ TYPED_TEST(intervals, hold_values_and_slopes) {
                    std::to_string(y.lo.get(j)) + ", " + std::to_string(y.hi.get(j)) + "]";
           };
           ASSERT_TRUE(holds(r.value, j, f.value(px, py))) << explain();
-          ASSERT_TRUE(holds(r.d[0], j, f.along_x(px, py))) << explain() << " slope along x";
-          ASSERT_TRUE(holds(r.d[1], j, f.along_y(px, py))) << explain() << " slope along y";
+          ASSERT_TRUE(holds(r.d[0], j, f.along_x(px, py))) << explain() << " derivative along x";
+          ASSERT_TRUE(holds(r.d[1], j, f.along_y(px, py))) << explain() << " derivative along y";
         }
     }
   }
@@ -257,7 +257,7 @@ using range_of = interval<real>;
 using rate = dual<range_of>;
 
 range_of between(double lo, double hi) { return {real(lo), real(hi)}; }
-/// x in [lo, hi] with slope 1.
+/// x in [lo, hi] with derivative 1.
 rate running(double lo, double hi) { return {between(lo, hi), range_of(1.0)}; }
 
 void expect_about(const range_of& a, double lo, double hi) {
@@ -381,7 +381,7 @@ TEST(interval, choices) {
   EXPECT_TRUE(is_unknown(select(perhaps, a, rate(unknown)).value));
 }
 
-TEST(interval, slopes_at_kinks_and_jumps) {
+TEST(interval, derivatives_at_kinks_and_jumps) {
   expect_about(abs(running(-1, 2)).d[0], -1, 1);
   expect_about(max(running(-1, 2), 0.0).d[0], 0, 1);
   expect_about(max(running(-1, 2), 0.0).value, 0, 2);
@@ -418,8 +418,9 @@ struct product : one_state {
   static constexpr saltus::variable<parameter> parameter_list[] = {
       saltus::variable<parameter>{root, 0.0, "1", "a root"}.of(8)};
   enum guard { by_state, by_time };
-  static constexpr saltus::crossing<guard> guard_list[] = {{by_state, saltus::both, saltus::bilateral, "at each root"},
-                                                           {by_time, saltus::both, saltus::bilateral, "at each root"}};
+  static constexpr saltus::event_function<guard> guard_list[] = {
+      {by_state, saltus::both, saltus::bilateral, "at each root"},
+      {by_time, saltus::both, saltus::bilateral, "at each root"}};
   static void rhs(const auto& at, auto& dy) { dy[y] = 1.0 + 0.0 * at[y]; }
   static void guards(const auto& at, auto& g) {
     g[by_state] = at[y] - at(root, 0);
@@ -439,7 +440,7 @@ struct one_step {
   using E = saltus::engine<saltus::form_of<Model, Time>, Method, double, Options>;
   saltus::instance<E, R> x{};
   vec<R, E::n> delta;
-  dense_output<Method, R, E::n> path;
+  dense_output<Method, R, E::n> interpolant;
   guards_at<E, R> begin, end;
   vec<R, E::ng> side;
 
@@ -447,11 +448,11 @@ struct one_step {
     x.h = 1.0;
     for (int i = 0; i < E::n; ++i) x.y[i] = delta[i] = 0.0;
   }
-  guards_on_step<E, R> on_step() const { return {x, path}; }
+  guards_on_step<E, R> on_step() const { return {x, interpolant}; }
   void make() {
     const saltus::held_system<E, R> f{x.held};
     x.f = f(x.t, x.y);
-    path = saltus::interpolate<Method>(f, saltus::step<Method>(f, x.t, x.y, x.f, x.h));
+    interpolant = saltus::interpolate<Method>(f, saltus::step<Method>(f, x.t, x.y, x.f, x.h));
     begin = on_step()(R(0.0)), end = on_step()(R(1.0));
     for (int i = 0; i < E::ng; ++i) {
       x.held.locked[i] = saltus::settle<E>(i, begin.g.value[i], begin.g.rate[i]);
@@ -461,7 +462,7 @@ struct one_step {
   certified_bracket<E, R> certify() const {
     return saltus::certify<E, R>(on_step(), delta, side, begin, end, mask_of<R>::all(true));
   }
-  mask_of<R> quiet() const { return saltus::certainly_quiet<E, R>(x, path, delta, side); }
+  mask_of<R> quiet() const { return saltus::certainly_quiet<E, R>(x, interpolant, delta, side); }
 };
 
 // Dense outputs made of arbitrary terms, against their nested form in long double.
@@ -472,26 +473,26 @@ void check_step_enclosure() {
   std::mt19937_64 random(3);
   const auto any = [&](double size) { return std::uniform_real_distribution<double>(-size, size)(random); };
   for (int trial = 0; trial < 500; ++trial) {
-    dense_output<Method, R, 1> path;
+    dense_output<Method, R, 1> interpolant;
     vec<R, 1> delta;
     R a, b;
-    path.t = 3.0, path.h = 0.25, delta[0] = trial % 2 == 0 ? 0.0 : 0.001;
+    interpolant.t = 3.0, interpolant.h = 0.25, delta[0] = trial % 2 == 0 ? 0.0 : 0.001;
     constexpr int terms = dense_output<Method, R, 1>::terms;
     for (int j = 0; j < 4; ++j) {
-      path.y0[0].set(j, any(trial % 3 == 0 ? 1e6 : 1));
-      for (int k = 0; k < terms; ++k) path.term[k][0].set(j, any(std::exp2(any(8))));
+      interpolant.y0[0].set(j, any(trial % 3 == 0 ? 1e6 : 1));
+      for (int k = 0; k < terms; ++k) interpolant.term[k][0].set(j, any(std::exp2(any(8))));
       const double s = (1 + any(1)) / 2, width = std::exp2(-25 + any(25));
       a.set(j, s), b.set(j, std::min(1.0, s + width));
     }
-    const auto piece = saltus::step_enclosure<E, R>{path, delta}(a, b, R(1.0));
+    const auto piece = saltus::step_enclosure<E, R>{interpolant, delta}(a, b, R(1.0));
     for (int j = 0; j < 4; ++j)
       for (int k = 0; k <= 10; ++k) {
         const double s = k == 0 ? a.get(j) : k == 10 ? b.get(j) : a.get(j) + k / 10.0 * (b.get(j) - a.get(j));
-        exact y = path.term[terms - 1][0].get(j), f = 0;
+        exact y = interpolant.term[terms - 1][0].get(j), f = 0;
         for (int i = terms - 2; i >= -1; --i) {
           const exact factor = i % 2 != 0 ? exact(s) : 1 - exact(s);
           f = (i % 2 != 0 ? y : -y) + factor * f;
-          y = (i < 0 ? path.y0[0] : path.term[i][0]).get(j) + factor * y;
+          y = (i < 0 ? interpolant.y0[0] : interpolant.term[i][0]).get(j) + factor * y;
         }
         const double off = delta[0].get(j) * std::min(1.0, 4 * s);
         ASSERT_TRUE(holds(piece.t, j, 3 + exact(s) / 4));
@@ -589,7 +590,8 @@ struct expanded : one_state {
   static constexpr saltus::variable<parameter> parameter_list[] = {
       saltus::variable<parameter>{coefficient, 0.0, "1", "of a power of y"}.of(9)};
   enum guard { value };
-  static constexpr saltus::crossing<guard> guard_list[] = {{value, saltus::both, saltus::bilateral, "at each root"}};
+  static constexpr saltus::event_function<guard> guard_list[] = {
+      {value, saltus::both, saltus::bilateral, "at each root"}};
   static void rhs(const auto& at, auto& dy) { dy[y] = 1.0 + 0.0 * at[y]; }
   static void guards(const auto& at, auto& g) {
     auto p = at(coefficient, 8) + 0.0 * at[y];
@@ -627,7 +629,8 @@ struct gallery : one_state {
   static constexpr saltus::variable<parameter> parameter_list[] = {{which, 0.0, "1", "number of the guard"},
                                                                    {at_time, 0.5, "s", "where it happens"}};
   enum guard { one };
-  static constexpr saltus::crossing<guard> guard_list[] = {{one, saltus::both, saltus::bilateral, "when it happens"}};
+  static constexpr saltus::event_function<guard> guard_list[] = {
+      {one, saltus::both, saltus::bilateral, "when it happens"}};
   static void rhs(const auto& at, auto& dy) { dy[y] = 0.0 * at[y]; }
   static void guards(const auto& at, auto& g) {
     const auto s = at.t - at[at_time];
@@ -675,8 +678,8 @@ TEST(certify, dips) {
   }
   for (int kink : {3, 4, 5})
     for (double depth : {1e-2, 1e-6, 1e-10, 1e-13}) {
-      const double slope = kink == 4 ? 2.0 : 1.0;
-      guard_test(kink, 0.3, -depth).expect_crossing(0.3 - depth / slope, 0.3 + depth);
+      const double derivative = kink == 4 ? 2.0 : 1.0;
+      guard_test(kink, 0.3, -depth).expect_crossing(0.3 - depth / derivative, 0.3 + depth);
       guard_test(kink, 0.3, depth).expect_nothing();
     }
 }
@@ -698,7 +701,7 @@ TEST(certify, what_rounding_hides_is_undetermined) {
 TEST(certify, ends_of_the_step) {
   guard_test(0, 1.0, 0.0).expect_crossing(1.0, 1.1);  // exactly zero at the end, on the way out
   guard_test(0, 0.0, 0.0).expect_nothing();           // zero at the start, on the way out already
-  guard_test(1, 0.0, 0.0).expect_nothing(1);          // even with slope 0
+  guard_test(1, 0.0, 0.0).expect_nothing(1);          // even with derivative 0
   guard_test(0, 1e-16, 0.0).expect_crossing(1e-16, 1.1);
   guard_test(8, 0.0, 0.0).expect_crossing(std::numbers::pi / 20, std::numbers::pi / 10);
   guard_test(8, 0.0, -1.0 - 1e-13).expect_nothing();  // nearly touches zero, twice

@@ -69,10 +69,10 @@ double dense_error(double h) {
   vec<real, 1> y;
   y[0] = std::exp(std::sin(t0));
   const auto s = step<Method>(f, real(t0), y, f(real(t0), y), real(h));
-  const auto path = interpolate<Method>(f, s);
+  const auto interpolant = interpolate<Method>(f, s);
   double worst = 0;
   for (int i = 1; i < 16; ++i)
-    worst = std::max(worst, std::fabs(path(real(i / 16.0))[0].v - std::exp(std::sin(t0 + h * i / 16))));
+    worst = std::max(worst, std::fabs(interpolant(real(i / 16.0))[0].v - std::exp(std::sin(t0 + h * i / 16))));
   return worst;
 }
 
@@ -88,12 +88,12 @@ TEST(Method, DenseOutputHasItsOrder) {
     vec<real, 2> y;
     y[0] = 0.8, y[1] = -0.3;
     const auto s = step<M>(f, real(0.0), y, f(real(0.0), y), real(0.25));
-    const auto path = interpolate<M>(f, s);
+    const auto interpolant = interpolate<M>(f, s);
     for (int i = 0; i < 2; ++i) {
-      EXPECT_DOUBLE_EQ(path(real(0.0))[i].v, y[i].v);
-      EXPECT_NEAR(path(real(1.0))[i].v, s.y1[i].v, 1e-16);
-      EXPECT_NEAR(path.slope(real(0.0))[i].v, 0.25 * s.f0()[i].v, 1e-15);
-      EXPECT_NEAR(path.slope(real(1.0))[i].v, 0.25 * s.f1()[i].v, 1e-15);
+      EXPECT_DOUBLE_EQ(interpolant(real(0.0))[i].v, y[i].v);
+      EXPECT_NEAR(interpolant(real(1.0))[i].v, s.y1[i].v, 1e-16);
+      EXPECT_NEAR(interpolant.slope(real(0.0))[i].v, 0.25 * s.f0()[i].v, 1e-15);
+      EXPECT_NEAR(interpolant.slope(real(1.0))[i].v, 0.25 * s.f1()[i].v, 1e-15);
     }
   });
 }

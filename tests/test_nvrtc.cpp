@@ -39,7 +39,7 @@ namespace {
 struct combination {
   plan what;
   bool whole;  ///< or the sailing kernel alone
-  cuda_unit_code made{};
+  cuda_module_code made{};
   std::string failure{};
   double seconds = 0;
 };
@@ -96,7 +96,7 @@ void compile_all(std::vector<combination>& list) {
       combination& c = list[i];
       const auto begin = std::chrono::steady_clock::now();
       try {
-        c.made = c.whole ? build_cuda_unit(c.what, 90) : build_sailing(c.what, 90);
+        c.made = c.whole ? build_cuda_module(c.what, 90) : build_sailing(c.what, 90);
       } catch (const error& e) { c.failure = e.what(); }
       c.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     }
@@ -208,8 +208,8 @@ TEST(nvrtc, coefficients_of_methods_lie_in_constant_memory) {
   const model m = describe_model(find_model("lorenz"));
   const auto missing = [&]<class Method>(Method, const model& of) {
     int looked_for = 0;
-    const auto unit = build_sailing(plan_for(of, Method::name, true, "double"), 90);
-    const int r = not_in(constant_memory(unit.sail.code), Method::a, looked_for);
+    const auto module = build_sailing(plan_for(of, Method::name, true, "double"), 90);
+    const int r = not_in(constant_memory(module.sail.code), Method::a, looked_for);
     EXPECT_GT(looked_for, 5) << Method::name;
     return r;
   };
@@ -243,9 +243,9 @@ TEST(nvrtc, every_kernel_header_compiles_alone) {
   }
 }
 
-TEST(nvrtc, a_second_time_a_unit_comes_from_the_cache) {
+TEST(nvrtc, a_second_time_a_module_comes_from_the_cache) {
   const plan p = plan_for(describe_model(find_model("lorenz")), "dp5", true, "double");
-  const auto first = build_cuda_unit(p, 90), second = build_cuda_unit(p, 90);
+  const auto first = build_cuda_module(p, 90), second = build_cuda_module(p, 90);
   EXPECT_EQ(0, second.seconds);
   EXPECT_FALSE(second.land.compiled);
   EXPECT_EQ(first.sail.code, second.sail.code);
@@ -254,7 +254,7 @@ TEST(nvrtc, a_second_time_a_unit_comes_from_the_cache) {
 }
 
 // NVRTC does not say which files it reads.
-TEST(nvrtc, a_unit_is_compiled_anew_when_an_included_file_has_changed) {
+TEST(nvrtc, a_module_is_compiled_anew_when_an_included_file_has_changed) {
   const auto folder = std::filesystem::path(testing::TempDir());
   const auto header = folder / "with_rate.hpp";
   const auto make = [&](const char* rate) {
@@ -279,7 +279,7 @@ TEST(nvrtc, a_unit_is_compiled_anew_when_an_included_file_has_changed) {
 
 TEST(nvrtc, a_device_it_does_not_know_is_an_error_that_names_it) {
   try {
-    build_cuda_unit(plan_for(describe_model(find_model("lorenz")), "bs3", true, "double"), 35);
+    build_cuda_module(plan_for(describe_model(find_model("lorenz")), "bs3", true, "double"), 35);
     FAIL() << "no error";
   } catch (const error& e) {
     EXPECT_EQ(exit_device, e.exit_code);
@@ -296,9 +296,9 @@ TEST(nvrtc, a_device_newer_than_all_it_knows_is_given_ptx) {
   ASSERT_EQ(NVRTC_SUCCESS, nvrtcGetSupportedArchs(known.data()));
   const int newest = *std::max_element(known.begin(), known.end()), next = (newest / 10 + 1) * 10;
 
-  const auto unit = build_cuda_unit(p, next);
-  for (const auto& [part, kernel] : {std::pair{&unit.begin, "saltus_begin"}, std::pair{&unit.sail, "saltus_sail"},
-                                     std::pair{&unit.land, "saltus_land"}}) {
+  const auto module = build_cuda_module(p, next);
+  for (const auto& [part, kernel] : {std::pair{&module.begin, "saltus_begin"}, std::pair{&module.sail, "saltus_sail"},
+                                     std::pair{&module.land, "saltus_land"}}) {
     EXPECT_EQ(newest, part->ptx_of);
     EXPECT_NE(std::string::npos, part->code.find(".target sm_" + std::to_string(newest)));
     EXPECT_NE(std::string::npos, part->code.find(std::string(".entry ") + kernel));
@@ -307,18 +307,18 @@ TEST(nvrtc, a_device_newer_than_all_it_knows_is_given_ptx) {
     for (const char* loose : {"\tmul.f64", "\tadd.f64", "\tsub.f64"})
       EXPECT_EQ(std::string::npos, part->code.find(loose)) << loose;
   }
-  EXPECT_TRUE(unit.kernels().empty());
-  EXPECT_NE(build_statistics_unit(next).code.find(".entry saltus_statistics"), std::string::npos);
-  const auto again = build_cuda_unit(p, next);
-  EXPECT_EQ(unit.sail.code, again.sail.code);
+  EXPECT_TRUE(module.kernels().empty());
+  EXPECT_NE(build_statistics_module(next).code.find(".entry saltus_statistics"), std::string::npos);
+  const auto again = build_cuda_module(p, next);
+  EXPECT_EQ(module.sail.code, again.sail.code);
   EXPECT_EQ(0, again.seconds);
 }
 
 TEST(nvrtc, code_of_the_same_major_number_runs_on_a_device_that_is_not_known) {
   const plan p = plan_for(describe_model(find_model("lorenz")), "dp5", true, "double");
-  const auto unit = build_sailing(p, 97);
-  EXPECT_EQ(0, unit.sail.ptx_of);
-  EXPECT_EQ(build_sailing(p, 90).key(), unit.key());
+  const auto module = build_sailing(p, 97);
+  EXPECT_EQ(0, module.sail.ptx_of);
+  EXPECT_EQ(build_sailing(p, 90).key(), module.key());
 }
 
 TEST(nvrtc, a_model_that_is_not_for_devices_is_named_with_its_line) {
@@ -334,7 +334,7 @@ TEST(nvrtc, a_model_that_is_not_for_devices_is_named_with_its_line) {
            "};\n";
   }
   try {
-    build_cuda_unit(plan_for(describe_model(header), "dp5", true, "double"), 90);
+    build_cuda_module(plan_for(describe_model(header), "dp5", true, "double"), 90);
     FAIL() << "no error";
   } catch (const error& e) {
     EXPECT_EQ(exit_model, e.exit_code);

@@ -226,7 +226,7 @@ TEST(Mishaps, ANumberThatIsNoneEndsAtItsTime) {
 }
 
 TEST(Mishaps, AStepAtTheFloorOfFloatIsCarriedOnInDouble) {
-  // At t = 2^22 a float has roundings of 1/2: no step that y' = -y asks for can be told from none, but in double.
+  // At t = 2^22 an ulp of a float is 1/2: no step that y' = -y asks for can be told from none, but in double.
   const std::vector<std::string> late = {"rtol=1e-8", "precision=float", "t=[4194304.0, 4194306.0]",
                                          "output.events=true"};
   const auto r = run(mishaps, with(late, {"jump_at=1.5"}));
@@ -242,7 +242,7 @@ TEST(Mishaps, AStepAtTheFloorOfFloatIsCarriedOnInDouble) {
 }
 
 TEST(Mishaps, TimeAndStateMoveTogether) {
-  // Where the roundings of t are as large as the steps - 1/8 s at 1e15, 1/16 s at 2^20 in float - steps are what t moves
+  // Where an ulp of t is as large as the steps - 1/8 s at 1e15, 1/16 s at 2^20 in float - steps are what t moves
   // by: the state that counts seconds ends at 4, and y at exp(-4).
   for (const auto& where : {std::vector<std::string>{"t=[1e15, 1000000000000004.0]"},
                             std::vector<std::string>{"t=[1048576.0, 1048580.0]", "precision=float"}}) {

@@ -353,13 +353,13 @@ TEST(chunk, forgets_some_instances_and_no_others) {
 }
 
 TEST(chunk, exceptions_are_taken_out_by_their_instances) {
-  abi::unit unit{};
-  unit.record_reals = 2, unit.record_integers = 1;
+  abi::module module{};
+  module.record_reals = 2, module.record_integers = 1;
   exception_list list;
   for (const long long slot : {3, 0, 2}) {
     const double reals[] = {10.0 * static_cast<double>(slot), 0.5};
     const long long integers[] = {slot};
-    list.append(slot, {reals, integers}, unit);
+    list.append(slot, {reals, integers}, module);
   }
   const exception_list taken = list.take({true, false, false, true});
   EXPECT_EQ(taken.slot, (std::vector<long long>{3, 0}));

@@ -258,7 +258,7 @@ TEST(sampler, cumulative_is_the_distribution_function) {
   }
 }
 
-TEST(sampler, truncated_values_stay_inside_and_follow_the_truncated_law) {
+TEST(sampler, truncated_values_stay_inside_and_follow_the_truncated_distribution) {
   constexpr std::int64_t n = 100'000;
   for (auto [name, drawn_from, cumulative, mean, variance, kurtosis] : known_distributions()) {
     const double deviation = std::sqrt(variance);

@@ -451,12 +451,12 @@ TEST_F(spec, short_flags_reach_their_keys) {
 
 TEST_F(spec, n_means_samples_or_the_only_range) {
   const std::string range = "[sweep]\nflow = { from = 1, to = 2, count = 3 }\ndamping = [1, 2]\n";
-  const std::string law = "[sample]\ncount = 5\nlift = { uniform = [0, 1] }\n";
+  const std::string distribution = "[sample]\ncount = 5\nlift = { uniform = [0, 1] }\n";
   EXPECT_EQ(planned(valve, {{"-n", "50"}}).samples, 50);
   EXPECT_EQ(planned(valve + range, {{"-n", "50"}}).axes[0].count, 50);
   EXPECT_EQ(planned(valve + range, {{"-n", "50"}, {"--seed", "1"}}).count, 100);  // a seed alone is no sample
-  EXPECT_EQ(planned(valve + range + law, {{"-n", "50"}}).samples, 50);
-  EXPECT_EQ(planned(valve + range + law, {{"-n", "50"}}).axes[0].count, 3);
+  EXPECT_EQ(planned(valve + range + distribution, {{"-n", "50"}}).samples, 50);
+  EXPECT_EQ(planned(valve + range + distribution, {{"-n", "50"}}).axes[0].count, 3);
   // It sees what the other flags do, whatever their order.
   EXPECT_EQ(planned(valve, {{"-n", "1e5"}, {"--set", "sweep.flow={from=1, to=2}"}}).axes.at(0).count, 100'000);
   // Copies of a product with several counts, or none, were hardly meant.

@@ -80,7 +80,7 @@ std::vector<std::tuple<std::size_t, const char*>> cases_and_methods() {
   for (std::size_t i = 0; i < stiff_cases().size(); ++i) {
     const auto& c = stiff_cases()[i];
     const std::string model = c.base.model;
-    // Units of 15 and 20 states take their time to compile: one method each.
+    // Modules of 15 and 20 states take their time to compile: one method each.
     const bool is_large = model.rfind("ring_modulator", 0) == 0 || model == "pollu";
     if (!is_large) all.emplace_back(i, "radau5");
     if (c.rosenbrock) all.emplace_back(i, "rodas5p");

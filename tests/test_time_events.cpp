@@ -93,7 +93,7 @@ TEST(TimeEvents, ASampleThereShowsTheStateAfter) {
 }
 
 TEST(TimeEvents, AndGuardsAtOneTimeEachFireOnce) {
-  // A time event and a guard of each kind, at the same time and a hair apart, at many times: each fires once, within
+  // A time event and a guard of each kind, at the same time and close together, at many times: each fires once, within
   // rounding of its time, in the order of their times. At the very same time they share one transition.
   std::vector<double> kick, mark;
   const double apart[] = {0.0, 1e-16, -1e-16, 1e-15, -1e-15, 1e-14, -1e-14, 1e-12, -1e-12, 1e-9, -1e-9};

@@ -110,7 +110,7 @@ label_of() { echo "${1%%|*}"; }
 file_of() { label_of "$1" | tr -c 'a-z0-9_\n' '_'; }
 words_of() { read -r -a words <<< "${1#*|}"; }
 
-# ---- compile all units at once, so that no part waits for the compiler ----------------------------------------------
+# ---- compile all modules at once, so that no part waits for the compiler ----------------------------------------------
 architecture=$default_architecture
 if has cuda; then
   architecture=$(architecture_of_device)

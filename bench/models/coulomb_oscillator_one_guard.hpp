@@ -26,7 +26,7 @@ struct coulomb_oscillator_one_guard {
   };
 
   enum guard { change };
-  static constexpr saltus::crossing<guard> guard_list[] = {
+  static constexpr saltus::event_function<guard> guard_list[] = {
       {change, saltus::falling, saltus::unilateral, "the mass comes to a halt, or breaks loose"},
   };
 

@@ -31,7 +31,7 @@ struct boost_converter {
   };
 
   enum guard { tick, peak, dry, breakdown };
-  static constexpr saltus::crossing<guard> guard_list[] = {
+  static constexpr saltus::event_function<guard> guard_list[] = {
       {tick, saltus::rising, saltus::bilateral, "the clock ticks: the switch closes below the limit"},
       {peak, saltus::rising, saltus::bilateral, "the current reaches the limit: the switch opens"},
       {dry, saltus::falling, saltus::unilateral, "the coil has run empty: the diode blocks"},

@@ -21,10 +21,10 @@ class cpu_backend final : public backend {
         settings_(settings_of(plan_)),
         shape_(lane_shape_of(p)),
         threads_(threads_of(p)),
-        built_(build_cpu_unit(p, shape_, stop)),
-        unit_(static_cast<const abi::unit*>(built_.code->symbol("saltus_unit"))) {
-    if (unit_->version != abi::version)
-      throw error(exit_failure, "a compiled unit is of another version of saltus: clear the cache");
+        built_(build_cpu_module(p, shape_, stop)),
+        module_(static_cast<const abi::module*>(built_.code->symbol("saltus_module"))) {
+    if (module_->version != abi::version)
+      throw error(exit_failure, "a compiled module is of another version of saltus: clear the cache");
   }
 
   std::string device() const override {
@@ -35,7 +35,7 @@ class cpu_backend final : public backend {
   double compile_seconds() const override { return built_.seconds; }
   int concurrency() const override { return threads_; }
   std::int64_t smallest_chunk() const override { return std::min<std::int64_t>(4 * in_flight(), chunk_size()); }
-  int lanes() const override { return unit_->lanes; }
+  int lanes() const override { return module_->lanes; }
 
   /// Large enough that the last instances of a chunk, which leave lanes idle, cost little; small enough that every thread
   /// gets several chunks.
@@ -53,7 +53,7 @@ class cpu_backend final : public backend {
   void integrate(chunk_data& chunk, const std::function<bool(std::int64_t)>& finished, abi::usage& usage) override {
     const bool kept = plan_.rescue || !plan_.stiff_method.empty();
     const module_call call{
-        *unit_, settings_, chunk, chunk.log, kept ? &chunk.exceptions : nullptr, finished, plan_.instance_time_limit};
+        *module_, settings_, chunk, chunk.log, kept ? &chunk.exceptions : nullptr, finished, plan_.instance_time_limit};
     host::integrate(call, usage);
   }
 
@@ -66,7 +66,7 @@ class cpu_backend final : public backend {
   lane_shape shape_;
   int threads_;
   built built_;
-  const abi::unit* unit_;
+  const abi::module* module_;
 };
 
 }  // namespace

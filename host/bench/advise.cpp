@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "abi/unit.hpp"
+#include "abi/module.hpp"
 #include "backend/make.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"

@@ -46,9 +46,9 @@ double cpu_peak_flops(const std::string& precision, int threads) {
       "  return all;\n"
       "}}\n",
       precision, lanes, chains);
-  const built unit = build_unit(text, home() / "kernels/number/pack.hpp");
+  const built module = build_module(text, home() / "kernels/number/pack.hpp");
   using function = double(long long, double, double);
-  auto* const work = reinterpret_cast<function*>(unit.code->symbol("saltus_peak"));
+  auto* const work = reinterpret_cast<function*>(module.code->symbol("saltus_peak"));
 
   constexpr long long turns = 2'000'000;
   constexpr int attempts = 5;

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "abi/unit.hpp"
+#include "abi/module.hpp"
 #include "bench/options.hpp"
 #include "study/prepare.hpp"
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "abi/unit.hpp"
+#include "abi/module.hpp"
 
 namespace saltus::host {
 

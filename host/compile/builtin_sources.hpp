@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-#include "abi/unit.hpp"
+#include "abi/module.hpp"
 
 namespace saltus::host {
 

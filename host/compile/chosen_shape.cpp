@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 namespace {
 
 /// One number pair for each model, method and way to compile; `lanes` of the plan do not matter.
-fs::path file_of(const plan& p) { return cache_folder() / (cpu_unit_name(p, {0, 0}) + ".lanes"); }
+fs::path file_of(const plan& p) { return cache_folder() / (cpu_module_name(p, {0, 0}) + ".lanes"); }
 
 }  // namespace
 

@@ -67,14 +67,14 @@ std::vector<std::string> flags_for(const cpp_compiler& cc) {
 }  // namespace
 
 library::library(const fs::path& file) : handle_(::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) {
-  if (!handle_) throw error(exit_failure, fmt::format("a compiled unit cannot be loaded: {}", ::dlerror()));
+  if (!handle_) throw error(exit_failure, fmt::format("a compiled module cannot be loaded: {}", ::dlerror()));
 }
 library::~library() { ::dlclose(handle_); }
 void* library::symbol(const char* name) const {
   void* address = ::dlsym(handle_, name);
   if (!address)
     throw error(exit_failure,
-                fmt::format("a compiled unit lacks {}: saltus doctor --clear-cache clears the cache", name));
+                fmt::format("a compiled module lacks {}: saltus doctor --clear-cache clears the cache", name));
   return address;
 }
 
@@ -207,10 +207,10 @@ std::vector<std::string> command_with(const cpp_compiler& cc, const std::vector<
 /// Asks the compiler which files it reads for a source; none if it cannot say.
 std::optional<file_list> files_read(const scratch_folder& scratch, const fs::path& source,
                                     const std::vector<std::string>& options, const cancellation& stop) {
-  const fs::path rule = scratch / "unit.d", preprocessed = scratch / "unit.ii";
+  const fs::path rule = scratch / "module.d", preprocessed = scratch / "module.ii";
   auto command = command_with(find_compiler(), options);
   command.insert(command.end(),
-                 {"-E", "-MD", "-MT", "unit", "-MF", rule.string(), source.string(), "-o", preprocessed.string()});
+                 {"-E", "-MD", "-MT", "module", "-MF", rule.string(), source.string(), "-o", preprocessed.string()});
   std::error_code none;
   if (run_program(command, stop).status != 0 || !fs::is_regular_file(rule, none) ||
       !fs::is_regular_file(preprocessed, none))
@@ -259,7 +259,7 @@ std::optional<built> from_cache(const std::string& request) {
 [[noreturn]] void fail_to_compile(const scratch_folder& scratch, const std::vector<std::string>& command,
                                   const std::string& text, const std::string& said, const fs::path& header,
                                   const std::optional<file_list>& files) {
-  const fs::path log = scratch / "log", kept = cache_folder() / "last_failure.log", source = scratch / "unit.cpp";
+  const fs::path log = scratch / "log", kept = cache_folder() / "last_failure.log", source = scratch / "module.cpp";
   write_file(log, fmt::format("{}\n\n{}\n{}", fmt::join(command, " "), text, said));
   fs::rename(log, kept);
   std::set<fs::path> own = {header};
@@ -278,7 +278,7 @@ built compile(const std::string& text, const fs::path& header, const std::vector
               const std::string& request, const cancellation& stop) {
   const auto begin = std::chrono::steady_clock::now();
   const scratch_folder scratch(request);
-  const fs::path source = scratch / "unit.cpp", fresh = scratch / "unit.so";
+  const fs::path source = scratch / "module.cpp", fresh = scratch / "module.so";
   write_file(source, text);
   const auto files = files_read(scratch, source, options, stop);
   if (stop) throw error(exit_interrupted, "interrupted while compiling");
@@ -328,11 +328,12 @@ built build_description(const std::string& counted, const std::string& uncounted
   return compile(uncounted, header, options, request_of(uncounted, options), stop);
 }
 
-/// What a unit says of its model, which may run the model's functions: first in a child process, for what they may do.
-const abi::description* description_in(const built& unit, const cancellation& stop) {
+/// What a module says of its model, which may run the model's functions: first in a child process, for what they may
+/// do.
+const abi::description* description_in(const built& module, const cancellation& stop) {
   using getter = const abi::description* (*)();
   constexpr double longest = 20;  // seconds; it is a right-hand side or two
-  const auto get = reinterpret_cast<getter>(unit.code->symbol("saltus_description"));
+  const auto get = reinterpret_cast<getter>(module.code->symbol("saltus_description"));
   in_child([&] { return std::string(get()->name); }, longest, stop);
   return get();
 }
@@ -414,19 +415,19 @@ model describe_model(const fs::path& header, const cancellation& stop) {
         header.string(), name, first);
   };
   const std::string uncounted = text("#define SALTUS_UNCOUNTED\n");
-  built unit = build_description(text(""), uncounted, header, stop);
+  built module = build_description(text(""), uncounted, header, stop);
   const abi::description* d = nullptr;
   try {
-    d = description_in(unit, stop);
+    d = description_in(module, stop);
   } catch (const child_failure&) {
     // The model's functions do not bear being counted; where they fail in a run, that is told of the instances.
-    unit = build(uncounted, header, stop, optimised::no);
-    d = description_in(unit, stop);
+    module = build(uncounted, header, stop, optimised::no);
+    d = description_in(module, stop);
   }
-  return model_from(d, header, unit.files.own);
+  return model_from(d, header, module.files.own);
 }
 
-built build_unit(const std::string& text, const fs::path& header, const cancellation& stop) {
+built build_module(const std::string& text, const fs::path& header, const cancellation& stop) {
   return build(text, header, stop);
 }
 
@@ -456,7 +457,7 @@ std::string compiling_now() {
 
 std::optional<file_list> files_of(const std::string& text, const std::vector<std::string>& options) {
   const scratch_folder scratch(hash_text(text));
-  const fs::path source = scratch / "unit.cpp";
+  const fs::path source = scratch / "module.cpp";
   write_file(source, text);
   return files_read(scratch, source, options, {});
 }
@@ -477,29 +478,29 @@ std::string engine_text(const plan& p) {
 }
 
 namespace {
-std::string cpu_unit_text(const plan& p, const lane_shape& shape) {
+std::string cpu_module_text(const plan& p, const lane_shape& shape) {
   return fmt::format(
       "#include \"run/cpu.hpp\"\n"
       "#include \"form/of_model.hpp\"\n"
       "#include \"method/by_name.hpp\"\n"
       "#include \"{}\"\n"
       "{}"
-      "extern \"C\" __attribute__((visibility(\"default\"))) const saltus::abi::unit saltus_unit = "
-      "saltus::cpu_unit<engine, {}, {}>;\n",
+      "extern \"C\" __attribute__((visibility(\"default\"))) const saltus::abi::module saltus_module = "
+      "saltus::cpu_module<engine, {}, {}>;\n",
       p.model.header.string(), engine_text(p), shape.lanes, shape.groups);
 }
 }  // namespace
 
-built build_cpu_unit(const plan& p, const lane_shape& shape, const cancellation& stop) {
-  return build(cpu_unit_text(p, shape), p.model.header, stop);
+built build_cpu_module(const plan& p, const lane_shape& shape, const cancellation& stop) {
+  return build(cpu_module_text(p, shape), p.model.header, stop);
 }
-built build_traceable_unit(const plan& p, const cancellation& stop) {
-  const auto once = [&] { return build(cpu_unit_text(p, {1, 1}), p.model.header, stop, optimised::traced); };
+built build_traceable_module(const plan& p, const cancellation& stop) {
+  const auto once = [&] { return build(cpu_module_text(p, {1, 1}), p.model.header, stop, optimised::traced); };
   once();
   return once();  // loaded from where it stays, under the name by which its line numbers are asked for
 }
-std::string cpu_unit_name(const plan& p, const lane_shape& shape) {
-  std::string all = request_of(cpu_unit_text(p, shape), flags_for(find_compiler(), optimised::yes));
+std::string cpu_module_name(const plan& p, const lane_shape& shape) {
+  std::string all = request_of(cpu_module_text(p, shape), flags_for(find_compiler(), optimised::yes));
   for (const auto& source : p.model.sources) all += "\n" + source.hash;
   return hash_text(all);
 }

@@ -1,8 +1,8 @@
 // Models are compiled on first use, for this machine, and kept.
 //
-// A unit is a small generated source: the kernels, the model's header, one line that names what is wanted. It goes through
-// the system's C++ compiler into a shared object in the cache (module_cache.hpp). Which files it is made of, the compiler
-// says; a unit that does not compile is not kept.
+// A module is a small generated source: the kernels, the model's header, one line that names what is wanted. It goes
+// through the system's C++ compiler into a shared object in the cache (module_cache.hpp). Which files it is made of,
+// the compiler says; a module that does not compile is not kept.
 #pragma once
 
 #include <filesystem>
@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "abi/unit.hpp"
+#include "abi/module.hpp"
 #include "base/cancellation.hpp"
 #include "compile/lane_shape.hpp"
 #include "compile/module_cache.hpp"
@@ -19,7 +19,7 @@
 
 namespace saltus::host {
 
-/// A loaded unit; what it exports is valid while this lives.
+/// A loaded module; what it exports is valid while this lives.
 class library {
  public:
   explicit library(const std::filesystem::path& file);
@@ -44,7 +44,7 @@ const cpp_compiler& find_compiler();
 /// Processor and compiler, for what is measured here and holds nowhere else. Throws `error` as find_compiler does.
 std::string machine_identity();
 
-/// What a compiled unit is and where it came from.
+/// What a compiled module is and where it came from.
 struct built {
   std::shared_ptr<library> code;
   std::string key;  ///< hex digits: also the name in the cache
@@ -59,15 +59,15 @@ struct built {
 /// itself fails, exit_interrupted when `stop` is cancelled, here and below.
 model describe_model(const std::filesystem::path& header, const cancellation& stop = {});
 
-/// The unit for a plan on CPU lanes, compiled on first use.
-built build_cpu_unit(const plan& p, const lane_shape& shape, const cancellation& stop = {});
+/// The module for a plan on CPU lanes, compiled on first use.
+built build_cpu_module(const plan& p, const lane_shape& shape, const cancellation& stop = {});
 /// The same on one lane with line numbers, to find out where a model crashes.
-built build_traceable_unit(const plan& p, const cancellation& stop = {});
+built build_traceable_module(const plan& p, const cancellation& stop = {});
 /// A name, 32 hex digits, for what is measured of it: another one when the model, the method, the compiler or the processor
 /// is another one.
-std::string cpu_unit_name(const plan& p, const lane_shape& shape);
+std::string cpu_module_name(const plan& p, const lane_shape& shape);
 
-/// While it lives, a unit is being compiled beside a run: said by compiling_now().
+/// While it lives, a module is being compiled beside a run: said by compiling_now().
 class compiling_note {
  public:
   explicit compiling_note(std::string what);
@@ -78,8 +78,8 @@ class compiling_note {
 /// "compiling rescue, 12 s"; empty if nothing is.
 std::string compiling_now();
 
-/// A unit of any other text, which includes `header`.
-built build_unit(const std::string& text, const std::filesystem::path& header, const cancellation& stop = {});
+/// A module of any other text, which includes `header`.
+built build_module(const std::string& text, const std::filesystem::path& header, const cancellation& stop = {});
 
 /// The files that the C++ compiler reads for such a text, with these options; none if it cannot say.
 std::optional<file_list> files_of(const std::string& text, const std::vector<std::string>& options);
@@ -88,7 +88,7 @@ std::optional<file_list> files_of(const std::string& text, const std::vector<std
 /// time.
 bool may_be_remembered(const file_list& files);
 
-/// The source text of a unit's engine type, shared by CPU and CUDA units.
+/// The source text of a module's engine type, shared by CPU and CUDA modules.
 std::string engine_text(const plan& p);
 
 }  // namespace saltus::host

@@ -88,6 +88,8 @@ std::optional<std::string> first_complaint(const std::string& log, const fs::pat
       text = "a bare name is a number in a list here, not a value: write at[name], or now[name] at an event";
     if (text.find("constants<") != text.npos)
       text = "a mass matrix that depends on time or states says so: static constexpr bool mass_varies = true";
+    if (text.find("'crossing'") != text.npos && text.find("saltus") != text.npos)
+      text = "guards are listed as saltus::event_function<guard>, which was saltus::crossing<guard> once";
     const std::string found = fmt::format("{}:{}:{}: {}", file.string(), m[2].str(), m[3].str(), text);
     if (mine) return found;
     if (!elsewhere) elsewhere = file == source ? fmt::format("{}: {}", header.string(), text) : found;

@@ -13,12 +13,13 @@ namespace saltus::host {
 /// struct.
 std::string place_of(const std::filesystem::path& header, std::vector<std::string> words);
 
-/// The line of a unit on which its model has ended, whatever stands in it.
+/// The line of a module on which its model has ended, whatever stands in it.
 inline constexpr int line_after_model = 3;
 
 /// The compiler's first complaint, as one readable sentence: about the model's own files rather than about what surrounds
 /// them, and in the words of the contract if the model is at odds with that. None if it has nothing to say about sources.
-/// `log` is all that the compiler said, `own` the model's files, as far as they are known, `source` the file of the unit.
+/// `log` is all that the compiler said, `own` the model's files, as far as they are known, `source` the file of the
+/// module.
 std::optional<std::string> first_complaint(const std::string& log, const std::filesystem::path& header,
                                            const std::set<std::filesystem::path>& own,
                                            const std::filesystem::path& source);

@@ -165,8 +165,8 @@ void count_instructions(const std::string& cubin, std::vector<kernel_report>& ke
   }
 }
 
-/// The files that a unit is made of. NVRTC does not tell: asked of the C++ compiler, with NVRTC's macros.
-std::optional<file_list> files_of_cuda_unit(const std::string& text, int capability) {
+/// The files that a module is made of. NVRTC does not tell: asked of the C++ compiler, with NVRTC's macros.
+std::optional<file_list> files_of_cuda_module(const std::string& text, int capability) {
   return files_of(text, {"-std=c++20", "-D__CUDACC__", "-D__CUDACC_RTC__", "-D__NVCC__",
                          fmt::format("-D__CUDA_ARCH__={}", 10 * capability)});
 }
@@ -174,7 +174,7 @@ std::optional<file_list> files_of_cuda_unit(const std::string& text, int capabil
 /// Compiles a text that includes `header` and kernels, or finds it in the cache.
 built_cuda build(const std::string& text, const fs::path& header, int capability) {
   // The same bits as on a CPU: IEEE-754 division, square root and subnormal numbers, no contraction that is not written
-  // as fma. A model's functions carry no mark of ours: they are for the device, as everything in a unit is.
+  // as fma. A model's functions carry no mark of ours: they are for the device, as everything in a module is.
   const architecture target = architecture_for(capability);
   std::vector<std::string> options = {"--std=c++20",
                                       target.option(),
@@ -201,21 +201,21 @@ built_cuda build(const std::string& text, const fs::path& header, int capability
   };
   for (const auto& files : remembered_files(request))
     if (const auto key = key_of(request, files))
-      if (auto unit = known(*key)) return *unit;
+      if (auto module = known(*key)) return *module;
 
   const auto begin = std::chrono::steady_clock::now();
-  const auto files = files_of_cuda_unit(text, capability);
+  const auto files = files_of_cuda_module(text, capability);
   const auto key = files ? key_of(request, *files) : std::nullopt;
   if (key)
-    if (auto unit = known(*key)) {
+    if (auto module = known(*key)) {
       if (may_be_remembered(*files)) remember_files(request, *files);
-      return *unit;
+      return *module;
     }
-  program unit(text, "saltus_unit.cu");
+  program module(text, "saltus_module.cu");
   auto with_folder = options;
   with_folder.push_back("--include-path=" + (home() / "kernels").string());
-  const bool compiles = unit.compile(with_folder);
-  const std::string log = unit.log();
+  const bool compiles = module.compile(with_folder);
+  const std::string log = module.log();
   if (!compiles) {
     const fs::path kept = cache_folder() / "last_failure.log";
     write_at_once(kept, fmt::format("{}\n{}\n\n{}", fmt::join(with_folder, " "), text, log));
@@ -223,7 +223,7 @@ built_cuda build(const std::string& text, const fs::path& header, int capability
                 fmt::format("{}\n  the CUDA integrator of this model does not compile; all of {}'s output: {}",
                             first_complaint(log, header), nvrtc_version(), kept.string()));
   }
-  built_cuda result = made(target.is_ptx ? unit.ptx() : unit.cubin(), log, key.value_or(request), true);
+  built_cuda result = made(target.is_ptx ? module.ptx() : module.cubin(), log, key.value_or(request), true);
   if (key && key == key_of(request, *files)) {
     const scratch_folder scratch(*key);
     write_file(scratch / "log", log);
@@ -248,7 +248,7 @@ std::string nvrtc_version() { return "NVRTC " + cuda_version_text(nvrtc_cuda_ver
 
 std::string cuda_version_text(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
 
-std::vector<kernel_report> cuda_unit_code::kernels() const {
+std::vector<kernel_report> cuda_module_code::kernels() const {
   std::vector<kernel_report> all;
   for (const built_cuda* part : {&begin, &sail, &land})
     for (const kernel_report& k : part->kernels)
@@ -303,45 +303,45 @@ built_cuda build_sailing_for(const plan& p, int capability, int warps) {
 
 // Registers are bounded for more and more warps, and the cheapest is taken: a few compilations of one kernel, and none
 // where the compiler's own choice leaves room for enough warps, or has taken so long that once must do.
-cuda_unit_code build_sailing(const plan& p, int capability) {
+cuda_module_code build_sailing(const plan& p, int capability) {
   constexpr int enough = 4, longest = 20'000;  // warps; instructions
   constexpr double worth_it = 0.97;
   const auto begin = std::chrono::steady_clock::now();
-  cuda_unit_code unit;
-  unit.sail = build_sailing_for(p, capability, 0);
-  bool compiled = unit.sail.compiled;
-  if (unit.sail.ptx_of != 0) {  // registers are the driver's choice
-    unit.seconds = unit.sail.seconds;
-    return unit;
+  cuda_module_code module;
+  module.sail = build_sailing_for(p, capability, 0);
+  bool compiled = module.sail.compiled;
+  if (module.sail.ptx_of != 0) {  // registers are the driver's choice
+    module.seconds = module.sail.seconds;
+    return module;
   }
-  const int own = resident_warps(unit.sail.kernels.at(0).registers);
-  const int most = unit.sail.kernels.at(0).instructions > longest ? own : enough;
+  const int own = resident_warps(module.sail.kernels.at(0).registers);
+  const int most = module.sail.kernels.at(0).instructions > longest ? own : enough;
   for (int warps = own + 1; warps <= most; ++warps) {
     built_cuda more = build_sailing_for(p, capability, warps);
-    unit.candidates += 1;
+    module.candidates += 1;
     compiled = compiled || more.compiled;
-    if (!(estimated_cost(more.kernels.at(0)) < worth_it * estimated_cost(unit.sail.kernels.at(0)))) continue;
-    unit.sail = std::move(more);
-    unit.sailing_warps = warps;
+    if (!(estimated_cost(more.kernels.at(0)) < worth_it * estimated_cost(module.sail.kernels.at(0)))) continue;
+    module.sail = std::move(more);
+    module.sailing_warps = warps;
   }
-  if (compiled) unit.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  return unit;
+  if (compiled) module.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return module;
 }
 
-cuda_unit_code build_cuda_unit(const plan& p, int capability) {
+cuda_module_code build_cuda_module(const plan& p, int capability) {
   const auto begin = std::chrono::steady_clock::now();
   auto landing = std::async(std::launch::async, build_part, p, capability, "SALTUS_CUDA_LAND(engine)");
   auto sailing = std::async(std::launch::async, build_sailing, p, capability);
   built_cuda beginning = build_part(p, capability, "SALTUS_CUDA_BEGIN(engine)");
-  auto unit = sailing.get();
-  unit.begin = std::move(beginning);
-  unit.land = landing.get();
-  if (unit.begin.compiled || unit.seconds > 0 || unit.land.compiled)
-    unit.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  return unit;
+  auto module = sailing.get();
+  module.begin = std::move(beginning);
+  module.land = landing.get();
+  if (module.begin.compiled || module.seconds > 0 || module.land.compiled)
+    module.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return module;
 }
 
-built_cuda build_statistics_unit(int capability) {
+built_cuda build_statistics_module(int capability) {
   return build("#include \"statistics/cuda.cuh\"\nSALTUS_CUDA_STATISTICS\n",
                home() / "kernels" / "statistics" / "cuda.cuh", capability);
 }

@@ -1,5 +1,5 @@
-// Units for CUDA devices: compiled on first use by NVRTC, which needs no device, and kept in the cache beside those for
-// CPUs.
+// Modules for CUDA devices: compiled on first use by NVRTC, which needs no device, and kept in the cache beside those
+// for CPUs.
 #pragma once
 
 #include <string>
@@ -29,8 +29,8 @@ struct built_cuda {
   std::vector<kernel_report> kernels;  ///< none of PTX
 };
 
-/// The kernels of a unit (run_cuda.cuh), each text by itself.
-struct cuda_unit_code {
+/// The kernels of a module (run_cuda.cuh), each text by itself.
+struct cuda_module_code {
   built_cuda begin, sail, land;  ///< `begin` has those for single threads, too
   int sailing_warps = 0;         ///< for which the registers of sailing were bounded; 0: they were not
   int candidates = 1;            ///< bounds of sailing that were tried
@@ -46,17 +46,17 @@ int resident_warps(int registers);
 /// An estimate of what a turn costs, to compare different bounds of one kernel by (docs/cuda.md).
 double estimated_cost(const kernel_report& k);
 
-/// The unit for a plan on devices of a compute capability (90 for 9.0), compiled on first use; may be called from
+/// The module for a plan on devices of a compute capability (90 for 9.0), compiled on first use; may be called from
 /// several threads at once. The registers of sailing are chosen by `estimated_cost` among a few bounds. For devices newer
 /// than all that this NVRTC knows it is PTX. Throws `error`: exit_model with the compiler's first complaint if it does not
 /// compile, exit_device if the device is older than all that this NVRTC knows.
-cuda_unit_code build_cuda_unit(const plan& p, int capability);
+cuda_module_code build_cuda_module(const plan& p, int capability);
 
 /// Its sailing kernel alone, its registers chosen.
-cuda_unit_code build_sailing(const plan& p, int capability);
+cuda_module_code build_sailing(const plan& p, int capability);
 
-/// The unit of statistics (statistics_cuda.cuh), the same for all models; likewise.
-built_cuda build_statistics_unit(int capability);
+/// The module of statistics (statistics_cuda.cuh), the same for all models; likewise.
+built_cuda build_statistics_module(int capability);
 
 /// "NVRTC 13.0", and 13000.
 std::string nvrtc_version();

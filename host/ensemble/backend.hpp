@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "abi/unit.hpp"
+#include "abi/module.hpp"
 #include "ensemble/chunk.hpp"
 
 namespace saltus::host {
@@ -21,7 +21,7 @@ class backend {
   virtual std::string device() const = 0;
   /// Hash of the compiled model and method.
   virtual std::string model_hash() const = 0;
-  /// Seconds spent compiling; 0 when the unit came from the cache.
+  /// Seconds spent compiling; 0 when the module came from the cache.
   virtual double compile_seconds() const = 0;
   /// How many instances a chunk should have, and how many chunks may be integrated at once.
   virtual std::int64_t chunk_size() const = 0;

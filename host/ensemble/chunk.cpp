@@ -28,7 +28,7 @@ std::int64_t as_bytes(double size) {
 
 }  // namespace
 
-void exception_list::append(long long s, const abi::snapshot& last, const abi::unit& from) {
+void exception_list::append(long long s, const abi::snapshot& last, const abi::module& from) {
   slot.push_back(s);
   reals.insert(reals.end(), last.reals, last.reals + from.record_reals);
   integers.insert(integers.end(), last.integers, last.integers + from.record_integers);

@@ -1,5 +1,5 @@
 // A chunk of instances on its way from the sampler to whoever writes it: inputs, results, event log, exceptions. Knows the
-// plan and what a compiled unit takes; neither backends nor files.
+// plan and what a compiled module takes; neither backends nor files.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "abi/counters.hpp"
-#include "abi/unit.hpp"
+#include "abi/module.hpp"
 #include "ensemble/chunk_statistics.hpp"
 #include "ensemble/columns.hpp"
 #include "ensemble/event_log.hpp"
@@ -21,7 +21,7 @@ struct exception_list {
   std::vector<double> reals;        ///< [row][record_reals]
   std::vector<long long> integers;  ///< [row][record_integers]
 
-  void append(long long slot, const abi::snapshot& last, const abi::unit& from);
+  void append(long long slot, const abi::snapshot& last, const abi::module& from);
   void append(const exception_list& more);
   /// Removes the rows of some instances, [slot], and returns them.
   exception_list take(const std::vector<bool>& which);
@@ -32,7 +32,7 @@ struct exception_list {
 struct chunk_data : columns, abi::counters<std::vector<long long>> {
   std::int64_t first_id = 0;
 
-  // until a unit writes them: status not_run, numbers NaN, counters 0
+  // until a module writes them: status not_run, numbers NaN, counters 0
   std::vector<double> final_state, final_output, final_discrete;  ///< [quantity][count]
   std::vector<double> t_final;
   std::vector<unsigned char> status;     ///< saltus::status
@@ -58,7 +58,7 @@ struct chunk_data : columns, abi::counters<std::vector<long long>> {
   /// The same, but for their rows in the event log.
   void forget_results(const std::vector<long long>& slots);
 
-  /// Pointers into this object, as a compiled unit takes them; valid until the next `reset`.
+  /// Pointers into this object, as a compiled module takes them; valid until the next `reset`.
   abi::batch batch() const;
   abi::results results();
 

@@ -29,7 +29,7 @@ namespace {
 constexpr double longest = 60;
 
 /// One instance of a chunk alone, from its beginning. In a child: returns the trace if the model crashes, else nothing.
-std::string try_alone(const plan& p, const abi::unit& unit, const chunk_data& of, std::size_t slot) {
+std::string try_alone(const plan& p, const abi::module& module, const chunk_data& of, std::size_t slot) {
   const auto settings = settings_of(p);
   chunk_data one(p, of.first_id + static_cast<std::int64_t>(slot), 1);
   const auto take = [&](std::vector<double>& to, const std::vector<double>& from) {
@@ -43,7 +43,7 @@ std::string try_alone(const plan& p, const abi::unit& unit, const chunk_data& of
   abi::usage used{};
   trace_crashes();
   try {
-    integrate({unit, settings, one, one.log, nullptr, go_on, 0}, used);
+    integrate({module, settings, one, one.log, nullptr, go_on, 0}, used);
   } catch (const model_crash& crash) {
     std::string bytes(reinterpret_cast<const char*>(&crash.signal), sizeof crash.signal);
     bytes.append(reinterpret_cast<const char*>(crash.trace.data()), crash.trace.size() * sizeof(void*));
@@ -53,16 +53,16 @@ std::string try_alone(const plan& p, const abi::unit& unit, const chunk_data& of
 }
 
 /// "transition, ./bottle.hpp:34" of the innermost function that is the model's; empty if there is none.
-std::string function_at(const plan& p, const abi::unit& unit, int signal, const std::vector<const void*>& trace,
+std::string function_at(const plan& p, const abi::module& module, int signal, const std::vector<const void*>& trace,
                         const cancellation& stop) {
-  Dl_info module{};
-  if (::dladdr(&unit, &module) == 0) return {};
-  std::vector<std::string> command = {"addr2line", "-f", "-i", "-C", "-e", module.dli_fname};
+  Dl_info object{};
+  if (::dladdr(&module, &object) == 0) return {};
+  std::vector<std::string> command = {"addr2line", "-f", "-i", "-C", "-e", object.dli_fname};
   const std::size_t fixed = command.size(), enough = fixed + 16;
   for (std::size_t k = 0; k < trace.size() && command.size() < enough; ++k) {
     Dl_info of{};
-    if (::dladdr(trace[k], &of) == 0 || of.dli_fbase != module.dli_fbase) continue;
-    const auto offset = static_cast<const char*>(trace[k]) - static_cast<const char*>(module.dli_fbase);
+    if (::dladdr(trace[k], &of) == 0 || of.dli_fbase != object.dli_fbase) continue;
+    const auto offset = static_cast<const char*>(trace[k]) - static_cast<const char*>(object.dli_fbase);
     // After the handler and what called it comes the instruction itself; further addresses lie behind a call.
     command.push_back(fmt::format("{:#x}", offset - (signal != 0 && k == 2 ? 0 : 1)));
   }
@@ -72,7 +72,8 @@ std::string function_at(const plan& p, const abi::unit& unit, int signal, const 
   std::stringstream said(asked.said);
   for (std::string name, place; std::getline(said, name) && std::getline(said, place);) {
     const auto file = place.substr(0, place.find(':'));
-    if (asked.status != 0 || file == "??" || file.starts_with(kernels) || file.find("unit.cpp") != file.npos) continue;
+    if (asked.status != 0 || file == "??" || file.starts_with(kernels) || file.find("module.cpp") != file.npos)
+      continue;
     if (file.starts_with("/usr/")) continue;
     name = name.substr(0, name.find_first_of("(<"));
     name = name.substr(name.find(' ') == name.npos ? 0 : name.rfind(' ') + 1);  // without the type that it returns
@@ -90,7 +91,7 @@ struct finding {
   std::vector<const void*> trace;
 };
 
-std::optional<finding> find_culprit(const plan& p, const abi::unit& unit, const chunk_data& chunk,
+std::optional<finding> find_culprit(const plan& p, const abi::module& module, const chunk_data& chunk,
                                     const model_crash& crash, const cancellation& stop) {
   const auto begin = std::chrono::steady_clock::now();
   for (const std::int64_t id : crash.instances) {
@@ -98,7 +99,7 @@ std::optional<finding> find_culprit(const plan& p, const abi::unit& unit, const 
     if (left <= 0) return {};
     const auto slot = static_cast<std::size_t>(id - chunk.first_id);
     try {
-      const auto bytes = in_child([&] { return try_alone(p, unit, chunk, slot); }, left, stop);
+      const auto bytes = in_child([&] { return try_alone(p, module, chunk, slot); }, left, stop);
       if (bytes.empty()) continue;
       finding found{slot, 0, std::vector<const void*>((bytes.size() - sizeof(int)) / sizeof(void*))};
       std::memcpy(&found.signal, bytes.data(), sizeof(int));
@@ -117,11 +118,11 @@ std::optional<finding> find_culprit(const plan& p, const abi::unit& unit, const 
 std::string explain_crash(const plan& p, chunk_data& chunk, const model_crash& crash, const cancellation& stop) {
   std::string who, where;
   try {
-    const built unit_file = build_traceable_unit(p, stop);
-    const auto& unit = *static_cast<const abi::unit*>(unit_file.code->symbol("saltus_unit"));
-    if (const auto found = find_culprit(p, unit, chunk, crash, stop)) {
+    const built module_file = build_traceable_module(p, stop);
+    const auto& module = *static_cast<const abi::module*>(module_file.code->symbol("saltus_module"));
+    if (const auto found = find_culprit(p, module, chunk, crash, stop)) {
       who = fmt::format("instance {}", chunk.first_id + static_cast<std::int64_t>(found->slot));
-      where = function_at(p, unit, found->signal, found->trace, stop);
+      where = function_at(p, module, found->signal, found->trace, stop);
       chunk.status[found->slot] = static_cast<unsigned char>(status::model_crashed);
     }
   } catch (const error&) {

@@ -1,7 +1,7 @@
-// Linear algebra for compiled units, by Eigen: factorisations of matrices that are too large for lanes.
+// Linear algebra for compiled modules, by Eigen: factorisations of matrices that are too large for lanes.
 #pragma once
 
-#include "abi/unit.hpp"
+#include "abi/module.hpp"
 
 namespace saltus::host {
 

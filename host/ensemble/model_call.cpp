@@ -212,7 +212,7 @@ struct callbacks {
             [](void* c, long long slot, const abi::snapshot* last) {
               auto& self = *static_cast<callbacks*>(c);
               if (self.call.exceptions)
-                self.of_host([&] { self.call.exceptions->append(slot, *last, self.call.unit); });
+                self.of_host([&] { self.call.exceptions->append(slot, *last, self.call.module); });
             },
             [](void* c, long long some) { return static_cast<callbacks*>(c)->progress(some); }};
   }
@@ -296,10 +296,10 @@ attempt_end attempt(const module_call& call, abi::usage& used, std::span<const l
   const abi::batch batch = call.chunk.batch();
   const abi::results results = call.chunk.results();
   const std::function<void()> run = [&] {
-    if (slots.empty()) call.unit.run(&call.settings, &batch, &results, &sink, &used);
+    if (slots.empty()) call.module.run(&call.settings, &batch, &results, &sink, &used);
     else
-      call.unit.resume(&call.settings, &batch, &results, &sink, &used, static_cast<long long>(from.size()),
-                       from.data());
+      call.module.resume(&call.settings, &batch, &results, &sink, &used, static_cast<long long>(from.size()),
+                         from.data());
   };
   const std::int64_t before = ended(call.chunk, slots);
   attempt_end end;

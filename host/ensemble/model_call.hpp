@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "abi/unit.hpp"
+#include "abi/module.hpp"
 #include "base/cancellation.hpp"
 #include "base/error.hpp"
 #include "ensemble/chunk.hpp"
@@ -40,7 +40,7 @@ bool a_model_called_exit();
 
 /// What a call integrates, and where its reports go. Refers to all of them.
 struct module_call {
-  const abi::unit& unit;
+  const abi::module& module;
   const abi::settings& settings;
   chunk_data& chunk;
   event_log& log;

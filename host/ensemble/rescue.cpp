@@ -46,7 +46,7 @@ fallback_integrator::fallback_integrator(const plan& p, duty what, cancellation 
       plan_(followed(p, what)),
       settings_(settings_of(plan_)),
       shape_(what == duty::rescue ? lane_shape{1, 1} : lane_shape_of(plan_)) {
-  settings_.surer = what == duty::rescue ? 1 : 0;
+  settings_.conservative = what == duty::rescue ? 1 : 0;
 }
 
 std::vector<long long> fallback_integrator::take_over(chunk_data& chunk) const {
@@ -76,7 +76,7 @@ bool fallback_integrator::is_ready(const cancellation& stop) {
   }
   wait_until_compiled();
   if (failure_) std::rethrow_exception(failure_);
-  return unit_ != nullptr;
+  return module_ != nullptr;
 }
 
 void fallback_integrator::compile() {
@@ -84,11 +84,11 @@ void fallback_integrator::compile() {
   try {
     const std::lock_guard lock(one_at_a_time);
     const compiling_note note(duty_ == duty::rescue ? "rescue" : plan_.method);
-    auto made = std::async(std::launch::async, build_cpu_unit, plan_, shape_, stop_);
+    auto made = std::async(std::launch::async, build_cpu_module, plan_, shape_, stop_);
     while (made.wait_for(std::chrono::milliseconds(200)) != std::future_status::ready)
       if (tick_) tick_();
     built_ = made.get();
-    unit_ = static_cast<const abi::unit*>(built_.code->symbol("saltus_unit"));
+    module_ = static_cast<const abi::module*>(built_.code->symbol("saltus_module"));
   } catch (const error& e) {
     if (e.exit_code != exit_interrupted) failure_ = std::current_exception();
   } catch (...) { failure_ = std::current_exception(); }
@@ -124,10 +124,10 @@ void fallback_integrator::wait_until_compiled() {
 
 std::vector<abi::snapshot> fallback_integrator::snapshots_of(chunk_data& chunk, const std::vector<long long>& slots,
                                                              const exception_list& from) const {
-  const auto reals = static_cast<std::size_t>(unit_->record_reals);
-  const auto integers = static_cast<std::size_t>(unit_->record_integers);
+  const auto reals = static_cast<std::size_t>(module_->record_reals);
+  const auto integers = static_cast<std::size_t>(module_->record_integers);
   if (from.reals.size() != from.slot.size() * reals || from.integers.size() != from.slot.size() * integers)
-    throw error(exit_failure, "internal: two units of a run differ about what an instance is");
+    throw error(exit_failure, "internal: two modules of a run differ about what an instance is");
   std::vector<abi::snapshot> of_slot(chunk.status.size()), snapshots;
   for (std::size_t row = 0; row < from.slot.size(); ++row)
     of_slot[static_cast<std::size_t>(from.slot[row])] = {&from.reals[row * reals], &from.integers[row * integers]};
@@ -169,7 +169,7 @@ void fallback_integrator::carry_on(chunk_data& chunk, const cancellation& stop) 
     log.folder = chunk.log.folder;
     const auto finished = [&](std::int64_t) { return !stop; };
     const std::function<bool(std::int64_t)> go_on = finished;
-    resume({*unit_, settings_, chunk, log, &exceptions, go_on, plan_.instance_time_limit}, used,
+    resume({*module_, settings_, chunk, log, &exceptions, go_on, plan_.instance_time_limit}, used,
            std::span(slots).subspan(some.begin(), some.size()),
            std::span(snapshots).subspan(some.begin(), some.size()));
     const std::lock_guard lock(reporting);
@@ -177,7 +177,7 @@ void fallback_integrator::carry_on(chunk_data& chunk, const cancellation& stop) 
     chunk.exceptions.append(exceptions);
   };
   const std::size_t together =
-      duty_ == duty::rescue ? 1 : handed_over_per_lane * static_cast<std::size_t>(unit_->lanes);
+      duty_ == duty::rescue ? 1 : handed_over_per_lane * static_cast<std::size_t>(module_->lanes);
   // A module marks those that it begins.
   const auto mark = [&](status from, status to) {
     for (const long long slot : slots)

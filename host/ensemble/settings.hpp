@@ -1,7 +1,7 @@
 // A plan's settings as kernels take them.
 #pragma once
 
-#include "abi/unit.hpp"
+#include "abi/module.hpp"
 #include "spec/plan.hpp"
 
 namespace saltus::host {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "abi/unit.hpp"
+#include "abi/module.hpp"
 #include "ensemble/chunk.hpp"
 #include "spec/plan.hpp"
 #include "spec/statistic_columns.hpp"

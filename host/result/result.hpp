@@ -27,8 +27,8 @@
 #include <vector>
 
 #include "abi/counters.hpp"
+#include "abi/module.hpp"
 #include "abi/status.hpp"
-#include "abi/unit.hpp"
 #include "ensemble/chunk.hpp"
 #include "ensemble/event_log.hpp"
 #include "ensemble/statistics.hpp"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "abi/unit.hpp"
+#include "abi/module.hpp"
 
 namespace saltus::host {
 

@@ -19,7 +19,7 @@ namespace {
 constexpr const char* auto_method = "dp5";
 constexpr const char* auto_stiff_method = "rodas5p";
 
-/// Below some tens of roundings the error estimate is rounding itself: steps shrink and nothing becomes more exact.
+/// Below some tens of ulps the error estimate is rounding itself: steps shrink and nothing becomes more exact.
 void warn_of_rounding(reading& r) {
   const bool is_float = r.plan.precision == "float";
   const double least = is_float ? 1e-6 : 1e-14;

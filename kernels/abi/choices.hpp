@@ -1,5 +1,5 @@
-// What is chosen by a word in a spec and told to a unit, by its text or by a number: each list of choices with its words.
-// Choice k of a list is called by the k-th word.
+// What is chosen by a word in a spec and told to a module, by its text or by a number: each list of choices with its
+// words. Choice k of a list is called by the k-th word.
 #pragma once
 
 namespace saltus {

@@ -1,13 +1,13 @@
-// The boundary between the host program and a unit compiled for a CUDA device: what its kernels take and share.
+// The boundary between the host program and a module compiled for a CUDA device: what its kernels take and share.
 //
-// All pointers in these structs point to device memory. A unit exports four kernels (run/cuda.cuh), which the host
+// All pointers in these structs point to device memory. A module exports four kernels (run/cuda.cuh), which the host
 // launches round after round: saltus_begin, saltus_sail, saltus_land (each with any number of threads) and
 // saltus_turn_over (with one). Their arguments are a cuda_chunk and the run's tolerances. What these are, only the kernels
 // know: saltus_tolerances makes them from the settings, once for a run, and the host hands on their bytes. It and
-// saltus_describe, which writes a cuda_unit, are launched with one thread.
+// saltus_describe, which writes a cuda_module, are launched with one thread.
 #pragma once
 
-#include "abi/unit.hpp"
+#include "abi/module.hpp"
 
 namespace saltus::abi {
 
@@ -19,7 +19,7 @@ inline constexpr int cuda_block = 64;
 /// alone uses every byte of what the memory sends, and lanes of neighbouring places still read neighbouring strips.
 struct cuda_pool {
   int places;
-  void* reals;     ///< [record_reals] for each place, of the unit's arithmetic (pool_index)
+  void* reals;     ///< [record_reals] for each place, of the module's arithmetic (pool_index)
   void* integers;  ///< [record_integers] for each place, as wide; all bits set where no instance has been yet
 };
 inline constexpr int sector_bytes = 32;
@@ -93,8 +93,8 @@ struct cuda_chunk {
   int turn_budget;  ///< turns of a thread in one launch of saltus_sail
 };
 
-/// What a unit says about itself.
-struct cuda_unit {
+/// What a module says about itself.
+struct cuda_module {
   int version;
   int record_reals, record_integers;  ///< numbers kept per instance in flight
   int record_slot;                    ///< of the integers, the one that is the slot in the chunk

@@ -67,7 +67,7 @@ inline constexpr status_row status_table[] = {
     {status::event_loop, "event_loop", "transitions at one instant kept triggering each other",
      "let the transition leave a state in which no guard is due, or give the model a resting or sliding mode",
      status_group::failed},
-    {status::not_located, "not_located", "an event was detected but not located within the allowed tries",
+    {status::not_located, "not_located", "an event was detected but not located within the allowed attempts",
      "set a smaller max_step, or smooth a guard that is not continuous or not differentiable", status_group::failed},
     {status::not_run, "not_run", "was never started", "run it again: the run ended before its turn came",
      status_group::not_finished},
@@ -108,7 +108,7 @@ inline constexpr int status_count = sizeof(status_table) / sizeof(status_table[0
 /// True if the instance reached its end, by itself or by a terminal guard.
 SALTUS_FN constexpr bool is_ok(status s) { return s == status::finished || s == status::stopped; }
 
-/// True if a surer integrator might go on from the last accepted point: what stopped the lanes was numerical.
+/// True if a conservative integrator might go on from the last accepted point: what stopped the lanes was numerical.
 SALTUS_FN constexpr bool rescuable(status s) {
   return s == status::not_located || s == status::step_too_small || s == status::not_finite ||
          s == status::newton_failed || s == status::singular;

@@ -4,8 +4,8 @@
 
 #include "abi/choices.hpp"
 #include "abi/counters.hpp"
+#include "abi/module.hpp"
 #include "abi/status.hpp"
-#include "abi/unit.hpp"
 #include "form/concept.hpp"
 #include "method/concept.hpp"
 #include "method/controller.hpp"
@@ -26,7 +26,7 @@ struct reduction {
   static constexpr int index = Index;
 };
 
-/// What changes the code of a unit beyond model, method and arithmetic.
+/// What changes the code of a module beyond model, method and arithmetic.
 struct options {
   norm_kind norm = norm_kind::rms;
   controller_kind controller = controller_kind::pi;
@@ -63,12 +63,12 @@ struct engine {
   template <class Real>
   using held = methods::held_with_memory<typename form::template held<Real>, Method, Real, form::states>;
 
-  /// The slope at accepted points is of use: for guards and what is observed, or for the next step.
-  static constexpr bool keeps_slope = ng > 0 || samples || reductions > 0 || !Method::is_rosenbrock;
+  /// The time derivative at accepted points is of use: for guards and what is observed, or for the next step.
+  static constexpr bool keeps_derivative = ng > 0 || samples || reductions > 0 || !Method::is_rosenbrock;
 
   /// What lies between the ends of a step is of use, and its error is kept within the tolerance. Stiff components follow the
   /// solution at the ends however long a step is, so that the ends tell nothing of it.
-  static constexpr bool follows_path = !Method::is_explicit && (ng > 0 || samples || reductions > 0);
+  static constexpr bool follows_interpolant = !Method::is_explicit && (ng > 0 || samples || reductions > 0);
 
   /// body(reduction type instance, constant index) for every reduction.
   template <class F>
@@ -96,7 +96,7 @@ struct tolerances {
   Real event_tol, fixed_step, concurrency_time, concurrency_value, zeno_part;
   typename Real::integer max_steps, max_events;
   const abi::dense_algebra* algebra;
-  bool surer;  ///< rescue: events are located by bracketing alone
+  bool conservative;  ///< rescue: events are located by bracketing alone
 };
 
 /// Its counters are those of abi/counters.def.
@@ -250,7 +250,8 @@ SALTUS_FN void assign_where(mask_of<Real> m, Real& to, Real from) {
   to = select(m, from, to);
 }
 
-/// Gives lanes their verdict; the first one stays. An instance in flight counts as interrupted until it has one.
+/// Gives lanes their terminal status; the first one stays. An instance in flight counts as interrupted until it has
+/// one.
 template <class Integer, class Mask>
 SALTUS_FN void end_where(Integer& current, Mask m, status why) {
   const auto running = current == Integer(int64(status::interrupted));
@@ -271,7 +272,7 @@ SALTUS_FN mask_of<Real> at_time_event(const instance<E, Real>& x, Real t) {
   else return mask_of<Real>::all(false);
 }
 
-/// Lanes that have no verdict yet.
+/// Lanes that have no terminal status yet.
 template <class E, class Real>
 SALTUS_FN mask_of<Real> is_under_way(const instance<E, Real>& x) {
   return x.status == typename Real::integer(int64(status::interrupted));

@@ -36,11 +36,11 @@ SALTUS_FN_COLD void record_samples(instance<E, Real>& x, const stages<typename E
   };
   mask_of<Real> due = within();
   if (none(due)) return;
-  const auto path = interpolate<typename E::Method>(f, s);
+  const auto interpolant = interpolate<typename E::Method>(f, s);
   add_where(x.rhs_evaluations, due, E::Method::extra_stages);
   while (any(due)) {
     const Real theta = (x.next_sample - s.t) / s.h;
-    auto y = path(theta);
+    auto y = interpolant(theta);
     const mask_of<Real> at_end = x.next_sample >= t1;
     each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(at_end, y[i], s.y1[i]); });
     const auto out = form::output_values(x.next_sample, y, x.held);
@@ -123,8 +123,8 @@ SALTUS_FN void reduce_step(instance<E, Real>& x, const stages<typename E::Method
         const Real theta = select(turns, Real(2.0) * c / (-b + copysign(root, c)), Real(0.5));
         const auto inside = (theta > Real(0.0)) & (theta < Real(1.0));
         const Real at = select(inside, theta, Real(0.5));
-        const auto path = interpolate<typename E::Method>(f, s);
-        const auto y = path(at);
+        const auto interpolant = interpolate<typename E::Method>(f, s);
+        const auto y = interpolant(at);
         Real q, d;
         quantity_along<E, R>(fma(at, s.h, s.t), y, s.f0(), x.held, q, d);
         best = select(turns, max(best, Real(sign) * q), best);

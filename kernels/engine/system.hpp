@@ -47,7 +47,8 @@ struct held_system {
 };
 
 namespace detail {
-/// An explicit step with its end put onto the constraints, and the slope there; one that finds none ends with NaN.
+/// An explicit step with its end put onto the constraints, and the time derivative there; one that finds none ends with
+/// NaN.
 template <class E, class Stages, class Real>
 SALTUS_FN Stages projected(const held_system<E, Real>& system, Stages s) {
   const Real t1 = s.t + s.h;
@@ -63,14 +64,14 @@ SALTUS_FN Stages projected(const held_system<E, Real>& system, Stages s) {
 }  // namespace detail
 
 /// One step of the engine's method. In a model with constraints it ends on them.
-template <class E, class Real, bool WithPath = false>
+template <class E, class Real, bool WithInterpolant = false>
 SALTUS_FN stages<typename E::Method, Real, E::n> make_step(const held_system<E, Real>& system, Real t,
                                                            const vec<Real, E::n>& y, const vec<Real, E::n>& f0,
                                                            Real h) {
   if constexpr (E::form::has_constraints && E::Method::is_explicit) {
     return detail::projected<E>(system, step<typename E::Method>(system, t, y, f0, h));
   } else if constexpr (E::form::has_constraints) {
-    return step<typename E::Method, WithPath>(system, t, y, f0, h, [&](auto& s) SALTUS_INLINE_LAMBDA {
+    return step<typename E::Method, WithInterpolant>(system, t, y, f0, h, [&](auto& s) SALTUS_INLINE_LAMBDA {
       auto rate = s.slope1;
       const auto c = E::form::project(system, t + h, s.y1, rate, s.solved);
       s.solved = s.solved & c.found;
@@ -78,7 +79,7 @@ SALTUS_FN stages<typename E::Method, Real, E::n> make_step(const held_system<E, 
       s.residual_of = c.of;
       // Where the dense output is the cubic through slopes, those of algebraic states are taken from the constraints: the
       // stages' own are of lower order.
-      if constexpr (E::keeps_slope && E::form::gives_algebraic_rates && E::Method::dense_rows == 0)
+      if constexpr (E::keeps_derivative && E::form::gives_algebraic_rates && E::Method::dense_rows == 0)
         each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
           if (E::form::index(i) == 0) return;
           s.slope0[i] = f0[i];
@@ -88,7 +89,7 @@ SALTUS_FN stages<typename E::Method, Real, E::n> make_step(const held_system<E, 
   } else if constexpr (E::Method::is_explicit) {
     return step<typename E::Method>(system, t, y, f0, h);
   } else {
-    return step<typename E::Method, WithPath>(system, t, y, f0, h);
+    return step<typename E::Method, WithInterpolant>(system, t, y, f0, h);
   }
 }
 
@@ -116,13 +117,13 @@ SALTUS_FN void count_evaluations(instance<E, Real>& x, const stages<typename E::
   else x.rhs_evaluations = x.rhs_evaluations + select(where, s.evaluations, typename Real::integer(int64(0)));
 }
 
-/// y a little further along its slope, on the constraints.
+/// y a little further along its time derivative, on the constraints.
 template <class E, class Real>
 SALTUS_FN vec<Real, E::n> move_along(const held_system<E, Real>& system, Real t, const vec<Real, E::n>& y, Real d,
-                                     const vec<Real, E::n>& slope) {
-  auto r = detail::advance(y, d, slope);
+                                     const vec<Real, E::n>& derivative) {
+  auto r = detail::advance(y, d, derivative);
   if constexpr (E::form::has_constraints) {
-    auto rate = slope;
+    auto rate = derivative;
     E::form::project(system, t + d, r, rate, mask_of<Real>::all(true));
   }
   return r;

@@ -34,9 +34,10 @@ SALTUS_FN bool takes_in_event(instance<E, pack<T, W>>& x, int lane, int i, T mos
   const T ratio = interval / last, change = ratio - x.event_ratio[i].get(lane), room = T(1.0) - ratio;
   const auto before = x.event_streak[i].get(lane);
   const T span = x.t_end.get(lane) - x.t_begin.get(lane);
-  const T hair = T(1024.0 * limits<T>::epsilon) * ((t < T(0.0) ? -t : t) + span);
+  const T tolerance = T(1024.0 * limits<T>::epsilon) * ((t < T(0.0) ? -t : t) + span);
   const T noise = T(0.5) * detail::finest_part<T> * span;
-  const bool sunken = interval <= hair || (before >= detail::shrinking_intervals && interval <= noise && last <= noise);
+  const bool sunken =
+      interval <= tolerance || (before >= detail::shrinking_intervals && interval <= noise && last <= noise);
   const bool steady = change <= T(0.25) * room && -change <= T(0.25) * room;
   const bool shrinks = last > T(0.0) && ratio < T(1.0) && steady;
   const auto streak = shrinks || sunken ? before + 1 : 0;

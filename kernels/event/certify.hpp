@@ -31,13 +31,13 @@ inline constexpr double defect_nodes[] = {0.2113248654051871, 0.7886751345948129
 template <class E, class Real>
 SALTUS_FN_COLD vec<Real, E::n> enclosed_error(const held_system<E, Real>& f,
                                               const stages<typename E::Method, Real, E::n>& s,
-                                              const dense_output<typename E::Method, Real, E::n>& path) {
+                                              const dense_output<typename E::Method, Real, E::n>& interpolant) {
   auto delta = local_error(s);
   if constexpr (!E::Method::is_explicit) {
-    each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { delta[i] = delta[i] + abs(s.path_error[i]); });
+    each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { delta[i] = delta[i] + abs(s.interpolant_error[i]); });
   } else {
     for (const double at : detail::defect_nodes) {
-      const auto slope = path.slope(Real(at)), true_slope = f(fma(Real(at), s.h, s.t), path(Real(at)));
+      const auto slope = interpolant.slope(Real(at)), true_slope = f(fma(Real(at), s.h, s.t), interpolant(Real(at)));
       each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { delta[i] = delta[i] + abs(fma(s.h, true_slope[i], -slope[i])); });
     }
   }
@@ -55,7 +55,7 @@ inline constexpr int evaluations_of_error = Method::is_explicit ? 2 : 0;
 
 // ---- enclosures -----------------------------------------------------------------------------------------------------
 
-/// Time, state and the state's slope over a piece of a step.
+/// Time, state and the state's time derivative over a piece of a step.
 template <class E, class Real>
 struct enclosed_piece {
   interval<Real> t;
@@ -68,9 +68,9 @@ struct taylor_polynomial {
   Real c[Terms + 1];
   Real size;  ///< sum of the magnitudes of the terms behind y0: times a few epsilon, what rounding may have done
 
-  template <class Path>
-  SALTUS_FN taylor_polynomial(const Path& path, int i, Real middle) {
-    size = path.expand(i, middle, c);
+  template <class Interpolant>
+  SALTUS_FN taylor_polynomial(const Interpolant& interpolant, int i, Real middle) {
+    size = interpolant.expand(i, middle, c);
   }
 
   /// Range of the polynomial, or with Derivative = 1 of its slope, for |u| <= r: even powers are never negative.
@@ -92,25 +92,26 @@ struct taylor_polynomial {
 template <class E, class Real>
 struct step_enclosure {
   using T = typename E::T;
-  using path_type = dense_output<typename E::Method, Real, E::n>;
-  const path_type& path;
+  using interpolant_type = dense_output<typename E::Method, Real, E::n>;
+  const interpolant_type& interpolant;
   const vec<Real, E::n>& delta;
 
-  static constexpr int terms = path_type::terms;
+  static constexpr int terms = interpolant_type::terms;
   static constexpr double rounding = 2.0 * (terms + 2) * limits<T>::epsilon;  ///< of a nested form, relative to `size`
 
   /// Over [a, b].
   SALTUS_FN enclosed_piece<E, Real> operator()(Real a, Real b, Real doubt) const {
     const Real middle = Real(0.5) * (a + b);
     const Real r = max(b - middle, middle - a) * Real(1.0 + 4.0 * limits<T>::epsilon);
-    const interval<Real> inverse = reciprocal(interval<Real>(path.h));
+    const interval<Real> inverse = reciprocal(interval<Real>(interpolant.h));
     const Real off = doubt * min(Real(4.0) * b, Real(1.0));
 
     enclosed_piece<E, Real> piece;
     piece.t = time(a, b);
     each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
-      const taylor_polynomial<Real, terms> y(path, i, middle);
-      const Real slack = Real(rounding) * (abs(path.y0[i]) + y.size), slope_slack = Real(terms * rounding) * y.size;
+      const taylor_polynomial<Real, terms> y(interpolant, i, middle);
+      const Real slack = Real(rounding) * (abs(interpolant.y0[i]) + y.size),
+                 slope_slack = Real(terms * rounding) * y.size;
       piece.y[i] = y.template range<0>(r, fma(off, delta[i], slack));
       piece.f[i] = y.template range<1>(r, fma(Real(4.0) * doubt, delta[i], slope_slack)) * inverse;
     });
@@ -119,12 +120,12 @@ struct step_enclosure {
   /// At one place: no slopes.
   SALTUS_FN enclosed_piece<E, Real> operator()(Real s, Real doubt) const {
     const Real off = doubt * min(Real(4.0) * s, Real(1.0));
-    const auto y = path(s);
+    const auto y = interpolant(s);
 
     enclosed_piece<E, Real> place;
     place.t = time(s, s);
     each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
-      const Real slack = fma(off, delta[i], Real(rounding) * path.size_of_terms(i));
+      const Real slack = fma(off, delta[i], Real(rounding) * interpolant.size_of_terms(i));
       place.y[i] = detail::known(y[i] - slack, y[i] + slack);
     });
     return place;
@@ -132,7 +133,7 @@ struct step_enclosure {
 
  private:
   SALTUS_FN interval<Real> time(Real a, Real b) const {
-    return detail::outward_of_sum(fma(a, path.h, path.t), fma(b, path.h, path.t));
+    return detail::outward_of_sum(fma(a, interpolant.h, interpolant.t), fma(b, interpolant.h, interpolant.t));
   }
 };
 
@@ -170,7 +171,7 @@ struct guard_enclosure {
   }
 };
 
-// ---- verdicts -------------------------------------------------------------------------------------------------------
+// ---- judging pieces -------------------------------------------------------------------------------------------------
 
 /// A guard as seen from its side: positive where it is on it.
 template <class Real>
@@ -213,9 +214,9 @@ SALTUS_FN mask_of<Real> all_excluded(const vec<Real, E::ng>& side,
 /// `side` as in `certify`.
 template <class E, class Real>
 SALTUS_FN mask_of<Real> certainly_quiet(const instance<E, Real>& x,
-                                        const dense_output<typename E::Method, Real, E::n>& path,
+                                        const dense_output<typename E::Method, Real, E::n>& interpolant,
                                         const vec<Real, E::n>& delta, const vec<Real, E::ng>& side) {
-  const guard_enclosure<E, Real> enclose{{path, delta}, x.held};
+  const guard_enclosure<E, Real> enclose{{interpolant, delta}, x.held};
   const Real begin(0.0), middle(0.5), end(1.0), all_of_delta(1.0);
   vec<interval<Real>, E::ng> at_begin, at_end, at_middle;
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
@@ -223,16 +224,16 @@ SALTUS_FN mask_of<Real> certainly_quiet(const instance<E, Real>& x,
     at_end[i] = detail::not_a_number<Real>();
   });
   const auto whole = enclose.over(begin, end, all_of_delta);
-  auto quiet = all_excluded<E, Real>(side, whole, at_begin, at_end, path.h);
+  auto quiet = all_excluded<E, Real>(side, whole, at_begin, at_end, interpolant.h);
   if (all(quiet)) return quiet;
   at_end = enclose.at(end, all_of_delta);
-  quiet = all_excluded<E, Real>(side, whole, at_begin, at_end, path.h);
+  quiet = all_excluded<E, Real>(side, whole, at_begin, at_end, interpolant.h);
   if (all(quiet)) return quiet;
   at_middle = enclose.at(middle, all_of_delta);
   const auto first = enclose.over(begin, middle, all_of_delta);
   const auto second = enclose.over(middle, end, all_of_delta);
-  return quiet | (all_excluded<E, Real>(side, first, at_begin, at_middle, middle * path.h) &
-                  all_excluded<E, Real>(side, second, at_middle, at_end, middle * path.h));
+  return quiet | (all_excluded<E, Real>(side, first, at_begin, at_middle, middle * interpolant.h) &
+                  all_excluded<E, Real>(side, second, at_middle, at_end, middle * interpolant.h));
 }
 
 // ---- the search -----------------------------------------------------------------------------------------------------
@@ -254,12 +255,12 @@ struct certifying {
   vec<interval<Real>, E::ng> at_a;  ///< the guards there
   mask_of<Real> open;
   mask_of<Real> gave_up_delta;  ///< at this place
-  mask_of<Real> failed;         ///< the last try was too wide
+  mask_of<Real> failed;         ///< the last attempt was too wide
 };
 
 /// What is found out about a piece.
 template <class E, class Real>
-struct piece_verdict {
+struct piece_judgement {
   mask_of<Real> decided;
   mask_of<Real> crosses;  ///< a guard has left its side at the end
   mask_of<Real> unsure;   ///< the sign of a guard there, which matters, is not certain
@@ -268,13 +269,13 @@ struct piece_verdict {
 
 /// Judges the piece [p.a, b].
 template <class E, class Real>
-SALTUS_FN piece_verdict<E, Real> judge_piece(const guard_enclosure<E, Real>& enclose, const certifying<E, Real>& p,
-                                             const vec<Real, E::ng>& side, Real b,
-                                             const vec<interval<Real>, E::ng>& at_b) {
+SALTUS_FN piece_judgement<E, Real> judge_piece(const guard_enclosure<E, Real>& enclose, const certifying<E, Real>& p,
+                                               const vec<Real, E::ng>& side, Real b,
+                                               const vec<interval<Real>, E::ng>& at_b) {
   const auto over = enclose.over(p.a, b, p.doubt);
-  const Real width = (b - p.a) * enclose.step.path.h;
+  const Real width = (b - p.a) * enclose.step.interpolant.h;
   const auto no = mask_of<Real>::all(false);
-  piece_verdict<E, Real> v{mask_of<Real>::all(true), no, no, {}};
+  piece_judgement<E, Real> v{mask_of<Real>::all(true), no, no, {}};
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
     const auto rate = seen_from(side[i], over.rate[i]), end = seen_from(side[i], at_b[i]);
     const auto excluded =
@@ -330,10 +331,11 @@ SALTUS_FN_COLD certified_bracket<E, Real> certify(const guards_on_step<E, Real>&
   constexpr int turns = 4096;
   constexpr double narrow = 0x1p-12;  // an undecided piece of less than this is tried without delta
   const auto no = mask_of<Real>::all(false);
-  const auto& path = on_step.path;
-  const guard_enclosure<E, Real> enclose{{path, delta}, on_step.x.held};
-  // The least width of a piece: a few roundings of s, or of t.
-  const Real least = max(Real(64.0 * of::epsilon), Real(4.0 * of::epsilon) * (abs(path.t) + abs(path.h)) / abs(path.h));
+  const auto& interpolant = on_step.interpolant;
+  const guard_enclosure<E, Real> enclose{{interpolant, delta}, on_step.x.held};
+  // The least width of a piece: a few ulps of s, or of t.
+  const Real least = max(Real(64.0 * of::epsilon),
+                         Real(4.0 * of::epsilon) * (abs(interpolant.t) + abs(interpolant.h)) / abs(interpolant.h));
   mask_of<Real> has_delta = no;
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { has_delta = has_delta | (delta[i] > Real(0.0)); });
 

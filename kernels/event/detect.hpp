@@ -49,14 +49,14 @@ SALTUS_FN mask_of<Real> any_crossed(const vec<Real, E::ng>& side, const with_rat
 template <class E, class Real>
 struct guards_on_step {
   const instance<E, Real>& x;
-  const dense_output<typename E::Method, Real, E::n>& path;
+  const dense_output<typename E::Method, Real, E::n>& interpolant;
 
   SALTUS_FN_COLD guards_at<E, Real> operator()(Real s) const {
-    auto f = path.slope(s);
-    const Real inverse = Real(1.0) / path.h;
+    auto f = interpolant.slope(s);
+    const Real inverse = Real(1.0) / interpolant.h;
     each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { f[i] = f[i] * inverse; });
-    guards_at<E, Real> r{s, E::form::guards_along(fma(s, path.h, path.t), path(s), f, x.held)};
-    each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { r.g.rate[i] = r.g.rate[i] * path.h; });
+    guards_at<E, Real> r{s, E::form::guards_along(fma(s, interpolant.h, interpolant.t), interpolant(s), f, x.held)};
+    each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { r.g.rate[i] = r.g.rate[i] * interpolant.h; });
     return r;
   }
 };
@@ -87,7 +87,8 @@ SALTUS_FN mask_of<Real> is_inside(Real s) {
 }
 
 /// Follows guard i to the bottom of its dip between a, where it falls, and b, where it rises: to the minimum of the cubic
-/// through both, again and again, every third try by halves. Returns the place, if any, at which it has left its side.
+/// through both, again and again, every third attempt by halves. Returns the place, if any, at which it has left its
+/// side.
 template <class E, class Real>
 SALTUS_FN_COLD bracket<E, Real> probe_dip(const guards_on_step<E, Real>& on_step, const vec<Real, E::ng>& side, int i,
                                           const guards_at<E, Real>& a, const guards_at<E, Real>& b,
@@ -96,10 +97,10 @@ SALTUS_FN_COLD bracket<E, Real> probe_dip(const guards_on_step<E, Real>& on_step
   Real right = b.s, g_right = side[i] * b.g.value[i], slope_right = side[i] * b.g.rate[i];
   bracket<E, Real> r{mask_of<Real>::all(false), a.s, b.s};
   mask_of<Real> open = where;
-  for (int tries = 0; tries < 15 && any(open); ++tries) {
+  for (int attempts = 0; attempts < 15 && any(open); ++attempts) {
     const Real width = right - left;
     const auto cubic = cubic_shape<Real>(g_left, width * slope_left, g_right, width * slope_right);
-    const auto good = is_inside(cubic.minimum) & mask_of<Real>::all(tries % 3 != 2);
+    const auto good = is_inside(cubic.minimum) & mask_of<Real>::all(attempts % 3 != 2);
     const Real at = fma(width, select(good, cubic.minimum, Real(0.5)), left);
     const auto here = on_step(at);
     const Real g = side[i] * here.g.value[i], slope = side[i] * here.g.rate[i];

@@ -23,7 +23,7 @@ struct landing {
   vec<Real, E::ng> due;    ///< 1 for every guard that fires
   mask_of<Real> fires;     ///< any guard due
   mask_of<Real> spurious;  ///< the interpolant's root does not exist (case III)
-  mask_of<Real> failed;    ///< not located in bounded tries
+  mask_of<Real> failed;    ///< not located in bounded attempts
   mask_of<Real> broken;    ///< a shorter step than the one accepted is not finite
   Real crossing;           ///< number of a guard that has crossed just behind this point; -1: none
 };
@@ -85,9 +85,9 @@ SALTUS_FN Real sum_of_newton(Real step, Real last) {
 /// Where to go on in a bracket that Newton's estimate has left: four times as far inside as that lies outside, at most to
 /// the middle. An end of the bracket is often nearer to the root than Newton's error.
 template <class E, class Real>
-SALTUS_FN Real back_inside(const bracket<E, Real>& b, Real newton, int tries) {
+SALTUS_FN Real back_inside(const bracket<E, Real>& b, Real newton, int attempts) {
   const Real middle = Real(0.5) * (b.lo + b.hi);
-  if (tries % 3 == 2) return middle;
+  if (attempts % 3 == 2) return middle;
   const Real below = max(middle, b.hi - Real(4.0) * (newton - b.hi));
   const Real above = min(middle, b.lo + Real(4.0) * (b.lo - newton));
   return select(newton >= b.hi, below, select(newton <= b.lo, above, middle));
@@ -99,7 +99,7 @@ SALTUS_FN_COLD estimate<Real> root_on_dense(const guards_on_step<E, Real>& on_st
                                             bracket<E, Real>& b, mask_of<Real> where) {
   Real at = Real(0.5) * (b.lo + b.hi), guard = Real(-1.0), last = Real(0.0);
   mask_of<Real> open = where;
-  for (int tries = 0; tries < 40 && any(open); ++tries) {
+  for (int attempts = 0; attempts < 40 && any(open); ++attempts) {
     const auto here = on_step(at);
     const auto target = take_aim<E, Real>(side, here.g);
     assign_where(open & target.across, b.hi, at);
@@ -108,7 +108,7 @@ SALTUS_FN_COLD estimate<Real> root_on_dense(const guards_on_step<E, Real>& on_st
     const auto inside = [&](Real s) SALTUS_INLINE_LAMBDA { return (s > b.lo) & (s < b.hi); };
     const Real newton = at + target.to_root;
     const Real far = at + select(target.unilateral, target.to_root, sum_of_newton(target.to_root, last));
-    const Real next = select(inside(far), far, select(inside(newton), newton, back_inside(b, newton, tries)));
+    const Real next = select(inside(far), far, select(inside(newton), newton, back_inside(b, newton, attempts)));
     // At a root to rounding, Newton may point out of the bracket whose end this place has become.
     const auto arrived = abs(target.to_root) <= Real(0x1p-40);
     // Where Newton's error is squared by each step, what is left after this one need not be looked at.
@@ -136,7 +136,7 @@ SALTUS_FN_COLD void tighten(const guards_on_step<E, Real>& on_step, const vec<Re
   }
 }
 
-/// Time tolerance of location at t: what the user asks for, but never finer than a few roundings of t.
+/// Time tolerance of location at t: what the user asks for, but never finer than a few ulps of t.
 template <class E, class Real>
 SALTUS_FN Real time_tolerance(Real t, Real h, const tolerances<E, Real>& tol) {
   return max(tol.event_tol, Real(4.0 * limits<typename E::T>::epsilon) * (abs(t) + abs(h)));
@@ -181,23 +181,23 @@ struct proven_bracket {
     return nothing & !widens & !ends;
   }
   /// For the lanes of `open`: Newton's choice if it lies inside, else ITP's, or an upper end that is still to be proven.
-  SALTUS_FN Real next(Real newton, mask_of<Real> trust_newton, int tries, mask_of<Real> open) const {
+  SALTUS_FN Real next(Real newton, mask_of<Real> trust_newton, int attempts, mask_of<Real> open) const {
     const auto inside = (newton > lo) & (newton < hi) & trust_newton;
     if (none(open & !inside)) return newton;
-    return select(inside, newton, select(proven, interpolate_truncate_project(tries), hi));
+    return select(inside, newton, select(proven, interpolate_truncate_project(attempts), hi));
   }
 
  private:
   /// ITP (I. F. D. Oliveira, R. H. C. Takahashi, ACM Trans. Math. Softw. 47 (2020) 5): regula falsi, drawn towards the
-  /// middle and kept so near to it that bisection's bound on the number of tries holds, but for one.
-  SALTUS_FN Real interpolate_truncate_project(int tries) const {
+  /// middle and kept so near to it that bisection's bound on the number of attempts holds, but for one.
+  SALTUS_FN Real interpolate_truncate_project(int attempts) const {
     const Real width = hi - lo, middle = Real(0.5) * (lo + hi);
     const Real falsi = lo + width * (depth_lo / (depth_lo - depth_hi));
     const Real sane = select((falsi > lo) & (falsi < hi), falsi, middle);
     const Real pull = min(Real(0.2) * width * width, abs(middle - sane));
     const Real drawn = sane + copysign(pull, middle - sane);
-    Real reach = Real(1.0);  // of bisection after `tries` + 1 tries, plus one to spare
-    for (int k = 0; k < tries - 3 && k < 60; ++k) reach = reach * Real(0.5);
+    Real reach = Real(1.0);  // of bisection after `attempts` + 1 attempts, plus one to spare
+    for (int k = 0; k < attempts - 3 && k < 60; ++k) reach = reach * Real(0.5);
     const Real room = max(reach - Real(0.5) * width, Real(0.0));
     return select(abs(drawn - middle) <= room, drawn, middle - copysign(room, middle - sane));
   }
@@ -337,7 +337,7 @@ SALTUS_FN_COLD aim<Real> approach(landing<E, Real>& p, instance<E, Real>& x, con
   b.depth_lo = take_aim<E, Real>(side, {x.held.locked, x.rate}).depth;
   p.crossing = select(b.proven, end.guard, Real(-1.0));
   auto closed = mask_of<Real>::all(false);
-  for (int tries = 0; tries < 80 && any(open); ++tries) {
+  for (int attempts = 0; attempts < 80 && any(open); ++attempts) {
     const Real old_width = b.hi - b.lo;
     auto target = step_to<E, Real>(p, x, f, side, theta * h, open, lost, result);
     assign_where(open & target.across, p.crossing, target.guard);
@@ -349,16 +349,16 @@ SALTUS_FN_COLD aim<Real> approach(landing<E, Real>& p, instance<E, Real>& x, con
     closed = closed | (open & !is_near & b.proven & (b.hi - b.lo <= Real(2.0 * limits<T>::epsilon)));
     p.spurious = p.spurious | (open & absent);
     open = open & !(absent | is_near | closed);
-    // After a few tries Newton is trusted only while the bracket shrinks by halves; a rescue does not trust it at all.
-    const auto trust =
-        mask_of<Real>::all(!tol.surer) & (mask_of<Real>::all(tries < 3) | (b.hi - b.lo < Real(0.5) * old_width));
+    // After a few attempts Newton is trusted only while the bracket shrinks by halves; in a rescue never.
+    const auto trust = mask_of<Real>::all(!tol.conservative) &
+                       (mask_of<Real>::all(attempts < 3) | (b.hi - b.lo < Real(0.5) * old_width));
     // What is near is reached along parabolas; what has no f, or constraints to stay on, by more steps.
     if constexpr (E::form::has_field && !E::form::has_constraints) {
       const auto close = open & trust & (abs(target.to_root) <= theta * h * Real(1.0 / 64));
       if (any(close))
         open = open & !follow_to_root<E, Real>(p, x, side, result, x.t + b.lo * h, x.t + b.hi * h, near, close, tol);
     }
-    theta = select(open, b.next(theta + target.to_root / h, trust, tries, open), theta);
+    theta = select(open, b.next(theta + target.to_root / h, trust, attempts, open), theta);
   }
   p.failed = open | lost;
   // A bracket that has closed without Newton - a guard that jumps, or is flat beyond its root - is left at the end at which
@@ -381,11 +381,12 @@ struct due_guards {
   mask_of<Real> settled;    ///< bilateral guards due are across, or, if only unilateral ones are due, none of them is
 };
 
-/// A guard is due if it is across, or within `hair` (a time) before its root. On the last try - a grazing guard may have no
-/// clean side within reach - only what is across is due, and unilateral guards.
+/// A guard is due if it is across, or within `tolerance` (a time) before its root. On the last attempt - a grazing
+/// guard may have no clean side within reach - only what is across is due, and unilateral guards.
 template <class E, class Real>
 SALTUS_FN due_guards<E, Real> find_due(const vec<Real, E::ng>& side,
-                                       const typename E::form::template rated<Real, E::ng>& g, Real hair, bool last) {
+                                       const typename E::form::template rated<Real, E::ng>& g, Real tolerance,
+                                       bool last) {
   const auto no = mask_of<Real>::all(false);
   due_guards<E, Real> r;
   mask_of<Real> falls_short = no, is_past = no;
@@ -393,7 +394,7 @@ SALTUS_FN due_guards<E, Real> find_due(const vec<Real, E::ng>& side,
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
     const bool is_bilateral = E::form::traits(i).side == bilateral;
     const auto across = has_crossed(side[i], g.value[i], g.rate[i]);
-    const auto within = (side[i] * g.rate[i] < Real(0.0)) & (side[i] * g.value[i] <= abs(g.rate[i]) * hair) &
+    const auto within = (side[i] * g.rate[i] < Real(0.0)) & (side[i] * g.value[i] <= abs(g.rate[i]) * tolerance) &
                         mask_of<Real>::all(!(is_bilateral && last));
     const auto is_due = (side[i] != Real(0.0)) & (across | within);
     r.due[i] = select(is_due, Real(1.0), Real(0.0));
@@ -447,13 +448,13 @@ SALTUS_FN_COLD mask_of<Real> include_concurrent(landing<E, Real>& p, instance<E,
   if (none(moves)) return moves;
   auto bent = mask_of<Real>::all(false);
   const Real part = Real(0.5) * onward * onward / p.s.h;
-  const auto slope = p.s.f1();
-  vec<Real, E::n> y = move_along(f, p.t, p.y, onward, slope);
+  const auto derivative = p.s.f1();
+  vec<Real, E::n> y = move_along(f, p.t, p.y, onward, derivative);
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
-    bent = bent | (abs(slope[i] - x.f[i]) * part > Real(0.01) * fma(tol.rtol, abs(y[i]), tol.atol[i]));
+    bent = bent | (abs(derivative[i] - x.f[i]) * part > Real(0.01) * fma(tol.rtol, abs(y[i]), tol.atol[i]));
   });
   const Real t = p.t + onward;
-  const auto g = E::form::guards_along(t, y, slope, x.held);
+  const auto g = E::form::guards_along(t, y, derivative, x.held);
   assign_where(moves, p.t, t);
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(moves, p.y[i], y[i]); });
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
@@ -468,15 +469,15 @@ SALTUS_FN_COLD mask_of<Real> include_concurrent(landing<E, Real>& p, instance<E,
   return moves;
 }
 
-/// The last corrections, along f, to the proper side: Newton again, since near a tangency g is far from linear even over
-/// this distance, and beyond it by a shift that grows until every guard that is due is where it belongs. In the lanes of
-/// `concurrent` several guards have been passed, and nothing goes back.
+/// The last steps of root finding, along f, to the proper side: Newton again, since near a tangency g is far from
+/// linear even over this distance, and beyond it by a shift that grows until every guard that is due is where it
+/// belongs. In the lanes of `concurrent` several guards have been passed, and nothing goes back.
 template <class E, class Real>
 SALTUS_FN_COLD void step_aside(landing<E, Real>& p, const instance<E, Real>& x, const vec<Real, E::ng>& side, Real h,
                                aim<Real> target, mask_of<Real> concurrent, mask_of<Real> where,
                                const tolerances<E, Real>& tol) {
   using T = typename E::T;
-  constexpr int shift_tries = 9;  // the last shift is 65536 roundings of t: 1.5e-11 relative
+  constexpr int shift_attempts = 9;  // the last shift is 65536 ulps of t: 1.5e-11 relative
   const vec<Real, E::n> y0 = p.y, f = p.s.f1();
   const Real t0 = p.t;
   const Real tau = time_tolerance(t0, h, tol);
@@ -484,13 +485,13 @@ SALTUS_FN_COLD void step_aside(landing<E, Real>& p, const instance<E, Real>& x, 
   Real shift = Real(limits<T>::epsilon) * max(abs(t0), h), d = Real(0.0);
   mask_of<Real> seeking = where;
   Real move = select(abs(target.to_root) <= reach, target.to_root, Real(0.0)), previous = move;
-  for (int tries = 0; tries < shift_tries && any(seeking); ++tries) {
+  for (int attempts = 0; attempts < shift_attempts && any(seeking); ++attempts) {
     const Real onward = d + move + select(target.unilateral, -shift, shift);
     d = select(abs(onward) <= reach, onward, d);
     const auto y = move_along(held_system<E, Real>{x.held, &tol}, t0, y0, d, f);
     const Real t = max(t0 + d, x.t);
     const auto g = E::form::guards_along(t, y, f, x.held);
-    const bool last = tries == shift_tries - 1;
+    const bool last = attempts == shift_attempts - 1;
     const auto found = find_due<E, Real>(side, g, tau + Real(2.0) * shift, last);
     // A wall that a guard jumps over, or behind which it is flat, has no rate to tell that it is due: what has crossed just
     // behind this point tells.

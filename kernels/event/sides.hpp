@@ -34,15 +34,16 @@ SALTUS_FN Real settle(int i, Real g, Real rate, Real before) {
   return select(flat, select(before < Real(0.0), Real(below), Real(0.0)), settle<E>(i, g, rate));
 }
 
-/// A unilateral guard that rounding, or a bilateral guard due at the same instant, has left a hair beyond zero (in time:
-/// `hair`) while it is on its way back, is put back on zero: else it would not be armed against the next contact.
+/// A unilateral guard that rounding, or a bilateral guard due at the same instant, has left within `tolerance` (a time)
+/// beyond zero while it is on its way back, is put back on zero: else it would not be armed against the next contact.
 template <class E, class Real>
-SALTUS_FN Real put_back(int i, Real settled, Real rate, Real hair) {
+SALTUS_FN Real put_back(int i, Real settled, Real rate, Real tolerance) {
   const auto guard = E::form::traits(i);
   if (guard.side == unilateral && guard.which == falling)
-    return select((settled < Real(0.0)) & (-settled <= rate * hair), Real(0.0), settled);
+    return select((settled < Real(0.0)) & (-settled <= rate * tolerance), Real(0.0), settled);
   if (guard.side == unilateral && guard.which == rising)
-    return select((settled > Real(0.0)) & (settled <= -rate * hair), Real(-limits<typename E::T>::smallest), settled);
+    return select((settled > Real(0.0)) & (settled <= -rate * tolerance), Real(-limits<typename E::T>::smallest),
+                  settled);
   return settled;
 }
 
@@ -55,9 +56,9 @@ SALTUS_FN mask_of<Real> violated(int i, Real settled, Real rate) {
   return mask_of<Real>::all(false);
 }
 
-/// So many roundings of the time and step of an instance, as a time.
+/// So many ulps of the time and step of an instance, as a time.
 template <class E, class Real>
-SALTUS_FN Real roundings_of_time(const instance<E, Real>& x, double number) {
+SALTUS_FN Real ulps_of_time(const instance<E, Real>& x, double number) {
   return Real(number * limits<typename E::T>::epsilon) * (abs(x.t) + abs(x.h));
 }
 

@@ -68,13 +68,13 @@ template <class E, class Real>
 SALTUS_FN_COLD void leave_surface(instance<E, Real>& x, vec<Real, E::ng>& g, mask_of<Real> up, mask_of<Real> down) {
   using form = typename E::form;
   const typename form::template both_sides<Real, Real> s(x.t, x.y, x.held, x.held.surface);
-  const Real hair = roundings_of_time(x, 16.0);
+  const Real tolerance = ulps_of_time(x, 16.0);
   const Real speed = max(abs(s.rate.up), abs(s.rate.down));
   const Real spread = s.rate.up - s.rate.down;
-  const Real to = select(up, Real(1.0), Real(-1.0)) * speed * hair;
+  const Real to = select(up, Real(1.0), Real(-1.0)) * speed * tolerance;
   // Where the fields hardly differ any more both lead away: along one of them.
   const auto differ = abs(spread) > Real(0.25) * speed;
-  const Real d = select(differ, (to - s.g) / spread, hair);
+  const Real d = select(differ, (to - s.g) / spread, tolerance);
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
     const Real direction = select(differ, s.up[i] - s.down[i], s.up[i]);
     assign_where(up | down, x.y[i], fma(d, direction, x.y[i]));
@@ -105,8 +105,8 @@ SALTUS_FN_COLD void review_slides(instance<E, Real>& x, Real was, vec<Real, E::n
   const auto sliding = where & form::is_sliding(x.held);
   if (none(sliding)) return;
   const typename form::template both_sides<Real, Real> s(x.t, x.y, x.held, x.held.surface);
-  const Real hair = roundings_of_time(x, 1024.0);
-  const auto moved = sliding & (abs(s.g - was) > hair * max(abs(s.rate.up), abs(s.rate.down)));
+  const Real tolerance = ulps_of_time(x, 1024.0);
+  const auto moved = sliding & (abs(s.g - was) > tolerance * max(abs(s.rate.up), abs(s.rate.down)));
   const auto up = (moved & (s.g > Real(0.0))) | (sliding & (!moved) & !(s.rate.up < Real(0.0)));
   const auto down = ((moved & (s.g < Real(0.0))) | (sliding & (!moved) & !(s.rate.down > Real(0.0)))) & !up;
   for (int lane = 0; lane < Real::lanes; ++lane)
@@ -125,7 +125,7 @@ SALTUS_FN_COLD void review_slides(instance<E, Real>& x, Real was, vec<Real, E::n
 template <class E, class Real>
 SALTUS_FN_COLD void begin_slides(instance<E, Real>& x, mask_of<Real> where) {
   using form = typename E::form;
-  const Real hair = roundings_of_time(x, 4096.0);
+  const Real tolerance = ulps_of_time(x, 4096.0);
   auto began = mask_of<Real>::all(false);
   form::each_surface([&](int i) SALTUS_INLINE_LAMBDA {
     const Real number = Real(form::surface_of(i));
@@ -133,7 +133,7 @@ SALTUS_FN_COLD void begin_slides(instance<E, Real>& x, mask_of<Real> where) {
     if (none(other)) return;
     const typename form::template both_sides<Real, Real> s(x.t, x.y, x.held, number);
     const Real speed = max(abs(s.rate.up), abs(s.rate.down));
-    const auto on_it = abs(s.g) <= max(speed * hair, Real(limits<typename E::T>::smallest));
+    const auto on_it = abs(s.g) <= max(speed * tolerance, Real(limits<typename E::T>::smallest));
     const auto attracts = other & on_it & (s.rate.up < Real(0.0)) & (s.rate.down > Real(0.0));
     end_where(x.status, attracts & form::is_sliding(x.held), status::two_slides);
     const auto begins = attracts & !form::is_sliding(x.held);

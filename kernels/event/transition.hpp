@@ -19,11 +19,11 @@ struct due_events {
   vec<Real, E::form::time_events> time_event;
 };
 
-/// The roundings of time by which an event may be misplaced.
+/// The ulps of time by which an event may be misplaced.
 inline constexpr double misplaced = 1024.0;
 
-/// Makes the accepted point of a model with constraints consistent, and finds its slope. What is meant by `how`
-/// (abi::consistency) matters at the start; after events it is `algebraic`.
+/// Makes the accepted point of a model with constraints consistent, and finds its time derivative. What is meant by
+/// `how` (abi::consistency) matters at the start; after events it is `algebraic`.
 template <class E, class Real>
 SALTUS_FN_COLD void make_point_consistent(instance<E, Real>& x, vec<Real, E::n>& f,
                                           const typename E::form::template held<Real>& held, mask_of<Real> where,
@@ -80,7 +80,7 @@ SALTUS_FN_COLD void start_from(instance<E, Real>& x, mask_of<Real> where, const 
   if constexpr (methods::has_memory<typename E::Method>) x.held.past.forget(where);
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(where, x.f[i], f[i]); });
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
-    assign_where(where, x.held.locked[i], put_back<E>(i, held.locked[i], g.rate[i], roundings_of_time(x, misplaced)));
+    assign_where(where, x.held.locked[i], put_back<E>(i, held.locked[i], g.rate[i], ulps_of_time(x, misplaced)));
     assign_where(where, x.rate[i], g.rate[i]);
   });
 }
@@ -97,16 +97,16 @@ SALTUS_FN void look_ahead(instance<E, Real>& x, mask_of<Real> where) {
   assign_where(where, x.t_stop, min(x.t_end, first_time_event(x)));
 }
 
-/// A bilateral guard that has fired a hair before its root, because something else was due just there, goes over to its new
-/// side: it is not to fire again when it gets there.
+/// A bilateral guard that has fired within `tolerance` (a time) before its root, because something else was due just
+/// there, goes over to its new side: it is not to fire again when it gets there.
 template <class E, class Real>
-SALTUS_FN void take_over(instance<E, Real>& x, const vec<Real, E::ng>& fired, Real hair, mask_of<Real> where) {
+SALTUS_FN void take_over(instance<E, Real>& x, const vec<Real, E::ng>& fired, Real tolerance, mask_of<Real> where) {
   constexpr double mark = limits<typename E::T>::smallest;
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
     const auto guard = E::form::traits(i);
     if (guard.side != bilateral) return;
     const Real now = x.held.locked[i], side = side_of(now), rate = x.rate[i];
-    const auto comes = (side * rate < Real(0.0)) & (side * now <= abs(rate) * hair);
+    const auto comes = (side * rate < Real(0.0)) & (side * now <= abs(rate) * tolerance);
     auto over = where & (fired[i] > Real(0.5)) & comes;
     if (guard.which == falling) over = over & (side > Real(0.0));
     if (guard.which == rising) over = over & (side < Real(0.0));
@@ -140,7 +140,7 @@ SALTUS_FN bool with_event(instance<E, pack<T, W>>& x, int lane, const vec<pack<T
   return now.stopped;
 }
 
-/// Ends one lane with a verdict.
+/// Ends one lane with a terminal status.
 template <class E, class T, int W>
 SALTUS_FN void end_lane(instance<E, pack<T, W>>& x, int lane, status why) {
   if (x.status.get(lane) == static_cast<integer_of<T>>(status::interrupted))
@@ -258,7 +258,7 @@ SALTUS_FN_COLD void fire(instance<E, pack<T, W>>& x, vec<pack<T, W>, E::ng> g, d
     if constexpr (E::form::slides) review_slides(x, surface, g, active, run);
     start_from<E>(x, active, tol);
     if constexpr (E::form::moves_states) log();  // with the algebraic states as they are now
-    take_over(x, due.guard, max(roundings_of_time(x, misplaced), tol.event_tol + tol.event_tol), active);
+    take_over(x, due.guard, max(ulps_of_time(x, misplaced), tol.event_tol + tol.event_tol), active);
     // What has just left its surface is not to be caught again within rounding of it.
     if constexpr (E::form::slides) begin_slides(x, active & !(slid & !E::form::is_sliding(x.held)));
     if constexpr (E::reductions > 0) reduce_jump<E>(x, active);

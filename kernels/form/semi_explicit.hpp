@@ -2,7 +2,7 @@
 // (Hessenberg).
 #pragma once
 
-#include "abi/unit.hpp"
+#include "abi/module.hpp"
 #include "form/consistent/index_1.hpp"
 #include "form/consistent/index_2.hpp"
 #include "form/consistent/nearest.hpp"

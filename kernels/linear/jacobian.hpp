@@ -27,12 +27,12 @@ SALTUS_FN void each_sweep(F&& body) {
   }
 }
 
-/// x with derivative `slope` in direction number `direction` of a sweep that begins with `first`, if it is one of its.
+/// x with its derivative in direction number `direction` of a sweep that begins with `first`, if it is one of these.
 template <int width, class Real>
-SALTUS_FN dual<Real, width> seeded(Real x, int direction, int first, Real slope) {
+SALTUS_FN dual<Real, width> seeded(Real x, int direction, int first, Real derivative) {
   dual<Real, width> r(x);
   static_for<width>([&](auto k) SALTUS_INLINE_LAMBDA {
-    if (first + k == direction) r.d[k] = slope;
+    if (first + k == direction) r.d[k] = derivative;
   });
   return r;
 }
@@ -189,7 +189,7 @@ struct linear_system {
   }
 };
 
-/// The part of its terms that rounding may leave of an equation: some units for each, and for the functions among them.
+/// The part of its terms that rounding may leave of an equation: some ulps for each, and for the functions among them.
 template <class T>
 inline constexpr double rounding_of_terms = 64.0 * limits<T>::epsilon;
 

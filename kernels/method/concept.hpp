@@ -15,12 +15,12 @@
 //     step<Method>(system, t, y, f0, h)             one step of length h from (t, y), where the slope is f0: a `stages`
 //     error_norm_squared<Method, Norm>(s, rtol, atol)     of what it leaves: accepted where this is <= 1
 //     local_error(s)                                the same, component by component
-//     interpolate<Method>(f, s)                     its dense output: path(theta), path.slope(theta), 0 <= theta <= 1
+//     interpolate<Method>(f, s)                     its dense output: p(theta), p.slope(theta), 0 <= theta <= 1
 //
 // What a step leaves behind is `stages<Method, Real, n>`: t, h, y, y1, f0(), f1(), set_end_slope(i, slope), take(from,
 // where). That of a method that solves equations has beside these solved, singular, residual, residual_of, evaluations, and
-// error and path_error, the error estimates of its end and of its dense output; `step<Method, WithPath>` takes one argument
-// more, which is called with the step before it is judged (the projection onto constraints).
+// error and interpolant_error, the error estimates of its end and of its dense output; `step<Method, WithInterpolant>`
+// takes one argument more, which is called with the step before it is judged (the projection onto constraints).
 //
 // A method that remembers something between steps (a multistep method its past) declares
 //     template <class Real, int n> struct memory {
@@ -91,7 +91,7 @@ concept stages_of_solved_step = stages_of_step<Stages, Real> && requires(const S
   where = s.solved;
   where = s.singular;
   x = s.error[0];
-  x = s.path_error[0];
+  x = s.interpolant_error[0];
   x = s.residual;
   x = s.residual_of;
   s.evaluations;

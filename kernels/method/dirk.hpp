@@ -9,7 +9,7 @@
 namespace saltus {
 
 /// One step of length h from (t, y), where the slope is f0.
-template <class Method, bool WithPath = false, class System, class Real, int n, class Settle = detail::as_it_is>
+template <class Method, bool WithInterpolant = false, class System, class Real, int n, class Settle = detail::as_it_is>
 requires(Method::kind == methods::family::dirk) SALTUS_FN stages<Method, Real, n> step(const System& system, Real t,
                                                                                        const vec<Real, n>& y,
                                                                                        const vec<Real, n>& f0, Real h,
@@ -22,7 +22,7 @@ requires(Method::kind == methods::family::dirk) SALTUS_FN stages<Method, Real, n
   const vec<Real, n> weight = system.weight(y);
   detail::newton_watch<Real> newton(!w.singular);
   vec<Real, n> k[Method::stages], point = y;
-  Real tries = Real(0.0);
+  Real iterations = Real(0.0);
   if constexpr (Method::explicit_first) k[0] = f0;
   const auto start = detail::first_increment(y, f0, weight, Real(Method::gamma) * h);
 
@@ -36,7 +36,7 @@ requires(Method::kind == methods::family::dirk) SALTUS_FN stages<Method, Real, n
       z[j] = i > first ? k[i > 0 ? i - 1 : 0][j] * (Real(Method::gamma) * h) : start[j];
     });
     newton.next_stage();
-    for (int turn = 0; turn < newton.max_tries && any(newton.open); ++turn) {
+    for (int iteration = 0; iteration < newton.max_iterations && any(newton.open); ++iteration) {
       vec<Real, n> slope;
       each<n>([&](int j) SALTUS_INLINE_LAMBDA {
         point[j] = base[j] + z[j];
@@ -44,7 +44,7 @@ requires(Method::kind == methods::family::dirk) SALTUS_FN stages<Method, Real, n
       });
       const auto change = w.solve(system.residual(ti, point, slope));
       each<n>([&](int j) SALTUS_INLINE_LAMBDA { z[j] = select(newton.open, z[j] - change[j], z[j]); });
-      tries = tries + select(newton.open, Real(1.0), Real(0.0));
+      iterations = iterations + select(newton.open, Real(1.0), Real(0.0));
       newton.take_in(detail::weighted_square(change, weight));
     }
     newton.give_up([&]()
@@ -67,10 +67,10 @@ requires(Method::kind == methods::family::dirk) SALTUS_FN stages<Method, Real, n
   s.slope1 = k[Method::stages - 1];
   s.solved = !newton.failed;
   s.singular = w.singular;
-  s.evaluations = typename Real::integer(int64(lin.evaluations)) + to_integer(tries);
+  s.evaluations = typename Real::integer(int64(lin.evaluations)) + to_integer(iterations);
   settle(s);
-  if constexpr (WithPath) {
-    s.path_error = detail::path_error<Method>(system, s, w);
+  if constexpr (WithInterpolant) {
+    s.interpolant_error = detail::interpolant_error<Method>(system, s, w);
     s.evaluations = s.evaluations + typename Real::integer(int64(1));
   }
   return s;

@@ -17,12 +17,12 @@ requires(!Method::is_explicit) struct stages<Method, Real, n> {
   vec<Real, n> y, y1;
   vec<Real, n> slope0, slope1;                                          ///< of the dense output at both ends
   vec<Real, n> extra[Method::dense_rows > 0 ? Method::dense_rows : 1];  ///< its terms beyond the cubic
-  vec<Real, n> error;          ///< the estimate of the local error, freed of its stiff part
-  vec<Real, n> path_error;     ///< of the dense output inside the step, if that was asked for
-  mask_of<Real> solved;        ///< Newton has converged in every stage
-  mask_of<Real> singular;      ///< the matrix was singular
-  Real residual, residual_of;  ///< of the worst constraint at the end, and its number (form/consistent/search.hpp)
-  integer evaluations;         ///< of the equations, sweeps of derivatives included
+  vec<Real, n> error;              ///< the estimate of the local error, freed of its stiff part
+  vec<Real, n> interpolant_error;  ///< of the dense output inside the step, if that was asked for
+  mask_of<Real> solved;            ///< Newton has converged in every stage
+  mask_of<Real> singular;          ///< the matrix was singular
+  Real residual, residual_of;      ///< of the worst constraint at the end, and its number (form/consistent/search.hpp)
+  integer evaluations;             ///< of the equations, sweeps of derivatives included
 
   SALTUS_FN const vec<Real, n>& f0() const { return slope0; }
   SALTUS_FN const vec<Real, n>& f1() const { return slope1; }
@@ -80,13 +80,13 @@ struct as_it_is {
 /// An estimate of how far the dense output is off inside a step: what one iteration with the step's matrix changes there. At
 /// a third of the step the error polynomial of no method here has a zero.
 template <class Method, class System, class Matrix, class Real, int n>
-SALTUS_FN vec<Real, n> path_error(const System& system, const stages<Method, Real, n>& s, const Matrix& w) {
+SALTUS_FN vec<Real, n> interpolant_error(const System& system, const stages<Method, Real, n>& s, const Matrix& w) {
   const Real place = Real(0.3);
-  const auto path = interpolate<Method>(system, s);
-  auto slope = path.slope(place);
+  const auto interpolant = interpolate<Method>(system, s);
+  auto slope = interpolant.slope(place);
   const Real inverse = Real(1.0) / s.h;
   each<n>([&](int i) SALTUS_INLINE_LAMBDA { slope[i] = slope[i] * inverse; });
-  auto r = w.solve(system.residual(fma(place, s.h, s.t), path(place), slope));
+  auto r = w.solve(system.residual(fma(place, s.h, s.t), interpolant(place), slope));
   // An algebraic state of index 2 has no say.
   each<n>([&](int i) SALTUS_INLINE_LAMBDA {
     if (System::index(i) == 2) r[i] = Real(0.0);
@@ -151,7 +151,7 @@ SALTUS_FN vec<Real, n> first_increment(const vec<Real, n>& y, const vec<Real, n>
 /// Converged: what is left, at the rate seen, is a hundredth of what is tolerated (Hairer, Wanner II, IV.8).
 template <class Real>
 struct newton_watch {
-  static constexpr int max_tries = 10;
+  static constexpr int max_iterations = 10;
   mask_of<Real> open, failed;
   mask_of<Real> given_up;  ///< failed for good
   Real last, left;         ///< squared: the last increment; the factor that bounds what it leaves

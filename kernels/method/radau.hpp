@@ -59,7 +59,7 @@ SALTUS_FN_COLD mask_of<Real> are_solved_to_rounding(const System& system, linear
 }  // namespace detail
 
 /// One step of length h from (t, y), where the slope is f0.
-template <class Method, bool WithPath = false, class System, class Real, int n, class Settle = detail::as_it_is>
+template <class Method, bool WithInterpolant = false, class System, class Real, int n, class Settle = detail::as_it_is>
 requires(Method::kind == methods::family::collocation) SALTUS_FN_COLD stages<Method, Real, n> step(
     const System& system, Real t, const vec<Real, n>& y, const vec<Real, n>& f0, Real h, Settle&& settle = {}) {
   using Complex = complex<Real>;
@@ -77,13 +77,13 @@ requires(Method::kind == methods::family::collocation) SALTUS_FN_COLD stages<Met
   });
   const auto start = detail::first_increment(y, f0, weight, h);
   detail::radau_stages<Real, n> at;
-  Real tries = Real(0.0);
+  Real iterations = Real(0.0);
   static_for<3>([&](auto i) SALTUS_INLINE_LAMBDA {
     each<n>([&](int j) SALTUS_INLINE_LAMBDA { at.z[i][j] = Real(Method::c[i]) * start[j]; });
   });
 
   newton.next_stage();
-  for (int turn = 0; turn < newton.max_tries && any(newton.open); ++turn) {
+  for (int iteration = 0; iteration < newton.max_iterations && any(newton.open); ++iteration) {
     const auto r = detail::stage_residuals<Method>(system, at, t, y, h, rate);
     const auto right = [&](auto row) SALTUS_INLINE_LAMBDA {
       return detail::combine<3>(r.z,
@@ -105,7 +105,7 @@ requires(Method::kind == methods::family::collocation) SALTUS_FN_COLD stages<Met
       });
       square = square + detail::weighted_square(change, weight);
     });
-    tries = tries + select(newton.open, Real(3.0), Real(0.0));
+    iterations = iterations + select(newton.open, Real(3.0), Real(0.0));
     newton.take_in(square * Real(1.0 / 3));
   }
   newton.give_up(
@@ -130,10 +130,10 @@ requires(Method::kind == methods::family::collocation) SALTUS_FN_COLD stages<Met
   s.y = y;
   s.solved = !newton.failed;
   s.singular = w.singular | wc.singular;
-  s.evaluations = typename Real::integer(int64(lin.evaluations)) + to_integer(tries);
+  s.evaluations = typename Real::integer(int64(lin.evaluations)) + to_integer(iterations);
   settle(s);
-  if constexpr (WithPath) {
-    s.path_error = detail::path_error<Method>(system, s, w);
+  if constexpr (WithInterpolant) {
+    s.interpolant_error = detail::interpolant_error<Method>(system, s, w);
     s.evaluations = s.evaluations + typename Real::integer(int64(1));
   }
   return s;

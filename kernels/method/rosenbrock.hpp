@@ -7,7 +7,7 @@
 namespace saltus {
 
 /// One step of length h from (t, y).
-template <class Method, bool WithPath = false, class System, class Real, int n, class Settle = detail::as_it_is>
+template <class Method, bool WithInterpolant = false, class System, class Real, int n, class Settle = detail::as_it_is>
 requires(Method::is_rosenbrock) SALTUS_FN stages<Method, Real, n> step(const System& system, Real t,
                                                                        const vec<Real, n>& y, const vec<Real, n>& f0,
                                                                        Real h, Settle&& settle = {}) {
@@ -59,8 +59,8 @@ requires(Method::is_rosenbrock) SALTUS_FN stages<Method, Real, n> step(const Sys
     if constexpr (Method::dense_rows > 0) s.extra[0][j] = -q[2][j];
   });
   settle(s);
-  if constexpr (WithPath) {
-    s.path_error = detail::path_error<Method>(system, s, w);
+  if constexpr (WithInterpolant) {
+    s.interpolant_error = detail::interpolant_error<Method>(system, s, w);
     s.evaluations = s.evaluations + typename Real::integer(int64(1));
   }
   return s;

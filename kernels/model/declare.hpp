@@ -5,7 +5,7 @@
 //     enum state     { ... };  static constexpr saltus::variable<state>     state_list[]     = {{id, default, unit, about}, ...};
 //     enum parameter { ... };  static constexpr saltus::variable<parameter> parameter_list[] = ...
 //     enum discrete  { ... };  static constexpr saltus::variable<discrete>  discrete_list[]  = ...
-//     enum guard     { ... };  static constexpr saltus::crossing<guard>     guard_list[]     = {{id, direction, sidedness, about}, ...};
+//     enum guard     { ... };  static constexpr saltus::event_function<guard> guard_list[]  = {{id, direction, sidedness, about}, ...};
 //     enum time_event   { ... };  static constexpr saltus::timed<time_event>      time_event_list[]   = {{id, about}, ...};
 //     enum output    { ... };  static constexpr saltus::derived<output>     output_list[]    = {{id, unit, about}, ...};
 //
@@ -46,7 +46,7 @@
 #pragma once
 
 #include "abi/choices.hpp"
-#include "abi/unit.hpp"
+#include "abi/module.hpp"
 
 namespace saltus {
 
@@ -127,9 +127,9 @@ struct entry {
   Id row, column;
 };
 
-/// A guard: g crosses zero in `direction`.
+/// A guard, or event function: an event is where g crosses zero in `direction`.
 template <class Id>
-struct crossing {
+struct event_function {
   Id id;
   saltus::direction which;
   saltus::sidedness side;
@@ -140,21 +140,21 @@ struct crossing {
   int count = 1;
 
   /// A family of n alike.
-  constexpr crossing of(int n) const {
-    crossing r = *this;
+  constexpr event_function of(int n) const {
+    event_function r = *this;
     r.count = n;
     return r;
   }
   /// The right-hand side switches with this guard's sign (at.above), and where both sides push onto g = 0 the solution
   /// slides along it (Filippov). Direction both, bilateral.
-  constexpr crossing sliding() const {
-    crossing r = *this;
+  constexpr event_function sliding() const {
+    event_function r = *this;
     r.may_slide = true;
     return r;
   }
   /// This guard's sign matters only to `mode`: where it crosses and no discrete variable changes, nothing happens.
-  constexpr crossing condition() const {
-    crossing r = *this;
+  constexpr event_function condition() const {
+    event_function r = *this;
     r.only_condition = true;
     return r;
   }

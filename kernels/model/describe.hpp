@@ -153,7 +153,7 @@ class operations_of {
 
 }  // namespace detail
 
-/// Builds abi::description of Model; everything it points to lives as long as the program (or the loaded unit).
+/// Builds abi::description of Model; everything it points to lives as long as the program (or the loaded module).
 template <class Model>
 struct describe {
   using c = contract<Model>;

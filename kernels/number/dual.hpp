@@ -60,10 +60,10 @@ struct dual {
   requires(detail::is_deep_inside<Real, Constant>) SALTUS_FN dual(const Constant& x) : dual(Real(x)) {}
   SALTUS_FN dual(Real x, Real dx) requires(N == 1) : value(x) { d[0] = dx; }
 
-  /// f(value) with derivative `slope` at value: the chain rule for every function of one argument.
-  SALTUS_FN friend dual chain(Real value, Real slope, const dual& a) {
+  /// f(value) and its `derivative` there: the chain rule for every function of one argument.
+  SALTUS_FN friend dual chain(Real value, Real derivative, const dual& a) {
     dual r(value);
-    for (int i = 0; i < N; ++i) r.d[i] = slope * a.d[i];
+    for (int i = 0; i < N; ++i) r.d[i] = derivative * a.d[i];
     return r;
   }
 

@@ -8,8 +8,8 @@
 // Unknown - a NaN, or what may be one - is an interval with NaN for both bounds. Whatever is computed from it is unknown,
 // and no comparison with it is certain. A bound may be infinite: 1 / [-1, 1] is [-inf, inf].
 //
-// A dual<interval<Real>> holds the slopes as well, also where a function has a kink (those of both sides). Where it jumps
-// the slope is unknown.
+// A dual<interval<Real>> holds the derivatives as well, also where a function has a kink (those of both sides). Where
+// it jumps the derivative is unknown.
 #pragma once
 
 #include "number/math.hpp"
@@ -380,11 +380,11 @@ SALTUS_FN interval<Real> pow(double x, const interval<Real>& y) {
   return pow(interval<Real>(x), y);
 }
 
-// ---- values with slopes ---------------------------------------------------------------------------------------------
+// ---- values with derivatives ----------------------------------------------------------------------------------------
 
-/// Differs from other duals in three ways. Parameters, of type Real, mix with it. Where a value may jump, its slopes are
-/// unknown, so that no conclusion is drawn from them. And the branches of min, max and select are enclosed together where
-/// it is undecided which of them counts: the slopes on both sides of a kink.
+/// Differs from other duals in three ways. Parameters, of type Real, mix with it. Where a value may jump, its
+/// derivatives are unknown, so that no conclusion is drawn from them. And the branches of min, max and select are
+/// enclosed together where it is undecided which of them counts: the derivatives on both sides of a kink.
 template <class R, int N>
 struct dual<interval<R>, N> {
   using Real = interval<R>;
@@ -404,16 +404,16 @@ struct dual<interval<R>, N> {
   }
   SALTUS_FN dual(Real x, Real dx) requires(N == 1) : value(x) { d[0] = dx; }
 
-  /// a with unknown slopes where m is false.
+  /// a with unknown derivatives where m is false.
   SALTUS_FN friend dual smooth_where(mask_of<R> m, const dual& a) {
     dual r(a.value);
     for (int i = 0; i < N; ++i) r.d[i] = detail::known_where(m, a.d[i]);
     return r;
   }
   /// The chain rule. A value without bounds may jump from one end of the numbers to the other.
-  SALTUS_FN friend dual chain(const Real& value, const Real& slope, const dual& a) {
+  SALTUS_FN friend dual chain(const Real& value, const Real& derivative, const dual& a) {
     dual r(value);
-    for (int i = 0; i < N; ++i) r.d[i] = slope * a.d[i];
+    for (int i = 0; i < N; ++i) r.d[i] = derivative * a.d[i];
     return smooth_where(detail::is_bounded(value), r);
   }
 
@@ -516,9 +516,9 @@ SALTUS_FN dual<interval<R>, N> log10(const dual<interval<R>, N>& a) {
 template <class R, int N>
 SALTUS_FN dual<interval<R>, N> copysign(const dual<interval<R>, N>& a, const dual<interval<R>, N>& b) {
   const auto up = b.value.lo > R(0.0), down = b.value.hi < R(0.0);
-  const interval<R> slope =
+  const interval<R> derivative =
       select(down, interval<R>(-1.0), interval<R>(1.0)) * select(a.value < 0.0, interval<R>(-1.0), interval<R>(1.0));
-  return smooth_where(up | down, chain(copysign(a.value, b.value), slope, a));
+  return smooth_where(up | down, chain(copysign(a.value, b.value), derivative, a));
 }
 template <class R, int N>
 SALTUS_FN dual<interval<R>, N> atan2(const dual<interval<R>, N>& y, const dual<interval<R>, N>& x) {
@@ -545,7 +545,7 @@ namespace detail {
 /// d(x^y)/dx = y x^(y-1). Where y - 1 is rounded, by at most epsilon / 4, the power is wrong by that part of the
 /// largest logarithm of a number.
 template <class R>
-SALTUS_FN interval<R> power_slope_enclosed(const interval<R>& x, const R& y) {
+SALTUS_FN interval<R> power_derivative_enclosed(const interval<R>& x, const R& y) {
   constexpr double off = 1024.0 * limits<scalar_of<R>>::epsilon;
   const R less = y - R(1.0);
   const auto exact = two_sum(y, R(-1.0)).lo == R(0.0);
@@ -553,31 +553,31 @@ SALTUS_FN interval<R> power_slope_enclosed(const interval<R>& x, const R& y) {
   return select(y == R(0.0), interval<R>(0.0), interval<R>(y) * (pow(x, less) * spread));
 }
 template <class R>
-SALTUS_FN interval<R> power_slope_enclosed(const interval<R>& x, const interval<R>& y) {
-  return select(y.lo == y.hi, power_slope_enclosed(x, y.lo), y * pow(x, y - interval<R>(1.0)));
+SALTUS_FN interval<R> power_derivative_enclosed(const interval<R>& x, const interval<R>& y) {
+  return select(y.lo == y.hi, power_derivative_enclosed(x, y.lo), y * pow(x, y - interval<R>(1.0)));
 }
 
 }  // namespace detail
 
 template <class R, int N>
 SALTUS_FN dual<interval<R>, N> pow(const dual<interval<R>, N>& x, const R& y) {
-  return chain(pow(x.value, y), detail::power_slope_enclosed(x.value, y), x);
+  return chain(pow(x.value, y), detail::power_derivative_enclosed(x.value, y), x);
 }
 template <class R, int N>
 SALTUS_FN dual<interval<R>, N> pow(const dual<interval<R>, N>& x, const interval<R>& y) {
-  return chain(pow(x.value, y), detail::power_slope_enclosed(x.value, y), x);
+  return chain(pow(x.value, y), detail::power_derivative_enclosed(x.value, y), x);
 }
 template <class R, int N>
 SALTUS_FN dual<interval<R>, N> pow(const dual<interval<R>, N>& x, double y) {
   // Small whole numbers: two powers that are products.
   if (y == 1.0 || y == 2.0 || y == 3.0 || y == 4.0 || y == -1.0)
     return chain(pow(x.value, y), interval<R>(y) * pow(x.value, y - 1.0), x);
-  return chain(pow(x.value, y), detail::power_slope_enclosed(x.value, R(y)), x);
+  return chain(pow(x.value, y), detail::power_derivative_enclosed(x.value, R(y)), x);
 }
 template <class R, int N>
 SALTUS_FN dual<interval<R>, N> pow(const interval<R>& x, const dual<interval<R>, N>& y) {
   const interval<R> power = pow(x, y.value);
-  return chain(power, detail::exponent_slope(x, power), y);
+  return chain(power, detail::exponent_derivative(x, power), y);
 }
 template <class R, int N>
 SALTUS_FN dual<interval<R>, N> pow(const R& x, const dual<interval<R>, N>& y) {
@@ -589,9 +589,9 @@ SALTUS_FN dual<interval<R>, N> pow(double x, const dual<interval<R>, N>& y) {
 }
 template <class R, int N>
 SALTUS_FN dual<interval<R>, N> pow(const dual<interval<R>, N>& x, const dual<interval<R>, N>& y) {
-  const interval<R> along_x = detail::power_slope_enclosed(x.value, y.value);
+  const interval<R> along_x = detail::power_derivative_enclosed(x.value, y.value);
   dual<interval<R>, N> r(pow(x.value, y.value));
-  const interval<R> along_y = detail::exponent_slope(x.value, r.value);
+  const interval<R> along_y = detail::exponent_derivative(x.value, r.value);
   for (int i = 0; i < N; ++i)
     r.d[i] = fma(along_x, x.d[i], select(y.d[i] == interval<R>(0.0), interval<R>(0.0), along_y * y.d[i]));
   return smooth_where(detail::is_bounded(r.value), r);

@@ -601,7 +601,7 @@ SALTUS_FN pack<T, W> cbrt(pack<T, W> x) {
   return copysign(select(ax < detail::infinity<real>(), r, ax), x);
 }
 
-// Derivatives. Every function of one argument is its value, its slope and `chain`.
+// Derivatives. Every function of one argument is its value, its derivative and `chain`.
 
 template <class Real, int N>
 SALTUS_FN dual<Real, N> round(const dual<Real, N>& a) {
@@ -703,12 +703,12 @@ SALTUS_FN dual<Real, N> copysign(const dual<Real, N>& a, const dual<Real, N>& b)
 namespace detail {
 /// d(x^y)/dx = y x^(y-1), also where that is 0 times infinity.
 template <class Real>
-SALTUS_FN Real power_slope(Real x, Real y) {
+SALTUS_FN Real power_derivative(Real x, Real y) {
   return select(y == Real(0.0), Real(0.0), y * pow(x, y - Real(1.0)));
 }
 /// d(x^y)/dy = x^y log(x), which is 0 where x^y is.
 template <class Real>
-SALTUS_FN Real exponent_slope(Real x, Real power) {
+SALTUS_FN Real exponent_derivative(Real x, Real power) {
   return select(power == Real(0.0), Real(0.0), power * log(x));
 }
 }  // namespace detail
@@ -720,23 +720,23 @@ SALTUS_FN dual<Real, N> pow(const dual<Real, N>& x, double y) {
 }
 template <class Real, int N>
 SALTUS_FN dual<Real, N> pow(const dual<Real, N>& x, Real y) {
-  return chain(pow(x.value, y), detail::power_slope(x.value, y), x);
+  return chain(pow(x.value, y), detail::power_derivative(x.value, y), x);
 }
 template <class Real, int N>
 SALTUS_FN dual<Real, N> pow(Real x, const dual<Real, N>& y) {
   const Real power = pow(x, y.value);
-  return chain(power, detail::exponent_slope(x, power), y);
+  return chain(power, detail::exponent_derivative(x, power), y);
 }
 template <class Real, int N>
 SALTUS_FN dual<Real, N> pow(double x, const dual<Real, N>& y) {
   return pow(Real(x), y);
 }
-/// Where x < 0 the slope along y is NaN; an exponent that does not move (y.d = 0) does no harm.
+/// Where x < 0 the derivative along y is NaN; an exponent that does not move (y.d = 0) does no harm.
 template <class Real, int N>
 SALTUS_FN dual<Real, N> pow(const dual<Real, N>& x, const dual<Real, N>& y) {
-  const Real along_x = detail::power_slope(x.value, y.value);
+  const Real along_x = detail::power_derivative(x.value, y.value);
   dual<Real, N> r(pow(x.value, y.value));
-  const Real along_y = detail::exponent_slope(x.value, r.value);
+  const Real along_y = detail::exponent_derivative(x.value, r.value);
   for (int i = 0; i < N; ++i) r.d[i] = fma(along_x, x.d[i], select(y.d[i] == Real(0.0), Real(0.0), along_y * y.d[i]));
   return r;
 }

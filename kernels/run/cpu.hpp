@@ -208,7 +208,8 @@ class cpu_chunk {
     b.parked = 0;
   }
 
-  /// Of the lanes of a batch that were begun or landed those that have their verdict are stored; the others are ready.
+  /// Of the lanes of a batch that were begun or landed those that have their terminal status are stored; the others are
+  /// ready.
   void settle(batch& b, unsigned lanes) {
     const unsigned ended = (b.lanes.status != Integer(int64(status::interrupted))).bits() & lanes;
     b.ready = lanes & ~ended;
@@ -300,9 +301,9 @@ int resume_chunk(const abi::settings* settings, const abi::batch* batch, const a
   return own.chunk->integrate() ? 0 : 1;
 }
 
-/// What a unit exports as `saltus_unit`.
+/// What a module exports as `saltus_module`.
 template <class E, int W, int Groups = 1>
-inline constexpr abi::unit cpu_unit = {
+inline constexpr abi::module cpu_module = {
     abi::version, W, record_of<E>.reals, record_of<E>.integers, &run_chunk<E, W, Groups>, &resume_chunk<E, W, Groups>};
 
 }  // namespace saltus

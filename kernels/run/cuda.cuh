@@ -107,12 +107,12 @@ SALTUS_FN int lanes_in(unsigned ballot) {
 }
 SALTUS_FN int lanes_before(unsigned ballot, int lane) { return lanes_in(ballot & ((1u << lane) - 1u)); }
 
-/// What the lanes of a warp take from a list that a grid shares. The warp takes up to a width of places at once, and keeps
-/// what its lanes do not need yet: one addition to `taken`, and one look at the list, serve many lanes. Towards the end of
-/// the list the portions shrink to what is needed at the moment, so that no warp is left with a store while others have
-/// nothing to do.
+/// The consuming end of a warp-aggregated queue, a list that a grid shares. The warp takes up to a width of places at
+/// once, and keeps what its lanes do not need yet: one addition to `taken`, and one look at the list, serve many lanes.
+/// Towards the end of the list the portions shrink to what is needed at the moment, so that no warp is left with a
+/// store while others have nothing to do.
 template <class Warp>
-class supply {
+class warp_consumer {
  public:
   /// For all lanes together: a place for each that is in want; `nowhere` where the list has come to its end.
   SALTUS_FN int take(const Warp& warp, bool in_want, const int* list, int count, int& taken) {
@@ -155,9 +155,9 @@ class supply {
   int seen_ = 0;             ///< of the list, as of the last portion
 };
 
-/// What the lanes of a warp give to a list that a grid shares: a width of places is gathered before the list gets longer.
+/// The producing end of a warp-aggregated queue: a width of places is gathered before the list gets longer.
 template <class Warp, int Room>
-class outlet {
+class warp_producer {
  public:
   /// For all lanes together: those that say so give a place. Returns how many.
   SALTUS_FN int put(const Warp& warp, bool gives, int place, int* list, int& length) {
@@ -273,9 +273,9 @@ class cuda_rounds {
   /// Sails ready instances one after another, each until its step may contain an event or it ends, as long as the turn
   /// budget lasts.
   SALTUS_FN void sail_ready() const {
-    supply<Warp> ready;
-    outlet<Warp, 0> parked;
-    outlet<Warp, 1> vacant;
+    warp_consumer<Warp> ready;
+    warp_producer<Warp, 0> parked;
+    warp_producer<Warp, 1> vacant;
     int place = nowhere, max_busy = 0, has_parked = 0, useful = 0, turn = 0;
     Record x;
     // Are there instances for half of the threads at least?
@@ -407,9 +407,9 @@ class cuda_rounds {
   int half_;
 };
 
-/// The unit's description for the host.
+/// The module's description for the host.
 template <class E>
-inline constexpr abi::cuda_unit cuda_unit_of = {
+inline constexpr abi::cuda_module cuda_module_of = {
     abi::version,      record_of<E>.reals,  record_of<E>.integers,
     record_of<E>.slot, rows_per_landing<E>, static_cast<int>(sizeof(tolerances<E, pack<typename E::T, 1>>))};
 
@@ -419,15 +419,15 @@ inline constexpr abi::cuda_unit cuda_unit_of = {
 // The kernels of an engine, in three texts that are compiled by themselves: side by side, and those of a kernel for which
 // the number of registers must be found without the others. The blocks that a multiprocessor is to hold at least may
 // follow; without them the compiler takes the registers that it likes best.
-#define SALTUS_CUDA_BEGIN(engine, ...)                                                                    \
-  extern "C" {                                                                                            \
-  __global__ void saltus_describe(saltus::abi::cuda_unit* unit) { *unit = saltus::cuda_unit_of<engine>; } \
-  __global__ void saltus_tolerances(const __grid_constant__ saltus::abi::settings how,                    \
-                                    saltus::tolerances<engine, saltus::pack<engine::T, 1>>* made) {       \
-    *made = saltus::tolerances_from<engine, saltus::pack<engine::T, 1>>(how);                             \
-  }                                                                                                       \
-  SALTUS_CUDA_KERNEL(engine, saltus_begin, begin_fresh __VA_OPT__(, ) __VA_ARGS__)                        \
-  SALTUS_CUDA_KERNEL(engine, saltus_turn_over, turn_over)                                                 \
+#define SALTUS_CUDA_BEGIN(engine, ...)                                                                            \
+  extern "C" {                                                                                                    \
+  __global__ void saltus_describe(saltus::abi::cuda_module* module) { *module = saltus::cuda_module_of<engine>; } \
+  __global__ void saltus_tolerances(const __grid_constant__ saltus::abi::settings how,                            \
+                                    saltus::tolerances<engine, saltus::pack<engine::T, 1>>* made) {               \
+    *made = saltus::tolerances_from<engine, saltus::pack<engine::T, 1>>(how);                                     \
+  }                                                                                                               \
+  SALTUS_CUDA_KERNEL(engine, saltus_begin, begin_fresh __VA_OPT__(, ) __VA_ARGS__)                                \
+  SALTUS_CUDA_KERNEL(engine, saltus_turn_over, turn_over)                                                         \
   }
 #define SALTUS_CUDA_SAIL(engine, ...)                                            \
   extern "C" {                                                                   \

@@ -1,7 +1,7 @@
 // What host and device tell each other about the statistics of a chunk.
 #pragma once
 
-#include "abi/unit.hpp"
+#include "abi/module.hpp"
 #include "statistics/statistics.hpp"
 
 namespace saltus {

@@ -37,10 +37,12 @@ struct marble_jar_of {
   };
 
   enum guard { pair, plane = pair + pairs, cylinder = plane + N };
-  static constexpr saltus::crossing<guard> guard_list[] = {
-      saltus::crossing<guard>{pair, saltus::both, saltus::bilateral, "two marbles meet or part"}.of(pairs),
-      saltus::crossing<guard>{plane, saltus::both, saltus::bilateral, "a marble meets or leaves the bottom"}.of(N),
-      saltus::crossing<guard>{cylinder, saltus::both, saltus::bilateral, "a marble meets or leaves the wall"}.of(N),
+  static constexpr saltus::event_function<guard> guard_list[] = {
+      saltus::event_function<guard>{pair, saltus::both, saltus::bilateral, "two marbles meet or part"}.of(pairs),
+      saltus::event_function<guard>{plane, saltus::both, saltus::bilateral, "a marble meets or leaves the bottom"}.of(
+          N),
+      saltus::event_function<guard>{cylinder, saltus::both, saltus::bilateral, "a marble meets or leaves the wall"}.of(
+          N),
   };
 
   enum output { energy };

@@ -54,7 +54,7 @@ struct oscillating_guards {
   };
 
   enum guard { a, b };
-  static constexpr saltus::crossing<guard> guard_list[] = {
+  static constexpr saltus::event_function<guard> guard_list[] = {
       {a, saltus::both, saltus::bilateral, "at the roots of odd multiplicity"},
       {b, saltus::both, saltus::bilateral, "at the roots of odd multiplicity"},
   };

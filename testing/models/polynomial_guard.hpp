@@ -41,7 +41,7 @@ struct polynomial_guard {
   };
 
   enum guard { a, b };
-  static constexpr saltus::crossing<guard> guard_list[] = {
+  static constexpr saltus::event_function<guard> guard_list[] = {
       {a, saltus::both, saltus::bilateral, "at the roots of odd multiplicity"},
       {b, saltus::both, saltus::bilateral, "at the roots of odd multiplicity"},
   };

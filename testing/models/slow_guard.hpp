@@ -29,7 +29,7 @@ struct slow_guard {
   };
 
   enum guard { up, down, wall };
-  static constexpr saltus::crossing<guard> guard_list[] = {
+  static constexpr saltus::event_function<guard> guard_list[] = {
       {up, saltus::rising, saltus::bilateral, "s rises above the threshold"},
       {down, saltus::falling, saltus::bilateral, "the same, seen from above"},
       {wall, saltus::falling, saltus::unilateral, "s reaches the wall", saltus::terminal},

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "../models/everything.hpp"
-#include "abi/unit.hpp"
+#include "abi/module.hpp"
 #include "form/of_model.hpp"
 #include "method/by_name.hpp"
 

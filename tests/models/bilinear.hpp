@@ -8,7 +8,7 @@ struct bilinear {
   enum state { x, v };
   static constexpr saltus::variable<state> state_list[] = {{x, 1.0, "m", "position"}, {v, 0.0, "m/s", "velocity"}};
   enum guard { zero, out, back };
-  static constexpr saltus::crossing<guard> guard_list[] = {
+  static constexpr saltus::event_function<guard> guard_list[] = {
       {zero, saltus::both, saltus::bilateral, "x passes zero: the stiffness changes"},
       {out, saltus::rising, saltus::bilateral, "x passes 1/2 upwards, in the direction of integration"},
       {back, saltus::falling, saltus::bilateral, "x passes 1/2 downwards, in the direction of integration"}};

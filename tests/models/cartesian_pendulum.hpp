@@ -23,7 +23,7 @@ struct cartesian_pendulum {
                                                                    {wall, -0.3, "m", "where it stands"},
                                                                    {restitution, 0.9, "1", "of the impact"}};
   enum guard { impact };
-  static constexpr saltus::crossing<guard> guard_list[] = {
+  static constexpr saltus::event_function<guard> guard_list[] = {
       {impact, saltus::falling, saltus::unilateral, "the pendulum meets the wall"}};
 
   static void initial(auto& at) {

@@ -17,8 +17,8 @@ struct chain {
   static constexpr saltus::variable<discrete> discrete_list[] = {{fired_a, 0.0, "1", "events of a"},
                                                                  {fired_b, 0.0, "1", "events of b"}};
   enum guard { a, b };
-  static constexpr saltus::crossing<guard> guard_list[] = {{a, saltus::rising, saltus::bilateral, "x passes 1"},
-                                                           {b, saltus::falling, saltus::unilateral, "z reaches 0"}};
+  static constexpr saltus::event_function<guard> guard_list[] = {
+      {a, saltus::rising, saltus::bilateral, "x passes 1"}, {b, saltus::falling, saltus::unilateral, "z reaches 0"}};
   static void rhs(const auto& at, auto& dy) {
     dy[x] = 1.0 + 0.0 * at[x];
     dy[z] = at[drift] * at[fired_a] + 0.0 * at[z];

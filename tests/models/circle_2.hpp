@@ -21,7 +21,7 @@ struct circle_2 {
   enum discrete { turns };
   static constexpr saltus::variable<discrete> discrete_list[] = {{turns, 0.0, "1", "events"}};
   enum guard { passes, thick };
-  static constexpr saltus::crossing<guard> guard_list[] = {
+  static constexpr saltus::event_function<guard> guard_list[] = {
       {passes, saltus::both, saltus::bilateral, "y passes a mark"},
       {thick, saltus::rising, saltus::bilateral, "z reaches 2.9"},
   };

@@ -17,7 +17,7 @@ struct clocks {
       {count_b, 0.0, "1", "events of b"},
       {together, 0.0, "1", "transitions in which both were due"}};
   enum guard { a, b, same_as_b };
-  static constexpr saltus::crossing<guard> guard_list[] = {
+  static constexpr saltus::event_function<guard> guard_list[] = {
       {a, saltus::rising, saltus::bilateral, "first passes its mark"},
       {b, saltus::rising, saltus::unilateral, "second reaches its mark"},
       {same_as_b, saltus::both, saltus::bilateral, "as b, counted nowhere"}};

@@ -10,7 +10,7 @@ struct column {
   static constexpr saltus::variable<state> state_list[] = {
       saltus::variable<state>{y, 0.0, "1", "grows at rate 1 + i / 8"}.of(n)};
   enum guard { middle, last };
-  static constexpr saltus::crossing<guard> guard_list[] = {
+  static constexpr saltus::event_function<guard> guard_list[] = {
       {middle, saltus::rising, saltus::bilateral, "state 20 passes 1"},
       {last, saltus::falling, saltus::unilateral, "state 39 reaches 10 and is sent back to 0"}};
   static void rhs(const auto& at, auto& dy) {

@@ -10,9 +10,9 @@ struct corner {
   enum parameter { below_y };
   static constexpr saltus::variable<parameter> parameter_list[] = {{below_y, 1.0, "1", "rate of y where y < 0"}};
   enum guard { right, upper };
-  static constexpr saltus::crossing<guard> guard_list[] = {
-      saltus::crossing<guard>{right, saltus::both, saltus::bilateral, "x passes 0"}.sliding(),
-      saltus::crossing<guard>{upper, saltus::both, saltus::bilateral, "y passes 0"}.sliding()};
+  static constexpr saltus::event_function<guard> guard_list[] = {
+      saltus::event_function<guard>{right, saltus::both, saltus::bilateral, "x passes 0"}.sliding(),
+      saltus::event_function<guard>{upper, saltus::both, saltus::bilateral, "y passes 0"}.sliding()};
   static void rhs(const auto& at, auto& dy) {
     dy[x] = select(at.above(right), -1.0 + 0.0 * at[x], 1.0);
     dy[y] = select(at.above(upper), -1.0 + 0.0 * at[y], at[below_y]);

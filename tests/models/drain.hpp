@@ -15,7 +15,7 @@ struct drain {
       {beyond, 1.0, "1", "1: there is a rate below the bottom"}, {floor, 0.0, "m", "the bottom"}};
 
   enum guard { bottom };
-  static constexpr saltus::crossing<guard> guard_list[] = {
+  static constexpr saltus::event_function<guard> guard_list[] = {
       {bottom, saltus::falling, saltus::unilateral, "the tank is empty", saltus::terminal}};
 
   static void rhs(const auto& at, auto& dy) {

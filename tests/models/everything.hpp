@@ -24,12 +24,12 @@ struct everything {
   static constexpr saltus::variable<discrete> discrete_list[] = {{resting, 0.0, "1", "the ball is at rest"},
                                                                  {on, 0.0, "1", "the load is on"}};
   enum guard { impact, stick, stretched, forward, half };
-  static constexpr saltus::crossing<guard> guard_list[] = {
+  static constexpr saltus::event_function<guard> guard_list[] = {
       {impact, saltus::falling, saltus::unilateral, "the ball reaches the floor"},
-      saltus::crossing<guard>{stick, saltus::both, saltus::bilateral, "the block has the velocity of the belt"}
+      saltus::event_function<guard>{stick, saltus::both, saltus::bilateral, "the block has the velocity of the belt"}
           .sliding(),
-      saltus::crossing<guard>{stretched, saltus::both, saltus::bilateral, "block > 0.3"}.condition(),
-      saltus::crossing<guard>{forward, saltus::both, saltus::bilateral, "block_speed > 0"}.condition(),
+      saltus::event_function<guard>{stretched, saltus::both, saltus::bilateral, "block > 0.3"}.condition(),
+      saltus::event_function<guard>{forward, saltus::both, saltus::bilateral, "block_speed > 0"}.condition(),
       {half, saltus::both, saltus::bilateral, "the load passes 1/2"}};
   enum time_event { toss, blink };
   static constexpr saltus::timed<time_event> time_event_list[] = {{toss, "a ball at rest is thrown"},

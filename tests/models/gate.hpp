@@ -10,7 +10,7 @@ struct gate {
   enum state { y };
   static constexpr saltus::variable<state> state_list[] = {{y, 0.1, "1", "what grows"}};
   enum guard { clock };
-  static constexpr saltus::crossing<guard> guard_list[] = {
+  static constexpr saltus::event_function<guard> guard_list[] = {
       {clock, saltus::both, saltus::bilateral, "the clock signal changes sign"}};
   static void rhs(const auto& at, auto& dy) { dy[y] = select(at.above(clock), at[y], 0.0); }
   static void guards(const auto& at, auto& g) { g[clock] = sin(20.0 * pi * at.t); }

@@ -14,7 +14,7 @@ struct graze {
       {line_depth, -1.0, "m", "how far it gets behind the line"},
       {restitution, 0.5, "1", "share of the speed kept at the wall"}};
   enum guard { wall, line };
-  static constexpr saltus::crossing<guard> guard_list[] = {
+  static constexpr saltus::event_function<guard> guard_list[] = {
       {wall, saltus::falling, saltus::unilateral, "it hits the wall"},
       {line, saltus::both, saltus::bilateral, "it passes the line"}};
   static void rhs(const auto& at, auto& dy) {

@@ -16,7 +16,7 @@ struct hump {
   enum state { y };
   static constexpr saltus::variable<state> state_list[] = {{y, 0.0, "1", "the polynomial"}};
   enum guard { at_level, at_mark };
-  static constexpr saltus::crossing<guard> guard_list[] = {
+  static constexpr saltus::event_function<guard> guard_list[] = {
       {at_level, saltus::both, saltus::bilateral, "y passes level"},
       {at_mark, saltus::both, saltus::bilateral, "t passes mark"}};
   static void initial(auto& at) { at[y] = 0.25 * at[dip] - 0.5 * at[tilt]; }

@@ -19,11 +19,11 @@ struct logic {
   static constexpr saltus::variable<discrete> discrete_list[] = {{are_both, 0.0, "1", "x > high and v > 0"},
                                                                  {relay, 0.0, "1", "on"}};
   enum guard { is_high, is_rising, is_upper, is_lower };
-  static constexpr saltus::crossing<guard> guard_list[] = {
-      saltus::crossing<guard>{is_high, saltus::both, saltus::bilateral, "x > high"}.condition(),
-      saltus::crossing<guard>{is_rising, saltus::both, saltus::bilateral, "v > 0"}.condition(),
-      saltus::crossing<guard>{is_upper, saltus::both, saltus::bilateral, "x > upper"}.condition(),
-      saltus::crossing<guard>{is_lower, saltus::both, saltus::bilateral, "x > lower"}.condition()};
+  static constexpr saltus::event_function<guard> guard_list[] = {
+      saltus::event_function<guard>{is_high, saltus::both, saltus::bilateral, "x > high"}.condition(),
+      saltus::event_function<guard>{is_rising, saltus::both, saltus::bilateral, "v > 0"}.condition(),
+      saltus::event_function<guard>{is_upper, saltus::both, saltus::bilateral, "x > upper"}.condition(),
+      saltus::event_function<guard>{is_lower, saltus::both, saltus::bilateral, "x > lower"}.condition()};
   enum time_event { tick };
   static constexpr saltus::timed<time_event> time_event_list[] = {{tick, "nothing happens"}};
   static void rhs(const auto& at, auto& dy) {

@@ -13,9 +13,9 @@ struct many_guards {
   enum guard { g0, g1, g2, g3, g4, g5, g6, g7, g8, g9, g10, g11 };
 #define MARK(k) \
   { k, saltus::rising, saltus::bilateral, "y passes a mark" }
-  static constexpr saltus::crossing<guard> guard_list[] = {MARK(g0), MARK(g1), MARK(g2),  MARK(g3),
-                                                           MARK(g4), MARK(g5), MARK(g6),  MARK(g7),
-                                                           MARK(g8), MARK(g9), MARK(g10), MARK(g11)};
+  static constexpr saltus::event_function<guard> guard_list[] = {MARK(g0), MARK(g1), MARK(g2),  MARK(g3),
+                                                                 MARK(g4), MARK(g5), MARK(g6),  MARK(g7),
+                                                                 MARK(g8), MARK(g9), MARK(g10), MARK(g11)};
 #undef MARK
   static void rhs(const auto& at, auto& dy) { dy[y] = 1.0 + 0.0 * at[y]; }
   static void guards(const auto& at, auto& g) {

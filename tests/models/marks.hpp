@@ -15,8 +15,8 @@ struct marks {
   static constexpr saltus::variable<discrete> discrete_list[] = {{count, 0.0, "1", "marks passed"},
                                                                  {disorder, 0.0, "1", "marks that were not the next"}};
   enum guard { passed };
-  static constexpr saltus::crossing<guard> guard_list[] = {
-      saltus::crossing<guard>{passed, saltus::rising, saltus::bilateral, "y passes a mark"}.of(number)};
+  static constexpr saltus::event_function<guard> guard_list[] = {
+      saltus::event_function<guard>{passed, saltus::rising, saltus::bilateral, "y passes a mark"}.of(number)};
   /// Guard i has mark number (7 i + 3) mod 1000.
   static constexpr int place(int i) { return (7 * i + 3) % number; }
   static void rhs(const auto& at, auto& dy) { dy[y] = 1.0 + 0.0 * at[y]; }

@@ -19,7 +19,7 @@ struct mishaps {
   static constexpr saltus::variable<discrete> discrete_list[] = {{jumps, 0.0, "1", "events of the bilateral guard"},
                                                                  {walls, 0.0, "1", "events of the unilateral guard"}};
   enum guard { jump, wall };
-  static constexpr saltus::crossing<guard> guard_list[] = {
+  static constexpr saltus::event_function<guard> guard_list[] = {
       {jump, saltus::rising, saltus::bilateral, "discontinuous"},
       {wall, saltus::falling, saltus::unilateral, "discontinuous, and open after its event"}};
   static void rhs(const auto& at, auto& dy) {

@@ -11,8 +11,8 @@ struct modes {
   static constexpr saltus::variable<discrete> discrete_list[] = {
       {slope, 0.0, "1", "1, 2, 4 by the number of marks passed"}};
   enum guard { first, second };
-  static constexpr saltus::crossing<guard> guard_list[] = {{first, saltus::both, saltus::bilateral, "y passes 1"},
-                                                           {second, saltus::both, saltus::bilateral, "y passes 3"}};
+  static constexpr saltus::event_function<guard> guard_list[] = {
+      {first, saltus::both, saltus::bilateral, "y passes 1"}, {second, saltus::both, saltus::bilateral, "y passes 3"}};
   static void rhs(const auto& at, auto& dy) { dy[y] = at[slope]; }
   static void guards(const auto& at, auto& g) {
     g[first] = at[y] - 1.0;

@@ -11,7 +11,7 @@ struct parabola {
   static constexpr saltus::variable<parameter> parameter_list[] = {{centre, 0.5, "1", "time of the bottom"},
                                                                    {depth, 0.01, "1", "how far it dips below zero"}};
   enum guard { dip };
-  static constexpr saltus::crossing<guard> guard_list[] = {{dip, saltus::both, saltus::bilateral, "passes zero"}};
+  static constexpr saltus::event_function<guard> guard_list[] = {{dip, saltus::both, saltus::bilateral, "passes zero"}};
   static void rhs(const auto& at, auto& dy) { dy[y] = 0.0 * at[y]; }
   static void guards(const auto& at, auto& g) { g[dip] = (at.t - at[centre]) * (at.t - at[centre]) - at[depth]; }
   static void transition(auto&) {}

@@ -22,7 +22,7 @@ struct relaxing {
   enum discrete { passes };
   static constexpr saltus::variable<discrete> discrete_list[] = {{passes, 0.0, "1", "events"}};
   enum guard { passing, stiffens };
-  static constexpr saltus::crossing<guard> guard_list[] = {
+  static constexpr saltus::event_function<guard> guard_list[] = {
       {passing, saltus::falling, saltus::bilateral, "y falls through the mark"},
       {stiffens, saltus::rising, saltus::bilateral, "the rate changes"},
   };

@@ -19,8 +19,8 @@ struct resting_balls {
   static constexpr saltus::variable<discrete> discrete_list[] = {
       saltus::variable<discrete>{resting, 0.0, "1", "1 while a ball rests"}.of(2), {thrown, 0.0, "1", "throws"}};
   enum guard { contact };
-  static constexpr saltus::crossing<guard> guard_list[] = {
-      saltus::crossing<guard>{contact, saltus::falling, saltus::unilateral, "a ball reaches the table"}.of(2)};
+  static constexpr saltus::event_function<guard> guard_list[] = {
+      saltus::event_function<guard>{contact, saltus::falling, saltus::unilateral, "a ball reaches the table"}.of(2)};
   enum time_event { toss };
   static constexpr saltus::timed<time_event> time_event_list[] = {{toss, "the table throws"}};
   static void rhs(const auto& at, auto& dy) {

@@ -22,8 +22,8 @@ struct ring {
   enum discrete { pushed };
   static constexpr saltus::variable<discrete> discrete_list[] = {{pushed, 0.0, "1", "1 after the push"}};
   enum guard { circle, axis };
-  static constexpr saltus::crossing<guard> guard_list[] = {
-      saltus::crossing<guard>{circle, saltus::both, saltus::bilateral, "r passes 1"}.sliding(),
+  static constexpr saltus::event_function<guard> guard_list[] = {
+      saltus::event_function<guard>{circle, saltus::both, saltus::bilateral, "r passes 1"}.sliding(),
       {axis, saltus::both, saltus::bilateral, "x passes 0"}};
   enum time_event { push };
   static constexpr saltus::timed<time_event> time_event_list[] = {{push, "the pushes are added"}};

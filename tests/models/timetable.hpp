@@ -48,8 +48,8 @@ struct timetable {
       {transitions, 0.0, "1", "calls of `transition`"},
       {max_together, 0.0, "1", "the most that was due in one of them"}};
   enum guard { pass, rise = pass + 4, fall, ceiling, ground };
-  static constexpr saltus::crossing<guard> guard_list[] = {
-      saltus::crossing<guard>{pass, saltus::both, saltus::bilateral, "t passes a mark"}.of(4),
+  static constexpr saltus::event_function<guard> guard_list[] = {
+      saltus::event_function<guard>{pass, saltus::both, saltus::bilateral, "t passes a mark"}.of(4),
       {rise, saltus::rising, saltus::bilateral, "t passes rise_at"},
       {fall, saltus::falling, saltus::bilateral, "t passes fall_at"},
       {ceiling, saltus::rising, saltus::unilateral, "t reaches ceiling_at"},

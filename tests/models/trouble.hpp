@@ -12,7 +12,8 @@ struct trouble {
                                                                    {guard_fails_at, 10.0, "s", "from then on g is NaN"},
                                                                    {rate, 1.0, "1/s", "of the decay"}};
   enum guard { half };
-  static constexpr saltus::crossing<guard> guard_list[] = {{half, saltus::falling, saltus::bilateral, "y passes 1/2"}};
+  static constexpr saltus::event_function<guard> guard_list[] = {
+      {half, saltus::falling, saltus::bilateral, "y passes 1/2"}};
   static void rhs(const auto& at, auto& dy) {
     dy[y] = -at[rate] * at[y] + 0.0 * sqrt(at[rhs_fails_at] - at[clock]);
     dy[clock] = 1.0 + 0.0 * at[y];

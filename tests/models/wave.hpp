@@ -11,7 +11,7 @@ struct wave {
   static constexpr saltus::variable<parameter> parameter_list[] = {
       {end_at, 100.0, "s", "terminal time"}, {jump_at, 100.0, "s", "when x jumps"}, {jump, 0.0, "m", "by how much"}};
   enum guard { over, kick };
-  static constexpr saltus::crossing<guard> guard_list[] = {
+  static constexpr saltus::event_function<guard> guard_list[] = {
       {over, saltus::rising, saltus::bilateral, "t passes end_at", saltus::terminal},
       {kick, saltus::rising, saltus::bilateral, "t passes jump_at"}};
   enum output { energy };

@@ -15,8 +15,8 @@ struct guarded_lorenz {
   static constexpr const auto& parameter_list = chaos::parameter_list;
 
   enum guard { far };
-  static constexpr saltus::crossing<guard> guard_list[] = {
-      saltus::crossing<guard>{far, saltus::both, saltus::bilateral, "far away"}.of(N),
+  static constexpr saltus::event_function<guard> guard_list[] = {
+      saltus::event_function<guard>{far, saltus::both, saltus::bilateral, "far away"}.of(N),
   };
 
   static void rhs(const auto& at, auto& dy) { chaos::rhs(at, dy); }

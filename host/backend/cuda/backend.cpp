@@ -74,9 +74,9 @@ std::string too_old_driver(bool for_ptx) {
                      for_ptx ? "" : fmt::format(", or build saltus with CUDA {}", driver / 1000));
 }
 
-/// The unit of a plan, which the driver must be able to take.
-cuda_unit_code code_for(const plan& p, int capability) {
-  auto code = build_cuda_unit(p, capability);
+/// The module of a plan, which the driver must be able to take.
+cuda_module_code code_for(const plan& p, int capability) {
+  auto code = build_cuda_module(p, capability);
   if (code.sail.ptx_of != 0)
     if (const std::string reason = too_old_driver(true); !reason.empty())
       throw error(exit_device, fmt::format("a device of compute capability {}.{} is newer than {}: {}", capability / 10,
@@ -84,15 +84,15 @@ cuda_unit_code code_for(const plan& p, int capability) {
   return code;
 }
 
-/// A unit loaded onto the device.
-struct loaded_unit {
+/// A module loaded onto the device.
+struct loaded_module {
   cuda_module beginning, sailing, landing;
   kernel begin, sail, land;
   CUfunction turn_over;
   std::size_t local_bytes;  ///< of device memory, for the local memory of as many threads as the device holds
-  abi::cuda_unit about;
+  abi::cuda_module about;
 
-  loaded_unit(const cuda_unit_code& code, const cuda_device& device)
+  loaded_module(const cuda_module_code& code, const cuda_device& device)
       : beginning(code.begin.code),
         sailing(code.sail.code),
         landing(code.land.code),
@@ -103,7 +103,7 @@ struct loaded_unit {
         local_bytes(local_memory(device)),
         about(describe()) {
     if (about.version != abi::version)
-      throw error(exit_failure, "a compiled unit is of another version of saltus: clear the cache");
+      throw error(exit_failure, "a compiled module is of another version of saltus: clear the cache");
   }
 
   /// A run's tolerances as the kernels take them.
@@ -137,16 +137,16 @@ struct loaded_unit {
     return most * static_cast<std::size_t>(device.attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR)) *
            static_cast<std::size_t>(device.multiprocessors());
   }
-  abi::cuda_unit describe() const {
-    const cuda_memory there(sizeof(abi::cuda_unit));
+  abi::cuda_module describe() const {
+    const cuda_memory there(sizeof(abi::cuda_module));
     const cuda_stream stream;
-    const abi::cuda_unit* address = reinterpret_cast<abi::cuda_unit*>(there.address());
-    abi::cuda_unit unit{};
+    const abi::cuda_module* address = reinterpret_cast<abi::cuda_module*>(there.address());
+    abi::cuda_module module{};
     void* arguments[] = {&address};
     stream.launch(beginning.kernel("saltus_describe"), 1, 1, arguments);
-    stream.download(&unit, address, 1);
+    stream.download(&module, address, 1);
     stream.wait();
-    return unit;
+    return module;
   }
 };
 
@@ -171,39 +171,39 @@ struct run_data {
   plan what;
   abi::settings how;
   cuda_device device;
-  cuda_unit_code built;
-  loaded_unit unit;
+  cuda_module_code built;
+  loaded_module module;
   std::vector<unsigned char> tolerances;
   mutable memory_share share;
   std::size_t memory;  ///< bytes of device memory for one chunk
 
-  std::optional<statistics_unit> statistics;  ///< if nothing else is wanted of most instances
-  mutable busy_time busy;                     ///< seconds in which rounds were under way
+  std::optional<statistics_module> statistics;  ///< if nothing else is wanted of most instances
+  mutable busy_time busy;                       ///< seconds in which rounds were under way
 
   run_data(const plan& p, int device_number)
       : what(p),
         how(settings_of(what)),
         device(device_number),
         built(code_for(p, device.capability())),
-        unit(built, device),
-        tolerances(unit.tolerances_from(how, p.atol)),
+        module(built, device),
+        tolerances(module.tolerances_from(how, p.atol)),
         share(device_number) {
     const std::size_t left = share.of(cuda_device::memory_left());
-    memory = static_cast<std::size_t>(usable_part * static_cast<double>(left - std::min(left, unit.local_bytes))) /
+    memory = static_cast<std::size_t>(usable_part * static_cast<double>(left - std::min(left, module.local_bytes))) /
              chunks_at_once;
     if (!what.rows) statistics.emplace(device);
   }
 
   /// Kernels have run: the driver has what it takes for their local memory.
   void hold_local_memory() const {
-    std::call_once(has_run_, [this] { share.hold(0, unit.local_bytes); });
+    std::call_once(has_run_, [this] { share.hold(0, module.local_bytes); });
   }
 
   /// Of the kernels' arithmetic, and of their integers.
   std::int64_t number_bytes() const { return what.precision == "float" ? 4 : 8; }
 
   int places_for(std::int64_t count) const {
-    const std::int64_t most = std::int64_t{places_per_thread} * unit.sail.blocks * abi::cuda_block;
+    const std::int64_t most = std::int64_t{places_per_thread} * module.sail.blocks * abi::cuda_block;
     return static_cast<int>(std::min(count, most));
   }
 
@@ -242,8 +242,8 @@ struct run_data {
 
     c.pool.places = static_cast<int>(places);
     unsigned char *real_bytes, *integer_bytes;
-    memory_.carve(real_bytes, pool_bytes(unit.about.record_reals, c));
-    memory_.carve(integer_bytes, pool_bytes(unit.about.record_integers, c));
+    memory_.carve(real_bytes, pool_bytes(module.about.record_reals, c));
+    memory_.carve(integer_bytes, pool_bytes(module.about.record_integers, c));
     c.pool.reals = real_bytes;
     c.pool.integers = integer_bytes;
     for (abi::cuda_list* list : {&c.ready, &c.parked, &c.vacant})
@@ -253,8 +253,8 @@ struct run_data {
       // Room for all places to land at once, if that is not more than an eighth of the memory.
       const auto row = static_cast<std::int64_t>(sizeof(long long) + sizeof(double) + sizeof(int)) + 16 * states;
       const auto most =
-          std::max<std::int64_t>(static_cast<std::int64_t>(memory / 8) / row, unit.about.rows_per_landing);
-      c.events.capacity = std::min(places * unit.about.rows_per_landing, most);
+          std::max<std::int64_t>(static_cast<std::int64_t>(memory / 8) / row, module.about.rows_per_landing);
+      c.events.capacity = std::min(places * module.about.rows_per_landing, most);
       memory_.carve(c.events.slot, c.events.capacity);
       memory_.carve(c.events.time, c.events.capacity);
       memory_.carve(c.events.guard, c.events.capacity);
@@ -265,8 +265,8 @@ struct run_data {
       // All of them may come: what begins afresh for want of room here would not have the bits of what goes on.
       c.exceptions.capacity = count;
       memory_.carve(c.exceptions.slot, c.exceptions.capacity);
-      memory_.carve(c.exceptions.reals, c.exceptions.capacity * unit.about.record_reals);
-      memory_.carve(c.exceptions.integers, c.exceptions.capacity * unit.about.record_integers);
+      memory_.carve(c.exceptions.reals, c.exceptions.capacity * module.about.record_reals);
+      memory_.carve(c.exceptions.integers, c.exceptions.capacity * module.about.record_integers);
     }
     return c;
   }
@@ -390,11 +390,11 @@ class chunk_runner {
       staging_.upload(c_.how.sample_times, run_.what.sample_times.data(), run_.what.sample_times.size());
     inputs_ = piece_.count;
     stream_.fill(c_.pool.integers, 0xff,
-                 static_cast<std::size_t>(run_.pool_bytes(run_.unit.about.record_integers, c_)));
+                 static_cast<std::size_t>(run_.pool_bytes(run_.module.about.record_integers, c_)));
     std::vector<int> vacant(static_cast<std::size_t>(c_.pool.places));
     std::iota(vacant.begin(), vacant.end(), 0);
     staging_.upload(c_.vacant.place[0], vacant.data(), vacant.size());
-    state_ = abi::cuda_start(c_, run_.unit.about.rows_per_landing);
+    state_ = abi::cuda_start(c_, run_.module.about.rows_per_landing);
   }
 
   /// How many rounds are launched before the next look, and how many turns each has, after some that have taken a time.
@@ -416,10 +416,10 @@ class chunk_runner {
     staging_.upload(c_.progress, &state_, 1);
     begun_.put_into(stream_);
     for (int i = 0; i < rounds; ++i) {
-      launch(run_.unit.begin);
-      launch(run_.unit.sail);
-      launch(run_.unit.land);
-      launch({run_.unit.turn_over, 1}, 1);
+      launch(run_.module.begin);
+      launch(run_.module.sail);
+      launch(run_.module.land);
+      launch({run_.module.turn_over, 1}, 1);
     }
     ended_.put_into(stream_);
     look();
@@ -436,7 +436,7 @@ class chunk_runner {
       throw error(exit_failure,
                   fmt::format("internal: {} rows of an event log that has room for {}: a landing logs more "
                               "than {} rows; please report the model",
-                              state_.rows, c_.events.capacity, run_.unit.about.rows_per_landing));
+                              state_.rows, c_.events.capacity, run_.module.about.rows_per_landing));
   }
   void launch(const kernel& k, int block = abi::cuda_block) {
     const int blocks = std::min(k.blocks, (c_.pool.places + block - 1) / block);
@@ -465,7 +465,7 @@ class chunk_runner {
       *row += piece_.first;
     chunk.log.spill_if_long();
     state_.rows = 0;
-    state_.landable = abi::landable_places(c_, 0, run_.unit.about.rows_per_landing);
+    state_.landable = abi::landable_places(c_, 0, run_.module.about.rows_per_landing);
   }
 
   /// Instances under way are stored as they stand, by the kernel that stores those that have ended.
@@ -477,7 +477,7 @@ class chunk_runner {
     }
     state_.fresh = 0;
     staging_.upload(c_.progress, &state_, 1);
-    launch(run_.unit.begin);
+    launch(run_.module.begin);
     look();
   }
 
@@ -563,14 +563,14 @@ class chunk_runner {
       staging_.download(to.data() + before, from, more);
     };
     take(chunk.exceptions.slot, c_.exceptions.slot, 1);
-    take(chunk.exceptions.reals, c_.exceptions.reals, run_.unit.about.record_reals);
-    take(chunk.exceptions.integers, c_.exceptions.integers, run_.unit.about.record_integers);
+    take(chunk.exceptions.reals, c_.exceptions.reals, run_.module.about.record_reals);
+    take(chunk.exceptions.integers, c_.exceptions.integers, run_.module.about.record_integers);
     staging_.land();
     auto& list = chunk.exceptions;
-    const auto width = static_cast<std::size_t>(run_.unit.about.record_integers);
+    const auto width = static_cast<std::size_t>(run_.module.about.record_integers);
     for (std::size_t row = list.slot.size() - rows; row < list.slot.size(); ++row) {
       list.slot[row] += piece_.first;
-      list.integers[row * width + static_cast<std::size_t>(run_.unit.about.record_slot)] += piece_.first;
+      list.integers[row * width + static_cast<std::size_t>(run_.module.about.record_slot)] += piece_.first;
     }
   }
 
@@ -601,7 +601,7 @@ class cuda_backend final : public backend {
  public:
   cuda_backend(const plan& p, int device)
       : run_(p, device), number_(device), chunk_size_(p.chunk > 0 ? p.chunk : chosen_chunk()) {
-    run_.share.plan(run_.unit.local_bytes +
+    run_.share.plan(run_.module.local_bytes +
                     run_.bytes_for(std::min(chunk_size_, p.count)) * static_cast<std::size_t>(concurrency()));
   }
   ~cuda_backend() override {
@@ -684,7 +684,7 @@ class cuda_backend final : public backend {
   }
 
   /// Threads that sail at once.
-  std::int64_t threads() const { return std::int64_t{run_.unit.sail.blocks} * abi::cuda_block; }
+  std::int64_t threads() const { return std::int64_t{run_.module.sail.blocks} * abi::cuda_block; }
 
   /// As many instances as fit, since a large chunk keeps the device full for long; but several chunks, if each still fills
   /// all places.

@@ -20,7 +20,7 @@ struct cuda_report {
 
 /// Compiles the plan's kernels, or finds them in the cache, by way of a plug-in library that links NVRTC. `architecture`
 /// is such as "sm_90". Throws `error`: exit_usage if it is not, exit_device if there is no such library, else as
-/// `build_cuda_unit`.
+/// `build_cuda_module`.
 cuda_report report_on_cuda(const plan& p, const std::string& architecture);
 
 }  // namespace saltus::host

@@ -17,10 +17,10 @@
 namespace saltus::host {
 
 /// Its kernel, which is the same for all models.
-class statistics_unit {
+class statistics_module {
  public:
-  explicit statistics_unit(const cuda_device& device)
-      : built_(build_statistics_unit(device.capability())),
+  explicit statistics_module(const cuda_device& device)
+      : built_(build_statistics_module(device.capability())),
         code_(built_.code),
         make_(code_.kernel("saltus_statistics")) {
     SALTUS_CUDA(cuOccupancyMaxActiveBlocksPerMultiprocessor, &blocks_, make_, abi::cuda_block, 0);
@@ -42,7 +42,7 @@ class statistics_unit {
 /// The statistics of one chunk after another, in memory of their own.
 class device_statistics {
  public:
-  device_statistics(const plan& p, const statistics_unit& unit) : plan_(p), unit_(unit) {}
+  device_statistics(const plan& p, const statistics_module& module) : plan_(p), module_(module) {}
 
   /// Makes the statistics of a chunk whose results lie at `out` on the device, and fetches them and every status. Returns
   /// the blocks whose rows the host needs besides, in ascending order: those that it carries on with, and a few to learn
@@ -53,7 +53,7 @@ class device_statistics {
     const auto count = static_cast<std::size_t>(blocks.count), width = statistic_columns(plan_).size();
     if (blocks.first != 0 || blocks.count * statistics_block < chunk.count) return {};
     arrange(stream, staging, out, chunk, count, width);
-    unit_.launch(stream, work_);
+    module_.launch(stream, work_);
 
     chunk_statistics& made = chunk.statistics;
     made.summaries.resize(count * width);
@@ -131,7 +131,7 @@ class device_statistics {
   }
 
   const plan& plan_;
-  const statistics_unit& unit_;
+  const statistics_module& module_;
   cuda_memory memory_{0};
   abi::cuda_statistics work_{};
   std::vector<abi::cuda_histogram> histograms_;

@@ -68,18 +68,18 @@ SALTUS_FN_COLD void measure(consistency<Real>& c, const System& system, Real t, 
 
 /// What the unknowns are measured in: algebraic states, or if there is none the rates.
 template <class System, class Real, int n, int m>
-SALTUS_FN vec<Real, m> units_of(const System& system, const vec<Real, n>& y, const vec<Real, n>& rate,
-                                const vec<Real, m>& change) {
+SALTUS_FN vec<Real, m> scales_of(const System& system, const vec<Real, n>& y, const vec<Real, n>& rate,
+                                 const vec<Real, m>& change) {
   using part = algebraic_part<System, n>;
-  vec<Real, m> unit;
+  vec<Real, m> scale;
   each<m>([&](int k) SALTUS_INLINE_LAMBDA {
     const int i = part::state(k);
     const Real size = part::is_rate(k) ? abs(rate[i]) + abs(change[k]) + Real(limits<scalar_of<Real>>::smallest)
                                        : abs(y[i]) + system.floor(i);
     const bool counts = !part::is_rate(k) || System::highest_index == 0;
-    unit[k] = counts ? Real(1.0) / size : Real(0.0);
+    scale[k] = counts ? Real(1.0) / size : Real(0.0);
   });
-  return unit;
+  return scale;
 }
 /// How large unknowns would be if the terms of their equations did not cancel: they are known to the rounding of that. Sizes
 /// of terms as in linear_system, times |B^-1|, with B the derivatives by the unknowns.
@@ -107,17 +107,17 @@ SALTUS_FN_COLD auto sizes_uncancelled(const System& system, Real t, vec<Real, n>
   }
   return whole;
 }
-/// The units of unknowns that are but rounding of terms that cancel are those of the terms.
+/// The scales of unknowns that are but rounding of terms that cancel are those of the terms.
 template <class Real, int m>
-SALTUS_FN void widen(vec<Real, m>& unit, const vec<Real, m>& size, mask_of<Real> where) {
+SALTUS_FN void widen(vec<Real, m>& scale, const vec<Real, m>& size, mask_of<Real> where) {
   each<m>([&](int k) SALTUS_INLINE_LAMBDA {
-    unit[k] = select(where & (size[k] * unit[k] > Real(1.0)), Real(1.0) / size[k], unit[k]);
+    scale[k] = select(where & (size[k] * scale[k] > Real(1.0)), Real(1.0) / size[k], scale[k]);
   });
 }
 template <class Real, int m>
-SALTUS_FN Real largest_in(const vec<Real, m>& change, const vec<Real, m>& unit) {
+SALTUS_FN Real largest_in(const vec<Real, m>& change, const vec<Real, m>& scale) {
   Real r = Real(0.0);
-  each<m>([&](int k) SALTUS_INLINE_LAMBDA { r = max(r, abs(change[k]) * unit[k]) + not_finite(change[k]); });
+  each<m>([&](int k) SALTUS_INLINE_LAMBDA { r = max(r, abs(change[k]) * scale[k]) + not_finite(change[k]); });
   return r;
 }
 /// Unknowns less a part of an increment.
@@ -165,7 +165,7 @@ SALTUS_FN_COLD void rates_of_algebraic_states(const System& system, Real t, cons
 }  // namespace detail
 
 /// Index 1. Moves the algebraic states of y, and the rates of all, in the lanes of `where`. At the start increments are
-/// damped until they shrink, measured with the same matrix and in the same units (natural monotonicity; Deuflhard).
+/// damped until they shrink, measured with the same matrix and on the same scales (natural monotonicity; Deuflhard).
 template <search_for What, class System, class Real, int n>
 SALTUS_FN_APART consistency<Real> make_consistent(const System& system, Real t, vec<Real, n>& y, vec<Real, n>& rate,
                                                   mask_of<Real> where) {
@@ -180,35 +180,35 @@ SALTUS_FN_APART consistency<Real> make_consistent(const System& system, Real t, 
   mask_of<Real> open = where;
   Real damping = Real(1.0), last = Real(1.0);
   matrix<Real, m> by{};
-  for (int turn = 0; turn < most && any(open); ++turn) {
+  for (int iteration = 0; iteration < most && any(open); ++iteration) {
     const auto e = detail::algebraic_equations_at(system, t, y, rate);
     const lu<Real, m> solver(e.by);
     for (int k = 0; k < m; ++k)
       for (int j = 0; j < m; ++j) by[k][j] = select(open, e.by[k][j], by[k][j]);
     const auto change = solver.solve(e.r);
-    auto unit = detail::units_of(system, y, rate, change);
-    Real size = detail::largest_in(change, unit);
+    auto scale = detail::scales_of(system, y, rate, change);
+    Real size = detail::largest_in(change, scale);
     // What does not shrink may be rounding, and is measured as such: of two increments in full, and at the start below.
     const auto as_rounding = [&](mask_of<Real> stuck) SALTUS_INLINE_LAMBDA {
-      detail::widen(unit, detail::sizes_uncancelled(system, t, y, rate, e.r, solver), stuck);
-      size = detail::largest_in(change, unit);
+      detail::widen(scale, detail::sizes_uncancelled(system, t, y, rate, e.r, solver), stuck);
+      size = detail::largest_in(change, scale);
     };
     const auto stuck = open & (size > Real(enough)) & (size >= Real(0.5) * last) & (damping >= Real(1.0));
-    if (turn > 0 && any(stuck)) as_rounding(stuck);
+    if (iteration > 0 && any(stuck)) as_rounding(stuck);
     auto y1 = y, rate1 = rate;
     Real part_of_change = damping;
     auto good = mask_of<Real>::all(true);
     detail::move_unknowns<System>(y1, rate1, change, damped ? part_of_change : Real(1.0));
     if constexpr (damped) {
       // Lanes whose increment would not shrink try a quarter of it.
-      for (int tries = 0; tries < 20; ++tries) {
+      for (int attempts = 0; attempts < 20; ++attempts) {
         const auto next = solver.solve(part::equations_at(system, t, y1, rate1));
         const auto shrinks = [&]() SALTUS_INLINE_LAMBDA {
-          return (detail::largest_in(next, unit) < size) | (size <= Real(root_epsilon<T>));
+          return (detail::largest_in(next, scale) < size) | (size <= Real(root_epsilon<T>));
         };
         good = shrinks();
         if (all(good | !open)) break;
-        if (tries == 0) {
+        if (attempts == 0) {
           as_rounding(!good);
           good = shrinks();
         }

@@ -67,7 +67,7 @@ SALTUS_FN_APART consistency<Real> make_consistent_2(const System& system, Real t
   // onto the constraints, along df/dz
   detail::by_algebraic<m>(system, t, y, direction);
   mask_of<Real> open = where;
-  for (int turn = 0; turn < most && any(open); ++turn) {
+  for (int iteration = 0; iteration < most && any(open); ++iteration) {
     vec<Real, n> only[m];
     for (int k = 0; k < m; ++k) only[k] = direction[k];
     const auto g = part::equations_at(system, dual<Real, m>(t), detail::along_all(y, only), {});
@@ -90,7 +90,7 @@ SALTUS_FN_APART consistency<Real> make_consistent_2(const System& system, Real t
   c.found = where & !open;
   // z from the rate of the constraints
   open = c.found;
-  for (int turn = 0; turn < most && any(open); ++turn) {
+  for (int iteration = 0; iteration < most && any(open); ++iteration) {
     const auto f = detail::by_algebraic<m>(system, t, y, direction);
     direction[m] = f;
     dual<Real, m + 1> time(t);

@@ -15,7 +15,7 @@ SALTUS_FN_COLD mask_of<Real> euler_step(const System& system, Real t, const vec<
   Real last = Real(0.0);
   vec<Real, n> nowhere;
   each<n>([&](int i) SALTUS_INLINE_LAMBDA { z[i] = nowhere[i] = Real(0.0); });
-  for (int turn = 0; turn < 30 && any(open); ++turn) {
+  for (int iteration = 0; iteration < 30 && any(open); ++iteration) {
     vec<Real, n> point, slope, terms;
     each<n>([&](int i) SALTUS_INLINE_LAMBDA {
       point[i] = y[i] + z[i];
@@ -32,7 +32,7 @@ SALTUS_FN_COLD mask_of<Real> euler_step(const System& system, Real t, const vec<
     });
     auto done = size <= Real(4096.0 * limits<T>::epsilon);
     const auto stuck = open & !done & (size >= Real(0.5) * last);
-    if (turn > 0 && any(stuck)) done = done | (stuck & is_rounding(r, lin.size_of_terms(r, point, slope, terms)));
+    if (iteration > 0 && any(stuck)) done = done | (stuck & is_rounding(r, lin.size_of_terms(r, point, slope, terms)));
     open = open & !done;
     last = size;
   }
@@ -55,7 +55,7 @@ SALTUS_FN_COLD consistency<Real> settle_mixed(const System& system, Real t, vec<
   each<n>([&](int i) SALTUS_INLINE_LAMBDA { z[i] = Real(0.0); });
   mask_of<Real> open = where;
   Real steps = Real(0.0);
-  for (int turn = 0; turn < 6 && any(open); ++turn) {
+  for (int iteration = 0; iteration < 6 && any(open); ++iteration) {
     c.found = c.found & (euler_step(system, fma(steps, instant, t), y, instant, next, open) | !open);
     Real apart = Real(0.0);
     each<n>([&](int i) SALTUS_INLINE_LAMBDA {
@@ -64,7 +64,7 @@ SALTUS_FN_COLD consistency<Real> settle_mixed(const System& system, Real t, vec<
       y[i] = select(open, y[i] + next[i], y[i]);
     });
     steps = select(open, steps + Real(1.0), steps);
-    if (turn > 0) open = open & !(apart <= Real(16.0 * limits<T>::epsilon));
+    if (iteration > 0) open = open & !(apart <= Real(16.0 * limits<T>::epsilon));
   }
   Real fastest = Real(0.0);  // relative change in an instant
   each<n>([&](int i) SALTUS_INLINE_LAMBDA {

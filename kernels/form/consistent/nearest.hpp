@@ -20,7 +20,7 @@ SALTUS_FN_COLD void move_to_nearest(const System& system, Real t, vec<Real, n>& 
     s[i] = abs(y0[i]) + system.floor(i);
     s[i] = s[i] * s[i];
   });
-  for (int turn = 0; turn < most && any(open); ++turn) {
+  for (int iteration = 0; iteration < most && any(open); ++iteration) {
     const auto l = linearise(system, t, y);
     vec<Real, m> right;
     matrix<Real, m> by;

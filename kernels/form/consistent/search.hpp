@@ -15,8 +15,8 @@ struct consistency {
   Real moved;     ///< how far the states had to go, in units of what counts, squared
 };
 
-/// How a consistent state is looked for: from a guess, damped and with many tries; or from what a step has left, which is
-/// near already.
+/// How a consistent state is looked for: from a guess, damped and with many attempts; or from what a step has left,
+/// which is near already.
 enum class search_for { start, step };
 
 /// The root of the rounding of T: an increment so small leaves one within rounding.

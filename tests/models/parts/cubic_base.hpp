@@ -38,7 +38,7 @@ struct cubic_base {
       {passed, 0.0, "1", "events at the level"},
   };
   enum guard { reaches, bottom };
-  static constexpr saltus::crossing<guard> guard_list[] = {
+  static constexpr saltus::event_function<guard> guard_list[] = {
       {reaches, saltus::rising, saltus::bilateral, "z comes to the level"},
       {bottom, saltus::falling, saltus::unilateral, "z comes to the floor, and turns"},
   };

@@ -1,4 +1,4 @@
-// The boundary between the host program and a compiled unit (one model x one method).
+// The boundary between the host program and a compiled module (one model x one method).
 //
 // Plain structs of numbers and pointers, so that a shared object built by another compiler, or a cubin, agrees with the
 // host about every byte. All arrays are columns ("structure of arrays"): column j of a chunk of `count` instances is
@@ -10,7 +10,7 @@
 
 namespace saltus::abi {
 
-inline constexpr int version = 8;
+inline constexpr int version = 9;
 
 enum equations : int { plain = 0, semi_explicit = 1, with_mass = 2, implicit = 3 };
 
@@ -38,7 +38,7 @@ struct time_event {
   const char* about;
 };
 
-/// What a model says about itself; exported by every unit as `saltus_description`.
+/// What a model says about itself; exported by every module as `saltus_description`.
 struct description {
   int version;
   const char* name;
@@ -51,9 +51,10 @@ struct description {
   const guard* guards;
   const time_event* time_events;
   const quantity* outputs;
-  const quantity* constraints;  ///< of a mechanical system; index 0: nonholonomic, 1: holonomic; value: 1 if it is switched
+  const quantity*
+      constraints;  ///< of a mechanical system; index 0: nonholonomic, 1: holonomic; value: 1 if it is switched
   int constraint_count;
-  int coordinate_count;  ///< of a mechanical system: the states before its velocities; else 0
+  int coordinate_count;   ///< of a mechanical system: the states before its velocities; else 0
   double t_begin, t_end;  ///< the model's own default span
   int equations;          ///< abi::equations
   int singular_mass;      ///< 1: a singular mass matrix with no algebraic state
@@ -90,7 +91,7 @@ struct settings {
       concurrency_time;  ///< bilateral guards whose roots lie within this time fire together (Compere's eps_c); 0: off
   double concurrency_value;  ///< as long as none of them is further than this beyond zero (eps_ROC)
   double zeno_part;          ///< accumulating events are cut short when what is left is this part of the span; 0: never
-  int surer;                 ///< 1: rescue: events are located by bracketing alone, with more tries
+  int conservative;          ///< 1: rescue: events are located by bracketing alone, with more attempts
   int consistency;           ///< abi::consistency: how algebraic models are given a consistent start
   const dense_algebra* algebra;  ///< null on a device
   double inject;                 ///< share of instances given an artificial exception; 0 but in tests
@@ -129,7 +130,7 @@ enum guard_history : unsigned char {
   ends_armed = 4  ///< it could fire at the end
 };
 
-/// An instance in flight as plain numbers: all that is needed to continue it (model/instance.hpp).
+/// An instance in flight as plain numbers: all that is needed to continue it (engine/instance.hpp).
 struct snapshot {
   const double* reals;        ///< [record_reals]
   const long long* integers;  ///< [record_integers]
@@ -139,7 +140,7 @@ struct snapshot {
 /// instances under way to whose `results::status` it has given another value than `interrupted`, with that status.
 enum command : int { stop = 0, go_on = 1, end_some = 2 };
 
-/// Where a CPU unit reports events, exceptions and progress; the callbacks run on the thread that called `run`.
+/// Where a CPU module reports events, exceptions and progress; the callbacks run on the thread that called `run`.
 struct sink {
   void* context;
   /// One due guard of one event: slot in the chunk, time, guard, state before and after ([state_count] each).
@@ -159,8 +160,8 @@ struct usage {
   long long landed;      ///< lanes that did useful work in them
 };
 
-/// What a CPU unit exports as `saltus_unit`.
-struct unit {
+/// What a CPU module exports as `saltus_module`.
+struct module {
   int version;
   int lanes;                          ///< instances per vector
   int record_reals, record_integers;  ///< numbers kept per instance in flight
