@@ -63,6 +63,12 @@ SALTUS_FN Stages projected(const held_system<E, Real>& system, Stages s) {
 }
 }  // namespace detail
 
+/// The engine's dense output: whatever the method's `interpolate` returns (method/dense_output.hpp).
+template <class E, class Real>
+using interpolant_of =
+    decltype(interpolate<typename E::Method>(*static_cast<const held_system<E, Real>*>(nullptr),
+                                             *static_cast<const stages<typename E::Method, Real, E::n>*>(nullptr)));
+
 /// One step of the engine's method. In a model with constraints it ends on them.
 template <class E, class Real, bool WithInterpolant = false>
 SALTUS_FN stages<typename E::Method, Real, E::n> make_step(const held_system<E, Real>& system, Real t,

@@ -31,7 +31,7 @@ inline constexpr double defect_nodes[] = {0.2113248654051871, 0.7886751345948129
 template <class E, class Real>
 SALTUS_FN_COLD vec<Real, E::n> enclosed_error(const held_system<E, Real>& f,
                                               const stages<typename E::Method, Real, E::n>& s,
-                                              const dense_output<typename E::Method, Real, E::n>& interpolant) {
+                                              const interpolant_of<E, Real>& interpolant) {
   auto delta = local_error(s);
   if constexpr (!E::Method::is_explicit) {
     each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { delta[i] = delta[i] + abs(s.interpolant_error[i]); });
@@ -92,7 +92,7 @@ struct taylor_polynomial {
 template <class E, class Real>
 struct step_enclosure {
   using T = typename E::T;
-  using interpolant_type = dense_output<typename E::Method, Real, E::n>;
+  using interpolant_type = interpolant_of<E, Real>;
   const interpolant_type& interpolant;
   const vec<Real, E::n>& delta;
 
@@ -213,8 +213,7 @@ SALTUS_FN mask_of<Real> all_excluded(const vec<Real, E::ng>& side,
 /// Lanes in which no armed guard leaves its side within the step, for certain: seen at a glance, or in two halves.
 /// `side` as in `certify`.
 template <class E, class Real>
-SALTUS_FN mask_of<Real> certainly_quiet(const instance<E, Real>& x,
-                                        const dense_output<typename E::Method, Real, E::n>& interpolant,
+SALTUS_FN mask_of<Real> certainly_quiet(const instance<E, Real>& x, const interpolant_of<E, Real>& interpolant,
                                         const vec<Real, E::n>& delta, const vec<Real, E::ng>& side) {
   const guard_enclosure<E, Real> enclose{{interpolant, delta}, x.held};
   const Real begin(0.0), middle(0.5), end(1.0), all_of_delta(1.0);

@@ -48,8 +48,10 @@ SALTUS_FN mask_of<Real> any_crossed(const vec<Real, E::ng>& side, const with_rat
 /// Evaluates the guards on a step's dense output.
 template <class E, class Real>
 struct guards_on_step {
+  static_assert(is_interpolant<interpolant_of<E, Real>, Real>,
+                "this is no dense output: method/dense_output.hpp says what one is");
   const instance<E, Real>& x;
-  const dense_output<typename E::Method, Real, E::n>& interpolant;
+  const interpolant_of<E, Real>& interpolant;
 
   SALTUS_FN_COLD guards_at<E, Real> operator()(Real s) const {
     auto f = interpolant.slope(s);

@@ -6,21 +6,25 @@
 //     order, embedded_order     of the formula that advances, and of the embedded one; 0: no error estimate
 //     two_errors, embedded3_order, blind_estimate     what the error estimate is like: `error_order`, `certifies`
 //     is_explicit               a step evaluates f; else it solves equations and may fail to
+//     stages, fsal              of an explicit one: f is evaluated `stages` times in a step whose f(t, y) is known, or once less
 //     highest_index             of the algebraic states it can integrate
 //     extra_stages              evaluations that the dense output takes
-//     dense_rows                terms of it beyond the cubic through the ends
+//     dense_rows                terms of the shared one beyond the cubic through the ends
 //     is_rosenbrock             the slope at the beginning of a step is not used
 //
 // and the functions, found by overload for the method as first template argument:
 //     step<Method>(system, t, y, f0, h)             one step of length h from (t, y), where the slope is f0: a `stages`
 //     error_norm_squared<Method, Norm>(s, rtol, atol)     of what it leaves: accepted where this is <= 1
 //     local_error(s)                                the same, component by component
-//     interpolate<Method>(f, s)                     its dense output: p(theta), p.slope(theta), 0 <= theta <= 1
+//     interpolate<Method>(f, s)                     its dense output, of any type that is_interpolant (method/dense_output.hpp)
 //
 // What a step leaves behind is `stages<Method, Real, n>`: t, h, y, y1, f0(), f1(), set_end_slope(i, slope), take(from,
-// where). That of a method that solves equations has beside these solved, singular, residual, residual_of, evaluations, and
-// error and interpolant_error, the error estimates of its end and of its dense output; `step<Method, WithInterpolant>`
-// takes one argument more, which is called with the step before it is judged (the projection onto constraints).
+// where). Location moves the end of a step by a small part of it and sets y1, h and the slope there; asked again, `interpolate`
+// follows the same solution to the new end: what it keeps of the step may not depend on h.
+//
+// That of a method that solves equations has beside these solved, singular, residual, residual_of, evaluations, and error and
+// interpolant_error, the error estimates of its end and of its dense output; `step<Method, WithInterpolant>` takes one argument
+// more, which is called with the step before it is judged (the projection onto constraints).
 //
 // A method that remembers something between steps (a multistep method its past) declares
 //     template <class Real, int n> struct memory {

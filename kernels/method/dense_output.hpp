@@ -1,12 +1,31 @@
 // The solution between the ends of a step. The dense output of a method is whatever `interpolate` returns: detection, location
-// and samples call it at places of the step, and a certified search multiplies it out, but none looks into it.
+// and samples call it at places of the step, and a certified search multiplies it out, but none looks into it. Runge-Kutta methods
+// share one; a method whose step leaves a polynomial of another shape brings its own type.
 #pragma once
 
 #include "method/concept.hpp"
 
 namespace saltus {
 
-/// The solution between the ends of a step: cubic Hermite plus the method's own terms, in Hairer's nested form
+/// What the dense output of a method must be, as a function of s in [0, 1]:
+///     p(s), p.slope(s)         y(s) and dy/ds
+///     p.t, p.h, p.y0           where the step begins, its length, and y(0)
+///     terms                    the degree of its polynomials
+///     p.expand(i, middle, c)   component i as sum over k of c[k] (s - middle)^k; returns size_of_terms(i) without y0
+///     p.size_of_terms(i)       the sum of the magnitudes of all numbers that component i is added up from: of this, rounding
+///                              in any of these may take 2 (terms + 2) epsilons
+template <class Interpolant, class Real>
+concept is_interpolant = requires(const Interpolant& p, Real s, int i, Real (&c)[Interpolant::terms + 1]) {
+  s = p(s)[0];
+  s = p.slope(s)[0];
+  s = p.t;
+  s = p.h;
+  s = p.y0[0];
+  s = p.expand(i, s, c);
+  s = p.size_of_terms(i);
+};
+
+/// The dense output of Runge-Kutta methods: cubic Hermite plus the method's own terms, in Hairer's nested form
 ///   y(s) = y0 + s (D + (1-s) (F1 + s (F2 + (1-s) (F3 + s (F4 + (1-s) (F5 + s F6)))))),  s in [0, 1].
 template <class Method, class Real, int n>
 struct dense_output {
