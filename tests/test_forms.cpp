@@ -21,40 +21,42 @@ outcome swing(const char* method, const std::vector<std::string>& more = {}) {
   return run(test_model("cartesian_pendulum"), with(with(swings, {fmt::format("method=\"{}\"", method)}), more));
 }
 
-TEST(forms, steps_end_on_the_constraints_and_the_solution_is_that_by_the_angle) {
+class forms : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(forms, steps_end_on_the_constraints_and_the_solution_is_that_by_the_angle) {
   const outcome angle = run(test_model("angle_pendulum"), with(swings, {"method=\"dop853\"", "rtol=1e-12"}));
-  for (const char* method : {"dp5", "dop853", "rdpk510"}) {
-    SCOPED_TRACE(method);
-    const outcome r = swing(method);
-    double off = 0.0, away = 0.0, late = 0.0;
-    ASSERT_EQ(r.log.size(), angle.log.size());
-    for (std::int64_t i = 0; i < r.plan.count; ++i) {
-      ASSERT_EQ(name_of(r.status[static_cast<std::size_t>(i)]), "finished");
-      const double x = r.final("x", i), y = r.final("y", i), vx = r.final("vx", i), vy = r.final("vy", i);
-      off = std::max({off, std::abs(x * x + y * y - 1.0), std::abs(x * vx + y * vy)});
-      off = std::max(off, r.residual[static_cast<std::size_t>(i)]);  // of any step
-      const double turned = angle.final("turned", i), rate = angle.final("rate", i);
-      away = std::max({away, std::abs(x - std::sin(turned)), std::abs(y + std::cos(turned))});
-      away = std::max({away, std::abs(vx - rate * std::cos(turned)), std::abs(vy - rate * std::sin(turned))});
-    }
-    for (std::size_t e = 0; e < r.log.size(); ++e) {
-      ASSERT_EQ(r.log[e].instance, angle.log[e].instance);
-      late = std::max(late, std::abs(r.log[e].time - angle.log[e].time));
-      const auto& at = r.log[e].after;
-      off = std::max({off, std::abs(at[0] * at[0] + at[1] * at[1] - 1.0), std::abs(at[0] * at[2] + at[1] * at[3])});
-    }
-    std::printf("%-8s %zu impacts; constraints off by %.1e, states by %.1e, times by %.1e\n", method, r.log.size(), off,
-                away, late);
-    EXPECT_GT(r.log.size(), 60u);
-    EXPECT_LE(off, 4e-15);  // rounding of numbers up to 3
-    EXPECT_LE(away, 3e-9);
-    EXPECT_LE(late, 1e-9);
+  const outcome r = swing(GetParam());
+  double off = 0.0, away = 0.0, late = 0.0;
+  ASSERT_EQ(r.log.size(), angle.log.size());
+  for (std::int64_t i = 0; i < r.plan.count; ++i) {
+    ASSERT_EQ(name_of(r.status[static_cast<std::size_t>(i)]), "finished");
+    const double x = r.final("x", i), y = r.final("y", i), vx = r.final("vx", i), vy = r.final("vy", i);
+    off = std::max({off, std::abs(x * x + y * y - 1.0), std::abs(x * vx + y * vy)});
+    off = std::max(off, r.residual[static_cast<std::size_t>(i)]);  // of any step
+    const double turned = angle.final("turned", i), rate = angle.final("rate", i);
+    away = std::max({away, std::abs(x - std::sin(turned)), std::abs(y + std::cos(turned))});
+    away = std::max({away, std::abs(vx - rate * std::cos(turned)), std::abs(vy - rate * std::sin(turned))});
   }
+  for (std::size_t e = 0; e < r.log.size(); ++e) {
+    ASSERT_EQ(r.log[e].instance, angle.log[e].instance);
+    late = std::max(late, std::abs(r.log[e].time - angle.log[e].time));
+    const auto& at = r.log[e].after;
+    off = std::max({off, std::abs(at[0] * at[0] + at[1] * at[1] - 1.0), std::abs(at[0] * at[2] + at[1] * at[3])});
+  }
+  std::printf("%-8s %zu impacts; constraints off by %.1e, states by %.1e, times by %.1e\n", GetParam(), r.log.size(),
+              off, away, late);
+  EXPECT_GT(r.log.size(), 60u);
+  EXPECT_LE(off, 4e-15);  // rounding of numbers up to 3
+  EXPECT_LE(away, 3e-9);
+  EXPECT_LE(late, 1e-9);
 }
+
+INSTANTIATE_TEST_SUITE_P(methods, forms, ::testing::Values("dp5", "dop853", "rdpk510"),
+                         [](const auto& info) { return std::string(info.param); });
 
 // The form remembers its multipliers, and the next ones are refined from them: a memory that is not moved with its instance
 // shows in the last bits.
-TEST(forms, memory_moves_with_its_instance) {
+TEST(form, memory_moves_with_its_instance) {
   for (const char* method : {"dp5", "dop853"}) {
     const outcome one = swing(method, {"run.lanes=1", "run.threads=1"});
     for (const char* shape : {"run.groups=1", "run.groups=2"}) {
@@ -68,7 +70,7 @@ TEST(forms, memory_moves_with_its_instance) {
 }
 
 // What lanes give up the fallback integrator continues from a snapshot, of which the memory is a part.
-TEST(forms, memory_is_part_of_a_snapshot) {
+TEST(form, memory_is_part_of_a_snapshot) {
   const outcome r = swing("dp5", {"inject_exceptions=0.5"}), whole = swing("dp5");
   int continued = 0;
   for (std::int64_t i = 0; i < r.plan.count; ++i) {

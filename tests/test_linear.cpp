@@ -246,11 +246,10 @@ void expect_small_residuals_of(std::integer_sequence<int, n...>) {
 }
 
 TEST(Lu, ResidualsAreAFewRoundings) {
-  using all = std::integer_sequence<int, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20>;
-  expect_small_residuals_of<false, 1>(all{});
-  expect_small_residuals_of<false, 8>(std::integer_sequence<int, 1, 2, 3, 5, 8, 9, 20>{});
+  expect_small_residuals_of<false, 1>(std::integer_sequence<int, 1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 20>{});
+  expect_small_residuals_of<false, 8>(std::integer_sequence<int, 1, 2, 3, 8, 9>{});
   expect_small_residuals_of<false, 16>(std::integer_sequence<int, 3, 9>{});
-  expect_small_residuals_of<true, 1>(std::integer_sequence<int, 1, 2, 3, 5, 8, 9, 20>{});
+  expect_small_residuals_of<true, 1>(std::integer_sequence<int, 1, 2, 3, 8, 9>{});
   expect_small_residuals_of<true, 8>(std::integer_sequence<int, 3, 9>{});
 }
 
