@@ -103,8 +103,8 @@ struct constrained_points : Functions {
       }
       saltus::vec<slope, m> first;
       saltus::vec<twice, m> second;
-      Model::constraints(Functions::point_at(slope(t), at, c), first);
-      Model::constraints(Functions::point_at(twice(once(t)), on, c), second);
+      Model::bonds(Functions::point_at(slope(t), at, c), first);
+      Model::bonds(Functions::point_at(twice(once(t)), on, c), second);
       for (int k = 0; k < m; ++k) {
         g[k] = first[k].value;
         bend[k] = second[k].d[0].d[0];
