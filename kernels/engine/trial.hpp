@@ -49,7 +49,7 @@ SALTUS_FN Real guard_error_squared(const instance<E, Real>& x, const trial<E, Re
   } else
     static_for<Method::stages>([&](auto j) SALTUS_INLINE_LAMBDA {
       constexpr double c = Method::c[j], e = Method::e[j];
-      const auto y = detail::advance(a.s.y, a.s.h, detail::slope_of_stage<Method, j, j>(a.s.k));
+      const auto y = detail::advance(a.s.y, a.s.h, detail::slope_of_stage<Method, j>(a.s.k));
       const auto g = E::form::guards_along(fma(Real(c), a.s.h, a.s.t), y, a.s.k[j], x.held);
       each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
         error[i] = fma(Real(e), g.rate[i], error[i]);

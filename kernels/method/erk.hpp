@@ -1,6 +1,7 @@
 // One step of an explicit Runge-Kutta method: stages, new point, error estimate, dense output. Nothing is mutated.
 #pragma once
 
+#include "method/combine.hpp"
 #include "method/concept.hpp"
 #include "method/dense_output.hpp"
 #include "method/explicit_method.hpp"
@@ -44,33 +45,11 @@ requires(keeps_stages<Method>) struct stages<Method, Real, n> {
 
 namespace detail {
 
-/// Component i of sum over j < Count of table[row][j] k[j], and all of them; zero coefficients cost nothing.
-#define SALTUS_COMBINE(function_name, coefficient)                                                            \
-  template <class Method, int Row, int Count, class Real, int n, int S>                                       \
-  SALTUS_FN Real function_name(const vec<Real, n>(&k)[S], int i) {                                            \
-    Real sum = Real(0.0);                                                                                     \
-    bool first = true;                                                                                        \
-    static_for<Count>([&](auto j) SALTUS_INLINE_LAMBDA {                                                      \
-      constexpr double w = coefficient;                                                                       \
-      if constexpr (w != 0.0) {                                                                               \
-        sum = first ? SALTUS_COEFFICIENT(Real, w) * k[j][i] : fma(SALTUS_COEFFICIENT(Real, w), k[j][i], sum); \
-        first = false;                                                                                        \
-      }                                                                                                       \
-    });                                                                                                       \
-    return sum;                                                                                               \
-  }                                                                                                           \
-  template <class Method, int Row, int Count, class Real, int n, int S>                                       \
-  SALTUS_FN vec<Real, n> function_name(const vec<Real, n>(&k)[S]) {                                           \
-    vec<Real, n> r;                                                                                           \
-    each<n>([&](int i) SALTUS_INLINE_LAMBDA { r[i] = function_name<Method, Row, Count>(k, i); });             \
-    return r;                                                                                                 \
-  }
-SALTUS_COMBINE(slope_of_stage, Method::a[Row][decltype(j)::value])
-SALTUS_COMBINE(slope_of_step, Method::b[decltype(j)::value])
-SALTUS_COMBINE(slope_of_error, Method::e[decltype(j)::value])
-SALTUS_COMBINE(slope_of_second_error, Method::e3[decltype(j)::value])
-SALTUS_COMBINE(slope_of_dense, Method::d[Row][decltype(j)::value])
-#undef SALTUS_COMBINE
+/// The slope by which stage i is reached, k[i] = f(t + c_i h, y + h slope); or one component of it.
+template <class Method, int i, class Stages, class... Component>
+SALTUS_FN auto slope_of_stage(const Stages& k, Component... component) {
+  return combine<i>(k, component..., [](auto j) { return Method::a[i][decltype(j)::value]; });
+}
 
 /// to = f(t, y), made where it is to lie: a copy of many states takes as long as a stage.
 template <class F, class Real, int n>
@@ -93,12 +72,13 @@ requires(keeps_stages<Method>) SALTUS_FN stages<Method, Real, n> step(const F& f
   static_for<Method::stages - 1>([&](auto before) SALTUS_INLINE_LAMBDA {
     constexpr int i = before + 1;
     constexpr double c = Method::c[i];
-    each<n>([&](int j) SALTUS_INLINE_LAMBDA { s.y1[j] = fma(h, detail::slope_of_stage<Method, i, i>(s.k, j), y[j]); });
+    each<n>([&](int j) SALTUS_INLINE_LAMBDA { s.y1[j] = fma(h, detail::slope_of_stage<Method, i>(s.k, j), y[j]); });
     detail::evaluate(f, fma(SALTUS_COEFFICIENT(Real, c), h, t), s.y1, s.k[i]);
   });
   if constexpr (!Method::fsal) {
     each<n>([&](int j) SALTUS_INLINE_LAMBDA {
-      s.y1[j] = fma(h, detail::slope_of_step<Method, 0, Method::stages>(s.k, j), y[j]);
+      const Real slope = detail::combine<Method::stages>(s.k, j, [](auto l) { return Method::b[decltype(l)::value]; });
+      s.y1[j] = fma(h, slope, y[j]);
     });
     detail::evaluate(f, t + h, s.y1, s.k[s.last]);
   }
@@ -109,12 +89,12 @@ requires(keeps_stages<Method>) SALTUS_FN stages<Method, Real, n> step(const F& f
 template <class Method, norm_kind Norm, class Real, int n>
 requires(keeps_stages<Method>) SALTUS_FN Real
     error_norm_squared(const stages<Method, Real, n>& s, Real rtol, const vec<Real, n>& atol) {
-  const auto e = detail::slope_of_error<Method, 0, Method::stages>(s.k);
+  const auto e = detail::combine<Method::stages>(s.k, [](auto j) { return Method::e[decltype(j)::value]; });
   const Real sum = scaled_norm_squared<Norm>(e, s.y, s.y1, rtol, atol);
   const Real h2 = s.h * s.h;
   if constexpr (Method::two_errors) {
     // Hairer, Norsett, Wanner II.10: err = h err5^2 / sqrt(err5^2 + 0.01 err3^2).
-    const auto e3 = detail::slope_of_second_error<Method, 0, Method::stages>(s.k);
+    const auto e3 = detail::combine<Method::stages>(s.k, [](auto j) { return Method::e3[decltype(j)::value]; });
     const Real sum3 = scaled_norm_squared<Norm>(e3, s.y, s.y1, rtol, atol);
     const Real both = fma(Real(0.01), sum3, sum);
     return select(both == Real(0.0), Real(0.0), h2 * sum * (sum / both));
@@ -128,7 +108,7 @@ template <class Method, class Real, int n>
 requires(keeps_stages<Method>) SALTUS_FN vec<Real, n> local_error(const stages<Method, Real, n>& s) {
   vec<Real, n> r;
   if constexpr (Method::embedded_order > 0) {
-    const auto e = detail::slope_of_error<Method, 0, Method::stages>(s.k);
+    const auto e = detail::combine<Method::stages>(s.k, [](auto j) { return Method::e[decltype(j)::value]; });
     each<n>([&](int i) SALTUS_INLINE_LAMBDA { r[i] = abs(s.h * e[i]); });
   } else {
     each<n>([&](int i) SALTUS_INLINE_LAMBDA { r[i] = Real(0.0); });
@@ -144,12 +124,14 @@ requires(keeps_stages<Method>) SALTUS_FN dense_output<Method, Real, n> interpola
     constexpr int i = Method::stages + extra;
     constexpr double c = Method::c[i];
     s.k[i] = f(fma(SALTUS_COEFFICIENT(Real, c), s.h, s.t),
-               detail::advance(s.y, s.h, detail::slope_of_stage<Method, i, i>(s.k)));
+               detail::advance(s.y, s.h, detail::slope_of_stage<Method, i>(s.k)));
   });
   auto q = detail::hermite<Method>(s);
   static_for<Method::dense_rows>([&](auto row) SALTUS_INLINE_LAMBDA {
-    const auto slope = detail::slope_of_dense<Method, row, Method::stages + Method::extra_stages>(s.k);
-    each<n>([&](int i) SALTUS_INLINE_LAMBDA { q.term[3 + row][i] = s.h * slope[i]; });
+    constexpr int r = row;
+    const auto slope = detail::combine<Method::stages + Method::extra_stages>(
+        s.k, [](auto j) { return Method::d[r][decltype(j)::value]; });
+    each<n>([&](int i) SALTUS_INLINE_LAMBDA { q.term[3 + r][i] = s.h * slope[i]; });
   });
   return q;
 }

@@ -6,6 +6,7 @@
 
 #include "linear/factorised.hpp"
 #include "linear/jacobian.hpp"
+#include "method/combine.hpp"
 #include "method/erk.hpp"
 
 namespace saltus {
@@ -92,37 +93,6 @@ SALTUS_FN vec<Real, n> interpolant_error(const System& system, const stages<Meth
     if (System::index(i) == 2) r[i] = Real(0.0);
   });
   return r;
-}
-
-/// sum over j < Count of coefficient(j) k[j]; zero coefficients cost nothing.
-template <int Count, class Coefficient, class Real, int n, int S>
-SALTUS_FN vec<Real, n> combine(const vec<Real, n> (&k)[S], Coefficient) {
-  vec<Real, n> r;
-  each<n>([&](int i) SALTUS_INLINE_LAMBDA {
-    Real sum = Real(0.0);
-    bool first = true;
-    static_for<Count>([&](auto j) SALTUS_INLINE_LAMBDA {
-      constexpr double w = Coefficient{}(constant<decltype(j)::value>{});
-      if constexpr (w != 0.0) {
-        sum = first ? SALTUS_COEFFICIENT(Real, w) * k[j][i] : fma(SALTUS_COEFFICIENT(Real, w), k[j][i], sum);
-        first = false;
-      }
-    });
-    r[i] = sum;
-  });
-  return r;
-}
-
-/// base + sum over j < Count of coefficient(j) k[j].
-template <int Count, class Coefficient, class Real, int n, int S>
-SALTUS_FN vec<Real, n> combine_onto(vec<Real, n> base, const vec<Real, n> (&k)[S], Coefficient) {
-  each<n>([&](int i) SALTUS_INLINE_LAMBDA {
-    static_for<Count>([&](auto j) SALTUS_INLINE_LAMBDA {
-      constexpr double w = Coefficient{}(constant<decltype(j)::value>{});
-      if constexpr (w != 0.0) base[i] = fma(SALTUS_COEFFICIENT(Real, w), k[j][i], base[i]);
-    });
-  });
-  return base;
 }
 
 /// Root mean square of v in units of what counts.
