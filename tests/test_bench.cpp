@@ -24,7 +24,8 @@
 #include "number/counted.hpp"
 #include "number/math.hpp"
 #include "result/provenance.hpp"
-#include "result/result.hpp"
+#include "result/storage.hpp"
+#include "result/writer.hpp"
 #include "study/cost.hpp"
 #include "testing/ensemble.hpp"
 

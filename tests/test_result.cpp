@@ -1,7 +1,8 @@
 // The result file, what `saltus show` prints of it, and the progress line. Files are made from hand-written chunks, so
 // every expected number below is one that the test itself put in; they are read back through the NetCDF C library.
 #include "result/hdf5.hpp"
-#include "result/result.hpp"
+#include "result/storage.hpp"
+#include "result/writer.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -18,7 +18,7 @@
 
 #include "base/error.hpp"
 #include "cli/show.hpp"
-#include "result/result.hpp"
+#include "result/writer.hpp"
 #include "same_bits.hpp"
 #include "statistics/cuda.cuh"
 #include "testing/ensemble.hpp"

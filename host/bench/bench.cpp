@@ -19,7 +19,7 @@
 #include "compile/compiler.hpp"
 #include "ensemble/pipeline.hpp"
 #include "result/provenance.hpp"
-#include "result/result.hpp"
+#include "result/writer.hpp"
 #include "study/tune.hpp"
 
 namespace saltus::host {

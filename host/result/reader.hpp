@@ -1,5 +1,5 @@
 // Result files, read: variables and attributes by their names, and what is asked of them most often. Returns data and prints
-// nothing. Knows the file's roles and names (result.hpp writes them); no plan, no backend.
+// nothing. Knows the file's roles and names (schema.hpp lists them); no plan, no backend.
 #pragma once
 
 #include <array>

@@ -5,7 +5,7 @@
 
 #include "backend/make.hpp"
 #include "base/files.hpp"
-#include "result/result.hpp"
+#include "result/storage.hpp"
 
 namespace saltus::host {
 

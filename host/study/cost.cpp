@@ -24,7 +24,8 @@
 #include "ensemble/sampler.hpp"
 #include "ensemble/settings.hpp"
 #include "result/provenance.hpp"
-#include "result/result.hpp"
+#include "result/storage.hpp"
+#include "result/writer.hpp"
 
 namespace saltus::host {
 

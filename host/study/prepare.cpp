@@ -4,7 +4,7 @@
 
 #include "base/paths.hpp"
 #include "compile/compiler.hpp"
-#include "result/result.hpp"
+#include "result/schema.hpp"
 
 namespace saltus::host {
 

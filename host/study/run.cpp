@@ -11,7 +11,8 @@
 #include "base/text.hpp"
 #include "result/part_file.hpp"
 #include "result/provenance.hpp"
-#include "result/result.hpp"
+#include "result/storage.hpp"
+#include "result/writer.hpp"
 #include "study/measure.hpp"
 #include "study/tune.hpp"
 

@@ -1,0 +1,305 @@
+#include "result/schema.hpp"
+
+#include <netcdf.h>
+
+#include <fmt/format.h>
+
+#include "abi/counters.hpp"
+#include "abi/status.hpp"
+#include "base/error.hpp"
+#include "ensemble/statistics.hpp"
+#include "spec/statistic_columns.hpp"
+
+namespace saltus::host {
+
+using detail::derived_columns;
+using detail::field;
+using detail::shape;
+
+double even_sample_time(double t_begin, double t_end, std::int64_t k, std::int64_t sample_count) {
+  if (k + 1 >= sample_count) return t_end;
+  return t_begin + (t_end - t_begin) * (static_cast<double>(k) / static_cast<double>(sample_count - 1));
+}
+
+namespace {
+
+/// Are the sample times the same for all instances?
+bool common_times(const plan& p) {
+  return !p.sample_times.empty() || !(varies(p, target::kind::t_begin, 0) || varies(p, target::kind::t_end, 0));
+}
+
+/// Column j of an array of a chunk; `width` numbers per instance.
+template <class T, class Chunk>
+auto column(std::vector<T> Chunk::*array, std::size_t j = 0, std::int64_t width = 1) {
+  return [=](const chunk_data& c, const derived_columns&) -> const void* {
+    return (c.*array).data() + j * static_cast<std::size_t>(c.count * width);
+  };
+}
+
+template <class T, class Columns>
+auto derived_column(std::vector<T> Columns::*array) {
+  return [=](const chunk_data&, const derived_columns& d) -> const void* { return (d.*array).data(); };
+}
+
+auto derived_column(std::vector<std::vector<double>> derived_columns::*array, std::size_t j) {
+  return [=](const chunk_data&, const derived_columns& d) -> const void* { return (d.*array)[j].data(); };
+}
+
+const std::string& about(const quantity& q) { return q.about.empty() ? q.name : q.about; }
+
+/// Every variable of the file, in its order there.
+class field_list {
+ public:
+  explicit field_list(const plan& p) : p_(p), m_(p.model) {
+    inputs();
+    if (p.rows) of_instances();
+    if (p.statistics) statistics();
+  }
+  std::vector<field> take() { return std::move(fields_); }
+
+ private:
+  void of_instances() {
+    const plan& p = p_;
+    finals();
+    counters();
+    if (has_residuals(m_)) residuals();
+    if (!p.stiff_method.empty())
+      add("switched", "switched", "", "time at which the instance went over to " + p.stiff_method, shape::instance,
+          NC_DOUBLE, column(&chunk_data::switched));
+    reductions();
+    if (p.sample_count > 0) samples();
+    if (p.log_events) events();
+  }
+
+  template <class Numbers>
+  field& add(std::string name, const char* role, std::string unit, std::string about, shape s, int type,
+             Numbers numbers) {
+    fields_.push_back({.name = std::move(name),
+                       .role = role,
+                       .unit = std::move(unit),
+                       .about = std::move(about),
+                       .shape = s,
+                       .type = type,
+                       .fixed = {},
+                       .flags = {},
+                       .unset = 0,
+                       .numbers = numbers});
+    return fields_.back();
+  }
+
+  void add_fixed(std::string name, const char* role, std::string unit, std::string about, double value) {
+    add(std::move(name), role, std::move(unit), std::move(about), shape::scalar, NC_DOUBLE, nullptr).fixed = {value};
+  }
+
+  /// Without rows, what varies is in the spec alone.
+  void inputs() {
+    const auto add_varied = [&](std::string name, const char* role, const std::string& unit, const std::string& what,
+                                auto numbers) {
+      if (p_.rows) add(std::move(name), role, unit, what, shape::instance, NC_DOUBLE, numbers);
+    };
+    for (std::size_t j = 0; j < m_.parameters.size(); ++j) {
+      const quantity& q = m_.parameters[j];
+      if (varies(p_, target::kind::parameter, static_cast<int>(j)))
+        add_varied(q.name, "parameter", q.unit, about(q), column(&chunk_data::parameters, j));
+      else add_fixed(q.name, "parameter", q.unit, about(q), p_.parameters[j]);
+    }
+    for (std::size_t j = 0; j < m_.states.size(); ++j) {
+      const quantity& q = m_.states[j];
+      const std::string what = "initial value of " + q.name;
+      if (varies(p_, target::kind::state, static_cast<int>(j)))
+        add_varied("initial_" + q.name, "initial", q.unit, what, column(&chunk_data::initial, j));
+      else if (p_.initial[j] == p_.initial[j])  // NaN: the model's own value, which the host does not know
+        add_fixed("initial_" + q.name, "initial", q.unit, what, p_.initial[j]);
+    }
+    if (varies(p_, target::kind::t_begin, 0))
+      add_varied("t_begin", "span", "", "start of the time span", column(&chunk_data::t_begin));
+    else add_fixed("t_begin", "span", "", "start of the time span", p_.t_begin);
+    if (varies(p_, target::kind::t_end, 0))
+      add_varied("t_end", "span", "", "end of the time span", column(&chunk_data::t_end));
+    else add_fixed("t_end", "span", "", "end of the time span", p_.t_end);
+  }
+
+  void finals() {
+    const auto all = [&](const std::vector<quantity>& list, std::vector<double> chunk_data::*array) {
+      for (std::size_t j = 0; j < list.size(); ++j)
+        add("final_" + list[j].name, "final", list[j].unit, about(list[j]) + ", at t_final", shape::instance, NC_DOUBLE,
+            column(array, j));
+    };
+    all(m_.states, &chunk_data::final_state);
+    all(m_.outputs, &chunk_data::final_output);
+    all(m_.discretes, &chunk_data::final_discrete);
+    add("t_final", "final", "", "time at which the instance ended", shape::instance, NC_DOUBLE,
+        column(&chunk_data::t_final));
+  }
+
+  void counters() {
+    field& status =
+        add("status", "status", "1", "how the instance ended", shape::instance, NC_UBYTE, column(&chunk_data::status));
+    for (const status_row& row : status_table) status.flags.emplace_back(static_cast<int>(row.id), row.name);
+    status.unset = static_cast<long long>(saltus::status::not_run);
+    field& exception = add("exception", "exception", "1", "what lanes gave up with before the instance was rescued",
+                           shape::instance, NC_UBYTE, column(&chunk_data::exception));
+    exception.flags = {{0, "none"}};
+    for (const status_row& row : status_table)
+      if (rescuable(row.id)) exception.flags.emplace_back(static_cast<int>(row.id), row.name);
+    for (std::size_t j = 0; j < abi::counter_count; ++j) {
+      const abi::counter_row& counter = abi::counter_table[j];
+      add(counter.name, "counter", "1", counter.about, shape::instance, NC_INT64,
+          column(abi::counter_members<std::vector<long long>>[j]));
+    }
+  }
+
+  void residuals() {
+    add("residual", "residual", "", "largest residual of a constraint after an accepted step", shape::instance,
+        NC_DOUBLE, column(&chunk_data::residual));
+    field& of = add(
+        "residual_of", "residual", "1",
+        m_.constraints.empty() ? "state to whose equation that residual belongs" : "the constraint that residual is of",
+        shape::instance, NC_INT64, column(&chunk_data::residual_of));
+    of.unset = -1;
+    of.flags = {{-1, "none"}};
+    for (const std::string& name : names_of_residuals(m_))
+      of.flags.emplace_back(static_cast<int>(of.flags.size()) - 1, name);
+  }
+
+  void reductions() {
+    for (std::size_t j = 0; j < p_.reductions.size(); ++j) {
+      const reduction& r = p_.reductions[j];
+      const quantity& q = (r.of_output ? m_.outputs : m_.states)[static_cast<std::size_t>(r.index)];
+      const auto [what, same_unit] = r.which == reduction::kind::min    ? std::pair("smallest value of ", true)
+                                     : r.which == reduction::kind::max  ? std::pair("largest value of ", true)
+                                     : r.which == reduction::kind::mean ? std::pair("mean over time of ", true)
+                                                                        : std::pair("integral over time of ", false);
+      add(r.name, "reduction", same_unit ? q.unit : "", what + q.name, shape::instance, NC_DOUBLE,
+          column(&chunk_data::reductions, j));
+    }
+  }
+
+  void samples() {
+    const char* what = "time of the sample";
+    if (common_times(p_)) {
+      field& time = add("time", "time", "", what, shape::time, NC_DOUBLE, nullptr);
+      time.fixed = p_.sample_times;
+      for (std::int64_t k = static_cast<std::int64_t>(time.fixed.size()); k < p_.sample_count; ++k)
+        time.fixed.push_back(even_sample_time(p_.t_begin, p_.t_end, k, p_.sample_count));
+    } else {
+      add("sample_time", "time", "", what, shape::instance_time, NC_DOUBLE,
+          derived_column(&derived_columns::sample_time));
+    }
+    std::size_t j = 0;
+    for (const auto* list : {&m_.states, &m_.outputs})
+      for (const quantity& q : *list)
+        add(q.name, "sample", q.unit, about(q), shape::instance_time, NC_DOUBLE,
+            column(&chunk_data::samples, j++, p_.sample_count));
+  }
+
+  void events() {
+    add("event_row_size", "event", "1", "rows of the event log that belong to the instance", shape::instance, NC_INT64,
+        derived_column(&derived_columns::row_size));
+    add("event_instance", "event", "1", "index of the instance of the event", shape::event, NC_INT64,
+        derived_column(&derived_columns::instance));
+    add("event_time", "event", "", "time of the event", shape::event, NC_DOUBLE,
+        derived_column(&derived_columns::time));
+    field& guard = add("event_guard", "event", "1", "guard or time event that was due", shape::event, NC_INT,
+                       derived_column(&derived_columns::guard));
+    for (const std::string& name : event_names(m_)) guard.flags.emplace_back(guard.flags.size(), name);
+    if (guard.flags.empty()) guard.flags = {{-1, "none"}};  // nothing can happen, but a reader asks for the names
+    for (std::size_t j = 0; j < m_.states.size(); ++j)
+      add("before_" + m_.states[j].name, "event", m_.states[j].unit, about(m_.states[j]) + ", before the event",
+          shape::event, NC_DOUBLE, derived_column(&derived_columns::before, j));
+    for (std::size_t j = 0; j < m_.states.size(); ++j)
+      add("event_" + m_.states[j].name, "event", m_.states[j].unit, about(m_.states[j]) + ", after the event",
+          shape::event, NC_DOUBLE, derived_column(&derived_columns::after, j));
+  }
+
+  void statistics() {
+    const auto columns = statistic_columns(p_);
+    for (std::size_t j = 0; j < columns.size(); ++j)
+      add("statistics_" + columns[j].name, "statistics", columns[j].unit, columns[j].about, shape::statistic, NC_DOUBLE,
+          nullptr)
+          .of = static_cast<int>(j);
+    for (std::size_t j = 0; j < p_.histograms.size(); ++j) {
+      const histogram_request& h = p_.histograms[j];
+      const histogram_bins bins = {h.from, h.to, h.bins};
+      const auto& what = columns[static_cast<std::size_t>(h.column)];
+      add("histogram_" + h.name, "histogram", "1", "instances with this " + h.name, shape::bin, NC_INT64, nullptr).of =
+          static_cast<int>(j);
+      field& middle = add("bin_" + h.name, "bin", what.unit, "middle of the bin", shape::bin, NC_DOUBLE, nullptr);
+      middle.of = static_cast<int>(j);
+      for (int k = 0; k < h.bins; ++k) middle.fixed.push_back(0.5 * bins.edge(k) + 0.5 * bins.edge(k + 1));
+    }
+  }
+
+  const plan& p_;
+  const host::model& m_;
+  std::vector<field> fields_;
+};
+
+}  // namespace
+
+std::vector<field> detail::fields_of(const plan& p) { return field_list(p).take(); }
+
+derived_columns detail::derive(const chunk_data& c, const plan& p) {
+  derived_columns d;
+  const auto n = static_cast<std::size_t>(c.count);
+  if (p.sample_count > 0 && !common_times(p)) {
+    d.sample_time.reserve(n * static_cast<std::size_t>(p.sample_count));
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::int64_t k = 0; k < p.sample_count; ++k)
+        d.sample_time.push_back(even_sample_time(c.t_begin[i], c.t_end[i], k, p.sample_count));
+  }
+  if (p.log_events) d.row_size = c.log.rows_by_slot(n);
+  const std::size_t states = p.model.states.size();
+  d.before.resize(states);
+  d.after.resize(states);
+  return d;
+}
+
+void detail::derived_columns::add(const event_row& row, std::int64_t first_id) {
+  instance.push_back(first_id + row.slot);
+  time.push_back(row.time);
+  guard.push_back(row.guard);
+  for (std::size_t j = 0; j < before.size(); ++j) {
+    before[j].push_back(row.before[j]);
+    after[j].push_back(row.after[j]);
+  }
+}
+
+void detail::derived_columns::clear_events() {
+  instance.clear();
+  time.clear();
+  guard.clear();
+  for (auto* states : {&before, &after})
+    for (auto& column : *states) column.clear();
+}
+
+const std::vector<std::string>& reserved_names() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all = {"instance",       "time",           "event",     "sample_time", "t_begin",
+                                    "t_end",          "t_final",        "status",    "event_time",  "event_guard",
+                                    "event_instance", "event_row_size", "exception", "residual",    "residual_of",
+                                    "switched",       "statistic"};
+    for (const abi::counter_row& counter : abi::counter_table) all.emplace_back(counter.name);
+    return all;
+  }();
+  return names;
+}
+
+void check_names(const plan& p) {
+  std::vector<std::pair<std::string, std::string>> taken = {{"instance", "the dimension of instances"}};
+  if (p.sample_count > 0) taken.emplace_back("time", "the dimension of samples");
+  if (p.log_events) taken.emplace_back("event", "the dimension of events");
+  if (p.statistics) taken.emplace_back("statistic", "the names of statistics");
+  for (const field& f : detail::fields_of(p)) {
+    if (f.shape == shape::time) continue;  // a coordinate is called like its dimension
+    const std::string what = f.role + ", " + f.about;
+    for (const auto& [name, other] : taken)
+      if (name == f.name)
+        throw error(exit_model, fmt::format("model {}: two variables of the result file would be called `{}` ({}; {}); "
+                                            "rename the state, parameter, output or discrete variable",
+                                            p.model.name, name, other, what));
+    taken.emplace_back(f.name, what);
+  }
+}
+
+}  // namespace saltus::host

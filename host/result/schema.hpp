@@ -1,0 +1,80 @@
+// What the result file holds, variable by variable, from the plan alone. One NetCDF-4 file per run:
+//
+//     dimensions   instance (fixed), time (with samples), event (unlimited, with the event log)
+//     per instance <parameter> initial_<state> t_begin t_end            what was varied; what was fixed is a scalar
+//                  final_<state> final_<output> final_<discrete> t_final status exception
+//                  steps rejected ...                                    counters: kernels/abi/counters.def
+//                  residual residual_of                                  of a model with algebraic states
+//                  switched                                              with method = "auto"
+//                  max(<state>) ...
+//     samples      <state>(instance, time) <output>(instance, time), time(time) or sample_time(instance, time)
+//     events       event_row_size(instance): rows of the log per instance, in the order of the instances (CF contiguous
+//                  ragged array); event_instance event_time event_guard before_<state> event_<state>
+//     statistics   statistics_<final or counter>(statistic), statistic(statistic): their names
+//                  histogram_<name>(bin_<name>), bin_<name>(bin_<name>): middles of the bins
+//
+// With output.rows = false there is nothing with the dimensions instance, time or event.
+// Every variable carries units, a long_name and the attribute `role`, by which `saltus show` finds its way.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ensemble/chunk.hpp"
+#include "ensemble/event_log.hpp"
+#include "spec/plan.hpp"
+
+namespace saltus::host {
+
+/// Time of sample k of an evenly spaced grid, as the kernels compute it (observe.hpp); both ends are exact, a single
+/// sample lies at the end.
+double even_sample_time(double t_begin, double t_end, std::int64_t k, std::int64_t sample_count);
+
+/// Names that no state, parameter, output or discrete variable should have, whatever a run writes.
+const std::vector<std::string>& reserved_names();
+
+/// Throws `error` (exit_model) if two variables of the result file would have the same name, naming both.
+void check_names(const plan& p);
+
+namespace detail {
+
+/// What the file holds of a chunk beyond its own columns: sample times, and a part of the event log in the order of the
+/// instances.
+struct derived_columns {
+  std::vector<long long> row_size, instance;
+  std::vector<double> time;
+  std::vector<int> guard;
+  std::vector<std::vector<double>> before, after;  ///< [state][row]
+  std::vector<double> sample_time;                 ///< [instance][sample]
+
+  void add(const event_row& row, std::int64_t first_id);
+  void clear_events();
+};
+
+enum class shape { scalar, instance, time, instance_time, event, statistic, bin };
+
+/// One variable of the file: what it is called, what it is, and where its numbers lie.
+struct field {
+  std::string name, role, unit, about;  ///< unit empty: not known
+  detail::shape shape = shape::instance;
+  int type = 0;                                    ///< NetCDF external type, the same as in memory
+  std::vector<double> fixed;                       ///< the numbers of a scalar or of `time(time)`
+  std::vector<std::pair<int, std::string>> flags;  ///< values and their meanings
+  long long unset = 0;                             ///< of integers: what an instance that is never written has
+  /// The numbers of one chunk, for the shapes with instances or events.
+  std::function<const void*(const chunk_data&, const derived_columns&)> numbers = {};
+  int of = -1;  ///< of statistics: which
+  int id = -1;  ///< NetCDF variable
+};
+
+/// Every variable of the file, in its order there.
+std::vector<field> fields_of(const plan& p);
+
+/// What the file holds of a chunk beyond its own columns, but for its events.
+derived_columns derive(const chunk_data& c, const plan& p);
+
+}  // namespace detail
+}  // namespace saltus::host

@@ -1,0 +1,380 @@
+#include "result/writer.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <netcdf.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <limits>
+#include <stdexcept>
+#include <system_error>
+#include <utility>
+
+#include "abi/status.hpp"
+#include "base/error.hpp"
+#include "base/files.hpp"
+#include "result/hdf5.hpp"
+#include "result/storage.hpp"
+
+namespace saltus::host {
+
+using detail::bytes_of_chunk;
+using detail::chunk_shape;
+using detail::derived_columns;
+using detail::field;
+using detail::fields_of;
+using detail::max_chunk_rows;
+using detail::shape;
+
+namespace {
+
+/// Checked before the part is made: a result that is refused leaves no trace.
+const std::filesystem::path& checked(const std::filesystem::path& path, const plan& p, existing older) {
+  check_names(p);
+  check_result_path(path, older, p.inputs);
+  return path;
+}
+
+}  // namespace
+
+result_writer::result_writer(const std::filesystem::path& path, const plan& p, const provenance& origin, existing older)
+    : path_(checked(path, p, older)), older_(older), part_(path), plan_(p) {
+  fields_ = fields_of(p);
+  try {
+    must(nc_create(part_.own_name().c_str(), NC_NETCDF4 | NC_CLOBBER, &file_));
+    define_dimensions();
+    for (field& f : fields_) define(f);
+    if (plan_.statistics) define_names_of_statistics();
+    describe(origin);
+    make_room(0, 0);
+    must(nc_enddef(file_));
+    for (const field& f : fields_)
+      if (!f.fixed.empty()) must(nc_put_var(file_, f.id, f.fixed.data()));
+    if (plan_.statistics) {
+      auto names = statistic_names;
+      int id = -1;
+      must(nc_inq_varid(file_, "statistic", &id));
+      must(nc_put_var_string(file_, id, names.data()));
+    }
+    sync();
+  } catch (...) {
+    discard();
+    throw;
+  }
+}
+
+result_writer::~result_writer() {
+  if (!closed_) discard();
+}
+
+void result_writer::define_dimensions() {
+  must(nc_def_dim(file_, "instance", static_cast<std::size_t>(plan_.count), &instance_));
+  if (plan_.sample_count > 0) must(nc_def_dim(file_, "time", static_cast<std::size_t>(plan_.sample_count), &time_));
+  if (plan_.log_events) must(nc_def_dim(file_, "event", NC_UNLIMITED, &event_));
+  if (plan_.statistics) must(nc_def_dim(file_, "statistic", statistic_names.size(), &statistic_));
+}
+
+void result_writer::define_names_of_statistics() {
+  int id = -1;
+  must(nc_def_var(file_, "statistic", NC_STRING, 1, &statistic_, &id));
+  attribute("long_name", "which number of a statistic; over the instances that ended well", id);
+  attribute("role", "statistic", id);
+}
+
+/// The dimension of a histogram's bins, which its counts and their middles share.
+int result_writer::dimension_of_bins(const histogram_request& h) {
+  const std::string name = "bin_" + h.name;
+  int id = -1;
+  if (nc_inq_dimid(file_, name.c_str(), &id) != NC_NOERR)
+    must(nc_def_dim(file_, name.c_str(), static_cast<std::size_t>(h.bins), &id));
+  return id;
+}
+
+std::vector<int> result_writer::dimensions_of(const field& f) {
+  switch (f.shape) {
+    case shape::scalar: return {};
+    case shape::instance: return {instance_};
+    case shape::time: return {time_};
+    case shape::instance_time: return {instance_, time_};
+    case shape::event: return {event_};
+    case shape::statistic: return {statistic_};
+    case shape::bin: return {dimension_of_bins(plan_.histograms[static_cast<std::size_t>(f.of)])};
+  }
+  return {};
+}
+
+void result_writer::define(field& f) {
+  const std::vector<int> dimensions = dimensions_of(f);
+  must(nc_def_var(file_, f.name.c_str(), f.type, static_cast<int>(dimensions.size()), dimensions.data(), &f.id));
+  define_storage(f);
+  define_attributes(f);
+  define_fill(f);
+}
+
+void result_writer::define_storage(const field& f) {
+  const std::vector<std::size_t> chunk = chunk_shape(f, plan_);
+  if (!chunk.empty()) {
+    // The library's default cache of 16 MiB for each variable would be too much for many variables. Data come in order:
+    // one chunk being filled and one being started are enough.
+    must(nc_def_var_chunking(file_, f.id, NC_CHUNKED, chunk.data()));
+    must(nc_set_var_chunk_cache(file_, f.id, 2 * bytes_of_chunk(f, chunk), 11, 1.0f));
+    if (plan_.compression > 0) must(nc_def_var_deflate(file_, f.id, 1, 1, plan_.compression));
+    must(nc_def_var_fletcher32(file_, f.id, NC_FLETCHER32));
+  } else {
+    must(nc_def_var_chunking(file_, f.id, NC_COMPACT, nullptr));  // among what HDF5 itself keeps a checksum of
+  }
+}
+
+void result_writer::define_attributes(const field& f) {
+  if (!f.unit.empty()) attribute("units", f.unit, f.id);
+  attribute("long_name", f.about, f.id);
+  attribute("role", f.role, f.id);
+  if (f.name == "event_row_size") attribute("sample_dimension", "event", f.id);
+  if (!f.flags.empty()) {
+    std::vector<int> values;
+    std::string meanings;
+    for (const auto& [value, meaning] : f.flags) {
+      values.push_back(value);
+      meanings += (meanings.empty() ? "" : " ") + meaning;
+    }
+    must(nc_put_att_int(file_, f.id, "flag_values", f.type, values.size(), values.data()));  // CF: the variable's type
+    attribute("flag_meanings", meanings, f.id);
+  }
+}
+
+/// What instances that are never written read as.
+void result_writer::define_fill(const field& f) {
+  if (f.type == NC_DOUBLE) {
+    constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+    if (f.shape != shape::time && f.shape != shape::bin) must(nc_def_var_fill(file_, f.id, NC_FILL, &nan));
+  } else {
+    // Counters and status need a fill value too, but no attribute _FillValue: readers would take the number for missing
+    // (and xarray would turn the integers into floating-point numbers).
+    const auto byte = static_cast<unsigned char>(f.unset);
+    must(nc_def_var_fill(file_, f.id, NC_FILL, f.type == NC_UBYTE ? static_cast<const void*>(&byte) : &f.unset));
+    must(nc_del_att(file_, f.id, "_FillValue"));
+  }
+}
+
+namespace {
+
+std::string lines_of(const std::vector<source_file>& files) {
+  std::string text;
+  for (const source_file& f : files) text += fmt::format("{}  {}\n", f.hash, f.path);
+  return text;
+}
+
+}  // namespace
+
+void result_writer::describe(const provenance& origin) {
+  const std::string created = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+  attribute("Conventions", "CF-1.10");
+  attribute("title", plan_.model.title);
+  attribute("model", plan_.model.name);
+  attribute("model_source", plan_.model.source);
+  attribute("model_file", plan_.model.header.string());
+  attribute("model_text", origin.model_text);
+  attribute("model_hash", origin.model_hash);
+  attribute("module_hash", origin.module_hash);
+  attribute("sources", lines_of(origin.sources));
+  attribute("method", method_name(plan_));
+  if (!plan_.stiff_method.empty()) attribute("stiff_method", plan_.stiff_method);
+  attribute("spec", plan_.text);
+  attribute("settings", settings_text(plan_));
+  const unsigned long long seed = plan_.seed;
+  must(nc_put_att_ulonglong(file_, NC_GLOBAL, "seed", NC_UINT64, 1, &seed));
+  attribute("saltus_version", origin.version);
+  attribute("compiler", origin.compiler);
+  attribute("device", origin.device);
+  attribute("created", created);
+  attribute("history", created + ": " + origin.command);
+  attribute("state", "unfinished");
+}
+
+/// Before anything is written that needs it: HDF5 (1.10.8) can neither write nor close a file whose disk is full.
+void result_writer::make_room(std::int64_t instances, std::int64_t event_rows) {
+  constexpr std::int64_t spare = 256 * 1024;
+  std::int64_t bytes = stored_bytes(plan_, event_rows, instances);
+  if (plan_.compression > 0 && instances > 0) {
+    // No chunk becomes larger by compression. But one that has grown since it was written does not lie where it was, so
+    // what is in memory comes on top of what is on the disk: now, or at every time when it was written.
+    std::error_code ignored;
+    const auto now = static_cast<std::int64_t>(std::filesystem::file_size(part_.own_name(), ignored));
+    const std::int64_t before = stored_bytes(plan_, event_rows_, reached_), buffers = buffer_bytes(plan_);
+    bytes = std::min(bytes + syncs_ * buffers, now + bytes - before + buffers);
+  }
+  if (const std::string why = part_.reserve(bytes + texts_ + spare); !why.empty())
+    throw error(exit_failure, fmt::format("cannot write {}: {}", path_.string(), why));
+}
+
+void result_writer::write(const chunk_data& chunk) {
+  const hdf5_silence silent;
+  if (chunk.first_id < 0 || written_ + chunk.count > plan_.count || chunk.first_id + chunk.count > plan_.count)
+    throw std::logic_error("result_writer: more instances than the plan has");
+  const std::int64_t rows = plan_.log_events ? chunk.log.rows() : 0;
+  reached_ = std::max(reached_, chunk.first_id + chunk.count);
+  make_room(reached_, event_rows_ + waiting_.rows() + rows);
+  errno = 0;
+  write_columns(chunk, detail::derive(chunk, plan_), chunk.first_id, chunk.count);
+  written_ += chunk.count;
+  tally_.add(chunk);
+  if (plan_.log_events) {
+    waiting_.put({chunk.first_id, chunk.count, chunk.log});
+    while (const auto next = waiting_.take_next()) write_events(*next);
+  }
+  // A run that is killed leaves what it had written by then.
+  constexpr auto at_most = std::chrono::seconds(30);
+  if (clock::now() - synced_ > at_most) sync();
+}
+
+/// In pieces: the log may be larger than the memory.
+void result_writer::write_events(const waiting_logs::chunk_log& chunk) {
+  const chunk_data none;
+  derived_columns some;
+  some.before.resize(plan_.model.states.size());
+  some.after.resize(plan_.model.states.size());
+  const auto put = [&] {
+    const std::int64_t rows = std::ssize(some.time);
+    write_columns(none, some, event_rows_, rows, true);
+    event_rows_ += rows;
+    some.clear_events();
+  };
+  errno = 0;
+  chunk.log.for_each([&](const event_row& row) {
+    some.add(row, chunk.first);
+    if (some.time.size() == max_chunk_rows) put();
+  });
+  put();
+}
+
+void result_writer::write_columns(const chunk_data& chunk, const derived_columns& derived, std::int64_t first,
+                                  std::int64_t rows, bool of_events) {
+  const std::size_t start[] = {static_cast<std::size_t>(first), 0};
+  const std::size_t count[] = {static_cast<std::size_t>(rows), static_cast<std::size_t>(plan_.sample_count)};
+  if (rows == 0) return;
+  for (const field& f : fields_)
+    if (f.numbers && (f.shape == shape::event) == of_events)
+      must(nc_put_vara(file_, f.id, start, count, f.numbers(chunk, derived)));
+}
+
+/// Beside each histogram stand its ends and what lies beyond them.
+void result_writer::write_statistics(const statistics& all) {
+  for (const field& f : fields_) {
+    const auto j = static_cast<std::size_t>(f.of);
+    if (f.role == "statistics") must(nc_put_var_double(file_, f.id, statistic_numbers(all.summaries.at(j)).data()));
+    if (f.role != "histogram") continue;
+    const statistics::histogram& h = all.histograms.at(j);
+    must(nc_put_var_longlong(file_, f.id, h.counts.data()));
+    must(nc_put_att_double(file_, f.id, "from", NC_DOUBLE, 1, &h.bins.from));
+    must(nc_put_att_double(file_, f.id, "to", NC_DOUBLE, 1, &h.bins.to));
+    must(nc_put_att_longlong(file_, f.id, "below", NC_INT64, 1, &h.below));
+    must(nc_put_att_longlong(file_, f.id, "above", NC_INT64, 1, &h.above));
+  }
+}
+
+/// Those of all chunks that are here, although others are missing before them.
+void result_writer::write_waiting_events() {
+  while (const auto next = waiting_.take_first()) write_events(*next);
+}
+
+void result_writer::write_counts() {
+  tally_.by_status[static_cast<std::size_t>(status::not_run)] += plan_.count - written_;
+  for (const status_row& row : status_table)
+    if (const std::int64_t count = tally_.by_status[static_cast<std::size_t>(row.id)])
+      attribute(("count_" + std::string(row.name)).c_str(), count);
+  attribute("count_ok", tally_.ok());
+  attribute("count_rescued", tally_.rescued());
+  attribute("count_failed", tally_.failed());
+  attribute("count_not_finished", tally_.not_finished());
+  for (const status_row& row : status_table)
+    if (const std::int64_t count = tally_.by_rescue[static_cast<std::size_t>(row.id)])
+      attribute(("count_rescued_from_" + std::string(row.name)).c_str(), count);
+  if (tally_.switched > 0) attribute("count_switched", tally_.switched);
+  if (const auto remarks = remarks_on_guards(plan_.model, tally_.guards); !remarks.empty())
+    attribute("remarks", fmt::format("{}", fmt::join(remarks, "\n")));
+}
+
+void result_writer::close(double wall_time_s, const statistics& all) {
+  const hdf5_silence silent;
+  write_waiting_events();
+  errno = 0;
+  if (plan_.statistics) write_statistics(all);
+  must(nc_put_att_double(file_, NC_GLOBAL, "wall_time_s", NC_DOUBLE, 1, &wall_time_s));
+  write_counts();
+  finish(tally_.not_finished() > 0 ? "interrupted" : "complete");
+  part_.publish(older_);
+}
+
+std::int64_t result_writer::keep(const std::string& reason) {
+  const hdf5_silence silent;
+  if (closed_) return 0;
+  const std::int64_t ended = written_ - tally_.not_finished();
+  if (!failed_ && plan_.rows && ended > 0) {
+    try {
+      write_waiting_events();
+      write_counts();
+      finish("cut short: " + reason);
+      part_.settle();
+      return ended;
+    } catch (const error&) {
+      if (!failed_) throw;
+    }
+  }
+  closed_ = true;
+  if (!plan_.rows || on_disk_ == 0) {
+    discard();
+    return 0;
+  }
+  return on_disk_;  // as it was when it was last synchronised; it cannot be closed (see discard)
+}
+
+void result_writer::sync() {
+  must(nc_sync(file_));
+  on_disk_ = written_ - tally_.not_finished();
+  synced_ = clock::now();
+  syncs_ += written_ > 0;
+  part_.was_truncated();  // to what is in it (H5FD_truncate)
+  make_room(reached_, event_rows_ + waiting_.rows());
+}
+
+void result_writer::finish(const std::string& state) {
+  attribute("state", state);
+  // What is still in memory goes to disk here: after a failure the file must not be closed any more (see discard).
+  must(nc_sync(file_));
+  must(nc_close(std::exchange(file_, -1)));
+  closed_ = true;
+}
+
+void result_writer::discard() {
+  const hdf5_silence silent;
+  std::error_code ignored;
+  // HDF5 (1.10.8) crashes when it closes a file that it could not write: such a file is left open, but empty.
+  if (failed_) std::filesystem::resize_file(part_.own_name(), 0, ignored);
+  else if (file_ >= 0) nc_abort(file_);
+  part_.remove();
+}
+
+void result_writer::attribute(const char* name, const std::string& text, int variable) {
+  texts_ += static_cast<std::int64_t>(text.size());
+  must(nc_put_att_text(file_, variable, name, text.size(), text.data()));
+}
+
+void result_writer::attribute(const char* name, long long number) {
+  must(nc_put_att_longlong(file_, NC_GLOBAL, name, NC_INT64, 1, &number));
+}
+
+void result_writer::must(int netcdf_status) {
+  const int system = errno;
+  if (netcdf_status == NC_NOERR) return;
+  failed_ = true;
+  std::string reason = nc_strerror(netcdf_status);
+  for (int telling : {ENOSPC, EDQUOT, EFBIG, EIO, EROFS})
+    if (system == telling) reason = std::strerror(system);
+  throw error(exit_failure, fmt::format("cannot write {}: {}", path_.string(), reason));
+}
+
+}  // namespace saltus::host

@@ -1,0 +1,91 @@
+// Writes the result file (schema.hpp) chunk by chunk, so that an ensemble never has to fit in memory.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "ensemble/chunk.hpp"
+#include "ensemble/statistics.hpp"
+#include "ensemble/tally.hpp"
+#include "ensemble/waiting_logs.hpp"
+#include "result/part_file.hpp"
+#include "result/provenance.hpp"
+#include "result/schema.hpp"
+#include "spec/plan.hpp"
+
+namespace saltus::host {
+
+/// Writes the result file of one run. The file appears under its name only when it is complete: until `close` it is
+/// `<name>.part` (part_file.hpp), and a writer that is destroyed before removes that. Not thread-safe.
+/// Every member throws `error` (exit_failure), naming the file and the reason, when the file cannot be written; what was
+/// written until then can be kept.
+class result_writer {
+ public:
+  /// Creates `<path>.part` with all definitions. What `path` may be: check_result_path.
+  result_writer(const std::filesystem::path& path, const plan& p, const provenance& origin,
+                existing older = existing::refused);
+  ~result_writer();
+  result_writer(const result_writer&) = delete;
+  result_writer& operator=(const result_writer&) = delete;
+
+  /// Adds one chunk; chunks come in any order, each instance once. Their rows of the event log wait for their turn.
+  void write(const chunk_data& chunk);
+
+  /// Completes the file and gives it its name. Instances that were never written have status not_run. With statistics if
+  /// the plan asks for them.
+  void close(double wall_time_s, const statistics& all = {});
+
+  /// Keeps `<name>.part` as far as it got, marked with the reason for which it ends there, if there are instances in it.
+  /// Returns how many there are, of those that have ended. Nothing can be written afterwards.
+  std::int64_t keep(const std::string& reason);
+
+  /// `<name>.part`, and where that of a dead run was moved to, if it was there.
+  const part_file& part() const { return part_; }
+
+ private:
+  void define_dimensions();
+  int dimension_of_bins(const histogram_request& h);
+  std::vector<int> dimensions_of(const detail::field& f);
+  void define(detail::field& f);
+  void define_storage(const detail::field& f);
+  void define_attributes(const detail::field& f);
+  void define_fill(const detail::field& f);
+  void define_names_of_statistics();
+  void write_events(const waiting_logs::chunk_log& chunk);
+  void write_waiting_events();
+  void write_columns(const chunk_data& chunk, const detail::derived_columns& derived, std::int64_t first,
+                     std::int64_t rows, bool of_events = false);
+  void write_statistics(const statistics& all);
+  void write_counts();
+  void describe(const provenance& origin);
+  void make_room(std::int64_t instances, std::int64_t event_rows);
+  void finish(const std::string& state);
+  void sync();
+  void discard();
+  void attribute(const char* name, const std::string& text, int variable = -1);
+  void attribute(const char* name, long long number);
+  void must(int netcdf_status);
+
+  using clock = std::chrono::steady_clock;
+  std::filesystem::path path_;
+  existing older_;
+  part_file part_;
+  plan plan_;
+  std::vector<detail::field> fields_;
+  tally tally_;
+  std::int64_t written_ = 0, event_rows_ = 0;
+  std::int64_t texts_ = 0;    ///< bytes of attributes
+  std::int64_t on_disk_ = 0;  ///< instances that the file has for whoever opens it now
+  std::int64_t syncs_ = 0;
+  std::int64_t reached_ = 0;  ///< the first instance behind all that have been written
+  clock::time_point synced_ = clock::now();
+  waiting_logs waiting_;
+  int file_ = -1;
+  int instance_ = -1, time_ = -1, event_ = -1, statistic_ = -1;  ///< dimensions
+  bool closed_ = false, failed_ = false;
+};
+
+}  // namespace saltus::host
