@@ -19,7 +19,6 @@ namespace saltus::test {
 namespace {
 
 using real = pack<double, 1>;
-using detail::equations;
 template <int n>
 using point_of = vec<real, n>;
 

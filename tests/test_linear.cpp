@@ -19,13 +19,13 @@
 namespace {
 
 using saltus::complex;
+using saltus::equations;
 using saltus::linear_system;
 using saltus::lu;
 using saltus::mask_of;
 using saltus::matrix;
 using saltus::pack;
 using saltus::vec;
-using saltus::detail::equations;
 using exact = long double;
 
 static_assert(LDBL_MANT_DIG >= 64, "these tests need a long double with more bits than double");

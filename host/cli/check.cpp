@@ -95,7 +95,7 @@ void print_plan(const plan& p) {
   if (p.samples > 1 || !p.random.empty())
     fmt::print("{}{} samples, seed {}", p.axes.empty() ? " = " : " x ", p.samples, p.seed);
   std::vector<std::string> guards;
-  for (const auto& g : p.model.guards) guards.push_back(fmt::format("{} ({})", g.name, direction_name(g.direction)));
+  for (const auto& g : p.model.guards) guards.push_back(fmt::format("{} ({})", g.name, name_of(g.direction)));
   fmt::print("\nguards     {}\n", guards.empty() ? "none" : fmt::format("{}", fmt::join(guards, ", ")));
   std::vector<std::string> time_events;
   for (const auto& i : p.model.time_events) time_events.push_back(i.name);

@@ -39,8 +39,6 @@ void say(fmt::format_string<Args...> form, Args&&... args) {
   std::fputs(fmt::format(form, std::forward<Args>(args)...).c_str(), stderr);
 }
 
-/// "rising", "falling", "both".
-const char* direction_name(abi::direction d);
 void print_warnings(const plan& p);
 
 }  // namespace saltus::host

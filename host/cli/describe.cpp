@@ -12,16 +12,7 @@
 
 namespace saltus::host {
 
-const char* direction_name(abi::direction d) {
-  return d == abi::rising ? "rising" : d == abi::falling ? "falling" : "both";
-}
-
 namespace {
-
-const char* equations_name(abi::equations e) {
-  const char* const names[] = {"plain", "semi_explicit", "with_mass", "implicit"};
-  return names[e];
-}
 
 /// "1 algebraic state", "2 algebraic states"; empty without any.
 std::string algebraic_text(const model& m) {
@@ -55,7 +46,7 @@ std::string mechanical_text(const model& m) {
 std::string equations_text(const model& m) {
   const char* const forms[] = {"dy/dt = f(t, y)", "dy/dt = f(t, y), 0 = g(t, y)", "M dy/dt = f(t, y)",
                                "0 = r(t, y, dy/dt)"};
-  std::string text = forms[m.equations];
+  std::string text = forms[static_cast<int>(m.equations)];
   if (m.coordinates > 0) return mechanical_text(m);
   if (m.singular_mass) text += ", M singular";
   if (highest_index(m) > 0) text += fmt::format("; {} of index {}", algebraic_text(m), highest_index(m));
@@ -84,8 +75,8 @@ json describe_json(const model& m) {
   json guards = json::array();
   for (const auto& g : m.guards)
     guards.push_back(json{{"name", g.name},
-                          {"direction", direction_name(g.direction)},
-                          {"sidedness", g.sidedness == abi::unilateral ? "unilateral" : "bilateral"},
+                          {"direction", name_of(g.direction)},
+                          {"sidedness", name_of(g.sidedness)},
                           {"terminal", g.terminal},
                           {"may_slide", g.slides},
                           {"about", g.about}});
@@ -103,7 +94,7 @@ json describe_json(const model& m) {
               {"source", m.source},
               {"header", m.header.string()},
               {"t", json::array({m.t_begin, m.t_end})},
-              {"equations", equations_name(m.equations)},
+              {"equations", name_of(m.equations)},
               {"singular_mass", m.singular_mass},
               {"states", quantities(m.states, true)},
               {"parameters", quantities(m.parameters)},
@@ -123,7 +114,7 @@ int list_models(bool as_json) {
     if (as_json)
       all.push_back(json{{"model", m.name},
                          {"title", m.title},
-                         {"equations", equations_name(m.equations)},
+                         {"equations", name_of(m.equations)},
                          {"states", m.states.size()},
                          {"guards", m.guards.size()},
                          {"time_events", m.time_events.size()}});
@@ -154,9 +145,8 @@ int describe(const std::string& name, bool as_json) {
                c.unit == "1" ? "" : c.unit, c.about, c.switched ? " (switched)" : "");
   if (!m.guards.empty()) fmt::print("\nguards (direction, sidedness, meaning)\n");
   for (const auto& g : m.guards)
-    fmt::print("  {:<18} {:<8} {:<11}{}{} {}\n", g.name, direction_name(g.direction),
-               g.sidedness == abi::unilateral ? "unilateral" : "bilateral", g.terminal ? " terminal" : "",
-               g.slides ? " may slide" : "", g.about);
+    fmt::print("  {:<18} {:<8} {:<11}{}{} {}\n", g.name, name_of(g.direction), name_of(g.sidedness),
+               g.terminal ? " terminal" : "", g.slides ? " may slide" : "", g.about);
   if (!m.time_events.empty()) fmt::print("\ntime events (meaning)\n");
   for (const auto& i : m.time_events) fmt::print("  {:<18} {}\n", i.name, i.about);
   return exit_ok;

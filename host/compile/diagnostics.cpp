@@ -57,8 +57,10 @@ std::string place_of(const fs::path& header, std::vector<std::string> words) {
 
 std::optional<std::string> first_complaint(const std::string& log, const fs::path& header,
                                            const std::set<fs::path>& own, const fs::path& source) {
-  static const std::regex located(R"(^(.+?):(\d+):(\d+): (?:fatal )?error: (.*))");
-  static const std::regex assertion(R"re(static.assert(?:ion)? failed(?: due to requirement '.*')?:? "?([^"]*)"?)re");
+  // Of g++ and clang++: FILE:LINE:COLUMN; of NVRTC: FILE(LINE).
+  static const std::regex located(R"(^(.+?)(?::(\d+)(:\d+)|\((\d+)\)): (?:fatal |catastrophic )?error: (.*))");
+  static const std::regex assertion(
+      R"re(static.assert(?:ion)? failed(?: due to requirement '.*'| with)?:? "?([^"]*)"?)re");
   static const std::regex undefined(R"(undefined reference to [`'](\w+))");
   // Of g++; the others of clang++.
   static const std::regex bare_name(
@@ -75,11 +77,12 @@ std::optional<std::string> first_complaint(const std::string& log, const fs::pat
       return fmt::format("{}: {} is declared but not defined", place_of(header, {m[1]}), m[1].str());
     if (!std::regex_search(line, m, located)) continue;
     const fs::path file = m[1].str();
-    std::string text = m[4].str().substr(0, shown);
+    const std::string line_number = m[2].matched ? m[2] : m[4], column = m[3];
+    std::string text = m[5].str().substr(0, shown);
     const bool mine = own.count(fs::absolute(file).lexically_normal()) > 0;
     if (!mine && std::regex_search(text, of, assertion))
       return fmt::format("{}: {}", place_of(header, named_in(of[1])), of[1].str());
-    if (file == source && std::stoi(m[2]) == line_after_model)
+    if (file == source && std::stoi(line_number) == line_after_model)
       return fmt::format("{}: a brace that is opened here or below is never closed", place_of(header, {}));
     // The mistakes that everyone makes once.
     if (text.find("mask") != text.npos && text.find("'bool'") != text.npos)
@@ -90,7 +93,7 @@ std::optional<std::string> first_complaint(const std::string& log, const fs::pat
       text = "a mass matrix that depends on time or states says so: static constexpr bool mass_varies = true";
     if (text.find("'crossing'") != text.npos && text.find("saltus") != text.npos)
       text = "guards are listed as saltus::event_function<guard>, which was saltus::crossing<guard> once";
-    const std::string found = fmt::format("{}:{}:{}: {}", file.string(), m[2].str(), m[3].str(), text);
+    const std::string found = fmt::format("{}:{}{}: {}", file.string(), line_number, column, text);
     if (mine) return found;
     if (!elsewhere) elsewhere = file == source ? fmt::format("{}: {}", header.string(), text) : found;
   }

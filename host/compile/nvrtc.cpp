@@ -12,6 +12,7 @@
 #include <future>
 #include <optional>
 #include <regex>
+#include <set>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -22,6 +23,7 @@
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "compile/compiler.hpp"
+#include "compile/diagnostics.hpp"
 #include "compile/module_cache.hpp"
 
 namespace saltus::host {
@@ -102,21 +104,6 @@ architecture architecture_for(int capability) {
     throw error(exit_device, fmt::format("{} cannot compile for a device of compute capability {}.{} (it knows sm_{})",
                                          nvrtc_version(), capability / 10, capability % 10, fmt::join(known, ", sm_")));
   return {best, true};
-}
-
-/// The compiler's first complaint about the model's header if there is one, else the first of all.
-std::string first_complaint(const std::string& log, const fs::path& header) {
-  static const std::regex complaint(R"(^(.+)\((\d+)\): (?:catastrophic )?error: (.*)$)");
-  std::istringstream lines(log);
-  std::string first;
-  for (std::string line; std::getline(lines, line);) {
-    std::smatch m;
-    if (!std::regex_match(line, m, complaint)) continue;
-    const std::string text = fmt::format("{}:{}: {}", m[1].str(), m[2].str(), m[3].str());
-    if (fs::path(m[1].str()).filename() == header.filename()) return text;
-    if (first.empty()) first = text;
-  }
-  return first.empty() ? fmt::format("{}: NVRTC failed:\n{}", header.string(), log.substr(0, 2000)) : first;
 }
 
 /// Reads what `--ptxas-options=-v` writes. Functions that were not inlined count for the kernel they follow.
@@ -219,9 +206,13 @@ built_cuda build(const std::string& text, const fs::path& header, int capability
   if (!compiles) {
     const fs::path kept = cache_folder() / "last_failure.log";
     write_at_once(kept, fmt::format("{}\n{}\n\n{}", fmt::join(with_folder, " "), text, log));
+    std::set<fs::path> own = {header};
+    if (files) own.insert(files->own.begin(), files->own.end());
+    const auto complaint = first_complaint(log, header, own, {});
     throw error(exit_model,
                 fmt::format("{}\n  the CUDA integrator of this model does not compile; all of {}'s output: {}",
-                            first_complaint(log, header), nvrtc_version(), kept.string()));
+                            complaint ? *complaint : fmt::format("{}: {}", header.string(), own_trouble(log)),
+                            nvrtc_version(), kept.string()));
   }
   built_cuda result = made(target.is_ptx ? module.ptx() : module.cubin(), log, key.value_or(request), true);
   if (key && key == key_of(request, *files)) {

@@ -28,7 +28,7 @@ bool certifies(std::string_view method) { return method_called(method).certifies
 
 const char* special_about(const model& m) {
   constexpr const char* words[] = {"", "algebraic states", "a mass matrix", "implicit equations"};
-  return words[m.equations];
+  return words[static_cast<int>(m.equations)];
 }
 
 std::string obstacle(const method_traits& method, const model& m) {

@@ -1,9 +1,6 @@
 // The keys of a spec at its top: how an instance is integrated, and how its events are found.
 #include <algorithm>
 #include <cmath>
-#include <iterator>
-#include <string_view>
-#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -45,18 +42,15 @@ void read_method(reading& r) {
 }
 
 void read_consistency(reading& r) {
-  constexpr std::pair<std::string_view, abi::consistency> ways[] = {
-      {"algebraic", abi::algebraic}, {"nearest", abi::nearest}, {"given", abi::given}};
   const auto e = r.root.find("consistency");
   if (!e) return;
-  names known;
-  for (const auto& way : ways) known.push_back(way.first);
+  const names known = words(abi::consistency_names);
   const auto word = e->word(known);
   if (!has_constraints(r.model))
     e->fail(fmt::format("must be left out, as {} has no constraints to be consistent with", r.model.name));
   if (word == "nearest" && r.model.equations != abi::semi_explicit)
     e->fail(fmt::format("must be algebraic or given, as {} has {}", r.model.name, special_about(r.model)));
-  r.plan.consistency = std::find_if(std::begin(ways), std::end(ways), [&](auto& w) { return w.first == word; })->second;
+  r.plan.consistency = static_cast<abi::consistency>(std::find(known.begin(), known.end(), word) - known.begin());
 }
 
 /// A number, a list with one per state, or a table by state name with a `default`.

@@ -7,12 +7,14 @@
 
 #include "abi/choices.hpp"
 #include "abi/counters.hpp"
+#include "number/equations.hpp"
 
 namespace saltus::abi {
 
 inline constexpr int version = 9;
 
-enum equations : int { plain = 0, semi_explicit = 1, with_mass = 2, implicit = 3 };
+using saltus::equations;
+using enum equations;
 
 /// A state, a parameter, a discrete variable or an output: what the outside calls it.
 struct quantity {
@@ -56,7 +58,7 @@ struct description {
   int constraint_count;
   int coordinate_count;   ///< of a mechanical system: the states before its velocities; else 0
   double t_begin, t_end;  ///< the model's own default span
-  int equations;          ///< abi::equations
+  int equations;          ///< of saltus::equations
   int singular_mass;      ///< 1: a singular mass matrix with no algebraic state
   int arithmetic;         ///< 1: only + - * / sqrt and saltus' own functions: same bits on every device
   long long rhs_flops;    ///< operations of one right-hand side (or residual); -1: not known

@@ -9,7 +9,7 @@
 //     mass(held)                    the constant mass matrix; `equations` is with_mass
 //     guard_values, guards_along    guards, and their time derivatives g' = g_t + g_y f along f
 //
-//     equations                     detail::equations: what matrices implicit methods make of it (linear/system.hpp)
+//     equations                     equations: what matrices implicit methods make of it (number/equations.hpp)
 //     has_field                     dy/dt = rhs(t, y) for every state: explicit methods may integrate it
 //     moves_states                  `initialise` may move states: at the start and after every event
 //     initialise(system, t, y, f, span, where, how)     makes y consistent, and f its time derivative; how: abi::consistency

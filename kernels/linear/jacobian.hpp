@@ -110,17 +110,17 @@ SALTUS_FN linear_residual<Real, n> linearise(const System& system, Real t, const
 template <class System, class Real, int n>
 struct linear_system {
   static constexpr auto kind = System::kind;
-  static constexpr bool is_plain = kind == detail::equations::plain;
-  static constexpr bool has_mass = kind == detail::equations::with_mass || kind == detail::equations::implicit;
+  static constexpr bool is_plain = kind == equations::plain;
+  static constexpr bool has_mass = kind == equations::with_mass || kind == equations::implicit;
 
   matrix<Real, n> minus_j;
   matrix<Real, has_mass ? n : 0> m;
   vec<Real, n> f, dt;  ///< right-hand side and its derivative by time; `implicit`: M dy, 0
   static constexpr int evaluations =
-      kind == detail::equations::implicit ? 2 * sweeps<n>::count : sweeps<detail::colours_of<System, n>() + 1>::count;
+      kind == equations::implicit ? 2 * sweeps<n>::count : sweeps<detail::colours_of<System, n>() + 1>::count;
 
   SALTUS_FN linear_system(const System& system, Real t, const vec<Real, n>& y, const vec<Real, n>& rate) {
-    if constexpr (kind == detail::equations::implicit) {
+    if constexpr (kind == equations::implicit) {
       const auto l = linearise(system, t, y, rate);
       minus_j = l.by_y;
       m = l.by_rate;

@@ -1,5 +1,5 @@
 // What implicit methods and the search for consistent states see of a system of equations. A system has
-//     kind                       detail::equations
+//     kind                       equations
 //     index(i)                   0 for a differential state, 1 or 2 for an algebraic one
 //     rhs(t, y)                  over any Value; all kinds but `implicit`
 //     mass()                     the constant matrix M; `with_mass`
@@ -10,18 +10,11 @@
 #pragma once
 
 #include "number/base.hpp"
+#include "number/equations.hpp"
 
 namespace saltus {
 
 namespace detail {
-
-/// What equations a system has.
-enum class equations {
-  plain,          ///< dy/dt = f(t, y)
-  semi_explicit,  ///< the same, but some of f are constraints: 0 = f_i(t, y)
-  with_mass,      ///< M dy/dt = f(t, y), M of parameters and discrete variables alone; it may be singular
-  implicit        ///< 0 = r(t, y, dy/dt)
-};
 
 /// How many directions the columns of df/dy need.
 template <class System, int n>

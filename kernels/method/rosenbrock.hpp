@@ -11,7 +11,7 @@ template <class Method, bool WithInterpolant = false, class System, class Real, 
 requires(Method::is_rosenbrock) SALTUS_FN stages<Method, Real, n> step(const System& system, Real t,
                                                                        const vec<Real, n>& y, const vec<Real, n>& f0,
                                                                        Real h, Settle&& settle = {}) {
-  static_assert(System::kind != detail::equations::implicit,
+  static_assert(System::kind != equations::implicit,
                 "Rosenbrock methods integrate M dy/dt = f(t, y) with a constant M: use sdirk4, esdirk4 or radau5");
   constexpr int last = Method::stages - 1;
   stages<Method, Real, n> s;

@@ -51,12 +51,12 @@ struct contract : detail::kinds<Model> {
     else return false;
   }();
   static constexpr bool is_mechanical = detail::is_mechanical<Model>;
-  static constexpr detail::equations equations = is_mechanical ? detail::equations::plain
+  static constexpr saltus::equations equations = is_mechanical ? saltus::equations::plain
                                                  : has_residual || (has_mass && mass_varies)
-                                                     ? detail::equations::implicit
-                                                 : has_mass          ? detail::equations::with_mass
-                                                 : highest_index > 0 ? detail::equations::semi_explicit
-                                                                     : detail::equations::plain;
+                                                     ? saltus::equations::implicit
+                                                 : has_mass          ? saltus::equations::with_mass
+                                                 : highest_index > 0 ? saltus::equations::semi_explicit
+                                                                     : saltus::equations::plain;
 
   // residuals and mass matrices
   static_assert(has_rhs || has_residual || is_mechanical,
@@ -88,12 +88,12 @@ struct contract : detail::kinds<Model> {
   // algebraic states
   static_assert(detail::indices_are_right<Model>(), "the index of an algebraic state is 1 or 2");
   static_assert(detail::has_one_index<Model>(), "algebraic states are all of index 1, or all of index 2");
-  static_assert(highest_index < 2 || equations == detail::equations::semi_explicit,
+  static_assert(highest_index < 2 || equations == saltus::equations::semi_explicit,
                 "algebraic states of index 2 need a plain rhs: no mass matrix and no residual");
   static_assert(highest_index == 0 || !mass_is_singular,
                 "mass_is_singular is for a mass matrix in whose rows rates are mixed: no state of it is algebraic");
   // sliding
-  static_assert(sliding_count == 0 || equations == detail::equations::plain,
+  static_assert(sliding_count == 0 || equations == saltus::equations::plain,
                 "a model that slides has a plain rhs: no algebraic state, mass matrix or residual");
   static_assert(detail::sliding_is_right<Model, kinds::guard_count>(),
                 "a guard on which the solution may slide must be bilateral with direction both");

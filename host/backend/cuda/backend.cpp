@@ -31,7 +31,7 @@ namespace saltus::host {
 namespace {
 
 constexpr std::int64_t max_instances = 1 << 20;   ///< in a chunk
-constexpr std::size_t max_host_bytes = 1u << 30;  ///< of a chunk in host memory, where a few chunks are at once
+constexpr std::int64_t max_host_bytes = 1 << 30;  ///< of a chunk in host memory, where a few chunks are at once
 constexpr int chunks_per_run = 6;                 ///< of a run that is not large: copies of one behind work on another
 constexpr int places_per_thread = 4;              ///< how often a thread can swap before a round ends
 constexpr int chunks_at_once = 3;                 ///< one comes, one is integrated, one goes
@@ -690,17 +690,11 @@ class cuda_backend final : public backend {
   /// all places.
   std::int64_t chosen_chunk() const {
     const plan& p = run_.what;
-    const auto bytes = [&](std::int64_t count) { return chunk_data_bytes(p) * static_cast<std::size_t>(count); };
     const std::int64_t least = std::min(places_per_thread * threads(), max_instances);
     std::int64_t size = std::min(p.count, std::clamp(p.count / chunks_per_run, least, max_instances));
-    while (size > 1 && (bytes(size) > max_host_bytes || run_.bytes_for(size) > run_.memory)) size = (size + 1) / 2;
+    while (size > 1 && (chunk_bytes(p, size) > max_host_bytes || run_.bytes_for(size) > run_.memory))
+      size = (size + 1) / 2;
     return size;
-  }
-  /// Bytes of one instance of a chunk_data, which for samples are many.
-  static std::size_t chunk_data_bytes(const plan& p) {
-    const std::size_t states = p.model.states.size(), outputs = p.model.outputs.size();
-    return 8 * (p.model.parameters.size() + 2 * states + outputs + p.model.discretes.size() + p.reductions.size() +
-                abi::counter_count + 7 + (states + outputs) * static_cast<std::size_t>(p.sample_count));
   }
 
   run_data run_;

@@ -1,0 +1,16 @@
+// The kinds of equations that there are: one list for linear algebra, forms and the host.
+#pragma once
+
+namespace saltus {
+
+/// What equations a system has.
+enum class equations : int {
+  plain,          ///< dy/dt = f(t, y)
+  semi_explicit,  ///< the same, but some of f are constraints: 0 = f_i(t, y)
+  with_mass,      ///< M dy/dt = f(t, y), M of parameters and discrete variables alone; it may be singular
+  implicit        ///< 0 = r(t, y, dy/dt)
+};
+inline constexpr const char* equations_names[] = {"plain", "semi_explicit", "with_mass", "implicit"};
+constexpr const char* name_of(equations e) { return equations_names[static_cast<int>(e)]; }
+
+}  // namespace saltus
