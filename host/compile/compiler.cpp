@@ -365,6 +365,7 @@ model model_from(const abi::description* d, const fs::path& header, const std::v
   m.discretes = quantities(d->discretes, d->discrete_count);
   m.outputs = quantities(d->outputs, d->output_count);
   m.coordinates = d->coordinate_count;
+  m.reaches = d->reaches != 0;
   for (const auto& c : quantities(d->constraints, d->constraint_count))
     m.constraints.push_back({c.name, c.unit, c.about, c.index != 0, c.value != 0.0});
   for (int i = 0; i < d->guard_count; ++i)

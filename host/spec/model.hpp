@@ -55,6 +55,7 @@ struct model {
   std::vector<model_file> sources;  ///< this and all that it includes, but for saltus' kernels and the system's files
   std::vector<quantity> states, parameters, discretes, outputs;
   std::vector<constraint> constraints;  ///< of a mechanical system
+  bool reaches = false;                 ///< constraints may be approached, and reaching each is an event
   int coordinates = 0;                  ///< of a mechanical system: the states before its velocities; else 0
   std::vector<guard> guards;
   std::vector<time_event> time_events;
@@ -98,12 +99,14 @@ inline std::vector<std::string> names_of_residuals(const model& m) {
   return names;
 }
 
-/// What the event log calls its events, by their numbers: guards, time events, and the end of sliding along each guard that
-/// may slide.
+/// What the event log calls its events, by their numbers: guards, time events, constraints that are reached, and the end of
+/// sliding along each guard that may slide.
 inline std::vector<std::string> event_names(const model& m) {
   std::vector<std::string> names;
   for (const guard& g : m.guards) names.push_back(g.name);
   for (const time_event& i : m.time_events) names.push_back(i.name);
+  if (m.reaches)
+    for (const constraint& c : m.constraints) names.push_back("reaches_" + c.name);
   for (const guard& g : m.guards)
     if (g.slides) names.push_back("leaves_" + g.name);
   return names;

@@ -11,7 +11,7 @@
 
 namespace saltus::abi {
 
-inline constexpr int version = 9;
+inline constexpr int version = 10;
 
 using saltus::equations;
 using enum equations;
@@ -53,9 +53,9 @@ struct description {
   const guard* guards;
   const time_event* time_events;
   const quantity* outputs;
-  const quantity*
-      constraints;  ///< of a mechanical system; index 0: nonholonomic, 1: holonomic; value: 1 if it is switched
+  const quantity* constraints;  ///< of a mechanical system; index: 1 if holonomic; value: 1 if it is switched
   int constraint_count;
+  int reaches;            ///< 1: constraints may be approached, and reaching each is an event
   int coordinate_count;   ///< of a mechanical system: the states before its velocities; else 0
   double t_begin, t_end;  ///< the model's own default span
   int equations;          ///< of saltus::equations

@@ -197,6 +197,9 @@ SALTUS_FN_COLD void log_events(instance<E, pack<T, W>>& x, int lane, const vec<p
     if (due.guard[i].get(lane) > T(0.5)) log(i);
   for (int i = 0; i < form::time_events; ++i)
     if (due.time_event[i].get(lane) > T(0.5)) log(form::model_guards + i);
+  if constexpr (form::reaches)
+    for (int k = 0; k < form::constraints; ++k)
+      if (due.guard[form::model_guards + k].get(lane) > T(0.5)) log(form::model_guards + form::time_events + k);
   if constexpr (form::slides)
     if (due.guard[form::leaving_up].get(lane) > T(0.5) || due.guard[form::leaving_down].get(lane) > T(0.5)) log(slide);
   x.events.set(lane, x.events.get(lane) + static_cast<integer_of<T>>(count));
@@ -253,6 +256,7 @@ SALTUS_FN_COLD void fire(instance<E, pack<T, W>>& x, vec<pack<T, W>, E::ng> g, d
     for (int lane = 0; lane < W; ++lane)
       if (active[lane]) transition_of<E>(x, lane, g, due);
     if constexpr (!E::form::moves_states) log();
+    if constexpr (E::form::reaches) E::form::arrive(x.held, due.guard, active);
     if constexpr (E::form::slides) end_slides(x, due.guard, g, active);
     set_modes<E>(x, active, tol);
     if constexpr (E::form::slides) review_slides(x, surface, g, active, run);

@@ -22,7 +22,8 @@ struct model_functions {
   static constexpr int discretes = kinds::discrete_count;
   static constexpr int model_guards = kinds::guard_count;
   static constexpr bool slides = kinds::sliding_count > 0;
-  static constexpr int guards = model_guards + (slides ? 2 : 0);
+  static constexpr bool reaches = kinds::has_reaching;  ///< constraints are approached, and reached at events
+  static constexpr int guards = model_guards + (slides ? 2 : 0) + (reaches ? kinds::constraint_count : 0);
   static constexpr int time_events = kinds::time_event_count;
   static constexpr int outputs = kinds::output_count;
 
@@ -179,7 +180,7 @@ struct model_functions {
   SALTUS_FN static vec<Value, model_guards> model_guards_at(Value t, const vec<Value, states>& y, const held<Real>& c) {
     named<typename kinds::guard, Value, model_guards> g;
     each<model_guards>([&](int i) SALTUS_INLINE_LAMBDA { g.values[i] = Value(unset); });
-    Model::guards(point_at(t, y, c), g);
+    if constexpr (model_guards > 0) Model::guards(point_at(t, y, c), g);
     return g.values;
   }
 

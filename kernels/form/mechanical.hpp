@@ -9,6 +9,10 @@
 // again and again with J and M taken anew, until no more than rounding is left; after an event that switches a constraint on,
 // the change of v is the plastic impact. A model with `printed_projection` is moved exactly twice by the formula as Compere
 // printed it (3.27), without M and with the nonholonomic constraints among those of positions.
+//
+// A model that writes `reaching` may start off its constraints: each is approached with ds/dt = -eta sign(s), the sign held until
+// an event at s = 0, and holds from there on (Compere 2.1 and 3.4.3, with eta on ds/dt itself, so that constraints do not
+// disturb each other and each is reached after |s| / eta). What multipliers say meanwhile is the equivalent control alone.
 #pragma once
 
 #include "form/consistent/search.hpp"
@@ -22,8 +26,8 @@ struct mechanical_form : Functions {
   using Functions::states;
   using Model = typename Functions::Model;
   using system_of_bodies = mechanics<Model>;
-  template <class Real>
-  using held = typename Functions::template held<Real>;
+  template <class Real, int N>
+  using rated = typename Functions::template rated<Real, N>;
   static constexpr int coordinates = system_of_bodies::coordinates;
   static constexpr int velocities = system_of_bodies::velocities;
   static constexpr int constraints = system_of_bodies::constraints;
@@ -32,17 +36,78 @@ struct mechanical_form : Functions {
   static constexpr bool has_constraints = constraints > 0;
   static constexpr bool moves_states = has_constraints;
   static constexpr bool printed_projection = requires { Model::printed_projection; };
+  static constexpr bool projects_positions = [] {
+    if constexpr (requires { Model::projects_positions; }) return static_cast<bool>(Model::projects_positions);
+    else return true;
+  }();
+  static constexpr bool reaches = Functions::reaches;
+  static constexpr bool has_memory = reaches;
+  using Functions::guards;
+  using Functions::model_guards;
+
+  /// How far each constraint has been reached.
+  static constexpr double not_begun = 0.0, reached = 2.0;  ///< else the sign of s while it is approached
+  template <class Real>
+  struct held : Functions::template held<Real> {
+    vec<Real, reaches ? constraints : 0> phase;
+  };
+  template <class A, class B, class F>
+  SALTUS_FN static constexpr void each_memory(A& a, B& b, F&& body) {
+    each<reaches ? constraints : 0>([&](int k) SALTUS_INLINE_LAMBDA { body(a.phase[k], b.phase[k]); });
+  }
+  template <class Real>
+  SALTUS_FN static void remember(held<Real>& c, Real t, const vec<Real, states>& y, const vec<Real, states>&,
+                                 mask_of<Real> where) {
+    const auto now = approach_at(Functions::point_at(t, y, c), c);
+    each<constraints>([&](int k) SALTUS_INLINE_LAMBDA { c.phase[k] = select(where, now.phase[k], c.phase[k]); });
+  }
 
   template <class Value, class Real>
   SALTUS_FN static vec<Value, states> rhs(Value t, const vec<Value, states>& y, const held<Real>& c) {
     const auto at = Functions::point_at(t, y, c);
     const auto rate = system_of_bodies::rates(at);
+    if constexpr (reaches) {
+      system_of_bodies::move(at, approach_at(at, c).drive, at.motion.acceleration, at.motion.multiplier);
+      at.motion.known = true;
+    }
     const auto& acceleration = motion_of(at).acceleration;
     vec<Value, states> f;
     each<coordinates>([&](int i) SALTUS_INLINE_LAMBDA { f[i] = rate[i]; });
     each<velocities>([&](int j) SALTUS_INLINE_LAMBDA { f[coordinates + j] = acceleration[j]; });
     Functions::time::turn(f);
     return f;
+  }
+
+  template <class Real>
+  SALTUS_FN static vec<Real, guards> guard_values(Real t, const vec<Real, states>& y, const held<Real>& c) {
+    auto all = Functions::guard_values(t, y, c);
+    if constexpr (reaches) {
+      const auto now = approach_at(Functions::point_at(t, y, c), c);
+      each<constraints>([&](int k) SALTUS_INLINE_LAMBDA { all[model_guards + k] = now.way.value[k]; });
+    }
+    return all;
+  }
+
+  template <class Real>
+  SALTUS_FN static rated<Real, guards> guards_along(Real t, const vec<Real, states>& y, const vec<Real, states>& f,
+                                                    const held<Real>& c) {
+    auto r = Functions::guards_along(t, y, f, c);
+    if constexpr (reaches) {
+      const auto now = approach_at(Functions::point_at(t, y, c), c);
+      each<constraints>([&](int k) SALTUS_INLINE_LAMBDA {
+        r.value[model_guards + k] = now.way.value[k];
+        r.rate[model_guards + k] = now.way.rate[k];
+      });
+    }
+    return r;
+  }
+
+  /// The constraints whose guards are due are reached.
+  template <class Real>
+  SALTUS_FN static void arrive(held<Real>& c, const vec<Real, guards>& due, mask_of<Real> where) {
+    each<constraints>([&](int k) SALTUS_INLINE_LAMBDA {
+      c.phase[k] = select(where & (due[model_guards + k] > Real(0.5)), Real(reached), c.phase[k]);
+    });
   }
 
   template <class Value, class Real>
@@ -76,7 +141,7 @@ struct mechanical_form : Functions {
     const auto s = system_of_bodies::levels_at(at);
     each<constraints>([&](int k) SALTUS_INLINE_LAMBDA {
       const Real size = max(abs(s.position[k]), abs(s.velocity[k])) + not_finite(s.velocity[k]);
-      const auto worse = system_of_bodies::is_on(at, k) & !(size <= r.residual);
+      const auto worse = holds(at, c, k) & !(size <= r.residual);
       r.residual = select(worse, size, r.residual);
       r.of = select(worse, Real(static_cast<double>(k)), r.of);
     });
@@ -90,6 +155,43 @@ struct mechanical_form : Functions {
   using rows = typename system_of_bodies::template rows<Real>;
   template <class Real>
   using inertia = typename system_of_bodies::template inertia<Real>;
+
+  /// How constraints are approached at a point: phases as they are to be, ds/dt, and |s| with its rate while there is a way to
+  /// go, else 1.
+  template <class Value, class Real>
+  struct approach {
+    vec<Real, constraints> phase;
+    vec<Value, constraints> drive;
+    with_rate<vec<Value, constraints>> way;
+  };
+  template <class Value, class Real>
+  SALTUS_FN static approach<Value, Real> approach_at(const point<Model, Value, Real>& at, const held<Real>& c) {
+    constexpr double at_once = 0x1p-40;  // the time that is no way to go
+    named<typename Functions::kinds::constraint, Value, constraints> eta;
+    each<constraints>([&](int k) SALTUS_INLINE_LAMBDA { eta.values[k] = Value(Functions::unset); });
+    Model::reaching(at, eta);
+    const auto s = system_of_bodies::levels_at(at);
+    approach<Value, Real> r;
+    each<constraints>([&](int k) SALTUS_INLINE_LAMBDA {
+      const Value off = system_of_bodies::deviation(s, k), speed = eta.values[k];
+      const auto begins = c.phase[k] == Real(not_begun);
+      const auto there = begins & (abs(off) <= Value(at_once) * speed | speed == Value(0.0));
+      const auto side = select(off < Value(0.0), Real(-1.0), Real(1.0));
+      r.phase[k] = select(there, Real(reached), select(begins, side, c.phase[k]));
+      const auto under_way = r.phase[k] != Real(reached);
+      r.drive[k] = select(under_way, -(Value(r.phase[k]) * speed), Value(0.0));
+      r.way.value[k] = select(under_way, Value(r.phase[k]) * off, Value(1.0));
+      r.way.rate[k] = select(under_way, -speed, Value(0.0));
+    });
+    return r;
+  }
+
+  /// The lanes in which constraint k is on and has been reached.
+  template <class Real>
+  SALTUS_FN static mask_of<Real> holds(const point_of<Real>& at, const held<Real>& c, int k) {
+    if constexpr (reaches) return system_of_bodies::is_on(at, k) & (approach_at(at, c).phase[k] == Real(reached));
+    else return system_of_bodies::is_on(at, k);
+  }
 
   /// y a change nearer to the constraints, and by how much it has moved, relative to what counts.
   template <class Real>
@@ -131,36 +233,45 @@ struct mechanical_form : Functions {
   template <class System, class Real>
   SALTUS_FN static moved_point<Real> nearer(const System& system, const point_of<Real>& at) {
     if constexpr (printed_projection) return nearer_as_printed(system, at);
-    const auto r = system_of_bodies::rows_at(at);
+    const auto on = [&](int k) SALTUS_INLINE_LAMBDA { return holds(at, system.c, k); };
+    const auto r = rows_that_hold(at, on);
     const inertia<Real> m(at, r);
     const auto back = [&](const auto& reduced, const vec<Real, constraints>& off) SALTUS_INLINE_LAMBDA {
       vec<Real, velocities> none;
       each<velocities>([&](int j) SALTUS_INLINE_LAMBDA { none[j] = Real(0.0); });
       return m.mass.backward(m.force(reduced.solve(off), none));
     };
-    const auto all = m.template of_constraints<false>(at);
+    const auto all = m.template of_constraints<false>(on);
     moved_point<Real> to{at.y, Real(0.0), mask_of<Real>::all(false), Real(-1.0)};
-    judge(m, r, all, to);
-    vec<Real, velocities> d;
-    if constexpr (system_of_bodies::any_nonholonomic) d = back(m.template of_constraints<true>(at), r.position);
-    else d = back(all, r.position);
-    const auto shift = system_of_bodies::shift(at, d);
-    each<coordinates>([&](int i) SALTUS_INLINE_LAMBDA { move(system, to, i, -shift[i]); });
-    d = back(all, off_at(at, to.y).velocity);
+    judge(m, all, to);
+    if constexpr (projects_positions) {
+      vec<Real, velocities> d;
+      if constexpr (system_of_bodies::any_nonholonomic) d = back(m.template of_constraints<true>(on), r.position);
+      else d = back(all, r.position);
+      const auto shift = system_of_bodies::shift(at, d);
+      each<coordinates>([&](int i) SALTUS_INLINE_LAMBDA { move(system, to, i, -shift[i]); });
+    }
+    const auto off = system_of_bodies::levels_at(system_of_bodies::moved(at, at.t, to.y));
+    vec<Real, constraints> left;
+    each<constraints>([&](int k) SALTUS_INLINE_LAMBDA {
+      left[k] = projects_positions ? off.velocity[k] : system_of_bodies::deviation(off, k);
+      left[k] = select(on(k), left[k], Real(0.0));
+    });
+    const auto d = back(all, left);
     each<velocities>([&](int j) SALTUS_INLINE_LAMBDA { move(system, to, coordinates + j, -d[j]); });
     return to;
   }
 
-  /// The constraints that are on at a new point; 0 of others.
-  template <class Real>
-  SALTUS_FN static auto off_at(const point_of<Real>& at, const vec<Real, states>& y) {
-    auto s = system_of_bodies::levels_at(system_of_bodies::moved(at, at.t, y));
-    if constexpr (system_of_bodies::any_switched)
+  /// The rows of constraints; zeros where they do not hold.
+  template <class Real, class Holds>
+  SALTUS_FN static rows<Real> rows_that_hold(const point_of<Real>& at, Holds&& on) {
+    auto r = system_of_bodies::rows_at(at);
+    if constexpr (reaches)
       each<constraints>([&](int k) SALTUS_INLINE_LAMBDA {
-        s.velocity[k] = select(system_of_bodies::is_on(at, k), s.velocity[k], Real(0.0));
-        s.position[k] = select(system_of_bodies::is_on(at, k), s.position[k], Real(0.0));
+        r.position[k] = select(on(k), r.position[k], Real(0.0));
+        each<velocities>([&](int j) SALTUS_INLINE_LAMBDA { r.by[k][j] = select(on(k), r.by[k][j], Real(0.0)); });
       });
-    return s;
+    return r;
   }
 
   template <class System, class Real>
@@ -171,7 +282,7 @@ struct mechanical_form : Functions {
 
   /// Is the mass matrix positive definite, and is each constraint independent of those before it?
   template <class Factor, class Real>
-  SALTUS_FN static void judge(const inertia<Real>& m, const rows<Real>& r, const Factor& a, moved_point<Real>& to) {
+  SALTUS_FN static void judge(const inertia<Real>& m, const Factor& a, moved_point<Real>& to) {
     constexpr double dependent = 0x1p12 * limits<scalar_of<Real>>::epsilon;
     each<velocities>([&](int j) SALTUS_INLINE_LAMBDA { to.singular = to.singular | !(m.mass.d[j] > Real(0.0)); });
     each<constraints>([&](int k) SALTUS_INLINE_LAMBDA {
@@ -186,7 +297,8 @@ struct mechanical_form : Functions {
   /// Compere 3.27: x - F [Phi; S], F = J' (J J')^-1 where the pass begins.
   template <class System, class Real>
   SALTUS_FN static moved_point<Real> nearer_as_printed(const System& system, const point_of<Real>& at) {
-    static_assert(coordinates == velocities, "Compere's projection is for q' = v");
+    static_assert(coordinates == velocities && !reaches && !system_of_bodies::any_switched,
+                  "the projection as printed is for q' = v and constraints that always hold");
     const auto r = system_of_bodies::rows_at(at);
     matrix<Real, constraints> a;
     each<constraints>([&](int k) SALTUS_INLINE_LAMBDA {
@@ -197,16 +309,13 @@ struct mechanical_form : Functions {
     });
     const ldl<Real, constraints> f(a);
     moved_point<Real> to{at.y, Real(0.0), mask_of<Real>::all(false), Real(-1.0)};
-    const auto off = [&](bool position, int k) SALTUS_INLINE_LAMBDA {
-      const auto s = off_at(at, to.y);
-      const bool holonomic = system_of_bodies::is_holonomic(k);
-      if (position) return holonomic ? s.position[k] : s.velocity[k];
-      const Real decay = Real(system_of_bodies::table.of[k].decay_rate);
-      return holonomic ? fma(decay, s.position[k], s.velocity[k]) : s.velocity[k];
-    };
     for (const bool position : {true, false}) {
+      const auto s = system_of_bodies::levels_at(system_of_bodies::moved(at, at.t, to.y));
       vec<Real, constraints> left;
-      each<constraints>([&](int k) SALTUS_INLINE_LAMBDA { left[k] = off(position, k); });
+      each<constraints>([&](int k) SALTUS_INLINE_LAMBDA {
+        const bool value = position && system_of_bodies::is_holonomic(k);
+        left[k] = value ? s.position[k] : system_of_bodies::deviation(s, k);
+      });
       const auto d = r.force(f.solve(left));
       each<velocities>([&](int j) SALTUS_INLINE_LAMBDA { move(system, to, position ? j : coordinates + j, -d[j]); });
     }

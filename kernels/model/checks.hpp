@@ -27,6 +27,7 @@ struct contract : detail::kinds<Model> {
   static constexpr bool has_force = requires(const at& a, rates& f) { Model::force(a, f); };
   static constexpr bool has_symmetric_mass = requires(const at& a, symmetric& m) { Model::mass(a, m); };
   static constexpr bool has_constraints = requires(const at& a, rows& c) { Model::constraints(a, c); };
+  static constexpr bool has_reaching = requires(const at& a, rows& eta) { Model::reaching(a, eta); };
   static constexpr int highest_index = detail::highest_index<Model>();
   static constexpr bool has_guards = requires(const at& a, signs& g) { Model::guards(a, g); };
   static constexpr bool has_time_events = requires(const at& a, schedule<Model, one, 1>& w) {
@@ -69,6 +70,11 @@ struct contract : detail::kinds<Model> {
   static_assert(is_mechanical || kinds::constraint_count == 0,
                 "constraints are for mechanical models: say which state is the first velocity, static constexpr auto "
                 "first_velocity = ...");
+  static_assert(
+      !is_mechanical || sliding_count == 0,
+      "a mechanical model has no sliding guards: what sticks is a constraint that a discrete variable switches");
+  static_assert(kinds::constraint_count > 0 || !has_reaching,
+                "reaching is about constraints, and the model lists none");
   static_assert(has_force || !is_mechanical,
                 "a mechanical model needs forces: write static void force(const auto& at, auto& f)");
   static_assert(has_symmetric_mass || !is_mechanical,

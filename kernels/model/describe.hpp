@@ -214,6 +214,7 @@ struct describe {
     d.constraints = constraints;
     d.constraint_count = c::constraint_count;
     d.coordinate_count = 0;
+    d.reaches = c::has_reaching ? 1 : 0;
     if constexpr (c::is_mechanical) d.coordinate_count = static_cast<int>(Model::first_velocity);
     d.t_begin = 0.0;
     d.t_end = 1.0;

@@ -181,10 +181,10 @@ struct mechanics {
       });
       return x;
     }
-    /// J M^-1 J' factorised; of constraints that are off, and where only `holonomic` ones are asked for of others, the row and
-    /// column of the identity.
-    template <bool holonomic, class Real>
-    SALTUS_FN ldl<Value, constraints> of_constraints(const point_of<Value, Real>& at) const {
+    /// J M^-1 J' factorised. Constraints that do not hold, `holds(k)`, have rows of zeros and count as rows of the identity, and
+    /// so do others than `holonomic` ones where only those are asked for.
+    template <bool holonomic, class Holds>
+    SALTUS_FN ldl<Value, constraints> of_constraints(Holds&& holds) const {
       matrix<Value, constraints> a;
       each<constraints>([&](int k) SALTUS_INLINE_LAMBDA {
         by_velocity<Value> scaled;
@@ -197,28 +197,39 @@ struct mechanics {
           a[k][l] = scaled[0] * reduced[l][0];
           for (int j = 1; j < velocities; ++j) a[k][l] = fma(scaled[j], reduced[l][j], a[k][l]);
         }
-        if (table.of[k].switched_by >= 0) a[k][k] = select(is_on(at, k), a[k][k], Value(1.0));
+        a[k][k] = select(holds(k), a[k][k], Value(1.0));
       });
       return ldl<Value, constraints>(a);
     }
   };
 
-  /// Accelerations and multipliers.
+  /// Accelerations and multipliers with ds/dt = drive. It is too much code to be there in every stage of a method.
   template <class Value, class Real>
-  SALTUS_FN static void move(const point_of<Value, Real>& at, by_velocity<Value>& acceleration,
-                             by_constraint<Value>& multiplier) {
+  SALTUS_FN_COLD static void move(const point_of<Value, Real>& at, const by_constraint<Value>& drive,
+                             by_velocity<Value>& acceleration, by_constraint<Value>& multiplier) {
     const auto r = rows_at(at);
     const inertia<Value> m(at, r);
     const auto f = m.mass.forward(force(at));
     if constexpr (constraints > 0) {
       const auto free = m.along(f);
       by_constraint<Value> right;
-      each<constraints>([&](int k) SALTUS_INLINE_LAMBDA { right[k] = -(r.bend[k] + free[k]); });
-      multiplier = m.template of_constraints<false>(at).solve(right);
+      each<constraints>([&](int k) SALTUS_INLINE_LAMBDA { right[k] = drive[k] - (r.bend[k] + free[k]); });
+      const auto holds = [&](int k) SALTUS_INLINE_LAMBDA { return is_on(at, k); };
+      if constexpr (any_switched)
+        each<constraints>([&](int k) SALTUS_INLINE_LAMBDA { right[k] = select(holds(k), right[k], Value(0.0)); });
+      multiplier = m.template of_constraints<false>(holds).solve(right);
       acceleration = m.mass.backward(m.force(multiplier, f));
     } else {
       acceleration = m.mass.backward(f);
     }
+  }
+  /// With ds/dt = 0.
+  template <class Value, class Real>
+  SALTUS_FN static void move(const point_of<Value, Real>& at, by_velocity<Value>& acceleration,
+                             by_constraint<Value>& multiplier) {
+    by_constraint<Value> still;
+    each<constraints>([&](int k) SALTUS_INLINE_LAMBDA { still[k] = Value(0.0); });
+    move(at, still, acceleration, multiplier);
   }
 
   /// Values of the constraints, and those on the level of velocities, as in `constraint_rows`; nothing is done about those that
@@ -242,6 +253,12 @@ struct mechanics {
       r.velocity[k] = is_holonomic(k) ? c[k].d[0] : c[k].value;
     });
     return r;
+  }
+  /// s of constraint k.
+  template <class Value>
+  SALTUS_FN static Value deviation(const both_levels<Value>& at, int k) {
+    if (!is_holonomic(k) || table.of[k].decay_rate == 0.0) return at.velocity[k];
+    return fma(Value(table.of[k].decay_rate), at.position[k], at.velocity[k]);
   }
 
   /// N(q) d: what coordinates move by where velocities are integrated to d.
@@ -326,20 +343,10 @@ struct mechanics {
   }
 };
 
-namespace detail {
-/// Over duals it is too much code to be there in every place that asks.
-template <class Model, class Value, class Real>
-SALTUS_FN_COLD void find_motion_apart(const point<Model, Value, Real>& at) {
-  mechanics<Model>::move(at, at.motion.acceleration, at.motion.multiplier);
-}
-}  // namespace detail
-
 /// Accelerations and multipliers at a point, found when first asked for.
 template <class Model, class Value, class Real>
 SALTUS_FN const detail::kept_motion<Model, Value>& motion_of(const point<Model, Value, Real>& at) {
-  if (at.motion.known) return at.motion;
-  if constexpr (is_same<Value, Real>) mechanics<Model>::move(at, at.motion.acceleration, at.motion.multiplier);
-  else detail::find_motion_apart(at);
+  if (!at.motion.known) mechanics<Model>::move(at, at.motion.acceleration, at.motion.multiplier);
   at.motion.known = true;
   return at.motion;
 }

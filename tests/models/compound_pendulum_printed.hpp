@@ -1,0 +1,8 @@
+// The compound pendulum of the built-in problem with the projection as Compere printed it, and his sigma.
+#include "../../problems/compound_pendulum.hpp"
+
+struct compound_pendulum_printed : compound_pendulum {
+  static constexpr bool printed_projection = true;
+  static constexpr saltus::constrained<constraint> constraint_list[] = {
+      compound_pendulum::constraint_list[0].decaying(10.0), compound_pendulum::constraint_list[1].decaying(10.0)};
+};

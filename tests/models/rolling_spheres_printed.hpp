@@ -1,0 +1,7 @@
+// The rolling spheres of the built-in problem, from a start on their constraints, with the projection as Compere printed it.
+#include "../../problems/rolling_spheres.hpp"
+
+struct rolling_spheres_printed : rolling_spheres {
+  static constexpr bool printed_projection = true;
+  static void reaching() = delete;
+};

@@ -1,0 +1,6 @@
+// The rolling spheres of the built-in problem whose positions are left to decay onto the contact (Compere's run A).
+#include "../../problems/rolling_spheres.hpp"
+
+struct rolling_spheres_unprojected : rolling_spheres {
+  static constexpr bool projects_positions = false;
+};
