@@ -1,0 +1,168 @@
+// What all chunks of a run on a device have in common, and how a chunk lies in its memory. Part of the plug-in library.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "abi/cuda.hpp"
+#include "backend/cuda/driver.hpp"
+#include "backend/cuda/loaded_module.hpp"
+#include "backend/cuda/share.hpp"
+#include "backend/cuda/statistics.hpp"
+#include "ensemble/settings.hpp"
+#include "spec/plan.hpp"
+
+namespace saltus::host {
+
+inline constexpr int places_per_thread = 4;  ///< how often a thread can swap before a round ends
+inline constexpr int chunks_at_once = 3;     ///< one comes, one is integrated, one goes
+/// Of the memory that is left: the rest is for statistics, code and what the driver takes for itself.
+inline constexpr double usable_part = 0.9;
+
+/// Hands out parts of a block of device memory, or only adds up what they need.
+class arena {
+ public:
+  explicit arena(CUdeviceptr base) : base_(base) {}
+  template <class Number>
+  void carve(Number*& part, std::int64_t count) {
+    part = count > 0 ? reinterpret_cast<Number*>(base_ + used_) : nullptr;
+    used_ += (static_cast<std::size_t>(count) * sizeof(Number) + 255) / 256 * 256;
+  }
+  std::size_t used() const { return used_; }
+
+ private:
+  CUdeviceptr base_;
+  std::size_t used_ = 0;
+};
+
+/// What a chunk needs to know about its run; the same for all chunks.
+struct run_data {
+  plan what;
+  abi::settings how;
+  cuda_device device;
+  cuda_module_code built;
+  loaded_module module;
+  std::vector<unsigned char> tolerances;
+  mutable memory_share share;
+  std::size_t memory;  ///< bytes of device memory for one chunk
+
+  std::optional<statistics_module> statistics;  ///< if nothing else is wanted of most instances
+  mutable busy_time busy;                       ///< seconds in which rounds were under way
+
+  run_data(const plan& p, int device_number)
+      : what(p),
+        how(settings_of(what)),
+        device(device_number),
+        built(code_for(p, device.capability())),
+        module(built, device),
+        tolerances(module.tolerances_from(how, p.atol)),
+        share(device_number) {
+    const std::size_t left = share.of(cuda_device::memory_left());
+    memory = static_cast<std::size_t>(usable_part * static_cast<double>(left - std::min(left, module.local_bytes))) /
+             chunks_at_once;
+    if (!what.rows) statistics.emplace(device);
+  }
+
+  /// Kernels have run: the driver has what it takes for their local memory.
+  void hold_local_memory() const {
+    std::call_once(has_run_, [this] { share.hold(0, module.local_bytes); });
+  }
+
+  /// Of the kernels' arithmetic, and of their integers.
+  std::int64_t number_bytes() const { return what.precision == "float" ? 4 : 8; }
+
+  int places_for(std::int64_t count) const {
+    const std::int64_t most = std::int64_t{places_per_thread} * module.sail.blocks * abi::cuda_block;
+    return static_cast<int>(std::min(count, most));
+  }
+
+  std::int64_t pool_bytes(int numbers, const abi::cuda_chunk& c) const {
+    return abi::pool_bytes(numbers, static_cast<int>(number_bytes()), c.pool.places);
+  }
+
+  /// Arranges a chunk of `count` instances in device memory.
+  abi::cuda_chunk arrange(arena& memory_, std::int64_t count) const {
+    abi::cuda_chunk c{};
+    c.how = how;
+    c.how.atol = nullptr;  // kernels take the tolerances as an argument
+    c.in.count = count;
+    memory_.carve(c.progress, 1);
+    memory_.carve(c.how.sample_times, how.sample_times ? how.sample_count : 0);
+    carve_inputs(c, memory_);
+    carve_results(c, memory_);
+    carve_pool(c, memory_);
+    if (how.log_events != 0) carve_events(c, memory_);
+    if (!what.stiff_method.empty() || what.rescue) carve_exceptions(c, memory_);
+    return c;
+  }
+
+  std::size_t bytes_for(std::int64_t count) const {
+    arena c(0);
+    arrange(c, count);
+    return c.used();
+  }
+
+ private:
+  void carve_inputs(abi::cuda_chunk& c, arena& memory_) const {
+    const std::int64_t count = c.in.count;
+    memory_.carve(c.in.parameters, std::ssize(what.model.parameters) * count);
+    memory_.carve(c.in.initial, std::ssize(what.model.states) * count);
+    memory_.carve(c.in.t_begin, count);
+    memory_.carve(c.in.t_end, count);
+    memory_.carve(c.order, what.by_work ? count : 0);
+  }
+  void carve_results(abi::cuda_chunk& c, arena& memory_) const {
+    const std::int64_t count = c.in.count;
+    const auto states = std::ssize(what.model.states), outputs = std::ssize(what.model.outputs);
+    memory_.carve(c.out.final_state, states * count);
+    memory_.carve(c.out.final_output, outputs * count);
+    memory_.carve(c.out.final_discrete, std::ssize(what.model.discretes) * count);
+    memory_.carve(c.out.t_final, count);
+    memory_.carve(c.out.status, count);
+    for (const auto column : abi::counter_members<long long*>) memory_.carve(c.out.*column, count);
+    memory_.carve(c.out.residual, count);
+    memory_.carve(c.out.residual_of, count);
+    memory_.carve(c.out.samples, (states + outputs) * count * how.sample_count);
+    memory_.carve(c.out.reductions, std::ssize(what.reductions) * count);
+    memory_.carve(c.out.guard_history, std::ssize(what.model.guards) * count);
+  }
+  void carve_pool(abi::cuda_chunk& c, arena& memory_) const {
+    c.pool.places = places_for(c.in.count);
+    unsigned char *real_bytes, *integer_bytes;
+    memory_.carve(real_bytes, pool_bytes(module.about.record_reals, c));
+    memory_.carve(integer_bytes, pool_bytes(module.about.record_integers, c));
+    c.pool.reals = real_bytes;
+    c.pool.integers = integer_bytes;
+    for (abi::cuda_list* list : {&c.ready, &c.parked, &c.vacant})
+      for (int*& half : list->place) memory_.carve(half, c.pool.places);
+  }
+  void carve_events(abi::cuda_chunk& c, arena& memory_) const {
+    const auto states = std::ssize(what.model.states);
+    const std::int64_t places = c.pool.places;
+    // Room for all places to land at once, if that is not more than an eighth of the memory.
+    const auto row = static_cast<std::int64_t>(sizeof(long long) + sizeof(double) + sizeof(int)) + 16 * states;
+    const auto most =
+        std::max<std::int64_t>(static_cast<std::int64_t>(memory / 8) / row, module.about.rows_per_landing);
+    c.events.capacity = std::min(places * module.about.rows_per_landing, most);
+    memory_.carve(c.events.slot, c.events.capacity);
+    memory_.carve(c.events.time, c.events.capacity);
+    memory_.carve(c.events.guard, c.events.capacity);
+    memory_.carve(c.events.before, c.events.capacity * states);
+    memory_.carve(c.events.after, c.events.capacity * states);
+  }
+  void carve_exceptions(abi::cuda_chunk& c, arena& memory_) const {
+    // All of them may come: what begins afresh for want of room here would not have the bits of what goes on.
+    c.exceptions.capacity = c.in.count;
+    memory_.carve(c.exceptions.slot, c.exceptions.capacity);
+    memory_.carve(c.exceptions.reals, c.exceptions.capacity * module.about.record_reals);
+    memory_.carve(c.exceptions.integers, c.exceptions.capacity * module.about.record_integers);
+  }
+
+  mutable std::once_flag has_run_;
+};
+
+}  // namespace saltus::host
