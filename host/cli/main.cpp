@@ -48,146 +48,179 @@ std::string usage_error(const CLI::App& app, const CLI::ParseError& complaint) {
                      suggest(said, {names.begin(), names.end()}));
 }
 
+/// All commands with their options, and what a command line has given them.
+class command_line {
+ public:
+  command_line() {
+    app_.set_version_flag("--version", version_with_commit());
+    app_.require_subcommand(1);
+    app_.fallthrough(false);
+    app_.footer(
+        "saltus COMMAND --help tells more. Exit codes: 0 ok, 1 error at run time, 2 error in the spec or on the "
+        "command\n"
+        "line, 3 more failed instances than allowed, 4 the model does not compile, 5 no such device, 130 interrupted.");
+    add_list_and_describe();
+    add_check();
+    add_run();
+    add_bench();
+    add_show();
+    add_doctor();
+  }
+
+  /// The exit code of the command; throws `error`.
+  int run_command(int argc, char** argv) {
+    if (argc == 1) {
+      say("{}", app_.help());
+      return exit_usage;
+    }
+    try {
+      app_.parse(argc, argv);
+    } catch (const CLI::ParseError& e) {
+      if (e.get_exit_code() == 0) return app_.exit(e);  // --help, --version
+      const auto commands = app_.get_subcommands();
+      const std::string command = commands.empty() ? "saltus" : "saltus " + commands.front()->get_name();
+      say("{0}: {1}\n{0} --help tells more\n", command, usage_error(app_, e));
+      return exit_usage;
+    }
+    if (*one_instance_) showing_.instance = instance_;
+    if (*show_) return show(showing_, stdout);
+    listen_to_signals();
+    if (*list_) return list_models(as_json_);
+    if (*describe_) return describe(name_, as_json_);
+    if (*check_ && !architecture_.empty()) return check_cuda(arguments_, architecture_);
+    if (*check_) return check(arguments_, !no_pilot_);
+    if (*run_) return run(arguments_, {argv, argv + argc});
+    if (*measure_) return measure_beside_run(arguments_);
+    if (*bench_) return bench(arguments_, benching_, advises_);
+    return clears_cache_ ? clear_cache(as_json_) : doctor(as_json_, measures_);
+  }
+
+ private:
+  static void add_json(CLI::App* command, bool& as_object) {
+    command->add_flag("--json", as_object, "one JSON object to stdout");
+  }
+
+  void add_list_and_describe() {
+    list_ = app_.add_subcommand("list", "the built-in models");
+    add_json(list_, as_json_);
+    describe_ = app_.add_subcommand("describe", "states, parameters, guards and outputs of a model");
+    describe_->add_option("MODEL", name_, "a built-in's name, or a header ./my_model.hpp")->required()->type_name("");
+    add_json(describe_, as_json_);
+  }
+
+  /// An option that is kept as a flag of the study, in the order in which flags are given.
+  void take(CLI::App* command, const char* flags, const char* kept, const char* value, const char* help) {
+    command
+        ->add_option_function<std::vector<std::string>>(
+            flags,
+            [this, kept](const std::vector<std::string>& values) {
+              for (const auto& v : values) arguments_.flags.push_back({kept, v});
+            },
+            help)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+        ->expected(1)
+        ->allow_extra_args(false)  // what follows its value is the next argument: a vector takes all it can get
+        ->type_name(value)
+        ->trigger_on_parse();
+  }
+
+  /// What run, check and bench have in common.
+  void add_run_options(CLI::App* command) {
+    command
+        ->add_option("SPEC|MODEL", arguments_.subject,
+                     "a spec ./my_sweep.toml, a built-in's name, or a header ./my_model.hpp")
+        ->required()
+        ->type_name("");
+    take(command, "--set", "--set", "KEY=VALUE", "a key of the spec, a parameter or an initial value: --set rtol=1e-9");
+    take(command, "-n", "-n", "COUNT",
+         "number of instances: of samples, of the one range that is swept, or of rows of a CSV file");
+    take(command, "--seed", "--seed", "N", "seed of the random samples");
+    take(command, "--method", "--method", "NAME", "integration method");
+    take(command, "--backend", "--backend", "NAME", "auto, cpu, cuda or all");
+    take(command, "--devices", "--devices", "LIST", "numbers of CUDA devices: 0,1; or all");
+    take(command, "--threads", "--threads", "N", "CPU threads; 0: all cores");
+    take(command, "--lanes", "--lanes", "N",
+         "instances per vector; 0: as wide as the machine, 1: the scalar reference");
+    take(command, "--chunk", "--chunk", "N", "instances per chunk; 0: chosen");
+    take(command, "-o,--output", "-o", "FILE", "result file (NetCDF)");
+    add_json(command, arguments_.as_json);
+    command->add_flag("-q,--quiet", arguments_.quiet, "no progress on stderr");
+  }
+
+  void add_check() {
+    check_ = app_.add_subcommand("check", "validate a spec, compile its model, print the plan and what it will cost");
+    add_run_options(check_);
+    check_
+        ->add_option("--cuda", architecture_,
+                     "say what its kernels need on such a CUDA device, which need not be there")
+        ->type_name("sm_90");
+    check_->add_flag("--no-pilot", no_pilot_, "compile nothing, integrate nothing, predict no times");
+  }
+
+  void add_run() {
+    run_ = app_.add_subcommand("run", "run an ensemble");
+    add_run_options(run_);
+    run_->add_flag("--force", arguments_.force, "replace an older result");
+    run_->footer(
+        "saltus run relief_valve --set 'sweep.flow={from=0.2,to=10,count=1000}' -o valve.nc\n"
+        "saltus run ./my_sweep.toml -n 100000 --threads 8");
+
+    measure_ = app_.add_subcommand(measuring_command, "")->group("");  // not for people
+    add_run_options(measure_);
+  }
+
+  void add_bench() {
+    bench_ = app_.add_subcommand("bench", "how fast a model or a spec runs here, and how it could run faster");
+    add_run_options(bench_);
+    bench_->add_option("--backends", benching_.backends, "which, one beside the other: cpu,cuda,all")
+        ->type_name("LIST");
+    bench_->add_option("--rounds", benching_.rounds, "how often each is run")->type_name("N")->capture_default_str();
+    bench_->add_option("--limit", benching_.limit, "after so long nothing new is begun")
+        ->type_name("SECONDS")
+        ->capture_default_str();
+    bench_->add_flag("--growth", benching_.growth, "throughput against the number of instances, too");
+    bench_->add_flag("--advise", advises_, "which method reaches the accuracy asked for in the shortest time");
+    bench_->add_option("--methods", benching_.methods, "with --advise: compare these methods alone")->type_name("LIST");
+    bench_->footer(
+        "saltus bench lorenz\n"
+        "saltus bench ./my_sweep.toml --backends cpu,cuda --growth --json > growth.json\n"
+        "saltus bench ./my_sweep.toml --advise");
+  }
+
+  void add_show() {
+    show_ = app_.add_subcommand("show", "what is in a result file");
+    show_->add_option("FILE", showing_.file, "a result file")->required()->type_name("");
+    one_instance_ = show_->add_option("--instance", instance_, "everything about one instance")->type_name("I");
+    show_->add_flag("--failed", showing_.failed, "the instances that failed, and why");
+    add_json(show_, showing_.json);
+  }
+
+  void add_doctor() {
+    doctor_ = app_.add_subcommand("doctor", "compiler, lanes, CUDA, device, cache");
+    doctor_->add_flag("--measure", measures_, "measure anew which lane shapes suit this machine: half a minute");
+    add_json(doctor_, as_json_);
+    doctor_->add_flag("--clear-cache", clears_cache_, "remove all compiled models and what was measured of them");
+  }
+
+  CLI::App app_{"saltus: ensembles of discontinuous ODEs, on CPU lanes and CUDA threads", "saltus"};
+  CLI::App *list_ = nullptr, *describe_ = nullptr, *check_ = nullptr, *run_ = nullptr, *bench_ = nullptr,
+           *show_ = nullptr, *doctor_ = nullptr;
+  CLI::App* measure_ = nullptr;  ///< not for people
+  std::string name_;             ///< of the model that is described
+  std::string architecture_;     ///< of the device that check is asked about
+  bool as_json_ = false, no_pilot_ = false, advises_ = false, measures_ = false, clears_cache_ = false;
+  CLI::Option* one_instance_ = nullptr;
+  std::int64_t instance_ = -1;
+  show_options showing_;
+  run_arguments arguments_;
+  bench_options benching_;
+};
+
 int main_program(int argc, char** argv) {
   own_hdf5();
   guard_process();
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of writing, as a full disk is
-  CLI::App app{"saltus: ensembles of discontinuous ODEs, on CPU lanes and CUDA threads", "saltus"};
-  app.set_version_flag("--version", version_with_commit());
-  app.require_subcommand(1);
-  app.fallthrough(false);
-  app.footer(
-      "saltus COMMAND --help tells more. Exit codes: 0 ok, 1 error at run time, 2 error in the spec or on the command\n"
-      "line, 3 more failed instances than allowed, 4 the model does not compile, 5 no such device, 130 interrupted.");
-
-  bool as_json = false;
-  std::string name;
-  show_options showing;
-  run_arguments arguments;
-
-  const auto add_json = [](CLI::App* command, bool& as_object) {
-    command->add_flag("--json", as_object, "one JSON object to stdout");
-  };
-
-  auto* list = app.add_subcommand("list", "the built-in models");
-  add_json(list, as_json);
-  auto* describing = app.add_subcommand("describe", "states, parameters, guards and outputs of a model");
-  describing->add_option("MODEL", name, "a built-in's name, or a header ./my_model.hpp")->required()->type_name("");
-  add_json(describing, as_json);
-
-  const auto add_run_options = [&](CLI::App* command) {
-    command
-        ->add_option("SPEC|MODEL", arguments.subject,
-                     "a spec ./my_sweep.toml, a built-in's name, or a header ./my_model.hpp")
-        ->required()
-        ->type_name("");
-    const auto take = [&](const char* flags, const char* kept, const char* value, const char* help) {
-      command
-          ->add_option_function<std::vector<std::string>>(
-              flags,
-              [&arguments, kept](const std::vector<std::string>& values) {
-                for (const auto& v : values) arguments.flags.push_back({kept, v});
-              },
-              help)
-          ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-          ->expected(1)
-          ->allow_extra_args(false)  // what follows its value is the next argument: a vector takes all it can get
-          ->type_name(value)
-          ->trigger_on_parse();
-    };
-    take("--set", "--set", "KEY=VALUE", "a key of the spec, a parameter or an initial value: --set rtol=1e-9");
-    take("-n", "-n", "COUNT",
-         "number of instances: of samples, of the one range that is swept, or of rows of a CSV file");
-    take("--seed", "--seed", "N", "seed of the random samples");
-    take("--method", "--method", "NAME", "integration method");
-    take("--backend", "--backend", "NAME", "auto, cpu, cuda or all");
-    take("--devices", "--devices", "LIST", "numbers of CUDA devices: 0,1; or all");
-    take("--threads", "--threads", "N", "CPU threads; 0: all cores");
-    take("--lanes", "--lanes", "N", "instances per vector; 0: as wide as the machine, 1: the scalar reference");
-    take("--chunk", "--chunk", "N", "instances per chunk; 0: chosen");
-    take("-o,--output", "-o", "FILE", "result file (NetCDF)");
-    add_json(command, arguments.as_json);
-    command->add_flag("-q,--quiet", arguments.quiet, "no progress on stderr");
-  };
-  auto* checking =
-      app.add_subcommand("check", "validate a spec, compile its model, print the plan and what it will cost");
-  add_run_options(checking);
-  bool no_pilot = false;
-  std::string architecture;
-  checking
-      ->add_option("--cuda", architecture, "say what its kernels need on such a CUDA device, which need not be there")
-      ->type_name("sm_90");
-  checking->add_flag("--no-pilot", no_pilot, "compile nothing, integrate nothing, predict no times");
-  auto* running = app.add_subcommand("run", "run an ensemble");
-  add_run_options(running);
-  running->add_flag("--force", arguments.force, "replace an older result");
-  running->footer(
-      "saltus run relief_valve --set 'sweep.flow={from=0.2,to=10,count=1000}' -o valve.nc\n"
-      "saltus run ./my_sweep.toml -n 100000 --threads 8");
-
-  auto* measuring = app.add_subcommand(measuring_command, "")->group("");  // not for people
-  add_run_options(measuring);
-
-  bench_options benching;
-  auto* bench_command =
-      app.add_subcommand("bench", "how fast a model or a spec runs here, and how it could run faster");
-  add_run_options(bench_command);
-  bench_command->add_option("--backends", benching.backends, "which, one beside the other: cpu,cuda,all")
-      ->type_name("LIST");
-  bench_command->add_option("--rounds", benching.rounds, "how often each is run")
-      ->type_name("N")
-      ->capture_default_str();
-  bench_command->add_option("--limit", benching.limit, "after so long nothing new is begun")
-      ->type_name("SECONDS")
-      ->capture_default_str();
-  bench_command->add_flag("--growth", benching.growth, "throughput against the number of instances, too");
-  bool advises = false;
-  bench_command->add_flag("--advise", advises, "which method reaches the accuracy asked for in the shortest time");
-  bench_command->add_option("--methods", benching.methods, "with --advise: compare these methods alone")
-      ->type_name("LIST");
-  bench_command->footer(
-      "saltus bench lorenz\n"
-      "saltus bench ./my_sweep.toml --backends cpu,cuda --growth --json > growth.json\n"
-      "saltus bench ./my_sweep.toml --advise");
-
-  auto* show_command = app.add_subcommand("show", "what is in a result file");
-  show_command->add_option("FILE", showing.file, "a result file")->required()->type_name("");
-  std::int64_t instance = -1;
-  auto* one = show_command->add_option("--instance", instance, "everything about one instance")->type_name("I");
-  show_command->add_flag("--failed", showing.failed, "the instances that failed, and why");
-  add_json(show_command, showing.json);
-  auto* health = app.add_subcommand("doctor", "compiler, lanes, CUDA, device, cache");
-  bool measure = false;
-  health->add_flag("--measure", measure, "measure anew which lane shapes suit this machine: half a minute");
-  add_json(health, as_json);
-  bool clears_cache = false;
-  health->add_flag("--clear-cache", clears_cache, "remove all compiled models and what was measured of them");
-
-  if (argc == 1) {
-    say("{}", app.help());
-    return exit_usage;
-  }
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& e) {
-    if (e.get_exit_code() == 0) return app.exit(e);  // --help, --version
-    const auto commands = app.get_subcommands();
-    const std::string command = commands.empty() ? "saltus" : "saltus " + commands.front()->get_name();
-    say("{0}: {1}\n{0} --help tells more\n", command, usage_error(app, e));
-    return exit_usage;
-  }
-  if (*one) showing.instance = instance;
-
-  if (*show_command) return show(showing, stdout);
-  listen_to_signals();
-  if (*list) return list_models(as_json);
-  if (*describing) return describe(name, as_json);
-  if (*checking && !architecture.empty()) return check_cuda(arguments, architecture);
-  if (*checking) return check(arguments, !no_pilot);
-  if (*running) return run(arguments, {argv, argv + argc});
-  if (*measuring) return measure_beside_run(arguments);
-  if (*bench_command) return bench(arguments, benching, advises);
-  return clears_cache ? clear_cache(as_json) : doctor(as_json, measure);
+  return command_line().run_command(argc, argv);
 }
 
 }  // namespace
