@@ -135,7 +135,7 @@ void summary_as_json(const result_file& f, const census& c, std::FILE* out) {
   print_json(all, out);
 }
 
-void summary_as_text(const result_file& f, const census& c, std::FILE* out) {
+void head_as_text(const result_file& f, std::FILE* out) {
   fmt::print(out, "{}\n", f.path());
   text_table head(2, false);
   head.add({"model", fmt::format("{}: {}", f.text("model"), f.text("title"))});
@@ -150,7 +150,9 @@ void summary_as_text(const result_file& f, const census& c, std::FILE* out) {
     head.add({"state", state == "unfinished" ? "unfinished: its run is under way, or was killed" : state});
   head.print(out);
   if (const std::string remarks = f.text("remarks"); !remarks.empty()) fmt::print(out, "\n{}\n", remarks);
+}
 
+void statuses_as_text(const result_file& f, const census& c, std::FILE* out) {
   fmt::print(out, "\nstatus\n");
   text_table statuses(1, true);
   for (std::size_t s = 0; s < c.by_status.size(); ++s)
@@ -165,24 +167,21 @@ void summary_as_text(const result_file& f, const census& c, std::FILE* out) {
     statuses.add({"(stiff)", std::to_string(c.switched), percent(c.switched, f.instances()),
                   "of these; went over to " + f.text("stiff_method")});
   statuses.print(out);
+}
 
+void counters_as_text(const result_file& f, const census& c, std::FILE* out) {
   const auto counters = f.with_role("counter");
-  if (c.started > 0) {
-    fmt::print(out, "\nper instance\n");
-    text_table table(1, false);
-    table.add({"", "min", "mean", "max"});
-    for (std::size_t j = 0; j < counters.size(); ++j)
-      table.add({counters[j]->name, fmt::format("{:.0f}", c.counters[j].min),
-                 fmt::format("{:.1f}", c.counters[j].sum / static_cast<double>(c.started)),
-                 fmt::format("{:.0f}", c.counters[j].max)});
-    table.print(out);
-  }
+  fmt::print(out, "\nper instance\n");
+  text_table table(1, false);
+  table.add({"", "min", "mean", "max"});
+  for (std::size_t j = 0; j < counters.size(); ++j)
+    table.add({counters[j]->name, fmt::format("{:.0f}", c.counters[j].min),
+               fmt::format("{:.1f}", c.counters[j].sum / static_cast<double>(c.started)),
+               fmt::format("{:.0f}", c.counters[j].max)});
+  table.print(out);
+}
 
-  if (f.find("statistic")) {
-    fmt::print(out, "\nover the instances that ended well\n");
-    statistics_as_text(f, out);
-  }
-
+void variables_as_text(const result_file& f, std::FILE* out) {
   fmt::print(out, "\nvariables\n");
   text_table variables(2, true);
   for (const result_variable& v : f.variables()) {
@@ -191,7 +190,10 @@ void summary_as_text(const result_file& f, const census& c, std::FILE* out) {
     variables.add({name, v.bracketed_unit(), v.about});
   }
   variables.print(out);
+}
 
+/// How to see more of it.
+void hints_as_text(const result_file& f, std::FILE* out) {
   if (!f.has_rows()) {
     fmt::print(out,
                "\nopen it; it has no results of single instances (output.rows = false)\n"
@@ -205,6 +207,18 @@ void summary_as_text(const result_file& f, const census& c, std::FILE* out) {
              "  saltus show {0} --failed         the failed ones\n"
              "  python3: import xarray; data = xarray.open_dataset(\"{0}\"); data[\"status\"]\n",
              f.path());
+}
+
+void summary_as_text(const result_file& f, const census& c, std::FILE* out) {
+  head_as_text(f, out);
+  statuses_as_text(f, c, out);
+  if (c.started > 0) counters_as_text(f, c, out);
+  if (f.find("statistic")) {
+    fmt::print(out, "\nover the instances that ended well\n");
+    statistics_as_text(f, out);
+  }
+  variables_as_text(f, out);
+  hints_as_text(f, out);
 }
 
 // -------------------------------------------------------------------------------------------------------- one instance
@@ -246,7 +260,8 @@ void instance_as_json(const result_file& f, std::size_t instance, std::FILE* out
   print_json(all, out);
 }
 
-void instance_as_text(const result_file& f, std::size_t instance, std::FILE* out) {
+/// How the instance ended, and what was unusual.
+void end_as_text(const result_file& f, std::size_t instance, std::FILE* out) {
   const status_row row = row_of(f.integers(f.at("status"), instance, 1)[0]);
   fmt::print(out, "{}, instance {} of {}\n", f.path(), instance, f.instances());
   fmt::print(out, "  status   {}: {}\n", row.name, row.meaning);
@@ -258,7 +273,9 @@ void instance_as_text(const result_file& f, std::size_t instance, std::FILE* out
   if (const auto of = residual_of(f, instance); !of.empty())
     fmt::print(out, "  residual {:.3g} in the equation of {}{}\n", f.value(f.at("residual"), instance), of,
                row.id == status::inconsistent ? ", the worst" : ", the largest after any step");
+}
 
+void values_as_text(const result_file& f, std::size_t instance, std::FILE* out) {
   constexpr std::pair<const char*, const char*> parts[] = {{"parameter", "parameters"}, {"initial", "initial values"},
                                                            {"span", "time span"},       {"final", "at the end"},
                                                            {"reduction", "reductions"}, {"counter", "counters"}};
@@ -270,29 +287,31 @@ void instance_as_text(const result_file& f, std::size_t instance, std::FILE* out
     fmt::print(out, "\n{}\n", title);
     table.print(out);
   }
+}
 
-  if (f.find("event_row_size")) {
-    const instance_events e = events_of(f, instance);
-    fmt::print(out, "\nevents: {}\n", e.time.size());
-    text_table table(0, false);
-    std::vector<std::string> header = {"time", "guard"};
-    for (const std::string& state : e.states) {
-      header.push_back(state + " before");
-      header.push_back("after");
-    }
-    if (!e.time.empty()) table.add(header);
-    for (std::size_t k = 0; k < std::min(e.time.size(), shown_rows); ++k) {
-      std::vector<std::string> cells = {fmt::format("{:.12g}", e.time[k]), e.guards[k]};
-      for (std::size_t j = 0; j < e.states.size(); ++j) {
-        cells.push_back(fmt::format("{:.9g}", e.before[j][k]));
-        cells.push_back(fmt::format("{:.9g}", e.after[j][k]));
-      }
-      table.add(cells);
-    }
-    table.print(out);
-    if (e.time.size() > shown_rows) fmt::print(out, "  and {} more\n", e.time.size() - shown_rows);
+void events_as_text(const result_file& f, std::size_t instance, std::FILE* out) {
+  const instance_events e = events_of(f, instance);
+  fmt::print(out, "\nevents: {}\n", e.time.size());
+  text_table table(0, false);
+  std::vector<std::string> header = {"time", "guard"};
+  for (const std::string& state : e.states) {
+    header.push_back(state + " before");
+    header.push_back("after");
   }
+  if (!e.time.empty()) table.add(header);
+  for (std::size_t k = 0; k < std::min(e.time.size(), shown_rows); ++k) {
+    std::vector<std::string> cells = {fmt::format("{:.12g}", e.time[k]), e.guards[k]};
+    for (std::size_t j = 0; j < e.states.size(); ++j) {
+      cells.push_back(fmt::format("{:.9g}", e.before[j][k]));
+      cells.push_back(fmt::format("{:.9g}", e.after[j][k]));
+    }
+    table.add(cells);
+  }
+  table.print(out);
+  if (e.time.size() > shown_rows) fmt::print(out, "  and {} more\n", e.time.size() - shown_rows);
+}
 
+void samples_as_text(const result_file& f, std::size_t instance, std::FILE* out) {
   const auto samples = samples_of(f, instance);
   if (samples.empty()) return;
   const std::size_t times = samples[0].second.size();
@@ -308,6 +327,13 @@ void instance_as_text(const result_file& f, std::size_t instance, std::FILE* out
   }
   table.print(out);
   if (times > shown_times) fmt::print(out, "  and {} more\n", times - shown_times);
+}
+
+void instance_as_text(const result_file& f, std::size_t instance, std::FILE* out) {
+  end_as_text(f, instance, out);
+  values_as_text(f, instance, out);
+  if (f.find("event_row_size")) events_as_text(f, instance, out);
+  samples_as_text(f, instance, out);
 }
 
 // ---------------------------------------------------------------------------------------------------- failed instances
