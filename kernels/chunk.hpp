@@ -100,14 +100,26 @@ SALTUS_FN constexpr double default_discrete(int i) {
   }
 }
 
-/// Begins the instances whose slots stand in x.slot: initial state, discrete variables, first step. Lanes that cannot begin
-/// get the terminal status `bad_start`.
+/// The largest step, and the first one.
 template <class E, class T, int W, class Run>
-SALTUS_FN_COLD void begin(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where, const tolerances<E, pack<T, W>>& tol,
-                          const Run& run) {
+SALTUS_FN void set_first_step(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where,
+                              const tolerances<E, pack<T, W>>& tol, const Run& run) {
+  using Real = pack<T, W>;
+  using form = typename E::form;
+  x.h_max = min(Real(run.settings.max_step < limits<T>::largest ? run.settings.max_step : double(limits<T>::largest)),
+                x.t_end - x.t_begin);
+  if constexpr (form::kinds::has_max_step) x.h_max = min(x.h_max, form::max_step(x.t, x.y, x.held));
+  x.memory = {Real(0.0), Real(0.0), Real(0.0)};
+  if constexpr (E::fixed_steps) x.h = tol.fixed_step;
+  else if (run.settings.first_step > 0.0) x.h = min(Real(run.settings.first_step), x.h_max);
+  else x.h = first_step(x, where, tol);
+}
+
+/// Span, parameters and given initial values of the slots in x.slot; all that counts or remembers begins at nothing.
+template <class E, class T, int W, class Run>
+SALTUS_FN vec<pack<T, W>, E::n> begin_from_columns(instance<E, pack<T, W>>& x, const Run& run) {
   using Real = pack<T, W>;
   using Integer = typename Real::integer;
-  using Model = typename E::Model;
   using form = typename E::form;
   vec<Real, E::n> given;
   for (int lane = 0; lane < W; ++lane) {
@@ -131,6 +143,18 @@ SALTUS_FN_COLD void begin(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where,
   x.status = Integer(int64(status::interrupted));
   x.residual = x.stiff_steps = x.doubts = Real(0.0);
   x.residual_of = Real(-1.0);
+  return given;
+}
+
+/// Begins the instances whose slots stand in x.slot: initial state, discrete variables, first step. Lanes that cannot begin
+/// get the terminal status `bad_start`.
+template <class E, class T, int W, class Run>
+SALTUS_FN_COLD void begin(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where, const tolerances<E, pack<T, W>>& tol,
+                          const Run& run) {
+  using Real = pack<T, W>;
+  using Model = typename E::Model;
+  using form = typename E::form;
+  const auto given = begin_from_columns(x, run);
   each<form::discretes>([&](int i) SALTUS_INLINE_LAMBDA { x.held.d[i] = Real(default_discrete<Model>(i)); });
 
   // A value given in the spec holds before `initial`, which may use it, and after it, which may not undo it.
@@ -160,15 +184,7 @@ SALTUS_FN_COLD void begin(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where,
   end_where(x.status, where & !(finite == Real(0.0)), status::bad_start);
   look_ahead(x, where);
 
-  // the first step
-  x.h_max = min(Real(run.settings.max_step < limits<T>::largest ? run.settings.max_step : double(limits<T>::largest)),
-                x.t_end - x.t_begin);
-  if constexpr (form::kinds::has_max_step) x.h_max = min(x.h_max, form::max_step(x.t, x.y, x.held));
-  x.memory = {Real(0.0), Real(0.0), Real(0.0)};
-  if constexpr (E::fixed_steps) x.h = tol.fixed_step;
-  else if (run.settings.first_step > 0.0) x.h = min(Real(run.settings.first_step), x.h_max);
-  else x.h = first_step(x, where, tol);
-
+  set_first_step(x, where, tol, run);
   if constexpr (E::samples)
     for (int lane = 0; lane < W; ++lane) next_sample<E>(x, lane, run);
   else x.next_sample = Real(0.0);

@@ -170,33 +170,33 @@ SALTUS_FN_COLD vec<Real, E::ng> walls_reached(const instance<E, Real>& x, const 
   return due;
 }
 
-/// Lands the parked lanes in `active`. Afterwards each has moved on, or has a terminal status.
+/// The step of parked lanes, made again. Lanes that end by it leave `active`.
 template <class E, class Real, class Run>
-SALTUS_FN_COLD void land(instance<E, Real>& x, mask_of<Real> active, const tolerances<E, Real>& tol, const Run& run) {
-  using Method = typename E::Method;
-  // redo the step
+SALTUS_FN trial<E, Real> redo_step(instance<E, Real>& x, mask_of<Real>& active, const tolerances<E, Real>& tol,
+                                   const Run& run) {
   const auto a = attempt(x, tol);
   count_trial(x, a, active);
-  if constexpr (!E::certified) add_where(x.rhs_evaluations, active, Method::extra_stages);
+  if constexpr (!E::certified) add_where(x.rhs_evaluations, active, E::Method::extra_stages);
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
     end_where(x.status, active & violated<E>(i, x.held.locked[i], a.g.rate[i]), status::guard_violated);
   });
   if constexpr (E::inject) inject_at_landing(x, active, run);
   active = active & is_under_way(x);
-  // A step that was rejected is parked at a wall: there is nothing to locate.
-  const auto at_wall = active & !a.accepted;
-  active = active & a.accepted;
-  // dense output
-  const auto interpolant = interpolate<Method>(held_system<E, Real>{x.held}, a.s);
-  const guards_on_step<E, Real> on_step{x, interpolant};
+  return a;
+}
+
+/// Detects in full: looks for the first root in the lanes of `active`, less those that take their step again.
+template <class E, class Real>
+SALTUS_FN search<E, Real> search_step(instance<E, Real>& x, const trial<E, Real>& a,
+                                      const guards_on_step<E, Real>& on_step, mask_of<Real>& active,
+                                      const tolerances<E, Real>& tol) {
   guards_at<E, Real> begin{Real(0.0), {x.held.locked, x.rate}}, end{Real(1.0), a.g};
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
     begin.g.rate[i] = begin.g.rate[i] * a.s.h;
     end.g.rate[i] = end.g.rate[i] * a.s.h;
   });
-  // detect in full
   vec<Real, E::n> delta;
-  if constexpr (E::certified) delta = enclosed_error<E>(held_system<E, Real>{x.held}, a.s, interpolant);
+  if constexpr (E::certified) delta = enclosed_error<E>(held_system<E, Real>{x.held}, a.s, on_step.interpolant);
   search<E, Real> s{armed_sides(x), begin, {}, mask_of<Real>::all(false)};
   look_for_roots<E, Real>(s, x, on_step, delta, end, active);
   if constexpr (E::certified) {
@@ -204,6 +204,36 @@ SALTUS_FN_COLD void land(instance<E, Real>& x, mask_of<Real> active, const toler
     active = active & !s.doubtful;
   }
   if constexpr (E::form::kinds::has_conditions) pass_silent_crossings<E>(s, x, on_step, delta, end, active);
+  return s;
+}
+
+/// Transition and restart where anything is due: by `due`, or at a wall. `moved`: the lanes that are at their landing point.
+template <class E, class Real, class Run>
+SALTUS_FN void fire_at_landing(instance<E, Real>& x, const landing<E, Real>& p, due_events<E, Real> due,
+                               const vec<Real, E::ng>& walls, mask_of<Real> fires, mask_of<Real> moved,
+                               const tolerances<E, Real>& tol, const Run& run) {
+  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
+    due.guard[i] = max(due.guard[i], walls[i]);
+    fires = fires | (walls[i] > Real(0.5));
+  });
+  // Where a time event alone is due the whole step was committed: guards have the values of its end, not of its start.
+  auto g = x.held.locked;
+  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(moved, g[i], p.g.value[i]); });
+  fire<E>(x, g, due, fires, tol, run);
+  if (any(tol.zeno_part > Real(0.0))) end_accumulations(x, due, fires & is_under_way(x), tol, run);
+}
+
+/// Lands the parked lanes in `active`. Afterwards each has moved on, or has a terminal status.
+template <class E, class Real, class Run>
+SALTUS_FN_COLD void land(instance<E, Real>& x, mask_of<Real> active, const tolerances<E, Real>& tol, const Run& run) {
+  // redo the step; one that was rejected is parked at a wall: there is nothing to locate
+  const auto a = redo_step(x, active, tol, run);
+  const auto at_wall = active & !a.accepted;
+  active = active & a.accepted;
+  // dense output, detect in full
+  const auto interpolant = interpolate<typename E::Method>(held_system<E, Real>{x.held}, a.s);
+  const guards_on_step<E, Real> on_step{x, interpolant};
+  const auto s = search_step(x, a, on_step, active, tol);
   // locate
   const auto crossing = active & s.found.found;
   const auto p = locate<E, Real>(x, a, on_step, s.side, s.from.s, s.found, crossing, tol);
@@ -228,16 +258,7 @@ SALTUS_FN_COLD void land(instance<E, Real>& x, mask_of<Real> active, const toler
   // transition and restart; the step to come is the one that was tried here
   mask_of<Real> fires;
   auto due = due_at(x, a, p, s.side, tau, moved, ends_there & active & (!moved) & !p.failed, fires);
-  fires = fires & active & !p.failed;
-  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
-    due.guard[i] = max(due.guard[i], walls[i]);
-    fires = fires | (walls[i] > Real(0.5));
-  });
-  // Where a time event alone is due the whole step was committed: guards have the values of its end, not of its start.
-  auto g = x.held.locked;
-  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(moved, g[i], p.g.value[i]); });
-  fire<E>(x, g, due, fires, tol, run);
-  if (any(tol.zeno_part > Real(0.0))) end_accumulations(x, due, fires & is_under_way(x), tol, run);
+  fire_at_landing(x, p, due, walls, fires & active & !p.failed, moved, tol, run);
   end_where(x.status, moved & (x.steps + x.rejected >= tol.max_steps), status::step_budget);
 }
 

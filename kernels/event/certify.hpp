@@ -304,6 +304,31 @@ SALTUS_FN_COLD mask_of<Real> crossed_at(const guards_on_step<E, Real>& on_step, 
   return r;
 }
 
+/// What the march does at a piece.
+template <class Real>
+struct march_step {
+  mask_of<Real> decided;
+  mask_of<Real> gives_up;      ///< it is tried again without delta
+  mask_of<Real> undetermined;  ///< it is as narrow as rounding allows
+  mask_of<Real> narrows;       ///< it is tried again at half its width
+  mask_of<Real> freed;         ///< decided, and wider than where rounding has a say
+};
+template <class E, class Real>
+SALTUS_FN march_step<Real> march_over(const certifying<E, Real>& p, mask_of<Real> decided, Real tried, Real least) {
+  constexpr double narrow = 0x1p-12;  // an undecided piece of less than this is tried without delta
+  // Undetermined pieces in a row may grow with what they cover: there, the guard drowns in rounding.
+  const Real floor_ = max(least, Real(0.125) * (p.a - p.stuck));
+  const auto undecided = p.open & !decided;
+  const auto at_floor = Real(0.5) * tried < floor_;
+  march_step<Real> m;
+  m.decided = p.open & decided;
+  m.gives_up = undecided & (p.doubt > Real(0.0)) & (at_floor | (tried < Real(narrow)));
+  m.undetermined = undecided & !m.gives_up & at_floor;
+  m.narrows = undecided & !m.gives_up & !m.undetermined;
+  m.freed = m.decided & (tried > Real(2.0) * floor_);
+  return m;
+}
+
 /// Goes on at `to` in the lanes of `passes`, and takes delta in, or gives it up, where `doubt` says so.
 template <class E, class Real>
 SALTUS_FN void move_on(certifying<E, Real>& p, const guard_enclosure<E, Real>& enclose, mask_of<Real> passes, Real to,
@@ -328,7 +353,6 @@ SALTUS_FN_COLD certified_bracket<E, Real> certify(const guards_on_step<E, Real>&
                                                   const guards_at<E, Real>& end, mask_of<Real> where) {
   using of = limits<typename E::T>;
   constexpr int turns = 4096;
-  constexpr double narrow = 0x1p-12;  // an undecided piece of less than this is tried without delta
   const auto no = mask_of<Real>::all(false);
   const auto& interpolant = on_step.interpolant;
   const guard_enclosure<E, Real> enclose{{interpolant, delta}, on_step.x.held};
@@ -347,30 +371,23 @@ SALTUS_FN_COLD certified_bracket<E, Real> certify(const guards_on_step<E, Real>&
     const Real tried = b - p.a;
     const auto at_b = enclose.at(b, p.doubt);
     auto v = judge_piece(enclose, p, side, b, at_b);
-    // Undetermined pieces in a row may grow with what they cover: there, the guard drowns in rounding.
-    const Real floor_ = max(least, Real(0.125) * (p.a - p.stuck));
-    const auto decided = p.open & v.decided, undecided = p.open & !v.decided;
-    const auto at_floor = Real(0.5) * tried < floor_;
-    const auto gives_up = undecided & (p.doubt > Real(0.0)) & (at_floor | (tried < Real(narrow)));
-    const auto undetermined = undecided & !gives_up & at_floor;
-    const auto passes = decided | undetermined;
+    const auto m = march_over(p, v.decided, tried, least);
+    const auto passes = m.decided | m.undetermined;
     if (any(passes & v.unsure)) v.crosses = v.crosses | (v.unsure & crossed_at(on_step, v.side, b, end));
     const auto finds = passes & v.crosses;
     r.found.found = r.found.found | finds;
     assign_where(finds, r.found.lo, p.a);
     assign_where(finds, r.found.hi, b);
-    r.undetermined = r.undetermined + select(undetermined, Real(1.0), Real(0.0));
-    r.shrink = r.shrink | (decided & p.gave_up_delta);
+    r.undetermined = r.undetermined + select(m.undetermined, Real(1.0), Real(0.0));
+    r.shrink = r.shrink | (m.decided & p.gave_up_delta);
+    p.stuck = select(m.freed, Real(2.0), select(m.undetermined, min(p.stuck, p.a), p.stuck));
+    p.gave_up_delta = (p.gave_up_delta & !passes) | m.gives_up;
     // Once wider pieces are decided again, so they are to be with delta.
-    const auto freed = decided & (tried > Real(2.0) * floor_);
-    p.stuck = select(freed, Real(2.0), select(undetermined, min(p.stuck, p.a), p.stuck));
-    p.gave_up_delta = (p.gave_up_delta & !passes) | gives_up;
-    const Real doubt = select(gives_up, Real(0.0), select(freed & has_delta & !r.shrink, Real(1.0), p.doubt));
-    p.width = select(undecided & !gives_up & !undetermined, Real(0.5) * tried,
-                     select(decided & !p.failed, tried + tried, tried));
-    p.failed = undecided & !undetermined;
+    const Real doubt = select(m.gives_up, Real(0.0), select(m.freed & has_delta & !r.shrink, Real(1.0), p.doubt));
+    p.width = select(m.narrows, Real(0.5) * tried, select(m.decided & !p.failed, tried + tried, tried));
+    p.failed = m.narrows | m.gives_up;
     move_on(p, enclose, passes, b, at_b, doubt);
-    assign_where(undetermined, p.width, max(p.width, Real(0.125) * (p.a - p.stuck)));
+    assign_where(m.undetermined, p.width, max(p.width, Real(0.125) * (p.a - p.stuck)));
     p.open = p.open & !finds & (p.a < Real(1.0));
   }
   if (none(p.open)) return r;

@@ -313,6 +313,38 @@ SALTUS_FN mask_of<Real> has_crossed_wall(const landing<E, Real>& p) {
   return is_wall;
 }
 
+/// The bracket that `approach` begins with: nothing before `from`, and `hi` believed of the interpolant. `end` is what is aimed at
+/// from the end of the step.
+template <class E, class Real>
+SALTUS_FN proven_bracket<Real> bracket_of_step(const instance<E, Real>& x, const trial<E, Real>& a,
+                                               const vec<Real, E::ng>& side, const aim<Real>& end, Real from, Real hi,
+                                               const tolerances<E, Real>& tol) {
+  const Real h = a.s.h;
+  return {from,
+          hi,
+          take_aim<E, Real>(side, {x.held.locked, x.rate}).depth,
+          end.depth,
+          end.across & (hi >= Real(1.0)),
+          end.across,
+          from,
+          max(Real(0x1p-20), Real(64.0 * limits<typename E::T>::epsilon) * (abs(x.t) + h) / h),
+          Real(2.0) * time_tolerance(a.t1, h, tol) / h};
+}
+
+/// A bracket that has closed without Newton - a guard that jumps, or is flat beyond its root - is left at the end at which its
+/// guard may land: a bilateral one behind the root, a unilateral one before it.
+template <class E, class Real>
+SALTUS_FN void leave_closed_bracket(landing<E, Real>& p, instance<E, Real>& x, const held_system<E, Real>& f,
+                                    const vec<Real, E::ng>& side, const proven_bracket<Real>& b, Real h,
+                                    mask_of<Real> closed, mask_of<Real>& lost, aim<Real>& result) {
+  const auto is_wall = has_crossed_wall(p);
+  auto wrong = closed & !p.failed & !(is_wall ^ result.across);
+  if (any(wrong))
+    step_to<E, Real>(p, x, f, side, select(is_wall, max(b.lo, Real(0x1p-60)), b.hi) * h, wrong, lost, result);
+  result.unilateral = (result.unilateral & !closed) | (is_wall & closed);
+  p.failed = p.failed | lost;
+}
+
 /// Re-integrates to theta, and corrects by Newton with a bracket, until the root is within `near_part` of the step, or the
 /// bracket has closed. Leaves the last point in p, and returns what it aims at from there. There is no root before `from`.
 template <class E, class Real>
@@ -323,18 +355,9 @@ SALTUS_FN_COLD aim<Real> approach(landing<E, Real>& p, instance<E, Real>& x, con
   const held_system<E, Real> f{x.held, &tol};
   const Real h = a.s.h;
   const auto end = take_aim<E, Real>(side, a.g);
-  proven_bracket<Real> b{from,
-                         hi,
-                         Real(0.0),
-                         end.depth,
-                         end.across & (hi >= Real(1.0)),
-                         end.across,
-                         from,
-                         max(Real(0x1p-20), Real(64.0 * limits<T>::epsilon) * (abs(x.t) + h) / h),
-                         Real(2.0) * time_tolerance(a.t1, h, tol) / h};
+  auto b = bracket_of_step(x, a, side, end, from, hi, tol);
   aim<Real> result{where, Real(0.0), Real(-1.0), Real(0.0), where};
   mask_of<Real> open = where, lost = mask_of<Real>::all(false);  // lost: Newton's iteration has failed
-  b.depth_lo = take_aim<E, Real>(side, {x.held.locked, x.rate}).depth;
   p.crossing = select(b.proven, end.guard, Real(-1.0));
   auto closed = mask_of<Real>::all(false);
   for (int attempts = 0; attempts < 80 && any(open); ++attempts) {
@@ -361,14 +384,7 @@ SALTUS_FN_COLD aim<Real> approach(landing<E, Real>& p, instance<E, Real>& x, con
     theta = select(open, b.next(theta + target.to_root / h, trust, attempts, open), theta);
   }
   p.failed = open | lost;
-  // A bracket that has closed without Newton - a guard that jumps, or is flat beyond its root - is left at the end at which
-  // its guard may land: a bilateral one behind the root, a unilateral one before it.
-  const auto is_wall = has_crossed_wall(p);
-  auto wrong = closed & !p.failed & !(is_wall ^ result.across);
-  if (any(wrong))
-    step_to<E, Real>(p, x, f, side, select(is_wall, max(b.lo, Real(0x1p-60)), b.hi) * h, wrong, lost, result);
-  result.unilateral = (result.unilateral & !closed) | (is_wall & closed);
-  p.failed = p.failed | lost;
+  leave_closed_bracket(p, x, f, side, b, h, closed, lost, result);
   return result;
 }
 
@@ -469,6 +485,37 @@ SALTUS_FN_COLD mask_of<Real> include_concurrent(landing<E, Real>& p, instance<E,
   return moves;
 }
 
+/// A wall that a guard jumps over, or behind which it is flat, has no time derivative to tell that it is due: what has crossed just
+/// behind this point tells. On the last attempt this is enough.
+template <class E, class Real>
+SALTUS_FN mask_of<Real> walls_jumped_over(const landing<E, Real>& p,
+                                          const typename E::form::template rated<Real, E::ng>& g, bool last) {
+  auto jumps = mask_of<Real>::all(false);
+  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
+    if (E::form::traits(i).side == unilateral)
+      jumps = jumps |
+              ((p.crossing == Real(static_cast<double>(i))) & (mask_of<Real>::all(last) | (g.rate[i] == Real(0.0))));
+  });
+  return jumps;
+}
+
+/// The landing point of the lanes in `take`, with what is due there: what was found, or the wall that was jumped over.
+template <class E, class Real>
+SALTUS_FN void land_at(landing<E, Real>& p, Real t, const vec<Real, E::n>& y,
+                       const typename E::form::template rated<Real, E::ng>& g, const due_guards<E, Real>& found,
+                       mask_of<Real> jumps, mask_of<Real> take) {
+  assign_where(take, p.t, t);
+  each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(take, p.y[i], y[i]); });
+  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
+    assign_where(take, p.g.value[i], g.value[i]);
+    assign_where(take, p.g.rate[i], g.rate[i]);
+    const auto this_one = jumps & (p.crossing == Real(static_cast<double>(i)));
+    assign_where(take, p.due[i], select(this_one, Real(1.0), found.due[i]));
+  });
+  p.fires = p.fires | (take & (found.settled | jumps));
+  p.failed = p.failed | (take & found.any_due & !found.settled);
+}
+
 /// The last steps of root finding, along f, to the proper side: Newton again, since near a tangency g is far from
 /// linear even over this distance, and beyond it by a shift that grows until every guard that is due is where it
 /// belongs. In the lanes of `concurrent` several guards have been passed, and nothing goes back.
@@ -493,30 +540,13 @@ SALTUS_FN_COLD void step_aside(landing<E, Real>& p, const instance<E, Real>& x, 
     const auto g = E::form::guards_along(t, y, f, x.held);
     const bool last = attempts == shift_attempts - 1;
     const auto found = find_due<E, Real>(side, g, tau + Real(2.0) * shift, last);
-    // A wall that a guard jumps over, or behind which it is flat, has no rate to tell that it is due: what has crossed just
-    // behind this point tells.
-    auto jumps = mask_of<Real>::all(false);
-    each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
-      if (E::form::traits(i).side == unilateral)
-        jumps = jumps |
-                ((p.crossing == Real(static_cast<double>(i))) & (mask_of<Real>::all(last) | (g.rate[i] == Real(0.0))));
-    });
-    jumps = jumps & !found.any_due;
+    const auto jumps = walls_jumped_over(p, g, last) & !found.any_due;
     // At a multiple root one of Newton's steps is not enough; at a double one there is none: NaN, or out of reach.
     const Real newton = take_aim<E, Real>(side, g).to_root;
     const auto onward_is_known = (!concurrent) & (abs(newton) <= reach);
     const auto is_far = onward_is_known & (!target.unilateral) & (abs(newton) > tau + Real(4.0) * shift);
     const auto take = seeking & ((found.settled & !is_far) | jumps | mask_of<Real>::all(last));
-    assign_where(take, p.t, t);
-    each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(take, p.y[i], y[i]); });
-    each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
-      assign_where(take, p.g.value[i], g.value[i]);
-      assign_where(take, p.g.rate[i], g.rate[i]);
-      const auto this_one = jumps & (p.crossing == Real(static_cast<double>(i)));
-      assign_where(take, p.due[i], select(this_one, Real(1.0), found.due[i]));
-    });
-    p.fires = p.fires | (take & (found.settled | jumps));
-    p.failed = p.failed | (take & found.any_due & !found.settled);
+    land_at(p, t, y, g, found, jumps, take);
     target.unilateral = target.unilateral & !(seeking & found.bilateral);
     seeking = seeking & !take;
     shift = shift * Real(4.0);

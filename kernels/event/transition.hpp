@@ -205,6 +205,21 @@ SALTUS_FN_COLD void log_events(instance<E, pack<T, W>>& x, int lane, const vec<p
   x.events.set(lane, x.events.get(lane) + static_cast<integer_of<T>>(count));
 }
 
+template <class E, class T, int W, class Run>
+SALTUS_FN void log_events_where(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where,
+                                const vec<pack<T, W>, E::n>& before, const due_events<E, pack<T, W>>& due,
+                                const Run& run) {
+  for (int lane = 0; lane < W; ++lane)
+    if (where[lane])
+      log_events<E>(
+          x, lane, before, due,
+          [&] {
+            if constexpr (E::form::slides) return end_of_slide(x, lane);
+            else return 0;
+          }(),
+          run);
+}
+
 /// After a transition another guard is due if the transition moved it to its other side in its declared direction, and
 /// each guard fires at most once that way; a unilateral guard is due again as long as it is violated and getting worse,
 /// or closes from zero. `was` are the values before, `fired` what has fired at this instant.
@@ -225,6 +240,23 @@ SALTUS_FN mask_of<Real> is_due_again(int i, Real was, Real now, Real rate, Real 
   return moved;
 }
 
+/// What is due after a transition takes the place of what was due before it, and the guards' values now that of `was`. `fired`
+/// gathers what has fired at this instant. Returns the lanes of `where` in which anything is due.
+template <class E, class Real>
+SALTUS_FN mask_of<Real> find_due_again(const instance<E, Real>& x, due_events<E, Real>& due, vec<Real, E::ng>& was,
+                                       vec<Real, E::ng>& fired, mask_of<Real> where) {
+  mask_of<Real> again = mask_of<Real>::all(false);
+  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
+    fired[i] = max(fired[i], due.guard[i]);
+    const auto moved = where & is_due_again<E>(i, was[i], x.held.locked[i], x.rate[i], fired[i]);
+    due.guard[i] = select(moved, Real(1.0), Real(0.0));
+    again = again | moved;
+    assign_where(where, was[i], x.held.locked[i]);
+  });
+  each<E::form::time_events>([&](int i) SALTUS_INLINE_LAMBDA { due.time_event[i] = Real(0.0); });
+  return again;
+}
+
 /// Fires what is due at the accepted point of the lanes in `where`, whose guard values there are `g`, and iterates until
 /// nothing is due any more.
 template <class E, class T, int W, class Run>
@@ -242,39 +274,21 @@ SALTUS_FN_COLD void fire(instance<E, pack<T, W>>& x, vec<pack<T, W>, E::ng> g, d
       slid = E::form::is_sliding(x.held);
     }
     const auto before = x.y;
-    const auto log = [&]() SALTUS_INLINE_LAMBDA {
-      for (int lane = 0; lane < W; ++lane)
-        if (active[lane])
-          log_events<E>(
-              x, lane, before, due,
-              [&] {
-                if constexpr (E::form::slides) return end_of_slide(x, lane);
-                else return 0;
-              }(),
-              run);
-    };
     for (int lane = 0; lane < W; ++lane)
       if (active[lane]) transition_of<E>(x, lane, g, due);
-    if constexpr (!E::form::moves_states) log();
+    if constexpr (!E::form::moves_states) log_events_where(x, active, before, due, run);
     if constexpr (E::form::reaches) E::form::arrive(x.held, due.guard, active);
     if constexpr (E::form::slides) end_slides(x, due.guard, g, active);
     set_modes<E>(x, active, tol);
     if constexpr (E::form::slides) review_slides(x, surface, g, active, run);
     start_from<E>(x, active, tol);
-    if constexpr (E::form::moves_states) log();  // with the algebraic states as they are now
+    // with the algebraic states as they are now
+    if constexpr (E::form::moves_states) log_events_where(x, active, before, due, run);
     take_over(x, due.guard, max(ulps_of_time(x, misplaced), tol.event_tol + tol.event_tol), active);
     // What has just left its surface is not to be caught again within rounding of it.
     if constexpr (E::form::slides) begin_slides(x, active & !(slid & !E::form::is_sliding(x.held)));
     if constexpr (E::reductions > 0) reduce_jump<E>(x, active);
-    mask_of<Real> again = mask_of<Real>::all(false);
-    each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
-      fired[i] = max(fired[i], due.guard[i]);
-      const auto moved = active & is_due_again<E>(i, g[i], x.held.locked[i], x.rate[i], fired[i]);
-      due.guard[i] = select(moved, Real(1.0), Real(0.0));
-      again = again | moved;
-      assign_where(active, g[i], x.held.locked[i]);
-    });
-    each<E::form::time_events>([&](int i) SALTUS_INLINE_LAMBDA { due.time_event[i] = Real(0.0); });
+    const auto again = find_due_again(x, due, g, fired, active);
     end_where(x.status, active & (x.events >= tol.max_events), status::event_budget);
     active = active & again & is_under_way(x);
   }

@@ -131,6 +131,61 @@ SALTUS_FN void move_unknowns(vec<Real, n>& y, vec<Real, n>& rate, const vec<Real
   });
 }
 
+/// One of Newton's increments at (t, y, rate), and its size in units of what counts.
+template <class System, class Real, int n>
+struct newton_increment {
+  static constexpr int m = algebraic_part<System, n>::count;
+  algebraic_equations<Real, m> equations;
+  lu<Real, m> solver;
+  vec<Real, m> change, scale;
+  Real size;
+
+  SALTUS_FN newton_increment(const System& system, Real t, const vec<Real, n>& y, const vec<Real, n>& rate)
+      : equations(algebraic_equations_at(system, t, y, rate)), solver(equations.by) {
+    change = solver.solve(equations.r);
+    scale = scales_of(system, y, rate, change);
+    size = largest_in(change, scale);
+  }
+  /// What does not shrink may be rounding, and is measured as such in the lanes of `stuck`.
+  SALTUS_FN void measure_as_rounding(const System& system, Real t, const vec<Real, n>& y, const vec<Real, n>& rate,
+                                     mask_of<Real> stuck) {
+    widen(scale, sizes_uncancelled(system, t, y, rate, equations.r, solver), stuck);
+    size = largest_in(change, scale);
+  }
+};
+
+/// Where an increment has led, how much of it was taken, and whether the next one is smaller.
+template <class Real, int n>
+struct moved_point {
+  vec<Real, n> y, rate;
+  Real part;
+  mask_of<Real> good;
+};
+
+/// Takes an increment, the part `p.part` of it to begin with: lanes of `open` whose next one would not shrink try a quarter of
+/// that, again and again.
+template <class System, class Real, int n>
+SALTUS_FN void take_damped(moved_point<Real, n>& p, newton_increment<System, Real, n>& step, const System& system,
+                           Real t, const vec<Real, n>& y, const vec<Real, n>& rate, mask_of<Real> open) {
+  using part = algebraic_part<System, n>;
+  for (int attempts = 0; attempts < 20; ++attempts) {
+    const auto next = step.solver.solve(part::equations_at(system, t, p.y, p.rate));
+    const auto shrinks = [&]() SALTUS_INLINE_LAMBDA {
+      return (largest_in(next, step.scale) < step.size) | (step.size <= Real(root_epsilon<scalar_of<Real>>));
+    };
+    p.good = shrinks();
+    if (all(p.good | !open)) break;
+    if (attempts == 0) {
+      step.measure_as_rounding(system, t, y, rate, !p.good);
+      p.good = shrinks();
+    }
+    p.part = select(p.good, p.part, Real(0.25) * p.part);
+    p.y = y;
+    p.rate = rate;
+    move_unknowns<System>(p.y, p.rate, step.change, p.part);
+  }
+}
+
 /// The rates of algebraic states, at a consistent point: constraints stay met, 0 = d/dt F(t, y, rate). What is solved is
 /// solved for the rates of rates as well, which are not needed.
 template <search_for What, class System, class Real, int n>
@@ -181,53 +236,24 @@ SALTUS_FN_APART consistency<Real> make_consistent(const System& system, Real t, 
   Real damping = Real(1.0), last = Real(1.0);
   matrix<Real, m> by{};
   for (int iteration = 0; iteration < most && any(open); ++iteration) {
-    const auto e = detail::algebraic_equations_at(system, t, y, rate);
-    const lu<Real, m> solver(e.by);
+    detail::newton_increment<System, Real, n> step(system, t, y, rate);
     for (int k = 0; k < m; ++k)
-      for (int j = 0; j < m; ++j) by[k][j] = select(open, e.by[k][j], by[k][j]);
-    const auto change = solver.solve(e.r);
-    auto scale = detail::scales_of(system, y, rate, change);
-    Real size = detail::largest_in(change, scale);
-    // What does not shrink may be rounding, and is measured as such: of two increments in full, and at the start below.
-    const auto as_rounding = [&](mask_of<Real> stuck) SALTUS_INLINE_LAMBDA {
-      detail::widen(scale, detail::sizes_uncancelled(system, t, y, rate, e.r, solver), stuck);
-      size = detail::largest_in(change, scale);
-    };
-    const auto stuck = open & (size > Real(enough)) & (size >= Real(0.5) * last) & (damping >= Real(1.0));
-    if (iteration > 0 && any(stuck)) as_rounding(stuck);
-    auto y1 = y, rate1 = rate;
-    Real part_of_change = damping;
-    auto good = mask_of<Real>::all(true);
-    detail::move_unknowns<System>(y1, rate1, change, damped ? part_of_change : Real(1.0));
-    if constexpr (damped) {
-      // Lanes whose increment would not shrink try a quarter of it.
-      for (int attempts = 0; attempts < 20; ++attempts) {
-        const auto next = solver.solve(part::equations_at(system, t, y1, rate1));
-        const auto shrinks = [&]() SALTUS_INLINE_LAMBDA {
-          return (detail::largest_in(next, scale) < size) | (size <= Real(root_epsilon<T>));
-        };
-        good = shrinks();
-        if (all(good | !open)) break;
-        if (attempts == 0) {
-          as_rounding(!good);
-          good = shrinks();
-        }
-        part_of_change = select(good, part_of_change, Real(0.25) * part_of_change);
-        y1 = y;
-        rate1 = rate;
-        detail::move_unknowns<System>(y1, rate1, change, part_of_change);
-      }
-    }
-    const auto on = open & good & (size < Real(limits<T>::largest));
-    damping = select(on, min(Real(2.0) * part_of_change, Real(1.0)), damping);
+      for (int j = 0; j < m; ++j) by[k][j] = select(open, step.equations.by[k][j], by[k][j]);
+    const auto stuck = open & (step.size > Real(enough)) & (step.size >= Real(0.5) * last) & (damping >= Real(1.0));
+    if (iteration > 0 && any(stuck)) step.measure_as_rounding(system, t, y, rate, stuck);
+    detail::moved_point<Real, n> to{y, rate, damping, mask_of<Real>::all(true)};
+    detail::move_unknowns<System>(to.y, to.rate, step.change, damped ? to.part : Real(1.0));
+    if constexpr (damped) detail::take_damped(to, step, system, t, y, rate, open);
+    const auto on = open & to.good & (step.size < Real(limits<T>::largest));
+    damping = select(on, min(Real(2.0) * to.part, Real(1.0)), damping);
     each<n>([&](int i) SALTUS_INLINE_LAMBDA {
-      y[i] = select(on, y1[i], y[i]);
-      rate[i] = select(on, rate1[i], rate[i]);
+      y[i] = select(on, to.y[i], y[i]);
+      rate[i] = select(on, to.rate[i], rate[i]);
     });
     // Where the matrix is nearly singular rounding keeps increments from shrinking: two small ones in a row must do.
-    const auto stalls = (size <= Real(root_epsilon<T>)) & (last <= Real(root_epsilon<T>));
-    const auto done = on & ((size <= Real(enough)) | stalls) & (part_of_change == Real(1.0));
-    last = select(on, size, last);
+    const auto stalls = (step.size <= Real(root_epsilon<T>)) & (last <= Real(root_epsilon<T>));
+    const auto done = on & ((step.size <= Real(enough)) | stalls) & (to.part == Real(1.0));
+    last = select(on, step.size, last);
     c.found = c.found | done;
     open = on & !done;
   }
