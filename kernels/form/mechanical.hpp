@@ -175,7 +175,7 @@ struct mechanical_form : Functions {
     each<constraints>([&](int k) SALTUS_INLINE_LAMBDA {
       const Value off = system_of_bodies::deviation(s, k), speed = eta.values[k];
       const auto begins = c.phase[k] == Real(not_begun);
-      const auto there = begins & (abs(off) <= Value(at_once) * speed | speed == Value(0.0));
+      const auto there = begins & ((abs(off) <= Value(at_once) * speed) | (speed == Value(0.0)));
       const auto side = select(off < Value(0.0), Real(-1.0), Real(1.0));
       r.phase[k] = select(there, Real(reached), select(begins, side, c.phase[k]));
       const auto under_way = r.phase[k] != Real(reached);
@@ -309,7 +309,8 @@ struct mechanical_form : Functions {
     });
     const ldl<Real, constraints> f(a);
     moved_point<Real> to{at.y, Real(0.0), mask_of<Real>::all(false), Real(-1.0)};
-    for (const bool position : {true, false}) {
+    for (int level = 0; level < 2; ++level) {
+      const bool position = level == 0;
       const auto s = system_of_bodies::levels_at(system_of_bodies::moved(at, at.t, to.y));
       vec<Real, constraints> left;
       each<constraints>([&](int k) SALTUS_INLINE_LAMBDA {

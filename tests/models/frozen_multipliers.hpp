@@ -1,0 +1,48 @@
+// The compound pendulum of the built-in problem without what Compere calls stabilisation on the level of accelerations: the
+// multipliers of the beginning of a step are held through it. The end of a step is put onto the constraints as he printed it:
+// the projection in the metric of kinetic energy would take back nearly all of what the wrong multipliers do.
+#include "compound_pendulum_printed.hpp"
+
+#include "form/mechanical.hpp"
+
+template <class Functions>
+struct frozen_form : saltus::mechanical_form<Functions> {
+  using base = saltus::mechanical_form<Functions>;
+  using bodies = typename base::system_of_bodies;
+  static constexpr int n = base::states, m = base::constraints;
+  static constexpr bool has_memory = true;
+
+  template <class Real>
+  struct held : base::template held<Real> {
+    saltus::vec<Real, m> multiplier;
+  };
+  template <class A, class B, class F>
+  SALTUS_FN static constexpr void each_memory(A& a, B& b, F&& body) {
+    for (int k = 0; k < m; ++k) body(a.multiplier[k], b.multiplier[k]);
+  }
+  template <class Real>
+  SALTUS_FN static void remember(held<Real>& c, Real t, const saltus::vec<Real, n>& y, const saltus::vec<Real, n>&,
+                                 saltus::mask_of<Real> where) {
+    const auto at = base::point_at(t, y, c);
+    for (int k = 0; k < m; ++k) c.multiplier[k] = select(where, motion_of(at).multiplier[k], c.multiplier[k]);
+  }
+
+  template <class Value, class Real>
+  SALTUS_FN static saltus::vec<Value, n> rhs(Value t, const saltus::vec<Value, n>& y, const held<Real>& c) {
+    const auto at = base::point_at(t, y, c);
+    const auto rows = bodies::rows_at(at);
+    const typename bodies::template inertia<Value> inertia(at, rows);
+    saltus::vec<Value, m> lambda;
+    for (int k = 0; k < m; ++k) lambda[k] = Value(c.multiplier[k]);
+    const auto a = inertia.mass.backward(inertia.force(lambda, inertia.mass.forward(bodies::force(at))));
+    const auto rate = bodies::rates(at);
+    saltus::vec<Value, n> f;
+    for (int i = 0; i < n; ++i) f[i] = i < base::coordinates ? rate[i] : a[i - base::coordinates];
+    return f;
+  }
+};
+
+struct frozen_multipliers : compound_pendulum_printed {
+  template <class Functions>
+  using form = frozen_form<Functions>;
+};
