@@ -31,6 +31,7 @@ enum class status : unsigned char {
   time_limit = 19,
   model_threw = 20,
   model_crashed = 21,
+  no_impulses = 22,
 };
 
 enum class status_group : unsigned char {
@@ -100,6 +101,11 @@ inline constexpr status_row status_table[] = {
      status_group::failed},
     {status::model_crashed, "model_crashed", "a function of the model crashed, or ended the program",
      "mend the model: look for an index beyond an array, an endless recursion, a failed assertion, a call of exit",
+     status_group::failed},
+    {status::no_impulses, "no_impulses", "no impulses were found for contacts that collide",
+     "check that the constraints that are on depend neither on each other nor on the contact, and that the mass matrix "
+     "is "
+     "positive definite",
      status_group::failed},
 };
 

@@ -114,6 +114,13 @@ SALTUS_FN void take_over(instance<E, Real>& x, const vec<Real, E::ng>& fired, Re
   });
 }
 
+/// Ends one lane with a terminal status.
+template <class E, class T, int W>
+SALTUS_FN void end_lane(instance<E, pack<T, W>>& x, int lane, status why) {
+  if (x.status.get(lane) == static_cast<integer_of<T>>(status::interrupted))
+    x.status.set(lane, static_cast<integer_of<T>>(why));
+}
+
 /// Calls `call(now)` with one lane of x as the model's functions for one instance see it, with guard values g and what is
 /// due, if anything. Returns true if the model stopped the instance.
 template <class E, class T, int W, class Call>
@@ -135,16 +142,11 @@ SALTUS_FN bool with_event(instance<E, pack<T, W>>& x, int lane, const vec<pack<T
   for (int i = 0; i < form::time_events; ++i)
     now.fired[form::model_guards + i].v = due ? due->time_event[i].get(lane) : T(0.0);
   call(now);
+  if constexpr (detail::is_mechanical<typename E::Model>)
+    if (now.no_impulses) end_lane<E>(x, lane, status::no_impulses);
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { x.y[i].set(lane, y[i].v); });
   each<form::discretes>([&](int i) SALTUS_INLINE_LAMBDA { x.held.d[i].set(lane, d[i].v); });
   return now.stopped;
-}
-
-/// Ends one lane with a terminal status.
-template <class E, class T, int W>
-SALTUS_FN void end_lane(instance<E, pack<T, W>>& x, int lane, status why) {
-  if (x.status.get(lane) == static_cast<integer_of<T>>(status::interrupted))
-    x.status.set(lane, static_cast<integer_of<T>>(why));
 }
 
 /// Calls the model's `mode` for the lanes in `where`: discrete variables follow the guard signs.

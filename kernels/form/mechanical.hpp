@@ -17,7 +17,7 @@
 
 #include "form/consistent/search.hpp"
 #include "form/functions.hpp"
-#include "model/mechanics.hpp"
+#include "model/impact.hpp"
 
 namespace saltus {
 

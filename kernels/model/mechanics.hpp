@@ -130,20 +130,35 @@ struct mechanics {
     return r;
   }
 
-  /// The constraints, and all that is needed of their derivatives.
+  /// The constraints, and all that is needed of their derivatives; those that are off are zero.
   template <class Value, class Real>
   SALTUS_FN static rows<Value> rows_at(const point_of<Value, Real>& at) {
+    auto r = all_rows_at(at);
+    switch_off(at, r);
+    return r;
+  }
+
+  /// The same, whether they are on or off.
+  template <class Value, class Real>
+  SALTUS_FN static rows<Value> all_rows_at(const point_of<Value, Real>& at) {
     rows<Value> r;
     along_the_motion(at, r);
     by_the_velocities(at, r);
+    return r;
+  }
+
+  /// Makes zero of the rows of constraints that are off.
+  template <class Value, class Real>
+  SALTUS_FN static void switch_off(const point_of<Value, Real>& at, rows<Value>& r) {
     if constexpr (any_switched)
       each<constraints>([&](int k) SALTUS_INLINE_LAMBDA {
         if (table.of[k].switched_by < 0) return;
         const auto on = is_on(at, k);
-        for (Value* x : {&r.position[k], &r.velocity[k], &r.bend[k]}) *x = select(on, *x, Value(0.0));
+        r.position[k] = select(on, r.position[k], Value(0.0));
+        r.velocity[k] = select(on, r.velocity[k], Value(0.0));
+        r.bend[k] = select(on, r.bend[k], Value(0.0));
         each<velocities>([&](int j) SALTUS_INLINE_LAMBDA { r.by[k][j] = select(on, r.by[k][j], Value(0.0)); });
       });
-    return r;
   }
 
   /// M factorised, with M^-1 J' and J M^-1 J'. Where constraints are redundant, or M is not positive definite, what is solved
@@ -206,7 +221,7 @@ struct mechanics {
   /// Accelerations and multipliers with ds/dt = drive. It is too much code to be there in every stage of a method.
   template <class Value, class Real>
   SALTUS_FN_COLD static void move(const point_of<Value, Real>& at, const by_constraint<Value>& drive,
-                             by_velocity<Value>& acceleration, by_constraint<Value>& multiplier) {
+                                  by_velocity<Value>& acceleration, by_constraint<Value>& multiplier) {
     const auto r = rows_at(at);
     const inertia<Value> m(at, r);
     const auto f = m.mass.forward(force(at));

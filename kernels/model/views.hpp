@@ -124,6 +124,16 @@ struct kept_motion<Model, Value, true> {
 };
 }  // namespace detail
 
+namespace detail {
+/// What constraints have been given at an event; of a model without them nothing.
+template <class Model, class Real, bool = is_mechanical<Model>>
+struct kept_impulses {};
+template <class Model, class Real>
+struct kept_impulses<Model, Real, true> {
+  vec<Real, kinds<Model>::constraint_count> of{};
+};
+}  // namespace detail
+
 /// What a constant mass matrix may depend on.
 template <class Model, class Real>
 struct constants {
@@ -243,6 +253,8 @@ struct event {
   vec<Real, kinds::guard_count> g;                                ///< guard values at this moment
   vec<Real, kinds::guard_count + kinds::time_event_count> fired;  ///< 1 for every guard and time event that is due now
   bool stopped = false;
+  bool no_impulses = false;  ///< those asked for were not found
+  detail::kept_impulses<Model, Real> impulses{};
 
   SALTUS_FN Real& operator[](typename kinds::state i) { return y[i]; }
   SALTUS_FN Real& operator[](typename kinds::discrete i) { return d[static_cast<int>(i)]; }
@@ -267,6 +279,41 @@ struct event {
   }
   /// Ends this instance here, with status `stopped`.
   SALTUS_FN void stop() { stopped = true; }
+
+  // Of a mechanical system (model/impact.hpp). The gap of a contact is a constraint Phi >= 0, on while the contact is closed.
+
+  /// An impact where the gap of constraint i closes: its velocity becomes -restitution times what it is, that of all constraints
+  /// that are on stays. Called for one contact after another it is a sequence of impacts. Where the gap opens nothing happens.
+  SALTUS_FN void impact(typename kinds::constraint i, Real restitution, int k = 0) {
+    collide(*this, static_cast<int>(i) + k, restitution);
+  }
+  /// One impact of all contacts in the list at once: impulses are not negative, and no contact opens more slowly than by
+  /// `restitution`, or faster where it has an impulse. Those of them that are on may open, too; `impulse` says which have.
+  template <int count>
+  SALTUS_FN void impacts(const typename kinds::constraint (&list)[count], Real restitution) {
+    impacts(list, count, restitution);
+  }
+  SALTUS_FN void impacts(const typename kinds::constraint* list, int count, Real restitution) {
+    collide_at_once(*this, list, count, restitution);
+  }
+  /// What the impacts of this transition have given along the gradient of a constraint; exactly 0 where a contact has opened.
+  SALTUS_FN const Real& impulse(typename kinds::constraint i, int k = 0) const {
+    return impulses.of[static_cast<int>(i) + k];
+  }
+  /// Switches a constraint off and leaves it, and its velocity, some roundings to one side of zero: a guard of the gap is not to
+  /// take what rounding has left of it for a contact.
+  SALTUS_FN void release(typename kinds::constraint i, Real side = Real(1.0), int k = 0) {
+    let_go(*this, static_cast<int>(i) + k, side);
+  }
+  /// d Phi/dt of a holonomic constraint, Phi of others, whether it is on or off.
+  SALTUS_FN Real velocity_of(typename kinds::constraint i, int k = 0) const {
+    return level_of(*this, static_cast<int>(i) + k);
+  }
+  /// As at a point, with velocities and discrete variables as they are now.
+  SALTUS_FN Real multiplier(typename kinds::constraint i, int k = 0) const { return here().multiplier(i, k); }
+  SALTUS_FN Real acceleration(typename kinds::state i, int k = 0) const { return here().acceleration(i, k); }
+  /// The point where the instance is now.
+  SALTUS_FN point<Model, Real, Real> here() const { return {t, y, p, d, g.data}; }
 };
 
 }  // namespace saltus

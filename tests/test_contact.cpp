@@ -1,0 +1,214 @@
+// Mechanical systems with impacts, contacts that last and friction. Every number is from analysis, or from an algorithm of the test's
+// own that shares nothing with the kernels.
+#include <array>
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "event_runs.hpp"
+#include "same_bits.hpp"
+
+namespace saltus::test {
+namespace {
+
+// ------------------------------------------------------------------------------------------------------------- impacts
+
+/// Eight contacts at the apex of tests/models/cone.hpp.
+struct apex {
+  static constexpr int planes = 8;
+  std::array<std::array<double, 3>, planes> normal;
+  std::array<double, 3> mass, v;
+  double e;
+
+  double speed(int k) const {
+    const auto& n = normal[static_cast<std::size_t>(k)];
+    return n[0] * v[0] + n[1] * v[1] + n[2] * v[2];
+  }
+  double response(int k, int l) const {
+    const auto &a = normal[static_cast<std::size_t>(k)], &b = normal[static_cast<std::size_t>(l)];
+    return a[0] * b[0] / mass[0] + a[1] * b[1] / mass[1] + a[2] * b[2] / mass[2];
+  }
+  void hit(int k, double p) {
+    for (std::size_t j = 0; j < 3; ++j) v[j] += normal[static_cast<std::size_t>(k)][j] * p / mass[j];
+  }
+  std::vector<std::string> settings() const {
+    std::vector<std::string> s = {"rtol=1e-10", "event_tol=1e-12", "output.events=true", set("restitution", e)};
+    for (std::size_t k = 0; k < planes; ++k)
+      for (std::size_t j = 0; j < 3; ++j) s.push_back(set(fmt::format("normal_{}", 3 * k + j), normal[k][j]));
+    for (std::size_t j = 0; j < 3; ++j) {
+      s.push_back(set(fmt::format("inertia_{}", j), mass[j]));
+      s.push_back(set(fmt::format("v_{}", j), v[j]));
+    }
+    return s;
+  }
+};
+
+/// An apex at random, which is approached along all normals.
+apex random_apex(unsigned seed) {
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<double> any(-1.0, 1.0), positive(0.2, 2.0);
+  apex a;
+  for (std::size_t j = 0; j < 3; ++j) {
+    a.mass[j] = positive(random);
+    a.v[j] = any(random);
+  }
+  a.e = 0.2 + 0.7 * (any(random) + 1.0) / 2.0;
+  for (int k = 0; k < apex::planes; ++k) do
+      for (double& x : a.normal[static_cast<std::size_t>(k)]) x = any(random);
+    while (!(a.speed(k) < -0.05));
+  return a;
+}
+
+/// Solves the equations of `rows` for their impulses by Gauss and full pivoting; false where they depend on each other.
+bool solve(std::vector<std::vector<double>> a, std::vector<double> b, std::vector<double>& x) {
+  const std::size_t n = b.size();
+  std::vector<std::size_t> column(n);
+  for (std::size_t i = 0; i < n; ++i) column[i] = i;
+  for (std::size_t k = 0; k < n; ++k) {
+    std::size_t r = k, c = k;
+    for (std::size_t i = k; i < n; ++i)
+      for (std::size_t j = k; j < n; ++j)
+        if (std::fabs(a[i][j]) > std::fabs(a[r][c])) r = i, c = j;
+    if (std::fabs(a[r][c]) < 1e-9) return false;
+    std::swap(a[k], a[r]), std::swap(b[k], b[r]), std::swap(column[k], column[c]);
+    for (auto& row : a) std::swap(row[k], row[c]);
+    for (std::size_t i = k + 1; i < n; ++i) {
+      const double f = a[i][k] / a[k][k];
+      for (std::size_t j = k; j < n; ++j) a[i][j] -= f * a[k][j];
+      b[i] -= f * b[k];
+    }
+  }
+  x.resize(n);
+  std::vector<double> y(n);
+  for (std::size_t k = n; k-- > 0;) {
+    y[k] = b[k];
+    for (std::size_t j = k + 1; j < n; ++j) y[k] -= a[k][j] * y[j];
+    y[k] /= a[k][k];
+    x[column[k]] = y[k];
+  }
+  return true;
+}
+
+/// The velocity after a simultaneous impact: the complementary solution among all 256 choices of contacts that have an impulse.
+std::array<double, 3> after_all_at_once(const apex& a) {
+  for (unsigned some = 1; some < 256; ++some) {
+    std::vector<int> set;
+    for (int k = 0; k < apex::planes; ++k)
+      if (some >> k & 1) set.push_back(k);
+    std::vector<std::vector<double>> m;
+    std::vector<double> b, p;
+    for (int k : set) {
+      m.emplace_back();
+      for (int l : set) m.back().push_back(a.response(k, l));
+      b.push_back(-(1.0 + a.e) * a.speed(k));
+    }
+    if (!solve(m, b, p) || *std::min_element(p.begin(), p.end()) < 0.0) continue;
+    apex after = a;
+    for (std::size_t i = 0; i < set.size(); ++i) after.hit(set[i], p[i]);
+    bool opens = true;
+    for (int k = 0; k < apex::planes; ++k) opens = opens && after.speed(k) + a.e * a.speed(k) > -1e-10;
+    if (opens) return after.v;
+  }
+  ADD_FAILURE() << "no solution";
+  return {};
+}
+
+// The solution of the linear complementarity problem is unique in the velocities, although with eight contacts and three
+// coordinates the impulses are not.
+TEST(Impacts, OfEightContactsAtOnceAreComplementary) {
+  for (unsigned seed = 1; seed <= 60; ++seed) {
+    SCOPED_TRACE(seed);
+    const apex a = random_apex(seed);
+    const auto expected = after_all_at_once(a);
+    const outcome r = run(test_model("cone"), a.settings());
+    ASSERT_EQ(name_of(r.status[0]), "finished");
+    ASSERT_EQ(r.events[0], apex::planes);
+    for (const auto& e : r.log) EXPECT_NEAR(e.time, 1.0, 1e-13);
+    for (std::size_t j = 0; j < 3; ++j) EXPECT_NEAR(r.log[0].after[3 + j], expected[j], 1e-11) << j;
+  }
+}
+
+// One after the other in their order, and again while any contact still closes.
+TEST(Impacts, OfOneContactAfterAnotherFollowTheirOrder) {
+  int compared = 0;
+  for (unsigned seed = 1; seed <= 40; ++seed) {
+    SCOPED_TRACE(seed);
+    apex a = random_apex(seed);
+    const auto settings = with(a.settings(), {"one_by_one=1.0"});
+    const outcome r = run(test_model("cone"), settings);
+    for (int k = 0; k < apex::planes; ++k)
+      if (a.speed(k) < 0.0) a.hit(k, -(1.0 + a.e) * a.speed(k) / a.response(k, k));
+    for (std::size_t j = 0; j < 3; ++j) EXPECT_NEAR(r.log[0].after[3 + j], a.v[j], 1e-12) << j;
+    ++compared;
+  }
+  EXPECT_EQ(compared, 40);
+}
+
+// A constraint that keeps the speed towards a plane leaves no impulse that could turn it round.
+TEST(Impacts, ThatAConstraintForbidsAreAStatusOfTheirOwn) {
+  for (const char* how : {"one_by_one=0.0", "one_by_one=1.0"}) {
+    const outcome r =
+        run(test_model("cone"), {"rtol=1e-10", "driven=1.0", "normal_0=1.0", "normal_1=0.0", "normal_2=0.0", how});
+    EXPECT_EQ(name_of(r.status[0]), "no_impulses") << how;
+    EXPECT_NEAR(r.t_final[0], 1.0, 1e-13);
+  }
+}
+
+// ------------------------------------------------------------------------------------------------------- slack pendulum
+
+// Speed^2 = 3.5 at the lowest point, unit length and gravity: slack at 30 degrees above the horizontal, taut again exactly below,
+// sqrt(6) later, where only the speed along the circle is left, sqrt(1/8).
+TEST(SlackPendulum, SwitchesWhereAnalysisSays) {
+  const outcome r = run("slack_pendulum", {"rtol=1e-12", "output.events=true"});
+  ASSERT_EQ(name_of(r.status[0]), "finished");
+  ASSERT_EQ(names_of(r), (std::vector<std::string>{"slack", "pull"}));
+  EXPECT_NEAR(r.log[0].time, 1.50965041646398806, 1e-10);
+  EXPECT_NEAR(r.log[0].before[0], std::sqrt(0.75), 1e-10);
+  EXPECT_NEAR(r.log[0].before[1], 0.5, 1e-10);
+  EXPECT_NEAR(r.log[1].time, 3.95914015924716615, 1e-10);
+  EXPECT_NEAR(r.log[1].before[0], 0.0, 1e-10);
+  EXPECT_NEAR(r.log[1].before[1], -1.0, 1e-10);
+  EXPECT_NEAR(std::fabs(r.log[1].after[2]), 0.353553390593273762, 1e-10);
+  EXPECT_NEAR(r.log[1].after[3], 0.0, 1e-10);
+  EXPECT_NEAR(r.output(2), 0.0625 - 1.0, 1e-10) << "energy";
+  EXPECT_LE(r.residual[0], 1e-13);
+}
+
+// The rope never pushes, and is never longer than it is; where it is slack and where it is pulled are known for each speed; the
+// pull gives back what it should and leaves the speed along the circle. Nobody sticks in a state.
+TEST(SlackPendulum, TenThousandAtRandomDoNotStick) {
+  const outcome r =
+      run("slack_pendulum", {"rtol=1e-10", "t=[0.0,20.0]", "output.events=true", "sample.count=10000", "sample.seed=5",
+                             "sample.speed={uniform=[1.2,2.4]}", "sample.restitution={uniform=[-0.3,0.9],min=0.0}",
+                             "output.reduce=['min(tension)','min(play)']", "output.events=true", "rescue=false"});
+  EXPECT_EQ(r.summary.counts.ok(), 10000);
+  std::size_t first = 0;
+  int slackened = 0;
+  for (std::int64_t i = 0; i < 10000; ++i) {
+    SCOPED_TRACE(i);
+    const auto at = static_cast<std::size_t>(i);
+    EXPECT_GE(r.reductions[at], -1e-8) << "tension";
+    EXPECT_GE(r.reductions[10000 + at], -1e-8) << "what is left of the rope";
+    while (first < r.log.size() && r.log[first].instance < i) ++first;
+    if (first + 1 >= r.log.size() || r.log[first].instance != i || r.log[first + 1].instance != i) continue;
+    const auto &slack = r.log[first], &pull = r.log[first + 1];
+    ASSERT_EQ(slack.guard, "slack");
+    ASSERT_EQ(pull.guard, "pull");
+    ++slackened;
+    const double x = slack.before[0], y = slack.before[1], v2 = y, flight = 4.0 * std::sqrt(v2) * std::fabs(x);
+    EXPECT_NEAR(slack.before[2] * slack.before[2] + slack.before[3] * slack.before[3], v2, 1e-7);
+    EXPECT_NEAR(pull.time - slack.time, flight, 1e-6);
+    const double angle = 3.0 * std::asin(y);
+    EXPECT_NEAR(pull.before[0], (x > 0 ? -1.0 : 1.0) * -std::cos(angle), 1e-6);
+    EXPECT_NEAR(pull.before[1], -std::sin(angle), 1e-6);
+    const auto along = [&](const std::vector<double>& s) { return s[0] * s[3] - s[1] * s[2]; };
+    const auto outward = [&](const std::vector<double>& s) { return s[0] * s[2] + s[1] * s[3]; };
+    EXPECT_NEAR(along(pull.after), along(pull.before), 1e-12);
+    EXPECT_LE(outward(pull.after), 1e-12);
+  }
+  // v^2 between 2 and 5: of 1.2 .. 2.4 some 82 %.
+  EXPECT_NEAR(slackened, 10000 * (std::sqrt(5.0) - std::sqrt(2.0)) / 1.2, 150);
+}
+
+}  // namespace
+}  // namespace saltus::test
