@@ -29,9 +29,10 @@ need() {
   as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "${missing[@]}"
 }
 
-# build PRESET [TARGET [OPTION...]]: in build/PRESET, with further options for cmake; an empty TARGET is everything.
+# build PRESET [TARGET [OPTION...]]: in build/PRESET, with further options for cmake; an empty TARGET is everything. Warnings in
+# host/ are errors if SALTUS_WARNINGS_ARE_ERRORS is ON.
 build() {
   say "building ${2:-everything} in build/$1"
-  cmake --preset "$1" --log-level=WARNING "${@:3}"
+  cmake --preset "$1" --log-level=WARNING "-DSALTUS_WARNINGS_ARE_ERRORS=${SALTUS_WARNINGS_ARE_ERRORS:-OFF}" "${@:3}"
   cmake --build --preset "$1" --parallel "$(nproc)" ${2:+--target "$2"}
 }

@@ -150,7 +150,7 @@ json result_json(const plan& p, const bench_result& r) {
          {"kernel_seconds", json_of(r.kernel())},
          {"instances_per_second", ratio(n, seconds)},
          {"trial_steps_per_second", ratio(numbers.trials, seconds)}};
-  abi::each_named_counter(r.counts, [&](const abi::counter_row& counter, auto n) { o[counter.name] = n; });
+  abi::each_named_counter(r.counts, [&](const abi::counter_row& counter, auto value) { o[counter.name] = value; });
   o["failed"] = r.counts.failed();
   o["bytes_moved"] = r.bytes;
   if (r.usage.turns * r.lanes > 0) o["lane_use_sailing"] = numbers.sailing;

@@ -179,10 +179,10 @@ void fallback_integrator::carry_on(chunk_data& chunk, const cancellation& stop) 
   const std::size_t together =
       duty_ == duty::rescue ? 1 : handed_over_per_lane * static_cast<std::size_t>(module_->lanes);
   // A module marks those that it begins.
-  const auto mark = [&](status from, status to) {
+  const auto mark = [&](status before, status after) {
     for (const long long slot : slots)
-      if (auto& s = chunk.status[static_cast<std::size_t>(slot)]; s == static_cast<unsigned char>(from))
-        s = static_cast<unsigned char>(to);
+      if (auto& s = chunk.status[static_cast<std::size_t>(slot)]; s == static_cast<unsigned char>(before))
+        s = static_cast<unsigned char>(after);
   };
   mark(status::interrupted, status::not_run);
   try {

@@ -217,10 +217,10 @@ void check_span(reading& r) {
 }  // namespace
 
 void reading::claim(const field& entry) {
-  const auto [first, fresh] = given.emplace(entry.key(), entry);
+  const auto [known, fresh] = given.emplace(entry.key(), entry);
   if (!fresh)
-    entry.fail(fmt::format("{} must have one value, but has another at {} ({})", entry.key(), first->second.place(),
-                           first->second.name()));
+    entry.fail(fmt::format("{} must have one value, but has another at {} ({})", entry.key(), known->second.place(),
+                           known->second.name()));
 }
 
 void read_instances(reading& r) {
