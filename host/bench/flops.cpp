@@ -7,6 +7,7 @@
 #include "method/list.hpp"
 #include "method/low_storage.hpp"
 #include "number/counted.hpp"
+#include "spec/methods.hpp"
 
 namespace saltus::host {
 
@@ -79,6 +80,8 @@ double complex_solve_operations(double n) { return 8 * n * (n - 1) + 6 * n; }
 
 std::optional<operations> operations_of(const plan& p, const tally& counts) {
   if (p.model.rhs_flops < 0 || p.model.guard_flops < 0 || counts.switched > 0) return {};
+  // What stages in descriptor form do with matrices depends on the constraints.
+  if (method_called(p.method).for_mechanics) return {};
   const auto evaluations = static_cast<double>(counts.rhs_evaluations);
   operations r;
   r.rhs = evaluations * static_cast<double>(p.model.rhs_flops);

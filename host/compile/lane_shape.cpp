@@ -21,7 +21,7 @@ int native_lanes(const std::string& precision) {
 
 bool is_explicit_method(const std::string& name) {
   bool r = true;
-  methods::for_each(methods::implicit_methods{}, [&](auto method) { r = r && name != method.name; });
+  methods::for_each(methods::all_methods{}, [&](auto method) { r = r && (method.is_explicit || name != method.name); });
   return r;
 }
 

@@ -12,8 +12,8 @@ const std::vector<method_traits>& known_methods() {
   static const std::vector<method_traits> list = [] {
     std::vector<method_traits> r;
     methods::for_each(methods::all_methods{}, [&](auto m) {
-      r.push_back(
-          {m.name, m.embedded_order, methods::certifies<decltype(m)>, m.is_explicit, m.is_rosenbrock, m.highest_index});
+      r.push_back({m.name, m.embedded_order, methods::certifies<decltype(m)>, m.is_explicit, m.is_rosenbrock,
+                   m.highest_index, m.for_mechanics});
     });
     return r;
   }();
@@ -34,6 +34,20 @@ const char* special_about(const model& m) {
 std::string obstacle(const method_traits& method, const model& m) {
   if (method.is_explicit && m.equations != abi::plain)
     return fmt::format("must be an implicit method, as {} has {}", m.name, special_about(m));
+  if (method.for_mechanics && m.coordinates == 0)
+    return fmt::format("must not be {}, which integrates mechanical models alone: {} has no velocities and constraints",
+                       method.name, m.name);
+  if (method.for_mechanics && 2 * m.coordinates != static_cast<int>(m.states.size()))
+    return fmt::format(
+        "must not be {}, which is for coordinates whose time derivatives are the velocities: {} has others",
+        method.name, m.name);
+  if (method.for_mechanics && m.reaches)
+    return fmt::format("must not be {}, which starts on the constraints: those of {} are reached in time", method.name,
+                       m.name);
+  for (const constraint& c : m.constraints)
+    if (method.for_mechanics && !c.holonomic)
+      return fmt::format("must not be {}, which is for holonomic constraints alone: {} of {} is nonholonomic",
+                         method.name, c.name, m.name);
   if (method.highest_index < highest_index(m))
     return fmt::format("must be a method for index {0}, as {1} has algebraic states of index {0}", highest_index(m),
                        m.name);

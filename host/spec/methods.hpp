@@ -15,7 +15,8 @@ struct method_traits {
   int embedded_order;  ///< 0: no error estimate
   bool certifies;      ///< its error estimate holds for every right-hand side
   bool is_explicit, is_rosenbrock;
-  int highest_index;  ///< of algebraic states that it can solve for
+  int highest_index;   ///< of algebraic states that it can solve for
+  bool for_mechanics;  ///< it integrates mechanical models alone
 };
 
 /// All of them.

@@ -9,6 +9,7 @@
 #include "form/concept.hpp"
 #include "method/concept.hpp"
 #include "method/controller.hpp"
+#include "method/coordinate_partitioning.hpp"
 #include "method/dirk.hpp"
 #include "method/erk.hpp"
 #include "method/low_storage.hpp"
@@ -85,6 +86,9 @@ struct engine {
   static_assert(is_form<form>, "this is no form of equations: form/concept.hpp says what one is");
   static_assert(form::has_field || !Method::is_explicit,
                 "explicit methods integrate dy/dt = f(t, y): this model needs an implicit one");
+  static_assert(
+      !Method::for_mechanics || requires { typename form::system_of_bodies; },
+      "this method integrates mechanical models alone (first_velocity)");
   static_assert(Method::highest_index >= form::highest_index, "constraints of index 2 need method radau5");
 };
 

@@ -76,6 +76,12 @@ SALTUS_FN stages<typename E::Method, Real, E::n> make_step(const held_system<E, 
                                                            Real h) {
   if constexpr (E::form::has_constraints && E::Method::is_explicit) {
     return detail::projected<E>(system, step<typename E::Method>(system, t, y, f0, h));
+  } else if constexpr (E::form::has_constraints && E::Method::for_mechanics) {
+    return step<typename E::Method, WithInterpolant>(system, t, y, f0, h, [&](auto& s) SALTUS_INLINE_LAMBDA {
+      const auto c = E::form::constraint_residual(t + h, s.y1, system.c);
+      s.residual = c.residual;
+      s.residual_of = c.of;
+    });
   } else if constexpr (E::form::has_constraints) {
     return step<typename E::Method, WithInterpolant>(system, t, y, f0, h, [&](auto& s) SALTUS_INLINE_LAMBDA {
       auto rate = s.slope1;

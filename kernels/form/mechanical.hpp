@@ -148,6 +148,12 @@ struct mechanical_form : Functions {
     return r;
   }
 
+  /// Where a method that knows of bodies evaluates them.
+  template <class Value, class Real>
+  SALTUS_FN static auto point_of_bodies(Value t, const vec<Value, states>& y, const held<Real>& c) {
+    return Functions::point_at(t, y, c);
+  }
+
  private:
   template <class Real>
   using point_of = point<Model, Real, Real>;

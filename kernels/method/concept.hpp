@@ -11,6 +11,7 @@
 //     extra_stages              evaluations that the dense output takes
 //     dense_rows                terms of the shared one beyond the cubic through the ends
 //     is_rosenbrock             the slope at the beginning of a step is not used
+//     for_mechanics             it integrates mechanical models alone, and its steps end on their constraints by themselves
 //
 // and the functions, found by overload for the method as first template argument:
 //     step<Method>(system, t, y, f0, h)             one step of length h from (t, y), where the slope is f0: a `stages`
@@ -76,6 +77,7 @@ concept described = requires(const char* text, int number, bool yes) {
   yes = Method::blind_estimate;
   yes = Method::is_explicit;
   yes = Method::is_rosenbrock;
+  yes = Method::for_mechanics;
 };
 
 /// What a step leaves behind.

@@ -33,6 +33,7 @@ struct explicit_method {
   static constexpr bool is_explicit = true;
   static constexpr bool is_low_storage = false;  ///< it is a low_storage_method
   static constexpr bool is_rosenbrock = false;
+  static constexpr bool for_mechanics = false;
   static constexpr int highest_index = 0;  ///< of the algebraic states it can integrate; 0: none
   /// Further stages, after the step's, that only the dense output needs.
   static constexpr int extra_stages = 0;

@@ -7,6 +7,8 @@
 //     (M / (h gamma) - J) u_i = f(t + c_i h, y + sum_j a_ij u_j) + M sum_j (c_ij / h) u_j + h d_i df/dt
 //     y1 = the last stage's point + u_last,  err = u_last
 // Fully implicit (`collocation`): Radau IIA of three stages.
+// Of mechanical models alone, in accelerations (`coordinate_partitioning`): the same formulas as `dirk`,
+// method/coordinate_partitioning.hpp.
 //
 // What is between the ends of a step is the dense output of explicit_method.hpp, with slopes at the ends that the method itself
 // gives: for `dirk`, k at the end and sum_i slope0_i k_i at the beginning.
@@ -16,12 +18,13 @@
 
 namespace saltus::methods {
 
-enum class family { dirk, rosenbrock, collocation };
+enum class family { dirk, rosenbrock, collocation, coordinate_partitioning };
 
 /// What most implicit methods have in common. `error_order` of all of them is `embedded_order`.
 struct implicit_method {
   static constexpr bool is_explicit = false;
   static constexpr bool is_rosenbrock = false;
+  static constexpr bool for_mechanics = false;
   static constexpr int highest_index = 1;  ///< of the algebraic states it can integrate
   static constexpr bool two_errors = false;
   static constexpr int embedded3_order = 0;
@@ -38,6 +41,12 @@ struct dirk_method : implicit_method {
 struct rosenbrock_method : implicit_method {
   static constexpr family kind = family::rosenbrock;
   static constexpr bool is_rosenbrock = true;
+};
+/// A diagonally implicit method whose stages are solved for accelerations, on the constraints of a mechanical model.
+template <class Formula>
+struct in_descriptor_form : Formula {
+  static constexpr family kind = family::coordinate_partitioning;
+  static constexpr bool for_mechanics = true;
 };
 
 }  // namespace saltus::methods

@@ -8,6 +8,8 @@
 #include "method/tableaus/esdirk_4.hpp"
 #include "method/tableaus/fehlberg_5.hpp"
 #include "method/tableaus/fehlberg_8.hpp"
+#include "method/tableaus/infl_sdirk_4.hpp"
+#include "method/tableaus/infl_trapezoid_2.hpp"
 #include "method/tableaus/kutta_3.hpp"
 #include "method/tableaus/radau_5.hpp"
 #include "method/tableaus/rdpk_5.hpp"
@@ -44,18 +46,21 @@ template <class Method>
 struct list_if<true, Method> {
   using type = list<Method>;
 };
-template <bool Explicit, class... Method>
+template <bool Explicit, bool ForMechanics, class... Method>
 constexpr auto those(list<Method...>) {
-  return (list<>{} + ... + typename list_if<Method::is_explicit == Explicit, Method>::type{});
+  return (list<>{} + ... + typename list_if < Method::is_explicit == Explicit && Method::for_mechanics == ForMechanics,
+          Method > ::type{});
 }
 }  // namespace detail
 
 /// The one list.
-using all_methods =
-    list<kutta_3, bogacki_shampine_3, runge_kutta_4, fehlberg_5, fehlberg_8, dormand_prince_5, tsitouras_5,
-         dormand_prince_8, rdpk_5, trapezoid_2, sdirk_4, esdirk_4, rodas_4, rodas_5p, radau_5>;
+using all_methods = list<kutta_3, bogacki_shampine_3, runge_kutta_4, fehlberg_5, fehlberg_8, dormand_prince_5,
+                         tsitouras_5, dormand_prince_8, rdpk_5, trapezoid_2, sdirk_4, esdirk_4, rodas_4, rodas_5p,
+                         radau_5, infl_trapezoid_2, infl_sdirk_4>;
 
-using explicit_methods = decltype(detail::those<true>(all_methods{}));
-using implicit_methods = decltype(detail::those<false>(all_methods{}));
+using explicit_methods = decltype(detail::those<true, false>(all_methods{}));
+using implicit_methods = decltype(detail::those<false, false>(all_methods{}));
+/// Implicit ones that integrate nothing but mechanical models.
+using mechanical_methods = decltype(detail::those<false, true>(all_methods{}));
 
 }  // namespace saltus::methods

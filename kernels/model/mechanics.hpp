@@ -161,6 +161,14 @@ struct mechanics {
       });
   }
 
+  /// J alone, of all constraints whether they are on or off.
+  template <class Value, class Real>
+  SALTUS_FN static rows<Value> jacobian_at(const point_of<Value, Real>& at) {
+    rows<Value> r;
+    by_the_velocities(at, r);
+    return r;
+  }
+
   /// M factorised, with M^-1 J' and J M^-1 J'. Where constraints are redundant, or M is not positive definite, what is solved
   /// with it is not finite or `over_d` is huge.
   template <class Value>

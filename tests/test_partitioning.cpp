@@ -1,0 +1,301 @@
+// Methods in descriptor form with coordinate partitioning: order, Newton's matrix, constraints, events, switched constraints, bits.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "event_runs.hpp"
+#include "form/of_model.hpp"
+#include "method/by_name.hpp"
+#include "method/coordinate_partitioning.hpp"
+#include "models/loaded_double_pendulum.hpp"
+#include "models/rod_and_stop.hpp"
+#include "saltus.hpp"
+#include "same_bits.hpp"
+
+namespace saltus::test {
+namespace {
+
+const std::string methods_here[] = {"inflsdirk4", "infltrap"};
+
+void expect_finished_on_constraints(const outcome& r) {
+  for (std::size_t i = 0; i < r.status.size(); ++i) {
+    ASSERT_EQ(name_of(r.status[i]), "finished") << r.plan.method << ", instance " << i;
+    ASSERT_EQ(r.exception[i], 0) << r.plan.method << ", instance " << i;
+    EXPECT_LE(r.residual[i], 1e-12) << r.plan.method << ", instance " << i;
+  }
+}
+
+// ---- the formulas ----------------------------------------------------------------------------------------------------
+
+// Haug, Negrut and Engstler print the coefficients of positions by accelerations (tables 2 and 3): a a.
+TEST(partitioning, coefficients_of_positions_are_those_of_the_tables) {
+  const double printed[5][5] = {{1.0 / 16},
+                                {1.0 / 4, 1.0 / 16},
+                                {3.0 / 20, -1.0 / 50, 1.0 / 16},
+                                {41.0 / 340, -143.0 / 5440, 15.0 / 1088, 1.0 / 16},
+                                {47.0 / 64, -179.0 / 384, 475.0 / 128, -85.0 / 24, 1.0 / 16}};
+  const double embedded[5] = {65.0 / 96, 1.0 / 32, 25.0 / 16, -85.0 / 48, 0.0};
+  using M = methods::infl_sdirk_4;
+  for (int j = 0; j < 5; ++j) {
+    double of_embedded = 0;
+    for (int i = 0; i < 5; ++i) {
+      double sum = 0;
+      for (int l = 0; l < 5; ++l) sum += M::a[i][l] * M::a[l][j];
+      EXPECT_NEAR(sum, printed[i][j], 1e-15) << i << ", " << j;
+      of_embedded += (M::a[4][i] - M::e[i]) * M::a[i][j];
+    }
+    EXPECT_NEAR(of_embedded, embedded[j], 2e-15) << j;
+  }
+  using T = methods::infl_trapezoid_2;
+  EXPECT_EQ(T::a[1][0] * T::a[0][0] + T::a[1][1] * T::a[1][0], 0.25);
+  EXPECT_EQ(T::a[1][1] * T::a[1][1], 0.25);
+}
+
+/// A model at rest in a test: parameters as they are declared.
+template <class Model>
+struct still_system {
+  using form = form_of<Model>;
+  using real = pack<double, 1>;
+  typename form::template held<real> c;
+
+  still_system() {
+    for (int i = 0; i < form::params; ++i) c.p[i] = Model::parameter_list[i].value;
+  }
+  real floor(int) const { return 1.0; }
+};
+
+template <class Model>
+struct at_work {
+  using real = pack<double, 1>;
+  using system_type = still_system<Model>;
+  using whole = detail::partitioned_system<system_type, real>;
+  static constexpr int k = whole::k, m = whole::m, n = whole::n, free = whole::free;
+  using state = vec<real, n>;
+
+  system_type system;
+  real t{0.3};
+  state y;
+  vec<real, k> acceleration;
+  vec<real, m> multiplier;
+
+  /// A point on the constraints near `guess`, with accelerations and multipliers that are not quite those of the motion.
+  explicit at_work(const std::array<double, n>& guess, std::array<double, 2> modes = {}) {
+    for (int i = 0; i < system_type::form::discretes; ++i) system.c.d[i] = modes[static_cast<std::size_t>(i)];
+    for (int i = 0; i < n; ++i) y[i] = guess[static_cast<std::size_t>(i)];
+    const auto p = parts();
+    EXPECT_TRUE(none(p.recover(p.tangent_at(t, y), t, y, mask_of<real>::all(true))));
+    const auto point = p.at(t, y);
+    const auto& motion = motion_of(point);
+    acceleration = motion.acceleration;
+    multiplier = motion.multiplier;
+  }
+  whole parts() const {
+    const auto point = system_type::form::point_of_bodies(t, y, system.c);
+    return {system, {point, whole::bodies::jacobian_at(point)}};
+  }
+
+  /// Psi of eq. 48 with the stage's point at y where the accelerations are those of y.
+  vec<real, k + m> psi(const whole& p, double hg, const vec<real, k + m>& unknown) const {
+    state at = y;
+    for (int i = 0; i < k; ++i) {
+      const real dv = hg * (unknown[i] - acceleration[i]);
+      at[i] = at[i] + hg * dv;
+      at[k + i] = at[k + i] + dv;
+    }
+    // By the first change alone the dependent ones are where the constraints are not.
+    EXPECT_TRUE(none(p.recover(p.tangent_at(t, y), t, at, mask_of<real>::all(true))));
+    const auto point = p.at(t, at);
+    const auto rows = whole::bodies::rows_at(point);
+    vec<real, k> a;
+    for (int i = 0; i < k; ++i) a[i] = unknown[i];
+    auto left = whole::times(whole::bodies::mass(point), a);
+    const auto f = whole::bodies::force(point);
+    vec<real, k + m> r;
+    for (int i = 0; i < k; ++i) {
+      r[i] = left[i] - f[i];
+      for (int c = 0; c < m; ++c) r[i] = r[i] - rows.by[c][i] * unknown[k + c];
+    }
+    for (int c = 0; c < m; ++c) {
+      r[k + c] = rows.bend[c];
+      for (int i = 0; i < k; ++i) r[k + c] = r[k + c] + rows.by[c][i] * unknown[i];
+      if (none(p.part.on[c])) r[k + c] = unknown[k + c];
+    }
+    return r;
+  }
+
+  /// Eq. 51 by central differences.
+  matrix<real, k + m> by_differences(const whole& p, double hg) const {
+    vec<real, k + m> at;
+    for (int i = 0; i < k; ++i) at[i] = acceleration[i];
+    for (int c = 0; c < m; ++c) at[k + c] = multiplier[c];
+    matrix<real, k + m> r;
+    for (int j = 0; j < k + m; ++j) {
+      const double d = 1e-5 * std::max(1.0, std::fabs(at[j].v));
+      auto up = at, down = at;
+      up[j] = at[j] + d;
+      down[j] = at[j] - d;
+      const auto a = psi(p, hg, up), b = psi(p, hg, down);
+      for (int i = 0; i < k + m; ++i) r[i][j] = (a[i] - b[i]) / real(2 * d);
+    }
+    return r;
+  }
+};
+
+/// R is the Schur complement of eq. 51: with any load on the independent equations both give the same accelerations.
+template <class Model>
+void expect_the_matrix(const at_work<Model>& w, double hg, double tolerance) {
+  using W = at_work<Model>;
+  using real = typename W::real;
+  constexpr int k = W::k, m = W::m;
+  const auto p = w.parts();
+  const detail::linear_stages<typename W::system_type, real> lin(p, w.t, w.y, w.acceleration);
+  for (int c = 0; c < m; ++c)
+    EXPECT_NEAR(lin.multiplier[c].v, w.multiplier[c].v, 1e-10 * (1 + std::fabs(w.multiplier[c].v)));
+  const lu<real, W::free> reduced(lin.reduced(hg));
+  const lu<real, k + m> whole(w.by_differences(p, hg));
+  for (int load = 0; load < k; ++load) {
+    vec<real, k + m> right;
+    vec<real, k> of_v;
+    for (int i = 0; i < k + m; ++i) right[i] = i == load ? 1.0 : 0.0;
+    for (int i = 0; i < k; ++i) of_v[i] = right[i];
+    const auto all = whole.solve(right);
+    vec<real, k> accelerations;
+    for (int i = 0; i < k; ++i) accelerations[i] = all[i];
+    const auto expected = p.free_of(accelerations), got = reduced.solve(lin.here.gather(of_v));
+    for (int f = 0; f < W::free; ++f)
+      EXPECT_NEAR(got[f].v, expected[f].v, tolerance) << "load " << load << ", free " << f;
+  }
+}
+
+TEST(partitioning, newtons_matrix_is_that_of_central_differences) {
+  const std::array<double, 12> guess = {0.5, 0.2, 0.4, 1.3, -0.1, -0.7, 0.3, 0.4, 1.0, 0.5, -0.6, -2.0};
+  for (const double hg : {0.3, 0.05, -0.2}) {
+    SCOPED_TRACE(hg);
+    expect_the_matrix(at_work<loaded_double_pendulum>(guess), hg, 3e-8);
+  }
+}
+
+TEST(partitioning, newtons_matrix_where_a_constraint_is_on_or_off) {
+  const std::array<double, 8> guess = {0.4, 0.3, 0.6, 0.3, -0.3, 0.4, 1.0, 0.4};
+  for (const double latched : {0.0, 1.0}) {
+    SCOPED_TRACE(latched);
+    expect_the_matrix(at_work<rod_and_stop>(guess, {latched}), 0.2, 3e-8);
+  }
+}
+
+// ---- order -----------------------------------------------------------------------------------------------------------
+
+outcome with_fixed_steps(const std::string& model, const std::string& method, double t, int steps) {
+  return run(model, {"method=" + method, fmt::format("t=[0.0,{:e}]", t), fmt::format("step={:.17e}", t / steps),
+                     "rtol=1e-13", "run.lanes=1"});
+}
+
+/// Error of the states at the end, the largest.
+double error_of(const outcome& r, const outcome& exact) {
+  double worst = 0;
+  for (std::size_t i = 0; i < exact.final_state.size(); ++i)
+    worst = std::max(worst, std::fabs(r.final_state[i] - exact.final_state[i]));
+  return worst;
+}
+
+void expect_order(const std::string& model, const std::string& method, double t, int steps, double order) {
+  const auto exact = run(model, {"method=dop853", "rtol=1e-13", fmt::format("t=[0.0,{:e}]", t), "run.lanes=1"});
+  const auto coarse = with_fixed_steps(model, method, t, steps), fine = with_fixed_steps(model, method, t, 2 * steps);
+  expect_finished_on_constraints(coarse);
+  expect_finished_on_constraints(fine);
+  const double e = error_of(coarse, exact), half = error_of(fine, exact);
+  fmt::print("{:<24} {:<10} {:.3e} {:.3e}: order {:.3f}\n", exact.plan.model.name, method, e, half,
+             std::log2(e / half));
+  EXPECT_NEAR(std::log2(e / half), order, 0.15) << method;
+}
+
+TEST(partitioning, observed_order_is_the_order) {
+  expect_order("compound_pendulum", "inflsdirk4", 5.0, 400, 4);
+  expect_order("compound_pendulum", "infltrap", 5.0, 400, 2);
+}
+
+TEST(partitioning, observed_order_where_mass_and_forces_depend_on_everything) {
+  expect_order(test_model("loaded_double_pendulum"), "inflsdirk4", 2.0, 400, 4);
+  expect_order(test_model("loaded_double_pendulum"), "infltrap", 2.0, 400, 2);
+}
+
+// theta(5) and omega(5) of D. A. Compere's example by elliptic functions.
+TEST(partitioning, compound_pendulum_has_the_exact_solution) {
+  const auto r = run("compound_pendulum", {"method=inflsdirk4", "rtol=1e-10", "run.lanes=1"});
+  expect_finished_on_constraints(r);
+  EXPECT_NEAR(r.final("angle"), 0.3738942186662719547, 1e-9);
+  EXPECT_NEAR(r.final("omega"), 0.8611552694957156350, 1e-9);
+}
+
+// ---- the partition ---------------------------------------------------------------------------------------------------
+
+// Through full turns each of the three coordinates is the worst choice for an independent one at some angle.
+TEST(partitioning, goes_through_full_turns) {
+  const std::vector<std::string> spin = {"t=[0.0,20.0]", "run.lanes=1", "initial.omega=15.0"};
+  const auto exact = run("compound_pendulum", with({"method=dop853", "rtol=1e-13"}, spin));
+  EXPECT_GT(exact.final("angle"), 40 * 6.28);
+  for (const auto& [method, rtol, error] :
+       {std::tuple{"inflsdirk4", "rtol=1e-9", 2e-6}, std::tuple{"infltrap", "rtol=1e-7", 2e-3}}) {
+    const auto r = run("compound_pendulum", with({fmt::format("method={}", method), rtol}, spin));
+    expect_finished_on_constraints(r);
+    fmt::print("{:<10} {} steps, {} rejected, angle off by {:.1e}\n", method, r.steps[0], r.rejected[0],
+               r.final("angle") - exact.final("angle"));
+    EXPECT_NEAR(r.final("angle"), exact.final("angle"), error) << method;
+  }
+}
+
+// ---- events ----------------------------------------------------------------------------------------------------------
+
+TEST(partitioning, events_are_where_an_explicit_method_finds_them) {
+  const std::vector<std::string> common = {"output.events=true", "run.lanes=1"};
+  const auto exact = run(test_model("rod_and_stop"), with({"method=dop853", "rtol=1e-12"}, common));
+  ASSERT_EQ(name_of(exact.status[0]), "finished");
+  const auto names = names_of(exact);
+  for (const char* name : {"stop", "meets", "lets_go"})
+    EXPECT_NE(std::count(names.begin(), names.end(), name), 0) << name;
+  const auto r = run(test_model("rod_and_stop"), with({"method=inflsdirk4", "rtol=1e-10"}, common));
+  expect_finished_on_constraints(r);
+  ASSERT_EQ(names_of(r), names);
+  for (std::size_t e = 0; e < exact.log.size(); ++e) {
+    EXPECT_NEAR(r.log[e].time, exact.log[e].time, 3e-9) << r.log[e].guard;
+    for (std::size_t i = 0; i < r.log[e].after.size(); ++i)
+      EXPECT_NEAR(r.log[e].after[i], exact.log[e].after[i], 1e-7) << r.log[e].guard << ", state " << i;
+  }
+}
+
+// ---- bits ------------------------------------------------------------------------------------------------------------
+
+TEST(partitioning, has_the_same_bits_on_any_lanes) {
+  const std::vector<std::string> common = {"rtol=1e-6", "output.events=true", "sweep.angle={from=0.3,to=2.5,count=19}",
+                                           "output.samples.count=7", "run.threads=1"};
+  for (const auto& method : methods_here) {
+    const auto settings = with(common, {"method=" + method});
+    const auto one = run(test_model("rod_and_stop"), with(settings, {"run.lanes=1"}));
+    const auto eight = run(test_model("rod_and_stop"), with(settings, {"run.lanes=8"}));
+    ASSERT_GE(one.plan.count, 19);
+    for (std::int64_t i = 0; i < one.plan.count; ++i) expect_same(one, i, eight, i);
+    expect_same_log(one, eight);
+  }
+}
+
+// ---- what it refuses -------------------------------------------------------------------------------------------------
+
+TEST(partitioning, is_for_mechanical_models_alone) {
+  for (const auto& method : methods_here) {
+    try {
+      plan_of("relief_valve", {"method=" + method});
+      FAIL() << method;
+    } catch (const std::exception& e) {
+      EXPECT_NE(std::string(e.what()).find("integrates mechanical models alone"), std::string::npos) << e.what();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace saltus::test
