@@ -75,6 +75,9 @@ SALTUS_FN trial<E, Real> attempt(const instance<E, Real>& x, const tolerances<E,
 /// The terminal status of lanes whose implicit equations have no solution.
 template <class E, class Stages, class Real>
 SALTUS_FN void blame_solver(instance<E, Real>& x, const Stages& s, mask_of<Real> where) {
+  // Which constraint depends on others is known to a method that chooses what they are solved for.
+  if constexpr (E::Method::for_mechanics && E::form::has_constraints)
+    assign_where(where & s.singular, x.residual_of, s.residual_of);
   end_where(x.status, where & s.singular, status::singular);
   end_where(x.status, where & !s.solved, status::newton_failed);
 }

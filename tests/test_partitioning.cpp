@@ -189,6 +189,19 @@ TEST(partitioning, newtons_matrix_where_a_constraint_is_on_or_off) {
   }
 }
 
+TEST(partitioning, names_the_first_constraint_that_depends_on_others) {
+  using work = at_work<loaded_double_pendulum>;
+  const work w({0.5, 0.2, 0.4, 1.3, -0.1, -0.7, 0.3, 0.4, 1.0, 0.5, -0.6, -2.0});
+  const auto point = w.parts().at(w.t, w.y);
+  auto rows = work::whole::bodies::jacobian_at(point);
+  using parts = detail::partition<work::whole::bodies, work::real>;
+  EXPECT_TRUE(none(parts(point, rows).singular));
+  for (int j = 0; j < work::k; ++j) rows.by[2][j] = rows.by[0][j] * 1e6 - rows.by[1][j];
+  const parts p(point, rows);
+  EXPECT_TRUE(all(p.singular));
+  EXPECT_EQ(p.of.v, 2.0);
+}
+
 // ---- order -----------------------------------------------------------------------------------------------------------
 
 outcome with_fixed_steps(const std::string& model, const std::string& method, double t, int steps) {
@@ -269,6 +282,42 @@ TEST(partitioning, events_are_where_an_explicit_method_finds_them) {
   }
 }
 
+// ---- a stiff vehicle -------------------------------------------------------------------------------------------------
+
+// hmmwv7p by minimal coordinates, DOP853 at rtol 1e-12 with steps limited by stability; SciPy's Radau at 1e-10 agrees to 6e-13.
+constexpr double vehicle_events[] = {0.500320987135939, 0.591031409824681, 0.599183901685820, 0.611337093942829,
+                                     1.238958122964421, 1.330157836953990, 1.339168614452930, 1.352485915689027};
+constexpr double vehicle_x = 8.940814594361786, vehicle_z = 0.713993119624616;
+
+outcome vehicle_at(const std::string& rtol) {
+  return run("hmmwv7p", {"method=inflsdirk4", "rtol=" + rtol, "output.events=true", "run.lanes=1"});
+}
+
+TEST(partitioning, vehicle_meets_and_leaves_the_bump_on_time) {
+  const auto r = vehicle_at("1e-8");
+  expect_finished_on_constraints(r);
+  const std::vector<std::string> names = {"begins_0", "pressing_0", "ends_0", "pressing_0",
+                                          "begins_1", "pressing_1", "ends_1", "pressing_1"};
+  ASSERT_EQ(names_of(r), names);
+  for (std::size_t e = 0; e < names.size(); ++e) EXPECT_NEAR(r.log[e].time, vehicle_events[e], 1e-8) << names[e];
+  EXPECT_NEAR(r.final("x_0"), vehicle_x, 1e-8);
+  EXPECT_NEAR(r.final("z_0"), vehicle_z, 1e-8);
+}
+
+// An explicit method needs 9e5 evaluations for these two seconds, whatever the tolerance.
+TEST(partitioning, vehicle_takes_steps_by_its_tolerance_not_by_its_bushings) {
+  for (const double tolerance : {1e-2, 1e-3, 1e-4, 1e-5}) {
+    const auto r = vehicle_at(fmt::format("{:.0e}", tolerance));
+    expect_finished_on_constraints(r);
+    const double x = r.final("x_0") - vehicle_x, z = r.final("z_0") - vehicle_z;
+    fmt::print("rtol {:.0e}: {} steps, {} rejected, {} evaluations, off by {:.1e} m forward, {:.1e} m upward\n",
+               tolerance, r.steps[0], r.rejected[0], r.rhs_evaluations[0], x, z);
+    EXPECT_LE(std::fabs(x), tolerance * (1 + vehicle_x));
+    EXPECT_LE(std::fabs(z), tolerance * (1 + vehicle_z));
+    EXPECT_LE(r.rhs_evaluations[0], 10000);
+  }
+}
+
 // ---- bits ------------------------------------------------------------------------------------------------------------
 
 TEST(partitioning, has_the_same_bits_on_any_lanes) {
@@ -282,6 +331,16 @@ TEST(partitioning, has_the_same_bits_on_any_lanes) {
     for (std::int64_t i = 0; i < one.plan.count; ++i) expect_same(one, i, eight, i);
     expect_same_log(one, eight);
   }
+}
+
+// Beyond eight coordinates places are looked up, lane by lane.
+TEST(partitioning, vehicle_has_the_same_bits_on_any_lanes) {
+  const std::vector<std::string> settings = {"method=inflsdirk4", "rtol=1e-4", "output.events=true",
+                                             "sweep.speed={from=3.0,to=6.0,count=11}", "run.threads=1"};
+  const auto one = run("hmmwv7p", with(settings, {"run.lanes=1"}));
+  const auto eight = run("hmmwv7p", with(settings, {"run.lanes=8"}));
+  for (std::int64_t i = 0; i < one.plan.count; ++i) expect_same(one, i, eight, i);
+  expect_same_log(one, eight);
 }
 
 // ---- what it refuses -------------------------------------------------------------------------------------------------

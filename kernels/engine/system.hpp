@@ -80,7 +80,7 @@ SALTUS_FN stages<typename E::Method, Real, E::n> make_step(const held_system<E, 
     return step<typename E::Method, WithInterpolant>(system, t, y, f0, h, [&](auto& s) SALTUS_INLINE_LAMBDA {
       const auto c = E::form::constraint_residual(t + h, s.y1, system.c);
       s.residual = c.residual;
-      s.residual_of = c.of;
+      s.residual_of = select(s.singular & (s.residual_of >= Real(0.0)), s.residual_of, c.of);
     });
   } else if constexpr (E::form::has_constraints) {
     return step<typename E::Method, WithInterpolant>(system, t, y, f0, h, [&](auto& s) SALTUS_INLINE_LAMBDA {
