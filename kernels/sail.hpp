@@ -33,11 +33,14 @@ SALTUS_FN trial<E, Real> attempt(const instance<E, Real>& x, const tolerances<E,
   const Real left = x.t_stop - x.t;
   const auto last = left <= Real(1.01) * x.h;
   const Real h = select(last, left, (x.t + x.h) - x.t);
+  Real moved = Real(0.0);
   trial<E, Real> a(
       [&]() SALTUS_INLINE_LAMBDA {
-        return make_step<E, Real, E::follows_interpolant>({x.held, &tol}, x.t, x.y, x.f, h);
+        return make_step<E, Real, E::follows_interpolant>({x.held, &tol}, x.t, x.y, x.f, h,
+                                                          form::has_constraints ? &moved : nullptr);
       },
       last);
+  if constexpr (form::has_constraints) a.moved_far = moved > Real(1.0);
   a.t1 = select(last, x.t_stop, x.t + h);
 
   // judge: what is accepted is written, so that a NaN is not
@@ -99,7 +102,10 @@ SALTUS_FN void commit(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Rea
     assign_where(where, x.held.locked[i], settle<E>(i, a.g.value[i], a.g.rate[i], x.held.locked[i]));
     assign_where(where, x.rate[i], a.g.rate[i]);
   });
-  if constexpr (E::form::has_constraints) keep_residual(x, a.s, where);
+  if constexpr (E::form::has_constraints) {
+    keep_residual(x, a.s, where);
+    add_where(x.far_adjustments, where & a.moved_far, 1);
+  }
   remember_step(x, a.s, where);
   add_where(x.steps, where, 1);
   if (const auto finished = where & ends; any(finished)) end_where(x.status, finished, status::finished);

@@ -144,6 +144,7 @@ class field_list {
       if (rescuable(row.id)) exception.flags.emplace_back(static_cast<int>(row.id), row.name);
     for (std::size_t j = 0; j < abi::counter_count; ++j) {
       const abi::counter_row& counter = abi::counter_table[j];
+      if (counter.of == abi::counted_of::constrained_models && !has_residuals(m_)) continue;
       add(counter.name, "counter", "1", counter.about, shape::instance, NC_INT64,
           column(abi::counter_members<std::vector<long long>>[j]));
     }

@@ -11,16 +11,21 @@ enum class change : unsigned char {
   landing
 };
 
+/// Which models have a counter in their files.
+enum class counted_of : unsigned char { every_model, constrained_models };
+
 /// What is to be said of a counter.
 struct counter_row {
   const char* name;
   abi::change changed_by;
   bool in_statistics;
+  counted_of of;
   const char* about;
 };
 
 inline constexpr counter_row counter_table[] = {
-#define SALTUS_COUNTER(name, changed_by, in_statistics, about) {#name, change::changed_by, in_statistics, about},
+#define SALTUS_COUNTER(name, changed_by, in_statistics, of, about) \
+  {#name, change::changed_by, in_statistics, counted_of::of, about},
 #include "abi/counters.def"
 };
 inline constexpr int counter_count = sizeof(counter_table) / sizeof(counter_table[0]);

@@ -11,7 +11,7 @@
 
 namespace saltus::abi {
 
-inline constexpr int version = 10;
+inline constexpr int version = 11;
 
 using saltus::equations;
 using enum equations;

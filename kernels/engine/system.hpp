@@ -47,13 +47,29 @@ struct held_system {
 };
 
 namespace detail {
+/// How far a projection has moved the end of a step, over what its own error explains: h^(p-1), p the order of the method, or
+/// rounding (Compere 3.4.1 with C = 1).
+template <class Method, class Real, int n>
+SALTUS_FN Real adjustment(const vec<Real, n>& from, const vec<Real, n>& to, Real h) {
+  constexpr double ulps = 64.0 * limits<scalar_of<Real>>::epsilon;
+  Real bound = Real(1.0), moved = Real(0.0), size = Real(1.0);
+  for (int i = 1; i < Method::order; ++i) bound = bound * h;
+  each<n>([&](int i) SALTUS_INLINE_LAMBDA {
+    moved = max(moved, abs(to[i] - from[i]));
+    size = max(size, abs(from[i]));
+  });
+  return moved / max(bound, Real(ulps) * size);
+}
+
 /// An explicit step with its end put onto the constraints, and the time derivative there; one that finds none ends with
 /// NaN.
 template <class E, class Stages, class Real>
-SALTUS_FN Stages projected(const held_system<E, Real>& system, Stages s) {
+SALTUS_FN Stages projected(const held_system<E, Real>& system, Stages s, Real* moved) {
   const Real t1 = s.t + s.h;
   auto rate = s.f1();
+  const auto before = s.y1;
   const auto c = E::form::project(system, t1, s.y1, rate, mask_of<Real>::all(true));
+  if (moved != nullptr) *moved = adjustment<typename E::Method>(before, s.y1, s.h);
   const auto f = system(t1, s.y1);
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
     s.y1[i] = select(c.found, s.y1[i], Real(E::form::unset));
@@ -69,13 +85,14 @@ using interpolant_of =
     decltype(interpolate<typename E::Method>(*static_cast<const held_system<E, Real>*>(nullptr),
                                              *static_cast<const stages<typename E::Method, Real, E::n>*>(nullptr)));
 
-/// One step of the engine's method. In a model with constraints it ends on them.
+/// One step of the engine's method. In a model with constraints it ends on them; `moved`: how far an explicit step was moved for
+/// that, as `adjustment` has it.
 template <class E, class Real, bool WithInterpolant = false>
 SALTUS_FN stages<typename E::Method, Real, E::n> make_step(const held_system<E, Real>& system, Real t,
-                                                           const vec<Real, E::n>& y, const vec<Real, E::n>& f0,
-                                                           Real h) {
+                                                           const vec<Real, E::n>& y, const vec<Real, E::n>& f0, Real h,
+                                                           Real* moved = nullptr) {
   if constexpr (E::form::has_constraints && E::Method::is_explicit) {
-    return detail::projected<E>(system, step<typename E::Method>(system, t, y, f0, h));
+    return detail::projected<E>(system, step<typename E::Method>(system, t, y, f0, h), moved);
   } else if constexpr (E::form::has_constraints && E::Method::for_mechanics) {
     return step<typename E::Method, WithInterpolant>(system, t, y, f0, h, [&](auto& s) SALTUS_INLINE_LAMBDA {
       const auto c = E::form::constraint_residual(t + h, s.y1, system.c);
