@@ -108,6 +108,8 @@ SALTUS_FN void commit(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Rea
   }
   remember_step(x, a.s, where);
   add_where(x.steps, where, 1);
+  if constexpr (E::form::has_paradoxes)
+    end_where(x.status, where & E::form::is_paradoxical(x.t, x.y, x.held), status::painleve);
   if (const auto finished = where & ends; any(finished)) end_where(x.status, finished, status::finished);
 }
 

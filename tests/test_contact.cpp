@@ -210,5 +210,109 @@ TEST(SlackPendulum, TenThousandAtRandomDoNotStick) {
   EXPECT_NEAR(slackened, 10000 * (std::sqrt(5.0) - std::sqrt(2.0)) / 1.2, 150);
 }
 
+// ------------------------------------------------------------------------------------------------------------ friction
+
+/// What pulled_block does, by its closed form.
+struct pulled {
+  double slope, at_rest, slides, m = 2.0, g = 10.0, rate = 16.0, breaks = 1.5;
+
+  double up() const { return g * (std::sin(slope) + slides * std::cos(slope)); }
+  double down() const { return g * (std::sin(slope) - slides * std::cos(slope)); }
+  double loose() const { return m * g * (std::sin(slope) + at_rest * std::cos(slope)) / rate; }
+  double speed_at_break() const {
+    const double a = loose(), b = breaks;
+    return rate / m * (b * b - a * a) / 2.0 - up() * (b - a);
+  }
+  double way_at_break() const {
+    const double a = loose(), b = breaks;
+    return rate / m * (b * b * b / 6.0 - a * a * b / 2.0 + a * a * a / 3.0) - up() * (b - a) * (b - a) / 2.0;
+  }
+  double halt() const { return breaks + speed_at_break() / up(); }
+  double way_at_halt() const { return way_at_break() + speed_at_break() * speed_at_break() / (2.0 * up()); }
+};
+
+TEST(Friction, SticksSlipsAndSticksAsTheClosedFormDoes) {
+  const pulled exact{0.3, 0.5, 0.4};
+  const outcome r = run("pulled_block", {"rtol=1e-10", "output.events=true"});
+  ASSERT_EQ(name_of(r.status[0]), "finished");
+  ASSERT_EQ(names_of(r), (std::vector<std::string>{"slips_up", "breaks", "halts"}));
+  EXPECT_NEAR(r.log[0].time, exact.loose(), 1e-13);
+  EXPECT_EQ(r.log[1].time, 1.5);
+  EXPECT_NEAR(r.log[2].time, exact.halt(), 1e-12);
+  EXPECT_NEAR(r.output(0), exact.way_at_halt(), 1e-12) << "way";
+  EXPECT_NEAR(r.output(1), 20.0 * std::cos(0.3), 1e-12) << "pressure";
+  EXPECT_NEAR(r.output(2), 20.0 * std::sin(0.3), 1e-12) << "friction holds the weight";
+}
+
+// Steeper than friction can hold: at rest above, the block slips down in the same instant.
+TEST(Friction, SlipsDownWhereItCannotStick) {
+  const pulled exact{0.6, 0.5, 0.4};
+  const outcome r =
+      run("pulled_block", {"rtol=1e-10", "output.events=true", "slope=0.6", "t=[0.5,4.0]", "rescue=false"});
+  ASSERT_EQ(name_of(r.status[0]), "finished");
+  ASSERT_EQ(names_of(r), (std::vector<std::string>{"slips_up", "breaks", "halts", "slips_down"}));
+  EXPECT_NEAR(r.log[0].time, exact.loose(), 1e-13);
+  EXPECT_NEAR(r.log[2].time, exact.halt(), 1e-12);
+  EXPECT_EQ(r.log[3].time, r.log[2].time);
+  const double left = 4.0 - exact.halt();
+  EXPECT_NEAR(r.output(0), exact.way_at_halt() - exact.down() * left * left / 2.0, 1e-11) << "way";
+  EXPECT_NEAR(r.output(2), 0.4 * 20.0 * std::cos(0.6), 1e-11) << "friction, up the slope";
+}
+
+// Painleve's condition at the start of a slip to the left, and after a landing, at the time of free fall. The end that lands takes
+// from the rod's fall a turn, and with it some slip.
+TEST(Painleve, EndsWhereTheConditionFails) {
+  constexpr int count = 181;
+  for (const double angle :
+       {0.8, 1.1071487177940904, 1.3})  // the one between has tan(angle) = 2: there mu = 4/3 is enough
+    for (const double height : {0.0, 0.2}) {
+      SCOPED_TRACE(fmt::format("angle {}, height {}", angle, height));
+      const outcome r = run("painleve_rod", {"rtol=1e-8", "t=[0.0,0.21]", set("angle", angle), set("height", height),
+                                             "vx=-3.0", fmt::format("sweep.mu={{from=0.2,to=2.0,count={}}}", count)});
+      const double fall = std::sqrt(2.0 * height / 9.81), c = std::cos(angle), s = std::sin(angle);
+      const double turn = -3.0 * c * (9.81 * fall / (1.0 + 3.0 * c * c));
+      ASSERT_LT(-3.0 + s * turn, 0.0) << "it slips to the left";
+      int paradoxes = 0;
+      for (int i = 0; i < count; ++i) {
+        const double mu = 0.2 + 1.8 * i / (count - 1), per_force = 1.0 + 3.0 * c * (c - mu * s);
+        if (std::fabs(per_force) < 1e-6) continue;
+        const auto at = static_cast<std::size_t>(i);
+        EXPECT_EQ(name_of(r.status[at]) == "painleve", per_force < 0.0) << "mu " << mu;
+        if (per_force < 0.0) EXPECT_NEAR(r.t_final[at], fall, 1e-12);
+        paradoxes += per_force < 0.0;
+      }
+      EXPECT_EQ(paradoxes > 0, (1.0 + 3.0 * c * c) / (3.0 * s * c) < 2.0);
+      EXPECT_LT(paradoxes, count);
+    }
+}
+
+// At the start the force of the floor is g over what a unit of force accelerates the end by.
+TEST(Painleve, ForceBeforeIt) {
+  const outcome r = run("painleve_rod", {"rtol=1e-10", "t=[0.0,1e-9]", "mu=1.2", "angle=1.0"});
+  const double c = std::cos(1.0), s = std::sin(1.0);
+  EXPECT_NEAR(r.output(0), 9.81 / (1.0 + 3.0 * c * (c - 1.2 * s)), 1e-6);
+}
+
+TEST(Painleve, NeighboursKeepTheirBits) {
+  const auto go = [](const std::vector<std::string>& more) {
+    return run("painleve_rod", with({"rtol=1e-8", "sample.count=133", "sample.seed=4", "sample.mu={uniform=[0.2,2.5]}",
+                                     "sample.angle={uniform=[0.3,1.4]}", "sample.vx={uniform=[-3.0,3.0]}",
+                                     "sample.omega={uniform=[-1.0,1.0]}", "sample.height={uniform=[-0.5,0.5],min=0.0}",
+                                     "output.samples.count=5", "output.events=true"},
+                                    more));
+  };
+  const outcome reference = go({"run.lanes=1", "run.threads=1"});
+  const auto paradoxes =
+      std::count(reference.status.begin(), reference.status.end(), static_cast<int>(status::painleve));
+  EXPECT_GT(paradoxes, 10);
+  EXPECT_EQ(reference.summary.counts.ok() + paradoxes, 133);
+  for (const auto& [lanes, threads, chunk] : {std::tuple(4, 2, 7), {8, 1, 33}, {8, 2, 1000}}) {
+    const outcome r = go({fmt::format("run.lanes={}", lanes), fmt::format("run.threads={}", threads),
+                          fmt::format("run.chunk={}", chunk)});
+    for (std::int64_t i = 0; i < 133; ++i) expect_same(reference, i, r, i);
+    expect_same_log(reference, r);
+  }
+}
+
 }  // namespace
 }  // namespace saltus::test

@@ -269,7 +269,7 @@ const std::vector<std::string> status_names = {
     "finished",     "stopped",    "step_budget",   "event_budget",  "step_too_small", "not_finite",
     "bad_start",    "event_loop", "not_located",   "not_run",       "interrupted",    "guard_violated",
     "zeno",         "two_slides", "newton_failed", "singular",      "inconsistent",   "stiff",
-    "bad_schedule", "time_limit", "model_threw",   "model_crashed", "no_impulses"};
+    "bad_schedule", "time_limit", "model_threw",   "model_crashed", "no_impulses",    "painleve"};
 
 TEST(status, numbers_are_fixed_for_ever) {
   ASSERT_EQ(status_names.size(), static_cast<std::size_t>(status_count));

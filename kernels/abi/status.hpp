@@ -32,6 +32,7 @@ enum class status : unsigned char {
   model_threw = 20,
   model_crashed = 21,
   no_impulses = 22,
+  painleve = 23,
 };
 
 enum class status_group : unsigned char {
@@ -106,6 +107,9 @@ inline constexpr status_row status_table[] = {
      "check that the constraints that are on depend neither on each other nor on the contact, and that the mass matrix "
      "is "
      "positive definite",
+     status_group::failed},
+    {status::painleve, "painleve", "friction at a contact left no acceleration, or more than one (Painleve's paradox)",
+     "lower the coefficient of friction, let the contact give way (a spring), or end the slip before that point",
      status_group::failed},
 };
 

@@ -34,6 +34,8 @@ SALTUS_FN_COLD void make_point_consistent(instance<E, Real>& x, vec<Real, E::n>&
   if (how == abi::given) c.found = c.found & (c.moved <= Real(1.0));
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(where & c.found, x.y[i], y[i]); });
   end_where(x.status, where & !c.found, status::inconsistent);
+  if constexpr (E::form::has_paradoxes)
+    end_where(x.status, where & E::form::is_paradoxical(x.t, x.y, held), status::painleve);
   if constexpr (E::form::has_constraints) {
     const auto not_found = where & !c.found;
     assign_where(not_found, x.residual, c.residual);

@@ -19,6 +19,9 @@
 //     constraint_residual(t, y, held)                   only of a form with both a field and constraints: explicit methods
 //                                                       keep no residual with their stages
 //
+//     has_paradoxes                 there may be no f, or more than one, at points of the solution:
+//     is_paradoxical(t, y, held)    where the instance ends
+//
 //     has_memory                    it keeps numbers of its own in an instance: members of its `held`
 //     each_memory(a, b, body)       constexpr; body(of a, of b) for each of them: they are parked, moved and handed on in snapshots
 //     remember(held, t, y, f, where)                    takes in an accepted point; the initial one has them zero
@@ -42,6 +45,7 @@ concept is_form = requires(int number, bool yes) {
   number = Form::outputs;
   number = Form::highest_index;
   yes = Form::has_memory;
+  yes = Form::has_paradoxes;
   yes = Form::has_field;
   yes = Form::moves_states;
   yes = Form::has_constraints;

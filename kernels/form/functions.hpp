@@ -36,6 +36,7 @@ struct model_functions {
   static constexpr bool has_constraints = highest_index > 0;  ///< and it is known which states they are for
   static constexpr bool gives_algebraic_rates = highest_index == 1;
   static constexpr bool has_memory = false;
+  static constexpr bool has_paradoxes = false;
 
   /// What is held constant through a step: parameters, discrete variables, guard signs (as values at the step's start).
   template <class Real>

@@ -133,6 +133,13 @@ struct mechanical_form : Functions {
     return onto_constraints<search_for::step>(system, t, y, where);
   }
 
+  /// Lanes that friction leaves no acceleration, or more than one.
+  static constexpr bool has_paradoxes = system_of_bodies::has_friction;
+  template <class Real>
+  SALTUS_FN static mask_of<Real> is_paradoxical(Real t, const vec<Real, states>& y, const held<Real>& c) {
+    return system_of_bodies::is_paradoxical(Functions::point_at(t, y, c));
+  }
+
   /// The largest of what is left of the constraints on both levels, and whose it is.
   template <class Real>
   SALTUS_FN static consistency<Real> constraint_residual(Real t, const vec<Real, states>& y, const held<Real>& c) {

@@ -1,5 +1,5 @@
-// L D L' of a small symmetric positive definite matrix, one per lane: mass matrices, and what constraints make of them. Without
-// exchanges and without roots, over any number that divides: duals, too.
+// L D L' of a small symmetric positive definite matrix, one per lane: mass matrices, and what constraints make of them; and L D U of
+// one that friction makes unsymmetric. Without exchanges and without roots, over any number that divides: duals, too.
 #pragma once
 
 #include "linear/lu.hpp"
@@ -48,6 +48,39 @@ struct ldl {
     return b;
   }
   SALTUS_FN vec<Number, n> solve(const vec<Number, n>& b) const { return backward(forward(b)); }
+};
+
+/// A = L D U, L and U with diagonals of ones. D are the quotients of leading principal minors: all of them are positive where A is as
+/// it should be.
+template <class Number, int n>
+struct ldu {
+  matrix<Number, n> a;  ///< L below the diagonal, U above it
+  vec<Number, n> d, over_d;
+
+  SALTUS_FN explicit ldu(const matrix<Number, n>& from) : a(from) {
+    detail::each_from<n>(0, [&](int k) SALTUS_INLINE_LAMBDA {
+      d[k] = a[k][k];
+      over_d[k] = Number(1.0) / d[k];
+      detail::each_from<n>(k + 1, [&](int i) SALTUS_INLINE_LAMBDA {
+        const Number below = a[i][k] * over_d[k];
+        detail::each_from<n>(k + 1, [&](int j) SALTUS_INLINE_LAMBDA { a[i][j] = fma(-below, a[k][j], a[i][j]); });
+        a[i][k] = below;
+      });
+      detail::each_from<n>(k + 1, [&](int j) SALTUS_INLINE_LAMBDA { a[k][j] = a[k][j] * over_d[k]; });
+    });
+  }
+
+  SALTUS_FN vec<Number, n> solve(vec<Number, n> b) const {
+    detail::each_from<n>(0, [&](int k) SALTUS_INLINE_LAMBDA {
+      detail::each_from<n>(k + 1, [&](int i) SALTUS_INLINE_LAMBDA { b[i] = fma(-a[i][k], b[k], b[i]); });
+    });
+    detail::each_from<n>(0, [&](int back) SALTUS_INLINE_LAMBDA {
+      const int k = n - 1 - back;
+      b[k] = b[k] * over_d[k];
+      detail::each_from<n>(k + 1, [&](int j) SALTUS_INLINE_LAMBDA { b[k] = fma(-a[k][j], b[j], b[k]); });
+    });
+    return b;
+  }
 };
 
 }  // namespace saltus

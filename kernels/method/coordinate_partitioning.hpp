@@ -163,6 +163,9 @@ struct partitioned_system {
       !bodies::any_nonholonomic,
       "this method recovers coordinates from holonomic constraints: use another one for nonholonomic constraints");
   static_assert(
+      !bodies::has_friction,
+      "this method takes forces of constraints along their gradients: use another one for a model with friction");
+  static_assert(
       !form::reaches && form::projects_positions,
       "this method stays on all constraints: use another one where they are reached in time, or not projected onto");
   static constexpr int k = bodies::velocities, m = bodies::constraints, n = 2 * k;

@@ -31,6 +31,7 @@
 //     static void force(const auto& at, auto& f);             // f[velocity] = ...: all but the forces of constraints
 //     static void constraints(const auto& at, auto& c);       // c[constraint] = ...: 0 = Phi(t, q), or Phi(t, q, v)
 //     static void kinematics(const auto& at, auto& dq);       // dq[coordinate] = ...: linear in v; without it q' = v
+//     static void friction(const auto& at, auto& b);           // b(velocity or constraint, contact) = ...: force for each unit of its multiplier
 //     static void reaching(const auto& at, auto& eta);        // eta[constraint] = ...: how fast one is approached that is not met
 //
 // and, optionally, which entries of the Jacobian df/dy of `rhs` are not zero throughout, so that implicit methods need fewer

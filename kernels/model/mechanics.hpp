@@ -10,6 +10,13 @@
 // and 0 = ds/dt gives the multipliers, (J M^-1 J') lambda = -(b + J M^-1 f): the equivalent control of the sliding mode s = 0
 // (D. A. Compere, thesis, 1999, eqs. 3.24 to 3.26; sigma is each constraint's decay_rate). Constraints are in the order of their
 // list. One that is off has a row of zeros and the multiplier 0.
+//
+// Coulomb's friction is a force along B, proportional to a multiplier: a model that writes `friction` has
+//
+//     M v' = f + (J' + B) lambda,   (J M^-1 (J' + B)) lambda = -(b + J M^-1 f)
+//
+// whose matrix is no longer symmetric. Where one of its leading principal minors is not positive, a push on a contact does not
+// open it: Painleve's paradox. Constraints are eliminated in the order of their list, so that contacts with friction come last.
 #pragma once
 
 #include "linear/jacobian.hpp"
@@ -60,6 +67,15 @@ struct mechanics {
       requires(const point<Model, one, one>& at, named_by<typename kinds::state, one, states>& dq) {
     Model::kinematics(at, dq);
   };
+  template <class Value>
+  using forces_of_friction =
+      named_friction<typename kinds::state, typename kinds::constraint, Value, velocities, constraints, coordinates>;
+  static constexpr bool has_friction = [] {
+    if constexpr (constraints == 0) return false;
+    else return requires(const point<Model, one, one>& at, forces_of_friction<one>& b) {
+        Model::friction(at, b);
+      };
+  }();
 
   template <class Value>
   using rows = constraint_rows<Value, velocities, constraints>;
@@ -169,6 +185,16 @@ struct mechanics {
     return r;
   }
 
+  /// x + rows' lambda.
+  template <class Value, int N>
+  SALTUS_FN static by_velocity<Value> add(const Value (&rows_)[N][velocities], const by_constraint<Value>& lambda,
+                                          by_velocity<Value> x) {
+    each<velocities>([&](int j) SALTUS_INLINE_LAMBDA {
+      for (int k = 0; k < constraints; ++k) x[j] = fma(rows_[k][j], lambda[k], x[j]);
+    });
+    return x;
+  }
+
   /// M factorised, with M^-1 J' and J M^-1 J'. Where constraints are redundant, or M is not positive definite, what is solved
   /// with it is not finite or `over_d` is huge.
   template <class Value>
@@ -178,12 +204,14 @@ struct mechanics {
 
     template <class Real>
     SALTUS_FN inertia(const point_of<Value, Real>& at, const rows<Value>& r) : mass(mechanics::mass(at)) {
-      each<constraints>([&](int k) SALTUS_INLINE_LAMBDA {
-        by_velocity<Value> row;
-        each<velocities>([&](int j) SALTUS_INLINE_LAMBDA { row[j] = r.by[k][j]; });
-        row = mass.forward(row);
-        each<velocities>([&](int j) SALTUS_INLINE_LAMBDA { reduced[k][j] = row[j]; });
-      });
+      each<constraints>([&](int k) SALTUS_INLINE_LAMBDA { reduce(r.by[k], reduced[k]); });
+    }
+    /// L^-1 of a row.
+    SALTUS_FN void reduce(const Value (&from)[velocities], Value (&to)[velocities]) const {
+      by_velocity<Value> row;
+      each<velocities>([&](int j) SALTUS_INLINE_LAMBDA { row[j] = from[j]; });
+      row = mass.forward(row);
+      each<velocities>([&](int j) SALTUS_INLINE_LAMBDA { to[j] = row[j]; });
     }
 
     /// (L^-1 J') D^-1 x, for x = L^-1 b: J M^-1 b.
@@ -197,12 +225,9 @@ struct mechanics {
       });
       return r;
     }
-    /// L^-1 J' lambda.
-    SALTUS_FN by_velocity<Value> force(const by_constraint<Value>& lambda, by_velocity<Value> x) const {
-      each<velocities>([&](int j) SALTUS_INLINE_LAMBDA {
-        for (int k = 0; k < constraints; ++k) x[j] = fma(reduced[k][j], lambda[k], x[j]);
-      });
-      return x;
+    /// x + L^-1 J' lambda.
+    SALTUS_FN by_velocity<Value> force(const by_constraint<Value>& lambda, const by_velocity<Value>& x) const {
+      return add(reduced, lambda, x);
     }
     /// J M^-1 J' factorised. Constraints that do not hold, `holds(k)`, have rows of zeros and count as rows of the identity, and
     /// so do others than `holonomic` ones where only those are asked for.
@@ -226,11 +251,72 @@ struct mechanics {
     }
   };
 
+  /// What friction makes of the constraints that hold: L^-1 (J' + B), and J M^-1 (J' + B) factorised.
+  template <class Value>
+  struct rubbed {
+    Value pushed[constraints > 0 ? constraints : 1][velocities];
+    ldu<Value, constraints> factor;
+
+    template <class Real>
+    SALTUS_FN rubbed(const point_of<Value, Real>& at, const rows<Value>& all, const inertia<Value>& m)
+        : factor(eliminated(at, all, m, pushed)) {}
+
+    /// Painleve's paradox: a push on a contact with friction does not open it, or closes it.
+    template <class Real>
+    SALTUS_FN mask_of<Real> is_paradoxical(const inertia<Real>& m) const {
+      constexpr double dependent = 0x1p12 * limits<scalar_of<Real>>::epsilon;
+      auto r = mask_of<Real>::all(false);
+      each<constraints>([&](int k) SALTUS_INLINE_LAMBDA {
+        Real whole = Real(0.0);  // without friction
+        for (int j = 0; j < velocities; ++j) whole = fma(m.reduced[k][j] * m.mass.over_d[j], m.reduced[k][j], whole);
+        r = r | !(factor.d[k] > Real(dependent) * whole);
+      });
+      return r;
+    }
+    /// x + L^-1 (J' + B) lambda.
+    SALTUS_FN by_velocity<Value> force(const by_constraint<Value>& lambda, const by_velocity<Value>& x) const {
+      return add(pushed, lambda, x);
+    }
+
+   private:
+    template <class Real>
+    SALTUS_FN static matrix<Value, constraints> eliminated(
+        const point_of<Value, Real>& at, const rows<Value>& all, const inertia<Value>& m,
+        Value (&pushed)[constraints > 0 ? constraints : 1][velocities]) {
+      forces_of_friction<Value> b;
+      each<constraints>([&](int k) SALTUS_INLINE_LAMBDA {
+        for (int j = 0; j < velocities; ++j) b.on_velocity[k][j] = Value(0.0);
+        for (int l = 0; l < constraints; ++l) b.along_gradient[k][l] = Value(0.0);
+      });
+      Model::friction(at, b);
+      each<constraints>([&](int k) SALTUS_INLINE_LAMBDA {
+        Value row[velocities];
+        each<velocities>([&](int j) SALTUS_INLINE_LAMBDA {
+          row[j] = b.on_velocity[k][j];
+          for (int l = 0; l < constraints; ++l) row[j] = fma(b.along_gradient[k][l], all.by[l][j], row[j]);
+        });
+        m.reduce(row, pushed[k]);
+        each<velocities>([&](int j) SALTUS_INLINE_LAMBDA { pushed[k][j] = pushed[k][j] + m.reduced[k][j]; });
+      });
+      matrix<Value, constraints> a;
+      each<constraints>([&](int k) SALTUS_INLINE_LAMBDA {
+        for (int l = 0; l < constraints; ++l) {
+          a[k][l] = m.reduced[k][0] * m.mass.over_d[0] * pushed[l][0];
+          for (int j = 1; j < velocities; ++j) a[k][l] = fma(m.reduced[k][j] * m.mass.over_d[j], pushed[l][j], a[k][l]);
+        }
+        a[k][k] = select(is_on(at, k), a[k][k], Value(1.0));
+      });
+      return a;
+    }
+  };
+
   /// Accelerations and multipliers with ds/dt = drive. It is too much code to be there in every stage of a method.
   template <class Value, class Real>
   SALTUS_FN_COLD static void move(const point_of<Value, Real>& at, const by_constraint<Value>& drive,
                                   by_velocity<Value>& acceleration, by_constraint<Value>& multiplier) {
-    const auto r = rows_at(at);
+    const auto all = all_rows_at(at);
+    auto r = all;
+    switch_off(at, r);
     const inertia<Value> m(at, r);
     const auto f = m.mass.forward(force(at));
     if constexpr (constraints > 0) {
@@ -240,11 +326,26 @@ struct mechanics {
       const auto holds = [&](int k) SALTUS_INLINE_LAMBDA { return is_on(at, k); };
       if constexpr (any_switched)
         each<constraints>([&](int k) SALTUS_INLINE_LAMBDA { right[k] = select(holds(k), right[k], Value(0.0)); });
-      multiplier = m.template of_constraints<false>(holds).solve(right);
-      acceleration = m.mass.backward(m.force(multiplier, f));
+      if constexpr (has_friction) {
+        const rubbed<Value> b(at, all, m);
+        multiplier = b.factor.solve(right);
+        acceleration = m.mass.backward(b.force(multiplier, f));
+      } else {
+        multiplier = m.template of_constraints<false>(holds).solve(right);
+        acceleration = m.mass.backward(m.force(multiplier, f));
+      }
     } else {
       acceleration = m.mass.backward(f);
     }
+  }
+  /// Painleve's paradox (`rubbed`) at a point.
+  template <class Real>
+  SALTUS_FN_COLD static mask_of<Real> is_paradoxical(const point_of<Real, Real>& at) {
+    const auto all = all_rows_at(at);
+    auto r = all;
+    switch_off(at, r);
+    const inertia<Real> m(at, r);
+    return rubbed<Real>(at, all, m).is_paradoxical(m);
   }
   /// With ds/dt = 0.
   template <class Value, class Real>

@@ -56,6 +56,28 @@ struct named_symmetric_matrix {
   }
 };
 
+/// Forces for each unit of a constraint's multiplier, zero where nothing is written: what `friction` of a mechanical system fills in.
+template <class State, class Constraint, class Real, int N, int Count, int First>
+struct named_friction {
+  Real on_velocity[Count][N];  ///< a row for each constraint
+  Real along_gradient[Count][Count];
+  /// Acts on a velocity.
+  SALTUS_FN Real& operator()(State velocity, Constraint of) {
+    return on_velocity[static_cast<int>(of)][static_cast<int>(velocity) - First];
+  }
+  /// Acts along the gradient of another constraint, on or off: of the one that holds while there is no slip.
+  SALTUS_FN Real& operator()(Constraint along, Constraint of) {
+    return along_gradient[static_cast<int>(of)][static_cast<int>(along)];
+  }
+  /// Members k and l of two families.
+  SALTUS_FN Real& operator()(State velocity, int k, Constraint of, int l) {
+    return on_velocity[static_cast<int>(of) + l][static_cast<int>(velocity) + k - First];
+  }
+  SALTUS_FN Real& operator()(Constraint along, int k, Constraint of, int l) {
+    return along_gradient[static_cast<int>(of) + l][static_cast<int>(along) + k];
+  }
+};
+
 namespace detail {
 
 /// What the functions of a model fill in, and may be taken for one of its names.
