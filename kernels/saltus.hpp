@@ -2,6 +2,7 @@
 #pragma once
 
 #include "model/bare_names.hpp"
+#include "model/rotation.hpp"
 #include "model/views.hpp"
 #include "number/plain.hpp"
 

@@ -9,6 +9,7 @@ struct compound_pendulum {
 
   enum state { x, y, angle, vx, vy, omega };
   static constexpr auto first_velocity = vx;
+  static constexpr bool mass_is_diagonal = true;
   static constexpr saltus::variable<state> state_list[] = {{x, 0.0, "m", "centre of mass, downward"},
                                                            {y, 0.0, "m", "centre of mass, to the side"},
                                                            {angle, 0.3490658503988659, "rad", "of the rod, 0 below"},

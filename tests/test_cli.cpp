@@ -574,6 +574,20 @@ TEST_F(cli, describe_says_what_the_header_says) {
   EXPECT_EQ(model["outputs#"], "0");
 }
 
+TEST_F(cli, a_mechanical_system_is_described_by_its_constraints) {
+  const auto text = saltus({"describe", "heavy_top"});
+  EXPECT_EQ(text.code, 0) << text.err;
+  for (const char* line : {"0 = Phi; 7 coordinates (1 unit quaternion), 3 constraints, 3 degrees of freedom\n",
+                           "\nconstraints (kind, unit, meaning)\n",
+                           "  joint_z            holonomic       m      the joint is at the origin, z\n",
+                           "  p0                 unit quaternion        is of length one\n"})
+    EXPECT_NE(text.out.find(line), std::string::npos) << text.out;
+  const json object(saltus({"describe", "knife_edge", "--json"}).out);
+  EXPECT_EQ(object["constraints#"], "1");
+  EXPECT_EQ(object["constraints[0].name"], "blade");
+  EXPECT_EQ(object["constraints[0].kind"], "nonholonomic");
+}
+
 TEST_F(cli, time_events_and_sliding_are_told) {
   write(folder() / "relay.hpp", relay);
   const auto text = saltus({"describe", "relay.hpp"});

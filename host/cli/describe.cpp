@@ -30,16 +30,26 @@ std::string special_text(const model& m) {
   return text;
 }
 
+/// What kind of a constraint it is.
+const char* kind_of(const constraint& c) {
+  return c.quaternion ? "unit quaternion" : c.holonomic ? "holonomic" : "nonholonomic";
+}
+
 /// Those of a mechanical system; degrees of freedom are those of velocities while all constraints hold that are never switched.
 std::string mechanical_text(const model& m) {
+  const auto count = [&](auto which) {
+    return static_cast<std::size_t>(std::count_if(m.constraints.begin(), m.constraints.end(), which));
+  };
   const auto velocities = m.states.size() - static_cast<std::size_t>(m.coordinates);
-  const auto always = static_cast<std::size_t>(
-      std::count_if(m.constraints.begin(), m.constraints.end(), [](const constraint& c) { return !c.switched; }));
-  std::string text = m.constraints.empty() ? "M(q) v' = f(t, q, v)" : "M(q) v' = f(t, q, v) + J' lambda, 0 = Phi";
-  text += fmt::format("; {}, {}", counted(static_cast<std::size_t>(m.coordinates), "coordinate"),
-                      counted(m.constraints.size(), "constraint"));
-  if (always < m.constraints.size()) text += fmt::format(" ({} switched)", m.constraints.size() - always);
-  return text + fmt::format(", {}", counted(velocities - always, "degree") + " of freedom");
+  const auto quaternions = count([](const constraint& c) { return c.quaternion; });
+  const auto switched = count([](const constraint& c) { return c.switched; });
+  const auto constraints = m.constraints.size() - quaternions;
+  std::string text = constraints == 0 ? "M(q) v' = f(t, q, v)" : "M(q) v' = f(t, q, v) + J' lambda, 0 = Phi";
+  text += "; " + counted(static_cast<std::size_t>(m.coordinates), "coordinate");
+  if (quaternions > 0) text += fmt::format(" ({})", counted(quaternions, "unit quaternion"));
+  text += ", " + counted(constraints, "constraint");
+  if (switched > 0) text += fmt::format(" ({} switched)", switched);
+  return text + fmt::format(", {}", counted(velocities + switched - constraints, "degree") + " of freedom");
 }
 
 /// The equations of a model as one writes them.
@@ -84,11 +94,8 @@ json describe_json(const model& m) {
   for (const auto& i : m.time_events) time_events.push_back(json{{"name", i.name}, {"about", i.about}});
   json constraints = json::array();
   for (const auto& c : m.constraints)
-    constraints.push_back(json{{"name", c.name},
-                               {"kind", c.holonomic ? "holonomic" : "nonholonomic"},
-                               {"switched", c.switched},
-                               {"unit", c.unit},
-                               {"about", c.about}});
+    constraints.push_back(
+        json{{"name", c.name}, {"kind", kind_of(c)}, {"switched", c.switched}, {"unit", c.unit}, {"about", c.about}});
   return json{{"model", m.name},
               {"title", m.title},
               {"source", m.source},
@@ -141,8 +148,8 @@ int describe(const std::string& name, bool as_json) {
   print_quantities("outputs (unit, meaning)", m.outputs, false);
   if (!m.constraints.empty()) fmt::print("\nconstraints (kind, unit, meaning)\n");
   for (const auto& c : m.constraints)
-    fmt::print("  {:<18} {:<13} {:<6} {}{}\n", c.name, c.holonomic ? "holonomic" : "nonholonomic",
-               c.unit == "1" ? "" : c.unit, c.about, c.switched ? " (switched)" : "");
+    fmt::print("  {:<18} {:<15} {:<6} {}{}\n", c.name, kind_of(c), c.unit == "1" ? "" : c.unit, c.about,
+               c.switched ? " (switched)" : "");
   if (!m.guards.empty()) fmt::print("\nguards (direction, sidedness, meaning)\n");
   for (const auto& g : m.guards)
     fmt::print("  {:<18} {:<8} {:<11}{}{} {}\n", g.name, name_of(g.direction), name_of(g.sidedness),

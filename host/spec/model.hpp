@@ -32,7 +32,8 @@ struct guard {
 struct constraint {
   std::string name, unit, about;
   bool holonomic;
-  bool switched;  ///< it holds only while a discrete variable is on
+  bool switched;    ///< it holds only while a discrete variable is on
+  bool quaternion;  ///< that four coordinates are a unit quaternion: none of the model's own
 };
 
 /// An event whose time is known beforehand.
@@ -106,7 +107,8 @@ inline std::vector<std::string> event_names(const model& m) {
   for (const guard& g : m.guards) names.push_back(g.name);
   for (const time_event& i : m.time_events) names.push_back(i.name);
   if (m.reaches)
-    for (const constraint& c : m.constraints) names.push_back("reaches_" + c.name);
+    for (const constraint& c : m.constraints)
+      if (!c.quaternion) names.push_back("reaches_" + c.name);
   for (const guard& g : m.guards)
     if (g.slides) names.push_back("leaves_" + g.name);
   return names;

@@ -53,7 +53,8 @@ struct description {
   const guard* guards;
   const time_event* time_events;
   const quantity* outputs;
-  const quantity* constraints;  ///< of a mechanical system; index: 1 if holonomic; value: 1 if it is switched
+  /// Of a mechanical system; index 0: nonholonomic, 1: holonomic, 2: of a unit quaternion; value: 1 if it is switched.
+  const quantity* constraints;
   int constraint_count;
   int reaches;            ///< 1: constraints may be approached, and reaching each is an event
   int coordinate_count;   ///< of a mechanical system: the states before its velocities; else 0

@@ -6,9 +6,10 @@
 //
 //     q - N M^-1 J' (J M^-1 J')^-1 Phi(q),   v - M^-1 J' (J M^-1 J')^-1 s(q, v)
 //
-// again and again with J and M taken anew, until no more than rounding is left; after an event that switches a constraint on,
-// the change of v is the plastic impact. A model with `printed_projection` is moved exactly twice by the formula as Compere
-// printed it (3.27), without M and with the nonholonomic constraints among those of positions.
+// again and again with J and M taken anew, until no more than rounding is left, and unit quaternions are brought back to length
+// one. After an event that switches a constraint on, the change of v is the plastic impact. A model with `printed_projection` is
+// moved exactly twice by the formula as Compere printed it (3.27), without M and with the nonholonomic constraints among those of
+// positions.
 //
 // A model that writes `reaching` may start off its constraints: each is approached with ds/dt = -eta sign(s), the sign held until
 // an event at s = 0, and holds from there on (Compere 2.1 and 3.4.3, with eta on ds/dt itself, so that constraints do not
@@ -31,9 +32,10 @@ struct mechanical_form : Functions {
   static constexpr int coordinates = system_of_bodies::coordinates;
   static constexpr int velocities = system_of_bodies::velocities;
   static constexpr int constraints = system_of_bodies::constraints;
+  static constexpr int quaternions = system_of_bodies::quaternions;
 
   static constexpr bool has_field = true;
-  static constexpr bool has_constraints = constraints > 0;
+  static constexpr bool has_constraints = constraints + quaternions > 0;
   static constexpr bool moves_states = has_constraints;
   static constexpr bool printed_projection = requires { Model::printed_projection; };
   static constexpr bool projects_positions = [] {
@@ -140,17 +142,26 @@ struct mechanical_form : Functions {
     return system_of_bodies::is_paradoxical(Functions::point_at(t, y, c));
   }
 
-  /// The largest of what is left of the constraints on both levels, and whose it is.
+  /// The largest of what is left of the constraints on both levels, and whose it is; quaternions are numbered after constraints.
   template <class Real>
   SALTUS_FN static consistency<Real> constraint_residual(Real t, const vec<Real, states>& y, const held<Real>& c) {
     consistency<Real> r{mask_of<Real>::all(true), Real(0.0), Real(-1.0), Real(0.0)};
-    const auto at = Functions::point_at(t, y, c);
-    const auto s = system_of_bodies::levels_at(at);
-    each<constraints>([&](int k) SALTUS_INLINE_LAMBDA {
-      const Real size = max(abs(s.position[k]), abs(s.velocity[k])) + not_finite(s.velocity[k]);
-      const auto worse = holds(at, c, k) & !(size <= r.residual);
+    const auto consider = [&](Real size, mask_of<Real> where, int k) SALTUS_INLINE_LAMBDA {
+      const auto worse = where & !(size <= r.residual);
       r.residual = select(worse, size, r.residual);
       r.of = select(worse, Real(static_cast<double>(k)), r.of);
+    };
+    if constexpr (constraints > 0) {
+      const auto at = Functions::point_at(t, y, c);
+      const auto s = system_of_bodies::levels_at(at);
+      each<constraints>([&](int k) SALTUS_INLINE_LAMBDA {
+        const Real size = max(abs(s.position[k]), abs(s.velocity[k])) + not_finite(s.velocity[k]);
+        consider(size, holds(at, c, k), k);
+      });
+    }
+    each<quaternions>([&](int k) SALTUS_INLINE_LAMBDA {
+      const Real off = length_of(y, k) - Real(1.0);
+      consider(abs(off) + not_finite(off), mask_of<Real>::all(true), constraints + k);
     });
     return r;
   }
@@ -211,25 +222,51 @@ struct mechanical_form : Functions {
   struct moved_point {
     vec<Real, states> y;
     Real size;
-    mask_of<Real> singular;  ///< constraints depend on each other, or the mass matrix is not positive definite
-    Real of;                 ///< the first constraint that depends on those before it; -1: none
+    /// Constraints depend on each other, or the mass matrix is not positive definite.
+    mask_of<Real> singular = mask_of<Real>::all(false);
+    Real of = Real(-1.0);  ///< the first constraint that depends on those before it; -1: none
   };
+
+  template <class Real>
+  SALTUS_FN static Real length_of(const vec<Real, states>& y, int k) {
+    Real square = Real(0.0);
+    for (int i = system_of_bodies::quaternion(k), end = i + 4; i < end; ++i) square = fma(y[i], y[i], square);
+    return sqrt(square);
+  }
+
+  /// y with quaternions of length one. What moves along the rates of one leaves its length to second order, so that this is
+  /// done before each move and not after the last.
+  template <class Real>
+  SALTUS_FN static vec<Real, states> with_unit_quaternions(vec<Real, states> y) {
+    each<quaternions>([&](int k) SALTUS_INLINE_LAMBDA {
+      const Real factor = Real(1.0) / length_of(y, k);
+      for (int i = system_of_bodies::quaternion(k), end = i + 4; i < end; ++i) y[i] = y[i] * factor;
+    });
+    return y;
+  }
 
   template <search_for What, class System, class Real>
   SALTUS_FN_COLD static consistency<Real> onto_constraints(const System& system, Real t, vec<Real, states>& y,
                                                            mask_of<Real> where) {
     constexpr int most = printed_projection ? 2 : What == search_for::start ? 40 : 6;
     constexpr double enough = 0x1p-4 * root_epsilon<scalar_of<Real>>;  // it leaves about its square
+    // A start on the constraints is left as it is: a guard may be zero there, and has no side once it is moved by rounding.
+    constexpr double nothing = 8.0 * limits<scalar_of<Real>>::epsilon;
     const auto begun = y;
     auto open = where, found = mask_of<Real>::all(false), singular = mask_of<Real>::all(false);
     Real of = Real(-1.0);
     for (int turn = 0; turn < most && any(open); ++turn) {
-      const auto at = Functions::point_at(t, y, system.c);
-      const auto to = nearer(system, at);
+      const auto unit = with_unit_quaternions(y);
+      const auto to = nearer(system, Functions::point_at(t, unit, system.c));
       const auto lost = open & (to.singular | !(to.size < Real(limits<scalar_of<Real>>::largest)));
       of = select(lost, to.of, of);
       singular = singular | lost;
       open = open & !lost;
+      if (What == search_for::start && turn == 0) {
+        const auto there = open & (distance(system, y, to.y) <= Real(nothing));
+        found = found | there;
+        open = open & !there;
+      }
       each<states>([&](int i) SALTUS_INLINE_LAMBDA { y[i] = select(open, to.y[i], y[i]); });
       const auto done = open & (printed_projection ? mask_of<Real>::all(turn == 1) : to.size <= Real(enough));
       found = found | done;
@@ -245,7 +282,13 @@ struct mechanical_form : Functions {
 
   template <class System, class Real>
   SALTUS_FN static moved_point<Real> nearer(const System& system, const point_of<Real>& at) {
-    if constexpr (printed_projection) return nearer_as_printed(system, at);
+    if constexpr (constraints == 0) return {at.y, not_finite(at.y[system_of_bodies::quaternion(0)])};
+    else if constexpr (printed_projection) return nearer_as_printed(system, at);
+    else return nearer_by_energy(system, at);
+  }
+
+  template <class System, class Real>
+  SALTUS_FN static moved_point<Real> nearer_by_energy(const System& system, const point_of<Real>& at) {
     const auto on = [&](int k) SALTUS_INLINE_LAMBDA { return holds(at, system.c, k); };
     const auto r = rows_that_hold(at, on);
     const inertia<Real> m(at, r);
@@ -255,7 +298,7 @@ struct mechanical_form : Functions {
       return m.mass.backward(m.force(reduced.solve(off), none));
     };
     const auto all = m.template of_constraints<false>(on);
-    moved_point<Real> to{at.y, Real(0.0), mask_of<Real>::all(false), Real(-1.0)};
+    moved_point<Real> to{at.y, Real(0.0)};
     judge(m, all, to);
     if constexpr (projects_positions) {
       vec<Real, velocities> d;
@@ -284,6 +327,15 @@ struct mechanical_form : Functions {
         r.position[k] = select(on(k), r.position[k], Real(0.0));
         each<velocities>([&](int j) SALTUS_INLINE_LAMBDA { r.by[k][j] = select(on(k), r.by[k][j], Real(0.0)); });
       });
+    return r;
+  }
+
+  /// The largest of the changes from one point to another, relative to what counts.
+  template <class System, class Real>
+  SALTUS_FN static Real distance(const System& system, const vec<Real, states>& from, const vec<Real, states>& to) {
+    Real r = Real(0.0);
+    each<states>([&](int i)
+                     SALTUS_INLINE_LAMBDA { r = max(r, abs(to[i] - from[i]) / (abs(from[i]) + system.floor(i))); });
     return r;
   }
 
@@ -321,7 +373,7 @@ struct mechanical_form : Functions {
       }
     });
     const ldl<Real, constraints> f(a);
-    moved_point<Real> to{at.y, Real(0.0), mask_of<Real>::all(false), Real(-1.0)};
+    moved_point<Real> to{at.y, Real(0.0)};
     for (int level = 0; level < 2; ++level) {
       const bool position = level == 0;
       const auto s = system_of_bodies::levels_at(system_of_bodies::moved(at, at.t, to.y));

@@ -7,12 +7,14 @@
 namespace saltus {
 
 /// A = L D L', L with a diagonal of ones. Only the lower triangle of A is read.
-template <class Number, int n>
+template <class Number, int n, bool diagonal = false>
 struct ldl {
   matrix<Number, n> l;       ///< below the diagonal
   vec<Number, n> d, over_d;  ///< D, and its reciprocal
 
-  SALTUS_FN explicit ldl(const matrix<Number, n>& from) {
+  /// Of from[i][j].
+  template <class Matrix>
+  SALTUS_FN explicit ldl(const Matrix& from) {
     detail::each_from<n>(0, [&](int j) SALTUS_INLINE_LAMBDA {
       // Column by column; w_k = l_jk d_k.
       vec<Number, n> w;
@@ -48,6 +50,23 @@ struct ldl {
     return b;
   }
   SALTUS_FN vec<Number, n> solve(const vec<Number, n>& b) const { return backward(forward(b)); }
+};
+
+/// Of a diagonal matrix.
+template <class Number, int n>
+struct ldl<Number, n, true> {
+  vec<Number, n> d, over_d;
+
+  SALTUS_FN explicit ldl(const vec<Number, n>& diagonal) : d(diagonal) {
+    detail::each_from<n>(0, [&](int j) SALTUS_INLINE_LAMBDA { over_d[j] = Number(1.0) / d[j]; });
+  }
+
+  SALTUS_FN vec<Number, n> forward(const vec<Number, n>& b) const { return b; }
+  SALTUS_FN vec<Number, n> backward(vec<Number, n> b) const {
+    detail::each_from<n>(0, [&](int k) SALTUS_INLINE_LAMBDA { b[k] = b[k] * over_d[k]; });
+    return b;
+  }
+  SALTUS_FN vec<Number, n> solve(const vec<Number, n>& b) const { return backward(b); }
 };
 
 /// A = L D U, L and U with diagonals of ones. D are the quotients of leading principal minors: all of them are positive where A is as

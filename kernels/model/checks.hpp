@@ -85,6 +85,9 @@ struct contract : detail::kinds<Model> {
   static_assert(
       kinds::constraint_count > 0 || !has_constraints,
       "the model computes constraints but does not list them: add enum constraint { ... }; and constraint_list[]");
+  static_assert(is_mechanical || detail::count_quaternions<Model>() == 0, "quaternion_list is for mechanical models");
+  static_assert(detail::quaternions_are_right<Model>(),
+                "quaternion_list has the first of the four coordinates of each unit quaternion, in their order");
   static_assert(!(has_rhs && has_residual),
                 "the model has a right-hand side and a residual: write one of rhs and residual, not both");
   static_assert(!(has_mass && has_residual),

@@ -31,6 +31,8 @@
 //     static void force(const auto& at, auto& f);             // f[velocity] = ...: all but the forces of constraints
 //     static void constraints(const auto& at, auto& c);       // c[constraint] = ...: 0 = Phi(t, q), or Phi(t, q, v)
 //     static void kinematics(const auto& at, auto& dq);       // dq[coordinate] = ...: linear in v; without it q' = v
+//     static constexpr bool mass_is_diagonal = true;          // saves work if it is so
+//     static constexpr state quaternion_list[] = {p, ...};    // p and the three after it are a unit quaternion: it is kept so
 //     static void friction(const auto& at, auto& b);           // b(velocity or constraint, contact) = ...: force for each unit of its multiplier
 //     static void reaching(const auto& at, auto& eta);        // eta[constraint] = ...: how fast one is approached that is not met
 //

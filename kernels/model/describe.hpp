@@ -161,7 +161,8 @@ struct describe {
   static const abi::description* get(const char* name) {
     static abi::quantity states[c::state_count], parameters[c::parameter_count + 1], discretes[c::discrete_count + 1],
         outputs[c::output_count + 1];
-    static abi::quantity constraints[c::constraint_count + 1];
+    constexpr int quaternions = detail::count_quaternions<Model>();
+    static abi::quantity constraints[c::constraint_count + quaternions + 1];
     static abi::guard guards[c::guard_count + 1];
     static abi::time_event time_events[c::time_event_count + 1];
     static abi::description d;
@@ -185,6 +186,11 @@ struct describe {
       detail::each_member<Model::constraint_list>([&](const auto& v, const char* name_, int i) {
         constraints[i] = {name_, v.switched_by < 0 ? 0.0 : 1.0, v.unit, v.about, v.kind == holonomic ? 1 : 0};
       });
+    if constexpr (quaternions > 0)
+      for (int k = 0; k < quaternions; ++k) {
+        const auto& first = states[static_cast<int>(Model::quaternion_list[k])];
+        constraints[c::constraint_count + k] = {first.name, 0.0, "1", "is of length one", 2};
+      }
     if constexpr (c::guard_count > 0)
       detail::each_member<Model::guard_list>([&](const auto& v, const char* name_, int i) {
         guards[i] = {name_, v.which, v.side, v.ends == terminal ? 1 : 0, v.may_slide ? 1 : 0, v.about};
@@ -212,7 +218,7 @@ struct describe {
     d.time_events = time_events;
     d.outputs = outputs;
     d.constraints = constraints;
-    d.constraint_count = c::constraint_count;
+    d.constraint_count = c::constraint_count + quaternions;
     d.coordinate_count = 0;
     d.reaches = c::has_reaching ? 1 : 0;
     if constexpr (c::is_mechanical) d.coordinate_count = static_cast<int>(Model::first_velocity);

@@ -86,6 +86,22 @@ struct mechanics {
   template <class Value, class Real>
   using point_of = point<Model, Value, Real>;
 
+  static constexpr int quaternions = detail::count_quaternions<Model>();
+  /// The first coordinate of unit quaternion k.
+  SALTUS_FN static constexpr int quaternion(int k) {
+    if constexpr (quaternions > 0) return static_cast<int>(Model::quaternion_list[k]);
+    else return k;
+  }
+  static_assert(quaternions == 0 || has_kinematics,
+                "four coordinates of a quaternion have three velocities: write static void kinematics(at, dq)");
+
+  static constexpr bool mass_is_diagonal = [] {
+    if constexpr (requires { Model::mass_is_diagonal; }) return static_cast<bool>(Model::mass_is_diagonal);
+    else return false;
+  }();
+  template <class Value>
+  using mass_factor = ldl<Value, velocities, mass_is_diagonal>;
+
   SALTUS_FN static constexpr bool is_holonomic(int k) { return table.of[k].holonomic; }
   static constexpr bool any_nonholonomic = [] {
     for (int k = 0; k < constraints; ++k)
@@ -123,16 +139,21 @@ struct mechanics {
 
   template <class Value, class Real>
   SALTUS_FN static matrix<Value, velocities> mass(const point_of<Value, Real>& at) {
-    named_symmetric_matrix<typename kinds::state, Value, velocities, coordinates> m;
-    each<velocities>([&](int i) SALTUS_INLINE_LAMBDA {
-      for (int j = 0; j <= i; ++j) m.values[i][j] = Value(0.0);
-    });
-    Model::mass(at, m);
     matrix<Value, velocities> r;
+    const auto m = written_mass<false>(at);
     each<velocities>([&](int i) SALTUS_INLINE_LAMBDA {
       for (int j = 0; j <= i; ++j) r[i][j] = m.values[i][j];
     });
     return r;
+  }
+  /// M factorised. A model whose matrix is not diagonal, against what it says, has none that is finite.
+  template <class Value, class Real>
+  SALTUS_FN static mass_factor<Value> factorised_mass(const point_of<Value, Real>& at) {
+    auto m = written_mass<mass_is_diagonal>(at);
+    if constexpr (mass_is_diagonal)
+      each<velocities>(
+          [&](int i) SALTUS_INLINE_LAMBDA { m.values[i] = select(m.beside == Value(0.0), m.values[i], Value(unset)); });
+    return mass_factor<Value>(m.values);
   }
 
   template <class Value, class Real>
@@ -199,11 +220,11 @@ struct mechanics {
   /// with it is not finite or `over_d` is huge.
   template <class Value>
   struct inertia {
-    ldl<Value, velocities> mass;
+    mass_factor<Value> mass;
     Value reduced[constraints > 0 ? constraints : 1][velocities];  ///< L^-1 J', a row each
 
     template <class Real>
-    SALTUS_FN inertia(const point_of<Value, Real>& at, const rows<Value>& r) : mass(mechanics::mass(at)) {
+    SALTUS_FN inertia(const point_of<Value, Real>& at, const rows<Value>& r) : mass(factorised_mass(at)) {
       each<constraints>([&](int k) SALTUS_INLINE_LAMBDA { reduce(r.by[k], reduced[k]); });
     }
     /// L^-1 of a row.
@@ -314,12 +335,15 @@ struct mechanics {
   template <class Value, class Real>
   SALTUS_FN_COLD static void move(const point_of<Value, Real>& at, const by_constraint<Value>& drive,
                                   by_velocity<Value>& acceleration, by_constraint<Value>& multiplier) {
-    const auto all = all_rows_at(at);
-    auto r = all;
-    switch_off(at, r);
-    const inertia<Value> m(at, r);
-    const auto f = m.mass.forward(force(at));
     if constexpr (constraints > 0) {
+      auto r = all_rows_at(at);
+      [[maybe_unused]] const auto all = [&]() SALTUS_INLINE_LAMBDA {
+        if constexpr (has_friction) return r;
+        else return 0;  // of no use
+      }();
+      switch_off(at, r);
+      const inertia<Value> m(at, r);
+      const auto f = m.mass.forward(force(at));
       const auto free = m.along(f);
       by_constraint<Value> right;
       each<constraints>([&](int k) SALTUS_INLINE_LAMBDA { right[k] = drive[k] - (r.bend[k] + free[k]); });
@@ -335,7 +359,7 @@ struct mechanics {
         acceleration = m.mass.backward(m.force(multiplier, f));
       }
     } else {
-      acceleration = m.mass.backward(f);
+      acceleration = factorised_mass(at).solve(force(at));
     }
   }
   /// Painleve's paradox (`rubbed`) at a point.
@@ -402,6 +426,20 @@ struct mechanics {
  private:
   static constexpr double unset = __builtin_bit_cast(double, 0x7ff8000000000000ll);
 
+  /// What the model writes into its mass matrix, and zeros.
+  template <bool diagonal, class Value, class Real>
+  SALTUS_FN static auto written_mass(const point_of<Value, Real>& at) {
+    named_symmetric_matrix<typename kinds::state, Value, velocities, coordinates, diagonal> m;
+    if constexpr (diagonal) m.beside = Value(0.0);
+    each<velocities>([&](int i) SALTUS_INLINE_LAMBDA {
+      if constexpr (diagonal) m.values[i] = Value(0.0);
+      else
+        for (int j = 0; j <= i; ++j) m.values[i][j] = Value(0.0);
+    });
+    Model::mass(at, m);
+    return m;
+  }
+
   template <class Value, class Real>
   SALTUS_FN static by_constraint<Value> values(const point_of<Value, Real>& at) {
     named<typename kinds::constraint, Value, constraints> c;
@@ -442,17 +480,24 @@ struct mechanics {
     constexpr int width = sweeps<velocities>::width;
     using seeds = dual<Value, width>;
     each_sweep<velocities>([&](int first) SALTUS_INLINE_LAMBDA {
-      vec<seeds, states> faster;
-      each<states>([&](int i) SALTUS_INLINE_LAMBDA {
-        faster[i] = i < coordinates ? seeds(at.y[i]) : seeded<width>(at.y[i], i - coordinates, first, Value(1.0));
-      });
-      vec<seeds, states> further;
-      const auto turn = rates(moved(at, seeds(at.t), faster));
-      each<states>([&](int i) SALTUS_INLINE_LAMBDA {
-        further[i] = seeds(at.y[i]);
-        if (i < coordinates)
-          for (int d = 0; d < width; ++d) further[i].d[d] = turn[i % coordinates].d[d];
-      });
+      // One unit more of each velocity, and one unit further along what it moves.
+      vec<seeds, states> faster, further;
+      if constexpr (has_kinematics || any_nonholonomic)
+        each<states>([&](int i) SALTUS_INLINE_LAMBDA {
+          faster[i] = i < coordinates ? seeds(at.y[i]) : seeded<width>(at.y[i], i - coordinates, first, Value(1.0));
+        });
+      if constexpr (has_kinematics) {
+        const auto turn = rates(moved(at, seeds(at.t), faster));
+        each<states>([&](int i) SALTUS_INLINE_LAMBDA {
+          further[i] = seeds(at.y[i]);
+          if (i < coordinates)
+            for (int d = 0; d < width; ++d) further[i].d[d] = turn[i % coordinates].d[d];
+        });
+      } else {
+        each<states>([&](int i) SALTUS_INLINE_LAMBDA {
+          further[i] = i < coordinates ? seeded<width>(at.y[i], i, first, Value(1.0)) : seeds(at.y[i]);
+        });
+      }
       const auto take = [&](const vec<seeds, constraints>& c, bool holonomic) SALTUS_INLINE_LAMBDA {
         each<constraints>([&](int k) SALTUS_INLINE_LAMBDA {
           if (table.of[k].holonomic != holonomic) return;

@@ -78,6 +78,28 @@ inline constexpr bool is_mechanical = requires {
   Model::first_velocity;
 };
 
+/// The unit quaternions among the coordinates of a mechanical system.
+template <class Model>
+constexpr int count_quaternions() {
+  if constexpr (requires { Model::quaternion_list[0]; })
+    return static_cast<int>(sizeof(Model::quaternion_list) / sizeof(Model::quaternion_list[0]));
+  else return 0;
+}
+/// Each of them is four coordinates, and none is in two of them.
+template <class Model>
+constexpr bool quaternions_are_right() {
+  if constexpr (count_quaternions<Model>() > 0) {
+    int next = 0;
+    for (const auto first : Model::quaternion_list) {
+      if (static_cast<int>(first) < next) return false;
+      next = static_cast<int>(first) + 4;
+    }
+    return next <= static_cast<int>(Model::first_velocity);
+  } else {
+    return true;
+  }
+}
+
 /// What must be known of a constraint of a mechanical system.
 struct constraint_traits {
   bool holonomic;

@@ -41,7 +41,7 @@ struct named_matrix {
 
 /// A symmetric matrix addressed by two velocities, zero where nothing is written: what `mass` of a mechanical system fills in.
 /// An entry and its mirror image are the same. `First` is the number of the first velocity.
-template <class Id, class Real, int N, int First>
+template <class Id, class Real, int N, int First, bool Diagonal = false>
 struct named_symmetric_matrix {
   Real values[N][N];  ///< the lower triangle counts
   SALTUS_FN Real& operator()(Id row, Id column) { return at(static_cast<int>(row), static_cast<int>(column)); }
@@ -54,6 +54,21 @@ struct named_symmetric_matrix {
   SALTUS_FN Real& at(int row, int column) {
     return row < column ? values[column - First][row - First] : values[row - First][column - First];
   }
+};
+
+/// The same of a model that says that its matrix is diagonal. What is written beside the diagonal is seen by all.
+template <class Id, class Real, int N, int First>
+struct named_symmetric_matrix<Id, Real, N, First, true> {
+  vec<Real, N> values;
+  Real beside;
+  SALTUS_FN Real& operator()(Id row, Id column) { return at(static_cast<int>(row), static_cast<int>(column)); }
+  /// Members k and l of two families.
+  SALTUS_FN Real& operator()(Id row, int k, Id column, int l) {
+    return at(static_cast<int>(row) + k, static_cast<int>(column) + l);
+  }
+
+ private:
+  SALTUS_FN Real& at(int row, int column) { return row == column ? values[row - First] : beside; }
 };
 
 /// Forces for each unit of a constraint's multiplier, zero where nothing is written: what `friction` of a mechanical system fills in.
@@ -91,8 +106,8 @@ template <class Id, class Real, int N>
 inline constexpr bool is_argument<named_by<Id, Real, N>> = true;
 template <class Id, class Real, int N>
 inline constexpr bool is_argument<named_matrix<Id, Real, N>> = true;
-template <class Id, class Real, int N, int First>
-inline constexpr bool is_argument<named_symmetric_matrix<Id, Real, N, First>> = true;
+template <class Id, class Real, int N, int First, bool Diagonal>
+inline constexpr bool is_argument<named_symmetric_matrix<Id, Real, N, First, Diagonal>> = true;
 
 /// In guards(at, g) the argument g hides a parameter g: at[g] is asked with the argument, and means the parameter. The same
 /// for the other names that arguments are given above: dy, m, r, out.
@@ -110,9 +125,9 @@ SALTUS_HIDDEN(named_by, state, f)   // force
 SALTUS_HIDDEN(named_by, state, dq)  // kinematics
 SALTUS_HIDDEN(named, constraint, c)
 #undef SALTUS_HIDDEN
-template <class Model, class Real, int N, int First>
+template <class Model, class Real, int N, int First, bool Diagonal>
 requires requires { Model::m; }
-SALTUS_FN constexpr auto hidden_by(named_symmetric_matrix<typename kinds<Model>::state, Real, N, First>&) {
+SALTUS_FN constexpr auto hidden_by(named_symmetric_matrix<typename kinds<Model>::state, Real, N, First, Diagonal>&) {
   return Model::m;
 }
 
@@ -143,6 +158,7 @@ struct kept_motion<Model, Value, true> {
   vec<Value, kinds<Model>::state_count - static_cast<int>(Model::first_velocity)> acceleration;
   vec<Value, kinds<Model>::constraint_count> multiplier;
   bool known = false;
+  SALTUS_FN kept_motion() {}  // without it the numbers would be set to zero with every point
 };
 }  // namespace detail
 
@@ -225,9 +241,11 @@ struct start {
 
   SALTUS_FN Real& operator[](typename kinds::state i) { return y[i]; }
   SALTUS_FN Real& operator[](typename kinds::discrete i) { return d[static_cast<int>(i)]; }
+  SALTUS_FN const Real& operator[](typename kinds::state i) const { return y[i]; }
   SALTUS_FN const Real& operator[](typename kinds::parameter i) const { return p[static_cast<int>(i)]; }
   SALTUS_FN Real& operator()(typename kinds::state i, int k) { return y[i + k]; }
   SALTUS_FN Real& operator()(typename kinds::discrete i, int k) { return d[static_cast<int>(i) + k]; }
+  SALTUS_FN const Real& operator()(typename kinds::state i, int k) const { return y[i + k]; }
   SALTUS_FN const Real& operator()(typename kinds::parameter i, int k) const { return p[static_cast<int>(i) + k]; }
 };
 

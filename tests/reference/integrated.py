@@ -141,9 +141,10 @@ def relief_valve(flow, t_end=40):
     twice(f"relief_valve q={flow}", ("lift", "velocity", "pressure"), run, events=3)
 
 
-lorenz(2)
-lorenz(10)
-duffing(20)
-keller_miksis(10)
-relief_valve(4)
-relief_valve(1)
+if __name__ == "__main__":
+    lorenz(2)
+    lorenz(10)
+    duffing(20)
+    keller_miksis(10)
+    relief_valve(4)
+    relief_valve(1)

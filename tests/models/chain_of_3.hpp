@@ -1,0 +1,6 @@
+// Three links of the chain that the built-in has ten of.
+#include "../../problems/parts/n_link_chain.hpp"
+
+struct chain_of_3 : n_link_chain_of<3> {
+  static constexpr auto title = "Chain of 3 links";
+};
