@@ -14,6 +14,7 @@
 #include "cli/interrupt.hpp"
 #include "cli/progress.hpp"
 #include "compile/compiler.hpp"
+#include "compile/compiling_note.hpp"
 #include "ensemble/model_call.hpp"
 #include "ensemble/statistics.hpp"
 #include "study/measure.hpp"

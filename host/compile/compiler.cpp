@@ -3,14 +3,11 @@
 #include <dlfcn.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
-#include <mutex>
 #include <optional>
-#include <regex>
 #include <set>
 #include <sstream>
 #include <utility>
@@ -19,12 +16,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "base/child.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/subprocess.hpp"
-#include "compile/builtin_models.hpp"
 #include "compile/diagnostics.hpp"
 
 namespace saltus::host {
@@ -103,9 +98,6 @@ std::string machine_identity() {
 }
 
 namespace {
-
-/// What is run once need not be fast: without optimisation it compiles in less time. Traced: with line numbers.
-enum class optimised { yes, no, traced };
 
 std::vector<std::string> flags_for(const cpp_compiler& cc, optimised how) {
   auto all = flags_for(cc);
@@ -305,155 +297,17 @@ built compile(const std::string& text, const fs::path& header, const std::vector
   return {std::move(code), key.value_or(request), true, seconds, files.value_or(file_list{{header}, {}, {}})};
 }
 
-/// A shared object made of `text`, from the cache or by the compiler.
-built build(const std::string& text, const fs::path& header, const cancellation& stop, optimised how = optimised::yes) {
-  const auto options = flags_for(find_compiler(), how);
-  const auto request = request_of(text, options);
-  if (auto known = from_cache(request)) return *known;
-  return compile(text, header, options, request, stop);
-}
-
-/// A description with counted operations; or without, if the model's functions do not take counting numbers. Then it is
-/// that which is in the cache, and nothing is tried again.
-built build_description(const std::string& counted, const std::string& uncounted, const fs::path& header,
-                        const cancellation& stop) {
-  const auto options = flags_for(find_compiler(), optimised::no);
-  for (const auto& text : {counted, uncounted})
-    if (auto known = from_cache(request_of(text, options))) return *known;
-  try {
-    return compile(counted, header, options, request_of(counted, options), stop);
-  } catch (const error& e) {
-    if (e.exit_code != exit_model && e.exit_code != exit_failure) throw;
-  }
-  return compile(uncounted, header, options, request_of(uncounted, options), stop);
-}
-
-/// What a module says of its model, which may run the model's functions: first in a child process, for what they may
-/// do.
-const abi::description* description_in(const built& module, const cancellation& stop) {
-  using getter = const abi::description* (*)();
-  constexpr double longest = 20;  // seconds; it is a right-hand side or two
-  const auto get = reinterpret_cast<getter>(module.code->symbol("saltus_description"));
-  in_child([&] { return std::string(get()->name); }, longest, stop);
-  return get();
-}
-
-std::string text_or_none(const char* text) { return text ? text : ""; }
-
-std::vector<quantity> quantities(const abi::quantity* list, int count) {
-  std::vector<quantity> r;
-  for (int i = 0; i < count; ++i)
-    r.push_back({list[i].name, list[i].value, text_or_none(list[i].unit), text_or_none(list[i].about), list[i].index});
-  return r;
-}
-
 }  // namespace
 
-namespace {
-model model_from(const abi::description* d, const fs::path& header, const std::vector<fs::path>& files) {
-  if (!(d->t_begin < d->t_end))
-    throw error(exit_model,
-                fmt::format("{}: span must be {{begin, end}} with begin < end", place_of(header, {"span"})));
-  model m;
-  m.name = d->name;
-  m.title = text_or_none(d->title);
-  m.source = text_or_none(d->source);
-  m.header = header;
-  for (const auto& file : files) m.sources.push_back({file, hash_text(read_file(file))});
-  m.states = quantities(d->states, d->state_count);
-  m.parameters = quantities(d->parameters, d->parameter_count);
-  m.discretes = quantities(d->discretes, d->discrete_count);
-  m.outputs = quantities(d->outputs, d->output_count);
-  m.coordinates = d->coordinate_count;
-  m.reaches = d->reaches != 0;
-  for (const auto& c : quantities(d->constraints, d->constraint_count))
-    m.constraints.push_back({c.name, c.unit, c.about, c.index == 1, c.value != 0.0, c.index == 2});
-  for (int i = 0; i < d->guard_count; ++i)
-    m.guards.push_back({d->guards[i].name, static_cast<abi::direction>(d->guards[i].direction),
-                        static_cast<abi::sidedness>(d->guards[i].sidedness), d->guards[i].terminal != 0,
-                        text_or_none(d->guards[i].about), d->guards[i].slides != 0});
-  for (int i = 0; i < d->time_event_count; ++i)
-    m.time_events.push_back({d->time_events[i].name, text_or_none(d->time_events[i].about)});
-  m.t_begin = d->t_begin;
-  m.t_end = d->t_end;
-  m.equations = static_cast<abi::equations>(d->equations);
-  m.singular_mass = d->singular_mass != 0;
-  m.arithmetic = d->arithmetic != 0;
-  m.rhs_flops = d->rhs_flops;
-  m.guard_flops = d->guard_flops;
-  return m;
-}
-}  // namespace
-
-model describe_model(const fs::path& header, const cancellation& stop) {
-  if (const auto known = builtin_model_in(header)) return model_from(known->about, header, known->files);
-  const std::string name = header.stem().string();
-  static const std::regex identifier("[A-Za-z_][A-Za-z0-9_]*");
-  if (!std::regex_match(name, identifier))
-    throw error(exit_model,
-                fmt::format("{}: the file must be named like the struct in it, so its name must be a C++ identifier",
-                            header.string()));
-  if (header.string().find_first_of("\"\n") != std::string::npos)
-    throw error(exit_model,
-                fmt::format("{}: the path of a model must have no quotation mark and no line break", header.string()));
-  // An empty namespace is right anywhere but inside the model: see line_after_model.
-  const auto text = [&](const char* first) {
-    return fmt::format(
-        "#include \"saltus.hpp\"\n"
-        "#include \"{0}\"\n"
-        "namespace saltus {{}}\n"
-        "struct {1};\n"
-        "template <class Model> constexpr bool is_defined = requires {{ sizeof(Model); }};\n"
-        "static_assert(is_defined<::{1}>, \"the file defines no struct {1} outside of namespaces: a model is named "
-        "like "
-        "its file\");\n"
-        "{2}"
-        "#include \"model/describe.hpp\"\n"
-        "extern \"C\" __attribute__((visibility(\"default\"))) const saltus::abi::description* saltus_description() "
-        "{{\n"
-        "  return saltus::describe<::{1}>::get(\"{1}\");\n"
-        "}}\n",
-        header.string(), name, first);
-  };
-  const std::string uncounted = text("#define SALTUS_UNCOUNTED\n");
-  built module = build_description(text(""), uncounted, header, stop);
-  const abi::description* d = nullptr;
-  try {
-    d = description_in(module, stop);
-  } catch (const child_failure&) {
-    // The model's functions do not bear being counted; where they fail in a run, that is told of the instances.
-    module = build(uncounted, header, stop, optimised::no);
-    d = description_in(module, stop);
-  }
-  return model_from(d, header, module.files.own);
+std::string request_for(const std::string& text, optimised how) {
+  return request_of(text, flags_for(find_compiler(), how));
 }
 
-built build_module(const std::string& text, const fs::path& header, const cancellation& stop) {
-  return build(text, header, stop);
-}
+std::optional<built> kept_module(const std::string& text, optimised how) { return from_cache(request_for(text, how)); }
 
-namespace {
-struct {
-  std::mutex mutex;
-  std::string what;
-  std::chrono::steady_clock::time_point begin;
-} under_way;
-}  // namespace
-
-compiling_note::compiling_note(std::string what) {
-  const std::lock_guard lock(under_way.mutex);
-  under_way.what = std::move(what);
-  under_way.begin = std::chrono::steady_clock::now();
-}
-compiling_note::~compiling_note() {
-  const std::lock_guard lock(under_way.mutex);
-  under_way.what.clear();
-}
-std::string compiling_now() {
-  const std::lock_guard lock(under_way.mutex);
-  if (under_way.what.empty()) return {};
-  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - under_way.begin;
-  return fmt::format("compiling {}, {:.0f} s", under_way.what, seconds.count());
+built build_module(const std::string& text, const fs::path& header, const cancellation& stop, optimised how) {
+  if (auto known = kept_module(text, how)) return *known;
+  return compile(text, header, flags_for(find_compiler(), how), request_for(text, how), stop);
 }
 
 std::optional<file_list> files_of(const std::string& text, const std::vector<std::string>& options) {
@@ -461,49 +315,6 @@ std::optional<file_list> files_of(const std::string& text, const std::vector<std
   const fs::path source = scratch / "module.cpp";
   write_file(source, text);
   return files_read(scratch, source, options, {});
-}
-
-std::string engine_text(const plan& p) {
-  std::string reductions;
-  for (const auto& r : p.reductions)
-    reductions += fmt::format(",\n    saltus::reduction<saltus::reduce::{}, {}, {}>",
-                              reduce_names[static_cast<int>(r.which)], r.of_output ? "true" : "false", r.index);
-  return fmt::format(
-      "using engine = saltus::engine<saltus::form_of<::{}, saltus::{}>, saltus::methods::by_name<\"{}\">, {},\n"
-      "    saltus::options{{.norm = saltus::norm_kind::{}, .controller = saltus::controller_kind::{}, "
-      ".detect = saltus::detection::{}, .fixed_steps = {}, .samples = {}, .guards_in_error = {}, "
-      ".inject = {}{}}}{}>;\n",
-      p.model.name, p.backward ? "backward_time" : "forward_time", p.method, p.precision, p.norm, p.controller,
-      p.detection, p.fixed_step > 0, p.sample_count > 0, p.guards_in_error, p.inject_exceptions > 0,
-      p.stiff_method.empty() ? "" : ", .watch_stiffness = true", reductions);
-}
-
-namespace {
-std::string cpu_module_text(const plan& p, const lane_shape& shape) {
-  return fmt::format(
-      "#include \"run/cpu.hpp\"\n"
-      "#include \"form/of_model.hpp\"\n"
-      "#include \"method/by_name.hpp\"\n"
-      "#include \"{}\"\n"
-      "{}"
-      "extern \"C\" __attribute__((visibility(\"default\"))) const saltus::abi::module saltus_module = "
-      "saltus::cpu_module<engine, {}, {}>;\n",
-      p.model.header.string(), engine_text(p), shape.lanes, shape.groups);
-}
-}  // namespace
-
-built build_cpu_module(const plan& p, const lane_shape& shape, const cancellation& stop) {
-  return build(cpu_module_text(p, shape), p.model.header, stop);
-}
-built build_traceable_module(const plan& p, const cancellation& stop) {
-  const auto once = [&] { return build(cpu_module_text(p, {1, 1}), p.model.header, stop, optimised::traced); };
-  once();
-  return once();  // loaded from where it stays, under the name by which its line numbers are asked for
-}
-std::string cpu_module_name(const plan& p, const lane_shape& shape) {
-  std::string all = request_of(cpu_module_text(p, shape), flags_for(find_compiler(), optimised::yes));
-  for (const auto& source : p.model.sources) all += "\n" + source.hash;
-  return hash_text(all);
 }
 
 }  // namespace saltus::host

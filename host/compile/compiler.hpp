@@ -67,19 +67,16 @@ built build_traceable_module(const plan& p, const cancellation& stop = {});
 /// is another one.
 std::string cpu_module_name(const plan& p, const lane_shape& shape);
 
-/// While it lives, a module is being compiled beside a run: said by compiling_now().
-class compiling_note {
- public:
-  explicit compiling_note(std::string what);
-  ~compiling_note();
-  compiling_note(const compiling_note&) = delete;
-  compiling_note& operator=(const compiling_note&) = delete;
-};
-/// "compiling rescue, 12 s"; empty if nothing is.
-std::string compiling_now();
+/// What is run once need not be fast: without optimisation it compiles in less time. Traced: with line numbers.
+enum class optimised { yes, no, traced };
 
-/// A module of any other text, which includes `header`.
-built build_module(const std::string& text, const std::filesystem::path& header, const cancellation& stop = {});
+/// A module of any text, which includes `header`: from the cache, or compiled.
+built build_module(const std::string& text, const std::filesystem::path& header, const cancellation& stop = {},
+                   optimised how = optimised::yes);
+/// The same if it is in the cache.
+std::optional<built> kept_module(const std::string& text, optimised how);
+/// A name, 32 hex digits, of what is known of a module before it is compiled: its text, the compiler and its options.
+std::string request_for(const std::string& text, optimised how);
 
 /// The files that the C++ compiler reads for such a text, with these options; none if it cannot say.
 std::optional<file_list> files_of(const std::string& text, const std::vector<std::string>& options);

@@ -14,6 +14,7 @@
 #include "abi/status.hpp"
 #include "base/error.hpp"
 #include "compile/chosen_shape.hpp"
+#include "compile/compiling_note.hpp"
 #include "ensemble/model_call.hpp"
 #include "ensemble/settings.hpp"
 

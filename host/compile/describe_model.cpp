@@ -1,0 +1,129 @@
+// What a header says of its model: compiled without optimisation, and asked in a child process.
+#include <regex>
+
+#include <fmt/format.h>
+
+#include "base/child.hpp"
+#include "base/error.hpp"
+#include "base/files.hpp"
+#include "compile/builtin_models.hpp"
+#include "compile/compiler.hpp"
+#include "compile/diagnostics.hpp"
+
+namespace saltus::host {
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A description with counted operations; or without, if the model's functions do not take counting numbers. Then it is
+/// that which is in the cache, and nothing is tried again.
+built build_description(const std::string& counted, const std::string& uncounted, const fs::path& header,
+                        const cancellation& stop) {
+  for (const auto& text : {counted, uncounted})
+    if (auto known = kept_module(text, optimised::no)) return *known;
+  try {
+    return build_module(counted, header, stop, optimised::no);
+  } catch (const error& e) {
+    if (e.exit_code != exit_model && e.exit_code != exit_failure) throw;
+  }
+  return build_module(uncounted, header, stop, optimised::no);
+}
+
+/// What a module says of its model, which may run the model's functions: first in a child process, for what they may
+/// do.
+const abi::description* description_in(const built& module, const cancellation& stop) {
+  using getter = const abi::description* (*)();
+  constexpr double longest = 20;  // seconds; it is a right-hand side or two
+  const auto get = reinterpret_cast<getter>(module.code->symbol("saltus_description"));
+  in_child([&] { return std::string(get()->name); }, longest, stop);
+  return get();
+}
+
+std::string text_or_none(const char* text) { return text ? text : ""; }
+
+std::vector<quantity> quantities(const abi::quantity* list, int count) {
+  std::vector<quantity> r;
+  for (int i = 0; i < count; ++i)
+    r.push_back({list[i].name, list[i].value, text_or_none(list[i].unit), text_or_none(list[i].about), list[i].index});
+  return r;
+}
+
+model model_from(const abi::description* d, const fs::path& header, const std::vector<fs::path>& files) {
+  if (!(d->t_begin < d->t_end))
+    throw error(exit_model,
+                fmt::format("{}: span must be {{begin, end}} with begin < end", place_of(header, {"span"})));
+  model m;
+  m.name = d->name;
+  m.title = text_or_none(d->title);
+  m.source = text_or_none(d->source);
+  m.header = header;
+  for (const auto& file : files) m.sources.push_back({file, hash_text(read_file(file))});
+  m.states = quantities(d->states, d->state_count);
+  m.parameters = quantities(d->parameters, d->parameter_count);
+  m.discretes = quantities(d->discretes, d->discrete_count);
+  m.outputs = quantities(d->outputs, d->output_count);
+  m.coordinates = d->coordinate_count;
+  m.reaches = d->reaches != 0;
+  for (const auto& c : quantities(d->constraints, d->constraint_count))
+    m.constraints.push_back({c.name, c.unit, c.about, c.index == 1, c.value != 0.0, c.index == 2});
+  for (int i = 0; i < d->guard_count; ++i)
+    m.guards.push_back({d->guards[i].name, static_cast<abi::direction>(d->guards[i].direction),
+                        static_cast<abi::sidedness>(d->guards[i].sidedness), d->guards[i].terminal != 0,
+                        text_or_none(d->guards[i].about), d->guards[i].slides != 0});
+  for (int i = 0; i < d->time_event_count; ++i)
+    m.time_events.push_back({d->time_events[i].name, text_or_none(d->time_events[i].about)});
+  m.t_begin = d->t_begin;
+  m.t_end = d->t_end;
+  m.equations = static_cast<abi::equations>(d->equations);
+  m.singular_mass = d->singular_mass != 0;
+  m.arithmetic = d->arithmetic != 0;
+  m.rhs_flops = d->rhs_flops;
+  m.guard_flops = d->guard_flops;
+  return m;
+}
+}  // namespace
+
+model describe_model(const fs::path& header, const cancellation& stop) {
+  if (const auto known = builtin_model_in(header)) return model_from(known->about, header, known->files);
+  const std::string name = header.stem().string();
+  static const std::regex identifier("[A-Za-z_][A-Za-z0-9_]*");
+  if (!std::regex_match(name, identifier))
+    throw error(exit_model,
+                fmt::format("{}: the file must be named like the struct in it, so its name must be a C++ identifier",
+                            header.string()));
+  if (header.string().find_first_of("\"\n") != std::string::npos)
+    throw error(exit_model,
+                fmt::format("{}: the path of a model must have no quotation mark and no line break", header.string()));
+  // An empty namespace is right anywhere but inside the model: see line_after_model.
+  const auto text = [&](const char* first) {
+    return fmt::format(
+        "#include \"saltus.hpp\"\n"
+        "#include \"{0}\"\n"
+        "namespace saltus {{}}\n"
+        "struct {1};\n"
+        "template <class Model> constexpr bool is_defined = requires {{ sizeof(Model); }};\n"
+        "static_assert(is_defined<::{1}>, \"the file defines no struct {1} outside of namespaces: a model is named "
+        "like "
+        "its file\");\n"
+        "{2}"
+        "#include \"model/describe.hpp\"\n"
+        "extern \"C\" __attribute__((visibility(\"default\"))) const saltus::abi::description* saltus_description() "
+        "{{\n"
+        "  return saltus::describe<::{1}>::get(\"{1}\");\n"
+        "}}\n",
+        header.string(), name, first);
+  };
+  const std::string uncounted = text("#define SALTUS_UNCOUNTED\n");
+  built module = build_description(text(""), uncounted, header, stop);
+  const abi::description* d = nullptr;
+  try {
+    d = description_in(module, stop);
+  } catch (const child_failure&) {
+    // The model's functions do not bear being counted; where they fail in a run, that is told of the instances.
+    module = build_module(uncounted, header, stop, optimised::no);
+    d = description_in(module, stop);
+  }
+  return model_from(d, header, module.files.own);
+}
+
+}  // namespace saltus::host

@@ -1,0 +1,51 @@
+// The source text of modules, and those of a plan on CPU lanes.
+#include <fmt/format.h>
+
+#include "compile/compiler.hpp"
+
+namespace saltus::host {
+
+std::string engine_text(const plan& p) {
+  std::string reductions;
+  for (const auto& r : p.reductions)
+    reductions += fmt::format(",\n    saltus::reduction<saltus::reduce::{}, {}, {}>",
+                              reduce_names[static_cast<int>(r.which)], r.of_output ? "true" : "false", r.index);
+  return fmt::format(
+      "using engine = saltus::engine<saltus::form_of<::{}, saltus::{}>, saltus::methods::by_name<\"{}\">, {},\n"
+      "    saltus::options{{.norm = saltus::norm_kind::{}, .controller = saltus::controller_kind::{}, "
+      ".detect = saltus::detection::{}, .fixed_steps = {}, .samples = {}, .guards_in_error = {}, "
+      ".inject = {}{}}}{}>;\n",
+      p.model.name, p.backward ? "backward_time" : "forward_time", p.method, p.precision, p.norm, p.controller,
+      p.detection, p.fixed_step > 0, p.sample_count > 0, p.guards_in_error, p.inject_exceptions > 0,
+      p.stiff_method.empty() ? "" : ", .watch_stiffness = true", reductions);
+}
+
+namespace {
+std::string cpu_module_text(const plan& p, const lane_shape& shape) {
+  return fmt::format(
+      "#include \"run/cpu.hpp\"\n"
+      "#include \"form/of_model.hpp\"\n"
+      "#include \"method/by_name.hpp\"\n"
+      "#include \"{}\"\n"
+      "{}"
+      "extern \"C\" __attribute__((visibility(\"default\"))) const saltus::abi::module saltus_module = "
+      "saltus::cpu_module<engine, {}, {}>;\n",
+      p.model.header.string(), engine_text(p), shape.lanes, shape.groups);
+}
+}  // namespace
+
+built build_cpu_module(const plan& p, const lane_shape& shape, const cancellation& stop) {
+  return build_module(cpu_module_text(p, shape), p.model.header, stop);
+}
+built build_traceable_module(const plan& p, const cancellation& stop) {
+  const auto once = [&] { return build_module(cpu_module_text(p, {1, 1}), p.model.header, stop, optimised::traced); };
+  once();
+  return once();  // loaded from where it stays, under the name by which its line numbers are asked for
+}
+std::string cpu_module_name(const plan& p, const lane_shape& shape) {
+  std::string all = request_for(cpu_module_text(p, shape), optimised::yes);
+  for (const auto& source : p.model.sources) all += "\n" + source.hash;
+  return hash_text(all);
+}
+
+}  // namespace saltus::host
