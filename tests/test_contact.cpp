@@ -314,5 +314,149 @@ TEST(Painleve, NeighboursKeepTheirBits) {
   }
 }
 
+// ------------------------------------------------------------------------------------------------------- rimless wheel
+
+// After each impact w^2 <- cos(2 a)^2 (w^2 + 4 sin(g) sin(a)), for the two coordinates of the hub and a constraint as for an angle.
+TEST(RimlessWheel, HasTheLimitCycleOfTheMinimalOne) {
+  const double a = 3.14159265358979323846 / 8.0, slope = 0.08;
+  const outcome r = run("rimless_wheel_dae", {"rtol=1e-11", "atol=1e-11", "t=[0.0,80.0]", "output.events=true"});
+  ASSERT_EQ(name_of(r.status[0]), "finished");
+  ASSERT_GT(r.log.size(), 12u);
+  double w2 = 0.25;
+  for (const auto& e : r.log) {
+    ASSERT_EQ(e.guard, "next");
+    w2 = std::cos(2 * a) * std::cos(2 * a) * (w2 + 4 * std::sin(slope) * std::sin(a));
+    EXPECT_NEAR(e.after[2] * e.after[2] + e.after[3] * e.after[3], w2, 1e-9);
+  }
+  const double steady = 4 * std::sin(slope) * std::sin(a) / std::pow(std::tan(2 * a), 2);
+  EXPECT_NEAR(w2, steady, 1e-6);
+  // and the same times
+  const outcome minimal = run("rimless_wheel", {"rtol=1e-11", "atol=1e-11", "t=[0.0,80.0]", "output.events=true"});
+  ASSERT_EQ(minimal.log.size(), r.log.size());
+  for (std::size_t i = 0; i < r.log.size(); ++i) EXPECT_NEAR(r.log[i].time, minimal.log[i].time, 1e-8 * r.log[i].time);
+  EXPECT_LE(r.residual[0], 1e-12);
+}
+
+// ------------------------------------------------------------------------------------------------------- rocking block
+
+/// How long a block takes from its largest angle to the ground or back: the integral of d angle/omega with angle = top (1 - u^2), by
+/// Simpson's rule.
+double quarter_of_rocking(double top, double alpha, double radius) {
+  const auto integrand = [&](double u) {
+    if (u == 0.0) return 2.0 * top / std::sqrt(1.5 * 9.81 / radius * std::sin(alpha - top) * top);
+    const double angle = top * (1.0 - u * u);
+    return 2.0 * top * u /
+           std::sqrt(1.5 * 9.81 / radius * 2.0 * std::sin((2.0 * alpha - top - angle) / 2.0) *
+                     std::sin((top - angle) / 2.0));
+  };
+  constexpr int n = 2000;
+  double sum = integrand(0.0) + integrand(1.0);
+  for (int i = 1; i < n; ++i) sum += (i % 2 == 1 ? 4.0 : 2.0) * integrand(static_cast<double>(i) / n);
+  return sum / (3.0 * n);
+}
+
+// Housner 1963: the impact keeps r = 1 - 3/2 sin^2 alpha of the angular velocity; the next angle and the half period follow from energy.
+TEST(RockingBlock, HasHousnersImpactsAndPeriods) {
+  const outcome r = run("rocking_block", {"rtol=1e-11", "atol=1e-12", "output.events=true", "t=[0.0,4.0]"});
+  ASSERT_EQ(name_of(r.status[0]), "finished");
+  ASSERT_GE(r.log.size(), 4u);
+  const double alpha = std::atan(0.25), radius = std::sqrt(0.68);
+  const double kept = 1.0 - 1.5 * std::sin(alpha) * std::sin(alpha);
+  double top = 0.1, time = quarter_of_rocking(top, alpha, radius);
+  for (std::size_t i = 0; i < 4; ++i) {
+    SCOPED_TRACE(i);
+    const auto& e = r.log[i];
+    EXPECT_EQ(e.guard, i % 2 == 0 ? "right_lands" : "left_lands");
+    EXPECT_NEAR(e.time, time, 1e-8);
+    const double fall = std::cos(alpha - top) - std::cos(alpha);
+    EXPECT_NEAR(std::fabs(e.before[5]), std::sqrt(1.5 * 9.81 / radius * fall), 1e-8);
+    EXPECT_NEAR(e.after[5], kept * e.before[5], 1e-10);
+    top = alpha - std::acos(std::cos(alpha) + kept * kept * fall);
+    time += 2.0 * quarter_of_rocking(top, alpha, radius);
+  }
+}
+
+// Impacts accumulate; at rest the block stands on both corners.
+TEST(RockingBlock, ComesToRest) {
+  const outcome r = run("rocking_block", {"rtol=1e-9", "t=[0.0,30.0]"});
+  ASSERT_EQ(name_of(r.status[0]), "finished");
+  EXPECT_EQ(discrete(r, "on_left"), 1.0);
+  EXPECT_EQ(discrete(r, "on_right"), 1.0);
+  EXPECT_NEAR(r.final("angle"), 0.0, 1e-12);
+  EXPECT_NEAR(r.final("y"), 0.8, 1e-12);
+}
+
+// A block at rest is lifted where the ground's acceleration reaches g width/height.
+TEST(RockingBlock, IsLiftedByTheGround) {
+  const outcome r = run("rocking_block", {"rtol=1e-10", "angle=0.0", "shake=4.0", "t=[0.0,0.5]", "output.events=true"});
+  ASSERT_EQ(name_of(r.status[0]), "finished");
+  ASSERT_GE(r.log.size(), 1u);
+  EXPECT_EQ(r.log[0].guard, "right_lifts");
+  EXPECT_NEAR(r.log[0].time, std::asin(9.81 * 0.25 / 4.0) / 5.0, 1e-11);
+  EXPECT_GT(r.final("angle"), 1e-3);
+}
+
+// -------------------------------------------------------------------------------------------------------- bouncing rod
+
+// The first impact, by hand: u the speed of the end, m_e = 1/(1/m + l^2 cos^2/I) the mass that it feels.
+TEST(BouncingRod, FirstImpactIsThatOfAnalysis) {
+  for (const double e : {0.5, 1.0}) {
+    const outcome r = run("bouncing_rod", {"rtol=1e-11", "output.events=true", set("restitution", e), "t=[0.0,0.6]"});
+    ASSERT_GE(r.log.size(), 1u);
+    EXPECT_EQ(r.log[0].guard, "lands_0");
+    const double time = std::sqrt(2.0 * (1.0 - 0.5 * std::sin(0.3)) / 9.81), u = 9.81 * time, c = std::cos(0.3);
+    const double impulse = (1.0 + e) * u / (1.0 + 3.0 * c * c);
+    EXPECT_NEAR(r.log[0].time, time, 1e-11);
+    EXPECT_NEAR(r.log[0].after[2], -u + impulse, 1e-10);
+    EXPECT_NEAR(r.log[0].after[3], -0.5 * c * impulse * 12.0, 1e-10) << "I = m l^2/3 = 1/12";
+  }
+}
+
+// Both ends at the same instant. At once: the rod leaves as it came, e times as fast. One after the other: the left one alone turns
+// the rod, so that the right one hits harder.
+TEST(BouncingRod, FallsFlat) {
+  for (const bool one_by_one : {false, true}) {
+    const outcome r = run("bouncing_rod", {"rtol=1e-11", "output.events=true", "angle=0.0", "t=[0.0,0.46]",
+                                           set("one_by_one", one_by_one ? 1.0 : 0.0)});
+    ASSERT_GE(r.log.size(), 2u);
+    EXPECT_EQ(r.log[0].guard, "lands_0");
+    EXPECT_EQ(r.log[1].guard, "lands_1");
+    EXPECT_EQ(r.log[0].time, r.log[1].time);
+    const double u = 9.81 * std::sqrt(2.0 / 9.81);
+    double v = 0.5 * u, w = 0.0;  // at once
+    if (one_by_one) {
+      v = -u;
+      for (int i = 0; i < 4; ++i) {
+        const double arm = i % 2 == 0 ? -0.5 : 0.5, speed = v + arm * w;
+        if (speed >= 0.0) continue;
+        const double impulse = -1.5 * speed / 4.0;  // 1/m + l^2/I = 4
+        v += impulse, w += 12.0 * arm * impulse;
+      }
+    }
+    EXPECT_NEAR(r.log[0].after[2], v, 1e-10) << one_by_one;
+    EXPECT_NEAR(r.log[0].after[3], w, 1e-9) << one_by_one;
+  }
+}
+
+// With e = 1 energy stays through all impacts; with less of it the rod comes to lie on the floor, whatever the angle.
+TEST(BouncingRod, KeepsItsEnergyOrComesToRest) {
+  const outcome elastic = run("bouncing_rod", {"rtol=1e-11", "restitution=1.0", "t=[0.0,8.0]"});
+  ASSERT_EQ(name_of(elastic.status[0]), "finished");
+  EXPECT_GT(elastic.events[0], 8);
+  EXPECT_NEAR(elastic.output(0), 9.81, 1e-8);
+  const outcome r =
+      run("bouncing_rod",
+          {"rtol=1e-8", "t=[0.0,20.0]", "sample.count=200", "sample.seed=2", "sample.angle={uniform=[-0.6,0.6]}",
+           "sample.restitution={uniform=[-0.1,0.7],min=0.0}", "output.reduce=['max(energy)']"});
+  EXPECT_EQ(r.summary.counts.ok(), 200);
+  for (std::int64_t i = 0; i < 200; ++i) {
+    SCOPED_TRACE(i);
+    EXPECT_NEAR(r.final("y", i), 0.0, 1e-12);
+    EXPECT_NEAR(r.final("angle", i), 0.0, 1e-12);
+    EXPECT_EQ(discrete(r, "lies_0", i) + discrete(r, "lies_1", i), 2.0);
+    EXPECT_LE(r.reductions[static_cast<std::size_t>(i)], 9.81 * (1.0 + 1e-7));
+  }
+}
+
 }  // namespace
 }  // namespace saltus::test

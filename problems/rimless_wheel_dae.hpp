@@ -1,0 +1,63 @@
+// The rimless wheel (rimless_wheel.hpp) by the coordinates of its hub and a constraint: the leg that stands keeps its length. Where
+// the next leg meets the ground the foot of the constraint moves on, and what is put onto the new constraint loses the velocity
+// along that leg: the plastic impact.
+//
+// The unit of length is that of a leg, the unit of time sqrt(leg length / gravity), the unit of mass the wheel's, at its hub. x runs
+// down the slope.
+#include <saltus.hpp>
+
+struct rimless_wheel_dae {
+  static constexpr auto title = "Rimless wheel by the coordinates of its hub";
+  static constexpr auto source = "T. McGeer, Int. J. Robotics Research 9 (1990) 62; as a constrained system";
+  static constexpr double span[] = {0.0, 40.0};
+
+  enum state { x, y, vx, vy };
+  static constexpr auto first_velocity = vx;
+  static constexpr saltus::variable<state> state_list[] = {{x, 0.0, "1", "of the hub, down the slope"},
+                                                           {y, 1.0, "1", "of the hub, off the slope"},
+                                                           {vx, 0.0, "1", "dx/dt"},
+                                                           {vy, 0.0, "1", "dy/dt"}};
+  enum parameter { half_angle, slope, speed };
+  static constexpr saltus::variable<parameter> parameter_list[] = {
+      {half_angle, 0.39269908169872414, "rad", "alpha: half the angle between two legs"},
+      {slope, 0.08, "rad", "gamma: inclination of the ground"},
+      {speed, 0.5, "1", "of the hub at the start, just after an impact"}};
+  enum discrete { foot };
+  static constexpr saltus::variable<discrete> discrete_list[] = {{foot, 0.0, "1", "where the leg stands"}};
+  enum constraint { leg };
+  static constexpr saltus::constrained<constraint> constraint_list[] = {
+      {leg, saltus::holonomic, "1", "length of the standing leg"}};
+  enum guard { next, last };
+  static constexpr saltus::event_function<guard> guard_list[] = {
+      {next, saltus::falling, saltus::unilateral, "the next leg meets the ground"},
+      {last, saltus::falling, saltus::unilateral, "rolling back, the last leg meets the ground"}};
+  enum output { force_of_leg };
+  static constexpr saltus::derived<output> output_list[] = {{force_of_leg, "1", "along the standing leg"}};
+
+  static void initial(auto& at) {
+    at[x] = -sin(at[half_angle]);
+    at[y] = cos(at[half_angle]);
+    at[vx] = at[speed] * cos(at[half_angle]);
+    at[vy] = at[speed] * sin(at[half_angle]);
+  }
+  static void mass(const auto&, auto& m) { m(vx, vx) = m(vy, vy) = 1.0; }
+  static void force(const auto& at, auto& f) {
+    f[vx] = sin(at[slope]);
+    f[vy] = -cos(at[slope]);
+  }
+  /// How far the hub is from the end of a leg, `steps` from the one that stands; its gradient has the length 1 where it stands.
+  static auto distance(const auto& at, double steps) {
+    const auto along = at[x] - at[foot] - (2.0 * steps) * sin(at[half_angle]);
+    return 0.5 * (along * along + at[y] * at[y] - 1.0);
+  }
+  static void constraints(const auto& at, auto& c) { c[leg] = distance(at, 0.0); }
+  static void guards(const auto& at, auto& g) {
+    g[next] = distance(at, 1.0);
+    g[last] = distance(at, -1.0);
+  }
+  static void transition(auto& now) {
+    if (now.due(next)) now[foot] += 2.0 * sin(now[half_angle]);
+    else now[foot] -= 2.0 * sin(now[half_angle]);
+  }
+  static void outputs(const auto& at, auto& out) { out[force_of_leg] = at.multiplier(leg); }
+};
