@@ -86,6 +86,8 @@ std::vector<combination> everything() {
       if (usual && is_chosen(name) && name != "robertson") r.push_back({plan_for(m, method.name, true, "float"), true});
     });
   }
+  // Stages in descriptor form are a family of their own, for mechanical models.
+  r.push_back({plan_for(describe_model(find_model("compound_pendulum")), "inflsdirk4", true, "double"), true});
   return r;
 }
 

@@ -263,6 +263,41 @@ TEST(partitioning, goes_through_full_turns) {
   }
 }
 
+/// The time in which the crank of crank_loop, as declared, turns once: by its energy as a function of its angle. The integrand is
+/// smooth and periodic, so that the trapezoidal rule is exact to rounding.
+double time_of_a_revolution(double w0) {
+  const double a = 0.3, l = 1.0, m1 = 2.0, m2 = 1.5, m3 = 1.0, g = 9.81, pi = 3.14159265358979323846;
+  const auto inertia = [&](double angle) {
+    const double s = std::sin(angle), c = std::cos(angle), rod = -std::asin(a / l * s),
+                 w = -a * c / (l * std::cos(rod));
+    const double vx = -a * s - 0.5 * l * std::sin(rod) * w, vy = 0.5 * a * c, slider = -a * s - l * std::sin(rod) * w;
+    return m1 * a * a / 3 + m2 * (vx * vx + vy * vy + l * l * w * w / 12) + m3 * slider * slider;
+  };
+  const auto potential = [&](double angle) { return g * 0.5 * a * (m1 + m2) * std::sin(angle); };
+  const double energy = 0.5 * inertia(0.5) * w0 * w0 + potential(0.5);
+  double sum = 0;
+  const int points = 400;
+  for (int i = 0; i < points; ++i) {
+    const double angle = 2 * pi * i / points;
+    sum += std::sqrt(0.5 * inertia(angle) / (energy - potential(angle)));
+  }
+  return sum * 2 * pi / points;
+}
+
+// Whichever coordinate were independent throughout, at some angle it would tell nothing about the others.
+TEST(partitioning, a_loop_stays_closed_through_its_dead_points) {
+  const double speeds[] = {8.0, 10.0, 14.0};
+  for (const double w0 : speeds) {
+    const int revolutions = 20;
+    const double t = revolutions * time_of_a_revolution(w0);
+    const auto r = run(test_model("crank_loop"), {"method=inflsdirk4", "rtol=1e-11", "run.lanes=1",
+                                                  set("initial.w_crank", w0), fmt::format("t=[0.0,{:.17e}]", t)});
+    expect_finished_on_constraints(r);
+    EXPECT_NEAR(r.final("crank"), 0.5 + revolutions * 6.283185307179586477, 2e-7) << w0;
+    EXPECT_NEAR(r.final("w_crank"), w0, 2e-7) << w0;
+  }
+}
+
 // ---- events ----------------------------------------------------------------------------------------------------------
 
 TEST(partitioning, events_are_where_an_explicit_method_finds_them) {
