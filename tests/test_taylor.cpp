@@ -74,7 +74,7 @@ struct taylor_4 {
   static constexpr const char *name = "taylor4", *title = "Taylor 4(3)", *source = "Hairer, Norsett, Wanner I, I.8";
   static constexpr int order = degree, embedded_order = degree - 1, embedded3_order = 0, highest_index = 0;
   static constexpr int stages = degree, extra_stages = 0, dense_rows = 0;
-  static constexpr bool fsal = false, is_explicit = true, is_rosenbrock = false;
+  static constexpr bool fsal = false, is_explicit = true, is_rosenbrock = false, for_mechanics = false;
   static constexpr bool two_errors = false, blind_estimate = false;
 };
 
