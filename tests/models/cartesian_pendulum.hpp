@@ -34,9 +34,7 @@ struct cartesian_pendulum {
     dy[x] = at[vx], dy[y] = at[vy];
     dy[vx] = 0.0, dy[vy] = -at[gravity];
   }
-  static void bonds(const auto& at, auto& g) {
-    g[0] = 0.5 * (at[x] * at[x] + at[y] * at[y] - at[length] * at[length]);
-  }
+  static void bonds(const auto& at, auto& g) { g[0] = 0.5 * (at[x] * at[x] + at[y] * at[y] - at[length] * at[length]); }
   static void guards(const auto& at, auto& g) { g[impact] = at[x] - at[wall]; }
   static void transition(auto& now) {
     now[vx] = -now[restitution] * now[vx];
