@@ -3,7 +3,6 @@
 #pragma once
 
 #include "model/checks.hpp"
-#include "model/mechanics.hpp"
 #ifndef SALTUS_UNCOUNTED  // by those who describe a model whose functions do not take counting numbers
 #include "number/counted.hpp"
 #endif
@@ -120,15 +119,11 @@ class operations_of {
     named<typename c::state, Real, c::state_count> out;
     named_by<typename c::state, Real, c::state_count> slope{out.values};
     return count_varying_operations([&] {
-             if constexpr (c::is_mechanical) count_mechanics(at);
-             else if constexpr (c::has_residual) Model::residual(at, rate, out);
+             if constexpr (c::has_residual) Model::residual(at, rate, out);
              else Model::rhs(at, slope);
            })
         .flops;
   }
-
-  /// Accelerations and multipliers, with all derivatives that they need.
-  static void count_mechanics(const point<Model, Real, Real>& at) { motion_of(at); }
 
   /// As after every trial step: the guards, and their rates along the solution.
   long long guards() const {
@@ -234,9 +229,12 @@ struct describe {
     else d.arithmetic = 1;
     d.rhs_flops = d.guard_flops = -1;
 #ifndef SALTUS_UNCOUNTED
-    const detail::operations_of<Model> counting;
-    d.rhs_flops = counting.rhs();
-    d.guard_flops = counting.guards();
+    // Of a mechanical system they are not counted: every derivative of every constraint would be compiled for it.
+    if constexpr (!c::is_mechanical) {
+      const detail::operations_of<Model> counting;
+      d.rhs_flops = counting.rhs();
+      d.guard_flops = counting.guards();
+    }
 #endif
     return &d;
   }

@@ -110,20 +110,20 @@ template <class Id, class Real, int N, int First, bool Diagonal>
 inline constexpr bool is_argument<named_symmetric_matrix<Id, Real, N, First, Diagonal>> = true;
 
 /// In guards(at, g) the argument g hides a parameter g: at[g] is asked with the argument, and means the parameter. The same
-/// for the other names that arguments are given above: dy, m, r, out.
-#define SALTUS_HIDDEN(type, kind, name)     \
-  template <class Model, class Real, int N> \
-  requires requires { Model::name; }        \
+/// for the other names that arguments are given above: dy, m, r, out; of mechanical models f, dq, c, m.
+#define SALTUS_HIDDEN(type, kind, name, which) \
+  template <class Model, class Real, int N>    \
+  requires(which) && requires { Model::name; } \
   SALTUS_FN constexpr auto hidden_by(type<typename kinds<Model>::kind, Real, N>&) { return Model::name; }
-SALTUS_HIDDEN(named_by, state, dy)     // rhs
-SALTUS_HIDDEN(const named, state, dy)  // residual
-SALTUS_HIDDEN(named, state, r)
-SALTUS_HIDDEN(named_matrix, state, m)
-SALTUS_HIDDEN(named, guard, g)
-SALTUS_HIDDEN(named, output, out)
-SALTUS_HIDDEN(named_by, state, f)   // force
-SALTUS_HIDDEN(named_by, state, dq)  // kinematics
-SALTUS_HIDDEN(named, constraint, c)
+SALTUS_HIDDEN(named_by, state, dy, !is_mechanical<Model>)  // rhs
+SALTUS_HIDDEN(const named, state, dy, true)                // residual
+SALTUS_HIDDEN(named, state, r, true)
+SALTUS_HIDDEN(named_matrix, state, m, true)
+SALTUS_HIDDEN(named, guard, g, true)
+SALTUS_HIDDEN(named, output, out, true)
+SALTUS_HIDDEN(named_by, state, f, is_mechanical<Model>)   // force
+SALTUS_HIDDEN(named_by, state, dq, is_mechanical<Model>)  // kinematics
+SALTUS_HIDDEN(named, constraint, c, true)
 #undef SALTUS_HIDDEN
 template <class Model, class Real, int N, int First, bool Diagonal>
 requires requires { Model::m; }
