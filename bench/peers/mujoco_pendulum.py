@@ -25,19 +25,19 @@ ROD = """
 <mujoco>
   <option gravity="0 0 -9.81" integrator="{integrator}" timestep="{h}" iterations="100" tolerance="1e-14" solver="Newton"/>
   <worldbody>
-    <body pos="0 0 -0.5">
+    <body name="rod" pos="0 0 -0.5">
       <joint type="slide" axis="1 0 0"/><joint type="slide" axis="0 0 1"/><joint type="hinge" axis="0 -1 0"/>
       <inertial pos="0 0 0" mass="36" diaginertia="3 3 3"/>
     </body>
   </worldbody>
-  <equality><connect body1="{name}" anchor="0 0 0.5" solref="{stiff} 1" solimp="0.9999 0.9999 0.001"/></equality>
+  <equality><connect body1="rod" anchor="0 0 0.5" solref="{stiff} 1" solimp="0.9999 0.9999 0.001"/></equality>
 </mujoco>
-""".replace('<body pos', '<body name="{name}" pos')
+"""
 
 
 def by_mujoco(integrator, h):
     """Error of the angle, distance of the joint, seconds an instance."""
-    model = mujoco.MjModel.from_xml_string(ROD.format(integrator=integrator, h=h, stiff=2 * h, name="rod"))
+    model = mujoco.MjModel.from_xml_string(ROD.format(integrator=integrator, h=h, stiff=2 * h))
     data = mujoco.MjData(model)
     angle, omega = math.radians(20), 1.0
     data.qpos[:] = [0.5 * math.sin(angle), 0.5 - 0.5 * math.cos(angle), angle]
