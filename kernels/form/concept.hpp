@@ -22,6 +22,9 @@
 //     has_paradoxes                 there may be no f, or more than one, at points of the solution:
 //     is_paradoxical(t, y, held)    where the instance ends
 //
+//     reaches                       its constraints may be approached from elsewhere: behind the model's guards it has one of its
+//                                   own for each, and arrive(held, due, where) takes in which of them are due
+//
 //     has_memory                    it keeps numbers of its own in an instance: members of its `held`
 //     each_memory(a, b, body)       constexpr; body(of a, of b) for each of them: they are parked, moved and handed on in snapshots
 //     remember(held, t, y, f, where)                    takes in an accepted point; the initial one has them zero
@@ -51,6 +54,7 @@ concept is_form = requires(int number, bool yes) {
   yes = Form::has_constraints;
   yes = Form::gives_algebraic_rates;
   yes = Form::slides;
+  yes = Form::reaches;
   typename Form::template held<pack<double, 1>>;
 };
 
