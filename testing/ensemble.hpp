@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <numeric>
 #include <string>
 #include <vector>
 
@@ -86,17 +85,13 @@ inline outcome run(host::plan p) {
         copy(c.residual, r.residual, 1, 1), copy(c.residual_of, r.residual_of, 1, 1);
         copy(c.switched, r.switched, 1, 1), copy(c.guard_history, r.guard_history, p.model.guards.size(), 1);
         copy(c.samples, r.samples, ns + no, nt);
-        std::vector<std::size_t> rows(c.log.slot.size());
-        std::iota(rows.begin(), rows.end(), std::size_t{0});
-        std::stable_sort(rows.begin(), rows.end(), [&](auto a, auto b) { return c.log.slot[a] < c.log.slot[b]; });
-        for (const std::size_t e : rows) {
-          const auto at = [&](const std::vector<double>& v) {
-            return std::vector<double>(v.begin() + static_cast<long>(e * ns),
-                                       v.begin() + static_cast<long>((e + 1) * ns));
-          };
-          r.log.push_back({c.first_id + c.log.slot[e], c.log.time[e], names[static_cast<std::size_t>(c.log.guard[e])],
-                           at(c.log.before), at(c.log.after)});
-        }
+        c.log.for_each([&](const host::event_row& e) {
+          r.log.push_back({c.first_id + e.slot,
+                           e.time,
+                           names[static_cast<std::size_t>(e.guard)],
+                           {e.before, e.before + ns},
+                           {e.after, e.after + ns}});
+        });
       },
       [](std::int64_t) {}, stop);
   // Chunks come as they end; each instance's own rows are in order.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -18,16 +19,12 @@ bool same_bits(const std::vector<Number>& a, const std::vector<Number>& b) {
                     [](Number x, Number y) { return std::memcmp(&x, &y, sizeof x) == 0 || (x != x && y != y); });
 }
 
-/// The rows of an event log by instance; an instance's own rows keep their order.
+/// The rows of an event log by instance, in memory, wherever they were; an instance's own rows keep their order.
 inline host::event_log by_instance(const host::event_log& log) {
-  std::vector<std::size_t> order(log.slot.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return log.slot[a] < log.slot[b]; });
   host::event_log r;
   r.state_count = log.state_count;
-  const auto n = static_cast<std::size_t>(log.state_count);
-  for (const std::size_t row : order)
-    r.append(log.slot[row], log.time[row], log.guard[row], &log.before[row * n], &log.after[row * n]);
+  r.memory = std::numeric_limits<std::size_t>::max();
+  log.for_each([&](const host::event_row& e) { r.append(e.slot, e.time, e.guard, e.before, e.after); });
   return r;
 }
 

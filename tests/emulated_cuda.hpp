@@ -72,6 +72,7 @@ host::plan plan_of(double t_end, double tolerance) {
   p.model.outputs = list(d.outputs, d.output_count);
   p.model.guards.resize(static_cast<std::size_t>(d.guard_count));
   p.model.time_events.resize(static_cast<std::size_t>(d.time_event_count));
+  p.model.reaches = d.reaches != 0;
   p.model.equations = static_cast<abi::equations>(d.equations);
   p.model.singular_mass = d.singular_mass != 0;
   p.rtol = tolerance;

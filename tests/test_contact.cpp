@@ -278,7 +278,7 @@ TEST(Painleve, EndsWhereTheConditionFails) {
         if (std::fabs(per_force) < 1e-6) continue;
         const auto at = static_cast<std::size_t>(i);
         EXPECT_EQ(name_of(r.status[at]) == "painleve", per_force < 0.0) << "mu " << mu;
-        if (per_force < 0.0) EXPECT_NEAR(r.t_final[at], fall, 1e-12);
+        if (per_force < 0.0) { EXPECT_NEAR(r.t_final[at], fall, 1e-12); }
         paradoxes += per_force < 0.0;
       }
       EXPECT_EQ(paradoxes > 0, (1.0 + 3.0 * c * c) / (3.0 * s * c) < 2.0);

@@ -877,16 +877,16 @@ TEST(cuda_backend, absence_of_a_device_has_a_reason) {
 TEST(cuda_backend, chunks_fit_into_memory) {
   auto p = valve_plan();
   p.count = 100'000'000;
-  // The fake device has 1 GiB; a third of it, less a reserve, is for one chunk.
+  // The fake device has 1 GiB; a sixth of it, less a reserve, is for one chunk.
   auto device = backend_for<valve_engine>(p);
-  EXPECT_EQ(3, device->concurrency());
+  EXPECT_EQ(6, device->concurrency());
   EXPECT_GT(device->chunk_size(), 100'000);
-  EXPECT_LE(device->chunk_size(), 1 << 20);
+  EXPECT_LE(device->chunk_size(), 1 << 18);
   device.reset();
   p.sample_count = 100'000;  // 2.4 MB each
   const auto few = backend_for<valve_engine>(p)->chunk_size();
-  EXPECT_GT(few, 50);
-  EXPECT_LT(few, 149);  // a third of 1 GiB / 2.4 MB
+  EXPECT_GT(few, 25);
+  EXPECT_LT(few, 75);  // a sixth of 1 GiB / 2.4 MB
 }
 
 }  // namespace

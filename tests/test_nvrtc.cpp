@@ -27,8 +27,10 @@ TEST(nvrtc, problems_and_methods_compile_for_sm_90) {
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/files.hpp"
 #include "base/paths.hpp"
 #include "compile/compiler.hpp"
+#include "compile/module_cache.hpp"
 #include "compile/nvrtc.hpp"
 #include "method/by_name.hpp"
 #include "method/list.hpp"
@@ -134,6 +136,20 @@ TEST(nvrtc, problems_and_methods_compile_for_sm_90) {
       if (c.what.method == "dp5") { EXPECT_GE(resident_warps(k.registers), 3) << what; }
     }
   }
+}
+
+TEST(nvrtc, code_whose_report_is_lost_is_made_anew) {
+  const plan p = plan_for(describe_model(find_model("lorenz")), "dp5", true, "double");
+  const built_cuda before = build_sailing(p, 90).sail;
+  {
+    const scratch_folder scratch(before.key);
+    write_file(scratch / "log", "");
+    keep_module(scratch / "log", before.key, ".cubin.log");
+  }
+  const built_cuda after = build_sailing(p, 90).sail;
+  ASSERT_EQ(1u, after.kernels.size());
+  EXPECT_EQ(before.kernels[0].registers, after.kernels[0].registers);
+  EXPECT_FALSE(build_sailing(p, 90).sail.compiled);
 }
 
 TEST(nvrtc, warps_fit_by_their_registers) {

@@ -2,6 +2,7 @@
 // real ones end as they should.
 #include <array>
 #include <cmath>
+#include <numeric>
 
 #include <gtest/gtest.h>
 

@@ -51,7 +51,7 @@ std::string name_of(work_kind kind) {
 
 work_kind kind_of(const plan& p) {
   if (!is_explicit_method(p.method)) return work_kind::implicit;
-  return p.model.guards.empty() && p.model.time_events.empty() ? work_kind::smooth : work_kind::with_events;
+  return has_events(p.model) ? work_kind::with_events : work_kind::smooth;
 }
 
 bool follows_machine(const plan& p) {

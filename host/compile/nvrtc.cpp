@@ -172,6 +172,8 @@ built_cuda build(const std::string& text, const fs::path& header, int capability
                                       "--device-as-default-execution-space",
                                       "--disable-warnings"};
   if (!target.is_ptx) options.push_back("--ptxas-options=-v");
+  // Beside a driver NVRTC has a cache of its own, whose code comes without the report.
+  if (constexpr int has_cache = 12090; nvrtc_cuda_version() >= has_cache) options.push_back("--no-cache");
   const std::string request =
       hash_text(fmt::format("{}\n{}\n{}\n{}", text, fmt::join(options, " "), nvrtc_version(), home().string()));
   const std::string kind = target.is_ptx ? ".ptx" : ".cubin";
@@ -184,7 +186,9 @@ built_cuda build(const std::string& text, const fs::path& header, int capability
   const auto known = [&](const std::string& key) -> std::optional<built_cuda> {
     const auto object = find_module(key, kind), report = find_module(key, kind + ".log");
     if (!object || !report) return {};
-    return made(object->content, report->content, key, false);
+    built_cuda module = made(object->content, report->content, key, false);
+    if (!target.is_ptx && module.kernels.empty()) return {};
+    return module;
   };
   for (const auto& files : remembered_files(request))
     if (const auto key = key_of(request, files))
@@ -215,6 +219,8 @@ built_cuda build(const std::string& text, const fs::path& header, int capability
                             nvrtc_version(), kept.string()));
   }
   built_cuda result = made(target.is_ptx ? module.ptx() : module.cubin(), log, key.value_or(request), true);
+  if (!target.is_ptx && result.kernels.empty())
+    throw error(exit_failure, fmt::format("{} does not tell what registers its code takes: {}", nvrtc_version(), log));
   if (key && key == key_of(request, *files)) {
     const scratch_folder scratch(*key);
     write_file(scratch / "log", log);

@@ -152,6 +152,7 @@ class ensemble_run {
   struct handed_out {
     std::unique_ptr<chunk_data> chunk;
     chunk_queue::range range;
+    tally counts;
   };
   using item = handed_out*;  // owned by the pipeline between its first and last stage
 
@@ -194,14 +195,13 @@ class ensemble_run {
       flow.stop();
       return nullptr;
     }
-    auto chunk = pool_.get();
-    chunk->reset(plan_, range->first, range->count);
-    return new handed_out{std::move(chunk), *range};
+    return new handed_out{pool_.get(), *range, {}};
   }
 
   item integrate(item raw) {
     std::unique_ptr<handed_out> handed(raw);
-    auto& [chunk, range] = *handed;
+    auto& [chunk, range, counts] = *handed;
+    chunk->reset(plan_, range.first, range.count);
     values_.fill(chunk->first_id, chunk->count, *chunk);
     if (is_ordered(range.worker)) chunk->order = by_work_.order(*chunk);
     const place here(queue_.places(range.worker));
@@ -244,13 +244,14 @@ class ensemble_run {
       if (plan_.rescue) rescuer_.carry_on(chunk, ending_);
     } catch (const model_crash& crash) { note_crash(crash, chunk); }
     make_statistics(plan_, chunk);
+    handed->counts.add(chunk);
     return handed.release();
   }
 
   void collect(item raw) {
     const std::unique_ptr<handed_out> handed(raw);
     auto& chunk = *handed->chunk;
-    summary_.counts.add(chunk);
+    summary_.counts.add(handed->counts);
     if (summary_.trouble.empty()) summary_.trouble = chunk.trouble;
     statistics_.add(chunk);
     write_(chunk);

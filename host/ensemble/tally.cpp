@@ -23,10 +23,26 @@ void tally::add(const chunk_data& chunk) {
   add_guards(chunk);
 }
 
+void tally::add(const tally& more) {
+  const auto add_all = [](auto& to, const auto& from) {
+    for (std::size_t i = 0; i < to.size(); ++i) to[i] += from[i];
+  };
+  add_all(by_status, more.by_status);
+  add_all(by_rescue, more.by_rescue);
+  abi::each_counter(*this, more, [](std::int64_t& sum, const std::int64_t& n) { sum += n; });
+  switched += more.switched;
+  guards.resize(std::max(guards.size(), more.guards.size()));
+  for (std::size_t g = 0; g < more.guards.size(); ++g) {
+    guards[g].fired += more.guards[g].fired;
+    guards[g].began_beyond += more.guards[g].began_beyond;
+    guards[g].crossed_against += more.guards[g].crossed_against;
+  }
+}
+
 void tally::add_guards(const chunk_data& chunk) {
   const std::size_t n = chunk.status.size();
   if (n == 0) return;
-  guards.resize(chunk.guard_history.size() / n);
+  guards.resize(std::max(guards.size(), chunk.guard_history.size() / n));
   for (std::size_t g = 0; g < guards.size(); ++g)
     for (std::size_t i = 0; i < n; ++i) {
       if (!is_ok(static_cast<status>(chunk.status[i]))) continue;

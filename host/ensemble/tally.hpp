@@ -29,6 +29,7 @@ struct tally : abi::counters<std::int64_t> {
   std::vector<guard_tally> guards;                        ///< empty as long as nothing was added
 
   void add(const chunk_data& chunk);
+  void add(const tally& more);
   std::int64_t ok() const;  ///< without those that were rescued
   std::int64_t rescued() const;
   std::int64_t failed() const;

@@ -100,6 +100,9 @@ inline std::vector<std::string> names_of_residuals(const model& m) {
   return names;
 }
 
+/// Can anything happen at an instant: a guard crosses, a time comes, a constraint is reached?
+inline bool has_events(const model& m) { return !m.guards.empty() || !m.time_events.empty() || m.reaches; }
+
 /// What the event log calls its events, by their numbers: guards, time events, constraints that are reached, and the end of
 /// sliding along each guard that may slide.
 inline std::vector<std::string> event_names(const model& m) {

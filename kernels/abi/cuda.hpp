@@ -76,7 +76,7 @@ struct cuda_progress {
   long long stored;             ///< instances whose result is stored
   long long rows;               ///< of the event log
   long long exceptions;         ///< instances that could not go on, with or without a row
-  usage used;                   ///< where a pass is that of a warp
+  usage used;                   ///< where a pass of a warp counts for all of its threads
 };
 
 /// One chunk on its way through a device.

@@ -221,9 +221,14 @@ struct events_to_rows {
   }
 };
 
-/// The most rows one landing can log: every guard in every round of event iteration, every time event, and a rest.
+/// The most rows one landing can log: every guard in every round of event iteration, every time event, every constraint that is
+/// reached, and a rest.
 template <class E>
-inline constexpr int rows_per_landing = event_rounds*(E::form::model_guards + 1) + E::form::time_events + 1;
+inline constexpr int rows_per_landing = [] {
+  int rows = event_rounds * (E::form::model_guards + 1) + E::form::time_events + 1;
+  if constexpr (E::form::reaches) rows += E::form::constraints;
+  return rows;
+}();
 
 /// One thread's part in the kernels of a chunk.
 template <class E, class Warp>
@@ -308,7 +313,7 @@ class cuda_rounds {
       append(c_.ready, p_.ready, 1 - half_, place);
     }
     if (const int rest = ready.rest(warp_); rest != nowhere) append(c_.ready, p_.ready, 1 - half_, rest);
-    count_once(p_.used.turns, turn);
+    count_once(p_.used.turns, turn * Warp::lanes);
     count_in(p_.used.lane_turns, useful);
   }
 
@@ -334,7 +339,7 @@ class cuda_rounds {
       if (is_under_way(x)) append(c_.ready, p_.ready, 1 - half_, place);
       else append(c_.vacant, p_.vacant, 1 - half_, place);
     }
-    count_once(p_.used.landings, passes);
+    count_once(p_.used.landings, passes * Warp::lanes);
     count_in(p_.used.landed, landed);
   }
 

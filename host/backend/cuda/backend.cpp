@@ -25,9 +25,10 @@ namespace saltus::host {
 
 namespace {
 
-constexpr std::int64_t max_instances = 1 << 20;   ///< in a chunk
+constexpr std::int64_t max_instances = 1 << 18;   ///< in a chunk
 constexpr std::int64_t max_host_bytes = 1 << 30;  ///< of a chunk in host memory, where a few chunks are at once
-constexpr int chunks_per_run = 6;                 ///< of a run that is not large: copies of one behind work on another
+constexpr int instances_per_thread = 2;           ///< in a chunk, at least
+constexpr int chunks_per_run = 12;                ///< of a run that is not large: copies of one behind work on another
 
 class cuda_backend final : public backend {
  public:
@@ -118,11 +119,11 @@ class cuda_backend final : public backend {
   /// Threads that sail at once.
   std::int64_t threads() const { return std::int64_t{run_.module.sail.blocks} * abi::cuda_block; }
 
-  /// As many instances as fit, since a large chunk keeps the device full for long; but several chunks, if each still fills
-  /// all places.
+  /// Several chunks, so that copies of one go on behind work on another, if each still has an instance or two for every thread;
+  /// none so large that the host waits for its first bytes. Measured: bench/results/device.md.
   std::int64_t chosen_chunk() const {
     const plan& p = run_.what;
-    const std::int64_t least = std::min(places_per_thread * threads(), max_instances);
+    const std::int64_t least = std::min(instances_per_thread * threads(), max_instances);
     std::int64_t size = std::min(p.count, std::clamp(p.count / chunks_per_run, least, max_instances));
     while (size > 1 && (chunk_bytes(p, size) > max_host_bytes || run_.bytes_for(size) > run_.memory))
       size = (size + 1) / 2;

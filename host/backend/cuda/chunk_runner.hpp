@@ -269,10 +269,9 @@ class chunk_runner {
     fetch(chunk.final_discrete, c_.out.final_discrete, 1);
     fetch(chunk.t_final, c_.out.t_final, 1);
     fetch(chunk.status, c_.out.status, 1);
-    // Without guards and time events nothing lands, and what only that changes is preset.
-    const bool has_events = !run_.what.model.guards.empty() || !run_.what.model.time_events.empty();
+    // Without events nothing lands, and what only that changes is preset.
     for (std::size_t j = 0; j < abi::counter_count; ++j)
-      if (has_events || abi::counter_table[j].changed_by != abi::change::landing)
+      if (has_events(run_.what.model) || abi::counter_table[j].changed_by != abi::change::landing)
         fetch(chunk.*abi::counter_members<std::vector<long long>>[j], c_.out.*abi::counter_members<long long*>[j], 1);
     if (has_residuals(run_.what.model)) {
       fetch(chunk.residual, c_.out.residual, 1);

@@ -88,6 +88,7 @@ struct loaded_module {
     unsigned char* address = reinterpret_cast<unsigned char*>(made.address());
     void* arguments[] = {&how, &address};
     stream.upload(numbers, atol.data(), atol.size());
+    stream.fill(address, 0, bytes.size());  // between its members, too
     stream.launch(beginning.kernel("saltus_tolerances"), 1, 1, arguments);
     stream.download(bytes.data(), address, bytes.size());
     stream.wait();

@@ -19,7 +19,7 @@
 namespace saltus::host {
 
 inline constexpr int places_per_thread = 4;  ///< how often a thread can swap before a round ends
-inline constexpr int chunks_at_once = 3;     ///< one comes, one is integrated, one goes
+inline constexpr int chunks_at_once = 6;     ///< some come, some are integrated, some go
 /// Of the memory that is left: the rest is for statistics, code and what the driver takes for itself.
 inline constexpr double usable_part = 0.9;
 
