@@ -27,6 +27,7 @@ namespace {
 TEST(cuda_mechanics, constraints_that_are_reached_are_events_of_a_model_without_guards) {
   auto p = plan_of<braked>(2.0, 1e-8);
   p.model.name = "braked";
+  p.model.header = SALTUS_SOURCE_FOLDER "/tests/models/braked.hpp";
   p.count = 900;
   p.random = {{{host::target::kind::parameter, braked::target, "swept"}, {}},
               {{host::target::kind::t_end, 0, "t_end"}, {}}};
