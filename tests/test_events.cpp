@@ -117,6 +117,46 @@ TEST(Events, RootsAtTheEndsOfSteps) {
   EXPECT_EQ(name_of(last.status[0]), "finished");
 }
 
+/// When the guards of tests/models/flat.hpp fire, for r = a/b: x is back at zero at 3 r, if its two parts are of one sign.
+std::vector<std::pair<double, std::string>> events_of_flat(double a, double b, double anew, double t_end) {
+  std::vector<std::pair<double, std::string>> r = {{anew, "restart"}};
+  const double root = 3.0 * a / b;
+  if (a * b > 0.0) {
+    if (root < t_end) r.insert(r.end(), {{root, "any"}, {root, b > 0.0 ? "up" : "down"}});
+    // Put back from beyond its root, z is on its other side by the transition.
+    if (root < anew) r.insert(r.end(), {{root, "again"}, {anew, "again"}});
+    if (anew + root < t_end) r.push_back({anew + root, "again"});
+  }
+  std::sort(r.begin(), r.end());
+  return r;
+}
+
+TEST(Events, GuardsThatBeginFlatAtZeroAreOnTheSideTheyGoTo) {
+  // Each method's first steps are longer than most of the dips.
+  for (const char* method : {"dp5", "dop853", "bs3", "rodas5p"})
+    for (const double a : {-3.0, -0.02, 0.0, 1e-6, 0.02, 0.5, 3.0}) {
+      const std::vector<double> all_b = {-2.0, -0.1, 0.1, 2.0};
+      const auto r = run(test_model("flat"), with(tight, {std::string("method=") + method, fmt::format("a={}", a),
+                                                          "sweep.b=[-2.0,-0.1,0.1,2.0]", "anew=0.7"}));
+      for (std::size_t i = 0; i < all_b.size(); ++i) {
+        SCOPED_TRACE(fmt::format("{}: a {}, b {}", method, a, all_b[i]));
+        std::vector<std::pair<double, std::string>> found;
+        for (const auto& e : r.log)
+          if (e.instance == static_cast<std::int64_t>(i)) found.emplace_back(e.time, e.guard);
+        std::sort(found.begin(), found.end(), [](const auto& p, const auto& q) {
+          return std::fabs(p.first - q.first) > 1e-6 ? p.first < q.first : p.second < q.second;
+        });
+        const auto expected = events_of_flat(a, all_b[i], 0.7, 10.0);
+        ASSERT_EQ(expected.size(), found.size());
+        for (std::size_t k = 0; k < found.size(); ++k) {
+          EXPECT_NEAR(expected[k].first, found[k].first, 1e-8);
+          EXPECT_EQ(expected[k].second, found[k].second);
+        }
+        EXPECT_EQ(name_of(r.status[i]), "finished");
+      }
+    }
+}
+
 TEST(Events, EventIterationFiresWhatATransitionMadeTrue) {
   // a at t = 1 takes 2 from z = 1: b is violated, fires at the same instant and mends z.
   const auto r = run(test_model("chain"), with(tight, {"restore=1.0"}));
