@@ -128,19 +128,40 @@ double makespan(std::int64_t count, std::int64_t size, int threads,
 
 namespace {
 
-prediction predict_one(const plan& p, backend& where, double seconds, const cancellation& stop) {
-  const int threads = where.concurrency(), lanes = where.lanes();
-  const std::int64_t size = std::min(where.chunk_size(), p.count);
-  const std::int64_t most = std::clamp<std::int64_t>(p.count / threads, 1, size);
-  prediction r;
-  pilot flight(p, where, longest_pilot, stop);
-  const auto start = monotonic_clock::now();
+/// Rounds of a pilot flight that took a good part of its time, and their sum.
+struct measured_rounds {
+  pilot_round all{};
+  std::vector<double> each{};  ///< seconds of a thread for an instance, by rounds
+  bool cut_short = false;      ///< the last round was
 
-  // Ever more instances until a round takes a good part of the time; those rounds that do are what counts.
+  void add(const pilot_round& round) {
+    all.instances += round.instances;
+    all.chunks += round.chunks;
+    all.thread_seconds += round.thread_seconds / round.progress;
+    all.after_seconds += round.after_seconds;
+    all.usage.turns += round.usage.turns;
+    all.usage.lane_turns += round.usage.lane_turns;
+    each.push_back(round.thread_seconds / static_cast<double>(round.instances));
+  }
+  /// Of the mean of `each`, relative.
+  double error() const {
+    if (each.size() < 2) return 0;
+    const auto n = static_cast<double>(each.size());
+    double mean = 0, squares = 0;
+    for (const double x : each) mean += x / n;
+    for (const double x : each) squares += (x / mean - 1) * (x / mean - 1);
+    return std::sqrt(squares / (n - 1) / n);
+  }
+};
+
+/// Flies ever more instances, `most` of them at most, until a round takes a good part of `seconds`: those rounds that do are what
+/// counts.
+measured_rounds fly(pilot& flight, std::int64_t first, std::int64_t most, double seconds, const cancellation& stop) {
+  const auto start = monotonic_clock::now();
   std::vector<pilot_round> rounds;
-  std::int64_t count = std::min<std::int64_t>(most, lanes > 1 ? lanes : 256);
+  measured_rounds r;
   constexpr double offsets[] = {0.5, 0.1, 0.9, 0.3, 0.7};
-  for (;;) {
+  for (std::int64_t count = first;;) {
     const auto round = flight.run(count, offsets[rounds.size() % std::size(offsets)]);
     const double took = round.seconds, left = seconds - seconds_since(start);
     r.cut_short = round.progress < 1;
@@ -151,32 +172,27 @@ prediction predict_one(const plan& p, backend& where, double seconds, const canc
     const auto next = static_cast<std::int64_t>(static_cast<double>(count) * left / 4 / took);
     if (count < most && next > 2 * count) count = std::min({most, next, 16 * count});
   }
+  for (const auto& round : rounds) r.add(round);
+  return r;
+}
 
-  pilot_round all;
-  std::vector<double> each;  // seconds of a thread for an instance, by rounds
-  for (const auto& round : rounds) {
-    all.instances += round.instances;
-    all.chunks += round.chunks;
-    all.thread_seconds += round.thread_seconds / round.progress;
-    all.after_seconds += round.after_seconds;
-    all.usage.turns += round.usage.turns;
-    all.usage.lane_turns += round.usage.lane_turns;
-    each.push_back(round.thread_seconds / static_cast<double>(round.instances));
-  }
-  const auto n = static_cast<double>(p.count);
-  const auto tried = static_cast<double>(all.instances);
-  const double after = all.after_seconds / tried;  // with all threads
+/// Seconds of a thread for a chunk: the last instances of a chunk leave lanes idle, for about as many turns however long it is.
+struct chunk_cost {
+  double idle = 0, per_instance;
 
-  // The last instances of a chunk leave lanes idle, for about as many turns however long the chunk is.
-  double idle = 0, busy = all.thread_seconds / tried;
-  if (lanes > 1 && all.usage.turns > 0) {
+  chunk_cost(const pilot_round& all, int lanes)
+      : per_instance(all.thread_seconds / static_cast<double>(all.instances)) {
+    if (lanes == 1 || all.usage.turns == 0) return;
+    const auto tried = static_cast<double>(all.instances);
     const double turn = all.thread_seconds / static_cast<double>(all.usage.turns);
-    busy = turn * static_cast<double>(all.usage.lane_turns) / lanes / tried;
-    idle = std::max(0.0, all.thread_seconds - busy * tried) / all.chunks;
+    per_instance = turn * static_cast<double>(all.usage.lane_turns) / lanes / tried;
+    idle = std::max(0.0, all.thread_seconds - per_instance * tried) / all.chunks;
   }
-  const auto of_chunk = [&](std::int64_t instances) { return idle + busy * static_cast<double>(instances); };
+  double operator()(std::int64_t instances) const { return idle + per_instance * static_cast<double>(instances); }
+};
 
-  // What is done beside: inputs, presets, counting; and the file.
+/// Seconds for an instance of what is done beside: inputs, presets, counting.
+double cost_beside(const plan& p, std::int64_t size) {
   chunk_data chunk;
   const auto begin = monotonic_clock::now();
   int times = 0;
@@ -186,7 +202,20 @@ prediction predict_one(const plan& p, backend& where, double seconds, const canc
     tally().add(chunk);
     ++times;
   } while (seconds_since(begin) < 0.01);
-  const double beside = seconds_since(begin) / times / static_cast<double>(size);
+  return seconds_since(begin) / times / static_cast<double>(size);
+}
+
+prediction predict_one(const plan& p, backend& where, double seconds, const cancellation& stop) {
+  const int threads = where.concurrency(), lanes = where.lanes();
+  const std::int64_t size = std::min(where.chunk_size(), p.count);
+  const std::int64_t most = std::clamp<std::int64_t>(p.count / threads, 1, size);
+  pilot flight(p, where, longest_pilot, stop);
+  const auto start = monotonic_clock::now();
+  const auto rounds = fly(flight, std::min<std::int64_t>(most, lanes > 1 ? lanes : 256), most, seconds, stop);
+  const chunk_cost of_chunk(rounds.all, lanes);
+  const auto n = static_cast<double>(p.count);
+  const double after = rounds.all.after_seconds / static_cast<double>(rounds.all.instances);  // with all threads
+  const double beside = cost_beside(p, size);
   const auto writing = p.file.empty() || !p.rows ? write_cost{} : cost_of_writing(p, where, flight.chunks().front());
 
   // A thread that makes inputs or writes does not integrate; and one alone writes at a time.
@@ -194,16 +223,10 @@ prediction predict_one(const plan& p, backend& where, double seconds, const canc
   const double shared =
       makespan(p.count, size, threads, of_chunk) + n * after + n * (beside + writing.per_instance) / workers;
   const double alone = n * writing.per_instance + of_chunk(size);
+  const double off = std::hypot(clock_error, 2 * rounds.error()) + (rounds.cut_short ? 1.0 : 0.0);
 
-  const auto [rows, rows_error] = flight.event_rows();
-  double spread = 0;
-  if (each.size() > 1) {
-    double mean = 0, squares = 0;
-    for (const double x : each) mean += x / static_cast<double>(each.size());
-    for (const double x : each) squares += (x / mean - 1) * (x / mean - 1);
-    spread = std::sqrt(squares / static_cast<double>(each.size() - 1) / static_cast<double>(each.size()));
-  }
-  const double off = std::hypot(clock_error, 2 * spread) + (r.cut_short ? 1.0 : 0.0);
+  prediction r;
+  r.cut_short = rounds.cut_short;
   r.seconds.value = std::max(shared, alone) + writing.fixed;
   r.seconds.low = r.seconds.value / (1 + off);
   r.seconds.high = r.seconds.value * (1 + off);
@@ -211,11 +234,14 @@ prediction predict_one(const plan& p, backend& where, double seconds, const canc
   for (const chunk_data& some : flight.chunks()) counts.add(some);
   r.guards = counts.guards;
   r.pilot_ended = counts.ok() + counts.rescued();
-  r.pilot_instances = all.instances;
+  r.pilot_instances = rounds.all.instances;
   r.pilot_seconds = seconds_since(start);
   r.write_seconds = n * writing.per_instance + writing.fixed;
   r.compression = writing.compression;
-  if (p.log_events) r.event_rows = {n * rows, std::max(0.0, n * (rows - 2 * rows_error)), n * (rows + 2 * rows_error)};
+  if (p.log_events) {
+    const auto [rows, error] = flight.event_rows();
+    r.event_rows = {n * rows, std::max(0.0, n * (rows - 2 * error)), n * (rows + 2 * error)};
+  }
   return r;
 }
 
