@@ -1,9 +1,7 @@
-#!/ usr / bin / env python3
-""
-    "Prints the numbers of tests/reference_problems.hpp that are known in closed form, to 20 digits. Needs python3-mpmath.
+#!/usr/bin/env python3
+"""Prints the numbers of tests/reference_problems.hpp that are known in closed form, to 20 digits. Needs python3-mpmath.
 
-    Each function states the solution of one model of problems /
-    by analysis; nothing here integrates an equation."""
+Each function states the solution of one model of problems/ by analysis; nothing here integrates an equation."""
 import mpmath as mp
 
 mp.mp.dps = 40
@@ -121,7 +119,7 @@ def bok_3(*ends):
              y3=y3 + y1 * (e1 - 1) / a1 + y2 * (e2 - 1) / a2)
 
 
-def arena():
+def carver():
     show("carver_1 t=0.9", y=mp.exp(mp.mpf("0.5")) / 10)
     w = mp.mpf("3.5")
     for n, sixths in enumerate((1, 5, 7, 11, 13, 17, 19), 1):
@@ -155,6 +153,6 @@ for A, near in (("0.35", (0.9, 2.3, 2.63)), ("0.4", (0.88, 2.42, 2.5)), ("0.403"
                 ("0.41", (0.88,)), ("0.45", (0.87,))):
     bok_1(A, near)
 bok_3("1.38", "1.385", "1.386", "1.3862", "1.38629", "1.386293")
-arena()
+carver()
 mao_1()
 pendulum()
