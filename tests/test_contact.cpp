@@ -412,6 +412,48 @@ TEST(BouncingRod, FirstImpactIsThatOfAnalysis) {
   }
 }
 
+// Two rests of the knee on its stop, each the limit of some thirty impacts, and two partings: tests/reference/stopped_pendulum.py.
+TEST(DoublePendulumWithStop, MeetsItsReference) {
+  const outcome r =
+      run("double_pendulum_with_stop", {"rtol=1e-11", "atol=1e-12", "method=dop853", "output.events=true"});
+  ASSERT_EQ(name_of(r.status[0]), "finished");
+  std::vector<double> impacts, partings;
+  for (const auto& e : r.log) (e.guard == "meets" ? impacts : partings).push_back(e.time);
+  const double first[] = {0.228602124102148, 0.613680142292265, 1.0059444129107};
+  ASSERT_GT(impacts.size(), 40u);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(impacts[i], first[i], 1e-11) << i;
+  ASSERT_EQ(partings.size(), 2u);
+  EXPECT_NEAR(partings[0], 3.22328739193255, 1e-10);
+  EXPECT_NEAR(partings[1], 4.68621144240864, 1e-9);
+  EXPECT_NEAR(r.final("angle1"), -0.1338217172547, 1e-10);
+  EXPECT_NEAR(r.final("angle2"), -0.2233313897929, 1e-10);
+  EXPECT_NEAR(r.final("omega1"), -0.006990807000873, 1e-9);
+  EXPECT_NEAR(r.final("omega2"), -0.5186084729006, 1e-9);
+  EXPECT_NEAR(r.output(0), -41.2389273244, 1e-9);
+  EXPECT_LE(r.residual[0], 1e-14);
+}
+
+// Whatever the start and the stop: the knee never bends to its other side, no joint opens, and no energy comes from anywhere.
+TEST(DoublePendulumWithStop, AThousandAtRandomKeepTheirJoints) {
+  const int count = 1000;
+  const outcome r =
+      run("double_pendulum_with_stop",
+          {"rtol=1e-8", "method=dop853", "sample.count=1000", "sample.seed=3", "t=[0.0,20.0]",
+           "sample.angle1={uniform=[-1.0,1.5]}", "sample.angle2={uniform=[-2.5,-1.0]}",
+           "sample.restitution={uniform=[0.0,0.9]}", "output.reduce=['max(energy)']", "output.samples.count=2"});
+  EXPECT_EQ(r.summary.counts.ok() + r.summary.counts.rescued(), count);
+  int rests = 0;
+  for (int i = 0; i < count; ++i) {
+    SCOPED_TRACE(i);
+    EXPECT_LE(r.residual[static_cast<std::size_t>(i)], 1e-12);
+    EXPECT_GE(r.final("angle1", i) - r.final("angle2", i), -1e-12);
+    const double begin = r.sample(12, i, 0);
+    EXPECT_LE(r.reductions[static_cast<std::size_t>(i)], begin + 1e-5);
+    rests += discrete(r, "straight", i) > 0.5;
+  }
+  EXPECT_GT(rests, 100);
+}
+
 // Both ends at the same instant. At once: the rod leaves as it came, e times as fast. One after the other: the left one alone turns
 // the rod, so that the right one hits harder.
 TEST(BouncingRod, FallsFlat) {
