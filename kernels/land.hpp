@@ -251,7 +251,10 @@ SALTUS_FN_COLD void land(instance<E, Real>& x, mask_of<Real> active, const toler
     commit(x, a, rest, run);
     control(x, a, rest, tol);
   }
-  end_where(x.status, active & p.failed, status::not_located);
+  auto lost = active & p.failed;
+  if (any(lost) && any(tol.zeno_part > Real(0.0)))
+    lost = lost & !come_to_rest(x, find_sunken(x, a, lost, tol.zeno_part), tol, run);
+  end_where(x.status, lost, status::not_located);
   move_to(x, p, moved, run);
   assign_where(moved, x.memory.rejected, Real(0.0));
   if constexpr (E::certified) assign_where(moved, x.doubts, Real(0.0));
