@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# What bench/gpu/run.sh makes of a failing nvidia-smi, and of a comparison that did not end, under its own settings.
+# gpu_bench.sh SALTUS: what bench/gpu/run.sh makes of a failing nvidia-smi, and of a comparison that did not end, under its own
+# settings; and whether the program takes what it is to measure.
 set -euo pipefail
 # shellcheck source=bench/gpu/device.sh
 source "$(dirname "$0")/../bench/gpu/device.sh"
@@ -46,4 +47,11 @@ says 'terminate called' '  what():  CUDA: cuLaunchKernel: CUDA_ERROR_ILLEGAL_ADD
 expect 'a crash' '?*exit code 134*ILLEGAL_ADDRESS*' "$(verdict 134 "$log" 60)"
 says ''
 expect 'no word' '?*exit code 139*' "$(verdict 139 "$log" 60)"
+
+eval "$(sed -n '/^cases=(/,/^)/p' "$(dirname "$0")/../bench/gpu/run.sh")"
+[ "${#cases[@]}" -gt 5 ] || { echo 'there are no cases'; failed=1; }
+for one in "${cases[@]}"; do
+  read -r -a words <<< "${one#*|}"
+  "$1" check "${words[@]}" -n 10 --no-pilot > "$log" 2>&1 || { echo "${one%%|*}: $(cat "$log")"; failed=1; }
+done
 exit $failed
