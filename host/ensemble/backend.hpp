@@ -32,7 +32,7 @@ class backend {
   virtual bool uses_host_threads() const { return true; }
   /// Those that take chunks from one queue; each goes by its own size and concurrency.
   virtual std::vector<backend*> parts() { return {this}; }
-  /// Instances per vector; 1 on a device, whose threads are counted one by one.
+  /// Instances per vector; 1 on a device, where a pass of a warp counts for each of its threads.
   virtual int lanes() const { return 1; }
   /// Floating-point operations per second that the device can do at most, in the plan's precision; 0: not known here (of
   /// CPUs it is measured: peak.hpp).

@@ -10,7 +10,7 @@
 namespace saltus {
 
 namespace detail {
-/// From a quarter of a millionth of a millionth of the span to a quarter of a hundredth of it, by doubling.
+/// From 2^-42 of the span to 2^-8 of it, by doubling.
 inline constexpr int finest_look = 42, coarsest_look = 8;
 
 template <class E>

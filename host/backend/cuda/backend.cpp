@@ -120,7 +120,7 @@ class cuda_backend final : public backend {
   std::int64_t threads() const { return std::int64_t{run_.module.sail.blocks} * abi::cuda_block; }
 
   /// Several chunks, so that copies of one go on behind work on another, if each still has an instance or two for every thread;
-  /// none so large that the host waits for its first bytes. Measured: bench/results/device.md.
+  /// none so large that the host waits for its first bytes. Measured: docs/cuda.md.
   std::int64_t chosen_chunk() const {
     const plan& p = run_.what;
     const std::int64_t least = std::min(instances_per_thread * threads(), max_instances);
