@@ -90,7 +90,7 @@ INSTANTIATE_TEST_SUITE_P(implicit, problems,
                          name_of);
 INSTANTIATE_TEST_SUITE_P(partitioned, problems,
                          testing::Combine(testing::Values("compound_pendulum", "slider_crank"),
-                                          testing::Values("inflsdirk4", "infltrap")),
+                                          testing::Values("inflsdirk4", "inflesdirk4", "infltrap")),
                          name_of);
 
 TEST_F(cuda_device, gives_the_bits_of_the_cpu_when_places_are_refilled) {

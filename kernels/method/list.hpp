@@ -8,6 +8,7 @@
 #include "method/tableaus/esdirk_4.hpp"
 #include "method/tableaus/fehlberg_5.hpp"
 #include "method/tableaus/fehlberg_8.hpp"
+#include "method/tableaus/infl_esdirk_4.hpp"
 #include "method/tableaus/infl_sdirk_4.hpp"
 #include "method/tableaus/infl_trapezoid_2.hpp"
 #include "method/tableaus/kutta_3.hpp"
@@ -56,7 +57,7 @@ constexpr auto those(list<Method...>) {
 /// The one list.
 using all_methods = list<kutta_3, bogacki_shampine_3, runge_kutta_4, fehlberg_5, fehlberg_8, dormand_prince_5,
                          tsitouras_5, dormand_prince_8, rdpk_5, trapezoid_2, sdirk_4, esdirk_4, rodas_4, rodas_5p,
-                         radau_5, infl_trapezoid_2, infl_sdirk_4>;
+                         radau_5, infl_trapezoid_2, infl_sdirk_4, infl_esdirk_4>;
 
 using explicit_methods = decltype(detail::those<true, false>(all_methods{}));
 using implicit_methods = decltype(detail::those<false, false>(all_methods{}));
