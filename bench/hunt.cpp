@@ -119,7 +119,7 @@ void hunt_at_tolerances(const char* method, const char* detection, const Part& p
 void hunt_dynamics(double cases, int threads, std::uint64_t seed) {
   for (const char* detection : {"certified", "hermite"})
     methods::for_each(methods::all_methods{}, [&](auto m) {
-      if constexpr (methods::certifies<decltype(m)>)
+      if constexpr (methods::certifies<decltype(m)> && !m.for_mechanics)
         hunt_at_tolerances(m.name, detection, [&](double rtol) {
           auto hunt = test::dynamic_hunt<test::oscillator_prey>("oscillating_guards", m.name, detection, rtol, threads);
           test::bag all;
