@@ -1,0 +1,109 @@
+// The number that records on which inputs a value depends: through every function, and through those of a model.
+#include "number/dependence.hpp"
+
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace {
+
+using saltus::dependent;
+using saltus::pack;
+
+constexpr int inputs = 130;  // more than two words
+using number = dependent<inputs>;
+using row = pack<double, 1>;
+
+std::vector<int> inputs_of(const number& x) {
+  std::vector<int> all;
+  for (int i = 0; i < inputs; ++i)
+    if (x.on.has(i)) all.push_back(i);
+  return all;
+}
+using list = std::vector<int>;
+
+const number a = number::input(0, 0.25), b = number::input(63, 0.5), c = number::input(64, -0.75),
+             d = number::input(129, 0.125);
+const row parameter(3.0);
+
+TEST(Dependence, OfInputsAndConstants) {
+  EXPECT_EQ(inputs_of(number(2.0)), list{});
+  EXPECT_EQ(inputs_of(number(parameter)), list{});
+  EXPECT_EQ(inputs_of(a), list{0});
+  EXPECT_EQ(inputs_of(d), list{129});
+  EXPECT_EQ(a.value.v, 0.25);
+}
+
+TEST(Dependence, GoesThroughArithmetic) {
+  EXPECT_EQ(inputs_of(a + b), (list{0, 63}));
+  EXPECT_EQ(inputs_of(b - c), (list{63, 64}));
+  EXPECT_EQ(inputs_of(c * d), (list{64, 129}));
+  EXPECT_EQ(inputs_of(d / a), (list{0, 129}));
+  EXPECT_EQ(inputs_of(fma(a, b, c)), (list{0, 63, 64}));
+  EXPECT_EQ(inputs_of(-a), list{0});
+  EXPECT_EQ(inputs_of(2.0 * a - 1), list{0});
+  EXPECT_EQ(inputs_of(parameter * (b + parameter) / 4.0), list{63});
+  number sum = 0.0;
+  EXPECT_EQ(inputs_of(sum), list{});
+  sum += a;
+  sum *= parameter;
+  sum -= d;
+  EXPECT_EQ(inputs_of(sum), (list{0, 129}));
+  EXPECT_EQ(sum.value.v, 0.625);
+}
+
+TEST(Dependence, IsThereForSomeValuesWhereItIsNotForThese) {
+  EXPECT_EQ(inputs_of(0.0 * a), list{0});
+  EXPECT_EQ(inputs_of(a - a), list{0});
+  EXPECT_EQ(inputs_of(min(a, b)), (list{0, 63}));
+  EXPECT_EQ(inputs_of(max(a, 7.0)), list{0});
+}
+
+TEST(Dependence, OfSelectionsIsThatOfBothSidesAndNotOfTheCondition) {
+  EXPECT_EQ(inputs_of(select(a > b, c, d)), (list{64, 129}));
+  EXPECT_EQ(inputs_of(select(a < b, c, 1.0)), list{64});
+  EXPECT_EQ(inputs_of(select(parameter > row(1.0), number(2.0), d)), list{129});
+}
+
+TEST(Dependence, GoesThroughFunctions) {
+  for (const number& x : {sqrt(a),
+                          cbrt(a),
+                          exp(a),
+                          expm1(a),
+                          log(a),
+                          log2(a),
+                          log10(a),
+                          sin(a),
+                          cos(a),
+                          tan(a),
+                          asin(a),
+                          acos(a),
+                          atan(a),
+                          sinh(a),
+                          cosh(a),
+                          tanh(a),
+                          floor(a),
+                          ceil(a),
+                          round(a),
+                          sign(a),
+                          abs(a),
+                          pow(a, 2.0),
+                          pow(a, 2),
+                          pow(2.0, a),
+                          pow(a, parameter),
+                          atan2(a, 1.0),
+                          atan2(parameter, a),
+                          hypot(3.0, a),
+                          copysign(a, number(-1.0))})
+    EXPECT_EQ(inputs_of(x), list{0});
+  for (const number& x : {pow(a, b), atan2(a, b), hypot(a, b), copysign(a, b)}) EXPECT_EQ(inputs_of(x), (list{0, 63}));
+}
+
+TEST(Dependence, LeavesValuesAsTheyAre) {
+  EXPECT_EQ(sin(a).value.v, sin(row(0.25)).v);
+  EXPECT_EQ((exp(b) / c).value.v, (exp(row(0.5)) / row(-0.75)).v);
+  EXPECT_EQ(select(a < b, c, d).value.v, -0.75);
+}
+
+}  // namespace
