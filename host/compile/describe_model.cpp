@@ -48,6 +48,12 @@ std::vector<quantity> quantities(const abi::quantity* list, int count) {
   return r;
 }
 
+std::vector<matrix_entry> entries(const int* rows, const int* columns, int count) {
+  std::vector<matrix_entry> r;
+  for (int i = 0; i < count; ++i) r.push_back({rows[i], columns[i]});
+  return r;
+}
+
 model model_from(const abi::description* d, const fs::path& header, const std::vector<fs::path>& files) {
   if (!(d->t_begin < d->t_end))
     throw error(exit_model,
@@ -64,6 +70,10 @@ model model_from(const abi::description* d, const fs::path& header, const std::v
   m.outputs = quantities(d->outputs, d->output_count);
   m.coordinates = d->coordinate_count;
   m.reaches = d->reaches != 0;
+  m.elimination = static_cast<abi::elimination>(d->elimination);
+  if (const auto* s = d->structure)
+    m.structure = mechanical_structure{entries(s->mass_rows, s->mass_columns, s->mass_entries),
+                                       entries(s->jacobian_rows, s->jacobian_columns, s->jacobian_entries)};
   for (const auto& c : quantities(d->constraints, d->constraint_count))
     m.constraints.push_back({c.name, c.unit, c.about, c.index == 1, c.value != 0.0, c.index == 2});
   for (int i = 0; i < d->guard_count; ++i)

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -48,6 +49,16 @@ struct model_file {
   std::string hash;  ///< of its content, 32 hex digits
 };
 
+/// An entry of a matrix.
+struct matrix_entry {
+  int row, column;
+};
+/// Which entries the matrices of a mechanical system may have.
+struct mechanical_structure {
+  std::vector<matrix_entry> mass;      ///< of the lower triangle, by velocities
+  std::vector<matrix_entry> jacobian;  ///< a row for each constraint, a column for each velocity
+};
+
 struct model {
   std::string name;
   std::string title;
@@ -55,9 +66,11 @@ struct model {
   std::filesystem::path header;     ///< the file it was read from
   std::vector<model_file> sources;  ///< this and all that it includes, but for saltus' kernels and the system's files
   std::vector<quantity> states, parameters, discretes, outputs;
-  std::vector<constraint> constraints;  ///< of a mechanical system
-  bool reaches = false;                 ///< constraints may be approached, and reaching each is an event
-  int coordinates = 0;                  ///< of a mechanical system: the states before its velocities; else 0
+  std::vector<constraint> constraints;            ///< of a mechanical system
+  bool reaches = false;                           ///< constraints may be approached, and reaching each is an event
+  int coordinates = 0;                            ///< of a mechanical system: the states before its velocities; else 0
+  std::optional<mechanical_structure> structure;  ///< of a mechanical system, where it is known
+  abi::elimination elimination = abi::elimination::as_measured;
   std::vector<guard> guards;
   std::vector<time_event> time_events;
   double t_begin = 0, t_end = 1;  ///< its own default span

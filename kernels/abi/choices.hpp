@@ -26,6 +26,9 @@ namespace abi {
 enum consistency : int { algebraic = 0, nearest = 1, given = 2 };
 inline constexpr const char* consistency_names[] = {"algebraic", "nearest", "given"};
 
+/// How the matrices of a mechanical system are factorised: as it pays by its size (measured), or as its model says.
+enum class elimination : int { as_measured = 0, dense = 1, sparse = 2 };
+
 /// The crossings of a guard that count.
 enum direction : int { falling = -1, both = 0, rising = 1 };
 inline constexpr const char* direction_names[] = {"falling", "both", "rising"};

@@ -11,7 +11,7 @@
 
 namespace saltus::abi {
 
-inline constexpr int version = 11;
+inline constexpr int version = 12;
 
 using saltus::equations;
 using enum equations;
@@ -40,6 +40,14 @@ struct time_event {
   const char* about;
 };
 
+/// Which entries the matrices of a mechanical system may have: of M those of the lower triangle that are ever written, of J
+/// those of a constraint (row) and a velocity (column) that depend on each other.
+struct mechanical_structure {
+  int mass_entries, jacobian_entries;
+  const int *mass_rows, *mass_columns;
+  const int *jacobian_rows, *jacobian_columns;
+};
+
 /// What a model says about itself; exported by every module as `saltus_description`.
 struct description {
   int version;
@@ -56,14 +64,16 @@ struct description {
   /// Of a mechanical system; index 0: nonholonomic, 1: holonomic, 2: of a unit quaternion; value: 1 if it is switched.
   const quantity* constraints;
   int constraint_count;
-  int reaches;            ///< 1: constraints may be approached, and reaching each is an event
-  int coordinate_count;   ///< of a mechanical system: the states before its velocities; else 0
-  double t_begin, t_end;  ///< the model's own default span
-  int equations;          ///< of saltus::equations
-  int singular_mass;      ///< 1: a singular mass matrix with no algebraic state
-  int arithmetic;         ///< 1: only + - * / sqrt and saltus' own functions: same bits on every device
-  long long rhs_flops;    ///< operations of one right-hand side (or residual); -1: not known
-  long long guard_flops;  ///< of all guards with their rates; -1: not known
+  int reaches;                            ///< 1: constraints may be approached, and reaching each is an event
+  int coordinate_count;                   ///< of a mechanical system: the states before its velocities; else 0
+  int elimination;                        ///< of a mechanical system: abi::elimination
+  const mechanical_structure* structure;  ///< of a mechanical system; null: not known
+  double t_begin, t_end;                  ///< the model's own default span
+  int equations;                          ///< of saltus::equations
+  int singular_mass;                      ///< 1: a singular mass matrix with no algebraic state
+  int arithmetic;                         ///< 1: only + - * / sqrt and saltus' own functions: same bits on every device
+  long long rhs_flops;                    ///< operations of one right-hand side (or residual); -1: not known
+  long long guard_flops;                  ///< of all guards with their rates; -1: not known
 };
 
 /// Linear algebra on the host, for matrices that are too large for lanes. Matrices lie column by column, complex numbers as

@@ -4,6 +4,7 @@
 
 #include "model/checks.hpp"
 #ifndef SALTUS_UNCOUNTED  // by those who describe a model whose functions do not take counting numbers
+#include "model/structure.hpp"
 #include "number/counted.hpp"
 #endif
 
@@ -217,6 +218,10 @@ struct describe {
     d.coordinate_count = 0;
     d.reaches = c::has_reaching ? 1 : 0;
     if constexpr (c::is_mechanical) d.coordinate_count = static_cast<int>(Model::first_velocity);
+    d.elimination = static_cast<int>(abi::elimination::as_measured);
+    if constexpr (requires { Model::sparse_elimination; })
+      d.elimination = static_cast<int>(Model::sparse_elimination ? abi::elimination::sparse : abi::elimination::dense);
+    d.structure = nullptr;
     d.t_begin = 0.0;
     d.t_end = 1.0;
     if constexpr (requires { Model::span[1]; }) {
@@ -230,7 +235,9 @@ struct describe {
     d.rhs_flops = d.guard_flops = -1;
 #ifndef SALTUS_UNCOUNTED
     // Of a mechanical system they are not counted: every derivative of every constraint would be compiled for it.
-    if constexpr (!c::is_mechanical) {
+    if constexpr (c::is_mechanical) {
+      d.structure = structure_of<Model>::get();
+    } else {
       const detail::operations_of<Model> counting;
       d.rhs_flops = counting.rhs();
       d.guard_flops = counting.guards();

@@ -1,0 +1,145 @@
+// Which entries the matrices of a mechanical system may have, found by running the model's functions once over numbers that record
+// on what they depend (number/dependence.hpp). Host side only.
+#pragma once
+
+#include "abi/module.hpp"
+#include "model/views.hpp"
+#include "number/dependence.hpp"
+
+namespace saltus {
+
+/// A symmetric matrix that records which of its entries are asked for: what `mass` fills in.
+template <class Id, class Real, int N, int First>
+struct named_symmetric_record {
+  bool asked[N][N] = {};  ///< the lower triangle counts
+  Real entry = Real(0.0);
+
+  Real& operator()(Id row, Id column) { return at(static_cast<int>(row) - First, static_cast<int>(column) - First); }
+  /// Members k and l of two families.
+  Real& operator()(Id row, int k, Id column, int l) {
+    return at(static_cast<int>(row) + k - First, static_cast<int>(column) + l - First);
+  }
+
+ private:
+  Real& at(int row, int column) {
+    (row < column ? asked[column][row] : asked[row][column]) = true;
+    return entry;
+  }
+};
+
+namespace detail {
+template <class Id, class Real, int N, int First>
+inline constexpr bool is_argument<named_symmetric_record<Id, Real, N, First>> = true;
+template <class Model, class Real, int N, int First>
+requires requires { Model::m; }
+constexpr auto hidden_by(named_symmetric_record<typename kinds<Model>::state, Real, N, First>&) { return Model::m; }
+}  // namespace detail
+
+/// abi::mechanical_structure of a model. Its functions are run with its default values.
+template <class Model>
+class structure_of {
+  using kinds = detail::kinds<Model>;
+  static constexpr int states = kinds::state_count, constraints = kinds::constraint_count;
+  static constexpr int coordinates = static_cast<int>(Model::first_velocity), velocities = states - coordinates;
+  using Real = pack<double, 1>;
+  using Value = dependent<states>;  // the inputs are coordinates and velocities; of time nothing is asked
+  using at = point<Model, Value, Real>;
+  using velocity_set = input_set<states>;
+
+  static constexpr bool has_friction = [] {
+    if constexpr (constraints == 0) return false;
+    else
+      return requires(const at& here, named_friction<typename kinds::state, typename kinds::constraint, Value,
+                                                     velocities, constraints, coordinates>& b) {
+        Model::friction(here, b);
+      };
+  }();
+
+  vec<Value, states> y_;
+  vec<Real, kinds::parameter_count> p_;
+  vec<Real, kinds::discrete_count> d_;
+  Real locked_[kinds::guard_count + 1];
+
+ public:
+  /// Null where friction acts: its matrix is not symmetric, and dense.
+  static const abi::mechanical_structure* get() {
+    if constexpr (has_friction) return nullptr;
+    static int mass_rows[velocities * (velocities + 1) / 2], mass_columns[velocities * (velocities + 1) / 2],
+        jacobian_rows[constraints * velocities + 1], jacobian_columns[constraints * velocities + 1];
+    static abi::mechanical_structure s;
+    s = {0, 0, mass_rows, mass_columns, jacobian_rows, jacobian_columns};
+    const structure_of model;
+    model.find_mass([&](int i, int j) {
+      mass_rows[s.mass_entries] = i;
+      mass_columns[s.mass_entries++] = j;
+    });
+    if constexpr (constraints > 0)
+      model.find_jacobian([&](int k, int j) {
+        jacobian_rows[s.jacobian_entries] = k;
+        jacobian_columns[s.jacobian_entries++] = j;
+      });
+    return &s;
+  }
+
+ private:
+  structure_of() {
+    const auto take = [](auto& to, const auto& defaults, int count) {
+      for (int i = 0; i < count; ++i) to[i] = Real(defaults.of[i]);
+    };
+    const auto start = detail::defaults_of<states>(Model::state_list);
+    for (int i = 0; i < states; ++i) y_[i] = Value::input(i, start.of[i]);
+    if constexpr (kinds::parameter_count > 0)
+      take(p_, detail::defaults_of<kinds::parameter_count>(Model::parameter_list), kinds::parameter_count);
+    if constexpr (kinds::discrete_count > 0)
+      take(d_, detail::defaults_of<kinds::discrete_count>(Model::discrete_list), kinds::discrete_count);
+    for (Real& g : locked_) g = Real(1.0);
+  }
+  at here() const { return {Value(0.0), y_, p_, d_, locked_}; }
+
+  template <class F>
+  void find_mass(F&& body) const {
+    named_symmetric_record<typename kinds::state, Value, velocities, coordinates> m;
+    Model::mass(here(), m);
+    for (int i = 0; i < velocities; ++i)
+      for (int j = 0; j <= i; ++j)
+        if (m.asked[i][j]) body(i, j);
+  }
+
+  /// body(constraint, velocity): a holonomic one depends on coordinates that the velocity moves, others on the velocity itself.
+  template <class F>
+  void find_jacobian(F&& body) const {
+    named<typename kinds::constraint, Value, constraints> c;
+    Model::constraints(here(), c);
+    constexpr auto table = detail::make_constraint_table<Model, constraints>();
+    const auto moved = moved_by();
+    for (int k = 0; k < constraints; ++k) {
+      velocity_set by = c.values[k].on;
+      if (table.of[k].holonomic) {
+        by = {};
+        for (int i = 0; i < coordinates; ++i)
+          if (c.values[k].on.has(i)) by = by | moved.of[i];
+      }
+      for (int j = 0; j < velocities; ++j)
+        if (by.has(coordinates + j)) body(k, j);
+    }
+  }
+
+  /// The velocities that each coordinate's rate depends on.
+  struct sets {
+    velocity_set of[coordinates > 0 ? coordinates : 1];
+  };
+  sets moved_by() const {
+    sets r;
+    vec<Value, states> rates;
+    named_by<typename kinds::state, Value, states> dq{rates};
+    if constexpr (requires { Model::kinematics(here(), dq); }) {
+      Model::kinematics(here(), dq);
+      for (int i = 0; i < coordinates; ++i) r.of[i] = rates[i].on;
+    } else {
+      for (int i = 0; i < coordinates; ++i) r.of[i].insert(coordinates + i);
+    }
+    return r;
+  }
+};
+
+}  // namespace saltus
