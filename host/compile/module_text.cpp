@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "compile/compiler.hpp"
+#include "compile/elimination.hpp"
 
 namespace saltus::host {
 
@@ -10,14 +11,15 @@ std::string engine_text(const plan& p) {
   for (const auto& r : p.reductions)
     reductions += fmt::format(",\n    saltus::reduction<saltus::reduce::{}, {}, {}>",
                               reduce_names[static_cast<int>(r.which)], r.of_output ? "true" : "false", r.index);
-  return fmt::format(
-      "using engine = saltus::engine<saltus::form_of<::{}, saltus::{}>, saltus::methods::by_name<\"{}\">, {},\n"
-      "    saltus::options{{.norm = saltus::norm_kind::{}, .controller = saltus::controller_kind::{}, "
-      ".detect = saltus::detection::{}, .fixed_steps = {}, .samples = {}, .guards_in_error = {}, "
-      ".inject = {}{}}}{}>;\n",
-      p.model.name, p.backward ? "backward_time" : "forward_time", p.method, p.precision, p.norm, p.controller,
-      p.detection, p.fixed_step > 0, p.sample_count > 0, p.guards_in_error, p.inject_exceptions > 0,
-      p.stiff_method.empty() ? "" : ", .watch_stiffness = true", reductions);
+  return elimination_text(p.model) +
+         fmt::format(
+             "using engine = saltus::engine<saltus::form_of<::{}, saltus::{}>, saltus::methods::by_name<\"{}\">, {},\n"
+             "    saltus::options{{.norm = saltus::norm_kind::{}, .controller = saltus::controller_kind::{}, "
+             ".detect = saltus::detection::{}, .fixed_steps = {}, .samples = {}, .guards_in_error = {}, "
+             ".inject = {}{}}}{}>;\n",
+             p.model.name, p.backward ? "backward_time" : "forward_time", p.method, p.precision, p.norm, p.controller,
+             p.detection, p.fixed_step > 0, p.sample_count > 0, p.guards_in_error, p.inject_exceptions > 0,
+             p.stiff_method.empty() ? "" : ", .watch_stiffness = true", reductions);
 }
 
 namespace {

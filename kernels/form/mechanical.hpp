@@ -284,6 +284,7 @@ struct mechanical_form : Functions {
   SALTUS_FN static moved_point<Real> nearer(const System& system, const point_of<Real>& at) {
     if constexpr (constraints == 0) return {at.y, not_finite(at.y[system_of_bodies::quaternion(0)])};
     else if constexpr (printed_projection) return nearer_as_printed(system, at);
+    else if constexpr (system_of_bodies::is_sparse) return nearer_sparsely(system, at);
     else return nearer_by_energy(system, at);
   }
 
@@ -314,6 +315,44 @@ struct mechanical_form : Functions {
       left[k] = select(on(k), left[k], Real(0.0));
     });
     const auto d = back(all, left);
+    each<velocities>([&](int j) SALTUS_INLINE_LAMBDA { move(system, to, coordinates + j, -d[j]); });
+    return to;
+  }
+
+  /// The same where all of it is sparse.
+  template <class System, class Real>
+  SALTUS_FN static moved_point<Real> nearer_sparsely(const System& system, const point_of<Real>& at) {
+    const auto on = [&](int k) SALTUS_INLINE_LAMBDA { return holds(at, system.c, k); };
+    using factorised = typename system_of_bodies::template sparse_inertia<Real>;
+    factorised all;
+    all.template take<false>(at, on);
+    moved_point<Real> to{at.y, Real(0.0)};
+    all.judge(to.singular, to.of);
+    const auto only_on = [&](vec<Real, constraints>& x) SALTUS_INLINE_LAMBDA {
+      if constexpr (reaches || system_of_bodies::any_switched)
+        each<constraints>([&](int k) SALTUS_INLINE_LAMBDA { x[k] = select(on(k), x[k], Real(0.0)); });
+    };
+    if constexpr (projects_positions) {
+      auto off = system_of_bodies::levels_at(at).position;
+      only_on(off);
+      vec<Real, velocities> d;
+      if constexpr (system_of_bodies::any_nonholonomic) {
+        factorised holonomic;
+        holonomic.template take<true>(at, on);
+        d = holonomic.back(off);
+      } else {
+        d = all.back(off);
+      }
+      const auto shift = system_of_bodies::shift(at, d);
+      each<coordinates>([&](int i) SALTUS_INLINE_LAMBDA { move(system, to, i, -shift[i]); });
+    }
+    const auto off = system_of_bodies::levels_at(system_of_bodies::moved(at, at.t, to.y));
+    vec<Real, constraints> left;
+    each<constraints>([&](int k) SALTUS_INLINE_LAMBDA {
+      left[k] = projects_positions ? off.velocity[k] : system_of_bodies::deviation(off, k);
+    });
+    only_on(left);
+    const auto d = all.back(left);
     each<velocities>([&](int j) SALTUS_INLINE_LAMBDA { move(system, to, coordinates + j, -d[j]); });
     return to;
   }

@@ -21,16 +21,22 @@
 
 #include "linear/jacobian.hpp"
 #include "linear/ldl.hpp"
+#include "model/sparse_inertia.hpp"
 #include "model/views.hpp"
 
 namespace saltus {
 
-/// The constraints at a point. A row each; those that are off are zero.
+/// The constraints at a point, along the motion without accelerations.
+template <class Value, int constraints>
+struct constraint_motion {
+  vec<Value, constraints> position;  ///< Phi of a holonomic constraint; 0 of others
+  vec<Value, constraints> velocity;  ///< d Phi/dt of a holonomic constraint, Phi of others
+  vec<Value, constraints> bend;      ///< b: ds/dt without accelerations
+};
+
+/// The same with their derivatives. A row each; those that are off are zero.
 template <class Value, int velocities, int constraints>
-struct constraint_rows {
-  vec<Value, constraints> position;                         ///< Phi of a holonomic constraint; 0 of others
-  vec<Value, constraints> velocity;                         ///< d Phi/dt of a holonomic constraint, Phi of others
-  vec<Value, constraints> bend;                             ///< b: ds/dt without accelerations
+struct constraint_rows : constraint_motion<Value, constraints> {
   Value by[constraints > 0 ? constraints : 1][velocities];  ///< J
 
   /// J v.
@@ -101,6 +107,21 @@ struct mechanics {
   }();
   template <class Value>
   using mass_factor = ldl<Value, velocities, mass_is_diagonal>;
+
+  /// Is M, with all constraints, factorised as the sparse matrix that it is? Its tables are part of the module then.
+  using tables = elimination_tables<Model>;
+  static constexpr bool is_sparse = !has_friction && requires { tables::unknowns; };
+  /// Columns of J that share a direction.
+  static constexpr int directions = [] {
+    if constexpr (is_sparse) return tables::colours;
+    else return velocities;
+  }();
+  SALTUS_FN static constexpr int direction_of(int velocity) {
+    if constexpr (is_sparse) return tables::colour_of[velocity];
+    else return velocity;
+  }
+  template <class Value>
+  using sparse_inertia = saltus::sparse_inertia<mechanics, Value>;
 
   SALTUS_FN static constexpr bool is_holonomic(int k) { return table.of[k].holonomic; }
   static constexpr bool any_nonholonomic = [] {
@@ -335,7 +356,9 @@ struct mechanics {
   template <class Value, class Real>
   SALTUS_FN_COLD static void move(const point_of<Value, Real>& at, const by_constraint<Value>& drive,
                                   by_velocity<Value>& acceleration, by_constraint<Value>& multiplier) {
-    if constexpr (constraints > 0) {
+    if constexpr (is_sparse) {
+      move_sparsely(at, drive, acceleration, multiplier);
+    } else if constexpr (constraints > 0) {
       auto r = all_rows_at(at);
       [[maybe_unused]] const auto all = [&]() SALTUS_INLINE_LAMBDA {
         if constexpr (has_friction) return r;
@@ -361,6 +384,22 @@ struct mechanics {
     } else {
       acceleration = factorised_mass(at).solve(force(at));
     }
+  }
+  /// The same where all of it is sparse.
+  template <class Value, class Real>
+  SALTUS_FN static void move_sparsely(const point_of<Value, Real>& at, const by_constraint<Value>& drive,
+                                      by_velocity<Value>& acceleration, by_constraint<Value>& multiplier) {
+    const auto holds = [&](int k) SALTUS_INLINE_LAMBDA { return is_on(at, k); };
+    sparse_inertia<Value> m;
+    m.template take<false>(at, holds);
+    constraint_motion<Value, constraints> c;
+    if constexpr (constraints > 0) along_the_motion(at, c);
+    by_constraint<Value> right;
+    each<constraints>([&](int k) SALTUS_INLINE_LAMBDA {
+      right[k] = drive[k] - c.bend[k];
+      if (table.of[k].switched_by >= 0) right[k] = select(holds(k), right[k], Value(0.0));
+    });
+    m.solve(force(at), right, acceleration, multiplier);
   }
   /// Painleve's paradox (`rubbed`) at a point.
   template <class Real>
@@ -417,6 +456,51 @@ struct mechanics {
     return rates(moved(at, at.t, y));
   }
 
+  /// J in sweeps of some directions: body(the first, values of the constraints with derivatives along them, holonomic). Of
+  /// holonomic constraints they are moves along N(q) e_j, of others along v_j; only those are to be taken.
+  template <class Value, class Real, class F>
+  SALTUS_FN static void along_directions(const point_of<Value, Real>& at, F&& body) {
+    constexpr int width = sweeps<directions>::width;
+    using seeds = dual<Value, width>;
+    each_sweep<directions>([&](int first) SALTUS_INLINE_LAMBDA {
+      // One unit more of each velocity, and one unit further along what it moves.
+      vec<seeds, states> faster, further;
+      if constexpr (has_kinematics || any_nonholonomic)
+        each<states>([&](int i) SALTUS_INLINE_LAMBDA {
+          faster[i] = i < coordinates ? seeds(at.y[i])
+                                      : seeded<width>(at.y[i], direction_of(i - coordinates), first, Value(1.0));
+        });
+      if constexpr (has_kinematics) {
+        const auto turn = rates(moved(at, seeds(at.t), faster));
+        each<states>([&](int i) SALTUS_INLINE_LAMBDA {
+          further[i] = seeds(at.y[i]);
+          if (i < coordinates)
+            for (int d = 0; d < width; ++d) further[i].d[d] = turn[i % coordinates].d[d];
+        });
+      } else {
+        each<states>([&](int i) SALTUS_INLINE_LAMBDA {
+          further[i] = i < coordinates ? seeded<width>(at.y[i], direction_of(i), first, Value(1.0)) : seeds(at.y[i]);
+        });
+      }
+      body(first, values(moved(at, seeds(at.t), further)), true);
+      if constexpr (any_nonholonomic) body(first, values(moved(at, seeds(at.t), faster)), false);
+    });
+  }
+  /// What the model writes into its mass matrix.
+  template <class Value, class Real, class Matrix>
+  SALTUS_FN static void write_mass(const point_of<Value, Real>& at, Matrix& m) {
+    Model::mass(at, m);
+  }
+  /// body(entry, its constraint, its derivative) for the entries of J in the sweep of directions that begins with `first`.
+  template <int width, class F>
+  SALTUS_FN static void each_entry_of(int first, bool holonomic, F&& body) {
+    static_for<width>([&](auto d) SALTUS_INLINE_LAMBDA {
+      if (first + d < directions)
+        for (int e = tables::colour_start[first + d], end = tables::colour_start[first + d + 1]; e < end; ++e)
+          if (const int k = tables::jacobian_row[e]; !any_nonholonomic || is_holonomic(k) == holonomic) body(e, k, d);
+    });
+  }
+
   /// The same model, parameters and modes at another point, over another number.
   template <class Other, class Value, class Real>
   SALTUS_FN static point_of<Other, Real> moved(const point_of<Value, Real>& at, Other t, const vec<Other, states>& y) {
@@ -450,7 +534,7 @@ struct mechanics {
 
   /// Values and time derivatives along the motion without accelerations: t' = 1, q' = N(q) v, v' = 0.
   template <class Value, class Real>
-  SALTUS_FN static void along_the_motion(const point_of<Value, Real>& at, rows<Value>& r) {
+  SALTUS_FN static void along_the_motion(const point_of<Value, Real>& at, constraint_motion<Value, constraints>& r) {
     using once = dual<Value>;
     using twice = dual<once>;
     const auto rate = rates(at);
@@ -474,40 +558,25 @@ struct mechanics {
     });
   }
 
-  /// J: of holonomic constraints by moving along N(q) e_j, of others by v_j.
   template <class Value, class Real>
   SALTUS_FN static void by_the_velocities(const point_of<Value, Real>& at, rows<Value>& r) {
-    constexpr int width = sweeps<velocities>::width;
-    using seeds = dual<Value, width>;
-    each_sweep<velocities>([&](int first) SALTUS_INLINE_LAMBDA {
-      // One unit more of each velocity, and one unit further along what it moves.
-      vec<seeds, states> faster, further;
-      if constexpr (has_kinematics || any_nonholonomic)
-        each<states>([&](int i) SALTUS_INLINE_LAMBDA {
-          faster[i] = i < coordinates ? seeds(at.y[i]) : seeded<width>(at.y[i], i - coordinates, first, Value(1.0));
-        });
-      if constexpr (has_kinematics) {
-        const auto turn = rates(moved(at, seeds(at.t), faster));
-        each<states>([&](int i) SALTUS_INLINE_LAMBDA {
-          further[i] = seeds(at.y[i]);
-          if (i < coordinates)
-            for (int d = 0; d < width; ++d) further[i].d[d] = turn[i % coordinates].d[d];
+    if constexpr (is_sparse)
+      for (int k = 0; k < constraints; ++k)
+        for (int j = 0; j < velocities; ++j) r.by[k][j] = Value(0.0);
+    along_directions(at, [&](int first, const auto& c, bool holonomic) SALTUS_INLINE_LAMBDA {
+      constexpr int width = sweeps<directions>::width;
+      if constexpr (is_sparse) {
+        each_entry_of<width>(first, holonomic, [&](int e, int k, int d) SALTUS_INLINE_LAMBDA {
+          r.by[k][tables::jacobian_column[e]] = c[k].d[d];
         });
       } else {
-        each<states>([&](int i) SALTUS_INLINE_LAMBDA {
-          further[i] = i < coordinates ? seeded<width>(at.y[i], i, first, Value(1.0)) : seeds(at.y[i]);
-        });
-      }
-      const auto take = [&](const vec<seeds, constraints>& c, bool holonomic) SALTUS_INLINE_LAMBDA {
         each<constraints>([&](int k) SALTUS_INLINE_LAMBDA {
           if (table.of[k].holonomic != holonomic) return;
           static_for<width>([&](auto d) SALTUS_INLINE_LAMBDA {
             if (first + d < velocities) r.by[k][first + d] = c[k].d[d];
           });
         });
-      };
-      take(values(moved(at, seeds(at.t), further)), true);
-      if constexpr (any_nonholonomic) take(values(moved(at, seeds(at.t), faster)), false);
+      }
     });
   }
 };

@@ -71,6 +71,25 @@ struct named_symmetric_matrix<Id, Real, N, First, true> {
   SALTUS_FN Real& at(int row, int column) { return row == column ? values[row - First] : beside; }
 };
 
+/// The same of a model whose entries are known beforehand, each with the number that it is. What is written beside them is seen by
+/// all. `Numbers` has of(row, column), which is negative where there is no entry.
+template <class Id, class Real, class Numbers, int First>
+struct named_sparse_symmetric_matrix {
+  Real* numbers;
+  Real beside;
+  SALTUS_FN Real& operator()(Id row, Id column) { return at(static_cast<int>(row), static_cast<int>(column)); }
+  /// Members k and l of two families.
+  SALTUS_FN Real& operator()(Id row, int k, Id column, int l) {
+    return at(static_cast<int>(row) + k, static_cast<int>(column) + l);
+  }
+
+ private:
+  SALTUS_FN Real& at(int row, int column) {
+    const int i = Numbers::of(row - First, column - First);
+    return i < 0 ? beside : numbers[i];
+  }
+};
+
 /// Forces for each unit of a constraint's multiplier, zero where nothing is written: what `friction` of a mechanical system fills in.
 template <class State, class Constraint, class Real, int N, int Count, int First>
 struct named_friction {
@@ -108,6 +127,8 @@ template <class Id, class Real, int N>
 inline constexpr bool is_argument<named_matrix<Id, Real, N>> = true;
 template <class Id, class Real, int N, int First, bool Diagonal>
 inline constexpr bool is_argument<named_symmetric_matrix<Id, Real, N, First, Diagonal>> = true;
+template <class Id, class Real, class Numbers, int First>
+inline constexpr bool is_argument<named_sparse_symmetric_matrix<Id, Real, Numbers, First>> = true;
 
 /// In guards(at, g) the argument g hides a parameter g: at[g] is asked with the argument, and means the parameter. The same
 /// for the other names that arguments are given above: dy, m, r, out; of mechanical models f, dq, c, m.
@@ -128,6 +149,11 @@ SALTUS_HIDDEN(named, constraint, c, true)
 template <class Model, class Real, int N, int First, bool Diagonal>
 requires requires { Model::m; }
 SALTUS_FN constexpr auto hidden_by(named_symmetric_matrix<typename kinds<Model>::state, Real, N, First, Diagonal>&) {
+  return Model::m;
+}
+template <class Model, class Real, class Numbers, int First>
+requires requires { Model::m; }
+SALTUS_FN constexpr auto hidden_by(named_sparse_symmetric_matrix<typename kinds<Model>::state, Real, Numbers, First>&) {
   return Model::m;
 }
 

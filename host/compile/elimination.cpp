@@ -1,0 +1,198 @@
+#include "compile/elimination.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace saltus::host {
+
+namespace {
+
+using neighbours = std::vector<std::set<int>>;
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+neighbours graph_of(int unknowns, const std::vector<matrix_entry>& entries) {
+  neighbours g(at(unknowns));
+  for (const auto& e : entries)
+    if (e.row != e.column) {
+      g[at(e.row)].insert(e.column);
+      g[at(e.column)].insert(e.row);
+    }
+  return g;
+}
+
+/// Takes an unknown out of the graph: its neighbours become each other's.
+void take_out(neighbours& g, int i) {
+  for (const int a : g[at(i)]) {
+    g[at(a)].erase(i);
+    for (const int b : g[at(i)])
+      if (a != b) g[at(a)].insert(b);
+  }
+}
+
+/// [M J'; J 0] without its diagonal.
+std::vector<matrix_entry> entries_of_both(int velocities, const std::vector<matrix_entry>& mass,
+                                          const std::vector<matrix_entry>& jacobian) {
+  std::vector<matrix_entry> all;
+  for (const auto& e : mass)
+    if (e.row != e.column) all.push_back(e);
+  for (const auto& e : jacobian) all.push_back({velocities + e.row, e.column});
+  return all;
+}
+
+}  // namespace
+
+int elimination_program::number_of(int i, int j) const {
+  const auto [first, last] = std::minmax(place[at(i)], place[at(j)]);
+  if (first == last) return first;
+  const auto begin = row.begin() + start[at(first)], end = row.begin() + start[at(first) + 1];
+  return unknowns() + static_cast<int>(std::lower_bound(begin, end, last) - row.begin());
+}
+
+elimination_program eliminate(const std::vector<int>& order, const std::vector<matrix_entry>& entries) {
+  const int n = static_cast<int>(order.size());
+  elimination_program p;
+  p.place.resize(order.size());
+  for (int i = 0; i < n; ++i) p.place[at(order[at(i)])] = i;
+  auto g = graph_of(n, entries);
+  p.start.push_back(0);
+  for (const int unknown : order) {
+    std::vector<int> rows;
+    for (const int other : g[at(unknown)]) rows.push_back(p.place[at(other)]);
+    std::sort(rows.begin(), rows.end());
+    p.row.insert(p.row.end(), rows.begin(), rows.end());
+    p.start.push_back(static_cast<int>(p.row.size()));
+    take_out(g, unknown);
+  }
+  for (int j = 0; j < n; ++j)
+    for (int i = p.start[at(j)]; i < p.start[at(j) + 1]; ++i)
+      for (int k = p.start[at(j)]; k <= i; ++k)
+        p.target.push_back(p.number_of(order[at(p.row[at(i)])], order[at(p.row[at(k)])]));
+  return p;
+}
+
+std::vector<int> order_of_least_degree(int velocities, int constraints, const std::vector<matrix_entry>& mass,
+                                       const std::vector<matrix_entry>& jacobian) {
+  const int n = velocities + constraints;
+  auto g = graph_of(n, entries_of_both(velocities, mass, jacobian));
+  std::vector<int> waits_for(at(n), 0), order;
+  std::vector<std::vector<int>> waiting(at(n));  // the multipliers of each velocity
+  for (const auto& e : jacobian) {
+    ++waits_for[at(velocities + e.row)];
+    waiting[at(e.column)].push_back(velocities + e.row);
+  }
+  std::set<std::pair<std::size_t, int>> ready;  // by degree, then by number
+  for (int i = 0; i < n; ++i)
+    if (waits_for[at(i)] == 0) ready.insert({g[at(i)].size(), i});
+  while (!ready.empty()) {
+    const int i = ready.begin()->second;
+    ready.erase(ready.begin());
+    order.push_back(i);
+    const auto touched = g[at(i)];
+    for (const int a : touched) ready.erase({g[at(a)].size(), a});
+    take_out(g, i);
+    waits_for[at(i)] = -1;
+    for (const int k : waiting[at(i)])
+      if (--waits_for[at(k)] == 0) ready.insert({g[at(k)].size(), k});
+    for (const int a : touched)
+      if (waits_for[at(a)] == 0) ready.insert({g[at(a)].size(), a});
+  }
+  return order;
+}
+
+std::vector<int> colours_of(int velocities, int constraints, const std::vector<matrix_entry>& jacobian) {
+  std::vector<std::vector<int>> columns(at(constraints)), rows(at(velocities));
+  for (const auto& e : jacobian) {
+    columns[at(e.row)].push_back(e.column);
+    rows[at(e.column)].push_back(e.row);
+  }
+  std::vector<int> colour(at(velocities), -1);
+  for (int j = 0; j < velocities; ++j) {
+    std::set<int> taken;
+    for (const int k : rows[at(j)])
+      for (const int other : columns[at(k)]) taken.insert(colour[at(other)]);
+    colour[at(j)] = 0;
+    while (taken.count(colour[at(j)]) != 0) ++colour[at(j)];
+  }
+  return colour;
+}
+
+long long mechanical_elimination::dense_updates() const {
+  // L of M, L^-1 J', J M^-1 J' and its L.
+  const long long k = velocities, m = constraints;
+  return k * k * k / 6 + m * k * k / 2 + m * m * k / 2 + m * m * m / 6;
+}
+
+std::optional<mechanical_elimination> elimination_of(const model& m) {
+  if (!m.structure) return {};
+  mechanical_elimination e;
+  e.velocities = static_cast<int>(m.states.size()) - m.coordinates;
+  e.constraints = static_cast<int>(
+      std::count_if(m.constraints.begin(), m.constraints.end(), [](const constraint& c) { return !c.quaternion; }));
+  const auto& s = *m.structure;
+  const auto entries = entries_of_both(e.velocities, s.mass, s.jacobian);
+  e.program = eliminate(order_of_least_degree(e.velocities, e.constraints, s.mass, s.jacobian), entries);
+  e.entries = entries.size();
+  e.filled_in = e.program.row.size() - entries.size();
+  e.colour = colours_of(e.velocities, e.constraints, s.jacobian);
+  e.colours = 1 + *std::max_element(e.colour.begin(), e.colour.end());
+  constexpr int smallest = 12;                 // velocities
+  constexpr std::size_t most_numbers = 65535;  // as tables have them
+  const bool fits = e.program.place.size() + e.program.row.size() <= most_numbers;
+  const bool pays =
+      e.velocities >= smallest && 4 * static_cast<long long>(e.program.target.size()) <= e.dense_updates();
+  e.chosen = fits && (m.elimination == abi::elimination::sparse || (m.elimination != abi::elimination::dense && pays));
+  return e;
+}
+
+std::string elimination_text(const model& m) {
+  const auto found = elimination_of(m);
+  if (!found || !found->chosen) return {};
+  const auto& program = found->program;
+  const int velocities = found->velocities, colours = found->colours;
+  auto jacobian = m.structure->jacobian;
+  const auto colour_of = [&](const matrix_entry& e) { return found->colour[at(e.column)]; };
+  std::stable_sort(jacobian.begin(), jacobian.end(),
+                   [&](const auto& a, const auto& b) { return colour_of(a) < colour_of(b); });
+  std::vector<int> begins, row, column, number, mass_row, mass_column, mass_number;
+  for (int c = 0; c <= colours; ++c)
+    begins.push_back(static_cast<int>(
+        std::count_if(jacobian.begin(), jacobian.end(), [&](const auto& e) { return colour_of(e) < c; })));
+  for (const auto& e : jacobian) {
+    row.push_back(e.row);
+    column.push_back(e.column);
+    number.push_back(program.number_of(velocities + e.row, e.column));
+  }
+  for (const auto& e : m.structure->mass) {
+    mass_row.push_back(e.row);
+    mass_column.push_back(e.column);
+    mass_number.push_back(program.number_of(e.row, e.column));
+  }
+  std::string text = fmt::format(
+      "template <>\n"
+      "struct saltus::elimination_tables<::{}> {{\n"
+      "  static constexpr int unknowns = {}, entries = {}, colours = {}, mass_entries = {};\n",
+      m.name, program.unknowns(), program.row.size(), colours, mass_row.size());
+  const auto list = [&](const char* name, const std::vector<int>& of) {
+    text += fmt::format("  static constexpr unsigned short {}[] = {{{}}};\n", name,
+                        of.empty() ? "0" : fmt::format("{}", fmt::join(of, ",")));
+  };
+  list("place", program.place);
+  list("row", program.row);
+  list("target", program.target);
+  list("colour_of", found->colour);
+  list("jacobian_row", row);
+  list("jacobian_column", column);
+  list("jacobian_number", number);
+  list("mass_row", mass_row);
+  list("mass_column", mass_column);
+  list("mass_number", mass_number);
+  list("start", program.start);
+  list("colour_start", begins);
+  return text + "};\n";
+}
+
+}  // namespace saltus::host

@@ -1,0 +1,137 @@
+// The matrices of a large mechanical system as one sparse matrix,
+//
+//     [M J'; J 0] [a; -lambda] = [f; s]
+//
+// which is M a = f + J' lambda, J a = s. Its unknowns are eliminated in an order in which each multiplier comes after all velocities
+// of its constraint: then pivots of velocities are positive and those of multipliers negative where M is positive definite and
+// constraints are independent of each other, as in the dense factorisation, whose order is all velocities and then all multipliers.
+// What is eliminated when has been found from the structure of the model (host/compile/elimination.hpp), and is the same for all
+// instances. A constraint that does not hold has a row of zeros and a pivot of -1.
+#pragma once
+
+#include "linear/sparse_ldl.hpp"
+#include "model/views.hpp"
+
+namespace saltus {
+
+/// What a module knows of its model's sparse matrix, beside what sparse_ldl asks for:
+///
+///     place[]                  of each velocity, then of each multiplier, in the order of elimination
+///     colours, colour_of[]     how many directions J is found along; that of each velocity
+///     jacobian_row[], jacobian_column[], jacobian_number[], colour_start[]   entries of J by colours, with their numbers
+///     mass_entries, mass_row[], mass_column[], mass_number[]                 of the lower triangle of M
+template <class Model>
+struct elimination_tables {};
+
+namespace detail {
+
+/// Which number an entry of M is.
+template <class Tables, int velocities>
+struct mass_numbers {
+  struct table {
+    int of[velocities][velocities];
+  };
+  static constexpr table all = [] {
+    table t{};
+    for (int i = 0; i < velocities; ++i)
+      for (int j = 0; j < velocities; ++j) t.of[i][j] = -1;
+    for (int e = 0; e < Tables::mass_entries; ++e) {
+      const int i = Tables::mass_row[e], j = Tables::mass_column[e];
+      t.of[i][j] = t.of[j][i] = Tables::mass_number[e];
+    }
+    return t;
+  }();
+  SALTUS_FN static constexpr int of(int row, int column) { return all.of[row][column]; }
+};
+
+}  // namespace detail
+
+template <class Bodies, class Value>
+struct sparse_inertia {
+  using tables = typename Bodies::tables;
+  static constexpr int velocities = Bodies::velocities, constraints = Bodies::constraints;
+  using by_velocity = vec<Value, velocities>;
+  using by_constraint = vec<Value, constraints>;
+
+  sparse_ldl<Value, tables> factor;
+
+  SALTUS_FN static constexpr int place_of_multiplier(int k) { return tables::place[velocities + k]; }
+
+  /// Factorises the matrix at a point, with the constraints that hold there; where only `holonomic` ones are asked for, others
+  /// do not.
+  template <bool holonomic, class Point, class Holds>
+  SALTUS_FN void take(const Point& at, Holds&& holds) {
+    factor.clear();
+    take_mass(at);
+    decltype(holds(0)) held[constraints > 0 ? constraints : 1];
+    for (int k = 0; k < constraints; ++k) {
+      held[k] = holds(k);
+      if (holonomic && !Bodies::is_holonomic(k)) held[k] = held[k] & !held[k];
+    }
+    if constexpr (constraints > 0)
+      Bodies::along_directions(at, [&](int first, const auto& c, bool of_holonomic) SALTUS_INLINE_LAMBDA {
+        constexpr int width = sizeof(c[0].d) / sizeof(c[0].d[0]);
+        Bodies::template each_entry_of<width>(first, of_holonomic, [&](int e, int k, int d) SALTUS_INLINE_LAMBDA {
+          factor.numbers[tables::jacobian_number[e]] = select(held[k], c[k].d[d], Value(0.0));
+        });
+      });
+    for (int k = 0; k < constraints; ++k)
+      factor.numbers[place_of_multiplier(k)] = select(held[k], Value(0.0), Value(-1.0));
+    factor.factorise();
+  }
+
+  /// a and lambda.
+  SALTUS_FN void solve(const by_velocity& f, const by_constraint& s, by_velocity& a, by_constraint& lambda) const {
+    vec<Value, tables::unknowns> x;
+    for (int j = 0; j < velocities; ++j) x[tables::place[j]] = f[j];
+    for (int k = 0; k < constraints; ++k) x[place_of_multiplier(k)] = s[k];
+    factor.solve(x);
+    for (int j = 0; j < velocities; ++j) a[j] = x[tables::place[j]];
+    for (int k = 0; k < constraints; ++k) lambda[k] = -x[place_of_multiplier(k)];
+  }
+  /// M^-1 J' (J M^-1 J')^-1 s.
+  SALTUS_FN by_velocity back(const by_constraint& s) const {
+    by_velocity none, a;
+    by_constraint lambda;
+    for (int j = 0; j < velocities; ++j) none[j] = Value(0.0);
+    solve(none, s, a, lambda);
+    return a;
+  }
+
+  /// Is M positive definite, and is each constraint independent of those eliminated before it? `of` becomes the first that is not.
+  template <class Mask>
+  SALTUS_FN_COLD void judge(Mask& singular, Value& of) const {
+    constexpr double dependent = 0x1p12 * limits<scalar_of<Value>>::epsilon;
+    vec<Value, tables::unknowns> whole;  // of each pivot, what velocities alone make of it
+    for (int i = 0; i < tables::unknowns; ++i) whole[i] = Value(0.0);
+    for (int j = 0; j < velocities; ++j) {
+      const int column = tables::place[j];
+      const Value d = factor.numbers[column];
+      singular = singular | !(d > Value(0.0));
+      for (int p = tables::start[column]; p < tables::start[column + 1]; ++p) {
+        const Value l = factor.numbers[tables::unknowns + p];
+        whole[tables::row[p]] = fma(l * d, l, whole[tables::row[p]]);
+      }
+    }
+    for (int k = 0; k < constraints; ++k) {
+      const int i = place_of_multiplier(k);
+      const auto lost = !(-factor.numbers[i] > Value(dependent) * whole[i]);
+      of = select(lost & (of < Value(0.0)), Value(static_cast<double>(k)), of);
+      singular = singular | lost;
+    }
+  }
+
+ private:
+  /// A model that writes where its structure has no entry has no matrix that is finite.
+  template <class Point>
+  SALTUS_FN void take_mass(const Point& at) {
+    named_sparse_symmetric_matrix<typename Bodies::kinds::state, Value, detail::mass_numbers<tables, velocities>,
+                                  Bodies::coordinates>
+        m{factor.numbers, Value(0.0)};
+    Bodies::write_mass(at, m);
+    Value& first = factor.numbers[tables::place[0]];
+    first = select(m.beside == Value(0.0), first, Value(__builtin_bit_cast(double, 0x7ff8000000000000ll)));
+  }
+};
+
+}  // namespace saltus
