@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
+#include "compile/elimination.hpp"
 
 namespace saltus::host {
 
@@ -63,6 +64,27 @@ std::string equations_text(const model& m) {
   return text;
 }
 
+/// How the matrices of a mechanical system are factorised, where there is a choice.
+void print_elimination(const model& m) {
+  const auto e = elimination_of(m);
+  if (!e) return;
+  fmt::print(
+      "  matrix: {}, {} entries below the diagonal, {} filled in, {} multiply-adds (dense {}), J along {} of {}\n",
+      e->chosen ? "sparse" : "dense; sparse it has", e->entries, e->filled_in, e->program.target.size(),
+      e->dense_updates(), counted(static_cast<std::size_t>(e->colours), "direction"), e->velocities);
+}
+json elimination_json(const model& m) {
+  const auto e = elimination_of(m);
+  if (!e) return nullptr;
+  return json{{"sparse", e->chosen},
+              {"unknowns", e->program.unknowns()},
+              {"entries", e->entries},
+              {"filled_in", e->filled_in},
+              {"multiply_adds", e->program.target.size()},
+              {"dense_multiply_adds", e->dense_updates()},
+              {"directions", e->colours}};
+}
+
 void print_quantities(const char* title, const std::vector<quantity>& list, bool with_value) {
   if (list.empty()) return;
   fmt::print("\n{}\n", title);
@@ -108,6 +130,7 @@ json describe_json(const model& m) {
               {"discretes", quantities(m.discretes)},
               {"coordinates", m.coordinates},
               {"constraints", constraints},
+              {"elimination", elimination_json(m)},
               {"guards", guards},
               {"time_events", time_events},
               {"outputs", quantities(m.outputs)}};
@@ -142,6 +165,7 @@ int describe(const std::string& name, bool as_json) {
   }
   fmt::print("{}: {}\n  source: {}\n  file:   {}\n  t:      {:g} .. {:g}\n  form:   {}\n", m.name, m.title, m.source,
              m.header.string(), m.t_begin, m.t_end, equations_text(m));
+  print_elimination(m);
   print_quantities("states (initial value, unit, meaning)", m.states, true);
   print_quantities("parameters (default, unit, meaning)", m.parameters, true);
   print_quantities("discrete variables (initial value, unit, meaning)", m.discretes, true);
