@@ -157,7 +157,7 @@ std::string elimination_text(const model& m) {
   const auto colour_of = [&](const matrix_entry& e) { return found->colour[at(e.column)]; };
   std::stable_sort(jacobian.begin(), jacobian.end(),
                    [&](const auto& a, const auto& b) { return colour_of(a) < colour_of(b); });
-  std::vector<int> begins, row, column, number, mass_row, mass_column, mass_number;
+  std::vector<int> begins, row, column, number, mass_start(at(velocities) + 1, 0), mass_column, mass_number;
   for (int c = 0; c <= colours; ++c)
     begins.push_back(static_cast<int>(
         std::count_if(jacobian.begin(), jacobian.end(), [&](const auto& e) { return colour_of(e) < c; })));
@@ -166,16 +166,17 @@ std::string elimination_text(const model& m) {
     column.push_back(e.column);
     number.push_back(program.number_of(velocities + e.row, e.column));
   }
-  for (const auto& e : m.structure->mass) {
-    mass_row.push_back(e.row);
+  for (const auto& e : m.structure->mass) {  // row by row
+    mass_start[at(e.row) + 1] = static_cast<int>(mass_column.size()) + 1;
     mass_column.push_back(e.column);
     mass_number.push_back(program.number_of(e.row, e.column));
   }
+  for (std::size_t i = 1; i < mass_start.size(); ++i) mass_start[i] = std::max(mass_start[i], mass_start[i - 1]);
   std::string text = fmt::format(
       "template <>\n"
       "struct saltus::elimination_tables<::{}> {{\n"
-      "  static constexpr int unknowns = {}, entries = {}, colours = {}, mass_entries = {};\n",
-      m.name, program.unknowns(), program.row.size(), colours, mass_row.size());
+      "  static constexpr int unknowns = {}, entries = {}, colours = {};\n",
+      m.name, program.unknowns(), program.row.size(), colours);
   const auto list = [&](const char* name, const std::vector<int>& of) {
     text += fmt::format("  static constexpr unsigned short {}[] = {{{}}};\n", name,
                         of.empty() ? "0" : fmt::format("{}", fmt::join(of, ",")));
@@ -187,7 +188,7 @@ std::string elimination_text(const model& m) {
   list("jacobian_row", row);
   list("jacobian_column", column);
   list("jacobian_number", number);
-  list("mass_row", mass_row);
+  list("mass_start", mass_start);
   list("mass_column", mass_column);
   list("mass_number", mass_number);
   list("start", program.start);

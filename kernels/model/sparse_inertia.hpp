@@ -19,29 +19,21 @@ namespace saltus {
 ///     place[]                  of each velocity, then of each multiplier, in the order of elimination
 ///     colours, colour_of[]     how many directions J is found along; that of each velocity
 ///     jacobian_row[], jacobian_column[], jacobian_number[], colour_start[]   entries of J by colours, with their numbers
-///     mass_entries, mass_row[], mass_column[], mass_number[]                 of the lower triangle of M
+///     mass_start[velocities + 1], mass_column[], mass_number[]               of the lower triangle of M, by rows
 template <class Model>
 struct elimination_tables {};
 
 namespace detail {
 
-/// Which number an entry of M is.
-template <class Tables, int velocities>
+/// Which number an entry of M is; -1: it is none. A row has few.
+template <class Tables>
 struct mass_numbers {
-  struct table {
-    int of[velocities][velocities];
-  };
-  static constexpr table all = [] {
-    table t{};
-    for (int i = 0; i < velocities; ++i)
-      for (int j = 0; j < velocities; ++j) t.of[i][j] = -1;
-    for (int e = 0; e < Tables::mass_entries; ++e) {
-      const int i = Tables::mass_row[e], j = Tables::mass_column[e];
-      t.of[i][j] = t.of[j][i] = Tables::mass_number[e];
-    }
-    return t;
-  }();
-  SALTUS_FN static constexpr int of(int row, int column) { return all.of[row][column]; }
+  SALTUS_FN static int of(int row, int column) {
+    const int last = row < column ? column : row, first = row < column ? row : column;
+    for (int e = Tables::mass_start[last]; e < Tables::mass_start[last + 1]; ++e)
+      if (Tables::mass_column[e] == first) return Tables::mass_number[e];
+    return -1;
+  }
 };
 
 }  // namespace detail
@@ -125,7 +117,7 @@ struct sparse_inertia {
   /// A model that writes where its structure has no entry has no matrix that is finite.
   template <class Point>
   SALTUS_FN void take_mass(const Point& at) {
-    named_sparse_symmetric_matrix<typename Bodies::kinds::state, Value, detail::mass_numbers<tables, velocities>,
+    named_sparse_symmetric_matrix<typename Bodies::kinds::state, Value, detail::mass_numbers<tables>,
                                   Bodies::coordinates>
         m{factor.numbers, Value(0.0)};
     Bodies::write_mass(at, m);

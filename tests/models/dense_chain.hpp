@@ -1,0 +1,6 @@
+// The chain of ten links with its matrices factorised as dense ones.
+#include "../../problems/n_link_chain.hpp"
+
+struct dense_chain : n_link_chain {
+  static constexpr bool sparse_elimination = false;
+};
