@@ -454,6 +454,96 @@ TEST(DoublePendulumWithStop, AThousandAtRandomKeepTheirJoints) {
   EXPECT_GT(rests, 100);
 }
 
+// -------------------------------------------------------------------------------------------------------- slider crank
+
+const std::vector<std::string> closely = {"rtol=1e-11", "atol=1e-12", "method=dop853", "output.events=true"};
+
+void expect_times(const std::vector<double>& found, const std::vector<double>& wanted, double within) {
+  ASSERT_GE(found.size(), wanted.size());
+  for (std::size_t i = 0; i < wanted.size(); ++i) EXPECT_NEAR(found[i], wanted[i], within) << i;
+}
+
+// Three times the journal's impacts accumulate, and twice it parts from its bearing again: tests/reference/clearance.py.
+TEST(SliderCrank, WithClearanceMeetsItsReference) {
+  const outcome r = run("slider_crank_with_clearance", with(closely, {"run.lanes=1"}));
+  ASSERT_EQ(name_of(r.status[0]), "finished");
+  std::vector<double> impacts, partings, first;  // of each accumulation
+  for (const auto& e : r.log) {
+    auto& those = e.guard == "meets" ? impacts : partings;
+    if (e.guard == "meets" && first.size() == partings.size()) first.push_back(e.time);
+    those.push_back(e.time);
+  }
+  expect_times(impacts, {0.0248100311226811, 0.0343195045247877, 0.0370662490352934, 0.0379163837294548}, 1e-11);
+  expect_times(first, {0.0248100311226811, 0.0911813431542846, 0.197872133338964}, 1e-10);
+  EXPECT_EQ(partings.size(), 2u);
+  expect_times(partings, {0.0520469339664022, 0.157056593551365}, 1e-10);
+  EXPECT_NEAR(r.final("crank"), 7.207095972728, 1e-9);
+  EXPECT_NEAR(r.final("rod"), -0.3344100263139, 1e-9);
+  EXPECT_NEAR(r.final("slider"), 0.5949952342798, 1e-9);
+  EXPECT_NEAR(r.final("v_crank"), 5.165885599337, 1e-8);
+  EXPECT_NEAR(r.final("v_rod"), -1.325383289333, 1e-8);
+  EXPECT_NEAR(r.final("v_slider"), -1.048821906046, 1e-8);
+  EXPECT_NEAR(r.output(0), 1.597715107378, 1e-9);
+  EXPECT_EQ(discrete(r, "touching"), 1.0);
+  EXPECT_LE(r.residual[0], 1e-14);
+}
+
+/// Of states of slider_crank_with_clearance.
+double energy_of_slider_crank(const std::vector<double>& y) {
+  const double rods = y[6] * y[6] + y[7] * y[7] + 0.5 * 0.5 / 12.0 * y[8] * y[8];
+  return 0.5 * (0.03 * y[5] * y[5] + 0.6 * rods + 0.8 * y[9] * y[9]) + 0.6 * 9.81 * y[2];
+}
+
+// The journal stays in its bearing, no energy comes from anywhere, and lanes change nothing.
+TEST(SliderCrank, WithClearanceManyAtRandom) {
+  const int count = 61;
+  const auto go = [](int lanes) {
+    return run("slider_crank_with_clearance",
+               with(closely, {fmt::format("run.lanes={}", lanes), "sample.count=61", "sample.seed=5", "t=[0.0,2.0]",
+                              "sample.crank={uniform=[-3.0,3.0]}", "sample.v_crank={uniform=[4.0,12.0]}",
+                              "sample.clearance={uniform=[0.001,0.02]}", "sample.restitution={uniform=[0.0,0.8]}"}));
+  };
+  const outcome r = go(1), wide = go(8);
+  int partings = 0;
+  for (int i = 0; i < count; ++i) {
+    SCOPED_TRACE(i);
+    expect_same(r, i, wide, i);
+    EXPECT_TRUE(is_ok(static_cast<status>(r.status[static_cast<std::size_t>(i)])));
+    EXPECT_LE(r.residual[static_cast<std::size_t>(i)], 1e-13);
+    EXPECT_GE(r.output(1, i), -1e-14) << "play";
+    partings += static_cast<int>(times_of(r, "parts", i).size());
+  }
+  expect_same_log(r, wide);
+  EXPECT_GT(partings, count);
+  double before = 0.0;
+  for (std::size_t e = 0; e < r.log.size(); ++e) {
+    const double now = energy_of_slider_crank(r.log[e].after), then = energy_of_slider_crank(r.log[e].before);
+    EXPECT_LE(now, then + 1e-9) << r.log[e].guard;
+    if (e > 0 && r.log[e].instance == r.log[e - 1].instance) { EXPECT_NEAR(then, before, 1e-8); }
+    before = now;
+  }
+}
+
+// Where the slider stands the crank's angle is that of a triangle; there the torque of gravity on the crank is m g r cos(angle)/2, and
+// the mechanism parts from its stop when the drive falls to it. The rest is that of tests/reference/clearance.py.
+TEST(SliderCrank, WithAStopMeetsItsReference) {
+  const outcome r = run("slider_crank_with_stop", with(closely, {"run.lanes=1", "t=[0.0,2.2]"}));
+  ASSERT_EQ(name_of(r.status[0]), "finished");
+  expect_times(times_of(r, "meets"), {0.157402311762187, 0.391243833009246, 0.512877341090607, 0.575838261886381},
+               1e-10);
+  const double radius = 0.2, length = 0.5, place = 0.62;
+  const double cosine = (place * place + radius * radius - length * length) / (2.0 * radius * place);
+  const auto partings = times_of(r, "parts");
+  ASSERT_EQ(partings.size(), 1u);
+  EXPECT_NEAR(partings[0], std::acos(0.6 * 9.81 * radius * cosine / 2.0 / 3.0), 1e-11);
+  EXPECT_NEAR(r.log.back().before[0], -std::acos(cosine), 1e-12);
+  EXPECT_NEAR(r.final("crank"), -3.430962193531, 1e-9);
+  EXPECT_NEAR(r.final("v_crank"), -11.9029833286, 1e-8);
+  EXPECT_NEAR(r.final("slider"), 0.3050475893574, 1e-9);
+  EXPECT_NEAR(r.final("v_slider"), 0.4171630456829, 1e-8);
+  EXPECT_LE(r.residual[0], 1e-14);
+}
+
 // Both ends at the same instant. At once: the rod leaves as it came, e times as fast. One after the other: the left one alone turns
 // the rod, so that the right one hits harder.
 TEST(BouncingRod, FallsFlat) {
