@@ -61,6 +61,16 @@ SALTUS_FN Real adjustment(const vec<Real, n>& from, const vec<Real, n>& to, Real
   return moved / max(bound, Real(ulps) * size);
 }
 
+/// The same over the tolerance of each state, where there is error control: what is moved within it explains itself.
+template <class E, class Real>
+SALTUS_FN Real adjustment_over_tolerance(const held_system<E, Real>& system, const vec<Real, E::n>& from,
+                                         const vec<Real, E::n>& to) {
+  const auto weight = system.weight(from);
+  Real moved = Real(0.0);
+  each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { moved = max(moved, abs(to[i] - from[i]) * weight[i]); });
+  return moved;
+}
+
 /// An explicit step with its end put onto the constraints, and the time derivative there; one that finds none ends with
 /// NaN.
 template <class E, class Stages, class Real>
@@ -69,7 +79,10 @@ SALTUS_FN Stages projected(const held_system<E, Real>& system, Stages s, Real* m
   auto rate = s.f1();
   const auto before = s.y1;
   const auto c = E::form::project(system, t1, s.y1, rate, mask_of<Real>::all(true));
-  if (moved != nullptr) *moved = adjustment<typename E::Method>(before, s.y1, s.h);
+  if (moved != nullptr) {
+    *moved = adjustment<typename E::Method>(before, s.y1, s.h);
+    if constexpr (!E::fixed_steps) *moved = min(*moved, adjustment_over_tolerance(system, before, s.y1));
+  }
   const auto f = system(t1, s.y1);
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
     s.y1[i] = select(c.found, s.y1[i], Real(E::form::unset));
