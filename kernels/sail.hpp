@@ -57,6 +57,11 @@ SALTUS_FN trial<E, Real> attempt(const instance<E, Real>& x, const tolerances<E,
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { broken += not_finite(a.g.value[i]); });
   a.error2 += broken;
   a.accepted = (a.error2 <= Real(1.0)) & (h > Real(0.0));
+  if constexpr (form::has_branches) {
+    a.changes_branch = a.accepted & form::changes_branch(x.t, x.y, a.t1, a.s.y1, x.held);
+    a.accepted = a.accepted & !a.changes_branch;
+    a.error2 = select(a.changes_branch, Real(unsettled<typename E::Method>), a.error2);
+  }
 
   // detect
   a.suspect = mask_of<Real>::all(false);
@@ -113,6 +118,16 @@ SALTUS_FN void commit(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Rea
   if (const auto finished = where & ends; any(finished)) end_where(x.status, finished, status::finished);
 }
 
+/// Ends those lanes in `where` that stand at a dead point: no step leads from it that is known to stay on its branch.
+template <class E, class Real>
+SALTUS_FN_COLD void end_at_dead_point(instance<E, Real>& x, mask_of<Real> where) {
+  constexpr double next_to_none = 0x1p-10;  // within two degrees, squared
+  const auto c = E::form::independence(x.t, x.y, x.held);
+  const auto dead = where & (c.least <= Real(next_to_none));
+  assign_where(dead, x.residual_of, c.of);
+  end_where(x.status, dead, status::dead_point);
+}
+
 /// The controller's answer to a trial, for the lanes in `where`; a lane that cannot go on gets its terminal status.
 /// Returns those that cannot because they stand at a wall: that is an event.
 template <class E, class Real>
@@ -122,6 +137,7 @@ SALTUS_FN mask_of<Real> control(instance<E, Real>& x, const trial<E, Real>& a, m
   mask_of<Real> at_wall = mask_of<Real>::all(false);
   add_where(x.rejected, rejected, 1);
   if constexpr (E::fixed_steps) {
+    if constexpr (E::form::has_branches) end_where(x.status, rejected & a.changes_branch, status::dead_point);
     if constexpr (!E::Method::is_explicit) blame_solver(x, a.s, rejected);
     end_where(x.status, rejected, status::not_finite);
   } else {
@@ -137,6 +153,8 @@ SALTUS_FN mask_of<Real> control(instance<E, Real>& x, const trial<E, Real>& a, m
     if constexpr (E::certified) assign_where(where, x.doubts, next.memory.rejected);
     const Real floor_ = (x.t_end - x.t_begin) * Real(0x1p-80);
     mask_of<Real> too_small = rejected & ((x.t + Real(0.0625) * x.h == x.t) | (x.h < floor_));
+    if constexpr (E::form::has_branches)
+      if (const auto stuck = rejected & (too_small | a.changes_branch); any(stuck)) end_at_dead_point(x, stuck);
     if (any(too_small)) {
       at_wall = too_small & stands_at_any_wall(x);
       too_small = too_small & !at_wall;

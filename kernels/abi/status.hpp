@@ -33,6 +33,7 @@ enum class status : unsigned char {
   model_crashed = 21,
   no_impulses = 22,
   painleve = 23,
+  dead_point = 24,
 };
 
 enum class status_group : unsigned char {
@@ -110,6 +111,11 @@ inline constexpr status_row status_table[] = {
      status_group::failed},
     {status::painleve, "painleve", "friction at a contact left no acceleration, or more than one (Painleve's paradox)",
      "lower the coefficient of friction, let the contact give way (a spring), or end the slip before that point",
+     status_group::failed},
+    {status::dead_point, "dead_point",
+     "came to a dead point: constraints depend on each other there, and branches of the motion may meet",
+     "leave out constraints that follow from the others, or end the run before that point; residual_of names one of "
+     "them",
      status_group::failed},
 };
 

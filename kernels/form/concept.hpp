@@ -22,6 +22,10 @@
 //     has_paradoxes                 there may be no f, or more than one, at points of the solution:
 //     is_paradoxical(t, y, held)    where the instance ends
 //
+//     has_branches                  its constraints may become dependent on the way (form/branches.hpp):
+//     changes_branch(t0, y0, t1, y1, held)              a step that is made again shorter
+//     independence(t, y, held)                          of the constraints at a point: where it is next to none the instance ends
+//
 //     reaches                       its constraints may be approached from elsewhere: behind the model's guards it has one of its
 //                                   own for each, and arrive(held, due, where) takes in which of them are due
 //
@@ -49,6 +53,7 @@ concept is_form = requires(int number, bool yes) {
   number = Form::highest_index;
   yes = Form::has_memory;
   yes = Form::has_paradoxes;
+  yes = Form::has_branches;
   yes = Form::has_field;
   yes = Form::moves_states;
   yes = Form::has_constraints;

@@ -37,6 +37,7 @@ struct model_functions {
   static constexpr bool gives_algebraic_rates = highest_index == 1;
   static constexpr bool has_memory = false;
   static constexpr bool has_paradoxes = false;
+  static constexpr bool has_branches = false;
 
   /// What is held constant through a step: parameters, discrete variables, guard signs (as values at the step's start).
   template <class Real>

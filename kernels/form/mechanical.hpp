@@ -16,6 +16,7 @@
 // disturb each other and each is reached after |s| / eta). What multipliers say meanwhile is the equivalent control alone.
 #pragma once
 
+#include "form/branches.hpp"
 #include "form/consistent/search.hpp"
 #include "form/functions.hpp"
 #include "model/impact.hpp"
@@ -140,6 +141,19 @@ struct mechanical_form : Functions {
   template <class Real>
   SALTUS_FN static mask_of<Real> is_paradoxical(Real t, const vec<Real, states>& y, const held<Real>& c) {
     return system_of_bodies::is_paradoxical(Functions::point_at(t, y, c));
+  }
+
+  /// Dead points, at which branches of the motion may meet.
+  static constexpr bool has_branches = constraints > 0 && !printed_projection && !reaches;
+  template <class Real>
+  SALTUS_FN static mask_of<Real> changes_branch(Real t0, const vec<Real, states>& y0, Real t1,
+                                                const vec<Real, states>& y1, const held<Real>& c) {
+    return detail::on_other_branches<system_of_bodies, Real>(Functions::point_at(t0, y0, c),
+                                                             Functions::point_at(t1, y1, c));
+  }
+  template <class Real>
+  SALTUS_FN static detail::independence<Real> independence(Real t, const vec<Real, states>& y, const held<Real>& c) {
+    return detail::independence_at<system_of_bodies, Real>(Functions::point_at(t, y, c));
   }
 
   /// The largest of what is left of the constraints on both levels, and whose it is; quaternions are numbered after constraints.

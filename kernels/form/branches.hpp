@@ -1,0 +1,89 @@
+// Where constraints become dependent on the way: a dead point at which branches of the motion meet, as of a parallelogram of bars that
+// lies flat, which may go on as a parallelogram or crossed. Equations do not say which, and a step that ends beyond has chosen one by
+// chance.
+//
+// Between two points of one branch the determinant of
+//
+//     J(y1) M^-1 J(y0)'
+//
+// is positive, since it is where they are the same, and changes its sign at a simple branch point as det (J; T') does there, T being
+// a basis of the null space of J(y0): what numerical continuation watches (E. L. Allgower, K. Georg, Introduction to Numerical
+// Continuation Methods, chapter 8). It also does where the directions of motion turn by more than a right angle in one step. A
+// step like that is tried again shorter, which tells one from the other.
+#pragma once
+
+#include "model/mechanics.hpp"
+
+namespace saltus::detail {
+
+/// How far constraint k is from depending on those before it: D of J M^-1 J' = L D L' over its diagonal, the squared sine of an angle.
+/// The least of them, and whose it is.
+template <class Real>
+struct independence {
+  Real least = Real(1.0);
+  Real of = Real(-1.0);
+};
+
+/// The constraints of one point, switched, with M factorised there.
+template <class Bodies, class Real, class Point>
+struct constraints_there {
+  typename Bodies::template rows<Real> rows;
+  typename Bodies::template inertia<Real> inertia;
+
+  SALTUS_FN explicit constraints_there(const Point& at) : rows(switched(at)), inertia(at, rows) {}
+  SALTUS_FN static auto switched(const Point& at) {
+    auto r = Bodies::jacobian_at(at);
+    each<Bodies::constraints>([&](int k) SALTUS_INLINE_LAMBDA {
+      r.position[k] = r.velocity[k] = r.bend[k] = Real(0.0);  // not asked for
+    });
+    Bodies::switch_off(at, r);
+    return r;
+  }
+};
+
+template <class Bodies, class Real, class Point>
+SALTUS_FN_COLD independence<Real> independence_at(const Point& at) {
+  const constraints_there<Bodies, Real, Point> here(at);
+  const auto a =
+      here.inertia.template of_constraints<false>([&](int k) SALTUS_INLINE_LAMBDA { return Bodies::is_on(at, k); });
+  independence<Real> r;
+  each<Bodies::constraints>([&](int k) SALTUS_INLINE_LAMBDA {
+    const auto on = Bodies::is_on(at, k);
+    Real whole = Real(0.0);
+    for (int j = 0; j < Bodies::velocities; ++j) {
+      const Real x = here.inertia.reduced[k][j];
+      whole = fma(x * here.inertia.mass.over_d[j], x, whole);
+    }
+    const Real part = select(on, a.d[k] / whole, Real(1.0));
+    const auto less = part < r.least;  // what comes behind a pivot of zero is no number
+    r.of = select(less, Real(static_cast<double>(k)), r.of);
+    r.least = select(less, part, r.least);
+  });
+  return r;
+}
+
+/// The lanes in which two points are not known to lie on one branch.
+template <class Bodies, class Real, class Point>
+SALTUS_FN_COLD mask_of<Real> on_other_branches(const Point& from, const Point& to) {
+  constexpr int m = Bodies::constraints, n = Bodies::velocities;
+  const constraints_there<Bodies, Real, Point> begin(from);
+  const auto end = constraints_there<Bodies, Real, Point>::switched(to);
+  matrix<Real, m> a;
+  each<m>([&](int k) SALTUS_INLINE_LAMBDA {
+    Real row[n];
+    begin.inertia.reduce(end.by[k], row);
+    for (int l = 0; l < m; ++l) {
+      a[k][l] = Real(0.0);
+      for (int j = 0; j < n; ++j)
+        a[k][l] = fma(row[j] * begin.inertia.mass.over_d[j], begin.inertia.reduced[l][j], a[k][l]);
+    }
+    a[k][k] = select(Bodies::is_on(to, k), a[k][k], Real(1.0));
+  });
+  const ldu<Real, m> f(a);
+  // All leading minors: constraints that depend on those before them do so whatever follows.
+  auto r = mask_of<Real>::all(false);
+  each<m>([&](int k) SALTUS_INLINE_LAMBDA { r = r | !(f.d[k] > Real(0.0)); });
+  return r;
+}
+
+}  // namespace saltus::detail
