@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Arrows of #include go down the floors of kernels/ and of host/, never in a circle.
+"""Arrows of #include go down the floors of kernels/ and of host/, never in a circle; and in every file they come in one order.
 
     tests/includes.py [ROOT]
 
 Each floor may include itself and those before it in the lists below. A header and the source of the same name count as one
 file in the search for circles: two sources that include each other's headers are a circle, too. Arrows that are not as they
 should be yet stand in KNOWN: a new one is an error, and so is one that is there no longer, so that the list only shrinks.
+
+The order is that of groups: a source's own header, the system's and the standard library's, third-party ones, the project's.
 """
 import re
 import sys
@@ -30,7 +32,13 @@ host/bench/flops.cpp               -> kernels/linear/jacobian.hpp
 host/bench/flops.cpp               -> kernels/method/low_storage.hpp
 """
 
+# Headers of others in no folder of their own, and folders of the system's.
+THIRD_PARTY = {"cuda.h", "hdf5.h", "netcdf.h", "nvrtc.h", "xxhash.h"}
+SYSTEM_FOLDERS = {"linux", "sys"}
+GROUPS = ["its own header", "the system's", "third-party", "the project's"]
+
 SUFFIXES = (".hpp", ".cpp", ".cuh", ".h", ".cu", ".def")
+TEXT = re.compile(r'R"(\w*)\(.*?\)\1"', re.DOTALL)  # as models are written in tests
 GENERATED = {"commit.hpp"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 
@@ -132,6 +140,34 @@ def borders_of(root):
     return complaints
 
 
+def group_of(file, bracket, name):
+    """The number in GROUPS of what `file` includes."""
+    if bracket == '"' or name == "saltus.hpp":
+        return 0 if file.endswith(".cpp") and file.removesuffix(".cpp").endswith(name.removesuffix(".hpp")) else 3
+    folder = name.partition("/")[0] if "/" in name else None
+    return 2 if name in THIRD_PARTY or folder and folder not in SYSTEM_FOLDERS else 1
+
+
+def order_of(root):
+    """Complaints about files whose groups of includes are not in order; what is included under a condition has its own."""
+    complaints = []
+    for folder in ("kernels", "host", "problems", "testing", "tests", "bench"):
+        for path in sorted((root / folder).rglob("*")) if (root / folder).is_dir() else []:
+            if path.suffix not in SUFFIXES:
+                continue
+            file, last = str(path.relative_to(root)), 0
+            for line in TEXT.sub("", path.read_text()).splitlines():
+                if re.match(r"\s*#\s*(if|el|endif)", line):
+                    last = 0
+                elif found := INCLUDE.match(line):
+                    group = group_of(file, *found.groups())
+                    if group < last:
+                        complaints.append(f"{file} includes {found[2]} behind {GROUPS[last]}: {GROUPS[group]} come before")
+                        break
+                    last = group
+    return complaints
+
+
 def complaints_of(root, known):
     """Everything that is wrong under `root`, given the arrows that are known to be."""
     arrows, complaints = arrows_of(root)
@@ -144,7 +180,7 @@ def complaints_of(root, known):
         rest = [other for other in arrows if other not in known or other == arrow]
         if arrow not in arrows or arrow not in wrong and not circles_of(rest):
             complaints.append(f"{arrow[0]} -> {arrow[1]} is right by now: remove it from KNOWN in tests/includes.py")
-    return complaints + borders_of(root)
+    return complaints + borders_of(root) + order_of(root)
 
 
 def known_arrows():
@@ -156,7 +192,7 @@ def main():
     root = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parent.parent
     known = known_arrows()
     complaints = complaints_of(root, known)
-    print("\n".join(complaints) if complaints else f"includes: all arrows go down, but for {len(known)} that are known")
+    print("\n".join(complaints) if complaints else f"includes: all arrows go down, but for {len(known)} that are known; all groups are in order")
     return bool(complaints)
 
 

@@ -21,6 +21,9 @@ PLANTED = [  # file, what is added to it, what the complaint says
     ("host/base/error.hpp", '#include "spec/plan.hpp"', "base is a floor below spec"),
     ("host/spec/csv.cpp", '#include "run/cpu.hpp"', "host/ uses only"),
     ("host/base/planted.cpp", '#include "base/error.hpp"\n#include "base/planted.hpp"', "a circle: "),
+    ("host/base/json.hpp", "#include <map>", "json.hpp includes map behind third-party: the system's come before"),
+    ("tests/planted.cpp", '#include "same_bits.hpp"\n#include <gtest/gtest.h>', "behind the project's: third-party come before"),
+    ("host/base/paths.cpp", '#include "base/paths.hpp"', "its own header come before"),
     ("bench/planted.cpp", '#include "same_bits.hpp"', "what both use lies in testing/"),
 ]
 

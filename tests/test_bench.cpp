@@ -1,5 +1,4 @@
 // What a run costs: operations that are counted, peaks and energy that are read, bytes that are predicted, advice.
-#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <cmath>
@@ -8,6 +7,7 @@
 #include <fstream>
 
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "backend/cuda/throughput.hpp"

@@ -1,8 +1,8 @@
 // Who gets which instances, and how many at a time: host/ensemble/chunk_queue.hpp.
-#include <gtest/gtest.h>
-
 #include <thread>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "backend/shared.hpp"
 #include "ensemble/chunk_queue.hpp"

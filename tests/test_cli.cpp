@@ -1,17 +1,12 @@
 // The program `saltus` from outside: the real one as a child process, with a cache of its own; what it writes to stdout
 // and stderr, what it returns, what it leaves behind. Results are read back through the NetCDF C library.
 #include <fcntl.h>
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-#include <gtest/gtest.h>
-#include <netcdf.h>
 #include <pty.h>
 #include <spawn.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
@@ -29,6 +24,12 @@
 #include <thread>
 #include <utility>
 #include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+#include <netcdf.h>
+#include <nlohmann/json.hpp>
 
 #include "abi/counters.hpp"
 

@@ -1,11 +1,10 @@
 // The kernels of the CUDA backend in whole warps, on a grid whose threads go on in random order (emulated_grid.hpp): what
 // lanes do together is device_warp's own code. Every instance must have the bits that CPU lanes give it.
-#include "emulated_grid.hpp"
-
 #include <gtest/gtest.h>
 
 #include "../problems/bouncing_ball.hpp"
 #include "../problems/lorenz.hpp"
+#include "emulated_grid.hpp"
 #include "emulated_run.hpp"
 
 namespace saltus::test {

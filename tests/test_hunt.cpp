@@ -1,8 +1,8 @@
 // A small hunt: tens of thousands of random guards with known roots, each over one long step (hunt.hpp). bench/hunt.cpp does the
 // same with 10^8.
-#include "testing/dynamic_hunt.hpp"
-
 #include <gtest/gtest.h>
+
+#include "testing/dynamic_hunt.hpp"
 
 namespace {
 

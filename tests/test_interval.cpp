@@ -3,13 +3,6 @@
 //
 // The references are the C library's long double functions, whose own error (a few units of their last place) is far
 // below the least by which bounds are moved outward; derivatives are written out as calculus has them.
-#include "number/interval.hpp"
-
-#include "event/certify.hpp"
-#include "form/of_model.hpp"
-#include "method/list.hpp"
-#include "sail.hpp"
-
 #include <algorithm>
 #include <cfloat>
 #include <cmath>
@@ -20,6 +13,12 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "event/certify.hpp"
+#include "form/of_model.hpp"
+#include "method/list.hpp"
+#include "number/interval.hpp"
+#include "sail.hpp"
 
 static_assert(LDBL_MANT_DIG >= 64, "these tests need a long double with more bits than double");
 

@@ -1,6 +1,6 @@
 // Which lane shape a run takes: by what was measured of its model, else of the machine, else by a rule. Times are given by
 // hand here: no verdict depends on how busy the machine is. Shapes change no bit: test_same_bits.cpp.
-#include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <csignal>
@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include <unistd.h>
+#include <gtest/gtest.h>
 
 #include "backend/cpu.hpp"
 #include "base/by_turns.hpp"

@@ -1,10 +1,6 @@
 // What implicit methods stand on: LU factorisations of small matrices, one per lane, real and complex; derivatives of a
 // system's equations; and packs that are wider than a register. References: elimination in long double, derivatives by
 // hand, and packs of one.
-#include "linear/factorised.hpp"
-#include "linear/jacobian.hpp"
-#include "number/math.hpp"
-
 #include <cfloat>
 #include <cmath>
 #include <complex>
@@ -15,6 +11,10 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "linear/factorised.hpp"
+#include "linear/jacobian.hpp"
+#include "number/math.hpp"
 
 namespace {
 

@@ -3,8 +3,6 @@
 //
 // The reference has 11 (float: 40) more bits than what is tested: its own error of a few units in its last place stays
 // below 0.003 units of theirs.
-#include "number/math.hpp"
-
 #include <algorithm>
 #include <cfloat>
 #include <cmath>
@@ -16,6 +14,8 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "number/math.hpp"
 
 static_assert(LDBL_MANT_DIG >= 64, "these tests need a long double with more bits than double");
 

@@ -1,7 +1,6 @@
 // The cache of compiled modules: what is found in it, and what is not; who may use its folder, and how large it becomes.
 // Modules here are plain texts: what they hold does not matter to the cache.
 #include <fcntl.h>
-#include <gtest/gtest.h>
 #include <pwd.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -14,6 +13,8 @@
 #include <map>
 #include <string>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "base/error.hpp"
 #include "base/files.hpp"

@@ -11,7 +11,6 @@ TEST(nvrtc, problems_and_methods_compile_for_sm_90) {
 #else
 
 #include <elf.h>
-#include <nvrtc.h>
 
 #include <algorithm>
 #include <atomic>
@@ -25,6 +24,8 @@ TEST(nvrtc, problems_and_methods_compile_for_sm_90) {
 #include <thread>
 #include <utility>
 #include <vector>
+
+#include <nvrtc.h>
 
 #include "base/error.hpp"
 #include "base/files.hpp"

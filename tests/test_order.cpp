@@ -1,8 +1,5 @@
 // Does the predicted order put instances of like work side by side? Work is that of real runs, in steps and events; how
 // full warps are is a model (order.hpp), not a measurement. The table that this prints is the one in docs/cuda.md.
-#include "ensemble/order.hpp"
-#include "ensemble/sampler.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <random>
@@ -11,6 +8,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "ensemble/order.hpp"
+#include "ensemble/sampler.hpp"
 #include "testing/ensemble.hpp"
 
 namespace saltus::test {

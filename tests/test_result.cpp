@@ -1,17 +1,9 @@
 // The result file, what `saltus show` prints of it, and the progress line. Files are made from hand-written chunks, so
 // every expected number below is one that the test itself put in; they are read back through the NetCDF C library.
-#include "result/hdf5.hpp"
-#include "result/storage.hpp"
-#include "result/writer.hpp"
-
-#include <fmt/format.h>
-#include <gtest/gtest.h>
-#include <netcdf.h>
 #include <pty.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -30,10 +22,18 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <netcdf.h>
+#include <nlohmann/json.hpp>
+
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "cli/progress.hpp"
 #include "cli/show.hpp"
+#include "result/hdf5.hpp"
+#include "result/storage.hpp"
+#include "result/writer.hpp"
 
 namespace saltus::host {
 namespace {

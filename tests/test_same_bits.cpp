@@ -1,13 +1,13 @@
 // One instance has the same bits whatever ran beside it: batch size, order, threads, lanes, groups, chunks,
 // compiler.
+#include "same_bits.hpp"
+
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-
-#include "same_bits.hpp"
 
 namespace saltus::test {
 namespace {

@@ -1,6 +1,4 @@
 // The sampler: which id gets which values, and whether random values follow their distributions.
-#include "ensemble/sampler.hpp"
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -12,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
+#include "ensemble/sampler.hpp"
 #include "spec/axis_values.hpp"
 #include "spec/distribution.hpp"
 

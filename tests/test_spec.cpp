@@ -1,5 +1,6 @@
 // The spec: what a good one becomes, and what a bad one is told.
-#include "spec/spec.hpp"
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -12,11 +13,10 @@
 #include <vector>
 
 #include <gtest/gtest.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/error.hpp"
 #include "result/provenance.hpp"
+#include "spec/spec.hpp"
 
 namespace saltus::host {
 namespace {

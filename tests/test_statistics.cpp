@@ -1,9 +1,5 @@
 // Statistics of an ensemble: against sums in long double, against what is known of distributions, and bit by bit against
 // themselves with other chunks, threads, lanes and blocks.
-#include "emulated_grid.hpp"
-#include "ensemble/statistics.hpp"
-
-#include <netcdf.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,9 +11,12 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <netcdf.h>
 
 #include "base/error.hpp"
 #include "cli/show.hpp"
+#include "emulated_grid.hpp"
+#include "ensemble/statistics.hpp"
 #include "result/writer.hpp"
 #include "same_bits.hpp"
 #include "statistics/cuda.cuh"

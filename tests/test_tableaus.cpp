@@ -1,9 +1,6 @@
 // The coefficients of the methods: of explicit ones order conditions by the compiler and at run time, and that the check
 // sees what it is there for - a coefficient off by 1e-10, a claim too high, a claim too low. Of implicit ones the same, in
 // long double and with full matrices.
-#include "method/list.hpp"
-#include "method/order_conditions.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -12,6 +9,9 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "method/list.hpp"
+#include "method/order_conditions.hpp"
 
 namespace methods = saltus::methods;
 using methods::defect;

@@ -7,6 +7,8 @@
 //
 // METHOD: adams, bdf, ida, or one of the explicit methods below. Answers requests from stdin as server.hpp says; atol
 // of state i is rtol times the i-th of the comma list SMALL.
+#include <memory>
+
 #include <arkode/arkode_erkstep.h>
 #include <cvode/cvode.h>
 #include <ida/ida.h>
@@ -15,8 +17,6 @@
 #include <sunlinsol/sunlinsol_dense.h>
 #include <sunmatrix/sunmatrix_dense.h>
 #include <sunnonlinsol/sunnonlinsol_fixedpoint.h>
-
-#include <memory>
 
 #include "problems.hpp"
 #include "server.hpp"

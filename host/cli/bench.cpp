@@ -1,6 +1,4 @@
 // saltus bench.
-#include "bench/bench.hpp"
-
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -8,6 +6,7 @@
 #include "base/json.hpp"
 #include "bench/advice.hpp"
 #include "bench/advise.hpp"
+#include "bench/bench.hpp"
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
 

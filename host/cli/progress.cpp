@@ -1,6 +1,5 @@
 #include "cli/progress.hpp"
 
-#include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -9,6 +8,8 @@
 #include <limits>
 #include <string_view>
 #include <utility>
+
+#include <fmt/format.h>
 
 namespace saltus::host {
 

@@ -1,7 +1,6 @@
 #include "compile/nvrtc.hpp"
 
 #include <elf.h>
-#include <nvrtc.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,6 +16,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nvrtc.h>
 
 #include "abi/cuda.hpp"
 #include "base/error.hpp"

@@ -1,7 +1,6 @@
 #include "result/part_file.hpp"
 
 #include <fcntl.h>
-#include <netcdf.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -17,6 +16,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <netcdf.h>
 
 #include "abi/status.hpp"
 #include "base/error.hpp"

@@ -1,10 +1,10 @@
 #include "result/reader.hpp"
 
-#include <fmt/format.h>
-#include <netcdf.h>
-
 #include <algorithm>
 #include <sstream>
+
+#include <fmt/format.h>
+#include <netcdf.h>
 
 #include "base/error.hpp"
 #include "base/files.hpp"

@@ -1,11 +1,11 @@
 #include "result/storage.hpp"
 
-#include <netcdf.h>
-
 #include <algorithm>
 #include <functional>
 #include <limits>
 #include <numeric>
+
+#include <netcdf.h>
 
 #include "ensemble/statistics.hpp"
 

@@ -1,10 +1,5 @@
 #include "result/writer.hpp"
 
-#include <fmt/chrono.h>
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-#include <netcdf.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -13,6 +8,11 @@
 #include <stdexcept>
 #include <system_error>
 #include <utility>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <netcdf.h>
 
 #include "abi/status.hpp"
 #include "base/error.hpp"

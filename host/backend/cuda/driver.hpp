@@ -1,14 +1,13 @@
 // The CUDA driver's handles as objects, and its errors as exceptions. For the plug-in alone: it links the driver.
 #pragma once
 
-#include <cuda.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <string>
 #include <utility>
 
+#include <cuda.h>
 #include <fmt/format.h>
 
 #include "base/error.hpp"
