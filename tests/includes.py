@@ -4,8 +4,7 @@
     tests/includes.py [ROOT]
 
 Each floor may include itself and those before it in the lists below. A header and the source of the same name count as one
-file in the search for circles: two sources that include each other's headers are a circle, too. Arrows that are not as they
-should be yet stand in KNOWN: a new one is an error, and so is one that is there no longer, so that the list only shrinks.
+file in the search for circles: two sources that include each other's headers are a circle, too.
 
 The order is that of groups: a source's own header, the system's and the standard library's, third-party ones, the project's.
 """
@@ -23,14 +22,9 @@ APART = [("linear", "abi"), ("method", "form"), ("saltus", "form")]
 STATISTICS_USES = ["number", "abi"]
 STATISTICS_USED_BY = ["statistics", "run"]
 
-# What a host may know of kernels/: the border, numbers, and lists without numerics.
-HOST_MAY_USE = ["abi/", "number/", "statistics/statistics.hpp", "statistics/device.hpp", "method/list.hpp", "linear/factorised.hpp"]
-
-# The arrows that are wrong today.
-KNOWN = """
-host/bench/flops.cpp               -> kernels/linear/jacobian.hpp
-host/bench/flops.cpp               -> kernels/method/low_storage.hpp
-"""
+# What a host may know of kernels/: the border, numbers, lists without numerics, and what a step costs.
+HOST_MAY_USE = ["abi/", "number/", "statistics/statistics.hpp", "statistics/device.hpp", "method/list.hpp", "method/operations.hpp",
+                "linear/factorised.hpp"]
 
 # Headers of others in no folder of their own, and folders of the system's.
 THIRD_PARTY = {"cuda.h", "hdf5.h", "netcdf.h", "nvrtc.h", "xxhash.h"}
@@ -168,31 +162,19 @@ def order_of(root):
     return complaints
 
 
-def complaints_of(root, known):
-    """Everything that is wrong under `root`, given the arrows that are known to be."""
+def complaints_of(root):
+    """Everything that is wrong under `root`."""
     arrows, complaints = arrows_of(root)
-    wrong = {arrow: why for arrow in arrows if (why := why_not(*arrow))}
-    complaints += [f"{source} includes {target}: {why}" for (source, target), why in sorted(wrong.items())
-                   if (source, target) not in known]
-    complaints += ["a circle: " + " -> ".join(circle) for circle in
-                   circles_of(arrow for arrow in arrows if arrow not in known)]
-    for arrow in sorted(known):
-        rest = [other for other in arrows if other not in known or other == arrow]
-        if arrow not in arrows or arrow not in wrong and not circles_of(rest):
-            complaints.append(f"{arrow[0]} -> {arrow[1]} is right by now: remove it from KNOWN in tests/includes.py")
+    complaints += [f"{source} includes {target}: {why}" for source, target in sorted(set(arrows))
+                   if (why := why_not(source, target))]
+    complaints += ["a circle: " + " -> ".join(circle) for circle in circles_of(arrows)]
     return complaints + borders_of(root) + order_of(root)
-
-
-def known_arrows():
-    """KNOWN as a set of pairs."""
-    return {tuple(part.strip() for part in line.split("->")) for line in KNOWN.strip().splitlines()}
 
 
 def main():
     root = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parent.parent
-    known = known_arrows()
-    complaints = complaints_of(root, known)
-    print("\n".join(complaints) if complaints else f"includes: all arrows go down, but for {len(known)} that are known; all groups are in order")
+    complaints = complaints_of(root)
+    print("\n".join(complaints) if complaints else "includes: all arrows go down, all groups are in order")
     return bool(complaints)
 
 

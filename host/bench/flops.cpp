@@ -3,29 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "linear/jacobian.hpp"
 #include "method/list.hpp"
-#include "method/low_storage.hpp"
-#include "number/counted.hpp"
+#include "method/operations.hpp"
 #include "spec/methods.hpp"
 
 namespace saltus::host {
 
 namespace {
-
-using Counted = pack<counted>;
-
-/// Operations of one step of a system of n states whose right-hand side is free.
-template <class Method, int n>
-int operations_of_step() {
-  vec<Counted, n> y, f;
-  for (int i = 0; i < n; ++i) y[i] = f[i] = Counted(1.0);
-  const auto count = count_operations([&] {
-    const auto s = step<Method>([&](Counted, const vec<Counted, n>&) { return f; }, Counted(0.0), y, f, Counted(0.5));
-    local_error(s);
-  });
-  return static_cast<int>(count.flops);
-}
 
 /// `body(method)` for the method of this name, if it is in the list.
 template <class List, class F>
@@ -65,7 +49,7 @@ std::optional<step_operations> step_operations_of(const std::string& name) {
   std::optional<step_operations> r;
   with_method(methods::explicit_methods{}, name, [&](auto method) {
     using Method = decltype(method);
-    r = {evaluations_per_step<Method>, operations_of_step<Method, 2>() - operations_of_step<Method, 1>()};
+    r = {evaluations_per_step<Method>, operations_per_state<Method>()};
   });
   return r;
 }
