@@ -8,6 +8,30 @@
 
 namespace saltus {
 
+namespace detail {
+
+/// Newton's iteration for the stage at `base` + z, where the slope is z times `shift`. z becomes the solution.
+template <class System, class Matrix, class Real, int n>
+SALTUS_FN void solve_stage(const System& system, const linear_system<System, Real, n>& lin, const Matrix& w,
+                           const vec<Real, n>& weight, Real t, Real shift, const vec<Real, n>& base,
+                           newton_watch<Real>& newton, vec<Real, n>& z, Real& iterations) {
+  newton.next_stage();
+  for (int iteration = 0; iteration < newton.max_iterations && any(newton.open); ++iteration) {
+    vec<Real, n> point, slope;
+    each<n>([&](int j) SALTUS_INLINE_LAMBDA {
+      point[j] = base[j] + z[j];
+      slope[j] = z[j] * shift;
+    });
+    const auto change = w.solve(system.residual(t, point, slope));
+    each<n>([&](int j) SALTUS_INLINE_LAMBDA { z[j] = select(newton.open, z[j] - change[j], z[j]); });
+    iterations = iterations + select(newton.open, Real(1.0), Real(0.0));
+    newton.take_in(weighted_square(change, weight));
+  }
+  newton.give_up([&]() SALTUS_INLINE_LAMBDA { return is_solved_to_rounding(system, lin, t, base, z, shift); });
+}
+
+}  // namespace detail
+
 /// One step of length h from (t, y), where the slope is f0.
 template <class Method, bool WithInterpolant = false, class System, class Real, int n, class Settle = detail::as_it_is>
 requires(Method::kind == methods::family::dirk) SALTUS_FN stages<Method, Real, n> step(const System& system, Real t,
@@ -28,27 +52,13 @@ requires(Method::kind == methods::family::dirk) SALTUS_FN stages<Method, Real, n
 
   static_for<Method::stages - first>([&](auto stage) SALTUS_INLINE_LAMBDA {
     constexpr int i = first + decltype(stage)::value;
-    const Real ti = fma(Real(Method::c[i]), h, t);
     vec<Real, n> base, z;  // the stage's point is base + z, z = gamma h k
     const auto sum = detail::combine<i>(k, [](auto j) { return Method::a[i][decltype(j)::value]; });
     each<n>([&](int j) SALTUS_INLINE_LAMBDA {
       base[j] = i > 0 ? fma(h, sum[j], y[j]) : y[j];
       z[j] = i > first ? k[i > 0 ? i - 1 : 0][j] * (Real(Method::gamma) * h) : start[j];
     });
-    newton.next_stage();
-    for (int iteration = 0; iteration < newton.max_iterations && any(newton.open); ++iteration) {
-      vec<Real, n> slope;
-      each<n>([&](int j) SALTUS_INLINE_LAMBDA {
-        point[j] = base[j] + z[j];
-        slope[j] = z[j] * shift;
-      });
-      const auto change = w.solve(system.residual(ti, point, slope));
-      each<n>([&](int j) SALTUS_INLINE_LAMBDA { z[j] = select(newton.open, z[j] - change[j], z[j]); });
-      iterations = iterations + select(newton.open, Real(1.0), Real(0.0));
-      newton.take_in(detail::weighted_square(change, weight));
-    }
-    newton.give_up([&]()
-                       SALTUS_INLINE_LAMBDA { return detail::is_solved_to_rounding(system, lin, ti, base, z, shift); });
+    detail::solve_stage(system, lin, w, weight, fma(Real(Method::c[i]), h, t), shift, base, newton, z, iterations);
     each<n>([&](int j) SALTUS_INLINE_LAMBDA {
       point[j] = base[j] + z[j];
       k[i][j] = z[j] * shift;
@@ -68,11 +78,7 @@ requires(Method::kind == methods::family::dirk) SALTUS_FN stages<Method, Real, n
   s.solved = !newton.failed;
   s.singular = w.singular;
   s.evaluations = typename Real::integer(int64(lin.evaluations)) + to_integer(iterations);
-  settle(s);
-  if constexpr (WithInterpolant) {
-    s.interpolant_error = detail::interpolant_error<Method>(system, s, w);
-    s.evaluations = s.evaluations + typename Real::integer(int64(1));
-  }
+  detail::conclude<Method, WithInterpolant>(s, system, w, settle);
   return s;
 }
 

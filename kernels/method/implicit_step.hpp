@@ -95,6 +95,16 @@ SALTUS_FN vec<Real, n> interpolant_error(const System& system, const stages<Meth
   return r;
 }
 
+/// The end of a step, `settle` included: an estimate of the dense output is of the step as `settle` leaves it.
+template <class Method, bool WithInterpolant, class System, class Matrix, class Real, int n, class Settle>
+SALTUS_FN void conclude(stages<Method, Real, n>& s, const System& system, const Matrix& w, Settle& settle) {
+  settle(s);
+  if constexpr (WithInterpolant) {
+    s.interpolant_error = interpolant_error<Method>(system, s, w);
+    s.evaluations = s.evaluations + typename Real::integer(int64(1));
+  }
+}
+
 /// Root mean square of v in units of what counts.
 template <class Real, int n>
 SALTUS_FN Real weighted_square(const vec<Real, n>& v, const vec<Real, n>& weight) {

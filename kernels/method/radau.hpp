@@ -56,6 +56,53 @@ SALTUS_FN_COLD mask_of<Real> are_solved_to_rounding(const System& system, linear
   return solved;
 }
 
+/// Takes one of Newton's increments in the lanes of `open`: solves for it in the basis of one real and one complex block, with
+/// their matrices w and wc. Returns the sum of the squares of the increments of the stages.
+template <class Method, class Matrix, class ComplexMatrix, class Real, int n>
+SALTUS_FN Real move_stages(radau_stages<Real, n>& at, const radau_stages<Real, n>& r, const Matrix& w,
+                           const ComplexMatrix& wc, const vec<Real, n>& weight, mask_of<Real> open) {
+  const auto right = [&](auto row) SALTUS_INLINE_LAMBDA {
+    return combine<3>(r.z, [](auto j) { return Method::inverse_t[decltype(row)::value][decltype(j)::value]; });
+  };
+  const auto right_re = right(constant<1>{}), right_im = right(constant<2>{});
+  vec<complex<Real>, n> both;
+  each<n>([&](int j) SALTUS_INLINE_LAMBDA { both[j] = complex<Real>(right_re[j], right_im[j]); });
+  const auto real = w.solve(right(constant<0>{}));
+  const auto pair = wc.solve(both);
+  Real square = Real(0.0);
+  static_for<3>([&](auto i) SALTUS_INLINE_LAMBDA {
+    constexpr double t0 = Method::t[i][0], t1 = Method::t[i][1], t2 = Method::t[i][2];
+    vec<Real, n> change;
+    each<n>([&](int j) SALTUS_INLINE_LAMBDA {
+      change[j] = fma(SALTUS_COEFFICIENT(Real, t0), real[j],
+                      fma(SALTUS_COEFFICIENT(Real, t1), pair[j].re, SALTUS_COEFFICIENT(Real, t2) * pair[j].im));
+      at.z[i][j] = select(open, at.z[i][j] - change[j], at.z[i][j]);
+    });
+    square = square + weighted_square(change, weight);
+  });
+  return square;
+}
+
+/// What is known at the end of a step: its error, its end, and the slopes of its dense output.
+template <class Method, class System, class Matrix, class Real, int n>
+SALTUS_FN void set_results(stages<Method, Real, n>& s, const radau_stages<Real, n>& at,
+                           const linear_system<System, Real, n>& lin, const Matrix& w, Real rate) {
+  auto inside = combine<3>(at.z, [](auto j) { return Method::e[decltype(j)::value]; });
+  each<n>([&](int j) SALTUS_INLINE_LAMBDA { inside[j] = inside[j] * rate; });
+  inside = lin.times_mass(inside);
+  each<n>([&](int j) SALTUS_INLINE_LAMBDA { inside[j] = inside[j] + lin.f[j]; });
+  s.error = w.solve(inside);
+  s.slope0 = combine<3>(at.z, [](auto j) { return Method::slope0[decltype(j)::value]; });
+  s.slope1 = combine<3>(at.z, [](auto j) { return Method::inverse_a[2][decltype(j)::value]; });
+  each<n>([&](int j) SALTUS_INLINE_LAMBDA {
+    // An algebraic state of index 2 is known to a lower order, and nothing that follows depends on it.
+    if (System::index(j) == 2) s.error[j] = Real(0.0);
+    s.y1[j] = s.y[j] + at.z[2][j];
+    s.slope0[j] = s.slope0[j] * rate;
+    s.slope1[j] = s.slope1[j] * rate;
+  });
+}
+
 }  // namespace detail
 
 /// One step of length h from (t, y), where the slope is f0.
@@ -85,57 +132,21 @@ requires(Method::kind == methods::family::collocation) SALTUS_FN_COLD stages<Met
   newton.next_stage();
   for (int iteration = 0; iteration < newton.max_iterations && any(newton.open); ++iteration) {
     const auto r = detail::stage_residuals<Method>(system, at, t, y, h, rate);
-    const auto right = [&](auto row) SALTUS_INLINE_LAMBDA {
-      return detail::combine<3>(r.z,
-                                [](auto j) { return Method::inverse_t[decltype(row)::value][decltype(j)::value]; });
-    };
-    const auto right_re = right(constant<1>{}), right_im = right(constant<2>{});
-    vec<Complex, n> both;
-    each<n>([&](int j) SALTUS_INLINE_LAMBDA { both[j] = Complex(right_re[j], right_im[j]); });
-    const auto real = w.solve(right(constant<0>{}));
-    const auto pair = wc.solve(both);
-    Real square = Real(0.0);
-    static_for<3>([&](auto i) SALTUS_INLINE_LAMBDA {
-      constexpr double t0 = Method::t[i][0], t1 = Method::t[i][1], t2 = Method::t[i][2];
-      vec<Real, n> change;
-      each<n>([&](int j) SALTUS_INLINE_LAMBDA {
-        change[j] = fma(SALTUS_COEFFICIENT(Real, t0), real[j],
-                        fma(SALTUS_COEFFICIENT(Real, t1), pair[j].re, SALTUS_COEFFICIENT(Real, t2) * pair[j].im));
-        at.z[i][j] = select(newton.open, at.z[i][j] - change[j], at.z[i][j]);
-      });
-      square = square + detail::weighted_square(change, weight);
-    });
+    const Real square = detail::move_stages<Method>(at, r, w, wc, weight, newton.open);
     iterations = iterations + select(newton.open, Real(3.0), Real(0.0));
     newton.take_in(square * Real(1.0 / 3));
   }
   newton.give_up(
       [&]() SALTUS_INLINE_LAMBDA { return detail::are_solved_to_rounding<Method>(system, lin, at, t, y, h, rate); });
 
-  auto inside = detail::combine<3>(at.z, [](auto j) { return Method::e[decltype(j)::value]; });
-  each<n>([&](int j) SALTUS_INLINE_LAMBDA { inside[j] = inside[j] * rate; });
-  inside = lin.times_mass(inside);
-  each<n>([&](int j) SALTUS_INLINE_LAMBDA { inside[j] = inside[j] + lin.f[j]; });
-  s.error = w.solve(inside);
-  s.slope0 = detail::combine<3>(at.z, [](auto j) { return Method::slope0[decltype(j)::value]; });
-  s.slope1 = detail::combine<3>(at.z, [](auto j) { return Method::inverse_a[2][decltype(j)::value]; });
-  each<n>([&](int j) SALTUS_INLINE_LAMBDA {
-    // An algebraic state of index 2 is known to a lower order, and nothing that follows depends on it.
-    if (System::index(j) == 2) s.error[j] = Real(0.0);
-    s.y1[j] = y[j] + at.z[2][j];
-    s.slope0[j] = s.slope0[j] * rate;
-    s.slope1[j] = s.slope1[j] * rate;
-  });
   s.t = t;
   s.h = h;
   s.y = y;
+  detail::set_results(s, at, lin, w, rate);
   s.solved = !newton.failed;
   s.singular = w.singular | wc.singular;
   s.evaluations = typename Real::integer(int64(lin.evaluations)) + to_integer(iterations);
-  settle(s);
-  if constexpr (WithInterpolant) {
-    s.interpolant_error = detail::interpolant_error<Method>(system, s, w);
-    s.evaluations = s.evaluations + typename Real::integer(int64(1));
-  }
+  detail::conclude<Method, WithInterpolant>(s, system, w, settle);
   return s;
 }
 

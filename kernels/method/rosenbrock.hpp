@@ -6,6 +6,31 @@
 
 namespace saltus {
 
+namespace detail {
+
+/// The end of the step and its dense output, from the last stage's point and the increments u; `rate` is 1/h.
+template <class Method, class Real, int n>
+SALTUS_FN void set_dense_output(stages<Method, Real, n>& s, const vec<Real, n>& point,
+                                const vec<Real, n> (&u)[Method::stages], Real rate) {
+  vec<Real, n> q[Method::dense_powers];
+  static_for<Method::dense_powers>([&](auto power) SALTUS_INLINE_LAMBDA {
+    constexpr int r = decltype(power)::value;
+    q[r] = combine<Method::stages>(u, [](auto j) { return Method::dense[r][decltype(j)::value]; });
+  });
+  // y (1-s) + s (y1 + (1-s) (q_0 + s q_1 + s^2 q_2)), and the same in the nested form of explicit_method.hpp: s^2 = s - s (1-s).
+  each<n>([&](int j) SALTUS_INLINE_LAMBDA {
+    s.y1[j] = point[j] + u[Method::stages - 1][j];
+    const Real D = s.y1[j] - s.y[j];
+    Real at_end = q[0][j];
+    for (int r = 1; r < Method::dense_powers; ++r) at_end = at_end + q[r][j];
+    s.slope0[j] = (D + q[0][j]) * rate;
+    s.slope1[j] = (D - at_end) * rate;
+    if constexpr (Method::dense_rows > 0) s.extra[0][j] = -q[2][j];
+  });
+}
+
+}  // namespace detail
+
 /// One step of length h from (t, y).
 template <class Method, bool WithInterpolant = false, class System, class Real, int n, class Settle = detail::as_it_is>
 requires(Method::is_rosenbrock) SALTUS_FN stages<Method, Real, n> step(const System& system, Real t,
@@ -43,26 +68,8 @@ requires(Method::is_rosenbrock) SALTUS_FN stages<Method, Real, n> step(const Sys
   s.solved = mask_of<Real>::all(true);
   s.singular = w.singular;
   s.evaluations = typename Real::integer(int64(lin.evaluations + last));
-  vec<Real, n> q[Method::dense_powers];
-  static_for<Method::dense_powers>([&](auto power) SALTUS_INLINE_LAMBDA {
-    constexpr int r = decltype(power)::value;
-    q[r] = detail::combine<Method::stages>(u, [](auto j) { return Method::dense[r][decltype(j)::value]; });
-  });
-  // y (1-s) + s (y1 + (1-s) (q_0 + s q_1 + s^2 q_2)), and the same in the nested form of explicit_method.hpp: s^2 = s - s (1-s).
-  each<n>([&](int j) SALTUS_INLINE_LAMBDA {
-    s.y1[j] = point[j] + u[last][j];
-    const Real D = s.y1[j] - y[j];
-    Real at_end = q[0][j];
-    for (int r = 1; r < Method::dense_powers; ++r) at_end = at_end + q[r][j];
-    s.slope0[j] = (D + q[0][j]) * rate;
-    s.slope1[j] = (D - at_end) * rate;
-    if constexpr (Method::dense_rows > 0) s.extra[0][j] = -q[2][j];
-  });
-  settle(s);
-  if constexpr (WithInterpolant) {
-    s.interpolant_error = detail::interpolant_error<Method>(system, s, w);
-    s.evaluations = s.evaluations + typename Real::integer(int64(1));
-  }
+  detail::set_dense_output(s, point, u, rate);
+  detail::conclude<Method, WithInterpolant>(s, system, w, settle);
   return s;
 }
 

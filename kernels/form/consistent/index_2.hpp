@@ -49,6 +49,70 @@ SALTUS_FN vec<Real, n> by_algebraic(const System& system, Real t, const vec<Real
   return value;
 }
 
+/// The solution x of sum over l of by_kl x_l = r_k, with the derivatives of g as the matrix, in the lanes where it is one.
+template <int width, class Real, int m>
+SALTUS_FN vec<Real, m> solve_by(const vec<dual<Real, width>, m>& g, const vec<Real, m>& r) {
+  matrix<Real, m> by;
+  each<m>([&](int k) SALTUS_INLINE_LAMBDA {
+    for (int l = 0; l < m; ++l) by[k][l] = g[k].d[l];
+  });
+  return lu<Real, m>(by).solve(r);
+}
+
+/// Projects y onto the constraints along df/dz, in the lanes of `open`; those that are left open are not there.
+template <class System, class Real, int n>
+SALTUS_FN mask_of<Real> move_onto_constraints(const System& system, Real t, vec<Real, n>& y, mask_of<Real> open,
+                                              int most, Real enough) {
+  using part = algebraic_part<System, n>;
+  constexpr int m = part::count;
+  vec<Real, n> direction[m];
+  by_algebraic<m>(system, t, y, direction);
+  for (int iteration = 0; iteration < most && any(open); ++iteration) {
+    const auto g = part::equations_at(system, dual<Real, m>(t), along_all(y, direction), {});
+    vec<Real, m> r;
+    each<m>([&](int k) SALTUS_INLINE_LAMBDA { r[k] = g[k].value; });
+    const auto along = solve_by(g, r);
+    Real size = Real(0.0);
+    each<n>([&](int i) SALTUS_INLINE_LAMBDA {
+      Real step = Real(0.0);
+      for (int k = 0; k < m; ++k) step = fma(along[k], direction[k][i], step);
+      size = max(size, abs(step) / (abs(y[i]) + system.floor(i))) + not_finite(step);
+      y[i] = select(open, y[i] - step, y[i]);
+    });
+    open = open & !(size <= enough);
+  }
+  return open;
+}
+
+/// Solves the time derivative of the constraints for the algebraic states, in the lanes of `open`, where `rate` becomes f;
+/// those that are left open have no solution.
+template <class System, class Real, int n>
+SALTUS_FN mask_of<Real> solve_for_algebraic(const System& system, Real t, vec<Real, n>& y, vec<Real, n>& rate,
+                                            mask_of<Real> open, int most, Real enough) {
+  using part = algebraic_part<System, n>;
+  constexpr int m = part::count;
+  vec<Real, n> direction[m + 1];
+  for (int iteration = 0; iteration < most && any(open); ++iteration) {
+    const auto f = by_algebraic<m>(system, t, y, direction);
+    direction[m] = f;
+    dual<Real, m + 1> time(t);
+    time.d[m] = Real(1.0);
+    const auto g = part::equations_at(system, time, along_all(y, direction), {});
+    vec<Real, m> r;
+    each<m>([&](int k) SALTUS_INLINE_LAMBDA { r[k] = g[k].d[m]; });
+    const auto change = solve_by(g, r);
+    Real size = Real(0.0);
+    each<m>([&](int k) SALTUS_INLINE_LAMBDA {
+      const int i = part::state(k);
+      size = max(size, abs(change[k]) / (abs(y[i]) + system.floor(i))) + not_finite(change[k]);
+      y[i] = select(open, y[i] - change[k], y[i]);
+    });
+    each<n>([&](int i) SALTUS_INLINE_LAMBDA { rate[i] = select(open, f[i], rate[i]); });
+    open = open & !(size <= enough);
+  }
+  return open;
+}
+
 }  // namespace detail
 
 /// Index 2. Moves all states of y in the lanes of `where`: onto the constraints, and the algebraic ones to where the
@@ -57,64 +121,15 @@ template <search_for What, class System, class Real, int n>
 SALTUS_FN_APART consistency<Real> make_consistent_2(const System& system, Real t, vec<Real, n>& y, vec<Real, n>& rate,
                                                     mask_of<Real> where) {
   using part = detail::algebraic_part<System, n>;
-  constexpr int m = part::count;
-  constexpr int most = What == search_for::start ? 40 : 6;
   using T = scalar_of<Real>;
+  constexpr int most = What == search_for::start ? 40 : 6;
   constexpr double enough = What == search_for::start ? 64.0 * limits<T>::epsilon : root_epsilon<T>;
   const auto begun = y;
   consistency<Real> c{mask_of<Real>::all(false), Real(0.0), Real(-1.0), Real(0.0)};
-  vec<Real, n> direction[m + 1];
-  // onto the constraints, along df/dz
-  detail::by_algebraic<m>(system, t, y, direction);
-  mask_of<Real> open = where;
-  for (int iteration = 0; iteration < most && any(open); ++iteration) {
-    vec<Real, n> only[m];
-    for (int k = 0; k < m; ++k) only[k] = direction[k];
-    const auto g = part::equations_at(system, dual<Real, m>(t), detail::along_all(y, only), {});
-    vec<Real, m> r;
-    matrix<Real, m> by;
-    each<m>([&](int k) SALTUS_INLINE_LAMBDA {
-      r[k] = g[k].value;
-      for (int l = 0; l < m; ++l) by[k][l] = g[k].d[l];
-    });
-    const auto along = lu<Real, m>(by).solve(r);
-    Real size = Real(0.0);
-    each<n>([&](int i) SALTUS_INLINE_LAMBDA {
-      Real step = Real(0.0);
-      for (int k = 0; k < m; ++k) step = fma(along[k], direction[k][i], step);
-      size = max(size, abs(step) / (abs(y[i]) + system.floor(i))) + not_finite(step);
-      y[i] = select(open, y[i] - step, y[i]);
-    });
-    open = open & !(size <= Real(enough));
-  }
-  c.found = where & !open;
-  // z from the rate of the constraints
-  open = c.found;
-  for (int iteration = 0; iteration < most && any(open); ++iteration) {
-    const auto f = detail::by_algebraic<m>(system, t, y, direction);
-    direction[m] = f;
-    dual<Real, m + 1> time(t);
-    time.d[m] = Real(1.0);
-    const auto g = part::equations_at(system, time, detail::along_all(y, direction), {});
-    vec<Real, m> r;
-    matrix<Real, m> by;
-    each<m>([&](int k) SALTUS_INLINE_LAMBDA {
-      r[k] = g[k].d[m];
-      for (int l = 0; l < m; ++l) by[k][l] = g[k].d[l];
-    });
-    const auto change = lu<Real, m>(by).solve(r);
-    Real size = Real(0.0);
-    each<m>([&](int k) SALTUS_INLINE_LAMBDA {
-      const int i = part::state(k);
-      size = max(size, abs(change[k]) / (abs(y[i]) + system.floor(i))) + not_finite(change[k]);
-      y[i] = select(open, y[i] - change[k], y[i]);
-    });
-    each<n>([&](int i) SALTUS_INLINE_LAMBDA { rate[i] = select(open, f[i], rate[i]); });
-    open = open & !(size <= Real(enough));
-  }
-  c.found = c.found & !open;
+  c.found = where & !detail::move_onto_constraints(system, t, y, where, most, Real(enough));
+  c.found = c.found & !detail::solve_for_algebraic(system, t, y, rate, c.found, most, Real(enough));
   each<n>([&](int i) SALTUS_INLINE_LAMBDA { y[i] = select(c.found, y[i], begun[i]); });
-  detail::largest_of<Real, m>(c, part::equations_at(system, t, y, rate), &part::state);
+  detail::largest_of<Real, part::count>(c, part::equations_at(system, t, y, rate), &part::state);
   detail::how_far(c, system, begun, y);
   return c;
 }
