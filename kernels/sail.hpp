@@ -25,6 +25,48 @@ SALTUS_FN void count_trial(instance<E, Real>& x, const trial<E, Real>& a, mask_o
     add_where(x.rhs_evaluations, where, E::Method::extra_stages + evaluations_of_error<typename E::Method>);
 }
 
+/// Judges a trial step of length h. What is accepted is written, so that a NaN is not.
+template <class E, class Real>
+SALTUS_FN void judge(const instance<E, Real>& x, const tolerances<E, Real>& tol, Real h, trial<E, Real>& a) {
+  if constexpr (E::fixed_steps) a.error2 = Real(0.0);
+  else a.error2 = error_norm_squared<typename E::Method, E::norm>(a.s, tol.rtol, tol.atol);
+  if constexpr (E::follows_interpolant && !E::fixed_steps)
+    a.error2 = max(a.error2, scaled_norm_squared<E::norm>(a.s.interpolant_error, a.s.y, a.s.y1, tol.rtol, tol.atol));
+  if constexpr (!E::Method::is_explicit) a.error2 = select(a.s.solved, a.error2, Real(unsettled<typename E::Method>));
+  a.g = E::form::guards_along(a.t1, a.s.y1, a.s.f1(), x.held);
+  if constexpr (E::guards_in_error && !E::fixed_steps) a.error2 = max(a.error2, guard_error_squared(x, a, tol.rtol));
+  Real broken = Real(0.0);  // or NaN; a sum of its own, as the error is what everything to come waits for
+  each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { broken += not_finite(a.s.y1[i]); });
+  if constexpr (E::keeps_derivative) each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { broken += not_finite(a.s.f1()[i]); });
+  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { broken += not_finite(a.g.value[i]); });
+  a.error2 += broken;
+  a.accepted = (a.error2 <= Real(1.0)) & (h > Real(0.0));
+  if constexpr (E::form::has_branches) {
+    a.changes_branch = a.accepted & E::form::changes_branch(x.t, x.y, a.t1, a.s.y1, x.held);
+    a.accepted = a.accepted & !a.changes_branch;
+    a.error2 = select(a.changes_branch, Real(unsettled<typename E::Method>), a.error2);
+  }
+}
+
+/// The lanes whose step may contain an event. `last`: the step ends at t_stop.
+template <class E, class Real>
+SALTUS_FN mask_of<Real> suspect_in(const instance<E, Real>& x, const trial<E, Real>& a, mask_of<Real> last) {
+  auto suspect = mask_of<Real>::all(false);
+  if constexpr (E::form::time_events > 0) suspect = last & (first_time_event(x) <= a.t1);
+  if constexpr (E::certified && E::ng > 0) {
+    const held_system<E, Real> f{x.held};
+    const auto interpolant = interpolate<typename E::Method>(f, a.s);
+    suspect =
+        suspect | !certainly_quiet<E, Real>(x, interpolant, enclosed_error<E>(f, a.s, interpolant), armed_sides(x));
+  }
+  if constexpr (!E::certified && E::ng > 0) suspect = suspect | may_leave_side(x, a);
+  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
+    const Real g0 = x.held.locked[i];
+    suspect = suspect | violated<E>(i, g0, a.g.rate[i]) | comes_to_rest<E>(i, g0, a.g.value[i], a.g.rate[i]);
+  });
+  return suspect;
+}
+
 /// step -> judge -> detect
 template <class E, class Real>
 SALTUS_FN trial<E, Real> attempt(const instance<E, Real>& x, const tolerances<E, Real>& tol) {
@@ -42,41 +84,8 @@ SALTUS_FN trial<E, Real> attempt(const instance<E, Real>& x, const tolerances<E,
       last);
   if constexpr (form::has_constraints) a.moved_far = moved > Real(1.0);
   a.t1 = select(last, x.t_stop, x.t + h);
-
-  // judge: what is accepted is written, so that a NaN is not
-  if constexpr (E::fixed_steps) a.error2 = Real(0.0);
-  else a.error2 = error_norm_squared<typename E::Method, E::norm>(a.s, tol.rtol, tol.atol);
-  if constexpr (E::follows_interpolant && !E::fixed_steps)
-    a.error2 = max(a.error2, scaled_norm_squared<E::norm>(a.s.interpolant_error, a.s.y, a.s.y1, tol.rtol, tol.atol));
-  if constexpr (!E::Method::is_explicit) a.error2 = select(a.s.solved, a.error2, Real(unsettled<typename E::Method>));
-  a.g = form::guards_along(a.t1, a.s.y1, a.s.f1(), x.held);
-  if constexpr (E::guards_in_error && !E::fixed_steps) a.error2 = max(a.error2, guard_error_squared(x, a, tol.rtol));
-  Real broken = Real(0.0);  // or NaN; a sum of its own, as the error is what everything to come waits for
-  each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { broken += not_finite(a.s.y1[i]); });
-  if constexpr (E::keeps_derivative) each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { broken += not_finite(a.s.f1()[i]); });
-  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { broken += not_finite(a.g.value[i]); });
-  a.error2 += broken;
-  a.accepted = (a.error2 <= Real(1.0)) & (h > Real(0.0));
-  if constexpr (form::has_branches) {
-    a.changes_branch = a.accepted & form::changes_branch(x.t, x.y, a.t1, a.s.y1, x.held);
-    a.accepted = a.accepted & !a.changes_branch;
-    a.error2 = select(a.changes_branch, Real(unsettled<typename E::Method>), a.error2);
-  }
-
-  // detect
-  a.suspect = mask_of<Real>::all(false);
-  if constexpr (form::time_events > 0) a.suspect = last & (first_time_event(x) <= a.t1);
-  if constexpr (E::certified && E::ng > 0) {
-    const held_system<E, Real> f{x.held};
-    const auto interpolant = interpolate<typename E::Method>(f, a.s);
-    a.suspect =
-        a.suspect | !certainly_quiet<E, Real>(x, interpolant, enclosed_error<E>(f, a.s, interpolant), armed_sides(x));
-  }
-  if constexpr (!E::certified && E::ng > 0) a.suspect = a.suspect | may_leave_side(x, a);
-  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
-    const Real g0 = x.held.locked[i];
-    a.suspect = a.suspect | violated<E>(i, g0, a.g.rate[i]) | comes_to_rest<E>(i, g0, a.g.value[i], a.g.rate[i]);
-  });
+  judge(x, tol, h, a);
+  a.suspect = suspect_in(x, a, last);
   return a;
 }
 

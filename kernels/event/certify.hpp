@@ -342,6 +342,17 @@ SALTUS_FN void move_on(certifying<E, Real>& p, const guard_enclosure<E, Real>& e
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { p.at_a[i] = select(changes, again[i], p.at_a[i]); });
 }
 
+/// What a piece [p.a, b] adds to the result: the bracket, in the lanes of `finds`.
+template <class E, class Real>
+SALTUS_FN void note_piece(certified_bracket<E, Real>& r, const certifying<E, Real>& p, const march_step<Real>& m,
+                          mask_of<Real> finds, Real b) {
+  r.found.found = r.found.found | finds;
+  assign_where(finds, r.found.lo, p.a);
+  assign_where(finds, r.found.hi, b);
+  r.undetermined = r.undetermined + select(m.undetermined, Real(1.0), Real(0.0));
+  r.shrink = r.shrink | (m.decided & p.gave_up_delta);
+}
+
 /// The first bracket between two places of a step, as `detect` finds it, or the certainty that there is none. `side` is +1
 /// or -1 for every armed guard, the side it is on at `begin`, and 0 for the others; `end` is the end of the step.
 ///
@@ -375,11 +386,7 @@ SALTUS_FN_COLD certified_bracket<E, Real> certify(const guards_on_step<E, Real>&
     const auto passes = m.decided | m.undetermined;
     if (any(passes & v.unsure)) v.crosses = v.crosses | (v.unsure & crossed_at(on_step, v.side, b, end));
     const auto finds = passes & v.crosses;
-    r.found.found = r.found.found | finds;
-    assign_where(finds, r.found.lo, p.a);
-    assign_where(finds, r.found.hi, b);
-    r.undetermined = r.undetermined + select(m.undetermined, Real(1.0), Real(0.0));
-    r.shrink = r.shrink | (m.decided & p.gave_up_delta);
+    note_piece(r, p, m, finds, b);
     p.stuck = select(m.freed, Real(2.0), select(m.undetermined, min(p.stuck, p.a), p.stuck));
     p.gave_up_delta = (p.gave_up_delta & !passes) | m.gives_up;
     // Once wider pieces are decided again, so they are to be with delta.

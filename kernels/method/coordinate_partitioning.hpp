@@ -91,6 +91,41 @@ SALTUS_FN_COLD void solve_stage(const partitioned_system<System, Real>& p, const
   newton.given_up = newton.failed;
 }
 
+/// What is known at the end of a step: its error, its end, and the slopes of its dense output; from the velocities v and the
+/// accelerations a of the stages, by the model's time, of which `sign` is the direction.
+template <class Method, class System, class Matrix, class Real, int n, int k>
+SALTUS_FN void set_results(stages<Method, Real, n>& s, const linear_stages<System, Real>& lin, const Matrix& w,
+                           const descriptor_stage<System, Real>& at, const vec<Real, k> (&v)[Method::stages],
+                           const vec<Real, k> (&a)[Method::stages], Real sign, Real hm, Real hg) {
+  const auto errors = [](auto j) { return Method::e[decltype(j)::value]; };
+  const auto error_q = combine<Method::stages>(v, errors), error_v = combine<Method::stages>(a, errors);
+  const auto slope0 = combine<Method::stages>(a, [](auto j) { return Method::slope0[decltype(j)::value]; });
+  vec<Real, n> difference;
+  s.y1 = at.y;
+  each<k>([&](int i) SALTUS_INLINE_LAMBDA {
+    difference[i] = hm * error_q[i];
+    difference[k + i] = hm * error_v[i];
+    s.slope0[i] = sign * s.y[k + i];
+    s.slope0[k + i] = sign * slope0[i];
+    s.slope1[i] = sign * at.y[k + i];
+    s.slope1[k + i] = sign * at.acceleration[i];
+  });
+  s.error = lin.filtered(w, hg, difference);
+}
+
+/// As that of other implicit methods, with this matrix.
+template <class Method, class System, class Matrix, class Real, int n>
+SALTUS_FN vec<Real, n> interpolant_error(const System& system, const stages<Method, Real, n>& s,
+                                         const linear_stages<System, Real>& lin, const Matrix& w, Real hg) {
+  const Real place = Real(0.3);
+  const auto interpolant = interpolate<Method>(system, s);
+  auto slope = interpolant.slope(place);
+  each<n>([&](int i) SALTUS_INLINE_LAMBDA { slope[i] = slope[i] / s.h; });
+  auto left = system.residual(fma(place, s.h, s.t), interpolant(place), slope);
+  each<n>([&](int i) SALTUS_INLINE_LAMBDA { left[i] = left[i] * (Real(Method::gamma) * s.h); });
+  return lin.filtered(w, hg, left);
+}
+
 }  // namespace detail
 
 /// One step of length h from (t, y), where the slope is f0.
@@ -135,37 +170,17 @@ requires(Method::kind == methods::family::coordinate_partitioning) SALTUS_FN_COL
     each<k>([&](int j) SALTUS_INLINE_LAMBDA { v[i][j] = at.y[k + j]; });
   });
 
-  const auto errors = [](auto j) { return Method::e[decltype(j)::value]; };
-  const auto error_q = detail::combine<Method::stages>(v, errors), error_v = detail::combine<Method::stages>(a, errors);
-  const auto slope0 = detail::combine<Method::stages>(a, [](auto j) { return Method::slope0[decltype(j)::value]; });
-  vec<Real, n> difference;
   s.t = t;
   s.h = h;
   s.y = y;
-  s.y1 = at.y;
-  each<k>([&](int i) SALTUS_INLINE_LAMBDA {
-    difference[i] = hm * error_q[i];
-    difference[k + i] = hm * error_v[i];
-    s.slope0[i] = sign * y[k + i];
-    s.slope0[k + i] = sign * slope0[i];
-    s.slope1[i] = sign * at.y[k + i];
-    s.slope1[k + i] = sign * at.acceleration[i];
-  });
-  s.error = lin.filtered(w, hg, difference);
+  detail::set_results(s, lin, w, at, v, a, sign, hm, hg);
   s.solved = !newton.failed;
   s.residual = Real(0.0);
   s.residual_of = p.part.of;
   s.evaluations = typename Real::integer(int64(lin.evaluations + 1)) + to_integer(iterations);
   settle(s);
   if constexpr (WithInterpolant) {
-    // As detail::interpolant_error, with this matrix.
-    const Real place = Real(0.3);
-    const auto interpolant = interpolate<Method>(system, s);
-    auto slope = interpolant.slope(place);
-    each<n>([&](int i) SALTUS_INLINE_LAMBDA { slope[i] = slope[i] / h; });
-    auto left = system.residual(fma(place, h, t), interpolant(place), slope);
-    each<n>([&](int i) SALTUS_INLINE_LAMBDA { left[i] = left[i] * (Real(Method::gamma) * h); });
-    s.interpolant_error = lin.filtered(w, hg, left);
+    s.interpolant_error = detail::interpolant_error(system, s, lin, w, hg);
     s.evaluations = s.evaluations + typename Real::integer(int64(2));
   }
   return s;
