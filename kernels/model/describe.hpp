@@ -67,12 +67,10 @@ void each_member(F&& body) {
   });
 }
 
-}  // namespace detail
-
-namespace detail {
-
 /// True if the enumeration has no enumerator with this value: the compiler then spells it as a number, or (clang 16 and
 /// later) refuses a value that no enumerator could have.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wconversion"  // of a value that is outside the range, which is the question
 template <class Id, int Value>
 constexpr bool ends_before() {
   if constexpr (requires { typename enumerator<static_cast<Id>(Value)>; }) {
@@ -82,11 +80,11 @@ constexpr bool ends_before() {
     return true;
   }
 }
+#pragma GCC diagnostic pop
 
 #ifndef SALTUS_UNCOUNTED
 /// The operations of a model's functions on what changes with t or the states, counted by running them once, with the
-/// model's default values. Both sides of a
-/// selection are always computed, so one point is as good as another.
+/// model's default values. Both sides of a selection are always computed, so one point is as good as another.
 template <class Model>
 class operations_of {
   using c = contract<Model>;
@@ -155,66 +153,98 @@ struct describe {
   using c = contract<Model>;
 
   static const abi::description* get(const char* name) {
-    static abi::quantity states[c::state_count], parameters[c::parameter_count + 1], discretes[c::discrete_count + 1],
-        outputs[c::output_count + 1];
-    constexpr int quaternions = detail::count_quaternions<Model>();
-    static abi::quantity constraints[c::constraint_count + quaternions + 1];
-    static abi::guard guards[c::guard_count + 1];
-    static abi::time_event time_events[c::time_event_count + 1];
+    static lists all;
     static abi::description d;
-    SALTUS_COMPLETE(state);
-    SALTUS_COMPLETE(parameter);
-    SALTUS_COMPLETE(discrete);
-    SALTUS_COMPLETE(guard);
-    SALTUS_COMPLETE(time_event);
-    SALTUS_COMPLETE(output);
-    SALTUS_COMPLETE(constraint);
-    const auto quantity = [](auto& list) {
-      return [&list](const auto& v, const char* name, int i) {
-        list[i] = {name, value_of(v), v.unit, v.about, index_of(v)};
-      };
-    };
-    detail::each_member<Model::state_list>(quantity(states));
-    if constexpr (c::parameter_count > 0) detail::each_member<Model::parameter_list>(quantity(parameters));
-    if constexpr (c::discrete_count > 0) detail::each_member<Model::discrete_list>(quantity(discretes));
-    if constexpr (c::output_count > 0) detail::each_member<Model::output_list>(quantity(outputs));
-    if constexpr (c::constraint_count > 0)
-      detail::each_member<Model::constraint_list>([&](const auto& v, const char* name_, int i) {
-        constraints[i] = {name_, v.switched_by < 0 ? 0.0 : 1.0, v.unit, v.about, v.kind == holonomic ? 1 : 0};
-      });
-    if constexpr (quaternions > 0)
-      for (int k = 0; k < quaternions; ++k) {
-        const auto& first = states[static_cast<int>(Model::quaternion_list[k])];
-        constraints[c::constraint_count + k] = {first.name, 0.0, "1", "is of length one", 2};
-      }
-    if constexpr (c::guard_count > 0)
-      detail::each_member<Model::guard_list>([&](const auto& v, const char* name_, int i) {
-        guards[i] = {name_, v.which, v.side, v.ends == terminal ? 1 : 0, v.may_slide ? 1 : 0, v.about};
-      });
-    if constexpr (c::time_event_count > 0)
-      detail::each_member<Model::time_event_list>([&](const auto& v, const char* name_, int i) {
-        time_events[i] = {name_, v.about};
-      });
+    all.fill();
     d.version = abi::version;
     d.name = name;
     // A quantity may have these names: a source of heat.
     d.title = d.source = "";
     if constexpr (requires { static_cast<const char*>(Model::title); }) d.title = Model::title;
     if constexpr (requires { static_cast<const char*>(Model::source); }) d.source = Model::source;
+    point_to(all, d);
+    tell_kind(d);
+    count_operations(d);
+    return &d;
+  }
+
+ private:
+  static constexpr int quaternions = detail::count_quaternions<Model>();
+
+  /// What a description points to.
+  struct lists {
+    abi::quantity states[c::state_count], parameters[c::parameter_count + 1], discretes[c::discrete_count + 1],
+        outputs[c::output_count + 1];
+    abi::quantity constraints[c::constraint_count + quaternions + 1];
+    abi::guard guards[c::guard_count + 1];
+    abi::time_event time_events[c::time_event_count + 1];
+
+    void fill() {
+      check_completeness();
+      const auto quantity = [](auto& list) {
+        return [&list](const auto& v, const char* name, int i) {
+          list[i] = {name, value_of(v), v.unit, v.about, index_of(v)};
+        };
+      };
+      detail::each_member<Model::state_list>(quantity(states));
+      if constexpr (c::parameter_count > 0) detail::each_member<Model::parameter_list>(quantity(parameters));
+      if constexpr (c::discrete_count > 0) detail::each_member<Model::discrete_list>(quantity(discretes));
+      if constexpr (c::output_count > 0) detail::each_member<Model::output_list>(quantity(outputs));
+      fill_constraints();
+      fill_events();
+    }
+
+   private:
+    static void check_completeness() {
+      SALTUS_COMPLETE(state);
+      SALTUS_COMPLETE(parameter);
+      SALTUS_COMPLETE(discrete);
+      SALTUS_COMPLETE(guard);
+      SALTUS_COMPLETE(time_event);
+      SALTUS_COMPLETE(output);
+      SALTUS_COMPLETE(constraint);
+    }
+    void fill_constraints() {
+      if constexpr (c::constraint_count > 0)
+        detail::each_member<Model::constraint_list>([&](const auto& v, const char* name, int i) {
+          constraints[i] = {name, v.switched_by < 0 ? 0.0 : 1.0, v.unit, v.about, v.kind == holonomic ? 1 : 0};
+        });
+      if constexpr (quaternions > 0)
+        for (int k = 0; k < quaternions; ++k) {
+          const auto& first = states[static_cast<int>(Model::quaternion_list[k])];
+          constraints[c::constraint_count + k] = {first.name, 0.0, "1", "is of length one", 2};
+        }
+    }
+    void fill_events() {
+      if constexpr (c::guard_count > 0)
+        detail::each_member<Model::guard_list>([&](const auto& v, const char* name, int i) {
+          guards[i] = {name, v.which, v.side, v.ends == terminal ? 1 : 0, v.may_slide ? 1 : 0, v.about};
+        });
+      if constexpr (c::time_event_count > 0)
+        detail::each_member<Model::time_event_list>([&](const auto& v, const char* name, int i) {
+          time_events[i] = {name, v.about};
+        });
+    }
+  };
+
+  static void point_to(const lists& all, abi::description& d) {
     d.state_count = c::state_count;
     d.parameter_count = c::parameter_count;
     d.discrete_count = c::discrete_count;
     d.guard_count = c::guard_count;
     d.time_event_count = c::time_event_count;
     d.output_count = c::output_count;
-    d.states = states;
-    d.parameters = parameters;
-    d.discretes = discretes;
-    d.guards = guards;
-    d.time_events = time_events;
-    d.outputs = outputs;
-    d.constraints = constraints;
     d.constraint_count = c::constraint_count + quaternions;
+    d.states = all.states;
+    d.parameters = all.parameters;
+    d.discretes = all.discretes;
+    d.guards = all.guards;
+    d.time_events = all.time_events;
+    d.outputs = all.outputs;
+    d.constraints = all.constraints;
+  }
+
+  static void tell_kind(abi::description& d) {
     d.coordinate_count = 0;
     d.reaches = c::has_reaching ? 1 : 0;
     if constexpr (c::is_mechanical) d.coordinate_count = static_cast<int>(Model::first_velocity);
@@ -232,6 +262,9 @@ struct describe {
     d.singular_mass = c::mass_is_singular ? 1 : 0;
     if constexpr (requires { Model::arithmetic; }) d.arithmetic = Model::arithmetic ? 1 : 0;
     else d.arithmetic = 1;
+  }
+
+  static void count_operations(abi::description& d) {
     d.rhs_flops = d.guard_flops = -1;
 #ifndef SALTUS_UNCOUNTED
     // Of a mechanical system they are not counted: every derivative of every constraint would be compiled for it.
@@ -243,10 +276,8 @@ struct describe {
       d.guard_flops = counting.guards();
     }
 #endif
-    return &d;
   }
 
- private:
   template <class V>
   static constexpr int index_of(const V& v) {
     if constexpr (requires { v.index; }) return v.index;
