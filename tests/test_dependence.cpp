@@ -1,10 +1,10 @@
 // The number that records on which inputs a value depends: through every function, and through those of a model.
-#include "number/dependence.hpp"
-
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "number/dependence.hpp"
 
 namespace {
 

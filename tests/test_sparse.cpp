@@ -1,9 +1,5 @@
 // Sparse factorisations by tables (linear/sparse_ldl.hpp) that are made from patterns (compile/elimination.hpp): random matrices of
 // random patterns against the dense factorisation.
-#include "compile/elimination.hpp"
-#include "linear/ldl.hpp"
-#include "linear/sparse_ldl.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -12,7 +8,10 @@
 
 #include <gtest/gtest.h>
 
+#include "compile/elimination.hpp"
 #include "event_runs.hpp"
+#include "linear/ldl.hpp"
+#include "linear/sparse_ldl.hpp"
 
 namespace saltus::test {
 namespace {
