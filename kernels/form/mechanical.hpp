@@ -144,7 +144,8 @@ struct mechanical_form : Functions {
   }
 
   /// Dead points, at which branches of the motion may meet.
-  static constexpr bool has_branches = constraints > 0 && !printed_projection && !reaches;
+  static constexpr bool has_branches =
+      constraints > 0 && !printed_projection && !reaches && !system_of_bodies::is_sparse;
   template <class Real>
   SALTUS_FN static mask_of<Real> changes_branch(Real t0, const vec<Real, states>& y0, Real t1,
                                                 const vec<Real, states>& y1, const held<Real>& c) {
