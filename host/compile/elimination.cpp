@@ -148,52 +148,54 @@ std::optional<mechanical_elimination> elimination_of(const model& m) {
   return e;
 }
 
-std::string elimination_text(const model& m) {
-  const auto found = elimination_of(m);
-  if (!found || !found->chosen) return {};
-  const auto& program = found->program;
-  const int velocities = found->velocities, colours = found->colours;
-  auto jacobian = m.structure->jacobian;
-  const auto colour_of = [&](const matrix_entry& e) { return found->colour[at(e.column)]; };
+namespace {
+
+std::string table(const char* name, const std::vector<int>& of) {
+  return fmt::format("  static constexpr unsigned short {}[] = {{{}}};\n", name,
+                     of.empty() ? "0" : fmt::format("{}", fmt::join(of, ",")));
+}
+
+/// J by colours.
+std::string jacobian_tables(const mechanical_elimination& e, std::vector<matrix_entry> jacobian) {
+  const auto colour_of = [&](const matrix_entry& entry) { return e.colour[at(entry.column)]; };
   std::stable_sort(jacobian.begin(), jacobian.end(),
                    [&](const auto& a, const auto& b) { return colour_of(a) < colour_of(b); });
-  std::vector<int> begins, row, column, number, mass_start(at(velocities) + 1, 0), mass_column, mass_number;
-  for (int c = 0; c <= colours; ++c)
-    begins.push_back(static_cast<int>(
-        std::count_if(jacobian.begin(), jacobian.end(), [&](const auto& e) { return colour_of(e) < c; })));
-  for (const auto& e : jacobian) {
-    row.push_back(e.row);
-    column.push_back(e.column);
-    number.push_back(program.number_of(velocities + e.row, e.column));
+  std::vector<int> start(at(e.colours) + 1, 0), row, column, number;
+  for (const auto& entry : jacobian) {
+    row.push_back(entry.row);
+    column.push_back(entry.column);
+    number.push_back(e.program.number_of(e.velocities + entry.row, entry.column));
+    for (int c = colour_of(entry); c < e.colours; ++c) ++start[at(c) + 1];
   }
-  for (const auto& e : m.structure->mass) {  // row by row
-    mass_start[at(e.row) + 1] = static_cast<int>(mass_column.size()) + 1;
-    mass_column.push_back(e.column);
-    mass_number.push_back(program.number_of(e.row, e.column));
+  return table("colour_start", start) + table("jacobian_row", row) + table("jacobian_column", column) +
+         table("jacobian_number", number);
+}
+
+/// M by rows, as it is recorded.
+std::string mass_tables(const mechanical_elimination& e, const std::vector<matrix_entry>& mass) {
+  std::vector<int> start(at(e.velocities) + 1, 0), column, number;
+  for (const auto& entry : mass) {
+    column.push_back(entry.column);
+    number.push_back(e.program.number_of(entry.row, entry.column));
+    for (int i = entry.row; i < e.velocities; ++i) ++start[at(i) + 1];
   }
-  for (std::size_t i = 1; i < mass_start.size(); ++i) mass_start[i] = std::max(mass_start[i], mass_start[i - 1]);
-  std::string text = fmt::format(
-      "template <>\n"
-      "struct saltus::elimination_tables<::{}> {{\n"
-      "  static constexpr int unknowns = {}, entries = {}, colours = {};\n",
-      m.name, program.unknowns(), program.row.size(), colours);
-  const auto list = [&](const char* name, const std::vector<int>& of) {
-    text += fmt::format("  static constexpr unsigned short {}[] = {{{}}};\n", name,
-                        of.empty() ? "0" : fmt::format("{}", fmt::join(of, ",")));
-  };
-  list("place", program.place);
-  list("row", program.row);
-  list("target", program.target);
-  list("colour_of", found->colour);
-  list("jacobian_row", row);
-  list("jacobian_column", column);
-  list("jacobian_number", number);
-  list("mass_start", mass_start);
-  list("mass_column", mass_column);
-  list("mass_number", mass_number);
-  list("start", program.start);
-  list("colour_start", begins);
-  return text + "};\n";
+  return table("mass_start", start) + table("mass_column", column) + table("mass_number", number);
+}
+
+}  // namespace
+
+std::string elimination_text(const model& m) {
+  const auto e = elimination_of(m);
+  if (!e || !e->chosen) return {};
+  const auto& program = e->program;
+  return fmt::format(
+             "template <>\n"
+             "struct saltus::elimination_tables<::{}> {{\n"
+             "  static constexpr int unknowns = {}, entries = {}, colours = {};\n",
+             m.name, program.unknowns(), program.row.size(), e->colours) +
+         table("place", program.place) + table("start", program.start) + table("row", program.row) +
+         table("target", program.target) + table("colour_of", e->colour) + jacobian_tables(*e, m.structure->jacobian) +
+         mass_tables(*e, m.structure->mass) + "};\n";
 }
 
 }  // namespace saltus::host
