@@ -364,6 +364,13 @@ TEST(Start, WithAMassMatrixThatIsSaidToBeDiagonalAndIsNotIsRefused) {
   EXPECT_EQ(name_of(r.status[1]), "inconsistent");
 }
 
+// With multipliers that are held through a step forces are no functions of the state, and every step is moved by more than its error.
+TEST(FarAdjustments, AreCountedWhereTheModelIsWrong) {
+  const auto r = run(test_model("frozen_multipliers"), {"method=dp5", "rtol=1e-6", "run.lanes=1"});
+  EXPECT_GT(r.steps[0], 100);
+  EXPECT_EQ(r.far_adjustments[0], r.steps[0]);
+}
+
 // ---- descriptions ---------------------------------------------------------------------------------------------------
 
 TEST(Description, HasCoordinatesConstraintsAndQuaternions) {
