@@ -1,7 +1,6 @@
 #include "ensemble/pipeline.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <memory>
 #include <mutex>
 #include <semaphore>
@@ -22,6 +21,7 @@
 #include "ensemble/sampler.hpp"
 #include "ensemble/settings.hpp"
 #include "ensemble/statistics.hpp"
+#include "ensemble/stopwatch.hpp"
 
 namespace saltus::host {
 
@@ -59,37 +59,6 @@ class place {
   std::counting_semaphore<>& all_;
 };
 
-/// How long anything was under way, and how long all that was took together.
-class stopwatch {
- public:
-  void begin() {
-    const std::lock_guard lock(mutex_);
-    pass();
-    ++under_way_;
-  }
-  void end() {
-    const std::lock_guard lock(mutex_);
-    pass();
-    --under_way_;
-  }
-  double any() const { return any_; }
-  double sum() const { return sum_; }
-
- private:
-  void pass() {
-    const auto now = monotonic_clock::now();
-    const std::chrono::duration<double> more = now - last_;
-    if (under_way_ > 0) any_ += more.count();
-    sum_ += under_way_ * more.count();
-    last_ = now;
-  }
-
-  std::mutex mutex_;
-  monotonic_clock::time_point last_ = monotonic_clock::now();
-  int under_way_ = 0;
-  double any_ = 0, sum_ = 0;
-};
-
 void add(abi::usage& sum, const abi::usage& more) {
   sum.turns += more.turns;
   sum.lane_turns += more.lane_turns;
@@ -97,18 +66,53 @@ void add(abi::usage& sum, const abi::usage& more) {
   sum.landed += more.landed;
 }
 
-/// The time span of one call into a backend.
-class timed {
+/// What a run comes to, told by its stages from whatever threads they run on.
+class account {
  public:
-  explicit timed(stopwatch& of) : of_(of) { of_.begin(); }
-  ~timed() { of_.end(); }
-  timed(const timed&) = delete;
-  timed& operator=(const timed&) = delete;
-  double seconds() const { return seconds_since(begin_); }
+  explicit account(chunk_queue& queue) {
+    for (std::size_t i = 0; i < queue.workers(); ++i) summary_.parts.push_back({queue[i].device(), 0, 0, 0});
+  }
+
+  stopwatch& in_backend() { return in_backend_; }
+
+  void add_integrated(const chunk_queue::range& range, const abi::usage& used, std::int64_t bytes, double seconds) {
+    const std::lock_guard lock(mutex_);
+    add(summary_.usage, used);
+    summary_.bytes += bytes;
+    auto& part = summary_.parts[range.worker];
+    part.instances += range.count;
+    part.chunks += 1;
+    part.chunk_seconds += seconds;
+  }
+
+  /// The first crash is explained, the others follow from it.
+  template <class Explain>
+  void add_crash(Explain&& explain) {
+    const std::lock_guard lock(mutex_);
+    if (summary_.crash.empty()) summary_.crash = explain();
+  }
+
+  /// By one thread at a time.
+  void add_written(const tally& counts, const std::string& trouble) {
+    summary_.counts.add(counts);
+    if (summary_.trouble.empty()) summary_.trouble = trouble;
+  }
+
+  /// Of so many instances, when all stages have ended.
+  run_summary close(std::int64_t instances) {
+    const tally& n = summary_.counts;
+    if (n.ok() + n.rescued() + n.failed() + n.not_finished() != instances)
+      throw error(exit_failure, fmt::format("internal: {} ok, {} rescued, {} failed and {} not finished are not {}",
+                                            n.ok(), n.rescued(), n.failed(), n.not_finished(), instances));
+    summary_.kernel_seconds = in_backend_.any();
+    summary_.chunk_seconds = in_backend_.sum();
+    return std::move(summary_);
+  }
 
  private:
-  stopwatch& of_;
-  monotonic_clock::time_point begin_ = monotonic_clock::now();
+  run_summary summary_;
+  std::mutex mutex_;
+  stopwatch in_backend_;
 };
 
 /// The stages of the pipeline, and what they share.
@@ -126,9 +130,8 @@ class ensemble_run {
         values_(p),
         statistics_(p),
         stiff_(p, fallback_integrator::duty::hand_over, ending_, [this] { progress_(0); }),
-        rescuer_(p, fallback_integrator::duty::rescue, ending_, [this] { progress_(0); }) {
-    for (std::size_t i = 0; i < queue_.workers(); ++i) summary_.parts.push_back({queue_[i].device(), 0, 0, 0});
-  }
+        rescuer_(p, fallback_integrator::duty::rescue, ending_, [this] { progress_(0); }),
+        account_(queue_) {}
 
   run_summary run() {
     const auto busy_before = where_.busy_seconds();
@@ -136,16 +139,14 @@ class ensemble_run {
       const call_watch watch(stop_, [this] { progress_(0); });  // looks at the clock also where nobody reports
       run_pipeline();
     }
-    check_counts();
-    summary_.statistics = statistics_.finish();
-    summary_.interrupted = stop_.is_cancelled();
-    summary_.kernel_seconds = in_backend_.any();
-    if (const auto busy = where_.busy_seconds(); busy && busy_before) summary_.kernel_seconds = *busy - *busy_before;
-    summary_.chunk_seconds = in_backend_.sum();
-    summary_.stiff_compile_seconds = stiff_.compile_seconds();
-    summary_.rescue_compile_seconds = rescuer_.compile_seconds();
-    summary_.wall_seconds = seconds_since(begin_);
-    return std::move(summary_);
+    run_summary sum = account_.close(plan_.count);
+    sum.statistics = statistics_.finish();
+    sum.interrupted = stop_.is_cancelled();
+    if (const auto busy = where_.busy_seconds(); busy && busy_before) sum.kernel_seconds = *busy - *busy_before;
+    sum.stiff_compile_seconds = stiff_.compile_seconds();
+    sum.rescue_compile_seconds = rescuer_.compile_seconds();
+    sum.wall_seconds = seconds_since(begin_);
+    return sum;
   }
 
  private:
@@ -215,7 +216,7 @@ class ensemble_run {
     abi::usage used{};
     double seconds = 0;
     {
-      const timed here(in_backend_);
+      const timed here(account_.in_backend());
       const auto finished = [this](std::int64_t some) {
         progress_(some);
         return !ending_;
@@ -225,13 +226,7 @@ class ensemble_run {
       } catch (const model_crash& crash) { note_crash(crash, chunk); }
       seconds = here.seconds();
     }
-    const std::lock_guard lock(summary_mutex_);
-    add(summary_.usage, used);
-    summary_.bytes += moved_bytes(chunk);
-    auto& part = summary_.parts[range.worker];
-    part.instances += range.count;
-    part.chunks += 1;
-    part.chunk_seconds += seconds;
+    account_.add_integrated(range, used, moved_bytes(chunk), seconds);
     return seconds;
   }
 
@@ -251,8 +246,7 @@ class ensemble_run {
   void collect(item raw) {
     const std::unique_ptr<handed_out> handed(raw);
     auto& chunk = *handed->chunk;
-    summary_.counts.add(handed->counts);
-    if (summary_.trouble.empty()) summary_.trouble = chunk.trouble;
+    account_.add_written(handed->counts, chunk.trouble);
     statistics_.add(chunk);
     write_(chunk);
     pool_.put(std::move(handed->chunk));
@@ -265,15 +259,7 @@ class ensemble_run {
 
   void note_crash(const model_crash& crash, chunk_data& chunk) {
     ending_.cancel();
-    const std::lock_guard lock(summary_mutex_);
-    if (summary_.crash.empty()) summary_.crash = explain_crash(plan_, chunk, crash, stop_);
-  }
-
-  void check_counts() const {
-    const tally& n = summary_.counts;
-    if (n.ok() + n.rescued() + n.failed() + n.not_finished() != plan_.count)
-      throw error(exit_failure, fmt::format("internal: {} ok, {} rescued, {} failed and {} not finished are not {}",
-                                            n.ok(), n.rescued(), n.failed(), n.not_finished(), plan_.count));
+    account_.add_crash([&] { return explain_crash(plan_, chunk, crash, stop_); });
   }
 
   monotonic_clock::time_point begin_ = monotonic_clock::now();
@@ -289,9 +275,7 @@ class ensemble_run {
   work_order by_work_;
   fallback_integrator stiff_, rescuer_;
   chunk_pool pool_;
-  run_summary summary_;
-  std::mutex summary_mutex_;
-  stopwatch in_backend_;
+  account account_;
 };
 
 }  // namespace

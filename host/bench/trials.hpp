@@ -1,0 +1,29 @@
+// One choice of method, controller and detection tried on a sample: the error that it makes, and the time that it takes.
+#pragma once
+
+#include "bench/references.hpp"
+#include "bench/sample_runner.hpp"
+
+namespace saltus::host {
+
+class trials {
+ public:
+  /// Refers to the sample, and runs its references.
+  explicit trials(const sample_runner& sample) : sample_(sample), references_(sample) {}
+
+  const references& compared_with() const { return references_; }
+
+  /// With the rtol that was asked for, or `tuned`: with one whose error is about what was asked for. Runs that take longer
+  /// than `patience`, in seconds, need not end.
+  choice_result measure(const method_choice& choice, bool tuned, double patience) const;
+
+ private:
+  void run_with(choice_result& result, plan p, double rtol, double patience) const;
+  void tune_rtol(choice_result& result, const plan& p, double patience) const;
+  void time(choice_result& result) const;
+
+  const sample_runner& sample_;
+  references references_;
+};
+
+}  // namespace saltus::host
