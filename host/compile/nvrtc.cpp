@@ -158,11 +158,9 @@ std::optional<file_list> files_of_cuda_module(const std::string& text, int capab
                          fmt::format("-D__CUDA_ARCH__={}", 10 * capability)});
 }
 
-/// Compiles a text that includes `header` and kernels, or finds it in the cache.
-built_cuda build(const std::string& text, const fs::path& header, int capability) {
-  // The same bits as on a CPU: IEEE-754 division, square root and subnormal numbers, no contraction that is not written
-  // as fma. A model's functions carry no mark of ours: they are for the device, as everything in a module is.
-  const architecture target = architecture_for(capability);
+/// The same bits as on a CPU: IEEE-754 division, square root and subnormal numbers, no contraction that is not written as
+/// fma. A model's functions carry no mark of ours: they are for the device, as everything in a module is.
+std::vector<std::string> options_for(const architecture& target) {
   std::vector<std::string> options = {"--std=c++20",
                                       target.option(),
                                       "--fmad=false",
@@ -174,59 +172,79 @@ built_cuda build(const std::string& text, const fs::path& header, int capability
   if (!target.is_ptx) options.push_back("--ptxas-options=-v");
   // Beside a driver NVRTC has a cache of its own, whose code comes without the report.
   if (constexpr int has_cache = 12090; nvrtc_cuda_version() >= has_cache) options.push_back("--no-cache");
+  return options;
+}
+
+built_cuda made(std::string code, const std::string& log, const std::string& key, const architecture& target,
+                bool compiled) {
+  built_cuda r{std::move(code), key, target.is_ptx ? target.number : 0, compiled, 0, reports_in(log)};
+  if (!target.is_ptx) count_instructions(r.code, r.kernels);
+  for (kernel_report& k : r.kernels) k.warps = resident_warps(k.registers);
+  return r;
+}
+
+const char* kind_of(const architecture& target) { return target.is_ptx ? ".ptx" : ".cubin"; }
+
+/// What the cache has under a key; nothing where a part of it is missing.
+std::optional<built_cuda> find_built(const std::string& key, const architecture& target) {
+  const std::string kind = kind_of(target);
+  const auto object = find_module(key, kind), report = find_module(key, kind + ".log");
+  if (!object || !report) return {};
+  built_cuda module = made(object->content, report->content, key, target, false);
+  if (!target.is_ptx && module.kernels.empty()) return {};
+  return module;
+}
+
+void keep_built(const built_cuda& module, const std::string& log, const std::string& key, const architecture& target) {
+  const std::string kind = kind_of(target);
+  const scratch_folder scratch(key);
+  write_file(scratch / "log", log);
+  write_file(scratch / "code", module.code);
+  keep_module(scratch / "log", key, kind + ".log");
+  keep_module(scratch / "code", key, kind);
+}
+
+[[noreturn]] void report_failure(const std::string& text, const fs::path& header, const std::string& options,
+                                 const std::string& log, const std::optional<file_list>& files) {
+  const fs::path kept = cache_folder() / "last_failure.log";
+  write_at_once(kept, fmt::format("{}\n{}\n\n{}", options, text, log));
+  std::set<fs::path> own = {header};
+  if (files) own.insert(files->own.begin(), files->own.end());
+  const auto complaint = first_complaint(log, header, own, {});
+  throw error(exit_model,
+              fmt::format("{}\n  the CUDA integrator of this model does not compile; all of {}'s output: {}",
+                          complaint ? *complaint : fmt::format("{}: {}", header.string(), own_trouble(log)),
+                          nvrtc_version(), kept.string()));
+}
+
+/// Compiles a text that includes `header` and kernels, or finds it in the cache.
+built_cuda build(const std::string& text, const fs::path& header, int capability) {
+  const architecture target = architecture_for(capability);
+  auto options = options_for(target);
   const std::string request =
       hash_text(fmt::format("{}\n{}\n{}\n{}", text, fmt::join(options, " "), nvrtc_version(), home().string()));
-  const std::string kind = target.is_ptx ? ".ptx" : ".cubin";
-  const auto made = [&](std::string code, const std::string& log, const std::string& key, bool compiled) {
-    built_cuda r{std::move(code), key, target.is_ptx ? target.number : 0, compiled, 0, reports_in(log)};
-    if (!target.is_ptx) count_instructions(r.code, r.kernels);
-    for (kernel_report& k : r.kernels) k.warps = resident_warps(k.registers);
-    return r;
-  };
-  const auto known = [&](const std::string& key) -> std::optional<built_cuda> {
-    const auto object = find_module(key, kind), report = find_module(key, kind + ".log");
-    if (!object || !report) return {};
-    built_cuda module = made(object->content, report->content, key, false);
-    if (!target.is_ptx && module.kernels.empty()) return {};
-    return module;
-  };
   for (const auto& files : remembered_files(request))
     if (const auto key = key_of(request, files))
-      if (auto module = known(*key)) return *module;
+      if (auto module = find_built(*key, target)) return *module;
 
   const auto begin = std::chrono::steady_clock::now();
   const auto files = files_of_cuda_module(text, capability);
   const auto key = files ? key_of(request, *files) : std::nullopt;
   if (key)
-    if (auto module = known(*key)) {
+    if (auto module = find_built(*key, target)) {
       if (may_be_remembered(*files)) remember_files(request, *files);
       return *module;
     }
   program module(text, "saltus_module.cu");
-  auto with_folder = options;
-  with_folder.push_back("--include-path=" + (home() / "kernels").string());
-  const bool compiles = module.compile(with_folder);
+  options.push_back("--include-path=" + (home() / "kernels").string());
+  const bool compiles = module.compile(options);
   const std::string log = module.log();
-  if (!compiles) {
-    const fs::path kept = cache_folder() / "last_failure.log";
-    write_at_once(kept, fmt::format("{}\n{}\n\n{}", fmt::join(with_folder, " "), text, log));
-    std::set<fs::path> own = {header};
-    if (files) own.insert(files->own.begin(), files->own.end());
-    const auto complaint = first_complaint(log, header, own, {});
-    throw error(exit_model,
-                fmt::format("{}\n  the CUDA integrator of this model does not compile; all of {}'s output: {}",
-                            complaint ? *complaint : fmt::format("{}: {}", header.string(), own_trouble(log)),
-                            nvrtc_version(), kept.string()));
-  }
-  built_cuda result = made(target.is_ptx ? module.ptx() : module.cubin(), log, key.value_or(request), true);
+  if (!compiles) report_failure(text, header, fmt::format("{}", fmt::join(options, " ")), log, files);
+  built_cuda result = made(target.is_ptx ? module.ptx() : module.cubin(), log, key.value_or(request), target, true);
   if (!target.is_ptx && result.kernels.empty())
     throw error(exit_failure, fmt::format("{} does not tell what registers its code takes: {}", nvrtc_version(), log));
   if (key && key == key_of(request, *files)) {
-    const scratch_folder scratch(*key);
-    write_file(scratch / "log", log);
-    write_file(scratch / "code", result.code);
-    keep_module(scratch / "log", *key, kind + ".log");
-    keep_module(scratch / "code", *key, kind);
+    keep_built(result, log, *key, target);
     if (may_be_remembered(*files)) remember_files(request, *files);
   }
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

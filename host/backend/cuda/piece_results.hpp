@@ -1,0 +1,157 @@
+// Fetches what a piece leaves on the device: events, results, exceptions, statistics. Part of the plug-in library.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "abi/cuda.hpp"
+#include "backend/cuda/driver.hpp"
+#include "backend/cuda/piece.hpp"
+#include "backend/cuda/run_data.hpp"
+#include "backend/cuda/statistics.hpp"
+#include "ensemble/chunk.hpp"
+
+namespace saltus::host {
+
+class piece_results {
+ public:
+  explicit piece_results(device_piece& piece) : piece_(piece) {
+    if (const run_data& run = piece.run; run.statistics) statistics_.emplace(run.what, *run.statistics);
+  }
+
+  /// Empties the event log on the device.
+  void take_events(chunk_data& chunk) {
+    const abi::cuda_chunk& c = piece_.c;
+    const auto more = static_cast<std::size_t>(piece_.state.rows), n = piece_.run.what.model.states.size();
+    append(chunk.log.slot, c.events.slot, more);
+    append(chunk.log.time, c.events.time, more);
+    append(chunk.log.guard, c.events.guard, more);
+    append(chunk.log.before, c.events.before, more * n);
+    append(chunk.log.after, c.events.after, more * n);
+    piece_.staging.land();
+    for (auto row = chunk.log.slot.end() - static_cast<long>(more); row != chunk.log.slot.end(); ++row)
+      *row += piece_.first;
+    chunk.log.spill_if_long();
+    piece_.state.rows = 0;
+    piece_.state.landable = abi::landable_places(c, 0, piece_.run.module.about.rows_per_landing);
+  }
+
+  /// All others, when the piece is done or was stopped.
+  void take(chunk_data& chunk) {
+    const std::int64_t begun = piece_.is_done() || !piece_.order.empty() ? piece_.count : piece_.state.next;
+    if (!made_statistics(chunk)) download(chunk, 0, begun);
+    download_histories(chunk, begun);
+    if (!piece_.is_done()) forget_not_begun(chunk);
+    take_exceptions(chunk);
+  }
+
+ private:
+  /// Makes the statistics of the chunk on the device, and fetches no more of its results than the host needs besides.
+  /// False if that cannot be done: then it needs them all.
+  bool made_statistics(chunk_data& chunk) {
+    if (!statistics_ || !piece_.is_done() || piece_.count < chunk.count) return false;
+    std::optional<std::vector<std::int64_t>> blocks;
+    try {
+      blocks = statistics_->make(piece_.stream, piece_.staging, piece_.c.out, chunk);
+    } catch (const cuda_error& e) {
+      if (!e.is_out_of_memory()) throw;
+    }
+    if (!blocks) return false;
+    // Every block takes a copy for each column: beyond some share of them all at once is faster.
+    if (std::ssize(*blocks) > 16 + std::ssize(chunk.statistics.costs) / 16) {
+      chunk.statistics.has_rows.assign(chunk.statistics.has_rows.size(), true);
+      download(chunk, 0, chunk.count);
+      return true;
+    }
+    for (const std::int64_t b : *blocks) {
+      const std::int64_t first = b * statistics_block;
+      download(chunk, first, std::min<std::int64_t>(statistics_block, chunk.count - first));
+    }
+    return true;
+  }
+
+  /// Fetches the results of the instances first, ..., first + rows - 1 of the piece; the others keep what the chunk was
+  /// preset to.
+  void download(chunk_data& chunk, std::int64_t first, std::int64_t rows) {
+    const abi::results& out = piece_.c.out;
+    const abi::settings& how = piece_.c.how;
+    const plan& what = piece_.run.what;
+    const auto fetch = [&](auto& to, const auto* from, std::size_t width) {
+      download_columns(chunk, to, from, width, first, rows);
+    };
+    fetch(chunk.final_state, out.final_state, 1);
+    fetch(chunk.final_output, out.final_output, 1);
+    fetch(chunk.final_discrete, out.final_discrete, 1);
+    fetch(chunk.t_final, out.t_final, 1);
+    fetch(chunk.status, out.status, 1);
+    // Without events nothing lands, and what only that changes is preset.
+    for (std::size_t j = 0; j < abi::counter_count; ++j)
+      if (has_events(what.model) || abi::counter_table[j].changed_by != abi::change::landing)
+        fetch(chunk.*abi::counter_members<std::vector<long long>>[j], out.*abi::counter_members<long long*>[j], 1);
+    if (has_residuals(what.model)) {
+      fetch(chunk.residual, out.residual, 1);
+      fetch(chunk.residual_of, out.residual_of, 1);
+    }
+    fetch(chunk.reductions, out.reductions, 1);
+    if (how.sample_count > 0) fetch(chunk.samples, out.samples, static_cast<std::size_t>(how.sample_count));
+    piece_.staging.land();
+  }
+
+  /// Of all instances of the piece, whether their other results are needed or not.
+  void download_histories(chunk_data& chunk, std::int64_t rows) {
+    download_columns(chunk, chunk.guard_history, piece_.c.out.guard_history, 1, 0, rows);
+    piece_.staging.land();
+  }
+
+  /// The rows first, ..., first + rows - 1 of the piece, in columns of so many numbers per instance.
+  template <class Numbers, class Number>
+  void download_columns(const chunk_data& chunk, Numbers& to, const Number* from, std::size_t width, std::int64_t first,
+                        std::int64_t rows) {
+    const auto all = static_cast<std::size_t>(chunk.count), count = static_cast<std::size_t>(piece_.count);
+    const auto before = static_cast<std::size_t>(piece_.first), skipped = static_cast<std::size_t>(first);
+    for (std::size_t j = 0; j * all * width < to.size(); ++j)
+      piece_.staging.download(to.data() + (j * all + before + skipped) * width, from + (j * count + skipped) * width,
+                              static_cast<std::size_t>(rows) * width);
+  }
+
+  /// Those that have begun when a run is stopped are the first ones of the piece's order: what was fetched of the others is
+  /// not theirs.
+  void forget_not_begun(chunk_data& chunk) {
+    if (piece_.order.empty()) return;
+    std::vector<long long> slots(piece_.order.begin() + piece_.state.next, piece_.order.end());
+    for (long long& slot : slots) slot += piece_.first;
+    for (const long long slot : slots)
+      chunk.status[static_cast<std::size_t>(slot)] = static_cast<unsigned char>(status::not_run);
+    chunk.forget(slots);
+  }
+
+  /// Fetches the instances that could not go on, as many as the device had room for.
+  void take_exceptions(chunk_data& chunk) {
+    const abi::cuda_chunk& c = piece_.c;
+    const auto& about = piece_.run.module.about;
+    auto& list = chunk.exceptions;
+    const auto rows = static_cast<std::size_t>(std::min(piece_.state.exceptions, c.exceptions.capacity));
+    const auto width = static_cast<std::size_t>(about.record_integers);
+    append(list.slot, c.exceptions.slot, rows);
+    append(list.reals, c.exceptions.reals, rows * static_cast<std::size_t>(about.record_reals));
+    append(list.integers, c.exceptions.integers, rows * width);
+    piece_.staging.land();
+    for (std::size_t row = list.slot.size() - rows; row < list.slot.size(); ++row) {
+      list.slot[row] += piece_.first;
+      list.integers[row * width + static_cast<std::size_t>(about.record_slot)] += piece_.first;
+    }
+  }
+
+  template <class Numbers, class Number>
+  void append(Numbers& to, const Number* from, std::size_t more) {
+    to.resize(to.size() + more);
+    piece_.staging.download(to.data() + to.size() - more, from, more);
+  }
+
+  device_piece& piece_;
+  std::optional<device_statistics> statistics_;
+};
+
+}  // namespace saltus::host

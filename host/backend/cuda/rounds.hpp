@@ -1,0 +1,101 @@
+// Launches rounds of kernels, and looks how far they went. Part of the plug-in library.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "abi/cuda.hpp"
+#include "backend/cuda/driver.hpp"
+#include "backend/cuda/loaded_module.hpp"
+#include "backend/cuda/piece.hpp"
+#include "base/error.hpp"
+
+namespace saltus::host {
+
+// Rounds are launched ahead until the host looks again after about this time; where one takes longer, it has fewer turns.
+inline constexpr double shortest_look = 0.005, longest_look = 0.050;  // s
+inline constexpr int max_rounds_ahead = 64, max_turns = 4096, fewest_turns = 64;
+// Nothing is known of a turn before the first round, and the watchdog of a display ends kernels after some seconds.
+inline constexpr int first_turns = 128;
+
+/// Rounds of one piece after another: what was learned of how long they take stays.
+class rounds {
+ public:
+  explicit rounds(device_piece& piece) : piece_(piece) {}
+
+  /// Some rounds, and a look at how far they went. What they took is measured by the device: the host's clock would count
+  /// what the thread waits for besides.
+  void run() {
+    const loaded_module& module = piece_.run.module;
+    piece_.c.turn_budget = turns_;
+    piece_.staging.upload(piece_.c.progress, &piece_.state, 1);
+    begun_.put_into(piece_.stream);
+    for (int i = 0; i < ahead_; ++i) {
+      launch(module.begin);
+      launch(module.sail);
+      launch(module.land);
+      launch({module.turn_over, 1}, 1);
+    }
+    ended_.put_into(piece_.stream);
+    look();
+    const double took = ended_.seconds_since(begun_);
+    const double now = std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+    piece_.run.busy.add(now - took, now);
+    look_again_after(took);
+  }
+
+  /// Instances under way are stored as they stand, by the kernel that stores those that have ended.
+  void store_unfinished() {
+    abi::cuda_chunk& c = piece_.c;
+    abi::cuda_progress& state = piece_.state;
+    const int h = state.half;
+    for (auto [list, length] : {std::pair{&c.ready, &state.ready[h]}, std::pair{&c.parked, &state.parked[h]}}) {
+      piece_.stream.copy(c.vacant.place[h] + state.vacant[h], list->place[h], static_cast<std::size_t>(*length));
+      state.vacant[h] += std::exchange(*length, 0);
+    }
+    state.fresh = 0;
+    piece_.staging.upload(c.progress, &state, 1);
+    launch(piece_.run.module.begin);
+    look();
+  }
+
+ private:
+  /// How many rounds are launched before the next look, and how many turns each has, after some that have taken a time.
+  void look_again_after(double took) {
+    if (took < shortest_look) {
+      if (turns_ < max_turns) turns_ *= 2;
+      else ahead_ = std::min(2 * ahead_, max_rounds_ahead);
+    }
+    if (took > longest_look) {
+      if (ahead_ > 1) ahead_ /= 2;
+      else turns_ = std::max(turns_ / 2, fewest_turns);
+    }
+  }
+
+  void look() {
+    const abi::cuda_chunk& c = piece_.c;
+    piece_.staging.download(&piece_.state, c.progress, 1);
+    piece_.staging.land();
+    piece_.stream.wait();  // throws what went wrong in a kernel
+    if (c.how.log_events != 0 && piece_.state.rows > c.events.capacity)
+      throw error(exit_failure,
+                  fmt::format("internal: {} rows of an event log that has room for {}: a landing logs more "
+                              "than {} rows; please report the model",
+                              piece_.state.rows, c.events.capacity, piece_.run.module.about.rows_per_landing));
+  }
+
+  void launch(const kernel& k, int block = abi::cuda_block) {
+    const int blocks = std::min(k.blocks, (piece_.c.pool.places + block - 1) / block);
+    void* arguments[] = {&piece_.c, const_cast<unsigned char*>(piece_.run.tolerances.data())};
+    piece_.stream.launch(k.code, blocks, block, arguments);
+  }
+
+  device_piece& piece_;
+  cuda_event begun_{cuda_event::kind::time}, ended_{cuda_event::kind::time};
+  int ahead_ = 1, turns_ = first_turns;
+};
+
+}  // namespace saltus::host
