@@ -319,7 +319,7 @@ TEST(pilot, takes_instances_evenly_from_first_to_last) {
                                 [](const auto& q) { return q.name == "rho"; }) -
                    p.model.parameters.begin();
   for (std::size_t k = 0; k < 10; ++k)
-    EXPECT_EQ(chunk.parameters[static_cast<std::size_t>(rho) * 10 + k], 50 + 100.0 * k);
+    EXPECT_EQ(chunk.parameters[static_cast<std::size_t>(rho) * 10 + k], 50 + 100.0 * static_cast<double>(k));
 }
 
 TEST(pilot, has_the_inputs_that_the_run_has) {

@@ -52,7 +52,7 @@ TEST_P(forms, steps_end_on_the_constraints_and_the_solution_is_that_by_the_angle
 }
 
 INSTANTIATE_TEST_SUITE_P(methods, forms, ::testing::Values("dp5", "dop853", "rdpk510"),
-                         [](const auto& info) { return std::string(info.param); });
+                         [](const auto& one) { return std::string(one.param); });
 
 // The form remembers its multipliers, and the next ones are refined from them: a memory that is not moved with its instance
 // shows in the last bits.

@@ -49,7 +49,7 @@ class Explicit : public ::testing::TestWithParam<const char*> {
   }
 };
 INSTANTIATE_TEST_SUITE_P(Methods, Explicit, ::testing::Values("dp5", "dop853"),
-                         [](const auto& info) { return std::string(info.param); });
+                         [](const auto& one) { return std::string(one.param); });
 
 // ---- holonomic constraints ------------------------------------------------------------------------------------------
 

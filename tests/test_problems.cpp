@@ -87,9 +87,9 @@ std::vector<std::tuple<std::size_t, const char*>> cases_and_methods() {
   return all;
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Problem, ::testing::ValuesIn(cases_and_methods()), [](const auto& info) {
-  return fmt::format("{}_{}_{}", std::get<0>(info.param), all_cases()[std::get<0>(info.param)].model,
-                     std::get<1>(info.param));
+INSTANTIATE_TEST_SUITE_P(All, Problem, ::testing::ValuesIn(cases_and_methods()), [](const auto& one) {
+  return fmt::format("{}_{}_{}", std::get<0>(one.param), all_cases()[std::get<0>(one.param)].model,
+                     std::get<1>(one.param));
 });
 
 }  // namespace

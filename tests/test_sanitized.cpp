@@ -52,7 +52,7 @@ TEST_P(Sanitized, EveryInstanceEnds) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Sanitized, ::testing::Range(std::size_t{0}, ensembles().size()),
-                         [](const auto& info) { return std::string(ensembles()[info.param].name); });
+                         [](const auto& one) { return std::string(ensembles()[one.param].name); });
 
 }  // namespace
 }  // namespace saltus::test

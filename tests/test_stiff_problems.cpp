@@ -89,9 +89,9 @@ std::vector<std::tuple<std::size_t, const char*>> cases_and_methods() {
   return all;
 }
 
-INSTANTIATE_TEST_SUITE_P(All, StiffProblem, ::testing::ValuesIn(cases_and_methods()), [](const auto& info) {
-  return fmt::format("{}_{}_{}", std::get<0>(info.param), stiff_cases()[std::get<0>(info.param)].base.model,
-                     std::get<1>(info.param));
+INSTANTIATE_TEST_SUITE_P(All, StiffProblem, ::testing::ValuesIn(cases_and_methods()), [](const auto& one) {
+  return fmt::format("{}_{}_{}", std::get<0>(one.param), stiff_cases()[std::get<0>(one.param)].base.model,
+                     std::get<1>(one.param));
 });
 
 }  // namespace

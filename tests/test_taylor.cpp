@@ -231,7 +231,7 @@ void expect_the_same_trajectories(double tolerance) {
   EXPECT_GT(off, 10.0 * tolerance);  // it is a method of its own
   EXPECT_LT(off, 1e3 * tolerance);
   EXPECT_LT(largest_difference(found.time, known.time), 1e3 * tolerance);
-  if constexpr (E::samples) EXPECT_LT(largest_difference(here.samples, exact.samples), 1e3 * tolerance);
+  if constexpr (E::samples) { EXPECT_LT(largest_difference(here.samples, exact.samples), 1e3 * tolerance); }
 }
 
 TEST(taylor, meets_the_events_of_another_method) {

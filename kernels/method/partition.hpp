@@ -58,7 +58,7 @@ struct partition {
       Real largest = Real(0.0), chosen = Real(-1.0);
       for (int j = 0; j < k; ++j) {
         const Real here = abs(rows.by[r][j]);
-        const auto larger = !taken[j] & (here > largest);
+        const auto larger = (!taken[j]) & (here > largest);
         largest = select(larger, here, largest);
         chosen = select(larger, Real(static_cast<double>(j)), chosen);
       }

@@ -493,11 +493,11 @@ struct mechanics {
   }
   /// body(entry, its constraint, its derivative) for the entries of J in the sweep of directions that begins with `first`.
   template <int width, class F>
-  SALTUS_FN static void each_entry_of(int first, bool holonomic, F&& body) {
+  SALTUS_FN static void each_entry_of(int first, bool by_position, F&& body) {
     static_for<width>([&](auto d) SALTUS_INLINE_LAMBDA {
       if (first + d < directions)
         for (int e = tables::colour_start[first + d], end = tables::colour_start[first + d + 1]; e < end; ++e)
-          if (const int k = tables::jacobian_row[e]; !any_nonholonomic || is_holonomic(k) == holonomic) body(e, k, d);
+          if (const int k = tables::jacobian_row[e]; !any_nonholonomic || is_holonomic(k) == by_position) body(e, k, d);
     });
   }
 
@@ -549,12 +549,13 @@ struct mechanics {
     });
     const auto c = values(moved(at, twice(once(at.t, Value(1.0)), once(1.0)), along));
     each<constraints>([&](int k) SALTUS_INLINE_LAMBDA {
-      const auto holonomic = table.of[k].holonomic;
+      const auto by_position = table.of[k].holonomic;
       const Value value = c[k].value.value, first = c[k].value.d[0], second = c[k].d[0].d[0];
-      r.position[k] = holonomic ? value : Value(0.0);
-      r.velocity[k] = holonomic ? first : value;
-      r.bend[k] = holonomic ? second : first;
-      if (holonomic && table.of[k].decay_rate != 0.0) r.bend[k] = fma(Value(table.of[k].decay_rate), first, r.bend[k]);
+      r.position[k] = by_position ? value : Value(0.0);
+      r.velocity[k] = by_position ? first : value;
+      r.bend[k] = by_position ? second : first;
+      if (by_position && table.of[k].decay_rate != 0.0)
+        r.bend[k] = fma(Value(table.of[k].decay_rate), first, r.bend[k]);
     });
   }
 
@@ -563,15 +564,15 @@ struct mechanics {
     if constexpr (is_sparse)
       for (int k = 0; k < constraints; ++k)
         for (int j = 0; j < velocities; ++j) r.by[k][j] = Value(0.0);
-    along_directions(at, [&](int first, const auto& c, bool holonomic) SALTUS_INLINE_LAMBDA {
+    along_directions(at, [&](int first, const auto& c, bool by_position) SALTUS_INLINE_LAMBDA {
       constexpr int width = sweeps<directions>::width;
       if constexpr (is_sparse) {
-        each_entry_of<width>(first, holonomic, [&](int e, int k, int d) SALTUS_INLINE_LAMBDA {
+        each_entry_of<width>(first, by_position, [&](int e, int k, int d) SALTUS_INLINE_LAMBDA {
           r.by[k][tables::jacobian_column[e]] = c[k].d[d];
         });
       } else {
         each<constraints>([&](int k) SALTUS_INLINE_LAMBDA {
-          if (table.of[k].holonomic != holonomic) return;
+          if (table.of[k].holonomic != by_position) return;
           static_for<width>([&](auto d) SALTUS_INLINE_LAMBDA {
             if (first + d < velocities) r.by[k][first + d] = c[k].d[d];
           });

@@ -384,7 +384,8 @@ struct pack {
       {
         native r;
         for (int j = 0; j < W; ++j)
-          r[j] = sizeof(T) == 4 ? __builtin_fmaf(a[j], b[j], c[j]) : __builtin_fma(a[j], b[j], c[j]);
+          if constexpr (sizeof(T) == 4) r[j] = __builtin_fmaf(a[j], b[j], c[j]);
+          else r[j] = __builtin_fma(a[j], b[j], c[j]);
         return r;
       }
     }
@@ -412,7 +413,9 @@ struct pack {
 #endif
       {
         native r;
-        for (int j = 0; j < W; ++j) r[j] = sizeof(T) == 4 ? __builtin_sqrtf(a[j]) : __builtin_sqrt(a[j]);
+        for (int j = 0; j < W; ++j)
+          if constexpr (sizeof(T) == 4) r[j] = __builtin_sqrtf(a[j]);
+          else r[j] = __builtin_sqrt(a[j]);
         return r;
       }
     }

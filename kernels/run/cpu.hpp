@@ -42,9 +42,9 @@ class cpu_chunk {
   using Run = chunk_run<E, events_to_host>;
 
  public:
-  cpu_chunk(const abi::settings& settings, const abi::batch& batch, const abi::results& results, const abi::sink& sink,
+  cpu_chunk(const abi::settings& settings, const abi::batch& in, const abi::results& results, const abi::sink& sink,
             abi::usage& usage, int64 resumed = -1, const abi::snapshot* from = nullptr)
-      : run_{settings, batch, results, events_to_host{sink}},
+      : run_{settings, in, results, events_to_host{sink}},
         sink_(sink),
         usage_(usage),
         tol_(tolerances_from<E, Real>(settings)),
