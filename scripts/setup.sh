@@ -30,7 +30,7 @@ need() {
 }
 
 # build PRESET [TARGET [OPTION...]]: in build/PRESET, with further options for cmake; an empty TARGET is everything. Warnings in
-# host/, testing/, tests/ and bench/ are errors if SALTUS_WARNINGS_ARE_ERRORS is ON.
+# host/, and of shadowing and conversion in tests and benchmarks, are errors if SALTUS_WARNINGS_ARE_ERRORS is ON.
 build() {
   say "building ${2:-everything} in build/$1"
   cmake --preset "$1" --log-level=WARNING "-DSALTUS_WARNINGS_ARE_ERRORS=${SALTUS_WARNINGS_ARE_ERRORS:-OFF}" "${@:3}"
