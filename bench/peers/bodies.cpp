@@ -11,20 +11,19 @@
 //     peer_bodies --about
 //
 // Answers requests from stdin as server.hpp says; atol is rtol.
+#include <memory>
+
 #include <ida/ida.h>
 #include <nvector/nvector_serial.h>
 #include <sundials/sundials_context.h>
 #include <sunlinsol/sunlinsol_dense.h>
 #include <sunmatrix/sunmatrix_dense.h>
 
-#include <memory>
-
-#include "form/of_model.hpp"
-#include "saltus.hpp"
-
 #include "../../problems/compound_pendulum.hpp"
 #include "../../problems/hmmwv7p.hpp"
 #include "../../problems/slack_pendulum.hpp"
+#include "form/of_model.hpp"
+#include "saltus.hpp"
 #include "server.hpp"
 
 namespace peers {
