@@ -8,6 +8,7 @@
 // row are run by turns, and the fastest of five rounds counts. Pin it (taskset -c 0), and compare within one run only.
 #include <filesystem>
 #include <fstream>
+#include <numeric>
 #include <sstream>
 
 #include "study.hpp"
