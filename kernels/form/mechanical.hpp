@@ -352,9 +352,9 @@ struct mechanical_form : Functions {
       only_on(off);
       vec<Real, velocities> d;
       if constexpr (system_of_bodies::any_nonholonomic) {
-        factorised holonomic;
-        holonomic.template take<true>(at, on);
-        d = holonomic.back(off);
+        factorised of_positions;
+        of_positions.template take<true>(at, on);
+        d = of_positions.back(off);
       } else {
         d = all.back(off);
       }

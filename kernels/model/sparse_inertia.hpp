@@ -49,16 +49,16 @@ struct sparse_inertia {
 
   SALTUS_FN static constexpr int place_of_multiplier(int k) { return tables::place[velocities + k]; }
 
-  /// Factorises the matrix at a point, with the constraints that hold there; where only `holonomic` ones are asked for, others
+  /// Factorises the matrix at a point, with the constraints that hold there; where those `of_positions`, holonomic ones, are asked for alone, others
   /// do not.
-  template <bool holonomic, class Point, class Holds>
+  template <bool of_positions, class Point, class Holds>
   SALTUS_FN void take(const Point& at, Holds&& holds) {
     factor.clear();
     take_mass(at);
     decltype(holds(0)) held[constraints > 0 ? constraints : 1];
     for (int k = 0; k < constraints; ++k) {
       held[k] = holds(k);
-      if (holonomic && !Bodies::is_holonomic(k)) held[k] = held[k] & !held[k];
+      if (of_positions && !Bodies::is_holonomic(k)) held[k] = held[k] & !held[k];
     }
     if constexpr (constraints > 0)
       Bodies::along_directions(at, [&](int first, const auto& c, bool of_holonomic) SALTUS_INLINE_LAMBDA {
