@@ -49,8 +49,8 @@ struct sparse_inertia {
 
   SALTUS_FN static constexpr int place_of_multiplier(int k) { return tables::place[velocities + k]; }
 
-  /// Factorises the matrix at a point, with the constraints that hold there; where those `of_positions`, holonomic ones, are asked for alone, others
-  /// do not.
+  /// Factorises the matrix at a point, with the constraints that hold there; of these, the holonomic ones alone if it is
+  /// `of_positions`.
   template <bool of_positions, class Point, class Holds>
   SALTUS_FN void take(const Point& at, Holds&& holds) {
     factor.clear();
