@@ -1,10 +1,11 @@
 // The randomised hunt (testing/hunt.hpp) in large numbers, as a table on stdout in Markdown.
 //
-//     bench_hunt [--cases=N] [--dynamic=N] [--slow=N] [--threads=N] [--seed=N] [--revision=TEXT]
+//     bench_hunt [--cases=N] [--dynamic=N] [--slow=N] [--threads=N] [--seed=N] [--revision=TEXT] [--only=DETECTION]
 //
 // N polynomials over one step by dp5 with certified detection, a hundredth as many by bs3 and dop853, and as many as
 // these with hermite; N cases of real dynamics with every method that certifies, and with hermite; N slow thresholds
-// beside a fast mode with every explicit method. --cases=0 leaves the first out, and so on.
+// beside a fast mode with every explicit method. --cases=0 leaves the first out, and so on; --only=hermite hunts real
+// dynamics with that detection alone.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -116,8 +117,9 @@ void hunt_at_tolerances(const char* method, const char* detection, const Part& p
 }
 
 /// Cases in all, shared by methods, tolerances and kinds of dynamics.
-void hunt_dynamics(double cases, int threads, std::uint64_t seed) {
-  for (const char* detection : {"certified", "hermite"})
+void hunt_dynamics(double cases, int threads, std::uint64_t seed, const std::string& only) {
+  for (const char* detection : {"certified", "hermite"}) {
+    if (!only.empty() && only != detection) continue;
     methods::for_each(methods::all_methods{}, [&](auto m) {
       if constexpr (methods::certifies<decltype(m)> && !m.for_mechanics)
         hunt_at_tolerances(m.name, detection, [&](double rtol) {
@@ -128,6 +130,7 @@ void hunt_dynamics(double cases, int threads, std::uint64_t seed) {
           return all;
         });
     });
+  }
 }
 
 void hunt_slow_thresholds(double cases, int threads, std::uint64_t seed) {
@@ -153,7 +156,7 @@ int run(int argc, char** argv) {
         "| method | detection | cases | events in them | missed | repeated | out of order | late | wrong side | failed "
         "| open | µs per case |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n");
     if (slow > 0) hunt_slow_thresholds(slow, threads, seed);
-    if (dynamic > 0) hunt_dynamics(dynamic, threads, seed);
+    if (dynamic > 0) hunt_dynamics(dynamic, threads, seed, text_option(argc, argv, "--only="));
     fmt::print("\n");
   }
   if (cases <= 0) return 0;
