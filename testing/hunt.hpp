@@ -197,6 +197,7 @@ class chunked_hunt {
   }
 
   bag operator()(const Prey& prey, std::int64_t count) {
+    const auto chunk_size = std::clamp<std::int64_t>(count / (4 * threads_), 64, 4096);  // work for all threads
     std::atomic<std::int64_t> next{0};
     std::mutex mutex;
     bag all;
@@ -223,8 +224,6 @@ class chunked_hunt {
   }
 
  private:
-  static constexpr std::int64_t chunk_size = 4096;
-
   bag one_chunk(const Prey& prey, std::int64_t first, std::int64_t count, host::chunk_data& chunk) {
     const auto n = static_cast<std::size_t>(count), ns = plan_.model.states.size();
     std::vector<typename Prey::hunted> cases;
