@@ -19,7 +19,7 @@
 #include "form/branches.hpp"
 #include "form/consistent/search.hpp"
 #include "form/functions.hpp"
-#include "model/impact.hpp"
+#include "model/rough_impact.hpp"
 
 namespace saltus {
 

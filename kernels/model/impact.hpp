@@ -81,6 +81,9 @@ class impulses_at {
     return true;
   }
 
+  /// J M^-1 J': what a unit of impulse at constraint l changes the velocity of constraint k by, while no other has an impulse.
+  SALTUS_FN const Real& response(int k, int l) const { return response_[k][l]; }
+
   /// M^-1 J' p.
   SALTUS_FN by_velocity jump(const by_constraint& p) const {
     by_velocity none;

@@ -195,8 +195,39 @@ struct kept_impulses {};
 template <class Model, class Real>
 struct kept_impulses<Model, Real, true> {
   vec<Real, kinds<Model>::constraint_count> of{};
+  vec<Real, kinds<Model>::constraint_count> slip{};  ///< of contacts with friction, after the last impact
 };
 }  // namespace detail
+
+/// How an impact with friction gives back: Newton's law is one of velocities, u+ = -e u-; Poisson's one of impulses, the contact
+/// is given e times as much while it opens as it was while it closed.
+enum class restitution_law { newton, poisson };
+
+/// Contacts that collide at once, some of them with Coulomb's friction: what event::impacts is given.
+template <class Model, class Real>
+struct contact_list {
+  using constraint = typename detail::kinds<Model>::constraint;
+  static constexpr int most = detail::kinds<Model>::constraint_count < 8 ? detail::kinds<Model>::constraint_count : 8;
+  struct contact {
+    int gap, slip;  ///< constraints; slip is -1 without friction
+    Real friction;
+  };
+  contact of[most > 0 ? most : 1];
+  int count = 0;  ///< more than `most` are too many: there are no impulses then
+
+  /// A contact without friction; member k of a family.
+  SALTUS_FN void add(constraint gap, int k = 0) { append(static_cast<int>(gap) + k, -1, Real(0.0)); }
+  /// With a coefficient of friction, along the gradient of the constraint `stick` that holds while the contact sticks; members k.
+  SALTUS_FN void add(constraint gap, constraint stick, Real friction, int k = 0) {
+    append(static_cast<int>(gap) + k, static_cast<int>(stick) + k, friction);
+  }
+
+ private:
+  SALTUS_FN void append(int gap, int slip, Real friction) {
+    if (count < most) of[count] = {gap, slip, friction};
+    ++count;
+  }
+};
 
 /// What a constant mass matrix may depend on.
 template <class Model, class Real>
@@ -361,6 +392,18 @@ struct event {
   }
   SALTUS_FN void impacts(const typename kinds::constraint* list, int count, Real restitution) {
     collide_at_once(*this, list, count, restitution);
+  }
+  /// The same with Coulomb's friction: impulses along the contact, by which slip ends, or which are `friction` times those across
+  /// it and against the slip that is left (model/rough_impact.hpp).
+  SALTUS_FN void impacts(const contact_list<Model, Real>& list, Real restitution,
+                         restitution_law law = restitution_law::newton) {
+    collide_with_friction(*this, list, restitution, law);
+  }
+  /// For the contacts of a model with friction: an empty list.
+  SALTUS_FN contact_list<Model, Real> contacts() const { return {}; }
+  /// The velocity of the constraint `stick` of a contact after the last impact with friction; exactly 0 where the contact sticks.
+  SALTUS_FN const Real& slip(typename kinds::constraint stick, int k = 0) const {
+    return impulses.slip[static_cast<int>(stick) + k];
   }
   /// What the impacts of this transition have given along the gradient of a constraint; exactly 0 where a contact has opened.
   SALTUS_FN const Real& impulse(typename kinds::constraint i, int k = 0) const {
