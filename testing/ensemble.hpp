@@ -33,6 +33,7 @@ struct outcome : abi::counters<std::vector<long long>> {
   std::vector<double> t_final, samples, reductions;
   std::vector<double> residual, switched;
   std::vector<long long> residual_of;
+  std::vector<std::int64_t> dependent;
   std::vector<int> status, exception, guard_history;
   std::vector<event_row> log;  ///< by instance, then time
 
@@ -63,7 +64,8 @@ inline outcome run(host::plan p) {
              nd = p.model.discretes.size();
   const auto nt = static_cast<std::size_t>(p.sample_count);
   r.final_state.resize(ns * n), r.final_output.resize(no * n), r.final_discrete.resize(nd * n), r.t_final.resize(n),
-      r.status.resize(n), r.exception.resize(n), r.residual.resize(n), r.residual_of.resize(n), r.switched.resize(n);
+      r.status.resize(n), r.exception.resize(n), r.residual.resize(n), r.residual_of.resize(n), r.dependent.resize(n),
+      r.switched.resize(n);
   r.samples.resize((ns + no) * n * nt), r.reductions.resize(nr * n), r.guard_history.resize(p.model.guards.size() * n);
   for (const auto counter : abi::counter_members<std::vector<long long>>) (r.*counter).resize(n);
   const auto names = host::event_names(p.model);
@@ -83,6 +85,7 @@ inline outcome run(host::plan p) {
         copy(c.reductions, r.reductions, nr, 1);
         for (const auto counter : abi::counter_members<std::vector<long long>>) copy(c.*counter, r.*counter, 1, 1);
         copy(c.residual, r.residual, 1, 1), copy(c.residual_of, r.residual_of, 1, 1);
+        if (!c.dependent.empty()) copy(c.dependent, r.dependent, 1, 1);
         copy(c.switched, r.switched, 1, 1), copy(c.guard_history, r.guard_history, p.model.guards.size(), 1);
         copy(c.samples, r.samples, ns + no, nt);
         c.log.for_each([&](const host::event_row& e) {

@@ -30,6 +30,8 @@ TEST(DeadPoint, OfAParallelogramEndsWhereItLiesFlat) {
       EXPECT_NEAR(r.final("angle_1"), 0.0, 1e-2) << "a parallelogram, and not crossed";
       EXPECT_EQ(r.plan.model.constraints[static_cast<std::size_t>(r.residual_of[0])].name.substr(0, 5), "joint");
       EXPECT_LE(r.steps[0], 200);
+      // Where all bars lie along x, turning them moves no hinge along x: there are four constraints for three x.
+      EXPECT_EQ(r.dependent[0], 0b1111) << "joint_x_0 to joint_x_3";
     }
 }
 

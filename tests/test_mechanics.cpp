@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "ensemble/dependent.hpp"
 #include "event_runs.hpp"
 #include "same_bits.hpp"
 
@@ -346,6 +347,7 @@ TEST(Start, WithDependentConstraintsIsRefusedAndNamesTheFirst) {
     ASSERT_EQ(r.residual_of[static_cast<std::size_t>(i)], 1) << i;
   }
   EXPECT_EQ(r.plan.model.constraints[1].name, "ramp");
+  EXPECT_EQ(r.dependent, (std::vector<std::int64_t>{0, 0b11, 0, 0b11, 0}));
   EXPECT_NEAR(r.residual[3], 0.1, 1e-12);
   const auto sound = run(test_model("two_planes"),
                          with(settings, {"sweep.zip.tilt=[1.0, 0.5, -2.0]", "sweep.zip.gap=[0.2, 0.1, 0.0]"}));
@@ -356,6 +358,48 @@ TEST(Start, WithDependentConstraintsIsRefusedAndNamesTheFirst) {
     expect_near(sound, "y", 1.0, 1e-12, i);  // free along the line
   }
   expect_near(sound, "x", -0.2, 1e-12, 0);  // z = 0 = tilt x + gap
+}
+
+// A hinge that is closed twice, in other units or elsewhere: both rows are named, and no other. Neighbours keep their bits.
+TEST(Start, WithAHingeThatIsClosedTwiceNamesBothConstraints) {
+  const std::vector<std::string> settings = {"method=dp5", "rtol=1e-8", "t=[0.0,0.2]"};
+  const auto go = [&](const char* lanes) {
+    return run(test_model("doubled_four_bar"),
+               with(settings, {"sweep.zip.twice=[0.0, 1.0, 0.0, 1.0, 0.0]", "sweep.zip.apart=[0.0, 0.0, 5.0, 1.0, 0.0]",
+                               "sweep.zip.speed=[8.0, 8.0, 7.0, 7.0, 6.0]", lanes}));
+  };
+  const auto r = go("run.lanes=8"), one = go("run.lanes=1");
+  const auto& constraints = r.plan.model.constraints;
+  ASSERT_EQ(constraints[3].name, "joint_x_3");
+  ASSERT_EQ(constraints[8].name, "again");
+  for (std::int64_t i = 0; i < 5; ++i) {
+    SCOPED_TRACE(i);
+    const auto at = static_cast<std::size_t>(i);
+    const bool twice = i == 1 || i == 3;
+    EXPECT_EQ(name_of(r.status[at]), twice ? "inconsistent" : "finished");
+    EXPECT_EQ(r.dependent[at], twice ? 1 << 3 | 1 << 8 : 0);
+    EXPECT_EQ(one.dependent[at], r.dependent[at]);
+    expect_same(one, i, r, i);
+  }
+  const auto alone = run(test_model("doubled_four_bar"), with(settings, {"sweep.speed=[8.0, 7.0, 6.0]"}));
+  for (std::int64_t i = 0; i < 3; ++i) expect_same(alone, i, r, 2 * i);
+  EXPECT_EQ(host::dependent_constraints(r.plan.model, r.summary.counts),
+            (std::vector<std::pair<std::string, std::int64_t>>{{"joint_x_3", 2}, {"again", 2}}));
+}
+
+// Rows by hand: e1, e2, e1 + e2 (in other units), e3, and zeros of one that is off.
+TEST(Start, RowsThatDependOnEachOtherAreThoseOfAnySum) {
+  std::vector<double> rows = {1, 0, 0, 0, 0, 1, 0, 0, 1e6, 1e6, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0};
+  EXPECT_EQ(host::dependent_rows(rows, 5, false), 0b00111);
+  rows[19] = 1.0;
+  EXPECT_EQ(host::dependent_rows(rows, 5, false), 0b00111);
+  rows[11] = 1e6 * 1e-3;
+  EXPECT_EQ(host::dependent_rows(rows, 5, false), 0b10111) << "e4 has a part in it, if a small one";
+  rows[19] = 0.0;
+  EXPECT_EQ(host::dependent_rows(rows, 5, false), 0) << "independent";
+  EXPECT_EQ(host::dependent_rows(rows, 5, true), 0b00111) << "but not by much";
+  // more rows than columns, two dependencies
+  EXPECT_EQ(host::dependent_rows(std::vector<double>{1, 0, 2, 0, 0, 1, 0, 3}, 4, false), 0b1111);
 }
 
 TEST(Start, WithAMassMatrixThatIsSaidToBeDiagonalAndIsNotIsRefused) {

@@ -104,6 +104,7 @@ json summary_json(const run_report& r) {
            {"file", p.file},
            {"warnings", p.warnings},
            {"exit_code", r.exit_code}});
+  for (const auto& [name, some] : dependent_constraints(p.model, s.counts)) all["dependent"][name] = some;
   if (!s.trouble.empty()) all["model_threw"] = s.trouble;
   if (!s.crash.empty()) all["model_crashed"] = s.crash;
   if (p.statistics) {
@@ -153,6 +154,12 @@ void print_summary(const run_report& r) {
       fmt::print("  {:<16} {:>12}   of these; lanes gave up: {}\n", "(rescued)", some, row.name);
   if (s.counts.switched > 0)
     fmt::print("  {:<16} {:>12}   of these; went over to {}\n", "(stiff)", s.counts.switched, p.stiff_method);
+  if (const auto names = dependent_constraints(p.model, s.counts); !names.empty()) {
+    fmt::print("  depend on each other:");
+    const char* comma = " ";
+    for (const auto& [name, some] : names) fmt::print("{}{} (in {})", std::exchange(comma, ", "), name, some);
+    fmt::print("\n");
+  }
   print_counters(s.counts, n);
   for (const auto& remark : remarks_on_guards(p.model, s.counts.guards)) fmt::print("  {}\n", remark);
   print_statistics(s.statistics);

@@ -234,6 +234,7 @@ void instance_as_json(const result_file& f, std::size_t instance, std::FILE* out
     all["residual"] = f.value(*v, instance);
     all["residual_of"] = residual_of(f, instance);
   }
+  if (const auto names = dependent_of(f, instance); !names.empty()) all["dependent"] = names;
   for (const char* role : {"parameter", "initial", "span", "final", "counter", "reduction"}) {
     json values = json::object();
     for (const result_variable* v : f.with_role(role))
@@ -273,6 +274,8 @@ void end_as_text(const result_file& f, std::size_t instance, std::FILE* out) {
   if (const auto of = residual_of(f, instance); !of.empty())
     fmt::print(out, "  residual {:.3g} in the equation of {}{}\n", f.value(f.at("residual"), instance), of,
                row.id == status::inconsistent ? ", the worst" : ", the largest after any step");
+  if (const auto names = dependent_of(f, instance); !names.empty())
+    fmt::print(out, "  depend on each other: {}\n", fmt::join(names, ", "));
 }
 
 void values_as_text(const result_file& f, std::size_t instance, std::FILE* out) {
@@ -355,6 +358,7 @@ void failed_as_json(const result_file& f, const failures& found, std::FILE* out)
       one["residual"] = f.value(*v, i);
       one["residual_of"] = residual_of(f, i);
     }
+    if (const auto names = dependent_of(f, i); !names.empty()) one["dependent"] = names;
     list.push_back(std::move(one));
   }
   print_json(

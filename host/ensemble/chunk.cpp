@@ -84,6 +84,7 @@ void chunk_data::reset(const plan& p, std::int64_t first, std::int64_t instances
   no_residual_ = has_residuals(m) ? nan : 0.0;
   all(residual, 1, no_residual_);
   all(residual_of, 1, -1);
+  all(dependent, m.constraints.empty() ? 0 : 1, std::int64_t{0});
   all(switched, 1, nan);
   all(samples, (m.states.size() + m.outputs.size()) * static_cast<std::size_t>(p.sample_count), nan);
   all(reductions, p.reductions.size(), nan);

@@ -39,9 +39,11 @@ struct chunk_data : columns, abi::counters<std::vector<long long>> {
   std::vector<unsigned char> exception;  ///< saltus::status that the lanes gave up with and rescue took over; 0: none
   std::vector<double> residual;          ///< the largest of a constraint; 0 without algebraic states
   std::vector<long long> residual_of;    ///< the number of the state to whose equation it belongs; -1: none
-  std::vector<double> switched;          ///< time at which the instance went over to the stiff method; NaN: it did not
-  std::vector<double> samples;           ///< [state + output][count][sample]
-  std::vector<double> reductions;        ///< [reduction][count]
+  std::vector<std::int64_t>
+      dependent;                   ///< constraints that depend on each other at its end, a bit each (dependent.hpp)
+  std::vector<double> switched;    ///< time at which the instance went over to the stiff method; NaN: it did not
+  std::vector<double> samples;     ///< [state + output][count][sample]
+  std::vector<double> reductions;  ///< [reduction][count]
   std::vector<unsigned char> guard_history;  ///< [guard][count], bits of abi::guard_history
   event_log log;
   exception_list exceptions;

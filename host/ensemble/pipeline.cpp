@@ -15,6 +15,7 @@
 #include "base/error.hpp"
 #include "ensemble/chunk_queue.hpp"
 #include "ensemble/crash.hpp"
+#include "ensemble/dependent.hpp"
 #include "ensemble/model_call.hpp"
 #include "ensemble/order.hpp"
 #include "ensemble/rescue.hpp"
@@ -131,6 +132,7 @@ class ensemble_run {
         statistics_(p),
         stiff_(p, fallback_integrator::duty::hand_over, ending_, [this] { progress_(0); }),
         rescuer_(p, fallback_integrator::duty::rescue, ending_, [this] { progress_(0); }),
+        dependencies_(p, ending_),
         account_(queue_) {}
 
   run_summary run() {
@@ -237,6 +239,7 @@ class ensemble_run {
     try {
       if (!plan_.stiff_method.empty()) stiff_.carry_on(chunk, ending_);
       if (plan_.rescue) rescuer_.carry_on(chunk, ending_);
+      if (plan_.rows) dependencies_.look_at(chunk);
     } catch (const model_crash& crash) { note_crash(crash, chunk); }
     make_statistics(plan_, chunk);
     handed->counts.add(chunk);
@@ -274,6 +277,7 @@ class ensemble_run {
   statistics_sum statistics_;
   work_order by_work_;
   fallback_integrator stiff_, rescuer_;
+  dependency_finder dependencies_;
   chunk_pool pool_;
   account account_;
 };

@@ -20,6 +20,11 @@ void tally::add(const chunk_data& chunk) {
     for (std::size_t j = 0; j < abi::counter_count && !chunk.statistics.has_rows[b]; ++j)
       this->*abi::counter_members<std::int64_t>[j] += chunk.statistics.costs[b].counters[j];
   switched += std::count_if(chunk.switched.begin(), chunk.switched.end(), [](double t) { return t == t; });
+  for (const std::int64_t bits : chunk.dependent)
+    for (std::size_t k = 0; bits >> k != 0; ++k) {
+      dependent.resize(std::max(dependent.size(), k + 1));
+      dependent[k] += bits >> k & 1;
+    }
   add_guards(chunk);
 }
 
@@ -31,6 +36,8 @@ void tally::add(const tally& more) {
   add_all(by_rescue, more.by_rescue);
   abi::each_counter(*this, more, [](std::int64_t& sum, const std::int64_t& n) { sum += n; });
   switched += more.switched;
+  dependent.resize(std::max(dependent.size(), more.dependent.size()));
+  for (std::size_t k = 0; k < more.dependent.size(); ++k) dependent[k] += more.dependent[k];
   guards.resize(std::max(guards.size(), more.guards.size()));
   for (std::size_t g = 0; g < more.guards.size(); ++g) {
     guards[g].fired += more.guards[g].fired;
@@ -69,6 +76,13 @@ std::int64_t tally::ok() const { return count_of(*this, status_group::ok) - resc
 std::int64_t tally::rescued() const { return std::accumulate(by_rescue.begin(), by_rescue.end(), std::int64_t{0}); }
 std::int64_t tally::failed() const { return count_of(*this, status_group::failed); }
 std::int64_t tally::not_finished() const { return count_of(*this, status_group::not_finished); }
+
+std::vector<std::pair<std::string, std::int64_t>> dependent_constraints(const model& m, const tally& t) {
+  std::vector<std::pair<std::string, std::int64_t>> all;
+  for (std::size_t k = 0; k < t.dependent.size(); ++k)
+    if (t.dependent[k] > 0) all.emplace_back(m.constraints[k].name, t.dependent[k]);
+  return all;
+}
 
 std::vector<std::string> remarks_on_guards(const model& m, const std::vector<guard_tally>& counts) {
   std::vector<std::string> all;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "abi/counters.hpp"
@@ -26,7 +27,8 @@ struct tally : abi::counters<std::int64_t> {
   std::array<std::int64_t, status_count> by_status = {};
   std::array<std::int64_t, status_count> by_rescue = {};  ///< of those that ended well by rescue: after which exception
   std::int64_t switched = 0;                              ///< instances that went over to the stiff method
-  std::vector<guard_tally> guards;                        ///< empty as long as nothing was added
+  std::vector<std::int64_t> dependent;  ///< by constraint: instances that ended where it depends on others
+  std::vector<guard_tally> guards;      ///< empty as long as nothing was added
 
   void add(const chunk_data& chunk);
   void add(const tally& more);
@@ -38,6 +40,9 @@ struct tally : abi::counters<std::int64_t> {
  private:
   void add_guards(const chunk_data& chunk);
 };
+
+/// Constraints that depend on others where instances have ended, and in how many.
+std::vector<std::pair<std::string, std::int64_t>> dependent_constraints(const model& m, const tally& t);
 
 /// What is odd about guards, one sentence each: that one began beyond zero and never fired, or was crossed only against its
 /// direction.

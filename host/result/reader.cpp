@@ -152,6 +152,17 @@ std::string residual_of(const result_file& f, std::size_t instance) {
              : std::string();
 }
 
+std::vector<std::string> dependent_of(const result_file& f, std::size_t instance) {
+  const result_variable* v = f.find("dependent");
+  if (!v) return {};
+  const auto bits = f.integers(*v, instance, 1)[0];
+  const auto names = words(f.text("flag_meanings", *v));
+  std::vector<std::string> all;
+  for (std::size_t k = 0; k < names.size(); ++k)
+    if ((bits >> k & 1) != 0) all.push_back(names[k]);
+  return all;
+}
+
 namespace {
 
 /// Of a file without rows: from its attributes. Counters are among its statistics.

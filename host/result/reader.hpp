@@ -76,6 +76,8 @@ std::vector<long long> exceptions_of(const result_file& f, std::size_t first, st
 
 /// The state to whose equation the largest residual of an instance belongs; empty: none, or no state is algebraic.
 std::string residual_of(const result_file& f, std::size_t instance);
+/// The names of constraints that depend on each other where an instance has ended.
+std::vector<std::string> dependent_of(const result_file& f, std::size_t instance);
 
 // ------------------------------------------------------------------------------------------------------ the whole file
 

@@ -161,6 +161,12 @@ class field_list {
     of.flags = {{-1, "none"}};
     for (const std::string& name : names_of_residuals(m_))
       of.flags.emplace_back(static_cast<int>(of.flags.size()) - 1, name);
+    if (m_.constraints.empty()) return;
+    field& dependent = add("dependent", "residual", "1",
+                           "constraints that depend on each other where the instance has ended as inconsistent or at a "
+                           "dead point",
+                           shape::instance, NC_INT64, column(&chunk_data::dependent));
+    for (std::size_t k = 0; k < m_.constraints.size() && k < 62; ++k) dependent.bits.push_back(m_.constraints[k].name);
   }
 
   void reductions() {
@@ -279,7 +285,7 @@ const std::vector<std::string>& reserved_names() {
     std::vector<std::string> all = {"instance",       "time",           "event",     "sample_time", "t_begin",
                                     "t_end",          "t_final",        "status",    "event_time",  "event_guard",
                                     "event_instance", "event_row_size", "exception", "residual",    "residual_of",
-                                    "switched",       "statistic"};
+                                    "dependent",      "switched",       "statistic"};
     for (const abi::counter_row& counter : abi::counter_table) all.emplace_back(counter.name);
     return all;
   }();

@@ -63,6 +63,7 @@ struct field {
   int type = 0;                                    ///< NetCDF external type, the same as in memory
   std::vector<double> fixed;                       ///< the numbers of a scalar or of `time(time)`
   std::vector<std::pair<int, std::string>> flags;  ///< values and their meanings
+  std::vector<std::string> bits = {};              ///< meanings of single bits, from the lowest
   long long unset = 0;                             ///< of integers: what an instance that is never written has
   /// The numbers of one chunk, for the shapes with instances or events.
   std::function<const void*(const chunk_data&, const derived_columns&)> numbers = {};

@@ -144,6 +144,12 @@ void result_writer::define_attributes(const field& f) {
     must(nc_put_att_int(file_, f.id, "flag_values", f.type, values.size(), values.data()));  // CF: the variable's type
     attribute("flag_meanings", meanings, f.id);
   }
+  if (!f.bits.empty()) {
+    std::vector<long long> masks;
+    for (std::size_t k = 0; k < f.bits.size(); ++k) masks.push_back(1ll << k);
+    must(nc_put_att_longlong(file_, f.id, "flag_masks", f.type, masks.size(), masks.data()));
+    attribute("flag_meanings", fmt::format("{}", fmt::join(f.bits, " ")), f.id);
+  }
 }
 
 /// What instances that are never written read as.

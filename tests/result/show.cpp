@@ -158,6 +158,30 @@ TEST(show, residuals) {
   EXPECT_EQ(shown({.file = mixed(dir).string(), .failed = true, .json = true}).find("residual"), std::string::npos);
 }
 
+TEST(show, constraints_that_depend_on_each_other) {
+  const folder dir;
+  plan p = valve(3);
+  for (const char* name : {"rod", "pin", "slide"}) p.model.constraints.push_back({name, "m", "", true, false, false});
+  result_writer writer(dir / "a.nc", p, origin);
+  chunk_data c = marked(p, 0, 3);
+  c.status = {0, 16, 24};
+  c.residual_of = {0, 2, 1};
+  c.dependent = {0, 0b101, 0b111};
+  writer.write(c);
+  writer.close(3);
+  const std::string file = (dir / "a.nc").string();
+  EXPECT_EQ(shown({.file = file, .instance = 0}).find("depend on each other:"), std::string::npos);
+  expect_in_order(shown({.file = file, .instance = 1}), {"status inconsistent", "depend on each other: rod, slide"});
+  expect_in_order(shown({.file = file, .instance = 2}), {"status dead_point", "depend on each other: rod, pin, slide"});
+  const json one = json::parse(shown({.file = file, .instance = 1, .json = true}));
+  EXPECT_EQ(one["dependent"], (std::vector<std::string>{"rod", "slide"}));
+  const json failed = json::parse(shown({.file = file, .failed = true, .json = true}))["instances"];
+  EXPECT_EQ(failed[1]["dependent"], (std::vector<std::string>{"rod", "pin", "slide"}));
+  const reader r(dir / "a.nc");
+  EXPECT_EQ(r.integers("dependent"), (std::vector<long long>{0, 5, 7}));
+  EXPECT_EQ(r.text("dependent", "flag_meanings"), "rod pin slide");
+}
+
 TEST(show, what_went_over_to_the_stiff_method) {
   const folder dir;
   write_marked(dir / "a.nc", stiff_valve(4), 4);

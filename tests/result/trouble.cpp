@@ -281,6 +281,7 @@ TEST(result, reserved_names_are_those_the_file_may_hold) {
     p.statistics = true;
     if (name == "sample_time") also_varies(p, target::kind::t_end, 0);
     p.model.states[0].index = 1;
+    p.model.constraints.push_back({"rod", "m", "", true, false, false});
     p.stiff_method = "rodas5p";
     p.model.parameters[0].name = name;
     EXPECT_EQ(complaint([&] { check_names(p); }).first, exit_model) << name;
