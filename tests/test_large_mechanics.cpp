@@ -70,6 +70,7 @@ TEST(SparseMechanics, ConstraintsThatDependOnEachOtherAreRefused) {
   for (const int i : {1, 3}) {
     EXPECT_EQ(name_of(r.status[static_cast<std::size_t>(i)]), "inconsistent") << i;
     EXPECT_GE(r.residual_of[static_cast<std::size_t>(i)], 0) << i;
+    EXPECT_EQ(r.dependent[static_cast<std::size_t>(i)], 0b11) << i;
   }
   for (const int i : {0, 2, 4}) EXPECT_EQ(name_of(r.status[static_cast<std::size_t>(i)]), "finished") << i;
 }
