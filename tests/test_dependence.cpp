@@ -18,7 +18,7 @@ using row = pack<double, 1>;
 std::vector<int> inputs_of(const number& x) {
   std::vector<int> all;
   for (int i = 0; i < inputs; ++i)
-    if (x.on.has(i)) all.push_back(i);
+    if (x.trace.has(i)) all.push_back(i);
   return all;
 }
 using list = std::vector<int>;

@@ -81,6 +81,12 @@ class structure_of {
     return &s;
   }
 
+  /// body(constraint, velocity) for each entry of J that may not be zero.
+  template <class F>
+  static void each_jacobian_entry(F&& body) {
+    if constexpr (constraints > 0) structure_of().find_jacobian(body);
+  }
+
  private:
   structure_of() {
     const auto take = [](auto& to, const auto& defaults, int count) {
@@ -113,11 +119,11 @@ class structure_of {
     constexpr auto table = detail::make_constraint_table<Model, constraints>();
     const auto moved = moved_by();
     for (int k = 0; k < constraints; ++k) {
-      velocity_set by = c.values[k].on;
+      velocity_set by = c.values[k].trace;
       if (table.of[k].holonomic) {
         by = {};
         for (int i = 0; i < coordinates; ++i)
-          if (c.values[k].on.has(i)) by = by | moved.of[i];
+          if (c.values[k].trace.has(i)) by = by | moved.of[i];
       }
       for (int j = 0; j < velocities; ++j)
         if (by.has(coordinates + j)) body(k, j);
@@ -134,7 +140,7 @@ class structure_of {
     named_by<typename kinds::state, Value, states> dq{rates};
     if constexpr (requires { Model::kinematics(here(), dq); }) {
       Model::kinematics(here(), dq);
-      for (int i = 0; i < coordinates; ++i) r.of[i] = rates[i].on;
+      for (int i = 0; i < coordinates; ++i) r.of[i] = rates[i].trace;
     } else {
       for (int i = 0; i < coordinates; ++i) r.of[i].insert(coordinates + i);
     }

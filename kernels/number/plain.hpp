@@ -22,33 +22,7 @@ SALTUS_FN pack<double, 1> one_of(Number x) {
   template <class A, class B> \
   requires(is_number<A> && is_number<B>) SALTUS_FN double name(A x, B y) { return name(one_of(x), one_of(y)).v; }
 
-SALTUS_OF_ONE(sqrt)
-SALTUS_OF_ONE(cbrt)
-SALTUS_OF_ONE(exp)
-SALTUS_OF_ONE(expm1)
-SALTUS_OF_ONE(log)
-SALTUS_OF_ONE(log2)
-SALTUS_OF_ONE(log10)
-SALTUS_OF_ONE(sin)
-SALTUS_OF_ONE(cos)
-SALTUS_OF_ONE(tan)
-SALTUS_OF_ONE(asin)
-SALTUS_OF_ONE(acos)
-SALTUS_OF_ONE(atan)
-SALTUS_OF_ONE(sinh)
-SALTUS_OF_ONE(cosh)
-SALTUS_OF_ONE(tanh)
-SALTUS_OF_ONE(floor)
-SALTUS_OF_ONE(ceil)
-SALTUS_OF_ONE(round)
-SALTUS_OF_ONE(sign)
-SALTUS_OF_TWO(pow)
-SALTUS_OF_TWO(atan2)
-SALTUS_OF_TWO(hypot)
-SALTUS_OF_TWO(copysign)
-
-#undef SALTUS_OF_ONE
-#undef SALTUS_OF_TWO
+#include "number/functions.def"
 
 template <class A, class B, class C>
 requires(is_number<A>&& is_number<B>&& is_number<C>) SALTUS_FN double fma(A x, B y, C z) {

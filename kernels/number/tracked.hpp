@@ -1,0 +1,90 @@
+// tracked<Trace>: a value together with a trace of what it was made of. A model's functions are run over it once, and leave behind
+// the structure of their equations: on which inputs each depends (number/dependence.hpp), or how it is made of them
+// (number/orders.hpp). Host side only.
+//
+// A Trace that is made by default is that of a constant. It has
+//
+//     sum(a, b), product(a, b), quotient(a, b), function(a), function(a, b)    traces of what is made of others
+//     choice(condition, a, b)                                                  of a selection
+//     condition, compared(answer, relation, a, b)                              what a comparison of two numbers gives: any(it) is the answer
+//     input(i)                                                                 of the input i
+#pragma once
+
+#include "number/math.hpp"
+
+namespace saltus {
+
+/// What a comparison asks.
+enum class relation : int { less, less_equal, greater, greater_equal, equal, unequal };
+
+template <class Trace>
+struct tracked {
+  using Real = pack<double, 1>;
+  using scalar = double;
+  using mask_type = typename Trace::condition;
+  using integer = typename real_traits<Real>::integer;
+  static constexpr int lanes = 1;
+
+  Real value;
+  Trace trace;
+
+  tracked() = default;
+  tracked(double x) : value(x) {}
+  tracked(Real x) : value(x) {}
+  tracked(Real x, const Trace& of) : value(x), trace(of) {}
+  /// A bare name is a whole number, and not meant.
+  template <class Enum>
+  requires(__is_enum(Enum)) tracked(Enum)
+  = delete;
+  /// Input i.
+  static tracked input(int i, double x) { return {Real(x), Trace::input(i)}; }
+
+#define SALTUS_OF_ONE(name) \
+  friend tracked name(const tracked& a) { return {name(a.value), Trace::function(a.trace)}; }
+#define SALTUS_OF_TWO(name)                                             \
+  friend tracked name(const tracked& a, const tracked& b) {             \
+    return {name(a.value, b.value), Trace::function(a.trace, b.trace)}; \
+  }
+#include "number/functions.def"
+  friend tracked abs(const tracked& a) { return {abs(a.value), Trace::function(a.trace)}; }
+  friend tracked min(const tracked& a, const tracked& b) {
+    return {min(a.value, b.value), Trace::function(a.trace, b.trace)};
+  }
+  friend tracked max(const tracked& a, const tracked& b) {
+    return {max(a.value, b.value), Trace::function(a.trace, b.trace)};
+  }
+
+#define SALTUS_INFIX(op, name)                                     \
+  friend tracked operator op(const tracked& a, const tracked& b) { \
+    return {a.value op b.value, Trace::name(a.trace, b.trace)};    \
+  }                                                                \
+  tracked& operator op##=(const tracked& b) { return *this = *this op b; }
+  SALTUS_INFIX(+, sum)
+  SALTUS_INFIX(-, sum)
+  SALTUS_INFIX(*, product)
+  SALTUS_INFIX(/, quotient)
+#undef SALTUS_INFIX
+  friend tracked operator-(const tracked& a) { return {-a.value, a.trace}; }
+  friend tracked operator+(const tracked& a) { return a; }
+  friend tracked fma(const tracked& a, const tracked& b, const tracked& c) {
+    return {fma(a.value, b.value, c.value), Trace::sum(Trace::product(a.trace, b.trace), c.trace)};
+  }
+
+#define SALTUS_COMPARISON(op, name)                                   \
+  friend mask_type operator op(const tracked& a, const tracked& b) {  \
+    return Trace::compared(a.value op b.value, relation::name, a, b); \
+  }
+  SALTUS_COMPARISON(<, less)
+  SALTUS_COMPARISON(<=, less_equal)
+  SALTUS_COMPARISON(>, greater)
+  SALTUS_COMPARISON(>=, greater_equal)
+  SALTUS_COMPARISON(==, equal)
+  SALTUS_COMPARISON(!=, unequal)
+#undef SALTUS_COMPARISON
+
+  friend tracked select(mask_type m, const tracked& a, const tracked& b) {
+    return {any(m) ? a.value : b.value, Trace::choice(m, a.trace, b.trace)};
+  }
+};
+
+}  // namespace saltus
