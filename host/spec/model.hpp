@@ -59,6 +59,14 @@ struct mechanical_structure {
   std::vector<matrix_entry> jacobian;  ///< a row for each constraint, a column for each velocity
 };
 
+/// What the equations 0 = f_i of a model are made of (number/expression.hpp). Of a mechanical system the unknowns are its states and
+/// then the multipliers of its constraints.
+struct equation_record {
+  std::vector<expression> nodes;  ///< those that a node is made of stand before it
+  std::vector<int> equations;     ///< the node of each; -1: nothing was written
+  std::vector<std::string> equation_names, unknown_names;
+};
+
 struct model {
   std::string name;
   std::string title;
@@ -71,6 +79,7 @@ struct model {
   int coordinates = 0;                            ///< of a mechanical system: the states before its velocities; else 0
   std::optional<mechanical_structure> structure;  ///< of a mechanical system, where it is known
   abi::elimination elimination = abi::elimination::as_measured;
+  std::optional<equation_record> record;  ///< where it is known
   std::vector<guard> guards;
   std::vector<time_event> time_events;
   double t_begin = 0, t_end = 1;  ///< its own default span
@@ -101,7 +110,7 @@ inline bool has_residuals(const model& m) { return highest_index(m) > 0 || !m.co
 
 /// Are there equations that states must meet at every instant, or may there be?
 inline bool has_constraints(const model& m) {
-  return has_residuals(m) || m.singular_mass || m.equations == abi::implicit;
+  return has_residuals(m) || m.singular_mass || m.equations == abi::implicit || m.equations == abi::any_order;
 }
 
 /// What a residual may be of, by its number: a constraint, or the equation of an algebraic state.

@@ -8,10 +8,11 @@
 #include "abi/choices.hpp"
 #include "abi/counters.hpp"
 #include "number/equations.hpp"
+#include "number/expression.hpp"
 
 namespace saltus::abi {
 
-inline constexpr int version = 12;
+inline constexpr int version = 13;
 
 using saltus::equations;
 using enum equations;
@@ -48,6 +49,17 @@ struct mechanical_structure {
   const int *jacobian_rows, *jacobian_columns;
 };
 
+/// The equations 0 = f_i of a model and their unknowns. Of a mechanical system the unknowns are its states and then the
+/// multipliers of its constraints, and so are its equations.
+struct equation_record {
+  int node_count;
+  const expression* nodes;            ///< [node_count]; those that a node is made of stand before it
+  int count;                          ///< of equations, and of unknowns
+  const int* equations;               ///< [count] the node that is to be zero; -1: nothing was written
+  const char* const* equation_names;  ///< [count]
+  const char* const* unknown_names;   ///< [count]
+};
+
 /// What a model says about itself; exported by every module as `saltus_description`.
 struct description {
   int version;
@@ -68,6 +80,7 @@ struct description {
   int coordinate_count;                   ///< of a mechanical system: the states before its velocities; else 0
   int elimination;                        ///< of a mechanical system: abi::elimination
   const mechanical_structure* structure;  ///< of a mechanical system; null: not known
+  const equation_record* record;          ///< what the equations are made of; null: not known
   double t_begin, t_end;                  ///< the model's own default span
   int equations;                          ///< of saltus::equations
   int singular_mass;                      ///< 1: a singular mass matrix with no algebraic state

@@ -22,6 +22,7 @@ template <class Functions>
 constexpr auto choose_form() {
   using Model = typename Functions::Model;
   constexpr auto kind = contract<Model>::equations;
+  static_assert(kind != equations::any_order, "no method integrates a residual(at, r) of any order yet");
   if constexpr (requires { typename Model::template form<Functions>; })
     return form_type<typename Model::template form<Functions>>{};
   else if constexpr (is_mechanical<Model>) return form_type<mechanical_form<Functions>>{};

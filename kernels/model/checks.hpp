@@ -24,6 +24,11 @@ struct contract : detail::kinds<Model> {
   static constexpr bool has_rhs = requires(const at& a, rates& dy) { Model::rhs(a, dy); };
   static constexpr bool has_mass = requires(const at& a, masses& m) { Model::mass(a, m); };
   static constexpr bool has_residual = requires(const at& a, const rates& dy, rates& r) { Model::residual(a, dy, r); };
+  /// r of a residual of any order: by equations that the model names, or by its states.
+  using row_of_residual =
+      typename detail::choose<(kinds::equation_count > 0), typename kinds::equation, typename kinds::state>::type;
+  using zeros = named<row_of_residual, one, kinds::state_count>;
+  static constexpr bool has_residual_of_any_order = requires(const at& a, zeros& r) { Model::residual(a, r); };
   static constexpr bool has_force = requires(const at& a, rates& f) { Model::force(a, f); };
   static constexpr bool has_symmetric_mass = requires(const at& a, symmetric& m) { Model::mass(a, m); };
   static constexpr bool has_constraints = requires(const at& a, rows& c) { Model::constraints(a, c); };
@@ -52,7 +57,8 @@ struct contract : detail::kinds<Model> {
     else return false;
   }();
   static constexpr bool is_mechanical = detail::is_mechanical<Model>;
-  static constexpr saltus::equations equations = is_mechanical ? saltus::equations::plain
+  static constexpr saltus::equations equations = is_mechanical               ? saltus::equations::plain
+                                                 : has_residual_of_any_order ? saltus::equations::any_order
                                                  : has_residual || (has_mass && mass_varies)
                                                      ? saltus::equations::implicit
                                                  : has_mass          ? saltus::equations::with_mass
@@ -60,10 +66,10 @@ struct contract : detail::kinds<Model> {
                                                                      : saltus::equations::plain;
 
   // residuals and mass matrices
-  static_assert(has_rhs || has_residual || is_mechanical,
+  static_assert(has_rhs || has_residual || has_residual_of_any_order || is_mechanical,
                 "the model has no right-hand side: write static void rhs(const auto& at, auto& dy)");
   // mechanical systems
-  static_assert(!is_mechanical || !(has_rhs || has_residual),
+  static_assert(!is_mechanical || !(has_rhs || has_residual || has_residual_of_any_order),
                 "a mechanical model (first_velocity) has mass, force and constraints, and no rhs or residual");
   static_assert(!is_mechanical || highest_index == 0,
                 "a mechanical model has no algebraic states: multipliers are found by themselves (at.multiplier)");
@@ -88,12 +94,24 @@ struct contract : detail::kinds<Model> {
   static_assert(is_mechanical || detail::count_quaternions<Model>() == 0, "quaternion_list is for mechanical models");
   static_assert(detail::quaternions_are_right<Model>(),
                 "quaternion_list has the first of the four coordinates of each unit quaternion, in their order");
-  static_assert(!(has_rhs && has_residual),
+  static_assert(!(has_rhs && (has_residual || has_residual_of_any_order)),
                 "the model has a right-hand side and a residual: write one of rhs and residual, not both");
-  static_assert(!(has_mass && has_residual),
+  static_assert(!(has_mass && (has_residual || has_residual_of_any_order)),
                 "the model has a mass matrix and a residual: a residual contains the mass matrix already");
   static_assert(is_mechanical || has_mass || !(mass_varies || mass_is_singular),
                 "the model says how its mass matrix is but has none: write static void mass(const auto& at, auto& m)");
+  // residuals of any order
+  static_assert(
+      !(has_residual && has_residual_of_any_order),
+      "the model has two residuals: write residual(at, dy, r), or residual(at, r) with at.d(x, k) for derivatives");
+  static_assert(!has_residual_of_any_order || highest_index == 0,
+                "of a residual(at, r) no state is declared algebraic: which derivatives it has is found by itself");
+  static_assert(kinds::equation_count == 0 || has_residual_of_any_order,
+                "equation_list names the equations of a residual(at, r), and the model has none: write static void "
+                "residual(const auto& at, auto& r)");
+  static_assert(
+      kinds::equation_count == 0 || kinds::equation_count == kinds::state_count,
+      "a residual(at, r) has as many equations as there are states: equation_list and state_list differ in length");
   // algebraic states
   static_assert(detail::indices_are_right<Model>(), "the index of an algebraic state is 1 or 2");
   static_assert(detail::has_one_index<Model>(), "algebraic states are all of index 1, or all of index 2");

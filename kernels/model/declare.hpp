@@ -15,6 +15,7 @@
 //     static void rhs(const auto& at, auto& dy);              // dy[state] = ...; of an algebraic variable: 0 = ...
 //     static void mass(const auto& at, auto& m);              // m(row, column) = ...: m dy/dt is what rhs gives
 //     static void residual(const auto& at, const auto& dy, auto& r);  // in place of rhs: 0 = r[state]
+//     static void residual(const auto& at, auto& r);          // of any order and index: 0 = r[equation], x'' is at.d(x, 2)
 //     static void guards(const auto& at, auto& g);            // g[guard] = ...
 //     static void time_events(const auto& at, auto& when);       // when.at(time_event, time), when.every(time_event, period, first)
 //     static void outputs(const auto& at, auto& out);         // out[output] = ...
@@ -38,6 +39,10 @@
 //
 // and, optionally, which entries of the Jacobian df/dy of `rhs` are not zero throughout, so that implicit methods need fewer
 // derivatives: static constexpr saltus::entry<state> sparsity[] = {{row, column}, ...}
+//
+// The equations of a residual of any order have the names of the states, or names of their own:
+//
+//     enum equation { ... };  static constexpr saltus::equated<equation> equation_list[] = {{id, unit, about}, ...};
 //
 // `rhs` or `residual` is compulsory. A model with guards but no `transition` uses their signs (at.above) or only logs the events.
 // `initial`, `rhs`, `mass`, `residual`, `guards`, `time_events`, `outputs` and `max_step` run for several instances at once: a condition on a value
@@ -170,6 +175,22 @@ struct timed {
   Id id;
   const char* about;
   int count = 1;
+};
+
+/// An equation of a residual of any order: identity, unit and meaning of what is to be zero.
+template <class Id>
+struct equated {
+  Id id;
+  const char* unit;
+  const char* about;
+  int count = 1;
+
+  /// A family of n alike.
+  constexpr equated of(int n) const {
+    equated r = *this;
+    r.count = n;
+    return r;
+  }
 };
 
 /// An output: computed from the point, never integrated.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "model/checks.hpp"
+#include "model/recorded_equations.hpp"
 #ifndef SALTUS_UNCOUNTED  // by those who describe a model whose functions do not take counting numbers
 #include "model/structure.hpp"
 #include "number/counted.hpp"
@@ -165,6 +166,7 @@ struct describe {
     point_to(all, d);
     tell_kind(d);
     count_operations(d);
+    tell_equations(all, d);
     return &d;
   }
 
@@ -178,6 +180,9 @@ struct describe {
     abi::quantity constraints[c::constraint_count + quaternions + 1];
     abi::guard guards[c::guard_count + 1];
     abi::time_event time_events[c::time_event_count + 1];
+    const char* equations[c::state_count + c::constraint_count];  ///< names
+    const char* unknowns[c::state_count + c::constraint_count];
+    abi::equation_record record;
 
     void fill() {
       check_completeness();
@@ -192,6 +197,7 @@ struct describe {
       if constexpr (c::output_count > 0) detail::each_member<Model::output_list>(quantity(outputs));
       fill_constraints();
       fill_events();
+      fill_equations();
     }
 
    private:
@@ -203,6 +209,7 @@ struct describe {
       SALTUS_COMPLETE(time_event);
       SALTUS_COMPLETE(output);
       SALTUS_COMPLETE(constraint);
+      SALTUS_COMPLETE(equation);
     }
     void fill_constraints() {
       if constexpr (c::constraint_count > 0)
@@ -214,6 +221,13 @@ struct describe {
           const auto& first = states[static_cast<int>(Model::quaternion_list[k])];
           constraints[c::constraint_count + k] = {first.name, 0.0, "1", "is of length one", 2};
         }
+    }
+    void fill_equations() {
+      for (int i = 0; i < c::state_count; ++i) equations[i] = unknowns[i] = states[i].name;
+      for (int k = 0; k < c::constraint_count; ++k)
+        equations[c::state_count + k] = unknowns[c::state_count + k] = constraints[k].name;
+      if constexpr (c::equation_count > 0)
+        detail::each_member<Model::equation_list>([&](const auto&, const char* name, int i) { equations[i] = name; });
     }
     void fill_events() {
       if constexpr (c::guard_count > 0)
@@ -268,14 +282,30 @@ struct describe {
     d.rhs_flops = d.guard_flops = -1;
 #ifndef SALTUS_UNCOUNTED
     // Of a mechanical system they are not counted: every derivative of every constraint would be compiled for it.
+    // Of equations of any order neither: counting numbers have no derivatives.
     if constexpr (c::is_mechanical) {
       d.structure = structure_of<Model>::get();
-    } else {
+    } else if constexpr (c::equations != equations::any_order) {
       const detail::operations_of<Model> counting;
       d.rhs_flops = counting.rhs();
       d.guard_flops = counting.guards();
     }
 #endif
+  }
+
+  static void tell_equations(lists& all, abi::description& d) {
+#ifndef SALTUS_UNCOUNTED
+    constexpr bool are_recorded = true;
+#else
+    constexpr bool are_recorded = c::equations == equations::any_order;  // nothing can be said of them without it
+#endif
+    d.record = nullptr;
+    if constexpr (are_recorded) {
+      all.record = recorded_equations<Model>::get();
+      all.record.equation_names = all.equations;
+      all.record.unknown_names = all.unknowns;
+      d.record = &all.record;
+    }
   }
 
   template <class V>

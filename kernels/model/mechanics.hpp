@@ -139,7 +139,7 @@ struct mechanics {
   template <class Value, class Real>
   SALTUS_FN static mask_of<Real> is_on(const point_of<Value, Real>& at, int k) {
     if (table.of[k].switched_by < 0) return mask_of<Real>::all(true);
-    return at.d[table.of[k].switched_by] > Real(0.5);
+    return at.modes[table.of[k].switched_by] > Real(0.5);
   }
 
   /// dq/dt.
@@ -504,7 +504,7 @@ struct mechanics {
   /// The same model, parameters and modes at another point, over another number.
   template <class Other, class Value, class Real>
   SALTUS_FN static point_of<Other, Real> moved(const point_of<Value, Real>& at, Other t, const vec<Other, states>& y) {
-    return {t, y, at.p, at.d, at.locked};
+    return {t, y, at.p, at.modes, at.locked};
   }
 
  private:

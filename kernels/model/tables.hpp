@@ -15,6 +15,7 @@ enum class no_guard : int {};
 enum class no_time_event : int {};
 enum class no_output : int {};
 enum class no_constraint : int {};
+enum class no_equation : int {};
 
 /// Members of all families of a list.
 template <class T, int N>
@@ -61,6 +62,7 @@ struct kinds {
   SALTUS_KIND(time_event)
   SALTUS_KIND(output)
   SALTUS_KIND(constraint)
+  SALTUS_KIND(equation)
 #undef SALTUS_KIND
   static_assert(
       requires { Model::state_list[0]; },

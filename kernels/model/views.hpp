@@ -139,6 +139,7 @@ inline constexpr bool is_argument<named_sparse_symmetric_matrix<Id, Real, Number
 SALTUS_HIDDEN(named_by, state, dy, !is_mechanical<Model>)  // rhs
 SALTUS_HIDDEN(const named, state, dy, true)                // residual
 SALTUS_HIDDEN(named, state, r, true)
+SALTUS_HIDDEN(named, equation, r, true)
 SALTUS_HIDDEN(named_matrix, state, m, true)
 SALTUS_HIDDEN(named, guard, g, true)
 SALTUS_HIDDEN(named, output, out, true)
@@ -255,19 +256,27 @@ struct point {
   Value t;
   const vec<Value, kinds::state_count>& y;
   const vec<Real, kinds::parameter_count>& p;
-  const vec<Real, kinds::discrete_count>& d;
-  const Real* locked;  ///< guard values at the start of the step (discontinuity locking)
+  const vec<Real, kinds::discrete_count>& modes;  ///< the discrete variables
+  const Real* locked;                             ///< guard values at the start of the step (discontinuity locking)
 
   SALTUS_FN const Value& operator[](typename kinds::state i) const { return y[i]; }
   SALTUS_FN const Real& operator[](typename kinds::parameter i) const { return p[static_cast<int>(i)]; }
-  SALTUS_FN const Real& operator[](typename kinds::discrete i) const { return d[static_cast<int>(i)]; }
+  SALTUS_FN const Real& operator[](typename kinds::discrete i) const { return modes[static_cast<int>(i)]; }
   SALTUS_FN const Value& operator()(typename kinds::state i, int k) const { return y[i + k]; }
   SALTUS_FN const Real& operator()(typename kinds::parameter i, int k) const { return p[static_cast<int>(i) + k]; }
-  SALTUS_FN const Real& operator()(typename kinds::discrete i, int k) const { return d[static_cast<int>(i) + k]; }
+  SALTUS_FN const Real& operator()(typename kinds::discrete i, int k) const { return modes[static_cast<int>(i) + k]; }
   SALTUS_HIDDEN_NAMES
+  /// The k-th time derivative of an unknown, k >= 0; d(x, 0) is at[x]. Of member i of a family it is d(x, i, k): the order stands
+  /// last. Only where numbers can be differentiated by time, which have a function derivative(value, k).
+  template <class Order>
+  requires requires(const Value& x, Order k) { derivative(x, k); }
+  SALTUS_FN Value d(typename kinds::state i, Order k) const { return derivative(y[i], k); }
+  template <class Order>
+  requires requires(const Value& x, Order k) { derivative(x, k); }
+  SALTUS_FN Value d(typename kinds::state i, int member, Order k) const { return derivative(y[i + member], k); }
   /// A discrete variable read as a switch.
   SALTUS_FN mask_of<Real> is_on(typename kinds::discrete i, int k = 0) const {
-    return d[static_cast<int>(i) + k] > Real(0.5);
+    return modes[static_cast<int>(i) + k] > Real(0.5);
   }
   /// L of Compere 5.3, held through the step: was g >= 0 when the step began?
   SALTUS_FN mask_of<Real> above(typename kinds::guard i, int k = 0) const {

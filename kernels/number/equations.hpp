@@ -8,9 +8,10 @@ enum class equations : int {
   plain,          ///< dy/dt = f(t, y)
   semi_explicit,  ///< the same, but some of f are constraints: 0 = f_i(t, y)
   with_mass,      ///< M dy/dt = f(t, y), M of parameters and discrete variables alone; it may be singular
-  implicit        ///< 0 = r(t, y, dy/dt)
+  implicit,       ///< 0 = r(t, y, dy/dt)
+  any_order       ///< 0 = f(t, x, x', x'', ...): derivatives of any order, of any index
 };
-inline constexpr const char* equations_names[] = {"plain", "semi_explicit", "with_mass", "implicit"};
+inline constexpr const char* equations_names[] = {"plain", "semi_explicit", "with_mass", "implicit", "any_order"};
 constexpr const char* name_of(equations e) { return equations_names[static_cast<int>(e)]; }
 
 }  // namespace saltus
