@@ -134,6 +134,46 @@ TEST_F(cli, a_mechanical_system_is_described_by_its_constraints) {
   EXPECT_EQ(object["constraints[0].kind"], "nonholonomic");
 }
 
+TEST_F(cli, a_model_of_any_order_is_described_and_checked_but_not_run) {
+  write(folder() / "rod.hpp",
+        "#include <saltus.hpp>\nstruct rod {\n  enum state { x, y, tension };\n"
+        "  static constexpr saltus::variable<state> state_list[] = {\n"
+        "      {x, 1.0, \"m\", \"\"}, {y, 0.0, \"m\", \"\"}, {tension, 0.0, \"1/s2\", \"\"}};\n"
+        "  enum equation { sideways, down, length };\n"
+        "  static constexpr saltus::equated<equation> equation_list[] = {\n"
+        "      {sideways, \"m/s2\", \"\"}, {down, \"m/s2\", \"\"}, {length, \"m2\", \"\"}};\n"
+        "  static void residual(const auto& at, auto& r) {\n"
+        "    r[sideways] = at.d(x, 2) + at[x] * at[tension];\n"
+        "    r[down] = at.d(y, 2) + at[y] * at[tension] - 9.81;\n"
+        "    r[length] = at[x] * at[x] + at[y] * at[y] - 1.0;\n  }\n};\n");
+  const auto text = saltus({"describe", "rod.hpp"});
+  EXPECT_EQ(text.code, 0) << text.err;
+  for (const char* line :
+       {"form:   0 = r(t, x, x', x'', ...)\n", "structure: index 3, 2 degrees of freedom, quasilinear\n",
+        "    sideways   2*   .        0*   0\n", "    a point is x x' y y'\n"})
+    EXPECT_NE(text.out.find(line), std::string::npos) << text.out;
+  const json object(saltus({"describe", "rod.hpp", "--json"}).out);
+  EXPECT_EQ(object["equations"], "any_order");
+  EXPECT_EQ(object.number("structure.index"), 3);
+  EXPECT_EQ(object.number("structure.degrees_of_freedom"), 2);
+  EXPECT_EQ(object["structure.quasilinear"], "true");
+  EXPECT_EQ(object.number("structure.c.length"), 2);
+  EXPECT_EQ(object.number("structure.d.x"), 2);
+  EXPECT_EQ(object["structure.blocks#"], "1");
+
+  const std::string why = "no method integrates rod yet, which has equations with derivatives of any order";
+  const auto checked = saltus({"check", "rod.hpp", "--set", "sweep.x=[0.6, 0.8]"});
+  EXPECT_EQ(checked.code, 0) << checked.err;
+  EXPECT_NE(checked.err.find("warning: " + why), std::string::npos) << checked.err;
+  EXPECT_NE(checked.out.find("instances  2"), std::string::npos) << checked.out;
+  for (const words& command :
+       {words{"run", "rod.hpp"}, words{"run", "rod.hpp", "--method", "radau5"}, words{"bench", "rod.hpp"}}) {
+    const auto refused = saltus(command);
+    EXPECT_EQ(refused.code, 2) << refused.err;
+    EXPECT_NE(refused.err.find(why), std::string::npos) << refused.err;
+  }
+}
+
 TEST_F(cli, time_events_and_sliding_are_told) {
   write(folder() / "relay.hpp", relay);
   const auto text = saltus({"describe", "relay.hpp"});

@@ -13,6 +13,7 @@
 #include "base/text.hpp"
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
+#include "spec/methods.hpp"
 #include "study/check.hpp"
 
 namespace saltus::host {
@@ -28,6 +29,7 @@ constexpr double pilot_seconds = 0.4;
 
 /// "dp5", or "auto (dp5, rodas5p where stiff)".
 std::string method_text(const plan& p) {
+  if (!no_method_for(p.model).empty()) return "none yet";
   return p.stiff_method.empty() ? p.method : fmt::format("auto ({}, {} where stiff)", p.method, p.stiff_method);
 }
 

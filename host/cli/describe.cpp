@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/structure.hpp"
 #include "compile/elimination.hpp"
 
 namespace saltus::host {
@@ -27,6 +28,7 @@ std::string special_text(const model& m) {
   if (const auto algebraic = algebraic_text(m); !algebraic.empty()) text += ", " + algebraic;
   if (m.equations == abi::with_mass) text += ", mass matrix";
   if (m.equations == abi::implicit) text += ", implicit";
+  if (m.equations == abi::any_order) text += ", of any order";
   if (m.coordinates > 0) text += ", mechanical";
   return text;
 }
@@ -56,7 +58,7 @@ std::string mechanical_text(const model& m) {
 /// The equations of a model as one writes them.
 std::string equations_text(const model& m) {
   const char* const forms[] = {"dy/dt = f(t, y)", "dy/dt = f(t, y), 0 = g(t, y)", "M dy/dt = f(t, y)",
-                               "0 = r(t, y, dy/dt)"};
+                               "0 = r(t, y, dy/dt)", "0 = r(t, x, x', x'', ...)"};
   std::string text = forms[static_cast<int>(m.equations)];
   if (m.coordinates > 0) return mechanical_text(m);
   if (m.singular_mass) text += ", M singular";
@@ -131,6 +133,7 @@ json describe_json(const model& m) {
               {"coordinates", m.coordinates},
               {"constraints", constraints},
               {"elimination", elimination_json(m)},
+              {"structure", structure_json(m)},
               {"guards", guards},
               {"time_events", time_events},
               {"outputs", quantities(m.outputs)}};
@@ -166,6 +169,7 @@ int describe(const std::string& name, bool as_json) {
   fmt::print("{}: {}\n  source: {}\n  file:   {}\n  t:      {:g} .. {:g}\n  form:   {}\n", m.name, m.title, m.source,
              m.header.string(), m.t_begin, m.t_end, equations_text(m));
   print_elimination(m);
+  print_structure(m);
   print_quantities("states (initial value, unit, meaning)", m.states, true);
   print_quantities("parameters (default, unit, meaning)", m.parameters, true);
   print_quantities("discrete variables (initial value, unit, meaning)", m.discretes, true);

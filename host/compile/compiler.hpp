@@ -59,6 +59,10 @@ struct built {
 /// itself fails, exit_interrupted when `stop` is cancelled, here and below.
 model describe_model(const std::filesystem::path& header, const cancellation& stop = {});
 
+/// The model that a description tells of. `files`: those that it is written in.
+model model_from(const abi::description* d, const std::filesystem::path& header,
+                 const std::vector<std::filesystem::path>& files);
+
 /// The module for a plan on CPU lanes, compiled on first use.
 built build_cpu_module(const plan& p, const lane_shape& shape, const cancellation& stop = {});
 /// The same on one lane with line numbers, to find out where a model crashes.

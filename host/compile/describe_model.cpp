@@ -54,6 +54,16 @@ std::vector<matrix_entry> entries(const int* rows, const int* columns, int count
   return r;
 }
 
+equation_record record_from(const abi::equation_record& r) {
+  const auto names = [&](const char* const* all) { return std::vector<std::string>(all, all + r.count); };
+  return {{r.nodes, r.nodes + r.node_count},
+          {r.equations, r.equations + r.count},
+          names(r.equation_names),
+          names(r.unknown_names)};
+}
+
+}  // namespace
+
 model model_from(const abi::description* d, const fs::path& header, const std::vector<fs::path>& files) {
   if (!(d->t_begin < d->t_end))
     throw error(exit_model,
@@ -74,6 +84,7 @@ model model_from(const abi::description* d, const fs::path& header, const std::v
   if (const auto* s = d->structure)
     m.structure = mechanical_structure{entries(s->mass_rows, s->mass_columns, s->mass_entries),
                                        entries(s->jacobian_rows, s->jacobian_columns, s->jacobian_entries)};
+  if (const auto* r = d->record) m.record = record_from(*r);
   for (const auto& c : quantities(d->constraints, d->constraint_count))
     m.constraints.push_back({c.name, c.unit, c.about, c.index == 1, c.value != 0.0, c.index == 2});
   for (int i = 0; i < d->guard_count; ++i)
@@ -91,7 +102,6 @@ model model_from(const abi::description* d, const fs::path& header, const std::v
   m.guard_flops = d->guard_flops;
   return m;
 }
-}  // namespace
 
 model describe_model(const fs::path& header, const cancellation& stop) {
   if (const auto known = builtin_model_in(header)) return model_from(known->about, header, known->files);

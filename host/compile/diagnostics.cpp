@@ -63,10 +63,10 @@ std::optional<std::string> first_complaint(const std::string& log, const fs::pat
       R"re(static.assert(?:ion)? failed(?: due to requirement '.*'| with)?:? "?([^"]*)"?)re");
   static const std::regex undefined(R"(undefined reference to [`'](\w+))");
   // Of g++; the others of clang++.
-  static const std::regex bare_name(
-      R"(deleted function '[^']*(?:pack\(Enum\)|plain::operator)|to 'saltus::pack<.*deleted function|)"
-      R"(selected deleted operator|attempt to use a deleted function|)"
-      R"(for call to '\w+\(.*::(?:state|parameter|discrete|guard|output)[,)])");
+  static const std::regex bare_name(R"(deleted function '[^']*(?:pack\(Enum\)|tracked\(Enum\)|plain::operator)|)"
+                                    R"(to '(?:const )?saltus::(?:pack<|tracked<|orders).*deleted function|)"
+                                    R"(selected deleted operator|attempt to use a deleted function|)"
+                                    R"(for call to '\w+\(.*::(?:state|parameter|discrete|guard|output|equation)[,)])");
   constexpr std::size_t longest = 4000, shown = 400;
   std::optional<std::string> elsewhere;
   std::istringstream lines(log);

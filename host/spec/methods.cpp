@@ -26,12 +26,20 @@ const method_traits& method_called(std::string_view name) {
 
 bool certifies(std::string_view method) { return method_called(method).certifies; }
 
+std::string no_method_for(const model& m) {
+  if (m.equations != abi::any_order) return {};
+  return fmt::format("no method integrates {} yet, which has {}; saltus describe has its structure", m.name,
+                     special_about(m));
+}
+
 const char* special_about(const model& m) {
-  constexpr const char* words[] = {"", "algebraic states", "a mass matrix", "implicit equations"};
+  constexpr const char* words[] = {"", "algebraic states", "a mass matrix", "implicit equations",
+                                   "equations with derivatives of any order"};
   return words[static_cast<int>(m.equations)];
 }
 
 std::string obstacle(const method_traits& method, const model& m) {
+  if (const auto none = no_method_for(m); !none.empty()) return "must be left out: " + none;
   if (method.is_explicit && m.equations != abi::plain)
     return fmt::format("must be an implicit method, as {} has {}", m.name, special_about(m));
   if (method.for_mechanics && m.coordinates == 0)
@@ -65,7 +73,7 @@ names methods_for(const model& m) {
 
 std::string default_method(const model& m) {
   if (m.equations == abi::plain) return "dp5";
-  return m.equations == abi::implicit || highest_index(m) > 1 ? "radau5" : "rodas5p";
+  return m.equations == abi::implicit || m.equations == abi::any_order || highest_index(m) > 1 ? "radau5" : "rodas5p";
 }
 
 }  // namespace saltus::host

@@ -28,6 +28,8 @@ bool certifies(std::string_view method);
 
 /// What a model has that dy/dt = f(t, y) has not.
 const char* special_about(const model& m);
+/// Why a model cannot be run: there is no method for equations of any order; empty for all others.
+std::string no_method_for(const model& m);
 /// What speaks against a method for a model; empty if nothing does.
 std::string obstacle(const method_traits& method, const model& m);
 /// The methods that can solve a model.

@@ -6,6 +6,7 @@
 #include "backend/make.hpp"
 #include "base/files.hpp"
 #include "result/storage.hpp"
+#include "spec/methods.hpp"
 
 namespace saltus::host {
 
@@ -43,7 +44,7 @@ check_report check(const plan& p, double pilot_seconds, const cancellation& stop
     r.free_bytes = free_bytes(p.file);
     r.fits = p.compression > 0 || r.free_bytes < 0 || stored_bytes(p, 0) <= r.free_bytes;
   }
-  if (pilot_seconds > 0) r.pilot = try_out(p, pilot_seconds, stop);
+  if (pilot_seconds > 0 && no_method_for(p.model).empty()) r.pilot = try_out(p, pilot_seconds, stop);
   return r;
 }
 

@@ -93,6 +93,33 @@ std::vector<mistake> mistakes() {
       "  static void residual(const auto& at, const auto& dy, auto& r) { r[place] = dy[place] - at[velocity]; }\n"
       "  static void guards",
       "void residual", "the model has a right-hand side and a residual: write one of rhs and residual, not both");
+  // Of any order: a model of its own each, which is not run.
+  const auto of_any_order = [&](const std::string& name, const std::string& more, const std::string& body,
+                                const std::string& where, const std::string& sentence) {
+    const std::string text =
+        "#include <saltus.hpp>\nstruct " + name +
+        " {\n  enum state { a, b };\n"
+        "  static constexpr saltus::variable<state> state_list[] = {{a, 1.0, \"1\", \"\"}, {b, 0.0, \"1\", \"\"}};\n" +
+        more + "  static void residual(const auto& at, auto& r) {\n" + body + "  }\n};\n";
+    all.push_back({name, text, line_of(text, where), sentence});
+  };
+  const std::string sound = "    r[a] = at.d(a, 1) - at[b];\n    r[b] = at[a] - 1.0;\n";
+  of_any_order("two_residuals",
+               "  static void residual(const auto& at, const auto& dy, auto& r) { r[a] = dy[a] - at[b]; }\n", sound,
+               "void residual",
+               "the model has two residuals: write residual\\(at, dy, r\\), or residual\\(at, r\\) with at.d\\(x, k\\) "
+               "for derivatives");
+  of_any_order(
+      "one_equation",
+      "  enum equation { only };\n"
+      "  static constexpr saltus::equated<equation> equation_list[] = {{only, \"1\", \"\"}};\n",
+      "    r[only] = at.d(a, 1) - at[b];\n", "equation_list",
+      "a residual\\(at, r\\) has as many equations as there are states: equation_list and state_list differ in length");
+  of_any_order(
+      "condition_in_residual", "", "    if (at[a] > 0.0) r[a] = at.d(a, 1);\n", "if (at[a]",
+      "a condition on values is select\\(condition, a, b\\) here, as it is asked for several instances at once");
+  of_any_order("bare_unknown", "", "    r[a] = at.d(a, 1) - b;\n    r[b] = at[a];\n", "- b;", bare);
+  of_any_order("misspelt_derivative", "", "    r[a] = at.d(c, 1);\n", "at.d(c", ".*'c'.*");
   add("of_index_three", "{velocity, 0.0, \"m/s\", \"its rate\"}",
       "saltus::variable<state>{velocity, 0.0, \"m/s\", \"its rate\"}.algebraic(3)", ".algebraic",
       "the index of an algebraic state is 1 or 2");

@@ -1,0 +1,414 @@
+// Structural analysis: assignments and offsets against exhaustive search, block triangular form, and models whose offsets, index and
+// degrees of freedom are known: J. D. Pryce, BIT 41 (2001) 364 and own analysis of the papers' models by another program.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <functional>
+#include <numeric>
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "../problems/campbell_orbits.hpp"
+#include "../problems/free_body.hpp"
+#include "../problems/index_3_pendulum.hpp"
+#include "../problems/knife_edge.hpp"
+#include "../problems/lorenz.hpp"
+#include "../problems/slack_pendulum.hpp"
+#include "compile/compiler.hpp"
+#include "model/describe.hpp"
+#include "models/check_valve.hpp"
+#include "models/overdetermined.hpp"
+#include "models/parallel_robot.hpp"
+#include "models/parts/index_chain.hpp"
+#include "models/parts/pendula.hpp"
+#include "models/rod_pendulum.hpp"
+#include "models/shuttle.hpp"
+#include "models/tight_orbits.hpp"
+#include "structure/analysis.hpp"
+#include "structure/near_dependence.hpp"
+
+namespace {
+
+using namespace saltus::host;
+using list = std::vector<int>;
+
+template <class Model>
+model model_of() {
+  return model_from(saltus::describe<Model>::get("model"), {}, {});
+}
+template <class Model>
+model_structure structure() {
+  return structure_of(model_of<Model>());
+}
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+/// The order of unknown j in equation i; -1: none.
+int order(const signature& s, int i, int j) {
+  for (const auto& e : s.rows[at(i)])
+    if (e.column == j) return e.order;
+  return -1;
+}
+
+signature random_signature(std::mt19937& random, int n, int highest, double filled) {
+  signature s;
+  for (int i = 0; i < n; ++i) {
+    auto& row = s.rows.emplace_back();
+    for (int j = 0; j < n; ++j)
+      if (std::uniform_real_distribution<double>()(random) < filled)
+        row.push_back({j, std::uniform_int_distribution<int>(0, highest)(random)});
+  }
+  return s;
+}
+
+/// By all permutations: the largest sum of a complete transversal (-1: there is none), and the most entries of any.
+struct exhaustive {
+  int sum = -1, most = 0;
+  explicit exhaustive(const signature& s) {
+    list columns(s.rows.size());
+    std::iota(columns.begin(), columns.end(), 0);
+    do {
+      int total = 0, count = 0;
+      for (int i = 0; i < s.size(); ++i)
+        if (const int o = order(s, i, columns[at(i)]); o >= 0) total += o, ++count;
+      most = std::max(most, count);
+      if (count == s.size()) sum = std::max(sum, total);
+    } while (std::next_permutation(columns.begin(), columns.end()));
+  }
+};
+
+void expect_valid(const signature& s, const structural_analysis& a) {
+  for (int i = 0; i < s.size(); ++i) {
+    EXPECT_GE(a.c[at(i)], 0);
+    EXPECT_GE(a.d[at(i)], 0);
+    for (const auto& e : s.rows[at(i)]) EXPECT_GE(a.d[at(e.column)] - a.c[at(i)], e.order);
+    const int j = a.values.column_of[at(i)];
+    EXPECT_EQ(a.values.row_of[at(j)], i);
+    EXPECT_EQ(a.d[at(j)] - a.c[at(i)], order(s, i, j));
+  }
+}
+
+/// Each equation and unknown is in one block, and in J no equation has unknowns of later blocks.
+void expect_block_triangular(const signature& s, const structural_analysis& a) {
+  list of_equation(s.rows.size(), -1), of_unknown(s.rows.size(), -1);
+  for (std::size_t b = 0; b < a.blocks.size(); ++b) {
+    ASSERT_EQ(a.blocks[b].equations.size(), a.blocks[b].unknowns.size());
+    for (const int i : a.blocks[b].equations) of_equation[at(i)] = static_cast<int>(b);
+    for (const int j : a.blocks[b].unknowns) of_unknown[at(j)] = static_cast<int>(b);
+  }
+  EXPECT_EQ(std::count(of_equation.begin(), of_equation.end(), -1), 0);
+  EXPECT_EQ(std::count(of_unknown.begin(), of_unknown.end(), -1), 0);
+  for (int i = 0; i < s.size(); ++i)
+    for (const auto& e : s.rows[at(i)])
+      if (a.d[at(e.column)] - a.c[at(i)] == e.order) { EXPECT_LE(of_unknown[at(e.column)], of_equation[at(i)]); }
+}
+
+TEST(assignment, is_the_best_of_all_permutations) {
+  std::mt19937 random(1);
+  int complete = 0, singular = 0;
+  for (int trial = 0; trial < 600; ++trial) {
+    const int n = 1 + trial % 6;
+    const signature s = random_signature(random, n, 1 + trial % 5, 0.2 + 0.1 * (trial % 7));
+    const exhaustive best(s);
+    const transversal t = highest_value_transversal(s);
+    int sum = 0, count = 0;
+    for (int i = 0; i < n; ++i) {
+      const int j = t.column_of[at(i)];
+      if (j < 0) continue;
+      ASSERT_EQ(t.row_of[at(j)], i);
+      ASSERT_GE(order(s, i, j), 0);
+      sum += order(s, i, j), ++count;
+    }
+    ASSERT_EQ(count, best.most);
+    ASSERT_EQ(t.is_complete(), best.sum >= 0);
+    if (t.is_complete()) { EXPECT_EQ(sum, best.sum); }
+    ++(t.is_complete() ? complete : singular);
+  }
+  EXPECT_GT(complete, 150);
+  EXPECT_GT(singular, 150);
+}
+
+// d follows from c, and no valid c is smaller anywhere: all c up to those found are tried.
+TEST(offsets, are_the_smallest) {
+  std::mt19937 random(2);
+  for (int trial = 0; trial < 400; ++trial) {
+    const int n = 1 + trial % 4;
+    const signature s = random_signature(random, n, 3, 0.7);
+    const structural_analysis a = analyse(s);
+    if (!a.is_sound()) continue;
+    expect_valid(s, a);
+    expect_block_triangular(s, a);
+    EXPECT_EQ(a.freedom, exhaustive(s).sum);
+    // Of the valid c, that with the smallest sum, and the smallest of each alone, are the one found.
+    list c(s.rows.size(), 0), smallest(s.rows.size(), 1 << 20);
+    const int top = *std::max_element(a.c.begin(), a.c.end());
+    for (;;) {
+      list d(s.rows.size(), 0);
+      for (int i = 0; i < n; ++i)
+        for (const auto& e : s.rows[at(i)]) d[at(e.column)] = std::max(d[at(e.column)], e.order + c[at(i)]);
+      const int sum = std::accumulate(d.begin(), d.end(), 0) - std::accumulate(c.begin(), c.end(), 0);
+      if (sum == a.freedom)  // duality: equality on a transversal
+        for (int i = 0; i < n; ++i) smallest[at(i)] = std::min(smallest[at(i)], c[at(i)]);
+      int k = 0;
+      while (k < n && c[at(k)] == top) c[at(k++)] = 0;
+      if (k == n) break;
+      ++c[at(k)];
+    }
+    EXPECT_EQ(smallest, a.c);
+  }
+}
+
+TEST(offsets, do_not_depend_on_the_order_of_equations_and_unknowns) {
+  std::mt19937 random(3);
+  for (int trial = 0; trial < 100; ++trial) {
+    const int n = 40;
+    const signature s = random_signature(random, n, 4, 0.1);
+    const structural_analysis a = analyse(s);
+    list rows(n), columns(n);
+    std::iota(rows.begin(), rows.end(), 0);
+    std::iota(columns.begin(), columns.end(), 0);
+    std::shuffle(rows.begin(), rows.end(), random);
+    std::shuffle(columns.begin(), columns.end(), random);
+    signature mixed;
+    mixed.rows.resize(n);
+    for (int i = 0; i < n; ++i)
+      for (const auto& e : s.rows[at(i)]) mixed.rows[at(rows[at(i)])].push_back({columns[at(e.column)], e.order});
+    const structural_analysis b = analyse(mixed);
+    ASSERT_EQ(a.is_sound(), b.is_sound());
+    if (!a.is_sound()) {
+      EXPECT_EQ(a.singular.surplus_equations.size(), b.singular.surplus_equations.size());
+      EXPECT_EQ(a.singular.lacking_unknowns.size(), b.singular.lacking_unknowns.size());
+      continue;
+    }
+    for (int i = 0; i < n; ++i) {
+      EXPECT_EQ(a.c[at(i)], b.c[at(rows[at(i)])]);
+      EXPECT_EQ(a.d[at(i)], b.d[at(columns[at(i)])]);
+    }
+    EXPECT_EQ(a.blocks.size(), b.blocks.size());
+    expect_block_triangular(s, a);
+  }
+}
+
+TEST(structure, of_the_pendulum) {
+  const auto s = structure<rod_pendulum>();
+  EXPECT_EQ(s.analysis.c, (list{0, 0, 2}));
+  EXPECT_EQ(s.analysis.d, (list{2, 2, 0}));
+  EXPECT_EQ(s.analysis.index, 3);
+  EXPECT_EQ(s.analysis.freedom, 2);
+  EXPECT_TRUE(s.nonlinear.empty());
+  EXPECT_EQ(s.analysis.blocks.size(), 1u);
+  EXPECT_EQ(order(s.sigma, 0, 0), 2);
+  EXPECT_EQ(order(s.sigma, 0, 1), -1);
+  EXPECT_EQ(order(s.sigma, 0, 2), 0);
+}
+
+TEST(structure, of_tight_orbits_however_they_are_written) {
+  for (const auto& s : {structure<tight_orbits>(), structure<campbell_orbits>()}) {
+    EXPECT_EQ(s.analysis.c, (list{0, 0, 1}));
+    EXPECT_EQ(s.analysis.d, (list{1, 1, 0}));
+    EXPECT_EQ(s.analysis.index, 2);
+    EXPECT_EQ(s.analysis.freedom, 1);
+    EXPECT_TRUE(s.nonlinear.empty());
+  }
+}
+
+TEST(structure, of_the_shuttle) {
+  const auto s = structure<shuttle>();
+  EXPECT_EQ(s.analysis.c, (list{1, 0, 0, 1, 0, 0, 2}));
+  EXPECT_EQ(s.analysis.d, (list{2, 1, 1, 2, 1, 1, 0}));
+  EXPECT_EQ(s.analysis.index, 3);
+  EXPECT_EQ(s.analysis.freedom, 4);
+  EXPECT_EQ(s.nonlinear, (list{shuttle::path, shuttle::azimuth}));  // cos and sin of the bank angle
+}
+
+TEST(structure, of_the_robot_in_all_modes) {
+  const auto s = structure<parallel_robot>();
+  const list c = {2, 2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0}, d = {2, 2, 2, 2, 1, 1, 0, 0, 0, 0, 1, 1};
+  EXPECT_EQ(s.analysis.c, c);
+  EXPECT_EQ(s.analysis.d, d);
+  EXPECT_EQ(s.analysis.index, 3);
+  EXPECT_EQ(s.analysis.freedom, 6);
+  EXPECT_TRUE(s.nonlinear.empty());
+  // Friction changes no orders: saturation alone does.
+  const auto number = [&](const std::string& text) {
+    return at(static_cast<int>(std::find(s.known.texts.begin(), s.known.texts.end(), text) - s.known.texts.begin()));
+  };
+  ASSERT_EQ(s.known.count(), 4);
+  for (const auto* text : {"above over_0", "above under_0", "above over_1", "above under_1"})
+    ASSERT_LT(number(text), 4u);
+  ASSERT_EQ(s.modes.size(), 4u);
+  int found[2][2] = {};
+  for (const auto& mode : s.modes) {
+    EXPECT_TRUE(mode.is_served);
+    EXPECT_EQ(mode.analysis.index, 3);
+    EXPECT_EQ(mode.analysis.freedom, 6);
+    list own_c = c, own_d = d;
+    bool saturated[2];
+    for (int i = 0; i < 2; ++i) {
+      const std::string which = i == 0 ? "_0" : "_1";
+      saturated[i] = mode.given[number("above over" + which)] == 1 || mode.given[number("above under" + which)] == 0;
+      if (!saturated[i]) continue;
+      own_c[at(2 + i)] = 0;
+      own_d[at(4 + i)] = 0;
+    }
+    ++found[saturated[0]][saturated[1]];
+    EXPECT_EQ(mode.analysis.c, own_c);
+    EXPECT_EQ(mode.analysis.d, own_d);
+    EXPECT_EQ(mode.nonlinear.empty(), !saturated[0] && !saturated[1]);
+    for (const int i : mode.nonlinear) EXPECT_TRUE(i == 2 || i == 3);  // cos of the wanted angle
+  }
+  for (const auto& row : found)
+    for (const int n : row) EXPECT_EQ(n, 1);
+}
+
+template <int N>
+void expect_chain() {
+  const auto s = structure<index_chain_of<N>>();
+  EXPECT_EQ(s.analysis.index, N);
+  EXPECT_EQ(s.analysis.freedom, 0);
+  for (int k = 0; k < N; ++k) EXPECT_EQ(s.analysis.d[at(k)], N - 1 - k);
+  EXPECT_EQ(s.analysis.blocks.size(), std::size_t(N));
+}
+TEST(structure, of_chains_of_index_2_to_7) {
+  expect_chain<2>();
+  expect_chain<3>();
+  expect_chain<4>();
+  expect_chain<5>();
+  expect_chain<6>();
+  expect_chain<7>();
+}
+
+template <int P>
+void expect_pendula() {
+  const auto s = structure<pendula_of<P>>();
+  EXPECT_EQ(s.analysis.index, 2 * P + 1);
+  EXPECT_EQ(s.analysis.freedom, 2 * P);
+  EXPECT_TRUE(s.nonlinear.empty());
+  EXPECT_EQ(s.analysis.blocks.size(), std::size_t(P));
+}
+TEST(structure, of_chains_of_pendula_to_index_47) {
+  expect_pendula<1>();
+  expect_pendula<7>();
+  expect_pendula<23>();
+}
+
+// A model of 6000 equations, and the same in random order; a chain as long as it is deep.
+TEST(structure, of_6000_equations_takes_no_10_seconds) {
+  constexpr int P = 2000, n = 3 * P;
+  const model whole = model_of<pendula_of<P>>();
+  const auto start = std::chrono::steady_clock::now();
+  const auto described = structure_of(whole);
+  const double all = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  std::printf("a model of %d equations and index %d: %.3f s\n", n, described.analysis.index, all);
+  EXPECT_EQ(described.analysis.index, 2 * P + 1);
+  EXPECT_EQ(described.analysis.freedom, 2 * P);
+  EXPECT_TRUE(described.nonlinear.empty());
+  EXPECT_LE(all, 10.0);
+
+  std::mt19937 random(4);
+  list rows(n), columns(n);
+  std::iota(rows.begin(), rows.end(), 0);
+  std::iota(columns.begin(), columns.end(), 0);
+  for (const bool mixed : {false, true}) {
+    if (mixed) {
+      std::shuffle(rows.begin(), rows.end(), random);
+      std::shuffle(columns.begin(), columns.end(), random);
+    }
+    signature s;
+    s.rows.resize(n);
+    const auto add = [&](int i, int j, int derivatives) {
+      s.rows[at(rows[at(i)])].push_back({columns[at(j)], derivatives});
+    };
+    for (int p = 0; p < P; ++p) {
+      const int x = p, y = P + p, tension = 2 * P + p;
+      add(x, x, 2), add(x, tension, 0);
+      add(y, y, 2), add(y, tension, 0);
+      add(tension, x, 0), add(tension, y, 0);
+      if (p > 0) add(tension, tension - 1, 0);
+    }
+    const auto begin = std::chrono::steady_clock::now();
+    const structural_analysis a = analyse(s);
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    std::printf("%d equations of index %d: %.3f s\n", n, a.index, seconds);
+    EXPECT_EQ(a.index, 2 * P + 1);
+    EXPECT_EQ(a.freedom, 2 * P);
+    EXPECT_EQ(a.blocks.size(), std::size_t(P));
+    EXPECT_LE(seconds, 10.0);
+  }
+  signature chain;
+  for (int k = 0; k + 1 < n; ++k) chain.rows.push_back({{k, 1}, {k + 1, 0}});
+  chain.rows.push_back({{0, 0}});
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(analyse(chain).index, n);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  std::printf("%d equations of index %d: %.3f s\n", n, n, seconds);
+  EXPECT_LE(seconds, 10.0);
+}
+
+TEST(structure, that_is_singular_names_its_part) {
+  using m = overdetermined;
+  const auto s = structure<m>();
+  EXPECT_FALSE(s.analysis.is_sound());
+  EXPECT_EQ(s.analysis.singular.surplus_equations, (list{m::source, m::divider, m::ground}));
+  EXPECT_EQ(s.analysis.singular.surplus_unknowns, (list{m::u, m::v}));
+  EXPECT_EQ(s.analysis.singular.lacking_equations, (list{m::node, m::capacitor}));
+  EXPECT_EQ(s.analysis.singular.lacking_unknowns, (list{m::i, m::j, m::charge}));
+}
+
+TEST(structure, of_a_valve_that_common_offsets_do_not_serve) {
+  const auto s = structure<check_valve>();
+  EXPECT_EQ(s.analysis.index, 1);
+  EXPECT_EQ(s.known.texts, std::vector<std::string>{"open is on"});
+  EXPECT_EQ(s.known.declared, answers{0});
+  ASSERT_EQ(s.modes.size(), 2u);
+  for (const auto& mode : s.modes) {
+    const bool open = mode.given[0] == 1;
+    EXPECT_EQ(mode.is_served, !open);
+    EXPECT_EQ(mode.analysis.index, open ? 2 : 1);
+    EXPECT_EQ(mode.analysis.freedom, open ? 0 : 1);
+    EXPECT_EQ(mode.analysis.c, (open ? list{0, 1} : list{0, 0}));
+    EXPECT_EQ(mode.analysis.d, (list{1, 0}));
+  }
+}
+
+TEST(structure, of_other_kinds_of_equations) {
+  const auto ode = structure<lorenz>();
+  EXPECT_EQ(ode.analysis.c, (list{0, 0, 0}));
+  EXPECT_EQ(ode.analysis.d, (list{1, 1, 1}));
+  EXPECT_EQ(ode.analysis.index, 0);
+  const auto pendulum = structure<index_3_pendulum>();  // x y vx vy, multiplier
+  EXPECT_EQ(pendulum.analysis.c, (list{1, 1, 0, 0, 2}));
+  EXPECT_EQ(pendulum.analysis.d, (list{2, 2, 1, 1, 0}));
+  EXPECT_EQ(pendulum.analysis.index, 3);
+  EXPECT_EQ(pendulum.analysis.freedom, 2);
+  EXPECT_EQ(structure<knife_edge>().analysis.index, 2);  // a constraint on velocities
+  const auto free = structure<free_body>();
+  EXPECT_EQ(free.analysis.index, 0);
+  EXPECT_EQ(free.analysis.freedom, static_cast<int>(model_of<free_body>().states.size()));
+}
+
+// Slack, the multiplier is zero: index 1, four degrees of freedom.
+TEST(structure, of_a_constraint_that_is_switched) {
+  const auto s = structure<slack_pendulum>();
+  ASSERT_EQ(s.modes.size(), 2u);
+  for (const auto& mode : s.modes) {
+    const bool taut = mode.given[0] == 1;
+    EXPECT_EQ(mode.analysis.index, taut ? 3 : 1);
+    EXPECT_EQ(mode.analysis.freedom, taut ? 2 : 4);
+  }
+}
+
+TEST(structure, near_dependent_equations_and_unknowns_are_named) {
+  // Equation 2 is equation 0 plus twice equation 1, but for 1e-13; the unknown 3 stands alone.
+  const std::vector<double> j = {1, 2, 3, 0, 4, 5, 6, 0, 9, 12, 15 + 1e-13, 0, 0, 0, 0, 7};
+  const auto found = near_dependences(4, j);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_LT(found[0].ratio, 1e-12);
+  EXPECT_EQ(found[0].equations, (list{0, 1, 2}));
+  EXPECT_EQ(found[0].unknowns, (list{0, 1, 2}));
+  EXPECT_TRUE(near_dependences(2, {1, 0, 0, 1e-300}).empty());  // scaled
+  EXPECT_EQ(near_dependences(2, {1, 0, 1, 0}).size(), 1u);
+}
+
+}  // namespace
