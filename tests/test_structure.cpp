@@ -190,6 +190,93 @@ TEST(offsets, do_not_depend_on_the_order_of_equations_and_unknowns) {
   }
 }
 
+/// Two unknowns, and equations that a test writes.
+struct two_unknowns {
+  enum state { x, y };
+  static constexpr saltus::variable<state> state_list[] = {{x, 1.0, "1", ""}, {y, 2.0, "1", ""}};
+  enum discrete { on };
+  static constexpr saltus::variable<discrete> discrete_list[] = {{on, 0.0, "1", ""}};
+};
+#define SALTUS_PAIR(name, first, second)            \
+  struct name : two_unknowns {                      \
+    static void residual(const auto& at, auto& r) { \
+      r[x] = first;                                 \
+      r[y] = second;                                \
+    }                                               \
+  };
+SALTUS_PAIR(of_sums, 2.0 * at.d(x, 2) - at.d(x, 3) / 4.0 + sin(at[y]), -at.d(y, 1) + at[x])
+SALTUS_PAIR(of_constants, at.d(x, 0) * at.t + 1.0, at[y] * at[on])
+SALTUS_PAIR(of_lower, at[x] * at.d(y, 2) + at.d(x, 2), at.d(x, 1) * at.d(x, 2) + at.d(y, 2) / at.d(y, 1))
+SALTUS_PAIR(of_products, at.d(x, 2) * at.d(y, 2), at.d(y, 2))
+SALTUS_PAIR(of_powers, at.d(x, 1) * at.d(x, 1) + at.d(y, 1), at.d(y, 1) - at.d(x, 1))
+SALTUS_PAIR(of_functions, at.d(x, 1), min(at.d(y, 1), at[x]))
+SALTUS_PAIR(of_quotients, at.d(x, 1) / at[y], at[x] / at.d(y, 1))
+SALTUS_PAIR(of_an_expression, derivative(at[x] * at[x] * at.d(y, 1), 2), at.d(x, 2) + derivative(sin(at[y]), 1))
+SALTUS_PAIR(of_conditions, select(at.d(y, 7) > 0.0, at.d(x, 1), at[y]), at.d(y, 1))
+SALTUS_PAIR(of_answers, select(!at.is_on(on) && at[x] > 1.0, at.d(x, 1), at.d(x, 2)),
+            select(at.is_on(on) || at[x] < 5.0, at[y], select(at.is_on(on), at.d(y, 9), at.d(y, 1))))
+SALTUS_PAIR(of_nothing, at[x] + at[y], at[x] - at[x] + 0.0 * at[y])
+
+/// s_xx, s_xy, s_yx, s_yy.
+template <class Model>
+list sigma_of() {
+  const auto s = structure<Model>().sigma;
+  return {order(s, 0, 0), order(s, 0, 1), order(s, 1, 0), order(s, 1, 1)};
+}
+
+TEST(signature, has_the_highest_orders) {
+  EXPECT_EQ(sigma_of<of_sums>(), (list{3, 0, 0, 1}));
+  EXPECT_EQ(sigma_of<of_constants>(), (list{0, -1, -1, 0}));
+  EXPECT_EQ(sigma_of<of_lower>(), (list{2, 2, 2, 2}));
+  EXPECT_EQ(sigma_of<of_functions>(), (list{1, -1, 0, 1}));
+  EXPECT_EQ(sigma_of<of_an_expression>(), (list{2, 3, 2, 1}));
+  EXPECT_EQ(sigma_of<of_nothing>(), (list{0, 0, 0, 0}));  // of values nothing is known
+}
+
+TEST(signature, of_selections_is_the_union_but_conditions_do_not_count) {
+  EXPECT_EQ(sigma_of<of_conditions>(), (list{1, 0, -1, 1}));
+  EXPECT_EQ(sigma_of<of_answers>(), (list{2, -1, -1, 9}));
+}
+
+TEST(signature, of_answers_to_conditions_is_that_of_their_branches) {
+  const model m = model_of<of_answers>();
+  const conditions known = conditions_of(m);
+  ASSERT_EQ(known.count(), 3);
+  const auto number = [&](const char* text) {
+    return at(static_cast<int>(std::find(known.texts.begin(), known.texts.end(), text) - known.texts.begin()));
+  };
+  const std::size_t on = number("on is on"), above = number("x > 1"), below = number("x < 5");
+  ASSERT_LT(std::max({on, above, below}), 3u);
+  EXPECT_EQ(known.declared[on], 0);
+  EXPECT_EQ(known.declared[above], 0);
+  EXPECT_EQ(known.declared[below], 1);
+  for (int which = 0; which < 27; ++which) {
+    answers given(3);
+    const int is_on = which % 3 - 1, is_above = which / 3 % 3 - 1, is_below = which / 9 - 1;
+    given[on] = static_cast<signed char>(is_on);
+    given[above] = static_cast<signed char>(is_above);
+    given[below] = static_cast<signed char>(is_below);
+    const signature s = signature_of(*m.record, known, given);
+    EXPECT_EQ(order(s, 0, 0), is_on == 0 && is_above == 1 ? 1 : 2);
+    const bool first = is_on == 1 || is_below == 1, may_be_later = is_on < 0 && is_below < 1;
+    EXPECT_EQ(order(s, 1, 1), first ? 0 : may_be_later ? 9 : 1) << which;
+  }
+}
+
+/// Which equations are not linear in highest derivatives.
+template <class Model>
+list nonlinear_in() {
+  return structure<Model>().nonlinear;
+}
+TEST(quasilinear, is_a_matter_of_highest_derivatives_jointly) {
+  EXPECT_EQ(nonlinear_in<of_sums>(), list{});
+  EXPECT_EQ(nonlinear_in<of_lower>(), list{});
+  EXPECT_EQ(nonlinear_in<of_products>(), list{0});
+  EXPECT_EQ(nonlinear_in<of_powers>(), list{0});
+  EXPECT_EQ(nonlinear_in<of_functions>(), list{1});
+  EXPECT_EQ(nonlinear_in<of_quotients>(), list{1});
+}
+
 TEST(structure, of_the_pendulum) {
   const auto s = structure<rod_pendulum>();
   EXPECT_EQ(s.analysis.c, (list{0, 0, 2}));

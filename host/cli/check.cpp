@@ -29,7 +29,6 @@ constexpr double pilot_seconds = 0.4;
 
 /// "dp5", or "auto (dp5, rodas5p where stiff)".
 std::string method_text(const plan& p) {
-  if (!no_method_for(p.model).empty()) return "none yet";
   return p.stiff_method.empty() ? p.method : fmt::format("auto ({}, {} where stiff)", p.method, p.stiff_method);
 }
 
@@ -48,7 +47,7 @@ json check_json(const plan& p, const check_report& r) {
   json guards = json::array(), time_events = json::array();
   for (const auto& g : p.model.guards) guards.push_back(g.name);
   for (const auto& i : p.model.time_events) time_events.push_back(i.name);
-  json all{{"model", p.model.name}, {"method", method_name(p)},
+  json all{{"model", p.model.name}, {"method", no_method_for(p.model).empty() ? method_name(p) : "none"},
            {"instances", p.count},  {"t", json::array({p.t_begin, p.t_end})},
            {"guards", guards},      {"time_events", time_events},
            {"file", p.file},        {"bytes", r.result_bytes},
@@ -84,9 +83,11 @@ void print_prediction(const plan& p, const check_report& found) {
 void print_plan(const plan& p) {
   fmt::print("model      {} ({}, {}, {})\n", p.model.name, counted(p.model.states.size(), "state"),
              counted(p.model.parameters.size(), "parameter"), counted(p.model.outputs.size(), "output"));
-  fmt::print("method     {}, {}\n", method_text(p),
-             p.fixed_step > 0 ? fmt::format("fixed step {:g}", p.fixed_step)
-                              : fmt::format("{} controller, {} norm, rtol {:g}", p.controller, p.norm, p.rtol));
+  if (const auto none = no_method_for(p.model); !none.empty()) fmt::print("method     none: {}\n", none);
+  else
+    fmt::print("method     {}, {}\n", method_text(p),
+               p.fixed_step > 0 ? fmt::format("fixed step {:g}", p.fixed_step)
+                                : fmt::format("{} controller, {} norm, rtol {:g}", p.controller, p.norm, p.rtol));
   fmt::print("t          {:g} .. {:g}{}\n", p.t_begin, p.t_end, p.backward ? ", backward" : "");
   fmt::print("instances  {}", p.count);
   for (const auto& axis : p.axes) {

@@ -31,7 +31,6 @@ void warn_of_rounding(reading& r) {
 void read_method(reading& r) {
   r.plan.method = default_method(r.model);
   const auto e = r.root.find("method");
-  if (const auto none = no_method_for(r.model); !none.empty() && !e) r.plan.warnings.push_back(none);
   if (!e) return;
   names known;
   for (const auto& method : known_methods()) known.push_back(method.name);

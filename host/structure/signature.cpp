@@ -187,7 +187,10 @@ conditions conditions_of(const model& m) {
     }
     number = r.count();
     first.emplace(key, number);
-    r.texts.push_back(text_of(m, i));
+    const auto text = text_of(m, i);
+    const auto alike =
+        std::count_if(r.texts.begin(), r.texts.end(), [&](const auto& other) { return other.starts_with(text); });
+    r.texts.push_back(alike == 0 ? text : fmt::format("{} ({})", text, alike + 1));
     r.declared.push_back(static_cast<signed char>(e.c));
   }
   return r;

@@ -101,9 +101,9 @@ struct contract : detail::kinds<Model> {
   static_assert(is_mechanical || has_mass || !(mass_varies || mass_is_singular),
                 "the model says how its mass matrix is but has none: write static void mass(const auto& at, auto& m)");
   // residuals of any order
-  static_assert(
-      !(has_residual && has_residual_of_any_order),
-      "the model has two residuals: write residual(at, dy, r), or residual(at, r) with at.d(x, k) for derivatives");
+  static_assert(!(has_residual && has_residual_of_any_order),
+                "the model has a residual(at, dy, r) and a residual(at, r): write one of them, the second with at.d(x, "
+                "k) for derivatives");
   static_assert(!has_residual_of_any_order || highest_index == 0,
                 "of a residual(at, r) no state is declared algebraic: which derivatives it has is found by itself");
   static_assert(kinds::equation_count == 0 || has_residual_of_any_order,

@@ -35,6 +35,12 @@ class recorded_equations {
 
   /// The nodes of the equations; their names are none of this.
   static abi::equation_record get() {
+    static const abi::equation_record once = run();
+    return once;
+  }
+
+ private:
+  static abi::equation_record run() {
     static expression_record record;
     static int equations[count];
     recording = &record;
@@ -44,8 +50,6 @@ class recorded_equations {
     recording = nullptr;
     return {record.count(), record.nodes(), count, equations, nullptr, nullptr};
   }
-
- private:
   explicit recorded_equations(expression_record& record) : record_(record) {
     if constexpr (requires { Model::span[1]; }) t_ = Model::span[0];
     const auto start = detail::defaults_of<states>(Model::state_list);

@@ -107,8 +107,8 @@ std::vector<mistake> mistakes() {
   of_any_order("two_residuals",
                "  static void residual(const auto& at, const auto& dy, auto& r) { r[a] = dy[a] - at[b]; }\n", sound,
                "void residual",
-               "the model has two residuals: write residual\\(at, dy, r\\), or residual\\(at, r\\) with at.d\\(x, k\\) "
-               "for derivatives");
+               "the model has a residual\\(at, dy, r\\) and a residual\\(at, r\\): write one of them, the second with "
+               "at.d\\(x, k\\) for derivatives");
   of_any_order(
       "one_equation",
       "  enum equation { only };\n"
