@@ -215,6 +215,9 @@ SALTUS_PAIR(of_an_expression, derivative(at[x] * at[x] * at.d(y, 1), 2), at.d(x,
 SALTUS_PAIR(of_conditions, select(at.d(y, 7) > 0.0, at.d(x, 1), at[y]), at.d(y, 1))
 SALTUS_PAIR(of_answers, select(!at.is_on(on) && at[x] > 1.0, at.d(x, 1), at.d(x, 2)),
             select(at.is_on(on) || at[x] < 5.0, at[y], select(at.is_on(on), at.d(y, 9), at.d(y, 1))))
+SALTUS_PAIR(of_nested,
+            select(at[x] > 3.0, select(at.is_on(on), at.d(x, 2), at[x]), select(at.is_on(on), at[x], at.d(x, 2))),
+            at.d(y, 1))
 SALTUS_PAIR(of_nothing, at[x] + at[y], at[x] - at[x] + 0.0 * at[y])
 
 /// s_xx, s_xy, s_yx, s_yy.
@@ -263,6 +266,14 @@ TEST(signature, of_answers_to_conditions_is_that_of_their_branches) {
   }
 }
 
+// Both branches of the outer selection have the same union.
+TEST(signature, of_nested_selections_has_all_modes) {
+  const auto s = structure<of_nested>();
+  EXPECT_EQ(s.known.count(), 2);
+  ASSERT_EQ(s.modes.size(), 2u);
+  EXPECT_EQ(order(s.modes[0].sigma, 0, 0) + order(s.modes[1].sigma, 0, 0), 2);
+}
+
 /// Which equations are not linear in highest derivatives.
 template <class Model>
 list nonlinear_in() {
@@ -275,6 +286,63 @@ TEST(quasilinear, is_a_matter_of_highest_derivatives_jointly) {
   EXPECT_EQ(nonlinear_in<of_powers>(), list{0});
   EXPECT_EQ(nonlinear_in<of_functions>(), list{1});
   EXPECT_EQ(nonlinear_in<of_quotients>(), list{1});
+}
+
+// By Hall's theorem: so many equations have so few unknowns, and the other way round; the difference is what lacks of a complete
+// transversal.
+TEST(assignment, that_is_not_complete_has_a_part_that_shows_why) {
+  std::mt19937 random(5);
+  int singular = 0;
+  for (int trial = 0; trial < 300; ++trial) {
+    const int n = 2 + trial % 20;
+    const signature s = random_signature(random, n, 2, 2.0 / n);
+    const transversal t = highest_value_transversal(s);
+    const singular_part part = singular_part_of(s, t);
+    const auto has = [](const list& all, int i) { return std::find(all.begin(), all.end(), i) != all.end(); };
+    const auto missing = std::count(t.column_of.begin(), t.column_of.end(), -1);
+    EXPECT_EQ(static_cast<long>(part.surplus_equations.size() - part.surplus_unknowns.size()), missing);
+    EXPECT_EQ(static_cast<long>(part.lacking_unknowns.size() - part.lacking_equations.size()), missing);
+    for (int i = 0; i < n; ++i)
+      for (const auto& e : s.rows[at(i)]) {
+        EXPECT_TRUE(!has(part.surplus_equations, i) || has(part.surplus_unknowns, e.column));
+        EXPECT_TRUE(!has(part.lacking_unknowns, e.column) || has(part.lacking_equations, i));
+      }
+    singular += missing > 0;
+  }
+  EXPECT_GT(singular, 100);
+}
+
+// The offsets of a union serve one of its parts where a permutation has equality throughout.
+TEST(offsets, of_a_union_serve_a_mode_with_an_equality_on_a_transversal) {
+  std::mt19937 random(6);
+  int yes = 0, no = 0;
+  for (int trial = 0; trial < 300; ++trial) {
+    const int n = 2 + trial % 4;
+    const signature mode = random_signature(random, n, 2, 0.8), other = random_signature(random, n, 2, 0.3);
+    signature both;
+    for (int i = 0; i < n; ++i) {
+      auto& row = both.rows.emplace_back();
+      for (int j = 0; j < n; ++j)
+        if (const int o = std::max(order(mode, i, j), order(other, i, j)); o >= 0) row.push_back({j, o});
+    }
+    const structural_analysis a = analyse(both);
+    if (!a.is_sound()) continue;
+    list columns(both.rows.size());
+    std::iota(columns.begin(), columns.end(), 0);
+    bool found = false;
+    do {
+      bool equal = true;
+      for (int i = 0; i < n; ++i) {
+        const int j = columns[at(i)], o = order(mode, i, j);
+        equal = equal && o >= 0 && a.d[at(j)] - a.c[at(i)] == o;
+      }
+      found = found || equal;
+    } while (std::next_permutation(columns.begin(), columns.end()));
+    EXPECT_EQ(serves(a.c, a.d, mode), found);
+    ++(found ? yes : no);
+  }
+  EXPECT_GT(yes, 30);
+  EXPECT_GT(no, 30);
 }
 
 TEST(structure, of_the_pendulum) {

@@ -139,9 +139,14 @@ void print_modes(const model_structure& s) {
       "    {} of different structure{}{}:\n", counted(s.modes.size(), "mode"),
       s.all_modes ? "" : fmt::format(" in which no more than one of {} conditions is not as declared", s.known.count()),
       all ? ", which these offsets serve all" : "");
-  for (const auto& mode : s.modes)
+  std::size_t shown = 0;
+  for (const auto& mode : s.modes) {
+    if (shown++ == most_shown) break;
+    const bool own = !all && !mode.is_served && mode.analysis.is_sound();
     fmt::print("      {}{} ({})\n", result_text(mode.analysis, mode.nonlinear),
-               all || mode.is_served ? "" : ", for which offsets must be its own", answers_text(mode, s.known));
+               own ? ", for which offsets must be its own" : "", answers_text(mode, s.known));
+  }
+  if (s.modes.size() > most_shown) fmt::print("      ... and {} more\n", s.modes.size() - most_shown);
 }
 
 json offsets_json(const std::vector<int>& offsets, const std::vector<std::string>& names) {

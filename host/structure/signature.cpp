@@ -169,8 +169,23 @@ conditions conditions_of(const model& m) {
   const std::vector<signed char> any(record.nodes.size(), -1);
   walk to(record, any);
   std::vector<int> relevant;
-  for (const expression& e : record.nodes)
-    if (what(e) == operation::choice && to.orders_in(e.b) != to.orders_in(e.c)) collect(record, e.a, relevant);
+  std::vector<char> varies(record.nodes.size());  // in its orders, with the answers to some conditions
+  const auto vary = [&](int i) { return i > 0 && varies[static_cast<std::size_t>(i)]; };
+  for (std::size_t i = 0; i < varies.size(); ++i) {
+    const expression& e = record.nodes[i];
+    switch (what(e)) {
+      case operation::sum:
+      case operation::product:
+      case operation::quotient:
+      case operation::function: varies[i] = vary(e.a) || vary(e.b); break;
+      case operation::derivative: varies[i] = vary(e.a); break;
+      case operation::choice:
+        varies[i] = vary(e.b) || vary(e.c) || to.orders_in(e.b) != to.orders_in(e.c);
+        if (varies[i]) collect(record, e.a, relevant);
+        break;
+      default: break;
+    }
+  }
   conditions r;
   r.number_of.assign(record.nodes.size(), -1);
   std::map<std::tuple<int, int, int, double>, int> first;

@@ -13,6 +13,9 @@ namespace saltus {
 
 namespace detail {
 
+template <template <class> class>
+struct template_called;
+
 /// The spelling of an enumerator: the compiler writes it into the name of this function ("... Value = ball::height]").
 template <auto Value>
 struct enumerator {
@@ -299,8 +302,10 @@ struct describe {
 #else
     constexpr bool are_recorded = c::equations == equations::any_order;  // nothing can be said of them without it
 #endif
+    // A form of the model's own may make other equations of its functions.
+    constexpr bool has_own_form = requires { typename detail::template_called<Model::template form>; };
     d.record = nullptr;
-    if constexpr (are_recorded) {
+    if constexpr (are_recorded && !has_own_form) {
       all.record = recorded_equations<Model>::get();
       all.record.equation_names = all.equations;
       all.record.unknown_names = all.unknowns;
