@@ -175,6 +175,30 @@ TEST_F(cli, a_model_of_any_order_is_described_and_checked_but_not_run) {
   }
 }
 
+TEST_F(cli, a_structure_that_is_singular_or_changes_with_the_mode_is_told) {
+  const fs::path models = fs::path(SALTUS_SOURCE_FOLDER) / "tests/models";
+  const auto singular = saltus({"describe", models / "overdetermined.hpp"});
+  EXPECT_EQ(singular.code, 0) << singular.err;
+  for (const char* line :
+       {"  structurally singular: 3 equations in no more than 2 unknowns: source, divider, ground in u, v\n",
+        "  structurally singular: 3 unknowns in no more than 2 equations: i, j, charge in node, capacitor\n"})
+    EXPECT_NE(singular.out.find(line), std::string::npos) << singular.out;
+  const json object(saltus({"describe", models / "overdetermined.hpp", "--json"}).out);
+  EXPECT_EQ(object["structure.structurally_singular"], "true");
+  EXPECT_EQ(object["structure.surplus.equations#"], "3");
+  EXPECT_EQ(object["structure.lacking.unknowns[2]"], "charge");
+
+  const auto valve = saltus({"describe", models / "check_valve.hpp"});
+  EXPECT_EQ(valve.code, 0) << valve.err;
+  for (const char* line :
+       {"    2 modes of different structure:\n", "      index 1, 1 degree of freedom, quasilinear (open is off)\n",
+        "      index 2, 0 degrees of freedom, quasilinear, for which offsets must be its own (open is on)\n"})
+    EXPECT_NE(valve.out.find(line), std::string::npos) << valve.out;
+
+  const auto ode = saltus({"describe", model()});
+  EXPECT_NE(ode.out.find("  structure: index 0, 2 degrees of freedom, quasilinear\n"), std::string::npos) << ode.out;
+}
+
 TEST_F(cli, time_events_and_sliding_are_told) {
   write(folder() / "relay.hpp", relay);
   const auto text = saltus({"describe", "relay.hpp"});
