@@ -190,6 +190,47 @@ TEST(offsets, do_not_depend_on_the_order_of_equations_and_unknowns) {
   }
 }
 
+// Each makes a node of what is no constant, and has the value of its number.
+TEST(orders, have_every_function_of_models) {
+  using saltus::orders;
+  using row = saltus::pack<double, 1>;
+  saltus::expression_record record;
+  saltus::recording = &record;
+  const orders x = orders::input(0, 0.5), y = orders::input(1, 0.25), constant(0.75);
+#define SALTUS_OF_ONE(name)                             \
+  EXPECT_GT(name(x).trace.node, y.trace.node) << #name; \
+  EXPECT_EQ(name(constant).trace.node, 0) << #name;     \
+  EXPECT_EQ(name(x).value.v, name(row(0.5)).v) << #name;
+#define SALTUS_OF_TWO(name)                                       \
+  EXPECT_GT(name(x, y).trace.node, y.trace.node) << #name;        \
+  EXPECT_GT(name(constant, y).trace.node, y.trace.node) << #name; \
+  EXPECT_GT(name(x, 2.0).trace.node, y.trace.node) << #name;      \
+  EXPECT_EQ(name(constant, constant).trace.node, 0) << #name;     \
+  EXPECT_EQ(name(x, y).value.v, name(row(0.5), row(0.25)).v) << #name;
+#include "number/functions.def"
+  EXPECT_GT(abs(x).trace.node, y.trace.node);
+  EXPECT_GT(min(x, 1.0).trace.node, y.trace.node);
+  EXPECT_GT(max(constant, y).trace.node, y.trace.node);
+  EXPECT_EQ(fma(constant, x, constant).trace.node, x.trace.node);  // times and plus a constant
+  EXPECT_GT(fma(y, x, constant).trace.node, y.trace.node);
+  EXPECT_EQ((2.0 * -x / constant - 1.0).trace.node, x.trace.node);
+  EXPECT_EQ(derivative(x, 0).trace.node, x.trace.node);
+  EXPECT_EQ(derivative(constant, 1).trace.node, 0);
+  EXPECT_GT((1.0 / x).trace.node, y.trace.node);
+  saltus::recording = nullptr;
+}
+
+// Numbers that cannot be differentiated by time have no d.
+TEST(orders, are_needed_for_derivatives) {
+  using row = saltus::pack<double, 1>;
+  constexpr auto has_d = []<class Value>(Value) {
+    return requires(const saltus::point<rod_pendulum, Value, Value>& at) { at.d(rod_pendulum::x, 2); };
+  };
+  EXPECT_TRUE(has_d(saltus::orders()));
+  EXPECT_FALSE(has_d(row(0.0)));
+  EXPECT_FALSE(has_d(saltus::dual<row>(row(0.0))));
+}
+
 /// Two unknowns, and equations that a test writes.
 struct two_unknowns {
   enum state { x, y };

@@ -134,7 +134,9 @@ struct recorded_node {
 using orders = tracked<recorded_node>;
 
 /// The k-th time derivative, k >= 0: what `at.d(x, k)` of a model is. Its value is not known.
-inline orders derivative(const orders& x, int k) {
+/// Not of numbers that convert to this one: what has no derivatives is told by having no such function.
+template <class Number>
+requires(is_same<Number, orders>) Number derivative(const Number& x, int k) {
   return k == 0 ? x : orders(orders::Real(0.0), recorded_node::derivative(x.trace, k));
 }
 
