@@ -12,6 +12,7 @@
 #include "engine/stiffness.hpp"
 #include "engine/trial.hpp"
 #include "event/certify.hpp"
+#include "event/of_series.hpp"
 #include "event/sides.hpp"
 #include "event/slide.hpp"
 
@@ -59,12 +60,28 @@ SALTUS_FN mask_of<Real> suspect_in(const instance<E, Real>& x, const trial<E, Re
     suspect =
         suspect | !certainly_quiet<E, Real>(x, interpolant, enclosed_error<E>(f, a.s, interpolant), armed_sides(x));
   }
-  if constexpr (!E::certified && E::ng > 0) suspect = suspect | may_leave_side(x, a);
+  if constexpr (detects_on_series<E>) suspect = suspect | series_may_leave_side(x, a);
+  else if constexpr (!E::certified && E::ng > 0) suspect = suspect | may_leave_side(x, a);
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
     const Real g0 = x.held.locked[i];
     suspect = suspect | violated<E>(i, g0, a.g.rate[i]) | comes_to_rest<E>(i, g0, a.g.value[i], a.g.rate[i]);
   });
   return suspect;
+}
+
+/// A step of length h, or as far as its series reaches: then it is not the last one before t_stop.
+template <class E, class Real>
+SALTUS_FN auto step_within_reach(const instance<E, Real>& x, const tolerances<E, Real>& tol, Real h,
+                                 mask_of<Real>& last, Real* moved) {
+  using Method = typename E::Method;
+  const held_system<E, Real> system{x.held, &tol};
+  auto s = series_from<Method>(system, x.t, x.y, x.f);
+  const Real reach = longest_step<Method, E::norm>(s, tol.rtol, tol.atol);
+  const auto beyond = h > reach;
+  last = last & !beyond;
+  detail::end_at<Method>(system, s, select(beyond, (x.t + reach) - x.t, h));
+  if constexpr (E::form::has_constraints) return detail::projected<E>(system, s, moved);
+  else return s;
 }
 
 /// step -> judge -> detect
@@ -73,19 +90,22 @@ SALTUS_FN trial<E, Real> attempt(const instance<E, Real>& x, const tolerances<E,
   using form = typename E::form;
   // step, stretched by up to 1 % or cut so as to end at t_stop; h is what t advances by, rounding included
   const Real left = x.t_stop - x.t;
-  const auto last = left <= Real(1.01) * x.h;
+  auto last = left <= Real(1.01) * x.h;
   const Real h = select(last, left, (x.t + x.h) - x.t);
   Real moved = Real(0.0);
   trial<E, Real> a(
       [&]() SALTUS_INLINE_LAMBDA {
-        return make_step<E, Real, E::follows_interpolant>({x.held, &tol}, x.t, x.y, x.f, h,
-                                                          form::has_constraints ? &moved : nullptr);
+        Real* const how_far = form::has_constraints ? &moved : nullptr;
+        if constexpr (is_series_method<typename E::Method> && !E::fixed_steps)
+          return step_within_reach(x, tol, h, last, how_far);
+        else return make_step<E, Real, E::follows_interpolant>({x.held, &tol}, x.t, x.y, x.f, h, how_far);
       },
       last);
+  a.last = last;
   if constexpr (form::has_constraints) a.moved_far = moved > Real(1.0);
-  a.t1 = select(last, x.t_stop, x.t + h);
-  judge(x, tol, h, a);
-  a.suspect = suspect_in(x, a, last);
+  a.t1 = select(a.last, x.t_stop, x.t + a.s.h);
+  judge(x, tol, a.s.h, a);
+  a.suspect = suspect_in(x, a, a.last);
   return a;
 }
 

@@ -1,17 +1,32 @@
 // The source text of modules, and those of a plan on CPU lanes.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "compile/compiler.hpp"
 #include "compile/elimination.hpp"
+#include "spec/methods.hpp"
 
 namespace saltus::host {
+
+namespace {
+/// What a module must know to integrate by series.
+std::string series_text(const plan& p) {
+  if (!method_called(p.method).is_series || p.model.series_places < 0) return {};
+  // On a surface on which the solution slides, fields on both sides of it are blended by the rates of its guard along both.
+  const bool slides =
+      std::any_of(p.model.guards.begin(), p.model.guards.end(), [](const guard& g) { return g.slides; });
+  return fmt::format("template <> inline constexpr int saltus::series_places<::{}> = {};\n", p.model.name,
+                     1 + (slides ? 16 : 1) * p.model.series_places);
+}
+}  // namespace
 
 std::string engine_text(const plan& p) {
   std::string reductions;
   for (const auto& r : p.reductions)
     reductions += fmt::format(",\n    saltus::reduction<saltus::reduce::{}, {}, {}>",
                               reduce_names[static_cast<int>(r.which)], r.of_output ? "true" : "false", r.index);
-  return elimination_text(p.model) +
+  return elimination_text(p.model) + series_text(p) +
          fmt::format(
              "using engine = saltus::engine<saltus::form_of<::{}, saltus::{}>, saltus::methods::by_name<\"{}\">, {},\n"
              "    saltus::options{{.norm = saltus::norm_kind::{}, .controller = saltus::controller_kind::{}, "

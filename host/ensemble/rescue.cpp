@@ -17,6 +17,7 @@
 #include "compile/compiling_note.hpp"
 #include "ensemble/model_call.hpp"
 #include "ensemble/settings.hpp"
+#include "spec/methods.hpp"
 
 namespace saltus::host {
 
@@ -31,6 +32,8 @@ plan followed(plan p, fallback_integrator::duty what) {
   if (!p.stiff_method.empty()) p.method = p.stiff_method;
   if (what == fallback_integrator::duty::hand_over) return p;
   constexpr double least_rtol = 1e-14;
+  // A function may have values where it has no series: a root of zero.
+  if (method_called(p.method).is_series) p.method = "dop853";
   p.precision = "double";
   p.inject_exceptions = 0;
   p.rtol = std::min(p.rtol, std::max(p.rtol / 10, least_rtol));

@@ -1,6 +1,7 @@
 #include "spec/methods.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -13,7 +14,7 @@ const std::vector<method_traits>& known_methods() {
     std::vector<method_traits> r;
     methods::for_each(methods::all_methods{}, [&](auto m) {
       r.push_back({m.name, m.embedded_order, methods::certifies<decltype(m)>, m.is_explicit, m.is_rosenbrock,
-                   m.highest_index, m.for_mechanics});
+                   m.highest_index, m.for_mechanics, is_series_method<decltype(m)>, m.order});
     });
     return r;
   }();
@@ -42,6 +43,8 @@ std::string obstacle(const method_traits& method, const model& m) {
   if (const auto none = no_method_for(m); !none.empty()) return "must be left out: " + none;
   if (method.is_explicit && m.equations != abi::plain)
     return fmt::format("must be an implicit method, as {} has {}", m.name, special_about(m));
+  if (method.is_series && m.coordinates > 0)
+    return fmt::format("must not be {}, which does not reach through the constraints of {}", method.name, m.name);
   if (method.for_mechanics && m.coordinates == 0)
     return fmt::format("must not be {}, which integrates mechanical models alone: {} has no velocities and constraints",
                        method.name, m.name);
@@ -69,6 +72,16 @@ names methods_for(const model& m) {
   for (const auto& method : known_methods())
     if (obstacle(method, m).empty()) all.push_back(method.name);
   return all;
+}
+
+std::string series_method_for(double rtol) {
+  // With p terms for each e^-2 of the tolerance a step is e^-2 of the radius of convergence (Jorba and Zou 2005, 3.2); a fifth more
+  // costs less than the steps that it saves.
+  const double enough = 1.2 * (1.0 - 0.5 * std::log(rtol));
+  std::string name;
+  for (const auto& method : known_methods())
+    if (method.is_series && (name.empty() || method_called(name).order < enough)) name = method.name;
+  return name;
 }
 
 std::string default_method(const model& m) {

@@ -17,6 +17,8 @@ struct method_traits {
   bool is_explicit, is_rosenbrock;
   int highest_index;   ///< of algebraic states that it can solve for
   bool for_mechanics;  ///< it integrates mechanical models alone
+  bool is_series;      ///< it runs the model over truncated power series
+  int order;
 };
 
 /// All of them.
@@ -34,6 +36,8 @@ std::string no_method_for(const model& m);
 std::string obstacle(const method_traits& method, const model& m);
 /// The methods that can solve a model.
 names methods_for(const model& m);
+/// The Taylor series that a tolerance asks for: what a spec calls "taylor".
+std::string series_method_for(double rtol);
 /// What a model is solved with unless its spec says otherwise.
 std::string default_method(const model& m);
 

@@ -88,6 +88,7 @@ struct model {
   bool arithmetic = false;
   std::int64_t rhs_flops = -1;    ///< operations of one right-hand side, counted; -1: not known
   std::int64_t guard_flops = -1;  ///< of all guards with their rates
+  int series_places = -1;         ///< numbers that a right-hand side and the guards make as series; -1: not known
 };
 
 /// The files that a model is written in, its header first.

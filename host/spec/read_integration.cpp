@@ -34,8 +34,9 @@ void read_method(reading& r) {
   if (!e) return;
   names known;
   for (const auto& method : known_methods()) known.push_back(method.name);
-  const bool is_auto = e->word(joined(known, {"auto"})) == "auto";
-  r.plan.method = is_auto ? auto_method : e->text();
+  const auto word = e->word(joined(known, {"taylor", "auto"}));
+  const bool is_auto = word == "auto";
+  r.plan.method = is_auto ? auto_method : word == "taylor" ? series_method_for(r.plan.rtol) : word;
   r.plan.stiff_method = is_auto ? auto_stiff_method : "";
   if (const auto why = obstacle(method_called(r.plan.method), r.model); !why.empty())
     e->fail(fmt::format("{}; {}", why, suggest("", methods_for(r.model))));
@@ -76,11 +77,11 @@ void read_atol(reading& r) {
 }  // namespace
 
 void read_integration(reading& r) {
+  if (const auto e = r.root.find("rtol")) r.plan.rtol = e->positive();
   read_method(r);
   if (const auto e = r.root.find("controller")) r.plan.controller = e->word(words(controller_names));
   if (const auto e = r.root.find("norm")) r.plan.norm = e->word(words(norm_names));
   if (const auto e = r.root.find("precision")) r.plan.precision = e->word({"double", "float"});
-  if (const auto e = r.root.find("rtol")) r.plan.rtol = e->positive();
   read_atol(r);
   if (const auto e = r.root.find("event_tol")) r.plan.event_tol = e->not_negative();
   if (const auto e = r.root.find("first_step")) r.plan.first_step = e->not_negative();

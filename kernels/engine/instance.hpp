@@ -16,6 +16,7 @@
 #include "method/norm.hpp"
 #include "method/radau.hpp"
 #include "method/rosenbrock.hpp"
+#include "method/taylor.hpp"
 
 namespace saltus {
 

@@ -94,6 +94,83 @@ SALTUS_FN void reduce_jump(instance<E, Real>& x, mask_of<Real> where) {
   });
 }
 
+/// Where a cubic with these values and rates at its ends turns, as a part of h.
+template <class Real>
+SALTUS_FN Real turning_point(Real q0, Real d0, Real q1, Real d1, Real h, mask_of<Real> where) {
+  // Root in (0, 1) of the cubic's slope a s^2 + b s + c with c = h d0, by the form that does not cancel.
+  const Real a = Real(3.0) * (h * (d0 + d1) - Real(2.0) * (q1 - q0));
+  const Real b = Real(6.0) * (q1 - q0) - Real(2.0) * h * (d0 + d0 + d1);
+  const Real c = h * d0;
+  const Real root = sqrt(max(b * b - Real(4.0) * a * c, Real(0.0)));
+  const Real theta = select(where, Real(2.0) * c / (-b + copysign(root, c)), Real(0.5));
+  const auto inside = (theta > Real(0.0)) & (theta < Real(1.0));
+  return select(inside, theta, Real(0.5));
+}
+
+/// `sign` times a quantity at its extremum in piece k of a step, with these values and rates at the piece's ends: at the turning
+/// point of the cubic through them, and again of the cubic through that and the end behind which it lies.
+template <class Real, class Look>
+SALTUS_FN_COLD Real highest_between(const Look& look, Real sign, Real q0, Real d0, Real q1, Real d1, Real left,
+                                    Real right, Real h) {
+  Real best = max(sign * q0, sign * q1);
+  for (int attempts = 0; attempts < 2; ++attempts) {
+    const Real width = right - left;
+    const Real at = fma(width, turning_point(q0, d0, q1, d1, width * h, mask_of<Real>::all(true)), left);
+    Real q, d;
+    look(at, q, d);
+    best = max(best, sign * q);
+    const auto rises = sign * d > Real(0.0);
+    left = select(rises, at, left), right = select(rises, right, at);
+    q0 = select(rises, q, q0), q1 = select(rises, q1, q);
+    d0 = select(rises, d, d0), d1 = select(rises, d1, d);
+  }
+  return best;
+}
+
+/// Adds a step of a series to the reductions. Such a step is long, and its dense output is as good as its end: integrals are
+/// Gauss' of 8 nodes, and extrema are sought in four pieces.
+template <bool Extrema, class E, class Real>
+SALTUS_FN_COLD void reduce_series(instance<E, Real>& x, const interpolant_of<E, Real>& step, mask_of<Real> where) {
+  constexpr double node[] = {0.1834346424956498, 0.5255324099163290, 0.7966664774136267, 0.9602898564975363};
+  constexpr double weight[] = {0.3626837833783620, 0.3137066458778873, 0.2223810344533745, 0.1012285362903763};
+  constexpr int pieces = 4;
+  E::each_reduction([&](auto r, int j) SALTUS_INLINE_LAMBDA {
+    using R = decltype(r);
+    const auto look = [&](Real at, Real& q, Real& d) SALTUS_INLINE_LAMBDA {
+      auto slope = step.slope(at);
+      each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { slope[i] = slope[i] / step.h; });
+      quantity_along<E, R>(fma(at, step.h, step.t), step(at), slope, x.held, q, d);
+    };
+    if constexpr (R::kind == reduce::mean || R::kind == reduce::integral) {
+      Real sum = Real(0.0);
+      for (int k = 0; k < 8; ++k) {
+        Real q, d;
+        look(Real(0.5 + (k % 2 == 0 ? -0.5 : 0.5) * node[k / 2]), q, d);
+        sum = fma(Real(0.5 * weight[k / 2]), q, sum);
+      }
+      assign_where(where, x.reduced[j], fma(step.h, sum, x.reduced[j]));
+    } else if constexpr (Extrema) {
+      constexpr double sign = R::kind == reduce::max ? 1.0 : -1.0;
+      Real best = Real(sign) * x.reduced[j], q0, d0;
+      look(Real(0.0), q0, d0);
+      for (int k = 1; k <= pieces; ++k) {
+        Real q1, d1;
+        look(Real(k * (1.0 / pieces)), q1, d1);
+        best = max(best, Real(sign) * q1);
+        const auto turns = where & (Real(sign) * d0 > Real(0.0)) & (Real(sign) * d1 < Real(0.0));
+        if (any(turns))
+          best = select(turns,
+                        max(best, highest_between(look, Real(sign), q0, d0, q1, d1, Real((k - 1) * (1.0 / pieces)),
+                                                  Real(k * (1.0 / pieces)), step.h)),
+                        best);
+        q0 = q1;
+        d0 = d1;
+      }
+      assign_where(where, x.reduced[j], Real(sign) * best);
+    }
+  });
+}
+
 /// Adds a committed step to the reductions. Extrema are sought inside the step where the end slopes show one: at the
 /// extremum of the cubic Hermite interpolant, valued on the dense output. Integrals are Hermite's: trapezoid with end
 /// correction h^2/12 (q0' - q1').
@@ -101,6 +178,8 @@ SALTUS_FN void reduce_jump(instance<E, Real>& x, mask_of<Real> where) {
 template <bool Extrema = true, class E, class Real, class F>
 SALTUS_FN void reduce_step(instance<E, Real>& x, const stages<typename E::Method, Real, E::n>& s, const F& f,
                            mask_of<Real> where) {
+  if constexpr (is_series_method<typename E::Method>)
+    return reduce_series<Extrema>(x, interpolate<typename E::Method>(f, s), where);
   E::each_reduction([&](auto r, int j) SALTUS_INLINE_LAMBDA {
     using R = decltype(r);
     Real q0, q1, d0, d1;
@@ -115,14 +194,7 @@ SALTUS_FN void reduce_step(instance<E, Real>& x, const stages<typename E::Method
       Real best = max(Real(sign) * x.reduced[j], Real(sign) * q1);
       const mask_of<Real> turns = where & (Real(sign) * d0 > Real(0.0)) & (Real(sign) * d1 < Real(0.0));
       if (any(turns)) {
-        // Root in (0, 1) of the cubic's slope a s^2 + b s + c with c = h d0, by the form that does not cancel.
-        const Real a = Real(3.0) * (s.h * (d0 + d1) - Real(2.0) * (q1 - q0));
-        const Real b = Real(6.0) * (q1 - q0) - Real(2.0) * s.h * (d0 + d0 + d1);
-        const Real c = s.h * d0;
-        const Real root = sqrt(max(b * b - Real(4.0) * a * c, Real(0.0)));
-        const Real theta = select(turns, Real(2.0) * c / (-b + copysign(root, c)), Real(0.5));
-        const auto inside = (theta > Real(0.0)) & (theta < Real(1.0));
-        const Real at = select(inside, theta, Real(0.5));
+        const Real at = turning_point(q0, d0, q1, d1, s.h, turns);
         const auto interpolant = interpolate<typename E::Method>(f, s);
         const auto y = interpolant(at);
         Real q, d;

@@ -150,6 +150,21 @@ SALTUS_FN stages<typename E::Method, Real, E::n> make_step_while_landing(const h
   else return make_step_apart(system, t, y, f0, h);
 }
 
+/// The step of length h from where `s` begins: shorter than that. A series need not be found again.
+template <class E, class Real>
+SALTUS_FN stages<typename E::Method, Real, E::n> part_of_step(const held_system<E, Real>& system,
+                                                              const stages<typename E::Method, Real, E::n>& s,
+                                                              const vec<Real, E::n>& f0, Real h) {
+  if constexpr (is_series_method<typename E::Method>) {
+    auto r = s;
+    detail::end_at<typename E::Method>(system, r, h);
+    if constexpr (E::form::has_constraints) return detail::projected<E>(system, r, nullptr);
+    else return r;
+  } else {
+    return make_step_while_landing(system, s.t, s.y, f0, h);
+  }
+}
+
 /// Counts the evaluations that a step has taken.
 template <class E, class Real>
 SALTUS_FN void count_evaluations(instance<E, Real>& x, const stages<typename E::Method, Real, E::n>& s,

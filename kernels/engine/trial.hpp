@@ -42,7 +42,11 @@ SALTUS_FN Real guard_error_squared(const instance<E, Real>& x, const trial<E, Re
     // states' own does to them.
     vec<Real, E::n> nowhere;
     each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { nowhere[i] = Real(0.0); });
-    const auto off = E::form::guards_along(a.t1, a.s.y1, a.s.error, x.held);
+    const auto error_of_states = [&]() SALTUS_INLINE_LAMBDA {
+      if constexpr (is_series_method<Method>) return local_error(a.s);
+      else return a.s.error;
+    }();
+    const auto off = E::form::guards_along(a.t1, a.s.y1, error_of_states, x.held);
     const auto mere = E::form::guards_along(a.t1, a.s.y1, nowhere, x.held);
     each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
       error[i] = (off.rate[i] - mere.rate[i]) / a.s.h;

@@ -282,7 +282,7 @@ template <class E, class Real>
 SALTUS_FN aim<Real> step_to(landing<E, Real>& p, instance<E, Real>& x, const held_system<E, Real>& f,
                             const vec<Real, E::ng>& side, Real d, mask_of<Real>& where, mask_of<Real>& lost,
                             aim<Real>& result) {
-  const auto s = make_step_while_landing(f, x.t, x.y, x.f, d);
+  const auto s = part_of_step<E>(f, p.s, x.f, d);
   count_evaluations(x, s, where);
   add_where(x.root_finding_steps, where, 1);
   if constexpr (!E::Method::is_explicit) {
@@ -478,7 +478,7 @@ SALTUS_FN_COLD mask_of<Real> include_concurrent(landing<E, Real>& p, instance<E,
     assign_where(moves, p.g.rate[i], g.rate[i]);
   });
   if (any(bent & moves)) {
-    const auto s = make_step_while_landing(f, x.t, x.y, x.f, t - x.t);
+    const auto s = part_of_step<E>(f, p.s, x.f, t - x.t);
     count_evaluations(x, s, bent & moves);
     take_point(p, s, E::form::guards_along(t, s.y1, s.f1(), x.held), bent & moves);
   }

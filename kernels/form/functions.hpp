@@ -161,6 +161,15 @@ struct model_functions {
     return Time::of_model(t);
   }
 
+  /// Value is Real, or a number made of it.
+  template <class Value, class Real>
+  SALTUS_FN static vec<Value, model_guards> model_guards_at(Value t, const vec<Value, states>& y, const held<Real>& c) {
+    named<typename kinds::guard, Value, model_guards> g;
+    each<model_guards>([&](int i) SALTUS_INLINE_LAMBDA { g.values[i] = Value(unset); });
+    if constexpr (model_guards > 0) Model::guards(point_at(t, y, c), g);
+    return g.values;
+  }
+
  protected:
   template <class Value, class Real>
   SALTUS_FN static point<Model, Value, Real> point_at(Value t, const vec<Value, states>& y, const held<Real>& c) {
@@ -176,14 +185,6 @@ struct model_functions {
     Model::rhs(point_at(t, y, c), dy);
     Time::turn(f);
     return f;
-  }
-
-  template <class Value, class Real>
-  SALTUS_FN static vec<Value, model_guards> model_guards_at(Value t, const vec<Value, states>& y, const held<Real>& c) {
-    named<typename kinds::guard, Value, model_guards> g;
-    each<model_guards>([&](int i) SALTUS_INLINE_LAMBDA { g.values[i] = Value(unset); });
-    if constexpr (model_guards > 0) Model::guards(point_at(t, y, c), g);
-    return g.values;
   }
 
   template <class Value>

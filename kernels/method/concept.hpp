@@ -47,7 +47,11 @@ struct stages;
 
 /// An explicit method whose stages are all kept until the step is done with: method/erk.hpp.
 template <class Method>
-concept keeps_stages = Method::is_explicit && !Method::is_low_storage;
+concept keeps_stages = Method::is_explicit && !Method::is_low_storage && !Method::is_series;
+
+/// A method that finds the solution's Taylor series: method/taylor.hpp. Its step is known once, whatever its length.
+template <class Method>
+concept is_series_method = Method::is_explicit && Method::is_series;
 
 /// Right-hand-side evaluations of one explicit step whose f(t, y) is known.
 template <class Method>

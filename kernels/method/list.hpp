@@ -1,6 +1,7 @@
 // Every method there is, once: what specs, modules and tests go through.
 #pragma once
 
+#include "method/concept.hpp"
 #include "method/estimate.hpp"
 #include "method/tableaus/bogacki_shampine_3.hpp"
 #include "method/tableaus/dormand_prince_5.hpp"
@@ -18,6 +19,7 @@
 #include "method/tableaus/rodas_5p.hpp"
 #include "method/tableaus/runge_kutta_4.hpp"
 #include "method/tableaus/sdirk_4.hpp"
+#include "method/tableaus/taylor.hpp"
 #include "method/tableaus/trapezoid_2.hpp"
 #include "method/tableaus/tsitouras_5.hpp"
 
@@ -47,21 +49,29 @@ template <class Method>
 struct list_if<true, Method> {
   using type = list<Method>;
 };
-template <bool Explicit, bool ForMechanics, class... Method>
+enum class family { runge_kutta, series, implicit, mechanical };
+template <class Method>
+constexpr family family_of() {
+  if constexpr (is_series_method<Method>) return family::series;
+  else if constexpr (Method::is_explicit) return family::runge_kutta;
+  else return Method::for_mechanics ? family::mechanical : family::implicit;
+}
+template <family Family, class... Method>
 constexpr auto those(list<Method...>) {
-  return (list<>{} + ... + typename list_if < Method::is_explicit == Explicit && Method::for_mechanics == ForMechanics,
-          Method > ::type{});
+  return (list<>{} + ... + typename list_if<family_of<Method>() == Family, Method>::type{});
 }
 }  // namespace detail
 
 /// The one list.
 using all_methods = list<kutta_3, bogacki_shampine_3, runge_kutta_4, fehlberg_5, fehlberg_8, dormand_prince_5,
-                         tsitouras_5, dormand_prince_8, rdpk_5, trapezoid_2, sdirk_4, esdirk_4, rodas_4, rodas_5p,
-                         radau_5, infl_trapezoid_2, infl_sdirk_4, infl_esdirk_4>;
+                         tsitouras_5, dormand_prince_8, rdpk_5, taylor_8, taylor_12, taylor_16, taylor_20, trapezoid_2,
+                         sdirk_4, esdirk_4, rodas_4, rodas_5p, radau_5, infl_trapezoid_2, infl_sdirk_4, infl_esdirk_4>;
 
-using explicit_methods = decltype(detail::those<true, false>(all_methods{}));
-using implicit_methods = decltype(detail::those<false, false>(all_methods{}));
+/// Explicit Runge-Kutta methods: they have a tableau.
+using explicit_methods = decltype(detail::those<detail::family::runge_kutta>(all_methods{}));
+using series_methods = decltype(detail::those<detail::family::series>(all_methods{}));
+using implicit_methods = decltype(detail::those<detail::family::implicit>(all_methods{}));
 /// Implicit ones that integrate nothing but mechanical models.
-using mechanical_methods = decltype(detail::those<false, true>(all_methods{}));
+using mechanical_methods = decltype(detail::those<detail::family::mechanical>(all_methods{}));
 
 }  // namespace saltus::methods

@@ -7,6 +7,7 @@
 #ifndef SALTUS_UNCOUNTED  // by those who describe a model whose functions do not take counting numbers
 #include "model/structure.hpp"
 #include "number/counted.hpp"
+#include "number/jet.hpp"
 #endif
 
 namespace saltus {
@@ -142,6 +143,55 @@ class operations_of {
   }
 };
 #endif
+
+/// The numbers that a model's functions make when they are run over truncated series (number/jet.hpp).
+template <class Model>
+class series_of {
+  using c = contract<Model>;
+  using Real = pack<double, 1>;
+  using Value = jet<Real>;
+
+  vec<Real, c::parameter_count> p_;
+  vec<Real, c::discrete_count> d_;
+  Real locked_[c::guard_count + 1];
+
+ public:
+  series_of() {
+    if constexpr (c::parameter_count > 0) {
+      const auto defaults = defaults_of<c::parameter_count>(Model::parameter_list);
+      for (int i = 0; i < c::parameter_count; ++i) p_[i] = Real(defaults.of[i]);
+    }
+    if constexpr (c::discrete_count > 0) {
+      const auto defaults = defaults_of<c::discrete_count>(Model::discrete_list);
+      for (int i = 0; i < c::discrete_count; ++i) d_[i] = Real(defaults.of[i]);
+    }
+  }
+
+  /// A model may leave out what no lane needs, by its modes: whatever they are, less than with all guards on one side, and with all
+  /// on the other, together.
+  int places() {
+    const int above = places_with_guards_at(1.0);
+    return c::guard_count == 0 ? above : above + places_with_guards_at(-1.0);
+  }
+
+ private:
+  int places_with_guards_at(double side) {
+    for (Real& g : locked_) g = Real(side);
+    Real nowhere[1] = {Real(1.0)};  // all of them lie there: what is counted is how many are asked for
+    jet_table<Real> table(nowhere, 1, 1);
+    vec<Value, c::state_count> y;
+    for (int i = 0; i < c::state_count; ++i) y[i] = Value(nowhere, &table);
+    const point<Model, Value, Real> at{Value(nowhere, &table), y, p_, d_, locked_};
+    named<typename c::state, Value, c::state_count> rates;
+    named_by<typename c::state, Value, c::state_count> slope{rates.values};
+    Model::rhs(at, slope);
+    if constexpr (c::guard_count > 0) {
+      named<typename c::guard, Value, c::guard_count> out;
+      Model::guards(at, out);
+    }
+    return table.most;
+  }
+};
 
 /// The list is as long as the enumeration.
 #define SALTUS_COMPLETE(kind)                                             \
@@ -282,7 +332,7 @@ struct describe {
   }
 
   static void count_operations(abi::description& d) {
-    d.rhs_flops = d.guard_flops = -1;
+    d.rhs_flops = d.guard_flops = d.series_places = -1;
 #ifndef SALTUS_UNCOUNTED
     // Of a mechanical system they are not counted: every derivative of every constraint would be compiled for it.
     // Of equations of any order neither: counting numbers have no derivatives.
@@ -292,6 +342,7 @@ struct describe {
       const detail::operations_of<Model> counting;
       d.rhs_flops = counting.rhs();
       d.guard_flops = counting.guards();
+      if constexpr (c::equations == equations::plain) d.series_places = detail::series_of<Model>().places();
     }
 #endif
   }

@@ -1,0 +1,157 @@
+// Detection for methods that find the solution's Taylor series: the guards' own series are found in the same way, and their roots
+// isolated by Bernstein coefficients (Nedialkov and Ramdani 3.1). What they show is all that the polynomials have: no dip between
+// two places is missed, however narrow. What is left out of a series is of the size of the local error.
+#pragma once
+
+#include "event/detect.hpp"
+
+namespace saltus {
+
+/// Guards, all of the model's own, are looked for on their series.
+template <class E>
+inline constexpr bool detects_on_series =
+    is_series_method<typename E::Method> && !E::certified && E::ng > 0 && E::ng == E::form::model_guards;
+
+/// Guards as polynomials in s in [0, 1], a step's beginning and end.
+template <class E, class Real>
+struct guard_polynomials {
+  static constexpr int degree = E::Method::order;
+  Real of[E::ng][degree + 1];
+};
+
+template <class E, class Real>
+SALTUS_FN guard_polynomials<E, Real> guards_of_step(const instance<E, Real>& x, const interpolant_of<E, Real>& step) {
+  constexpr int length = E::Method::order + 1, kept = E::n + 1, room = kept + series_places<typename E::Model>;
+  Real numbers[room * length];
+  jet_table<Real> table(numbers, length, room);
+  vec<jet<Real>, E::n> y;
+  each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
+    y[i] = jet<Real>(table.place(i), &table);
+    for (int k = 0; k < length; ++k) y[i].c[k] = k == 0 ? step.y0[i] : step.term[k - 1][i];
+  });
+  const jet<Real> time(table.place(E::n), &table);
+  for (int k = 0; k < length; ++k) time.c[k] = k == 0 ? step.t : k == 1 ? step.h : Real(0.0);
+  guard_polynomials<E, Real> g;
+  for (int k = 0; k < length; ++k) {
+    table.begin(k, kept);
+    const auto values = E::form::model_guards_at(time, y, x.held);
+    each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { g.of[i][k] = values[i].coefficient(k); });
+  }
+  return g;
+}
+
+namespace detail {
+/// 1 / binomial(Degree, k).
+template <int Degree>
+struct inverse_binomials {
+  double of[Degree + 1];
+  constexpr inverse_binomials() : of{} {
+    double binomial = 1.0;
+    for (int k = 0; k <= Degree; ++k) {
+      of[k] = 1.0 / binomial;
+      binomial = binomial * (Degree - k) / (k + 1);
+    }
+  }
+};
+template <int Degree>
+SALTUS_FN constexpr double inverse_binomial(int k) {
+  constexpr inverse_binomials<Degree> table;
+  return table.of[k];
+}
+
+/// The Bernstein coefficients on [0, 1] of a polynomial: it lies in their hull, and has at most as many roots inside as they have
+/// changes of sign.
+template <int Degree, class Real>
+SALTUS_FN void to_bernstein(Real (&c)[Degree + 1]) {
+  for (int k = 1; k <= Degree; ++k) c[k] = Real(inverse_binomial<Degree>(k)) * c[k];
+  for (int level = 1; level <= Degree; ++level)
+    for (int k = Degree; k >= level; --k) c[k] = c[k] + c[k - 1];
+}
+
+/// What the Bernstein coefficients of a guard, seen from its side, say of a piece.
+template <class Real>
+struct piece_of_guard {
+  mask_of<Real> stays;      ///< it keeps to its side
+  mask_of<Real> is_beyond;  ///< it has left its side at the end
+  Real changes;             ///< of sign
+};
+template <int Degree, class Real>
+SALTUS_FN piece_of_guard<Real> judge_guard(const Real (&bernstein)[Degree + 1], Real side) {
+  Real least = side * bernstein[1], changes = Real(0.0);
+  auto was_below = side * bernstein[0] < Real(0.0);
+  for (int k = 1; k <= Degree; ++k) {
+    const Real b = side * bernstein[k];
+    least = min(least, b);
+    const auto is_below = b < Real(0.0);
+    changes = changes + select(is_below ^ was_below, Real(1.0), Real(0.0));
+    was_below = is_below;
+  }
+  return {least >= Real(0.0), was_below, changes};
+}
+}  // namespace detail
+
+/// Lanes in which an armed guard may leave its side within the step.
+template <class E, class Real>
+SALTUS_FN mask_of<Real> series_may_leave_side(const instance<E, Real>& x, const trial<E, Real>& a) {
+  constexpr int degree = E::Method::order;
+  auto g = guards_of_step<E>(x, interpolate<typename E::Method>(held_system<E, Real>{x.held}, a.s));
+  auto may = mask_of<Real>::all(false);
+  for (int i = 0; i < E::ng; ++i) {
+    const Real g0 = x.held.locked[i], side = side_of(g0);
+    detail::to_bernstein<degree>(g.of[i]);
+    const auto piece = detail::judge_guard<degree>(g.of[i], side);
+    // At zero itself what counts is where it is heading.
+    const auto end = (side * a.g.value[i] > Real(0.0)) | !(side * a.g.rate[i] < Real(0.0));
+    may = may | (armed<E>(i, g0) & !(piece.stays & end));
+  }
+  return may;
+}
+
+/// The first piece, from `from` on, at whose end a guard has left its side and in which each that is not excluded has one root.
+template <class E, class Real>
+SALTUS_FN_COLD bracket<E, Real> detect_on_series(const guard_polynomials<E, Real>& g, const vec<Real, E::ng>& side,
+                                                 const guards_at<E, Real>& from, const guards_at<E, Real>& end,
+                                                 mask_of<Real> where) {
+  constexpr int degree = E::Method::order;
+  constexpr int most = 400;  // pieces
+  const Real narrowest(0x1p-40);
+  bracket<E, Real> r{mask_of<Real>::all(false), from.s, from.s};
+  Real at = from.s, width = Real(1.0) - at;
+  auto open = where & (width > Real(0.0));
+  for (int attempts = 0; attempts < most && any(open); ++attempts) {
+    const Real to = at + width;
+    auto quiet = mask_of<Real>::all(true), beyond = mask_of<Real>::all(false), single = mask_of<Real>::all(true);
+    for (int i = 0; i < E::ng; ++i) {
+      Real c[degree + 1];
+      for (int k = 0; k <= degree; ++k) c[k] = g.of[i][k];
+      for (int level = 0; level < degree; ++level)
+        for (int k = degree - 1; k >= level; --k) c[k] = fma(at, c[k + 1], c[k]);
+      Real power = width;
+      for (int k = 1; k <= degree; ++k, power = power * width) c[k] = power * c[k];
+      detail::to_bernstein<degree>(c);
+      const auto piece = detail::judge_guard<degree>(c, side[i]);
+      const auto is_armed = side[i] != Real(0.0);
+      quiet = quiet & (piece.stays | !is_armed);
+      beyond = beyond | (piece.is_beyond & is_armed);
+      single = single & (piece.stays | !is_armed | (piece.changes <= Real(1.0)));
+    }
+    const auto narrow = width <= narrowest;
+    const auto found = open & beyond & (single | narrow);
+    r.found = r.found | found;
+    assign_where(found, r.lo, at);
+    assign_where(found, r.hi, to);
+    open = open & !found;
+    const auto passed = open & (quiet | narrow);
+    assign_where(passed, at, to);
+    assign_where(open, width, select(passed, min(width + width, Real(1.0) - at), Real(0.5) * width));
+    open = open & (width > Real(0.0));
+  }
+  // A root at the very end: on its way out, or beyond zero there by rounding of the series.
+  const auto at_end = where & !r.found & any_crossed<E>(side, end.g);
+  r.found = r.found | at_end;
+  assign_where(at_end, r.lo, max(from.s, Real(1.0) - narrowest));
+  assign_where(at_end, r.hi, Real(1.0));
+  return r;
+}
+
+}  // namespace saltus

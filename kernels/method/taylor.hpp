@@ -1,0 +1,194 @@
+// Taylor series: the solution itself as a polynomial of high order, found by running the model over truncated power series
+// (number/jet.hpp). It is its own dense output. The step is chosen from the last two of its terms: they are to be within the
+// tolerance, so that what is left out is less (Jorba and Zou 2005, 3.2); and it is judged by its defect at the end, which also sees
+// that a `select` of the model has changed on the way.
+#pragma once
+
+#include "method/dense_output.hpp"
+#include "method/norm.hpp"
+#include "number/jet.hpp"
+
+namespace saltus {
+
+/// Places that the series of a model's functions take beside states and time: an upper bound. A module has the number found by
+/// running them (model/describe.hpp).
+template <class Model>
+inline constexpr int series_places = 256;
+
+/// `coefficient[k]` is that of (t - t0)^(k+1).
+template <class Method, class Real, int n>
+requires(is_series_method<Method>) struct stages<Method, Real, n> {
+  Real t, h;
+  vec<Real, n> y, y1, slope0, slope1;
+  vec<Real, n> coefficient[Method::order];
+
+  SALTUS_FN const vec<Real, n>& f0() const { return slope0; }
+  SALTUS_FN const vec<Real, n>& f1() const { return slope1; }
+  SALTUS_FN void set_end_slope(int i, Real slope) { slope1[i] = slope; }
+  /// The same series with the end of another step from there, in the lanes of `where`.
+  SALTUS_FN void take(const stages& from, mask_of<Real> where) {
+    h = select(where, from.h, h);
+    each<n>([&](int i) SALTUS_INLINE_LAMBDA {
+      y1[i] = select(where, from.y1[i], y1[i]);
+      slope1[i] = select(where, from.slope1[i], slope1[i]);
+    });
+  }
+};
+
+/// y(s) = y0 + s (term[0] + s (term[1] + ...)), s in [0, 1].
+template <class Method, class Real, int n>
+struct step_series {
+  static constexpr int terms = Method::order;
+  Real t, h;
+  vec<Real, n> y0, term[terms];
+
+  SALTUS_FN vec<Real, n> operator()(Real s) const {
+    vec<Real, n> y;
+    each<n>([&](int i) SALTUS_INLINE_LAMBDA {
+      Real sum = term[terms - 1][i];
+      for (int k = terms - 2; k >= 0; --k) sum = fma(s, sum, term[k][i]);
+      y[i] = fma(s, sum, y0[i]);
+    });
+    return y;
+  }
+  SALTUS_FN vec<Real, n> slope(Real s) const {
+    vec<Real, n> dy;
+    each<n>([&](int i) SALTUS_INLINE_LAMBDA {
+      Real sum = Real(static_cast<double>(terms)) * term[terms - 1][i];
+      for (int k = terms - 2; k >= 0; --k) sum = fma(s, sum, Real(k + 1.0) * term[k][i]);
+      dy[i] = sum;
+    });
+    return dy;
+  }
+  /// By repeated synthetic division.
+  SALTUS_FN Real expand(int i, Real middle, Real (&c)[terms + 1]) const {
+    c[0] = y0[i];
+    for (int k = 1; k <= terms; ++k) c[k] = term[k - 1][i];
+    for (int from = 0; from < terms; ++from)
+      for (int k = terms - 1; k >= from; --k) c[k] = fma(middle, c[k + 1], c[k]);
+    return size_of_terms(i) - abs(y0[i]);
+  }
+  SALTUS_FN Real size_of_terms(int i) const {
+    Real size = abs(y0[i]);
+    for (int k = 0; k < terms; ++k) size = size + abs(term[k][i]);
+    return size;
+  }
+};
+
+/// Up to so many places the orders of a series are unrolled: sums have as many terms as the order, and need no loop.
+inline constexpr int max_unrolled_series = 32;
+
+/// The dense output is the series.
+template <class Method, class F, class Real, int n>
+requires(is_series_method<Method>) SALTUS_FN step_series<Method, Real, n> interpolate(
+    const F&, const stages<Method, Real, n>& s) {
+  step_series<Method, Real, n> p;
+  p.t = s.t;
+  p.h = s.h;
+  p.y0 = s.y;
+  Real power = s.h;
+  for (int k = 0; k < Method::order; ++k, power = power * s.h)
+    each<n>([&](int i) SALTUS_INLINE_LAMBDA { p.term[k][i] = power * s.coefficient[k][i]; });
+  return p;
+}
+
+namespace detail {
+/// The coefficients of the solution through (t, y).
+template <class Method, class System, class Real, int n>
+SALTUS_FN void find_coefficients(const System& system, Real t, const vec<Real, n>& y,
+                                 vec<Real, n> (&coefficient)[Method::order]) {
+  constexpr int length = Method::order, kept = n + 1, room = kept + series_places<typename System::form::Model>;
+  Real numbers[room * length];
+  jet_table<Real> table(numbers, length, room);
+  vec<jet<Real>, n> at;
+  each<n>([&](int i) SALTUS_INLINE_LAMBDA {
+    at[i] = jet<Real>(table.place(i), &table);
+    at[i].c[0] = y[i];
+  });
+  const jet<Real> time(table.place(n), &table);
+  for (int k = 0; k < length; ++k) time.c[k] = k == 0 ? t : Real(k == 1 ? 1.0 : 0.0);
+  const auto find = [&](int k) SALTUS_INLINE_LAMBDA {
+    table.begin(k, kept);
+    const auto f = system.rhs(time, at);
+    const Real share = Real(1.0 / (k + 1));
+    each<n>([&](int i) SALTUS_INLINE_LAMBDA {
+      coefficient[k][i] = f[i].coefficient(k) * share;
+      if (k + 1 < length) at[i].c[k + 1] = coefficient[k][i];
+    });
+  };
+  if constexpr (series_places<typename System::form::Model> <= max_unrolled_series)
+    static_for<length>([&](auto k) SALTUS_INLINE_LAMBDA { find(k); });
+  else
+    for (int k = 0; k < length; ++k) find(k);
+  if (table.overflowed())  // a model that takes more places than it was found to
+    each<n>([&](int i) SALTUS_INLINE_LAMBDA { coefficient[0][i] = detail::not_a_number<Real>(); });
+}
+
+/// The end of a step of length h, and the slope there.
+template <class Method, class System, class Real, int n>
+SALTUS_FN void end_at(const System& system, stages<Method, Real, n>& s, Real h) {
+  s.h = h;
+  each<n>([&](int i) SALTUS_INLINE_LAMBDA {
+    Real sum = s.coefficient[Method::order - 1][i];
+    for (int k = Method::order - 2; k >= 0; --k) sum = fma(h, sum, s.coefficient[k][i]);
+    s.y1[i] = fma(h, sum, s.y[i]);
+  });
+  s.slope1 = system(s.t + h, s.y1);
+}
+}  // namespace detail
+
+/// The series through (t, y), without an end.
+template <class Method, class System, class Real, int n>
+SALTUS_FN stages<Method, Real, n> series_from(const System& system, Real t, const vec<Real, n>& y,
+                                              const vec<Real, n>& f0) {
+  stages<Method, Real, n> s;
+  s.t = t;
+  s.y = y;
+  s.slope0 = f0;
+  detail::find_coefficients<Method>(system, t, y, s.coefficient);
+  return s;
+}
+
+template <class Method, class System, class Real, int n>
+requires(is_series_method<Method>) SALTUS_FN stages<Method, Real, n> step(const System& system, Real t,
+                                                                          const vec<Real, n>& y, const vec<Real, n>& f0,
+                                                                          Real h) {
+  auto s = series_from<Method>(system, t, y, f0);
+  detail::end_at<Method>(system, s, h);
+  return s;
+}
+
+/// The longest step whose last two terms are within the tolerance.
+template <class Method, norm_kind Norm, class Real, int n>
+SALTUS_FN Real longest_step(const stages<Method, Real, n>& s, Real rtol, const vec<Real, n>& atol) {
+  constexpr int p = Method::order;
+  constexpr double log_safety = -0.1;
+  Real log_h = Real(1000.0);
+  for (int k = p - 1; k <= p; ++k) {
+    const Real size2 = scaled_norm_squared<Norm>(s.coefficient[k - 1], s.y, s.y, rtol, atol);
+    log_h = min(log_h, Real(-0.5 / k) * rough_log2(max(size2, Real(0x1p-1000))));
+  }
+  return rough_exp2(min(max(log_h + Real(log_safety), Real(-90.0)), Real(90.0)));
+}
+
+/// The series' defect at its end, y'(h) - f(y(h)) = (p + 1) c h^p where what is left out is c h^(p+1).
+template <class Method, class Real, int n>
+requires(is_series_method<Method>) SALTUS_FN vec<Real, n> local_error(const stages<Method, Real, n>& s) {
+  constexpr int p = Method::order;
+  const Real share = s.h * Real(1.0 / (p + 1));
+  vec<Real, n> r;
+  each<n>([&](int i) SALTUS_INLINE_LAMBDA {
+    Real slope = Real(static_cast<double>(p)) * s.coefficient[p - 1][i];
+    for (int k = p - 2; k >= 0; --k) slope = fma(s.h, slope, Real(k + 1.0) * s.coefficient[k][i]);
+    r[i] = abs(share * (s.slope1[i] - slope));
+  });
+  return r;
+}
+
+template <class Method, norm_kind Norm, class Real, int n>
+requires(is_series_method<Method>) SALTUS_FN Real
+    error_norm_squared(const stages<Method, Real, n>& s, Real rtol, const vec<Real, n>& atol) {
+  return scaled_norm_squared<Norm>(local_error(s), s.y, s.y1, rtol, atol);
+}
+
+}  // namespace saltus
