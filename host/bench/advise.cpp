@@ -40,7 +40,10 @@ std::vector<std::string> methods_beside(const plan& asked) {
   const auto add = [&](const char* name, bool fits) {
     if (fits && name != r.front()) r.push_back(name);
   };
-  methods::for_each(methods::all_methods{}, [&](auto method) { add(method.name, method.embedded_order > 0); });
+  const auto series = series_method_for(asked.rtol);
+  methods::for_each(methods::all_methods{}, [&](auto method) {
+    add(method.name, method.embedded_order > 0 && (!is_series_method<decltype(method)> || method.name == series));
+  });
   add("auto", asked.model.equations == abi::plain);
   return r;
 }

@@ -64,8 +64,8 @@ double complex_solve_operations(double n) { return 8 * n * (n - 1) + 6 * n; }
 
 std::optional<operations> operations_of(const plan& p, const tally& counts) {
   if (p.model.rhs_flops < 0 || p.model.guard_flops < 0 || counts.switched > 0) return {};
-  // What stages in descriptor form do with matrices depends on the constraints.
-  if (method_called(p.method).for_mechanics) return {};
+  // What stages in descriptor form do with matrices depends on the constraints; what a series takes, on which functions there are.
+  if (const auto& method = method_called(p.method); method.for_mechanics || method.is_series) return {};
   const auto evaluations = static_cast<double>(counts.rhs_evaluations);
   operations r;
   r.rhs = evaluations * static_cast<double>(p.model.rhs_flops);

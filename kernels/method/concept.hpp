@@ -6,6 +6,7 @@
 //     order, embedded_order     of the formula that advances, and of the embedded one; 0: no error estimate
 //     two_errors, embedded3_order, blind_estimate     what the error estimate is like: `error_order`, `certifies`
 //     is_explicit               a step evaluates f; else it solves equations and may fail to
+//     is_series                 of an explicit one: it finds the Taylor series (method/taylor.hpp)
 //     stages, fsal              of an explicit one: f is evaluated `stages` times in a step whose f(t, y) is known, or once less
 //     highest_index             of the algebraic states it can integrate
 //     extra_stages              evaluations that the dense output takes

@@ -75,8 +75,13 @@ struct step_series {
   }
 };
 
-/// Up to so many places the orders of a series are unrolled: sums have as many terms as the order, and need no loop.
+/// Up to so many places the orders of a series are unrolled: sums have as many terms as the order, and need no loop. On a device
+/// the numbers lie in local memory either way.
+#if defined(__CUDACC__) || defined(__CUDACC_RTC__)
+inline constexpr int max_unrolled_series = 0;
+#else
 inline constexpr int max_unrolled_series = 32;
+#endif
 
 /// The dense output is the series.
 template <class Method, class F, class Real, int n>
