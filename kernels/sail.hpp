@@ -77,9 +77,15 @@ SALTUS_FN auto step_within_reach(const instance<E, Real>& x, const tolerances<E,
   const held_system<E, Real> system{x.held, &tol};
   auto s = series_from<Method>(system, x.t, x.y, x.f);
   const Real reach = longest_step<Method, E::norm>(s, tol.rtol, tol.atol);
-  const auto beyond = h > reach;
+  auto beyond = h > reach;
+  s.h = select(beyond, reach, h);
+  if constexpr (detects_on_series<E>) {
+    const Real part = reach_of_guards<E>(guards_of_step<E>(x, interpolate<Method>(system, s)), tol.rtol);
+    beyond = beyond | (part < Real(1.0));
+    s.h = part * s.h;
+  }
   last = last & !beyond;
-  detail::end_at<Method>(system, s, select(beyond, (x.t + reach) - x.t, h));
+  detail::end_at<Method>(system, s, select(beyond, (x.t + s.h) - x.t, h));
   if constexpr (E::form::has_constraints) return detail::projected<E>(system, s, moved);
   else return s;
 }

@@ -41,6 +41,37 @@ TEST(Hermite, MissesNoRootOfACubicAndInventsNone) {
   }
 }
 
+// Along a series a guard that is a polynomial is its own series: none of its roots is missed, but pairs 1e-8 of the step apart,
+// between which it is within rounding of zero.
+TEST(Series, MissesNoRootOfAPolynomial) {
+  hunter hunt("taylor12", "hermite", 2);
+  for (const auto s : all_shapes) {
+    const auto b = hunt(s, 10000, 1);
+    const bool has_pairs = s == shape::pair || s == shape::triple || s == shape::two_guards;
+    EXPECT_LE(b.missed, has_pairs ? 200 : 0) << name_of(s);
+    EXPECT_EQ(b.repeated, 0) << name_of(s);
+    EXPECT_EQ(b.out_of_order, 0) << name_of(s);
+    EXPECT_EQ(b.late, 0) << name_of(s);
+    EXPECT_EQ(b.failed, 0) << name_of(s);
+  }
+}
+TEST(Series, MissesLittleAlongSolutionsWithAnErrorAndNothingWhereItIsCertified) {
+  for (const char* method : {"taylor8", "taylor16"}) {
+    for (const bool certified : {false, true}) {
+      auto hunt =
+          dynamic_hunt<oscillator_prey>("oscillating_guards", method, certified ? "certified" : "hermite", 1e-6, 2);
+      for (const auto d : all_dynamics) {
+        const auto b = hunt(oscillator_prey(d, 1e-6, 1), 2000);
+        EXPECT_LE(b.missed, certified ? 0 : 60) << method << " " << name_of(d);
+        EXPECT_EQ(b.all_wrong() - b.missed, 0)
+            << method << " " << name_of(d) << " repeated " << b.repeated << " out_of_order " << b.out_of_order
+            << " late " << b.late << " failed " << b.failed;
+        EXPECT_GT(b.events, b.cases) << method << " " << name_of(d);
+      }
+    }
+  }
+}
+
 // Guards along solutions with an error: where that error cannot decide, all is found.
 TEST(Dynamics, CertifiedMissesNothingAndRepeatsNothing) {
   for (const char* method : {"dp5", "dop853", "rdpk510", "bs3"}) {
@@ -59,7 +90,7 @@ TEST(Dynamics, CertifiedMissesNothingAndRepeatsNothing) {
 // An explicit method at its limit of stability: what is found on the interpolant, what a shorter step says and what a move
 // along the slope says differ. No threshold fires twice, or short of it, and no wall is passed.
 TEST(Dynamics, SlowThresholdsBesideAFastModeFireOnceAndNotBefore) {
-  for (const char* method : {"dp5", "tsit5", "bs3", "rkf45", "rkf78", "dop853", "rdpk510"}) {
+  for (const char* method : {"dp5", "tsit5", "bs3", "rkf45", "rkf78", "dop853", "rdpk510", "taylor12"}) {
     auto hunt = dynamic_hunt<slow_prey>("slow_guard", method, "hermite", 1e-6, 2);
     const auto b = hunt(slow_prey(1e-6, 1), 4000);
     EXPECT_EQ(b.all_wrong(), 0) << method << " missed " << b.missed << " repeated " << b.repeated << " wrong side "

@@ -40,6 +40,25 @@ SALTUS_FN guard_polynomials<E, Real> guards_of_step(const instance<E, Real>& x, 
   return g;
 }
 
+/// The part of a step over which the last two terms of every guard's series are small beside its largest one, by a thousandth of the
+/// tolerance: between near roots a guard is small, and what its series leaves out must be smaller.
+template <class E, class Real>
+SALTUS_FN Real reach_of_guards(const guard_polynomials<E, Real>& g, Real rtol) {
+  constexpr int degree = E::Method::order;
+  const Real tiny(limits<typename E::T>::smallest);
+  const Real tolerated = max(Real(0.001) * rtol, Real(4.0 * limits<typename E::T>::epsilon));
+  Real log_part = Real(0.0);
+  for (int i = 0; i < E::ng; ++i) {
+    Real largest = abs(g.of[i][0]);
+    for (int k = 1; k <= degree; ++k) largest = max(largest, abs(g.of[i][k]));
+    for (int k = degree - 1; k <= degree; ++k) {
+      const Real room = fma(tolerated, largest, tiny) / (abs(g.of[i][k]) + tiny);
+      log_part = min(log_part, Real(1.0 / k) * rough_log2(max(min(room, Real(1.0)), Real(0x1p-60))));
+    }
+  }
+  return rough_exp2(log_part);
+}
+
 namespace detail {
 /// 1 / binomial(Degree, k).
 template <int Degree>
