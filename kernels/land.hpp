@@ -58,8 +58,7 @@ SALTUS_FN void look_for_roots(search<E, Real>& s, instance<E, Real>& x, const gu
   } else {
     if constexpr (detects_on_series<E>)
       onward = detect_on_series<E, Real>(guards_of_step<E>(x, on_step.interpolant), s.side, s.from, end, where);
-    else
-      onward = detect<E, Real>(on_step, s.side, s.from, end, where);
+    else onward = detect<E, Real>(on_step, s.side, s.from, end, where);
   }
   s.found.found = (s.found.found & !where) | (where & onward.found);
   assign_where(where, s.found.lo, onward.lo);

@@ -98,7 +98,8 @@ inline outcome run(host::plan p) {
       },
       [](std::int64_t) {}, stop);
   // Chunks come as they end; each instance's own rows are in order.
-  std::stable_sort(r.log.begin(), r.log.end(), [](const auto& a, const auto& b) { return a.instance < b.instance; });
+  // Not "<", behind which a template of that name would be looked for where the kernels are known.
+  std::stable_sort(r.log.begin(), r.log.end(), [](const auto& a, const auto& b) { return b.instance > a.instance; });
   return r;
 }
 

@@ -47,13 +47,13 @@ TEST(tableaus, keys) {
   std::set<std::string> keys;
   methods::for_each(methods::all_methods{}, [&](auto method) { keys.insert(decltype(method)::name); });
   EXPECT_EQ(keys.size(), std::size_t(methods::all_methods::size)) << "two methods of one name";
-  for (const char* name : {"kutta3", "bs3", "rk4", "rkf45", "rkf78", "dp5", "tsit5", "dop853", "rdpk510", "taylor8",
-                           "taylor12", "taylor16", "taylor20", "trapezoid",
-                           "sdirk4", "esdirk4", "rodas4", "rodas5p", "radau5", "infltrap", "inflsdirk4", "inflesdirk4"})
+  for (const char* name :
+       {"kutta3",  "bs3",     "rk4",      "rkf45",    "rkf78",      "dp5",        "tsit5",  "dop853",
+        "rdpk510", "taylor8", "taylor12", "taylor16", "taylor20",   "trapezoid",  "sdirk4", "esdirk4",
+        "rodas4",  "rodas5p", "radau5",   "infltrap", "inflsdirk4", "inflesdirk4"})
     EXPECT_EQ(keys.count(name), 1u) << name;
-  EXPECT_EQ(methods::all_methods::size,
-            methods::explicit_methods::size + methods::series_methods::size + methods::implicit_methods::size +
-                methods::mechanical_methods::size);
+  EXPECT_EQ(methods::all_methods::size, methods::explicit_methods::size + methods::series_methods::size +
+                                            methods::implicit_methods::size + methods::mechanical_methods::size);
 }
 
 // Hairer, Norsett, Wanner, Solving ODEs I, II.2: gamma of the trees with 4 and 5 nodes.

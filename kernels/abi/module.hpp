@@ -87,7 +87,7 @@ struct description {
   int arithmetic;                         ///< 1: only + - * / sqrt and saltus' own functions: same bits on every device
   long long rhs_flops;                    ///< operations of one right-hand side (or residual); -1: not known
   long long guard_flops;                  ///< of all guards with their rates; -1: not known
-  int series_places;                      ///< numbers that a right-hand side and the guards make as series; -1: not known
+  int series_places;  ///< numbers that a right-hand side and the guards make as series; -1: not known
 };
 
 /// Linear algebra on the host, for matrices that are too large for lanes. Matrices lie column by column, complex numbers as

@@ -32,7 +32,7 @@ namespace saltus::methods {
 struct explicit_method {
   static constexpr bool is_explicit = true;
   static constexpr bool is_low_storage = false;  ///< it is a low_storage_method
-  static constexpr bool is_series = false;        ///< it is a series_method (method/tableaus/taylor.hpp)
+  static constexpr bool is_series = false;       ///< it is a series_method (method/tableaus/taylor.hpp)
   static constexpr bool is_rosenbrock = false;
   static constexpr bool for_mechanics = false;
   static constexpr int highest_index = 0;  ///< of the algebraic states it can integrate; 0: none

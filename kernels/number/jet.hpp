@@ -24,7 +24,7 @@ struct jet_table {
   int most = 0;      ///< places taken by any run
   double per_order;  ///< 1 / order
 
-  SALTUS_FN jet_table(Base* at, int orders, int places) : numbers(at), length(orders), room(places), per_order(0.0) {}
+  SALTUS_FN jet_table(Base* at, int terms, int places) : numbers(at), length(terms), room(places), per_order(0.0) {}
 
   /// Before a run that finds the coefficients of order k; the first `kept` places are those of its arguments.
   SALTUS_FN void begin(int k, int kept) {
