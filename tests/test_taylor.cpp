@@ -135,6 +135,17 @@ TEST(taylor, reductions_are_as_good_as_the_states) {
   }
 }
 
+/// There and back: backward in time every rate is turned, which takes places of its own.
+TEST(taylor, runs_backward) {
+  const outcome there = run("pendulum", {"method=taylor", "rtol=1e-12", "atol=1e-12", "t=[0.0,5.0]"});
+  const outcome back = run("pendulum", {"method=taylor", "rtol=1e-12", "atol=1e-12", "t=[5.0,0.0]",
+                                        fmt::format("initial.angle={:.17g}", there.final_state[0]),
+                                        fmt::format("initial.velocity={:.17g}", there.final_state[1])});
+  EXPECT_EQ(back.rejected[0], 0);
+  EXPECT_NEAR(back.final_state[0], 20.0 * 3.14159265358979323846 / 180.0, 1e-11);
+  EXPECT_NEAR(back.final_state[1], 1.0, 1e-11);
+}
+
 /// A spec that says "taylor" gets the order for its tolerance.
 TEST(taylor, order_goes_by_the_tolerance) {
   const auto method_at = [](const char* rtol) {

@@ -16,8 +16,9 @@ std::string series_text(const plan& p) {
   // On a surface on which the solution slides, fields on both sides of it are blended by the rates of its guard along both.
   const bool slides =
       std::any_of(p.model.guards.begin(), p.model.guards.end(), [](const guard& g) { return g.slides; });
+  const int turned = p.backward ? 1 + static_cast<int>(p.model.states.size()) : 0;  // time, and every rate
   return fmt::format("template <> inline constexpr int saltus::series_places<::{}> = {};\n", p.model.name,
-                     1 + (slides ? 16 : 1) * p.model.series_places);
+                     1 + (slides ? 16 : 1) * p.model.series_places + turned);
 }
 }  // namespace
 
