@@ -142,7 +142,6 @@ class operations_of {
     }
   }
 };
-#endif
 
 /// The numbers that a model's functions make when they are run over truncated series (number/jet.hpp).
 template <class Model>
@@ -192,6 +191,8 @@ class series_of {
     return table.most;
   }
 };
+
+#endif
 
 /// The list is as long as the enumeration.
 #define SALTUS_COMPLETE(kind)                                             \

@@ -199,19 +199,19 @@ struct jet {
   }
   SALTUS_FN friend jet sin(const jet& a) {
     if (!a.varies()) return sin(a.constant);
-    return a.pair(-1.0, sin(a.c[0]), cos(a.c[0])).first;
+    return a.pair(-1.0, sin(a.c[0]), cos(a.c[0]), true);
   }
   SALTUS_FN friend jet cos(const jet& a) {
     if (!a.varies()) return cos(a.constant);
-    return a.pair(-1.0, sin(a.c[0]), cos(a.c[0])).second;
+    return a.pair(-1.0, sin(a.c[0]), cos(a.c[0]), false);
   }
   SALTUS_FN friend jet sinh(const jet& a) {
     if (!a.varies()) return sinh(a.constant);
-    return a.pair(1.0, sinh(a.c[0]), cosh(a.c[0])).first;
+    return a.pair(1.0, sinh(a.c[0]), cosh(a.c[0]), true);
   }
   SALTUS_FN friend jet cosh(const jet& a) {
     if (!a.varies()) return cosh(a.constant);
-    return a.pair(1.0, sinh(a.c[0]), cosh(a.c[0])).second;
+    return a.pair(1.0, sinh(a.c[0]), cosh(a.c[0]), false);
   }
   SALTUS_FN friend jet tan(const jet& a) {
     if (!a.varies()) return tan(a.constant);
@@ -292,10 +292,6 @@ struct jet {
   }
 
  private:
-  struct two_jets {
-    jet first, second;
-  };
-
   SALTUS_FN int order() const { return table->order; }
   SALTUS_FN jet beside() const { return {table->take(), table}; }
   SALTUS_FN friend jet next_to(const jet& a, const jet& b) { return a.varies() ? a.beside() : b.beside(); }
@@ -339,8 +335,8 @@ struct jet {
     }
     return r;
   }
-  /// s' = r a', r' = sense s a': sine and cosine, or the hyperbolic ones.
-  SALTUS_FN two_jets pair(double sense, Base sine, Base cosine) const {
+  /// s' = r a', r' = sense s a': sine and cosine, or the hyperbolic ones; one of them.
+  SALTUS_FN jet pair(double sense, Base sine, Base cosine, bool wants_sine) const {
     const jet s = beside(), r = beside(), slope = by_order();
     const int k = order();
     if (k == 0) {
@@ -350,7 +346,7 @@ struct jet {
       s.c[k] = averaged(detail::convolution(slope.c, r.c, k, 1, k));
       r.c[k] = averaged(detail::convolution(slope.c, s.c, k, 1, k)) * Base(sense);
     }
-    return {s, r};
+    return wants_sine ? s : r;
   }
   /// r' = (1 + sense r^2) a'.
   SALTUS_FN jet riccati(double sense, Base value) const {
