@@ -105,14 +105,10 @@ class operations_of {
  public:
   operations_of() {
     if constexpr (requires { Model::span[1]; }) t_ = Model::span[0];
-    const auto take = [](auto& to, const auto& defaults, int count) {
-      for (int i = 0; i < count; ++i) to[i] = Real(defaults.of[i]);
-    };
-    take(y_, defaults_of<c::state_count>(Model::state_list), c::state_count);
-    if constexpr (c::parameter_count > 0)
-      take(p_, defaults_of<c::parameter_count>(Model::parameter_list), c::parameter_count);
-    if constexpr (c::discrete_count > 0)
-      take(d_, defaults_of<c::discrete_count>(Model::discrete_list), c::discrete_count);
+    const auto start = defaults_of<c::state_count>(Model::state_list);
+    for (int i = 0; i < c::state_count; ++i) y_[i] = Real(start.of[i]);
+    each_default_parameter<Model>([&](int i, double value) { p_[i] = Real(value); });
+    each_default_discrete<Model>([&](int i, double value) { d_[i] = Real(value); });
     for (int i = 0; i < c::state_count; ++i) y_[i].held = false;
     for (Real& g : locked_) g = Real(1.0);
   }
@@ -156,14 +152,8 @@ class series_of {
 
  public:
   series_of() {
-    if constexpr (c::parameter_count > 0) {
-      const auto defaults = defaults_of<c::parameter_count>(Model::parameter_list);
-      for (int i = 0; i < c::parameter_count; ++i) p_[i] = Real(defaults.of[i]);
-    }
-    if constexpr (c::discrete_count > 0) {
-      const auto defaults = defaults_of<c::discrete_count>(Model::discrete_list);
-      for (int i = 0; i < c::discrete_count; ++i) d_[i] = Real(defaults.of[i]);
-    }
+    each_default_parameter<Model>([&](int i, double value) { p_[i] = Real(value); });
+    each_default_discrete<Model>([&](int i, double value) { d_[i] = Real(value); });
   }
 
   /// A model may leave out what no lane needs, by its modes: whatever they are, less than with all guards on one side, and with all

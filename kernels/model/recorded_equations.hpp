@@ -54,14 +54,8 @@ class recorded_equations {
     if constexpr (requires { Model::span[1]; }) t_ = Model::span[0];
     const auto start = detail::defaults_of<states>(Model::state_list);
     for (int i = 0; i < states; ++i) y_[i] = Real::input(i, start.of[i]);
-    if constexpr (c::parameter_count > 0) {
-      const auto values = detail::defaults_of<c::parameter_count>(Model::parameter_list);
-      for (int i = 0; i < c::parameter_count; ++i) p_[i] = Real(values.of[i]);
-    }
-    if constexpr (c::discrete_count > 0) {
-      const auto values = detail::defaults_of<c::discrete_count>(Model::discrete_list);
-      for (int i = 0; i < c::discrete_count; ++i) d_[i] = leaf(operation::discrete, i, values.of[i]);
-    }
+    detail::each_default_parameter<Model>([&](int i, double value) { p_[i] = Real(value); });
+    detail::each_default_discrete<Model>([&](int i, double value) { d_[i] = leaf(operation::discrete, i, value); });
     for (int i = 0; i < c::guard_count; ++i) locked_[i] = leaf(operation::guard, i, 1.0);
   }
   Real leaf(operation what, int i, double value) { return Real(Real::Real(value), {record_.add(what, i, 0)}); }

@@ -89,15 +89,10 @@ class structure_of {
 
  private:
   structure_of() {
-    const auto take = [](auto& to, const auto& defaults, int count) {
-      for (int i = 0; i < count; ++i) to[i] = Real(defaults.of[i]);
-    };
     const auto start = detail::defaults_of<states>(Model::state_list);
     for (int i = 0; i < states; ++i) y_[i] = Value::input(i, start.of[i]);
-    if constexpr (kinds::parameter_count > 0)
-      take(p_, detail::defaults_of<kinds::parameter_count>(Model::parameter_list), kinds::parameter_count);
-    if constexpr (kinds::discrete_count > 0)
-      take(d_, detail::defaults_of<kinds::discrete_count>(Model::discrete_list), kinds::discrete_count);
+    detail::each_default_parameter<Model>([&](int i, double value) { p_[i] = Real(value); });
+    detail::each_default_discrete<Model>([&](int i, double value) { d_[i] = Real(value); });
     for (Real& g : locked_) g = Real(1.0);
   }
   at here() const { return {Value(0.0), y_, p_, d_, locked_}; }

@@ -257,6 +257,22 @@ constexpr default_values<T, Count> defaults_of(const T (&list)[N]) {
   return r;
 }
 
+/// body(i, value) for the default value of each parameter; of each discrete variable.
+template <class Model, class F>
+constexpr void each_default_parameter(F&& body) {
+  if constexpr (constexpr int count = kinds<Model>::parameter_count; count > 0) {
+    const auto values = defaults_of<count>(Model::parameter_list);
+    for (int i = 0; i < count; ++i) body(i, values.of[i]);
+  }
+}
+template <class Model, class F>
+constexpr void each_default_discrete(F&& body) {
+  if constexpr (constexpr int count = kinds<Model>::discrete_count; count > 0) {
+    const auto values = defaults_of<count>(Model::discrete_list);
+    for (int i = 0; i < count; ++i) body(i, values.of[i]);
+  }
+}
+
 }  // namespace detail
 
 /// What the engine must know of the guards of a model.
