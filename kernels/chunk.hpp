@@ -87,7 +87,7 @@ SALTUS_FN Real first_step(instance<E, Real>& x, mask_of<Real> where, const toler
 
 template <class Model>
 SALTUS_FN constexpr double default_state(int i) {
-  constexpr auto values = detail::defaults_of<detail::kinds<Model>::state_count>(Model::state_list);
+  constexpr auto values = detail::default_values_of<Model>();
   return values.of[i];
 }
 template <class Model>
@@ -167,6 +167,7 @@ SALTUS_FN_COLD void begin(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where,
     Model::initial(at);
     take_given([&](int i) SALTUS_INLINE_LAMBDA { return x.y[i]; });
   }
+  if constexpr (form::weighs_start) begin_consistently<E>(x, given, where, tol);
   set_modes<E>(x, where, tol, run.settings.consistency);
   start_from<E>(x, where, tol, run.settings.consistency);
   if constexpr (form::slides) begin_slides(x, where);

@@ -9,6 +9,7 @@
 #include "compile/builtin_models.hpp"
 #include "compile/compiler.hpp"
 #include "compile/diagnostics.hpp"
+#include "structure/stages.hpp"
 
 namespace saltus::host {
 namespace fs = std::filesystem;
@@ -101,6 +102,7 @@ model model_from(const abi::description* d, const fs::path& header, const std::v
   m.rhs_flops = d->rhs_flops;
   m.guard_flops = d->guard_flops;
   m.series_places = d->series_places;
+  add_values(m);
   return m;
 }
 

@@ -12,13 +12,24 @@ namespace saltus::host {
 namespace {
 /// What a module must know to integrate by series.
 std::string series_text(const plan& p) {
-  if (!method_called(p.method).is_series || p.model.series_places < 0) return {};
+  if (p.model.series_places < 0 || !(method_called(p.method).is_series || p.model.offsets)) return {};
   // On a surface on which the solution slides, fields on both sides of it are blended by the rates of its guard along both.
   const bool slides =
       std::any_of(p.model.guards.begin(), p.model.guards.end(), [](const guard& g) { return g.slides; });
   const int turned = p.backward ? 1 + static_cast<int>(p.model.states.size()) : 0;  // time, and every rate
   return fmt::format("template <> inline constexpr int saltus::series_places<::{}> = {};\n", p.model.name,
                      1 + (slides ? 16 : 1) * p.model.series_places + turned);
+}
+/// What a module must know of equations of any order.
+std::string offsets_text(const model& m) {
+  if (!m.offsets) return {};
+  const auto& o = *m.offsets;
+  std::vector<std::string> entries;
+  for (const auto& e : o.entries) entries.push_back(fmt::format("{{{}, {}, {}}}", e.row, e.column, e.direction));
+  return fmt::format(
+      "template <> inline constexpr saltus::offsets<{}, {}, {}> saltus::offsets_of<::{}>{{{{{}}}, {{{}}}, {{{}}}, {{{}}}}};\n",
+      o.c.size(), o.entries.size(), o.levels.size(), m.name, fmt::join(o.c, ", "), fmt::join(o.d, ", "),
+      fmt::join(entries, ", "), fmt::join(o.levels, ", "));
 }
 }  // namespace
 
@@ -27,7 +38,7 @@ std::string engine_text(const plan& p) {
   for (const auto& r : p.reductions)
     reductions += fmt::format(",\n    saltus::reduction<saltus::reduce::{}, {}, {}>",
                               reduce_names[static_cast<int>(r.which)], r.of_output ? "true" : "false", r.index);
-  return elimination_text(p.model) + series_text(p) +
+  return elimination_text(p.model) + offsets_text(p.model) + series_text(p) +
          fmt::format(
              "using engine = saltus::engine<saltus::form_of<::{}, saltus::{}>, saltus::methods::by_name<\"{}\">, {},\n"
              "    saltus::options{{.norm = saltus::norm_kind::{}, .controller = saltus::controller_kind::{}, "

@@ -28,9 +28,9 @@ const method_traits& method_called(std::string_view name) {
 bool certifies(std::string_view method) { return method_called(method).certifies; }
 
 std::string no_method_for(const model& m) {
-  if (m.equations != abi::any_order) return {};
-  return fmt::format("no method integrates {} yet, which has {}; saltus describe has its structure", m.name,
-                     special_about(m));
+  if (m.equations != abi::any_order || m.offsets) return {};
+  return fmt::format("no method integrates {}, whose equations are structurally singular: saltus describe names them",
+                     m.name);
 }
 
 const char* special_about(const model& m) {
@@ -41,7 +41,9 @@ const char* special_about(const model& m) {
 
 std::string obstacle(const method_traits& method, const model& m) {
   if (const auto none = no_method_for(m); !none.empty()) return "must be left out: " + none;
-  if (method.is_explicit && m.equations != abi::plain)
+  if (m.equations == abi::any_order && !method.is_explicit)
+    return fmt::format("must be an explicit method, taylor above all, as {} has {}", m.name, special_about(m));
+  if (method.is_explicit && m.equations != abi::plain && m.equations != abi::any_order)
     return fmt::format("must be an implicit method, as {} has {}", m.name, special_about(m));
   if (method.is_series && m.coordinates > 0)
     return fmt::format("must not be {}, which does not reach through the constraints of {}", method.name, m.name);
@@ -86,7 +88,8 @@ std::string series_method_for(double rtol) {
 
 std::string default_method(const model& m) {
   if (m.equations == abi::plain) return "dp5";
-  return m.equations == abi::implicit || m.equations == abi::any_order || highest_index(m) > 1 ? "radau5" : "rodas5p";
+  if (m.equations == abi::any_order) return "taylor";
+  return m.equations == abi::implicit || highest_index(m) > 1 ? "radau5" : "rodas5p";
 }
 
 }  // namespace saltus::host

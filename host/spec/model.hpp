@@ -67,6 +67,17 @@ struct equation_record {
   std::vector<std::string> equation_names, unknown_names;
 };
 
+/// An entry of the matrix J of equations of any order, found by a derivative in a direction.
+struct stage_entry {
+  int row, column, direction;
+};
+/// What the structural analysis has found of equations of any order, for modules (kernels/model/offsets.hpp).
+struct stage_offsets {
+  std::vector<int> c, d;             ///< of equations and unknowns
+  std::vector<stage_entry> entries;  ///< by directions
+  std::vector<int> levels;           ///< of each direction, the offset of the equations that it is for
+};
+
 struct model {
   std::string name;
   std::string title;
@@ -80,6 +91,7 @@ struct model {
   std::optional<mechanical_structure> structure;  ///< of a mechanical system, where it is known
   abi::elimination elimination = abi::elimination::as_measured;
   std::optional<equation_record> record;  ///< where it is known
+  std::optional<stage_offsets> offsets;   ///< of equations of any order that can be solved
   std::vector<guard> guards;
   std::vector<time_event> time_events;
   double t_begin = 0, t_end = 1;  ///< its own default span

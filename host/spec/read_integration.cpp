@@ -29,14 +29,17 @@ void warn_of_rounding(reading& r) {
 }
 
 void read_method(reading& r) {
-  r.plan.method = default_method(r.model);
+  const auto name_of = [&](const std::string& word) {
+    return word == "taylor" ? series_method_for(r.plan.rtol) : word;
+  };
+  r.plan.method = name_of(default_method(r.model));
   const auto e = r.root.find("method");
   if (!e) return;
   names known;
   for (const auto& method : known_methods()) known.push_back(method.name);
   const auto word = e->word(joined(known, {"taylor", "auto"}));
   const bool is_auto = word == "auto";
-  r.plan.method = is_auto ? auto_method : word == "taylor" ? series_method_for(r.plan.rtol) : word;
+  r.plan.method = is_auto ? auto_method : name_of(word);
   r.plan.stiff_method = is_auto ? auto_stiff_method : "";
   if (const auto why = obstacle(method_called(r.plan.method), r.model); !why.empty())
     e->fail(fmt::format("{}; {}", why, suggest("", methods_for(r.model))));

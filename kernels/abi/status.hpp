@@ -34,6 +34,7 @@ enum class status : unsigned char {
   no_impulses = 22,
   painleve = 23,
   dead_point = 24,
+  modes_unsettled = 25,
 };
 
 enum class status_group : unsigned char {
@@ -116,6 +117,9 @@ inline constexpr status_row status_table[] = {
      "came to a dead point: constraints depend on each other there, and branches of the motion may meet",
      "leave out constraints that follow from the others, or end the run before that point; residual_of names one of "
      "them",
+     status_group::failed},
+    {status::modes_unsettled, "modes_unsettled", "no point was found that lies in the mode whose equations it solves",
+     "start elsewhere, or let every mode have points of its own: guards may contradict what they switch",
      status_group::failed},
 };
 

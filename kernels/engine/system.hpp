@@ -158,7 +158,7 @@ SALTUS_FN stages<typename E::Method, Real, E::n> part_of_step(const held_system<
   if constexpr (is_series_method<typename E::Method>) {
     auto r = s;
     detail::end_at<typename E::Method>(system, r, h);
-    if constexpr (E::form::has_constraints) return detail::projected<E>(system, r, nullptr);
+    if constexpr (E::form::has_constraints) return detail::projected<E>(system, r, static_cast<Real*>(nullptr));
     else return r;
   } else {
     return make_step_while_landing(system, s.t, s.y, f0, h);

@@ -44,6 +44,22 @@ SALTUS_FN_COLD void make_point_consistent(instance<E, Real>& x, vec<Real, E::n>&
   }
 }
 
+/// The consistent point nearest to what is known of the start; `given` is what may not move.
+template <class E, class Real>
+SALTUS_FN_COLD void begin_consistently(instance<E, Real>& x, const vec<Real, E::n>& given, mask_of<Real> where,
+                                       const tolerances<E, Real>& tol) {
+  auto y = x.y;
+  for (int i = 0; i < E::n; ++i) y[i] = select(y[i] == y[i], y[i], Real(0.0));
+  x.held.locked = E::form::guard_values(x.t, y, x.held);
+  const held_system<E, Real> system{x.held, &tol};
+  y = x.y;
+  const auto c = E::form::begin(system, x.t, y, given, where);
+  for (int i = 0; i < E::n; ++i) assign_where(where, x.y[i], y[i]);
+  end_where(x.status, where & !c.found, status::inconsistent);
+  assign_where(where & !c.found, x.residual, c.residual);
+  assign_where(where & !c.found, x.residual_of, c.of);
+}
+
 /// f and the guards at the accepted point with sides `held.locked`; returns the guards' values and rates.
 template <class E, class Real>
 SALTUS_FN typename E::form::template rated<Real, E::ng> evaluate_at(instance<E, Real>& x, vec<Real, E::n>& f,
@@ -54,6 +70,31 @@ SALTUS_FN typename E::form::template rated<Real, E::ng> evaluate_at(instance<E, 
   else make_point_consistent(x, f, held, where, tol, how);
   add_where(x.rhs_evaluations, where, 1);
   return E::form::guards_along(x.t, x.y, f, held);
+}
+
+/// Point and guard signs that go together, where the first two points have not found them: each point has the signs of the one before
+/// it (Nedialkov and Ramdani 3.2).
+template <class E, class Real>
+SALTUS_FN_COLD void settle_modes(instance<E, Real>& x, vec<Real, E::n>& f, typename E::form::template held<Real>& held,
+                                 typename E::form::template rated<Real, E::ng>& g, mask_of<Real> where,
+                                 const tolerances<E, Real>& tol, int how) {
+  constexpr int most = 8;
+  const auto unsettled = [&]() SALTUS_INLINE_LAMBDA {
+    auto differs = mask_of<Real>::all(false);
+    const Real zero = ulps_of_time(x, misplaced);  // a guard so near to its root is on either side
+    each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
+      const auto is_off_zero = abs(g.value[i]) > abs(g.rate[i]) * zero;
+      differs = differs | (is_off_zero & (held.locked[i] * g.value[i] < Real(0.0)));
+    });
+    return differs & where & is_under_way(x);
+  };
+  auto open = unsettled();
+  for (int round = 0; round < most && any(open); ++round) {
+    each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(open, held.locked[i], g.value[i]); });
+    g = evaluate_at(x, f, held, open, tol, how);
+    open = unsettled();
+  }
+  end_where(x.status, open, status::modes_unsettled);
 }
 
 /// f and the guards, with their sides settled, at the accepted point: needed at the start and after every jump, which a method
@@ -70,6 +111,7 @@ SALTUS_FN_COLD void start_from(instance<E, Real>& x, mask_of<Real> where, const 
     // The algebraic states have moved, and guards with them, by whose signs the equations may switch.
     held.locked = g.value;
     g = evaluate_at(x, f, held, where, tol, how);
+    if constexpr (E::form::settles_modes) settle_modes(x, f, held, g, where, tol, how);
   }
   mask_of<Real> resettled = mask_of<Real>::all(false);
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {

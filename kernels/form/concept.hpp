@@ -22,6 +22,14 @@
 //     has_paradoxes                 there may be no f, or more than one, at points of the solution:
 //     is_paradoxical(t, y, held)    where the instance ends
 //
+//     has_series                    it finds the Taylor series of a solution itself:
+//     find_coefficients(t, y, held, coefficients)       as method/taylor.hpp has them
+//
+//     weighs_start                  at the start it matters what is given, what is a guess and what is neither:
+//     begin(system, t, y, given, where)                 makes the initial y consistent; what is not given is a NaN, in y what is free
+//
+//     settles_modes                 points and the signs of guards are made to go together, at the start and after every event
+//
 //     has_branches                  its constraints may become dependent on the way (form/branches.hpp):
 //     changes_branch(t0, y0, t1, y1, held)              a step that is made again shorter
 //     independence(t, y, held)                          of the constraints at a point: where it is next to none the instance ends
@@ -54,6 +62,9 @@ concept is_form = requires(int number, bool yes) {
   yes = Form::has_memory;
   yes = Form::has_paradoxes;
   yes = Form::has_branches;
+  yes = Form::has_series;
+  yes = Form::weighs_start;
+  yes = Form::settles_modes;
   yes = Form::has_field;
   yes = Form::moves_states;
   yes = Form::has_constraints;

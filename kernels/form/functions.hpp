@@ -17,7 +17,7 @@ struct model_functions {
   using time = Time;
   using kinds = contract<Model>;
   static constexpr int time_sign = Time::sign;  ///< model time = time_sign * engine time
-  static constexpr int states = kinds::state_count;
+  static constexpr int states = kinds::value_count;
   static constexpr int params = kinds::parameter_count;
   static constexpr int discretes = kinds::discrete_count;
   static constexpr int model_guards = kinds::guard_count;
@@ -38,6 +38,9 @@ struct model_functions {
   static constexpr bool has_memory = false;
   static constexpr bool has_paradoxes = false;
   static constexpr bool has_branches = false;
+  static constexpr bool has_series = false;
+  static constexpr bool weighs_start = false;
+  static constexpr bool settles_modes = false;
 
   /// What is held constant through a step: parameters, discrete variables, guard signs (as values at the step's start).
   template <class Real>

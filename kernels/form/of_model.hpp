@@ -2,6 +2,7 @@
 // a model may also bring a form of its own, as a member template `form`.
 #pragma once
 
+#include "form/any_order.hpp"
 #include "form/mass.hpp"
 #include "form/mechanical.hpp"
 #include "form/plain.hpp"
@@ -22,10 +23,10 @@ template <class Functions>
 constexpr auto choose_form() {
   using Model = typename Functions::Model;
   constexpr auto kind = contract<Model>::equations;
-  static_assert(kind != equations::any_order, "no method integrates a residual(at, r) of any order yet");
   if constexpr (requires { typename Model::template form<Functions>; })
     return form_type<typename Model::template form<Functions>>{};
   else if constexpr (is_mechanical<Model>) return form_type<mechanical_form<Functions>>{};
+  else if constexpr (kind == equations::any_order) return form_type<any_order_form<Functions>>{};
   else if constexpr (kind == equations::implicit) return form_type<residual_form<Functions>>{};
   else if constexpr (kind == equations::with_mass) return form_type<mass_form<Functions>>{};
   else if constexpr (kind == equations::semi_explicit) return form_type<semi_explicit_form<Functions>>{};

@@ -6,14 +6,10 @@
 
 #include "method/dense_output.hpp"
 #include "method/norm.hpp"
+#include "model/offsets.hpp"
 #include "number/jet.hpp"
 
 namespace saltus {
-
-/// Places that the series of a model's functions take beside states and time: an upper bound. A module has the number found by
-/// running them (model/describe.hpp).
-template <class Model>
-inline constexpr int series_places = 256;
 
 /// `coefficient[k]` is that of (t - t0)^(k+1).
 template <class Method, class Real, int n>
@@ -150,7 +146,8 @@ SALTUS_FN stages<Method, Real, n> series_from(const System& system, Real t, cons
   s.t = t;
   s.y = y;
   s.slope0 = f0;
-  detail::find_coefficients<Method>(system, t, y, s.coefficient);
+  if constexpr (System::form::has_series) System::form::find_coefficients(t, y, system.c, s.coefficient);
+  else detail::find_coefficients<Method>(system, t, y, s.coefficient);
   return s;
 }
 

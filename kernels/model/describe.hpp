@@ -171,9 +171,14 @@ class series_of {
     vec<Value, c::state_count> y;
     for (int i = 0; i < c::state_count; ++i) y[i] = Value(nowhere, &table);
     const point<Model, Value, Real> at{Value(nowhere, &table), y, p_, d_, locked_};
-    named<typename c::state, Value, c::state_count> rates;
-    named_by<typename c::state, Value, c::state_count> slope{rates.values};
-    Model::rhs(at, slope);
+    if constexpr (c::has_residual_of_any_order) {
+      named<typename c::row_of_residual, Value, c::state_count> zeros;
+      Model::residual(at, zeros);
+    } else {
+      named<typename c::state, Value, c::state_count> rates;
+      named_by<typename c::state, Value, c::state_count> slope{rates.values};
+      Model::rhs(at, slope);
+    }
     if constexpr (c::guard_count > 0) {
       named<typename c::guard, Value, c::guard_count> out;
       Model::guards(at, out);
@@ -326,10 +331,12 @@ struct describe {
     d.rhs_flops = d.guard_flops = d.series_places = -1;
 #ifndef SALTUS_UNCOUNTED
     // Of a mechanical system they are not counted: every derivative of every constraint would be compiled for it.
-    // Of equations of any order neither: counting numbers have no derivatives.
+    // Of equations of any order only the places of series are: counting numbers have no derivatives.
     if constexpr (c::is_mechanical) {
       d.structure = structure_of<Model>::get();
-    } else if constexpr (c::equations != equations::any_order) {
+    } else if constexpr (c::equations == equations::any_order) {
+      d.series_places = detail::series_of<Model>().places();
+    } else {
       const detail::operations_of<Model> counting;
       d.rhs_flops = counting.rhs();
       d.guard_flops = counting.guards();

@@ -188,7 +188,7 @@ template <class Model, class Real>
 SALTUS_FN_COLD void let_go(event<Model, Real>& now, int k, Real side) {
   using bodies = mechanics<Model>;
   if (bodies::table.of[k].switched_by < 0) return;
-  now.d[bodies::table.of[k].switched_by] = Real(0.0);
+  now.modes[bodies::table.of[k].switched_by] = Real(0.0);
   constexpr bool levels[] = {true, false};
   for (const bool position : levels) {
     if (position && !bodies::is_holonomic(k)) continue;

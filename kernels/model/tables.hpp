@@ -3,6 +3,7 @@
 
 #include "linear/system.hpp"
 #include "model/declare.hpp"
+#include "model/offsets.hpp"
 #include "number/base.hpp"
 
 namespace saltus {
@@ -70,6 +71,9 @@ struct kinds {
       "state_list[]");
   using state = typename Model::state;
   static constexpr int state_count = count_of(Model::state_list);
+  /// The values that an instance has: its states, or unknowns and their derivatives.
+  using values = value_layout<Model, state_count>;
+  static constexpr int value_count = values::count;
   static_assert(in_order(Model::state_list),
                 "the entries of state_list must stand in the order of enum state, each once");
 };
@@ -255,6 +259,21 @@ constexpr default_values<T, Count> defaults_of(const T (&list)[N]) {
   for (const auto& v : list)
     for (int i = 0; i < v.count; ++i) r.of[at++] = v.value;
   return r;
+}
+
+/// Of all values of an instance: what has no default, the derivatives of unknowns, is a NaN.
+template <class Model>
+constexpr auto default_values_of() {
+  using values = typename kinds<Model>::values;
+  const auto unknowns = defaults_of<kinds<Model>::state_count>(Model::state_list);
+  if constexpr (values::has_derivatives) {
+    default_values<double, values::count> r{};
+    for (double& value : r.of) value = __builtin_nan("");
+    for (int i = 0; i < kinds<Model>::state_count; ++i) r.of[values::place(i)] = unknowns.of[i];
+    return r;
+  } else {
+    return unknowns;
+  }
 }
 
 /// body(i, value) for the default value of each parameter; of each discrete variable.

@@ -249,31 +249,39 @@ struct constants {
 
 /// Where a model's functions are evaluated: time, states, parameters, discrete variables and the locked guard signs, each
 /// by its enumerator: at[velocity], at[restitution], at.t, at.above(impact); members of families by at(height, i).
-/// `Value` is the type of t and y (a dual while rates are taken), `Real` that of what is constant through a step.
-template <class Model, class Value, class Real>
+/// `Value` is the type of t and y (a dual while rates are taken), `Real` that of what is constant through a step. `OfSeries`: y has
+/// the unknowns alone, numbers that can be differentiated by time; else it has all values of an instance (model/offsets.hpp).
+template <class Model, class Value, class Real, bool OfSeries = false>
 struct point {
   using kinds = detail::kinds<Model>;
+  static constexpr bool has_derivatives = kinds::values::has_derivatives && !OfSeries;
+  static constexpr int values = OfSeries ? kinds::state_count : kinds::value_count;
   Value t;
-  const vec<Value, kinds::state_count>& y;
+  const vec<Value, values>& y;
   const vec<Real, kinds::parameter_count>& p;
   const vec<Real, kinds::discrete_count>& modes;  ///< the discrete variables
   const Real* locked;                             ///< guard values at the start of the step (discontinuity locking)
 
-  SALTUS_FN const Value& operator[](typename kinds::state i) const { return y[i]; }
+  SALTUS_FN const Value& operator[](typename kinds::state i) const { return y[place(i)]; }
   SALTUS_FN const Real& operator[](typename kinds::parameter i) const { return p[static_cast<int>(i)]; }
   SALTUS_FN const Real& operator[](typename kinds::discrete i) const { return modes[static_cast<int>(i)]; }
-  SALTUS_FN const Value& operator()(typename kinds::state i, int k) const { return y[i + k]; }
+  SALTUS_FN const Value& operator()(typename kinds::state i, int k) const { return y[place(i + k)]; }
   SALTUS_FN const Real& operator()(typename kinds::parameter i, int k) const { return p[static_cast<int>(i) + k]; }
   SALTUS_FN const Real& operator()(typename kinds::discrete i, int k) const { return modes[static_cast<int>(i) + k]; }
   SALTUS_HIDDEN_NAMES
   /// The k-th time derivative of an unknown, k >= 0; d(x, 0) is at[x]. Of member i of a family it is d(x, i, k): the order stands
-  /// last. Only where numbers can be differentiated by time, which have a function derivative(value, k).
+  /// last. Only where numbers can be differentiated by time, which have a function derivative(value, k), or where an instance has
+  /// derivatives: up to x^(d), d the offset of x. Beyond that it is a NaN.
   template <class Order>
-  requires requires(const Value& x, Order k) { derivative(x, k); }
-  SALTUS_FN Value d(typename kinds::state i, Order k) const { return derivative(y[i], k); }
+  requires(has_derivatives || requires(const Value& x, Order k) { derivative(x, k); }) SALTUS_FN Value
+      d(typename kinds::state i, Order k) const {
+    return derivative_of(static_cast<int>(i), static_cast<int>(k));
+  }
   template <class Order>
-  requires requires(const Value& x, Order k) { derivative(x, k); }
-  SALTUS_FN Value d(typename kinds::state i, int member, Order k) const { return derivative(y[i + member], k); }
+  requires(has_derivatives || requires(const Value& x, Order k) { derivative(x, k); }) SALTUS_FN Value
+      d(typename kinds::state i, int member, Order k) const {
+    return derivative_of(static_cast<int>(i) + member, static_cast<int>(k));
+  }
   /// A discrete variable read as a switch.
   SALTUS_FN mask_of<Real> is_on(typename kinds::discrete i, int k = 0) const {
     return modes[static_cast<int>(i) + k] > Real(0.5);
@@ -292,6 +300,17 @@ struct point {
   }
 
   mutable detail::kept_motion<Model, Value> motion{};  ///< as far as it was asked for
+
+ private:
+  SALTUS_FN static constexpr int place(int i) {
+    if constexpr (has_derivatives) return kinds::values::place(i);
+    else return i;
+  }
+  SALTUS_FN Value derivative_of(int i, int k) const {
+    if constexpr (has_derivatives)
+      return k <= kinds::values::highest(i) ? y[place(i) + k] : Value(__builtin_nan(""));
+    else return derivative(y[i], k);
+  }
 };
 
 #undef SALTUS_HIDDEN_NAMES
@@ -300,19 +319,25 @@ struct point {
 template <class Model, class Real>
 struct start {
   using kinds = detail::kinds<Model>;
+  using values = typename kinds::values;
   Real t;
-  vec<Real, kinds::state_count>& y;
+  vec<Real, kinds::value_count>& y;
   const vec<Real, kinds::parameter_count>& p;
-  vec<Real, kinds::discrete_count>& d;
+  vec<Real, kinds::discrete_count>& modes;
 
-  SALTUS_FN Real& operator[](typename kinds::state i) { return y[i]; }
-  SALTUS_FN Real& operator[](typename kinds::discrete i) { return d[static_cast<int>(i)]; }
-  SALTUS_FN const Real& operator[](typename kinds::state i) const { return y[i]; }
+  SALTUS_FN Real& operator[](typename kinds::state i) { return y[values::place(i)]; }
+  SALTUS_FN Real& operator[](typename kinds::discrete i) { return modes[static_cast<int>(i)]; }
+  SALTUS_FN const Real& operator[](typename kinds::state i) const { return y[values::place(i)]; }
   SALTUS_FN const Real& operator[](typename kinds::parameter i) const { return p[static_cast<int>(i)]; }
-  SALTUS_FN Real& operator()(typename kinds::state i, int k) { return y[i + k]; }
-  SALTUS_FN Real& operator()(typename kinds::discrete i, int k) { return d[static_cast<int>(i) + k]; }
-  SALTUS_FN const Real& operator()(typename kinds::state i, int k) const { return y[i + k]; }
+  SALTUS_FN Real& operator()(typename kinds::state i, int k) { return y[values::place(i + k)]; }
+  SALTUS_FN Real& operator()(typename kinds::discrete i, int k) { return modes[static_cast<int>(i) + k]; }
+  SALTUS_FN const Real& operator()(typename kinds::state i, int k) const { return y[values::place(i + k)]; }
   SALTUS_FN const Real& operator()(typename kinds::parameter i, int k) const { return p[static_cast<int>(i) + k]; }
+  /// The k-th derivative of an unknown, of a model of any order: a guess. What is not written is free.
+  SALTUS_FN Real& d(typename kinds::state i, int k) requires(values::has_derivatives) { return y[values::place(i) + k]; }
+  SALTUS_FN Real& d(typename kinds::state i, int member, int k) requires(values::has_derivatives) {
+    return y[values::place(i + member) + k];
+  }
 };
 
 /// The timetable of an instance, as `time_events` fills it in: for every time event the next of its times after `t`.
@@ -352,24 +377,30 @@ struct schedule {
 template <class Model, class Real>
 struct event {
   using kinds = detail::kinds<Model>;
+  using values = typename kinds::values;
   Real t;
-  vec<Real, kinds::state_count>& y;
+  vec<Real, kinds::value_count>& y;
   const vec<Real, kinds::parameter_count>& p;
-  vec<Real, kinds::discrete_count>& d;
+  vec<Real, kinds::discrete_count>& modes;
   vec<Real, kinds::guard_count> g;                                ///< guard values at this moment
   vec<Real, kinds::guard_count + kinds::time_event_count> fired;  ///< 1 for every guard and time event that is due now
   bool stopped = false;
   bool no_impulses = false;  ///< those asked for were not found
   detail::kept_impulses<Model, Real> impulses{};
 
-  SALTUS_FN Real& operator[](typename kinds::state i) { return y[i]; }
-  SALTUS_FN Real& operator[](typename kinds::discrete i) { return d[static_cast<int>(i)]; }
+  SALTUS_FN Real& operator[](typename kinds::state i) { return y[values::place(i)]; }
+  SALTUS_FN Real& operator[](typename kinds::discrete i) { return modes[static_cast<int>(i)]; }
   SALTUS_FN const Real& operator[](typename kinds::parameter i) const { return p[static_cast<int>(i)]; }
-  SALTUS_FN Real& operator()(typename kinds::state i, int k) { return y[i + k]; }
-  SALTUS_FN Real& operator()(typename kinds::discrete i, int k) { return d[static_cast<int>(i) + k]; }
+  SALTUS_FN Real& operator()(typename kinds::state i, int k) { return y[values::place(i + k)]; }
+  SALTUS_FN Real& operator()(typename kinds::discrete i, int k) { return modes[static_cast<int>(i) + k]; }
   SALTUS_FN const Real& operator()(typename kinds::parameter i, int k) const { return p[static_cast<int>(i) + k]; }
   SALTUS_FN bool is_on(typename kinds::discrete i, int k = 0) const {
-    return bool(d[static_cast<int>(i) + k] > Real(0.5));
+    return bool(modes[static_cast<int>(i) + k] > Real(0.5));
+  }
+  /// The k-th derivative of an unknown, of a model of any order, as long as k is below its offset: higher ones follow.
+  SALTUS_FN Real& d(typename kinds::state i, int k) requires(values::has_derivatives) { return y[values::place(i) + k]; }
+  SALTUS_FN Real& d(typename kinds::state i, int member, int k) requires(values::has_derivatives) {
+    return y[values::place(i + member) + k];
   }
   /// Is this guard one of those that fire now? All that are due at the located time are, together, once.
   SALTUS_FN bool due(typename kinds::guard i, int k = 0) const {
@@ -431,7 +462,7 @@ struct event {
   SALTUS_FN Real multiplier(typename kinds::constraint i, int k = 0) const { return here().multiplier(i, k); }
   SALTUS_FN Real acceleration(typename kinds::state i, int k = 0) const { return here().acceleration(i, k); }
   /// The point where the instance is now.
-  SALTUS_FN point<Model, Real, Real> here() const { return {t, y, p, d, g.data}; }
+  SALTUS_FN point<Model, Real, Real> here() const { return {t, y, p, modes, g.data}; }
 };
 
 }  // namespace saltus

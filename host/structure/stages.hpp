@@ -1,0 +1,16 @@
+// What a module must know to solve equations of any order stage by stage (kernels/form/equation_series.hpp).
+#pragma once
+
+#include "structure/analysis.hpp"
+
+namespace saltus::host {
+
+/// The entries of J, and directions by which they are found: for equations with c_i = level, unknowns no two of which are in one of
+/// these equations share one.
+stage_offsets stages_of(const signature& sigma, const std::vector<int>& c, const std::vector<int>& d);
+
+/// The model, if it has equations of any order that can be solved, with its offsets, and with the derivatives x_d1, x_d2, .. of every
+/// unknown x among its states.
+void add_values(model& m);
+
+}  // namespace saltus::host

@@ -1,0 +1,205 @@
+// A consistent point of equations of any order, stage by stage (form/equation_series.hpp): the smallest change of x_j^(k + d_j) that
+// meets f_i^(k + c_i) = 0, with what stages before have settled. So positions are found first, then velocities that go with them,
+// then accelerations; and what an event has left continuous stays where it is.
+#pragma once
+
+#include "form/consistent/search.hpp"
+#include "form/equation_series.hpp"
+
+namespace saltus {
+
+/// How far values of an instance may move at its start: each in units of its weight.
+template <class Real, int n>
+using mobility = vec<Real, n>;
+
+template <class Functions>
+struct settling {
+  using series = equation_series<Functions>;
+  using layout = typename series::layout;
+  static constexpr int unknowns = series::unknowns, values = series::values;
+  template <class Real>
+  using held = typename Functions::template held<Real>;
+
+  template <class System, class Real>
+  SALTUS_FN static mobility<Real, values> equal_mobility(const System& system, const vec<Real, values>& y) {
+    mobility<Real, values> r;
+    for (int i = 0; i < values; ++i) r[i] = abs(y[i]) + system.floor(i);
+    return r;
+  }
+
+  /// The change of a stage's values, and what its equations lack, each over the size of its terms.
+  template <class Real>
+  struct stage_change {
+    vec<Real, unknowns> by;
+    Real lacking, dependent;
+  };
+  template <class Real>
+  SALTUS_FN_COLD static stage_change<Real> change_of(int k, matrix<Real, unknowns> j, const vec<Real, unknowns>& f,
+                                                     const vec<Real, values>& y, const mobility<Real, values>& may) {
+    vec<Real, unknowns> width, b;
+    stage_change<Real> r;
+    r.lacking = Real(0.0);
+    for (int l = 0; l < unknowns; ++l)
+      width[l] = k + series::d(l) >= 0 ? may[layout::place(l) + k + series::d(l)] : Real(0.0);
+    for (int i = 0; i < unknowns; ++i) {
+      Real largest = Real(0.0), terms = Real(0.0);
+      if (k + series::c(i) >= 0)
+        for (int l = 0; l < unknowns; ++l) {
+          if (k + series::d(l) < 0) {
+            j[i][l] = Real(0.0);  // no value of this stage
+            continue;
+          }
+          const Real size = abs(y[layout::place(l) + k + series::d(l)]);
+          terms = max(terms, abs(j[i][l]) * max(size, width[l]));
+          j[i][l] = j[i][l] * width[l];
+          largest = max(largest, abs(j[i][l]));
+        }
+      const Real scale = select(largest > Real(0.0), Real(1.0) / largest, Real(1.0));
+      for (int l = 0; l < unknowns; ++l) j[i][l] = j[i][l] * scale;
+      b[i] = -(f[i] * scale);
+      if (k + series::c(i) >= 0) r.lacking = max(r.lacking, abs(f[i]) / terms) + not_finite(f[i]);
+    }
+    const auto change =
+        least_change<Real, unknowns>(j, b, [&](int i) SALTUS_INLINE_LAMBDA { return k + series::c(i) >= 0; });
+    for (int l = 0; l < unknowns; ++l) r.by[l] = width[l] * change.x[l];
+    r.dependent = change.dependent;
+    return r;
+  }
+
+  /// How far a change of values of stage k is, over the size of each.
+  template <class System, class Real>
+  SALTUS_FN static Real size_of(const System& system, int k, const vec<Real, values>& y, const vec<Real, unknowns>& by) {
+    Real size = Real(0.0);
+    for (int l = 0; l < unknowns; ++l) {
+      if (k + series::d(l) < 0) continue;
+      const int i = layout::place(l) + k + series::d(l);
+      size = max(size, abs(by[l]) / (abs(y[i]) + system.floor(i))) + not_finite(by[l]);
+    }
+    return size;
+  }
+  template <class Real>
+  SALTUS_FN static void move(int k, vec<Real, values>& y, const vec<Real, unknowns>& by, Real share,
+                             mask_of<Real> where) {
+    for (int l = 0; l < unknowns; ++l) {
+      if (k + series::d(l) < 0) continue;
+      const int i = layout::place(l) + k + series::d(l);
+      y[i] = select(where, fma(share, by[l], y[i]), y[i]);
+    }
+  }
+
+  static constexpr double enough = 0x1p-4;  ///< of the root of rounding: what is left is about the square of it
+
+  /// From the end of a step, near the solution: J is taken once for all stages.
+  template <class System, class Real>
+  SALTUS_FN_COLD static consistency<Real> near(const System& system, Real t, vec<Real, values>& y,
+                                               mask_of<Real> where) {
+    constexpr int most = 6;
+    constexpr double small = enough * root_epsilon<scalar_of<Real>>;
+    const auto begun = y;
+    const auto may = equal_mobility(system, y);
+    auto open = where, found = mask_of<Real>::all(false);
+    for (int turn = 0; turn < most && any(open); ++turn) {
+      const auto j = series::jacobian(t, y, system.c);
+      Real size = Real(0.0);
+      auto regular = mask_of<Real>::all(true);
+      for (int k = -series::most_c; k <= 0; ++k) {
+        const auto f = series::residual_of_stage(k, t, y, system.c);
+        const auto change = change_of(k, j, f, y, may);
+        size = max(size, size_of(system, k, y, change.by));
+        move(k, y, change.by, Real(1.0), open);
+        regular = regular & (change.dependent < Real(0.0));
+      }
+      open = open & regular & (size < Real(limits<scalar_of<Real>>::largest));
+      const auto done = open & (size <= Real(small));
+      found = found | done;
+      open = open & !done;
+    }
+    for (int i = 0; i < values; ++i) y[i] = select(found, y[i], begun[i]);
+    return result(system, t, begun, y, found);
+  }
+
+  /// From a guess, by damped Newton iteration in each stage.
+  template <class System, class Real>
+  SALTUS_FN_COLD static consistency<Real> from_guess(const System& system, Real t, vec<Real, values>& y,
+                                                     const mobility<Real, values>& may, mask_of<Real> where) {
+    const auto begun = y;
+    auto found = where;
+    for (int k = -series::most_c; k <= 0; ++k) found = found & solve_stage(system, k, t, y, may, found);
+    return result(system, t, begun, y, found);
+  }
+
+  /// The largest of what is left of the equations as the model wrote them, and whose it is.
+  template <class Real>
+  SALTUS_FN_COLD static consistency<Real> residual_at(Real t, const vec<Real, values>& y, const held<Real>& fixed) {
+    consistency<Real> r{mask_of<Real>::all(true), Real(0.0), Real(-1.0), Real(0.0)};
+    typename series::template run<Real, series::most_d + 1> equations(t, y);
+    const auto f = equations.at_order(0, fixed);
+    for (int i = 0; i < unknowns; ++i) {
+      const Real size = abs(f[i]) + not_finite(f[i]);
+      const auto worse = !(size <= r.residual);
+      r.residual = select(worse, size, r.residual);
+      r.of = select(worse, Real(static_cast<double>(i)), r.of);
+    }
+    return r;
+  }
+
+ private:
+  template <class System, class Real>
+  SALTUS_FN static consistency<Real> result(const System& system, Real t, const vec<Real, values>& begun,
+                                            const vec<Real, values>& y, mask_of<Real> found) {
+    auto r = residual_at(t, y, system.c);
+    r.found = found;
+    detail::how_far(r, system, begun, y);
+    return r;
+  }
+
+  /// One stage from a guess; the lanes in which it was solved.
+  template <class System, class Real>
+  SALTUS_FN_COLD static mask_of<Real> solve_stage(const System& system, int k, Real t, vec<Real, values>& y,
+                                                  const mobility<Real, values>& may, mask_of<Real> where) {
+    constexpr int most = 60;
+    constexpr double rounding = 64.0 * limits<scalar_of<Real>>::epsilon;
+    constexpr double small = enough * root_epsilon<scalar_of<Real>>, least_share = 0x1p-20;
+    auto open = where, found = mask_of<Real>::all(false);
+    auto best = y;
+    vec<Real, unknowns> by;
+    Real share = Real(1.0), lacking = Real(limits<scalar_of<Real>>::largest);
+    for (int turn = 0; turn < most && any(open); ++turn) {
+      const auto f = residual_of_stage(k, t, y, system.c);
+      const auto change = change_of(k, series::jacobian(t, y, system.c), f, y, may);
+      // Less is lacking than before: go on from here. Else a shorter part of the last change is tried.
+      const auto better = open & (change.lacking <= max(lacking * (Real(1.0) - Real(0.25) * share), Real(rounding)));
+      for (int i = 0; i < values; ++i) best[i] = select(better, y[i], best[i]);
+      for (int l = 0; l < unknowns; ++l) by[l] = select(better, change.by[l], turn == 0 ? Real(0.0) : by[l]);
+      lacking = select(better, change.lacking, lacking);
+      share = select(better, turn == 0 ? Real(1.0) : min(share + share, Real(1.0)), Real(0.25) * share);
+      y = best;
+      const Real size = size_of(system, k, y, by);
+      const auto met = better & (share == Real(1.0)) & is_met(k, change, small);
+      // What is met already is left as it is: a guard may be zero there, and has no side once it is moved by rounding.
+      const auto there = open & met & (size <= Real(turn == 0 ? rounding : 0.0));
+      found = found | there;
+      open = open & !there;
+      move(k, y, by, share, open);
+      const auto done = open & met & (size <= Real(small));
+      found = found | done;
+      open = open & !done & (share >= Real(least_share)) & (turn > 0 ? mask_of<Real>::all(true) : better);
+    }
+    for (int i = 0; i < values; ++i) y[i] = select(found | !where, y[i], best[i]);
+    return found;
+  }
+  /// No equation is left unmet because it depends on others, or because what it is about may not move; and the last stage, which
+  /// determines everything, has none that depend on others.
+  template <class Real>
+  SALTUS_FN static mask_of<Real> is_met(int k, const stage_change<Real>& change, double small) {
+    const auto regular = change.dependent < Real(0.0);
+    return k < 0 ? regular | (change.lacking <= Real(small)) : regular;
+  }
+  template <class Real>
+  SALTUS_FN static vec<Real, unknowns> residual_of_stage(int k, Real t, const vec<Real, values>& y,
+                                                         const held<Real>& fixed) {
+    return series::residual_of_stage(k, t, y, fixed);
+  }
+};
+
+}  // namespace saltus

@@ -1,0 +1,213 @@
+// The equations 0 = f_i(t, x, x', x'', ...) of a model run over truncated series (number/jet.hpp), with the offsets c_i, d_j of its
+// structural analysis (docs/high_index.md): N. S. Nedialkov and J. D. Pryce, BIT 45 (2005) 561 and 47 (2007) 121.
+//
+// In stage k, k = -max d_j, .., 0, 1, .., the equations f_i^(k + c_i) determine x_j^(k + d_j), of those i and j for which k + c_i and
+// k + d_j are not negative. All stages have the same matrix, J_ij = df_i/dx_j^(d_j - c_i), or rows and columns of it. From stage 1
+// on they are linear, and have as many equations as unknowns.
+#pragma once
+
+#include "form/functions.hpp"
+#include "linear/least_change.hpp"
+#include "number/jet.hpp"
+
+namespace saltus {
+
+namespace detail {
+/// (k + 1) (k + 2) ... (k + m) = (k + m)! / k!
+SALTUS_FN constexpr double rising(int k, int m) {
+  double r = 1.0;
+  for (int i = 1; i <= m; ++i) r *= k + i;
+  return r;
+}
+}  // namespace detail
+
+template <class Functions>
+struct equation_series {
+  using Model = typename Functions::Model;
+  using kinds = typename Functions::kinds;
+  using layout = typename kinds::values;
+  using time = typename Functions::time;
+  static constexpr int unknowns = kinds::state_count, values = kinds::value_count;
+  static constexpr int most_c = offsets_of<Model>.most_of_c(), most_d = offsets_of<Model>.most_of_d();
+  static constexpr int entries = offsets_of<Model>.entries, directions = offsets_of<Model>.directions;
+  template <class Real>
+  using held = typename Functions::template held<Real>;
+
+  SALTUS_FN static constexpr int c(int i) {
+    constexpr auto table = offsets_of<Model>;
+    return table.c[i];
+  }
+  SALTUS_FN static constexpr int d(int j) {
+    constexpr auto table = offsets_of<Model>;
+    return table.d[j];
+  }
+  SALTUS_FN static constexpr stage_entry entry(int e) {
+    constexpr auto table = offsets_of<Model>;
+    return table.entry[e];
+  }
+  SALTUS_FN static constexpr int level(int direction) {
+    constexpr auto table = offsets_of<Model>;
+    return table.level[direction];
+  }
+
+  /// Series of time and unknowns with room for `length` terms, and for all that the equations make of them. Derivatives are by the
+  /// model's time.
+  template <class Value, int length>
+  struct run {
+    static constexpr int kept = unknowns + 1, room = kept + series_places<Model>;
+    Value numbers[room * length];
+    jet_table<Value> table;
+    vec<jet<Value>, unknowns> x;
+    jet<Value> t;
+
+    /// The series of the values y at engine time t, as far as they go; what is beyond them is zero.
+    template <class Real>
+    SALTUS_FN run(Real engine_time, const vec<Real, values>& y)
+        : table(numbers, length, room), t(table.place(unknowns), &table) {
+      for (int j = 0; j < unknowns; ++j) {
+        x[j] = jet<Value>(table.place(j), &table);
+        for (int l = 0; l < length; ++l)
+          x[j].c[l] = l <= d(j) ? Value(y[layout::place(j) + l] * Real(1.0 / detail::rising(0, l))) : Value(0.0);
+      }
+      for (int l = 0; l < length; ++l) t.c[l] = l == 0 ? Value(time::of_model(engine_time)) : Value(l == 1 ? 1.0 : 0.0);
+    }
+    run(const run&) = delete;
+
+    /// The coefficients of order k of the equations, those below it found before.
+    template <class Real>
+    SALTUS_FN vec<Value, unknowns> at_order(int k, const held<Real>& fixed) {
+      table.begin(k, kept);
+      return evaluate(t, x, k, fixed);
+    }
+    SALTUS_FN bool is_complete() const { return !table.overflowed(); }
+  };
+
+  template <class Value, class Real>
+  SALTUS_FN_COLD static vec<Value, unknowns> evaluate(const jet<Value>& t, const vec<jet<Value>, unknowns>& x, int k,
+                                                      const held<Real>& fixed) {
+    named<typename kinds::row_of_residual, jet<Value>, unknowns> zeros;
+    for (int i = 0; i < unknowns; ++i) zeros.values[i] = jet<Value>(Functions::unset);
+    const point<Model, jet<Value>, Real, true> at{t, x, fixed.p, fixed.d, fixed.locked.data};
+    Model::residual(at, zeros);
+    vec<Value, unknowns> r;
+    for (int i = 0; i < unknowns; ++i) r[i] = zeros.values[i].coefficient(k);
+    return r;
+  }
+
+  /// J at the values y, its columns by as few directions as its pattern allows.
+  template <class Real>
+  SALTUS_FN_COLD static matrix<Real, unknowns> jacobian(Real t, const vec<Real, values>& y, const held<Real>& fixed) {
+    run<dual<Real>, most_d + 1> series(t, y);
+    matrix<Real, unknowns> j;
+    for (int i = 0; i < unknowns; ++i)
+      for (int k = 0; k < unknowns; ++k) j[i][k] = Real(0.0);
+    for (int direction = 0, first = 0, end = 0; direction < directions; ++direction, first = end) {
+      const auto seed = [&](int e, bool on) SALTUS_INLINE_LAMBDA {
+        const int column = entry(e).column, l = d(column) - level(direction);
+        series.x[column].c[l].d[0] = Real(on ? 1.0 / detail::rising(0, l) : 0.0);
+      };
+      for (; end < entries && entry(end).direction == direction; ++end) seed(end, true);
+      const auto r = series.at_order(0, fixed);
+      for (int e = first; e < end; ++e) {
+        j[entry(e).row][entry(e).column] = r[entry(e).row].d[0];
+        seed(e, false);
+      }
+    }
+    return j;
+  }
+
+  /// f_i^(k + c_i) of the equations of a stage k <= 0, at the values y; of others zero.
+  template <class Real>
+  SALTUS_FN_COLD static vec<Real, unknowns> residual_of_stage(int k, Real t, const vec<Real, values>& y,
+                                                              const held<Real>& fixed) {
+    run<Real, most_d + 1> series(t, y);
+    vec<Real, unknowns> r;
+    for (int i = 0; i < unknowns; ++i) r[i] = Real(0.0);
+    for (int order = 0; order <= most_c + k; ++order) {
+      const auto f = series.at_order(order, fixed);
+      for (int i = 0; i < unknowns; ++i)
+        if (k + c(i) == order) r[i] = Real(detail::rising(0, order)) * f[i];
+    }
+    if (!series.is_complete())  // a model that takes more places than it was found to
+      for (int i = 0; i < unknowns; ++i) r[i] = Real(Functions::unset);
+    return r;
+  }
+
+  /// J with its rows divided by their largest entries, factorised.
+  template <class Real>
+  struct factorised {
+    vec<Real, unknowns> scale;
+    lu<Real, unknowns> factors;
+
+    SALTUS_FN_COLD explicit factorised(matrix<Real, unknowns> j) : factors(scaled(j, scale)) {}
+    SALTUS_FN_COLD vec<Real, unknowns> solve(vec<Real, unknowns> b) const {
+      for (int i = 0; i < unknowns; ++i) b[i] = b[i] * scale[i];
+      return factors.solve(b);
+    }
+
+   private:
+    SALTUS_FN static const matrix<Real, unknowns>& scaled(matrix<Real, unknowns>& j, vec<Real, unknowns>& scale) {
+      for (int i = 0; i < unknowns; ++i) {
+        Real largest = Real(0.0);
+        for (int k = 0; k < unknowns; ++k) largest = max(largest, abs(j[i][k]));
+        scale[i] = Real(1.0) / largest;
+        for (int k = 0; k < unknowns; ++k) j[i][k] = j[i][k] * scale[i];
+      }
+      return j;
+    }
+  };
+
+  /// The stage k > 0: appends the coefficient of order k + d_j to the series of every unknown x_j.
+  template <class Real, int length>
+  SALTUS_FN static void solve_stage(run<Real, length>& series, int k, const factorised<Real>& j, const held<Real>& fixed) {
+    vec<Real, unknowns> b;
+    for (int order = k; order <= k + most_c; ++order) {
+      const auto f = series.at_order(order, fixed);
+      for (int i = 0; i < unknowns; ++i)
+        if (order == k + c(i)) b[i] = Real(-detail::rising(k, c(i))) * f[i];
+    }
+    const auto z = j.solve(b);
+    for (int i = 0; i < unknowns; ++i) series.x[i].c[k + d(i)] = z[i] * Real(1.0 / detail::rising(k, d(i)));
+  }
+
+  /// The time derivative of the values y, by engine time.
+  template <class Real>
+  SALTUS_FN_COLD static vec<Real, values> rates(Real t, const vec<Real, values>& y, const held<Real>& fixed) {
+    run<Real, most_d + 2> series(t, y);
+    series.at_order(0, fixed);
+    solve_stage(series, 1, factorised<Real>(jacobian(t, y, fixed)), fixed);
+    vec<Real, values> r;
+    for (int j = 0; j < unknowns; ++j) {
+      const int place = layout::place(j), end = d(j);
+      for (int l = 0; l < end; ++l) r[place + l] = y[place + l + 1];
+      r[place + end] = Real(detail::rising(0, end + 1)) * series.x[j].c[end + 1];
+    }
+    if (!series.is_complete())
+      for (int i = 0; i < values; ++i) r[i] = Real(Functions::unset);
+    time::turn(r);
+    return r;
+  }
+
+  /// The series of the values: `coefficient[k]` is that of (t - t0)^(k + 1) in engine time.
+  template <int order, class Real>
+  SALTUS_FN_COLD static void find_coefficients(Real t, const vec<Real, values>& y, const held<Real>& fixed,
+                                               vec<Real, values> (&coefficient)[order]) {
+    run<Real, order + most_d + 1> series(t, y);
+    const factorised<Real> j(jacobian(t, y, fixed));
+    series.at_order(0, fixed);
+    for (int k = 1; k <= order; ++k) {
+      solve_stage(series, k, j, fixed);
+      if (k < order) series.at_order(k, fixed);  // with the coefficients that have just been found
+    }
+    const bool turns = Functions::time_sign < 0;
+    for (int k = 1; k <= order; ++k)
+      for (int j = 0; j < unknowns; ++j)
+        for (int l = 0; l <= d(j); ++l)
+          coefficient[k - 1][layout::place(j) + l] =
+              Real(turns && k % 2 != 0 ? -detail::rising(k, l) : detail::rising(k, l)) * series.x[j].c[k + l];
+    if (!series.is_complete())
+      for (int i = 0; i < values; ++i) coefficient[0][i] = Real(Functions::unset);
+  }
+};
+
+}  // namespace saltus

@@ -1,0 +1,52 @@
+// The smallest change that meets linear equations: fewer equations than unknowns, or as many.
+#pragma once
+
+#include "linear/lu.hpp"
+
+namespace saltus {
+
+template <class Real, int n>
+struct smallest_change {
+  vec<Real, n> x;
+  Real dependent;  ///< the first equation that depends on those before it; -1: none. It is left out
+};
+
+/// The x of least length with (A x)_i = b_i for the rows i for which is_row(i) holds, the same ones in all lanes. By Gram and Schmidt,
+/// each row against those before it twice: as well as by reflections (Giraud, Langou, Rozloznik, Numer. Math. 101 (2005) 87).
+template <class Real, int n, class Rows>
+SALTUS_FN_COLD smallest_change<Real, n> least_change(const matrix<Real, n>& a, const vec<Real, n>& b, Rows&& is_row) {
+  constexpr double negligible = 0x1p10 * limits<scalar_of<Real>>::epsilon;  // of a row, beyond those before it
+  matrix<Real, n> q;
+  vec<Real, n> along;
+  smallest_change<Real, n> r;
+  r.dependent = Real(-1.0);
+  for (int j = 0; j < n; ++j) r.x[j] = Real(0.0);
+  for (int i = 0; i < n; ++i) {
+    if (!is_row(i)) continue;
+    Real rest = b[i], whole = Real(0.0), own = Real(0.0);
+    for (int j = 0; j < n; ++j) {
+      q[i][j] = a[i][j];
+      whole = fma(a[i][j], a[i][j], whole);
+    }
+    for (int turn = 0; turn < 2; ++turn)
+      for (int l = 0; l < i; ++l) {
+        if (!is_row(l)) continue;
+        Real part = Real(0.0);
+        for (int j = 0; j < n; ++j) part = fma(q[l][j], q[i][j], part);
+        for (int j = 0; j < n; ++j) q[i][j] = fma(-part, q[l][j], q[i][j]);
+        rest = fma(-part, along[l], rest);
+      }
+    for (int j = 0; j < n; ++j) own = fma(q[i][j], q[i][j], own);
+    const auto is_dependent = !(own > Real(negligible * negligible) * whole);
+    r.dependent = select(is_dependent & (r.dependent < Real(0.0)), Real(static_cast<double>(i)), r.dependent);
+    const Real inverse = select(is_dependent, Real(0.0), Real(1.0) / sqrt(own));
+    along[i] = rest * inverse;
+    for (int j = 0; j < n; ++j) {
+      q[i][j] = q[i][j] * inverse;
+      r.x[j] = fma(along[i], q[i][j], r.x[j]);
+    }
+  }
+  return r;
+}
+
+}  // namespace saltus
