@@ -24,12 +24,25 @@ std::string series_text(const plan& p) {
 std::string offsets_text(const model& m) {
   if (!m.offsets) return {};
   const auto& o = *m.offsets;
-  std::vector<std::string> entries;
-  for (const auto& e : o.entries) entries.push_back(fmt::format("{{{}, {}, {}}}", e.row, e.column, e.direction));
+  std::vector<std::string> c, d, entries, conditions;
+  std::vector<int> levels, first_entries = {0}, first_directions = {0};
+  for (const auto& set : o.sets) {
+    c.push_back(fmt::format("{{{}}}", fmt::join(set.c, ", ")));
+    d.push_back(fmt::format("{{{}}}", fmt::join(set.d, ", ")));
+    for (const auto& e : set.entries) entries.push_back(fmt::format("{{{}, {}, {}}}", e.row, e.column, e.direction));
+    levels.insert(levels.end(), set.levels.begin(), set.levels.end());
+    first_entries.push_back(static_cast<int>(entries.size()));
+    first_directions.push_back(static_cast<int>(levels.size()));
+  }
+  for (const auto& e : o.conditions)
+    conditions.push_back(fmt::format("{{{}, {}, {}, {:.17g}}}", e.of_guard ? 1 : 0, e.index, e.relation, e.value));
   return fmt::format(
-      "template <> inline constexpr saltus::offsets<{}, {}, {}> saltus::offsets_of<::{}>{{{{{}}}, {{{}}}, {{{}}}, {{{}}}}};\n",
-      o.c.size(), o.entries.size(), o.levels.size(), m.name, fmt::join(o.c, ", "), fmt::join(o.d, ", "),
-      fmt::join(entries, ", "), fmt::join(o.levels, ", "));
+      "template <> inline constexpr saltus::offsets<{}, {}, {}, {}, {}> saltus::offsets_of<::{}>{{\n"
+      "    {{{}}},\n    {{{}}},\n    {{{}}},\n    {{{}}}, {{{}}}, {{{}}},\n    {{{}}}, {{{}}}}};\n",
+      o.sets.front().c.size(), o.sets.size(), entries.size(), levels.size(), conditions.size(), m.name,
+      fmt::join(c, ", "), fmt::join(d, ", "), fmt::join(entries, ", "), fmt::join(first_entries, ", "),
+      fmt::join(levels, ", "), fmt::join(first_directions, ", "), fmt::join(conditions, ", "),
+      fmt::join(o.set_of, ", "));
 }
 }  // namespace
 

@@ -29,8 +29,7 @@ bool certifies(std::string_view method) { return method_called(method).certifies
 
 std::string no_method_for(const model& m) {
   if (m.equations != abi::any_order || m.offsets) return {};
-  return fmt::format("no method integrates {}, whose equations are structurally singular: saltus describe names them",
-                     m.name);
+  return fmt::format("no method integrates {}: {}; saltus describe has its structure", m.name, m.why_unsolved);
 }
 
 const char* special_about(const model& m) {

@@ -70,12 +70,25 @@ struct equation_record {
 /// An entry of the matrix J of equations of any order, found by a derivative in a direction.
 struct stage_entry {
   int row, column, direction;
+  bool operator==(const stage_entry&) const = default;
 };
-/// What the structural analysis has found of equations of any order, for modules (kernels/model/offsets.hpp).
+/// Offsets of equations and unknowns of any order, and how their J is found.
 struct stage_offsets {
-  std::vector<int> c, d;             ///< of equations and unknowns
+  std::vector<int> c, d;
   std::vector<stage_entry> entries;  ///< by directions
   std::vector<int> levels;           ///< of each direction, the offset of the equations that it is for
+};
+/// A comparison of a discrete variable, or of a guard's sign, with a number.
+struct mode_condition {
+  bool of_guard;
+  int index, relation;
+  double value;
+};
+/// What the structural analysis has found of a model, for modules (kernels/model/offsets.hpp).
+struct model_offsets {
+  std::vector<stage_offsets> sets;         ///< one for all modes, or several
+  std::vector<mode_condition> conditions;  ///< that choose one of several
+  std::vector<int> set_of;                 ///< by the answers to them
 };
 
 struct model {
@@ -91,7 +104,8 @@ struct model {
   std::optional<mechanical_structure> structure;  ///< of a mechanical system, where it is known
   abi::elimination elimination = abi::elimination::as_measured;
   std::optional<equation_record> record;  ///< where it is known
-  std::optional<stage_offsets> offsets;   ///< of equations of any order that can be solved
+  std::optional<model_offsets> offsets;   ///< of equations of any order that can be solved
+  std::string why_unsolved;               ///< of those that cannot
   std::vector<guard> guards;
   std::vector<time_event> time_events;
   double t_begin = 0, t_end = 1;  ///< its own default span

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <stdexcept>
 
 #include <fmt/format.h>
 
@@ -57,16 +58,76 @@ stage_offsets stages_of(const signature& sigma, const std::vector<int>& c, const
   return r;
 }
 
+namespace {
+/// The condition on which Sigma depends, as a module can answer it.
+mode_condition answerable(const model& m, const conditions& known, int number) {
+  const auto& nodes = m.record->nodes;
+  const auto node = std::find(known.number_of.begin(), known.number_of.end(), number) - known.number_of.begin();
+  const expression& e = nodes[static_cast<std::size_t>(node)];
+  const auto of = static_cast<operation>(nodes[at(std::max(e.a, 0))].operation);
+  if (e.b != 0 || (of != operation::discrete && of != operation::guard))
+    throw std::invalid_argument(
+        fmt::format("offsets must be those of each mode, and which mode it is depends on {}: let a discrete variable, "
+                    "or the sign of a guard, say it",
+                    known.texts[at(number)]));
+  return {of == operation::guard, nodes[at(e.a)].a, e.operation - static_cast<int>(operation::less), e.value};
+}
+
+/// A set of offsets for each mode that those of the union do not serve.
+model_offsets offsets_by_modes(const model& m, const model_structure& s) {
+  if (!s.all_modes)
+    throw std::invalid_argument(
+        fmt::format("offsets must be those of each mode, and {} conditions have too many modes", s.known.count()));
+  model_offsets r;
+  for (int k = 0; k < s.known.count(); ++k) r.conditions.push_back(answerable(m, s.known, k));
+  for (int which = 0; which < 1 << s.known.count(); ++which) {
+    answers given(at(s.known.count()));
+    for (int k = 0; k < s.known.count(); ++k) given[at(k)] = static_cast<signed char>(which >> k & 1);
+    const signature sigma = signature_of(*m.record, s.known, given);
+    const bool is_served = s.analysis.is_sound() && serves(s.analysis.c, s.analysis.d, sigma);
+    const structural_analysis own = is_served ? s.analysis : analyse(sigma);
+    if (!own.is_sound()) throw std::invalid_argument("its equations are structurally singular in one of its modes");
+    auto set = stages_of(is_served ? s.sigma : sigma, own.c, own.d);
+    const auto same = std::find_if(r.sets.begin(), r.sets.end(), [&](const auto& other) {
+      return other.c == set.c && other.d == set.d && other.entries == set.entries;
+    });
+    r.set_of.push_back(static_cast<int>(same - r.sets.begin()));
+    if (same == r.sets.end()) r.sets.push_back(std::move(set));
+  }
+  return r;
+}
+}  // namespace
+
+model_offsets offsets_of(const model& m) {
+  const auto& nodes = m.record->nodes;
+  for (const expression& e : nodes)
+    if (static_cast<operation>(e.operation) == operation::derivative &&
+        static_cast<operation>(nodes[at(e.a)].operation) != operation::unknown)
+      throw std::invalid_argument(
+          "its equations differentiate an expression: let an unknown be what is differentiated, with an equation of "
+          "its own");
+  const model_structure s = structure_of(m);
+  const bool serve_all = std::all_of(s.modes.begin(), s.modes.end(), [](const auto& mode) { return mode.is_served; });
+  if (!serve_all) return offsets_by_modes(m, s);
+  if (!s.analysis.is_sound()) throw std::invalid_argument("its equations are structurally singular");
+  return {{stages_of(s.sigma, s.analysis.c, s.analysis.d)}, {}, {0}};
+}
+
 void add_values(model& m) {
   if (m.equations != abi::any_order || !m.record) return;
-  const model_structure s = structure_of(m);
-  if (!s.analysis.is_sound()) return;
-  m.offsets = stages_of(s.sigma, s.analysis.c, s.analysis.d);
+  try {
+    m.offsets = offsets_of(m);
+  } catch (const std::invalid_argument& e) {
+    m.why_unsolved = e.what();
+    return;
+  }
   std::vector<quantity> values;
   for (std::size_t j = 0; j < m.states.size(); ++j) {
     const quantity& x = m.states[j];
     values.push_back(x);
-    for (int k = 1; k <= m.offsets->d[j]; ++k)
+    int highest = 0;
+    for (const auto& set : m.offsets->sets) highest = std::max(highest, set.d[j]);
+    for (int k = 1; k <= highest; ++k)
       values.push_back({derivative_name(x.name, k), std::numeric_limits<double>::quiet_NaN(),
                         derivative_unit(x.unit, k), fmt::format("derivative {} of {}", k, x.name)});
   }

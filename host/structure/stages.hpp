@@ -9,6 +9,10 @@ namespace saltus::host {
 /// these equations share one.
 stage_offsets stages_of(const signature& sigma, const std::vector<int>& c, const std::vector<int>& d);
 
+/// The offsets of a model whose equations can be solved: those of the union of all branches, if they serve all modes, else a set for
+/// each mode that they do not serve. Throws std::invalid_argument with a sentence if there are none.
+model_offsets offsets_of(const model& m);
+
 /// The model, if it has equations of any order that can be solved, with its offsets, and with the derivatives x_d1, x_d2, .. of every
 /// unknown x among its states.
 void add_values(model& m);

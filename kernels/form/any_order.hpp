@@ -5,6 +5,7 @@
 #pragma once
 
 #include "form/consistent/by_stages.hpp"
+#include "number/expression.hpp"
 
 namespace saltus {
 
@@ -12,7 +13,7 @@ template <class Functions>
 struct any_order_form : Functions {
   using Functions::states;
   using Model = typename Functions::Model;
-  using series = equation_series<Functions>;
+  using layout = typename Functions::kinds::values;
   template <class Real>
   using held = typename Functions::template held<Real>;
 
@@ -31,7 +32,12 @@ struct any_order_form : Functions {
 
   template <class Real>
   SALTUS_FN static vec<Real, states> rhs(Real t, const vec<Real, states>& y, const held<Real>& c) {
-    return series::rates(t, y, c);
+    vec<Real, states> r;
+    each_set(c, mask_of<Real>::all(true), [&](auto set, mask_of<Real> where) SALTUS_INLINE_LAMBDA {
+      const auto f = equation_series<Functions, set.value>::rates(t, y, c);
+      for (int i = 0; i < states; ++i) r[i] = select(where, f[i], r[i]);
+    });
+    return r;
   }
 
   template <class Value, class Real>
@@ -47,7 +53,9 @@ struct any_order_form : Functions {
   template <int order, class Real>
   SALTUS_FN static void find_coefficients(Real t, const vec<Real, states>& y, const held<Real>& c,
                                           vec<Real, states> (&coefficient)[order]) {
-    series::find_coefficients(t, y, c, coefficient);
+    each_set(c, mask_of<Real>::all(true), [&](auto set, mask_of<Real> where) SALTUS_INLINE_LAMBDA {
+      equation_series<Functions, set.value>::find_coefficients(t, y, c, coefficient, where);
+    });
   }
 
   /// Of the start: what is given stays, guesses move, what is neither (NaN) begins at zero and moves most.
@@ -57,21 +65,28 @@ struct any_order_form : Functions {
     constexpr double free_over_guess = 0x1p20;
     const auto guess = y;
     for (int i = 0; i < states; ++i) y[i] = select(y[i] == y[i], y[i], Real(0.0));
-    auto may = settling<Functions>::equal_mobility(system, y);
-    for (int j = 0; j < series::unknowns; ++j)
-      for (int l = 0; l < series::d(j); ++l) {  // the highest derivatives all follow
-        const int i = series::layout::place(j) + l;
-        const auto is_free = !(guess[i] == guess[i]), is_given = given[i] == given[i];
-        may[i] = select(is_given, Real(0.0), select(is_free, Real(free_over_guess) * max(may[i], Real(1.0)), may[i]));
-      }
-    return settling<Functions>::from_guess(system, t, y, may, where);
+    return settled(system, y, where, [&](auto set, vec<Real, states>& to, mask_of<Real> these) SALTUS_INLINE_LAMBDA {
+      using here = settling<Functions, set.value>;
+      auto may = here::equal_mobility(system, to);
+      for (int j = 0; j < here::unknowns; ++j)
+        for (int l = 0; l < here::series::d(j); ++l) {  // the highest derivatives all follow
+          const int i = layout::place(j) + l;
+          const auto is_free = !(guess[i] == guess[i]), is_given = given[i] == given[i];
+          const Real wide = Real(free_over_guess) * max(may[i], Real(1.0));
+          may[i] = select(is_given, Real(0.0), select(is_free, wide, may[i]));
+        }
+      return here::from_guess(system, t, to, may, these);
+    });
   }
 
   template <class System, class Real>
   SALTUS_FN static consistency<Real> initialise(const System& system, const Real& t, vec<Real, states>& y,
                                                 vec<Real, states>& f, Real, mask_of<Real> where, int) {
-    const auto may = settling<Functions>::equal_mobility(system, y);
-    auto r = settling<Functions>::from_guess(system, t, y, may, where);
+    const auto r = settled(system, y, where, [&](auto set, vec<Real, states>& to, mask_of<Real> these)
+                                                 SALTUS_INLINE_LAMBDA {
+      using here = settling<Functions, set.value>;
+      return here::from_guess(system, t, to, here::equal_mobility(system, to), these);
+    });
     f = rhs(t, y, system.c);
     return r;
   }
@@ -79,12 +94,76 @@ struct any_order_form : Functions {
   template <class System, class Real>
   SALTUS_FN static consistency<Real> project(const System& system, Real t, vec<Real, states>& y, vec<Real, states>&,
                                              mask_of<Real> where) {
-    return settling<Functions>::near(system, t, y, where);
+    return settled(system, y, where, [&](auto set, vec<Real, states>& to, mask_of<Real> these) SALTUS_INLINE_LAMBDA {
+      return settling<Functions, set.value>::near(system, t, to, these);
+    });
   }
 
   template <class Real>
   SALTUS_FN static consistency<Real> constraint_residual(Real t, const vec<Real, states>& y, const held<Real>& c) {
-    return settling<Functions>::residual_at(t, y, c);
+    return settling<Functions, 0>::residual_at(t, y, c);  // the equations are the same with all offsets
+  }
+
+ private:
+  static constexpr int sets = offsets_of<Model>.sets;
+
+  /// Which set of offsets the mode of each lane has.
+  template <class Real>
+  SALTUS_FN static Real set_of(const held<Real>& c) {
+    constexpr auto table = offsets_of<Model>;
+    Real answers = Real(0.0), r = Real(0.0);
+    for (int k = 0; k < table.conditions; ++k) {
+      const mode_condition of = table.condition[k];
+      const Real value = of.of_guard != 0 ? c.locked[of.index] : c.d[of.index], bit(static_cast<double>(1 << k));
+      answers = answers + select(holds(value, static_cast<relation>(of.relation), Real(of.value)), bit, Real(0.0));
+    }
+    for (int which = 0; which < 1 << table.conditions; ++which) {
+      const Real number(static_cast<double>(which)), set(static_cast<double>(table.set_of[which]));
+      r = select(answers == number, set, r);
+    }
+    return r;
+  }
+  template <class Real>
+  SALTUS_FN static mask_of<Real> holds(Real a, relation r, Real b) {
+    switch (r) {
+      case relation::less: return a < b;
+      case relation::less_equal: return a <= b;
+      case relation::greater: return a > b;
+      case relation::greater_equal: return a >= b;
+      case relation::equal: return a == b;
+      default: return a != b;
+    }
+  }
+
+  /// body(set, its lanes of `where`) for every set of offsets that there are lanes of.
+  template <class Real, class Body>
+  SALTUS_FN static void each_set(const held<Real>& c, mask_of<Real> where, Body&& body) {
+    if constexpr (sets == 1) {
+      body(constant<0>{}, where);
+    } else {
+      const Real number = set_of(c);
+      static_for<sets>([&](auto set) SALTUS_INLINE_LAMBDA {
+        const auto these = where & (number == Real(static_cast<double>(set.value)));
+        if (any(these)) body(set, these);
+      });
+    }
+  }
+
+  /// y as `settle(set, y, lanes)` moves it with every set.
+  template <class System, class Real, class Settle>
+  SALTUS_FN static consistency<Real> settled(const System& system, vec<Real, states>& y, mask_of<Real> where,
+                                             Settle&& settle) {
+    consistency<Real> r{mask_of<Real>::all(false), Real(0.0), Real(-1.0), Real(0.0)};
+    each_set(system.c, where, [&](auto set, mask_of<Real> these) SALTUS_INLINE_LAMBDA {
+      auto to = y;
+      const auto found = settle(set, to, these);
+      for (int i = 0; i < states; ++i) y[i] = select(these, to[i], y[i]);
+      r.found = r.found | (these & found.found);
+      r.residual = select(these, found.residual, r.residual);
+      r.of = select(these, found.of, r.of);
+      r.moved = select(these, found.moved, r.moved);
+    });
+    return r;
   }
 };
 

@@ -3,7 +3,8 @@
 //
 // In stage k, k = -max d_j, .., 0, 1, .., the equations f_i^(k + c_i) determine x_j^(k + d_j), of those i and j for which k + c_i and
 // k + d_j are not negative. All stages have the same matrix, J_ij = df_i/dx_j^(d_j - c_i), or rows and columns of it. From stage 1
-// on they are linear, and have as many equations as unknowns.
+// on they are linear, and have as many equations as unknowns. Where modes have different offsets, an instance has the values that any of
+// them needs: in a mode that needs fewer the others follow from its later stages.
 #pragma once
 
 #include "form/functions.hpp"
@@ -21,34 +22,45 @@ SALTUS_FN constexpr double rising(int k, int m) {
 }
 }  // namespace detail
 
-template <class Functions>
+/// The equations of one set of offsets.
+template <class Functions, int set>
 struct equation_series {
   using Model = typename Functions::Model;
   using kinds = typename Functions::kinds;
   using layout = typename kinds::values;
   using time = typename Functions::time;
   static constexpr int unknowns = kinds::state_count, values = kinds::value_count;
-  static constexpr int most_c = offsets_of<Model>.most_of_c(), most_d = offsets_of<Model>.most_of_d();
-  static constexpr int entries = offsets_of<Model>.entries, directions = offsets_of<Model>.directions;
+  static constexpr int first_entry = offsets_of<Model>.first_entry[set];
+  static constexpr int entries = offsets_of<Model>.first_entry[set + 1] - first_entry;
+  static constexpr int first_direction = offsets_of<Model>.first_direction[set];
+  static constexpr int directions = offsets_of<Model>.first_direction[set + 1] - first_direction;
   template <class Real>
   using held = typename Functions::template held<Real>;
 
   SALTUS_FN static constexpr int c(int i) {
     constexpr auto table = offsets_of<Model>;
-    return table.c[i];
+    return table.c[set][i];
   }
   SALTUS_FN static constexpr int d(int j) {
     constexpr auto table = offsets_of<Model>;
-    return table.d[j];
+    return table.d[set][j];
   }
   SALTUS_FN static constexpr stage_entry entry(int e) {
     constexpr auto table = offsets_of<Model>;
-    return table.entry[e];
+    return table.entry[first_entry + e];
   }
   SALTUS_FN static constexpr int level(int direction) {
     constexpr auto table = offsets_of<Model>;
-    return table.level[direction];
+    return table.level[first_direction + direction];
   }
+  static constexpr int largest(int (*of)(int)) {
+    int most = 0;
+    for (int i = 0; i < unknowns; ++i) most = most < of(i) ? of(i) : most;
+    return most;
+  }
+  static constexpr int most_c = largest(c), most_d = largest(d), highest = largest(layout::highest);
+  /// Stages after the last one that values of this set are settled in, which others follow from.
+  static constexpr int more_stages = largest([](int j) { return layout::highest(j) - d(j); });
 
   /// Series of time and unknowns with room for `length` terms, and for all that the equations make of them. Derivatives are by the
   /// model's time.
@@ -157,6 +169,17 @@ struct equation_series {
     }
   };
 
+  /// Stages 1 .. last, of which the last leaves the series as it is with the coefficients that it has found.
+  template <class Real, int length>
+  SALTUS_FN static void solve_stages(run<Real, length>& series, int last, const factorised<Real>& j,
+                                     const held<Real>& fixed) {
+    series.at_order(0, fixed);
+    for (int k = 1; k <= last; ++k) {
+      solve_stage(series, k, j, fixed);
+      if (k < last) series.at_order(k, fixed);  // with the coefficients that have just been found
+    }
+  }
+
   /// The stage k > 0: appends the coefficient of order k + d_j to the series of every unknown x_j.
   template <class Real, int length>
   SALTUS_FN static void solve_stage(run<Real, length>& series, int k, const factorised<Real>& j, const held<Real>& fixed) {
@@ -173,38 +196,44 @@ struct equation_series {
   /// The time derivative of the values y, by engine time.
   template <class Real>
   SALTUS_FN_COLD static vec<Real, values> rates(Real t, const vec<Real, values>& y, const held<Real>& fixed) {
-    run<Real, most_d + 2> series(t, y);
-    series.at_order(0, fixed);
-    solve_stage(series, 1, factorised<Real>(jacobian(t, y, fixed)), fixed);
+    run<Real, highest + 2> series(t, y);
+    solve_stages(series, 1 + more_stages, factorised<Real>(jacobian(t, y, fixed)), fixed);
     vec<Real, values> r;
-    for (int j = 0; j < unknowns; ++j) {
-      const int place = layout::place(j), end = d(j);
-      for (int l = 0; l < end; ++l) r[place + l] = y[place + l + 1];
-      r[place + end] = Real(detail::rising(0, end + 1)) * series.x[j].c[end + 1];
-    }
+    for (int j = 0; j < unknowns; ++j)
+      for (int l = 0; l <= layout::highest(j); ++l)
+        r[layout::place(j) + l] = Real(detail::rising(0, l + 1)) * series.x[j].c[l + 1];
     if (!series.is_complete())
       for (int i = 0; i < values; ++i) r[i] = Real(Functions::unset);
     time::turn(r);
     return r;
   }
 
-  /// The series of the values: `coefficient[k]` is that of (t - t0)^(k + 1) in engine time.
+  /// y with the values that follow from those of this set.
+  template <class Real>
+  SALTUS_FN_COLD static void complete(Real t, vec<Real, values>& y, const held<Real>& fixed, mask_of<Real> where) {
+    run<Real, highest + 1> series(t, y);
+    solve_stages(series, more_stages, factorised<Real>(jacobian(t, y, fixed)), fixed);
+    for (int j = 0; j < unknowns; ++j)
+      for (int l = d(j) + 1; l <= layout::highest(j); ++l) {
+        Real& value = y[layout::place(j) + l];
+        value = select(where, Real(detail::rising(0, l)) * series.x[j].c[l], value);
+      }
+  }
+
+  /// The series of the values: `coefficient[k]` is that of (t - t0)^(k + 1) in engine time; of the lanes of `where`.
   template <int order, class Real>
   SALTUS_FN_COLD static void find_coefficients(Real t, const vec<Real, values>& y, const held<Real>& fixed,
-                                               vec<Real, values> (&coefficient)[order]) {
-    run<Real, order + most_d + 1> series(t, y);
-    const factorised<Real> j(jacobian(t, y, fixed));
-    series.at_order(0, fixed);
-    for (int k = 1; k <= order; ++k) {
-      solve_stage(series, k, j, fixed);
-      if (k < order) series.at_order(k, fixed);  // with the coefficients that have just been found
-    }
+                                               vec<Real, values> (&coefficient)[order], mask_of<Real> where) {
+    run<Real, order + highest + 1> series(t, y);
+    solve_stages(series, order + more_stages, factorised<Real>(jacobian(t, y, fixed)), fixed);
     const bool turns = Functions::time_sign < 0;
     for (int k = 1; k <= order; ++k)
       for (int j = 0; j < unknowns; ++j)
-        for (int l = 0; l <= d(j); ++l)
-          coefficient[k - 1][layout::place(j) + l] =
-              Real(turns && k % 2 != 0 ? -detail::rising(k, l) : detail::rising(k, l)) * series.x[j].c[k + l];
+        for (int l = 0; l <= layout::highest(j); ++l) {
+          Real& to = coefficient[k - 1][layout::place(j) + l];
+          const double factor = detail::rising(k, l);
+          to = select(where, Real(turns && k % 2 != 0 ? -factor : factor) * series.x[j].c[k + l], to);
+        }
     if (!series.is_complete())
       for (int i = 0; i < values; ++i) coefficient[0][i] = Real(Functions::unset);
   }

@@ -25,23 +25,30 @@ struct stage_entry {
   int row, column, direction;
 };
 
-/// A direction: the derivatives x_j^(d_j - level) of some unknowns, for the equations with c_i = level.
-/// Offsets of equations and unknowns.
-template <int n, int entry_count, int direction_count>
-struct offsets {
-  static constexpr int size = n, entries = entry_count, directions = direction_count;
-  int c[n], d[n];
-  stage_entry entry[entry_count];
-  int level[direction_count];  ///< of a direction, the offset of its equations
+/// A comparison of a discrete variable, or of a guard's sign, with a number: one bit of a mode.
+struct mode_condition {
+  int of_guard, index;  ///< of a guard (1) or of a discrete variable (0), and which
+  int relation;         ///< of number/tracked.hpp
+  double value;
+};
 
-  constexpr int most_of_c() const {
+/// Offsets of equations and unknowns: one set for all modes, or several, of which the answers to the conditions choose one.
+template <int n, int set_count, int entry_count, int direction_count, int condition_count>
+struct offsets {
+  static constexpr int size = n, sets = set_count, conditions = condition_count;
+  int c[set_count][n], d[set_count][n];
+  stage_entry entry[entry_count];
+  int first_entry[set_count + 1];
+  /// A direction is that of x_j^(d_j - level) of some unknowns, for the equations with c_i = level.
+  int level[direction_count];
+  int first_direction[set_count + 1];
+  mode_condition condition[condition_count + 1];
+  int set_of[1 << condition_count];  ///< by the answers, of which that to the first condition is the lowest bit
+
+  /// The highest derivative of an unknown among the values of an instance.
+  constexpr int highest(int j) const {
     int most = 0;
-    for (const int i : c) most = most < i ? i : most;
-    return most;
-  }
-  constexpr int most_of_d() const {
-    int most = 0;
-    for (const int i : d) most = most < i ? i : most;
+    for (const auto& of_set : d) most = most < of_set[j] ? of_set[j] : most;
     return most;
   }
 };
@@ -58,7 +65,7 @@ constexpr value_places<n> make_value_places() {
   value_places<n> r{};
   for (int j = 0; j < n; ++j) {
     int more = 0;
-    if constexpr (requires { offsets_of<Model>.d; }) more = offsets_of<Model>.d[j];
+    if constexpr (requires { offsets_of<Model>.d; }) more = offsets_of<Model>.highest(j);
     r.first[j + 1] = r.first[j] + 1 + more;
   }
   return r;

@@ -30,6 +30,9 @@ enum class operation : int {
   negation  ///< not a
 };
 
+/// What a comparison asks: operation::less and those after it.
+enum class relation : int { less, less_equal, greater, greater_equal, equal, unequal };
+
 struct expression {
   int operation;  ///< saltus::operation
   int a, b, c;

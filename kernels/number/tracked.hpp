@@ -10,12 +10,10 @@
 //     input(i)                                                                 of the input i
 #pragma once
 
+#include "number/expression.hpp"
 #include "number/math.hpp"
 
 namespace saltus {
-
-/// What a comparison asks.
-enum class relation : int { less, less_equal, greater, greater_equal, equal, unequal };
 
 template <class Trace>
 struct tracked {

@@ -12,9 +12,9 @@ namespace saltus {
 template <class Real, int n>
 using mobility = vec<Real, n>;
 
-template <class Functions>
+template <class Functions, int set>
 struct settling {
-  using series = equation_series<Functions>;
+  using series = equation_series<Functions, set>;
   using layout = typename series::layout;
   static constexpr int unknowns = series::unknowns, values = series::values;
   template <class Real>
@@ -114,6 +114,7 @@ struct settling {
       found = found | done;
       open = open & !done;
     }
+    if constexpr (series::more_stages > 0) series::complete(t, y, system.c, found);
     for (int i = 0; i < values; ++i) y[i] = select(found, y[i], begun[i]);
     return result(system, t, begun, y, found);
   }
@@ -125,6 +126,7 @@ struct settling {
     const auto begun = y;
     auto found = where;
     for (int k = -series::most_c; k <= 0; ++k) found = found & solve_stage(system, k, t, y, may, found);
+    if constexpr (series::more_stages > 0) series::complete(t, y, system.c, found);
     return result(system, t, begun, y, found);
   }
 
@@ -132,7 +134,10 @@ struct settling {
   template <class Real>
   SALTUS_FN_COLD static consistency<Real> residual_at(Real t, const vec<Real, values>& y, const held<Real>& fixed) {
     consistency<Real> r{mask_of<Real>::all(true), Real(0.0), Real(-1.0), Real(0.0)};
-    typename series::template run<Real, series::most_d + 1> equations(t, y);
+    typename series::template run<Real, series::highest + 1> equations(t, y);
+    for (int j = 0; j < unknowns; ++j)
+      for (int l = 0; l <= layout::highest(j); ++l)
+        equations.x[j].c[l] = y[layout::place(j) + l] * Real(1.0 / detail::rising(0, l));
     const auto f = equations.at_order(0, fixed);
     for (int i = 0; i < unknowns; ++i) {
       const Real size = abs(f[i]) + not_finite(f[i]);
