@@ -173,13 +173,14 @@ struct settling {
       const auto f = residual_of_stage(k, t, y, system.c);
       const auto change = change_of(k, series::jacobian(t, y, system.c), f, y, may);
       // Less is lacking than before: go on from here. Else a shorter part of the last change is tried.
-      const auto better = open & (change.lacking <= max(lacking * (Real(1.0) - Real(0.25) * share), Real(rounding)));
+      const Real size = size_of(system, k, y, change.by);
+      const auto less = change.lacking <= max(lacking * (Real(1.0) - Real(0.25) * share), Real(rounding));
+      const auto better = open & (less | (size <= Real(small)));
       for (int i = 0; i < values; ++i) best[i] = select(better, y[i], best[i]);
       for (int l = 0; l < unknowns; ++l) by[l] = select(better, change.by[l], turn == 0 ? Real(0.0) : by[l]);
       lacking = select(better, change.lacking, lacking);
       share = select(better, turn == 0 ? Real(1.0) : min(share + share, Real(1.0)), Real(0.25) * share);
       y = best;
-      const Real size = size_of(system, k, y, by);
       const auto met = better & (share == Real(1.0)) & is_met(k, change, small);
       // What is met already is left as it is: a guard may be zero there, and has no side once it is moved by rounding.
       const auto there = open & met & (size <= Real(turn == 0 ? rounding : 0.0));
