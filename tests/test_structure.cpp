@@ -19,12 +19,12 @@
 #include "model/describe.hpp"
 #include "models/check_valve.hpp"
 #include "models/overdetermined.hpp"
-#include "models/parallel_robot.hpp"
-#include "models/parts/index_chain.hpp"
-#include "models/parts/pendula.hpp"
-#include "models/rod_pendulum.hpp"
-#include "models/shuttle.hpp"
-#include "models/tight_orbits.hpp"
+#include "../problems/parallel_robot.hpp"
+#include "../problems/parts/index_chain.hpp"
+#include "../problems/parts/pendula.hpp"
+#include "../problems/rod_pendulum.hpp"
+#include "../problems/shuttle_reentry.hpp"
+#include "../problems/tight_orbits.hpp"
 #include "structure/analysis.hpp"
 #include "structure/near_dependence.hpp"
 
@@ -410,12 +410,12 @@ TEST(structure, of_tight_orbits_however_they_are_written) {
 }
 
 TEST(structure, of_the_shuttle) {
-  const auto s = structure<shuttle>();
+  const auto s = structure<shuttle_reentry>();
   EXPECT_EQ(s.analysis.c, (list{1, 0, 0, 1, 0, 0, 2}));
   EXPECT_EQ(s.analysis.d, (list{2, 1, 1, 2, 1, 1, 0}));
   EXPECT_EQ(s.analysis.index, 3);
   EXPECT_EQ(s.analysis.freedom, 4);
-  EXPECT_EQ(s.nonlinear, (list{shuttle::path, shuttle::azimuth}));  // cos and sin of the bank angle
+  EXPECT_EQ(s.nonlinear, (list{shuttle_reentry::path, shuttle_reentry::azimuth}));  // cos and sin of the bank angle
 }
 
 TEST(structure, of_the_robot_in_all_modes) {

@@ -65,6 +65,17 @@ struct parallel_robot {
       saltus::event_function<guard>{under, saltus::both, saltus::bilateral, "it is below the smallest"}.of(2),
   };
 
+  // At rest; a height from which both rods reach the plate, and the angles wanted near which the reference closes. The torques
+  // asked for are then beyond the largest, one on either side.
+  static void initial(auto& at) {
+    at.d(x, 1) = 0.0;
+    at.d(z, 1) = 0.0;
+    for (int i = 0; i < 2; ++i) {
+      at.d(q, i, 1) = 0.0;
+      at(wanted, i) = 0.08;
+    }
+  }
+
   // From the end of arm i, at the angle a, to the plate: half the gradient of the closure by the plate's place.
   static auto across(const auto& at, int i, const auto& px, const auto& a) {
     return select(i == 0, px - at[xp] - at[L] * cos(a), px + at[xp] + at[L] * cos(a));

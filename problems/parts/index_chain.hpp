@@ -1,4 +1,6 @@
-// x_0 = sin t, and each other unknown is the derivative of the one before it: index N, no degree of freedom, known solution.
+// x_0 = sin t, and each other unknown is the derivative of the one before it: index N, no degree of freedom. The solution is
+//
+//     x_k = sin(t + k pi / 2),    k = 0 .. N - 1
 #pragma once
 #include <saltus.hpp>
 

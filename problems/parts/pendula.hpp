@@ -20,6 +20,20 @@ struct pendula_of {
       {softness, 0.1, "m s2", "how the tension of one rod lengthens the next"},
   };
 
+  // All rods level and at rest, their lengths those that the tensions before them ask for: the second derivative of the first
+  // tension, 3 (gravity/length)^2, is in the tension of the second rod. Beyond the third rod they are guesses.
+  static void initial(auto& at) {
+    for (int i = 0; i < P; ++i) {
+      at(x, i) = at[length];
+      at.d(x, i, 1) = 0.0;
+      at.d(y, i, 1) = 0.0;
+    }
+    if constexpr (P > 2) {
+      const auto rate = at[gravity] / at[length];
+      at(tension, 1) = -3.0 * at[softness] * rate * rate / at[length];
+      at(x, 2) = at[length] + at[softness] * at(tension, 1);
+    }
+  }
   static void residual(const auto& at, auto& r) {
     for (int i = 0; i < P; ++i) {
       r(x, i) = at.d(x, i, 2) + at(tension, i) * at(x, i);

@@ -14,6 +14,12 @@ struct rod_pendulum {
   static constexpr saltus::variable<parameter> parameter_list[] = {{length, 1.0, "m", "of the rod"},
                                                                    {gravity, 9.81, "m/s2", "acceleration of gravity"}};
 
+  // At rest: x, y and their derivatives lie on the hidden constraint, too. The tension follows.
+  static void initial(auto& at) {
+    at[x] = at[length];
+    at.d(x, 1) = 0.0;
+    at.d(y, 1) = 0.0;
+  }
   static void residual(const auto& at, auto& r) {
     r[x] = at.d(x, 2) + at[x] * at[tension];
     r[y] = at.d(y, 2) + at[y] * at[tension] - at[gravity];
