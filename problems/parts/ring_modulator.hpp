@@ -2,13 +2,14 @@
 // of two transformers. Each diode lies between small stray capacitances, Cs, which make the circuit stiff and let it
 // ring at 5 MHz, against 10 kHz of the carrier and 1 kHz of the signal.
 //
-// A model defines Cs, the amplitudes of the inputs, and the current of a diode: current(at, number, voltage).
+// A model defines the amplitudes of the inputs, and the current of a diode: current(at, number, voltage); with stray capacitances
+// Cs, too.
 #pragma once
 
 #include <saltus.hpp>
 
 template <class Model>
-struct ring_modulator_of {
+struct ring_circuit_of {
   static constexpr auto source =
       "E. H. Horneber (1985), as in the CWI and Bari test set for initial value problem solvers: ring modulator";
   static constexpr double span[] = {0.0, 1e-3};
@@ -54,26 +55,47 @@ struct ring_modulator_of {
     return all(at[u3] - at[u5] - common, at[u6] - at[u4] - common, at[u4] + at[u5] + common, common - at[u3] - at[u6]);
   }
 
-  static void rhs(const auto& at, auto& dy) {
+  /// What charges each capacitor and what drives each coil: C du/dt, L di/dt.
+  static void balance(const auto& at, auto& f) {
     const auto signal = at[Model::signal] * sin(2.0 * pi * signal_frequency * at.t);
     const auto d = diodes(at);
     const auto q1 = Model::current(at, 0, d.of[0]), q2 = Model::current(at, 1, d.of[1]);
     const auto q3 = Model::current(at, 2, d.of[2]), q4 = Model::current(at, 3, d.of[3]);
 
-    dy[u1] = (at[i1] - 0.5 * (at[i3] - at[i4]) + at[i7] - at[u1] / R) / C;
-    dy[u2] = (at[i2] - 0.5 * (at[i5] - at[i6]) + at[i8] - at[u2] / R) / C;
-    dy[u3] = (at[i3] - q1 + q4) / at[Model::Cs];
-    dy[u4] = (q2 - q3 - at[i4]) / at[Model::Cs];
-    dy[u5] = (at[i5] + q1 - q3) / at[Model::Cs];
-    dy[u6] = (q4 - q2 - at[i6]) / at[Model::Cs];
-    dy[u7] = (q1 + q2 - q3 - q4 - at[u7] / Rp) / Cp;
-    dy[i1] = -at[u1] / Lh;
-    dy[i2] = -at[u2] / Lh;
-    dy[i3] = (0.5 * at[u1] - at[u3] - Rg2 * at[i3]) / Ls2;
-    dy[i4] = (at[u4] - 0.5 * at[u1] - Rg3 * at[i4]) / Ls3;
-    dy[i5] = (0.5 * at[u2] - at[u5] - Rg2 * at[i5]) / Ls2;
-    dy[i6] = (at[u6] - 0.5 * at[u2] - Rg3 * at[i6]) / Ls3;
-    dy[i7] = (signal - at[u1] - (Ri + Rg1) * at[i7]) / Ls1;
-    dy[i8] = -(at[u2] + (Rc + Rg1) * at[i8]) / Ls1;
+    f[u1] = at[i1] - 0.5 * (at[i3] - at[i4]) + at[i7] - at[u1] / R;
+    f[u2] = at[i2] - 0.5 * (at[i5] - at[i6]) + at[i8] - at[u2] / R;
+    f[u3] = at[i3] - q1 + q4;
+    f[u4] = q2 - q3 - at[i4];
+    f[u5] = at[i5] + q1 - q3;
+    f[u6] = q4 - q2 - at[i6];
+    f[u7] = q1 + q2 - q3 - q4 - at[u7] / Rp;
+    f[i1] = -at[u1];
+    f[i2] = -at[u2];
+    f[i3] = 0.5 * at[u1] - at[u3] - Rg2 * at[i3];
+    f[i4] = at[u4] - 0.5 * at[u1] - Rg3 * at[i4];
+    f[i5] = 0.5 * at[u2] - at[u5] - Rg2 * at[i5];
+    f[i6] = at[u6] - 0.5 * at[u2] - Rg3 * at[i6];
+    f[i7] = signal - at[u1] - (Ri + Rg1) * at[i7];
+    f[i8] = -(at[u2] + (Rc + Rg1) * at[i8]);
+  }
+  /// body(state) for the voltages at stray capacitances.
+  static void each_stray(const auto& body) { body(u3), body(u4), body(u5), body(u6); }
+  /// body(state, its capacitance or inductance) for all others.
+  static void each_large(const auto& body) {
+    body(u1, C), body(u2, C), body(u7, Cp);
+    body(i1, Lh), body(i2, Lh), body(i3, Ls2), body(i4, Ls3), body(i5, Ls2), body(i6, Ls3), body(i7, Ls1), body(i8, Ls1);
+  }
+};
+
+/// As an ordinary differential equation.
+template <class Model>
+struct ring_modulator_of : ring_circuit_of<Model> {
+  using circuit = ring_circuit_of<Model>;
+  using state = typename circuit::state;
+
+  static void rhs(const auto& at, auto& dy) {
+    circuit::balance(at, dy);
+    circuit::each_stray([&](state u) { dy[u] = dy[u] / at[Model::Cs]; });
+    circuit::each_large([&](state s, double size) { dy[s] = dy[s] / size; });
   }
 };
