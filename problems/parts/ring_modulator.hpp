@@ -83,7 +83,8 @@ struct ring_circuit_of {
   /// body(state, its capacitance or inductance) for all others.
   static void each_large(const auto& body) {
     body(u1, C), body(u2, C), body(u7, Cp);
-    body(i1, Lh), body(i2, Lh), body(i3, Ls2), body(i4, Ls3), body(i5, Ls2), body(i6, Ls3), body(i7, Ls1), body(i8, Ls1);
+    body(i1, Lh), body(i2, Lh), body(i3, Ls2), body(i4, Ls3), body(i5, Ls2), body(i6, Ls3), body(i7, Ls1),
+        body(i8, Ls1);
   }
 };
 
