@@ -1,0 +1,129 @@
+// A charge pump: a transistor whose gate is driven by a pulse, with a capacitor at its source and one at its drain. The charges of the
+// transistor's terminals are functions of its voltages, other ones without a channel (up to a threshold) and with one, and other ones
+// again where the channel reaches the drain, too. The current at the gate is in no function of the circuit but as the time
+// derivative of a charge: index 2.
+//
+// Nothing is integrated but what is conserved, the charge at the source and at the drain. So the current jumps with the time
+// derivative of the input, and where a channel is formed. Before that no charge is at source and drain, their voltages are equal, and
+// both thresholds are passed at once: there the charges are homogeneous of degree 1 in what exceeds the thresholds, with no derivative.
+//
+// The input is a trapezoid of period 120 ns: it rises from 50 ns to 60 ns and falls from 110 ns to 120 ns.
+#include <saltus.hpp>
+
+struct charge_pump {
+  static constexpr auto title = "Charge pump, index 2";
+  static constexpr auto source =
+      "M. Guenther, G. Denk, U. Feldmann, How models for MOS transistors reflect charge distribution effects (1995), "
+      "as in "
+      "the CWI and Bari test set";
+  static constexpr double span[] = {0.0, 1.2e-6};
+
+  enum state { gate_charge, left_charge, source_charge, right_charge, drain_charge, gate_u, source_u, drain_u, gate_i };
+  static constexpr saltus::variable<state> state_list[] = {
+      {gate_charge, 1.2628e-13, "C", "of the transistor's gate; a guess at the start"},
+      {left_charge, 0.0, "C", "of the capacitor at the source"},
+      {source_charge, 0.0, "C", "of the transistor's source"},
+      {right_charge, 0.0, "C", "of the capacitor at the drain"},
+      {drain_charge, 0.0, "C", "of the transistor's drain"},
+      {gate_u, 0.0, "V", "at the gate"},
+      {source_u, 0.0, "V", "at the source"},
+      {drain_u, 0.0, "V", "at the drain"},
+      {gate_i, 0.0, "A", "from the gate into the input"}};
+  enum equation { gate, at_source, at_drain, input, of_gate, of_left, of_source, of_right, of_drain };
+  static constexpr saltus::equated<equation> equation_list[] = {
+      {gate, "A", "the gate is charged by the input alone"},
+      {at_source, "A", "the charge at the source is conserved"},
+      {at_drain, "A", "the charge at the drain is conserved"},
+      {input, "V", "the gate has the voltage of the input"},
+      {of_gate, "C", "the charge of the gate"},
+      {of_left, "C", "the charge of the capacitor at the source"},
+      {of_source, "C", "the charge of the source"},
+      {of_right, "C", "the charge of the capacitor at the drain"},
+      {of_drain, "C", "the charge of the drain"}};
+  enum parameter { high, Cs, Cd, Cox, threshold, body, surface };
+  static constexpr saltus::variable<parameter> parameter_list[] = {
+      {high, 20.0, "V", "of the input"},
+      {Cs, 1.6e-12, "F", "at the source"},
+      {Cd, 0.4e-12, "F", "at the drain"},
+      {Cox, 4e-12, "F", "of the oxide"},
+      {threshold, 0.2, "V", "VT0: at which a channel is formed"},
+      {body, 0.035, "V^0.5", "gamma: effect of the bulk on the threshold"},
+      {surface, 1.01, "V", "phi: of the surface"}};
+
+  // The input is base + rise (t - since).
+  enum discrete { since, base, rise };
+  static constexpr saltus::variable<discrete> discrete_list[] = {{since, 0.0, "s", "time of the last corner"},
+                                                                 {base, 0.0, "V", "input at that time"},
+                                                                 {rise, 0.0, "V/s", "time derivative of the input"}};
+  enum time_event { rises, is_high, falls, is_low };
+  static constexpr saltus::timed<time_event> time_event_list[] = {{rises, "the input begins to rise"},
+                                                                  {is_high, "the input has risen"},
+                                                                  {falls, "the input begins to fall"},
+                                                                  {is_low, "the input has fallen"}};
+  static constexpr double period = 120e-9, edge = 10e-9, first_rise = 50e-9, first_fall = 110e-9;  // s
+
+  enum guard { flat, channel, whole };
+  static constexpr saltus::event_function<guard> guard_list[] = {
+      {flat, saltus::both, saltus::bilateral, "the gate passes the flat band voltage"},
+      {channel, saltus::both, saltus::bilateral,
+       "the voltage at the nearer end passes the threshold: there is a channel"},
+      {whole, saltus::both, saltus::bilateral, "the voltage at the other end does: the channel reaches it"}};
+
+  static void time_events(const auto&, auto& when) {
+    when.every(rises, period, first_rise);
+    when.every(is_high, period, first_rise + edge);
+    when.every(falls, period, first_fall);
+    when.every(is_low, period, first_fall + edge);
+  }
+  static void transition(auto& now) {
+    const auto turn = [&](const auto& to, const auto& slope) {
+      now[since] = now.t;
+      now[base] = to;
+      now[rise] = slope;
+    };
+    if (now.due(rises)) turn(0.0, now[high] / edge);
+    if (now.due(is_high)) turn(now[high], 0.0);
+    if (now.due(falls)) turn(now[high], -now[high] / edge);
+    if (now.due(is_low)) turn(0.0, 0.0);
+  }
+
+  /// Against the bulk at the gate, and against the ends of the channel, the nearer one first; what the threshold is there.
+  template <class Value>
+  struct voltages {
+    Value gate, near, far, least;
+  };
+  template <class Value>
+  static voltages<Value> at_gate(const auto& at, const Value& gate, const Value& source, const Value& drain) {
+    const Value near = max(gate - source, gate - drain), far = min(gate - source, gate - drain);
+    return {gate, near, far, at[threshold] + at[body] * (sqrt(at[surface] + gate - near) - sqrt(at[surface]))};
+  }
+  static auto voltages_at(const auto& at) { return at_gate(at, at[gate_u], at[source_u], at[drain_u]); }
+  static auto flat_band(const auto& at) { return at[threshold] - at[body] * sqrt(at[surface]) - at[surface]; }
+
+  static void residual(const auto& at, auto& r) {
+    const auto u = voltages_at(at);
+    // What exceeds the threshold at either end of a channel.
+    const auto near = u.near - u.least, far = select(at.above(whole), u.far - u.least, 0.0);
+    const auto filled = near + far - near * far / (near + far);
+    const auto with_channel = 2.0 / 3.0 * filled + at[body] * sqrt(at[surface] + u.gate - u.near);
+    const auto without = at[body] * (sqrt(0.25 * at[body] * at[body] + u.gate - flat_band(at)) - 0.5 * at[body]);
+    const auto of_end = select(at.above(channel), -at[Cox] / 3.0 * filled, 0.0);
+
+    r[gate] = at.d(gate_charge, 1) + at[gate_i];
+    r[at_source] = at.d(left_charge, 1) + at.d(source_charge, 1);
+    r[at_drain] = at.d(right_charge, 1) + at.d(drain_charge, 1);
+    r[input] = at[gate_u] - (at[base] + at[rise] * (at.t - at[since]));
+    r[of_gate] = at[gate_charge] - at[Cox] * select(at.above(flat), select(at.above(channel), with_channel, without),
+                                                    u.gate - flat_band(at));
+    r[of_left] = at[left_charge] - at[Cs] * at[source_u];
+    r[of_source] = at[source_charge] - of_end;
+    r[of_right] = at[right_charge] - at[Cd] * at[drain_u];
+    r[of_drain] = at[drain_charge] - of_end;
+  }
+  static void guards(const auto& at, auto& g) {
+    const auto u = voltages_at(at);
+    g[flat] = u.gate - flat_band(at);
+    g[channel] = u.near - u.least;
+    g[whole] = u.far - u.least;
+  }
+};
