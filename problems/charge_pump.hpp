@@ -3,9 +3,11 @@
 // again where the channel reaches the drain, too. The current at the gate is in no function of the circuit but as the time
 // derivative of a charge: index 2.
 //
-// Nothing is integrated but what is conserved, the charge at the source and at the drain. So the current jumps with the time
-// derivative of the input, and where a channel is formed. Before that no charge is at source and drain, their voltages are equal, and
-// both thresholds are passed at once: there the charges are homogeneous of degree 1 in what exceeds the thresholds, with no derivative.
+// Nothing is integrated but what is conserved, the charge at the source and that at the drain: all voltages are functions of the
+// input. The current jumps with the time derivative of the input, and where a channel is formed. There the voltages of both its ends
+// pass the threshold at once, and a charge as it depends on both has no derivative; but the end at the drain, with the smaller
+// capacitor, falls back at once, and stays behind the threshold for the values given here. It is to be a little above it
+// (`least_excess`) before it counts.
 //
 // The input is a trapezoid of period 120 ns: it rises from 50 ns to 60 ns and falls from 110 ns to 120 ns.
 #include <saltus.hpp>
@@ -40,7 +42,7 @@ struct charge_pump {
       {of_source, "C", "the charge of the source"},
       {of_right, "C", "the charge of the capacitor at the drain"},
       {of_drain, "C", "the charge of the drain"}};
-  enum parameter { high, Cs, Cd, Cox, threshold, body, surface };
+  enum parameter { high, Cs, Cd, Cox, threshold, body, surface, least_excess };
   static constexpr saltus::variable<parameter> parameter_list[] = {
       {high, 20.0, "V", "of the input"},
       {Cs, 1.6e-12, "F", "at the source"},
@@ -48,7 +50,8 @@ struct charge_pump {
       {Cox, 4e-12, "F", "of the oxide"},
       {threshold, 0.2, "V", "VT0: at which a channel is formed"},
       {body, 0.035, "V^0.5", "gamma: effect of the bulk on the threshold"},
-      {surface, 1.01, "V", "phi: of the surface"}};
+      {surface, 1.01, "V", "phi: of the surface"},
+      {least_excess, 1e-9, "V", "over the threshold: from where the channel reaches its far end"}};
 
   // The input is base + rise (t - since).
   enum discrete { since, base, rise };
@@ -103,8 +106,8 @@ struct charge_pump {
   static void residual(const auto& at, auto& r) {
     const auto u = voltages_at(at);
     // What exceeds the threshold at either end of a channel.
-    const auto near = u.near - u.least, far = select(at.above(whole), u.far - u.least, 0.0);
-    const auto filled = near + far - near * far / (near + far);
+    const auto near = u.near - u.least, far = u.far - u.least;
+    const auto filled = select(at.above(whole), near + far - near * far / (near + far), near);
     const auto with_channel = 2.0 / 3.0 * filled + at[body] * sqrt(at[surface] + u.gate - u.near);
     const auto without = at[body] * (sqrt(0.25 * at[body] * at[body] + u.gate - flat_band(at)) - 0.5 * at[body]);
     const auto of_end = select(at.above(channel), -at[Cox] / 3.0 * filled, 0.0);
@@ -124,6 +127,6 @@ struct charge_pump {
     const auto u = voltages_at(at);
     g[flat] = u.gate - flat_band(at);
     g[channel] = u.near - u.least;
-    g[whole] = u.far - u.least;
+    g[whole] = u.far - u.least - at[least_excess];
   }
 };

@@ -41,6 +41,7 @@ struct half_wave_rectifier {
   static auto source_voltage(const auto& at) {
     return at[amplitude] * sin(2.0 * pi * at[frequency] * at.t + at[phase]);
   }
+  static void initial(auto& at) { at[diode_voltage] = source_voltage(at); }  // it blocks
   static void residual(const auto& at, auto& r) {
     r[loop] = source_voltage(at) - at[resistance] * at[current] - at[coil_voltage] - at[diode_voltage];
     r[coil] = at[inductance] * at.d(current, 1) - at[coil_voltage];

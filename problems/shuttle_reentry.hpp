@@ -6,7 +6,8 @@ struct shuttle_reentry {
   static constexpr auto source =
       "K. E. Brenan, S. L. Campbell, L. R. Petzold, Numerical Solution of Initial-Value Problems in DAEs, section 6.2; "
       "with the "
-      "coefficient of omega^2 r, mu and V0 that make the published start consistent, and with H and gamma of it put on the "
+      "coefficient of omega^2 r, mu and V0 that make the published start consistent, and with H and gamma of it put on "
+      "the "
       "constraint and its derivative";
   static constexpr double span[] = {332.868734542, 419.868734542};
   static constexpr double degree = 0.01745329251994329577;

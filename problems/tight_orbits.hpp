@@ -7,7 +7,9 @@
 
 struct tight_orbits {
   static constexpr auto title = "Orbit on an ellipse, index 2, as a residual";
-  static constexpr auto source = "S. L. Campbell, A Numerical Integrator for Simulation of Unstructured Implicit Models (2004), problem 1 (tight orbits)";
+  static constexpr auto source =
+      "S. L. Campbell, A Numerical Integrator for Simulation of Unstructured Implicit Models (2004), problem 1 (tight "
+      "orbits)";
   static constexpr double span[] = {0.0, 30.0};
 
   enum state { x1, x2, x3 };
