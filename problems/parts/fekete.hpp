@@ -9,7 +9,8 @@
 template <class Model>
 struct fekete_of {
   static constexpr auto source =
-      "J. D. Pinter, W. J. H. Stortelder, J. J. B. de Swart, Computation of elliptic Fekete point sets, CWI Quarterly 12 "
+      "J. D. Pinter, W. J. H. Stortelder, J. J. B. de Swart, Computation of elliptic Fekete point sets, CWI Quarterly "
+      "12 "
       "(1999) 63; CWI and Bari test set for initial value problem solvers";
   static constexpr double span[] = {0.0, 1000.0};
   static constexpr double pi = 3.14159265358979323846;
@@ -29,15 +30,17 @@ struct fekete_of {
                            {3, 7, pi / 29.0, pi / 8.0},
                            {10, 6, pi / 7.0, -2.0 * pi / 15.0},
                            {16, 4, pi / 17.0, -3.0 * pi / 10.0}};
+    const auto none = 0.0 * at[damping];
     for (const level& ring : rings)
       for (int k = 0; k < ring.count; ++k) {
         // The last ring is counted from 0, the others from 1.
         const double number = ring.first == 16 ? k : k + 1;
-        const double longitude = 2.0 * pi * number / ring.count + ring.turn;
+        // Numbers of the model's own: their functions have the same bits everywhere.
+        const auto longitude = 2.0 * pi * number / ring.count + ring.turn + none, latitude = ring.latitude + none;
         const int i = ring.first + k;
-        at(Model::x, i) = cos(longitude) * cos(ring.latitude);
-        at(Model::y, i) = sin(longitude) * cos(ring.latitude);
-        at(Model::z, i) = sin(ring.latitude);
+        at(Model::x, i) = cos(longitude) * cos(latitude);
+        at(Model::y, i) = sin(longitude) * cos(latitude);
+        at(Model::z, i) = sin(latitude);
       }
     for (int i = 0; i < N; ++i) at(Model::pull, i) = -0.25 * (N - 1);
   }
