@@ -153,6 +153,16 @@ SALTUS_FN void commit(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Rea
   if (const auto finished = where & ends; any(finished)) end_where(x.status, finished, status::finished);
 }
 
+/// Ends those lanes in `where` in which equations depend on one another: f is determined no more.
+template <class E, class Real>
+SALTUS_FN_COLD void end_where_singular(instance<E, Real>& x, mask_of<Real> where) {
+  constexpr double next_to_none = 0x1p-10;
+  const auto c = E::form::independence(x.t, x.y, x.held);
+  const auto singular = where & (c.least <= Real(next_to_none));
+  assign_where(singular, x.residual_of, c.of);
+  end_where(x.status, singular, status::singular);
+}
+
 /// Ends those lanes in `where` that stand at a dead point: no step leads from it that is known to stay on its branch.
 template <class E, class Real>
 SALTUS_FN_COLD void end_at_dead_point(instance<E, Real>& x, mask_of<Real> where) {
@@ -193,6 +203,7 @@ SALTUS_FN mask_of<Real> control(instance<E, Real>& x, const trial<E, Real>& a, m
     if (any(too_small)) {
       at_wall = too_small & stands_at_any_wall(x);
       too_small = too_small & !at_wall;
+      if constexpr (E::form::may_be_singular) end_where_singular(x, too_small);
       if constexpr (!E::Method::is_explicit) blame_solver(x, a.s, too_small & (a.error2 < Real(0x1p100)));
       end_where(x.status, too_small & !(a.error2 < Real(0x1p100)), status::not_finite);
       end_where(x.status, too_small, status::step_too_small);

@@ -49,7 +49,10 @@ struct hydraulic_check_valve {
     g[opens] = select(at.is_on(open), -1.0, main_pressure(at) - at[pressure]);
   }
   static void transition(auto& now) {
-    if (now.due(shuts)) now[open] = now[inflow] = 0.0;
+    if (now.due(shuts)) {
+      now[open] = now[inflow] = 0.0;
+      now[pressure] = (1.0 + 1e-15) * now[pressure];  // some roundings above the main, which leaves it like the square of time
+    }
     if (now.due(opens)) now[open] = 1.0;
   }
   // Zeros of the pulsation are half a period apart.

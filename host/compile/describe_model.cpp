@@ -60,7 +60,8 @@ equation_record record_from(const abi::equation_record& r) {
   return {{r.nodes, r.nodes + r.node_count},
           {r.equations, r.equations + r.count},
           names(r.equation_names),
-          names(r.unknown_names)};
+          names(r.unknown_names),
+          {r.observed, r.observed + r.observed_count}};
 }
 
 }  // namespace

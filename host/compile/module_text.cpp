@@ -38,11 +38,11 @@ std::string offsets_text(const model& m) {
     conditions.push_back(fmt::format("{{{}, {}, {}, {:.17g}}}", e.of_guard ? 1 : 0, e.index, e.relation, e.value));
   return fmt::format(
       "template <> inline constexpr saltus::offsets<{}, {}, {}, {}, {}> saltus::offsets_of<::{}>{{\n"
-      "    {{{}}},\n    {{{}}},\n    {{{}}},\n    {{{}}}, {{{}}}, {{{}}},\n    {{{}}}, {{{}}}}};\n",
+      "    {{{}}},\n    {{{}}},\n    {{{}}},\n    {{{}}}, {{{}}}, {{{}}},\n    {{{}}}, {{{}}}, {{{}}}}};\n",
       o.sets.front().c.size(), o.sets.size(), entries.size(), levels.size(), conditions.size(), m.name,
       fmt::join(c, ", "), fmt::join(d, ", "), fmt::join(entries, ", "), fmt::join(first_entries, ", "),
       fmt::join(levels, ", "), fmt::join(first_directions, ", "), fmt::join(conditions, ", "),
-      fmt::join(o.set_of, ", "));
+      fmt::join(o.set_of, ", "), fmt::join(o.observed, ", "));
 }
 }  // namespace
 

@@ -65,6 +65,7 @@ struct equation_record {
   std::vector<expression> nodes;  ///< those that a node is made of stand before it
   std::vector<int> equations;     ///< the node of each; -1: nothing was written
   std::vector<std::string> equation_names, unknown_names;
+  std::vector<int> observed;  ///< the nodes of guards and outputs
 };
 
 /// An entry of the matrix J of equations of any order, found by a derivative in a direction.
@@ -89,6 +90,7 @@ struct model_offsets {
   std::vector<stage_offsets> sets;         ///< one for all modes, or several
   std::vector<mode_condition> conditions;  ///< that choose one of several
   std::vector<int> set_of;                 ///< by the answers to them
+  std::vector<int> observed;               ///< of each unknown, the highest derivative in guards and outputs
 };
 
 struct model {
@@ -133,16 +135,19 @@ inline int highest_index(const model& m) {
 }
 
 /// Are there equations that states must meet at every instant, and is it known which, so that their residuals are?
-inline bool has_residuals(const model& m) { return highest_index(m) > 0 || !m.constraints.empty(); }
+inline bool has_residuals(const model& m) {
+  return highest_index(m) > 0 || !m.constraints.empty() || m.offsets.has_value();
+}
 
 /// Are there equations that states must meet at every instant, or may there be?
 inline bool has_constraints(const model& m) {
   return has_residuals(m) || m.singular_mass || m.equations == abi::implicit || m.equations == abi::any_order;
 }
 
-/// What a residual may be of, by its number: a constraint, or the equation of an algebraic state.
+/// What a residual may be of, by its number: an equation of any order, a constraint, or the equation of an algebraic state.
 inline std::vector<std::string> names_of_residuals(const model& m) {
   std::vector<std::string> names;
+  if (m.offsets) return m.record->equation_names;
   for (const constraint& c : m.constraints) names.push_back(c.name);
   if (names.empty())
     for (const quantity& state : m.states) names.push_back(state.name);

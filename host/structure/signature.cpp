@@ -171,7 +171,9 @@ conditions conditions_of(const model& m) {
   std::vector<int> relevant;
   std::vector<char> varies(record.nodes.size());  // in its orders, with the answers to some conditions
   const auto vary = [&](int i) { return i > 0 && varies[static_cast<std::size_t>(i)]; };
-  for (std::size_t i = 0; i < varies.size(); ++i) {
+  // Nodes of guards and outputs stand behind those of equations.
+  const int last = record.equations.empty() ? -1 : *std::max_element(record.equations.begin(), record.equations.end());
+  for (std::size_t i = 0; i < static_cast<std::size_t>(last + 1); ++i) {
     const expression& e = record.nodes[i];
     switch (what(e)) {
       case operation::sum:

@@ -73,12 +73,23 @@ mode_condition answerable(const model& m, const conditions& known, int number) {
   return {of == operation::guard, nodes[at(e.a)].a, e.operation - static_cast<int>(operation::less), e.value};
 }
 
+/// Of each unknown, the order of the highest derivative in guards and outputs.
+std::vector<int> observed_orders(const model& m, const conditions& known) {
+  equation_record observed = *m.record;
+  observed.equations = m.record->observed;
+  std::vector<int> r(m.record->equations.size());
+  for (const auto& row : signature_of(observed, known).rows)
+    for (const auto& e : row) r[at(e.column)] = std::max(r[at(e.column)], e.order);
+  return r;
+}
+
 /// A set of offsets for each mode that those of the union do not serve.
 model_offsets offsets_by_modes(const model& m, const model_structure& s) {
   if (!s.all_modes)
     throw std::invalid_argument(
         fmt::format("offsets must be those of each mode, and {} conditions have too many modes", s.known.count()));
   model_offsets r;
+  r.observed = observed_orders(m, s.known);
   for (int k = 0; k < s.known.count(); ++k) r.conditions.push_back(answerable(m, s.known, k));
   for (int which = 0; which < 1 << s.known.count(); ++which) {
     answers given(at(s.known.count()));
@@ -110,7 +121,7 @@ model_offsets offsets_of(const model& m) {
   const bool serve_all = std::all_of(s.modes.begin(), s.modes.end(), [](const auto& mode) { return mode.is_served; });
   if (!serve_all) return offsets_by_modes(m, s);
   if (!s.analysis.is_sound()) throw std::invalid_argument("its equations are structurally singular");
-  return {{stages_of(s.sigma, s.analysis.c, s.analysis.d)}, {}, {0}};
+  return {{stages_of(s.sigma, s.analysis.c, s.analysis.d)}, {}, {0}, observed_orders(m, s.known)};
 }
 
 void add_values(model& m) {
@@ -125,7 +136,7 @@ void add_values(model& m) {
   for (std::size_t j = 0; j < m.states.size(); ++j) {
     const quantity& x = m.states[j];
     values.push_back(x);
-    int highest = 0;
+    int highest = m.offsets->observed[j];
     for (const auto& set : m.offsets->sets) highest = std::max(highest, set.d[j]);
     for (int k = 1; k <= highest; ++k)
       values.push_back({derivative_name(x.name, k), std::numeric_limits<double>::quiet_NaN(),

@@ -12,7 +12,7 @@
 
 namespace saltus::abi {
 
-inline constexpr int version = 13;
+inline constexpr int version = 14;
 
 using saltus::equations;
 using enum equations;
@@ -58,6 +58,8 @@ struct equation_record {
   const int* equations;               ///< [count] the node that is to be zero; -1: nothing was written
   const char* const* equation_names;  ///< [count]
   const char* const* unknown_names;   ///< [count]
+  int observed_count;                 ///< of guards and outputs
+  const int* observed;                ///< [observed_count] their nodes; -1: nothing was written
 };
 
 /// What a model says about itself; exported by every module as `saltus_description`.

@@ -86,7 +86,9 @@ inline constexpr status_row status_table[] = {
     {status::newton_failed, "newton_failed", "Newton's iteration did not converge however short the step",
      "look for a kink, a jump or a singularity of the right-hand side near t_final", status_group::failed},
     {status::singular, "singular", "the matrix of the implicit equations was singular however short the step",
-     "check that every state has an equation of its own and that the index is as declared", status_group::failed},
+     "check that every state has an equation of its own and that the index is as declared; of equations of any order "
+     "the structural analysis holds no more, and residual_of names one that depends on others there",
+     status_group::failed},
     {status::inconsistent, "inconsistent", "no values of the algebraic states were found that meet the constraints",
      "give better initial values; residual_of names the worst constraint", status_group::failed},
     {status::stiff, "stiff", "became too stiff for an explicit method", "use method = \"auto\" or an implicit method",

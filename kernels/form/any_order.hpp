@@ -104,6 +104,19 @@ struct any_order_form : Functions {
     return settling<Functions, 0>::residual_at(t, y, c);  // the equations are the same with all offsets
   }
 
+  /// Where det J is zero the structural analysis does not hold.
+  static constexpr bool may_be_singular = true;
+  template <class Real>
+  SALTUS_FN static detail::independence<Real> independence(Real t, const vec<Real, states>& y, const held<Real>& c) {
+    detail::independence<Real> r;
+    each_set(c, mask_of<Real>::all(true), [&](auto set, mask_of<Real> where) SALTUS_INLINE_LAMBDA {
+      const auto here = settling<Functions, set.value>::independence_at(t, y, c);
+      r.least = select(where, here.least, r.least);
+      r.of = select(where, here.of, r.of);
+    });
+    return r;
+  }
+
  private:
   static constexpr int sets = offsets_of<Model>.sets;
 

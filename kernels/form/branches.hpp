@@ -12,17 +12,10 @@
 // step like that is tried again shorter, which tells one from the other.
 #pragma once
 
+#include "form/independence.hpp"
 #include "model/mechanics.hpp"
 
 namespace saltus::detail {
-
-/// How far constraint k is from depending on those before it: D of J M^-1 J' = L D L' over its diagonal, the squared sine of an angle.
-/// The least of them, and whose it is.
-template <class Real>
-struct independence {
-  Real least = Real(1.0);
-  Real of = Real(-1.0);
-};
 
 /// The constraints of one point, switched, with M factorised there.
 template <class Bodies, class Real, class Point>

@@ -30,6 +30,9 @@
 //
 //     settles_modes                 points and the signs of guards are made to go together, at the start and after every event
 //
+//     may_be_singular               what determines f may become singular on the way:
+//     independence(t, y, held)      of its equations at a point: where no step is short enough, and they depend, it is told so
+//
 //     has_branches                  its constraints may become dependent on the way (form/branches.hpp):
 //     changes_branch(t0, y0, t1, y1, held)              a step that is made again shorter
 //     independence(t, y, held)                          of the constraints at a point: where it is next to none the instance ends
@@ -65,6 +68,7 @@ concept is_form = requires(int number, bool yes) {
   yes = Form::has_series;
   yes = Form::weighs_start;
   yes = Form::settles_modes;
+  yes = Form::may_be_singular;
   yes = Form::has_field;
   yes = Form::moves_states;
   yes = Form::has_constraints;

@@ -9,6 +9,7 @@ template <class Real, int n>
 struct smallest_change {
   vec<Real, n> x;
   Real dependent;  ///< the first equation that depends on those before it; -1: none. It is left out
+  Real least, of;  ///< the least length of what is beyond those before it of a row, and of which row
 };
 
 /// The x of least length with (A x)_i = b_i for the rows i for which is_row(i) holds, the same ones in all lanes. By Gram and Schmidt,
@@ -19,7 +20,8 @@ SALTUS_FN_COLD smallest_change<Real, n> least_change(const matrix<Real, n>& a, c
   matrix<Real, n> q;
   vec<Real, n> along;
   smallest_change<Real, n> r;
-  r.dependent = Real(-1.0);
+  r.dependent = r.of = Real(-1.0);
+  r.least = Real(1.0);
   for (int j = 0; j < n; ++j) r.x[j] = Real(0.0);
   for (int i = 0; i < n; ++i) {
     if (!is_row(i)) continue;
@@ -37,9 +39,13 @@ SALTUS_FN_COLD smallest_change<Real, n> least_change(const matrix<Real, n>& a, c
         rest = fma(-part, along[l], rest);
       }
     for (int j = 0; j < n; ++j) own = fma(q[i][j], q[i][j], own);
+    const Real number(static_cast<double>(i));
     const auto is_dependent = !(own > Real(negligible * negligible) * whole);
-    r.dependent = select(is_dependent & (r.dependent < Real(0.0)), Real(static_cast<double>(i)), r.dependent);
-    const Real inverse = select(is_dependent, Real(0.0), Real(1.0) / sqrt(own));
+    r.dependent = select(is_dependent & (r.dependent < Real(0.0)), number, r.dependent);
+    const Real length = select(own > Real(0.0), sqrt(own), Real(0.0));
+    r.of = select(length < r.least, number, r.of);
+    r.least = min(r.least, length);
+    const Real inverse = select(is_dependent, Real(0.0), Real(1.0) / length);
     along[i] = rest * inverse;
     for (int j = 0; j < n; ++j) {
       q[i][j] = q[i][j] * inverse;

@@ -44,10 +44,11 @@ struct offsets {
   int first_direction[set_count + 1];
   mode_condition condition[condition_count + 1];
   int set_of[1 << condition_count];  ///< by the answers, of which that to the first condition is the lowest bit
+  int observed[n];                   ///< the highest derivative that guards and outputs need
 
   /// The highest derivative of an unknown among the values of an instance.
   constexpr int highest(int j) const {
-    int most = 0;
+    int most = observed[j];
     for (const auto& of_set : d) most = most < of_set[j] ? of_set[j] : most;
     return most;
   }

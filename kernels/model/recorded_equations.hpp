@@ -32,6 +32,7 @@ class recorded_equations {
 
  public:
   static constexpr int count = states + c::constraint_count;  ///< of equations, and of unknowns
+  static constexpr int guards_and_outputs = c::guard_count + c::output_count;
 
   /// The nodes of the equations; their names are none of this.
   static abi::equation_record get() {
@@ -42,13 +43,15 @@ class recorded_equations {
  private:
   static abi::equation_record run() {
     static expression_record record;
-    static int equations[count];
+    static int equations[count], observed[guards_and_outputs + 1];
     recording = &record;
     recorded_equations model(record);
     for (int& i : equations) i = -1;
     model.write(equations);
+    if constexpr (c::has_residual_of_any_order) model.write_observed(observed);
     recording = nullptr;
-    return {record.count(), record.nodes(), count, equations, nullptr, nullptr};
+    return {record.count(), record.nodes(), count,   equations,
+            nullptr,        nullptr,        c::has_residual_of_any_order ? guards_and_outputs : 0, observed};
   }
   explicit recorded_equations(expression_record& record) : record_(record) {
     if constexpr (requires { Model::span[1]; }) t_ = Model::span[0];
@@ -60,6 +63,17 @@ class recorded_equations {
   }
   Real leaf(operation what, int i, double value) { return Real(Real::Real(value), {record_.add(what, i, 0)}); }
   at here() const { return {Real(t_), y_, p_, d_, locked_}; }
+  /// What guards and outputs need of derivatives, an instance must have.
+  void write_observed(int* nodes) {
+    named<typename c::guard, Real, c::guard_count> signs;
+    named<typename c::output, Real, c::output_count> outs;
+    clear(signs.values);
+    clear(outs.values);
+    if constexpr (c::guard_count > 0) Model::guards(here(), signs);
+    if constexpr (c::output_count > 0) Model::outputs(here(), outs);
+    for (int i = 0; i < c::guard_count; ++i) nodes[i] = signs.values[i].trace.node;
+    for (int i = 0; i < c::output_count; ++i) nodes[c::guard_count + i] = outs.values[i].trace.node;
+  }
   /// What is not written is no equation.
   static Real unwritten() { return Real(Real::Real(0.0), {-1}); }
   template <class Vector>

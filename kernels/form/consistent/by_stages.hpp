@@ -5,6 +5,7 @@
 
 #include "form/consistent/search.hpp"
 #include "form/equation_series.hpp"
+#include "form/independence.hpp"
 
 namespace saltus {
 
@@ -64,6 +65,37 @@ struct settling {
     for (int l = 0; l < unknowns; ++l) r.by[l] = width[l] * change.x[l];
     r.dependent = change.dependent;
     return r;
+  }
+
+  /// How far an equation is from depending on others, all differentiated c_i times; and which it is. Its row of J is measured by what it
+  /// is where the solution has come from, as far off as values are large: there it may have been larger.
+  template <class Real>
+  SALTUS_FN_COLD static detail::independence<Real> independence_at(Real t, const vec<Real, values>& y,
+                                                                   const held<Real>& fixed) {
+    vec<Real, values> may, before;
+    const auto f = series::rates(t, y, fixed);
+    Real speed = Real(0.0);
+    for (int i = 0; i < values; ++i) {
+      may[i] = abs(y[i]) + Real(1.0);
+      speed = max(speed, abs(f[i]) / may[i]) + not_finite(f[i]);
+    }
+    const Real back = select((speed > Real(0.0)) & (speed == speed), Real(-1.0) / speed, Real(0.0));
+    for (int i = 0; i < values; ++i) before[i] = select(f[i] == f[i], fma(back, f[i], y[i]), y[i]);
+    auto j = series::jacobian(t, y, fixed);
+    const auto was = series::jacobian(t, before, fixed);
+    vec<Real, unknowns> nothing;
+    for (int i = 0; i < unknowns; ++i) {
+      nothing[i] = Real(0.0);
+      Real largest = Real(0.0);
+      for (int l = 0; l < unknowns; ++l) {
+        j[i][l] = j[i][l] * may[layout::place(l) + series::d(l)];
+        largest = max(largest, max(abs(j[i][l]), abs(was[i][l]) * may[layout::place(l) + series::d(l)]));
+      }
+      const Real scale = select(largest > Real(0.0), Real(1.0) / largest, Real(1.0));
+      for (int l = 0; l < unknowns; ++l) j[i][l] = j[i][l] * scale;
+    }
+    const auto all = least_change<Real, unknowns>(j, nothing, [](int) SALTUS_INLINE_LAMBDA { return true; });
+    return {all.least, all.of};
   }
 
   /// How far a change of values of stage k is, over the size of each.

@@ -1,0 +1,314 @@
+// Equations of any order and index, integrated from their text alone: against numbers known without saltus
+// (tests/reference/any_order.json), through modes of different index, from starts that are given, guessed or free, and where they
+// have no solution.
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "base/error.hpp"
+#include "testing/ensemble.hpp"
+
+namespace saltus::test {
+namespace {
+
+using settings = std::vector<std::string>;
+
+const char* status_of(const outcome& r, std::size_t i = 0) { return status_table[r.status[i]].name; }
+
+/// What is known of a model: a list of ends with the values there.
+nlohmann::json known_of(const std::string& model) {
+  std::ifstream file(SALTUS_SOURCE_FOLDER "/tests/reference/any_order.json");
+  return nlohmann::json::parse(file).at(model);
+}
+
+settings more(settings a, const settings& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+/// A model of the tests' own, in a folder that lasts as long as the program.
+std::string written(const std::string& name, const std::string& body) {
+  static const auto folder = std::filesystem::temp_directory_path() / fmt::format("saltus_high_index_{}", ::getpid());
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / (name + ".hpp")) << "#include <saltus.hpp>\nstruct " << name << " {\n" << body << "};\n";
+  return (folder / (name + ".hpp")).string();
+}
+
+// ---- references ------------------------------------------------------------------------------------------------------
+
+struct any_order_case {
+  const char* model;
+  double rtol, allowed;  ///< relative to what is known, or to 1
+};
+
+class AnyOrder : public ::testing::TestWithParam<any_order_case> {};
+
+/// Every end that is known, and the events on the way, each at its time.
+TEST_P(AnyOrder, MeetsItsReference) {
+  const auto& c = GetParam();
+  for (const auto& known : known_of(c.model)) {
+    const double t_end = known.at("t_end");
+    const auto plan = plan_of(c.model, {});
+    settings s = {fmt::format("rtol={}", c.rtol), fmt::format("t=[{:.17g}, {:.17g}]", plan.model.t_begin, t_end),
+                  "output.events=true", "rescue=false"};
+    s[1] = fmt::format("t=[{:#.17g}, {:#.17g}]", plan.model.t_begin, t_end);
+    if (known.contains("parameters"))
+      for (const auto& [name, value] : known.at("parameters").items())
+        s.push_back(fmt::format("parameters.{}={:#.17g}", name, value.get<double>()));
+    const outcome r = run(c.model, s);
+    EXPECT_STREQ(status_of(r), "finished");
+    for (const auto& [name, value] : known.at("values").items()) {
+      const double expected = value;
+      EXPECT_NEAR(r.final(name), expected, c.allowed * std::max(1.0, std::fabs(expected))) << name << " at " << t_end;
+    }
+    if (!known.contains("events")) continue;
+    const auto& events = known.at("events");
+    ASSERT_GE(r.log.size(), events.size());
+    for (std::size_t i = 0; i < events.size(); ++i) {
+      EXPECT_NEAR(r.log[i].time, events[i].at("t").get<double>(), c.allowed) << i;
+      if (events[i].contains("guard")) { EXPECT_EQ(r.log[i].guard, events[i].at("guard").get<std::string>()) << i; }
+    }
+    if (known.contains("events_in_all")) { EXPECT_EQ(r.log.size(), known.at("events_in_all").get<std::size_t>()); }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, AnyOrder,
+                         ::testing::Values(any_order_case{"rod_pendulum", 1e-12, 1e-10},
+                                           any_order_case{"index_chain_7", 1e-12, 1e-12},
+                                           any_order_case{"pendulum_chain_7", 1e-12, 1e-10},
+                                           any_order_case{"tight_orbits", 1e-12, 1e-10},
+                                           any_order_case{"shuttle_reentry", 1e-12, 1e-9},
+                                           any_order_case{"parallel_robot", 1e-12, 1e-9},
+                                           any_order_case{"car_axis_any_order", 1e-12, 1e-9},
+                                           any_order_case{"slider_crank_any_order", 1e-12, 1e-9},
+                                           any_order_case{"slack_pendulum_any_order", 1e-12, 1e-9},
+                                           any_order_case{"hydraulic_check_valve", 1e-12, 1e-10},
+                                           any_order_case{"half_wave_rectifier", 1e-12, 1e-10}),
+                         [](const auto& info) { return std::string(info.param.model); });
+
+// Explicit methods integrate the values and their time derivatives as they would any other.
+TEST(AnyOrderMethods, MeetTheSameReference) {
+  const auto& known = known_of("rod_pendulum")[0].at("values");
+  for (const auto& [method, allowed] :
+       std::vector<std::pair<const char*, double>>{{"dop853", 1e-9}, {"dp5", 1e-7}, {"taylor12", 1e-9}}) {
+    const outcome r = run("rod_pendulum", {fmt::format("method={}", method), "rtol=1e-10"});
+    for (const char* name : {"x", "y", "x_d1", "y_d1"})
+      EXPECT_NEAR(r.final(name), known.at(name).get<double>(), allowed) << method << " " << name;
+  }
+}
+
+// ---- starts ----------------------------------------------------------------------------------------------------------
+
+TEST(AnyOrderStart, KeepsWhatIsGivenAndMovesWhatIsNot) {
+  const settings at_start = {"t=[0.0, 1e-9]", "rtol=1e-10"};
+  // x is given: y follows from the rod. Its derivative is given, too: that of y follows.
+  auto r = run("rod_pendulum", more(at_start, {"initial.x=0.6", "initial.y=0.7"}));
+  EXPECT_STREQ(status_of(r), "inconsistent");  // both are given, and the rod is longer
+  r = run("rod_pendulum", more(at_start, {"initial.x=0.6", "initial.x_d1=0.4"}));
+  EXPECT_STREQ(status_of(r), "finished");
+  EXPECT_NEAR(r.final("x"), 0.6, 1e-8);
+  EXPECT_NEAR(std::fabs(r.final("y")), 0.8, 1e-8);
+  EXPECT_NEAR(r.final("x_d1"), 0.4, 1e-8);
+  EXPECT_NEAR(r.final("y_d1"), -0.6 * 0.4 / r.final("y"), 1e-7);
+  // The tension, an acceleration: guesses of them have no effect, given or not.
+  const auto other = run("rod_pendulum", more(at_start, {"initial.x=0.6", "initial.x_d1=0.4", "initial.tension=33.0"}));
+  EXPECT_NEAR(other.final("tension"), r.final("tension"), 1e-9);
+  EXPECT_EQ(other.final("x"), r.final("x"));
+}
+
+TEST(AnyOrderStart, NamesTheEquationThatIsNotMet) {
+  const auto r = run("rod_pendulum", {"initial.x=0.6", "initial.y=0.7"});
+  EXPECT_STREQ(status_of(r), "inconsistent");
+  EXPECT_EQ(host::names_of_residuals(r.plan.model)[static_cast<std::size_t>(r.residual_of[0])],
+            r.plan.model.record->equation_names[static_cast<std::size_t>(r.residual_of[0])]);
+  EXPECT_NEAR(r.residual[0], 1.0 - 0.36 - 0.49, 1e-12);
+}
+
+TEST(AnyOrderStart, HasBothBranchesEachFromItsOwnGuess) {
+  // The shuttle's bank angle is fixed by its cosine: a second branch is 82 degrees away.
+  for (const double side : {1.0, -1.0}) {
+    const auto r = run("shuttle_reentry", {fmt::format("initial.beta={}", side * 0.72), "rtol=1e-11"});
+    EXPECT_STREQ(status_of(r), "finished");
+    EXPECT_GT(side * r.final("beta"), 0.3);
+    const auto begin = run("shuttle_reentry", {fmt::format("initial.beta={}", side * 0.72), "t=[332.868734542, 332.869]"});
+    EXPECT_NEAR(begin.final("beta") * 180 / 3.14159265358979, side > 0 ? 41.1 : -41.117, 0.02);
+  }
+}
+
+// ---- modes -----------------------------------------------------------------------------------------------------------
+
+const char* const contradictory = R"(
+  enum state { x, force };
+  static constexpr saltus::variable<state> state_list[] = {{x, 0.0, "m", ""}, {force, 1.0, "N", ""}};
+  enum guard { above };
+  static constexpr saltus::event_function<guard> guard_list[] = {{above, saltus::both, saltus::bilateral, ""}};
+  static void residual(const auto& at, auto& r) {
+    r[x] = at.d(x, 1) - at[force];
+    r[force] = at[force] - select(at.above(above), -1.0, 1.0);
+  }
+  static void guards(const auto& at, auto& g) { g[above] = at[force]; }
+)";
+
+// The force is negative where the guard says that it is positive, and the other way round.
+TEST(AnyOrderModes, ThatContradictTheirPointsAreAStatusOfTheirOwn) {
+  const auto r = run(written("contradictory", contradictory), {});
+  EXPECT_STREQ(status_of(r), "modes_unsettled");
+}
+
+TEST(AnyOrderModes, OfDifferentIndexStandSideBySideInLanes) {
+  // Restitution and speed differ: some ropes stay taut, others become slack; each instance has the bits that it has alone.
+  const settings s = {"rtol=1e-9", "sweep.speed={linspace=[1.2, 2.4, 13]}", "t=[0.0, 6.0]"};
+  const auto all = run("slack_pendulum_any_order", more(s, {"run.lanes=8"}));
+  const auto one = run("slack_pendulum_any_order", more(s, {"run.lanes=1"}));
+  EXPECT_EQ(all.status, one.status);
+  EXPECT_EQ(all.final_state, one.final_state);
+  EXPECT_EQ(all.events, one.events);
+  EXPECT_EQ(all.steps, one.steps);
+  EXPECT_GT(*std::max_element(all.events.begin(), all.events.end()), 0);
+  EXPECT_EQ(*std::min_element(all.events.begin(), all.events.end()), 0);
+}
+
+// ---- what may go wrong -----------------------------------------------------------------------------------------------
+
+const char* const parabola_body = R"(
+  static constexpr double span[] = {0.0, 2.0};
+  enum state { x, y };
+  static constexpr saltus::variable<state> state_list[] = {{x, 0.0, "1", ""}, {y, 1.0, "1", "root of end - t"}};
+  enum parameter { end };
+  static constexpr saltus::variable<parameter> parameter_list[] = {{end, 1.0, "s", ""}};
+  static void residual(const auto& at, auto& r) {
+    r[x] = at.d(x, 1) - at[y];
+    r[y] = at[y] * at[y] - (at[end] - at.t);
+  }
+)";
+
+// The root ends at t = end: det J = 2 y is zero there.
+TEST(AnyOrderFailures, TheEndOfABranchIsNamedAndHarmsNoOther) {
+  const auto model = written("root_branch", parabola_body);
+  const auto all = run(model, {"rtol=1e-9", "sweep.end=[1.0, 5.0, 1.5, 7.0]", "run.lanes=4"});
+  for (const std::size_t i : {0u, 2u}) {
+    EXPECT_STREQ(status_of(all, i), "singular");
+    EXPECT_NEAR(all.t_final[i], i == 0 ? 1.0 : 1.5, 1e-6);
+    EXPECT_EQ(host::names_of_residuals(all.plan.model)[static_cast<std::size_t>(all.residual_of[i])], "y");
+  }
+  for (const std::size_t i : {1u, 3u}) {
+    const double end = i == 1 ? 5.0 : 7.0;
+    EXPECT_STREQ(status_of(all, i), "finished");
+    EXPECT_NEAR(all.final("y", static_cast<std::int64_t>(i)), std::sqrt(end - 2.0), 1e-8);
+    const auto alone = run(model, {"rtol=1e-9", fmt::format("parameters.end={:.1f}", end), "run.lanes=1"});
+    EXPECT_EQ(alone.final("y"), all.final("y", static_cast<std::int64_t>(i)));
+    EXPECT_EQ(alone.steps[0], all.steps[i]);
+  }
+}
+
+TEST(AnyOrderFailures, NumbersThatAreNoneHarmTheirInstanceOnly) {
+  const settings s = {"rtol=1e-9", "sweep.gravity=[9.81, nan, 3.0]"};
+  const auto all = run("rod_pendulum", s);
+  EXPECT_STREQ(status_of(all, 0), "finished");
+  EXPECT_STRNE(status_of(all, 1), "finished");
+  EXPECT_STREQ(status_of(all, 2), "finished");
+  EXPECT_EQ(run("rod_pendulum", {"rtol=1e-9", "parameters.gravity=3.0"}).final("x"), all.final("x", 2));
+}
+
+std::string refusal_of(const std::string& model) {
+  try {
+    run(model, {});
+  } catch (const host::error& e) {
+    return e.what();
+  }
+  return {};
+}
+
+TEST(AnyOrderFailures, EquationsThatCannotBeSolvedAreRefusedWithTheReason) {
+  EXPECT_NE(refusal_of(SALTUS_SOURCE_FOLDER "/tests/models/overdetermined.hpp").find("structurally singular"),
+            std::string::npos);
+  const auto momentum = written("momentum", R"(
+  enum state { x };
+  static constexpr saltus::variable<state> state_list[] = {{x, 1.0, "m", ""}};
+  static void residual(const auto& at, auto& r) { r[x] = derivative(at[x] * at[x], 1) - 1.0; }
+)");
+  EXPECT_NE(refusal_of(momentum).find("differentiate an expression"), std::string::npos) << refusal_of(momentum);
+  const auto by_value = written("by_value", R"(
+  enum state { pressure, flow };
+  static constexpr saltus::variable<state> state_list[] = {{pressure, 1.0, "bar", ""}, {flow, 0.0, "bar/s", ""}};
+  static void residual(const auto& at, auto& r) {
+    r[pressure] = at.d(pressure, 1) - at[flow];
+    r[flow] = select(at[pressure] > 2.0, at[pressure] - (2.0 + sin(at.t)), at[flow]);
+  }
+)");
+  EXPECT_NE(refusal_of(by_value).find("let a discrete variable, or the sign of a guard, say it"), std::string::npos)
+      << refusal_of(by_value);
+}
+
+// ---- there and back, samples, guards of derivatives --------------------------------------------------------------------
+
+TEST(AnyOrder, RunsBackward) {
+  const auto there = run("rod_pendulum", {"rtol=1e-12", "t=[0.0, 2.0]"});
+  const auto back = run("rod_pendulum", {"rtol=1e-12", "t=[2.0, 0.0]", fmt::format("initial.x={:.17g}", there.final("x")),
+                                         fmt::format("initial.x_d1={:.17g}", there.final("x_d1"))});
+  EXPECT_STREQ(status_of(back), "finished");
+  EXPECT_NEAR(back.final("x"), 1.0, 1e-9);
+  EXPECT_NEAR(back.final("x_d1"), 0.0, 1e-8);
+}
+
+// y = sin t has its third derivative in a guard and in an output, which the equations need none of.
+TEST(AnyOrder, GuardsAndOutputsMayNeedHigherDerivatives) {
+  const auto model = written("third", R"(
+  static constexpr double span[] = {0.0, 5.0};
+  enum state { y };
+  static constexpr saltus::variable<state> state_list[] = {{y, 0.0, "1", "sine of t"}};
+  enum guard { bends };
+  static constexpr saltus::event_function<guard> guard_list[] = {{bends, saltus::both, saltus::bilateral, ""}};
+  enum output { third };
+  static constexpr saltus::derived<output> output_list[] = {{third, "1", ""}};
+  static void residual(const auto& at, auto& r) { r[y] = at[y] - sin(at.t); }
+  static void guards(const auto& at, auto& g) { g[bends] = at.d(y, 3); }
+  static void outputs(const auto& at, auto& out) { out[third] = at.d(y, 3); }
+)");
+  const auto r = run(model, {"rtol=1e-10", "output.events=true"});
+  ASSERT_EQ(r.log.size(), 2u);
+  EXPECT_NEAR(r.log[0].time, std::acos(-1.0) / 2, 1e-9);
+  EXPECT_NEAR(r.log[1].time, std::acos(-1.0) * 1.5, 1e-9);
+  EXPECT_NEAR(r.output(0), -std::cos(5.0), 1e-8);
+}
+
+TEST(AnyOrder, SamplesAreTheSeries) {
+  const auto r = run("index_chain_7", {"rtol=1e-10", "t=[0.0, 3.0]", "sample.count=31"});
+  for (int k = 0; k < 31; ++k) EXPECT_NEAR(r.sample(0, 0, k), std::sin(0.1 * k), 1e-9);
+}
+
+// Index 23, from a text of twelve lines.
+TEST(AnyOrder, ChainsOfHighIndex) {
+  const auto model = written("pendula_11", R"(
+  static constexpr double span[] = {0.0, 10.0};
+  static constexpr int P = 11;
+  enum state { x, y = x + P, tension = y + P };
+  static constexpr saltus::variable<state> state_list[] = {saltus::variable<state>{x, 7.0, "m", ""}.of(P),
+      saltus::variable<state>{y, 7.0, "m", ""}.of(P), saltus::variable<state>{tension, 0.0, "1/s2", ""}.of(P)};
+  static void initial(auto& s) { for (int i = 0; i < P; ++i) s.d(x, i, 1) = s.d(y, i, 1) = 0.0; }
+  static void residual(const auto& at, auto& r) {
+    for (int i = 0; i < P; ++i) {
+      r(x, i) = at.d(x, i, 2) + at(tension, i) * at(x, i);
+      r(y, i) = at.d(y, i, 2) + at(tension, i) * at(y, i) - 1.0;
+      r(tension, i) = at(x, i) * at(x, i) + at(y, i) * at(y, i);
+      if (i == 0) { r(tension, i) -= 100.0; } else { const auto rod = 10.0 + 0.1 * at(tension, i - 1); r(tension, i) -= rod * rod; }
+    }
+  }
+)");
+  const auto r = run(model, {"rtol=1e-12"});
+  EXPECT_STREQ(status_of(r), "finished");
+  for (int i = 0; i < 11; ++i) {
+    const double rod = i == 0 ? 10.0 : 10.0 + 0.1 * r.final(fmt::format("tension_{}", i - 1));
+    EXPECT_NEAR(std::hypot(r.final(fmt::format("x_{}", i)), r.final(fmt::format("y_{}", i))), rod, 1e-12);
+  }
+  // The first of them is a pendulum of its own: its energy stays.
+  const double energy = 0.5 * (std::pow(r.final("x_0_d1"), 2) + std::pow(r.final("y_0_d1"), 2)) - r.final("y_0");
+  EXPECT_NEAR(energy, -std::sqrt(50.0), 1e-10);
+}
+
+}  // namespace
+}  // namespace saltus::test
