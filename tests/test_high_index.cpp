@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "base/error.hpp"
+#include "spec/methods.hpp"
 #include "testing/ensemble.hpp"
 
 namespace saltus::test {
@@ -38,6 +38,13 @@ std::string written(const std::string& name, const std::string& body) {
   return (folder / (name + ".hpp")).string();
 }
 
+/// A state or discrete variable of the final point.
+double final_value(const outcome& r, const std::string& name) {
+  for (std::size_t i = 0; i < r.plan.model.discretes.size(); ++i)
+    if (r.plan.model.discretes[i].name == name) return r.final_discrete[i];
+  return r.final(name);
+}
+
 // ---- references ------------------------------------------------------------------------------------------------------
 
 struct any_order_case {
@@ -53,9 +60,8 @@ TEST_P(AnyOrder, MeetsItsReference) {
   for (const auto& known : known_of(c.model)) {
     const double t_end = known.at("t_end");
     const auto plan = plan_of(c.model, {});
-    settings s = {fmt::format("rtol={}", c.rtol), fmt::format("t=[{:.17g}, {:.17g}]", plan.model.t_begin, t_end),
+    settings s = {fmt::format("rtol={}", c.rtol), fmt::format("t=[{:#.17g}, {:#.17g}]", plan.model.t_begin, t_end),
                   "output.events=true", "rescue=false"};
-    s[1] = fmt::format("t=[{:#.17g}, {:#.17g}]", plan.model.t_begin, t_end);
     if (known.contains("parameters"))
       for (const auto& [name, value] : known.at("parameters").items())
         s.push_back(fmt::format("parameters.{}={:#.17g}", name, value.get<double>()));
@@ -63,14 +69,14 @@ TEST_P(AnyOrder, MeetsItsReference) {
     EXPECT_STREQ(status_of(r), "finished");
     for (const auto& [name, value] : known.at("values").items()) {
       const double expected = value;
-      EXPECT_NEAR(r.final(name), expected, c.allowed * std::max(1.0, std::fabs(expected))) << name << " at " << t_end;
+      EXPECT_NEAR(final_value(r, name), expected, c.allowed * std::max(1.0, std::fabs(expected))) << name << " at " << t_end;
     }
     if (!known.contains("events")) continue;
     const auto& events = known.at("events");
     ASSERT_GE(r.log.size(), events.size());
     for (std::size_t i = 0; i < events.size(); ++i) {
-      EXPECT_NEAR(r.log[i].time, events[i].at("t").get<double>(), c.allowed) << i;
-      if (events[i].contains("guard")) { EXPECT_EQ(r.log[i].guard, events[i].at("guard").get<std::string>()) << i; }
+      EXPECT_NEAR(r.log[i].time, events[i][1].get<double>(), c.allowed) << i;
+      EXPECT_EQ(r.log[i].guard, events[i][0].get<std::string>()) << i;
     }
     if (known.contains("events_in_all")) { EXPECT_EQ(r.log.size(), known.at("events_in_all").get<std::size_t>()); }
   }
@@ -81,18 +87,18 @@ INSTANTIATE_TEST_SUITE_P(All, AnyOrder,
                                            any_order_case{"index_chain_7", 1e-12, 1e-12},
                                            any_order_case{"pendulum_chain_7", 1e-12, 1e-10},
                                            any_order_case{"tight_orbits", 1e-12, 1e-10},
-                                           any_order_case{"shuttle_reentry", 1e-12, 1e-9},
+                                           any_order_case{"shuttle_reentry", 1e-12, 1e-8},
                                            any_order_case{"parallel_robot", 1e-12, 1e-9},
                                            any_order_case{"car_axis_any_order", 1e-12, 1e-9},
                                            any_order_case{"slider_crank_any_order", 1e-12, 1e-9},
                                            any_order_case{"slack_pendulum_any_order", 1e-12, 1e-9},
                                            any_order_case{"hydraulic_check_valve", 1e-12, 1e-10},
                                            any_order_case{"half_wave_rectifier", 1e-12, 1e-10}),
-                         [](const auto& info) { return std::string(info.param.model); });
+                         [](const auto& c) { return std::string(c.param.model); });
 
 // Explicit methods integrate the values and their time derivatives as they would any other.
 TEST(AnyOrderMethods, MeetTheSameReference) {
-  const auto& known = known_of("rod_pendulum")[0].at("values");
+  const auto known = known_of("rod_pendulum")[0].at("values");
   for (const auto& [method, allowed] :
        std::vector<std::pair<const char*, double>>{{"dop853", 1e-9}, {"dp5", 1e-7}, {"taylor12", 1e-9}}) {
     const outcome r = run("rod_pendulum", {fmt::format("method={}", method), "rtol=1e-10"});
@@ -111,7 +117,7 @@ TEST(AnyOrderStart, KeepsWhatIsGivenAndMovesWhatIsNot) {
   r = run("rod_pendulum", more(at_start, {"initial.x=0.6", "initial.x_d1=0.4"}));
   EXPECT_STREQ(status_of(r), "finished");
   EXPECT_NEAR(r.final("x"), 0.6, 1e-8);
-  EXPECT_NEAR(std::fabs(r.final("y")), 0.8, 1e-8);
+  EXPECT_NEAR(r.final("y"), 0.8, 1e-8);  // where the guess is zero the equations say nothing of y: it is moved off
   EXPECT_NEAR(r.final("x_d1"), 0.4, 1e-8);
   EXPECT_NEAR(r.final("y_d1"), -0.6 * 0.4 / r.final("y"), 1e-7);
   // The tension, an acceleration: guesses of them have no effect, given or not.
@@ -126,6 +132,15 @@ TEST(AnyOrderStart, NamesTheEquationThatIsNotMet) {
   EXPECT_EQ(host::names_of_residuals(r.plan.model)[static_cast<std::size_t>(r.residual_of[0])],
             r.plan.model.record->equation_names[static_cast<std::size_t>(r.residual_of[0])]);
   EXPECT_NEAR(r.residual[0], 1.0 - 0.36 - 0.49, 1e-12);
+}
+
+TEST(AnyOrderStart, NearestMovesWhatIsGiven) {
+  const auto r = run("rod_pendulum", {"initial.x=0.6", "initial.y=0.9", "consistency=nearest", "t=[0.0, 1e-12]"});
+  EXPECT_STREQ(status_of(r), "finished");
+  // Widths are |x| + 1 and |y| + 1: the point of the circle where its normal, so weighed, leads to (0.6, 0.9).
+  const double x = r.final("x"), y = r.final("y");
+  EXPECT_NEAR(std::hypot(x, y), 1.0, 1e-12);
+  EXPECT_LT(std::hypot(x - 0.6, y - 0.9), 0.085);  // 0.0817 at the least
 }
 
 TEST(AnyOrderStart, HasBothBranchesEachFromItsOwnGuess) {
@@ -161,7 +176,7 @@ TEST(AnyOrderModes, ThatContradictTheirPointsAreAStatusOfTheirOwn) {
 
 TEST(AnyOrderModes, OfDifferentIndexStandSideBySideInLanes) {
   // Restitution and speed differ: some ropes stay taut, others become slack; each instance has the bits that it has alone.
-  const settings s = {"rtol=1e-9", "sweep.speed={linspace=[1.2, 2.4, 13]}", "t=[0.0, 6.0]"};
+  const settings s = {"rtol=1e-9", "sweep.speed={from=1.2, to=2.4, count=13}", "t=[0.0, 6.0]"};
   const auto all = run("slack_pendulum_any_order", more(s, {"run.lanes=8"}));
   const auto one = run("slack_pendulum_any_order", more(s, {"run.lanes=1"}));
   EXPECT_EQ(all.status, one.status);
@@ -206,22 +221,15 @@ TEST(AnyOrderFailures, TheEndOfABranchIsNamedAndHarmsNoOther) {
 }
 
 TEST(AnyOrderFailures, NumbersThatAreNoneHarmTheirInstanceOnly) {
-  const settings s = {"rtol=1e-9", "sweep.gravity=[9.81, nan, 3.0]"};
-  const auto all = run("rod_pendulum", s);
+  // A rod without length has no direction.
+  const auto all = run("rod_pendulum", {"rtol=1e-9", "sweep.length=[1.0, 0.0, 2.0]"});
   EXPECT_STREQ(status_of(all, 0), "finished");
   EXPECT_STRNE(status_of(all, 1), "finished");
   EXPECT_STREQ(status_of(all, 2), "finished");
-  EXPECT_EQ(run("rod_pendulum", {"rtol=1e-9", "parameters.gravity=3.0"}).final("x"), all.final("x", 2));
+  EXPECT_EQ(run("rod_pendulum", {"rtol=1e-9", "parameters.length=2.0"}).final("x"), all.final("x", 2));
 }
 
-std::string refusal_of(const std::string& model) {
-  try {
-    run(model, {});
-  } catch (const host::error& e) {
-    return e.what();
-  }
-  return {};
-}
+std::string refusal_of(const std::string& model) { return host::no_method_for(plan_of(model, {}).model); }
 
 TEST(AnyOrderFailures, EquationsThatCannotBeSolvedAreRefusedWithTheReason) {
   EXPECT_NE(refusal_of(SALTUS_SOURCE_FOLDER "/tests/models/overdetermined.hpp").find("structurally singular"),
@@ -257,7 +265,7 @@ TEST(AnyOrder, RunsBackward) {
 
 // y = sin t has its third derivative in a guard and in an output, which the equations need none of.
 TEST(AnyOrder, GuardsAndOutputsMayNeedHigherDerivatives) {
-  const auto model = written("third", R"(
+  const auto model = written("higher", R"(
   static constexpr double span[] = {0.0, 5.0};
   enum state { y };
   static constexpr saltus::variable<state> state_list[] = {{y, 0.0, "1", "sine of t"}};
@@ -277,7 +285,7 @@ TEST(AnyOrder, GuardsAndOutputsMayNeedHigherDerivatives) {
 }
 
 TEST(AnyOrder, SamplesAreTheSeries) {
-  const auto r = run("index_chain_7", {"rtol=1e-10", "t=[0.0, 3.0]", "sample.count=31"});
+  const auto r = run("index_chain_7", {"rtol=1e-10", "t=[0.0, 3.0]", "output.samples={count=31}"});
   for (int k = 0; k < 31; ++k) EXPECT_NEAR(r.sample(0, 0, k), std::sin(0.1 * k), 1e-9);
 }
 

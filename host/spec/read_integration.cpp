@@ -52,7 +52,7 @@ void read_consistency(reading& r) {
   const auto word = e->word(known);
   if (!has_constraints(r.model))
     e->fail(fmt::format("must be left out, as {} has no constraints to be consistent with", r.model.name));
-  if (word == "nearest" && r.model.equations != abi::semi_explicit)
+  if (word == "nearest" && r.model.equations != abi::semi_explicit && r.model.equations != abi::any_order)
     e->fail(fmt::format("must be algebraic or given, as {} has {}", r.model.name, special_about(r.model)));
   r.plan.consistency = static_cast<abi::consistency>(std::find(known.begin(), known.end(), word) - known.begin());
 }

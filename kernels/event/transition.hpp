@@ -47,13 +47,13 @@ SALTUS_FN_COLD void make_point_consistent(instance<E, Real>& x, vec<Real, E::n>&
 /// The consistent point nearest to what is known of the start; `given` is what may not move.
 template <class E, class Real>
 SALTUS_FN_COLD void begin_consistently(instance<E, Real>& x, const vec<Real, E::n>& given, mask_of<Real> where,
-                                       const tolerances<E, Real>& tol) {
+                                       const tolerances<E, Real>& tol, int how) {
   auto y = x.y;
   for (int i = 0; i < E::n; ++i) y[i] = select(y[i] == y[i], y[i], Real(0.0));
   x.held.locked = E::form::guard_values(x.t, y, x.held);
   const held_system<E, Real> system{x.held, &tol};
   y = x.y;
-  const auto c = E::form::begin(system, x.t, y, given, where);
+  const auto c = E::form::begin(system, x.t, y, given, where, how);
   for (int i = 0; i < E::n; ++i) assign_where(where, x.y[i], y[i]);
   end_where(x.status, where & !c.found, status::inconsistent);
   assign_where(where & !c.found, x.residual, c.residual);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "form/consistent/by_stages.hpp"
+#include "abi/choices.hpp"
 #include "number/expression.hpp"
 
 namespace saltus {
@@ -58,10 +59,11 @@ struct any_order_form : Functions {
     });
   }
 
-  /// Of the start: what is given stays, guesses move, what is neither (NaN) begins at zero and moves most.
+  /// Of the start: what is given stays, guesses move, what is neither (NaN) begins at zero and moves most. How (abi::consistency):
+  /// `nearest` lets what is given move as guesses do, `given` lets guesses stay.
   template <class System, class Real>
   SALTUS_FN_COLD static consistency<Real> begin(const System& system, Real t, vec<Real, states>& y,
-                                                const vec<Real, states>& given, mask_of<Real> where) {
+                                                const vec<Real, states>& given, mask_of<Real> where, int how) {
     constexpr double free_over_guess = 0x1p20;
     const auto guess = y;
     for (int i = 0; i < states; ++i) y[i] = select(y[i] == y[i], y[i], Real(0.0));
@@ -72,8 +74,9 @@ struct any_order_form : Functions {
         for (int l = 0; l < here::series::d(j); ++l) {  // the highest derivatives all follow
           const int i = layout::place(j) + l;
           const auto is_free = !(guess[i] == guess[i]), is_given = given[i] == given[i];
+          const auto stays = how == abi::nearest ? mask_of<Real>::all(false) : how == abi::given ? !is_free : is_given;
           const Real wide = Real(free_over_guess) * max(may[i], Real(1.0));
-          may[i] = select(is_given, Real(0.0), select(is_free, wide, may[i]));
+          may[i] = select(stays, Real(0.0), select(is_free, wide, may[i]));
         }
       return here::from_guess(system, t, to, may, these);
     });

@@ -26,7 +26,7 @@
 //     find_coefficients(t, y, held, coefficients)       as method/taylor.hpp has them
 //
 //     weighs_start                  at the start it matters what is given, what is a guess and what is neither:
-//     begin(system, t, y, given, where)                 makes the initial y consistent; what is not given is a NaN, in y what is free
+//     begin(system, t, y, given, where, how)            makes the initial y consistent; what is not given is a NaN, in y what is free
 //
 //     settles_modes                 points and the signs of guards are made to go together, at the start and after every event
 //

@@ -55,7 +55,7 @@ struct model_functions {
   using rated = with_rate<vec<Real, N>>;
 
   /// What a component holds that the model forgets to set: a NaN, which is reported as such.
-  static constexpr double unset = __builtin_bit_cast(double, 0x7ff8000000000000ll);
+  static constexpr double unset = detail::no_number;
 
   /// Guard i, of the model or of the engine.
   SALTUS_FN static constexpr detail::guard_traits traits(int i) {

@@ -56,6 +56,9 @@ struct offsets {
 
 namespace detail {
 
+/// What is not there: NVRTC has no function for it.
+inline constexpr double no_number = __builtin_bit_cast(double, 0x7ff8000000000000ll);
+
 template <int n>
 struct value_places {
   int first[n + 1];  ///< of each unknown; behind the last, the number of values

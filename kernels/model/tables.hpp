@@ -268,7 +268,7 @@ constexpr auto default_values_of() {
   const auto unknowns = defaults_of<kinds<Model>::state_count>(Model::state_list);
   if constexpr (values::has_derivatives) {
     default_values<double, values::count> r{};
-    for (double& value : r.of) value = __builtin_nan("");
+    for (double& value : r.of) value = no_number;
     for (int i = 0; i < kinds<Model>::state_count; ++i) r.of[values::place(i)] = unknowns.of[i];
     return r;
   } else {

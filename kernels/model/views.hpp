@@ -308,7 +308,7 @@ struct point {
   }
   SALTUS_FN Value derivative_of(int i, int k) const {
     if constexpr (has_derivatives)
-      return k <= kinds::values::highest(i) ? y[place(i) + k] : Value(__builtin_nan(""));
+      return k <= kinds::values::highest(i) ? y[place(i) + k] : Value(detail::no_number);
     else return derivative(y[i], k);
   }
 };

@@ -28,18 +28,19 @@ struct settling {
     return r;
   }
 
-  /// The change of a stage's values, and what its equations lack, each over the size of its terms.
+  /// The change of a stage's values; what its equations lack, the most over the size of their terms, and which equation that is.
   template <class Real>
   struct stage_change {
     vec<Real, unknowns> by;
-    Real lacking, dependent;
+    Real lacking, worst, residual_of_worst, dependent;
   };
   template <class Real>
   SALTUS_FN_COLD static stage_change<Real> change_of(int k, matrix<Real, unknowns> j, const vec<Real, unknowns>& f,
                                                      const vec<Real, values>& y, const mobility<Real, values>& may) {
     vec<Real, unknowns> width, b;
     stage_change<Real> r;
-    r.lacking = Real(0.0);
+    r.lacking = r.residual_of_worst = Real(0.0);
+    r.worst = Real(-1.0);
     for (int l = 0; l < unknowns; ++l)
       width[l] = k + series::d(l) >= 0 ? may[layout::place(l) + k + series::d(l)] : Real(0.0);
     for (int i = 0; i < unknowns; ++i) {
@@ -58,7 +59,13 @@ struct settling {
       const Real scale = select(largest > Real(0.0), Real(1.0) / largest, Real(1.0));
       for (int l = 0; l < unknowns; ++l) j[i][l] = j[i][l] * scale;
       b[i] = -(f[i] * scale);
-      if (k + series::c(i) >= 0) r.lacking = max(r.lacking, abs(f[i]) / terms) + not_finite(f[i]);
+      if (k + series::c(i) >= 0) {
+        const Real size = abs(f[i]) / terms + not_finite(f[i]);
+        const auto worse = !(size <= r.lacking);
+        r.lacking = select(worse, size, r.lacking);
+        r.worst = select(worse, Real(static_cast<double>(i)), r.worst);
+        r.residual_of_worst = select(worse, abs(f[i]), r.residual_of_worst);
+      }
     }
     const auto change =
         least_change<Real, unknowns>(j, b, [&](int i) SALTUS_INLINE_LAMBDA { return k + series::c(i) >= 0; });
@@ -151,15 +158,25 @@ struct settling {
     return result(system, t, begun, y, found);
   }
 
-  /// From a guess, by damped Newton iteration in each stage.
+  /// From a guess, by damped Newton iteration in each stage. Where one finds nothing its worst equation is told.
   template <class System, class Real>
   SALTUS_FN_COLD static consistency<Real> from_guess(const System& system, Real t, vec<Real, values>& y,
                                                      const mobility<Real, values>& may, mask_of<Real> where) {
     const auto begun = y;
     auto found = where;
-    for (int k = -series::most_c; k <= 0; ++k) found = found & solve_stage(system, k, t, y, may, found);
+    Real residual = Real(0.0), of = Real(-1.0);
+    for (int k = -series::most_c; k <= 0; ++k) {
+      const auto solved = solve_stage(system, k, t, y, may, found);
+      const auto lost = found & !solved.found;
+      residual = select(lost, solved.residual, residual);
+      of = select(lost, solved.of, of);
+      found = found & solved.found;
+    }
     if constexpr (series::more_stages > 0) series::complete(t, y, system.c, found);
-    return result(system, t, begun, y, found);
+    auto r = result(system, t, begun, y, found);
+    r.residual = select(where & !found, residual, r.residual);
+    r.of = select(where & !found, of, r.of);
+    return r;
   }
 
   /// The largest of what is left of the equations as the model wrote them, and whose it is.
@@ -190,27 +207,31 @@ struct settling {
     return r;
   }
 
-  /// One stage from a guess; the lanes in which it was solved.
+  /// One stage from a guess; `found` are the lanes in which it was solved.
   template <class System, class Real>
-  SALTUS_FN_COLD static mask_of<Real> solve_stage(const System& system, int k, Real t, vec<Real, values>& y,
-                                                  const mobility<Real, values>& may, mask_of<Real> where) {
+  SALTUS_FN_COLD static consistency<Real> solve_stage(const System& system, int k, Real t, vec<Real, values>& y,
+                                                      const mobility<Real, values>& may, mask_of<Real> where) {
     constexpr int most = 60;
     constexpr double rounding = 64.0 * limits<scalar_of<Real>>::epsilon;
     constexpr double small = enough * root_epsilon<scalar_of<Real>>, least_share = 0x1p-20;
     auto open = where, found = mask_of<Real>::all(false);
     auto best = y;
     vec<Real, unknowns> by;
+    for (int l = 0; l < unknowns; ++l) by[l] = Real(0.0);
+    consistency<Real> r{found, Real(0.0), Real(-1.0), Real(0.0)};
     Real share = Real(1.0), lacking = Real(limits<scalar_of<Real>>::largest);
     for (int turn = 0; turn < most && any(open); ++turn) {
-      const auto f = residual_of_stage(k, t, y, system.c);
+      const auto f = series::residual_of_stage(k, t, y, system.c);
       const auto change = change_of(k, series::jacobian(t, y, system.c), f, y, may);
       // Less is lacking than before: go on from here. Else a shorter part of the last change is tried.
       const Real size = size_of(system, k, y, change.by);
       const auto less = change.lacking <= max(lacking * (Real(1.0) - Real(0.25) * share), Real(rounding));
       const auto better = open & (less | (size <= Real(small)));
       for (int i = 0; i < values; ++i) best[i] = select(better, y[i], best[i]);
-      for (int l = 0; l < unknowns; ++l) by[l] = select(better, change.by[l], turn == 0 ? Real(0.0) : by[l]);
+      for (int l = 0; l < unknowns; ++l) by[l] = select(better, change.by[l], by[l]);
       lacking = select(better, change.lacking, lacking);
+      r.residual = select(better, change.residual_of_worst, r.residual);
+      r.of = select(better, change.worst, r.of);
       share = select(better, turn == 0 ? Real(1.0) : min(share + share, Real(1.0)), Real(0.25) * share);
       y = best;
       const auto met = better & (share == Real(1.0)) & is_met(k, change, small);
@@ -221,10 +242,22 @@ struct settling {
       move(k, y, by, share, open);
       const auto done = open & met & (size <= Real(small));
       found = found | done;
-      open = open & !done & (share >= Real(least_share)) & (turn > 0 ? mask_of<Real>::all(true) : better);
+      open = open & !done & (share >= Real(least_share)) & (better | mask_of<Real>::all(turn > 0));
+      if (turn == 0) nudge(k, y, may, open & (change.dependent >= Real(0.0)) & (change.lacking > Real(small)));
     }
     for (int i = 0; i < values; ++i) y[i] = select(found | !where, y[i], best[i]);
-    return found;
+    r.found = found;
+    return r;
+  }
+  /// Off a point at which what may move has no effect on an equation, such as a root at zero.
+  template <class Real>
+  SALTUS_FN static void nudge(int k, vec<Real, values>& y, const mobility<Real, values>& may, mask_of<Real> where) {
+    constexpr double part = 0x1p-6;
+    for (int l = 0; l < unknowns; ++l) {
+      if (k + series::d(l) < 0) continue;
+      const int i = layout::place(l) + k + series::d(l);
+      y[i] = select(where, fma(Real(part), min(may[i], abs(y[i]) + Real(1.0)), y[i]), y[i]);
+    }
   }
   /// No equation is left unmet because it depends on others, or because what it is about may not move; and the last stage, which
   /// determines everything, has none that depend on others.
@@ -232,11 +265,6 @@ struct settling {
   SALTUS_FN static mask_of<Real> is_met(int k, const stage_change<Real>& change, double small) {
     const auto regular = change.dependent < Real(0.0);
     return k < 0 ? regular | (change.lacking <= Real(small)) : regular;
-  }
-  template <class Real>
-  SALTUS_FN static vec<Real, unknowns> residual_of_stage(int k, Real t, const vec<Real, values>& y,
-                                                         const held<Real>& fixed) {
-    return series::residual_of_stage(k, t, y, fixed);
   }
 };
 
