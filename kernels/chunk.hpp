@@ -168,7 +168,10 @@ SALTUS_FN_COLD void begin(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where,
     Model::initial(at);
     take_given([&](int i) SALTUS_INLINE_LAMBDA { return x.y[i]; });
   }
-  if constexpr (form::weighs_start) begin_consistently<E>(x, given, where, tol, run.settings.consistency);
+  if constexpr (form::weighs_start) {
+    begin_consistently<E>(x, given, where, tol, run.settings.consistency);
+    where = where & is_under_way(x);
+  }
   set_modes<E>(x, where, tol, run.settings.consistency);
   start_from<E>(x, where, tol, run.settings.consistency);
   if constexpr (form::slides) begin_slides(x, where);

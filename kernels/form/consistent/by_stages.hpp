@@ -32,6 +32,7 @@ struct settling {
   template <class Real>
   struct stage_change {
     vec<Real, unknowns> by;
+    vec<Real, unknowns> terms;  ///< the size of an equation's terms
     Real lacking, worst, residual_of_worst, dependent;
   };
   template <class Real>
@@ -59,6 +60,7 @@ struct settling {
       const Real scale = select(largest > Real(0.0), Real(1.0) / largest, Real(1.0));
       for (int l = 0; l < unknowns; ++l) j[i][l] = j[i][l] * scale;
       b[i] = -(f[i] * scale);
+      r.terms[i] = terms;
       if (k + series::c(i) >= 0) {
         const Real size = abs(f[i]) / terms + not_finite(f[i]);
         const auto worse = !(size <= r.lacking);
@@ -219,17 +221,23 @@ struct settling {
     vec<Real, unknowns> by;
     for (int l = 0; l < unknowns; ++l) by[l] = Real(0.0);
     consistency<Real> r{found, Real(0.0), Real(-1.0), Real(0.0)};
+    // How much is lacking is compared over the terms of the first point: those of later ones may grow with what is lacking.
+    vec<Real, unknowns> first;
     Real share = Real(1.0), lacking = Real(limits<scalar_of<Real>>::largest);
+    auto begins = open;
     for (int turn = 0; turn < most && any(open); ++turn) {
       const auto f = series::residual_of_stage(k, t, y, system.c);
       const auto change = change_of(k, series::jacobian(t, y, system.c), f, y, may);
       // Less is lacking than before: go on from here. Else a shorter part of the last change is tried.
       const Real size = size_of(system, k, y, change.by);
-      const auto less = change.lacking <= max(lacking * (Real(1.0) - Real(0.25) * share), Real(rounding));
+      for (int i = 0; i < unknowns; ++i) first[i] = select(begins, change.terms[i], turn == 0 ? Real(1.0) : first[i]);
+      const Real lacks = lacking_over(k, f, first);
+      const auto less = begins | (lacks <= lacking * (Real(1.0) - Real(0.25) * share)) |
+                        (change.lacking <= Real(rounding));
       const auto better = open & (less | (size <= Real(small)));
       for (int i = 0; i < values; ++i) best[i] = select(better, y[i], best[i]);
       for (int l = 0; l < unknowns; ++l) by[l] = select(better, change.by[l], by[l]);
-      lacking = select(better, change.lacking, lacking);
+      lacking = select(better, lacks, lacking);
       r.residual = select(better, change.residual_of_worst, r.residual);
       r.of = select(better, change.worst, r.of);
       share = select(better, turn == 0 ? Real(1.0) : min(share + share, Real(1.0)), Real(0.25) * share);
@@ -243,10 +251,18 @@ struct settling {
       const auto done = open & met & (size <= Real(small));
       found = found | done;
       open = open & !done & (share >= Real(least_share)) & (better | mask_of<Real>::all(turn > 0));
-      if (turn == 0) nudge(k, y, may, open & (change.dependent >= Real(0.0)) & (change.lacking > Real(small)));
+      begins = open & (change.dependent >= Real(0.0)) & (change.lacking > Real(small)) & mask_of<Real>::all(turn == 0);
+      nudge(k, y, may, begins);
     }
     for (int i = 0; i < values; ++i) y[i] = select(found | !where, y[i], best[i]);
     r.found = found;
+    return r;
+  }
+  template <class Real>
+  SALTUS_FN static Real lacking_over(int k, const vec<Real, unknowns>& f, const vec<Real, unknowns>& terms) {
+    Real r = Real(0.0);
+    for (int i = 0; i < unknowns; ++i)
+      if (k + series::c(i) >= 0) r = max(r, abs(f[i]) / terms[i]) + not_finite(f[i]);
     return r;
   }
   /// Off a point at which what may move has no effect on an equation, such as a root at zero.
