@@ -51,7 +51,8 @@ struct hydraulic_check_valve {
   static void transition(auto& now) {
     if (now.due(shuts)) {
       now[open] = now[inflow] = 0.0;
-      now[pressure] = (1.0 + 1e-15) * now[pressure];  // some roundings above the main, which leaves it like the square of time
+      now[pressure] =
+          (1.0 + 1e-15) * now[pressure];  // some roundings above the main, which leaves it like the square of time
     }
     if (now.due(opens)) now[open] = 1.0;
   }

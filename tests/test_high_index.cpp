@@ -69,7 +69,8 @@ TEST_P(AnyOrder, MeetsItsReference) {
     EXPECT_STREQ(status_of(r), "finished");
     for (const auto& [name, value] : known.at("values").items()) {
       const double expected = value;
-      EXPECT_NEAR(final_value(r, name), expected, c.allowed * std::max(1.0, std::fabs(expected))) << name << " at " << t_end;
+      EXPECT_NEAR(final_value(r, name), expected, c.allowed * std::max(1.0, std::fabs(expected)))
+          << name << " at " << t_end;
     }
     if (!known.contains("events")) continue;
     const auto& events = known.at("events");
@@ -82,19 +83,17 @@ TEST_P(AnyOrder, MeetsItsReference) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, AnyOrder,
-                         ::testing::Values(any_order_case{"rod_pendulum", 1e-12, 1e-10},
-                                           any_order_case{"index_chain_7", 1e-12, 1e-12},
-                                           any_order_case{"pendulum_chain_7", 1e-12, 1e-10},
-                                           any_order_case{"tight_orbits", 1e-12, 1e-10},
-                                           any_order_case{"shuttle_reentry", 1e-12, 1e-8},
-                                           any_order_case{"parallel_robot", 1e-12, 1e-9},
-                                           any_order_case{"car_axis_any_order", 1e-12, 1e-9},
-                                           any_order_case{"slider_crank_any_order", 1e-12, 1e-9},
-                                           any_order_case{"slack_pendulum_any_order", 1e-12, 1e-9},
-                                           any_order_case{"hydraulic_check_valve", 1e-12, 1e-10},
-                                           any_order_case{"half_wave_rectifier", 1e-12, 1e-10}),
-                         [](const auto& c) { return std::string(c.param.model); });
+INSTANTIATE_TEST_SUITE_P(
+    All, AnyOrder,
+    ::testing::Values(any_order_case{"rod_pendulum", 1e-12, 1e-10}, any_order_case{"index_chain_7", 1e-12, 1e-12},
+                      any_order_case{"pendulum_chain_7", 1e-12, 1e-10}, any_order_case{"tight_orbits", 1e-12, 1e-10},
+                      any_order_case{"shuttle_reentry", 1e-12, 1e-8}, any_order_case{"parallel_robot", 1e-12, 1e-9},
+                      any_order_case{"car_axis_any_order", 1e-12, 1e-9},
+                      any_order_case{"slider_crank_any_order", 1e-12, 1e-9},
+                      any_order_case{"slack_pendulum_any_order", 1e-12, 1e-9},
+                      any_order_case{"hydraulic_check_valve", 1e-12, 1e-10},
+                      any_order_case{"half_wave_rectifier", 1e-12, 1e-10}),
+    [](const auto& c) { return std::string(c.param.model); });
 
 // Explicit methods integrate the values and their time derivatives as they would any other.
 TEST(AnyOrderMethods, MeetTheSameReference) {
@@ -149,7 +148,8 @@ TEST(AnyOrderStart, HasBothBranchesEachFromItsOwnGuess) {
     const auto r = run("shuttle_reentry", {fmt::format("initial.beta={}", side * 0.72), "rtol=1e-11"});
     EXPECT_STREQ(status_of(r), "finished");
     EXPECT_GT(side * r.final("beta"), 0.3);
-    const auto begin = run("shuttle_reentry", {fmt::format("initial.beta={}", side * 0.72), "t=[332.868734542, 332.869]"});
+    const auto begin =
+        run("shuttle_reentry", {fmt::format("initial.beta={}", side * 0.72), "t=[332.868734542, 332.869]"});
     EXPECT_NEAR(begin.final("beta") * 180 / 3.14159265358979, side > 0 ? 41.1 : -41.117, 0.02);
   }
 }
@@ -256,8 +256,9 @@ TEST(AnyOrderFailures, EquationsThatCannotBeSolvedAreRefusedWithTheReason) {
 
 TEST(AnyOrder, RunsBackward) {
   const auto there = run("rod_pendulum", {"rtol=1e-12", "t=[0.0, 2.0]"});
-  const auto back = run("rod_pendulum", {"rtol=1e-12", "t=[2.0, 0.0]", fmt::format("initial.x={:.17g}", there.final("x")),
-                                         fmt::format("initial.x_d1={:.17g}", there.final("x_d1"))});
+  const auto back =
+      run("rod_pendulum", {"rtol=1e-12", "t=[2.0, 0.0]", fmt::format("initial.x={:.17g}", there.final("x")),
+                           fmt::format("initial.x_d1={:.17g}", there.final("x_d1"))});
   EXPECT_STREQ(status_of(back), "finished");
   EXPECT_NEAR(back.final("x"), 1.0, 1e-9);
   EXPECT_NEAR(back.final("x_d1"), 0.0, 1e-8);

@@ -92,7 +92,8 @@ void print_quantities(const char* title, const std::vector<quantity>& list, bool
   if (list.empty()) return;
   fmt::print("\n{}\n", title);
   for (const auto& q : list)
-    fmt::print("  {:<18} {:>12} {:<10} {}{}\n", q.name, with_value ? std::isnan(q.value) ? "free" : fmt::format("{:g}", q.value) : "",
+    fmt::print("  {:<18} {:>12} {:<10} {}{}\n", q.name,
+               with_value ? std::isnan(q.value) ? "free" : fmt::format("{:g}", q.value) : "",
                q.unit == "1" ? "" : q.unit, q.about,
                q.index > 0 ? fmt::format(" (algebraic, index {})", q.index) : std::string());
 }

@@ -4,8 +4,8 @@
 // finds the solution's series does so from the equations themselves.
 #pragma once
 
-#include "form/consistent/by_stages.hpp"
 #include "abi/choices.hpp"
+#include "form/consistent/by_stages.hpp"
 #include "number/expression.hpp"
 
 namespace saltus {
@@ -85,11 +85,11 @@ struct any_order_form : Functions {
   template <class System, class Real>
   SALTUS_FN static consistency<Real> initialise(const System& system, const Real& t, vec<Real, states>& y,
                                                 vec<Real, states>& f, Real, mask_of<Real> where, int) {
-    const auto r = settled(system, y, where, [&](auto set, vec<Real, states>& to, mask_of<Real> these)
-                                                 SALTUS_INLINE_LAMBDA {
-      using here = settling<Functions, set.value>;
-      return here::from_guess(system, t, to, here::equal_mobility(system, to), these);
-    });
+    const auto r =
+        settled(system, y, where, [&](auto set, vec<Real, states>& to, mask_of<Real> these) SALTUS_INLINE_LAMBDA {
+          using here = settling<Functions, set.value>;
+          return here::from_guess(system, t, to, here::equal_mobility(system, to), these);
+        });
     f = rhs(t, y, system.c);
     return r;
   }

@@ -77,7 +77,8 @@ struct equation_series {
     SALTUS_FN run(Real engine_time, const vec<Real, values>& y)
         : table(numbers, length, room), t(table.place(unknowns), &table) {
       for (int j = 0; j < unknowns; ++j) {
-        x[j] = jet<Value>(table.place(j), &table);
+        x[j].c = table.place(j);
+        x[j].table = &table;
         for (int l = 0; l < length; ++l)
           x[j].c[l] = l <= d(j) ? Value(y[layout::place(j) + l] * Real(1.0 / detail::rising(0, l))) : Value(0.0);
       }
@@ -182,7 +183,8 @@ struct equation_series {
 
   /// The stage k > 0: appends the coefficient of order k + d_j to the series of every unknown x_j.
   template <class Real, int length>
-  SALTUS_FN static void solve_stage(run<Real, length>& series, int k, const factorised<Real>& j, const held<Real>& fixed) {
+  SALTUS_FN static void solve_stage(run<Real, length>& series, int k, const factorised<Real>& j,
+                                    const held<Real>& fixed) {
     vec<Real, unknowns> b;
     for (int order = k; order <= k + most_c; ++order) {
       const auto f = series.at_order(order, fixed);

@@ -40,7 +40,8 @@
 // and, optionally, which entries of the Jacobian df/dy of `rhs` are not zero throughout, so that implicit methods need fewer
 // derivatives: static constexpr saltus::entry<state> sparsity[] = {{row, column}, ...}
 //
-// The equations of a residual of any order have the names of the states, or names of their own:
+// Of a residual of any order `initial` may write guesses of derivatives, at.d(x, 1) = ..., and guards, outputs and transitions may use
+// at.d(x, k). Its equations have the names of the states, or names of their own:
 //
 //     enum equation { ... };  static constexpr saltus::equated<equation> equation_list[] = {{id, unit, about}, ...};
 //

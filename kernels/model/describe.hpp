@@ -170,7 +170,7 @@ class series_of {
     jet_table<Real> table(nowhere, 1, 1);
     vec<Value, c::state_count> y;
     for (int i = 0; i < c::state_count; ++i) y[i] = Value(nowhere, &table);
-    const point<Model, Value, Real> at{Value(nowhere, &table), y, p_, d_, locked_};
+    const point<Model, Value, Real, true> at{Value(nowhere, &table), y, p_, d_, locked_};
     if constexpr (c::has_residual_of_any_order) {
       named<typename c::row_of_residual, Value, c::state_count> zeros;
       Model::residual(at, zeros);

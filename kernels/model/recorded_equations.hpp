@@ -20,7 +20,7 @@ class recorded_equations {
   using c = contract<Model>;
   using state = typename c::state;
   using Real = orders;
-  using at = point<Model, Real, Real>;
+  using at = point<Model, Real, Real, true>;
   static constexpr int states = c::state_count;
 
   expression_record& record_;
@@ -50,8 +50,14 @@ class recorded_equations {
     model.write(equations);
     if constexpr (c::has_residual_of_any_order) model.write_observed(observed);
     recording = nullptr;
-    return {record.count(), record.nodes(), count,   equations,
-            nullptr,        nullptr,        c::has_residual_of_any_order ? guards_and_outputs : 0, observed};
+    return {record.count(),
+            record.nodes(),
+            count,
+            equations,
+            nullptr,
+            nullptr,
+            c::has_residual_of_any_order ? guards_and_outputs : 0,
+            observed};
   }
   explicit recorded_equations(expression_record& record) : record_(record) {
     if constexpr (requires { Model::span[1]; }) t_ = Model::span[0];

@@ -274,14 +274,12 @@ struct point {
   /// derivatives: up to x^(d), d the offset of x. Beyond that it is a NaN.
   template <class Order>
   requires(has_derivatives || requires(const Value& x, Order k) { derivative(x, k); }) SALTUS_FN Value
-      d(typename kinds::state i, Order k) const {
-    return derivative_of(static_cast<int>(i), static_cast<int>(k));
-  }
+      d(typename kinds::state i, Order k)
+  const { return derivative_of(static_cast<int>(i), static_cast<int>(k)); }
   template <class Order>
   requires(has_derivatives || requires(const Value& x, Order k) { derivative(x, k); }) SALTUS_FN Value
-      d(typename kinds::state i, int member, Order k) const {
-    return derivative_of(static_cast<int>(i) + member, static_cast<int>(k));
-  }
+      d(typename kinds::state i, int member, Order k)
+  const { return derivative_of(static_cast<int>(i) + member, static_cast<int>(k)); }
   /// A discrete variable read as a switch.
   SALTUS_FN mask_of<Real> is_on(typename kinds::discrete i, int k = 0) const {
     return modes[static_cast<int>(i) + k] > Real(0.5);
@@ -307,8 +305,7 @@ struct point {
     else return i;
   }
   SALTUS_FN Value derivative_of(int i, int k) const {
-    if constexpr (has_derivatives)
-      return k <= kinds::values::highest(i) ? y[place(i) + k] : Value(detail::no_number);
+    if constexpr (has_derivatives) return k <= kinds::values::highest(i) ? y[place(i) + k] : Value(detail::no_number);
     else return derivative(y[i], k);
   }
 };
@@ -334,7 +331,9 @@ struct start {
   SALTUS_FN const Real& operator()(typename kinds::state i, int k) const { return y[values::place(i + k)]; }
   SALTUS_FN const Real& operator()(typename kinds::parameter i, int k) const { return p[static_cast<int>(i) + k]; }
   /// The k-th derivative of an unknown, of a model of any order: a guess. What is not written is free.
-  SALTUS_FN Real& d(typename kinds::state i, int k) requires(values::has_derivatives) { return y[values::place(i) + k]; }
+  SALTUS_FN Real& d(typename kinds::state i, int k) requires(values::has_derivatives) {
+    return y[values::place(i) + k];
+  }
   SALTUS_FN Real& d(typename kinds::state i, int member, int k) requires(values::has_derivatives) {
     return y[values::place(i + member) + k];
   }
@@ -398,7 +397,9 @@ struct event {
     return bool(modes[static_cast<int>(i) + k] > Real(0.5));
   }
   /// The k-th derivative of an unknown, of a model of any order, as long as k is below its offset: higher ones follow.
-  SALTUS_FN Real& d(typename kinds::state i, int k) requires(values::has_derivatives) { return y[values::place(i) + k]; }
+  SALTUS_FN Real& d(typename kinds::state i, int k) requires(values::has_derivatives) {
+    return y[values::place(i) + k];
+  }
   SALTUS_FN Real& d(typename kinds::state i, int member, int k) requires(values::has_derivatives) {
     return y[values::place(i + member) + k];
   }

@@ -109,7 +109,8 @@ struct settling {
 
   /// How far a change of values of stage k is, over the size of each.
   template <class System, class Real>
-  SALTUS_FN static Real size_of(const System& system, int k, const vec<Real, values>& y, const vec<Real, unknowns>& by) {
+  SALTUS_FN static Real size_of(const System& system, int k, const vec<Real, values>& y,
+                                const vec<Real, unknowns>& by) {
     Real size = Real(0.0);
     for (int l = 0; l < unknowns; ++l) {
       if (k + series::d(l) < 0) continue;
@@ -232,8 +233,8 @@ struct settling {
       const Real size = size_of(system, k, y, change.by);
       for (int i = 0; i < unknowns; ++i) first[i] = select(begins, change.terms[i], turn == 0 ? Real(1.0) : first[i]);
       const Real lacks = lacking_over(k, f, first);
-      const auto less = begins | (lacks <= lacking * (Real(1.0) - Real(0.25) * share)) |
-                        (change.lacking <= Real(rounding));
+      const auto less =
+          begins | (lacks <= lacking * (Real(1.0) - Real(0.25) * share)) | (change.lacking <= Real(rounding));
       const auto better = open & (less | (size <= Real(small)));
       for (int i = 0; i < values; ++i) best[i] = select(better, y[i], best[i]);
       for (int l = 0; l < unknowns; ++l) by[l] = select(better, change.by[l], by[l]);
