@@ -85,6 +85,22 @@ std::string series_method_for(double rtol) {
   return name;
 }
 
+std::int64_t stack_of_lane(const model& m, std::string_view method) {
+  constexpr std::int64_t number = sizeof(double);
+  const auto square = [](std::size_t n) { return static_cast<std::int64_t>(n * n); };
+  if (m.offsets) {
+    std::int64_t highest = 0;
+    for (const auto& set : m.offsets->sets)
+      highest = std::max<std::int64_t>(highest, *std::max_element(set.d.begin(), set.d.end()));
+    const auto unknowns = m.record->equations.size();
+    const auto series = static_cast<std::int64_t>(unknowns) + 1 + std::max(m.series_places, 256);
+    const std::int64_t terms = method_called(method).is_series ? method_called(method).order : 1;
+    // Of J, what it is made of by duals, and its factors.
+    return number * (series * (terms + highest + 1 + 2 * (highest + 1)) + 4 * square(unknowns));
+  }
+  return method_called(method).is_explicit ? 0 : 4 * number * square(m.states.size());
+}
+
 std::string default_method(const model& m) {
   if (m.equations == abi::plain) return "dp5";
   if (m.equations == abi::any_order) return "taylor";

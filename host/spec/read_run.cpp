@@ -12,14 +12,15 @@ namespace saltus::host {
 
 namespace {
 
-/// The matrices of an implicit step, one for every lane, lie on a thread's stack.
+/// The matrices of a step, and series, lie on a thread's stack, for every lane.
 void check_matrices_fit(reading& r, const field& lanes) {
-  constexpr std::int64_t stack = std::int64_t{4} << 20, of_one = 4 * sizeof(double);
-  const auto states = static_cast<std::int64_t>(r.model.states.size());
-  if (method_called(r.plan.method).is_explicit && r.plan.stiff_method.empty()) return;
-  if (r.plan.lanes * states * states * of_one > stack)
-    lanes.fail(fmt::format("must be at most {} with {} states and an implicit method: their matrices would not fit",
-                           std::max<std::int64_t>(1, stack / (states * states * of_one)), states));
+  auto of_one = stack_of_lane(r.model, r.plan.method);
+  if (!r.plan.stiff_method.empty()) of_one = std::max(of_one, stack_of_lane(r.model, r.plan.stiff_method));
+  if (r.plan.lanes * of_one <= largest_stack) return;
+  lanes.fail(fmt::format("must be at most {} with {} states and {}: their {} would not fit",
+                         std::max<std::int64_t>(1, largest_stack / of_one), r.model.states.size(),
+                         r.model.offsets ? "equations of any order" : "an implicit method",
+                         r.model.offsets ? "series" : "matrices"));
 }
 
 void read_backend(reading& r, const field& e) {
