@@ -6,8 +6,10 @@
 // Nothing is integrated but what is conserved, the charge at the source and that at the drain: all voltages are functions of the
 // input. The current jumps with the time derivative of the input, and where a channel is formed. There the voltages of both its ends
 // pass the threshold at once, and a charge as it depends on both has no derivative; but the end at the drain, with the smaller
-// capacitor, falls back at once, and stays behind the threshold for the values given here. It is to be a little above it
-// (`least_excess`) before it counts.
+// capacitor, falls back at once, and stays behind the threshold for the values given here. It is to be above it by
+// more than tolerances leave of what is conserved (`least_excess`) before it counts.
+//
+// In pC, ns, V and mA all values are of the order of tolerances that are the same for all.
 //
 // The input is a trapezoid of period 120 ns: it rises from 50 ns to 60 ns and falls from 110 ns to 120 ns.
 #include <saltus.hpp>
@@ -18,52 +20,52 @@ struct charge_pump {
       "M. Guenther, G. Denk, U. Feldmann, How models for MOS transistors reflect charge distribution effects (1995), "
       "as in "
       "the CWI and Bari test set";
-  static constexpr double span[] = {0.0, 1.2e-6};
+  static constexpr double span[] = {0.0, 1200.0};
 
   enum state { gate_charge, left_charge, source_charge, right_charge, drain_charge, gate_u, source_u, drain_u, gate_i };
   static constexpr saltus::variable<state> state_list[] = {
-      {gate_charge, 1.2628e-13, "C", "of the transistor's gate; a guess at the start"},
-      {left_charge, 0.0, "C", "of the capacitor at the source"},
-      {source_charge, 0.0, "C", "of the transistor's source"},
-      {right_charge, 0.0, "C", "of the capacitor at the drain"},
-      {drain_charge, 0.0, "C", "of the transistor's drain"},
+      {gate_charge, 0.12628, "pC", "of the transistor's gate; a guess at the start"},
+      {left_charge, 0.0, "pC", "of the capacitor at the source"},
+      {source_charge, 0.0, "pC", "of the transistor's source"},
+      {right_charge, 0.0, "pC", "of the capacitor at the drain"},
+      {drain_charge, 0.0, "pC", "of the transistor's drain"},
       {gate_u, 0.0, "V", "at the gate"},
       {source_u, 0.0, "V", "at the source"},
       {drain_u, 0.0, "V", "at the drain"},
-      {gate_i, 0.0, "A", "from the gate into the input"}};
+      {gate_i, 0.0, "mA", "from the gate into the input"}};
   enum equation { gate, at_source, at_drain, input, of_gate, of_left, of_source, of_right, of_drain };
   static constexpr saltus::equated<equation> equation_list[] = {
-      {gate, "A", "the gate is charged by the input alone"},
-      {at_source, "A", "the charge at the source is conserved"},
-      {at_drain, "A", "the charge at the drain is conserved"},
+      {gate, "mA", "the gate is charged by the input alone"},
+      {at_source, "mA", "the charge at the source is conserved"},
+      {at_drain, "mA", "the charge at the drain is conserved"},
       {input, "V", "the gate has the voltage of the input"},
-      {of_gate, "C", "the charge of the gate"},
-      {of_left, "C", "the charge of the capacitor at the source"},
-      {of_source, "C", "the charge of the source"},
-      {of_right, "C", "the charge of the capacitor at the drain"},
-      {of_drain, "C", "the charge of the drain"}};
+      {of_gate, "pC", "the charge of the gate"},
+      {of_left, "pC", "the charge of the capacitor at the source"},
+      {of_source, "pC", "the charge of the source"},
+      {of_right, "pC", "the charge of the capacitor at the drain"},
+      {of_drain, "pC", "the charge of the drain"}};
   enum parameter { high, Cs, Cd, Cox, threshold, body, surface, least_excess };
   static constexpr saltus::variable<parameter> parameter_list[] = {
       {high, 20.0, "V", "of the input"},
-      {Cs, 1.6e-12, "F", "at the source"},
-      {Cd, 0.4e-12, "F", "at the drain"},
-      {Cox, 4e-12, "F", "of the oxide"},
+      {Cs, 1.6, "pF", "at the source"},
+      {Cd, 0.4, "pF", "at the drain"},
+      {Cox, 4.0, "pF", "of the oxide"},
       {threshold, 0.2, "V", "VT0: at which a channel is formed"},
       {body, 0.035, "V^0.5", "gamma: effect of the bulk on the threshold"},
       {surface, 1.01, "V", "phi: of the surface"},
-      {least_excess, 1e-9, "V", "over the threshold: from where the channel reaches its far end"}};
+      {least_excess, 1e-3, "V", "over the threshold: from where the channel reaches its far end"}};
 
   // The input is base + rise (t - since).
   enum discrete { since, base, rise };
-  static constexpr saltus::variable<discrete> discrete_list[] = {{since, 0.0, "s", "time of the last corner"},
+  static constexpr saltus::variable<discrete> discrete_list[] = {{since, 0.0, "ns", "time of the last corner"},
                                                                  {base, 0.0, "V", "input at that time"},
-                                                                 {rise, 0.0, "V/s", "time derivative of the input"}};
+                                                                 {rise, 0.0, "V/ns", "time derivative of the input"}};
   enum time_event { rises, is_high, falls, is_low };
   static constexpr saltus::timed<time_event> time_event_list[] = {{rises, "the input begins to rise"},
                                                                   {is_high, "the input has risen"},
                                                                   {falls, "the input begins to fall"},
                                                                   {is_low, "the input has fallen"}};
-  static constexpr double period = 120e-9, edge = 10e-9, first_rise = 50e-9, first_fall = 110e-9;  // s
+  static constexpr double period = 120.0, edge = 10.0, first_rise = 50.0, first_fall = 110.0;  // ns
 
   enum guard { flat, channel, whole };
   static constexpr saltus::event_function<guard> guard_list[] = {

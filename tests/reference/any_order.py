@@ -404,9 +404,9 @@ FEKETE = np.array([float(x) for x in """
 
 
 def charge_pump():
-    """The charges at source and drain are conserved: everything is a function of the input. Its derivative gives the current."""
+    """In pC, ns, V and mA. The charges at source and drain are conserved: everything is a function of the input. Its derivative gives the current."""
     m = lambda x: mp.mpf(x)
-    vt0, gamma, phi, cox, cs, cd, high = m("0.2"), m("0.035"), m("1.01"), m("4e-12"), m("1.6e-12"), m("0.4e-12"), m(20)
+    vt0, gamma, phi, cox, cs, cd, high = m("0.2"), m("0.035"), m("1.01"), m(4), m("1.6"), m("0.4"), m(20)
     vfb = vt0 - gamma * mp.sqrt(phi) - phi
 
     def state(u):
@@ -430,17 +430,17 @@ def charge_pump():
         return [cox * (2 * filled / 3 + gamma * mp.sqrt(phi - ubs)), cs * us, q, cs * us, q, u, us, us * cs / cd]
 
     names = ("gate_charge", "left_charge", "source_charge", "right_charge", "drain_charge", "gate_u", "source_u", "drain_u")
-    for t, u, rate in (("55e-9", high / 2, high / m("1e-8")), ("80e-9", high, m(0)), ("115e-9", high / 2, -high / m("1e-8")),
-                       ("1.195e-6", high / 2, -high / m("1e-8")), ("1.2e-6", m(0), -high / m("1e-8"))):
+    for t, u, rate in (("55", high / 2, high / 10), ("80", high, m(0)), ("115", high / 2, -high / 10),
+                       ("1195", high / 2, -high / 10), ("1200", m(0), m(0))):
         values = dict(zip(names, state(u)))
         du = m("1e-8")
         slope = (state(u + du)[0] - state(u - du)[0]) / (2 * du) if rate else m(0)
         values["gate_i"] = -slope * rate if rate else m(0)
         assert u < vt0 or u - values["drain_u"] < vt0  # the channel never reaches the drain
         more = {}
-        if t == "1.2e-6":
-            more["published"] = {"gate_charge": 0.126280042987675933170893e-12, "gate_i": 0.152255686815577679043511e-03}
-            more["remark"] = "gate_i is that before the corner at this time; after it, 0. PSIDE's older value is 0.1522565920949845e-3"
+        if t == "1200":
+            more["published"] = {"gate_charge": 0.126280042987675933170893, "gate_i": 0.152255686815577679043511}
+            more["remark"] = "the published gate_i is that before the corner at this time; after it, 0. PSIDE's older value is 0.1522565920949845"
         keep("charge_pump", float(t), values, "analysis: a function of the input", **more)
 
 
