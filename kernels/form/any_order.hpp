@@ -70,6 +70,7 @@ struct any_order_form : Functions {
     return settled(system, y, where, [&](auto set, vec<Real, states>& to, mask_of<Real> these) SALTUS_INLINE_LAMBDA {
       using here = settling<Functions, set.value>;
       auto may = here::equal_mobility(system, to);
+      auto free_alone = may;
       for (int j = 0; j < here::unknowns; ++j)
         for (int l = 0; l < here::series::d(j); ++l) {  // the highest derivatives all follow
           const int i = layout::place(j) + l;
@@ -77,7 +78,12 @@ struct any_order_form : Functions {
           const auto stays = how == abi::nearest ? mask_of<Real>::all(false) : how == abi::given ? !is_free : is_given;
           const Real wide = Real(free_over_guess) * max(may[i], Real(1.0));
           may[i] = select(stays, Real(0.0), select(is_free, wide, may[i]));
+          free_alone[i] = select(is_free & !stays, wide, Real(0.0));
         }
+      // Guesses that go together stay: else each gives a little of itself for what is free.
+      auto with_guesses = to;
+      const auto go_together = here::from_guess(system, t, with_guesses, free_alone, these).found;
+      for (int i = 0; i < states; ++i) to[i] = select(go_together, with_guesses[i], to[i]);
       return here::from_guess(system, t, to, may, these);
     });
   }
