@@ -148,8 +148,8 @@ struct settling {
       for (int k = -series::most_c; k <= 0; ++k) {
         const auto f = series::residual_of_stage(k, t, y, system.c);
         auto change = change_of(k, j, f, y, may);
-        // What is met to rounding stays as it is: the highest derivatives may be far more sensitive than rounding allows.
-        const auto is_off = !(change.lacking <= Real(rounding));
+        // What has been moved once and is met to rounding stays: the highest derivatives may be far more sensitive than that.
+        const auto is_off = turn == 0 ? mask_of<Real>::all(true) : !(change.lacking <= Real(rounding));
         for (int l = 0; l < unknowns; ++l) change.by[l] = select(is_off, change.by[l], Real(0.0));
         size = max(size, size_of(system, k, y, change.by));
         move(k, y, change.by, Real(1.0), open);
