@@ -240,6 +240,15 @@ TEST(AnyOrderFailures, EquationsThatCannotBeSolvedAreRefusedWithTheReason) {
   static void residual(const auto& at, auto& r) { r[x] = derivative(at[x] * at[x], 1) - 1.0; }
 )");
   EXPECT_NE(refusal_of(momentum).find("differentiate an expression"), std::string::npos) << refusal_of(momentum);
+  const auto twice = written("twice", R"(
+  enum state { x, x_d1 };
+  static constexpr saltus::variable<state> state_list[] = {{x, 1.0, "m", ""}, {x_d1, 0.0, "m/s", ""}};
+  static void residual(const auto& at, auto& r) {
+    r[x] = at.d(x, 1) - at[x_d1];
+    r[x_d1] = at[x_d1] - 1.0;
+  }
+)");
+  EXPECT_NE(refusal_of(twice).find("x_d1 is the name of a derivative"), std::string::npos) << refusal_of(twice);
   const auto by_value = written("by_value", R"(
   enum state { pressure, flow };
   static constexpr saltus::variable<state> state_list[] = {{pressure, 1.0, "bar", ""}, {flow, 0.0, "bar/s", ""}};

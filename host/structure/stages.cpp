@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -124,14 +125,19 @@ model_offsets offsets_of(const model& m) {
   return {{stages_of(s.sigma, s.analysis.c, s.analysis.d)}, {}, {0}, observed_orders(m, s.known)};
 }
 
-void add_values(model& m) {
-  if (m.equations != abi::any_order || !m.record) return;
-  try {
-    m.offsets = offsets_of(m);
-  } catch (const std::invalid_argument& e) {
-    m.why_unsolved = e.what();
-    return;
-  }
+namespace {
+/// Names of states and outputs stand side by side in results.
+void check_names(const std::vector<quantity>& values, const std::vector<quantity>& outputs) {
+  std::set<std::string> names;
+  for (const auto* list : {&values, &outputs})
+    for (const quantity& q : *list)
+      if (!names.insert(q.name).second)
+        throw std::invalid_argument(
+            fmt::format("{} is the name of a derivative and of something else: call the other otherwise", q.name));
+}
+
+/// Unknowns and their derivatives, one unknown after another.
+std::vector<quantity> values_of(const model& m) {
   std::vector<quantity> values;
   for (std::size_t j = 0; j < m.states.size(); ++j) {
     const quantity& x = m.states[j];
@@ -142,7 +148,21 @@ void add_values(model& m) {
       values.push_back({derivative_name(x.name, k), std::numeric_limits<double>::quiet_NaN(),
                         derivative_unit(x.unit, k), fmt::format("derivative {} of {}", k, x.name)});
   }
-  m.states = std::move(values);
+  return values;
+}
+}  // namespace
+
+void add_values(model& m) {
+  if (m.equations != abi::any_order || !m.record) return;
+  try {
+    m.offsets = offsets_of(m);
+    auto values = values_of(m);
+    check_names(values, m.outputs);
+    m.states = std::move(values);
+  } catch (const std::invalid_argument& e) {
+    m.offsets.reset();
+    m.why_unsolved = e.what();
+  }
 }
 
 }  // namespace saltus::host
