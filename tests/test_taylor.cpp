@@ -118,6 +118,29 @@ TEST(taylor, error_follows_the_tolerance) {
   });
 }
 
+/// Six bodies for 20,000 days, against 80-bit arithmetic (tests/reference/outer_solar_system.py): errors fall with the tolerance until
+/// rounding is left.
+TEST(taylor, error_of_the_outer_solar_system_follows_the_tolerance) {
+  constexpr double exact[6][3] = {{0.12333221241422679, -0.058616808987360342, -0.028723538220436229},
+                                  {-0.77177837187816889, 4.6105538900447611, 1.9942337301316616},
+                                  {3.9051292289435555, -8.5656319840330441, -3.7061413372003457},
+                                  {-17.49283446453391, 4.3435345226942667, 2.1482606925001082},
+                                  {18.051465002804882, 22.146025676860078, 8.6134820030396808},
+                                  {37.285949448705709, -10.728138680006213, -14.554583801118440}};
+  constexpr double growth = 4e3, rounding = 5e-12;  // of errors along the orbit
+  for (const double rtol : {1e-7, 1e-9, 1e-11, 1e-13, 1e-15}) {
+    const outcome o = run(SALTUS_SOURCE_FOLDER "/tests/models/outer_solar_system.hpp",
+                          {"method=taylor", fmt::format("rtol={}", rtol), fmt::format("atol={}", rtol)});
+    double error = 0.0;
+    for (std::size_t body = 0; body < 6; ++body)
+      for (std::size_t axis = 0; axis < 3; ++axis)
+        error = std::max(error, std::abs(o.final_state[6 * axis + body] - exact[body][axis]));
+    fmt::print("{:<8} {:g}: {:.1e} in {} steps\n", o.plan.method, rtol, error, o.steps[0]);
+    EXPECT_LT(error, growth * rtol + rounding) << rtol;
+    EXPECT_EQ(o.rejected[0], 0) << rtol;
+  }
+}
+
 /// Steps are long: what is observed between their ends is as good as they are. Against samples of the same solution.
 TEST(taylor, reductions_are_as_good_as_the_states) {
   const std::string reduce = "output.reduce=[\"max(angle)\",\"min(velocity)\",\"integral(velocity)\",\"mean(energy)\"]";
