@@ -60,6 +60,7 @@ struct settling {
       const Real scale = select(largest > Real(0.0), Real(1.0) / largest, Real(1.0));
       for (int l = 0; l < unknowns; ++l) j[i][l] = j[i][l] * scale;
       b[i] = -(f[i] * scale);
+      terms = max(terms, Real(limits<scalar_of<Real>>::smallest));
       r.terms[i] = terms;
       if (k + series::c(i) >= 0) {
         const Real size = abs(f[i]) / terms + not_finite(f[i]);
