@@ -112,7 +112,6 @@ SALTUS_FN void set_first_step(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> wh
   x.memory = {Real(0.0), Real(0.0), Real(0.0)};
   if constexpr (E::fixed_steps) x.h = tol.fixed_step;
   else if (run.settings.first_step > 0.0) x.h = min(Real(run.settings.first_step), x.h_max);
-  else if constexpr (is_series_method<typename E::Method>) x.h = x.h_max;  // as far as the first series reaches
   else x.h = first_step(x, where, tol);
 }
 

@@ -24,7 +24,7 @@ struct control_decision {
 ///  elementary  Compere eq. 5.7: h 0.8 err^(-1/(p+1)), p the order of the method
 ///  pi          Gustafsson; Hairer, Wanner IV.2: h 0.9 err^(-0.7/k) err_old^(0.4/k), k the order of the estimate + 1
 ///  h211b       Soederlind 2003, b = 4: h (err err_old)^(-1/(b k)) (h/h_old)^(-1/b), aimed at err = 0.9^k
-/// Of a series all three are h 0.9 err^(-1/k). A rejected step shrinks by 0.9 err^(-1/k); a trial that is not finite, by 1/8.
+/// A rejected step shrinks by 0.9 err^(-1/k); a trial that is not finite, by 1/8.
 template <class Method, controller_kind Kind, class Real>
 SALTUS_FN control_decision<Real> decide(Real h, Real error2, mask_of<Real> accepted, const control_memory<Real>& old) {
   constexpr double k = methods::error_order<Method> + 1;
@@ -36,10 +36,7 @@ SALTUS_FN control_decision<Real> decide(Real h, Real error2, mask_of<Real> accep
   const Real log_error = Real(0.5) * rough_log2(max(error2, Real(0x1p-60)));
 
   Real grow;
-  if constexpr (is_series_method<Method>) {
-    // Its terms have limited the step already: what the last error has to say is only that there was too much of it.
-    grow = fma(Real(-1.0 / k), log_error, Real(log_safety));
-  } else if constexpr (Kind == controller_kind::elementary) {
+  if constexpr (Kind == controller_kind::elementary) {
     grow = fma(Real(-1.0 / (Method::order + 1)), log_error, Real(log_of_four5));
   } else if constexpr (Kind == controller_kind::pi) {
     grow = fma(Real(-0.7 / k), log_error, fma(Real(0.4 / k), old.log_error, Real(log_safety)));
