@@ -13,8 +13,8 @@ stage_offsets stages_of(const signature& sigma, const std::vector<int>& c, const
 /// each mode that they do not serve. Throws std::invalid_argument with a sentence if there are none.
 model_offsets offsets_of(const model& m);
 
-/// The model, if it has equations of any order that can be solved, with its offsets, and with the derivatives x_d1, x_d2, .. of every
-/// unknown x among its states.
+/// Gives a model with equations of any order its offsets, and the derivatives x_d1, x_d2, .. of every unknown x among its states; if
+/// they cannot be solved, the reason. Other models stay as they are.
 void add_values(model& m);
 
 }  // namespace saltus::host

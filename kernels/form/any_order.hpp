@@ -41,15 +41,6 @@ struct any_order_form : Functions {
     return r;
   }
 
-  template <class Value, class Real>
-  SALTUS_FN static vec<Value, states> residual(Value t, const vec<Value, states>& y, const vec<Value, states>& dy,
-                                               const held<Real>& c) {
-    const auto f = rhs(t, y, c);
-    vec<Value, states> r;
-    each<states>([&](int i) SALTUS_INLINE_LAMBDA { r[i] = dy[i] - f[i]; });
-    return r;
-  }
-
   /// The coefficients of the solution's series through (t, y).
   template <int order, class Real>
   SALTUS_FN static void find_coefficients(Real t, const vec<Real, states>& y, const held<Real>& c,
@@ -69,22 +60,22 @@ struct any_order_form : Functions {
     for (int i = 0; i < states; ++i) y[i] = select(y[i] == y[i], y[i], Real(0.0));
     return settled(system, y, where, [&](auto set, vec<Real, states>& to, mask_of<Real> these) SALTUS_INLINE_LAMBDA {
       using here = settling<Functions, set.value>;
-      auto may = here::equal_mobility(system, to);
-      auto free_alone = may;
+      auto sizes = here::sizes_of(system, to);
+      auto free_alone = sizes;
       for (int j = 0; j < here::unknowns; ++j)
         for (int l = 0; l < here::series::d(j); ++l) {  // the highest derivatives all follow
           const int i = layout::place(j) + l;
           const auto is_free = !(guess[i] == guess[i]), is_given = given[i] == given[i];
           const auto stays = how == abi::nearest ? mask_of<Real>::all(false) : how == abi::given ? !is_free : is_given;
-          const Real wide = Real(free_over_guess) * max(may[i], Real(1.0));
-          may[i] = select(stays, Real(0.0), select(is_free, wide, may[i]));
+          const Real wide = Real(free_over_guess) * max(sizes[i], Real(1.0));
+          sizes[i] = select(stays, Real(0.0), select(is_free, wide, sizes[i]));
           free_alone[i] = select(is_free & !stays, wide, Real(0.0));
         }
       // Guesses that go together stay: else each gives a little of itself for what is free.
       auto with_guesses = to;
       const auto go_together = here::from_guess(system, t, with_guesses, free_alone, these).found;
       for (int i = 0; i < states; ++i) to[i] = select(go_together, with_guesses[i], to[i]);
-      return here::from_guess(system, t, to, may, these);
+      return here::from_guess(system, t, to, sizes, these);
     });
   }
 
@@ -94,7 +85,7 @@ struct any_order_form : Functions {
     const auto r =
         settled(system, y, where, [&](auto set, vec<Real, states>& to, mask_of<Real> these) SALTUS_INLINE_LAMBDA {
           using here = settling<Functions, set.value>;
-          return here::from_guess(system, t, to, here::equal_mobility(system, to), these);
+          return here::from_guess(system, t, to, here::sizes_of(system, to), these);
         });
     f = rhs(t, y, system.c);
     return r;

@@ -9,10 +9,6 @@
 
 namespace saltus {
 
-/// How far values of an instance may move at its start: each in units of its weight.
-template <class Real, int n>
-using mobility = vec<Real, n>;
-
 template <class Functions, int set>
 struct settling {
   using series = equation_series<Functions, set>;
@@ -21,9 +17,10 @@ struct settling {
   template <class Real>
   using held = typename Functions::template held<Real>;
 
+  /// The size at which a change of each value counts: changes are the least over these. What has none does not move.
   template <class System, class Real>
-  SALTUS_FN static mobility<Real, values> equal_mobility(const System& system, const vec<Real, values>& y) {
-    mobility<Real, values> r;
+  SALTUS_FN static vec<Real, values> sizes_of(const System& system, const vec<Real, values>& y) {
+    vec<Real, values> r;
     for (int i = 0; i < values; ++i) r[i] = abs(y[i]) + system.floor(i);
     return r;
   }
@@ -37,13 +34,13 @@ struct settling {
   };
   template <class Real>
   SALTUS_FN_COLD static stage_change<Real> change_of(int k, matrix<Real, unknowns> j, const vec<Real, unknowns>& f,
-                                                     const vec<Real, values>& y, const mobility<Real, values>& may) {
+                                                     const vec<Real, values>& y, const vec<Real, values>& sizes) {
     vec<Real, unknowns> width, b;
     stage_change<Real> r;
     r.lacking = r.residual_of_worst = Real(0.0);
     r.worst = Real(-1.0);
     for (int l = 0; l < unknowns; ++l)
-      width[l] = k + series::d(l) >= 0 ? may[layout::place(l) + k + series::d(l)] : Real(0.0);
+      width[l] = k + series::d(l) >= 0 ? sizes[layout::place(l) + k + series::d(l)] : Real(0.0);
     for (int i = 0; i < unknowns; ++i) {
       Real largest = Real(0.0), terms = Real(0.0);
       if (k + series::c(i) >= 0)
@@ -82,12 +79,12 @@ struct settling {
   template <class Real>
   SALTUS_FN_COLD static detail::independence<Real> independence_at(Real t, const vec<Real, values>& y,
                                                                    const held<Real>& fixed) {
-    vec<Real, values> may, before;
+    vec<Real, values> sizes, before;
     const auto f = series::rates(t, y, fixed);
     Real speed = Real(0.0);
     for (int i = 0; i < values; ++i) {
-      may[i] = abs(y[i]) + Real(1.0);
-      speed = max(speed, abs(f[i]) / may[i]) + not_finite(f[i]);
+      sizes[i] = abs(y[i]) + Real(1.0);
+      speed = max(speed, abs(f[i]) / sizes[i]) + not_finite(f[i]);
     }
     const Real back = select((speed > Real(0.0)) & (speed == speed), Real(-1.0) / speed, Real(0.0));
     for (int i = 0; i < values; ++i) before[i] = select(f[i] == f[i], fma(back, f[i], y[i]), y[i]);
@@ -98,8 +95,8 @@ struct settling {
       nothing[i] = Real(0.0);
       Real largest = Real(0.0);
       for (int l = 0; l < unknowns; ++l) {
-        j[i][l] = j[i][l] * may[layout::place(l) + series::d(l)];
-        largest = max(largest, max(abs(j[i][l]), abs(was[i][l]) * may[layout::place(l) + series::d(l)]));
+        j[i][l] = j[i][l] * sizes[layout::place(l) + series::d(l)];
+        largest = max(largest, max(abs(j[i][l]), abs(was[i][l]) * sizes[layout::place(l) + series::d(l)]));
       }
       const Real scale = select(largest > Real(0.0), Real(1.0) / largest, Real(1.0));
       for (int l = 0; l < unknowns; ++l) j[i][l] = j[i][l] * scale;
@@ -140,7 +137,7 @@ struct settling {
     constexpr double rounding = 8.0 * limits<scalar_of<Real>>::epsilon;
     constexpr double small = enough * root_epsilon<scalar_of<Real>>;
     const auto begun = y;
-    const auto may = equal_mobility(system, y);
+    const auto sizes = sizes_of(system, y);
     auto open = where, found = mask_of<Real>::all(false);
     for (int turn = 0; turn < most && any(open); ++turn) {
       const auto j = series::jacobian(t, y, system.c);
@@ -148,7 +145,7 @@ struct settling {
       auto regular = mask_of<Real>::all(true);
       for (int k = -series::most_c; k <= 0; ++k) {
         const auto f = series::residual_of_stage(k, t, y, system.c);
-        auto change = change_of(k, j, f, y, may);
+        auto change = change_of(k, j, f, y, sizes);
         // What has been moved once and is met to rounding stays: the highest derivatives may be far more sensitive than that.
         const auto is_off = turn == 0 ? mask_of<Real>::all(true) : !(change.lacking <= Real(rounding));
         for (int l = 0; l < unknowns; ++l) change.by[l] = select(is_off, change.by[l], Real(0.0));
@@ -169,12 +166,12 @@ struct settling {
   /// From a guess, by damped Newton iteration in each stage. Where one finds nothing its worst equation is told.
   template <class System, class Real>
   SALTUS_FN_COLD static consistency<Real> from_guess(const System& system, Real t, vec<Real, values>& y,
-                                                     const mobility<Real, values>& may, mask_of<Real> where) {
+                                                     const vec<Real, values>& sizes, mask_of<Real> where) {
     const auto begun = y;
     auto found = where;
     Real residual = Real(0.0), of = Real(-1.0);
     for (int k = -series::most_c; k <= 0; ++k) {
-      const auto solved = solve_stage(system, k, t, y, may, found);
+      const auto solved = solve_stage(system, k, t, y, sizes, found);
       const auto lost = found & !solved.found;
       residual = select(lost, solved.residual, residual);
       of = select(lost, solved.of, of);
@@ -218,7 +215,7 @@ struct settling {
   /// One stage from a guess; `found` are the lanes in which it was solved.
   template <class System, class Real>
   SALTUS_FN_COLD static consistency<Real> solve_stage(const System& system, int k, Real t, vec<Real, values>& y,
-                                                      const mobility<Real, values>& may, mask_of<Real> where) {
+                                                      const vec<Real, values>& sizes, mask_of<Real> where) {
     constexpr int most = 60;
     constexpr double rounding = 64.0 * limits<scalar_of<Real>>::epsilon;
     constexpr double small = enough * root_epsilon<scalar_of<Real>>, least_share = 0x1p-20;
@@ -233,7 +230,7 @@ struct settling {
     auto begins = open;
     for (int turn = 0; turn < most && any(open); ++turn) {
       const auto f = series::residual_of_stage(k, t, y, system.c);
-      const auto change = change_of(k, series::jacobian(t, y, system.c), f, y, may);
+      const auto change = change_of(k, series::jacobian(t, y, system.c), f, y, sizes);
       // Less is lacking than before: go on from here. Else a shorter part of the last change is tried.
       const Real size = size_of(system, k, y, change.by);
       for (int i = 0; i < unknowns; ++i) first[i] = select(begins, change.terms[i], turn == 0 ? Real(1.0) : first[i]);
@@ -258,7 +255,7 @@ struct settling {
       found = found | done;
       open = open & !done & (share >= Real(least_share)) & (better | mask_of<Real>::all(turn > 0));
       begins = open & (change.dependent >= Real(0.0)) & (change.lacking > Real(small)) & mask_of<Real>::all(turn == 0);
-      nudge(k, y, may, begins);
+      nudge(k, y, sizes, begins);
     }
     for (int i = 0; i < values; ++i) y[i] = select(found | !where, y[i], best[i]);
     r.found = found;
@@ -273,12 +270,12 @@ struct settling {
   }
   /// Off a point at which what may move has no effect on an equation, such as a root at zero.
   template <class Real>
-  SALTUS_FN static void nudge(int k, vec<Real, values>& y, const mobility<Real, values>& may, mask_of<Real> where) {
+  SALTUS_FN static void nudge(int k, vec<Real, values>& y, const vec<Real, values>& sizes, mask_of<Real> where) {
     constexpr double part = 0x1p-6;
     for (int l = 0; l < unknowns; ++l) {
       if (k + series::d(l) < 0) continue;
       const int i = layout::place(l) + k + series::d(l);
-      y[i] = select(where, fma(Real(part), min(may[i], abs(y[i]) + Real(1.0)), y[i]), y[i]);
+      y[i] = select(where, fma(Real(part), min(sizes[i], abs(y[i]) + Real(1.0)), y[i]), y[i]);
     }
   }
   /// No equation is left unmet because it depends on others, or because what it is about may not move; and the last stage, which
