@@ -101,7 +101,7 @@ namespace {
 
 std::vector<std::string> flags_for(const cpp_compiler& cc, optimised how) {
   auto all = flags_for(cc);
-  if (how == optimised::no) all.push_back("-O0");
+  if (how == optimised::no) all.insert(all.end(), {"-O0", "-DSALTUS_RUNS_ONCE"});
   if (how == optimised::traced) all.insert(all.end(), {"-O1", "-g"});
   return all;
 }

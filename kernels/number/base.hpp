@@ -7,6 +7,11 @@
 #define SALTUS_FN_COLD __host__ __device__
 #define SALTUS_FN_APART __host__ __device__
 #define SALTUS_INLINE_LAMBDA
+#elif defined(SALTUS_RUNS_ONCE)  // descriptions: what is inlined where nothing is optimised is three times the code
+#define SALTUS_FN inline
+#define SALTUS_FN_COLD inline
+#define SALTUS_FN_APART inline
+#define SALTUS_INLINE_LAMBDA
 #elif defined(__GNUC__)
 #define SALTUS_FN inline __attribute__((always_inline))
 #define SALTUS_FN_COLD inline __attribute__((noinline))
