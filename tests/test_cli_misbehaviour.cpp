@@ -15,7 +15,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "program.hpp"
+#include "cli/program.hpp"
 
 namespace command_line {
 namespace {

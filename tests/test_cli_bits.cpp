@@ -10,7 +10,7 @@
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
-#include "program.hpp"
+#include "cli/program.hpp"
 
 namespace command_line {
 namespace {
