@@ -6,8 +6,12 @@
 #include <chrono>
 #include <cmath>
 #include <csignal>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <map>
+#include <random>
 #include <regex>
 #include <string>
 #include <thread>
@@ -16,6 +20,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/program.hpp"
+#include "variables_of.hpp"
 
 namespace command_line {
 namespace {
@@ -33,7 +38,7 @@ TEST_F(cli, an_interrupted_run_keeps_what_is_finished) {
     const auto sent = std::chrono::steady_clock::now();
     const auto o = running->wait();
     EXPECT_LT(std::chrono::steady_clock::now() - sent, 20s);
-    EXPECT_EQ(o.code, 130) << "signal " << o.signal;
+    EXPECT_EQ(o.code, 128 + number);
     EXPECT_TRUE(std::regex_search(o.err, std::regex("\ninterrupted: \\d+ instances did not finish\n$"))) << o.err;
     EXPECT_NE(o.out.find("\nwrote long.nc\n"), std::string::npos) << o.out;
     EXPECT_FALSE(fs::exists(folder() / "long.nc.part"));
@@ -75,6 +80,70 @@ TEST_F(cli, a_second_signal_ends_the_program_at_once) {
   EXPECT_FALSE(fs::exists(folder() / "long.nc"));
 }
 
+/// SALTUS_KILLS: how many; a few if it is not set.
+TEST_F(cli, runs_that_are_killed_go_on_with_the_same_bits) {
+  const char* asked = std::getenv("SALTUS_KILLS");
+  const int kills = asked ? std::atoi(asked) : 24;
+  const words common = {"run",
+                        "bouncing_ball",
+                        "-q",
+                        "--threads",
+                        "2",
+                        "--seed",
+                        "5",
+                        "--set",
+                        "sample.restitution={uniform=[0.3, 0.9]}",
+                        "--set",
+                        "t=[0.0, 5.0]",
+                        "--set",
+                        "run.chunk=256",
+                        "--set",
+                        "run.checkpoint=0.02"};
+  const std::map<std::string, words> specs = {
+      {"rows", {"-n", "40000"}},
+      {"samples", {"-n", "10000", "--set", "output.samples={count=50}"}},
+      {"events", {"-n", "10000", "--set", "output.events=true"}},
+      {"statistics",
+       {"-n", "60000", "--set",
+        "output={rows=false, statistics=true, histogram={t_final={from=0.0, to=5.0, bins=7}}}"}}};
+  std::mt19937 random(1);
+  for (const auto& [name, own] : specs) {
+    const auto line = [&](const std::string& file) {
+      words all = common;
+      all.insert(all.end(), own.begin(), own.end());
+      all.insert(all.end(), {"-o", file});
+      return all;
+    };
+    ASSERT_EQ(saltus(line("first.nc")).code, 0) << "compiles";
+    const auto begin = std::chrono::steady_clock::now();
+    ASSERT_EQ(saltus(line("whole.nc")).code, 0);
+    const std::chrono::duration<double> lasts = std::chrono::steady_clock::now() - begin;
+    const auto whole = variables_of(folder() / "whole.nc");
+    std::uniform_real_distribution<double> when(0, 0.7 * lasts.count());
+    int killed = 0, results = 0;
+    bool is_complete = false;
+    while (killed < (kills + 3) / 4 || !is_complete) {
+      auto running = start(line("cut.nc"));
+      if (killed < (kills + 3) / 4) {
+        std::this_thread::sleep_for(std::chrono::duration<double>(when(random)));
+        running->signal(SIGKILL);
+        ++killed;
+      }
+      const auto o = running->wait();
+      is_complete = o.signal != SIGKILL;
+      if (!is_complete) continue;
+      ASSERT_EQ(o.code, 0) << name << ": " << o.err;
+      ++results;
+      EXPECT_EQ(whole, variables_of(folder() / "cut.nc")) << name << " after " << killed << " kills";
+      fs::remove(folder() / "cut.nc");
+    }
+    for (const char* left : {"cut.nc.journal", "cut.nc.part", "cut.nc.part.1"})
+      EXPECT_FALSE(fs::exists(folder() / left)) << left;
+    std::printf("%s: %d kills, %d results\n", name.c_str(), killed, results);
+    for (const char* file : {"first.nc", "whole.nc"}) fs::remove(folder() / file);
+  }
+}
+
 TEST_F(cli, a_signal_that_is_ignored_stays_so) {  // as nohup does
   ASSERT_EQ(saltus({"check", model()}).code, 0) << "compiles";
   std::string command = "trap '' HUP; exec " SALTUS_PROGRAM;
@@ -85,7 +154,7 @@ TEST_F(cli, a_signal_that_is_ignored_stays_so) {  // as nohup does
   std::this_thread::sleep_for(1s);
   EXPECT_TRUE(running.runs());
   running.signal(SIGTERM);
-  EXPECT_EQ(running.wait().code, 130);
+  EXPECT_EQ(running.wait().code, 143);
 }
 
 // ------------------------------------------------------------------------------------------- models that misbehave
@@ -177,7 +246,7 @@ TEST_F(cli, a_model_that_loops_can_be_interrupted_and_has_a_time_limit) {
   const results good = run(with_one("0"));
   auto line = with_one("6");
   line.insert(line.begin(), "run");
-  line.insert(line.end(), {"-q", "-o", "a.nc"});
+  line.insert(line.end(), {"-q", "-o", "a.nc", "--set", "run.checkpoint=0"});
   {
     auto running = start(line);
     // All the other chunks are done in much less time; the first seconds are the pilot's.
@@ -188,7 +257,7 @@ TEST_F(cli, a_model_that_loops_can_be_interrupted_and_has_a_time_limit) {
     running->signal(SIGTERM);
     const auto o = running->wait();
     EXPECT_LT(std::chrono::steady_clock::now() - sent, 20s);
-    EXPECT_EQ(o.code, 130) << "signal " << o.signal << o.err;
+    EXPECT_EQ(o.code, 143) << "signal " << o.signal << o.err;
     const results r(folder() / "a.nc");
     EXPECT_EQ(r["status"][25], 10) << "interrupted";
     for (std::size_t i = 0; i < 60; ++i)
@@ -230,7 +299,7 @@ TEST_F(cli, one_slow_instance_does_not_hold_up_the_others) {
     return all;
   };
   const results good = run(line(2.0, {}));
-  auto with = line(1e12, {"-o", "a.nc"});
+  auto with = line(1e12, {"-o", "a.nc", "--set", "run.checkpoint=0"});
   with.insert(with.begin(), "run");
   const auto expect_others_as_before = [&](int status_of_slow) {
     const results r(folder() / "a.nc");
@@ -258,7 +327,7 @@ TEST_F(cli, one_slow_instance_does_not_hold_up_the_others) {
       }
     }
     close(keyboard);
-    EXPECT_EQ(running->wait().code, 130);
+    EXPECT_EQ(running->wait().code, 143);
     EXPECT_NE(seen.find("1 instance (123) for 0:1"), std::string::npos) << seen.substr(0, 2000);
     expect_others_as_before(10);
   }
@@ -306,7 +375,7 @@ TEST_F(cli, an_interrupted_compilation_leaves_nothing) {
     ASSERT_TRUE(running->wait_for([&] { return !debris(cache).empty(); })) << running->wait().err;
     running->signal(number);
     const auto o = running->wait();
-    EXPECT_EQ(o.code, 130) << "signal " << o.signal;
+    EXPECT_EQ(o.code, 128 + number);
     EXPECT_EQ(o.out, "");
     EXPECT_EQ(o.err, "saltus: interrupted while compiling\n");
     EXPECT_EQ(debris(cache), words{});

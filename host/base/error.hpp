@@ -19,7 +19,8 @@ enum exit_status : int {
   exit_failed_instances = 3,  ///< more instances failed than the spec allows
   exit_model = 4,             ///< the model does not compile
   exit_device = 5,            ///< the requested device is absent
-  exit_interrupted = 130,     ///< interrupted, resumable
+  exit_time_limit = 75,       ///< stopped at the time limit of the run; the same command goes on
+  exit_interrupted = 130,     ///< interrupted
 };
 
 /// Thrown wherever the host cannot go on; `what()` is the message for the user, complete.

@@ -17,7 +17,9 @@ namespace saltus::host {
 /// What `run`, `check` and `bench` are given.
 struct run_arguments : study {
   bool as_json = false, quiet = false;
-  bool force = false;  ///< an older result is replaced
+  bool force = false;     ///< an older result is replaced
+  bool restart = false;   ///< and a journal dropped
+  double time_limit = 0;  ///< seconds; 0: none
 };
 
 // Each returns the exit code; throws `error`.

@@ -8,13 +8,13 @@ const cancellation interrupted;
 
 namespace {
 
-volatile std::sig_atomic_t signals_came = 0;
+volatile std::sig_atomic_t signals_came = 0;  ///< the number of the first; 0: none
 
 /// The first Ctrl-C asks what is under way to end, and a run to write what is finished; the second ends the program at once.
 /// A terminal that goes away may say so more than once.
 extern "C" void on_signal(int number) {
   if (signals_came != 0 && number != SIGHUP) std::signal(number, SIG_DFL), std::raise(number);
-  signals_came = 1;
+  if (signals_came == 0) signals_came = number;
   interrupted.cancel();
 }
 
@@ -25,6 +25,8 @@ void listen_to_signals() {
   std::signal(SIGTERM, on_signal);
   if (std::signal(SIGHUP, on_signal) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
 }
+
+int exit_code_of_signal() { return 128 + (signals_came != 0 ? signals_came : SIGINT); }
 
 void ignore_broken_pipes() { std::signal(SIGPIPE, SIG_IGN); }
 

@@ -58,7 +58,9 @@ class command_line {
     app_.footer(
         "saltus COMMAND --help tells more. Exit codes: 0 ok, 1 error at run time, 2 error in the spec or on the "
         "command\n"
-        "line, 3 more failed instances than allowed, 4 the model does not compile, 5 no such device, 130 interrupted.");
+        "line, 3 more failed instances than allowed, 4 the model does not compile, 5 no such device, 75 time limit, "
+        "130 interrupted,\n"
+        "143 terminated.");
     add_list_and_describe();
     add_check();
     add_run();
@@ -161,6 +163,14 @@ class command_line {
     run_ = app_.add_subcommand("run", "run an ensemble");
     add_run_options(run_);
     run_->add_flag("--force", arguments_.force, "replace an older result");
+    run_->add_flag("--restart", arguments_.restart,
+                   "drop the journal of a run that was cut short, rather than go on with it");
+    run_->add_option("--time-limit", arguments_.time_limit,
+                     "end after so long, leave the journal, return 75; the same command goes on")
+        ->transform(CLI::AsNumberWithUnit(
+            std::map<std::string, double>{{"s", 1.0}, {"m", 60.0}, {"h", 3600.0}, {"d", 86400.0}}))
+        ->check(CLI::PositiveNumber)
+        ->type_name("55m");
     run_->footer(
         "saltus run relief_valve --set 'sweep.flow={from=0.2,to=10,count=1000}' -o valve.nc\n"
         "saltus run ./my_sweep.toml -n 100000 --threads 8");
@@ -240,5 +250,5 @@ int main(int argc, char** argv) {
     if (code == exit_ok) code = exit_failure;
   }
   if (a_model_called_exit()) ::_exit(code);
-  return code;
+  return code == exit_interrupted ? exit_code_of_signal() : code;
 }

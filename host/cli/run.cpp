@@ -101,7 +101,9 @@ json summary_json(const run_report& r) {
            {"parts", parts},
            {"guards", guards_json(p, s.counts)},
            {"remarks", remarks_on_guards(p.model, s.counts.guards)},
-           {"file", p.file},
+           {"file", r.journal.empty() ? p.file : ""},
+           {"journal", r.journal},
+           {"continued", r.continued},
            {"warnings", p.warnings},
            {"exit_code", r.exit_code}});
   for (const auto& [name, some] : dependent_constraints(p.model, s.counts)) all["dependent"][name] = some;
@@ -163,7 +165,8 @@ void print_summary(const run_report& r) {
   print_counters(s.counts, n);
   for (const auto& remark : remarks_on_guards(p.model, s.counts.guards)) fmt::print("  {}\n", remark);
   print_statistics(s.statistics);
-  if (p.file.empty()) fmt::print("no result file: -o FILE writes one\n");
+  if (!r.journal.empty()) fmt::print("what has ended is kept in {}: the same command goes on with it\n", r.journal);
+  else if (p.file.empty()) fmt::print("no result file: -o FILE writes one\n");
   else
     fmt::print("wrote {}\n  look at it:  saltus show {}\n  in Python:   xarray.open_dataset(\"{}\")\n", p.file, p.file,
                p.file);
@@ -215,7 +218,7 @@ int run(const run_arguments& a, const std::vector<std::string>& command) {
   listener.begins = [&](const plan& of) { bar.emplace(of.count, of.model.name, a.quiet, stderr, progress_note); };
   listener.progress = [&](std::int64_t some) { bar->add(some); };
   listener.ends = [&] { bar->finish(); };
-  const run_report r = run(std::move(p), {a.force, command, true}, interrupted, listener);
+  const run_report r = run(std::move(p), {a.force, a.restart, a.time_limit, command, true}, interrupted, listener);
   if (a.as_json) fmt::print("{}\n", json_text(summary_json(r)));
   else print_summary(r);
   say_what_went_wrong(r);

@@ -29,7 +29,9 @@ struct worker {
 
 struct chunk_queue::state {
   const plan& p;
+  const std::vector<id_range> kept;  ///< by their ids
   std::vector<std::unique_ptr<worker>> workers{};
+  std::size_t next_kept = 0;
   std::mutex mutex{};
   std::condition_variable changed{};
   std::int64_t next = 0;  ///< the first instance that was not handed out
@@ -38,6 +40,10 @@ struct chunk_queue::state {
 
   bool is_shared() const { return workers.size() > 1; }
   bool has_ended() const { return given_up || next >= p.count; }
+
+  bool is_kept() const { return next_kept < kept.size() && kept[next_kept].first == next; }
+  /// The end of the instances that nobody has kept.
+  std::int64_t end() const { return next_kept < kept.size() ? kept[next_kept].first : p.count; }
 
   std::size_t first_free() const {
     const auto free = std::find_if(workers.begin(), workers.end(), [](const auto& w) { return w->tickets > 0; });
@@ -69,7 +75,8 @@ struct chunk_queue::state {
   }
 };
 
-chunk_queue::chunk_queue(const plan& p, backend& where) : state_(new state{p}) {
+chunk_queue::chunk_queue(const plan& p, backend& where, const std::vector<id_range>& kept)
+    : state_(new state{p, kept}) {
   const auto parts = where.parts();
   for (backend* b : parts) {
     auto& w = state_->workers.emplace_back(std::make_unique<worker>(*b, std::max(1, b->concurrency())));
@@ -103,12 +110,17 @@ std::optional<chunk_queue::range> chunk_queue::next() {
   std::size_t who = 0;
   s.changed.wait(lock, [&] {
     who = s.first_free();
-    return s.has_ended() || !s.is_shared() || (who < s.workers.size() && s.outstanding < s.max_outstanding);
+    const bool is_somebody_free = who < s.workers.size() || s.is_kept();
+    return s.has_ended() || !s.is_shared() || (is_somebody_free && s.outstanding < s.max_outstanding);
   });
   if (s.has_ended()) return {};
-  if (!s.is_shared()) who = 0;
-  const range r{s.next, std::min(s.size_for(*s.workers[who]), s.p.count - s.next), who};
-  s.workers[who]->tickets -= 1;
+  if (!s.is_shared() || s.is_kept()) who = 0;
+  const bool is_kept = s.is_kept();
+  const range r{{s.next, is_kept ? s.kept[s.next_kept].count : std::min(s.size_for(*s.workers[who]), s.end() - s.next)},
+                who,
+                is_kept};
+  if (is_kept) ++s.next_kept;
+  else s.workers[who]->tickets -= 1;
   s.next += r.count;
   s.outstanding += r.count;
   return r;

@@ -8,7 +8,9 @@
 #include <memory>
 #include <optional>
 #include <semaphore>
+#include <vector>
 
+#include "ensemble/kept_chunks.hpp"
 #include "spec/plan.hpp"
 
 namespace saltus::host {
@@ -17,14 +19,14 @@ class backend;
 
 class chunk_queue {
  public:
-  /// Instances first, ..., first + count - 1 for one of the workers.
-  struct range {
-    std::int64_t first, count;
+  /// Instances for one of the workers; or such that are kept, and that nobody needs to integrate.
+  struct range : id_range {
     std::size_t worker;
+    bool is_kept;
   };
 
-  /// A worker for each part of the backend. Refers to both.
-  chunk_queue(const plan& p, backend& where);
+  /// A worker for each part of the backend. Refers to both, and to what is kept.
+  chunk_queue(const plan& p, backend& where, const std::vector<id_range>& kept = {});
   ~chunk_queue();
 
   std::size_t workers() const;
@@ -39,7 +41,7 @@ class chunk_queue {
 
   /// The next range; waits for a worker that is free to take it. None when all are handed out, or after `give_up`.
   std::optional<range> next();
-  /// A range has been integrated, in some seconds (0: it was not): its worker may have another one.
+  /// A range that was not kept has been integrated, in some seconds (0: it was not): its worker may have another one.
   void is_integrated(const range& r, double seconds);
   /// A range has been written and its memory is free.
   void is_written(const range& r);

@@ -120,14 +120,15 @@ class account {
 class ensemble_run {
  public:
   ensemble_run(const plan& p, backend& where, const std::function<void(const chunk_data&)>& write,
-               const std::function<void(std::int64_t)>& progress, const cancellation& stop)
+               const std::function<void(std::int64_t)>& progress, const cancellation& stop, kept_chunks* kept)
       : plan_(p),
         where_(where),
         write_(write),
         progress_(progress),
         stop_(stop),
         ending_(stop.within()),
-        queue_(p, where),
+        kept_(kept),
+        queue_(p, where, kept ? kept->left() : std::vector<id_range>()),
         values_(p),
         statistics_(p),
         stiff_(p, fallback_integrator::duty::hand_over, ending_, [this] { progress_(0); }),
@@ -206,6 +207,11 @@ class ensemble_run {
     auto& [chunk, range, counts] = *handed;
     chunk->reset(plan_, range.first, range.count);
     values_.fill(chunk->first_id, chunk->count, *chunk);
+    if (range.is_kept) {
+      kept_->load(range, *chunk, counts);
+      progress_(range.count);
+      return handed.release();
+    }
     if (is_ordered(range.worker)) chunk->order = by_work_.order(*chunk);
     const place here(queue_.places(range.worker));
     // After a stop the chunks that are left pass through as they are: every instance still gets its row, as not run.
@@ -235,12 +241,8 @@ class ensemble_run {
   item carry_on(item raw) {
     std::unique_ptr<handed_out> handed(raw);
     auto& chunk = *handed->chunk;
-    if (is_ordered(handed->range.worker)) by_work_.learn(chunk);
-    try {
-      if (!plan_.stiff_method.empty()) stiff_.carry_on(chunk, ending_);
-      if (plan_.rescue) rescuer_.carry_on(chunk, ending_);
-      if (plan_.rows) dependencies_.look_at(chunk);
-    } catch (const model_crash& crash) { note_crash(crash, chunk); }
+    if (!handed->range.is_kept) finish(chunk, handed->range);
+    else if (!plan_.rows) return handed.release();  // statistics and counts are kept, too
     make_statistics(plan_, chunk);
     handed->counts.add(chunk);
     return handed.release();
@@ -250,6 +252,7 @@ class ensemble_run {
     const std::unique_ptr<handed_out> handed(raw);
     auto& chunk = *handed->chunk;
     account_.add_written(handed->counts, chunk.trouble);
+    if (kept_) kept_->keep(chunk, handed->counts);
     statistics_.add(chunk);
     write_(chunk);
     pool_.put(std::move(handed->chunk));
@@ -257,6 +260,16 @@ class ensemble_run {
   }
 
   // ---- what they ask and note
+
+  /// What the backend has given up is carried on.
+  void finish(chunk_data& chunk, const chunk_queue::range& range) {
+    if (is_ordered(range.worker)) by_work_.learn(chunk);
+    try {
+      if (!plan_.stiff_method.empty()) stiff_.carry_on(chunk, ending_);
+      if (plan_.rescue) rescuer_.carry_on(chunk, ending_);
+      if (plan_.rows) dependencies_.look_at(chunk);
+    } catch (const model_crash& crash) { note_crash(crash, chunk); }
+  }
 
   bool is_ordered(std::size_t worker) { return plan_.by_work && queue_[worker].gains_by_order(); }
 
@@ -272,6 +285,7 @@ class ensemble_run {
   const std::function<void(std::int64_t)>& progress_;
   const cancellation& stop_;
   const cancellation ending_;  ///< by `stop_`, or when the model has crashed
+  kept_chunks* kept_;
   chunk_queue queue_;
   const sampler values_;
   statistics_sum statistics_;
@@ -285,8 +299,9 @@ class ensemble_run {
 }  // namespace
 
 run_summary run_ensemble(const plan& p, backend& where, const std::function<void(const chunk_data&)>& write,
-                         const std::function<void(std::int64_t)>& progress, const cancellation& stop) {
-  return ensemble_run(p, where, write, progress, stop).run();
+                         const std::function<void(std::int64_t)>& progress, const cancellation& stop,
+                         kept_chunks* kept) {
+  return ensemble_run(p, where, write, progress, stop, kept).run();
 }
 
 }  // namespace saltus::host

@@ -8,6 +8,7 @@
 
 #include "base/cancellation.hpp"
 #include "ensemble/backend.hpp"
+#include "ensemble/kept_chunks.hpp"
 #include "ensemble/statistics.hpp"
 #include "ensemble/tally.hpp"
 
@@ -40,8 +41,9 @@ struct run_summary {
 /// Runs every instance of the plan. `write` receives the chunks as they end, in any order, one at a time (from some
 /// thread); `progress` is told of instances that have ended; cancelling `stop` ends the run early, the instances that did
 /// not get to run having status not_run. Fallback integrators run beside the backend, on other threads of the host if there are
-/// any. Asserts that every instance is ok, rescued, failed or not finished.
+/// any. What `kept` has left is not integrated again, and what ends is given to it before it is written. Asserts that every instance is ok, rescued, failed or not finished.
 run_summary run_ensemble(const plan& p, backend& where, const std::function<void(const chunk_data&)>& write,
-                         const std::function<void(std::int64_t)>& progress, const cancellation& stop);
+                         const std::function<void(std::int64_t)>& progress, const cancellation& stop,
+                         kept_chunks* kept = nullptr);
 
 }  // namespace saltus::host

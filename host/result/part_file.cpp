@@ -102,7 +102,8 @@ void check_result_path(const fs::path& file, existing older, const std::vector<f
   if (older == existing::refused) refuse("it exists: --force replaces it, -o FILE gives another name");
 }
 
-part_file::part_file(const fs::path& result) : result_(result), part_(result.string() + ".part") {
+part_file::part_file(const fs::path& result, abandoned older)
+    : result_(result), part_(result.string() + ".part"), older_(older) {
   // Someone else may make or remove the file between any two of these steps: then all is looked at anew.
   constexpr int attempts = 100;
   for (int i = 0; i < attempts && file_ < 0; ++i) {
@@ -151,7 +152,7 @@ void part_file::take_over() {
 
 /// Keeps what a dead run has finished, under the first name that is free, and removes a part in which nothing is.
 void part_file::make_room() {
-  if (!has_finished_instances(part_)) {
+  if (older_ == abandoned::removed || !has_finished_instances(part_)) {
     ::unlink(part_.c_str());
     return;
   }

@@ -24,11 +24,15 @@ bool is_result(const std::filesystem::path& file);
 void check_result_path(const std::filesystem::path& file, existing older,
                        const std::vector<std::filesystem::path>& inputs);
 
+/// What becomes of the unfinished file of a dead run: it gets a name of its own if there are finished instances in it; or it
+/// is removed, since they are in its journal.
+enum class abandoned { set_aside, removed };
+
 /// `<file>.part`, locked and empty, until it is published or removed. Not thread-safe.
 class part_file {
  public:
   /// Throws `error` (exit_failure) if another run is writing there, or if it cannot be made.
-  explicit part_file(const std::filesystem::path& result);
+  explicit part_file(const std::filesystem::path& result, abandoned older = abandoned::set_aside);
   /// Closes it; it stays unless it was removed.
   ~part_file();
   part_file(const part_file&) = delete;
@@ -61,6 +65,7 @@ class part_file {
   locking lock() const;
 
   std::filesystem::path result_, part_, set_aside_;
+  abandoned older_;
   int file_ = -1;
   std::int64_t reserved_ = 0;
 };

@@ -151,6 +151,7 @@ void where_and_how(const plan& p, lines& out) {
   out.add("allowed_failed", p.allowed_failed);
   if (p.instance_time_limit > 0) out.add("instance_time_limit", p.instance_time_limit);
   else out.none("instance_time_limit");
+  out.add("checkpoint", p.checkpoint.value_or(usual_checkpoint));
 }
 
 }  // namespace

@@ -41,8 +41,9 @@ const std::filesystem::path& checked(const std::filesystem::path& path, const pl
 
 }  // namespace
 
-result_writer::result_writer(const std::filesystem::path& path, const plan& p, const provenance& origin, existing older)
-    : path_(checked(path, p, older)), older_(older), part_(path), plan_(p) {
+result_writer::result_writer(const std::filesystem::path& path, const plan& p, const provenance& origin, existing older,
+                             abandoned part)
+    : path_(checked(path, p, older)), older_(older), part_(path, part), plan_(p) {
   fields_ = fields_of(p);
   try {
     must(nc_create(part_.own_name().c_str(), NC_NETCDF4 | NC_CLOBBER, &file_));

@@ -26,7 +26,7 @@ class result_writer {
  public:
   /// Creates `<path>.part` with all definitions. What `path` may be: check_result_path.
   result_writer(const std::filesystem::path& path, const plan& p, const provenance& origin,
-                existing older = existing::refused);
+                existing older = existing::refused, abandoned part = abandoned::set_aside);
   ~result_writer();
   result_writer(const result_writer&) = delete;
   result_writer& operator=(const result_writer&) = delete;

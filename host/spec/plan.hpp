@@ -74,6 +74,9 @@ struct histogram_request {
   int bins;
 };
 
+/// Seconds: between two times when a journal is put on the disk, and after which a run has one (journal.hpp).
+inline constexpr double usual_checkpoint = 60, short_run = 10;
+
 struct plan {
   host::model model;
 
@@ -134,6 +137,9 @@ struct plan {
   bool by_work = true;             ///< on a device, instances begin in the order of the work predicted for them
   double allowed_failed = 0;       ///< share of instances that may fail before exit code 3
   double instance_time_limit = 0;  ///< seconds that an instance may be under way; 0: no limit
+  std::optional<double>
+      checkpoint;  ///< seconds from one time when the journal is put on the disk to the next; 0: there is no
+                   ///< journal; nothing: usual_checkpoint, and it begins when the run has lasted so long
 
   std::string text;  ///< the spec as run (TOML, flags merged in): goes into the file's provenance
   std::vector<std::filesystem::path> inputs;  ///< files that this was read from: the spec, CSV files

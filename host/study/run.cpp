@@ -1,14 +1,25 @@
 #include "study/run.hpp"
 
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <thread>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "backend/make.hpp"
+#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/text.hpp"
+#include "ensemble/kept_chunks.hpp"
+#include "result/journal.hpp"
 #include "result/part_file.hpp"
 #include "result/provenance.hpp"
 #include "result/storage.hpp"
@@ -40,30 +51,87 @@ void check_output(const plan& p, existing older, const run_listener& listener) {
                     p.file, bytes_text(needed), p.log_events ? " and the event log" : "", bytes_text(free), folder));
 }
 
-/// After an error: what the file has of finished instances stays.
-void keep_what_is_finished(result_writer& file, const plan& p, const std::string& reason,
-                           const run_listener& listener) {
-  std::int64_t kept = 0;
-  try {
-    kept = file.keep(reason);
-  } catch (const std::exception& e) { listener.say(fmt::format("saltus: {}\n", e.what())); }
-  if (kept > 0)
-    listener.say(
-        fmt::format("saltus: {} of {} instances are kept in {}\n", kept, p.count, file.part().path().string()));
-}
+/// The result file and the journal of a run, as far as it has them.
+class run_output : public kept_chunks {
+ public:
+  run_output(const plan& p, const backend& where, const run_options& options, existing older,
+             const run_listener& listener)
+      : plan_(p), options_(options), listener_(listener) {
+    if (p.file.empty()) return;
+    origin_ = provenance_of(p, where, shell_line(options.command));
+    const bool at_once = options.time_limit > 0 || p.checkpoint.has_value();
+    if (journal::is_there(p.file) || (has_journal() && at_once)) begin_journal();
+    file_ = std::make_unique<result_writer>(p.file, p, origin_, older,
+                                            journal_ ? abandoned::removed : abandoned::set_aside);
+    if (const auto& old = file_->part().set_aside(); !old.empty())
+      listener.say(
+          fmt::format("a run that did not end has left finished instances: they are now in {}\n", old.string()));
+  }
 
-/// The result file of a run, if it is to have one; told of what an earlier run has left.
-std::unique_ptr<result_writer> file_for(const plan& p, const backend& where, const run_options& options, existing older,
-                                        const run_listener& listener) {
-  if (p.file.empty()) return nullptr;
-  auto file = std::make_unique<result_writer>(p.file, p, provenance_of(p, where, shell_line(options.command)), older);
-  if (const auto& old = file->part().set_aside(); !old.empty())
-    listener.say(fmt::format("a run that did not end has left finished instances: they are now in {}\n", old.string()));
-  return file;
-}
+  const std::vector<id_range>& left() const override { return journal_ ? journal_->left() : nothing_; }
+  void load(const id_range& range, chunk_data& chunk, tally& counts) const override {
+    journal_->load(range, chunk, counts);
+  }
+  /// A short run has no journal. What has ended before it begins would be integrated again.
+  void keep(const chunk_data& chunk, const tally& counts) override {
+    if (file_ && !journal_ && has_journal() && seconds_since(begin_) > short_run) begin_journal();
+    if (journal_) journal_->keep(chunk, counts);
+  }
+  void write(const chunk_data& chunk) {
+    if (file_) file_->write(chunk);
+  }
+
+  std::int64_t continued() const { return continued_; }
+
+  /// All instances have ended, or nothing will be continued.
+  void complete(const run_summary& s) {
+    if (file_) file_->close(s.wall_seconds, s.statistics);
+    if (journal_) journal_->remove();
+  }
+  /// What has ended stays, to be continued; returns where, or nothing if that is not how this run is kept.
+  std::string leave_journal() {
+    if (!journal_) return {};
+    journal_->settle();
+    file_.reset();
+    return journal_->folder().string();
+  }
+  /// After an error: what there is of finished instances stays.
+  void keep_what_is_finished(const std::string& reason) {
+    try {
+      const auto folder = leave_journal();
+      const std::int64_t kept = journal_ ? journal_->instances() : file_ ? file_->keep(reason) : 0;
+      const std::string& where = journal_ ? folder : file_ ? file_->part().path().string() : folder;
+      if (kept > 0)
+        listener_.say(fmt::format("saltus: {} of {} instances are kept in {}{}\n", kept, plan_.count, where,
+                                  journal_ ? ": the same command goes on with them" : ""));
+    } catch (const std::exception& e) { listener_.say(fmt::format("saltus: {}\n", e.what())); }
+  }
+
+ private:
+  bool has_journal() const { return plan_.checkpoint.value_or(usual_checkpoint) > 0; }
+  void begin_journal() {
+    journal_.emplace(plan_.file, plan_, origin_,
+                     options_.restart ? journal::older::removed : journal::older::continued);
+    continued_ = journal_->instances();
+    if (!journal_->damage().empty()) listener_.say(journal_->damage() + "\n");
+    if (continued_ > 0)
+      listener_.say(fmt::format("goes on with {}: {} of {} instances have ended\n", journal_->folder().string(),
+                                continued_, plan_.count));
+  }
+
+  const plan& plan_;
+  const run_options& options_;
+  const run_listener& listener_;
+  provenance origin_;
+  std::optional<journal> journal_;
+  std::unique_ptr<result_writer> file_;
+  const std::vector<id_range> nothing_;
+  std::int64_t continued_ = 0;
+  monotonic_clock::time_point begin_ = monotonic_clock::now();
+};
 
 /// Integrates all instances into the file; keeps what it has when that fails.
-run_summary integrate_into(result_writer* file, const plan& p, backend& where, const cancellation& stop,
+run_summary integrate_into(run_output& out, const plan& p, backend& where, const cancellation& stop,
                            const run_listener& listener) {
   const cancellation ending = stop.within();
   try {
@@ -71,23 +139,45 @@ run_summary integrate_into(result_writer* file, const plan& p, backend& where, c
         p, where,
         [&](const chunk_data& chunk) {
           try {
-            if (file) file->write(chunk);
+            out.write(chunk);
           } catch (...) {
             ending.cancel();  // what is under way cannot be kept
             throw;
           }
         },
-        listener.progress, ending);
+        listener.progress, ending, &out);
   } catch (const std::exception& e) {
     listener.ends();
-    if (file) keep_what_is_finished(*file, p, e.what(), listener);
+    out.keep_what_is_finished(e.what());
     throw;
   }
 }
 
-int exit_code_of(const plan& p, const run_summary& s) {
+/// Cancels a token when a time has passed, unless it is destroyed before.
+class alarm_clock {
+ public:
+  alarm_clock(double seconds, const cancellation& what) {
+    if (seconds <= 0) return;
+    thread_ = std::jthread([this, seconds, what](const std::stop_token& over) {
+      std::unique_lock lock(mutex_);
+      if (wait_.wait_for(lock, over, std::chrono::duration<double>(seconds), [] { return false; })) return;
+      if (over.stop_requested()) return;
+      rang_ = true;
+      what.cancel();
+    });
+  }
+  bool rang() const { return rang_; }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable_any wait_;
+  std::atomic<bool> rang_{false};
+  std::jthread thread_;  // the last member: it uses the others
+};
+
+int exit_code_of(const plan& p, const run_summary& s, bool at_time_limit) {
   if (!s.crash.empty()) return exit_failure;
-  if (s.interrupted && s.counts.not_finished() > 0) return exit_interrupted;
+  if (s.interrupted && s.counts.not_finished() > 0) return at_time_limit ? exit_time_limit : exit_interrupted;
   const auto allowed = p.allowed_failed * static_cast<double>(p.count);
   return static_cast<double>(s.counts.failed()) > allowed ? exit_failed_instances : exit_ok;
 }
@@ -105,16 +195,22 @@ run_report run(plan p, const run_options& options, const cancellation& stop, con
     listener.mention(
         fmt::format("compiled {} with {} in {:.1f} s\n", r.what.model.name, r.what.method, where->compile_seconds()));
   if (tune_long_run(r.what, *where, stop)) where = make_backend(r.what, stop);
-  const auto file = file_for(r.what, *where, options, older, listener);
+  run_output out(r.what, *where, options, older, listener);
+  r.continued = out.continued();
   auto beside = options.measure_beside ? measure_beside(r.what, *where, options.command) : nullptr;
   listener.begins(r.what);
-  r.summary = integrate_into(file.get(), r.what, *where, stop, listener);
+  const cancellation ending = stop.within();
+  const alarm_clock limit(options.time_limit, ending);
+  r.summary = integrate_into(out, r.what, *where, ending, listener);
   listener.ends();
   beside.reset();
-  if (file) file->close(r.summary.wall_seconds, r.summary.statistics);
+  // What crashes would crash again: its result is what there is.
+  if (r.summary.interrupted && r.summary.crash.empty() && r.summary.counts.not_finished() > 0)
+    r.journal = out.leave_journal();
+  if (r.journal.empty()) out.complete(r.summary);
   r.device = where->device();
   r.compile_seconds = where->compile_seconds();
-  r.exit_code = exit_code_of(r.what, r.summary);
+  r.exit_code = exit_code_of(r.what, r.summary, limit.rang());
   return r;
 }
 

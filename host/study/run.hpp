@@ -23,6 +23,8 @@ struct run_listener {
 
 struct run_options {
   bool replace = false;              ///< an older result is replaced
+  bool restart = false;              ///< a journal that is there is dropped, rather than continued
+  double time_limit = 0;             ///< seconds after which the run ends and leaves its journal; 0: none
   std::vector<std::string> command;  ///< words that are noted in the file as its history
   /// Lanes are measured beside the run by another process, which is this program with the words of `command` (measure.hpp).
   bool measure_beside = false;
@@ -33,11 +35,15 @@ struct run_report {
   run_summary summary;
   std::string device;
   double compile_seconds = 0;
-  int exit_code = 0;  ///< what a program should return: exit_ok, exit_failed_instances, exit_interrupted, exit_failure
+  std::string journal;  ///< where what has ended is kept, if the run can be continued: then there is no result file yet
+  std::int64_t continued = 0;  ///< instances that an earlier run had left there
+  /// What a program should return: exit_ok, exit_failed_instances, exit_interrupted, exit_time_limit, exit_failure.
+  int exit_code = 0;
 };
 
 /// Runs all instances of a plan and writes its result file, if it has one. Cancelling `stop` ends it early: what has ended by
-/// then is in the file. Changes nothing of the process: what a model does that crashes, the process does (model_call.hpp).
+/// then is in the journal, if it lasted long enough to have one (plan::checkpoint), or else in the file. A journal that is
+/// there is continued: what is in it is not integrated again, and the bits of the result are the same. Changes nothing of the process: what a model does that crashes, the process does (model_call.hpp).
 /// Throws `error`; what the file has by then is kept.
 run_report run(plan p, const run_options& options = {}, const cancellation& stop = {},
                const run_listener& listener = {});

@@ -1,0 +1,31 @@
+// Chunks of a run that are kept where its end does not lose them: those that an earlier run has left, and those that end.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace saltus::host {
+
+struct chunk_data;
+struct tally;
+
+/// Instances first, ..., first + count - 1.
+struct id_range {
+  std::int64_t first, count;
+};
+
+class kept_chunks {
+ public:
+  virtual ~kept_chunks() = default;
+
+  /// What an earlier run of the same instances has left, in the order of their ids; these are not integrated again.
+  virtual const std::vector<id_range>& left() const = 0;
+  /// Brings one of these ranges into a chunk that has its inputs and nothing else: its results; or, if the plan keeps no rows,
+  /// its statistics, and what `counts` are. Any thread. Throws `error`.
+  virtual void load(const id_range& range, chunk_data& chunk, tally& counts) const = 0;
+  /// Keeps the instances of a chunk that have ended; nothing of a chunk that was loaded. By one thread at a time. Throws
+  /// `error` if it cannot.
+  virtual void keep(const chunk_data& chunk, const tally& counts) = 0;
+};
+
+}  // namespace saltus::host

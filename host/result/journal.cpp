@@ -1,0 +1,460 @@
+#include "result/journal.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <sstream>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <toml++/toml.h>
+#include <xxhash.h>
+#include <nlohmann/json.hpp>
+
+#include "abi/status.hpp"
+#include "base/error.hpp"
+#include "base/files.hpp"
+#include "base/json.hpp"
+#include "ensemble/statistics.hpp"
+#include "spec/field.hpp"
+
+namespace saltus::host {
+namespace fs = std::filesystem;
+
+namespace {
+
+/// What stands before the bytes of a record.
+struct record_head {
+  char magic[8];
+  std::int64_t first, count, bytes;
+};
+constexpr char magic[9] = "saltusJ1";
+constexpr std::int64_t around = sizeof(record_head) + sizeof(std::uint64_t);  ///< head and checksum
+
+struct hash_state {
+  XXH3_state_t* state = XXH3_createState();
+  hash_state() { XXH3_64bits_reset(state); }
+  ~hash_state() { XXH3_freeState(state); }
+  hash_state(const hash_state&) = delete;
+  hash_state& operator=(const hash_state&) = delete;
+  void add(const void* bytes, std::size_t size) { XXH3_64bits_update(state, bytes, size); }
+  std::uint64_t of(const record_head& head) {
+    add(&head, sizeof head);
+    return XXH3_64bits_digest(state);
+  }
+};
+
+constexpr std::size_t piece = std::size_t{1} << 20;
+
+/// All of it; false with errno if that cannot be.
+bool write_all(int file, const void* bytes, std::size_t size, std::int64_t at) {
+  const char* from = static_cast<const char*>(bytes);
+  while (size > 0) {
+    const ssize_t n = ::pwrite(file, from, size, at);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    from += n, at += n, size -= static_cast<std::size_t>(n);
+  }
+  return true;
+}
+bool read_all(int file, void* bytes, std::size_t size, std::int64_t at) {
+  char* to = static_cast<char*>(bytes);
+  while (size > 0) {
+    const ssize_t n = ::pread(file, to, size, at);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    to += n, at += n, size -= static_cast<std::size_t>(n);
+  }
+  return true;
+}
+
+/// The bytes of a record on their way into the file.
+class record_out {
+ public:
+  record_out(int file, std::int64_t at) : file_(file), at_(at) { buffer_.reserve(piece); }
+
+  void put(const void* bytes, std::size_t size) {
+    hash_.add(bytes, size);
+    bytes_ += static_cast<std::int64_t>(size);
+    if (buffer_.size() + size > piece) flush();
+    if (size > piece / 2) write(bytes, size);
+    else buffer_.append(static_cast<const char*>(bytes), size);
+  }
+  template <class Number>
+  void put(const Number& x) {
+    put(&x, sizeof x);
+  }
+  /// The checksum; false with errno if something could not be written.
+  bool close(record_head& head) {
+    head.bytes = bytes_;
+    const std::uint64_t sum = hash_.of(head);
+    buffer_.append(reinterpret_cast<const char*>(&sum), sizeof sum);
+    flush();
+    errno = error_;
+    return error_ == 0;
+  }
+
+ private:
+  void flush() {
+    write(buffer_.data(), buffer_.size());
+    buffer_.clear();
+  }
+  void write(const void* bytes, std::size_t size) {
+    if (error_ == 0 && !write_all(file_, bytes, size, at_)) error_ = errno != 0 ? errno : EIO;
+    at_ += static_cast<std::int64_t>(size);
+  }
+
+  int file_, error_ = 0;
+  std::int64_t at_, bytes_ = 0;
+  std::string buffer_;
+  hash_state hash_;
+};
+
+/// The same on their way back. What is not there reads as zeros, and is noticed at the end.
+class record_in {
+ public:
+  record_in(int file, std::int64_t at, std::int64_t bytes) : file_(file), at_(at), end_(at + bytes) {}
+  void get(void* bytes, std::size_t size) {
+    const auto wanted = static_cast<std::int64_t>(size);
+    if (!whole_ || end_ - at_ < wanted || !read_all(file_, bytes, size, at_)) whole_ = false;
+    at_ += wanted;
+  }
+  template <class Number>
+  Number get() {
+    Number x{};
+    get(&x, sizeof x);
+    return x;
+  }
+  /// A number of things of which each takes `size` bytes; none if there cannot be so many.
+  std::size_t get_count(std::size_t size) {
+    const auto n = get<std::int64_t>();
+    if (n < 0 ||
+        static_cast<std::uint64_t>(n) > static_cast<std::uint64_t>(std::max<std::int64_t>(0, end_ - at_)) / size)
+      whole_ = false;
+    return whole_ ? static_cast<std::size_t>(n) : 0;
+  }
+  bool was_all() const { return whole_ && at_ == end_; }
+
+ private:
+  int file_;
+  std::int64_t at_, end_;
+  bool whole_ = true;
+};
+
+/// body(column, numbers per instance that lie side by side) for each column of results.
+template <class Chunk, class F>
+void each_column(Chunk& c, std::int64_t sample_count, F&& body) {
+  for (auto* column :
+       {&c.final_state, &c.final_output, &c.final_discrete, &c.t_final, &c.residual, &c.switched, &c.reductions})
+    body(*column, 1);
+  body(c.samples, sample_count);
+  for (auto* column : {&c.status, &c.exception, &c.guard_history}) body(*column, 1);
+  for (const auto counter : abi::counter_members<std::vector<long long>>) body(c.*counter, 1);
+  body(c.residual_of, 1);
+  body(c.dependent, 1);
+}
+
+/// The slots from `from` to `to` of every column.
+void put_columns(record_out& out, const chunk_data& c, const plan& p, std::int64_t from, std::int64_t to) {
+  each_column(c, p.sample_count, [&](const auto& column, std::int64_t row) {
+    const std::int64_t width = c.count * row;
+    for (std::int64_t at = from * row; at < std::ssize(column); at += width)
+      out.put(column.data() + at, static_cast<std::size_t>((to - from) * row) * sizeof column[0]);
+  });
+}
+void get_columns(record_in& in, chunk_data& c, const plan& p, std::int64_t from, std::int64_t to) {
+  each_column(c, p.sample_count, [&](auto& column, std::int64_t row) {
+    const std::int64_t width = c.count * row;
+    for (std::int64_t at = from * row; at < std::ssize(column); at += width)
+      in.get(column.data() + at, static_cast<std::size_t>((to - from) * row) * sizeof column[0]);
+  });
+}
+
+void put_events(record_out& out, const event_log& log, std::int64_t count, std::int64_t from, std::int64_t to) {
+  const auto rows = log.rows_by_slot(static_cast<std::size_t>(count));
+  std::int64_t all = 0;
+  for (std::int64_t slot = from; slot < to; ++slot) all += rows[static_cast<std::size_t>(slot)];
+  out.put(all);
+  if (all == 0) return;
+  const std::size_t states = static_cast<std::size_t>(log.state_count) * sizeof(double);
+  log.for_each([&](const event_row& row) {
+    if (row.slot < from || row.slot >= to) return;
+    out.put(static_cast<std::int64_t>(row.slot - from));
+    out.put(row.time);
+    out.put(static_cast<std::int64_t>(row.guard));
+    out.put(row.before, states);
+    out.put(row.after, states);
+  });
+}
+void get_events(record_in& in, event_log& log) {
+  const auto states = static_cast<std::size_t>(log.state_count);
+  std::vector<double> before(states), after(states);
+  for (std::size_t left = in.get_count(24 + 16 * states); left > 0; --left) {
+    const auto slot = in.get<std::int64_t>();
+    const auto time = in.get<double>();
+    const auto guard = static_cast<int>(in.get<std::int64_t>());
+    in.get(before.data(), states * sizeof(double));
+    in.get(after.data(), states * sizeof(double));
+    log.append(slot, time, guard, before.data(), after.data());
+  }
+}
+
+template <class Number>
+void put_list(record_out& out, const std::vector<Number>& list) {
+  out.put(std::int64_t{std::ssize(list)});
+  out.put(list.data(), list.size() * sizeof(Number));
+}
+template <class Number>
+void get_list(record_in& in, std::vector<Number>& list) {
+  list.resize(in.get_count(sizeof(Number)));
+  in.get(list.data(), list.size() * sizeof(Number));
+}
+
+void put_counts(record_out& out, const tally& t) {
+  out.put(t.by_status);
+  out.put(t.by_rescue);
+  for (const auto counter : abi::counter_members<std::int64_t>) out.put(t.*counter);
+  out.put(t.switched);
+  put_list(out, t.dependent);
+  put_list(out, t.guards);
+}
+void get_counts(record_in& in, tally& t) {
+  in.get(&t.by_status, sizeof t.by_status);
+  in.get(&t.by_rescue, sizeof t.by_rescue);
+  for (const auto counter : abi::counter_members<std::int64_t>) in.get(&(t.*counter), sizeof(t.*counter));
+  t.switched = in.get<std::int64_t>();
+  get_list(in, t.dependent);
+  get_list(in, t.guards);
+}
+
+/// Where no rows are kept: what the statistics of all chunks are made from. Blocks that are spread over chunks have rows.
+void put_statistics(record_out& out, const chunk_data& c, const plan& p, const tally& counts) {
+  put_counts(out, counts);
+  put_list(out, c.statistics.summaries);
+  for (const auto& counters : c.statistics.histograms) put_list(out, counters);
+  const auto blocks = blocks_of(p, c.first_id, c.count);
+  put_columns(out, c, p, 0, blocks.first);
+  put_columns(out, c, p, std::min(blocks.first + blocks.count * statistics_block, c.count), c.count);
+}
+void get_statistics(record_in& in, chunk_data& c, const plan& p, tally& counts) {
+  get_counts(in, counts);
+  get_list(in, c.statistics.summaries);
+  c.statistics.histograms.resize(p.histograms.size());
+  for (auto& counters : c.statistics.histograms) get_list(in, counters);
+  const auto blocks = blocks_of(p, c.first_id, c.count);
+  get_columns(in, c, p, 0, blocks.first);
+  get_columns(in, c, p, std::min(blocks.first + blocks.count * statistics_block, c.count), c.count);
+}
+
+bool has_ended(unsigned char status) { return status_table[status].group != status_group::not_finished; }
+
+/// What makes a run another one, by name. Where it runs, and how its file is stored, does not.
+std::vector<std::pair<std::string, std::string>> identity_of(const plan& p, const provenance& origin) {
+  std::vector<std::pair<std::string, std::string>> all{{"saltus", origin.version},
+                                                       {"compiler", origin.compiler},
+                                                       {"model", p.model.name},
+                                                       {"model's text", origin.model_hash}};
+  for (const source_file& file : origin.sources)
+    if (fs::path(file.path).extension() != ".toml") all.emplace_back(file.path, file.hash);
+  std::istringstream settings(settings_text(p));
+  for (std::string line; std::getline(settings, line) && line != "[run]";) {
+    const auto sign = line.find(line.starts_with('#') ? ": " : " = ");
+    if (sign == line.npos || line.starts_with("file =") || line.starts_with("compression =")) continue;
+    const std::size_t begin = line.starts_with('#') ? 2 : 0;
+    all.emplace_back(line.substr(begin, sign - begin), line.substr(sign + (begin > 0 ? 2 : 3)));
+  }
+  const auto spec = toml::parse(p.text);
+  for (const char* table : {"parameters", "initial", "sweep", "sample"})
+    if (const auto* entries = spec[table].as_table())
+      for (const auto& [key, value] : *entries)
+        all.emplace_back(fmt::format("{}.{}", table, key.str()), inline_text(value));
+  all.emplace_back("instances", std::to_string(p.count));
+  return all;
+}
+
+/// "rtol is 1e-6 and was 1e-9, ..."
+std::string differences(const json& was, const std::vector<std::pair<std::string, std::string>>& is) {
+  std::vector<std::string> found;
+  json left = was;
+  for (const auto& [name, value] : is) {
+    if (!was.contains(name)) found.push_back(fmt::format("{} is {} and was not there", name, value));
+    else if (was[name] != value)
+      found.push_back(fmt::format("{} is {} and was {}", name, value, was[name].get<std::string>()));
+    left.erase(name);
+  }
+  for (const auto& [name, value] : left.items())
+    found.push_back(fmt::format("{} was {}", name, value.get<std::string>()));
+  return fmt::format("{}", fmt::join(found, "; "));
+}
+
+}  // namespace
+
+fs::path journal::folder_of(const fs::path& result) { return result.string() + ".journal"; }
+
+bool journal::is_there(const fs::path& result) {
+  std::error_code ignored;
+  return fs::exists(folder_of(result) / "run.json", ignored);
+}
+
+journal::journal(const fs::path& result, const plan& p, const provenance& origin, older what)
+    : result_(result), folder_(folder_of(result)), plan_(p) {
+  std::error_code failure;
+  fs::create_directory(folder_, failure);
+  if (failure) fail(failure.message());
+  try {
+    open();
+    identify(origin, what);
+    read_back();
+  } catch (...) {
+    if (file_ >= 0) ::close(file_);
+    throw;
+  }
+}
+
+journal::~journal() {
+  if (file_ >= 0) ::close(file_);
+}
+
+void journal::fail(const std::string& why) const {
+  throw error(exit_failure, fmt::format("cannot write {}: {}", folder_.string(), why));
+}
+
+/// The lock is dropped with the process, however it ends.
+void journal::open() {
+  const fs::path chunks = folder_ / "chunks";
+  file_ = ::open(chunks.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
+  if (file_ < 0) fail(std::strerror(errno));
+  struct flock whole {};
+  whole.l_type = F_WRLCK;
+  whole.l_whence = SEEK_SET;
+  if (::fcntl(file_, F_OFD_SETLK, &whole) != 0 && (errno == EAGAIN || errno == EACCES))
+    fail("another run is writing it: wait for it, or give another name with -o FILE");
+}
+
+void journal::identify(const provenance& origin, older what) {
+  const fs::path file = folder_ / "run.json";
+  const auto mine = identity_of(plan_, origin);
+  std::error_code ignored;
+  if (what == older::continued && fs::exists(file, ignored)) {
+    const json was = json::parse(read_file(file), nullptr, false);
+    const std::string different = was.is_object() ? differences(was, mine) : "its run.json cannot be read";
+    if (different.empty()) return;
+    throw error(exit_usage,
+                fmt::format("{} is of another run than this one: {}. --restart begins anew and drops it; -o FILE "
+                            "gives the result another name",
+                            folder_.string(), different));
+  }
+  if (::ftruncate(file_, 0) != 0) fail(std::strerror(errno));
+  json all = json::object();
+  for (const auto& [name, value] : mine) all[name] = value;
+  write_at_once(file, json_text(all) + "\n");
+}
+
+/// Finds the records that are whole; what follows them is dropped.
+void journal::read_back() {
+  struct stat about {};
+  if (::fstat(file_, &about) != 0) fail(std::strerror(errno));
+  std::vector<char> some(piece);
+  record_head head{};
+  while (end_ + around <= about.st_size && read_all(file_, &head, sizeof head, end_)) {
+    const std::int64_t room = about.st_size - end_ - around;
+    if (std::memcmp(head.magic, magic, sizeof head.magic) != 0 || head.first < 0 || head.count <= 0 ||
+        head.first > plan_.count - head.count || head.bytes < 0 || head.bytes > room)
+      break;
+    hash_state hash;
+    std::int64_t at = end_ + static_cast<std::int64_t>(sizeof head);
+    bool readable = true;
+    for (std::int64_t left = head.bytes; left > 0 && readable;) {
+      const auto size = static_cast<std::size_t>(std::min<std::int64_t>(left, piece));
+      readable = read_all(file_, some.data(), size, at);
+      hash.add(some.data(), size);
+      at += static_cast<std::int64_t>(size), left -= static_cast<std::int64_t>(size);
+    }
+    std::uint64_t sum = 0;
+    if (!readable || !read_all(file_, &sum, sizeof sum, at) || sum != hash.of(head)) break;
+    const auto after = place_.lower_bound(head.first);
+    const bool free = (after == place_.end() || after->first >= head.first + head.count) &&
+                      (left_.empty() || std::none_of(left_.begin(), left_.end(), [&](const id_range& r) {
+                         return r.first < head.first + head.count && head.first < r.first + r.count;
+                       }));
+    if (free) {
+      place_[head.first] = end_;
+      left_.push_back({head.first, head.count});
+      instances_ += head.count;
+    }
+    end_ += around + head.bytes;
+  }
+  if (end_ < about.st_size)
+    damage_ = fmt::format("{} bytes at the end of {} were cut off or damaged: their instances are integrated again",
+                          about.st_size - end_, (folder_ / "chunks").string());
+  std::sort(left_.begin(), left_.end(), [](const id_range& a, const id_range& b) { return a.first < b.first; });
+  if (::ftruncate(file_, end_) != 0) fail(std::strerror(errno));
+}
+
+void journal::load(const id_range& range, chunk_data& chunk, tally& counts) const {
+  const std::int64_t at = place_.at(range.first);
+  record_head head{};
+  bool whole = read_all(file_, &head, sizeof head, at) && head.first == range.first && head.count == chunk.count;
+  if (whole) {
+    record_in in(file_, at + static_cast<std::int64_t>(sizeof head), head.bytes);
+    if (plan_.rows) {
+      get_columns(in, chunk, plan_, 0, chunk.count);
+      get_events(in, chunk.log);
+    } else {
+      get_statistics(in, chunk, plan_, counts);
+    }
+    whole = in.was_all();
+  }
+  if (!whole)
+    throw error(exit_failure, fmt::format("{}: cannot be read back; --restart begins anew", folder_.string()));
+}
+
+void journal::keep(const chunk_data& chunk, const tally& counts) {
+  if (place_.contains(chunk.first_id)) return;
+  const auto ended = [&](std::int64_t slot) { return has_ended(chunk.status[static_cast<std::size_t>(slot)]); };
+  for (std::int64_t from = 0, to = 0; from < chunk.count; from = to) {
+    for (to = from + 1; to < chunk.count && ended(to) == ended(from);) ++to;
+    // Where there are no rows, statistics cannot be taken apart.
+    if (ended(from) && (plan_.rows || to - from == chunk.count)) append(chunk, counts, from, to);
+  }
+  if (clock::now() - settled_ > std::chrono::duration<double>(plan_.checkpoint.value_or(usual_checkpoint))) settle();
+}
+
+void journal::append(const chunk_data& chunk, const tally& counts, std::int64_t from, std::int64_t to) {
+  record_head head{};
+  std::memcpy(head.magic, magic, sizeof head.magic);
+  head.first = chunk.first_id + from, head.count = to - from;
+  record_out out(file_, end_ + static_cast<std::int64_t>(sizeof head));
+  if (plan_.rows) {
+    put_columns(out, chunk, plan_, from, to);
+    put_events(out, chunk.log, chunk.count, from, to);
+  } else {
+    put_statistics(out, chunk, plan_, counts);
+  }
+  // The head comes last: without it there is no record.
+  if (!out.close(head) || !write_all(file_, &head, sizeof head, end_)) {
+    const int why = errno;
+    if (::ftruncate(file_, end_) != 0) {}  // it ends there for whoever reads it
+    fail(std::strerror(why));
+  }
+  end_ += around + head.bytes;
+  instances_ += head.count;
+}
+
+void journal::settle() {
+  if (::fdatasync(file_) != 0) fail(std::strerror(errno));
+  settled_ = clock::now();
+}
+
+void journal::remove() {
+  std::error_code ignored;
+  fs::remove_all(folder_, ignored);
+}
+
+}  // namespace saltus::host

@@ -1,0 +1,188 @@
+// The journal of a run: whatever cuts a run short and wherever, the same command goes on, and the bits of the result are those
+// of a run that nothing has disturbed.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "base/files.hpp"
+#include "result/journal.hpp"
+#include "study/prepare.hpp"
+#include "study/run.hpp"
+#include "variables_of.hpp"
+
+namespace saltus::host {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Journal : public testing::Test {
+ protected:
+  Journal() {
+    folder_ = fs::temp_directory_path() / ("saltus_journal_" + std::to_string(::getpid()));
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+  }
+  ~Journal() override { fs::remove_all(folder_); }
+
+  fs::path file(const char* name) const { return folder_ / name; }
+
+  /// 1000 balls with rows, samples, events and statistics, in chunks that are no multiple of a block.
+  std::vector<flag> flags(const fs::path& to, std::vector<flag> more = {}) const {
+    std::vector<flag> all{{"--set", "sample={count=1000, seed=3, restitution={uniform=[0.3, 0.9]}}"},
+                          {"--set", "t=[0.0, 3.0]"},
+                          {"--set",
+                           "output={samples={count=7}, events=true, statistics=true, reduce=[\"max(height)\"], "
+                           "histogram={t_final={from=0.0, to=3.0, bins=5}}}"},
+                          {"--set", "run={chunk=100, threads=2, checkpoint=0.001}"},
+                          {"-o", to.string()}};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
+
+  /// Runs, and is cancelled once so many instances have ended; below 0: it is not.
+  run_report run_to(const fs::path& to, int instances = -1, const std::vector<flag>& more = {}, run_options how = {}) {
+    const cancellation stop;
+    run_listener listener;
+    std::atomic<std::int64_t> ended{0};
+    listener.progress = [&](std::int64_t some) {
+      if ((ended += some) >= instances && instances >= 0) stop.cancel();
+    };
+    listener.say = [&](const std::string& text) { said_ += text; };
+    return run(plan_of({"bouncing_ball", flags(to, more)}), how, stop, listener);
+  }
+
+  fs::path folder_;
+  std::string said_;
+};
+
+TEST_F(Journal, ARunThatIsCutShortGoesOnWithTheSameBits) {
+  run_to(file("whole.nc"));
+  EXPECT_FALSE(fs::exists(journal::folder_of(file("whole.nc")))) << "a result is complete";
+  const auto whole = variables_of(file("whole.nc"));
+  const auto cut = run_to(file("cut.nc"), 250);
+  EXPECT_EQ(exit_interrupted, cut.exit_code);
+  EXPECT_EQ(journal::folder_of(file("cut.nc")), cut.journal);
+  EXPECT_FALSE(fs::exists(file("cut.nc")));
+  const auto again = run_to(file("cut.nc"), 600);
+  EXPECT_GE(again.continued, 200);
+  EXPECT_FALSE(fs::exists(file("cut.nc")));
+  const auto last = run_to(file("cut.nc"));
+  EXPECT_GT(last.continued, again.continued);
+  EXPECT_EQ(exit_ok, last.exit_code);
+  EXPECT_EQ(1000, last.summary.counts.ok());
+  EXPECT_EQ(whole, variables_of(file("cut.nc")));
+  EXPECT_FALSE(fs::exists(last.what.file + ".journal"));
+  EXPECT_FALSE(fs::exists(last.what.file + ".part"));
+}
+
+TEST_F(Journal, StatisticsWithoutRowsGoOnWithTheSameBits) {
+  const auto without = [&](const fs::path& to) -> std::vector<flag> {
+    return {{"--set",
+             "output={rows=false, statistics=true, reduce=[\"max(height)\"], "
+             "histogram={t_final={from=0.0, to=3.0, bins=5}}}"},
+            {"-o", to.string()}};
+  };
+  run_to(file("whole.nc"), -1, without(file("whole.nc")));
+  EXPECT_EQ(exit_interrupted, run_to(file("cut.nc"), 250, without(file("cut.nc"))).exit_code);
+  const auto last = run_to(file("cut.nc"), -1, without(file("cut.nc")));
+  EXPECT_GE(last.continued, 100);
+  EXPECT_EQ(1000, last.summary.counts.ok());
+  EXPECT_EQ(variables_of(file("whole.nc")), variables_of(file("cut.nc")));
+}
+
+TEST_F(Journal, WhatIsTornOrDamagedIsIntegratedAgain) {
+  run_to(file("whole.nc"));
+  const auto whole = variables_of(file("whole.nc"));
+  std::mt19937 random(1);
+  for (int round = 0; round < 12; ++round) {
+    const fs::path to = file("cut.nc");
+    fs::remove(to);
+    run_to(to, 700);
+    const fs::path chunks = journal::folder_of(to) / "chunks";
+    const auto size = fs::file_size(chunks);
+    ASSERT_GT(size, 1000u);
+    const auto at = random() % size;
+    if (round % 3 == 0) fs::resize_file(chunks, at);
+    else {
+      std::string bytes = read_file(chunks);
+      if (round % 3 == 1) bytes[at] = static_cast<char>(bytes[at] ^ (1 << random() % 8));
+      else bytes.replace(at, std::string::npos, size - at, '\0');
+      write_file(chunks, bytes);
+    }
+    said_.clear();
+    const auto last = run_to(to);
+    EXPECT_EQ(exit_ok, last.exit_code);
+    EXPECT_LT(last.continued, 1000);
+    EXPECT_EQ(whole, variables_of(to)) << "round " << round << ", byte " << at << " of " << size << "\n" << said_;
+  }
+}
+
+TEST_F(Journal, AnotherRunIsRefusedByWhatDiffers) {
+  run_to(file("cut.nc"), 100);
+  const auto refusal = [&](const std::vector<flag>& more) -> std::string {
+    try {
+      run_to(file("cut.nc"), -1, more);
+    } catch (const error& e) {
+      EXPECT_EQ(exit_usage, e.exit_code);
+      return e.what();
+    }
+    return "";
+  };
+  EXPECT_NE(std::string::npos, refusal({{"--set", "rtol=1e-9"}}).find("rtol is 1e-09 and was 1e-06"));
+  EXPECT_NE(std::string::npos, refusal({{"--set", "sample.seed=4"}}).find("sample.seed is 4 and was 3"));
+  EXPECT_NE(std::string::npos, refusal({{"--set", "gravity=9.0"}}).find("gravity is 9.0 and was not there"));
+  EXPECT_NE(std::string::npos, refusal({{"--set", "sample.count=999"}}).find("--restart begins anew"));
+  EXPECT_TRUE(journal::is_there(file("cut.nc"))) << "nothing of it is lost";
+  EXPECT_EQ(exit_ok, run_to(file("cut.nc"), -1, {{"--set", "run.threads=1"}}).exit_code) << "where it runs is free";
+}
+
+TEST_F(Journal, RestartBeginsAnew) {
+  run_to(file("cut.nc"), 500);
+  run_options how;
+  how.restart = true;
+  const auto r = run_to(file("cut.nc"), -1, {{"--set", "rtol=1e-9"}}, how);
+  EXPECT_EQ(0, r.continued);
+  EXPECT_EQ(exit_ok, r.exit_code);
+}
+
+TEST_F(Journal, IsOfOneRunAtATime) {
+  run_to(file("cut.nc"), 500);
+  const plan p = plan_of({"bouncing_ball", flags(file("cut.nc"))});
+  const int other = ::open((journal::folder_of(file("cut.nc")) / "chunks").c_str(), O_RDWR);
+  struct flock whole {};
+  whole.l_type = F_WRLCK;
+  ASSERT_EQ(0, ::fcntl(other, F_OFD_SETLK, &whole));
+  EXPECT_THROW(run_to(file("cut.nc")), error);
+  ::close(other);
+  EXPECT_EQ(exit_ok, run_to(file("cut.nc")).exit_code);
+}
+
+TEST_F(Journal, ATimeLimitLeavesIt) {
+  run_options how;
+  how.time_limit = 1e-3;
+  const auto r = run_to(file("cut.nc"), -1, {{"--set", "t=[0.0, 300.0]"}, {"--set", "max_events=100000000"}}, how);
+  EXPECT_EQ(exit_time_limit, r.exit_code);
+  EXPECT_FALSE(r.journal.empty());
+  EXPECT_EQ(exit_ok,
+            run_to(file("cut.nc"), -1, {{"--set", "t=[0.0, 300.0]"}, {"--set", "max_events=100000000"}}).exit_code);
+}
+
+TEST_F(Journal, AShortRunHasNone) {
+  const std::vector<flag> usual{{"--set", "run={chunk=100, threads=2}"}};
+  const auto r = run_to(file("cut.nc"), 250, usual);
+  EXPECT_EQ(exit_interrupted, r.exit_code);
+  EXPECT_TRUE(r.journal.empty());
+  EXPECT_TRUE(fs::exists(file("cut.nc")));
+}
+
+}  // namespace
+}  // namespace saltus::host

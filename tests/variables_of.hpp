@@ -1,0 +1,37 @@
+// What a result file holds, for tests that ask whether two of them are alike.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include <gtest/gtest.h>
+#include <netcdf.h>
+
+/// Every variable of a result file, as bytes.
+inline std::map<std::string, std::string> variables_of(const std::filesystem::path& file) {
+  std::map<std::string, std::string> all;
+  int id = -1, count = 0;
+  EXPECT_EQ(NC_NOERR, nc_open(file.c_str(), NC_NOWRITE, &id)) << file;
+  nc_inq_nvars(id, &count);
+  for (int v = 0; v < count; ++v) {
+    char name[NC_MAX_NAME + 1] = {};
+    int dimensions = 0, of[NC_MAX_VAR_DIMS];
+    nc_type type = NC_NAT;
+    nc_inq_var(id, v, name, &type, &dimensions, of, nullptr);
+    if (type == NC_STRING) continue;
+    std::size_t size = 0, length = 1;
+    nc_inq_type(id, type, nullptr, &size);
+    for (int d = 0; d < dimensions; ++d) {
+      std::size_t n = 0;
+      nc_inq_dimlen(id, of[d], &n);
+      length *= n;
+    }
+    std::string bytes(size * length, '\0');
+    EXPECT_EQ(NC_NOERR, nc_get_var(id, v, bytes.data())) << name;
+    all[name] = bytes;
+  }
+  nc_close(id);
+  return all;
+}
