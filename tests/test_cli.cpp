@@ -172,9 +172,9 @@ TEST_F(cli, a_model_of_any_order_is_described_checked_and_run) {
   const auto run = saltus({"run", "rod.hpp", "--set", "sweep.x=[0.6, 0.8]", "-o", "rod.nc"});
   EXPECT_EQ(run.code, 0) << run.err;
   EXPECT_NE(run.out.find("finished                    2"), std::string::npos) << run.out;
-  const auto refused = saltus({"run", "rod.hpp", "--method", "radau5"});
+  const auto refused = saltus({"run", "rod.hpp", "--method", "inflsdirk4"});
   EXPECT_EQ(refused.code, 2) << refused.err;
-  EXPECT_NE(refused.err.find("must be an explicit method, taylor above all"), std::string::npos) << refused.err;
+  EXPECT_NE(refused.err.find("which integrates mechanical models alone"), std::string::npos) << refused.err;
 }
 
 TEST_F(cli, a_structure_that_is_singular_or_changes_with_the_mode_is_told) {

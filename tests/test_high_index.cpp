@@ -4,6 +4,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <tuple>
 
 #include <unistd.h>
 
@@ -106,6 +107,42 @@ TEST(AnyOrderMethods, MeetTheSameReference) {
     for (const char* name : {"x", "y", "x_d1", "y_d1"})
       EXPECT_NEAR(r.final(name), known.at(name).get<double>(), allowed) << method << " " << name;
   }
+}
+
+// Implicit ones integrate them as equations of index 1 (form/any_order.hpp): one that multiplies matrices and right-hand sides, one
+// that iterates on residuals.
+TEST(AnyOrderMethods, ImplicitOnesMeetTheSameReference) {
+  const auto known = known_of("rod_pendulum")[0].at("values");
+  for (const auto& [method, rtol, allowed] :
+       std::vector<std::tuple<const char*, const char*, double>>{{"rodas5p", "1e-9", 1e-7}, {"radau5", "1e-7", 1e-6}}) {
+    const outcome r =
+        run("rod_pendulum", {fmt::format("method={}", method), fmt::format("rtol={}", rtol), "rescue=false"});
+    EXPECT_STREQ(status_of(r), "finished") << method;
+    for (const char* name : {"x", "y", "x_d1", "y_d1", "tension"})
+      EXPECT_NEAR(r.final(name), known.at(name).get<double>(), allowed * 10) << method << " " << name;
+    EXPECT_LT(r.residual[0], 1e-13) << method;
+  }
+}
+
+// Index 2 with time constants below 1e-9 s over 1e-4 s, on the level of the voltages (tests/reference/ring_modulator_index_2.py):
+// explicit methods take more than 10,000,000 steps for it.
+TEST(AnyOrderMethods, ImplicitOnesTakeTheStepsOfTheSolutionWhereItIsStiff) {
+  const auto known = known_of("ring_modulator_index_2")[0];
+  const outcome r = run("ring_modulator_index_2", {"method=rodas5p", "rtol=1e-6", "rescue=false", "max_steps=5000",
+                                                   fmt::format("t=[0.0, {}]", known.at("t_end").get<double>())});
+  EXPECT_STREQ(status_of(r), "finished");
+  for (const auto& [name, value] : known.at("values").items())
+    EXPECT_NEAR(final_value(r, name), value.get<double>(), 2e-5 * std::max(1e-3, std::fabs(value.get<double>())))
+        << name;
+}
+
+TEST(AnyOrderMethods, ImplicitOnesHaveTheSameBitsInAllLanes) {
+  const settings s = {"method=rodas5p", "rtol=1e-7", "sweep.length={from=0.8, to=2.4, count=7}", "t=[0.0, 1.0]"};
+  const auto all = run("rod_pendulum", more(s, {"run.lanes=4"}));
+  const auto one = run("rod_pendulum", more(s, {"run.lanes=1"}));
+  EXPECT_EQ(all.status, one.status);
+  EXPECT_EQ(all.final_state, one.final_state);
+  EXPECT_EQ(all.steps, one.steps);
 }
 
 // ---- starts ----------------------------------------------------------------------------------------------------------
@@ -289,11 +326,13 @@ TEST(AnyOrder, GuardsAndOutputsMayNeedHigherDerivatives) {
   static void guards(const auto& at, auto& g) { g[bends] = at.d(y, 3); }
   static void outputs(const auto& at, auto& out) { out[third] = at.d(y, 3); }
 )");
-  const auto r = run(model, {"rtol=1e-10", "output.events=true"});
-  ASSERT_EQ(r.log.size(), 2u);
-  EXPECT_NEAR(r.log[0].time, std::acos(-1.0) / 2, 1e-9);
-  EXPECT_NEAR(r.log[1].time, std::acos(-1.0) * 1.5, 1e-9);
-  EXPECT_NEAR(r.output(0), -std::cos(5.0), 1e-8);
+  for (const char* method : {"taylor16", "rodas5p"}) {
+    const auto r = run(model, {"rtol=1e-10", "output.events=true", fmt::format("method={}", method)});
+    ASSERT_EQ(r.log.size(), 2u) << method;
+    EXPECT_NEAR(r.log[0].time, std::acos(-1.0) / 2, 1e-9) << method;
+    EXPECT_NEAR(r.log[1].time, std::acos(-1.0) * 1.5, 1e-9) << method;
+    EXPECT_NEAR(r.output(0), -std::cos(5.0), 1e-8) << method;
+  }
 }
 
 TEST(AnyOrder, SamplesAreTheSeries) {

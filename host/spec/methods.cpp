@@ -40,8 +40,6 @@ const char* special_about(const model& m) {
 
 std::string obstacle(const method_traits& method, const model& m) {
   if (const auto none = no_method_for(m); !none.empty()) return "must be left out: " + none;
-  if (m.equations == abi::any_order && !method.is_explicit)
-    return fmt::format("must be an explicit method, taylor above all, as {} has {}", m.name, special_about(m));
   if (method.is_explicit && m.equations != abi::plain && m.equations != abi::any_order)
     return fmt::format("must be an implicit method, as {} has {}", m.name, special_about(m));
   if (method.is_series && m.coordinates > 0)
@@ -95,8 +93,10 @@ std::int64_t stack_of_lane(const model& m, std::string_view method) {
     const auto unknowns = m.record->equations.size();
     const auto series = static_cast<std::int64_t>(unknowns) + 1 + std::max(m.series_places, 256);
     const std::int64_t terms = method_called(method).is_series ? method_called(method).order : 1;
-    // Of J, what it is made of by duals, and its factors.
-    return number * (series * (terms + highest + 1 + 2 * (highest + 1)) + 4 * square(unknowns));
+    // Of J, what it is made of by duals, and its factors; of an implicit step the same of all values, by up to four duals at once.
+    const bool is_explicit = method_called(method).is_explicit;
+    return number * (series * (terms + highest + 1 + (is_explicit ? 2 : 7) * (highest + 1)) + 4 * square(unknowns) +
+                     (is_explicit ? 0 : 4 * square(m.states.size())));
   }
   return method_called(method).is_explicit ? 0 : 4 * number * square(m.states.size());
 }

@@ -56,7 +56,9 @@ inline constexpr status_row status_table[] = {
     {status::finished, "finished", "reached the end of its time span", "nothing to do", status_group::ok},
     {status::stopped, "stopped", "the model or a terminal guard ended it", "nothing to do", status_group::ok},
     {status::step_budget, "step_budget", "used up its budget of trial steps",
-     "raise max_steps; if steps are tiny, loosen rtol and atol or look for a stiff or fast regime",
+     "raise max_steps; if steps are tiny, loosen rtol and atol, or look for a stiff or fast regime: stiff equations "
+     "need "
+     "method = \"auto\" or an implicit one, such as rodas5p",
      status_group::failed},
     {status::event_budget, "event_budget", "used up its budget of events",
      "raise max_events; if events pile up (bounces that never end), give the model a resting or sliding mode",
@@ -99,7 +101,9 @@ inline constexpr status_row status_table[] = {
      "time",
      status_group::failed},
     {status::time_limit, "time_limit", "was under way for longer than its time limit",
-     "raise run.instance_time_limit; or look why it is slow: a stiff or fast regime near t_final, a loop in the model",
+     "raise run.instance_time_limit; or look why it is slow: a stiff regime near t_final, which needs method = "
+     "\"auto\" or "
+     "an implicit one, such as rodas5p; a fast one; a loop in the model",
      status_group::failed},
     {status::model_threw, "model_threw", "a function of the model threw an exception",
      "let the model end an instance by a terminal guard, or by a value that is not finite, instead of throwing",

@@ -18,6 +18,7 @@ struct held_system {
   const tolerances<E, Real>* tol = nullptr;
 
   SALTUS_FN static constexpr int index(int i) { return form::index(i); }
+  SALTUS_FN static constexpr bool counts(int i) { return form::counts(i); }
   static constexpr int colours = form::colours;
   SALTUS_FN static constexpr int colour(int j) { return form::colour(j); }
   SALTUS_FN static constexpr bool entry(int i, int j) { return form::entry(i, j); }
@@ -25,7 +26,8 @@ struct held_system {
   SALTUS_FN vec<Real, E::n> operator()(Real t, const vec<Real, E::n>& y) const { return form::rhs(t, y, c); }
   template <class Value>
   SALTUS_FN vec<Value, E::n> rhs(Value t, const vec<Value, E::n>& y) const {
-    return form::rhs(t, y, c);
+    if constexpr (requires { form::implicit_rhs(t, y, c); }) return form::implicit_rhs(t, y, c);
+    else return form::rhs(t, y, c);
   }
   template <class Value>
   SALTUS_FN vec<Value, E::n> residual(Value t, const vec<Value, E::n>& y, const vec<Value, E::n>& rate) const {

@@ -1,7 +1,8 @@
 // 0 = f_i(t, x, x', x'', ...), of any order and index, as a field: an instance has the values x_j, .., x_j^(d_j), d_j the offsets of the
 // structural analysis, and their time derivative follows from the equations differentiated c_i + 1 times. Every step ends on the
 // equations and on all of their derivatives that values of an instance occur in. Any explicit method may integrate it; a method that
-// finds the solution's series does so from the equations themselves.
+// finds the solution's series does so from the equations themselves; implicit methods have them as equations of index 1, in which
+// the highest derivatives are algebraic.
 #pragma once
 
 #include "abi/choices.hpp"
@@ -14,11 +15,12 @@ template <class Functions>
 struct any_order_form : Functions {
   using Functions::states;
   using Model = typename Functions::Model;
-  using layout = typename Functions::kinds::values;
+  using kinds = typename Functions::kinds;
+  using layout = typename kinds::values;
   template <class Real>
   using held = typename Functions::template held<Real>;
 
-  static constexpr auto equations = saltus::equations::plain;  ///< what is left of them
+  static constexpr auto equations = saltus::equations::semi_explicit;
   static constexpr bool has_field = true;
   static constexpr bool has_constraints = true;
   static constexpr bool moves_states = true;
@@ -26,7 +28,23 @@ struct any_order_form : Functions {
   static constexpr bool weighs_start = true;
   static constexpr bool settles_modes = true;
 
-  SALTUS_FN static constexpr int index(int) { return 0; }
+  SALTUS_FN static constexpr int index(int i) {
+    for (int j = 0; j < kinds::state_count; ++j)
+      if (i == layout::place(j) + layout::highest(j)) return 1;
+    return 0;
+  }
+  /// To implicit methods: not that of a derivative which follows from lower ones, as every step ends. Where the equations are stiff its
+  /// error is theirs times a large eigenvalue, and no other value has it from there.
+  SALTUS_FN static constexpr bool counts(int i) {
+    constexpr auto table = offsets_of<Model>;
+    for (int j = 0; j < kinds::state_count; ++j) {
+      const int l = i - layout::place(j);
+      bool follows = l > 0 && l <= layout::highest(j);
+      for (const auto& of_set : table.d) follows = follows && l >= of_set[j];
+      if (follows) return false;
+    }
+    return true;
+  }
   static constexpr int colours = states;
   SALTUS_FN static constexpr int colour(int j) { return j; }
   SALTUS_FN static constexpr bool entry(int, int) { return true; }
@@ -38,6 +56,24 @@ struct any_order_form : Functions {
       const auto f = equation_series<Functions, set.value>::rates(t, y, c);
       for (int i = 0; i < states; ++i) r[i] = select(where, f[i], r[i]);
     });
+    return r;
+  }
+
+  template <class Value, class Real>
+  SALTUS_FN static vec<Value, states> implicit_rhs(Value t, const vec<Value, states>& y, const held<Real>& c) {
+    vec<Value, states> r;
+    each_set(c, mask_of<Real>::all(true), [&](auto set, mask_of<Real> where) SALTUS_INLINE_LAMBDA {
+      const auto f = equation_series<Functions, set.value>::of_index_1(t, y, c);
+      for (int i = 0; i < states; ++i) r[i] = select(where, f[i], r[i]);
+    });
+    return r;
+  }
+  template <class Value, class Real>
+  SALTUS_FN static vec<Value, states> residual(Value t, const vec<Value, states>& y, const vec<Value, states>& dy,
+                                               const held<Real>& c) {
+    const auto f = implicit_rhs(t, y, c);
+    vec<Value, states> r;
+    for (int i = 0; i < states; ++i) r[i] = index(i) == 0 ? dy[i] - f[i] : -f[i];
     return r;
   }
 

@@ -5,11 +5,13 @@
 // and says, with functions over what is held through a step (`held<Real>`: parameters, discrete variables, guard signs):
 //
 //     rhs(t, y, held)               f(t, y), over any Value
+//     implicit_rhs(t, y, held)      only of a form that has other equations for implicit methods than its field: their f
 //     residual(t, y, dy, held)      F(t, y, dy), over any Value: what implicit methods solve
 //     mass(held)                    the constant mass matrix; `equations` is with_mass
 //     guard_values, guards_along    guards, and their time derivatives g' = g_t + g_y f along f
 //
 //     equations                     equations: what matrices implicit methods make of it (number/equations.hpp)
+//     counts(i)                     does the error of state i count, to implicit methods?
 //     has_field                     dy/dt = rhs(t, y) for every state: explicit methods may integrate it
 //     moves_states                  `initialise` may move states: at the start and after every event
 //     initialise(system, t, y, f, span, where, how)     makes y consistent, and f its time derivative; how: abi::consistency

@@ -73,14 +73,14 @@ struct equation_series {
     jet<Value> t;
 
     /// The series of the values y at engine time t, as far as they go; what is beyond them is zero.
-    template <class Real>
-    SALTUS_FN run(Real engine_time, const vec<Real, values>& y)
+    template <class Of>
+    SALTUS_FN run(Of engine_time, const vec<Of, values>& y)
         : table(numbers, length, room), t(table.place(unknowns), &table) {
       for (int j = 0; j < unknowns; ++j) {
         x[j].c = table.place(j);
         x[j].table = &table;
         for (int l = 0; l < length; ++l)
-          x[j].c[l] = l <= d(j) ? Value(y[layout::place(j) + l] * Real(1.0 / detail::rising(0, l))) : Value(0.0);
+          x[j].c[l] = l <= d(j) ? Value(y[layout::place(j) + l] * (1.0 / detail::rising(0, l))) : Value(0.0);
       }
       for (int l = 0; l < length; ++l) t.c[l] = l == 0 ? Value(time::of_model(engine_time)) : Value(l == 1 ? 1.0 : 0.0);
     }
@@ -129,20 +129,20 @@ struct equation_series {
     return j;
   }
 
-  /// f_i^(k + c_i) of the equations of a stage k <= 0, at the values y; of others zero.
-  template <class Real>
-  SALTUS_FN_COLD static vec<Real, unknowns> residual_of_stage(int k, Real t, const vec<Real, values>& y,
-                                                              const held<Real>& fixed) {
-    run<Real, most_d + 1> series(t, y);
-    vec<Real, unknowns> r;
-    for (int i = 0; i < unknowns; ++i) r[i] = Real(0.0);
+  /// f_i^(k + c_i) of the equations of a stage k <= 0, at the values y; of others zero. Value is Real, or a dual of it.
+  template <class Value, class Real>
+  SALTUS_FN_COLD static vec<Value, unknowns> residual_of_stage(int k, Value t, const vec<Value, values>& y,
+                                                               const held<Real>& fixed) {
+    run<Value, most_d + 1> series(t, y);
+    vec<Value, unknowns> r;
+    for (int i = 0; i < unknowns; ++i) r[i] = Value(0.0);
     for (int order = 0; order <= most_c + k; ++order) {
       const auto f = series.at_order(order, fixed);
       for (int i = 0; i < unknowns; ++i)
         if (k + c(i) == order) r[i] = Real(detail::rising(0, order)) * f[i];
     }
     if (!series.is_complete())  // a model that takes more places than it was found to
-      for (int i = 0; i < unknowns; ++i) r[i] = Real(Functions::unset);
+      for (int i = 0; i < unknowns; ++i) r[i] = Value(Functions::unset);
     return r;
   }
 
@@ -171,8 +171,8 @@ struct equation_series {
   };
 
   /// Stages 1 .. last, of which the last leaves the series as it is with the coefficients that it has found.
-  template <class Real, int length>
-  SALTUS_FN static void solve_stages(run<Real, length>& series, int last, const factorised<Real>& j,
+  template <class Value, int length, class Real>
+  SALTUS_FN static void solve_stages(run<Value, length>& series, int last, const factorised<Real>& j,
                                      const held<Real>& fixed) {
     series.at_order(0, fixed);
     for (int k = 1; k <= last; ++k) {
@@ -181,18 +181,51 @@ struct equation_series {
     }
   }
 
-  /// The stage k > 0: appends the coefficient of order k + d_j to the series of every unknown x_j.
-  template <class Real, int length>
-  SALTUS_FN static void solve_stage(run<Real, length>& series, int k, const factorised<Real>& j,
-                                    const held<Real>& fixed) {
-    vec<Real, unknowns> b;
+  /// -f_i^(k + c_i) of the equations of a stage k > 0, with the coefficients that the series has.
+  template <class Value, int length, class Real>
+  SALTUS_FN static vec<Value, unknowns> lacking_in_stage(run<Value, length>& series, int k, const held<Real>& fixed) {
+    vec<Value, unknowns> b;
     for (int order = k; order <= k + most_c; ++order) {
       const auto f = series.at_order(order, fixed);
       for (int i = 0; i < unknowns; ++i)
         if (order == k + c(i)) b[i] = Real(-detail::rising(k, c(i))) * f[i];
     }
-    const auto z = j.solve(b);
-    for (int i = 0; i < unknowns; ++i) series.x[i].c[k + d(i)] = z[i] * Real(1.0 / detail::rising(k, d(i)));
+    return b;
+  }
+
+  /// The stage k > 0: appends the coefficient of order k + d_j to the series of every unknown x_j. Its derivatives, of duals, follow from
+  /// what the equations lack with its value in place: the same factors serve all directions (implicit function theorem).
+  template <class Value, int length, class Real>
+  SALTUS_FN static void solve_stage(run<Value, length>& series, int k, const factorised<Real>& j,
+                                    const held<Real>& fixed) {
+    const auto coefficient = [&](int i, const Value& z)
+                                 SALTUS_INLINE_LAMBDA { return z * Real(1.0 / detail::rising(k, d(i))); };
+    auto z = solved_for(j, lacking_in_stage(series, k, fixed));
+    if constexpr (!is_same<Value, Real>) {
+      for (int i = 0; i < unknowns; ++i) series.x[i].c[k + d(i)] = Value(coefficient(i, z[i]).value);
+      const auto along = solved_for(j, lacking_in_stage(series, k, fixed));
+      for (int i = 0; i < unknowns; ++i) z[i] = shifted(along[i], z[i].value);
+    }
+    for (int i = 0; i < unknowns; ++i) series.x[i].c[k + d(i)] = coefficient(i, z[i]);
+  }
+
+  /// J^-1 b: of duals, their derivatives as well, those of J not.
+  template <class Value, class Real>
+  SALTUS_FN static vec<Value, unknowns> solved_for(const factorised<Real>& j, const vec<Value, unknowns>& b) {
+    if constexpr (is_same<Value, Real>) {
+      return j.solve(b);
+    } else {
+      vec<Value, unknowns> r;
+      const auto solve = [&](const auto& part_of) SALTUS_INLINE_LAMBDA {
+        vec<Real, unknowns> part;
+        for (int i = 0; i < unknowns; ++i) part[i] = part_of(b[i]);
+        part = j.solve(part);
+        for (int i = 0; i < unknowns; ++i) part_of(r[i]) = part[i];
+      };
+      solve([](auto& x) SALTUS_INLINE_LAMBDA -> auto& { return x.value; });
+      for (int k = 0; k < Value::directions; ++k) solve([k](auto& x) SALTUS_INLINE_LAMBDA -> auto& { return x.d[k]; });
+      return r;
+    }
   }
 
   /// The time derivative of the values y, by engine time.
@@ -208,6 +241,41 @@ struct equation_series {
       for (int i = 0; i < values; ++i) r[i] = Real(Functions::unset);
     time::turn(r);
     return r;
+  }
+
+  /// The equations for implicit methods, as dy/dt = r with 0 = r for the highest derivative of each unknown: the time derivative of a
+  /// value is the next one, and the highest ones follow from the equations differentiated c_i times (stage 0). So no value is the time
+  /// derivative of another that only differentiation has: those of stage 1 would be multiplied by the eigenvalues of stiff equations.
+  template <class Value, class Real>
+  SALTUS_FN_COLD static vec<Value, values> of_index_1(Value t, const vec<Value, values>& y, const held<Real>& fixed) {
+    vec<Value, values> r;
+    for (int j = 0; j < unknowns; ++j)
+      for (int l = 0; l < layout::highest(j); ++l) r[layout::place(j) + l] = time::turned(y[layout::place(j) + l + 1]);
+    auto highest = residual_of_stage(0, t, y, fixed);
+    if constexpr (more_stages > 0) highest = less_following(t, y, highest, fixed);
+    for (int j = 0; j < unknowns; ++j) r[layout::place(j) + layout::highest(j)] = highest[j];
+    return r;
+  }
+
+  /// Of a set that an instance has more values than needed of: what stage 0 wants the highest derivatives to be moved by, where they are
+  /// those of this set; else how far they are from what later stages make of them.
+  template <class Value, class Real>
+  SALTUS_FN_COLD static vec<Value, unknowns> less_following(Value t, const vec<Value, values>& y,
+                                                            vec<Value, unknowns> f, const held<Real>& fixed) {
+    const auto at = [](const Value& x) SALTUS_INLINE_LAMBDA {
+      if constexpr (is_same<Value, Real>) return x;
+      else return x.value;
+    };
+    vec<Real, values> point;
+    for (int i = 0; i < values; ++i) point[i] = at(y[i]);
+    const factorised<Real> j(jacobian(at(t), point, fixed));
+    run<Value, highest + 1> series(t, y);
+    solve_stages(series, more_stages, j, fixed);
+    f = solved_for(j, f);
+    for (int i = 0; i < unknowns; ++i)
+      if (const int l = layout::highest(i); l > d(i))
+        f[i] = y[layout::place(i) + l] - Real(detail::rising(0, l)) * series.x[i].c[l];
+    return f;
   }
 
   /// y with the values that follow from those of this set.

@@ -67,6 +67,9 @@ struct model_functions {
   /// The index of state i: 0 differential, 1 or 2 algebraic.
   SALTUS_FN static constexpr int index(int i) { return index_of_state<Model>(i); }
 
+  /// Does the error of state i count? Not that of an algebraic state of index 2: it acts on nothing that follows.
+  SALTUS_FN static constexpr bool counts(int i) { return index(i) != 2; }
+
   static constexpr int colours = colouring_of<Model>.count;  ///< directions that the columns of df/dy need
   SALTUS_FN static constexpr int colour(int j) { return colouring_of<Model>.of[j]; }
   SALTUS_FN static constexpr bool entry(int i, int j) { return colouring_of<Model>.entry[i][j]; }

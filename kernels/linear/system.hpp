@@ -6,6 +6,7 @@
 //     residual(t, y, dy)         F(t, y, dy), over any Value: M dy - rhs(t, y), or what the model wrote
 //     weight(y)                  one over the size at which an error of each state counts
 //     algebra()                  optional: the host's linear algebra, for large systems (linear/factorised.hpp)
+//     counts(i)                  optional: does the error of state i count? Else that of all but those of index 2
 //     colours, colour(j), entry(i, j)    optional: which columns of df/dy share a direction, and which entries there are
 #pragma once
 
@@ -26,6 +27,11 @@ template <class System>
 SALTUS_FN constexpr int colour_of(int j) {
   if constexpr (requires { System::colours; }) return System::colour(j);
   else return j;
+}
+template <class System>
+SALTUS_FN constexpr bool counts(int i) {
+  if constexpr (requires { System::counts(i); }) return System::counts(i);
+  else return System::index(i) != 2;
 }
 template <class System>
 SALTUS_FN constexpr bool has_entry(int i, int j) {

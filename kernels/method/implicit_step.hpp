@@ -53,8 +53,7 @@ requires(!Method::is_explicit) SALTUS_FN vec<Real, n> local_error(const stages<M
   return r;
 }
 
-/// The square of the scaled error norm, as for explicit methods. An algebraic state of index 2 has no say: it is known to
-/// a lower order, does not act on what follows, and is put where its constraints want it.
+/// The square of the scaled error norm, as for explicit methods. A state that does not count has no say: its error is zero.
 template <class Method, norm_kind Norm, class Real, int n>
 requires(!Method::is_explicit) SALTUS_FN Real
     error_norm_squared(const stages<Method, Real, n>& s, Real rtol, const vec<Real, n>& atol) {
@@ -78,6 +77,15 @@ struct as_it_is {
   SALTUS_FN void operator()(Stages&) const {}
 };
 
+/// No error of states that do not count: an algebraic one of index 2 is known to a lower order, does not act on what follows, and is
+/// put where its constraints want it.
+template <class System, class Real, int n>
+SALTUS_FN void leave_out(vec<Real, n>& error) {
+  each<n>([&](int i) SALTUS_INLINE_LAMBDA {
+    if (!counts<System>(i)) error[i] = Real(0.0);
+  });
+}
+
 /// An estimate of how far the dense output is off inside a step: what one iteration with the step's matrix changes there. At
 /// a third of the step the error polynomial of no method here has a zero.
 template <class Method, class System, class Matrix, class Real, int n>
@@ -88,16 +96,14 @@ SALTUS_FN vec<Real, n> interpolant_error(const System& system, const stages<Meth
   const Real inverse = Real(1.0) / s.h;
   each<n>([&](int i) SALTUS_INLINE_LAMBDA { slope[i] = slope[i] * inverse; });
   auto r = w.solve(system.residual(fma(place, s.h, s.t), interpolant(place), slope));
-  // An algebraic state of index 2 has no say.
-  each<n>([&](int i) SALTUS_INLINE_LAMBDA {
-    if (System::index(i) == 2) r[i] = Real(0.0);
-  });
+  leave_out<System>(r);
   return r;
 }
 
 /// The end of a step, `settle` included: an estimate of the dense output is of the step as `settle` leaves it.
 template <class Method, bool WithInterpolant, class System, class Matrix, class Real, int n, class Settle>
 SALTUS_FN void conclude(stages<Method, Real, n>& s, const System& system, const Matrix& w, Settle& settle) {
+  leave_out<System>(s.error);
   settle(s);
   if constexpr (WithInterpolant) {
     s.interpolant_error = interpolant_error<Method>(system, s, w);

@@ -95,8 +95,6 @@ SALTUS_FN void set_results(stages<Method, Real, n>& s, const radau_stages<Real, 
   s.slope0 = combine<3>(at.z, [](auto j) { return Method::slope0[decltype(j)::value]; });
   s.slope1 = combine<3>(at.z, [](auto j) { return Method::inverse_a[2][decltype(j)::value]; });
   each<n>([&](int j) SALTUS_INLINE_LAMBDA {
-    // An algebraic state of index 2 is known to a lower order, and nothing that follows depends on it.
-    if (System::index(j) == 2) s.error[j] = Real(0.0);
     s.y1[j] = s.y[j] + at.z[2][j];
     s.slope0[j] = s.slope0[j] * rate;
     s.slope1[j] = s.slope1[j] * rate;

@@ -34,6 +34,7 @@ struct dual {
   using mask_type = mask_of<Real>;
   using integer = typename real_traits<Real>::integer;
   static constexpr int lanes = real_traits<Real>::lanes;
+  static constexpr int directions = N;
 
   Real value;
   Real d[N];
