@@ -193,6 +193,83 @@ TEST(AnyOrderStart, HasBothBranchesEachFromItsOwnGuess) {
   }
 }
 
+// ---- starts by continuation --------------------------------------------------------------------------------------------
+
+/// The one real root of y^3 - 2 y + c where there is one (Cardano).
+double root_of_cubic(double c) {
+  const double root = std::sqrt(0.25 * c * c - 8.0 / 27.0);
+  return std::cbrt(-0.5 * c + root) + std::cbrt(-0.5 * c - root);
+}
+
+// From 1, the guess, a minimum of |f| at 0.816 lies before the root of y^3 - 2 y + lift below -1.4: no iteration that only lessens |f|
+// gets there. Where the root is above 1 Newton's iteration finds it.
+TEST(AnyOrderContinuation, FindsStartsBeyondAMinimumOfTheResidualAndHarmsNoOther) {
+  const auto model = written("valley", R"(
+  static constexpr double span[] = {0.0, 1.0};
+  enum state { x, y };
+  static constexpr saltus::variable<state> state_list[] = {{x, 0.0, "1", ""}, {y, 1.0, "1", ""}};
+  enum parameter { lift };
+  static constexpr saltus::variable<parameter> parameter_list[] = {{lift, 2.0, "1", ""}};
+  static void residual(const auto& at, auto& r) {
+    r[x] = at.d(x, 1) - at[y];
+    r[y] = at[y] * at[y] * at[y] - 2.0 * at[y] + at[lift];
+  }
+)");
+  const settings s = {"rtol=1e-9", "method=dop853"};
+  const auto all = run(model, more(s, {"sweep.lift=[-4.0, 2.0, -21.0, 1.7]", "run.lanes=4"}));
+  const auto lanes_alone = run(model, more(s, {"sweep.lift=[-4.0, 2.0, -21.0, 1.7]", "run.lanes=4", "rescue=false"}));
+  for (const std::size_t i : {0u, 1u, 2u, 3u}) {
+    const double lift = std::vector{-4.0, 2.0, -21.0, 1.7}[i];
+    const bool is_hard = lift > 0.0;
+    EXPECT_STREQ(status_of(all, i), "finished");
+    EXPECT_STREQ(status_of(lanes_alone, i), is_hard ? "inconsistent" : "finished");
+    EXPECT_EQ(all.exception[i], is_hard ? static_cast<int>(status::inconsistent) : 0);
+    EXPECT_NEAR(all.final("y", static_cast<std::int64_t>(i)), root_of_cubic(lift), 1e-12);
+    EXPECT_NEAR(all.final("x", static_cast<std::int64_t>(i)), root_of_cubic(lift), 1e-9);
+    if (is_hard) continue;
+    EXPECT_EQ(all.final("x", static_cast<std::int64_t>(i)), lanes_alone.final("x", static_cast<std::int64_t>(i)));
+    EXPECT_EQ(all.steps[i], lanes_alone.steps[i]);
+  }
+  EXPECT_EQ(all.summary.counts.rescued(), 2);
+}
+
+// Positions of index 3: y is found in stage -2 from x, which is given and stays; then velocities and the force.
+TEST(AnyOrderContinuation, HoldsWhatIsGivenAndEarlierStages) {
+  const auto model = written("hidden_valley", R"(
+  static constexpr double span[] = {0.0, 1e-9};
+  enum state { x, y, force };
+  static constexpr saltus::variable<state> state_list[] = {{x, 0.0, "1", ""}, {y, 1.0, "1", ""}, {force, 0.0, "1", ""}};
+  static void residual(const auto& at, auto& r) {
+    r[x] = at.d(x, 2) - at[force];
+    r[y] = at.d(y, 2) + at[y] + at[force] * (3.0 * at[y] * at[y] - 2.0);
+    r[force] = at[y] * at[y] * at[y] - 2.0 * at[y] + 2.0 - at[x];
+  }
+)");
+  const auto r = run(model, {"rtol=1e-9", "method=dop853", "initial.x=0.3", "initial.x_d1=0.5"});
+  EXPECT_STREQ(status_of(r), "finished");
+  EXPECT_EQ(r.exception[0], static_cast<int>(status::inconsistent));
+  const double y = root_of_cubic(1.7);
+  EXPECT_NEAR(r.final("x"), 0.3, 1e-8);
+  EXPECT_NEAR(r.final("y"), y, 1e-8);
+  EXPECT_NEAR(r.final("x_d1"), 0.5, 1e-8);
+  EXPECT_NEAR(r.final("y_d1"), 0.5 / (3 * y * y - 2), 1e-8);
+}
+
+TEST(AnyOrderContinuation, WhereThereIsNoSolutionTheStatusStays) {
+  const auto model = written("nothing_there", R"(
+  enum state { x, y };
+  static constexpr saltus::variable<state> state_list[] = {{x, 0.0, "1", ""}, {y, 1.0, "1", ""}};
+  static void residual(const auto& at, auto& r) {
+    r[x] = at.d(x, 1) - at[y];
+    r[y] = at[y] * at[y] + 1.0;
+  }
+)");
+  const auto r = run(model, {"rtol=1e-9", "method=dop853"});
+  EXPECT_STREQ(status_of(r), "inconsistent");
+  EXPECT_EQ(r.exception[0], static_cast<int>(status::inconsistent));
+  EXPECT_EQ(host::names_of_residuals(r.plan.model)[static_cast<std::size_t>(r.residual_of[0])], "y");
+}
+
 // ---- modes -----------------------------------------------------------------------------------------------------------
 
 const char* const contradictory = R"(

@@ -11,7 +11,6 @@
 #include <tbb/task.h>
 #include <tbb/task_arena.h>
 
-#include "abi/status.hpp"
 #include "base/error.hpp"
 #include "compile/chosen_shape.hpp"
 #include "compile/compiling_note.hpp"
@@ -43,6 +42,10 @@ plan followed(plan p, fallback_integrator::duty what) {
 
 }  // namespace
 
+bool is_rescued_from(status why, const model& m) {
+  return rescuable(why) || (why == status::inconsistent && m.equations == abi::any_order);
+}
+
 fallback_integrator::fallback_integrator(const plan& p, duty what, cancellation stop, std::function<void()> tick)
     : duty_(what),
       stop_(std::move(stop)),
@@ -57,7 +60,7 @@ std::vector<long long> fallback_integrator::take_over(chunk_data& chunk) const {
   std::vector<long long> slots;
   for (std::size_t i = 0; i < chunk.status.size(); ++i) {
     const auto why = static_cast<status>(chunk.status[i]);
-    if (duty_ == duty::rescue ? !rescuable(why) : why != status::stiff) continue;
+    if (duty_ == duty::rescue ? !is_rescued_from(why, plan_.model) : why != status::stiff) continue;
     slots.push_back(static_cast<long long>(i));
     if (duty_ == duty::rescue) chunk.exception[i] = chunk.status[i];
     chunk.status[i] = static_cast<unsigned char>(status::interrupted);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "abi/module.hpp"
+#include "abi/status.hpp"
 #include "base/cancellation.hpp"
 #include "compile/compiler.hpp"
 #include "compile/lane_shape.hpp"
@@ -18,6 +19,10 @@
 #include "spec/plan.hpp"
 
 namespace saltus::host {
+
+/// Does rescue take over the instances of a model that have ended so? Of equations of any order a start, or what follows an event,
+/// that was not found as well: it begins them afresh, and looks further.
+bool is_rescued_from(status why, const model& m);
 
 class fallback_integrator {
  public:
@@ -29,8 +34,8 @@ class fallback_integrator {
   fallback_integrator(const fallback_integrator&) = delete;
   fallback_integrator& operator=(const fallback_integrator&) = delete;
 
-  /// Carries on with every instance of the chunk that has left with a status of this duty: `stiff`, or one that is
-  /// rescuable. Notes when it went over, or that status as its exception. Those with a snapshot go on from there; one
+  /// Carries on with every instance of the chunk that has left with a status of this duty: `stiff`, or one that it
+  /// is_rescued_from. Notes when it went over, or that status as its exception. Those with a snapshot go on from there; one
   /// without would begin afresh. What cannot go on here either has its row among the chunk's exceptions. Cancelling
   /// `stop` ends it early: instances under way have status `interrupted`. Any thread; its module is compiled when it is
   /// first needed, and meanwhile a thread of TBB does what else there is. Throws `error`.

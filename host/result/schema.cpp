@@ -7,6 +7,7 @@
 #include "abi/counters.hpp"
 #include "abi/status.hpp"
 #include "base/error.hpp"
+#include "ensemble/rescue.hpp"
 #include "ensemble/statistics.hpp"
 #include "spec/statistic_columns.hpp"
 
@@ -141,7 +142,7 @@ class field_list {
                            shape::instance, NC_UBYTE, column(&chunk_data::exception));
     exception.flags = {{0, "none"}};
     for (const status_row& row : status_table)
-      if (rescuable(row.id)) exception.flags.emplace_back(static_cast<int>(row.id), row.name);
+      if (is_rescued_from(row.id, m_)) exception.flags.emplace_back(static_cast<int>(row.id), row.name);
     for (std::size_t j = 0; j < abi::counter_count; ++j) {
       const abi::counter_row& counter = abi::counter_table[j];
       if (counter.of == abi::counted_of::constrained_models && !has_residuals(m_)) continue;

@@ -44,6 +44,8 @@ struct held_system {
   SALTUS_FN const auto& past() const requires(methods::has_memory<typename E::Method>) {
     return static_cast<const typename E::template held<Real>&>(c).past;
   }
+  /// Does a single instance look for consistent states off the lanes, where slower means are allowed?
+  SALTUS_FN bool is_conservative() const { return tol->conservative; }
   /// The size below which state i counts by its absolute tolerance.
   SALTUS_FN Real floor(int i) const { return tol->atol[i] / tol->rtol; }
 };

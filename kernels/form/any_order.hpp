@@ -109,9 +109,9 @@ struct any_order_form : Functions {
         }
       // Guesses that go together stay: else each gives a little of itself for what is free.
       auto with_guesses = to;
-      const auto go_together = here::from_guess(system, t, with_guesses, free_alone, these).found;
+      const auto go_together = here::from_guess(system, t, with_guesses, free_alone, these, false).found;
       for (int i = 0; i < states; ++i) to[i] = select(go_together, with_guesses[i], to[i]);
-      return here::from_guess(system, t, to, sizes, these);
+      return here::from_guess(system, t, to, sizes, these, system.is_conservative());
     });
   }
 
@@ -121,7 +121,7 @@ struct any_order_form : Functions {
     const auto r =
         settled(system, y, where, [&](auto set, vec<Real, states>& to, mask_of<Real> these) SALTUS_INLINE_LAMBDA {
           using here = settling<Functions, set.value>;
-          return here::from_guess(system, t, to, here::sizes_of(system, to), these);
+          return here::from_guess(system, t, to, here::sizes_of(system, to), these, system.is_conservative());
         });
     f = rhs(t, y, system.c);
     return r;

@@ -11,6 +11,7 @@
 #include "abi/status.hpp"
 #include "backend/cuda/driver.hpp"
 #include "compile/nvrtc.hpp"
+#include "ensemble/rescue.hpp"
 #include "ensemble/statistics.hpp"
 #include "statistics/device.hpp"
 
@@ -111,7 +112,7 @@ class device_statistics {
     work_.first_id = chunk.first_id;
     work_.status = out.status;
     for (int s = 0; s < status_count; ++s)
-      if ((plan_.rescue && rescuable(static_cast<status>(s))) ||
+      if ((plan_.rescue && is_rescued_from(static_cast<status>(s), plan_.model)) ||
           (!plan_.stiff_method.empty() && static_cast<status>(s) == status::stiff))
         work_.carried_on |= 1u << s;
     work_.columns = static_cast<int>(width);

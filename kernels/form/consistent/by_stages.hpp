@@ -3,6 +3,7 @@
 // then accelerations; and what an event has left continuous stays where it is.
 #pragma once
 
+#include "form/consistent/continuation.hpp"
 #include "form/consistent/search.hpp"
 #include "form/equation_series.hpp"
 #include "form/independence.hpp"
@@ -163,15 +164,20 @@ struct settling {
     return result(system, t, begun, y, found);
   }
 
-  /// From a guess, by damped Newton iteration in each stage. Where one finds nothing its worst equation is told.
+  /// From a guess, by damped Newton iteration in each stage; where `persistent` by continuation, too. Where one finds nothing its worst
+  /// equation is told.
   template <class System, class Real>
   SALTUS_FN_COLD static consistency<Real> from_guess(const System& system, Real t, vec<Real, values>& y,
-                                                     const vec<Real, values>& sizes, mask_of<Real> where) {
+                                                     const vec<Real, values>& sizes, mask_of<Real> where,
+                                                     bool persistent) {
     const auto begun = y;
     auto found = where;
     Real residual = Real(0.0), of = Real(-1.0);
     for (int k = -series::most_c; k <= 0; ++k) {
-      const auto solved = solve_stage(system, k, t, y, sizes, found);
+      const auto guess = y;
+      auto solved = solve_stage(system, k, t, y, sizes, found);
+      if (persistent && any(found & !solved.found) && continue_stage(system, k, t, guess, y, sizes))
+        solved.found = mask_of<Real>::all(true);
       const auto lost = found & !solved.found;
       residual = select(lost, solved.residual, residual);
       of = select(lost, solved.of, of);
@@ -260,6 +266,30 @@ struct settling {
     for (int i = 0; i < values; ++i) y[i] = select(found | !where, y[i], best[i]);
     r.found = found;
     return r;
+  }
+  /// A stage that damped iteration has not solved, of one instance off the lanes: whether continuation solves it.
+  template <class System, class Real>
+  SALTUS_FN_COLD static bool continue_stage(const System& system, int k, Real t, vec<Real, values> guess,
+                                            vec<Real, values>& y, const vec<Real, values>& sizes) {
+#if !defined(__CUDACC__) && !defined(__CUDACC_RTC__)
+    if constexpr (real_traits<Real>::lanes == 1) {
+      const auto all = mask_of<Real>::all(true);
+      const auto is_solution = [&](vec<Real, values>& at) {
+        return any(solve_stage(system, k, t, at, sizes, all).found);
+      };
+      const auto lacking = y;
+      for (int begun = 0; begun < 2; ++begun) {
+        if (begun == 1) nudge(k, guess, sizes, all);  // off a point at which the equations depend on each other
+        const continuation<series, Real> newton(k, t, guess, sizes, system.c, homotopy::newton);
+        const continuation<series, Real> linear(k, t, guess, sizes, system.c, homotopy::linear);
+        if (newton.follow(1.0, y, is_solution) || newton.follow(-1.0, y, is_solution) ||
+            linear.follow(1.0, y, is_solution))
+          return true;
+      }
+      y = lacking;
+    }
+#endif
+    return false;
   }
   template <class Real>
   SALTUS_FN static Real lacking_over(int k, const vec<Real, unknowns>& f, const vec<Real, unknowns>& terms) {
