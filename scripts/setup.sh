@@ -4,7 +4,7 @@
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 # What building takes. A compiler is needed to run, too: a model is compiled on first use.
-packages=(g++ ccache cmake ninja-build pkgconf libcli11-dev libeigen3-dev libfmt-dev libgtest-dev libnetcdf-dev librandom123-dev
+packages=(g++ ccache cmake ninja-build pkgconf libboost-dev libcli11-dev libeigen3-dev libfmt-dev libgtest-dev libnetcdf-dev librandom123-dev
           libtbb-dev libtomlplusplus-dev libxxhash-dev nlohmann-json3-dev)
 
 say() { printf '\n== %s\n' "$*"; }

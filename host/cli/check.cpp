@@ -13,6 +13,7 @@
 #include "base/text.hpp"
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
+#include "spec/design.hpp"
 #include "spec/methods.hpp"
 #include "study/check.hpp"
 
@@ -96,7 +97,8 @@ void print_plan(const plan& p) {
     fmt::print("{}{} ({})", &axis == p.axes.data() ? " = " : " x ", fmt::join(columns, "+"), axis.count);
   }
   if (p.samples > 1 || !p.random.empty())
-    fmt::print("{}{} samples, seed {}", p.axes.empty() ? " = " : " x ", p.samples, p.seed);
+    fmt::print("{}{} samples{}, seed {}", p.axes.empty() ? " = " : " x ", p.samples,
+               p.design.which == design::kind::random ? "" : fmt::format(" ({})", name_of(p.design.which)), p.seed);
   std::vector<std::string> guards;
   for (const auto& g : p.model.guards) guards.push_back(fmt::format("{} ({})", g.name, name_of(g.direction)));
   fmt::print("\nguards     {}\n", guards.empty() ? "none" : fmt::format("{}", fmt::join(guards, ", ")));

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <Random123/philox.h>
+#include <Random123/u01fixedpt.h>
 
 #include "base/error.hpp"
 #include "spec/axis_values.hpp"
@@ -15,20 +16,37 @@
 namespace saltus::host {
 namespace {
 
+r123::Philox4x64::ctr_type random_bits(const target& what, std::uint64_t seed, std::uint64_t id,
+                                       std::uint64_t attempt) {
+  const std::uint64_t identity =
+      (static_cast<std::uint64_t>(what.which) << 32) | static_cast<std::uint32_t>(what.index);
+  const r123::Philox4x64::ctr_type counter = {{id, identity, attempt, 0}};
+  const r123::Philox4x64::key_type key = {{seed, 0}};
+  return r123::Philox4x64()(counter, key);
+}
+
 double random_value(const random_column& column, std::uint64_t seed, std::uint64_t id) {
   // A spec leaves at least 1e-3 of the probability between min and max: 1e5 draws outside have probability 1e-43.
   constexpr std::uint64_t attempts = 100'000;
-  const std::uint64_t identity =
-      (static_cast<std::uint64_t>(column.what.which) << 32) | static_cast<std::uint32_t>(column.what.index);
   for (std::uint64_t attempt = 0; attempt < attempts; ++attempt) {
-    const r123::Philox4x64::ctr_type counter = {{id, identity, attempt, 0}};
-    const r123::Philox4x64::key_type key = {{seed, 0}};
-    const auto bits = r123::Philox4x64()(counter, key);
+    const auto bits = random_bits(column.what, seed, id, attempt);
     const double value = draw(column.drawn_from, bits[0], bits[1]);
     if (column.drawn_from.min <= value && value <= column.drawn_from.max) return value;
   }
   throw error(exit_failure, fmt::format("instance {}: no value of {} within its min and max in {} draws", id,
                                         column.what.name, attempts));
+}
+
+/// A Gaussian copula: u becomes normal scores, these are correlated, and become probabilities again.
+void correlate(const std::vector<double>& cholesky, std::vector<double>& u) {
+  if (cholesky.empty()) return;
+  const std::size_t n = u.size();
+  for (double& p : u) p = normal_quantile(p);
+  for (std::size_t i = n; i-- > 0;) {
+    double sum = 0;
+    for (std::size_t k = 0; k <= i; ++k) sum += cholesky[i * n + k] * u[k];
+    u[i] = std::clamp(normal_cumulative(sum), 0x1p-1022, 1 - 0x1p-53);
+  }
 }
 
 double* column_of(columns& out, const target& what) {
@@ -64,11 +82,30 @@ void sampler::fill(std::int64_t first, std::int64_t count, columns& out) const {
       for (std::int64_t i = 0; i < count; ++i) to[i] = value_at(column, (first + i) / stride % axis->count);
     }
   }
-  for (const auto& column : plan_->random) {
-    double* to = column_of(out, column.what);
-    for (std::int64_t i = 0; i < count; ++i)
-      to[i] = random_value(column, plan_->seed, static_cast<std::uint64_t>(first + i));
+  fill_samples(first, out);
+}
+
+void sampler::fill_samples(std::int64_t first, columns& out) const {
+  const auto& random = plan_->random;
+  const bool is_free = plan_->design.which == design::kind::random && plan_->correlation.empty();
+  std::vector<double> u(random.size());
+  std::vector<double*> to;
+  for (const auto& column : random) to.push_back(column_of(out, column.what));
+  for (std::int64_t i = 0; i < out.count; ++i) {
+    for (std::size_t j = 0; j < random.size(); ++j)
+      if (!is_free || !has_draw(random[j].drawn_from)) u[j] = probability(j, first + i);
+    correlate(plan_->correlation, u);
+    for (std::size_t j = 0; j < random.size(); ++j)
+      to[j][i] = is_free && has_draw(random[j].drawn_from)
+                     ? random_value(random[j], plan_->seed, static_cast<std::uint64_t>(first + i))
+                     : quantile(random[j].drawn_from, u[j]);
   }
+}
+
+double sampler::probability(std::size_t input, std::int64_t id) const {
+  if (plan_->design.which != design::kind::random) return points_.at(id % plan_->samples, static_cast<int>(input));
+  return u01fixedpt_open_open_64_double(
+      random_bits(plan_->random[input].what, plan_->seed, static_cast<std::uint64_t>(id), 0)[0]);
 }
 
 }  // namespace saltus::host

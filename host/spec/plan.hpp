@@ -26,12 +26,25 @@ struct ranged {
 
 /// A probability distribution, optionally truncated to [min, max].
 struct distribution {
-  enum class kind { uniform, log_uniform, normal, lognormal, triangular };
+  enum class kind { uniform, log_uniform, normal, lognormal, triangular, beta, gamma, weibull, discrete };
   kind which;
   double a, b, c;  ///< uniform, log-uniform: low, high; normal: mean, deviation; lognormal: mean and deviation of the
-                   ///< logarithm; triangular: low, mode, high
+                   ///< logarithm; triangular: low, mode, high; beta: its two shapes; gamma, Weibull: shape, scale
   double min = -std::numeric_limits<double>::infinity();
   double max = std::numeric_limits<double>::infinity();
+  double low = 0, high = 1;             ///< ends of a beta distribution
+  std::vector<double> values = {};      ///< of a discrete one, ascending
+  std::vector<double> cumulative = {};  ///< and the probability of a value up to each of them; the last is 1
+};
+
+/// How the samples of [sample] lie. Its instances are counted from 0 at every point of the product.
+struct design {
+  enum class kind { random, latin_hypercube, sobol, halton, saltelli, morris, fast };
+  kind which = kind::random;
+  std::int64_t count = 1;  ///< samples, pairs of samples (saltelli), trajectories (morris), samples of a curve (fast)
+  bool second_order = false;  ///< of saltelli
+  int levels = 4;             ///< of morris
+  int harmonics = 4;          ///< of fast
 };
 
 /// What varies: a parameter, an initial value, or an end of the time span.
@@ -112,7 +125,9 @@ struct plan {
   double t_begin = 0, t_end = 1;
   std::vector<axis> axes;
   std::vector<random_column> random;
-  std::int64_t samples = 1;  ///< Monte Carlo samples per point of the product
+  std::vector<double> correlation;  ///< Cholesky factor of that of their normal scores, by rows; empty: independent
+  host::design design;              ///< of the random columns
+  std::int64_t samples = 1;         ///< instances of the design per point of the product
   std::uint64_t seed = 0;
   std::int64_t count = 1;  ///< instances in all
 
@@ -126,6 +141,8 @@ struct plan {
   bool rows = true;         ///< the file has the results of every instance
   bool statistics = false;  ///< and statistics over all of them
   std::vector<histogram_request> histograms;
+  std::vector<int>
+      sensitivity;  ///< columns of results (statistic_columns) whose sensitivity to the samples is computed
 
   // where and how
   std::string backend = "auto";    ///< auto, cpu, cuda, all

@@ -1,4 +1,4 @@
-// The tables of a spec that say which instances there are: [parameters], [initial], [sweep], [sample].
+// The tables of a spec that say which instances there are: [parameters], [initial], [sweep]; [sample] is read_sample.cpp.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -9,7 +9,6 @@
 
 #include "spec/axis_values.hpp"
 #include "spec/csv.hpp"
-#include "spec/distribution.hpp"
 #include "spec/reading.hpp"
 
 namespace saltus::host {
@@ -17,47 +16,6 @@ namespace saltus::host {
 namespace {
 
 // ---- values
-
-/// { normal = [0.8, 0.05], min = 0.0, max = 1.0 }
-distribution read_distribution(const field& entry) {
-  constexpr double least = 1e-3;  // sampled by rejection: what is left must not be rare
-  names allowed;
-  for (const auto& form : distribution_forms) allowed.push_back(form.name);
-  if (!entry.is_table()) entry.fail("must be a distribution such as { uniform = [0.0, 1.0] }; " + suggest("", allowed));
-  entry.only(joined(allowed, {"min", "max"}));
-
-  std::optional<distribution> found;
-  for (const auto& known : distribution_forms) {
-    const auto given = entry.find(known.name);
-    if (!given) continue;
-    if (found) entry.fail("must have one distribution, not two");
-    const auto numbers = given->numbers(known.arity, known.allowed);
-    found = distribution{known.which, numbers[0], numbers[1], known.arity > 2 ? numbers[2] : 0};
-    if (!is_proper(*found)) given->fail(known.allowed);
-  }
-  if (!found) entry.fail("must have a distribution; " + suggest("", allowed));
-
-  if (const auto min = entry.find("min")) found->min = min->number();
-  if (const auto max = entry.find("max")) found->max = max->number();
-  if (found->min >= found->max) entry.fail("min must be smaller than max");
-  const double left = cumulative(*found, found->max) - cumulative(*found, found->min);
-  if (!(left >= least))
-    entry.fail(fmt::format("min and max must leave at least {} of the probability; they leave {:.1e}", least, left));
-  return *found;
-}
-
-/// What an entry of [sweep] or [sample] varies; `others` are the further keys of its section, for the message.
-target target_of(reading& r, const field& entry, bool times, const names& others) {
-  r.claim(entry);
-  const auto& name = entry.key();
-  if (const int i = index_of(r.model.parameters, name); i >= 0) return {target::kind::parameter, i, name};
-  if (const int i = index_of(r.model.states, name); i >= 0) return {target::kind::state, i, name};
-  if (times && name == "t_begin") return {target::kind::t_begin, 0, name};
-  if (times && name == "t_end") return {target::kind::t_end, 0, name};
-  const auto allowed = joined(joined(others, names_of(r.model.parameters)), names_of(r.model.states));
-  entry.fail_key(fmt::format("not a parameter or state of {}; {}", r.model.name,
-                             suggest(name, times ? joined(allowed, {"t_begin", "t_end"}) : allowed)));
-}
 
 /// [1.0, 2.0], { from, to, count, scale } or { csv, column, count }
 std::variant<listed, ranged> read_values(reading& r, const field& entry) {
@@ -69,18 +27,7 @@ std::variant<listed, ranged> read_values(reading& r, const field& entry) {
   if (!entry.is_table()) entry.fail("must be a list, { from, to, count, scale } or { csv, column, count }");
   if (entry.find("csv") || entry.find("column")) {
     entry.only({"csv", "column", "count"});
-    const auto csv = entry.need("csv", "must be the path of a CSV file");
-    const auto column = entry.need("column", "must be the name of a column of the CSV file");
-    const auto file = resolve(r.spec, csv);
-    auto values = read_csv_column(file, column.text(), entry.what());
-    if (!contains(r.plan.inputs, file)) r.plan.inputs.push_back(file);
-    if (const auto count = entry.find("count")) {
-      const auto rows = static_cast<std::int64_t>(values.size());
-      const auto some = count->whole(1, max_instances);
-      if (some > rows) count->fail(fmt::format("must be at most {}, the number of rows of {}", rows, csv.text()));
-      values.resize(static_cast<std::size_t>(some));
-    }
-    return listed{std::move(values)};
+    return listed{read_csv(r, entry)};
   }
   entry.only({"from", "to", "count", "scale"});
   const auto from = entry.need("from", "must be the first value of the range");
@@ -149,17 +96,6 @@ void read_sweep(reading& r) {
   }
 }
 
-void read_random(reading& r) {
-  const auto sample = r.root.find("sample");
-  if (!sample) return;
-  for (const auto& entry : sample->entries()) {
-    if (entry.key() == "count") r.plan.samples = entry.whole(1, max_instances);
-    else if (entry.key() == "seed") r.plan.seed = static_cast<std::uint64_t>(entry.whole(0, unlimited));
-    else r.plan.random.push_back({target_of(r, entry, false, {"count", "seed"}), read_distribution(entry)});
-  }
-  if (!r.plan.random.empty()) sample->need("count", "must be the number of samples");
-}
-
 void count_instances(reading& r) {
   r.plan.count = r.plan.samples;
   for (const auto& axis : r.plan.axes) {
@@ -216,6 +152,33 @@ void check_span(reading& r) {
 
 }  // namespace
 
+target target_of(reading& r, const field& entry, bool times, const names& others) {
+  r.claim(entry);
+  const auto& name = entry.key();
+  if (const int i = index_of(r.model.parameters, name); i >= 0) return {target::kind::parameter, i, name};
+  if (const int i = index_of(r.model.states, name); i >= 0) return {target::kind::state, i, name};
+  if (times && name == "t_begin") return {target::kind::t_begin, 0, name};
+  if (times && name == "t_end") return {target::kind::t_end, 0, name};
+  const auto allowed = joined(joined(others, names_of(r.model.parameters)), names_of(r.model.states));
+  entry.fail_key(fmt::format("not a parameter or state of {}; {}", r.model.name,
+                             suggest(name, times ? joined(allowed, {"t_begin", "t_end"}) : allowed)));
+}
+
+std::vector<double> read_csv(reading& r, const field& entry) {
+  const auto csv = entry.need("csv", "must be the path of a CSV file");
+  const auto column = entry.need("column", "must be the name of a column of the CSV file");
+  const auto file = resolve(r.spec, csv);
+  auto values = read_csv_column(file, column.text(), entry.what());
+  if (!contains(r.plan.inputs, file)) r.plan.inputs.push_back(file);
+  if (const auto count = entry.find("count")) {
+    const auto rows = static_cast<std::int64_t>(values.size());
+    const auto some = count->whole(1, max_instances);
+    if (some > rows) count->fail(fmt::format("must be at most {}, the number of rows of {}", rows, csv.text()));
+    values.resize(static_cast<std::size_t>(some));
+  }
+  return values;
+}
+
 void reading::claim(const field& entry) {
   const auto [known, fresh] = given.emplace(entry.key(), entry);
   if (!fresh)
@@ -226,7 +189,7 @@ void reading::claim(const field& entry) {
 void read_instances(reading& r) {
   read_fixed(r);
   read_sweep(r);
-  read_random(r);
+  read_sample(r);
   count_instances(r);
   check_span(r);
 }

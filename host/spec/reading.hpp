@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "spec/document.hpp"
 #include "spec/field.hpp"
@@ -39,12 +40,20 @@ inline std::filesystem::path resolve(const spec_document& spec, const field& ent
   return entry.flagged() ? path : spec.file.parent_path() / path;
 }
 
+/// What an entry of [sweep] or [sample] varies, a time only if `times`; `others` are the further keys of its section, for the
+/// message.
+target target_of(reading& r, const field& entry, bool times, const names& others);
+/// The numbers of { csv, column, count }.
+std::vector<double> read_csv(reading& r, const field& entry);
+
 /// Method, tolerances, steps, time span.
 void read_integration(reading& r);
 /// How events are found.
 void read_events(reading& r);
 /// [parameters] and [initial], [sweep], [sample]: which instances there are. Needs the time span.
 void read_instances(reading& r);
+/// [sample], for read_instances: which random values there are, and how they lie.
+void read_sample(reading& r);
 /// [output]. Needs the instances.
 void read_output(reading& r);
 /// [run]. Needs all before.

@@ -25,7 +25,8 @@ TEST_F(spec, a_bad_value_is_named_with_its_place_and_what_is_allowed) {
       "parameters, initial, sweep, sample, output, run";
   const std::string quantities = "damping, preload, flow, compressibility, restitution, lift, velocity, pressure";
   const std::string one_way = "must leave t_begin < t_end in every instance, or t_begin > t_end in every one; ";
-  const std::string distributions = "uniform, log_uniform, normal, lognormal, triangular";
+  const std::string distributions =
+      "uniform, log_uniform, normal, lognormal, triangular, beta, gamma, weibull, discrete, csv";
   const std::string methods =
       "allowed: kutta3, bs3, rk4, rkf45, rkf78, dp5, tsit5, dop853, rdpk510, taylor8, taylor12, taylor16, taylor20, "
       "trapezoid, sdirk4, esdirk4, rodas4, "
@@ -50,7 +51,7 @@ TEST_F(spec, a_bad_value_is_named_with_its_place_and_what_is_allowed) {
            ", t_begin, t_end"},
       {"[sample]\ncount = 2\nt_end = { uniform = [1, 2] }\n",
        "spec.toml:4:1: sample.t_end = { uniform = [1, 2] }: not a parameter or state of relief_valve; "
-       "allowed: count, seed, " + quantities},
+       "allowed: count, seed, design, correlation, " + quantities},
       {"[output]\nfiles = \"x.nc\"\n",
        "spec.toml:3:1: output.files = \"x.nc\": unknown key; did you mean file? "
        "allowed: file, samples, events, reduce, compression, rows, statistics, histogram"},
@@ -187,6 +188,39 @@ TEST_F(spec, a_bad_value_is_named_with_its_place_and_what_is_allowed) {
       {"[sample]\ncount = 2\nflow = { normal = [0, 1], min = 4 }\n",  // 1 - Phi(4) = 3.17e-5
        "spec.toml:4:8: sample.flow = { normal = [0, 1], min = 4 }: "
        "min and max must leave at least 0.001 of the probability; they leave 3.2e-05"},
+      {"[sample]\ncount = 2\nflow = { beta = [1, 2, 3, 3] }\n",
+       "spec.toml:4:17: sample.flow.beta = [1, 2, 3, 3]: "
+       "must be [alpha, beta] or [alpha, beta, low, high] with positive alpha and beta and low < high"},
+      {"[sample]\ncount = 2\nflow = { weibull = [0, 2] }\n",
+       "spec.toml:4:20: sample.flow.weibull = [0, 2]: must be [shape, scale], both positive"},
+      {"[sample]\ncount = 2\nflow = { discrete = [1, 2], weights = [1] }\n",
+       "spec.toml:4:39: sample.flow.weights = [1]: must be 2 numbers, one for each value and none negative"},
+      {"[sample]\ncount = 2\nflow = { discrete = [1, 2], min = 3 }\n",
+       "spec.toml:4:8: sample.flow = { discrete = [1, 2], min = 3 }: "
+       "must leave at least one value between min and max, with a positive weight"},
+      // designs
+      {"[sample]\ncount = 2\ndesign = \"sobel\"\nflow = { uniform = [1, 2] }\n",
+       "spec.toml:4:10: sample.design = \"sobel\": unknown word; did you mean sobol? "
+       "allowed: random, latin_hypercube, sobol, halton, saltelli, morris, fast"},
+      {"[sample]\ncount = 2\ndesign = { name = \"sobol\", levels = 4 }\nflow = { uniform = [1, 2] }\n",
+       "spec.toml:4:28: sample.design.levels = 4: unknown key; allowed: name"},
+      {"[sample]\ncount = 2\ndesign = { name = \"morris\", levels = 5 }\nflow = { uniform = [1, 2] }\n",
+       "spec.toml:4:38: sample.design.levels = 5: must be an even number: a step is half the levels wide"},
+      {"[sample]\ncount = 2\ndesign = \"morris\"\nflow = { normal = [1, 2] }\n",
+       "spec.toml:5:8: sample.flow = { normal = [1, 2] }: must have min and max, or another distribution between two "
+       "numbers: morris takes its ends, too"},
+      {"[sample]\ncount = 64\ndesign = \"fast\"\nflow = { uniform = [1, 2] }\n",
+       "spec.toml:3:9: sample.count = 64: must be more than 64 for a curve of fast with 4 harmonics"},
+      {"[sample]\ncount = 2\ndesign = \"sobol\"\n",
+       "spec.toml:4:10: sample.design = \"sobol\": must have at least one entry in [sample] to vary"},
+      {"[sample]\ncount = 2\nflow = { uniform = [1, 2] }\nlift = { uniform = [1, 2] }\ncorrelation = { flow = { lift = 1 } }\n",
+       "spec.toml:6:33: sample.correlation.flow.lift = 1: must be between -1 and 1, of two different inputs"},
+      {"[sample]\ncount = 2\nflow = { uniform = [1, 2] }\ncorrelation = { flow = { lift = 0.5 } }\n",
+       "spec.toml:5:26: sample.correlation.flow.lift = 0.5: not an entry of [sample]; allowed: flow"},
+      {"[sample]\ncount = 2\nflow = { uniform = [1, 2] }\nlift = { uniform = [1, 2] }\ndesign = \"saltelli\"\n"
+       "correlation = { flow = { lift = 0.5 } }\n",
+       "spec.toml:7:15: sample.correlation = { flow = { lift = 0.5 } }: must be left out with saltelli, morris and fast, "
+       "whose inputs are independent"},
       // one name in two places
       {"[parameters]\nflow = 1\n[sweep]\nflow = [1, 2]\n",
        "spec.toml:5:8: sweep.flow = [1, 2]: flow must have one value, but has another at "
