@@ -79,9 +79,7 @@ std::array<double, statistic_names.size()> statistic_numbers(const summary& s) {
 }
 
 chunk_blocks blocks_of(const plan& p, std::int64_t first_id, std::int64_t instances) {
-  const std::int64_t first = std::min((block - first_id % block) % block, instances);
-  const bool last = first_id + instances == p.count;  // and so is the block that is not full
-  return {first, (instances - first + (last ? block - 1 : 0)) / block};
+  return blocks_of(p.count, first_id, instances, block);
 }
 
 void make_statistics(const plan& p, chunk_data& chunk) {
@@ -103,7 +101,7 @@ void make_statistics(const plan& p, chunk_data& chunk) {
   }
 }
 
-statistics_sum::statistics_sum(const plan& p) : plan_(&p), histograms_(empty_histograms(p)) {}
+statistics_sum::statistics_sum(const plan& p) : plan_(&p), histograms_(empty_histograms(p)), spread_(p.count, block) {}
 
 void statistics_sum::add(chunk_data& chunk) {
   if (!plan_->statistics) return;
@@ -124,10 +122,9 @@ statistics statistics_sum::finish() {
   if (!plan_->statistics) return r;
   r.columns = statistic_columns(*plan_);
   r.summaries.resize(r.columns.size());
-  // What is left is of as many blocks as a one stands for in the binary number of all of them. Those of few blocks are the
-  // later ones, and are merged first.
+  // What is left is of as many blocks as a one stands for in the binary number of all of them.
   bool is_first = true;
-  for (const auto& [where, of] : pending_) {
+  for (const auto& [where, of] : pending_.left()) {
     for (std::size_t j = 0; j < r.summaries.size(); ++j)
       r.summaries[j] = is_first ? of[j] : merge(of[j], r.summaries[j]);
     is_first = false;
@@ -144,36 +141,19 @@ statistics statistics_sum::finish() {
 /// Takes rows into the block that is spread over chunks, and makes its summaries once all of it is there.
 void statistics_sum::carry(chunk_data& chunk, std::int64_t from, std::int64_t to) {
   if (from == to) return;
-  const auto columns = number_columns(*plan_, chunk.count, chunk.results());
-  const std::int64_t number = (chunk.first_id + from) / block, first_id = number * block;
-  spread_block& whole = spread_[number];
-  whole.values.resize(columns.size() * statistics_block);
-  whole.status.resize(statistics_block);
-  for (std::int64_t slot = from; slot < to; ++slot, ++whole.rows) {
-    const auto row = static_cast<std::size_t>(chunk.first_id + slot - first_id);
-    whole.status[row] = chunk.status[static_cast<std::size_t>(slot)];
-    for (std::size_t j = 0; j < columns.size(); ++j) whole.values[j * statistics_block + row] = columns[j].at(slot);
-  }
-  if (whole.rows < std::min<std::int64_t>(block, plan_->count - first_id)) return;
-  std::vector<number_column> here;
-  for (std::size_t j = 0; j < columns.size(); ++j)
-    here.push_back({whole.values.data() + j * statistics_block, nullptr});
-  push(number, summaries_of(*plan_, here, whole.status.data(), 0, static_cast<int>(whole.rows), first_id, histograms_));
-  spread_.erase(number);
+  const auto whole =
+      spread_.take(chunk.first_id, number_columns(*plan_, chunk.count, chunk.results()), chunk.status.data(), from, to);
+  if (!whole) return;
+  push(whole->number, summaries_of(*plan_, whole->columns(block), whole->status.data(), 0,
+                                   static_cast<int>(whole->rows), whole->number * block, histograms_));
 }
 
 void statistics_sum::push(std::int64_t number, std::vector<summary> of) {
-  place here{0, number};
-  for (;;) {
-    const auto other = pending_.find({here.level, here.number ^ 1});
-    if (other == pending_.end()) break;
-    const bool is_late = (here.number & 1) != 0;
-    for (std::size_t j = 0; j < of.size(); ++j)
-      of[j] = is_late ? merge(other->second[j], of[j]) : merge(of[j], other->second[j]);
-    pending_.erase(other);
-    here = {here.level + 1, here.number >> 1};
-  }
-  pending_.emplace(here, std::move(of));
+  pending_.push(number, std::move(of), [](const std::vector<summary>& early, const std::vector<summary>& late) {
+    std::vector<summary> r;
+    for (std::size_t j = 0; j < early.size(); ++j) r.push_back(merge(early[j], late[j]));
+    return r;
+  });
 }
 
 void statistics_sum::count(std::size_t histogram, const std::vector<long long>& more) {

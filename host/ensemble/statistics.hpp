@@ -3,13 +3,12 @@
 #pragma once
 
 #include <array>
-#include <compare>
 #include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 
 #include "abi/module.hpp"
+#include "ensemble/blocks.hpp"
 #include "ensemble/chunk.hpp"
 #include "spec/plan.hpp"
 #include "spec/statistic_columns.hpp"
@@ -25,11 +24,7 @@ inline constexpr std::array statistic_names = {"count", "mean",         "standar
 /// The standard deviation is that of a sample: of n values it has the divisor n - 1.
 std::array<double, statistic_names.size()> statistic_numbers(const summary& s);
 
-/// The slots of a chunk's blocks.
-struct chunk_blocks {
-  std::int64_t first;  ///< slot of the first block, or the number of instances without any
-  std::int64_t count;
-};
+/// Of the blocks that statistics are made of.
 chunk_blocks blocks_of(const plan& p, std::int64_t first_id, std::int64_t instances);
 
 /// Makes the statistics of a chunk, all of whose instances have ended, as far as a device has not made them. Any thread.
@@ -61,25 +56,13 @@ class statistics_sum {
 
  private:
   void carry(chunk_data& chunk, std::int64_t from, std::int64_t to);
-  void push(std::int64_t number, std::vector<summary> block);
+  void push(std::int64_t number, std::vector<summary> of);
   void count(std::size_t histogram, const std::vector<long long>& more);
 
-  /// Blocks are merged two and two by their numbers, and the results two and two: rounding errors grow with the logarithm
-  /// of their number. Who is merged with whom does not depend on who comes first.
-  struct place {
-    std::int64_t level, number;  ///< of blocks number * 2^level and so on, 2^level of them
-    auto operator<=>(const place&) const = default;
-  };
-  /// A block that is spread over chunks, as far as it is here.
-  struct spread_block {
-    std::int64_t rows = 0;
-    std::vector<double> values;  ///< [column][statistics_block]
-    std::vector<unsigned char> status;
-  };
   const plan* plan_;
-  std::map<place, std::vector<summary>> pending_;   ///< [column], each
+  block_tree<std::vector<summary>> pending_;        ///< [column], each
   std::vector<std::vector<long long>> histograms_;  ///< [histogram][counter]
-  std::map<std::int64_t, spread_block> spread_;     ///< by their numbers
+  spread_blocks spread_;
 };
 
 }  // namespace saltus::host
