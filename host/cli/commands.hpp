@@ -32,6 +32,8 @@ int run(const run_arguments& a, const std::vector<std::string>& command);
 /// What a run has started beside itself, with its own arguments.
 int measure_beside_run(const run_arguments& a);
 int bench(const run_arguments& a, bench_options options, bool advises);
+/// Of a result file; of all outcomes unless some are named.
+int sensitivity(const std::string& file, const std::vector<std::string>& outcomes, bool as_json);
 int doctor(bool as_json, bool measure);
 int clear_cache(bool as_json);
 

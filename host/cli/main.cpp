@@ -1,4 +1,4 @@
-// The command line: saltus list | describe | check | run | bench | show | doctor. Options and dispatch; the commands are in
+// The command line: saltus list | describe | check | run | bench | show | sensitivity | doctor. Options and dispatch; the commands are in
 // commands.hpp.
 #include <unistd.h>
 
@@ -66,6 +66,7 @@ class command_line {
     add_run();
     add_bench();
     add_show();
+    add_sensitivity();
     add_doctor();
   }
 
@@ -86,6 +87,7 @@ class command_line {
     }
     if (*one_instance_) showing_.instance = instance_;
     if (*show_) return show(showing_, stdout);
+    if (*sensitivity_) return sensitivity(showing_.file, outcomes_, as_json_);
     listen_to_signals();
     if (*list_) return list_models(as_json_);
     if (*describe_) return describe(name_, as_json_);
@@ -205,6 +207,17 @@ class command_line {
     add_json(show_, showing_.json);
   }
 
+  void add_sensitivity() {
+    sensitivity_ = app_.add_subcommand("sensitivity",
+                                       "indices of sensitivity of a result whose samples have the design saltelli, "
+                                       "morris or fast");
+    sensitivity_->add_option("FILE", showing_.file, "a result file")->required()->type_name("");
+    sensitivity_->add_option("--of", outcomes_, "of these variables of the file alone")
+        ->type_name("NAME")
+        ->delimiter(',');
+    add_json(sensitivity_, as_json_);
+  }
+
   void add_doctor() {
     doctor_ = app_.add_subcommand("doctor", "compiler, lanes, CUDA, device, cache");
     doctor_->add_flag("--measure", measures_, "measure anew which lane shapes suit this machine: half a minute");
@@ -214,7 +227,7 @@ class command_line {
 
   CLI::App app_{"saltus: ensembles of discontinuous ODEs, on CPU lanes and CUDA threads", "saltus"};
   CLI::App *list_ = nullptr, *describe_ = nullptr, *check_ = nullptr, *run_ = nullptr, *bench_ = nullptr,
-           *show_ = nullptr, *doctor_ = nullptr;
+           *show_ = nullptr, *sensitivity_ = nullptr, *doctor_ = nullptr;
   CLI::App* measure_ = nullptr;  ///< not for people
   std::string name_;             ///< of the model that is described
   std::string architecture_;     ///< of the device that check is asked about
@@ -222,6 +235,7 @@ class command_line {
   CLI::Option* one_instance_ = nullptr;
   std::int64_t instance_ = -1;
   show_options showing_;
+  std::vector<std::string> outcomes_;  ///< whose indices are asked for
   run_arguments arguments_;
   bench_options benching_;
 };

@@ -131,6 +131,7 @@ class ensemble_run {
         queue_(p, where, kept ? kept->left() : std::vector<id_range>()),
         values_(p),
         statistics_(p),
+        sensitivity_(sensitivity_setup_of(p)),
         stiff_(p, fallback_integrator::duty::hand_over, ending_, [this] { progress_(0); }),
         rescuer_(p, fallback_integrator::duty::rescue, ending_, [this] { progress_(0); }),
         dependencies_(p, ending_),
@@ -144,6 +145,7 @@ class ensemble_run {
     }
     run_summary sum = account_.close(plan_.count);
     sum.statistics = statistics_.finish();
+    sum.sensitivities = sensitivity_.finish();
     sum.interrupted = stop_.is_cancelled();
     if (const auto busy = where_.busy_seconds(); busy && busy_before) sum.kernel_seconds = *busy - *busy_before;
     sum.stiff_compile_seconds = stiff_.compile_seconds();
@@ -244,6 +246,7 @@ class ensemble_run {
     if (!handed->range.is_kept) finish(chunk, handed->range);
     else if (!plan_.rows) return handed.release();  // statistics and counts are kept, too
     make_statistics(plan_, chunk);
+    chunk.sensitivity = sensitivity_.make(chunk.first_id, chunk.count, outcomes_of(chunk), chunk.status.data());
     handed->counts.add(chunk);
     return handed.release();
   }
@@ -254,6 +257,8 @@ class ensemble_run {
     account_.add_written(handed->counts, chunk.trouble);
     if (kept_) kept_->keep(chunk, handed->counts);
     statistics_.add(chunk);
+    sensitivity_.add(chunk.first_id, chunk.count, outcomes_of(chunk), chunk.status.data(),
+                     std::move(chunk.sensitivity));
     write_(chunk);
     pool_.put(std::move(handed->chunk));
     queue_.is_written(handed->range);
@@ -269,6 +274,15 @@ class ensemble_run {
       if (plan_.rescue) rescuer_.carry_on(chunk, ending_);
       if (plan_.rows) dependencies_.look_at(chunk);
     } catch (const model_crash& crash) { note_crash(crash, chunk); }
+  }
+
+  /// The results of a chunk whose sensitivity is asked for.
+  std::vector<number_column> outcomes_of(chunk_data& chunk) const {
+    std::vector<number_column> r;
+    if (plan_.sensitivity.empty()) return r;
+    const auto all = number_columns(plan_, chunk.count, chunk.results());
+    for (const int column : plan_.sensitivity) r.push_back(all[static_cast<std::size_t>(column)]);
+    return r;
   }
 
   bool is_ordered(std::size_t worker) { return plan_.by_work && queue_[worker].gains_by_order(); }
@@ -289,6 +303,7 @@ class ensemble_run {
   chunk_queue queue_;
   const sampler values_;
   statistics_sum statistics_;
+  sensitivity_sum sensitivity_;
   work_order by_work_;
   fallback_integrator stiff_, rescuer_;
   dependency_finder dependencies_;

@@ -13,6 +13,7 @@
 #include "compile/compiler.hpp"
 #include "ensemble/backend.hpp"
 #include "spec/field.hpp"
+#include "spec/statistic_columns.hpp"
 
 namespace saltus::host {
 
@@ -136,6 +137,11 @@ void output(const plan& p, lines& out) {
     histograms.insert(h.name, toml::table{{"from", h.from}, {"to", h.to}, {"bins", h.bins}});
   if (p.histograms.empty()) out.none("histogram");
   else out.add("histogram", histograms);
+  std::vector<std::string> outcomes;
+  const auto columns = statistic_columns(p);
+  for (const int column : p.sensitivity) outcomes.push_back(columns[static_cast<std::size_t>(column)].name);
+  if (outcomes.empty()) out.add("sensitivity", false);
+  else out.add("sensitivity", outcomes);
 }
 
 void where_and_how(const plan& p, lines& out) {

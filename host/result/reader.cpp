@@ -15,14 +15,14 @@ namespace {
 
 constexpr std::size_t block = 1 << 20;  // instances read at a time
 
+}  // namespace
+
 std::vector<std::string> words(const std::string& text) {
   std::istringstream stream(text);
   std::vector<std::string> list;
   for (std::string word; stream >> word;) list.push_back(word);
   return list;
 }
-
-}  // namespace
 
 result_file::result_file(const std::string& path) : path_(path) {
   if (const auto what = not_a_file(path); !what.empty())
@@ -109,6 +109,14 @@ unsigned long long result_file::seed() const {
   unsigned long long value = 0;
   nc_get_att_ulonglong(file_, NC_GLOBAL, "seed", &value);
   return value;
+}
+
+std::vector<long long> result_file::whole_numbers(const char* attribute) const {
+  std::size_t length = 0;
+  if (nc_inq_attlen(file_, NC_GLOBAL, attribute, &length) != NC_NOERR) return {};
+  std::vector<long long> values(length);
+  must(nc_get_att_longlong(file_, NC_GLOBAL, attribute, values.data()));
+  return values;
 }
 
 std::size_t result_file::dimension(const char* name) const {

@@ -48,6 +48,8 @@ class result_file {
   double number(const char* attribute) const;
   double number(const char* attribute, const result_variable& of) const;
   unsigned long long seed() const;
+  /// Whole numbers of an attribute of the file; none without it.
+  std::vector<long long> whole_numbers(const char* attribute) const;
   std::size_t dimension(const char* name) const;
 
   using place = std::array<std::size_t, 2>;
@@ -123,6 +125,9 @@ struct failures {
 };
 
 failures find_failures(const result_file& f, std::size_t most);
+
+/// The words of an attribute.
+std::vector<std::string> words(const std::string& text);
 
 /// What tells instances apart: the inputs that vary.
 std::vector<const result_variable*> varied_inputs(const result_file& f);

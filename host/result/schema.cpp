@@ -8,6 +8,7 @@
 #include "abi/status.hpp"
 #include "base/error.hpp"
 #include "ensemble/rescue.hpp"
+#include "ensemble/sensitivity.hpp"
 #include "ensemble/statistics.hpp"
 #include "spec/statistic_columns.hpp"
 
@@ -55,6 +56,7 @@ class field_list {
     inputs();
     if (p.rows) of_instances();
     if (p.statistics) statistics();
+    if (!p.sensitivity.empty()) sensitivity();
   }
   std::vector<field> take() { return std::move(fields_); }
 
@@ -236,6 +238,18 @@ class field_list {
       middle.of = static_cast<int>(j);
       for (int k = 0; k < h.bins; ++k) middle.fixed.push_back(0.5 * bins.edge(k) + 0.5 * bins.edge(k + 1));
     }
+  }
+
+  void sensitivity() {
+    const auto names = index_names(p_.design);
+    for (std::size_t index = 0; index < names.size(); ++index)
+      for (std::size_t part = 0; part < sensitivity_parts.size(); ++part) {
+        const auto& [suffix, about] = sensitivity_parts[part];
+        const bool is_of_pairs = names[index] == second_order_name;
+        add("sensitivity_" + names[index] + suffix, "sensitivity", "1", names[index] + about,
+            is_of_pairs ? shape::outcome_pair : shape::outcome_input, NC_DOUBLE, nullptr)
+            .of = static_cast<int>(index * sensitivity_parts.size() + part);
+      }
   }
 
   const plan& p_;

@@ -12,11 +12,14 @@
 //                  ragged array); event_instance event_time event_guard before_<state> event_<state>
 //     statistics   statistics_<final or counter>(statistic), statistic(statistic): their names
 //                  histogram_<name>(bin_<name>), bin_<name>(bin_<name>): middles of the bins
+//     sensitivity  sensitivity_<index>, sensitivity_<index>_low, _high and _left_out(sensitivity_outcome, sensitivity_input),
+//                  of second order (sensitivity_outcome, sensitivity_pair); the names along these are variables of their names
 //
 // With output.rows = false there is nothing with the dimensions instance, time or event.
 // Every variable carries units, a long_name and the attribute `role`, by which `saltus show` finds its way.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -39,6 +42,14 @@ const std::vector<std::string>& reserved_names();
 /// Throws `error` (exit_model) if two variables of the result file would have the same name, naming both.
 void check_names(const plan& p);
 
+/// The variables of an index: what their names end with, and what they are.
+inline constexpr std::array<std::pair<const char*, const char*>, 4> sensitivity_parts = {{
+    {"", ""},
+    {"_low", ", lower end of its interval"},
+    {"_high", ", upper end of its interval"},
+    {"_left_out", ", share of its terms that was left out"},
+}};
+
 namespace detail {
 
 /// What the file holds of a chunk beyond its own columns: sample times, and a part of the event log in the order of the
@@ -54,7 +65,7 @@ struct derived_columns {
   void clear_events();
 };
 
-enum class shape { scalar, instance, time, instance_time, event, statistic, bin };
+enum class shape { scalar, instance, time, instance_time, event, statistic, bin, outcome_input, outcome_pair };
 
 /// One variable of the file: what it is called, what it is, and where its numbers lie.
 struct field {

@@ -7,6 +7,7 @@
 
 #include <netcdf.h>
 
+#include "ensemble/sensitivity.hpp"
 #include "ensemble/statistics.hpp"
 
 namespace saltus::host {
@@ -46,6 +47,12 @@ std::vector<std::size_t> detail::chunk_shape(const field& f, const plan& p) {
     case shape::event: return {std::clamp<std::size_t>(n, 1024, max_chunk_rows)};  // a short run has few events
     case shape::time: return {std::min(times, max_chunk_rows)};
     case shape::bin: return {static_cast<std::size_t>(p.histograms[static_cast<std::size_t>(f.of)].bins)};
+    case shape::outcome_input:
+    case shape::outcome_pair: {
+      const auto inputs = static_cast<int>(p.random.size());
+      const auto width = f.shape == shape::outcome_input ? p.random.size() : input_pairs(p.design, inputs).size();
+      return {p.sensitivity.size(), std::max<std::size_t>(width, 1)};
+    }
     default: return {};
   }
 }
@@ -66,6 +73,10 @@ std::int64_t expected_bytes(const plan& p) {
       case shape::event: break;
       case shape::statistic: bytes.add(size, static_cast<std::int64_t>(statistic_names.size())); break;
       case shape::bin: bytes.add(size, p.histograms[static_cast<std::size_t>(f.of)].bins); break;
+      case shape::outcome_input:
+      case shape::outcome_pair:
+        bytes.add(static_cast<std::int64_t>(detail::bytes_of_chunk(f, detail::chunk_shape(f, p))));
+        break;
     }
   }
   return bytes.total();
@@ -90,9 +101,9 @@ std::int64_t stored_bytes(const plan& p, std::int64_t event_rows, std::int64_t i
     const bool one_axis = f.shape != shape::instance && f.shape != shape::instance_time && f.shape != shape::event;
     const std::int64_t rows =
         one_axis ? 1 : number_of_chunks(f.shape == shape::event ? event_rows : instances, chunk[0]);
-    const std::int64_t columns = f.shape == shape::time ? number_of_chunks(p.sample_count, chunk[0])
-                                 : chunk.size() > 1     ? number_of_chunks(p.sample_count, chunk[1])
-                                                        : 1;
+    const std::int64_t columns = f.shape == shape::time            ? number_of_chunks(p.sample_count, chunk[0])
+                                 : f.shape == shape::instance_time ? number_of_chunks(p.sample_count, chunk[1])
+                                                                   : 1;
     bytes.add(static_cast<std::int64_t>(detail::bytes_of_chunk(f, chunk)) + entry, rows, columns);
   }
   return bytes.total();

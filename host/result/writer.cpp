@@ -1,6 +1,7 @@
 #include "result/writer.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <ctime>
@@ -50,6 +51,7 @@ result_writer::result_writer(const std::filesystem::path& path, const plan& p, c
     define_dimensions();
     for (field& f : fields_) define(f);
     if (plan_.statistics) define_names_of_statistics();
+    if (!plan_.sensitivity.empty()) define_sensitivity();
     describe(origin);
     make_room(0, 0);
     must(nc_enddef(file_));
@@ -60,6 +62,11 @@ result_writer::result_writer(const std::filesystem::path& path, const plan& p, c
       int id = -1;
       must(nc_inq_varid(file_, "statistic", &id));
       must(nc_put_var_string(file_, id, names.data()));
+    }
+    for (const auto& [id, names] : names_) {
+      std::vector<const char*> texts;
+      for (const auto& name : names) texts.push_back(name.c_str());
+      must(nc_put_var_string(file_, id, texts.data()));
     }
     sync();
   } catch (...) {
@@ -77,6 +84,11 @@ void result_writer::define_dimensions() {
   if (plan_.sample_count > 0) must(nc_def_dim(file_, "time", static_cast<std::size_t>(plan_.sample_count), &time_));
   if (plan_.log_events) must(nc_def_dim(file_, "event", NC_UNLIMITED, &event_));
   if (plan_.statistics) must(nc_def_dim(file_, "statistic", statistic_names.size(), &statistic_));
+  if (plan_.sensitivity.empty()) return;
+  must(nc_def_dim(file_, "sensitivity_outcome", plan_.sensitivity.size(), &outcome_));
+  must(nc_def_dim(file_, "sensitivity_input", plan_.random.size(), &input_));
+  if (const auto pairs = input_pairs(plan_.design, static_cast<int>(plan_.random.size())); !pairs.empty())
+    must(nc_def_dim(file_, "sensitivity_pair", pairs.size(), &pair_));
 }
 
 void result_writer::define_names_of_statistics() {
@@ -84,6 +96,29 @@ void result_writer::define_names_of_statistics() {
   must(nc_def_var(file_, "statistic", NC_STRING, 1, &statistic_, &id));
   attribute("long_name", "which number of a statistic; over the instances that ended well", id);
   attribute("role", "statistic", id);
+}
+
+/// The variable of the names along a dimension.
+void result_writer::define_names(const char* dimension, const std::vector<std::string>& names, const char* about) {
+  int along = -1, id = -1;
+  must(nc_inq_dimid(file_, dimension, &along));
+  must(nc_def_var(file_, dimension, NC_STRING, 1, &along, &id));
+  attribute("long_name", about, id);
+  attribute("role", "sensitivity", id);
+  names_.emplace_back(id, names);
+}
+
+/// What there is besides the indices: names along their dimensions.
+void result_writer::define_sensitivity() {
+  const sensitivity_setup setup = sensitivity_setup_of(plan_);
+  std::vector<std::string> outcomes, pairs;
+  for (const auto& one : setup.outcomes) outcomes.push_back(one.name);
+  for (const auto& [i, j] : input_pairs(setup.design, static_cast<int>(setup.inputs.size())))
+    pairs.push_back(setup.inputs[static_cast<std::size_t>(i)] + " " + setup.inputs[static_cast<std::size_t>(j)]);
+  define_names("sensitivity_outcome", outcomes, "what the indices are of");
+  define_names("sensitivity_input", setup.inputs, "to which input");
+  if (pair_ >= 0) define_names("sensitivity_pair", pairs, "to which two inputs");
+  attribute("sensitivity_outcomes", fmt::format("{}", fmt::join(outcomes, " ")));
 }
 
 /// The dimension of a histogram's bins, which its counts and their middles share.
@@ -103,6 +138,8 @@ std::vector<int> result_writer::dimensions_of(const field& f) {
     case shape::instance_time: return {instance_, time_};
     case shape::event: return {event_};
     case shape::statistic: return {statistic_};
+    case shape::outcome_input: return {outcome_, input_};
+    case shape::outcome_pair: return {outcome_, pair_};
     case shape::bin: return {dimension_of_bins(plan_.histograms[static_cast<std::size_t>(f.of)])};
   }
   return {};
@@ -194,12 +231,25 @@ void result_writer::describe(const provenance& origin) {
   attribute("settings", settings_text(plan_));
   const unsigned long long seed = plan_.seed;
   must(nc_put_att_ulonglong(file_, NC_GLOBAL, "seed", NC_UINT64, 1, &seed));
+  if (is_for_sensitivity(plan_.design)) describe_design();
   attribute("saltus_version", origin.version);
   attribute("compiler", origin.compiler);
   attribute("device", origin.device);
   attribute("created", created);
   attribute("history", created + ": " + origin.command);
   attribute("state", "unfinished");
+}
+
+/// All that indices are computed by, for whoever has the file alone. Under a sweep the samples are not all there are.
+void result_writer::describe_design() {
+  std::vector<std::string> inputs;
+  for (const auto& column : plan_.random) inputs.push_back(column.what.name);
+  attribute("design", std::string(name_of(plan_.design.which)));
+  attribute("design_count", static_cast<long long>(plan_.design.count));
+  attribute("design_inputs", fmt::format("{}", fmt::join(inputs, " ")));
+  attribute("design_second_order", static_cast<long long>(plan_.design.second_order));
+  attribute("design_levels", static_cast<long long>(plan_.design.levels));
+  attribute("design_harmonics", static_cast<long long>(plan_.design.harmonics));
 }
 
 /// Before anything is written that needs it: HDF5 (1.10.8) can neither write nor close a file whose disk is full.
@@ -283,6 +333,23 @@ void result_writer::write_statistics(const statistics& all) {
   }
 }
 
+void result_writer::write_sensitivity(const sensitivities& indices) {
+  if (indices.outcomes.empty()) return;  // they stay NaN
+  for (const field& f : fields_) {
+    if (f.role != "sensitivity") continue;
+    const std::size_t index = static_cast<std::size_t>(f.of) / sensitivity_parts.size();
+    std::vector<double> numbers;
+    for (const auto& outcome : indices.outcomes)
+      for (const index_estimate& e : outcome.indices.at(index))
+        numbers.push_back(std::array{e.value, e.low, e.high, e.left_out}[static_cast<std::size_t>(f.of) % 4]);
+    must(nc_put_var_double(file_, f.id, numbers.data()));
+  }
+  attribute("sensitivity_failed", static_cast<long long>(indices.failed));
+  const std::vector<long long> first(indices.first_failed.begin(), indices.first_failed.end());
+  if (!first.empty())
+    must(nc_put_att_longlong(file_, NC_GLOBAL, "sensitivity_first_failed", NC_INT64, first.size(), first.data()));
+}
+
 /// Those of all chunks that are here, although others are missing before them.
 void result_writer::write_waiting_events() {
   while (const auto next = waiting_.take_first()) write_events(*next);
@@ -305,11 +372,12 @@ void result_writer::write_counts() {
     attribute("remarks", fmt::format("{}", fmt::join(remarks, "\n")));
 }
 
-void result_writer::close(double wall_time_s, const statistics& all) {
+void result_writer::close(double wall_time_s, const statistics& all, const sensitivities& indices) {
   const hdf5_silence silent;
   write_waiting_events();
   errno = 0;
   if (plan_.statistics) write_statistics(all);
+  if (!plan_.sensitivity.empty()) write_sensitivity(indices);
   must(nc_put_att_double(file_, NC_GLOBAL, "wall_time_s", NC_DOUBLE, 1, &wall_time_s));
   write_counts();
   finish(tally_.not_finished() > 0 ? "interrupted" : "complete");

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ensemble/chunk.hpp"
+#include "ensemble/sensitivity.hpp"
 #include "ensemble/statistics.hpp"
 #include "ensemble/tally.hpp"
 #include "ensemble/waiting_logs.hpp"
@@ -34,9 +35,9 @@ class result_writer {
   /// Adds one chunk; chunks come in any order, each instance once. Their rows of the event log wait for their turn.
   void write(const chunk_data& chunk);
 
-  /// Completes the file and gives it its name. Instances that were never written have status not_run. With statistics if
-  /// the plan asks for them.
-  void close(double wall_time_s, const statistics& all = {});
+  /// Completes the file and gives it its name. Instances that were never written have status not_run. With statistics
+  /// and indices of sensitivity if the plan asks for them.
+  void close(double wall_time_s, const statistics& all = {}, const sensitivities& indices = {});
 
   /// Keeps `<name>.part` as far as it got, marked with the reason for which it ends there, if there are instances in it.
   /// Returns how many there are, of those that have ended. Nothing can be written afterwards.
@@ -54,13 +55,17 @@ class result_writer {
   void define_attributes(const detail::field& f);
   void define_fill(const detail::field& f);
   void define_names_of_statistics();
+  void define_names(const char* dimension, const std::vector<std::string>& names, const char* about);
+  void define_sensitivity();
   void write_events(const waiting_logs::chunk_log& chunk);
   void write_waiting_events();
   void write_columns(const chunk_data& chunk, const detail::derived_columns& derived, std::int64_t first,
                      std::int64_t rows, bool of_events = false);
   void write_statistics(const statistics& all);
+  void write_sensitivity(const sensitivities& indices);
   void write_counts();
   void describe(const provenance& origin);
+  void describe_design();
   void make_room(std::int64_t instances, std::int64_t event_rows);
   void finish(const std::string& state);
   void sync();
@@ -85,6 +90,9 @@ class result_writer {
   waiting_logs waiting_;
   int file_ = -1;
   int instance_ = -1, time_ = -1, event_ = -1, statistic_ = -1;  ///< dimensions
+  int outcome_ = -1, input_ = -1, pair_ = -1;                    ///< and those of indices of sensitivity
+  /// Variables of names, and these: written once the file is defined.
+  std::vector<std::pair<int, std::vector<std::string>>> names_;
   bool closed_ = false, failed_ = false;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <string_view>
 
 #include "abi/counters.hpp"
 
@@ -19,7 +20,8 @@ std::vector<statistic_column> statistic_columns(const plan& p) {
     r.push_back({q.name, integral ? "" : (q.of_output ? p.model.outputs : p.model.states)[of].unit, q.name});
   }
   for (const abi::counter_row& counter : abi::counter_table)
-    if (counter.in_statistics) r.push_back({counter.name, "1", counter.about});
+    if (counter.in_statistics)
+      r.push_back({counter.name, "1", counter.about, counter.name != std::string_view("events")});
   return r;
 }
 

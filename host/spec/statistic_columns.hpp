@@ -11,6 +11,7 @@ namespace saltus::host {
 /// A column that statistics are made of, called as its variable in a result file.
 struct statistic_column {
   std::string name, unit, about;
+  bool is_cost = false;  ///< a counter that says what an instance has cost, rather than what happened in it
 };
 /// All of them: final states, outputs and discrete variables, t_final, reductions, counters.
 std::vector<statistic_column> statistic_columns(const plan& p);

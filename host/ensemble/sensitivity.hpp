@@ -1,0 +1,108 @@
+// Indices of sensitivity of an ensemble whose samples have the design saltelli, morris or fast: from sums over its instances,
+// nothing being kept per instance. Of the same instances they have the same bits whatever chunks or threads brought them.
+//
+// With y(A), y(B), y(A_j) and y(B_j) the results of a pair of samples, of A with the value of input j from B, and of B with that
+// from A; c the mean of all results, V the variance of all y(A) and y(B); <> is the mean over pairs:
+//
+//     first order   S_j  = <(y(B) - c) (y(A_j) - y(A))> / V         A. Saltelli et al., Comput. Phys. Commun. 181 (2010) 259,
+//     total order   T_j  = <(y(A) - y(A_j))^2> / (2 V)              table 2, rows b and f (f: M. J. W. Jansen, ibid. 117
+//                                                                   (1999) 35)
+//     second order  S_jk = (<(y(B_j) - c) (y(A_k) - c)> - <(y(A) - c) (y(B) - c)>) / V - S_j - S_k     Saltelli, ibid. 145
+//                                                                   (2002) 280
+//     Morris        e_j = elementary effect in the unit cube; mu = <e>, mu* = <|e|>, sigma its standard deviation
+//     FAST          share of the first harmonics of the frequency of input j in the variance along its curve
+//
+// SALib 1.6 has the same estimators. An instance that did not end well, or whose result is not finite, is left out with every
+// term that needs it, and nothing else: an index of another input keeps its pair of samples.
+//
+// Intervals are of 95 %: 1.96 standard deviations of the index over `resamples` bootstrap samples of the units (pairs with all
+// their instances, trajectories), of up to `max_groups` groups of consecutive ones if there are more: consecutive Sobol' points
+// fill the cube evenly, so the interval is rather too wide. If a share p of the terms of an index was left out, the interval is
+// (1 - p) times that, and reaches p times as far as the index may lie: 0 to 1 (first and total order), -1 to 1 (second order),
+// effects as large as the largest one seen (Morris). FAST has none: its instances are one curve.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ensemble/blocks.hpp"
+#include "ensemble/chunk_sensitivity.hpp"
+#include "spec/design.hpp"
+#include "spec/plan.hpp"
+#include "spec/statistic_columns.hpp"
+
+namespace saltus::host {
+
+inline constexpr int resamples = 400;
+inline constexpr std::int64_t max_groups = 512;
+
+/// What indices are of.
+struct sensitivity_setup {
+  host::design design;
+  std::uint64_t seed = 0;
+  std::vector<std::string> inputs;
+  std::vector<statistic_column> outcomes;
+  std::int64_t instances() const;
+};
+sensitivity_setup sensitivity_setup_of(const plan& p);
+
+/// An index with its interval; NaN where there is none: of an outcome that does not vary, or with nothing left.
+struct index_estimate {
+  double value, low, high;
+  double left_out;  ///< share of its terms
+};
+
+struct sensitivities {
+  struct outcome {
+    statistic_column what;
+    std::vector<std::vector<index_estimate>> indices;  ///< [index][input], of second order [pair]
+  };
+  std::string design;  ///< empty: none were asked for
+  std::vector<std::string> inputs;
+  std::vector<std::string> names;          ///< of the indices: first_order, ...
+  std::vector<std::pair<int, int>> pairs;  ///< of inputs, for second_order
+  std::vector<outcome> outcomes;
+  std::int64_t failed = 0;                 ///< instances that did not end well
+  std::vector<std::int64_t> first_failed;  ///< their first ids
+};
+/// The names of a design's indices.
+std::vector<std::string> index_names(const design& d);
+/// The pairs of inputs, (0, 1), (0, 2), ...; none without indices of second order.
+std::vector<std::pair<int, int>> input_pairs(const design& d, int inputs);
+inline constexpr std::string_view second_order_name = "second_order";
+
+/// Adds up the terms of indices, chunk by chunk, in whatever order they come.
+class sensitivity_sum {
+ public:
+  /// Without outcomes nothing is added.
+  explicit sensitivity_sum(sensitivity_setup setup);
+
+  /// The sums of a chunk's blocks. Threads may call it at the same time.
+  chunk_sensitivity make(std::int64_t first_id, std::int64_t count, const std::vector<number_column>& outcomes,
+                         const unsigned char* status) const;
+  /// Adds a chunk with its sums made.
+  void add(std::int64_t first_id, std::int64_t count, const std::vector<number_column>& outcomes,
+           const unsigned char* status, chunk_sensitivity&& made);
+  /// Of all instances.
+  sensitivities finish() const;
+
+ private:
+  std::vector<co_moment> sums_of(const std::vector<number_column>& outcomes, const unsigned char* status,
+                                 std::int64_t first, std::int64_t rows, std::int64_t first_id) const;
+  std::vector<std::vector<co_moment>> groups() const;
+  void push(std::int64_t number, std::vector<co_moment> of);
+
+  sensitivity_setup setup_;
+  design_points points_;
+  std::size_t items_ = 0;                    ///< sums of one outcome
+  std::int64_t block_units_ = 1;             ///< units of a block
+  std::int64_t block_ = 1;                   ///< and its instances
+  block_tree<std::vector<co_moment>> tree_;  ///< [outcome][item], of a block
+  spread_blocks spread_;
+  std::int64_t failed_ = 0;
+  std::vector<std::int64_t> first_failed_;
+};
+
+}  // namespace saltus::host
