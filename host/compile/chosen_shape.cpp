@@ -11,6 +11,7 @@
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "compile/compiler.hpp"
+#include "compile/loaded_model.hpp"
 #include "compile/machine_shapes.hpp"
 
 namespace saltus::host {
@@ -44,8 +45,8 @@ std::optional<lane_shape> remembered_shape(const plan& p) {
 
 lane_shape lane_shape_of(const plan& p) {
   if (p.lanes > 0) return {p.lanes, std::max(p.groups, 1)};
-  lane_shape shape = usual_shape(p);
-  if (const auto known = remembered_shape(p)) shape = *known;
+  const auto choose = [&] { return remembered_shape(p).value_or(usual_shape(p)); };
+  lane_shape shape = p.model.loaded ? p.model.loaded->shape_called(engine_name(p), choose) : choose();
   if (p.groups > 0) shape.groups = p.groups;
   return shape;
 }

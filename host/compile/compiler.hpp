@@ -91,5 +91,7 @@ bool may_be_remembered(const file_list& files);
 
 /// The source text of a module's engine type, shared by CPU and CUDA modules.
 std::string engine_text(const plan& p);
+/// Its last lines: of two plans for one model they are the same where the whole text is.
+std::string engine_name(const plan& p);
 
 }  // namespace saltus::host

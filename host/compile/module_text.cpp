@@ -5,6 +5,7 @@
 
 #include "compile/compiler.hpp"
 #include "compile/elimination.hpp"
+#include "compile/loaded_model.hpp"
 #include "spec/methods.hpp"
 
 namespace saltus::host {
@@ -46,20 +47,23 @@ std::string offsets_text(const model& m) {
 }
 }  // namespace
 
-std::string engine_text(const plan& p) {
+std::string engine_name(const plan& p) {
   std::string reductions;
   for (const auto& r : p.reductions)
     reductions += fmt::format(",\n    saltus::reduction<saltus::reduce::{}, {}, {}>",
                               reduce_names[static_cast<int>(r.which)], r.of_output ? "true" : "false", r.index);
-  return elimination_text(p.model) + offsets_text(p.model) + series_text(p) +
-         fmt::format(
-             "using engine = saltus::engine<saltus::form_of<::{}, saltus::{}>, saltus::methods::by_name<\"{}\">, {},\n"
-             "    saltus::options{{.norm = saltus::norm_kind::{}, .controller = saltus::controller_kind::{}, "
-             ".detect = saltus::detection::{}, .fixed_steps = {}, .samples = {}, .guards_in_error = {}, "
-             ".inject = {}{}}}{}>;\n",
-             p.model.name, p.backward ? "backward_time" : "forward_time", p.method, p.precision, p.norm, p.controller,
-             p.detection, p.fixed_step > 0, p.sample_count > 0, p.guards_in_error, p.inject_exceptions > 0,
-             p.stiff_method.empty() ? "" : ", .watch_stiffness = true", reductions);
+  return fmt::format(
+      "using engine = saltus::engine<saltus::form_of<::{}, saltus::{}>, saltus::methods::by_name<\"{}\">, {},\n"
+      "    saltus::options{{.norm = saltus::norm_kind::{}, .controller = saltus::controller_kind::{}, "
+      ".detect = saltus::detection::{}, .fixed_steps = {}, .samples = {}, .guards_in_error = {}, "
+      ".inject = {}{}}}{}>;\n",
+      p.model.name, p.backward ? "backward_time" : "forward_time", p.method, p.precision, p.norm, p.controller,
+      p.detection, p.fixed_step > 0, p.sample_count > 0, p.guards_in_error, p.inject_exceptions > 0,
+      p.stiff_method.empty() ? "" : ", .watch_stiffness = true", reductions);
+}
+
+std::string engine_text(const plan& p) {
+  return elimination_text(p.model) + offsets_text(p.model) + series_text(p) + engine_name(p);
 }
 
 namespace {
@@ -77,7 +81,9 @@ std::string cpu_module_text(const plan& p, const lane_shape& shape) {
 }  // namespace
 
 built build_cpu_module(const plan& p, const lane_shape& shape, const cancellation& stop) {
-  return build_module(cpu_module_text(p, shape), p.model.header, stop);
+  const auto build = [&] { return build_module(cpu_module_text(p, shape), p.model.header, stop); };
+  if (!p.model.loaded) return build();
+  return p.model.loaded->module_called(fmt::format("{}{} {}", engine_name(p), shape.lanes, shape.groups), build);
 }
 built build_traceable_module(const plan& p, const cancellation& stop) {
   const auto once = [&] { return build_module(cpu_module_text(p, {1, 1}), p.model.header, stop, optimised::traced); };

@@ -11,6 +11,7 @@
 #include "base/files.hpp"
 #include "base/version.hpp"
 #include "compile/compiler.hpp"
+#include "compile/loaded_model.hpp"
 #include "ensemble/backend.hpp"
 #include "spec/field.hpp"
 #include "spec/statistic_columns.hpp"
@@ -25,8 +26,7 @@ provenance provenance_of(const plan& p, const backend& where, const std::string&
   origin.command = command;
   origin.module_hash = where.model_hash();
   std::string model;
-  for (const auto& file : files_of_model(p.model)) {
-    const std::string text = read_file(file);
+  for (const auto& [file, text] : texts_of(p.model)) {
     if (origin.model_text.empty()) origin.model_text = text;
     model += text + '\0';
     origin.sources.push_back({file.string(), hash_text(text)});

@@ -261,6 +261,15 @@ class field_list {
 
 std::vector<field> detail::fields_of(const plan& p) { return field_list(p).take(); }
 
+std::vector<double> detail::index_numbers(const field& f, const sensitivities& indices) {
+  const auto of = static_cast<std::size_t>(f.of);
+  std::vector<double> numbers;
+  for (const auto& outcome : indices.outcomes)
+    for (const index_estimate& e : outcome.indices.at(of / sensitivity_parts.size()))
+      numbers.push_back(std::array{e.value, e.low, e.high, e.left_out}[of % sensitivity_parts.size()]);
+  return numbers;
+}
+
 derived_columns detail::derive(const chunk_data& c, const plan& p) {
   derived_columns d;
   const auto n = static_cast<std::size_t>(c.count);

@@ -4,15 +4,13 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <ctime>
 #include <limits>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
+#include <variant>
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <netcdf.h>
 
 #include "abi/status.hpp"
@@ -40,6 +38,29 @@ const std::filesystem::path& checked(const std::filesystem::path& path, const pl
   return path;
 }
 
+/// Puts one attribute of a variable; lists have the variable's own type.
+struct put_attribute {
+  int file, variable, type;
+  const char* name;
+
+  int operator()(const std::string& text) const {
+    return nc_put_att_text(file, variable, name, text.size(), text.data());
+  }
+  int operator()(const double& number) const { return nc_put_att_double(file, variable, name, NC_DOUBLE, 1, &number); }
+  int operator()(const long long& number) const {
+    return nc_put_att_longlong(file, variable, name, NC_INT64, 1, &number);
+  }
+  int operator()(const unsigned long long& number) const {
+    return nc_put_att_ulonglong(file, variable, name, NC_UINT64, 1, &number);
+  }
+  int operator()(const std::vector<int>& list) const {
+    return nc_put_att_int(file, variable, name, type, list.size(), list.data());
+  }
+  int operator()(const std::vector<long long>& list) const {
+    return nc_put_att_longlong(file, variable, name, type, list.size(), list.data());
+  }
+};
+
 }  // namespace
 
 result_writer::result_writer(const std::filesystem::path& path, const plan& p, const provenance& origin, existing older,
@@ -52,7 +73,8 @@ result_writer::result_writer(const std::filesystem::path& path, const plan& p, c
     for (field& f : fields_) define(f);
     if (plan_.statistics) define_names_of_statistics();
     if (!plan_.sensitivity.empty()) define_sensitivity();
-    describe(origin);
+    put(attributes_of(plan_, origin));
+    put({{"state", std::string("unfinished")}});
     make_room(0, 0);
     must(nc_enddef(file_));
     for (const field& f : fields_)
@@ -94,8 +116,7 @@ void result_writer::define_dimensions() {
 void result_writer::define_names_of_statistics() {
   int id = -1;
   must(nc_def_var(file_, "statistic", NC_STRING, 1, &statistic_, &id));
-  attribute("long_name", "which number of a statistic; over the instances that ended well", id);
-  attribute("role", "statistic", id);
+  put(attributes_of_names(), id);
 }
 
 /// The variable of the names along a dimension.
@@ -103,8 +124,7 @@ void result_writer::define_names(const char* dimension, const std::vector<std::s
   int along = -1, id = -1;
   must(nc_inq_dimid(file_, dimension, &along));
   must(nc_def_var(file_, dimension, NC_STRING, 1, &along, &id));
-  attribute("long_name", about, id);
-  attribute("role", "sensitivity", id);
+  put({{"long_name", std::string(about)}, {"role", std::string("sensitivity")}}, id);
   names_.emplace_back(id, names);
 }
 
@@ -118,7 +138,6 @@ void result_writer::define_sensitivity() {
   define_names("sensitivity_outcome", outcomes, "what the indices are of");
   define_names("sensitivity_input", setup.inputs, "to which input");
   if (pair_ >= 0) define_names("sensitivity_pair", pairs, "to which two inputs");
-  attribute("sensitivity_outcomes", fmt::format("{}", fmt::join(outcomes, " ")));
 }
 
 /// The dimension of a histogram's bins, which its counts and their middles share.
@@ -149,7 +168,7 @@ void result_writer::define(field& f) {
   const std::vector<int> dimensions = dimensions_of(f);
   must(nc_def_var(file_, f.name.c_str(), f.type, static_cast<int>(dimensions.size()), dimensions.data(), &f.id));
   define_storage(f);
-  define_attributes(f);
+  put(attributes_of(f), f.id, f.type);
   define_fill(f);
 }
 
@@ -167,29 +186,6 @@ void result_writer::define_storage(const field& f) {
   }
 }
 
-void result_writer::define_attributes(const field& f) {
-  if (!f.unit.empty()) attribute("units", f.unit, f.id);
-  attribute("long_name", f.about, f.id);
-  attribute("role", f.role, f.id);
-  if (f.name == "event_row_size") attribute("sample_dimension", "event", f.id);
-  if (!f.flags.empty()) {
-    std::vector<int> values;
-    std::string meanings;
-    for (const auto& [value, meaning] : f.flags) {
-      values.push_back(value);
-      meanings += (meanings.empty() ? "" : " ") + meaning;
-    }
-    must(nc_put_att_int(file_, f.id, "flag_values", f.type, values.size(), values.data()));  // CF: the variable's type
-    attribute("flag_meanings", meanings, f.id);
-  }
-  if (!f.bits.empty()) {
-    std::vector<long long> masks;
-    for (std::size_t k = 0; k < f.bits.size(); ++k) masks.push_back(1ll << k);
-    must(nc_put_att_longlong(file_, f.id, "flag_masks", f.type, masks.size(), masks.data()));
-    attribute("flag_meanings", fmt::format("{}", fmt::join(f.bits, " ")), f.id);
-  }
-}
-
 /// What instances that are never written read as.
 void result_writer::define_fill(const field& f) {
   if (f.type == NC_DOUBLE) {
@@ -202,54 +198,6 @@ void result_writer::define_fill(const field& f) {
     must(nc_def_var_fill(file_, f.id, NC_FILL, f.type == NC_UBYTE ? static_cast<const void*>(&byte) : &f.unset));
     must(nc_del_att(file_, f.id, "_FillValue"));
   }
-}
-
-namespace {
-
-std::string lines_of(const std::vector<source_file>& files) {
-  std::string text;
-  for (const source_file& f : files) text += fmt::format("{}  {}\n", f.hash, f.path);
-  return text;
-}
-
-}  // namespace
-
-void result_writer::describe(const provenance& origin) {
-  const std::string created = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
-  attribute("Conventions", "CF-1.10");
-  attribute("title", plan_.model.title);
-  attribute("model", plan_.model.name);
-  attribute("model_source", plan_.model.source);
-  attribute("model_file", plan_.model.header.string());
-  attribute("model_text", origin.model_text);
-  attribute("model_hash", origin.model_hash);
-  attribute("module_hash", origin.module_hash);
-  attribute("sources", lines_of(origin.sources));
-  attribute("method", method_name(plan_));
-  if (!plan_.stiff_method.empty()) attribute("stiff_method", plan_.stiff_method);
-  attribute("spec", plan_.text);
-  attribute("settings", settings_text(plan_));
-  const unsigned long long seed = plan_.seed;
-  must(nc_put_att_ulonglong(file_, NC_GLOBAL, "seed", NC_UINT64, 1, &seed));
-  if (is_for_sensitivity(plan_.design)) describe_design();
-  attribute("saltus_version", origin.version);
-  attribute("compiler", origin.compiler);
-  attribute("device", origin.device);
-  attribute("created", created);
-  attribute("history", created + ": " + origin.command);
-  attribute("state", "unfinished");
-}
-
-/// All that indices are computed by, for whoever has the file alone. Under a sweep the samples are not all there are.
-void result_writer::describe_design() {
-  std::vector<std::string> inputs;
-  for (const auto& column : plan_.random) inputs.push_back(column.what.name);
-  attribute("design", std::string(name_of(plan_.design.which)));
-  attribute("design_count", static_cast<long long>(plan_.design.count));
-  attribute("design_inputs", fmt::format("{}", fmt::join(inputs, " ")));
-  attribute("design_second_order", static_cast<long long>(plan_.design.second_order));
-  attribute("design_levels", static_cast<long long>(plan_.design.levels));
-  attribute("design_harmonics", static_cast<long long>(plan_.design.harmonics));
 }
 
 /// Before anything is written that needs it: HDF5 (1.10.8) can neither write nor close a file whose disk is full.
@@ -326,10 +274,7 @@ void result_writer::write_statistics(const statistics& all) {
     if (f.role != "histogram") continue;
     const statistics::histogram& h = all.histograms.at(j);
     must(nc_put_var_longlong(file_, f.id, h.counts.data()));
-    must(nc_put_att_double(file_, f.id, "from", NC_DOUBLE, 1, &h.bins.from));
-    must(nc_put_att_double(file_, f.id, "to", NC_DOUBLE, 1, &h.bins.to));
-    must(nc_put_att_longlong(file_, f.id, "below", NC_INT64, 1, &h.below));
-    must(nc_put_att_longlong(file_, f.id, "above", NC_INT64, 1, &h.above));
+    put(attributes_of(h), f.id);
   }
 }
 
@@ -337,17 +282,9 @@ void result_writer::write_sensitivity(const sensitivities& indices) {
   if (indices.outcomes.empty()) return;  // they stay NaN
   for (const field& f : fields_) {
     if (f.role != "sensitivity") continue;
-    const std::size_t index = static_cast<std::size_t>(f.of) / sensitivity_parts.size();
-    std::vector<double> numbers;
-    for (const auto& outcome : indices.outcomes)
-      for (const index_estimate& e : outcome.indices.at(index))
-        numbers.push_back(std::array{e.value, e.low, e.high, e.left_out}[static_cast<std::size_t>(f.of) % 4]);
-    must(nc_put_var_double(file_, f.id, numbers.data()));
+    must(nc_put_var_double(file_, f.id, detail::index_numbers(f, indices).data()));
   }
-  attribute("sensitivity_failed", static_cast<long long>(indices.failed));
-  const std::vector<long long> first(indices.first_failed.begin(), indices.first_failed.end());
-  if (!first.empty())
-    must(nc_put_att_longlong(file_, NC_GLOBAL, "sensitivity_first_failed", NC_INT64, first.size(), first.data()));
+  put(attributes_of(indices), NC_GLOBAL, NC_INT64);
 }
 
 /// Those of all chunks that are here, although others are missing before them.
@@ -357,19 +294,7 @@ void result_writer::write_waiting_events() {
 
 void result_writer::write_counts() {
   tally_.by_status[static_cast<std::size_t>(status::not_run)] += plan_.count - written_;
-  for (const status_row& row : status_table)
-    if (const std::int64_t count = tally_.by_status[static_cast<std::size_t>(row.id)])
-      attribute(("count_" + std::string(row.name)).c_str(), count);
-  attribute("count_ok", tally_.ok());
-  attribute("count_rescued", tally_.rescued());
-  attribute("count_failed", tally_.failed());
-  attribute("count_not_finished", tally_.not_finished());
-  for (const status_row& row : status_table)
-    if (const std::int64_t count = tally_.by_rescue[static_cast<std::size_t>(row.id)])
-      attribute(("count_rescued_from_" + std::string(row.name)).c_str(), count);
-  if (tally_.switched > 0) attribute("count_switched", tally_.switched);
-  if (const auto remarks = remarks_on_guards(plan_.model, tally_.guards); !remarks.empty())
-    attribute("remarks", fmt::format("{}", fmt::join(remarks, "\n")));
+  put(attributes_of(plan_, tally_));
 }
 
 void result_writer::close(double wall_time_s, const statistics& all, const sensitivities& indices) {
@@ -378,7 +303,7 @@ void result_writer::close(double wall_time_s, const statistics& all, const sensi
   errno = 0;
   if (plan_.statistics) write_statistics(all);
   if (!plan_.sensitivity.empty()) write_sensitivity(indices);
-  must(nc_put_att_double(file_, NC_GLOBAL, "wall_time_s", NC_DOUBLE, 1, &wall_time_s));
+  put({{"wall_time_s", wall_time_s}});
   write_counts();
   finish(tally_.not_finished() > 0 ? "interrupted" : "complete");
   part_.publish(older_);
@@ -417,7 +342,7 @@ void result_writer::sync() {
 }
 
 void result_writer::finish(const std::string& state) {
-  attribute("state", state);
+  put({{"state", state}});
   // What is still in memory goes to disk here: after a failure the file must not be closed any more (see discard).
   must(nc_sync(file_));
   must(nc_close(std::exchange(file_, -1)));
@@ -433,13 +358,11 @@ void result_writer::discard() {
   part_.remove();
 }
 
-void result_writer::attribute(const char* name, const std::string& text, int variable) {
-  texts_ += static_cast<std::int64_t>(text.size());
-  must(nc_put_att_text(file_, variable, name, text.size(), text.data()));
-}
-
-void result_writer::attribute(const char* name, long long number) {
-  must(nc_put_att_longlong(file_, NC_GLOBAL, name, NC_INT64, 1, &number));
+void result_writer::put(const std::vector<attribute>& all, int variable, int type) {
+  for (const auto& [name, value] : all) {
+    if (const auto* text = std::get_if<std::string>(&value)) texts_ += static_cast<std::int64_t>(text->size());
+    must(std::visit(put_attribute{file_, variable, type, name.c_str()}, value));
+  }
 }
 
 void result_writer::must(int netcdf_status) {

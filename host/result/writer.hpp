@@ -12,6 +12,7 @@
 #include "ensemble/statistics.hpp"
 #include "ensemble/tally.hpp"
 #include "ensemble/waiting_logs.hpp"
+#include "result/attributes.hpp"
 #include "result/part_file.hpp"
 #include "result/provenance.hpp"
 #include "result/schema.hpp"
@@ -52,7 +53,6 @@ class result_writer {
   std::vector<int> dimensions_of(const detail::field& f);
   void define(detail::field& f);
   void define_storage(const detail::field& f);
-  void define_attributes(const detail::field& f);
   void define_fill(const detail::field& f);
   void define_names_of_statistics();
   void define_names(const char* dimension, const std::vector<std::string>& names, const char* about);
@@ -64,14 +64,12 @@ class result_writer {
   void write_statistics(const statistics& all);
   void write_sensitivity(const sensitivities& indices);
   void write_counts();
-  void describe(const provenance& origin);
-  void describe_design();
   void make_room(std::int64_t instances, std::int64_t event_rows);
   void finish(const std::string& state);
   void sync();
   void discard();
-  void attribute(const char* name, const std::string& text, int variable = -1);
-  void attribute(const char* name, long long number);
+  /// Attributes of a variable of a type, or of the file.
+  void put(const std::vector<attribute>& all, int variable = -1, int type = 0);
   void must(int netcdf_status);
 
   using clock = std::chrono::steady_clock;

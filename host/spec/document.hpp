@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,9 @@ struct flag {
   bool wins = false;  ///< set by the program itself: what the command line says of the same is replaced
 };
 
+/// Columns of numbers that a program has given beside a spec, which names them: sweep.flow = { array = "flow" }.
+using given_arrays = std::map<std::string, std::vector<double>>;
+
 /// A spec that is well-formed TOML and names its model; nothing else about it is known yet.
 struct spec_document {
   std::filesystem::path file;  ///< empty: no file, a model named on the command line
@@ -30,6 +34,7 @@ struct spec_document {
   std::string model;                   ///< as written
   std::filesystem::path model_header;  ///< if `model` is a path (has a '/' or ends in .hpp): the path, else empty
   std::string model_place;             ///< "valve.toml:1:10: model = \"valve\"", the beginning of a complaint about it
+  given_arrays arrays = {};
 };
 
 }  // namespace saltus::host

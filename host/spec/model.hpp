@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -93,6 +94,8 @@ struct model_offsets {
   std::vector<int> observed;               ///< of each unknown, the highest derivative in guards and outputs
 };
 
+class loaded_model;
+
 struct model {
   std::string name;
   std::string title;
@@ -117,6 +120,8 @@ struct model {
   std::int64_t rhs_flops = -1;    ///< operations of one right-hand side, counted; -1: not known
   std::int64_t guard_flops = -1;  ///< of all guards with their rates
   int series_places = -1;         ///< numbers that a right-hand side and the guards make as series; -1: not known
+  /// What of it is loaded stays so, for further runs in this process (compile/loaded_model.hpp); null: nothing does.
+  std::shared_ptr<loaded_model> loaded;
 };
 
 /// The files that a model is written in, its header first.

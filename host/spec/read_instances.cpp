@@ -17,7 +17,24 @@ namespace {
 
 // ---- values
 
-/// [1.0, 2.0], { from, to, count, scale } or { csv, column, count }
+/// { array = "flow" }, of what the program that runs this has given beside the spec.
+listed read_array(reading& r, const field& entry) {
+  entry.only({"array"});
+  const auto name = entry.need("array", "must be the name of an array that a program gives beside the spec");
+  const auto found = r.spec.arrays.find(name.text());
+  if (found == r.spec.arrays.end()) {
+    names given;
+    for (const auto& [known, numbers] : r.spec.arrays) given.push_back(known);
+    name.fail("not given beside the spec; " + suggest(name.text(), given));
+  }
+  if (found->second.empty()) entry.fail("must have at least one value");
+  for (std::size_t i = 0; i < found->second.size(); ++i)
+    if (!std::isfinite(found->second[i]))
+      entry.fail(fmt::format("must have finite numbers; number {} is {}", i, found->second[i]));
+  return {found->second};
+}
+
+/// [1.0, 2.0], { from, to, count, scale }, { csv, column, count } or { array }
 std::variant<listed, ranged> read_values(reading& r, const field& entry) {
   if (entry.is_list()) {
     auto values = entry.numbers();
@@ -25,6 +42,7 @@ std::variant<listed, ranged> read_values(reading& r, const field& entry) {
     return listed{std::move(values)};
   }
   if (!entry.is_table()) entry.fail("must be a list, { from, to, count, scale } or { csv, column, count }");
+  if (entry.find("array")) return read_array(r, entry);
   if (entry.find("csv") || entry.find("column")) {
     entry.only({"csv", "column", "count"});
     return listed{read_csv(r, entry)};

@@ -79,6 +79,12 @@ spec_document from_model(const std::string& name, std::vector<flag> flags) {
   return spec;
 }
 
+spec_document from_text(const std::string& text, std::vector<flag> flags, given_arrays arrays) {
+  spec_document spec{{}, text, std::move(flags), {}, {}, {}, std::move(arrays)};
+  read_model(spec);
+  return spec;
+}
+
 plan validate(const spec_document& spec, const host::model& model) {
   const auto merged = merge(spec, &model);
   const field root(merged);

@@ -4,18 +4,32 @@
 
 #include "base/paths.hpp"
 #include "compile/compiler.hpp"
+#include "compile/loaded_model.hpp"
 #include "result/schema.hpp"
 
 namespace saltus::host {
 
+std::filesystem::path model_of(const spec_document& spec) {
+  const std::string name = spec.model_header.empty() ? spec.model : spec.model_header.string();
+  return find_model(name, spec.file.empty() ? std::string() : spec.model_place);
+}
+
+plan plan_of(const spec_document& spec, const model& known) {
+  plan p = validate(spec, known);
+  check_names(p);
+  return p;
+}
+
 plan plan_of(const study& what, const cancellation& stop) {
   const bool is_spec = std::filesystem::path(what.subject).extension() == ".toml";
   const spec_document spec = is_spec ? read_spec(what.subject, what.flags) : from_model(what.subject, what.flags);
-  const std::string place = is_spec ? spec.model_place : std::string();
-  const std::string name = spec.model_header.empty() ? spec.model : spec.model_header.string();
-  plan p = validate(spec, describe_model(find_model(name, place), stop));
-  check_names(p);
-  return p;
+  return plan_of(spec, describe_model(model_of(spec), stop));
+}
+
+model load(const std::filesystem::path& header, const cancellation& stop) {
+  model m = describe_model(header, stop);
+  m.loaded = std::make_shared<loaded_model>(m);
+  return m;
 }
 
 model describe(const std::string& name, const cancellation& stop) { return describe_model(find_model(name), stop); }

@@ -51,14 +51,16 @@ void check_output(const plan& p, existing older, const run_listener& listener) {
                     p.file, bytes_text(needed), p.log_events ? " and the event log" : "", bytes_text(free), folder));
 }
 
-/// The result file and the journal of a run, as far as it has them.
+/// The result file, the journal and the arrays of a run, as far as it has them.
 class run_output : public kept_chunks {
  public:
   run_output(const plan& p, const backend& where, const run_options& options, existing older,
              const run_listener& listener)
       : plan_(p), options_(options), listener_(listener) {
-    if (p.file.empty()) return;
+    if (p.file.empty() && !options.in_memory) return;
     origin_ = provenance_of(p, where, shell_line(options.command));
+    if (options.in_memory) arrays_ = std::make_shared<result_arrays>(p, origin_);
+    if (p.file.empty()) return;
     const bool at_once = options.time_limit > 0 || p.checkpoint.has_value();
     if (journal::is_there(p.file) || (has_journal() && at_once)) begin_journal();
     file_ = std::make_unique<result_writer>(p.file, p, origin_, older,
@@ -79,13 +81,16 @@ class run_output : public kept_chunks {
   }
   void write(const chunk_data& chunk) {
     if (file_) file_->write(chunk);
+    if (arrays_) arrays_->write(chunk);
   }
 
+  const std::shared_ptr<result_arrays>& arrays() const { return arrays_; }
   std::int64_t continued() const { return continued_; }
 
   /// All instances have ended, or nothing will be continued.
   void complete(const run_summary& s) {
     if (file_) file_->close(s.wall_seconds, s.statistics, s.sensitivities);
+    if (arrays_) arrays_->close(s.wall_seconds, s.statistics, s.sensitivities);
     if (journal_) journal_->remove();
   }
   /// What has ended stays, to be continued; returns where, or nothing if that is not how this run is kept.
@@ -128,12 +133,13 @@ class run_output : public kept_chunks {
   provenance origin_;
   std::optional<journal> journal_;
   std::unique_ptr<result_writer> file_;
+  std::shared_ptr<result_arrays> arrays_;
   const std::vector<id_range> nothing_;
   std::int64_t continued_ = 0;
   monotonic_clock::time_point begin_ = monotonic_clock::now();
 };
 
-/// Integrates all instances into the file; keeps what it has when that fails.
+/// Integrates all instances into what there is; keeps what the file has when that fails.
 run_summary integrate_into(run_output& out, const plan& p, backend& where, const cancellation& stop,
                            const run_listener& listener) {
   const cancellation ending = stop.within();
@@ -190,14 +196,14 @@ int exit_code_of(const plan& p, const run_summary& s, bool at_time_limit) {
 run_report run(plan p, const run_options& options, const cancellation& stop, const run_listener& listener) {
   const auto older = options.replace ? existing::replaced : existing::refused;
   check_output(p, older, listener);
-  if (p.file.empty()) p.log_events = false;  // there is nobody to read it
+  if (p.file.empty() && !options.in_memory) p.log_events = false;  // there is nobody to read it
   run_report r;
   r.what = std::move(p);
   auto where = make_backend(r.what, stop);
   if (where->compile_seconds() > 0)
     listener.mention(
         fmt::format("compiled {} with {} in {:.1f} s\n", r.what.model.name, r.what.method, where->compile_seconds()));
-  if (tune_long_run(r.what, *where, stop)) where = make_backend(r.what, stop);
+  if (options.tune && tune_long_run(r.what, *where, stop)) where = make_backend(r.what, stop);
   run_output out(r.what, *where, options, older, listener);
   r.continued = out.continued();
   auto beside = options.measure_beside ? measure_beside(r.what, *where, options.command) : nullptr;
@@ -211,6 +217,7 @@ run_report run(plan p, const run_options& options, const cancellation& stop, con
   if (r.summary.interrupted && r.summary.crash.empty() && r.summary.counts.not_finished() > 0)
     r.journal = out.leave_journal();
   if (r.journal.empty()) out.complete(r.summary);
+  r.arrays = out.arrays();
   r.device = where->device();
   r.compile_seconds = where->compile_seconds();
   r.exit_code = exit_code_of(r.what, r.summary, limit.rang());

@@ -1,13 +1,15 @@
-// A run from a plan to its result file.
+// A run from a plan to its result, in a file or in memory.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "base/cancellation.hpp"
 #include "ensemble/pipeline.hpp"
+#include "result/arrays.hpp"
 #include "spec/plan.hpp"
 
 namespace saltus::host {
@@ -28,6 +30,9 @@ struct run_options {
   std::vector<std::string> command;  ///< words that are noted in the file as its history
   /// Lanes are measured beside the run by another process, which is this program with the words of `command` (measure.hpp).
   bool measure_beside = false;
+  bool in_memory = false;  ///< the result is in run_report::arrays, too
+  /// Before a run that takes long a child of this process may try lanes of other shapes (tune.hpp).
+  bool tune = true;
 };
 
 struct run_report {
@@ -35,13 +40,14 @@ struct run_report {
   run_summary summary;
   std::string device;
   double compile_seconds = 0;
+  std::shared_ptr<result_arrays> arrays;  ///< null unless asked for
   std::string journal;  ///< where what has ended is kept, if the run can be continued: then there is no result file yet
   std::int64_t continued = 0;  ///< instances that an earlier run had left there
   /// What a program should return: exit_ok, exit_failed_instances, exit_interrupted, exit_time_limit, exit_failure.
   int exit_code = 0;
 };
 
-/// Runs all instances of a plan and writes its result file, if it has one. Cancelling `stop` ends it early: what has ended by
+/// Runs all instances of a plan and writes its result file, if it has one, and arrays, if they are asked for. Cancelling `stop` ends it early: what has ended by
 /// then is in the journal, if it lasted long enough to have one (plan::checkpoint), or else in the file. A journal that is
 /// there is continued: what is in it is not integrated again, and the bits of the result are the same. Changes nothing of the process: what a model does that crashes, the process does (model_call.hpp).
 /// Throws `error`; what the file has by then is kept.

@@ -1,0 +1,181 @@
+#include "result/arrays.hpp"
+
+#include <cstring>
+#include <limits>
+#include <new>
+#include <stdexcept>
+#include <utility>
+
+#include <fmt/format.h>
+#include <netcdf.h>
+
+#include "abi/status.hpp"
+#include "base/error.hpp"
+
+namespace saltus::host {
+
+using detail::field;
+using detail::shape;
+
+namespace {
+
+using number = result_array::number;
+
+number number_of(int netcdf_type) {
+  switch (netcdf_type) {
+    case NC_UBYTE: return number::byte;
+    case NC_INT: return number::int32;
+    case NC_INT64: return number::int64;
+    default: return number::real;
+  }
+}
+
+std::size_t size_of(number type) { return type == number::byte ? 1 : type == number::int32 ? 4 : 8; }
+
+void add_dimensions(result_array& a, const plan& p) {
+  const auto add = [&](std::string name, std::int64_t length) {
+    a.dimensions.push_back(std::move(name));
+    a.shape.push_back(length);
+  };
+  const shape s = a.what.shape;
+  if (s == shape::instance || s == shape::instance_time) add("instance", p.count);
+  if (s == shape::time || s == shape::instance_time) add("time", p.sample_count);
+  if (s == shape::event) add("event", 0);
+  if (s == shape::statistic) add("statistic", static_cast<std::int64_t>(statistic_names.size()));
+  if (s == shape::bin) {
+    const histogram_request& h = p.histograms[static_cast<std::size_t>(a.what.of)];
+    add("bin_" + h.name, h.bins);
+  }
+  if (s == shape::outcome_input || s == shape::outcome_pair) add("sensitivity_outcome", std::ssize(p.sensitivity));
+  const int inputs = static_cast<int>(p.random.size());
+  if (s == shape::outcome_input) add("sensitivity_input", inputs);
+  if (s == shape::outcome_pair) add("sensitivity_pair", std::ssize(input_pairs(p.design, inputs)));
+}
+
+template <class Number>
+void fill(std::vector<std::byte>& bytes, Number value) {
+  for (std::size_t at = 0; at < bytes.size(); at += sizeof value) std::memcpy(&bytes[at], &value, sizeof value);
+}
+
+/// What instances that are never written have.
+void preset(result_array& a) {
+  switch (a.type) {
+    case number::real: return fill(a.numbers, std::numeric_limits<double>::quiet_NaN());
+    case number::int64: return fill(a.numbers, static_cast<std::int64_t>(a.what.unset));
+    case number::int32: return fill(a.numbers, static_cast<std::int32_t>(a.what.unset));
+    case number::byte: return fill(a.numbers, static_cast<unsigned char>(a.what.unset));
+  }
+}
+
+result_array array_of(field f, const plan& p) {
+  result_array a;
+  a.what = std::move(f);
+  a.type = number_of(a.what.type);
+  a.attributes = attributes_of(a.what);
+  add_dimensions(a, p);
+  std::size_t numbers = 1;
+  for (const std::int64_t length : a.shape) numbers *= static_cast<std::size_t>(length);
+  a.numbers.resize(numbers * size_of(a.type));
+  if (a.what.fixed.empty()) preset(a);
+  else std::memcpy(a.numbers.data(), a.what.fixed.data(), a.numbers.size());
+  return a;
+}
+
+/// Of what is kept of every instance, but for its events.
+double bytes_of_rows(const std::vector<field>& fields, const plan& p) {
+  double row = 0;
+  for (const field& f : fields) {
+    const auto size = static_cast<double>(size_of(number_of(f.type)));
+    if (f.shape == shape::instance) row += size;
+    if (f.shape == shape::instance_time) row += size * static_cast<double>(p.sample_count);
+  }
+  return row * static_cast<double>(p.count);
+}
+
+std::vector<result_array> arrays_of(const plan& p) {
+  constexpr double beyond = 1e15;  // bytes: no machine has them, and sizes do not overflow below
+  auto fields = detail::fields_of(p);
+  const double bytes = bytes_of_rows(fields, p);
+  try {
+    if (bytes > beyond) throw std::bad_alloc();
+    std::vector<result_array> all;
+    for (field& f : fields) all.push_back(array_of(std::move(f), p));
+    return all;
+  } catch (const std::bad_alloc&) {
+    throw error(
+        exit_failure,
+        fmt::format("the result of {} instances would take {:.3g} GB of memory, and there is not so much: fewer "
+                    "instances or samples, or output.rows = false make it smaller",
+                    p.count, 1e-9 * bytes));
+  }
+}
+
+}  // namespace
+
+result_arrays::result_arrays(const plan& p, const provenance& origin)
+    : plan_(p), variables_(arrays_of(p)), attributes_(attributes_of(p, origin)) {}
+
+void result_arrays::write(const chunk_data& chunk) {
+  if (chunk.first_id < 0 || written_ + chunk.count > plan_.count || chunk.first_id + chunk.count > plan_.count)
+    throw std::logic_error("result_arrays: more instances than the plan has");
+  const auto derived = detail::derive(chunk, plan_);
+  for (result_array& a : variables_) {
+    if (!a.what.numbers || a.what.shape == shape::event || chunk.count == 0) continue;
+    const std::size_t row = a.numbers.size() / static_cast<std::size_t>(plan_.count);
+    std::memcpy(a.numbers.data() + static_cast<std::size_t>(chunk.first_id) * row, a.what.numbers(chunk, derived),
+                static_cast<std::size_t>(chunk.count) * row);
+  }
+  written_ += chunk.count;
+  tally_.add(chunk);
+  if (!plan_.log_events) return;
+  waiting_.put({chunk.first_id, chunk.count, chunk.log});
+  while (const auto next = waiting_.take_next()) write_events(*next);
+}
+
+void result_arrays::write_events(const waiting_logs::chunk_log& chunk) {
+  const chunk_data none;
+  detail::derived_columns some;
+  some.before.resize(plan_.model.states.size());
+  some.after.resize(plan_.model.states.size());
+  chunk.log.for_each([&](const event_row& row) { some.add(row, chunk.first); });
+  if (some.time.empty()) return;
+  for (result_array& a : variables_) {
+    if (a.what.shape != shape::event) continue;
+    const auto* const from = static_cast<const std::byte*>(a.what.numbers(none, some));
+    a.numbers.insert(a.numbers.end(), from, from + some.time.size() * size_of(a.type));
+    a.shape[0] += static_cast<std::int64_t>(some.time.size());
+  }
+}
+
+void result_arrays::write_statistics(const statistics& all) {
+  const auto copy = [](result_array& a, const auto& numbers) {
+    std::memcpy(a.numbers.data(), numbers.data(), a.numbers.size());
+  };
+  for (result_array& a : variables_) {
+    const auto j = static_cast<std::size_t>(a.what.of);
+    if (a.what.role == "statistics") copy(a, statistic_numbers(all.summaries.at(j)));
+    if (a.what.role != "histogram") continue;
+    copy(a, all.histograms.at(j).counts);
+    for (auto& more : attributes_of(all.histograms.at(j))) a.attributes.push_back(std::move(more));
+  }
+}
+
+void result_arrays::write_indices(const sensitivities& indices) {
+  if (indices.outcomes.empty()) return;  // they stay NaN
+  for (result_array& a : variables_)
+    if (a.what.role == "sensitivity")
+      std::memcpy(a.numbers.data(), detail::index_numbers(a.what, indices).data(), a.numbers.size());
+  for (auto& more : attributes_of(indices)) attributes_.push_back(std::move(more));
+}
+
+void result_arrays::close(double wall_time_s, const statistics& all, const sensitivities& indices) {
+  while (const auto next = waiting_.take_first()) write_events(*next);
+  if (plan_.statistics) write_statistics(all);
+  if (!plan_.sensitivity.empty()) write_indices(indices);
+  attributes_.push_back({"wall_time_s", wall_time_s});
+  tally_.by_status[static_cast<std::size_t>(status::not_run)] += plan_.count - written_;
+  for (auto& more : attributes_of(plan_, tally_)) attributes_.push_back(std::move(more));
+  attributes_.push_back({"state", std::string(tally_.not_finished() > 0 ? "interrupted" : "complete")});
+}
+
+}  // namespace saltus::host
