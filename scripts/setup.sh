@@ -7,6 +7,9 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 packages=(g++ ccache cmake ninja-build pkgconf libboost-dev libcli11-dev libeigen3-dev libfmt-dev libgtest-dev libnetcdf-dev librandom123-dev
           libtbb-dev libtomlplusplus-dev libxxhash-dev nlohmann-json3-dev)
 
+# What the Python package is built and tested with, from PyPI, in an environment of its own.
+python_packages=(nanobind numpy xarray pandas sympy scipy matplotlib tqdm netCDF4 pytest)
+
 say() { printf '\n== %s\n' "$*"; }
 
 as_root() {
@@ -35,4 +38,22 @@ build() {
   say "building ${2:-everything} in build/$1"
   cmake --preset "$1" --log-level=WARNING "-DSALTUS_WARNINGS_ARE_ERRORS=${SALTUS_WARNINGS_ARE_ERRORS:-OFF}" "${@:3}"
   cmake --build --preset "$1" --parallel "$(nproc)" ${2:+--target "$2"}
+}
+
+# python_environment: sets python_options, for build, so that the Python package is part of it; makes build/venv, with what it
+# takes, where that is not there yet. SALTUS_PYTHON=OFF leaves Python out.
+python_environment() {
+  python_options=()
+  [ "${SALTUS_PYTHON:-ON}" = ON ] || return 0
+  local list="${python_packages[*]}"
+  if [ "$(cat build/venv/packages 2>/dev/null)" != "$list" ]; then
+    say "installing $list in build/venv"
+    if ! { python3 -m venv build/venv && build/venv/bin/pip install --quiet --disable-pip-version-check "${python_packages[@]}"; }; then
+      echo "The Python package is built and tested with these packages of PyPI, and pip could not install them in build/venv:" \
+        "$list. With SALTUS_PYTHON=OFF all but Python is built and tested, without a network." >&2
+      return 1
+    fi
+    echo "$list" > build/venv/packages
+  fi
+  python_options=(-DSALTUS_PYTHON=ON "-DPython_EXECUTABLE=$PWD/build/venv/bin/python")
 }

@@ -1,0 +1,240 @@
+// The module saltus._core: models, plans and runs of libsaltus as Python objects. What users see is made of it in
+// python/src/saltus.
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "abi/status.hpp"
+#include "base/error.hpp"
+#include "base/paths.hpp"
+#include "base/version.hpp"
+#include "compile/loaded_model.hpp"
+#include "ensemble/statistics.hpp"
+#include "interruptible.hpp"
+#include "spec/spec.hpp"
+#include "study/prepare.hpp"
+#include "study/run.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace saltus::python {
+namespace {
+
+using host::model;
+using host::plan;
+
+/// Errors of the library become those of the package, with the same words.
+void translate(const std::exception_ptr& failure, void*) {
+  try {
+    std::rethrow_exception(failure);
+  } catch (const host::error& e) {
+    const nb::object made =
+        nb::module_::import_("saltus._errors").attr("error_for")(e.exit_code, std::string(e.what()));
+    PyErr_SetObject(made.type().ptr(), made.ptr());
+  }
+}
+
+// ---- models
+
+nb::list quantities(const std::vector<host::quantity>& all) {
+  nb::list list;
+  for (const auto& q : all) list.append(nb::make_tuple(q.name, q.value, q.unit, q.about));
+  return list;
+}
+
+nb::dict description(const model& m) {
+  nb::dict d;
+  d["name"] = m.name;
+  d["title"] = m.title;
+  d["reference"] = m.source;
+  d["header"] = m.header.string();
+  d["text"] = m.loaded->texts().front().content;
+  d["span"] = nb::make_tuple(m.t_begin, m.t_end);
+  d["states"] = quantities(m.states);
+  d["parameters"] = quantities(m.parameters);
+  d["outputs"] = quantities(m.outputs);
+  d["discretes"] = quantities(m.discretes);
+  nb::list guards, time_events;
+  for (const auto& g : m.guards) {
+    const char* const direction = g.direction == abi::rising    ? "rising"
+                                  : g.direction == abi::falling ? "falling"
+                                                                : "both";
+    guards.append(nb::make_tuple(g.name, direction, g.sidedness == abi::unilateral ? "unilateral" : "bilateral",
+                                 g.terminal, g.about));
+  }
+  for (const auto& e : m.time_events) time_events.append(nb::make_tuple(e.name, e.about));
+  d["guards"] = guards;
+  d["time_events"] = time_events;
+  return d;
+}
+
+model load(const std::string& header) {
+  const host::cancellation stop;
+  model m;
+  interruptible(stop, [&] { m = host::load(header, stop); });
+  return m;
+}
+
+// ---- plans
+
+using flags = std::vector<std::pair<std::string, std::string>>;
+
+std::vector<host::flag> flags_from(const flags& given) {
+  std::vector<host::flag> all;
+  for (const auto& [name, value] : given) all.push_back({name, value});
+  return all;
+}
+
+/// What is named: a spec file, a text of TOML, or a model.
+host::spec_document document(const std::string& kind, const std::string& what, const flags& given) {
+  if (kind == "file") return host::read_spec(what, flags_from(given));
+  if (kind == "text") return host::from_text(what, flags_from(given));
+  return host::from_model(what, flags_from(given));
+}
+
+using array = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+plan plan_for(const model& m, const std::string& kind, const std::string& what, const flags& given,
+              const nb::dict& arrays, const std::string& file) {
+  auto spec = document(kind, what, given);
+  for (const auto& [name, numbers] : arrays) {
+    const auto column = nb::cast<array>(numbers);
+    spec.arrays[nb::cast<std::string>(name)] = std::vector<double>(column.data(), column.data() + column.size());
+  }
+  plan p = host::plan_of(spec, m);
+  p.file = file;
+  return p;
+}
+
+/// What a target is called in a result.
+std::string variable_of(const host::target& what) {
+  return what.which == host::target::kind::state ? "initial_" + what.name : what.name;
+}
+
+/// The axes of the product: names of the columns of each, and its length.
+nb::list axes_of(const plan& p) {
+  nb::list all;
+  for (const auto& axis : p.axes) {
+    std::vector<std::string> names;
+    for (const auto& column : axis.columns) names.push_back(variable_of(column.what));
+    all.append(nb::make_tuple(names, axis.count));
+  }
+  return all;
+}
+
+// ---- runs
+
+nb::dict dict_of(const std::vector<host::attribute>& all) {
+  nb::dict d;
+  for (const auto& [name, value] : all)
+    d[name.c_str()] = std::visit([](const auto& v) { return nb::object(nb::cast(v)); }, value);
+  return d;
+}
+
+nb::dlpack::dtype type_of(host::result_array::number type) {
+  using number = host::result_array::number;
+  switch (type) {
+    case number::byte: return nb::dtype<std::uint8_t>();
+    case number::int32: return nb::dtype<std::int32_t>();
+    case number::int64: return nb::dtype<std::int64_t>();
+    default: return nb::dtype<double>();
+  }
+}
+
+/// (name, dimensions, numbers, attributes) of each variable; the numbers stay where they are.
+nb::list variables_of(const std::shared_ptr<host::result_arrays>& arrays) {
+  const nb::capsule owner(new std::shared_ptr(arrays),
+                          [](void* p) noexcept { delete static_cast<std::shared_ptr<host::result_arrays>*>(p); });
+  nb::list all;
+  for (auto& a : arrays->variables()) {
+    const std::vector<std::size_t> shape(a.shape.begin(), a.shape.end());
+    const nb::ndarray<nb::numpy> numbers(a.numbers.data(), shape.size(), shape.data(), owner, nullptr, type_of(a.type));
+    all.append(nb::make_tuple(a.what.name, a.dimensions, numbers, dict_of(a.attributes)));
+  }
+  return all;
+}
+
+nb::dict run(const plan& p, bool replace, const nb::object& progress) {
+  const host::cancellation stop;
+  host::run_report report;
+  std::atomic<std::int64_t> ended{0};
+  host::run_listener listener;
+  listener.progress = [&](std::int64_t some) { ended += some; };
+  const bool asked = !progress.is_none();
+  interruptible(
+      stop,
+      [&] {
+        report = host::run(p, {.replace = replace, .command = {"saltus", "(Python)"}, .in_memory = true, .tune = false},
+                           stop, listener);
+      },
+      [&] {
+        if (asked) progress(ended.load());
+      });
+  if (asked) progress(ended.load());
+  if (!report.summary.crash.empty()) throw host::error(host::exit_failure, report.summary.crash);
+  nb::dict result;
+  result["variables"] = variables_of(report.arrays);
+  result["attributes"] = dict_of(report.arrays->attributes());
+  result["trouble"] = report.summary.trouble;
+  return result;
+}
+
+nb::list statuses() {
+  nb::list all;
+  for (const status_row& row : status_table)
+    all.append(nb::make_tuple(static_cast<int>(row.id), row.name, row.meaning, row.remedy,
+                              row.group == status_group::ok       ? "ok"
+                              : row.group == status_group::failed ? "failed"
+                                                                  : "not_finished"));
+  return all;
+}
+
+std::string suggest(const std::string& given, const std::vector<std::string>& allowed) {
+  return host::suggest(given, std::vector<std::string_view>(allowed.begin(), allowed.end()));
+}
+
+}  // namespace
+}  // namespace saltus::python
+
+NB_MODULE(_core, m) {
+  using namespace saltus::python;
+  namespace host = saltus::host;
+  nb::register_exception_translator(translate);
+
+  nb::class_<host::model>(m, "Model").def("description", &description);
+  nb::class_<host::plan>(m, "Plan")
+      .def_ro("count", &host::plan::count)
+      .def_ro("samples", &host::plan::samples)
+      .def_ro("warnings", &host::plan::warnings)
+      .def_prop_ro("is_random", [](const host::plan& p) { return !p.random.empty(); })
+      .def_prop_ro("axes", &axes_of);
+
+  m.def("version", &host::version_with_commit);
+  m.def("home", [] { return host::home().string(); });
+  m.def("cache_folder", [] { return host::cache_folder().string(); });
+  m.def("builtin_names", &host::builtin_names);
+  m.def("find_model", [](const std::string& name) { return host::find_model(name).string(); });
+  m.def("load", &load, "header"_a);
+  m.def("model_of", [](const std::string& kind, const std::string& what, const flags& given) {
+    return host::model_of(document(kind, what, given)).string();
+  });
+  m.def("plan", &plan_for, "model"_a, "kind"_a, "what"_a, "flags"_a, "arrays"_a, "file"_a);
+  m.def("run", &run, "plan"_a, "replace"_a, "progress"_a.none());
+  m.def("statuses", &statuses);
+  m.def("statistic_names",
+        [] { return std::vector<std::string>(host::statistic_names.begin(), host::statistic_names.end()); });
+  m.def("suggest", &suggest, "given"_a, "allowed"_a);
+}

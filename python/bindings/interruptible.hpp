@@ -1,0 +1,61 @@
+// Work that takes long, called from Python: without the GIL, and ended by Ctrl-C. Knows Python, and nothing of saltus but its
+// token.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include <nanobind/nanobind.h>
+
+#include "base/cancellation.hpp"
+
+namespace saltus::python {
+
+/// Does `work` on a thread of its own while this one looks for signals, as only Python's main thread may, and calls `tick` now
+/// and then with the GIL held. What Python raises in either cancels `stop`, and is thrown once the work has ended; else what
+/// `work` has thrown.
+inline void interruptible(const host::cancellation& stop, const std::function<void()>& work,
+                          const std::function<void()>& tick = {}) {
+  constexpr auto between = std::chrono::milliseconds(50);
+  std::mutex mutex;
+  std::condition_variable has_ended;
+  bool ended = false;
+  std::exception_ptr failure;
+  std::optional<nanobind::python_error> raised;
+  const auto look = [&] {
+    const nanobind::gil_scoped_acquire gil;
+    try {
+      if (PyErr_CheckSignals() != 0) throw nanobind::python_error();
+      if (tick) tick();
+    } catch (nanobind::python_error& e) {
+      raised.emplace(std::move(e));
+      stop.cancel();
+    }
+  };
+  {
+    const nanobind::gil_scoped_release no_gil;
+    std::thread worker([&] {
+      try {
+        work();
+      } catch (...) { failure = std::current_exception(); }
+      const std::lock_guard lock(mutex);
+      ended = true;
+      has_ended.notify_one();
+    });
+    for (std::unique_lock lock(mutex); !has_ended.wait_for(lock, between, [&] { return ended; });) {
+      lock.unlock();
+      if (!raised) look();
+      lock.lock();
+    }
+    worker.join();
+  }
+  if (raised) throw nanobind::python_error(std::move(*raised));
+  if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace saltus::python

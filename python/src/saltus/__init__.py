@@ -1,0 +1,20 @@
+"""saltus: ensembles of ODEs and DAEs with events.
+
+    import numpy as np, saltus
+
+    valve = saltus.builtin("relief_valve")
+    ds = valve.run(flow=np.linspace(2, 6, 100), samples=200, events=True, reduce=["max(pressure)"])
+    ds["max(pressure)"].plot()
+"""
+
+from __future__ import annotations
+
+from . import _accessor, _core
+from ._errors import DeviceError, Error, ModelError, SpecError
+from ._model import Guard, Model, Quantity, TimeEvent, builtin, model, run
+from ._model import names as list  # noqa: A001
+from ._symbolic import Symbolic
+
+__version__ = _core.version()
+__all__ = ["DeviceError", "Error", "Guard", "Model", "ModelError", "Quantity", "SpecError", "Symbolic", "TimeEvent",
+           "builtin", "list", "model", "run"]

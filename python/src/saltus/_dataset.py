@@ -1,0 +1,83 @@
+"""A result as an xarray.Dataset, with the axes of the sweep as dimensions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from . import _core
+
+STATUSES = {row[0]: row for row in _core.statuses()}
+_OK = np.zeros(256, dtype=bool)
+_OK[[number for number, row in STATUSES.items() if row[4] == "ok"]] = True
+_OK_ATTRIBUTES = {"long_name": "the instance is what was asked for: its status is one of those that end well", "units": "1"}
+_INSTANCE_ATTRIBUTES = {"long_name": "number of the instance, by which it can be run again", "units": "1"}
+
+
+def is_ok(status: np.ndarray) -> np.ndarray:
+    """Which of these statuses are those of instances that are what was asked for."""
+    return _OK[status]
+
+
+def axes_of(plan: _core.Plan, taken: Iterable[str]) -> tuple[list[str], list[int], dict[str, int]]:
+    """Names and lengths of the product's dimensions, and which of them each swept variable lies on."""
+    names: list[str] = []
+    lengths: list[int] = []
+    column_axis: dict[str, int] = {}
+
+    def add(name: str, length: int) -> None:
+        given, k = name, 2
+        while name in names or (name in taken and name not in column_axis):
+            name, k = f"{given}_{k}", k + 1
+        names.append(name)
+        lengths.append(length)
+
+    for columns, length in plan.axes:
+        column_axis.update({column: len(names) for column in columns})
+        add(columns[0] if len(columns) == 1 else "row", length)
+    if plan.samples > 1 or plan.is_random:
+        add("sample", plan.samples)
+    return names, lengths, column_axis
+
+
+def attributes_of(given: dict[str, Any], numbers: np.ndarray) -> dict[str, Any]:
+    """Those of a variable; lists of flags have its type, as in a file."""
+    return {key: np.array(value, dtype=numbers.dtype) if isinstance(value, list) else value
+            for key, value in given.items()}
+
+
+def dataset(plan: _core.Plan, result: dict[str, Any]) -> xr.Dataset:
+    """The Dataset of a run. Numbers are not copied."""
+    found = result["variables"]
+    names, lengths, column_axis = axes_of(plan, {name for name, *_ in found})
+    variables: dict[str, xr.Variable] = {}
+    coordinates: dict[str, xr.Variable] = {}
+    for name, dims, numbers, attributes in found:
+        attrs = attributes_of(attributes, numbers)
+        if dims and dims[0] == "instance":
+            numbers = numbers.reshape((*lengths, *numbers.shape[1:]))
+            axis = column_axis.get(name)
+            if axis is not None:
+                line = tuple(slice(None) if k == axis else 0 for k in range(len(lengths)))
+                coordinates[name] = xr.Variable((names[axis],), numbers[line], attrs)
+                continue
+            if name == "status":
+                variables["ok"] = xr.Variable(names, is_ok(numbers), _OK_ATTRIBUTES)
+            dims = (*names, *dims[1:])
+        (coordinates if name == "time" else variables)[name] = xr.Variable(dims, numbers, attrs)
+    coordinates["instance"] = xr.Variable(names, np.arange(plan.count).reshape(lengths), _INSTANCE_ATTRIBUTES)
+    if any("statistic" in variable.dims for variable in variables.values()):
+        coordinates["statistic"] = xr.Variable(("statistic",), _core.statistic_names())
+    return _assembled(variables, coordinates, result["attributes"])
+
+
+def _assembled(variables: dict[str, xr.Variable], coordinates: dict[str, xr.Variable], attributes: dict[str, Any]) -> xr.Dataset:
+    """The constructor of Dataset, which for one instance takes longer than all else. Where there are no dimensions there is nothing
+    to align: then xarray's own short cut is taken, as long as it has one."""
+    short = getattr(xr.Dataset, "_construct_direct", None)
+    if short is None or any(variable.dims for variable in (*variables.values(), *coordinates.values())):
+        return xr.Dataset(variables, coordinates, attributes)
+    return short({**variables, **coordinates}, set(coordinates), {}, attributes, {})

@@ -1,0 +1,143 @@
+"""Models and their runs."""
+
+from __future__ import annotations
+
+import os
+import warnings
+import weakref
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple, Optional, Union
+
+import xarray as xr
+
+from . import _core
+from ._dataset import dataset
+from ._errors import Error
+from ._progress import reporter
+from ._settings import Settings
+
+
+class Quantity(NamedTuple):
+    """A state, a parameter, an output or a discrete variable."""
+
+    name: str
+    value: float
+    unit: str
+    about: str
+
+
+class Guard(NamedTuple):
+    """A function of time and state whose root is an event."""
+
+    name: str
+    direction: str
+    sidedness: str
+    terminal: bool
+    about: str
+
+
+class TimeEvent(NamedTuple):
+    """An event whose time is known beforehand."""
+
+    name: str
+    about: str
+
+
+class Model:
+    """A model that is loaded: what is compiled of it serves all of its runs.
+
+    `states`, `parameters`, `outputs`, `discretes`, `guards` and `time_events` say by name what there is, with units and a
+    sentence each; `source` is the text of its header, `reference` where the equations are from.
+    """
+
+    def __init__(self, header: Union[str, os.PathLike]):
+        self._core = _core.load(os.fspath(header))
+        about = self._core.description()
+        self.name: str = about["name"]
+        self.title: str = about["title"]
+        self.reference: str = about["reference"]
+        self.header = Path(about["header"])
+        self.source: str = about["text"]
+        self.span: tuple[float, float] = about["span"]
+        self.states = {row[0]: Quantity(*row) for row in about["states"]}
+        self.parameters = {row[0]: Quantity(*row) for row in about["parameters"]}
+        self.outputs = {row[0]: Quantity(*row) for row in about["outputs"]}
+        self.discretes = {row[0]: Quantity(*row) for row in about["discretes"]}
+        self.guards = {row[0]: Guard(*row) for row in about["guards"]}
+        self.time_events = {row[0]: TimeEvent(*row) for row in about["time_events"]}
+
+    def run(self, *, file: Union[str, os.PathLike, None] = None, replace: bool = False, progress: Any = False,
+            **options: Any) -> xr.Dataset:
+        """Runs the model, once or as an ensemble, and returns the result.
+
+        A keyword is a setting of a spec (`t`, `rtol`, `method`, `samples`, `events`, `reduce`, `threads`, ...), or a parameter
+        or state: a number fixes it, an array is an axis of the sweep's product, a dict is a range or a distribution, such as
+        `{"normal": [0.8, 0.05]}` with `count` samples. `sweep` takes a DataFrame, whose rows are instances, or a dict; `zip`
+        takes columns that go together. `file` writes a result file, too. `progress` is True or a function of (done, count).
+
+        Instances that fail are a mask, `ok`, and no exception. Raises saltus.Error with the words of the command line.
+        """
+        return self._run("model", str(self.header), options, file, replace, progress)
+
+    def _run(self, kind: str, what: str, options: Mapping[str, Any], file: Union[str, os.PathLike, None] = None,
+             replace: bool = False, progress: Any = False) -> xr.Dataset:
+        settings = Settings(options, self.parameters, self.states)
+        try:
+            plan = _core.plan(self._core, kind, what, settings.flags, settings.arrays, os.fspath(file) if file else "")
+        except Error as e:
+            raise settings.complaint(e) from None
+        for sentence in plan.warnings:
+            warnings.warn(sentence, stacklevel=3)
+        with reporter(progress, plan.count, self.name) as report:
+            result = _core.run(plan, replace, report)
+        made = dataset(plan, result)
+        loaded[made.attrs["model_hash"]] = self
+        return made
+
+    def __repr__(self) -> str:
+        lines = [f"<saltus.Model {self.name}: {self.title}>"]
+        for what in ("states", "parameters", "discretes", "outputs", "guards", "time_events"):
+            for one in getattr(self, what).values():
+                unit = f" [{one.unit}]" if getattr(one, "unit", "") else ""
+                value = f" = {one.value:g}" if what in ("states", "parameters", "discretes") else ""
+                lines.append(f"  {what:<11} {one.name}{value}{unit}  {one.about}")
+        return "\n".join(lines)
+
+
+#: Models that a result may be run again with, by the hash of their text.
+loaded: "weakref.WeakValueDictionary[str, Model]" = weakref.WeakValueDictionary()
+
+
+def model(header: Union[str, os.PathLike]) -> Model:
+    """The model in a header of one's own."""
+    path = Path(header).expanduser()
+    if not path.is_file():
+        raise _missing(path)
+    return Model(path.resolve())
+
+
+def _missing(path: Path) -> Error:
+    from ._errors import SpecError
+
+    return SpecError(f"model {path}: no such file")
+
+
+def builtin(name: str) -> Model:
+    """A built-in model by its name; `saltus.list()` has all of them."""
+    return Model(_core.find_model(name))
+
+
+def names() -> "list[str]":
+    """The names of the built-in models."""
+    return _core.builtin_names()
+
+
+def run(spec: Union[str, os.PathLike], *, file: Union[str, os.PathLike, None] = None, replace: bool = False,
+        progress: Any = False, **options: Any) -> xr.Dataset:
+    """Runs a spec (a TOML file), with keywords of Model.run in place of what it says.
+
+    No file is written unless `file` is given, whatever the spec says of one.
+    """
+    path = os.fspath(spec)
+    return Model(_core.model_of("file", path, []))._run("file", path, options, file, replace, progress)

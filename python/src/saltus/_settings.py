@@ -1,0 +1,147 @@
+"""Keyword arguments of a run as flags of the command line, and arrays beside them.
+
+One keyword is one flag `--set key=value`: what it may be is checked in one place, by the program's own reader of specs. Columns
+of numbers do not become text: the flag names an array that is handed over as it is.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from ._errors import Error, SpecError
+
+OUTPUT = ("samples", "events", "reduce", "compression", "rows", "statistics", "histogram")
+RUN = ("threads", "backend", "devices", "lanes", "groups", "chunk", "order", "allowed_failed", "instance_time_limit")
+SAMPLE = ("count", "seed")
+TOP = ("method", "t", "rtol", "atol", "event_tol", "first_step", "max_step", "step", "controller", "norm", "precision",
+       "max_steps", "max_events", "detection", "guards_in_error", "concurrency", "zeno", "rescue", "inject_exceptions",
+       "consistency")
+TABLES = ("parameters", "initial", "sweep", "sample", "output", "run")
+TIMES = ("t_begin", "t_end")
+KEYS = {**{key: f"output.{key}" for key in OUTPUT}, **{key: f"run.{key}" for key in RUN},
+        **{key: f"sample.{key}" for key in SAMPLE}, **{key: key for key in TOP}}
+
+
+def toml(value: Any) -> str:
+    """A value as TOML on one line; numbers read back as the same numbers."""
+    if isinstance(value, (bool, np.bool_)):
+        return "true" if value else "false"
+    if isinstance(value, (int, np.integer)):
+        return str(int(value))
+    if isinstance(value, (float, np.floating)):
+        number = float(value)
+        return repr(number) if math.isfinite(number) else str(number)
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{json.dumps(str(key))} = {toml(one)}" for key, one in value.items()) + "}"
+    if isinstance(value, str):
+        return json.dumps(value)
+    if np.ndim(value) > 0 or isinstance(value, (list, tuple)):
+        return "[" + ", ".join(toml(one) for one in np.asarray(value).tolist()) + "]"
+    if np.ndim(value) == 0 and hasattr(value, "item"):
+        return toml(value.item())
+    raise SpecError(f"{value!r}: must be a number, a text, a list or a dict")
+
+
+def is_table(value: Any) -> bool:
+    """A DataFrame, whosever it is."""
+    return hasattr(value, "columns") and hasattr(value, "__getitem__") and not isinstance(value, Mapping)
+
+
+class Settings:
+    """Flags and arrays, from keyword arguments, for a model with these names."""
+
+    def __init__(self, options: Mapping[str, Any], parameters: Mapping[str, Any], states: Mapping[str, Any]):
+        self.flags: list[tuple[str, str]] = []
+        self.arrays: dict[str, np.ndarray] = {}
+        self._parameters, self._states = parameters, states
+        for key, value in options.items():
+            if value is not None:
+                self._read(key, value)
+
+    def complaint(self, error: Error) -> Error:
+        """The error without the flag that stands for a keyword."""
+        text = str(error)
+        for name, value in self.flags:
+            text = text.removeprefix(f"{name} {value}: ")
+        made = type(error)(text)
+        made.exit_code = error.exit_code
+        return made
+
+    def _set(self, key: str, value: str) -> None:
+        self.flags.append(("--set", f"{key}={value}"))
+
+    def _array(self, name: str, value: Any) -> str:
+        numbers = np.ascontiguousarray(value, dtype=float)
+        if numbers.ndim != 1:
+            raise SpecError(f"{name}: must have one dimension to be swept, and has {numbers.ndim}")
+        self.arrays[name] = numbers
+        return f"{{array={json.dumps(name)}}}"
+
+    def _is_quantity(self, key: str) -> bool:
+        return key in self._parameters or key in self._states
+
+    def _read(self, key: str, value: Any) -> None:
+        if key in KEYS and self._is_quantity(key):
+            table = "parameters" if key in self._parameters else "initial"
+            raise SpecError(f"{key}: is a setting and a quantity of the model: write {table}={{{key!r}: ...}} or "
+                            f"sweep={{{key!r}: ...}} for the quantity, and change its name to have the setting")
+        if key == "samples":
+            self._samples(value)
+        elif key in KEYS:
+            self._set(f"spec.{key}" if key in TOP else KEYS[key], toml(value))
+        elif key == "sweep":
+            self._sweep(value)
+        elif key == "zip":
+            self._zip(value)
+        elif key in TABLES:
+            for name, one in value.items():
+                self._set(f"{key}.{name}", toml(one))
+        elif self._is_quantity(key) or key in TIMES:
+            self._quantity(key, value)
+        else:
+            allowed = [*self._parameters, *self._states, *TIMES, *KEYS, *TABLES, "zip", "file", "replace", "progress"]
+            raise SpecError(f"{key}: unknown key; {_core.suggest(key, allowed)}")
+
+    def _samples(self, value: Any) -> None:
+        if isinstance(value, Mapping):
+            self._set("output.samples", toml(value))
+        elif np.ndim(value) == 0:
+            self._set("output.samples", f"{{count={toml(value)}}}")
+        else:
+            self._set("output.samples", f"{{times={toml(value)}}}")
+
+    def _quantity(self, name: str, value: Any) -> None:
+        """A number is fixed, an array is an axis of the product, a dict is a range or a distribution."""
+        if isinstance(value, Mapping):
+            table = "sweep" if {"from", "csv"} & set(value) else "sample"
+            self._set(f"{table}.{name}", toml(value))
+        elif np.ndim(value) > 0:
+            self._set(f"sweep.{name}", self._array(name, value))
+        elif name in TIMES:
+            raise SpecError(f"{name}: must be a list of times to be swept; one time for all is given by t=(begin, end)")
+        else:
+            self._set(f"{'parameters' if name in self._parameters else 'initial'}.{name}", toml(value))
+
+    def _sweep(self, value: Any) -> None:
+        if is_table(value):
+            self._zip(value)
+            return
+        for name, one in value.items():
+            if name == "zip":
+                self._zip(one)
+            elif isinstance(one, Mapping):
+                self._set(f"sweep.{name}", toml(one))
+            else:
+                self._set(f"sweep.{name}", self._array(name, one))
+
+    def _zip(self, value: Any) -> None:
+        """Columns that go together, row by row."""
+        names = list(value.columns) if is_table(value) else list(value)
+        columns = {str(name): self._array(str(name), np.asarray(value[name])) for name in names}
+        self._set("sweep.zip", "{" + ", ".join(f"{json.dumps(name)}={one}" for name, one in columns.items()) + "}")

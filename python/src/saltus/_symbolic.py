@@ -1,0 +1,384 @@
+"""Models from Python: equations written with SymPy become the header that the compiler is given.
+
+SymPy does the algebra: common subexpressions are its `cse`, the code is printed by its printer of C, with the functions and the
+`select` of models in place of those of C.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Optional, Union
+
+from . import _core
+from ._errors import ModelError
+
+if TYPE_CHECKING:
+    import sympy
+
+    from ._model import Model
+
+#: Functions that models find by their plain names, and what SymPy calls those of other names.
+FUNCTIONS = ("sqrt cbrt exp expm1 log log2 log10 sin cos tan asin acos atan sinh cosh tanh floor ceil round sign pow atan2 hypot "
+             "copysign abs min max fma select").split()
+SYMPY_NAMES = {"Abs": "abs", "ceiling": "ceil", "sign": "sign"}
+KEYWORDS = ("auto bool break case char class const continue default do double else enum false float for if int long new null "
+            "operator private public return short signed static struct switch template this true union unsigned using virtual "
+            "void while").split()
+OWN = "state parameter discrete guard output time_event title source span initial rhs guards transition outputs rest max_step at "\
+      "now dy g out when t".split()
+
+
+def keep(name: str, text: str) -> Path:
+    """A header with this text, where the same text always is, so that what is compiled of it is found again."""
+    folder = Path(_core.cache_folder()) / "headers" / hashlib.sha256(text.encode()).hexdigest()[:16]
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{name}.hpp"
+    if not path.exists() or path.read_text() != text:
+        fresh = folder / f"{name}.{os.getpid()}"
+        fresh.write_text(text)
+        fresh.replace(path)
+    return path
+
+
+def number(value: Any) -> str:
+    """A number as C++, with the same bits."""
+    return repr(float(value))
+
+
+def quoted(text: str) -> str:
+    """A text as a literal of C++."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ") + '"'
+
+
+def printer(at: str, names: Mapping[Any, str], discretes: set) -> Any:
+    """Prints expressions as code of a model, whose quantities are those of `at`."""
+    import sympy
+    from sympy.printing.c import C89CodePrinter
+
+    class Printer(C89CodePrinter):
+        def _print_Symbol(self, e: sympy.Symbol) -> str:
+            return names[e].replace("@", at) if e in names else e.name
+
+        def _print_Float(self, e: sympy.Float) -> str:
+            return number(e)
+
+        _print_NumberSymbol = _print_Float
+
+        def _print_Integer(self, e: sympy.Integer) -> str:
+            return number(e)
+
+        _print_One = _print_Zero = _print_NegativeOne = _print_Integer
+
+        def _print_Rational(self, e: sympy.Rational) -> str:
+            return f"({number(e.p)}/{number(e.q)})"
+
+        _print_Half = _print_Rational
+
+        def _print_Pow(self, e: sympy.Pow) -> str:
+            base, exponent = self.parenthesize(e.base, 1000), e.exp
+            if exponent.is_Rational and exponent.is_negative:
+                return f"(1.0/{self._print(sympy.Pow(e.base, -exponent, evaluate=False))})"
+            if exponent == 1:
+                return base
+            if exponent == sympy.S.Half:
+                return f"sqrt({self._print(e.base)})"
+            if exponent == sympy.Rational(3, 2):
+                return f"({base}*sqrt({self._print(e.base)}))"
+            if exponent.is_Integer and exponent <= 8:
+                return "(" + "*".join([base] * int(exponent)) + ")"
+            return f"pow({self._print(e.base)}, {self._print(exponent)})"
+
+        def _print_ExpBase(self, e: Any) -> str:
+            return f"exp({self._print(e.args[0])})"
+
+        _print_exp = _print_ExpBase
+
+        def _nested(self, name: str, args: Any) -> str:
+            return self._print(args[0]) if len(args) == 1 else f"{name}({self._print(args[0])}, {self._nested(name, args[1:])})"
+
+        def _print_Max(self, e: sympy.Max) -> str:
+            return self._nested("max", e.args)
+
+        def _print_Min(self, e: sympy.Min) -> str:
+            return self._nested("min", e.args)
+
+        def _print_Function(self, e: sympy.Function) -> str:
+            name = SYMPY_NAMES.get(type(e).__name__, type(e).__name__)
+            if name not in FUNCTIONS:
+                raise ModelError(f"{e}: models have no function {type(e).__name__}; {_core.suggest(name, FUNCTIONS)}")
+            return f"{name}({', '.join(self._print(a) for a in e.args)})"
+
+        _print_Abs = _print_sign = _print_ceiling = _print_floor = _print_log = _print_Function
+
+        def _print_Piecewise(self, e: sympy.Piecewise) -> str:
+            text = None
+            for value, condition in reversed(e.args):
+                if text is None and condition != True:  # noqa: E712
+                    raise ModelError(f"{e}: a Piecewise needs a last branch for all else: (value, True)")
+                text = self._print(value) if text is None else \
+                    f"select({self._print(condition)}, {self._print(value)}, {text})"
+            return text or "0.0"
+
+        def _print_Relational(self, e: Any) -> str:
+            if e.lhs in discretes and e.rel_op in ("==", "!=") and e.rhs in (0, 1):
+                is_on = f"{at}.is_on({e.lhs.name})"
+                return is_on if (e.rel_op == "==") == (e.rhs == 1) else f"!{is_on}"
+            return f"({self._print(e.lhs)} {e.rel_op} {self._print(e.rhs)})"
+
+        def _print_And(self, e: Any) -> str:
+            return "(" + " && ".join(self._print(a) for a in e.args) + ")"
+
+        def _print_Or(self, e: Any) -> str:
+            return "(" + " || ".join(self._print(a) for a in e.args) + ")"
+
+        def _print_Not(self, e: Any) -> str:
+            return f"!{self._print(e.args[0])}" if e.args[0].is_Symbol else f"!({self._print(e.args[0])})"
+
+        def _print_not_supported(self, e: Any) -> str:
+            raise ModelError(f"{e}: models have no {type(e).__name__}")
+
+        emptyPrinter = _print_Mod = _print_not_supported
+
+    return Printer()
+
+
+class Symbolic:
+    """A model that is being written.
+
+        ball = saltus.Symbolic("ball", title="Bouncing ball", span=(0, 3))
+        h = ball.state("height", 1.0, "m", "height above the floor")
+        v = ball.state("velocity", 0.0, "m/s", "velocity, upwards")
+        e = ball.parameter("restitution", 0.7, "1", "share of the speed kept at an impact")
+        ball.equation(h, v)
+        ball.equation(v, -9.81)
+        impact = ball.guard("impact", h, "falling", "unilateral", "the ball reaches the floor")
+        ball.on(impact, {v: -e * v})
+        m = ball.model()
+
+    Names become those of the result. `source` is the header that all of it makes; `t` is the time.
+    """
+
+    def __init__(self, name: str, title: str = "", source: str = "", span: "tuple[float, float]" = (0.0, 1.0)):
+        import sympy
+
+        self.name, self.title, self.reference, self.span = name, title or name, source, span
+        self.t = sympy.Symbol("t", real=True)
+        self._lists: dict[str, list[tuple[str, str]]] = {}
+        self._names: dict[Any, str] = {self.t: "@.t"}
+        self._kinds: dict[Any, str] = {}
+        self._guards: dict[Any, Any] = {}
+        self._above: dict[Any, Any] = {}
+        self._rates: dict[Any, Any] = {}
+        self._initial: dict[Any, Any] = {}
+        self._outputs: dict[str, Any] = {}
+        self._schedule: list[tuple[str, str, tuple]] = []
+        self._rules: list[tuple[Any, dict, Any, Any]] = []
+        self._rests: list[tuple[Any, dict, Any, Any]] = []
+        self._max_step: Any = None
+        self._checked_name(name)
+
+    # ---- names
+
+    def state(self, name: str, initial: Any, unit: str = "1", about: str = "") -> "sympy.Symbol":
+        """What is integrated. `initial` may be an expression of parameters."""
+        import sympy
+
+        is_number = not isinstance(initial, sympy.Basic) or not initial.free_symbols
+        symbol = self._quantity("state", name, float(initial) if is_number else 0.0, unit, about)
+        if not is_number:
+            self._initial[symbol] = initial
+        return symbol
+
+    def parameter(self, name: str, value: float, unit: str = "1", about: str = "") -> "sympy.Symbol":
+        """What is constant through an instance."""
+        return self._quantity("parameter", name, value, unit, about)
+
+    def discrete(self, name: str, value: float, unit: str = "1", about: str = "") -> "sympy.Symbol":
+        """What is constant between events. As a condition: sympy.Eq(symbol, 1)."""
+        return self._quantity("discrete", name, value, unit, about)
+
+    # ---- equations
+
+    def equation(self, state: "sympy.Symbol", rate: Any) -> None:
+        """The time derivative of a state."""
+        self._must_be(state, "state")
+        self._rates[state] = rate
+
+    def output(self, name: str, value: Any, unit: str = "1", about: str = "") -> None:
+        """What is computed from the rest, never integrated."""
+        self._row("output", name, f"{quoted(unit)}, {quoted(about or name)}")
+        self._outputs[name] = value
+
+    def max_step(self, value: Any) -> None:
+        """No step is longer than this."""
+        self._max_step = value
+
+    # ---- events
+
+    def guard(self, name: str, value: Any, direction: str, sidedness: str = "bilateral", about: str = "",
+              terminal: bool = False, sliding: bool = False) -> "sympy.Symbol":
+        """A function whose roots are events: rising, falling or both; bilateral or unilateral. `above` is its sign."""
+        import sympy
+
+        for given, allowed in ((direction, ["rising", "falling", "both"]), (sidedness, ["bilateral", "unilateral"])):
+            if given not in allowed:
+                raise ModelError(f"guard {name}: {given}: unknown word; {_core.suggest(given, allowed)}")
+        row = f"saltus::{direction}, saltus::{sidedness}, {quoted(about or name)}" + (", saltus::terminal" if terminal else "")
+        self._row("guard", name, row, "saltus::event_function<guard>" if sliding else "", ".sliding()" if sliding else "")
+        symbol = sympy.Symbol(name)
+        self._kinds[symbol] = "guard"
+        self._guards[symbol] = value
+        self._above[symbol] = sympy.Symbol(f"above({name})")
+        self._names[self._above[symbol]] = f"@.above({name})"
+        return symbol
+
+    def above(self, guard: "sympy.Symbol") -> "sympy.Symbol":
+        """As a condition: is the guard positive, as it was after the last event?"""
+        self._must_be(guard, "guard")
+        return self._above[guard]
+
+    def time_event(self, name: str, about: str = "", at: Any = None, every: Any = None, first: Any = None) -> "sympy.Symbol":
+        """An event at a known time, or at `first` and then `every` so often."""
+        import sympy
+
+        if (at is None) == (every is None):
+            raise ModelError(f"time event {name}: must have one of `at` and `every`")
+        self._row("time_event", name, quoted(about or name))
+        self._schedule.append((name, "at", (at,)) if at is not None else
+                              (name, "every", (every,) if first is None else (every, first)))
+        symbol = sympy.Symbol(name)
+        self._kinds[symbol] = "time_event"
+        return symbol
+
+    def on(self, event: "sympy.Symbol", changes: Optional[Mapping] = None, when: Any = None, stop: Any = None) -> None:
+        """What happens when a guard or time event is due: all new values are made of those before. `stop`: True or a condition
+        on the new values. Rules are followed in the order in which they are given."""
+        if self._kinds.get(event) not in ("guard", "time_event"):
+            raise ModelError(f"{event}: is no guard or time event of {self.name}")
+        self._rules.append((event, self._changes(changes), when, stop))
+
+    def rest(self, changes: Mapping, when: Any = None) -> None:
+        """What happens where events accumulate."""
+        self._rests.append((None, self._changes(changes), when, None))
+
+    # ---- the header
+
+    @property
+    def source(self) -> str:
+        """The header."""
+        lacking = [s.name for s, kind in self._kinds.items() if kind == "state" and s not in self._rates]
+        if lacking:
+            raise ModelError(f"{self.name}: has no equation of {', '.join(lacking)}")
+        parts = [f"// {self.title}. Written by saltus.Symbolic.\n#include <saltus.hpp>\n\nstruct {self.name} {{",
+                 f"  static constexpr auto title = {quoted(self.title)};\n"
+                 f"  static constexpr auto source = {quoted(self.reference)};\n"
+                 f"  static constexpr double span[] = {{{number(self.span[0])}, {number(self.span[1])}}};\n"]
+        types = {"state": "variable<state>", "parameter": "variable<parameter>", "discrete": "variable<discrete>",
+                 "guard": "event_function<guard>", "time_event": "timed<time_event>", "output": "derived<output>"}
+        for kind, rows in self._lists.items():
+            parts.append(f"  enum {kind} {{ {', '.join(name for name, _ in rows)} }};\n"
+                         f"  static constexpr saltus::{types[kind]} {kind}_list[] = {{\n"
+                         + "".join(f"      {row},\n" for _, row in rows) + "  };\n")
+        functions = [self._function("initial", "auto& at", {f"at[{s.name}]": e for s, e in self._initial.items()}),
+                     self._function("rhs", "const auto& at, auto& dy", {f"dy[{s.name}]": e for s, e in self._rates.items()}),
+                     self._function("guards", "const auto& at, auto& g", {f"g[{s.name}]": e for s, e in self._guards.items()}),
+                     self._times(), self._events("transition", self._rules), self._events("rest", self._rests),
+                     self._function("outputs", "const auto& at, auto& out",
+                                    {f"out[{name}]": e for name, e in self._outputs.items()})]
+        if self._max_step is not None:
+            functions.append(f"  static auto max_step(const auto& at) {{ return {self._code('at', self._max_step)}; }}\n")
+        return "\n".join([*parts, "\n".join(f for f in functions if f) + "};\n"])
+
+    def model(self, file: Union[str, os.PathLike, None] = None) -> "Model":
+        """The model, loaded from its header; `file` keeps that where one wants it, under the model's name."""
+        from ._model import Model
+
+        if file is None:
+            return Model(keep(self.name, self.source))
+        path = Path(file)
+        if path.name != f"{self.name}.hpp":
+            raise ModelError(f"{path}: the file must be named like the model, {self.name}.hpp")
+        path.write_text(self.source)
+        return Model(path.resolve())
+
+    # ---- how it is made
+
+    def _checked_name(self, name: str) -> None:
+        taken = [row for rows in self._lists.values() for row, _ in rows]
+        why = ("is no name: letters, digits and _ make one" if not (name.isidentifier() and name.isascii()) else
+               "is there already" if name in taken else
+               "is a word of C++" if name in KEYWORDS else
+               "is the name of a function that models call" if name in FUNCTIONS else
+               "is a word of models" if name in OWN else "")
+        if why:
+            raise ModelError(f"{self.name}: {name!r} {why}: choose another name")
+
+    def _row(self, kind: str, name: str, row: str, before: str = "", behind: str = "") -> None:
+        self._checked_name(name)
+        self._lists.setdefault(kind, []).append((name, f"{before}{{{name}, {row}}}{behind}"))
+
+    def _quantity(self, kind: str, name: str, value: float, unit: str, about: str) -> "sympy.Symbol":
+        import sympy
+
+        self._row(kind, name, f"{number(value)}, {quoted(unit)}, {quoted(about or name)}")
+        symbol = sympy.Symbol(name, real=True)
+        self._names[symbol] = f"@[{name}]"
+        self._kinds[symbol] = kind
+        return symbol
+
+    def _must_be(self, symbol: Any, kind: str) -> None:
+        if self._kinds.get(symbol) != kind:
+            raise ModelError(f"{symbol}: is no {kind} of {self.name}")
+
+    def _changes(self, changes: Optional[Mapping]) -> dict:
+        for symbol in changes or {}:
+            if self._kinds.get(symbol) not in ("state", "discrete"):
+                raise ModelError(f"{symbol}: is no state or discrete variable of {self.name}, which events may change")
+        return dict(changes or {})
+
+    def _printer(self, at: str) -> Any:
+        return printer(at, self._names, {s for s, kind in self._kinds.items() if kind == "discrete"})
+
+    def _code(self, at: str, expression: Any) -> str:
+        import sympy
+
+        e = sympy.sympify(expression)
+        unknown = [s for s in e.free_symbols if s not in self._names and not s.name.startswith("part_")]
+        if unknown:
+            raise ModelError(f"{e}: {unknown[0]} is no state, parameter or discrete variable of {self.name}; "
+                             f"{_core.suggest(unknown[0].name, [s.name for s in self._names])}")
+        return self._printer(at).doprint(e)
+
+    def _function(self, name: str, arguments: str, assigned: Mapping[str, Any]) -> str:
+        """A function that assigns expressions, with what they have in common computed once."""
+        import sympy
+
+        if not assigned:
+            return ""
+        shared, left = sympy.cse([sympy.sympify(e) for e in assigned.values()], sympy.numbered_symbols("part_"))
+        lines = [f"    const auto {symbol} = {self._code('at', e)};\n" for symbol, e in shared]
+        lines += [f"    {to} = {self._code('at', e)};\n" for to, e in zip(assigned, left)]
+        return f"  static void {name}({arguments}) {{\n{''.join(lines)}  }}\n"
+
+    def _times(self) -> str:
+        if not self._schedule:
+            return ""
+        lines = [f"    when.{how}({', '.join([name, *(self._code('at', e) for e in args)])});\n"
+                 for name, how, args in self._schedule]
+        return f"  static void time_events(const auto& at, auto& when) {{\n{''.join(lines)}  }}\n"
+
+    def _events(self, name: str, rules: list) -> str:
+        lines = []
+        for event, changes, when, stop in rules:
+            conditions = [f"now.due({event})"] if event is not None else []
+            conditions += [] if when is None else [self._code("now", when)]
+            lines.append(f"    if ({' && '.join(conditions)}) {{\n" if conditions else "    {\n")
+            lines += [f"      const auto new_{s.name} = {self._code('now', e)};\n" for s, e in changes.items()]
+            lines += [f"      now[{s.name}] = new_{s.name};\n" for s in changes]
+            if stop is not None and stop is not False:
+                lines.append("      now.stop();\n" if stop is True else f"      if ({self._code('now', stop)}) now.stop();\n")
+            lines.append("    }\n")
+        return f"  static void {name}(auto& now) {{\n{''.join(lines)}  }}\n" if lines else ""

@@ -1,0 +1,197 @@
+"""Runs from Python: numbers against closed forms, dimensions, attributes, errors."""
+
+import math
+import os
+import pickle
+import signal
+import threading
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+import saltus
+
+G = 9.81
+
+
+def test_a_model_says_what_it_has(valve):
+    assert list(valve.states) == ["lift", "velocity", "pressure"]
+    assert valve.parameters["flow"].value == 4.0
+    assert valve.parameters["flow"].about == "flow rate into the chamber"
+    assert valve.guards["impact"].direction == "falling" and valve.guards["impact"].sidedness == "unilateral"
+    assert "relief_valve" in saltus.list()
+    assert "struct relief_valve" in valve.source and "Champneys" in valve.reference
+
+
+def test_one_instance_has_no_dimensions_and_the_numbers_of_free_fall(ball):
+    ds = ball.run(t=(0, 0.3), height=2.0, rtol=1e-10)
+    assert ds["final_height"].dims == ()
+    assert float(ds["final_height"]) == pytest.approx(2 - G / 2 * 0.3**2, abs=1e-12)
+    assert ds["final_height"].attrs["units"] == "m"
+    assert ds["final_height"].attrs["long_name"].startswith("height of the ball above the floor")
+    assert bool(ds["ok"]) and int(ds["status"]) == 0
+
+
+def test_a_product_is_kept_as_dimensions(ball):
+    e, h = np.array([0.5, 0.7]), np.array([1.0, 2.0, 3.0])
+    ds = ball.run(t=(0, 1.0), restitution=e, height=h, samples=[0.25, 0.5, 1.0], events=True, threads=2, chunk=2)
+    assert ds["final_height"].dims == ("restitution", "initial_height")
+    assert ds["height"].dims == ("restitution", "initial_height", "time")
+    np.testing.assert_array_equal(ds["restitution"], e)
+    np.testing.assert_array_equal(ds["initial_height"], h)
+    np.testing.assert_array_equal(ds["instance"], np.arange(6).reshape(2, 3))
+    np.testing.assert_allclose(ds["height"].sel(time=0.25), np.broadcast_to(h - G / 2 * 0.25**2, (2, 3)), rtol=1e-6)
+    # every ball's first bounce, and its speed after it
+    for i, instance in np.ndenumerate(ds["instance"].values):
+        first = ds.saltus.events(instance).isel(event=0)
+        assert float(first["event_time"]) == pytest.approx(math.sqrt(2 * h[i[1]] / G), rel=1e-6)
+        assert float(first["event_velocity"]) == pytest.approx(e[i[0]] * math.sqrt(2 * G * h[i[1]]), rel=1e-6)
+    assert np.all(np.diff(ds["event_instance"]) >= 0)
+    assert int(ds["event_row_size"].sum()) == ds.sizes["event"]
+
+
+def test_arrays_keep_their_bits(ball):
+    h = np.random.default_rng(1).uniform(1, 2, 7)
+    ds = ball.run(t=(0, 0.1), height=h)
+    assert ds["initial_height"].values.tobytes() == h.tobytes()
+
+
+def test_rows_of_a_table_are_instances(ball):
+    rows = pd.DataFrame({"height": [1.0, 2.0, 4.0], "restitution": [0.5, 0.6, 0.7]})
+    for given in (rows, {"zip": dict(rows)}):
+        ds = ball.run(t=(0, 0.2), sweep=given)
+        assert ds["final_height"].dims == ("row",)
+        np.testing.assert_allclose(ds["final_height"], rows["height"] - G / 2 * 0.2**2, rtol=1e-6)
+        np.testing.assert_array_equal(ds["restitution"], rows["restitution"])
+
+
+def test_random_samples(ball):
+    ds = ball.run(t=(0, 0.1), height=[1.0, 2.0], restitution={"uniform": [0.5, 0.9]}, count=50, seed=7)
+    assert ds["final_height"].dims == ds["restitution"].dims == ("initial_height", "sample")
+    assert 0.5 <= float(ds["restitution"].min()) < float(ds["restitution"].max()) <= 0.9
+    again = ball.run(t=(0, 0.1), height=[1.0, 2.0], restitution={"uniform": [0.5, 0.9]}, count=50, seed=7, threads=1)
+    xr.testing.assert_equal(ds.drop_vars("ok"), again.drop_vars("ok"))
+
+
+def test_statistics_without_rows(ball):
+    h = np.linspace(1, 2, 11)
+    ds = ball.run(t=(0, 0.1), height=h, rows=False)
+    fall = h - G / 2 * 0.01
+    assert "status" not in ds
+    assert float(ds["statistics_final_height"].sel(statistic="mean")) == pytest.approx(fall.mean(), rel=1e-9)
+    assert float(ds["statistics_final_height"].sel(statistic="standard_deviation")) == pytest.approx(fall.std(ddof=1), rel=1e-9)
+
+
+def test_instances_that_fail_are_a_mask(ball):
+    # Bounces until 0.5^k 4.43 m/s is below 0.1 m/s: 6. With 0.7 they are 11, with 0.9 there are 4 within 3 s.
+    ds = ball.run(t=(0, 3.0), restitution=[0.5, 0.7, 0.9], max_events=8)
+    assert ds["ok"].values.tolist() == [True, False, True]
+    names = ds["status"].attrs["flag_meanings"].split()
+    assert [names[list(ds["status"].attrs["flag_values"]).index(s)] for s in ds["status"].values] == \
+        ["stopped", "event_budget", "finished"]
+
+
+@pytest.mark.parametrize("options, words", [
+    ({"restituton": 0.5}, "restituton: unknown key; did you mean restitution?"),
+    ({"rtol": -1}, "rtol = -1: must be a positive number"),
+    ({"method": "dp6"}, "did you mean dp5?"),
+    ({"height": [1.0, math.nan]}, "must have finite numbers; number 1 is nan"),
+    ({"reduce": ["max(hight)"]}, "did you mean height?"),
+    ({"height": np.ones((2, 2))}, "must have one dimension"),
+    ({"t": (1, 1)}, "must be [begin, end]"),
+])
+def test_errors_have_the_words_of_the_command_line(ball, options, words):
+    with pytest.raises(saltus.SpecError) as raised:
+        ball.run(**options)
+    assert words in str(raised.value)
+    assert not str(raised.value).startswith("--set") and raised.value.exit_code == 2
+
+
+def test_no_such_model_and_no_model(tmp_path):
+    with pytest.raises(saltus.SpecError, match="did you mean bouncing_ball"):
+        saltus.builtin("bouncing_bal")
+    with pytest.raises(saltus.SpecError, match="no such file"):
+        saltus.model(tmp_path / "house.hpp")
+    (tmp_path / "empty.hpp").write_text("#include <saltus.hpp>\n")
+    with pytest.raises(saltus.ModelError, match="defines no struct empty") as raised:
+        saltus.model(tmp_path / "empty.hpp")
+    assert raised.value.exit_code == 4
+
+
+def test_a_spec_and_what_takes_the_place_of_its_keys(tmp_path):
+    spec = tmp_path / "balls.toml"
+    spec.write_text('model = "bouncing_ball"\nt = [0.0, 0.2]\n[sweep]\nheight = { from = 1.0, to = 3.0, count = 5 }\n'
+                    '[output]\nfile = "balls.nc"\n')
+    ds = saltus.run(spec)
+    np.testing.assert_allclose(ds["final_height"], np.linspace(1, 3, 5) - G / 2 * 0.04, rtol=1e-6)
+    assert not list(tmp_path.glob("*.nc"))
+    ds = saltus.run(spec, t=(0, 0.1), height=np.array([1.5]))
+    np.testing.assert_allclose(ds["final_height"], [1.5 - G / 2 * 0.01], rtol=1e-6)
+
+
+def test_a_file_only_if_asked_for(ball, tmp_path):
+    path = tmp_path / "a.nc"
+    ds = ball.run(t=(0, 1), height=[1.0, 2.0], samples=5, events=True, file=path)
+    assert path.exists()
+    with pytest.raises(saltus.Error, match="exists"):
+        ball.run(t=(0, 1), file=path)
+    pytest.importorskip("netCDF4")
+    with xr.open_dataset(path) as stored:
+        for name in ("final_height", "height", "event_time", "steps", "status"):
+            assert stored[name].values.tobytes() == ds[name].values.tobytes(), name
+            assert stored[name].attrs["long_name"] == ds[name].attrs["long_name"]
+        assert stored.attrs["model_hash"] == ds.attrs["model_hash"] and stored.attrs["spec"] == ds.attrs["spec"]
+        again = stored.saltus.rerun(1)
+        assert float(again["final_height"]) == float(ds["final_height"][1])
+
+
+def test_one_instance_again_has_the_same_bits(valve):
+    ds = valve.run(t=(0, 5), flow=np.linspace(2, 6, 5), restitution={"normal": [0.8, 0.05]}, count=3, seed=1, events=True,
+                   rtol=1e-9, samples=3)
+    again = ds.saltus.rerun(7, samples=101)
+    one = ds.saltus.instance(7)
+    assert again.sizes["time"] == 101
+    for name in ("final_lift", "final_velocity", "final_pressure", "steps", "restitution", "flow"):
+        assert again[name].values.tobytes() == one[name].values.tobytes(), name
+    assert again["event_time"].values.tobytes() == ds.saltus.events(7)["event_time"].values.tobytes()
+    assert again["lift"].values[[0, 50, 100]].tobytes() == one["lift"].values.tobytes()
+    with pytest.raises(saltus.SpecError, match="not in the result"):
+        ds.saltus.rerun(15)
+
+
+def test_ctrl_c_ends_a_run(valve):
+    valve.run(t=(0, 0.1))  # compiled
+    begun = time.monotonic()
+    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        valve.run(flow=np.linspace(2, 6, 200_000), rtol=1e-12)
+    assert time.monotonic() - begun < 10
+    assert bool(valve.run(t=(0, 0.1))["ok"])
+
+
+def test_others_run_meanwhile_and_progress_is_told(valve):
+    told, ticks = [], []
+    ended = threading.Event()
+
+    def tick():
+        while not ended.wait(0.01):
+            ticks.append(1)
+
+    other = threading.Thread(target=tick)
+    other.start()
+    ds = valve.run(flow=np.linspace(2, 6, 400), rtol=1e-9, progress=lambda done, of: told.append((done, of)))
+    ended.set()
+    other.join()
+    assert told[-1] == (400, 400) and told == sorted(told)
+    assert len(ticks) > 0 and bool(ds["ok"].all())
+
+
+def test_results_are_ordinary_datasets(ball):
+    ds = ball.run(t=(0, 0.1), height=[1.0, 2.0], samples=3, progress=True)
+    xr.testing.assert_identical(pickle.loads(pickle.dumps(ds)), ds)
+    assert ds.attrs["state"] == "complete" and ds.attrs["count_ok"] == 2
+    ds["final_height"][:] = 0.0
+    assert float(ds["final_height"].sum()) == 0

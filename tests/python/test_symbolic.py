@@ -1,0 +1,106 @@
+"""Models written with SymPy have the results of the built-in ones that they repeat."""
+
+import numpy as np
+import pytest
+import sympy as sp
+
+import saltus
+
+
+def as_builtin(model, kind, like, names):
+    return [getattr(model, kind)(name, row.value, row.unit, row.about)
+            for name, row in ((name, getattr(like, kind + "s")[name]) for name in names)]
+
+
+def relief_valve(like):
+    b = saltus.Symbolic("valve_from_python", title="Relief valve", span=like.span)
+    x, v, p = as_builtin(b, "state", like, ["lift", "velocity", "pressure"])
+    damping, preload, flow, compressibility, e = as_builtin(b, "parameter", like, list(like.parameters))
+    (seated,) = as_builtin(b, "discrete", like, ["seated"])
+    b.equation(x, v)
+    b.equation(v, sp.Piecewise((0, sp.Eq(seated, 1)), (p - damping * v - (x + preload), True)))
+    b.equation(p, compressibility * (flow - x * sp.sqrt(p)))
+    impact = b.guard("impact", x, "falling", "unilateral")
+    lift_off = b.guard("lift_off", sp.Piecewise((p - preload, sp.Eq(seated, 1)), (-1, True)), "rising")
+    b.on(impact, {v: -e * v})
+    b.on(lift_off, {seated: 0})
+    b.rest({x: 0, v: 0})
+    b.rest({seated: 1}, when=p < preload)
+    return b
+
+
+def pulsed_dose(like):
+    b = saltus.Symbolic("doses_from_python", span=like.span)
+    gut, blood = as_builtin(b, "state", like, ["gut", "blood"])
+    absorption, elimination, volume, amount, loading, interval, t_first, t_loading = \
+        as_builtin(b, "parameter", like, list(like.parameters))
+    b.equation(gut, -absorption * gut)
+    b.equation(blood, absorption * gut - elimination * blood)
+    b.on(b.time_event("dose", every=interval, first=t_first), {gut: gut + amount})
+    b.on(b.time_event("loading_dose", at=t_loading), {gut: gut + loading})
+    b.output("concentration", blood / volume, "mg/L")
+    return b
+
+
+def bouncing_ball(like):
+    b = saltus.Symbolic("ball_from_python", span=like.span)
+    h, v = as_builtin(b, "state", like, ["height", "velocity"])
+    gravity, e, v_min = as_builtin(b, "parameter", like, list(like.parameters))
+    b.equation(h, v)
+    b.equation(v, -gravity)
+    b.on(b.guard("impact", h, "falling", "unilateral"), {v: -e * v}, stop=v < v_min)
+    return b
+
+
+@pytest.mark.parametrize("write, name, options", [
+    (relief_valve, "relief_valve", {"flow": [2.0, 4.0], "t": (0, 20), "rtol": 1e-10}),
+    (pulsed_dose, "pulsed_dose", {"interval": [6.0, 8.0], "rtol": 1e-10}),
+    (bouncing_ball, "bouncing_ball", {"restitution": [0.5, 0.7]}),
+])
+def test_a_model_in_sympy_is_the_built_in_one(write, name, options):
+    like = saltus.builtin(name)
+    written = write(like)
+    assert written.source == write(like).source
+    ours, theirs = (m.run(events=True, samples=7, **options) for m in (written.model(), like))
+    assert theirs.sizes["event"] > 2
+    np.testing.assert_array_equal(ours["event_guard"], theirs["event_guard"])
+    np.testing.assert_allclose(ours["event_time"], theirs["event_time"], rtol=1e-7)
+    for column in [*like.states, *like.outputs]:
+        np.testing.assert_allclose(ours[column], theirs[column], rtol=1e-6, atol=1e-7)
+        assert ours[column].attrs["units"] == theirs[column].attrs["units"]
+    np.testing.assert_array_equal(ours["status"], theirs["status"])
+
+
+def test_expressions_become_code_of_models():
+    b = saltus.Symbolic("m")
+    x, y = b.state("x", 1.0), b.state("y", 1.0)
+    k, on = b.parameter("k", 0.1), b.discrete("on", 0)
+    g = b.guard("up", x, "rising")
+    code = lambda e: b._code("at", e)  # noqa: E731
+    assert code(x**2) == "((at[x])*(at[x]))"
+    assert code(sp.Rational(1, 3)) == "(1.0/3.0)"
+    assert code(sp.Float(0.1)) == "0.1" and float(code(sp.pi)) == np.pi
+    assert code(sp.sqrt(x)) == "sqrt(at[x])" and code(1 / sp.sqrt(x)) == "(1.0/sqrt(at[x]))"
+    assert code(sp.Piecewise((x, sp.Eq(on, 0)), (y, True))) == "select(!at.is_on(on), at[x], at[y])"
+    assert code(sp.Piecewise((x, b.above(g)), (-x, True))) == "select(at.above(up), at[x], -at[x])"
+    assert code(sp.Max(x, y, k)).count("max(") == 2
+    assert code(b.t) == "at.t"
+    with pytest.raises(saltus.ModelError, match="no function gamma"):
+        code(sp.gamma(x))
+    with pytest.raises(saltus.ModelError, match="is no state"):
+        code(x + sp.Symbol("z"))
+
+
+@pytest.mark.parametrize("name, why", [("exp", "function"), ("x", "there already"), ("a b", "no name"), ("int", "C\\+\\+")])
+def test_names_that_a_header_cannot_have(name, why):
+    b = saltus.Symbolic("m")
+    b.state("x", 1.0)
+    with pytest.raises(saltus.ModelError, match=why):
+        b.parameter(name, 1.0)
+
+
+def test_a_state_without_an_equation():
+    b = saltus.Symbolic("m")
+    b.state("x", 1.0)
+    with pytest.raises(saltus.ModelError, match="no equation of x"):
+        b.model()
