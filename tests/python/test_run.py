@@ -189,6 +189,22 @@ def test_others_run_meanwhile_and_progress_is_told(valve):
     assert len(ticks) > 0 and bool(ds["ok"].all())
 
 
+def test_several_threads_may_run_one_model_at_once(ball):
+    runs = [None] * 4
+
+    def run(k):
+        runs[k] = ball.run(t=(0, 1.0), height=1.0 + k + np.arange(50) / 50)
+
+    threads = [threading.Thread(target=run, args=(k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for k, ds in enumerate(runs):
+        alone = ball.run(t=(0, 1.0), height=1.0 + k + np.arange(50) / 50)
+        assert ds["final_height"].values.tobytes() == alone["final_height"].values.tobytes()
+
+
 def test_results_are_ordinary_datasets(ball):
     ds = ball.run(t=(0, 0.1), height=[1.0, 2.0], samples=3, progress=True)
     xr.testing.assert_identical(pickle.loads(pickle.dumps(ds)), ds)

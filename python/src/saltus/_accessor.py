@@ -9,7 +9,9 @@ import numpy as np
 import xarray as xr
 
 from . import _core, _model
+from ._dataset import is_ok
 from ._errors import SpecError
+from ._plot import Plot
 
 
 @xr.register_dataset_accessor("saltus")
@@ -30,6 +32,16 @@ class Accessor:
         if not path.is_file() or path.read_text() != attributes["model_text"]:
             path = _kept(attributes["model"], attributes["model_text"])
         return _model.Model(path)
+
+    @property
+    def ok(self) -> xr.DataArray:
+        """Which instances are what was asked for: `ok` of a result in memory, of a file by its status."""
+        return self._ds["ok"] if "ok" in self._ds else xr.apply_ufunc(is_ok, self._ds["status"])
+
+    @property
+    def plot(self) -> Plot:
+        """Pictures: plot(), plot.trajectories, plot.phase, plot.raster, plot.outcome."""
+        return Plot(self)
 
     def rerun(self, instance: int, **options: Any) -> xr.Dataset:
         """One instance again, with the same bits, and with other options where given, such as samples=2000.

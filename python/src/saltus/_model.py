@@ -95,6 +95,9 @@ class Model:
         loaded[made.attrs["model_hash"]] = self
         return made
 
+    def __reduce__(self) -> tuple:
+        return Model, (str(self.header),)
+
     def __repr__(self) -> str:
         lines = [f"<saltus.Model {self.name}: {self.title}>"]
         for what in ("states", "parameters", "discretes", "outputs", "guards", "time_events"):
