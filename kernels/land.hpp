@@ -16,8 +16,9 @@ namespace saltus {
 
 /// Moves the lanes in `where` to their landing point, observed on the way.
 template <class E, class Real, class Run>
-SALTUS_FN void move_to(instance<E, Real>& x, const landing<E, Real>& p, mask_of<Real> where, const Run& run) {
-  const held_system<E, Real> f{x.held};
+SALTUS_FN void move_to(instance<E, Real>& x, const landing<E, Real>& p, mask_of<Real> where,
+                       const tolerances<E, Real>& tol, const Run& run) {
+  const held_system<E, Real> f{x.held, &tol};
   if constexpr (E::samples) record_samples(x, p.s, f, p.t, where, mask_of<Real>::all(false), run);
   if constexpr (E::reductions > 0) reduce_step(x, p.s, f, where);
   assign_where(where, x.t, p.t);
@@ -233,7 +234,7 @@ SALTUS_FN_COLD void land(instance<E, Real>& x, mask_of<Real> active, const toler
   const auto at_wall = active & !a.accepted;
   active = active & a.accepted;
   // dense output, detect in full
-  const auto interpolant = interpolate<typename E::Method>(held_system<E, Real>{x.held}, a.s);
+  const auto interpolant = interpolate<typename E::Method>(held_system<E, Real>{x.held, &tol}, a.s);
   const guards_on_step<E, Real> on_step{x, interpolant};
   const auto s = search_step(x, a, on_step, active, tol);
   // locate
@@ -250,14 +251,14 @@ SALTUS_FN_COLD void land(instance<E, Real>& x, mask_of<Real> active, const toler
   const auto moved = crossing & active & !whole & !p.failed;
   const auto walls = walls_reached(x, a, p, at_wall, active & !moved & !p.failed, moved & p.spurious);
   if (const auto rest = active & !moved & !p.failed; any(rest)) {
-    commit(x, a, rest, run);
+    commit(x, a, rest, tol, run);
     control(x, a, rest, tol);
   }
   auto lost = active & p.failed;
   if (any(lost) && any(tol.zeno_part > Real(0.0)))
     lost = lost & !come_to_rest(x, find_sunken(x, a, lost, tol.zeno_part), tol, run);
   end_where(x.status, lost, status::not_located);
-  move_to(x, p, moved, run);
+  move_to(x, p, moved, tol, run);
   assign_where(moved, x.memory.rejected, Real(0.0));
   if constexpr (E::certified) assign_where(moved, x.doubts, Real(0.0));
   // transition and restart; the step to come is the one that was tried here

@@ -51,11 +51,12 @@ SALTUS_FN void judge(const instance<E, Real>& x, const tolerances<E, Real>& tol,
 
 /// The lanes whose step may contain an event. `last`: the step ends at t_stop.
 template <class E, class Real>
-SALTUS_FN mask_of<Real> suspect_in(const instance<E, Real>& x, const trial<E, Real>& a, mask_of<Real> last) {
+SALTUS_FN mask_of<Real> suspect_in(const instance<E, Real>& x, const trial<E, Real>& a, mask_of<Real> last,
+                                   const tolerances<E, Real>& tol) {
   auto suspect = mask_of<Real>::all(false);
   if constexpr (E::form::time_events > 0) suspect = last & (first_time_event(x) <= a.t1);
   if constexpr (E::certified && E::ng > 0) {
-    const held_system<E, Real> f{x.held};
+    const held_system<E, Real> f{x.held, &tol};
     const auto interpolant = interpolate<typename E::Method>(f, a.s);
     suspect =
         suspect | !certainly_quiet<E, Real>(x, interpolant, enclosed_error<E>(f, a.s, interpolant), armed_sides(x));
@@ -72,7 +73,7 @@ SALTUS_FN mask_of<Real> suspect_in(const instance<E, Real>& x, const trial<E, Re
 /// A step of length h, or as far as its series reaches: then it is not the last one before t_stop.
 template <class E, class Real>
 SALTUS_FN auto step_within_reach(const instance<E, Real>& x, const tolerances<E, Real>& tol, Real h,
-                                 mask_of<Real>& last, Real* moved) {
+                                 mask_of<Real>& last, constraint_report<Real>* report) {
   using Method = typename E::Method;
   const held_system<E, Real> system{x.held, &tol};
   auto s = series_from<Method>(system, x.t, x.y, x.f);
@@ -85,9 +86,7 @@ SALTUS_FN auto step_within_reach(const instance<E, Real>& x, const tolerances<E,
     s.h = part * s.h;
   }
   last = last & !beyond;
-  detail::end_at<Method>(system, s, select(beyond, (x.t + s.h) - x.t, h));
-  if constexpr (E::form::has_constraints) return detail::projected<E>(system, s, moved);
-  else return s;
+  return end_of_series<E>(system, s, select(beyond, (x.t + s.h) - x.t, h), report);
 }
 
 /// step -> judge -> detect
@@ -98,20 +97,21 @@ SALTUS_FN trial<E, Real> attempt(const instance<E, Real>& x, const tolerances<E,
   const Real left = x.t_stop - x.t;
   auto last = left <= Real(1.01) * x.h;
   const Real h = select(last, left, (x.t + x.h) - x.t);
-  Real moved = Real(0.0);
+  constraint_report<Real> constraints;
   trial<E, Real> a(
       [&]() SALTUS_INLINE_LAMBDA {
-        Real* const how_far = form::has_constraints ? &moved : nullptr;
+        constraint_report<Real>* const report = form::has_constraints ? &constraints : nullptr;
         if constexpr (is_series_method<typename E::Method> && !E::fixed_steps)
-          return step_within_reach(x, tol, h, last, how_far);
-        else return make_step<E, Real, E::follows_interpolant>({x.held, &tol}, x.t, x.y, x.f, h, how_far);
+          return step_within_reach(x, tol, h, last, report);
+        else return make_step<E, Real, E::follows_interpolant>({x.held, &tol}, x.t, x.y, x.f, h, report);
       },
       last);
   a.last = last;
-  if constexpr (form::has_constraints) a.moved_far = moved > Real(1.0);
+  if constexpr (form::has_constraints) a.moved_far = constraints.moved > Real(1.0);
+  if constexpr (E::in_local_coordinates) a.lost_branch = constraints.lost;
   a.t1 = select(a.last, x.t_stop, x.t + a.s.h);
   judge(x, tol, a.s.h, a);
-  a.suspect = suspect_in(x, a, a.last);
+  a.suspect = suspect_in(x, a, a.last, tol);
   return a;
 }
 
@@ -127,8 +127,9 @@ SALTUS_FN void blame_solver(instance<E, Real>& x, const Stages& s, mask_of<Real>
 
 /// The trial becomes the accepted point of the lanes in `where`; they are observed, and finished at t_end.
 template <class E, class Real, class Run>
-SALTUS_FN void commit(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Real> where, const Run& run) {
-  const held_system<E, Real> f{x.held};
+SALTUS_FN void commit(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Real> where,
+                      const tolerances<E, Real>& tol, const Run& run) {
+  const held_system<E, Real> f{x.held, &tol};
   const mask_of<Real> ends = a.last & (a.t1 >= x.t_end);
   // A sample at the instant of an event shows what follows it.
   if constexpr (E::samples) record_samples(x, a.s, f, a.t1, where, ends & !at_time_event(x, a.t1), run);
@@ -183,6 +184,7 @@ SALTUS_FN mask_of<Real> control(instance<E, Real>& x, const trial<E, Real>& a, m
   add_where(x.rejected, rejected, 1);
   if constexpr (E::fixed_steps) {
     if constexpr (E::form::has_branches) end_where(x.status, rejected & a.changes_branch, status::dead_point);
+    if constexpr (E::in_local_coordinates) end_where(x.status, rejected & a.lost_branch, status::newton_failed);
     if constexpr (!E::Method::is_explicit) blame_solver(x, a.s, rejected);
     end_where(x.status, rejected, status::not_finite);
   } else {
@@ -204,6 +206,7 @@ SALTUS_FN mask_of<Real> control(instance<E, Real>& x, const trial<E, Real>& a, m
       at_wall = too_small & stands_at_any_wall(x);
       too_small = too_small & !at_wall;
       if constexpr (E::form::may_be_singular) end_where_singular(x, too_small);
+      if constexpr (E::in_local_coordinates) end_where(x.status, too_small & a.lost_branch, status::newton_failed);
       if constexpr (!E::Method::is_explicit) blame_solver(x, a.s, too_small & (a.error2 < Real(0x1p100)));
       end_where(x.status, too_small & !(a.error2 < Real(0x1p100)), status::not_finite);
       end_where(x.status, too_small, status::step_too_small);
@@ -222,7 +225,7 @@ SALTUS_FN mask_of<Real> sail(instance<E, Real>& x, mask_of<Real> active, const t
   const auto a = attempt(x, tol);
   count_trial(x, a, active);
   const mask_of<Real> parked = active & a.accepted & a.suspect;
-  commit(x, a, active & a.accepted & !a.suspect, run);
+  commit(x, a, active & a.accepted & !a.suspect, tol, run);
   const mask_of<Real> at_wall = control(x, a, active & !parked, tol);
   if constexpr (E::watch_stiffness && E::Method::is_explicit) watch_stiffness(x, a, active & !parked);
   if constexpr (E::inject) inject_while_sailing(x, active & !parked, run);

@@ -58,5 +58,11 @@ TEST(any_order, explicit_methods_have_the_bits_of_lanes) {
   expect_same_as_lanes<engine_of<valve, "dop853", double, false>>(valves(1.0, 1e-5), valve::leak, 0.1, 0.4);
 }
 
+TEST(any_order, local_coordinates_have_the_bits_of_lanes) {
+  using in_local_coordinates =
+      engine<form_of<valve>, methods::by_name<"dp5">, double, options{.coordinates = coordinates::unitary}>;
+  expect_same_as_lanes<in_local_coordinates>(valves(1.0, 1e-5), valve::leak, 0.1, 0.4);
+}
+
 }  // namespace
 }  // namespace saltus::test

@@ -222,6 +222,16 @@ TEST_F(spec, consistency_is_for_models_with_constraints) {
   EXPECT_EQ(p.detection, "certified");
 }
 
+TEST_F(spec, coordinates_are_for_equations_of_any_order) {
+  EXPECT_EQ(planned(valve).coordinates, "all");
+  EXPECT_EQ(planned(valve + "coordinates = \"all\"\n").coordinates, "all");
+  EXPECT_EQ(refused(valve + "coordinates = \"unitary\"\n"),
+            "spec.toml:2:15: coordinates = \"unitary\": must be all, or left out: relief_valve has no equations of any "
+            "order, 0 = "
+            "r(t, x, x', x'', ...)");
+  EXPECT_NE(refused(valve + "coordinates = \"tangent\"\n").find("unitary, partitioned"), std::string::npos);
+}
+
 TEST_F(spec, atol_as_a_list_has_one_number_per_state) {
   EXPECT_EQ(planned(valve + "atol = [1e-1, 1e-2, 1e-3]\n").atol, (std::vector<double>{0.1, 0.01, 0.001}));
 }

@@ -47,6 +47,12 @@ std::string offsets_text(const model& m) {
 }
 }  // namespace
 
+/// Nothing for what is so unless it is asked for: modules of before are found in the cache.
+std::string coordinates_text(const plan& p) {
+  if (p.coordinates == coordinates_names[0]) return {};
+  return fmt::format(", .coordinates = saltus::coordinates::{}", p.coordinates);
+}
+
 std::string engine_name(const plan& p) {
   std::string reductions;
   for (const auto& r : p.reductions)
@@ -56,10 +62,10 @@ std::string engine_name(const plan& p) {
       "using engine = saltus::engine<saltus::form_of<::{}, saltus::{}>, saltus::methods::by_name<\"{}\">, {},\n"
       "    saltus::options{{.norm = saltus::norm_kind::{}, .controller = saltus::controller_kind::{}, "
       ".detect = saltus::detection::{}, .fixed_steps = {}, .samples = {}, .guards_in_error = {}, "
-      ".inject = {}{}}}{}>;\n",
+      ".inject = {}{}{}}}{}>;\n",
       p.model.name, p.backward ? "backward_time" : "forward_time", p.method, p.precision, p.norm, p.controller,
       p.detection, p.fixed_step > 0, p.sample_count > 0, p.guards_in_error, p.inject_exceptions > 0,
-      p.stiff_method.empty() ? "" : ", .watch_stiffness = true", reductions);
+      p.stiff_method.empty() ? "" : ", .watch_stiffness = true", coordinates_text(p), reductions);
 }
 
 std::string engine_text(const plan& p) {

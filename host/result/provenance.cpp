@@ -105,6 +105,8 @@ void integration(const plan& p, lines& out) {
   out.add("precision", p.precision);
   if (has_constraints(p.model)) out.add("consistency", abi::consistency_names[p.consistency]);
   else out.none("consistency");
+  if (p.model.equations == abi::any_order) out.add("coordinates", p.coordinates);
+  else out.none("coordinates");
 }
 
 void events(const plan& p, lines& out) {

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include <fmt/format.h>
 
+#include "abi/choices.hpp"
 #include "method/list.hpp"
 
 namespace saltus::host {
@@ -83,20 +85,26 @@ std::string series_method_for(double rtol) {
   return name;
 }
 
-std::int64_t stack_of_lane(const model& m, std::string_view method) {
+std::int64_t stack_of_lane(const model& m, std::string_view method, std::string_view coordinates) {
   constexpr std::int64_t number = sizeof(double);
   const auto square = [](std::size_t n) { return static_cast<std::int64_t>(n * n); };
   if (m.offsets) {
-    std::int64_t highest = 0;
-    for (const auto& set : m.offsets->sets)
+    std::int64_t highest = 0, constraints = 0;
+    for (const auto& set : m.offsets->sets) {
       highest = std::max<std::int64_t>(highest, *std::max_element(set.d.begin(), set.d.end()));
+      constraints = std::max<std::int64_t>(constraints, std::accumulate(set.c.begin(), set.c.end(), std::ssize(set.c)));
+    }
+    // Of their Jacobian, directions and factors.
+    const auto local = coordinates == coordinates_names[0]
+                           ? 0
+                           : constraints * (4 * static_cast<std::int64_t>(m.states.size()) + 5 * constraints);
     const auto unknowns = m.record->equations.size();
     const auto series = static_cast<std::int64_t>(unknowns) + 1 + std::max(m.series_places, 256);
     const std::int64_t terms = method_called(method).is_series ? method_called(method).order : 1;
     // Of J, what it is made of by duals, and its factors; of an implicit step the same of all values, by up to four duals at once.
     const bool is_explicit = method_called(method).is_explicit;
     return number * (series * (terms + highest + 1 + (is_explicit ? 2 : 7) * (highest + 1)) + 4 * square(unknowns) +
-                     (is_explicit ? 0 : 4 * square(m.states.size())));
+                     local + (is_explicit ? 0 : 4 * square(m.states.size())));
   }
   return method_called(method).is_explicit ? 0 : 4 * number * square(m.states.size());
 }

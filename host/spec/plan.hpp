@@ -100,7 +100,8 @@ struct plan {
   std::string norm = "rms";          ///< rms, max, compere
   std::string precision = "double";  ///< double, float
   double rtol = 1e-6;
-  std::vector<double> atol;  ///< one per state
+  std::vector<double> atol;         ///< one per state
+  std::string coordinates = "all";  ///< all, unitary, partitioned
   double event_tol = 0;
   double first_step = 0;  ///< 0: automatic
   double max_step = std::numeric_limits<double>::infinity();

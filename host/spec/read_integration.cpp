@@ -57,6 +57,16 @@ void read_consistency(reading& r) {
   r.plan.consistency = static_cast<abi::consistency>(std::find(known.begin(), known.end(), word) - known.begin());
 }
 
+void read_coordinates(reading& r) {
+  const auto e = r.root.find("coordinates");
+  if (!e) return;
+  r.plan.coordinates = e->word(words(coordinates_names));
+  if (r.plan.coordinates == coordinates_names[0]) return;
+  if (r.model.equations != abi::any_order)
+    e->fail(fmt::format("must be all, or left out: {} has no equations of any order, 0 = r(t, x, x', x'', ...)",
+                        r.model.name));
+}
+
 /// A number, a list with one per state, or a table by state name with a `default`.
 void read_atol(reading& r) {
   r.plan.atol.assign(r.model.states.size(), r.plan.rtol);
@@ -100,6 +110,7 @@ void read_integration(reading& r) {
   if (method_called(r.plan.method).embedded_order == 0 && r.plan.fixed_step == 0)
     r.root.find("method")->fail("has no error estimate: must come with step, the constant step size");
   read_consistency(r);
+  read_coordinates(r);
   if (const auto e = r.root.find("t")) {
     const auto t = e->numbers(2, "must be [begin, end]");
     if (t[0] == t[1] || !std::isfinite(t[1] - t[0]))

@@ -16,6 +16,12 @@ inline constexpr const char* norm_names[] = {"rms", "max", "compere"};
 enum class detection { hermite, certified };
 inline constexpr const char* detection_names[] = {"hermite", "certified"};
 
+/// Which quantities explicit methods integrate where equations of any order are stepped (form/local_coordinates.hpp): all values,
+/// of which the end of a step is put back onto the constraints; or as many as there are degrees of freedom, the others of a stage
+/// following from the constraints: along orthogonal directions, or some of the values as they are.
+enum class coordinates { all, unitary, partitioned };
+inline constexpr const char* coordinates_names[] = {"all", "unitary", "partitioned"};
+
 /// A number kept of a quantity over the whole trajectory.
 enum class reduce { min, max, mean, integral };
 inline constexpr const char* reduce_names[] = {"min", "max", "mean", "integral"};

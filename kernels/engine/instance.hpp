@@ -38,6 +38,7 @@ struct options {
   bool guards_in_error = false;  ///< guards take part in the error control (Mao and Petzold 3.1.2)
   bool inject = false;           ///< artificial exceptions, for tests
   bool watch_stiffness = false;  ///< an explicit method ends stiff instances, an implicit one goes on with them
+  saltus::coordinates coordinates = saltus::coordinates::all;
 };
 
 /// What is compiled together: a model in its form (form/of_model.hpp chooses it), a method, an arithmetic, and what is to be
@@ -52,6 +53,8 @@ struct engine {
   static constexpr norm_kind norm = Options.norm;
   static constexpr controller_kind controller = Options.controller;
   static constexpr bool certified = Options.detect == detection::certified;
+  static constexpr saltus::coordinates coordinates = Options.coordinates;
+  static constexpr bool in_local_coordinates = coordinates != saltus::coordinates::all;
   static constexpr bool fixed_steps = Options.fixed_steps;
   static constexpr bool samples = Options.samples;
   static constexpr bool guards_in_error = Options.guards_in_error && form::guards > 0;
@@ -84,6 +87,8 @@ struct engine {
                 "this method has no error estimate: give a fixed step (step = ...) or choose another method");
   static_assert(Options.detect == detection::hermite || form::guards == 0 || methods::certifies<Method>,
                 "this method has no error estimate that a certified search could go by");
+  static_assert(!in_local_coordinates || (form::has_local_coordinates && Method::is_explicit),
+                "local coordinates are for equations of any order, by explicit methods");
   static_assert(is_form<form>, "this is no form of equations: form/concept.hpp says what one is");
   static_assert(form::has_field || !Method::is_explicit,
                 "explicit methods integrate dy/dt = f(t, y): this model needs an implicit one");

@@ -4,6 +4,7 @@
 
 #include "engine/instance.hpp"
 #include "form/consistent/search.hpp"
+#include "form/local_coordinates.hpp"
 
 namespace saltus {
 
@@ -12,6 +13,7 @@ template <class E, class Real>
 struct held_system {
   using form = typename E::form;
   static constexpr auto kind = form::equations;
+  static constexpr bool steps_are_fixed = E::fixed_steps;
   static constexpr int highest_index = form::highest_index;
 
   const typename form::template held<Real>& c;
@@ -39,6 +41,8 @@ struct held_system {
     each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { r[i] = Real(1.0) / fma(tol->rtol, abs(y[i]), tol->atol[i]); });
     return r;
   }
+  /// The field over the points of a step from (t, y), as its method sees them in local coordinates.
+  SALTUS_FN auto within_step(Real t, const vec<Real, E::n>& y) const requires(E::in_local_coordinates);
   SALTUS_FN const abi::dense_algebra* algebra() const { return tol->algebra; }
   /// What the method remembers, of the system of an instance.
   SALTUS_FN const auto& past() const requires(methods::has_memory<typename E::Method>) {
@@ -48,6 +52,14 @@ struct held_system {
   SALTUS_FN bool is_conservative() const { return tol->conservative; }
   /// The size below which state i counts by its absolute tolerance.
   SALTUS_FN Real floor(int i) const { return tol->atol[i] / tol->rtol; }
+};
+
+/// How an explicit step came to end on constraints.
+template <class Real>
+struct constraint_report {
+  Real moved = Real(0.0);  ///< how far its end was moved, as detail::adjustment has it
+  mask_of<Real> lost =
+      mask_of<Real>::all(false);  ///< one of its stages has no point on the branch that it has begun on
 };
 
 namespace detail {
@@ -78,14 +90,14 @@ SALTUS_FN Real adjustment_over_tolerance(const held_system<E, Real>& system, con
 /// An explicit step with its end put onto the constraints, and the time derivative there; one that finds none ends with
 /// NaN.
 template <class E, class Stages, class Real>
-SALTUS_FN Stages projected(const held_system<E, Real>& system, Stages s, Real* moved) {
+SALTUS_FN Stages projected(const held_system<E, Real>& system, Stages s, constraint_report<Real>* report) {
   const Real t1 = s.t + s.h;
   auto rate = s.f1();
   const auto before = s.y1;
   const auto c = E::form::project(system, t1, s.y1, rate, mask_of<Real>::all(true));
-  if (moved != nullptr) {
-    *moved = adjustment<typename E::Method>(before, s.y1, s.h);
-    if constexpr (!E::fixed_steps) *moved = min(*moved, adjustment_over_tolerance(system, before, s.y1));
+  if (report != nullptr) {
+    report->moved = adjustment<typename E::Method>(before, s.y1, s.h);
+    if constexpr (!E::fixed_steps) report->moved = min(report->moved, adjustment_over_tolerance(system, before, s.y1));
   }
   const auto f = system(t1, s.y1);
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
@@ -102,14 +114,59 @@ using interpolant_of =
     decltype(interpolate<typename E::Method>(*static_cast<const held_system<E, Real>*>(nullptr),
                                              *static_cast<const stages<typename E::Method, Real, E::n>*>(nullptr)));
 
-/// One step of the engine's method. In a model with constraints it ends on them; `moved`: how far an explicit step was moved for
-/// that, as `adjustment` has it.
+namespace detail {
+/// The system of a step in local coordinates: its method puts the points of stages onto the constraints by `settle`.
+template <class E, class Real>
+struct local_system : held_system<E, Real> {
+  using coordinates = local_coordinates<typename E::form, E::coordinates, Real>;
+  coordinates* of_step;
+  template <bool at_end>
+  SALTUS_FN void settle(Real t, vec<Real, E::n>& y) const {
+    of_step->template settle<at_end>(static_cast<const held_system<E, Real>&>(*this), t, y);
+  }
+};
+
+/// The same, after the step was made: for the stages of its dense output.
+template <class E, class Real>
+struct system_within_step {
+  const held_system<E, Real>& system;
+  mutable local_coordinates<typename E::form, E::coordinates, Real> of_step;
+  SALTUS_FN vec<Real, E::n> operator()(Real t, vec<Real, E::n> y) const {
+    of_step.template settle<false>(system, t, y);
+    return system(t, y);
+  }
+};
+
+/// The step that make(system) makes in the local coordinates of its start; one that leaves its branch ends with NaN.
+template <class E, class Real, class Make>
+SALTUS_FN stages<typename E::Method, Real, E::n> in_coordinates(const held_system<E, Real>& system, Real t,
+                                                                const vec<Real, E::n>& y,
+                                                                constraint_report<Real>* report, Make&& make) {
+  typename local_system<E, Real>::coordinates of_step(system, t, y);
+  auto s = make(local_system<E, Real>{system, &of_step});
+  each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { s.y1[i] = select(of_step.lost(), Real(E::form::unset), s.y1[i]); });
+  if (report != nullptr) report->lost = of_step.lost();
+  return s;
+}
+}  // namespace detail
+
+template <class E, class Real>
+SALTUS_FN auto held_system<E, Real>::within_step(Real t, const vec<Real, E::n>& y) const
+    requires(E::in_local_coordinates) {
+  return detail::system_within_step<E, Real>{*this, {*this, t, y}};
+}
+
+/// One step of the engine's method. In a model with constraints it ends on them; `report`: how an explicit step came to do so.
 template <class E, class Real, bool WithInterpolant = false>
 SALTUS_FN stages<typename E::Method, Real, E::n> make_step(const held_system<E, Real>& system, Real t,
                                                            const vec<Real, E::n>& y, const vec<Real, E::n>& f0, Real h,
-                                                           Real* moved = nullptr) {
-  if constexpr (E::form::has_constraints && E::Method::is_explicit) {
-    return detail::projected<E>(system, step<typename E::Method>(system, t, y, f0, h), moved);
+                                                           constraint_report<Real>* report = nullptr) {
+  if constexpr (E::in_local_coordinates) {
+    return detail::in_coordinates<E>(system, t, y, report, [&](const auto& local) SALTUS_INLINE_LAMBDA {
+      return step<typename E::Method>(local, t, y, f0, h);
+    });
+  } else if constexpr (E::form::has_constraints && E::Method::is_explicit) {
+    return detail::projected<E>(system, step<typename E::Method>(system, t, y, f0, h), report);
   } else if constexpr (E::form::has_constraints && E::Method::for_mechanics) {
     return step<typename E::Method, WithInterpolant>(system, t, y, f0, h, [&](auto& s) SALTUS_INLINE_LAMBDA {
       const auto c = E::form::constraint_residual(t + h, s.y1, system.c);
@@ -154,16 +211,30 @@ SALTUS_FN stages<typename E::Method, Real, E::n> make_step_while_landing(const h
   else return make_step_apart(system, t, y, f0, h);
 }
 
+/// A series with an end at h, on the constraints.
+template <class E, class Real>
+SALTUS_FN stages<typename E::Method, Real, E::n> end_of_series(const held_system<E, Real>& system,
+                                                               stages<typename E::Method, Real, E::n> s, Real h,
+                                                               constraint_report<Real>* report = nullptr) {
+  if constexpr (E::in_local_coordinates) {
+    return detail::in_coordinates<E>(system, s.t, s.y, report, [&](const auto& local) SALTUS_INLINE_LAMBDA {
+      detail::end_at<typename E::Method>(local, s, h);
+      return s;
+    });
+  } else {
+    detail::end_at<typename E::Method>(system, s, h);
+    if constexpr (E::form::has_constraints) return detail::projected<E>(system, s, report);
+    else return s;
+  }
+}
+
 /// The step of length h from where `s` begins: shorter than that. A series need not be found again.
 template <class E, class Real>
 SALTUS_FN stages<typename E::Method, Real, E::n> part_of_step(const held_system<E, Real>& system,
                                                               const stages<typename E::Method, Real, E::n>& s,
                                                               const vec<Real, E::n>& f0, Real h) {
   if constexpr (is_series_method<typename E::Method>) {
-    auto r = s;
-    detail::end_at<typename E::Method>(system, r, h);
-    if constexpr (E::form::has_constraints) return detail::projected<E>(system, r, static_cast<Real*>(nullptr));
-    else return r;
+    return end_of_series<E>(system, s, h);
   } else {
     return make_step_while_landing(system, s.t, s.y, f0, h);
   }
@@ -174,7 +245,9 @@ template <class E, class Real>
 SALTUS_FN void count_evaluations(instance<E, Real>& x, const stages<typename E::Method, Real, E::n>& s,
                                  mask_of<Real> where) {
   if constexpr (E::Method::is_explicit)
-    add_where(x.rhs_evaluations, where, evaluations_per_step<typename E::Method> + (E::form::has_constraints ? 1 : 0));
+    add_where(
+        x.rhs_evaluations, where,
+        evaluations_per_step<typename E::Method> + (E::form::has_constraints && !E::in_local_coordinates ? 1 : 0));
   else x.rhs_evaluations = x.rhs_evaluations + select(where, s.evaluations, typename Real::integer(int64(0)));
 }
 

@@ -15,6 +15,7 @@ struct trial {
   mask_of<Real> last;                               ///< it ends at t_stop
   mask_of<Real> accepted, suspect;
   mask_of<Real> changes_branch;  ///< past a point at which constraints depend on each other, as far as can be told
+  mask_of<Real> lost_branch;     ///< a point of it is not on the branch that it has begun on; in local coordinates
   mask_of<Real> moved_far;       ///< its end has been moved far for the constraints; of explicit methods
 
   /// With the step that `make` makes, in place: with braces a compiler would first set all of it to zero, as long as a stage.

@@ -7,6 +7,7 @@
 
 #include "abi/choices.hpp"
 #include "form/consistent/by_stages.hpp"
+#include "form/local_coordinates.hpp"
 #include "number/expression.hpp"
 
 namespace saltus {
@@ -27,6 +28,7 @@ struct any_order_form : Functions {
   static constexpr bool has_series = true;
   static constexpr bool weighs_start = true;
   static constexpr bool settles_modes = true;
+  static constexpr bool has_local_coordinates = true;
 
   SALTUS_FN static constexpr int index(int i) {
     for (int j = 0; j < kinds::state_count; ++j)
@@ -140,6 +142,48 @@ struct any_order_form : Functions {
     return settling<Functions, 0>::residual_at(t, y, c);  // the equations are the same with all offsets
   }
 
+  /// The most constraints that a mode has.
+  static constexpr int constraints = [] {
+    int most = 0;
+    for (const auto& c : offsets_of<Model>.c) {
+      int own = 0;
+      for (const int times : c) own += times + 1;
+      most = most < own ? own : most;
+    }
+    return most;
+  }();
+  template <class Real>
+  SALTUS_FN static constraint_values<Real, Real, constraints> constraints_at(Real t, const vec<Real, states>& y,
+                                                                             const held<Real>& c) {
+    constraint_values<Real, Real, constraints> r;
+    each_constraint<Real>(
+        c, r,
+        [&](auto set) SALTUS_INLINE_LAMBDA { return equation_series<Functions, set.value>::constraints_at(t, y, c); },
+        [](mask_of<Real> where, Real from, Real& to) SALTUS_INLINE_LAMBDA { to = select(where, from, to); });
+    return r;
+  }
+  template <class Real>
+  SALTUS_FN static constraint_values<vec<Real, states>, Real, constraints> jacobian_of_constraints(
+      Real t, const vec<Real, states>& y, const held<Real>& c) {
+    constraint_values<vec<Real, states>, Real, constraints> r;
+    each_constraint<Real>(
+        c, r,
+        [&](auto set)
+            SALTUS_INLINE_LAMBDA { return equation_series<Functions, set.value>::jacobian_of_constraints(t, y, c); },
+        [](mask_of<Real> where, const vec<Real, states>& from, vec<Real, states>& to) SALTUS_INLINE_LAMBDA {
+          for (int i = 0; i < states; ++i) to[i] = select(where, from[i], to[i]);
+        });
+    return r;
+  }
+  /// y with the values that follow from those that its constraints are about.
+  template <class Real>
+  SALTUS_FN static void follow(Real t, vec<Real, states>& y, const held<Real>& c, mask_of<Real> where) {
+    each_set(c, where, [&](auto set, mask_of<Real> these) SALTUS_INLINE_LAMBDA {
+      using series = equation_series<Functions, set.value>;
+      if constexpr (series::more_stages > 0) series::complete(t, y, c, these);
+    });
+  }
+
   /// Where det J is zero the structural analysis does not hold.
   static constexpr bool may_be_singular = true;
   template <class Real>
@@ -195,6 +239,34 @@ struct any_order_form : Functions {
         const auto these = where & (number == Real(static_cast<double>(set.value)));
         if (any(these)) body(set, these);
       });
+    }
+  }
+
+  /// What `find(set)` gives of the constraints of every set, and zero of those that a mode has not.
+  template <class Real, class Value, class Find, class Assign>
+  SALTUS_FN static void each_constraint(const held<Real>& c, constraint_values<Value, Real, constraints>& r,
+                                        Find&& find, Assign&& assign) {
+    const auto all = mask_of<Real>::all(true);
+    for (int i = 0; i < constraints; ++i) {
+      assign(all, zero_of<Value>(), r.of[i]);
+      r.there[i] = Real(0.0);
+    }
+    each_set(c, all, [&](auto set, mask_of<Real> where) SALTUS_INLINE_LAMBDA {
+      const auto found = find(set);
+      for (int i = 0; i < found.size; ++i) {
+        assign(where, found[i], r.of[i]);
+        r.there[i] = select(where, Real(1.0), r.there[i]);
+      }
+    });
+  }
+  template <class Value>
+  SALTUS_FN static Value zero_of() {
+    if constexpr (requires { Value::size; }) {
+      Value r;
+      for (int i = 0; i < Value::size; ++i) r[i] = typename Value::value_type(0.0);
+      return r;
+    } else {
+      return Value(0.0);
     }
   }
 

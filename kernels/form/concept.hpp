@@ -32,6 +32,11 @@
 //
 //     settles_modes                 points and the signs of guards are made to go together, at the start and after every event
 //
+//     has_local_coordinates         a step may be made in as many coordinates as there are degrees of freedom
+//                                   (form/local_coordinates.hpp): it gives `constraints`, how many, and
+//     constraints_at(t, y, held), jacobian_of_constraints(t, y, held)       all of them, hidden ones too
+//     follow(t, y, held, where)                         sets what follows from the values that they are about
+//
 //     may_be_singular               what determines f may become singular on the way:
 //     independence(t, y, held)      of its equations at a point: where no step is short enough, and they depend, it is told so
 //
@@ -70,6 +75,7 @@ concept is_form = requires(int number, bool yes) {
   yes = Form::has_series;
   yes = Form::weighs_start;
   yes = Form::settles_modes;
+  yes = Form::has_local_coordinates;
   yes = Form::may_be_singular;
   yes = Form::has_field;
   yes = Form::moves_states;

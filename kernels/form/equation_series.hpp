@@ -62,6 +62,9 @@ struct equation_series {
   /// Stages after the last one that values of this set are settled in, which others follow from.
   static constexpr int more_stages = largest([](int j) { return layout::highest(j) - d(j); });
 
+  SALTUS_FN static constexpr int min_of(int a, int b) { return a < b ? a : b; }
+  SALTUS_FN static constexpr int max_of(int a, int b) { return a < b ? b : a; }
+
   /// Series of time and unknowns with room for `length` terms, and for all that the equations make of them. Derivatives are by the
   /// model's time.
   template <class Value, int length>
@@ -143,6 +146,57 @@ struct equation_series {
     }
     if (!series.is_complete())  // a model that takes more places than it was found to
       for (int i = 0; i < unknowns; ++i) r[i] = Value(Functions::unset);
+    return r;
+  }
+
+  /// The constraints F: f_i, f_i', .., f_i^(c_i) of every equation, ordered by stages.
+  static constexpr int constraints = [] {
+    int sum = 0;
+    for (int i = 0; i < unknowns; ++i) sum += c(i) + 1;
+    return sum;
+  }();
+  /// The place in F of the equation i of stage k.
+  SALTUS_FN static constexpr int constraint(int i, int k) {
+    int place = 0;
+    for (int l = 0; l < unknowns; ++l)
+      place += min_of(max_of(k + c(l), 0), c(l) + 1) + (l < i && k + c(l) >= 0 ? 1 : 0);
+    return place;
+  }
+
+  /// F at the values y.
+  template <class Real>
+  SALTUS_FN_COLD static vec<Real, constraints> constraints_at(Real t, const vec<Real, values>& y,
+                                                              const held<Real>& fixed) {
+    run<Real, most_d + 1> series(t, y);
+    vec<Real, constraints> r;
+    for (int order = 0; order <= most_c; ++order) {
+      const auto f = series.at_order(order, fixed);
+      for (int i = 0; i < unknowns; ++i)
+        if (order <= c(i)) r[constraint(i, order - c(i))] = Real(detail::rising(0, order)) * f[i];
+    }
+    if (!series.is_complete()) r[0] = Real(Functions::unset);
+    return r;
+  }
+
+  /// dF/dy, a column for every value; the values that follow from others have none.
+  template <class Real>
+  SALTUS_FN_COLD static vec<vec<Real, values>, constraints> jacobian_of_constraints(Real t, const vec<Real, values>& y,
+                                                                                    const held<Real>& fixed) {
+    run<dual<Real>, most_d + 1> series(t, y);
+    vec<vec<Real, values>, constraints> r;
+    for (int i = 0; i < constraints; ++i)
+      for (int l = 0; l < values; ++l) r[i][l] = Real(0.0);
+    for (int j = 0; j < unknowns; ++j)
+      for (int l = 0; l <= d(j); ++l) {
+        series.x[j].c[l].d[0] = Real(1.0 / detail::rising(0, l));
+        for (int order = 0; order <= most_c; ++order) {
+          const auto f = series.at_order(order, fixed);
+          for (int i = 0; i < unknowns; ++i)
+            if (order <= c(i))
+              r[constraint(i, order - c(i))][layout::place(j) + l] = Real(detail::rising(0, order)) * f[i].d[0];
+        }
+        series.x[j].c[l].d[0] = Real(0.0);
+      }
     return r;
   }
 

@@ -51,6 +51,19 @@ SALTUS_FN auto slope_of_stage(const Stages& k, Component... component) {
   return combine<i>(k, component..., [](auto j) { return Method::a[i][decltype(j)::value]; });
 }
 
+/// The point of a stage as the system wants it: one whose solutions lie on constraints may have points of stages lie there, too.
+template <bool at_end, class F, class Real, int n>
+SALTUS_FN void settle_stage(const F& f, Real t, vec<Real, n>& y) {
+  if constexpr (requires { f.template settle<at_end>(t, y); }) f.template settle<at_end>(t, y);
+}
+
+/// The right-hand side at points of the step s, after it was made.
+template <class F, class Stages>
+SALTUS_FN decltype(auto) within_step(const F& f, const Stages& s) {
+  if constexpr (requires { f.within_step(s.t, s.y); }) return f.within_step(s.t, s.y);
+  else return (f);
+}
+
 /// to = f(t, y), made where it is to lie: a copy of many states takes as long as a stage.
 template <class F, class Real, int n>
 SALTUS_FN void evaluate(const F& f, Real t, const vec<Real, n>& y, vec<Real, n>& to) {
@@ -73,13 +86,16 @@ requires(keeps_stages<Method>) SALTUS_FN stages<Method, Real, n> step(const F& f
     constexpr int i = before + 1;
     constexpr double c = Method::c[i];
     each<n>([&](int j) SALTUS_INLINE_LAMBDA { s.y1[j] = fma(h, detail::slope_of_stage<Method, i>(s.k, j), y[j]); });
-    detail::evaluate(f, fma(SALTUS_COEFFICIENT(Real, c), h, t), s.y1, s.k[i]);
+    const Real t_of_stage = fma(SALTUS_COEFFICIENT(Real, c), h, t);
+    detail::settle_stage<Method::fsal && i == Method::stages - 1>(f, t_of_stage, s.y1);
+    detail::evaluate(f, t_of_stage, s.y1, s.k[i]);
   });
   if constexpr (!Method::fsal) {
     each<n>([&](int j) SALTUS_INLINE_LAMBDA {
       const Real slope = detail::combine<Method::stages>(s.k, j, [](auto l) { return Method::b[decltype(l)::value]; });
       s.y1[j] = fma(h, slope, y[j]);
     });
+    detail::settle_stage<true>(f, t + h, s.y1);
     detail::evaluate(f, t + h, s.y1, s.k[s.last]);
   }
   return s;
@@ -120,12 +136,15 @@ requires(keeps_stages<Method>) SALTUS_FN vec<Real, n> local_error(const stages<M
 template <class Method, class F, class Real, int n>
 requires(keeps_stages<Method>) SALTUS_FN dense_output<Method, Real, n> interpolate(const F& f,
                                                                                    stages<Method, Real, n> s) {
-  static_for<Method::extra_stages>([&](auto extra) SALTUS_INLINE_LAMBDA {
-    constexpr int i = Method::stages + extra;
-    constexpr double c = Method::c[i];
-    s.k[i] = f(fma(SALTUS_COEFFICIENT(Real, c), s.h, s.t),
-               detail::advance(s.y, s.h, detail::slope_of_stage<Method, i>(s.k)));
-  });
+  if constexpr (Method::extra_stages > 0) {
+    const auto& field = detail::within_step(f, s);
+    static_for<Method::extra_stages>([&](auto extra) SALTUS_INLINE_LAMBDA {
+      constexpr int i = Method::stages + extra;
+      constexpr double c = Method::c[i];
+      s.k[i] = field(fma(SALTUS_COEFFICIENT(Real, c), s.h, s.t),
+                     detail::advance(s.y, s.h, detail::slope_of_stage<Method, i>(s.k)));
+    });
+  }
   auto q = detail::hermite<Method>(s);
   static_for<Method::dense_rows>([&](auto row) SALTUS_INLINE_LAMBDA {
     constexpr int r = row;

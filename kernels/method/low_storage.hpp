@@ -54,7 +54,9 @@ requires(low_storage<Method>) SALTUS_FN stages<Method, Real, n> step(const F& f,
     constexpr double c = Method::c[i], delta = Method::delta[i], gamma1 = Method::gamma1[i], gamma2 = Method::gamma2[i];
     constexpr double e = Method::e[i];
     const Real far = SALTUS_COEFFICIENT(Real, Method::beta[i]) * h;
-    detail::evaluate(f, fma(SALTUS_COEFFICIENT(Real, c), h, t), s.y1, s.slope1);
+    const Real t_of_stage = fma(SALTUS_COEFFICIENT(Real, c), h, t);
+    detail::settle_stage<false>(f, t_of_stage, s.y1);
+    detail::evaluate(f, t_of_stage, s.y1, s.slope1);
     each<n>([&](int j) SALTUS_INLINE_LAMBDA {
       const Real point = s.y1[j] - y[j], k = s.slope1[j];
       if constexpr (i == 1) sum[j] = SALTUS_COEFFICIENT(Real, delta) * point;
@@ -64,6 +66,7 @@ requires(low_storage<Method>) SALTUS_FN stages<Method, Real, n> step(const F& f,
       s.error[j] = fma(SALTUS_COEFFICIENT(Real, e), k, s.error[j]);
     });
   });
+  detail::settle_stage<true>(f, t + h, s.y1);
   detail::evaluate(f, t + h, s.y1, s.slope1);
   each<n>([&](int j) SALTUS_INLINE_LAMBDA {
     s.error[j] = h * fma(SALTUS_COEFFICIENT(Real, Method::e[last]), s.slope1[j], s.error[j]);
@@ -94,7 +97,8 @@ requires(low_storage<Method>) SALTUS_FN dense_output<Method, Real, n> interpolat
   auto q = detail::hermite<Method>(s);
   each<n>([&](int j) SALTUS_INLINE_LAMBDA { q.term[3][j] = Real(0.0); });
   const auto on_cubic = q.slope(Real(at));
-  const auto found = f(fma(Real(at), s.h, s.t), q(Real(at)));
+  const auto& field = detail::within_step(f, s);
+  const auto found = field(fma(Real(at), s.h, s.t), q(Real(at)));
   each<n>([&](int j) SALTUS_INLINE_LAMBDA {
     q.term[3][j] = Real(1.0 / methods::slope_of_quartic(at)) * fma(s.h, found[j], -on_cubic[j]);
   });

@@ -134,6 +134,7 @@ SALTUS_FN void end_at(const System& system, stages<Method, Real, n>& s, Real h) 
     for (int k = Method::order - 2; k >= 0; --k) sum = fma(h, sum, s.coefficient[k][i]);
     s.y1[i] = fma(h, sum, s.y[i]);
   });
+  if constexpr (requires { system.template settle<true>(s.t + h, s.y1); }) system.template settle<true>(s.t + h, s.y1);
   s.slope1 = system(s.t + h, s.y1);
 }
 }  // namespace detail
