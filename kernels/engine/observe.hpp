@@ -42,6 +42,10 @@ SALTUS_FN_COLD void record_samples(instance<E, Real>& x, const stages<typename E
     const Real theta = (x.next_sample - s.t) / s.h;
     auto y = interpolant(theta);
     const mask_of<Real> at_end = x.next_sample >= t1;
+    if constexpr (form::projects_samples) {
+      auto rate = y;
+      form::project(f, x.next_sample, y, rate, due & !at_end);
+    }
     each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(at_end, y[i], s.y1[i]); });
     const auto out = form::output_values(x.next_sample, y, x.held);
     for (int lane = 0; lane < Real::lanes; ++lane) {

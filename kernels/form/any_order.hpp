@@ -29,6 +29,7 @@ struct any_order_form : Functions {
   static constexpr bool weighs_start = true;
   static constexpr bool settles_modes = true;
   static constexpr bool has_local_coordinates = true;
+  static constexpr bool projects_samples = true;
 
   SALTUS_FN static constexpr int index(int i) {
     for (int j = 0; j < kinds::state_count; ++j)

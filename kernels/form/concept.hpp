@@ -32,6 +32,8 @@
 //
 //     settles_modes                 points and the signs of guards are made to go together, at the start and after every event
 //
+//     projects_samples              samples between the ends of a step are put onto the constraints
+//
 //     has_local_coordinates         a step may be made in as many coordinates as there are degrees of freedom
 //                                   (form/local_coordinates.hpp): it gives `constraints`, how many, and
 //     constraints_at(t, y, held), jacobian_of_constraints(t, y, held)       all of them, hidden ones too
@@ -76,6 +78,7 @@ concept is_form = requires(int number, bool yes) {
   yes = Form::weighs_start;
   yes = Form::settles_modes;
   yes = Form::has_local_coordinates;
+  yes = Form::projects_samples;
   yes = Form::may_be_singular;
   yes = Form::has_field;
   yes = Form::moves_states;

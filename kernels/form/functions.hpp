@@ -42,6 +42,7 @@ struct model_functions {
   static constexpr bool weighs_start = false;
   static constexpr bool settles_modes = false;
   static constexpr bool has_local_coordinates = false;
+  static constexpr bool projects_samples = false;
   static constexpr bool may_be_singular = false;
 
   /// What is held constant through a step: parameters, discrete variables, guard signs (as values at the step's start).
