@@ -4,12 +4,13 @@ Markdown to stdout.
 
     bench/high_index.py SALTUS [--quick] [--models a,b] [--only PART] [--texts FOLDER] [--revision TEXT]
 
---texts: a folder to read the models from instead of the program. --only: a part, `models`, `orbits`, `shuttle` or `robots`.
+--texts: a folder to read the models from instead of the program. --only: a part, `models`, `orbits`, `coordinates`, `shuttle` or `robots`.
 
 Every model of tests/reference/any_order.json is run to each time that the file has values of, by Taylor series at three tolerances
 and by dop853 at one, one instance in one lane on one thread. Correct digits are those of the value that has the fewest: of its error
 over the largest reference value of this quantity, or over 0.001 if that is more. Seconds are those of the integration. Then: errors
-along two tight orbits, beside published ones; both branches of the shuttle; 10,000 robots with different parameters, three of them
+along two tight orbits, beside published ones; local coordinates beside the projection of ends, and Campbell's method as his paper has
+it (bench/peers/campbell_ucp.py); both branches of the shuttle; 10,000 robots with different parameters, three of them
 beside SciPy (bench/peers/scipy_parallel_robot.py). Needs h5py, numpy and scipy.
 """
 import argparse
@@ -160,6 +161,53 @@ def orbits(saltus):
     print()
 
 
+def errors_on_orbit(file, b):
+    with h5py.File(file) as data:
+        t, x1, x2, x3 = (data[n][...].ravel() for n in ("time", "x1", "x2", "x3"))
+        residual = float(data["residual"][...].max())
+    w = math.sqrt(b)
+    return (max(abs(x1 - numpy.cos(w * t)).max(), abs(x2 - numpy.sin(w * t) / w).max()),
+            max(abs(x3).max(), abs(x1 * x1 + b * x2 * x2 - 1.0).max()), residual)
+
+
+def coordinates(saltus, reference, quick):
+    """What a step is made in: all values with the end projected, tangents, or some of the values."""
+    print("## Coordinates of a step\n\n`all`: all values are integrated, and the end of a step is put back onto the constraints; `unitary`, "
+          "`partitioned`: local coordinates. Errors of the orbits are the largest at 3001 points of [0, 30], others those at the end, "
+          "relative as above; `off`: the constraint and x3 at these points; `residual`: the largest of an equation after any step. Seconds are the "
+          "least of three runs, without samples.\n")
+    print("| model | method | coordinates | rtol | correct digits | off | residual | steps | rejected | ms | status |\n"
+          "|---|---|---|---:|---:|---:|---:|---:|---:|---:|---|")
+    cases = [("tight_orbits", {"b": 10}), ("tight_orbits", {"b": 100}), ("rod_pendulum", {}), ("shuttle_reentry", {}), ("car_axis_any_order", {})]
+    ways = [("dp5", c) for c in ("all", "unitary", "partitioned")] + [("dop853", c) for c in ("all", "unitary", "partitioned")] + \
+           [("taylor", "all"), ("taylor", "unitary")]
+    ways = ways[:2] if quick else ways
+    for model, own in cases[:2] if quick else cases:
+        begin, entry = saltus.described(model)["t"][0], reference[model][-1]
+        span = [] if own else [f"t=[{begin}, {entry['t_end']}]"]
+        for method, chosen in ways:
+            for rtol in ("1e-6", "1e-9"):
+                settings = [f"rtol={rtol}", f"coordinates={chosen}", "run.lanes=1", "run.threads=1", "output.events=false", *span,
+                            *(f"parameters.{name}={value}" for name, value in own.items())]
+                told, values, _ = saltus.run(model, method, settings)
+                with h5py.File(saltus.file) as data:
+                    residual = float(data["residual"][...].max())
+                seconds = min([told["wall_seconds"]] + [saltus.run(model, method, settings)[0]["wall_seconds"] for _ in range(2)])
+                off = ""
+                if own:
+                    saltus.run(model, method, settings + ["output.samples={count=3001}"])
+                    error, apart, _ = errors_on_orbit(saltus.file, own["b"])
+                    correct, off = digits(error), f"{apart:.0e}"
+                else:
+                    correct = compared(told, values, [], {"values": entry["values"]}, scales(reference[model]))[0]
+                print(f"| {model}{''.join(f', {n} = {v}' for n, v in own.items())} | {told['method']} | {chosen} | {rtol} | {correct} | {off} | "
+                      f"{residual:.0e} | {told['steps']} | {told['rejected']} | {1e3 * seconds:.1f} | {next(iter(told['status']))} |", flush=True)
+    peer = Path(__file__).resolve().parent / "peers" / "campbell_ucp.py"
+    print("\nCampbell's own method, written from the paper in Python: the full derivative array with a rank decision, Adams-Bashforth-Moulton "
+          "of order 4 with variable steps, new coordinates in every step, steps by H211b.\n")
+    print(subprocess.run([sys.executable, str(peer)], capture_output=True, text=True, check=True).stdout)
+
+
 def shuttle(saltus):
     """The two bank angles that meet the prescribed drag at the same place and speed."""
     print("## Both branches of the shuttle\n\nThe bank angle follows from the second derivative of the constraint, which two angles meet. "
@@ -223,7 +271,7 @@ def main():
     asked.add_argument("saltus")
     asked.add_argument("--quick", action="store_true")
     asked.add_argument("--models", default="")
-    asked.add_argument("--only", choices=("models", "orbits", "shuttle", "robots"))
+    asked.add_argument("--only", choices=("models", "orbits", "coordinates", "shuttle", "robots"))
     asked.add_argument("--texts", default="")
     asked.add_argument("--revision", default="")
     asked = asked.parse_args()
@@ -240,6 +288,8 @@ def main():
                 table_of(saltus, model, reference[model], [ONE_WAY] if asked.quick or model in TOO_STIFF else WAYS)
         if asked.only in (None, "orbits"):
             orbits(saltus)
+        if asked.only in (None, "coordinates"):
+            coordinates(saltus, reference, asked.quick)
         if asked.only in (None, "shuttle"):
             shuttle(saltus)
         if asked.only in (None, "robots"):
