@@ -45,13 +45,13 @@ std::string offsets_text(const model& m) {
       fmt::join(levels, ", "), fmt::join(first_directions, ", "), fmt::join(conditions, ", "),
       fmt::join(o.set_of, ", "), fmt::join(o.observed, ", "));
 }
-}  // namespace
 
 /// Nothing for what is so unless it is asked for: modules of before are found in the cache.
 std::string coordinates_text(const plan& p) {
   if (p.coordinates == coordinates_names[0]) return {};
   return fmt::format(", .coordinates = saltus::coordinates::{}", p.coordinates);
 }
+}  // namespace
 
 std::string engine_name(const plan& p) {
   std::string reductions;
