@@ -11,7 +11,7 @@ template <class E, class Real>
 SALTUS_FN tolerances<E, Real> tolerances_from(const abi::settings& s) {
   tolerances<E, Real> tol;
   tol.rtol = Real(s.rtol);
-  each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { tol.atol[i] = Real(s.atol[i]); });
+  each<E::judged>([&](int i) SALTUS_INLINE_LAMBDA { tol.atol[i] = Real(s.atol[i]); });
   tol.event_tol = Real(s.event_tol);
   tol.fixed_step = Real(s.fixed_step);
   tol.concurrency_time = Real(s.concurrency_time);
@@ -36,12 +36,12 @@ struct chunk_run {
     results.samples[(quantity * batch.count + slot) * settings.sample_count + j] = static_cast<double>(value);
   }
   template <class Scalar>
-  SALTUS_FN void log_event(int64 slot, double t, int guard, const vec<Scalar, E::n>& before,
-                           const vec<Scalar, E::n>& after) const {
+  SALTUS_FN void log_event(int64 slot, double t, int guard, const vec<Scalar, E::logged>& before,
+                           const vec<Scalar, E::logged>& after) const {
     if (guard < E::form::model_guards) history(guard, slot) |= abi::has_fired;
     if (settings.log_events == 0) return;
-    double was[E::n], is[E::n];
-    for (int i = 0; i < E::n; ++i) {
+    double was[E::logged], is[E::logged];
+    for (int i = 0; i < E::logged; ++i) {
       was[i] = static_cast<double>(before[i].v);
       is[i] = static_cast<double>(after[i].v);
     }
@@ -59,9 +59,9 @@ struct chunk_run {
 template <class E, class Real>
 SALTUS_FN Real first_step(instance<E, Real>& x, mask_of<Real> where, const tolerances<E, Real>& tol) {
   const held_system<E, Real> f{x.held, &tol};
-  vec<Real, E::n> scale;
+  vec<Real, E::model_states> scale;
   Real d0 = Real(0.0), d1 = Real(0.0), d2 = Real(0.0);
-  each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
+  each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA {
     scale[i] = Real(1.0) / fma(tol.rtol, abs(x.y[i]), tol.atol[i]);
     d0 = max(d0, abs(x.y[i] * scale[i]));
     d1 = max(d1, abs(x.f[i] * scale[i]));
@@ -72,7 +72,7 @@ SALTUS_FN Real first_step(instance<E, Real>& x, mask_of<Real> where, const toler
   if constexpr (E::form::has_field) {
     const auto probe = f(x.t + h0, detail::advance(x.y, h0, x.f));
     add_where(x.rhs_evaluations, where, 1);
-    each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { d2 = max(d2, abs((probe[i] - x.f[i]) * scale[i])); });
+    each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { d2 = max(d2, abs((probe[i] - x.f[i]) * scale[i])); });
     d2 = d2 / h0;
   } else {
     d2 = d1 / h0;  // there is no f to probe
@@ -117,17 +117,17 @@ SALTUS_FN void set_first_step(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> wh
 
 /// Span, parameters and given initial values of the slots in x.slot; all that counts or remembers begins at nothing.
 template <class E, class T, int W, class Run>
-SALTUS_FN vec<pack<T, W>, E::n> begin_from_columns(instance<E, pack<T, W>>& x, const Run& run) {
+SALTUS_FN vec<pack<T, W>, E::model_states> begin_from_columns(instance<E, pack<T, W>>& x, const Run& run) {
   using Real = pack<T, W>;
   using Integer = typename Real::integer;
   using form = typename E::form;
-  vec<Real, E::n> given;
+  vec<Real, E::model_states> given;
   for (int lane = 0; lane < W; ++lane) {
     const int64 slot = x.slot.get(lane);
     x.t_begin.set(lane, static_cast<T>(form::time_sign * run.batch.t_begin[slot]));
     x.t_end.set(lane, static_cast<T>(form::time_sign * run.batch.t_end[slot]));
     for (int j = 0; j < form::params; ++j) x.held.p[j].set(lane, static_cast<T>(run.parameter(j, slot)));
-    for (int i = 0; i < E::n; ++i) given[i].set(lane, static_cast<T>(run.initial(i, slot)));
+    for (int i = 0; i < E::model_states; ++i) given[i].set(lane, static_cast<T>(run.initial(i, slot)));
   }
   x.t = x.t_begin;
   x.h = x.t_end - x.t_begin;
@@ -146,6 +146,45 @@ SALTUS_FN vec<pack<T, W>, E::n> begin_from_columns(instance<E, pack<T, W>>& x, c
   return given;
 }
 
+/// The initial states and discrete variables. A value given in the spec holds before `initial`, which may use it, and after it,
+/// which may not undo it. Numbers may have derivatives: then those of given values are taken as well.
+template <class Form, class Number, int n, int params, int discretes, class Given>
+SALTUS_FN void set_initial(Number t, vec<Number, n>& y, const vec<Number, params>& p, vec<Number, discretes>& d,
+                           const Given& given) {
+  using Model = typename Form::Model;
+  const auto take_given = [&](auto otherwise) SALTUS_INLINE_LAMBDA {
+    each<n>([&](int i) SALTUS_INLINE_LAMBDA { y[i] = select(given[i] == given[i], given[i], otherwise(i)); });
+  };
+  take_given([&](int i) SALTUS_INLINE_LAMBDA { return Number(default_state<Model>(i)); });
+  if constexpr (Form::kinds::has_initial) {
+    start<Model, Number> at{t, y, p, d};
+    Model::initial(at);
+    take_given([&](int i) SALTUS_INLINE_LAMBDA { return y[i]; });
+  }
+}
+
+/// The same with derivatives: 1 of what is differentiated by, and those of what the model makes of it.
+template <class E, class Real>
+SALTUS_FN_COLD void begin_with_derivatives(instance<E, Real>& x, const vec<Real, E::model_states>& given) {
+  using form = typename E::form;
+  using lifted = typename form::template lifted<Real>;
+  vec<lifted, E::model_states> from, y;
+  vec<lifted, form::discretes> d;
+  each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA {
+    from[i] = form::with_rates(given[i],
+                               [&](int j) SALTUS_INLINE_LAMBDA { return Real(form::is_of_initial(j, i) ? 1.0 : 0.0); });
+  });
+  each<form::discretes>([&](int i) SALTUS_INLINE_LAMBDA { d[i] = lifted(x.held.d[i]); });
+  set_initial<form>(form::model_time(lifted(x.t)), y, form::template lift_parameters<Real>(x.held.p), d, from);
+  x.y = form::template put_down<Real>(y);
+  each<form::discretes>([&](int i) SALTUS_INLINE_LAMBDA {
+    x.held.d[i] = d[i].value;
+    each<E::directions>([&](int j)
+                            SALTUS_INLINE_LAMBDA { x.held.discrete_rates[form::discretes * j + i] = d[i].d[j]; });
+  });
+  x.held.jumped_at = Real(-limits<typename E::T>::largest);
+}
+
 /// Begins the instances whose slots stand in x.slot: initial state, discrete variables, first step. Lanes that cannot begin
 /// get the terminal status `bad_start`.
 template <class E, class T, int W, class Run>
@@ -157,16 +196,8 @@ SALTUS_FN_COLD void begin(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where,
   const auto given = begin_from_columns(x, run);
   each<form::discretes>([&](int i) SALTUS_INLINE_LAMBDA { x.held.d[i] = Real(default_discrete<Model>(i)); });
 
-  // A value given in the spec holds before `initial`, which may use it, and after it, which may not undo it.
-  const auto take_given = [&](auto otherwise) SALTUS_INLINE_LAMBDA {
-    each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { x.y[i] = select(given[i] == given[i], given[i], otherwise(i)); });
-  };
-  take_given([&](int i) SALTUS_INLINE_LAMBDA { return Real(default_state<Model>(i)); });
-  if constexpr (form::kinds::has_initial) {
-    start<Model, Real> at{form::model_time(x.t), x.y, x.held.p, x.held.d};
-    Model::initial(at);
-    take_given([&](int i) SALTUS_INLINE_LAMBDA { return x.y[i]; });
-  }
+  if constexpr (E::directions > 0) begin_with_derivatives(x, given);
+  else set_initial<form>(form::model_time(x.t), x.y, x.held.p, x.held.d, given);
   if constexpr (form::weighs_start) {
     begin_consistently<E>(x, given, where, tol, run.settings.consistency);
     where = where & is_under_way(x);
@@ -183,9 +214,10 @@ SALTUS_FN_COLD void begin(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where,
 
   // a sound start?
   Real finite = Real(0.0);
-  each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { finite += not_finite(x.y[i]) + not_finite(x.f[i]); });
+  each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { finite += not_finite(x.y[i]) + not_finite(x.f[i]); });
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { finite += not_finite(x.held.locked[i]); });
   end_where(x.status, where & !(finite == Real(0.0)), status::bad_start);
+  if constexpr (E::directions > 0) look_at_start(x, where);
   look_ahead(x, where);
 
   set_first_step(x, where, tol, run);
@@ -221,6 +253,32 @@ SALTUS_FN_COLD instance<E, pack<T, 1>> restore(const abi::snapshot& from) {
   return x;
 }
 
+/// Stores the derivatives of what an instance ends with, or the reason why there are none.
+template <class E, class T, class Run>
+SALTUS_FN_COLD void store_derivatives(instance<E, pack<T, 1>>& x, status why, const Run& run) {
+  using Real = pack<T, 1>;
+  using form = typename E::form;
+  constexpr int columns = E::model_states + form::outputs + 1;
+  const int64 count = run.batch.count, slot = x.slot.v;
+  const auto out = form::model_form::output_values(form::time_of_event(x.t, x.held), form::lift(x.y),
+                                                   form::template lift_held<Real>(x.held));
+  auto reason = static_cast<sensitivity>(static_cast<int>(x.held.undefined.v));
+  if (!is_ok(why) && reason != sensitivity::accumulation) reason = sensitivity::not_ended;
+  double all[columns * E::directions];
+  for (int j = 0; j < E::directions; ++j) {
+    double* const of = all + columns * j;
+    for (int i = 0; i < E::model_states; ++i) of[i] = static_cast<double>(x.y[form::place(i, j)].v);
+    for (int i = 0; i < form::outputs; ++i) of[E::model_states + i] = static_cast<double>(out[i].d[j].v);
+    of[columns - 1] = form::time_sign * static_cast<double>(x.held.event_time[j].v);
+  }
+  bool finite = true;
+  for (const double number : all) finite = finite && number - number == 0.0;
+  if (!finite && reason == sensitivity::defined) reason = sensitivity::not_finite;
+  for (int k = 0; k < columns * E::directions; ++k)
+    run.results.final_derivative[k * count + slot] = reason == sensitivity::defined ? all[k] : form::unset;
+  run.results.sensitivity[slot] = static_cast<unsigned char>(reason);
+}
+
 /// Stores the result of an instance that has its terminal status.
 template <class E, class T, class Run>
 SALTUS_FN_COLD void store(instance<E, pack<T, 1>>& x, const Run& run) {
@@ -234,14 +292,15 @@ SALTUS_FN_COLD void store(instance<E, pack<T, 1>>& x, const Run& run) {
     if (is_ok(why)) {
       const auto out = form::output_values(x.t, x.y, x.held);
       while (x.sample.v < run.settings.sample_count && x.next_sample.v <= x.t.v) {
-        for (int i = 0; i < E::n; ++i) run.store_sample(slot, i, x.sample.v, x.y[i].v);
-        for (int i = 0; i < form::outputs; ++i) run.store_sample(slot, E::n + i, x.sample.v, out[i].v);
+        for (int i = 0; i < E::model_states; ++i) run.store_sample(slot, i, x.sample.v, x.y[i].v);
+        for (int i = 0; i < form::outputs; ++i) run.store_sample(slot, E::model_states + i, x.sample.v, out[i].v);
+        if constexpr (E::directions > 0) record_derivatives(x, x.y, mask_of<pack<T, 1>>::all(true), run);
         x.sample.v += 1;
         next_sample<E>(x, 0, run);
       }
     }
   }
-  for (int i = 0; i < E::n; ++i) r.final_state[i * count + slot] = static_cast<double>(x.y[i].v);
+  for (int i = 0; i < E::model_states; ++i) r.final_state[i * count + slot] = static_cast<double>(x.y[i].v);
   if constexpr (form::outputs > 0) {
     const auto out = form::output_values(x.t, x.y, x.held);
     for (int i = 0; i < form::outputs; ++i) r.final_output[i * count + slot] = static_cast<double>(out[i].v);
@@ -262,6 +321,7 @@ SALTUS_FN_COLD void store(instance<E, pack<T, 1>>& x, const Run& run) {
     r.residual[slot] = static_cast<double>(x.residual.v);
     r.residual_of[slot] = static_cast<long long>(x.residual_of.v);
   }
+  if constexpr (E::directions > 0) store_derivatives(x, why, run);
   if (why == status::stiff || (rescuable(why) && run.settings.conservative == 0)) except(x, run);
 }
 

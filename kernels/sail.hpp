@@ -37,8 +37,9 @@ SALTUS_FN void judge(const instance<E, Real>& x, const tolerances<E, Real>& tol,
   a.g = E::form::guards_along(a.t1, a.s.y1, a.s.f1(), x.held);
   if constexpr (E::guards_in_error && !E::fixed_steps) a.error2 = max(a.error2, guard_error_squared(x, a, tol.rtol));
   Real broken = Real(0.0);  // or NaN; a sum of its own, as the error is what everything to come waits for
-  each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { broken += not_finite(a.s.y1[i]); });
-  if constexpr (E::keeps_derivative) each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { broken += not_finite(a.s.f1()[i]); });
+  each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { broken += not_finite(a.s.y1[i]); });
+  if constexpr (E::keeps_derivative)
+    each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { broken += not_finite(a.s.f1()[i]); });
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { broken += not_finite(a.g.value[i]); });
   a.error2 += broken;
   a.accepted = (a.error2 <= Real(1.0)) & (h > Real(0.0));

@@ -22,6 +22,7 @@ struct event_row {
   double time;
   std::string guard;  ///< or time event (host::event_names)
   std::vector<double> before, after;
+  std::vector<double> derivative;  ///< of its time
 };
 
 /// Everything a run leaves behind, in memory.
@@ -34,8 +35,9 @@ struct outcome : abi::counters<std::vector<long long>> {
   std::vector<double> residual, switched;
   std::vector<long long> residual_of;
   std::vector<std::int64_t> dependent;
-  std::vector<int> status, exception, guard_history;
-  std::vector<event_row> log;  ///< by instance, then time
+  std::vector<int> status, exception, guard_history, sensitivity;
+  std::vector<double> final_derivative;  ///< [parameter][state + output + t_final][instance]
+  std::vector<event_row> log;            ///< by instance, then time
 
   double final(const std::string& state, std::int64_t instance = 0) const {
     for (std::size_t i = 0; i < plan.model.states.size(); ++i)
@@ -46,7 +48,13 @@ struct outcome : abi::counters<std::vector<long long>> {
   double output(std::size_t index, std::int64_t instance = 0) const {
     return final_output[index * static_cast<std::size_t>(plan.count) + static_cast<std::size_t>(instance)];
   }
-  /// Sample k of state (or output) q.
+  /// The derivative of final number q, a state, an output or (behind them) t_final, by parameter j.
+  double derivative(std::size_t q, std::size_t j = 0, std::int64_t instance = 0) const {
+    const auto of_one = plan.model.states.size() + plan.model.outputs.size() + 1;
+    return final_derivative[(j * of_one + q) * static_cast<std::size_t>(plan.count) +
+                            static_cast<std::size_t>(instance)];
+  }
+  /// Sample k of state (or output) q; behind them stand their derivatives.
   double sample(std::size_t q, std::int64_t instance, std::int64_t k) const {
     return samples[(q * static_cast<std::size_t>(plan.count) + static_cast<std::size_t>(instance)) *
                        static_cast<std::size_t>(plan.sample_count) +
@@ -66,7 +74,9 @@ inline outcome run(host::plan p) {
   r.final_state.resize(ns * n), r.final_output.resize(no * n), r.final_discrete.resize(nd * n), r.t_final.resize(n),
       r.status.resize(n), r.exception.resize(n), r.residual.resize(n), r.residual_of.resize(n), r.dependent.resize(n),
       r.switched.resize(n);
-  r.samples.resize((ns + no) * n * nt), r.reductions.resize(nr * n), r.guard_history.resize(p.model.guards.size() * n);
+  r.sensitivity.resize(n), r.final_derivative.resize(host::sensitivity_columns(p) * n);
+  const auto ks = host::sampled_columns(p), kd = host::directions(p);
+  r.samples.resize(ks * n * nt), r.reductions.resize(nr * n), r.guard_history.resize(p.model.guards.size() * n);
   for (const auto counter : abi::counter_members<std::vector<long long>>) (r.*counter).resize(n);
   const auto names = host::event_names(p.model);
   const auto backend = host::make_cpu_backend(r.plan);
@@ -87,13 +97,16 @@ inline outcome run(host::plan p) {
         copy(c.residual, r.residual, 1, 1), copy(c.residual_of, r.residual_of, 1, 1);
         if (!c.dependent.empty()) copy(c.dependent, r.dependent, 1, 1);
         copy(c.switched, r.switched, 1, 1), copy(c.guard_history, r.guard_history, p.model.guards.size(), 1);
-        copy(c.samples, r.samples, ns + no, nt);
+        copy(c.samples, r.samples, ks, nt);
+        copy(c.final_derivative, r.final_derivative, host::sensitivity_columns(p), 1);
+        if (kd > 0) copy(c.sensitivity, r.sensitivity, 1, 1);
         c.log.for_each([&](const host::event_row& e) {
           r.log.push_back({c.first_id + e.slot,
                            e.time,
                            names[static_cast<std::size_t>(e.guard)],
                            {e.before, e.before + ns},
-                           {e.after, e.after + ns}});
+                           {e.after, e.after + ns},
+                           {e.before + ns, e.before + ns + kd}});
         });
       },
       [](std::int64_t) {}, stop);

@@ -51,6 +51,17 @@ std::string coordinates_text(const plan& p) {
   if (p.coordinates == coordinates_names[0]) return {};
   return fmt::format(", .coordinates = saltus::coordinates::{}", p.coordinates);
 }
+
+/// The form of a model's equations, with the derivatives that are asked for: parameter j is number j, initial value i is -1 - i.
+std::string form_text(const plan& p) {
+  const auto form =
+      fmt::format("saltus::form_of<::{}, saltus::{}>", p.model.name, p.backward ? "backward_time" : "forward_time");
+  if (p.sensitivities.empty()) return form;
+  std::vector<int> numbers;
+  for (const target& of : p.sensitivities)
+    numbers.push_back(of.which == target::kind::parameter ? of.index : -1 - of.index);
+  return fmt::format("saltus::sensitivities<{}, {}, {}>", form, p.sensitivities_in_error, fmt::join(numbers, ", "));
+}
 }  // namespace
 
 std::string engine_name(const plan& p) {
@@ -59,13 +70,13 @@ std::string engine_name(const plan& p) {
     reductions += fmt::format(",\n    saltus::reduction<saltus::reduce::{}, {}, {}>",
                               reduce_names[static_cast<int>(r.which)], r.of_output ? "true" : "false", r.index);
   return fmt::format(
-      "using engine = saltus::engine<saltus::form_of<::{}, saltus::{}>, saltus::methods::by_name<\"{}\">, {},\n"
+      "using engine = saltus::engine<{}, saltus::methods::by_name<\"{}\">, {},\n"
       "    saltus::options{{.norm = saltus::norm_kind::{}, .controller = saltus::controller_kind::{}, "
       ".detect = saltus::detection::{}, .fixed_steps = {}, .samples = {}, .guards_in_error = {}, "
       ".inject = {}{}{}}}{}>;\n",
-      p.model.name, p.backward ? "backward_time" : "forward_time", p.method, p.precision, p.norm, p.controller,
-      p.detection, p.fixed_step > 0, p.sample_count > 0, p.guards_in_error, p.inject_exceptions > 0,
-      p.stiff_method.empty() ? "" : ", .watch_stiffness = true", coordinates_text(p), reductions);
+      form_text(p), p.method, p.precision, p.norm, p.controller, p.detection, p.fixed_step > 0, p.sample_count > 0,
+      p.guards_in_error, p.inject_exceptions > 0, p.stiff_method.empty() ? "" : ", .watch_stiffness = true",
+      coordinates_text(p), reductions);
 }
 
 std::string engine_text(const plan& p) {

@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "abi/sensitivity.hpp"
 #include "abi/status.hpp"
 #include "base/files.hpp"
 
@@ -14,6 +15,7 @@ namespace saltus::host {
 namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr auto no_sensitivity = static_cast<unsigned char>(saltus::sensitivity::not_ended);
 
 template <class Number>
 std::int64_t bytes_of(const std::vector<Number>& column) {
@@ -86,11 +88,14 @@ void chunk_data::reset(const plan& p, std::int64_t first, std::int64_t instances
   all(residual_of, 1, -1);
   all(dependent, m.constraints.empty() ? 0 : 1, std::int64_t{0});
   all(switched, 1, nan);
-  all(samples, (m.states.size() + m.outputs.size()) * static_cast<std::size_t>(p.sample_count), nan);
+  all(samples, sampled_columns(p) * static_cast<std::size_t>(p.sample_count), nan);
   all(reductions, p.reductions.size(), nan);
   all(guard_history, m.guards.size(), static_cast<unsigned char>(0));
+  all(final_derivative, sensitivity_columns(p), nan);
+  all(sensitivity, p.sensitivities.empty() ? 0 : 1, no_sensitivity);
+  sample_count_ = static_cast<std::size_t>(p.sample_count);
   log.clear();
-  log.state_count = static_cast<int>(m.states.size());
+  log.state_count = static_cast<int>(logged_numbers(p));
   // What does not fit into memory goes where the result goes: elsewhere there may be no disk, or a small one.
   log.folder = p.file.empty() ? std::filesystem::path() : folder_of(p.file);
   exceptions.clear();
@@ -101,19 +106,19 @@ void chunk_data::reset(const plan& p, std::int64_t first, std::int64_t instances
 
 void chunk_data::forget_results(const std::vector<long long>& slots) {
   const auto n = static_cast<std::size_t>(count);
-  const auto times = samples.size() / (final_state.size() + final_output.size());  // per instance and quantity
   const auto preset = [n](auto& array, std::size_t slot, auto value, std::size_t row = 1) {
     for (std::size_t at = slot * row; at < array.size(); at += n * row) std::fill_n(&array[at], row, value);
   };
   for (const long long s : slots) {
     const auto slot = static_cast<std::size_t>(s);
-    for (auto* numbers : {&final_state, &final_output, &final_discrete, &t_final, &reductions})
+    for (auto* numbers : {&final_state, &final_output, &final_discrete, &t_final, &reductions, &final_derivative})
       preset(*numbers, slot, nan);
     for (const auto counter : abi::counter_members<std::vector<long long>>) preset(this->*counter, slot, 0);
     preset(residual, slot, no_residual_);
     preset(residual_of, slot, -1);
-    preset(samples, slot, nan, times);
+    if (sample_count_ > 0) preset(samples, slot, nan, sample_count_);
     preset(guard_history, slot, static_cast<unsigned char>(0));
+    preset(sensitivity, slot, no_sensitivity);
   }
 }
 
@@ -141,6 +146,8 @@ abi::results chunk_data::results() {
   r.samples = samples.data();
   r.reductions = reductions.data();
   r.guard_history = guard_history.data();
+  r.final_derivative = final_derivative.data();
+  r.sensitivity = sensitivity.data();
   return r;
 }
 
@@ -148,21 +155,23 @@ std::int64_t moved_bytes(const chunk_data& c) {
   std::int64_t sum = 0;
   for (const auto* column :
        {&c.parameters, &c.initial, &c.t_begin, &c.t_end, &c.final_state, &c.final_output, &c.final_discrete, &c.t_final,
-        &c.residual, &c.samples, &c.reductions, &c.exceptions.reals})
+        &c.residual, &c.samples, &c.reductions, &c.final_derivative, &c.exceptions.reals})
     sum += bytes_of(*column);
   for (const auto counter : abi::counter_members<std::vector<long long>>) sum += bytes_of(c.*counter);
   for (const auto* column : {&c.residual_of, &c.exceptions.slot, &c.exceptions.integers}) sum += bytes_of(*column);
-  return sum + bytes_of(c.status) + bytes_of(c.guard_history) + c.log.rows() * c.log.row_bytes();
+  return sum + bytes_of(c.status) + bytes_of(c.guard_history) + bytes_of(c.sensitivity) +
+         c.log.rows() * c.log.row_bytes();
 }
 
 std::int64_t chunk_bytes(const plan& p, std::int64_t instances) {
   const auto states = std::ssize(p.model.states), outputs = std::ssize(p.model.outputs);
   const auto inputs = std::ssize(p.model.parameters) + states + 2;
   const auto finals = states + outputs + std::ssize(p.model.discretes) + 1;
-  const auto words =
-      inputs + finals + abi::counter_count + 3 + (states + outputs) * p.sample_count + std::ssize(p.reductions);
+  const auto words = inputs + finals + abi::counter_count + 3 +
+                     static_cast<std::int64_t>(sampled_columns(p)) * p.sample_count + std::ssize(p.reductions) +
+                     static_cast<std::int64_t>(sensitivity_columns(p));
   // three words: residual, its equation, switched; bytes: status, exception, and what became of every guard
-  const auto single = 2.0 + static_cast<double>(std::ssize(p.model.guards));
+  const auto single = 2.0 + static_cast<double>(std::ssize(p.model.guards)) + (p.sensitivities.empty() ? 0.0 : 1.0);
   return as_bytes(static_cast<double>(instances) * (8.0 * static_cast<double>(words) + single));
 }
 

@@ -43,9 +43,11 @@ struct chunk_data : columns, abi::counters<std::vector<long long>> {
   std::vector<std::int64_t>
       dependent;                   ///< constraints that depend on each other at its end, a bit each (dependent.hpp)
   std::vector<double> switched;    ///< time at which the instance went over to the stiff method; NaN: it did not
-  std::vector<double> samples;     ///< [state + output][count][sample]
+  std::vector<double> samples;     ///< [state + output, then their derivatives][count][sample]
   std::vector<double> reductions;  ///< [reduction][count]
   std::vector<unsigned char> guard_history;  ///< [guard][count], bits of abi::guard_history
+  std::vector<double> final_derivative;      ///< [parameter][state + output + t_final][count]
+  std::vector<unsigned char> sensitivity;    ///< saltus::sensitivity
   event_log log;
   exception_list exceptions;
   chunk_statistics statistics;
@@ -68,6 +70,7 @@ struct chunk_data : columns, abi::counters<std::vector<long long>> {
 
  private:
   double no_residual_ = 0;  ///< what `residual` is preset to
+  std::size_t sample_count_ = 0;
 };
 
 /// Bytes of the columns of a chunk, and of its event log and exceptions: what is handed to a backend and taken from it.

@@ -10,7 +10,7 @@
 
 namespace saltus::host {
 
-/// One event as it is read back; `before` and `after` point to the states.
+/// One event as it is read back; `before` and `after` point to the states, behind which the derivatives of its time stand.
 struct event_row {
   long long slot;
   double time;
@@ -24,7 +24,7 @@ class event_log {
  public:
   static constexpr std::size_t max_in_memory = std::size_t{16} << 20;  ///< bytes
 
-  int state_count = 0;
+  int state_count = 0;                 ///< of `before`, and of `after`: states, and what is kept behind them
   std::filesystem::path folder;        ///< of the temporary file; empty: that of the system
   std::size_t memory = max_in_memory;  ///< bytes of rows that stay in memory
 

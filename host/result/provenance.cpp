@@ -89,9 +89,12 @@ void integration(const plan& p, lines& out) {
   out.add("method", method_name(p));
   out.add("t", std::vector<double>{p.t_begin, p.t_end});
   out.add("rtol", p.rtol);
-  const bool one = std::adjacent_find(p.atol.begin(), p.atol.end(), std::not_equal_to<>()) == p.atol.end();
-  if (one && !p.atol.empty()) out.add("atol", p.atol.front());
-  else out.add("atol", p.atol);
+  // Behind those of the states there may be those of their derivatives, which follow from them.
+  const std::vector<double> atol(p.atol.begin(),
+                                 p.atol.begin() + std::min(std::ssize(p.atol), std::ssize(p.model.states)));
+  const bool one = std::adjacent_find(atol.begin(), atol.end(), std::not_equal_to<>()) == atol.end();
+  if (one && !atol.empty()) out.add("atol", atol.front());
+  else out.add("atol", atol);
   out.add("norm", p.norm);
   out.add("controller", p.controller);
   out.add("event_tol", p.event_tol);
@@ -146,6 +149,16 @@ void output(const plan& p, lines& out) {
   else out.add("sensitivity", outcomes);
 }
 
+void sensitivity(const plan& p, lines& out) {
+  out.section("sensitivity");
+  std::vector<std::string> parameters;
+  for (const target& of : p.sensitivities) parameters.push_back(of.name);
+  if (parameters.empty()) out.none("parameters");
+  else out.add("parameters", parameters);
+  if (parameters.empty()) out.none("error_control");
+  else out.add("error_control", p.sensitivities_in_error);
+}
+
 void where_and_how(const plan& p, lines& out) {
   out.section("run");
   out.add("backend", p.backend);
@@ -168,6 +181,7 @@ std::string settings_text(const plan& p) {
   lines out;
   integration(p, out);
   events(p, out);
+  sensitivity(p, out);
   output(p, out);
   where_and_how(p, out);
   return out.take();

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "abi/counters.hpp"
+#include "abi/sensitivity.hpp"
 #include "abi/status.hpp"
 #include "base/error.hpp"
 #include "ensemble/rescue.hpp"
@@ -70,6 +71,7 @@ class field_list {
       add("switched", "switched", "", "time at which the instance went over to " + p.stiff_method, shape::instance,
           NC_DOUBLE, column(&chunk_data::switched));
     reductions();
+    if (!p.sensitivities.empty()) sensitivities();
     if (p.sample_count > 0) samples();
     if (p.log_events) events();
   }
@@ -185,6 +187,47 @@ class field_list {
     }
   }
 
+  /// Of the derivative of `what` with respect to parameter or initial value number `j`: name, unit and sentence.
+  struct derivative {
+    std::string name, unit, about;
+  };
+  derivative derivative_of(const std::string& name, const std::string& unit, const std::string& what,
+                           std::size_t j) const {
+    const target& by = p_.sensitivities[j];
+    const quantity& q =
+        (by.which == target::kind::parameter ? m_.parameters : m_.states)[static_cast<std::size_t>(by.index)];
+    const bool is_initial = by.which == target::kind::state;
+    return {fmt::format("d_{}_d_{}{}", name, is_initial ? "initial_" : "", q.name), quotient(unit, q.unit),
+            fmt::format("derivative of {} by {}{}", what, is_initial ? "the initial value of " : "", q.name)};
+  }
+  /// The unit of a derivative; not known if one of the two is not.
+  static std::string quotient(const std::string& of, const std::string& by) {
+    if (of == by) return "1";
+    if (of.empty() || by.empty()) return {};
+    if (by == "1") return of;
+    const bool is_simple = by.find_first_of(" */.^") == by.npos;
+    return is_simple ? fmt::format("{}/{}", of, by) : fmt::format("{}/({})", of, by);
+  }
+
+  void sensitivities() {
+    field& status = add("sensitivity_status", "sensitivity", "1", "whether the derivatives exist, or why they are NaN",
+                        shape::instance, NC_UBYTE, column(&chunk_data::sensitivity));
+    for (const sensitivity_row& row : sensitivity_table) status.flags.emplace_back(static_cast<int>(row.id), row.name);
+    status.unset = static_cast<long long>(saltus::sensitivity::not_ended);
+    std::size_t k = 0;
+    const auto add_final = [&](const std::string& name, const std::string& unit, const std::string& what,
+                               std::size_t j) {
+      const derivative d = derivative_of(name, unit, what, j);
+      add(d.name, "sensitivity", d.unit, d.about, shape::instance, NC_DOUBLE,
+          column(&chunk_data::final_derivative, k++));
+    };
+    for (std::size_t j = 0; j < directions(p_); ++j) {
+      for (const auto* list : {&m_.states, &m_.outputs})
+        for (const quantity& q : *list) add_final("final_" + q.name, q.unit, q.name + " at t_final", j);
+      add_final("t_final", "", "the time at which the instance ended", j);
+    }
+  }
+
   void samples() {
     const char* what = "time of the sample";
     if (common_times(p_)) {
@@ -201,6 +244,13 @@ class field_list {
       for (const quantity& q : *list)
         add(q.name, "sample", q.unit, about(q), shape::instance_time, NC_DOUBLE,
             column(&chunk_data::samples, j++, p_.sample_count));
+    for (std::size_t by = 0; by < directions(p_); ++by)
+      for (const auto* list : {&m_.states, &m_.outputs})
+        for (const quantity& q : *list) {
+          const derivative d = derivative_of(q.name, q.unit, q.name, by);
+          add(d.name, "sample", d.unit, d.about, shape::instance_time, NC_DOUBLE,
+              column(&chunk_data::samples, j++, p_.sample_count));
+        }
   }
 
   void events() {
@@ -220,6 +270,11 @@ class field_list {
     for (std::size_t j = 0; j < m_.states.size(); ++j)
       add("event_" + m_.states[j].name, "event", m_.states[j].unit, about(m_.states[j]) + ", after the event",
           shape::event, NC_DOUBLE, derived_column(&derived_columns::after, j));
+    for (std::size_t j = 0; j < directions(p_); ++j) {
+      const derivative d = derivative_of("event_time", "", "the time of the event", j);
+      add(d.name, "event", d.unit, d.about, shape::event, NC_DOUBLE,
+          derived_column(&derived_columns::before, m_.states.size() + j));
+    }
   }
 
   void statistics() {
@@ -280,9 +335,8 @@ derived_columns detail::derive(const chunk_data& c, const plan& p) {
         d.sample_time.push_back(even_sample_time(c.t_begin[i], c.t_end[i], k, p.sample_count));
   }
   if (p.log_events) d.row_size = c.log.rows_by_slot(n);
-  const std::size_t states = p.model.states.size();
-  d.before.resize(states);
-  d.after.resize(states);
+  d.before.resize(logged_numbers(p));
+  d.after.resize(logged_numbers(p));
   return d;
 }
 
@@ -306,10 +360,10 @@ void detail::derived_columns::clear_events() {
 
 const std::vector<std::string>& reserved_names() {
   static const std::vector<std::string> names = [] {
-    std::vector<std::string> all = {"instance",       "time",           "event",     "sample_time", "t_begin",
-                                    "t_end",          "t_final",        "status",    "event_time",  "event_guard",
-                                    "event_instance", "event_row_size", "exception", "residual",    "residual_of",
-                                    "dependent",      "switched",       "statistic"};
+    std::vector<std::string> all = {"instance",       "time",           "event",     "sample_time",       "t_begin",
+                                    "t_end",          "t_final",        "status",    "event_time",        "event_guard",
+                                    "event_instance", "event_row_size", "exception", "residual",          "residual_of",
+                                    "dependent",      "switched",       "statistic", "sensitivity_status"};
     for (const abi::counter_row& counter : abi::counter_table) all.emplace_back(counter.name);
     return all;
   }();

@@ -7,9 +7,12 @@
 //                  residual residual_of                                  of a model with algebraic states
 //                  switched                                              with method = "auto"
 //                  max(<state>) ...
-//     samples      <state>(instance, time) <output>(instance, time), time(time) or sample_time(instance, time)
+//                  sensitivity_status d_final_<state>_d_<parameter> d_t_final_d_<parameter> ...     with [sensitivity]
+//     samples      <state>(instance, time) <output>(instance, time), time(time) or sample_time(instance, time);
+//                  d_<state>_d_<parameter>(instance, time)
 //     events       event_row_size(instance): rows of the log per instance, in the order of the instances (CF contiguous
-//                  ragged array); event_instance event_time event_guard before_<state> event_<state>
+//                  ragged array); event_instance event_time event_guard before_<state> event_<state>,
+//                  d_event_time_d_<parameter>
 //     statistics   statistics_<final or counter>(statistic), statistic(statistic): their names
 //                  histogram_<name>(bin_<name>), bin_<name>(bin_<name>): middles of the bins
 //     sensitivity  sensitivity_<index>, sensitivity_<index>_low, _high and _left_out(sensitivity_outcome, sensitivity_input),
@@ -59,7 +62,7 @@ struct derived_columns {
   std::vector<long long> row_size, instance;
   std::vector<double> time;
   std::vector<int> guard;
-  std::vector<std::vector<double>> before, after;  ///< [state][row]
+  std::vector<std::vector<double>> before, after;  ///< [state, then what is kept behind them][row]
   std::vector<double> sample_time;                 ///< [instance][sample]
 
   void add(const event_row& row, std::int64_t first_id);

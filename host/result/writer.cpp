@@ -240,8 +240,8 @@ void result_writer::write(const chunk_data& chunk) {
 void result_writer::write_events(const waiting_logs::chunk_log& chunk) {
   const chunk_data none;
   derived_columns some;
-  some.before.resize(plan_.model.states.size());
-  some.after.resize(plan_.model.states.size());
+  some.before.resize(logged_numbers(plan_));
+  some.after.resize(logged_numbers(plan_));
   const auto put = [&] {
     const std::int64_t rows = std::ssize(some.time);
     write_columns(none, some, event_rows_, rows, true);

@@ -13,13 +13,14 @@
 
 namespace saltus::host {
 
-const std::vector<std::string_view> top_keys = {"model",       "method",      "t",          "rtol",
-                                                "atol",        "event_tol",   "first_step", "max_step",
-                                                "step",        "controller",  "norm",       "precision",
-                                                "max_steps",   "max_events",  "detection",  "guards_in_error",
-                                                "concurrency", "zeno",        "rescue",     "inject_exceptions",
-                                                "consistency", "coordinates", "parameters", "initial",
-                                                "sweep",       "sample",      "output",     "run"};
+const std::vector<std::string_view> top_keys = {"model",       "method",      "t",           "rtol",
+                                                "atol",        "event_tol",   "first_step",  "max_step",
+                                                "step",        "controller",  "norm",        "precision",
+                                                "max_steps",   "max_events",  "detection",   "guards_in_error",
+                                                "concurrency", "zeno",        "rescue",      "inject_exceptions",
+                                                "consistency", "coordinates", "parameters",  "initial",
+                                                "sweep",       "sample",      "sensitivity", "output",
+                                                "run"};
 
 namespace {
 

@@ -145,6 +145,10 @@ struct plan {
   std::vector<int>
       sensitivity;  ///< columns of results (statistic_columns) whose sensitivity to the samples is computed
 
+  // what it is differentiated with respect to: parameters and initial values (called initial.NAME)
+  std::vector<target> sensitivities;
+  bool sensitivities_in_error = false;  ///< their errors count; then `atol` goes on with one per state and parameter
+
   // where and how
   std::string backend = "auto";    ///< auto, cpu, cuda, all
   std::vector<int> devices;        ///< numbers of CUDA devices; empty: all that there are
@@ -171,6 +175,22 @@ inline bool varies(const plan& p, target::kind which, int index) {
          std::any_of(p.axes.begin(), p.axes.end(),
                      [&](const axis& a) { return std::any_of(a.columns.begin(), a.columns.end(), is_it); });
 }
+
+/// How many derivatives there are of each number.
+inline std::size_t directions(const plan& p) { return p.sensitivities.size(); }
+
+/// Columns of samples: states and outputs, and then their derivatives.
+inline std::size_t sampled_columns(const plan& p) {
+  return (p.model.states.size() + p.model.outputs.size()) * (1 + directions(p));
+}
+
+/// Columns of derivatives at the end: for each parameter those of the states, of the outputs and of the final time.
+inline std::size_t sensitivity_columns(const plan& p) {
+  return (p.model.states.size() + p.model.outputs.size() + 1) * directions(p);
+}
+
+/// Numbers of a row of the event log before the event, and as many after it: states, and then the derivatives of its time.
+inline std::size_t logged_numbers(const plan& p) { return p.model.states.size() + directions(p); }
 
 /// The method as the spec calls it.
 inline std::string method_name(const plan& p) { return p.stiff_method.empty() ? p.method : "auto"; }

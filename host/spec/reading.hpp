@@ -56,6 +56,8 @@ void read_instances(reading& r);
 void read_sample(reading& r);
 /// [output]. Needs the instances.
 void read_output(reading& r);
+/// [sensitivity]. Needs method, events, instances and output.
+void read_sensitivity(reading& r);
 /// [run]. Needs all before.
 void read_run(reading& r);
 

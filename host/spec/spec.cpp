@@ -94,6 +94,7 @@ plan validate(const spec_document& spec, const host::model& model) {
   read_events(r);
   read_instances(r);
   read_output(r);
+  read_sensitivity(r);
   read_run(r);
   r.plan.text = document_text(root);
   return std::move(r.plan);

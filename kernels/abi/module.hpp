@@ -12,7 +12,7 @@
 
 namespace saltus::abi {
 
-inline constexpr int version = 14;
+inline constexpr int version = 15;
 
 using saltus::equations;
 using enum equations;
@@ -104,7 +104,7 @@ struct dense_algebra {
 /// What holds for every instance of a run. Times and tolerances in the model's units.
 struct settings {
   double rtol;
-  const double* atol;          ///< [state_count]
+  const double* atol;          ///< [state_count], and as many for each direction whose errors count
   double event_tol;            ///< time tolerance of event location; 0: to rounding
   double first_step;           ///< 0: chosen from the equations
   double max_step;             ///< infinity: unlimited (a model may set a smaller one)
@@ -147,9 +147,12 @@ struct results : counters<long long*> {
   unsigned char* status;         ///< [count], saltus::status; on a CPU `interrupted` while the instance is under way
   double* residual;              ///< [count] models with constraints: largest residual of one after any accepted step
   long long* residual_of;        ///< [count] the number of that equation (of its state); -1: none
-  double* samples;               ///< [state_count + output_count][count][sample_count], NaN where not reached
+  double* samples;               ///< [state_count + output_count][count][sample_count], NaN where not reached;
+                                 ///< behind them as many of derivatives for each direction
   double* reductions;            ///< [reduction_count][count]
   unsigned char* guard_history;  ///< [guard_count][count], bits of abi::guard_history
+  double* final_derivative;      ///< [directions][state_count + output_count + 1][count]: of the end, t_final the last
+  unsigned char* sensitivity;    ///< [count], saltus::sensitivity
 };
 
 /// What became of a guard in an instance. It can fire while its value may cross zero in its declared direction.
@@ -172,7 +175,8 @@ enum command : int { stop = 0, go_on = 1, end_some = 2 };
 /// Where a CPU module reports events, exceptions and progress; the callbacks run on the thread that called `run`.
 struct sink {
   void* context;
-  /// One due guard of one event: slot in the chunk, time, guard, state before and after ([state_count] each).
+  /// One due guard of one event: slot in the chunk, time, guard, state before and after ([state_count] each, and behind them in
+  /// both the derivative of the time in each direction).
   /// Numbers of guards are followed by those of time events, and then by one for the end of sliding along each sliding guard.
   void (*append)(void* context, long long slot, double t, int guard, const double* before, const double* after);
   /// An instance could not go on (`rescuable`): its last accepted point, from which another integrator may.

@@ -61,6 +61,10 @@ struct engine {
   static constexpr bool inject = Options.inject;
   static constexpr bool watch_stiffness = Options.watch_stiffness;
   static constexpr int n = form::states;
+  static constexpr int model_states = form::model_states;
+  static constexpr int judged = form::judged;
+  static constexpr int directions = form::directions;
+  static constexpr int logged = model_states + directions;  ///< numbers kept of a state at an event
   static constexpr int ng = form::guards;
   static constexpr int reductions = sizeof...(Reductions);
 
@@ -102,7 +106,7 @@ struct engine {
 template <class E, class Real>
 struct tolerances {
   Real rtol;
-  vec<Real, E::n> atol;
+  vec<Real, E::judged> atol;
   Real event_tol, fixed_step, concurrency_time, concurrency_value, zeno_part;
   typename Real::integer max_steps, max_events;
   const abi::dense_algebra* algebra;

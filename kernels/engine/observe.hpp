@@ -26,6 +26,37 @@ SALTUS_FN void next_sample(instance<E, Real>& x, int lane, const Run& run) {
   x.next_sample.set(lane, more ? static_cast<T>(time) : static_cast<T>(limits<T>::largest));
 }
 
+/// Are these times one, to rounding?
+template <class E, class Real>
+SALTUS_FN mask_of<Real> is_time_of_jump(const instance<E, Real>& x, Real t) {
+  return abs(t - x.held.jumped_at) <= Real(64.0 * limits<typename E::T>::epsilon) * (abs(t) + abs(x.h));
+}
+
+/// Records the derivatives of the next sample, y, in the lanes of `due`. At the time of an event that moves with what is differentiated
+/// by there are none.
+template <class E, class Real, class Run>
+SALTUS_FN_COLD void record_derivatives(instance<E, Real>& x, const vec<Real, E::n>& y, mask_of<Real> due,
+                                       const Run& run) {
+  using form = typename E::form;
+  using lifted = typename form::template lifted<Real>;
+  constexpr int columns = E::model_states + form::outputs;
+  const auto out =
+      form::model_form::output_values(lifted(x.next_sample), form::lift(y), form::template lift_held<Real>(x.held));
+  const auto undefined = is_time_of_jump(x, x.next_sample);
+  for (int lane = 0; lane < Real::lanes; ++lane) {
+    if (!due[lane]) continue;
+    const int64 slot = x.slot.get(lane), k = x.sample.get(lane);
+    const auto store = [&](int i, int j, Real rate) SALTUS_INLINE_LAMBDA {
+      const auto number = undefined[lane] ? static_cast<typename E::T>(form::unset) : rate.get(lane);
+      run.store_sample(slot, columns * (1 + j) + i, k, number);
+    };
+    for (int j = 0; j < E::directions; ++j) {
+      for (int i = 0; i < E::model_states; ++i) store(i, j, y[form::place(i, j)]);
+      for (int i = 0; i < form::outputs; ++i) store(E::model_states + i, j, out[i].d[j]);
+    }
+  }
+}
+
 /// Records every sample with t <= time < t1 (time <= t1 where `last`): an instant of an event belongs to what follows it.
 template <class E, class Real, class F, class Run>
 SALTUS_FN_COLD void record_samples(instance<E, Real>& x, const stages<typename E::Method, Real, E::n>& s, const F& f,
@@ -48,11 +79,12 @@ SALTUS_FN_COLD void record_samples(instance<E, Real>& x, const stages<typename E
     }
     each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(at_end, y[i], s.y1[i]); });
     const auto out = form::output_values(x.next_sample, y, x.held);
+    if constexpr (E::directions > 0) record_derivatives(x, y, due, run);
     for (int lane = 0; lane < Real::lanes; ++lane) {
       if (!due[lane]) continue;
       const int64 slot = x.slot.get(lane), j = x.sample.get(lane);
-      for (int i = 0; i < E::n; ++i) run.store_sample(slot, i, j, y[i].get(lane));
-      for (int i = 0; i < form::outputs; ++i) run.store_sample(slot, E::n + i, j, out[i].get(lane));
+      for (int i = 0; i < E::model_states; ++i) run.store_sample(slot, i, j, y[i].get(lane));
+      for (int i = 0; i < form::outputs; ++i) run.store_sample(slot, E::model_states + i, j, out[i].get(lane));
       x.sample.set(lane, static_cast<integer_of<typename E::T>>(j + 1));
       next_sample<E>(x, lane, run);
     }

@@ -152,17 +152,31 @@ SALTUS_FN_COLD mask_of<Real> go_to_limit(instance<E, Real>& x, const resting_gua
   return where;
 }
 
+/// States as the event log takes them. Behind an accumulation there are no derivatives.
+template <class E, class T, class States>
+SALTUS_FN vec<pack<T, 1>, E::logged> logged_point(const States& y) {
+  if constexpr (E::directions == 0) {
+    return y;
+  } else {
+    vec<pack<T, 1>, E::logged> r;
+    for (int i = 0; i < E::model_states; ++i) r[i] = y[i].value;
+    for (int j = E::model_states; j < E::logged; ++j) r[j] = pack<T, 1>(E::form::unset);
+    return r;
+  }
+}
+
 /// One lane's `rest` at the limit: an event of the guards that rest.
 template <class E, class T, int W, class Run>
 SALTUS_FN_COLD void rest_of(instance<E, pack<T, W>>& x, int lane, const vec<pack<T, W>, E::ng>& g,
                             const due_events<E, pack<T, W>>& due, const Run& run) {
   int count = 0;
   const bool stops = with_event<E>(x, lane, g, &due, [&](auto& now) SALTUS_INLINE_LAMBDA {
-    const auto before = now.y;
+    const auto before = logged_point<E, T>(now.y);
     E::Model::rest(now);
     for (int i = 0; i < E::form::model_guards; ++i) {
       if (!(due.guard[i].get(lane) > T(0.5))) continue;
-      run.log_event(x.slot.get(lane), static_cast<double>(now.t.v), i, before, now.y);
+      run.log_event(x.slot.get(lane), E::form::model_time(static_cast<double>(x.t.get(lane))), i, before,
+                    logged_point<E, T>(now.y));
       x.event_streak[i].set(lane, 0);
       ++count;
     }
@@ -177,6 +191,10 @@ SALTUS_FN_COLD mask_of<pack<T, W>> come_to_rest(instance<E, pack<T, W>>& x,
                                                 const resting_guards<E, pack<T, W>>& resting,
                                                 const tolerances<E, pack<T, W>>& tol, const Run& run) {
   if (none(resting.where)) return resting.where;
+  if constexpr (E::directions > 0) {
+    undefine(x, resting.where, sensitivity::accumulation);
+    forget_undefined(x, resting.where);
+  }
   if constexpr (E::form::kinds::has_rest) {
     const auto at_limit = go_to_limit(x, resting, tol, run);
     const auto g = x.held.locked;

@@ -228,8 +228,10 @@ SALTUS_FN mask_of<Real> move_by_parabola(landing<E, Real>& p, const instance<E, 
   vec<Real, E::n> y;
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
     const Real bend = part * (to[i] - from[i]);
-    const Real tolerated = Real(0.01) * fma(tol.rtol, abs(p.y[i]), tol.atol[i]);
-    where = where & (abs(bend) * left_out <= tolerated);
+    if (i < E::model_states) {
+      const Real tolerated = Real(0.01) * fma(tol.rtol, abs(p.y[i]), tol.atol[i]);
+      where = where & (abs(bend) * left_out <= tolerated);
+    }
     y[i] = fma(d, from[i], p.y[i]) + bend;
   });
   const auto g = E::form::guards_along(p.t + d, y, to, x.held);
@@ -291,7 +293,7 @@ SALTUS_FN aim<Real> step_to(landing<E, Real>& p, instance<E, Real>& x, const hel
   }
   const auto g = E::form::guards_along(s.t + s.h, s.y1, s.f1(), x.held);
   Real finite = Real(0.0);  // or NaN
-  each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { finite += not_finite(s.y1[i]) + not_finite(s.f1()[i]); });
+  each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { finite += not_finite(s.y1[i]) + not_finite(s.f1()[i]); });
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { finite += not_finite(g.value[i]); });
   p.broken = p.broken | (where & !(finite == Real(0.0)));
   where = where & (finite == Real(0.0));
@@ -466,7 +468,7 @@ SALTUS_FN_COLD mask_of<Real> include_concurrent(landing<E, Real>& p, instance<E,
   const Real part = Real(0.5) * onward * onward / p.s.h;
   const auto derivative = p.s.f1();
   vec<Real, E::n> y = move_along(f, p.t, p.y, onward, derivative);
-  each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
+  each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA {
     bent = bent | (abs(derivative[i] - x.f[i]) * part > Real(0.01) * fma(tol.rtol, abs(y[i]), tol.atol[i]));
   });
   const Real t = p.t + onward;

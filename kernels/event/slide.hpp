@@ -47,8 +47,11 @@ SALTUS_FN int end_of_slide(const instance<E, pack<T, W>>& x, int lane) {
 /// An event that changes nothing but that the slide ends.
 template <class E, class T, int W, class Run>
 SALTUS_FN_COLD void log_end_of_slide(instance<E, pack<T, W>>& x, int lane, const Run& run) {
-  vec<pack<T, 1>, E::n> y;
-  each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { y[i].v = x.y[i].get(lane); });
+  vec<pack<T, 1>, E::logged> y;
+  each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { y[i].v = x.y[i].get(lane); });
+  if constexpr (E::directions > 0)
+    for (int j = 0; j < E::directions; ++j)
+      y[E::model_states + j].v = E::form::time_sign * x.held.event_time[j].get(lane);
   run.log_event(x.slot.get(lane), E::form::model_time(static_cast<double>(x.t.get(lane))), end_of_slide(x, lane), y, y);
   x.events.set(lane, x.events.get(lane) + 1);
 }
@@ -67,7 +70,7 @@ SALTUS_FN void keep_slide_sides(const instance<E, Real>& x, typename E::form::te
 template <class E, class Real>
 SALTUS_FN_COLD void leave_surface(instance<E, Real>& x, vec<Real, E::ng>& g, mask_of<Real> up, mask_of<Real> down) {
   using form = typename E::form;
-  const typename form::template both_sides<Real, Real> s(x.t, x.y, x.held, x.held.surface);
+  const typename form::template both_sides<Real, Real> s(x.t, form::model_part(x.y), x.held, x.held.surface);
   const Real tolerance = ulps_of_time(x, 16.0);
   const Real speed = max(abs(s.rate.up), abs(s.rate.down));
   const Real spread = s.rate.up - s.rate.down;
@@ -75,7 +78,7 @@ SALTUS_FN_COLD void leave_surface(instance<E, Real>& x, vec<Real, E::ng>& g, mas
   // Where the fields hardly differ any more both lead away: along one of them.
   const auto differ = abs(spread) > Real(0.25) * speed;
   const Real d = select(differ, (to - s.g) / spread, tolerance);
-  each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
+  each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA {
     const Real direction = select(differ, s.up[i] - s.down[i], s.up[i]);
     assign_where(up | down, x.y[i], fma(d, direction, x.y[i]));
   });
@@ -104,7 +107,7 @@ SALTUS_FN_COLD void review_slides(instance<E, Real>& x, Real was, vec<Real, E::n
   using form = typename E::form;
   const auto sliding = where & form::is_sliding(x.held);
   if (none(sliding)) return;
-  const typename form::template both_sides<Real, Real> s(x.t, x.y, x.held, x.held.surface);
+  const typename form::template both_sides<Real, Real> s(x.t, form::model_part(x.y), x.held, x.held.surface);
   const Real tolerance = ulps_of_time(x, 1024.0);
   const auto moved = sliding & (abs(s.g - was) > tolerance * max(abs(s.rate.up), abs(s.rate.down)));
   const auto up = (moved & (s.g > Real(0.0))) | (sliding & (!moved) & !(s.rate.up < Real(0.0)));
@@ -131,7 +134,7 @@ SALTUS_FN_COLD void begin_slides(instance<E, Real>& x, mask_of<Real> where) {
     const Real number = Real(form::surface_of(i));
     const auto other = where & !(x.held.surface == number);
     if (none(other)) return;
-    const typename form::template both_sides<Real, Real> s(x.t, x.y, x.held, number);
+    const typename form::template both_sides<Real, Real> s(x.t, form::model_part(x.y), x.held, number);
     const Real speed = max(abs(s.rate.up), abs(s.rate.down));
     const auto on_it = abs(s.g) <= max(speed * tolerance, Real(limits<typename E::T>::smallest));
     const auto attracts = other & on_it & (s.rate.up < Real(0.0)) & (s.rate.down > Real(0.0));

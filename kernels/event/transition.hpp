@@ -4,6 +4,7 @@
 #pragma once
 
 #include "engine/observe.hpp"
+#include "event/derivatives.hpp"
 #include "event/flat.hpp"
 #include "event/sides.hpp"
 #include "event/slide.hpp"
@@ -12,13 +13,6 @@
 namespace saltus {
 
 inline constexpr int event_rounds = 64;  ///< rounds of event iteration at one instant before `event_loop`
-
-/// What is due: guards (the model's, then the engine's own two) and time events, 1 where due.
-template <class E, class Real>
-struct due_events {
-  vec<Real, E::ng> guard;
-  vec<Real, E::form::time_events> time_event;
-};
 
 /// The ulps of time by which an event may be misplaced.
 inline constexpr double misplaced = 1024.0;
@@ -139,6 +133,16 @@ SALTUS_FN void look_ahead(instance<E, Real>& x, mask_of<Real> where) {
     const auto next = E::form::next_time_events(x.t, x.y, x.held, sound);
     end_where(x.status, where & !sound, status::bad_schedule);
     each<E::form::time_events>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(where, x.next_time_event[i], next[i]); });
+    if constexpr (E::directions > 0) {
+      using form = typename E::form;
+      typename form::template lifted<Real>::mask_type ignored;
+      const auto lifted = form::model_form::next_time_events(form::time_of_event(x.t, x.held), form::lift(x.y),
+                                                             form::template lift_held<Real>(x.held), ignored);
+      each<form::time_events>([&](int i) SALTUS_INLINE_LAMBDA {
+        for (int j = 0; j < E::directions; ++j)
+          assign_where(where, x.held.next_time_events[form::time_events * j + i], lifted[i].d[j]);
+      });
+    }
   }
   assign_where(where, x.t_stop, min(x.t_end, first_time_event(x)));
 }
@@ -167,8 +171,60 @@ SALTUS_FN void end_lane(instance<E, pack<T, W>>& x, int lane, status why) {
     x.status.set(lane, static_cast<integer_of<T>>(why));
 }
 
+/// Tells an event what is due, if anything, and the guards' values.
+template <class E, class Event, class T, int W>
+SALTUS_FN void tell_due(Event& now, int lane, const vec<pack<T, W>, E::ng>& g, const due_events<E, pack<T, W>>* due) {
+  using Number = pack<T, 1>;
+  for (int i = 0; i < E::form::model_guards; ++i) {
+    now.g[i] = Number::from(g[i].get(lane));
+    now.fired[i] = Number::from(due ? due->guard[i].get(lane) : T(0.0));
+  }
+  for (int i = 0; i < E::form::time_events; ++i)
+    now.fired[E::form::model_guards + i] = Number::from(due ? due->time_event[i].get(lane) : T(0.0));
+}
+
+/// with_event over dual numbers: what the model makes of t, y, parameters and discrete variables, it makes of their derivatives.
+template <class E, class T, int W, class Call>
+SALTUS_FN bool with_event_and_derivatives(instance<E, pack<T, W>>& x, int lane, const vec<pack<T, W>, E::ng>& g,
+                                          const due_events<E, pack<T, W>>* due, Call&& call) {
+  using form = typename E::form;
+  using Scalar = pack<T, 1>;
+  using Lifted = typename form::template lifted<Scalar>;
+  const auto one = [&](const pack<T, W>& of) SALTUS_INLINE_LAMBDA { return Scalar::from(of.get(lane)); };
+  vec<Scalar, form::params> p;
+  vec<Lifted, E::model_states> y;
+  vec<Lifted, form::discretes> d;
+  for (int i = 0; i < form::params; ++i) p[i] = one(x.held.p[i]);
+  for (int i = 0; i < E::model_states; ++i)
+    y[i] = form::with_rates(one(x.y[i]), [&](int j) SALTUS_INLINE_LAMBDA { return one(x.y[form::place(i, j)]); });
+  for (int i = 0; i < form::discretes; ++i)
+    d[i] = form::with_rates(one(x.held.d[i]), [&](int j) SALTUS_INLINE_LAMBDA {
+      return one(x.held.discrete_rates[form::discretes * j + i]);
+    });
+  const auto t = form::with_rates(one(x.t), [&](int j) SALTUS_INLINE_LAMBDA { return one(x.held.event_time[j]); });
+  const auto lifted_p = form::template lift_parameters<Scalar>(p);
+  event<typename E::Model, Lifted> now{form::model_time(t), y, lifted_p, d, {}, {}};
+  tell_due<E>(now, lane, g, due);
+  call(now);
+  for (int i = 0; i < E::model_states; ++i) {
+    x.y[i].set(lane, y[i].value.v);
+    for (int j = 0; j < E::directions; ++j) x.y[form::place(i, j)].set(lane, y[i].d[j].v);
+  }
+  for (int i = 0; i < form::discretes; ++i) {
+    x.held.d[i].set(lane, d[i].value.v);
+    for (int j = 0; j < E::directions; ++j) x.held.discrete_rates[form::discretes * j + i].set(lane, d[i].d[j].v);
+  }
+  return now.stopped;
+}
+
 /// Calls `call(now)` with one lane of x as the model's functions for one instance see it, with guard values g and what is
 /// due, if anything. Returns true if the model stopped the instance.
+template <class E, class T, int W, class Call>
+requires(E::directions > 0) SALTUS_FN
+    bool with_event(instance<E, pack<T, W>>& x, int lane, const vec<pack<T, W>, E::ng>& g,
+                    const due_events<E, pack<T, W>>* due, Call&& call) {
+  return with_event_and_derivatives<E>(x, lane, g, due, call);
+}
 template <class E, class T, int W, class Call>
 SALTUS_FN bool with_event(instance<E, pack<T, W>>& x, int lane, const vec<pack<T, W>, E::ng>& g,
                           const due_events<E, pack<T, W>>* due, Call&& call) {
@@ -181,12 +237,7 @@ SALTUS_FN bool with_event(instance<E, pack<T, W>>& x, int lane, const vec<pack<T
   each<form::params>([&](int i) SALTUS_INLINE_LAMBDA { p[i].v = x.held.p[i].get(lane); });
   each<form::discretes>([&](int i) SALTUS_INLINE_LAMBDA { d[i].v = x.held.d[i].get(lane); });
   event<typename E::Model, Scalar> now{form::model_time(Scalar::from(x.t.get(lane))), y, p, d, {}, {}};
-  for (int i = 0; i < form::model_guards; ++i) {
-    now.g[i].v = g[i].get(lane);
-    now.fired[i].v = due ? due->guard[i].get(lane) : T(0.0);
-  }
-  for (int i = 0; i < form::time_events; ++i)
-    now.fired[form::model_guards + i].v = due ? due->time_event[i].get(lane) : T(0.0);
+  tell_due<E>(now, lane, g, due);
   call(now);
   if constexpr (detail::is_mechanical<typename E::Model>)
     if (now.no_impulses) end_lane<E>(x, lane, status::no_impulses);
@@ -225,42 +276,52 @@ SALTUS_FN_COLD void transition_of(instance<E, pack<T, W>>& x, int lane, const ve
 }
 
 /// Logs every guard and time event that was due in one lane, and the end of a slide along guard `slide`. `before` is the
-/// state before the transition.
+/// state before the transition, `times` how the times depend on what is differentiated by.
 template <class E, class T, int W, class Run>
 SALTUS_FN_COLD void log_events(instance<E, pack<T, W>>& x, int lane, const vec<pack<T, W>, E::n>& before,
-                               const due_events<E, pack<T, W>>& due, int slide, const Run& run) {
+                               const due_events<E, pack<T, W>>& due, const event_times<E, pack<T, W>>& times, int slide,
+                               const Run& run) {
   using form = typename E::form;
-  vec<pack<T, 1>, E::n> was, is;
-  each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
+  vec<pack<T, 1>, E::logged> was, is;
+  each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA {
     was[i].v = before[i].get(lane);
     is[i].v = x.y[i].get(lane);
   });
   const double t = form::model_time(static_cast<double>(x.t.get(lane)));
   int count = 0;
-  const auto log = [&](int number) SALTUS_INLINE_LAMBDA {
+  const auto log = [&](int number, int item) SALTUS_INLINE_LAMBDA {
+    if constexpr (E::directions > 0)
+      each<E::directions>([&](int j) SALTUS_INLINE_LAMBDA {
+        const bool is_defined = x.held.undefined.get(lane) == T(0.0);
+        was[E::model_states + j].v = is[E::model_states + j].v =
+            is_defined ? form::time_sign * times(item, j).get(lane) : T(form::unset);
+      });
     run.log_event(x.slot.get(lane), t, number, was, is);
     ++count;
   };
   for (int i = 0; i < form::model_guards; ++i)
-    if (due.guard[i].get(lane) > T(0.5)) log(i);
+    if (due.guard[i].get(lane) > T(0.5)) log(i, i);
   for (int i = 0; i < form::time_events; ++i)
-    if (due.time_event[i].get(lane) > T(0.5)) log(form::model_guards + i);
+    if (due.time_event[i].get(lane) > T(0.5)) log(form::model_guards + i, E::ng + i);
   if constexpr (form::reaches)
     for (int k = 0; k < form::constraints; ++k)
-      if (due.guard[form::model_guards + k].get(lane) > T(0.5)) log(form::model_guards + form::time_events + k);
+      if (due.guard[form::model_guards + k].get(lane) > T(0.5))
+        log(form::model_guards + form::time_events + k, form::model_guards + k);
   if constexpr (form::slides)
-    if (due.guard[form::leaving_up].get(lane) > T(0.5) || due.guard[form::leaving_down].get(lane) > T(0.5)) log(slide);
+    if (const bool up = due.guard[form::leaving_up].get(lane) > T(0.5);
+        up || due.guard[form::leaving_down].get(lane) > T(0.5))
+      log(slide, up ? form::leaving_up : form::leaving_down);
   x.events.set(lane, x.events.get(lane) + static_cast<integer_of<T>>(count));
 }
 
 template <class E, class T, int W, class Run>
 SALTUS_FN void log_events_where(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where,
                                 const vec<pack<T, W>, E::n>& before, const due_events<E, pack<T, W>>& due,
-                                const Run& run) {
+                                const event_times<E, pack<T, W>>& times, const Run& run) {
   for (int lane = 0; lane < W; ++lane)
     if (where[lane])
       log_events<E>(
-          x, lane, before, due,
+          x, lane, before, due, times,
           [&] {
             if constexpr (E::form::slides) return end_of_slide(x, lane);
             else return 0;
@@ -305,6 +366,137 @@ SALTUS_FN mask_of<Real> find_due_again(const instance<E, Real>& x, due_events<E,
   return again;
 }
 
+/// The derivatives of lanes in which two events are due whose times differ, taken in one order and in the other.
+template <class E, class Real>
+struct both_orders {
+  instance<E, Real> x;  ///< behind both, as far as states, discrete variables and their derivatives go
+  mask_of<Real> agree;
+};
+
+/// Goes through the event of item `first` (a guard or a time event, by lane) and then through that of `second`, which comes at the same
+/// time, as if it were later. Returns the lanes of `where` in which that can be done.
+template <class E, class T, int W>
+SALTUS_FN_COLD mask_of<pack<T, W>> pass_in_turn(instance<E, pack<T, W>>& x, const vec<pack<T, W>, E::ng>& g,
+                                                const event_times<E, pack<T, W>>& times,
+                                                const due_events<E, pack<T, W>>& first,
+                                                const due_events<E, pack<T, W>>& second, mask_of<pack<T, W>> where,
+                                                const tolerances<E, pack<T, W>>& tol) {
+  using Real = pack<T, W>;
+  const auto rate_before = x.rate;
+  const auto time_of = [&](const due_events<E, Real>& due, const event_times<E, Real>& t) SALTUS_INLINE_LAMBDA {
+    for (int j = 0; j < E::directions; ++j) {
+      for (int i = 0; i < E::ng; ++i) assign_where(where & (due.guard[i] > Real(0.5)), x.held.event_time[j], t(i, j));
+      for (int i = 0; i < E::form::time_events; ++i)
+        assign_where(where & (due.time_event[i] > Real(0.5)), x.held.event_time[j], t(E::ng + i, j));
+    }
+  };
+  const auto pass = [&](const due_events<E, Real>& due, const vec<Real, E::ng>& values) SALTUS_INLINE_LAMBDA {
+    move_with_event(x, where, 1.0);
+    for (int lane = 0; lane < W; ++lane)
+      if (where[lane]) transition_of<E>(x, lane, values, due);
+    start_from<E>(x, where, tol);
+  };
+  time_of(first, times);
+  pass(first, g);
+  // The second has not crossed yet, and is still on its way.
+  auto can = where & is_under_way(x);
+  const auto values = E::form::guard_values(x.t, x.y, x.held);
+  for (int i = 0; i < E::ng; ++i) {
+    const auto waits = where & (second.guard[i] > Real(0.5));
+    const Real tolerance = abs(rate_before[i]) * max(ulps_of_time(x, misplaced), tol.event_tol + tol.event_tol);
+    can = can & !(waits & !(abs(values[i] - g[i]) <= tolerance));
+    assign_where(waits, x.held.locked[i],
+                 select(rate_before[i] < Real(0.0), Real(1.0), Real(-1.0)) * Real(limits<T>::smallest));
+  }
+  x.f = E::form::rhs(x.t, x.y, x.held);
+  x.rate = E::form::guards_along(x.t, x.y, x.f, x.held).rate;
+  for (int i = 0; i < E::ng; ++i)
+    can = can & !(where & (second.guard[i] > Real(0.5)) & !(x.rate[i] * rate_before[i] > Real(0.0)));
+  move_with_event(x, where, -1.0);
+  time_of(second, times_at(x));
+  pass(second, values);
+  move_with_event(x, where, -1.0);
+  return can & is_under_way(x);
+}
+
+/// Two events at one time, whose times move apart with what is differentiated by: there is a derivative if both orders lead to the
+/// same, and to where both at once lead.
+template <class E, class Real>
+SALTUS_FN_COLD both_orders<E, Real> try_both_orders(const instance<E, Real>& x, const vec<Real, E::ng>& g,
+                                                    const event_times<E, Real>& times, const due_events<E, Real>& due,
+                                                    mask_of<Real> apart, const tolerances<E, Real>& tol) {
+  due_events<E, Real> first, second;
+  Real count = Real(0.0);
+  const auto share = [&](Real is, Real& one, Real& other) SALTUS_INLINE_LAMBDA {
+    one = select(count < Real(0.5), is, Real(0.0));
+    other = select(count > Real(0.5), is, Real(0.0));
+    count = count + is;
+  };
+  for (int i = 0; i < E::ng; ++i) share(due.guard[i], first.guard[i], second.guard[i]);
+  for (int i = 0; i < E::form::time_events; ++i) share(due.time_event[i], first.time_event[i], second.time_event[i]);
+  both_orders<E, Real> r{x, apart & (count < Real(2.5))};
+  // Modes follow all signs at once, and slides are not followed here.
+  if constexpr (E::form::kinds::has_mode || E::form::slides) r.agree = mask_of<Real>::all(false);
+  if (none(r.agree)) return r;
+  auto other = x;
+  r.agree = r.agree & pass_in_turn(r.x, g, times, first, second, r.agree, tol);
+  r.agree = r.agree & pass_in_turn(other, g, times, second, first, r.agree, tol);
+  r.agree = r.agree & same_point(r.x, other, tol, E::n);
+  return r;
+}
+
+/// What is kept of an event on the way through it, for derivatives.
+template <class E, class Real>
+struct passage {
+  event_times<E, Real> times;
+};
+template <class E, class Real>
+requires(E::directions > 0) struct passage<E, Real> {
+  event_times<E, Real> times;
+  vec<Real, E::n> before;         ///< y
+  mask_of<Real> apart;            ///< two are due whose times differ
+  both_orders<E, Real> in_turns;  ///< where any is
+};
+
+/// Before what is due at the accepted point is fired: derivatives along with the event.
+template <class E, class Real>
+SALTUS_FN_COLD void enter_event(instance<E, Real>& x, const vec<Real, E::ng>& g, const due_events<E, Real>& due,
+                                mask_of<Real> where, const tolerances<E, Real>& tol, passage<E, Real>& way) {
+  vec<Real, E::directions> first;
+  way.times = times_at(x);
+  way.before = x.y;
+  if constexpr (E::form::model_guards > 0) look_for_grazing(x, due, where, tol);
+  way.apart = find_apart(x, due, way.times, where, tol, first);
+  if (any(way.apart)) way.in_turns = try_both_orders(x, g, way.times, due, way.apart, tol);
+  each<E::directions>([&](int j) SALTUS_INLINE_LAMBDA { assign_where(where, x.held.event_time[j], first[j]); });
+  move_with_event(x, where, 1.0);
+}
+
+/// What comes after it at the same time moves with it.
+template <class E, class Real>
+SALTUS_FN void follow_event(instance<E, Real>& x, const due_events<E, Real>& due, mask_of<Real> where,
+                            const tolerances<E, Real>& tol, passage<E, Real>& way) {
+  if (none(where)) return;
+  if constexpr (E::form::model_guards > 0) look_at_due_again(x, due, where, tol);
+  for (int item = 0; item < event_times<E, Real>::items; ++item)
+    for (int j = 0; j < E::directions; ++j) way.times(item, j) = x.held.event_time[j];
+}
+
+/// Behind all of it.
+template <class E, class T, int W, class Run>
+SALTUS_FN_COLD void end_event(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where,
+                              const tolerances<E, pack<T, W>>& tol, const passage<E, pack<T, W>>& way, const Run& run) {
+  using Real = pack<T, W>;
+  if (any(way.apart)) {
+    const auto agree = way.in_turns.agree & same_point(x, way.in_turns.x, tol, E::model_states) & is_under_way(x);
+    undefine(x, way.apart & !agree, sensitivity::order);
+    leave_event(x, way.before, way.apart, where, run);
+    take_derivatives(x, way.in_turns.x, agree & (x.held.undefined == Real(0.0)));
+  } else {
+    leave_event(x, way.before, way.apart, where, run);
+  }
+}
+
 /// Fires what is due at the accepted point of the lanes in `where`, whose guard values there are `g`, and iterates until
 /// nothing is due any more.
 template <class E, class T, int W, class Run>
@@ -314,6 +506,8 @@ SALTUS_FN_COLD void fire(instance<E, pack<T, W>>& x, vec<pack<T, W>, E::ng> g, d
   vec<Real, E::ng> fired;
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { fired[i] = Real(0.0); });
   mask_of<Real> active = where;
+  [[maybe_unused]] passage<E, Real> way;
+  if constexpr (E::directions > 0) enter_event(x, g, due, where, tol, way);
   for (int round = 0; round < event_rounds && any(active); ++round) {
     Real surface = Real(0.0);
     auto slid = mask_of<Real>::all(false);
@@ -324,14 +518,14 @@ SALTUS_FN_COLD void fire(instance<E, pack<T, W>>& x, vec<pack<T, W>, E::ng> g, d
     const auto before = x.y;
     for (int lane = 0; lane < W; ++lane)
       if (active[lane]) transition_of<E>(x, lane, g, due);
-    if constexpr (!E::form::moves_states) log_events_where(x, active, before, due, run);
+    if constexpr (!E::form::moves_states) log_events_where(x, active, before, due, way.times, run);
     if constexpr (E::form::reaches) E::form::arrive(x.held, due.guard, active);
     if constexpr (E::form::slides) end_slides(x, due.guard, g, active);
     set_modes<E>(x, active, tol);
     if constexpr (E::form::slides) review_slides(x, surface, g, active, run);
     start_from<E>(x, active, tol);
     // with the algebraic states as they are now
-    if constexpr (E::form::moves_states) log_events_where(x, active, before, due, run);
+    if constexpr (E::form::moves_states) log_events_where(x, active, before, due, way.times, run);
     take_over(x, due.guard, max(ulps_of_time(x, misplaced), tol.event_tol + tol.event_tol), active);
     // What has just left its surface is not to be caught again within rounding of it.
     if constexpr (E::form::slides) begin_slides(x, active & !(slid & !E::form::is_sliding(x.held)));
@@ -339,9 +533,11 @@ SALTUS_FN_COLD void fire(instance<E, pack<T, W>>& x, vec<pack<T, W>, E::ng> g, d
     const auto again = find_due_again(x, due, g, fired, active);
     end_where(x.status, active & (x.events >= tol.max_events), status::event_budget);
     active = active & again & is_under_way(x);
+    if constexpr (E::directions > 0) follow_event(x, due, active, tol, way);
   }
   end_where(x.status, active, status::event_loop);
   look_ahead(x, where);
+  if constexpr (E::directions > 0) end_event(x, where, tol, way, run);
 }
 
 }  // namespace saltus

@@ -10,6 +10,10 @@
 //     mass(held)                    the constant mass matrix; `equations` is with_mass
 //     guard_values, guards_along    guards, and their time derivatives g' = g_t + g_y f along f
 //
+//     model_states, model_part(y)   of `states` those that the model has, the first ones: a form may integrate others behind them
+//     judged                        and of these those whose errors count
+//     directions                    in which derivatives of the states are carried behind them (form/sensitivities.hpp); else 0
+//
 //     equations                     equations: what matrices implicit methods make of it (number/equations.hpp)
 //     counts(i)                     does the error of state i count, to implicit methods?
 //     has_field                     dy/dt = rhs(t, y) for every state: explicit methods may integrate it
@@ -64,6 +68,9 @@ namespace saltus {
 template <class Form>
 concept is_form = requires(int number, bool yes) {
   number = Form::states;
+  number = Form::model_states;
+  number = Form::judged;
+  number = Form::directions;
   number = Form::params;
   number = Form::discretes;
   number = Form::guards;

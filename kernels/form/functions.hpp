@@ -44,6 +44,13 @@ struct model_functions {
   static constexpr bool has_local_coordinates = false;
   static constexpr bool projects_samples = false;
   static constexpr bool may_be_singular = false;
+  static constexpr int model_states = states;  ///< those of the model; a form may integrate more behind them
+  static constexpr int judged = states;        ///< those whose errors count
+  static constexpr int directions = 0;         ///< in which derivatives are taken (form/sensitivities.hpp)
+  template <class Value>
+  SALTUS_FN static const vec<Value, states>& model_part(const vec<Value, states>& y) {
+    return y;
+  }
 
   /// What is held constant through a step: parameters, discrete variables, guard signs (as values at the step's start).
   template <class Real>

@@ -8,6 +8,7 @@
 #include "form/plain.hpp"
 #include "form/residual.hpp"
 #include "form/semi_explicit.hpp"
+#include "form/sensitivities.hpp"
 #include "form/sliding.hpp"
 
 namespace saltus {

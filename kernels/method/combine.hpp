@@ -29,6 +29,14 @@ SALTUS_FN vec<Real, n> combine(const vec<Real, n> (&k)[S], Coefficient coefficie
   return r;
 }
 
+/// The first m of them.
+template <int Count, int m, class Coefficient, class Real, int n, int S>
+SALTUS_FN vec<Real, m> combine(const vec<Real, n> (&k)[S], Coefficient coefficient) {
+  vec<Real, m> r;
+  each<m>([&](int i) SALTUS_INLINE_LAMBDA { r[i] = combine<Count>(k, i, coefficient); });
+  return r;
+}
+
 /// base + sum over j < Count of coefficient(j) k[j].
 template <int Count, class Coefficient, class Real, int n, int S>
 SALTUS_FN vec<Real, n> combine_onto(vec<Real, n> base, const vec<Real, n> (&k)[S], Coefficient) {

@@ -101,16 +101,16 @@ requires(keeps_stages<Method>) SALTUS_FN stages<Method, Real, n> step(const F& f
   return s;
 }
 
-/// The square of the scaled error norm of a step.
-template <class Method, norm_kind Norm, class Real, int n>
+/// The square of the scaled error norm of a step, of its first m states.
+template <class Method, norm_kind Norm, class Real, int n, int m>
 requires(keeps_stages<Method>) SALTUS_FN Real
-    error_norm_squared(const stages<Method, Real, n>& s, Real rtol, const vec<Real, n>& atol) {
-  const auto e = detail::combine<Method::stages>(s.k, [](auto j) { return Method::e[decltype(j)::value]; });
+    error_norm_squared(const stages<Method, Real, n>& s, Real rtol, const vec<Real, m>& atol) {
+  const auto e = detail::combine<Method::stages, m>(s.k, [](auto j) { return Method::e[decltype(j)::value]; });
   const Real sum = scaled_norm_squared<Norm>(e, s.y, s.y1, rtol, atol);
   const Real h2 = s.h * s.h;
   if constexpr (Method::two_errors) {
     // Hairer, Norsett, Wanner II.10: err = h err5^2 / sqrt(err5^2 + 0.01 err3^2).
-    const auto e3 = detail::combine<Method::stages>(s.k, [](auto j) { return Method::e3[decltype(j)::value]; });
+    const auto e3 = detail::combine<Method::stages, m>(s.k, [](auto j) { return Method::e3[decltype(j)::value]; });
     const Real sum3 = scaled_norm_squared<Norm>(e3, s.y, s.y1, rtol, atol);
     const Real both = fma(Real(0.01), sum3, sum);
     return select(both == Real(0.0), Real(0.0), h2 * sum * (sum / both));

@@ -11,13 +11,14 @@ namespace saltus {
 ///  rms      Haug, Negrut, Engstler eq. 60: root mean square of e_i / (atol_i + rtol max(|y0_i|, |y1_i|))
 ///  max      the largest of these ratios
 ///  compere  Compere eq. 5.8: max |e_i| / (rtol max(max |y_i|, 1))
-template <norm_kind Norm, class Real, int n>
-SALTUS_FN Real scaled_norm_squared(const vec<Real, n>& e, const vec<Real, n>& y0, const vec<Real, n>& y1, Real rtol,
-                                   const vec<Real, n>& atol) {
+/// Of the first m states.
+template <norm_kind Norm, class Real, int m, int n>
+SALTUS_FN Real scaled_norm_squared(const vec<Real, m>& e, const vec<Real, n>& y0, const vec<Real, n>& y1, Real rtol,
+                                   const vec<Real, m>& atol) {
   Real sum = Real(0.0);
   if constexpr (Norm == norm_kind::compere) {
     Real largest = Real(1.0);
-    each<n>([&](int i) SALTUS_INLINE_LAMBDA {
+    each<m>([&](int i) SALTUS_INLINE_LAMBDA {
       largest = max(largest, abs(y1[i]));
       sum = max(sum, e[i] * e[i] + not_finite(e[i]));
       sum = sum + not_finite(y1[i]);  // max() may drop a NaN, a sum cannot
@@ -25,13 +26,13 @@ SALTUS_FN Real scaled_norm_squared(const vec<Real, n>& e, const vec<Real, n>& y0
     const Real scale = rtol * largest;
     return sum / (scale * scale);
   } else {
-    each<n>([&](int i) SALTUS_INLINE_LAMBDA {
+    each<m>([&](int i) SALTUS_INLINE_LAMBDA {
       const Real scale = fma(rtol, max(abs(y0[i]), abs(y1[i])), atol[i]);
       const Real r = e[i] / scale;
       if constexpr (Norm == norm_kind::rms) sum = fma(r, r, sum);
       else sum = max(sum, r * r) + not_finite(r);
     });
-    return Norm == norm_kind::rms ? sum * Real(1.0 / n) : sum;
+    return Norm == norm_kind::rms ? sum * Real(1.0 / m) : sum;
   }
 }
 

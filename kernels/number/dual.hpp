@@ -61,6 +61,13 @@ struct dual {
   requires(detail::is_deep_inside<Real, Constant>) SALTUS_FN dual(const Constant& x) : dual(Real(x)) {}
   SALTUS_FN dual(Real x, Real dx) requires(N == 1) : value(x) { d[0] = dx; }
 
+  /// Of one lane as a whole number, which has no derivative: int(now[gear]). As a real number it would lose the one it has.
+  template <class Number>
+  requires(lanes == 1 && is_number<Number> && !is_same<Number, double> && !is_same<Number, float>) SALTUS_FN explicit
+  operator Number() const {
+    return static_cast<Number>(value);
+  }
+
   /// f(value) and its `derivative` there: the chain rule for every function of one argument.
   SALTUS_FN friend dual chain(Real value, Real derivative, const dual& a) {
     dual r(value);

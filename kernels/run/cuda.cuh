@@ -206,9 +206,9 @@ struct events_to_rows {
     log.slot[row] = slot;
     log.time[row] = t;
     log.guard[row] = guard;
-    for (int i = 0; i < E::n; ++i) {
-      log.before[row * E::n + i] = before[i];
-      log.after[row * E::n + i] = after[i];
+    for (int i = 0; i < E::logged; ++i) {
+      log.before[row * E::logged + i] = before[i];
+      log.after[row * E::logged + i] = after[i];
     }
   }
   SALTUS_FN void except(int64 slot, const double* reals, const long long* integers) const {
@@ -364,7 +364,7 @@ class cuda_rounds {
   /// Samples that an instance did not live to see: nobody has preset them in the memory of a device.
   SALTUS_FN void clear_samples_to_come(const Record& x) const {
     if constexpr (E::samples)
-      for (int quantity = 0; quantity < E::n + E::form::outputs; ++quantity)
+      for (int quantity = 0; quantity < (E::model_states + E::form::outputs) * (1 + E::directions); ++quantity)
         for (int64 j = x.sample.v; j < c_.how.sample_count; ++j)
           run_.store_sample(x.slot.v, quantity, j, static_cast<T>(E::form::unset));
   }

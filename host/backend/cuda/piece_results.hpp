@@ -24,7 +24,7 @@ class piece_results {
   /// Empties the event log on the device.
   void take_events(chunk_data& chunk) {
     const abi::cuda_chunk& c = piece_.c;
-    const auto more = static_cast<std::size_t>(piece_.state.rows), n = piece_.run.what.model.states.size();
+    const auto more = static_cast<std::size_t>(piece_.state.rows), n = logged_numbers(piece_.run.what);
     append(chunk.log.slot, c.events.slot, more);
     append(chunk.log.time, c.events.time, more);
     append(chunk.log.guard, c.events.guard, more);
@@ -95,6 +95,8 @@ class piece_results {
       fetch(chunk.residual_of, out.residual_of, 1);
     }
     fetch(chunk.reductions, out.reductions, 1);
+    fetch(chunk.final_derivative, out.final_derivative, 1);
+    fetch(chunk.sensitivity, out.sensitivity, 1);
     if (how.sample_count > 0) fetch(chunk.samples, out.samples, static_cast<std::size_t>(how.sample_count));
     piece_.staging.land();
   }

@@ -126,9 +126,11 @@ struct run_data {
     for (const auto column : abi::counter_members<long long*>) memory_.carve(c.out.*column, count);
     memory_.carve(c.out.residual, count);
     memory_.carve(c.out.residual_of, count);
-    memory_.carve(c.out.samples, (states + outputs) * count * how.sample_count);
+    memory_.carve(c.out.samples, static_cast<std::int64_t>(sampled_columns(what)) * count * how.sample_count);
     memory_.carve(c.out.reductions, std::ssize(what.reductions) * count);
     memory_.carve(c.out.guard_history, std::ssize(what.model.guards) * count);
+    memory_.carve(c.out.final_derivative, static_cast<std::int64_t>(sensitivity_columns(what)) * count);
+    memory_.carve(c.out.sensitivity, what.sensitivities.empty() ? 0 : count);
   }
   void carve_pool(abi::cuda_chunk& c, arena& memory_) const {
     c.pool.places = places_for(c.in.count);
@@ -141,18 +143,18 @@ struct run_data {
       for (int*& half : list->place) memory_.carve(half, c.pool.places);
   }
   void carve_events(abi::cuda_chunk& c, arena& memory_) const {
-    const auto states = std::ssize(what.model.states);
+    const auto numbers = static_cast<std::int64_t>(logged_numbers(what));
     const std::int64_t places = c.pool.places;
     // Room for all places to land at once, if that is not more than an eighth of the memory.
-    const auto row = static_cast<std::int64_t>(sizeof(long long) + sizeof(double) + sizeof(int)) + 16 * states;
+    const auto row = static_cast<std::int64_t>(sizeof(long long) + sizeof(double) + sizeof(int)) + 16 * numbers;
     const auto most =
         std::max<std::int64_t>(static_cast<std::int64_t>(memory / 8) / row, module.about.rows_per_landing);
     c.events.capacity = std::min(places * module.about.rows_per_landing, most);
     memory_.carve(c.events.slot, c.events.capacity);
     memory_.carve(c.events.time, c.events.capacity);
     memory_.carve(c.events.guard, c.events.capacity);
-    memory_.carve(c.events.before, c.events.capacity * states);
-    memory_.carve(c.events.after, c.events.capacity * states);
+    memory_.carve(c.events.before, c.events.capacity * numbers);
+    memory_.carve(c.events.after, c.events.capacity * numbers);
   }
   void carve_exceptions(abi::cuda_chunk& c, arena& memory_) const {
     // All of them may come: what begins afresh for want of room here would not have the bits of what goes on.

@@ -1,0 +1,276 @@
+// What an event does to the derivatives of the states (form/sensitivities.hpp). Its time t* moves with the parameters: where g = 0,
+//
+//     dt*/dp = -(g_y S + g_p) / (g_t + g_y f-)
+//
+// f- being the field before the event and f+ that behind it. On the way through the event S is the derivative along with t*, S + f- dt*/dp:
+// so the transition, whose t, y and p are dual numbers, gives its own derivative whatever it does, one after the other when others follow
+// at the same time. Behind the event S is a derivative at a fixed time again: less f+ dt*/dp. Together this is
+//
+//     S+ = phi_y (S- + f- dt*/dp) + phi_t dt*/dp + phi_p - f+ dt*/dp
+//
+// (Rozenvasser 1967; Galan, Feehery, Barton, Appl. Numer. Math. 31 (1999) 17). While sliding S follows the field of the slide. An
+// instance that ends at the event keeps the derivative along with t*: that of what it ends with.
+//
+// There is no derivative where an event is grazed, where its order with another decides, and behind an accumulation: it is a NaN from
+// there on, with the first reason.
+#pragma once
+
+#include "abi/sensitivity.hpp"
+#include "engine/system.hpp"
+#include "event/sides.hpp"
+
+namespace saltus {
+
+/// What is due: guards (the model's, then the engine's own two) and time events, 1 where due.
+template <class E, class Real>
+struct due_events {
+  vec<Real, E::ng> guard;
+  vec<Real, E::form::time_events> time_event;
+};
+
+/// How the times of guards and then of time events depend on the directions; nothing without any.
+template <class E, class Real>
+struct event_times {
+  static constexpr int items = E::ng + E::form::time_events;
+  vec<Real, items * E::directions> rate;
+
+  SALTUS_FN Real& operator()(int item, int j) { return rate[item * E::directions + j]; }
+  SALTUS_FN const Real& operator()(int item, int j) const { return rate[item * E::directions + j]; }
+};
+
+/// Ends the derivatives of the lanes in `where`; the first reason stays.
+template <class E, class Real>
+SALTUS_FN void undefine(instance<E, Real>& x, mask_of<Real> where, sensitivity why) {
+  assign_where(where & (x.held.undefined == Real(0.0)), x.held.undefined, Real(static_cast<double>(why)));
+}
+
+/// The size of direction j: of the parameter or initial value, 1 if that is zero. Of initial values nothing is kept: 1.
+template <class E, class Real>
+SALTUS_FN Real size_of_direction(const instance<E, Real>& x, int j) {
+  Real size = Real(0.0);
+  each<E::form::params>([&](int i) SALTUS_INLINE_LAMBDA {
+    if (E::form::is_of_parameter(j, i)) size = abs(x.held.p[i]);
+  });
+  return select(size > Real(0.0), size, Real(1.0));
+}
+
+/// Do two derivatives agree, of numbers of which `noise` is within rounding?
+template <class E, class Real>
+SALTUS_FN mask_of<Real> agree(Real a, Real b, Real noise, const tolerances<E, Real>& tol) {
+  const Real relative = Real(1e-9) + Real(10.0) * tol.rtol;
+  return abs(a - b) <= max(relative * max(abs(a), abs(b)), noise);
+}
+template <class E, class Real>
+SALTUS_FN mask_of<Real> times_agree(const instance<E, Real>& x, Real a, Real b, int j, const tolerances<E, Real>& tol) {
+  return agree<E>(a, b, Real(1e-12) * (x.t_end - x.t_begin) / size_of_direction(x, j), tol);
+}
+
+/// How guards change with the directions at the accepted point, at a fixed time or along with the event.
+template <class E, class Real>
+SALTUS_FN vec<typename E::form::template lifted<Real>, E::ng> lifted_guards(const instance<E, Real>& x,
+                                                                            typename E::form::template lifted<Real> t) {
+  return E::form::model_form::guard_values(t, E::form::lift(x.y), E::form::template lift_held<Real>(x.held));
+}
+
+/// dt*/dp of every guard, as if it were due at the accepted point, and of every time event.
+template <class E, class Real>
+SALTUS_FN_COLD event_times<E, Real> times_at(const instance<E, Real>& x) {
+  event_times<E, Real> r;
+  const auto g = lifted_guards(x, typename E::form::template lifted<Real>(x.t));
+  each<E::directions>([&](int j) SALTUS_INLINE_LAMBDA {
+    each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { r(i, j) = -g[i].d[j] / x.rate[i]; });
+    each<E::form::time_events>(
+        [&](int i) SALTUS_INLINE_LAMBDA { r(E::ng + i, j) = x.held.next_time_events[E::form::time_events * j + i]; });
+  });
+  return r;
+}
+
+/// d2g/dt2 of the model's guards along the solution.
+template <class E, class Real>
+SALTUS_FN vec<Real, E::form::model_guards> bends_of_guards(const instance<E, Real>& x) {
+  using form = typename E::form::model_form;
+  using once = dual<Real>;
+  using twice = dual<once>;
+  vec<once, E::model_states> y;
+  each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { y[i] = once(x.y[i], x.f[i]); });
+  const auto f = form::rhs(once(x.t, Real(1.0)), y, x.held);
+  vec<twice, E::model_states> along;
+  each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { along[i] = twice(y[i], f[i]); });
+  const auto g = form::model_guards_at(twice(once(x.t, Real(1.0)), once(Real(1.0))), along, x.held);
+  vec<Real, E::form::model_guards> r;
+  each<E::form::model_guards>([&](int i) SALTUS_INLINE_LAMBDA { r[i] = g[i].d[0].d[0]; });
+  return r;
+}
+
+/// Marks lanes in which a guard that is due is hardly on its way: an error of the size of the tolerance would change its rate by more
+/// than half a percent, and not much more would leave it on its side.
+template <class E, class Real>
+SALTUS_FN_COLD void look_for_grazing(instance<E, Real>& x, const due_events<E, Real>& due, mask_of<Real> where,
+                                     const tolerances<E, Real>& tol) {
+  constexpr double most = 200.0;
+  const auto bend = bends_of_guards(x);
+  vec<Real, E::n> same, turned;  // errors as large as the tolerance, of one sign and of both
+  each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
+    same[i] = i < E::model_states ? fma(tol.rtol, abs(x.y[i]), tol.atol[i < E::judged ? i : 0]) : Real(0.0);
+    turned[i] = i % 2 == 0 ? same[i] : -same[i];
+  });
+  const auto a = E::form::model_guards_through(x.t, Real(0.0), x.y, same, x.held);
+  const auto b = E::form::model_guards_through(x.t, Real(0.0), x.y, turned, x.held);
+  each<E::form::model_guards>([&](int i) SALTUS_INLINE_LAMBDA {
+    const Real error = max(abs(a.rate[i]), abs(b.rate[i]));
+    const auto is_due = where & (due.guard[i] > Real(0.5));
+    undefine(x, is_due & !(x.rate[i] * x.rate[i] > Real(most) * abs(bend[i]) * error), sensitivity::grazing);
+  });
+}
+
+/// From derivatives at a fixed time to those along with the event, or back (-1), by the field f at the accepted point.
+template <class E, class Real>
+SALTUS_FN void move_with_event(instance<E, Real>& x, mask_of<Real> where, double direction) {
+  each<E::directions>([&](int j) SALTUS_INLINE_LAMBDA {
+    const Real by = Real(direction) * x.held.event_time[j];
+    each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA {
+      Real& s = x.y[E::form::place(i, j)];
+      assign_where(where, s, fma(x.f[i], by, s));
+    });
+  });
+}
+
+/// Lanes of `where` in which two that are due have different times; `first` takes the times of the first in each.
+template <class E, class Real>
+SALTUS_FN mask_of<Real> find_apart(const instance<E, Real>& x, const due_events<E, Real>& due,
+                                   const event_times<E, Real>& times, mask_of<Real> where,
+                                   const tolerances<E, Real>& tol, vec<Real, E::directions>& first) {
+  auto found = mask_of<Real>::all(false), apart = found;
+  each<E::directions>([&](int j) SALTUS_INLINE_LAMBDA { first[j] = Real(0.0); });
+  each<event_times<E, Real>::items>([&](int item) SALTUS_INLINE_LAMBDA {
+    const Real is = item < E::ng ? due.guard[item < E::ng ? item : 0] : due.time_event[item < E::ng ? 0 : item - E::ng];
+    const auto is_due = where & (is > Real(0.5));
+    each<E::directions>([&](int j) SALTUS_INLINE_LAMBDA {
+      const Real rate = times(item, j);
+      apart = apart | (is_due & found & !times_agree(x, first[j], rate, j, tol));
+      first[j] = select(is_due & !found, rate, first[j]);
+    });
+    found = found | is_due;
+  });
+  return apart;
+}
+
+/// What is due again at the same time, but was at zero by itself rather than moved there, has a time of its own.
+template <class E, class Real>
+SALTUS_FN_COLD void look_at_due_again(instance<E, Real>& x, const due_events<E, Real>& due, mask_of<Real> where,
+                                      const tolerances<E, Real>& tol) {
+  const auto g = lifted_guards(x, E::form::time_of_event(x.t, x.held));
+  const Real tolerance = max(ulps_of_time(x, 1024.0), tol.event_tol + tol.event_tol);
+  each<E::form::model_guards>([&](int i) SALTUS_INLINE_LAMBDA {
+    const auto at_zero = where & (due.guard[i] > Real(0.5)) & (abs(g[i].value) <= abs(x.rate[i]) * tolerance);
+    each<E::directions>([&](int j) SALTUS_INLINE_LAMBDA {
+      const Real t = x.held.event_time[j], own = t - g[i].d[j] / x.rate[i];
+      undefine(x, at_zero & !times_agree(x, t, own, j, tol), sensitivity::order);
+    });
+  });
+}
+
+/// A guard at zero at the start is beyond it or before it as what is differentiated by changes.
+template <class E, class Real>
+SALTUS_FN_COLD void look_at_start(instance<E, Real>& x, mask_of<Real> where) {
+  const auto g = lifted_guards(x, typename E::form::template lifted<Real>(x.t));
+  each<E::form::model_guards>([&](int i) SALTUS_INLINE_LAMBDA {
+    auto moves = mask_of<Real>::all(false);
+    each<E::directions>([&](int j) SALTUS_INLINE_LAMBDA { moves = moves | (g[i].d[j] != Real(0.0)); });
+    const auto at_zero = abs(x.held.locked[i]) <= abs(x.rate[i]) * ulps_of_time(x, 64.0);
+    undefine(x, where & moves & at_zero, sensitivity::at_start);
+  });
+}
+
+/// Where a derivative is not defined any more it is not a number, whatever a transition would make of it.
+template <class E, class Real>
+SALTUS_FN void forget_undefined(instance<E, Real>& x, mask_of<Real> where) {
+  using form = typename E::form;
+  const auto none_there = where & (x.held.undefined > Real(0.0));
+  if (none(none_there)) return;
+  const Real nothing = Real(form::unset);
+  for (int i = E::model_states; i < E::n; ++i) assign_where(none_there, x.y[i], nothing);
+  for (int i = 0; i < form::discretes * E::directions; ++i) assign_where(none_there, x.held.discrete_rates[i], nothing);
+  for (int i = 0; i < form::time_events * E::directions; ++i)
+    assign_where(none_there, x.held.next_time_events[i], nothing);
+  for (int j = 0; j < E::directions; ++j) assign_where(none_there, x.held.event_time[j], nothing);
+}
+
+/// The last sample before an event that moves has no derivative if it is at its very time.
+template <class E, class T, int W, class Run>
+SALTUS_FN void take_back_sample(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where, const Run& run) {
+  using form = typename E::form;
+  constexpr int columns = E::model_states + form::outputs;
+  for (int lane = 0; lane < W; ++lane) {
+    const int64 last = x.sample.get(lane) - 1, slot = x.slot.get(lane);
+    if (!where[lane] || last < 0) continue;
+    const double time = sample_time(run.settings, form::time_sign * static_cast<double>(x.t_begin.get(lane)),
+                                    form::time_sign * static_cast<double>(x.t_end.get(lane)), last);
+    if (!is_time_of_jump(x, pack<T, W>(form::time_sign * time))[lane]) continue;
+    for (int i = columns; i < columns * (1 + E::directions); ++i)
+      run.store_sample(slot, i, last, static_cast<T>(form::unset));
+  }
+}
+
+/// Marks events that move with what is differentiated by and after which something is not as it was before (`before`): at their
+/// very time nothing has a derivative. `apart`: two were due that move in different ways, so that one does.
+template <class E, class T, int W, class Run>
+SALTUS_FN_COLD void mark_jump(instance<E, pack<T, W>>& x, const vec<pack<T, W>, E::n>& before,
+                              mask_of<pack<T, W>> apart, mask_of<pack<T, W>> where, const Run& run) {
+  using Real = pack<T, W>;
+  auto moves = apart, changes = mask_of<Real>::all(false);
+  each<E::directions>([&](int j) SALTUS_INLINE_LAMBDA { moves = moves | (x.held.event_time[j] != Real(0.0)); });
+  each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
+    changes = changes | !(abs(x.y[i] - before[i]) <= Real(1e-12) * (abs(x.y[i]) + abs(before[i])));
+  });
+  const auto jumps = where & moves & changes;
+  assign_where(jumps, x.held.jumped_at, x.t);
+  undefine(x, jumps & (abs(x.t - x.t_end) <= ulps_of_time(x, 64.0)), sensitivity::at_end);
+  if constexpr (E::samples) take_back_sample(x, jumps, run);
+}
+
+/// Lanes in which the first `count` of y, and the discrete variables, are the same, to within what differs by errors. All of y: their
+/// derivatives, too.
+template <class E, class Real>
+SALTUS_FN_COLD mask_of<Real> same_point(const instance<E, Real>& a, const instance<E, Real>& b,
+                                        const tolerances<E, Real>& tol, int count) {
+  auto same = mask_of<Real>::all(true);
+  for (int i = 0; i < count; ++i) {
+    const int state = i % E::model_states, direction = i / E::model_states - 1;
+    const Real noise = tol.atol[state < E::judged ? state : 0];
+    same = same & agree<E>(a.y[i], b.y[i], direction < 0 ? noise : noise / size_of_direction(a, direction), tol);
+  }
+  for (int i = 0; i < E::form::discretes; ++i)
+    same = same & agree<E>(a.held.d[i], b.held.d[i], Real(limits<typename E::T>::epsilon), tol);
+  if (count > E::model_states)
+    for (int i = 0; i < E::form::discretes * E::directions; ++i)
+      same = same &
+             agree<E>(a.held.discrete_rates[i], b.held.discrete_rates[i], Real(limits<typename E::T>::epsilon), tol);
+  return same;
+}
+
+/// x has the derivatives of `from` in the lanes of `where`.
+template <class E, class Real>
+SALTUS_FN void take_derivatives(instance<E, Real>& x, const instance<E, Real>& from, mask_of<Real> where) {
+  for (int i = E::model_states; i < E::n; ++i) assign_where(where, x.y[i], from.y[i]);
+  for (int i = 0; i < E::form::discretes * E::directions; ++i)
+    assign_where(where, x.held.discrete_rates[i], from.held.discrete_rates[i]);
+  const auto f = E::form::rhs(x.t, x.y, x.held);
+  for (int i = E::model_states; i < E::n; ++i) assign_where(where, x.f[i], f[i]);
+}
+
+/// Behind an event: instances that go on have derivatives at a fixed time again. `before` is y before it, `apart` as above.
+template <class E, class T, int W, class Run>
+SALTUS_FN_COLD void leave_event(instance<E, pack<T, W>>& x, const vec<pack<T, W>, E::n>& before,
+                                mask_of<pack<T, W>> apart, mask_of<pack<T, W>> where, const Run& run) {
+  using Real = pack<T, W>;
+  const auto goes_on = where & is_under_way(x);
+  move_with_event(x, goes_on, -1.0);
+  mark_jump(x, before, apart, where, run);
+  forget_undefined(x, where);
+  const auto f = E::form::rhs(x.t, x.y, x.held);
+  for (int i = E::model_states; i < E::n; ++i) assign_where(where, x.f[i], f[i]);
+  each<E::directions>([&](int j) SALTUS_INLINE_LAMBDA { assign_where(goes_on, x.held.event_time[j], Real(0.0)); });
+}
+
+}  // namespace saltus

@@ -1,0 +1,181 @@
+// Sensitivities: a form whose instances carry, behind the states y, the derivatives S = dy/dp of each with respect to some parameters
+// and initial values. They obey
+//
+//     dS/dt = f_y S + f_p,
+//
+// which is f over dual numbers with a direction for each, in the same stages as the states. What an event does to them is in
+// event/derivatives.hpp; nothing else knows of them but what is kept: samples and the end.
+#pragma once
+
+#include "form/plain.hpp"
+
+namespace saltus {
+
+/// `Of` says with respect to what: parameter j is number j, the initial value of state i is -1 - i. `InError`: their errors count
+/// in the choice of steps.
+template <class Base, bool InError, int... Of>
+struct sensitivities : Base {
+  static_assert(Base::has_field && !Base::moves_states && !Base::has_series && !Base::reaches,
+                "sensitivities are those of dy/dt = f(t, y)");
+  using model_form = Base;
+  static constexpr int directions = sizeof...(Of);
+  static constexpr int model_states = Base::states;
+  static constexpr int states = model_states * (1 + directions);  ///< y, and then S direction by direction
+  static constexpr int judged = InError ? states : model_states;
+  using Base::discretes;
+  using Base::guards;
+  using Base::model_guards;
+  using Base::outputs;
+  using Base::params;
+  using Base::time_events;
+  template <class Real, int N>
+  using rated = typename Base::template rated<Real, N>;
+
+  /// Where the derivative of state i in direction j is.
+  SALTUS_FN static constexpr int place(int i, int j) { return model_states * (1 + j) + i; }
+  /// Is direction j that of parameter i, or of the initial value of state i?
+  SALTUS_FN static constexpr bool is_of_parameter(int j, int i) { return of(j) == i; }
+  SALTUS_FN static constexpr bool is_of_initial(int j, int i) { return of(j) == -1 - i; }
+
+  template <class Real>
+  struct held : Base::template held<Real> {
+    vec<Real, discretes * directions> discrete_rates;  ///< of the discrete variables, which events may give states to
+    vec<Real, directions> event_time;                  ///< of the time of the event under way, or at the end
+    vec<Real, time_events * directions> next_time_events;  ///< of the times at which time events come next
+    Real jumped_at;  ///< time of the last event whose time depends on the directions
+    Real undefined;  ///< saltus::sensitivity
+  };
+
+  static constexpr bool has_memory = true;
+  template <class A, class B, class F>
+  SALTUS_FN static constexpr void each_memory(A& a, B& b, F&& body) {
+    if constexpr (Base::has_memory) Base::each_memory(a, b, body);
+    each<discretes * directions>([&](int i) SALTUS_INLINE_LAMBDA { body(a.discrete_rates[i], b.discrete_rates[i]); });
+    each<directions>([&](int j) SALTUS_INLINE_LAMBDA { body(a.event_time[j], b.event_time[j]); });
+    each<time_events * directions>([&](int i)
+                                       SALTUS_INLINE_LAMBDA { body(a.next_time_events[i], b.next_time_events[i]); });
+    body(a.jumped_at, b.jumped_at);
+    body(a.undefined, b.undefined);
+  }
+  template <class Real>
+  SALTUS_FN static void remember(held<Real>& c, Real t, const vec<Real, states>& y, const vec<Real, states>& f,
+                                 mask_of<Real> where) {
+    if constexpr (Base::has_memory) Base::remember(c, t, model_part(y), model_part(f), where);
+  }
+
+  // ---- the states alone
+
+  template <class Value>
+  SALTUS_FN static vec<Value, model_states> model_part(const vec<Value, states>& y) {
+    vec<Value, model_states> r;
+    each<model_states>([&](int i) SALTUS_INLINE_LAMBDA { r[i] = y[i]; });
+    return r;
+  }
+
+  template <class Real>
+  SALTUS_FN static vec<Real, guards> guard_values(Real t, const vec<Real, states>& y, const held<Real>& c) {
+    return Base::guard_values(t, model_part(y), c);
+  }
+  template <class Real>
+  SALTUS_FN static rated<Real, guards> guards_along(Real t, const vec<Real, states>& y, const vec<Real, states>& f,
+                                                    const held<Real>& c) {
+    return Base::guards_along(t, model_part(y), model_part(f), c);
+  }
+  template <class Real>
+  SALTUS_FN static rated<Real, model_guards> model_guards_through(Real t, Real dt, const vec<Real, states>& y,
+                                                                  const vec<Real, states>& dy, const held<Real>& c) {
+    return Base::model_guards_through(t, dt, model_part(y), model_part(dy), c);
+  }
+  template <class Real>
+  SALTUS_FN static rated<Real, outputs> outputs_along(Real t, const vec<Real, states>& y, const vec<Real, states>& f,
+                                                      const held<Real>& c) {
+    return Base::outputs_along(t, model_part(y), model_part(f), c);
+  }
+  template <class Real>
+  SALTUS_FN static vec<Real, outputs> output_values(Real t, const vec<Real, states>& y, const held<Real>& c) {
+    return Base::output_values(t, model_part(y), c);
+  }
+  template <class Real>
+  SALTUS_FN static vec<Real, time_events> next_time_events(Real t, const vec<Real, states>& y, const held<Real>& c,
+                                                           mask_of<Real>& sound) {
+    return Base::next_time_events(t, model_part(y), c, sound);
+  }
+  template <class Real>
+  SALTUS_FN static Real max_step(Real t, const vec<Real, states>& y, const held<Real>& c) {
+    return Base::max_step(t, model_part(y), c);
+  }
+
+  // ---- with their derivatives
+
+  template <class Value>
+  using lifted = dual<Value, directions>;
+  /// Value, and its derivatives as `rate(j)` has them.
+  template <class Value, class Rate>
+  SALTUS_FN static lifted<Value> with_rates(Value value, Rate&& rate) {
+    lifted<Value> r(value);
+    each<directions>([&](int j) SALTUS_INLINE_LAMBDA { r.d[j] = rate(j); });
+    return r;
+  }
+
+  template <class Value>
+  SALTUS_FN static vec<lifted<Value>, model_states> lift(const vec<Value, states>& y) {
+    vec<lifted<Value>, model_states> r;
+    each<model_states>([&](int i) SALTUS_INLINE_LAMBDA {
+      r[i] = with_rates(y[i], [&](int j) SALTUS_INLINE_LAMBDA { return y[place(i, j)]; });
+    });
+    return r;
+  }
+  template <class Value>
+  SALTUS_FN static vec<Value, states> put_down(const vec<lifted<Value>, model_states>& y) {
+    vec<Value, states> r;
+    each<model_states>([&](int i) SALTUS_INLINE_LAMBDA {
+      r[i] = y[i].value;
+      each<directions>([&](int j) SALTUS_INLINE_LAMBDA { r[place(i, j)] = y[i].d[j]; });
+    });
+    return r;
+  }
+
+  /// Parameters as what is differentiated by: each has the derivative 1 in its own direction.
+  template <class Value, class Real>
+  SALTUS_FN static vec<lifted<Value>, params> lift_parameters(const vec<Real, params>& p) {
+    vec<lifted<Value>, params> r;
+    each<params>([&](int i) SALTUS_INLINE_LAMBDA {
+      r[i] =
+          with_rates(Value(p[i]), [&](int j) SALTUS_INLINE_LAMBDA { return Value(is_of_parameter(j, i) ? 1.0 : 0.0); });
+    });
+    return r;
+  }
+  template <class Value, class Real>
+  SALTUS_FN static typename Base::template held<lifted<Value>> lift_held(const held<Real>& c) {
+    typename Base::template held<lifted<Value>> r;
+    r.p = lift_parameters<Value>(c.p);
+    each<discretes>([&](int i) SALTUS_INLINE_LAMBDA {
+      r.d[i] = with_rates(Value(c.d[i]),
+                          [&](int j) SALTUS_INLINE_LAMBDA { return Value(c.discrete_rates[discretes * j + i]); });
+    });
+    each<guards>([&](int i) SALTUS_INLINE_LAMBDA { r.locked[i] = lifted<Value>(Value(c.locked[i])); });
+    if constexpr (Base::has_memory)
+      Base::each_memory(r, c, [](auto& to, const auto& from) SALTUS_INLINE_LAMBDA { to = lifted<Value>(Value(from)); });
+    return r;
+  }
+
+  /// f, and f_y S + f_p.
+  template <class Value, class Real>
+  SALTUS_FN static vec<Value, states> rhs(Value t, const vec<Value, states>& y, const held<Real>& c) {
+    return put_down<Value>(Base::rhs(lifted<Value>(t), lift(y), lift_held<Value>(c)));
+  }
+
+  /// Time and its derivatives: those of the event under way.
+  template <class Real>
+  SALTUS_FN static lifted<Real> time_of_event(Real t, const held<Real>& c) {
+    return with_rates(t, [&](int j) SALTUS_INLINE_LAMBDA { return c.event_time[j]; });
+  }
+
+ private:
+  SALTUS_FN static constexpr int of(int j) {
+    constexpr int all[] = {Of...};
+    return all[j];
+  }
+};
+
+}  // namespace saltus

@@ -1,0 +1,88 @@
+// Trajectories of tests/models/two_loops.hpp in closed form, event by event, in 80-bit arithmetic; their derivatives by differences.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <vector>
+
+namespace saltus::test {
+
+struct loops {
+  using real = long double;
+  static constexpr std::size_t count = 13;  ///< parameters, in the order of the model; then x and y at the start
+  std::array<real, count + 2> p;
+
+  struct end {
+    real x, y;
+    std::vector<real> times;
+    std::vector<int> what;  ///< bit 0: x passes its mark, 1: y does, 2: a pulse
+  };
+
+  /// Time from a value to a mark on the way to a target; infinite if it is not on it.
+  static real time_to(real value, real mark, real target, real rate) {
+    const real part = (mark - target) / (value - target);
+    return value != mark && part > 0 && part < 1 ? -std::log(part) / rate : HUGE_VALL;
+  }
+
+  /// Up to t_end. Events within rounding come at once; nothing is returned if others come within `margin` of each other or of the end, or
+  /// leave something that near to its mark: what is next to a change of order is not for a comparison of numbers.
+  std::optional<end> run(real t_end, real margin) const {
+    constexpr real together = 1e-15L;
+    bool near = false;
+    const real x_rate = p[0], y_rate = p[1], x_mark = p[6], y_mark = p[7], period = p[12];
+    real t = 0, x = p[13], y = p[14];
+    int x_side = 0, y_side = 0, pulses = 0;
+    end r;
+    while (r.times.size() < 200) {
+      const real x_to = y_side ? p[3] : p[2], y_to = x_side ? p[5] : p[4];
+      const real times[] = {time_to(x, x_mark, x_to, x_rate), time_to(y, y_mark, y_to, y_rate),
+                            period * (pulses + 1) - t};
+      const real next = *std::min_element(times, times + 3);
+      const real step = std::min(next, t_end - t);
+      if (next < margin || std::fabs(next - (t_end - t)) < margin) return {};
+      const real x_left = (x - x_to) * std::exp(-x_rate * step), y_left = (y - y_to) * std::exp(-y_rate * step);
+      x = x_to + x_left, y = y_to + y_left, t += step;
+      if (next > step) {
+        r.x = x, r.y = y;
+        return r;
+      }
+      int due = 0;
+      for (int i = 0; i < 3; ++i) {
+        if (times[i] <= next + together) due |= 1 << i;
+        else if (times[i] < next + margin) return {};
+      }
+      if (due & 1) x = x_mark;
+      if (due & 2) y = y_mark;
+      bool x_above = due & 1 ? -x_rate * x_left > 0 : x > x_mark, y_above = due & 2 ? -y_rate * y_left > 0 : y > y_mark;
+      int fired = 0;
+      for (; due != 0;) {
+        fired |= due;
+        r.times.push_back(t), r.what.push_back(due);
+        if (due & 1) x_side = 1 - x_side, y = p[8] * y + p[9];
+        if (due & 2) y_side = 1 - y_side, x += p[10] * y;
+        if (due & 4) x += p[11], ++pulses;
+        // What the reset has moved over its mark is passed as well, once; what it leaves next to it is not for comparing.
+        const auto moved = [&](real value, real mark, bool& above, real to, real rate) {
+          if (value == mark) {
+            const bool up = rate * (to - value) > 0;
+            near = near || up != above;
+            return false;
+          }
+          near = near || std::fabs(value - mark) < margin;
+          const bool is = value > mark, was = above;
+          above = is;
+          return is != was;
+        };
+        const bool x_moved = moved(x, x_mark, x_above, y_side ? p[3] : p[2], x_rate);
+        const bool y_moved = moved(y, y_mark, y_above, x_side ? p[5] : p[4], y_rate);
+        if (near) return {};
+        due = ((x_moved ? 1 : 0) | (y_moved ? 2 : 0)) & ~fired;
+      }
+    }
+    return {};
+  }
+};
+
+}  // namespace saltus::test

@@ -1,0 +1,463 @@
+// Derivatives with respect to parameters and initial values, exact through events: beside closed forms, and beside differences of runs
+// that know nothing of them.
+#include <algorithm>
+#include <cstdio>
+#include <optional>
+#include <random>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+
+#include "abi/sensitivity.hpp"
+#include "base/error.hpp"
+#include "event_runs.hpp"
+#include "loops_reference.hpp"
+#include "same_bits.hpp"
+
+namespace saltus::test {
+namespace {
+
+std::string by(const std::vector<std::string>& names) {
+  return fmt::format("sensitivity.parameters=['{}']", fmt::join(names, "', '"));
+}
+const char* reason_of(const outcome& r, std::size_t instance = 0) {
+  return sensitivity_table[r.sensitivity[instance]].name;
+}
+/// a is b, to so many parts of b (and of 1).
+void expect_near(double a, double b, double part, const std::string& what) {
+  EXPECT_NEAR(a, b, part * (1 + std::fabs(b))) << what;
+}
+
+// ------------------------------------------------------------------------------------------------------- closed forms
+
+void expect_decay(const std::vector<std::string>& methods) {
+  // y = start rate (e^(-rate t) - e^(-half t)) / (half - rate)
+  for (const std::string& method : methods) {
+    const auto r = run(test_model("decay"), {"rtol=1e-10", "atol=1e-12", "method=" + method,
+                                             by({"rate", "half", "start", "beside"}), "output.samples.count=4"});
+    ASSERT_STREQ(reason_of(r), "defined");
+    const double k = 0.7, c = 0.2, s = 1.5;
+    for (int i = 0; i < 4; ++i) {
+      const double t = i, x = s * std::exp(-k * t), e = std::exp(-c * t), d = c - k;
+      const double gap = std::exp(-k * t) - e;
+      const double derivatives[4][3] = {
+          {-t * x, s * gap / d + s * k * (-t * std::exp(-k * t) / d + gap / (d * d)), -2 * t * x * x},
+          {0, s * k * (t * e / d - gap / (d * d)), 0},
+          {x / s, k * gap / d, 2 * x * x / s},
+          {0, 0, 0}};
+      for (std::size_t j = 0; j < 4; ++j)
+        for (std::size_t q = 0; q < 3; ++q) {
+          expect_near(r.sample(3 * (1 + j) + q, 0, i), derivatives[j][q], 1e-8,
+                      fmt::format("{} {} {} {}", method, i, j, q));
+          if (i == 3) expect_near(r.derivative(q, j), derivatives[j][q], 1e-8, fmt::format("{} at the end", method));
+        }
+    }
+    for (std::size_t j = 0; j < 4; ++j) EXPECT_EQ(r.derivative(3, j), 0.0);  // the end of the span stays
+  }
+}
+
+TEST(Sensitivities, OfALinearEquation) { expect_decay({"dp5"}); }
+TEST(Sensitivities, OfALinearEquationByOtherMethods) { expect_decay({"dop853", "bs3", "rdpk510", "rkf78", "tsit5"}); }
+
+/// A ball dropped from h: bounce k at T (1 + 2 (e + ... + e^(k-1))), T = sqrt(2 h / g), from where it leaves with e^k sqrt(2 g h).
+struct bounces {
+  double h = 1.0, g = 9.81, e = 0.7;
+  double time(int k) const {
+    double sum = 1;
+    for (int i = 1; i < k; ++i) sum += 2 * std::pow(e, i);
+    return std::sqrt(2 * h / g) * sum;
+  }
+  double time_by_e(int k) const {
+    double sum = 0;
+    for (int i = 1; i < k; ++i) sum += 2 * i * std::pow(e, i - 1);
+    return std::sqrt(2 * h / g) * sum;
+  }
+  double speed(int k) const { return std::pow(e, k) * std::sqrt(2 * g * h); }
+  double speed_by_e(int k) const { return k * std::pow(e, k - 1) * std::sqrt(2 * g * h); }
+};
+
+TEST(Sensitivities, OfABouncingBall) {
+  const bounces b;
+  const auto r = run("bouncing_ball", {"rtol=1e-10", "t=[0.0,2.0]", "initial.height=1.0", "output.events=true",
+                                       "output.samples.count=41", by({"restitution", "gravity", "initial.height"})});
+  ASSERT_STREQ(reason_of(r), "defined");
+  ASSERT_GE(r.log.size(), 4u);
+  for (std::size_t k = 1; k <= r.log.size(); ++k) {
+    const auto& event = r.log[k - 1];
+    expect_near(event.derivative[0], b.time_by_e(static_cast<int>(k)), 1e-9, "time by restitution");
+    expect_near(event.derivative[1], -0.5 * event.time / b.g, 1e-9, "time by gravity");
+    expect_near(event.derivative[2], 0.5 * event.time / b.h, 1e-9, "time by height");
+  }
+  const auto flight = [&](double t, int k, double& height, double& velocity, double& height_by_e,
+                          double& velocity_by_e) {
+    const double tau = t - b.time(k), v = b.speed(k), by_e = b.speed_by_e(k), shift = b.time_by_e(k);
+    height = tau * (v - 0.5 * b.g * tau), velocity = v - b.g * tau;
+    height_by_e = tau * by_e - velocity * shift, velocity_by_e = by_e + b.g * shift;
+  };
+  const int last = static_cast<int>(r.log.size());
+  double height, velocity, height_by_e, velocity_by_e;
+  flight(2.0, last, height, velocity, height_by_e, velocity_by_e);
+  expect_near(r.derivative(0, 0), height_by_e, 1e-8, "height by restitution");
+  expect_near(r.derivative(1, 0), velocity_by_e, 1e-8, "velocity by restitution");
+  // By similarity height is h F(t sqrt(g/h), e), and velocity sqrt(g h) G(t sqrt(g/h), e).
+  expect_near(r.derivative(0, 1), 0.5 * 2.0 / b.g * velocity, 1e-8, "height by gravity");
+  expect_near(r.derivative(0, 2), height / b.h - 0.5 * 2.0 / b.h * velocity, 1e-8, "height by height");
+  for (int i = 10; i < 40; ++i) {
+    const double t = 2.0 * i / 40;
+    int k = 0;
+    while (k < last && b.time(k + 1) < t) ++k;
+    flight(t, k, height, velocity, height_by_e, velocity_by_e);
+    expect_near(r.sample(2, 0, i), height_by_e, 1e-8, fmt::format("sample {}", i));
+    expect_near(r.sample(3, 0, i), velocity_by_e, 1e-8, fmt::format("sample {}", i));
+  }
+}
+
+TEST(Sensitivities, WhereTheEndMoves) {
+  // The eleventh bounce is the last: what is left then, and when.
+  const bounces b;
+  const auto r = run("bouncing_ball", {"rtol=1e-12", "initial.height=1.0", "output.samples.count=41",
+                                       by({"restitution", "gravity", "initial.height"})});
+  EXPECT_EQ(name_of(r.status[0]), "stopped");
+  ASSERT_STREQ(reason_of(r), "defined");
+  expect_near(r.derivative(2), b.time_by_e(11), 1e-8, "t_final");
+  expect_near(r.derivative(1), b.speed_by_e(11), 1e-8, "velocity");
+  expect_near(r.derivative(0), 0.0, 1e-8, "height");
+}
+
+TEST(Sensitivities, WhileSliding) {
+  // From x - y = gap the diagonal is reached at gap / ((v+ - u+); on it the rate is the convex combination that stays there.
+  const auto r = run("filippov_plane", {"rtol=1e-10", "initial.x=1.5", "initial.y=1.0", "output.events=true",
+                                        by({"u_plus", "v_minus", "initial.x"})});
+  ASSERT_STREQ(reason_of(r), "defined");
+  const auto end = [](double u, double v, double uu, double vv, double x0, double y0) {
+    const double arrives = (x0 - y0) / (v - u), alpha = (vv - uu) / ((u - v) - (uu - vv));
+    return x0 + u * arrives + (1 - arrives) * (alpha * u + (1 - alpha) * uu);
+  };
+  const double d = 1e-6;
+  const double by_u = (end(-2 + d, 1.5, 2, -3, 1.5, 1) - end(-2 - d, 1.5, 2, -3, 1.5, 1)) / (2 * d);
+  const double by_v = (end(-2, 1.5, 2, -3 + d, 1.5, 1) - end(-2, 1.5, 2, -3 - d, 1.5, 1)) / (2 * d);
+  const double by_x = (end(-2, 1.5, 2, -3, 1.5 + d, 1) - end(-2, 1.5, 2, -3, 1.5 - d, 1)) / (2 * d);
+  const double expected[] = {by_u, by_v, by_x};
+  for (std::size_t j = 0; j < 3; ++j)
+    for (std::size_t q = 0; q < 2; ++q) expect_near(r.derivative(q, j), expected[j], 1e-9, fmt::format("{} {}", q, j));
+  expect_near(r.log.at(0).derivative[0], 0.5 / (3.5 * 3.5), 1e-10, "time by u_plus");
+  expect_near(r.log.at(0).derivative[2], 1 / 3.5, 1e-10, "time by x");
+}
+
+/// two_marks, by all of its parameters that matter: one module for all of these.
+const std::vector<std::string> marks = {"rtol=1e-10", "output.events=true", "output.samples.times=[0.5,1.0,1.5]",
+                                        by({"x_mark", "y_mark", "x_speed", "growth", "pulse_at", "end_mark"})};
+outcome run_marks(const std::vector<std::string>& settings) {
+  return run(test_model("two_marks"), with(marks, settings));
+}
+
+TEST(Sensitivities, OfTimeEvents) {
+  // At the mark of x, t = 0.5, x is doubled. At pulse_at x grows by 1, which is nothing to its derivative:
+  // x(2) = growth x_mark + x_speed (2 - x_mark / x_speed) + 1
+  const auto r = run_marks({"x_mark=0.6", "pulse_at=1.4", "y_mark=30.0"});
+  ASSERT_STREQ(reason_of(r), "defined");
+  const double x_by[] = {1, 0, 2, 0.6, 0, 0};
+  for (std::size_t j = 0; j < 6; ++j) expect_near(r.derivative(0, j), x_by[j], 1e-10, fmt::format("x by {}", j));
+  expect_near(r.derivative(2, 0), 6.0, 1e-9, "x y by x_mark");
+  ASSERT_EQ(r.log.size(), 2u);
+  EXPECT_EQ(r.log[1].derivative, (std::vector<double>{0, 0, 0, 0, 1, 0}));
+  expect_near(r.log[0].derivative[2], -0.6, 1e-12, "time by x_speed");
+}
+
+// -------------------------------------------------------------------------------------------- beside differences of runs
+
+struct differenced {
+  std::string model;
+  std::vector<std::string> settings;
+  std::string parameter;
+  double value, step;  ///< of the differences, relative to the value
+  double part;         ///< to which they agree
+};
+
+/// Central differences of order 4, of runs at a tolerance at which they are good to some 1e-9.
+void expect_differences(const differenced& of) {
+  const auto settings = with(of.settings, {"rtol=1e-12", "atol=1e-13", "method=dop853", "output.events=true"});
+  const double d = of.step * of.value;
+  const bool is_initial = of.parameter.starts_with("initial.");
+  const std::string name = is_initial ? of.parameter.substr(8) : of.parameter;
+  const std::vector<double> around = {of.value - 2 * d, of.value - d, of.value + d, of.value + 2 * d};
+  const auto four = run(of.model, with(settings, {set("sweep." + name, around)}));
+  const auto r = run(
+      of.model, with(settings, {set((is_initial ? "initial." : "parameters.") + name, of.value), by({of.parameter})}));
+  const std::string what = of.model + " by " + of.parameter;
+  ASSERT_STREQ(reason_of(r), "defined") << what;
+  const auto slope = [&](auto number) { return (number(0) - 8 * number(1) + 8 * number(2) - number(3)) / (12 * d); };
+  const auto states = r.plan.model.states.size();
+  for (std::size_t q = 0; q < states; ++q) {
+    const double expected = slope([&](std::size_t i) { return four.final_state[4 * q + i]; });
+    expect_near(r.derivative(q), expected, of.part, what + ", " + r.plan.model.states[q].name);
+  }
+  for (std::size_t i = 1; i < 4; ++i)
+    ASSERT_EQ(times_of(four, "", static_cast<std::int64_t>(i)).size(), r.log.size()) << what;
+  for (std::size_t k = 0; k < r.log.size(); ++k)
+    expect_near(r.log[k].derivative[0],
+                slope([&](std::size_t i) { return times_of(four, "", static_cast<std::int64_t>(i))[k]; }), of.part,
+                what + fmt::format(", time of event {} ({})", k, r.log[k].guard));
+}
+
+TEST(Sensitivities, BesideDifferences) {
+  const std::vector<differenced> all = {
+      {"relief_valve", {"t=[0.0,3.0]"}, "restitution", 0.8, 1e-4, 1e-6},
+      {"relief_valve", {"t=[0.0,3.0]"}, "flow", 4.0, 1e-4, 1e-6},
+      {"relief_valve", {"t=[0.0,3.0]"}, "initial.lift", 0.2, 1e-4, 1e-6},
+      {"impact_oscillator", {"t=[0.0,5.0]"}, "restitution", 0.8, 1e-4, 1e-6},
+      {"impact_oscillator", {"t=[0.0,5.0]"}, "frequency", 2.8, 1e-4, 1e-6},
+      {"coulomb_oscillator", {"t=[0.0,20.0]"}, "kinetic_friction", 0.5, 1e-4, 1e-6},
+      {"coulomb_oscillator", {"t=[0.0,20.0]"}, "frequency", 0.5, 1e-4, 1e-6},
+      {"coulomb_oscillator", {"t=[0.0,20.0]"}, "static_friction", 0.6, 1e-4, 1e-6},
+      {"pulsed_dose", {"t=[0.0,20.0]"}, "interval", 8.0, 1e-4, 1e-6},
+      {"pulsed_dose", {"t=[0.0,20.0]"}, "amount", 250.0, 1e-4, 1e-6},
+      {"pwm_boost_converter", {"t=[0.0,2.05e-4]"}, "duty", 0.5, 1e-4, 1e-5},
+      {test_model("ring"), {"t=[0.0,3.0]", "in_1=-1.0"}, "out_0", -1.0, 1e-4, 1e-6},
+      {test_model("ring"), {"t=[0.0,3.0]", "in_1=-1.0"}, "in_1", -1.0, 1e-4, 1e-6},
+  };
+  for (const auto& one : all) expect_differences(one);
+}
+
+// ------------------------------------------------------------------------------------------------- what has none, and says so
+
+TEST(Sensitivities, OfTwoEventsAtOnce) {
+  // At t = 1 both ramps are at their marks. They have nothing to do with each other: both orders lead to the same.
+  const auto apart = run_marks({});
+  ASSERT_EQ(apart.log.size(), 2u);
+  EXPECT_EQ(apart.log[0].time, apart.log[1].time);
+  ASSERT_STREQ(reason_of(apart), "defined");
+  const double expected[6][2] = {{1, 0}, {0, 1}, {2, 0}, {1, 3}, {0, 0}, {0, 0}};
+  for (std::size_t j = 0; j < 6; ++j)
+    for (std::size_t q = 0; q < 2; ++q)
+      expect_near(apart.derivative(q, j), expected[j][q], 1e-10, fmt::format("{} {}", j, q));
+  EXPECT_NEAR(apart.log[0].derivative[0], 1.0, 1e-12);
+  EXPECT_EQ(apart.log[1].derivative[0], 0.0);
+  EXPECT_NEAR(apart.log[1].derivative[1], 1.0 / 3, 1e-12);
+  // With coupling x is given what y is, before it is doubled or behind it.
+  const auto coupled = run_marks({"coupling=0.5"});
+  EXPECT_STREQ(reason_of(coupled), "order");
+  EXPECT_TRUE(std::isnan(coupled.derivative(0)));
+  // A time event beside a guard: x is 2 (1 + 1) or 2 + 1.
+  const auto timed = run_marks({"pulse_at=1.0", "y_mark=30.0"});
+  EXPECT_STREQ(reason_of(timed), "order");
+}
+
+TEST(Sensitivities, OfTwoEventsAtOnceThatStayTogether) {
+  // Growth moves neither of the two events, at t = 1: there is no question of order, nor of the sample at their time.
+  const auto model = test_model("two_marks");
+  const auto r = run(model, {"rtol=1e-10", "coupling=0.5", "output.samples.times=[0.5,1.0,1.5]", by({"growth"})});
+  ASSERT_STREQ(reason_of(r), "defined");
+  expect_near(r.derivative(0), 1.0, 1e-10, "x by growth");
+  expect_near(r.sample(3, 0, 1), 1.0, 1e-10, "x by growth, at the event");
+}
+
+TEST(Sensitivities, OfAnEventAtASampleAndAtTheEnd) {
+  const auto moves = run_marks({"y_mark=30.0"});
+  EXPECT_EQ(moves.sample(0, 0, 1), 2.0);  // behind the event
+  EXPECT_EQ(moves.sample(3, 0, 0), 0.0);
+  EXPECT_TRUE(std::isnan(moves.sample(3, 0, 1)));
+  expect_near(moves.sample(3, 0, 2), 1.0, 1e-12, "behind it");
+  ASSERT_STREQ(reason_of(moves), "defined");
+  const auto at_end = run_marks({"y_mark=30.0", "x_mark=2.0"});
+  EXPECT_STREQ(reason_of(at_end), "at_end");
+  EXPECT_TRUE(std::isnan(at_end.derivative(0)));
+  const auto terminal = run_marks({"y_mark=30.0", "x_mark=40.0", "end_mark=1.75"});
+  ASSERT_STREQ(reason_of(terminal), "defined");
+  expect_near(terminal.derivative(0, 5), 1.0, 1e-12, "x at the end");
+  expect_near(terminal.derivative(1, 5), 3.0, 1e-12, "y at the end");
+  expect_near(terminal.derivative(3, 5), 1.0, 1e-12, "the end");
+  expect_near(terminal.derivative(0, 2), 0.0, 1e-12, "x by its speed");
+  expect_near(terminal.derivative(3, 2), -1.75, 1e-12, "the end by the speed of x");
+}
+
+TEST(Sensitivities, OfGrazingAndAccumulation) {
+  // The wall is met with the speed sqrt(2 wall_depth) that is left of the fall.
+  const auto met = run(test_model("graze"), {"rtol=1e-10", "wall_depth=0.1", "line_depth=-5.0", by({"wall_depth"})});
+  ASSERT_STREQ(reason_of(met), "defined");
+  const auto grazed =
+      run(test_model("graze"), {"rtol=1e-10", "wall_depth=1e-9", "line_depth=-5.0", by({"wall_depth"})});
+  EXPECT_STREQ(reason_of(grazed), "grazing");
+  const auto piled = run("bouncing_ball", {"rtol=1e-10", "v_min=0.0", "restitution=0.3", by({"gravity"})});
+  EXPECT_NE(piled.sensitivity[0], 0);
+  for (const auto* r : {&grazed, &piled}) EXPECT_TRUE(std::isnan(r->derivative(0)));
+  // The valve comes to rest on its seat, and is lifted again: nothing is known of it from there on.
+  const auto rested = run("relief_valve", {"rtol=1e-8", "flow=0.5", "output.samples.count=41", by({"flow"})});
+  EXPECT_EQ(name_of(rested.status[0]), "finished");
+  EXPECT_NE(rested.sensitivity[0], 0);
+  EXPECT_TRUE(std::isnan(rested.derivative(2)) && std::isnan(rested.sample(5, 0, 40)));
+  EXPECT_FALSE(std::isnan(rested.sample(5, 0, 1)));
+}
+
+// ------------------------------------------------------------------------------------------------------------------ a hunt
+
+/// What the derivatives of a trajectory of two_loops are by direction i, from both sides.
+struct one_sided {
+  double forward[2], backward[2];
+};
+std::optional<one_sided> differences(const loops& at, const loops::end& here, std::size_t i) {
+  constexpr loops::real h = 1e-4L, least = 1e-13L;
+  one_sided r{};
+  for (const int side : {1, -1}) {
+    loops one = at, two = at;
+    one.p[i] += side * h, two.p[i] += 2 * side * h;
+    const auto a = one.run(3, least), b = two.run(3, least);
+    if (!a || !b || a->what != b->what) return {};
+    for (int q = 0; q < 2; ++q) {
+      const auto of = [&](const loops::end& e) { return q == 0 ? e.x : e.y; };
+      (side > 0 ? r.forward : r.backward)[q] =
+          static_cast<double>((-3 * of(here) + 4 * of(*a) - of(*b)) / (2 * h * side));
+    }
+  }
+  return r;
+}
+
+struct catch_of_hunt {
+  int compared = 0, flagged = 0, both_ways = 0, at_once = 0, silent = 0, other = 0;
+};
+
+/// Compares `count` random trajectories; a quarter of them have two quantities that are alike, so that their events come at once.
+catch_of_hunt hunt(std::size_t count, unsigned seed) {
+  std::mt19937_64 random(seed);
+  const auto draw = [&](double low, double high) { return std::uniform_real_distribution<double>(low, high)(random); };
+  std::vector<std::vector<double>> rows;
+  for (std::size_t n = 0; n < count; ++n) {
+    std::vector<double> p = {draw(0.5, 2),    draw(0.5, 2),    draw(-2, -0.6),  draw(0.6, 2),  draw(-2, -0.6),
+                             draw(0.6, 2),    draw(-0.5, 0.5), draw(-0.5, 0.5), draw(-1, 1.2), draw(-0.5, 0.5),
+                             draw(-0.5, 0.5), draw(-0.5, 0.5), draw(0.3, 1.2),  draw(-2, 2),   draw(-2, 2)};
+    if (n % 4 == 0) p[1] = p[0], p[4] = p[2], p[5] = p[3], p[7] = p[6], p[14] = p[13];
+    if (n % 8 == 0) p[8] = 1, p[9] = 0, p[10] = 0, p[11] = 0;  // the resets do nothing
+    rows.push_back(p);
+  }
+  const std::vector<std::string> names = {"x_rate", "y_rate", "x_low", "x_high", "y_low",  "y_high", "x_mark", "y_mark",
+                                          "keep",   "add",    "mix",   "dose",   "period", "x",      "y"};
+  const std::vector<std::size_t> directions = {0, 6, 8, 11, 12, 14};
+  std::vector<std::string> settings = {"rtol=1e-10", "atol=1e-12", "method=dop853",
+                                       by({"x_rate", "x_mark", "keep", "dose", "period", "initial.y"})};
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    std::vector<double> column;
+    for (const auto& row : rows) column.push_back(row[i]);
+    settings.push_back(set("sweep.zip." + names[i], column));
+  }
+  const auto r = run(test_model("two_loops"), settings);
+  catch_of_hunt all;
+  for (std::size_t n = 0; n < count; ++n) {
+    const auto id = static_cast<std::int64_t>(n);
+    loops at{};
+    std::copy(rows[n].begin(), rows[n].end(), at.p.begin());
+    const auto here = at.run(3, 1e-3L);
+    if (!here) continue;
+    const bool is_at_once =
+        std::any_of(here->what.begin(), here->what.end(), [](int what) { return (what & (what - 1)) != 0; });
+    if (std::fabs(r.final("x", id) - static_cast<double>(here->x)) > 1e-7 ||
+        std::fabs(r.final("y", id) - static_cast<double>(here->y)) > 1e-7) {
+      ++all.other;
+      continue;
+    }
+    for (std::size_t j = 0; j < directions.size(); ++j) {
+      const auto d = differences(at, *here, directions[j]);
+      if (!d) continue;
+      ++all.compared;
+      all.at_once += is_at_once;
+      if (r.sensitivity[n] != 0) {
+        ++all.flagged;
+        EXPECT_TRUE(std::isnan(r.derivative(0, j, id)));
+        continue;
+      }
+      for (std::size_t q = 0; q < 2; ++q) {
+        const double value = r.derivative(q, j, id), scale = 1 + std::fabs(value);
+        const bool agree =
+            std::fabs(value - d->forward[q]) < 1e-4 * scale && std::fabs(value - d->backward[q]) < 1e-4 * scale;
+        all.both_ways += agree;
+        if (agree) continue;
+        ++all.silent;
+        if (all.silent < 10)
+          ADD_FAILURE() << fmt::format("derivative of {} by {}: {} is not {} and {}; parameters {}", q,
+                                       names[directions[j]], value, d->forward[q], d->backward[q],
+                                       fmt::join(rows[n], " "));
+      }
+    }
+  }
+  return all;
+}
+
+void expect_none_silent(std::size_t count, unsigned seed) {
+  const catch_of_hunt all = hunt(count, seed);
+  std::printf(
+      "%d derivatives, %d of them with events at once: %d numbers agree, %d derivatives are flagged, %d numbers are "
+      "wrong; %d "
+      "trajectories differ\n",
+      all.compared, all.at_once, all.both_ways, all.flagged, all.silent, all.other);
+  EXPECT_EQ(all.silent, 0);
+  EXPECT_EQ(all.other, 0);
+  EXPECT_GT(all.compared, static_cast<int>(count));
+  EXPECT_GT(all.at_once, static_cast<int>(count / 4));
+  EXPECT_LT(all.flagged, all.compared / 2);
+}
+TEST(Sensitivities, OfRandomTrajectories) { expect_none_silent(1000, 1); }
+TEST(Sensitivities, OfManyRandomTrajectories) {
+  for (unsigned seed = 2; seed < 22; ++seed) expect_none_silent(5000, seed);
+}
+
+// ------------------------------------------------------------------------------------------------------------------ bits
+
+const std::vector<std::string> valves = {"rtol=1e-7",
+                                         "t=[0.0,6.0]",
+                                         "sample.count=37",
+                                         "sample.seed=3",
+                                         "sample.flow={uniform=[1.0,8.0]}",
+                                         "output.samples.count=7",
+                                         "output.events=true"};
+
+TEST(Sensitivities, StatesHaveTheBitsOfRunsWithout) {
+  const std::vector<std::pair<std::string, std::vector<std::string>>> all = {
+      {"relief_valve", with(valves, {"method=dp5"})},
+      {"relief_valve", with(valves, {"method=dop853"})},
+      {test_model("everything"),
+       {"rtol=1e-6", "sample.count=21", "sample.restitution={uniform=[0.3,0.8]}", "output.events=true"}}};
+  for (const auto& [model, settings] : all) {
+    const auto without = run(model, settings);
+    auto with_them = run(model, with(settings, {by({"restitution"})}));
+    // Samples of the states come first, event by event.
+    with_them.samples.resize(without.samples.size());
+    for (std::int64_t i = 0; i < without.plan.count; ++i) expect_same(without, i, with_them, i);
+    expect_same_log(without, with_them);
+  }
+}
+
+TEST(Sensitivities, HaveTheSameBitsHoweverTheyAreRun) {
+  const auto settings = with(valves, {by({"restitution", "initial.lift"}), "initial.lift=0.2"});
+  const auto reference = run("relief_valve", with(settings, {"run.threads=1", "run.lanes=1", "run.groups=1"}));
+  for (const auto& how : std::vector<std::vector<std::string>>{{"run.threads=2", "run.lanes=8", "run.chunk=5"},
+                                                               {"run.threads=1", "run.lanes=4", "run.groups=2"}}) {
+    const auto r = run("relief_valve", with(settings, how));
+    ASSERT_EQ(r.sensitivity, reference.sensitivity);
+    for (std::size_t i = 0; i < r.final_derivative.size(); ++i)
+      ASSERT_EQ(bits(r.final_derivative[i]), bits(reference.final_derivative[i])) << i;
+    for (std::size_t i = 0; i < r.samples.size(); ++i) ASSERT_EQ(bits(r.samples[i]), bits(reference.samples[i])) << i;
+    for (std::size_t e = 0; e < r.log.size(); ++e)
+      for (std::size_t j = 0; j < 2; ++j)
+        ASSERT_EQ(bits(r.log[e].derivative[j]), bits(reference.log[e].derivative[j])) << e;
+  }
+}
+
+// ---------------------------------------------------------------------------------------------------------------- refusals
+
+TEST(Sensitivities, AreRefusedWhereThereAreNone) {
+  const auto refused = [](const std::string& model, const std::vector<std::string>& settings, const std::string& why) {
+    try {
+      plan_of(model, settings);
+      ADD_FAILURE() << why;
+    } catch (const host::error& e) { EXPECT_NE(std::string(e.what()).find(why), std::string::npos) << e.what(); }
+  };
+  refused("lorenz", {by({"rhoo"})}, "neither a parameter nor an initial value; did you mean");
+  refused("lorenz", {by({"initial.x"})}, "must have a value in [initial]");
+  refused("lorenz", {by({"rho"}), "method=rodas5p"}, "explicit Runge-Kutta methods take derivatives");
+  refused("lorenz", {by({"rho"}), "method=taylor"}, "explicit Runge-Kutta methods take derivatives");
+  refused("relief_valve", {by({"flow"}), "detection=certified"}, "use hermite");
+  refused("rectifier_dae", {"sensitivity.parameters=[]"}, "at least one name");
+}
+
+}  // namespace
+}  // namespace saltus::test
