@@ -21,6 +21,7 @@ struct held_system {
 
   SALTUS_FN static constexpr int index(int i) { return form::index(i); }
   SALTUS_FN static constexpr bool counts(int i) { return form::counts(i); }
+  static constexpr int widest_sweep = form::widest_sweep;
   static constexpr int colours = form::colours;
   SALTUS_FN static constexpr int colour(int j) { return form::colour(j); }
   SALTUS_FN static constexpr bool entry(int i, int j) { return form::entry(i, j); }

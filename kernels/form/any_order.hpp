@@ -48,6 +48,8 @@ struct any_order_form : Functions {
     }
     return true;
   }
+  static constexpr int widest_sweep =
+      1;  ///< as J: the model over series of another dual would be compiled for more than it saves
   static constexpr int colours = states;
   SALTUS_FN static constexpr int colour(int j) { return j; }
   SALTUS_FN static constexpr bool entry(int, int) { return true; }

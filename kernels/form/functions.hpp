@@ -4,6 +4,7 @@
 
 #include "form/concept.hpp"
 #include "form/time_direction.hpp"
+#include "linear/system.hpp"
 #include "model/checks.hpp"
 #include "number/dual.hpp"
 #include "number/with_rate.hpp"
@@ -79,6 +80,7 @@ struct model_functions {
   /// Does the error of state i count? Not that of an algebraic state of index 2: it acts on nothing that follows.
   SALTUS_FN static constexpr bool counts(int i) { return index(i) != 2; }
 
+  static constexpr int widest_sweep = saltus::widest_sweep;  ///< derivatives that Jacobians take at a time
   static constexpr int colours = colouring_of<Model>.count;  ///< directions that the columns of df/dy need
   SALTUS_FN static constexpr int colour(int j) { return colouring_of<Model>.of[j]; }
   SALTUS_FN static constexpr bool entry(int i, int j) { return colouring_of<Model>.entry[i][j]; }

@@ -9,17 +9,16 @@
 namespace saltus {
 
 /// How `Directions` derivatives are taken: `count` sweeps of `width` each. Wide duals fill the registers.
-template <int Directions>
+template <int Directions, int widest = widest_sweep>
 struct sweeps {
-  static constexpr int widest = 4;
   static constexpr int count = (Directions + widest - 1) / widest;
   static constexpr int width = (Directions + count - 1) / (count > 0 ? count : 1);
 };
 
 /// body(first direction) for every sweep.
-template <int Directions, class F>
+template <int Directions, int widest = widest_sweep, class F>
 SALTUS_FN void each_sweep(F&& body) {
-  using how = sweeps<Directions>;
+  using how = sweeps<Directions, widest>;
   if constexpr (how::count <= 3) {
     static_for<how::count>([&](auto s) SALTUS_INLINE_LAMBDA { body(static_cast<int>(s) * how::width); });
   } else {
@@ -47,12 +46,12 @@ struct linear_rhs {
 template <class System, class Real, int n>
 SALTUS_FN linear_rhs<Real, n> linearise(const System& system, Real t, const vec<Real, n>& y) {
   constexpr int colours = detail::colours_of<System, n>();  // time is one more direction
-  constexpr int width = sweeps<colours + 1>::width;
+  constexpr int widest = detail::widest_sweep_of<System>(), width = sweeps<colours + 1, widest>::width;
   using Value = dual<Real, width>;
   linear_rhs<Real, n> r;
   if constexpr (colours < n)
     each<n>([&](int i) SALTUS_INLINE_LAMBDA { each<n>([&](int j) SALTUS_INLINE_LAMBDA { r.dy[i][j] = Real(0.0); }); });
-  each_sweep<colours + 1>([&](int first) SALTUS_INLINE_LAMBDA {
+  each_sweep<colours + 1, widest>([&](int first) SALTUS_INLINE_LAMBDA {
     vec<Value, n> along;
     each<n>([&](int j) SALTUS_INLINE_LAMBDA {
       along[j] = seeded<width>(y[j], detail::colour_of<System>(j), first, Real(1.0));
@@ -117,7 +116,9 @@ struct linear_system {
   matrix<Real, has_mass ? n : 0> m;
   vec<Real, n> f, dt;  ///< right-hand side and its derivative by time; `implicit`: M dy, 0
   static constexpr int evaluations =
-      kind == equations::implicit ? 2 * sweeps<n>::count : sweeps<detail::colours_of<System, n>() + 1>::count;
+      kind == equations::implicit
+          ? 2 * sweeps<n>::count
+          : sweeps<detail::colours_of<System, n>() + 1, detail::widest_sweep_of<System>()>::count;
 
   SALTUS_FN linear_system(const System& system, Real t, const vec<Real, n>& y, const vec<Real, n>& rate) {
     if constexpr (kind == equations::implicit) {

@@ -7,6 +7,7 @@
 //     weight(y)                  one over the size at which an error of each state counts
 //     algebra()                  optional: the host's linear algebra, for large systems (linear/factorised.hpp)
 //     counts(i)                  optional: does the error of state i count? Else that of all but those of index 2
+//     widest_sweep               optional: how many derivatives are taken at a time
 //     colours, colour(j), entry(i, j)    optional: which columns of df/dy share a direction, and which entries there are
 #pragma once
 
@@ -15,8 +16,15 @@
 
 namespace saltus {
 
+inline constexpr int widest_sweep = 4;
+
 namespace detail {
 
+template <class System>
+constexpr int widest_sweep_of() {
+  if constexpr (requires { System::widest_sweep; }) return System::widest_sweep;
+  else return widest_sweep;
+}
 /// How many directions the columns of df/dy need.
 template <class System, int n>
 constexpr int colours_of() {
