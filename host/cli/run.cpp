@@ -13,7 +13,7 @@
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/progress.hpp"
-#include "cli/sensitivity.hpp"
+#include "cli/indices.hpp"
 #include "compile/compiler.hpp"
 #include "compile/compiling_note.hpp"
 #include "ensemble/model_call.hpp"
@@ -114,7 +114,7 @@ json summary_json(const run_report& r) {
     all["statistics"] = statistics_json(s.statistics);
     all["histograms"] = histograms_json(s.statistics);
   }
-  if (!p.sensitivity.empty()) all["sensitivity"] = sensitivity_json(s.sensitivities);
+  if (!p.indices.empty()) all["sensitivity"] = sensitivity_json(s.indices);
   return all;
 }
 
@@ -167,7 +167,7 @@ void print_summary(const run_report& r) {
   print_counters(s.counts, n);
   for (const auto& remark : remarks_on_guards(p.model, s.counts.guards)) fmt::print("  {}\n", remark);
   print_statistics(s.statistics);
-  if (!p.sensitivity.empty()) print_sensitivity(s.sensitivities);
+  if (!p.indices.empty()) print_sensitivity(s.indices);
   if (!r.journal.empty()) fmt::print("what has ended is kept in {}: the same command goes on with it\n", r.journal);
   else if (p.file.empty()) fmt::print("no result file: -o FILE writes one\n");
   else

@@ -8,7 +8,7 @@
 
 #include "abi/counters.hpp"
 #include "abi/module.hpp"
-#include "ensemble/chunk_sensitivity.hpp"
+#include "ensemble/chunk_indices.hpp"
 #include "ensemble/chunk_statistics.hpp"
 #include "ensemble/columns.hpp"
 #include "ensemble/event_log.hpp"
@@ -51,7 +51,7 @@ struct chunk_data : columns, abi::counters<std::vector<long long>> {
   event_log log;
   exception_list exceptions;
   chunk_statistics statistics;
-  chunk_sensitivity sensitivity;
+  chunk_indices indices;
   std::string trouble;     ///< what the model of one of its instances said when it threw; empty: none did
   std::vector<int> order;  ///< slots in the order in which they begin (order.hpp); empty: as they stand
 

@@ -145,7 +145,7 @@ class ensemble_run {
     }
     run_summary sum = account_.close(plan_.count);
     sum.statistics = statistics_.finish();
-    sum.sensitivities = sensitivity_.finish();
+    sum.indices = sensitivity_.finish();
     sum.interrupted = stop_.is_cancelled();
     if (const auto busy = where_.busy_seconds(); busy && busy_before) sum.kernel_seconds = *busy - *busy_before;
     sum.stiff_compile_seconds = stiff_.compile_seconds();
@@ -246,7 +246,7 @@ class ensemble_run {
     if (!handed->range.is_kept) finish(chunk, handed->range);
     else if (!plan_.rows) return handed.release();  // statistics and counts are kept, too
     make_statistics(plan_, chunk);
-    chunk.sensitivity = sensitivity_.make(chunk.first_id, chunk.count, outcomes_of(chunk), chunk.status.data());
+    chunk.indices = sensitivity_.make(chunk.first_id, chunk.count, outcomes_of(chunk), chunk.status.data());
     handed->counts.add(chunk);
     return handed.release();
   }
@@ -258,7 +258,7 @@ class ensemble_run {
     if (kept_) kept_->keep(chunk, handed->counts);
     statistics_.add(chunk);
     sensitivity_.add(chunk.first_id, chunk.count, outcomes_of(chunk), chunk.status.data(),
-                     std::move(chunk.sensitivity));
+                     std::move(chunk.indices));
     write_(chunk);
     pool_.put(std::move(handed->chunk));
     queue_.is_written(handed->range);
@@ -279,9 +279,9 @@ class ensemble_run {
   /// The results of a chunk whose sensitivity is asked for.
   std::vector<number_column> outcomes_of(chunk_data& chunk) const {
     std::vector<number_column> r;
-    if (plan_.sensitivity.empty()) return r;
+    if (plan_.indices.empty()) return r;
     const auto all = number_columns(plan_, chunk.count, chunk.results());
-    for (const int column : plan_.sensitivity) r.push_back(all[static_cast<std::size_t>(column)]);
+    for (const int column : plan_.indices) r.push_back(all[static_cast<std::size_t>(column)]);
     return r;
   }
 

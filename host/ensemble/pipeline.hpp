@@ -9,7 +9,7 @@
 #include "base/cancellation.hpp"
 #include "ensemble/backend.hpp"
 #include "ensemble/kept_chunks.hpp"
-#include "ensemble/sensitivity.hpp"
+#include "ensemble/indices.hpp"
 #include "ensemble/statistics.hpp"
 #include "ensemble/tally.hpp"
 
@@ -25,7 +25,7 @@ struct part_of_run {
 struct run_summary {
   tally counts;
   host::statistics statistics;        ///< if the plan asks for them
-  host::sensitivities sensitivities;  ///< likewise
+  sensitivity_indices indices;  ///< likewise
   abi::usage usage{};
   double wall_seconds = 0;            ///< of integration, without compilation but for that of fallback integrators
   double stiff_compile_seconds = 0;   ///< part of it, for the stiff method of auto; 0: not needed, or in the cache

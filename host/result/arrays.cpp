@@ -46,7 +46,7 @@ void add_dimensions(result_array& a, const plan& p) {
     const histogram_request& h = p.histograms[static_cast<std::size_t>(a.what.of)];
     add("bin_" + h.name, h.bins);
   }
-  if (s == shape::outcome_input || s == shape::outcome_pair) add("sensitivity_outcome", std::ssize(p.sensitivity));
+  if (s == shape::outcome_input || s == shape::outcome_pair) add("sensitivity_outcome", std::ssize(p.indices));
   const int inputs = static_cast<int>(p.random.size());
   if (s == shape::outcome_input) add("sensitivity_input", inputs);
   if (s == shape::outcome_pair) add("sensitivity_pair", std::ssize(input_pairs(p.design, inputs)));
@@ -160,7 +160,7 @@ void result_arrays::write_statistics(const statistics& all) {
   }
 }
 
-void result_arrays::write_indices(const sensitivities& indices) {
+void result_arrays::write_indices(const sensitivity_indices& indices) {
   if (indices.outcomes.empty()) return;  // they stay NaN
   for (result_array& a : variables_)
     if (a.what.role == "sensitivity")
@@ -168,10 +168,10 @@ void result_arrays::write_indices(const sensitivities& indices) {
   for (auto& more : attributes_of(indices)) attributes_.push_back(std::move(more));
 }
 
-void result_arrays::close(double wall_time_s, const statistics& all, const sensitivities& indices) {
+void result_arrays::close(double wall_time_s, const statistics& all, const sensitivity_indices& indices) {
   while (const auto next = waiting_.take_first()) write_events(*next);
   if (plan_.statistics) write_statistics(all);
-  if (!plan_.sensitivity.empty()) write_indices(indices);
+  if (!plan_.indices.empty()) write_indices(indices);
   attributes_.push_back({"wall_time_s", wall_time_s});
   tally_.by_status[static_cast<std::size_t>(status::not_run)] += plan_.count - written_;
   for (auto& more : attributes_of(plan_, tally_)) attributes_.push_back(std::move(more));

@@ -40,7 +40,7 @@ class result_arrays {
   /// Adds one chunk; chunks come in any order, each instance once.
   void write(const chunk_data& chunk);
   /// Adds what is known at the end alone. Events stand in the order of the instances then.
-  void close(double wall_time_s, const statistics& all = {}, const sensitivities& indices = {});
+  void close(double wall_time_s, const statistics& all = {}, const sensitivity_indices& indices = {});
 
   const std::vector<result_array>& variables() const { return variables_; }
   std::vector<result_array>& variables() { return variables_; }  ///< whoever owns the result may change its numbers
@@ -49,7 +49,7 @@ class result_arrays {
  private:
   void write_events(const waiting_logs::chunk_log& chunk);
   void write_statistics(const statistics& all);
-  void write_indices(const sensitivities& indices);
+  void write_indices(const sensitivity_indices& indices);
 
   plan plan_;
   tally tally_;

@@ -65,14 +65,14 @@ void add_design(std::vector<attribute>& all, const plan& p) {
   all.push_back({"design_levels", static_cast<long long>(p.design.levels)});
   all.push_back({"design_harmonics", static_cast<long long>(p.design.harmonics)});
   std::vector<std::string> outcomes;
-  if (!p.sensitivity.empty())
+  if (!p.indices.empty())
     for (const auto& one : sensitivity_setup_of(p).outcomes) outcomes.push_back(one.name);
   if (!outcomes.empty()) all.push_back({"sensitivity_outcomes", fmt::format("{}", fmt::join(outcomes, " "))});
 }
 
 }  // namespace
 
-std::vector<attribute> attributes_of(const sensitivities& indices) {
+std::vector<attribute> attributes_of(const sensitivity_indices& indices) {
   std::vector<attribute> all{{"sensitivity_failed", static_cast<long long>(indices.failed)}};
   if (!indices.first_failed.empty())
     all.push_back(

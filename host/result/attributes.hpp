@@ -5,7 +5,7 @@
 #include <variant>
 #include <vector>
 
-#include "ensemble/sensitivity.hpp"
+#include "ensemble/indices.hpp"
 #include "ensemble/statistics.hpp"
 #include "ensemble/tally.hpp"
 #include "result/provenance.hpp"
@@ -29,7 +29,7 @@ std::vector<attribute> attributes_of(const statistics::histogram& h);
 /// Of a run when it begins: the model, and where all of it comes from, so that it can be made again.
 std::vector<attribute> attributes_of(const plan& p, const provenance& origin);
 /// Of indices of sensitivity that have been computed; lists are of 64-bit integers.
-std::vector<attribute> attributes_of(const sensitivities& indices);
+std::vector<attribute> attributes_of(const sensitivity_indices& indices);
 /// Of a run that has ended: how many instances did how.
 std::vector<attribute> attributes_of(const plan& p, const tally& counts);
 

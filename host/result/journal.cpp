@@ -158,6 +158,8 @@ void each_column(Chunk& c, std::int64_t sample_count, F&& body) {
   for (const auto counter : abi::counter_members<std::vector<long long>>) body(c.*counter, 1);
   body(c.residual_of, 1);
   body(c.dependent, 1);
+  body(c.final_derivative, 1);
+  body(c.sensitivity, 1);
 }
 
 /// The slots from `from` to `to` of every column.
@@ -270,7 +272,7 @@ std::vector<std::pair<std::string, std::string>> identity_of(const plan& p, cons
     all.emplace_back(line.substr(begin, sign - begin), line.substr(sign + (begin > 0 ? 2 : 3)));
   }
   const auto spec = toml::parse(p.text);
-  for (const char* table : {"parameters", "initial", "sweep", "sample"})
+  for (const char* table : {"parameters", "initial", "sweep", "sample", "sensitivity"})
     if (const auto* entries = spec[table].as_table())
       for (const auto& [key, value] : *entries)
         all.emplace_back(fmt::format("{}.{}", table, key.str()), inline_text(value));

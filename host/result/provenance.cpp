@@ -144,9 +144,9 @@ void output(const plan& p, lines& out) {
   else out.add("histogram", histograms);
   std::vector<std::string> outcomes;
   const auto columns = statistic_columns(p);
-  for (const int column : p.sensitivity) outcomes.push_back(columns[static_cast<std::size_t>(column)].name);
-  if (outcomes.empty()) out.add("sensitivity", false);
-  else out.add("sensitivity", outcomes);
+  for (const int column : p.indices) outcomes.push_back(columns[static_cast<std::size_t>(column)].name);
+  if (outcomes.empty()) out.add("indices", false);
+  else out.add("indices", outcomes);
 }
 
 void sensitivity(const plan& p, lines& out) {

@@ -9,7 +9,7 @@
 #include "abi/status.hpp"
 #include "base/error.hpp"
 #include "ensemble/rescue.hpp"
-#include "ensemble/sensitivity.hpp"
+#include "ensemble/indices.hpp"
 #include "ensemble/statistics.hpp"
 #include "spec/statistic_columns.hpp"
 
@@ -57,7 +57,7 @@ class field_list {
     inputs();
     if (p.rows) of_instances();
     if (p.statistics) statistics();
-    if (!p.sensitivity.empty()) sensitivity();
+    if (!p.indices.empty()) sensitivity();
   }
   std::vector<field> take() { return std::move(fields_); }
 
@@ -316,7 +316,7 @@ class field_list {
 
 std::vector<field> detail::fields_of(const plan& p) { return field_list(p).take(); }
 
-std::vector<double> detail::index_numbers(const field& f, const sensitivities& indices) {
+std::vector<double> detail::index_numbers(const field& f, const sensitivity_indices& indices) {
   const auto of = static_cast<std::size_t>(f.of);
   std::vector<double> numbers;
   for (const auto& outcome : indices.outcomes)

@@ -31,7 +31,7 @@
 
 #include "ensemble/chunk.hpp"
 #include "ensemble/event_log.hpp"
-#include "ensemble/sensitivity.hpp"
+#include "ensemble/indices.hpp"
 #include "spec/plan.hpp"
 
 namespace saltus::host {
@@ -90,7 +90,7 @@ struct field {
 std::vector<field> fields_of(const plan& p);
 
 /// The numbers of a variable of indices of sensitivity, which have been computed.
-std::vector<double> index_numbers(const field& f, const sensitivities& indices);
+std::vector<double> index_numbers(const field& f, const sensitivity_indices& indices);
 
 /// What the file holds of a chunk beyond its own columns, but for its events.
 derived_columns derive(const chunk_data& c, const plan& p);

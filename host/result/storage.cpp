@@ -7,7 +7,7 @@
 
 #include <netcdf.h>
 
-#include "ensemble/sensitivity.hpp"
+#include "ensemble/indices.hpp"
 #include "ensemble/statistics.hpp"
 
 namespace saltus::host {
@@ -51,7 +51,7 @@ std::vector<std::size_t> detail::chunk_shape(const field& f, const plan& p) {
     case shape::outcome_pair: {
       const auto inputs = static_cast<int>(p.random.size());
       const auto width = f.shape == shape::outcome_input ? p.random.size() : input_pairs(p.design, inputs).size();
-      return {p.sensitivity.size(), std::max<std::size_t>(width, 1)};
+      return {p.indices.size(), std::max<std::size_t>(width, 1)};
     }
     default: return {};
   }

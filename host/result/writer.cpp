@@ -72,7 +72,7 @@ result_writer::result_writer(const std::filesystem::path& path, const plan& p, c
     define_dimensions();
     for (field& f : fields_) define(f);
     if (plan_.statistics) define_names_of_statistics();
-    if (!plan_.sensitivity.empty()) define_sensitivity();
+    if (!plan_.indices.empty()) define_sensitivity();
     put(attributes_of(plan_, origin));
     put({{"state", std::string("unfinished")}});
     make_room(0, 0);
@@ -106,8 +106,8 @@ void result_writer::define_dimensions() {
   if (plan_.sample_count > 0) must(nc_def_dim(file_, "time", static_cast<std::size_t>(plan_.sample_count), &time_));
   if (plan_.log_events) must(nc_def_dim(file_, "event", NC_UNLIMITED, &event_));
   if (plan_.statistics) must(nc_def_dim(file_, "statistic", statistic_names.size(), &statistic_));
-  if (plan_.sensitivity.empty()) return;
-  must(nc_def_dim(file_, "sensitivity_outcome", plan_.sensitivity.size(), &outcome_));
+  if (plan_.indices.empty()) return;
+  must(nc_def_dim(file_, "sensitivity_outcome", plan_.indices.size(), &outcome_));
   must(nc_def_dim(file_, "sensitivity_input", plan_.random.size(), &input_));
   if (const auto pairs = input_pairs(plan_.design, static_cast<int>(plan_.random.size())); !pairs.empty())
     must(nc_def_dim(file_, "sensitivity_pair", pairs.size(), &pair_));
@@ -278,7 +278,7 @@ void result_writer::write_statistics(const statistics& all) {
   }
 }
 
-void result_writer::write_sensitivity(const sensitivities& indices) {
+void result_writer::write_sensitivity(const sensitivity_indices& indices) {
   if (indices.outcomes.empty()) return;  // they stay NaN
   for (const field& f : fields_) {
     if (f.role != "sensitivity") continue;
@@ -297,12 +297,12 @@ void result_writer::write_counts() {
   put(attributes_of(plan_, tally_));
 }
 
-void result_writer::close(double wall_time_s, const statistics& all, const sensitivities& indices) {
+void result_writer::close(double wall_time_s, const statistics& all, const sensitivity_indices& indices) {
   const hdf5_silence silent;
   write_waiting_events();
   errno = 0;
   if (plan_.statistics) write_statistics(all);
-  if (!plan_.sensitivity.empty()) write_sensitivity(indices);
+  if (!plan_.indices.empty()) write_sensitivity(indices);
   put({{"wall_time_s", wall_time_s}});
   write_counts();
   finish(tally_.not_finished() > 0 ? "interrupted" : "complete");

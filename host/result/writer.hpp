@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "ensemble/chunk.hpp"
-#include "ensemble/sensitivity.hpp"
+#include "ensemble/indices.hpp"
 #include "ensemble/statistics.hpp"
 #include "ensemble/tally.hpp"
 #include "ensemble/waiting_logs.hpp"
@@ -38,7 +38,7 @@ class result_writer {
 
   /// Completes the file and gives it its name. Instances that were never written have status not_run. With statistics
   /// and indices of sensitivity if the plan asks for them.
-  void close(double wall_time_s, const statistics& all = {}, const sensitivities& indices = {});
+  void close(double wall_time_s, const statistics& all = {}, const sensitivity_indices& indices = {});
 
   /// Keeps `<name>.part` as far as it got, marked with the reason for which it ends there, if there are instances in it.
   /// Returns how many there are, of those that have ended. Nothing can be written afterwards.
@@ -62,7 +62,7 @@ class result_writer {
   void write_columns(const chunk_data& chunk, const detail::derived_columns& derived, std::int64_t first,
                      std::int64_t rows, bool of_events = false);
   void write_statistics(const statistics& all);
-  void write_sensitivity(const sensitivities& indices);
+  void write_sensitivity(const sensitivity_indices& indices);
   void write_counts();
   void make_room(std::int64_t instances, std::int64_t event_rows);
   void finish(const std::string& state);

@@ -142,8 +142,7 @@ struct plan {
   bool rows = true;         ///< the file has the results of every instance
   bool statistics = false;  ///< and statistics over all of them
   std::vector<histogram_request> histograms;
-  std::vector<int>
-      sensitivity;  ///< columns of results (statistic_columns) whose sensitivity to the samples is computed
+  std::vector<int> indices;  ///< columns of results (statistic_columns) whose sensitivity to the samples is computed
 
   // what it is differentiated with respect to: parameters and initial values (called initial.NAME)
   std::vector<target> sensitivities;

@@ -55,20 +55,20 @@ void read_statistics(reading& r, const field& output) {
 /// true, false, or the names of outcomes. Without the key: true where the design is made for it.
 void read_sensitivity(reading& r, const field& root) {
   const auto output = root.find("output");
-  const auto given = output ? output->find("sensitivity") : std::nullopt;
+  const auto given = output ? output->find("indices") : std::nullopt;
   const bool is_possible = is_for_sensitivity(r.plan.design) && r.plan.axes.empty();
   const auto columns = statistic_columns(r.plan);
   if (given && given->is_list()) {
     names allowed;
     for (const auto& column : columns) allowed.push_back(column.name);
     for (const auto& item : given->items())
-      r.plan.sensitivity.push_back(statistic_column_called(r.plan, item.word(allowed)));
-    if (r.plan.sensitivity.empty()) given->fail("must name at least one outcome; " + suggest("", allowed));
+      r.plan.indices.push_back(statistic_column_called(r.plan, item.word(allowed)));
+    if (r.plan.indices.empty()) given->fail("must name at least one outcome; " + suggest("", allowed));
   } else if (given ? given->boolean() : is_possible) {
     for (std::size_t j = 0; j < columns.size(); ++j)
-      if (!columns[j].is_cost) r.plan.sensitivity.push_back(static_cast<int>(j));
+      if (!columns[j].is_cost) r.plan.indices.push_back(static_cast<int>(j));
   }
-  if (!r.plan.sensitivity.empty() && !is_possible)
+  if (!r.plan.indices.empty() && !is_possible)
     given->fail(r.plan.axes.empty() ? "must be false without one of the designs saltelli, morris and fast in [sample]"
                                     : "must be false with a [sweep]: indices are of one ensemble of samples");
 }
@@ -133,7 +133,7 @@ void read_output(reading& r) {
   const auto output = r.root.find("output");
   if (!output) return read_sensitivity(r, r.root);
   output->only(
-      {"file", "samples", "events", "reduce", "compression", "rows", "statistics", "histogram", "sensitivity"});
+      {"file", "samples", "events", "reduce", "compression", "rows", "statistics", "histogram", "indices"});
   if (const auto e = output->find("file")) r.plan.file = e->text();
   if (const auto e = output->find("samples")) read_time_grid(r, *e);
   if (const auto e = output->find("events")) r.plan.log_events = e->boolean();

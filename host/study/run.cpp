@@ -89,8 +89,8 @@ class run_output : public kept_chunks {
 
   /// All instances have ended, or nothing will be continued.
   void complete(const run_summary& s) {
-    if (file_) file_->close(s.wall_seconds, s.statistics, s.sensitivities);
-    if (arrays_) arrays_->close(s.wall_seconds, s.statistics, s.sensitivities);
+    if (file_) file_->close(s.wall_seconds, s.statistics, s.indices);
+    if (arrays_) arrays_->close(s.wall_seconds, s.statistics, s.indices);
     if (journal_) journal_->remove();
   }
   /// What has ended stays, to be continued; returns where, or nothing if that is not how this run is kept.
@@ -115,7 +115,7 @@ class run_output : public kept_chunks {
  private:
   /// Of indices of sensitivity nothing is kept but rows, from which they are made anew.
   bool has_journal() const {
-    return plan_.checkpoint.value_or(usual_checkpoint) > 0 && (plan_.rows || plan_.sensitivity.empty());
+    return plan_.checkpoint.value_or(usual_checkpoint) > 0 && (plan_.rows || plan_.indices.empty());
   }
   void begin_journal() {
     journal_.emplace(plan_.file, plan_, origin_,

@@ -54,7 +54,7 @@ TEST_F(spec, a_bad_value_is_named_with_its_place_and_what_is_allowed) {
        "allowed: count, seed, design, correlation, " + quantities},
       {"[output]\nfiles = \"x.nc\"\n",
        "spec.toml:3:1: output.files = \"x.nc\": unknown key; did you mean file? "
-       "allowed: file, samples, events, reduce, compression, rows, statistics, histogram, sensitivity"},
+       "allowed: file, samples, events, reduce, compression, rows, statistics, histogram, indices"},
       {"[run]\ncores = 2\n",
        "spec.toml:3:1: run.cores = 2: unknown key; allowed: backend, devices, threads, lanes, groups, chunk, order, "
        "allowed_failed, instance_time_limit, checkpoint"},
@@ -222,7 +222,7 @@ TEST_F(spec, a_bad_value_is_named_with_its_place_and_what_is_allowed) {
        "spec.toml:7:15: sample.correlation = { flow = { lift = 0.5 } }: must be left out with saltelli, morris and fast, "
        "whose inputs are independent"},
       {"[sample]\ncount = 2\nflow = { uniform = [1, 2] }\n[output]\nsensitivity = true\n",
-       "spec.toml:6:15: output.sensitivity = true: must be false without one of the designs saltelli, morris and fast in "
+       "spec.toml:6:15: output.indices = true: must be false without one of the designs saltelli, morris and fast in "
        "[sample]"},
       // one name in two places
       {"[parameters]\nflow = 1\n[sweep]\nflow = [1, 2]\n",

@@ -64,7 +64,7 @@ struct run_data {
     const std::size_t left = share.of(cuda_device::memory_left());
     memory = static_cast<std::size_t>(usable_part * static_cast<double>(left - std::min(left, module.local_bytes))) /
              chunks_at_once;
-    if (!what.rows && what.sensitivity.empty()) statistics.emplace(device);
+    if (!what.rows && what.indices.empty()) statistics.emplace(device);
   }
 
   /// Kernels have run: the driver has what it takes for their local memory.

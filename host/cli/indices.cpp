@@ -1,5 +1,5 @@
 // saltus sensitivity.
-#include "cli/sensitivity.hpp"
+#include "cli/indices.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -13,14 +13,14 @@
 #include "base/error.hpp"
 #include "cli/commands.hpp"
 #include "result/reader.hpp"
-#include "study/sensitivity.hpp"
+#include "study/indices.hpp"
 
 namespace saltus::host {
 
 namespace {
 
 /// What an index is of: an input, or two.
-std::vector<std::string> labels(const sensitivities& s, std::size_t index) {
+std::vector<std::string> labels(const sensitivity_indices& s, std::size_t index) {
   if (s.names[index] != second_order_name) return s.inputs;
   std::vector<std::string> r;
   for (const auto& [i, j] : s.pairs)
@@ -35,7 +35,7 @@ std::string text_of(const index_estimate& e) {
 }
 
 /// Of one that is the same in all instances there are none.
-bool has_indices(const sensitivities::outcome& of) {
+bool has_indices(const sensitivity_indices::outcome& of) {
   for (const auto& index : of.indices)
     for (const index_estimate& e : index)
       if (!std::isnan(e.value)) return true;
@@ -43,7 +43,7 @@ bool has_indices(const sensitivities::outcome& of) {
 }
 
 /// The indices `names[from]`, ..., `names[to - 1]` of an outcome, which are of the same labels.
-void print_table(const sensitivities& s, const sensitivities::outcome& of, std::size_t from, std::size_t to) {
+void print_table(const sensitivity_indices& s, const sensitivity_indices::outcome& of, std::size_t from, std::size_t to) {
   const auto rows = labels(s, from);
   std::size_t width = 0;
   for (const auto& row : rows) width = std::max(width, row.size());
@@ -59,7 +59,7 @@ void print_table(const sensitivities& s, const sensitivities::outcome& of, std::
 
 }  // namespace
 
-void print_sensitivity(const sensitivities& s) {
+void print_sensitivity(const sensitivity_indices& s) {
   const bool has_pairs = !s.pairs.empty();
   fmt::print("  sensitivity ({}), with intervals of 95 %:\n", s.design);
   for (const auto& outcome : s.outcomes) {
@@ -81,7 +81,7 @@ void print_sensitivity(const sensitivities& s) {
                fmt::join(s.first_failed, ", "));
 }
 
-json sensitivity_json(const sensitivities& s) {
+json sensitivity_json(const sensitivity_indices& s) {
   json outcomes = json::object();
   for (const auto& outcome : s.outcomes) {
     json indices = json::object();
@@ -103,7 +103,7 @@ json sensitivity_json(const sensitivities& s) {
 }
 
 int sensitivity(const std::string& file, const std::vector<std::string>& outcomes, bool as_json) {
-  const auto s = sensitivities_of(result_file(file), outcomes);
+  const auto s = indices_of(result_file(file), outcomes);
   if (as_json) fmt::print("{}\n", json_text(sensitivity_json(s)));
   else print_sensitivity(s);
   return exit_ok;

@@ -15,9 +15,9 @@
 
 #include "base/error.hpp"
 #include "ensemble/sampler.hpp"
-#include "ensemble/sensitivity.hpp"
+#include "ensemble/indices.hpp"
 #include "result/writer.hpp"
-#include "study/sensitivity.hpp"
+#include "study/indices.hpp"
 #include "testing/ensemble.hpp"
 
 namespace saltus::test {
@@ -25,7 +25,7 @@ namespace {
 
 using host::design;
 using host::distribution;
-using host::sensitivities;
+using host::sensitivity_indices;
 
 const std::string models = SALTUS_SOURCE_FOLDER "/tests/models/";
 
@@ -45,14 +45,14 @@ host::plan ishigami(const std::string& design, std::int64_t count, std::vector<s
   return plan_of(models + "ishigami.hpp", all);
 }
 
-const host::sensitivities::outcome& outcome_called(const sensitivities& s, const std::string& name) {
+const host::sensitivity_indices::outcome& outcome_called(const sensitivity_indices& s, const std::string& name) {
   for (const auto& o : s.outcomes)
     if (o.what.name == name) return o;
   throw std::runtime_error("no outcome " + name);
 }
 
 /// Bit for bit, NaN included.
-void expect_same(const sensitivities& a, const sensitivities& b) {
+void expect_same(const sensitivity_indices& a, const sensitivity_indices& b) {
   ASSERT_EQ(a.outcomes.size(), b.outcomes.size());
   EXPECT_EQ(a.failed, b.failed);
   EXPECT_EQ(a.first_failed, b.first_failed);
@@ -68,7 +68,7 @@ void expect_same(const sensitivities& a, const sensitivities& b) {
 
 /// Of a plain function of the samples, without a model: by the sampler and the sums alone. NaN is an instance that failed.
 template <class Function>
-sensitivities of_function(design d, const std::vector<std::string>& inputs, const distribution& drawn_from,
+sensitivity_indices of_function(design d, const std::vector<std::string>& inputs, const distribution& drawn_from,
                           std::uint64_t seed, Function&& f, std::int64_t chunk = 4096) {
   host::plan p;
   p.parameters.assign(inputs.size(), 0.0);
@@ -149,7 +149,7 @@ TEST(sensitivity, is_that_of_salib) {
     const std::string model = one["model"], design = one["design"];
     auto all = settings(one["inputs"], one["low"], one["high"], design, one["count"]);
     all.push_back(fmt::format("sample.seed={}", one["seed"].get<int>()));
-    const auto made = run(plan_of(models + model + ".hpp", all)).summary.sensitivities;
+    const auto made = run(plan_of(models + model + ".hpp", all)).summary.indices;
     const auto& y = outcome_called(made, "final_y");
     ASSERT_EQ(made.names.size(), one["indices"].size());
     for (std::size_t i = 0; i < made.names.size(); ++i) {
@@ -166,7 +166,7 @@ TEST(sensitivity, is_that_of_salib) {
 
 TEST(sensitivity, of_ishigami_is_exact_within_its_intervals) {
   const exact_ishigami exact;
-  const auto s = run(ishigami("{name='saltelli',second_order=true}", 8192)).summary.sensitivities;
+  const auto s = run(ishigami("{name='saltelli',second_order=true}", 8192)).summary.indices;
   const auto& y = outcome_called(s, "final_y");
   expect_within(y.indices[0], exact.first);
   expect_within(y.indices[1], exact.total);
@@ -194,7 +194,7 @@ TEST(sensitivity, intervals_shrink_with_the_root_of_the_number) {
 TEST(sensitivity, of_sobols_g_is_exact_within_its_intervals) {
   const exact_g exact;
   const std::vector<std::string> inputs = {"x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8"};
-  const auto s = run(plan_of(models + "sobol_g.hpp", settings(inputs, 0, 1, "saltelli", 4096))).summary.sensitivities;
+  const auto s = run(plan_of(models + "sobol_g.hpp", settings(inputs, 0, 1, "saltelli", 4096))).summary.indices;
   const auto& y = outcome_called(s, "final_y");
   expect_within(y.indices[0], exact.first);
   expect_within(y.indices[1], exact.total);
@@ -242,8 +242,8 @@ TEST(sensitivity, a_large_mean_costs_no_digits) {
 TEST(sensitivity, has_the_same_bits_however_a_run_is_cut_up) {
   for (const char* design : {"{name='saltelli',second_order=true}", "morris", "fast"}) {
     const auto with = [&](std::vector<std::string> more) {
-      more.push_back("output.sensitivity=['final_y','steps']");
-      return run(ishigami(design, 1500, more)).summary.sensitivities;
+      more.push_back("output.indices=['final_y','steps']");
+      return run(ishigami(design, 1500, more)).summary.indices;
     };
     const auto whole = with({"run.chunk=100000", "run.threads=1", "run.lanes=1"});
     expect_same(whole, with({"run.chunk=37", "run.threads=2"}));
@@ -297,7 +297,7 @@ TEST(sensitivity, of_nothing_that_varies_or_nothing_left_is_not_a_number) {
 
 TEST(sensitivity, of_a_run_leaves_out_what_its_status_says) {
   const auto r = run(ishigami("saltelli", 512, {"parameters.limit=-3.0"}));
-  const auto& s = r.summary.sensitivities;
+  const auto& s = r.summary.indices;
   EXPECT_EQ(s.failed, r.summary.counts.failed());
   EXPECT_GT(s.failed, 20);
   for (const auto& e : outcome_called(s, "final_y").indices[0]) EXPECT_TRUE(std::isfinite(e.value));
@@ -327,14 +327,14 @@ TEST_F(sensitivity_of_a_file, is_that_of_its_run_with_and_without_rows) {
       host::result_writer file(path, p, {}, host::existing::replaced);
       const auto summary = host::run_ensemble(
           p, *backend, [&](const host::chunk_data& c) { file.write(c); }, [](std::int64_t) {}, {});
-      file.close(1, summary.statistics, summary.sensitivities);
+      file.close(1, summary.statistics, summary.indices);
       const host::result_file read(path);
-      expect_same(summary.sensitivities, host::sensitivities_of(read));
-      const auto one = host::sensitivities_of(read, {"events"});
+      expect_same(summary.indices, host::indices_of(read));
+      const auto one = host::indices_of(read, {"events"});
       ASSERT_EQ(one.outcomes.size(), 1u);
       EXPECT_EQ(one.outcomes[0].what.name, "events");
       try {
-        host::sensitivities_of(read, {"final_z"});
+        host::indices_of(read, {"final_z"});
         FAIL();
       } catch (const host::error& e) {
         EXPECT_EQ(e.exit_code, 2);

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "ensemble/sensitivity.hpp"
+#include "ensemble/indices.hpp"
 #include "result/reader.hpp"
 
 namespace saltus::host {
@@ -12,6 +12,6 @@ namespace saltus::host {
 /// From the rows of its instances, a part of them in memory at a time; or, if it has none, those that it has itself. `outcomes`
 /// are names of its variables; without any, finals, reductions and events. Throws `error`: exit_usage if the samples
 /// have no such design, or there is no such outcome.
-sensitivities sensitivities_of(const result_file& f, const std::vector<std::string>& outcomes = {});
+sensitivity_indices indices_of(const result_file& f, const std::vector<std::string>& outcomes = {});
 
 }  // namespace saltus::host

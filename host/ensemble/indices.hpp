@@ -28,7 +28,7 @@
 #include <vector>
 
 #include "ensemble/blocks.hpp"
-#include "ensemble/chunk_sensitivity.hpp"
+#include "ensemble/chunk_indices.hpp"
 #include "spec/design.hpp"
 #include "spec/plan.hpp"
 #include "spec/statistic_columns.hpp"
@@ -54,7 +54,7 @@ struct index_estimate {
   double left_out;  ///< share of its terms
 };
 
-struct sensitivities {
+struct sensitivity_indices {
   struct outcome {
     statistic_column what;
     std::vector<std::vector<index_estimate>> indices;  ///< [index][input], of second order [pair]
@@ -80,13 +80,13 @@ class sensitivity_sum {
   explicit sensitivity_sum(sensitivity_setup setup);
 
   /// The sums of a chunk's blocks. Threads may call it at the same time.
-  chunk_sensitivity make(std::int64_t first_id, std::int64_t count, const std::vector<number_column>& outcomes,
+  chunk_indices make(std::int64_t first_id, std::int64_t count, const std::vector<number_column>& outcomes,
                          const unsigned char* status) const;
   /// Adds a chunk with its sums made.
   void add(std::int64_t first_id, std::int64_t count, const std::vector<number_column>& outcomes,
-           const unsigned char* status, chunk_sensitivity&& made);
+           const unsigned char* status, chunk_indices&& made);
   /// Of all instances.
-  sensitivities finish() const;
+  sensitivity_indices finish() const;
 
  private:
   std::vector<co_moment> sums_of(const std::vector<number_column>& outcomes, const unsigned char* status,

@@ -1,4 +1,4 @@
-#include "study/sensitivity.hpp"
+#include "study/indices.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -66,7 +66,7 @@ std::vector<const result_variable*> outcomes_of(const result_file& f, std::vecto
   return r;
 }
 
-sensitivities from_rows(const result_file& f, sensitivity_setup setup, const std::vector<std::string>& wanted) {
+sensitivity_indices from_rows(const result_file& f, sensitivity_setup setup, const std::vector<std::string>& wanted) {
   constexpr std::size_t rows_at_once = 1 << 16;
   const auto outcomes = outcomes_of(f, wanted);
   for (const auto* v : outcomes) setup.outcomes.push_back({v->name, v->unit, v->about});
@@ -87,15 +87,15 @@ sensitivities from_rows(const result_file& f, sensitivity_setup setup, const std
 }
 
 /// As the run has computed them.
-sensitivities from_indices(const result_file& f, const sensitivity_setup& setup, std::vector<std::string> wanted) {
+sensitivity_indices from_indices(const result_file& f, const sensitivity_setup& setup, std::vector<std::string> wanted) {
   const auto known = words(f.text("sensitivity_outcomes"));
   if (known.empty())
     throw error(exit_usage, f.path() +
                                 ": has neither results of single instances nor indices: run it with output.rows = "
-                                "true or output.sensitivity = true");
+                                "true or output.indices = true");
   check_names(f, wanted, known);
   if (wanted.empty()) wanted = known;
-  sensitivities r;
+  sensitivity_indices r;
   r.design = name_of(setup.design.which);
   r.inputs = setup.inputs;
   r.names = index_names(setup.design);
@@ -123,7 +123,7 @@ sensitivities from_indices(const result_file& f, const sensitivity_setup& setup,
 
 }  // namespace
 
-sensitivities sensitivities_of(const result_file& f, const std::vector<std::string>& outcomes) {
+sensitivity_indices indices_of(const result_file& f, const std::vector<std::string>& outcomes) {
   auto setup = setup_of(f);
   return f.has_rows() ? from_rows(f, std::move(setup), outcomes) : from_indices(f, setup, outcomes);
 }

@@ -14,7 +14,7 @@ struct co_moment {
 };
 
 /// Of one chunk: its blocks, as those of chunk_statistics, but of another size.
-struct chunk_sensitivity {
+struct chunk_indices {
   std::vector<std::vector<co_moment>> sums = {};  ///< [block][outcome, item]
   std::int64_t failed = 0;                        ///< instances of the whole chunk that did not end well
   std::vector<std::int64_t> first_failed = {};    ///< their first ids

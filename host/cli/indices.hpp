@@ -2,11 +2,11 @@
 #pragma once
 
 #include "base/json.hpp"
-#include "ensemble/sensitivity.hpp"
+#include "ensemble/indices.hpp"
 
 namespace saltus::host {
 
-void print_sensitivity(const sensitivities& s);
-json sensitivity_json(const sensitivities& s);
+void print_sensitivity(const sensitivity_indices& s);
+json sensitivity_json(const sensitivity_indices& s);
 
 }  // namespace saltus::host

@@ -1,4 +1,4 @@
-#include "ensemble/sensitivity.hpp"
+#include "ensemble/indices.hpp"
 
 #include <algorithm>
 #include <array>
@@ -355,7 +355,7 @@ sensitivity_setup sensitivity_setup_of(const plan& p) {
   sensitivity_setup r{p.design, p.seed, {}, {}};
   for (const auto& column : p.random) r.inputs.push_back(column.what.name);
   const auto columns = statistic_columns(p);
-  for (const int column : p.sensitivity) r.outcomes.push_back(columns[static_cast<std::size_t>(column)]);
+  for (const int column : p.indices) r.outcomes.push_back(columns[static_cast<std::size_t>(column)]);
   return r;
 }
 
@@ -395,9 +395,9 @@ sensitivity_sum::sensitivity_sum(sensitivity_setup setup)
   }
 }
 
-chunk_sensitivity sensitivity_sum::make(std::int64_t first_id, std::int64_t count,
+chunk_indices sensitivity_sum::make(std::int64_t first_id, std::int64_t count,
                                         const std::vector<number_column>& outcomes, const unsigned char* status) const {
-  chunk_sensitivity r;
+  chunk_indices r;
   if (outcomes.empty()) return r;
   for (std::int64_t slot = 0; slot < count; ++slot) {
     if (is_ok(static_cast<saltus::status>(status[slot]))) continue;
@@ -411,7 +411,7 @@ chunk_sensitivity sensitivity_sum::make(std::int64_t first_id, std::int64_t coun
 }
 
 void sensitivity_sum::add(std::int64_t first_id, std::int64_t count, const std::vector<number_column>& outcomes,
-                          const unsigned char* status, chunk_sensitivity&& made) {
+                          const unsigned char* status, chunk_indices&& made) {
   if (outcomes.empty()) return;
   failed_ += made.failed;
   first_failed_.insert(first_failed_.end(), made.first_failed.begin(), made.first_failed.end());
@@ -480,8 +480,8 @@ std::vector<std::vector<co_moment>> sensitivity_sum::groups() const {
   return r;
 }
 
-sensitivities sensitivity_sum::finish() const {
-  sensitivities r;
+sensitivity_indices sensitivity_sum::finish() const {
+  sensitivity_indices r;
   if (setup_.outcomes.empty()) return r;
   r.design = name_of(setup_.design.which);
   r.inputs = setup_.inputs;
