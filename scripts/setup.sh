@@ -41,17 +41,18 @@ build() {
 }
 
 # python_environment: sets python_options, for build, so that the Python package is part of it; makes build/venv, with what it
-# takes, where that is not there yet. SALTUS_PYTHON=OFF leaves Python out.
+# takes, where that is not there yet. SALTUS_PYTHON=OFF leaves Python out; unless it is ON, so does a machine that has no PyPI.
 python_environment() {
-  python_options=()
-  [ "${SALTUS_PYTHON:-ON}" = ON ] || return 0
+  python_options=(-DSALTUS_PYTHON=OFF)
+  [ "${SALTUS_PYTHON:-}" != OFF ] || return 0
   local list="${python_packages[*]}"
   if [ "$(cat build/venv/packages 2>/dev/null)" != "$list" ]; then
     say "installing $list in build/venv"
     if ! { python3 -m venv build/venv && build/venv/bin/pip install --quiet --disable-pip-version-check "${python_packages[@]}"; }; then
-      echo "The Python package is built and tested with these packages of PyPI, and pip could not install them in build/venv:" \
-        "$list. With SALTUS_PYTHON=OFF all but Python is built and tested, without a network." >&2
-      return 1
+      echo "pip could not install in build/venv what the Python package is built and tested with: $list" >&2
+      [ "${SALTUS_PYTHON:-}" != ON ] || return 1
+      say "WITHOUT the Python package, and its tests"
+      return 0
     fi
     echo "$list" > build/venv/packages
   fi
