@@ -134,6 +134,22 @@ def borders_of(root):
     return complaints
 
 
+def bindings_of(root):
+    """Complaints about the Python package: it knows what libsaltus is made of, and that does not know it."""
+    complaints = []
+    for path in sorted((root / "python").rglob("*")) if (root / "python").is_dir() else []:
+        if path.suffix not in SUFFIXES:
+            continue
+        for bracket, name in INCLUDE.findall(path.read_text()):
+            floor = name.partition("/")[0]
+            of_library = (root / "host" / name).exists() and floor not in ("bench", "cli")
+            of_border = (root / "kernels" / name).exists() and floor == "abi"
+            if bracket == '"' and not (of_library or of_border or (path.parent / name).exists()):
+                complaints.append(f'{path.relative_to(root)} includes "{name}": python/ uses host/ without bench/ and cli/, and '
+                                  "abi/ of kernels/")
+    return complaints
+
+
 def group_of(file, bracket, name):
     """The number in GROUPS of what `file` includes."""
     if bracket == '"' or name == "saltus.hpp":
@@ -145,7 +161,7 @@ def group_of(file, bracket, name):
 def order_of(root):
     """Complaints about files whose groups of includes are not in order; what is included under a condition has its own."""
     complaints = []
-    for folder in ("kernels", "host", "problems", "testing", "tests", "bench"):
+    for folder in ("kernels", "host", "python", "problems", "testing", "tests", "bench"):
         for path in sorted((root / folder).rglob("*")) if (root / folder).is_dir() else []:
             if path.suffix not in SUFFIXES:
                 continue
@@ -168,7 +184,7 @@ def complaints_of(root):
     complaints += [f"{source} includes {target}: {why}" for source, target in sorted(set(arrows))
                    if (why := why_not(source, target))]
     complaints += ["a circle: " + " -> ".join(circle) for circle in circles_of(arrows)]
-    return complaints + borders_of(root) + order_of(root)
+    return complaints + borders_of(root) + bindings_of(root) + order_of(root)
 
 
 def main():

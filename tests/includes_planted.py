@@ -24,6 +24,9 @@ PLANTED = [  # file, what is added to it, what the complaint says
     ("host/base/json.hpp", "#include <map>", "json.hpp includes map behind third-party: the system's come before"),
     ("tests/planted.cpp", '#include "same_bits.hpp"\n#include <gtest/gtest.h>', "behind the project's: third-party come before"),
     ("host/base/paths.cpp", '#include "base/paths.hpp"', "its own header come before"),
+    ("python/bindings/planted.cpp", '#include "cli/progress.hpp"', "python/ uses host/ without bench/ and cli/"),
+    ("python/bindings/planted.cpp", '#include "number/pack.hpp"', "python/ uses host/ without bench/ and cli/"),
+    ("host/base/text.hpp", '#include "interruptible.hpp"', "in neither kernels/ nor host/"),
     ("bench/planted.cpp", '#include "same_bits.hpp"', "what both use lies in testing/"),
 ]
 
@@ -33,7 +36,7 @@ def main():
     missed = []
     with tempfile.TemporaryDirectory() as name:
         copy = Path(name)
-        for folder in ("kernels", "host", "tests", "testing", "bench"):
+        for folder in ("kernels", "host", "python", "tests", "testing", "bench"):
             shutil.copytree(root / folder, copy / folder)
         for house in ("kernels/form", "kernels/model"):
             (copy / house / "planted.hpp").write_text("")
