@@ -394,6 +394,36 @@ TEST_F(spec, n_means_samples_or_the_only_range) {
             "--set sweep.NAME.count=5, or sample.count for that many samples at every point");
 }
 
+TEST_F(spec, a_table_is_one_axis_of_all_its_columns_by_name) {
+  write("runs.csv", "flow,lift,t_end\n1,10,5\n2,20,6\n3,30,7\n");
+  const auto p = planned(valve + "[sweep]\npreload = [8, 9]\ntable = \"runs.csv\"\n");
+  ASSERT_EQ(p.axes.size(), 2u);
+  EXPECT_EQ(p.count, 6);
+  ASSERT_EQ(p.axes[1].columns.size(), 3u);
+  EXPECT_EQ(p.axes[1].columns[0].what.name, "flow");
+  EXPECT_EQ(p.axes[1].columns[1].what.which, target::kind::state);
+  EXPECT_EQ(p.axes[1].columns[2].what.which, target::kind::t_end);
+  EXPECT_EQ(list_of(p.axes[1], 0), (std::vector<double>{1, 2, 3}));
+  EXPECT_EQ(list_of(p.axes[1], 1), (std::vector<double>{10, 20, 30}));
+  EXPECT_EQ(list_of(p.axes[1], 2), (std::vector<double>{5, 6, 7}));
+  EXPECT_EQ(p.inputs.back(), "runs.csv");
+  const std::string one = valve + "[sweep]\ntable = \"runs.csv\"\n";
+  EXPECT_EQ(list_of(planned(one, {{"-n", "2"}}).axes[0], 1), (std::vector<double>{10, 20}));
+  EXPECT_EQ(planned(valve + "[sweep]\ntable = { csv = \"runs.csv\", columns = [\"lift\"], count = 1 }\n").count, 1);
+  EXPECT_EQ(refused(one, {{"-n", "4"}}),
+            "-n 4: sweep.table.count = 4: must be at most 3, the number of rows of runs.csv");
+  EXPECT_EQ(
+      refused(one + "flow = [1]\n"),
+      "spec.toml:4:8: sweep.flow = [1]: flow must have one value, but has another at spec.toml:3:9 (sweep.table)");
+  write("runs.csv", "flow,lifd\n1,2\n");
+  EXPECT_EQ(
+      refused(one),
+      "spec.toml:3:9: sweep.table = \"runs.csv\": column lifd of runs.csv is not a parameter or state of "
+      "relief_valve; did you mean lift? allowed: damping, preload, flow, compressibility, restitution, lift, velocity, "
+      "pressure, t_begin, t_end; columns = [...] takes some alone");
+  EXPECT_EQ(planned(valve + "[sweep]\ntable = { csv = \"runs.csv\", columns = [\"flow\"] }\n").count, 1);
+}
+
 TEST_F(spec, n_takes_the_first_rows_of_a_csv_file) {
   write("runs.csv", "q,p\n1,10\n2,20\n3,30\n4,40\n");
   const std::string one = valve + "[sweep]\nflow = { csv = \"runs.csv\", column = \"q\" }\n";

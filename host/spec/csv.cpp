@@ -8,6 +8,7 @@
 #include <cstring>
 #include <fstream>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -46,21 +47,9 @@ std::vector<cell> split(std::string_view line) {
   }
 }
 
-}  // namespace
-
-std::vector<double> read_csv_column(const std::filesystem::path& file, const std::string& column,
-                                    const std::string& who) {
-  const auto name = file.string();
-  if (const auto what = not_a_file(file); !what.empty())
-    throw error(exit_usage, fmt::format("{}: cannot read {}: it {}", who, name, what));
-  std::ifstream in(file);
-  std::string line;
-  if (!std::getline(in, line))
-    throw error(exit_usage,
-                fmt::format("{}: cannot read {}: {}", who, name, in.is_open() ? "it is empty" : std::strerror(errno)));
-  if (line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);  // the byte order mark that spreadsheets write
-
-  const auto header = split(line);
+/// The place of a column in the header; it must be there once.
+std::size_t place_of(const std::string& column, const std::vector<cell>& header, const std::string& name,
+                     const std::string& who) {
   std::vector<std::string_view> allowed;
   for (const auto& cell : header) allowed.push_back(cell.text);
   const std::size_t wanted = std::find(allowed.begin(), allowed.end(), column) - allowed.begin();
@@ -73,22 +62,58 @@ std::vector<double> read_csv_column(const std::filesystem::path& file, const std
         exit_usage,
         fmt::format("{}: {}:1:{}: column {} stands there twice, first at {}:1:{}: give the columns different names",
                     who, name, header[again].at, column, name, header[wanted].at));
+  return wanted;
+}
 
-  std::vector<double> values;
+/// The number at a place of a row; `where` is its file and line.
+double number_at(const std::vector<cell>& cells, std::size_t place, std::size_t end_of_line, const std::string& column,
+                 const std::string& where) {
+  const auto [text, at] = place < cells.size() ? cells[place] : cell{"", end_of_line};
+  const auto* begin = text.data() + text.starts_with('+');
+  const auto* end = text.data() + text.size();
+  double value = 0;
+  const auto read = std::from_chars(begin, end, value);
+  if (read.ec != std::errc() || read.ptr != end || !std::isfinite(value))
+    throw error(exit_usage, fmt::format("{}:{}: {} = {}: must be a finite number", where, at, column, text));
+  return value;
+}
+
+}  // namespace
+
+csv_table read_csv_table(const std::filesystem::path& file, std::vector<std::string> names, const std::string& who) {
+  const auto name = file.string();
+  if (const auto what = not_a_file(file); !what.empty())
+    throw error(exit_usage, fmt::format("{}: cannot read {}: it {}", who, name, what));
+  std::ifstream in(file);
+  std::string line;
+  if (!std::getline(in, line))
+    throw error(exit_usage,
+                fmt::format("{}: cannot read {}: {}", who, name, in.is_open() ? "it is empty" : std::strerror(errno)));
+  if (line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);  // the byte order mark that spreadsheets write
+
+  const auto header = split(line);
+  if (names.empty())
+    for (const auto& cell : header) names.push_back(cell.text);
+  std::vector<std::size_t> places;
+  for (const auto& column : names) places.push_back(place_of(column, header, name, who));
+
+  csv_table table{std::move(names), {}};
+  table.columns.resize(places.size());
   for (std::int64_t row = 2; std::getline(in, line); ++row) {
     if (trimmed(line).empty()) continue;
     const auto cells = split(line);
-    const auto [text, at] = wanted < cells.size() ? cells[wanted] : cell{"", line.size() + 1};
-    const auto* begin = text.data() + text.starts_with('+');
-    const auto* end = text.data() + text.size();
-    double value = 0;
-    const auto read = std::from_chars(begin, end, value);
-    if (read.ec != std::errc() || read.ptr != end || !std::isfinite(value))
-      throw error(exit_usage, fmt::format("{}:{}:{}: {} = {}: must be a finite number", name, row, at, column, text));
-    values.push_back(value);
+    for (std::size_t j = 0; j < places.size(); ++j)
+      table.columns[j].push_back(
+          number_at(cells, places[j], line.size() + 1, table.names[j], fmt::format("{}:{}", name, row)));
   }
-  if (values.empty()) throw error(exit_usage, fmt::format("{}: {} has no row below its header", who, name));
-  return values;
+  if (table.columns.front().empty())
+    throw error(exit_usage, fmt::format("{}: {} has no row below its header", who, name));
+  return table;
+}
+
+std::vector<double> read_csv_column(const std::filesystem::path& file, const std::string& column,
+                                    const std::string& who) {
+  return std::move(read_csv_table(file, {column}, who).columns.front());
 }
 
 }  // namespace saltus::host

@@ -151,6 +151,18 @@ std::vector<axis_nodes> axes_of(toml::table& root) {
   return axes;
 }
 
+/// [sweep] table as a table, into which a count can be written; null without it.
+toml::node* table_of_sweep(toml::table& root) {
+  auto* const sweep = root["sweep"].as_table();
+  if (!sweep || !sweep->contains("table")) return nullptr;
+  if (auto* path = sweep->get("table")->as_string()) {
+    toml::table as_table;
+    as_table.insert("csv", std::move(*path));  // a copy would forget its place
+    sweep->insert_or_assign("table", std::move(as_table));
+  }
+  return sweep->get("table");
+}
+
 /// The tables whose count -n stands for, with their names.
 axis_nodes counted_by_n(toml::table& root, const flag& flag) {
   const auto samples = [&]() -> axis_nodes {
@@ -160,6 +172,7 @@ axis_nodes counted_by_n(toml::table& root, const flag& flag) {
   if (auto* sample = root["sample"].as_table())
     for (auto&& [key, value] : *sample)
       if (key != "seed") return samples();
+  if (auto* const table = table_of_sweep(root)) return {{"sweep.table", table}};
   const auto axes = axes_of(root);
   if (axes.empty()) return samples();
   std::vector<axis_nodes> ranges;

@@ -17,6 +17,20 @@ namespace {
 
 // ---- values
 
+/// A parameter, a state or, if `times`, an end of the time span.
+std::optional<target> target_called(const reading& r, const std::string& name, bool times) {
+  if (const int i = index_of(r.model.parameters, name); i >= 0) return target{target::kind::parameter, i, name};
+  if (const int i = index_of(r.model.states, name); i >= 0) return target{target::kind::state, i, name};
+  if (times && name == "t_begin") return target{target::kind::t_begin, 0, name};
+  if (times && name == "t_end") return target{target::kind::t_end, 0, name};
+  return {};
+}
+
+names names_of_targets(const reading& r, bool times) {
+  const auto quantities = joined(names_of(r.model.parameters), names_of(r.model.states));
+  return times ? joined(quantities, {"t_begin", "t_end"}) : quantities;
+}
+
 /// { array = "flow" }, of what the program that runs this has given beside the spec.
 listed read_array(reading& r, const field& entry) {
   entry.only({"array"});
@@ -97,13 +111,48 @@ axis read_axis(reading& r, const std::vector<field>& entries, const names& other
   return axis;
 }
 
+/// "x.csv" or { csv = "x.csv", columns = ["flow"], count = 10 }: one axis of all these columns, by their names.
+axis read_table(reading& r, const field& entry) {
+  if (entry.is_table()) entry.only({"csv", "columns", "count"});
+  const auto csv = entry.is_table() ? entry.need("csv", "must be the path of a CSV file") : entry;
+  std::vector<std::string> wanted;
+  if (const auto columns = entry.is_table() ? entry.find("columns") : std::nullopt) {
+    for (const auto& item : columns->items()) wanted.push_back(item.text());
+    if (wanted.empty()) columns->fail("must have at least one name");
+  }
+  const auto file = resolve(r.spec, csv);
+  auto table = read_csv_table(file, wanted, csv.what());
+  if (!contains(r.plan.inputs, file)) r.plan.inputs.push_back(file);
+  const auto rows = static_cast<std::int64_t>(table.columns.front().size());
+  axis all{{}, rows};
+  if (const auto count = entry.is_table() ? entry.find("count") : std::nullopt) {
+    all.count = count->whole(1, max_instances);
+    if (all.count > rows) count->fail(fmt::format("must be at most {}, the number of rows of {}", rows, csv.text()));
+  }
+  for (std::size_t j = 0; j < table.names.size(); ++j) {
+    const auto what = target_called(r, table.names[j], true);
+    if (!what)
+      csv.fail(fmt::format("column {} of {} is not a parameter or state of {}; {}; columns = [...] takes some alone",
+                           table.names[j], csv.text(), r.model.name,
+                           suggest(table.names[j], names_of_targets(r, true))));
+    r.claim(table.names[j], csv);
+    table.columns[j].resize(static_cast<std::size_t>(all.count));
+    all.columns.push_back({*what, listed{std::move(table.columns[j])}});
+  }
+  return all;
+}
+
 void read_sweep(reading& r) {
   const auto sweep = r.root.find("sweep");
   if (!sweep) return;
   if (sweep->entries().empty()) sweep->fail("must have at least one entry");
   for (const auto& entry : sweep->entries()) {
+    if (entry.key() == "table") {
+      r.plan.axes.push_back(read_table(r, entry));
+      continue;
+    }
     if (entry.key() != "zip") {
-      r.plan.axes.push_back(read_axis(r, {entry}, {"zip"}));
+      r.plan.axes.push_back(read_axis(r, {entry}, {"zip", "table"}));
       continue;
     }
     if (!entry.is_table() && !entry.is_list()) entry.fail("must be a table, or a list of tables");
@@ -172,14 +221,9 @@ void check_span(reading& r) {
 
 target target_of(reading& r, const field& entry, bool times, const names& others) {
   r.claim(entry);
-  const auto& name = entry.key();
-  if (const int i = index_of(r.model.parameters, name); i >= 0) return {target::kind::parameter, i, name};
-  if (const int i = index_of(r.model.states, name); i >= 0) return {target::kind::state, i, name};
-  if (times && name == "t_begin") return {target::kind::t_begin, 0, name};
-  if (times && name == "t_end") return {target::kind::t_end, 0, name};
-  const auto allowed = joined(joined(others, names_of(r.model.parameters)), names_of(r.model.states));
-  entry.fail_key(fmt::format("not a parameter or state of {}; {}", r.model.name,
-                             suggest(name, times ? joined(allowed, {"t_begin", "t_end"}) : allowed)));
+  if (const auto found = target_called(r, entry.key(), times)) return *found;
+  const auto allowed = joined(others, names_of_targets(r, times));
+  entry.fail_key(fmt::format("not a parameter or state of {}; {}", r.model.name, suggest(entry.key(), allowed)));
 }
 
 std::vector<double> read_csv(reading& r, const field& entry) {
@@ -197,10 +241,10 @@ std::vector<double> read_csv(reading& r, const field& entry) {
   return values;
 }
 
-void reading::claim(const field& entry) {
-  const auto [known, fresh] = given.emplace(entry.key(), entry);
+void reading::claim(const std::string& name, const field& entry) {
+  const auto [known, fresh] = given.emplace(name, entry);
   if (!fresh)
-    entry.fail(fmt::format("{} must have one value, but has another at {} ({})", entry.key(), known->second.place(),
+    entry.fail(fmt::format("{} must have one value, but has another at {} ({})", name, known->second.place(),
                            known->second.name()));
 }
 

@@ -29,7 +29,8 @@ struct reading {
   bool one_span = true;                  ///< the same for every instance
 
   /// A name may be given a value in one place only.
-  void claim(const field& entry);
+  void claim(const field& entry) { claim(entry.key(), entry); }
+  void claim(const std::string& name, const field& entry);
   /// In the direction of the run.
   bool is_before(double a, double b) const { return plan.backward ? a > b : a < b; }
 };

@@ -47,7 +47,7 @@ TEST_F(spec, a_bad_value_is_named_with_its_place_and_what_is_allowed) {
       {"[initial]\nLift = 3\n",
        "spec.toml:3:1: initial.Lift = 3: unknown key; did you mean lift? allowed: lift, velocity, pressure"},
       {"[sweep]\nx = [1]\n",
-       "spec.toml:3:1: sweep.x = [1]: not a parameter or state of relief_valve; allowed: zip, " + quantities +
+       "spec.toml:3:1: sweep.x = [1]: not a parameter or state of relief_valve; allowed: zip, table, " + quantities +
            ", t_begin, t_end"},
       {"[sample]\ncount = 2\nt_end = { uniform = [1, 2] }\n",
        "spec.toml:4:1: sample.t_end = { uniform = [1, 2] }: not a parameter or state of relief_valve; "
