@@ -180,17 +180,6 @@ TEST(sensitivity, of_ishigami_by_fast_is_near) {
   for (std::size_t j = 0; j < 3; ++j) EXPECT_NEAR(s.outcomes[0].indices[0][j].value, exact.first[j], 0.01);
 }
 
-/// With 16 times as many pairs they are a quarter as wide.
-TEST(sensitivity, intervals_shrink_with_the_root_of_the_number) {
-  const auto few = of_function({design::kind::saltelli, 500}, abc, from_pi_to_pi, 1, ishigami_of);
-  const auto many = of_function({design::kind::saltelli, 8000}, abc, from_pi_to_pi, 1, ishigami_of);
-  for (std::size_t i = 0; i < 2; ++i)
-    for (std::size_t j = 0; j < 3; ++j) {
-      const auto &a = few.outcomes[0].indices[i][j], &b = many.outcomes[0].indices[i][j];
-      EXPECT_NEAR((a.high - a.low) / (b.high - b.low), 4, 1.3);
-    }
-}
-
 TEST(sensitivity, of_sobols_g_is_exact_within_its_intervals) {
   const exact_g exact;
   const std::vector<std::string> inputs = {"x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8"};
@@ -212,19 +201,21 @@ TEST(sensitivity, of_a_linear_function_has_its_slopes_as_effects) {
   }
 }
 
-/// Random samples of a product: how often intervals of 95 % hold the exact index. Quasi-random ones hold more often.
-TEST(sensitivity, intervals_hold_as_often_as_they_say) {
+/// How often intervals of 95 % hold the exact index, where a group is one pair, and where it is four.
+TEST(sensitivity, intervals_hold_at_least_as_often_as_they_say) {
   const exact_ishigami exact;
-  int held = 0, all = 0;
-  for (std::uint64_t seed = 0; seed < 100; ++seed) {
-    const auto s = of_function({design::kind::saltelli, 256}, abc, from_pi_to_pi, seed, ishigami_of);
-    for (std::size_t j = 0; j < 3; ++j)
-      for (const auto& [index, truth] : {std::pair(0, exact.first[j]), {1, exact.total[j]}}) {
-        const auto& e = s.outcomes[0].indices[static_cast<std::size_t>(index)][j];
-        held += e.low <= truth && truth <= e.high, ++all;
-      }
+  for (const auto& [count, seeds] : {std::pair<std::int64_t, std::uint64_t>{256, 100}, {2048, 30}}) {
+    int held = 0, all = 0;
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+      const auto s = of_function({design::kind::saltelli, count}, abc, from_pi_to_pi, seed, ishigami_of);
+      for (std::size_t j = 0; j < 3; ++j)
+        for (const auto& [index, truth] : {std::pair(0, exact.first[j]), {1, exact.total[j]}}) {
+          const auto& e = s.outcomes[0].indices[static_cast<std::size_t>(index)][j];
+          held += e.low <= truth && truth <= e.high, ++all;
+        }
+    }
+    EXPECT_GE(held, 0.93 * all) << count;
   }
-  EXPECT_GE(held, 0.93 * all);
 }
 
 TEST(sensitivity, a_large_mean_costs_no_digits) {

@@ -331,9 +331,23 @@ std::pair<double, double> range_of(const sensitivity_setup& of, std::size_t inde
   return {index == 0 ? -terms.greatest : 0.0, terms.greatest};
 }
 
-std::int64_t largest_group(std::int64_t units) {
+/// Sums of one outcome.
+std::size_t items_of(const sensitivity_setup& s) {
+  const std::size_t k = s.inputs.size();
+  switch (s.design.which) {
+    case design::kind::saltelli: return saltelli_items(k, input_pairs(s.design, static_cast<int>(k)).size());
+    case design::kind::morris: return 2 * k;
+    default: return k * fast_items(s.design.harmonics);
+  }
+}
+
+/// Units of a group: a power of two, so that there are at most max_groups, and no more than memory for them.
+std::int64_t group_units(const sensitivity_setup& s) {
+  constexpr std::int64_t bytes = 1 << 22, fewest = 32;  // of one outcome
+  const auto each = static_cast<std::int64_t>(std::max<std::size_t>(items_of(s), 1) * sizeof(co_moment));
+  const std::int64_t most = std::clamp(bytes / each, fewest, max_groups);
   std::int64_t size = 1;
-  while ((units + size - 1) / size > max_groups) size *= 2;
+  while ((s.design.count + size - 1) / size > most) size *= 2;
   return size;
 }
 
@@ -341,7 +355,7 @@ std::int64_t largest_group(std::int64_t units) {
 std::pair<std::int64_t, std::int64_t> blocks_and_top(const sensitivity_setup& s) {
   constexpr std::int64_t most = 64, of_curves = 256;
   if (s.design.which == design::kind::fast) return {of_curves, std::numeric_limits<std::int64_t>::max()};
-  const std::int64_t group = largest_group(s.design.count), block = std::min(group, most);
+  const std::int64_t group = group_units(s), block = std::min(group, most);
   return {block, std::countr_zero(static_cast<std::uint64_t>(group / block))};
 }
 
@@ -381,19 +395,11 @@ std::vector<std::pair<int, int>> input_pairs(const design& d, int inputs) {
 sensitivity_sum::sensitivity_sum(sensitivity_setup setup)
     : setup_(std::move(setup)),
       points_(setup_.outcomes.empty() ? design{} : setup_.design, static_cast<int>(setup_.inputs.size()), setup_.seed),
+      items_(items_of(setup_)),
       block_units_(blocks_and_top(setup_).first),
       block_(block_units_ * (setup_.outcomes.empty() ? 1 : points_.unit_rows())),
       tree_(blocks_and_top(setup_).second),
-      spread_(setup_.instances(), block_) {
-  const std::size_t k = setup_.inputs.size();
-  switch (setup_.design.which) {
-    case design::kind::saltelli:
-      items_ = saltelli_items(k, input_pairs(setup_.design, static_cast<int>(k)).size());
-      break;
-    case design::kind::morris: items_ = 2 * k; break;
-    default: items_ = k * fast_items(setup_.design.harmonics);
-  }
-}
+      spread_(setup_.instances(), block_) {}
 
 chunk_indices sensitivity_sum::make(std::int64_t first_id, std::int64_t count,
                                         const std::vector<number_column>& outcomes, const unsigned char* status) const {
@@ -490,6 +496,7 @@ sensitivity_indices sensitivity_sum::finish() const {
   r.failed = failed_;
   r.first_failed = first_failed_;
   const auto of_groups = groups();
+  if (of_groups.empty()) return r;
   std::vector<co_moment> all = of_groups.front();
   for (std::size_t g = 1; g < of_groups.size(); ++g) all = merge(all, of_groups[g]);
   const bool has_intervals = setup_.design.which != design::kind::fast && of_groups.size() > 1;

@@ -16,10 +16,11 @@
 // term that needs it, and nothing else: an index of another input keeps its pair of samples.
 //
 // Intervals are of 95 %: 1.96 standard deviations of the index over `resamples` bootstrap samples of the units (pairs with all
-// their instances, trajectories), of up to `max_groups` groups of consecutive ones if there are more: consecutive Sobol' points
-// fill the cube evenly, so the interval is rather too wide. If a share p of the terms of an index was left out, the interval is
-// (1 - p) times that, and reaches p times as far as the index may lie: 0 to 1 (first and total order), -1 to 1 (second order),
-// effects as large as the largest one seen (Morris). FAST has none: its instances are one curve.
+// their instances, trajectories), of up to `max_groups` groups of consecutive ones if there are more (of thousands of sums fewer
+// groups, to save memory). Consecutive Sobol' points are not independent: of groups, intervals twice as wide as of single pairs
+// were seen. If a share p of the terms of an index was left out, the interval is (1 - p) times that, and reaches p times as far as
+// the index may lie: 0 to 1 (first and total order), -1 to 1 (second order), effects as large as the largest one seen (Morris).
+// FAST has none: its instances are one curve.
 #pragma once
 
 #include <cstdint>
