@@ -259,6 +259,7 @@ SALTUS_FN_COLD void store_derivatives(instance<E, pack<T, 1>>& x, status why, co
   using Real = pack<T, 1>;
   using form = typename E::form;
   constexpr int columns = E::model_states + form::outputs + 1;
+  if constexpr (form::model_guards > 0) look_at_end(x, mask_of<Real>::all(why == status::finished));
   const int64 count = run.batch.count, slot = x.slot.v;
   const auto out = form::model_form::output_values(form::time_of_event(x.t, x.held), form::lift(x.y),
                                                    form::template lift_held<Real>(x.held));

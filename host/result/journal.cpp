@@ -150,16 +150,14 @@ class record_in {
 /// body(column, numbers per instance that lie side by side) for each column of results.
 template <class Chunk, class F>
 void each_column(Chunk& c, std::int64_t sample_count, F&& body) {
-  for (auto* column :
-       {&c.final_state, &c.final_output, &c.final_discrete, &c.t_final, &c.residual, &c.switched, &c.reductions})
+  for (auto* column : {&c.final_state, &c.final_output, &c.final_discrete, &c.t_final, &c.residual, &c.switched,
+                       &c.reductions, &c.final_derivative})
     body(*column, 1);
   body(c.samples, sample_count);
-  for (auto* column : {&c.status, &c.exception, &c.guard_history}) body(*column, 1);
+  for (auto* column : {&c.status, &c.exception, &c.guard_history, &c.sensitivity}) body(*column, 1);
   for (const auto counter : abi::counter_members<std::vector<long long>>) body(c.*counter, 1);
   body(c.residual_of, 1);
   body(c.dependent, 1);
-  body(c.final_derivative, 1);
-  body(c.sensitivity, 1);
 }
 
 /// The slots from `from` to `to` of every column.

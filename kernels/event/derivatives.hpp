@@ -182,6 +182,20 @@ SALTUS_FN_COLD void look_at_start(instance<E, Real>& x, mask_of<Real> where) {
   });
 }
 
+/// A guard at zero at the end of the span, to rounding, may have its event before the end or behind it.
+template <class E, class Real>
+SALTUS_FN_COLD void look_at_end(instance<E, Real>& x, mask_of<Real> where) {
+  const auto lifted = lifted_guards(x, typename E::form::template lifted<Real>(x.t));
+  const auto g = E::form::guards_along(x.t, x.y, x.f, x.held);
+  each<E::form::model_guards>([&](int i) SALTUS_INLINE_LAMBDA {
+    auto moves = mask_of<Real>::all(false);
+    each<E::directions>([&](int j) SALTUS_INLINE_LAMBDA { moves = moves | (lifted[i].d[j] != Real(0.0)); });
+    auto at_zero = (g.rate[i] != Real(0.0)) & (abs(g.value[i]) <= abs(g.rate[i]) * ulps_of_time(x, 1024.0));
+    if constexpr (E::form::slides) at_zero = at_zero & !E::form::slides_along(x.held, i);
+    undefine(x, where & moves & at_zero, sensitivity::at_end);
+  });
+}
+
 /// Where a derivative is not defined any more it is not a number, whatever a transition would make of it.
 template <class E, class Real>
 SALTUS_FN void forget_undefined(instance<E, Real>& x, mask_of<Real> where) {

@@ -19,12 +19,12 @@ struct two_marks {
       {end_mark, 1e6, "m", "of x: the end"},
       {pulse_at, 1e6, "s", "when x grows by 1 m"}};
   enum discrete { kept };
-  static constexpr saltus::variable<discrete> discrete_list[] = {{kept, 0.0, "m", "y at the mark of x"}};
+  static constexpr saltus::variable<discrete> discrete_list[] = {{kept, 0.0, "m", "x at its mark"}};
   enum guard { x_there, y_there, end };
   static constexpr saltus::event_function<guard> guard_list[] = {
       {x_there, saltus::rising, saltus::bilateral, "x passes its mark"},
       {y_there, saltus::rising, saltus::bilateral, "y passes its mark"},
-      saltus::event_function<guard>{end, saltus::rising, saltus::bilateral, "x passes its end"}.terminal()};
+      {end, saltus::rising, saltus::bilateral, "x passes its end", saltus::terminal}};
   enum time_event { pulse };
   static constexpr saltus::timed<time_event> time_event_list[] = {{pulse, "x grows"}};
   enum output { product };
@@ -41,7 +41,7 @@ struct two_marks {
   static void time_events(const auto& at, auto& when) { when.at(pulse, at[pulse_at]); }
   static void transition(auto& now) {
     if (now.due(x_there)) {
-      now[kept] = now[y];
+      now[kept] = now[x];
       now[x] = now[growth] * now[x] + now[coupling] * now[y];
     }
     if (now.due(y_there)) now[y] = now[growth] * now[y];
