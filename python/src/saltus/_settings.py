@@ -17,7 +17,8 @@ from . import _core
 from ._errors import Error, SpecError
 
 OUTPUT = ("samples", "events", "reduce", "compression", "rows", "statistics", "histogram")
-RUN = ("threads", "backend", "devices", "lanes", "groups", "chunk", "order", "allowed_failed", "instance_time_limit")
+RUN = ("threads", "backend", "devices", "lanes", "groups", "chunk", "order", "allowed_failed", "instance_time_limit",
+       "checkpoint")
 SAMPLE = ("count", "seed")
 TOP = ("method", "t", "rtol", "atol", "event_tol", "first_step", "max_step", "step", "controller", "norm", "precision",
        "max_steps", "max_events", "detection", "guards_in_error", "concurrency", "zeno", "rescue", "inject_exceptions",
