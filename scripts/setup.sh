@@ -48,7 +48,7 @@ python_environment() {
   local list="${python_packages[*]}"
   if [ "$(cat build/venv/packages 2>/dev/null)" != "$list" ]; then
     say "installing $list in build/venv"
-    if ! { python3 -m venv build/venv && build/venv/bin/pip install --quiet --disable-pip-version-check "${python_packages[@]}"; }; then
+    if ! { python3 -m venv build/venv && build/venv/bin/pip install --no-compile --quiet --disable-pip-version-check "${python_packages[@]}"; }; then
       echo "pip could not install in build/venv what the Python package is built and tested with: $list" >&2
       [ "${SALTUS_PYTHON:-}" != ON ] || return 1
       say "WITHOUT the Python package, and its tests"

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "result/marked.hpp"
+#include "marked.hpp"
 #include "study/prepare.hpp"
 #include "study/run.hpp"
 
