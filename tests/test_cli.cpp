@@ -65,7 +65,7 @@ TEST_F(cli, a_misused_command_line_gets_one_sentence_and_the_way_to_the_help) {
       {{"run", "--thread", "2"},
        "saltus run: --thread: unknown flag; did you mean --threads? allowed: --help, --set, --seed, --method, "
        "--backend, --devices, --threads, "
-       "--lanes, --chunk, --output, --json, --quiet, --force\nsaltus run --help tells more\n"},
+       "--lanes, --chunk, --output, --json, --quiet, --force, --restart, --time-limit\nsaltus run --help tells more\n"},
       {{"run", "lorenz", "--set"}, "saltus run: --set: 1 required KEY=VALUE missing\nsaltus run --help tells more\n"},
   };
   for (const auto& c : cases) {
