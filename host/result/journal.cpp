@@ -293,6 +293,13 @@ std::string differences(const json& was, const std::vector<std::pair<std::string
   return fmt::format("{}", fmt::join(found, "; "));
 }
 
+/// What a file keeps when it is renamed; nothing if it is not there.
+std::string identity_of_file(const fs::path& file) {
+  struct stat about {};
+  if (::stat(file.c_str(), &about) != 0) return "none";
+  return fmt::format("{} {}\n", about.st_dev, about.st_ino);
+}
+
 }  // namespace
 
 fs::path journal::folder_of(const fs::path& result) { return result.string() + ".journal"; }
@@ -452,7 +459,19 @@ void journal::settle() {
   settled_ = clock::now();
 }
 
+void journal::close(const fs::path& complete) { write_at_once(folder_ / "complete", identity_of_file(complete)); }
+
+void journal::sweep(const fs::path& result) {
+  const fs::path folder = folder_of(result), mark = folder / "complete";
+  std::error_code ignored;
+  if (!fs::exists(mark, ignored) || read_file(mark) != identity_of_file(result)) return;
+  for (const char* name : {"run.json", "chunks", "complete"})
+    fs::remove(folder / name, ignored);  // what tells comes last
+  fs::remove_all(folder, ignored);
+}
+
 void journal::remove() {
+  sweep(result_);
   std::error_code ignored;
   fs::remove_all(folder_, ignored);
 }

@@ -34,6 +34,7 @@ namespace {
 /// Before anything is compiled: what cannot be written must not be found out after an hour.
 void check_output(const plan& p, existing older, const run_listener& listener) {
   if (p.file.empty()) return;
+  journal::sweep(p.file);
   auto inputs = p.inputs;
   for (const auto& file : files_of_model(p.model)) inputs.push_back(file);
   check_result_path(p.file, older, inputs);
@@ -85,6 +86,7 @@ class run_output : public kept_chunks {
 
   /// All instances have ended, or nothing will be continued.
   void complete(const run_summary& s) {
+    if (journal_) journal_->close(file_->part().path());
     if (file_) file_->close(s.wall_seconds, s.statistics);
     if (journal_) journal_->remove();
   }
