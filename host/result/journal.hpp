@@ -59,6 +59,7 @@ class journal : public kept_chunks {
   void identify(const provenance& origin, older what);
   void open();
   void read_back();
+  bool overlaps(const id_range& range) const;
   void append(const chunk_data& chunk, const tally& counts, std::int64_t from, std::int64_t to);
   [[noreturn]] void fail(const std::string& why) const;
 
@@ -68,7 +69,10 @@ class journal : public kept_chunks {
   std::int64_t end_ = 0;  ///< of the last record that is whole
   std::int64_t instances_ = 0;
   std::vector<id_range> left_;
-  std::map<std::int64_t, std::int64_t> place_;  ///< of the records that were left, by their first instance
+  struct record {
+    std::int64_t count, place;
+  };
+  std::map<std::int64_t, record> records_;  ///< that were left, by their first instance
   std::string damage_;
   clock::time_point settled_ = clock::now();
 };

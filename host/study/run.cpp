@@ -100,16 +100,17 @@ class run_output : public kept_chunks {
   /// After an error: what there is of finished instances stays.
   void keep_what_is_finished(const std::string& reason) {
     try {
-      const auto folder = leave_journal();
-      const std::int64_t kept = journal_ ? journal_->instances() : file_ ? file_->keep(reason) : 0;
-      const std::string& where = journal_ ? folder : file_ ? file_->part().path().string() : folder;
-      if (kept > 0)
-        listener_.say(fmt::format("saltus: {} of {} instances are kept in {}{}\n", kept, plan_.count, where,
-                                  journal_ ? ": the same command goes on with them" : ""));
+      if (const auto folder = leave_journal(); !folder.empty())
+        tell_kept(journal_->instances(), folder + ", and the same command goes on with them");
+      else if (file_) tell_kept(file_->keep(reason), file_->part().path().string());
     } catch (const std::exception& e) { listener_.say(fmt::format("saltus: {}\n", e.what())); }
   }
 
  private:
+  void tell_kept(std::int64_t instances, const std::string& where) const {
+    if (instances > 0)
+      listener_.say(fmt::format("saltus: {} of {} instances are kept in {}\n", instances, plan_.count, where));
+  }
   bool has_journal() const { return plan_.checkpoint.value_or(usual_checkpoint) > 0; }
   void begin_journal() {
     journal_.emplace(plan_.file, plan_, origin_,
@@ -162,7 +163,7 @@ class alarm_clock {
     if (seconds <= 0) return;
     thread_ = std::jthread([this, seconds, what](const std::stop_token& over) {
       std::unique_lock lock(mutex_);
-      if (wait_.wait_for(lock, over, std::chrono::duration<double>(seconds), [] { return false; })) return;
+      wait_.wait_for(lock, over, std::chrono::duration<double>(seconds), [] { return false; });
       if (over.stop_requested()) return;
       rang_ = true;
       what.cancel();
