@@ -132,7 +132,9 @@ TEST_F(cli, runs_that_are_killed_go_on_with_the_same_bits) {
       const auto o = running->wait();
       is_complete = o.signal != SIGKILL;
       if (!is_complete) continue;
-      ASSERT_EQ(o.code, 0) << name << ": " << o.err;
+      // Or the last one was killed when all was done.
+      const bool is_there = o.code == 2 && o.err.find("it exists") != std::string::npos;
+      ASSERT_TRUE(o.code == 0 || is_there) << name << ": " << o.err;
       ++results;
       EXPECT_EQ(whole, variables_of(folder() / "cut.nc")) << name << " after " << killed << " kills";
       fs::remove(folder() / "cut.nc");

@@ -1,6 +1,7 @@
 // The journal of a run: whatever cuts a run short and wherever, the same command goes on, and the bits of the result are those
 // of a run that nothing has disturbed.
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -152,6 +153,23 @@ TEST_F(Journal, RestartBeginsAnew) {
   const auto r = run_to(file("cut.nc"), -1, {{"--set", "rtol=1e-9"}}, how);
   EXPECT_EQ(0, r.continued);
   EXPECT_EQ(exit_ok, r.exit_code);
+}
+
+TEST_F(Journal, GoesWhenItsResultIsFoundComplete) {
+  run_to(file("cut.nc"), 500);
+  const fs::path folder = journal::folder_of(file("cut.nc")), kept = file("kept");
+  fs::copy(folder, kept, fs::copy_options::recursive);
+  run_to(file("cut.nc"));
+  // As after a kill behind the last step but one: first of another result, then of this one.
+  fs::copy(kept, folder, fs::copy_options::recursive);
+  write_file(folder / "complete", "1 2\n");
+  EXPECT_THROW(run_to(file("cut.nc")), error) << "the result is there";
+  EXPECT_TRUE(fs::exists(folder)) << "that may not be of this journal";
+  struct stat about {};
+  ASSERT_EQ(0, ::stat(file("cut.nc").c_str(), &about));
+  write_file(folder / "complete", std::to_string(about.st_dev) + " " + std::to_string(about.st_ino) + "\n");
+  EXPECT_THROW(run_to(file("cut.nc")), error);
+  EXPECT_FALSE(fs::exists(folder));
 }
 
 TEST_F(Journal, IsOfOneRunAtATime) {

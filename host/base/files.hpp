@@ -1,6 +1,7 @@
 // Whole files, read and written.
 #pragma once
 
+#include <fcntl.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -44,6 +45,14 @@ inline std::int64_t free_bytes(const std::filesystem::path& file) {
   std::int64_t bytes = 0;
   if (__builtin_mul_overflow(disk.f_bavail, disk.f_frsize, &bytes)) bytes = std::numeric_limits<std::int64_t>::max();
   return bytes;
+}
+
+/// Waits until a file, or the names in a folder, are on the disk. Some file systems cannot do that for a folder, and need not.
+inline void put_on_disk(const std::filesystem::path& what) {
+  if (const int f = ::open(what.c_str(), O_RDONLY | O_CLOEXEC); f >= 0) {
+    ::fsync(f);
+    ::close(f);
+  }
 }
 
 /// The content of a file; throws `error` (failure) if it cannot be read.

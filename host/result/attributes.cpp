@@ -98,7 +98,7 @@ std::vector<attribute> attributes_of(const plan& p, const provenance& origin) {
   add("spec", p.text);
   add("settings", settings_text(p));
   all.push_back({"seed", static_cast<unsigned long long>(p.seed)});
-  if (is_for_sensitivity(p.design)) add_design(all, p);
+  if (is_for_indices(p.design)) add_design(all, p);
   add("saltus_version", origin.version);
   add("compiler", origin.compiler);
   add("device", origin.device);

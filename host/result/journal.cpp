@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 #include <sstream>
 #include <system_error>
 #include <utility>
@@ -23,6 +24,7 @@
 #include "base/json.hpp"
 #include "ensemble/statistics.hpp"
 #include "spec/field.hpp"
+#include "spec/methods.hpp"
 
 namespace saltus::host {
 namespace fs = std::filesystem;
@@ -254,7 +256,7 @@ void get_statistics(record_in& in, chunk_data& c, const plan& p, tally& counts) 
 
 bool has_ended(unsigned char status) { return status_table[status].group != status_group::not_finished; }
 
-/// What makes a run another one, by name. Where it runs, and how its file is stored, does not.
+/// What makes a run another one, by name. How its file is stored does not, and where it runs only if that may change bits.
 std::vector<std::pair<std::string, std::string>> identity_of(const plan& p, const provenance& origin) {
   std::vector<std::pair<std::string, std::string>> all{{"saltus", origin.version},
                                                        {"compiler", origin.compiler},
@@ -275,6 +277,8 @@ std::vector<std::pair<std::string, std::string>> identity_of(const plan& p, cons
       for (const auto& [key, value] : *entries)
         all.emplace_back(fmt::format("{}.{}", table, key.str()), inline_text(value));
   all.emplace_back("instances", std::to_string(p.count));
+  if (!p.model.arithmetic || !method_called(p.method).is_explicit)
+    all.emplace_back("backend", origin.device.substr(0, origin.device.find(':')));
   return all;
 }
 
@@ -291,6 +295,20 @@ std::string differences(const json& was, const std::vector<std::pair<std::string
   for (const auto& [name, value] : left.items())
     found.push_back(fmt::format("{} was {}", name, value.get<std::string>()));
   return fmt::format("{}", fmt::join(found, "; "));
+}
+
+/// What a file keeps when it is renamed; nothing if it is not there.
+std::string identity_of_file(const fs::path& file) {
+  struct stat about {};
+  if (::stat(file.c_str(), &about) != 0) return "none";
+  return fmt::format("{} {}\n", about.st_dev, about.st_ino);
+}
+
+/// Removes a journal; what tells that its result is complete comes last.
+void drop(const fs::path& folder) {
+  std::error_code ignored;
+  for (const char* name : {"run.json", "chunks", "complete"}) fs::remove(folder / name, ignored);
+  fs::remove_all(folder, ignored);
 }
 
 }  // namespace
@@ -354,6 +372,18 @@ void journal::identify(const provenance& origin, older what) {
   json all = json::object();
   for (const auto& [name, value] : mine) all[name] = value;
   write_at_once(file, json_text(all) + "\n");
+  put_on_disk(file);
+  put_on_disk(folder_);
+  put_on_disk(host::folder_of(folder_));
+}
+
+/// Is an instance of the range among those that were left?
+bool journal::overlaps(const id_range& range) const {
+  const auto after = records_.lower_bound(range.first);
+  if (after != records_.end() && after->first < range.first + range.count) return true;
+  if (after == records_.begin()) return false;
+  const auto before = std::prev(after);
+  return before->first + before->second.count > range.first;
 }
 
 /// Finds the records that are whole; what follows them is dropped.
@@ -378,14 +408,8 @@ void journal::read_back() {
     }
     std::uint64_t sum = 0;
     if (!readable || !read_all(file_, &sum, sizeof sum, at) || sum != hash.of(head)) break;
-    const auto after = place_.lower_bound(head.first);
-    const bool free = (after == place_.end() || after->first >= head.first + head.count) &&
-                      (left_.empty() || std::none_of(left_.begin(), left_.end(), [&](const id_range& r) {
-                         return r.first < head.first + head.count && head.first < r.first + r.count;
-                       }));
-    if (free) {
-      place_[head.first] = end_;
-      left_.push_back({head.first, head.count});
+    if (!overlaps({head.first, head.count})) {
+      records_[head.first] = {head.count, end_};
       instances_ += head.count;
     }
     end_ += around + head.bytes;
@@ -393,12 +417,12 @@ void journal::read_back() {
   if (end_ < about.st_size)
     damage_ = fmt::format("{} bytes at the end of {} were cut off or damaged: their instances are integrated again",
                           about.st_size - end_, (folder_ / "chunks").string());
-  std::sort(left_.begin(), left_.end(), [](const id_range& a, const id_range& b) { return a.first < b.first; });
+  for (const auto& [first, one] : records_) left_.push_back({first, one.count});
   if (::ftruncate(file_, end_) != 0) fail(std::strerror(errno));
 }
 
 void journal::load(const id_range& range, chunk_data& chunk, tally& counts) const {
-  const std::int64_t at = place_.at(range.first);
+  const std::int64_t at = records_.at(range.first).place;
   record_head head{};
   bool whole = read_all(file_, &head, sizeof head, at) && head.first == range.first && head.count == chunk.count;
   if (whole) {
@@ -416,7 +440,7 @@ void journal::load(const id_range& range, chunk_data& chunk, tally& counts) cons
 }
 
 void journal::keep(const chunk_data& chunk, const tally& counts) {
-  if (place_.contains(chunk.first_id)) return;
+  if (records_.contains(chunk.first_id)) return;
   const auto ended = [&](std::int64_t slot) { return has_ended(chunk.status[static_cast<std::size_t>(slot)]); };
   for (std::int64_t from = 0, to = 0; from < chunk.count; from = to) {
     for (to = from + 1; to < chunk.count && ended(to) == ended(from);) ++to;
@@ -452,9 +476,14 @@ void journal::settle() {
   settled_ = clock::now();
 }
 
-void journal::remove() {
+void journal::close(const fs::path& complete) { write_at_once(folder_ / "complete", identity_of_file(complete)); }
+
+void journal::sweep(const fs::path& result) {
+  const fs::path folder = folder_of(result), mark = folder / "complete";
   std::error_code ignored;
-  fs::remove_all(folder_, ignored);
+  if (fs::exists(mark, ignored) && read_file(mark) == identity_of_file(result)) drop(folder);
 }
+
+void journal::remove() { drop(folder_); }
 
 }  // namespace saltus::host

@@ -29,6 +29,8 @@ class journal : public kept_chunks {
   /// The folder of a result's journal.
   static std::filesystem::path folder_of(const std::filesystem::path& result);
   static bool is_there(const std::filesystem::path& result);
+  /// Removes a journal whose result is complete, but whose run ended before it could do so.
+  static void sweep(const std::filesystem::path& result);
 
   /// Opens the journal that is there, or makes one. Throws `error`: (exit_usage) if it is of another run, with what
   /// differs; (exit_failure) if another run writes it, or it cannot be written. Refers to `p`, which must outlive it.
@@ -47,7 +49,8 @@ class journal : public kept_chunks {
   const std::string& damage() const { return damage_; }
   /// Makes sure that what was kept is on the disk.
   void settle();
-  /// The result is complete.
+  /// The result is complete in a file that is about to get its name: whoever finds both knows that they belong together.
+  void close(const std::filesystem::path& complete);
   void remove();
 
  private:
@@ -56,6 +59,7 @@ class journal : public kept_chunks {
   void identify(const provenance& origin, older what);
   void open();
   void read_back();
+  bool overlaps(const id_range& range) const;
   void append(const chunk_data& chunk, const tally& counts, std::int64_t from, std::int64_t to);
   [[noreturn]] void fail(const std::string& why) const;
 
@@ -65,7 +69,10 @@ class journal : public kept_chunks {
   std::int64_t end_ = 0;  ///< of the last record that is whole
   std::int64_t instances_ = 0;
   std::vector<id_range> left_;
-  std::map<std::int64_t, std::int64_t> place_;  ///< of the records that were left, by their first instance
+  struct record {
+    std::int64_t count, place;
+  };
+  std::map<std::int64_t, record> records_;  ///< that were left, by their first instance
   std::string damage_;
   clock::time_point settled_ = clock::now();
 };

@@ -217,11 +217,7 @@ void part_file::publish(existing older) {
   if (!renamed)
     fail(result_, fmt::format("{}; the results are in {}",
                               errno == EEXIST ? "it has come into being meanwhile" : reason(errno), part_.string()));
-  // The name is on the disk when the folder is. Some file systems cannot do that for a folder, and need not.
-  if (const int f = ::open(folder_of(result_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); f >= 0) {
-    ::fsync(f);
-    ::close(f);
-  }
+  put_on_disk(folder_of(result_));
 }
 
 void part_file::remove() {

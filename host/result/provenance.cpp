@@ -150,13 +150,12 @@ void output(const plan& p, lines& out) {
 }
 
 void sensitivity(const plan& p, lines& out) {
+  if (p.sensitivities.empty()) return out.none("sensitivity");
   out.section("sensitivity");
   std::vector<std::string> parameters;
   for (const target& of : p.sensitivities) parameters.push_back(of.name);
-  if (parameters.empty()) out.none("parameters");
-  else out.add("parameters", parameters);
-  if (parameters.empty()) out.none("error_control");
-  else out.add("error_control", p.sensitivities_in_error);
+  out.add("parameters", parameters);
+  out.add("error_control", p.sensitivities_in_error);
 }
 
 void where_and_how(const plan& p, lines& out) {

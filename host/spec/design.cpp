@@ -39,7 +39,7 @@ std::string_view name_of(design::kind which) {
   return "";
 }
 
-bool is_for_sensitivity(const design& d) {
+bool is_for_indices(const design& d) {
   return d.which == design::kind::saltelli || d.which == design::kind::morris || d.which == design::kind::fast;
 }
 

@@ -22,7 +22,7 @@ inline constexpr design_form design_forms[] = {
 std::string_view name_of(design::kind which);
 
 /// Is it one that indices of sensitivity are computed from?
-bool is_for_sensitivity(const design& d);
+bool is_for_indices(const design& d);
 
 /// Instances for each of its `count`: of saltelli k + 2, or 2 k + 2 with indices of second order; of morris k + 1; of fast k.
 std::int64_t instances_per_count(const design& d, int inputs);

@@ -158,9 +158,9 @@ struct plan {
   bool by_work = true;             ///< on a device, instances begin in the order of the work predicted for them
   double allowed_failed = 0;       ///< share of instances that may fail before exit code 3
   double instance_time_limit = 0;  ///< seconds that an instance may be under way; 0: no limit
-  std::optional<double>
-      checkpoint;  ///< seconds from one time when the journal is put on the disk to the next; 0: there is no
-                   ///< journal; nothing: usual_checkpoint, and it begins when the run has lasted so long
+  /// Seconds from one time when the journal is put on the disk to the next; 0: there is no journal. Nothing: usual_checkpoint, and
+  /// the journal begins only when the run is no short one.
+  std::optional<double> checkpoint;
 
   std::string text;  ///< the spec as run (TOML, flags merged in): goes into the file's provenance
   std::vector<std::filesystem::path> inputs;  ///< files that this was read from: the spec, CSV files

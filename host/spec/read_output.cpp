@@ -53,10 +53,10 @@ void read_statistics(reading& r, const field& output) {
 }
 
 /// true, false, or the names of outcomes. Without the key: true where the design is made for it.
-void read_sensitivity(reading& r, const field& root) {
+void read_indices(reading& r, const field& root) {
   const auto output = root.find("output");
   const auto given = output ? output->find("indices") : std::nullopt;
-  const bool is_possible = is_for_sensitivity(r.plan.design) && r.plan.axes.empty();
+  const bool is_possible = is_for_indices(r.plan.design) && r.plan.axes.empty();
   const auto columns = statistic_columns(r.plan);
   if (given && given->is_list()) {
     names allowed;
@@ -131,7 +131,7 @@ void read_reductions(reading& r, const field& list) {
 
 void read_output(reading& r) {
   const auto output = r.root.find("output");
-  if (!output) return read_sensitivity(r, r.root);
+  if (!output) return read_indices(r, r.root);
   output->only(
       {"file", "samples", "events", "reduce", "compression", "rows", "statistics", "histogram", "indices"});
   if (const auto e = output->find("file")) r.plan.file = e->text();
@@ -140,7 +140,7 @@ void read_output(reading& r) {
   if (const auto e = output->find("reduce")) read_reductions(r, *e);
   if (const auto e = output->find("compression")) r.plan.compression = static_cast<int>(e->whole(0, 9));
   read_statistics(r, *output);
-  read_sensitivity(r, r.root);
+  read_indices(r, r.root);
 }
 
 }  // namespace saltus::host

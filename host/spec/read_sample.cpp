@@ -173,7 +173,7 @@ std::vector<double> cholesky(std::vector<double> a, std::size_t n) {
 
 /// { pump = { hole = 0.6 } }: of the normal scores of pump and hole.
 void read_correlation(reading& r, const field& table) {
-  if (is_for_sensitivity(r.plan.design))
+  if (is_for_indices(r.plan.design))
     table.fail("must be left out with saltelli, morris and fast, whose inputs are independent");
   if (!table.is_table()) table.fail("must be a table such as { a = { b = 0.5 } }");
   names inputs;

@@ -22,7 +22,7 @@ sensitivity_setup setup_of(const result_file& f) {
   sensitivity_setup r;
   for (const auto& form : design_forms)
     if (form.name == f.text("design")) r.design.which = form.which;
-  if (!is_for_sensitivity(r.design))
+  if (!is_for_indices(r.design))
     throw error(exit_usage, fmt::format("{}: its samples have none of the designs that indices are computed from: "
                                         "saltelli, morris, fast (sample.design)",
                                         f.path()));

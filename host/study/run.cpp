@@ -34,6 +34,7 @@ namespace {
 /// Before anything is compiled: what cannot be written must not be found out after an hour.
 void check_output(const plan& p, existing older, const run_listener& listener) {
   if (p.file.empty()) return;
+  journal::sweep(p.file);
   auto inputs = p.inputs;
   for (const auto& file : files_of_model(p.model)) inputs.push_back(file);
   check_result_path(p.file, older, inputs);
@@ -89,6 +90,7 @@ class run_output : public kept_chunks {
 
   /// All instances have ended, or nothing will be continued.
   void complete(const run_summary& s) {
+    if (journal_) journal_->close(file_->part().path());
     if (file_) file_->close(s.wall_seconds, s.statistics, s.indices);
     if (arrays_) arrays_->close(s.wall_seconds, s.statistics, s.indices);
     if (journal_) journal_->remove();
@@ -103,16 +105,17 @@ class run_output : public kept_chunks {
   /// After an error: what there is of finished instances stays.
   void keep_what_is_finished(const std::string& reason) {
     try {
-      const auto folder = leave_journal();
-      const std::int64_t kept = journal_ ? journal_->instances() : file_ ? file_->keep(reason) : 0;
-      const std::string& where = journal_ ? folder : file_ ? file_->part().path().string() : folder;
-      if (kept > 0)
-        listener_.say(fmt::format("saltus: {} of {} instances are kept in {}{}\n", kept, plan_.count, where,
-                                  journal_ ? ": the same command goes on with them" : ""));
+      if (const auto folder = leave_journal(); !folder.empty())
+        tell_kept(journal_->instances(), folder + ", and the same command goes on with them");
+      else if (file_) tell_kept(file_->keep(reason), file_->part().path().string());
     } catch (const std::exception& e) { listener_.say(fmt::format("saltus: {}\n", e.what())); }
   }
 
  private:
+  void tell_kept(std::int64_t instances, const std::string& where) const {
+    if (instances > 0)
+      listener_.say(fmt::format("saltus: {} of {} instances are kept in {}\n", instances, plan_.count, where));
+  }
   /// Of indices of sensitivity nothing is kept but rows, from which they are made anew.
   bool has_journal() const {
     return plan_.checkpoint.value_or(usual_checkpoint) > 0 && (plan_.rows || plan_.indices.empty());
@@ -169,7 +172,7 @@ class alarm_clock {
     if (seconds <= 0) return;
     thread_ = std::jthread([this, seconds, what](const std::stop_token& over) {
       std::unique_lock lock(mutex_);
-      if (wait_.wait_for(lock, over, std::chrono::duration<double>(seconds), [] { return false; })) return;
+      wait_.wait_for(lock, over, std::chrono::duration<double>(seconds), [] { return false; });
       if (over.stop_requested()) return;
       rang_ = true;
       what.cancel();

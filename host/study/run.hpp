@@ -51,7 +51,7 @@ struct run_report {
 /// ends it early: what has ended by then is in the journal, if it lasted long enough to have one (plan::checkpoint), or else in
 /// the file. A journal that is there is continued: what is in it is not integrated again, and the bits of the result are the
 /// same. Changes nothing of the process: what a model does that crashes, the process does (model_call.hpp).
-/// Throws `error`; what the file has by then is kept.
+/// Throws `error`; what has ended by then is kept.
 run_report run(plan p, const run_options& options = {}, const cancellation& stop = {},
                const run_listener& listener = {});
 

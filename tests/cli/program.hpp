@@ -277,8 +277,10 @@ class cli : public testing::Test {
 
   /// A run of minutes: 2 ms an instance on a fast core.
   static words endless() {
-    return {"run",   model(),     "--set", "t=[0,5000]",
-            "--set", "rtol=1e-9", "--set", "sweep.stiffness={from=1.0, to=9.0, count=100000}",
+    return {"run",   model(),
+            "--set", "t=[0,5000]",
+            "--set", "rtol=1e-9",
+            "--set", "sweep.stiffness={from=1.0, to=9.0, count=100000}",
             "--set", "run.checkpoint=0",
             "-o",    "long.nc"};
   }

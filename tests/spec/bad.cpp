@@ -22,7 +22,7 @@ TEST_F(spec, a_bad_value_is_named_with_its_place_and_what_is_allowed) {
   const std::string keys =
       "allowed: model, method, t, rtol, atol, event_tol, first_step, max_step, step, controller, norm, precision, "
       "max_steps, max_events, detection, guards_in_error, concurrency, zeno, rescue, inject_exceptions, consistency, "
-      "parameters, initial, sweep, sample, output, run";
+      "coordinates, parameters, initial, sweep, sample, sensitivity, output, run";
   const std::string quantities = "damping, preload, flow, compressibility, restitution, lift, velocity, pressure";
   const std::string one_way = "must leave t_begin < t_end in every instance, or t_begin > t_end in every one; ";
   const std::string distributions =
@@ -221,8 +221,8 @@ TEST_F(spec, a_bad_value_is_named_with_its_place_and_what_is_allowed) {
        "correlation = { flow = { lift = 0.5 } }\n",
        "spec.toml:7:15: sample.correlation = { flow = { lift = 0.5 } }: must be left out with saltelli, morris and fast, "
        "whose inputs are independent"},
-      {"[sample]\ncount = 2\nflow = { uniform = [1, 2] }\n[output]\nsensitivity = true\n",
-       "spec.toml:6:15: output.indices = true: must be false without one of the designs saltelli, morris and fast in "
+      {"[sample]\ncount = 2\nflow = { uniform = [1, 2] }\n[output]\nindices = true\n",
+       "spec.toml:6:11: output.indices = true: must be false without one of the designs saltelli, morris and fast in "
        "[sample]"},
       // one name in two places
       {"[parameters]\nflow = 1\n[sweep]\nflow = [1, 2]\n",

@@ -57,6 +57,7 @@ TEST_F(spec, settings_of_a_plan_are_a_spec_of_the_same_settings) {
            "[output]\nfile = \"a \\\"b\\\".nc\"\nevents = true\nreduce = [\"max(lift)\", \"mean(power)\"]\n"
            "samples = { step = 10.0 }\nhistogram = { final_lift = { from = 0.0, to = 2.0, bins = 4 } }\n"
            "[run]\nbackend = \"all\"\ndevices = [1, 0]\nthreads = 3\nlanes = 4\norder = \"id\"\n",
+           "[sensitivity]\nparameters = [\"flow\"]\nerror_control = true\n",
        }) {
     auto valve = relief_valve();
     valve.arithmetic = true;  // for the backend all
