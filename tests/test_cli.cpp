@@ -52,8 +52,8 @@ TEST_F(cli, a_misused_command_line_gets_one_sentence_and_the_way_to_the_help) {
     std::string err;
   } cases[] = {
       {{"rum", "lorenz"},
-       "saltus: rum: unknown command; did you mean run? allowed: list, describe, check, run, bench, show, "
-       "sensitivity, doctor\nsaltus --help tells more\n"},
+       "saltus: rum: unknown command; did you mean run? allowed: list, describe, check, run, gather, bench, "
+       "show, sensitivity, doctor\nsaltus --help tells more\n"},
       {{"run"}, "saltus run: SPEC|MODEL is required\nsaltus run --help tells more\n"},
       {{"describe"}, "saltus describe: MODEL is required\nsaltus describe --help tells more\n"},
       {{"show"}, "saltus show: FILE is required\nsaltus show --help tells more\n"},
@@ -64,7 +64,8 @@ TEST_F(cli, a_misused_command_line_gets_one_sentence_and_the_way_to_the_help) {
       {{"run", "--thread", "2"},
        "saltus run: --thread: unknown flag; did you mean --threads? allowed: --help, --set, --seed, --method, "
        "--backend, --devices, --threads, "
-       "--lanes, --chunk, --output, --json, --quiet, --force, --restart, --time-limit\nsaltus run --help tells more\n"},
+       "--lanes, --chunk, --output, --json, --quiet, --force, --restart, --time-limit, --part\nsaltus run --help tells "
+       "more\n"},
       {{"run", "lorenz", "--set"}, "saltus run: --set: 1 required KEY=VALUE missing\nsaltus run --help tells more\n"},
   };
   for (const auto& c : cases) {

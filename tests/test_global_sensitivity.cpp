@@ -14,8 +14,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
-#include "ensemble/sampler.hpp"
 #include "ensemble/indices.hpp"
+#include "ensemble/sampler.hpp"
 #include "result/writer.hpp"
 #include "study/indices.hpp"
 #include "testing/ensemble.hpp"
@@ -69,7 +69,7 @@ void expect_same(const sensitivity_indices& a, const sensitivity_indices& b) {
 /// Of a plain function of the samples, without a model: by the sampler and the sums alone. NaN is an instance that failed.
 template <class Function>
 sensitivity_indices of_function(design d, const std::vector<std::string>& inputs, const distribution& drawn_from,
-                          std::uint64_t seed, Function&& f, std::int64_t chunk = 4096) {
+                                std::uint64_t seed, Function&& f, std::int64_t chunk = 4096) {
   host::plan p;
   p.parameters.assign(inputs.size(), 0.0);
   for (std::size_t j = 0; j < inputs.size(); ++j)
@@ -77,8 +77,8 @@ sensitivity_indices of_function(design d, const std::vector<std::string>& inputs
   p.design = d;
   p.seed = seed;
   p.samples = p.count = d.count * instances_per_count(d, static_cast<int>(inputs.size()));
-  host::sensitivity_setup setup{d, seed, inputs, {{"y", "", "y"}}};
-  host::sensitivity_sum sum(setup);
+  host::indices_setup setup{d, seed, inputs, {{"y", "", "y"}}};
+  host::indices_sum sum(setup);
   const host::sampler sampler(p);
   host::columns c;
   for (std::int64_t first = 0; first < p.count; first += chunk) {

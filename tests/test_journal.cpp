@@ -194,6 +194,117 @@ TEST_F(Journal, ATimeLimitLeavesIt) {
             run_to(file("cut.nc"), -1, {{"--set", "t=[0.0, 300.0]"}, {"--set", "max_events=100000000"}}).exit_code);
 }
 
+TEST_F(Journal, OfPartsMakesTheResultOfTheWhole) {
+  const std::vector<flag> with_rows, without = {{"--set",
+                                                 "output={rows=false, statistics=true, reduce=[\"max(height)\"], "
+                                                 "histogram={t_final={from=0.0, to=3.0, bins=5}}}"}};
+  for (const auto& more : {with_rows, without}) {
+    const fs::path whole = file("whole.nc"), of_parts = file("parts.nc");
+    fs::remove(whole), fs::remove(of_parts);
+    auto of = [&](const fs::path& to) {
+      auto all = more;
+      all.push_back({"-o", to.string()});
+      return all;
+    };
+    run_to(whole, -1, of(whole));
+    const auto run_part = [&](const char* name, int instances = -1) {
+      run_options how;
+      how.part = part_called(name);
+      return run_to(of_parts, instances, of(of_parts), how);
+    };
+    run_options gathering;
+    gathering.gathers = true;
+    EXPECT_THROW(run_to(of_parts, -1, of(of_parts), gathering), error) << "no part has been run";
+    EXPECT_EQ(exit_ok, run_part("2/3").exit_code);
+    EXPECT_EQ(exit_interrupted, run_part("3/3", 100).exit_code);
+    EXPECT_EQ(exit_ok, run_part("1/3").exit_code);
+    EXPECT_FALSE(fs::exists(of_parts));
+    try {
+      run_to(of_parts, -1, of(of_parts), gathering);
+      ADD_FAILURE() << "part 3 has not ended";
+    } catch (const error& e) {
+      EXPECT_NE(std::string::npos, std::string(e.what()).find(" of 1000 instances: ")) << e.what();
+    }
+    const auto last = run_part("3/3");
+    EXPECT_GE(last.continued, 100 - 11) << "of its own";
+    EXPECT_EQ(last.summary.instances + last.continued, instances_in(ranges_of(last.part, 1000)));
+    const auto all = run_to(of_parts, -1, of(of_parts), gathering);
+    EXPECT_EQ(exit_ok, all.exit_code);
+    EXPECT_EQ(1000, all.continued);
+    EXPECT_EQ(1000, all.summary.counts.ok());
+    EXPECT_EQ(variables_of(whole), variables_of(of_parts));
+    EXPECT_FALSE(fs::exists(journal::folder_of(of_parts)));
+  }
+}
+
+TEST_F(Journal, BegunInTwoPartsGoesOnInThreeAndInOne) {
+  run_to(file("whole.nc"));
+  const auto run_part = [&](const char* name, int instances) {
+    run_options how;
+    how.part = part_called(name);
+    return run_to(file("parts.nc"), instances, {}, how);
+  };
+  run_part("1/2", 200);
+  run_part("2/2", 100);
+  const auto third = run_part("3/3", -1);
+  EXPECT_GT(third.continued, 0);
+  EXPECT_LT(third.continued, 333);
+  const auto last = run_to(file("parts.nc"));
+  EXPECT_GT(last.continued, 500);
+  EXPECT_EQ(variables_of(file("whole.nc")), variables_of(file("parts.nc")));
+}
+
+TEST_F(Journal, CanBeReadWhileItGrows) {
+  run_options part;
+  part.part = part_called("1/2");
+  run_to(file("parts.nc"), -1, {}, part);
+  const int at_work = ::open((journal::folder_of(file("parts.nc")) / "chunks.2of2").c_str(), O_RDWR | O_CREAT, 0666);
+  struct flock whole {};
+  whole.l_type = F_WRLCK;
+  ASSERT_EQ(0, ::fcntl(at_work, F_OFD_SETLK, &whole));
+  run_options so_far;
+  so_far.so_far = file("some.nc").string();
+  const auto r = run_to(file("parts.nc"), -1, {}, so_far);
+  EXPECT_EQ(exit_ok, r.exit_code);
+  EXPECT_EQ(file("some.nc"), r.file);
+  const auto mine = instances_in(ranges_of(part.part, 1000));
+  EXPECT_EQ(mine, r.summary.counts.ok());
+  EXPECT_EQ(1000 - mine, r.summary.counts.not_finished());
+  EXPECT_TRUE(fs::exists(file("some.nc")));
+  EXPECT_TRUE(journal::is_there(file("parts.nc")));
+  EXPECT_THROW(run_to(file("parts.nc")), error) << "a part is at work";
+  ::close(at_work);
+  EXPECT_EQ(exit_ok, run_to(file("parts.nc")).exit_code);
+}
+
+TEST(Parts, AreAllInstancesOnce) {
+  for (const std::int64_t count : {1, 2, 31, 1000, 4096, 1'000'003})
+    for (const std::int64_t parts : {1, 2, 3, 16, 100}) {
+      std::vector<int> taken(static_cast<std::size_t>(count));
+      for (std::int64_t k = 1; k <= parts; ++k) {
+        const auto ranges = ranges_of({k, parts}, count);
+        for (const id_range& range : ranges)
+          for (std::int64_t id = range.first; id < range.end(); ++id) ++taken[static_cast<std::size_t>(id)];
+        const auto others = complement(ranges, count);
+        EXPECT_EQ(count, instances_in(ranges) + instances_in(others));
+        EXPECT_TRUE(intersection(ranges, others).empty());
+        EXPECT_EQ(ranges, complement(others, count));
+        if (count < 1000 * parts) continue;
+        EXPECT_NEAR(1.0 / double(parts), double(instances_in(ranges)) / double(count), 0.04 / double(parts));
+      }
+      EXPECT_EQ(std::vector<int>(taken.size(), 1), taken) << count << " in " << parts;
+    }
+}
+
+TEST(Parts, AreNamedByTwoNumbers) {
+  EXPECT_EQ(3, part_called("3/16").number);
+  EXPECT_EQ(16, part_called("3/16").of);
+  EXPECT_TRUE(part_called("1/1").is_all());
+  for (const char* wrong :
+       {"", "3", "/", "3/", "/16", "0/16", "17/16", "3/16 ", "3/-16", "x/16", "1/99999999999999999999", "1/1000001"})
+    EXPECT_THROW(part_called(wrong), error) << wrong;
+}
+
 TEST_F(Journal, AShortRunHasNone) {
   const std::vector<flag> usual{{"--set", "run={chunk=100, threads=2}"}};
   const auto r = run_to(file("cut.nc"), 250, usual);

@@ -20,6 +20,8 @@ struct run_arguments : study {
   bool force = false;     ///< an older result is replaced
   bool restart = false;   ///< and a journal dropped
   double time_limit = 0;  ///< seconds; 0: none
+  std::string part;       ///< "3/16"; empty: all
+  std::string so_far;     ///< the file of what a journal has so far; empty: not asked for
 };
 
 // Each returns the exit code; throws `error`.
@@ -29,6 +31,8 @@ int check(const run_arguments& a, bool with_pilot);
 /// What the compiler says of the kernels for a CUDA device.
 int check_cuda(const run_arguments& a, const std::string& architecture);
 int run(const run_arguments& a, const std::vector<std::string>& command);
+/// A result of what parts have left in their journal.
+int gather(const run_arguments& a, const std::vector<std::string>& command);
 /// What a run has started beside itself, with its own arguments.
 int measure_beside_run(const run_arguments& a);
 int bench(const run_arguments& a, bench_options options, bool advises);

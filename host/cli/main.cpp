@@ -94,6 +94,7 @@ class command_line {
     if (*check_ && !architecture_.empty()) return check_cuda(arguments_, architecture_);
     if (*check_) return check(arguments_, !no_pilot_);
     if (*run_) return run(arguments_, {argv, argv + argc});
+    if (*gather_) return gather(arguments_, {argv, argv + argc});
     if (*measure_) return measure_beside_run(arguments_);
     if (*bench_) return bench(arguments_, benching_, advises_);
     return clears_cache_ ? clear_cache(as_json_) : doctor(as_json_, measures_);
@@ -161,24 +162,43 @@ class command_line {
     check_->add_flag("--no-pilot", no_pilot_, "compile nothing, integrate nothing, predict no times");
   }
 
-  void add_run() {
-    run_ = app_.add_subcommand("run", "run an ensemble");
-    add_run_options(run_);
-    run_->add_flag("--force", arguments_.force, "replace an older result");
-    run_->add_flag("--restart", arguments_.restart,
-                   "drop the journal of a run that was cut short, rather than go on with it");
-    run_->add_option("--time-limit", arguments_.time_limit,
+  /// Of run, and of what it starts beside itself with its own words.
+  void add_journal_options(CLI::App* command) {
+    command->add_flag("--force", arguments_.force, "replace an older result");
+    command->add_flag("--restart", arguments_.restart,
+                      "drop the journal of a run that was cut short, rather than go on with it");
+    command
+        ->add_option("--time-limit", arguments_.time_limit,
                      "end after so long, leave the journal, return 75; the same command goes on")
         ->transform(CLI::AsNumberWithUnit(
             std::map<std::string, double>{{"s", 1.0}, {"m", 60.0}, {"h", 3600.0}, {"d", 86400.0}}))
         ->check(CLI::PositiveNumber)
         ->type_name("55m");
+    command
+        ->add_option("--part", arguments_.part,
+                     "the part K of N alone, kept in the journal; saltus gather makes the result of all parts")
+        ->type_name("K/N");
+  }
+
+  void add_run() {
+    run_ = app_.add_subcommand("run", "run an ensemble");
+    add_run_options(run_);
+    add_journal_options(run_);
     run_->footer(
         "saltus run relief_valve --set 'sweep.flow={from=0.2,to=10,count=1000}' -o valve.nc\n"
         "saltus run ./my_sweep.toml -n 100000 --threads 8");
 
+    gather_ = app_.add_subcommand("gather", "the result of what runs of parts have left in their journal");
+    add_run_options(gather_);
+    gather_->add_flag("--force", arguments_.force, "replace an older result");
+    gather_
+        ->add_option("--so-far", arguments_.so_far,
+                     "write what has ended so far into this file, and leave the journal to those who are at work")
+        ->type_name("FILE");
+
     measure_ = app_.add_subcommand(measuring_command, "")->group("");  // not for people
     add_run_options(measure_);
+    add_journal_options(measure_);
   }
 
   void add_bench() {
@@ -226,8 +246,8 @@ class command_line {
   }
 
   CLI::App app_{"saltus: ensembles of discontinuous ODEs, on CPU lanes and CUDA threads", "saltus"};
-  CLI::App *list_ = nullptr, *describe_ = nullptr, *check_ = nullptr, *run_ = nullptr, *bench_ = nullptr,
-           *show_ = nullptr, *sensitivity_ = nullptr, *doctor_ = nullptr;
+  CLI::App *list_ = nullptr, *describe_ = nullptr, *check_ = nullptr, *run_ = nullptr, *gather_ = nullptr,
+           *bench_ = nullptr, *show_ = nullptr, *sensitivity_ = nullptr, *doctor_ = nullptr;
   CLI::App* measure_ = nullptr;  ///< not for people
   std::string name_;             ///< of the model that is described
   std::string architecture_;     ///< of the device that check is asked about

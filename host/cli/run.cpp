@@ -11,9 +11,9 @@
 #include "base/program_beside.hpp"
 #include "base/text.hpp"
 #include "cli/commands.hpp"
+#include "cli/indices.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/progress.hpp"
-#include "cli/indices.hpp"
 #include "compile/compiler.hpp"
 #include "compile/compiling_note.hpp"
 #include "ensemble/model_call.hpp"
@@ -81,7 +81,8 @@ json summary_json(const run_report& r) {
                          {"chunk_seconds", part.chunk_seconds}});
   json all{{"model", p.model.name},
            {"method", method_name(p)},
-           {"instances", p.count},
+           {"instances", s.instances},
+           {"part", text_of(r.part)},
            {"status", named(s.counts.by_status)},
            {"ok", s.counts.ok()},
            {"rescued", s.counts.rescued()},
@@ -95,14 +96,14 @@ json summary_json(const run_report& r) {
            {"compile_seconds", r.compile_seconds},
            {"stiff_compile_seconds", s.stiff_compile_seconds},
            {"rescue_compile_seconds", s.rescue_compile_seconds},
-           {"instances_per_second", s.wall_seconds > 0 ? static_cast<double>(p.count) / s.wall_seconds : 0.0},
+           {"instances_per_second", s.wall_seconds > 0 ? static_cast<double>(s.instances) / s.wall_seconds : 0.0},
            {"lane_use",
             s.usage.turns > 0 ? static_cast<double>(s.usage.lane_turns) / static_cast<double>(s.usage.turns) : 0.0},
            {"device", r.device},
            {"parts", parts},
            {"guards", guards_json(p, s.counts)},
            {"remarks", remarks_on_guards(p.model, s.counts.guards)},
-           {"file", r.journal.empty() ? p.file : ""},
+           {"file", r.file},
            {"journal", r.journal},
            {"continued", r.continued},
            {"warnings", p.warnings},
@@ -135,9 +136,12 @@ void print_counters(const tally& counts, double instances) {
 void print_summary(const run_report& r) {
   const plan& p = r.what;
   const run_summary& s = r.summary;
-  const double n = static_cast<double>(p.count);
-  fmt::print("{} {} in {:.2f} s: {:.4g} instances/s, {:.4g} trial steps/s\n", p.count, p.model.name, s.wall_seconds,
-             n / s.wall_seconds, static_cast<double>(s.counts.steps + s.counts.rejected) / s.wall_seconds);
+  const double n = static_cast<double>(s.instances);
+  if (r.gathered) fmt::print("{} {} from a journal in {:.2f} s\n", s.instances, p.model.name, s.wall_seconds);
+  else
+    fmt::print("{} {} in {:.2f} s: {:.4g} instances/s, {:.4g} trial steps/s\n", s.instances, p.model.name,
+               s.wall_seconds, n / s.wall_seconds,
+               static_cast<double>(s.counts.steps + s.counts.rejected) / s.wall_seconds);
   fmt::print("  on {}\n", r.device);
   for (const part_of_run& part : s.parts)
     if (s.parts.size() > 1)
@@ -168,11 +172,15 @@ void print_summary(const run_report& r) {
   for (const auto& remark : remarks_on_guards(p.model, s.counts.guards)) fmt::print("  {}\n", remark);
   print_statistics(s.statistics);
   if (!p.indices.empty()) print_sensitivity(s.indices);
-  if (!r.journal.empty()) fmt::print("what has ended is kept in {}: the same command goes on with it\n", r.journal);
-  else if (p.file.empty()) fmt::print("no result file: -o FILE writes one\n");
+  if (!r.journal.empty() && !r.part.is_all() && s.counts.not_finished() == 0)
+    fmt::print("part {} is kept in {}: saltus gather makes the result when all parts are there\n", text_of(r.part),
+               r.journal);
+  else if (!r.journal.empty())
+    fmt::print("what has ended is kept in {}: the same command goes on with it\n", r.journal);
+  else if (r.file.empty()) fmt::print("no result file: -o FILE writes one\n");
   else
-    fmt::print("wrote {}\n  look at it:  saltus show {}\n  in Python:   xarray.open_dataset(\"{}\")\n", p.file, p.file,
-               p.file);
+    fmt::print("wrote {}\n  look at it:  saltus show {}\n  in Python:   xarray.open_dataset(\"{}\")\n", r.file, r.file,
+               r.file);
 }
 
 /// "1 instance (7313) for 1:20": where a few are far slower than all others, these are named.
@@ -201,14 +209,16 @@ void say_what_went_wrong(const run_report& r) {
     say("saltus: {}\n  the run was ended: {} instances did not finish{}\n", s.crash, s.counts.not_finished(),
         p.file.empty() ? "" : "; those that did are in " + p.file);
   if (r.exit_code == exit_failed_instances)
-    say("{} of {} instances failed, {:g} % allowed (run.allowed_failed)\n", s.counts.failed(), p.count,
+    say("{} of {} instances failed, {:g} % allowed (run.allowed_failed)\n", s.counts.failed(), s.instances,
         100 * p.allowed_failed);
   if (r.exit_code == exit_interrupted) say("interrupted: {} instances did not finish\n", s.counts.not_finished());
 }
 
 }  // namespace
 
-int run(const run_arguments& a, const std::vector<std::string>& command) {
+namespace {
+
+int run(const run_arguments& a, const run_options& options) {
   plan p = plan_of(a, interrupted);
   print_warnings(p);
   ignore_broken_pipes();
@@ -218,14 +228,38 @@ int run(const run_arguments& a, const std::vector<std::string>& command) {
   listener.mention = [&](const std::string& text) {
     if (!a.quiet) say("{}", text);
   };
-  listener.begins = [&](const plan& of) { bar.emplace(of.count, of.model.name, a.quiet, stderr, progress_note); };
+  listener.begins = [&](const plan& of, std::int64_t instances) {
+    bar.emplace(instances, of.model.name, a.quiet, stderr, progress_note);
+  };
   listener.progress = [&](std::int64_t some) { bar->add(some); };
   listener.ends = [&] { bar->finish(); };
-  const run_report r = run(std::move(p), {a.force, a.restart, a.time_limit, command, true}, interrupted, listener);
+  const run_report r = run(std::move(p), options, interrupted, listener);
   if (a.as_json) fmt::print("{}\n", json_text(summary_json(r)));
   else print_summary(r);
   say_what_went_wrong(r);
   return r.exit_code;
+}
+
+}  // namespace
+
+int run(const run_arguments& a, const std::vector<std::string>& command) {
+  run_options options;
+  options.replace = a.force;
+  options.restart = a.restart;
+  options.time_limit = a.time_limit;
+  options.command = command;
+  options.measure_beside = true;
+  if (!a.part.empty()) options.part = part_called(a.part);
+  return run(a, options);
+}
+
+int gather(const run_arguments& a, const std::vector<std::string>& command) {
+  run_options options;
+  options.replace = a.force;
+  options.command = command;
+  options.gathers = a.so_far.empty();
+  options.so_far = a.so_far;
+  return run(a, options);
 }
 
 int measure_beside_run(const run_arguments& a) {

@@ -29,9 +29,10 @@ struct worker {
 
 struct chunk_queue::state {
   const plan& p;
-  const std::vector<id_range> kept;  ///< by their ids
+  const std::vector<id_range> kept;       ///< by their ids
+  const std::vector<id_range> elsewhere;  ///< likewise
   std::vector<std::unique_ptr<worker>> workers{};
-  std::size_t next_kept = 0;
+  std::size_t next_kept = 0, next_elsewhere = 0;
   std::mutex mutex{};
   std::condition_variable changed{};
   std::int64_t next = 0;  ///< the first instance that was not handed out
@@ -42,8 +43,15 @@ struct chunk_queue::state {
   bool has_ended() const { return given_up || next >= p.count; }
 
   bool is_kept() const { return next_kept < kept.size() && kept[next_kept].first == next; }
-  /// The end of the instances that nobody has kept.
-  std::int64_t end() const { return next_kept < kept.size() ? kept[next_kept].first : p.count; }
+  /// The end of the instances that nobody has kept, and that are not elsewhere.
+  std::int64_t end() const {
+    const std::int64_t met = next_kept < kept.size() ? kept[next_kept].first : p.count;
+    return next_elsewhere < elsewhere.size() ? std::min(met, elsewhere[next_elsewhere].first) : met;
+  }
+  void pass_what_is_elsewhere() {
+    while (next_elsewhere < elsewhere.size() && elsewhere[next_elsewhere].first == next)
+      next = elsewhere[next_elsewhere++].end();
+  }
 
   std::size_t first_free() const {
     const auto free = std::find_if(workers.begin(), workers.end(), [](const auto& w) { return w->tickets > 0; });
@@ -75,8 +83,10 @@ struct chunk_queue::state {
   }
 };
 
-chunk_queue::chunk_queue(const plan& p, backend& where, const std::vector<id_range>& kept)
-    : state_(new state{p, kept}) {
+chunk_queue::chunk_queue(const plan& p, backend& where, const std::vector<id_range>& kept,
+                         const std::vector<id_range>& elsewhere)
+    : state_(new state{p, kept, elsewhere}) {
+  state_->pass_what_is_elsewhere();
   const auto parts = where.parts();
   for (backend* b : parts) {
     auto& w = state_->workers.emplace_back(std::make_unique<worker>(*b, std::max(1, b->concurrency())));
@@ -122,6 +132,7 @@ std::optional<chunk_queue::range> chunk_queue::next() {
   if (is_kept) ++s.next_kept;
   else s.workers[who]->tickets -= 1;
   s.next += r.count;
+  s.pass_what_is_elsewhere();
   s.outstanding += r.count;
   return r;
 }

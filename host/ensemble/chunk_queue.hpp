@@ -25,8 +25,9 @@ class chunk_queue {
     bool is_kept;
   };
 
-  /// A worker for each part of the backend. Refers to both, and to what is kept.
-  chunk_queue(const plan& p, backend& where, const std::vector<id_range>& kept = {});
+  /// A worker for each part of the backend. Refers to both. What is `elsewhere` is not handed out.
+  chunk_queue(const plan& p, backend& where, const std::vector<id_range>& kept = {},
+              const std::vector<id_range>& elsewhere = {});
   ~chunk_queue();
 
   std::size_t workers() const;

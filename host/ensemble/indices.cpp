@@ -238,8 +238,7 @@ index_values fast_indices(const co_moment* s, std::size_t k, const design& d) {
   return r;
 }
 
-index_values indices(const sensitivity_setup& of, const std::vector<std::pair<int, int>>& of_pairs,
-                     const co_moment* s) {
+index_values indices(const indices_setup& of, const std::vector<std::pair<int, int>>& of_pairs, const co_moment* s) {
   const std::size_t k = of.inputs.size();
   switch (of.design.which) {
     case design::kind::saltelli: return saltelli_indices(s, k, of_pairs.size(), of_pairs);
@@ -310,7 +309,7 @@ struct terms_of_index {
   double number;
 };
 
-terms_of_index terms_of(const sensitivity_setup& of, std::size_t index, std::size_t j) {
+terms_of_index terms_of(const indices_setup& of, std::size_t index, std::size_t j) {
   const std::size_t k = of.inputs.size();
   const auto n = static_cast<double>(of.design.count);
   switch (of.design.which) {
@@ -326,13 +325,13 @@ index_estimate estimate(double value, double deviation, double left_out, double 
   return {value, kept * (value - half) + left_out * least, kept * (value + half) + left_out * greatest, left_out};
 }
 
-std::pair<double, double> range_of(const sensitivity_setup& of, std::size_t index, const co_moment& terms) {
+std::pair<double, double> range_of(const indices_setup& of, std::size_t index, const co_moment& terms) {
   if (of.design.which == design::kind::saltelli) return {index == 2 ? -1.0 : 0.0, 1.0};
   return {index == 0 ? -terms.greatest : 0.0, terms.greatest};
 }
 
 /// Sums of one outcome.
-std::size_t items_of(const sensitivity_setup& s) {
+std::size_t items_of(const indices_setup& s) {
   const std::size_t k = s.inputs.size();
   switch (s.design.which) {
     case design::kind::saltelli: return saltelli_items(k, input_pairs(s.design, static_cast<int>(k)).size());
@@ -342,7 +341,7 @@ std::size_t items_of(const sensitivity_setup& s) {
 }
 
 /// Units of a group: a power of two, so that there are at most max_groups, and no more than memory for them.
-std::int64_t group_units(const sensitivity_setup& s) {
+std::int64_t group_units(const indices_setup& s) {
   constexpr std::int64_t bytes = 1 << 22, fewest = 32;  // of one outcome
   const auto each = static_cast<std::int64_t>(std::max<std::size_t>(items_of(s), 1) * sizeof(co_moment));
   const std::int64_t most = std::clamp(bytes / each, fewest, max_groups);
@@ -352,7 +351,7 @@ std::int64_t group_units(const sensitivity_setup& s) {
 }
 
 /// Units of a block, and the level of the tree at which blocks are a group.
-std::pair<std::int64_t, std::int64_t> blocks_and_top(const sensitivity_setup& s) {
+std::pair<std::int64_t, std::int64_t> blocks_and_top(const indices_setup& s) {
   constexpr std::int64_t most = 64, of_curves = 256;
   if (s.design.which == design::kind::fast) return {of_curves, std::numeric_limits<std::int64_t>::max()};
   const std::int64_t group = group_units(s), block = std::min(group, most);
@@ -361,12 +360,12 @@ std::pair<std::int64_t, std::int64_t> blocks_and_top(const sensitivity_setup& s)
 
 }  // namespace
 
-std::int64_t sensitivity_setup::instances() const {
+std::int64_t indices_setup::instances() const {
   return design.count * instances_per_count(design, static_cast<int>(inputs.size()));
 }
 
-sensitivity_setup sensitivity_setup_of(const plan& p) {
-  sensitivity_setup r{p.design, p.seed, {}, {}};
+indices_setup indices_setup_of(const plan& p) {
+  indices_setup r{p.design, p.seed, {}, {}};
   for (const auto& column : p.random) r.inputs.push_back(column.what.name);
   const auto columns = statistic_columns(p);
   for (const int column : p.indices) r.outcomes.push_back(columns[static_cast<std::size_t>(column)]);
@@ -392,7 +391,7 @@ std::vector<std::pair<int, int>> input_pairs(const design& d, int inputs) {
   return r;
 }
 
-sensitivity_sum::sensitivity_sum(sensitivity_setup setup)
+indices_sum::indices_sum(indices_setup setup)
     : setup_(std::move(setup)),
       points_(setup_.outcomes.empty() ? design{} : setup_.design, static_cast<int>(setup_.inputs.size()), setup_.seed),
       items_(items_of(setup_)),
@@ -401,8 +400,8 @@ sensitivity_sum::sensitivity_sum(sensitivity_setup setup)
       tree_(blocks_and_top(setup_).second),
       spread_(setup_.instances(), block_) {}
 
-chunk_indices sensitivity_sum::make(std::int64_t first_id, std::int64_t count,
-                                        const std::vector<number_column>& outcomes, const unsigned char* status) const {
+chunk_indices indices_sum::make(std::int64_t first_id, std::int64_t count, const std::vector<number_column>& outcomes,
+                                const unsigned char* status) const {
   chunk_indices r;
   if (outcomes.empty()) return r;
   for (std::int64_t slot = 0; slot < count; ++slot) {
@@ -416,8 +415,8 @@ chunk_indices sensitivity_sum::make(std::int64_t first_id, std::int64_t count,
   return r;
 }
 
-void sensitivity_sum::add(std::int64_t first_id, std::int64_t count, const std::vector<number_column>& outcomes,
-                          const unsigned char* status, chunk_indices&& made) {
+void indices_sum::add(std::int64_t first_id, std::int64_t count, const std::vector<number_column>& outcomes,
+                      const unsigned char* status, chunk_indices&& made) {
   if (outcomes.empty()) return;
   failed_ += made.failed;
   first_failed_.insert(first_failed_.end(), made.first_failed.begin(), made.first_failed.end());
@@ -435,13 +434,13 @@ void sensitivity_sum::add(std::int64_t first_id, std::int64_t count, const std::
   carry(std::min(blocks.first + blocks.count * block_, count), count);
 }
 
-void sensitivity_sum::push(std::int64_t number, std::vector<co_moment> of) {
+void indices_sum::push(std::int64_t number, std::vector<co_moment> of) {
   tree_.push(number, std::move(of), [](const auto& early, const auto& late) { return merge(early, late); });
 }
 
 /// Of the rows of one block.
-std::vector<co_moment> sensitivity_sum::sums_of(const std::vector<number_column>& outcomes, const unsigned char* status,
-                                                std::int64_t first, std::int64_t rows, std::int64_t first_id) const {
+std::vector<co_moment> indices_sum::sums_of(const std::vector<number_column>& outcomes, const unsigned char* status,
+                                            std::int64_t first, std::int64_t rows, std::int64_t first_id) const {
   const std::size_t k = setup_.inputs.size();
   const design& d = setup_.design;
   const auto of_pairs = input_pairs(d, static_cast<int>(k));
@@ -475,7 +474,7 @@ std::vector<co_moment> sensitivity_sum::sums_of(const std::vector<number_column>
 }
 
 /// What a bootstrap sample is drawn from. The last one may have fewer units.
-std::vector<std::vector<co_moment>> sensitivity_sum::groups() const {
+std::vector<std::vector<co_moment>> indices_sum::groups() const {
   std::vector<std::vector<co_moment>> r;
   const std::int64_t top = blocks_and_top(setup_).second;
   std::vector<co_moment> last;
@@ -486,7 +485,7 @@ std::vector<std::vector<co_moment>> sensitivity_sum::groups() const {
   return r;
 }
 
-sensitivity_indices sensitivity_sum::finish() const {
+sensitivity_indices indices_sum::finish() const {
   sensitivity_indices r;
   if (setup_.outcomes.empty()) return r;
   r.design = name_of(setup_.design.which);

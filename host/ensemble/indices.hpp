@@ -40,14 +40,14 @@ inline constexpr int resamples = 400;
 inline constexpr std::int64_t max_groups = 512;
 
 /// What indices are of.
-struct sensitivity_setup {
+struct indices_setup {
   host::design design;
   std::uint64_t seed = 0;
   std::vector<std::string> inputs;
   std::vector<statistic_column> outcomes;
   std::int64_t instances() const;
 };
-sensitivity_setup sensitivity_setup_of(const plan& p);
+indices_setup indices_setup_of(const plan& p);
 
 /// An index with its interval; NaN where there is none: of an outcome that does not vary, or with nothing left.
 struct index_estimate {
@@ -75,14 +75,14 @@ std::vector<std::pair<int, int>> input_pairs(const design& d, int inputs);
 inline constexpr std::string_view second_order_name = "second_order";
 
 /// Adds up the terms of indices, chunk by chunk, in whatever order they come.
-class sensitivity_sum {
+class indices_sum {
  public:
   /// Without outcomes nothing is added.
-  explicit sensitivity_sum(sensitivity_setup setup);
+  explicit indices_sum(indices_setup setup);
 
   /// The sums of a chunk's blocks. Threads may call it at the same time.
   chunk_indices make(std::int64_t first_id, std::int64_t count, const std::vector<number_column>& outcomes,
-                         const unsigned char* status) const;
+                     const unsigned char* status) const;
   /// Adds a chunk with its sums made.
   void add(std::int64_t first_id, std::int64_t count, const std::vector<number_column>& outcomes,
            const unsigned char* status, chunk_indices&& made);
@@ -95,7 +95,7 @@ class sensitivity_sum {
   std::vector<std::vector<co_moment>> groups() const;
   void push(std::int64_t number, std::vector<co_moment> of);
 
-  sensitivity_setup setup_;
+  indices_setup setup_;
   design_points points_;
   std::size_t items_ = 0;                    ///< sums of one outcome
   std::int64_t block_units_ = 1;             ///< units of a block

@@ -4,15 +4,12 @@
 #include <cstdint>
 #include <vector>
 
+#include "ensemble/part.hpp"
+
 namespace saltus::host {
 
 struct chunk_data;
 struct tally;
-
-/// Instances first, ..., first + count - 1.
-struct id_range {
-  std::int64_t first, count;
-};
 
 class kept_chunks {
  public:
@@ -20,8 +17,10 @@ class kept_chunks {
 
   /// What an earlier run of the same instances has left, in the order of their ids; these are not integrated again.
   virtual const std::vector<id_range>& left() const = 0;
-  /// Brings one of these ranges into a chunk that has its inputs and nothing else: its results; or, if the plan keeps no rows,
-  /// its statistics, and what `counts` are. Any thread. Throws `error`.
+  /// Instances that this run has nothing to do with, as they are of other parts: they do not meet those that were left.
+  virtual const std::vector<id_range>& elsewhere() const = 0;
+  /// Brings one of the ranges that were left into a chunk that has its inputs and nothing else: its results; or, if the plan
+  /// keeps no rows, its statistics, and what `counts` are. Any thread. Throws `error`.
   virtual void load(const id_range& range, chunk_data& chunk, tally& counts) const = 0;
   /// Keeps the instances of a chunk that have ended; nothing of a chunk that was loaded. By one thread at a time. Throws
   /// `error` if it cannot.

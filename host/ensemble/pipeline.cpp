@@ -107,6 +107,7 @@ class account {
                                             n.ok(), n.rescued(), n.failed(), n.not_finished(), instances));
     summary_.kernel_seconds = in_backend_.any();
     summary_.chunk_seconds = in_backend_.sum();
+    summary_.instances = instances;
     return std::move(summary_);
   }
 
@@ -128,10 +129,11 @@ class ensemble_run {
         stop_(stop),
         ending_(stop.within()),
         kept_(kept),
-        queue_(p, where, kept ? kept->left() : std::vector<id_range>()),
+        elsewhere_(kept ? kept->elsewhere() : std::vector<id_range>()),
+        queue_(p, where, kept ? kept->left() : std::vector<id_range>(), elsewhere_),
         values_(p),
         statistics_(p),
-        sensitivity_(sensitivity_setup_of(p)),
+        indices_(indices_setup_of(p)),
         stiff_(p, fallback_integrator::duty::hand_over, ending_, [this] { progress_(0); }),
         rescuer_(p, fallback_integrator::duty::rescue, ending_, [this] { progress_(0); }),
         dependencies_(p, ending_),
@@ -143,9 +145,11 @@ class ensemble_run {
       const call_watch watch(stop_, [this] { progress_(0); });  // looks at the clock also where nobody reports
       run_pipeline();
     }
-    run_summary sum = account_.close(plan_.count);
-    sum.statistics = statistics_.finish();
-    sum.indices = sensitivity_.finish();
+    run_summary sum = account_.close(plan_.count - instances_in(elsewhere_));
+    if (elsewhere_.empty()) {  // of a part they would say nothing
+      sum.statistics = statistics_.finish();
+      sum.indices = indices_.finish();
+    }
     sum.interrupted = stop_.is_cancelled();
     if (const auto busy = where_.busy_seconds(); busy && busy_before) sum.kernel_seconds = *busy - *busy_before;
     sum.stiff_compile_seconds = stiff_.compile_seconds();
@@ -246,7 +250,7 @@ class ensemble_run {
     if (!handed->range.is_kept) finish(chunk, handed->range);
     else if (!plan_.rows) return handed.release();  // statistics and counts are kept, too
     make_statistics(plan_, chunk);
-    chunk.indices = sensitivity_.make(chunk.first_id, chunk.count, outcomes_of(chunk), chunk.status.data());
+    chunk.indices = indices_.make(chunk.first_id, chunk.count, outcomes_of(chunk), chunk.status.data());
     handed->counts.add(chunk);
     return handed.release();
   }
@@ -257,8 +261,7 @@ class ensemble_run {
     account_.add_written(handed->counts, chunk.trouble);
     if (kept_) kept_->keep(chunk, handed->counts);
     statistics_.add(chunk);
-    sensitivity_.add(chunk.first_id, chunk.count, outcomes_of(chunk), chunk.status.data(),
-                     std::move(chunk.indices));
+    indices_.add(chunk.first_id, chunk.count, outcomes_of(chunk), chunk.status.data(), std::move(chunk.indices));
     write_(chunk);
     pool_.put(std::move(handed->chunk));
     queue_.is_written(handed->range);
@@ -276,7 +279,7 @@ class ensemble_run {
     } catch (const model_crash& crash) { note_crash(crash, chunk); }
   }
 
-  /// The results of a chunk whose sensitivity is asked for.
+  /// The results of a chunk whose indices are asked for.
   std::vector<number_column> outcomes_of(chunk_data& chunk) const {
     std::vector<number_column> r;
     if (plan_.indices.empty()) return r;
@@ -300,10 +303,11 @@ class ensemble_run {
   const cancellation& stop_;
   const cancellation ending_;  ///< by `stop_`, or when the model has crashed
   kept_chunks* kept_;
+  const std::vector<id_range> elsewhere_;
   chunk_queue queue_;
   const sampler values_;
   statistics_sum statistics_;
-  sensitivity_sum sensitivity_;
+  indices_sum indices_;
   work_order by_work_;
   fallback_integrator stiff_, rescuer_;
   dependency_finder dependencies_;

@@ -8,8 +8,8 @@
 
 #include "base/cancellation.hpp"
 #include "ensemble/backend.hpp"
-#include "ensemble/kept_chunks.hpp"
 #include "ensemble/indices.hpp"
+#include "ensemble/kept_chunks.hpp"
 #include "ensemble/statistics.hpp"
 #include "ensemble/tally.hpp"
 
@@ -23,8 +23,9 @@ struct part_of_run {
 };
 
 struct run_summary {
+  std::int64_t instances = 0;  ///< of the plan, or of the part of it
   tally counts;
-  host::statistics statistics;        ///< if the plan asks for them
+  host::statistics statistics;  ///< if the plan asks for them
   sensitivity_indices indices;  ///< likewise
   abi::usage usage{};
   double wall_seconds = 0;            ///< of integration, without compilation but for that of fallback integrators
@@ -43,7 +44,8 @@ struct run_summary {
 /// Runs every instance of the plan. `write` receives the chunks as they end, in any order, one at a time (from some
 /// thread); `progress` is told of instances that have ended; cancelling `stop` ends the run early, the instances that did
 /// not get to run having status not_run. Fallback integrators run beside the backend, on other threads of the host if there are
-/// any. What `kept` has left is not integrated again, and what ends is given to it before it is written. Asserts that every instance is ok, rescued, failed or not finished.
+/// any. What `kept` has left is not integrated again, what is elsewhere is left out, and what ends is given to it before it is
+/// written. Asserts that every instance is ok, rescued, failed or not finished.
 run_summary run_ensemble(const plan& p, backend& where, const std::function<void(const chunk_data&)>& write,
                          const std::function<void(std::int64_t)>& progress, const cancellation& stop,
                          kept_chunks* kept = nullptr);

@@ -66,7 +66,7 @@ void add_design(std::vector<attribute>& all, const plan& p) {
   all.push_back({"design_harmonics", static_cast<long long>(p.design.harmonics)});
   std::vector<std::string> outcomes;
   if (!p.indices.empty())
-    for (const auto& one : sensitivity_setup_of(p).outcomes) outcomes.push_back(one.name);
+    for (const auto& one : indices_setup_of(p).outcomes) outcomes.push_back(one.name);
   if (!outcomes.empty()) all.push_back({"sensitivity_outcomes", fmt::format("{}", fmt::join(outcomes, " "))});
 }
 

@@ -304,10 +304,23 @@ std::string identity_of_file(const fs::path& file) {
   return fmt::format("{} {}\n", about.st_dev, about.st_ino);
 }
 
+constexpr std::string_view all_chunks = "chunks";
+std::string file_of(const ensemble_part& part) {
+  return part.is_all() ? std::string(all_chunks) : fmt::format("{}.{}of{}", all_chunks, part.number, part.of);
+}
+
+struct flock all_of_it(short kind) {
+  struct flock whole {};
+  whole.l_type = kind;
+  whole.l_whence = SEEK_SET;
+  return whole;
+}
+
 /// Removes a journal; what tells that its result is complete comes last.
 void drop(const fs::path& folder) {
   std::error_code ignored;
-  for (const char* name : {"run.json", "chunks", "complete"}) fs::remove(folder / name, ignored);
+  for (const auto& entry : fs::directory_iterator(folder, ignored))
+    if (entry.path().filename() != "complete") fs::remove(entry.path(), ignored);
   fs::remove_all(folder, ignored);
 }
 
@@ -320,22 +333,31 @@ bool journal::is_there(const fs::path& result) {
   return fs::exists(folder_of(result) / "run.json", ignored);
 }
 
-journal::journal(const fs::path& result, const plan& p, const provenance& origin, older what)
-    : result_(result), folder_(folder_of(result)), plan_(p) {
+journal::journal(const fs::path& result, const plan& p, const provenance& origin, older what, const ensemble_part& part)
+    : result_(result), folder_(folder_of(result)), plan_(p), part_(part), reads_only_(what == older::read) {
   std::error_code failure;
-  fs::create_directory(folder_, failure);
+  if (!reads_only_) fs::create_directory(folder_, failure);
   if (failure) fail(failure.message());
   try {
-    open();
+    if (!reads_only_) open();
+    open_others();
     identify(origin, what);
-    read_back();
+    if (!reads_only_) {
+      end_ = read_back(file_);
+      drop_what_follows();
+    }
+    for (const int other : others_) read_back(other);
+    divide();
   } catch (...) {
-    if (file_ >= 0) ::close(file_);
+    close_files();
     throw;
   }
 }
 
-journal::~journal() {
+journal::~journal() { close_files(); }
+
+void journal::close_files() {
+  for (const int other : others_) ::close(other);
   if (file_ >= 0) ::close(file_);
 }
 
@@ -345,21 +367,39 @@ void journal::fail(const std::string& why) const {
 
 /// The lock is dropped with the process, however it ends.
 void journal::open() {
-  const fs::path chunks = folder_ / "chunks";
+  const fs::path chunks = folder_ / file_of(part_);
   file_ = ::open(chunks.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
   if (file_ < 0) fail(std::strerror(errno));
-  struct flock whole {};
-  whole.l_type = F_WRLCK;
-  whole.l_whence = SEEK_SET;
-  if (::fcntl(file_, F_OFD_SETLK, &whole) != 0 && (errno == EAGAIN || errno == EACCES))
+  if (auto whole = all_of_it(F_WRLCK); ::fcntl(file_, F_OFD_SETLK, &whole) != 0 && (errno == EAGAIN || errno == EACCES))
     fail("another run is writing it: wait for it, or give another name with -o FILE");
+}
+
+/// The files of other parts, in the order of their names. Parts may be at work at once, but not beside a run of the whole, which
+/// removes the journal at its end.
+void journal::open_others() {
+  std::vector<fs::path> paths;
+  std::error_code failure;
+  for (const auto& entry : fs::directory_iterator(folder_, failure))
+    if (const auto name = entry.path().filename().string();
+        name.starts_with(all_chunks) && (reads_only_ || name != file_of(part_)))
+      paths.push_back(entry.path());
+  std::sort(paths.begin(), paths.end());
+  for (const fs::path& name : paths) {
+    const int file = ::open(name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    if (file < 0) continue;  // what cannot be read is integrated again
+    others_.push_back(file);
+    const bool excludes_this = part_.is_all() || name.filename() == all_chunks;
+    if (auto whole = all_of_it(F_WRLCK);
+        !reads_only_ && excludes_this && ::fcntl(file, F_OFD_GETLK, &whole) == 0 && whole.l_type != F_UNLCK)
+      fail(fmt::format("another run is writing {}: wait for it", name.filename().string()));
+  }
 }
 
 void journal::identify(const provenance& origin, older what) {
   const fs::path file = folder_ / "run.json";
   const auto mine = identity_of(plan_, origin);
   std::error_code ignored;
-  if (what == older::continued && fs::exists(file, ignored)) {
+  if (what != older::removed && fs::exists(file, ignored)) {
     const json was = json::parse(read_file(file), nullptr, false);
     const std::string different = was.is_object() ? differences(was, mine) : "its run.json cannot be read";
     if (different.empty()) return;
@@ -368,6 +408,10 @@ void journal::identify(const provenance& origin, older what) {
                             "gives the result another name",
                             folder_.string(), different));
   }
+  if (reads_only_) throw error(exit_usage, fmt::format("{} is not there", folder_.string()));
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder_, ignored))
+    if (what == older::removed && entry.path().filename() != file_of(part_)) fs::remove(entry.path(), ignored);
+  for (const int other : std::exchange(others_, {})) ::close(other);
   if (::ftruncate(file_, 0) != 0) fail(std::strerror(errno));
   json all = json::object();
   for (const auto& [name, value] : mine) all[name] = value;
@@ -386,47 +430,66 @@ bool journal::overlaps(const id_range& range) const {
   return before->first + before->second.count > range.first;
 }
 
-/// Finds the records that are whole; what follows them is dropped.
-void journal::read_back() {
+/// Finds the records of a file that are whole, up to the first that is not; returns where they end.
+std::int64_t journal::read_back(int file) {
   struct stat about {};
-  if (::fstat(file_, &about) != 0) fail(std::strerror(errno));
+  if (::fstat(file, &about) != 0) fail(std::strerror(errno));
   std::vector<char> some(piece);
   record_head head{};
-  while (end_ + around <= about.st_size && read_all(file_, &head, sizeof head, end_)) {
-    const std::int64_t room = about.st_size - end_ - around;
+  std::int64_t end = 0;
+  while (end + around <= about.st_size && read_all(file, &head, sizeof head, end)) {
+    const std::int64_t room = about.st_size - end - around;
     if (std::memcmp(head.magic, magic, sizeof head.magic) != 0 || head.first < 0 || head.count <= 0 ||
         head.first > plan_.count - head.count || head.bytes < 0 || head.bytes > room)
       break;
     hash_state hash;
-    std::int64_t at = end_ + static_cast<std::int64_t>(sizeof head);
+    std::int64_t at = end + static_cast<std::int64_t>(sizeof head);
     bool readable = true;
     for (std::int64_t left = head.bytes; left > 0 && readable;) {
       const auto size = static_cast<std::size_t>(std::min<std::int64_t>(left, piece));
-      readable = read_all(file_, some.data(), size, at);
+      readable = read_all(file, some.data(), size, at);
       hash.add(some.data(), size);
       at += static_cast<std::int64_t>(size), left -= static_cast<std::int64_t>(size);
     }
     std::uint64_t sum = 0;
-    if (!readable || !read_all(file_, &sum, sizeof sum, at) || sum != hash.of(head)) break;
-    if (!overlaps({head.first, head.count})) {
-      records_[head.first] = {head.count, end_};
-      instances_ += head.count;
-    }
-    end_ += around + head.bytes;
+    if (!readable || !read_all(file, &sum, sizeof sum, at) || sum != hash.of(head)) break;
+    if (!overlaps({head.first, head.count})) records_[head.first] = {head.count, end, file};
+    end += around + head.bytes;
   }
+  return end;
+}
+
+void journal::drop_what_follows() {
+  struct stat about {};
+  if (::fstat(file_, &about) != 0) fail(std::strerror(errno));
   if (end_ < about.st_size)
     damage_ = fmt::format("{} bytes at the end of {} were cut off or damaged: their instances are integrated again",
-                          about.st_size - end_, (folder_ / "chunks").string());
-  for (const auto& [first, one] : records_) left_.push_back({first, one.count});
+                          about.st_size - end_, (folder_ / file_of(part_)).string());
   if (::ftruncate(file_, end_) != 0) fail(std::strerror(errno));
 }
 
+/// What there is to load, and what there is not to do.
+void journal::divide() {
+  std::vector<id_range> kept;
+  for (const auto& [first, one] : records_) kept.push_back({first, one.count});
+  const auto mine = ranges_of(part_, plan_.count), missing = complement(kept, plan_.count);
+  instances_ = instances_in(intersection(kept, mine));
+  if (part_.is_all()) left_ = std::move(kept);
+  else elsewhere_ = complement(intersection(missing, mine), plan_.count);
+}
+
+std::vector<id_range> journal::missing() const {
+  std::vector<id_range> kept;
+  for (const auto& [first, one] : records_) kept.push_back({first, one.count});
+  return complement(kept, plan_.count);
+}
+
 void journal::load(const id_range& range, chunk_data& chunk, tally& counts) const {
-  const std::int64_t at = records_.at(range.first).place;
+  const auto [count, at, file] = records_.at(range.first);
   record_head head{};
-  bool whole = read_all(file_, &head, sizeof head, at) && head.first == range.first && head.count == chunk.count;
+  bool whole = read_all(file, &head, sizeof head, at) && head.first == range.first && head.count == chunk.count;
   if (whole) {
-    record_in in(file_, at + static_cast<std::int64_t>(sizeof head), head.bytes);
+    record_in in(file, at + static_cast<std::int64_t>(sizeof head), head.bytes);
     if (plan_.rows) {
       get_columns(in, chunk, plan_, 0, chunk.count);
       get_events(in, chunk.log);
@@ -440,7 +503,7 @@ void journal::load(const id_range& range, chunk_data& chunk, tally& counts) cons
 }
 
 void journal::keep(const chunk_data& chunk, const tally& counts) {
-  if (records_.contains(chunk.first_id)) return;
+  if (reads_only_ || records_.contains(chunk.first_id)) return;
   const auto ended = [&](std::int64_t slot) { return has_ended(chunk.status[static_cast<std::size_t>(slot)]); };
   for (std::int64_t from = 0, to = 0; from < chunk.count; from = to) {
     for (to = from + 1; to < chunk.count && ended(to) == ended(from);) ++to;
@@ -472,6 +535,7 @@ void journal::append(const chunk_data& chunk, const tally& counts, std::int64_t 
 }
 
 void journal::settle() {
+  if (reads_only_) return;
   if (::fdatasync(file_) != 0) fail(std::strerror(errno));
   settled_ = clock::now();
 }

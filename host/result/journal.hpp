@@ -4,6 +4,9 @@
 // appended: a head (what instances, how many bytes), the columns of results, a checksum (XXH3, 64 bits) of both. A record
 // that was cut off, or whose checksum is not that of its bytes, ends what is read; what stands behind it is dropped, and its
 // instances are integrated again. Since the bits of an instance do not depend on what runs beside it, the result is the same.
+//
+// Parts of an ensemble share one journal: each appends to a file of its own, `chunks.3of16`, and reads those of the others.
+// Nobody else writes a file, so that no lock is needed for what is in it to be right: locks say only who is at work.
 #pragma once
 
 #include <chrono>
@@ -23,8 +26,8 @@ namespace saltus::host {
 
 class journal : public kept_chunks {
  public:
-  /// What an older journal of the same file is to this run.
-  enum class older { continued, removed };
+  /// What an older journal of the same file is to this run. One that is only read may be in use by others.
+  enum class older { continued, removed, read };
 
   /// The folder of a result's journal.
   static std::filesystem::path folder_of(const std::filesystem::path& result);
@@ -34,17 +37,21 @@ class journal : public kept_chunks {
 
   /// Opens the journal that is there, or makes one. Throws `error`: (exit_usage) if it is of another run, with what
   /// differs; (exit_failure) if another run writes it, or it cannot be written. Refers to `p`, which must outlive it.
-  journal(const std::filesystem::path& result, const plan& p, const provenance& origin, older what);
+  journal(const std::filesystem::path& result, const plan& p, const provenance& origin, older what,
+          const ensemble_part& part = {});
   ~journal() override;
   journal(const journal&) = delete;
   journal& operator=(const journal&) = delete;
 
   const std::vector<id_range>& left() const override { return left_; }
+  const std::vector<id_range>& elsewhere() const override { return elsewhere_; }
   void load(const id_range& range, chunk_data& chunk, tally& counts) const override;
   void keep(const chunk_data& chunk, const tally& counts) override;
 
   const std::filesystem::path& folder() const { return folder_; }
-  std::int64_t instances() const { return instances_; }  ///< that it has, those that were left among them
+  std::int64_t instances() const { return instances_; }  ///< that it has of this part, those that were left among them
+  /// Of all parts, those that nobody had kept when it was opened.
+  std::vector<id_range> missing() const;
   /// What was wrong with what was left; empty: nothing was.
   const std::string& damage() const { return damage_; }
   /// Makes sure that what was kept is on the disk.
@@ -58,19 +65,27 @@ class journal : public kept_chunks {
 
   void identify(const provenance& origin, older what);
   void open();
-  void read_back();
+  void open_others();
+  std::int64_t read_back(int file);
+  void drop_what_follows();
+  void divide();
   bool overlaps(const id_range& range) const;
   void append(const chunk_data& chunk, const tally& counts, std::int64_t from, std::int64_t to);
+  void close_files();
   [[noreturn]] void fail(const std::string& why) const;
 
   std::filesystem::path result_, folder_;
   const plan& plan_;
-  int file_ = -1;
-  std::int64_t end_ = 0;  ///< of the last record that is whole
+  const ensemble_part part_;
+  const bool reads_only_;
+  int file_ = -1;            ///< of this part
+  std::vector<int> others_;  ///< of other parts
+  std::int64_t end_ = 0;     ///< of the last record that is whole
   std::int64_t instances_ = 0;
-  std::vector<id_range> left_;
+  std::vector<id_range> left_, elsewhere_;
   struct record {
     std::int64_t count, place;
+    int file;
   };
   std::map<std::int64_t, record> records_;  ///< that were left, by their first instance
   std::string damage_;

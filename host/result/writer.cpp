@@ -130,7 +130,7 @@ void result_writer::define_names(const char* dimension, const std::vector<std::s
 
 /// What there is besides the indices: names along their dimensions.
 void result_writer::define_sensitivity() {
-  const sensitivity_setup setup = sensitivity_setup_of(plan_);
+  const indices_setup setup = indices_setup_of(plan_);
   std::vector<std::string> outcomes, pairs;
   for (const auto& one : setup.outcomes) outcomes.push_back(one.name);
   for (const auto& [i, j] : input_pairs(setup.design, static_cast<int>(setup.inputs.size())))

@@ -18,8 +18,8 @@ std::int64_t whole(const result_file& f, const char* attribute) {
 }
 
 /// All but the outcomes, from the attributes of the file.
-sensitivity_setup setup_of(const result_file& f) {
-  sensitivity_setup r;
+indices_setup setup_of(const result_file& f) {
+  indices_setup r;
   for (const auto& form : design_forms)
     if (form.name == f.text("design")) r.design.which = form.which;
   if (!is_for_indices(r.design))
@@ -66,11 +66,11 @@ std::vector<const result_variable*> outcomes_of(const result_file& f, std::vecto
   return r;
 }
 
-sensitivity_indices from_rows(const result_file& f, sensitivity_setup setup, const std::vector<std::string>& wanted) {
+sensitivity_indices from_rows(const result_file& f, indices_setup setup, const std::vector<std::string>& wanted) {
   constexpr std::size_t rows_at_once = 1 << 16;
   const auto outcomes = outcomes_of(f, wanted);
   for (const auto* v : outcomes) setup.outcomes.push_back({v->name, v->unit, v->about});
-  sensitivity_sum sum(std::move(setup));
+  indices_sum sum(std::move(setup));
   const result_variable& status = f.at("status");
   for (std::size_t first = 0; first < f.instances(); first += rows_at_once) {
     const std::size_t n = std::min(rows_at_once, f.instances() - first);
@@ -87,7 +87,7 @@ sensitivity_indices from_rows(const result_file& f, sensitivity_setup setup, con
 }
 
 /// As the run has computed them.
-sensitivity_indices from_indices(const result_file& f, const sensitivity_setup& setup, std::vector<std::string> wanted) {
+sensitivity_indices from_indices(const result_file& f, const indices_setup& setup, std::vector<std::string> wanted) {
   const auto known = words(f.text("sensitivity_outcomes"));
   if (known.empty())
     throw error(exit_usage, f.path() +

@@ -32,24 +32,40 @@ namespace saltus::host {
 namespace {
 
 /// Before anything is compiled: what cannot be written must not be found out after an hour.
-void check_output(const plan& p, existing older, const run_listener& listener) {
-  if (p.file.empty()) return;
+void check_output(const plan& p, const std::string& file, existing older, const run_listener& listener) {
+  if (file.empty()) return;
   journal::sweep(p.file);
   auto inputs = p.inputs;
-  for (const auto& file : files_of_model(p.model)) inputs.push_back(file);
-  check_result_path(p.file, older, inputs);
-  const std::int64_t needed = stored_bytes(p, 0), free = free_bytes(p.file);
+  for (const auto& header : files_of_model(p.model)) inputs.push_back(header);
+  check_result_path(file, older, inputs);
+  const std::int64_t needed = stored_bytes(p, 0), free = free_bytes(file);
   if (free < 0 || needed <= free) return;
-  const auto folder = folder_of(p.file).string();
+  const auto folder = folder_of(file).string();
   if (p.compression > 0)
-    listener.say(fmt::format("{} will have {} before it is compressed, and {} are free in {}\n", p.file,
+    listener.say(fmt::format("{} will have {} before it is compressed, and {} are free in {}\n", file,
                              bytes_text(needed), bytes_text(free), folder));
   else
     throw error(
         exit_failure,
         fmt::format("cannot write {}: it will have {}{}, and {} are free in {}; fewer instances or samples, "
                     "output.rows = false or output.compression make it smaller",
-                    p.file, bytes_text(needed), p.log_events ? " and the event log" : "", bytes_text(free), folder));
+                    file, bytes_text(needed), p.log_events ? " and the event log" : "", bytes_text(free), folder));
+}
+
+bool is_part(const run_options& options) { return !options.part.is_all(); }
+bool reads_journal(const run_options& options) { return options.gathers || !options.so_far.empty(); }
+std::string result_of(const plan& p, const run_options& options) {
+  return options.so_far.empty() ? p.file : options.so_far;
+}
+
+/// Options that cannot go together, or not with this plan.
+void check_options(const plan& p, const run_options& options) {
+  const auto refuse = [](const std::string& why) { throw error(exit_usage, why); };
+  if (p.file.empty() && (is_part(options) || reads_journal(options)))
+    refuse("a result file must be named, for its journal: output.file, or -o FILE");
+  if (is_part(options) && options.restart) refuse("--restart drops what all parts have: leave out --part");
+  if (is_part(options) && !p.rows && !p.indices.empty())
+    refuse("--part: indices of sensitivity without rows need all instances in one run: set output.rows = true");
 }
 
 /// The result file, the journal and the arrays of a run, as far as it has them.
@@ -62,9 +78,11 @@ class run_output : public kept_chunks {
     origin_ = provenance_of(p, where, shell_line(options.command));
     if (options.in_memory) arrays_ = std::make_shared<result_arrays>(p, origin_);
     if (p.file.empty()) return;
-    const bool at_once = options.time_limit > 0 || p.checkpoint.has_value();
-    if (journal::is_there(p.file) || (has_journal() && at_once)) begin_journal();
-    file_ = std::make_unique<result_writer>(p.file, p, origin_, older,
+    const bool at_once = options.time_limit > 0 || p.checkpoint.has_value() || is_part(options);
+    if (reads_journal(options) || journal::is_there(p.file) || (has_journal() && at_once)) begin_journal();
+    if (options.gathers) refuse_if_missing();
+    if (is_part(options)) return;
+    file_ = std::make_unique<result_writer>(result_of(p, options), p, origin_, older,
                                             journal_ ? abandoned::removed : abandoned::set_aside);
     if (const auto& old = file_->part().set_aside(); !old.empty())
       listener.say(
@@ -72,6 +90,7 @@ class run_output : public kept_chunks {
   }
 
   const std::vector<id_range>& left() const override { return journal_ ? journal_->left() : nothing_; }
+  const std::vector<id_range>& elsewhere() const override { return journal_ ? journal_->elsewhere() : nothing_; }
   void load(const id_range& range, chunk_data& chunk, tally& counts) const override {
     journal_->load(range, chunk, counts);
   }
@@ -90,10 +109,11 @@ class run_output : public kept_chunks {
 
   /// All instances have ended, or nothing will be continued.
   void complete(const run_summary& s) {
-    if (journal_) journal_->close(file_->part().path());
+    const bool is_last = journal_ && options_.so_far.empty();
+    if (is_last) journal_->close(file_->part().path());
     if (file_) file_->close(s.wall_seconds, s.statistics, s.indices);
     if (arrays_) arrays_->close(s.wall_seconds, s.statistics, s.indices);
-    if (journal_) journal_->remove();
+    if (is_last) journal_->remove();
   }
   /// What has ended stays, to be continued; returns where, or nothing if that is not how this run is kept.
   std::string leave_journal() {
@@ -116,14 +136,34 @@ class run_output : public kept_chunks {
     if (instances > 0)
       listener_.say(fmt::format("saltus: {} of {} instances are kept in {}\n", instances, plan_.count, where));
   }
+  void refuse_if_missing() const {
+    const auto missing = journal_->missing();
+    if (missing.empty()) return;
+    constexpr std::size_t few = 4;
+    std::string some;
+    for (std::size_t i = 0; i < std::min(few, missing.size()); ++i)
+      some += fmt::format("{}{}..{}", i > 0 ? ", " : "", missing[i].first, missing[i].end() - 1);
+    if (missing.size() > few) some += ", ...";
+    throw error(
+        exit_failure,
+        fmt::format("{} has no results of {} of {} instances: {}. Run the parts that have not ended again; or saltus "
+                    "run without --part, which integrates them here",
+                    journal_->folder().string(), instances_in(missing), plan_.count, some));
+  }
   /// Of indices of sensitivity nothing is kept but rows, from which they are made anew.
   bool has_journal() const {
     return plan_.checkpoint.value_or(usual_checkpoint) > 0 && (plan_.rows || plan_.indices.empty());
   }
   void begin_journal() {
-    journal_.emplace(plan_.file, plan_, origin_,
-                     options_.restart ? journal::older::removed : journal::older::continued);
+    const auto use = reads_journal(options_) && !options_.so_far.empty() ? journal::older::read
+                     : options_.restart                                  ? journal::older::removed
+                                                                         : journal::older::continued;
+    if (reads_journal(options_) && !journal::is_there(plan_.file))
+      throw error(exit_usage, fmt::format("{} is not there: run the parts first, saltus run SPEC --part 1/4 and so on",
+                                          journal::folder_of(plan_.file).string()));
+    journal_.emplace(plan_.file, plan_, origin_, use, options_.part);
     continued_ = journal_->instances();
+    if (reads_journal(options_)) return;
     if (!journal_->damage().empty()) listener_.say(journal_->damage() + "\n");
     if (continued_ > 0)
       listener_.say(fmt::format("goes on with {}: {} of {} instances have ended\n", journal_->folder().string(),
@@ -190,7 +230,7 @@ class alarm_clock {
 int exit_code_of(const plan& p, const run_summary& s, bool at_time_limit) {
   if (!s.crash.empty()) return exit_failure;
   if (s.interrupted && s.counts.not_finished() > 0) return at_time_limit ? exit_time_limit : exit_interrupted;
-  const auto allowed = p.allowed_failed * static_cast<double>(p.count);
+  const auto allowed = p.allowed_failed * static_cast<double>(s.instances);
   return static_cast<double>(s.counts.failed()) > allowed ? exit_failed_instances : exit_ok;
 }
 
@@ -198,7 +238,8 @@ int exit_code_of(const plan& p, const run_summary& s, bool at_time_limit) {
 
 run_report run(plan p, const run_options& options, const cancellation& stop, const run_listener& listener) {
   const auto older = options.replace ? existing::replaced : existing::refused;
-  check_output(p, older, listener);
+  check_options(p, options);
+  check_output(p, result_of(p, options), older, listener);
   if (p.file.empty() && !options.in_memory) p.log_events = false;  // there is nobody to read it
   run_report r;
   r.what = std::move(p);
@@ -206,23 +247,32 @@ run_report run(plan p, const run_options& options, const cancellation& stop, con
   if (where->compile_seconds() > 0)
     listener.mention(
         fmt::format("compiled {} with {} in {:.1f} s\n", r.what.model.name, r.what.method, where->compile_seconds()));
-  if (options.tune && tune_long_run(r.what, *where, stop)) where = make_backend(r.what, stop);
+  if (options.tune && !reads_journal(options) && tune_long_run(r.what, *where, stop))
+    where = make_backend(r.what, stop);
   run_output out(r.what, *where, options, older, listener);
+  r.part = options.part;
+  r.gathered = reads_journal(options);
   r.continued = out.continued();
-  auto beside = options.measure_beside ? measure_beside(r.what, *where, options.command) : nullptr;
-  listener.begins(r.what);
+  auto beside =
+      options.measure_beside && !reads_journal(options) ? measure_beside(r.what, *where, options.command) : nullptr;
+  listener.begins(r.what, r.what.count - instances_in(out.elsewhere()));
   const cancellation ending = stop.within();
+  if (reads_journal(options)) ending.cancel();  // what has not ended is not begun
   const alarm_clock limit(options.time_limit, ending);
   r.summary = integrate_into(out, r.what, *where, ending, listener);
   listener.ends();
   beside.reset();
   // What crashes would crash again: its result is what there is.
-  if (r.summary.interrupted && r.summary.crash.empty() && r.summary.counts.not_finished() > 0)
-    r.journal = out.leave_journal();
-  if (r.journal.empty()) out.complete(r.summary);
+  const bool has_more = r.summary.interrupted && r.summary.crash.empty() && r.summary.counts.not_finished() > 0;
+  if ((has_more && !reads_journal(options)) || is_part(options)) r.journal = out.leave_journal();
+  if (r.journal.empty()) {
+    out.complete(r.summary);
+    r.file = result_of(r.what, options);
+  }
   r.arrays = out.arrays();
   r.device = where->device();
   r.compile_seconds = where->compile_seconds();
+  if (r.gathered) r.summary.interrupted = false;
   r.exit_code = exit_code_of(r.what, r.summary, limit.rang());
   return r;
 }

@@ -18,9 +18,10 @@ namespace saltus::host {
 struct run_listener {
   std::function<void(const std::string&)> say = [](const std::string&) {};      ///< what should be read, in lines
   std::function<void(const std::string&)> mention = [](const std::string&) {};  ///< and what may be left out
-  std::function<void(const plan&)> begins = [](const plan&) {};                 ///< instances begin
-  std::function<void(std::int64_t)> progress = [](std::int64_t) {};             ///< so many more have ended
-  std::function<void()> ends = [] {};                                           ///< no more will end
+  /// Instances of a plan begin, so many.
+  std::function<void(const plan&, std::int64_t)> begins = [](const plan&, std::int64_t) {};
+  std::function<void(std::int64_t)> progress = [](std::int64_t) {};  ///< so many more have ended
+  std::function<void()> ends = [] {};                                ///< no more will end
 };
 
 struct run_options {
@@ -30,6 +31,12 @@ struct run_options {
   std::vector<std::string> command;  ///< words that are noted in the file as its history
   /// Lanes are measured beside the run by another process, which is this program with the words of `command` (measure.hpp).
   bool measure_beside = false;
+  ensemble_part part;  ///< whose instances are integrated, for the journal: a later run without a part makes the result
+  bool gathers =
+      false;  ///< nothing is integrated: the result is made of a journal, in which all instances must have ended
+  /// Nothing is integrated: what a journal has so far, whoever may be writing it, goes into this file, and the journal stays.
+  /// Instances that have not ended are `not_run`. Empty: not so.
+  std::string so_far;
   bool in_memory = false;  ///< the result is in run_report::arrays, too
   /// Before a run that takes long a child of this process may try lanes of other shapes (tune.hpp).
   bool tune = true;
@@ -41,7 +48,10 @@ struct run_report {
   std::string device;
   double compile_seconds = 0;
   std::shared_ptr<result_arrays> arrays;  ///< null unless asked for
-  std::string journal;  ///< where what has ended is kept, if the run can be continued: then there is no result file yet
+  ensemble_part part;
+  std::string file;     ///< that was written; empty: none
+  std::string journal;  ///< where what has ended is kept, if there is no result file yet: of a part, or to be continued
+  bool gathered = false;       ///< nothing was integrated
   std::int64_t continued = 0;  ///< instances that an earlier run had left there
   /// What a program should return: exit_ok, exit_failed_instances, exit_interrupted, exit_time_limit, exit_failure.
   int exit_code = 0;
