@@ -14,7 +14,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <toml++/toml.h>
 #include <xxhash.h>
 #include <nlohmann/json.hpp>
 
@@ -22,6 +21,7 @@
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/json.hpp"
+#include "base/toml.hpp"
 #include "ensemble/statistics.hpp"
 #include "spec/field.hpp"
 #include "spec/methods.hpp"
@@ -121,11 +121,15 @@ class record_out {
 /// The same on their way back. What is not there reads as zeros, and is noticed at the end.
 class record_in {
  public:
-  record_in(int file, std::int64_t at, std::int64_t bytes) : file_(file), at_(at), end_(at + bytes) {}
+  record_in(int file, std::int64_t at, std::int64_t bytes) : file_(file), at_(at), left_(bytes) {}
   void get(void* bytes, std::size_t size) {
-    const auto wanted = static_cast<std::int64_t>(size);
-    if (!whole_ || end_ - at_ < wanted || !read_all(file_, bytes, size, at_)) whole_ = false;
-    at_ += wanted;
+    char* to = static_cast<char*>(bytes);
+    while (size > 0 && whole_) {
+      if (next_ == buffer_.size()) fill();
+      const std::size_t some = std::min(size, buffer_.size() - next_);
+      std::memcpy(to, buffer_.data() + next_, some);
+      next_ += some, to += some, size -= some;
+    }
   }
   template <class Number>
   Number get() {
@@ -136,16 +140,24 @@ class record_in {
   /// A number of things of which each takes `size` bytes; none if there cannot be so many.
   std::size_t get_count(std::size_t size) {
     const auto n = get<std::int64_t>();
-    if (n < 0 ||
-        static_cast<std::uint64_t>(n) > static_cast<std::uint64_t>(std::max<std::int64_t>(0, end_ - at_)) / size)
-      whole_ = false;
+    const auto left = static_cast<std::uint64_t>(left_) + buffer_.size() - next_;
+    if (n < 0 || static_cast<std::uint64_t>(n) > left / size) whole_ = false;
     return whole_ ? static_cast<std::size_t>(n) : 0;
   }
-  bool was_all() const { return whole_ && at_ == end_; }
+  bool was_all() const { return whole_ && left_ == 0 && next_ == buffer_.size(); }
 
  private:
+  void fill() {
+    buffer_.resize(static_cast<std::size_t>(std::min<std::int64_t>(left_, piece)));
+    next_ = 0;
+    whole_ = !buffer_.empty() && read_all(file_, buffer_.data(), buffer_.size(), at_);
+    at_ += std::ssize(buffer_), left_ -= std::ssize(buffer_);
+  }
+
   int file_;
-  std::int64_t at_, end_;
+  std::int64_t at_, left_;  ///< of the bytes that were not read yet
+  std::vector<char> buffer_;
+  std::size_t next_ = 0;
   bool whole_ = true;
 };
 
@@ -546,6 +558,7 @@ void journal::sweep(const fs::path& result) {
   const fs::path folder = folder_of(result), mark = folder / "complete";
   std::error_code ignored;
   if (fs::exists(mark, ignored) && read_file(mark) == identity_of_file(result)) drop(folder);
+  fs::remove(folder, ignored);  // if nothing is left in it
 }
 
 void journal::remove() { drop(folder_); }

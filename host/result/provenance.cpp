@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <toml++/toml.h>
 
 #include "base/files.hpp"
+#include "base/toml.hpp"
 #include "base/version.hpp"
 #include "compile/compiler.hpp"
 #include "compile/loaded_model.hpp"

@@ -2,7 +2,7 @@
 //
 // Every reader below either returns what it promises or throws an `error` of the form
 //     spec.toml:12:8: rtol = -1: must be a positive number
-// For the readers of a spec (reading.hpp), spec.cpp and flags.cpp, the only files that see toml++.
+// For the readers of a spec (reading.hpp), spec.cpp and flags.cpp, which see toml++ (base/toml.hpp).
 #pragma once
 
 #include <algorithm>
@@ -19,9 +19,9 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
 #include "base/error.hpp"
+#include "base/toml.hpp"
 
 namespace saltus::host {
 

@@ -4,8 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include <toml++/toml.h>
-
+#include "base/toml.hpp"
 #include "spec/document.hpp"
 #include "spec/model.hpp"
 

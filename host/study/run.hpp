@@ -25,18 +25,19 @@ struct run_listener {
 };
 
 struct run_options {
-  bool replace = false;              ///< an older result is replaced
-  bool restart = false;              ///< a journal that is there is dropped, rather than continued
-  double time_limit = 0;             ///< seconds after which the run ends and leaves its journal; 0: none
-  std::vector<std::string> command;  ///< words that are noted in the file as its history
+  bool replace = false;                   ///< an older result is replaced
+  bool restart = false;                   ///< a journal that is there is dropped, rather than continued
+  double time_limit = 0;                  ///< seconds after which the run ends and leaves its journal; 0: none
+  std::vector<std::string> command = {};  ///< words that are noted in the file as its history
   /// Lanes are measured beside the run by another process, which is this program with the words of `command` (measure.hpp).
   bool measure_beside = false;
-  ensemble_part part;  ///< whose instances are integrated, for the journal: a later run without a part makes the result
-  bool gathers =
-      false;  ///< nothing is integrated: the result is made of a journal, in which all instances must have ended
+  /// Whose instances are integrated; it is kept in the journal, of which a later run without a part makes the result.
+  ensemble_part part = {};
+  /// Nothing is integrated: the result is made of a journal, in which all instances must have ended.
+  bool gathers = false;
   /// Nothing is integrated: what a journal has so far, whoever may be writing it, goes into this file, and the journal stays.
   /// Instances that have not ended are `not_run`. Empty: not so.
-  std::string so_far;
+  std::string so_far = {};
   bool in_memory = false;  ///< the result is in run_report::arrays, too
   /// Before a run that takes long a child of this process may try lanes of other shapes (tune.hpp).
   bool tune = true;

@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+"""What becomes of results when a run is killed or a call into the system fails, and what a journal costs: tables in Markdown.
+
+    bench/reliability.py BUILD [--quick] [--revision TEXT]
+
+BUILD is a folder of a build with the long tests. Kills and faults are counted by the tests that make them (test_cli_misbehaviour,
+test_faults), which end with an error if a result is lost or wrong. Seconds are of the wall, with and without a journal in turn;
+the ratio is that of the medians.
+"""
+import argparse
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+RUNS = {
+    "demo: 100,000 relief valves, rows": ["relief_valve", "--set", "sweep.flow={from=0.2,to=10,count=1000}",
+                                          "--set", "sweep.restitution={from=0.3,to=0.9,count=100}"],
+    "10,000 relief valves, 200 samples and events": ["relief_valve", "-n", "10000", "--seed", "1", "--set",
+                                                     "sample.flow={uniform=[0.2,10]}", "--set",
+                                                     "output={samples={count=200},events=true}"],
+    "1,000,000 Lorenz systems, rows": ["lorenz", "-n", "1000000", "--seed", "1", "--set", "sample.rho={uniform=[0,21]}"],
+}
+
+
+def counted(build, test, case, variable, number, pattern):
+    """What a test prints of its counts."""
+    environment = dict(os.environ, **{variable: str(number)})
+    run = subprocess.run([build / "tests" / test, f"--gtest_filter={case}"], capture_output=True, text=True, env=environment)
+    if run.returncode != 0:
+        sys.exit(f"{test} {case}:\n{run.stdout}{run.stderr}")
+    return re.findall(pattern, run.stdout)
+
+
+def seconds(saltus, folder, arguments, checkpoint):
+    file = Path(folder) / "a.nc"
+    file.unlink(missing_ok=True)
+    begin = time.perf_counter()
+    subprocess.run([saltus, "run", *arguments, "-q", "--set", f"run.checkpoint={checkpoint}", "-o", file], check=True,
+                   stdout=subprocess.DEVNULL)
+    return time.perf_counter() - begin
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("build", type=Path)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--revision", default="")
+    a = parser.parse_args()
+    build = a.build.resolve()
+    kills, faults, rounds = (40, 2, 1) if a.quick else (10000, 0, 9)
+    print(f"saltus {a.revision}\n\n## Kills\n\nSIGKILL at random times of runs on two threads, each continued by the same "
+          "command, again and again until it ended; every result\nhas the bits of a run that nothing disturbed.\n")
+    print("| kept | kills | results | lost or wrong |\n|---|---|---|---|")
+    for name, n, results in counted(build, "test_cli_misbehaviour", "cli.runs_that_are_killed_go_on_with_the_same_bits",
+                                    "SALTUS_KILLS", kills, r"(\w+): (\d+) kills, (\d+) results"):
+        print(f"| {name} | {n} | {results} | 0 |", flush=True)
+    print("\n## Faults\n\nA call into the system fails, is cut short or ends the process: each call of a short run once, in each "
+          "way; of malloc a thousand.\n")
+    for line in counted(build, "test_faults", "Faults.*", "SALTUS_FAULTS", faults, r"(\d+ faults: .*)"):
+        print(line, flush=True)
+    print("\n## Cost of the journal\n\nFrom the first moment, put on the disk every second (`run.checkpoint = 1`), beside none "
+          f"(0); medians of {rounds} runs in turn, results on a disk.\n")
+    print("| run | seconds without | with | ratio |\n|---|---|---|---|")
+    with tempfile.TemporaryDirectory(dir=build) as folder:
+        for name, arguments in RUNS.items():
+            seconds(build / "saltus", folder, arguments, 0)
+            times = [(seconds(build / "saltus", folder, arguments, 0), seconds(build / "saltus", folder, arguments, 1))
+                     for _ in range(rounds)]
+            without, with_it = (statistics.median(column) for column in zip(*times))
+            print(f"| {name} | {without:.2f} | {with_it:.2f} | {with_it / without:.3f} |", flush=True)
+
+
+main()

@@ -1,0 +1,172 @@
+// Loaded before a program: one of its calls into the system fails, or is cut short, or ends it.
+//
+// $FAULT_CALL says which function, $FAULT_AT which of its calls (from 1; 0: none), $FAULT_HOW what becomes of it: `fails` with
+// $FAULT_ERRNO, `is_cut` (half of the bytes are written, and the next call fails), `kills` (before it is done), `lasts` (it and
+// all later ones fail). $FAULT_COUNT names a file that has the number of calls, to which each adds a byte.
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+namespace {
+
+enum class outcome { done, fails, cut };
+
+// Read once, before the program has threads: malloc among the functions must not ask for the environment each time.
+struct order {
+  const char *call = nullptr, *how = "fails";
+  long at = 0;
+  int error = EIO, counting = -1;
+  std::atomic<long> count{0};
+};
+order the_order;
+std::atomic<bool> is_ready{false};
+
+__attribute__((constructor)) void read_order() {
+  const char* at = std::getenv("FAULT_AT");
+  const char* error = std::getenv("FAULT_ERRNO");
+  const char* count = std::getenv("FAULT_COUNT");
+  the_order.call = std::getenv("FAULT_CALL");
+  if (const char* how = std::getenv("FAULT_HOW")) the_order.how = how;
+  the_order.at = at ? std::atol(at) : 0;
+  the_order.error = error ? std::atoi(error) : EIO;
+  if (count) the_order.counting = ::open(count, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  // What the program starts, compilers among them, works.
+  ::unsetenv("LD_PRELOAD");
+  is_ready = the_order.call != nullptr;
+}
+
+template <class Function>
+Function real(const char* name) {
+  void* const found = ::dlsym(RTLD_NEXT, name);
+  Function function;
+  std::memcpy(&function, &found, sizeof function);
+  return function;
+}
+
+outcome next(const char* call) {
+  if (!is_ready || std::strcmp(call, the_order.call) != 0) return outcome::done;
+  const long n = ++the_order.count;
+  if (the_order.counting >= 0 && ::syscall(SYS_write, the_order.counting, "x", 1) != 1) std::abort();
+  const bool lasts = std::strcmp(the_order.how, "lasts") == 0, cuts = std::strcmp(the_order.how, "is_cut") == 0;
+  if (the_order.at == 0 || n < the_order.at || (n > the_order.at + (cuts ? 1 : 0) && !lasts)) return outcome::done;
+  if (std::strcmp(the_order.how, "kills") == 0) ::raise(SIGKILL);
+  errno = the_order.error;
+  return cuts && n == the_order.at ? outcome::cut : outcome::fails;
+}
+
+/// Half of it, at least a byte.
+size_t part_of(size_t bytes, outcome what) { return what == outcome::cut && bytes > 1 ? bytes / 2 : bytes; }
+
+}  // namespace
+
+#define REAL(name) static const auto call = real<decltype(&::name)>(#name)
+
+extern "C" {
+
+ssize_t write(int file, const void* bytes, size_t size) {
+  REAL(write);
+  const outcome what = file > 2 ? next("write") : outcome::done;
+  return what == outcome::fails ? -1 : call(file, bytes, part_of(size, what));
+}
+ssize_t pwrite(int file, const void* bytes, size_t size, off_t at) {
+  REAL(pwrite);
+  const outcome what = next("pwrite");
+  return what == outcome::fails ? -1 : call(file, bytes, part_of(size, what), at);
+}
+ssize_t pwrite64(int file, const void* bytes, size_t size, off64_t at) {
+  REAL(pwrite64);
+  const outcome what = next("pwrite");
+  return what == outcome::fails ? -1 : call(file, bytes, part_of(size, what), at);
+}
+ssize_t pread(int file, void* bytes, size_t size, off_t at) {
+  REAL(pread);
+  const outcome what = next("pread");
+  return what == outcome::fails ? -1 : call(file, bytes, part_of(size, what), at);
+}
+ssize_t pread64(int file, void* bytes, size_t size, off64_t at) {
+  REAL(pread64);
+  const outcome what = next("pread");
+  return what == outcome::fails ? -1 : call(file, bytes, part_of(size, what), at);
+}
+int fsync(int file) {
+  REAL(fsync);
+  return next("fsync") == outcome::done ? call(file) : -1;
+}
+int fdatasync(int file) {
+  REAL(fdatasync);
+  return next("fdatasync") == outcome::done ? call(file) : -1;
+}
+int ftruncate(int file, off_t size) {
+  REAL(ftruncate);
+  return next("ftruncate") == outcome::done ? call(file, size) : -1;
+}
+int ftruncate64(int file, off64_t size) {
+  REAL(ftruncate64);
+  return next("ftruncate") == outcome::done ? call(file, size) : -1;
+}
+int posix_fallocate(int file, off_t at, off_t size) {
+  REAL(posix_fallocate);
+  return next("fallocate") == outcome::done ? call(file, at, size) : errno;
+}
+int posix_fallocate64(int file, off64_t at, off64_t size) {
+  REAL(posix_fallocate64);
+  return next("fallocate") == outcome::done ? call(file, at, size) : errno;
+}
+int fallocate(int file, int mode, off_t at, off_t size) {
+  REAL(fallocate);
+  return next("fallocate") == outcome::done ? call(file, mode, at, size) : -1;
+}
+int rename(const char* from, const char* to) {
+  REAL(rename);
+  return next("rename") == outcome::done ? call(from, to) : -1;
+}
+int renameat2(int from_folder, const char* from, int to_folder, const char* to, unsigned flags) {
+  REAL(renameat2);
+  return next("rename") == outcome::done ? call(from_folder, from, to_folder, to, flags) : -1;
+}
+int link(const char* from, const char* to) {
+  REAL(link);
+  return next("link") == outcome::done ? call(from, to) : -1;
+}
+int linkat(int from_folder, const char* from, int to_folder, const char* to, int flags) {
+  REAL(linkat);
+  return next("link") == outcome::done ? call(from_folder, from, to_folder, to, flags) : -1;
+}
+int unlink(const char* file) {
+  REAL(unlink);
+  return next("unlink") == outcome::done ? call(file) : -1;
+}
+int mkdir(const char* folder, mode_t mode) {
+  REAL(mkdir);
+  return next("mkdir") == outcome::done ? call(folder, mode) : -1;
+}
+int remove(const char* file) {
+  REAL(remove);
+  return next("unlink") == outcome::done ? call(file) : -1;
+}
+int pthread_create(pthread_t* thread, const pthread_attr_t* how, void* (*begin)(void*), void* with) {
+  REAL(pthread_create);
+  return next("pthread_create") == outcome::done ? call(thread, how, begin, with) : EAGAIN;
+}
+void* mmap(void* at, size_t size, int protection, int flags, int file, off_t offset) {
+  REAL(mmap);
+  return next("mmap") == outcome::done ? call(at, size, protection, flags, file, offset) : MAP_FAILED;
+}
+void* mmap64(void* at, size_t size, int protection, int flags, int file, off64_t offset) {
+  REAL(mmap64);
+  return next("mmap") == outcome::done ? call(at, size, protection, flags, file, offset) : MAP_FAILED;
+}
+/// dlsym, by which the others are found, may ask for memory: glibc's function has a second name.
+void* __libc_malloc(size_t size);
+void* malloc(size_t size) { return next("malloc") == outcome::done ? __libc_malloc(size) : nullptr; }
+
+}  // extern "C"
