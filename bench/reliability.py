@@ -8,6 +8,7 @@ test_faults), which end with an error if a result is lost or wrong. Seconds are 
 the ratio is that of the medians.
 """
 import argparse
+import json
 import os
 import re
 import statistics
@@ -45,6 +46,18 @@ def seconds(saltus, folder, arguments, checkpoint):
     return time.perf_counter() - begin
 
 
+def size(saltus, folder, arguments):
+    """Bytes of an instance in the journals of two parts and in their result; instances that gather takes in a second."""
+    command = [*arguments, "-n", "1000000", "--seed", "1", "--set", "sample.rho={uniform=[0,21]}", "-q", "-o", Path(folder) / "b.nc"]
+    for part in ("1/2", "2/2"):
+        subprocess.run([saltus, "run", *command, "--part", part], check=True, stdout=subprocess.DEVNULL)
+    journal = sum(file.stat().st_size for file in (Path(folder) / "b.nc.journal").glob("chunks*"))
+    gathered = json.loads(subprocess.run([saltus, "gather", *command, "--json"], check=True, capture_output=True).stdout)
+    result = (Path(folder) / "b.nc").stat().st_size
+    (Path(folder) / "b.nc").unlink()
+    return journal / 1e6, result / 1e6, 1e6 / gathered["wall_seconds"]
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("build", type=Path)
@@ -73,6 +86,11 @@ def main():
                      for _ in range(rounds)]
             without, with_it = (statistics.median(column) for column in zip(*times))
             print(f"| {name} | {without:.2f} | {with_it:.2f} | {with_it / without:.3f} |", flush=True)
+        print("\n## Parts\n\n1,000,000 Lorenz systems in two parts, gathered.\n")
+        print("| kept | bytes an instance in the journals | in the result | instances gathered in a second |\n|---|---|---|---|")
+        for name, more in {"rows": [], "statistics, no rows": ["--set", "output.rows=false"]}.items():
+            journal, result, rate = size(build / "saltus", folder, ["lorenz", *more])
+            print(f"| {name} | {journal:.1f} | {result:.1f} | {rate:.1e} |", flush=True)
 
 
 main()
