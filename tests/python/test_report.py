@@ -133,8 +133,6 @@ def test_the_program_has_python_draw(files):
     environment = {**os.environ, "SALTUS_PYTHON": sys.executable, "MPLBACKEND": "Agg", "PYTHONPATH": str(Path(saltus.__file__).absolute().parents[1])}
     drawn = subprocess.run([PROGRAM, "plot", "rows.nc", "raster"], cwd=files, env=environment, capture_output=True, text=True)
     assert (drawn.returncode, drawn.stdout, drawn.stderr) == (0, "rows_raster.png\n", "")
-    refused = subprocess.run([PROGRAM, "report", "none.nc"], cwd=files, env=environment, capture_output=True, text=True)
-    assert (refused.returncode, refused.stderr) == (2, "saltus report: none.nc: no such file\n")
 
 
 def test_a_page_is_as_wide_as_a_telephone(files, capsys, tmp_path):

@@ -138,7 +138,7 @@ def plot(arguments: Sequence[str]) -> int:
         known = figure.canvas.get_supported_filetypes()
         if Path(to).suffix[1:] not in known:
             raise SpecError(f"-o {to}: must end with one of {', '.join('.' + one for one in known)}")
-        figure.savefig(to)
+        figure.savefig(to, dpi=150)
         pyplot().close(figure)
     print(to)
     return 0

@@ -56,6 +56,8 @@ class Plot:
             lines.append(line)
         for ax, name in zip(drawn, names):
             ax.set_ylabel(label(self._ds[name]))
+        if "time" in self._ds:
+            scale(drawn[-1], x=self._ds["time"].values)
         drawn[-1].set_xlabel(self._time())
         title(drawn[0], self._title())
         self._explain(drawn[-1], lines, marked)
@@ -164,6 +166,7 @@ class Plot:
                 ax.fill_between(self._ds["time"], low, high, color=colour, alpha=0.25 if len(groups) == 1 else 0.15, lw=0)
                 handles += ax.plot(self._ds["time"], middle, color=colour, label=f"{group:.4g}")
             ax.set_ylabel(label(self._ds[name]))
+        scale(drawn[-1], x=self._ds["time"].values)
         drawn[-1].set_xlabel(self._time())
         title(drawn[0], self._title(f"median and {within[0]:g}..{within[1]:g} % of {rows.ok.sum()} instances"), rows.failures())
         if by:

@@ -24,7 +24,7 @@ MARKERS = "ov^sDPX*"
 _width = 6.0
 _STYLE = {"axes.grid": True, "grid.alpha": 0.3, "grid.linewidth": 0.6, "axes.spines.top": False, "axes.spines.right": False,
           "axes.titlesize": "medium", "figure.titlesize": "medium", "legend.frameon": False, "legend.fontsize": "small",
-          "legend.title_fontsize": "small", "image.cmap": "viridis", "lines.linewidth": 1.4, "savefig.dpi": 150,
+          "legend.title_fontsize": "small", "image.cmap": "viridis", "lines.linewidth": 1.4,
           "axes.formatter.useoffset": False, "svg.hashsalt": "saltus"}
 
 F = TypeVar("F", bound=Callable[..., Any])
