@@ -65,21 +65,22 @@ def page(files, name, capsys):
     return Reader(to.read_text())
 
 
-def test_a_page_says_how_instances_ended_and_makes_them_again(files, capsys, monkeypatch):
+def test_a_page_says_how_instances_ended_and_how_to_make_them_again(files, capsys):
     import xarray as xr
 
     read = page(files, "rows", capsys)
     with xr.open_dataset(files / "rows.nc") as ds:
         failed = np.flatnonzero(~ds.saltus.ok.values)
-        slowest = int(ds["rhs_evaluations"].values.argmax())
-        for text in (ds.attrs["spec"].strip(), ds.attrs["model_hash"], ds.attrs["compiler"], "raise max_events", f"{len(failed)} failed",
-                     f"First: {', '.join(map(str, failed[:10]))}."):
+        slowest = np.argsort(-ds["rhs_evaluations"].values, kind="stable")[:10]
+        for text in (ds.attrs["spec"].strip(), ds.attrs["model_hash"], ds.attrs["compiler"], "raise max_events", f"{len(failed)} failed"):
             assert text in read.text
-        again = re.findall(r"xarray\.open_dataset\('.*?'\)\.saltus\.rerun\((\d+)\)", read.text)
-        assert [int(k) for k in again] == [failed[0], slowest]
-        line, = set(re.findall(rf"xarray\.open_dataset\('.*?'\)\.saltus\.rerun\({slowest}\)", read.text))
-        made = eval(line, {"xarray": xr})
-        assert float(made["final_height"]) == float(ds["final_height"][slowest])
+        again = re.findall(r"ds\.saltus\.rerun\((\d+)\)", read.text)
+        assert len(failed) > 0 and [int(k) for k in again] == [*failed[:10], *slowest]
+    opening, = set(re.findall(r"import saltus, xarray; ds = xarray\.open_dataset\('.*?'\)", read.text))
+    made = {}
+    exec(opening, made)
+    again = eval(f"ds.saltus.rerun({failed[0]})", made)
+    assert float(again["t_final"]) == float(made["ds"]["t_final"][failed[0]])
     assert len(read.images) >= 5 and all(len(image["alt"]) > 10 for image in read.images)
     assert all(address.startswith("data:image/png;base64,") for address in read.addresses)  # nothing from a network
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 #: Instances that are drawn without being asked for.
 FEW = 6
+#: Points of a line that have marks.
+FEW_POINTS = 200
 #: Points beyond which a picture of lines and text has them as an image.
 MANY = 2000
 
@@ -117,7 +119,7 @@ class Plot:
         x, cell = np.unique(rows.values(at[0]), return_inverse=True)
         mean, low, high = (np.array(one) for one in zip(*(_spread(values[cell == k]) for k in range(len(x))))) \
             if len(x) < rows.count else (values[np.argsort(cell)], None, None)
-        line, = ax.plot(x, mean, ".-", ms=4, label="mean")
+        line, = ax.plot(x, mean, ".-" if len(x) <= FEW_POINTS else "-", ms=4, label="mean")
         if low is not None:
             band = ax.fill_between(x, low, high, color=line.get_color(), alpha=0.2, lw=0, label="5..95 % of instances")
             legend(ax, [line, band])

@@ -75,7 +75,8 @@ def page(ds: xr.Dataset, file: str) -> str:
              f"<p class=about>{_text(Path(file).name)}: model {_text(attributes['model'])}, {_text(attributes.get('state', ''))}, made "
              f"{_text(attributes.get('created', ''))} in {float(attributes.get('wall_time_s', float('nan'))):.4g} s</p>",
              _counts(ds), _remarks(ds), _section("Pictures", _pictures(ds)), _section("Outcomes", _statistics(ds)),
-             _section("How instances ended", _statuses(ds, file)), _section("Slowest instances", _slowest(ds, file)),
+             _section("How instances ended", _statuses(ds)), _section("Instances that failed", _failed(ds, file)),
+             _section("Slowest instances", _slowest(ds, file)),
              _section("Inputs", _inputs(ds)), _section("How it was made", _provenance(ds))]
     return _PAGE.format(title=_text(f"{attributes.get('title', '')}: {Path(file).name}"), body="\n".join(one for one in parts if one))
 
@@ -205,42 +206,50 @@ def _statistics(ds: xr.Dataset) -> str:
                   numbers=range(2, 7)) if table else ""
 
 
-def _statuses(ds: xr.Dataset, file: str) -> str:
-    rows = []
-    numbers = ds["status"].values.reshape(-1) if "status" in ds else None
-    for number, (_, name, why, remedy, counts_as) in STATUSES.items():
-        count = int(ds.attrs.get(f"count_{name}", 0))
-        if not count:
-            continue
-        first = "" if numbers is None or counts_as == "ok" else _first(ds, numbers == number, file)
-        rows.append((f"<b>{_text(name)}</b>", f"{count:,}", _text(why), (_text(remedy) if counts_as != "ok" else "") + first))
+def _statuses(ds: xr.Dataset) -> str:
+    rows = [(f"<b>{_text(name)}</b>", f"{int(ds.attrs[f'count_{name}']):,}", _text(why), _text(remedy) if counts_as != "ok" else "")
+            for _, name, why, remedy, counts_as in STATUSES.values() if ds.attrs.get(f"count_{name}")]
     return _table(["status", "instances", "the instance", "what to do"], rows, numbers=[1])
 
 
-def _first(ds: xr.Dataset, which: np.ndarray, file: str) -> str:
-    found = Rows(ds.saltus).numbers[np.flatnonzero(which)[:LISTED]]
-    return f"<br>First: {', '.join(map(str, found))}. {_again(file, found[0])}" if len(found) else ""
-
-
-def _again(file: str, instance: int) -> str:
-    """How to look at an instance, and how to make it again."""
-    quoted = shlex.quote(file)
-    return (f"<br><code>saltus show {_text(quoted)} --instance {instance}</code>"
-            f"<br><code>xarray.open_dataset({_text(repr(file))}).saltus.rerun({instance})</code>")
+def _failed(ds: xr.Dataset, file: str) -> str:
+    """The first ones of each status."""
+    if not _has_rows(ds) or not ds.attrs.get("count_failed"):
+        return ""
+    rows = Rows(ds.saltus)
+    status = rows.values("status")
+    failed = [number for number, row in STATUSES.items() if row[4] == "failed"]
+    first = np.concatenate([np.flatnonzero(status == number)[:LISTED] for number in failed])
+    t_final = rows.values("t_final")
+    table = [[f"<b>{rows.numbers[k]}</b>", _text(STATUSES[int(status[k])][1]), _number(t_final[k]), *_again(rows, k)] for k in first]
+    return _opening(file, f"The first {LISTED} of each status") + _table(["instance", "status", "ended at", "inputs", "again"], table, [2])
 
 
 def _slowest(ds: xr.Dataset, file: str) -> str:
-    if "status" not in ds or not 1 < ds["status"].size <= MOST:
+    if not _has_rows(ds) or ds["status"].size < 2:
         return ""
     rows = Rows(ds.saltus)
-    work = rows.values("rhs_evaluations")
-    most = np.argsort(-work, kind="stable")[:min(LISTED, rows.count)]
-    inputs = rows.varied()[:4]
-    table = [[f"<b>{rows.numbers[k]}</b>", *(f"{int(rows.values(c)[k]):,}" for c in ("rhs_evaluations", "steps", "events")),
-              ", ".join(f"{_text(name)} {_number(rows.values(name)[k])}" for name in inputs)] for k in most]
-    return (f"<p>By evaluations of the right-hand side; the mean is {work.mean():,.4g}. The first of them again, with the same bits "
-            f"(Python: <code>import saltus, xarray</code>):{_again(file, int(rows.numbers[most[0]]))}</p>"
-            + _table(["instance", "evaluations", "steps", "events", "inputs"], table, numbers=range(1, 4)))
+    counters = [rows.values(name) for name in ("rhs_evaluations", "steps", "events")]
+    most = np.argsort(-counters[0], kind="stable")[:LISTED]
+    table = [[f"<b>{rows.numbers[k]}</b>", *(f"{int(counter[k]):,}" for counter in counters), *_again(rows, k)] for k in most]
+    return (_opening(file, f"By evaluations of the right-hand side, of which there are {counters[0].mean():,.4g} on average")
+            + _table(["instance", "evaluations", "steps", "events", "inputs", "again"], table, numbers=range(1, 4)))
+
+
+def _has_rows(ds: xr.Dataset) -> bool:
+    return "status" in ds and ds["status"].size <= MOST
+
+
+def _opening(file: str, said: str) -> str:
+    """What stands above a table of instances: how to look at one, and what its last column needs."""
+    return (f"<p>{said}. To look at one: <code>saltus show {_text(shlex.quote(file))} --instance I</code>. To make it again in Python, "
+            f"with the same bits: <code>import saltus, xarray; ds = xarray.open_dataset({_text(repr(file))})</code>, then what the last column says.</p>")
+
+
+def _again(rows: Rows, k: int) -> tuple[str, str]:
+    """What was varied of an instance, and the line that makes it again."""
+    inputs = ", ".join(f"{_text(name)} {_number(rows.values(name)[k])}" for name in rows.varied()[:4])
+    return inputs, f"<code>ds.saltus.rerun({rows.numbers[k]})</code>"
 
 
 def _inputs(ds: xr.Dataset) -> str:
