@@ -131,7 +131,8 @@ def test_kinds_are_the_methods():
 def test_the_program_has_python_draw(files):
     if not PROGRAM.is_file():
         pytest.skip("the program is not built beside the package")
-    environment = {**os.environ, "SALTUS_PYTHON": sys.executable, "MPLBACKEND": "Agg", "PYTHONPATH": str(Path(saltus.__file__).absolute().parents[1])}
+    environment = {
+        **os.environ, "SALTUS_PYTHON": sys.executable, "MPLBACKEND": "Agg", "PYTHONPATH": str(Path(saltus.__file__).absolute().parents[1])}
     drawn = subprocess.run([PROGRAM, "plot", "rows.nc", "raster"], cwd=files, env=environment, capture_output=True, text=True)
     assert (drawn.returncode, drawn.stdout, drawn.stderr) == (0, "rows_raster.png\n", "")
 

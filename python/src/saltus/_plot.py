@@ -84,6 +84,8 @@ class Plot:
     @styled
     def raster(self, ax: Optional["Axes"] = None) -> "Axes":
         """Every event: its time, its instance, and by colour its guard."""
+        from matplotlib.ticker import MaxNLocator
+
         ax = axes(ax)
         log = self._events()
         guards = self._guards()
@@ -95,7 +97,7 @@ class Plot:
                                    color=colour, ms=4, label=name, ls="none", rasterized=of.sum() > MANY)
         ax.set_xlabel(self._time())
         ax.set_ylabel("instance")
-        ax.yaxis.get_major_locator().set_params(integer=True)
+        ax.yaxis.set_major_locator(MaxNLocator(integer=True))
         title(ax, self._title(f"{log.sizes['event']} events"))
         legend(ax, handles)
         return ax
@@ -117,10 +119,13 @@ class Plot:
 
     def _line(self, ax: "Axes", name: str, at: Sequence[str], values: np.ndarray, rows: Rows) -> None:
         x, cell = np.unique(rows.values(at[0]), return_inverse=True)
-        mean, low, high = (np.array(one) for one in zip(*(_spread(values[cell == k]) for k in range(len(x))))) \
-            if len(x) < rows.count else (values[np.argsort(cell)], None, None)
-        line, = ax.plot(x, mean, ".-" if len(x) <= FEW_POINTS else "-", ms=4, label="mean")
-        if low is not None:
+        several = len(x) < rows.count
+        in_order = values[np.argsort(cell, kind="stable")]
+        spread = np.array([_spread(one) for one in np.split(in_order, np.cumsum(np.bincount(cell))[:-1])]) if several \
+            else in_order[:, None]
+        line, = ax.plot(x, spread[:, 0], ".-" if len(x) <= FEW_POINTS else "-", ms=4, label="mean")
+        if several:
+            low, high = spread[:, 1], spread[:, 2]
             band = ax.fill_between(x, low, high, color=line.get_color(), alpha=0.2, lw=0, label="5..95 % of instances")
             legend(ax, [line, band])
         scale(ax, x=x)
@@ -136,7 +141,7 @@ class Plot:
                 mean = (total / count).reshape(len(y), len(x))
             ax.grid(False)
             ax.set_facecolor("0.8")  # where no instance ended well
-            drawn = ax.pcolormesh(edges(x), edges(y), np.ma.masked_invalid(mean), rasterized=True)
+            drawn: Any = ax.pcolormesh(edges(x), edges(y), np.ma.masked_invalid(mean), rasterized=True)
         else:
             drawn = ax.scatter(x[column], y[row], c=values, s=12, rasterized=rows.count > MANY)
         scale(ax, x=x, y=y)
@@ -180,9 +185,9 @@ class Plot:
         """How often an outcome has which value: of the instances, or, without rows, as the run has counted them itself."""
         counted = [str(one)[len("histogram_"):] for one in self._ds.variables if str(one).startswith("histogram_")]
         has_rows = "status" in self._ds
-        name = name or (counted or (Rows(self._of).named(*OUTCOMES) if has_rows else [None]))[0]
+        name = name or next(iter(counted or (Rows(self._of).named(*OUTCOMES) if has_rows else [])), "histogram")
         if not has_rows and name not in counted:
-            raise SpecError(f"{name or 'histogram'}: the run has kept neither rows nor a histogram of it: run it with "
+            raise SpecError(f"{name}: the run has kept neither rows nor a histogram of it: run it with "
                             f"histogram={{...}}; there are {', '.join(counted) or 'none'}")
         ax = axes(ax)
         beyond = None
@@ -191,7 +196,8 @@ class Plot:
             values = rows.values(name)[rows.ok].astype(float)
             values = values[np.isfinite(values)]
             whole = self._ds[name].dtype.kind in "iu" and len(values) > 0 and np.ptp(values) < 2 * bins
-            ax.hist(values, np.arange(values.min() - 0.5, values.max() + 1) if whole else bins, edgecolor="white", lw=0.4)
+            borders: Any = np.arange(values.min() - 0.5, values.max() + 1) if whole else bins
+            ax.hist(values, borders, edgecolor="white", lw=0.4)
             beyond, of = rows.failures(), self._ds[name]
         else:
             of, counts = self._ds[f"bin_{name}"], self._ds[f"histogram_{name}"]

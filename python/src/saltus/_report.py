@@ -99,7 +99,7 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[Any]], numbers: Sequence
     return f"<div class=scroll><table class=tall>\n<tr>{cells}</tr>\n{body}</table></div>"
 
 
-def _unit(of: xr.DataArray) -> str:
+def _unit(of: xr.DataArray | xr.Variable) -> str:
     return _text(of.attrs.get("units", "")) if of.attrs.get("units") != "1" else ""
 
 
@@ -243,7 +243,8 @@ def _has_rows(ds: xr.Dataset) -> bool:
 def _opening(file: str, said: str) -> str:
     """What stands above a table of instances: how to look at one, and what its last column needs."""
     return (f"<p>{said}. To look at one: <code>saltus show {_text(shlex.quote(file))} --instance I</code>. To make it again in Python, "
-            f"with the same bits: <code>import saltus, xarray; ds = xarray.open_dataset({_text(repr(file))})</code>, then what the last column says.</p>")
+            f"with the same bits: <code>import saltus, xarray; ds = xarray.open_dataset({_text(repr(file))})</code>, then what the last "
+            f"column says.</p>")
 
 
 def _again(rows: Rows, k: int) -> tuple[str, str]:

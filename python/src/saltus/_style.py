@@ -15,7 +15,6 @@ from ._errors import Error
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 #: Okabe and Ito, Color universal design (2008), but for black and yellow.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
@@ -101,9 +100,8 @@ def legend(ax: "Axes", handles: Sequence[Any], heading: Optional[str] = None) ->
         return
     longest = max(len(str(handle.get_label())) for handle in handles)
     columns = max(1, min(len(handles), int(10.6 * _width) // (longest + 6)))
-    figure: "Figure" = ax.figure
-    if figure.get_layout_engine() is not None:
-        figure.legend(handles=handles, title=heading, loc="outside lower center", ncols=columns)
+    if ax.figure.get_layout_engine() is not None:
+        ax.figure.legend(handles=handles, title=heading, loc="outside lower center", ncols=columns)
     else:
         ax.legend(handles=handles, title=heading)
 
