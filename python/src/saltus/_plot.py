@@ -84,20 +84,24 @@ class Plot:
     @styled
     def raster(self, ax: Optional["Axes"] = None) -> "Axes":
         """Every event: its time, its instance, and by colour its guard."""
+        from matplotlib.lines import Line2D
         from matplotlib.ticker import MaxNLocator
 
         ax = axes(ax)
         log = self._events()
         guards = self._guards()
         handles = []
+        count = int(self._ds["status"].size) if "status" in self._ds else 1
+        size = float(np.clip(280 / count, 0.7, 4))  # in points: the picture is some 280 high
         for (name, number), colour, marker in zip(guards.items(), shades(len(guards)), MARKERS * len(guards)):
             of = log["event_guard"].values == number
             if of.any():
-                handles += ax.plot(log["event_time"].values[of], log["event_instance"].values[of], "|" if self._is_dense() else marker,
-                                   color=colour, ms=4, label=name, ls="none", rasterized=of.sum() > MANY)
+                ax.plot(log["event_time"].values[of], log["event_instance"].values[of], "|" if count > 40 else marker, color=colour,
+                        ms=size, ls="none", rasterized=of.sum() > MANY)
+                handles.append(Line2D([], [], ls="none", marker="|" if count > 40 else marker, color=colour, ms=6, label=name))
         ax.set_xlabel(self._time())
         ax.set_ylabel("instance")
-        ax.yaxis.set_major_locator(MaxNLocator(integer=True))
+        ax.yaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
         title(ax, self._title(f"{log.sizes['event']} events"))
         legend(ax, handles)
         return ax
@@ -185,10 +189,12 @@ class Plot:
         """How often an outcome has which value: of the instances, or, without rows, as the run has counted them itself."""
         counted = [str(one)[len("histogram_"):] for one in self._ds.variables if str(one).startswith("histogram_")]
         has_rows = "status" in self._ds
-        name = name or next(iter(counted or (Rows(self._of).named(*OUTCOMES) if has_rows else [])), "histogram")
+        if not (has_rows or counted):
+            raise SpecError("the run has kept neither rows nor histograms: run it with histogram={...}; saltus report shows its "
+                            "statistics")
+        name = name or (counted or Rows(self._of).named(*OUTCOMES))[0]
         if not has_rows and name not in counted:
-            raise SpecError(f"{name}: the run has kept neither rows nor a histogram of it: run it with "
-                            f"histogram={{...}}; there are {', '.join(counted) or 'none'}")
+            raise SpecError(f"{name}: the run has kept no histogram of it; {_core.suggest(name, counted)}")
         ax = axes(ax)
         beyond = None
         if has_rows:
@@ -345,9 +351,6 @@ class Plot:
             return [int(k) for k in np.atleast_1d(instances)]
         numbers = Rows(self._of).numbers
         return [int(numbers[round(k)]) for k in np.linspace(0, len(numbers) - 1, min(len(numbers), FEW))]
-
-    def _is_dense(self) -> bool:
-        return int(self._ds["status"].size) > 40 if "status" in self._ds else True
 
     def _mark(self, ax: "Axes", instance: int, x: str, y: str, colour: Any) -> "set[int]":
         """Marks at the events of an instance; of which guards."""
