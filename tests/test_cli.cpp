@@ -26,7 +26,7 @@ TEST_F(cli, alone_it_prints_its_help_and_counts_as_misused) {
   const auto o = saltus({});
   EXPECT_EQ(o.code, 2);
   EXPECT_EQ(o.out, "");
-  for (const char* command : {"list", "describe", "check", "run", "bench", "show", "doctor"})
+  for (const char* command : {"list", "describe", "check", "run", "bench", "show", "plot", "report", "doctor"})
     EXPECT_NE(o.err.find(fmt::format("\n  {} ", command)), std::string::npos) << o.err;
   EXPECT_NE(o.err.find("Exit codes: 0 ok"), std::string::npos) << o.err;
 }
@@ -46,6 +46,23 @@ TEST_F(cli, every_command_has_a_help) {
       << version.out;
 }
 
+TEST_F(cli, pictures_are_drawn_by_python_which_says_what_is_missing) {
+  write(folder() / "says.sh", "#!/bin/sh\n[ \"$1\" = -c ] && shift 2 && printf '%s\\n' \"$@\" && exit 7\n");
+  fs::permissions(folder() / "says.sh", fs::perms::owner_all);
+  const auto handed_on = saltus({"plot", "run", "--help", "--over", "a b"}, {{"SALTUS_PYTHON", folder() / "says.sh"}});
+  EXPECT_EQ(handed_on.code, 7);
+  EXPECT_EQ(handed_on.out, "plot\nrun\n--help\n--over\na b\n");
+  const auto absent = saltus({"report", "a.nc"}, {{"SALTUS_PYTHON", folder() / "none"}});
+  EXPECT_EQ(absent.code, 2);
+  EXPECT_NE(absent.err.find("cannot be started"), std::string::npos) << absent.err;
+  if (on_path("python3").empty()) GTEST_SKIP() << "no python3";
+  write(folder() / "bare.sh", "#!/bin/sh\nexec python3 -I -S \"$@\"\n");  // without any packages
+  fs::permissions(folder() / "bare.sh", fs::perms::owner_all);
+  const auto bare = saltus({"plot", "a.nc"}, {{"SALTUS_PYTHON", folder() / "bare.sh"}});
+  EXPECT_EQ(bare.code, 2);
+  EXPECT_NE(bare.err.find("pip install '.[all]'"), std::string::npos) << bare.err;
+}
+
 TEST_F(cli, a_misused_command_line_gets_one_sentence_and_the_way_to_the_help) {
   const struct {
     words arguments;
@@ -53,7 +70,7 @@ TEST_F(cli, a_misused_command_line_gets_one_sentence_and_the_way_to_the_help) {
   } cases[] = {
       {{"rum", "lorenz"},
        "saltus: rum: unknown command; did you mean run? allowed: list, describe, check, run, gather, bench, "
-       "show, sensitivity, doctor\nsaltus --help tells more\n"},
+       "show, sensitivity, plot, report, doctor\nsaltus --help tells more\n"},
       {{"run"}, "saltus run: SPEC|MODEL is required\nsaltus run --help tells more\n"},
       {{"describe"}, "saltus describe: MODEL is required\nsaltus describe --help tells more\n"},
       {{"show"}, "saltus show: FILE is required\nsaltus show --help tells more\n"},

@@ -38,6 +38,8 @@ int measure_beside_run(const run_arguments& a);
 int bench(const run_arguments& a, bench_options options, bool advises);
 /// Of a result file; of all outcomes unless some are named.
 int sensitivity(const std::string& file, const std::vector<std::string>& outcomes, bool as_json);
+/// A command of the Python package, `plot` or `report`, with what follows it up to a null pointer. Takes the place of this process.
+int run_in_python(char** arguments);
 int doctor(bool as_json, bool measure);
 int clear_cache(bool as_json);
 

@@ -1,5 +1,5 @@
-// The command line: saltus list | describe | check | run | bench | show | sensitivity | doctor. Options and dispatch; the commands are in
-// commands.hpp.
+// The command line: saltus list | describe | check | run | bench | show | sensitivity | plot | report | doctor. Options and
+// dispatch; the commands are in commands.hpp.
 #include <unistd.h>
 
 #include <cerrno>
@@ -67,6 +67,8 @@ class command_line {
     add_bench();
     add_show();
     add_sensitivity();
+    app_.add_subcommand("plot", "a picture of a result file, by the Python package");
+    app_.add_subcommand("report", "a page of HTML on a result file, by the Python package");
     add_doctor();
   }
 
@@ -261,6 +263,7 @@ class command_line {
 };
 
 int main_program(int argc, char** argv) {
+  if (argc > 1 && (argv[1] == std::string("plot") || argv[1] == std::string("report"))) return run_in_python(argv + 1);
   own_hdf5();
   guard_process();
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of writing, as a full disk is

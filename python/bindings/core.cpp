@@ -214,26 +214,35 @@ NB_MODULE(_core, m) {
   namespace host = saltus::host;
   nb::register_exception_translator(translate);
 
-  nb::class_<host::model>(m, "Model").def("description", &description);
+  nb::class_<host::model>(m, "Model")
+      .def("description", &description, nb::sig("def description(self) -> dict[str, typing.Any]"));
   nb::class_<host::plan>(m, "Plan")
       .def_ro("count", &host::plan::count)
       .def_ro("samples", &host::plan::samples)
       .def_ro("warnings", &host::plan::warnings)
       .def_prop_ro("is_random", [](const host::plan& p) { return !p.random.empty(); })
-      .def_prop_ro("axes", &axes_of);
+      .def_prop_ro("axes", &axes_of, nb::sig("def axes(self) -> list[tuple[list[str], int]]"));
 
   m.def("version", &host::version_with_commit);
   m.def("home", [] { return host::home().string(); });
   m.def("cache_folder", [] { return host::cache_folder().string(); });
   m.def("builtin_names", &host::builtin_names);
-  m.def("find_model", [](const std::string& name) { return host::find_model(name).string(); });
+  m.def(
+      "find_model", [](const std::string& name) { return host::find_model(name).string(); }, "name"_a);
   m.def("load", &load, "header"_a);
-  m.def("model_of", [](const std::string& kind, const std::string& what, const flags& given) {
-    return host::model_of(document(kind, what, given)).string();
-  });
-  m.def("plan", &plan_for, "model"_a, "kind"_a, "what"_a, "flags"_a, "arrays"_a, "file"_a);
-  m.def("run", &run, "plan"_a, "replace"_a, "progress"_a.none());
-  m.def("statuses", &statuses);
+  m.def(
+      "model_of",
+      [](const std::string& kind, const std::string& what, const flags& given) {
+        return host::model_of(document(kind, what, given)).string();
+      },
+      "kind"_a, "what"_a, "flags"_a);
+  m.def("plan", &plan_for, "model"_a, "kind"_a, "what"_a, "flags"_a, "arrays"_a, "file"_a,
+        nb::sig("def plan(model: Model, kind: str, what: str, flags: collections.abc.Sequence[tuple[str, str]], "
+                "arrays: dict[str, numpy.ndarray], file: str) -> Plan"));
+  m.def("run", &run, "plan"_a, "replace"_a, "progress"_a.none(),
+        nb::sig("def run(plan: Plan, replace: bool, progress: collections.abc.Callable[[int], typing.Any] | None) -> "
+                "dict[str, typing.Any]"));
+  m.def("statuses", &statuses, nb::sig("def statuses() -> list[tuple[int, str, str, str, str]]"));
   m.def("statistic_names",
         [] { return std::vector<std::string>(host::statistic_names.begin(), host::statistic_names.end()); });
   m.def("suggest", &suggest, "given"_a, "allowed"_a);

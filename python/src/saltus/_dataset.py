@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -71,7 +72,18 @@ def dataset(plan: _core.Plan, result: dict[str, Any]) -> xr.Dataset:
     coordinates["instance"] = xr.Variable(names, np.arange(plan.count).reshape(lengths), _INSTANCE_ATTRIBUTES)
     if any("statistic" in variable.dims for variable in variables.values()):
         coordinates["statistic"] = xr.Variable(("statistic",), _core.statistic_names())
+    if any("sensitivity_outcome" in variable.dims for variable in variables.values()):
+        coordinates.update(_names_of_indices(result["attributes"]))
     return _assembled(variables, coordinates, result["attributes"])
+
+
+def _names_of_indices(attributes: dict[str, Any]) -> dict[str, xr.Variable]:
+    """The names along the dimensions of indices of sensitivity, as a file has them."""
+    inputs = attributes["design_inputs"].split(" ")
+    names = {"outcome": attributes["sensitivity_outcomes"].split(" "), "input": inputs}
+    if attributes["design_second_order"]:
+        names["pair"] = [f"{a} {b}" for a, b in combinations(inputs, 2)]
+    return {f"sensitivity_{what}": xr.Variable((f"sensitivity_{what}",), of) for what, of in names.items()}
 
 
 def _assembled(variables: dict[str, xr.Variable], coordinates: dict[str, xr.Variable], attributes: dict[str, Any]) -> xr.Dataset:

@@ -2,110 +2,284 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Optional
+from typing import TYPE_CHECKING, Any, Optional, Union
 
 import numpy as np
 import xarray as xr
 
+from . import _core, _plot_indices
 from ._errors import SpecError
+from ._rows import OUTCOMES, Rows, words
+from ._style import MARKERS, axes, edges, label, legend, scale, shades, stacked, styled, title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from ._accessor import Accessor
 
-#: Lines that a picture has without being asked for.
-FEW = 8
-MARKERS = "ov^sDPX*"
+#: Instances that are drawn without being asked for.
+FEW = 6
+#: Points of a line that have marks.
+FEW_POINTS = 200
+#: Points beyond which a picture of lines and text has them as an image.
+MANY = 2000
 
-
-def label(variable: xr.DataArray) -> str:
-    """The name of a variable and its unit."""
-    unit = variable.attrs.get("units", "")
-    return str(variable.name) + (f" / {unit}" if unit not in ("", "1") else "")
+Names = Union[str, Sequence[str], None]
+Instances = Union[int, Sequence[int], None]
 
 
 class Plot:
-    """Trajectories with their events marked, the phase plane, the raster of events, an outcome over what was swept."""
+    """Pictures of a result: each returns its axes, to go on with."""
 
     def __init__(self, of: "Accessor"):
         self._of, self._ds = of, of._ds
 
-    def __call__(self, names: Optional[Sequence[str]] = None, **options: Any) -> "np.ndarray":
+    def __call__(self, names: Names = None, **options: Any) -> "np.ndarray":
         """`trajectories` of these states and outputs, one below another; all that were sampled if none are named."""
         return self.trajectories(names, **options)
 
-    def trajectories(self, names: Optional[Sequence[str]] = None, instances: Optional[Sequence[int]] = None,
-                     events: bool = True) -> "np.ndarray":
+    # ---- single instances
+
+    @styled
+    def trajectories(self, names: Names = None, instances: Instances = None, events: bool = True) -> "np.ndarray":
         """States and outputs over time, with a mark wherever an event changed them."""
-        import matplotlib.pyplot as plt
-
-        names = [names] if isinstance(names, str) else list(names or self._sampled())
-        _, axes = plt.subplots(len(names), sharex=True, squeeze=False, figsize=(7, 1 + 2 * len(names)), layout="constrained")
-        for instance in self._chosen(instances):
+        names = words(names) or self._sampled()
+        drawn = stacked(len(names), 1.8, sharex=True)
+        chosen = self._chosen(instances)
+        lines, marked = [], set()
+        for instance, colour in zip(chosen, shades(len(chosen))):
             one = self._of.instance(instance)
-            time = one["sample_time" if "sample_time" in one else "time"]
-            for ax, name in zip(axes[:, 0], names):
-                line, = ax.plot(time, self._sample(one, name), label=self._what(one, instance))
+            for ax, name in zip(drawn, names):
+                line, = ax.plot(*self._path(one, instance, ["time", name], events), color=colour, label=self._what(one, instance))
                 if events:
-                    self._mark(ax, instance, "event_time", f"event_{name}", line.get_color())
-        for ax, name in zip(axes[:, 0], names):
+                    marked |= self._mark(ax, instance, "event_time", f"event_{name}", colour)
+            lines.append(line)
+        for ax, name in zip(drawn, names):
             ax.set_ylabel(label(self._ds[name]))
-        axes[-1, 0].set_xlabel("time")
-        self._legend(axes[0, 0])
-        return axes[:, 0]
+        if "time" in self._ds:
+            scale(drawn[-1], x=self._ds["time"].values)
+        drawn[-1].set_xlabel(self._time())
+        title(drawn[0], self._title())
+        self._explain(drawn[-1], lines, marked)
+        return drawn
 
-    def phase(self, x: str, y: str, instances: Optional[Sequence[int]] = None, ax: Optional["Axes"] = None) -> "Axes":
+    @styled
+    def phase(self, x: str, y: str, instances: Instances = None, ax: Optional["Axes"] = None) -> "Axes":
         """One state or output over another, with events marked where both are states."""
-        ax = self._axes(ax)
-        for instance in self._chosen(instances):
+        ax = axes(ax, 4.5)
+        chosen = self._chosen(instances)
+        lines, marked = [], set()
+        for instance, colour in zip(chosen, shades(len(chosen))):
             one = self._of.instance(instance)
-            line, = ax.plot(self._sample(one, x), self._sample(one, y), label=self._what(one, instance))
-            self._mark(ax, instance, f"event_{x}", f"event_{y}", line.get_color())
+            lines += ax.plot(*self._path(one, instance, [x, y], True), color=colour, label=self._what(one, instance))
+            marked |= self._mark(ax, instance, f"event_{x}", f"event_{y}", colour)
         ax.set_xlabel(label(self._ds[x]))
         ax.set_ylabel(label(self._ds[y]))
-        self._legend(ax)
+        title(ax, self._title("phase plane"))
+        self._explain(ax, lines, marked)
         return ax
 
+    @styled
     def raster(self, ax: Optional["Axes"] = None) -> "Axes":
         """Every event: its time, its instance, and by colour its guard."""
-        ax = self._axes(ax)
-        guard = self._events()["event_guard"]
-        for number, name in zip(np.atleast_1d(guard.attrs["flag_values"]), guard.attrs["flag_meanings"].split()):
-            of = guard.values == number
+        from matplotlib.lines import Line2D
+        from matplotlib.ticker import MaxNLocator
+
+        ax = axes(ax)
+        log = self._events()
+        guards = self._guards()
+        handles = []
+        count = int(self._ds["status"].size) if "status" in self._ds else 1
+        size = float(np.clip(280 / count, 0.7, 4))  # in points: the picture is some 280 high
+        for (name, number), colour, marker in zip(guards.items(), shades(len(guards)), MARKERS * len(guards)):
+            of = log["event_guard"].values == number
             if of.any():
-                ax.plot(self._ds["event_time"].values[of], self._ds["event_instance"].values[of], "|", label=name)
-        ax.set_xlabel("time")
+                ax.plot(log["event_time"].values[of], log["event_instance"].values[of], "|" if count > 40 else marker, color=colour,
+                        ms=size, ls="none", rasterized=of.sum() > MANY)
+                handles.append(Line2D([], [], ls="none", marker="|" if count > 40 else marker, color=colour, ms=6, label=name))
+        ax.set_xlabel(self._time())
         ax.set_ylabel("instance")
-        ax.legend(loc="center left", bbox_to_anchor=(1, 0.5))
+        ax.yaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
+        title(ax, self._title(f"{log.sizes['event']} events"))
+        legend(ax, handles)
         return ax
 
-    def outcome(self, name: str, ax: Optional["Axes"] = None) -> "Axes":
-        """A number of each instance over the one or two parameters that were swept; those that failed are left out."""
-        ax = self._axes(ax)
-        values = self._ds[name].where(self._of.ok)
-        swept = [dim for dim in values.dims if dim in values.coords]
-        values = values.mean([dim for dim in values.dims if dim not in swept])
-        if len(swept) == 1:
-            ax.plot(values[swept[0]], values, ".-")
-            ax.set_ylabel(label(self._ds[name]))
-        elif len(swept) == 2:
-            mesh = ax.pcolormesh(values[swept[1]], values[swept[0]], values, shading="nearest")
-            ax.figure.colorbar(mesh, ax=ax, label=label(self._ds[name]))
-            ax.set_ylabel(label(self._ds[swept[0]]))
-        else:
-            raise SpecError(f"{name}: must be of one or two swept parameters to be drawn, and is of {len(swept)}")
-        ax.set_xlabel(label(self._ds[swept[-1]]))
+    # ---- ensembles
+
+    @styled
+    def outcome(self, name: str, over: Names = None, ax: Optional["Axes"] = None) -> "Axes":
+        """A number of each instance over the one or two inputs that were varied: a line with the band of 5..95 % where several
+        instances have the same input, a heat map, or coloured points where the inputs are no grid. Failed ones are left out."""
+        rows = Rows(self._of)
+        at = rows.axes(over, 2)
+        values = np.where(rows.ok, rows.values(name).astype(float), np.nan)
+        ax = axes(ax)
+        (self._line if len(at) == 1 else self._map)(ax, name, at, values, rows)
+        ax.set_xlabel(label(self._ds[at[-1]]))
+        title(ax, self._title(self._about(name)), rows.failures())
         return ax
+
+    def _line(self, ax: "Axes", name: str, at: Sequence[str], values: np.ndarray, rows: Rows) -> None:
+        x, cell = np.unique(rows.values(at[0]), return_inverse=True)
+        several = len(x) < rows.count
+        in_order = values[np.argsort(cell, kind="stable")]
+        spread = np.array([_spread(one) for one in np.split(in_order, np.cumsum(np.bincount(cell))[:-1])]) if several \
+            else in_order[:, None]
+        line, = ax.plot(x, spread[:, 0], ".-" if len(x) <= FEW_POINTS else "-", ms=4, label="mean")
+        if several:
+            low, high = spread[:, 1], spread[:, 2]
+            band = ax.fill_between(x, low, high, color=line.get_color(), alpha=0.2, lw=0, label="5..95 % of instances")
+            legend(ax, [line, band])
+        scale(ax, x=x)
+        ax.set_ylabel(label(self._ds[name]))
+
+    def _map(self, ax: "Axes", name: str, at: Sequence[str], values: np.ndarray, rows: Rows) -> None:
+        (y, row), (x, column) = (np.unique(rows.values(one), return_inverse=True) for one in at)
+        if len(x) * len(y) <= rows.count:
+            cell = row * len(x) + column
+            good = np.isfinite(values)
+            count, total = (np.bincount(cell[good], weight, len(x) * len(y)) for weight in (None, values[good]))
+            with np.errstate(invalid="ignore"):
+                mean = (total / count).reshape(len(y), len(x))
+            ax.grid(False)
+            ax.set_facecolor("0.8")  # where no instance ended well
+            drawn: Any = ax.pcolormesh(edges(x), edges(y), np.ma.masked_invalid(mean), rasterized=True)
+        else:
+            drawn = ax.scatter(x[column], y[row], c=values, s=12, rasterized=rows.count > MANY)
+        scale(ax, x=x, y=y)
+        ax.figure.colorbar(drawn, ax=ax, label=label(self._ds[name]))
+        ax.set_ylabel(label(self._ds[at[0]]))
+
+    @styled
+    def bands(self, names: Names = None, by: Optional[str] = None, within: "tuple[float, float]" = (5, 95)) -> "np.ndarray":
+        """Median of states and outputs over time, and the band that holds 5..95 % of the instances; one for each value of `by`."""
+        names = words(names) or self._sampled()
+        if "time" not in self._ds:
+            raise SpecError("bands need one time grid for all instances, and here their spans differ: give t=(begin, end)")
+        rows = Rows(self._of)
+        if not rows.ok.any():
+            raise SpecError("no instance ended well: there is nothing to take a median of")
+        of = rows.values(rows.axes(by, 1)[0]) if by else np.zeros(rows.count)
+        groups = np.unique(of)
+        if len(groups) > FEW:
+            raise SpecError(f"by={by}: has {len(groups)} values, and a picture can show up to {FEW}")
+        drawn = stacked(len(names), 2.2, sharex=True)
+        handles: list = []
+        for ax, name in zip(drawn, names):
+            self._sample(self._ds, name)
+            samples, handles = rows.values(name), []
+            for group, colour in zip(groups, shades(len(groups))):
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", RuntimeWarning)  # of times that no instance got to
+                    low, middle, high = np.nanpercentile(samples[rows.ok & (of == group)], [within[0], 50, within[1]], axis=0)
+                ax.fill_between(self._ds["time"], low, high, color=colour, alpha=0.25 if len(groups) == 1 else 0.15, lw=0)
+                handles += ax.plot(self._ds["time"], middle, color=colour, label=f"{group:.4g}")
+            ax.set_ylabel(label(self._ds[name]))
+        scale(drawn[-1], x=self._ds["time"].values)
+        drawn[-1].set_xlabel(self._time())
+        title(drawn[0], self._title(f"median and {within[0]:g}..{within[1]:g} % of {rows.ok.sum()} instances"), rows.failures())
+        if by:
+            legend(drawn[-1], handles, label(self._ds[by]))
+        return drawn
+
+    @styled
+    def histogram(self, name: Optional[str] = None, bins: int = 40, ax: Optional["Axes"] = None) -> "Axes":
+        """How often an outcome has which value: of the instances, or, without rows, as the run has counted them itself."""
+        counted = [str(one)[len("histogram_"):] for one in self._ds.variables if str(one).startswith("histogram_")]
+        has_rows = "status" in self._ds
+        if not (has_rows or counted):
+            raise SpecError("the run has kept neither rows nor histograms: run it with histogram={...}; saltus report shows its "
+                            "statistics")
+        name = name or (counted or Rows(self._of).named(*OUTCOMES))[0]
+        if not has_rows and name not in counted:
+            raise SpecError(f"{name}: the run has kept no histogram of it; {_core.suggest(name, counted)}")
+        ax = axes(ax)
+        beyond = None
+        if has_rows:
+            rows = Rows(self._of)
+            values = rows.values(name)[rows.ok].astype(float)
+            values = values[np.isfinite(values)]
+            whole = self._ds[name].dtype.kind in "iu" and len(values) > 0 and np.ptp(values) < 2 * bins
+            borders: Any = np.arange(values.min() - 0.5, values.max() + 1) if whole else bins
+            ax.hist(values, borders, edgecolor="white", lw=0.4)
+            beyond, of = rows.failures(), self._ds[name]
+        else:
+            of, counts = self._ds[f"bin_{name}"], self._ds[f"histogram_{name}"]
+            at = np.linspace(counts.attrs["from"], counts.attrs["to"], counts.size + 1)
+            ax.bar(at[:-1], counts.values, np.diff(at), align="edge", edgecolor="white", lw=0.4)
+            outside = [f"{int(counts.attrs[side])} {side}" for side in ("below", "above") if counts.attrs[side]]
+            beyond = f"not shown: {', '.join(outside)} the bins" if outside else None
+        ax.set_xlabel(label(of, name))
+        ax.set_ylabel("instances")
+        title(ax, self._title(self._about(name)), beyond)
+        return ax
+
+    @styled
+    def bifurcation(self, state: str, guard: Optional[str] = None, over: Names = None, last: int = 50, before: bool = False,
+                    ax: Optional["Axes"] = None) -> "Axes":
+        """A state at the last events of a guard, over the input that was varied: one point where the motion has the period of one
+        event, two where it has doubled, many where it is chaotic."""
+        rows = Rows(self._of)
+        at, = rows.axes(over, 1)
+        row, values = self._at_events(rows, guard, [state], before, last)
+        ax = axes(ax, 4.5)
+        ax.plot(rows.values(at)[row], values[0], ",k" if len(row) > MANY else ".k", ms=3, alpha=0.6, rasterized=len(row) > MANY)
+        scale(ax, x=rows.values(at))
+        ax.set_xlabel(label(self._ds[at]))
+        ax.set_ylabel(label(self._ds[f"event_{state}"], state))
+        title(ax, self._title(f"{state} {'before' if before else 'after'} the last {last} events {self._guard(guard)[0]}"), rows.failures())
+        return ax
+
+    @styled
+    def section(self, x: str, y: str, guard: Optional[str] = None, instances: Instances = None, skip: int = 0, before: bool = False,
+                ax: Optional["Axes"] = None) -> "Axes":
+        """Poincare section: two states at every event of a guard but the first ones of each instance (`skip`)."""
+        rows = Rows(self._of)
+        row, (at_x, at_y) = self._at_events(rows, guard, [x, y], before, None, skip)
+        if instances is not None:
+            of = np.isin(rows.numbers[row], instances)
+            row, at_x, at_y = row[of], at_x[of], at_y[of]
+        ax = axes(ax, 4.5)
+        ax.plot(at_x, at_y, ".k", ms=1.5 if len(row) > MANY else 4, mew=0, alpha=0.7, rasterized=len(row) > MANY)
+        ax.set_xlabel(self._time() if x == "time" else label(self._ds[f"event_{x}"], x))
+        ax.set_ylabel(label(self._ds[f"event_{y}"], y))
+        title(ax, self._title(f"section at {len(row)} events {self._guard(guard)[0]}"), rows.failures())
+        return ax
+
+    # ---- indices of sensitivity
+
+    @styled
+    def sobol(self, outcomes: Names = None) -> "np.ndarray":
+        """Indices of first and total order of each input, with intervals; one picture for each outcome, below one another."""
+        return _plot_indices.sobol(self._ds, words(outcomes), self._title())
+
+    @styled
+    def morris(self, outcomes: Names = None) -> "np.ndarray":
+        """Mean size and deviation of the effects of each input."""
+        return _plot_indices.morris(self._ds, words(outcomes), self._title())
+
+    @styled
+    def tornado(self, outcome: Optional[str] = None, ax: Optional["Axes"] = None) -> "Axes":
+        """The inputs by how much they matter to an outcome, the one that matters most on top."""
+        return _plot_indices.tornado(self._ds, outcome, self._title(), ax)
 
     # ---- what they share
 
-    @staticmethod
-    def _axes(ax: Optional["Axes"]) -> "Axes":
-        import matplotlib.pyplot as plt
+    def _title(self, what: str = "") -> str:
+        return ": ".join(one for one in (str(self._ds.attrs.get("title", "")), what) if one)
 
-        return plt.subplots(figsize=(7, 4.5), layout="constrained")[1] if ax is None else ax
+    def _about(self, name: str) -> str:
+        """The sentence of a variable, without its remarks."""
+        about = self._ds[name].attrs.get("long_name", "") if name in self._ds.variables else ""
+        return about.removesuffix(", at t_final").partition(", each")[0] or name
+
+    def _time(self) -> str:
+        for name in ("time", "event_time"):
+            if name in self._ds.variables:
+                return label(self._ds[name], "time")
+        return "time"
 
     def _sampled(self) -> list[str]:
         names = [str(name) for name, v in self._ds.data_vars.items() if v.attrs.get("role") == "sample"]
@@ -115,37 +289,97 @@ class Plot:
 
     def _sample(self, one: xr.Dataset, name: str) -> xr.DataArray:
         if name not in self._sampled():
-            raise SpecError(f"{name}: was not sampled; there are {', '.join(self._sampled())}")
+            raise SpecError(f"{name}: was not sampled; {_core.suggest(name, self._sampled())}")
         return one[name]
+
+    def _path(self, one: xr.Dataset, instance: int, names: Sequence[str], events: bool) -> "list[np.ndarray]":
+        """The time or what was sampled, along a trajectory; with the log, states before and after each event are in between."""
+        time = one["sample_time" if "sample_time" in one else "time"].values
+        samples = [time if name == "time" else self._sample(one, name).values for name in names]
+        columns = [("event_time", "event_time") if name == "time" else (f"before_{name}", f"event_{name}") for name in names]
+        if not events or not all(column in self._ds for pair in columns for column in pair):
+            return samples
+        log = self._of.events(instance)
+        at = np.concatenate([time, np.repeat(log["event_time"].values, 2)])
+        order = np.argsort(at, kind="stable")
+        whole = [np.concatenate([of, np.stack([log[before].values, log[after].values], 1).reshape(-1)])[order]
+                 for of, (before, after) in zip(samples, columns)]
+        return whole if time[0] <= time[-1] else samples
 
     def _events(self) -> xr.Dataset:
         if "event_time" not in self._ds:
             raise SpecError("the result has no events: run it with events=True")
         return self._ds
 
-    def _chosen(self, instances: Optional[Sequence[int]]) -> list[int]:
+    def _guards(self) -> "dict[str, int]":
+        """The guards and time events of the log, by name."""
+        of = self._events()["event_guard"].attrs
+        return dict(zip(of["flag_meanings"].split(), (int(k) for k in np.atleast_1d(of["flag_values"]))))
+
+    def _guard(self, name: Optional[str]) -> "tuple[str, Optional[int]]":
+        """How a picture speaks of it, and its number; None: all of them."""
+        known = self._guards()
+        if name is not None and name not in known:
+            raise SpecError(f"guard={name}: is not in the log; {_core.suggest(name, list(known))}")
+        if name is None and len(known) > 1:
+            return "of any guard", None
+        name = name or next(iter(known))
+        return f"of {name}", known[name]
+
+    def _at_events(self, rows: Rows, guard: Optional[str], states: Sequence[str], before: bool, last: Optional[int],
+                   skip: int = 0) -> "tuple[np.ndarray, list[np.ndarray]]":
+        """Rows of instances, and states, at events of a guard: the last ones of each instance, or all but the first."""
+        log = self._events()
+        columns = [("event_time" if name == "time" else f"{'before' if before else 'event'}_{name}") for name in states]
+        known = [str(name)[len("before_"):] for name in log.variables if str(name).startswith("before_")]
+        for name, column in zip(states, columns):
+            if column not in log.variables:
+                raise SpecError(f"{name}: is no state in the event log; {_core.suggest(name, known)}")
+        number = self._guard(guard)[1]
+        row = rows.of_events(log["event_instance"].values)
+        at = np.flatnonzero((row >= 0) & ((log["event_guard"].values == number) if number is not None else True))
+        of = log["event_instance"].values[at]  # ascends
+        place = np.arange(len(of))
+        keep = np.searchsorted(of, of, "right") - place <= last if last is not None else \
+            place - np.searchsorted(of, of, "left") >= skip
+        at = at[keep]
+        return row[at], [log[column].values[at] for column in columns]
+
+    def _chosen(self, instances: Instances) -> list[int]:
         """Those asked for, or some, evenly over all of them."""
         if instances is not None:
-            return [instances] if np.ndim(instances) == 0 else list(instances)
-        count = int(self._ds["status"].size)
-        return sorted({round(k) for k in np.linspace(0, count - 1, min(count, FEW))})
+            return [int(k) for k in np.atleast_1d(instances)]
+        numbers = Rows(self._of).numbers
+        return [int(numbers[round(k)]) for k in np.linspace(0, len(numbers) - 1, min(len(numbers), FEW))]
 
-    def _mark(self, ax: "Axes", instance: int, x: str, y: str, color: str) -> None:
+    def _mark(self, ax: "Axes", instance: int, x: str, y: str, colour: Any) -> "set[int]":
+        """Marks at the events of an instance; of which guards."""
         if x not in self._ds or y not in self._ds:
-            return
+            return set()
         log = self._of.events(instance)
-        for number in np.unique(log["event_guard"]):
+        numbers = {int(number) for number in np.unique(log["event_guard"])}
+        for number in numbers:
             of = log["event_guard"].values == number
-            ax.plot(log[x].values[of], log[y].values[of], MARKERS[int(number) % len(MARKERS)], color=color, ms=4)
+            ax.plot(log[x].values[of], log[y].values[of], MARKERS[number % len(MARKERS)], color=colour, ms=4)
+        return numbers
 
-    @staticmethod
-    def _what(one: xr.Dataset, instance: int) -> str:
-        """What distinguishes an instance: the values of what was swept."""
-        values = [f"{name} {float(v):.4g}" for name, v in one.coords.items()
-                  if v.ndim == 0 and v.attrs.get("role") in ("parameter", "initial", "span")]
+    def _explain(self, ax: "Axes", lines: Sequence[Any], marked: "set[int]") -> None:
+        """The legend of lines of instances, where there are several, and of marks of events."""
+        from matplotlib.lines import Line2D
+
+        handles = list(lines) if len(lines) > 1 else []
+        handles += [Line2D([], [], ls="none", color="0.3", marker=MARKERS[number % len(MARKERS)], ms=4, label=name)
+                    for name, number in (self._guards().items() if marked else ()) if number in marked]
+        legend(ax, handles)
+
+    def _what(self, one: xr.Dataset, instance: int) -> str:
+        """What distinguishes an instance: the values of what was varied, where these are few."""
+        varied = Rows(self._of).varied()
+        values = [f"{name} {float(one[name]):.4g}" for name in varied] if len(varied) <= 2 else []
         return ", ".join(values) or f"instance {instance}"
 
-    @staticmethod
-    def _legend(ax: "Axes") -> None:
-        if len(ax.get_legend_handles_labels()[1]) > 1:
-            ax.legend(loc="center left", bbox_to_anchor=(1, 0.5), fontsize="small")
+
+def _spread(values: np.ndarray) -> "tuple[float, float, float]":
+    """Mean, and where 5 and 95 % of the values lie."""
+    values = values[np.isfinite(values)]
+    return (float(values.mean()), *np.percentile(values, [5, 95])) if len(values) else (np.nan, np.nan, np.nan)

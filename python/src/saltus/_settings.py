@@ -16,14 +16,14 @@ import numpy as np
 from . import _core
 from ._errors import Error, SpecError
 
-OUTPUT = ("samples", "events", "reduce", "compression", "rows", "statistics", "histogram")
+OUTPUT = ("samples", "events", "reduce", "compression", "rows", "statistics", "histogram", "indices")
 RUN = ("threads", "backend", "devices", "lanes", "groups", "chunk", "order", "allowed_failed", "instance_time_limit",
        "checkpoint")
-SAMPLE = ("count", "seed")
+SAMPLE = ("count", "seed", "design", "correlation")
 TOP = ("method", "t", "rtol", "atol", "event_tol", "first_step", "max_step", "step", "controller", "norm", "precision",
        "max_steps", "max_events", "detection", "guards_in_error", "concurrency", "zeno", "rescue", "inject_exceptions",
-       "consistency")
-TABLES = ("parameters", "initial", "sweep", "sample", "output", "run")
+       "consistency", "coordinates")
+TABLES = ("parameters", "initial", "sweep", "sample", "sensitivity", "output", "run")
 TIMES = ("t_begin", "t_end")
 KEYS = {**{key: f"output.{key}" for key in OUTPUT}, **{key: f"run.{key}" for key in RUN},
         **{key: f"sample.{key}" for key in SAMPLE}, **{key: key for key in TOP}}
