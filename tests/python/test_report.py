@@ -137,6 +137,7 @@ def test_the_program_has_python_draw(files):
     assert (drawn.returncode, drawn.stdout, drawn.stderr) == (0, "rows_raster.png\n", "")
 
 
+@pytest.mark.long
 def test_a_page_is_as_wide_as_a_telephone(files, capsys, tmp_path):
     browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if browser is None:

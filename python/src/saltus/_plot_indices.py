@@ -10,7 +10,7 @@ import xarray as xr
 
 from . import _core
 from ._errors import SpecError
-from ._style import COLOURS, MARKERS, axes, legend, stacked, title
+from ._style import COLOURS, MARKERS, axes, label, legend, stacked, title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 #: Outcomes that are drawn without being asked for.
 FEW = 4
 #: How the indices are called in pictures.
-NAMES = {"first_order": "first order", "total_order": "total order", "mu_star": "mean size of the effect, mu*",
-         "mu": "mean effect, mu", "sigma": "deviation of the effects, sigma"}
+NAMES = {"first_order": "first order", "total_order": "total order", "mu_star": "mu*, mean size of the effect",
+         "mu": "mu, mean effect", "sigma": "sigma"}
 
 
 def has(ds: xr.Dataset, index: str) -> bool:
@@ -46,6 +46,12 @@ def estimates(ds: xr.Dataset, index: str, outcome: str) -> "tuple[np.ndarray, np
     value, low, high = (ds[f"sensitivity_{index}{part}"].values[row] for part in ("", "_low", "_high"))
     reach = np.nan_to_num(np.stack([value - low, high - value]))
     return value, np.maximum(reach, 0)
+
+
+def with_unit(ds: xr.Dataset, name: str, outcome: str) -> str:
+    """The name of an effect, and the unit of the outcome."""
+    of = next((ds[one] for one in (outcome, f"statistics_{outcome}") if one in ds.variables), None)
+    return name if of is None else label(of, name)
 
 
 def inputs_of(ds: xr.Dataset) -> list[str]:
@@ -91,9 +97,10 @@ def morris(ds: xr.Dataset, chosen: Sequence[str], heading: str) -> "np.ndarray":
         ax.set_xlim(0, right)
         ax.set_ylim(0, top)
         title(ax, f"{heading}: {outcome}" if ax is drawn[0] else outcome)
-        ax.set_ylabel("sigma")
+        ax.set_ylabel(with_unit(ds, NAMES["sigma"], outcome))
         handles.append(line)
-    drawn[-1].set_xlabel(NAMES["mu_star"] + "; " + NAMES["sigma"])
+        ax.set_xlabel(with_unit(ds, "mu*", outcome))
+    drawn[-1].set_xlabel(with_unit(ds, NAMES["mu_star"], outcomes[-1]))
     legend(drawn[-1], handles)
     return drawn
 
@@ -114,7 +121,7 @@ def tornado(ds: xr.Dataset, chosen: Optional[str], heading: str, ax: "Optional[A
     ax.axvline(0, color="0.3", lw=0.8)
     ax.set_yticks(at, np.array(inputs_of(ds))[order])
     ax.grid(axis="y", visible=False)
-    ax.set_xlabel("share of variance" if part != "mu" else f"effect on {outcome}, per unit of probability")
+    ax.set_xlabel("share of variance" if part != "mu" else with_unit(ds, f"effect on {outcome} per unit of probability", outcome))
     title(ax, f"{heading}: what {outcome} depends on")
     legend(ax, handles)
     return ax
