@@ -93,8 +93,8 @@ TEST(LocalCoordinates, HaveTheOrderOfTheirMethod) {
 // Both bank angles that meet the prescribed drag, from a guess on either side, at three times known to 1e-8 and until they end: at
 // times known from tests/reference/shuttle_branch.py, where their equation has no root any more.
 TEST(LocalCoordinates, TheShuttleKeepsItsBranchUntilThatEnds) {
-  const auto r = run("shuttle_reentry", {"method=dp5", "rtol=1e-9", "coordinates=unitary",
-                                         "t=[332.868734542, 600.0]", "sweep.beta=[0.72, -0.72]", "rescue=false",
+  const auto r = run("shuttle_reentry", {"method=dp5", "rtol=1e-9", "coordinates=unitary", "t=[332.868734542, 600.0]",
+                                         "sweep.beta=[0.72, -0.72]", "rescue=false",
                                          "output.samples={times=[342.868734542, 382.868734542, 419.868734542]}"});
   const auto marks = known_of("shuttle_reentry");
   for (int k = 0; k < 3; ++k)

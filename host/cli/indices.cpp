@@ -43,7 +43,8 @@ bool has_indices(const sensitivity_indices::outcome& of) {
 }
 
 /// The indices `names[from]`, ..., `names[to - 1]` of an outcome, which are of the same labels.
-void print_table(const sensitivity_indices& s, const sensitivity_indices::outcome& of, std::size_t from, std::size_t to) {
+void print_table(const sensitivity_indices& s, const sensitivity_indices::outcome& of, std::size_t from,
+                 std::size_t to) {
   const auto rows = labels(s, from);
   std::size_t width = 0;
   for (const auto& row : rows) width = std::max(width, row.size());

@@ -8,8 +8,8 @@
 #include "abi/sensitivity.hpp"
 #include "abi/status.hpp"
 #include "base/error.hpp"
-#include "ensemble/rescue.hpp"
 #include "ensemble/indices.hpp"
+#include "ensemble/rescue.hpp"
 #include "ensemble/statistics.hpp"
 #include "spec/statistic_columns.hpp"
 

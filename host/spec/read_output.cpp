@@ -132,8 +132,7 @@ void read_reductions(reading& r, const field& list) {
 void read_output(reading& r) {
   const auto output = r.root.find("output");
   if (!output) return read_indices(r, r.root);
-  output->only(
-      {"file", "samples", "events", "reduce", "compression", "rows", "statistics", "histogram", "indices"});
+  output->only({"file", "samples", "events", "reduce", "compression", "rows", "statistics", "histogram", "indices"});
   if (const auto e = output->find("file")) r.plan.file = e->text();
   if (const auto e = output->find("samples")) read_time_grid(r, *e);
   if (const auto e = output->find("events")) r.plan.log_events = e->boolean();
