@@ -206,6 +206,25 @@ TEST(Tables, KnotsAreNoEvents) {
   EXPECT_GE(r.steps[0], 1000);
 }
 
+TEST(Tables, AlgebraicStatesJumpWithThem) {
+  const auto r = run(test_model("jumping_algebraic"), tight);
+  EXPECT_EQ(times_of(r), (std::vector<double>{1.0, 2.0}));
+  double y = 0;
+  for (const double mark : {1.0, 3.0, 2.0}) y = mark + (y - mark) * std::exp(-1.0);
+  EXPECT_NEAR(r.final("y"), y, 1e-8);
+  EXPECT_NEAR(r.final("z"), 2.0, 1e-14);
+}
+
+TEST(Tables, ASlideEndsWhereAJumpEndsIt) {
+  // From -3/4 by 3/2 onto zero at 1/2; there until the push is 2 at 1; by 1 to 1 at 2; by -4, and by -2 from 9/4 on, to -3/2 at 3; by 1.
+  const auto r = run(test_model("pushed_slide"), tight);
+  EXPECT_EQ(names_of(r), (std::vector<std::string>{"zero", "leaves_zero", "zero"}));
+  EXPECT_NEAR(times_of(r)[0], 0.5, 1e-14);
+  EXPECT_EQ(times_of(r)[1], 1.0);
+  EXPECT_NEAR(times_of(r)[2], 2.25, 1e-14);
+  EXPECT_NEAR(r.final("x"), -0.5, 1e-13);
+}
+
 // ---- a year of weather
 
 /// Degrees for every hour of a year and the one after it, irregular: days, seasons and what nobody has foreseen.
