@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/observe.hpp"
+#include "engine/pieces.hpp"
 #include "event/transition.hpp"
 
 namespace saltus {
@@ -19,6 +20,7 @@ SALTUS_FN tolerances<E, Real> tolerances_from(const abi::settings& s) {
   tol.zeno_part = Real(s.zeno_part);
   tol.conservative = s.conservative != 0;
   tol.algebra = s.algebra;
+  tol.tables = s.tables;
   tol.max_steps = typename Real::integer(s.max_steps);
   tol.max_events = typename Real::integer(s.max_events);
   return tol;
@@ -68,7 +70,8 @@ SALTUS_FN Real first_step(instance<E, Real>& x, mask_of<Real> where, const toler
   });
   const Real span = x.t_end - x.t_begin;
   const auto tiny = (d0 < Real(1e-5)) | (d1 < Real(1e-5));
-  const Real h0 = min(select(tiny, Real(1e-6) * span, Real(0.01) * d0 / d1), x.h_max);
+  Real h0 = min(select(tiny, Real(1e-6) * span, Real(0.01) * d0 / d1), x.h_max);
+  if constexpr (E::form::tables > 0) h0 = min(h0, x.t_stop - x.t);  // beyond it tables have other values
   if constexpr (E::form::has_field) {
     const auto probe = f(x.t + h0, detail::advance(x.y, h0, x.f));
     add_where(x.rhs_evaluations, where, 1);
@@ -150,14 +153,14 @@ SALTUS_FN vec<pack<T, W>, E::model_states> begin_from_columns(instance<E, pack<T
 /// which may not undo it. Numbers may have derivatives: then those of given values are taken as well.
 template <class Form, class Number, int n, int params, int discretes, class Given>
 SALTUS_FN void set_initial(Number t, vec<Number, n>& y, const vec<Number, params>& p, vec<Number, discretes>& d,
-                           const Given& given) {
+                           const Number* pieces, const Given& given) {
   using Model = typename Form::Model;
   const auto take_given = [&](auto otherwise) SALTUS_INLINE_LAMBDA {
     each<n>([&](int i) SALTUS_INLINE_LAMBDA { y[i] = select(given[i] == given[i], given[i], otherwise(i)); });
   };
   take_given([&](int i) SALTUS_INLINE_LAMBDA { return Number(default_state<Model>(i)); });
   if constexpr (Form::kinds::has_initial) {
-    start<Model, Number> at{t, y, p, d};
+    start<Model, Number> at{t, y, p, d, pieces};
     Model::initial(at);
     take_given([&](int i) SALTUS_INLINE_LAMBDA { return y[i]; });
   }
@@ -175,7 +178,10 @@ SALTUS_FN_COLD void begin_with_derivatives(instance<E, Real>& x, const vec<Real,
                                [&](int j) SALTUS_INLINE_LAMBDA { return Real(form::is_of_initial(j, i) ? 1.0 : 0.0); });
   });
   each<form::discretes>([&](int i) SALTUS_INLINE_LAMBDA { d[i] = lifted(x.held.d[i]); });
-  set_initial<form>(form::model_time(lifted(x.t)), y, form::template lift_parameters<Real>(x.held.p), d, from);
+  vec<lifted, form::piece_numbers> pieces;
+  each<form::piece_numbers>([&](int i) SALTUS_INLINE_LAMBDA { pieces[i] = lifted(x.held.pieces[i]); });
+  set_initial<form>(form::model_time(lifted(x.t)), y, form::template lift_parameters<Real>(x.held.p), d, pieces.data,
+                    from);
   x.y = form::template put_down<Real>(y);
   each<form::discretes>([&](int i) SALTUS_INLINE_LAMBDA {
     x.held.d[i] = d[i].value;
@@ -195,9 +201,10 @@ SALTUS_FN_COLD void begin(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where,
   using form = typename E::form;
   const auto given = begin_from_columns(x, run);
   each<form::discretes>([&](int i) SALTUS_INLINE_LAMBDA { x.held.d[i] = Real(default_discrete<Model>(i)); });
+  if constexpr (form::tables > 0) enter_pieces(x, mask_of<Real>::all(true), tol, true);
 
   if constexpr (E::directions > 0) begin_with_derivatives(x, given);
-  else set_initial<form>(form::model_time(x.t), x.y, x.held.p, x.held.d, given);
+  else set_initial<form>(form::model_time(x.t), x.y, x.held.p, x.held.d, x.held.pieces.data, given);
   if constexpr (form::weighs_start) {
     begin_consistently<E>(x, given, where, tol, run.settings.consistency);
     where = where & is_under_way(x);

@@ -33,6 +33,7 @@ SALTUS_FN void move_to(instance<E, Real>& x, const landing<E, Real>& p, mask_of<
   remember_step(x, p.s, where);
   if constexpr (E::form::has_constraints) keep_residual(x, p.s, where);
   add_where(x.steps, where, 1);
+  if constexpr (E::form::tables > 0 && !guards_jump_at_knots<E>) pass_knots(x, where, tol);
 }
 
 /// Where in a step the search for a root begins, and what has been found from there on.
@@ -210,19 +211,20 @@ SALTUS_FN search<E, Real> search_step(instance<E, Real>& x, const trial<E, Real>
   return s;
 }
 
-/// Transition and restart where anything is due: by `due`, or at a wall. `moved`: the lanes that are at their landing point.
+/// Transition and restart where anything is due: by `due`, or at a wall. `moved`: the lanes that are at their landing point;
+/// `at_knot`: those that have passed a knot there, at which guards may have jumped.
 template <class E, class Real, class Run>
 SALTUS_FN void fire_at_landing(instance<E, Real>& x, const landing<E, Real>& p, due_events<E, Real> due,
                                const vec<Real, E::ng>& walls, mask_of<Real> fires, mask_of<Real> moved,
-                               const tolerances<E, Real>& tol, const Run& run) {
+                               mask_of<Real> at_knot, const tolerances<E, Real>& tol, const Run& run) {
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
     due.guard[i] = max(due.guard[i], walls[i]);
     fires = fires | (walls[i] > Real(0.5));
   });
   // Where a time event alone is due the whole step was committed: guards have the values of its end, not of its start.
   auto g = x.held.locked;
-  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(moved, g[i], p.g.value[i]); });
-  fire<E>(x, g, due, fires, tol, run);
+  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(moved & !at_knot, g[i], p.g.value[i]); });
+  fire<E>(x, g, due, fires, at_knot, tol, run);
   if (any(tol.zeno_part > Real(0.0))) end_accumulations(x, due, fires & is_under_way(x), tol, run);
 }
 
@@ -264,7 +266,9 @@ SALTUS_FN_COLD void land(instance<E, Real>& x, mask_of<Real> active, const toler
   // transition and restart; the step to come is the one that was tried here
   mask_of<Real> fires;
   auto due = due_at(x, a, p, s.side, tau, moved, ends_there & active & (!moved) & !p.failed, fires);
-  fire_at_landing(x, p, due, walls, fires & active & !p.failed, moved, tol, run);
+  auto at_knot = mask_of<Real>::all(false);
+  if constexpr (guards_jump_at_knots<E>) at_knot = pass_knots(x, active, tol, due, fires);
+  fire_at_landing(x, p, due, walls, fires & active & !p.failed, moved, at_knot, tol, run);
   end_where(x.status, moved & (x.steps + x.rejected >= tol.max_steps), status::step_budget);
 }
 

@@ -12,6 +12,7 @@
 #include "engine/stiffness.hpp"
 #include "engine/trial.hpp"
 #include "event/certify.hpp"
+#include "event/knots.hpp"
 #include "event/of_series.hpp"
 #include "event/sides.hpp"
 #include "event/slide.hpp"
@@ -56,6 +57,7 @@ SALTUS_FN mask_of<Real> suspect_in(const instance<E, Real>& x, const trial<E, Re
                                    const tolerances<E, Real>& tol) {
   auto suspect = mask_of<Real>::all(false);
   if constexpr (E::form::time_events > 0) suspect = last & (first_time_event(x) <= a.t1);
+  if constexpr (guards_jump_at_knots<E>) suspect = suspect | (last & ends_at_knot(x, a.t1));
   if constexpr (E::certified && E::ng > 0) {
     const held_system<E, Real> f{x.held, &tol};
     const auto interpolant = interpolate<typename E::Method>(f, a.s);
@@ -153,6 +155,8 @@ SALTUS_FN void commit(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Rea
   if constexpr (E::form::has_paradoxes)
     end_where(x.status, where & E::form::is_paradoxical(x.t, x.y, x.held), status::painleve);
   if (const auto finished = where & ends; any(finished)) end_where(x.status, finished, status::finished);
+  if constexpr (E::form::tables > 0 && !guards_jump_at_knots<E>)
+    if (const auto at_stop = where & a.last; any(at_stop)) pass_knots(x, at_stop, tol);
 }
 
 /// Ends those lanes in `where` in which equations depend on one another: f is determined no more.

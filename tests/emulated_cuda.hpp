@@ -2,8 +2,10 @@
 // one after another; and chunks to run on it and on CPU lanes.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/error.hpp"
@@ -55,6 +57,20 @@ void emulate(std::string_view kernel, int threads, void** arguments) {
   for (int i = 0; i < threads; ++i) emulate_thread<E>(kernel, chunk, tol, lone_warp(i, threads));
 }
 
+/// The tables of a model with its own values.
+inline std::vector<host::run_tables::table> own_tables(const abi::description& d) {
+  std::vector<host::run_tables::table> all;
+  for (int i = 0; i < d.table_count; ++i) {
+    const abi::declared_table& t = d.tables[i];
+    host::knots k;
+    for (int j = 0; j < t.knot_count; ++j) k.times.push_back(t.knots[j].t), k.values.push_back(t.knots[j].value);
+    auto coefficients =
+        host::coefficients_of(k, static_cast<interpolation>(t.interpolation), static_cast<at_ends>(t.at_ends));
+    all.push_back({t.name, std::move(k), std::move(coefficients)});
+  }
+  return all;
+}
+
 /// What backends need of a plan for Model: its numbers of states and parameters with their defaults, and settings.
 template <class Model>
 host::plan plan_of(double t_end, double tolerance) {
@@ -75,6 +91,7 @@ host::plan plan_of(double t_end, double tolerance) {
   p.model.reaches = d.reaches != 0;
   p.model.equations = static_cast<abi::equations>(d.equations);
   p.model.singular_mass = d.singular_mass != 0;
+  if (d.table_count > 0) p.tables = std::make_shared<const host::run_tables>(own_tables(d));
   p.rtol = tolerance;
   p.atol.assign(p.model.states.size(), tolerance);
   p.t_end = t_end;

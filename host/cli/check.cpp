@@ -44,15 +44,25 @@ json prediction_json(const plan& p, const pilot_report& r) {
   return all;
 }
 
+json tables_json(const plan& p) {
+  json all = json::array();
+  for (std::size_t j = 0; j < p.model.tables.size(); ++j) {
+    const auto& times = p.tables->all()[j].knots.times;
+    all.push_back(json{
+        {"name", p.model.tables[j].name}, {"knots", times.size()}, {"t", json::array({times.front(), times.back()})}});
+  }
+  return all;
+}
+
 json check_json(const plan& p, const check_report& r) {
   json guards = json::array(), time_events = json::array();
   for (const auto& g : p.model.guards) guards.push_back(g.name);
   for (const auto& i : p.model.time_events) time_events.push_back(i.name);
-  json all{{"model", p.model.name}, {"method", no_method_for(p.model).empty() ? method_name(p) : "none"},
-           {"instances", p.count},  {"t", json::array({p.t_begin, p.t_end})},
-           {"guards", guards},      {"time_events", time_events},
-           {"file", p.file},        {"bytes", r.result_bytes},
-           {"warnings", p.warnings}};
+  json all{{"model", p.model.name},    {"method", no_method_for(p.model).empty() ? method_name(p) : "none"},
+           {"instances", p.count},     {"t", json::array({p.t_begin, p.t_end})},
+           {"guards", guards},         {"time_events", time_events},
+           {"tables", tables_json(p)}, {"file", p.file},
+           {"bytes", r.result_bytes},  {"warnings", p.warnings}};
   if (r.pilot) {
     all["chunk"] = r.pilot->chunk_size;
     all["device"] = r.pilot->device;
@@ -105,6 +115,12 @@ void print_plan(const plan& p) {
   std::vector<std::string> time_events;
   for (const auto& i : p.model.time_events) time_events.push_back(i.name);
   if (!time_events.empty()) fmt::print("times      {}\n", fmt::join(time_events, ", "));
+  for (std::size_t j = 0; j < p.model.tables.size(); ++j) {
+    const auto& times = p.tables->all()[j].knots.times;
+    fmt::print("table      {}: {} knots from {:g} to {:g}, {}{}\n", p.model.tables[j].name, times.size(), times.front(),
+               times.back(), name_of(p.model.tables[j].between),
+               p.model.tables[j].beyond == at_ends::none ? "" : fmt::format(", {}", name_of(p.model.tables[j].beyond)));
+  }
 }
 
 void print_report(const plan& p, const check_report& r) {

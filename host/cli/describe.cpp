@@ -1,6 +1,7 @@
 // saltus list, saltus describe.
 #include <algorithm>
 #include <cmath>
+#include <string>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -118,6 +119,14 @@ json describe_json(const model& m) {
                           {"about", g.about}});
   json time_events = json::array();
   for (const auto& i : m.time_events) time_events.push_back(json{{"name", i.name}, {"about", i.about}});
+  json tables = json::array();
+  for (const auto& t : m.tables)
+    tables.push_back(json{{"name", t.name},
+                          {"interpolation", name_of(t.between)},
+                          {"at_ends", name_of(t.beyond)},
+                          {"knots", t.times.size()},
+                          {"unit", t.unit},
+                          {"about", t.about}});
   json constraints = json::array();
   for (const auto& c : m.constraints)
     constraints.push_back(
@@ -138,6 +147,7 @@ json describe_json(const model& m) {
               {"structure", structure_json(m)},
               {"guards", guards},
               {"time_events", time_events},
+              {"tables", tables},
               {"outputs", quantities(m.outputs)}};
 }
 
@@ -184,6 +194,10 @@ int describe(const std::string& name, bool as_json) {
   for (const auto& g : m.guards)
     fmt::print("  {:<18} {:<8} {:<11}{}{} {}\n", g.name, name_of(g.direction), name_of(g.sidedness),
                g.terminal ? " terminal" : "", g.slides ? " may slide" : "", g.about);
+  if (!m.tables.empty()) fmt::print("\ntables (between knots, at the ends, own knots, unit, meaning)\n");
+  for (const auto& t : m.tables)
+    fmt::print("  {:<18} {:<8} {:<9} {:>6} {:<10} {}\n", t.name, name_of(t.between), name_of(t.beyond),
+               t.times.empty() ? "none" : std::to_string(t.times.size()), t.unit == "1" ? "" : t.unit, t.about);
   if (!m.time_events.empty()) fmt::print("\ntime events (meaning)\n");
   for (const auto& i : m.time_events) fmt::print("  {:<18} {}\n", i.name, i.about);
   return exit_ok;

@@ -49,6 +49,24 @@ std::vector<quantity> quantities(const abi::quantity* list, int count) {
   return r;
 }
 
+std::vector<host::tabulated> tables(const abi::declared_table* list, int count) {
+  std::vector<host::tabulated> r;
+  for (int i = 0; i < count; ++i) {
+    r.push_back({list[i].name,
+                 text_or_none(list[i].unit),
+                 text_or_none(list[i].about),
+                 static_cast<interpolation>(list[i].interpolation),
+                 static_cast<at_ends>(list[i].at_ends),
+                 {},
+                 {}});
+    for (int k = 0; k < list[i].knot_count; ++k) {
+      r.back().times.push_back(list[i].knots[k].t);
+      r.back().values.push_back(list[i].knots[k].value);
+    }
+  }
+  return r;
+}
+
 std::vector<matrix_entry> entries(const int* rows, const int* columns, int count) {
   std::vector<matrix_entry> r;
   for (int i = 0; i < count; ++i) r.push_back({rows[i], columns[i]});
@@ -95,6 +113,7 @@ model model_from(const abi::description* d, const fs::path& header, const std::v
                         text_or_none(d->guards[i].about), d->guards[i].slides != 0});
   for (int i = 0; i < d->time_event_count; ++i)
     m.time_events.push_back({d->time_events[i].name, text_or_none(d->time_events[i].about)});
+  m.tables = tables(d->tables, d->table_count);
   m.t_begin = d->t_begin;
   m.t_end = d->t_end;
   m.equations = static_cast<abi::equations>(d->equations);

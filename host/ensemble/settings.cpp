@@ -26,6 +26,7 @@ abi::settings settings_of(const plan& p) {
   s.zeno_part = p.zeno;
   s.consistency = p.consistency;
   s.algebra = &dense_algebra;
+  s.tables = p.tables ? p.tables->for_kernels() : nullptr;
   s.inject = p.inject_exceptions;
   s.inject_seed = static_cast<long long>(p.seed);
   return s;

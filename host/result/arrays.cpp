@@ -46,6 +46,8 @@ void add_dimensions(result_array& a, const plan& p) {
     const histogram_request& h = p.histograms[static_cast<std::size_t>(a.what.of)];
     add("bin_" + h.name, h.bins);
   }
+  if (s == shape::knots)
+    add("knot_" + p.model.tables[static_cast<std::size_t>(a.what.of)].name, std::ssize(a.what.fixed));
   if (s == shape::outcome_input || s == shape::outcome_pair) add("sensitivity_outcome", std::ssize(p.indices));
   const int inputs = static_cast<int>(p.random.size());
   if (s == shape::outcome_input) add("sensitivity_input", inputs);

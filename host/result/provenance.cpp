@@ -62,7 +62,8 @@ class lines {
     text(key, toml_of(value));
   }
   /// Of a key that is off, for which there is no value.
-  void none(std::string_view key) { text_ += fmt::format("# {}: none\n", key); }
+  void none(std::string_view key) { comment(key, "none"); }
+  void comment(std::string_view key, std::string_view value) { text_ += fmt::format("# {}: {}\n", key, value); }
   void text(std::string_view key, const std::string& toml) { text_ += fmt::format("{} = {}\n", key, toml); }
   void section(std::string_view name) { text_ += fmt::format("\n[{}]\n", name); }
   std::string take() { return std::move(text_); }
@@ -149,6 +150,21 @@ void output(const plan& p, lines& out) {
   else out.add("indices", outcomes);
 }
 
+/// 32 hex digits.
+std::string hash_of(const knots& k) {
+  std::string bytes;
+  for (const auto* list : {&k.times, &k.values})
+    bytes.append(reinterpret_cast<const char*>(list->data()), list->size() * sizeof(double));
+  return hash_text(bytes);
+}
+
+/// Their values are variables of the file, and are too many for a text.
+void tables(const plan& p, lines& out) {
+  if (!p.tables) return out.none("tables");
+  for (const auto& t : p.tables->all())
+    out.comment("tables." + t.name, fmt::format("{} knots, {}", t.knots.times.size(), hash_of(t.knots)));
+}
+
 void sensitivity(const plan& p, lines& out) {
   if (p.sensitivities.empty()) return out.none("sensitivity");
   out.section("sensitivity");
@@ -180,6 +196,7 @@ std::string settings_text(const plan& p) {
   lines out;
   integration(p, out);
   events(p, out);
+  tables(p, out);
   sensitivity(p, out);
   output(p, out);
   where_and_how(p, out);

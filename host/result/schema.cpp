@@ -56,6 +56,7 @@ class field_list {
   explicit field_list(const plan& p) : p_(p), m_(p.model) {
     inputs();
     if (p.rows) of_instances();
+    if (p.tables) tables();
     if (p.statistics) statistics();
     if (!p.indices.empty()) sensitivity();
   }
@@ -274,6 +275,21 @@ class field_list {
       const derivative d = derivative_of("event_time", "", "the time of the event", j);
       add(d.name, "event", d.unit, d.about, shape::event, NC_DOUBLE,
           derived_column(&derived_columns::before, m_.states.size() + j));
+    }
+  }
+
+  void tables() {
+    for (std::size_t j = 0; j < m_.tables.size(); ++j) {
+      const tabulated& t = m_.tables[j];
+      const knots& k = p_.tables->all()[j].knots;
+      const auto add_numbers = [&](const std::string& name, const std::string& unit, const std::string& about,
+                                   const std::vector<double>& numbers) {
+        field& f = add(name, "table", unit, about, shape::knots, NC_DOUBLE, nullptr);
+        f.of = static_cast<int>(j);
+        f.fixed = numbers;
+      };
+      add_numbers("knot_" + t.name, "", "time of a knot of " + t.name, k.times);
+      add_numbers("table_" + t.name, t.unit, t.about.empty() ? t.name : t.about, k.values);
     }
   }
 

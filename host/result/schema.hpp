@@ -15,6 +15,7 @@
 //                  d_event_time_d_<parameter>
 //     statistics   statistics_<final or counter>(statistic), statistic(statistic): their names
 //                  histogram_<name>(bin_<name>), bin_<name>(bin_<name>): middles of the bins
+//     tables       table_<table>(knot_<table>), knot_<table>(knot_<table>): values and times of what every instance has read
 //     sensitivity  sensitivity_<index>, sensitivity_<index>_low, _high and _left_out(sensitivity_outcome, sensitivity_input),
 //                  of second order (sensitivity_outcome, sensitivity_pair); the names along these are variables of their names
 //
@@ -69,7 +70,7 @@ struct derived_columns {
   void clear_events();
 };
 
-enum class shape { scalar, instance, time, instance_time, event, statistic, bin, outcome_input, outcome_pair };
+enum class shape { scalar, instance, time, instance_time, event, statistic, bin, outcome_input, outcome_pair, knots };
 
 /// One variable of the file: what it is called, what it is, and where its numbers lie.
 struct field {
@@ -82,7 +83,7 @@ struct field {
   long long unset = 0;                             ///< of integers: what an instance that is never written has
   /// The numbers of one chunk, for the shapes with instances or events.
   std::function<const void*(const chunk_data&, const derived_columns&)> numbers = {};
-  int of = -1;  ///< of statistics: which
+  int of = -1;  ///< of statistics and tables: which
   int id = -1;  ///< NetCDF variable
 };
 

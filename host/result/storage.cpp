@@ -47,6 +47,7 @@ std::vector<std::size_t> detail::chunk_shape(const field& f, const plan& p) {
     case shape::event: return {std::clamp<std::size_t>(n, 1024, max_chunk_rows)};  // a short run has few events
     case shape::time: return {std::min(times, max_chunk_rows)};
     case shape::bin: return {static_cast<std::size_t>(p.histograms[static_cast<std::size_t>(f.of)].bins)};
+    case shape::knots: return {f.fixed.size()};
     case shape::outcome_input:
     case shape::outcome_pair: {
       const auto inputs = static_cast<int>(p.random.size());
@@ -73,6 +74,7 @@ std::int64_t expected_bytes(const plan& p) {
       case shape::event: break;
       case shape::statistic: bytes.add(size, static_cast<std::int64_t>(statistic_names.size())); break;
       case shape::bin: bytes.add(size, p.histograms[static_cast<std::size_t>(f.of)].bins); break;
+      case shape::knots: bytes.add(size, std::ssize(f.fixed)); break;
       case shape::outcome_input:
       case shape::outcome_pair:
         bytes.add(static_cast<std::int64_t>(detail::bytes_of_chunk(f, detail::chunk_shape(f, p))));

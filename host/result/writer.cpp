@@ -140,12 +140,10 @@ void result_writer::define_sensitivity() {
   if (pair_ >= 0) define_names("sensitivity_pair", pairs, "to which two inputs");
 }
 
-/// The dimension of a histogram's bins, which its counts and their middles share.
-int result_writer::dimension_of_bins(const histogram_request& h) {
-  const std::string name = "bin_" + h.name;
+/// A dimension that two variables share: the bins of a histogram with their middles, the knots of a table with their times.
+int result_writer::shared_dimension(const std::string& name, std::size_t length) {
   int id = -1;
-  if (nc_inq_dimid(file_, name.c_str(), &id) != NC_NOERR)
-    must(nc_def_dim(file_, name.c_str(), static_cast<std::size_t>(h.bins), &id));
+  if (nc_inq_dimid(file_, name.c_str(), &id) != NC_NOERR) must(nc_def_dim(file_, name.c_str(), length, &id));
   return id;
 }
 
@@ -159,7 +157,12 @@ std::vector<int> result_writer::dimensions_of(const field& f) {
     case shape::statistic: return {statistic_};
     case shape::outcome_input: return {outcome_, input_};
     case shape::outcome_pair: return {outcome_, pair_};
-    case shape::bin: return {dimension_of_bins(plan_.histograms[static_cast<std::size_t>(f.of)])};
+    case shape::bin: {
+      const auto& h = plan_.histograms[static_cast<std::size_t>(f.of)];
+      return {shared_dimension("bin_" + h.name, static_cast<std::size_t>(h.bins))};
+    }
+    case shape::knots:
+      return {shared_dimension("knot_" + plan_.model.tables[static_cast<std::size_t>(f.of)].name, f.fixed.size())};
   }
   return {};
 }
@@ -190,7 +193,8 @@ void result_writer::define_storage(const field& f) {
 void result_writer::define_fill(const field& f) {
   if (f.type == NC_DOUBLE) {
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-    if (f.shape != shape::time && f.shape != shape::bin) must(nc_def_var_fill(file_, f.id, NC_FILL, &nan));
+    if (f.shape != shape::time && f.shape != shape::bin && f.shape != shape::knots)
+      must(nc_def_var_fill(file_, f.id, NC_FILL, &nan));
   } else {
     // Counters and status need a fill value too, but no attribute _FillValue: readers would take the number for missing
     // (and xarray would turn the integers into floating-point numbers).

@@ -49,7 +49,7 @@ class result_writer {
 
  private:
   void define_dimensions();
-  int dimension_of_bins(const histogram_request& h);
+  int shared_dimension(const std::string& name, std::size_t length);
   std::vector<int> dimensions_of(const detail::field& f);
   void define(detail::field& f);
   void define_storage(const detail::field& f);

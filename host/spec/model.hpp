@@ -44,6 +44,14 @@ struct time_event {
   std::string about;
 };
 
+/// A function of time that the model reads, given by values at knots.
+struct tabulated {
+  std::string name, unit, about;
+  interpolation between;
+  at_ends beyond;
+  std::vector<double> times, values;  ///< the model's own knots; empty: it has none
+};
+
 /// A file that a model is written in.
 struct model_file {
   std::filesystem::path file;
@@ -113,6 +121,7 @@ struct model {
   std::string why_unsolved;               ///< of those that cannot
   std::vector<guard> guards;
   std::vector<time_event> time_events;
+  std::vector<tabulated> tables;
   double t_begin = 0, t_end = 1;  ///< its own default span
   abi::equations equations = abi::plain;
   bool singular_mass = false;  ///< a singular mass matrix, but no state by itself is algebraic

@@ -17,10 +17,11 @@ bool contains(const List& list, const Item& item) {
   return std::find(list.begin(), list.end(), item) != list.end();
 }
 
-/// They refer to the quantities.
-inline names names_of(const std::vector<quantity>& quantities) {
+/// They refer to what they are the names of: quantities, tables.
+template <class Named>
+names names_of(const std::vector<Named>& list) {
   names all;
-  for (const auto& quantity : quantities) all.push_back(quantity.name);
+  for (const auto& one : list) all.push_back(one.name);
   return all;
 }
 

@@ -5,12 +5,14 @@
 #include <cstdint>
 #include <filesystem>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "spec/model.hpp"
+#include "spec/tables.hpp"
 
 namespace saltus::host {
 
@@ -124,6 +126,7 @@ struct plan {
   std::vector<double> parameters;  ///< fixed values, one per parameter
   std::vector<double> initial;     ///< fixed values, one per state; NaN: the model's own
   double t_begin = 0, t_end = 1;
+  std::shared_ptr<const run_tables> tables;  ///< those of the model, in its order; null: it reads none
   std::vector<axis> axes;
   std::vector<random_column> random;
   std::vector<double> correlation;  ///< Cholesky factor of that of their normal scores, by rows; empty: independent

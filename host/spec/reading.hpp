@@ -55,6 +55,8 @@ void read_events(reading& r);
 void read_instances(reading& r);
 /// [sample], for read_instances: which random values there are, and how they lie.
 void read_sample(reading& r);
+/// [tables]. Needs the time spans of the instances.
+void read_tables(reading& r);
 /// [output]. Needs the instances.
 void read_output(reading& r);
 /// [sensitivity]. Needs method, events, instances and output.

@@ -93,6 +93,7 @@ plan validate(const spec_document& spec, const host::model& model) {
   read_integration(r);
   read_events(r);
   read_instances(r);
+  read_tables(r);
   read_output(r);
   read_sensitivity(r);
   read_run(r);

@@ -26,6 +26,18 @@ inline constexpr const char* coordinates_names[] = {"all", "unitary", "partition
 enum class reduce { min, max, mean, integral };
 inline constexpr const char* reduce_names[] = {"min", "max", "mean", "integral"};
 
+/// What a table is between its knots: the value of the knot before; straight lines; monotone cubics (F. N. Fritsch, J. Butland, SIAM
+/// J. Sci. Stat. Comput. 5 (1984) 300); a cubic spline with a continuous second derivative, which is zero at the ends.
+enum class interpolation : int { step, linear, pchip, spline };
+inline constexpr const char* interpolation_names[] = {"step", "linear", "pchip", "spline"};
+constexpr const char* name_of(interpolation i) { return interpolation_names[static_cast<int>(i)]; }
+
+/// What a table is before its first knot and after its last one: it has no value there, and must cover the span of a run; the
+/// values of these knots; it begins anew.
+enum class at_ends : int { none, held, periodic };
+inline constexpr const char* at_ends_names[] = {"none", "held", "periodic"};
+constexpr const char* name_of(at_ends a) { return at_ends_names[static_cast<int>(a)]; }
+
 namespace abi {
 
 /// How models with constraints are given consistent values at their start.

@@ -12,7 +12,7 @@
 
 namespace saltus::abi {
 
-inline constexpr int version = 15;
+inline constexpr int version = 16;
 
 using saltus::equations;
 using enum equations;
@@ -39,6 +39,22 @@ struct guard {
 struct time_event {
   const char* name;
   const char* about;
+};
+
+/// A value of a table at a time.
+struct knot {
+  double t, value;
+};
+
+/// A function of time given by values at knots, and those that it has if it is given no others.
+struct declared_table {
+  const char* name;
+  const char* unit;
+  const char* about;
+  int interpolation;  ///< saltus::interpolation
+  int at_ends;        ///< saltus::at_ends
+  int knot_count;     ///< 0: it must be given
+  const knot* knots;
 };
 
 /// Which entries the matrices of a mechanical system may have: of M those of the lower triangle that are ever written, of J
@@ -68,13 +84,14 @@ struct description {
   const char* name;
   const char* title;
   const char* source;
-  int state_count, parameter_count, discrete_count, guard_count, time_event_count, output_count;
+  int state_count, parameter_count, discrete_count, guard_count, time_event_count, output_count, table_count;
   const quantity* states;
   const quantity* parameters;
   const quantity* discretes;
   const guard* guards;
   const time_event* time_events;
   const quantity* outputs;
+  const declared_table* tables;
   /// Of a mechanical system; index 0: nonholonomic, 1: holonomic, 2: of a unit quaternion; value: 1 if it is switched.
   const quantity* constraints;
   int constraint_count;
@@ -101,6 +118,14 @@ struct dense_algebra {
   void (*solve_complex)(int n, const double* a, const int* rows, double* b);
 };
 
+/// A table as a polynomial for each piece between two knots, in powers of the time since the first of them.
+struct table {
+  long long pieces;
+  const double* knots;         ///< [pieces + 1], ascending
+  const double* coefficients;  ///< [pieces][4], from the constant one on
+  double last;                 ///< the value at the last knot
+};
+
 /// What holds for every instance of a run. Times and tolerances in the model's units.
 struct settings {
   double rtol;
@@ -123,6 +148,7 @@ struct settings {
   int conservative;          ///< 1: rescue: events are located by bracketing alone, with more attempts
   int consistency;           ///< abi::consistency: how algebraic models are given a consistent start
   const dense_algebra* algebra;  ///< null on a device
+  const table* tables;           ///< [table_count]
   double inject;                 ///< share of instances given an artificial exception; 0 but in tests
   long long inject_seed;
 };

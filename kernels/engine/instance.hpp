@@ -110,6 +110,7 @@ struct tolerances {
   Real event_tol, fixed_step, concurrency_time, concurrency_value, zeno_part;
   typename Real::integer max_steps, max_events;
   const abi::dense_algebra* algebra;
+  const abi::table* tables;
   bool conservative;  ///< rescue: events are located by bracketing alone
 };
 
@@ -127,7 +128,8 @@ struct instance : abi::counters<typename Real::integer> {
   // the step to come
   Real h, h_max, t_begin, t_end;
   vec<Real, E::form::time_events> next_time_event;  ///< when each time event comes next
-  Real t_stop;                                      ///< the first of them, or t_end: no step goes beyond
+  Real next_knot;                                   ///< when a piece of a table ends that the instance is on
+  Real t_stop;                                      ///< the first of all these, or t_end: no step goes beyond
   control_memory<Real> memory;
 
   // the last events of every guard (event/accumulate.hpp)
@@ -145,6 +147,7 @@ struct instance : abi::counters<typename Real::integer> {
   Real next_sample;
   vec<Real, E::reductions> reduced;
 
+  vec<integer, E::form::tables> piece, cycle;  ///< where the instance is in each table (engine/pieces.hpp)
   integer slot, sample, status;
 
   // The one list of what an instance is: body(field of a, field of b) for every number kept. Sailing changes only the
@@ -173,6 +176,11 @@ struct instance : abi::counters<typename Real::integer> {
     if constexpr (E::form::has_memory) E::form::each_memory(a.held, b.held, body);
     if constexpr (methods::has_memory<typename E::Method>)
       E::Method::template memory<Real, E::n>::each(a.held.past, b.held.past, body);
+    if constexpr (E::form::tables > 0) {
+      each<E::form::piece_numbers>([&](int i) SALTUS_INLINE_LAMBDA { body(a.held.pieces[i], b.held.pieces[i]); });
+      body(a.next_knot, b.next_knot);
+      body(a.t_stop, b.t_stop);
+    }
     body(a.next_sample, b.next_sample);
     each<E::reductions>([&](int i) SALTUS_INLINE_LAMBDA { body(a.reduced[i], b.reduced[i]); });
   }
@@ -185,7 +193,7 @@ struct instance : abi::counters<typename Real::integer> {
     body(a.t_begin, b.t_begin);
     body(a.t_end, b.t_end);
     each<E::form::time_events>([&](int i) SALTUS_INLINE_LAMBDA { body(a.next_time_event[i], b.next_time_event[i]); });
-    body(a.t_stop, b.t_stop);
+    if constexpr (E::form::tables == 0) body(a.t_stop, b.t_stop);
     each<E::form::model_guards>([&](int i) SALTUS_INLINE_LAMBDA {
       body(a.event_time[i], b.event_time[i]);
       body(a.event_interval[i], b.event_interval[i]);
@@ -195,6 +203,10 @@ struct instance : abi::counters<typename Real::integer> {
   template <class A, class B, class F>
   SALTUS_FN static constexpr void each_sailed_integer(A& a, B& b, F&& body) {
     body(a.sample, b.sample);
+    each<E::form::tables>([&](int i) SALTUS_INLINE_LAMBDA {
+      body(a.piece[i], b.piece[i]);
+      body(a.cycle[i], b.cycle[i]);
+    });
     abi::each_counter<abi::change::sailing>(a, b, body);
     body(a.status, b.status);
   }

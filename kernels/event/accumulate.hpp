@@ -8,6 +8,7 @@
 #pragma once
 
 #include "engine/observe.hpp"
+#include "engine/pieces.hpp"
 #include "event/transition.hpp"
 
 namespace saltus {
@@ -149,6 +150,7 @@ SALTUS_FN_COLD mask_of<Real> go_to_limit(instance<E, Real>& x, const resting_gua
   if constexpr (E::reductions > 0) reduce_step<false>(x, s, f, where);
   assign_where(where, x.t, t);
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(where, x.y[i], s.y1[i]); });
+  if constexpr (E::form::tables > 0) enter_pieces(x, where, tol);
   return where;
 }
 

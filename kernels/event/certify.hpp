@@ -146,6 +146,7 @@ SALTUS_FN typename form::template held<interval<Real>> enclosed_held(const typen
   each<form::params>([&](int i) SALTUS_INLINE_LAMBDA { r.p[i] = c.p[i]; });
   each<form::discretes>([&](int i) SALTUS_INLINE_LAMBDA { r.d[i] = c.d[i]; });
   each<form::guards>([&](int i) SALTUS_INLINE_LAMBDA { r.locked[i] = c.locked[i]; });
+  each<form::piece_numbers>([&](int i) SALTUS_INLINE_LAMBDA { r.pieces[i] = c.pieces[i]; });
   if constexpr (form::has_memory)
     form::each_memory(r, c, [](auto& to, const auto& from) SALTUS_INLINE_LAMBDA { to = from; });
   return r;

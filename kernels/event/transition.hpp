@@ -125,6 +125,14 @@ SALTUS_FN_COLD void start_from(instance<E, Real>& x, mask_of<Real> where, const 
   });
 }
 
+/// No step goes beyond the end, the next time event or the next knot of a table.
+template <class E, class Real>
+SALTUS_FN void set_next_stop(instance<E, Real>& x, mask_of<Real> where) {
+  Real next = min(x.t_end, first_time_event(x));
+  if constexpr (E::form::tables > 0) next = min(next, x.next_knot);
+  assign_where(where, x.t_stop, next);
+}
+
 /// Looks up when the time events come next, and how long the next steps may be.
 template <class E, class Real>
 SALTUS_FN void look_ahead(instance<E, Real>& x, mask_of<Real> where) {
@@ -144,7 +152,7 @@ SALTUS_FN void look_ahead(instance<E, Real>& x, mask_of<Real> where) {
       });
     }
   }
-  assign_where(where, x.t_stop, min(x.t_end, first_time_event(x)));
+  set_next_stop(x, where);
 }
 
 /// A bilateral guard that has fired within `tolerance` (a time) before its root, because something else was due just
@@ -203,7 +211,9 @@ SALTUS_FN bool with_event_and_derivatives(instance<E, pack<T, W>>& x, int lane, 
     });
   const auto t = form::with_rates(one(x.t), [&](int j) SALTUS_INLINE_LAMBDA { return one(x.held.event_time[j]); });
   const auto lifted_p = form::template lift_parameters<Scalar>(p);
-  event<typename E::Model, Lifted> now{form::model_time(t), y, lifted_p, d, {}, {}};
+  vec<Lifted, form::piece_numbers> pieces;
+  for (int i = 0; i < form::piece_numbers; ++i) pieces[i] = Lifted(one(x.held.pieces[i]));
+  event<typename E::Model, Lifted> now{form::model_time(t), y, lifted_p, d, pieces.data, {}, {}};
   tell_due<E>(now, lane, g, due);
   call(now);
   for (int i = 0; i < E::model_states; ++i) {
@@ -236,7 +246,9 @@ SALTUS_FN bool with_event(instance<E, pack<T, W>>& x, int lane, const vec<pack<T
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { y[i].v = x.y[i].get(lane); });
   each<form::params>([&](int i) SALTUS_INLINE_LAMBDA { p[i].v = x.held.p[i].get(lane); });
   each<form::discretes>([&](int i) SALTUS_INLINE_LAMBDA { d[i].v = x.held.d[i].get(lane); });
-  event<typename E::Model, Scalar> now{form::model_time(Scalar::from(x.t.get(lane))), y, p, d, {}, {}};
+  vec<Scalar, form::piece_numbers> pieces;
+  each<form::piece_numbers>([&](int i) SALTUS_INLINE_LAMBDA { pieces[i].v = x.held.pieces[i].get(lane); });
+  event<typename E::Model, Scalar> now{form::model_time(Scalar::from(x.t.get(lane))), y, p, d, pieces.data, {}, {}};
   tell_due<E>(now, lane, g, due);
   call(now);
   if constexpr (detail::is_mechanical<typename E::Model>)
@@ -458,14 +470,19 @@ requires(E::directions > 0) struct passage<E, Real> {
   both_orders<E, Real> in_turns;  ///< where any is
 };
 
-/// Before what is due at the accepted point is fired: derivatives along with the event.
+/// Before what is due at the accepted point is fired: derivatives along with the event. `at_knot`: guards have jumped there, at a time
+/// that is fixed.
 template <class E, class Real>
 SALTUS_FN_COLD void enter_event(instance<E, Real>& x, const vec<Real, E::ng>& g, const due_events<E, Real>& due,
-                                mask_of<Real> where, const tolerances<E, Real>& tol, passage<E, Real>& way) {
+                                mask_of<Real> where, mask_of<Real> at_knot, const tolerances<E, Real>& tol,
+                                passage<E, Real>& way) {
   vec<Real, E::directions> first;
   way.times = times_at(x);
   way.before = x.y;
-  if constexpr (E::form::model_guards > 0) look_for_grazing(x, due, where, tol);
+  if constexpr (E::form::tables > 0)
+    for (int i = 0; i < E::ng; ++i)
+      for (int j = 0; j < E::directions; ++j) assign_where(at_knot, way.times(i, j), Real(0.0));
+  if constexpr (E::form::model_guards > 0) look_for_grazing(x, due, where & !at_knot, tol);
   way.apart = find_apart(x, due, way.times, where, tol, first);
   if (any(way.apart)) way.in_turns = try_both_orders(x, g, way.times, due, way.apart, tol);
   each<E::directions>([&](int j) SALTUS_INLINE_LAMBDA { assign_where(where, x.held.event_time[j], first[j]); });
@@ -498,16 +515,17 @@ SALTUS_FN_COLD void end_event(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> wh
 }
 
 /// Fires what is due at the accepted point of the lanes in `where`, whose guard values there are `g`, and iterates until
-/// nothing is due any more.
+/// nothing is due any more. `at_knot`: guards have jumped there, at the knot of a table.
 template <class E, class T, int W, class Run>
 SALTUS_FN_COLD void fire(instance<E, pack<T, W>>& x, vec<pack<T, W>, E::ng> g, due_events<E, pack<T, W>> due,
-                         mask_of<pack<T, W>> where, const tolerances<E, pack<T, W>>& tol, const Run& run) {
+                         mask_of<pack<T, W>> where, mask_of<pack<T, W>> at_knot, const tolerances<E, pack<T, W>>& tol,
+                         const Run& run) {
   using Real = pack<T, W>;
   vec<Real, E::ng> fired;
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { fired[i] = Real(0.0); });
   mask_of<Real> active = where;
   [[maybe_unused]] passage<E, Real> way;
-  if constexpr (E::directions > 0) enter_event(x, g, due, where, tol, way);
+  if constexpr (E::directions > 0) enter_event(x, g, due, where, at_knot, tol, way);
   for (int round = 0; round < event_rounds && any(active); ++round) {
     Real surface = Real(0.0);
     auto slid = mask_of<Real>::all(false);

@@ -2,7 +2,7 @@
 // here, and nothing of the kind of equations behind it.
 //
 // A form is derived from model_functions (form/functions.hpp), which has sizes, guards, outputs and time events for all of them,
-// and says, with functions over what is held through a step (`held<Real>`: parameters, discrete variables, guard signs):
+// and says, with functions over what is held through a step (`held<Real>`: parameters, discrete variables, guard signs, pieces of tables):
 //
 //     rhs(t, y, held)               f(t, y), over any Value
 //     implicit_rhs(t, y, held)      only of a form that has other equations for implicit methods than its field: their f
@@ -77,6 +77,7 @@ concept is_form = requires(int number, bool yes) {
   number = Form::model_guards;
   number = Form::time_events;
   number = Form::outputs;
+  number = Form::tables;
   number = Form::highest_index;
   yes = Form::has_memory;
   yes = Form::has_paradoxes;

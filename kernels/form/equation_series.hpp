@@ -103,7 +103,7 @@ struct equation_series {
                                                       const held<Real>& fixed) {
     named<typename kinds::row_of_residual, jet<Value>, unknowns> zeros;
     for (int i = 0; i < unknowns; ++i) zeros.values[i] = jet<Value>(Functions::unset);
-    const point<Model, jet<Value>, Real, true> at{t, x, fixed.p, fixed.d, fixed.locked.data};
+    const point<Model, jet<Value>, Real, true> at{t, x, fixed.p, fixed.d, fixed.locked.data, fixed.pieces.data};
     Model::residual(at, zeros);
     vec<Value, unknowns> r;
     for (int i = 0; i < unknowns; ++i) r[i] = zeros.values[i].coefficient(k);

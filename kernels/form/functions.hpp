@@ -27,6 +27,9 @@ struct model_functions {
   static constexpr int guards = model_guards + (slides ? 2 : 0) + (reaches ? kinds::constraint_count : 0);
   static constexpr int time_events = kinds::time_event_count;
   static constexpr int outputs = kinds::output_count;
+  static constexpr int tables = kinds::table_count;
+  static constexpr int piece_numbers = tabulated_table_of<Model>.numbers;  ///< that tables are made of within a step
+  static constexpr bool tables_jump = tabulated_table_of<Model>.jump;
 
   static constexpr int highest_index = kinds::highest_index;
 
@@ -53,12 +56,14 @@ struct model_functions {
     return y;
   }
 
-  /// What is held constant through a step: parameters, discrete variables, guard signs (as values at the step's start).
+  /// What is held constant through a step: parameters, discrete variables, guard signs (as values at the step's start), the pieces
+  /// of tables.
   template <class Real>
   struct held {
     vec<Real, params> p;
     vec<Real, discretes> d;
     vec<Real, guards> locked;
+    vec<Real, piece_numbers> pieces;
   };
 
   template <class Real, int N>
@@ -191,7 +196,7 @@ struct model_functions {
  protected:
   template <class Value, class Real>
   SALTUS_FN static point<Model, Value, Real> point_at(Value t, const vec<Value, states>& y, const held<Real>& c) {
-    return {Time::of_model(t), y, c.p, c.d, c.locked.data};
+    return {Time::of_model(t), y, c.p, c.d, c.locked.data, c.pieces.data};
   }
 
   /// The model's own right-hand side, in engine time.

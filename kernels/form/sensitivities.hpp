@@ -27,6 +27,7 @@ struct sensitivities : Base {
   using Base::model_guards;
   using Base::outputs;
   using Base::params;
+  using Base::piece_numbers;
   using Base::time_events;
   template <class Real, int N>
   using rated = typename Base::template rated<Real, N>;
@@ -154,6 +155,7 @@ struct sensitivities : Base {
                           [&](int j) SALTUS_INLINE_LAMBDA { return Value(c.discrete_rates[discretes * j + i]); });
     });
     each<guards>([&](int i) SALTUS_INLINE_LAMBDA { r.locked[i] = lifted<Value>(Value(c.locked[i])); });
+    each<piece_numbers>([&](int i) SALTUS_INLINE_LAMBDA { r.pieces[i] = lifted<Value>(Value(c.pieces[i])); });
     if constexpr (Base::has_memory)
       Base::each_memory(r, c, [](auto& to, const auto& from) SALTUS_INLINE_LAMBDA { to = lifted<Value>(Value(from)); });
     return r;

@@ -1,6 +1,6 @@
 // What the author of a model declares, and the functions that he may write.
 //
-// A model is a struct named like its file. It declares up to six enumerations with a list each,
+// A model is a struct named like its file. It declares up to seven enumerations with a list each,
 //
 //     enum state     { ... };  static constexpr saltus::variable<state>     state_list[]     = {{id, default, unit, about}, ...};
 //     enum parameter { ... };  static constexpr saltus::variable<parameter> parameter_list[] = ...
@@ -8,6 +8,7 @@
 //     enum guard     { ... };  static constexpr saltus::event_function<guard> guard_list[]  = {{id, direction, sidedness, about}, ...};
 //     enum time_event   { ... };  static constexpr saltus::timed<time_event>      time_event_list[]   = {{id, about}, ...};
 //     enum output    { ... };  static constexpr saltus::derived<output>     output_list[]    = {{id, unit, about}, ...};
+//     enum table     { ... };  static constexpr saltus::tabulated<table>    table_list[]     = {{id, unit, about, interpolation, at_ends}, ...};
 //
 // (only `state` is compulsory), and writes the functions
 //
@@ -61,6 +62,7 @@
 namespace saltus {
 
 using abi::direction, abi::rising, abi::falling, abi::both;
+using abi::knot;
 using abi::sidedness, abi::bilateral, abi::unilateral;
 enum class ending : int { continues, terminal };
 inline constexpr ending continues = ending::continues;
@@ -176,6 +178,35 @@ struct timed {
   Id id;
   const char* about;
   int count = 1;
+};
+
+/// A table: a function of time given by values at knots, between which it is smooth. It is at[id] at the time of the point. Steps end
+/// at its knots, which are no events.
+template <class Id>
+struct tabulated {
+  Id id;
+  const char* unit;
+  const char* about;
+  saltus::interpolation between = interpolation::linear;
+  saltus::at_ends beyond = at_ends::none;
+  int count = 1;
+  const knot* knots = nullptr;
+  int knot_count = 0;
+
+  /// A family of n alike.
+  constexpr tabulated of(int n) const {
+    tabulated r = *this;
+    r.count = n;
+    return r;
+  }
+  /// With knots of its own, for runs that give it no others: those of a static constexpr saltus::knot list[].
+  template <int N>
+  constexpr tabulated with(const knot (&list)[N]) const {
+    tabulated r = *this;
+    r.knots = list;
+    r.knot_count = N;
+    return r;
+  }
 };
 
 /// An equation of a residual of any order: identity, unit and meaning of what is to be zero.

@@ -100,6 +100,7 @@ class operations_of {
   vec<Real, c::discrete_count> d_;
   vec<Real, c::state_count> y_;
   Real locked_[c::guard_count + 1];
+  Real pieces_[tabulated_table_of<Model>.numbers + 1];
   double t_ = 0.0;
 
  public:
@@ -111,10 +112,11 @@ class operations_of {
     each_default_discrete<Model>([&](int i, double value) { d_[i] = Real(value); });
     for (int i = 0; i < c::state_count; ++i) y_[i].held = false;
     for (Real& g : locked_) g = Real(1.0);
+    for (Real& number : pieces_) number = Real(1.0);
   }
 
   long long rhs() const {
-    const point<Model, Real, Real> at{Real::varying(t_), y_, p_, d_, locked_};
+    const point<Model, Real, Real> at{Real::varying(t_), y_, p_, d_, locked_, pieces_};
     named<typename c::state, Real, c::state_count> const rate = {};
     named<typename c::state, Real, c::state_count> out;
     named_by<typename c::state, Real, c::state_count> slope{out.values};
@@ -132,7 +134,7 @@ class operations_of {
     } else {
       vec<Value, c::state_count> y;
       for (int i = 0; i < c::state_count; ++i) y[i] = Value(y_[i], Real(1.0));
-      const point<Model, Value, Real> at{Value(Real::varying(t_), Real(1.0)), y, p_, d_, locked_};
+      const point<Model, Value, Real> at{Value(Real::varying(t_), Real(1.0)), y, p_, d_, locked_, pieces_};
       named<typename c::guard, Value, c::guard_count> out;
       return count_varying_operations([&] { Model::guards(at, out); }).flops;
     }
@@ -149,11 +151,13 @@ class series_of {
   vec<Real, c::parameter_count> p_;
   vec<Real, c::discrete_count> d_;
   Real locked_[c::guard_count + 1];
+  Real pieces_[tabulated_table_of<Model>.numbers + 1];
 
  public:
   series_of() {
     each_default_parameter<Model>([&](int i, double value) { p_[i] = Real(value); });
     each_default_discrete<Model>([&](int i, double value) { d_[i] = Real(value); });
+    for (Real& number : pieces_) number = Real(1.0);
   }
 
   /// A model may leave out what no lane needs, by its modes: whatever they are, less than with all guards on one side, and with all
@@ -170,7 +174,7 @@ class series_of {
     jet_table<Real> table(nowhere, 1, 1);
     vec<Value, c::state_count> y;
     for (int i = 0; i < c::state_count; ++i) y[i] = Value(nowhere, &table);
-    const point<Model, Value, Real, true> at{Value(nowhere, &table), y, p_, d_, locked_};
+    const point<Model, Value, Real, true> at{Value(nowhere, &table), y, p_, d_, locked_, pieces_};
     if constexpr (c::has_residual_of_any_order) {
       named<typename c::row_of_residual, Value, c::state_count> zeros;
       Model::residual(at, zeros);
@@ -229,6 +233,7 @@ struct describe {
     abi::quantity constraints[c::constraint_count + quaternions + 1];
     abi::guard guards[c::guard_count + 1];
     abi::time_event time_events[c::time_event_count + 1];
+    abi::declared_table tables[c::table_count + 1];
     const char* equations[c::state_count + c::constraint_count];  ///< names
     const char* unknowns[c::state_count + c::constraint_count];
     abi::equation_record record;
@@ -246,6 +251,7 @@ struct describe {
       if constexpr (c::output_count > 0) detail::each_member<Model::output_list>(quantity(outputs));
       fill_constraints();
       fill_events();
+      fill_tables();
       fill_equations();
     }
 
@@ -259,6 +265,14 @@ struct describe {
       SALTUS_COMPLETE(output);
       SALTUS_COMPLETE(constraint);
       SALTUS_COMPLETE(equation);
+      SALTUS_COMPLETE(table);
+    }
+    void fill_tables() {
+      if constexpr (c::table_count > 0)
+        detail::each_member<Model::table_list>([&](const auto& v, const char* name, int i) {
+          tables[i] = {name,         v.unit, v.about, static_cast<int>(v.between), static_cast<int>(v.beyond),
+                       v.knot_count, v.knots};
+        });
     }
     void fill_constraints() {
       if constexpr (c::constraint_count > 0)
@@ -297,6 +311,7 @@ struct describe {
     d.guard_count = c::guard_count;
     d.time_event_count = c::time_event_count;
     d.output_count = c::output_count;
+    d.table_count = c::table_count;
     d.constraint_count = c::constraint_count + quaternions;
     d.states = all.states;
     d.parameters = all.parameters;
@@ -304,6 +319,7 @@ struct describe {
     d.guards = all.guards;
     d.time_events = all.time_events;
     d.outputs = all.outputs;
+    d.tables = all.tables;
     d.constraints = all.constraints;
   }
 

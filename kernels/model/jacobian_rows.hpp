@@ -19,7 +19,10 @@ void jacobian_rows(double t, const double* states, const double* parameters, con
   for (int i = 0; i < kinds::parameter_count; ++i) p[i] = Real(parameters[i]);
   for (int i = 0; i < kinds::discrete_count; ++i) d[i] = Real(discretes[i]);
   for (Real& side : sides) side = Real(1.0);
-  const point<Model, Real, Real> at{Real(t), y, p, d, sides};
+  // Tables are not asked for: whatever they are, constraints depend on each other or not.
+  Real pieces[tabulated_table_of<Model>.numbers + 1];
+  for (Real& number : pieces) number = Real(1.0);
+  const point<Model, Real, Real> at{Real(t), y, p, d, sides, pieces};
   auto r = bodies::jacobian_at(at);
   for (int k = 0; k < bodies::constraints; ++k) r.position[k] = r.velocity[k] = r.bend[k] = Real(0.0);  // not asked for
   bodies::switch_off(at, r);

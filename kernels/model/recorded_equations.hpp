@@ -28,6 +28,7 @@ class recorded_equations {
   vec<Real, c::parameter_count> p_;
   vec<Real, c::discrete_count> d_;
   Real locked_[c::guard_count + 1];
+  Real pieces_[tabulated_table_of<Model>.numbers + 1];  ///< of tables: functions of time alone
   double t_ = 0.0;
 
  public:
@@ -66,9 +67,10 @@ class recorded_equations {
     detail::each_default_parameter<Model>([&](int i, double value) { p_[i] = Real(value); });
     detail::each_default_discrete<Model>([&](int i, double value) { d_[i] = leaf(operation::discrete, i, value); });
     for (int i = 0; i < c::guard_count; ++i) locked_[i] = leaf(operation::guard, i, 1.0);
+    for (Real& number : pieces_) number = Real(1.0);
   }
   Real leaf(operation what, int i, double value) { return Real(Real::Real(value), {record_.add(what, i, 0)}); }
-  at here() const { return {Real(t_), y_, p_, d_, locked_}; }
+  at here() const { return {Real(t_), y_, p_, d_, locked_, pieces_}; }
   /// What guards and outputs need of derivatives, an instance must have.
   void write_observed(int* nodes) {
     named<typename c::guard, Real, c::guard_count> signs;

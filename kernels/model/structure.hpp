@@ -59,6 +59,7 @@ class structure_of {
   vec<Real, kinds::parameter_count> p_;
   vec<Real, kinds::discrete_count> d_;
   Real locked_[kinds::guard_count + 1];
+  Real pieces_[tabulated_table_of<Model>.numbers + 1];
 
  public:
   /// Null where friction acts: its matrix is not symmetric, and dense.
@@ -94,8 +95,9 @@ class structure_of {
     detail::each_default_parameter<Model>([&](int i, double value) { p_[i] = Real(value); });
     detail::each_default_discrete<Model>([&](int i, double value) { d_[i] = Real(value); });
     for (Real& g : locked_) g = Real(1.0);
+    for (Real& number : pieces_) number = Real(1.0);
   }
-  at here() const { return {Value(0.0), y_, p_, d_, locked_}; }
+  at here() const { return {Value(0.0), y_, p_, d_, locked_, pieces_}; }
 
   template <class F>
   void find_mass(F&& body) const {

@@ -17,6 +17,7 @@ enum class no_time_event : int {};
 enum class no_output : int {};
 enum class no_constraint : int {};
 enum class no_equation : int {};
+enum class no_table : int {};
 
 /// Members of all families of a list.
 template <class T, int N>
@@ -64,6 +65,7 @@ struct kinds {
   SALTUS_KIND(output)
   SALTUS_KIND(constraint)
   SALTUS_KIND(equation)
+  SALTUS_KIND(table)
 #undef SALTUS_KIND
   static_assert(
       requires { Model::state_list[0]; },
@@ -181,6 +183,40 @@ constexpr bool has_conditions() {
     for (const auto& g : Model::guard_list)
       if (g.only_condition) return true;
   return false;
+}
+
+/// What the engine must know of a table that a model reads.
+struct tabulated_traits {
+  interpolation between;
+  at_ends beyond;
+  int first;  ///< of the numbers that it is made of within a piece (numbers_of_piece)
+};
+
+/// Within a piece a table is: a value; or the time at which the piece begins, and the coefficients of a polynomial from there.
+constexpr int numbers_of_piece(interpolation between) {
+  return between == interpolation::step ? 1 : between == interpolation::linear ? 3 : 5;
+}
+
+template <class Model, int N>
+struct tabulated_table {
+  tabulated_traits of[N > 0 ? N : 1];
+  int numbers;  ///< of all of them
+  bool jump;    ///< one of them at least may jump
+};
+
+template <class Model, int N>
+constexpr tabulated_table<Model, N> make_tabulated_table() {
+  tabulated_table<Model, N> r{};
+  if constexpr (N > 0) {
+    int at = 0;
+    for (const auto& v : Model::table_list)
+      for (int i = 0; i < v.count; ++i) {
+        r.of[at++] = {v.between, v.beyond, r.numbers};
+        r.numbers += numbers_of_piece(v.between);
+        r.jump = r.jump || v.between == interpolation::step;
+      }
+  }
+  return r;
 }
 
 /// The index of every state (`variable::algebraic`).
@@ -302,6 +338,16 @@ inline constexpr auto guard_table_of = detail::make_guard_table<Model, detail::k
 template <class Model>
 SALTUS_FN constexpr detail::guard_traits guard_traits_of(int i) {
   return guard_table_of<Model>.of[i];
+}
+
+/// What the engine must know of the tables that a model reads.
+template <class Model>
+inline constexpr auto tabulated_table_of = detail::make_tabulated_table<Model, detail::kinds<Model>::table_count>();
+
+/// Table i of a model: constant where i is.
+template <class Model>
+SALTUS_FN constexpr detail::tabulated_traits tabulated_traits_of(int i) {
+  return tabulated_table_of<Model>.of[i];
 }
 
 /// How the columns of a model's Jacobian are found together.

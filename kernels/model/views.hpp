@@ -190,6 +190,19 @@ struct kept_motion<Model, Value, true> {
 }  // namespace detail
 
 namespace detail {
+/// Table i at time t, by the numbers of the pieces that the tables of a model are on.
+template <class Model, class Value, class Real>
+SALTUS_FN Value value_of_table(int i, const Value& t, const Real* pieces) {
+  const auto is = tabulated_traits_of<Model>(i);
+  const Real* const c = pieces + is.first;
+  if (is.between == interpolation::step) return Value(c[0]);
+  const Value u = t - c[0];
+  if (is.between == interpolation::linear) return c[1] + u * c[2];
+  return c[1] + u * (c[2] + u * (c[3] + u * c[4]));
+}
+}  // namespace detail
+
+namespace detail {
 /// What constraints have been given at an event; of a model without them nothing.
 template <class Model, class Real, bool = is_mechanical<Model>>
 struct kept_impulses {};
@@ -261,6 +274,7 @@ struct point {
   const vec<Real, kinds::parameter_count>& p;
   const vec<Real, kinds::discrete_count>& modes;  ///< the discrete variables
   const Real* locked;                             ///< guard values at the start of the step (discontinuity locking)
+  const Real* pieces;                             ///< of the tables, as the step has them; without tables null
 
   SALTUS_FN const Value& operator[](typename kinds::state i) const { return y[place(i)]; }
   SALTUS_FN const Real& operator[](typename kinds::parameter i) const { return p[static_cast<int>(i)]; }
@@ -268,6 +282,13 @@ struct point {
   SALTUS_FN const Value& operator()(typename kinds::state i, int k) const { return y[place(i + k)]; }
   SALTUS_FN const Real& operator()(typename kinds::parameter i, int k) const { return p[static_cast<int>(i) + k]; }
   SALTUS_FN const Real& operator()(typename kinds::discrete i, int k) const { return modes[static_cast<int>(i) + k]; }
+  /// A table at the time of this point.
+  SALTUS_FN Value operator[](typename kinds::table i) const {
+    return detail::value_of_table<Model>(static_cast<int>(i), t, pieces);
+  }
+  SALTUS_FN Value operator()(typename kinds::table i, int k) const {
+    return detail::value_of_table<Model>(static_cast<int>(i) + k, t, pieces);
+  }
   SALTUS_HIDDEN_NAMES
   /// The k-th time derivative of an unknown, k >= 0; d(x, 0) is at[x]. Of member i of a family it is d(x, i, k): the order stands
   /// last. Only where numbers can be differentiated by time, which have a function derivative(value, k), or where an instance has
@@ -321,9 +342,16 @@ struct start {
   vec<Real, kinds::value_count>& y;
   const vec<Real, kinds::parameter_count>& p;
   vec<Real, kinds::discrete_count>& modes;
+  const Real* pieces;  ///< of the tables
 
   SALTUS_FN Real& operator[](typename kinds::state i) { return y[values::place(i)]; }
   SALTUS_FN Real& operator[](typename kinds::discrete i) { return modes[static_cast<int>(i)]; }
+  SALTUS_FN Real operator[](typename kinds::table i) const {
+    return detail::value_of_table<Model>(static_cast<int>(i), t, pieces);
+  }
+  SALTUS_FN Real operator()(typename kinds::table i, int k) const {
+    return detail::value_of_table<Model>(static_cast<int>(i) + k, t, pieces);
+  }
   SALTUS_FN const Real& operator[](typename kinds::state i) const { return y[values::place(i)]; }
   SALTUS_FN const Real& operator[](typename kinds::parameter i) const { return p[static_cast<int>(i)]; }
   SALTUS_FN Real& operator()(typename kinds::state i, int k) { return y[values::place(i + k)]; }
@@ -381,6 +409,7 @@ struct event {
   vec<Real, kinds::value_count>& y;
   const vec<Real, kinds::parameter_count>& p;
   vec<Real, kinds::discrete_count>& modes;
+  const Real* pieces;                                             ///< of the tables, as they go on from here
   vec<Real, kinds::guard_count> g;                                ///< guard values at this moment
   vec<Real, kinds::guard_count + kinds::time_event_count> fired;  ///< 1 for every guard and time event that is due now
   bool stopped = false;
@@ -393,6 +422,13 @@ struct event {
   SALTUS_FN Real& operator()(typename kinds::state i, int k) { return y[values::place(i + k)]; }
   SALTUS_FN Real& operator()(typename kinds::discrete i, int k) { return modes[static_cast<int>(i) + k]; }
   SALTUS_FN const Real& operator()(typename kinds::parameter i, int k) const { return p[static_cast<int>(i) + k]; }
+  /// A table now; where it jumps, the value that it jumps to.
+  SALTUS_FN Real operator[](typename kinds::table i) const {
+    return detail::value_of_table<Model>(static_cast<int>(i), t, pieces);
+  }
+  SALTUS_FN Real operator()(typename kinds::table i, int k) const {
+    return detail::value_of_table<Model>(static_cast<int>(i) + k, t, pieces);
+  }
   SALTUS_FN bool is_on(typename kinds::discrete i, int k = 0) const {
     return bool(modes[static_cast<int>(i) + k] > Real(0.5));
   }
@@ -463,7 +499,7 @@ struct event {
   SALTUS_FN Real multiplier(typename kinds::constraint i, int k = 0) const { return here().multiplier(i, k); }
   SALTUS_FN Real acceleration(typename kinds::state i, int k = 0) const { return here().acceleration(i, k); }
   /// The point where the instance is now.
-  SALTUS_FN point<Model, Real, Real> here() const { return {t, y, p, modes, g.data}; }
+  SALTUS_FN point<Model, Real, Real> here() const { return {t, y, p, modes, g.data, pieces}; }
 };
 
 }  // namespace saltus

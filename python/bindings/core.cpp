@@ -67,7 +67,7 @@ nb::dict description(const model& m) {
   d["parameters"] = quantities(m.parameters);
   d["outputs"] = quantities(m.outputs);
   d["discretes"] = quantities(m.discretes);
-  nb::list guards, time_events;
+  nb::list guards, time_events, tables;
   for (const auto& g : m.guards) {
     const char* const direction = g.direction == abi::rising    ? "rising"
                                   : g.direction == abi::falling ? "falling"
@@ -78,6 +78,9 @@ nb::dict description(const model& m) {
   for (const auto& e : m.time_events) time_events.append(nb::make_tuple(e.name, e.about));
   d["guards"] = guards;
   d["time_events"] = time_events;
+  for (const auto& t : m.tables)
+    tables.append(nb::make_tuple(t.name, name_of(t.between), name_of(t.beyond), t.times.size(), t.unit, t.about));
+  d["tables"] = tables;
   return d;
 }
 

@@ -211,3 +211,27 @@ def test_results_are_ordinary_datasets(ball):
     assert ds.attrs["state"] == "complete" and ds.attrs["count_ok"] == 2
     ds["final_height"][:] = 0.0
     assert float(ds["final_height"].sum()) == 0
+
+
+def test_tables_are_given_as_series_or_columns(tmp_path):
+    house = saltus.builtin("house")
+    assert house.tables["outdoor"].interpolation == "linear" and house.tables["outdoor"].at_ends == "periodic"
+    times, values = np.array([0.0, 7.0, 15.0, 24.0]), np.array([2.0, -3.0, 6.0, 2.0])
+    options = {"t": (0, 48), "resistance": [4.0, 6.0], "events": True, "reduce": ["min(outside)", "mean(outside)"]}
+    ds = house.run(tables={"outdoor": (times, values)}, **options)
+    assert ds["min(outside)"].values.tolist() == [-3.0, -3.0]
+    np.testing.assert_allclose(ds["mean(outside)"], (-3.5 + 12.0 + 36.0) / 24, rtol=1e-12)
+    assert ds["table_outdoor"].values.tolist() == values.tolist() and ds["knot_outdoor"].values.tolist() == times.tolist()
+    series = house.run(tables={"outdoor": xr.DataArray(values, dims="hour", coords={"hour": times})}, **options)
+    assert series["final_temperature"].values.tobytes() == ds["final_temperature"].values.tobytes()
+    own = house.run(**options)
+    assert own["final_temperature"].values.tobytes() != ds["final_temperature"].values.tobytes()
+    again = ds.saltus.rerun(1)
+    assert float(again["final_temperature"]) == float(ds["final_temperature"][1])
+    house.run(tables={"outdoor": (times, values)}, file=tmp_path / "house.nc", **options)
+    with xr.open_dataset(tmp_path / "house.nc", decode_times=False) as stored:
+        assert float(stored.saltus.rerun(0)["final_temperature"]) == float(ds["final_temperature"][0])
+    with pytest.raises(saltus.SpecError, match="tables.outdoor"):
+        house.run(tables={"outdoor": [1.0, 2.0, 3.0]})
+    with pytest.raises(saltus.SpecError, match="must end with the value"):
+        house.run(tables={"outdoor": (times, times)})

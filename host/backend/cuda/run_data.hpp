@@ -39,6 +39,47 @@ class arena {
   std::size_t used_ = 0;
 };
 
+/// The tables of a run in device memory, one copy for all chunks.
+class tables_on_device {
+ public:
+  explicit tables_on_device(const plan& p) : memory_(bytes_of(p)) {
+    if (!p.tables) return;
+    const auto& all = p.tables->all();
+    const cuda_stream stream;
+    arena parts(memory_.address());
+    std::vector<abi::table> list(p.tables->for_kernels(), p.tables->for_kernels() + all.size());
+    parts.carve(there_, std::ssize(list));
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const auto copy = [&](const double*& to, const std::vector<double>& from) {
+        parts.carve(to, std::ssize(from));
+        stream.upload(to, from.data(), from.size());
+      };
+      copy(list[i].knots, all[i].knots.times);
+      copy(list[i].coefficients, all[i].coefficients);
+    }
+    stream.upload(there_, list.data(), list.size());
+    stream.wait();
+  }
+  const abi::table* there() const { return there_; }
+
+ private:
+  static std::size_t bytes_of(const plan& p) {
+    arena parts(0);
+    if (!p.tables) return 0;
+    const abi::table* list;
+    parts.carve(list, std::ssize(p.tables->all()));
+    for (const auto& t : p.tables->all())
+      for (const auto* numbers : {&t.knots.times, &t.coefficients}) {
+        const double* part;
+        parts.carve(part, std::ssize(*numbers));
+      }
+    return parts.used();
+  }
+
+  cuda_memory memory_;
+  const abi::table* there_ = nullptr;
+};
+
 /// What a chunk needs to know about its run; the same for all chunks.
 struct run_data {
   plan what;
@@ -46,6 +87,7 @@ struct run_data {
   cuda_device device;
   cuda_module_code built;
   loaded_module module;
+  tables_on_device tables;
   std::vector<unsigned char> tolerances;
   mutable memory_share share;
   std::size_t memory;  ///< bytes of device memory for one chunk
@@ -59,7 +101,8 @@ struct run_data {
         device(device_number),
         built(code_for(p, device.capability())),
         module(built, device),
-        tolerances(module.tolerances_from(how, p.atol)),
+        tables(what),
+        tolerances(module.tolerances_from(with_tables(how), p.atol)),
         share(device_number) {
     const std::size_t left = share.of(cuda_device::memory_left());
     memory = static_cast<std::size_t>(usable_part * static_cast<double>(left - std::min(left, module.local_bytes))) /
@@ -88,7 +131,8 @@ struct run_data {
   abi::cuda_chunk arrange(arena& memory_, std::int64_t count) const {
     abi::cuda_chunk c{};
     c.how = how;
-    c.how.atol = nullptr;  // kernels take the tolerances as an argument
+    c.how.atol = nullptr;  // kernels take the tolerances as an argument, and with them the tables
+    c.how.tables = nullptr;
     c.in.count = count;
     memory_.carve(c.progress, 1);
     memory_.carve(c.how.sample_times, how.sample_times ? how.sample_count : 0);
@@ -107,6 +151,10 @@ struct run_data {
   }
 
  private:
+  abi::settings with_tables(abi::settings s) const {
+    s.tables = tables.there();
+    return s;
+  }
   void carve_inputs(abi::cuda_chunk& c, arena& memory_) const {
     const std::int64_t count = c.in.count;
     memory_.carve(c.in.parameters, std::ssize(what.model.parameters) * count);

@@ -54,6 +54,10 @@ class Accessor:
         given = {name: float(one[name]) for name in model.parameters if name in one}
         initial = {name: float(one[f"initial_{name}"]) for name in model.states if f"initial_{name}" in one}
         inputs = {"parameters": given, "initial": initial, "t": (float(one["t_begin"]), float(one["t_end"]))}
+        known = {name: (one[f"knot_{name}"].values, one[f"table_{name}"].values) for name in model.tables
+                 if f"table_{name}" in one}
+        if known:
+            inputs["tables"] = {**known, **(options.pop("tables", None) or {})}
         text = f"model = {_model_in_toml(model)}\n" + self._ds.attrs["settings"]
         return model._run("text", text, {**inputs, **options})
 

@@ -44,11 +44,22 @@ class TimeEvent(NamedTuple):
     about: str
 
 
+class Table(NamedTuple):
+    """A function of time that is given by values at knots; `knots` of its own, 0 if it must be given."""
+
+    name: str
+    interpolation: str
+    at_ends: str
+    knots: int
+    unit: str
+    about: str
+
+
 class Model:
     """A model that is loaded: what is compiled of it serves all of its runs.
 
-    `states`, `parameters`, `outputs`, `discretes`, `guards` and `time_events` say by name what there is, with units and a
-    sentence each; `source` is the text of its header, `reference` where the equations are from.
+    `states`, `parameters`, `outputs`, `discretes`, `tables`, `guards` and `time_events` say by name what there is, with units
+    and a sentence each; `source` is the text of its header, `reference` where the equations are from.
     """
 
     def __init__(self, header: Union[str, os.PathLike]):
@@ -64,6 +75,7 @@ class Model:
         self.parameters = {row[0]: Quantity(*row) for row in about["parameters"]}
         self.outputs = {row[0]: Quantity(*row) for row in about["outputs"]}
         self.discretes = {row[0]: Quantity(*row) for row in about["discretes"]}
+        self.tables = {row[0]: Table(*row) for row in about["tables"]}
         self.guards = {row[0]: Guard(*row) for row in about["guards"]}
         self.time_events = {row[0]: TimeEvent(*row) for row in about["time_events"]}
 
@@ -73,7 +85,7 @@ class Model:
 
         A keyword is a setting of a spec (`t`, `rtol`, `method`, `samples`, `events`, `reduce`, `threads`, ...), or a parameter
         or state: a number fixes it, an array is an axis of the sweep's product, a dict is a range or a distribution, such as
-        `{"normal": [0.8, 0.05]}` with `count` samples. `sweep` takes a DataFrame, whose rows are instances, or a dict; `zip`
+        `{"normal": [0.8, 0.05]}` with `count` samples. `tables` takes a Series or (times, values) for each table of the model. `sweep` takes a DataFrame, whose rows are instances, or a dict; `zip`
         takes columns that go together. `file` writes a result file, too. `progress` is True or a function of (done, count).
 
         Instances that fail are a mask, `ok`, and no exception. Raises saltus.Error with the words of the command line.
@@ -100,7 +112,7 @@ class Model:
 
     def __repr__(self) -> str:
         lines = [f"<saltus.Model {self.name}: {self.title}>"]
-        for what in ("states", "parameters", "discretes", "outputs", "guards", "time_events"):
+        for what in ("states", "parameters", "discretes", "outputs", "tables", "guards", "time_events"):
             for one in getattr(self, what).values():
                 unit = f" [{one.unit}]" if getattr(one, "unit", "") else ""
                 value = f" = {one.value:g}" if what in ("states", "parameters", "discretes") else ""

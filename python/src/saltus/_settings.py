@@ -23,7 +23,7 @@ SAMPLE = ("count", "seed", "design", "correlation")
 TOP = ("method", "t", "rtol", "atol", "event_tol", "first_step", "max_step", "step", "controller", "norm", "precision",
        "max_steps", "max_events", "detection", "guards_in_error", "concurrency", "zeno", "rescue", "inject_exceptions",
        "consistency", "coordinates")
-TABLES = ("parameters", "initial", "sweep", "sample", "sensitivity", "output", "run")
+SECTIONS = ("parameters", "initial", "sweep", "sample", "sensitivity", "output", "run")
 TIMES = ("t_begin", "t_end")
 KEYS = {**{key: f"output.{key}" for key in OUTPUT}, **{key: f"run.{key}" for key in RUN},
         **{key: f"sample.{key}" for key in SAMPLE}, **{key: key for key in TOP}}
@@ -80,7 +80,7 @@ class Settings:
     def _array(self, name: str, value: Any) -> str:
         numbers = np.ascontiguousarray(value, dtype=float)
         if numbers.ndim != 1:
-            raise SpecError(f"{name}: must have one dimension to be swept, and has {numbers.ndim}")
+            raise SpecError(f"{name}: must have one dimension, and has {numbers.ndim}")
         self.arrays[name] = numbers
         return f"{{array={json.dumps(name)}}}"
 
@@ -100,13 +100,16 @@ class Settings:
             self._sweep(value)
         elif key == "zip":
             self._zip(value)
-        elif key in TABLES:
+        elif key == "tables" and not self._is_quantity(key):
+            for name, one in value.items():
+                self._table(str(name), one)
+        elif key in SECTIONS:
             for name, one in value.items():
                 self._set(f"{key}.{name}", toml(one))
         elif self._is_quantity(key) or key in TIMES:
             self._quantity(key, value)
         else:
-            allowed = [*self._parameters, *self._states, *TIMES, *KEYS, *TABLES, "zip", "file", "replace", "progress"]
+            allowed = [*self._parameters, *self._states, *TIMES, *KEYS, *SECTIONS, "tables", "zip", "file", "replace", "progress"]
             raise SpecError(f"{key}: unknown key; {_core.suggest(key, allowed)}")
 
     def _samples(self, value: Any) -> None:
@@ -128,6 +131,28 @@ class Settings:
             raise SpecError(f"{name}: must be a list of times to be swept; one time for all is given by t=(begin, end)")
         else:
             self._set(f"{'parameters' if name in self._parameters else 'initial'}.{name}", toml(value))
+
+    def _table(self, name: str, value: Any) -> None:
+        """A Series or a DataArray of one dimension, by its index; two columns (times, values); or a dict, as in a spec."""
+        key = f"tables.{name}"
+        if isinstance(value, (Mapping, str)):
+            self._set(key, toml(value))
+            return
+        if hasattr(value, "index") and hasattr(value, "values") and not isinstance(value, (list, tuple)):
+            times = value.index
+        elif hasattr(value, "dims") and len(value.dims) == 1:
+            times = value[value.dims[0]]
+        else:
+            try:
+                times, value = value
+            except (TypeError, ValueError):
+                raise SpecError(f"{key}: must be a Series, a DataArray of one dimension, (times, values) or a dict") from None
+        try:
+            columns = {"times": np.asarray(times, dtype=float), "values": np.asarray(value, dtype=float)}
+        except (TypeError, ValueError):
+            raise SpecError(f"{key}: times and values must be numbers, times in the unit of the model") from None
+        given = ", ".join(f"{what} = {self._array(f'{key}.{what}', column)}" for what, column in columns.items())
+        self._set(key, f"{{{given}}}")
 
     def _sweep(self, value: Any) -> None:
         if is_table(value):

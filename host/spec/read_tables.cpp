@@ -1,0 +1,104 @@
+// [tables] of a spec: the values of the tables that the model reads.
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "spec/csv.hpp"
+#include "spec/reading.hpp"
+#include "spec/tables.hpp"
+
+namespace saltus::host {
+
+namespace {
+
+using declared = host::tabulated;
+
+/// [1.0, 2.0], or { array = "outdoor" } of what a program has given beside the spec.
+std::vector<double> read_numbers(const reading& r, const field& entry) {
+  if (!entry.is_table()) return entry.numbers();
+  entry.only({"array"});
+  const auto name = entry.need("array", "must be the name of an array that a program gives beside the spec");
+  const auto found = r.spec.arrays.find(name.text());
+  if (found != r.spec.arrays.end()) return found->second;
+  names given;
+  for (const auto& [known, numbers] : r.spec.arrays) given.push_back(known);
+  name.fail("not given beside the spec; " + suggest(name.text(), given));
+}
+
+/// Two columns of a file.
+knots read_columns(reading& r, const field& csv, const std::string& time, const std::string& column) {
+  const auto file = resolve(r.spec, csv);
+  auto read = read_csv_table(file, {time, column}, csv.what());
+  if (!contains(r.plan.inputs, file)) r.plan.inputs.push_back(file);
+  return {std::move(read.columns[0]), std::move(read.columns[1])};
+}
+
+constexpr auto what_is_csv = "must be the path of a CSV file";
+constexpr auto what_is_time = "must be the name of the column of times";
+
+/// { csv, time, column } or { times, values }
+knots read_table(reading& r, const field& entry) {
+  if (!entry.is_table())
+    entry.fail(
+        "must be { csv = \"FILE\", time = \"COLUMN\", column = \"COLUMN\" } or { times = [...], values = [...] }");
+  if (entry.find("csv")) {
+    entry.only({"csv", "time", "column"});
+    const auto column = entry.need("column", "must be the name of the column of values");
+    return read_columns(r, entry.need("csv", what_is_csv), entry.need("time", what_is_time).text(), column.text());
+  }
+  entry.only({"times", "values"});
+  return {read_numbers(r, entry.need("times", "must be a list of times, in ascending order")),
+          read_numbers(r, entry.need("values", "must be a list of values, one for each time"))};
+}
+
+/// Of a table that has no values beyond its ends.
+void check_covers(const reading& r, const declared& t, const knots& k, const auto& fail) {
+  const double begin = std::min(r.first, r.last), end = std::max(r.first, r.last);
+  if (t.beyond != at_ends::none || (k.times.front() <= begin && end <= k.times.back())) return;
+  fail(fmt::format(
+      "must cover the time span {} .. {}, as {} is neither held nor periodic at its ends: it has values from {} "
+      "to {}",
+      begin, end, t.name, k.times.front(), k.times.back()));
+}
+
+}  // namespace
+
+void read_tables(reading& r) {
+  const auto section = r.root.find("tables");
+  if (section && r.model.tables.empty())
+    section->fail(fmt::format("must be left out, as {} reads no tables", r.model.name));
+  if (r.model.tables.empty()) return;
+  if (section) section->only(joined(names_of(r.model.tables), {"csv", "time"}));
+  const auto csv = section ? section->find("csv") : std::nullopt;
+  std::vector<run_tables::table> all;
+  for (const declared& t : r.model.tables) {
+    const auto entry = section ? section->find(t.name) : std::nullopt;
+    const auto place = entry ? entry : csv;
+    const auto fail = [&](const std::string& what) {
+      if (place) place->fail(what);
+      throw error(exit_usage, fmt::format("table {} of {}, by its own values: {}", t.name, r.model.name, what));
+    };
+    knots k{t.times, t.values};
+    if (entry) k = read_table(r, *entry);
+    else if (csv) k = read_columns(r, *csv, section->need("time", what_is_time).text(), t.name);
+    else if (k.times.empty())
+      (section ? *section : r.root)
+          .fail_missing(
+              section ? t.name : "tables." + t.name,
+              fmt::format("{} ({}) has no values of its own; it must be {{ csv = \"FILE\", time = \"COLUMN\", "
+                          "column = \"COLUMN\" }} or {{ times = [...], values = [...] }}",
+                          t.name, t.about));
+    if (const auto flaw = flaw_of(k, t.beyond); !flaw.empty()) fail(flaw);
+    check_covers(r, t, k, fail);
+    auto coefficients = coefficients_of(k, t.between, t.beyond);
+    all.push_back({t.name, std::move(k), std::move(coefficients)});
+  }
+  r.plan.tables = std::make_shared<const run_tables>(std::move(all));
+}
+
+}  // namespace saltus::host

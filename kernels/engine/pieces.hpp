@@ -1,0 +1,122 @@
+// The pieces of tables that instances are on. A step lies within one piece of every table, from end to end: what it needs of a
+// table is found at its first point, is held through it, and is the same whatever is evaluated at its ends. This file finds pieces
+// and leads from one to the next; event/knots.hpp says what else happens at a knot.
+//
+// Pieces are half-open in the direction of time: forward [knot, next knot), backward (knot, next knot]. With n pieces between
+// knots, piece -1 lies before the first knot and piece n after the last; of a periodic table there is neither, and `cycle` counts
+// how often it has begun anew.
+#pragma once
+
+#include "engine/instance.hpp"
+
+namespace saltus {
+
+/// Place `piece` of a table, in the model's time.
+struct place_in_table {
+  int64 piece, cycle;
+};
+
+/// One table of a model, as one lane sees it.
+template <class T>
+class table_reader {
+ public:
+  SALTUS_FN table_reader(const abi::table& table, detail::tabulated_traits is) : table_(table), is_(is) {}
+
+  /// The time at which a piece begins; the piece after the last begins at the last knot and ends never.
+  SALTUS_FN T begin_of(place_in_table at) const {
+    if (is_.beyond == at_ends::periodic)
+      return static_cast<T>(fma(one(static_cast<double>(at.cycle)), one(period()), one(table_.knots[at.piece])).v);
+    if (at.piece < 0) return -limits<T>::largest;
+    if (at.piece > table_.pieces) return limits<T>::largest;
+    return static_cast<T>(table_.knots[at.piece]);
+  }
+  SALTUS_FN place_in_table after(place_in_table at) const {
+    at.piece += 1;
+    if (is_.beyond == at_ends::periodic && at.piece == table_.pieces) at = {0, at.cycle + 1};
+    return at;
+  }
+  SALTUS_FN place_in_table before(place_in_table at) const {
+    at.piece -= 1;
+    if (is_.beyond == at_ends::periodic && at.piece < 0) at = {table_.pieces - 1, at.cycle - 1};
+    return at;
+  }
+
+  /// The last place that begins at or before t, or near it: `settle` does the rest.
+  SALTUS_FN place_in_table search(double t) const {
+    place_in_table at{0, 0};
+    if (is_.beyond == at_ends::periodic) {
+      const one cycles = floor(one((t - table_.knots[0]) / period()));
+      at.cycle = static_cast<int64>(cycles.v);
+      t = fma(-cycles, one(period()), one(t)).v;
+    } else if (t < table_.knots[0]) {
+      return {-1, 0};
+    }
+    int64 end = is_.beyond == at_ends::periodic ? table_.pieces : table_.pieces + 1;
+    while (end - at.piece > 1) {
+      const int64 middle = at.piece + (end - at.piece) / 2;
+      (table_.knots[middle] <= t ? at.piece : end) = middle;
+    }
+    return at;
+  }
+  /// The place on which time t goes on in direction `sign`.
+  SALTUS_FN place_in_table settle(place_in_table at, T t, int sign) const {
+    const auto has_begun = [&](place_in_table p)
+                               SALTUS_INLINE_LAMBDA { return sign > 0 ? begin_of(p) <= t : begin_of(p) < t; };
+    while (!has_begun(at) && begin_of(at) > -limits<T>::largest) at = before(at);
+    for (place_in_table next = after(at); has_begun(next); next = after(at)) at = next;
+    return at;
+  }
+
+  /// body(j, number j) of what the table is made of on a piece (detail::numbers_of_piece).
+  template <class F>
+  SALTUS_FN void each_number(place_in_table at, F&& body) const {
+    const bool is_within = at.piece >= 0 && at.piece < table_.pieces;
+    const double beyond = is_.beyond == at_ends::none ? detail::no_number
+                          : at.piece < 0              ? table_.coefficients[0]
+                                                      : table_.last;
+    const auto coefficient = [&](int k) SALTUS_INLINE_LAMBDA {
+      return is_within ? table_.coefficients[4 * at.piece + k] : k == 0 ? beyond : 0.0;
+    };
+    if (is_.between == interpolation::step) return body(0, static_cast<T>(coefficient(0)));
+    body(0, is_within ? begin_of(at) : T(0.0));
+    const int powers = detail::numbers_of_piece(is_.between) - 1;
+    for (int k = 0; k < powers; ++k) body(1 + k, static_cast<T>(coefficient(k)));
+  }
+
+ private:
+  using one = pack<double, 1>;
+  SALTUS_FN double period() const { return table_.knots[table_.pieces] - table_.knots[0]; }
+
+  const abi::table& table_;
+  detail::tabulated_traits is_;
+};
+
+/// The lanes of `where` are put onto the pieces on which they go on from x.t: found anew if `at_start`, else from those that they were
+/// on. Sets the time at which the first of them ends.
+template <class E, class T, int W>
+SALTUS_FN_COLD void enter_pieces(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where,
+                                 const tolerances<E, pack<T, W>>& tol, bool at_start = false) {
+  using form = typename E::form;
+  constexpr int sign = form::time_sign;
+  for (int lane = 0; lane < W; ++lane) {
+    if (!where[lane]) continue;
+    const T t = static_cast<T>(sign) * x.t.get(lane);
+    T next = limits<T>::largest;
+    each<form::tables>([&](int i) SALTUS_INLINE_LAMBDA {
+      const auto is = tabulated_traits_of<typename E::Model>(i);
+      const table_reader<T> table(tol.tables[i], is);
+      const auto from =
+          at_start ? table.search(static_cast<double>(t)) : place_in_table{x.piece[i].get(lane), x.cycle[i].get(lane)};
+      const auto at = table.settle(from, t, sign);
+      x.piece[i].set(lane, static_cast<integer_of<T>>(at.piece));
+      x.cycle[i].set(lane, static_cast<integer_of<T>>(at.cycle));
+      table.each_number(at,
+                        [&](int j, T number) SALTUS_INLINE_LAMBDA { x.held.pieces[is.first + j].set(lane, number); });
+      const T end = sign > 0 ? table.begin_of(table.after(at)) : -table.begin_of(at);
+      next = end < next ? end : next;
+    });
+    x.next_knot.set(lane, next);
+  }
+}
+
+}  // namespace saltus
