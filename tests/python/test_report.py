@@ -17,6 +17,8 @@ pytest.importorskip("matplotlib").use("Agg")
 pytest.importorskip("netCDF4")
 from saltus import _commands, _plot  # noqa: E402
 
+pytestmark = pytest.mark.long  # most of it is time that matplotlib takes
+
 PROGRAM = Path(saltus._core.__file__).parents[2] / "saltus"
 
 
