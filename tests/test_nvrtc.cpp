@@ -94,13 +94,13 @@ std::vector<combination> everything() {
   return r;
 }
 
-/// Of these, one of each family of forms and methods.
+/// Of these, one of each family of forms and methods, but for descriptor form, which takes as long as all others.
 std::vector<combination> one_of_each_family() {
   auto r = everything();
   std::erase_if(r, [](const combination& c) {
     const std::string what = c.what.model.name + " " + c.what.method;
-    const std::string kept[] = {"lorenz dp5",       "lorenz taylor12",        "coulomb_oscillator dp5",
-                                "robertson sdirk4", "campbell_orbits radau5", "compound_pendulum inflsdirk4"};
+    const std::string kept[] = {"lorenz dp5", "lorenz taylor12", "coulomb_oscillator dp5", "robertson sdirk4",
+                                "campbell_orbits radau5"};
     return c.what.precision != "double" || std::find(std::begin(kept), std::end(kept), what) == std::end(kept);
   });
   return r;
@@ -152,7 +152,7 @@ void expect_that_all_compile(std::vector<combination> list) {
 
 TEST(nvrtc, one_of_each_family_compiles_for_sm_90) {
   auto list = one_of_each_family();
-  EXPECT_EQ(6u, list.size());
+  EXPECT_EQ(5u, list.size());
   expect_that_all_compile(std::move(list));
 }
 
