@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What becomes of results when a run is killed or a call into the system fails, and what a journal costs: tables in Markdown.
 
-    bench/reliability.py BUILD [--quick] [--revision TEXT]
+    bench/reliability.py BUILD [--quick] [--kills N] [--faults N] [--revision TEXT]
 
 BUILD is a folder of a build with the long tests. Kills and faults are counted by the tests that make them (test_cli_misbehaviour,
 test_faults), which end with an error if a result is lost or wrong. Seconds are of the wall, with and without a journal in turn;
@@ -62,18 +62,21 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("build", type=Path)
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--kills", type=int, default=10000)
+    parser.add_argument("--faults", type=int, default=0, help="calls of each function in each way; 0: every one")
     parser.add_argument("--revision", default="")
     a = parser.parse_args()
     build = a.build.resolve()
-    kills, faults, rounds = (40, 2, 1) if a.quick else (10000, 0, 9)
+    kills, faults, rounds = (40, 2, 1) if a.quick else (a.kills, a.faults, 9)
     print(f"saltus {a.revision}\n\n## Kills\n\nSIGKILL at random times of runs on two threads, each continued by the same "
           "command, again and again until it ended; every result\nhas the bits of a run that nothing disturbed.\n")
     print("| kept | kills | results | lost or wrong |\n|---|---|---|---|")
     for name, n, results in counted(build, "test_cli_misbehaviour", "cli.runs_that_are_killed_go_on_with_the_same_bits",
                                     "SALTUS_KILLS", kills, r"(\w+): (\d+) kills, (\d+) results"):
         print(f"| {name} | {n} | {results} | 0 |", flush=True)
-    print("\n## Faults\n\nA call into the system fails, is cut short or ends the process: each call of a short run once, in each "
-          "way; of malloc a thousand.\n")
+    print("\n## Faults\n\nA call into the system fails, is cut short or ends the process: "
+          + (f"{faults} calls of each function, spread over a short run,\nin each way.\n" if faults else
+             "each call of a short run once, in\neach way; of malloc a thousand.\n"))
     for line in counted(build, "test_faults", "Faults.*", "SALTUS_FAULTS", faults, r"(\d+ faults: .*)"):
         print(line, flush=True)
     print("\n## Cost of the journal\n\nFrom the first moment, put on the disk every second (`run.checkpoint = 1`), beside none "
