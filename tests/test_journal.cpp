@@ -254,6 +254,20 @@ TEST_F(Journal, BegunInTwoPartsGoesOnInThreeAndInOne) {
   EXPECT_EQ(variables_of(file("whole.nc")), variables_of(file("parts.nc")));
 }
 
+TEST_F(Journal, OfAPartIsThereWhateverCheckpointSays) {
+  const std::vector<flag> never{{"--set", "run={chunk=100, threads=2, checkpoint=0}"}};
+  for (const char* name : {"1/2", "2/2"}) {
+    run_options how;
+    how.part = part_called(name);
+    const auto r = run_to(file("parts.nc"), -1, never, how);
+    EXPECT_EQ(journal::folder_of(file("parts.nc")), r.journal);
+    EXPECT_EQ("", r.file);
+  }
+  run_options gathering;
+  gathering.gathers = true;
+  EXPECT_EQ(1000, run_to(file("parts.nc"), -1, never, gathering).continued);
+}
+
 TEST_F(Journal, CanBeReadWhileItGrows) {
   run_options part;
   part.part = part_called("1/2");
@@ -273,6 +287,9 @@ TEST_F(Journal, CanBeReadWhileItGrows) {
   EXPECT_TRUE(fs::exists(file("some.nc")));
   EXPECT_TRUE(journal::is_there(file("parts.nc")));
   EXPECT_THROW(run_to(file("parts.nc")), error) << "a part is at work";
+  so_far.so_far = file("parts.nc").string();
+  EXPECT_THROW(run_to(file("parts.nc"), -1, {}, so_far), error) << "the name of the result itself";
+  EXPECT_FALSE(fs::exists(file("parts.nc")));
   ::close(at_work);
   EXPECT_EQ(exit_ok, run_to(file("parts.nc")).exit_code);
 }

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -63,6 +64,11 @@ void check_options(const plan& p, const run_options& options) {
   const auto refuse = [](const std::string& why) { throw error(exit_usage, why); };
   if (p.file.empty() && (is_part(options) || reads_journal(options)))
     refuse("a result file must be named, for its journal: output.file, or -o FILE");
+  std::error_code ignored;
+  if (reads_journal(options) &&
+      (options.so_far == p.file || std::filesystem::equivalent(options.so_far, p.file, ignored)))
+    refuse(fmt::format("--so-far {}: must be another file than the result of the run, which is not complete yet",
+                       options.so_far));
   if (is_part(options) && options.restart) refuse("--restart drops what all parts have: leave out --part");
   if (is_part(options) && !p.rows && !p.indices.empty())
     refuse("--part: indices of sensitivity without rows need all instances in one run: set output.rows = true");
@@ -78,12 +84,15 @@ class run_output : public kept_chunks {
     origin_ = provenance_of(p, where, shell_line(options.command));
     if (options.in_memory) arrays_ = std::make_shared<result_arrays>(p, origin_);
     if (p.file.empty()) return;
-    const bool at_once = options.time_limit > 0 || p.checkpoint.has_value() || is_part(options);
-    if (reads_journal(options) || journal::is_there(p.file) || (has_journal() && at_once)) begin_journal();
+    // A part has nothing but its journal, whatever `checkpoint` says.
+    const bool needs_it = reads_journal(options) || is_part(options) || journal::is_there(p.file);
+    const bool at_once = options.time_limit > 0 || p.checkpoint.has_value();
+    if (needs_it || (has_journal() && at_once)) begin_journal();
     if (options.gathers) refuse_if_missing();
     if (is_part(options)) return;
-    file_ = std::make_unique<result_writer>(result_of(p, options), p, origin_, older,
-                                            journal_ ? abandoned::removed : abandoned::set_aside);
+    file_ =
+        std::make_unique<result_writer>(result_of(p, options), p, origin_, older,
+                                        journal_ && options.so_far.empty() ? abandoned::removed : abandoned::set_aside);
     if (const auto& old = file_->part().set_aside(); !old.empty())
       listener.say(
           fmt::format("a run that did not end has left finished instances: they are now in {}\n", old.string()));
@@ -155,9 +164,9 @@ class run_output : public kept_chunks {
     return plan_.checkpoint.value_or(usual_checkpoint) > 0 && (plan_.rows || plan_.indices.empty());
   }
   void begin_journal() {
-    const auto use = reads_journal(options_) && !options_.so_far.empty() ? journal::older::read
-                     : options_.restart                                  ? journal::older::removed
-                                                                         : journal::older::continued;
+    const auto use = !options_.so_far.empty() ? journal::older::read
+                     : options_.restart       ? journal::older::removed
+                                              : journal::older::continued;
     if (reads_journal(options_) && !journal::is_there(plan_.file))
       throw error(exit_usage, fmt::format("{} is not there: run the parts first, saltus run SPEC --part 1/4 and so on",
                                           journal::folder_of(plan_.file).string()));
