@@ -60,7 +60,7 @@ void print_table(const sensitivity_indices& s, const sensitivity_indices::outcom
 
 }  // namespace
 
-void print_sensitivity(const sensitivity_indices& s) {
+void print_indices(const sensitivity_indices& s) {
   const bool has_pairs = !s.pairs.empty();
   fmt::print("  sensitivity ({}), with intervals of 95 %:\n", s.design);
   for (const auto& outcome : s.outcomes) {
@@ -82,7 +82,7 @@ void print_sensitivity(const sensitivity_indices& s) {
                fmt::join(s.first_failed, ", "));
 }
 
-json sensitivity_json(const sensitivity_indices& s) {
+json indices_json(const sensitivity_indices& s) {
   json outcomes = json::object();
   for (const auto& outcome : s.outcomes) {
     json indices = json::object();
@@ -105,8 +105,8 @@ json sensitivity_json(const sensitivity_indices& s) {
 
 int sensitivity(const std::string& file, const std::vector<std::string>& outcomes, bool as_json) {
   const auto s = indices_of(result_file(file), outcomes);
-  if (as_json) fmt::print("{}\n", json_text(sensitivity_json(s)));
-  else print_sensitivity(s);
+  if (as_json) fmt::print("{}\n", json_text(indices_json(s)));
+  else print_indices(s);
   return exit_ok;
 }
 

@@ -6,7 +6,7 @@
 
 namespace saltus::host {
 
-void print_sensitivity(const sensitivity_indices& s);
-json sensitivity_json(const sensitivity_indices& s);
+void print_indices(const sensitivity_indices& s);
+json indices_json(const sensitivity_indices& s);
 
 }  // namespace saltus::host

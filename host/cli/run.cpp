@@ -115,7 +115,7 @@ json summary_json(const run_report& r) {
     all["statistics"] = statistics_json(s.statistics);
     all["histograms"] = histograms_json(s.statistics);
   }
-  if (!p.indices.empty()) all["sensitivity"] = sensitivity_json(s.indices);
+  if (!p.indices.empty()) all["sensitivity"] = indices_json(s.indices);
   return all;
 }
 
@@ -171,7 +171,7 @@ void print_summary(const run_report& r) {
   print_counters(s.counts, n);
   for (const auto& remark : remarks_on_guards(p.model, s.counts.guards)) fmt::print("  {}\n", remark);
   print_statistics(s.statistics);
-  if (!p.indices.empty()) print_sensitivity(s.indices);
+  if (!p.indices.empty()) print_indices(s.indices);
   if (!r.journal.empty() && !r.part.is_all() && s.counts.not_finished() == 0)
     fmt::print("part {} is kept in {}: saltus gather makes the result when all parts are there\n", text_of(r.part),
                r.journal);

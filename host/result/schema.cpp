@@ -58,7 +58,7 @@ class field_list {
     if (p.rows) of_instances();
     if (p.tables) tables();
     if (p.statistics) statistics();
-    if (!p.indices.empty()) sensitivity();
+    if (!p.indices.empty()) indices();
   }
   std::vector<field> take() { return std::move(fields_); }
 
@@ -311,7 +311,7 @@ class field_list {
     }
   }
 
-  void sensitivity() {
+  void indices() {
     const auto names = index_names(p_.design);
     for (std::size_t index = 0; index < names.size(); ++index)
       for (std::size_t part = 0; part < sensitivity_parts.size(); ++part) {

@@ -72,7 +72,7 @@ result_writer::result_writer(const std::filesystem::path& path, const plan& p, c
     define_dimensions();
     for (field& f : fields_) define(f);
     if (plan_.statistics) define_names_of_statistics();
-    if (!plan_.indices.empty()) define_sensitivity();
+    if (!plan_.indices.empty()) define_indices();
     put(attributes_of(plan_, origin));
     put({{"state", std::string("unfinished")}});
     make_room(0, 0);
@@ -129,7 +129,7 @@ void result_writer::define_names(const char* dimension, const std::vector<std::s
 }
 
 /// What there is besides the indices: names along their dimensions.
-void result_writer::define_sensitivity() {
+void result_writer::define_indices() {
   const indices_setup setup = indices_setup_of(plan_);
   std::vector<std::string> outcomes, pairs;
   for (const auto& one : setup.outcomes) outcomes.push_back(one.name);

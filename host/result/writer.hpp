@@ -56,7 +56,7 @@ class result_writer {
   void define_fill(const detail::field& f);
   void define_names_of_statistics();
   void define_names(const char* dimension, const std::vector<std::string>& names, const char* about);
-  void define_sensitivity();
+  void define_indices();
   void write_events(const waiting_logs::chunk_log& chunk);
   void write_waiting_events();
   void write_columns(const chunk_data& chunk, const detail::derived_columns& derived, std::int64_t first,
