@@ -7,6 +7,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <numbers>
 
 #include <fmt/format.h>
@@ -18,6 +19,7 @@
 #include "ensemble/sampler.hpp"
 #include "result/writer.hpp"
 #include "study/indices.hpp"
+#include "study/run.hpp"
 #include "testing/ensemble.hpp"
 
 namespace saltus::test {
@@ -149,7 +151,7 @@ TEST(sensitivity, is_that_of_salib) {
     const std::string model = one["model"], design = one["design"];
     auto all = settings(one["inputs"], one["low"], one["high"], design, one["count"]);
     all.push_back(fmt::format("sample.seed={}", one["seed"].get<int>()));
-    const auto made = run(plan_of(models + model + ".hpp", all)).summary.indices;
+    const auto made = test::run(plan_of(models + model + ".hpp", all)).summary.indices;
     const auto& y = outcome_called(made, "final_y");
     ASSERT_EQ(made.names.size(), one["indices"].size());
     for (std::size_t i = 0; i < made.names.size(); ++i) {
@@ -166,7 +168,7 @@ TEST(sensitivity, is_that_of_salib) {
 
 TEST(sensitivity, of_ishigami_is_exact_within_its_intervals) {
   const exact_ishigami exact;
-  const auto s = run(ishigami("{name='saltelli',second_order=true}", 8192)).summary.indices;
+  const auto s = test::run(ishigami("{name='saltelli',second_order=true}", 8192)).summary.indices;
   const auto& y = outcome_called(s, "final_y");
   expect_within(y.indices[0], exact.first);
   expect_within(y.indices[1], exact.total);
@@ -183,7 +185,7 @@ TEST(sensitivity, of_ishigami_by_fast_is_near) {
 TEST(sensitivity, of_sobols_g_is_exact_within_its_intervals) {
   const exact_g exact;
   const std::vector<std::string> inputs = {"x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8"};
-  const auto s = run(plan_of(models + "sobol_g.hpp", settings(inputs, 0, 1, "saltelli", 4096))).summary.indices;
+  const auto s = test::run(plan_of(models + "sobol_g.hpp", settings(inputs, 0, 1, "saltelli", 4096))).summary.indices;
   const auto& y = outcome_called(s, "final_y");
   expect_within(y.indices[0], exact.first);
   expect_within(y.indices[1], exact.total);
@@ -234,7 +236,7 @@ TEST(sensitivity, has_the_same_bits_however_a_run_is_cut_up) {
   for (const char* design : {"{name='saltelli',second_order=true}", "morris", "fast"}) {
     const auto with = [&](std::vector<std::string> more) {
       more.push_back("output.indices=['final_y','steps']");
-      return run(ishigami(design, 1500, more)).summary.indices;
+      return test::run(ishigami(design, 1500, more)).summary.indices;
     };
     const auto whole = with({"run.chunk=100000", "run.threads=1", "run.lanes=1"});
     expect_same(whole, with({"run.chunk=37", "run.threads=2"}));
@@ -287,11 +289,69 @@ TEST(sensitivity, of_nothing_that_varies_or_nothing_left_is_not_a_number) {
 }
 
 TEST(sensitivity, of_a_run_leaves_out_what_its_status_says) {
-  const auto r = run(ishigami("saltelli", 512, {"parameters.limit=-3.0"}));
+  const auto r = test::run(ishigami("saltelli", 512, {"parameters.limit=-3.0"}));
   const auto& s = r.summary.indices;
   EXPECT_EQ(s.failed, r.summary.counts.failed());
   EXPECT_GT(s.failed, 20);
   for (const auto& e : outcome_called(s, "final_y").indices[0]) EXPECT_TRUE(std::isfinite(e.value));
+}
+
+// ---- samples that are added until indices are known well enough (sample.until)
+
+host::run_report whole_run(host::plan p) {
+  p.backend = "cpu";
+  return host::run(std::move(p), {.in_memory = true, .tune = false});
+}
+
+TEST(until, indices_are_those_of_a_run_with_as_many_samples_bit_for_bit) {
+  // Of instances that fail, and of second order, whose intervals are the widest.
+  const char* const design = "{name='saltelli',second_order=true}";
+  constexpr double half_width = 0.04;
+  const std::vector<std::string> plain_settings = {"output.rows=false", "parameters.limit=-3.1"};
+  const auto with = [&](const std::string& more) {
+    auto all = plain_settings;
+    all.push_back(more);
+    return all;
+  };
+  const auto grown = whole_run(ishigami(design, 2048, with(fmt::format("sample.until={{half_width={}}}", half_width))));
+  const auto& s = grown.summary;
+  EXPECT_LE(host::widest_half_width(s.indices), half_width);
+  EXPECT_GT(s.indices.failed, 0);
+  const std::int64_t count = grown.what.design.count;
+  ASSERT_GT(count, 4096);
+  EXPECT_EQ(grown.what.count, count * 8);
+  EXPECT_EQ(s.instances, count * 8);
+  const auto half = whole_run(ishigami(design, count / 2, plain_settings));
+  EXPECT_GT(host::widest_half_width(half.summary.indices), half_width) << "half as many would not have been enough";
+  for (const char* const chunk : {"run.chunk=0", "run.chunk=777"}) {
+    const auto plain = whole_run(ishigami(design, count, with(chunk)));
+    expect_same(s.indices, plain.summary.indices);
+    ASSERT_EQ(s.statistics.summaries.size(), plain.summary.statistics.summaries.size());
+    for (std::size_t j = 0; j < s.statistics.summaries.size(); ++j) {
+      const auto a = host::statistic_numbers(s.statistics.summaries[j]),
+                 b = host::statistic_numbers(plain.summary.statistics.summaries[j]);
+      EXPECT_EQ(std::memcmp(a.data(), b.data(), sizeof a), 0) << j;
+    }
+    EXPECT_EQ(s.counts.by_status, plain.summary.counts.by_status);
+  }
+}
+
+TEST(until, ends_at_the_most_samples_and_says_so_in_the_result) {
+  const auto r =
+      whole_run(ishigami("saltelli", 2048, {"sample.until={half_width=1e-6,max_count=9000}", "output.rows=false"}));
+  EXPECT_EQ(r.what.design.count, 8192);
+  EXPECT_GT(host::widest_half_width(r.summary.indices), 1e-6);
+  std::map<std::string, host::attribute> found;
+  for (const auto& a : r.arrays->attributes()) found.insert({a.name, a});
+  EXPECT_EQ(std::get<long long>(found.at("design_count").value), 8192);
+  EXPECT_EQ(std::get<long long>(found.at("count_ok").value), 8192 * 5);
+  EXPECT_EQ(std::get<std::string>(found.at("state").value), "complete");
+}
+
+TEST(until, is_over_at_once_where_nothing_varies) {
+  const auto r = whole_run(ishigami(
+      "saltelli", 2048, {"sample.until={half_width=1e-6}", "output.rows=false", "output.indices=['t_final']"}));
+  EXPECT_EQ(r.what.design.count, 2048);
 }
 
 // ---- files

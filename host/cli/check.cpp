@@ -109,6 +109,9 @@ void print_plan(const plan& p) {
   if (p.samples > 1 || !p.random.empty())
     fmt::print("{}{} samples{}, seed {}", p.axes.empty() ? " = " : " x ", p.samples,
                p.design.which == design::kind::random ? "" : fmt::format(" ({})", name_of(p.design.which)), p.seed);
+  if (p.design.half_width > 0)
+    fmt::print(", doubled until all indices are known to +-{:g}, up to {} pairs", p.design.half_width,
+               p.design.max_count);
   std::vector<std::string> guards;
   for (const auto& g : p.model.guards) guards.push_back(fmt::format("{} ({})", g.name, name_of(g.direction)));
   fmt::print("\nguards     {}\n", guards.empty() ? "none" : fmt::format("{}", fmt::join(guards, ", ")));

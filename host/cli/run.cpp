@@ -172,6 +172,11 @@ void print_summary(const run_report& r) {
   for (const auto& remark : remarks_on_guards(p.model, s.counts.guards)) fmt::print("  {}\n", remark);
   print_statistics(s.statistics);
   if (!p.indices.empty()) print_indices(s.indices);
+  if (p.design.half_width > 0)
+    fmt::print(
+        "  until +-{:g}: {} pairs of samples, and the widest interval is +-{:.3g}{}\n", p.design.half_width,
+        p.design.count, widest_half_width(s.indices),
+        widest_half_width(s.indices) > p.design.half_width ? "; sample.until.max_count does not allow more" : "");
   if (!r.journal.empty() && !r.part.is_all() && s.counts.not_finished() == 0)
     fmt::print("part {} is kept in {}: saltus gather makes the result when all parts are there\n", text_of(r.part),
                r.journal);
@@ -229,6 +234,7 @@ int run(const run_arguments& a, const run_options& options) {
     if (!a.quiet) say("{}", text);
   };
   listener.begins = [&](const plan& of, std::int64_t instances) {
+    if (bar) bar->finish();
     bar.emplace(instances, of.model.name, a.quiet, stderr, progress_note);
   };
   listener.progress = [&](std::int64_t some) { bar->add(some); };

@@ -29,22 +29,23 @@ inline chunk_blocks blocks_of(std::int64_t all, std::int64_t first_id, std::int6
   return {first, (instances - first + (last ? block - 1 : 0)) / block};
 }
 
+/// Blocks number * 2^level and so on, 2^level of them.
+struct block_place {
+  std::int64_t level, number;
+  auto operator<=>(const block_place&) const = default;
+};
+
 /// Sums of blocks, merged two and two by their numbers, and the results two and two: rounding errors grow with the logarithm of
 /// their number. Who is merged with whom does not depend on who comes first.
 template <class Sum>
 class block_tree {
  public:
-  struct place {
-    std::int64_t level, number;  ///< of blocks number * 2^level and so on, 2^level of them
-    auto operator<=>(const place&) const = default;
-  };
   /// What has been merged is not merged further above level `top`.
   explicit block_tree(std::int64_t top = std::numeric_limits<std::int64_t>::max()) : top_(top) {}
 
   /// `join(early, late)` merges two sums.
   template <class Join>
-  void push(std::int64_t number, Sum of, Join&& join) {
-    place here{0, number};
+  void push(block_place here, Sum of, Join&& join) {
     while (here.level < top_) {
       const auto other = pending_.find({here.level, here.number ^ 1});
       if (other == pending_.end()) break;
@@ -55,12 +56,21 @@ class block_tree {
     pending_.emplace(here, std::move(of));
   }
 
+  /// Merges further what stands at the top, up to another one that is higher.
+  template <class Join>
+  void raise(std::int64_t top, Join&& join) {
+    auto pending = std::exchange(pending_, {});
+    top_ = top;
+    for (auto& [where, of] : pending) push(where, std::move(of), join);
+  }
+
   /// What is left, those of few blocks first: with all blocks here they are the later ones.
-  const std::map<place, Sum>& left() const { return pending_; }
+  const std::map<block_place, Sum>& left() const { return pending_; }
+  std::map<block_place, Sum> take() { return std::exchange(pending_, {}); }
 
  private:
   std::int64_t top_;
-  std::map<place, Sum> pending_;
+  std::map<block_place, Sum> pending_;
 };
 
 /// Blocks that are spread over chunks, as far as they are here.

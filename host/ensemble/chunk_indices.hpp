@@ -2,7 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <vector>
+
+#include "ensemble/blocks.hpp"
 
 namespace saltus::host {
 
@@ -13,11 +16,11 @@ struct co_moment {
   double greatest = 0;  ///< |x|
 };
 
-/// Of one chunk: its blocks, as those of chunk_statistics, but of another size.
+/// Of one chunk: its blocks, as those of chunk_statistics, but of another size; merged as far as they will be.
 struct chunk_indices {
-  std::vector<std::vector<co_moment>> sums = {};  ///< [block][outcome, item]
-  std::int64_t failed = 0;                        ///< instances of the whole chunk that did not end well
-  std::vector<std::int64_t> first_failed = {};    ///< their first ids
+  std::map<block_place, std::vector<co_moment>> sums = {};  ///< [outcome, item]
+  std::int64_t failed = 0;                                  ///< instances of the whole chunk that did not end well
+  std::vector<std::int64_t> first_failed = {};              ///< their first ids
 };
 
 }  // namespace saltus::host

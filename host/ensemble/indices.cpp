@@ -32,9 +32,9 @@ co_moment merge(const co_moment& a, const co_moment& b) {
   return r;
 }
 
-std::vector<co_moment> merge(const std::vector<co_moment>& a, const std::vector<co_moment>& b) {
+std::vector<co_moment> merge_sums(const std::vector<co_moment>& early, const std::vector<co_moment>& late) {
   std::vector<co_moment> r;
-  for (std::size_t i = 0; i < a.size(); ++i) r.push_back(merge(a[i], b[i]));
+  for (std::size_t i = 0; i < early.size(); ++i) r.push_back(merge(early[i], late[i]));
   return r;
 }
 
@@ -350,9 +350,10 @@ std::int64_t group_units(const indices_setup& s) {
   return size;
 }
 
-/// Units of a block, and the level of the tree at which blocks are a group.
+/// Units of a block, and the level of the tree at which blocks are a group. Blocks are small, so that as many samples have the same
+/// ones whether there were fewer before (indices_sum::grow) or not.
 std::pair<std::int64_t, std::int64_t> blocks_and_top(const indices_setup& s) {
-  constexpr std::int64_t most = 64, of_curves = 256;
+  constexpr std::int64_t most = 4, of_curves = 256;
   if (s.design.which == design::kind::fast) return {of_curves, std::numeric_limits<std::int64_t>::max()};
   const std::int64_t group = group_units(s), block = std::min(group, most);
   return {block, std::countr_zero(static_cast<std::uint64_t>(group / block))};
@@ -370,6 +371,14 @@ indices_setup indices_setup_of(const plan& p) {
   const auto columns = statistic_columns(p);
   for (const int column : p.indices) r.outcomes.push_back(columns[static_cast<std::size_t>(column)]);
   return r;
+}
+
+double widest_half_width(const sensitivity_indices& all) {
+  double widest = 0;
+  for (const auto& outcome : all.outcomes)
+    for (const auto& index : outcome.indices)
+      for (const index_estimate& e : index) widest = std::fmax(widest, 0.5 * (e.high - e.low));
+  return widest;
 }
 
 std::vector<std::string> index_names(const design& d) {
@@ -410,8 +419,11 @@ chunk_indices indices_sum::make(std::int64_t first_id, std::int64_t count, const
     if (r.first_failed.size() < most_failed) r.first_failed.push_back(first_id + slot);
   }
   const auto blocks = blocks_of(setup_.instances(), first_id, count, block_);
+  block_tree<std::vector<co_moment>> tree(blocks_and_top(setup_).second);
   for (std::int64_t b = 0, first = blocks.first; b < blocks.count; ++b, first += block_)
-    r.sums.push_back(sums_of(outcomes, status, first, std::min(block_, count - first), first_id + first));
+    tree.push({0, (first_id + first) / block_},
+              sums_of(outcomes, status, first, std::min(block_, count - first), first_id + first), merge_sums);
+  r.sums = tree.take();
   return r;
 }
 
@@ -423,19 +435,21 @@ void indices_sum::add(std::int64_t first_id, std::int64_t count, const std::vect
   std::sort(first_failed_.begin(), first_failed_.end());
   first_failed_.resize(std::min(first_failed_.size(), most_failed));
   const auto blocks = blocks_of(setup_.instances(), first_id, count, block_);
-  const std::int64_t number = (first_id + blocks.first) / block_;
   const auto carry = [&](std::int64_t from, std::int64_t to) {
     if (const auto whole = spread_.take(first_id, outcomes, status, from, to))
-      push(whole->number,
-           sums_of(whole->columns(block_), whole->status.data(), 0, whole->rows, whole->number * block_));
+      tree_.push({0, whole->number},
+                 sums_of(whole->columns(block_), whole->status.data(), 0, whole->rows, whole->number * block_),
+                 merge_sums);
   };
   carry(0, blocks.first);
-  for (std::int64_t b = 0; b < blocks.count; ++b) push(number + b, std::move(made.sums[static_cast<std::size_t>(b)]));
+  for (auto& [where, of] : made.sums) tree_.push(where, std::move(of), merge_sums);
   carry(std::min(blocks.first + blocks.count * block_, count), count);
 }
 
-void indices_sum::push(std::int64_t number, std::vector<co_moment> of) {
-  tree_.push(number, std::move(of), [](const auto& early, const auto& late) { return merge(early, late); });
+void indices_sum::grow(std::int64_t count) {
+  setup_.design.count = count;
+  tree_.raise(blocks_and_top(setup_).second, merge_sums);
+  spread_ = spread_blocks(setup_.instances(), block_);
 }
 
 /// Of the rows of one block.
@@ -480,7 +494,7 @@ std::vector<std::vector<co_moment>> indices_sum::groups() const {
   std::vector<co_moment> last;
   for (const auto& [where, of] : tree_.left())
     if (where.level == top) r.push_back(of);
-    else last = last.empty() ? of : merge(of, last);
+    else last = last.empty() ? of : merge_sums(of, last);
   if (!last.empty()) r.push_back(std::move(last));
   return r;
 }
@@ -497,7 +511,7 @@ sensitivity_indices indices_sum::finish() const {
   const auto of_groups = groups();
   if (of_groups.empty()) return r;
   std::vector<co_moment> all = of_groups.front();
-  for (std::size_t g = 1; g < of_groups.size(); ++g) all = merge(all, of_groups[g]);
+  for (std::size_t g = 1; g < of_groups.size(); ++g) all = merge_sums(all, of_groups[g]);
   const bool has_intervals = setup_.design.which != design::kind::fast && of_groups.size() > 1;
   const auto weights =
       has_intervals ? bootstrap_weights(setup_.seed, of_groups.size()) : std::vector<std::vector<double>>();

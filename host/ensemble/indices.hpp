@@ -68,6 +68,8 @@ struct sensitivity_indices {
   std::int64_t failed = 0;                 ///< instances that did not end well
   std::vector<std::int64_t> first_failed;  ///< their first ids
 };
+/// How far the widest interval of any index reaches to either side of its middle; 0 if there are none.
+double widest_half_width(const sensitivity_indices& all);
 /// The names of a design's indices.
 std::vector<std::string> index_names(const design& d);
 /// The pairs of inputs, (0, 1), (0, 2), ...; none without indices of second order.
@@ -86,6 +88,8 @@ class indices_sum {
   /// Adds a chunk with its sums made.
   void add(std::int64_t first_id, std::int64_t count, const std::vector<number_column>& outcomes,
            const unsigned char* status, chunk_indices&& made);
+  /// The design has so many pairs now, more than before, which were whole blocks.
+  void grow(std::int64_t count);
   /// Of all instances.
   sensitivity_indices finish() const;
 
@@ -93,7 +97,6 @@ class indices_sum {
   std::vector<co_moment> sums_of(const std::vector<number_column>& outcomes, const unsigned char* status,
                                  std::int64_t first, std::int64_t rows, std::int64_t first_id) const;
   std::vector<std::vector<co_moment>> groups() const;
-  void push(std::int64_t number, std::vector<co_moment> of);
 
   indices_setup setup_;
   design_points points_;

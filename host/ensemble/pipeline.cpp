@@ -121,11 +121,13 @@ class account {
 class ensemble_run {
  public:
   ensemble_run(const plan& p, backend& where, const std::function<void(const chunk_data&)>& write,
-               const std::function<void(std::int64_t)>& progress, const cancellation& stop, kept_chunks* kept)
+               const std::function<void(std::int64_t)>& progress, const cancellation& stop, kept_chunks* kept,
+               const std::function<bool(const sensitivity_indices&)>& grow)
       : plan_(p),
         where_(where),
         write_(write),
         progress_(progress),
+        grow_(grow),
         stop_(stop),
         ending_(stop.within()),
         kept_(kept),
@@ -141,10 +143,10 @@ class ensemble_run {
 
   run_summary run() {
     const auto busy_before = where_.busy_seconds();
-    {
+    do {
       const call_watch watch(stop_, [this] { progress_(0); });  // looks at the clock also where nobody reports
       run_pipeline();
-    }
+    } while (has_grown());
     run_summary sum = account_.close(plan_.count - instances_in(elsewhere_));
     if (elsewhere_.empty()) {  // of a part they would say nothing
       sum.statistics = statistics_.finish();
@@ -177,6 +179,13 @@ class ensemble_run {
         throw;
       }
     };
+  }
+
+  bool has_grown() {
+    if (!grow_ || ending_ || !grow_(indices_.finish())) return false;
+    statistics_.grow();
+    indices_.grow(plan_.design.count);
+    return true;
   }
 
   void run_pipeline() {
@@ -300,6 +309,7 @@ class ensemble_run {
   backend& where_;
   const std::function<void(const chunk_data&)>& write_;
   const std::function<void(std::int64_t)>& progress_;
+  const std::function<bool(const sensitivity_indices&)>& grow_;
   const cancellation& stop_;
   const cancellation ending_;  ///< by `stop_`, or when the model has crashed
   kept_chunks* kept_;
@@ -318,9 +328,9 @@ class ensemble_run {
 }  // namespace
 
 run_summary run_ensemble(const plan& p, backend& where, const std::function<void(const chunk_data&)>& write,
-                         const std::function<void(std::int64_t)>& progress, const cancellation& stop,
-                         kept_chunks* kept) {
-  return ensemble_run(p, where, write, progress, stop, kept).run();
+                         const std::function<void(std::int64_t)>& progress, const cancellation& stop, kept_chunks* kept,
+                         const std::function<bool(const sensitivity_indices&)>& grow) {
+  return ensemble_run(p, where, write, progress, stop, kept, grow).run();
 }
 
 }  // namespace saltus::host

@@ -45,9 +45,10 @@ struct run_summary {
 /// thread); `progress` is told of instances that have ended; cancelling `stop` ends the run early, the instances that did
 /// not get to run having status not_run. Fallback integrators run beside the backend, on other threads of the host if there are
 /// any. What `kept` has left is not integrated again, what is elsewhere is left out, and what ends is given to it before it is
-/// written. Asserts that every instance is ok, rescued, failed or not finished.
+/// written. `grow` is asked when all have ended: it may make more samples of the plan (double_samples), and returns whether it has;
+/// these are run then. Asserts that every instance is ok, rescued, failed or not finished.
 run_summary run_ensemble(const plan& p, backend& where, const std::function<void(const chunk_data&)>& write,
                          const std::function<void(std::int64_t)>& progress, const cancellation& stop,
-                         kept_chunks* kept = nullptr);
+                         kept_chunks* kept = nullptr, const std::function<bool(const sensitivity_indices&)>& grow = {});
 
 }  // namespace saltus::host

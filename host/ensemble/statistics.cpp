@@ -117,6 +117,8 @@ void statistics_sum::add(chunk_data& chunk) {
   for (std::size_t j = 0; j < histograms_.size(); ++j) count(j, chunk.statistics.histograms[j]);
 }
 
+void statistics_sum::grow() { spread_ = spread_blocks(plan_->count, block); }
+
 statistics statistics_sum::finish() {
   statistics r;
   if (!plan_->statistics) return r;
@@ -149,7 +151,7 @@ void statistics_sum::carry(chunk_data& chunk, std::int64_t from, std::int64_t to
 }
 
 void statistics_sum::push(std::int64_t number, std::vector<summary> of) {
-  pending_.push(number, std::move(of), [](const std::vector<summary>& early, const std::vector<summary>& late) {
+  pending_.push({0, number}, std::move(of), [](const std::vector<summary>& early, const std::vector<summary>& late) {
     std::vector<summary> r;
     for (std::size_t j = 0; j < early.size(); ++j) r.push_back(merge(early[j], late[j]));
     return r;

@@ -51,6 +51,8 @@ class statistics_sum {
 
   /// Adds a chunk, with its statistics made.
   void add(chunk_data& chunk);
+  /// The plan has more instances now. Those before were whole blocks.
+  void grow();
   /// Of all chunks of the run.
   statistics finish();
 

@@ -134,6 +134,11 @@ void result_arrays::write(const chunk_data& chunk) {
   while (const auto next = waiting_.take_next()) write_events(*next);
 }
 
+void result_arrays::count(std::int64_t instances, const tally& counts) {
+  written_ += instances;
+  tally_.add(counts);
+}
+
 void result_arrays::write_events(const waiting_logs::chunk_log& chunk) {
   const chunk_data none;
   detail::derived_columns some;

@@ -39,6 +39,8 @@ class result_arrays {
 
   /// Adds one chunk; chunks come in any order, each instance once.
   void write(const chunk_data& chunk);
+  /// Adds instances that have ended, of a plan without rows, by their number and what there is to count of them.
+  void count(std::int64_t instances, const tally& counts);
   /// Adds what is known at the end alone. Events stand in the order of the instances then.
   void close(double wall_time_s, const statistics& all = {}, const sensitivity_indices& indices = {});
 

@@ -240,6 +240,11 @@ void result_writer::write(const chunk_data& chunk) {
   if (clock::now() - synced_ > at_most) sync();
 }
 
+void result_writer::count(std::int64_t instances, const tally& counts) {
+  written_ += instances;
+  tally_.add(counts);
+}
+
 /// In pieces: the log may be larger than the memory.
 void result_writer::write_events(const waiting_logs::chunk_log& chunk) {
   const chunk_data none;

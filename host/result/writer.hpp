@@ -36,6 +36,9 @@ class result_writer {
   /// Adds one chunk; chunks come in any order, each instance once. Their rows of the event log wait for their turn.
   void write(const chunk_data& chunk);
 
+  /// Adds instances that have ended, of a plan without rows, by their number and what there is to count of them.
+  void count(std::int64_t instances, const tally& counts);
+
   /// Completes the file and gives it its name. Instances that were never written have status not_run. With statistics
   /// and indices of sensitivity if the plan asks for them.
   void close(double wall_time_s, const statistics& all = {}, const sensitivity_indices& indices = {});

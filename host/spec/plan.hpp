@@ -47,6 +47,10 @@ struct design {
   bool second_order = false;  ///< of saltelli
   int levels = 4;             ///< of morris
   int harmonics = 4;          ///< of fast
+  /// Of saltelli: its count is doubled as long as an interval of an index reaches further than this to either side of its middle,
+  /// up to `max_count`; 0: it stays as it is.
+  double half_width = 0;
+  std::int64_t max_count = 0;
 };
 
 /// What varies: a parameter, an initial value, or an end of the time span.
@@ -169,6 +173,11 @@ struct plan {
   std::vector<std::filesystem::path> inputs;  ///< files that this was read from: the spec, CSV files
   std::vector<std::string> warnings;          ///< what is allowed but hardly meant, one sentence each, with its place
 };
+
+/// Makes twice as many samples of a plan without axes. Those that it had stay as they are, with the same ids.
+inline void double_samples(plan& p) {
+  for (std::int64_t* const number : {&p.design.count, &p.samples, &p.count}) *number *= 2;
+}
 
 /// Does this parameter, initial value or time differ between instances?
 inline bool varies(const plan& p, target::kind which, int index) {

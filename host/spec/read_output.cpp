@@ -68,6 +68,14 @@ void read_indices(reading& r, const field& root) {
     for (std::size_t j = 0; j < columns.size(); ++j)
       if (!columns[j].is_cost) r.plan.indices.push_back(static_cast<int>(j));
   }
+  if (r.plan.design.half_width > 0) {
+    const auto until = root.find("sample")->find("until");
+    if (r.plan.rows)
+      until->fail(
+          "must be left out with rows of instances, whose number a file has from its beginning: set output.rows = "
+          "false, or sample.count to the number that a run without rows has found");
+    if (r.plan.indices.empty()) until->fail("must be left out without indices: output.indices, and no [sweep]");
+  }
   if (!r.plan.indices.empty() && !is_possible)
     given->fail(r.plan.axes.empty() ? "must be false without one of the designs saltelli, morris and fast in [sample]"
                                     : "must be false with a [sweep]: indices are of one ensemble of samples");

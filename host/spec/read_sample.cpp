@@ -16,7 +16,7 @@ namespace saltus::host {
 
 namespace {
 
-const names other_keys = {"count", "seed", "design", "correlation"};
+const names other_keys = {"count", "seed", "design", "correlation", "until"};
 
 /// A discrete distribution of these values, each as probable as its weight; equal values count as one. What is not in
 /// [min, max] is left out.
@@ -155,6 +155,23 @@ void check_design(const reading& r, const field& sample) {
               "takes its ends, too");
 }
 
+/// { half_width = 0.01, max_count = 65536 }: `count` is doubled as long as an interval is wider.
+void read_until(design& d, const field& entry, const std::optional<field>& count) {
+  constexpr std::int64_t least = 2048, usual_max = std::int64_t{1} << 20;
+  entry.only({"half_width", "max_count"});
+  if (d.which != design::kind::saltelli)
+    entry.fail(
+        "must be left out without design = \"saltelli\": its intervals become narrower with more samples, and have no "
+        "unit");
+  d.half_width =
+      entry.need("half_width", "must be how far an interval may reach to either side, such as 0.01").positive();
+  if (!count) d.count = least;
+  else if (d.count < least || (d.count & (d.count - 1)) != 0)
+    count->fail(fmt::format("must be a power of two, {} or more, with until: so many samples are doubled", least));
+  d.max_count = std::max(usual_max, d.count);
+  if (const auto e = entry.find("max_count")) d.max_count = e->whole(d.count, max_instances);
+}
+
 // ---- correlation
 
 /// The lower triangle L of a = L L^T, by rows; empty if a is not positive definite.
@@ -209,15 +226,16 @@ void read_sample(reading& r) {
   for (const auto& entry : sample->entries()) {
     if (entry.key() == "count") d.count = entry.whole(1, max_instances);
     else if (entry.key() == "seed") r.plan.seed = static_cast<std::uint64_t>(entry.whole(0, unlimited));
-    else if (entry.key() != "design" && entry.key() != "correlation")
+    else if (!contains(names{"design", "correlation", "until"}, entry.key()))
       r.plan.random.push_back({target_of(r, entry, false, other_keys), read_distribution(r, entry)});
   }
-  if (!r.plan.random.empty()) sample->need("count", "must be the number of samples");
+  if (const auto e = sample->find("until")) read_until(d, *e, sample->find("count"));
+  else if (!r.plan.random.empty()) sample->need("count", "must be the number of samples");
   check_design(r, *sample);
   if (const auto e = sample->find("correlation")) read_correlation(r, *e);
   const std::int64_t each = instances_per_count(d, static_cast<int>(r.plan.random.size()));
-  if (d.count > max_instances / each)
-    sample->fail(fmt::format("must make at most {} instances; {} times {} are more", max_instances, d.count, each));
+  if (const auto most = std::max(d.count, d.max_count); most > max_instances / each)
+    sample->fail(fmt::format("must make at most {} instances; {} times {} are more", max_instances, most, each));
   r.plan.samples = d.count * each;
 }
 

@@ -113,6 +113,12 @@ class run_output : public kept_chunks {
     if (arrays_) arrays_->write(chunk);
   }
 
+  /// The instances of a run that ended before this was made, as the number of its samples was not known.
+  void count(const run_summary& s) {
+    if (file_) file_->count(s.instances, s.counts);
+    if (arrays_) arrays_->count(s.instances, s.counts);
+  }
+
   const std::shared_ptr<result_arrays>& arrays() const { return arrays_; }
   std::int64_t continued() const { return continued_; }
 
@@ -191,6 +197,18 @@ class run_output : public kept_chunks {
   monotonic_clock::time_point begin_ = monotonic_clock::now();
 };
 
+/// Integrates samples, and as many again for as long as their indices are less certain than the plan asks for and it may have more.
+run_summary integrate_until_certain(plan& p, backend& where, const cancellation& stop, const run_listener& listener) {
+  const auto grow = [&](const sensitivity_indices& so_far) {
+    if (!(widest_half_width(so_far) > p.design.half_width) || 2 * p.design.count > p.design.max_count) return false;
+    listener.begins(p, p.count);
+    double_samples(p);
+    return true;
+  };
+  return run_ensemble(
+      p, where, [](const chunk_data&) {}, listener.progress, stop, nullptr, grow);
+}
+
 /// Integrates all instances into what there is; keeps what the file has when that fails.
 run_summary integrate_into(run_output& out, const plan& p, backend& where, const cancellation& stop,
                            const run_listener& listener) {
@@ -258,27 +276,34 @@ run_report run(plan p, const run_options& options, const cancellation& stop, con
         fmt::format("compiled {} with {} in {:.1f} s\n", r.what.model.name, r.what.method, where->compile_seconds()));
   if (options.tune && !reads_journal(options) && tune_long_run(r.what, *where, stop))
     where = make_backend(r.what, stop);
-  run_output out(r.what, *where, options, older, listener);
+  const bool grows = r.what.design.half_width > 0;
+  std::optional<run_output> out;
+  if (!grows) out.emplace(r.what, *where, options, older, listener);
   r.part = options.part;
   r.gathered = reads_journal(options);
-  r.continued = out.continued();
+  r.continued = out ? out->continued() : 0;
   auto beside =
       options.measure_beside && !reads_journal(options) ? measure_beside(r.what, *where, options.command) : nullptr;
-  listener.begins(r.what, r.what.count - instances_in(out.elsewhere()));
+  listener.begins(r.what, r.what.count - (out ? instances_in(out->elsewhere()) : 0));
   const cancellation ending = stop.within();
   if (reads_journal(options)) ending.cancel();  // what has not ended is not begun
   const alarm_clock limit(options.time_limit, ending);
-  r.summary = integrate_into(out, r.what, *where, ending, listener);
+  if (grows) r.summary = integrate_until_certain(r.what, *where, ending, listener);
+  else r.summary = integrate_into(*out, r.what, *where, ending, listener);
   listener.ends();
   beside.reset();
+  if (grows) {
+    out.emplace(r.what, *where, options, older, listener);
+    out->count(r.summary);
+  }
   // What crashes would crash again: its result is what there is.
   const bool has_more = r.summary.interrupted && r.summary.crash.empty() && r.summary.counts.not_finished() > 0;
-  if ((has_more && !reads_journal(options)) || is_part(options)) r.journal = out.leave_journal();
+  if ((has_more && !reads_journal(options)) || is_part(options)) r.journal = out->leave_journal();
   if (r.journal.empty()) {
-    out.complete(r.summary);
+    out->complete(r.summary);
     r.file = result_of(r.what, options);
   }
-  r.arrays = out.arrays();
+  r.arrays = out->arrays();
   r.device = where->device();
   r.compile_seconds = where->compile_seconds();
   if (r.gathered) r.summary.interrupted = false;

@@ -173,8 +173,9 @@ nb::list variables_of(const std::shared_ptr<host::result_arrays>& arrays) {
 nb::dict run(const plan& p, bool replace, const nb::object& progress) {
   const host::cancellation stop;
   host::run_report report;
-  std::atomic<std::int64_t> ended{0};
+  std::atomic<std::int64_t> ended{0}, all{0};
   host::run_listener listener;
+  listener.begins = [&](const plan&, std::int64_t some) { all += some; };
   listener.progress = [&](std::int64_t some) { ended += some; };
   const bool asked = !progress.is_none();
   interruptible(
@@ -184,9 +185,9 @@ nb::dict run(const plan& p, bool replace, const nb::object& progress) {
                            stop, listener);
       },
       [&] {
-        if (asked) progress(ended.load());
+        if (asked) progress(ended.load(), all.load());
       });
-  if (asked) progress(ended.load());
+  if (asked) progress(ended.load(), all.load());
   if (!report.summary.crash.empty()) throw host::error(host::exit_failure, report.summary.crash);
   nb::dict result;
   result["variables"] = variables_of(report.arrays);
@@ -243,8 +244,9 @@ NB_MODULE(_core, m) {
         nb::sig("def plan(model: Model, kind: str, what: str, flags: collections.abc.Sequence[tuple[str, str]], "
                 "arrays: dict[str, numpy.ndarray], file: str) -> Plan"));
   m.def("run", &run, "plan"_a, "replace"_a, "progress"_a.none(),
-        nb::sig("def run(plan: Plan, replace: bool, progress: collections.abc.Callable[[int], typing.Any] | None) -> "
-                "dict[str, typing.Any]"));
+        nb::sig(
+            "def run(plan: Plan, replace: bool, progress: collections.abc.Callable[[int, int], typing.Any] | None) -> "
+            "dict[str, typing.Any]"));
   m.def("statuses", &statuses, nb::sig("def statuses() -> list[tuple[int, str, str, str, str]]"));
   m.def("statistic_names",
         [] { return std::vector<std::string>(host::statistic_names.begin(), host::statistic_names.end()); });

@@ -80,9 +80,38 @@ def test_statistics_without_rows(ball):
     h = np.linspace(1, 2, 11)
     ds = ball.run(t=(0, 0.1), height=h, rows=False)
     fall = h - G / 2 * 0.01
-    assert "status" not in ds
+    assert "status" not in ds and "instance" not in ds.coords
     assert float(ds["statistics_final_height"].sel(statistic="mean")) == pytest.approx(fall.mean(), rel=1e-9)
     assert float(ds["statistics_final_height"].sel(statistic="standard_deviation")) == pytest.approx(fall.std(ddof=1), rel=1e-9)
+
+
+def test_a_problem_of_salib_is_understood(ball):
+    problem = {"num_vars": 3, "names": ["restitution", "height", "gravity"], "bounds": [[0.5, 0.9], [0.8, 1.2, 0.25], [9.8, 0.1]],
+               "dists": ["unif", "triang", "norm"]}
+    given = {"t": (0, 0.1), "count": 16, "design": "sobol"}
+    ds = ball.run(problem=problem, **given)
+    own = ball.run(restitution={"uniform": [0.5, 0.9]}, height={"triangular": [0.8, 0.9, 1.2]}, gravity={"normal": [9.8, 0.1]}, **given)
+    for name in ("restitution", "initial_height", "gravity"):
+        assert ds[name].values.tobytes() == own[name].values.tobytes()
+    for wrong, words in ((dict(problem, dists=["unif", "triang", "nrom"]), "did you mean norm?"),
+                         (dict(problem, groups=["a", "a", "b"]), "groups of inputs"),
+                         (dict(problem, bounds=[[0.5, 0.9], [0.8, 1.2], [9.8, 0.1]]), "triang must have 3 numbers, and has 2"),
+                         (dict(problem, num_vars=2), "must be as many"), ({"names": ["height"]}, "names and bounds")):
+        with pytest.raises(saltus.SpecError, match=words.replace("?", "[?]")):
+            ball.run(problem=wrong, **given)
+
+
+def test_samples_are_added_until_indices_are_known_well_enough(ball):
+    told = []
+    options = {"t": (0, 0.55), "problem": {"names": ["restitution", "height"], "bounds": [[0.5, 0.9], [0.8, 1.2]]}, "rows": False,
+               "design": "saltelli", "reduce": ["max(velocity)"], "indices": ["max(velocity)"]}
+    ds = ball.run(until={"half_width": 0.02}, progress=lambda done, of: told.append((done, of)), **options)
+    count = int(ds.attrs["design_count"])
+    assert count > 2048 and told[-1] == (4 * count, 4 * count)
+    assert float((ds["sensitivity_first_order_high"] - ds["sensitivity_first_order_low"]).max()) <= 0.04
+    plain = ball.run(count=count, **options)
+    for name in ("sensitivity_first_order", "sensitivity_total_order_high", "statistics_max(velocity)"):
+        assert ds[name].values.tobytes() == plain[name].values.tobytes()
 
 
 def test_instances_that_fail_are_a_mask(ball):

@@ -51,7 +51,7 @@ TEST_F(spec, a_bad_value_is_named_with_its_place_and_what_is_allowed) {
            ", t_begin, t_end"},
       {"[sample]\ncount = 2\nt_end = { uniform = [1, 2] }\n",
        "spec.toml:4:1: sample.t_end = { uniform = [1, 2] }: not a parameter or state of relief_valve; "
-       "allowed: count, seed, design, correlation, " + quantities},
+       "allowed: count, seed, design, correlation, until, " + quantities},
       {"[output]\nfiles = \"x.nc\"\n",
        "spec.toml:3:1: output.files = \"x.nc\": unknown key; did you mean file? "
        "allowed: file, samples, events, reduce, compression, rows, statistics, histogram, indices"},
@@ -221,6 +221,19 @@ TEST_F(spec, a_bad_value_is_named_with_its_place_and_what_is_allowed) {
        "correlation = { flow = { lift = 0.5 } }\n",
        "spec.toml:7:15: sample.correlation = { flow = { lift = 0.5 } }: must be left out with saltelli, morris and fast, "
        "whose inputs are independent"},
+      {"[sample]\nuntil = { half_width = 0.1 }\nflow = { uniform = [1, 2] }\n",
+       "spec.toml:3:9: sample.until = { half_width = 0.1 }: must be left out without design = \"saltelli\": its intervals become "
+       "narrower with more samples, and have no unit"},
+      {"[sample]\nuntil = { half_width = 0.1 }\nflow = { uniform = [1, 2] }\ndesign = \"saltelli\"\n",
+       "spec.toml:3:9: sample.until = { half_width = 0.1 }: must be left out with rows of instances, whose number a file has from "
+       "its beginning: set output.rows = false, or sample.count to the number that a run without rows has found"},
+      {"[sample]\ncount = 3000\nuntil = { half_width = 0.1 }\nflow = { uniform = [1, 2] }\ndesign = \"saltelli\"\n",
+       "spec.toml:3:9: sample.count = 3000: must be a power of two, 2048 or more, with until: so many samples are doubled"},
+      {"[sample]\nuntil = { half_width = 0.1, max_count = 1000 }\nflow = { uniform = [1, 2] }\ndesign = \"saltelli\"\n",
+       "spec.toml:3:41: sample.until.max_count = 1000: must be a whole number from 2048 to 1099511627776"},
+      {"[sample]\nuntil = { half_width = 0.1 }\nflow = { uniform = [1, 2] }\ndesign = \"saltelli\"\n[output]\nrows = false\n"
+       "indices = false\n",
+       "spec.toml:3:9: sample.until = { half_width = 0.1 }: must be left out without indices: output.indices, and no [sweep]"},
       {"[sample]\ncount = 2\nflow = { uniform = [1, 2] }\n[output]\nindices = true\n",
        "spec.toml:6:11: output.indices = true: must be false without one of the designs saltelli, morris and fast in "
        "[sample]"},

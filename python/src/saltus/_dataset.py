@@ -69,7 +69,8 @@ def dataset(plan: _core.Plan, result: dict[str, Any]) -> xr.Dataset:
                 variables["ok"] = xr.Variable(names, is_ok(numbers), _OK_ATTRIBUTES)
             dims = (*names, *dims[1:])
         (coordinates if name == "time" else variables)[name] = xr.Variable(dims, numbers, attrs)
-    coordinates["instance"] = xr.Variable(names, np.arange(plan.count).reshape(lengths), _INSTANCE_ATTRIBUTES)
+    if "status" in variables:  # else nothing is there of single instances
+        coordinates["instance"] = xr.Variable(names, np.arange(plan.count).reshape(lengths), _INSTANCE_ATTRIBUTES)
     if any("statistic" in variable.dims for variable in variables.values()):
         coordinates["statistic"] = xr.Variable(("statistic",), _core.statistic_names())
     if any("sensitivity_outcome" in variable.dims for variable in variables.values()):

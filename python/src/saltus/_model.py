@@ -85,8 +85,9 @@ class Model:
 
         A keyword is a setting of a spec (`t`, `rtol`, `method`, `samples`, `events`, `reduce`, `threads`, ...), or a parameter
         or state: a number fixes it, an array is an axis of the sweep's product, a dict is a range or a distribution, such as
-        `{"normal": [0.8, 0.05]}` with `count` samples. `tables` takes a Series or (times, values) for each table of the model. `sweep` takes a DataFrame, whose rows are instances, or a dict; `zip`
-        takes columns that go together. `file` writes a result file, too. `progress` is True or a function of (done, count).
+        `{"normal": [0.8, 0.05]}` with `count` samples. `tables` takes a Series or (times, values) for each table of the model.
+        `sweep` takes a DataFrame, whose rows are instances, or a dict; `zip` takes columns that go together; `problem` takes a problem of
+        SALib, a dict of names, bounds and dists. `file` writes a result file, too. `progress` is True or a function of (done, count).
 
         Instances that fail are a mask, `ok`, and no exception. Raises saltus.Error with the words of the command line.
         """

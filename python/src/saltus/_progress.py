@@ -8,14 +8,18 @@ from typing import Any, Optional
 
 
 @contextmanager
-def reporter(progress: Any, count: int, label: str) -> Iterator[Optional[Callable[[int], None]]]:
-    """What a run calls with the number of instances that have ended; None if nobody asks."""
+def reporter(progress: Any, count: int, label: str) -> Iterator[Optional[Callable[[int, int], Any]]]:
+    """What a run calls with the numbers of instances that have ended and of all; None if nobody asks."""
     if progress is None or progress is False:
         yield None
     elif callable(progress):
-        yield lambda done: progress(done, count)
+        yield progress
     else:
         from tqdm.auto import tqdm
 
         with tqdm(total=count, desc=label, unit="inst") as bar:
-            yield lambda done: bar.update(done - bar.n)
+            def show(done: int, of: int) -> None:
+                bar.total = of
+                bar.update(done - bar.n)
+
+            yield show

@@ -15,11 +15,12 @@ import numpy as np
 
 from . import _core
 from ._errors import Error, SpecError
+from ._salib import distributions
 
 OUTPUT = ("samples", "events", "reduce", "compression", "rows", "statistics", "histogram", "indices")
 RUN = ("threads", "backend", "devices", "lanes", "groups", "chunk", "order", "allowed_failed", "instance_time_limit",
        "checkpoint")
-SAMPLE = ("count", "seed", "design", "correlation")
+SAMPLE = ("count", "seed", "design", "correlation", "until")
 TOP = ("method", "t", "rtol", "atol", "event_tol", "first_step", "max_step", "step", "controller", "norm", "precision",
        "max_steps", "max_events", "detection", "guards_in_error", "concurrency", "zeno", "rescue", "inject_exceptions",
        "consistency", "coordinates")
@@ -100,6 +101,9 @@ class Settings:
             self._sweep(value)
         elif key == "zip":
             self._zip(value)
+        elif key == "problem" and not self._is_quantity(key):
+            for name, one in distributions(value).items():
+                self._set(f"sample.{name}", toml(one))
         elif key == "tables" and not self._is_quantity(key):
             for name, one in value.items():
                 self._table(str(name), one)
@@ -109,7 +113,7 @@ class Settings:
         elif self._is_quantity(key) or key in TIMES:
             self._quantity(key, value)
         else:
-            allowed = [*self._parameters, *self._states, *TIMES, *KEYS, *SECTIONS, "tables", "zip", "file", "replace", "progress"]
+            allowed = [*self._parameters, *self._states, *TIMES, *KEYS, *SECTIONS, "tables", "zip", "problem", "file", "replace", "progress"]
             raise SpecError(f"{key}: unknown key; {_core.suggest(key, allowed)}")
 
     def _samples(self, value: Any) -> None:
