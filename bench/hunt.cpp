@@ -48,18 +48,26 @@ double share_of(test::shape s) {
   }
 }
 
-void print_row(const char* method, const char* detection, const char* about, const test::bag& b, double seconds) {
+void print_row(const char* method, const std::string& detection, const char* about, const test::bag& b,
+               double seconds) {
   fmt::print("| {} | {} | {} | {:.3g} | {:.3g} | {} | {} | {} | {} | {} | {} | {:.1f} |\n", method, detection, about,
              static_cast<double>(b.cases), static_cast<double>(b.events), rate(b.missed, b.cases),
              rate(b.repeated, b.cases), rate(b.out_of_order, b.cases), rate(b.late, b.cases), rate(b.failed, b.cases),
              rate(b.undetermined, b.cases), seconds * 1e6 / static_cast<double>(b.cases));
   std::fflush(stdout);
-  if (std::string_view(detection) == "hermite") return;
+  if (detection.starts_with("hermite")) return;
   for (const auto number : b.wrong) fmt::print(stderr, "{} {} {}: case {}\n", method, detection, about, number);
 }
 
-void hunt(const char* method, const char* detection, double cases, int threads, std::uint64_t seed) {
-  test::hunter hunter(method, detection, threads);
+/// The name of a kind of detection in the tables.
+std::string name_of(const char* detection, test::heard which) {
+  return which == test::heard::one_way ? fmt::format("{}, one way", detection) : detection;
+}
+
+void hunt(const char* method, const char* detection, double cases, int threads, std::uint64_t seed,
+          test::heard which = test::heard::both) {
+  test::hunter hunter(method, detection, threads, 1.0, which);
+  const auto name = name_of(detection, which);
   test::bag all;
   double seconds = 0;
   for (const auto s : test::all_shapes) {
@@ -67,11 +75,11 @@ void hunt(const char* method, const char* detection, double cases, int threads, 
     const auto bag = hunter(s, static_cast<std::int64_t>(cases * share_of(s)), seed);
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
     seconds += took.count();
-    print_row(method, detection, test::name_of(s), bag, took.count());
+    print_row(method, name, test::name_of(s), bag, took.count());
     all.add(bag);
   }
   all.wrong.clear();
-  print_row(method, detection, "**all**", all, seconds);
+  print_row(method, name, "**all**", all, seconds);
 }
 
 /// What `hermite` misses, by degree and by how long the steps are.
@@ -92,7 +100,7 @@ void print_by_degree(double cases, int threads, std::uint64_t seed) {
     }
 }
 
-void print_dynamic_row(const char* method, const char* detection, const test::bag& b, double seconds) {
+void print_dynamic_row(const char* method, const std::string& detection, const test::bag& b, double seconds) {
   fmt::print("| {} | {} | {:.3g} | {:.3g} | {} | {} | {} | {} | {} | {} | {} | {:.1f} |\n", method, detection,
              static_cast<double>(b.cases), static_cast<double>(b.events), rate(b.missed, b.cases),
              rate(b.repeated, b.cases), rate(b.out_of_order, b.cases), rate(b.late, b.cases),
@@ -103,12 +111,12 @@ void print_dynamic_row(const char* method, const char* detection, const test::ba
 
 /// One row: the sum of `part(rtol)` over three tolerances.
 template <class Part>
-void hunt_at_tolerances(const char* method, const char* detection, const Part& part) {
+void hunt_at_tolerances(const char* method, const std::string& detection, const Part& part) {
   const auto begin = std::chrono::steady_clock::now();
   test::bag all;
   for (const double rtol : {1e-4, 1e-6, 1e-8}) {
     const auto b = part(rtol);
-    if (b.all_wrong() > 0 && std::string_view(detection) == "certified")
+    if (b.all_wrong() > 0 && detection.starts_with("certified"))
       for (const auto number : b.wrong) fmt::print(stderr, "{} {} rtol {}: case {}\n", method, detection, rtol, number);
     all.add(b);
   }
@@ -117,16 +125,18 @@ void hunt_at_tolerances(const char* method, const char* detection, const Part& p
 }
 
 /// Cases in all, shared by methods, tolerances and kinds of dynamics.
-void hunt_dynamics(double cases, int threads, std::uint64_t seed, const std::string& only) {
+void hunt_dynamics(double cases, int threads, std::uint64_t seed, const std::string& only,
+                   test::heard which = test::heard::both) {
+  const char* const model = which == test::heard::one_way ? "one_way_oscillator" : "oscillating_guards";
   for (const char* detection : {"certified", "hermite"}) {
     if (!only.empty() && only != detection) continue;
     methods::for_each(methods::all_methods{}, [&](auto m) {
       if constexpr (methods::certifies<decltype(m)> && !m.for_mechanics)
-        hunt_at_tolerances(m.name, detection, [&](double rtol) {
-          auto hunt = test::dynamic_hunt<test::oscillator_prey>("oscillating_guards", m.name, detection, rtol, threads);
+        hunt_at_tolerances(m.name, name_of(detection, which), [&](double rtol) {
+          auto hunt = test::dynamic_hunt<test::oscillator_prey>(model, m.name, detection, rtol, threads);
           test::bag all;
           for (const auto d : test::all_dynamics)
-            all.add(hunt(test::oscillator_prey(d, rtol, seed), static_cast<std::int64_t>(cases / 216)));
+            all.add(hunt(test::oscillator_prey(d, rtol, seed, which), static_cast<std::int64_t>(cases / 216)));
           return all;
         });
     });
@@ -156,7 +166,9 @@ int run(int argc, char** argv) {
         "| method | detection | cases | events in them | missed | repeated | out of order | late | wrong side | failed "
         "| open | µs per case |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n");
     if (slow > 0) hunt_slow_thresholds(slow, threads, seed);
-    if (dynamic > 0) hunt_dynamics(dynamic, threads, seed, text_option(argc, argv, "--only="));
+    const auto only = text_option(argc, argv, "--only=");
+    if (dynamic > 0) hunt_dynamics(dynamic, threads, seed, only);
+    if (dynamic > 0) hunt_dynamics(dynamic, threads, seed, only, test::heard::one_way);
     fmt::print("\n");
   }
   if (cases <= 0) return 0;
@@ -166,6 +178,9 @@ int run(int argc, char** argv) {
   hunt("dp5", "certified", cases, threads, seed);
   for (const char* method : {"bs3", "dop853"}) hunt(method, "certified", 0.01 * cases, threads, seed);
   for (const char* method : {"dp5", "bs3", "dop853"}) hunt(method, "hermite", 0.01 * cases, threads, seed);
+  for (const char* detection : {"certified", "hermite"})
+    for (const char* method : {"dp5", "bs3", "dop853"})
+      hunt(method, detection, 0.01 * cases, threads, seed, test::heard::one_way);
   print_by_degree(0.01 * cases, threads, seed);
   return 0;
 }

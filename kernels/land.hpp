@@ -8,8 +8,8 @@
 
 #include "engine/inject.hpp"
 #include "event/accumulate.hpp"
-#include "event/certify.hpp"
 #include "event/locate.hpp"
+#include "event/search.hpp"
 #include "sail.hpp"
 
 namespace saltus {
@@ -34,37 +34,6 @@ SALTUS_FN void move_to(instance<E, Real>& x, const landing<E, Real>& p, mask_of<
   if constexpr (E::form::has_constraints) keep_residual(x, p.s, where);
   add_where(x.steps, where, 1);
   if constexpr (E::form::tables > 0 && !guards_jump_at_knots<E>) pass_knots(x, where, tol);
-}
-
-/// Where in a step the search for a root begins, and what has been found from there on.
-template <class E, class Real>
-struct search {
-  vec<Real, E::ng> side;
-  guards_at<E, Real> from;
-  bracket<E, Real> found;
-  mask_of<Real> doubtful;  ///< a certified search could not decide within the local error: a shorter step may
-};
-
-/// Looks for the first root from s.from on, in the lanes of `where`.
-template <class E, class Real>
-SALTUS_FN void look_for_roots(search<E, Real>& s, instance<E, Real>& x, const guards_on_step<E, Real>& on_step,
-                              const vec<Real, E::n>& delta, const guards_at<E, Real>& end, mask_of<Real> where) {
-  bracket<E, Real> onward;
-  if constexpr (E::certified) {
-    constexpr double max_doubts = 12.5;  // steps taken again in a row, before the interpolant alone decides
-    const auto r = certify<E, Real>(on_step, delta, s.side, s.from, end, where);
-    onward = r.found;
-    s.doubtful = where & r.shrink & (x.doubts < Real(max_doubts));
-    x.undetermined =
-        x.undetermined + select(where & !s.doubtful, to_integer(r.undetermined), typename Real::integer(int64(0)));
-  } else {
-    if constexpr (detects_on_series<E>)
-      onward = detect_on_series<E, Real>(guards_of_step<E>(x, on_step.interpolant), s.side, s.from, end, where);
-    else onward = detect<E, Real>(on_step, s.side, s.from, end, where);
-  }
-  s.found.found = (s.found.found & !where) | (where & onward.found);
-  assign_where(where, s.found.lo, onward.lo);
-  assign_where(where, s.found.hi, onward.hi);
 }
 
 /// Takes steps that are not to be trusted again, with a quarter of the size.
@@ -96,10 +65,9 @@ SALTUS_FN bool changes_mode(instance<E, pack<T, W>>& x, int lane, pack<T, W> t, 
 /// on, and the search goes on behind it. Nothing is restarted.
 template <class E, class T, int W>
 SALTUS_FN_COLD void pass_silent_crossings(search<E, pack<T, W>>& s, instance<E, pack<T, W>>& x,
-                                          const guards_on_step<E, pack<T, W>>& on_step,
-                                          const vec<pack<T, W>, E::n>& delta, const guards_at<E, pack<T, W>>& end,
-                                          mask_of<pack<T, W>> where) {
+                                          const searched_step<E, pack<T, W>>& step, mask_of<pack<T, W>> where) {
   using Real = pack<T, W>;
+  const auto& on_step = step.guards;
   constexpr int most = 64;  // in one step: what is left then lands like any event
   mask_of<Real> seeking = where & s.found.found;
   for (int attempts = 0; attempts < most && any(seeking); ++attempts) {
@@ -123,7 +91,7 @@ SALTUS_FN_COLD void pass_silent_crossings(search<E, pack<T, W>>& s, instance<E, 
       if (E::form::traits(i).condition) s.side[i] = select(silent & across, -s.side[i], s.side[i]);
     });
     s.from = select<E, Real>(silent, here, s.from);
-    look_for_roots<E, Real>(s, x, on_step, delta, end, silent);
+    look_for_roots<E, Real>(s, x, step, silent);
     seeking = silent & s.found.found;
   }
 }
@@ -191,24 +159,50 @@ SALTUS_FN trial<E, Real> redo_step(instance<E, Real>& x, mask_of<Real>& active, 
 
 /// Detects in full: looks for the first root in the lanes of `active`, less those that take their step again.
 template <class E, class Real>
-SALTUS_FN search<E, Real> search_step(instance<E, Real>& x, const trial<E, Real>& a,
-                                      const guards_on_step<E, Real>& on_step, mask_of<Real>& active,
-                                      const tolerances<E, Real>& tol) {
-  guards_at<E, Real> begin{Real(0.0), {x.held.locked, x.rate}}, end{Real(1.0), a.g};
-  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
-    begin.g.rate[i] = begin.g.rate[i] * a.s.h;
-    end.g.rate[i] = end.g.rate[i] * a.s.h;
-  });
-  vec<Real, E::n> delta;
-  if constexpr (E::certified) delta = enclosed_error<E>(held_system<E, Real>{x.held}, a.s, on_step.interpolant);
-  search<E, Real> s{armed_sides(x), begin, {}, mask_of<Real>::all(false)};
-  look_for_roots<E, Real>(s, x, on_step, delta, end, active);
+SALTUS_FN search<E, Real> search_step(instance<E, Real>& x, const trial<E, Real>& a, const searched_step<E, Real>& step,
+                                      mask_of<Real>& active, const tolerances<E, Real>& tol) {
+  search<E, Real> s{armed_sides(x), step.begin, {}, mask_of<Real>::all(false)};
+  look_for_roots<E, Real>(s, x, step, active);
   if constexpr (E::certified) {
     take_again<E, Real>(x, a, active & s.doubtful, tol);
     active = active & !s.doubtful;
   }
-  if constexpr (E::form::kinds::has_conditions) pass_silent_crossings<E>(s, x, on_step, delta, end, active);
+  if constexpr (E::form::kinds::has_conditions) pass_silent_crossings<E>(s, x, step, active);
   return s;
+}
+
+/// Guards that are not armed, but get to where they are and come back within the step: it ends on the way, at an accepted point like
+/// any other, from which they are armed. What comes before that comes first. Returns the lanes that have moved on, or take their
+/// step again.
+template <class E, class Real, class Run>
+SALTUS_FN_COLD mask_of<Real> stop_on_the_way(instance<E, Real>& x, const trial<E, Real>& a,
+                                             const searched_step<E, Real>& step, search<E, Real>& s,
+                                             const suspected_guards<E, Real>& suspected, mask_of<Real> where,
+                                             const tolerances<E, Real>& tol, const Run& run) {
+  mask_of<Real> doubtful;
+  const Real at = place_on_the_way<E, Real>(x, step, suspected.comes_back, where, doubtful);
+  auto stops =
+      where & !doubtful & (at < Real(1.0)) & (x.t + at * a.s.h > x.t) & comes_first<E, Real>(step, s, at, where);
+  auto again = where & doubtful;
+  if (any(stops)) {
+    auto p = landing_at_start(x, a);
+    auto tried = stops, lost = mask_of<Real>::all(false);
+    aim<Real> there{stops, Real(0.0), Real(-1.0), Real(0.0), stops};
+    there = step_to<E, Real>(p, x, held_system<E, Real>{x.held, &tol}, s.side, at * a.s.h, tried, lost, there);
+    again = again | (stops & !tried);
+    // An armed guard has crossed before, though the interpolant has it later.
+    const auto is_late = tried & there.across;
+    s.found.found = s.found.found | is_late;
+    assign_where(is_late, s.found.lo, s.from.s);
+    assign_where(is_late, s.found.hi, at);
+    stops = tried & !is_late;
+    move_to(x, p, stops, tol, run);
+    assign_where(stops, x.memory.rejected, Real(0.0));
+    if constexpr (E::certified) assign_where(stops, x.doubts, Real(0.0));
+    end_where(x.status, stops & (x.steps + x.rejected >= tol.max_steps), status::step_budget);
+  }
+  take_again<E, Real>(x, a, again, tol);
+  return stops | again;
 }
 
 /// Transition and restart where anything is due: by `due`, or at a wall. `moved`: the lanes that are at their landing point;
@@ -237,11 +231,14 @@ SALTUS_FN_COLD void land(instance<E, Real>& x, mask_of<Real> active, const toler
   active = active & a.accepted;
   // dense output, detect in full
   const auto interpolant = interpolate<typename E::Method>(held_system<E, Real>{x.held, &tol}, a.s);
-  const guards_on_step<E, Real> on_step{x, interpolant};
-  const auto s = search_step(x, a, on_step, active, tol);
+  const searched_step<E, Real> step(x, a, interpolant);
+  auto s = search_step(x, a, step, active, tol);
+  if constexpr (has_one_way_guards<E>)
+    if (const auto suspected = suspect_unarmed(x, a, step, active); any(active & suspected.any_comes_back()))
+      active = active & !stop_on_the_way(x, a, step, s, suspected, active & suspected.any_comes_back(), tol, run);
   // locate
   const auto crossing = active & s.found.found;
-  const auto p = locate<E, Real>(x, a, on_step, s.side, s.from.s, s.found, crossing, tol);
+  const auto p = locate<E, Real>(x, a, step.guards, s.side, s.from.s, s.found, crossing, tol);
   take_again<E, Real>(x, a, active & p.broken, tol);
   active = active & !p.broken;
   // An event past t_stop, one at a time event - both are due then -, and a root that is not there at the very end of the step

@@ -51,6 +51,21 @@ SALTUS_FN void judge(const instance<E, Real>& x, const tolerances<E, Real>& tol,
   }
 }
 
+/// What may become of the guards within a step, by the kind of detection.
+template <class E, class Real>
+SALTUS_FN suspected_guards<E, Real> suspect_guards_of_step(const instance<E, Real>& x, const trial<E, Real>& a,
+                                                           const tolerances<E, Real>& tol) {
+  if constexpr (E::certified || detects_on_series<E>) {
+    const held_system<E, Real> f{x.held, &tol};
+    const auto interpolant = interpolate<typename E::Method>(f, a.s);
+    if constexpr (E::certified)
+      return suspect_enclosures<E, Real>(x, interpolant, enclosed_error<E>(f, a.s, interpolant));
+    else return suspect_series(x, a, guards_of_step<E>(x, interpolant));
+  } else {
+    return suspect_guards(x, a);
+  }
+}
+
 /// The lanes whose step may contain an event. `last`: the step ends at t_stop.
 template <class E, class Real>
 SALTUS_FN mask_of<Real> suspect_in(const instance<E, Real>& x, const trial<E, Real>& a, mask_of<Real> last,
@@ -58,14 +73,10 @@ SALTUS_FN mask_of<Real> suspect_in(const instance<E, Real>& x, const trial<E, Re
   auto suspect = mask_of<Real>::all(false);
   if constexpr (E::form::time_events > 0) suspect = last & (first_time_event(x) <= a.t1);
   if constexpr (guards_jump_at_knots<E>) suspect = suspect | (last & ends_at_knot(x, a.t1));
-  if constexpr (E::certified && E::ng > 0) {
-    const held_system<E, Real> f{x.held, &tol};
-    const auto interpolant = interpolate<typename E::Method>(f, a.s);
-    suspect =
-        suspect | !certainly_quiet<E, Real>(x, interpolant, enclosed_error<E>(f, a.s, interpolant), armed_sides(x));
+  if constexpr (E::ng > 0) {
+    const auto guards = suspect_guards_of_step(x, a, tol);
+    suspect = suspect | guards.leaves | guards.any_comes_back();
   }
-  if constexpr (detects_on_series<E>) suspect = suspect | series_may_leave_side(x, a);
-  else if constexpr (!E::certified && E::ng > 0) suspect = suspect | may_leave_side(x, a);
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
     const Real g0 = x.held.locked[i];
     suspect = suspect | violated<E>(i, g0, a.g.rate[i]) | comes_to_rest<E>(i, g0, a.g.value[i], a.g.rate[i]);

@@ -28,7 +28,8 @@ class oscillator_prey {
     bool follows = false;
   };
 
-  oscillator_prey(dynamics what, double rtol, std::uint64_t seed) : what_(what), rtol_(rtol), seed_(seed) {}
+  oscillator_prey(dynamics what, double rtol, std::uint64_t seed, heard which = heard::both)
+      : what_(what), rtol_(rtol), seed_(seed), which_(which) {}
 
   hunted make(std::uint64_t number) const {
     detail::dice d(seed_, 16 + static_cast<std::uint64_t>(what_), number);
@@ -96,7 +97,7 @@ class oscillator_prey {
   }
 
   /// Adds the crossings of one guard. Returns false where an error of `tolerated` could add or take away one.
-  static bool add_crossings(const hunted& c, int guard, double tolerated, std::vector<crossing>& to) {
+  bool add_crossings(const hunted& c, int guard, double tolerated, std::vector<crossing>& to) const {
     const auto& p = c.guard[guard];
     std::vector<double> roots(p.root.begin(), p.root.begin() + p.degree);
     const auto end = roots.end();
@@ -108,20 +109,27 @@ class oscillator_prey {
         if (std::abs(std::abs(root) - 1.0) <= 2.0 * tolerated) return false;
         if (std::abs(along(c, guard, 0.0) - root) <= tolerated) return false;
         if (std::abs(along(c, guard, c.end) - root) <= tolerated) return false;
-        if (std::abs(root) < 1.0) add_times(c, guard, root, to);
+        if (std::abs(root) < 1.0) add_times(c, guard, *r, to);
       }
       r = same;
     }
     return true;
   }
 
-  /// The times at which cos (guard 0) or sin (1) of the phase is `root`.
-  static void add_times(const hunted& c, int guard, double root, std::vector<crossing>& to) {
+  /// The times at which cos (guard 0) or sin (1) of the phase is at root r of the polynomial.
+  void add_times(const hunted& c, int guard, double r, std::vector<crossing>& to) const {
     constexpr double turn = 6.283185307179586;
+    const double root = 2.0 * r - 1.0;
     const double last = phase(c, c.end), angle = guard == 0 ? std::acos(root) : std::asin(root);
-    for (const double first : {angle, (guard == 0 ? 0.0 : 0.5 * turn) - angle})
+    const bool is_positive_above = c.guard[guard].is_positive_above(r);
+    for (const bool second : {false, true}) {
+      // cos falls at acos(root), sin rises at asin(root); on the way back it is the other way round.
+      const bool rises = is_positive_above == ((guard == 1) != second);
+      if (which_ == heard::one_way && rises != (guard == 0)) continue;
+      const double first = second ? (guard == 0 ? 0.0 : 0.5 * turn) - angle : angle;
       for (double at = first + turn * std::ceil((c.begin - first) / turn); at <= last; at += turn)
         if (at > c.begin) to.push_back({time_of(c, at), guard, root});
+    }
   }
 
   static double time_of(const hunted& c, double angle) {
@@ -136,6 +144,7 @@ class oscillator_prey {
   dynamics what_;
   double rtol_;
   std::uint64_t seed_;
+  heard which_;
 };
 
 /// A threshold of a slow state beside a fast stable mode (testing/models/slow_guard.hpp): two guards fire once, together, and

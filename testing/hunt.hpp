@@ -44,6 +44,18 @@ struct polynomial {
   std::array<double, 8> root{};
   int degree = 0;
   double centre = 0.5, height = -1.0, scale = 1.0;
+
+  /// Is it positive just above x?
+  bool is_positive_above(double x) const {
+    const auto end = root.begin() + degree;
+    return (scale > 0.0) == (std::count_if(root.begin(), end, [&](double r) { return r > x; }) % 2 == 0);
+  }
+};
+
+/// Which crossings are events.
+enum class heard {
+  both,    ///< all
+  one_way  ///< of the first guard those where it rises, of the second one those where it falls
 };
 
 /// One case: two guards, and what must fire.
@@ -51,6 +63,7 @@ struct hunted {
   struct crossing {
     double time;
     int guard;
+    bool rises = false;
   };
   polynomial guard[2];
   std::vector<crossing> expected;
@@ -128,7 +141,7 @@ inline hunted make_case(shape s, std::uint64_t seed, std::uint64_t number) {
     std::sort(roots.begin(), end);
     for (auto r = roots.begin(); r != end;) {
       const auto same = std::find_if(r, end, [&](double other) { return other != *r; });
-      if ((same - r) % 2 != 0 && *r > 0.0 && *r <= 1.0) c.expected.push_back({*r, guard});
+      if ((same - r) % 2 != 0 && *r > 0.0 && *r <= 1.0) c.expected.push_back({*r, guard, p.is_positive_above(*r)});
       r = same;
     }
   }
@@ -275,8 +288,13 @@ struct polynomial_prey {
   using hunted = test::hunted;
   shape what;
   std::uint64_t seed;
+  heard which = heard::both;
 
-  hunted make(std::uint64_t number) const { return make_case(what, seed, number); }
+  hunted make(std::uint64_t number) const {
+    auto c = make_case(what, seed, number);
+    if (which == heard::one_way) std::erase_if(c.expected, [](const auto& e) { return e.rises != (e.guard == 0); });
+    return c;
+  }
 
   static void write(const hunted& c, case_writer& to) {
     to.initial(0.0);
@@ -289,7 +307,7 @@ struct polynomial_prey {
 
   static void judge(const hunted& c, const outcome_of_case& o, bag& r) {
     std::vector<hunted::crossing> found;
-    for (const auto& row : o.log) found.push_back({row.time, row.guard});
+    for (const auto& row : o.log) found.push_back({row.time, row.guard, false});
     r.events = static_cast<std::int64_t>(c.expected.size());
     if (o.status != status::finished) ++r.failed;
     else compare(c.expected, found, r);
@@ -320,15 +338,21 @@ struct polynomial_prey {
 /// Hunts polynomials with one method and one kind of detection, in steps of a given size; compiles one module.
 class hunter {
  public:
-  hunter(const std::string& method, const std::string& detection, int threads, double step = 1.0)
-      : hunt_(SALTUS_SOURCE_FOLDER "/testing/models/polynomial_guard.hpp",
+  hunter(const std::string& method, const std::string& detection, int threads, double step = 1.0,
+         heard which = heard::both)
+      : which_(which),
+        hunt_(std::string(SALTUS_SOURCE_FOLDER "/testing/models/") +
+                  (which == heard::one_way ? "one_way_polynomials.hpp" : "polynomial_guard.hpp"),
               {"method=" + method, "detection=" + detection, fmt::format("first_step={}", step),
                fmt::format("max_step={}", step), "zeno=0", "rescue=false", "output.events=true", "max_steps=1000"},
               threads) {}
 
-  bag operator()(shape s, std::int64_t count, std::uint64_t seed) { return hunt_(polynomial_prey{s, seed}, count); }
+  bag operator()(shape s, std::int64_t count, std::uint64_t seed) {
+    return hunt_(polynomial_prey{s, seed, which_}, count);
+  }
 
  private:
+  heard which_;
   chunked_hunt<polynomial_prey> hunt_;
 };
 

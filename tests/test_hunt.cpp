@@ -27,6 +27,18 @@ TEST_P(Certified, MissesNothingAndRepeatsNothing) {
 
 INSTANTIATE_TEST_SUITE_P(Hunt, Certified, testing::Values("dp5", "bs3", "dop853"));
 
+// The same of guards of one direction, which go back over zero unheard.
+TEST_P(Certified, MissesNothingOfGuardsOfOneDirection) {
+  hunter hunt(GetParam(), "certified", 2, 1.0, heard::one_way);
+  for (const auto s : all_shapes) {
+    const auto b = hunt(s, 2000, 1);
+    EXPECT_EQ(b.all_wrong(), 0) << name_of(s) << " missed " << b.missed << " repeated " << b.repeated
+                                << " out_of_order " << b.out_of_order << " late " << b.late << " failed " << b.failed
+                                << (b.wrong.empty() ? "" : fmt::format(", for example {}", b.wrong.front()));
+    EXPECT_GT(2 * b.events, b.cases / 2) << name_of(s);
+  }
+}
+
 // A cubic through values and rates at the ends is the guard itself, up to degree 3: nothing is missed there. Of higher degrees
 // some roots are, but what is found is right. (Where a root is missed and g touches zero behind it, that may be taken for it.)
 TEST(Hermite, MissesNoRootOfACubicAndInventsNone) {
@@ -38,6 +50,19 @@ TEST(Hermite, MissesNoRootOfACubicAndInventsNone) {
     EXPECT_LE(b.late, s == shape::touch || s == shape::two_guards ? 10 : 0) << name_of(s);
     EXPECT_EQ(b.failed, 0) << name_of(s);
     for (std::size_t degree = 1; degree <= 3 && s == shape::scattered; ++degree) EXPECT_EQ(b.missed_of[degree], 0);
+  }
+}
+
+TEST(Hermite, MissesNoRootOfACubicInOneDirection) {
+  hunter hunt("dp5", "hermite", 2, 1.0, heard::one_way);
+  for (const auto s : all_shapes) {
+    const auto b = hunt(s, 10000, 1);
+    EXPECT_EQ(b.repeated, 0) << name_of(s);
+    EXPECT_EQ(b.out_of_order, 0) << name_of(s);
+    EXPECT_LE(b.late, s == shape::touch || s == shape::two_guards ? 10 : 0) << name_of(s);
+    EXPECT_EQ(b.failed, 0) << name_of(s);
+    for (std::size_t degree = 1; degree <= 3 && s == shape::scattered; ++degree) EXPECT_EQ(b.missed_of[degree], 0);
+    EXPECT_LT(b.missed, b.cases / 4) << name_of(s);  // between events no step begins anew
   }
 }
 
@@ -53,6 +78,15 @@ TEST(Series, MissesNoRootOfAPolynomial) {
     EXPECT_EQ(b.out_of_order, 0) << name_of(s);
     EXPECT_EQ(b.late, 0) << name_of(s);
     EXPECT_EQ(b.failed, 0) << name_of(s);
+  }
+}
+TEST(Series, MissesNoRootOfAPolynomialInOneDirection) {
+  hunter hunt("taylor12", "hermite", 2, 1.0, heard::one_way);
+  for (const auto s : all_shapes) {
+    const auto b = hunt(s, 10000, 1);
+    const bool has_pairs = s == shape::pair || s == shape::triple || s == shape::two_guards;
+    EXPECT_LE(b.missed, has_pairs ? 300 : 0) << name_of(s);
+    EXPECT_EQ(b.all_wrong() - b.missed, 0) << name_of(s);
   }
 }
 TEST(Series, MissesLittleAlongSolutionsWithAnErrorAndNothingWhereItIsCertified) {
@@ -83,6 +117,19 @@ TEST(Dynamics, CertifiedMissesNothingAndRepeatsNothing) {
                                   << (b.wrong.empty() ? "" : fmt::format(", for example {}", b.wrong.front()));
       EXPECT_LT(b.open, b.cases / 20) << method << " " << name_of(d);
       EXPECT_GT(b.events, b.cases) << method << " " << name_of(d);
+    }
+  }
+}
+
+TEST(Dynamics, CertifiedMissesNothingOfGuardsOfOneDirection) {
+  for (const char* method : {"dp5", "dop853", "esdirk4"}) {
+    auto hunt = dynamic_hunt<oscillator_prey>("one_way_oscillator", method, "certified", 1e-6, 2);
+    for (const auto d : all_dynamics) {
+      const auto b = hunt(oscillator_prey(d, 1e-6, 1, heard::one_way), 2000);
+      EXPECT_EQ(b.all_wrong(), 0) << method << " " << name_of(d) << " missed " << b.missed << " repeated " << b.repeated
+                                  << " late " << b.late << " failed " << b.failed
+                                  << (b.wrong.empty() ? "" : fmt::format(", for example {}", b.wrong.front()));
+      EXPECT_GT(2 * b.events, b.cases) << method << " " << name_of(d);
     }
   }
 }

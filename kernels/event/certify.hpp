@@ -196,44 +196,74 @@ SALTUS_FN mask_of<Real> is_excluded(const interval<Real>& range, const interval<
   return (range.lo > Real(0.0)) | away | (holds & (falling | (above > below)));
 }
 
-/// Lanes in which every armed guard is excluded over a piece.
+/// What enclosures tell of the guards over a piece.
 template <class E, class Real>
-SALTUS_FN mask_of<Real> all_excluded(const vec<Real, E::ng>& side,
-                                     const typename E::form::template rated<interval<Real>, E::ng>& over,
-                                     const vec<interval<Real>, E::ng>& at_begin,
-                                     const vec<interval<Real>, E::ng>& at_end, Real width) {
-  mask_of<Real> r = mask_of<Real>::all(true);
-  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
-    const auto excluded = is_excluded(seen_from(side[i], over.value[i]), seen_from(side[i], over.rate[i]),
-                                      seen_from(side[i], at_begin[i]), seen_from(side[i], at_end[i]), width);
-    r = r & (excluded | (side[i] == Real(0.0)));
-  });
-  return r;
-}
+struct enclosed_guards {
+  typename E::form::template rated<interval<Real>, E::ng> over;
+  vec<interval<Real>, E::ng> at_begin, at_end;
+  Real width;
 
-/// Lanes in which no armed guard leaves its side within the step, for certain: seen at a glance, or in two halves.
-/// `side` as in `certify`.
+  /// Guard i keeps to its side.
+  SALTUS_FN mask_of<Real> excludes(int i, Real side) const {
+    return is_excluded(seen_from(side, over.value[i]), falls_by(i, side), seen_from(side, at_begin[i]),
+                       seen_from(side, at_end[i]), width);
+  }
+  /// It falls, seen from there, all the way.
+  SALTUS_FN mask_of<Real> falls(int i, Real side) const { return falls_by(i, side).hi <= Real(0.0); }
+  /// It is on its other side all the way.
+  SALTUS_FN mask_of<Real> is_beyond(int i, Real side) const { return seen_from(side, over.value[i]).hi < Real(0.0); }
+
+ private:
+  SALTUS_FN interval<Real> falls_by(int i, Real side) const { return seen_from(side, over.rate[i]); }
+};
+
+/// What may become of the guards within a step, as far as is not excluded for certain: seen at a glance, or in two halves.
 template <class E, class Real>
-SALTUS_FN mask_of<Real> certainly_quiet(const instance<E, Real>& x, const interpolant_of<E, Real>& interpolant,
-                                        const vec<Real, E::n>& delta, const vec<Real, E::ng>& side) {
+SALTUS_FN suspected_guards<E, Real> suspect_enclosures(const instance<E, Real>& x,
+                                                       const interpolant_of<E, Real>& interpolant,
+                                                       const vec<Real, E::n>& delta) {
   const guard_enclosure<E, Real> enclose{{interpolant, delta}, x.held};
   const Real begin(0.0), middle(0.5), end(1.0), all_of_delta(1.0);
-  vec<interval<Real>, E::ng> at_begin, at_end, at_middle;
+  suspected_guards<E, Real> r{mask_of<Real>::all(false), {}};
+  enclosed_guards<E, Real> whole;
+  const auto judge = [&]() SALTUS_INLINE_LAMBDA {
+    r.leaves = mask_of<Real>::all(false);
+    each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
+      const Real g0 = x.held.locked[i], side = side_of(g0);
+      const auto excluded = whole.excludes(i, side);
+      r.leaves = r.leaves | (armed<E>(i, g0) & !excluded);
+      r.take(i, g0, [&]() SALTUS_INLINE_LAMBDA { return !(excluded | whole.falls(i, side)); });
+    });
+    return none(r.leaves | r.any_comes_back());
+  };
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
-    at_begin[i] = x.held.locked[i];
-    at_end[i] = detail::not_a_number<Real>();
+    whole.at_begin[i] = x.held.locked[i];
+    whole.at_end[i] = detail::not_a_number<Real>();
   });
-  const auto whole = enclose.over(begin, end, all_of_delta);
-  auto quiet = all_excluded<E, Real>(side, whole, at_begin, at_end, interpolant.h);
-  if (all(quiet)) return quiet;
-  at_end = enclose.at(end, all_of_delta);
-  quiet = all_excluded<E, Real>(side, whole, at_begin, at_end, interpolant.h);
-  if (all(quiet)) return quiet;
-  at_middle = enclose.at(middle, all_of_delta);
-  const auto first = enclose.over(begin, middle, all_of_delta);
-  const auto second = enclose.over(middle, end, all_of_delta);
-  return quiet | (all_excluded<E, Real>(side, first, at_begin, at_middle, middle * interpolant.h) &
-                  all_excluded<E, Real>(side, second, at_middle, at_end, middle * interpolant.h));
+  whole.over = enclose.over(begin, end, all_of_delta);
+  whole.width = interpolant.h;
+  if (judge()) return r;
+  whole.at_end = enclose.at(end, all_of_delta);
+  if (judge()) return r;
+
+  const auto at_middle = enclose.at(middle, all_of_delta);
+  const Real half = middle * interpolant.h;
+  const enclosed_guards<E, Real> first{enclose.over(begin, middle, all_of_delta), whole.at_begin, at_middle, half};
+  const enclosed_guards<E, Real> second{enclose.over(middle, end, all_of_delta), at_middle, whole.at_end, half};
+  auto leaves = mask_of<Real>::all(false);
+  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
+    const Real g0 = x.held.locked[i], side = side_of(g0);
+    const auto stays = first.excludes(i, side), stays_on = second.excludes(i, side);
+    leaves = leaves | (armed<E>(i, g0) & !(stays & stays_on));
+    if (is_one_way<E>(i)) {
+      const auto falls_on = second.falls(i, side);
+      const auto once =
+          (stays & (stays_on | falls_on)) | (first.falls(i, side) & (falls_on | second.is_beyond(i, side)));
+      r.comes_back[i] = select(once, Real(0.0), r.comes_back[i]);
+    }
+  });
+  r.leaves = r.leaves & leaves;
+  return r;
 }
 
 // ---- the search -----------------------------------------------------------------------------------------------------

@@ -35,6 +35,16 @@ SALTUS_FN vec<Real, E::ng> armed_sides(const instance<E, Real>& x) {
   return side;
 }
 
+/// Those of the guards that are across at a place, turned around; 0 for the others.
+template <class E, class Real>
+SALTUS_FN vec<Real, E::ng> sides_beyond(const vec<Real, E::ng>& side, const with_rate<vec<Real, E::ng>>& g) {
+  vec<Real, E::ng> beyond;
+  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
+    beyond[i] = select(has_crossed(side[i], g.value[i], g.rate[i]), -side[i], Real(0.0));
+  });
+  return beyond;
+}
+
 /// Lanes in which any armed guard has left its side.
 template <class E, class Real>
 SALTUS_FN mask_of<Real> any_crossed(const vec<Real, E::ng>& side, const with_rate<vec<Real, E::ng>>& g) {

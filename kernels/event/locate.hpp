@@ -563,11 +563,9 @@ SALTUS_FN_COLD void step_aside(landing<E, Real>& p, const instance<E, Real>& x, 
   p.s.h = p.t - x.t;
 }
 
-/// Lands every lane in `where`, whose step `a` holds a crossing in bracket `b` of its dense output and none before `from`.
+/// A landing that has not moved yet.
 template <class E, class Real>
-SALTUS_FN_COLD landing<E, Real> locate(instance<E, Real>& x, const trial<E, Real>& a,
-                                       const guards_on_step<E, Real>& on_step, const vec<Real, E::ng>& side, Real from,
-                                       bracket<E, Real> b, mask_of<Real> where, const tolerances<E, Real>& tol) {
+SALTUS_FN landing<E, Real> landing_at_start(const instance<E, Real>& x, const trial<E, Real>& a) {
   landing<E, Real> p;
   p.t = x.t;
   p.y = x.y;
@@ -575,6 +573,16 @@ SALTUS_FN_COLD landing<E, Real> locate(instance<E, Real>& x, const trial<E, Real
   p.g = {x.held.locked, x.rate};
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { p.due[i] = Real(0.0); });
   p.fires = p.spurious = p.failed = p.broken = mask_of<Real>::all(false);
+  p.crossing = Real(-1.0);
+  return p;
+}
+
+/// Lands every lane in `where`, whose step `a` holds a crossing in bracket `b` of its dense output and none before `from`.
+template <class E, class Real>
+SALTUS_FN_COLD landing<E, Real> locate(instance<E, Real>& x, const trial<E, Real>& a,
+                                       const guards_on_step<E, Real>& on_step, const vec<Real, E::ng>& side, Real from,
+                                       bracket<E, Real> b, mask_of<Real> where, const tolerances<E, Real>& tol) {
+  auto p = landing_at_start(x, a);
   const auto first = root_on_dense<E, Real>(on_step, side, b, where);
   auto target = approach<E, Real>(p, x, a, side, from, first.theta, b.hi, where, tol);
   const auto there = where & !p.spurious & !p.failed & !p.broken;

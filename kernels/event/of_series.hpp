@@ -109,21 +109,22 @@ SALTUS_FN piece_of_guard<Real> judge_guard(const Real (&bernstein)[Degree + 1], 
 }
 }  // namespace detail
 
-/// Lanes in which an armed guard may leave its side within the step.
+/// What may become of the guards within a step, by their own series.
 template <class E, class Real>
-SALTUS_FN mask_of<Real> series_may_leave_side(const instance<E, Real>& x, const trial<E, Real>& a) {
+SALTUS_FN suspected_guards<E, Real> suspect_series(const instance<E, Real>& x, const trial<E, Real>& a,
+                                                   guard_polynomials<E, Real> g) {
   constexpr int degree = E::Method::order;
-  auto g = guards_of_step<E>(x, interpolate<typename E::Method>(held_system<E, Real>{x.held}, a.s));
-  auto may = mask_of<Real>::all(false);
+  suspected_guards<E, Real> r{mask_of<Real>::all(false), {}};
   for (int i = 0; i < E::ng; ++i) {
     const Real g0 = x.held.locked[i], side = side_of(g0);
     detail::to_bernstein<degree>(g.of[i]);
     const auto piece = detail::judge_guard<degree>(g.of[i], side);
     // At zero itself what counts is where it is heading.
     const auto end = (side * a.g.value[i] > Real(0.0)) | !(side * a.g.rate[i] < Real(0.0));
-    may = may | (armed<E>(i, g0) & !(piece.stays & end));
+    r.leaves = r.leaves | (armed<E>(i, g0) & !(piece.stays & end));
+    r.take(i, g0, [&]() SALTUS_INLINE_LAMBDA { return piece.changes > Real(1.0); });
   }
-  return may;
+  return r;
 }
 
 /// The first piece, from `from` on, at whose end a guard has left its side and in which each that is not excluded has one root.

@@ -133,23 +133,86 @@ SALTUS_FN mask_of<Real> may_cross(const with_rate<Real>& a, const with_rate<Real
   return (!excluded) | may_dip(a, b);
 }
 
+/// A dip between `a` and `b`, by way of `middle`: in the half at whose end the guard rises.
+template <class Real>
+SALTUS_FN mask_of<Real> may_dip(const with_rate<Real>& a, const with_rate<Real>& middle, const with_rate<Real>& b) {
+  const auto rises = middle.rate > Real(0.0);
+  const with_rate<Real> falling{select(rises, a.value, middle.value), select(rises, a.rate, middle.rate)};
+  const with_rate<Real> rising{select(rises, middle.value, b.value), select(rises, middle.rate, b.rate)};
+  return may_dip(falling, rising);
+}
+
 /// The same by way of `middle`: judged by two cubics, whose coefficients on both sides of it are g + change/3 and g - change/3.
 template <class Real>
 SALTUS_FN mask_of<Real> may_cross(const with_rate<Real>& a, const with_rate<Real>& middle, const with_rate<Real>& b) {
   const Real first = fma(Real(1.0 / 3.0), a.rate, a.value), last = fma(Real(-1.0 / 3.0), b.rate, b.value);
   const Real least = min(min(first, fma(Real(-1.0 / 3.0), abs(middle.rate), middle.value)), min(last, b.value));
   const auto excluded = (least >= Real(0.0)) & ((b.value > Real(0.0)) | !(b.rate < Real(0.0)));
-  // The guard dips in the half in which it rises at the end.
-  const auto rises = middle.rate > Real(0.0);
-  const with_rate<Real> falling{select(rises, a.value, middle.value), select(rises, a.rate, middle.rate)};
-  const with_rate<Real> rising{select(rises, middle.value, b.value), select(rises, middle.rate, b.rate)};
-  return (!excluded) | may_dip(falling, rising);
+  return (!excluded) | may_dip(a, middle, b);
 }
 
-/// Lanes in which an armed guard may leave its side within the step, judged by its value and rate at both ends and, on the
-/// cubic through the ends of the step, in the middle.
+/// Of a guard seen from a side from which it cannot fire: may it leave that side, and come back to it? Judged by the signs of the
+/// Bernstein coefficients of the two cubics, of which a polynomial has at least as many changes as roots.
+template <class Real>
+SALTUS_FN mask_of<Real> may_come_back(const with_rate<Real>& a, const with_rate<Real>& middle,
+                                      const with_rate<Real>& b) {
+  const auto comes_at_end = (b.value == Real(0.0)) & (b.rate > Real(0.0));
+  const Real third(1.0 / 3.0);
+  const Real in_order[] = {fma(third, a.rate, a.value), fma(-third, middle.rate, middle.value), middle.value,
+                           fma(third, middle.rate, middle.value), fma(-third, b.rate, b.value)};
+  auto comes_back = mask_of<Real>::all(false);
+  Real most = select(comes_at_end, Real(limits<scalar_of<Real>>::smallest), b.value);  // of those that follow
+  for (int k = 4; k >= 0; --k) {
+    comes_back = comes_back | ((in_order[k] < Real(0.0)) & (most > Real(0.0)));
+    most = max(most, in_order[k]);
+  }
+  // What the cubics leave out: a dip on its side, or a hump beyond it.
+  const auto humped = (middle.value < Real(0.0)) & (b.value < Real(0.0)) &
+                      may_dip(with_rate<Real>{-middle.value, -middle.rate}, with_rate<Real>{-b.value, -b.rate});
+  return comes_back | may_dip(a, middle, b) | humped;
+}
+
+/// Is guard i one that goes back over zero unheard? A guard of the engine is not looked at once it is beyond zero: it ends a slide.
+template <class E>
+SALTUS_FN constexpr bool is_one_way(int i) {
+  return i < E::form::model_guards && E::form::traits(i).which != both;
+}
+template <class E>
+inline constexpr bool has_one_way_guards = [] {
+  for (int i = 0; i < E::form::model_guards; ++i)
+    if (is_one_way<E>(i)) return true;
+  return false;
+}();
+
+/// What may become of the guards within a step.
 template <class E, class Real>
-SALTUS_FN mask_of<Real> may_leave_side(const instance<E, Real>& x, const trial<E, Real>& a) {
+struct suspected_guards {
+  mask_of<Real> leaves;  ///< an armed guard may leave its side
+  vec<Real, E::ng>
+      comes_back;  ///< the side of a guard that is not armed, but may get to where it is, and come back; else 0
+
+  SALTUS_FN mask_of<Real> any_comes_back() const {
+    auto r = mask_of<Real>::all(false);
+    if constexpr (has_one_way_guards<E>)
+      each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
+        if (is_one_way<E>(i)) r = r | (comes_back[i] != Real(0.0));
+      });
+    return r;
+  }
+  /// Takes in guard i, if it may come back once it has left its side. `may` is asked where any lane needs it.
+  template <class May>
+  SALTUS_FN void take(int i, Real settled, const May& may) {
+    comes_back[i] = Real(0.0);
+    if (!is_one_way<E>(i)) return;
+    const auto unheard = !armed<E>(i, settled);
+    if (any(unheard)) comes_back[i] = select(unheard & may(), side_of(settled), Real(0.0));
+  }
+};
+
+/// What may become of the guards, judged by their values and rates at both ends and, on the cubic through the ends of the step,
+/// in the middle.
+template <class E, class Real>
+SALTUS_FN suspected_guards<E, Real> suspect_guards(const instance<E, Real>& x, const trial<E, Real>& a) {
   using form = typename E::form;
   const Real half = Real(0.5) * a.s.h, quarter = Real(0.25) * a.s.h;
   vec<Real, E::n> y, dy;  // and what y changes by in half a step
@@ -159,7 +222,7 @@ SALTUS_FN mask_of<Real> may_leave_side(const instance<E, Real>& x, const trial<E
     dy[i] = fma(Real(-0.5) * quarter, f0 + f1, Real(0.75) * (a.s.y1[i] - a.s.y[i]));
   });
   const auto middle = form::model_guards_through(a.s.t + half, half, y, dy, x.held);
-  auto may = mask_of<Real>::all(false);
+  suspected_guards<E, Real> r{mask_of<Real>::all(false), {}};
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
     const Real g0 = x.held.locked[i], side = side_of(g0), pace = side * half;
     const with_rate<Real> begin{side * g0, pace * x.rate[i]}, end{side * a.g.value[i], pace * a.g.rate[i]};
@@ -167,13 +230,16 @@ SALTUS_FN mask_of<Real> may_leave_side(const instance<E, Real>& x, const trial<E
     if (i >= form::model_guards) {  // the engine's own: the middle of a slide is not worth its second derivatives
       leaves = may_cross(with_rate<Real>{begin.value, begin.rate + begin.rate},
                          with_rate<Real>{end.value, end.rate + end.rate});
+      r.comes_back[i] = Real(0.0);
     } else {
-      leaves = may_cross(begin, with_rate<Real>{side * middle.value[i], side * middle.rate[i]}, end);
+      const with_rate<Real> between{side * middle.value[i], side * middle.rate[i]};
+      leaves = may_cross(begin, between, end);
       if constexpr (form::slides) leaves = leaves & !form::slides_along(x.held, i);
+      r.take(i, g0, [&]() SALTUS_INLINE_LAMBDA { return may_come_back(begin, between, end); });
     }
-    may = may | (armed<E>(i, g0) & leaves);
+    r.leaves = r.leaves | (armed<E>(i, g0) & leaves);
   });
-  return may;
+  return r;
 }
 
 }  // namespace saltus

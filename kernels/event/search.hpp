@@ -1,0 +1,123 @@
+// The search for the first event within a step, by the kind of detection, and for guards that are not armed: they may get to where
+// they are, and come back.
+#pragma once
+
+#include "event/certify.hpp"
+#include "event/locate.hpp"
+#include "event/of_series.hpp"
+
+namespace saltus {
+
+/// Where in a step the search for a root begins, and what has been found from there on.
+template <class E, class Real>
+struct search {
+  vec<Real, E::ng> side;
+  guards_at<E, Real> from;
+  bracket<E, Real> found;
+  mask_of<Real> doubtful;  ///< a certified search could not decide within the local error: a shorter step may
+};
+
+/// A step to be searched.
+template <class E, class Real>
+struct searched_step {
+  guards_on_step<E, Real> guards;
+  guards_at<E, Real> begin, end;
+  vec<Real, E::n> delta;  ///< how far the solution may be from the interpolant; for a certified search
+
+  SALTUS_FN searched_step(const instance<E, Real>& x, const trial<E, Real>& a,
+                          const interpolant_of<E, Real>& interpolant)
+      : guards{x, interpolant}, begin{Real(0.0), {x.held.locked, x.rate}}, end{Real(1.0), a.g} {
+    each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
+      begin.g.rate[i] = begin.g.rate[i] * a.s.h;
+      end.g.rate[i] = end.g.rate[i] * a.s.h;
+    });
+    if constexpr (E::certified) delta = enclosed_error<E>(held_system<E, Real>{x.held}, a.s, interpolant);
+  }
+};
+
+/// Looks for the first root from s.from on, in the lanes of `where`.
+template <class E, class Real>
+SALTUS_FN void look_for_roots(search<E, Real>& s, instance<E, Real>& x, const searched_step<E, Real>& step,
+                              mask_of<Real> where) {
+  const auto& on_step = step.guards;
+  bracket<E, Real> onward;
+  if constexpr (E::certified) {
+    constexpr double max_doubts = 12.5;  // steps taken again in a row, before the interpolant alone decides
+    const auto r = certify<E, Real>(on_step, step.delta, s.side, s.from, step.end, where);
+    onward = r.found;
+    s.doubtful = where & r.shrink & (x.doubts < Real(max_doubts));
+    x.undetermined =
+        x.undetermined + select(where & !s.doubtful, to_integer(r.undetermined), typename Real::integer(int64(0)));
+  } else {
+    if constexpr (detects_on_series<E>)
+      onward = detect_on_series<E, Real>(guards_of_step<E>(x, on_step.interpolant), s.side, s.from, step.end, where);
+    else onward = detect<E, Real>(on_step, s.side, s.from, step.end, where);
+  }
+  s.found.found = (s.found.found & !where) | (where & onward.found);
+  assign_where(where, s.found.lo, onward.lo);
+  assign_where(where, s.found.hi, onward.hi);
+}
+
+/// What may become of the guards of a step that is landed, where any of them in the lanes of `where` is not armed: the same that
+/// sailing found out.
+template <class E, class Real>
+SALTUS_FN_COLD suspected_guards<E, Real> suspect_unarmed(const instance<E, Real>& x, const trial<E, Real>& a,
+                                                         const searched_step<E, Real>& step, mask_of<Real> where) {
+  auto unarmed = mask_of<Real>::all(false);
+  suspected_guards<E, Real> none_of_them{unarmed, {}};
+  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
+    none_of_them.comes_back[i] = Real(0.0);
+    if (is_one_way<E>(i)) unarmed = unarmed | !armed<E>(i, x.held.locked[i]);
+  });
+  if (none(where & unarmed)) return none_of_them;
+  if constexpr (E::certified) return suspect_enclosures<E, Real>(x, step.guards.interpolant, step.delta);
+  else if constexpr (detects_on_series<E>) return suspect_series(x, a, guards_of_step<E>(x, step.guards.interpolant));
+  else return suspect_guards(x, a);
+}
+
+/// Where in the step the first of the guards of `sides` that leaves its side, and comes back to it before the end, is beyond; 1 if
+/// none does. `doubtful` as in `search`.
+template <class E, class Real>
+SALTUS_FN_COLD Real place_on_the_way(instance<E, Real>& x, const searched_step<E, Real>& step,
+                                     const vec<Real, E::ng>& sides, mask_of<Real> where, mask_of<Real>& doubtful) {
+  constexpr int most =
+      E::ng + 8;  // places looked at: guards that stay beyond, and touches that rounding takes for crossings
+  Real place = Real(1.0);
+  search<E, Real> away{sides, step.begin, {}, mask_of<Real>::all(false)};
+  doubtful = away.doubtful;
+  auto open = where;
+  for (int places = 0; places < most && any(open); ++places) {
+    look_for_roots<E, Real>(away, x, step, open);
+    doubtful = doubtful | (open & away.doubtful);
+    open = open & !doubtful & away.found.found & (away.found.hi < Real(1.0));
+    if (none(open)) break;
+    const auto there = step.guards(away.found.hi);
+    search<E, Real> back{sides_beyond<E, Real>(away.side, there.g), there, {}, mask_of<Real>::all(false)};
+    look_for_roots<E, Real>(back, x, step, open);
+    doubtful = doubtful | (open & back.doubtful);
+    const auto comes_back = open & !doubtful & back.found.found;
+    assign_where(comes_back, place, there.s);
+    open = open & !doubtful & !comes_back;
+    each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
+      const auto stays =
+          has_crossed(away.side[i], step.end.g.value[i], step.end.g.rate[i]) & (back.side[i] != Real(0.0));
+      away.side[i] = select(stays, Real(0.0), away.side[i]);
+    });
+    away.from = select<E, Real>(open, there, away.from);
+  }
+  return place;
+}
+
+/// Lanes in which `place` comes before the root that has been found, if any.
+template <class E, class Real>
+SALTUS_FN mask_of<Real> comes_first(const searched_step<E, Real>& step, const search<E, Real>& s, Real place,
+                                    mask_of<Real> where) {
+  const auto open = where & s.found.found & (place > s.found.lo) & (place < s.found.hi);
+  auto first = !s.found.found | (place <= s.found.lo);
+  if (none(open)) return first;
+  auto bracket = s.found;
+  const auto root = root_on_dense<E, Real>(step.guards, s.side, bracket, open);
+  return first | (open & (place < root.theta));
+}
+
+}  // namespace saltus

@@ -1,0 +1,10 @@
+// polynomial_guard.hpp with guards of one direction: a guard goes back over zero unheard, any number of times in one step.
+#include "polynomial_guard.hpp"
+
+struct one_way_polynomials : polynomial_guard {
+  static constexpr auto title = "Two guards of one direction with given roots";
+  static constexpr saltus::event_function<guard> guard_list[] = {
+      {a, saltus::rising, saltus::bilateral, "where it rises through a root"},
+      {b, saltus::falling, saltus::bilateral, "where it falls through one"},
+  };
+};
