@@ -7,12 +7,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "base/files.hpp"
 #include "base/toml.hpp"
 #include "base/version.hpp"
 #include "compile/compiler.hpp"
 #include "compile/loaded_model.hpp"
 #include "ensemble/backend.hpp"
+#include "spec/csv.hpp"
 #include "spec/field.hpp"
 #include "spec/statistic_columns.hpp"
 
@@ -32,7 +32,8 @@ provenance provenance_of(const plan& p, const backend& where, const std::string&
     origin.sources.push_back({file.string(), hash_text(text)});
   }
   origin.model_hash = hash_text(model);
-  for (const auto& file : p.inputs) origin.sources.push_back({file.string(), hash_text(read_file(file))});
+  for (const auto& file : p.inputs) origin.sources.push_back({file.string(), hash_file(file)});
+  if (p.reads_standard_input) origin.sources.push_back({standard_input_name, hash_text(standard_input())});
   return origin;
 }
 

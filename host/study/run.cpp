@@ -282,8 +282,9 @@ run_report run(plan p, const run_options& options, const cancellation& stop, con
   r.part = options.part;
   r.gathered = reads_journal(options);
   r.continued = out ? out->continued() : 0;
-  auto beside =
-      options.measure_beside && !reads_journal(options) ? measure_beside(r.what, *where, options.command) : nullptr;
+  auto beside = options.measure_beside && !reads_journal(options) && !r.what.reads_standard_input
+                    ? measure_beside(r.what, *where, options.command)
+                    : nullptr;
   listener.begins(r.what, r.what.count - (out ? instances_in(out->elsewhere()) : 0));
   const cancellation ending = stop.within();
   if (reads_journal(options)) ending.cancel();  // what has not ended is not begun
