@@ -352,6 +352,8 @@ TEST(until, is_over_at_once_where_nothing_varies) {
   const auto r = whole_run(ishigami(
       "saltelli", 2048, {"sample.until={half_width=1e-6}", "output.rows=false", "output.indices=['t_final']"}));
   EXPECT_EQ(r.what.design.count, 2048);
+  for (const auto& index : r.summary.indices.outcomes.at(0).indices)
+    for (const auto& e : index) EXPECT_TRUE(std::isnan(e.value)) << "no variance by rounding";
 }
 
 // ---- files

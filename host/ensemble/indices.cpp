@@ -45,14 +45,15 @@ class pairs {
   void add(double x, double y) {
     if (x - x == 0 && y - y == 0) x_.push_back(x), y_.push_back(y);
   }
-  /// Means first, then deviations from them: no digits cancel.
+  /// Means first, then deviations from them: no digits cancel. The mean of equal numbers is that number.
   co_moment sum() const {
     co_moment r;
     if (x_.empty()) return r;
     r.count = static_cast<double>(x_.size());
-    for (std::size_t i = 0; i < x_.size(); ++i) r.mean_x += x_[i], r.mean_y += y_[i];
-    r.mean_x /= r.count;
-    r.mean_y /= r.count;
+    const double x = x_.front(), y = y_.front();
+    for (std::size_t i = 0; i < x_.size(); ++i) r.mean_x += x_[i] - x, r.mean_y += y_[i] - y;
+    r.mean_x = x + r.mean_x / r.count;
+    r.mean_y = y + r.mean_y / r.count;
     for (std::size_t i = 0; i < x_.size(); ++i) {
       r.product += (x_[i] - r.mean_x) * (y_[i] - r.mean_y);
       r.greatest = std::max(r.greatest, std::abs(x_[i]));

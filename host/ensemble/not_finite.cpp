@@ -73,7 +73,8 @@ std::string not_finite_finder::explain(const chunk_data& chunk, std::size_t slot
     if (what == is_output) return {};
     const bool is_event = what == is_state && static_cast<status>(chunk.status[slot]) == status::not_finite;
     return fmt::format("{} is not finite at t = {:.10g}{}{}", name_of(m, what, which), t,
-                       is_event ? ": a transition has made it so" : "", what == is_state ? "" : ", " + values_text(m, y));
+                       is_event ? ": a transition has made it so" : "",
+                       what == is_state ? "" : ", " + values_text(m, y));
   }
   // It was a step that led out of where there are numbers, however short: the first one that does, along the slope here.
   for (double h = std::max(std::fabs(t), std::fabs(span)) * std::numeric_limits<double>::epsilon();

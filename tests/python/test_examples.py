@@ -83,6 +83,14 @@ def test_limits_of_a_boost_converter(study):
 
 
 @pytest.mark.long
+def test_a_year_of_weather(study):
+    variables, (error,) = study("house")
+    assert error < 1e-8 and bool(variables["year"]["ok"].all())
+    assert int(variables["year"]["events"].min()) > 500
+    assert drawn("house", "house_week")
+
+
+@pytest.mark.long
 def test_doses_in_a_population(study):
     _, (error,) = study("doses")
     assert error < 1e-8

@@ -104,3 +104,20 @@ def test_a_state_without_an_equation():
     b.state("x", 1.0)
     with pytest.raises(saltus.ModelError, match="no equation of x"):
         b.model()
+
+
+@pytest.mark.long
+def test_tables_of_its_own_and_given_ones():
+    b = saltus.Symbolic("heated", span=(0, 4))
+    level, warmth = b.state("level", 0.0, "m"), b.state("warmth", 0.0, "J")
+    inflow = b.table("inflow", "m/s", "what flows in", "step")
+    power = b.table("power", "W", "of the heater", "linear", "periodic", ([0.0, 1.0, 2.0], [0.0, 3.0, 0.0]))
+    b.equation(level, inflow)
+    b.equation(warmth, power)
+    m = b.model()
+    assert m.tables["power"].knots == 3 and m.tables["inflow"].knots == 0 and m.tables["inflow"].unit == "m/s"
+    ds = m.run(tables={"inflow": ([0.0, 1.5, 4.0], [2.0, 1.0, 0.0])}, rtol=1e-3)
+    assert float(ds["final_level"]) == pytest.approx(1.5 * 2 + 2.5 * 1, rel=1e-14)
+    assert float(ds["final_warmth"]) == pytest.approx(2 * 3.0, rel=1e-14)  # two triangles
+    with pytest.raises(saltus.ModelError, match="did you mean pchip"):
+        b.table("other", interpolation="pchp")

@@ -27,7 +27,8 @@ SYMPY_NAMES = {"Abs": "abs", "ceiling": "ceil", "sign": "sign"}
 KEYWORDS = ("auto bool break case char class const continue default do double else enum false float for if int long new null "
             "operator private public return short signed static struct switch template this true union unsigned using virtual "
             "void while").split()
-OWN = "state parameter discrete guard output time_event title source span initial rhs guards transition outputs rest max_step at "\
+INTERPOLATIONS, ENDS = ["step", "linear", "pchip", "spline"], ["none", "held", "periodic"]
+OWN = "state table parameter discrete guard output time_event title source span initial rhs guards transition outputs rest max_step at "\
       "now dy g out when t".split()
 
 
@@ -174,6 +175,7 @@ class Symbolic:
         self._rates: dict[Any, Any] = {}
         self._initial: dict[Any, Any] = {}
         self._outputs: dict[str, Any] = {}
+        self._knots: dict[str, list[tuple[float, float]]] = {}
         self._schedule: list[tuple[str, str, tuple]] = []
         self._rules: list[tuple[Any, dict, Any, Any]] = []
         self._rests: list[tuple[Any, dict, Any, Any]] = []
@@ -199,6 +201,26 @@ class Symbolic:
     def discrete(self, name: str, value: float, unit: str = "1", about: str = "") -> "sympy.Symbol":
         """What is constant between events. As a condition: sympy.Eq(symbol, 1)."""
         return self._quantity("discrete", name, value, unit, about)
+
+    def table(self, name: str, unit: str = "1", about: str = "", interpolation: str = "linear", at_ends: str = "none",
+              knots: Any = None) -> "sympy.Symbol":
+        """A function of time by values at knots: step, linear, pchip or spline; beyond the ends none, held or periodic. `knots` are a
+        Series or (times, values) of its own; without them each run is given some by `tables`."""
+        import sympy
+
+        for given, allowed in ((interpolation, INTERPOLATIONS), (at_ends, ENDS)):
+            if given not in allowed:
+                raise ModelError(f"table {name}: {given}: unknown word; {_core.suggest(given, allowed)}")
+        row = f"{quoted(unit)}, {quoted(about or name)}, saltus::interpolation::{interpolation}, saltus::at_ends::{at_ends}"
+        has_knots = knots is not None
+        self._row("table", name, row, "saltus::tabulated<table>" if has_knots else "", f".with(knots_of_{name})" if has_knots else "")
+        if has_knots:
+            times, values = (knots.index, knots.values) if hasattr(knots, "index") and hasattr(knots, "values") else knots
+            self._knots[name] = [(float(t), float(value)) for t, value in zip(times, values)]
+        symbol = sympy.Symbol(name, real=True)
+        self._names[symbol] = f"@[{name}]"
+        self._kinds[symbol] = "table"
+        return symbol
 
     # ---- equations
 
@@ -277,7 +299,11 @@ class Symbolic:
                  f"  static constexpr auto source = {quoted(self.reference)};\n"
                  f"  static constexpr double span[] = {{{number(self.span[0])}, {number(self.span[1])}}};\n"]
         types = {"state": "variable<state>", "parameter": "variable<parameter>", "discrete": "variable<discrete>",
+                 "table": "tabulated<table>",
                  "guard": "event_function<guard>", "time_event": "timed<time_event>", "output": "derived<output>"}
+        for name, knots in self._knots.items():
+            parts.append(f"  static constexpr saltus::knot knots_of_{name}[] = {{\n"
+                         + "".join(f"      {{{number(t)}, {number(value)}}},\n" for t, value in knots) + "  };\n")
         for kind, rows in self._lists.items():
             parts.append(f"  enum {kind} {{ {', '.join(name for name, _ in rows)} }};\n"
                          f"  static constexpr saltus::{types[kind]} {kind}_list[] = {{\n"
@@ -348,7 +374,7 @@ class Symbolic:
         e = sympy.sympify(expression)
         unknown = [s for s in e.free_symbols if s not in self._names and not s.name.startswith("part_")]
         if unknown:
-            raise ModelError(f"{e}: {unknown[0]} is no state, parameter or discrete variable of {self.name}; "
+            raise ModelError(f"{e}: {unknown[0]} is no state, parameter, table or discrete variable of {self.name}; "
                              f"{_core.suggest(unknown[0].name, [s.name for s in self._names])}")
         return self._printer(at).doprint(e)
 
