@@ -224,7 +224,7 @@ SALTUS_FN_COLD void begin(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where,
   if constexpr (E::directions > 0) begin_with_derivatives(x, given);
   else set_initial<form>(form::model_time(x.t), x.y, x.held.p, x.held.d, x.held.pieces.data, given);
   if constexpr (form::weighs_start) {
-    begin_consistently<E>(x, given, where, tol, run.settings.consistency);
+    begin_consistently<E>(x, given.y, where, tol, run.settings.consistency);
     where = where & is_under_way(x);
   }
   set_modes<E>(x, where, tol, run.settings.consistency);
