@@ -55,12 +55,12 @@ SALTUS_FN void judge(const instance<E, Real>& x, const tolerances<E, Real>& tol,
 template <class E, class Real>
 SALTUS_FN suspected_guards<E, Real> suspect_guards_of_step(const instance<E, Real>& x, const trial<E, Real>& a,
                                                            const tolerances<E, Real>& tol) {
-  if constexpr (E::certified || detects_on_series<E>) {
+  if constexpr (E::certified) {
     const held_system<E, Real> f{x.held, &tol};
     const auto interpolant = interpolate<typename E::Method>(f, a.s);
-    if constexpr (E::certified)
-      return suspect_enclosures<E, Real>(x, interpolant, enclosed_error<E>(f, a.s, interpolant));
-    else return suspect_series(x, a, guards_of_step<E>(x, interpolant));
+    return suspect_enclosures<E, Real>(x, interpolant, enclosed_error<E>(f, a.s, interpolant));
+  } else if constexpr (detects_on_series<E>) {
+    return suspect_series(x, a);
   } else {
     return suspect_guards(x, a);
   }
@@ -87,20 +87,25 @@ SALTUS_FN mask_of<Real> suspect_in(const instance<E, Real>& x, const trial<E, Re
 /// A step of length h, or as far as its series reaches: then it is not the last one before t_stop.
 template <class E, class Real>
 SALTUS_FN auto step_within_reach(const instance<E, Real>& x, const tolerances<E, Real>& tol, Real h,
-                                 mask_of<Real>& last, constraint_report<Real>* report) {
+                                 mask_of<Real>& last, constraint_report<Real>* report,
+                                 guard_polynomials<E, Real>& guards) {
   using Method = typename E::Method;
   const held_system<E, Real> system{x.held, &tol};
   auto s = series_from<Method>(system, x.t, x.y, x.f);
   const Real reach = longest_step<Method, E::norm>(s, tol.rtol, tol.atol);
   auto beyond = h > reach;
   s.h = select(beyond, reach, h);
+  const Real within = s.h;
   if constexpr (detects_on_series<E>) {
-    const Real part = reach_of_guards<E>(guards_of_step<E>(x, interpolate<Method>(system, s)), tol.rtol);
+    find_guards<E>(x, s, guards);
+    const Real part = reach_of_guards<E>(guards, tol.rtol);
     beyond = beyond | (part < Real(1.0));
     s.h = part * s.h;
   }
   last = last & !beyond;
-  return end_of_series<E>(system, s, select(beyond, (x.t + s.h) - x.t, h), report);
+  end_series<E>(system, s, select(beyond, (x.t + s.h) - x.t, h), report);
+  if constexpr (detects_on_series<E>) guards.rescale(s.h / within);
+  return s;
 }
 
 /// step -> judge -> detect
@@ -113,14 +118,15 @@ SALTUS_FN trial<E, Real> attempt(const instance<E, Real>& x, const tolerances<E,
   const Real h = select(last, left, (x.t + x.h) - x.t);
   constraint_report<Real> constraints;
   trial<E, Real> a(
-      [&]() SALTUS_INLINE_LAMBDA {
+      [&]([[maybe_unused]] guard_polynomials<E, Real>& guards) SALTUS_INLINE_LAMBDA {
         constraint_report<Real>* const report = form::has_constraints ? &constraints : nullptr;
         if constexpr (is_series_method<typename E::Method> && !E::fixed_steps)
-          return step_within_reach(x, tol, h, last, report);
+          return step_within_reach(x, tol, h, last, report, guards);
         else return make_step<E, Real, E::follows_interpolant>({x.held, &tol}, x.t, x.y, x.f, h, report);
       },
       last);
   a.last = last;
+  if constexpr (detects_on_series<E> && E::fixed_steps) find_guards<E>(x, a.s, a.guards);
   if constexpr (form::has_constraints) a.moved_far = constraints.moved > Real(1.0);
   if constexpr (E::in_local_coordinates) a.lost_branch = constraints.lost;
   a.t1 = select(a.last, x.t_stop, x.t + a.s.h);

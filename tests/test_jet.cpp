@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "number/dual.hpp"
+#include "number/interval.hpp"
 #include "number/jet.hpp"
 
 #include "jet_reference.hpp"
@@ -53,7 +54,7 @@ Jet function_called(const std::string& name, const Jet& u, const Jet& w) {
 /// All coefficients of a function of u and w, of which `cu` and `cw` are the coefficients.
 template <class Base, class F>
 struct series {
-  Base numbers[room * orders];
+  Base numbers[jet_table<Base>::size(orders, room)];
   Base of[orders];
 
   series(const F& function, const Base (&cu)[4], const Base (&cw)[3]) {
@@ -126,6 +127,68 @@ TEST(jet, whole_powers_of_what_begins_at_zero_are_finite) {
   for (int k = 0; k < orders; ++k) EXPECT_TRUE(std::isfinite(cube.of[k].get(0)));
 }
 
+/// Narrow intervals about the coefficients of the reference, which are those of a sharper arithmetic.
+TEST(jet, of_intervals_holds_the_coefficients) {
+  using real = interval<pack<double, 1>>;
+  for (const auto& expected : test::jet_references) {
+    const auto s = series_of<real>([&](auto u, auto w) { return function_called(expected.function, u, w); });
+    double largest = 0.0;
+    for (const double c : expected.of) largest = std::max(largest, std::abs(c));
+    for (int k = 0; k < orders; ++k) {
+      const double lo = s.of[k].lo.get(0), hi = s.of[k].hi.get(0), c = expected.of[k];
+      const double rounded = 0x1p-53 * std::abs(c) + 1e-50;  // and what is left of zeros in 60 digits
+      EXPECT_LE(lo, c + rounded) << expected.function << ", order " << k;
+      EXPECT_GE(hi, c - rounded) << expected.function << ", order " << k;
+      EXPECT_LT(hi - lo, 1e-10 * largest) << expected.function << ", order " << k;
+    }
+  }
+}
+
+/// Of an argument that is not known exactly: the coefficients for every value of it.
+TEST(jet, of_wide_intervals_holds_those_of_all_arguments) {
+  using real = interval<pack<double, 1>>;
+  using point = pack<double, 1>;
+  for (const auto& expected : test::jet_references) {
+    const auto function = [&](auto u, auto w) { return function_called(expected.function, u, w); };
+    const real u[4] = {real(point(0.58), point(0.62)), 0.25, -0.125, 0.0625};
+    const real w[3] = {1.5, -0.5, 0.25};
+    const series<real, decltype(function)> s(function, u, w);
+    for (const double first : {0.58, 0.59, 0.6, 0.62}) {
+      const auto one = series_of<point>(function, first);
+      for (int k = 0; k < orders; ++k) {
+        const double c = one.of[k].get(0), lo = s.of[k].lo.get(0), hi = s.of[k].hi.get(0), ulps = 1e-12 * std::abs(c);
+        EXPECT_LE(lo, c + ulps) << expected.function << ", order " << k << " at " << first;
+        EXPECT_GE(hi, c - ulps) << expected.function << ", order " << k << " at " << first;
+      }
+    }
+    EXPECT_LT(s.of[3].hi.get(0) - s.of[3].lo.get(0), 1.0 + std::abs(expected.of[3])) << expected.function;
+  }
+}
+
+/// Of polynomials: time, and what is made of it, has no terms beyond its degree, and what is made of those the same coefficients as of
+/// a series that is not known to be one.
+TEST(jet, polynomials_of_time_leave_out_what_is_zero) {
+  using real = pack<double, 1>;
+  const auto coefficients = [](int degree, real(&of)[orders]) {
+    real numbers[jet_table<real>::size(orders, room)];
+    jet_table<real> table(numbers, orders, room);
+    const jet<real> t(table.place(0), &table, degree);
+    for (int k = 0; k < orders; ++k) t.c[k] = real(k == 0 ? 0.75 : k == 1 ? 1.0 : 0.0);
+    for (int k = 0; k < orders; ++k) {
+      table.begin(k, 1);
+      const auto square = 2.0 * (t * t) - t, wave = sin(3.0 * t) * cos(3.0 * t) + sqrt(square);
+      of[k] =
+          (wave + exp(square) / (1.0 + square) + pow(1.0 + square, -1.5) + log(t + 1.0) + tan(0.5 * t)).coefficient(k);
+      if (degree == 1) { EXPECT_EQ(square.degree, 2); }
+    }
+  };
+  real known[orders], unknown[orders];
+  coefficients(1, known);
+  coefficients(jet<real>::any_degree, unknown);
+  for (int k = 0; k < orders; ++k)
+    EXPECT_NEAR(known[k].get(0), unknown[k].get(0), 1e-13 * (1.0 + std::abs(unknown[k].get(0)))) << k;
+}
+
 /// The second coefficient of f(u(t)) is half of the second derivative, which a dual of duals finds by other rules.
 TEST(jet, agrees_with_duals_of_duals) {
   using real = pack<double, 1>;
@@ -181,7 +244,7 @@ TEST(jet, of_a_constant_is_a_constant) {
 /// What is not there is seen: a table that is too small tells so.
 TEST(jet, a_table_that_is_too_small_tells_so) {
   using real = pack<double, 1>;
-  real numbers[2 * orders];
+  real numbers[jet_table<real>::size(orders, 2)];
   jet_table<real> table(numbers, orders, 2);
   const jet<real> u(table.place(0), &table);
   for (int k = 0; k < orders; ++k) u.c[k] = real(k == 0 ? 1.0 : 0.0);

@@ -212,20 +212,18 @@ SALTUS_FN stages<typename E::Method, Real, E::n> make_step_while_landing(const h
   else return make_step_apart(system, t, y, f0, h);
 }
 
-/// A series with an end at h, on the constraints.
+/// Gives a series an end at h, on the constraints.
 template <class E, class Real>
-SALTUS_FN stages<typename E::Method, Real, E::n> end_of_series(const held_system<E, Real>& system,
-                                                               stages<typename E::Method, Real, E::n> s, Real h,
-                                                               constraint_report<Real>* report = nullptr) {
+SALTUS_FN void end_series(const held_system<E, Real>& system, stages<typename E::Method, Real, E::n>& s, Real h,
+                          constraint_report<Real>* report = nullptr) {
   if constexpr (E::in_local_coordinates) {
-    return detail::in_coordinates<E>(system, s.t, s.y, report, [&](const auto& local) SALTUS_INLINE_LAMBDA {
+    s = detail::in_coordinates<E>(system, s.t, s.y, report, [&](const auto& local) SALTUS_INLINE_LAMBDA {
       detail::end_at<typename E::Method>(local, s, h);
       return s;
     });
   } else {
     detail::end_at<typename E::Method>(system, s, h);
-    if constexpr (E::form::has_constraints) return detail::projected<E>(system, s, report);
-    else return s;
+    if constexpr (E::form::has_constraints) s = detail::projected<E>(system, s, report);
   }
 }
 
@@ -235,7 +233,9 @@ SALTUS_FN stages<typename E::Method, Real, E::n> part_of_step(const held_system<
                                                               const stages<typename E::Method, Real, E::n>& s,
                                                               const vec<Real, E::n>& f0, Real h) {
   if constexpr (is_series_method<typename E::Method>) {
-    return end_of_series<E>(system, s, h);
+    auto part = s;
+    end_series<E>(system, part, h);
+    return part;
   } else {
     return make_step_while_landing(system, s.t, s.y, f0, h);
   }

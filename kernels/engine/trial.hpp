@@ -1,13 +1,14 @@
 // One trial step of an instance, and what is judged of it beside the method's own error.
 #pragma once
 
-#include "engine/system.hpp"
+#include "engine/guard_series.hpp"
 
 namespace saltus {
 
 /// A trial step and what was found out about it. Depends on the instance alone: made again, it has the same bits.
 template <class E, class Real>
 struct trial {
+  guard_polynomials<E, Real> guards;  ///< along the step
   stages<typename E::Method, Real, E::n> s;
   Real t1;                                          ///< its end: t + h, or t_stop exactly
   Real error2;                                      ///< squared error norm; NaN if anything is not finite
@@ -18,9 +19,9 @@ struct trial {
   mask_of<Real> lost_branch;     ///< a point of it is not on the branch that it has begun on; in local coordinates
   mask_of<Real> moved_far;       ///< its end has been moved far for the constraints; of explicit methods
 
-  /// With the step that `make` makes, in place: with braces a compiler would first set all of it to zero, as long as a stage.
+  /// With the step that `make` makes, in place, with its guards if it finds them: with braces a compiler would first set all of it to zero, as long as a stage.
   template <class Make>
-  SALTUS_FN trial(const Make& make, mask_of<Real> is_last) : s(make()), last(is_last) {}
+  SALTUS_FN trial(const Make& make, mask_of<Real> is_last) : s(make(guards)), last(is_last) {}
 };
 
 /// The squared error that a step is given which Newton's iteration has not settled: it shrinks to a quarter.

@@ -3,42 +3,10 @@
 // two places is missed, however narrow. What is left out of a series is of the size of the local error.
 #pragma once
 
+#include "engine/guard_series.hpp"
 #include "event/detect.hpp"
 
 namespace saltus {
-
-/// Guards, all of the model's own, are looked for on their series.
-template <class E>
-inline constexpr bool detects_on_series =
-    is_series_method<typename E::Method> && !E::certified && E::ng > 0 && E::ng == E::form::model_guards;
-
-/// Guards as polynomials in s in [0, 1], a step's beginning and end.
-template <class E, class Real>
-struct guard_polynomials {
-  static constexpr int degree = E::Method::order;
-  Real of[E::ng][degree + 1];
-};
-
-template <class E, class Real>
-SALTUS_FN guard_polynomials<E, Real> guards_of_step(const instance<E, Real>& x, const interpolant_of<E, Real>& step) {
-  constexpr int length = E::Method::order + 1, kept = E::n + 1, room = kept + series_places<typename E::Model>;
-  Real numbers[room * length];
-  jet_table<Real> table(numbers, length, room);
-  vec<jet<Real>, E::n> y;
-  each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
-    y[i] = jet<Real>(table.place(i), &table);
-    for (int k = 0; k < length; ++k) y[i].c[k] = k == 0 ? step.y0[i] : step.term[k - 1][i];
-  });
-  const jet<Real> time(table.place(E::n), &table);
-  for (int k = 0; k < length; ++k) time.c[k] = k == 0 ? step.t : k == 1 ? step.h : Real(0.0);
-  guard_polynomials<E, Real> g;
-  for (int k = 0; k < length; ++k) {
-    table.begin(k, kept);
-    const auto values = E::form::model_guards_at(time, y, x.held);
-    each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { g.of[i][k] = values[i].coefficient(k); });
-  }
-  return g;
-}
 
 /// The part of a step over which the last two terms of every guard's series are small beside its largest one, by a thousandth of the
 /// tolerance: between near roots a guard is small, and what its series leaves out must be smaller.
@@ -111,18 +79,29 @@ SALTUS_FN piece_of_guard<Real> judge_guard(const Real (&bernstein)[Degree + 1], 
 
 /// What may become of the guards within a step, by their own series.
 template <class E, class Real>
-SALTUS_FN suspected_guards<E, Real> suspect_series(const instance<E, Real>& x, const trial<E, Real>& a,
-                                                   guard_polynomials<E, Real> g) {
+SALTUS_FN suspected_guards<E, Real> suspect_series(const instance<E, Real>& x, const trial<E, Real>& a) {
   constexpr int degree = E::Method::order;
+  constexpr double with_rounding = 1.0 + 0x1p-20;
   suspected_guards<E, Real> r{mask_of<Real>::all(false), {}};
   for (int i = 0; i < E::ng; ++i) {
     const Real g0 = x.held.locked[i], side = side_of(g0);
-    detail::to_bernstein<degree>(g.of[i]);
-    const auto piece = detail::judge_guard<degree>(g.of[i], side);
+    const auto& series = a.guards.of[i];
+    // No Bernstein coefficient is further from the first than this: most guards are far from zero.
+    Real change = Real(0.0), changes_of_sign = Real(0.0);
+    for (int k = 1; k <= degree; ++k) change = change + abs(series[k]);
+    auto stays = side * series[0] > Real(with_rounding) * change;
+    if (any(!stays)) {
+      Real bernstein[degree + 1];
+      for (int k = 0; k <= degree; ++k) bernstein[k] = series[k];
+      detail::to_bernstein<degree>(bernstein);
+      const auto piece = detail::judge_guard<degree>(bernstein, side);
+      changes_of_sign = select(stays, Real(0.0), piece.changes);
+      stays = stays | piece.stays;
+    }
     // At zero itself what counts is where it is heading.
     const auto end = (side * a.g.value[i] > Real(0.0)) | !(side * a.g.rate[i] < Real(0.0));
-    r.leaves = r.leaves | (armed<E>(i, g0) & !(piece.stays & end));
-    r.take(i, g0, [&]() SALTUS_INLINE_LAMBDA { return piece.changes > Real(1.0); });
+    r.leaves = r.leaves | (armed<E>(i, g0) & !(stays & end));
+    r.take(i, g0, [&]() SALTUS_INLINE_LAMBDA { return changes_of_sign > Real(1.0); });
   }
   return r;
 }

@@ -21,12 +21,13 @@ struct search {
 template <class E, class Real>
 struct searched_step {
   guards_on_step<E, Real> guards;
+  const guard_polynomials<E, Real>& series;  ///< of the guards, where they are looked for on them
   guards_at<E, Real> begin, end;
   vec<Real, E::n> delta;  ///< how far the solution may be from the interpolant; for a certified search
 
   SALTUS_FN searched_step(const instance<E, Real>& x, const trial<E, Real>& a,
                           const interpolant_of<E, Real>& interpolant)
-      : guards{x, interpolant}, begin{Real(0.0), {x.held.locked, x.rate}}, end{Real(1.0), a.g} {
+      : guards{x, interpolant}, series(a.guards), begin{Real(0.0), {x.held.locked, x.rate}}, end{Real(1.0), a.g} {
     each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
       begin.g.rate[i] = begin.g.rate[i] * a.s.h;
       end.g.rate[i] = end.g.rate[i] * a.s.h;
@@ -50,7 +51,7 @@ SALTUS_FN void look_for_roots(search<E, Real>& s, instance<E, Real>& x, const se
         x.undetermined + select(where & !s.doubtful, to_integer(r.undetermined), typename Real::integer(int64(0)));
   } else {
     if constexpr (detects_on_series<E>)
-      onward = detect_on_series<E, Real>(guards_of_step<E>(x, on_step.interpolant), s.side, s.from, step.end, where);
+      onward = detect_on_series<E, Real>(step.series, s.side, s.from, step.end, where);
     else onward = detect<E, Real>(on_step, s.side, s.from, step.end, where);
   }
   s.found.found = (s.found.found & !where) | (where & onward.found);
@@ -71,7 +72,7 @@ SALTUS_FN_COLD suspected_guards<E, Real> suspect_unarmed(const instance<E, Real>
   });
   if (none(where & unarmed)) return none_of_them;
   if constexpr (E::certified) return suspect_enclosures<E, Real>(x, step.guards.interpolant, step.delta);
-  else if constexpr (detects_on_series<E>) return suspect_series(x, a, guards_of_step<E>(x, step.guards.interpolant));
+  else if constexpr (detects_on_series<E>) return suspect_series(x, a);
   else return suspect_guards(x, a);
 }
 
@@ -113,7 +114,7 @@ template <class E, class Real>
 SALTUS_FN mask_of<Real> comes_first(const searched_step<E, Real>& step, const search<E, Real>& s, Real place,
                                     mask_of<Real> where) {
   const auto open = where & s.found.found & (place > s.found.lo) & (place < s.found.hi);
-  auto first = !s.found.found | (place <= s.found.lo);
+  auto first = (!s.found.found) | (place <= s.found.lo);
   if (none(open)) return first;
   auto bracket = s.found;
   const auto root = root_on_dense<E, Real>(step.guards, s.side, bracket, open);

@@ -70,7 +70,7 @@ struct equation_series {
   template <class Value, int length>
   struct run {
     static constexpr int kept = unknowns + 1, room = kept + series_places<Model>;
-    Value numbers[room * length];
+    Value numbers[jet_table<Value>::size(length, room)];
     jet_table<Value> table;
     vec<jet<Value>, unknowns> x;
     jet<Value> t;
@@ -78,7 +78,7 @@ struct equation_series {
     /// The series of the values y at engine time t, as far as they go; what is beyond them is zero.
     template <class Of>
     SALTUS_FN run(Of engine_time, const vec<Of, values>& y)
-        : table(numbers, length, room), t(table.place(unknowns), &table) {
+        : table(numbers, length, room), t(table.place(unknowns), &table, 1) {
       for (int j = 0; j < unknowns; ++j) {
         x[j].c = table.place(j);
         x[j].table = &table;

@@ -76,7 +76,7 @@ struct step_series {
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)
 inline constexpr int max_unrolled_series = 0;
 #else
-inline constexpr int max_unrolled_series = 32;
+inline constexpr int max_unrolled_series = 64;
 #endif
 
 /// The dense output is the series.
@@ -94,35 +94,47 @@ requires(is_series_method<Method>) SALTUS_FN step_series<Method, Real, n> interp
 }
 
 namespace detail {
+/// Runs a function of time and `n` series over truncated series, order by order: body(k, time, y), with the coefficients that
+/// coefficient(k, i) has by then. False: it has asked for more places than it was found to.
+template <class Model, int length, int n, class Real, class Coefficient, class Body>
+SALTUS_FN bool run_by_orders(Real t, const Coefficient& coefficient, const Body& body) {
+  constexpr int kept = n + 1, room = kept + series_places<Model>;
+  Real numbers[jet_table<Real>::size(length, room)];
+  bool complete = true;
+  // The table and what points to it are made anew for each order. A compiler then finds what it knows of them within the order, however
+  // long the code before it is, and of all of this nothing is left but arithmetic.
+  const auto run = [&](int k) SALTUS_INLINE_LAMBDA {
+    jet_table<Real> table(numbers, length, room);
+    table.begin(k, kept);
+    vec<jet<Real>, n> y;
+    each<n>([&](int i) SALTUS_INLINE_LAMBDA {
+      y[i] = jet<Real>(table.place(i), &table);
+      y[i].c[k] = coefficient(k, i);
+    });
+    const jet<Real> time(table.place(n), &table, 1);
+    time.c[k] = k == 0 ? t : Real(k == 1 ? 1.0 : 0.0);
+    body(k, time, y);
+    complete = !table.overflowed();
+  };
+  if constexpr (series_places<Model> <= max_unrolled_series)
+    static_for<length>([&](auto k) SALTUS_INLINE_LAMBDA { run(k); });
+  else
+    for (int k = 0; k < length; ++k) run(k);
+  return complete;
+}
+
 /// The coefficients of the solution through (t, y).
 template <class Method, class System, class Real, int n>
-SALTUS_FN void find_coefficients(const System& system, Real t, const vec<Real, n>& y,
-                                 vec<Real, n> (&coefficient)[Method::order]) {
-  constexpr int length = Method::order, kept = n + 1, room = kept + series_places<typename System::form::Model>;
-  Real numbers[room * length];
-  jet_table<Real> table(numbers, length, room);
-  vec<jet<Real>, n> at;
-  each<n>([&](int i) SALTUS_INLINE_LAMBDA {
-    at[i] = jet<Real>(table.place(i), &table);
-    at[i].c[0] = y[i];
-  });
-  const jet<Real> time(table.place(n), &table);
-  for (int k = 0; k < length; ++k) time.c[k] = k == 0 ? t : Real(k == 1 ? 1.0 : 0.0);
-  const auto find = [&](int k) SALTUS_INLINE_LAMBDA {
-    table.begin(k, kept);
-    const auto f = system.rhs(time, at);
-    const Real share = Real(1.0 / (k + 1));
-    each<n>([&](int i) SALTUS_INLINE_LAMBDA {
-      coefficient[k][i] = f[i].coefficient(k) * share;
-      if (k + 1 < length) at[i].c[k + 1] = coefficient[k][i];
-    });
-  };
-  if constexpr (series_places<typename System::form::Model> <= max_unrolled_series)
-    static_for<length>([&](auto k) SALTUS_INLINE_LAMBDA { find(k); });
-  else
-    for (int k = 0; k < length; ++k) find(k);
-  if (table.overflowed())  // a model that takes more places than it was found to
-    each<n>([&](int i) SALTUS_INLINE_LAMBDA { coefficient[0][i] = detail::not_a_number<Real>(); });
+SALTUS_FN_FLAT void find_coefficients(const System& system, Real t, const vec<Real, n>& y,
+                                      vec<Real, n> (&coefficient)[Method::order]) {
+  const auto known = [&](int k, int i) SALTUS_INLINE_LAMBDA { return k == 0 ? y[i] : coefficient[k - 1][i]; };
+  const bool complete = run_by_orders<typename System::form::Model, Method::order, n>(
+      t, known, [&](int k, const jet<Real>& time, const vec<jet<Real>, n>& at) SALTUS_INLINE_LAMBDA {
+        const auto f = system.rhs(time, at);
+        const Real share = Real(1.0 / (k + 1));
+        each<n>([&](int i) SALTUS_INLINE_LAMBDA { coefficient[k][i] = f[i].coefficient(k) * share; });
+      });
+  if (!complete) each<n>([&](int i) SALTUS_INLINE_LAMBDA { coefficient[0][i] = detail::not_a_number<Real>(); });
 }
 
 /// The end of a step of length h, and the slope there.

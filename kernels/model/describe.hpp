@@ -170,8 +170,10 @@ class series_of {
  private:
   int places_with_guards_at(double side) {
     for (Real& g : locked_) g = Real(side);
-    Real nowhere[1] = {Real(1.0)};  // all of them lie there: what is counted is how many are asked for
+    // All of them lie at one place: what is counted is how many are asked for.
+    Real nowhere[jet_table<Real>::size(1, 1)] = {Real(1.0), Real(0.0), Real(0.0)};
     jet_table<Real> table(nowhere, 1, 1);
+    table.shares = false;
     vec<Value, c::state_count> y;
     for (int i = 0; i < c::state_count; ++i) y[i] = Value(nowhere, &table);
     const point<Model, Value, Real, true> at{Value(nowhere, &table), y, p_, d_, locked_, pieces_};

@@ -6,16 +6,19 @@
 #define SALTUS_FN __host__ __device__ __forceinline__
 #define SALTUS_FN_COLD __host__ __device__
 #define SALTUS_FN_APART __host__ __device__
+#define SALTUS_FN_FLAT SALTUS_FN
 #define SALTUS_INLINE_LAMBDA
 #elif defined(SALTUS_RUNS_ONCE)  // descriptions: what is inlined where nothing is optimised is three times the code
 #define SALTUS_FN inline
 #define SALTUS_FN_COLD inline
 #define SALTUS_FN_APART inline
+#define SALTUS_FN_FLAT inline
 #define SALTUS_INLINE_LAMBDA
 #elif defined(__GNUC__)
 #define SALTUS_FN inline __attribute__((always_inline))
 #define SALTUS_FN_COLD inline __attribute__((noinline))
 #define SALTUS_FN_APART inline __attribute__((noinline, flatten))  // a function of its own in the hot loop
+#define SALTUS_FN_FLAT SALTUS_FN_APART                             // of whose calls none is left
 #define SALTUS_INLINE_LAMBDA __attribute__((always_inline))
 #else
 #error "saltus kernels need g++, clang, nvcc or NVRTC"

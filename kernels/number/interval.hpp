@@ -130,6 +130,8 @@ struct interval {
   SALTUS_FN interval(double x) : lo(x), hi(x) {}
   SALTUS_FN interval(Real x) : lo(x), hi(x) {}
   SALTUS_FN interval(Real from, Real to) : lo(from), hi(to) {}
+  /// What x is the nearest double of.
+  SALTUS_FN static interval about(double x) { return detail::about<Real>(x); }
 
   SALTUS_FN friend interval operator+(const interval& a, const interval& b) {
     return detail::outward_of_sum(a.lo + b.lo, a.hi + b.hi);

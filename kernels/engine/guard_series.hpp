@@ -1,0 +1,42 @@
+// Guards along a step of a method that finds the solution's Taylor series: their own series, found in the same way.
+#pragma once
+
+#include "engine/system.hpp"
+
+namespace saltus {
+
+/// Guards, all of the model's own, are looked for on their series.
+template <class E>
+inline constexpr bool detects_on_series =
+    is_series_method<typename E::Method> && !E::certified && E::ng > 0 && E::ng == E::form::model_guards;
+
+/// Guards as polynomials in s in [0, 1], a step's beginning and end. None where they are not looked for on their series.
+template <class E, class Real, bool = detects_on_series<E>>
+struct guard_polynomials {};
+template <class E, class Real>
+struct guard_polynomials<E, Real, true> {
+  static constexpr int degree = E::Method::order;
+  Real of[E::ng][degree + 1];
+
+  /// Those of a step that begins in the same place and is `ratio` times as long.
+  SALTUS_FN void rescale(Real ratio) {
+    Real power = ratio;
+    for (int k = 1; k <= degree; ++k, power = power * ratio)
+      for (int i = 0; i < E::ng; ++i) of[i][k] = power * of[i][k];
+  }
+};
+
+/// Finds those of the step `s`.
+template <class E, class Real>
+SALTUS_FN_FLAT void find_guards(const instance<E, Real>& x, const stages<typename E::Method, Real, E::n>& s,
+                                guard_polynomials<E, Real>& g) {
+  const auto known = [&](int k, int i) SALTUS_INLINE_LAMBDA { return k == 0 ? s.y[i] : s.coefficient[k - 1][i]; };
+  detail::run_by_orders<typename E::Model, E::Method::order + 1, E::n>(
+      s.t, known, [&](int k, const jet<Real>& time, const vec<jet<Real>, E::n>& y) SALTUS_INLINE_LAMBDA {
+        const auto values = E::form::model_guards_at(time, y, x.held);
+        each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { g.of[i][k] = values[i].coefficient(k); });
+      });
+  g.rescale(s.h);
+}
+
+}  // namespace saltus
