@@ -72,6 +72,37 @@ def relief_valve():
     return [(x, v), (v, force), (p, 20.0 * (hy.par[0] - x * hy.sqrt(p)))], x, hy.event_direction.negative
 
 
+def two_bodies():
+    x, y, vx, vy = hy.make_vars("x", "y", "vx", "vy")
+    pull = (x**2 + y**2) ** -1.5
+    return [(x, vx), (y, vy), (vx, -pull * x), (vy, -pull * y)], None, hy.event_direction.any
+
+
+gravity = 2.95912208286e-4
+masses = [1.00000597682, 0.000954786104043, 0.000285583733151, 4.37273164546e-5, 5.17759138449e-5, 1.0 / 1.3e8]
+bodies_at_start = [
+    [0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+    [-3.5023653, -3.8169847, -1.5507963, 0.00565429, -0.00412490, -0.00190589],
+    [9.0755314, -3.0458353, -1.6483708, 0.00168318, 0.00483525, 0.00192462],
+    [8.3101420, -16.2901086, -7.2521278, 0.00354178, 0.00137102, 0.00055029],
+    [11.4707666, -25.7294829, -10.8169456, 0.00288930, 0.00114527, 0.00039677],
+    [-15.5387357, -25.2225594, -3.1902382, 0.00276725, -0.00170702, -0.00136504],
+]
+
+
+def six_bodies():
+    """heyoka's own model of N bodies; its states are those of one body after another."""
+    of_all = [masses[0], hy.par[0], *masses[2:]]
+    system = hy.model.nbody(6, masses=of_all, Gconst=gravity)
+    # In the order of all other solvers: all x, then all y, z, and their derivatives.
+    return [system[6 * body + axis] for axis in range(6) for body in range(6)], None, hy.event_direction.any
+
+
+def henon_heiles():
+    x, y, vx, vy = hy.make_vars("x", "y", "vx", "vy")
+    return [(x, vx), (y, vy), (vx, -x - 2.0 * (x * y)), (vy, y**2 - y - x**2)], x, hy.event_direction.any
+
+
 def start_of_relief_valve(flow):
     """At t = 0.01: the root of the pressure has no Taylor series at its start, 0. Not in the time."""
     from scipy.integrate import solve_ivp
@@ -91,6 +122,9 @@ problems = {
     "bok_1": (bok_1, 0.0, lambda p: [0.0, 1.0, 0.0], [1.0]),
     "coulomb_oscillator": (coulomb_oscillator, 0.0, lambda p: [0.0, 0.0], [1.0]),
     "keller_miksis": (keller_miksis, 0.0, lambda p: [1.0, 0.0], []),
+    "two_bodies": (two_bodies, 0.0, lambda p: [1.0, 0.0, 0.0, p[0]], []),
+    "six_bodies": (six_bodies, 0.0, lambda p: [body[axis] for axis in range(6) for body in bodies_at_start], []),
+    "henon_heiles": (henon_heiles, 0.0, lambda p: [0.3, p[0], 0.2, 0.1], []),
     "relief_valve": (relief_valve, 0.01, lambda p: start_of_relief_valve(p[0]), []),
 }
 max_step = {"coulomb_oscillator": 0.2 * w1 / 0.5}
@@ -122,13 +156,18 @@ class Integrator:
         if guard is not None:
             import peer_transitions as native
 
-            events["t_events"] = [hy.t_event_batch(guard, callback=native.fire, direction=direction)]
+            if name == "henon_heiles":  # nothing changes: the kind of event that costs less
+                events["nt_events"] = [hy.nt_event_batch(guard, callback=native.pass_by, direction=direction)]
+            else:
+                events["t_events"] = [hy.t_event_batch(guard, callback=native.fire, direction=direction)]
             if name == "ball_drag":
                 apex = hy.t_event_batch(system[0][1], callback=native.turn, direction=hy.event_direction.negative)
                 events["t_events"].append(apex)
         self.ta = hy.taylor_adaptive_batch(system, np.ones((len(system), lanes)), tol=rtol, **events)
         # What stands in no equation heyoka has no place for.
         self.pars = np.zeros((2, lanes)) if name == "bouncing_ball" else self.ta.pars
+        if not len(self.pars):
+            self.pars = np.zeros((1, lanes))
         if guard is not None:
             addresses = [a.ctypes.data for a in (self.ta.state, self.pars, self.ta.time, self.counts)]
             native.attach(name, lanes, *addresses)

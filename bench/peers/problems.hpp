@@ -190,6 +190,81 @@ struct relief_valve : problem<3, 1> {
   }
 };
 
+/// Two bodies in the plane of their orbit: p[0] is dy/dt at the start.
+struct two_bodies : problem<4, 1> {
+  static constexpr const char* name = "two_bodies";
+
+  static void start(const double* p, double* y) { y[0] = 1.0, y[1] = y[2] = 0.0, y[3] = p[0]; }
+  template <class Real>
+  static void rhs(const double*, const Real*, Real, const Real* y, Real* dy) {
+    using std::sqrt;
+    const Real square = y[0] * y[0] + y[1] * y[1], pull = 1.0 / (square * sqrt(square));
+    dy[0] = y[2], dy[1] = y[3];
+    dy[2] = -pull * y[0], dy[3] = -pull * y[1];
+  }
+};
+
+/// The sun and five planets (E. Hairer, C. Lubich, G. Wanner, Geometric Numerical Integration (2006), I.2.4): p[0] is the mass of
+/// Jupiter. First all x, then all y, z, and their derivatives.
+struct six_bodies : problem<36, 1> {
+  static constexpr const char* name = "six_bodies";
+  static constexpr int bodies = 6;
+  static constexpr double gravity = 2.95912208286e-4;
+  static constexpr double mass[bodies] = {1.00000597682,    0.000954786104043, 0.000285583733151,
+                                          4.37273164546e-5, 5.17759138449e-5,  1.0 / 1.3e8};
+  static constexpr double at_start[bodies][6] = {
+      {0.0, 0.0, 0.0, 0.0, 0.0, 0.0},
+      {-3.5023653, -3.8169847, -1.5507963, 0.00565429, -0.00412490, -0.00190589},
+      {9.0755314, -3.0458353, -1.6483708, 0.00168318, 0.00483525, 0.00192462},
+      {8.3101420, -16.2901086, -7.2521278, 0.00354178, 0.00137102, 0.00055029},
+      {11.4707666, -25.7294829, -10.8169456, 0.00288930, 0.00114527, 0.00039677},
+      {-15.5387357, -25.2225594, -3.1902382, 0.00276725, -0.00170702, -0.00136504}};
+
+  static void start(const double*, double* y) {
+    for (int i = 0; i < bodies; ++i)
+      for (int axis = 0; axis < 6; ++axis) y[bodies * axis + i] = at_start[i][axis];
+  }
+  template <class Real>
+  static void rhs(const double* p, const Real*, Real, const Real* y, Real* dy) {
+    using std::sqrt;
+    for (int i = 0; i < 3 * bodies; ++i) dy[i] = y[3 * bodies + i], dy[3 * bodies + i] = 0;
+    for (int i = 0; i < bodies; ++i)
+      for (int j = 0; j < i; ++j) {
+        Real d[3], square = 0;
+        for (int axis = 0; axis < 3; ++axis) {
+          d[axis] = y[bodies * axis + i] - y[bodies * axis + j];
+          square += d[axis] * d[axis];
+        }
+        const Real pull = gravity / (square * sqrt(square));
+        const double of_i = i == 1 ? p[0] : mass[i], of_j = j == 1 ? p[0] : mass[j];
+        for (int axis = 0; axis < 3; ++axis) {
+          dy[bodies * (3 + axis) + i] -= of_j * pull * d[axis];
+          dy[bodies * (3 + axis) + j] += of_i * pull * d[axis];
+        }
+      }
+  }
+};
+
+/// M. Henon, C. Heiles, Astron. J. 69 (1964) 73: p[0] is y at the start. An event is where x passes zero; nothing changes there.
+struct henon_heiles : problem<4, 1> {
+  static constexpr const char* name = "henon_heiles";
+  static constexpr int direction = 0;
+
+  static void start(const double* p, double* y) { y[0] = 0.3, y[1] = p[0], y[2] = 0.2, y[3] = 0.1; }
+  template <class Real>
+  static void rhs(const double*, const Real*, Real, const Real* y, Real* dy) {
+    dy[0] = y[2], dy[1] = y[3];
+    dy[2] = -y[0] - 2.0 * (y[0] * y[1]);
+    dy[3] = y[1] * y[1] - y[1] - y[0] * y[0];
+  }
+  template <class Real>
+  static Real guard(const double*, const Real*, Real, const Real* y) {
+    return y[0];
+  }
+  template <class Real>
+  static void transition(const double*, Real*, Real, Real*) {}
+};
+
 // Stiff ensembles: F. Mazzia, C. Magherini, Test Set for Initial Value Problem Solvers, release 2.4 (2008); E. Hairer,
 // G. Wanner, Solving Ordinary Differential Equations II, 2nd ed. (1996), section IV.10, for Robertson's problem and van
 // der Pol's.
@@ -383,8 +458,9 @@ struct chemical_akzo : problem<5, 3> {
 /// Calls `f` with the problem of that name; false if there is none.
 bool with_problem(const std::string& name, auto&& f) {
   const auto among = [&]<class... Problem>() { return ((name == Problem::name && (f(Problem{}), true)) || ...); };
-  return among.template operator()<lorenz, bouncing_ball, ball_drag, bok_1, coulomb_oscillator, keller_miksis,
-                                   relief_valve, robertson, van_der_pol, hires, chemical_akzo>();
+  return among
+      .template operator()<lorenz, bouncing_ball, ball_drag, bok_1, coulomb_oscillator, keller_miksis, relief_valve,
+                           two_bodies, six_bodies, henon_heiles, robertson, van_der_pol, hires, chemical_akzo>();
 }
 
 }  // namespace peers

@@ -4,6 +4,7 @@
 //
 //     attach(problem, lanes, states, parameters, times, counts)    the addresses of the integrator's arrays
 //     fire(integrator, sign, lane) -> True                         the callback of the guard
+//     pass(integrator, time, sign, lane)                           that of a guard at which nothing changes
 //     turn(integrator, sign, lane) -> True                         that of the apex of a flight in air (heyoka.py)
 //
 // Arrays are as heyoka has them, one row for each quantity and one column for each lane; the parameters are those of
@@ -70,6 +71,13 @@ PyObject* fire(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
   Py_RETURN_TRUE;
 }
 
+PyObject* pass(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
+  if (count != 4 || !transition)
+    return PyErr_Format(PyExc_TypeError, "pass(integrator, time, sign, lane), after attach");
+  ++memory.counts[PyLong_AsLong(arguments[3])];
+  Py_RETURN_NONE;
+}
+
 PyObject* turn(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
   if (count != 3 || !transition) return PyErr_Format(PyExc_TypeError, "turn(integrator, sign, lane), after attach");
   memory.parameters[rises * memory.lanes + PyLong_AsLong(arguments[2])] = -1.0;
@@ -84,6 +92,7 @@ PyCFunction fast(PyObject* (*f)(PyObject*, PyObject* const*, Py_ssize_t)) {
 PyMethodDef functions[] = {
     {"attach", attach, METH_VARARGS, "Says whose memory the callbacks work on."},
     {"fire", fast(fire), METH_FASTCALL, "The transition of the problem."},
+    {"pass_by", fast(pass), METH_FASTCALL, "Counts an event at which nothing changes."},
     {"turn", fast(turn), METH_FASTCALL, "The ball falls from now on."},
     {nullptr, nullptr, 0, nullptr},
 };
