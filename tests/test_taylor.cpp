@@ -118,6 +118,38 @@ TEST(taylor, error_follows_the_tolerance) {
   });
 }
 
+/// Errors fall with the tolerance down to 1e-15, until rounding is left, which the flow magnifies as it does any other error. Exact:
+/// 50 digits (tests/reference/series.py). An orbit of e = 0.5, three times round, and a chaotic solution.
+TEST(taylor, error_follows_the_tolerance_until_rounding_is_left) {
+  struct solution {
+    std::string model;
+    std::vector<std::string> settings;
+    std::vector<double> exact;
+    double growth, rounding;  ///< of errors on the way; of what is left
+  };
+  const solution solutions[] = {
+      {SALTUS_SOURCE_FOLDER "/bench/models/two_bodies.hpp",
+       {"t=[0.0,20.0]", "initial.x=0.5", "initial.vy=1.7320508075688772"},
+       {-0.5780432953035455887414, 0.8633840009194184129336, -0.9595083730380676299561, -0.06504915126712881517405},
+       100.0,
+       1e-13},
+      {"lorenz",
+       {"t=[0.0,5.0]"},
+       {1.423504999369743289667, 2.151580103130975844865, 14.56207086941751297392},
+       1e3,
+       1e-12}};
+  for (const auto& [model, more, exact, growth, rounding] : solutions)
+    for (const double rtol : {1e-9, 1e-11, 1e-13, 1e-14, 1e-15}) {
+      auto settings = more;
+      settings.insert(settings.end(), {"method=taylor", fmt::format("rtol={}", rtol), fmt::format("atol={}", rtol)});
+      const outcome o = run(model, settings);
+      double error = 0.0;
+      for (std::size_t i = 0; i < exact.size(); ++i) error = std::max(error, std::abs(o.final_state[i] - exact[i]));
+      fmt::print("{:<8} {:g}: {:.1e} in {} steps\n", o.plan.method, rtol, error, o.steps[0]);
+      EXPECT_LT(error, growth * rtol + rounding) << model << " " << rtol;
+    }
+}
+
 /// Six bodies for 20,000 days, against 80-bit arithmetic (tests/reference/outer_solar_system.py): errors fall with the tolerance until
 /// rounding is left.
 TEST(taylor, error_of_the_outer_solar_system_follows_the_tolerance) {
