@@ -79,6 +79,7 @@ struct equation_series {
     template <class Of>
     SALTUS_FN run(Of engine_time, const vec<Of, values>& y)
         : table(numbers, length, room), t(table.place(unknowns), &table, 1) {
+      table.in_turn = false;  // a stage runs some orders again
       for (int j = 0; j < unknowns; ++j) {
         x[j].c = table.place(j);
         x[j].table = &table;

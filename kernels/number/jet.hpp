@@ -58,7 +58,8 @@ struct jet_table {
     double sense;
     Base *sine, *cosine;
   };
-  bool shares = true;  ///< they need not be made again
+  bool in_turn = true;  ///< orders are run in turn, each once: sums of two are made together
+  bool shares = true;   ///< they need not be made again
   SALTUS_FN const pair* known_pair(const Base* argument, double sense) const {
     for (int i = 0; shares && i < pairs && i < remembered; ++i)
       if (latest[i].argument == argument && latest[i].sense == sense) return &latest[i];
@@ -413,12 +414,13 @@ struct jet {
   template <int from, int last, bool b_is_known, class A>
   SALTUS_FN Base sum(const A& a, int degree_of_a, const jet& b) const {
     const int k = order();
-    if (degree_of_a < any_degree || b.is_polynomial())
+    if (degree_of_a < any_degree || b.is_polynomial() || !table->in_turn)
       return detail::convolution(a, b.c, k, larger(from, k - b.degree), smaller(k - last, degree_of_a));
     return detail::sum_by_pairs<from, last, b_is_known>(a, b.c, k, k + 1 < table->length, rest());
   }
   template <int from>
   SALTUS_FN Base square(const jet& a) const {
+    if (!table->in_turn) return detail::convolution(a.terms(), a.c, order(), from, order() - from);
     return detail::square_by_pairs<from>(a.c, order(), order() + 1 < table->length, rest());
   }
   /// k c[k], the coefficients of t dx/dt.
