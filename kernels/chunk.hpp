@@ -1,8 +1,9 @@
 // Between the columns of a chunk and the instances in flight: how one begins and how its result is stored.
 #pragma once
 
-#include "engine/observe.hpp"
 #include "engine/pieces.hpp"
+#include "engine/reduce.hpp"
+#include "engine/samples.hpp"
 #include "event/transition.hpp"
 
 namespace saltus {
@@ -37,17 +38,27 @@ struct chunk_run {
   SALTUS_FN void store_sample(int64 slot, int quantity, int64 j, typename E::T value) const {
     results.samples[(quantity * batch.count + slot) * settings.sample_count + j] = static_cast<double>(value);
   }
+  SALTUS_FN void note_event(int64 slot, int event) const {
+    if (event < E::form::model_guards) history(event, slot) |= abi::has_fired;
+  }
+  /// A row of the event log, at a place among those that an instance may keep; -1: their number is not bounded.
   template <class Scalar>
-  SALTUS_FN void log_event(int64 slot, double t, int guard, const vec<Scalar, E::logged>& before,
+  SALTUS_FN void log_event(int64 slot, int place, double t, int event, const vec<Scalar, E::logged>& before,
                            const vec<Scalar, E::logged>& after) const {
-    if (guard < E::form::model_guards) history(guard, slot) |= abi::has_fired;
-    if (settings.log_events == 0) return;
     double was[E::logged], is[E::logged];
     for (int i = 0; i < E::logged; ++i) {
       was[i] = static_cast<double>(before[i].v);
       is[i] = static_cast<double>(after[i].v);
     }
-    events.append(slot, t, guard, was, is);
+    if (place < 0) return events.append(slot, t, event, was, is);
+    const int64 places = settings.log_first + settings.log_last;
+    double* const row = results.kept_rows + (slot * places + place) * (2 + 2 * E::logged);
+    row[0] = t;
+    row[1] = event;
+    for (int i = 0; i < E::logged; ++i) {
+      row[2 + i] = was[i];
+      row[2 + E::logged + i] = is[i];
+    }
   }
   SALTUS_FN double parameter(int j, int64 slot) const { return batch.parameters[j * batch.count + slot]; }
   SALTUS_FN double initial(int i, int64 slot) const { return batch.initial[i * batch.count + slot]; }
@@ -151,6 +162,7 @@ SALTUS_FN given_to<E, pack<T, W>> begin_from_columns(instance<E, pack<T, W>>& x,
   x.t = x.t_begin;
   x.h = x.t_end - x.t_begin;
   x.sample = Integer(int64(0));
+  if constexpr (E::bounds_log) x.logged[0] = Integer(int64(0));
   abi::each_counter(x, x, [](auto& count, auto&) SALTUS_INLINE_LAMBDA { count = Integer(int64(0)); });
   each<form::model_guards>([&](int i) SALTUS_INLINE_LAMBDA {
     x.event_time[i] = x.t_begin;
@@ -250,7 +262,7 @@ SALTUS_FN_COLD void begin(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where,
 
   set_first_step(x, where, tol, run);
   if constexpr (E::samples)
-    for (int lane = 0; lane < W; ++lane) next_sample<E>(x, lane, run);
+    for (int lane = 0; lane < W; ++lane) first_sample<E>(x, lane, run);
   else x.next_sample = Real(0.0);
   if constexpr (E::reductions > 0) begin_reductions<E>(x, where);
 }
@@ -315,7 +327,6 @@ SALTUS_FN_COLD void store(instance<E, pack<T, 1>>& x, const Run& run) {
   const auto& r = run.results;
   const int64 count = run.batch.count, slot = x.slot.v;
   const auto why = static_cast<status>(x.status.v);
-  const double span = static_cast<double>(x.t.v) - static_cast<double>(x.t_begin.v);
   if constexpr (E::samples) {
     // What a sample at the very instant of the end still lacks: the state after the last event.
     if (is_ok(why)) {
@@ -335,10 +346,10 @@ SALTUS_FN_COLD void store(instance<E, pack<T, 1>>& x, const Run& run) {
     for (int i = 0; i < form::outputs; ++i) r.final_output[i * count + slot] = static_cast<double>(out[i].v);
   }
   for (int i = 0; i < form::discretes; ++i) r.final_discrete[i * count + slot] = static_cast<double>(x.held.d[i].v);
-  E::each_reduction([&](auto kind, int j) SALTUS_INLINE_LAMBDA {
-    const double value = static_cast<double>(x.reduced[j].v);
-    r.reductions[j * count + slot] = decltype(kind)::kind == reduce::mean && span > 0.0 ? value / span : value;
+  E::each_reduction([&](auto kind, int j, int at) SALTUS_INLINE_LAMBDA {
+    r.reductions[j * count + slot] = final_reduction<decltype(kind)>(x, j, at, run);
   });
+  if constexpr (E::bounds_log) r.logged[slot] = x.logged[0].v;
   r.t_final[slot] = form::model_time(static_cast<double>(x.t.v));
   r.status[slot] = static_cast<unsigned char>(why);
   abi::each_counter(r, x, [&](auto& column, auto& counter) SALTUS_INLINE_LAMBDA { column[slot] = counter.v; });

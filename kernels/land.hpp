@@ -20,7 +20,7 @@ SALTUS_FN void move_to(instance<E, Real>& x, const landing<E, Real>& p, mask_of<
                        const tolerances<E, Real>& tol, const Run& run) {
   const held_system<E, Real> f{x.held, &tol};
   if constexpr (E::samples) record_samples(x, p.s, f, p.t, where, mask_of<Real>::all(false), run);
-  if constexpr (E::reductions > 0) reduce_step(x, p.s, f, where);
+  if constexpr (E::reduces_quantities) reduce_step(x, p.s, f, p.t, where, run);
   assign_where(where, x.t, p.t);
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
     assign_where(where, x.y[i], p.y[i]);

@@ -8,7 +8,8 @@
 #pragma once
 
 #include "engine/inject.hpp"
-#include "engine/observe.hpp"
+#include "engine/reduce.hpp"
+#include "engine/samples.hpp"
 #include "engine/stiffness.hpp"
 #include "engine/trial.hpp"
 #include "event/certify.hpp"
@@ -153,7 +154,7 @@ SALTUS_FN void commit(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Rea
   const mask_of<Real> ends = a.last & (a.t1 >= x.t_end);
   // A sample at the instant of an event shows what follows it.
   if constexpr (E::samples) record_samples(x, a.s, f, a.t1, where, ends & !at_time_event(x, a.t1), run);
-  if constexpr (E::reductions > 0) reduce_step(x, a.s, f, where);
+  if constexpr (E::reduces_quantities) reduce_step(x, a.s, f, a.t1, where, run);
   assign_where(where, x.t, a.t1);
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
     assign_where(where, x.y[i], a.s.y1[i]);

@@ -20,9 +20,9 @@ namespace saltus::test {
 struct event_row {
   std::int64_t instance;
   double time;
-  std::string guard;  ///< or time event (host::event_names)
-  std::vector<double> before, after;
-  std::vector<double> derivative;  ///< of its time
+  std::string guard;                  ///< or time event (host::event_names)
+  std::vector<double> before, after;  ///< states, and outputs if they are logged
+  std::vector<double> derivative;     ///< of its time
 };
 
 /// Everything a run leaves behind, in memory.
@@ -75,7 +75,7 @@ inline outcome run(host::plan p) {
       r.status.resize(n), r.exception.resize(n), r.residual.resize(n), r.residual_of.resize(n), r.dependent.resize(n),
       r.switched.resize(n);
   r.sensitivity.resize(n), r.final_derivative.resize(host::sensitivity_columns(p) * n);
-  const auto ks = host::sampled_columns(p), kd = host::directions(p);
+  const auto ks = host::sampled_columns(p), kd = host::directions(p), nl = host::logged_quantities(p);
   r.samples.resize(ks * n * nt), r.reductions.resize(nr * n), r.guard_history.resize(p.model.guards.size() * n);
   for (const auto counter : abi::counter_members<std::vector<long long>>) (r.*counter).resize(n);
   const auto names = host::event_names(p.model);
@@ -104,9 +104,9 @@ inline outcome run(host::plan p) {
           r.log.push_back({c.first_id + e.slot,
                            e.time,
                            names[static_cast<std::size_t>(e.guard)],
-                           {e.before, e.before + ns},
-                           {e.after, e.after + ns},
-                           {e.before + ns, e.before + ns + kd}});
+                           {e.before, e.before + nl},
+                           {e.after, e.after + nl},
+                           {e.before + nl, e.before + nl + kd}});
         });
       },
       [](std::int64_t) {}, stop);

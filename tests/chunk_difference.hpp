@@ -71,6 +71,8 @@ inline std::string differences(const host::chunk_data& a, const host::chunk_data
   note(same_bits(e.integers, f.integers), "integers of exceptions");
   note(same_bits(a.reductions, b.reductions), "reductions");
   note(same_bits(a.guard_history, b.guard_history), "guard_history");
+  note(same_bits(a.logged, b.logged), "logged");
+  note(same_bits(a.kept_rows, b.kept_rows), "kept_rows");
   note(same_bits(p.slot, q.slot), "event slot");
   note(same_bits(p.time, q.time), "event time");
   note(same_bits(p.guard, q.guard), "event guard");

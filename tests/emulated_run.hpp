@@ -33,7 +33,7 @@ class emulated_run {
         data_(c),
         spread_(s) {
     const auto places = static_cast<std::size_t>(s.places), rows = static_cast<std::size_t>(s.event_rows);
-    const auto n = static_cast<std::size_t>(E::n);
+    const auto n = static_cast<std::size_t>(E::logged);
     constexpr int bytes = sizeof(typename E::T);
     reals_.resize(static_cast<std::size_t>(abi::pool_bytes(cuda_module_of<E>.record_reals, bytes, s.places)) / bytes);
     integers_.resize(
@@ -90,7 +90,7 @@ class emulated_run {
   }
   void drain() {
     for (std::size_t row = 0; row < static_cast<std::size_t>(progress.rows); ++row)
-      data_.log.append(slot_[row], time_[row], guard_[row], &before_[row * E::n], &after_[row * E::n]);
+      data_.log.append(slot_[row], time_[row], guard_[row], &before_[row * E::logged], &after_[row * E::logged]);
     progress.rows = 0;
     progress.landable = abi::landable_places(chunk_, 0, cuda_module_of<E>.rows_per_landing);
   }

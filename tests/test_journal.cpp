@@ -88,7 +88,7 @@ TEST_F(Journal, ARunThatIsCutShortGoesOnWithTheSameBits) {
 TEST_F(Journal, StatisticsWithoutRowsGoOnWithTheSameBits) {
   const auto without = [&](const fs::path& to) -> std::vector<flag> {
     return {{"--set",
-             "output={rows=false, statistics=true, reduce=[\"max(height)\"], "
+             "output={rows=false, samples={count=7}, statistics=true, reduce=[\"max(height)\", \"count(impact)\"], "
              "histogram={t_final={from=0.0, to=3.0, bins=5}}}"},
             {"-o", to.string()}};
   };
@@ -195,9 +195,11 @@ TEST_F(Journal, ATimeLimitLeavesIt) {
 }
 
 TEST_F(Journal, OfPartsMakesTheResultOfTheWhole) {
-  const std::vector<flag> with_rows, without = {{"--set",
-                                                 "output={rows=false, statistics=true, reduce=[\"max(height)\"], "
-                                                 "histogram={t_final={from=0.0, to=3.0, bins=5}}}"}};
+  const std::vector<flag> with_rows,
+      without = {
+          {"--set",
+           "output={rows=false, samples={count=7}, statistics=true, reduce=[\"max(height)\", \"count(impact)\"], "
+           "histogram={t_final={from=0.0, to=3.0, bins=5}}}"}};
   for (const auto& more : {with_rows, without}) {
     const fs::path whole = file("whole.nc"), of_parts = file("parts.nc");
     fs::remove(whole), fs::remove(of_parts);

@@ -236,7 +236,7 @@ TEST(result, says_where_it_comes_from) {
 TEST(result, sizes_that_are_too_large_are_the_largest) {
   plan p = valve(std::int64_t{1} << 40);
   constexpr auto most = std::numeric_limits<std::int64_t>::max();
-  EXPECT_EQ(expected_bytes(p), (std::int64_t{1} << 40) * (12 * 8 + 2 + 2 * 8) + 4 * 8);
+  EXPECT_EQ(expected_bytes(p), (std::int64_t{1} << 40) * (12 * 8 + 3 + 2 * 8) + 4 * 8);
   p.sample_count = 10'000'000;  // 2^40 instances x 10^7 times x 3 quantities x 8 bytes: 2^67.8
   EXPECT_EQ(expected_bytes(p), most);
   EXPECT_EQ(stored_bytes(p, 0), most);
@@ -426,9 +426,9 @@ TEST(result, expected_bytes_are_those_of_the_file) {
   plan p = valve(65'536);  // whole chunks of the file
   p.sample_count = 2;
   write_marked(dir / "a.nc", p, 65'536);
-  // flow, t_final, 2 + 1 + 1 finals, 8 counters: 14 columns of 8 bytes; status, exception: 1; samples: 3 * 2 numbers;
+  // flow, t_final, 2 + 1 + 1 finals, 8 counters: 14 columns of 8 bytes; status, ok, exception: 1; samples: 3 * 2 numbers;
   // then the scalars damping, gain, t_begin, t_end, and two times.
-  const std::int64_t by_hand = 65'536 * (14 * 8 + 2 + 3 * 2 * 8) + (4 + 2) * 8;
+  const std::int64_t by_hand = 65'536 * (14 * 8 + 3 + 3 * 2 * 8) + (4 + 2) * 8;
   EXPECT_EQ(expected_bytes(p), by_hand);
   EXPECT_NEAR(static_cast<double>(fs::file_size(dir / "a.nc")), static_cast<double>(by_hand), 131'072);  // headers
 }

@@ -446,8 +446,8 @@ TEST(statistics, a_spec_that_cannot_be_is_refused) {
       "would be kept",
       refused({"output.rows=false", "output.statistics=false"}));
   EXPECT_EQ(
-      "--set output.rows=false: output.rows = false: must be true with samples or events, which are kept for each "
-      "instance",
+      "--set output.rows=false: output.rows = false: must be true with events, which are kept for each "
+      "instance; count(...), first(...) and last(...) in reduce are counted in statistics",
       refused({"output.rows=false", "output.events=true"}));
   EXPECT_EQ("--set output.statistics=false: output.statistics = false: must be true with a histogram",
             refused({"output.statistics=false", "output.histogram.final_x={from=0,to=1,bins=2}"}));

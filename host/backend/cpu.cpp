@@ -42,10 +42,10 @@ class cpu_backend final : public backend {
   std::int64_t chunk_size() const override {
     if (plan_.chunk > 0) return plan_.chunk;
     const std::int64_t share = (plan_.count + 8 * threads_ - 1) / (8 * threads_);
-    const std::int64_t row =
-        plan_.sample_count * static_cast<std::int64_t>(plan_.model.states.size() + plan_.model.outputs.size());
-    const std::int64_t fits =
-        row > 0 ? std::max<std::int64_t>(in_flight(), (std::int64_t{1} << 23) / row) : 4096;  // 64 MiB of samples
+    const auto row = plan_.sample_count * static_cast<std::int64_t>(sampled_columns(plan_)) +
+                     static_cast<std::int64_t>(bounded_rows(plan_) * (2 + 2 * logged_numbers(plan_)));
+    const std::int64_t fits = row > 0 ? std::max<std::int64_t>(in_flight(), (std::int64_t{1} << 23) / row)
+                                      : 4096;  // 64 MiB of samples and events
     const std::int64_t most = std::min<std::int64_t>(4096, fits);
     return std::clamp<std::int64_t>((share + in_flight() - 1) / in_flight() * in_flight(), in_flight(), most);
   }

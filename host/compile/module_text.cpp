@@ -52,6 +52,13 @@ std::string coordinates_text(const plan& p) {
   return fmt::format(", .coordinates = saltus::coordinates::{}", p.coordinates);
 }
 
+std::string event_log_text(const plan& p) {
+  std::string text;
+  if (p.log_events && p.logged.outputs) text += ", .logs_outputs = true";
+  if (bounded_rows(p) > 0) text += ", .bounds_log = true";
+  return text;
+}
+
 /// The form of a model's equations, with the derivatives that are asked for: parameter j is number j, initial value i is -1 - i.
 std::string form_text(const plan& p) {
   const auto form =
@@ -67,16 +74,17 @@ std::string form_text(const plan& p) {
 std::string engine_name(const plan& p) {
   std::string reductions;
   for (const auto& r : p.reductions)
-    reductions += fmt::format(",\n    saltus::reduction<saltus::reduce::{}, {}, {}>",
-                              reduce_names[static_cast<int>(r.which)], r.of_output ? "true" : "false", r.index);
+    reductions +=
+        fmt::format(",\n    saltus::reduction<saltus::reduce::{}, {}, {}{}>", reduce_names[static_cast<int>(r.which)],
+                    r.of_output ? "true" : "false", r.index, r.windowed ? ", true" : "");
   return fmt::format(
       "using engine = saltus::engine<{}, saltus::methods::by_name<\"{}\">, {},\n"
       "    saltus::options{{.norm = saltus::norm_kind::{}, .controller = saltus::controller_kind::{}, "
       ".detect = saltus::detection::{}, .fixed_steps = {}, .samples = {}, .guards_in_error = {}, "
-      ".inject = {}{}{}}}{}>;\n",
+      ".inject = {}{}{}{}}}{}>;\n",
       form_text(p), p.method, p.precision, p.norm, p.controller, p.detection, p.fixed_step > 0, p.sample_count > 0,
       p.guards_in_error, p.inject_exceptions > 0, p.stiff_method.empty() ? "" : ", .watch_stiffness = true",
-      coordinates_text(p), reductions);
+      coordinates_text(p), event_log_text(p), reductions);
 }
 
 std::string engine_text(const plan& p) {

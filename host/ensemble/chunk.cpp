@@ -94,6 +94,9 @@ void chunk_data::reset(const plan& p, std::int64_t first, std::int64_t instances
   all(guard_history, m.guards.size(), static_cast<unsigned char>(0));
   all(final_derivative, sensitivity_columns(p), nan);
   all(sensitivity, p.sensitivities.empty() ? 0 : 1, no_sensitivity);
+  const auto kept = bounded_rows(p);
+  all(logged, kept > 0 ? 1 : 0, 0);
+  kept_rows.resize(n * kept * (2 + 2 * logged_numbers(p)));  // `logged` says what there is
   sample_count_ = static_cast<std::size_t>(p.sample_count);
   log.clear();
   log.state_count = static_cast<int>(logged_numbers(p));
@@ -121,6 +124,22 @@ void chunk_data::forget_results(const std::vector<long long>& slots) {
     if (sample_count_ > 0) preset(samples, slot, nan, sample_count_);
     preset(guard_history, slot, static_cast<unsigned char>(0));
     preset(sensitivity, slot, no_sensitivity);
+    preset(logged, slot, 0);
+  }
+}
+
+void chunk_data::log_kept_rows(const event_selection& which) {
+  const auto width = static_cast<std::size_t>(2 + 2 * log.state_count);
+  const long long first = which.first, last = which.last;
+  for (std::size_t slot = 0; slot < logged.size(); ++slot) {
+    const auto append = [&](long long place) {
+      const double* const row =
+          &kept_rows[(slot * static_cast<std::size_t>(first + last) + static_cast<std::size_t>(place)) * width];
+      log.append(static_cast<long long>(slot), row[0], static_cast<int>(row[1]), row + 2, row + 2 + log.state_count);
+    };
+    const long long rows = std::exchange(logged[slot], 0);
+    for (long long k = 0; k < std::min(rows, first); ++k) append(k);
+    for (long long k = std::max(first, rows - last); k < rows && last > 0; ++k) append(first + (k - first) % last);
   }
 }
 
@@ -156,6 +175,8 @@ abi::results chunk_data::results() {
   r.guard_history = guard_history.data();
   r.final_derivative = final_derivative.data();
   r.sensitivity = sensitivity.data();
+  r.logged = logged.data();
+  r.kept_rows = kept_rows.data();
   return r;
 }
 
@@ -163,7 +184,7 @@ std::int64_t moved_bytes(const chunk_data& c) {
   std::int64_t sum = 0;
   for (const auto* column : {&c.parameters, &c.initial, &c.discrete, &c.t_begin, &c.t_end, &c.final_state,
                              &c.final_output, &c.final_discrete, &c.t_final, &c.residual, &c.samples, &c.reductions,
-                             &c.final_derivative, &c.exceptions.reals})
+                             &c.final_derivative, &c.kept_rows, &c.exceptions.reals})
     sum += bytes_of(*column);
   for (const auto counter : abi::counter_members<std::vector<long long>>) sum += bytes_of(c.*counter);
   for (const auto* column : {&c.residual_of, &c.exceptions.slot, &c.exceptions.integers}) sum += bytes_of(*column);
@@ -178,7 +199,7 @@ std::int64_t chunk_bytes(const plan& p, std::int64_t instances) {
   const auto finals = states + outputs + std::ssize(p.model.discretes) + 1;
   const auto words = inputs + finals + abi::counter_count + 3 +
                      static_cast<std::int64_t>(sampled_columns(p)) * p.sample_count + std::ssize(p.reductions) +
-                     static_cast<std::int64_t>(sensitivity_columns(p));
+                     static_cast<std::int64_t>(sensitivity_columns(p) + bounded_rows(p) * (2 + 2 * logged_numbers(p)));
   // three words: residual, its equation, switched; bytes: status, exception, and what became of every guard
   const auto single = 2.0 + static_cast<double>(std::ssize(p.model.guards)) + (p.sensitivities.empty() ? 0.0 : 1.0);
   return as_bytes(static_cast<double>(instances) * (8.0 * static_cast<double>(words) + single));

@@ -56,6 +56,9 @@ struct chunk_data : columns, abi::counters<std::vector<long long>> {
   std::vector<unsigned char> guard_history;  ///< [guard][count], bits of abi::guard_history
   std::vector<double> final_derivative;      ///< [parameter][state + output + t_final][count]
   std::vector<unsigned char> sensitivity;    ///< saltus::sensitivity
+  // Rows of the event log where an instance keeps a bounded number of them, until they are in `log`.
+  std::vector<long long> logged;  ///< how many there would be
+  std::vector<double> kept_rows;  ///< abi::results::kept_rows
   event_log log;
   exception_list exceptions;
   chunk_statistics statistics;
@@ -72,6 +75,8 @@ struct chunk_data : columns, abi::counters<std::vector<long long>> {
   void forget(const std::vector<long long>& slots);
   /// The same, but for their rows in the event log.
   void forget_results(const std::vector<long long>& slots);
+  /// Moves rows of which an instance keeps a bounded number to the event log, once nothing adds to them any more.
+  void log_kept_rows(const event_selection& which);
 
   /// Pointers into this object, as a compiled module takes them; valid until the next `reset`.
   abi::batch batch() const;

@@ -289,6 +289,7 @@ class ensemble_run {
       if (plan_.rescue) rescuer_.carry_on(chunk, ending_);
       if (plan_.rows) dependencies_.look_at(chunk);
     } catch (const model_crash& crash) { note_crash(crash, chunk); }
+    chunk.log_kept_rows(plan_.logged);
   }
 
   /// The results of a chunk whose indices are asked for.

@@ -1,6 +1,7 @@
 #include "ensemble/settings.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <thread>
 
 #include "ensemble/dense_algebra.hpp"
@@ -19,7 +20,15 @@ abi::settings settings_of(const plan& p) {
   s.max_events = p.max_events;
   s.sample_count = static_cast<int>(p.sample_count);
   s.sample_times = p.sample_times.empty() ? nullptr : p.sample_times.data();
+  s.windows = p.windows.empty() ? nullptr : p.windows.data();
   s.log_events = p.log_events ? 1 : 0;
+  s.logged_events = p.logged.events.empty() ? nullptr : p.logged.events.data();
+  constexpr double ever = std::numeric_limits<double>::infinity();
+  const double way = p.backward ? -1 : 1;
+  s.log_from = p.logged.from ? way * *p.logged.from : -ever;
+  s.log_to = p.logged.to ? way * *p.logged.to : ever;
+  s.log_first = p.log_events ? p.logged.first : 0;
+  s.log_last = p.log_events ? p.logged.last : 0;
 
   s.concurrency_time = p.concurrency_time;
   s.concurrency_value = p.concurrency_value;

@@ -62,6 +62,9 @@ std::vector<number_column> number_columns(const plan& p, std::int64_t count, con
   add(out.reductions, p.reductions.size());
   for (int j = 0; j < abi::counter_count; ++j)
     if (abi::counter_table[j].in_statistics) r.push_back({nullptr, out.*abi::counter_members<long long*>[j]});
+  const auto times = p.sample_count;
+  for (std::int64_t j = 0; j < static_cast<std::int64_t>(band_columns(p)); ++j)
+    r.push_back({out.samples + j / times * count * times + j % times, nullptr, times});
   return r;
 }
 
@@ -78,6 +81,24 @@ std::array<double, statistic_names.size()> statistic_numbers(const summary& s) {
           static_cast<double>(s.max_id)};
 }
 
+namespace {
+/// Counts the values of a chunk at sample times. In which blocks they are does not matter.
+std::vector<value_counts> values_of(const plan& p, const chunk_data& chunk, const std::vector<number_column>& columns) {
+  std::vector<value_counts> r;
+  std::vector<double> values;
+  for (auto column = columns.end() - static_cast<std::ptrdiff_t>(band_columns(p)); column != columns.end(); ++column) {
+    values.clear();
+    for (std::int64_t slot = 0; slot < chunk.count; ++slot) {
+      const double x = column->at(slot);
+      const auto status = static_cast<saltus::status>(chunk.status[static_cast<std::size_t>(slot)]);
+      if (is_ok(status) && std::isfinite(x)) values.push_back(x);
+    }
+    r.emplace_back(values);
+  }
+  return r;
+}
+}  // namespace
+
 chunk_blocks blocks_of(const plan& p, std::int64_t first_id, std::int64_t instances) {
   return blocks_of(p.count, first_id, instances, block);
 }
@@ -91,6 +112,7 @@ void make_statistics(const plan& p, chunk_data& chunk) {
   const bool on_device = !made.costs.empty();
   const std::int64_t end = blocks.first + blocks.count * block;
   if (!on_device) made.histograms = empty_histograms(p);
+  if (p.bands) made.values = values_of(p, chunk, columns);
   made.summaries.resize(static_cast<std::size_t>(blocks.count) * width);
   for (std::int64_t first = blocks.first, b = 0; first < end; first += block, ++b) {
     if (on_device && made.costs[static_cast<std::size_t>(b)].is_left == 0) continue;
@@ -101,7 +123,8 @@ void make_statistics(const plan& p, chunk_data& chunk) {
   }
 }
 
-statistics_sum::statistics_sum(const plan& p) : plan_(&p), histograms_(empty_histograms(p)), spread_(p.count, block) {}
+statistics_sum::statistics_sum(const plan& p)
+    : plan_(&p), histograms_(empty_histograms(p)), values_(band_columns(p)), spread_(p.count, block) {}
 
 void statistics_sum::add(chunk_data& chunk) {
   if (!plan_->statistics) return;
@@ -115,6 +138,7 @@ void statistics_sum::add(chunk_data& chunk) {
   }
   carry(chunk, std::min(blocks.first + blocks.count * block, chunk.count), chunk.count);
   for (std::size_t j = 0; j < histograms_.size(); ++j) count(j, chunk.statistics.histograms[j]);
+  for (std::size_t j = 0; j < values_.size(); ++j) values_[j].add(chunk.statistics.values[j]);
 }
 
 void statistics_sum::grow() { spread_ = spread_blocks(plan_->count, block); }
@@ -123,7 +147,7 @@ statistics statistics_sum::finish() {
   statistics r;
   if (!plan_->statistics) return r;
   r.columns = statistic_columns(*plan_);
-  r.summaries.resize(r.columns.size());
+  r.summaries.resize(r.columns.size() + band_columns(*plan_));
   // What is left is of as many blocks as a one stands for in the binary number of all of them.
   bool is_first = true;
   for (const auto& [where, of] : pending_.left()) {
@@ -131,6 +155,9 @@ statistics statistics_sum::finish() {
       r.summaries[j] = is_first ? of[j] : merge(of[j], r.summaries[j]);
     is_first = false;
   }
+  r.bands.assign(r.summaries.begin() + std::ssize(r.columns), r.summaries.end());
+  r.summaries.resize(r.columns.size());
+  r.values = values_;
   for (std::size_t j = 0; j < histograms_.size(); ++j) {
     const auto bins = bins_of(plan_->histograms[j]);
     const auto all = histograms_[j].begin();

@@ -16,7 +16,7 @@
 
 namespace saltus::host {
 
-/// Where their numbers lie for a chunk, in the same order; in the memory in which `out` lies.
+/// Where their numbers lie for a chunk, in the same order, and behind them those of band_columns; in the memory in which `out` lies.
 std::vector<number_column> number_columns(const plan& p, std::int64_t count, const abi::results& out);
 /// What a file and `--json` say of a column, by name; NaN where there is no such number.
 inline constexpr std::array statistic_names = {"count", "mean",         "standard_deviation", "min",
@@ -41,6 +41,10 @@ struct statistics {
   std::vector<statistic_column> columns;  ///< empty: none were asked for
   std::vector<summary> summaries;         ///< [column]
   std::vector<histogram> histograms;
+
+  // at sample times: [quantity][sample]
+  std::vector<summary> bands;
+  std::vector<value_counts> values;
 };
 
 /// Adds up the statistics of chunks, in whatever order they come.
@@ -64,6 +68,7 @@ class statistics_sum {
   const plan* plan_;
   block_tree<std::vector<summary>> pending_;        ///< [column], each
   std::vector<std::vector<long long>> histograms_;  ///< [histogram][counter]
+  std::vector<value_counts> values_;                ///< [column at a sample time]
   spread_blocks spread_;
 };
 

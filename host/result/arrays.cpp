@@ -39,9 +39,12 @@ void add_dimensions(result_array& a, const plan& p) {
   };
   const shape s = a.what.shape;
   if (s == shape::instance || s == shape::instance_time) add("instance", p.count);
-  if (s == shape::time || s == shape::instance_time) add("time", p.sample_count);
+  const bool is_band = s == shape::time_statistic || s == shape::time_quantile;
+  if (s == shape::time || s == shape::instance_time || is_band) add("time", p.sample_count);
   if (s == shape::event) add("event", 0);
-  if (s == shape::statistic) add("statistic", static_cast<std::int64_t>(statistic_names.size()));
+  if (s == shape::quantile || s == shape::time_quantile) add("quantile", std::ssize(p.quantiles));
+  if (s == shape::statistic || s == shape::time_statistic)
+    add("statistic", static_cast<std::int64_t>(statistic_names.size()));
   if (s == shape::bin) {
     const histogram_request& h = p.histograms[static_cast<std::size_t>(a.what.of)];
     add("bin_" + h.name, h.bins);
@@ -142,8 +145,8 @@ void result_arrays::count(std::int64_t instances, const tally& counts) {
 void result_arrays::write_events(const waiting_logs::chunk_log& chunk) {
   const chunk_data none;
   detail::derived_columns some;
-  some.before.resize(plan_.model.states.size());
-  some.after.resize(plan_.model.states.size());
+  some.before.resize(logged_numbers(plan_));
+  some.after.resize(logged_numbers(plan_));
   chunk.log.for_each([&](const event_row& row) { some.add(row, chunk.first); });
   if (some.time.empty()) return;
   for (result_array& a : variables_) {
@@ -160,6 +163,10 @@ void result_arrays::write_statistics(const statistics& all) {
   };
   for (result_array& a : variables_) {
     const auto j = static_cast<std::size_t>(a.what.of);
+    if (a.what.shape == shape::time_statistic || a.what.shape == shape::time_quantile) {
+      copy(a, detail::band_numbers(a.what, plan_, all));
+      for (auto& more : attributes_of_band(a.what, plan_, all)) a.attributes.push_back(std::move(more));
+    }
     if (a.what.role == "statistics") copy(a, statistic_numbers(all.summaries.at(j)));
     if (a.what.role != "histogram") continue;
     copy(a, all.histograms.at(j).counts);

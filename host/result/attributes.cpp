@@ -1,5 +1,7 @@
 #include "result/attributes.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <ctime>
 #include <utility>
 
@@ -17,6 +19,7 @@ std::vector<attribute> attributes_of(const detail::field& f) {
   if (!f.unit.empty()) all.push_back({"units", f.unit});
   all.push_back({"long_name", f.about});
   all.push_back({"role", f.role});
+  if (f.truth) all.push_back({"dtype", std::string("bool")});  // as xarray writes and reads it
   if (f.name == "event_row_size") all.push_back({"sample_dimension", std::string("event")});
   if (!f.flags.empty()) {
     std::vector<int> values;
@@ -40,6 +43,15 @@ std::vector<attribute> attributes_of(const detail::field& f) {
 std::vector<attribute> attributes_of_names() {
   return {{"long_name", std::string("which number of a statistic; over the instances that ended well")},
           {"role", std::string("statistic")}};
+}
+
+std::vector<attribute> attributes_of_band(const detail::field& f, const plan& p, const statistics& all) {
+  if (f.shape != detail::shape::time_quantile) return {};
+  const auto times = static_cast<std::ptrdiff_t>(p.sample_count);
+  const auto first = all.values.begin() + f.of * times;
+  double error = 0;
+  for (auto values = first; values != first + times; ++values) error = std::max(error, values->error());
+  return {{"relative_error", error}};
 }
 
 std::vector<attribute> attributes_of(const statistics::histogram& h) {
@@ -68,6 +80,26 @@ void add_design(std::vector<attribute>& all, const plan& p) {
   if (!p.indices.empty())
     for (const auto& one : indices_setup_of(p).outcomes) outcomes.push_back(one.name);
   if (!outcomes.empty()) all.push_back({"sensitivity_outcomes", fmt::format("{}", fmt::join(outcomes, " "))});
+}
+
+/// The dimensions of the product, by which instances count, the last one fastest; and on which of them each input lies.
+void add_product(std::vector<attribute>& all, const plan& p) {
+  std::vector<std::string> inputs;
+  std::vector<long long> lengths;
+  for (const axis& a : p.axes) {
+    std::vector<std::string> names;
+    for (const auto& column : a.columns) {
+      const auto kind = column.what.which;
+      const bool is_initial = kind == target::kind::state || kind == target::kind::discrete;
+      names.push_back((is_initial ? "initial_" : "") + column.what.name);
+    }
+    inputs.push_back(fmt::format("{}", fmt::join(names, " ")));
+    lengths.push_back(a.count);
+  }
+  if (p.samples > 1 || !p.random.empty()) inputs.push_back(""), lengths.push_back(p.samples);
+  if (lengths.empty()) return;
+  all.push_back({"product_inputs", fmt::format("{}", fmt::join(inputs, ";"))});
+  all.push_back({"product_lengths", std::move(lengths)});
 }
 
 }  // namespace
@@ -99,6 +131,7 @@ std::vector<attribute> attributes_of(const plan& p, const provenance& origin) {
   add("settings", settings_text(p));
   all.push_back({"seed", static_cast<unsigned long long>(p.seed)});
   if (is_for_indices(p.design)) add_design(all, p);
+  add_product(all, p);
   add("saltus_version", origin.version);
   add("compiler", origin.compiler);
   add("device", origin.device);

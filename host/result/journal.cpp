@@ -256,6 +256,10 @@ void put_statistics(record_out& out, const chunk_data& c, const plan& p, const t
   put_counts(out, counts);
   put_list(out, c.statistics.summaries);
   for (const auto& counters : c.statistics.histograms) put_list(out, counters);
+  for (const value_counts& values : c.statistics.values) {
+    out.put(std::int64_t{values.shift});
+    put_list(out, values.buckets);
+  }
   const auto blocks = blocks_of(p, c.first_id, c.count);
   put_columns(out, c, p, 0, blocks.first);
   put_columns(out, c, p, std::min(blocks.first + blocks.count * statistics_block, c.count), c.count);
@@ -265,6 +269,11 @@ void get_statistics(record_in& in, chunk_data& c, const plan& p, tally& counts) 
   get_list(in, c.statistics.summaries);
   c.statistics.histograms.resize(p.histograms.size());
   for (auto& counters : c.statistics.histograms) get_list(in, counters);
+  c.statistics.values.resize(band_columns(p));
+  for (value_counts& values : c.statistics.values) {
+    values.shift = static_cast<int>(in.get<std::int64_t>());
+    get_list(in, values.buckets);
+  }
   const auto blocks = blocks_of(p, c.first_id, c.count);
   get_columns(in, c, p, 0, blocks.first);
   get_columns(in, c, p, std::min(blocks.first + blocks.count * statistics_block, c.count), c.count);

@@ -125,6 +125,27 @@ void events(const plan& p, lines& out) {
   out.add("inject_exceptions", p.inject_exceptions);
 }
 
+toml::array list_of(const std::vector<double>& numbers) {
+  toml::array list;
+  for (const double x : numbers) list.push_back(x);
+  return list;
+}
+
+toml::table table_of(const event_selection& log, const model& m) {
+  toml::table t;
+  toml::array guards;
+  const auto names = event_names(m);
+  for (std::size_t i = 0; i < log.events.size(); ++i)
+    if (log.events[i] != 0) guards.push_back(names[i]);
+  if (!guards.empty()) t.insert("guards", std::move(guards));
+  if (log.first > 0) t.insert("first", log.first);
+  if (log.last > 0) t.insert("last", log.last);
+  if (log.from) t.insert("from", *log.from);
+  if (log.to) t.insert("to", *log.to);
+  if (log.outputs) t.insert("outputs", true);
+  return t;
+}
+
 void output(const plan& p, lines& out) {
   out.section("output");
   if (p.file.empty()) out.none("file");
@@ -132,13 +153,16 @@ void output(const plan& p, lines& out) {
   if (!p.sample_times.empty()) out.text("samples", fmt::format("{{ times = {} }}", lines::toml_of(p.sample_times)));
   else if (p.sample_count > 0) out.add("samples", toml::table{{"count", p.sample_count}});
   else out.none("samples");
-  out.add("events", p.log_events);
+  if (p.log_events && !p.logged.is_all()) out.add("events", table_of(p.logged, p.model));
+  else out.add("events", p.log_events);
   std::vector<std::string> reductions;
   for (const reduction& r : p.reductions) reductions.push_back(r.name);
   out.add("reduce", reductions);
   out.add("compression", p.compression);
   out.add("rows", p.rows);
   out.add("statistics", p.statistics);
+  if (p.bands) out.add("bands", toml::table{{"quantiles", list_of(p.quantiles)}});
+  else out.add("bands", false);
   toml::table histograms;
   for (const histogram_request& h : p.histograms)
     histograms.insert(h.name, toml::table{{"from", h.from}, {"to", h.to}, {"bins", h.bins}});

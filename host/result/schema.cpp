@@ -11,6 +11,7 @@
 #include "ensemble/indices.hpp"
 #include "ensemble/rescue.hpp"
 #include "ensemble/statistics.hpp"
+#include "spec/reductions.hpp"
 #include "spec/statistic_columns.hpp"
 
 namespace saltus::host {
@@ -58,6 +59,7 @@ class field_list {
     if (p.rows) of_instances();
     if (p.tables) tables();
     if (p.statistics) statistics();
+    if (p.bands) bands();
     if (!p.indices.empty()) indices();
   }
   std::vector<field> take() { return std::move(fields_); }
@@ -148,6 +150,9 @@ class field_list {
         add("status", "status", "1", "how the instance ended", shape::instance, NC_UBYTE, column(&chunk_data::status));
     for (const status_row& row : status_table) status.flags.emplace_back(static_cast<int>(row.id), row.name);
     status.unset = static_cast<long long>(saltus::status::not_run);
+    add("ok", "ok", "1", "the instance is what was asked for: its status is one of those that end well",
+        shape::instance, NC_UBYTE, derived_column(&derived_columns::ok))
+        .truth = true;
     field& exception = add("exception", "exception", "1", "what lanes gave up with before the instance was rescued",
                            shape::instance, NC_UBYTE, column(&chunk_data::exception));
     exception.flags = {{0, "none"}};
@@ -183,12 +188,7 @@ class field_list {
   void reductions() {
     for (std::size_t j = 0; j < p_.reductions.size(); ++j) {
       const reduction& r = p_.reductions[j];
-      const quantity& q = (r.of_output ? m_.outputs : m_.states)[static_cast<std::size_t>(r.index)];
-      const auto [what, same_unit] = r.which == reduction::kind::min    ? std::pair("smallest value of ", true)
-                                     : r.which == reduction::kind::max  ? std::pair("largest value of ", true)
-                                     : r.which == reduction::kind::mean ? std::pair("mean over time of ", true)
-                                                                        : std::pair("integral over time of ", false);
-      add(r.name, "reduction", same_unit ? q.unit : "", what + q.name, shape::instance, NC_DOUBLE,
+      add(r.name, "reduction", unit_of(r, m_), about_reduction(r, m_), shape::instance, NC_DOUBLE,
           column(&chunk_data::reductions, j));
     }
   }
@@ -234,17 +234,18 @@ class field_list {
     }
   }
 
+  void times() {
+    field& time = add("time", "time", "", "time of the sample", shape::time, NC_DOUBLE, nullptr);
+    time.fixed = p_.sample_times;
+    for (std::int64_t k = static_cast<std::int64_t>(time.fixed.size()); k < p_.sample_count; ++k)
+      time.fixed.push_back(even_sample_time(p_.t_begin, p_.t_end, k, p_.sample_count));
+  }
+
   void samples() {
-    const char* what = "time of the sample";
-    if (common_times(p_)) {
-      field& time = add("time", "time", "", what, shape::time, NC_DOUBLE, nullptr);
-      time.fixed = p_.sample_times;
-      for (std::int64_t k = static_cast<std::int64_t>(time.fixed.size()); k < p_.sample_count; ++k)
-        time.fixed.push_back(even_sample_time(p_.t_begin, p_.t_end, k, p_.sample_count));
-    } else {
-      add("sample_time", "time", "", what, shape::instance_time, NC_DOUBLE,
+    if (common_times(p_)) times();
+    else
+      add("sample_time", "time", "", "time of the sample", shape::instance_time, NC_DOUBLE,
           derived_column(&derived_columns::sample_time));
-    }
     std::size_t j = 0;
     for (const auto* list : {&m_.states, &m_.outputs})
       for (const quantity& q : *list)
@@ -270,16 +271,21 @@ class field_list {
                        derived_column(&derived_columns::guard));
     for (const std::string& name : event_names(m_)) guard.flags.emplace_back(guard.flags.size(), name);
     if (guard.flags.empty()) guard.flags = {{-1, "none"}};  // nothing can happen, but a reader asks for the names
-    for (std::size_t j = 0; j < m_.states.size(); ++j)
-      add("before_" + m_.states[j].name, "event", m_.states[j].unit, about(m_.states[j]) + ", before the event",
-          shape::event, NC_DOUBLE, derived_column(&derived_columns::before, j));
-    for (std::size_t j = 0; j < m_.states.size(); ++j)
-      add("event_" + m_.states[j].name, "event", m_.states[j].unit, about(m_.states[j]) + ", after the event",
-          shape::event, NC_DOUBLE, derived_column(&derived_columns::after, j));
+    const auto add_point = [&](const std::string& prefix, const std::string& when,
+                               std::vector<std::vector<double>> derived_columns::*columns) {
+      std::size_t j = 0;
+      for (const auto* list : {&m_.states, &m_.outputs})
+        for (const quantity& q : *list)
+          if (j < logged_quantities(p_))
+            add(prefix + q.name, "event", q.unit, about(q) + when, shape::event, NC_DOUBLE,
+                derived_column(columns, j++));
+    };
+    add_point("before_", ", before the event", &derived_columns::before);
+    add_point("event_", ", after the event", &derived_columns::after);
     for (std::size_t j = 0; j < directions(p_); ++j) {
       const derivative d = derivative_of("event_time", "", "the time of the event", j);
       add(d.name, "event", d.unit, d.about, shape::event, NC_DOUBLE,
-          derived_column(&derived_columns::before, m_.states.size() + j));
+          derived_column(&derived_columns::before, logged_quantities(p_) + j));
     }
   }
 
@@ -316,6 +322,25 @@ class field_list {
     }
   }
 
+  void bands() {
+    if (!p_.rows) times();
+    int k = 0;
+    for (const auto* list : {&m_.states, &m_.outputs})
+      for (const quantity& q : *list)
+        add("statistics_" + q.name, "bands", q.unit, about(q) + ", over the instances that ended well",
+            shape::time_statistic, NC_DOUBLE, nullptr)
+            .of = k++;
+    if (p_.quantiles.empty()) return;
+    add("quantile", "quantile", "1", "part of the instances that are below", shape::quantile, NC_DOUBLE, nullptr)
+        .fixed = p_.quantiles;
+    k = 0;
+    for (const auto* list : {&m_.states, &m_.outputs})
+      for (const quantity& q : *list)
+        add("quantiles_" + q.name, "quantiles", q.unit, about(q) + ", quantiles of the instances that ended well",
+            shape::time_quantile, NC_DOUBLE, nullptr)
+            .of = k++;
+  }
+
   void indices() {
     const auto names = index_names(p_.design);
     for (std::size_t index = 0; index < names.size(); ++index)
@@ -346,9 +371,23 @@ std::vector<double> detail::index_numbers(const field& f, const sensitivity_indi
   return numbers;
 }
 
+std::vector<double> detail::band_numbers(const field& f, const plan& p, const saltus::host::statistics& all) {
+  std::vector<double> numbers;
+  const auto times = static_cast<std::size_t>(p.sample_count), first = static_cast<std::size_t>(f.of) * times;
+  for (std::size_t k = first; k < first + times; ++k) {
+    if (f.shape == shape::time_statistic)
+      for (const double number : statistic_numbers(all.bands.at(k))) numbers.push_back(number);
+    else
+      for (const double part : p.quantiles) numbers.push_back(all.values.at(k).quantile(part));
+  }
+  return numbers;
+}
+
 derived_columns detail::derive(const chunk_data& c, const plan& p) {
   derived_columns d;
   const auto n = static_cast<std::size_t>(c.count);
+  if (p.rows)
+    for (const unsigned char s : c.status) d.ok.push_back(is_ok(static_cast<status>(s)));
   if (p.sample_count > 0 && !common_times(p)) {
     d.sample_time.reserve(n * static_cast<std::size_t>(p.sample_count));
     for (std::size_t i = 0; i < n; ++i)
@@ -381,10 +420,11 @@ void detail::derived_columns::clear_events() {
 
 const std::vector<std::string>& reserved_names() {
   static const std::vector<std::string> names = [] {
-    std::vector<std::string> all = {"instance",       "time",           "event",     "sample_time",       "t_begin",
-                                    "t_end",          "t_final",        "status",    "event_time",        "event_guard",
-                                    "event_instance", "event_row_size", "exception", "residual",          "residual_of",
-                                    "dependent",      "switched",       "statistic", "sensitivity_status"};
+    std::vector<std::string> all = {
+        "instance",    "time",           "event",          "sample_time", "t_begin",
+        "t_end",       "t_final",        "status",         "ok",          "event_time",
+        "event_guard", "event_instance", "event_row_size", "exception",   "residual",
+        "residual_of", "dependent",      "switched",       "statistic",   "sensitivity_status"};
     for (const abi::counter_row& counter : abi::counter_table) all.emplace_back(counter.name);
     return all;
   }();

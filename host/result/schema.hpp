@@ -2,7 +2,7 @@
 //
 //     dimensions   instance (fixed), time (with samples), event (unlimited, with the event log)
 //     per instance <parameter> initial_<state> initial_<discrete> t_begin t_end            what was varied; what was fixed is a scalar
-//                  final_<state> final_<output> final_<discrete> t_final status exception
+//                  final_<state> final_<output> final_<discrete> t_final status ok exception
 //                  steps rejected ...                                    counters: kernels/abi/counters.def
 //                  residual residual_of                                  of a model with algebraic states
 //                  switched                                              with method = "auto"
@@ -15,6 +15,7 @@
 //                  d_event_time_d_<parameter>
 //     statistics   statistics_<final or counter>(statistic), statistic(statistic): their names
 //                  histogram_<name>(bin_<name>), bin_<name>(bin_<name>): middles of the bins
+//     bands        statistics_<state>(time, statistic), quantiles_<state>(time, quantile), quantile(quantile), the same of outputs
 //     tables       table_<table>(knot_<table>), knot_<table>(knot_<table>): values and times of what every instance has read
 //     sensitivity  sensitivity_<index>, sensitivity_<index>_low, _high and _left_out(sensitivity_outcome, sensitivity_input),
 //                  of second order (sensitivity_outcome, sensitivity_pair); the names along these are variables of their names
@@ -33,6 +34,7 @@
 #include "ensemble/chunk.hpp"
 #include "ensemble/event_log.hpp"
 #include "ensemble/indices.hpp"
+#include "ensemble/statistics.hpp"
 #include "spec/plan.hpp"
 
 namespace saltus::host {
@@ -61,6 +63,7 @@ namespace detail {
 /// instances.
 struct derived_columns {
   std::vector<long long> row_size, instance;
+  std::vector<unsigned char> ok;
   std::vector<double> time;
   std::vector<int> guard;
   std::vector<std::vector<double>> before, after;  ///< [state, then what is kept behind them][row]
@@ -70,7 +73,21 @@ struct derived_columns {
   void clear_events();
 };
 
-enum class shape { scalar, instance, time, instance_time, event, statistic, bin, outcome_input, outcome_pair, knots };
+enum class shape {
+  scalar,
+  instance,
+  time,
+  instance_time,
+  event,
+  statistic,
+  time_statistic,
+  quantile,
+  time_quantile,
+  bin,
+  outcome_input,
+  outcome_pair,
+  knots
+};
 
 /// One variable of the file: what it is called, what it is, and where its numbers lie.
 struct field {
@@ -80,10 +97,11 @@ struct field {
   std::vector<double> fixed;                       ///< the numbers of a scalar or of `time(time)`
   std::vector<std::pair<int, std::string>> flags;  ///< values and their meanings
   std::vector<std::string> bits = {};              ///< meanings of single bits, from the lowest
+  bool truth = false;                              ///< true or false
   long long unset = 0;                             ///< of integers: what an instance that is never written has
   /// The numbers of one chunk, for the shapes with instances or events.
   std::function<const void*(const chunk_data&, const derived_columns&)> numbers = {};
-  int of = -1;  ///< of statistics and tables: which
+  int of = -1;  ///< of statistics, bands and tables: which
   int id = -1;  ///< NetCDF variable
 };
 
@@ -92,6 +110,9 @@ std::vector<field> fields_of(const plan& p);
 
 /// The numbers of a variable of indices of sensitivity, which have been computed.
 std::vector<double> index_numbers(const field& f, const sensitivity_indices& indices);
+
+/// The numbers of a variable of statistics at sample times.
+std::vector<double> band_numbers(const field& f, const plan& p, const statistics& all);
 
 /// What the file holds of a chunk beyond its own columns, but for its events.
 derived_columns derive(const chunk_data& c, const plan& p);

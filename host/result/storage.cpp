@@ -46,6 +46,9 @@ std::vector<std::size_t> detail::chunk_shape(const field& f, const plan& p) {
       return {std::clamp<std::size_t>(max_chunk_rows / times, 1, n), std::min(times, max_chunk_rows)};
     case shape::event: return {std::clamp<std::size_t>(n, 1024, max_chunk_rows)};  // a short run has few events
     case shape::time: return {std::min(times, max_chunk_rows)};
+    case shape::time_statistic: return {std::min(times, max_chunk_rows), statistic_names.size()};
+    case shape::time_quantile: return {std::min(times, max_chunk_rows), p.quantiles.size()};
+    case shape::quantile: return {p.quantiles.size()};
     case shape::bin: return {static_cast<std::size_t>(p.histograms[static_cast<std::size_t>(f.of)].bins)};
     case shape::knots: return {f.fixed.size()};
     case shape::outcome_input:
@@ -73,6 +76,11 @@ std::int64_t expected_bytes(const plan& p) {
       case shape::instance_time: bytes.add(size, p.count, p.sample_count); break;
       case shape::event: break;
       case shape::statistic: bytes.add(size, static_cast<std::int64_t>(statistic_names.size())); break;
+      case shape::time_statistic:
+        bytes.add(size, p.sample_count, static_cast<std::int64_t>(statistic_names.size()));
+        break;
+      case shape::time_quantile: bytes.add(size, p.sample_count, std::ssize(p.quantiles)); break;
+      case shape::quantile: bytes.add(size, std::ssize(p.quantiles)); break;
       case shape::bin: bytes.add(size, p.histograms[static_cast<std::size_t>(f.of)].bins); break;
       case shape::knots: bytes.add(size, std::ssize(f.fixed)); break;
       case shape::outcome_input:
@@ -103,7 +111,9 @@ std::int64_t stored_bytes(const plan& p, std::int64_t event_rows, std::int64_t i
     const bool one_axis = f.shape != shape::instance && f.shape != shape::instance_time && f.shape != shape::event;
     const std::int64_t rows =
         one_axis ? 1 : number_of_chunks(f.shape == shape::event ? event_rows : instances, chunk[0]);
-    const std::int64_t columns = f.shape == shape::time            ? number_of_chunks(p.sample_count, chunk[0])
+    const bool over_time =
+        f.shape == shape::time || f.shape == shape::time_statistic || f.shape == shape::time_quantile;
+    const std::int64_t columns = over_time                         ? number_of_chunks(p.sample_count, chunk[0])
                                  : f.shape == shape::instance_time ? number_of_chunks(p.sample_count, chunk[1])
                                                                    : 1;
     bytes.add(static_cast<std::int64_t>(detail::bytes_of_chunk(f, chunk)) + entry, rows, columns);

@@ -73,7 +73,7 @@ result_writer::result_writer(const std::filesystem::path& path, const plan& p, c
     for (field& f : fields_) define(f);
     if (plan_.statistics) define_names_of_statistics();
     if (!plan_.indices.empty()) define_indices();
-    put(attributes_of(plan_, origin));
+    put(attributes_of(plan_, origin), NC_GLOBAL, NC_INT64);
     put({{"state", std::string("unfinished")}});
     make_room(0, 0);
     must(nc_enddef(file_));
@@ -155,6 +155,9 @@ std::vector<int> result_writer::dimensions_of(const field& f) {
     case shape::instance_time: return {instance_, time_};
     case shape::event: return {event_};
     case shape::statistic: return {statistic_};
+    case shape::time_statistic: return {time_, statistic_};
+    case shape::quantile: return {shared_dimension("quantile", plan_.quantiles.size())};
+    case shape::time_quantile: return {time_, shared_dimension("quantile", plan_.quantiles.size())};
     case shape::outcome_input: return {outcome_, input_};
     case shape::outcome_pair: return {outcome_, pair_};
     case shape::bin: {
@@ -193,8 +196,9 @@ void result_writer::define_storage(const field& f) {
 void result_writer::define_fill(const field& f) {
   if (f.type == NC_DOUBLE) {
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-    if (f.shape != shape::time && f.shape != shape::bin && f.shape != shape::knots)
-      must(nc_def_var_fill(file_, f.id, NC_FILL, &nan));
+    const bool is_given =
+        f.shape == shape::time || f.shape == shape::bin || f.shape == shape::knots || f.shape == shape::quantile;
+    if (!is_given) must(nc_def_var_fill(file_, f.id, NC_FILL, &nan));
   } else {
     // Counters and status need a fill value too, but no attribute _FillValue: readers would take the number for missing
     // (and xarray would turn the integers into floating-point numbers).
@@ -279,6 +283,10 @@ void result_writer::write_columns(const chunk_data& chunk, const derived_columns
 void result_writer::write_statistics(const statistics& all) {
   for (const field& f : fields_) {
     const auto j = static_cast<std::size_t>(f.of);
+    if (f.shape == shape::time_statistic || f.shape == shape::time_quantile) {
+      must(nc_put_var_double(file_, f.id, detail::band_numbers(f, plan_, all).data()));
+      put(attributes_of_band(f, plan_, all), f.id);
+    }
     if (f.role == "statistics") must(nc_put_var_double(file_, f.id, statistic_numbers(all.summaries.at(j)).data()));
     if (f.role != "histogram") continue;
     const statistics::histogram& h = all.histograms.at(j);

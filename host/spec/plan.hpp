@@ -76,13 +76,26 @@ struct random_column {
   distribution drawn_from;
 };
 
-/// A number kept for each instance, taken over the whole trajectory: max(pressure).
+/// A number kept for each instance: max(pressure), mean(lift) from 10 to 20, first(impact).
 struct reduction {
   using kind = saltus::reduce;
   kind which;
-  bool of_output;  ///< of an output rather than of a state
-  int index;
+  bool of_output;    ///< of an output rather than of a state
+  int index;         ///< among states, outputs, or events (event_names)
   std::string name;  ///< as written: "max(pressure)"
+  bool windowed = false;
+  /// The first and the last time that counts; forward: negative in a run backward.
+  double from = -std::numeric_limits<double>::infinity(), to = std::numeric_limits<double>::infinity();
+  double argument = std::numeric_limits<double>::quiet_NaN();  ///< time of a value, forward; order of a quantile
+};
+
+/// Which rows the event log has.
+struct event_selection {
+  std::vector<unsigned char> events;  ///< [event_names] 1: it is logged; empty: all are
+  std::optional<double> from, to;     ///< the first and the last time, in the direction of the run
+  int first = 0, last = 0;            ///< of what is left so many rows of each instance; both 0: all
+  bool outputs = false;               ///< it has outputs, too
+  bool is_all() const { return events.empty() && !from && !to && first + last == 0 && !outputs; }
 };
 
 /// Values of a column of results (statistic_columns) to be counted by bins over [from, to].
@@ -145,11 +158,15 @@ struct plan {
   std::int64_t sample_count = 0;
   std::vector<double> sample_times;  ///< empty with sample_count > 0: evenly over each instance's span
   bool log_events = false;
+  event_selection logged;
   std::vector<reduction> reductions;
-  int compression = 0;      ///< deflate level 0..9
-  bool rows = true;         ///< the file has the results of every instance
-  bool statistics = false;  ///< and statistics over all of them
+  std::vector<double> windows;  ///< [reduction][3]: from, to and argument, as kernels take them
+  int compression = 0;          ///< deflate level 0..9
+  bool rows = true;             ///< the file has the results of every instance
+  bool statistics = false;      ///< and statistics over all of them
   std::vector<histogram_request> histograms;
+  bool bands = false;             ///< and over all of them at each sample time, of every state and output
+  std::vector<double> quantiles;  ///< with these quantiles
   std::vector<int> indices;  ///< columns of results (statistic_columns) whose sensitivity to the samples is computed
 
   // what it is differentiated with respect to: parameters and initial values (called initial.NAME)
@@ -204,13 +221,28 @@ inline std::size_t sampled_columns(const plan& p) {
   return (p.model.states.size() + p.model.outputs.size()) * (1 + directions(p));
 }
 
+/// States and outputs at sample times that statistics are made of: quantity * sample_count + sample.
+inline std::size_t band_columns(const plan& p) {
+  return p.bands ? (p.model.states.size() + p.model.outputs.size()) * static_cast<std::size_t>(p.sample_count) : 0;
+}
+
 /// Columns of derivatives at the end: for each parameter those of the states, of the outputs and of the final time.
 inline std::size_t sensitivity_columns(const plan& p) {
   return (p.model.states.size() + p.model.outputs.size() + 1) * directions(p);
 }
 
-/// Numbers of a row of the event log before the event, and as many after it: states, and then the derivatives of its time.
-inline std::size_t logged_numbers(const plan& p) { return p.model.states.size() + directions(p); }
+/// Quantities that the event log has of a point: states, and outputs if they are asked for.
+inline std::size_t logged_quantities(const plan& p) {
+  return p.model.states.size() + (p.logged.outputs ? p.model.outputs.size() : 0);
+}
+
+/// Numbers of a row of the event log before the event, and as many after it: quantities, and then the derivatives of its time.
+inline std::size_t logged_numbers(const plan& p) { return logged_quantities(p) + directions(p); }
+
+/// Rows of the event log that an instance may have; 0: any number.
+inline std::size_t bounded_rows(const plan& p) {
+  return p.log_events ? static_cast<std::size_t>(p.logged.first + p.logged.last) : 0;
+}
 
 /// The method as the spec calls it.
 inline std::string method_name(const plan& p) { return p.stiff_method.empty() ? p.method : "auto"; }

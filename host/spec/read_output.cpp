@@ -1,9 +1,9 @@
 // The table [output] of a spec: what is kept.
 #include <algorithm>
 #include <cmath>
-#include <iterator>
+#include <optional>
 #include <string_view>
-#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -38,15 +38,47 @@ void read_histograms(reading& r, const field& table) {
   }
 }
 
+/// true, false, or { quantiles = [0.05, 0.5, 0.95] }. Without the key: true where samples of instances are not kept.
+void read_bands(reading& r, const field& output) {
+  const auto given = output.find("bands");
+  const bool has_samples = r.plan.sample_count > 0;
+  r.plan.bands = !given ? has_samples && !r.plan.rows : given->is_table() || given->boolean();
+  if (!r.plan.bands) {
+    if (has_samples && !r.plan.rows)
+      given->fail("must be true with samples and rows = false, or nothing of the samples would be kept");
+    return;
+  }
+  if (!has_samples) given->fail("must be false without samples: bands are statistics at sample times");
+  if (!r.plan.statistics) given->fail("must be false without statistics");
+  if (r.plan.sample_times.empty() && !r.one_span)
+    output.find("samples")->fail(
+        "must have from and to, or times, as the time span differs between instances, and bands are of them all at one "
+        "time");
+  r.plan.quantiles = {0.05, 0.5, 0.95};
+  if (!given || !given->is_table()) return;
+  given->only({"quantiles"});
+  const auto list = given->find("quantiles");
+  if (!list) return;
+  r.plan.quantiles = list->numbers();
+  for (const double q : r.plan.quantiles)
+    if (!(0 <= q && q <= 1)) list->fail("must be parts of the instances, from 0 to 1");
+}
+
 /// Statistics are made if asked for, or if something needs them.
 void read_statistics(reading& r, const field& output) {
   const auto rows = output.find("rows"), statistics = output.find("statistics"), histogram = output.find("histogram");
   if (rows) r.plan.rows = rows->boolean();
-  r.plan.statistics = statistics ? statistics->boolean() : histogram || !r.plan.rows;
+  const auto bands = output.find("bands");
+  r.plan.statistics = statistics ? statistics->boolean()
+                                 : histogram || !r.plan.rows || (bands && (bands->is_table() || bands->boolean()));
   if (!r.plan.rows && !r.plan.statistics)
     rows->fail("must be true without statistics, or nothing of the instances would be kept");
-  if (!r.plan.rows && (r.plan.sample_count > 0 || r.plan.log_events))
-    rows->fail("must be true with samples or events, which are kept for each instance");
+  if (!r.plan.rows && r.plan.log_events)
+    rows->fail(
+        "must be true with events, which are kept for each instance; count(...), first(...) and last(...) in reduce "
+        "are "
+        "counted in statistics");
+  read_bands(r, output);
   if (!histogram) return;
   if (!r.plan.statistics) statistics->fail("must be true with a histogram");
   read_histograms(r, *histogram);
@@ -81,13 +113,56 @@ void read_indices(reading& r, const field& root) {
                                     : "must be false with a [sweep]: indices are of one ensemble of samples");
 }
 
-/// { count = 401 }, { times = [0.0, 1.0] } or { step = 0.1 }
+/// From one time to another by steps, the last of which may be shorter than `size`.
+std::vector<double> times_by_step(const reading& r, const field& step, double from, double to) {
+  const double size = step.positive(), length = std::abs(to - from);
+  if (length / size >= static_cast<double>(max_samples))
+    step.fail(fmt::format("must be larger: at most {} times are kept", max_samples));
+  // The slack lets a step that divides the span up to rounding reach its end.
+  const auto last = static_cast<std::int64_t>(length / size * (1 + 1e-12));
+  std::vector<double> times;
+  for (std::int64_t i = 0; i <= last; ++i) {
+    const double t = from + static_cast<double>(i) * (r.plan.backward ? -size : size);
+    times.push_back(r.is_before(to, t) ? to : t);
+  }
+  return times;
+}
+
+/// { count = 401 }, { step = 0.1 }, both with `from` and `to` or without, or { times = [0.0, 1.0] }
 void read_time_grid(reading& r, const field& samples) {
-  samples.only({"count", "times", "step"});
-  if (samples.entries().size() != 1) samples.fail("must have one of count, times, step");
-  if (const auto count = samples.find("count")) {
+  if (samples.is_table() && samples.find("at"))
+    samples.find("at")->fail(
+        "must be left out: points at events are rows of the event log; write events = { guards = [" +
+        samples.find("at")->value() + "], outputs = true }");
+  samples.only({"count", "times", "step", "from", "to"});
+  const auto count = samples.find("count"), times = samples.find("times"), step = samples.find("step");
+  const auto begin = samples.find("from"), end = samples.find("to");
+  if (count.has_value() + times.has_value() + step.has_value() != 1)
+    samples.fail("must have one of count, times, step");
+  const bool has_window = begin || end;
+  if (has_window && times) (begin ? *begin : *end).fail("must be left out beside times");
+  const auto time = [&](const std::optional<field>& given, const char* key, double otherwise) {
+    if (!given) {
+      if (has_window && !r.one_span)
+        samples.fail(fmt::format("must have {}, as the time span differs between instances", key));
+      return otherwise;
+    }
+    const double t = given->number();
+    if (r.is_before(t, r.first) || r.is_before(r.last, t))
+      given->fail(fmt::format("must be a time from {} to {}", r.first, r.last));
+    return t;
+  };
+  const double from = time(begin, "from", r.plan.t_begin), to = time(end, "to", r.plan.t_end);
+  if (has_window && !r.is_before(from, to))
+    (end ? *end : *begin).fail(fmt::format("must leave from before to, and they are {} and {}", from, to));
+  if (count) {
     r.plan.sample_count = count->whole(2, max_samples);
-  } else if (const auto times = samples.find("times")) {
+    for (std::int64_t k = 0; has_window && k < r.plan.sample_count; ++k)
+      r.plan.sample_times.push_back(
+          k + 1 == r.plan.sample_count
+              ? to
+              : from + (to - from) * (static_cast<double>(k) / static_cast<double>(r.plan.sample_count - 1)));
+  } else if (times) {
     r.plan.sample_times = times->numbers();
     const auto& t = r.plan.sample_times;
     const auto turn = [&](double a, double b) { return !r.is_before(a, b); };
@@ -96,43 +171,43 @@ void read_time_grid(reading& r, const field& samples) {
       times->fail(fmt::format("must be {} times from {} to {}, at least one",
                               r.plan.backward ? "decreasing" : "increasing", r.first, r.last));
   } else {
-    const auto step = *samples.find("step");
-    const double size = step.positive();
-    const double length = std::abs(r.plan.t_end - r.plan.t_begin);
-    if (!r.one_span) step.fail("must be replaced by count or times, as the time span differs between instances");
-    if (length / size >= static_cast<double>(max_samples))
-      step.fail(fmt::format("must be larger: at most {} times are kept", max_samples));
-    // The slack lets a step that divides the span up to rounding reach its end.
-    const auto last = static_cast<std::int64_t>(length / size * (1 + 1e-12));
-    for (std::int64_t i = 0; i <= last; ++i) {
-      const double t = r.plan.t_begin + static_cast<double>(i) * (r.plan.backward ? -size : size);
-      r.plan.sample_times.push_back(r.is_before(r.plan.t_end, t) ? r.plan.t_end : t);
-    }
+    if (!r.one_span && !has_window)
+      step->fail("must be replaced by count or times, or have from and to, as the time span differs between instances");
+    r.plan.sample_times = times_by_step(r, *step, from, to);
   }
   if (!r.plan.sample_times.empty()) r.plan.sample_count = static_cast<std::int64_t>(r.plan.sample_times.size());
 }
 
-/// ["max(pressure)"]
-void read_reductions(reading& r, const field& list) {
-  constexpr std::pair<std::string_view, reduction::kind> kinds[] = {{"min", reduction::kind::min},
-                                                                    {"max", reduction::kind::max},
-                                                                    {"mean", reduction::kind::mean},
-                                                                    {"integral", reduction::kind::integral}};
-  const auto quantities = joined(names_of(r.model.states), names_of(r.model.outputs));
-  for (const auto& item : list.items()) {
-    const auto text = item.text();
-    const auto open = text.find('(');
-    const auto of = open == text.npos || text.back() != ')' ? "" : text.substr(open + 1, text.size() - open - 2);
-    const auto kind = std::find_if(std::begin(kinds), std::end(kinds),
-                                   [&](const auto& known) { return known.first == text.substr(0, open); });
-    if (kind == std::end(kinds) || of.empty())
-      item.fail("must be min(name), max(name), mean(name) or integral(name) of a state or an output");
-    if (!contains(quantities, of)) item.fail(of + " is not a state or an output; " + suggest(of, quantities));
-    for (const auto& other : r.plan.reductions)
-      if (other.name == text) item.fail("must not be listed twice");
-    const int state = index_of(r.model.states, of);
-    r.plan.reductions.push_back({kind->second, state < 0, state < 0 ? index_of(r.model.outputs, of) : state, text});
+/// true, false, or { guards = ["impact"], first = 1, last = 3, from = 10.0, to = 20.0, outputs = true }
+void read_event_log(reading& r, const field& events) {
+  constexpr std::int64_t max_rows = 100'000;  // of an instance: they stay in memory
+  if (!events.is_table()) {
+    r.plan.log_events = events.boolean();
+    return;
   }
+  events.only({"guards", "first", "last", "from", "to", "outputs"});
+  r.plan.log_events = true;
+  event_selection& to = r.plan.logged;
+  if (const auto list = events.find("guards")) {
+    const auto known = event_names(r.model);
+    const names allowed(known.begin(), known.end());
+    to.events.assign(known.size(), 0);
+    for (const auto& item : list->items())
+      to.events[static_cast<std::size_t>(std::find(known.begin(), known.end(), item.word(allowed)) - known.begin())] =
+          1;
+    if (!contains(to.events, 1)) list->fail("must name at least one guard or time event; " + suggest("", allowed));
+  }
+  if (const auto e = events.find("first")) to.first = static_cast<int>(e->whole(1, max_rows));
+  if (const auto e = events.find("last")) to.last = static_cast<int>(e->whole(1, max_rows));
+  if (const auto e = events.find("from")) to.from = e->number();
+  if (const auto e = events.find("to")) to.to = e->number();
+  if (const auto e = events.find("outputs")) to.outputs = e->boolean();
+  if (to.from && r.is_before(r.last, *to.from))
+    events.find("from")->fail(fmt::format("must not come behind the end of all time spans, {}", r.last));
+  if (to.to && r.is_before(*to.to, to.from.value_or(r.first)))
+    events.find("to")->fail(fmt::format("must not come before {}", to.from.value_or(r.first)));
+  if (to.outputs && r.model.outputs.empty())
+    events.find("outputs")->fail(fmt::format("must be false: {} has no outputs", r.model.name));
 }
 
 }  // namespace
@@ -140,10 +215,11 @@ void read_reductions(reading& r, const field& list) {
 void read_output(reading& r) {
   const auto output = r.root.find("output");
   if (!output) return read_indices(r, r.root);
-  output->only({"file", "samples", "events", "reduce", "compression", "rows", "statistics", "histogram", "indices"});
+  output->only(
+      {"file", "samples", "events", "reduce", "compression", "rows", "statistics", "bands", "histogram", "indices"});
   if (const auto e = output->find("file")) r.plan.file = e->text();
   if (const auto e = output->find("samples")) read_time_grid(r, *e);
-  if (const auto e = output->find("events")) r.plan.log_events = e->boolean();
+  if (const auto e = output->find("events")) read_event_log(r, *e);
   if (const auto e = output->find("reduce")) read_reductions(r, *e);
   if (const auto e = output->find("compression")) r.plan.compression = static_cast<int>(e->whole(0, 9));
   read_statistics(r, *output);

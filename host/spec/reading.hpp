@@ -73,6 +73,8 @@ void read_sample(reading& r);
 void read_tables(reading& r);
 /// [output]. Needs the instances.
 void read_output(reading& r);
+/// The list `reduce`, for read_output: max(pressure), mean(lift) from 10 to 20, value(lift at 3.5), first(impact).
+void read_reductions(reading& r, const field& list);
 /// [sensitivity]. Needs method, events, instances and output.
 void read_sensitivity(reading& r);
 /// [run]. Needs all before.

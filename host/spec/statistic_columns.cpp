@@ -1,10 +1,10 @@
 #include "spec/statistic_columns.hpp"
 
 #include <algorithm>
-#include <cstddef>
 #include <string_view>
 
 #include "abi/counters.hpp"
+#include "spec/reductions.hpp"
 
 namespace saltus::host {
 
@@ -14,11 +14,7 @@ std::vector<statistic_column> statistic_columns(const plan& p) {
     for (const quantity& q : *list)
       r.push_back({"final_" + q.name, q.unit, (q.about.empty() ? q.name : q.about) + ", at t_final"});
   r.push_back({"t_final", "", "time at which the instance ended"});
-  for (const reduction& q : p.reductions) {
-    const bool integral = q.which == reduction::kind::integral;
-    const auto of = static_cast<std::size_t>(q.index);
-    r.push_back({q.name, integral ? "" : (q.of_output ? p.model.outputs : p.model.states)[of].unit, q.name});
-  }
+  for (const reduction& q : p.reductions) r.push_back({q.name, unit_of(q, p.model), about_reduction(q, p.model)});
   for (const abi::counter_row& counter : abi::counter_table)
     if (counter.in_statistics)
       r.push_back({counter.name, "1", counter.about, counter.name != std::string_view("events")});

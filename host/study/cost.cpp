@@ -41,7 +41,7 @@ std::int64_t as_bytes(double size) {
 
 }  // namespace
 
-std::int64_t event_row_bytes(const plan& p) { return 8 + 8 + 4 + 16 * std::ssize(p.model.states); }
+std::int64_t event_row_bytes(const plan& p) { return 8 + 8 + 4 + 16 * static_cast<std::int64_t>(logged_numbers(p)); }
 
 std::int64_t memory_bytes(const plan& p, std::int64_t chunk_size, int concurrency, double rows_per_instance) {
   const std::int64_t size = std::min(chunk_size, p.count);

@@ -22,9 +22,29 @@ inline constexpr const char* detection_names[] = {"hermite", "certified"};
 enum class coordinates { all, unitary, partitioned };
 inline constexpr const char* coordinates_names[] = {"all", "unitary", "partitioned"};
 
-/// A number kept of a quantity over the whole trajectory.
-enum class reduce { min, max, mean, integral };
-inline constexpr const char* reduce_names[] = {"min", "max", "mean", "integral"};
+/// A number kept of a quantity over a trajectory, or of an event. Behind their names stands how a spec writes them.
+enum class reduce {
+  min,
+  max,
+  mean,
+  integral,
+  time_of_min,
+  time_of_max,
+  deviation,
+  rms,
+  value,
+  quantile,
+  count,
+  first,
+  last
+};
+inline constexpr const char* reduce_names[] = {"min",         "max",       "mean", "integral", "time_of_min",
+                                               "time_of_max", "deviation", "rms",  "value",    "quantile",
+                                               "count",       "first",     "last"};
+inline constexpr const char* reduce_forms[] = {
+    "min(x)", "max(x)",        "mean(x)",        "integral(x)",  "time(min(x))", "time(max(x))", "std(x)",
+    "rms(x)", "value(x at t)", "quantile(x, p)", "count(event)", "first(event)", "last(event)"};
+constexpr bool is_of_event(reduce r) { return r >= reduce::count; }
 
 /// What a table is between its knots: the value of the knot before; straight lines; monotone cubics (F. N. Fritsch, J. Butland, SIAM
 /// J. Sci. Stat. Comput. 5 (1984) 300); a cubic spline with a continuous second derivative, which is zero at the ends.

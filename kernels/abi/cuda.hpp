@@ -104,7 +104,8 @@ struct cuda_module {
 
 /// Parked places that may land while the event log has `rows` rows, so that it cannot overflow.
 constexpr int landable_places(const cuda_chunk& c, long long rows, int rows_per_landing) {
-  const long long room = c.how.log_events != 0 ? (c.events.capacity - rows) / rows_per_landing : c.pool.places;
+  const bool appends = c.how.log_events != 0 && !has_bounded_log(c.how);
+  const long long room = appends ? (c.events.capacity - rows) / rows_per_landing : c.pool.places;
   return static_cast<int>(room < c.pool.places ? room : c.pool.places);
 }
 

@@ -12,7 +12,7 @@
 
 namespace saltus::abi {
 
-inline constexpr int version = 17;
+inline constexpr int version = 18;
 
 using saltus::equations;
 using enum equations;
@@ -138,7 +138,15 @@ struct settings {
   long long max_events;        ///< budget of events per instance
   int sample_count;            ///< time grid: 0 none
   const double* sample_times;  ///< [sample_count] absolute times, or null: equally spaced over each instance's span
-  int log_events;              ///< 1: call `events.append`
+  const double*
+      windows;  ///< [reduction][3]: the first and the last time that counts, and the time of a value or the order of a
+                ///< quantile; times go forward, in a run backward they are negative
+
+  // the event log
+  int log_events;                      ///< 1: there is one
+  const unsigned char* logged_events;  ///< [event] 1: it is logged; null: all are
+  double log_from, log_to;             ///< the first and the last time that is logged; forward, as in `windows`
+  int log_first, log_last;  ///< of what is left, so many rows of each instance alone (results::kept_rows); both 0: all
 
   // events in full (docs/events.md)
   double
@@ -152,6 +160,9 @@ struct settings {
   double inject;                 ///< share of instances given an artificial exception; 0 but in tests
   long long inject_seed;
 };
+
+/// Do rows of the event log go where there is always room for them?
+SALTUS_FN constexpr bool has_bounded_log(const settings& s) { return s.log_first + s.log_last > 0; }
 
 /// One chunk of instances: the inputs.
 struct batch {
@@ -181,6 +192,10 @@ struct results : counters<long long*> {
   unsigned char* guard_history;  ///< [guard_count][count], bits of abi::guard_history
   double* final_derivative;      ///< [directions][state_count + output_count + 1][count]: of the end, t_final the last
   unsigned char* sensitivity;    ///< [count], saltus::sensitivity
+  long long* logged;             ///< [count] with log_first or log_last: rows that the log would have without these
+  double*
+      kept_rows;  ///< [count][log_first + log_last][time, event, before, after]: the first rows, and behind them the
+                  ///< last ones by turns
 };
 
 /// What became of a guard in an instance. It can fire while its value may cross zero in its declared direction.
@@ -204,7 +219,7 @@ enum command : int { stop = 0, go_on = 1, end_some = 2 };
 struct sink {
   void* context;
   /// One due guard of one event: slot in the chunk, time, guard, state before and after ([state_count] each, and behind them in
-  /// both the derivative of the time in each direction).
+  /// both the outputs, if they are logged, and the derivative of the time in each direction).
   /// Numbers of guards are followed by those of time events, and then by one for the end of sliding along each sliding guard.
   void (*append)(void* context, long long slot, double t, int guard, const double* before, const double* after);
   /// An instance could not go on (`rescuable`): its last accepted point, from which another integrator may.

@@ -20,13 +20,28 @@
 
 namespace saltus {
 
-/// One reduction, as a type: of state (or output) number Index.
-template <reduce Kind, bool OfOutput, int Index>
+/// One reduction, as a type: of state (or output, or event) number Index, over the whole trajectory or within a window.
+template <reduce Kind, bool OfOutput, int Index, bool Windowed = false>
 struct reduction {
   static constexpr reduce kind = Kind;
   static constexpr bool of_output = OfOutput;
   static constexpr int index = Index;
+  static constexpr bool windowed = Windowed;
 };
+
+/// Bins in which the time is counted that a quantity spends in each, for its quantiles (engine/time_in_bins.hpp).
+inline constexpr int bins_of_time = 128;
+
+/// How many numbers an instance keeps for a reduction until it ends.
+SALTUS_FN constexpr int numbers_kept_for(reduce kind) {
+  switch (kind) {
+    case reduce::time_of_min:
+    case reduce::time_of_max:          // value and time
+    case reduce::deviation: return 2;  // mean, and integral of the squared deviations from it
+    case reduce::quantile: return 3 + bins_of_time;
+    default: return 1;
+  }
+}
 
 /// What changes the code of a module beyond model, method and arithmetic.
 struct options {
@@ -39,6 +54,8 @@ struct options {
   bool inject = false;           ///< artificial exceptions, for tests
   bool watch_stiffness = false;  ///< an explicit method ends stiff instances, an implicit one goes on with them
   saltus::coordinates coordinates = saltus::coordinates::all;
+  bool logs_outputs = false;  ///< the event log has outputs
+  bool bounds_log = false;    ///< and only the first or the last rows of an instance
 };
 
 /// What is compiled together: a model in its form (form/of_model.hpp chooses it), a method, an arithmetic, and what is to be
@@ -64,26 +81,31 @@ struct engine {
   static constexpr int model_states = form::model_states;
   static constexpr int judged = form::judged;
   static constexpr int directions = form::directions;
-  static constexpr int logged = model_states + directions;  ///< numbers kept of a state at an event
+  static constexpr int logged_outputs = Options.logs_outputs ? form::outputs : 0;
+  static constexpr int logged_point = model_states + logged_outputs;
+  static constexpr int logged = logged_point + directions;  ///< numbers kept of a state at an event
+  static constexpr bool bounds_log = Options.bounds_log;
   static constexpr int ng = form::guards;
   static constexpr int reductions = sizeof...(Reductions);
+  static constexpr int reduced_numbers = (numbers_kept_for(Reductions::kind) + ... + 0);
+  static constexpr bool reduces_quantities = (!is_of_event(Reductions::kind) || ...);
 
   /// What is held through a step: what the form says, and what the method remembers.
   template <class Real>
   using held = methods::held_with_memory<typename form::template held<Real>, Method, Real, form::states>;
 
   /// The time derivative at accepted points is of use: for guards and what is observed, or for the next step.
-  static constexpr bool keeps_derivative = ng > 0 || samples || reductions > 0 || !Method::is_rosenbrock;
+  static constexpr bool keeps_derivative = ng > 0 || samples || reduces_quantities || !Method::is_rosenbrock;
 
   /// What lies between the ends of a step is of use, and its error is kept within the tolerance. Stiff components follow the
   /// solution at the ends however long a step is, so that the ends tell nothing of it.
-  static constexpr bool follows_interpolant = !Method::is_explicit && (ng > 0 || samples || reductions > 0);
+  static constexpr bool follows_interpolant = !Method::is_explicit && (ng > 0 || samples || reduces_quantities);
 
-  /// body(reduction type instance, constant index) for every reduction.
+  /// body(reduction type instance, constant index, constant place of the first of its numbers) for every reduction.
   template <class F>
   SALTUS_FN static void each_reduction(F&& body) {
-    int j = 0;
-    (body(Reductions{}, j++), ...);
+    int j = 0, at = 0;
+    ((body(Reductions{}, j++, at), at += numbers_kept_for(Reductions::kind)), ...);
   }
 
   static_assert(methods::is_method<Method, pack<T, 1>, n>, "this is no method: method/concept.hpp says what one is");
@@ -145,7 +167,8 @@ struct instance : abi::counters<typename Real::integer> {
 
   // what is observed
   Real next_sample;
-  vec<Real, E::reductions> reduced;
+  vec<Real, E::reduced_numbers> reduced;
+  vec<integer, E::bounds_log ? 1 : 0> logged;  ///< rows that the event log would have if their number were not bounded
 
   vec<integer, E::form::tables> piece, cycle;  ///< where the instance is in each table (engine/pieces.hpp)
   integer slot, sample, status;
@@ -182,7 +205,7 @@ struct instance : abi::counters<typename Real::integer> {
       body(a.t_stop, b.t_stop);
     }
     body(a.next_sample, b.next_sample);
-    each<E::reductions>([&](int i) SALTUS_INLINE_LAMBDA { body(a.reduced[i], b.reduced[i]); });
+    each<E::reduced_numbers>([&](int i) SALTUS_INLINE_LAMBDA { body(a.reduced[i], b.reduced[i]); });
   }
   template <class A, class B, class F>
   SALTUS_FN static constexpr void each_real(A& a, B& b, F&& body) {
@@ -214,6 +237,7 @@ struct instance : abi::counters<typename Real::integer> {
   SALTUS_FN static constexpr void each_integer(A& a, B& b, F&& body) {
     each_sailed_integer(a, b, body);
     body(a.slot, b.slot);
+    if constexpr (E::bounds_log) body(a.logged[0], b.logged[0]);
     abi::each_counter<abi::change::landing>(a, b, body);
     each<E::form::model_guards>([&](int i) SALTUS_INLINE_LAMBDA { body(a.event_streak[i], b.event_streak[i]); });
   }

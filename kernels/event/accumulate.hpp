@@ -7,8 +7,9 @@
 // the limit otherwise. Several guards may accumulate together: what is that near to its own limit rests with the others.
 #pragma once
 
-#include "engine/observe.hpp"
 #include "engine/pieces.hpp"
+#include "engine/record_event.hpp"
+#include "engine/samples.hpp"
 #include "event/transition.hpp"
 
 namespace saltus {
@@ -147,42 +148,27 @@ SALTUS_FN_COLD mask_of<Real> go_to_limit(instance<E, Real>& x, const resting_gua
   count_evaluations(x, s, r.where);
   const Real t = x.t + r.left;
   if constexpr (E::samples) record_samples(x, s, f, t, where, mask_of<Real>::all(false), run);
-  if constexpr (E::reductions > 0) reduce_step<false>(x, s, f, where);
+  if constexpr (E::reduces_quantities) reduce_step<false>(x, s, f, t, where, run);
   assign_where(where, x.t, t);
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(where, x.y[i], s.y1[i]); });
   if constexpr (E::form::tables > 0) enter_pieces(x, where, tol);
   return where;
 }
 
-/// States as the event log takes them. Behind an accumulation there are no derivatives.
-template <class E, class T, class States>
-SALTUS_FN vec<pack<T, 1>, E::logged> logged_point(const States& y) {
-  if constexpr (E::directions == 0) {
-    return y;
-  } else {
-    vec<pack<T, 1>, E::logged> r;
-    for (int i = 0; i < E::model_states; ++i) r[i] = y[i].value;
-    for (int j = E::model_states; j < E::logged; ++j) r[j] = pack<T, 1>(E::form::unset);
-    return r;
-  }
-}
-
-/// One lane's `rest` at the limit: an event of the guards that rest.
+/// One lane's `rest` at the limit: an event of the guards that rest. Behind an accumulation there are no derivatives.
 template <class E, class T, int W, class Run>
 SALTUS_FN_COLD void rest_of(instance<E, pack<T, W>>& x, int lane, const vec<pack<T, W>, E::ng>& g,
                             const due_events<E, pack<T, W>>& due, const Run& run) {
   int count = 0;
-  const bool stops = with_event<E>(x, lane, g, &due, [&](auto& now) SALTUS_INLINE_LAMBDA {
-    const auto before = logged_point<E, T>(now.y);
-    E::Model::rest(now);
-    for (int i = 0; i < E::form::model_guards; ++i) {
-      if (!(due.guard[i].get(lane) > T(0.5))) continue;
-      run.log_event(x.slot.get(lane), E::form::model_time(static_cast<double>(x.t.get(lane))), i, before,
-                    logged_point<E, T>(now.y));
-      x.event_streak[i].set(lane, 0);
-      ++count;
-    }
-  });
+  const auto before = logged_lane<E>(loggable(x), lane);
+  const bool stops = with_event<E>(x, lane, g, &due, [](auto& now) SALTUS_INLINE_LAMBDA { E::Model::rest(now); });
+  const auto after = logged_lane<E>(loggable(x), lane);
+  for (int i = 0; i < E::form::model_guards; ++i) {
+    if (!(due.guard[i].get(lane) > T(0.5))) continue;
+    record_event(x, lane, i, before, after, run);
+    x.event_streak[i].set(lane, 0);
+    ++count;
+  }
   x.events.set(lane, x.events.get(lane) + static_cast<integer_of<T>>(count));
   if (stops) end_lane<E>(x, lane, status::stopped);
 }
@@ -205,7 +191,7 @@ SALTUS_FN_COLD mask_of<pack<T, W>> come_to_rest(instance<E, pack<T, W>>& x,
     set_modes<E>(x, at_limit, tol);
     start_from<E>(x, at_limit, tol);
     if constexpr (E::form::slides) begin_slides(x, at_limit);
-    if constexpr (E::reductions > 0) reduce_jump<E>(x, at_limit);
+    if constexpr (E::reduces_quantities) reduce_jump<E>(x, at_limit);
     look_ahead(x, at_limit);
     return at_limit;
   } else {

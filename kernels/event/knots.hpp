@@ -26,7 +26,7 @@ SALTUS_FN_COLD mask_of<Real> pass_knots(instance<E, Real>& x, mask_of<Real> wher
   if (none(passing)) return passing;
   enter_pieces(x, passing, tol);
   start_from<E>(x, passing, tol);
-  if constexpr (E::reductions > 0) reduce_jump<E>(x, passing);
+  if constexpr (E::reduces_quantities) reduce_jump<E>(x, passing);
   set_next_stop(x, passing);
   return passing;
 }

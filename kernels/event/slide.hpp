@@ -7,6 +7,7 @@
 // slides along one guard at a time; where it would along two, it ends with status `two_slides`.
 #pragma once
 
+#include "engine/record_event.hpp"
 #include "event/sides.hpp"
 
 namespace saltus {
@@ -47,12 +48,11 @@ SALTUS_FN int end_of_slide(const instance<E, pack<T, W>>& x, int lane) {
 /// An event that changes nothing but that the slide ends.
 template <class E, class T, int W, class Run>
 SALTUS_FN_COLD void log_end_of_slide(instance<E, pack<T, W>>& x, int lane, const Run& run) {
-  vec<pack<T, 1>, E::logged> y;
-  each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { y[i].v = x.y[i].get(lane); });
+  auto y = logged_lane<E>(loggable(x), lane);
   if constexpr (E::directions > 0)
     for (int j = 0; j < E::directions; ++j)
-      y[E::model_states + j].v = E::form::time_sign * x.held.event_time[j].get(lane);
-  run.log_event(x.slot.get(lane), E::form::model_time(static_cast<double>(x.t.get(lane))), end_of_slide(x, lane), y, y);
+      y[E::logged_point + j].v = E::form::time_sign * x.held.event_time[j].get(lane);
+  record_event(x, lane, end_of_slide(x, lane), y, y, run);
   x.events.set(lane, x.events.get(lane) + 1);
 }
 

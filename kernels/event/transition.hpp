@@ -3,7 +3,7 @@
 // state.
 #pragma once
 
-#include "engine/observe.hpp"
+#include "engine/record_event.hpp"
 #include "event/derivatives.hpp"
 #include "event/flat.hpp"
 #include "event/sides.hpp"
@@ -287,28 +287,23 @@ SALTUS_FN_COLD void transition_of(instance<E, pack<T, W>>& x, int lane, const ve
   if (ends) end_lane<E>(x, lane, status::stopped);
 }
 
-/// Logs every guard and time event that was due in one lane, and the end of a slide along guard `slide`. `before` is the
-/// state before the transition, `times` how the times depend on what is differentiated by.
+/// Keeps every guard and time event that was due in one lane, and the end of a slide along guard `slide`. `before` and `after` are
+/// the points before and after the transition, `times` how the times depend on what is differentiated by.
 template <class E, class T, int W, class Run>
-SALTUS_FN_COLD void log_events(instance<E, pack<T, W>>& x, int lane, const vec<pack<T, W>, E::n>& before,
-                               const due_events<E, pack<T, W>>& due, const event_times<E, pack<T, W>>& times, int slide,
-                               const Run& run) {
+SALTUS_FN_COLD void log_events(instance<E, pack<T, W>>& x, int lane, const vec<pack<T, W>, E::logged_point>& before,
+                               const vec<pack<T, W>, E::logged_point>& after, const due_events<E, pack<T, W>>& due,
+                               const event_times<E, pack<T, W>>& times, int slide, const Run& run) {
   using form = typename E::form;
-  vec<pack<T, 1>, E::logged> was, is;
-  each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA {
-    was[i].v = before[i].get(lane);
-    is[i].v = x.y[i].get(lane);
-  });
-  const double t = form::model_time(static_cast<double>(x.t.get(lane)));
+  auto was = logged_lane<E>(before, lane), is = logged_lane<E>(after, lane);
   int count = 0;
   const auto log = [&](int number, int item) SALTUS_INLINE_LAMBDA {
     if constexpr (E::directions > 0)
       each<E::directions>([&](int j) SALTUS_INLINE_LAMBDA {
         const bool is_defined = x.held.undefined.get(lane) == T(0.0);
-        was[E::model_states + j].v = is[E::model_states + j].v =
+        was[E::logged_point + j].v = is[E::logged_point + j].v =
             is_defined ? form::time_sign * times(item, j).get(lane) : T(form::unset);
       });
-    run.log_event(x.slot.get(lane), t, number, was, is);
+    record_event(x, lane, number, was, is, run);
     ++count;
   };
   for (int i = 0; i < form::model_guards; ++i)
@@ -328,12 +323,13 @@ SALTUS_FN_COLD void log_events(instance<E, pack<T, W>>& x, int lane, const vec<p
 
 template <class E, class T, int W, class Run>
 SALTUS_FN void log_events_where(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where,
-                                const vec<pack<T, W>, E::n>& before, const due_events<E, pack<T, W>>& due,
+                                const vec<pack<T, W>, E::logged_point>& before, const due_events<E, pack<T, W>>& due,
                                 const event_times<E, pack<T, W>>& times, const Run& run) {
+  const auto after = loggable(x);
   for (int lane = 0; lane < W; ++lane)
     if (where[lane])
       log_events<E>(
-          x, lane, before, due, times,
+          x, lane, before, after, due, times,
           [&] {
             if constexpr (E::form::slides) return end_of_slide(x, lane);
             else return 0;
@@ -533,7 +529,7 @@ SALTUS_FN_COLD void fire(instance<E, pack<T, W>>& x, vec<pack<T, W>, E::ng> g, d
       surface = surface_value(x);
       slid = E::form::is_sliding(x.held);
     }
-    const auto before = x.y;
+    const auto before = loggable(x);
     for (int lane = 0; lane < W; ++lane)
       if (active[lane]) transition_of<E>(x, lane, g, due);
     if constexpr (!E::form::moves_states) log_events_where(x, active, before, due, way.times, run);
@@ -547,7 +543,7 @@ SALTUS_FN_COLD void fire(instance<E, pack<T, W>>& x, vec<pack<T, W>, E::ng> g, d
     take_over(x, due.guard, max(ulps_of_time(x, misplaced), tol.event_tol + tol.event_tol), active);
     // What has just left its surface is not to be caught again within rounding of it.
     if constexpr (E::form::slides) begin_slides(x, active & !(slid & !E::form::is_sliding(x.held)));
-    if constexpr (E::reductions > 0) reduce_jump<E>(x, active);
+    if constexpr (E::reduces_quantities) reduce_jump<E>(x, active);
     const auto again = find_due_again(x, due, g, fired, active);
     end_where(x.status, active & (x.events >= tol.max_events), status::event_budget);
     active = active & again & is_under_way(x);

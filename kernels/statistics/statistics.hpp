@@ -18,8 +18,11 @@ inline constexpr int statistics_lanes = 32;
 struct number_column {
   const double* reals;
   const int64* integers;
+  int64 stride = 1;  ///< from one instance to the next
 
-  SALTUS_FN double at(int64 slot) const { return reals ? reals[slot] : static_cast<double>(integers[slot]); }
+  SALTUS_FN double at(int64 slot) const {
+    return reals ? reals[slot * stride] : static_cast<double>(integers[slot * stride]);
+  }
 };
 
 /// What is kept of the values of some instances; of several columns, one each.

@@ -122,23 +122,6 @@ plan plan_for(const model& m, const std::string& kind, const std::string& what, 
   return p;
 }
 
-/// What a target is called in a result.
-std::string variable_of(const host::target& what) {
-  const bool is_initial = what.which == host::target::kind::state || what.which == host::target::kind::discrete;
-  return is_initial ? "initial_" + what.name : what.name;
-}
-
-/// The axes of the product: names of the columns of each, and its length.
-nb::list axes_of(const plan& p) {
-  nb::list all;
-  for (const auto& axis : p.axes) {
-    std::vector<std::string> names;
-    for (const auto& column : axis.columns) names.push_back(variable_of(column.what));
-    all.append(nb::make_tuple(names, axis.count));
-  }
-  return all;
-}
-
 // ---- runs
 
 nb::dict dict_of(const std::vector<host::attribute>& all) {
@@ -221,12 +204,7 @@ NB_MODULE(_core, m) {
 
   nb::class_<host::model>(m, "Model")
       .def("description", &description, nb::sig("def description(self) -> dict[str, typing.Any]"));
-  nb::class_<host::plan>(m, "Plan")
-      .def_ro("count", &host::plan::count)
-      .def_ro("samples", &host::plan::samples)
-      .def_ro("warnings", &host::plan::warnings)
-      .def_prop_ro("is_random", [](const host::plan& p) { return !p.random.empty(); })
-      .def_prop_ro("axes", &axes_of, nb::sig("def axes(self) -> list[tuple[list[str], int]]"));
+  nb::class_<host::plan>(m, "Plan").def_ro("count", &host::plan::count).def_ro("warnings", &host::plan::warnings);
 
   m.def("version", &host::version_with_commit);
   m.def("home", [] { return host::home().string(); });

@@ -27,7 +27,8 @@ struct run {
   const abi::results& results;
   SALTUS_FN void store_sample(int64, int, int64, double) const {}
   template <class State>
-  SALTUS_FN void log_event(int64, double, int, const State&, const State&) const {}
+  SALTUS_FN void log_event(int64, int, double, int, const State&, const State&) const {}
+  SALTUS_FN void note_event(int64, int) const {}
   SALTUS_FN double parameter(int, int64) const { return 0.0; }
   SALTUS_FN double initial(int, int64) const { return 0.0; }
   SALTUS_FN unsigned char& history(int guard, int64) const { return results.guard_history[guard]; }

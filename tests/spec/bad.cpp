@@ -54,7 +54,7 @@ TEST_F(spec, a_bad_value_is_named_with_its_place_and_what_is_allowed) {
        "allowed: count, seed, design, correlation, until, " + quantities},
       {"[output]\nfiles = \"x.nc\"\n",
        "spec.toml:3:1: output.files = \"x.nc\": unknown key; did you mean file? "
-       "allowed: file, samples, events, reduce, compression, rows, statistics, histogram, indices"},
+       "allowed: file, samples, events, reduce, compression, rows, statistics, bands, histogram, indices"},
       {"[run]\ncores = 2\n",
        "spec.toml:3:1: run.cores = 2: unknown key; allowed: backend, devices, threads, lanes, groups, chunk, order, "
        "allowed_failed, instance_time_limit, checkpoint"},
@@ -260,12 +260,14 @@ TEST_F(spec, a_bad_value_is_named_with_its_place_and_what_is_allowed) {
        "spec.toml:4:21: output.samples.times = [1, 2]: must be decreasing times from 40 to 0, at least one"},
       {"[sweep]\nt_end = [4, 9]\n[output]\nsamples = { step = 1 }\n",
        "spec.toml:5:20: output.samples.step = 1: "
-       "must be replaced by count or times, as the time span differs between instances"},
+       "must be replaced by count or times, or have from and to, as the time span differs between instances"},
       {"[output]\nevents = 1\n", "spec.toml:3:10: output.events = 1: must be true or false"},
       {"[output]\nfile = \"\"\n", "spec.toml:3:8: output.file = \"\": must be a text in quotes, not empty"},
       {"[output]\nreduce = [\"max pressure\"]\n",
        "spec.toml:3:11: output.reduce[0] = \"max pressure\": "
-       "must be min(name), max(name), mean(name) or integral(name) of a state or an output"},
+       "must be one of min(x), max(x), mean(x), integral(x), time(min(x)), time(max(x)), std(x), rms(x), value(x at t), "
+       "quantile(x, p), count(event), first(event), last(event): x a state or an output, event a guard or a time event; a "
+       "window of time may stand behind it, as in \"mean(x) from 1.5 to 20\""},
       {"[output]\nreduce = [\"max(presure)\"]\n",
        "spec.toml:3:11: output.reduce[0] = \"max(presure)\": presure is not a state or an output; "
        "did you mean pressure? allowed: lift, velocity, pressure, power"},

@@ -66,8 +66,13 @@ class piece_inputs {
     columns(c.in.discrete, chunk.discrete, target::kind::discrete);
     columns(c.in.t_begin, chunk.t_begin, target::kind::t_begin);
     columns(c.in.t_end, chunk.t_end, target::kind::t_end);
-    if (c.how.sample_times != nullptr && !is_there)
-      piece_.staging.upload(c.how.sample_times, what.sample_times.data(), what.sample_times.size());
+    if (is_there) return;
+    const auto list = [&](const auto* to, const auto& from) {
+      if (to != nullptr) piece_.staging.upload(to, from.data(), from.size());
+    };
+    list(c.how.sample_times, what.sample_times);
+    list(c.how.windows, what.windows);
+    list(c.how.logged_events, what.logged.events);
   }
 
   void upload_order(const chunk_data& chunk) {

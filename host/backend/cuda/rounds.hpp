@@ -80,7 +80,7 @@ class rounds {
     piece_.staging.download(&piece_.state, c.progress, 1);
     piece_.staging.land();
     piece_.stream.wait();  // throws what went wrong in a kernel
-    if (c.how.log_events != 0 && piece_.state.rows > c.events.capacity)
+    if (c.how.log_events != 0 && !has_bounded_log(c.how) && piece_.state.rows > c.events.capacity)
       throw error(exit_failure,
                   fmt::format("internal: {} rows of an event log that has room for {}: a landing logs more "
                               "than {} rows; please report the model",

@@ -107,7 +107,7 @@ struct run_data {
     const std::size_t left = share.of(cuda_device::memory_left());
     memory = static_cast<std::size_t>(usable_part * static_cast<double>(left - std::min(left, module.local_bytes))) /
              chunks_at_once;
-    if (!what.rows && what.indices.empty()) statistics.emplace(device);
+    if (!what.rows && !what.bands && what.indices.empty()) statistics.emplace(device);
   }
 
   /// Kernels have run: the driver has what it takes for their local memory.
@@ -136,10 +136,12 @@ struct run_data {
     c.in.count = count;
     memory_.carve(c.progress, 1);
     memory_.carve(c.how.sample_times, how.sample_times ? how.sample_count : 0);
+    memory_.carve(c.how.windows, std::ssize(what.windows));
+    memory_.carve(c.how.logged_events, std::ssize(what.logged.events));
     carve_inputs(c, memory_);
     carve_results(c, memory_);
     carve_pool(c, memory_);
-    if (how.log_events != 0) carve_events(c, memory_);
+    if (how.log_events != 0 && !has_bounded_log(how)) carve_events(c, memory_);
     if (!what.stiff_method.empty() || what.rescue) carve_exceptions(c, memory_);
     return c;
   }
@@ -180,6 +182,9 @@ struct run_data {
     memory_.carve(c.out.guard_history, std::ssize(what.model.guards) * count);
     memory_.carve(c.out.final_derivative, static_cast<std::int64_t>(sensitivity_columns(what)) * count);
     memory_.carve(c.out.sensitivity, what.sensitivities.empty() ? 0 : count);
+    const auto kept = static_cast<std::int64_t>(bounded_rows(what));
+    memory_.carve(c.out.logged, kept > 0 ? count : 0);
+    memory_.carve(c.out.kept_rows, count * kept * static_cast<std::int64_t>(2 + 2 * logged_numbers(what)));
   }
   void carve_pool(abi::cuda_chunk& c, arena& memory_) const {
     c.pool.places = places_for(c.in.count);

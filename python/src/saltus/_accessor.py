@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 
 from . import _core, _model
-from ._dataset import is_ok
+from ._dataset import is_ok, product_of
 from ._errors import SpecError
 from ._plot import Plot
 
@@ -37,6 +37,27 @@ class Accessor:
     def ok(self) -> xr.DataArray:
         """Which instances are what was asked for: `ok` of a result in memory, of a file by its status."""
         return self._ds["ok"] if "ok" in self._ds else xr.apply_ufunc(is_ok, self._ds["status"])
+
+    def product(self) -> xr.Dataset:
+        """A result from a file with the dimensions of its sweep instead of `instance`, as `run` returns it."""
+        if "status" not in self._ds:
+            raise SpecError("the result has no rows of instances (rows=False), which lie in a product")
+        return product_of(self._ds) if "instance" in self._ds.dims else self._ds
+
+    def section(self, event: str) -> xr.Dataset:
+        """The points right after each event of a guard or time event, of all instances: a Poincare section, if the guard is one. Along
+        `event` lie states, outputs if they are logged, `time` and `instance`."""
+        if "event_guard" not in self._ds:
+            raise SpecError(f"the result has no events: run it with events={{'guards': [{event!r}], 'outputs': True}}")
+        guard = self._ds["event_guard"]
+        names = guard.attrs["flag_meanings"].split()
+        if event not in names:
+            raise SpecError(f"{event}: is not an event of {self._ds.attrs['model']}; {_core.suggest(event, names)}")
+        rows = np.flatnonzero(guard.values == guard.attrs["flag_values"][names.index(event)])
+        point = {str(name).removeprefix("event_"): self._ds[name].isel(event=rows) for name in self._ds.variables
+                 if str(name).startswith("event_") and self._ds[name].dims == ("event",)}
+        point.pop("guard")
+        return xr.Dataset(point).set_coords(["time", "instance"])
 
     @property
     def plot(self) -> Plot:

@@ -68,6 +68,8 @@ def first_that_fits(ds: Any) -> str:
         if needs in ds.variables:
             return kind
     sampled = any(v.attrs.get("role") == "sample" for v in ds.variables.values())
+    if "status" not in ds.variables and "quantile" in ds.variables:
+        return "bands"
     if sampled:
         return "trajectories" if ds["status"].size <= 6 or "time" not in ds else "bands"
     return "raster" if "event_time" in ds else "histogram"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import combinations
 from typing import Any
 
@@ -14,7 +14,6 @@ from . import _core
 STATUSES = {row[0]: row for row in _core.statuses()}
 _OK = np.zeros(256, dtype=bool)
 _OK[[number for number, row in STATUSES.items() if row[4] == "ok"]] = True
-_OK_ATTRIBUTES = {"long_name": "the instance is what was asked for: its status is one of those that end well", "units": "1"}
 _INSTANCE_ATTRIBUTES = {"long_name": "number of the instance, by which it can be run again", "units": "1"}
 
 
@@ -23,7 +22,19 @@ def is_ok(status: np.ndarray) -> np.ndarray:
     return _OK[status]
 
 
-def axes_of(plan: _core.Plan, taken: Iterable[str]) -> tuple[list[str], list[int], dict[str, int]]:
+#: An axis of the product: the swept variables that lie on it, none of random samples, and its length.
+Axis = tuple[list[str], int]
+
+
+def axes_in(attributes: Mapping[str, Any]) -> list[Axis]:
+    """The axes of the product, by the attributes of a result."""
+    if "product_inputs" not in attributes:
+        return []
+    return [(columns.split(), int(length))
+            for columns, length in zip(attributes["product_inputs"].split(";"), np.atleast_1d(attributes["product_lengths"]))]
+
+
+def axes_of(axes: Iterable[Axis], taken: Iterable[str]) -> tuple[list[str], list[int], dict[str, int]]:
     """Names and lengths of the product's dimensions, and which of them each swept variable lies on."""
     names: list[str] = []
     lengths: list[int] = []
@@ -36,12 +47,30 @@ def axes_of(plan: _core.Plan, taken: Iterable[str]) -> tuple[list[str], list[int
         names.append(name)
         lengths.append(length)
 
-    for columns, length in plan.axes:
+    for columns, length in axes:
         column_axis.update({column: len(names) for column in columns})
-        add(columns[0] if len(columns) == 1 else "row", length)
-    if plan.samples > 1 or plan.is_random:
-        add("sample", plan.samples)
+        add(columns[0] if len(columns) == 1 else "row" if columns else "sample", length)
     return names, lengths, column_axis
+
+
+def product_of(ds: xr.Dataset) -> xr.Dataset:
+    """A result from a file with the dimensions of its product instead of `instance`. Nothing is copied but what is read."""
+    names, lengths, column_axis = axes_of(axes_in(ds.attrs), {str(name) for name in ds.variables})
+    variables: dict[str, xr.Variable] = {}
+    for name, variable in ds.variables.items():
+        if variable.dims[:1] == ("instance",):
+            values = variable.values.reshape((*lengths, *variable.shape[1:]))
+            axis = column_axis.get(str(name))
+            if axis is None:
+                variable = xr.Variable((*names, *variable.dims[1:]), values, variable.attrs)
+            else:
+                line = tuple(slice(None) if k == axis else 0 for k in range(len(lengths)))
+                variable = xr.Variable((names[axis],), values[line], variable.attrs)
+        variables[str(name)] = variable
+    variables["instance"] = xr.Variable(names, np.arange(ds.sizes["instance"]).reshape(lengths), _INSTANCE_ATTRIBUTES)
+    coordinates = {*column_axis, "instance", *map(str, ds.coords)}
+    return xr.Dataset({name: v for name, v in variables.items() if name not in coordinates},
+                      {name: v for name, v in variables.items() if name in coordinates}, ds.attrs)
 
 
 def attributes_of(given: dict[str, Any], numbers: np.ndarray) -> dict[str, Any]:
@@ -53,10 +82,13 @@ def attributes_of(given: dict[str, Any], numbers: np.ndarray) -> dict[str, Any]:
 def dataset(plan: _core.Plan, result: dict[str, Any]) -> xr.Dataset:
     """The Dataset of a run. Numbers are not copied."""
     found = result["variables"]
-    names, lengths, column_axis = axes_of(plan, {name for name, *_ in found})
+    names, lengths, column_axis = axes_of(axes_in(result["attributes"]), {name for name, *_ in found})
     variables: dict[str, xr.Variable] = {}
     coordinates: dict[str, xr.Variable] = {}
     for name, dims, numbers, attributes in found:
+        if attributes.get("dtype") == "bool":
+            numbers = numbers.astype(bool)
+            attributes = {key: value for key, value in attributes.items() if key != "dtype"}
         attrs = attributes_of(attributes, numbers)
         if dims and dims[0] == "instance":
             numbers = numbers.reshape((*lengths, *numbers.shape[1:]))
@@ -65,10 +97,8 @@ def dataset(plan: _core.Plan, result: dict[str, Any]) -> xr.Dataset:
                 line = tuple(slice(None) if k == axis else 0 for k in range(len(lengths)))
                 coordinates[name] = xr.Variable((names[axis],), numbers[line], attrs)
                 continue
-            if name == "status":
-                variables["ok"] = xr.Variable(names, is_ok(numbers), _OK_ATTRIBUTES)
             dims = (*names, *dims[1:])
-        (coordinates if name == "time" else variables)[name] = xr.Variable(dims, numbers, attrs)
+        (coordinates if name in ("time", "quantile") else variables)[name] = xr.Variable(dims, numbers, attrs)
     if "status" in variables:  # else nothing is there of single instances
         coordinates["instance"] = xr.Variable(names, np.arange(plan.count).reshape(lengths), _INSTANCE_ATTRIBUTES)
     if any("statistic" in variable.dims for variable in variables.values()):

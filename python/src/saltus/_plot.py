@@ -155,6 +155,8 @@ class Plot:
     @styled
     def bands(self, names: Names = None, by: Optional[str] = None, within: "tuple[float, float]" = (5, 95)) -> "np.ndarray":
         """Median of states and outputs over time, and the band that holds 5..95 % of the instances; one for each value of `by`."""
+        if "status" not in self._ds:
+            return self._kept_bands(names, within)
         names = words(names) or self._sampled()
         if "time" not in self._ds:
             raise SpecError("bands need one time grid for all instances, and here their spans differ: give t=(begin, end)")
@@ -182,6 +184,31 @@ class Plot:
         title(drawn[0], self._title(f"median and {within[0]:g}..{within[1]:g} % of {rows.ok.sum()} instances"), rows.failures())
         if by:
             legend(drawn[-1], handles, label(self._ds[by]))
+        return drawn
+
+    def _kept_bands(self, names: Names, within: "tuple[float, float]") -> "np.ndarray":
+        """Those that the run has kept itself, without rows of instances: the outermost quantiles that it has, if not `within`."""
+        kept = [str(one)[len("quantiles_"):] for one in self._ds.variables if str(one).startswith("quantiles_")]
+        if not kept:
+            raise SpecError("the run has kept neither rows nor quantiles over time: run it with samples=..., rows=False")
+        parts = self._ds["quantile"].values
+        ends = [part / 100 for part in within]
+        low, high = ends if set(ends) <= set(parts) else (parts.min(), parts.max())
+        middle = parts[np.abs(parts - 0.5).argmin()]
+        names = words(names) or kept
+        drawn = stacked(len(names), 2.2, sharex=True)
+        for ax, name in zip(drawn, names):
+            if name not in kept:
+                raise SpecError(f"{name}: the run has kept no quantiles of it; {_core.suggest(name, kept)}")
+            of = self._ds[f"quantiles_{name}"]
+            lowest, median, highest = (of.values[:, np.flatnonzero(parts == part)[0]] for part in (low, middle, high))
+            ax.fill_between(self._ds["time"], lowest, highest, alpha=0.25, lw=0)
+            ax.plot(self._ds["time"], median)
+            ax.set_ylabel(label(of, name))
+        scale(drawn[-1], x=self._ds["time"].values)
+        drawn[-1].set_xlabel(self._time())
+        number = int(self._ds[f"statistics_{names[0]}"].values[..., 0].max())
+        title(drawn[0], self._title(f"quantiles {low:g}, {middle:g} and {high:g} of {number} instances"))
         return drawn
 
     @styled
