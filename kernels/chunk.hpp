@@ -172,7 +172,7 @@ SALTUS_FN given_to<E, pack<T, W>> begin_from_columns(instance<E, pack<T, W>>& x,
   if constexpr (form::has_memory)
     form::each_memory(x.held, x.held, [](auto& kept, const auto&) SALTUS_INLINE_LAMBDA { kept = Real(0.0); });
   x.status = Integer(int64(status::interrupted));
-  x.residual = x.stiff_steps = x.doubts = Real(0.0);
+  x.residual = x.far_steps = x.stiff_steps = x.doubts = Real(0.0);
   x.residual_of = Real(-1.0);
   return given;
 }
@@ -290,6 +290,7 @@ SALTUS_FN_COLD instance<E, pack<T, 1>> restore(const abi::snapshot& from) {
   Record::each_integer(
       x, x, [&](auto& to, const auto&) SALTUS_INLINE_LAMBDA { to.v = static_cast<integer_of<T>>(from.integers[k++]); });
   x.status.v = static_cast<integer_of<T>>(status::interrupted);
+  x.far_steps.v = T(0.0);
   return x;
 }
 

@@ -128,7 +128,7 @@ SALTUS_FN trial<E, Real> attempt(const instance<E, Real>& x, const tolerances<E,
       last);
   a.last = last;
   if constexpr (detects_on_series<E> && E::fixed_steps) find_guards<E>(x, a.s, a.guards);
-  if constexpr (form::has_constraints) a.moved_far = constraints.moved > Real(1.0);
+  if constexpr (form::has_constraints) a.moved = constraints.moved;
   if constexpr (E::in_local_coordinates) a.lost_branch = constraints.lost;
   a.t1 = select(a.last, x.t_stop, x.t + a.s.h);
   judge(x, tol, a.s.h, a);
@@ -144,6 +144,16 @@ SALTUS_FN void blame_solver(instance<E, Real>& x, const Stages& s, mask_of<Real>
     assign_where(where & s.singular, x.residual_of, s.residual_of);
   end_where(x.status, where & s.singular, status::singular);
   end_where(x.status, where & !s.solved, status::newton_failed);
+}
+
+/// Counts a step that has been moved far for the constraints, and how many in a row have been moved by much more than that: by a hundred
+/// times what their error explains. With a loose tolerance a step may have an error of some tolerances.
+template <class E, class Real>
+SALTUS_FN void count_adjustment(instance<E, Real>& x, Real moved, mask_of<Real> where) {
+  constexpr double by_much = 100.0;
+  add_where(x.far_adjustments, where & (moved > Real(1.0)), 1);
+  if constexpr (E::watches_adjustments)
+    assign_where(where, x.far_steps, select(moved > Real(by_much), x.far_steps + Real(1.0), Real(0.0)));
 }
 
 /// The trial becomes the accepted point of the lanes in `where`; they are observed, and finished at t_end.
@@ -166,13 +176,14 @@ SALTUS_FN void commit(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Rea
   });
   if constexpr (E::form::has_constraints) {
     keep_residual(x, a.s, where);
-    add_where(x.far_adjustments, where & a.moved_far, 1);
+    count_adjustment(x, a.moved, where);
   }
   remember_step(x, a.s, where);
   add_where(x.steps, where, 1);
   if constexpr (E::form::has_paradoxes)
     end_where(x.status, where & E::form::is_paradoxical(x.t, x.y, x.held), status::painleve);
   if (const auto finished = where & ends; any(finished)) end_where(x.status, finished, status::finished);
+  if constexpr (E::watches_adjustments) end_where(x.status, where & (x.far_steps > Real(2.5)), status::moved_far);
   if constexpr (E::form::tables > 0 && !guards_jump_at_knots<E>)
     if (const auto at_stop = where & a.last; any(at_stop)) pass_knots(x, at_stop, tol);
 }

@@ -35,6 +35,7 @@ enum class status : unsigned char {
   painleve = 23,
   dead_point = 24,
   modes_unsettled = 25,
+  moved_far = 26,
 };
 
 enum class status_group : unsigned char {
@@ -130,6 +131,12 @@ inline constexpr status_row status_table[] = {
     {status::modes_unsettled, "modes_unsettled", "no point was found that lies in the mode whose equations it solves",
      "start elsewhere, or let every mode have points of its own: guards may contradict what they switch",
      status_group::failed},
+    {status::moved_far, "moved_far",
+     "three steps in a row ended a hundred times as far off the constraints as their error explains",
+     "check that the mass matrix is right, that forces are functions of time and state alone, and that what is "
+     "declared "
+     "as an invariant is one",
+     status_group::failed},
 };
 
 inline constexpr int status_count = sizeof(status_table) / sizeof(status_table[0]);
@@ -140,7 +147,7 @@ SALTUS_FN constexpr bool is_ok(status s) { return s == status::finished || s == 
 /// True if a conservative integrator might go on from the last accepted point: what stopped the lanes was numerical.
 SALTUS_FN constexpr bool rescuable(status s) {
   return s == status::not_located || s == status::step_too_small || s == status::not_finite ||
-         s == status::newton_failed || s == status::singular;
+         s == status::newton_failed || s == status::singular || s == status::moved_far;
 }
 
 namespace detail {

@@ -94,6 +94,9 @@ struct engine {
   template <class Real>
   using held = methods::held_with_memory<typename form::template held<Real>, Method, Real, form::states>;
 
+  /// Steps that are moved much too far for their constraints are told from others by the tolerance, and three in a row end an instance.
+  static constexpr bool watches_adjustments = form::has_constraints && !fixed_steps;
+
   /// The time derivative at accepted points is of use: for guards and what is observed, or for the next step.
   static constexpr bool keeps_derivative = ng > 0 || samples || reduces_quantities || !Method::is_rosenbrock;
 
@@ -160,6 +163,7 @@ struct instance : abi::counters<typename Real::integer> {
 
   Real residual,
       residual_of;   ///< of the worst constraint after any step so far, and its number; if there are constraints
+  Real far_steps;    ///< steps in a row that were moved much too far for the constraints; if that is watched
   Real stiff_steps;  ///< how often the step was at the limit of stability; if stiffness is watched
   /// Steps in a row that were not to be trusted, of which those that error control rejected count as one; if the search for
   /// events is certified.
@@ -195,6 +199,7 @@ struct instance : abi::counters<typename Real::integer> {
       body(a.residual, b.residual);
       body(a.residual_of, b.residual_of);
     }
+    if constexpr (E::watches_adjustments) body(a.far_steps, b.far_steps);
     if constexpr (E::watch_stiffness) body(a.stiff_steps, b.stiff_steps);
     if constexpr (E::form::has_memory) E::form::each_memory(a.held, b.held, body);
     if constexpr (methods::has_memory<typename E::Method>)

@@ -17,7 +17,8 @@ struct trial {
   mask_of<Real> accepted, suspect;
   mask_of<Real> changes_branch;  ///< past a point at which constraints depend on each other, as far as can be told
   mask_of<Real> lost_branch;     ///< a point of it is not on the branch that it has begun on; in local coordinates
-  mask_of<Real> moved_far;       ///< its end has been moved far for the constraints; of explicit methods
+  Real
+      moved;  ///< how far its end has been moved for the constraints, over what its error explains; of explicit methods
 
   /// With the step that `make` makes, in place, with its guards if it finds them: with braces a compiler would first set all of it to zero, as long as a stage.
   template <class Make>
