@@ -35,6 +35,8 @@ struct four_bar {
   enum guard { turn };
   static constexpr saltus::event_function<guard> guard_list[] = {
       {turn, saltus::rising, saltus::bilateral, "the crank points to the other hinge on the ground"}};
+  enum invariant { total };
+  static constexpr saltus::conserved<invariant> invariant_list[] = {{total, "J", "energy"}};
   enum output { energy };
   static constexpr saltus::derived<output> output_list[] = {{energy, "J", "kinetic and potential energy"}};
 
@@ -90,10 +92,12 @@ struct four_bar {
     c(joint_y, bars) = end_y;
   }
   static void guards(const auto& at, auto& g) { g[turn] = sin(at(angle, 0)); }
+  static auto energy_of(const auto& at, int i) {
+    return 0.5 * mass_of(at, i) * (at(vx, i) * at(vx, i) + at(vy, i) * at(vy, i)) +
+           0.5 * inertia_of(at, i) * at(omega, i) * at(omega, i) + mass_of(at, i) * at[gravity] * at(y, i);
+  }
+  static void invariants(const auto& at, auto& i) { i[total] = energy_of(at, 0) + energy_of(at, 1) + energy_of(at, 2); }
   static void outputs(const auto& at, auto& out) {
-    out[energy] = 0.0;
-    for (int i = 0; i < bars; ++i)
-      out[energy] += 0.5 * mass_of(at, i) * (at(vx, i) * at(vx, i) + at(vy, i) * at(vy, i)) +
-                     0.5 * inertia_of(at, i) * at(omega, i) * at(omega, i) + mass_of(at, i) * at[gravity] * at(y, i);
+    out[energy] = energy_of(at, 0) + energy_of(at, 1) + energy_of(at, 2);
   }
 };

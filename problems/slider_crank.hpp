@@ -25,6 +25,8 @@ struct slider_crank : slider_crank_of<slider_crank> {
       {pin_y, saltus::holonomic, "m", "the rod is on the crank, y"},
       {wrist_x, saltus::holonomic, "m", "the rod is on the slider, x"},
       {wrist_y, saltus::holonomic, "m", "the rod is on the slider, y"}};
+  enum invariant { total };
+  static constexpr saltus::conserved<invariant> invariant_list[] = {{total, "J", "energy, where nothing rubs"}};
   enum output { energy, side_force };
   static constexpr saltus::derived<output> output_list[] = {{energy, "J", "kinetic and potential energy"},
                                                             {side_force, "N", "of the rod's end on its guide, upward"}};
@@ -49,11 +51,15 @@ struct slider_crank : slider_crank_of<slider_crank> {
   }
   static void constraints(const auto& at, auto& c) { close(at, c); }
   static void guards(const auto& at, auto& g) { g[outer] = g[inner] = at[v_slider]; }
-  static void outputs(const auto& at, auto& out) {
+  static auto energy_of(const auto& at) {
     const auto rods = at[vx] * at[vx] + at[vy] * at[vy] + at[length] * at[length] / 12.0 * at[v_rod] * at[v_rod];
-    out[energy] = 0.5 * (at[inertia] * at[v_crank] * at[v_crank] + at[m_rod] * rods +
-                         at[m_slider] * at[v_slider] * at[v_slider]) +
-                  at[m_rod] * at[gravity] * at[y];
+    return 0.5 * (at[inertia] * at[v_crank] * at[v_crank] + at[m_rod] * rods +
+                  at[m_slider] * at[v_slider] * at[v_slider]) +
+           at[m_rod] * at[gravity] * at[y];
+  }
+  static void invariants(const auto& at, auto& i) { i[total] = select(at[friction] == 0.0, energy_of(at), 0.0); }
+  static void outputs(const auto& at, auto& out) {
+    out[energy] = energy_of(at);
     out[side_force] = at.multiplier(wrist_y);
   }
 };

@@ -143,6 +143,7 @@ json describe_json(const model& m) {
               {"discretes", quantities(m.discretes)},
               {"coordinates", m.coordinates},
               {"constraints", constraints},
+              {"invariants", quantities(m.invariants)},
               {"elimination", elimination_json(m)},
               {"structure", structure_json(m)},
               {"guards", guards},
@@ -190,6 +191,7 @@ int describe(const std::string& name, bool as_json) {
   for (const auto& c : m.constraints)
     fmt::print("  {:<18} {:<15} {:<6} {}{}\n", c.name, kind_of(c), c.unit == "1" ? "" : c.unit, c.about,
                c.switched ? " (switched)" : "");
+  print_quantities("invariants (unit, meaning)", m.invariants, false);
   if (!m.guards.empty()) fmt::print("\nguards (direction, sidedness, meaning)\n");
   for (const auto& g : m.guards)
     fmt::print("  {:<18} {:<8} {:<11}{}{} {}\n", g.name, name_of(g.direction), name_of(g.sidedness),

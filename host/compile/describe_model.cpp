@@ -107,6 +107,7 @@ model model_from(const abi::description* d, const fs::path& header, const std::v
   if (const auto* r = d->record) m.record = record_from(*r);
   for (const auto& c : quantities(d->constraints, d->constraint_count))
     m.constraints.push_back({c.name, c.unit, c.about, c.index == 1, c.value != 0.0, c.index == 2});
+  m.invariants = quantities(d->invariants, d->invariant_count);
   for (int i = 0; i < d->guard_count; ++i)
     m.guards.push_back({d->guards[i].name, static_cast<abi::direction>(d->guards[i].direction),
                         static_cast<abi::sidedness>(d->guards[i].sidedness), d->guards[i].terminal != 0,

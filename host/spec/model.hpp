@@ -112,6 +112,7 @@ struct model {
   std::vector<model_file> sources;  ///< this and all that it includes, but for saltus' kernels and the system's files
   std::vector<quantity> states, parameters, discretes, outputs;
   std::vector<constraint> constraints;            ///< of a mechanical system
+  std::vector<quantity> invariants;               ///< of a mechanical system
   bool reaches = false;                           ///< constraints may be approached, and reaching each is an event
   int coordinates = 0;                            ///< of a mechanical system: the states before its velocities; else 0
   std::optional<mechanical_structure> structure;  ///< of a mechanical system, where it is known

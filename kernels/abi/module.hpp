@@ -12,7 +12,7 @@
 
 namespace saltus::abi {
 
-inline constexpr int version = 18;
+inline constexpr int version = 19;
 
 using saltus::equations;
 using enum equations;
@@ -95,6 +95,8 @@ struct description {
   /// Of a mechanical system; index 0: nonholonomic, 1: holonomic, 2: of a unit quaternion; value: 1 if it is switched.
   const quantity* constraints;
   int constraint_count;
+  const quantity* invariants;  ///< of a mechanical system
+  int invariant_count;
   int reaches;                            ///< 1: constraints may be approached, and reaching each is an event
   int coordinate_count;                   ///< of a mechanical system: the states before its velocities; else 0
   int elimination;                        ///< of a mechanical system: abi::elimination

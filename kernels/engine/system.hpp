@@ -88,6 +88,30 @@ SALTUS_FN Real adjustment_over_tolerance(const held_system<E, Real>& system, con
   return moved;
 }
 
+/// How far the end of a step has been moved, over the larger of what its error explains and the tolerance.
+template <class E, class Real>
+SALTUS_FN Real moved_by(const held_system<E, Real>& system, const vec<Real, E::n>& from, const vec<Real, E::n>& to,
+                        Real h) {
+  const Real moved = adjustment<typename E::Method>(from, to, h);
+  if constexpr (E::fixed_steps) return moved;
+  else return min(moved, adjustment_over_tolerance(system, from, to));
+}
+
+/// Puts the end of a step, which is on the constraints, onto the invariants, too, but moves it no further than its error explains.
+/// Returns how far that would have been, as `moved_by` has it.
+template <class E, class Real>
+SALTUS_FN Real keep_invariants(const held_system<E, Real>& system, Real t, Real h, vec<Real, E::n>& y,
+                               mask_of<Real> where) {
+  const auto to = E::form::nearer_to_invariants(t, h, y, system.c);
+  const auto moves = where & to.sound;
+  const Real way = select(moves, moved_by<E>(system, y, to.y, h), Real(0.0));
+  const Real part = Real(1.0) / max(way, Real(1.0));
+  each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { y[i] = select(moves, fma(part, to.y[i] - y[i], y[i]), y[i]); });
+  vec<Real, E::n> rate;
+  E::form::project(system, t, y, rate, moves);
+  return way;
+}
+
 /// An explicit step with its end put onto the constraints, and the time derivative there; one that finds none ends with
 /// NaN.
 template <class E, class Stages, class Real>
@@ -96,9 +120,10 @@ SALTUS_FN Stages projected(const held_system<E, Real>& system, Stages s, constra
   auto rate = s.f1();
   const auto before = s.y1;
   const auto c = E::form::project(system, t1, s.y1, rate, mask_of<Real>::all(true));
-  if (report != nullptr) {
-    report->moved = adjustment<typename E::Method>(before, s.y1, s.h);
-    if constexpr (!E::fixed_steps) report->moved = min(report->moved, adjustment_over_tolerance(system, before, s.y1));
+  if (report != nullptr) report->moved = moved_by<E>(system, before, s.y1, s.h);
+  if constexpr (E::form::keeps_invariants) {
+    const Real way = keep_invariants<E>(system, t1, s.h, s.y1, c.found);
+    if (report != nullptr) report->moved = max(report->moved, way);
   }
   const auto f = system(t1, s.y1);
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
@@ -170,6 +195,7 @@ SALTUS_FN stages<typename E::Method, Real, E::n> make_step(const held_system<E, 
     return detail::projected<E>(system, step<typename E::Method>(system, t, y, f0, h), report);
   } else if constexpr (E::form::has_constraints && E::Method::for_mechanics) {
     return step<typename E::Method, WithInterpolant>(system, t, y, f0, h, [&](auto& s) SALTUS_INLINE_LAMBDA {
+      if constexpr (E::form::keeps_invariants) detail::keep_invariants<E>(system, t + h, h, s.y1, s.solved);
       const auto c = E::form::constraint_residual(t + h, s.y1, system.c);
       s.residual = c.residual;
       s.residual_of = select(s.singular & (s.residual_of >= Real(0.0)), s.residual_of, c.of);
@@ -181,6 +207,7 @@ SALTUS_FN stages<typename E::Method, Real, E::n> make_step(const held_system<E, 
       s.solved = s.solved & c.found;
       s.residual = c.residual;
       s.residual_of = c.of;
+      if constexpr (E::form::keeps_invariants) detail::keep_invariants<E>(system, t + h, h, s.y1, s.solved);
       // Where the dense output is the cubic through slopes, those of algebraic states are taken from the constraints: the
       // stages' own are of lower order.
       if constexpr (E::keeps_derivative && E::form::gives_algebraic_rates && E::Method::dense_rows == 0)

@@ -117,6 +117,7 @@ SALTUS_FN_COLD void start_from(instance<E, Real>& x, mask_of<Real> where, const 
   // A guard at zero belongs to the side it is heading to: f may depend on that side.
   if (any(resettled)) g = evaluate_at(x, f, held, resettled, tol, how);
   if constexpr (E::form::has_memory) E::form::remember(x.held, x.t, x.y, f, where);
+  if constexpr (E::form::keeps_invariants) E::form::take_invariants(x.held, x.t, x.y, where);
   if constexpr (methods::has_memory<typename E::Method>) x.held.past.forget(where);
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(where, x.f[i], f[i]); });
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {

@@ -50,6 +50,10 @@
 //     changes_branch(t0, y0, t1, y1, held)              a step that is made again shorter
 //     independence(t, y, held)                          of the constraints at a point: where it is next to none the instance ends
 //
+//     keeps_invariants              there are quantities that steps do not change (form/invariants.hpp); held has them
+//     take_invariants(held, t, y, where)                takes them where an instance starts, or an event has changed them
+//     nearer_to_invariants(t, h, y, held)               from the end of a step of length h
+//
 //     reaches                       its constraints may be approached from elsewhere: behind the model's guards it has one of its
 //                                   own for each, and arrive(held, due, where) takes in which of them are due
 //
@@ -82,6 +86,7 @@ concept is_form = requires(int number, bool yes) {
   yes = Form::has_memory;
   yes = Form::has_paradoxes;
   yes = Form::has_branches;
+  yes = Form::keeps_invariants;
   yes = Form::has_series;
   yes = Form::weighs_start;
   yes = Form::settles_modes;

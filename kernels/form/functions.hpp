@@ -42,6 +42,7 @@ struct model_functions {
   static constexpr bool has_memory = false;
   static constexpr bool has_paradoxes = false;
   static constexpr bool has_branches = false;
+  static constexpr bool keeps_invariants = false;
   static constexpr bool has_series = false;
   static constexpr bool weighs_start = false;
   static constexpr bool settles_modes = false;

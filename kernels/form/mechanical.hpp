@@ -16,9 +16,9 @@
 // disturb each other and each is reached after |s| / eta). What multipliers say meanwhile is the equivalent control alone.
 #pragma once
 
-#include "form/branches.hpp"
 #include "form/consistent/search.hpp"
 #include "form/functions.hpp"
+#include "form/invariants.hpp"
 #include "model/rough_impact.hpp"
 
 namespace saltus {
@@ -36,7 +36,9 @@ struct mechanical_form : Functions {
   static constexpr int quaternions = system_of_bodies::quaternions;
 
   static constexpr bool has_field = true;
-  static constexpr bool has_constraints = constraints + quaternions > 0;
+  static constexpr int invariants = system_of_bodies::invariants;
+  static constexpr bool keeps_invariants = invariants > 0;
+  static constexpr bool has_constraints = constraints + quaternions + invariants > 0;
   static constexpr bool moves_states = has_constraints;
   static constexpr bool printed_projection = requires { Model::printed_projection; };
   static constexpr bool projects_positions = [] {
@@ -44,7 +46,7 @@ struct mechanical_form : Functions {
     else return true;
   }();
   static constexpr bool reaches = Functions::reaches;
-  static constexpr bool has_memory = reaches;
+  static constexpr bool has_memory = reaches || keeps_invariants;
   using Functions::guards;
   using Functions::model_guards;
 
@@ -53,16 +55,29 @@ struct mechanical_form : Functions {
   template <class Real>
   struct held : Functions::template held<Real> {
     vec<Real, reaches ? constraints : 0> phase;
+    vec<Real, invariants> kept;  ///< invariants as they have been since the start or the last event
   };
   template <class A, class B, class F>
   SALTUS_FN static constexpr void each_memory(A& a, B& b, F&& body) {
     each<reaches ? constraints : 0>([&](int k) SALTUS_INLINE_LAMBDA { body(a.phase[k], b.phase[k]); });
+    each<invariants>([&](int k) SALTUS_INLINE_LAMBDA { body(a.kept[k], b.kept[k]); });
   }
   template <class Real>
   SALTUS_FN static void remember(held<Real>& c, Real t, const vec<Real, states>& y, const vec<Real, states>&,
                                  mask_of<Real> where) {
-    const auto now = approach_at(Functions::point_at(t, y, c), c);
-    each<constraints>([&](int k) SALTUS_INLINE_LAMBDA { c.phase[k] = select(where, now.phase[k], c.phase[k]); });
+    if constexpr (reaches) {
+      const auto now = approach_at(Functions::point_at(t, y, c), c);
+      each<constraints>([&](int k) SALTUS_INLINE_LAMBDA { c.phase[k] = select(where, now.phase[k], c.phase[k]); });
+    }
+  }
+  template <class Real>
+  SALTUS_FN static void take_invariants(held<Real>& c, Real t, const vec<Real, states>& y, mask_of<Real> where) {
+    detail::take_invariants<system_of_bodies, Real>(Functions::point_at(t, y, c), c.kept, where);
+  }
+  template <class Real>
+  SALTUS_FN static detail::nearer_point<Real, states> nearer_to_invariants(Real t, Real h, const vec<Real, states>& y,
+                                                                           const held<Real>& c) {
+    return detail::nearer_to_invariants<system_of_bodies, Real>(Functions::point_at(t, y, c), c.kept, h);
   }
 
   template <class Value, class Real>

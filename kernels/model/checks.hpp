@@ -18,6 +18,7 @@ struct contract : detail::kinds<Model> {
   using masses = named_matrix<typename kinds::state, one, kinds::state_count>;
 
   using rows = named<typename kinds::constraint, one, kinds::constraint_count>;
+  using kept = named<typename kinds::invariant, one, kinds::invariant_count>;
   using symmetric = named_symmetric_matrix<typename kinds::state, one, kinds::state_count, 0>;
 
   static constexpr bool has_initial = requires(start<Model, one> & s) { Model::initial(s); };
@@ -32,6 +33,7 @@ struct contract : detail::kinds<Model> {
   static constexpr bool has_force = requires(const at& a, rates& f) { Model::force(a, f); };
   static constexpr bool has_symmetric_mass = requires(const at& a, symmetric& m) { Model::mass(a, m); };
   static constexpr bool has_constraints = requires(const at& a, rows& c) { Model::constraints(a, c); };
+  static constexpr bool has_invariants = requires(const at& a, kept& i) { Model::invariants(a, i); };
   static constexpr bool has_reaching = requires(const at& a, rows& eta) { Model::reaching(a, eta); };
   static constexpr int highest_index = detail::highest_index<Model>();
   static constexpr bool has_guards = requires(const at& a, signs& g) { Model::guards(a, g); };
@@ -91,6 +93,18 @@ struct contract : detail::kinds<Model> {
   static_assert(
       kinds::constraint_count > 0 || !has_constraints,
       "the model computes constraints but does not list them: add enum constraint { ... }; and constraint_list[]");
+  static_assert(is_mechanical || kinds::invariant_count == 0,
+                "invariants are for mechanical models: say which state is the first velocity, static constexpr auto "
+                "first_velocity = ...");
+  static_assert(
+      kinds::invariant_count == 0 || has_invariants,
+      "the model lists invariants but does not compute them: write static void invariants(const auto& at, auto& i)");
+  static_assert(
+      kinds::invariant_count > 0 || !has_invariants,
+      "the model computes invariants but does not list them: add enum invariant { ... }; and invariant_list[]");
+  static_assert(kinds::invariant_count == 0 || !has_reaching,
+                "a model that approaches its constraints (reaching) has no invariants: forces that drive it to them "
+                "change its energy");
   static_assert(is_mechanical || detail::count_quaternions<Model>() == 0, "quaternion_list is for mechanical models");
   static_assert(detail::quaternions_are_right<Model>(),
                 "quaternion_list has the first of the four coordinates of each unit quaternion, in their order");

@@ -36,6 +36,8 @@
 //     static constexpr bool mass_is_diagonal = true;          // saves work if it is so
 //     static constexpr state quaternion_list[] = {p, ...};    // p and the three after it are a unit quaternion: it is kept so
 //     static void friction(const auto& at, auto& b);           // b(velocity or constraint, contact) = ...: force for each unit of its multiplier
+//     enum invariant { ... };  static constexpr saltus::conserved<invariant> invariant_list[] = {{id, unit, about}, ...};
+//     static void invariants(const auto& at, auto& i);        // i[invariant] = ...: of t, q, v; between events steps end on its value
 //     static void reaching(const auto& at, auto& eta);        // eta[constraint] = ...: how fast one is approached that is not met
 //
 // and, optionally, which entries of the Jacobian df/dy of `rhs` are not zero throughout, so that implicit methods need fewer
@@ -129,6 +131,22 @@ struct constrained {
   constexpr constrained decaying(double rate) const {
     constrained r = *this;
     r.decay_rate = rate;
+    return r;
+  }
+};
+
+/// A quantity that does not change along the motion between events, as the energy of what is neither driven nor damped.
+template <class Id>
+struct conserved {
+  Id id;
+  const char* unit;
+  const char* about;
+  int count = 1;
+
+  /// A family of n alike.
+  constexpr conserved of(int n) const {
+    conserved r = *this;
+    r.count = n;
     return r;
   }
 };

@@ -233,6 +233,7 @@ struct describe {
     abi::quantity states[c::state_count], parameters[c::parameter_count + 1], discretes[c::discrete_count + 1],
         outputs[c::output_count + 1];
     abi::quantity constraints[c::constraint_count + quaternions + 1];
+    abi::quantity invariants[c::invariant_count + 1];
     abi::guard guards[c::guard_count + 1];
     abi::time_event time_events[c::time_event_count + 1];
     abi::declared_table tables[c::table_count + 1];
@@ -251,6 +252,7 @@ struct describe {
       if constexpr (c::parameter_count > 0) detail::each_member<Model::parameter_list>(quantity(parameters));
       if constexpr (c::discrete_count > 0) detail::each_member<Model::discrete_list>(quantity(discretes));
       if constexpr (c::output_count > 0) detail::each_member<Model::output_list>(quantity(outputs));
+      if constexpr (c::invariant_count > 0) detail::each_member<Model::invariant_list>(quantity(invariants));
       fill_constraints();
       fill_events();
       fill_tables();
@@ -266,6 +268,7 @@ struct describe {
       SALTUS_COMPLETE(time_event);
       SALTUS_COMPLETE(output);
       SALTUS_COMPLETE(constraint);
+      SALTUS_COMPLETE(invariant);
       SALTUS_COMPLETE(equation);
       SALTUS_COMPLETE(table);
     }
@@ -315,6 +318,7 @@ struct describe {
     d.output_count = c::output_count;
     d.table_count = c::table_count;
     d.constraint_count = c::constraint_count + quaternions;
+    d.invariant_count = c::invariant_count;
     d.states = all.states;
     d.parameters = all.parameters;
     d.discretes = all.discretes;
@@ -323,6 +327,7 @@ struct describe {
     d.outputs = all.outputs;
     d.tables = all.tables;
     d.constraints = all.constraints;
+    d.invariants = all.invariants;
   }
 
   static void tell_kind(abi::description& d) {

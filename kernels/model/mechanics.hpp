@@ -67,6 +67,7 @@ struct mechanics {
   static constexpr int coordinates = static_cast<int>(Model::first_velocity);
   static constexpr int velocities = states - coordinates;
   static constexpr int constraints = kinds::constraint_count;
+  static constexpr int invariants = kinds::invariant_count;
   static constexpr auto table = detail::make_constraint_table<Model, constraints>();
   using one = pack<double, 1>;
   static constexpr bool has_kinematics =
@@ -463,28 +464,45 @@ struct mechanics {
     constexpr int width = sweeps<directions>::width;
     using seeds = dual<Value, width>;
     each_sweep<directions>([&](int first) SALTUS_INLINE_LAMBDA {
-      // One unit more of each velocity, and one unit further along what it moves.
-      vec<seeds, states> faster, further;
-      if constexpr (has_kinematics || any_nonholonomic)
-        each<states>([&](int i) SALTUS_INLINE_LAMBDA {
-          faster[i] = i < coordinates ? seeds(at.y[i])
-                                      : seeded<width>(at.y[i], direction_of(i - coordinates), first, Value(1.0));
-        });
-      if constexpr (has_kinematics) {
-        const auto turn = rates(moved(at, seeds(at.t), faster));
-        each<states>([&](int i) SALTUS_INLINE_LAMBDA {
-          further[i] = seeds(at.y[i]);
-          if (i < coordinates)
-            for (int d = 0; d < width; ++d) further[i].d[d] = turn[i % coordinates].d[d];
-        });
-      } else {
-        each<states>([&](int i) SALTUS_INLINE_LAMBDA {
-          further[i] = i < coordinates ? seeded<width>(at.y[i], direction_of(i), first, Value(1.0)) : seeds(at.y[i]);
-        });
-      }
-      body(first, values(moved(at, seeds(at.t), further)), true);
-      if constexpr (any_nonholonomic) body(first, values(moved(at, seeds(at.t), faster)), false);
+      const auto direction = [](int j) SALTUS_INLINE_LAMBDA { return direction_of(j); };
+      const auto seed = seeds_at < width, has_kinematics || any_nonholonomic > (at, first, direction);
+      body(first, values(moved(at, seeds(at.t), seed.further)), true);
+      if constexpr (any_nonholonomic) body(first, values(moved(at, seeds(at.t), seed.faster)), false);
     });
+  }
+
+  /// Invariants, and how they change with velocities and along what these move, N(q) e_j: a row each.
+  template <class Value>
+  struct invariant_rows {
+    vec<Value, invariants> value;
+    Value by_place[invariants > 0 ? invariants : 1][velocities], by_speed[invariants > 0 ? invariants : 1][velocities];
+  };
+  template <class Value, class Real>
+  SALTUS_FN static vec<Value, invariants> invariants_at(const point_of<Value, Real>& at) {
+    named<typename kinds::invariant, Value, invariants> i;
+    each<invariants>([&](int k) SALTUS_INLINE_LAMBDA { i.values[k] = Value(unset); });
+    Model::invariants(at, i);
+    return i.values;
+  }
+  template <class Value, class Real>
+  SALTUS_FN static invariant_rows<Value> invariant_rows_at(const point_of<Value, Real>& at) {
+    constexpr int width = sweeps<velocities>::width;
+    using seeds = dual<Value, width>;
+    invariant_rows<Value> r;
+    each_sweep<velocities>([&](int first) SALTUS_INLINE_LAMBDA {
+      const auto seed = seeds_at<width, true>(at, first, [](int j) SALTUS_INLINE_LAMBDA { return j; });
+      const auto further = invariants_at(moved(at, seeds(at.t), seed.further));
+      const auto faster = invariants_at(moved(at, seeds(at.t), seed.faster));
+      each<invariants>([&](int k) SALTUS_INLINE_LAMBDA {
+        r.value[k] = faster[k].value;
+        static_for<width>([&](auto d) SALTUS_INLINE_LAMBDA {
+          if (first + d >= velocities) return;
+          r.by_place[k][first + d] = further[k].d[d];
+          r.by_speed[k][first + d] = faster[k].d[d];
+        });
+      });
+    });
+    return r;
   }
   /// What the model writes into its mass matrix.
   template <class Value, class Real, class Matrix>
@@ -509,6 +527,36 @@ struct mechanics {
 
  private:
   static constexpr double unset = __builtin_bit_cast(double, 0x7ff8000000000000ll);
+
+  /// One unit more of each velocity in the sweep of directions that begins with `first`, and one unit further along what it moves;
+  /// velocity j is in direction(j).
+  template <class Value, int width>
+  struct seeds_of {
+    vec<dual<Value, width>, states> faster, further;
+  };
+  template <int width, bool with_faster, class Value, class Real, class Direction>
+  SALTUS_FN static seeds_of<Value, width> seeds_at(const point_of<Value, Real>& at, int first, Direction&& direction) {
+    using seeds = dual<Value, width>;
+    seeds_of<Value, width> r;
+    if constexpr (with_faster)
+      each<states>([&](int i) SALTUS_INLINE_LAMBDA {
+        r.faster[i] =
+            i < coordinates ? seeds(at.y[i]) : seeded<width>(at.y[i], direction(i - coordinates), first, Value(1.0));
+      });
+    if constexpr (has_kinematics) {
+      const auto turn = rates(moved(at, seeds(at.t), r.faster));
+      each<states>([&](int i) SALTUS_INLINE_LAMBDA {
+        r.further[i] = seeds(at.y[i]);
+        if (i < coordinates)
+          for (int d = 0; d < width; ++d) r.further[i].d[d] = turn[i % coordinates].d[d];
+      });
+    } else {
+      each<states>([&](int i) SALTUS_INLINE_LAMBDA {
+        r.further[i] = i < coordinates ? seeded<width>(at.y[i], direction(i), first, Value(1.0)) : seeds(at.y[i]);
+      });
+    }
+    return r;
+  }
 
   /// What the model writes into its mass matrix, and zeros.
   template <bool diagonal, class Value, class Real>

@@ -16,6 +16,7 @@ enum class no_guard : int {};
 enum class no_time_event : int {};
 enum class no_output : int {};
 enum class no_constraint : int {};
+enum class no_invariant : int {};
 enum class no_equation : int {};
 enum class no_table : int {};
 
@@ -64,6 +65,7 @@ struct kinds {
   SALTUS_KIND(time_event)
   SALTUS_KIND(output)
   SALTUS_KIND(constraint)
+  SALTUS_KIND(invariant)
   SALTUS_KIND(equation)
   SALTUS_KIND(table)
 #undef SALTUS_KIND

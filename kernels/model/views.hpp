@@ -131,7 +131,7 @@ template <class Id, class Real, class Numbers, int First>
 inline constexpr bool is_argument<named_sparse_symmetric_matrix<Id, Real, Numbers, First>> = true;
 
 /// In guards(at, g) the argument g hides a parameter g: at[g] is asked with the argument, and means the parameter. The same
-/// for the other names that arguments are given above: dy, m, r, out; of mechanical models f, dq, c, m.
+/// for the other names that arguments are given above: dy, m, r, out; of mechanical models f, dq, c, i, m.
 #define SALTUS_HIDDEN(type, kind, name, which) \
   template <class Model, class Real, int N>    \
   requires(which) && requires { Model::name; } \
@@ -146,6 +146,7 @@ SALTUS_HIDDEN(named, output, out, true)
 SALTUS_HIDDEN(named_by, state, f, is_mechanical<Model>)   // force
 SALTUS_HIDDEN(named_by, state, dq, is_mechanical<Model>)  // kinematics
 SALTUS_HIDDEN(named, constraint, c, true)
+SALTUS_HIDDEN(named, invariant, i, true)
 #undef SALTUS_HIDDEN
 template <class Model, class Real, int N, int First, bool Diagonal>
 requires requires { Model::m; }
