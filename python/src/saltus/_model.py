@@ -95,11 +95,7 @@ class Model:
 
     def _run(self, kind: str, what: str, options: Mapping[str, Any], file: Union[str, os.PathLike, None] = None,
              replace: bool = False, progress: Any = False) -> xr.Dataset:
-        settings = Settings(options, self.parameters, self.states)
-        try:
-            plan = _core.plan(self._core, kind, what, settings.flags, settings.arrays, os.fspath(file) if file else "")
-        except Error as e:
-            raise settings.complaint(e) from None
+        plan = self._plan(kind, what, options, file)
         for sentence in plan.warnings:
             warnings.warn(sentence, stacklevel=3)
         with reporter(progress, plan.count, self.name) as report:
@@ -107,6 +103,13 @@ class Model:
         made = dataset(plan, result)
         loaded[made.attrs["model_hash"]] = self
         return made
+
+    def _plan(self, kind: str, what: str, options: Mapping[str, Any], file: Union[str, os.PathLike, None] = None) -> Any:
+        settings = Settings(options, self.parameters, self.states)
+        try:
+            return _core.plan(self._core, kind, what, settings.flags, settings.arrays, os.fspath(file) if file else "")
+        except Error as e:
+            raise settings.complaint(e) from None
 
     def __reduce__(self) -> tuple:
         return Model, (str(self.header),)
