@@ -380,6 +380,12 @@ TEST_F(Journal, CanBeReadWhileItGrows) {
   EXPECT_EQ(file("some.nc"), r.file);
   const auto mine = instances_in(ranges_of(part.part, 1000));
   EXPECT_EQ(mine, r.summary.counts.ok());
+  const plan known = plan_of_journal(journal::folder_of(file("parts.nc")));
+  EXPECT_EQ(file("parts.nc"), known.file);
+  so_far.so_far = file("more.nc").string();
+  EXPECT_EQ(mine, run(known, so_far).summary.counts.ok()) << "by whoever knows the journal alone";
+  EXPECT_EQ(variables_of(file("some.nc")), variables_of(file("more.nc")));
+  EXPECT_THROW(plan_of_journal(folder_), error) << "no journal";
   EXPECT_EQ(1000 - mine, r.summary.counts.not_finished());
   EXPECT_TRUE(fs::exists(file("some.nc")));
   EXPECT_TRUE(journal::is_there(file("parts.nc")));

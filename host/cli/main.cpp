@@ -89,7 +89,7 @@ class command_line {
       return exit_usage;
     }
     if (*one_instance_) showing_.instance = instance_;
-    if (*show_) return show(showing_, stdout);
+    if (*show_) return is_journal(showing_.file) ? show_journal(showing_, stdout) : show(showing_, stdout);
     if (*sensitivity_) return sensitivity(showing_.file, outcomes_, as_json_);
     listen_to_signals();
     if (*list_) return list_models(as_json_);
@@ -174,8 +174,8 @@ class command_line {
   }
 
   void add_show() {
-    show_ = app_.add_subcommand("show", "what is in a result file");
-    show_->add_option("FILE", showing_.file, "a result file")->required()->type_name("");
+    show_ = app_.add_subcommand("show", "what is in a result file, or in the journal of a run");
+    show_->add_option("FILE", showing_.file, "a result file, or FILE.journal")->required()->type_name("");
     one_instance_ = show_->add_option("--instance", instance_, "everything about one instance")->type_name("I");
     show_->add_flag("--failed", showing_.failed, "the instances that failed, and why");
     add_json(show_, showing_.json);

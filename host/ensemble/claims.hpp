@@ -17,7 +17,7 @@ namespace saltus::host {
 class claims {
  public:
   virtual ~claims() = default;
-  /// The next range, about as many instances as are wanted; none: nothing is left to take now. One thread at a time.
+  /// The next range, about as many instances as are wanted, or more if they are handed out in pieces; none: nothing is left to take now. One thread at a time.
   virtual std::optional<id_range> next(std::int64_t wanted) = 0;
   /// Instances that may still be taken. Any thread.
   virtual std::int64_t left() const = 0;

@@ -364,6 +364,17 @@ void drop(const fs::path& folder) {
 
 fs::path journal::folder_of(const fs::path& result) { return result.string() + ".journal"; }
 
+journal::spec_text journal::spec_of(const fs::path& folder) {
+  std::error_code ignored;
+  if (fs::exists(folder / "spec.json", ignored)) {
+    const json all = json::parse(read_file(folder / "spec.json"), nullptr, false);
+    if (all.is_object() && all.contains("spec") && all["spec"].is_string() && all.contains("folder") &&
+        all["folder"].is_string())
+      return {all["spec"].get<std::string>(), all["folder"].get<std::string>()};
+  }
+  throw error(exit_failure, fmt::format("{}: is no journal of a run, or its spec.json is damaged", folder.string()));
+}
+
 bool journal::is_there(const fs::path& result) {
   std::error_code ignored;
   return fs::exists(folder_of(result) / "run.json", ignored);
@@ -462,6 +473,9 @@ void journal::identify(const provenance& origin, older what) {
   if (reads_only_) throw error(exit_usage, fmt::format("{} is not there", folder_.string()));
   for (const auto& [name, one] : std::exchange(others_, {})) ::close(one.file);
   if (::ftruncate(file_, 0) != 0) fail(std::strerror(errno));
+  const bool has_file = !plan_.inputs.empty() && plan_.inputs.front().extension() == ".toml";
+  const fs::path base = has_file ? host::folder_of(fs::absolute(plan_.inputs.front())) : fs::current_path();
+  write_at_once(folder_ / "spec.json", json_text(json{{"spec", plan_.text}, {"folder", base.string()}}) + "\n");
   json all = json::object();
   for (const auto& [name, value] : mine) all[name] = value;
   if (!write_where_free(file, json_text(all) + "\n")) is_mine();  // another part has begun at the same time

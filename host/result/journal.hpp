@@ -1,6 +1,6 @@
 // The journal of a long run: chunks as they end, so that a run which was killed goes on where it was.
 //
-// `<file>.journal/` holds `run.json`, which says of what run it is, and `chunks`, to which one record after another is
+// `<file>.journal/` holds `run.json`, which says of what run it is, `spec.json`, from which its plan can be made again, and `chunks`, to which one record after another is
 // appended: a head (what instances, how many bytes), the columns of results, a checksum (XXH3, 64 bits) of both. A record
 // that was cut off, or whose checksum is not that of its bytes, ends what is read; what stands behind it is dropped, and its
 // instances are integrated again. Since the bits of an instance do not depend on what runs beside it, the result is the same.
@@ -35,6 +35,12 @@ class journal : public kept_chunks {
   /// The folder of a result's journal.
   static std::filesystem::path folder_of(const std::filesystem::path& result);
   static bool is_there(const std::filesystem::path& result);
+  /// The spec of a journal's run, and where paths in it start. Throws `error` (exit_failure) if there is none.
+  struct spec_text {
+    std::string text;
+    std::filesystem::path folder;
+  };
+  static spec_text spec_of(const std::filesystem::path& folder);
   /// Removes a journal whose result is complete, but whose run ended before it could do so.
   static void sweep(const std::filesystem::path& result);
 

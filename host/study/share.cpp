@@ -12,6 +12,7 @@ namespace {
 
 /// Is there a complete result of this very plan? Whoever comes when others have made it has nothing to do.
 bool is_made(const plan& p) {
+  journal::sweep(p.file);
   if (!is_result(p.file)) return false;
   const result_file made(p.file);
   return made.text("state") == "complete" && made.text("spec") == p.text &&

@@ -217,6 +217,13 @@ void gather(const plan& p, bool replace) {
   run_into_file(p, {.replace = replace, .command = {"saltus", "(Python)"}, .gathers = true, .tune = false});
 }
 
+/// What the journal of a run has by now, into a file.
+void so_far(const std::string& journal, const std::string& file) {
+  host::run_options options{.command = {"saltus", "(Python)"}, .tune = false};
+  options.so_far = file;
+  run_into_file(host::plan_of_journal(journal), options);
+}
+
 void check(const plan& p, bool replace) { host::check_run(p, {.replace = replace}); }
 
 nb::list statuses() {
@@ -272,6 +279,7 @@ NB_MODULE(_core, m) {
             "dict[str, typing.Any]"));
   m.def("run_part", &run_part, "plan"_a, "part"_a);
   m.def("gather", &gather, "plan"_a, "replace"_a);
+  m.def("so_far", &so_far, "journal"_a, "file"_a);
   m.def("check", &check, "plan"_a, "replace"_a);
   m.def("statuses", &statuses, nb::sig("def statuses() -> list[tuple[int, str, str, str, str]]"));
   m.def("statistic_names",

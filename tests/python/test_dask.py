@@ -64,3 +64,16 @@ def test_goes_on_when_a_worker_is_killed(client, ball, whole, tmp_path):
     killer.join()
     assert was_killed
     assert whole.drop_attrs().identical(ds.load().drop_attrs())
+
+
+def test_what_has_ended_can_be_read_at_once(ball, whole, tmp_path):
+    plan = ball._plan("model", str(ball.header), OPTIONS, tmp_path / "many.nc")
+    kept = saltus._core.run_part(plan, "1/2")
+    assert 1900 < kept < 2100
+    some = saltus.so_far(tmp_path / "many.nc.journal")
+    ended = (some["status"] == whole["status"]).values
+    assert ended.sum() == kept
+    assert some["final_height"][ended].equals(whole["final_height"][ended])
+    assert set(some["status"].values[~ended]) == {9}  # not_run
+    with pytest.raises(saltus.Error, match="no journal"):
+        saltus.so_far(tmp_path)

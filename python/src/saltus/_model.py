@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 import warnings
 import weakref
 from collections.abc import Mapping
@@ -145,6 +146,15 @@ def _missing(path: Path) -> Error:
 def builtin(name: str) -> Model:
     """A built-in model by its name; `saltus.list()` has all of them."""
     return Model(_core.find_model(name))
+
+
+def so_far(journal: Union[str, os.PathLike]) -> xr.Dataset:
+    """What a run has finished by now, from its journal, `FILE.journal`, whoever may be writing it; the rest is `not_run`."""
+    path = Path(journal).resolve()
+    with tempfile.TemporaryDirectory() as folder:
+        file = os.path.join(folder, "so_far.nc")
+        _core.so_far(str(path), file)
+        return xr.load_dataset(file)
 
 
 def names() -> "list[str]":
