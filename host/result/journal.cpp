@@ -198,13 +198,18 @@ void put_events(record_out& out, const event_log& log, std::int64_t count, std::
   out.put(all);
   if (all == 0) return;
   const std::size_t states = static_cast<std::size_t>(log.state_count) * sizeof(double);
+  std::vector<char> bytes(sizeof(std::int64_t) + sizeof(double) + sizeof(std::int64_t) + 2 * states);
   log.for_each([&](const event_row& row) {
     if (row.slot < from || row.slot >= to) return;
-    out.put(static_cast<std::int64_t>(row.slot - from));
-    out.put(row.time);
-    out.put(static_cast<std::int64_t>(row.guard));
-    out.put(row.before, states);
-    out.put(row.after, states);
+    char* at = bytes.data();
+    const auto add = [&at](const void* what, std::size_t size) { std::memcpy(at, what, size), at += size; };
+    const std::int64_t slot = row.slot - from, guard = row.guard;
+    add(&slot, sizeof slot);
+    add(&row.time, sizeof row.time);
+    add(&guard, sizeof guard);
+    add(row.before, states);
+    add(row.after, states);
+    out.put(bytes.data(), bytes.size());
   });
 }
 void get_events(record_in& in, event_log& log) {

@@ -23,6 +23,7 @@
 #include "result/journal.hpp"
 #include "result/part_file.hpp"
 #include "result/provenance.hpp"
+#include "result/sharing.hpp"
 #include "result/storage.hpp"
 #include "result/writer.hpp"
 #include "study/measure.hpp"

@@ -10,10 +10,11 @@
 #include "base/cancellation.hpp"
 #include "ensemble/pipeline.hpp"
 #include "result/arrays.hpp"
-#include "result/sharing.hpp"
 #include "spec/plan.hpp"
 
 namespace saltus::host {
+
+class sharing;
 
 /// Who hears of a run while it lasts; from any thread, and each may do nothing.
 struct run_listener {
