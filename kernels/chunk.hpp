@@ -51,6 +51,9 @@ struct chunk_run {
   }
   SALTUS_FN double parameter(int j, int64 slot) const { return batch.parameters[j * batch.count + slot]; }
   SALTUS_FN double initial(int i, int64 slot) const { return batch.initial[i * batch.count + slot]; }
+  SALTUS_FN double initial_discrete(int i, int64 slot) const {
+    return batch.discrete == nullptr ? detail::no_number : batch.discrete[i * batch.count + slot];
+  }
   SALTUS_FN unsigned char& history(int guard, int64 slot) const {
     return results.guard_history[guard * batch.count + slot];
   }
@@ -103,6 +106,15 @@ SALTUS_FN constexpr double default_discrete(int i) {
   }
 }
 
+/// Initial values that were given, NaN where the model's own holds.
+template <class Number, int states, int discretes>
+struct given_values {
+  vec<Number, states> y;
+  vec<Number, discretes> d;
+};
+template <class E, class Real>
+using given_to = given_values<Real, E::model_states, E::form::discretes>;
+
 /// The largest step, and the first one.
 template <class E, class T, int W, class Run>
 SALTUS_FN void set_first_step(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where,
@@ -120,17 +132,18 @@ SALTUS_FN void set_first_step(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> wh
 
 /// Span, parameters and given initial values of the slots in x.slot; all that counts or remembers begins at nothing.
 template <class E, class T, int W, class Run>
-SALTUS_FN vec<pack<T, W>, E::model_states> begin_from_columns(instance<E, pack<T, W>>& x, const Run& run) {
+SALTUS_FN given_to<E, pack<T, W>> begin_from_columns(instance<E, pack<T, W>>& x, const Run& run) {
   using Real = pack<T, W>;
   using Integer = typename Real::integer;
   using form = typename E::form;
-  vec<Real, E::model_states> given;
+  given_to<E, Real> given;
   for (int lane = 0; lane < W; ++lane) {
     const int64 slot = x.slot.get(lane);
     x.t_begin.set(lane, static_cast<T>(form::time_sign * run.batch.t_begin[slot]));
     x.t_end.set(lane, static_cast<T>(form::time_sign * run.batch.t_end[slot]));
     for (int j = 0; j < form::params; ++j) x.held.p[j].set(lane, static_cast<T>(run.parameter(j, slot)));
-    for (int i = 0; i < E::model_states; ++i) given[i].set(lane, static_cast<T>(run.initial(i, slot)));
+    for (int i = 0; i < E::model_states; ++i) given.y[i].set(lane, static_cast<T>(run.initial(i, slot)));
+    for (int i = 0; i < form::discretes; ++i) given.d[i].set(lane, static_cast<T>(run.initial_discrete(i, slot)));
   }
   x.t = x.t_begin;
   x.h = x.t_end - x.t_begin;
@@ -149,14 +162,15 @@ SALTUS_FN vec<pack<T, W>, E::model_states> begin_from_columns(instance<E, pack<T
   return given;
 }
 
-/// The initial states and discrete variables. A value given in the spec holds before `initial`, which may use it, and after it,
+/// The initial states and discrete variables, which have the defaults of the model. A value given in the spec holds before `initial`, which may use it, and after it,
 /// which may not undo it. Numbers may have derivatives: then those of given values are taken as well.
 template <class Form, class Number, int n, int params, int discretes, class Given>
 SALTUS_FN void set_initial(Number t, vec<Number, n>& y, const vec<Number, params>& p, vec<Number, discretes>& d,
                            const Number* pieces, const Given& given) {
   using Model = typename Form::Model;
   const auto take_given = [&](auto otherwise) SALTUS_INLINE_LAMBDA {
-    each<n>([&](int i) SALTUS_INLINE_LAMBDA { y[i] = select(given[i] == given[i], given[i], otherwise(i)); });
+    each<n>([&](int i) SALTUS_INLINE_LAMBDA { y[i] = select(given.y[i] == given.y[i], given.y[i], otherwise(i)); });
+    each<discretes>([&](int i) SALTUS_INLINE_LAMBDA { d[i] = select(given.d[i] == given.d[i], given.d[i], d[i]); });
   };
   take_given([&](int i) SALTUS_INLINE_LAMBDA { return Number(default_state<Model>(i)); });
   if constexpr (Form::kinds::has_initial) {
@@ -168,16 +182,20 @@ SALTUS_FN void set_initial(Number t, vec<Number, n>& y, const vec<Number, params
 
 /// The same with derivatives: 1 of what is differentiated by, and those of what the model makes of it.
 template <class E, class Real>
-SALTUS_FN_COLD void begin_with_derivatives(instance<E, Real>& x, const vec<Real, E::model_states>& given) {
+SALTUS_FN_COLD void begin_with_derivatives(instance<E, Real>& x, const given_to<E, Real>& given) {
   using form = typename E::form;
   using lifted = typename form::template lifted<Real>;
-  vec<lifted, E::model_states> from, y;
+  given_to<E, lifted> from;
+  vec<lifted, E::model_states> y;
   vec<lifted, form::discretes> d;
   each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA {
-    from[i] = form::with_rates(given[i],
-                               [&](int j) SALTUS_INLINE_LAMBDA { return Real(form::is_of_initial(j, i) ? 1.0 : 0.0); });
+    from.y[i] = form::with_rates(
+        given.y[i], [&](int j) SALTUS_INLINE_LAMBDA { return Real(form::is_of_initial(j, i) ? 1.0 : 0.0); });
   });
-  each<form::discretes>([&](int i) SALTUS_INLINE_LAMBDA { d[i] = lifted(x.held.d[i]); });
+  each<form::discretes>([&](int i) SALTUS_INLINE_LAMBDA {
+    from.d[i] = lifted(given.d[i]);
+    d[i] = lifted(x.held.d[i]);
+  });
   vec<lifted, form::piece_numbers> pieces;
   each<form::piece_numbers>([&](int i) SALTUS_INLINE_LAMBDA { pieces[i] = lifted(x.held.pieces[i]); });
   set_initial<form>(form::model_time(lifted(x.t)), y, form::template lift_parameters<Real>(x.held.p), d, pieces.data,

@@ -69,8 +69,8 @@ TEST_F(cli, a_misused_command_line_gets_one_sentence_and_the_way_to_the_help) {
     std::string err;
   } cases[] = {
       {{"rum", "lorenz"},
-       "saltus: rum: unknown command; did you mean run? allowed: list, describe, check, run, gather, bench, "
-       "show, sensitivity, plot, report, doctor\nsaltus --help tells more\n"},
+       "saltus: rum: unknown command; did you mean run? allowed: list, describe, new, check, run, gather, bench, "
+       "show, sensitivity, plot, report, import, doctor\nsaltus --help tells more\n"},
       {{"run"}, "saltus run: SPEC|MODEL is required\nsaltus run --help tells more\n"},
       {{"describe"}, "saltus describe: MODEL is required\nsaltus describe --help tells more\n"},
       {{"show"}, "saltus show: FILE is required\nsaltus show --help tells more\n"},
@@ -81,8 +81,8 @@ TEST_F(cli, a_misused_command_line_gets_one_sentence_and_the_way_to_the_help) {
       {{"run", "--thread", "2"},
        "saltus run: --thread: unknown flag; did you mean --threads? allowed: --help, --set, --seed, --method, "
        "--backend, --devices, --threads, "
-       "--lanes, --chunk, --output, --json, --quiet, --force, --restart, --time-limit, --part\nsaltus run --help tells "
-       "more\n"},
+       "--lanes, --chunk, --output, --json, --quiet, --force, --restart, --time-limit, --part, --instance\nsaltus run "
+       "--help tells more\n"},
       {{"run", "lorenz", "--set"}, "saltus run: --set: 1 required KEY=VALUE missing\nsaltus run --help tells more\n"},
   };
   for (const auto& c : cases) {
@@ -503,7 +503,8 @@ TEST_F(cli, an_error_in_the_spec_names_file_line_and_column) {
        "spec.toml:3:1: parameters.flwo = 2.0: unknown key; did you mean flow? allowed: damping, preload, flow, "
        "compressibility, restitution"},
       {"model = \"relief_valve\"\n[sweep]\nflwo = [1.0]\n",
-       "spec.toml:3:1: sweep.flwo = [1.0]: not a parameter or state of relief_valve; did you mean flow?"},
+       "spec.toml:3:1: sweep.flwo = [1.0]: not a parameter, state or discrete variable of relief_valve; did you mean "
+       "flow?"},
       {"model = \"relief_valve\"\nrtol = \"small\"\n", "spec.toml:2:8: rtol = \"small\": must be a positive number"},
       {"model = \"relief_valve\"\nrtol = -1\n", "spec.toml:2:8: rtol = -1: must be a positive number"},
       {"model = \"relief_valve\"\n[sweep]\n", "spec.toml:2:1: sweep = {}: must have at least one entry"},

@@ -51,7 +51,10 @@ inline std::string suggest(std::string_view given, const std::vector<std::string
   std::size_t least = std::min(given.size() / 2, std::max<std::size_t>(2, given.size() / 3)) + 1;
   std::string list;
   for (const auto name : allowed) {
-    if (const auto distance = edit_distance(given, name); distance < least) least = distance, nearest = name;
+    const auto distance = edit_distance(given, name);
+    const bool goes_on =
+        name.starts_with(given) && !nearest.starts_with(given);  // rodas5p rather than rodas4 of rodas5
+    if (distance < least || (distance == least && !nearest.empty() && goes_on)) least = distance, nearest = name;
     list += (list.empty() ? "" : ", ") + std::string(name);
   }
   if (list.empty()) list = "none";

@@ -1,5 +1,6 @@
 // saltus check.
 #include <cmath>
+#include <numeric>
 #include <optional>
 
 #include <fmt/format.h>
@@ -16,6 +17,7 @@
 #include "spec/design.hpp"
 #include "spec/methods.hpp"
 #include "study/check.hpp"
+#include "study/lint.hpp"
 
 namespace saltus::host {
 
@@ -70,6 +72,7 @@ json check_json(const plan& p, const check_report& r) {
     all["compile_seconds"] = r.pilot->compile_seconds;
     all["predicted"] = prediction_json(p, *r.pilot);
     all["remarks"] = r.pilot->remarks;
+    all["failures"] = r.pilot->failures;
   }
   return all;
 }
@@ -144,6 +147,10 @@ void print_report(const plan& p, const check_report& r) {
   print_prediction(p, r);
   for (const auto& remark : r.pilot->remarks)
     fmt::print("remark     of {} tried: {}\n", r.pilot->cost.pilot_ended, remark);
+  const auto& by_status = r.pilot->cost.by_status;
+  for (const auto& failure : r.pilot->failures)
+    fmt::print("failures   of {} tried: {}\n", std::accumulate(by_status.begin(), by_status.end(), std::int64_t{0}),
+               failure);
 }
 
 constexpr int schedulers = 4, max_warps = 64;  // of a multiprocessor
@@ -193,16 +200,21 @@ json json_of(const cuda_report& r) {
 
 }  // namespace
 
-int check(const run_arguments& a, bool with_pilot) {
+int check(const run_arguments& a, bool with_pilot, bool with_lint) {
   const plan p = plan_of(a, interrupted);
   print_warnings(p);
   const check_report r = check(p, with_pilot ? pilot_seconds : 0.0, interrupted);
+  const auto found = with_lint ? lint(p.model) : std::vector<std::string>();
   if (a.as_json) {
-    fmt::print("{}\n", json_text(check_json(p, r)));
+    json all = check_json(p, r);
+    if (with_lint) all["lint"] = found;
+    fmt::print("{}\n", json_text(all));
     return exit_ok;
   }
   print_plan(p);
   print_report(p, r);
+  for (const auto& one : found) fmt::print("lint       {}\n", one);
+  if (with_lint && found.empty()) fmt::print("lint       nothing found\n");
   return exit_ok;
 }
 

@@ -28,7 +28,9 @@ struct run_arguments : study {
 // Each returns the exit code; throws `error`.
 int list_models(bool as_json);
 int describe(const std::string& name, bool as_json);
-int check(const run_arguments& a, bool with_pilot);
+int check(const run_arguments& a, bool with_pilot, bool with_lint);
+/// A model to begin with, in a file of that name.
+int new_model(const std::string& name);
 /// What the compiler says of the kernels for a CUDA device.
 int check_cuda(const run_arguments& a, const std::string& architecture);
 int run(const run_arguments& a, const std::vector<std::string>& command);
@@ -39,7 +41,7 @@ int measure_beside_run(const run_arguments& a);
 int bench(const run_arguments& a, bench_options options, bool advises);
 /// Of a result file; of all outcomes unless some are named.
 int sensitivity(const std::string& file, const std::vector<std::string>& outcomes, bool as_json);
-/// A command of the Python package, `plot` or `report`, with what follows it up to a null pointer. Takes the place of this process.
+/// A command of the Python package, `plot`, `report` or `import`, with what follows it up to a null pointer. Takes the place of this process.
 int run_in_python(char** arguments);
 int doctor(bool as_json, bool measure);
 int clear_cache(bool as_json);

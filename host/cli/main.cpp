@@ -1,11 +1,14 @@
-// The command line: saltus list | describe | check | run | bench | show | sensitivity | plot | report | doctor. Options and
+// The command line: saltus list | describe | new | check | run | bench | show | sensitivity | plot | report | doctor. Options and
 // dispatch; the commands are in commands.hpp.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <iterator>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -63,6 +66,7 @@ class command_line {
         "130 interrupted,\n"
         "143 terminated.");
     add_list_and_describe();
+    add_new();
     add_check();
     add_run();
     add_bench();
@@ -70,6 +74,7 @@ class command_line {
     add_sensitivity();
     app_.add_subcommand("plot", "a picture of a result file, by the Python package");
     app_.add_subcommand("report", "a page of HTML on a result file, by the Python package");
+    app_.add_subcommand("import", "a model from a reaction network in SBML, by the Python package");
     add_doctor();
   }
 
@@ -95,7 +100,8 @@ class command_line {
     if (*list_) return list_models(as_json_);
     if (*describe_) return describe(name_, as_json_);
     if (*check_ && !architecture_.empty()) return check_cuda(arguments_, architecture_);
-    if (*check_) return check(arguments_, !no_pilot_);
+    if (*check_) return check(arguments_, !no_pilot_, lints_);
+    if (*new_) return new_model(name_);
     if (*run_) return run(arguments_, {argv, argv + argc});
     if (*gather_) return gather(arguments_, {argv, argv + argc});
     if (*measure_) return measure_beside_run(arguments_);
@@ -112,6 +118,19 @@ class command_line {
     add_json(describe_, as_json_);
   }
 
+  void add_new() {
+    new_ = app_.add_subcommand("new", "write a commented model to begin with");
+    new_->add_option("MODEL", name_, "its name: saltus new tank writes tank.hpp")->required()->type_name("");
+  }
+
+  void add_instance(CLI::App* command) {
+    command
+        ->add_option("--instance", arguments_.instance,
+                     "of a result file FILE.nc: this instance again, as in the file but for what other flags say")
+        ->check(CLI::NonNegativeNumber)
+        ->type_name("I");
+  }
+
   void add_check() {
     check_ = app_.add_subcommand("check", "validate a spec, compile its model, print the plan and what it will cost");
     add_run_options(check_, arguments_);
@@ -119,6 +138,8 @@ class command_line {
         ->add_option("--cuda", architecture_,
                      "say what its kernels need on such a CUDA device, which need not be there")
         ->type_name("sm_90");
+    add_instance(check_);
+    check_->add_flag("--lint", lints_, "say what looks like a mistake in the model's text, too");
     check_->add_flag("--no-pilot", no_pilot_, "compile nothing, integrate nothing, predict no times");
   }
 
@@ -139,9 +160,11 @@ class command_line {
   void add_run() {
     run_ = app_.add_subcommand("run", "run an ensemble");
     add_all_run_options(run_);
+    add_instance(run_);
     run_->footer(
         "saltus run relief_valve --set 'sweep.flow={from=0.2,to=10,count=1000}' -o valve.nc\n"
-        "saltus run ./my_sweep.toml -n 100000 --threads 8");
+        "saltus run ./my_sweep.toml -n 100000 --threads 8\n"
+        "saltus run valve.nc --instance 7 --set 'output.samples={count=2000}' -o one.nc");
 
     gather_ = app_.add_subcommand("gather", "the result of what runs of parts have left in their journal");
     add_run_options(gather_, arguments_);
@@ -203,9 +226,10 @@ class command_line {
   CLI::App *list_ = nullptr, *describe_ = nullptr, *check_ = nullptr, *run_ = nullptr, *gather_ = nullptr,
            *bench_ = nullptr, *show_ = nullptr, *sensitivity_ = nullptr, *doctor_ = nullptr;
   CLI::App* measure_ = nullptr;  ///< not for people
-  std::string name_;             ///< of the model that is described
-  std::string architecture_;     ///< of the device that check is asked about
-  bool as_json_ = false, no_pilot_ = false, advises_ = false, measures_ = false, clears_cache_ = false;
+  CLI::App* new_ = nullptr;
+  std::string name_;          ///< of the model that is described, or begun
+  std::string architecture_;  ///< of the device that check is asked about
+  bool as_json_ = false, no_pilot_ = false, lints_ = false, advises_ = false, measures_ = false, clears_cache_ = false;
   CLI::Option* one_instance_ = nullptr;
   std::int64_t instance_ = -1;
   show_options showing_;
@@ -215,7 +239,9 @@ class command_line {
 };
 
 int main_program(int argc, char** argv) {
-  if (argc > 1 && (argv[1] == std::string("plot") || argv[1] == std::string("report"))) return run_in_python(argv + 1);
+  constexpr std::string_view in_python[] = {"plot", "report", "import"};
+  if (argc > 1 && std::find(std::begin(in_python), std::end(in_python), argv[1]) != std::end(in_python))
+    return run_in_python(argv + 1);
   own_hdf5();
   guard_process();
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of writing, as a full disk is

@@ -1,4 +1,4 @@
-// saltus plot and saltus report: pictures are the Python package's; the program hands its arguments on.
+// saltus plot, saltus report and saltus import are the Python package's; the program hands its arguments on.
 #include <unistd.h>
 
 #include <cerrno>
@@ -23,7 +23,7 @@ sys.path[:] = [folder for folder in sys.path if folder]
 try:
     from saltus._commands import main
 except ImportError as e:
-    sys.stderr.write(f"saltus {sys.argv[1]}: {sys.executable} has no Python package of saltus that draws ({e}): install it "
+    sys.stderr.write(f"saltus {sys.argv[1]}: {sys.executable} has no Python package of saltus that does this ({e}): install it "
                      "there, in a clone of saltus by pip install '.[all]', or set SALTUS_PYTHON to the interpreter that has it\n")
     sys.exit(2)
 sys.exit(main())
@@ -40,10 +40,9 @@ int run_in_python(char** arguments) {
   while (*arguments) words.push_back(*arguments++);
   words.push_back(nullptr);
   ::execvp(words[0], words.data());
-  throw error(exit_usage,
-              fmt::format("{}: cannot be started ({}); pictures are drawn by Python: install python3, or set "
-                          "SALTUS_PYTHON to its interpreter",
-                          interpreter, std::strerror(errno)));
+  throw error(exit_usage, fmt::format("{}: cannot be started ({}); this is done by Python: install python3, or set "
+                                      "SALTUS_PYTHON to its interpreter",
+                                      interpreter, std::strerror(errno)));
 }
 
 }  // namespace saltus::host

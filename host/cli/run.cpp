@@ -21,6 +21,7 @@
 #include "ensemble/model_call.hpp"
 #include "ensemble/statistics.hpp"
 #include "study/measure.hpp"
+#include "study/rerun.hpp"
 #include "study/share.hpp"
 
 namespace saltus::host {
@@ -104,7 +105,7 @@ json summary_json(const run_report& r) {
            {"device", r.device},
            {"parts", parts},
            {"guards", guards_json(p, s.counts)},
-           {"remarks", remarks_on_guards(p.model, s.counts.guards)},
+           {"remarks", remarks(p.model, s.counts)},
            {"file", r.file},
            {"journal", r.journal},
            {"continued", r.continued},
@@ -112,6 +113,7 @@ json summary_json(const run_report& r) {
            {"exit_code", r.exit_code}});
   for (const auto& [name, some] : dependent_constraints(p.model, s.counts)) all["dependent"][name] = some;
   if (!s.trouble.empty()) all["model_threw"] = s.trouble;
+  if (!s.counts.not_finite.text.empty()) all["first_not_finite"] = text_of(s.counts.not_finite);
   if (!s.crash.empty()) all["model_crashed"] = s.crash;
   if (p.statistics) {
     all["statistics"] = statistics_json(s.statistics);
@@ -163,6 +165,8 @@ void print_summary(const run_report& r) {
     if (some == 0) continue;
     fmt::print("  {:<16} {:>12}   {}\n", row.name, some, row.meaning);
     if (row.group != status_group::ok) fmt::print("  {:<16} {:>12}   -> {}\n", "", "", row.remedy);
+    if (const auto& first = s.counts.not_finite; row.id == first.status && !first.text.empty())
+      fmt::print("  {:<16} {:>12}   {}\n", "", "", text_of(first));
     if (row.id == status::model_threw) fmt::print("  {:<16} {:>12}   {}\n", "", "", s.trouble);
   }
   for (const auto& row : status_table)
@@ -177,7 +181,7 @@ void print_summary(const run_report& r) {
     fmt::print("\n");
   }
   print_counters(s.counts, n);
-  for (const auto& remark : remarks_on_guards(p.model, s.counts.guards)) fmt::print("  {}\n", remark);
+  for (const auto& remark : remarks(p.model, s.counts)) fmt::print("  {}\n", remark);
   print_statistics(s.statistics);
   if (!p.indices.empty()) print_indices(s.indices);
   if (p.design.half_width > 0)
@@ -232,6 +236,12 @@ void say_what_went_wrong(const run_report& r) {
 
 namespace {
 
+/// Of an instance that was made again, beside that in the file.
+void print_differences(const run_arguments& a, const std::vector<std::string>& other) {
+  if (other.empty()) fmt::print("instance {} of {}: the same bits\n", a.instance, a.subject);
+  else fmt::print("instance {} of {} was another: {}\n", a.instance, a.subject, fmt::join(other, ", "));
+}
+
 int run(const run_arguments& a, const run_options& options, bool shares = false) {
   plan p = plan_of(a, interrupted);
   print_warnings(p);
@@ -258,8 +268,15 @@ int run_and_tell(const run_arguments& a, const std::function<run_report(const ru
   listener.progress = [&](std::int64_t some) { bar->add(some); };
   listener.ends = [&] { bar->finish(); };
   const run_report r = how(listener);
-  if (a.as_json) fmt::print("{}\n", json_text(summary_json(r)));
-  else print_summary(r);
+  const auto other = a.instance >= 0 ? differences(*r.arrays, a.subject, a.instance) : std::vector<std::string>();
+  if (a.as_json) {
+    json all = summary_json(r);
+    if (a.instance >= 0) all["differences"] = other;
+    fmt::print("{}\n", json_text(all));
+  } else {
+    print_summary(r);
+    if (a.instance >= 0) print_differences(a, other);
+  }
   say_what_went_wrong(r);
   return r.exit_code;
 }
@@ -270,7 +287,8 @@ int run(const run_arguments& a, const std::vector<std::string>& command) {
   options.restart = a.restart;
   options.time_limit = a.time_limit;
   options.command = command;
-  options.measure_beside = true;
+  options.measure_beside = a.instance < 0;
+  options.in_memory = a.instance >= 0;
   if (!a.part.empty()) options.part = part_called(a.part);
   if (a.share && !a.part.empty())
     throw error(exit_usage, "--share: leave out --part: it takes what nobody else has taken");

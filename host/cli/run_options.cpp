@@ -32,7 +32,9 @@ void add_json(CLI::App* command, bool& as_object) {
 }
 
 void add_run_options(CLI::App* command, run_arguments& to) {
-  command->add_option("SPEC|MODEL", to.subject, "a spec ./my_sweep.toml, a built-in's name, or a header ./my_model.hpp")
+  command
+      ->add_option("SPEC|MODEL", to.subject,
+                   "a spec ./my_sweep.toml, a built-in's name, or a header ./my_model.hpp; with --instance a result")
       ->required()
       ->type_name("");
   take(command, to, "--set", "--set", "KEY=VALUE",

@@ -45,6 +45,46 @@ std::vector<std::string> named_in(const std::string& sentence) {
   return words;
 }
 
+/// The mistakes that everyone makes once, by what g++ and clang++ say of them: what to write. Empty: none of them.
+std::string known_mistake(const std::string& text, const std::string& line) {
+  static const std::regex bare_name(R"(deleted function '[^']*(?:pack\(Enum\)|tracked\(Enum\)|plain::operator)|)"
+                                    R"(to '(?:const )?saltus::(?:pack<|tracked<|orders).*deleted function|)"
+                                    R"(selected deleted operator|attempt to use a deleted function|)"
+                                    R"(for call to '\w+\(.*::(?:state|parameter|discrete|guard|output|equation)[,)])");
+  static const std::regex hidden_function(R"('(?:\w+::)*(\w+)' cannot be used as a function|)"
+                                          R"(called object type '(?:\w+::)*(?:state|parameter|discrete|guard|output|)"
+                                          R"(time_event|constraint|equation|table)' is not a function)");
+  static const std::regex not_a_guard(R"(no matching (?:member )?function for call to '(?:saltus::\w+<.*>::)?due\b|)"
+                                      R"('(?:\w+::)?(?:state|parameter|discrete|output|time_event|constraint|table)')"
+                                      R"( to 'saltus::.*::guard'|to 'typename kinds::guard'|)"
+                                      R"('typename kinds::guard' .*with an? \wvalue of type)");
+  static const std::regex const_event(R"('const saltus::event<)"), discards(R"(discards qualifiers)"),
+      set_here(
+          R"(no viable overloaded '[-+*/]?='|'const saltus::(?:pack|dual|interval|jet|tracked|counted)\b.*discards)");
+  std::smatch of;
+  if (text.find("mask") != text.npos && text.find("'bool'") != text.npos)
+    return "a condition on values is select(condition, a, b) here, as it is asked for several instances at once";
+  if (std::regex_search(text, of, hidden_function))
+    return fmt::format("{} is a name in a list of the model here, and hides the function of that name: give it another",
+                       of[1].matched ? of[1].str() : "what is called");
+  if (std::regex_search(text, not_a_guard))
+    return "now.due(name) is asked of a guard or a time event, above(name) of a guard: a value is now[name], or "
+           "at[name], as in now[a] < now[b]";
+  if (std::regex_search(text, const_event) &&
+      (std::regex_search(line, discards) || text.find("no viable") != text.npos))
+    return "now is const here, and cannot be written to: write static void transition(auto& now), without const";
+  if (std::regex_search(line, set_here))
+    return "this cannot be set here: a parameter never changes, and at[...] is only read; rhs sets dy[...], guards set "
+           "g[...], an event sets now[state] and now[discrete]";
+  if (std::regex_search(text, bare_name))
+    return "a bare name is a number in a list here, not a value: write at[name], or now[name] at an event";
+  if (text.find("constants<") != text.npos)
+    return "a mass matrix that depends on time or states says so: static constexpr bool mass_varies = true";
+  if (text.find("'crossing'") != text.npos && text.find("saltus") != text.npos)
+    return "guards are listed as saltus::event_function<guard>, which was saltus::crossing<guard> once";
+  return {};
+}
+
 }  // namespace
 
 std::string place_of(const fs::path& header, std::vector<std::string> words) {
@@ -62,11 +102,6 @@ std::optional<std::string> first_complaint(const std::string& log, const fs::pat
   static const std::regex assertion(
       R"re(static.assert(?:ion)? failed(?: due to requirement '.*'| with)?:? "?([^"]*)"?)re");
   static const std::regex undefined(R"(undefined reference to [`'](\w+))");
-  // Of g++; the others of clang++.
-  static const std::regex bare_name(R"(deleted function '[^']*(?:pack\(Enum\)|tracked\(Enum\)|plain::operator)|)"
-                                    R"(to '(?:const )?saltus::(?:pack<|tracked<|orders).*deleted function|)"
-                                    R"(selected deleted operator|attempt to use a deleted function|)"
-                                    R"(for call to '\w+\(.*::(?:state|parameter|discrete|guard|output|equation)[,)])");
   constexpr std::size_t longest = 4000, shown = 400;
   std::optional<std::string> elsewhere;
   std::istringstream lines(log);
@@ -84,15 +119,7 @@ std::optional<std::string> first_complaint(const std::string& log, const fs::pat
       return fmt::format("{}: {}", place_of(header, named_in(of[1])), of[1].str());
     if (file == source && std::stoi(line_number) == line_after_model)
       return fmt::format("{}: a brace that is opened here or below is never closed", place_of(header, {}));
-    // The mistakes that everyone makes once.
-    if (text.find("mask") != text.npos && text.find("'bool'") != text.npos)
-      text = "a condition on values is select(condition, a, b) here, as it is asked for several instances at once";
-    if (std::regex_search(text, bare_name))
-      text = "a bare name is a number in a list here, not a value: write at[name], or now[name] at an event";
-    if (text.find("constants<") != text.npos)
-      text = "a mass matrix that depends on time or states says so: static constexpr bool mass_varies = true";
-    if (text.find("'crossing'") != text.npos && text.find("saltus") != text.npos)
-      text = "guards are listed as saltus::event_function<guard>, which was saltus::crossing<guard> once";
+    if (const auto known = known_mistake(text, line); !known.empty()) text = known;
     const std::string found = fmt::format("{}:{}{}: {}", file.string(), line_number, column, text);
     if (mine) return found;
     if (!elsewhere) elsewhere = file == source ? fmt::format("{}: {}", header.string(), text) : found;

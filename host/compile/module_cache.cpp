@@ -11,9 +11,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <memory>
 #include <regex>
 #include <sstream>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <xxhash.h>
@@ -125,9 +127,23 @@ void keep_within_limit() {
 
 }  // namespace
 
-std::string hash_text(const std::string& text) {
-  const XXH128_hash_t h = XXH3_128bits(text.data(), text.size());
-  return fmt::format("{:016x}{:016x}", h.high64, h.low64);
+namespace {
+std::string text_of(const XXH128_hash_t& h) { return fmt::format("{:016x}{:016x}", h.high64, h.low64); }
+}  // namespace
+
+std::string hash_text(const std::string& text) { return text_of(XXH3_128bits(text.data(), text.size())); }
+
+std::string hash_file(const fs::path& file) {
+  const std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t*)> state(XXH3_createState(), XXH3_freeState);
+  XXH3_128bits_reset(state.get());
+  std::ifstream in(file, std::ios::binary);
+  std::vector<char> piece(1 << 20);
+  while (in) {
+    in.read(piece.data(), std::ssize(piece));
+    XXH3_128bits_update(state.get(), piece.data(), static_cast<std::size_t>(in.gcount()));
+  }
+  if (!in.eof()) throw error(exit_failure, fmt::format("{}: cannot be read", file.string()));
+  return text_of(XXH3_128bits_digest(state.get()));
 }
 
 std::optional<std::string> key_of(const std::string& request, const file_list& files) {

@@ -23,6 +23,8 @@ namespace saltus::host {
 
 /// Hash of a text, 32 hex digits.
 std::string hash_text(const std::string& text);
+/// The same of the content of a file, which need not fit into memory. Throws `error` (failure) if it cannot be read.
+std::string hash_file(const std::filesystem::path& file);
 
 /// The files that a compiler reads for a module, with full paths: those of the model, and all others, saltus' kernels and
 /// what belongs to the system. Equal contents make an equal module as long as none of `absent` is there: those might be

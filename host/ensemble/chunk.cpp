@@ -74,6 +74,7 @@ void chunk_data::reset(const plan& p, std::int64_t first, std::int64_t instances
   const auto all = [n](auto& array, std::size_t width, auto value) { array.assign(width * n, value); };
   all(parameters, m.parameters.size(), nan);
   all(initial, m.states.size(), nan);
+  all(discrete, gives_discretes(p) ? m.discretes.size() : 0, nan);
   all(t_begin, 1, nan);
   all(t_end, 1, nan);
   all(final_state, m.states.size(), nan);
@@ -100,6 +101,7 @@ void chunk_data::reset(const plan& p, std::int64_t first, std::int64_t instances
   log.folder = p.file.empty() ? std::filesystem::path() : folder_of(p.file);
   exceptions.clear();
   statistics.clear();
+  not_finite = {};
   trouble.clear();
   order.clear();
 }
@@ -130,7 +132,13 @@ void chunk_data::forget(const std::vector<long long>& slots) {
 }
 
 abi::batch chunk_data::batch() const {
-  return {count, first_id, parameters.data(), initial.data(), t_begin.data(), t_end.data()};
+  return {count,
+          first_id,
+          parameters.data(),
+          initial.data(),
+          t_begin.data(),
+          t_end.data(),
+          discrete.empty() ? nullptr : discrete.data()};
 }
 
 abi::results chunk_data::results() {
@@ -153,9 +161,9 @@ abi::results chunk_data::results() {
 
 std::int64_t moved_bytes(const chunk_data& c) {
   std::int64_t sum = 0;
-  for (const auto* column :
-       {&c.parameters, &c.initial, &c.t_begin, &c.t_end, &c.final_state, &c.final_output, &c.final_discrete, &c.t_final,
-        &c.residual, &c.samples, &c.reductions, &c.final_derivative, &c.exceptions.reals})
+  for (const auto* column : {&c.parameters, &c.initial, &c.discrete, &c.t_begin, &c.t_end, &c.final_state,
+                             &c.final_output, &c.final_discrete, &c.t_final, &c.residual, &c.samples, &c.reductions,
+                             &c.final_derivative, &c.exceptions.reals})
     sum += bytes_of(*column);
   for (const auto counter : abi::counter_members<std::vector<long long>>) sum += bytes_of(c.*counter);
   for (const auto* column : {&c.residual_of, &c.exceptions.slot, &c.exceptions.integers}) sum += bytes_of(*column);
@@ -165,7 +173,8 @@ std::int64_t moved_bytes(const chunk_data& c) {
 
 std::int64_t chunk_bytes(const plan& p, std::int64_t instances) {
   const auto states = std::ssize(p.model.states), outputs = std::ssize(p.model.outputs);
-  const auto inputs = std::ssize(p.model.parameters) + states + 2;
+  const auto inputs =
+      std::ssize(p.model.parameters) + states + 2 + (gives_discretes(p) ? std::ssize(p.model.discretes) : 0);
   const auto finals = states + outputs + std::ssize(p.model.discretes) + 1;
   const auto words = inputs + finals + abi::counter_count + 3 +
                      static_cast<std::int64_t>(sampled_columns(p)) * p.sample_count + std::ssize(p.reductions) +

@@ -8,6 +8,7 @@
 
 #include "abi/counters.hpp"
 #include "abi/module.hpp"
+#include "abi/status.hpp"
 #include "ensemble/chunk_indices.hpp"
 #include "ensemble/chunk_statistics.hpp"
 #include "ensemble/columns.hpp"
@@ -27,6 +28,13 @@ struct exception_list {
   /// Removes the rows of some instances, [slot], and returns them.
   exception_list take(const std::vector<bool>& which);
   void clear();
+};
+
+/// An instance whose numbers have ended, and where they did (not_finite.hpp).
+struct not_finite_instance {
+  std::int64_t id = -1;  ///< -1: there is none
+  saltus::status status = saltus::status::not_finite;
+  std::string text = {};  ///< "the right-hand side of `y` is not finite just beyond t = 1"; empty: it is not known
 };
 
 /// One chunk of instances as columns: what the sampler fills in, and what comes of it, counters among it.
@@ -52,8 +60,9 @@ struct chunk_data : columns, abi::counters<std::vector<long long>> {
   exception_list exceptions;
   chunk_statistics statistics;
   chunk_indices indices;
-  std::string trouble;     ///< what the model of one of its instances said when it threw; empty: none did
-  std::vector<int> order;  ///< slots in the order in which they begin (order.hpp); empty: as they stand
+  not_finite_instance not_finite;  ///< the first one of the chunk
+  std::string trouble;             ///< what the model of one of its instances said when it threw; empty: none did
+  std::vector<int> order;          ///< slots in the order in which they begin (order.hpp); empty: as they stand
 
   chunk_data() = default;
   chunk_data(const plan& p, std::int64_t first, std::int64_t instances) { reset(p, first, instances); }

@@ -11,6 +11,7 @@ struct columns {
   std::int64_t count = 0;
   std::vector<double> parameters;      ///< [parameters][count]
   std::vector<double> initial;         ///< [states][count]; NaN: the model's own value
+  std::vector<double> discrete;        ///< [discretes][count]; NaN: the model's own; empty: none is given
   std::vector<double> t_begin, t_end;  ///< [count]
 };
 

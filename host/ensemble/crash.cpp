@@ -37,6 +37,7 @@ std::string try_alone(const plan& p, const abi::module& module, const chunk_data
   };
   take(one.parameters, of.parameters);
   take(one.initial, of.initial);
+  take(one.discrete, of.discrete);
   take(one.t_begin, of.t_begin);
   take(one.t_end, of.t_end);
   const std::function<bool(std::int64_t)> go_on = [](std::int64_t) { return true; };

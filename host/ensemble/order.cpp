@@ -18,7 +18,7 @@ constexpr double min_gain = 0.03;                   ///< by which warps must be 
 std::vector<const double*> inputs_of(const columns& c) {
   std::vector<const double*> r;
   const auto n = static_cast<std::size_t>(c.count);
-  for (const auto* list : {&c.parameters, &c.initial, &c.t_begin, &c.t_end})
+  for (const auto* list : {&c.parameters, &c.initial, &c.discrete, &c.t_begin, &c.t_end})
     for (std::size_t at = 0; at < list->size(); at += n) r.push_back(list->data() + at);
   return r;
 }

@@ -28,6 +28,7 @@ void fill_spread(const plan& p, std::int64_t count, double offset, chunk_data& c
     };
     put(chunk.parameters, one.parameters);
     put(chunk.initial, one.initial);
+    put(chunk.discrete, one.discrete);
     put(chunk.t_begin, one.t_begin);
     put(chunk.t_end, one.t_end);
   }

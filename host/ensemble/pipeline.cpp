@@ -17,6 +17,7 @@
 #include "ensemble/crash.hpp"
 #include "ensemble/dependent.hpp"
 #include "ensemble/model_call.hpp"
+#include "ensemble/not_finite.hpp"
 #include "ensemble/order.hpp"
 #include "ensemble/rescue.hpp"
 #include "ensemble/sampler.hpp"
@@ -139,6 +140,7 @@ class ensemble_run {
         stiff_(p, fallback_integrator::duty::hand_over, ending_, [this] { progress_(0); }),
         rescuer_(p, fallback_integrator::duty::rescue, ending_, [this] { progress_(0); }),
         dependencies_(p, ending_),
+        numbers_(p, ending_),
         account_(queue_) {}
 
   run_summary run() {
@@ -258,6 +260,7 @@ class ensemble_run {
     auto& chunk = *handed->chunk;
     if (!handed->range.is_kept) finish(chunk, handed->range);
     else if (!plan_.rows) return handed.release();  // statistics and counts are kept, too
+    if (plan_.rows) numbers_.look_at(chunk);
     make_statistics(plan_, chunk);
     chunk.indices = indices_.make(chunk.first_id, chunk.count, outcomes_of(chunk), chunk.status.data());
     handed->counts.add(chunk);
@@ -321,6 +324,7 @@ class ensemble_run {
   work_order by_work_;
   fallback_integrator stiff_, rescuer_;
   dependency_finder dependencies_;
+  not_finite_finder numbers_;
   chunk_pool pool_;
   account account_;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -55,6 +56,7 @@ double* column_of(columns& out, const target& what) {
     case target::kind::state: return out.initial.data() + what.index * out.count;
     case target::kind::t_begin: return out.t_begin.data();
     case target::kind::t_end: return out.t_end.data();
+    case target::kind::discrete: return out.discrete.data() + what.index * out.count;
   }
   return nullptr;
 }
@@ -72,6 +74,7 @@ void sampler::fill(std::int64_t first, std::int64_t count, columns& out) const {
   out.count = count;
   spread(plan_->parameters, count, out.parameters);
   spread(plan_->initial, count, out.initial);
+  spread(gives_discretes(*plan_) ? plan_->discrete : std::vector<double>(), count, out.discrete);
   spread({plan_->t_begin}, count, out.t_begin);
   spread({plan_->t_end}, count, out.t_end);
 

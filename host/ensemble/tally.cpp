@@ -1,6 +1,7 @@
 #include "ensemble/tally.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -26,6 +27,35 @@ void tally::add(const chunk_data& chunk) {
       dependent[k] += bits >> k & 1;
     }
   add_guards(chunk);
+  add_finals(chunk);
+  note(chunk.not_finite);
+}
+
+void tally::note(const not_finite_instance& one) {
+  if (one.id >= 0 && (not_finite.id < 0 || one.id < not_finite.id)) not_finite = one;
+}
+
+void lost_tally::add(const lost_tally& more) {
+  if (more.count > 0 && (count == 0 || more.first < first)) first = more.first;
+  count += more.count;
+}
+
+void largest_tally::add(double magnitude, std::int64_t id) {
+  ++count;
+  if (magnitude > first || (magnitude == first && (of < 0 || id < of))) {
+    second = of < 0 ? second : first;
+    first = magnitude;
+    of = id;
+  } else if (magnitude > second) second = magnitude;
+}
+
+void largest_tally::add(const largest_tally& more) {
+  if (more.count == 0) return;
+  const std::int64_t all = count + more.count;
+  const double other = std::max(second, more.second);
+  add(more.first, more.of);
+  second = std::max(second, other);
+  count = all;
 }
 
 void tally::add(const tally& more) {
@@ -44,6 +74,29 @@ void tally::add(const tally& more) {
     guards[g].began_beyond += more.guards[g].began_beyond;
     guards[g].crossed_against += more.guards[g].crossed_against;
   }
+  finals.resize(std::max(finals.size(), more.finals.size()));
+  for (std::size_t j = 0; j < more.finals.size(); ++j) finals[j].add(more.finals[j]);
+  outputs.resize(std::max(outputs.size(), more.outputs.size()));
+  for (std::size_t j = 0; j < more.outputs.size(); ++j) outputs[j].add(more.outputs[j]);
+  note(more.not_finite);
+}
+
+void tally::add_finals(const chunk_data& chunk) {
+  const std::size_t n = chunk.status.size();
+  if (n == 0) return;
+  finals.resize(std::max(finals.size(), chunk.final_state.size() / n));
+  for (std::size_t j = 0; j < finals.size(); ++j)
+    for (std::size_t i = 0; i < n; ++i)
+      if (const double x = chunk.final_state[j * n + i];
+          is_ok(static_cast<status>(chunk.status[i])) && std::isfinite(x))  // what has stayed on a device is NaN
+        finals[j].add(std::fabs(x), chunk.first_id + static_cast<std::int64_t>(i));
+  // What has stayed on a device has no time at which it ended.
+  outputs.resize(std::max(outputs.size(), chunk.final_output.size() / n));
+  for (std::size_t j = 0; j < outputs.size(); ++j)
+    for (std::size_t i = 0; i < n; ++i)
+      if (is_ok(static_cast<status>(chunk.status[i])) && std::isfinite(chunk.t_final[i]) &&
+          !std::isfinite(chunk.final_output[j * n + i]))
+        outputs[j].add({1, chunk.first_id + static_cast<std::int64_t>(i)});
 }
 
 void tally::add_guards(const chunk_data& chunk) {
@@ -77,6 +130,8 @@ std::int64_t tally::rescued() const { return std::accumulate(by_rescue.begin(), 
 std::int64_t tally::failed() const { return count_of(*this, status_group::failed); }
 std::int64_t tally::not_finished() const { return count_of(*this, status_group::not_finished); }
 
+std::string text_of(const not_finite_instance& one) { return fmt::format("instance {}: {}", one.id, one.text); }
+
 std::vector<std::pair<std::string, std::int64_t>> dependent_constraints(const model& m, const tally& t) {
   std::vector<std::pair<std::string, std::int64_t>> all;
   for (std::size_t k = 0; k < t.dependent.size(); ++k)
@@ -98,6 +153,24 @@ std::vector<std::string> remarks_on_guards(const model& m, const std::vector<gua
       all.push_back(fmt::format("guard `{}` was crossed only against its direction, {}, in {}", guard.name,
                                 name_of(guard.direction), instances(crossed_against)));
   }
+  return all;
+}
+
+std::vector<std::string> remarks(const model& m, const tally& counts) {
+  constexpr double far = 1e6;
+  constexpr std::int64_t few = 10;  // instances among which one may be whatever it likes
+  auto all = remarks_on_guards(m, counts.guards);
+  for (std::size_t j = 0; j < counts.finals.size(); ++j) {
+    const largest_tally& x = counts.finals[j];
+    if (x.count >= few && x.second > 0 && x.first > far * x.second)
+      all.push_back(
+          fmt::format("state `{}` ended at {:.3g} in size in instance {}, and at {:.3g} at most in all others",
+                      m.states[j].name, x.first, x.of, x.second));
+  }
+  for (std::size_t j = 0; j < counts.outputs.size(); ++j)
+    if (const auto& [count, first] = counts.outputs[j]; count > 0)
+      all.push_back(fmt::format("output `{}` was not finite at the end of {} instance{}, the first is {}",
+                                m.outputs[j].name, count, count == 1 ? "" : "s", first));
   return all;
 }
 

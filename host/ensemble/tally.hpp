@@ -21,6 +21,20 @@ struct guard_tally {
   std::int64_t crossed_against = 0;  ///< it could not fire at the start, but at the end, and did not
 };
 
+/// The two largest of a number's magnitudes over the instances that ended well, and whose the largest is.
+struct largest_tally {
+  double first = 0, second = 0;
+  std::int64_t of = -1, count = 0;  ///< the first one of several; how many were finite
+  void add(double magnitude, std::int64_t id);
+  void add(const largest_tally& more);
+};
+
+/// Instances that ended well with a number that is not finite: how many, and the first.
+struct lost_tally {
+  std::int64_t count = 0, first = -1;
+  void add(const lost_tally& more);
+};
+
 /// How many instances ended how, and what they cost in all. Of N instances, ok + rescued + failed + not_finished = N.
 struct tally : abi::counters<std::int64_t> {
   tally() : counters{} {}
@@ -29,6 +43,9 @@ struct tally : abi::counters<std::int64_t> {
   std::int64_t switched = 0;                              ///< instances that went over to the stiff method
   std::vector<std::int64_t> dependent;  ///< by constraint: instances that ended where it depends on others
   std::vector<guard_tally> guards;      ///< empty as long as nothing was added
+  std::vector<largest_tally> finals;    ///< of each state at the end; likewise
+  std::vector<lost_tally> outputs;      ///< of each output at the end; likewise
+  not_finite_instance not_finite;       ///< that with the lowest id
 
   void add(const chunk_data& chunk);
   void add(const tally& more);
@@ -39,13 +56,19 @@ struct tally : abi::counters<std::int64_t> {
 
  private:
   void add_guards(const chunk_data& chunk);
+  void add_finals(const chunk_data& chunk);
+  void note(const not_finite_instance& one);
 };
 
+/// "instance 7: the right-hand side of `y` is not finite just beyond t = 1, y = 0"
+std::string text_of(const not_finite_instance& one);
 /// Constraints that depend on others where instances have ended, and in how many.
 std::vector<std::pair<std::string, std::int64_t>> dependent_constraints(const model& m, const tally& t);
 
 /// What is odd about guards, one sentence each: that one began beyond zero and never fired, or was crossed only against its
 /// direction.
 std::vector<std::string> remarks_on_guards(const model& m, const std::vector<guard_tally>& counts);
+/// These, that a state of one instance is far beyond that of all others, and outputs that are not finite at the end.
+std::vector<std::string> remarks(const model& m, const tally& counts);
 
 }  // namespace saltus::host

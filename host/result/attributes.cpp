@@ -115,8 +115,9 @@ std::vector<attribute> attributes_of(const plan& p, const tally& counts) {
     if (const std::int64_t count = counts.by_rescue[static_cast<std::size_t>(row.id)])
       add("count_rescued_from_" + std::string(row.name), count);
   if (counts.switched > 0) add("count_switched", counts.switched);
-  if (const auto remarks = remarks_on_guards(p.model, counts.guards); !remarks.empty())
-    all.push_back({"remarks", fmt::format("{}", fmt::join(remarks, "\n"))});
+  if (!counts.not_finite.text.empty()) all.push_back({"first_not_finite", text_of(counts.not_finite)});
+  if (const auto sentences = remarks(p.model, counts); !sentences.empty())
+    all.push_back({"remarks", fmt::format("{}", fmt::join(sentences, "\n"))});
   return all;
 }
 

@@ -243,6 +243,8 @@ void put_counts(record_out& out, const tally& t) {
   out.put(t.switched);
   put_list(out, t.dependent);
   put_list(out, t.guards);
+  put_list(out, t.finals);
+  put_list(out, t.outputs);
 }
 void get_counts(record_in& in, tally& t) {
   in.get(&t.by_status, sizeof t.by_status);
@@ -251,6 +253,8 @@ void get_counts(record_in& in, tally& t) {
   t.switched = in.get<std::int64_t>();
   get_list(in, t.dependent);
   get_list(in, t.guards);
+  get_list(in, t.finals);
+  get_list(in, t.outputs);
 }
 
 /// Where no rows are kept: what the statistics of all chunks are made from. Blocks that are spread over chunks have rows.

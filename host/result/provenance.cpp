@@ -7,12 +7,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "base/files.hpp"
 #include "base/toml.hpp"
 #include "base/version.hpp"
 #include "compile/compiler.hpp"
 #include "compile/loaded_model.hpp"
 #include "ensemble/backend.hpp"
+#include "spec/csv.hpp"
 #include "spec/field.hpp"
 #include "spec/statistic_columns.hpp"
 
@@ -44,7 +44,8 @@ std::string lines_of(const std::vector<source_file>& files) {
 std::vector<source_file> sources_of(const plan& p) {
   std::vector<source_file> all;
   for (const auto& [file, text] : texts_of(p.model)) all.push_back({file.string(), hash_text(text)});
-  for (const auto& file : p.inputs) all.push_back({file.string(), hash_text(read_file(file))});
+  for (const auto& file : p.inputs) all.push_back({file.string(), hash_file(file)});
+  if (p.reads_standard_input) all.push_back({standard_input_name, hash_text(standard_input())});
   return all;
 }
 

@@ -7,7 +7,6 @@
 #include <netcdf.h>
 
 #include "base/error.hpp"
-#include "base/files.hpp"
 
 namespace saltus::host {
 
@@ -24,119 +23,28 @@ std::vector<std::string> words(const std::string& text) {
   return list;
 }
 
-result_file::result_file(const std::string& path) : path_(path) {
-  if (const auto what = not_a_file(path); !what.empty())
-    throw error(exit_failure, fmt::format("{}: {}, not a result file", path, what));
-  must(nc_open(path.c_str(), NC_NOWRITE, &file_));
-  try {
-    read_variables();
-  } catch (...) {
-    nc_close(file_);
-    throw;
-  }
-}
-
-result_file::~result_file() { nc_close(file_); }
-
-void result_file::must(int netcdf_status) const {
-  if (netcdf_status == NC_NOERR) return;
-  const char* const why = netcdf_status == NC_EHDFERR ? "; the file is damaged, or on a disk that is" : "";
-  throw error(exit_failure, fmt::format("cannot read {}: {}{}", path_, nc_strerror(netcdf_status), why));
-}
-
-void result_file::read_variables() {
-  int id;
-  if (nc_inq_attid(file_, NC_GLOBAL, "saltus_version", &id) != NC_NOERR)
-    throw error(exit_failure, path_ + " is not a result of saltus: it has no attribute saltus_version");
-  int count = 0;
-  must(nc_inq_nvars(file_, &count));
-  for (int v = 0; v < count; ++v) {
-    char name[NC_MAX_NAME + 1];
-    int rank = 0;
-    std::array<int, NC_MAX_VAR_DIMS> dimensions;
-    must(nc_inq_var(file_, v, name, nullptr, &rank, dimensions.data(), nullptr));
-    variables_.push_back({v, name, text_of("role", v), text_of("units", v), text_of("long_name", v), {}});
-    for (int d = 0; d < rank; ++d) {
-      must(nc_inq_dimname(file_, dimensions[static_cast<std::size_t>(d)], name));
-      variables_.back().dimensions.push_back(name);
-    }
-  }
+result_file::result_file(const std::string& path) : netcdf_file(path, "not a result file") {
+  if (!has_attribute("saltus_version"))
+    throw error(exit_failure, path + " is not a result of saltus: it has no attribute saltus_version");
   instances_ = dimension("instance");
 }
 
 std::vector<const result_variable*> result_file::with_role(std::string_view role) const {
   std::vector<const result_variable*> found;
-  for (const result_variable& v : variables_)
+  for (const result_variable& v : variables())
     if (v.role == role) found.push_back(&v);
   return found;
 }
 
-const result_variable* result_file::find(std::string_view name) const {
-  for (const result_variable& v : variables_)
-    if (v.name == name) return &v;
-  return nullptr;
-}
-
 const result_variable& result_file::at(std::string_view name) const {
   if (const result_variable* v = find(name)) return *v;
-  throw error(exit_failure, fmt::format("{} is not a result of saltus: it has no variable {}", path_, name));
-}
-
-std::string result_file::text_of(const char* attribute, int variable) const {
-  std::size_t length = 0;
-  if (nc_inq_attlen(file_, variable, attribute, &length) != NC_NOERR) return "";
-  std::string value(length, '\0');
-  must(nc_get_att_text(file_, variable, attribute, value.data()));
-  return value;
-}
-
-double result_file::number_of(const char* attribute, int variable) const {
-  double value = std::numeric_limits<double>::quiet_NaN();
-  nc_get_att_double(file_, variable, attribute, &value);
-  return value;
-}
-
-std::string result_file::text(const char* attribute) const { return text_of(attribute, NC_GLOBAL); }
-std::string result_file::text(const char* attribute, const result_variable& of) const {
-  return text_of(attribute, of.id);
-}
-double result_file::number(const char* attribute) const { return number_of(attribute, NC_GLOBAL); }
-double result_file::number(const char* attribute, const result_variable& of) const {
-  return number_of(attribute, of.id);
+  throw error(exit_failure, fmt::format("{} is not a result of saltus: it has no variable {}", path(), name));
 }
 
 unsigned long long result_file::seed() const {
   unsigned long long value = 0;
-  nc_get_att_ulonglong(file_, NC_GLOBAL, "seed", &value);
+  nc_get_att_ulonglong(handle(), NC_GLOBAL, "seed", &value);
   return value;
-}
-
-std::vector<long long> result_file::whole_numbers(const char* attribute) const {
-  std::size_t length = 0;
-  if (nc_inq_attlen(file_, NC_GLOBAL, attribute, &length) != NC_NOERR) return {};
-  std::vector<long long> values(length);
-  must(nc_get_att_longlong(file_, NC_GLOBAL, attribute, values.data()));
-  return values;
-}
-
-std::size_t result_file::dimension(const char* name) const {
-  int id;
-  std::size_t length;
-  must(nc_inq_dimid(file_, name, &id));
-  must(nc_inq_dimlen(file_, id, &length));
-  return length;
-}
-
-std::vector<double> result_file::reals(const result_variable& v, place start, place count) const {
-  std::vector<double> values(count[0] * count[1]);
-  if (!values.empty()) must(nc_get_vara_double(file_, v.id, start.data(), count.data(), values.data()));
-  return values;
-}
-
-std::vector<long long> result_file::integers(const result_variable& v, std::size_t start, std::size_t count) const {
-  std::vector<long long> values(count);
-  if (count > 0) must(nc_get_vara_longlong(file_, v.id, &start, &count, values.data()));
-  return values;
 }
 
 status_row row_of(long long number) {

@@ -2,7 +2,6 @@
 // nothing. Knows the file's roles and names (schema.hpp lists them); no plan, no backend.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -11,62 +10,29 @@
 #include <vector>
 
 #include "abi/status.hpp"
+#include "base/netcdf.hpp"
 
 namespace saltus::host {
 
 /// A variable of a result file.
-struct result_variable {
-  int id;
-  std::string name, role, unit, about;
-  std::vector<std::string> dimensions;
-
-  bool per_instance() const { return dimensions.size() == 1 && dimensions[0] == "instance"; }
-  std::string bracketed_unit() const { return unit.empty() || unit == "1" ? "" : "[" + unit + "]"; }
-};
+using result_variable = netcdf_variable;
 
 /// A result file open for reading. Every member throws `error` (exit_failure) if the file is damaged or no result of saltus.
-class result_file {
+class result_file : public netcdf_file {
  public:
   explicit result_file(const std::string& path);
-  ~result_file();
-  result_file(const result_file&) = delete;
-  result_file& operator=(const result_file&) = delete;
 
-  const std::string& path() const { return path_; }
-  const std::vector<result_variable>& variables() const { return variables_; }
   std::size_t instances() const { return instances_; }
   /// Are there results of single instances (output.rows)?
   bool has_rows() const { return find("status") != nullptr; }
 
   std::vector<const result_variable*> with_role(std::string_view role) const;
-  const result_variable* find(std::string_view name) const;
   const result_variable& at(std::string_view name) const;
-
-  /// An attribute of a variable, or of the file; empty, or NaN, if there is none.
-  std::string text(const char* attribute) const;
-  std::string text(const char* attribute, const result_variable& of) const;
-  double number(const char* attribute) const;
-  double number(const char* attribute, const result_variable& of) const;
   unsigned long long seed() const;
-  /// Whole numbers of an attribute of the file; none without it.
-  std::vector<long long> whole_numbers(const char* attribute) const;
-  std::size_t dimension(const char* name) const;
-
-  using place = std::array<std::size_t, 2>;
-  std::vector<double> reals(const result_variable& v, place start, place count) const;
-  std::vector<long long> integers(const result_variable& v, std::size_t start, std::size_t count) const;
   /// The value for one instance; of a scalar, the one there is.
   double value(const result_variable& v, std::size_t instance) const { return reals(v, {instance, 0}, {1, 1})[0]; }
 
  private:
-  void must(int netcdf_status) const;
-  void read_variables();
-  std::string text_of(const char* attribute, int variable) const;
-  double number_of(const char* attribute, int variable) const;
-
-  std::string path_;
-  int file_ = -1;
-  std::vector<result_variable> variables_;
   std::size_t instances_ = 0;
 };
 

@@ -109,14 +109,19 @@ class field_list {
         add_varied(q.name, "parameter", q.unit, about(q), column(&chunk_data::parameters, j));
       else add_fixed(q.name, "parameter", q.unit, about(q), p_.parameters[j]);
     }
-    for (std::size_t j = 0; j < m_.states.size(); ++j) {
-      const quantity& q = m_.states[j];
-      const std::string what = "initial value of " + q.name;
-      if (varies(p_, target::kind::state, static_cast<int>(j)))
-        add_varied("initial_" + q.name, "initial", q.unit, what, column(&chunk_data::initial, j));
-      else if (p_.initial[j] == p_.initial[j])  // NaN: the model's own value, which the host does not know
-        add_fixed("initial_" + q.name, "initial", q.unit, what, p_.initial[j]);
-    }
+    const auto add_initial = [&](const std::vector<quantity>& list, target::kind kind, const std::vector<double>& fixed,
+                                 auto array) {
+      for (std::size_t j = 0; j < list.size(); ++j) {
+        const quantity& q = list[j];
+        const std::string what = "initial value of " + q.name;
+        if (varies(p_, kind, static_cast<int>(j)))
+          add_varied("initial_" + q.name, "initial", q.unit, what, column(array, j));
+        else if (j < fixed.size() && fixed[j] == fixed[j])  // NaN: the model's own, which the host does not know
+          add_fixed("initial_" + q.name, "initial", q.unit, what, fixed[j]);
+      }
+    };
+    add_initial(m_.states, target::kind::state, p_.initial, &chunk_data::initial);
+    add_initial(m_.discretes, target::kind::discrete, p_.discrete, &chunk_data::discrete);
     if (varies(p_, target::kind::t_begin, 0))
       add_varied("t_begin", "span", "", "start of the time span", column(&chunk_data::t_begin));
     else add_fixed("t_begin", "span", "", "start of the time span", p_.t_begin);

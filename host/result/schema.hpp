@@ -1,7 +1,7 @@
 // What the result file holds, variable by variable, from the plan alone. One NetCDF-4 file per run:
 //
 //     dimensions   instance (fixed), time (with samples), event (unlimited, with the event log)
-//     per instance <parameter> initial_<state> t_begin t_end            what was varied; what was fixed is a scalar
+//     per instance <parameter> initial_<state> initial_<discrete> t_begin t_end            what was varied; what was fixed is a scalar
 //                  final_<state> final_<output> final_<discrete> t_final status exception
 //                  steps rejected ...                                    counters: kernels/abi/counters.def
 //                  residual residual_of                                  of a model with algebraic states

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <cstring>
 #include <fstream>
+#include <iostream>
+#include <sstream>
 #include <string_view>
 #include <utility>
 
@@ -80,15 +82,31 @@ double number_at(const std::vector<cell>& cells, std::size_t place, std::size_t 
 
 }  // namespace
 
+const std::string& standard_input() {
+  static const std::string all = [] {
+    std::ostringstream text;
+    text << std::cin.rdbuf();
+    return text.str();
+  }();
+  return all;
+}
+
 csv_table read_csv_table(const std::filesystem::path& file, std::vector<std::string> names, const std::string& who) {
-  const auto name = file.string();
+  if (file == standard_input_name) {
+    std::istringstream in(standard_input());
+    return read_csv_table(in, "standard input", std::move(names), who);
+  }
   if (const auto what = not_a_file(file); !what.empty())
-    throw error(exit_usage, fmt::format("{}: cannot read {}: it {}", who, name, what));
+    throw error(exit_usage, fmt::format("{}: cannot read {}: it {}", who, file.string(), what));
   std::ifstream in(file);
+  if (!in) throw error(exit_usage, fmt::format("{}: cannot read {}: {}", who, file.string(), std::strerror(errno)));
+  return read_csv_table(in, file.string(), std::move(names), who);
+}
+
+csv_table read_csv_table(std::istream& in, const std::string& name, std::vector<std::string> names,
+                         const std::string& who) {
   std::string line;
-  if (!std::getline(in, line))
-    throw error(exit_usage,
-                fmt::format("{}: cannot read {}: {}", who, name, in.is_open() ? "it is empty" : std::strerror(errno)));
+  if (!std::getline(in, line)) throw error(exit_usage, fmt::format("{}: cannot read {}: it is empty", who, name));
   if (line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);  // the byte order mark that spreadsheets write
 
   const auto header = split(line);
@@ -109,11 +127,6 @@ csv_table read_csv_table(const std::filesystem::path& file, std::vector<std::str
   if (table.columns.front().empty())
     throw error(exit_usage, fmt::format("{}: {} has no row below its header", who, name));
   return table;
-}
-
-std::vector<double> read_csv_column(const std::filesystem::path& file, const std::string& column,
-                                    const std::string& who) {
-  return std::move(read_csv_table(file, {column}, who).columns.front());
 }
 
 }  // namespace saltus::host

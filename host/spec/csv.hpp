@@ -12,13 +12,18 @@ struct csv_table {
   std::vector<std::string> names;
   std::vector<std::vector<double>> columns;
 };
-/// The columns of these names, in their order; without names, all there are, in that of the file. Throws as read_csv_column.
-csv_table read_csv_table(const std::filesystem::path& file, std::vector<std::string> names, const std::string& who);
 
-/// The numbers of the column of that name, from the second line on; empty lines are skipped. Throws an `error` with
-/// exit code 2: `runs.csv:5:3: flow = abc: must be a finite number` (line, column) about a number; and, beginning with
-/// `who` and naming the file, if it cannot be read, has no such column or two of that name, or no row.
-std::vector<double> read_csv_column(const std::filesystem::path& file, const std::string& column,
-                                    const std::string& who);
+/// What a path must be to stand for standard input.
+inline constexpr const char* standard_input_name = "-";
+/// All of it; it is read once.
+const std::string& standard_input();
+
+/// The columns of these names, in their order; without names, all there are, in that of the file. Empty lines are skipped. Throws an
+/// `error` with exit code 2: `runs.csv:5:3: flow = abc: must be a finite number` (line, column) about a number; and, beginning
+/// with `who` and naming the file, if it cannot be read, has no such column or two of that name, or no row.
+csv_table read_csv_table(const std::filesystem::path& file, std::vector<std::string> names, const std::string& who);
+/// The same of a text that is called `name`.
+csv_table read_csv_table(std::istream& in, const std::string& name, std::vector<std::string> names,
+                         const std::string& who);
 
 }  // namespace saltus::host

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <limits>
 #include <optional>
 #include <sstream>
@@ -69,6 +70,15 @@ inline std::string inline_text(const toml::node& node) {
   return out.str();
 }
 
+/// A complaint about an entry of a spec.
+struct spec_error : error {
+  spec_error(const std::string& message, std::string name, bool alone)
+      : error(exit_usage, message), about(std::move(name)), stands_alone(alone) {}
+  std::string about;  ///< the name of the entry, dotted; of what is missing: of the table that lacks it
+  bool stands_alone;  ///< whatever else the spec says: a key that is none, a value of another kind
+  std::string missing = {};
+};
+
 class field {
  public:
   explicit field(const toml::table& root) : node_(&root) {}
@@ -79,23 +89,26 @@ class field {
   bool flagged() const { return from_flag(node_->source()); }
   bool is_table() const { return node_->is_table(); }
   bool is_list() const { return node_->is_array(); }
+  bool is_text() const { return node_->is_string(); }
   std::string value() const { return inline_text(*node_); }
   std::string what() const { return what_at(place()); }  ///< "spec.toml:12:8: rtol = -1"
 
   // ---- complaints
 
   [[noreturn]] void fail(std::string_view what) const {
-    throw error(exit_usage, fmt::format("{}: {}", this->what(), what));
+    throw spec_error(fmt::format("{}: {}", this->what(), what), name_, false);
   }
 
   /// The key itself is wrong, rather than its value.
   [[noreturn]] void fail_key(std::string_view what) const {
-    throw error(exit_usage, fmt::format("{}: {}", what_at(place_of(key_region_)), what));
+    throw spec_error(fmt::format("{}: {}", what_at(place_of(key_region_)), what), name_, true);
   }
 
   /// This table lacks a key.
   [[noreturn]] void fail_missing(std::string_view key, std::string_view what) const {
-    throw error(exit_usage, fmt::format("{}: {} is missing: {}", place(), dotted(key), what));
+    spec_error complaint(fmt::format("{}: {} is missing: {}", place(), dotted(key), what), name_, true);
+    complaint.missing = dotted(key);
+    throw complaint;
   }
 
   // ---- scalars
@@ -124,25 +137,25 @@ class field {
         real && std::abs(real->get()) <= exact && real->get() == std::floor(real->get()) &&
         static_cast<double>(low) <= real->get() && real->get() <= static_cast<double>(high))
       return static_cast<std::int64_t>(real->get());
-    fail(fmt::format("must be a whole number from {} to {}", low, high));
+    refuse(fmt::format("must be a whole number from {} to {}", low, high));
   }
 
   bool boolean() const {
     if (const auto* value = node_->as_boolean()) return value->get();
-    fail("must be true or false");
+    refuse("must be true or false");
   }
 
   std::string text() const {
     if (const auto* value = node_->as_string(); value && !value->get().empty()) return value->get();
-    fail("must be a text in quotes, not empty");
+    refuse("must be a text in quotes, not empty");
   }
 
   /// One of a few words.
   std::string word(const std::vector<std::string_view>& allowed) const {
     const auto* value = node_->as_string();
-    if (!value) fail("must be a word in quotes; " + suggest("", allowed));
+    if (!value) refuse("must be a word in quotes; " + suggest("", allowed));
     if (std::find(allowed.begin(), allowed.end(), value->get()) == allowed.end())
-      fail("unknown word; " + suggest(value->get(), allowed));
+      refuse("unknown word; " + suggest(value->get(), allowed));
     return value->get();
   }
 
@@ -150,7 +163,7 @@ class field {
 
   std::vector<field> items() const {
     const auto* array = node_->as_array();
-    if (!array) fail("must be a list");
+    if (!array) refuse("must be a list");
     std::vector<field> all;
     for (std::size_t i = 0; i < array->size(); ++i)
       all.push_back(field(key_, fmt::format("{}[{}]", name_, i), (*array)[i], (*array)[i].source()));
@@ -158,7 +171,7 @@ class field {
   }
 
   std::vector<double> numbers() const {
-    if (!is_list()) fail("must be a list of numbers");
+    if (!is_list()) refuse("must be a list of numbers");
     std::vector<double> all;
     for (const auto& item : items()) all.push_back(item.number());
     return all;
@@ -167,7 +180,7 @@ class field {
   /// Exactly `count` numbers; `what` says which.
   std::vector<double> numbers(std::size_t count, std::string_view what) const {
     const auto all = is_list() ? numbers() : std::vector<double>();
-    if (all.size() != count) fail(what);
+    if (all.size() != count) refuse(what);
     return all;
   }
 
@@ -176,7 +189,7 @@ class field {
   /// The entries, in the order in which they are written.
   std::vector<field> entries() const {
     const auto* table = node_->as_table();
-    if (!table) fail("must be a table");
+    if (!table) refuse("must be a table");
     std::vector<field> all;
     for (auto [key, value] : in_order(*table))
       all.push_back(field(std::string(key->str()), dotted(key->str()), *value, key->source()));
@@ -205,6 +218,11 @@ class field {
   field(std::string key, std::string name, const toml::node& node, const toml::source_region& key_region)
       : key_(std::move(key)), name_(std::move(name)), node_(&node), key_region_(key_region) {}
 
+  /// The value is none of what this reader reads.
+  [[noreturn]] void refuse(std::string_view what) const {
+    throw spec_error(fmt::format("{}: {}", this->what(), what), name_, true);
+  }
+
   std::string dotted(std::string_view key) const { return name_ + (name_.empty() ? "" : ".") + std::string(key); }
 
   std::string what_at(const std::string& place) const {
@@ -218,8 +236,19 @@ class field {
     double value = std::numeric_limits<double>::quiet_NaN();
     if (const auto* real = node_->as_floating_point()) value = real->get();
     if (const auto* integer = node_->as_integer()) value = static_cast<double>(integer->get());
-    if (!std::isfinite(value) || !allowed(value)) fail(what);
+    if (!std::isfinite(value) || !allowed(value)) refuse(std::string(what) + advice_on_number());
     return value;
+  }
+
+  /// What a flag could not say as TOML, and what stands in quotation marks, is a text, though it may look like a number.
+  std::string advice_on_number() const {
+    const auto* const text = node_->as_string();
+    if (!text) return {};
+    const char* const begin = text->get().c_str();
+    char* end = nullptr;
+    const double value = std::strtod(begin, &end);
+    return end != begin && *end == '\0' && std::isfinite(value) ? "; write " + inline_text(toml::value<double>(value))
+                                                                : std::string();
   }
 
   std::string key_, name_;

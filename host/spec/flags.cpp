@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <regex>
+#include <sstream>
 #include <string>
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/error.hpp"
 #include "spec/field.hpp"
@@ -151,16 +154,28 @@ std::vector<axis_nodes> axes_of(toml::table& root) {
   return axes;
 }
 
+/// The entry `key` of a table, which is a table or the path that such a table has under the name `path`, as a table.
+toml::node* as_table_with(toml::table& of, const char* key, const char* path) {
+  if (auto* text = of.get(key)->as_string()) {
+    toml::table as_table;
+    as_table.insert(path, std::move(*text));  // a copy would forget its place
+    of.insert_or_assign(key, std::move(as_table));
+  }
+  return of.get(key);
+}
+
 /// [sweep] table as a table, into which a count can be written; null without it.
 toml::node* table_of_sweep(toml::table& root) {
   auto* const sweep = root["sweep"].as_table();
-  if (!sweep || !sweep->contains("table")) return nullptr;
-  if (auto* path = sweep->get("table")->as_string()) {
-    toml::table as_table;
-    as_table.insert("csv", std::move(*path));  // a copy would forget its place
-    sweep->insert_or_assign("table", std::move(as_table));
-  }
-  return sweep->get("table");
+  return sweep && sweep->contains("table") ? as_table_with(*sweep, "table", "csv") : nullptr;
+}
+
+/// A file that [initial] goes on from, as a table into which a count can be written; null without one.
+toml::node* table_of_initial(toml::table& root) {
+  auto* const initial = root["initial"].as_table();
+  auto* const from = initial ? initial->get("from") : nullptr;
+  if (!from || from->is_number()) return nullptr;
+  return as_table_with(*initial, "from", "file");
 }
 
 /// The tables whose count -n stands for, with their names.
@@ -174,6 +189,7 @@ axis_nodes counted_by_n(toml::table& root, const flag& flag) {
       if (key != "seed") return samples();
   if (auto* const table = table_of_sweep(root)) return {{"sweep.table", table}};
   const auto axes = axes_of(root);
+  if (auto* const from = table_of_initial(root); from && axes.empty()) return {{"initial.from", from}};
   if (axes.empty()) return samples();
   std::vector<axis_nodes> ranges;
   for (const auto& axis : axes)
@@ -208,8 +224,13 @@ bool names_one_of(const std::vector<quantity>& quantities, std::string_view name
 /// "parameters.zeno" or "initial.zeno" for a quantity of the model, empty for any other name.
 std::string key_of_quantity(const std::string& name, const model& model) {
   if (names_one_of(model.parameters, name)) return "parameters." + name;
-  if (names_one_of(model.states, name)) return "initial." + name;
+  if (names_one_of(model.states, name) || names_one_of(model.discretes, name)) return "initial." + name;
   return {};
+}
+
+const char* kind_of_quantity(const std::string& name, const model& model) {
+  if (names_one_of(model.parameters, name)) return "parameter";
+  return names_one_of(model.states, name) ? "state" : "discrete variable";
 }
 
 bool is_top_key(std::string_view name) { return std::find(top_keys.begin(), top_keys.end(), name) != top_keys.end(); }
@@ -229,8 +250,7 @@ std::optional<std::string> full_key(const assignment& set, const flag& flag, con
     throw error(exit_usage,
                 fmt::format("{0}: {1} is a key of the spec and a {2} of {3}: write --set {4}={5} for the "
                             "{2}, or --set spec.{1}={5} for the key",
-                            typed(flag), set.key, quantity.starts_with("parameters.") ? "parameter" : "state",
-                            model->name, quantity, set.value));
+                            typed(flag), set.key, kind_of_quantity(set.key, *model), model->name, quantity, set.value));
   if (is_key) return set.key;
   if (!quantity.empty()) return quantity;
   if (dot == set.key.npos && !model) return {};
@@ -238,9 +258,22 @@ std::optional<std::string> full_key(const assignment& set, const flag& flag, con
   if (model) {
     for (const auto& parameter : model->parameters) allowed.push_back(parameter.name);
     for (const auto& state : model->states) allowed.push_back(state.name);
+    for (const auto& discrete : model->discretes) allowed.push_back(discrete.name);
   }
   throw error(exit_usage, fmt::format("{}: {} = {}: unknown key; {}", typed(flag), set.key, set.value,
                                       suggest(first_part(set.key), allowed)));
+}
+
+/// TOML has no number such as .5 or 5. : what to write in its place.
+std::string advice_on(const toml::source_position& at, const std::string& text) {
+  std::istringstream lines(text);
+  std::string line;
+  for (toml::source_index n = 0; n < at.line && std::getline(lines, line);) ++n;
+  static const std::regex number(R"((?:^|[=,\[{\s])([-+]?)(?:\.(\d+)|(\d+)\.)((?:[eE][-+]?\d+)?)(?![\w.]))");
+  std::smatch m;
+  if (!std::regex_search(line, m, number)) return {};
+  const std::string whole = m[3].matched ? m[3].str() : "0", part = m[2].matched ? m[2].str() : "0";
+  return fmt::format("; write {}{}.{}{}", m[1].str(), whole, part, m[4].str());
 }
 
 }  // namespace
@@ -252,17 +285,22 @@ toml::table merge(const spec_document& spec, const host::model* model) {
   try {
     root = toml::parse(spec.text, place);
   } catch (const toml::parse_error& syntax) {
-    throw error(exit_usage, fmt::format("{}: {}", place_of(syntax.source()), syntax.description()));
+    throw error(exit_usage, fmt::format("{}: {}{}", place_of(syntax.source()), syntax.description(),
+                                        advice_on(syntax.source().begin, spec.text)));
   }
+  std::vector<std::string> complaints;
   for (std::size_t i = 0; i < spec.flags.size(); ++i) {
     const auto& flag = spec.flags[i];
     if (flag.name == "-n") continue;
-    auto set = read_flag(flag);
-    const auto key = full_key(set, flag, model);
-    if (!key) continue;
-    set.key = *key;
-    assign(root, set, flag, i);
+    try {
+      auto set = read_flag(flag);
+      const auto key = full_key(set, flag, model);
+      if (!key) continue;
+      set.key = *key;
+      assign(root, set, flag, i);
+    } catch (const error& e) { complaints.emplace_back(e.what()); }
   }
+  if (!complaints.empty()) throw error(exit_usage, fmt::format("{}", fmt::join(complaints, "\n")));
   for (std::size_t i = 0; i < spec.flags.size(); ++i)  // -n depends on what the other flags have set
     if (spec.flags[i].name == "-n") assign_counts(root, spec.flags[i], i);
   return root;

@@ -36,6 +36,11 @@ inline names joined(names a, const names& b) {
   return a;
 }
 
+/// What a name of a model may be that has its value in a spec.
+inline const char* kinds_of_quantities(const model& m) {
+  return m.discretes.empty() ? "a parameter or state" : "a parameter, state or discrete variable";
+}
+
 /// -1: there is none of that name.
 inline int index_of(const std::vector<quantity>& quantities, std::string_view name) {
   for (std::size_t i = 0; i < quantities.size(); ++i)

@@ -53,11 +53,11 @@ struct design {
   std::int64_t max_count = 0;
 };
 
-/// What varies: a parameter, an initial value, or an end of the time span.
+/// What varies: a parameter, an initial value of a state or discrete variable, or an end of the time span.
 struct target {
-  enum class kind { parameter, state, t_begin, t_end };
+  enum class kind { parameter, state, t_begin, t_end, discrete };  ///< random values depend on their numbers
   kind which;
-  int index;  ///< among the model's parameters or states; 0 for times
+  int index;  ///< among the model's parameters, states or discrete variables; 0 for times
   std::string name;
 };
 
@@ -129,6 +129,7 @@ struct plan {
   // which instances: id = sample + samples * (product index, last axis fastest)
   std::vector<double> parameters;  ///< fixed values, one per parameter
   std::vector<double> initial;     ///< fixed values, one per state; NaN: the model's own
+  std::vector<double> discrete;    ///< the same of discrete variables
   double t_begin = 0, t_end = 1;
   std::shared_ptr<const run_tables> tables;  ///< those of the model, in its order; null: it reads none
   std::vector<axis> axes;
@@ -171,7 +172,8 @@ struct plan {
   double lease = 60;  ///< seconds without a sign of life after which others take over what a run has taken
 
   std::string text;  ///< the spec as run (TOML, flags merged in): goes into the file's provenance
-  std::vector<std::filesystem::path> inputs;  ///< files that this was read from: the spec, CSV files
+  std::vector<std::filesystem::path> inputs;  ///< files that this was read from: the spec, CSV files, results
+  bool reads_standard_input = false;          ///< and standard input (csv.hpp)
   std::vector<std::string> warnings;          ///< what is allowed but hardly meant, one sentence each, with its place
 };
 
@@ -186,6 +188,13 @@ inline bool varies(const plan& p, target::kind which, int index) {
   return std::any_of(p.random.begin(), p.random.end(), is_it) ||
          std::any_of(p.axes.begin(), p.axes.end(),
                      [&](const axis& a) { return std::any_of(a.columns.begin(), a.columns.end(), is_it); });
+}
+
+/// Has any discrete variable an initial value that is not the model's own?
+inline bool gives_discretes(const plan& p) {
+  for (std::size_t i = 0; i < p.discrete.size(); ++i)
+    if (p.discrete[i] == p.discrete[i] || varies(p, target::kind::discrete, static_cast<int>(i))) return true;
+  return false;
 }
 
 /// How many derivatives there are of each number.

@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "spec/axis_values.hpp"
-#include "spec/csv.hpp"
 #include "spec/reading.hpp"
 
 namespace saltus::host {
@@ -17,17 +16,19 @@ namespace {
 
 // ---- values
 
-/// A parameter, a state or, if `times`, an end of the time span.
+/// A parameter, a state, a discrete variable or, if `times`, an end of the time span.
 std::optional<target> target_called(const reading& r, const std::string& name, bool times) {
   if (const int i = index_of(r.model.parameters, name); i >= 0) return target{target::kind::parameter, i, name};
   if (const int i = index_of(r.model.states, name); i >= 0) return target{target::kind::state, i, name};
+  if (const int i = index_of(r.model.discretes, name); i >= 0) return target{target::kind::discrete, i, name};
   if (times && name == "t_begin") return target{target::kind::t_begin, 0, name};
   if (times && name == "t_end") return target{target::kind::t_end, 0, name};
   return {};
 }
 
 names names_of_targets(const reading& r, bool times) {
-  const auto quantities = joined(names_of(r.model.parameters), names_of(r.model.states));
+  const auto quantities =
+      joined(joined(names_of(r.model.parameters), names_of(r.model.states)), names_of(r.model.discretes));
   return times ? joined(quantities, {"t_begin", "t_end"}) : quantities;
 }
 
@@ -85,17 +86,27 @@ std::int64_t length(const std::variant<listed, ranged>& values) {
 // ---- tables
 
 void read_fixed(reading& r) {
-  const auto read = [&](const char* section, const std::vector<quantity>& quantities, std::vector<double>& values) {
-    const auto table = r.root.find(section);
-    if (!table) return;
-    table->only(names_of(quantities));
-    for (const auto& entry : table->entries()) {
-      r.claim(entry);
-      values[index_of(quantities, entry.key())] = entry.number();
-    }
+  const auto from = continued_from(r.root);
+  const auto read = [&](const field& entry, const std::vector<quantity>& quantities, std::vector<double>& values) {
+    const int i = index_of(quantities, entry.key());
+    if (i < 0) return;
+    r.claim(entry);
+    values[static_cast<std::size_t>(i)] = entry.number();
   };
-  read("parameters", r.model.parameters, r.plan.parameters);
-  read("initial", r.model.states, r.plan.initial);
+  if (const auto table = r.root.find("parameters")) {
+    table->only(names_of(r.model.parameters));
+    for (const auto& entry : table->entries()) read(entry, r.model.parameters, r.plan.parameters);
+  }
+  if (const auto table = r.root.find("initial")) {
+    table->only(joined(joined(names_of(r.model.states), names_of(r.model.discretes)), {"from"}));
+    for (const auto& entry : table->entries()) {
+      if (from && entry.key() == from->key()) continue;
+      if (entry.key() == "from" && index_of(r.model.states, "from") < 0 && index_of(r.model.discretes, "from") < 0)
+        entry.fail("must be the path of a result file, or { file, count }");
+      read(entry, r.model.states, r.plan.initial);
+      read(entry, r.model.discretes, r.plan.discrete);
+    }
+  }
 }
 
 axis read_axis(reading& r, const std::vector<field>& entries, const names& others) {
@@ -114,26 +125,20 @@ axis read_axis(reading& r, const std::vector<field>& entries, const names& other
 /// "x.csv" or { csv = "x.csv", columns = ["flow"], count = 10 }: one axis of all these columns, by their names.
 axis read_table(reading& r, const field& entry) {
   if (entry.is_table()) entry.only({"csv", "columns", "count"});
-  const auto csv = entry.is_table() ? entry.need("csv", "must be the path of a CSV file") : entry;
+  const auto csv = entry.is_table() ? entry.need("csv", "must be the path of a CSV or NetCDF file") : entry;
   std::vector<std::string> wanted;
   if (const auto columns = entry.is_table() ? entry.find("columns") : std::nullopt) {
     for (const auto& item : columns->items()) wanted.push_back(item.text());
     if (wanted.empty()) columns->fail("must have at least one name");
   }
-  const auto file = resolve(r.spec, csv);
-  auto table = read_csv_table(file, wanted, csv.what());
-  if (!contains(r.plan.inputs, file)) r.plan.inputs.push_back(file);
-  const auto rows = static_cast<std::int64_t>(table.columns.front().size());
-  axis all{{}, rows};
-  if (const auto count = entry.is_table() ? entry.find("count") : std::nullopt) {
-    all.count = count->whole(1, max_instances);
-    if (all.count > rows) count->fail(fmt::format("must be at most {}, the number of rows of {}", rows, csv.text()));
-  }
+  const auto is_known = [&](const std::string& name) { return target_called(r, name, true).has_value(); };
+  auto table = read_columns(r, csv, std::move(wanted), is_known, csv.what());
+  axis all{{}, first_rows(entry, std::ssize(table.columns.front()), csv.text())};
   for (std::size_t j = 0; j < table.names.size(); ++j) {
     const auto what = target_called(r, table.names[j], true);
     if (!what)
-      csv.fail(fmt::format("column {} of {} is not a parameter or state of {}; {}; columns = [...] takes some alone",
-                           table.names[j], csv.text(), r.model.name,
+      csv.fail(fmt::format("column {} of {} is not {} of {}; {}; columns = [...] takes some alone", table.names[j],
+                           csv.text(), kinds_of_quantities(r.model), r.model.name,
                            suggest(table.names[j], names_of_targets(r, true))));
     r.claim(table.names[j], csv);
     table.columns[j].resize(static_cast<std::size_t>(all.count));
@@ -223,22 +228,8 @@ target target_of(reading& r, const field& entry, bool times, const names& others
   r.claim(entry);
   if (const auto found = target_called(r, entry.key(), times)) return *found;
   const auto allowed = joined(others, names_of_targets(r, times));
-  entry.fail_key(fmt::format("not a parameter or state of {}; {}", r.model.name, suggest(entry.key(), allowed)));
-}
-
-std::vector<double> read_csv(reading& r, const field& entry) {
-  const auto csv = entry.need("csv", "must be the path of a CSV file");
-  const auto column = entry.need("column", "must be the name of a column of the CSV file");
-  const auto file = resolve(r.spec, csv);
-  auto values = read_csv_column(file, column.text(), entry.what());
-  if (!contains(r.plan.inputs, file)) r.plan.inputs.push_back(file);
-  if (const auto count = entry.find("count")) {
-    const auto rows = static_cast<std::int64_t>(values.size());
-    const auto some = count->whole(1, max_instances);
-    if (some > rows) count->fail(fmt::format("must be at most {}, the number of rows of {}", rows, csv.text()));
-    values.resize(static_cast<std::size_t>(some));
-  }
-  return values;
+  entry.fail_key(
+      fmt::format("not {} of {}; {}", kinds_of_quantities(r.model), r.model.name, suggest(entry.key(), allowed)));
 }
 
 void reading::claim(const std::string& name, const field& entry) {
@@ -252,6 +243,7 @@ void read_instances(reading& r) {
   read_fixed(r);
   read_sweep(r);
   read_sample(r);
+  read_from(r);
   count_instances(r);
   check_span(r);
 }

@@ -112,10 +112,15 @@ void read_integration(reading& r) {
   read_consistency(r);
   read_coordinates(r);
   if (const auto e = r.root.find("t")) {
-    const auto t = e->numbers(2, "must be [begin, end]");
-    if (t[0] == t[1] || !std::isfinite(t[1] - t[0]))
-      e->fail("must be [begin, end] with begin < end, or begin > end to run backward");
-    r.plan.t_begin = t[0], r.plan.t_end = t[1];
+    if (!e->is_list() && continued_from(r.root)) {
+      r.plan.t_end = e->number();
+    } else {
+      if (!e->is_list()) e->fail("must be [begin, end]");  // or not, if another entry says something else
+      const auto t = e->numbers(2, "must be [begin, end]");
+      if (t[0] == t[1] || !std::isfinite(t[1] - t[0]))
+        e->fail("must be [begin, end] with begin < end, or begin > end to run backward");
+      r.plan.t_begin = t[0], r.plan.t_end = t[1];
+    }
   }
 }
 

@@ -8,7 +8,6 @@
 
 #include <fmt/format.h>
 
-#include "spec/csv.hpp"
 #include "spec/reading.hpp"
 #include "spec/tables.hpp"
 
@@ -32,9 +31,7 @@ std::vector<double> read_numbers(const reading& r, const field& entry) {
 
 /// Two columns of a file.
 knots read_columns(reading& r, const field& csv, const std::string& time, const std::string& column) {
-  const auto file = resolve(r.spec, csv);
-  auto read = read_csv_table(file, {time, column}, csv.what());
-  if (!contains(r.plan.inputs, file)) r.plan.inputs.push_back(file);
+  auto read = read_columns(r, csv, {time, column}, {}, csv.what());
   return {std::move(read.columns[0]), std::move(read.columns[1])};
 }
 

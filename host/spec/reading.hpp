@@ -3,11 +3,14 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <limits>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "spec/csv.hpp"
 #include "spec/document.hpp"
 #include "spec/field.hpp"
 #include "spec/names.hpp"
@@ -45,8 +48,17 @@ inline std::filesystem::path resolve(const spec_document& spec, const field& ent
 /// What an entry of [sweep] or [sample] varies, a time only if `times`; `others` are the further keys of its section, for the
 /// message.
 target target_of(reading& r, const field& entry, bool times, const names& others);
+using known_name = std::function<bool(const std::string&)>;
+/// The columns of these names of a CSV file, of standard input ("-") or of a NetCDF file; without names all there are, of a NetCDF
+/// file those that are known. `who` begins complaints.
+csv_table read_columns(reading& r, const field& path, std::vector<std::string> wanted, const known_name& is_known,
+                       const std::string& who);
+/// How many of so many rows of a file are taken: the `count` of an entry, if it has one.
+std::int64_t first_rows(const field& entry, std::int64_t rows, const std::string& of);
 /// The numbers of { csv, column, count }.
 std::vector<double> read_csv(reading& r, const field& entry);
+/// The file that [initial] goes on from, if it does.
+std::optional<field> continued_from(const field& root);
 
 /// Method, tolerances, steps, time span.
 void read_integration(reading& r);
@@ -54,6 +66,8 @@ void read_integration(reading& r);
 void read_events(reading& r);
 /// [parameters] and [initial], [sweep], [sample]: which instances there are. Needs the time span.
 void read_instances(reading& r);
+/// [initial] from, for read_instances: what no other entry gives is where a result ended. Needs all other entries.
+void read_from(reading& r);
 /// [sample], for read_instances: which random values there are, and how they lie.
 void read_sample(reading& r);
 /// [tables]. Needs the time spans of the instances.

@@ -1,14 +1,18 @@
 #include "spec/spec.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <iterator>
 #include <limits>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/error.hpp"
 #include "base/files.hpp"
@@ -31,7 +35,7 @@ bool is_path(std::string_view model) { return model.find('/') != model.npos || m
 void read_model(spec_document& spec) {
   const auto merged = merge(spec, nullptr);
   const field root(merged);
-  root.only(top_keys);
+  if (!root.find("model")) root.only(top_keys);  // it may be misspelt; of other keys validate tells
   const auto model = root.need("model", "must be the name of a built-in model, or the path of a header");
   spec.model = model.text();
   spec.model_place = model.what();
@@ -59,6 +63,7 @@ reading begin(const spec_document& spec, const model& model, const field& root) 
   if (!spec.file.empty()) r.plan.inputs.push_back(spec.file);
   for (const auto& parameter : model.parameters) r.plan.parameters.push_back(parameter.value);
   r.plan.initial.assign(model.states.size(), std::numeric_limits<double>::quiet_NaN());
+  r.plan.discrete.assign(model.discretes.size(), std::numeric_limits<double>::quiet_NaN());
   r.plan.t_begin = model.t_begin;
   r.plan.t_end = model.t_end;
   return r;
@@ -86,8 +91,9 @@ spec_document from_text(const std::string& text, std::vector<flag> flags, given_
   return spec;
 }
 
-plan validate(const spec_document& spec, const host::model& model) {
-  const auto merged = merge(spec, &model);
+namespace {
+
+plan read_plan(const spec_document& spec, const host::model& model, const toml::table& merged) {
   const field root(merged);
   root.only(top_keys);
   reading r = begin(spec, model, root);
@@ -100,6 +106,49 @@ plan validate(const spec_document& spec, const host::model& model) {
   read_run(r);
   r.plan.text = document_text(root);
   return std::move(r.plan);
+}
+
+/// The name of the table that has the entry of that name; empty: the spec itself.
+std::string_view table_of(std::string_view name) {
+  const auto dot = name.rfind('.');
+  return dot == name.npos ? std::string_view() : name.substr(0, dot);
+}
+
+/// Takes out the entry of that name; one in a list goes with the list. False: there is none.
+bool remove_entry(toml::table& from, std::string_view name) {
+  const auto end = name.find_first_of(".[");
+  const auto key = name.substr(0, end);
+  auto* const inner = end == name.npos || name[end] == '[' ? nullptr : from[key].as_table();
+  if (inner) return remove_entry(*inner, name.substr(end + 1));
+  return from.erase(key) > 0;
+}
+
+}  // namespace
+
+// What is wrong is taken out, and the rest is read again: so that all is told at once. What is said of a spec without that entry
+// might not be said of it with one that is right, so it counts if it stands alone.
+plan validate(const spec_document& spec, const host::model& model) {
+  constexpr std::size_t most = 20;
+  auto merged = merge(spec, &model);
+  std::vector<std::string> complaints, removed;
+  while (complaints.size() < most) {
+    try {
+      plan p = read_plan(spec, model, merged);
+      if (complaints.empty()) return p;
+      break;
+    } catch (const spec_error& e) {
+      const bool follows = !e.missing.empty() && std::any_of(removed.begin(), removed.end(), [&](const auto& gone) {
+        return table_of(gone) == e.about;  // what is missing may be what was misspelt
+      });
+      if (complaints.empty() || (e.stands_alone && !follows)) complaints.emplace_back(e.what());
+      if (e.about.empty() || !remove_entry(merged, e.about)) break;
+      removed.push_back(e.about);
+    } catch (const error&) {  // of a file
+      if (complaints.empty()) throw;
+      break;
+    }
+  }
+  throw error(exit_usage, fmt::format("{}", fmt::join(complaints, "\n")));
 }
 
 }  // namespace saltus::host

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "backend/make.hpp"
 #include "base/files.hpp"
 #include "result/storage.hpp"
@@ -32,6 +34,10 @@ pilot_report try_out(const plan& p, double seconds, const cancellation& stop) {
   const auto size = [&](double of_rows) { return static_cast<double>(predicted_file_bytes(p, r.cost, of_rows)); };
   if (!p.file.empty()) r.file_bytes = {size(rows.value), size(rows.low), size(rows.high)};
   r.remarks = remarks_on_guards(p.model, r.cost.guards);
+  for (const status_row& row : status_table)
+    if (const auto some = r.cost.by_status[static_cast<std::size_t>(row.id)];
+        some > 0 && row.group == status_group::failed)
+      r.failures.push_back(fmt::format("{} ended as {}: {}; {}", some, row.name, row.meaning, row.remedy));
   return r;
 }
 

@@ -18,9 +18,10 @@ struct pilot_report {
   double compile_seconds = 0;  ///< 0: it was in the cache
   std::int64_t chunk_size = 0;
   prediction cost;
-  std::int64_t memory_bytes = 0;     ///< of chunks
-  estimate file_bytes;               ///< of the result file; 0: there is none
-  std::vector<std::string> remarks;  ///< what was odd about guards
+  std::int64_t memory_bytes = 0;      ///< of chunks
+  estimate file_bytes;                ///< of the result file; 0: there is none
+  std::vector<std::string> remarks;   ///< what was odd about guards
+  std::vector<std::string> failures;  ///< how many of those tried ended badly, and how
 };
 
 struct check_report {

@@ -234,6 +234,7 @@ prediction predict_one(const plan& p, backend& where, double seconds, const canc
   for (const chunk_data& some : flight.chunks()) counts.add(some);
   r.guards = counts.guards;
   r.pilot_ended = counts.ok() + counts.rescued();
+  r.by_status = counts.by_status;
   r.pilot_instances = rounds.all.instances;
   r.pilot_seconds = seconds_since(start);
   r.write_seconds = n * writing.per_instance + writing.fixed;

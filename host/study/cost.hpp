@@ -1,6 +1,7 @@
 // What a run costs before it runs: seconds by a pilot, bytes by counting.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -29,6 +30,7 @@ struct predicted_numbers {
   estimate event_rows;           ///< of the event log
   double compression = 1;        ///< of the file: bytes there over bytes of its numbers, as the pilot's were
   std::int64_t pilot_ended = 0;  ///< instances of the last round that ended well
+  std::array<std::int64_t, status_count> by_status = {};  ///< of that round: how many ended how
 };
 struct prediction : predicted_numbers {
   std::vector<guard_tally> guards;  ///< what became of them in the pilot's last round

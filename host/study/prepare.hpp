@@ -1,6 +1,7 @@
 // From what a user names to a plan: a spec file or a model, and settings that change it.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -16,6 +17,8 @@ namespace saltus::host {
 struct study {
   std::string subject;
   std::vector<flag> flags;
+  /// Of a result file, which the subject is then: this instance alone, again (rerun.hpp). -1: the subject is no result.
+  std::int64_t instance = -1;
 };
 
 /// The plan of it; compiles the description of a model that is not built in. Throws `error`, naming file, line and column of

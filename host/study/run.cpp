@@ -308,8 +308,9 @@ run_report run(plan p, const run_options& options, const cancellation& stop, con
   r.shared = options.share != nullptr;
   r.continued = out ? out->continued() : 0;
   r.gathered = reads_journal(options) || (!is_part(options) && r.continued == r.what.count);
-  auto beside =
-      options.measure_beside && !reads_journal(options) ? measure_beside(r.what, *where, options.command) : nullptr;
+  auto beside = options.measure_beside && !reads_journal(options) && !r.what.reads_standard_input
+                    ? measure_beside(r.what, *where, options.command)
+                    : nullptr;
   const cancellation ending = stop.within();
   if (reads_journal(options)) ending.cancel();  // what has not ended is not begun
   const alarm_clock limit(options.time_limit, ending);

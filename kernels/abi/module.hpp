@@ -12,7 +12,7 @@
 
 namespace saltus::abi {
 
-inline constexpr int version = 16;
+inline constexpr int version = 17;
 
 using saltus::equations;
 using enum equations;
@@ -161,6 +161,8 @@ struct batch {
   const double* initial;     ///< [state_count][count]; NaN: the model's own value
   const double* t_begin;     ///< [count]
   const double* t_end;       ///< [count]; before t_begin in a run backward in time
+  /// [discrete_count][count] initial values of discrete variables; NaN: the model's own. Null: all are.
+  const double* discrete = nullptr;
 };
 
 /// One chunk of instances: the outputs, and a column [count] for each counter. Every pointer has room for the whole chunk; the

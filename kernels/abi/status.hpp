@@ -92,7 +92,10 @@ inline constexpr status_row status_table[] = {
      "the structural analysis holds no more, and residual_of names one that depends on others there",
      status_group::failed},
     {status::inconsistent, "inconsistent", "no values of the algebraic states were found that meet the constraints",
-     "give better initial values; residual_of names the worst constraint", status_group::failed},
+     "give better initial values; residual_of names the worst constraint: if it does not depend on the algebraic "
+     "states, "
+     "their index is higher than declared, which saltus describe tells",
+     status_group::failed},
     {status::stiff, "stiff", "became too stiff for an explicit method", "use method = \"auto\" or an implicit method",
      status_group::failed},
     {status::bad_schedule, "bad_schedule",

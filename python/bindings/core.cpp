@@ -124,7 +124,8 @@ plan plan_for(const model& m, const std::string& kind, const std::string& what, 
 
 /// What a target is called in a result.
 std::string variable_of(const host::target& what) {
-  return what.which == host::target::kind::state ? "initial_" + what.name : what.name;
+  const bool is_initial = what.which == host::target::kind::state || what.which == host::target::kind::discrete;
+  return is_initial ? "initial_" + what.name : what.name;
 }
 
 /// The axes of the product: names of the columns of each, and its length.

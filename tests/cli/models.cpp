@@ -93,6 +93,28 @@ std::vector<mistake> mistakes() {
       "  static void residual(const auto& at, const auto& dy, auto& r) { r[place] = dy[place] - at[velocity]; }\n"
       "  static void guards",
       "void residual", "the model has a right-hand side and a residual: write one of rhs and residual, not both");
+  const auto at_event = [&](const std::string& name, const std::string& argument, const std::string& body,
+                            const std::string& sentence) {
+    add(name, "  static void guards",
+        "  static void transition(" + argument + " now) {\n    " + body + "\n  }\n  static void guards", body,
+        sentence);
+    all.back().described = true;
+  };
+  at_event(
+      "due_parameter", "auto&", "if (now.due(limit)) now[place] = 1.0;",
+      "now.due\\(name\\) is asked of a guard or a time event, above\\(name\\) of a guard: a value is now\\[name\\], or "
+      "at\\[name\\], as in now\\[a\\] < now\\[b\\]");
+  at_event("const_now", "const auto&", "now[place] = 1.0;",
+           "now is const here, and cannot be written to: write static void transition\\(auto& now\\), without const");
+  at_event(
+      "set_parameter", "auto&", "now[limit] = 1.0;",
+      "this cannot be set here: a parameter never changes, and at\\[...\\] is only read; rhs sets dy\\[...\\], guards "
+      "set g\\[...\\], an event sets now\\[state\\] and now\\[discrete\\]");
+  add("hidden_function", "{ stiffness, limit }", "{ stiffness, sqrt }", "0.0 * sqrt",
+      "(sqrt|what is called) is a name in a list of the model here, and hides the function of that name: give it "
+      "another");
+  all.back().text = replaced(replaced(all.back().text, "{limit, 1e9", "{sqrt, 1e9"), "at[limit]", "at[sqrt]");
+  all.back().described = true;
   // Of any order: a model of its own each, which is not run.
   const auto of_any_order = [&](const std::string& name, const std::string& more, const std::string& body,
                                 const std::string& where, const std::string& sentence) {

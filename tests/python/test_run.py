@@ -264,3 +264,23 @@ def test_tables_are_given_as_series_or_columns(tmp_path):
         house.run(tables={"outdoor": [1.0, 2.0, 3.0]})
     with pytest.raises(saltus.SpecError, match="must end with the value"):
         house.run(tables={"outdoor": (times, times)})
+
+
+def test_discrete_variables_begin_as_they_are_given(valve):
+    # A valve that rests on its seat waits until the pressure, which grows by 20 x 4, has reached the spring's 10.
+    ds = valve.run(t=(0, 0.25), lift=0.0, seated=[0, 1], rtol=1e-10, events=True)
+    assert list(ds["initial_seated"].values) == [0, 1]
+    log = ds.saltus.events(1)
+    assert float(log["event_time"][0]) == pytest.approx(0.125, rel=1e-12)
+    again = ds.saltus.rerun(1)
+    for name in ("final_lift", "final_pressure", "final_seated", "steps"):
+        assert float(again[name]) == float(ds[name][1])
+
+
+def test_a_run_goes_on_from_a_file(valve, tmp_path):
+    first = valve.run(t=(0, 2), flow=np.linspace(2, 6, 5), file=tmp_path / "a.nc")
+    on = valve.run(initial={"from": str(tmp_path / "a.nc")}, t=3)
+    assert float(on["t_begin"]) == 2.0
+    for name in ("lift", "velocity", "pressure", "seated"):
+        assert np.array_equal(on[f"initial_{name}"].values.ravel(), first[f"final_{name}"].values)
+    assert np.array_equal(on["flow"].values.ravel(), first["flow"].values)

@@ -45,7 +45,7 @@ TEST_F(spec, a_bad_value_is_named_with_its_place_and_what_is_allowed) {
        "spec.toml:3:1: parameters.flwo = 3: unknown key; did you mean flow? "
        "allowed: damping, preload, flow, compressibility, restitution"},
       {"[initial]\nLift = 3\n",
-       "spec.toml:3:1: initial.Lift = 3: unknown key; did you mean lift? allowed: lift, velocity, pressure"},
+       "spec.toml:3:1: initial.Lift = 3: unknown key; did you mean lift? allowed: lift, velocity, pressure, from"},
       {"[sweep]\nx = [1]\n",
        "spec.toml:3:1: sweep.x = [1]: not a parameter or state of relief_valve; allowed: zip, table, " + quantities +
            ", t_begin, t_end"},

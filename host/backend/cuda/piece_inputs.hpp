@@ -63,6 +63,7 @@ class piece_inputs {
     const abi::cuda_chunk& c = piece_.c;
     columns(c.in.parameters, chunk.parameters, target::kind::parameter);
     columns(c.in.initial, chunk.initial, target::kind::state);
+    columns(c.in.discrete, chunk.discrete, target::kind::discrete);
     columns(c.in.t_begin, chunk.t_begin, target::kind::t_begin);
     columns(c.in.t_end, chunk.t_end, target::kind::t_end);
     if (c.how.sample_times != nullptr && !is_there)

@@ -159,6 +159,7 @@ struct run_data {
     const std::int64_t count = c.in.count;
     memory_.carve(c.in.parameters, std::ssize(what.model.parameters) * count);
     memory_.carve(c.in.initial, std::ssize(what.model.states) * count);
+    if (gives_discretes(what)) memory_.carve(c.in.discrete, std::ssize(what.model.discretes) * count);
     memory_.carve(c.in.t_begin, count);
     memory_.carve(c.in.t_end, count);
     memory_.carve(c.order, what.by_work ? count : 0);

@@ -1,4 +1,4 @@
-"""`saltus plot` and `saltus report`: pictures and a page of a result file, from the command line."""
+"""`saltus plot`, `saltus report` and `saltus import`: pictures and a page of a result file, and models of SBML, from the command line."""
 
 from __future__ import annotations
 
@@ -162,6 +162,26 @@ def report(arguments: Sequence[str]) -> int:
     return 0
 
 
+def import_(arguments: Sequence[str]) -> int:
+    """saltus import: writes the header of a model in SBML, and says where; nothing is written over."""
+    from ._sbml import sbml
+
+    parser = _Parser("saltus import", description="The header of a model from a reaction network in SBML, with its rules and events. "
+                     "What a model cannot have, such as a delay, is refused by its name.")
+    parser.add_argument("file", metavar="NET.xml", help="an SBML file")
+    parser.add_argument("-o", "--output", metavar="MODEL.hpp", help="header to write; default: NET.hpp")
+    given = parser.parse_args(arguments)
+    to = Path(given.output or f"{Path(given.file).stem}.hpp")
+    if to.suffix != ".hpp" or not to.stem.isidentifier():
+        raise SpecError(f"-o {to}: must end with .hpp, after a name that a struct may have")
+    if to.exists():
+        raise SpecError(f"{to}: is there already, and is left as it is: -o MODEL.hpp writes another")
+    text = sbml(given.file, to.stem).source
+    to.write_text(text, encoding="utf-8")
+    print(to)
+    return 0
+
+
 def _not_the_result(to: str, file: str) -> None:
     if Path(to).exists() and os.path.samefile(to, file):
         raise SpecError(f"-o {to}: is the result itself")
@@ -173,11 +193,11 @@ def _without_windows() -> None:
 
 
 def main(arguments: Optional[Sequence[str]] = None) -> int:
-    """The exit code of `saltus plot ...` or `saltus report ...`."""
+    """The exit code of `saltus plot ...`, `saltus report ...` or `saltus import ...`."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
-    commands = {"plot": plot, "report": report}
+    commands = {"plot": plot, "report": report, "import": import_}
     if not arguments or arguments[0] not in commands:
-        print("python3 -m saltus: must be followed by plot or report; all other commands are those of the program saltus", file=sys.stderr)
+        print("python3 -m saltus: must be followed by plot, report or import; all other commands are those of the program saltus", file=sys.stderr)
         return 2
     try:
         return commands[arguments[0]](arguments[1:])

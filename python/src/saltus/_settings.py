@@ -56,12 +56,12 @@ def is_table(value: Any) -> bool:
 
 
 class Settings:
-    """Flags and arrays, from keyword arguments, for a model with these names."""
+    """Flags and arrays, from keyword arguments, for a model with these names; `initials` are states and discrete variables."""
 
-    def __init__(self, options: Mapping[str, Any], parameters: Mapping[str, Any], states: Mapping[str, Any]):
+    def __init__(self, options: Mapping[str, Any], parameters: Mapping[str, Any], initials: Mapping[str, Any]):
         self.flags: list[tuple[str, str]] = []
         self.arrays: dict[str, np.ndarray] = {}
-        self._parameters, self._states = parameters, states
+        self._parameters, self._initials = parameters, initials
         for key, value in options.items():
             if value is not None:
                 self._read(key, value)
@@ -86,7 +86,7 @@ class Settings:
         return f"{{array={json.dumps(name)}}}"
 
     def _is_quantity(self, key: str) -> bool:
-        return key in self._parameters or key in self._states
+        return key in self._parameters or key in self._initials
 
     def _read(self, key: str, value: Any) -> None:
         if key in KEYS and self._is_quantity(key):
@@ -113,7 +113,7 @@ class Settings:
         elif self._is_quantity(key) or key in TIMES:
             self._quantity(key, value)
         else:
-            allowed = [*self._parameters, *self._states, *TIMES, *KEYS, *SECTIONS, "tables", "zip", "problem", "file", "replace", "progress"]
+            allowed = [*self._parameters, *self._initials, *TIMES, *KEYS, *SECTIONS, "tables", "zip", "problem", "file", "replace", "progress"]
             raise SpecError(f"{key}: unknown key; {_core.suggest(key, allowed)}")
 
     def _samples(self, value: Any) -> None:
@@ -165,7 +165,7 @@ class Settings:
         for name, one in value.items():
             if name == "zip":
                 self._zip(one)
-            elif isinstance(one, Mapping):
+            elif isinstance(one, (Mapping, str)):  # a str: the path of a table
                 self._set(f"sweep.{name}", toml(one))
             else:
                 self._set(f"sweep.{name}", self._array(name, one))

@@ -1,0 +1,129 @@
+#include "base/netcdf.hpp"
+
+#include <fstream>
+#include <limits>
+
+#include <fmt/format.h>
+#include <netcdf.h>
+
+#include "base/files.hpp"
+
+namespace saltus::host {
+
+bool is_netcdf(const std::filesystem::path& file) {
+  if (!not_a_file(file).empty()) return false;
+  std::array<char, 8> begin{};
+  std::ifstream in(file, std::ios::binary);
+  in.read(begin.data(), begin.size());
+  const std::string_view text(begin.data(), static_cast<std::size_t>(in.gcount()));
+  return text.starts_with("\x89HDF\r\n\x1a\n") || (text.starts_with("CDF") && text.size() > 3 && text[3] < 6);
+}
+
+netcdf_file::netcdf_file(const std::string& path, const std::string& what) : path_(path) {
+  if (const auto other = not_a_file(path); !other.empty())
+    throw error(exit_failure, fmt::format("{}: {}, {}", path, other, what));
+  must(nc_open(path.c_str(), NC_NOWRITE, &file_));
+  try {
+    read_variables();
+  } catch (...) {
+    nc_close(file_);
+    throw;
+  }
+}
+
+netcdf_file::~netcdf_file() { nc_close(file_); }
+
+void netcdf_file::must(int netcdf_status) const {
+  if (netcdf_status == NC_NOERR) return;
+  const char* const why = netcdf_status == NC_EHDFERR ? "; the file is damaged, or on a disk that is" : "";
+  throw error(exit_failure, fmt::format("cannot read {}: {}{}", path_, nc_strerror(netcdf_status), why));
+}
+
+void netcdf_file::read_variables() {
+  int count = 0;
+  must(nc_inq_nvars(file_, &count));
+  for (int v = 0; v < count; ++v) {
+    char name[NC_MAX_NAME + 1];
+    int rank = 0;
+    nc_type type = NC_NAT;
+    std::array<int, NC_MAX_VAR_DIMS> dimensions;
+    must(nc_inq_var(file_, v, name, &type, &rank, dimensions.data(), nullptr));
+    const bool is_number = type != NC_CHAR && type <= NC_UINT64;
+    variables_.push_back({v, name, text_of("role", v), text_of("units", v), text_of("long_name", v), {}, is_number});
+    for (int d = 0; d < rank; ++d) {
+      must(nc_inq_dimname(file_, dimensions[static_cast<std::size_t>(d)], name));
+      variables_.back().dimensions.push_back(name);
+    }
+  }
+}
+
+const netcdf_variable* netcdf_file::find(std::string_view name) const {
+  for (const netcdf_variable& v : variables_)
+    if (v.name == name) return &v;
+  return nullptr;
+}
+
+bool netcdf_file::has_attribute(const char* name) const {
+  int id;
+  return nc_inq_attid(file_, NC_GLOBAL, name, &id) == NC_NOERR;
+}
+
+std::string netcdf_file::text_of(const char* attribute, int variable) const {
+  std::size_t length = 0;
+  if (nc_inq_attlen(file_, variable, attribute, &length) != NC_NOERR) return "";
+  nc_type type = NC_NAT;
+  must(nc_inq_atttype(file_, variable, attribute, &type));
+  if (type == NC_STRING) return {};  // of other programs
+  std::string value(length, '\0');
+  must(nc_get_att_text(file_, variable, attribute, value.data()));
+  return value;
+}
+
+double netcdf_file::number_of(const char* attribute, int variable) const {
+  double value = std::numeric_limits<double>::quiet_NaN();
+  nc_get_att_double(file_, variable, attribute, &value);
+  return value;
+}
+
+std::string netcdf_file::text(const char* attribute) const { return text_of(attribute, NC_GLOBAL); }
+std::string netcdf_file::text(const char* attribute, const netcdf_variable& of) const {
+  return text_of(attribute, of.id);
+}
+double netcdf_file::number(const char* attribute) const { return number_of(attribute, NC_GLOBAL); }
+double netcdf_file::number(const char* attribute, const netcdf_variable& of) const {
+  return number_of(attribute, of.id);
+}
+
+std::vector<long long> netcdf_file::whole_numbers(const char* attribute) const {
+  std::size_t length = 0;
+  if (nc_inq_attlen(file_, NC_GLOBAL, attribute, &length) != NC_NOERR) return {};
+  std::vector<long long> values(length);
+  must(nc_get_att_longlong(file_, NC_GLOBAL, attribute, values.data()));
+  return values;
+}
+
+std::size_t netcdf_file::dimension(const char* name) const {
+  int id;
+  std::size_t length;
+  must(nc_inq_dimid(file_, name, &id));
+  must(nc_inq_dimlen(file_, id, &length));
+  return length;
+}
+
+std::vector<double> netcdf_file::reals(const netcdf_variable& v, place start, place count) const {
+  std::vector<double> values(count[0] * count[1]);
+  if (!values.empty()) must(nc_get_vara_double(file_, v.id, start.data(), count.data(), values.data()));
+  return values;
+}
+
+std::vector<long long> netcdf_file::integers(const netcdf_variable& v, std::size_t start, std::size_t count) const {
+  std::vector<long long> values(count);
+  if (count > 0) must(nc_get_vara_longlong(file_, v.id, &start, &count, values.data()));
+  return values;
+}
+
+std::vector<double> netcdf_file::column(const netcdf_variable& v) const {
+  return reals(v, {0, 0}, {v.dimensions.empty() ? 1 : dimension(v.dimensions.front().c_str()), 1});
+}
+
+}  // namespace saltus::host

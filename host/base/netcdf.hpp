@@ -1,0 +1,71 @@
+// A NetCDF file open for reading: variables and attributes by their names. Knows nothing of what saltus writes into one.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.hpp"
+
+namespace saltus::host {
+
+struct netcdf_variable {
+  int id;
+  std::string name, role, unit, about;  ///< its attributes role, units and long_name; empty without one
+  std::vector<std::string> dimensions;
+  bool is_number;  ///< not of text
+
+  bool per_instance() const { return dimensions.size() == 1 && dimensions[0] == "instance"; }
+  std::string bracketed_unit() const { return unit.empty() || unit == "1" ? "" : "[" + unit + "]"; }
+};
+
+/// Does the file begin as NetCDF files do?
+bool is_netcdf(const std::filesystem::path& file);
+
+/// Every member throws `error` if the file cannot be read, or is no NetCDF file.
+class netcdf_file {
+ public:
+  /// `what` it must be, for the complaint about a folder or a pipe.
+  explicit netcdf_file(const std::string& path, const std::string& what = "not a NetCDF file");
+  ~netcdf_file();
+  netcdf_file(const netcdf_file&) = delete;
+  netcdf_file& operator=(const netcdf_file&) = delete;
+
+  const std::string& path() const { return path_; }
+  const std::vector<netcdf_variable>& variables() const { return variables_; }
+  const netcdf_variable* find(std::string_view name) const;  ///< null: there is none
+
+  bool has_attribute(const char* name) const;
+  /// An attribute of a variable, or of the file; empty, or NaN, if there is none.
+  std::string text(const char* attribute) const;
+  std::string text(const char* attribute, const netcdf_variable& of) const;
+  double number(const char* attribute) const;
+  double number(const char* attribute, const netcdf_variable& of) const;
+  /// Whole numbers of an attribute of the file; none without it.
+  std::vector<long long> whole_numbers(const char* attribute) const;
+  std::size_t dimension(const char* name) const;
+
+  using place = std::array<std::size_t, 2>;
+  std::vector<double> reals(const netcdf_variable& v, place start, place count) const;
+  std::vector<long long> integers(const netcdf_variable& v, std::size_t start, std::size_t count) const;
+  /// All numbers of a variable of one dimension or none; of the type of the file as real numbers.
+  std::vector<double> column(const netcdf_variable& v) const;
+
+ protected:
+  void must(int netcdf_status) const;
+  int handle() const { return file_; }
+
+ private:
+  void read_variables();
+  std::string text_of(const char* attribute, int variable) const;
+  double number_of(const char* attribute, int variable) const;
+
+  std::string path_;
+  int file_ = -1;
+  std::vector<netcdf_variable> variables_;
+};
+
+}  // namespace saltus::host

@@ -1,0 +1,37 @@
+// Where the numbers of an instance end: which function of its model is the first that is not finite, and when.
+#pragma once
+
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/cancellation.hpp"
+#include "compile/compiler.hpp"
+#include "ensemble/chunk.hpp"
+#include "spec/plan.hpp"
+
+namespace saltus::host {
+
+class not_finite_finder {
+ public:
+  not_finite_finder(const plan& p, cancellation stop) : plan_(p), stop_(std::move(stop)) {}
+
+  /// Fills in `not_finite` of the chunk, of the first of its instances that has ended as not_finite or bad_start. What evaluates
+  /// the model is compiled when it is first needed; where it cannot be, nothing is told. Any thread.
+  void look_at(chunk_data& chunk);
+
+ private:
+  using finder = int(double t, const double* states, const double* parameters, const double* discretes, double* rates,
+                     int* which);
+  finder* function();
+  std::string explain(const chunk_data& chunk, std::size_t slot, finder* find) const;
+
+  const plan& plan_;
+  cancellation stop_;
+  std::mutex mutex_;  ///< guards what follows
+  bool tried_ = false;
+  std::optional<built> module_;
+};
+
+}  // namespace saltus::host

@@ -1,0 +1,148 @@
+// [initial] from = "a.nc": a run goes on from a result, instance i from instance i.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <utility>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include "base/netcdf.hpp"
+#include "spec/reading.hpp"
+
+namespace saltus::host {
+
+namespace {
+
+/// What a model may go on with where an instance has left no number: no model can, and the instance ends as bad_start.
+constexpr double no_number = std::numeric_limits<double>::infinity();
+
+class continuation {
+ public:
+  continuation(reading& r, const field& entry)
+      : r_(r),
+        entry_(entry),
+        path_(entry.is_table() ? entry.need("file", "must be the path of a result file") : entry),
+        file_(resolve(r.spec, path_).string(), "not a result file") {
+    if (entry.is_table()) entry.only({"file", "count"});
+    if (!file_.has_attribute("saltus_version")) path_.fail("must be a result of saltus");
+    if (!file_.find("status"))
+      path_.fail(fmt::format("{} has no instances to go on from: it was made with output.rows = false", name()));
+    if (const auto model = file_.text("model"); model != r.model.name)
+      r.plan.warnings.push_back(fmt::format("{}: {} is a result of {}, not of {}: what has the same name goes on",
+                                            path_.what(), name(), model, r.model.name));
+    instances_.count = first_rows(entry, static_cast<std::int64_t>(file_.dimension("instance")), name());
+  }
+
+  void read() {
+    for (std::size_t i = 0; i < r_.model.parameters.size(); ++i)
+      go_on(target::kind::parameter, i, r_.model.parameters[i].name, r_.plan.parameters);
+    for (std::size_t i = 0; i < r_.model.states.size(); ++i)
+      go_on(target::kind::state, i, r_.model.states[i].name, r_.plan.initial);
+    for (std::size_t i = 0; i < r_.model.discretes.size(); ++i)
+      go_on(target::kind::discrete, i, r_.model.discretes[i].name, r_.plan.discrete);
+    begin_where_they_ended();
+    if (left_ > 0)
+      r_.plan.warnings.push_back(
+          fmt::format("{}: {} of {} instances have left no state to go on from, and end as bad_start; the first is {}",
+                      path_.what(), left_, instances_.count, first_left_));
+    const auto file = std::filesystem::path(file_.path());
+    if (!contains(r_.plan.inputs, file)) r_.plan.inputs.push_back(file);
+    r_.plan.axes.insert(r_.plan.axes.begin(), std::move(instances_));
+  }
+
+ private:
+  std::string name() const { return path_.text(); }
+  std::vector<double> column(const netcdf_variable& v) const {
+    auto numbers = file_.column(v);
+    if (!v.dimensions.empty()) numbers.resize(static_cast<std::size_t>(instances_.count));
+    return numbers;
+  }
+
+  /// One quantity, unless the spec says it.
+  void go_on(target::kind which, std::size_t index, const std::string& quantity, std::vector<double>& fixed) {
+    if (r_.given.contains(quantity)) return;
+    const bool is_parameter = which == target::kind::parameter;
+    const auto* const v = file_.find(is_parameter ? quantity : "final_" + quantity);
+    if (!v && is_parameter) return;  // the model's own
+    if (!v)
+      path_.fail(fmt::format("{} has no final_{}, from which {} could go on: give it a value in [initial]", name(),
+                             quantity, quantity));
+    auto numbers = column(*v);
+    if (v->dimensions.empty()) {
+      fixed[index] = numbers[0];
+      return;
+    }
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+      if (!std::isfinite(numbers[i])) leave(i, numbers[i]);
+    instances_.columns.push_back({{which, static_cast<int>(index), quantity}, listed{std::move(numbers)}});
+  }
+  void leave(std::size_t i, double& number) {
+    number = no_number;
+    if (!is_left_[i]) ++left_, is_left_[i] = true;
+    first_left_ = std::min(first_left_, i);
+  }
+
+  /// In time, too, unless the spec has a span of its own.
+  void begin_where_they_ended() {
+    const auto t = r_.root.find("t");
+    if (t && t->is_list()) return;
+    if (r_.given.contains("t_begin")) return;
+    const auto* const final_time = file_.find("t_final");
+    if (!final_time) path_.fail(name() + " has no t_final");
+    auto begin = column(*final_time);
+    auto before = column(*file_.find("t_begin"));
+    before.resize(begin.size(), before[0]);
+    for (std::size_t i = 0; i < begin.size(); ++i)
+      if (!std::isfinite(begin[i])) leave(i, begin[i]), begin[i] = before[i];
+    if (!t && !r_.given.contains("t_end"))
+      path_.fail(fmt::format("t must say where the run ends, such as t = {}: the instances of {} ended at {}{}",
+                             2 * begin[0], name(), begin[0], is_one(begin) ? "" : " and other times"));
+    if (t) check_end(*t, begin);
+    r_.claim("t_begin", entry_);
+    r_.plan.t_begin = begin[0];
+    if (!is_one(begin)) instances_.columns.push_back({{target::kind::t_begin, 0, "t_begin"}, listed{std::move(begin)}});
+  }
+  static bool is_one(const std::vector<double>& times) {
+    return std::all_of(times.begin(), times.end(), [&](double one) { return one == times[0]; });
+  }
+  void check_end(const field& t, const std::vector<double>& begin) const {
+    const double end = t.number();
+    for (std::size_t i = 0; i < begin.size(); ++i)
+      if (begin[i] == end || (begin[i] < end) != (begin[0] < end))
+        t.fail(fmt::format("must lie behind the last times of all instances of {}: instance {} ended at {}{}", name(),
+                           i, begin[i], i > 0 ? fmt::format(", instance 0 at {}", begin[0]) : ""));
+  }
+
+  reading& r_;
+  const field& entry_;
+  const field path_;
+  const netcdf_file file_;
+  axis instances_{{}, 0};
+  std::int64_t left_ = 0;  ///< instances without a last state
+  std::size_t first_left_ = SIZE_MAX;
+  std::map<std::size_t, bool> is_left_ = {};
+};
+
+}  // namespace
+
+std::optional<field> continued_from(const field& root) {
+  const auto initial = root.find("initial");
+  if (!initial || !initial->is_table()) return {};
+  const auto from = initial->find("from");
+  return from && (from->is_text() || from->is_table()) ? from : std::nullopt;
+}
+
+void read_from(reading& r) {
+  const auto entry = continued_from(r.root);
+  if (!entry) return;
+  try {
+    continuation(r, *entry).read();
+  } catch (const error& e) {
+    if (e.exit_code == exit_usage) throw;
+    entry->fail(e.what());
+  }
+}
+
+}  // namespace saltus::host

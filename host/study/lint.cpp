@@ -1,0 +1,125 @@
+#include "study/lint.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <regex>
+#include <sstream>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "compile/diagnostics.hpp"
+#include "compile/loaded_model.hpp"
+
+namespace saltus::host {
+
+namespace {
+
+/// C++ with blanks in the place of comments and of what is in quotation marks; lines stay lines.
+std::string code_alone(std::string text) {
+  const auto blank = [&](std::size_t from, std::size_t to) {
+    for (std::size_t i = from; i < std::min(to, text.size()); ++i)
+      if (text[i] != '\n') text[i] = ' ';
+  };
+  const auto after = [&](std::string_view mark, std::size_t from) {
+    const auto at = text.find(mark, from);
+    return at == text.npos ? text.size() : at + mark.size();
+  };
+  for (std::size_t i = 0; i + 1 < text.size(); ++i) {
+    std::size_t end = i;
+    if (text.compare(i, 2, "//") == 0) end = std::min(text.find('\n', i), text.size());
+    else if (text.compare(i, 2, "/*") == 0) end = after("*/", i + 2);
+    else if (text.compare(i, 3, "R\"(") == 0) end = after(")\"", i + 3);
+    else if (text[i] == '"') {
+      for (end = i + 1; end < text.size() && text[end] != '"' && text[end] != '\n'; ++end) end += text[end] == '\\';
+      ++end;
+    }
+    if (end == i) continue;
+    blank(i, end);
+    i = end - 1;
+  }
+  return text;
+}
+
+/// x * 1 / 2 is (x * 1) / 2, and right; what stands in brackets of an array is a number of a place.
+void find_divisions(const std::string& file, const std::string& code, std::vector<std::string>& found) {
+  static const std::regex division(R"((^|[^\w.*/\s])\s*(\d+)\s*/\s*(\d+)(?![\w.]))");
+  std::istringstream lines(code);
+  int number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    for (std::sregex_iterator it(line.begin(), line.end(), division), end; it != end; ++it) {
+      const auto& m = *it;
+      if (m[1] == "[" || m[2].length() > 9 || m[3].length() > 9) continue;
+      const long a = std::stol(m[2]), b = std::stol(m[3]);
+      if (b != 0 && a % b == 0) continue;
+      found.push_back(fmt::format("{}:{}: {}/{} is {}, as whole numbers are divided: write {}.0/{}", file, number, a, b,
+                                  b == 0 ? "undefined" : std::to_string(a / b), a, b));
+    }
+  }
+}
+
+/// Units are short, and have few words: "kg m/s2", "1/s".
+bool reads_like_a_sentence(const std::string& unit) {
+  std::istringstream stream(unit);
+  int words = 0;
+  for (std::string word; stream >> word;)
+    words += word.size() >= 3 && std::all_of(word.begin(), word.end(), [](unsigned char c) { return std::isalpha(c); });
+  return words >= 3 || unit.size() > 32;
+}
+
+template <class List>
+void find_sentences(const model& m, const char* kind, const List& list, std::vector<std::string>& found) {
+  for (const auto& q : list)
+    if (reads_like_a_sentence(q.unit))
+      found.push_back(
+          fmt::format("{}: the unit of {} {} reads like a sentence, \"{}\": a row has the value, the unit, "
+                      "\"1\" if there is none, and then the meaning",
+                      place_of(m.header, {kind + std::string("_list")}), kind, q.name, q.unit));
+}
+
+/// How often a name stands in a text as a word of its own.
+int count_of(const std::string& code, const std::string& name) {
+  const auto in_a_name = [](char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)); };
+  int count = 0;
+  for (auto at = code.find(name); at != code.npos; at = code.find(name, at + 1)) {
+    const auto end = at + name.size();
+    count += (at == 0 || !in_a_name(code[at - 1])) && (end == code.size() || !in_a_name(code[end]));
+  }
+  return count;
+}
+
+/// A name stands in its enumeration and in its list. Members of families have names of their own, which stand nowhere.
+template <class List>
+void find_unused(const model& m, const std::string& code, const char* kind, const char* what, const List& list,
+                 std::vector<std::string>& found) {
+  for (const auto& one : list)
+    if (count_of(code, one.name) == 2)
+      found.push_back(
+          fmt::format("{}: {} {} is listed and never {}", place_of(m.header, {one.name}), kind, one.name, what));
+}
+
+}  // namespace
+
+std::vector<std::string> lint(const model& m) {
+  std::vector<std::string> found;
+  std::string all;
+  for (const auto& [file, text] : texts_of(m)) {
+    const std::string code = code_alone(text);
+    find_divisions(file.string(), code, found);
+    all += code;
+  }
+  find_sentences(m, "state", m.states, found);
+  find_sentences(m, "parameter", m.parameters, found);
+  find_sentences(m, "discrete", m.discretes, found);
+  find_sentences(m, "output", m.outputs, found);
+  find_sentences(m, "table", m.tables, found);
+  find_unused(m, all, "parameter", "read", m.parameters, found);
+  find_unused(m, all, "guard", "computed", m.guards, found);
+  find_unused(m, all, "output", "computed", m.outputs, found);
+  find_unused(m, all, "time event", "given a time", m.time_events, found);
+  return found;
+}
+
+}  // namespace saltus::host

@@ -1,0 +1,197 @@
+#include "study/rerun.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <filesystem>
+#include <iterator>
+#include <sstream>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/files.hpp"
+#include "base/paths.hpp"
+#include "base/version.hpp"
+#include "compile/compiler.hpp"
+#include "compile/module_cache.hpp"
+#include "ensemble/sampler.hpp"
+#include "result/reader.hpp"
+#include "result/schema.hpp"
+#include "spec/field.hpp"
+
+namespace saltus::host {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string toml_of(double value) { return inline_text(toml::value<double>(value)); }
+std::string toml_of(const std::string& text) { return inline_text(toml::value<std::string>(text)); }
+
+std::string text_in(const fs::path& file) {
+  std::error_code none;
+  return fs::is_regular_file(file, none) ? read_file(file) : std::string();
+}
+
+/// The header of the model: that which the file was made from, or one with the text of it.
+fs::path header_of(const result_file& f) {
+  const std::string text = f.text("model_text"), name = f.text("model");
+  if (const fs::path was = f.text("model_file"); text_in(was) == text) return was;
+  if (const fs::path builtin = home() / "problems" / (name + ".hpp"); text_in(builtin) == text) return builtin;
+  const fs::path kept = cache_folder() / "headers" / hash_text(text).substr(0, 16) / (name + ".hpp");
+  fs::create_directories(kept.parent_path());
+  if (text_in(kept) != text) write_at_once(kept, text);
+  return kept;
+}
+
+/// Files of the run that are not what they were, by what the file says of them.
+std::vector<std::string> changed_sources(const result_file& f, const model& m, bool inputs_too) {
+  std::vector<std::string> changed;
+  std::istringstream lines(f.text("sources"));
+  for (std::string hash, path; lines >> hash && std::getline(lines >> std::ws, path);) {
+    const auto of_model = files_of_model(m);
+    const bool is_of_model = std::find(of_model.begin(), of_model.end(), fs::path(path)) != of_model.end();
+    std::error_code none;
+    if ((is_of_model || inputs_too) && (!fs::is_regular_file(path, none) || hash_file(path) != hash))
+      changed.push_back(path);
+  }
+  return changed;
+}
+
+/// The settings of the file, without what is of the ensemble or of the file itself.
+std::string settings_of_instance(const result_file& f) {
+  constexpr std::string_view left_out[] = {"t",         "file",    "rows",       "statistics",
+                                           "histogram", "indices", "checkpoint", "allowed_failed"};
+  std::istringstream settings(f.text("settings"));
+  std::string kept;
+  for (std::string line; std::getline(settings, line);) {
+    const auto key = std::string_view(line).substr(0, line.find(" = "));
+    if (!line.starts_with('#') && std::find(std::begin(left_out), std::end(left_out), key) == std::end(left_out))
+      kept += line + "\n";
+  }
+  return kept;
+}
+
+/// What goes into an instance, as TOML: the span, and two tables.
+struct inputs {
+  std::string span, tables;
+};
+
+inputs inputs_in_rows(const result_file& f, std::size_t i) {
+  inputs in;
+  in.span = fmt::format("t = [{}, {}]\n", toml_of(f.value(f.at("t_begin"), i)), toml_of(f.value(f.at("t_end"), i)));
+  in.tables = "\n[parameters]\n";
+  for (const auto* v : f.with_role("parameter"))
+    in.tables += fmt::format("{} = {}\n", v->name, toml_of(f.value(*v, i)));
+  in.tables += "\n[initial]\n";
+  constexpr std::string_view prefix = "initial_";
+  for (const auto* v : f.with_role("initial"))
+    in.tables += fmt::format("{} = {}\n", v->name.substr(prefix.size()), toml_of(f.value(*v, i)));
+  return in;
+}
+
+/// Without rows: made again as the run has made them.
+inputs inputs_of_spec(const result_file& f, std::size_t i, const model& m) {
+  spec_document whole = from_text(f.text("spec"));
+  std::istringstream lines(f.text("sources"));
+  for (std::string hash, path; lines >> hash && std::getline(lines >> std::ws, path);)
+    if (fs::path(path).extension() == ".toml") whole.file = path;  // where its paths start
+  const plan p = validate(whole, m);
+  columns one;
+  sampler(p).fill(static_cast<std::int64_t>(i), 1, one);
+  inputs in;
+  in.span = fmt::format("t = [{}, {}]\n", toml_of(one.t_begin[0]), toml_of(one.t_end[0]));
+  const auto add = [&](const std::vector<quantity>& list, const std::vector<double>& values) {
+    for (std::size_t j = 0; j < values.size(); ++j)
+      if (values[j] == values[j]) in.tables += fmt::format("{} = {}\n", list[j].name, toml_of(values[j]));
+  };
+  in.tables = "\n[parameters]\n";
+  add(m.parameters, one.parameters);
+  in.tables += "\n[initial]\n";
+  add(m.states, one.initial);
+  add(m.discretes, one.discrete);
+  return in;
+}
+
+/// Tables of functions of time are too many numbers for a text: they are arrays beside it.
+std::string tables_of(const result_file& f, const model& m, given_arrays& arrays) {
+  std::string text;
+  for (const tabulated& t : m.tables) {
+    const auto *times = f.find("knot_" + t.name), *values = f.find("table_" + t.name);
+    if (!times || !values) continue;
+    arrays[times->name] = f.column(*times);
+    arrays[values->name] = f.column(*values);
+    text += fmt::format("{} = {{ times = {{ array = {} }}, values = {{ array = {} }} }}\n", t.name,
+                        toml_of(times->name), toml_of(values->name));
+  }
+  return text.empty() ? text : "\n[tables]\n" + text;
+}
+
+std::vector<std::string> warnings_of(const result_file& f, const model& m) {
+  std::vector<std::string> all;
+  if (const auto was = f.text("saltus_version"); was != version_with_commit())
+    all.push_back(fmt::format("{} was made by saltus {}: this is {}, and last bits may differ", f.path(), was,
+                              version_with_commit()));
+  if (const auto was = f.text("compiler"); was != find_compiler().version)
+    all.push_back(fmt::format("{} was made with {}: this is {}, and last bits may differ", f.path(), was,
+                              find_compiler().version));
+  for (const auto& path : changed_sources(f, m, !f.has_rows()))
+    all.push_back(fmt::format("{} has changed since {} was made, or is gone", path, f.path()));
+  return all;
+}
+
+/// The first number of an array, and whether it is the same as in the file, to the bit.
+std::pair<double, bool> compared(const result_array& a, double was) {
+  const auto first = [&]<class Number>(Number number) {
+    std::memcpy(&number, a.numbers.data(), sizeof number);
+    return static_cast<double>(number);
+  };
+  using number = result_array::number;
+  const double is = a.type == number::real    ? first(0.0)
+                    : a.type == number::int64 ? first(std::int64_t{0})
+                    : a.type == number::int32 ? first(std::int32_t{0})
+                                              : first(static_cast<unsigned char>(0));
+  const bool same = std::bit_cast<std::uint64_t>(is) == std::bit_cast<std::uint64_t>(was) || (is != is && was != was);
+  return {is, same};
+}
+
+}  // namespace
+
+plan plan_of_instance(const std::string& file, std::int64_t id, std::vector<flag> flags, const cancellation& stop) {
+  const result_file f(file);
+  if (id < 0 || id >= static_cast<std::int64_t>(f.instances()))
+    throw error(exit_usage, fmt::format("--instance {}: {} has {} instances, from 0 on", id, file, f.instances()));
+  const fs::path header = header_of(f);
+  const model m = describe_model(header, stop);
+  const auto i = static_cast<std::size_t>(id);
+  const inputs in = f.has_rows() ? inputs_in_rows(f, i) : inputs_of_spec(f, i, m);
+  given_arrays arrays;
+  const std::string tables = tables_of(f, m, arrays);
+  const std::string text = fmt::format("model = {}\n{}{}{}{}", toml_of(header.string()), in.span,
+                                       settings_of_instance(f), in.tables, tables);
+  plan p = validate(from_text(text, std::move(flags), std::move(arrays)), m);
+  check_names(p);
+  for (auto& warning : warnings_of(f, m)) p.warnings.push_back(std::move(warning));
+  p.inputs.push_back(file);
+  return p;
+}
+
+std::vector<std::string> differences(const result_arrays& made, const std::string& file, std::int64_t id) {
+  const result_file f(file);
+  std::vector<std::string> all;
+  for (const result_array& a : made.variables()) {
+    const bool is_result =
+        a.what.role == "final" || a.what.role == "status" || a.what.role == "counter" || a.what.role == "reduction";
+    const auto* const v = f.find(a.what.name);
+    if (!is_result || !v || !v->per_instance() || a.numbers.empty()) continue;
+    const double was = f.value(*v, static_cast<std::size_t>(id));
+    if (const auto [is, same] = compared(a, was); !same)
+      all.push_back(fmt::format("{} is {} and was {}", v->name, is, was));
+  }
+  return all;
+}
+
+}  // namespace saltus::host

@@ -1,0 +1,48 @@
+// Which function of a model is not finite at a point, for the host: it asks where an instance has ended for that.
+#pragma once
+
+#include "form/functions.hpp"
+
+namespace saltus {
+
+/// What is not finite: a state by itself, or what a function gives.
+enum class model_value : int { none = 0, state, rate, guard, output };
+
+/// The first of them at a point, and its number; `rates` takes dy/dt, where the model has a right-hand side. Of models with tables,
+/// whose pieces an instance holds, nothing is told.
+template <class Model>
+model_value first_not_finite(double t, const double* states, const double* parameters, const double* discretes,
+                             double* rates, int* which) {
+  using f = model_functions<Model, forward_time>;
+  using Real = pack<double, 1>;
+  const auto find = [&](const auto& values, int count) {
+    for (int i = 0; i < count; ++i)
+      if (!(values[i].v - values[i].v == 0.0)) {
+        *which = i;
+        return true;
+      }
+    return false;
+  };
+  if constexpr (f::tables == 0) {
+    vec<Real, f::states> y;
+    typename f::template held<Real> c;
+    for (int i = 0; i < f::states; ++i) y[i] = Real(states[i]);
+    for (int i = 0; i < f::params; ++i) c.p[i] = Real(parameters[i]);
+    for (int i = 0; i < f::discretes; ++i) c.d[i] = Real(discretes[i]);
+    for (int i = 0; i < f::guards; ++i) c.locked[i] = Real(0.0);
+    if (find(y, f::states)) return model_value::state;
+    const auto g = f::guard_values(Real(t), y, c);  // their signs are what the other functions may ask for
+    for (int i = 0; i < f::guards; ++i) c.locked[i] = g[i];
+    if constexpr (contract<Model>::has_rhs) {
+      const auto dy = f::rhs(Real(t), y, c);
+      for (int i = 0; i < f::states; ++i) rates[i] = dy[i].v;
+      if (find(dy, f::states)) return model_value::rate;
+    }
+    if (find(g, f::model_guards)) return model_value::guard;
+    if constexpr (!detail::is_mechanical<Model>)
+      if (find(f::output_values(Real(t), y, c), f::outputs)) return model_value::output;
+  }
+  return model_value::none;
+}
+
+}  // namespace saltus

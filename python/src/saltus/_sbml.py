@@ -1,0 +1,539 @@
+"""SBML: a reaction network with rules and events becomes a model, written with Symbolic. libsbml reads and checks the file.
+
+What a network may have and a model has not (delays, algebraic rules, priorities, ...) is refused by its name.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn, Optional, Union
+
+from ._errors import Error, ModelError
+from ._symbolic import FUNCTIONS, KEYWORDS, OWN, Symbolic
+
+if TYPE_CHECKING:
+    import sympy
+
+SPAN = (0.0, 100.0)
+
+
+def sbml(path: Union[str, os.PathLike], name: Optional[str] = None) -> Symbolic:
+    """The model in an SBML file, as one that is being written: `.source` is its header, `.model()` loads it.
+
+    Species are states, in concentrations unless the file says that they have only substance units; parameters and compartments are
+    parameters; what events alone change is a discrete variable; what assignment rules define is an output. Raises saltus.ModelError
+    with the name of what cannot be imported.
+    """
+    return _Network(Path(path), name).model
+
+
+def _libsbml() -> Any:
+    try:
+        import libsbml
+    except ImportError:
+        raise Error("reading SBML needs libsbml: pip install python-libsbml") from None
+    return libsbml
+
+
+class _Model(Symbolic):
+    """With the events of SBML: those that are due at one time are all made of the values before them."""
+
+    def _events(self, name: str, rules: list) -> str:
+        if name != "transition" or not rules:
+            return super()._events(name, rules)
+        made, changes = [], []
+        for k, (event, assigned, _, _) in enumerate(rules):
+            made += [f"    const auto new_{k}_{s.name} = {self._code('now', e)};\n" for s, e in assigned.items()]
+            changes.append(f"    if (now.due({event})) {{\n"
+                           + "".join(f"      now[{s.name}] = new_{k}_{s.name};\n" for s in assigned) + "    }\n")
+        return f"  static void {name}(auto& now) {{\n{''.join(made)}{''.join(changes)}  }}\n"
+
+
+class _Network:
+    """One file on its way into a model."""
+
+    def __init__(self, path: Path, name: Optional[str]):
+        self.lib = _libsbml()
+        self.path = path
+        if not path.is_file():
+            raise ModelError(f"{path}: no such file")
+        self.document = self.lib.readSBMLFromFile(str(path))
+        self._check_document()
+        self.net = self.document.getModel()
+        self._check_contents()
+        title = self.net.getName() or self.net.getId() or path.stem
+        self._taken = {*KEYWORDS, *OWN, *FUNCTIONS}
+        self._called: dict[str, str] = {}
+        self.model = _Model(self._name(name or path.stem, own=True), title, f"SBML, {path.name}", SPAN)
+        self._values: dict[str, Any] = {}  # expressions by id
+        self._open: list[str] = []  # ids whose expressions are being made
+        self._conditions: dict[Any, Any] = {}
+        self._at_start = False
+        self._write()
+
+    def refuse(self, what: str, why: str) -> NoReturn:
+        raise ModelError(f"{self.path}: {what}: {why}")
+
+    # ---- what is there
+
+    def _check_document(self) -> None:
+        lib, document = self.lib, self.document
+        document.setConsistencyChecks(lib.LIBSBML_CAT_UNITS_CONSISTENCY, False)
+        document.setConsistencyChecks(lib.LIBSBML_CAT_MODELING_PRACTICE, False)
+        document.checkConsistency()
+        for k in range(document.getNumErrors()):
+            found = document.getError(k)
+            if found.getSeverity() >= lib.LIBSBML_SEV_ERROR:
+                raise ModelError(f"{self.path}:{found.getLine()}: {' '.join(found.getMessage().split())}")
+        if document.getModel() is None:
+            raise ModelError(f"{self.path}: has no model")
+        for k in range(document.getNumPlugins()):
+            package = document.getPlugin(k).getPackageName()
+            if package != "l3v2extendedmath" and document.getPackageRequired(package):  # that is part of the language
+                self.refuse(f"the package {package}", "is not imported" + (": flatten the model first" if package == "comp" else ""))
+        for conversion in ("promoteLocalParameters", "expandFunctionDefinitions"):
+            options = lib.ConversionProperties()
+            options.addOption(conversion, True)
+            if document.convert(options) != lib.LIBSBML_OPERATION_SUCCESS:
+                raise ModelError(f"{self.path}: libsbml cannot do {conversion}")
+
+    def _all(self, what: str) -> list:
+        return [getattr(self.net, f"get{what}")(k) for k in range(getattr(self.net, f"getNum{what}s")())]
+
+    def _check_contents(self) -> None:
+        net = self.net
+        if net.isSetConversionFactor():
+            self.refuse("the model", "conversion factors are not imported")
+        self.species = {net.getSpecies(k).getId(): net.getSpecies(k) for k in range(net.getNumSpecies())}
+        self.parameters = {p.getId(): p for p in self._all("Parameter")}
+        self.compartments = {c.getId(): c for c in self._all("Compartment")}
+        self.reactions = {r.getId(): r for r in self._all("Reaction")}
+        self.assigned, self.rates = {}, {}
+        for rule in self._all("Rule"):
+            if rule.isAlgebraic():
+                self.refuse(f"the algebraic rule 0 = {self.lib.formulaToL3String(rule.getMath())}", "is not imported")
+            (self.assigned if rule.isAssignment() else self.rates)[rule.getVariable()] = rule.getMath()
+        self.started = {a.getSymbol(): a.getMath() for a in self._all("InitialAssignment")}
+        self.events = self._all("Event")
+        self.set_by_events: set[str] = set()
+        for event in self.events:
+            self._check_event(event)
+            self.set_by_events |= {event.getEventAssignment(k).getVariable() for k in range(event.getNumEventAssignments())}
+        for reaction in self.reactions.values():
+            self._check_reaction(reaction)
+        for id_, one in self.species.items():
+            if one.isSetConversionFactor():
+                self.refuse(f"species {id_}", "conversion factors are not imported")
+        for id_ in (*self.assigned, *self.rates, *self.started, *self.set_by_events):
+            if id_ in self.compartments:
+                self.refuse(f"compartment {id_}", "a size that a rule, an event or an initial assignment sets is not imported")
+            if id_ not in self.species and id_ not in self.parameters:
+                self.refuse(id_, "a stoichiometry that is computed is not imported")
+        if net.getNumConstraints() > 0:
+            self.refuse("the constraints", "are not imported: write terminal guards in the header for them")
+
+    @staticmethod
+    def _event_name(event: Any, number: int = 0) -> str:
+        return event.getId() or event.getName() or f"event_{number}"
+
+    def _check_event(self, event: Any) -> None:
+        what = f"event {self._event_name(event)}"
+        if event.isSetDelay():
+            self.refuse(what, "delays are not imported")
+        if event.isSetPriority():
+            self.refuse(what, "priorities are not imported")
+        if not event.isSetTrigger() or event.getTrigger().getMath() is None:
+            self.refuse(what, "has no trigger")
+
+    def _check_reaction(self, reaction: Any) -> None:
+        what = f"reaction {reaction.getId()}"
+        if reaction.isSetFast() and reaction.getFast():
+            self.refuse(what, "fast reactions are not imported")
+        if not reaction.isSetKineticLaw() or reaction.getKineticLaw().getMath() is None:
+            self.refuse(what, "has no kinetic law")
+        for part in self._parts(reaction):
+            if part.isSetStoichiometryMath():
+                self.refuse(what, f"the stoichiometry of {part.getSpecies()} is computed, which is not imported")
+            if math.isnan(part.getStoichiometry()):
+                self.refuse(what, f"the stoichiometry of {part.getSpecies()} has no value")
+
+    @staticmethod
+    def _parts(reaction: Any) -> list:
+        return [reaction.getReactant(k) for k in range(reaction.getNumReactants())] + \
+               [reaction.getProduct(k) for k in range(reaction.getNumProducts())]
+
+    # ---- names
+
+    def _name(self, id_: str, own: bool = False) -> str:
+        """As the header has it: no word of C++, and nothing that a model calls."""
+        if id_ in self._called and not own:
+            return self._called[id_]
+        name = re.sub(r"\W", "_", id_)
+        name = name if re.match(r"[A-Za-z]", name) else f"x{name}"
+        while name in self._taken:
+            name += "_"
+        self._taken.add(name)
+        if not own:
+            self._called[id_] = name
+        return name
+
+    def _unit(self, part: Any) -> str:
+        definition = part.getDerivedUnitDefinition()
+        if definition is None or definition.getNumUnits() == 0:
+            return "1"
+        words = []
+        for k in range(definition.getNumUnits()):
+            unit = definition.getUnit(k)
+            kind, power = self.lib.UnitKind_toString(unit.getKind()), unit.getExponentAsDouble()
+            factor = unit.getMultiplier() * 10.0 ** unit.getScale()
+            if kind == "dimensionless":
+                continue
+            text = kind if factor == 1 else f"({factor:g} {kind})"
+            words.append(text if power == 1 else f"{text}^{power:g}")
+        text = " ".join(words)
+        return text if text and len(text) <= 32 else "1"
+
+    # ---- the model
+
+    def _is_amount(self, species: Any) -> bool:
+        return species.getHasOnlySubstanceUnits() or self.compartments[species.getCompartment()].getSpatialDimensions() == 0
+
+    def _write(self) -> None:
+        for id_, compartment in self.compartments.items():
+            if not compartment.isSetSize():
+                if compartment.getSpatialDimensions() == 0:
+                    continue
+                self.refuse(f"compartment {id_}", "has no size")
+            self._values[id_] = self.model.parameter(self._name(id_), compartment.getSize(), self._unit(compartment),
+                                                     compartment.getName() or f"size of {id_}")
+        changed = self._changed_by_reactions()
+        for group in (self.parameters, self.species):  # initial values of species may be made of parameters
+            for id_, one in group.items():
+                if id_ not in self.assigned and not self._is_derived(id_):
+                    self._quantity(id_, one, changed)
+        for id_ in self.started:
+            if self._kind(id_, changed) == "state":
+                self._start(id_)
+        for id_ in self.rates:
+            self.model.equation(self._values[id_], self.expression(self.rates[id_]))
+        for id_, rate in self._reaction_rates(changed).items():
+            self.model.equation(self._values[id_], rate)
+        for number, event in enumerate(self.events):
+            self._event(event, number)
+        for id_ in self.assigned:
+            one = self.species.get(id_) or self.parameters[id_]
+            self.model.output(self._name(id_), self.value(id_), self._unit(one), one.getName() or id_)
+
+    def _changed_by_reactions(self) -> "set[str]":
+        all_ = {part.getSpecies() for r in self.reactions.values() for part in self._parts(r)}
+        return {id_ for id_ in all_ if not self.species[id_].getBoundaryCondition() and not self.species[id_].getConstant()}
+
+    def _kind(self, id_: str, changed: "set[str]") -> str:
+        if id_ in self.rates or id_ in changed:
+            return "state"
+        return "discrete" if id_ in self.set_by_events else "parameter"
+
+    def _is_derived(self, id_: str) -> bool:
+        """A constant that is made of other constants: it stands for its expression."""
+        return id_ in self.parameters and id_ in self.started and id_ not in self.rates and id_ not in self.set_by_events
+
+    def _quantity(self, id_: str, one: Any, changed: "set[str]") -> None:
+        kind, about = self._kind(id_, changed), one.getName() or id_
+        value = self._number_at_start(id_)
+        add = getattr(self.model, kind)
+        if kind == "state" and id_ in self.species and id_ not in self.started and one.isSetInitialAmount() \
+                and not self._is_amount(one):
+            value = one.getInitialAmount() / self._values[one.getCompartment()]
+        self._values[id_] = add(self._name(id_), value, self._unit(one), about)
+
+    def _start(self, id_: str) -> None:
+        """An initial assignment of a state: of parameters, and of what other states begin with."""
+        self._at_start = True
+        start = self.expression(self.started[id_])
+        for _ in range(len(self.started)):  # each of those that are made of others in its turn
+            start = start.subs({self._values[other]: self.expression(self.started[other])
+                                for other in self.started if self._values.get(other) in start.free_symbols})
+        self._at_start = False
+        if start.free_symbols:
+            self.model._initial[self._values[id_]] = start
+
+    def _number_at_start(self, id_: str) -> float:
+        """What a quantity begins with, as a number."""
+        if id_ in self._open:
+            self.refuse(id_, "begins with what is made of itself")
+        self._open.append(id_)
+        try:
+            return self._made_at_start(id_)
+        finally:
+            self._open.pop()
+
+    def _made_at_start(self, id_: str) -> float:
+        made = self.started.get(id_) or self.assigned.get(id_)
+        if made is not None:
+            return self._evaluated(made)
+        if id_ in self.reactions:
+            return self._evaluated(self.reactions[id_].getKineticLaw().getMath())
+        if id_ in self.compartments:
+            return float(self.compartments[id_].getSize())
+        if id_ in self.parameters:
+            if not self.parameters[id_].isSetValue():
+                self.refuse(f"parameter {id_}", "has no value")
+            return float(self.parameters[id_].getValue())
+        species = self.species[id_]
+        size = float(self.compartments[species.getCompartment()].getSize()) if not self._is_amount(species) else 1.0
+        if species.isSetInitialAmount():
+            return float(species.getInitialAmount()) / size
+        if species.isSetInitialConcentration():
+            whole = self._is_amount(species) and self.compartments[species.getCompartment()].isSetSize()
+            return float(species.getInitialConcentration()) * (
+                float(self.compartments[species.getCompartment()].getSize()) if whole else 1.0)
+        self.refuse(f"species {id_}", "has no initial value")
+
+    def _evaluated(self, formula: Any) -> float:
+        """A formula at the start, as a number."""
+        import sympy
+
+        before, self._at_start = self._at_start, True
+        kept, self._values = self._values, _Numbers(self)
+        try:
+            return float(sympy.sympify(self.expression(formula)).subs(self.model.t, 0.0))
+        except TypeError:
+            self.refuse(self.lib.formulaToL3String(formula), "has no value at the start")
+        finally:
+            self._at_start, self._values = before, kept
+
+    def _reaction_rates(self, changed: "set[str]") -> "dict[str, sympy.Expr]":
+        import sympy
+
+        rates: dict[str, Any] = {id_: sympy.Integer(0) for id_ in self.species
+                                 if id_ in changed and id_ not in self.rates and id_ not in self.assigned}
+        for id_, reaction in self.reactions.items():
+            for k, part in enumerate(self._parts(reaction)):
+                species = part.getSpecies()
+                if species not in rates:
+                    continue
+                sign = -1 if k < reaction.getNumReactants() else 1
+                of = part.getStoichiometry()
+                number = sympy.Integer(int(of)) if of == int(of) else sympy.Float(of)
+                size = 1 if self._is_amount(self.species[species]) else self._values[self.species[species].getCompartment()]
+                rates[species] += sign * number * self.value(id_) / size
+        return rates
+
+    # ---- events
+
+    def _event(self, event: Any, number: int) -> None:
+        import sympy
+
+        id_ = self._event_name(event, number)
+        trigger = event.getTrigger()
+        if event.getUseValuesFromTriggerTime() is False and len(self.events) > 1:
+            self.refuse(f"event {id_}", "useValuesFromTriggerTime = false beside other events is not imported")
+        about = event.getName() or self.lib.formulaToL3String(trigger.getMath())
+        begins = self._truth(trigger.getMath())
+        if trigger.isSetInitialValue() and not trigger.getInitialValue() and begins:
+            self.refuse(f"event {id_}", "is triggered at the start (initialValue = false), which is not imported")
+        moment = self._moment(trigger.getMath())
+        name = self._name(id_)
+        if moment is not None:
+            due = self.model.time_event(name, about, at=moment)
+        else:
+            due = self.model.guard(name, self._level(trigger.getMath(), id_), "rising", "bilateral", about)
+        changes = {}
+        for k in range(event.getNumEventAssignments()):
+            one = event.getEventAssignment(k)
+            changes[self._values[one.getVariable()]] = sympy.sympify(self.expression(one.getMath()))
+        if changes:
+            self.model.on(due, changes)
+
+    def _moment(self, trigger: Any) -> Any:
+        """Of time >= a constant the constant: its time is known beforehand, and need not be looked for."""
+        lib, kind = self.lib, trigger.getType()
+        if trigger.getNumChildren() != 2:
+            return None
+        left, right = trigger.getChild(0), trigger.getChild(1)
+        if kind in (lib.AST_RELATIONAL_LT, lib.AST_RELATIONAL_LEQ):
+            left, right = right, left
+        elif kind not in (lib.AST_RELATIONAL_GT, lib.AST_RELATIONAL_GEQ):
+            return None
+        if left.getType() != lib.AST_NAME_TIME:
+            return None
+        at = self.expression(right)
+        constants = {symbol for symbol, of in self.model._kinds.items() if of == "parameter"}
+        free = getattr(at, "free_symbols", set())
+        return at if free <= constants and self._evaluated(right) > 0 else None
+
+    def _level(self, trigger: Any, event: str) -> Any:
+        """A function that is positive where the trigger is true: and is the lesser, or the greater of two, not the negative."""
+        import sympy
+
+        lib, kind = self.lib, trigger.getType()
+        parts = [trigger.getChild(k) for k in range(trigger.getNumChildren())]
+        if kind in (lib.AST_RELATIONAL_GT, lib.AST_RELATIONAL_GEQ) and len(parts) == 2:
+            return self.expression(parts[0]) - self.expression(parts[1])
+        if kind in (lib.AST_RELATIONAL_LT, lib.AST_RELATIONAL_LEQ) and len(parts) == 2:
+            return self.expression(parts[1]) - self.expression(parts[0])
+        if kind in (lib.AST_LOGICAL_AND, lib.AST_LOGICAL_OR) and parts:
+            many = sympy.Min if kind == lib.AST_LOGICAL_AND else sympy.Max
+            return many(*(self._level(p, event) for p in parts))
+        if kind == lib.AST_LOGICAL_NOT:
+            return -self._level(parts[0], event)
+        self.refuse(f"event {event}", f"the trigger {lib.formulaToL3String(trigger)} is not one of <, <=, >, >=, and, or, not")
+
+    def _truth(self, condition: Any) -> bool:
+        """Is a condition met at the start?"""
+        lib, kind = self.lib, condition.getType()
+        parts = [condition.getChild(k) for k in range(condition.getNumChildren())]
+        if kind in (lib.AST_LOGICAL_AND, lib.AST_LOGICAL_OR):
+            return (all if kind == lib.AST_LOGICAL_AND else any)(self._truth(p) for p in parts)
+        if kind == lib.AST_LOGICAL_NOT:
+            return not self._truth(parts[0])
+        if kind in (lib.AST_CONSTANT_TRUE, lib.AST_CONSTANT_FALSE):
+            return kind == lib.AST_CONSTANT_TRUE
+        if len(parts) != 2:
+            return False
+        a, b = (self._evaluated(p) for p in parts)
+        return {lib.AST_RELATIONAL_GT: a > b, lib.AST_RELATIONAL_GEQ: a >= b, lib.AST_RELATIONAL_LT: a < b,
+                lib.AST_RELATIONAL_LEQ: a <= b}.get(kind, False)
+
+    # ---- formulas
+
+    def value(self, id_: str) -> Any:
+        """What an id stands for in formulas."""
+        if id_ in self._values:
+            return self._values[id_]
+        formula = self.assigned.get(id_) or (self.started.get(id_) if self._is_derived(id_) else None)
+        if formula is None and id_ in self.reactions:
+            formula = self.reactions[id_].getKineticLaw().getMath()
+        if formula is None:
+            self.refuse(id_, "is not known in a formula")
+        if id_ in self._open:
+            self.refuse(id_, "is made of itself")
+        self._open.append(id_)
+        made = self.expression(formula)
+        self._open.pop()
+        if self._is_derived(id_) and any(self.model._kinds.get(s) != "parameter" for s in made.free_symbols):
+            # A constant that is made of what states begin with.
+            made = self.model.parameter(self._name(id_), self._number_at_start(id_), self._unit(self.parameters[id_]),
+                                        self.parameters[id_].getName() or id_)
+        if not self._at_start:
+            self._values[id_] = made
+        return made
+
+    def condition(self, formula: Any) -> Any:
+        """A condition in a formula. Within a step it is held: it is the side of a guard, which changes at an event."""
+        import sympy
+
+        lib, kind = self.lib, formula.getType()
+        parts = [formula.getChild(k) for k in range(formula.getNumChildren())]
+        if kind in (lib.AST_CONSTANT_TRUE, lib.AST_CONSTANT_FALSE):
+            return sympy.true if kind == lib.AST_CONSTANT_TRUE else sympy.false
+        if kind == lib.AST_LOGICAL_AND:
+            return sympy.And(*(self.condition(p) for p in parts))
+        if kind == lib.AST_LOGICAL_OR:
+            return sympy.Or(*(self.condition(p) for p in parts))
+        if kind == lib.AST_LOGICAL_NOT:
+            return sympy.Not(self.condition(parts[0]))
+        order = {lib.AST_RELATIONAL_GT: 1, lib.AST_RELATIONAL_GEQ: 1, lib.AST_RELATIONAL_LT: -1, lib.AST_RELATIONAL_LEQ: -1}
+        if kind not in order or len(parts) != 2:
+            self.refuse(lib.formulaToL3String(formula), "is not one of <, <=, >, >=, and, or, not, as a condition")
+        level = order[kind] * (sympy.sympify(self.expression(parts[0])) - self.expression(parts[1]))
+        strict = kind in (lib.AST_RELATIONAL_GT, lib.AST_RELATIONAL_LT)
+        if self._at_start:
+            return level > 0 if strict else level >= 0
+        if level.is_number:
+            return sympy.true if (level > 0 if strict else level >= 0) else sympy.false
+        level = -level if strict else level  # at.above is g >= 0: of a > b the opposite is b - a >= 0
+        if level not in self._conditions:
+            name = self._name(f"condition_{len(self._conditions) + 1}")
+            guard = self.model.guard(name, level, "both", "bilateral", lib.formulaToL3String(formula))
+            self._conditions[level] = self.model.above(guard)
+        return sympy.Not(self._conditions[level]) if strict else self._conditions[level]
+
+    def expression(self, formula: Any) -> Any:
+        """A formula of the file in SymPy."""
+        import sympy
+
+        lib, kind = self.lib, formula.getType()
+        if formula.isBoolean() and kind != lib.AST_FUNCTION_PIECEWISE:
+            return sympy.Piecewise((1, self.condition(formula)), (0, True))
+        if kind == lib.AST_FUNCTION_PIECEWISE:
+            return self._piecewise(formula)
+        if kind == lib.AST_NAME:
+            return self.value(formula.getName())
+        if kind == lib.AST_NAME_TIME:
+            return self.model.t
+        if kind == lib.AST_CONSTANT_PI:
+            return sympy.pi
+        if kind == lib.AST_CONSTANT_E:
+            return sympy.E
+        if kind == lib.AST_NAME_AVOGADRO:
+            return sympy.Float(formula.getReal())
+        if kind == lib.AST_INTEGER:
+            return sympy.Integer(formula.getInteger())
+        if kind == lib.AST_RATIONAL:
+            return sympy.Rational(formula.getNumerator(), formula.getDenominator())
+        if formula.isNumber():
+            return sympy.Float(formula.getReal())
+        parts = [self.expression(formula.getChild(k)) for k in range(formula.getNumChildren())]
+        made = self._operation(kind, parts)
+        if made is None:
+            self.refuse(lib.formulaToL3String(formula), "delays are not imported" if kind == lib.AST_FUNCTION_DELAY
+                        else "this function is not imported")
+        return made
+
+    def _operation(self, kind: int, parts: list) -> Any:
+        import sympy
+
+        lib = self.lib
+        many = {lib.AST_PLUS: sympy.Add, lib.AST_TIMES: sympy.Mul, lib.AST_FUNCTION_MIN: sympy.Min, lib.AST_FUNCTION_MAX: sympy.Max}
+        if kind in many:
+            return many[kind](*parts)
+        if kind == lib.AST_MINUS:
+            return -parts[0] if len(parts) == 1 else parts[0] - parts[1]
+        if kind == lib.AST_DIVIDE:
+            return parts[0] / parts[1]
+        if kind in (lib.AST_POWER, lib.AST_FUNCTION_POWER):
+            return parts[0] ** parts[1]
+        if kind == lib.AST_FUNCTION_ROOT:  # its degree comes first
+            return sympy.sqrt(parts[0]) if len(parts) == 1 else parts[1] ** (1 / parts[0])
+        if kind == lib.AST_FUNCTION_LOG:  # its base comes first
+            return sympy.log(parts[-1]) / (sympy.log(parts[0]) if len(parts) == 2 else sympy.log(10))
+        one = {"ABS": sympy.Abs, "EXP": sympy.exp, "LN": sympy.log, "FLOOR": sympy.floor, "CEILING": sympy.ceiling,
+               "SIN": sympy.sin, "COS": sympy.cos, "TAN": sympy.tan, "SINH": sympy.sinh, "COSH": sympy.cosh, "TANH": sympy.tanh,
+               "ARCSIN": sympy.asin, "ARCCOS": sympy.acos, "ARCTAN": sympy.atan}
+        for name, function in one.items():
+            if kind == getattr(lib, f"AST_FUNCTION_{name}") and len(parts) == 1:
+                return function(parts[0])
+        for name, function in (("SEC", sympy.cos), ("CSC", sympy.sin), ("COT", sympy.tan), ("SECH", sympy.cosh),
+                               ("CSCH", sympy.sinh), ("COTH", sympy.tanh)):
+            if kind == getattr(lib, f"AST_FUNCTION_{name}") and len(parts) == 1:
+                return 1 / function(parts[0])
+        return None
+
+    def _piecewise(self, formula: Any) -> Any:
+        import sympy
+
+        count = formula.getNumChildren()
+        if count % 2 == 0:
+            self.refuse(self.lib.formulaToL3String(formula), "a piecewise without a last branch for all else is not imported")
+        pairs = [(self.expression(formula.getChild(k)), self.condition(formula.getChild(k + 1))) for k in range(0, count - 1, 2)]
+        return sympy.Piecewise(*pairs, (self.expression(formula.getChild(count - 1)), True))
+
+
+class _Numbers(dict):
+    """Values at the start in the place of symbols, as they are asked for."""
+
+    def __init__(self, network: _Network):
+        super().__init__()
+        self._network = network
+
+    def __contains__(self, id_: object) -> bool:
+        n = self._network
+        return id_ in n.species or id_ in n.parameters or id_ in n.compartments or id_ in n.reactions
+
+    def __missing__(self, id_: str) -> float:
+        self[id_] = self._network._number_at_start(id_)
+        return self[id_]

@@ -1,0 +1,219 @@
+"""Reaction networks in SBML become models whose results are those of the same equations, written by hand, by SciPy or closed forms."""
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+import saltus
+
+libsbml = pytest.importorskip("libsbml")
+
+
+class Net:
+    """An SBML file that is being written."""
+
+    def __init__(self, level=3, version=2):
+        self.document = libsbml.SBMLDocument(level, version)
+        self.model = self.document.createModel()
+        self.model.setId("net")
+
+    def math(self, formula):
+        tree = libsbml.parseL3Formula(formula)
+        assert tree is not None, libsbml.getLastParseL3Error()
+        return tree
+
+    def compartment(self, name="cell", size=1.0, constant=True):
+        one = self.model.createCompartment()
+        one.setId(name), one.setSize(size), one.setConstant(constant), one.setSpatialDimensions(3)
+
+    def species(self, name, concentration=None, amount=None, boundary=False, constant=False, amounts=False, compartment="cell"):
+        one = self.model.createSpecies()
+        one.setId(name), one.setCompartment(compartment), one.setBoundaryCondition(boundary), one.setConstant(constant)
+        one.setHasOnlySubstanceUnits(amounts)
+        if concentration is not None:
+            one.setInitialConcentration(concentration)
+        if amount is not None:
+            one.setInitialAmount(amount)
+
+    def parameter(self, name, value=None, constant=True):
+        one = self.model.createParameter()
+        one.setId(name), one.setConstant(constant)
+        if value is not None:
+            one.setValue(value)
+
+    def reaction(self, name, left, right, rate, local=None, fast=False):
+        one = self.model.createReaction()
+        one.setId(name), one.setReversible(False)
+        if self.document.getLevel() < 3 or self.document.getVersion() < 2:
+            one.setFast(fast)
+        for make, names in ((one.createReactant, left), (one.createProduct, right)):
+            for species, number in names.items():
+                part = make()
+                part.setSpecies(species), part.setStoichiometry(number), part.setConstant(True)
+        law = one.createKineticLaw()
+        law.setMath(self.math(rate))
+        known = {self.model.getSpecies(k).getId() for k in range(self.model.getNumSpecies())}
+        for species in known - {*left, *right}:
+            if species in rate.replace("(", " ").replace(")", " ").replace("*", " ").split():
+                one.createModifier().setSpecies(species)
+        for key, value in (local or {}).items():
+            part = law.createLocalParameter() if self.document.getLevel() > 2 else law.createParameter()
+            part.setId(key), part.setValue(value)
+
+    def rule(self, kind, name, formula):
+        one = getattr(self.model, f"create{kind}Rule")()
+        if name:
+            one.setVariable(name)
+        one.setMath(self.math(formula))
+
+    def start(self, name, formula):
+        one = self.model.createInitialAssignment()
+        one.setSymbol(name), one.setMath(self.math(formula))
+
+    def function(self, name, text):
+        one = self.model.createFunctionDefinition()
+        one.setId(name), one.setMath(self.math(text))
+
+    def event(self, name, trigger, changes, delay=None, priority=None, initial=True):
+        one = self.model.createEvent()
+        one.setId(name), one.setUseValuesFromTriggerTime(True)
+        when = one.createTrigger()
+        when.setMath(self.math(trigger)), when.setInitialValue(initial), when.setPersistent(True)
+        for key, formula in changes.items():
+            part = one.createEventAssignment()
+            part.setVariable(key), part.setMath(self.math(formula))
+        for text, make in ((delay, one.createDelay), (priority, one.createPriority)):
+            if text:
+                make().setMath(self.math(text))
+
+    def file(self, folder, name="net"):
+        path = folder / f"{name}.xml"
+        assert libsbml.writeSBMLToFile(self.document, str(path))
+        return path
+
+
+def enzyme():
+    net = Net()
+    net.compartment("cell", 2.0)
+    for name, start in (("E", 0.5), ("S", 3.0), ("ES", 0.0), ("P", 0.0)):
+        net.species(name, start)
+    net.reaction("bind", {"E": 1, "S": 1}, {"ES": 1}, "cell * kon * E * S", {"kon": 4.0})
+    net.reaction("leave", {"ES": 1}, {"E": 1, "S": 1}, "cell * koff * ES", {"koff": 0.5})
+    net.reaction("make", {"ES": 1}, {"E": 1, "P": 2}, "cell * kcat * ES", {"kcat": 1.5})
+    return net
+
+
+@pytest.mark.long
+def test_a_network_has_the_results_of_its_equations(tmp_path):
+    model = saltus.sbml(enzyme().file(tmp_path, "enzyme")).model()
+    assert [*model.states] == ["E", "S", "ES", "P"] and model.parameters["cell"].value == 2.0
+    ds = model.run(t=(0, 5), rtol=1e-10, atol=1e-12, samples=11)
+
+    def f(_, y):
+        e, s, es, _ = y
+        bind, leave, make = 4.0 * e * s, 0.5 * es, 1.5 * es
+        return [leave + make - bind, leave - bind, bind - leave - make, 2 * make]
+
+    there = solve_ivp(f, (0, 5), [0.5, 3, 0, 0], rtol=1e-11, atol=1e-13, t_eval=ds["time"].values).y
+    for row, name in zip(there, ("E", "S", "ES", "P")):
+        np.testing.assert_allclose(ds[name].values.ravel(), row, rtol=1e-7, atol=1e-9)
+
+
+def everything():
+    """Amounts and concentrations, rules, initial assignments, a function, conditions, and a name that is a word of C++."""
+    net = Net()
+    net.compartment("cell", 2.0)
+    net.parameter("k", 0.3)
+    net.parameter("twice_k")
+    net.parameter("double", 1.0, constant=False)
+    net.parameter("total", constant=False)
+    net.species("A", amount=4.0)
+    net.species("N", amount=6.0, amounts=True)
+    net.species("B", 0.0, boundary=True)
+    net.function("law", "lambda(x, y, x * y)")
+    net.start("twice_k", "2 * k")
+    net.start("B", "A + k")
+    net.rule("Assignment", "total", "A + N / cell")
+    net.rule("Rate", "double", "-twice_k * double")
+    net.reaction("out", {"A": 1}, {"N": 2}, "cell * law(k, A) * piecewise(2, time < 1, 1)")
+    return net
+
+
+@pytest.mark.long
+def test_rules_amounts_and_conditions(tmp_path):
+    written = saltus.sbml(everything().file(tmp_path, "all_of_it"))
+    ds = written.model().run(t=(0, 3), rtol=1e-10, atol=1e-12, events=True)
+    a = 2 * np.exp(-0.3 * (2 + 2))  # 4 in a cell of 2; at twice the rate until t = 1
+    value = {name: float(ds[f"final_{name}"]) for name in ("A", "N", "double_", "total")}
+    assert value["A"] == pytest.approx(a, rel=1e-8)
+    assert value["N"] == pytest.approx(6 + 2 * 2 * (2 - a), rel=1e-8), "an amount: two for each of A, of which there are 2 cell"
+    assert value["double_"] == pytest.approx(np.exp(-0.6 * 3), rel=1e-8)
+    assert value["total"] == pytest.approx(value["A"] + value["N"] / 2, rel=1e-12)
+    one = written.model().run(t=(0, 3), k=0.1, rtol=1e-10, atol=1e-12)
+    assert float(one["final_double_"]) == pytest.approx(np.exp(-0.2 * 3), rel=1e-8), "2 k goes with k"
+    assert "B" in written.model().parameters or float(ds["final_B"]) == pytest.approx(2.3)
+
+
+@pytest.mark.long
+def test_events_are_made_of_the_values_before_them(tmp_path):
+    net = Net()
+    net.compartment()
+    net.parameter("gate", 1.0, constant=False)
+    net.species("A", 1.0)
+    net.species("B", 0.25)
+    net.reaction("decay", {"A": 1}, {}, "cell * gate * A")
+    net.reaction("grow", {}, {"B": 1}, "cell * 0.1")
+    net.event("low", "A < 0.5 && B < 10", {"gate": "0"})
+    # Two at one time that exchange two values: each is made of what was there before both.
+    net.event("first", "time >= 2", {"A": "B"})
+    net.event("second", "time >= 2", {"B": "A"})
+    ds = saltus.sbml(net.file(tmp_path, "events")).model().run(t=(0, 3), rtol=1e-10, atol=1e-12, events=True)
+    np.testing.assert_allclose(ds["event_time"].values, [np.log(2), 2, 2], rtol=1e-9)
+    assert float(ds["final_gate"]) == 0.0
+    assert float(ds["final_A"]) == pytest.approx(0.25 + 0.2, rel=1e-9)
+    assert float(ds["final_B"]) == pytest.approx(0.5 + 0.1, rel=1e-9)
+
+
+def refused(net, folder):
+    with pytest.raises(saltus.ModelError) as error:
+        saltus.sbml(net.file(folder))
+    return str(error.value).removeprefix(f"{folder / 'net.xml'}: ")
+
+
+def test_what_cannot_be_imported_is_refused_by_its_name(tmp_path):
+    def told(change):
+        net = enzyme()
+        net.parameter("p", 1.0, constant=False)
+        change(net)
+        return refused(net, tmp_path)
+
+    assert told(lambda n: n.event("late", "S < 1", {"p": "2"}, delay="3")) == "event late: delays are not imported"
+    assert told(lambda n: n.event("urgent", "S < 1", {"p": "2"}, priority="3")) == "event urgent: priorities are not imported"
+    assert told(lambda n: n.event("equal", "S == 1", {"p": "2"})).startswith("event equal: the trigger S == 1 is not one of")
+    assert told(lambda n: n.event("now", "S > 1", {"p": "2"}, initial=False)).startswith("event now: is triggered at the start")
+    assert told(lambda n: n.rule("Algebraic", "", "p - S")) == "the algebraic rule 0 = p - S: is not imported"
+    assert "delay" in told(lambda n: n.rule("Assignment", "p", "delay(S, 1)"))
+    assert told(lambda n: n.rule("Rate", "p", "factorial(p)")) == "factorial(p): this function is not imported"
+    assert told(lambda n: n.compartment("big", 1.0, constant=False) or n.rule("Rate", "big", "0.1")).startswith("compartment big: a size")
+    fast = Net(3, 1)
+    fast.compartment()
+    fast.species("A", 1.0)
+    fast.reaction("quick", {"A": 1}, {}, "cell * A", fast=True)
+    assert refused(fast, tmp_path) == "reaction quick: fast reactions are not imported"
+    (tmp_path / "net.xml").write_text("<sbml>")
+    with pytest.raises(saltus.ModelError, match=r"net\.xml:1: "):
+        saltus.sbml(tmp_path / "net.xml")
+
+
+def test_the_command_writes_a_header_and_nothing_over_another(tmp_path, capsys, monkeypatch):
+    from saltus._commands import main
+
+    monkeypatch.chdir(tmp_path)
+    path = enzyme().file(tmp_path, "enzyme")
+    assert main(["import", str(path)]) == 0
+    assert capsys.readouterr().out == "enzyme.hpp\n"
+    assert (tmp_path / "enzyme.hpp").read_text() == saltus.sbml(path).source
+    assert main(["import", str(path)]) == 2
+    assert "enzyme.hpp: is there already" in capsys.readouterr().err
+    assert main(["import", str(path), "-o", "other.hpp"]) == 0
+    assert "struct other {" in (tmp_path / "other.hpp").read_text()
