@@ -27,7 +27,7 @@ HOST_MAY_USE = ["abi/", "number/", "statistics/statistics.hpp", "statistics/devi
                 "linear/factorised.hpp"]
 
 # Headers of others in no folder of their own, and folders of the system's.
-THIRD_PARTY = {"cuda.h", "hdf5.h", "netcdf.h", "nvrtc.h", "xxhash.h"}
+THIRD_PARTY = {"cuda.h", "hdf5.h", "mpi.h", "netcdf.h", "nvrtc.h", "xxhash.h"}
 SYSTEM_FOLDERS = {"linux", "sys"}
 GROUPS = ["its own header", "the system's", "third-party", "the project's"]
 

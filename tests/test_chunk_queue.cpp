@@ -6,6 +6,7 @@
 
 #include "backend/shared.hpp"
 #include "ensemble/chunk_queue.hpp"
+#include "ensemble/claims.hpp"
 
 namespace saltus::host {
 namespace {
@@ -58,6 +59,23 @@ TEST(chunk_queue, one_backend_gets_ranges_of_its_size_in_order) {
     queue.is_written(*range);
   }
   EXPECT_EQ(1050, next);
+}
+
+TEST(chunk_queue, claims_are_handed_out_one_after_another) {
+  const plan p = plan_for(1'000'000);
+  stub one(100, 10, 2, false);
+  listed_claims some({{0, 250}, {1000, 1}, {5000, 100}});
+  EXPECT_EQ(351, some.left());
+  chunk_queue queue(p, one, {}, &some);
+  std::vector<id_range> all;
+  while (const auto range = queue.next()) {
+    all.push_back({range->first, range->count});
+    queue.is_integrated(*range, 1);
+    queue.is_written(*range);
+  }
+  EXPECT_EQ((std::vector<id_range>{{0, 100}, {100, 100}, {200, 50}, {1000, 1}, {5000, 100}}), all);
+  EXPECT_EQ(351, queue.handed_out());
+  EXPECT_EQ(0, some.left());
 }
 
 /// Two backends work in time as it is told: a device of `fast` instances per second in all of its places, lanes of `slow`.

@@ -5,10 +5,13 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <random>
+#include <stop_token>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -18,6 +21,7 @@
 #include "result/journal.hpp"
 #include "study/prepare.hpp"
 #include "study/run.hpp"
+#include "study/share.hpp"
 #include "variables_of.hpp"
 
 namespace saltus::host {
@@ -256,6 +260,96 @@ TEST_F(Journal, BegunInTwoPartsGoesOnInThreeAndInOne) {
   EXPECT_EQ(variables_of(file("whole.nc")), variables_of(file("parts.nc")));
 }
 
+/// What 1000 instances are without rows.
+const std::vector<flag> no_rows = {{"--set",
+                                    "output={rows=false, statistics=true, reduce=[\"max(height)\"], "
+                                    "histogram={t_final={from=0.0, to=3.0, bins=5}}}"}};
+
+TEST_F(Journal, IsSharedByRunsAtOnceAndOneOfThemMakesTheResult) {
+  for (const auto& what : {std::vector<flag>(), no_rows}) {
+    const auto to = [&](const char* name) {
+      auto more = what;
+      more.push_back({"--set", "run={chunk=100, threads=1, checkpoint=0.001}"});
+      more.push_back({"-o", file(name).string()});
+      return flags(file(name), more);
+    };
+    fs::remove(file("whole.nc")), fs::remove(file("shared.nc"));
+    run(plan_of({"bouncing_ball", to("whole.nc")}));
+    std::atomic<int> results = 0;
+    {
+      std::vector<std::jthread> runs;
+      for (int i = 0; i < 3; ++i)
+        runs.emplace_back([&] {
+          const auto r = run_with_others(plan_of({"bouncing_ball", to("shared.nc")}), {});
+          EXPECT_EQ(exit_ok, r.exit_code);
+          results += !r.file.empty();
+        });
+    }
+    EXPECT_EQ(1, results);
+    EXPECT_EQ(variables_of(file("whole.nc")), variables_of(file("shared.nc")));
+    EXPECT_FALSE(fs::exists(journal::folder_of(file("shared.nc"))));
+  }
+}
+
+TEST_F(Journal, IsSharedByOthersThanBeganIt) {
+  run_to(file("whole.nc"));
+  run_options half;
+  half.part = part_called("2/2");
+  run_to(file("shared.nc"), 200, {}, half);
+  const cancellation stop;
+  run_listener listener;
+  std::atomic<std::int64_t> ended{0};
+  listener.progress = [&](std::int64_t some) {
+    if ((ended += some) >= 200) stop.cancel();
+  };
+  const plan p = plan_of({"bouncing_ball", flags(file("shared.nc"))});
+  const auto cut = run_with_others(p, {}, stop, listener);
+  EXPECT_EQ(exit_interrupted, cut.exit_code);
+  EXPECT_FALSE(cut.journal.empty());
+  EXPECT_GT(cut.continued, 100);
+  const auto last = run_with_others(p, {});
+  EXPECT_EQ(exit_ok, last.exit_code);
+  EXPECT_EQ(file("shared.nc"), last.file);
+  EXPECT_EQ(1000, last.summary.counts.ok());
+  EXPECT_EQ(variables_of(file("whole.nc")), variables_of(file("shared.nc")));
+  const auto late = run_with_others(p, {});
+  EXPECT_EQ(exit_ok, late.exit_code);
+  EXPECT_EQ(0, late.summary.instances) << "the result is there";
+  const plan other = plan_of({"bouncing_ball", flags(file("shared.nc"), {{"--set", "rtol=1e-9"}})});
+  EXPECT_THROW(run_with_others(other, {}), error) << "of another run";
+  run_options anew;
+  anew.restart = true;
+  EXPECT_THROW(run_with_others(p, anew), error);
+}
+
+/// Two runs that have each taken some instances: one is dead, of the other it must be found out.
+TEST_F(Journal, LeasesOfTheDeadAreTakenOver) {
+  run_to(file("whole.nc"));
+  const std::vector<flag> soon{{"--set", "run={chunk=100, threads=2, checkpoint=0.001, lease=0.3}"}};
+  run_to(file("shared.nc"), 0, soon);
+  const fs::path folder = journal::folder_of(file("shared.nc")) / "leases";
+  fs::create_directories(folder);
+  const std::string boot = read_file("/proc/sys/kernel/random/boot_id").substr(0, 36);
+  write_file(folder / "alive.here", boot + " 7\n");  // nobody has locked it
+  write_file(folder / "alive.there", "another-machine 1\n");
+  for (int ticket = 0; ticket < 100; ++ticket) write_file(folder / std::to_string(ticket), "here");
+  for (int ticket = 300; ticket < 350; ++ticket) write_file(folder / std::to_string(ticket), "there");
+  write_file(folder / "400", "");  // died as it took it
+  constexpr auto lives_for = std::chrono::milliseconds(600);
+  const auto begin = std::chrono::steady_clock::now();
+  const std::jthread there([&](const std::stop_token& over) {
+    for (int n = 2; std::chrono::steady_clock::now() - begin < lives_for && !over.stop_requested(); ++n) {
+      write_at_once(folder / "alive.there", "another-machine " + std::to_string(n) + "\n");
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+  });
+  const auto r = run_with_others(plan_of({"bouncing_ball", flags(file("shared.nc"), soon)}), {});
+  EXPECT_GT(std::chrono::steady_clock::now() - begin, lives_for) << "what is alive is waited for";
+  EXPECT_EQ(exit_ok, r.exit_code);
+  EXPECT_EQ(1000, r.summary.counts.ok());
+  EXPECT_EQ(variables_of(file("whole.nc")), variables_of(file("shared.nc")));
+}
+
 TEST_F(Journal, OfAPartIsThereWhateverCheckpointSays) {
   const std::vector<flag> never{{"--set", "run={chunk=100, threads=2, checkpoint=0}"}};
   for (const char* name : {"1/2", "2/2"}) {
@@ -285,6 +379,12 @@ TEST_F(Journal, CanBeReadWhileItGrows) {
   EXPECT_EQ(file("some.nc"), r.file);
   const auto mine = instances_in(ranges_of(part.part, 1000));
   EXPECT_EQ(mine, r.summary.counts.ok());
+  const plan known = plan_of_journal(journal::folder_of(file("parts.nc")));
+  EXPECT_EQ(file("parts.nc"), known.file);
+  so_far.so_far = file("more.nc").string();
+  EXPECT_EQ(mine, run(known, so_far).summary.counts.ok()) << "by whoever knows the journal alone";
+  EXPECT_EQ(variables_of(file("some.nc")), variables_of(file("more.nc")));
+  EXPECT_THROW(plan_of_journal(folder_), error) << "no journal";
   EXPECT_EQ(1000 - mine, r.summary.counts.not_finished());
   EXPECT_TRUE(fs::exists(file("some.nc")));
   EXPECT_TRUE(journal::is_there(file("parts.nc")));

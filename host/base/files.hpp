@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -72,8 +73,16 @@ inline void write_file(const std::filesystem::path& file, const std::string& tex
   if (!out) throw error(exit_failure, fmt::format("{}: cannot be written: {}", file.string(), std::strerror(errno)));
 }
 
-/// The same for a file that appears under its name only when it is complete; until then it is called <file>.<process>.<number>.
-inline void write_at_once(const std::filesystem::path& file, const std::string& text) {
+/// Renames a file to a name that must be free; false with errno if it does not go.
+inline bool rename_to_free_name(const std::filesystem::path& from, const std::filesystem::path& to) {
+  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return true;
+  if (errno != EINVAL && errno != ENOSYS) return false;
+  return ::link(from.c_str(), to.c_str()) == 0 && ::unlink(from.c_str()) == 0;  // NFS and others know no such renaming
+}
+
+/// A file of this process with the content `text`, <file>.<process>.<number>: to be renamed to <file>, which so appears when it
+/// is complete.
+inline std::filesystem::path write_beside(const std::filesystem::path& file, const std::string& text) {
   static std::atomic<int> serial{0};
   const std::filesystem::path fresh = file.string() + fmt::format(".{}.{}", ::getpid(), ++serial);
   try {
@@ -83,7 +92,23 @@ inline void write_at_once(const std::filesystem::path& file, const std::string& 
     std::filesystem::remove(fresh, ignored);
     throw;
   }
-  std::filesystem::rename(fresh, file);
+  return fresh;
+}
+
+/// write_file for a file that appears under its name only when it is complete.
+inline void write_at_once(const std::filesystem::path& file, const std::string& text) {
+  std::filesystem::rename(write_beside(file, text), file);
+}
+
+/// The same where nothing has that name; false if something does.
+inline bool write_where_free(const std::filesystem::path& file, const std::string& text) {
+  const auto fresh = write_beside(file, text);
+  if (rename_to_free_name(fresh, file)) return true;
+  const int why = errno;
+  std::error_code ignored;
+  std::filesystem::remove(fresh, ignored);
+  if (why == EEXIST) return false;
+  throw error(exit_failure, fmt::format("{}: cannot be written: {}", file.string(), std::strerror(why)));
 }
 
 }  // namespace saltus::host

@@ -21,6 +21,7 @@ struct run_arguments : study {
   bool restart = false;   ///< and a journal dropped
   double time_limit = 0;  ///< seconds; 0: none
   std::string part;       ///< "3/16"; empty: all
+  bool share = false;     ///< with whoever runs the same
   std::string so_far;     ///< the file of what a journal has so far; empty: not asked for
 };
 

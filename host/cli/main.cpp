@@ -17,6 +17,7 @@
 #include "base/version.hpp"
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/run_options.hpp"
 #include "cli/show.hpp"
 #include "ensemble/model_call.hpp"
 #include "result/hdf5.hpp"
@@ -93,7 +94,7 @@ class command_line {
       return exit_usage;
     }
     if (*one_instance_) showing_.instance = instance_;
-    if (*show_) return show(showing_, stdout);
+    if (*show_) return is_journal(showing_.file) ? show_journal(showing_, stdout) : show(showing_, stdout);
     if (*sensitivity_) return sensitivity(showing_.file, outcomes_, as_json_);
     listen_to_signals();
     if (*list_) return list_models(as_json_);
@@ -109,10 +110,6 @@ class command_line {
   }
 
  private:
-  static void add_json(CLI::App* command, bool& as_object) {
-    command->add_flag("--json", as_object, "one JSON object to stdout");
-  }
-
   void add_list_and_describe() {
     list_ = app_.add_subcommand("list", "the built-in models");
     add_json(list_, as_json_);
@@ -126,45 +123,6 @@ class command_line {
     new_->add_option("MODEL", name_, "its name: saltus new tank writes tank.hpp")->required()->type_name("");
   }
 
-  /// An option that is kept as a flag of the study, in the order in which flags are given.
-  void take(CLI::App* command, const char* flags, const char* kept, const char* value, const char* help) {
-    command
-        ->add_option_function<std::vector<std::string>>(
-            flags,
-            [this, kept](const std::vector<std::string>& values) {
-              for (const auto& v : values) arguments_.flags.push_back({kept, v});
-            },
-            help)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-        ->expected(1)
-        ->allow_extra_args(false)  // what follows its value is the next argument: a vector takes all it can get
-        ->type_name(value)
-        ->trigger_on_parse();
-  }
-
-  /// What run, check and bench have in common.
-  void add_run_options(CLI::App* command) {
-    command
-        ->add_option("SPEC|MODEL", arguments_.subject,
-                     "a spec ./my_sweep.toml, a built-in's name, or a header ./my_model.hpp; with --instance a result")
-        ->required()
-        ->type_name("");
-    take(command, "--set", "--set", "KEY=VALUE", "a key of the spec, a parameter or an initial value: --set rtol=1e-9");
-    take(command, "-n", "-n", "COUNT",
-         "number of instances: of samples, of the one range that is swept, or of rows of a CSV file");
-    take(command, "--seed", "--seed", "N", "seed of the random samples");
-    take(command, "--method", "--method", "NAME", "integration method");
-    take(command, "--backend", "--backend", "NAME", "auto, cpu, cuda or all");
-    take(command, "--devices", "--devices", "LIST", "numbers of CUDA devices: 0,1; or all");
-    take(command, "--threads", "--threads", "N", "CPU threads; 0: all cores");
-    take(command, "--lanes", "--lanes", "N",
-         "instances per vector; 0: as wide as the machine, 1: the scalar reference");
-    take(command, "--chunk", "--chunk", "N", "instances per chunk; 0: chosen");
-    take(command, "-o,--output", "-o", "FILE", "result file (NetCDF)");
-    add_json(command, arguments_.as_json);
-    command->add_flag("-q,--quiet", arguments_.quiet, "no progress on stderr");
-  }
-
   void add_instance(CLI::App* command) {
     command
         ->add_option("--instance", arguments_.instance,
@@ -175,7 +133,7 @@ class command_line {
 
   void add_check() {
     check_ = app_.add_subcommand("check", "validate a spec, compile its model, print the plan and what it will cost");
-    add_run_options(check_);
+    add_run_options(check_, arguments_);
     check_
         ->add_option("--cuda", architecture_,
                      "say what its kernels need on such a CUDA device, which need not be there")
@@ -186,27 +144,22 @@ class command_line {
   }
 
   /// Of run, and of what it starts beside itself with its own words.
-  void add_journal_options(CLI::App* command) {
-    command->add_flag("--force", arguments_.force, "replace an older result");
-    command->add_flag("--restart", arguments_.restart,
-                      "drop the journal of a run that was cut short, rather than go on with it");
-    command
-        ->add_option("--time-limit", arguments_.time_limit,
-                     "end after so long, leave the journal, return 75; the same command goes on")
-        ->transform(CLI::AsNumberWithUnit(
-            std::map<std::string, double>{{"s", 1.0}, {"m", 60.0}, {"h", 3600.0}, {"d", 86400.0}}))
-        ->check(CLI::PositiveNumber)
-        ->type_name("55m");
+  void add_all_run_options(CLI::App* command) {
+    add_run_options(command, arguments_);
+    add_journal_options(command, arguments_);
     command
         ->add_option("--part", arguments_.part,
                      "the part K of N alone, kept in the journal; saltus gather makes the result of all parts")
         ->type_name("K/N");
+    command->add_flag(
+        "--share", arguments_.share,
+        "share the instances with all who run the same line, on this machine or others; the last one makes "
+        "the result");
   }
 
   void add_run() {
     run_ = app_.add_subcommand("run", "run an ensemble");
-    add_run_options(run_);
-    add_journal_options(run_);
+    add_all_run_options(run_);
     add_instance(run_);
     run_->footer(
         "saltus run relief_valve --set 'sweep.flow={from=0.2,to=10,count=1000}' -o valve.nc\n"
@@ -214,7 +167,7 @@ class command_line {
         "saltus run valve.nc --instance 7 --set 'output.samples={count=2000}' -o one.nc");
 
     gather_ = app_.add_subcommand("gather", "the result of what runs of parts have left in their journal");
-    add_run_options(gather_);
+    add_run_options(gather_, arguments_);
     gather_->add_flag("--force", arguments_.force, "replace an older result");
     gather_
         ->add_option("--so-far", arguments_.so_far,
@@ -222,13 +175,12 @@ class command_line {
         ->type_name("FILE");
 
     measure_ = app_.add_subcommand(measuring_command, "")->group("");  // not for people
-    add_run_options(measure_);
-    add_journal_options(measure_);
+    add_all_run_options(measure_);
   }
 
   void add_bench() {
     bench_ = app_.add_subcommand("bench", "how fast a model or a spec runs here, and how it could run faster");
-    add_run_options(bench_);
+    add_run_options(bench_, arguments_);
     bench_->add_option("--backends", benching_.backends, "which, one beside the other: cpu,cuda,all")
         ->type_name("LIST");
     bench_->add_option("--rounds", benching_.rounds, "how often each is run")->type_name("N")->capture_default_str();
@@ -245,8 +197,8 @@ class command_line {
   }
 
   void add_show() {
-    show_ = app_.add_subcommand("show", "what is in a result file");
-    show_->add_option("FILE", showing_.file, "a result file")->required()->type_name("");
+    show_ = app_.add_subcommand("show", "what is in a result file, or in the journal of a run");
+    show_->add_option("FILE", showing_.file, "a result file, or FILE.journal")->required()->type_name("");
     one_instance_ = show_->add_option("--instance", instance_, "everything about one instance")->type_name("I");
     show_->add_flag("--failed", showing_.failed, "the instances that failed, and why");
     add_json(show_, showing_.json);

@@ -1,4 +1,6 @@
 // saltus run.
+#include "cli/run.hpp"
+
 #include <optional>
 
 #include <fmt/format.h>
@@ -20,7 +22,7 @@
 #include "ensemble/statistics.hpp"
 #include "study/measure.hpp"
 #include "study/rerun.hpp"
-#include "study/run.hpp"
+#include "study/share.hpp"
 
 namespace saltus::host {
 
@@ -138,6 +140,12 @@ void print_counters(const tally& counts, double instances) {
 void print_summary(const run_report& r) {
   const plan& p = r.what;
   const run_summary& s = r.summary;
+  const char* const made_elsewhere =
+      "all instances have ended, here or elsewhere; another run makes the result, or has made it\n";
+  if (r.shared && s.instances == 0 && !s.interrupted) {
+    fmt::print("{}", made_elsewhere);
+    return;
+  }
   const double n = static_cast<double>(s.instances);
   if (r.gathered) fmt::print("{} {} from a journal in {:.2f} s\n", s.instances, p.model.name, s.wall_seconds);
   else
@@ -184,6 +192,7 @@ void print_summary(const run_report& r) {
   if (!r.journal.empty() && !r.part.is_all() && s.counts.not_finished() == 0)
     fmt::print("part {} is kept in {}: saltus gather makes the result when all parts are there\n", text_of(r.part),
                r.journal);
+  else if (!r.journal.empty() && r.shared && !s.interrupted) fmt::print("{}", made_elsewhere);
   else if (!r.journal.empty())
     fmt::print("what has ended is kept in {}: the same command goes on with it\n", r.journal);
   else if (r.file.empty()) fmt::print("no result file: -o FILE writes one\n");
@@ -233,9 +242,18 @@ void print_differences(const run_arguments& a, const std::vector<std::string>& o
   else fmt::print("instance {} of {} was another: {}\n", a.instance, a.subject, fmt::join(other, ", "));
 }
 
-int run(const run_arguments& a, const run_options& options) {
+int run(const run_arguments& a, const run_options& options, bool shares = false) {
   plan p = plan_of(a, interrupted);
   print_warnings(p);
+  return run_and_tell(a, [&](const run_listener& listener) {
+    return shares ? run_with_others(p, options, interrupted, listener)
+                  : run(std::move(p), options, interrupted, listener);
+  });
+}
+
+}  // namespace
+
+int run_and_tell(const run_arguments& a, const std::function<run_report(const run_listener&)>& how) {
   ignore_broken_pipes();
   std::optional<progress> bar;
   run_listener listener;
@@ -249,7 +267,7 @@ int run(const run_arguments& a, const run_options& options) {
   };
   listener.progress = [&](std::int64_t some) { bar->add(some); };
   listener.ends = [&] { bar->finish(); };
-  const run_report r = run(std::move(p), options, interrupted, listener);
+  const run_report r = how(listener);
   const auto other = a.instance >= 0 ? differences(*r.arrays, a.subject, a.instance) : std::vector<std::string>();
   if (a.as_json) {
     json all = summary_json(r);
@@ -263,8 +281,6 @@ int run(const run_arguments& a, const run_options& options) {
   return r.exit_code;
 }
 
-}  // namespace
-
 int run(const run_arguments& a, const std::vector<std::string>& command) {
   run_options options;
   options.replace = a.force;
@@ -274,7 +290,9 @@ int run(const run_arguments& a, const std::vector<std::string>& command) {
   options.measure_beside = a.instance < 0;
   options.in_memory = a.instance >= 0;
   if (!a.part.empty()) options.part = part_called(a.part);
-  return run(a, options);
+  if (a.share && !a.part.empty())
+    throw error(exit_usage, "--share: leave out --part: it takes what nobody else has taken");
+  return run(a, options, a.share);
 }
 
 int gather(const run_arguments& a, const std::vector<std::string>& command) {

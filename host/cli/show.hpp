@@ -15,6 +15,11 @@ struct show_options {
   bool json = false;
 };
 
+/// Is this the journal of a run, FILE.journal?
+bool is_journal(const std::string& path);
+/// Of what has ended so far, as `show` of a result, whoever may be writing it.
+int show_journal(show_options options, std::FILE* out);
+
 /// Prints to `out` a summary of a result file, one instance of it, or its failed instances; as text, or as one JSON
 /// object (json.hpp). Returns 0. Throws `error`: exit_failure if the file cannot be read or is not a result of saltus,
 /// exit_usage if `instance` is not in the file or both `instance` and `failed` are asked for.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ensemble/backend.hpp"
+#include "ensemble/claims.hpp"
 #include "ensemble/statistics.hpp"
 
 namespace saltus::host {
@@ -29,29 +30,29 @@ struct worker {
 
 struct chunk_queue::state {
   const plan& p;
-  const std::vector<id_range> kept;       ///< by their ids
-  const std::vector<id_range> elsewhere;  ///< likewise
+  const std::vector<id_range> kept;  ///< by their ids
+  claims* from;
+  std::int64_t next = 0, claimed = 0;  ///< the first that was not handed out, and the end of what was claimed
   std::vector<std::unique_ptr<worker>> workers{};
-  std::size_t next_kept = 0, next_elsewhere = 0;
+  std::size_t next_kept = 0;
   std::mutex mutex{};
   std::condition_variable changed{};
-  std::int64_t next = 0;  ///< the first instance that was not handed out
-  std::int64_t outstanding = 0, max_outstanding = 0;
+  std::int64_t handed_out = 0, outstanding = 0, max_outstanding = 0;
   bool given_up = false;
 
   bool is_shared() const { return workers.size() > 1; }
-  bool has_ended() const { return given_up || next >= p.count; }
+  std::int64_t end() const { return from ? claimed : p.count; }  // a plan may grow
+  bool has_ended() const { return given_up || (next >= end() && !from); }
+  std::int64_t to_come() const { return end() - next + (from ? from->left() : 0); }
+  /// Nothing is claimed before the last claim is handed out.
+  void claim(std::int64_t wanted) {
+    const auto more = next < end() || !from ? std::nullopt : from->next(wanted);
+    if (more) next = more->first, claimed = more->end();
+  }
 
   bool is_kept() const { return next_kept < kept.size() && kept[next_kept].first == next; }
-  /// The end of the instances that nobody has kept, and that are not elsewhere.
-  std::int64_t end() const {
-    const std::int64_t met = next_kept < kept.size() ? kept[next_kept].first : p.count;
-    return next_elsewhere < elsewhere.size() ? std::min(met, elsewhere[next_elsewhere].first) : met;
-  }
-  void pass_what_is_elsewhere() {
-    while (next_elsewhere < elsewhere.size() && elsewhere[next_elsewhere].first == next)
-      next = elsewhere[next_elsewhere++].end();
-  }
+  /// The end of the instances that nobody has kept.
+  std::int64_t end_of_new() const { return next_kept < kept.size() ? kept[next_kept].first : end(); }
 
   std::size_t first_free() const {
     const auto free = std::find_if(workers.begin(), workers.end(), [](const auto& w) { return w->tickets > 0; });
@@ -76,17 +77,15 @@ struct chunk_queue::state {
   std::int64_t size_for(const worker& w) const {
     std::int64_t size = w.where.chunk_size();
     if (is_shared() && p.chunk == 0) {
-      const double left = static_cast<double>(p.count - next) * share_of(w) / (2 * w.width);
+      const double left = static_cast<double>(to_come()) * share_of(w) / (2 * w.width);
       size = std::clamp(static_cast<std::int64_t>(left), std::min(w.where.smallest_chunk(), size), size);
     }
     return p.rows || size < statistics_block ? std::max<std::int64_t>(size, 1) : size - size % statistics_block;
   }
 };
 
-chunk_queue::chunk_queue(const plan& p, backend& where, const std::vector<id_range>& kept,
-                         const std::vector<id_range>& elsewhere)
-    : state_(new state{p, kept, elsewhere}) {
-  state_->pass_what_is_elsewhere();
+chunk_queue::chunk_queue(const plan& p, backend& where, const std::vector<id_range>& kept, claims* from)
+    : state_(new state{p, kept, from}) {
   const auto parts = where.parts();
   for (backend* b : parts) {
     auto& w = state_->workers.emplace_back(std::make_unique<worker>(*b, std::max(1, b->concurrency())));
@@ -126,15 +125,21 @@ std::optional<chunk_queue::range> chunk_queue::next() {
   if (s.has_ended()) return {};
   if (!s.is_shared() || s.is_kept()) who = 0;
   const bool is_kept = s.is_kept();
-  const range r{{s.next, is_kept ? s.kept[s.next_kept].count : std::min(s.size_for(*s.workers[who]), s.end() - s.next)},
-                who,
-                is_kept};
+  const std::int64_t wanted = is_kept ? s.kept[s.next_kept].count : s.size_for(*s.workers[who]);
+  s.claim(wanted);
+  if (s.next >= s.end()) return {};
+  const range r{{s.next, is_kept ? wanted : std::min(wanted, s.end_of_new() - s.next)}, who, is_kept};
   if (is_kept) ++s.next_kept;
   else s.workers[who]->tickets -= 1;
   s.next += r.count;
-  s.pass_what_is_elsewhere();
+  s.handed_out += r.count;
   s.outstanding += r.count;
   return r;
+}
+
+std::int64_t chunk_queue::handed_out() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->handed_out;
 }
 
 void chunk_queue::is_integrated(const range& r, double seconds) {

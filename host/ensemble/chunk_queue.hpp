@@ -10,12 +10,13 @@
 #include <semaphore>
 #include <vector>
 
-#include "ensemble/kept_chunks.hpp"
+#include "ensemble/part.hpp"
 #include "spec/plan.hpp"
 
 namespace saltus::host {
 
 class backend;
+class claims;
 
 class chunk_queue {
  public:
@@ -25,9 +26,9 @@ class chunk_queue {
     bool is_kept;
   };
 
-  /// A worker for each part of the backend. Refers to both. What is `elsewhere` is not handed out.
-  chunk_queue(const plan& p, backend& where, const std::vector<id_range>& kept = {},
-              const std::vector<id_range>& elsewhere = {});
+  /// A worker for each part of the backend. Instances come from the claims, if there are any, or else are all of the plan,
+  /// of which some are kept. Refers to what it is given.
+  chunk_queue(const plan& p, backend& where, const std::vector<id_range>& kept = {}, claims* from = nullptr);
   ~chunk_queue();
 
   std::size_t workers() const;
@@ -42,6 +43,8 @@ class chunk_queue {
 
   /// The next range; waits for a worker that is free to take it. None when all are handed out, or after `give_up`.
   std::optional<range> next();
+  /// Instances that were handed out.
+  std::int64_t handed_out() const;
   /// A range that was not kept has been integrated, in some seconds (0: it was not): its worker may have another one.
   void is_integrated(const range& r, double seconds);
   /// A range has been written and its memory is free.

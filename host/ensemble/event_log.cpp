@@ -107,9 +107,12 @@ void event_log::spill_if_long() {
 
 /// Where the rows in memory stand in the order of their slots.
 std::vector<std::size_t> event_log::order() const {
-  std::vector<std::size_t> rows(slot.size());
-  std::iota(rows.begin(), rows.end(), std::size_t{0});
-  std::stable_sort(rows.begin(), rows.end(), [&](std::size_t a, std::size_t b) { return slot[a] < slot[b]; });
+  // By counting: slots are places in a chunk.
+  const long long last = slot.empty() ? 0 : *std::max_element(slot.begin(), slot.end());
+  std::vector<std::size_t> next(static_cast<std::size_t>(last) + 2), rows(slot.size());
+  for (const long long s : slot) ++next[static_cast<std::size_t>(s) + 1];
+  std::partial_sum(next.begin(), next.end(), next.begin());
+  for (std::size_t i = 0; i < slot.size(); ++i) rows[next[static_cast<std::size_t>(slot[i])]++] = i;
   return rows;
 }
 

@@ -8,6 +8,7 @@
 
 namespace saltus::host {
 
+class claims;
 struct chunk_data;
 struct tally;
 
@@ -17,8 +18,8 @@ class kept_chunks {
 
   /// What an earlier run of the same instances has left, in the order of their ids; these are not integrated again.
   virtual const std::vector<id_range>& left() const = 0;
-  /// Instances that this run has nothing to do with, as they are of other parts: they do not meet those that were left.
-  virtual const std::vector<id_range>& elsewhere() const = 0;
+  /// Where the instances come from that are integrated, if others integrate the rest; null: all that was not left.
+  virtual claims* taken_from() = 0;
   /// Brings one of the ranges that were left into a chunk that has its inputs and nothing else: its results; or, if the plan
   /// keeps no rows, its statistics, and what `counts` are. Any thread. Throws `error`.
   virtual void load(const id_range& range, chunk_data& chunk, tally& counts) const = 0;

@@ -64,7 +64,7 @@ std::vector<id_range> complement(const std::vector<id_range>& ranges, std::int64
   };
   for (const id_range& range : ranges) {
     up_to(range.first);
-    next = range.end();
+    next = std::max(next, range.end());
   }
   up_to(count);
   return left;

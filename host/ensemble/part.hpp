@@ -18,7 +18,8 @@ struct id_range {
 /// with the id, parts take the same time.
 struct ensemble_part {
   std::int64_t number = 1, of = 1;
-  bool is_all() const { return of == 1; }
+  std::string among = {};  ///< the name of a run among those that share all instances as they go; empty: it does not
+  bool is_all() const { return of == 1 && among.empty(); }
 };
 
 /// "3/16". Throws `error` (exit_usage) for anything else.

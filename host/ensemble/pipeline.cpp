@@ -132,8 +132,8 @@ class ensemble_run {
         stop_(stop),
         ending_(stop.within()),
         kept_(kept),
-        elsewhere_(kept ? kept->elsewhere() : std::vector<id_range>()),
-        queue_(p, where, kept ? kept->left() : std::vector<id_range>(), elsewhere_),
+        from_(kept ? kept->taken_from() : nullptr),
+        queue_(p, where, kept ? kept->left() : std::vector<id_range>(), from_),
         values_(p),
         statistics_(p),
         indices_(indices_setup_of(p)),
@@ -149,8 +149,8 @@ class ensemble_run {
       const call_watch watch(stop_, [this] { progress_(0); });  // looks at the clock also where nobody reports
       run_pipeline();
     } while (has_grown());
-    run_summary sum = account_.close(plan_.count - instances_in(elsewhere_));
-    if (elsewhere_.empty()) {  // of a part they would say nothing
+    run_summary sum = account_.close(from_ ? queue_.handed_out() : plan_.count);
+    if (!from_) {  // of a part they would say nothing
       sum.statistics = statistics_.finish();
       sum.indices = indices_.finish();
     }
@@ -317,7 +317,7 @@ class ensemble_run {
   const cancellation& stop_;
   const cancellation ending_;  ///< by `stop_`, or when the model has crashed
   kept_chunks* kept_;
-  const std::vector<id_range> elsewhere_;
+  claims* from_;
   chunk_queue queue_;
   const sampler values_;
   statistics_sum statistics_;
@@ -331,6 +331,26 @@ class ensemble_run {
 };
 
 }  // namespace
+
+void add(run_summary& sum, const run_summary& more) {
+  sum.instances += more.instances;
+  sum.counts.add(more.counts);
+  add(sum.usage, more.usage);
+  sum.wall_seconds += more.wall_seconds;
+  sum.stiff_compile_seconds += more.stiff_compile_seconds;
+  sum.rescue_compile_seconds += more.rescue_compile_seconds;
+  for (std::size_t i = 0; i < sum.parts.size(); ++i) {
+    sum.parts[i].instances += more.parts[i].instances;
+    sum.parts[i].chunks += more.parts[i].chunks;
+    sum.parts[i].chunk_seconds += more.parts[i].chunk_seconds;
+  }
+  sum.interrupted = more.interrupted;
+  if (sum.trouble.empty()) sum.trouble = more.trouble;
+  sum.crash = more.crash;
+  sum.kernel_seconds += more.kernel_seconds;
+  sum.chunk_seconds += more.chunk_seconds;
+  sum.bytes += more.bytes;
+}
 
 run_summary run_ensemble(const plan& p, backend& where, const std::function<void(const chunk_data&)>& write,
                          const std::function<void(std::int64_t)>& progress, const cancellation& stop, kept_chunks* kept,

@@ -23,7 +23,7 @@ struct part_of_run {
 };
 
 struct run_summary {
-  std::int64_t instances = 0;  ///< of the plan, or of the part of it
+  std::int64_t instances = 0;  ///< of the plan, or those of them that were taken
   tally counts;
   host::statistics statistics;  ///< if the plan asks for them
   sensitivity_indices indices;  ///< likewise
@@ -41,12 +41,15 @@ struct run_summary {
   std::int64_t bytes = 0;     ///< of the columns that chunks brought to the backend and took from it
 };
 
+/// Of a run that has gone on with more instances.
+void add(run_summary& sum, const run_summary& more);
+
 /// Runs every instance of the plan. `write` receives the chunks as they end, in any order, one at a time (from some
 /// thread); `progress` is told of instances that have ended; cancelling `stop` ends the run early, the instances that did
 /// not get to run having status not_run. Fallback integrators run beside the backend, on other threads of the host if there are
-/// any. What `kept` has left is not integrated again, what is elsewhere is left out, and what ends is given to it before it is
-/// written. `grow` is asked when all have ended: it may make more samples of the plan (double_samples), and returns whether it has;
-/// these are run then. Asserts that every instance is ok, rescued, failed or not finished.
+/// any. What `kept` has left is not integrated again, where it takes instances from nothing else is integrated, and what ends is
+/// given to it before it is written. `grow` is asked when all have ended: it may make more samples of the plan (double_samples), and
+/// returns whether it has; these are run then. Asserts that every instance is ok, rescued, failed or not finished.
 run_summary run_ensemble(const plan& p, backend& where, const std::function<void(const chunk_data&)>& write,
                          const std::function<void(std::int64_t)>& progress, const cancellation& stop,
                          kept_chunks* kept = nullptr, const std::function<bool(const sensitivity_indices&)>& grow = {});

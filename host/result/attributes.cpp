@@ -60,12 +60,6 @@ std::vector<attribute> attributes_of(const statistics::histogram& h) {
 
 namespace {
 
-std::string lines_of(const std::vector<source_file>& files) {
-  std::string text;
-  for (const source_file& f : files) text += fmt::format("{}  {}\n", f.hash, f.path);
-  return text;
-}
-
 /// All that indices are computed by, for whoever has the result alone. Under a sweep the samples are not all there are.
 void add_design(std::vector<attribute>& all, const plan& p) {
   std::vector<std::string> inputs;

@@ -82,7 +82,6 @@ class record_out {
   record_out(int file, std::int64_t at) : file_(file), at_(at) { buffer_.reserve(piece); }
 
   void put(const void* bytes, std::size_t size) {
-    hash_.add(bytes, size);
     bytes_ += static_cast<std::int64_t>(size);
     if (buffer_.size() + size > piece) flush();
     if (size > piece / 2) write(bytes, size);
@@ -95,9 +94,9 @@ class record_out {
   /// The checksum; false with errno if something could not be written.
   bool close(record_head& head) {
     head.bytes = bytes_;
-    const std::uint64_t sum = hash_.of(head);
-    buffer_.append(reinterpret_cast<const char*>(&sum), sizeof sum);
     flush();
+    const std::uint64_t sum = hash_.of(head);
+    write(&sum, sizeof sum);
     errno = error_;
     return error_ == 0;
   }
@@ -107,7 +106,9 @@ class record_out {
     write(buffer_.data(), buffer_.size());
     buffer_.clear();
   }
+  /// Many bytes at a time go through the hash, which takes several times as long for a few.
   void write(const void* bytes, std::size_t size) {
+    hash_.add(bytes, size);
     if (error_ == 0 && !write_all(file_, bytes, size, at_)) error_ = errno != 0 ? errno : EIO;
     at_ += static_cast<std::int64_t>(size);
   }
@@ -197,13 +198,18 @@ void put_events(record_out& out, const event_log& log, std::int64_t count, std::
   out.put(all);
   if (all == 0) return;
   const std::size_t states = static_cast<std::size_t>(log.state_count) * sizeof(double);
+  std::vector<char> bytes(sizeof(std::int64_t) + sizeof(double) + sizeof(std::int64_t) + 2 * states);
   log.for_each([&](const event_row& row) {
     if (row.slot < from || row.slot >= to) return;
-    out.put(static_cast<std::int64_t>(row.slot - from));
-    out.put(row.time);
-    out.put(static_cast<std::int64_t>(row.guard));
-    out.put(row.before, states);
-    out.put(row.after, states);
+    char* at = bytes.data();
+    const auto add = [&at](const void* what, std::size_t size) { std::memcpy(at, what, size), at += size; };
+    const std::int64_t slot = row.slot - from, guard = row.guard;
+    add(&slot, sizeof slot);
+    add(&row.time, sizeof row.time);
+    add(&guard, sizeof guard);
+    add(row.before, states);
+    add(row.after, states);
+    out.put(bytes.data(), bytes.size());
   });
 }
 void get_events(record_in& in, event_log& log) {
@@ -279,6 +285,20 @@ void get_statistics(record_in& in, chunk_data& c, const plan& p, tally& counts) 
   get_columns(in, c, p, std::min(blocks.first + blocks.count * statistics_block, c.count), c.count);
 }
 
+/// Are the bytes of a record at `end` those that were written? `some`: a buffer.
+bool has_its_checksum(int file, const record_head& head, std::int64_t end, std::vector<char>& some) {
+  hash_state hash;
+  std::int64_t at = end + static_cast<std::int64_t>(sizeof head);
+  for (std::int64_t left = head.bytes; left > 0;) {
+    const auto size = static_cast<std::size_t>(std::min(left, std::ssize(some)));
+    if (!read_all(file, some.data(), size, at)) return false;
+    hash.add(some.data(), size);
+    at += static_cast<std::int64_t>(size), left -= static_cast<std::int64_t>(size);
+  }
+  std::uint64_t sum = 0;
+  return read_all(file, &sum, sizeof sum, at) && sum == hash.of(head);
+}
+
 bool has_ended(unsigned char status) { return status_table[status].group != status_group::not_finished; }
 
 /// What makes a run another one, by name. How its file is stored does not, and where it runs only if that may change bits.
@@ -331,7 +351,9 @@ std::string identity_of_file(const fs::path& file) {
 
 constexpr std::string_view all_chunks = "chunks";
 std::string file_of(const ensemble_part& part) {
-  return part.is_all() ? std::string(all_chunks) : fmt::format("{}.{}of{}", all_chunks, part.number, part.of);
+  if (part.is_all()) return std::string(all_chunks);
+  return fmt::format("{}.{}", all_chunks,
+                     part.among.empty() ? fmt::format("{}of{}", part.number, part.of) : part.among);
 }
 
 struct flock all_of_it(short kind) {
@@ -341,17 +363,35 @@ struct flock all_of_it(short kind) {
   return whole;
 }
 
+/// Removes what is in a journal but for a name. What says of what run it is comes last: without it, nobody may know it again.
+void empty(const fs::path& folder, const std::string& kept) {
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder, ignored))
+    if (const auto name = entry.path().filename(); name != kept && name != "complete" && name != "run.json")
+      fs::remove_all(entry.path(), ignored);
+  fs::remove(folder / "run.json", ignored);
+}
 /// Removes a journal; what tells that its result is complete comes last.
 void drop(const fs::path& folder) {
   std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(folder, ignored))
-    if (entry.path().filename() != "complete") fs::remove(entry.path(), ignored);
+  empty(folder, {});
   fs::remove_all(folder, ignored);
 }
 
 }  // namespace
 
 fs::path journal::folder_of(const fs::path& result) { return result.string() + ".journal"; }
+
+journal::spec_text journal::spec_of(const fs::path& folder) {
+  std::error_code ignored;
+  if (fs::exists(folder / "spec.json", ignored)) {
+    const json all = json::parse(read_file(folder / "spec.json"), nullptr, false);
+    if (all.is_object() && all.contains("spec") && all["spec"].is_string() && all.contains("folder") &&
+        all["folder"].is_string())
+      return {all["spec"].get<std::string>(), all["folder"].get<std::string>()};
+  }
+  throw error(exit_failure, fmt::format("{}: is no journal of a run, or its spec.json is damaged", folder.string()));
+}
 
 bool journal::is_there(const fs::path& result) {
   std::error_code ignored;
@@ -366,12 +406,14 @@ journal::journal(const fs::path& result, const plan& p, const provenance& origin
   try {
     if (!reads_only_) open();
     open_others();
+    if (what == older::removed) refuse_others();
     identify(origin, what);
     if (!reads_only_) {
       end_ = read_back(file_);
       drop_what_follows();
     }
-    for (const int other : others_) read_back(other);
+    read_others();
+    refuse_others();
     divide();
   } catch (...) {
     close_files();
@@ -382,8 +424,11 @@ journal::journal(const fs::path& result, const plan& p, const provenance& origin
 journal::~journal() { close_files(); }
 
 void journal::close_files() {
-  for (const int other : others_) ::close(other);
-  if (file_ >= 0) ::close(file_);
+  for (const auto& [name, one] : others_) ::close(one.file);
+  if (file_ < 0) return;
+  if (!part_.among.empty() && end_ == 0)
+    ::unlink((folder_ / file_of(part_)).c_str());  // nobody will ask for that name again
+  ::close(file_);
 }
 
 void journal::fail(const std::string& why) const {
@@ -399,48 +444,59 @@ void journal::open() {
     fail("another run is writing it: wait for it, or give another name with -o FILE");
 }
 
-/// The files of other parts, in the order of their names. Parts may be at work at once, but not beside a run of the whole, which
-/// removes the journal at its end.
+/// The files of other parts, opened anew: some file systems look only then whether others have written there.
 void journal::open_others() {
-  std::vector<fs::path> paths;
   std::error_code failure;
-  for (const auto& entry : fs::directory_iterator(folder_, failure))
-    if (const auto name = entry.path().filename().string();
-        name.starts_with(all_chunks) && (reads_only_ || name != file_of(part_)))
-      paths.push_back(entry.path());
-  std::sort(paths.begin(), paths.end());
-  for (const fs::path& name : paths) {
-    const int file = ::open(name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+  for (const auto& entry : fs::directory_iterator(folder_, failure)) {
+    const auto name = entry.path().filename().string();
+    if (!name.starts_with(all_chunks) || (!reads_only_ && name == file_of(part_))) continue;
+    const int file = ::open(entry.path().c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
     if (file < 0) continue;  // what cannot be read is integrated again
-    others_.push_back(file);
-    const bool excludes_this = part_.is_all() || name.filename() == all_chunks;
-    if (auto whole = all_of_it(F_WRLCK);
-        !reads_only_ && excludes_this && ::fcntl(file, F_OFD_GETLK, &whole) == 0 && whole.l_type != F_UNLCK)
-      fail(fmt::format("another run is writing {}: wait for it", name.filename().string()));
+    if (const auto [at, is_new] = others_.try_emplace(name, other{entry.path(), file, 0}); !is_new)
+      ::close(std::exchange(at->second.file, file));
   }
+}
+
+/// Parts may be at work at once, but not beside a run of the whole, which removes the journal at its end. Where nothing is
+/// missing it does not matter whether somebody is still there.
+void journal::refuse_others() const {
+  if (reads_only_ || missing().empty()) return;
+  for (const auto& [name, one] : others_)
+    if (auto whole = all_of_it(F_WRLCK); (part_.is_all() || name == all_chunks) &&
+                                         ::fcntl(one.file, F_OFD_GETLK, &whole) == 0 && whole.l_type != F_UNLCK)
+      fail(fmt::format("another run is writing {}: wait for it", name));
+}
+
+void journal::look_again() {
+  open_others();
+  read_others();
 }
 
 void journal::identify(const provenance& origin, older what) {
   const fs::path file = folder_ / "run.json";
   const auto mine = identity_of(plan_, origin);
   std::error_code ignored;
-  if (what != older::removed && fs::exists(file, ignored)) {
+  const auto is_mine = [&] {
+    if (!fs::exists(file, ignored)) return false;
     const json was = json::parse(read_file(file), nullptr, false);
     const std::string different = was.is_object() ? differences(was, mine) : "its run.json cannot be read";
-    if (different.empty()) return;
+    if (different.empty()) return true;
     throw error(exit_usage,
                 fmt::format("{} is of another run than this one: {}. --restart begins anew and drops it; -o FILE "
                             "gives the result another name",
                             folder_.string(), different));
-  }
+  };
+  if (what == older::removed) empty(folder_, file_of(part_));
+  else if (is_mine()) return;
   if (reads_only_) throw error(exit_usage, fmt::format("{} is not there", folder_.string()));
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder_, ignored))
-    if (what == older::removed && entry.path().filename() != file_of(part_)) fs::remove(entry.path(), ignored);
-  for (const int other : std::exchange(others_, {})) ::close(other);
+  for (const auto& [name, one] : std::exchange(others_, {})) ::close(one.file);
   if (::ftruncate(file_, 0) != 0) fail(std::strerror(errno));
+  const bool has_file = !plan_.inputs.empty() && plan_.inputs.front().extension() == ".toml";
+  const fs::path base = has_file ? host::folder_of(fs::absolute(plan_.inputs.front())) : fs::current_path();
+  write_at_once(folder_ / "spec.json", json_text(json{{"spec", plan_.text}, {"folder", base.string()}}) + "\n");
   json all = json::object();
   for (const auto& [name, value] : mine) all[name] = value;
-  write_at_once(file, json_text(all) + "\n");
+  if (!write_where_free(file, json_text(all) + "\n")) is_mine();  // another part has begun at the same time
   put_on_disk(file);
   put_on_disk(folder_);
   put_on_disk(host::folder_of(folder_));
@@ -455,29 +511,23 @@ bool journal::overlaps(const id_range& range) const {
   return before->first + before->second.count > range.first;
 }
 
-/// Finds the records of a file that are whole, up to the first that is not; returns where they end.
-std::int64_t journal::read_back(int file) {
+void journal::read_others() {
+  for (auto& [name, one] : others_) one.end = read_back(one.file, one.end);
+}
+
+/// Finds the records of a file that are whole, from the end of those that are known up to the first that is not; returns where
+/// they end. Runs that share an ensemble take the heads for it, which are written last: whoever makes the result reads all.
+std::int64_t journal::read_back(int file, std::int64_t end) {
   struct stat about {};
   if (::fstat(file, &about) != 0) fail(std::strerror(errno));
-  std::vector<char> some(piece);
+  std::vector<char> some(part_.among.empty() ? piece : 0);
   record_head head{};
-  std::int64_t end = 0;
   while (end + around <= about.st_size && read_all(file, &head, sizeof head, end)) {
     const std::int64_t room = about.st_size - end - around;
     if (std::memcmp(head.magic, magic, sizeof head.magic) != 0 || head.first < 0 || head.count <= 0 ||
         head.first > plan_.count - head.count || head.bytes < 0 || head.bytes > room)
       break;
-    hash_state hash;
-    std::int64_t at = end + static_cast<std::int64_t>(sizeof head);
-    bool readable = true;
-    for (std::int64_t left = head.bytes; left > 0 && readable;) {
-      const auto size = static_cast<std::size_t>(std::min<std::int64_t>(left, piece));
-      readable = read_all(file, some.data(), size, at);
-      hash.add(some.data(), size);
-      at += static_cast<std::int64_t>(size), left -= static_cast<std::int64_t>(size);
-    }
-    std::uint64_t sum = 0;
-    if (!readable || !read_all(file, &sum, sizeof sum, at) || sum != hash.of(head)) break;
+    if (part_.among.empty() && !has_its_checksum(file, head, end, some)) break;
     if (!overlaps({head.first, head.count})) records_[head.first] = {head.count, end, file};
     end += around + head.bytes;
   }
@@ -497,10 +547,10 @@ void journal::drop_what_follows() {
 void journal::divide() {
   std::vector<id_range> kept;
   for (const auto& [first, one] : records_) kept.push_back({first, one.count});
-  const auto mine = ranges_of(part_, plan_.count), missing = complement(kept, plan_.count);
+  const auto mine = ranges_of(part_, plan_.count);
   instances_ = instances_in(intersection(kept, mine));
   if (part_.is_all()) left_ = std::move(kept);
-  else elsewhere_ = complement(intersection(missing, mine), plan_.count);
+  else if (part_.among.empty()) mine_ = std::make_unique<listed_claims>(intersection(missing(), mine));
 }
 
 std::vector<id_range> journal::missing() const {
@@ -555,6 +605,8 @@ void journal::append(const chunk_data& chunk, const tally& counts, std::int64_t 
     if (::ftruncate(file_, end_) != 0) {}  // it ends there for whoever reads it
     fail(std::strerror(why));
   }
+  if (!part_.among.empty() && !overlaps({head.first, head.count}))  // it looks again
+    records_[head.first] = {head.count, end_, file_};
   end_ += around + head.bytes;
   instances_ += head.count;
 }

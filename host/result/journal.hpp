@@ -1,22 +1,25 @@
 // The journal of a long run: chunks as they end, so that a run which was killed goes on where it was.
 //
-// `<file>.journal/` holds `run.json`, which says of what run it is, and `chunks`, to which one record after another is
+// `<file>.journal/` holds `run.json`, which says of what run it is, `spec.json`, from which its plan can be made again, and `chunks`, to which one record after another is
 // appended: a head (what instances, how many bytes), the columns of results, a checksum (XXH3, 64 bits) of both. A record
 // that was cut off, or whose checksum is not that of its bytes, ends what is read; what stands behind it is dropped, and its
 // instances are integrated again. Since the bits of an instance do not depend on what runs beside it, the result is the same.
 //
 // Parts of an ensemble share one journal: each appends to a file of its own, `chunks.3of16`, and reads those of the others.
-// Nobody else writes a file, so that no lock is needed for what is in it to be right: locks say only who is at work.
+// Nobody else writes a file, so that no lock is needed for what is in it to be right: locks say only who is at work. Runs that
+// share an ensemble as they go (sharing.hpp) do the same; of the files of others they read the heads of records alone.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "ensemble/chunk.hpp"
+#include "ensemble/claims.hpp"
 #include "ensemble/kept_chunks.hpp"
 #include "ensemble/tally.hpp"
 #include "result/provenance.hpp"
@@ -32,6 +35,12 @@ class journal : public kept_chunks {
   /// The folder of a result's journal.
   static std::filesystem::path folder_of(const std::filesystem::path& result);
   static bool is_there(const std::filesystem::path& result);
+  /// The spec of a journal's run, and where paths in it start. Throws `error` (exit_failure) if there is none.
+  struct spec_text {
+    std::string text;
+    std::filesystem::path folder;
+  };
+  static spec_text spec_of(const std::filesystem::path& folder);
   /// Removes a journal whose result is complete, but whose run ended before it could do so.
   static void sweep(const std::filesystem::path& result);
 
@@ -44,14 +53,17 @@ class journal : public kept_chunks {
   journal& operator=(const journal&) = delete;
 
   const std::vector<id_range>& left() const override { return left_; }
-  const std::vector<id_range>& elsewhere() const override { return elsewhere_; }
+  /// What a part has to do. Runs that share an ensemble as they go have their claims elsewhere.
+  claims* taken_from() override { return mine_.get(); }
   void load(const id_range& range, chunk_data& chunk, tally& counts) const override;
   void keep(const chunk_data& chunk, const tally& counts) override;
 
   const std::filesystem::path& folder() const { return folder_; }
   std::int64_t instances() const { return instances_; }  ///< that it has of this part, those that were left among them
-  /// Of all parts, those that nobody had kept when it was opened.
+  /// Of all parts, those that nobody had kept when it was opened, or looked at again.
   std::vector<id_range> missing() const;
+  /// Reads what others have appended. Not while chunks are kept.
+  void look_again();
   /// What was wrong with what was left; empty: nothing was.
   const std::string& damage() const { return damage_; }
   /// Makes sure that what was kept is on the disk.
@@ -66,7 +78,9 @@ class journal : public kept_chunks {
   void identify(const provenance& origin, older what);
   void open();
   void open_others();
-  std::int64_t read_back(int file);
+  void refuse_others() const;
+  std::int64_t read_back(int file, std::int64_t end = 0);
+  void read_others();
   void drop_what_follows();
   void divide();
   bool overlaps(const id_range& range) const;
@@ -78,11 +92,17 @@ class journal : public kept_chunks {
   const plan& plan_;
   const ensemble_part part_;
   const bool reads_only_;
-  int file_ = -1;            ///< of this part
-  std::vector<int> others_;  ///< of other parts
-  std::int64_t end_ = 0;     ///< of the last record that is whole
+  int file_ = -1;  ///< of this part
+  struct other {
+    std::filesystem::path path;
+    int file;
+    std::int64_t end;  ///< of its last record that is whole
+  };
+  std::map<std::string, other> others_;  ///< of other parts, by name
+  std::int64_t end_ = 0;                 ///< of the last record that is whole
   std::int64_t instances_ = 0;
-  std::vector<id_range> left_, elsewhere_;
+  std::vector<id_range> left_;
+  std::unique_ptr<listed_claims> mine_;
   struct record {
     std::int64_t count, place;
     int file;

@@ -74,13 +74,6 @@ bool has_finished_instances(const fs::path& part) {
   return false;
 }
 
-/// Renames a file to a name that must be free; false with errno if it does not go.
-bool rename_to_free_name(const fs::path& from, const fs::path& to) {
-  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return true;
-  if (errno != EINVAL && errno != ENOSYS) return false;
-  return ::link(from.c_str(), to.c_str()) == 0 && ::unlink(from.c_str()) == 0;  // NFS and others know no such renaming
-}
-
 }  // namespace
 
 bool is_result(const fs::path& file) { return reading(file).is_result(); }

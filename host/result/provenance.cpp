@@ -29,12 +29,24 @@ provenance provenance_of(const plan& p, const backend& where, const std::string&
   for (const auto& [file, text] : texts_of(p.model)) {
     if (origin.model_text.empty()) origin.model_text = text;
     model += text + '\0';
-    origin.sources.push_back({file.string(), hash_text(text)});
   }
   origin.model_hash = hash_text(model);
-  for (const auto& file : p.inputs) origin.sources.push_back({file.string(), hash_file(file)});
-  if (p.reads_standard_input) origin.sources.push_back({standard_input_name, hash_text(standard_input())});
+  origin.sources = sources_of(p);
   return origin;
+}
+
+std::string lines_of(const std::vector<source_file>& files) {
+  std::string text;
+  for (const source_file& f : files) text += fmt::format("{}  {}\n", f.hash, f.path);
+  return text;
+}
+
+std::vector<source_file> sources_of(const plan& p) {
+  std::vector<source_file> all;
+  for (const auto& [file, text] : texts_of(p.model)) all.push_back({file.string(), hash_text(text)});
+  for (const auto& file : p.inputs) all.push_back({file.string(), hash_file(file)});
+  if (p.reads_standard_input) all.push_back({standard_input_name, hash_text(standard_input())});
+  return all;
 }
 
 std::string shell_line(const std::vector<std::string>& words) {
@@ -213,6 +225,7 @@ void where_and_how(const plan& p, lines& out) {
   if (p.instance_time_limit > 0) out.add("instance_time_limit", p.instance_time_limit);
   else out.none("instance_time_limit");
   out.add("checkpoint", p.checkpoint.value_or(usual_checkpoint));
+  out.add("lease", p.lease);
 }
 
 }  // namespace

@@ -30,6 +30,12 @@ struct provenance {
 /// Of a run of this plan on this backend. Throws `error` (exit_failure) if a file that it was made from is gone.
 provenance provenance_of(const plan& p, const backend& where, const std::string& command);
 
+/// The files that a plan was made from: the model's header, what it includes, the spec, CSV files. Throws likewise.
+std::vector<source_file> sources_of(const plan& p);
+
+/// As they stand in a result file.
+std::string lines_of(const std::vector<source_file>& files);
+
 /// Words as a line for a shell, which reads them back as they are.
 std::string shell_line(const std::vector<std::string>& words);
 

@@ -35,6 +35,7 @@ struct spec_document {
   std::filesystem::path model_header;  ///< if `model` is a path (has a '/' or ends in .hpp): the path, else empty
   std::string model_place;             ///< "valve.toml:1:10: model = \"valve\"", the beginning of a complaint about it
   given_arrays arrays = {};
+  std::filesystem::path folder = {};  ///< where paths in the text start; empty: the folder of `file`
 };
 
 }  // namespace saltus::host

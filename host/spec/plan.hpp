@@ -186,6 +186,7 @@ struct plan {
   /// Seconds from one time when the journal is put on the disk to the next; 0: there is no journal. Nothing: usual_checkpoint, and
   /// the journal begins only when the run is no short one.
   std::optional<double> checkpoint;
+  double lease = 60;  ///< seconds without a sign of life after which others take over what a run has taken
 
   std::string text;  ///< the spec as run (TOML, flags merged in): goes into the file's provenance
   std::vector<std::filesystem::path> inputs;  ///< files that this was read from: the spec, CSV files, results

@@ -72,7 +72,7 @@ void read_run(reading& r) {
   const auto run = r.root.find("run");
   if (!run) return;
   run->only({"backend", "devices", "threads", "lanes", "groups", "chunk", "order", "allowed_failed",
-             "instance_time_limit", "checkpoint"});
+             "instance_time_limit", "checkpoint", "lease"});
   if (const auto e = run->find("backend")) read_backend(r, *e);
   if (const auto e = run->find("devices")) read_devices(r, *e);
   if (const auto e = run->find("threads")) read_threads(r, *e);
@@ -87,6 +87,7 @@ void read_run(reading& r) {
   if (const auto e = run->find("allowed_failed"))
     r.plan.allowed_failed = e->share("must be a share of all instances, from 0 to 1");
   if (const auto e = run->find("checkpoint")) r.plan.checkpoint = e->not_negative();
+  if (const auto e = run->find("lease")) r.plan.lease = e->positive();
   if (const auto e = run->find("instance_time_limit")) {
     r.plan.instance_time_limit = e->positive();
     if (r.plan.backend == "cuda" || r.plan.backend == "all")

@@ -38,10 +38,11 @@ struct reading {
   bool is_before(double a, double b) const { return plan.backward ? a > b : a < b; }
 };
 
-/// A path in the spec: from the folder of the file, or from the current one if a flag has set it.
+/// A path in the spec: from its folder, or from the current one if a flag has set it.
 inline std::filesystem::path resolve(const spec_document& spec, const field& entry) {
   const std::filesystem::path path = entry.text();
-  return entry.flagged() ? path : spec.file.parent_path() / path;
+  if (entry.flagged()) return path;
+  return (spec.folder.empty() ? spec.file.parent_path() : spec.folder) / path;
 }
 
 /// What an entry of [sweep] or [sample] varies, a time only if `times`; `others` are the further keys of its section, for the

@@ -84,8 +84,9 @@ spec_document from_model(const std::string& name, std::vector<flag> flags) {
   return spec;
 }
 
-spec_document from_text(const std::string& text, std::vector<flag> flags, given_arrays arrays) {
-  spec_document spec{{}, text, std::move(flags), {}, {}, {}, std::move(arrays)};
+spec_document from_text(const std::string& text, std::vector<flag> flags, given_arrays arrays,
+                        const std::filesystem::path& folder) {
+  spec_document spec{{}, text, std::move(flags), {}, {}, {}, std::move(arrays), folder};
   read_model(spec);
   return spec;
 }

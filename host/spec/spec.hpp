@@ -24,8 +24,10 @@ spec_document read_spec(const std::filesystem::path& file, std::vector<flag> fla
 /// A spec that consists of a model and flags: `name` is a built-in's name, or a path relative to the current folder.
 spec_document from_model(const std::string& name, std::vector<flag> flags = {});
 
-/// The same from the text of a spec, which may name a model as from_model takes it.
-spec_document from_text(const std::string& text, std::vector<flag> flags = {}, given_arrays arrays = {});
+/// The same from the text of a spec, which may name a model as from_model takes it. Paths in it start at `folder`, or at the
+/// current one.
+spec_document from_text(const std::string& text, std::vector<flag> flags = {}, given_arrays arrays = {},
+                        const std::filesystem::path& folder = {});
 
 /// Checks everything that can be checked before anything runs. In the plan: axes of the product in the order in which
 /// the spec has them (the entries of a [sweep.zip] are one axis; axes from flags come last); `atol` is `rtol` unless

@@ -9,6 +9,7 @@
 #include "base/paths.hpp"
 #include "compile/compiler.hpp"
 #include "compile/loaded_model.hpp"
+#include "result/journal.hpp"
 #include "result/schema.hpp"
 #include "structure/analysis.hpp"
 #include "study/rerun.hpp"
@@ -56,6 +57,14 @@ plan plan_of(const study& what, const cancellation& stop) {
   const bool is_spec = std::filesystem::path(what.subject).extension() == ".toml";
   const spec_document spec = is_spec ? read_spec(what.subject, what.flags) : from_model(what.subject, what.flags);
   return plan_of(spec, describe_model(model_of(spec), stop));
+}
+
+plan plan_of_journal(const std::filesystem::path& folder, const cancellation& stop) {
+  const auto [text, base] = journal::spec_of(folder);
+  const spec_document spec = from_text(text, {}, {}, base);
+  plan p = plan_of(spec, describe_model(model_of(spec), stop));
+  p.file = folder.parent_path() / folder.stem();
+  return p;
 }
 
 model load(const std::filesystem::path& header, const cancellation& stop) {

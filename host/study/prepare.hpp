@@ -30,6 +30,9 @@ std::filesystem::path model_of(const spec_document& spec);
 /// The plan of a spec for the model that it is of, which has been described or loaded.
 plan plan_of(const spec_document& spec, const model& known);
 
+/// The plan of the run whose journal this is: FILE.journal, of FILE. Throws `error`.
+plan plan_of_journal(const std::filesystem::path& folder, const cancellation& stop = {});
+
 /// A model that stays loaded (compile/loaded_model.hpp): further runs of plans that have it, or a copy of it, compile nothing
 /// anew and ask for no file.
 model load(const std::filesystem::path& header, const cancellation& stop = {});

@@ -23,6 +23,7 @@
 #include "result/journal.hpp"
 #include "result/part_file.hpp"
 #include "result/provenance.hpp"
+#include "result/sharing.hpp"
 #include "result/storage.hpp"
 #include "result/writer.hpp"
 #include "study/measure.hpp"
@@ -53,7 +54,7 @@ void check_output(const plan& p, const std::string& file, existing older, const 
                     file, bytes_text(needed), p.log_events ? " and the event log" : "", bytes_text(free), folder));
 }
 
-bool is_part(const run_options& options) { return !options.part.is_all(); }
+bool is_part(const run_options& options) { return options.share || !options.part.is_all(); }
 bool reads_journal(const run_options& options) { return options.gathers || !options.so_far.empty(); }
 std::string result_of(const plan& p, const run_options& options) {
   return options.so_far.empty() ? p.file : options.so_far;
@@ -69,9 +70,13 @@ void check_options(const plan& p, const run_options& options) {
       (options.so_far == p.file || std::filesystem::equivalent(options.so_far, p.file, ignored)))
     refuse(fmt::format("--so-far {}: must be another file than the result of the run, which is not complete yet",
                        options.so_far));
-  if (is_part(options) && options.restart) refuse("--restart drops what all parts have: leave out --part");
+  const char* const flag = options.share ? "--share" : "--part";
+  if (!options.part.is_all() && options.restart) refuse("--restart drops what all parts have: leave out --part");
   if (is_part(options) && !p.rows && !p.indices.empty())
-    refuse("--part: indices of sensitivity without rows need all instances in one run: set output.rows = true");
+    refuse(fmt::format("{}: indices of sensitivity without rows need all instances in one run: set output.rows = true",
+                       flag));
+  if (is_part(options) && p.design.half_width > 0)
+    refuse(fmt::format("{}: how many samples sample.until makes is not known before: leave out one of the two", flag));
 }
 
 /// The result file, the journal and the arrays of a run, as far as it has them.
@@ -99,7 +104,10 @@ class run_output : public kept_chunks {
   }
 
   const std::vector<id_range>& left() const override { return journal_ ? journal_->left() : nothing_; }
-  const std::vector<id_range>& elsewhere() const override { return journal_ ? journal_->elsewhere() : nothing_; }
+  claims* taken_from() override {
+    if (options_.share) return options_.share;
+    return journal_ ? journal_->taken_from() : nullptr;
+  }
   void load(const id_range& range, chunk_data& chunk, tally& counts) const override {
     journal_->load(range, chunk, counts);
   }
@@ -120,6 +128,14 @@ class run_output : public kept_chunks {
   }
 
   const std::shared_ptr<result_arrays>& arrays() const { return arrays_; }
+  /// Instances that this run integrates, or those of all that share the ensemble.
+  std::int64_t to_do() {
+    const claims* from = taken_from();
+    return from ? from->left() : plan_.count;
+  }
+  void begin_to_share(const cancellation& stop) {
+    if (options_.share) options_.share->opened(*journal_, stop);
+  }
   std::int64_t continued() const { return continued_; }
 
   /// All instances have ended, or nothing will be continued.
@@ -176,11 +192,16 @@ class run_output : public kept_chunks {
     if (reads_journal(options_) && !journal::is_there(plan_.file))
       throw error(exit_usage, fmt::format("{} is not there: run the parts first, saltus run SPEC --part 1/4 and so on",
                                           journal::folder_of(plan_.file).string()));
-    journal_.emplace(plan_.file, plan_, origin_, use, options_.part);
+    ensemble_part part = options_.part;
+    if (options_.share) {
+      part.among = options_.share->name();
+      options_.share->before_opening();
+    }
+    journal_.emplace(plan_.file, plan_, origin_, use, part);
     continued_ = journal_->instances();
     if (reads_journal(options_)) return;
     if (!journal_->damage().empty()) listener_.say(journal_->damage() + "\n");
-    if (continued_ > 0)
+    if (continued_ > 0 && continued_ < plan_.count)
       listener_.say(fmt::format("goes on with {}: {} of {} instances have ended\n", journal_->folder().string(),
                                 continued_, plan_.count));
   }
@@ -254,19 +275,23 @@ class alarm_clock {
   std::jthread thread_;  // the last member: it uses the others
 };
 
-int exit_code_of(const plan& p, const run_summary& s, bool at_time_limit) {
+int exit_code_of(const plan& p, const run_summary& s, bool has_more, bool at_time_limit) {
   if (!s.crash.empty()) return exit_failure;
-  if (s.interrupted && s.counts.not_finished() > 0) return at_time_limit ? exit_time_limit : exit_interrupted;
+  if (has_more) return at_time_limit ? exit_time_limit : exit_interrupted;
   const auto allowed = p.allowed_failed * static_cast<double>(s.instances);
   return static_cast<double>(s.counts.failed()) > allowed ? exit_failed_instances : exit_ok;
 }
 
 }  // namespace
 
+void check_run(const plan& p, const run_options& options, const run_listener& listener) {
+  check_options(p, options);
+  check_output(p, result_of(p, options), options.replace ? existing::replaced : existing::refused, listener);
+}
+
 run_report run(plan p, const run_options& options, const cancellation& stop, const run_listener& listener) {
   const auto older = options.replace ? existing::replaced : existing::refused;
-  check_options(p, options);
-  check_output(p, result_of(p, options), older, listener);
+  check_run(p, options, listener);
   if (p.file.empty() && !options.in_memory) p.log_events = false;  // there is nobody to read it
   run_report r;
   r.what = std::move(p);
@@ -280,17 +305,21 @@ run_report run(plan p, const run_options& options, const cancellation& stop, con
   std::optional<run_output> out;
   if (!grows) out.emplace(r.what, *where, options, older, listener);
   r.part = options.part;
-  r.gathered = reads_journal(options);
+  r.shared = options.share != nullptr;
   r.continued = out ? out->continued() : 0;
+  r.gathered = reads_journal(options) || (!is_part(options) && r.continued == r.what.count);
   auto beside = options.measure_beside && !reads_journal(options) && !r.what.reads_standard_input
                     ? measure_beside(r.what, *where, options.command)
                     : nullptr;
-  listener.begins(r.what, r.what.count - (out ? instances_in(out->elsewhere()) : 0));
   const cancellation ending = stop.within();
   if (reads_journal(options)) ending.cancel();  // what has not ended is not begun
   const alarm_clock limit(options.time_limit, ending);
+  if (out) out->begin_to_share(ending);
+  listener.begins(r.what, out ? out->to_do() : r.what.count);
   if (grows) r.summary = integrate_until_certain(r.what, *where, ending, listener);
   else r.summary = integrate_into(*out, r.what, *where, ending, listener);
+  while (options.share && r.summary.crash.empty() && options.share->wait_for_more())
+    add(r.summary, integrate_into(*out, r.what, *where, ending, listener));
   listener.ends();
   beside.reset();
   if (grows) {
@@ -298,8 +327,9 @@ run_report run(plan p, const run_options& options, const cancellation& stop, con
     out->count(r.summary);
   }
   // What crashes would crash again: its result is what there is.
-  const bool has_more = r.summary.interrupted && r.summary.crash.empty() && r.summary.counts.not_finished() > 0;
-  if ((has_more && !reads_journal(options)) || is_part(options)) r.journal = out->leave_journal();
+  const bool is_left = r.summary.counts.not_finished() > 0 || (options.share && options.share->left() > 0);
+  const bool has_more = r.summary.interrupted && r.summary.crash.empty() && is_left && !reads_journal(options);
+  if (has_more || is_part(options)) r.journal = out->leave_journal();
   if (r.journal.empty()) {
     out->complete(r.summary);
     r.file = result_of(r.what, options);
@@ -308,7 +338,7 @@ run_report run(plan p, const run_options& options, const cancellation& stop, con
   r.device = where->device();
   r.compile_seconds = where->compile_seconds();
   if (r.gathered) r.summary.interrupted = false;
-  r.exit_code = exit_code_of(r.what, r.summary, limit.rang());
+  r.exit_code = exit_code_of(r.what, r.summary, has_more, limit.rang());
   return r;
 }
 

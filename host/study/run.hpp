@@ -14,6 +14,8 @@
 
 namespace saltus::host {
 
+class sharing;
+
 /// Who hears of a run while it lasts; from any thread, and each may do nothing.
 struct run_listener {
   std::function<void(const std::string&)> say = [](const std::string&) {};      ///< what should be read, in lines
@@ -33,6 +35,9 @@ struct run_options {
   bool measure_beside = false;
   /// Whose instances are integrated; it is kept in the journal, of which a later run without a part makes the result.
   ensemble_part part = {};
+  /// With whom this run shares the ensemble, of which it keeps in the journal what it integrates; a later run without it makes
+  /// the result (share.hpp). Null: it does not.
+  sharing* share = nullptr;
   /// Nothing is integrated: the result is made of a journal, in which all instances must have ended.
   bool gathers = false;
   /// Nothing is integrated: what a journal has so far, whoever may be writing it, goes into this file, and the journal stays.
@@ -50,6 +55,7 @@ struct run_report {
   double compile_seconds = 0;
   std::shared_ptr<result_arrays> arrays;  ///< null unless asked for
   ensemble_part part;
+  bool shared = false;  ///< with others, of whom another one makes the result
   std::string file;     ///< that was written; empty: none
   std::string journal;  ///< where what has ended is kept, if there is no result file yet: of a part, or to be continued
   bool gathered = false;       ///< nothing was integrated
@@ -57,6 +63,10 @@ struct run_report {
   /// What a program should return: exit_ok, exit_failed_instances, exit_interrupted, exit_time_limit, exit_failure.
   int exit_code = 0;
 };
+
+/// Throws `error` if a run of the plan would be refused before anything is integrated: as its result cannot be written, or its
+/// options do not go together.
+void check_run(const plan& p, const run_options& options, const run_listener& listener = {});
 
 /// Runs all instances of a plan and writes its result file, if it has one, and arrays, if they are asked for. Cancelling `stop`
 /// ends it early: what has ended by then is in the journal, if it lasted long enough to have one (plan::checkpoint), or else in

@@ -180,6 +180,36 @@ nb::dict run(const plan& p, bool replace, const nb::object& progress) {
   return result;
 }
 
+/// Runs into a file or a journal, and tells nobody; Ctrl-C ends it.
+host::run_report run_into_file(const plan& p, const host::run_options& options) {
+  const host::cancellation stop;
+  host::run_report report;
+  interruptible(stop, [&] { report = host::run(p, options, stop); });
+  if (!report.summary.crash.empty()) throw host::error(host::exit_failure, report.summary.crash);
+  return report;
+}
+
+/// The part "3/16" alone, kept in the journal of the plan's file. Returns how many of its instances are there now.
+std::int64_t run_part(const plan& p, const std::string& part) {
+  const auto r = run_into_file(
+      p, {.replace = true, .command = {"saltus", "(Python)"}, .part = host::part_called(part), .tune = false});
+  return r.summary.instances + r.continued;
+}
+
+/// The result of what all parts have kept.
+void gather(const plan& p, bool replace) {
+  run_into_file(p, {.replace = replace, .command = {"saltus", "(Python)"}, .gathers = true, .tune = false});
+}
+
+/// What the journal of a run has by now, into a file.
+void so_far(const std::string& journal, const std::string& file) {
+  host::run_options options{.command = {"saltus", "(Python)"}, .tune = false};
+  options.so_far = file;
+  run_into_file(host::plan_of_journal(journal), options);
+}
+
+void check(const plan& p, bool replace) { host::check_run(p, {.replace = replace}); }
+
 nb::list statuses() {
   nb::list all;
   for (const status_row& row : status_table)
@@ -226,6 +256,10 @@ NB_MODULE(_core, m) {
         nb::sig(
             "def run(plan: Plan, replace: bool, progress: collections.abc.Callable[[int, int], typing.Any] | None) -> "
             "dict[str, typing.Any]"));
+  m.def("run_part", &run_part, "plan"_a, "part"_a);
+  m.def("gather", &gather, "plan"_a, "replace"_a);
+  m.def("so_far", &so_far, "journal"_a, "file"_a);
+  m.def("check", &check, "plan"_a, "replace"_a);
   m.def("statuses", &statuses, nb::sig("def statuses() -> list[tuple[int, str, str, str, str]]"));
   m.def("statistic_names",
         [] { return std::vector<std::string>(host::statistic_names.begin(), host::statistic_names.end()); });

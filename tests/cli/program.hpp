@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <regex>
@@ -207,6 +208,12 @@ class child {
   child& operator=(const child&) = delete;
 
   void signal(int number) const { ::kill(id_, number); }
+
+  /// The processes that it has started and that have not ended.
+  std::vector<pid_t> started() const {
+    std::istringstream text(read(fmt::format("/proc/{0}/task/{0}/children", id_)));
+    return {std::istream_iterator<pid_t>(text), {}};
+  }
 
   bool runs() {
     siginfo_t info{};

@@ -57,7 +57,7 @@ TEST_F(spec, a_bad_value_is_named_with_its_place_and_what_is_allowed) {
        "allowed: file, samples, events, reduce, compression, rows, statistics, bands, histogram, indices"},
       {"[run]\ncores = 2\n",
        "spec.toml:3:1: run.cores = 2: unknown key; allowed: backend, devices, threads, lanes, groups, chunk, order, "
-       "allowed_failed, instance_time_limit, checkpoint"},
+       "allowed_failed, instance_time_limit, checkpoint, lease"},
       {"atol = { lfit = 1e-8 }\n",
        "spec.toml:2:10: atol.lfit = 1e-08: unknown key; did you mean lift? allowed: default, lift, velocity, pressure"},
       // types and values

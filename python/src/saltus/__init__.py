@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from . import _accessor, _core
 from ._errors import DeviceError, Error, ModelError, SpecError
-from ._model import Guard, Model, Quantity, TimeEvent, builtin, model, run
+from ._model import Guard, Model, Quantity, TimeEvent, builtin, model, run, so_far
 from ._model import names as list  # noqa: A001
 from ._sbml import sbml
 from ._symbolic import Symbolic
 
 __version__ = _core.version()
 __all__ = ["DeviceError", "Error", "Guard", "Model", "ModelError", "Quantity", "SpecError", "Symbolic", "TimeEvent",
-           "builtin", "list", "model", "run", "sbml"]
+           "builtin", "list", "model", "run", "sbml", "so_far"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 import warnings
 import weakref
 from collections.abc import Mapping
@@ -96,11 +97,7 @@ class Model:
 
     def _run(self, kind: str, what: str, options: Mapping[str, Any], file: Union[str, os.PathLike, None] = None,
              replace: bool = False, progress: Any = False) -> xr.Dataset:
-        settings = Settings(options, self.parameters, {**self.states, **self.discretes})
-        try:
-            plan = _core.plan(self._core, kind, what, settings.flags, settings.arrays, os.fspath(file) if file else "")
-        except Error as e:
-            raise settings.complaint(e) from None
+        plan = self._plan(kind, what, options, file)
         for sentence in plan.warnings:
             warnings.warn(sentence, stacklevel=3)
         with reporter(progress, plan.count, self.name) as report:
@@ -108,6 +105,13 @@ class Model:
         made = dataset(plan, result)
         loaded[made.attrs["model_hash"]] = self
         return made
+
+    def _plan(self, kind: str, what: str, options: Mapping[str, Any], file: Union[str, os.PathLike, None] = None) -> Any:
+        settings = Settings(options, self.parameters, {**self.states, **self.discretes})
+        try:
+            return _core.plan(self._core, kind, what, settings.flags, settings.arrays, os.fspath(file) if file else "")
+        except Error as e:
+            raise settings.complaint(e) from None
 
     def __reduce__(self) -> tuple:
         return Model, (str(self.header),)
@@ -143,6 +147,15 @@ def _missing(path: Path) -> Error:
 def builtin(name: str) -> Model:
     """A built-in model by its name; `saltus.list()` has all of them."""
     return Model(_core.find_model(name))
+
+
+def so_far(journal: Union[str, os.PathLike]) -> xr.Dataset:
+    """What a run has finished by now, from its journal, `FILE.journal`, whoever may be writing it; the rest is `not_run`."""
+    path = Path(journal).resolve()
+    with tempfile.TemporaryDirectory() as folder:
+        file = os.path.join(folder, "so_far.nc")
+        _core.so_far(str(path), file)
+        return xr.load_dataset(file)
 
 
 def names() -> "list[str]":

@@ -1,0 +1,44 @@
+// Where a run that shares its ensemble with others takes its instances from: ranges of ids that nobody else has.
+//
+// That nobody else has them saves work, and no more: an instance that two runs integrate has the same bits in both, and a
+// journal counts it once. So a claim may be lost, or be given twice, when a machine or a file system fails.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "ensemble/part.hpp"
+
+namespace saltus::host {
+
+class claims {
+ public:
+  virtual ~claims() = default;
+  /// The next range, about as many instances as are wanted, or more if they are handed out in pieces; none: nothing is left to take now. One thread at a time.
+  virtual std::optional<id_range> next(std::int64_t wanted) = 0;
+  /// Instances that may still be taken. Any thread.
+  virtual std::int64_t left() const = 0;
+};
+
+/// Ranges that were given beforehand: those of a part.
+class listed_claims final : public claims {
+ public:
+  explicit listed_claims(std::vector<id_range> all) : all_(std::move(all)) {}
+  std::optional<id_range> next(std::int64_t) override {
+    return next_ < all_.size() ? std::optional(all_[next_++]) : std::nullopt;
+  }
+  std::int64_t left() const override {
+    std::int64_t sum = 0;
+    for (std::size_t i = next_; i < all_.size(); ++i) sum += all_[i].count;
+    return sum;
+  }
+
+ private:
+  const std::vector<id_range> all_;
+  std::size_t next_ = 0;
+};
+
+}  // namespace saltus::host

@@ -1,0 +1,71 @@
+"""One ensemble on the workers of a Dask cluster.
+
+    from dask.distributed import Client
+    import saltus, saltus.dask
+
+    client = Client("scheduler:8786")
+    ds = saltus.dask.run(client, saltus.builtin("relief_valve"), file="/shared/valve.nc", count=1_000_000,
+                         flow={"uniform": [2, 6]})
+    ds["final_lift"].mean().compute()
+
+Results travel through files, in a folder that client and workers share: those of a worker that dies are there all the same. Each
+task integrates a part of the instances into the journal of `file` (docs/spec.md), and the last one makes `file` of it. A part that was
+cut short goes on where it was, and so does the whole when it is run again.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, Optional, Union
+
+import xarray as xr
+
+from . import _core
+from ._model import Model
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+
+def run(client: "Client", what: Union[Model, str, os.PathLike], *, file: Union[str, os.PathLike], parts: Optional[int] = None,
+        replace: bool = False, retries: int = 3, **options: Any) -> xr.Dataset:
+    """Runs a model, or a spec, with keywords of `Model.run`, and returns its result, which is read from `file` when it is asked for.
+
+    `file` and the model's header, or the spec, must have the same path on all workers. `parts`: how many tasks, four for each
+    thread of the cluster unless given. A task takes one thread unless `threads` is given; one whose worker dies is begun
+    anew on another one, `retries` times after an error of its own. The numbers have the bits of `Model.run`, and the dimensions of
+    the file: `instance`, `time`, `event`. Raises saltus.Error, before anything is sent if it can.
+    """
+    file = os.path.abspath(os.fspath(file))
+    header, spec = (str(what.header), None) if isinstance(what, Model) else (None, os.path.abspath(os.fspath(what)))
+    task = {"header": header, "spec": spec, "file": file, "replace": replace, "options": {"threads": 1, **options}}
+    plan = _plan(task)
+    _core.check(plan, replace)
+    threads = sum(client.nthreads().values())
+    count = parts if parts is not None else max(1, min(4 * threads, plan.count))
+    futures = client.map(_part, [f"{k}/{count}" for k in range(1, count + 1)], task=task, pure=False, retries=retries)
+    made = client.submit(_gather, task, futures, pure=False, retries=retries)
+    try:
+        made.result()
+    except BaseException:
+        client.cancel([made, *futures])
+        raise
+    return xr.open_dataset(file, chunks={})
+
+
+def _plan(task: "dict[str, Any]") -> Any:
+    header, spec = task["header"], task["spec"]
+    model = Model(header if header is not None else _core.model_of("file", spec, []))
+    kind, what = ("model", header) if header is not None else ("file", spec)
+    return model._plan(kind, what, task["options"], task["file"])
+
+
+def _part(part: str, task: "dict[str, Any]") -> int:
+    """How many instances the part has in the journal now."""
+    return 0 if os.path.exists(task["file"]) and not task["replace"] else _core.run_part(_plan(task), part)
+
+
+def _gather(task: "dict[str, Any]", parts: "list[int]") -> str:
+    if sum(parts) > 0 or not os.path.exists(task["file"]):
+        _core.gather(_plan(task), task["replace"])
+    return task["file"]
