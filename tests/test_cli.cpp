@@ -570,6 +570,9 @@ TEST_F(cli, an_error_in_a_flag_names_the_flag) {
        "did you mean relief_valve? allowed: "},
       {{"./none.hpp"}, "saltus: model ./none.hpp: no such file\n"},
       {{"none.toml"}, "saltus: none.toml: cannot be read: No such file or directory\n"},
+      {{"relief_valve", "--share", "--part", "1/2"}, "saltus: --share: leave out --part"},
+      {{"valve.nc", "--instance", "0", "--share"}, "saltus: --instance: leave out --share and --part"},
+      {{"valve.nc", "--instance", "0", "--part", "1/2"}, "saltus: --instance: leave out --share and --part"},
   };
   for (const auto& c : cases) {
     auto arguments = c.arguments;

@@ -292,6 +292,8 @@ int run(const run_arguments& a, const std::vector<std::string>& command) {
   if (!a.part.empty()) options.part = part_called(a.part);
   if (a.share && !a.part.empty())
     throw error(exit_usage, "--share: leave out --part: it takes what nobody else has taken");
+  if (a.instance >= 0 && (a.share || !a.part.empty()))
+    throw error(exit_usage, "--instance: leave out --share and --part: one instance is made again alone");
   return run(a, options, a.share);
 }
 

@@ -39,7 +39,7 @@
 
 namespace saltus::host {
 
-/// Time of sample k of an evenly spaced grid, as the kernels compute it (observe.hpp); both ends are exact, a single
+/// Time of sample k of an evenly spaced grid, as the kernels compute it (engine/samples.hpp); both ends are exact, a single
 /// sample lies at the end.
 double even_sample_time(double t_begin, double t_end, std::int64_t k, std::int64_t sample_count);
 
