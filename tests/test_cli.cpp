@@ -81,7 +81,8 @@ TEST_F(cli, a_misused_command_line_gets_one_sentence_and_the_way_to_the_help) {
       {{"run", "--thread", "2"},
        "saltus run: --thread: unknown flag; did you mean --threads? allowed: --help, --set, --seed, --method, "
        "--backend, --devices, --threads, "
-       "--lanes, --chunk, --output, --json, --quiet, --force, --restart, --time-limit, --part, --instance\nsaltus run "
+       "--lanes, --chunk, --output, --json, --quiet, --force, --restart, --time-limit, --part, --share, "
+       "--instance\nsaltus run "
        "--help tells more\n"},
       {{"run", "lorenz", "--set"}, "saltus run: --set: 1 required KEY=VALUE missing\nsaltus run --help tells more\n"},
   };
@@ -275,9 +276,9 @@ TEST_F(cli, check_prints_the_plan_and_runs_nothing) {
   const json plan(object.out);
   EXPECT_EQ(plan.number("instances"), 1500);
   EXPECT_EQ(plan["guards[0]"], "centre");
-  // 13 columns of 8 bytes for each instance (two inputs, two finals, t_final, eight counters), status and exception of 1;
+  // 13 columns of 8 bytes for each instance (two inputs, two finals, t_final, eight counters), status, exception and ok of 1;
   // 3 scalars
-  EXPECT_EQ(plan.number("bytes"), 1500 * (13 * 8 + 2) + 3 * 8);
+  EXPECT_EQ(plan.number("bytes"), 1500 * (13 * 8 + 3) + 3 * 8);
   EXPECT_FALSE(fs::exists(folder() / "sweep.nc"));
 }
 

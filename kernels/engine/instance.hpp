@@ -107,7 +107,7 @@ struct engine {
   /// body(reduction type instance, constant index, constant place of the first of its numbers) for every reduction.
   template <class F>
   SALTUS_FN static void each_reduction(F&& body) {
-    int j = 0, at = 0;
+    [[maybe_unused]] int j = 0, at = 0;
     ((body(Reductions{}, j++, at), at += numbers_kept_for(Reductions::kind)), ...);
   }
 

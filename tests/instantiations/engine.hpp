@@ -31,6 +31,7 @@ struct run {
   SALTUS_FN void note_event(int64, int) const {}
   SALTUS_FN double parameter(int, int64) const { return 0.0; }
   SALTUS_FN double initial(int, int64) const { return 0.0; }
+  SALTUS_FN double initial_discrete(int, int64) const { return 0.0; }
   SALTUS_FN unsigned char& history(int guard, int64) const { return results.guard_history[guard]; }
 };
 

@@ -97,9 +97,9 @@ class piece_results {
     fetch(chunk.reductions, out.reductions, 1);
     fetch(chunk.final_derivative, out.final_derivative, 1);
     fetch(chunk.sensitivity, out.sensitivity, 1);
-    if (const std::size_t rows = bounded_rows(what); rows > 0) {
+    if (const std::size_t kept = bounded_rows(what); kept > 0) {
       fetch(chunk.logged, out.logged, 1);
-      fetch(chunk.kept_rows, out.kept_rows, rows * (2 + 2 * logged_numbers(what)));
+      fetch(chunk.kept_rows, out.kept_rows, kept * (2 + 2 * logged_numbers(what)));
     }
     if (how.sample_count > 0) fetch(chunk.samples, out.samples, static_cast<std::size_t>(how.sample_count));
     piece_.staging.land();
