@@ -461,7 +461,7 @@ struct one_step {
   certified_bracket<E, R> certify() const {
     return saltus::certify<E, R>(on_step(), delta, side, begin, end, mask_of<R>::all(true));
   }
-  mask_of<R> quiet() const { return saltus::certainly_quiet<E, R>(x, interpolant, delta, side); }
+  mask_of<R> quiet() const { return !saltus::suspect_enclosures<E, R>(x, interpolant, delta).leaves; }
 };
 
 // Dense outputs made of arbitrary terms, against their nested form in long double.
