@@ -7,6 +7,7 @@
 // step by whoever runs the loop.
 #pragma once
 
+#include "engine/follow_growth.hpp"
 #include "engine/inject.hpp"
 #include "engine/observe.hpp"
 #include "engine/stiffness.hpp"
@@ -163,9 +164,13 @@ SALTUS_FN void commit(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Rea
   }
   remember_step(x, a.s, where);
   add_where(x.steps, where, 1);
+  if constexpr (E::form::follows_growth) follow_growth(x, where);
   if constexpr (E::form::has_paradoxes)
     end_where(x.status, where & E::form::is_paradoxical(x.t, x.y, x.held), status::painleve);
-  if (const auto finished = where & ends; any(finished)) end_where(x.status, finished, status::finished);
+  if (const auto finished = where & ends; any(finished)) {
+    if constexpr (reduces_derivatives<E>) take_extrema_here<true>(x, finished, tol);
+    end_where(x.status, finished, status::finished);
+  }
   if constexpr (E::form::tables > 0 && !guards_jump_at_knots<E>)
     if (const auto at_stop = where & a.last; any(at_stop)) pass_knots(x, at_stop, tol);
 }

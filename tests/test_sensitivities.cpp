@@ -33,6 +33,11 @@ void expect_near(double a, double b, double part, const std::string& what) {
   EXPECT_NEAR(a, b, part * (1 + std::fabs(b))) << what;
 }
 
+/// The derivative of reduction number k by parameter j.
+double reduced_by(const outcome& r, std::size_t k, std::size_t j) {
+  return r.derivative(r.plan.model.states.size() + r.plan.model.outputs.size() + 1 + k, j);
+}
+
 // ------------------------------------------------------------------------------------------------------- closed forms
 
 void expect_decay(const std::vector<std::string>& methods) {
@@ -150,8 +155,10 @@ TEST(Sensitivities, WhileSliding) {
 }
 
 /// two_marks, by all of its parameters that matter: one module for all of these.
-const std::vector<std::string> marks = {"rtol=1e-10", "output.events=true", "output.samples.times=[0.5,1.0,1.5]",
-                                        by({"x_mark", "y_mark", "x_speed", "growth", "pulse_at", "end_mark"})};
+const std::vector<std::string> marks = {
+    "rtol=1e-10", "output.events=true", "output.samples.times=[0.5,1.0,1.5]",
+    "output.reduce=['integral(x)', 'max(x)', 'mean(x)', 'integral(product)', 'max(y)']",
+    by({"x_mark", "y_mark", "x_speed", "growth", "pulse_at", "end_mark"})};
 outcome run_marks(const std::vector<std::string>& settings) {
   return run(test_model("two_marks"), with(marks, settings));
 }
@@ -169,6 +176,188 @@ TEST(Sensitivities, OfTimeEvents) {
   expect_near(r.log[0].derivative[2], -0.6, 1e-12, "time by x_speed");
 }
 
+// ------------------------------------------------------------------------------------------------------ implicit methods
+
+TEST(Sensitivities, OfALinearEquationByARosenbrockMethod) { expect_decay({"rodas5p"}); }
+TEST(Sensitivities, OfALinearEquationByImplicitMethods) { expect_decay({"radau5", "esdirk4", "sdirk4", "rodas4"}); }
+
+/// The derivatives of three states by three parameters as SUNDIALS CVODES 6.4.1 has them (reference/cvodes_sensitivities.c).
+void expect_cvodes(const std::string& model, const std::vector<std::string>& settings,
+                   const std::vector<std::string>& names, const double (&expected)[3][3]) {
+  const auto r = run(model, with(settings, {by(names)}));
+  ASSERT_STREQ(reason_of(r), "defined");
+  for (std::size_t j = 0; j < 3; ++j)
+    for (std::size_t q = 0; q < 3; ++q)
+      EXPECT_NEAR(r.derivative(q, j), expected[j][q], 1e-7 * std::fabs(expected[j][q]))
+          << fmt::format("{} {}: state {} by {}", model, fmt::join(settings, " "), q, names[j]);
+}
+
+TEST(Sensitivities, OfLorenzBesideCVODES) {
+  expect_cvodes("lorenz", {"rtol=1e-11", "atol=1e-12", "t=[0.0,2.0]"}, {"sigma", "rho", "beta"},
+                {{-6.353838658500e-01, -1.198383886521e+00, -1.160954377329e+00},
+                 {-1.450957915743e+00, -2.635386465198e+00, -2.362270354869e+00},
+                 {9.834442427126e+00, 1.606867811087e+01, -1.519686025374e+00}});
+}
+
+TEST(Sensitivities, OfStiffReactionsBesideCVODES) {
+  for (const char* method : {"rodas5p", "radau5", "auto"})
+    expect_cvodes("robertson", {"rtol=1e-11", "atol={y1=1e-13,y2=1e-17,y3=1e-13}", std::string("method=") + method},
+                  {"k1", "k2", "k3"},
+                  {{-4.247558771690e+00, 4.591196249311e-05, 4.247512859727e+00},
+                   {1.373080797346e-05, -2.357192113838e-10, -1.373057225425e-05},
+                   {-2.288355088908e-09, -1.138059509356e-13, 2.288468894859e-09}});
+}
+
+/// parts/cubic_base.hpp: z grows by speed t; at `level` x jumps by `bump` and another slope holds; w = log(2 + z^2), x = z^3 + slope z.
+void expect_cubic(const char* model, const std::string& method) {
+  const std::vector<std::string> names = {"z_begin", "speed", "level", "bump", "new_slope"};
+  const double z0 = -1, v = 1.25, level = 0.5, bump = 0.75, slope = 2, T = 2;
+  const auto r = run(test_model(model),
+                     {"rtol=1e-10", "atol=1e-12", "method=" + method, "output.events=true", by(names), set("speed", v),
+                      set("level", level), set("bump", bump), set("new_slope", slope),
+                      "output.samples.times=[0.5,1.75]", "output.reduce=['integral(w)', 'max(x)', 'min(square)']"});
+  ASSERT_STREQ(reason_of(r), "defined") << model << " " << method;
+  ASSERT_EQ(r.log.size(), 1u);
+  const double t1 = (level - z0) / v, time_by[] = {-1 / v, -t1 / v, 1 / v, 0, 0};
+  double jumped = level;  // Newton
+  for (int i = 0; i < 50; ++i)
+    jumped -= (jumped * jumped * jumped + slope * jumped - (level * level * level + level + bump)) /
+              (3 * jumped * jumped + slope);
+  const double stiffness = 3 * jumped * jumped + slope;
+  const double z_by[] = {1, T, (3 * level * level + 1) / stiffness - 1, 1 / stiffness, -jumped / stiffness};
+  const double z = jumped + v * (T - t1);
+  const auto what = [&](const char* of, std::size_t j) {
+    return fmt::format("{} {}, {} by {}", model, method, of, names[j]);
+  };
+  for (std::size_t j = 0; j < names.size(); ++j) {
+    expect_near(r.log[0].derivative[j], time_by[j], 1e-8, what("time", j));
+    expect_near(r.derivative(1, j), z_by[j], 1e-8, what("z", j));
+    expect_near(r.derivative(0, j), (3 * z * z + slope) * z_by[j] + (j == 4 ? z : 0), 1e-8, what("x", j));
+    expect_near(r.derivative(2, j), 2 * z / (2 + z * z) * z_by[j], 1e-8, what("w", j));
+    expect_near(r.derivative(3, j), 2 * z * z_by[j], 1e-8, what("square", j));
+    const double before[] = {1, 0.5, 0, 0, 0};  // at t = 0.5 z is z0 + v / 2
+    expect_near(r.sample(4 * (1 + j) + 1, 0, 0), before[j], 1e-8, what("sampled z", j));
+    expect_near(reduced_by(r, 1, j), (3 * z * z + slope) * z_by[j] + (j == 4 ? z : 0), 1e-8, what("max(x)", j));
+    expect_near(reduced_by(r, 2, j), 0, 1e-8, what("min(square), at zero", j));
+  }
+  // The integral of log(2 + z^2) up to the event, and on from `jumped`: what it gains at the event is the difference there.
+  const auto log_at = [](double at) { return std::log(2 + at * at); };
+  const double after = log_at(z) - log_at(jumped);
+  const double integral_by_bump = after / v * z_by[3],
+               integral_by_begin = (log_at(level) - log_at(z0)) / v + (log_at(level) - log_at(jumped)) * time_by[0] +
+                                   after / v * z_by[0];
+  expect_near(reduced_by(r, 0, 3), integral_by_bump, 1e-8, what("integral(w)", 3));
+  expect_near(reduced_by(r, 0, 0), integral_by_begin, 1e-8, what("integral(w)", 0));
+}
+TEST(Sensitivities, OfAlgebraicStates) { expect_cubic("cubic_semi", "rodas5p"); }
+TEST(Sensitivities, OfAlgebraicStatesByOtherMethods) {
+  for (const char* method : {"radau5", "esdirk4", "sdirk4"}) expect_cubic("cubic_semi", method);
+}
+TEST(Sensitivities, OfOtherFormsOfEquations) {
+  expect_cubic("cubic_mass", "rodas5p");
+  expect_cubic("cubic_mass", "radau5");
+  expect_cubic("cubic_varying", "radau5");
+  expect_cubic("cubic_residual", "sdirk4");
+}
+
+// ----------------------------------------------------------------------------------------------------------- reductions
+
+TEST(Sensitivities, OfReductionsOfASmoothTrajectory) {
+  const auto r = run(test_model("decay"),
+                     {"rtol=1e-10", "atol=1e-12", by({"rate", "half", "start"}),
+                      "output.reduce=['integral(x)', 'mean(square)', 'max(y)', 'min(x)', 'max(x)', 'min(y)']"});
+  ASSERT_STREQ(reason_of(r), "defined");
+  const double k = 0.7, c = 0.2, s = 1.5, T = 3, e = std::exp(-k * T);
+  const auto y_by = [&](double t, std::size_t j) {
+    const double d = c - k, gap = std::exp(-k * t) - std::exp(-c * t);
+    const double by[] = {s * gap / d + s * k * (-t * std::exp(-k * t) / d + gap / (d * d)),
+                         s * k * (t * std::exp(-c * t) / d - gap / (d * d)), k * gap / d};
+    return by[j];
+  };
+  const double turns = std::log(k / c) / (k - c);  // y is largest there: 2.5
+  const double integral_by[] = {s * (T * e / k - (1 - e) / (k * k)), 0, (1 - e) / k};
+  const double square_by[] = {s * s / T * (T * e * e / k - (1 - e * e) / (2 * k * k)), 0, s * (1 - e * e) / (k * T)};
+  const double end_by[] = {-T * s * e, 0, e}, start_by[] = {0, 0, 1};
+  for (std::size_t j = 0; j < 3; ++j) {
+    expect_near(reduced_by(r, 0, j), integral_by[j], 1e-8, "integral(x)");
+    expect_near(reduced_by(r, 1, j), square_by[j], 1e-8, "mean(square)");
+    expect_near(reduced_by(r, 2, j), y_by(turns, j), 1e-8, "max(y)");
+    expect_near(reduced_by(r, 3, j), end_by[j], 1e-8, "min(x)");
+    expect_near(reduced_by(r, 4, j), start_by[j], 1e-8, "max(x)");
+    expect_near(reduced_by(r, 5, j), 0, 1e-12, "min(y)");
+  }
+}
+
+TEST(Sensitivities, OfReductionsThroughEvents) {
+  // parameters: x_mark, y_mark, x_speed, growth, pulse_at, end_mark; reductions: integral, max, mean of x, integral of x y, max(y)
+  const auto expect_all = [](const outcome& r, std::size_t k, const std::array<double, 6>& by,
+                             const std::string& what) {
+    ASSERT_STREQ(reason_of(r), "defined");
+    for (std::size_t j = 0; j < 6; ++j) expect_near(reduced_by(r, k, j), by[j], 1e-10, fmt::format("{} {}", what, j));
+  };
+  // At 1.5 x falls to a tenth: from x_mark, where it is largest.
+  const auto falls = run_marks({"x_mark=1.5", "growth=0.1", "y_mark=30.0"});
+  expect_all(falls, 0, {0.9, 0, -0.025, 0.75, 0, 0}, "integral");
+  expect_all(falls, 1, {1, 0, 0, 0, 0, 0}, "max");
+  expect_all(falls, 2, {0.45, 0, -0.0125, 0.375, 0, 0}, "mean");
+  expect_near(reduced_by(falls, 3, 0), 3.7125, 1e-10, "integral of the product");
+  expect_all(falls, 4, {0, 0, 0, 0, 0, 0}, "max(y)");
+  // A time event: x grows by 1 then.
+  const auto pulsed = run_marks({"x_mark=30.0", "y_mark=30.0", "pulse_at=1.0"});
+  expect_all(pulsed, 0, {0, 0, 2, 0, -1, 0}, "integral");
+  expect_all(pulsed, 1, {0, 0, 2, 0, 0, 0}, "max");
+  // The end moves: x = x_speed t up to end_mark.
+  const auto ends = run_marks({"x_mark=40.0", "y_mark=30.0", "end_mark=1.75"});
+  expect_all(ends, 0, {0, 0, -1.75 * 1.75 / 2, 0, 0, 1.75}, "integral");
+  expect_all(ends, 1, {0, 0, 0, 0, 0, 1}, "max");
+  expect_all(ends, 2, {0, 0, 0, 0, 0, 0.5}, "mean");
+  // Two at once: x and y have derivatives, and their product is 6 between the two, whichever comes first: 3 - 6 is not 6 - 12.
+  const auto both = run_marks({});
+  expect_all(both, 0, {0, 0, 3, 1, 0, 0}, "integral");
+  EXPECT_TRUE(std::isnan(reduced_by(both, 3, 0)) && std::isnan(reduced_by(both, 3, 1)));
+  EXPECT_FALSE(std::isnan(reduced_by(both, 3, 3)));
+}
+
+TEST(Sensitivities, OfReductionsOfABouncingBall) {
+  const bounces b;
+  // Until after the third bounce, at 1.76 s: arcs of which the k-th has the area v^3 / (6 g) / ... = 2 v^3 / (3 g^2) / 2.
+  const std::vector<std::string> asked = {"rtol=1e-10", "t=[0.0,1.6]", "initial.height=1.0",
+                                          "output.reduce=['integral(height)', 'mean(height)', 'max(velocity)', "
+                                          "'min(velocity)', 'max(height)', 'min(height)']"};
+  const auto r = run("bouncing_ball", with(asked, {by({"restitution", "gravity", "initial.height"})}));
+  ASSERT_STREQ(reason_of(r), "defined");
+  const auto area = [](double e, double g, double h) {
+    const bounces at{h, g, e};
+    double sum = 2.0 / 3 * h * std::sqrt(2 * h / g);  // the fall
+    int k = 1;
+    for (; at.time(k + 1) < 1.6; ++k) sum += 2 * std::pow(at.speed(k), 3) / (3 * g * g);
+    const double tau = 1.6 - at.time(k);
+    return sum + tau * tau * (at.speed(k) / 2 - g * tau / 6);
+  };
+  const double d = 1e-5, root = std::sqrt(2 * b.g * b.h);
+  const double area_by[] = {(area(b.e + d, b.g, b.h) - area(b.e - d, b.g, b.h)) / (2 * d),
+                            (area(b.e, b.g + d, b.h) - area(b.e, b.g - d, b.h)) / (2 * d),
+                            (area(b.e, b.g, b.h + d) - area(b.e, b.g, b.h - d)) / (2 * d)};
+  const double leaves_by[] = {root, b.e * root / (2 * b.g), b.e * root / (2 * b.h)};
+  const double arrives_by[] = {0, -root / (2 * b.g), -root / (2 * b.h)};
+  for (std::size_t j = 0; j < 3; ++j) {
+    expect_near(reduced_by(r, 0, j), area_by[j], 1e-8, "integral(height)");
+    expect_near(reduced_by(r, 1, j), area_by[j] / 1.6, 1e-8, "mean(height)");
+    expect_near(reduced_by(r, 2, j), leaves_by[j], 1e-8, "max(velocity), behind the first bounce");
+    expect_near(reduced_by(r, 3, j), arrives_by[j], 1e-8, "min(velocity), before it");
+    expect_near(reduced_by(r, 4, j), j == 2, 1e-12, "max(height), at the start");
+    expect_near(reduced_by(r, 5, j), 0, 1e-8, "min(height), at every bounce");
+  }
+  // Without loss every arc is as high as the first: by restitution that goes down on one side alone.
+  const auto tie =
+      run("bouncing_ball", with(asked, {"restitution=1.0", by({"restitution", "gravity", "initial.height"})}));
+  EXPECT_STREQ(reason_of(tie), "defined");
+  EXPECT_TRUE(std::isnan(reduced_by(tie, 4, 0)));
+  expect_near(reduced_by(tie, 4, 1), 0, 1e-8, "max(height) by gravity");
+  expect_near(reduced_by(tie, 4, 2), 1, 1e-8, "max(height) by height");
+  EXPECT_FALSE(std::isnan(reduced_by(tie, 0, 0)));
+}
+
 // -------------------------------------------------------------------------------------------- beside differences of runs
 
 struct differenced {
@@ -180,7 +369,7 @@ struct differenced {
 
 /// Central differences of order 4, of runs at a tolerance at which they are good to some 1e-9.
 void expect_differences(const differenced& of) {
-  const auto settings = with(of.settings, {"rtol=1e-12", "atol=1e-13", "method=dop853", "output.events=true"});
+  const auto settings = with({"rtol=1e-12", "atol=1e-13", "method=dop853", "output.events=true"}, of.settings);
   const auto name_in = [](const std::string& parameter) {
     return parameter.starts_with("initial.") ? parameter.substr(8) : parameter;
   };
@@ -205,6 +394,9 @@ void expect_differences(const differenced& of) {
       const double expected = slope([&](std::size_t i) { return four.final_state[4 * q + i]; });
       expect_near(r.derivative(q, j), expected, of.part, what + ", " + r.plan.model.states[q].name);
     }
+    for (std::size_t k = 0; k < r.plan.reductions.size(); ++k)
+      expect_near(reduced_by(r, k, j), slope([&](std::size_t i) { return four.reductions[4 * k + i]; }), of.part,
+                  what + ", " + r.plan.reductions[k].name);
     for (int i = 0; i < 4; ++i) ASSERT_EQ(times_of(four, "", i).size(), r.log.size()) << what;
     for (std::size_t k = 0; k < r.log.size(); ++k)
       expect_near(r.log[k].derivative[j],
@@ -217,21 +409,29 @@ struct SensitivitiesBesideDifferences : testing::TestWithParam<int> {};
 TEST_P(SensitivitiesBesideDifferences, Agree) {
   const std::vector<differenced> all = {
       {"relief_valve",
-       {"t=[0.0,3.0]", "initial.pressure=1.0"},
+       {"t=[0.0,3.0]", "initial.pressure=1.0",
+        "output.reduce=['max(pressure)', 'integral(lift)', 'mean(pressure)', 'min(velocity)', 'max(lift)']"},
        {{"restitution", 0.8}, {"flow", 4.0}, {"initial.lift", 0.2}},
        1e-6},
-      {"impact_oscillator", {"t=[0.0,5.0]"}, {{"restitution", 0.8}, {"frequency", 2.8}}, 1e-6},
+      {"impact_oscillator",
+       {"t=[0.0,5.0]", "output.reduce=['max(velocity)', 'integral(position)']"},
+       {{"restitution", 0.8}, {"frequency", 2.8}},
+       1e-6},
       {"coulomb_oscillator",
        {"t=[0.0,20.0]"},
        {{"kinetic_friction", 0.5}, {"frequency", 0.5}, {"static_friction", 0.6}},
        1e-6},
       {"pulsed_dose", {"t=[0.0,20.0]"}, {{"interval", 8.0}, {"amount", 250.0}}, 1e-6},
       {"pwm_boost_converter", {"t=[0.0,2.05e-4]"}, {{"duty", 0.5}, {"load", 24.0}}, 1e-5},
+      {"rectifier_dae",
+       {"t=[0.0,0.03]", "method=radau5", "output.reduce=['max(i1)', 'integral(v)']"},
+       {{"amplitude", 100.0}, {"resistance", 5.0}, {"inductance", 10e-3}},
+       1e-6},
       {test_model("ring"), {"t=[0.0,3.0]", "in_1=-1.0"}, {{"out_0", -1.0}, {"in_0", 2.0}}, 1e-6},
   };
   expect_differences(all[static_cast<std::size_t>(GetParam())]);
 }
-INSTANTIATE_TEST_SUITE_P(All, SensitivitiesBesideDifferences, testing::Range(0, 6));
+INSTANTIATE_TEST_SUITE_P(All, SensitivitiesBesideDifferences, testing::Range(0, 7));
 
 // ------------------------------------------------------------------------------------------------- what has none, and says so
 
@@ -486,8 +686,11 @@ TEST(Sensitivities, AreRefusedWhereThereAreNone) {
   };
   refused("lorenz", {by({"rhoo"})}, "neither a parameter nor an initial value; did you mean");
   refused("lorenz", {by({"initial.x"})}, "must have a value in [initial]");
-  refused("lorenz", {by({"rho"}), "method=rodas5p"}, "explicit Runge-Kutta methods take derivatives");
-  refused("lorenz", {by({"rho"}), "method=taylor"}, "explicit Runge-Kutta methods take derivatives");
+  refused("lorenz", {by({"rho"}), "method=taylor"}, "finds series of the states alone: use dop853");
+  refused("four_bar", {"sensitivity.parameters=['gravity']"}, "is a mechanical system");
+  refused(test_model("two_bobs_index_2"), {by({"stiffness"})}, "algebraic states of index 2");
+  refused(test_model("mixed"), {by({"omega"})}, "in whose rows rates are mixed");
+  refused("rectifier_dae", {by({"resistance"}), "consistency=nearest"}, "moves the start");
   refused("relief_valve", {by({"flow"}), "detection=certified"}, "use hermite");
   refused("rectifier_dae", {"sensitivity.parameters=[]"}, "at least one name");
 }

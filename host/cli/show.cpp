@@ -235,7 +235,8 @@ void instance_as_json(const result_file& f, std::size_t instance, std::FILE* out
     all["residual_of"] = residual_of(f, instance);
   }
   if (const auto names = dependent_of(f, instance); !names.empty()) all["dependent"] = names;
-  for (const char* role : {"parameter", "initial", "span", "final", "counter", "reduction", "sensitivity"}) {
+  for (const char* role :
+       {"parameter", "initial", "span", "final", "counter", "reduction", "sensitivity", "lyapunov"}) {
     json values = json::object();
     for (const result_variable* v : f.with_role(role))
       if (v->role == "counter") values[v->name] = f.integers(*v, instance, 1)[0];
@@ -279,9 +280,14 @@ void end_as_text(const result_file& f, std::size_t instance, std::FILE* out) {
 }
 
 void values_as_text(const result_file& f, std::size_t instance, std::FILE* out) {
-  constexpr std::pair<const char*, const char*> parts[] = {
-      {"parameter", "parameters"}, {"initial", "initial values"},  {"span", "time span"},  {"final", "at the end"},
-      {"reduction", "reductions"}, {"sensitivity", "derivatives"}, {"counter", "counters"}};
+  constexpr std::pair<const char*, const char*> parts[] = {{"parameter", "parameters"},
+                                                           {"initial", "initial values"},
+                                                           {"span", "time span"},
+                                                           {"final", "at the end"},
+                                                           {"reduction", "reductions"},
+                                                           {"sensitivity", "derivatives"},
+                                                           {"lyapunov", "Lyapunov exponents"},
+                                                           {"counter", "counters"}};
   for (const auto& [role, title] : parts) {
     text_table table(3, true);
     for (const result_variable* v : f.with_role(role))

@@ -75,6 +75,8 @@ void read_tables(reading& r);
 void read_output(reading& r);
 /// [sensitivity]. Needs method, events, instances and output.
 void read_sensitivity(reading& r);
+/// [lyapunov]. Needs [sensitivity], and what that needs.
+void read_lyapunov(reading& r);
 /// [run]. Needs all before.
 void read_run(reading& r);
 

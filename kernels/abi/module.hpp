@@ -151,6 +151,7 @@ struct settings {
   const table* tables;           ///< [table_count]
   double inject;                 ///< share of instances given an artificial exception; 0 but in tests
   long long inject_seed;
+  double growth_from;  ///< Lyapunov exponents are of the time from there on; -infinity: of all of it
 };
 
 /// One chunk of instances: the inputs.
@@ -179,8 +180,11 @@ struct results : counters<long long*> {
                                  ///< behind them as many of derivatives for each direction
   double* reductions;            ///< [reduction_count][count]
   unsigned char* guard_history;  ///< [guard_count][count], bits of abi::guard_history
-  double* final_derivative;      ///< [directions][state_count + output_count + 1][count]: of the end, t_final the last
-  unsigned char* sensitivity;    ///< [count], saltus::sensitivity
+  double*
+      final_derivative;  ///< [directions][state_count + output_count + 1 + reduction_count][count]: of the end, with
+                         ///< t_final the last of it, and of reductions
+  ///< of Lyapunov exponents: [2 exponents + 1][count]: these, their standard errors, events grazed
+  unsigned char* sensitivity;  ///< [count], saltus::sensitivity
 };
 
 /// What became of a guard in an instance. It can fire while its value may cross zero in its declared direction.

@@ -49,6 +49,7 @@ struct engine {
   using Model = typename form::Model;
   using Method = Method_;
   using T = T_;
+  using whole = engine;
 
   static constexpr norm_kind norm = Options.norm;
   static constexpr controller_kind controller = Options.controller;
@@ -64,7 +65,8 @@ struct engine {
   static constexpr int model_states = form::model_states;
   static constexpr int judged = form::judged;
   static constexpr int directions = form::directions;
-  static constexpr int logged = model_states + directions;  ///< numbers kept of a state at an event
+  static constexpr int kept_directions = form::keeps_derivatives ? directions : 0;
+  static constexpr int logged = model_states + kept_directions;  ///< numbers kept of a state at an event
   static constexpr int ng = form::guards;
   static constexpr int reductions = sizeof...(Reductions);
 
@@ -73,7 +75,8 @@ struct engine {
   using held = methods::held_with_memory<typename form::template held<Real>, Method, Real, form::states>;
 
   /// The time derivative at accepted points is of use: for guards and what is observed, or for the next step.
-  static constexpr bool keeps_derivative = ng > 0 || samples || reductions > 0 || !Method::is_rosenbrock;
+  static constexpr bool keeps_derivative =
+      ng > 0 || samples || reductions > 0 || directions > 0 || !Method::is_rosenbrock;
 
   /// What lies between the ends of a step is of use, and its error is kept within the tolerance. Stiff components follow the
   /// solution at the ends however long a step is, so that the ends tell nothing of it.
@@ -100,6 +103,20 @@ struct engine {
       !Method::for_mechanics || requires { typename form::system_of_bodies; },
       "this method integrates mechanical models alone (first_velocity)");
   static_assert(Method::highest_index >= form::highest_index, "constraints of index 2 need method radau5");
+};
+
+/// The model of an engine without what its form integrates behind the model's states.
+template <class E>
+struct engine_of_model {
+  using form = typename E::form::model_form;
+  using Model = typename E::Model;
+  using Method = typename E::Method;
+  using T = typename E::T;
+  using whole = E;  ///< whose tolerances its systems have
+  static constexpr int n = E::model_states;
+  static constexpr bool fixed_steps = E::fixed_steps;
+  static constexpr bool keeps_derivative = E::keeps_derivative;
+  static constexpr bool in_local_coordinates = false;
 };
 
 /// The settings of a run in the arithmetic of the lanes; the same for every instance.
@@ -146,6 +163,8 @@ struct instance : abi::counters<typename Real::integer> {
   // what is observed
   Real next_sample;
   vec<Real, E::reductions> reduced;
+  vec<Real, E::reductions * E::kept_directions> reduced_rates;     ///< their derivatives, reduction by reduction
+  vec<Real, E::kept_directions == 0 ? 0 : E::reductions> extreme;  ///< the value that those of an extremum are of
 
   vec<integer, E::form::tables> piece, cycle;  ///< where the instance is in each table (engine/pieces.hpp)
   integer slot, sample, status;
@@ -183,6 +202,11 @@ struct instance : abi::counters<typename Real::integer> {
     }
     body(a.next_sample, b.next_sample);
     each<E::reductions>([&](int i) SALTUS_INLINE_LAMBDA { body(a.reduced[i], b.reduced[i]); });
+    if constexpr (E::kept_directions > 0) {
+      each<E::reductions * E::kept_directions>(
+          [&](int i) SALTUS_INLINE_LAMBDA { body(a.reduced_rates[i], b.reduced_rates[i]); });
+      each<E::reductions>([&](int i) SALTUS_INLINE_LAMBDA { body(a.extreme[i], b.extreme[i]); });
+    }
   }
   template <class A, class B, class F>
   SALTUS_FN static constexpr void each_real(A& a, B& b, F&& body) {

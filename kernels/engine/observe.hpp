@@ -1,6 +1,7 @@
 // What is kept of a committed piece of trajectory: samples on the time grid and reductions.
 #pragma once
 
+#include "engine/reduced_derivatives.hpp"
 #include "engine/system.hpp"
 
 namespace saltus {
@@ -79,7 +80,7 @@ SALTUS_FN_COLD void record_samples(instance<E, Real>& x, const stages<typename E
     }
     each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(at_end, y[i], s.y1[i]); });
     const auto out = form::output_values(x.next_sample, y, x.held);
-    if constexpr (E::directions > 0) record_derivatives(x, y, due, run);
+    if constexpr (E::kept_directions > 0) record_derivatives(x, y, due, run);
     for (int lane = 0; lane < Real::lanes; ++lane) {
       if (!due[lane]) continue;
       const int64 slot = x.slot.get(lane), j = x.sample.get(lane);
@@ -115,6 +116,7 @@ SALTUS_FN void begin_reductions(instance<E, Real>& x, mask_of<Real> where) {
     quantity_along<E, R>(x.t, x.y, x.f, x.held, value, rate);
     if constexpr (R::kind == reduce::mean || R::kind == reduce::integral) value = Real(0.0);
     assign_where(where, x.reduced[j], value);
+    if constexpr (E::kept_directions > 0) begin_reduced_rates<E, R>(x, j, where);
   });
 }
 
@@ -225,6 +227,7 @@ SALTUS_FN void reduce_step(instance<E, Real>& x, const stages<typename E::Method
     if constexpr (R::kind == reduce::mean || R::kind == reduce::integral) {
       const Real area = s.h * (fma(s.h * Real(1.0 / 12.0), d0 - d1, Real(0.5) * (q0 + q1)));
       assign_where(where, x.reduced[j], x.reduced[j] + area);
+      if constexpr (E::kept_directions > 0) integrate_rates<E, R>(x, j, s, where);
     } else if constexpr (Extrema) {
       constexpr double sign = R::kind == reduce::max ? 1.0 : -1.0;
       Real best = max(Real(sign) * x.reduced[j], Real(sign) * q1);
@@ -238,6 +241,8 @@ SALTUS_FN void reduce_step(instance<E, Real>& x, const stages<typename E::Method
         best = select(turns, max(best, Real(sign) * q), best);
       }
       assign_where(where, x.reduced[j], Real(sign) * best);
+      if constexpr (E::kept_directions > 0)
+        turn_rates<E, R>(x, j, s, f, turning_point(q0, d0, q1, d1, s.h, turns), d0, d1, where);
     }
   });
 }

@@ -49,7 +49,7 @@ template <class E, class T, int W, class Run>
 SALTUS_FN_COLD void log_end_of_slide(instance<E, pack<T, W>>& x, int lane, const Run& run) {
   vec<pack<T, 1>, E::logged> y;
   each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { y[i].v = x.y[i].get(lane); });
-  if constexpr (E::directions > 0)
+  if constexpr (E::kept_directions > 0)
     for (int j = 0; j < E::directions; ++j)
       y[E::model_states + j].v = E::form::time_sign * x.held.event_time[j].get(lane);
   run.log_event(x.slot.get(lane), E::form::model_time(static_cast<double>(x.t.get(lane))), end_of_slide(x, lane), y, y);

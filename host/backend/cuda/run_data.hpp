@@ -179,7 +179,7 @@ struct run_data {
     memory_.carve(c.out.reductions, std::ssize(what.reductions) * count);
     memory_.carve(c.out.guard_history, std::ssize(what.model.guards) * count);
     memory_.carve(c.out.final_derivative, static_cast<std::int64_t>(sensitivity_columns(what)) * count);
-    memory_.carve(c.out.sensitivity, what.sensitivities.empty() ? 0 : count);
+    memory_.carve(c.out.sensitivity, has_sensitivity(what) ? count : 0);
   }
   void carve_pool(abi::cuda_chunk& c, arena& memory_) const {
     c.pool.places = places_for(c.in.count);
