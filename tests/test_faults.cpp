@@ -2,6 +2,9 @@
 // complete and right, or is not there, and the same command makes it so.
 //
 // SALTUS_FAULTS: how many calls of each function are tried in each way, spread evenly over the run; 0: every one.
+#include <sys/mount.h>
+
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
@@ -22,6 +25,11 @@ class Faults : public cli {
  protected:
   /// A short run with all that is kept of instances, and a journal from the beginning.
   words line() const {
+    words all = whole_line();
+    if (shares_) all.push_back("--share");
+    return all;
+  }
+  words whole_line() const {
     return {"run",
             "bouncing_ball",
             "-q",
@@ -66,6 +74,8 @@ class Faults : public cli {
     EXPECT_EQ(run_with(call, 0, "fails", EIO).code, 0);
     return fs::exists(folder() / "count") ? static_cast<long>(fs::file_size(folder() / "count")) : 0;
   }
+  bool shares_ = false;  ///< the run, with others, of whom there are none
+
   static long asked() {
     const char* text = std::getenv("SALTUS_FAULTS");
     return text ? std::atol(text) : 3;
@@ -79,6 +89,101 @@ struct fault {
   int error;
   bool when_continued = false;  ///< in a run that goes on with what another one has left
 };
+
+/// Memory that is limited, in MiB: too little for the program to begin, or to compile its plan, or its chunks; or enough.
+TEST_F(Faults, OfMemoryAreTold) {
+  ASSERT_EQ(saltus(line()).code, 0) << "compiles";
+  const variables whole = variables_of(folder() / "a.nc");
+  int ended = 0, went_well = 0;
+  for (const int limit : {100, 160, 220, 280, 340, 400, 500, 700, 2000}) {
+    clean();
+    std::string command = fmt::format("ulimit -v {}; exec {}", limit * 1024, SALTUS_PROGRAM);
+    for (const auto& word : line()) command += " '" + word + "'";
+    const setting settings{{"SALTUS_CACHE", shared_cache()}, {"SALTUS_MEASURE", "never"}};
+    const auto o = child("/bin/sh", {"-c", command}, folder(), settings, "").wait();
+    EXPECT_EQ(o.signal, 0) << limit << "\n" << o.err;
+    EXPECT_TRUE(o.code == 0 || !o.err.empty()) << limit;
+    const bool is_there = fs::exists(folder() / "a.nc");
+    EXPECT_EQ(is_there, o.code == 0) << limit << "\n" << o.err;
+    (is_there ? went_well : ended) += 1;
+    if (!is_there) { EXPECT_EQ(saltus(line()).code, 0) << limit; }
+    EXPECT_EQ(whole, variables_of(folder() / "a.nc")) << limit;
+  }
+  EXPECT_GT(ended, 0);
+  EXPECT_GT(went_well, 0);
+}
+
+/// A file system that is small: too small for the journal, for the result beside it, or for neither.
+TEST_F(Faults, OfASmallFileSystemAreTold) {
+  ASSERT_EQ(saltus(line()).code, 0) << "compiles";
+  const variables whole = variables_of(folder() / "a.nc");
+  const fs::path small = folder() / "small";
+  fs::create_directory(small);
+  words here = line();
+  here.back() = "small/a.nc";
+  for (const char* size : {"size=16k", "size=128k", "size=400k", "size=8m"}) {
+    if (::mount("tmpfs", small.c_str(), "tmpfs", 0, size) != 0) GTEST_SKIP() << "only root may mount a file system";
+    const auto o = saltus(here);
+    EXPECT_TRUE(o.code == 0 || (o.code == 1 && o.err.find("No space left on device") != o.err.npos) ||
+                o.err.find(" are free in small") != o.err.npos)
+        << size << ": " << o.code << " " << o.err;
+    EXPECT_EQ(o.code == 0, fs::exists(small / "a.nc")) << size;
+    EXPECT_EQ(o.code == 0, std::string(size) == "size=8m") << size;
+    if (o.code == 0) { EXPECT_EQ(whole, variables_of(small / "a.nc")); }
+    EXPECT_EQ(::umount(small.c_str()), 0);
+  }
+}
+
+/// The time of day may be set while a run lasts: limits and intervals are of clocks that only run forward.
+TEST_F(Faults, OfTheTimeOfDayDoNoHarm) {
+  ASSERT_EQ(saltus(line()).code, 0);
+  const variables whole = variables_of(folder() / "a.nc");
+  fs::remove(folder() / "a.nc");
+  auto limited = line();
+  limited.insert(limited.end(), {"--time-limit", "1h"});
+  const auto o = saltus(limited, {{"LD_PRELOAD", SALTUS_FAILING_CALLS},
+                                  {"FAULT_CALL", "clock"},
+                                  {"FAULT_HOW", "lasts"},
+                                  {"FAULT_AT", "1"},
+                                  {"FAULT_COUNT", folder() / "count"}});
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_EQ(whole, variables_of(folder() / "a.nc"));
+}
+
+/// Leases are files, too.
+TEST_F(Faults, OfARunThatSharesLeaveItToBeContinued) {
+  ASSERT_EQ(saltus(line()).code, 0) << "compiles";
+  const variables whole = variables_of(folder() / "a.nc");
+  shares_ = true;
+  long ended = 0;
+  for (const auto& [call, how, error, continued] : std::vector<fault>{{"write", "fails", ENOSPC},
+                                                                      {"write", "kills", 0},
+                                                                      {"pwrite", "fails", ENOSPC},
+                                                                      {"pwrite", "kills", 0},
+                                                                      {"mkdir", "fails", ENOSPC},
+                                                                      {"rename", "fails", EACCES},
+                                                                      {"rename", "kills", 0},
+                                                                      {"unlink", "kills", 0},
+                                                                      {"pthread_create", "fails", EAGAIN}}) {
+    const long all = calls_of(call, continued), some = std::min(all, asked() > 0 ? asked() : all);
+    for (long i = 0; i < some; ++i) {
+      const long at = 1 + (2 * i + 1) * all / (2 * some);
+      const std::string what = fmt::format("{} {} at call {} of {}", call, how, at, all);
+      begin(continued);
+      const auto o = run_with(call, at, how, error);
+      const bool is_there = fs::exists(folder() / "a.nc");
+      ended += !is_there;
+      EXPECT_TRUE(is_there || o.code != 0) << what;
+      if (is_there) { EXPECT_EQ(whole, variables_of(folder() / "a.nc")) << what << "\n" << o.err; }
+      const auto again = saltus(line());
+      EXPECT_EQ(again.code, 0) << what << "\n" << o.err << "then\n" << again.err;
+      EXPECT_EQ(whole, variables_of(folder() / "a.nc")) << what << "\n" << o.err << "then\n" << again.err;
+      EXPECT_FALSE(fs::exists(folder() / "a.nc.journal")) << what;
+      if (HasFailure()) return;
+    }
+  }
+  EXPECT_GT(ended, 5);
+}
 
 TEST_F(Faults, LeaveTheResultRightOrToBeContinued) {
   ASSERT_EQ(saltus(line()).code, 0) << "compiles";

@@ -2,7 +2,7 @@
 //
 // $FAULT_CALL says which function, $FAULT_AT which of its calls (from 1; 0: none), $FAULT_HOW what becomes of it: `fails` with
 // $FAULT_ERRNO, `is_cut` (half of the bytes are written, and the next call fails), `kills` (before it is done), `lasts` (it and
-// all later ones fail). $FAULT_COUNT names a file that has the number of calls, to which each adds a byte.
+// all later ones fail). Of the function `clock` each call tells another time of day. $FAULT_COUNT names a file that has the number of calls, to which each adds a byte.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -15,6 +15,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 
 namespace {
 
@@ -152,6 +153,14 @@ int mkdir(const char* folder, mode_t mode) {
 int remove(const char* file) {
   REAL(remove);
   return next("unlink") == outcome::done ? call(file) : -1;
+}
+/// Back and forth by months; clocks that only run forward do so.
+int clock_gettime(clockid_t clock, timespec* now) {
+  REAL(clock_gettime);
+  const int failed = call(clock, now);
+  if (failed == 0 && clock == CLOCK_REALTIME && next("clock") != outcome::done)
+    now->tv_sec += the_order.count % 2 == 0 ? 10'000'000 : -10'000'000;
+  return failed;
 }
 int pthread_create(pthread_t* thread, const pthread_attr_t* how, void* (*begin)(void*), void* with) {
   REAL(pthread_create);
