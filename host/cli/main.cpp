@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <iterator>
 #include <string_view>
@@ -238,10 +239,21 @@ class command_line {
   bench_options benching_;
 };
 
+bool main_has_ended = false;
+
+/// HDF5 ends the program by itself where it finds no memory for a handle, and says nothing.
+extern "C" void on_exit_of_a_library() {
+  constexpr std::string_view text =
+      "saltus: a library has ended the program, as a rule for lack of memory; the same command goes on with what is kept\n";
+  if (main_has_ended) return;
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
+}
+
 int main_program(int argc, char** argv) {
   constexpr std::string_view in_python[] = {"plot", "report", "import"};
   if (argc > 1 && std::find(std::begin(in_python), std::end(in_python), argv[1]) != std::end(in_python))
     return run_in_python(argv + 1);
+  std::atexit(on_exit_of_a_library);
   own_hdf5();
   guard_process();
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of writing, as a full disk is
@@ -264,6 +276,7 @@ int main(int argc, char** argv) {
     say("saltus: cannot write to stdout: {}\n", std::strerror(errno));
     if (code == exit_ok) code = exit_failure;
   }
+  main_has_ended = true;
   if (a_model_called_exit()) ::_exit(code);
   return code == exit_interrupted ? exit_code_of_signal() : code;
 }
