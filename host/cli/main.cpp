@@ -244,7 +244,8 @@ bool main_has_ended = false;
 /// HDF5 ends the program by itself where it finds no memory for a handle, and says nothing.
 extern "C" void on_exit_of_a_library() {
   constexpr std::string_view text =
-      "saltus: a library has ended the program, as a rule for lack of memory; the same command goes on with what is kept\n";
+      "saltus: a library has ended the program, as a rule for lack of memory; the same command goes on with what is "
+      "kept\n";
   if (main_has_ended) return;
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
 }
