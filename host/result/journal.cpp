@@ -400,9 +400,6 @@ bool journal::is_there(const fs::path& result) {
 
 journal::journal(const fs::path& result, const plan& p, const provenance& origin, older what, const ensemble_part& part)
     : result_(result), folder_(folder_of(result)), plan_(p), part_(part), reads_only_(what == older::read) {
-  std::error_code failure;
-  if (!reads_only_) fs::create_directory(folder_, failure);
-  if (failure) fail(failure.message());
   try {
     if (!reads_only_) open();
     open_others();
@@ -435,10 +432,17 @@ void journal::fail(const std::string& why) const {
   throw error(exit_failure, fmt::format("cannot write {}: {}", folder_.string(), why));
 }
 
-/// The lock is dropped with the process, however it ends.
+/// The lock is dropped with the process, however it ends. A folder that is empty yet may be swept away by another run, a few times.
 void journal::open() {
+  constexpr int many = 100;
   const fs::path chunks = folder_ / file_of(part_);
-  file_ = ::open(chunks.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
+  for (int tries = 0; file_ < 0 && tries < many; ++tries) {
+    std::error_code failure;
+    fs::create_directory(folder_, failure);
+    if (failure) fail(failure.message());
+    file_ = ::open(chunks.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (file_ < 0 && errno != ENOENT) break;
+  }
   if (file_ < 0) fail(std::strerror(errno));
   if (auto whole = all_of_it(F_WRLCK); ::fcntl(file_, F_OFD_SETLK, &whole) != 0 && (errno == EAGAIN || errno == EACCES))
     fail("another run is writing it: wait for it, or give another name with -o FILE");

@@ -18,6 +18,9 @@
 
 #include "base/error.hpp"
 #include "base/files.hpp"
+#include "result/part_file.hpp"
+#include "result/provenance.hpp"
+#include "result/reader.hpp"
 #include "statistics/statistics.hpp"
 
 namespace saltus::host {
@@ -95,10 +98,20 @@ std::int64_t leases::ticket_size(const plan& p) {
   return std::max<std::int64_t>(blocks, 1) * statistics_block;
 }
 
-leases::leases(const plan& p, double seconds)
-    : count_(p.count),
+bool is_made(const plan& p) {
+  journal::sweep(p.file);
+  if (!is_result(p.file)) return false;
+  const result_file made(p.file);
+  return made.text("state") == "complete" && made.text("spec") == p.text &&
+         made.text("sources") == lines_of(sources_of(p));
+}
+
+leases::leases(const plan& p, double seconds, bool replaces)
+    : plan_(p),
+      count_(p.count),
       size_(ticket_size(p)),
       seconds_(seconds),
+      replaces_(replaces),
       name_(new_name()),
       boot_(name_of_boot()),
       folder_(journal::folder_of(p.file) / "leases"),
@@ -137,6 +150,10 @@ void leases::begin_to_beat() {
 }
 
 void leases::opened(journal& kept, const cancellation& stop) {
+  if (!replaces_ && is_made(plan_)) {  // while this run was compiling: the journal is its own, and of no use
+    kept.remove();
+    throw error(exit_failure, fmt::format("{}: others have made it", plan_.file));
+  }
   kept_ = &kept;
   stop_ = stop;
   std::error_code failure;

@@ -25,15 +25,20 @@
 
 namespace saltus::host {
 
+/// Is there a complete result of this very plan? Removes what may be left of its journal.
+bool is_made(const plan& p);
+
 class leases final : public sharing {
  public:
-  /// Of the ensemble of a plan. A run that has shown no sign of life for so many `seconds` is taken for dead.
-  leases(const plan& p, double seconds);
+  /// Of the ensemble of a plan. A run that has shown no sign of life for so many `seconds` is taken for dead. With
+  /// `replaces`, a result that is there says nothing.
+  leases(const plan& p, double seconds, bool replaces = false);
   ~leases() override;
   leases(const leases&) = delete;
   leases& operator=(const leases&) = delete;
 
   const std::string& name() const override { return name_; }
+  /// Throws if others have made the result since it was looked for: there is nothing to do, is_made() says so.
   void opened(journal& kept, const cancellation& stop) override;
   std::optional<id_range> next(std::int64_t wanted) override;
   std::int64_t left() const override { return left_; }
@@ -59,8 +64,10 @@ class leases final : public sharing {
   void look();
   void claim(std::int64_t wanted);
 
+  const plan& plan_;
   const std::int64_t count_, size_;
   const double seconds_;
+  const bool replaces_;
   std::string name_, boot_;
   std::filesystem::path folder_;
   journal* kept_ = nullptr;
