@@ -6,7 +6,7 @@
 Each ensemble is one command, with dop853 at rtol = 1e-10, and every instance makes a thousand turns or more; with --part X the time
 spans are X of that. `open by` is the largest residual of any constraint, on the level of positions or of velocities, after any
 accepted step of any instance; `energy` is by how much the energy of an instance varied, relative to what it was, where nothing
-should change it: the largest of all. Reads the files by h5py.
+should change it: the largest of all. Reads the files by netCDF4.
 """
 import argparse
 import json
@@ -15,7 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-import h5py
+import netCDF4
 import numpy
 
 # Name, what differs between instances, time span, does it keep its energy?
@@ -38,12 +38,13 @@ def measured(saltus, backend, count, part, name, sample, t_end, keeps_energy):
         if not run.stdout:
             sys.exit(run.stderr)
         told = json.loads(run.stdout)
-        with h5py.File(file) as data:
+        with netCDF4.Dataset(file) as data:
+            data.set_auto_mask(False)
             spread = None
             if keeps_energy:
-                low, high = (numpy.array(data[f"{what}(energy)"]) for what in ("min", "max"))
+                low, high = (data[f"{what}(energy)"][:] for what in ("min", "max"))
                 spread = float(numpy.max((high - low) / numpy.maximum(abs(low), abs(high))))
-            return told, float(numpy.max(data["residual"])), int(numpy.min(data["events"])), spread
+            return told, float(numpy.max(data["residual"][:])), int(numpy.min(data["events"][:])), spread
 
 
 def main():

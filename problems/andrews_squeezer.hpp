@@ -30,6 +30,9 @@ struct andrews_squeezer : andrews_squeezer_of<andrews_squeezer> {
       {loop_2y, saltus::holonomic, "m", "the loop through delta and A is closed, y"},
       {loop_3x, saltus::holonomic, "m", "the loop through epsilon and A is closed, x"},
       {loop_3y, saltus::holonomic, "m", "the loop through epsilon and A is closed, y"}};
+  enum invariant { total };
+  static constexpr saltus::conserved<invariant> invariant_list[] = {
+      {total, "J", "kinetic energy and that of the spring, less the work of the motor"}};
   enum output { acceleration_b, multiplier_1x, multiplier_1y, energy };
   static constexpr saltus::derived<output> output_list[] = {
       {acceleration_b, "rad/s2", "second derivative of beta"},
@@ -58,12 +61,16 @@ struct andrews_squeezer : andrews_squeezer_of<andrews_squeezer> {
                        (m6 * u * u + m7 * (ua * ua + ub * ub) + I7) * at[ve] * at[ve];
     return 0.5 * (first + (m3 * (sa * sa + sb * sb) + I3) * at[vg] * at[vg] + second + third);
   }
-  static void outputs(const auto& at, auto& out) {
+  static auto energy_of(const auto& at) {
     const auto x = spring_end::x(at), y = spring_end::y(at);
     const auto stretch = sqrt(x * x + y * y) - l0;
+    return kinetic(at) + 0.5 * at[stiffness] * stretch * stretch - at[torque] * at[beta];
+  }
+  static void invariants(const auto& at, auto& i) { i[total] = energy_of(at); }
+  static void outputs(const auto& at, auto& out) {
     out[acceleration_b] = at.acceleration(vb);
     out[multiplier_1x] = at.multiplier(loop_1x);
     out[multiplier_1y] = at.multiplier(loop_1y);
-    out[energy] = kinetic(at) + 0.5 * at[stiffness] * stretch * stretch - at[torque] * at[beta];
+    out[energy] = energy_of(at);
   }
 };
