@@ -20,6 +20,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/error.hpp"
 #include "base/toml.hpp"
@@ -209,6 +210,8 @@ class field {
 
   /// Every key must be one of these.
   void only(const std::vector<std::string_view>& allowed) const {
+    if (!is_table())
+      refuse(fmt::format("must be a table {{ KEY = VALUE }}, with keys of {}", fmt::join(allowed, ", ")));
     for (const auto& entry : entries())
       if (std::find(allowed.begin(), allowed.end(), entry.key()) == allowed.end())
         entry.fail_key("unknown key; " + suggest(entry.key(), allowed));

@@ -48,7 +48,8 @@ knots read_table(reading& r, const field& entry) {
     const auto column = entry.need("column", "must be the name of the column of values");
     return read_columns(r, entry.need("csv", what_is_csv), entry.need("time", what_is_time).text(), column.text());
   }
-  entry.only({"times", "values"});
+  if (entry.find("times")) entry.only({"times", "values"});
+  else entry.only({"csv", "time", "column", "times", "values"});
   return {read_numbers(r, entry.need("times", "must be a list of times, in ascending order")),
           read_numbers(r, entry.need("values", "must be a list of values, one for each time"))};
 }

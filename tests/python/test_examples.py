@@ -97,6 +97,12 @@ def test_doses_in_a_population(study):
     assert drawn("doses")
 
 
+def test_infusions_of_which_no_row_is_kept(study):
+    variables, (error,) = study("infusions")
+    assert error < variables["ds"]["quantiles_concentration"].attrs["relative_error"]
+    assert "concentration" not in variables["ds"] and drawn("infusions")
+
+
 @pytest.mark.long
 def test_robertsons_reactions(study):
     variables, (*_, y1) = study("robertson")

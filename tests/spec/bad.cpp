@@ -88,7 +88,7 @@ TEST_F(spec, a_bad_value_is_named_with_its_place_and_what_is_allowed) {
       {"guards_in_error = 1\n", "spec.toml:2:19: guards_in_error = 1: must be true or false"},
       {"guards_in_error = true\nstep = 0.1\n",
        "spec.toml:2:19: guards_in_error = true: must be false with step, which has no error control"},
-      {"concurrency = 1e-7\n", "spec.toml:2:15: concurrency = 1e-07: must be a table"},
+      {"concurrency = 1e-7\n", "spec.toml:2:15: concurrency = 1e-07: must be a table { KEY = VALUE }, with keys of time, value"},
       {"concurrency = { time = 1e-7 }\n",
        "spec.toml:2:15: concurrency.value is missing: must be a distance from zero, in the units of the guards"},
       {"concurrency = { value = 1e-7 }\n",
