@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
 """What becomes of results when a run is killed or a call into the system fails, and what a journal costs: tables in Markdown.
 
-    bench/reliability.py BUILD [--quick] [--kills N] [--faults N] [--revision TEXT]
+    bench/reliability.py BUILD [--quick] [--only PART ...] [--kills N] [--faults N] [--revision TEXT]
 
 BUILD is a folder of a build with the long tests. Kills and faults are counted by the tests that make them (test_cli_misbehaviour,
-test_faults), which end with an error if a result is lost or wrong. Seconds are of the wall, with and without a journal in turn;
-the ratio is that of the medians.
+test_mpi, test_faults), which end with an error if a result is lost or wrong. The cost of the journal is that of runs with and
+without one in turn, by the wall and by the time of processors; a ratio is the median of those of neighbours.
 """
 import argparse
 import json
 import os
 import re
+import resource
 import statistics
 import subprocess
 import sys
@@ -38,12 +39,29 @@ def counted(build, test, case, variable, number, pattern):
 
 
 def seconds(saltus, folder, arguments, checkpoint):
+    """Of the wall, and of processors."""
     file = Path(folder) / "a.nc"
     file.unlink(missing_ok=True)
-    begin = time.perf_counter()
+    before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     subprocess.run([saltus, "run", *arguments, "-q", "--set", f"run.checkpoint={checkpoint}", "-o", file], check=True,
                    stdout=subprocess.DEVNULL)
-    return time.perf_counter() - begin
+    wall, after = time.perf_counter() - begin, resource.getrusage(resource.RUSAGE_CHILDREN)
+    return wall, after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+
+
+def cost(saltus, folder, rounds):
+    print("\n## Cost of the journal\n\nFrom the first moment, put on the disk every second (`run.checkpoint = 1`), beside none "
+          f"(0): {rounds} runs of each in turn, results on a disk.\nMedians of seconds, and of the ratios of neighbours.\n")
+    print("| run | wall without | with | ratio | processors without | with | ratio |\n|---|---|---|---|---|---|---|")
+    for name, arguments in RUNS.items():
+        seconds(saltus, folder, arguments, 0)
+        times = [(seconds(saltus, folder, arguments, 0), seconds(saltus, folder, arguments, 1)) for _ in range(rounds)]
+        cells = []
+        for kind in (0, 1):
+            without, with_it = ([pair[i][kind] for pair in times] for i in (0, 1))
+            ratio = statistics.median(b / a for a, b in zip(without, with_it))
+            cells += [f"{statistics.median(without):.2f}", f"{statistics.median(with_it):.2f}", f"{ratio:.3f}"]
+        print(f"| {name} | {' | '.join(cells)} |", flush=True)
 
 
 def size(saltus, folder, arguments):
@@ -58,42 +76,56 @@ def size(saltus, folder, arguments):
     return journal / 1e6, result / 1e6, 1e6 / gathered["wall_seconds"]
 
 
+def kills(build, many, under_mpi):
+    print("## Kills\n\nSIGKILL at random times of runs on two threads, and of one of up to three ranks of MPI, each continued by the same "
+          "command, again and\nagain until it ended; every result has the bits of a run that nothing disturbed.\n")
+    print("| kept | kills | results | lost or wrong |\n|---|---|---|---|")
+    tests = [("test_cli_misbehaviour", "cli.runs_that_are_killed_go_on_with_the_same_bits", many)]
+    if (build / "tests" / "test_mpi").exists():
+        tests.append(("test_mpi", "Mpi.GoesOnWithAnyNumberOfRanksWhenOneWasKilled", under_mpi))
+    for test, case, number in tests:
+        for name, n, results in counted(build, test, case, "SALTUS_KILLS", number, r"(\w+): (\d+) kills, (\d+) results"):
+            print(f"| {name} | {n} | {results} | 0 |", flush=True)
+
+
+def faults(build, number):
+    print("\n## Faults\n\nA call into the system fails, is cut short or ends the process: "
+          + (f"{number} calls of each function, spread over a short run,\nin each way.\n" if number else
+             "each call of a short run once, in\neach way; of malloc a thousand.\n"))
+    for line in counted(build, "test_faults", "Faults.*", "SALTUS_FAULTS", number, r"(\d+ faults: .*)"):
+        print(line, flush=True)
+
+
+def parts(saltus, folder):
+    print("\n## Parts\n\n1,000,000 Lorenz systems in two parts, gathered.\n")
+    print("| kept | bytes an instance in the journals | in the result | instances gathered in a second |\n|---|---|---|---|")
+    for name, more in {"rows": [], "statistics, no rows": ["--set", "output.rows=false"]}.items():
+        journal, result, rate = size(saltus, folder, ["lorenz", *more])
+        print(f"| {name} | {journal:.1f} | {result:.1f} | {rate:.1e} |", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("build", type=Path)
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--only", nargs="+", choices=("kills", "faults", "cost", "parts"))
     parser.add_argument("--kills", type=int, default=10000)
+    parser.add_argument("--mpi-kills", type=int, default=500)
     parser.add_argument("--faults", type=int, default=0, help="calls of each function in each way; 0: every one")
     parser.add_argument("--revision", default="")
     a = parser.parse_args()
     build = a.build.resolve()
-    kills, faults, rounds = (40, 2, 1) if a.quick else (a.kills, a.faults, 9)
-    print(f"saltus {a.revision}\n\n## Kills\n\nSIGKILL at random times of runs on two threads, each continued by the same "
-          "command, again and again until it ended; every result\nhas the bits of a run that nothing disturbed.\n")
-    print("| kept | kills | results | lost or wrong |\n|---|---|---|---|")
-    for name, n, results in counted(build, "test_cli_misbehaviour", "cli.runs_that_are_killed_go_on_with_the_same_bits",
-                                    "SALTUS_KILLS", kills, r"(\w+): (\d+) kills, (\d+) results"):
-        print(f"| {name} | {n} | {results} | 0 |", flush=True)
-    print("\n## Faults\n\nA call into the system fails, is cut short or ends the process: "
-          + (f"{faults} calls of each function, spread over a short run,\nin each way.\n" if faults else
-             "each call of a short run once, in\neach way; of malloc a thousand.\n"))
-    for line in counted(build, "test_faults", "Faults.*", "SALTUS_FAULTS", faults, r"(\d+ faults: .*)"):
-        print(line, flush=True)
-    print("\n## Cost of the journal\n\nFrom the first moment, put on the disk every second (`run.checkpoint = 1`), beside none "
-          f"(0); medians of {rounds} runs in turn, results on a disk.\n")
-    print("| run | seconds without | with | ratio |\n|---|---|---|---|")
+    asked = a.only or ("kills", "faults", "cost", "parts")
+    print(f"saltus {a.revision}\n")
+    if "kills" in asked:
+        kills(build, 40 if a.quick else a.kills, 3 if a.quick else a.mpi_kills)
+    if "faults" in asked:
+        faults(build, 2 if a.quick else a.faults)
     with tempfile.TemporaryDirectory(dir=build) as folder:
-        for name, arguments in RUNS.items():
-            seconds(build / "saltus", folder, arguments, 0)
-            times = [(seconds(build / "saltus", folder, arguments, 0), seconds(build / "saltus", folder, arguments, 1))
-                     for _ in range(rounds)]
-            without, with_it = (statistics.median(column) for column in zip(*times))
-            print(f"| {name} | {without:.2f} | {with_it:.2f} | {with_it / without:.3f} |", flush=True)
-        print("\n## Parts\n\n1,000,000 Lorenz systems in two parts, gathered.\n")
-        print("| kept | bytes an instance in the journals | in the result | instances gathered in a second |\n|---|---|---|---|")
-        for name, more in {"rows": [], "statistics, no rows": ["--set", "output.rows=false"]}.items():
-            journal, result, rate = size(build / "saltus", folder, ["lorenz", *more])
-            print(f"| {name} | {journal:.1f} | {result:.1f} | {rate:.1e} |", flush=True)
+        if "cost" in asked:
+            cost(build / "saltus", folder, 1 if a.quick else 9)
+        if "parts" in asked:
+            parts(build / "saltus", folder)
 
 
 main()

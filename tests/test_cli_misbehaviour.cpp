@@ -100,11 +100,11 @@ TEST_F(cli, runs_that_are_killed_go_on_with_the_same_bits) {
                         "--set",
                         "run.checkpoint=0.02"};
   const std::map<std::string, words> specs = {
-      {"rows", {"-n", "40000"}},
-      {"samples", {"-n", "10000", "--set", "output.samples={count=50}"}},
-      {"events", {"-n", "10000", "--set", "output.events=true"}},
+      {"rows", {"-n", "20000"}},
+      {"samples", {"-n", "5000", "--set", "output.samples={count=50}"}},
+      {"events", {"-n", "5000", "--set", "output.events=true"}},
       {"statistics",
-       {"-n", "60000", "--set",
+       {"-n", "30000", "--set",
         "output={rows=false, statistics=true, histogram={t_final={from=0.0, to=5.0, bins=7}}}"}}};
   std::mt19937 random(1);
   for (const auto& [name, own] : specs) {
