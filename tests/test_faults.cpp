@@ -2,7 +2,9 @@
 // complete and right, or is not there, and the same command makes it so.
 //
 // SALTUS_FAULTS: how many calls of each function are tried in each way, spread evenly over the run; 0: every one.
+#include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
@@ -18,29 +20,39 @@ namespace {
 
 using namespace command_line;
 
+using variables = std::map<std::string, std::string>;
+
+struct fault {
+  const char *call, *how;
+  int error;
+  bool when_continued = false;  ///< in a run that goes on with what another one has left
+};
+
 class Faults : public cli {
  protected:
   /// A short run with all that is kept of instances, and a journal from the beginning.
   words line() const {
-    return {"run",
-            "bouncing_ball",
-            "-q",
-            "--threads",
-            "2",
-            "--seed",
-            "5",
-            "-n",
-            "600",
-            "--set",
-            "sample.restitution={uniform=[0.3, 0.9]}",
-            "--set",
-            "t=[0.0, 3.0]",
-            "--set",
-            "output={samples={count=5}, events=true, statistics=true}",
-            "--set",
-            "run={chunk=100, checkpoint=0.0001, order=\"id\"}",
-            "-o",
-            "a.nc"};
+    words all{"run",
+              "bouncing_ball",
+              "-q",
+              "--threads",
+              "2",
+              "--seed",
+              "5",
+              "-n",
+              "600",
+              "--set",
+              "sample.restitution={uniform=[0.3, 0.9]}",
+              "--set",
+              "t=[0.0, 3.0]",
+              "--set",
+              "output={samples={count=5}, events=true, statistics=true}",
+              "--set",
+              "run={chunk=100, checkpoint=0.0001, order=\"id\", lease=0.3}",
+              "-o",
+              "a.nc"};
+    if (shares_) all.insert(all.end(), {"--share", "-n", "60"});  // each is a lease of its own
+    return all;
   }
   outcome run_with(const std::string& call, long at, const std::string& how, int error) const {
     return saltus(line(), {{"LD_PRELOAD", SALTUS_FAILING_CALLS},
@@ -49,6 +61,11 @@ class Faults : public cli {
                            {"FAULT_HOW", how},
                            {"FAULT_ERRNO", std::to_string(error)},
                            {"FAULT_COUNT", folder() / "count"}});
+  }
+  /// The program as another one starts it.
+  outcome run_as(const std::string& starter, const words& arguments) const {
+    return child(starter, arguments, folder(), {{"SALTUS_CACHE", shared_cache()}, {"SALTUS_MEASURE", "never"}}, "")
+        .wait();
   }
   void clean() const {
     for (const auto& entry : fs::directory_iterator(folder())) fs::remove_all(entry.path());
@@ -70,32 +87,32 @@ class Faults : public cli {
     const char* text = std::getenv("SALTUS_FAULTS");
     return text ? std::atol(text) : 3;
   }
+
+  /// The result that nothing has disturbed.
+  variables whole() const {
+    EXPECT_EQ(saltus(line()).code, 0) << "compiles";
+    return variables_of(folder() / "a.nc");
+  }
+  /// What is there after a run is right, and if nothing is there, the same command makes it.
+  void expect_right_now_or_by_the_next(const variables& whole, const outcome& o, const std::string& what) const {
+    const bool is_there = fs::exists(folder() / "a.nc");
+    EXPECT_TRUE(is_there || o.code != 0) << what;
+    EXPECT_TRUE(o.code == 0 || o.signal != 0 || !o.err.empty()) << what << ": says nothing";
+    if (is_there) { EXPECT_EQ(differing(whole, variables_of(folder() / "a.nc")), "") << what << "\n" << o.err; }
+    const auto again = saltus(line());
+    EXPECT_EQ(again.code, is_there && !shares_ ? 2 : 0) << what << "\n" << o.err << "then\n" << again.err;
+    EXPECT_EQ(differing(whole, variables_of(folder() / "a.nc")), "") << what << "\n" << o.err << "then\n" << again.err;
+    EXPECT_FALSE(fs::exists(folder() / "a.nc.journal")) << what;
+  }
+  /// Tries all faults, and says what has become of them.
+  void try_all(const std::vector<fault>& faults) const;
+
+  bool shares_ = false;  ///< the run, with others, of whom there are none
 };
 
-using variables = std::map<std::string, std::string>;
-
-struct fault {
-  const char *call, *how;
-  int error;
-  bool when_continued = false;  ///< in a run that goes on with what another one has left
-};
-
-TEST_F(Faults, LeaveTheResultRightOrToBeContinued) {
-  ASSERT_EQ(saltus(line()).code, 0) << "compiles";
-  const variables whole = variables_of(folder() / "a.nc");
-  ASSERT_GT(whole.size(), 20u);
-  const std::vector<fault> faults = {
-      {"write", "fails", ENOSPC},   {"write", "is_cut", ENOSPC},     {"write", "kills", 0},
-      {"pwrite", "fails", ENOSPC},  {"pwrite", "is_cut", ENOSPC},    {"pwrite", "lasts", ENOSPC},
-      {"pwrite", "kills", 0},       {"fsync", "fails", EIO},         {"fsync", "kills", 0},
-      {"fdatasync", "fails", EIO},  {"fdatasync", "kills", 0},       {"ftruncate", "fails", EIO},
-      {"ftruncate", "kills", 0},    {"fallocate", "fails", ENOSPC},  {"fallocate", "kills", 0},
-      {"rename", "fails", EACCES},  {"rename", "kills", 0},          {"link", "fails", EPERM},
-      {"unlink", "fails", EACCES},  {"unlink", "kills", 0},          {"mkdir", "fails", ENOSPC},
-      {"mkdir", "kills", 0},        {"pread", "fails", EIO, true},   {"pread", "is_cut", EIO, true},
-      {"mmap", "fails", ENOMEM},    {"malloc", "fails", ENOMEM},     {"pthread_create", "fails", EAGAIN},
-      {"pwrite", "kills", 0, true}, {"fdatasync", "kills", 0, true}, {"ftruncate", "fails", EIO, true},
-      {"rename", "kills", 0, true}, {"unlink", "kills", 0, true},    {"malloc", "fails", ENOMEM, true}};
+void Faults::try_all(const std::vector<fault>& faults) const {
+  const variables right = whole();
+  ASSERT_GT(right.size(), 20u);
   std::map<std::string, long> calls;  // "when continued" behind the names of those
   long tried = 0, harmless = 0, ended = 0, complete = 0;
   for (const auto& [call, how, error, continued] : faults) {
@@ -105,19 +122,11 @@ TEST_F(Faults, LeaveTheResultRightOrToBeContinued) {
     const long all = calls[in_run], most = asked() > 0 ? asked() : 1000, some = std::min(all, most);
     for (long i = 0; i < some; ++i) {
       const long at = 1 + (2 * i + 1) * all / (2 * some);
-      const std::string what = fmt::format("{} {} at call {} of {}", in_run, how, at, all);
       begin(continued);
       const auto o = run_with(call, at, how, error);
-      ++tried;
       const bool is_there = fs::exists(folder() / "a.nc");
-      EXPECT_TRUE(is_there || o.code != 0) << what;
-      EXPECT_TRUE(o.code == 0 || o.signal != 0 || !o.err.empty()) << what << ": says nothing";
-      if (is_there) { EXPECT_EQ(whole, variables_of(folder() / "a.nc")) << what << "\n" << o.err; }
-      (o.code == 0 ? harmless : is_there ? complete : ended) += 1;
-      const auto again = saltus(line());
-      EXPECT_EQ(again.code, is_there ? 2 : 0) << what << "\n" << o.err << "then\n" << again.err;
-      EXPECT_EQ(whole, variables_of(folder() / "a.nc")) << what << "\n" << o.err << "then\n" << again.err;
-      EXPECT_FALSE(fs::exists(folder() / "a.nc.journal")) << what;
+      ++tried, (o.code == 0 ? harmless : is_there ? complete : ended) += 1;
+      expect_right_now_or_by_the_next(right, o, fmt::format("{} {} at call {} of {}", in_run, how, at, all));
       if (HasFailure()) return;
     }
   }
@@ -128,6 +137,133 @@ TEST_F(Faults, LeaveTheResultRightOrToBeContinued) {
       "complete; calls of a run: {}\n",
       tried, harmless, ended, complete, counts);
   EXPECT_GT(ended, tried / 4);
+}
+
+TEST_F(Faults, LeaveTheResultRightOrToBeContinued) {
+  try_all({{"write", "fails", ENOSPC},   {"write", "is_cut", ENOSPC},     {"write", "kills", 0},
+           {"pwrite", "fails", ENOSPC},  {"pwrite", "is_cut", ENOSPC},    {"pwrite", "lasts", ENOSPC},
+           {"pwrite", "kills", 0},       {"fsync", "fails", EIO},         {"fsync", "kills", 0},
+           {"fdatasync", "fails", EIO},  {"fdatasync", "kills", 0},       {"ftruncate", "fails", EIO},
+           {"ftruncate", "kills", 0},    {"fallocate", "fails", ENOSPC},  {"fallocate", "kills", 0},
+           {"rename", "fails", EACCES},  {"rename", "kills", 0},          {"link", "fails", EPERM},
+           {"unlink", "fails", EACCES},  {"unlink", "kills", 0},          {"mkdir", "fails", ENOSPC},
+           {"mkdir", "kills", 0},        {"pread", "fails", EIO, true},   {"pread", "is_cut", EIO, true},
+           {"mmap", "fails", ENOMEM},    {"malloc", "fails", ENOMEM},     {"pthread_create", "fails", EAGAIN},
+           {"pwrite", "kills", 0, true}, {"fdatasync", "kills", 0, true}, {"ftruncate", "fails", EIO, true},
+           {"rename", "kills", 0, true}, {"unlink", "kills", 0, true},    {"malloc", "fails", ENOMEM, true}});
+}
+
+/// Leases are files, too.
+TEST_F(Faults, OfARunThatSharesLeaveItToBeContinued) {
+  shares_ = true;
+  try_all({{"write", "fails", ENOSPC},
+           {"write", "kills", 0},
+           {"pwrite", "fails", ENOSPC},
+           {"pwrite", "kills", 0},
+           {"mkdir", "fails", ENOSPC},
+           {"rename", "fails", EACCES},
+           {"rename", "kills", 0},
+           {"unlink", "kills", 0},
+           {"pthread_create", "fails", EAGAIN}});
+}
+
+/// Memory that is too little for the program to begin, for its threads, for its chunks, for the library of its result: less and
+/// less than the least that is enough.
+TEST_F(Faults, OfMemoryAreTold) {
+  const variables right = whole();
+  std::map<int, std::string> messages;
+  const auto run_in = [&](int kibibytes) {
+    clean();
+    words limited{"-c", "ulimit -v \"$0\" && exec \"$@\"", std::to_string(kibibytes), SALTUS_PROGRAM};
+    for (const auto& word : line()) limited.push_back(word);
+    const auto o = run_as("/bin/sh", limited);
+    EXPECT_EQ(o.signal, 0) << kibibytes << "\n" << o.err;
+    if (o.code != 0) messages[kibibytes] = o.err;
+    expect_right_now_or_by_the_next(right, o, fmt::format("{} KiB", kibibytes));
+    return o.code == 0;
+  };
+  int too_little = 16 << 10, enough = 4 << 20;
+  EXPECT_FALSE(run_in(too_little));
+  EXPECT_TRUE(run_in(enough));
+  while (enough - too_little > 64) {
+    const int between = (too_little + enough) / 2;
+    (run_in(between) ? enough : too_little) = between;
+  }
+  for (int less = 64; less <= 32 << 10; less += less / 2) run_in(enough - less);
+  for (const auto& [kibibytes, message] : messages)
+    EXPECT_TRUE(std::regex_search(
+        message, std::regex("not enough memory|no thread can be started|lack of memory|loading shared libraries")))
+        << kibibytes << ": " << message;
+}
+
+/// A file system of its own for the result: with no room for it, with room for it but for no journal beside it, only read, or
+/// large enough. It goes with its process. Only who has the right to mount one can test this.
+TEST_F(Faults, OfTheFileSystemAreTold) {
+  const variables right = whole();
+  struct {
+    const char *options, *message;
+  } const all[] = {{"size=16k", "16.4 kB are free in small"},
+                   {"size=400k", "cannot write small/a.nc.journal: No space left on device"},
+                   {"ro", "cannot write small/a.nc.journal: Read-only file system"},
+                   {"size=8m", nullptr}};
+  for (const auto& [options, message] : all) {
+    clean();
+    fs::create_directories(folder() / "small");
+    words mounted{"--map-root-user",
+                  "--mount",
+                  "/bin/sh",
+                  "-c",
+                  "mount -t tmpfs -o \"$0\" none small || exit 99; \"$@\"; code=$?; cp -r small kept; exit $code",
+                  options,
+                  SALTUS_PROGRAM};
+    for (const auto& word : line()) mounted.push_back(word == "a.nc" ? "small/a.nc" : word);
+    const auto o = run_as(on_path("unshare"), mounted);
+    if (o.err.starts_with("unshare: ") || o.code == 99) GTEST_SKIP() << "no right to mount: " << o.err;
+    EXPECT_EQ(o.code, message ? 1 : 0) << options << "\n" << o.err;
+    if (message) { EXPECT_NE(o.err.find(message), o.err.npos) << options << "\n" << o.err; }
+    EXPECT_EQ(fs::exists(folder() / "kept" / "a.nc"), message == nullptr) << options;
+    if (!message) { EXPECT_EQ(differing(right, variables_of(folder() / "kept" / "a.nc")), ""); }
+  }
+}
+
+/// The time of day may be set while a run lasts: limits, intervals and ages of leases are of clocks that only run forward.
+TEST_F(Faults, OfTheTimeOfDayDoNoHarm) {
+  for (const bool shares : {false, true}) {
+    shares_ = shares;
+    clean();
+    const variables right = whole();
+    clean();
+    auto limited = line();
+    limited.insert(limited.end(), {"--time-limit", "1h"});
+    const auto o = saltus(limited, {{"LD_PRELOAD", SALTUS_FAILING_CALLS},
+                                    {"FAULT_CALL", "clock"},
+                                    {"FAULT_HOW", "lasts"},
+                                    {"FAULT_AT", "1"},
+                                    {"FAULT_COUNT", folder() / "count"}});
+    EXPECT_EQ(o.code, 0) << o.err;
+    EXPECT_EQ(differing(right, variables_of(folder() / "a.nc")), "");
+    EXPECT_TRUE(fs::exists(folder() / "count") && fs::file_size(folder() / "count") > 0) << "somebody asks for it";
+  }
+}
+
+/// The second of two runs of one file says so and leaves it alone.
+TEST_F(Faults, OfTwoRunsOfOneFileAreTold) {
+  auto slowly = line();
+  slowly.insert(slowly.end(), {"--set", "max_events=1e15", "--set", "max_steps=1e15", "--set",
+                               "sample.restitution={uniform=[0.9999, 1.0]}", "--set", "t=[0.0, 1e6]"});
+  auto first = start(slowly);
+  ASSERT_TRUE(first->wait_for([&] { return fs::exists(folder() / "a.nc.journal" / "run.json"); })) << first->wait().err;
+  for (const auto& second : {slowly, line()}) {
+    const auto o = saltus(second);
+    EXPECT_EQ(o.code, 1);
+    EXPECT_EQ(o.err,
+              "saltus: cannot write a.nc.journal: another run is writing it: wait for it, or give another name with -o "
+              "FILE\n");
+  }
+  EXPECT_TRUE(first->runs());
+  first->signal(SIGTERM);
+  EXPECT_EQ(first->wait().code, 143);
+  EXPECT_TRUE(fs::exists(folder() / "a.nc.journal" / "run.json"));
 }
 
 }  // namespace

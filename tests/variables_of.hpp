@@ -35,3 +35,13 @@ inline std::map<std::string, std::string> variables_of(const std::filesystem::pa
   nc_close(id);
   return all;
 }
+
+/// The names of the variables that are not alike, so that a message does not have all their bytes.
+inline std::string differing(const std::map<std::string, std::string>& a, const std::map<std::string, std::string>& b) {
+  std::string names;
+  for (const auto& [name, bytes] : a)
+    if (const auto other = b.find(name); other == b.end() || other->second != bytes) names += name + " ";
+  for (const auto& [name, bytes] : b)
+    if (!a.contains(name)) names += name + " ";
+  return names;
+}

@@ -15,6 +15,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/error.hpp"
+#include "base/message.hpp"
 #include "base/version.hpp"
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
@@ -272,7 +273,7 @@ int main(int argc, char** argv) {
   } catch (const error& e) {
     say("saltus: {}\n", e.what());
     code = e.exit_code;
-  } catch (const std::exception& e) { say("saltus: {}\n", e.what()); }
+  } catch (const std::exception& e) { say("saltus: {}\n", message_of(e)); }
   if (std::fflush(stdout) != 0) {
     say("saltus: cannot write to stdout: {}\n", std::strerror(errno));
     if (code == exit_ok) code = exit_failure;

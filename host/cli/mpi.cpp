@@ -29,6 +29,7 @@
 #include "backend/cuda/devices.hpp"
 #include "backend/make.hpp"
 #include "base/error.hpp"
+#include "base/message.hpp"
 #include "base/version.hpp"
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
@@ -308,7 +309,7 @@ int main(int argc, char** argv) {
   } catch (const std::exception& e) {
     // The others wait for this rank.
     const auto* const known = dynamic_cast<const error*>(&e);
-    say("saltus-mpi: {}\n", e.what());
+    say("saltus-mpi: {}\n", message_of(e));
     std::fflush(stdout);
     MPI_Abort(MPI_COMM_WORLD, known ? known->exit_code : exit_failure);
   }

@@ -2,7 +2,8 @@
 //
 // $FAULT_CALL says which function, $FAULT_AT which of its calls (from 1; 0: none), $FAULT_HOW what becomes of it: `fails` with
 // $FAULT_ERRNO, `is_cut` (half of the bytes are written, and the next call fails), `kills` (before it is done), `lasts` (it and
-// all later ones fail). $FAULT_COUNT names a file that has the number of calls, to which each adds a byte.
+// all later ones fail). Of the function `clock` each call that fails tells another time of day. $FAULT_COUNT names a file that has
+// the number of calls, to which each adds a byte.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -15,6 +16,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 
 namespace {
 
@@ -65,6 +67,12 @@ outcome next(const char* call) {
 
 /// Half of it, at least a byte.
 size_t part_of(size_t bytes, outcome what) { return what == outcome::cut && bytes > 1 ? bytes / 2 : bytes; }
+
+time_t jump() {
+  constexpr time_t months = 10'000'000;
+  if (next("clock") == outcome::done) return 0;
+  return the_order.count % 2 == 0 ? months : -months;
+}
 
 }  // namespace
 
@@ -152,6 +160,19 @@ int mkdir(const char* folder, mode_t mode) {
 int remove(const char* file) {
   REAL(remove);
   return next("unlink") == outcome::done ? call(file) : -1;
+}
+/// Back and forth by months. Clocks that only run forward do so.
+int clock_gettime(clockid_t clock, timespec* now) {
+  REAL(clock_gettime);
+  const int failed = call(clock, now);
+  if (failed == 0 && clock == CLOCK_REALTIME) now->tv_sec += jump();
+  return failed;
+}
+time_t time(time_t* now) {
+  timespec exact{};
+  clock_gettime(CLOCK_REALTIME, &exact);
+  if (now) *now = exact.tv_sec;
+  return exact.tv_sec;
 }
 int pthread_create(pthread_t* thread, const pthread_attr_t* how, void* (*begin)(void*), void* with) {
   REAL(pthread_create);
