@@ -104,7 +104,9 @@ TEST_F(spec, a_bad_value_is_named_with_its_place_and_what_is_allowed) {
        "spec.toml:2:21: inject_exceptions = -0.5: must be a share of all instances, from 0 to 1"},
       {"[parameters]\nflow = nan\n", "spec.toml:3:8: parameters.flow = nan: must be a finite number"},
       {"[initial]\nlift = nan\n", "spec.toml:3:8: initial.lift = nan: must be a finite number"},
-      {"parameters = 3\n", "spec.toml:2:14: parameters = 3: must be a table"},
+      {"parameters = 3\n",
+       "spec.toml:2:14: parameters = 3: must be a table { KEY = VALUE }, with keys of damping, preload, flow, "
+       "compressibility, restitution"},
       // sweeps
       {"[sweep]\n", "spec.toml:2:1: sweep = {}: must have at least one entry"},
       {"[sweep.zip]\n", "spec.toml:2:1: sweep.zip = {}: must have at least one entry"},
