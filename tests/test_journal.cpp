@@ -7,18 +7,25 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <random>
 #include <stop_token>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
 #include "base/files.hpp"
+#include "base/json.hpp"
+#include "cli/show.hpp"
 #include "result/journal.hpp"
+#include "result/reader.hpp"
 #include "study/prepare.hpp"
 #include "study/run.hpp"
 #include "study/share.hpp"
@@ -398,6 +405,42 @@ TEST_F(Journal, CanBeReadWhileItGrows) {
   EXPECT_FALSE(fs::exists(file("parts.nc")));
   ::close(at_work);
   EXPECT_EQ(exit_ok, run_to(file("parts.nc")).exit_code);
+}
+
+/// What `saltus show` prints of a journal.
+std::string shown(show_options how) {
+  char* text = nullptr;
+  std::size_t size = 0;
+  std::FILE* const out = ::open_memstream(&text, &size);
+  EXPECT_EQ(exit_ok, show_journal(std::move(how), out));
+  std::fclose(out);
+  std::string all(text, size);
+  std::free(text);
+  return all;
+}
+
+TEST_F(Journal, IsShownAsAResultOfWhatHasEnded) {
+  run_to(file("whole.nc"));
+  const auto cut =
+      run_to(file("cut.nc"), 250, {{"--set", "run={chunk=100, threads=2, checkpoint=0.001, order=\"id\"}"}});
+  EXPECT_TRUE(is_journal(cut.journal) && is_journal(cut.journal + "/"));
+  EXPECT_FALSE(is_journal(file("whole.nc")) || is_journal(folder_));
+  const json all = json::parse(shown({.file = cut.journal, .json = true}));
+  EXPECT_EQ(cut.journal, all["file"]);
+  EXPECT_EQ(1000, all["instances"]);
+  const int ended = all["status"].value("finished", 0) + all["status"].value("stopped", 0);
+  EXPECT_EQ(cut.summary.counts.ok(), ended);
+  EXPECT_EQ(1000 - ended, all["status"]["not_run"]);
+  EXPECT_NE(std::string::npos, shown({.file = cut.journal}).find("saltus.so_far(\"" + cut.journal + "\")"));
+  // An instance that has ended is shown as it is in the result of a run that nothing has cut short.
+  const result_file whole(file("whole.nc"));
+  const json one = json::parse(shown({.file = cut.journal + "/", .instance = 7, .json = true}));
+  EXPECT_EQ(whole.value(whole.at("final_velocity"), 7), one["final"]["final_velocity"]);
+  EXPECT_EQ(whole.value(whole.at("t_final"), 7), one["final"]["t_final"]);
+  EXPECT_EQ("not_run", json::parse(shown({.file = cut.journal, .instance = 999, .json = true}))["status"]["name"]);
+  EXPECT_THROW(shown({.file = cut.journal, .instance = 1000}), error);
+  EXPECT_THROW(shown({.file = folder_}), error) << "no journal";
+  EXPECT_EQ(exit_ok, run_to(file("cut.nc")).exit_code) << "it is as it was";
 }
 
 TEST(Parts, AreAllInstancesOnce) {

@@ -35,6 +35,8 @@ class netcdf_file {
   netcdf_file& operator=(const netcdf_file&) = delete;
 
   const std::string& path() const { return path_; }
+  /// What it is called from now on, where that is not the name of the file.
+  void call(const std::string& name) { path_ = name; }
   const std::vector<netcdf_variable>& variables() const { return variables_; }
   const netcdf_variable* find(std::string_view name) const;  ///< null: there is none
 

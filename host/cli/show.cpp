@@ -194,19 +194,22 @@ void variables_as_text(const result_file& f, std::FILE* out) {
 
 /// How to see more of it.
 void hints_as_text(const result_file& f, std::FILE* out) {
+  const std::string_view opening = is_journal(f.path()) ? "import saltus; data = saltus.so_far(\"{}\")"
+                                                        : "import xarray; data = xarray.open_dataset(\"{}\")";
+  const std::string python = fmt::format(fmt::runtime(opening), f.path());
   if (!f.has_rows()) {
     fmt::print(out,
                "\nopen it; it has no results of single instances (output.rows = false)\n"
-               "  python3: import xarray; data = xarray.open_dataset(\"{0}\"); data[\"statistics_t_final\"]\n",
-               f.path());
+               "  python3: {}; data[\"statistics_t_final\"]\n",
+               python);
     return;
   }
   fmt::print(out,
              "\nopen it\n"
              "  saltus show {0} --instance 0     one instance\n"
              "  saltus show {0} --failed         the failed ones\n"
-             "  python3: import xarray; data = xarray.open_dataset(\"{0}\"); data[\"status\"]\n",
-             f.path());
+             "  python3: {1}; data[\"status\"]\n",
+             f.path(), python);
 }
 
 void summary_as_text(const result_file& f, const census& c, std::FILE* out) {
@@ -406,13 +409,14 @@ void failed_as_text(const result_file& f, const failures& found, std::FILE* out)
 
 int show(const show_options& options, std::FILE* out) {
   if (options.instance && options.failed) throw error(exit_usage, "show: give either --instance or --failed, not both");
-  const result_file file(options.file);
+  result_file file(options.file);
+  if (!options.called.empty()) file.call(options.called);
   if ((options.instance || options.failed) && !file.has_rows() && file.find("statistic"))
-    throw error(exit_usage, fmt::format("{} has no results of single instances (output.rows = false)", options.file));
+    throw error(exit_usage, fmt::format("{} has no results of single instances (output.rows = false)", file.path()));
   if (options.instance) {
     const std::int64_t i = *options.instance;
     if (i < 0 || static_cast<std::size_t>(i) >= file.instances())
-      throw error(exit_usage, fmt::format("--instance {}: {} has instances 0 to {}", i, options.file,
+      throw error(exit_usage, fmt::format("--instance {}: {} has instances 0 to {}", i, file.path(),
                                           static_cast<std::int64_t>(file.instances()) - 1));
     (options.json ? instance_as_json : instance_as_text)(file, static_cast<std::size_t>(i), out);
   } else if (options.failed) {

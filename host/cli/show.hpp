@@ -10,6 +10,7 @@ namespace saltus::host {
 
 struct show_options {
   std::string file;
+  std::string called = {};                    ///< instead of the file's own name
   std::optional<std::int64_t> instance = {};  ///< everything about this one
   bool failed = false;                        ///< a list of the failed instances
   bool json = false;

@@ -41,7 +41,7 @@ int show_journal(show_options options, std::FILE* out) {
   gathering.so_far = result.file.string();
   const run_report r = run(plan_of_journal(folder, interrupted), gathering, interrupted);
   say("{}: {} of {} instances have ended\n", folder.string(), r.continued, r.what.count);
-  options.file = result.file.string();
+  options.file = result.file.string(), options.called = folder.string();
   return show(options, out);
 }
 
