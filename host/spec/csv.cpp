@@ -71,7 +71,7 @@ std::size_t place_of(const std::string& column, const std::vector<cell>& header,
 double number_at(const std::vector<cell>& cells, std::size_t place, std::size_t end_of_line, const std::string& column,
                  const std::string& where) {
   const auto [text, at] = place < cells.size() ? cells[place] : cell{"", end_of_line};
-  const auto* begin = text.data() + text.starts_with('+');
+  const auto* begin = text.data() + (text.starts_with('+') && !text.starts_with("+-"));
   const auto* end = text.data() + text.size();
   double value = 0;
   const auto read = std::from_chars(begin, end, value);

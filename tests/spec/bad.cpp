@@ -32,7 +32,7 @@ TEST_F(spec, a_bad_value_is_named_with_its_place_and_what_is_allowed) {
       "trapezoid, sdirk4, esdirk4, rodas4, "
       "rodas5p, radau5, infltrap, inflsdirk4, inflesdirk4, taylor, auto";
 
-  write("runs.csv", "q,p\n1,2\nabc,nan\n3\n");
+  write("runs.csv", "q,p,s\n+1,2,+-5\nabc,nan\n3\n");
   write("twice.csv", "q,p, \"q\"\n1,2,3\n");
   write("empty.csv", "q\n");
 
@@ -148,8 +148,9 @@ TEST_F(spec, a_bad_value_is_named_with_its_place_and_what_is_allowed) {
        "cannot read none.csv: No such file or directory"},
       {"[sweep]\nflow = { csv = \"runs.csv\", column = \"r\" }\n",
        "spec.toml:3:8: sweep.flow = { csv = \"runs.csv\", column = \"r\" }: "
-       "runs.csv has no column r; allowed: q, p"},
+       "runs.csv has no column r; allowed: q, p, s"},
       {"[sweep]\nflow = { csv = \"runs.csv\", column = \"q\" }\n", "runs.csv:3:1: q = abc: must be a finite number"},
+      {"[sweep]\nflow = { csv = \"runs.csv\", column = \"s\" }\n", "runs.csv:2:6: s = +-5: must be a finite number"},
       {"[sweep]\nflow = { csv = \"runs.csv\", column = \"p\" }\n", "runs.csv:3:5: p = nan: must be a finite number"},
       {"[sweep]\nflow = { csv = \"twice.csv\", column = \"q\" }\n",
        "spec.toml:3:8: sweep.flow = { csv = \"twice.csv\", column = \"q\" }: twice.csv:1:6: column q stands there twice, first "
