@@ -76,20 +76,35 @@ bool read_all(int file, void* bytes, std::size_t size, std::int64_t at) {
   return true;
 }
 
-/// The bytes of a record on their way into the file.
+/// The bytes of a record on their way into the file, many at a time. `buffer` lasts longer: a new one would cost as
+/// much as the copy.
 class record_out {
  public:
-  record_out(int file, std::int64_t at) : file_(file), at_(at) { buffer_.reserve(piece); }
+  record_out(int file, std::int64_t at, std::vector<char>& buffer) : file_(file), at_(at), buffer_(buffer) {
+    buffer_.resize(std::max(buffer_.size(), near));
+  }
 
   void put(const void* bytes, std::size_t size) {
+    if (size == 0) return;
+    if (size <= near / 2) {
+      std::memcpy(room(size), bytes, size);
+      return;
+    }
+    flush();
     bytes_ += static_cast<std::int64_t>(size);
-    if (buffer_.size() + size > piece) flush();
-    if (size > piece / 2) write(bytes, size);
-    else buffer_.append(static_cast<const char*>(bytes), size);
+    const char* from = static_cast<const char*>(bytes);
+    for (std::size_t some = 0; size > 0; from += some, size -= some) write(from, some = size);
   }
   template <class Number>
   void put(const Number& x) {
     put(&x, sizeof x);
+  }
+  /// Where so many bytes are to be put.
+  char* room(std::size_t size) {
+    if (used_ + size > buffer_.size()) flush();
+    if (size > buffer_.size()) buffer_.resize(size);
+    bytes_ += static_cast<std::int64_t>(size), used_ += size;
+    return buffer_.data() + used_ - size;
   }
   /// The checksum; false with errno if something could not be written.
   bool close(record_head& head) {
@@ -102,9 +117,11 @@ class record_out {
   }
 
  private:
+  static constexpr std::size_t near = piece;
+
   void flush() {
-    write(buffer_.data(), buffer_.size());
-    buffer_.clear();
+    if (used_ > 0) write(buffer_.data(), used_);
+    used_ = 0;
   }
   /// Many bytes at a time go through the hash, which takes several times as long for a few.
   void write(const void* bytes, std::size_t size) {
@@ -115,7 +132,8 @@ class record_out {
 
   int file_, error_ = 0;
   std::int64_t at_, bytes_ = 0;
-  std::string buffer_;
+  std::vector<char>& buffer_;
+  std::size_t used_ = 0;
   hash_state hash_;
 };
 
@@ -198,10 +216,9 @@ void put_events(record_out& out, const event_log& log, std::int64_t count, std::
   out.put(all);
   if (all == 0) return;
   const std::size_t states = static_cast<std::size_t>(log.state_count) * sizeof(double);
-  std::vector<char> bytes(sizeof(std::int64_t) + sizeof(double) + sizeof(std::int64_t) + 2 * states);
   log.for_each([&](const event_row& row) {
     if (row.slot < from || row.slot >= to) return;
-    char* at = bytes.data();
+    char* at = out.room(sizeof(std::int64_t) + sizeof(double) + sizeof(std::int64_t) + 2 * states);
     const auto add = [&at](const void* what, std::size_t size) { std::memcpy(at, what, size), at += size; };
     const std::int64_t slot = row.slot - from, guard = row.guard;
     add(&slot, sizeof slot);
@@ -209,7 +226,6 @@ void put_events(record_out& out, const event_log& log, std::int64_t count, std::
     add(&guard, sizeof guard);
     add(row.before, states);
     add(row.after, states);
-    out.put(bytes.data(), bytes.size());
   });
 }
 void get_events(record_in& in, event_log& log) {
@@ -596,7 +612,7 @@ void journal::append(const chunk_data& chunk, const tally& counts, std::int64_t 
   record_head head{};
   std::memcpy(head.magic, magic, sizeof head.magic);
   head.first = chunk.first_id + from, head.count = to - from;
-  record_out out(file_, end_ + static_cast<std::int64_t>(sizeof head));
+  record_out out(file_, end_ + static_cast<std::int64_t>(sizeof head), buffer_);
   if (plan_.rows) {
     put_columns(out, chunk, plan_, from, to);
     put_events(out, chunk.log, chunk.count, from, to);

@@ -109,6 +109,7 @@ class journal : public kept_chunks {
   };
   std::map<std::int64_t, record> records_;  ///< that were left, by their first instance
   std::string damage_;
+  std::vector<char> buffer_;  ///< of what is appended
   clock::time_point settled_ = clock::now();
 };
 
