@@ -235,6 +235,7 @@ SALTUS_FN_COLD void begin(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where,
 
   if constexpr (E::directions > 0) begin_with_derivatives(x, given);
   else set_initial<form>(form::model_time(x.t), x.y, x.held.p, x.held.d, x.held.pieces.data, given);
+  if constexpr (form::follows_growth) begin_growth<E>(x, run.settings.growth_from);
   if constexpr (form::weighs_start) {
     begin_consistently<E>(x, given.y, where, tol, run.settings.consistency);
     where = where & is_under_way(x);
@@ -242,6 +243,7 @@ SALTUS_FN_COLD void begin(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where,
   set_modes<E>(x, where, tol, run.settings.consistency);
   start_from<E>(x, where, tol, run.settings.consistency);
   if constexpr (form::slides) begin_slides(x, where);
+  if constexpr (form::follows_growth) follow_growth(x, where);
 
   for (int i = 0; i < form::model_guards; ++i) {
     const auto can_fire = armed<E>(i, x.held.locked[i]);
@@ -291,12 +293,55 @@ SALTUS_FN_COLD instance<E, pack<T, 1>> restore(const abi::snapshot& from) {
   return x;
 }
 
+/// Stores the Lyapunov exponents of an instance, their standard errors, and how many events were grazed; or why there are none.
+template <class E, class T, class Run>
+SALTUS_FN_COLD void store_exponents(const instance<E, pack<T, 1>>& x, status why, const Run& run) {
+  using form = typename E::form;
+  const int64 count = run.batch.count, slot = x.slot.v;
+  const auto& held = x.held;
+  const auto number = [](pack<T, 1> of) SALTUS_INLINE_LAMBDA { return static_cast<double>(of.v); };
+  const double time = number(x.t) - number(held.begun), parts = number(held.parts);
+  const bool counts = is_ok(why) && time > 0.0 && number(held.begun) >= number(held.growth_from);
+  auto reason = static_cast<sensitivity>(static_cast<int>(held.undefined.v));
+  if (!counts && reason != sensitivity::accumulation) reason = sensitivity::not_ended;
+  double* const to = run.results.final_derivative;
+  for (int j = 0; j < E::directions; ++j) {
+    const double grown = number(held.grown[j]), mean = number(held.rates[j]) / parts;
+    const double spread = number(held.squared_rates[j]) / parts - mean * mean;
+    const bool is_infinite = grown < -0.5 * limits<T>::largest;
+    const double exponent = is_infinite ? 4.0 * grown : grown / time;
+    const double error = static_cast<double>(sqrt(pack<double, 1>(spread > 0.0 ? spread / (parts - 1.0) : 0.0)).v);
+    if (exponent != exponent && reason == sensitivity::defined) reason = sensitivity::not_finite;
+    const bool is_known = reason == sensitivity::defined;
+    to[j * count + slot] = is_known ? exponent : form::unset;
+    to[(E::directions + j) * count + slot] = is_known && !is_infinite && parts > 1.5 ? error : form::unset;
+  }
+  to[2 * E::directions * count + slot] = number(held.grazings);
+  run.results.sensitivity[slot] = static_cast<unsigned char>(reason);
+}
+
+/// The derivatives of the reductions in direction j; one that is not finite is that of a reduction that has none.
+template <class E, class T, class Run>
+SALTUS_FN void store_reduced_rates(const instance<E, pack<T, 1>>& x, int j, double* to, const Run& run) {
+  const double span = static_cast<double>(x.t.v) - static_cast<double>(x.t_begin.v);
+  const double end = static_cast<double>(x.held.event_time[j].v);
+  E::each_reduction([&](auto r, int item, int at) SALTUS_INLINE_LAMBDA {
+    using R = decltype(r);
+    double rate = static_cast<double>(x.reduced_rates[item * E::directions + j].v);
+    if (R::kind == reduce::mean && span > 0.0) rate = (rate - static_cast<double>(x.reduced[at].v) / span * end) / span;
+    if constexpr (R::kind == reduce::value)
+      if (static_cast<T>(run.settings.windows[3 * item + 2]) == x.t.v)
+        rate = static_cast<double>(rate_of_final_value<R>(x, j).v);
+    to[item] = rate - rate == 0.0 ? rate : E::form::unset;
+  });
+}
+
 /// Stores the derivatives of what an instance ends with, or the reason why there are none.
 template <class E, class T, class Run>
 SALTUS_FN_COLD void store_derivatives(instance<E, pack<T, 1>>& x, status why, const Run& run) {
   using Real = pack<T, 1>;
   using form = typename E::form;
-  constexpr int columns = E::model_states + form::outputs + 1;
+  constexpr int of_end = E::model_states + form::outputs + 1, columns = of_end + E::reductions;
   if constexpr (form::model_guards > 0) look_at_end(x, mask_of<Real>::all(why == status::finished));
   const int64 count = run.batch.count, slot = x.slot.v;
   const auto out = form::model_form::output_values(form::time_of_event(x.t, x.held), form::lift(x.y),
@@ -304,14 +349,15 @@ SALTUS_FN_COLD void store_derivatives(instance<E, pack<T, 1>>& x, status why, co
   auto reason = static_cast<sensitivity>(static_cast<int>(x.held.undefined.v));
   if (!is_ok(why) && reason != sensitivity::accumulation) reason = sensitivity::not_ended;
   double all[columns * E::directions];
+  bool finite = true;
   for (int j = 0; j < E::directions; ++j) {
     double* const of = all + columns * j;
     for (int i = 0; i < E::model_states; ++i) of[i] = static_cast<double>(x.y[form::place(i, j)].v);
     for (int i = 0; i < form::outputs; ++i) of[E::model_states + i] = static_cast<double>(out[i].d[j].v);
-    of[columns - 1] = form::time_sign * static_cast<double>(x.held.event_time[j].v);
+    of[of_end - 1] = form::time_sign * static_cast<double>(x.held.event_time[j].v);
+    for (int i = 0; i < of_end; ++i) finite = finite && of[i] - of[i] == 0.0;
+    store_reduced_rates(x, j, of + of_end, run);
   }
-  bool finite = true;
-  for (const double number : all) finite = finite && number - number == 0.0;
   if (!finite && reason == sensitivity::defined) reason = sensitivity::not_finite;
   for (int k = 0; k < columns * E::directions; ++k)
     run.results.final_derivative[k * count + slot] = reason == sensitivity::defined ? all[k] : form::unset;
@@ -332,7 +378,7 @@ SALTUS_FN_COLD void store(instance<E, pack<T, 1>>& x, const Run& run) {
       while (x.sample.v < run.settings.sample_count && x.next_sample.v <= x.t.v) {
         for (int i = 0; i < E::model_states; ++i) run.store_sample(slot, i, x.sample.v, x.y[i].v);
         for (int i = 0; i < form::outputs; ++i) run.store_sample(slot, E::model_states + i, x.sample.v, out[i].v);
-        if constexpr (E::directions > 0) record_derivatives(x, x.y, mask_of<pack<T, 1>>::all(true), run);
+        if constexpr (E::kept_directions > 0) record_derivatives(x, x.y, mask_of<pack<T, 1>>::all(true), run);
         x.sample.v += 1;
         next_sample<E>(x, 0, run);
       }
@@ -359,7 +405,8 @@ SALTUS_FN_COLD void store(instance<E, pack<T, 1>>& x, const Run& run) {
     r.residual[slot] = static_cast<double>(x.residual.v);
     r.residual_of[slot] = static_cast<long long>(x.residual_of.v);
   }
-  if constexpr (E::directions > 0) store_derivatives(x, why, run);
+  if constexpr (form::follows_growth) store_exponents(x, why, run);
+  else if constexpr (E::directions > 0) store_derivatives(x, why, run);
   if (why == status::stiff || (rescuable(why) && run.settings.conservative == 0)) except(x, run);
 }
 

@@ -33,6 +33,7 @@ SALTUS_FN void move_to(instance<E, Real>& x, const landing<E, Real>& p, mask_of<
   remember_step(x, p.s, where);
   if constexpr (E::form::has_constraints) keep_residual(x, p.s, where);
   add_where(x.steps, where, 1);
+  if constexpr (E::form::follows_growth) follow_growth(x, where);
   if constexpr (E::form::tables > 0 && !guards_jump_at_knots<E>) pass_knots(x, where, tol);
 }
 
@@ -205,12 +206,13 @@ SALTUS_FN_COLD mask_of<Real> stop_on_the_way(instance<E, Real>& x, const trial<E
   return stops | again;
 }
 
-/// Transition and restart where anything is due: by `due`, or at a wall. `moved`: the lanes that are at their landing point;
-/// `at_knot`: those that have passed a knot there, at which guards may have jumped.
+/// Transition and restart where anything is due: by `due`, or at a wall. `of_step`: guards as they were held through the step;
+/// `moved`: the lanes that are at their landing point; `at_knot`: those that have passed a knot there, at which guards may have jumped.
 template <class E, class Real, class Run>
 SALTUS_FN void fire_at_landing(instance<E, Real>& x, const landing<E, Real>& p, due_events<E, Real> due,
-                               const vec<Real, E::ng>& walls, mask_of<Real> fires, mask_of<Real> moved,
-                               mask_of<Real> at_knot, const tolerances<E, Real>& tol, const Run& run) {
+                               const vec<Real, E::ng>& walls, const vec<Real, E::ng>& of_step, mask_of<Real> fires,
+                               mask_of<Real> moved, mask_of<Real> at_knot, const tolerances<E, Real>& tol,
+                               const Run& run) {
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
     due.guard[i] = max(due.guard[i], walls[i]);
     fires = fires | (walls[i] > Real(0.5));
@@ -218,13 +220,14 @@ SALTUS_FN void fire_at_landing(instance<E, Real>& x, const landing<E, Real>& p, 
   // Where a time event alone is due the whole step was committed: guards have the values of its end, not of its start.
   auto g = x.held.locked;
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(moved & !at_knot, g[i], p.g.value[i]); });
-  fire<E>(x, g, due, fires, at_knot, tol, run);
+  fire<E>(x, of_step, g, due, fires, at_knot, tol, run);
   if (any(tol.zeno_part > Real(0.0))) end_accumulations(x, due, fires & is_under_way(x), tol, run);
 }
 
 /// Lands the parked lanes in `active`. Afterwards each has moved on, or has a terminal status.
 template <class E, class Real, class Run>
 SALTUS_FN_COLD void land(instance<E, Real>& x, mask_of<Real> active, const tolerances<E, Real>& tol, const Run& run) {
+  const auto of_step = x.held.locked;
   // redo the step; one that was rejected is parked at a wall: there is nothing to locate
   const auto a = redo_step(x, active, tol, run);
   const auto at_wall = active & !a.accepted;
@@ -265,7 +268,7 @@ SALTUS_FN_COLD void land(instance<E, Real>& x, mask_of<Real> active, const toler
   auto due = due_at(x, a, p, s.side, tau, moved, ends_there & active & (!moved) & !p.failed, fires);
   auto at_knot = mask_of<Real>::all(false);
   if constexpr (guards_jump_at_knots<E>) at_knot = pass_knots(x, active, tol, due, fires);
-  fire_at_landing(x, p, due, walls, fires & active & !p.failed, moved, at_knot, tol, run);
+  fire_at_landing(x, p, due, walls, of_step, fires & active & !p.failed, moved, at_knot, tol, run);
   end_where(x.status, moved & (x.steps + x.rejected >= tol.max_steps), status::step_budget);
 }
 

@@ -7,6 +7,7 @@
 // step by whoever runs the loop.
 #pragma once
 
+#include "engine/follow_growth.hpp"
 #include "engine/inject.hpp"
 #include "engine/reduce.hpp"
 #include "engine/samples.hpp"
@@ -180,9 +181,13 @@ SALTUS_FN void commit(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Rea
   }
   remember_step(x, a.s, where);
   add_where(x.steps, where, 1);
+  if constexpr (E::form::follows_growth) follow_growth(x, where);
   if constexpr (E::form::has_paradoxes)
     end_where(x.status, where & E::form::is_paradoxical(x.t, x.y, x.held), status::painleve);
-  if (const auto finished = where & ends; any(finished)) end_where(x.status, finished, status::finished);
+  if (const auto finished = where & ends; any(finished)) {
+    if constexpr (reduces_derivatives<E>) take_extrema_here<true>(x, finished, tol);
+    end_where(x.status, finished, status::finished);
+  }
   if constexpr (E::watches_adjustments) end_where(x.status, where & (x.far_steps > Real(2.5)), status::moved_far);
   if constexpr (E::form::tables > 0 && !guards_jump_at_knots<E>)
     if (const auto at_stop = where & a.last; any(at_stop)) pass_knots(x, at_stop, tol);

@@ -36,7 +36,7 @@ struct outcome : abi::counters<std::vector<long long>> {
   std::vector<long long> residual_of;
   std::vector<std::int64_t> dependent;
   std::vector<int> status, exception, guard_history, sensitivity;
-  std::vector<double> final_derivative;  ///< [parameter][state + output + t_final][instance]
+  std::vector<double> final_derivative;  ///< [parameter][state + output + t_final + reduction][instance]
   std::vector<event_row> log;            ///< by instance, then time
 
   double final(const std::string& state, std::int64_t instance = 0) const {
@@ -48,9 +48,9 @@ struct outcome : abi::counters<std::vector<long long>> {
   double output(std::size_t index, std::int64_t instance = 0) const {
     return final_output[index * static_cast<std::size_t>(plan.count) + static_cast<std::size_t>(instance)];
   }
-  /// The derivative of final number q, a state, an output or (behind them) t_final, by parameter j.
+  /// The derivative of number q, a final state, an output or (behind them) t_final or a reduction, by parameter j.
   double derivative(std::size_t q, std::size_t j = 0, std::int64_t instance = 0) const {
-    const auto of_one = plan.model.states.size() + plan.model.outputs.size() + 1;
+    const auto of_one = host::sensitivity_columns(plan) / host::directions(plan);
     return final_derivative[(j * of_one + q) * static_cast<std::size_t>(plan.count) +
                             static_cast<std::size_t>(instance)];
   }

@@ -70,7 +70,7 @@ TEST_F(cli, a_misused_command_line_gets_one_sentence_and_the_way_to_the_help) {
   } cases[] = {
       {{"rum", "lorenz"},
        "saltus: rum: unknown command; did you mean run? allowed: list, describe, new, check, run, gather, bench, "
-       "show, sensitivity, plot, report, import, doctor\nsaltus --help tells more\n"},
+       "show, sensitivity, lyapunov, plot, report, import, doctor\nsaltus --help tells more\n"},
       {{"run"}, "saltus run: SPEC|MODEL is required\nsaltus run --help tells more\n"},
       {{"describe"}, "saltus describe: MODEL is required\nsaltus describe --help tells more\n"},
       {{"show"}, "saltus show: FILE is required\nsaltus show --help tells more\n"},
@@ -322,6 +322,21 @@ TEST_F(cli, run_keeps_data_on_stdout_and_messages_on_stderr) {
   EXPECT_EQ(summary.number("status.finished"), 4);
   EXPECT_EQ(summary.number("events"), 4) << "rest is passed once before t = 2";
   EXPECT_EQ(summary.number("exit_code"), 0);
+}
+
+TEST_F(cli, derivatives_stand_beside_indices_of_a_design) {
+  // x = start exp(-rate t), t = 3.
+  const auto run = saltus({"run", SALTUS_SOURCE_FOLDER "/tests/models/decay.hpp", "--set", "sample.design=saltelli",
+                           "--set", "sample.rate={uniform=[0.5,0.9]}", "--set", "sample.start={uniform=[1.0,2.0]}",
+                           "-n", "8", "--set", "sensitivity.parameters=['rate']", "--set", "output.indices=['final_x']",
+                           "--set", "rtol=1e-8", "-o", "both.nc"});
+  ASSERT_EQ(run.code, 0) << run.err;
+  const json one(saltus({"show", "both.nc", "--instance", "5", "--json"}).out);
+  EXPECT_NEAR(one.number("sensitivity.d_final_x_d_rate"), -3 * one.number("final.final_x"), 1e-6);
+  const auto indices = saltus({"sensitivity", "both.nc"});
+  EXPECT_NE(indices.out.find("first_order"), std::string::npos) << indices.out << indices.err;
+  const auto again = saltus({"run", "both.nc", "--instance", "5"});
+  EXPECT_NE(again.out.find("instance 5 of both.nc: the same bits"), std::string::npos) << again.out << again.err;
 }
 
 TEST_F(cli, a_terminal_gets_a_bar_and_colour_unless_NO_COLOR) {

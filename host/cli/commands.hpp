@@ -36,6 +36,8 @@ int check_cuda(const run_arguments& a, const std::string& architecture);
 int run(const run_arguments& a, const std::vector<std::string>& command);
 /// A result of what parts have left in their journal.
 int gather(const run_arguments& a, const std::vector<std::string>& command);
+/// Lyapunov exponents of the instances of a study.
+int lyapunov(const run_arguments& a, const std::vector<std::string>& command);
 /// What a run has started beside itself, with its own arguments.
 int measure_beside_run(const run_arguments& a);
 int bench(const run_arguments& a, bench_options options, bool advises);

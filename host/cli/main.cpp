@@ -1,5 +1,5 @@
-// The command line: saltus list | describe | new | check | run | bench | show | sensitivity | plot | report | doctor. Options and
-// dispatch; the commands are in commands.hpp.
+// The command line: saltus list | describe | new | check | run | bench | show | sensitivity | lyapunov | plot | report | doctor. Options
+// and dispatch; the commands are in commands.hpp.
 #include <unistd.h>
 
 #include <algorithm>
@@ -74,6 +74,7 @@ class command_line {
     add_bench();
     add_show();
     add_sensitivity();
+    add_lyapunov();
     app_.add_subcommand("plot", "a picture of a result file, by the Python package");
     app_.add_subcommand("report", "a page of HTML on a result file, by the Python package");
     app_.add_subcommand("import", "a model from a reaction network in SBML, by the Python package");
@@ -106,6 +107,7 @@ class command_line {
     if (*new_) return new_model(name_);
     if (*run_) return run(arguments_, {argv, argv + argc});
     if (*gather_) return gather(arguments_, {argv, argv + argc});
+    if (*lyapunov_) return lyapunov(arguments_, {argv, argv + argc});
     if (*measure_) return measure_beside_run(arguments_);
     if (*bench_) return bench(arguments_, benching_, advises_);
     return clears_cache_ ? clear_cache(as_json_) : doctor(as_json_, measures_);
@@ -217,6 +219,29 @@ class command_line {
     add_json(sensitivity_, as_json_);
   }
 
+  /// An option that is a number of the table [lyapunov].
+  void take_number(const char* name, const char* key, const char* value, const char* help) {
+    lyapunov_
+        ->add_option_function<std::string>(
+            name,
+            [this, key](const std::string& v) {
+              arguments_.flags.push_back({"--set", fmt::format("{}={}", key, v)});
+            },
+            help)
+        ->type_name(value);
+  }
+  void add_lyapunov() {
+    lyapunov_ = app_.add_subcommand("lyapunov", "Lyapunov exponents, through events, of every instance of a study");
+    add_run_options(lyapunov_, arguments_);
+    take_number("--exponents", "lyapunov.exponents", "N", "the N largest; else all");
+    take_number("--from", "lyapunov.from", "TIME", "over the time from there on");
+    lyapunov_->add_flag("--force", arguments_.force, "replace an older result");
+    lyapunov_->footer(
+        "saltus lyapunov lorenz --set 't=[0.0,1000.0]' --from 20\n"
+        "saltus lyapunov impact_oscillator --set 't=[0.0,500.0]' --exponents 1 "
+        "--set 'sweep.frequency={from=2.6,to=2.9,count=100}' -o exponents.nc");
+  }
+
   void add_doctor() {
     doctor_ = app_.add_subcommand("doctor", "compiler, lanes, CUDA, device, cache");
     doctor_->add_flag("--measure", measures_, "measure anew which lane shapes suit this machine: half a minute");
@@ -226,7 +251,7 @@ class command_line {
 
   CLI::App app_{"saltus: ensembles of discontinuous ODEs, on CPU lanes and CUDA threads", "saltus"};
   CLI::App *list_ = nullptr, *describe_ = nullptr, *check_ = nullptr, *run_ = nullptr, *gather_ = nullptr,
-           *bench_ = nullptr, *show_ = nullptr, *sensitivity_ = nullptr, *doctor_ = nullptr;
+           *bench_ = nullptr, *show_ = nullptr, *sensitivity_ = nullptr, *lyapunov_ = nullptr, *doctor_ = nullptr;
   CLI::App* measure_ = nullptr;  ///< not for people
   CLI::App* new_ = nullptr;
   std::string name_;          ///< of the model that is described, or begun

@@ -219,6 +219,8 @@ std::string progress_note() {
   return compiling.empty() ? lone_slow_text() : compiling;
 }
 
+}  // namespace
+
 /// What goes to stderr of a run that did not go as it should.
 void say_what_went_wrong(const run_report& r) {
   const plan& p = r.what;
@@ -232,7 +234,20 @@ void say_what_went_wrong(const run_report& r) {
   if (r.exit_code == exit_interrupted) say("interrupted: {} instances did not finish\n", s.counts.not_finished());
 }
 
-}  // namespace
+run_listener listener_of(bool quiet, std::optional<progress>& bar) {
+  run_listener listener;
+  listener.say = [](const std::string& text) { say("{}", text); };
+  listener.mention = [quiet](const std::string& text) {
+    if (!quiet) say("{}", text);
+  };
+  listener.begins = [quiet, &bar](const plan& of, std::int64_t instances) {
+    if (bar) bar->finish();
+    bar.emplace(instances, of.model.name, quiet, stderr, progress_note);
+  };
+  listener.progress = [&bar](std::int64_t some) { bar->add(some); };
+  listener.ends = [&bar] { bar->finish(); };
+  return listener;
+}
 
 namespace {
 
@@ -256,18 +271,7 @@ int run(const run_arguments& a, const run_options& options, bool shares = false)
 int run_and_tell(const run_arguments& a, const std::function<run_report(const run_listener&)>& how) {
   ignore_broken_pipes();
   std::optional<progress> bar;
-  run_listener listener;
-  listener.say = [](const std::string& text) { say("{}", text); };
-  listener.mention = [&](const std::string& text) {
-    if (!a.quiet) say("{}", text);
-  };
-  listener.begins = [&](const plan& of, std::int64_t instances) {
-    if (bar) bar->finish();
-    bar.emplace(instances, of.model.name, a.quiet, stderr, progress_note);
-  };
-  listener.progress = [&](std::int64_t some) { bar->add(some); };
-  listener.ends = [&] { bar->finish(); };
-  const run_report r = how(listener);
+  const run_report r = how(listener_of(a.quiet, bar));
   const auto other = a.instance >= 0 ? differences(*r.arrays, a.subject, a.instance) : std::vector<std::string>();
   if (a.as_json) {
     json all = summary_json(r);

@@ -226,6 +226,13 @@ void summary_as_text(const result_file& f, const census& c, std::FILE* out) {
 
 // -------------------------------------------------------------------------------------------------------- one instance
 
+/// The variables of a role that have one value for an instance: indices of sensitivity have the role of derivatives, and none.
+std::vector<const result_variable*> values_with_role(const result_file& f, std::string_view role) {
+  auto all = f.with_role(role);
+  std::erase_if(all, [](const result_variable* v) { return !v->dimensions.empty() && !v->per_instance(); });
+  return all;
+}
+
 void instance_as_json(const result_file& f, std::size_t instance, std::FILE* out) {
   const status_row row = row_of(f.integers(f.at("status"), instance, 1)[0]);
   json all{{"file", f.path()},
@@ -238,9 +245,10 @@ void instance_as_json(const result_file& f, std::size_t instance, std::FILE* out
     all["residual_of"] = residual_of(f, instance);
   }
   if (const auto names = dependent_of(f, instance); !names.empty()) all["dependent"] = names;
-  for (const char* role : {"parameter", "initial", "span", "final", "counter", "reduction", "sensitivity"}) {
+  for (const char* role :
+       {"parameter", "initial", "span", "final", "counter", "reduction", "sensitivity", "lyapunov"}) {
     json values = json::object();
-    for (const result_variable* v : f.with_role(role))
+    for (const result_variable* v : values_with_role(f, role))
       if (v->role == "counter") values[v->name] = f.integers(*v, instance, 1)[0];
       else values[v->name] = f.value(*v, instance);
     if (!values.empty()) all[role] = std::move(values);
@@ -282,12 +290,17 @@ void end_as_text(const result_file& f, std::size_t instance, std::FILE* out) {
 }
 
 void values_as_text(const result_file& f, std::size_t instance, std::FILE* out) {
-  constexpr std::pair<const char*, const char*> parts[] = {
-      {"parameter", "parameters"}, {"initial", "initial values"},  {"span", "time span"},  {"final", "at the end"},
-      {"reduction", "reductions"}, {"sensitivity", "derivatives"}, {"counter", "counters"}};
+  constexpr std::pair<const char*, const char*> parts[] = {{"parameter", "parameters"},
+                                                           {"initial", "initial values"},
+                                                           {"span", "time span"},
+                                                           {"final", "at the end"},
+                                                           {"reduction", "reductions"},
+                                                           {"sensitivity", "derivatives"},
+                                                           {"lyapunov", "Lyapunov exponents"},
+                                                           {"counter", "counters"}};
   for (const auto& [role, title] : parts) {
     text_table table(3, true);
-    for (const result_variable* v : f.with_role(role))
+    for (const result_variable* v : values_with_role(f, role))
       table.add({v->name, fmt::format("{}", f.value(*v, instance)), v->bracketed_unit(), v->about});
     if (table.empty()) continue;
     fmt::print(out, "\n{}\n", title);

@@ -35,7 +35,10 @@ lane_shape shape_by_rule(const plan& p) {
   const auto states = p.model.states.size();
   if (!is_explicit_method(p.method)) {
     if (states > max_rows_in_lanes) return {1, 1};
-    return {states > two_registers_up_to ? native : 2 * native, 1};
+    int lanes = states > two_registers_up_to ? native : 2 * native;
+    while (lanes > 1 && lanes * stack_of_lane(p.model, p.method, p.coordinates, carried_directions(p)) > largest_stack)
+      lanes /= 2;
+    return {lanes, 1};
   }
   // Series of equations of any order are many numbers: as many lanes as a thread's stack holds.
   if (const auto of_one = stack_of_lane(p.model, p.method, p.coordinates); 2 * native * of_one > largest_stack) {
@@ -59,7 +62,8 @@ std::string name_of(const lane_shape& shape) {
 std::vector<lane_shape> shapes_to_try(const plan& p) {
   const int native = native_lanes(p.precision), states = static_cast<int>(p.model.states.size());
   if (!is_explicit_method(p.method) && states > max_rows_in_lanes) return {{1, 1}};
-  if (2 * native * stack_of_lane(p.model, p.method, p.coordinates) > largest_stack) return {shape_by_rule(p)};
+  if (2 * native * stack_of_lane(p.model, p.method, p.coordinates, carried_directions(p)) > largest_stack)
+    return {shape_by_rule(p)};
   std::vector<lane_shape> all = {{native, 1}, {native, 2}};
   if (2 * native <= 32) all.insert(all.end(), {{2 * native, 1}, {2 * native, 2}});
   for (int narrow = native / 2; narrow >= 1 && states * native >= 128; narrow /= 2) all.push_back({narrow, 1});

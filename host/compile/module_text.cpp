@@ -63,6 +63,7 @@ std::string event_log_text(const plan& p) {
 std::string form_text(const plan& p) {
   const auto form =
       fmt::format("saltus::form_of<::{}, saltus::{}>", p.model.name, p.backward ? "backward_time" : "forward_time");
+  if (p.exponents > 0) return fmt::format("saltus::growth<{}, {}>", form, p.exponents);
   if (p.sensitivities.empty()) return form;
   std::vector<int> numbers;
   for (const target& of : p.sensitivities)

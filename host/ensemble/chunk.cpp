@@ -93,7 +93,7 @@ void chunk_data::reset(const plan& p, std::int64_t first, std::int64_t instances
   all(reductions, p.reductions.size(), nan);
   all(guard_history, m.guards.size(), static_cast<unsigned char>(0));
   all(final_derivative, sensitivity_columns(p), nan);
-  all(sensitivity, p.sensitivities.empty() ? 0 : 1, no_sensitivity);
+  all(sensitivity, has_sensitivity(p) ? 1 : 0, no_sensitivity);
   const auto kept = bounded_rows(p);
   all(logged, kept > 0 ? 1 : 0, 0);
   kept_rows.resize(n * kept * (2 + 2 * logged_numbers(p)));  // `logged` says what there is
@@ -201,7 +201,7 @@ std::int64_t chunk_bytes(const plan& p, std::int64_t instances) {
                      static_cast<std::int64_t>(sampled_columns(p)) * p.sample_count + std::ssize(p.reductions) +
                      static_cast<std::int64_t>(sensitivity_columns(p) + bounded_rows(p) * (2 + 2 * logged_numbers(p)));
   // three words: residual, its equation, switched; bytes: status, exception, and what became of every guard
-  const auto single = 2.0 + static_cast<double>(std::ssize(p.model.guards)) + (p.sensitivities.empty() ? 0.0 : 1.0);
+  const auto single = 2.0 + static_cast<double>(std::ssize(p.model.guards)) + (has_sensitivity(p) ? 1.0 : 0.0);
   return as_bytes(static_cast<double>(instances) * (8.0 * static_cast<double>(words) + single));
 }
 

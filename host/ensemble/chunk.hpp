@@ -54,7 +54,7 @@ struct chunk_data : columns, abi::counters<std::vector<long long>> {
   std::vector<double> samples;     ///< [state + output, then their derivatives][count][sample]
   std::vector<double> reductions;  ///< [reduction][count]
   std::vector<unsigned char> guard_history;  ///< [guard][count], bits of abi::guard_history
-  std::vector<double> final_derivative;      ///< [parameter][state + output + t_final][count]
+  std::vector<double> final_derivative;      ///< [parameter][state + output + t_final + reduction][count]
   std::vector<unsigned char> sensitivity;    ///< saltus::sensitivity
   // Rows of the event log where an instance keeps a bounded number of them, until they are in `log`.
   std::vector<long long> logged;  ///< how many there would be

@@ -38,6 +38,7 @@ abi::settings settings_of(const plan& p) {
   s.tables = p.tables ? p.tables->for_kernels() : nullptr;
   s.inject = p.inject_exceptions;
   s.inject_seed = static_cast<long long>(p.seed);
+  s.growth_from = p.exponents_from;
   return s;
 }
 

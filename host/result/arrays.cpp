@@ -177,7 +177,7 @@ void result_arrays::write_statistics(const statistics& all) {
 void result_arrays::write_indices(const sensitivity_indices& indices) {
   if (indices.outcomes.empty()) return;  // they stay NaN
   for (result_array& a : variables_)
-    if (a.what.role == "sensitivity")
+    if (detail::is_index(a.what))
       std::memcpy(a.numbers.data(), detail::index_numbers(a.what, indices).data(), a.numbers.size());
   for (auto& more : attributes_of(indices)) attributes_.push_back(std::move(more));
 }

@@ -333,7 +333,7 @@ std::vector<std::pair<std::string, std::string>> identity_of(const plan& p, cons
     all.emplace_back(line.substr(begin, sign - begin), line.substr(sign + (begin > 0 ? 2 : 3)));
   }
   const auto spec = toml::parse(p.text);
-  for (const char* table : {"parameters", "initial", "sweep", "sample", "sensitivity"})
+  for (const char* table : {"parameters", "initial", "sweep", "sample", "sensitivity", "lyapunov"})
     if (const auto* entries = spec[table].as_table())
       for (const auto& [key, value] : *entries)
         all.emplace_back(fmt::format("{}.{}", table, key.str()), inline_text(value));

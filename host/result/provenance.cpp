@@ -211,6 +211,13 @@ void sensitivity(const plan& p, lines& out) {
   out.add("error_control", p.sensitivities_in_error);
 }
 
+void lyapunov(const plan& p, lines& out) {
+  if (p.exponents == 0) return;
+  out.section("lyapunov");
+  out.add("exponents", p.exponents);
+  if (std::isfinite(p.exponents_from)) out.add("from", p.exponents_from);
+}
+
 void where_and_how(const plan& p, lines& out) {
   out.section("run");
   out.add("backend", p.backend);
@@ -236,6 +243,7 @@ std::string settings_text(const plan& p) {
   events(p, out);
   tables(p, out);
   sensitivity(p, out);
+  lyapunov(p, out);
   output(p, out);
   where_and_how(p, out);
   return out.take();

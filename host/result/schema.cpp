@@ -74,7 +74,9 @@ class field_list {
       add("switched", "switched", "", "time at which the instance went over to " + p.stiff_method, shape::instance,
           NC_DOUBLE, column(&chunk_data::switched));
     reductions();
+    if (has_sensitivity(p)) sensitivity_status();
     if (!p.sensitivities.empty()) sensitivities();
+    if (p.exponents > 0) exponents();
     if (p.sample_count > 0) samples();
     if (p.log_events) events();
   }
@@ -215,11 +217,37 @@ class field_list {
     return is_simple ? fmt::format("{}/{}", of, by) : fmt::format("{}/({})", of, by);
   }
 
-  void sensitivities() {
-    field& status = add("sensitivity_status", "sensitivity", "1", "whether the derivatives exist, or why they are NaN",
-                        shape::instance, NC_UBYTE, column(&chunk_data::sensitivity));
+  void sensitivity_status() {
+    const bool is_growth = p_.exponents > 0;
+    field& status =
+        add(is_growth ? "lyapunov_status" : "sensitivity_status", is_growth ? "lyapunov" : "sensitivity", "1",
+            is_growth ? "whether there are exponents, or why they are NaN"
+                      : "whether the derivatives exist, or why they are NaN",
+            shape::instance, NC_UBYTE, column(&chunk_data::sensitivity));
     for (const sensitivity_row& row : sensitivity_table) status.flags.emplace_back(static_cast<int>(row.id), row.name);
     status.unset = static_cast<long long>(saltus::sensitivity::not_ended);
+  }
+
+  void exponents() {
+    const auto k = static_cast<std::size_t>(p_.exponents);
+    const auto number = [&](const std::string& name, const std::string& about, std::size_t j) {
+      add(name, "lyapunov", "", about, shape::instance, NC_DOUBLE, column(&chunk_data::final_derivative, j));
+    };
+    for (std::size_t j = 0; j < k; ++j)
+      number(fmt::format("lyapunov_{}", j + 1), fmt::format("Lyapunov exponent {}, per unit of time", j + 1), j);
+    for (std::size_t j = 0; j < k; ++j)
+      number(fmt::format("lyapunov_error_{}", j + 1), fmt::format("standard error of Lyapunov exponent {}", j + 1),
+             k + j);
+    number("lyapunov_grazings", "events met with so little speed that they may change an exponent", 2 * k);
+  }
+
+  void sensitivities() {
+    struct reduced {
+      std::string name, unit, about;
+    };
+    std::vector<reduced> reductions;
+    for (const field& f : fields_)
+      if (std::string_view(f.role) == "reduction") reductions.push_back({f.name, f.unit, f.about});
     std::size_t k = 0;
     const auto add_final = [&](const std::string& name, const std::string& unit, const std::string& what,
                                std::size_t j) {
@@ -231,6 +259,7 @@ class field_list {
       for (const auto* list : {&m_.states, &m_.outputs})
         for (const quantity& q : *list) add_final("final_" + q.name, q.unit, q.name + " at t_final", j);
       add_final("t_final", "", "the time at which the instance ended", j);
+      for (const reduced& r : reductions) add_final(r.name, r.unit, r.about, j);
     }
   }
 
@@ -362,6 +391,8 @@ class field_list {
 
 std::vector<field> detail::fields_of(const plan& p) { return field_list(p).take(); }
 
+bool detail::is_index(const field& f) { return f.shape == shape::outcome_input || f.shape == shape::outcome_pair; }
+
 std::vector<double> detail::index_numbers(const field& f, const sensitivity_indices& indices) {
   const auto of = static_cast<std::size_t>(f.of);
   std::vector<double> numbers;
@@ -420,11 +451,28 @@ void detail::derived_columns::clear_events() {
 
 const std::vector<std::string>& reserved_names() {
   static const std::vector<std::string> names = [] {
-    std::vector<std::string> all = {
-        "instance",    "time",           "event",          "sample_time", "t_begin",
-        "t_end",       "t_final",        "status",         "ok",          "event_time",
-        "event_guard", "event_instance", "event_row_size", "exception",   "residual",
-        "residual_of", "dependent",      "switched",       "statistic",   "sensitivity_status"};
+    std::vector<std::string> all = {"instance",
+                                    "time",
+                                    "event",
+                                    "sample_time",
+                                    "t_begin",
+                                    "t_end",
+                                    "t_final",
+                                    "status",
+                                    "ok",
+                                    "event_time",
+                                    "event_guard",
+                                    "event_instance",
+                                    "event_row_size",
+                                    "exception",
+                                    "residual",
+                                    "residual_of",
+                                    "dependent",
+                                    "switched",
+                                    "statistic",
+                                    "sensitivity_status",
+                                    "lyapunov_status",
+                                    "lyapunov_grazings"};
     for (const abi::counter_row& counter : abi::counter_table) all.emplace_back(counter.name);
     return all;
   }();

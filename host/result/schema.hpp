@@ -108,6 +108,9 @@ struct field {
 /// Every variable of the file, in its order there.
 std::vector<field> fields_of(const plan& p);
 
+/// Is it a variable of indices of sensitivity? Derivatives have the same role.
+bool is_index(const field& f);
+
 /// The numbers of a variable of indices of sensitivity, which have been computed.
 std::vector<double> index_numbers(const field& f, const sensitivity_indices& indices);
 

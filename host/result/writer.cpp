@@ -297,10 +297,8 @@ void result_writer::write_statistics(const statistics& all) {
 
 void result_writer::write_sensitivity(const sensitivity_indices& indices) {
   if (indices.outcomes.empty()) return;  // they stay NaN
-  for (const field& f : fields_) {
-    if (f.role != "sensitivity") continue;
-    must(nc_put_var_double(file_, f.id, detail::index_numbers(f, indices).data()));
-  }
+  for (const field& f : fields_)
+    if (detail::is_index(f)) must(nc_put_var_double(file_, f.id, detail::index_numbers(f, indices).data()));
   put(attributes_of(indices), NC_GLOBAL, NC_INT64);
 }
 

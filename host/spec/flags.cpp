@@ -23,7 +23,7 @@ const std::vector<std::string_view> top_keys = {"model",       "method",      "t
                                                 "concurrency", "zeno",        "rescue",      "inject_exceptions",
                                                 "consistency", "coordinates", "parameters",  "initial",
                                                 "sweep",       "sample",      "sensitivity", "output",
-                                                "run",         "tables"};
+                                                "run",         "tables",      "lyapunov"};
 
 namespace {
 

@@ -85,7 +85,8 @@ std::string series_method_for(double rtol) {
   return name;
 }
 
-std::int64_t stack_of_lane(const model& m, std::string_view method, std::string_view coordinates) {
+std::int64_t stack_of_lane(const model& m, std::string_view method, std::string_view coordinates,
+                           std::int64_t directions) {
   constexpr std::int64_t number = sizeof(double);
   const auto square = [](std::size_t n) { return static_cast<std::int64_t>(n * n); };
   if (m.offsets) {
@@ -106,7 +107,10 @@ std::int64_t stack_of_lane(const model& m, std::string_view method, std::string_
     return number * (series * (terms + highest + 1 + (is_explicit ? 2 : 7) * (highest + 1)) + 4 * square(unknowns) +
                      local + (is_explicit ? 0 : 4 * square(m.states.size())));
   }
-  return method_called(method).is_explicit ? 0 : 4 * number * square(m.states.size());
+  if (method_called(method).is_explicit) return 0;
+  // Beside J, M and the matrix of the step and its factors there are their derivatives, or a matrix of all three stages of Radau's.
+  const std::int64_t derived = directions > 0 ? 4 * (1 + directions) + 18 : 0;
+  return number * (4 + derived) * square(m.states.size());
 }
 
 std::string default_method(const model& m) {

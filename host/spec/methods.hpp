@@ -40,7 +40,9 @@ names methods_for(const model& m);
 std::string series_method_for(double rtol);
 /// Bytes of a thread's stack that a step takes for each lane, as far as it is much: matrices of implicit methods, series of equations of
 /// any order and their coordinates. They must not be more than `largest_stack` together.
-std::int64_t stack_of_lane(const model& m, std::string_view method, std::string_view coordinates);
+/// `directions`: derivatives that are carried along.
+std::int64_t stack_of_lane(const model& m, std::string_view method, std::string_view coordinates,
+                           std::int64_t directions = 0);
 inline constexpr std::int64_t largest_stack = std::int64_t{4} << 20;
 /// What a model is solved with unless its spec says otherwise.
 std::string default_method(const model& m);

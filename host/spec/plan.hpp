@@ -173,6 +173,10 @@ struct plan {
   std::vector<target> sensitivities;
   bool sensitivities_in_error = false;  ///< their errors count; then `atol` goes on with one per state and parameter
 
+  int exponents = 0;  ///< of Lyapunov, so many of the largest
+  double exponents_from =
+      -std::numeric_limits<double>::infinity();  ///< over the time from there on; -infinity: all of it
+
   // where and how
   std::string backend = "auto";    ///< auto, cpu, cuda, all
   std::vector<int> devices;        ///< numbers of CUDA devices; empty: all that there are
@@ -217,6 +221,11 @@ inline bool gives_discretes(const plan& p) {
 /// How many derivatives there are of each number.
 inline std::size_t directions(const plan& p) { return p.sensitivities.size(); }
 
+/// Directions in which derivatives are carried along with the states, whether they are kept or it is followed how they grow.
+inline std::int64_t carried_directions(const plan& p) {
+  return p.exponents > 0 ? p.exponents : static_cast<std::int64_t>(directions(p));
+}
+
 /// Columns of samples: states and outputs, and then their derivatives.
 inline std::size_t sampled_columns(const plan& p) {
   return (p.model.states.size() + p.model.outputs.size()) * (1 + directions(p));
@@ -227,9 +236,14 @@ inline std::size_t band_columns(const plan& p) {
   return p.bands ? (p.model.states.size() + p.model.outputs.size()) * static_cast<std::size_t>(p.sample_count) : 0;
 }
 
-/// Columns of derivatives at the end: for each parameter those of the states, of the outputs and of the final time.
+/// Has it a column that says why an instance has no derivatives, or no exponents?
+inline bool has_sensitivity(const plan& p) { return !p.sensitivities.empty() || p.exponents > 0; }
+
+/// Of Lyapunov: exponents, their errors, events that were grazed. Else columns of derivatives of the whole: for each parameter those of
+/// the final states, outputs and time, and of the reductions.
 inline std::size_t sensitivity_columns(const plan& p) {
-  return (p.model.states.size() + p.model.outputs.size() + 1) * directions(p);
+  if (p.exponents > 0) return 2 * static_cast<std::size_t>(p.exponents) + 1;
+  return (p.model.states.size() + p.model.outputs.size() + 1 + p.reductions.size()) * directions(p);
 }
 
 /// Quantities that the event log has of a point: states, and outputs if they are asked for.

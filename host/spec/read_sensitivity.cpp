@@ -1,4 +1,5 @@
-// The table [sensitivity] of a spec: what derivatives are taken with respect to.
+// The tables [sensitivity] and [lyapunov] of a spec: what derivatives are taken with respect to, and whether it is followed how small
+// differences grow, for which derivatives by initial values are taken.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -38,20 +39,30 @@ target read_parameter(const reading& r, const field& item) {
 /// Why the run can have no derivatives; empty: it can.
 std::string obstacle_to_sensitivities(const reading& r) {
   const plan& p = r.plan;
-  const auto& method = method_called(p.method);
-  if (r.model.equations != abi::plain || r.model.coordinates > 0)
-    return fmt::format("of {}: derivatives are taken of dy/dt = f(t, y) alone, and it {}", r.model.name,
-                       r.model.coordinates > 0 ? std::string("is a mechanical system")
-                                               : fmt::format("has {}", special_about(r.model)));
-  if (!p.stiff_method.empty())
-    return "with method = \"auto\", whose implicit method takes none: use an explicit method";
-  if (!method.is_explicit || method.is_series)
-    return fmt::format("with method = \"{}\": explicit Runge-Kutta methods take derivatives, dp5 or dop853 above all",
-                       p.method);
+  const auto& m = r.model;
+  const auto of_model = [&](const std::string& what) {
+    return fmt::format(
+        "of {}: derivatives are taken of dy/dt = f(t, y), and of mass matrices, residuals and constraints of index 1, "
+        "and it {}",
+        m.name, what);
+  };
+  if (m.coordinates > 0) return of_model("is a mechanical system");
+  if (m.equations == abi::any_order) return of_model(fmt::format("has {}", special_about(m)));
+  if (highest_index(m) > 1) return of_model("has algebraic states of index 2");
+  if (m.singular_mass) return of_model("has a singular mass matrix in whose rows rates are mixed");
+  if (method_called(p.method).is_series)
+    return fmt::format("with method = \"{}\", which finds series of the states alone: use dop853", p.method);
+  if (p.consistency == abi::nearest) return "with consistency = \"nearest\", which moves the start: use algebraic";
   if (p.detection == "certified") return "with detection = \"certified\": use hermite";
   if (p.concurrency_time > 0) return "with concurrency, which lets events fire together that are not at one time";
   if (!p.rows) return "with output.rows = false, as they are kept for each instance";
   return {};
+}
+
+/// States whose initial values are free: as many exponents as there are of these.
+int differential_states(const model& m) {
+  return static_cast<int>(
+      std::count_if(m.states.begin(), m.states.end(), [](const quantity& state) { return state.index == 0; }));
 }
 
 /// In the error control a derivative counts as its state does, over the size of the parameter.
@@ -62,6 +73,50 @@ void weigh_errors(plan& p) {
                                                                       : p.initial[static_cast<std::size_t>(of.index)]);
     for (std::size_t i = 0; i < states; ++i) p.atol.push_back(p.atol[i] / (size > 0 ? size : 1.0));
   }
+}
+
+/// What to write for a reduction that has no derivative.
+std::string instead_of(const reduction& r, const model& m) {
+  const auto index = static_cast<std::size_t>(r.index);
+  const std::string of = is_of_event(r.which) ? "" : (r.of_output ? m.outputs : m.states)[index].name;
+  switch (r.which) {
+    case reduce::mean:
+    case reduce::integral:
+      return fmt::format(
+          "without its window, or as the difference of two values, as of \"value(sum at 10)\", sum being "
+          "a state whose rate is {}",
+          of);
+    case reduce::rms:
+    case reduce::deviation:
+      return fmt::format(
+          "as mean(square), square being an output {0} * {0}: the rms is its root, the square of std is "
+          "it less that of mean({0})",
+          of);
+    case reduce::time_of_min:
+    case reduce::time_of_max: return fmt::format("as first(turn), turn being a guard on the rate of {}", of);
+    case reduce::quantile: return fmt::format("in a run without [sensitivity], or ask for mean({0}) or max({0})", of);
+    default: return "without its window";
+  }
+}
+
+/// Reductions that are taken without derivatives are none of a run that has them: a column would be missing without a word.
+void check_reductions(const reading& r, const field& table) {
+  for (const reduction& one : r.plan.reductions)
+    if (!has_derivative(one.which, one.windowed))
+      table.fail(fmt::format(
+          "must be left out beside output.reduce = [\"{}\"], which is taken without derivatives: write it {}", one.name,
+          instead_of(one, r.model)));
+}
+
+/// The matrices of an implicit step, with their derivatives, lie on a thread's stack.
+void check_stack(const reading& r, const field& table) {
+  const plan& p = r.plan;
+  const auto& method = p.stiff_method.empty() ? p.method : p.stiff_method;
+  if (stack_of_lane(p.model, method, p.coordinates, carried_directions(p)) <= largest_stack) return;
+  table.fail(
+      fmt::format("must be about fewer, as {} states with {} derivatives each have matrices that do not fit: with "
+                  "explicit methods they do",
+                  p.model.states.size(), carried_directions(p)));
 }
 
 }  // namespace
@@ -83,7 +138,32 @@ void read_sensitivity(reading& r) {
         fmt::format("must have at most {} names: a run takes that many times the work and the memory", max_parameters));
   if (const auto why = obstacle_to_sensitivities(r); !why.empty()) table->fail("must be left out " + why);
   if (const auto e = table->find("error_control")) r.plan.sensitivities_in_error = e->boolean();
+  check_reductions(r, *table);
   if (r.plan.sensitivities_in_error) weigh_errors(r.plan);
+  check_stack(r, *table);
+}
+
+void read_lyapunov(reading& r) {
+  const auto table = r.root.find("lyapunov");
+  if (!table) return;
+  table->only({"exponents", "from"});
+  if (!r.plan.sensitivities.empty()) table->fail("must be left out with [sensitivity]: derivatives grow as they are");
+  if (const auto why = obstacle_to_sensitivities(r); !why.empty()) table->fail("must be left out " + why);
+  const int most = differential_states(r.model);
+  const auto exponents = table->find("exponents");
+  r.plan.exponents = exponents ? static_cast<int>(exponents->whole(1, most)) : most;
+  if (static_cast<std::size_t>(r.plan.exponents) > max_parameters)
+    (exponents ? *exponents : *table)
+        .fail(fmt::format("{} at most {} exponents: a run takes that many times the work and the memory",
+                          exponents ? "must be" : "must have exponents,", max_parameters));
+  if (const auto from = table->find("from")) {
+    r.plan.exponents_from = from->number();
+    if (!std::isfinite(r.plan.exponents_from) || !r.is_before(r.plan.exponents_from, r.last))
+      from->fail(fmt::format("must be a time before {}, where the time span ends", r.last));
+  }
+  // Differences have the length 1, whatever the states are.
+  r.plan.atol.resize(r.plan.model.states.size() * (1 + static_cast<std::size_t>(r.plan.exponents)), r.plan.rtol);
+  check_stack(r, *table);
 }
 
 }  // namespace saltus::host

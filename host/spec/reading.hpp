@@ -78,6 +78,8 @@ void read_output(reading& r);
 void read_reductions(reading& r, const field& list);
 /// [sensitivity]. Needs method, events, instances and output.
 void read_sensitivity(reading& r);
+/// [lyapunov]. Needs [sensitivity], and what that needs.
+void read_lyapunov(reading& r);
 /// [run]. Needs all before.
 void read_run(reading& r);
 

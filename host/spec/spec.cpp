@@ -103,6 +103,7 @@ plan read_plan(const spec_document& spec, const host::model& model, const toml::
   read_tables(r);
   read_output(r);
   read_sensitivity(r);
+  read_lyapunov(r);
   read_run(r);
   r.plan.text = document_text(root);
   return std::move(r.plan);

@@ -179,12 +179,16 @@ plan plan_of_instance(const std::string& file, std::int64_t id, std::vector<flag
   return p;
 }
 
+/// Roles of what has become of an instance.
+static constexpr std::string_view roles_of_results[] = {"final",     "status",      "counter",
+                                                        "reduction", "sensitivity", "lyapunov"};
+
 std::vector<std::string> differences(const result_arrays& made, const std::string& file, std::int64_t id) {
   const result_file f(file);
   std::vector<std::string> all;
   for (const result_array& a : made.variables()) {
     const bool is_result =
-        a.what.role == "final" || a.what.role == "status" || a.what.role == "counter" || a.what.role == "reduction";
+        std::find(std::begin(roles_of_results), std::end(roles_of_results), a.what.role) != std::end(roles_of_results);
     const auto* const v = f.find(a.what.name);
     if (!is_result || !v || !v->per_instance() || a.numbers.empty()) continue;
     const double was = f.value(*v, static_cast<std::size_t>(id));

@@ -45,6 +45,10 @@ inline constexpr const char* reduce_forms[] = {
     "min(x)", "max(x)",        "mean(x)",        "integral(x)",  "time(min(x))", "time(max(x))", "std(x)",
     "rms(x)", "value(x at t)", "quantile(x, p)", "count(event)", "first(event)", "last(event)"};
 constexpr bool is_of_event(reduce r) { return r >= reduce::count; }
+/// Is it taken with derivatives, too (engine/reduced_derivatives.hpp)?
+constexpr bool has_derivative(reduce r, bool windowed) {
+  return is_of_event(r) || r == reduce::value || (r <= reduce::integral && !windowed);
+}
 
 /// What a table is between its knots: the value of the knot before; straight lines; monotone cubics (F. N. Fritsch, J. Butland, SIAM
 /// J. Sci. Stat. Comput. 5 (1984) 300); a cubic spline with a continuous second derivative, which is zero at the ends.

@@ -161,6 +161,7 @@ struct settings {
   const table* tables;           ///< [table_count]
   double inject;                 ///< share of instances given an artificial exception; 0 but in tests
   long long inject_seed;
+  double growth_from;  ///< Lyapunov exponents are of the time from there on; -infinity: of all of it
 };
 
 /// Do rows of the event log go where there is always room for them?
@@ -192,9 +193,12 @@ struct results : counters<long long*> {
                                  ///< behind them as many of derivatives for each direction
   double* reductions;            ///< [reduction_count][count]
   unsigned char* guard_history;  ///< [guard_count][count], bits of abi::guard_history
-  double* final_derivative;      ///< [directions][state_count + output_count + 1][count]: of the end, t_final the last
-  unsigned char* sensitivity;    ///< [count], saltus::sensitivity
-  long long* logged;             ///< [count] with log_first or log_last: rows that the log would have without these
+  double*
+      final_derivative;  ///< [directions][state_count + output_count + 1 + reduction_count][count]: of the end, with
+                         ///< t_final the last of it, and of reductions
+  ///< of Lyapunov exponents: [2 exponents + 1][count]: these, their standard errors, events grazed
+  unsigned char* sensitivity;  ///< [count], saltus::sensitivity
+  long long* logged;           ///< [count] with log_first or log_last: rows that the log would have without these
   double*
       kept_rows;  ///< [count][log_first + log_last][time, event, before, after]: the first rows, and behind them the
                   ///< last ones by turns

@@ -29,6 +29,29 @@ struct reduction {
   static constexpr bool windowed = Windowed;
 };
 
+/// What a reduction is, by its kind.
+template <class Reduction>
+struct reduction_traits {
+  static constexpr reduce kind = Reduction::kind;
+  static constexpr bool is_extremum =
+      kind == reduce::min || kind == reduce::max || kind == reduce::time_of_min || kind == reduce::time_of_max;
+  static constexpr bool has_time = kind == reduce::time_of_min || kind == reduce::time_of_max;
+  static constexpr bool is_integral = kind == reduce::integral || kind == reduce::mean;
+  /// Of an extremum: 1 of a greatest value, -1 of a least one.
+  static constexpr double sign = kind == reduce::max || kind == reduce::time_of_max ? 1.0 : -1.0;
+};
+
+/// The time that counts for reduction j, forward.
+template <class Real>
+struct time_window {
+  Real from, to;
+};
+template <class R, class Real, class Run>
+SALTUS_FN time_window<Real> window_of(const Run& run, int j) {
+  if constexpr (!R::windowed) return {Real(-limits<scalar_of<Real>>::largest), Real(limits<scalar_of<Real>>::largest)};
+  else return {Real(run.settings.windows[3 * j]), Real(run.settings.windows[3 * j + 1])};
+}
+
 /// Bins in which the time is counted that a quantity spends in each, for its quantiles (engine/time_in_bins.hpp).
 inline constexpr int bins_of_time = 128;
 
@@ -66,6 +89,7 @@ struct engine {
   using Model = typename form::Model;
   using Method = Method_;
   using T = T_;
+  using whole = engine;
 
   static constexpr norm_kind norm = Options.norm;
   static constexpr controller_kind controller = Options.controller;
@@ -81,9 +105,10 @@ struct engine {
   static constexpr int model_states = form::model_states;
   static constexpr int judged = form::judged;
   static constexpr int directions = form::directions;
+  static constexpr int kept_directions = form::keeps_derivatives ? directions : 0;
   static constexpr int logged_outputs = Options.logs_outputs ? form::outputs : 0;
   static constexpr int logged_point = model_states + logged_outputs;
-  static constexpr int logged = logged_point + directions;  ///< numbers kept of a state at an event
+  static constexpr int logged = logged_point + kept_directions;  ///< numbers kept of a state at an event
   static constexpr bool bounds_log = Options.bounds_log;
   static constexpr int ng = form::guards;
   static constexpr int reductions = sizeof...(Reductions);
@@ -98,7 +123,8 @@ struct engine {
   static constexpr bool watches_adjustments = form::has_constraints && !fixed_steps;
 
   /// The time derivative at accepted points is of use: for guards and what is observed, or for the next step.
-  static constexpr bool keeps_derivative = ng > 0 || samples || reduces_quantities || !Method::is_rosenbrock;
+  static constexpr bool keeps_derivative =
+      ng > 0 || samples || reduces_quantities || directions > 0 || !Method::is_rosenbrock;
 
   /// What lies between the ends of a step is of use, and its error is kept within the tolerance. Stiff components follow the
   /// solution at the ends however long a step is, so that the ends tell nothing of it.
@@ -118,6 +144,8 @@ struct engine {
                 "this method has no error estimate that a certified search could go by");
   static_assert(!in_local_coordinates || (form::has_local_coordinates && Method::is_explicit),
                 "local coordinates are for equations of any order, by explicit methods");
+  static_assert(kept_directions == 0 || (has_derivative(Reductions::kind, Reductions::windowed) && ...),
+                "this reduction is without derivatives");
   static_assert(is_form<form>, "this is no form of equations: form/concept.hpp says what one is");
   static_assert(form::has_field || !Method::is_explicit,
                 "explicit methods integrate dy/dt = f(t, y): this model needs an implicit one");
@@ -125,6 +153,20 @@ struct engine {
       !Method::for_mechanics || requires { typename form::system_of_bodies; },
       "this method integrates mechanical models alone (first_velocity)");
   static_assert(Method::highest_index >= form::highest_index, "constraints of index 2 need method radau5");
+};
+
+/// The model of an engine without what its form integrates behind the model's states.
+template <class E>
+struct engine_of_model {
+  using form = typename E::form::model_form;
+  using Model = typename E::Model;
+  using Method = typename E::Method;
+  using T = typename E::T;
+  using whole = E;  ///< whose tolerances its systems have
+  static constexpr int n = E::model_states;
+  static constexpr bool fixed_steps = E::fixed_steps;
+  static constexpr bool keeps_derivative = E::keeps_derivative;
+  static constexpr bool in_local_coordinates = false;
 };
 
 /// The settings of a run in the arithmetic of the lanes; the same for every instance.
@@ -172,6 +214,8 @@ struct instance : abi::counters<typename Real::integer> {
   // what is observed
   Real next_sample;
   vec<Real, E::reduced_numbers> reduced;
+  vec<Real, E::reductions * E::kept_directions> reduced_rates;     ///< their derivatives, reduction by reduction
+  vec<Real, E::kept_directions == 0 ? 0 : E::reductions> extreme;  ///< the value that those of an extremum are of
   vec<integer, E::bounds_log ? 1 : 0> logged;  ///< rows that the event log would have if their number were not bounded
 
   vec<integer, E::form::tables> piece, cycle;  ///< where the instance is in each table (engine/pieces.hpp)
@@ -211,6 +255,11 @@ struct instance : abi::counters<typename Real::integer> {
     }
     body(a.next_sample, b.next_sample);
     each<E::reduced_numbers>([&](int i) SALTUS_INLINE_LAMBDA { body(a.reduced[i], b.reduced[i]); });
+    if constexpr (E::kept_directions > 0) {
+      each<E::reductions * E::kept_directions>(
+          [&](int i) SALTUS_INLINE_LAMBDA { body(a.reduced_rates[i], b.reduced_rates[i]); });
+      each<E::reductions>([&](int i) SALTUS_INLINE_LAMBDA { body(a.extreme[i], b.extreme[i]); });
+    }
   }
   template <class A, class B, class F>
   SALTUS_FN static constexpr void each_real(A& a, B& b, F&& body) {

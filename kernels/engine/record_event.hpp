@@ -40,7 +40,7 @@ SALTUS_FN_COLD void record_event(instance<E, pack<T, W>>& x, int lane, int event
   const int64 slot = x.slot.get(lane);
   const double t = static_cast<double>(x.t.get(lane));
   run.note_event(slot, event);
-  reduce_event(x, lane, event, run);
+  reduce_event(x, lane, event, before, run);
   if (!is_logged(run.settings, event, t)) return;
   int place = -1;
   if constexpr (E::bounds_log) {

@@ -3,7 +3,7 @@
 // far as it lies in it.
 #pragma once
 
-#include "engine/samples.hpp"
+#include "engine/reduced_derivatives.hpp"
 #include "engine/time_in_bins.hpp"
 
 namespace saltus {
@@ -22,33 +22,10 @@ SALTUS_FN void quantity_along(Real t, const vec<Real, E::n>& y, const vec<Real, 
   }
 }
 
-/// What a reduction is, by its kind.
-template <class Reduction>
-struct reduction_traits {
-  static constexpr reduce kind = Reduction::kind;
-  static constexpr bool is_extremum =
-      kind == reduce::min || kind == reduce::max || kind == reduce::time_of_min || kind == reduce::time_of_max;
-  static constexpr bool has_time = kind == reduce::time_of_min || kind == reduce::time_of_max;
-  static constexpr bool is_integral = kind == reduce::integral || kind == reduce::mean;
-  /// Of an extremum: 1 of a greatest value, -1 of a least one.
-  static constexpr double sign = kind == reduce::max || kind == reduce::time_of_max ? 1.0 : -1.0;
-};
-
-/// The time that counts for reduction j, forward.
-template <class Real>
-struct time_window {
-  Real from, to;
-};
-template <class R, class Real, class Run>
-SALTUS_FN time_window<Real> window_of(const Run& run, int j) {
-  if constexpr (!R::windowed) return {Real(-limits<scalar_of<Real>>::largest), Real(limits<scalar_of<Real>>::largest)};
-  else return {Real(run.settings.windows[3 * j]), Real(run.settings.windows[3 * j + 1])};
-}
-
 /// What a reduction starts from, at the first point of an instance. What has a window begins with the steps that lie in it.
 template <class E, class Real>
 SALTUS_FN void begin_reductions(instance<E, Real>& x, mask_of<Real> where) {
-  E::each_reduction([&](auto r, int, int at) SALTUS_INLINE_LAMBDA {
+  E::each_reduction([&](auto r, [[maybe_unused]] int j, int at) SALTUS_INLINE_LAMBDA {
     using R = decltype(r);
     using of = reduction_traits<R>;
     for (int k = 0; k < numbers_kept_for(R::kind); ++k) assign_where(where, x.reduced[at + k], Real(0.0));
@@ -63,6 +40,7 @@ SALTUS_FN void begin_reductions(instance<E, Real>& x, mask_of<Real> where) {
       assign_where(where, x.reduced[at], value);
       if constexpr (of::has_time) assign_where(where, x.reduced[at + 1], time);
     }
+    if constexpr (E::kept_directions > 0) begin_reduced_rates<E, R>(x, j, where);
   });
 }
 
@@ -92,14 +70,17 @@ SALTUS_FN void reduce_jump(instance<E, Real>& x, mask_of<Real> where) {
   });
 }
 
-/// Event number `event` has happened in a lane.
+/// Event number `event` has happened in a lane; `point` is what the event log has of it.
 template <class E, class T, int W, class Run>
-SALTUS_FN void reduce_event(instance<E, pack<T, W>>& x, int lane, int event, const Run& run) {
+SALTUS_FN void reduce_event(instance<E, pack<T, W>>& x, int lane, int event,
+                            [[maybe_unused]] const vec<pack<T, 1>, E::logged>& point, const Run& run) {
   E::each_reduction([&](auto r, int j, int at) SALTUS_INLINE_LAMBDA {
     using R = decltype(r);
     if constexpr (is_of_event(R::kind)) {
       const auto window = window_of<R, pack<T, 1>>(run, j);
       const T t = x.t.get(lane), before = x.reduced[at].get(lane);
+      if constexpr (E::kept_directions > 0)
+        if (R::index == event) reduce_rates_of_event<R>(x, lane, j, window, before != before, point);
       if (R::index != event || !(window.from.v <= t && t <= window.to.v)) return;
       if constexpr (R::kind == reduce::count) x.reduced[at].set(lane, before + T(1.0));
       else if (R::kind == reduce::last || before != before) x.reduced[at].set(lane, t);
@@ -233,6 +214,7 @@ SALTUS_FN void reduce_value(instance<E, Real>& x, const stages<typename E::Metho
   Real value, rate;
   quantity_along<E, R>(time, y, s.f0(), x.held, value, rate);
   assign_where(due, x.reduced[at], value);
+  if constexpr (E::kept_directions > 0) take_rates_of_value<R>(x, j, time, y, s.f0(), due);
 }
 
 /// A quantity within a step, on its dense output.
@@ -376,6 +358,7 @@ SALTUS_FN void reduce_step(instance<E, Real>& x, const stages<typename E::Method
       if constexpr (of::is_integral) {
         const Real area = p.width * (fma(p.width * Real(1.0 / 12.0), p.d0 - p.d1, Real(0.5) * (p.q0 + p.q1)));
         assign_where(p.inside, x.reduced[at], x.reduced[at] + area);
+        if constexpr (E::kept_directions > 0) integrate_rates<E, R>(x, j, s, where);
       } else if constexpr (R::kind == reduce::quantile) {
         spend_stretch<8>(x, at, p, cubic);
       } else if constexpr (!of::is_extremum) {
@@ -390,6 +373,8 @@ SALTUS_FN void reduce_step(instance<E, Real>& x, const stages<typename E::Method
         take_extremum<R>(x, at, p.q1, R::windowed ? fma(p.right, s.h, s.t) : t1, p.inside);
         const auto turns = p.inside & (Real(of::sign) * p.d0 > Real(0.0)) & (Real(of::sign) * p.d1 < Real(0.0));
         if (any(turns)) take_turning_point<R>(x, s, f, at, p, turns);
+        if constexpr (E::kept_directions > 0)
+          turn_rates<E, R>(x, j, s, f, turning_point(p.q0, p.d0, p.q1, p.d1, p.width, turns), p.d0, p.d1, where);
       }
     }
   });

@@ -16,7 +16,7 @@ SALTUS_FN void watch_stiffness(instance<E, Real>& x, const trial<E, Real>& a, ma
   static_assert(Method::fsal && Method::c[before] == 1.0, "stiffness is seen by methods with two stages at the end");
   const auto slope = detail::slope_of_stage<Method, before>(a.s.k);
   Real rise = Real(0.0), apart = Real(0.0);
-  each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
+  each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA {
     const Real df = a.s.k[Method::stages - 1][i] - a.s.k[before][i];
     const Real dy = a.s.y1[i] - fma(a.s.h, slope[i], a.s.y[i]);
     rise = fma(df, df, rise);

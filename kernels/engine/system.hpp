@@ -5,6 +5,7 @@
 #include "engine/instance.hpp"
 #include "form/consistent/search.hpp"
 #include "form/local_coordinates.hpp"
+#include "method/step_derivatives.hpp"
 
 namespace saltus {
 
@@ -17,7 +18,7 @@ struct held_system {
   static constexpr int highest_index = form::highest_index;
 
   const typename form::template held<Real>& c;
-  const tolerances<E, Real>* tol = nullptr;
+  const tolerances<typename E::whole, Real>* tol = nullptr;
 
   SALTUS_FN static constexpr int index(int i) { return form::index(i); }
   SALTUS_FN static constexpr bool counts(int i) { return form::counts(i); }
@@ -48,6 +49,12 @@ struct held_system {
   /// What the method remembers, of the system of an instance.
   SALTUS_FN const auto& past() const requires(methods::has_memory<typename E::Method>) {
     return static_cast<const typename E::template held<Real>&>(c).past;
+  }
+  /// The equations of the model alone, of a form that integrates more (form/sensitivities.hpp); and those over numbers that carry the
+  /// derivatives.
+  SALTUS_FN auto of_model() const { return held_system<engine_of_model<E>, Real>{c, tol}; }
+  SALTUS_FN auto lifted() const {
+    return typename form::template lifted_system<Real>{form::template lift_held<Real>(c)};
   }
   /// Does a single instance look for consistent states off the lanes, where slower means are allowed?
   SALTUS_FN bool is_conservative() const { return tol->conservative; }
@@ -182,6 +189,41 @@ SALTUS_FN auto held_system<E, Real>::within_step(Real t, const vec<Real, E::n>& 
   return detail::system_within_step<E, Real>{*this, {*this, t, y}};
 }
 
+namespace detail {
+/// What is done to an implicit step before it is judged: its end is put onto the constraints, where there are any.
+template <class E, class Real>
+struct on_constraints {
+  const held_system<E, Real>& system;
+  const vec<Real, E::n>& f0;
+
+  template <class Stages>
+  SALTUS_FN void operator()(Stages& s) const {
+    if constexpr (E::form::has_constraints) {
+      auto rate = s.slope1;
+      const auto c = E::form::project(system, s.t + s.h, s.y1, rate, s.solved);
+      s.solved = s.solved & c.found;
+      s.residual = c.residual;
+      s.residual_of = c.of;
+      if constexpr (E::form::keeps_invariants) keep_invariants<E>(system, s.t + s.h, s.h, s.y1, s.solved);
+      // Where the dense output is the cubic through slopes, those of algebraic states are taken from the constraints: the
+      // stages' own are of lower order.
+      if constexpr (E::keeps_derivative && E::form::gives_algebraic_rates && E::Method::dense_rows == 0)
+        each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
+          if (E::form::index(i) == 0) return;
+          s.slope0[i] = f0[i];
+          s.slope1[i] = rate[i];
+        });
+    }
+  }
+};
+
+/// An implicit step of the states, and that of their derivatives: the same one, differentiated.
+template <class E, class Real, bool WithInterpolant>
+SALTUS_FN stages<typename E::Method, Real, E::n> step_with_derivatives(const held_system<E, Real>& system, Real t,
+                                                                       const vec<Real, E::n>& y,
+                                                                       const vec<Real, E::n>& f0, Real h);
+}  // namespace detail
+
 /// One step of the engine's method. In a model with constraints it ends on them; `report`: how an explicit step came to do so.
 template <class E, class Real, bool WithInterpolant = false>
 SALTUS_FN stages<typename E::Method, Real, E::n> make_step(const held_system<E, Real>& system, Real t,
@@ -191,6 +233,8 @@ SALTUS_FN stages<typename E::Method, Real, E::n> make_step(const held_system<E, 
     return detail::in_coordinates<E>(system, t, y, report, [&](const auto& local) SALTUS_INLINE_LAMBDA {
       return step<typename E::Method>(local, t, y, f0, h);
     });
+  } else if constexpr (E::directions > 0 && !E::Method::is_explicit) {
+    return detail::step_with_derivatives<E, Real, WithInterpolant>(system, t, y, f0, h);
   } else if constexpr (E::form::has_constraints && E::Method::is_explicit) {
     return detail::projected<E>(system, step<typename E::Method>(system, t, y, f0, h), report);
   } else if constexpr (E::form::has_constraints && E::Method::for_mechanics) {
@@ -201,28 +245,64 @@ SALTUS_FN stages<typename E::Method, Real, E::n> make_step(const held_system<E, 
       s.residual_of = select(s.singular & (s.residual_of >= Real(0.0)), s.residual_of, c.of);
     });
   } else if constexpr (E::form::has_constraints) {
-    return step<typename E::Method, WithInterpolant>(system, t, y, f0, h, [&](auto& s) SALTUS_INLINE_LAMBDA {
-      auto rate = s.slope1;
-      const auto c = E::form::project(system, t + h, s.y1, rate, s.solved);
-      s.solved = s.solved & c.found;
-      s.residual = c.residual;
-      s.residual_of = c.of;
-      if constexpr (E::form::keeps_invariants) detail::keep_invariants<E>(system, t + h, h, s.y1, s.solved);
-      // Where the dense output is the cubic through slopes, those of algebraic states are taken from the constraints: the
-      // stages' own are of lower order.
-      if constexpr (E::keeps_derivative && E::form::gives_algebraic_rates && E::Method::dense_rows == 0)
-        each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
-          if (E::form::index(i) == 0) return;
-          s.slope0[i] = f0[i];
-          s.slope1[i] = rate[i];
-        });
-    });
+    return step<typename E::Method, WithInterpolant>(system, t, y, f0, h, detail::on_constraints<E, Real>{system, f0});
   } else if constexpr (E::Method::is_explicit) {
     return step<typename E::Method>(system, t, y, f0, h);
   } else {
     return step<typename E::Method, WithInterpolant>(system, t, y, f0, h);
   }
 }
+
+namespace detail {
+template <class E, class Real, bool WithInterpolant>
+SALTUS_FN stages<typename E::Method, Real, E::n> step_with_derivatives(const held_system<E, Real>& system, Real t,
+                                                                       const vec<Real, E::n>& y,
+                                                                       const vec<Real, E::n>& f0, Real h) {
+  using form = typename E::form;
+  using Method = typename E::Method;
+  using of_model = engine_of_model<E>;
+  constexpr int n = E::model_states;
+  const auto model = system.of_model();
+  const auto f0_of_model = form::model_part(f0);
+  derived_step<Method, on_constraints<of_model, Real>, held_system<of_model, Real>,
+               typename form::template lifted_system<Real>, Real, n, E::directions>
+      derived({model, f0_of_model}, model, system.lifted(), t, h, form::lift(y), form::lift(f0));
+  const auto of = step<Method, WithInterpolant>(model, t, form::model_part(y), f0_of_model, h, derived);
+  stages<Method, Real, E::n> s;
+  s.t = t;
+  s.h = h;
+  s.y = y;
+  const auto put = [&](const stages<Method, Real, n>& from, int first) SALTUS_INLINE_LAMBDA {
+    each<n>([&](int i) SALTUS_INLINE_LAMBDA {
+      s.y1[first + i] = from.y1[i];
+      s.slope0[first + i] = from.slope0[i];
+      s.slope1[first + i] = from.slope1[i];
+      s.error[first + i] = from.error[i];
+      s.interpolant_error[first + i] = WithInterpolant && first == 0 ? from.interpolant_error[i] : Real(0.0);
+      for (int row = 0; row < Method::dense_rows; ++row) s.extra[row][first + i] = from.extra[row][i];
+    });
+  };
+  put(of, 0);
+  for (int j = 0; j < E::directions; ++j) put(derived.of[j], form::place(0, j));
+  s.solved = of.solved;
+  s.singular = of.singular;
+  s.residual = of.residual;
+  s.residual_of = of.residual_of;
+  s.evaluations = of.evaluations;
+  if constexpr (form::has_constraints) {
+    auto rate = s.slope1;
+    form::settle_derivatives(system, typename form::template lifted<Real>(t + h), s.y1, rate, s.solved);
+    if constexpr (E::keeps_derivative && form::gives_algebraic_rates && Method::dense_rows == 0)
+      for (int j = 0; j < E::directions; ++j)
+        for (int i = 0; i < n; ++i)
+          if (form::index(i) != 0) {
+            s.slope0[form::place(i, j)] = f0[form::place(i, j)];
+            s.slope1[form::place(i, j)] = rate[form::place(i, j)];
+          }
+  }
+  return s;
+}
+}  // namespace detail
 
 /// The same, off the hot loop: an implicit step is too much code to be there in every place that makes one.
 template <class E, class Real>

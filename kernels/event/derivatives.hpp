@@ -16,7 +16,7 @@
 #pragma once
 
 #include "abi/sensitivity.hpp"
-#include "engine/system.hpp"
+#include "engine/reduced_derivatives.hpp"
 #include "event/sides.hpp"
 
 namespace saltus {
@@ -41,17 +41,12 @@ struct event_times {
 /// Ends the derivatives of the lanes in `where`; the first reason stays.
 template <class E, class Real>
 SALTUS_FN void undefine(instance<E, Real>& x, mask_of<Real> where, sensitivity why) {
+  if constexpr (E::form::follows_growth) {
+    // Of a long time hardly anything depends on one event, or on either end.
+    if (why == sensitivity::at_start || why == sensitivity::at_end) return;
+    if (why == sensitivity::grazing) return assign_where(where, x.held.grazings, x.held.grazings + Real(1.0));
+  }
   assign_where(where & (x.held.undefined == Real(0.0)), x.held.undefined, Real(static_cast<double>(why)));
-}
-
-/// The size of direction j: of the parameter or initial value, 1 if that is zero. Of initial values nothing is kept: 1.
-template <class E, class Real>
-SALTUS_FN Real size_of_direction(const instance<E, Real>& x, int j) {
-  Real size = Real(0.0);
-  each<E::form::params>([&](int i) SALTUS_INLINE_LAMBDA {
-    if (E::form::is_of_parameter(j, i)) size = abs(x.held.p[i]);
-  });
-  return select(size > Real(0.0), size, Real(1.0));
 }
 
 /// Do two derivatives agree, of numbers of which `noise` is within rounding?
@@ -85,17 +80,35 @@ SALTUS_FN_COLD event_times<E, Real> times_at(const instance<E, Real>& x) {
   return r;
 }
 
+/// f at the accepted point, with its derivatives, in the lanes of `where`; without a field those of algebraic states, too.
+template <class E, class Real>
+SALTUS_FN_COLD void find_slopes(instance<E, Real>& x, mask_of<Real> where, const tolerances<E, Real>& tol) {
+  if constexpr (E::form::has_field) {
+    const auto f = E::form::rhs(x.t, x.y, x.held);
+    for (int i = E::model_states; i < E::n; ++i) assign_where(where, x.f[i], f[i]);
+  } else {
+    E::form::settle_derivatives(held_system<E, Real>{x.held, &tol}, typename E::form::template lifted<Real>(x.t), x.y,
+                                x.f, where);
+  }
+}
+
 /// d2g/dt2 of the model's guards along the solution.
 template <class E, class Real>
 SALTUS_FN vec<Real, E::form::model_guards> bends_of_guards(const instance<E, Real>& x) {
   using form = typename E::form::model_form;
   using once = dual<Real>;
   using twice = dual<once>;
+  vec<twice, E::model_states> along;
   vec<once, E::model_states> y;
   each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { y[i] = once(x.y[i], x.f[i]); });
-  const auto f = form::rhs(once(x.t, Real(1.0)), y, x.held);
-  vec<twice, E::model_states> along;
-  each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { along[i] = twice(y[i], f[i]); });
+  if constexpr (form::has_field) {
+    const auto f = form::rhs(once(x.t, Real(1.0)), y, x.held);
+    each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { along[i] = twice(y[i], f[i]); });
+  } else {
+    const auto second =
+        second_rates(held_system<E, Real>{x.held}.of_model(), x.t, E::form::model_part(x.y), E::form::model_part(x.f));
+    each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { along[i] = twice(y[i], once(x.f[i], second[i])); });
+  }
   const auto g = form::model_guards_at(twice(once(x.t, Real(1.0)), once(Real(1.0))), along, x.held);
   vec<Real, E::form::model_guards> r;
   each<E::form::model_guards>([&](int i) SALTUS_INLINE_LAMBDA { r[i] = g[i].d[0].d[0]; });
@@ -133,6 +146,7 @@ SALTUS_FN void move_with_event(instance<E, Real>& x, mask_of<Real> where, double
       assign_where(where, s, fma(x.f[i], by, s));
     });
   });
+  if constexpr (reduces_derivatives<E>) move_integrals(x, where, direction);
 }
 
 /// Lanes of `where` in which two that are due have different times; `first` takes the times of the first in each.
@@ -208,6 +222,7 @@ SALTUS_FN void forget_undefined(instance<E, Real>& x, mask_of<Real> where) {
   for (int i = 0; i < form::time_events * E::directions; ++i)
     assign_where(none_there, x.held.next_time_events[i], nothing);
   for (int j = 0; j < E::directions; ++j) assign_where(none_there, x.held.event_time[j], nothing);
+  for (int i = 0; i < E::reductions * E::kept_directions; ++i) assign_where(none_there, x.reduced_rates[i], nothing);
 }
 
 /// The last sample before an event that moves has no derivative if it is at its very time.
@@ -240,7 +255,8 @@ SALTUS_FN_COLD void mark_jump(instance<E, pack<T, W>>& x, const vec<pack<T, W>, 
   const auto jumps = where & moves & changes;
   assign_where(jumps, x.held.jumped_at, x.t);
   undefine(x, jumps & (abs(x.t - x.t_end) <= ulps_of_time(x, 64.0)), sensitivity::at_end);
-  if constexpr (E::samples) take_back_sample(x, jumps, run);
+  if constexpr (E::samples && E::kept_directions > 0) take_back_sample(x, jumps, run);
+  if constexpr (reduces_derivatives<E>) take_back_rates_of_values(x, jumps, run);
 }
 
 /// Lanes in which the first `count` of y, and the discrete variables, are the same, to within what differs by errors. All of y: their
@@ -265,25 +281,26 @@ SALTUS_FN_COLD mask_of<Real> same_point(const instance<E, Real>& a, const instan
 
 /// x has the derivatives of `from` in the lanes of `where`.
 template <class E, class Real>
-SALTUS_FN void take_derivatives(instance<E, Real>& x, const instance<E, Real>& from, mask_of<Real> where) {
+SALTUS_FN void take_derivatives(instance<E, Real>& x, const instance<E, Real>& from, mask_of<Real> where,
+                                const tolerances<E, Real>& tol) {
+  if constexpr (reduces_derivatives<E>) take_reduced_rates(x, from, where, tol);
   for (int i = E::model_states; i < E::n; ++i) assign_where(where, x.y[i], from.y[i]);
   for (int i = 0; i < E::form::discretes * E::directions; ++i)
     assign_where(where, x.held.discrete_rates[i], from.held.discrete_rates[i]);
-  const auto f = E::form::rhs(x.t, x.y, x.held);
-  for (int i = E::model_states; i < E::n; ++i) assign_where(where, x.f[i], f[i]);
+  find_slopes(x, where, tol);
 }
 
 /// Behind an event: instances that go on have derivatives at a fixed time again. `before` is y before it, `apart` as above.
 template <class E, class T, int W, class Run>
 SALTUS_FN_COLD void leave_event(instance<E, pack<T, W>>& x, const vec<pack<T, W>, E::n>& before,
-                                mask_of<pack<T, W>> apart, mask_of<pack<T, W>> where, const Run& run) {
+                                mask_of<pack<T, W>> apart, mask_of<pack<T, W>> where,
+                                const tolerances<E, pack<T, W>>& tol, const Run& run) {
   using Real = pack<T, W>;
   const auto goes_on = where & is_under_way(x);
   move_with_event(x, goes_on, -1.0);
   mark_jump(x, before, apart, where, run);
   forget_undefined(x, where);
-  const auto f = E::form::rhs(x.t, x.y, x.held);
-  for (int i = E::model_states; i < E::n; ++i) assign_where(where, x.f[i], f[i]);
+  find_slopes(x, E::form::has_field ? where : goes_on, tol);
   each<E::directions>([&](int j) SALTUS_INLINE_LAMBDA { assign_where(goes_on, x.held.event_time[j], Real(0.0)); });
 }
 

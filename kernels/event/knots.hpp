@@ -24,9 +24,11 @@ template <class E, class Real>
 SALTUS_FN_COLD mask_of<Real> pass_knots(instance<E, Real>& x, mask_of<Real> where, const tolerances<E, Real>& tol) {
   const auto passing = where & is_under_way(x) & ends_at_knot(x, x.t);
   if (none(passing)) return passing;
+  if constexpr (reduces_derivatives<E>) take_extrema_here<true>(x, passing, tol);
   enter_pieces(x, passing, tol);
   start_from<E>(x, passing, tol);
   if constexpr (E::reduces_quantities) reduce_jump<E>(x, passing);
+  if constexpr (reduces_derivatives<E>) take_extrema_here<false>(x, passing, tol);
   set_next_stop(x, passing);
   return passing;
 }

@@ -49,7 +49,7 @@ SALTUS_FN int end_of_slide(const instance<E, pack<T, W>>& x, int lane) {
 template <class E, class T, int W, class Run>
 SALTUS_FN_COLD void log_end_of_slide(instance<E, pack<T, W>>& x, int lane, const Run& run) {
   auto y = logged_lane<E>(loggable(x), lane);
-  if constexpr (E::directions > 0)
+  if constexpr (E::kept_directions > 0)
     for (int j = 0; j < E::directions; ++j)
       y[E::logged_point + j].v = E::form::time_sign * x.held.event_time[j].get(lane);
   record_event(x, lane, end_of_slide(x, lane), y, y, run);

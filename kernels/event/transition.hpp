@@ -298,7 +298,7 @@ SALTUS_FN_COLD void log_events(instance<E, pack<T, W>>& x, int lane, const vec<p
   auto was = logged_lane<E>(before, lane), is = logged_lane<E>(after, lane);
   int count = 0;
   const auto log = [&](int number, int item) SALTUS_INLINE_LAMBDA {
-    if constexpr (E::directions > 0)
+    if constexpr (E::kept_directions > 0)
       each<E::directions>([&](int j) SALTUS_INLINE_LAMBDA {
         const bool is_defined = x.held.undefined.get(lane) == T(0.0);
         was[E::logged_point + j].v = is[E::logged_point + j].v =
@@ -404,6 +404,7 @@ SALTUS_FN_COLD mask_of<pack<T, W>> pass_in_turn(instance<E, pack<T, W>>& x, cons
     for (int lane = 0; lane < W; ++lane)
       if (where[lane]) transition_of<E>(x, lane, values, due);
     start_from<E>(x, where, tol);
+    if constexpr (reduces_derivatives<E>) take_extrema_here<false>(x, where, tol);
   };
   time_of(first, times);
   pass(first, g);
@@ -417,7 +418,7 @@ SALTUS_FN_COLD mask_of<pack<T, W>> pass_in_turn(instance<E, pack<T, W>>& x, cons
     assign_where(waits, x.held.locked[i],
                  select(rate_before[i] < Real(0.0), Real(1.0), Real(-1.0)) * Real(limits<T>::smallest));
   }
-  x.f = E::form::rhs(x.t, x.y, x.held);
+  if constexpr (E::form::has_field) x.f = E::form::rhs(x.t, x.y, x.held);
   x.rate = E::form::guards_along(x.t, x.y, x.f, x.held).rate;
   for (int i = 0; i < E::ng; ++i)
     can = can & !(where & (second.guard[i] > Real(0.5)) & !(x.rate[i] * rate_before[i] > Real(0.0)));
@@ -451,6 +452,7 @@ SALTUS_FN_COLD both_orders<E, Real> try_both_orders(const instance<E, Real>& x, 
   r.agree = r.agree & pass_in_turn(r.x, g, times, first, second, r.agree, tol);
   r.agree = r.agree & pass_in_turn(other, g, times, second, first, r.agree, tol);
   r.agree = r.agree & same_point(r.x, other, tol, E::n);
+  if constexpr (reduces_derivatives<E>) compare_reduced_rates(r.x, other, r.agree, tol);
   return r;
 }
 
@@ -467,13 +469,32 @@ requires(E::directions > 0) struct passage<E, Real> {
   both_orders<E, Real> in_turns;  ///< where any is
 };
 
-/// Before what is due at the accepted point is fired: derivatives along with the event. `at_knot`: guards have jumped there, at a time
-/// that is fixed.
+/// The time derivative at the accepted point from the equations there, where steps know it from their dense output alone: what leaves an
+/// event has it from there as well, so that a state that the event does not touch goes through it unchanged.
 template <class E, class Real>
-SALTUS_FN_COLD void enter_event(instance<E, Real>& x, const vec<Real, E::ng>& g, const due_events<E, Real>& due,
-                                mask_of<Real> where, mask_of<Real> at_knot, const tolerances<E, Real>& tol,
-                                passage<E, Real>& way) {
+SALTUS_FN_COLD void take_field_here(instance<E, Real>& x, mask_of<Real> where, const tolerances<E, Real>& tol) {
+  auto f = x.f;
+  if constexpr (E::form::has_field) {
+    f = E::form::rhs(x.t, x.y, x.held);
+  } else {
+    auto y = x.y;
+    E::form::initialise(held_system<E, Real>{x.held, &tol}, x.t, y, f, x.t_end - x.t_begin, where, abi::algebraic);
+  }
+  const auto g = E::form::guards_along(x.t, x.y, f, x.held);
+  each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(where, x.f[i], f[i]); });
+  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(where, x.rate[i], g.rate[i]); });
+}
+
+/// Before what is due at the accepted point is fired: derivatives along with the event. What comes to it is as the step has it, with
+/// guards on their sides `of_step`. `at_knot`: guards have jumped there, at a time that is fixed.
+template <class E, class Real>
+SALTUS_FN_COLD void enter_event(instance<E, Real>& x, const vec<Real, E::ng>& of_step, const vec<Real, E::ng>& g,
+                                const due_events<E, Real>& due, mask_of<Real> where, mask_of<Real> at_knot,
+                                const tolerances<E, Real>& tol, passage<E, Real>& way) {
   vec<Real, E::directions> first;
+  const auto there = x.held.locked;
+  each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(where & !at_knot, x.held.locked[i], of_step[i]); });
+  if constexpr (!E::Method::is_explicit) take_field_here(x, where, tol);
   way.times = times_at(x);
   way.before = x.y;
   if constexpr (E::form::tables > 0)
@@ -484,6 +505,8 @@ SALTUS_FN_COLD void enter_event(instance<E, Real>& x, const vec<Real, E::ng>& g,
   if (any(way.apart)) way.in_turns = try_both_orders(x, g, way.times, due, way.apart, tol);
   each<E::directions>([&](int j) SALTUS_INLINE_LAMBDA { assign_where(where, x.held.event_time[j], first[j]); });
   move_with_event(x, where, 1.0);
+  if constexpr (reduces_derivatives<E>) take_extrema_here<true>(x, where, tol);
+  x.held.locked = there;
 }
 
 /// What comes after it at the same time moves with it.
@@ -504,25 +527,26 @@ SALTUS_FN_COLD void end_event(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> wh
   if (any(way.apart)) {
     const auto agree = way.in_turns.agree & same_point(x, way.in_turns.x, tol, E::model_states) & is_under_way(x);
     undefine(x, way.apart & !agree, sensitivity::order);
-    leave_event(x, way.before, way.apart, where, run);
-    take_derivatives(x, way.in_turns.x, agree & (x.held.undefined == Real(0.0)));
+    leave_event(x, way.before, way.apart, where, tol, run);
+    take_derivatives(x, way.in_turns.x, agree & (x.held.undefined == Real(0.0)), tol);
   } else {
-    leave_event(x, way.before, way.apart, where, run);
+    leave_event(x, way.before, way.apart, where, tol, run);
   }
 }
 
 /// Fires what is due at the accepted point of the lanes in `where`, whose guard values there are `g`, and iterates until
-/// nothing is due any more. `at_knot`: guards have jumped there, at the knot of a table.
+/// nothing is due any more. `of_step`: guards as they were held through the step that has come there; `at_knot`: guards have jumped
+/// there, at the knot of a table.
 template <class E, class T, int W, class Run>
-SALTUS_FN_COLD void fire(instance<E, pack<T, W>>& x, vec<pack<T, W>, E::ng> g, due_events<E, pack<T, W>> due,
-                         mask_of<pack<T, W>> where, mask_of<pack<T, W>> at_knot, const tolerances<E, pack<T, W>>& tol,
-                         const Run& run) {
+SALTUS_FN_COLD void fire(instance<E, pack<T, W>>& x, [[maybe_unused]] const vec<pack<T, W>, E::ng>& of_step,
+                         vec<pack<T, W>, E::ng> g, due_events<E, pack<T, W>> due, mask_of<pack<T, W>> where,
+                         mask_of<pack<T, W>> at_knot, const tolerances<E, pack<T, W>>& tol, const Run& run) {
   using Real = pack<T, W>;
   vec<Real, E::ng> fired;
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { fired[i] = Real(0.0); });
   mask_of<Real> active = where;
   [[maybe_unused]] passage<E, Real> way;
-  if constexpr (E::directions > 0) enter_event(x, g, due, where, at_knot, tol, way);
+  if constexpr (E::directions > 0) enter_event(x, of_step, g, due, where, at_knot, tol, way);
   for (int round = 0; round < event_rounds && any(active); ++round) {
     Real surface = Real(0.0);
     auto slid = mask_of<Real>::all(false);
@@ -545,6 +569,7 @@ SALTUS_FN_COLD void fire(instance<E, pack<T, W>>& x, vec<pack<T, W>, E::ng> g, d
     // What has just left its surface is not to be caught again within rounding of it.
     if constexpr (E::form::slides) begin_slides(x, active & !(slid & !E::form::is_sliding(x.held)));
     if constexpr (E::reduces_quantities) reduce_jump<E>(x, active);
+    if constexpr (reduces_derivatives<E>) take_extrema_here<false>(x, active, tol);
     const auto again = find_due_again(x, due, g, fired, active);
     end_where(x.status, active & (x.events >= tol.max_events), status::event_budget);
     active = active & again & is_under_way(x);

@@ -13,6 +13,8 @@
 //     model_states, model_part(y)   of `states` those that the model has, the first ones: a form may integrate others behind them
 //     judged                        and of these those whose errors count
 //     directions                    in which derivatives of the states are carried behind them (form/sensitivities.hpp); else 0
+//     keeps_derivatives             and they are results
+//     follows_growth                or the results are how they grow (form/growth.hpp)
 //
 //     equations                     equations: what matrices implicit methods make of it (number/equations.hpp)
 //     counts(i)                     does the error of state i count, to implicit methods?
@@ -75,6 +77,8 @@ concept is_form = requires(int number, bool yes) {
   number = Form::model_states;
   number = Form::judged;
   number = Form::directions;
+  yes = Form::keeps_derivatives;
+  yes = Form::follows_growth;
   number = Form::params;
   number = Form::discretes;
   number = Form::guards;

@@ -49,9 +49,11 @@ struct model_functions {
   static constexpr bool has_local_coordinates = false;
   static constexpr bool projects_samples = false;
   static constexpr bool may_be_singular = false;
-  static constexpr int model_states = states;  ///< those of the model; a form may integrate more behind them
-  static constexpr int judged = states;        ///< those whose errors count
-  static constexpr int directions = 0;         ///< in which derivatives are taken (form/sensitivities.hpp)
+  static constexpr int model_states = states;       ///< those of the model; a form may integrate more behind them
+  static constexpr int judged = states;             ///< those whose errors count
+  static constexpr int directions = 0;              ///< in which derivatives are taken (form/sensitivities.hpp)
+  static constexpr bool keeps_derivatives = false;  ///< and kept as results
+  static constexpr bool follows_growth = false;     ///< or it is kept how they grow (form/growth.hpp)
   template <class Value>
   SALTUS_FN static const vec<Value, states>& model_part(const vec<Value, states>& y) {
     return y;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "form/any_order.hpp"
+#include "form/growth.hpp"
 #include "form/mass.hpp"
 #include "form/mechanical.hpp"
 #include "form/plain.hpp"

@@ -4,9 +4,11 @@
 //     dS/dt = f_y S + f_p,
 //
 // which is f over dual numbers with a direction for each, in the same stages as the states. What an event does to them is in
-// event/derivatives.hpp; nothing else knows of them but what is kept: samples and the end.
+// event/derivatives.hpp; nothing else knows of them but what is kept: samples, reductions and the end. Of implicit methods their step is
+// that of the states differentiated (method/step_derivatives.hpp), and algebraic states have those that their constraints want.
 #pragma once
 
+#include "form/consistent/derivatives.hpp"
 #include "form/plain.hpp"
 
 namespace saltus {
@@ -15,10 +17,12 @@ namespace saltus {
 /// in the choice of steps.
 template <class Base, bool InError, int... Of>
 struct sensitivities : Base {
-  static_assert(Base::has_field && !Base::moves_states && !Base::has_series && !Base::reaches,
-                "sensitivities are those of dy/dt = f(t, y)");
+  static_assert(Base::highest_index < 2 && !Base::has_series && !Base::reaches && !Base::weighs_start &&
+                    Base::has_field != Base::moves_states,
+                "sensitivities are those of dy/dt = f(t, y), and of constraints of index 1");
   using model_form = Base;
   static constexpr int directions = sizeof...(Of);
+  static constexpr bool keeps_derivatives = true;
   static constexpr int model_states = Base::states;
   static constexpr int states = model_states * (1 + directions);  ///< y, and then S direction by direction
   static constexpr int judged = InError ? states : model_states;
@@ -167,6 +171,65 @@ struct sensitivities : Base {
     return put_down<Value>(Base::rhs(lifted<Value>(t), lift(y), lift_held<Value>(c)));
   }
 
+  /// The equations of the model over numbers with derivatives (linear/system.hpp).
+  template <class Real>
+  struct lifted_system {
+    static constexpr auto kind = Base::equations;
+    static constexpr int highest_index = Base::highest_index;
+    typename Base::template held<lifted<Real>> c;
+
+    SALTUS_FN static constexpr int index(int i) { return Base::index(i); }
+    static constexpr int widest_sweep = Base::widest_sweep;
+    static constexpr int colours = Base::colours;
+    SALTUS_FN static constexpr int colour(int j) { return Base::colour(j); }
+    SALTUS_FN static constexpr bool entry(int i, int j) { return Base::entry(i, j); }
+    template <class Value>
+    SALTUS_FN vec<Value, model_states> rhs(Value t, const vec<Value, model_states>& y) const {
+      return Base::rhs(t, y, c);
+    }
+    template <class Value>
+    SALTUS_FN vec<Value, model_states> residual(Value t, const vec<Value, model_states>& y,
+                                                const vec<Value, model_states>& rate) const {
+      return Base::residual(t, y, rate, c);
+    }
+    SALTUS_FN matrix<lifted<Real>, model_states> mass() const { return Base::mass(c); }
+  };
+
+  // ---- of models with constraints, or whose rates are solved for
+
+  /// At a point that is consistent, the derivatives of algebraic states, and those of the rates of all, in the lanes of `where`. Those of
+  /// the other states are given, and t may have some.
+  template <class System, class Real>
+  SALTUS_FN static void settle_derivatives(const System& system, lifted<Real> t, vec<Real, states>& y,
+                                           vec<Real, states>& rate, mask_of<Real> where) {
+    auto lifted_y = lift(y), lifted_rate = lift(rate);
+    derive_consistent(system.of_model(), system.lifted(), t, lifted_y, lifted_rate);
+    const auto settled_y = put_down<Real>(lifted_y), settled_rate = put_down<Real>(lifted_rate);
+    for (int i = model_states; i < states; ++i) {
+      y[i] = select(where, settled_y[i], y[i]);
+      rate[i] = select(where, settled_rate[i], rate[i]);
+    }
+  }
+
+  template <class System, class Real>
+  SALTUS_FN static consistency<Real> initialise(const System& system, const Real& t, vec<Real, states>& y,
+                                                vec<Real, states>& f, Real span, mask_of<Real> where, int how) {
+    auto of_model = model_part(y), rate = model_part(f);
+    const auto c = Base::initialise(system.of_model(), t, of_model, rate, span, where, how);
+    take_model_part(of_model, y), take_model_part(rate, f);
+    settle_derivatives(system, time_of_event(t, system.c), y, f, where & c.found);
+    return c;
+  }
+  template <class System, class Real>
+  SALTUS_FN static consistency<Real> project(const System& system, Real t, vec<Real, states>& y, vec<Real, states>& f,
+                                             mask_of<Real> where) {
+    auto of_model = model_part(y), rate = model_part(f);
+    const auto c = Base::project(system.of_model(), t, of_model, rate, where);
+    take_model_part(of_model, y), take_model_part(rate, f);
+    settle_derivatives(system, lifted<Real>(t), y, f, where & c.found);
+    return c;
+  }
+
   /// Time and its derivatives: those of the event under way.
   template <class Real>
   SALTUS_FN static lifted<Real> time_of_event(Real t, const held<Real>& c) {
@@ -174,6 +237,10 @@ struct sensitivities : Base {
   }
 
  private:
+  template <class Value>
+  SALTUS_FN static void take_model_part(const vec<Value, model_states>& from, vec<Value, states>& to) {
+    each<model_states>([&](int i) SALTUS_INLINE_LAMBDA { to[i] = from[i]; });
+  }
   SALTUS_FN static constexpr int of(int j) {
     constexpr int all[] = {Of...};
     return all[j];

@@ -65,6 +65,7 @@ requires(Method::kind == methods::family::dirk) SALTUS_FN stages<Method, Real, n
     });
   });
 
+  detail::show_stages(settle, w, k);
   // The difference to the embedded formula would hold the stiff components at full size: the matrix takes them out.
   auto difference = detail::combine<Method::stages>(k, [](auto j) { return Method::e[decltype(j)::value]; });
   each<n>([&](int j) SALTUS_INLINE_LAMBDA { difference[j] = difference[j] * Real(1.0 / Method::gamma); });

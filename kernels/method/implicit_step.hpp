@@ -53,10 +53,10 @@ requires(!Method::is_explicit) SALTUS_FN vec<Real, n> local_error(const stages<M
   return r;
 }
 
-/// The square of the scaled error norm, as for explicit methods. A state that does not count has no say: its error is zero.
-template <class Method, norm_kind Norm, class Real, int n>
+/// The square of the scaled error norm of its first m states, as for explicit methods. A state that does not count has no say: its error is zero.
+template <class Method, norm_kind Norm, class Real, int n, int m>
 requires(!Method::is_explicit) SALTUS_FN Real
-    error_norm_squared(const stages<Method, Real, n>& s, Real rtol, const vec<Real, n>& atol) {
+    error_norm_squared(const stages<Method, Real, n>& s, Real rtol, const vec<Real, m>& atol) {
   return scaled_norm_squared<Norm>(s.error, s.y, s.y1, rtol, atol);
 }
 
@@ -76,6 +76,12 @@ struct as_it_is {
   template <class Stages>
   SALTUS_FN void operator()(Stages&) const {}
 };
+
+/// Shows what a step is made of to one that wants to see it: its matrix, its equations there, and its stages.
+template <class Settle, class... Parts>
+SALTUS_FN void show_stages(Settle& settle, const Parts&... parts) {
+  if constexpr (requires { settle.take_stages(parts...); }) settle.take_stages(parts...);
+}
 
 /// No error of states that do not count: an algebraic one of index 2 is known to a lower order, does not act on what follows, and is
 /// put where its constraints want it.

@@ -12,8 +12,8 @@ namespace saltus {
 ///  max      the largest of these ratios
 ///  compere  Compere eq. 5.8: max |e_i| / (rtol max(max |y_i|, 1))
 /// Of the first m states.
-template <norm_kind Norm, class Real, int m, int n>
-SALTUS_FN Real scaled_norm_squared(const vec<Real, m>& e, const vec<Real, n>& y0, const vec<Real, n>& y1, Real rtol,
+template <norm_kind Norm, class Real, int m, int n, int l>
+SALTUS_FN Real scaled_norm_squared(const vec<Real, l>& e, const vec<Real, n>& y0, const vec<Real, n>& y1, Real rtol,
                                    const vec<Real, m>& atol) {
   Real sum = Real(0.0);
   if constexpr (Norm == norm_kind::compere) {

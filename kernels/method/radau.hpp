@@ -137,6 +137,7 @@ requires(Method::kind == methods::family::collocation) SALTUS_FN_COLD stages<Met
   newton.give_up(
       [&]() SALTUS_INLINE_LAMBDA { return detail::are_solved_to_rounding<Method>(system, lin, at, t, y, h, rate); });
 
+  detail::show_stages(settle, w, at.z);
   s.t = t;
   s.h = h;
   s.y = y;

@@ -61,6 +61,7 @@ requires(Method::is_rosenbrock) SALTUS_FN stages<Method, Real, n> step(const Sys
       each<n>([&](int j) SALTUS_INLINE_LAMBDA { right[j] = fma(Real(Method::d[i]) * h, lin.dt[j], right[j]); });
     u[i] = w.solve(right);
   });
+  detail::show_stages(settle, w, u);
   s.t = t;
   s.h = h;
   s.y = y;

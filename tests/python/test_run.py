@@ -284,3 +284,15 @@ def test_a_run_goes_on_from_a_file(valve, tmp_path):
     for name in ("lift", "velocity", "pressure", "seated"):
         assert np.array_equal(on[f"initial_{name}"].values.ravel(), first[f"final_{name}"].values)
     assert np.array_equal(on["flow"].values.ravel(), first["flow"].values)
+
+
+def test_lyapunov_exponents_have_a_dimension_of_their_own():
+    lorenz = saltus.builtin("lorenz")
+    ds = lorenz.lyapunov(t=(0, 60), start=10, rho=np.array([14.0, 28.0]))
+    assert ds["lyapunov"].dims == ("rho", "exponent") and list(ds["exponent"]) == [1, 2, 3]
+    # what flows out of a volume, and chaos at 28 alone
+    np.testing.assert_allclose(ds["lyapunov"].sum("exponent"), -(10 + 1 + 8 / 3), rtol=1e-4)
+    assert ds["lyapunov"].sel(exponent=1)[0] < 0 < ds["lyapunov"].sel(exponent=1)[1]
+    assert bool((ds["lyapunov_error"] < 1).all()) and bool(ds["ok"].all())
+    one = lorenz.lyapunov(t=(0, 5), exponents=1)
+    assert one["lyapunov"].dims == ("exponent",) and one.sizes["exponent"] == 1

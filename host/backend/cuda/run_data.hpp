@@ -181,7 +181,7 @@ struct run_data {
     memory_.carve(c.out.reductions, std::ssize(what.reductions) * count);
     memory_.carve(c.out.guard_history, std::ssize(what.model.guards) * count);
     memory_.carve(c.out.final_derivative, static_cast<std::int64_t>(sensitivity_columns(what)) * count);
-    memory_.carve(c.out.sensitivity, what.sensitivities.empty() ? 0 : count);
+    memory_.carve(c.out.sensitivity, has_sensitivity(what) ? count : 0);
     const auto kept = static_cast<std::int64_t>(bounded_rows(what));
     memory_.carve(c.out.logged, kept > 0 ? count : 0);
     memory_.carve(c.out.kept_rows, count * kept * static_cast<std::int64_t>(2 + 2 * logged_numbers(what)));

@@ -108,6 +108,17 @@ def dataset(plan: _core.Plan, result: dict[str, Any]) -> xr.Dataset:
     return _assembled(variables, coordinates, result["attributes"])
 
 
+def stacked(made: xr.Dataset) -> xr.Dataset:
+    """The same with Lyapunov exponents, and their errors, along a dimension `exponent` that counts from 1."""
+    count = sum(str(name).removeprefix("lyapunov_").isdigit() for name in made.variables)
+    for name, prefix in (("lyapunov", "lyapunov_"), ("lyapunov_error", "lyapunov_error_")):
+        parts = [f"{prefix}{j}" for j in range(1, count + 1)]
+        attributes = {"long_name": "Lyapunov exponents, per unit of time" if name == "lyapunov" else "their standard errors"}
+        together = xr.concat([made[part] for part in parts], dim="exponent", combine_attrs="drop").assign_attrs(attributes)
+        made = made.drop_vars(parts).assign({name: together.transpose(..., "exponent")})
+    return made.assign_coords(exponent=np.arange(1, count + 1))
+
+
 def _names_of_indices(attributes: dict[str, Any]) -> dict[str, xr.Variable]:
     """The names along the dimensions of indices of sensitivity, as a file has them."""
     inputs = attributes["design_inputs"].split(" ")

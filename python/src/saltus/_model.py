@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Optional, Union
 import xarray as xr
 
 from . import _core
-from ._dataset import dataset
+from ._dataset import dataset, stacked
 from ._errors import Error
 from ._progress import reporter
 from ._settings import Settings
@@ -94,6 +94,15 @@ class Model:
         Instances that fail are a mask, `ok`, and no exception. Raises saltus.Error with the words of the command line.
         """
         return self._run("model", str(self.header), options, file, replace, progress)
+
+    def lyapunov(self, *, exponents: Optional[int] = None, start: Optional[float] = None, **options: Any) -> xr.Dataset:
+        """Lyapunov exponents, through events: those of `run` with the same options, over the time from `start` on.
+
+        The result has `lyapunov` and `lyapunov_error`, standard errors, with one dimension more, `exponent`: 1 is the largest.
+        -infinity is that of differences which shrink to nothing within a step; NaN where there are none, `lyapunov_status` says why.
+        """
+        asked = {"exponents": exponents, "from": start}
+        return stacked(self.run(lyapunov={key: value for key, value in asked.items() if value is not None}, **options))
 
     def _run(self, kind: str, what: str, options: Mapping[str, Any], file: Union[str, os.PathLike, None] = None,
              replace: bool = False, progress: Any = False) -> xr.Dataset:

@@ -25,7 +25,7 @@ SAMPLE = ("count", "seed", "design", "correlation", "until")
 TOP = ("method", "t", "rtol", "atol", "event_tol", "first_step", "max_step", "step", "controller", "norm", "precision",
        "max_steps", "max_events", "detection", "guards_in_error", "concurrency", "zeno", "rescue", "inject_exceptions",
        "consistency", "coordinates")
-SECTIONS = ("parameters", "initial", "sweep", "sample", "sensitivity", "output", "run")
+SECTIONS = ("parameters", "initial", "sweep", "sample", "sensitivity", "lyapunov", "output", "run")
 TIMES = ("t_begin", "t_end")
 KEYS = {**{key: f"output.{key}" for key in OUTPUT}, **{key: f"run.{key}" for key in RUN},
         **{key: f"sample.{key}" for key in SAMPLE}, **{key: key for key in TOP}}
@@ -108,6 +108,8 @@ class Settings:
         elif key == "tables" and not self._is_quantity(key):
             for name, one in value.items():
                 self._table(str(name), one)
+        elif key == "lyapunov" and not value:
+            self._set(key, "{}")
         elif key in SECTIONS:
             for name, one in value.items():
                 self._set(f"{key}.{name}", toml(one))

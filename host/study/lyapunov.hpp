@@ -1,0 +1,43 @@
+// Lyapunov exponents of the instances of a study.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "abi/sensitivity.hpp"
+#include "abi/status.hpp"
+#include "study/prepare.hpp"
+#include "study/run.hpp"
+
+namespace saltus::host {
+
+/// Those of one instance, per unit of time, the largest first where the time was long enough.
+struct instance_exponents {
+  std::int64_t instance;
+  std::vector<double> inputs;     ///< in the order of lyapunov_report::inputs
+  std::vector<double> exponents;  ///< NaN without; -infinity where differences shrink to nothing within a step
+  std::vector<double> errors;     ///< standard errors, from the spread over parts of the time
+  double grazings;                ///< events met with so little speed that they may change an exponent
+  saltus::status status;
+  saltus::sensitivity why;  ///< why there are none
+
+  /// The dimension that they give an attractor (J. L. Kaplan, J. A. Yorke, Lecture Notes in Mathematics 730 (1979) 204): NaN where not all
+  /// that it needs are known.
+  double dimension() const;
+};
+
+struct lyapunov_report {
+  run_report run;
+  std::vector<std::string> inputs;  ///< parameters and initial values that differ between instances
+  std::vector<instance_exponents> instances;
+};
+
+/// The plan of a study with [lyapunov]; one that has none is asked for all exponents over its whole time.
+plan lyapunov_plan(study what, const cancellation& stop = {});
+
+/// Runs it. Throws `error`.
+lyapunov_report lyapunov(plan p, run_options options = {}, const cancellation& stop = {},
+                         const run_listener& listener = {});
+
+}  // namespace saltus::host

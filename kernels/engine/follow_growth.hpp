@@ -1,0 +1,102 @@
+// Follows how small differences of the states grow (form/growth.hpp): after steps and events they are made orthonormal.
+#pragma once
+
+#include "engine/system.hpp"
+#include "number/math.hpp"
+
+namespace saltus {
+
+namespace detail {
+/// Of what a step leaves of a difference beside those that grow faster, no more than this part is known: rounding of theirs.
+template <class T>
+inline constexpr double least_part_known = 4096.0 * limits<T>::epsilon;
+
+/// body(number j of the first difference, the same of the second) for all that depends on differences linearly.
+template <class E, class Real, class F>
+SALTUS_FN void each_of_difference(instance<E, Real>& x, int i, int j, F&& body) {
+  using form = typename E::form;
+  for (int s = 0; s < E::model_states; ++s) {
+    body(x.y[form::place(s, i)], x.y[form::place(s, j)]);
+    body(x.f[form::place(s, i)], x.f[form::place(s, j)]);
+  }
+  for (int d = 0; d < form::discretes; ++d)
+    body(x.held.discrete_rates[form::discretes * i + d], x.held.discrete_rates[form::discretes * j + d]);
+  for (int e = 0; e < form::time_events; ++e)
+    body(x.held.next_time_events[form::time_events * i + e], x.held.next_time_events[form::time_events * j + e]);
+}
+
+template <class E, class Real>
+SALTUS_FN Real product_of_differences(const instance<E, Real>& x, int i, int j) {
+  Real sum = Real(0.0);
+  for (int s = 0; s < E::model_states; ++s) sum = fma(x.y[E::form::place(s, i)], x.y[E::form::place(s, j)], sum);
+  return sum;
+}
+}  // namespace detail
+
+/// Makes the differences orthonormal in the lanes of `where`, and adds what they have grown by. One of which nothing is left beside the
+/// others has shrunk without a bound: it is zero from there on, and its exponent -infinity.
+template <class E, class Real>
+SALTUS_FN_COLD void orthonormalise(instance<E, Real>& x, mask_of<Real> where) {
+  constexpr double least = detail::least_part_known<typename E::T>;
+  const auto set = [&](Real& to, Real value) SALTUS_INLINE_LAMBDA { assign_where(where, to, value); };
+  for (int j = 0; j < E::directions; ++j) {
+    const Real whole = sqrt(detail::product_of_differences(x, j, j));
+    for (int turn = 0; turn < 2; ++turn)  // what one leaves is of the size of the rounding of the whole
+      for (int i = 0; i < j; ++i) {
+        const Real along = detail::product_of_differences(x, i, j);
+        detail::each_of_difference(
+            x, i, j, [&](const Real& of, Real& from) SALTUS_INLINE_LAMBDA { set(from, fma(-along, of, from)); });
+      }
+    const Real left = sqrt(detail::product_of_differences(x, j, j));
+    const auto known = !(left <= Real(least) * whole);
+    const Real inverse = select(known, Real(1.0) / left, Real(0.0));
+    detail::each_of_difference(x, j, j, [&](const Real&, Real& of) SALTUS_INLINE_LAMBDA { set(of, of * inverse); });
+    const Real logarithm = select(known, log(select(known, left, Real(1.0))), Real(-limits<typename E::T>::largest));
+    set(x.held.grown[j], x.held.grown[j] + logarithm);
+  }
+}
+
+/// Begins to follow differences, at the first point of an instance.
+template <class E, class Real>
+SALTUS_FN_COLD void begin_growth(instance<E, Real>& x, double from) {
+  E::form::set_differences(x.y);
+  const double turned = E::form::time_sign * from;  // all of the time is from -infinity on, whichever way it runs
+  x.held.growth_from = from >= -limits<double>::largest ? max(Real(turned), x.t_begin) : x.t_begin;
+  x.held.begun = x.held.part_begun = x.t_begin;
+  x.held.parts = x.held.grazings = Real(0.0);
+  each<E::directions>([&](int j) SALTUS_INLINE_LAMBDA {
+    x.held.grown[j] = x.held.grown_before[j] = x.held.rates[j] = x.held.squared_rates[j] = Real(0.0);
+  });
+}
+
+/// At an accepted point.
+template <class E, class Real>
+SALTUS_FN_COLD void follow_growth(instance<E, Real>& x, mask_of<Real> where) {
+  using form = typename E::form;
+  orthonormalise(x, where);
+  auto& held = x.held;
+  // What comes before it counts has not been.
+  const auto begins = where & (held.begun < held.growth_from) & (x.t >= held.growth_from);
+  const auto at_start = where & (x.t <= x.t_begin);
+  const auto afresh = begins | at_start;
+  assign_where(begins, held.begun, x.t);
+  assign_where(afresh, held.part_begun, x.t);
+  each<E::directions>([&](int j) SALTUS_INLINE_LAMBDA {
+    assign_where(afresh, held.grown[j], Real(0.0));
+    assign_where(afresh, held.grown_before[j], Real(0.0));
+  });
+  const Real length = (x.t_end - held.growth_from) * Real(1.0 / form::batches);
+  const auto ends = where & (held.begun >= held.growth_from) & (x.t - held.part_begun >= length);
+  if (none(ends)) return;
+  const Real time = x.t - held.part_begun;
+  each<E::directions>([&](int j) SALTUS_INLINE_LAMBDA {
+    const Real rate = (held.grown[j] - held.grown_before[j]) / time;
+    assign_where(ends, held.rates[j], held.rates[j] + rate);
+    assign_where(ends, held.squared_rates[j], fma(rate, rate, held.squared_rates[j]));
+    assign_where(ends, held.grown_before[j], held.grown[j]);
+  });
+  assign_where(ends, held.parts, held.parts + Real(1.0));
+  assign_where(ends, held.part_begun, x.t);
+}
+
+}  // namespace saltus
