@@ -45,6 +45,8 @@ template <class Number>
 struct quaternion {
   Number w, x, y, z;
 };
+template <class Number>
+quaternion(Number, Number, Number, Number) -> quaternion<Number>;
 
 /// The quaternion of four coordinates, the first of which is `first`; member k of a family of quaternions.
 template <class At, class State>
