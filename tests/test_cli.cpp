@@ -26,7 +26,7 @@ TEST_F(cli, alone_it_prints_its_help_and_counts_as_misused) {
   const auto o = saltus({});
   EXPECT_EQ(o.code, 2);
   EXPECT_EQ(o.out, "");
-  for (const char* command : {"list", "describe", "check", "run", "bench", "show", "plot", "report", "doctor"})
+  for (const char* command : {"list", "describe", "check", "run", "bench", "show", "plot", "report", "zarr", "doctor"})
     EXPECT_NE(o.err.find(fmt::format("\n  {} ", command)), std::string::npos) << o.err;
   EXPECT_NE(o.err.find("Exit codes: 0 ok"), std::string::npos) << o.err;
 }

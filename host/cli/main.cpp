@@ -1,5 +1,5 @@
-// The command line: saltus list | describe | new | check | run | bench | show | sensitivity | lyapunov | plot | report | doctor. Options
-// and dispatch; the commands are in commands.hpp.
+// The command line: saltus list | describe | new | check | run | bench | show | sensitivity | lyapunov | plot | report | zarr | doctor.
+// Options and dispatch; the commands are in commands.hpp.
 #include <unistd.h>
 
 #include <algorithm>
@@ -77,6 +77,7 @@ class command_line {
     add_lyapunov();
     app_.add_subcommand("plot", "a picture of a result file, by the Python package");
     app_.add_subcommand("report", "a page of HTML on a result file, by the Python package");
+    app_.add_subcommand("zarr", "a Zarr store of a result file, by the Python package");
     app_.add_subcommand("import", "a model from a reaction network in SBML, by the Python package");
     add_doctor();
   }
@@ -277,7 +278,7 @@ extern "C" void on_exit_of_a_library() {
 }
 
 int main_program(int argc, char** argv) {
-  constexpr std::string_view in_python[] = {"plot", "report", "import"};
+  constexpr std::string_view in_python[] = {"plot", "report", "zarr", "import"};
   if (argc > 1 && std::find(std::begin(in_python), std::end(in_python), argv[1]) != std::end(in_python))
     return run_in_python(argv + 1);
   std::atexit(on_exit_of_a_library);

@@ -1,4 +1,4 @@
-// saltus plot, saltus report and saltus import are the Python package's; the program hands its arguments on.
+// saltus plot, saltus report, saltus zarr and saltus import are the Python package's; the program hands its arguments on.
 #include <unistd.h>
 
 #include <cerrno>

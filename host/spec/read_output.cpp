@@ -217,7 +217,13 @@ void read_output(reading& r) {
   if (!output) return read_indices(r, r.root);
   output->only(
       {"file", "samples", "events", "reduce", "compression", "rows", "statistics", "bands", "histogram", "indices"});
-  if (const auto e = output->find("file")) r.plan.file = e->text();
+  if (const auto e = output->find("file")) {
+    r.plan.file = e->text();
+    if (r.plan.file.ends_with(".zarr"))
+      e->fail(
+          "must not end with .zarr: results are NetCDF files, FILE.nc, of which saltus zarr FILE.nc makes a Zarr "
+          "store");
+  }
   if (const auto e = output->find("samples")) read_time_grid(r, *e);
   if (const auto e = output->find("events")) read_event_log(r, *e);
   if (const auto e = output->find("reduce")) read_reductions(r, *e);

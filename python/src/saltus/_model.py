@@ -14,7 +14,7 @@ import xarray as xr
 
 from . import _core
 from ._dataset import dataset, stacked
-from ._errors import Error
+from ._errors import Error, SpecError
 from ._progress import reporter
 from ._settings import Settings
 
@@ -117,6 +117,9 @@ class Model:
 
     def _plan(self, kind: str, what: str, options: Mapping[str, Any], file: Union[str, os.PathLike, None] = None) -> Any:
         settings = Settings(options, self.parameters, {**self.states, **self.discretes})
+        if file and os.fspath(file).endswith(".zarr"):
+            raise SpecError(f"file = {os.fspath(file)}: must not end with .zarr: results are NetCDF files, of which saltus.to_zarr "
+                            "makes a store")
         try:
             return _core.plan(self._core, kind, what, settings.flags, settings.arrays, os.fspath(file) if file else "")
         except Error as e:
@@ -148,8 +151,6 @@ def model(header: Union[str, os.PathLike]) -> Model:
 
 
 def _missing(path: Path) -> Error:
-    from ._errors import SpecError
-
     return SpecError(f"model {path}: no such file")
 
 

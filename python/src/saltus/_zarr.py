@@ -1,0 +1,124 @@
+"""Results as Zarr stores: arrays in chunks of instances, each a file or an object, which any number of readers take what they need of."""
+
+from __future__ import annotations
+
+import base64
+import os
+import secrets
+import shutil
+import struct
+import tempfile
+import warnings
+from pathlib import Path
+from typing import Any, Optional, Union
+
+import numpy as np
+import xarray as xr
+
+from . import _core
+from ._errors import Error, SpecError
+
+_CHUNK_BYTES = 1 << 24
+
+
+def to_zarr(result: Union[str, os.PathLike], store: Union[str, os.PathLike, None] = None, *, chunk: Optional[int] = None,
+            replace: bool = False) -> Path:
+    """Writes a result file, or what the run of a journal (`FILE.journal`) has finished by now, as a Zarr store (format 3).
+
+    Variables, numbers and attributes are those of the file; `xarray.open_dataset(store)` has them. `store`: a folder, `FILE.zarr`
+    unless given. `chunk`: instances in a chunk; unless given as many as make 16 MiB, of each variable, and so many rows of the event
+    log. The store appears under its name when it is complete and on the disk; one that is there already is refused, or with `replace`
+    takes its place last. Memory does not grow with the result. Returns the store. Raises saltus.Error.
+    """
+    source = Path(result).resolve()
+    is_journal = source.is_dir() and source.suffix == ".journal"
+    to = Path(store) if store is not None else (source.with_suffix("") if is_journal else source).with_suffix(".zarr")
+    if chunk is not None and chunk < 1:
+        raise SpecError(f"chunk = {chunk}: must be a number of instances, 1 or more")
+    if to.exists() and not replace:
+        raise SpecError(f"{to}: it exists; replace=True (--force) replaces it, another name leaves it")
+    if to.exists() and not (to.is_dir() and (to / "zarr.json").is_file()):
+        raise SpecError(f"{to}: is no Zarr store, and is left as it is")
+    # Beside its name, so that it can be renamed; what a process that was killed leaves is in nobody's way.
+    made = to.absolute().parent / f"{to.name}.{secrets.token_hex(4)}.part"
+    made.mkdir()
+    try:
+        with tempfile.TemporaryDirectory(dir=made.parent) as folder:
+            if is_journal:
+                _core.so_far(str(source), os.path.join(folder, "so_far.nc"))
+                source = Path(folder) / "so_far.nc"
+            _copy(source, made, chunk)
+        _on_disk(made)
+        _take_place(made, to)
+    except BaseException:
+        shutil.rmtree(made, ignore_errors=True)
+        raise
+    return to
+
+
+def _copy(file: Path, folder: Path, chunk: Optional[int]) -> None:
+    try:
+        import zarr
+        make = zarr.create_group
+    except (ImportError, AttributeError):
+        raise Error("Zarr stores are written by zarr 3 or later, with Python 3.11 or later: pip install 'zarr>=3'") from None
+    with xr.open_dataset(file, decode_cf=False, cache=False) as ds:
+        if "model_hash" not in ds.attrs:
+            raise SpecError(f"{file}: is no result of saltus: it does not say what model it is of")
+        group = make(folder, attributes=_plain(ds.attrs), zarr_format=3, overwrite=True)
+        for name, variable in ds.variables.items():
+            _copy_variable(group, str(name), variable, chunk)
+    with warnings.catch_warnings():  # that other programs may not know of it; they read on without
+        warnings.simplefilter("ignore")
+        zarr.consolidate_metadata(folder)
+
+
+def _copy_variable(group: Any, name: str, variable: xr.Variable, chunk: Optional[int]) -> None:
+    is_text = variable.dtype.kind in "OUS"
+    width = int(np.prod(variable.shape[1:])) * (1 if is_text else variable.dtype.itemsize)
+    rows = max(1, _CHUNK_BYTES // max(width, 1))
+    if chunk is not None and variable.dims[:1] == ("instance",):
+        rows = chunk
+    rows = min(rows, max(variable.shape[0], 1)) if variable.ndim else 1
+    array = group.create_array(name, shape=variable.shape, dtype=str if is_text else variable.dtype,
+                               chunks=(rows, *(max(n, 1) for n in variable.shape[1:])) if variable.ndim else (),
+                               dimension_names=[str(one) for one in variable.dims], attributes=_plain(variable.attrs))
+    if not variable.ndim:
+        array[...] = variable.values
+    for first in range(0, variable.shape[0] if variable.ndim else 0, rows):
+        some = variable[first : first + rows].values
+        array[first : first + rows] = some.astype(str) if is_text else some
+
+
+def _plain(attributes: "dict[Any, Any]") -> "dict[str, Any]":
+    """Attributes as JSON has them; a missing value that is no whole number as xarray writes and reads it there."""
+    plain = {str(key): value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value for key, value in attributes.items()}
+    missing = plain.get("_FillValue")
+    if isinstance(missing, float):
+        plain["_FillValue"] = base64.standard_b64encode(struct.pack("<d", missing)).decode()
+    return plain
+
+
+def _on_disk(folder: Path) -> None:
+    for path, _, names in os.walk(folder):
+        for name in (*names, "."):
+            descriptor = os.open(os.path.join(path, name), os.O_RDONLY)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+
+
+def _take_place(made: Path, to: Path) -> None:
+    """A folder that is there cannot be replaced in one step: it moves away, and back if that fails."""
+    away = Path(f"{made}.old")
+    if to.exists():
+        os.rename(to, away)
+    try:
+        os.rename(made, to)
+    except OSError:
+        if away.exists():
+            os.rename(away, to)
+        raise
+    shutil.rmtree(away, ignore_errors=True)
+
