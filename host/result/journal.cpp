@@ -642,7 +642,11 @@ void journal::close(const fs::path& complete) { write_at_once(folder_ / "complet
 void journal::sweep(const fs::path& result) {
   const fs::path folder = folder_of(result), mark = folder / "complete";
   std::error_code ignored;
-  if (fs::exists(mark, ignored) && read_file(mark) == identity_of_file(result)) drop(folder);
+  std::string made;
+  try {
+    if (fs::exists(mark, ignored)) made = read_file(mark);
+  } catch (const error&) {}  // whoever has made it has just removed its journal
+  if (!made.empty() && made == identity_of_file(result)) drop(folder);
   fs::remove(folder, ignored);  // if nothing is left in it
 }
 
