@@ -1,4 +1,6 @@
-# A driven oscillator against a wall: bifurcation diagram over the frequency of the drive, and a Poincare section of its chaos.
+# A driven oscillator against a wall: bifurcation diagram over the frequency of the drive, a Poincare section of its chaos, and how
+# fast small differences grow: they do where the diagram is a band.
+import matplotlib.pyplot as plt
 import numpy as np
 
 import saltus
@@ -14,3 +16,14 @@ chaos.saltus.plot.section("phase", "velocity", skip=50).figure.savefig("impact_s
 # The impacts of the stable orbit at 2.4, by Shaw and Holmes.
 p, q = -(1 + 0.8) * (2.4**2 - 1) / 2 / np.tan(np.pi / 2.4), (1 - 0.8) * (2.4**2 - 1) / 2 / 2.4
 print(float(ds.saltus.events(0)["before_velocity"][-1]), 1 / np.hypot(p, q))
+
+# Nothing but the wall takes differences out: at each impact the area of two of them shrinks by the restitution squared. Without those
+# that come to rest at the wall, where none is left.
+growth = oscillator.lyapunov(t=(0, 2000), rtol=1e-9, frequency=np.linspace(2.4, 3.6, 100), initial=start)
+growth = growth.sel(frequency=growth["ok"])
+_, ax = plt.subplots(figsize=(6, 3), layout="constrained")
+ax.plot(growth["frequency"], growth["lyapunov"].isel(exponent=0), ".-")
+ax.axhline(0, color="gray", lw=0.5)
+ax.set(xlabel="frequency", ylabel="largest exponent")
+ax.figure.savefig("impact_lyapunov.png")
+print(float(abs(growth["lyapunov"].sum("exponent") / (2 * np.log(0.8) * growth["events"] / 2000) - 1).max()))

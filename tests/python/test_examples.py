@@ -68,9 +68,10 @@ def test_derivatives_through_impacts(study):
 
 @pytest.mark.long
 def test_an_impact_oscillator(study):
-    variables, (found, exact) = study("impact_oscillator")
-    assert found == pytest.approx(exact, rel=1e-8)
-    assert drawn("impact_bifurcation", "impact_section")
+    variables, (found, exact, area) = study("impact_oscillator")
+    assert found == pytest.approx(exact, rel=1e-8) and area < 1e-7
+    assert drawn("impact_bifurcation", "impact_section", "impact_lyapunov")
+    assert variables["growth"].sizes["frequency"] > 90 and float(variables["growth"]["lyapunov"].max()) > 0.1
     last = [variables["ds"].saltus.events(k)["before_velocity"].values[-40:] for k in (0, 399)]
     assert [len(np.unique(speeds.round(6))) for speeds in last] == [1, 1]  # both ends have period one
 
