@@ -332,7 +332,7 @@ SALTUS_FN void store_reduced_rates(const instance<E, pack<T, 1>>& x, int j, doub
     if constexpr (R::kind == reduce::value)
       if (static_cast<T>(run.settings.windows[3 * item + 2]) == x.t.v)
         rate = static_cast<double>(rate_of_final_value<R>(x, j).v);
-    to[item] = rate - rate == 0.0 ? rate : E::form::unset;
+    to[item] = rate - rate == 0.0 && rate < static_cast<double>(limits<T>::largest) ? rate : E::form::unset;
   });
 }
 

@@ -84,7 +84,8 @@ SALTUS_FN_COLD void take_rates_of_extremum(instance<E, Real>& x, int item,
 template <class E, class Reduction, class Real>
 SALTUS_FN_COLD void begin_reduced_rates(instance<E, Real>& x, int item, mask_of<Real> where) {
   constexpr bool adds = reduction_traits<Reduction>::is_integral || Reduction::kind == reduce::count;
-  typename E::form::template lifted<Real> q(Real(E::form::unset));
+  typename E::form::template lifted<Real> q;
+  q.value = Real(E::form::unset);
   each<E::directions>([&](int j) SALTUS_INLINE_LAMBDA { q.d[j] = Real(adds ? 0.0 : E::form::unset); });
   if constexpr (reduction_traits<Reduction>::is_extremum) q = lifted_quantity_here<E, Reduction>(x).value;
   assign_where(where, x.extreme[item], q.value);
@@ -126,12 +127,12 @@ SALTUS_FN_COLD Real rate_of_final_value(const instance<E, Real>& x, int j) {
 }
 
 /// Of the event that a reduction is of, in a lane; `point` is what the event log has of it, `is_first`: none has been in the window
-/// before. At the edge of the window it may be inside or outside: there is no derivative, which is kept as infinity.
+/// before. At the edge of the window it may be inside or outside: there is no derivative, which is kept as the largest number.
 template <class Reduction, class E, class T, int W>
 SALTUS_FN_COLD void reduce_rates_of_event(instance<E, pack<T, W>>& x, int lane, int item,
                                           const time_window<pack<T, 1>>& window, bool is_first,
                                           const vec<pack<T, 1>, E::logged>& point) {
-  const T t = x.t.get(lane), nothing = T(2.0) * limits<T>::largest;
+  const T t = x.t.get(lane), nothing = limits<T>::largest;
   const auto is_at = [&](T edge) SALTUS_INLINE_LAMBDA {
     return abs(pack<T, 1>(t - edge)).v <= T(64.0 * limits<T>::epsilon) * (abs(pack<T, 1>(t)).v + abs(x.h).get(lane));
   };
