@@ -1,22 +1,12 @@
-// The sun with the inner planets, and Jupiter, Saturn, Uranus, Neptune, Pluto: masses in those of the sun, lengths in astronomical units,
-// time in days. The mass of Jupiter is a parameter.
+// The sun and five planets, all of which pull each other. The mass of Jupiter is a parameter.
 #include <saltus.hpp>
 
-struct six_bodies {
+#include "parts/outer_solar_system.hpp"
+
+struct six_bodies : private outer_solar_system {
   static constexpr auto title = "Six bodies of the solar system";
   static constexpr auto source = "E. Hairer, C. Lubich, G. Wanner, Geometric Numerical Integration (2006), I.2.4";
   static constexpr double span[] = {0.0, 4000.0};
-  static constexpr int bodies = 6;
-  static constexpr double gravity = 2.95912208286e-4;
-  static constexpr double mass[bodies] = {1.00000597682,    0.000954786104043, 0.000285583733151,
-                                          4.37273164546e-5, 5.17759138449e-5,  1.0 / 1.3e8};
-  static constexpr double start[bodies][6] = {
-      {0.0, 0.0, 0.0, 0.0, 0.0, 0.0},
-      {-3.5023653, -3.8169847, -1.5507963, 0.00565429, -0.00412490, -0.00190589},
-      {9.0755314, -3.0458353, -1.6483708, 0.00168318, 0.00483525, 0.00192462},
-      {8.3101420, -16.2901086, -7.2521278, 0.00354178, 0.00137102, 0.00055029},
-      {11.4707666, -25.7294829, -10.8169456, 0.00288930, 0.00114527, 0.00039677},
-      {-15.5387357, -25.2225594, -3.1902382, 0.00276725, -0.00170702, -0.00136504}};
 
   enum state { x, y = x + bodies, z = y + bodies, vx = z + bodies, vy = vx + bodies, vz = vy + bodies };
   using variable = saltus::variable<state>;
@@ -27,7 +17,7 @@ struct six_bodies {
 
   enum parameter { jupiter };
   static constexpr saltus::variable<parameter> parameter_list[] = {
-      {jupiter, 0.000954786104043, "1", "mass of Jupiter, in those of the sun"}};
+      {jupiter, mass[1], "1", "mass of Jupiter, in those of the sun"}};
 
   static void initial(auto& at) {
     for (int i = 0; i < bodies; ++i) {

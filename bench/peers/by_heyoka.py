@@ -11,6 +11,8 @@ import csv
 import json
 import math
 import os
+import pathlib
+import re
 import sys
 import time
 
@@ -78,16 +80,16 @@ def two_bodies():
     return [(x, vx), (y, vy), (vx, -pull * x), (vy, -pull * y)], None, hy.event_direction.any
 
 
-gravity = 2.95912208286e-4
-masses = [1.00000597682, 0.000954786104043, 0.000285583733151, 4.37273164546e-5, 5.17759138449e-5, 1.0 / 1.3e8]
-bodies_at_start = [
-    [0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
-    [-3.5023653, -3.8169847, -1.5507963, 0.00565429, -0.00412490, -0.00190589],
-    [9.0755314, -3.0458353, -1.6483708, 0.00168318, 0.00483525, 0.00192462],
-    [8.3101420, -16.2901086, -7.2521278, 0.00354178, 0.00137102, 0.00055029],
-    [11.4707666, -25.7294829, -10.8169456, 0.00288930, 0.00114527, 0.00039677],
-    [-15.5387357, -25.2225594, -3.1902382, 0.00276725, -0.00170702, -0.00136504],
-]
+data = (pathlib.Path(__file__).parent.parent / "models" / "parts" / "outer_solar_system.hpp").read_text()
+
+
+def numbers(name):
+    """A constant of the outer solar system, or an array of them."""
+    return [float(v) for v in re.findall(r"[-\d.][-\d.e]*", re.search(rf" {name}\b[^=]*=([^;]*);", data)[1])]
+
+
+gravity, masses, at_start = numbers("gravity")[0], numbers("mass"), numbers("start")
+bodies_at_start = [at_start[i : i + 6] for i in range(0, 36, 6)]
 
 
 def six_bodies():

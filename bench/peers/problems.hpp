@@ -12,6 +12,8 @@
 #include <limits>
 #include <string>
 
+#include "../models/parts/outer_solar_system.hpp"
+
 namespace peers {
 
 /// What most problems have in common. `output` makes the states of the model from those that are integrated; `max_step`
@@ -204,25 +206,15 @@ struct two_bodies : problem<4, 1> {
   }
 };
 
-/// The sun and five planets (E. Hairer, C. Lubich, G. Wanner, Geometric Numerical Integration (2006), I.2.4): p[0] is the mass of
-/// Jupiter. First all x, then all y, z, and their derivatives.
+/// The sun and five planets: p[0] is the mass of Jupiter. First all x, then all y, z, and their derivatives.
 struct six_bodies : problem<36, 1> {
   static constexpr const char* name = "six_bodies";
-  static constexpr int bodies = 6;
-  static constexpr double gravity = 2.95912208286e-4;
-  static constexpr double mass[bodies] = {1.00000597682,    0.000954786104043, 0.000285583733151,
-                                          4.37273164546e-5, 5.17759138449e-5,  1.0 / 1.3e8};
-  static constexpr double at_start[bodies][6] = {
-      {0.0, 0.0, 0.0, 0.0, 0.0, 0.0},
-      {-3.5023653, -3.8169847, -1.5507963, 0.00565429, -0.00412490, -0.00190589},
-      {9.0755314, -3.0458353, -1.6483708, 0.00168318, 0.00483525, 0.00192462},
-      {8.3101420, -16.2901086, -7.2521278, 0.00354178, 0.00137102, 0.00055029},
-      {11.4707666, -25.7294829, -10.8169456, 0.00288930, 0.00114527, 0.00039677},
-      {-15.5387357, -25.2225594, -3.1902382, 0.00276725, -0.00170702, -0.00136504}};
+  using data = outer_solar_system;
+  static constexpr int bodies = data::bodies;
 
   static void start(const double*, double* y) {
     for (int i = 0; i < bodies; ++i)
-      for (int axis = 0; axis < 6; ++axis) y[bodies * axis + i] = at_start[i][axis];
+      for (int axis = 0; axis < 6; ++axis) y[bodies * axis + i] = data::start[i][axis];
   }
   template <class Real>
   static void rhs(const double* p, const Real*, Real, const Real* y, Real* dy) {
@@ -235,8 +227,8 @@ struct six_bodies : problem<36, 1> {
           d[axis] = y[bodies * axis + i] - y[bodies * axis + j];
           square += d[axis] * d[axis];
         }
-        const Real pull = gravity / (square * sqrt(square));
-        const double of_i = i == 1 ? p[0] : mass[i], of_j = j == 1 ? p[0] : mass[j];
+        const Real pull = data::gravity / (square * sqrt(square));
+        const double of_i = i == 1 ? p[0] : data::mass[i], of_j = j == 1 ? p[0] : data::mass[j];
         for (int axis = 0; axis < 3; ++axis) {
           dy[bodies * (3 + axis) + i] -= of_j * pull * d[axis];
           dy[bodies * (3 + axis) + j] += of_i * pull * d[axis];

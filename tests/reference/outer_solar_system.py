@@ -7,12 +7,15 @@ import heyoka as hy
 import numpy as np
 
 real = np.longdouble
-text = (Path(__file__).resolve().parent.parent / "models" / "outer_solar_system.hpp").read_text()
-rows = re.findall(r"\{(-?[\d.]+(?:, -?[\d.]+){5})\}", text)
-start = [[real(v) for v in np.array(row.split(", "), dtype=float)] for row in rows]
-mass = [1.00000597682, 0.000954786104043, 0.000285583733151, 4.37273164546e-5, 5.17759138449e-5, 1.0 / 1.3e8]
-system = hy.model.nbody(6, Gconst=2.95912208286e-4, masses=mass)
-state = np.array([v for body in start for v in body], dtype=real)
+data = (Path(__file__).resolve().parents[2] / "bench" / "models" / "parts" / "outer_solar_system.hpp").read_text()
+
+
+def numbers(name):
+    return [float(v) for v in re.findall(r"[-\d.][-\d.e]*", re.search(rf" {name}\b[^=]*=([^;]*);", data)[1])]
+
+
+system = hy.model.nbody(6, Gconst=numbers("gravity")[0], masses=numbers("mass"))
+state = np.array(numbers("start"), dtype=real)
 integrator = hy.taylor_adaptive(system, state, tol=real(1e-19), fp_type=real)
 integrator.propagate_until(real(20000))
 for i in range(6):
