@@ -17,7 +17,7 @@ inline constexpr saltus::offsets<2, 2, 6, 5, 1> saltus::offsets_of<hydraulic_che
     {0, 1},
     {0, 0}};
 template <>
-inline constexpr int saltus::series_places<hydraulic_check_valve> = 60;
+inline constexpr saltus::series_room saltus::room_of_series<hydraulic_check_valve> = {60, 60};
 
 #include "compile/compiler.hpp"
 #include "emulation_cases.hpp"

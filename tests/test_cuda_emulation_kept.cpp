@@ -5,7 +5,7 @@
 #include "models/rotor.hpp"
 
 template <>
-inline constexpr int saltus::series_places<rotor> = 60;
+inline constexpr saltus::series_room saltus::room_of_series<rotor> = {60, 60};
 
 namespace saltus::test {
 namespace {

@@ -17,7 +17,8 @@ namespace {
 
 using namespace saltus;
 
-constexpr int orders = 21, room = 64;
+constexpr int orders = 21;
+constexpr series_room room = {64, 64};
 
 /// A function of two series, by its name in the reference.
 template <class Jet>
@@ -59,13 +60,13 @@ struct series {
 
   series(const F& function, const Base (&cu)[4], const Base (&cw)[3]) {
     jet_table<Base> table(numbers, orders, room);
-    const jet<Base> u(table.place(0), &table), w(table.place(1), &table);
     for (int k = 0; k < orders; ++k) {
-      u.c[k] = k < 4 ? cu[k] : Base(0.0);
-      w.c[k] = k < 3 ? cw[k] : Base(0.0);
+      table.place(0)[k] = k < 4 ? cu[k] : Base(0.0);
+      table.place(1)[k] = k < 3 ? cw[k] : Base(0.0);
     }
     for (int k = 0; k < orders; ++k) {
       table.begin(k, 2);
+      const jet<Base> u(table.place(0), &table), w(table.place(1), &table);
       of[k] = function(u, w).coefficient(k);
     }
     EXPECT_FALSE(table.overflowed());
@@ -172,10 +173,10 @@ TEST(jet, polynomials_of_time_leave_out_what_is_zero) {
   const auto coefficients = [](int degree, real(&of)[orders]) {
     real numbers[jet_table<real>::size(orders, room)];
     jet_table<real> table(numbers, orders, room);
-    const jet<real> t(table.place(0), &table, degree);
-    for (int k = 0; k < orders; ++k) t.c[k] = real(k == 0 ? 0.75 : k == 1 ? 1.0 : 0.0);
+    for (int k = 0; k < orders; ++k) table.place(0)[k] = real(k == 0 ? 0.75 : k == 1 ? 1.0 : 0.0);
     for (int k = 0; k < orders; ++k) {
       table.begin(k, 1);
+      const jet<real> t(table.place(0), &table, degree);
       const auto square = 2.0 * (t * t) - t, wave = sin(3.0 * t) * cos(3.0 * t) + sqrt(square);
       of[k] =
           (wave + exp(square) / (1.0 + square) + pow(1.0 + square, -1.5) + log(t + 1.0) + tan(0.5 * t)).coefficient(k);
@@ -244,16 +245,37 @@ TEST(jet, of_a_constant_is_a_constant) {
 /// What is not there is seen: a table that is too small tells so.
 TEST(jet, a_table_that_is_too_small_tells_so) {
   using real = pack<double, 1>;
-  real numbers[jet_table<real>::size(orders, 2)];
-  jet_table<real> table(numbers, orders, 2);
-  const jet<real> u(table.place(0), &table);
-  for (int k = 0; k < orders; ++k) u.c[k] = real(k == 0 ? 1.0 : 0.0);
+  constexpr series_room two = {2, 1};
+  real numbers[jet_table<real>::size(orders, two)];
+  jet_table<real> table(numbers, orders, two);
+  for (int k = 0; k < orders; ++k) table.place(0)[k] = real(k == 0 ? 1.0 : 0.0);
   table.begin(0, 1);
-  const auto one = u + u;
+  const jet<real> u(table.place(0), &table);
+  const auto one = (u + u) * u;  // a factor is kept, and half a sum of the next order
   EXPECT_FALSE(table.overflowed());
   const auto another = one * one;
   EXPECT_TRUE(table.overflowed());
   EXPECT_TRUE(another.varies());
+}
+
+/// A number that is only added and scaled has no place, a factor has one however often it is used, and its copies have the same.
+TEST(jet, keeps_what_becomes_a_factor_once) {
+  using real = pack<double, 1>;
+  const auto s = series_of<real>([](auto u, auto w) {
+    const auto& table = *u.table;
+    const auto kept = [&] { return (table.next - table.place(2)) / table.length; };
+    const auto sum = 2.0 * (u + w) - u / 3.0;
+    EXPECT_EQ(kept(), 0);
+    const auto square = sum * sum, product = sum * u;
+    EXPECT_EQ(kept(), 1);
+    const auto copy = sum;
+    const auto r = square + product * 2.0 + copy * w;
+    EXPECT_EQ(kept(), 1);
+    return r;
+  });
+  // u = 0.6 + t/4 .., w = 1.5 - t/2 ..: sum = 4 - 7t/12 ..
+  EXPECT_NEAR(s.of[0].get(0), 16.0 + 2.0 * 4.0 * 0.6 + 4.0 * 1.5, 1e-14);
+  EXPECT_NEAR(s.of[1].get(0), -8.0 * 7 / 12 + 2.0 * (4.0 * 0.25 - 0.6 * 7 / 12) - 4.0 * 0.5 - 1.5 * 7 / 12, 1e-14);
 }
 
 }  // namespace

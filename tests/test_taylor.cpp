@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -172,6 +173,33 @@ TEST(taylor, error_of_the_outer_solar_system_follows_the_tolerance) {
     EXPECT_LT(error, growth * rtol + rounding) << rtol;
     EXPECT_EQ(o.rejected[0], 0) << rtol;
   }
+}
+
+/// Orders of a model of that size are run in loops, on lanes of two registers: the bits are those of one lane.
+TEST(taylor, large_models_have_the_same_bits_in_lanes) {
+  const auto bodies = [](int lanes, int groups) {
+    return run(SALTUS_SOURCE_FOLDER "/bench/models/six_bodies.hpp",
+               {"method=taylor12", "rtol=1e-8", "atol=1e-8", "sweep.jupiter={from=5e-4,to=2e-3,count=19}",
+                fmt::format("run.lanes={}", lanes), fmt::format("run.groups={}", groups)});
+  };
+  const outcome alone = bodies(1, 1), as_usual = bodies(0, 0);
+  ASSERT_EQ(alone.final_state.size(), 36u * 19u);
+  EXPECT_EQ(std::memcmp(alone.final_state.data(), as_usual.final_state.data(), 36 * 19 * sizeof(double)), 0);
+  EXPECT_EQ(alone.steps, as_usual.steps);
+}
+
+/// A field along a surface is blended from those on both sides, by the rates of its guard along both: against another method, and a
+/// closed form (problems/filippov_plane.hpp).
+TEST(taylor, slides) {
+  EXPECT_NEAR(run("filippov_plane", {"method=taylor8", "rtol=1e-10", "atol=1e-10"}).final_state[0], 31.0 / 34, 1e-12);
+  const auto block = [](const char* method) {
+    return run("stick_slip", {fmt::format("method={}", method), "rtol=1e-11", "atol=1e-11"});
+  };
+  const outcome series = block("taylor16"), other = block("dop853");
+  EXPECT_EQ(series.status, other.status);
+  EXPECT_EQ(series.events, other.events);
+  for (std::size_t i = 0; i < other.final_state.size(); ++i)
+    EXPECT_NEAR(series.final_state[i], other.final_state[i], 1e-8) << i;
 }
 
 /// Steps are long: what is observed between their ends is as good as they are. Against samples of the same solution.

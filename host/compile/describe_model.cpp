@@ -122,7 +122,8 @@ model model_from(const abi::description* d, const fs::path& header, const std::v
   m.arithmetic = d->arithmetic != 0;
   m.rhs_flops = d->rhs_flops;
   m.guard_flops = d->guard_flops;
-  m.series_places = d->series_places;
+  m.kept_series = d->kept_series;
+  m.kept_numbers = d->kept_numbers;
   add_values(m);
   return m;
 }

@@ -6,6 +6,7 @@
 
 #include "linear/factorised.hpp"
 #include "method/list.hpp"
+#include "number/series_room.hpp"
 #include "spec/methods.hpp"
 
 namespace saltus::host {
@@ -25,6 +26,19 @@ bool is_explicit_method(const std::string& name) {
   methods::for_each(methods::all_methods{}, [&](auto method) { r = r && (method.is_explicit || name != method.name); });
   return r;
 }
+
+namespace {
+/// Series of a model too large to unroll its orders: what finds the places of its numbers serves two registers as well as one, as long as
+/// those of both are near.
+bool runs_orders_in_loops(const plan& p) {
+  const auto method = method_called(p.method);
+  if (!method.is_series || p.model.kept_series + p.model.kept_numbers <= max_unrolled_series) return false;
+  constexpr std::int64_t near = 512 * 1024;
+  const auto series = static_cast<std::int64_t>(p.model.states.size()) + 1 + p.model.kept_series;
+  const std::int64_t numbers = series * method.order + p.model.kept_numbers;
+  return 2 * native_lanes(p.precision) * numbers * (p.precision == "float" ? 4 : 8) <= near;
+}
+}  // namespace
 
 /// By measurements on several models (docs/benchmarks.md). An explicit step is a chain of operations that wait for each
 /// other, at its end most of all: there another group goes on. Implicit ones wait everywhere, and two registers hide that
@@ -46,6 +60,7 @@ lane_shape shape_by_rule(const plan& p) {
     while (lanes > 1 && lanes * of_one > largest_stack) lanes /= 2;
     return {lanes, 1};
   }
+  if (runs_orders_in_loops(p)) return {2 * native, 1};
   return {native, 2};
 }
 

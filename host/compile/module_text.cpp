@@ -13,13 +13,15 @@ namespace saltus::host {
 namespace {
 /// What a module must know to integrate by series.
 std::string series_text(const plan& p) {
-  if (p.model.series_places < 0 || !(method_called(p.method).is_series || p.model.offsets)) return {};
+  if (p.model.kept_series < 0 || !(method_called(p.method).is_series || p.model.offsets)) return {};
   // On a surface on which the solution slides, fields on both sides of it are blended by the rates of its guard along both.
   const bool slides =
       std::any_of(p.model.guards.begin(), p.model.guards.end(), [](const guard& g) { return g.slides; });
-  const int turned = p.backward ? 1 + static_cast<int>(p.model.states.size()) : 0;  // time, and every rate
-  return fmt::format("template <> inline constexpr int saltus::series_places<::{}> = {};\n", p.model.name,
-                     1 + (slides ? 16 : 1) * p.model.series_places + turned);
+  const int fields = slides ? 16 : 1;
+  // Time that runs backward is another series.
+  return fmt::format("template <> inline constexpr saltus::series_room saltus::room_of_series<::{}> = {{{}, {}}};\n",
+                     p.model.name, 1 + fields * p.model.kept_series + (p.backward ? 1 : 0),
+                     1 + fields * p.model.kept_numbers);
 }
 /// What a module must know of equations of any order.
 std::string offsets_text(const model& m) {

@@ -100,12 +100,14 @@ std::int64_t stack_of_lane(const model& m, std::string_view method, std::string_
                            ? 0
                            : constraints * (4 * static_cast<std::int64_t>(m.states.size()) + 5 * constraints);
     const auto unknowns = m.record->equations.size();
-    const auto series = static_cast<std::int64_t>(unknowns) + 1 + std::max(m.series_places, 256);
+    const auto series = static_cast<std::int64_t>(unknowns) + 1 + std::max(m.kept_series, 256);
+    const std::int64_t numbers = std::max(m.kept_numbers, 256);
     const std::int64_t terms = method_called(method).is_series ? method_called(method).order : 1;
     // Of J, what it is made of by duals, and its factors; of an implicit step the same of all values, by up to four duals at once.
     const bool is_explicit = method_called(method).is_explicit;
-    return number * (series * (terms + highest + 1 + (is_explicit ? 2 : 7) * (highest + 1)) + 4 * square(unknowns) +
-                     local + (is_explicit ? 0 : 4 * square(m.states.size())));
+    const std::int64_t duals = is_explicit ? 2 : 7;
+    return number * (series * (terms + highest + 1 + duals * (highest + 1)) + (1 + duals) * numbers +
+                     4 * square(unknowns) + local + (is_explicit ? 0 : 4 * square(m.states.size())));
   }
   if (method_called(method).is_explicit) return 0;
   // Beside J, M and the matrix of the step and its factors there are their derivatives, or a matrix of all three stages of Radau's.

@@ -129,7 +129,8 @@ struct model {
   bool arithmetic = false;
   std::int64_t rhs_flops = -1;    ///< operations of one right-hand side, counted; -1: not known
   std::int64_t guard_flops = -1;  ///< of all guards with their rates
-  int series_places = -1;         ///< numbers that a right-hand side and the guards make as series; -1: not known
+  int kept_series = -1;           ///< that a right-hand side and the guards keep as series; -1: not known
+  int kept_numbers = -1;          ///< and single numbers that they keep
   /// What of it is loaded stays so, for further runs in this process (compile/loaded_model.hpp); null: nothing does.
   std::shared_ptr<loaded_model> loaded;
 };

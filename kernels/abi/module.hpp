@@ -108,7 +108,8 @@ struct description {
   int arithmetic;                         ///< 1: only + - * / sqrt and saltus' own functions: same bits on every device
   long long rhs_flops;                    ///< operations of one right-hand side (or residual); -1: not known
   long long guard_flops;                  ///< of all guards with their rates; -1: not known
-  int series_places;  ///< numbers that a right-hand side and the guards make as series; -1: not known
+  int kept_series;                        ///< that a right-hand side and the guards keep as series; -1: not known
+  int kept_numbers;                       ///< and single numbers that they keep
 };
 
 /// Linear algebra on the host, for matrices that are too large for lanes. Matrices lie column by column, complex numbers as

@@ -32,10 +32,9 @@ SALTUS_FN_FLAT void find_guards(const instance<E, Real>& x, const stages<typenam
                                 guard_polynomials<E, Real>& g) {
   const auto known = [&](int k, int i) SALTUS_INLINE_LAMBDA { return k == 0 ? s.y[i] : s.coefficient[k - 1][i]; };
   detail::run_by_orders<typename E::Model, E::Method::order + 1, E::n>(
-      s.t, known, [&](int k, const jet<Real>& time, const vec<jet<Real>, E::n>& y) SALTUS_INLINE_LAMBDA {
-        const auto values = E::form::model_guards_at(time, y, x.held);
-        each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { g.of[i][k] = values[i].coefficient(k); });
-      });
+      s.t, known,
+      [&](const auto& time, const auto& y) SALTUS_INLINE_LAMBDA { return E::form::model_guards_at(time, y, x.held); },
+      [&](int k, int i, Real value) SALTUS_INLINE_LAMBDA { g.of[i][k] = value; });
   g.rescale(s.h);
 }
 

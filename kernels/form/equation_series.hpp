@@ -69,7 +69,8 @@ struct equation_series {
   /// model's time.
   template <class Value, int length>
   struct run {
-    static constexpr int kept = unknowns + 1, room = kept + series_places<Model>;
+    static constexpr int given = unknowns + 1;
+    static constexpr series_room room = {given + room_of_series<Model>.series, room_of_series<Model>.numbers};
     Value numbers[jet_table<Value>::size(length, room)];
     jet_table<Value> table;
     vec<jet<Value>, unknowns> x;
@@ -77,23 +78,25 @@ struct equation_series {
 
     /// The series of the values y at engine time t, as far as they go; what is beyond them is zero.
     template <class Of>
-    SALTUS_FN run(Of engine_time, const vec<Of, values>& y)
-        : table(numbers, length, room), t(table.place(unknowns), &table, 1) {
+    SALTUS_FN run(Of engine_time, const vec<Of, values>& y) : table(numbers, length, room) {
       table.in_turn = false;  // a stage runs some orders again
       for (int j = 0; j < unknowns; ++j) {
-        x[j].c = table.place(j);
-        x[j].table = &table;
         for (int l = 0; l < length; ++l)
-          x[j].c[l] = l <= d(j) ? Value(y[layout::place(j) + l] * (1.0 / detail::rising(0, l))) : Value(0.0);
+          table.place(j)[l] = l <= d(j) ? Value(y[layout::place(j) + l] * (1.0 / detail::rising(0, l))) : Value(0.0);
+        x[j] = jet<Value>(table.place(j), &table);
       }
-      for (int l = 0; l < length; ++l) t.c[l] = l == 0 ? Value(time::of_model(engine_time)) : Value(l == 1 ? 1.0 : 0.0);
+      for (int l = 0; l < length; ++l)
+        table.place(unknowns)[l] = l == 0 ? Value(time::of_model(engine_time)) : Value(l == 1 ? 1.0 : 0.0);
+      t = jet<Value>(table.place(unknowns), &table, 1);
     }
     run(const run&) = delete;
 
     /// The coefficients of order k of the equations, those below it found before.
     template <class Real>
     SALTUS_FN vec<Value, unknowns> at_order(int k, const held<Real>& fixed) {
-      table.begin(k, kept);
+      table.begin(k, given);
+      t.value = t.c[k];
+      for (int j = 0; j < unknowns; ++j) x[j].value = x[j].c[k];
       return evaluate(t, x, k, fixed);
     }
     SALTUS_FN bool is_complete() const { return !table.overflowed(); }

@@ -6,6 +6,7 @@
 
 #include "method/dense_output.hpp"
 #include "method/norm.hpp"
+#include "model/checks.hpp"
 #include "model/offsets.hpp"
 #include "number/jet.hpp"
 
@@ -71,14 +72,6 @@ struct step_series {
   }
 };
 
-/// Up to so many places the orders of a series are unrolled: sums have as many terms as the order, and need no loop. On a device
-/// the numbers lie in local memory either way.
-#if defined(__CUDACC__) || defined(__CUDACC_RTC__)
-inline constexpr int max_unrolled_series = 0;
-#else
-inline constexpr int max_unrolled_series = 64;
-#endif
-
 /// The dense output is the series.
 template <class Method, class F, class Real, int n>
 requires(is_series_method<Method>) SALTUS_FN step_series<Method, Real, n> interpolate(
@@ -94,30 +87,32 @@ requires(is_series_method<Method>) SALTUS_FN step_series<Method, Real, n> interp
 }
 
 namespace detail {
-/// Runs a function of time and `n` series over truncated series, order by order: body(k, time, y), with the coefficients that
-/// coefficient(k, i) has by then. False: it has asked for more places than it was found to.
-template <class Model, int length, int n, class Real, class Coefficient, class Body>
-SALTUS_FN bool run_by_orders(Real t, const Coefficient& coefficient, const Body& body) {
-  constexpr int kept = n + 1, room = kept + series_places<Model>;
+/// The coefficients of function(time, y), order by order: found(k, i, x) is given that of its i-th component, with those that
+/// coefficient(k, i) has by then for y. False: it has asked for more than it was found to need.
+template <class Model, int length, int n, class Real, class Coefficient, class Function, class Found>
+SALTUS_FN bool run_by_orders(Real t, const Coefficient& coefficient, const Function& function, const Found& found) {
+  constexpr int given = n + 1;
+  constexpr series_room beside = room_of_series<Model>, room = {given + beside.series, beside.numbers};
+  constexpr bool unrolled = beside.series + beside.numbers <= max_unrolled_series;
   Real numbers[jet_table<Real>::size(length, room)];
   bool complete = true;
   // The table and what points to it are made anew for each order. A compiler then finds what it knows of them within the order, however
   // long the code before it is, and of all of this nothing is left but arithmetic.
   const auto run = [&](int k) SALTUS_INLINE_LAMBDA {
     jet_table<Real> table(numbers, length, room);
-    table.begin(k, kept);
+    table.begin(k, given);
     vec<jet<Real>, n> y;
     each<n>([&](int i) SALTUS_INLINE_LAMBDA {
-      y[i] = jet<Real>(table.place(i), &table);
-      y[i].c[k] = coefficient(k, i);
+      table.place(i)[k] = coefficient(k, i);
+      // Models are given series by their places (point::value): the array itself serves fields that slide alone.
+      if constexpr (contract<Model>::sliding_count > 0) y[i] = jet<Real>(table.place(i), &table);
     });
-    const jet<Real> time(table.place(n), &table, 1);
-    time.c[k] = k == 0 ? t : Real(k == 1 ? 1.0 : 0.0);
-    body(k, time, y);
+    table.place(n)[k] = k == 0 ? t : Real(k == 1 ? 1.0 : 0.0);
+    const auto r = function(jet<Real>(table.place(n), &table, 1), y);
+    each<r.size>([&](int i) SALTUS_INLINE_LAMBDA { found(k, i, r[i].coefficient(k)); });
     complete = !table.overflowed();
   };
-  if constexpr (series_places<Model> <= max_unrolled_series)
-    static_for<length>([&](auto k) SALTUS_INLINE_LAMBDA { run(k); });
+  if constexpr (unrolled) static_for<length>([&](auto k) SALTUS_INLINE_LAMBDA { run(k); });
   else
     for (int k = 0; k < length; ++k) run(k);
   return complete;
@@ -129,11 +124,8 @@ SALTUS_FN_FLAT void find_coefficients(const System& system, Real t, const vec<Re
                                       vec<Real, n> (&coefficient)[Method::order]) {
   const auto known = [&](int k, int i) SALTUS_INLINE_LAMBDA { return k == 0 ? y[i] : coefficient[k - 1][i]; };
   const bool complete = run_by_orders<typename System::form::Model, Method::order, n>(
-      t, known, [&](int k, const jet<Real>& time, const vec<jet<Real>, n>& at) SALTUS_INLINE_LAMBDA {
-        const auto f = system.rhs(time, at);
-        const Real share = Real(1.0 / (k + 1));
-        each<n>([&](int i) SALTUS_INLINE_LAMBDA { coefficient[k][i] = f[i].coefficient(k) * share; });
-      });
+      t, known, [&](const auto& time, const auto& at) SALTUS_INLINE_LAMBDA { return system.rhs(time, at); },
+      [&](int k, int i, Real f) SALTUS_INLINE_LAMBDA { coefficient[k][i] = f * Real(1.0 / (k + 1)); });
   if (!complete) each<n>([&](int i) SALTUS_INLINE_LAMBDA { coefficient[0][i] = detail::not_a_number<Real>(); });
 }
 

@@ -141,7 +141,7 @@ class operations_of {
   }
 };
 
-/// The numbers that a model's functions make when they are run over truncated series (number/jet.hpp).
+/// What a model's functions keep when they are run over truncated series (number/jet.hpp).
 template <class Model>
 class series_of {
   using c = contract<Model>;
@@ -162,21 +162,26 @@ class series_of {
 
   /// A model may leave out what no lane needs, by its modes: whatever they are, less than with all guards on one side, and with all
   /// on the other, together.
-  int places() {
-    const int above = places_with_guards_at(1.0);
-    return c::guard_count == 0 ? above : above + places_with_guards_at(-1.0);
+  series_room room() {
+    const auto above = room_with_guards_at(1.0);
+    if (c::guard_count == 0) return above;
+    const auto below = room_with_guards_at(-1.0);
+    return {above.series + below.series, above.numbers + below.numbers};
   }
 
  private:
-  int places_with_guards_at(double side) {
+  series_room room_with_guards_at(double side) {
     for (Real& g : locked_) g = Real(side);
-    // All of them lie at one place: what is counted is how many are asked for.
-    Real nowhere[jet_table<Real>::size(1, 1)] = {Real(1.0), Real(0.0), Real(0.0)};
-    jet_table<Real> table(nowhere, 1, 1);
+    constexpr int given = c::state_count + 1;
+    constexpr series_room room = {1 << 16, 1 << 16};
+    static Real numbers[jet_table<Real>::size(1, room)];
+    jet_table<Real> table(numbers, 1, room);
+    table.begin(0, given);
     table.shares = false;
     vec<Value, c::state_count> y;
-    for (int i = 0; i < c::state_count; ++i) y[i] = Value(nowhere, &table);
-    const point<Model, Value, Real, true> at{Value(nowhere, &table), y, p_, d_, locked_, pieces_};
+    for (int i = 0; i < given; ++i) *table.place(i) = Real(1.0);
+    for (int i = 0; i < c::state_count; ++i) y[i] = Value(table.place(i), &table);
+    const point<Model, Value, Real, true> at{Value(table.place(c::state_count), &table), y, p_, d_, locked_, pieces_};
     if constexpr (c::has_residual_of_any_order) {
       named<typename c::row_of_residual, Value, c::state_count> zeros;
       Model::residual(at, zeros);
@@ -189,7 +194,7 @@ class series_of {
       named<typename c::guard, Value, c::guard_count> out;
       Model::guards(at, out);
     }
-    return table.most;
+    return {static_cast<int>(table.next - table.place(given)), static_cast<int>(table.next_number - table.numbers)};
   }
 };
 
@@ -350,20 +355,26 @@ struct describe {
     else d.arithmetic = 1;
   }
 
+  static void tell_series(abi::description& d) {
+    const auto room = detail::series_of<Model>().room();
+    d.kept_series = room.series;
+    d.kept_numbers = room.numbers;
+  }
+
   static void count_operations(abi::description& d) {
-    d.rhs_flops = d.guard_flops = d.series_places = -1;
+    d.rhs_flops = d.guard_flops = d.kept_series = d.kept_numbers = -1;
 #ifndef SALTUS_UNCOUNTED
     // Of a mechanical system they are not counted: every derivative of every constraint would be compiled for it.
-    // Of equations of any order only the places of series are: counting numbers have no derivatives.
+    // Of equations of any order only what series keep is: counting numbers have no derivatives.
     if constexpr (c::is_mechanical) {
       d.structure = structure_of<Model>::get();
     } else if constexpr (c::equations == equations::any_order) {
-      d.series_places = detail::series_of<Model>().places();
+      tell_series(d);
     } else {
       const detail::operations_of<Model> counting;
       d.rhs_flops = counting.rhs();
       d.guard_flops = counting.guards();
-      if constexpr (c::equations == equations::plain) d.series_places = detail::series_of<Model>().places();
+      if constexpr (c::equations == equations::plain) tell_series(d);
     }
 #endif
   }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "number/base.hpp"
+#include "number/series_room.hpp"
 
 namespace saltus {
 
@@ -14,10 +15,10 @@ struct no_offsets {};
 template <class Model>
 inline constexpr no_offsets offsets_of{};
 
-/// Places that the series of a model's functions take beside states and time: an upper bound. A module has the number found by
-/// running them (model/describe.hpp).
+/// What a model's functions keep of their series, beside those of states and time: an upper bound. A module has the numbers found
+/// by running them (model/describe.hpp).
 template <class Model>
-inline constexpr int series_places = 256;
+inline constexpr series_room room_of_series = {256, 256};
 
 /// An entry of J that may not be zero: df_i/dx_j^(d_j - c_i), where no equation with the same offset c_i has two unknowns of the
 /// same direction: they are found together.

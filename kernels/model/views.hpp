@@ -277,10 +277,10 @@ struct point {
   const Real* locked;                             ///< guard values at the start of the step (discontinuity locking)
   const Real* pieces;                             ///< of the tables, as the step has them; without tables null
 
-  SALTUS_FN const Value& operator[](typename kinds::state i) const { return y[place(i)]; }
+  SALTUS_FN decltype(auto) operator[](typename kinds::state i) const { return value(place(i)); }
   SALTUS_FN const Real& operator[](typename kinds::parameter i) const { return p[static_cast<int>(i)]; }
   SALTUS_FN const Real& operator[](typename kinds::discrete i) const { return modes[static_cast<int>(i)]; }
-  SALTUS_FN const Value& operator()(typename kinds::state i, int k) const { return y[place(i + k)]; }
+  SALTUS_FN decltype(auto) operator()(typename kinds::state i, int k) const { return value(place(i + k)); }
   SALTUS_FN const Real& operator()(typename kinds::parameter i, int k) const { return p[static_cast<int>(i) + k]; }
   SALTUS_FN const Real& operator()(typename kinds::discrete i, int k) const { return modes[static_cast<int>(i) + k]; }
   /// A table at the time of this point.
@@ -322,13 +322,18 @@ struct point {
   mutable detail::kept_motion<Model, Value> motion{};  ///< as far as it was asked for
 
  private:
+  /// Numbers that know where the arguments of a computation lie tell of each what no array would: that it varies (number/jet.hpp).
+  SALTUS_FN decltype(auto) value(int i) const {
+    if constexpr (requires { Value::argument(t, i); }) return Value::argument(t, i);
+    else return (y[i]);
+  }
   SALTUS_FN static constexpr int place(int i) {
     if constexpr (has_derivatives) return kinds::values::place(i);
     else return i;
   }
   SALTUS_FN Value derivative_of(int i, int k) const {
     if constexpr (has_derivatives) return k <= kinds::values::highest(i) ? y[place(i) + k] : Value(detail::no_number);
-    else return derivative(y[i], k);
+    else return derivative(value(i), k);
   }
 };
 
