@@ -71,7 +71,7 @@ struct chunk_run {
 };
 
 /// A first step size from two evaluations (Hairer, Norsett, Wanner II.4): an Euler step of a hundredth of |y|/|f| shows
-/// the second derivative.
+/// the second derivative. A series tells itself how far it reaches: of it, a step of |y|/|f|.
 template <class E, class Real>
 SALTUS_FN Real first_step(instance<E, Real>& x, mask_of<Real> where, const tolerances<E, Real>& tol) {
   const held_system<E, Real> f{x.held, &tol};
@@ -86,7 +86,9 @@ SALTUS_FN Real first_step(instance<E, Real>& x, mask_of<Real> where, const toler
   const auto tiny = (d0 < Real(1e-5)) | (d1 < Real(1e-5));
   Real h0 = min(select(tiny, Real(1e-6) * span, Real(0.01) * d0 / d1), x.h_max);
   if constexpr (E::form::tables > 0) h0 = min(h0, x.t_stop - x.t);  // beyond it tables have other values
-  if constexpr (E::form::has_field) {
+  if constexpr (is_series_method<typename E::Method>) {
+    d2 = Real(0.0);
+  } else if constexpr (E::form::has_field) {
     const auto probe = f(x.t + h0, detail::advance(x.y, h0, x.f));
     add_where(x.rhs_evaluations, where, 1);
     each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { d2 = max(d2, abs((probe[i] - x.f[i]) * scale[i])); });
@@ -98,7 +100,8 @@ SALTUS_FN Real first_step(instance<E, Real>& x, mask_of<Real> where, const toler
   constexpr double k = E::Method::order + 1;
   const Real by_order = rough_exp2(Real(1.0 / k) * (Real(-6.643856) - rough_log2(max(steepest, Real(1e-15)))));
   const Real h1 = select(steepest <= Real(1e-15), max(Real(1e-6) * span, h0 * Real(1e-3)), by_order);
-  const Real h = min(min(Real(100.0) * h0, h1), x.h_max);
+  const Real most = is_series_method<typename E::Method> ? Real(limits<typename E::T>::largest) : h1;
+  const Real h = min(min(Real(100.0) * h0, most), x.h_max);
   return select((h > Real(0.0)) & (h < Real(limits<typename E::T>::largest)), h, Real(1e-6) * span);
 }
 

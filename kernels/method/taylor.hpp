@@ -169,7 +169,7 @@ requires(is_series_method<Method>) SALTUS_FN stages<Method, Real, n> step(const 
 template <class Method, norm_kind Norm, class Real, int n>
 SALTUS_FN Real longest_step(const stages<Method, Real, n>& s, Real rtol, const vec<Real, n>& atol) {
   constexpr int p = Method::order;
-  constexpr double log_safety = -0.1;
+  constexpr double log_safety = -0.17;
   Real log_h = Real(1000.0);
   for (int k = p - 1; k <= p; ++k) {
     const Real size2 = scaled_norm_squared<Norm>(s.coefficient[k - 1], s.y, s.y, rtol, atol);
