@@ -345,7 +345,7 @@ TEST_F(Journal, LeasesOfTheDeadAreTakenOver) {
   write_file(folder / "alive.there", "another-machine 1\n");
   for (int ticket = 0; ticket < 100; ++ticket) write_file(folder / std::to_string(ticket), "here");
   for (int ticket = 300; ticket < 350; ++ticket) write_file(folder / std::to_string(ticket), "there");
-  write_file(folder / "400", "");  // died as it took it
+  for (const char* ticket : {"400", "result"}) write_file(folder / ticket, "");  // died as they took it
   constexpr auto lives_for = std::chrono::milliseconds(600);
   const auto begin = std::chrono::steady_clock::now();
   const std::jthread there([&](const std::stop_token& over) {

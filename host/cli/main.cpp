@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <iterator>
 #include <string_view>
 
@@ -277,11 +278,21 @@ extern "C" void on_exit_of_a_library() {
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
 }
 
+/// Where memory ends, an exception may be thrown where none can be caught.
+[[noreturn]] void on_uncaught() {
+  try {
+    if (const auto thrown = std::current_exception()) std::rethrow_exception(thrown);
+  } catch (const std::exception& e) { say("saltus: {}\n", message_of(e)); } catch (...) {
+  }
+  ::_exit(exit_failure);
+}
+
 int main_program(int argc, char** argv) {
   constexpr std::string_view in_python[] = {"plot", "report", "zarr", "import"};
   if (argc > 1 && std::find(std::begin(in_python), std::end(in_python), argv[1]) != std::end(in_python))
     return run_in_python(argv + 1);
   std::atexit(on_exit_of_a_library);
+  std::set_terminate(on_uncaught);
   own_hdf5();
   guard_process();
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of writing, as a full disk is

@@ -299,10 +299,13 @@ bool leases::wait_for_more() {
 }
 
 bool leases::makes_result() {
+  constexpr auto pause = std::chrono::milliseconds(20);
   while (!take(result_ticket)) {
     const auto holder = holder_of(result_ticket);
-    if (!fs::exists(folder_) || is_alive(holder)) return false;
-    give_up(result_ticket, holder);
+    if (!fs::exists(folder_) || !stop_ || *stop_) return false;
+    if (!is_alive(holder)) give_up(result_ticket, holder);
+    else if (!holder.empty()) return false;
+    else std::this_thread::sleep_for(pause);  // somebody is about to sign it, or has died before that
   }
   return true;
 }

@@ -385,7 +385,9 @@ void result_writer::must(int netcdf_status) {
   if (netcdf_status == NC_NOERR) return;
   failed_ = true;
   std::string reason = nc_strerror(netcdf_status);
-  for (int telling : {ENOSPC, EDQUOT, EFBIG, EIO, EROFS})
+  if (netcdf_status == NC_EHDFERR)
+    reason += ", and no reason: is there too little memory, or a limit of it (ulimit -v)?";
+  for (int telling : {ENOSPC, EDQUOT, EFBIG, EIO, EROFS, ENOMEM})
     if (system == telling) reason = std::strerror(system);
   throw error(exit_failure, fmt::format("cannot write {}: {}", path_.string(), reason));
 }
