@@ -18,6 +18,7 @@ import tempfile
 import time
 from pathlib import Path
 
+PARTS = ("kills", "faults", "cost", "ranks", "parts")
 RUNS = {
     "demo: 100,000 relief valves, rows": ["relief_valve", "--set", "sweep.flow={from=0.2,to=10,count=1000}",
                                           "--set", "sweep.restitution={from=0.3,to=0.9,count=100}"],
@@ -37,15 +38,18 @@ def counted(build, test, case, variable, number, pattern):
     return re.findall(pattern, run.stdout)
 
 
-def seconds(saltus, folder, arguments, checkpoint):
+def seconds_of(command):
     """Of the wall, and of processors."""
-    file = Path(folder) / "a.nc"
-    file.unlink(missing_ok=True)
     before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    subprocess.run([saltus, "run", *arguments, "-q", "--set", f"run.checkpoint={checkpoint}", "-o", file], check=True,
-                   stdout=subprocess.DEVNULL)
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     wall, after = time.perf_counter() - begin, resource.getrusage(resource.RUSAGE_CHILDREN)
     return wall, after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+
+
+def seconds(saltus, folder, arguments, checkpoint):
+    file = Path(folder) / "a.nc"
+    file.unlink(missing_ok=True)
+    return seconds_of([saltus, "run", *arguments, "-q", "--set", f"run.checkpoint={checkpoint}", "-o", file])
 
 
 def cost(saltus, folder, rounds):
@@ -60,6 +64,18 @@ def cost(saltus, folder, rounds):
             without, with_it = (min(pair[i][kind] for pair in times) for i in (0, 1))
             cells += [f"{without:.2f}", f"{with_it:.2f}", f"{with_it / without:.3f}"]
         print(f"| {name} | {' | '.join(cells)} |", flush=True)
+
+
+def ranks(build, folder, rounds):
+    what = ["run", *RUNS["demo: 100,000 relief valves, rows"], "-q", "--force", "--set", "run.checkpoint=1", "-o", Path(folder) / "a.nc"]
+    mpirun = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1"]
+    commands = {"one process, two threads": [build / "saltus", *what, "--threads", "2"],
+                "two ranks of MPI, a thread each": [*mpirun, "-n", "2", build / "saltus-mpi", *what, "--threads", "1"]}
+    print(f"\n## Ranks\n\nThe demo by two processors, with a journal: {rounds} runs of each in turn, the least seconds of each.\n")
+    print("| | wall | processors |\n|---|---|---|")
+    times = [[seconds_of(command) for command in commands.values()] for _ in range(rounds + 1)][1:]
+    for i, name in enumerate(commands):
+        print(f"| {name} | {min(t[i][0] for t in times):.2f} | {min(t[i][1] for t in times):.2f} |", flush=True)
 
 
 def size(saltus, folder, arguments):
@@ -106,14 +122,14 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("build", type=Path)
     parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--only", nargs="+", choices=("kills", "faults", "cost", "parts"))
+    parser.add_argument("--only", nargs="+", choices=PARTS)
     parser.add_argument("--kills", type=int, default=10000)
     parser.add_argument("--mpi-kills", type=int, default=500)
     parser.add_argument("--faults", type=int, default=0, help="calls of each function in each way; 0: every one")
     parser.add_argument("--revision", default="")
     a = parser.parse_args()
     build = a.build.resolve()
-    asked = a.only or ("kills", "faults", "cost", "parts")
+    asked = a.only or PARTS
     print(f"saltus {a.revision}\n")
     if "kills" in asked:
         kills(build, 40 if a.quick else a.kills, 3 if a.quick else a.mpi_kills)
@@ -122,6 +138,8 @@ def main():
     with tempfile.TemporaryDirectory(dir=build) as folder:
         if "cost" in asked:
             cost(build / "saltus", folder, 1 if a.quick else 15)
+        if "ranks" in asked and (build / "saltus-mpi").exists():
+            ranks(build, folder, 1 if a.quick else 9)
         if "parts" in asked:
             parts(build / "saltus", folder)
 
