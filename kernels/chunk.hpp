@@ -71,7 +71,8 @@ struct chunk_run {
 };
 
 /// A first step size from two evaluations (Hairer, Norsett, Wanner II.4): an Euler step of a hundredth of |y|/|f| shows
-/// the second derivative. A series tells itself how far it reaches: of it, a step of |y|/|f|.
+/// the second derivative. A series tells itself how far it reaches: of it, a step of |y|/|f|, or of the
+/// whole span where one of them is zero.
 template <class E, class Real>
 SALTUS_FN Real first_step(instance<E, Real>& x, mask_of<Real> where, const tolerances<E, Real>& tol) {
   const held_system<E, Real> f{x.held, &tol};
@@ -84,7 +85,8 @@ SALTUS_FN Real first_step(instance<E, Real>& x, mask_of<Real> where, const toler
   });
   const Real span = x.t_end - x.t_begin;
   const auto tiny = (d0 < Real(1e-5)) | (d1 < Real(1e-5));
-  Real h0 = min(select(tiny, Real(1e-6) * span, Real(0.01) * d0 / d1), x.h_max);
+  constexpr double part = is_series_method<typename E::Method> ? 0.01 : 1e-6;
+  Real h0 = min(select(tiny, Real(part) * span, Real(0.01) * d0 / d1), x.h_max);
   if constexpr (E::form::tables > 0) h0 = min(h0, x.t_stop - x.t);  // beyond it tables have other values
   if constexpr (is_series_method<typename E::Method>) {
     d2 = Real(0.0);
