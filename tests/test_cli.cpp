@@ -70,7 +70,7 @@ TEST_F(cli, a_misused_command_line_gets_one_sentence_and_the_way_to_the_help) {
   } cases[] = {
       {{"rum", "lorenz"},
        "saltus: rum: unknown command; did you mean run? allowed: list, describe, new, check, run, gather, bench, "
-       "show, sensitivity, lyapunov, plot, report, import, doctor\nsaltus --help tells more\n"},
+       "show, sensitivity, lyapunov, plot, report, zarr, import, doctor\nsaltus --help tells more\n"},
       {{"run"}, "saltus run: SPEC|MODEL is required\nsaltus run --help tells more\n"},
       {{"describe"}, "saltus describe: MODEL is required\nsaltus describe --help tells more\n"},
       {{"show"}, "saltus show: FILE is required\nsaltus show --help tells more\n"},

@@ -212,7 +212,7 @@ void sensitivity(const plan& p, lines& out) {
 }
 
 void lyapunov(const plan& p, lines& out) {
-  if (p.exponents == 0) return;
+  if (p.exponents == 0) return out.none("lyapunov");
   out.section("lyapunov");
   out.add("exponents", p.exponents);
   if (std::isfinite(p.exponents_from)) out.add("from", p.exponents_from);

@@ -22,8 +22,8 @@ const std::vector<std::string_view> top_keys = {"model",       "method",      "t
                                                 "max_steps",   "max_events",  "detection",   "guards_in_error",
                                                 "concurrency", "zeno",        "rescue",      "inject_exceptions",
                                                 "consistency", "coordinates", "parameters",  "initial",
-                                                "sweep",       "sample",      "sensitivity", "output",
-                                                "run",         "tables",      "lyapunov"};
+                                                "sweep",       "sample",      "sensitivity", "lyapunov",
+                                                "output",      "run",         "tables"};
 
 namespace {
 

@@ -355,11 +355,13 @@ struct describe {
     else d.arithmetic = 1;
   }
 
+#ifndef SALTUS_UNCOUNTED
   static void tell_series(abi::description& d) {
     const auto room = detail::series_of<Model>().room();
     d.kept_series = room.series;
     d.kept_numbers = room.numbers;
   }
+#endif
 
   static void count_operations(abi::description& d) {
     d.rhs_flops = d.guard_flops = d.kept_series = d.kept_numbers = -1;

@@ -221,7 +221,7 @@ TEST_F(spec, all_that_is_wrong_is_told_at_once) {
       "spec.toml:4:1: event_tool = 1: unknown key; did you mean event_tol? allowed: model, method, t, rtol, atol, "
       "event_tol, first_step, max_step, step, controller, norm, precision, max_steps, max_events, detection, "
       "guards_in_error, concurrency, zeno, rescue, inject_exceptions, consistency, coordinates, parameters, "
-      "initial, sweep, sample, sensitivity, output, run, tables\n"
+      "initial, sweep, sample, sensitivity, lyapunov, output, run, tables\n"
       "spec.toml:2:8: rtol = -1: must be a positive number\n"
       "spec.toml:3:10: method = \"rodas5\": unknown word; did you mean rodas5p? allowed: kutta3, bs3, rk4, rkf45, "
       "rkf78, dp5, tsit5, dop853, rdpk510, taylor8, taylor12, taylor16, taylor20, trapezoid, sdirk4, esdirk4, "
