@@ -78,6 +78,15 @@ struct jet_table {
 };
 
 template <class Base>
+struct jet;
+
+/// What is found together.
+template <class Base>
+struct sine_and_cosine {
+  jet<Base> sine, cosine;
+};
+
+template <class Base>
 struct jet {
   using scalar = scalar_of<Base>;
   using mask_type = mask_of<Base>;
@@ -386,12 +395,9 @@ struct jet {
     slope.c[o.k] = rules::times_order(o, r);
     return {r, table, any_degree};
   }
-  struct sine_and_cosine {
-    jet sine, cosine;
-  };
   /// s' = r a', r' = sense s a': sine and cosine, or the hyperbolic ones.
   template <class Sine, class Cosine>
-  SALTUS_FN sine_and_cosine pair(double sense, const Sine& sine, const Cosine& cosine) const {
+  SALTUS_FN sine_and_cosine<Base> pair(double sense, const Sine& sine, const Cosine& cosine) const {
     if (const auto* known = table->known_pair(all(), sense))
       return {jet(known->sine, table), jet(known->cosine, table)};
     const series s = another(), r = another(), slope = by_order();
@@ -408,11 +414,11 @@ struct jet {
     table->remember({c, sense, s.c, r.c});
     return {jet(s, table), jet(r, table)};
   }
-  SALTUS_FN sine_and_cosine circular_pair() const {
+  SALTUS_FN sine_and_cosine<Base> circular_pair() const {
     return pair(
         -1.0, [&]() SALTUS_INLINE_LAMBDA { return sin(value); }, [&]() SALTUS_INLINE_LAMBDA { return cos(value); });
   }
-  SALTUS_FN sine_and_cosine hyperbolic_pair() const {
+  SALTUS_FN sine_and_cosine<Base> hyperbolic_pair() const {
     return pair(
         1.0, [&]() SALTUS_INLINE_LAMBDA { return sinh(value); }, [&]() SALTUS_INLINE_LAMBDA { return cosh(value); });
   }
