@@ -69,13 +69,16 @@ def cost(saltus, folder, rounds):
 def ranks(build, folder, rounds):
     what = ["run", *RUNS["demo: 100,000 relief valves, rows"], "-q", "--force", "--set", "run.checkpoint=1", "-o", Path(folder) / "a.nc"]
     mpirun = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1"]
-    commands = {"one process, two threads": [build / "saltus", *what, "--threads", "2"],
-                "two ranks of MPI, a thread each": [*mpirun, "-n", "2", build / "saltus-mpi", *what, "--threads", "1"]}
-    print(f"\n## Ranks\n\nThe demo by two processors, with a journal: {rounds} runs of each in turn, the least seconds of each.\n")
-    print("| | wall | processors |\n|---|---|---|")
+    by_threads = {f"one process, {n} thread{'s' * (n > 1)}": [build / "saltus", *what, "--threads", str(n)] for n in (1, 2)}
+    by_ranks = {f"{n} rank{'s' * (n > 1)} of MPI, a thread each": [*mpirun, "-n", str(n), build / "saltus-mpi", *what, "--threads", "1"]
+                for n in (1, 2)}
+    commands = {**by_threads, **by_ranks}
+    print(f"\n## Ranks\n\nThe demo, with a journal, on two cores: {rounds} runs of each in turn, the least seconds of each; speed beside one thread.\n")
+    print("| | wall | processors | speed |\n|---|---|---|---|")
     times = [[seconds_of(command) for command in commands.values()] for _ in range(rounds + 1)][1:]
+    walls = [min(t[i][0] for t in times) for i in range(len(commands))]
     for i, name in enumerate(commands):
-        print(f"| {name} | {min(t[i][0] for t in times):.2f} | {min(t[i][1] for t in times):.2f} |", flush=True)
+        print(f"| {name} | {walls[i]:.2f} | {min(t[i][1] for t in times):.2f} | {walls[0] / walls[i]:.2f} |", flush=True)
 
 
 def size(saltus, folder, arguments):

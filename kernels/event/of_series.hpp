@@ -40,19 +40,22 @@ struct inverse_binomials {
     }
   }
 };
-template <int Degree>
-SALTUS_FN constexpr double inverse_binomial(int k) {
-  constexpr inverse_binomials<Degree> table;
-  return table.of[k];
-}
-
 /// The Bernstein coefficients on [0, 1] of a polynomial: it lies in their hull, and has at most as many roots inside as they have
-/// changes of sign.
+/// changes of sign. Unrolled: a compiler that keeps the table in memory makes it anew for each of its numbers.
 template <int Degree, class Real>
 SALTUS_FN void to_bernstein(Real (&c)[Degree + 1]) {
-  for (int k = 1; k <= Degree; ++k) c[k] = Real(inverse_binomial<Degree>(k)) * c[k];
-  for (int level = 1; level <= Degree; ++level)
-    for (int k = Degree; k >= level; --k) c[k] = c[k] + c[k - 1];
+  constexpr inverse_binomials<Degree> inverse;
+  static_for<Degree>([&](auto i) SALTUS_INLINE_LAMBDA {
+    constexpr int k = decltype(i)::value + 1;
+    constexpr double factor = inverse.of[k];
+    c[k] = Real(factor) * c[k];
+  });
+  static_for<Degree>([&](auto level) SALTUS_INLINE_LAMBDA {
+    static_for<Degree - level.value>([&](auto i) SALTUS_INLINE_LAMBDA {
+      constexpr int k = Degree - decltype(i)::value;
+      c[k] = c[k] + c[k - 1];
+    });
+  });
 }
 
 /// What the Bernstein coefficients of a guard, seen from its side, say of a piece.
@@ -81,16 +84,21 @@ SALTUS_FN piece_of_guard<Real> judge_guard(const Real (&bernstein)[Degree + 1], 
 template <class E, class Real>
 SALTUS_FN suspected_guards<E, Real> suspect_series(const instance<E, Real>& x, const trial<E, Real>& a) {
   constexpr int degree = E::Method::order;
-  constexpr double with_rounding = 1.0 + 0x1p-20;
+  constexpr double rounding = 0x1p-20;
   suspected_guards<E, Real> r{mask_of<Real>::all(false), {}};
   for (int i = 0; i < E::ng; ++i) {
     const Real g0 = x.held.locked[i], side = side_of(g0);
     const auto& series = a.guards.of[i];
-    // No Bernstein coefficient is further from the first than this: most guards are far from zero.
-    Real change = Real(0.0), changes_of_sign = Real(0.0);
-    for (int k = 1; k <= degree; ++k) change = change + abs(series[k]);
-    auto stays = side * series[0] > Real(with_rounding) * change;
-    if (any(!stays)) {
+    const auto is_armed = armed<E>(i, g0);
+    // At zero itself what counts is where it is heading.
+    const auto end = (side * a.g.value[i] > Real(0.0)) | !(side * a.g.rate[i] < Real(0.0));
+    // No Bernstein coefficient is further from a straight line than this: most guards are far from zero.
+    Real bend = Real(0.0), changes_of_sign = Real(0.0);
+    for (int k = 2; k <= degree; ++k) bend = bend + abs(series[k]);
+    const Real line = side * series[0] + min(side * series[1], Real(0.0));
+    auto stays = line > fma(Real(rounding), abs(series[1]) + bend, bend);
+    // An armed guard that ends on its other side has left, however it got there.
+    if (any(!stays & (end | !is_armed))) {
       Real bernstein[degree + 1];
       for (int k = 0; k <= degree; ++k) bernstein[k] = series[k];
       detail::to_bernstein<degree>(bernstein);
@@ -98,9 +106,7 @@ SALTUS_FN suspected_guards<E, Real> suspect_series(const instance<E, Real>& x, c
       changes_of_sign = select(stays, Real(0.0), piece.changes);
       stays = stays | piece.stays;
     }
-    // At zero itself what counts is where it is heading.
-    const auto end = (side * a.g.value[i] > Real(0.0)) | !(side * a.g.rate[i] < Real(0.0));
-    r.leaves = r.leaves | (armed<E>(i, g0) & !(stays & end));
+    r.leaves = r.leaves | (is_armed & !(stays & end));
     r.take(i, g0, [&]() SALTUS_INLINE_LAMBDA { return changes_of_sign > Real(1.0); });
   }
   return r;

@@ -36,4 +36,27 @@ SALTUS_FN Real scaled_norm_squared(const vec<Real, l>& e, const vec<Real, n>& y0
   }
 }
 
+/// The scales of components by the state y alone, inverted: for norms of many terms of one step.
+template <norm_kind Norm, class Real, int m, int n>
+SALTUS_FN vec<Real, m> inverse_scales(const vec<Real, n>& y, Real rtol, const vec<Real, m>& atol) {
+  Real largest = Real(1.0);
+  if constexpr (Norm == norm_kind::compere)
+    each<m>([&](int i) SALTUS_INLINE_LAMBDA { largest = max(largest, abs(y[i])); });
+  vec<Real, m> inverse;
+  each<m>([&](int i) SALTUS_INLINE_LAMBDA {
+    inverse[i] = Real(1.0) / (Norm == norm_kind::compere ? rtol * largest : fma(rtol, abs(y[i]), atol[i]));
+  });
+  return inverse;
+}
+template <norm_kind Norm, class Real, int m, int n>
+SALTUS_FN Real norm_squared(const vec<Real, n>& e, const vec<Real, m>& inverse_scale) {
+  Real sum = Real(0.0);
+  each<m>([&](int i) SALTUS_INLINE_LAMBDA {
+    const Real r = e[i] * inverse_scale[i];
+    if constexpr (Norm == norm_kind::rms) sum = fma(r, r, sum);
+    else sum = max(sum, r * r) + not_finite(r);
+  });
+  return Norm == norm_kind::rms ? sum * Real(1.0 / m) : sum;
+}
+
 }  // namespace saltus

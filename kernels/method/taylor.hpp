@@ -17,6 +17,7 @@ template <class Method, class Real, int n>
 requires(is_series_method<Method>) struct stages<Method, Real, n> {
   Real t, h;
   vec<Real, n> y, y1, slope0, slope1;
+  vec<Real, n> own_slope1;  ///< of the series itself at its end
   vec<Real, n> coefficient[Method::order];
 
   SALTUS_FN const vec<Real, n>& f0() const { return slope0; }
@@ -28,6 +29,7 @@ requires(is_series_method<Method>) struct stages<Method, Real, n> {
     each<n>([&](int i) SALTUS_INLINE_LAMBDA {
       y1[i] = select(where, from.y1[i], y1[i]);
       slope1[i] = select(where, from.slope1[i], slope1[i]);
+      own_slope1[i] = select(where, from.own_slope1[i], own_slope1[i]);
     });
   }
 };
@@ -129,14 +131,18 @@ SALTUS_FN_FLAT void find_coefficients(const System& system, Real t, const vec<Re
   if (!complete) each<n>([&](int i) SALTUS_INLINE_LAMBDA { coefficient[0][i] = detail::not_a_number<Real>(); });
 }
 
-/// The end of a step of length h, and the slope there.
+/// The end of a step of length h, and the slope there; that of the series by repeated synthetic division.
 template <class Method, class System, class Real, int n>
 SALTUS_FN void end_at(const System& system, stages<Method, Real, n>& s, Real h) {
   s.h = h;
   each<n>([&](int i) SALTUS_INLINE_LAMBDA {
-    Real sum = s.coefficient[Method::order - 1][i];
-    for (int k = Method::order - 2; k >= 0; --k) sum = fma(h, sum, s.coefficient[k][i]);
+    Real sum = s.coefficient[Method::order - 1][i], slope = sum;
+    for (int k = Method::order - 2; k >= 0; --k) {
+      sum = fma(h, sum, s.coefficient[k][i]);
+      slope = fma(h, slope, sum);
+    }
     s.y1[i] = fma(h, sum, s.y[i]);
+    s.own_slope1[i] = slope;
   });
   if constexpr (requires { system.template settle<true>(s.t + h, s.y1); }) system.template settle<true>(s.t + h, s.y1);
   s.slope1 = system(s.t + h, s.y1);
@@ -171,8 +177,9 @@ SALTUS_FN Real longest_step(const stages<Method, Real, n>& s, Real rtol, const v
   constexpr int p = Method::order;
   constexpr double log_safety = -0.17;
   Real log_h = Real(1000.0);
+  const auto inverse_scale = inverse_scales<Norm>(s.y, rtol, atol);
   for (int k = p - 1; k <= p; ++k) {
-    const Real size2 = scaled_norm_squared<Norm>(s.coefficient[k - 1], s.y, s.y, rtol, atol);
+    const Real size2 = norm_squared<Norm>(s.coefficient[k - 1], inverse_scale);
     log_h = min(log_h, Real(-0.5 / k) * rough_log2(max(size2, Real(0x1p-1000))));
   }
   return rough_exp2(min(max(log_h + Real(log_safety), Real(-90.0)), Real(90.0)));
@@ -185,9 +192,7 @@ requires(is_series_method<Method>) SALTUS_FN vec<Real, n> local_error(const stag
   const Real share = s.h * Real(1.0 / (p + 1));
   vec<Real, n> r;
   each<n>([&](int i) SALTUS_INLINE_LAMBDA {
-    Real slope = Real(static_cast<double>(p)) * s.coefficient[p - 1][i];
-    for (int k = p - 2; k >= 0; --k) slope = fma(s.h, slope, Real(k + 1.0) * s.coefficient[k][i]);
-    r[i] = abs(share * (s.slope1[i] - slope));
+    r[i] = abs(share * (s.slope1[i] - s.own_slope1[i]));
   });
   return r;
 }
