@@ -97,12 +97,12 @@ struct jet {
   static constexpr int lanes = real_traits<Base>::lanes;
   static constexpr int any_degree = series::any_degree;
 
-  Base value;                        ///< of a constant; else the coefficient that this run finds
-  mutable Base* c = nullptr;         ///< all coefficients; null: nothing has asked for them
-  jet_table<Base>* table = nullptr;  ///< null: a constant
-  int degree = 0;                    ///< coefficients above are zero, as far as is known beforehand
+  Base value;              ///< of a constant; else the coefficient that this run finds
+  mutable Base* c;         ///< all coefficients; null: nothing has asked for them
+  jet_table<Base>* table;  ///< null: a constant
+  int degree;              ///< coefficients above are zero, as far as is known beforehand
 
-  jet() = default;
+  SALTUS_FN jet() {}  // not a number yet: arrays of results are many, and are written before they are read
   // Member by member: as a whole, what was written in parts would be read in one piece, which waits until it has left the processor.
   SALTUS_FN jet(const jet& x) : value(x.value), c(x.c), table(x.table), degree(x.degree) {}
   SALTUS_FN jet& operator=(const jet& x) {
@@ -112,7 +112,7 @@ struct jet {
     degree = x.degree;
     return *this;
   }
-  SALTUS_FN jet(Base x) : value(x) {}
+  SALTUS_FN jet(Base x) : value(x), c(nullptr), table(nullptr), degree(0) {}
   SALTUS_FN jet(double x) : jet(Base(x)) {}
   /// A constant beside a series of duals: a parameter.
   SALTUS_FN jet(typename detail::inside<Base>::type x) : jet(Base(x)) {}
@@ -328,7 +328,8 @@ struct jet {
   }
 
  private:
-  SALTUS_FN jet(Base coefficient, table_type* in, int of_degree) : value(coefficient), table(in), degree(of_degree) {}
+  SALTUS_FN jet(Base coefficient, table_type* in, int of_degree)
+      : value(coefficient), c(nullptr), table(in), degree(of_degree) {}
   SALTUS_FN jet(const series& of, table_type* in) : jet(of.c, in, of.degree) {}
 
   /// f of a and b, coefficient by coefficient.
