@@ -10,6 +10,12 @@
 
 namespace saltus::host {
 
+namespace {
+
+bool is_number(nc_type type) { return type != NC_CHAR && type > NC_NAT && type <= NC_UINT64; }
+
+}  // namespace
+
 bool is_netcdf(const std::filesystem::path& file) {
   if (!not_a_file(file).empty()) return false;
   std::array<char, 8> begin{};
@@ -48,8 +54,8 @@ void netcdf_file::read_variables() {
     nc_type type = NC_NAT;
     std::array<int, NC_MAX_VAR_DIMS> dimensions;
     must(nc_inq_var(file_, v, name, &type, &rank, dimensions.data(), nullptr));
-    const bool is_number = type != NC_CHAR && type <= NC_UINT64;
-    variables_.push_back({v, name, text_of("role", v), text_of("units", v), text_of("long_name", v), {}, is_number});
+    variables_.push_back(
+        {v, name, text_of("role", v), text_of("units", v), text_of("long_name", v), {}, is_number(type)});
     for (int d = 0; d < rank; ++d) {
       must(nc_inq_dimname(file_, dimensions[static_cast<std::size_t>(d)], name));
       variables_.back().dimensions.push_back(name);
@@ -79,9 +85,22 @@ std::string netcdf_file::text_of(const char* attribute, int variable) const {
   return value;
 }
 
+/// Of a list as of text: there is no such number.
+bool netcdf_file::has_number(const char* attribute, int variable) const {
+  std::size_t length = 0;
+  nc_type type = NC_NAT;
+  return nc_inq_att(file_, variable, attribute, &type, &length) == NC_NOERR && length == 1 && is_number(type);
+}
+
 double netcdf_file::number_of(const char* attribute, int variable) const {
   double value = std::numeric_limits<double>::quiet_NaN();
-  nc_get_att_double(file_, variable, attribute, &value);
+  if (has_number(attribute, variable)) must(nc_get_att_double(file_, variable, attribute, &value));
+  return value;
+}
+
+unsigned long long netcdf_file::whole_number(const char* attribute) const {
+  unsigned long long value = 0;
+  if (has_number(attribute, NC_GLOBAL)) must(nc_get_att_ulonglong(file_, NC_GLOBAL, attribute, &value));
   return value;
 }
 
@@ -110,20 +129,34 @@ std::size_t netcdf_file::dimension(const char* name) const {
   return length;
 }
 
+/// Numbers along so many dimensions at most: NetCDF reads a place for each that a variable has.
+void netcdf_file::must_be_numbers(const netcdf_variable& v, std::size_t dimensions) const {
+  if (!v.is_number || v.dimensions.size() > dimensions)
+    throw error(
+        exit_failure,
+        fmt::format("cannot read {}: {} is not what a result of saltus has under this name: {}", path_, v.name,
+                    v.is_number ? fmt::format("it has {} dimensions", v.dimensions.size()) : "it is no number"));
+}
+
+std::size_t netcdf_file::length(const netcdf_variable& v) const {
+  must_be_numbers(v, 1);
+  return v.dimensions.empty() ? 1 : dimension(v.dimensions.front().c_str());
+}
+
 std::vector<double> netcdf_file::reals(const netcdf_variable& v, place start, place count) const {
+  must_be_numbers(v, 2);
   std::vector<double> values(count[0] * count[1]);
   if (!values.empty()) must(nc_get_vara_double(file_, v.id, start.data(), count.data(), values.data()));
   return values;
 }
 
 std::vector<long long> netcdf_file::integers(const netcdf_variable& v, std::size_t start, std::size_t count) const {
+  must_be_numbers(v, 1);
   std::vector<long long> values(count);
   if (count > 0) must(nc_get_vara_longlong(file_, v.id, &start, &count, values.data()));
   return values;
 }
 
-std::vector<double> netcdf_file::column(const netcdf_variable& v) const {
-  return reals(v, {0, 0}, {v.dimensions.empty() ? 1 : dimension(v.dimensions.front().c_str()), 1});
-}
+std::vector<double> netcdf_file::column(const netcdf_variable& v) const { return reals(v, {0, 0}, {length(v), 1}); }
 
 }  // namespace saltus::host

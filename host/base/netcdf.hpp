@@ -48,8 +48,11 @@ class netcdf_file {
   double number(const char* attribute, const netcdf_variable& of) const;
   /// Whole numbers of an attribute of the file; none without it.
   std::vector<long long> whole_numbers(const char* attribute) const;
+  unsigned long long whole_number(const char* attribute) const;  ///< 0 if there is none
   std::size_t dimension(const char* name) const;
 
+  /// Of a variable of one dimension, or none: how many numbers it has.
+  std::size_t length(const netcdf_variable& v) const;
   using place = std::array<std::size_t, 2>;
   std::vector<double> reals(const netcdf_variable& v, place start, place count) const;
   std::vector<long long> integers(const netcdf_variable& v, std::size_t start, std::size_t count) const;
@@ -64,6 +67,8 @@ class netcdf_file {
   void read_variables();
   std::string text_of(const char* attribute, int variable) const;
   double number_of(const char* attribute, int variable) const;
+  bool has_number(const char* attribute, int variable) const;
+  void must_be_numbers(const netcdf_variable& v, std::size_t dimensions) const;
 
   std::string path_;
   int file_ = -1;

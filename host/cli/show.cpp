@@ -1,6 +1,7 @@
 #include "cli/show.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -58,8 +59,11 @@ void print_json(const json& o, std::FILE* out) { fmt::print(out, "{}\n", json_te
 
 // ------------------------------------------------------------------------------------------------------ the whole file
 
-/// The variables of statistics, without the beginnings of their names.
+/// A variable of statistics, without the beginning of its name.
 constexpr std::string_view statistics_prefix = "statistics_", histogram_prefix = "histogram_";
+std::string name_behind(std::string_view prefix, const result_variable& v) {
+  return v.name.starts_with(prefix) ? v.name.substr(prefix.size()) : v.name;
+}
 
 json statistics_as_json(const result_file& f) {
   json all = json::object();
@@ -67,7 +71,7 @@ json statistics_as_json(const result_file& f) {
     const auto numbers = f.reals(*v, {0, 0}, {statistic_names.size(), 1});
     json one = json::object();
     for (std::size_t k = 0; k < numbers.size(); ++k) one[statistic_names[k]] = numbers[k];
-    all[v->name.substr(statistics_prefix.size())] = std::move(one);
+    all[name_behind(statistics_prefix, *v)] = std::move(one);
   }
   return all;
 }
@@ -75,9 +79,9 @@ json statistics_as_json(const result_file& f) {
 json histograms_as_json(const result_file& f) {
   json all = json::object();
   for (const result_variable* v : f.with_role("histogram")) {
-    json one{{"counts", f.integers(*v, 0, f.dimension(v->dimensions[0].c_str()))}};
+    json one{{"counts", f.integers(*v, 0, f.length(*v))}};
     for (const char* name : {"from", "to", "below", "above"}) one[name] = f.number(name, *v);
-    all[v->name.substr(histogram_prefix.size())] = std::move(one);
+    all[name_behind(histogram_prefix, *v)] = std::move(one);
   }
   return all;
 }
@@ -87,15 +91,14 @@ void statistics_as_text(const result_file& f, std::FILE* out) {
   table.add({"", "mean", "deviation", "min", "of", "max", "of", "count"});
   for (const result_variable* v : f.with_role("statistics")) {
     const auto n = f.reals(*v, {0, 0}, {statistic_names.size(), 1});  // in the order of statistic_names
-    table.add({v->name.substr(statistics_prefix.size()), fmt::format("{:.6g}", n[1]), fmt::format("{:.6g}", n[2]),
+    table.add({name_behind(statistics_prefix, *v), fmt::format("{:.6g}", n[1]), fmt::format("{:.6g}", n[2]),
                fmt::format("{:.6g}", n[3]), fmt::format("{:.0f}", n[5]), fmt::format("{:.6g}", n[4]),
                fmt::format("{:.0f}", n[6]), fmt::format("{:.0f}", n[0])});
   }
   table.print(out);
   for (const result_variable* v : f.with_role("histogram"))
-    fmt::print(out, "  {}: a histogram of {} bins from {} to {}; {:.0f} below, {:.0f} above\n", v->name,
-               f.dimension(v->dimensions[0].c_str()), f.number("from", *v), f.number("to", *v), f.number("below", *v),
-               f.number("above", *v));
+    fmt::print(out, "  {}: a histogram of {} bins from {} to {}; {:.0f} below, {:.0f} above\n", v->name, f.length(*v),
+               f.number("from", *v), f.number("to", *v), f.number("below", *v), f.number("above", *v));
 }
 
 void summary_as_json(const result_file& f, const census& c, std::FILE* out) {
@@ -419,6 +422,13 @@ void failed_as_text(const result_file& f, const failures& found, std::FILE* out)
 }
 
 }  // namespace
+
+bool is_journal(const std::string& path) {
+  std::filesystem::path folder(path);
+  if (!folder.has_filename()) folder = folder.parent_path();  // FILE.journal/
+  std::error_code ignored;
+  return folder.extension() == ".journal" && std::filesystem::is_directory(folder, ignored);
+}
 
 int show(const show_options& options, std::FILE* out) {
   if (options.instance && options.failed) throw error(exit_usage, "show: give either --instance or --failed, not both");

@@ -26,13 +26,6 @@ struct passing_result {
 
 }  // namespace
 
-bool is_journal(const std::string& path) {
-  std::filesystem::path folder(path);
-  if (!folder.has_filename()) folder = folder.parent_path();  // FILE.journal/
-  std::error_code ignored;
-  return folder.extension() == ".journal" && std::filesystem::is_directory(folder, ignored);
-}
-
 int show_journal(show_options options, std::FILE* out) {
   std::filesystem::path folder(options.file);
   if (!folder.has_filename()) folder = folder.parent_path();

@@ -13,6 +13,7 @@ namespace saltus::host {
 namespace {
 
 constexpr std::size_t block = 1 << 20;  // instances read at a time
+constexpr long long statuses = 256;     // that a file has room for
 
 }  // namespace
 
@@ -41,11 +42,7 @@ const result_variable& result_file::at(std::string_view name) const {
   throw error(exit_failure, fmt::format("{} is not a result of saltus: it has no variable {}", path(), name));
 }
 
-unsigned long long result_file::seed() const {
-  unsigned long long value = 0;
-  nc_get_att_ulonglong(handle(), NC_GLOBAL, "seed", &value);
-  return value;
-}
+unsigned long long result_file::seed() const { return whole_number("seed"); }
 
 status_row row_of(long long number) {
   if (number >= 0 && number < status_count) return status_table[number];
@@ -74,19 +71,32 @@ std::vector<std::string> dependent_of(const result_file& f, std::size_t instance
   const auto bits = f.integers(*v, instance, 1)[0];
   const auto names = words(f.text("flag_meanings", *v));
   std::vector<std::string> all;
-  for (std::size_t k = 0; k < names.size(); ++k)
+  for (std::size_t k = 0; k < std::min<std::size_t>(names.size(), 63); ++k)
     if ((bits >> k & 1) != 0) all.push_back(names[k]);
   return all;
 }
 
 namespace {
 
+/// Statuses and exceptions of instances, each in the range of their type here.
+std::vector<std::size_t> numbers_of_status(const result_file& f, const result_variable& v, std::size_t first,
+                                           std::size_t n) {
+  std::vector<std::size_t> all;
+  for (const long long number : f.integers(v, first, n)) {
+    if (number < 0 || number >= statuses)
+      throw error(exit_failure, fmt::format("cannot read {}: {} of instance {} is {}, and no status", f.path(), v.name,
+                                            first + all.size(), number));
+    all.push_back(static_cast<std::size_t>(number));
+  }
+  return all;
+}
+
 /// Of a file without rows: from its attributes. Counters are among its statistics.
 census noted_census(const result_file& f) {
   census c;
   const auto noted = [&](const std::string& name) {
-    const double n = f.number(("count_" + name).c_str());
-    return n == n ? static_cast<std::int64_t>(n) : 0;
+    const auto n = f.whole_numbers(("count_" + name).c_str());
+    return n.size() == 1 ? static_cast<std::int64_t>(n[0]) : 0;
   };
   for (const status_row& row : status_table) {
     c.by_status[static_cast<std::size_t>(row.id)] = noted(row.name);
@@ -101,20 +111,20 @@ census noted_census(const result_file& f) {
 census take_census(const result_file& f) {
   if (!f.has_rows()) return noted_census(f);
   census c;
-  const result_variable& status = f.at("status");
+  const result_variable &status = f.at("status"), *rescued = f.find("exception");
   const auto counters = f.with_role("counter");
   const result_variable* switched = f.find("switched");
   c.counters.resize(counters.size());
   for (std::size_t first = 0; first < f.instances(); first += block) {
     const std::size_t n = std::min(block, f.instances() - first);
-    const auto by = f.integers(status, first, n);
-    const auto was_started = [&](std::size_t i) { return by[i] != static_cast<long long>(status::not_run); };
-    const auto exception = exceptions_of(f, first, n);
+    const auto by = numbers_of_status(f, status, first, n);
+    const auto was_started = [&](std::size_t i) { return by[i] != static_cast<std::size_t>(status::not_run); };
+    const auto exception = rescued ? numbers_of_status(f, *rescued, first, n) : std::vector<std::size_t>(n, 0);
     for (std::size_t i = 0; i < n; ++i) {
-      ++c.by_status[static_cast<std::size_t>(by[i])];
+      ++c.by_status[by[i]];
       c.started += was_started(i);
-      if (exception[i] != 0 && row_of(by[i]).group == status_group::ok)
-        ++c.by_rescue[static_cast<std::size_t>(exception[i])];
+      if (exception[i] != 0 && row_of(static_cast<long long>(by[i])).group == status_group::ok)
+        ++c.by_rescue[exception[i]];
     }
     if (switched)
       for (const double t : f.reals(*switched, {first, 0}, {n, 1})) c.switched += t == t;
@@ -133,21 +143,38 @@ census take_census(const result_file& f) {
   return c;
 }
 
+namespace {
+
+/// The rows of the log that are of an instance: the first, and how many.
+std::pair<std::size_t, std::size_t> event_rows_of(const result_file& f, const result_variable& size,
+                                                  std::size_t instance) {
+  const auto whole = static_cast<long long>(f.dimension("event"));
+  long long start = 0, count = 0;
+  for (std::size_t first = 0; first <= instance; first += block)
+    for (const long long rows : f.integers(size, first, std::min(block, instance + 1 - first))) {
+      start += count, count = rows;
+      if (rows < 0 || rows > whole - start)
+        throw error(exit_failure, fmt::format("cannot read {}: {} does not fit the {} rows of its event log", f.path(),
+                                              size.name, whole));
+    }
+  return {static_cast<std::size_t>(start), static_cast<std::size_t>(count)};
+}
+
+}  // namespace
+
 instance_events events_of(const result_file& f, std::size_t instance) {
   instance_events e;
   const result_variable* size = f.find("event_row_size");
   if (!size) return e;
-  std::size_t start = 0;
-  for (std::size_t first = 0; first < instance; first += block)
-    for (long long rows : f.integers(*size, first, std::min(block, instance - first)))
-      start += static_cast<std::size_t>(rows);
-  const auto count = static_cast<std::size_t>(f.integers(*size, instance, 1)[0]);
+  const auto [start, count] = event_rows_of(f, *size, instance);
   const result_variable& guard = f.at("event_guard");
   const auto guards = words(f.text("flag_meanings", guard));
   for (long long g : f.integers(guard, start, count))
     e.guards.push_back(g >= 0 && static_cast<std::size_t>(g) < guards.size() ? guards[static_cast<std::size_t>(g)]
                                                                              : std::to_string(g));
-  const auto column = [&](const result_variable& v) { return f.reals(v, {start, 0}, {count, 1}); };
+  const auto column = [&, from = start, many = count](const result_variable& v) {
+    return f.reals(v, {from, 0}, {many, 1});
+  };
   e.time = column(f.at("event_time"));
   constexpr std::string_view prefix = "before_";
   for (const result_variable* v : f.with_role("event")) {
@@ -174,16 +201,17 @@ failures find_failures(const result_file& f, std::size_t most) {
   failures found;
   const result_variable& status = f.at("status");
   for (std::size_t first = 0; first < f.instances(); first += block) {
-    const auto by = f.integers(status, first, std::min(block, f.instances() - first));
+    const auto by = numbers_of_status(f, status, first, std::min(block, f.instances() - first));
     for (std::size_t i = 0; i < by.size(); ++i) {
-      const status_group group = row_of(by[i]).group;
+      const auto number = static_cast<long long>(by[i]);
+      const status_group group = row_of(number).group;
       found.not_finished += group == status_group::not_finished;
       if (group != status_group::failed) continue;
       ++found.count;
-      ++found.by_status[static_cast<std::size_t>(by[i])];
+      ++found.by_status[by[i]];
       if (found.first.size() < most) {
         found.first.push_back(first + i);
-        found.status.push_back(by[i]);
+        found.status.push_back(number);
       }
     }
   }

@@ -55,6 +55,9 @@ class continuation {
  private:
   std::string name() const { return path_.text(); }
   std::vector<double> column(const netcdf_variable& v) const {
+    if (!v.dimensions.empty() && !v.per_instance())
+      path_.fail(fmt::format("{} has another {} than a result of saltus: along {}", name(), v.name,
+                             fmt::join(v.dimensions, ", ")));
     auto numbers = file_.column(v);
     if (!v.dimensions.empty()) numbers.resize(static_cast<std::size_t>(instances_.count));
     return numbers;
@@ -89,10 +92,10 @@ class continuation {
     const auto t = r_.root.find("t");
     if (t && t->is_list()) return;
     if (r_.given.contains("t_begin")) return;
-    const auto* const final_time = file_.find("t_final");
-    if (!final_time) path_.fail(name() + " has no t_final");
+    const auto *const final_time = file_.find("t_final"), *const first_time = file_.find("t_begin");
+    if (!final_time || !first_time) path_.fail(name() + " has no t_final, or no t_begin");
     auto begin = column(*final_time);
-    auto before = column(*file_.find("t_begin"));
+    auto before = column(*first_time);
     before.resize(begin.size(), before[0]);
     for (std::size_t i = 0; i < begin.size(); ++i)
       if (!std::isfinite(begin[i])) leave(i, begin[i]), begin[i] = before[i];

@@ -1,26 +1,33 @@
-// What saltus reads that others have written, as libFuzzer changes it: `fuzz spec|csv|journal [OPTION OF LIBFUZZER | FOLDER]...`.
-// Anything may be refused by an `error`; nothing may end otherwise. Result files are left out: of damaged ones HDF5 (1.10.8)
-// itself crashes before anything of saltus sees them.
+// What saltus reads that others have written, as libFuzzer changes it: `fuzz spec|csv|journal|result [OPTION OF LIBFUZZER | FOLDER]...`.
+// Anything may be refused by an `error`; nothing may end otherwise. Of result files what is in them is changed, by names that mean
+// something to saltus, and not their bytes: of damaged ones HDF5 (1.10.8) itself crashes before anything of saltus sees them.
+#include <fuzzer/FuzzedDataProvider.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <string>
+#include <vector>
 
+#include <netcdf.h>
 #include <xxhash.h>
 
 #include "base/error.hpp"
 #include "base/files.hpp"
+#include "cli/show.hpp"
 #include "ensemble/chunk.hpp"
 #include "ensemble/tally.hpp"
 #include "result/journal.hpp"
 #include "result/provenance.hpp"
 #include "spec/csv.hpp"
 #include "spec/spec.hpp"
+#include "study/indices.hpp"
 #include "study/prepare.hpp"
 
 namespace saltus::host {
@@ -116,8 +123,180 @@ void try_journal(const std::string& bytes) {
   }
 }
 
+struct usual_attribute {
+  const char *name, *text;  ///< null: a number
+};
+struct usual_variable {
+  const char *name, *role;
+  nc_type type;
+  std::vector<const char*> along;
+  bool without_rows = false;
+  usual_attribute also = {"units", "m"};
+};
+
+/// A file like a result, but that here and there something is missing, or of another type or shape, or says something else.
+class made_result {
+ public:
+  made_result(const fs::path& file, FuzzedDataProvider& from) : from_(from) {
+    must(nc_create(file.c_str(), NC_CLOBBER | NC_64BIT_DATA, &file_));
+    for (const char* name : dimensions)
+      if (int id; !differs()) must(nc_def_dim(file_, name, from_.ConsumeIntegralInRange<std::size_t>(1, 4), &id));
+    for (const usual_attribute& one : of_file) put(NC_GLOBAL, one);
+    const bool has_rows = from_.ConsumeIntegralInRange(0, 3) > 0;
+    for (const usual_variable& one : variables)
+      if (has_rows || one.without_rows) add(one);
+    must(nc_enddef(file_));
+    for (const int id : ids_) fill(id);
+    must(nc_close(file_));
+  }
+
+ private:
+  void must(int status) const {
+    if (status != NC_NOERR) wrong(nc_strerror(status));
+  }
+  bool differs() { return from_.ConsumeIntegralInRange(0, 31) == 31; }
+
+  double number() {
+    switch (from_.ConsumeIntegralInRange(0, 15)) {
+      case 14: return from_.ConsumeFloatingPoint<double>();
+      case 15: return from_.PickValueInArray({-1.0, 255.0, 256.0, 1000.0, -9e18, 9e18, 1e300, -0.0});
+      default: return from_.ConsumeIntegralInRange(0, 2);
+    }
+  }
+  void put(int of, const usual_attribute& one) {
+    if (differs()) return;
+    const bool is_text = (one.text != nullptr) != differs();
+    if (is_text) {
+      const std::string text = one.text == nullptr || differs() ? from_.ConsumeRandomLengthString(20) : one.text;
+      must(nc_put_att_text(file_, of, one.name, text.size(), text.data()));
+    } else {
+      const std::array<double, 3> values = {number(), number(), number()};
+      const std::size_t length = differs() ? from_.ConsumeIntegralInRange<std::size_t>(0, 3) : 1;
+      const nc_type type = differs() ? from_.PickValueInArray({NC_INT64, NC_INT, NC_UBYTE, NC_FLOAT}) : NC_DOUBLE;
+      const int status = nc_put_att_double(file_, of, one.name, type, length, values.data());
+      if (status != NC_ERANGE) must(status);
+    }
+  }
+  nc_type type_instead_of(nc_type usual) {
+    return differs() ? from_.PickValueInArray({NC_DOUBLE, NC_INT64, NC_INT, NC_UBYTE, NC_CHAR, NC_FLOAT}) : usual;
+  }
+  void add(const usual_variable& one) {
+    std::vector<int> along;
+    auto names = one.along;
+    if (differs()) names.resize(from_.ConsumeIntegralInRange<std::size_t>(0, 3), dimensions[0]);
+    for (const char* name : names)
+      if (int id; nc_inq_dimid(file_, differs() ? from_.PickValueInArray(dimensions) : name, &id) == NC_NOERR)
+        along.push_back(id);
+    int id = -1;
+    const std::string name = differs() ? from_.ConsumeRandomLengthString(6) : one.name;
+    if (differs() || nc_def_var(file_, name.c_str(), type_instead_of(one.type), static_cast<int>(along.size()),
+                                along.data(), &id) != NC_NOERR)
+      return;
+    put(id, {"role", one.role});
+    put(id, one.also);
+    ids_.push_back(id);
+  }
+  void fill(int variable) {
+    nc_type of = NC_NAT;
+    int rank = 0;
+    std::array<int, NC_MAX_VAR_DIMS> along;
+    must(nc_inq_var(file_, variable, nullptr, &of, &rank, along.data(), nullptr));
+    if (of == NC_CHAR) return;
+    std::size_t size = 1, length = 0;
+    for (int d = 0; d < rank; ++d)
+      must(nc_inq_dimlen(file_, along[static_cast<std::size_t>(d)], &length)), size *= length;
+    std::vector<double> values(size);
+    for (double& value : values) value = number();
+    const int status = nc_put_var_double(file_, variable, values.data());
+    if (status != NC_ERANGE) must(status);
+  }
+
+  static constexpr const char* dimensions[] = {
+      "instance", "time", "event", "statistic", "bin_t_final", "sensitivity_outcome", "sensitivity_input"};
+  static inline const std::vector<usual_attribute> of_file = {{"saltus_version", "0.1"},
+                                                              {"model", "bouncing_ball"},
+                                                              {"method", "dp5"},
+                                                              {"spec", "model = \"bouncing_ball\""},
+                                                              {"settings", "rtol = 1e-6"},
+                                                              {"seed", nullptr},
+                                                              {"wall_time_s", nullptr},
+                                                              {"state", "complete"},
+                                                              {"remarks", "none"},
+                                                              {"count_ok", nullptr},
+                                                              {"count_finished", nullptr},
+                                                              {"count_rescued_from_step_budget", nullptr},
+                                                              {"design", "saltelli"},
+                                                              {"design_count", nullptr},
+                                                              {"design_inputs", "height"},
+                                                              {"design_second_order", nullptr},
+                                                              {"design_levels", nullptr},
+                                                              {"design_harmonics", nullptr},
+                                                              {"sensitivity_outcomes", "t_final"},
+                                                              {"sensitivity_failed", nullptr},
+                                                              {"sensitivity_first_failed", nullptr}};
+  static inline const std::vector<usual_variable> variables = {
+      {"status", "status", NC_UBYTE, {"instance"}},
+      {"exception", "status", NC_UBYTE, {"instance"}},
+      {"restitution", "parameter", NC_DOUBLE, {"instance"}},
+      {"gravity", "parameter", NC_DOUBLE, {}, true},
+      {"initial_height", "initial", NC_DOUBLE, {"instance"}},
+      {"t_begin", "span", NC_DOUBLE, {}, true},
+      {"t_final", "final", NC_DOUBLE, {"instance"}},
+      {"final_height", "final", NC_DOUBLE, {"instance"}},
+      {"final_velocity", "final", NC_DOUBLE, {"instance"}},
+      {"steps", "counter", NC_INT64, {"instance"}},
+      {"switched", "", NC_DOUBLE, {"instance"}},
+      {"residual", "", NC_DOUBLE, {"instance"}},
+      {"residual_of", "", NC_INT, {"instance"}, false, {"flag_meanings", "none height velocity"}},
+      {"dependent", "", NC_INT64, {"instance"}, false, {"flag_meanings", "a b c"}},
+      {"time", "time", NC_DOUBLE, {"time"}, true},
+      {"height", "sample", NC_DOUBLE, {"instance", "time"}},
+      {"event_row_size", "", NC_INT64, {"instance"}},
+      {"event_time", "event", NC_DOUBLE, {"event"}},
+      {"event_guard", "event", NC_INT, {"event"}, false, {"flag_meanings", "impact apex"}},
+      {"before_height", "event", NC_DOUBLE, {"event"}},
+      {"event_height", "event", NC_DOUBLE, {"event"}},
+      {"statistic", "statistics", NC_INT, {"statistic"}, true},
+      {"statistics_t_final", "statistics", NC_DOUBLE, {"statistic"}, true},
+      {"histogram_t_final", "histogram", NC_INT64, {"bin_t_final"}, true, {"from", nullptr}},
+      {"sensitivity_S1", "sensitivity", NC_DOUBLE, {"sensitivity_outcome", "sensitivity_input"}, true},
+      {"sensitivity_S1_low", "sensitivity", NC_DOUBLE, {"sensitivity_outcome", "sensitivity_input"}, true},
+      {"sensitivity_ST", "sensitivity", NC_DOUBLE, {"sensitivity_outcome", "sensitivity_input"}, true}};
+
+  FuzzedDataProvider& from_;
+  int file_ = -1;
+  std::vector<int> ids_;
+};
+
+void try_result(const std::string& bytes) {
+  FuzzedDataProvider from(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
+  const fs::path file = workplace() / "result.nc";
+  const made_result made(file, from);
+  static const std::unique_ptr<std::FILE, int (*)(std::FILE*)> nowhere(std::fopen("/dev/null", "w"), std::fclose);
+  const auto try_to = [](const auto& read) {
+    try {
+      read();
+    } catch (const error&) {}
+  };
+  for (const bool json : {false, true}) {
+    show_options how{.file = file, .json = json};
+    try_to([&] { show(how, nowhere.get()); });
+    how.failed = true;
+    try_to([&] { show(how, nowhere.get()); });
+    how.failed = false, how.instance = 1;
+    try_to([&] { show(how, nowhere.get()); });
+  }
+  try_to([&] { indices_of(result_file(file)); });
+  try_to([&] {
+    validate(from_text("model = \"bouncing_ball\"\ninitial = {from = \"" + file.string() + "\"}\n"), known());
+  });
+  try_to([&] {
+    validate(from_text("model = \"bouncing_ball\"\nsweep = {table = \"" + file.string() + "\"}\n"), known());
+  });
+}
+
 const std::map<std::string, void (*)(const std::string&)> readers = {
-    {"spec", try_spec}, {"csv", try_csv}, {"journal", try_journal}};
+    {"spec", try_spec}, {"csv", try_csv}, {"journal", try_journal}, {"result", try_result}};
 void (*reader)(const std::string&) = nullptr;
 
 }  // namespace
@@ -127,7 +306,7 @@ extern "C" int LLVMFuzzerInitialize(int* argument_count, char*** arguments) {
   using namespace saltus::host;
   const auto chosen = readers.find(*argument_count > 1 ? (*arguments)[1] : "");
   if (chosen == readers.end()) {
-    std::fprintf(stderr, "usage: fuzz spec|csv|journal [OPTION OF LIBFUZZER | FOLDER]...\n");
+    std::fprintf(stderr, "usage: fuzz spec|csv|journal|result [OPTION OF LIBFUZZER | FOLDER]...\n");
     std::exit(2);
   }
   reader = chosen->second;
