@@ -1,7 +1,6 @@
 // What saltus reads that others have written, as libFuzzer changes it: `fuzz spec|csv|journal|result [OPTION OF LIBFUZZER | FOLDER]...`.
 // Anything may be refused by an `error`; nothing may end otherwise. Of result files what is in them is changed, by names that mean
 // something to saltus, and not their bytes: of damaged ones HDF5 (1.10.8) itself crashes before anything of saltus sees them.
-#include <fuzzer/FuzzedDataProvider.h>
 #include <unistd.h>
 
 #include <array>
@@ -15,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include <fuzzer/FuzzedDataProvider.h>
 #include <netcdf.h>
 #include <xxhash.h>
 
