@@ -18,8 +18,9 @@
 #include "compile/chosen_shape.hpp"
 #include "compile/compiler.hpp"
 #include "ensemble/pipeline.hpp"
+#include "result/make_output.hpp"
 #include "result/provenance.hpp"
-#include "result/writer.hpp"
+#include "result/zarr_format.hpp"
 #include "study/tune.hpp"
 
 namespace saltus::host {
@@ -31,7 +32,7 @@ struct temporary_file {
   std::filesystem::path path;
   ~temporary_file() {
     std::error_code ignored;
-    std::filesystem::remove(path, ignored);
+    std::filesystem::remove_all(path, ignored);
   }
 };
 
@@ -87,11 +88,12 @@ namespace {
 /// Runs the ensemble once, writing a file if the plan has one.
 run_summary run_once(const plan& p, backend& where, const std::function<void(const chunk_data&)>& look,
                      const cancellation& stop) {
-  const temporary_file there{p.file.empty() ? std::string() : fmt::format("{}.bench.{}", p.file, ::getpid())};
-  std::unique_ptr<result_writer> file;
+  const temporary_file there{p.file.empty()
+                                 ? std::string()
+                                 : fmt::format("{}.bench.{}{}", p.file, ::getpid(), is_zarr(p.file) ? ".zarr" : "")};
+  std::unique_ptr<result_output> file;
   const auto begin = monotonic_clock::now();
-  if (!p.file.empty())
-    file = std::make_unique<result_writer>(there.path, p, provenance_of(p, where, "saltus bench"), existing::replaced);
+  if (!p.file.empty()) file = make_output(there.path, p, provenance_of(p, where, "saltus bench"), existing::replaced);
   auto summary = run_ensemble(
       p, where,
       [&](const chunk_data& chunk) {

@@ -20,6 +20,7 @@
 #include "compile/compiling_note.hpp"
 #include "ensemble/model_call.hpp"
 #include "ensemble/statistics.hpp"
+#include "result/zarr_format.hpp"
 #include "study/measure.hpp"
 #include "study/rerun.hpp"
 #include "study/share.hpp"
@@ -196,6 +197,9 @@ void print_summary(const run_report& r) {
   else if (!r.journal.empty())
     fmt::print("what has ended is kept in {}: the same command goes on with it\n", r.journal);
   else if (r.file.empty()) fmt::print("no result file: -o FILE writes one\n");
+  else if (is_zarr(r.file))
+    fmt::print("wrote {}\n  in Python:   xarray.open_dataset(\"{}\"){}\n", r.file, r.file,
+               p.log_events ? fmt::format(", saltus.events(\"{}\")", r.file) : "");
   else
     fmt::print("wrote {}\n  look at it:  saltus show {}\n  in Python:   xarray.open_dataset(\"{}\")\n", r.file, r.file,
                r.file);

@@ -49,7 +49,7 @@ void add_run_options(CLI::App* command, run_arguments& to) {
   take(command, to, "--lanes", "--lanes", "N",
        "instances per vector; 0: as wide as the machine, 1: the scalar reference");
   take(command, to, "--chunk", "--chunk", "N", "instances per chunk; 0: chosen");
-  take(command, to, "-o,--output", "-o", "FILE", "result file (NetCDF)");
+  take(command, to, "-o,--output", "-o", "FILE", "result: a NetCDF file, or FILE.zarr, a Zarr store");
   add_json(command, to.as_json);
   command->add_flag("-q,--quiet", to.quiet, "no progress on stderr");
 }

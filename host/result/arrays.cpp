@@ -16,6 +16,7 @@ namespace saltus::host {
 
 using detail::field;
 using detail::shape;
+using detail::size_of;
 
 namespace {
 
@@ -28,33 +29,6 @@ number number_of(int netcdf_type) {
     case NC_INT64: return number::int64;
     default: return number::real;
   }
-}
-
-std::size_t size_of(number type) { return type == number::byte ? 1 : type == number::int32 ? 4 : 8; }
-
-void add_dimensions(result_array& a, const plan& p) {
-  const auto add = [&](std::string name, std::int64_t length) {
-    a.dimensions.push_back(std::move(name));
-    a.shape.push_back(length);
-  };
-  const shape s = a.what.shape;
-  if (s == shape::instance || s == shape::instance_time) add("instance", p.count);
-  const bool is_band = s == shape::time_statistic || s == shape::time_quantile;
-  if (s == shape::time || s == shape::instance_time || is_band) add("time", p.sample_count);
-  if (s == shape::event) add("event", 0);
-  if (s == shape::quantile || s == shape::time_quantile) add("quantile", std::ssize(p.quantiles));
-  if (s == shape::statistic || s == shape::time_statistic)
-    add("statistic", static_cast<std::int64_t>(statistic_names.size()));
-  if (s == shape::bin) {
-    const histogram_request& h = p.histograms[static_cast<std::size_t>(a.what.of)];
-    add("bin_" + h.name, h.bins);
-  }
-  if (s == shape::knots)
-    add("knot_" + p.model.tables[static_cast<std::size_t>(a.what.of)].name, std::ssize(a.what.fixed));
-  if (s == shape::outcome_input || s == shape::outcome_pair) add("sensitivity_outcome", std::ssize(p.indices));
-  const int inputs = static_cast<int>(p.random.size());
-  if (s == shape::outcome_input) add("sensitivity_input", inputs);
-  if (s == shape::outcome_pair) add("sensitivity_pair", std::ssize(input_pairs(p.design, inputs)));
 }
 
 template <class Number>
@@ -77,10 +51,13 @@ result_array array_of(field f, const plan& p) {
   a.what = std::move(f);
   a.type = number_of(a.what.type);
   a.attributes = attributes_of(a.what);
-  add_dimensions(a, p);
+  for (auto& [name, length] : detail::axes_of(a.what, p)) {
+    a.dimensions.push_back(std::move(name));
+    a.shape.push_back(length);
+  }
   std::size_t numbers = 1;
   for (const std::int64_t length : a.shape) numbers *= static_cast<std::size_t>(length);
-  a.numbers.resize(numbers * size_of(a.type));
+  a.numbers.resize(numbers * size_of(a.what.type));
   if (a.what.fixed.empty()) preset(a);
   else std::memcpy(a.numbers.data(), a.what.fixed.data(), a.numbers.size());
   return a;
@@ -90,7 +67,7 @@ result_array array_of(field f, const plan& p) {
 double bytes_of_rows(const std::vector<field>& fields, const plan& p) {
   double row = 0;
   for (const field& f : fields) {
-    const auto size = static_cast<double>(size_of(number_of(f.type)));
+    const auto size = static_cast<double>(size_of(f.type));
     if (f.shape == shape::instance) row += size;
     if (f.shape == shape::instance_time) row += size * static_cast<double>(p.sample_count);
   }
@@ -152,40 +129,24 @@ void result_arrays::write_events(const waiting_logs::chunk_log& chunk) {
   for (result_array& a : variables_) {
     if (a.what.shape != shape::event) continue;
     const auto* const from = static_cast<const std::byte*>(a.what.numbers(none, some));
-    a.numbers.insert(a.numbers.end(), from, from + some.time.size() * size_of(a.type));
+    a.numbers.insert(a.numbers.end(), from, from + some.time.size() * size_of(a.what.type));
     a.shape[0] += static_cast<std::int64_t>(some.time.size());
   }
 }
 
-void result_arrays::write_statistics(const statistics& all) {
-  const auto copy = [](result_array& a, const auto& numbers) {
-    std::memcpy(a.numbers.data(), numbers.data(), a.numbers.size());
-  };
+void result_arrays::write_final(const statistics& all, const sensitivity_indices& indices) {
   for (result_array& a : variables_) {
-    const auto j = static_cast<std::size_t>(a.what.of);
-    if (a.what.shape == shape::time_statistic || a.what.shape == shape::time_quantile) {
-      copy(a, detail::band_numbers(a.what, plan_, all));
-      for (auto& more : attributes_of_band(a.what, plan_, all)) a.attributes.push_back(std::move(more));
-    }
-    if (a.what.role == "statistics") copy(a, statistic_numbers(all.summaries.at(j)));
-    if (a.what.role != "histogram") continue;
-    copy(a, all.histograms.at(j).counts);
-    for (auto& more : attributes_of(all.histograms.at(j))) a.attributes.push_back(std::move(more));
+    if (const auto numbers = detail::final_numbers_of(a.what, plan_, all, indices); !numbers.empty())
+      std::memcpy(a.numbers.data(), numbers.data(), a.numbers.size());
+    for (auto& more : attributes_of_final(a.what, plan_, all)) a.attributes.push_back(std::move(more));
   }
-}
-
-void result_arrays::write_indices(const sensitivity_indices& indices) {
-  if (indices.outcomes.empty()) return;  // they stay NaN
-  for (result_array& a : variables_)
-    if (detail::is_index(a.what))
-      std::memcpy(a.numbers.data(), detail::index_numbers(a.what, indices).data(), a.numbers.size());
-  for (auto& more : attributes_of(indices)) attributes_.push_back(std::move(more));
+  if (!indices.outcomes.empty())
+    for (auto& more : attributes_of(indices)) attributes_.push_back(std::move(more));
 }
 
 void result_arrays::close(double wall_time_s, const statistics& all, const sensitivity_indices& indices) {
   while (const auto next = waiting_.take_first()) write_events(*next);
-  if (plan_.statistics) write_statistics(all);
-  if (!plan_.indices.empty()) write_indices(indices);
+  write_final(all, indices);
   attributes_.push_back({"wall_time_s", wall_time_s});
   tally_.by_status[static_cast<std::size_t>(status::not_run)] += plan_.count - written_;
   for (auto& more : attributes_of(plan_, tally_)) attributes_.push_back(std::move(more));

@@ -50,8 +50,7 @@ class result_arrays {
 
  private:
   void write_events(const waiting_logs::chunk_log& chunk);
-  void write_statistics(const statistics& all);
-  void write_indices(const sensitivity_indices& indices);
+  void write_final(const statistics& all, const sensitivity_indices& indices);
 
   plan plan_;
   tally tally_;

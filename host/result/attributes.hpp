@@ -22,12 +22,11 @@ struct attribute {
 
 /// Of a variable: units, long_name, role, and what its numbers mean, as the CF conventions have it.
 std::vector<attribute> attributes_of(const detail::field& f);
-/// Of the variable with the names of statistics.
-std::vector<attribute> attributes_of_names();
-/// Of the counts of a histogram: its ends, and what lies beyond them.
-std::vector<attribute> attributes_of(const statistics::histogram& h);
-/// Of a variable of statistics at sample times, with them: how exact quantiles are.
-std::vector<attribute> attributes_of_band(const detail::field& f, const plan& p, const statistics& all);
+/// Of a variable of names.
+std::vector<attribute> attributes_of(const detail::name_list& names);
+/// Of a variable of statistics, with them: of the counts of a histogram, its ends and what lies beyond them; of quantiles at sample
+/// times, how exact they are.
+std::vector<attribute> attributes_of_final(const detail::field& f, const plan& p, const statistics& all);
 /// Of a run when it begins: the model, and where all of it comes from, so that it can be made again.
 std::vector<attribute> attributes_of(const plan& p, const provenance& origin);
 /// Of indices of sensitivity that have been computed; lists are of 64-bit integers.

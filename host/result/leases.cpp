@@ -15,12 +15,14 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "result/part_file.hpp"
 #include "result/provenance.hpp"
 #include "result/reader.hpp"
+#include "result/zarr_format.hpp"
 #include "statistics/statistics.hpp"
 
 namespace saltus::host {
@@ -101,6 +103,11 @@ std::int64_t leases::ticket_size(const plan& p) {
 bool is_made(const plan& p) {
   journal::sweep(p.file);
   if (!is_result(p.file)) return false;
+  if (is_zarr(p.file)) {
+    const json made = attributes_of_store(p.file);
+    return made.value("state", "") == "complete" && made.value("spec", "") == p.text &&
+           made.value("sources", "") == lines_of(sources_of(p));
+  }
   const result_file made(p.file);
   return made.text("state") == "complete" && made.text("spec") == p.text &&
          made.text("sources") == lines_of(sources_of(p));

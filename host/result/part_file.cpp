@@ -17,10 +17,12 @@
 
 #include <fmt/format.h>
 #include <netcdf.h>
+#include <nlohmann/json.hpp>
 
 #include "abi/status.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
+#include "result/zarr_format.hpp"
 
 namespace saltus::host {
 namespace fs = std::filesystem;
@@ -76,7 +78,10 @@ bool has_finished_instances(const fs::path& part) {
 
 }  // namespace
 
-bool is_result(const fs::path& file) { return reading(file).is_result(); }
+bool is_result(const fs::path& file) {
+  if (is_zarr(file)) return !attributes_of_store(file).is_null();
+  return reading(file).is_result();
+}
 
 void check_result_path(const fs::path& file, existing older, const std::vector<fs::path>& inputs) {
   const auto refuse = [&](const std::string& why) {
@@ -87,10 +92,11 @@ void check_result_path(const fs::path& file, existing older, const std::vector<f
     refuse(fmt::format("is a symbolic link to {}: name the file itself", fs::read_symlink(file, ignored).string()));
   const auto there = fs::status(file, ignored);
   if (!fs::exists(there)) return;
-  if (!fs::is_regular_file(there)) refuse("it exists and is not a regular file: give another name");
+  if (is_zarr(file) ? !fs::is_directory(there) : !fs::is_regular_file(there))
+    refuse(fmt::format("it exists and is not a {}: give another name", is_zarr(file) ? "folder" : "regular file"));
   for (const fs::path& input : inputs)
     if (fs::equivalent(file, input, ignored)) refuse("this run reads it: give another name");
-  if (fs::file_size(file, ignored) > 0 && !is_result(file))
+  if (!fs::is_empty(file, ignored) && !is_result(file))
     refuse("it exists and is not a result of saltus: give another name, or remove it");
   if (older == existing::refused) refuse("it exists: --force replaces it, -o FILE gives another name");
 }

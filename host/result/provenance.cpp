@@ -171,6 +171,8 @@ void output(const plan& p, lines& out) {
   for (const reduction& r : p.reductions) reductions.push_back(r.name);
   out.add("reduce", reductions);
   out.add("compression", p.compression);
+  if (p.store_chunk > 0) out.add("store_chunk", p.store_chunk);
+  else out.none("store_chunk");
   out.add("rows", p.rows);
   out.add("statistics", p.statistics);
   if (p.bands) out.add("bands", toml::table{{"quantiles", list_of(p.quantiles)}});

@@ -5,8 +5,10 @@
 
 #include <fmt/format.h>
 #include <netcdf.h>
+#include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
+#include "result/zarr_format.hpp"
 
 namespace saltus::host {
 
@@ -14,6 +16,16 @@ namespace {
 
 constexpr std::size_t block = 1 << 20;  // instances read at a time
 constexpr long long statuses = 256;     // that a file has room for
+
+/// A store has the same variables, but is read by others.
+const std::string& of_netcdf(const std::string& path) {
+  if (is_zarr(path) && !attributes_of_store(path).is_null())
+    throw error(exit_failure,
+                fmt::format("{} is a Zarr store: in Python, xarray.open_dataset(\"{}\") reads it; here NetCDF "
+                            "files are read, FILE.nc",
+                            path, path));
+  return path;
+}
 
 }  // namespace
 
@@ -24,7 +36,7 @@ std::vector<std::string> words(const std::string& text) {
   return list;
 }
 
-result_file::result_file(const std::string& path) : netcdf_file(path, "not a result file") {
+result_file::result_file(const std::string& path) : netcdf_file(of_netcdf(path), "not a result file") {
   if (!has_attribute("saltus_version"))
     throw error(exit_failure, path + " is not a result of saltus: it has no attribute saltus_version");
   instances_ = dimension("instance");

@@ -393,7 +393,56 @@ std::vector<field> detail::fields_of(const plan& p) { return field_list(p).take(
 
 bool detail::is_index(const field& f) { return f.shape == shape::outcome_input || f.shape == shape::outcome_pair; }
 
-std::vector<double> detail::index_numbers(const field& f, const sensitivity_indices& indices) {
+std::size_t detail::size_of(int type) { return type == NC_UBYTE ? 1 : type == NC_INT ? 4 : 8; }
+
+std::vector<std::pair<std::string, std::int64_t>> detail::axes_of(const field& f, const plan& p) {
+  const std::pair<std::string, std::int64_t> instance{"instance", p.count}, time{"time", p.sample_count},
+      statistic{"statistic", static_cast<std::int64_t>(statistic_names.size())},
+      quantile{"quantile", std::ssize(p.quantiles)}, outcome{"sensitivity_outcome", std::ssize(p.indices)};
+  const auto inputs = static_cast<int>(p.random.size());
+  switch (f.shape) {
+    case shape::scalar: return {};
+    case shape::instance: return {instance};
+    case shape::time: return {time};
+    case shape::instance_time: return {instance, time};
+    case shape::event: return {{"event", 0}};
+    case shape::statistic: return {statistic};
+    case shape::time_statistic: return {time, statistic};
+    case shape::quantile: return {quantile};
+    case shape::time_quantile: return {time, quantile};
+    case shape::outcome_input: return {outcome, {"sensitivity_input", inputs}};
+    case shape::outcome_pair: return {outcome, {"sensitivity_pair", std::ssize(input_pairs(p.design, inputs))}};
+    case shape::bin: {
+      const auto& h = p.histograms[static_cast<std::size_t>(f.of)];
+      return {{"bin_" + h.name, h.bins}};
+    }
+    case shape::knots: return {{"knot_" + p.model.tables[static_cast<std::size_t>(f.of)].name, std::ssize(f.fixed)}};
+  }
+  return {};
+}
+
+std::vector<detail::name_list> detail::name_lists_of(const plan& p) {
+  std::vector<name_list> all;
+  if (p.statistics)
+    all.push_back({"statistic",
+                   "statistic",
+                   "which number of a statistic; over the instances that ended well",
+                   {statistic_names.begin(), statistic_names.end()}});
+  if (p.indices.empty()) return all;
+  const indices_setup setup = indices_setup_of(p);
+  std::vector<std::string> outcomes, pairs;
+  for (const auto& one : setup.outcomes) outcomes.push_back(one.name);
+  for (const auto& [i, j] : input_pairs(setup.design, static_cast<int>(setup.inputs.size())))
+    pairs.push_back(setup.inputs[static_cast<std::size_t>(i)] + " " + setup.inputs[static_cast<std::size_t>(j)]);
+  all.push_back({"sensitivity_outcome", "sensitivity", "what the indices are of", outcomes});
+  all.push_back({"sensitivity_input", "sensitivity", "to which input", setup.inputs});
+  if (!pairs.empty()) all.push_back({"sensitivity_pair", "sensitivity", "to which two inputs", pairs});
+  return all;
+}
+
+namespace {
+
+std::vector<double> index_numbers(const field& f, const sensitivity_indices& indices) {
   const auto of = static_cast<std::size_t>(f.of);
   std::vector<double> numbers;
   for (const auto& outcome : indices.outcomes)
@@ -402,7 +451,7 @@ std::vector<double> detail::index_numbers(const field& f, const sensitivity_indi
   return numbers;
 }
 
-std::vector<double> detail::band_numbers(const field& f, const plan& p, const saltus::host::statistics& all) {
+std::vector<double> band_numbers(const field& f, const plan& p, const saltus::host::statistics& all) {
   std::vector<double> numbers;
   const auto times = static_cast<std::size_t>(p.sample_count), first = static_cast<std::size_t>(f.of) * times;
   for (std::size_t k = first; k < first + times; ++k) {
@@ -412,6 +461,22 @@ std::vector<double> detail::band_numbers(const field& f, const plan& p, const sa
       for (const double part : p.quantiles) numbers.push_back(all.values.at(k).quantile(part));
   }
   return numbers;
+}
+
+}  // namespace
+
+detail::final_numbers detail::final_numbers_of(const field& f, const plan& p, const saltus::host::statistics& all,
+                                               const sensitivity_indices& indices) {
+  if (is_index(f)) return {index_numbers(f, indices), {}};  // none: they stay NaN
+  if (!p.statistics) return {};
+  const auto of = static_cast<std::size_t>(f.of);
+  if (f.shape == shape::time_statistic || f.shape == shape::time_quantile) return {band_numbers(f, p, all), {}};
+  if (f.role == "statistics") {
+    const auto numbers = statistic_numbers(all.summaries.at(of));
+    return {{numbers.begin(), numbers.end()}, {}};
+  }
+  if (f.role == "histogram") return {{}, {all.histograms.at(of).counts.begin(), all.histograms.at(of).counts.end()}};
+  return {};
 }
 
 derived_columns detail::derive(const chunk_data& c, const plan& p) {
@@ -483,6 +548,7 @@ void check_names(const plan& p) {
   std::vector<std::pair<std::string, std::string>> taken = {{"instance", "the dimension of instances"}};
   if (p.sample_count > 0) taken.emplace_back("time", "the dimension of samples");
   if (p.log_events) taken.emplace_back("event", "the dimension of events");
+  if (p.log_events && p.file.ends_with(".zarr")) taken.emplace_back("event_log", "the groups of the event log");
   if (p.statistics) taken.emplace_back("statistic", "the names of statistics");
   for (const field& f : detail::fields_of(p)) {
     if (f.shape == shape::time) continue;  // a coordinate is called like its dimension

@@ -108,14 +108,32 @@ struct field {
 /// Every variable of the file, in its order there.
 std::vector<field> fields_of(const plan& p);
 
+/// The dimensions of a variable and their lengths, the last one fastest; that of events is 0, for nobody knows it before.
+std::vector<std::pair<std::string, std::int64_t>> axes_of(const field& f, const plan& p);
+
+/// A variable of the names along a dimension, which has the same name.
+struct name_list {
+  std::string dimension, role, about;
+  std::vector<std::string> names;
+};
+std::vector<name_list> name_lists_of(const plan& p);
+
 /// Is it a variable of indices of sensitivity? Derivatives have the same role.
 bool is_index(const field& f);
 
-/// The numbers of a variable of indices of sensitivity, which have been computed.
-std::vector<double> index_numbers(const field& f, const sensitivity_indices& indices);
+/// Bytes of a number of a NetCDF type.
+std::size_t size_of(int type);
 
-/// The numbers of a variable of statistics at sample times.
-std::vector<double> band_numbers(const field& f, const plan& p, const statistics& all);
+/// The numbers of a variable that are known at the end alone, of statistics and indices of sensitivity: reals, or counts of a
+/// histogram. Empty: it is no such variable, or they could not be computed.
+struct final_numbers {
+  std::vector<double> reals;
+  std::vector<std::int64_t> counts;
+  bool empty() const { return reals.empty() && counts.empty(); }
+  const void* data() const { return counts.empty() ? static_cast<const void*>(reals.data()) : counts.data(); }
+};
+final_numbers final_numbers_of(const field& f, const plan& p, const statistics& all,
+                               const sensitivity_indices& indices);
 
 /// What the file holds of a chunk beyond its own columns, but for its events.
 derived_columns derive(const chunk_data& c, const plan& p);

@@ -15,6 +15,7 @@ namespace saltus::host {
 using detail::field;
 using detail::max_chunk_rows;
 using detail::shape;
+using detail::size_of;
 
 namespace {
 
@@ -32,8 +33,6 @@ class size_sum {
  private:
   std::int64_t total_ = 0;
 };
-
-std::size_t size_of(int type) { return type == NC_UBYTE ? 1 : type == NC_INT ? 4 : 8; }
 
 }  // namespace
 
@@ -68,26 +67,11 @@ std::size_t detail::bytes_of_chunk(const field& f, const std::vector<std::size_t
 std::int64_t expected_bytes(const plan& p) {
   size_sum bytes;
   for (const field& f : detail::fields_of(p)) {
-    const auto size = static_cast<std::int64_t>(size_of(f.type));
-    switch (f.shape) {
-      case shape::scalar: bytes.add(size); break;
-      case shape::instance: bytes.add(size, p.count); break;
-      case shape::time: bytes.add(size, p.sample_count); break;
-      case shape::instance_time: bytes.add(size, p.count, p.sample_count); break;
-      case shape::event: break;
-      case shape::statistic: bytes.add(size, static_cast<std::int64_t>(statistic_names.size())); break;
-      case shape::time_statistic:
-        bytes.add(size, p.sample_count, static_cast<std::int64_t>(statistic_names.size()));
-        break;
-      case shape::time_quantile: bytes.add(size, p.sample_count, std::ssize(p.quantiles)); break;
-      case shape::quantile: bytes.add(size, std::ssize(p.quantiles)); break;
-      case shape::bin: bytes.add(size, p.histograms[static_cast<std::size_t>(f.of)].bins); break;
-      case shape::knots: bytes.add(size, std::ssize(f.fixed)); break;
-      case shape::outcome_input:
-      case shape::outcome_pair:
-        bytes.add(static_cast<std::int64_t>(detail::bytes_of_chunk(f, detail::chunk_shape(f, p))));
-        break;
-    }
+    std::int64_t rows = 1, columns = 1;  // of at most two dimensions; without events
+    const auto axes = detail::axes_of(f, p);
+    if (!axes.empty()) rows = axes[0].second;
+    if (axes.size() > 1) columns = axes[1].second;
+    bytes.add(static_cast<std::int64_t>(size_of(f.type)), rows, columns);
   }
   return bytes.total();
 }

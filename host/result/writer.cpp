@@ -71,25 +71,14 @@ result_writer::result_writer(const std::filesystem::path& path, const plan& p, c
     must(nc_create(part_.own_name().c_str(), NC_NETCDF4 | NC_CLOBBER, &file_));
     define_dimensions();
     for (field& f : fields_) define(f);
-    if (plan_.statistics) define_names_of_statistics();
-    if (!plan_.indices.empty()) define_indices();
+    for (const auto& list : detail::name_lists_of(plan_)) define(list);
     put(attributes_of(plan_, origin), NC_GLOBAL, NC_INT64);
     put({{"state", std::string("unfinished")}});
     make_room(0, 0);
     must(nc_enddef(file_));
     for (const field& f : fields_)
       if (!f.fixed.empty()) must(nc_put_var(file_, f.id, f.fixed.data()));
-    if (plan_.statistics) {
-      auto names = statistic_names;
-      int id = -1;
-      must(nc_inq_varid(file_, "statistic", &id));
-      must(nc_put_var_string(file_, id, names.data()));
-    }
-    for (const auto& [id, names] : names_) {
-      std::vector<const char*> texts;
-      for (const auto& name : names) texts.push_back(name.c_str());
-      must(nc_put_var_string(file_, id, texts.data()));
-    }
+    write_names();
     sync();
   } catch (...) {
     discard();
@@ -113,31 +102,22 @@ void result_writer::define_dimensions() {
     must(nc_def_dim(file_, "sensitivity_pair", pairs.size(), &pair_));
 }
 
-void result_writer::define_names_of_statistics() {
-  int id = -1;
-  must(nc_def_var(file_, "statistic", NC_STRING, 1, &statistic_, &id));
-  put(attributes_of_names(), id);
-}
-
-/// The variable of the names along a dimension.
-void result_writer::define_names(const char* dimension, const std::vector<std::string>& names, const char* about) {
+/// A variable of names; they are written once the file is defined.
+void result_writer::define(const detail::name_list& list) {
   int along = -1, id = -1;
-  must(nc_inq_dimid(file_, dimension, &along));
-  must(nc_def_var(file_, dimension, NC_STRING, 1, &along, &id));
-  put({{"long_name", std::string(about)}, {"role", std::string("sensitivity")}}, id);
-  names_.emplace_back(id, names);
+  must(nc_inq_dimid(file_, list.dimension.c_str(), &along));
+  must(nc_def_var(file_, list.dimension.c_str(), NC_STRING, 1, &along, &id));
+  put(attributes_of(list), id);
 }
 
-/// What there is besides the indices: names along their dimensions.
-void result_writer::define_indices() {
-  const indices_setup setup = indices_setup_of(plan_);
-  std::vector<std::string> outcomes, pairs;
-  for (const auto& one : setup.outcomes) outcomes.push_back(one.name);
-  for (const auto& [i, j] : input_pairs(setup.design, static_cast<int>(setup.inputs.size())))
-    pairs.push_back(setup.inputs[static_cast<std::size_t>(i)] + " " + setup.inputs[static_cast<std::size_t>(j)]);
-  define_names("sensitivity_outcome", outcomes, "what the indices are of");
-  define_names("sensitivity_input", setup.inputs, "to which input");
-  if (pair_ >= 0) define_names("sensitivity_pair", pairs, "to which two inputs");
+void result_writer::write_names() {
+  for (const auto& list : detail::name_lists_of(plan_)) {
+    std::vector<const char*> texts;
+    for (const auto& name : list.names) texts.push_back(name.c_str());
+    int id = -1;
+    must(nc_inq_varid(file_, list.dimension.c_str(), &id));
+    must(nc_put_var_string(file_, id, texts.data()));
+  }
 }
 
 /// A dimension that two variables share: the bins of a histogram with their middles, the knots of a table with their times.
@@ -279,27 +259,13 @@ void result_writer::write_columns(const chunk_data& chunk, const derived_columns
       must(nc_put_vara(file_, f.id, start, count, f.numbers(chunk, derived)));
 }
 
-/// Beside each histogram stand its ends and what lies beyond them.
-void result_writer::write_statistics(const statistics& all) {
+void result_writer::write_final(const statistics& all, const sensitivity_indices& indices) {
   for (const field& f : fields_) {
-    const auto j = static_cast<std::size_t>(f.of);
-    if (f.shape == shape::time_statistic || f.shape == shape::time_quantile) {
-      must(nc_put_var_double(file_, f.id, detail::band_numbers(f, plan_, all).data()));
-      put(attributes_of_band(f, plan_, all), f.id);
-    }
-    if (f.role == "statistics") must(nc_put_var_double(file_, f.id, statistic_numbers(all.summaries.at(j)).data()));
-    if (f.role != "histogram") continue;
-    const statistics::histogram& h = all.histograms.at(j);
-    must(nc_put_var_longlong(file_, f.id, h.counts.data()));
-    put(attributes_of(h), f.id);
+    const auto numbers = detail::final_numbers_of(f, plan_, all, indices);
+    if (!numbers.empty()) must(nc_put_var(file_, f.id, numbers.data()));
+    put(attributes_of_final(f, plan_, all), f.id);
   }
-}
-
-void result_writer::write_sensitivity(const sensitivity_indices& indices) {
-  if (indices.outcomes.empty()) return;  // they stay NaN
-  for (const field& f : fields_)
-    if (detail::is_index(f)) must(nc_put_var_double(file_, f.id, detail::index_numbers(f, indices).data()));
-  put(attributes_of(indices), NC_GLOBAL, NC_INT64);
+  if (!indices.outcomes.empty()) put(attributes_of(indices), NC_GLOBAL, NC_INT64);
 }
 
 /// Those of all chunks that are here, although others are missing before them.
@@ -316,8 +282,7 @@ void result_writer::close(double wall_time_s, const statistics& all, const sensi
   const hdf5_silence silent;
   write_waiting_events();
   errno = 0;
-  if (plan_.statistics) write_statistics(all);
-  if (!plan_.indices.empty()) write_sensitivity(indices);
+  write_final(all, indices);
   put({{"wall_time_s", wall_time_s}});
   write_counts();
   finish(tally_.not_finished() > 0 ? "interrupted" : "complete");

@@ -13,6 +13,7 @@
 #include "ensemble/tally.hpp"
 #include "ensemble/waiting_logs.hpp"
 #include "result/attributes.hpp"
+#include "result/output.hpp"
 #include "result/part_file.hpp"
 #include "result/provenance.hpp"
 #include "result/schema.hpp"
@@ -20,35 +21,20 @@
 
 namespace saltus::host {
 
-/// Writes the result file of one run. The file appears under its name only when it is complete: until `close` it is
-/// `<name>.part` (part_file.hpp), and a writer that is destroyed before removes that. Not thread-safe.
-/// Every member throws `error` (exit_failure), naming the file and the reason, when the file cannot be written; what was
-/// written until then can be kept.
-class result_writer {
+/// Writes the result of one run as a NetCDF file; its unfinished file is locked (part_file.hpp).
+class result_writer final : public result_output {
  public:
-  /// Creates `<path>.part` with all definitions. What `path` may be: check_result_path.
   result_writer(const std::filesystem::path& path, const plan& p, const provenance& origin,
                 existing older = existing::refused, abandoned part = abandoned::set_aside);
-  ~result_writer();
-  result_writer(const result_writer&) = delete;
-  result_writer& operator=(const result_writer&) = delete;
+  ~result_writer() override;
 
-  /// Adds one chunk; chunks come in any order, each instance once. Their rows of the event log wait for their turn.
-  void write(const chunk_data& chunk);
-
-  /// Adds instances that have ended, of a plan without rows, by their number and what there is to count of them.
-  void count(std::int64_t instances, const tally& counts);
-
-  /// Completes the file and gives it its name. Instances that were never written have status not_run. With statistics
-  /// and indices of sensitivity if the plan asks for them.
-  void close(double wall_time_s, const statistics& all = {}, const sensitivity_indices& indices = {});
-
-  /// Keeps `<name>.part` as far as it got, marked with the reason for which it ends there, if there are instances in it.
-  /// Returns how many there are, of those that have ended. Nothing can be written afterwards.
-  std::int64_t keep(const std::string& reason);
-
-  /// `<name>.part`, and where that of a dead run was moved to, if it was there.
-  const part_file& part() const { return part_; }
+  /// Rows of the event log wait for their turn.
+  void write(const chunk_data& chunk) override;
+  void count(std::int64_t instances, const tally& counts) override;
+  void close(double wall_time_s, const statistics& all = {}, const sensitivity_indices& indices = {}) override;
+  std::int64_t keep(const std::string& reason) override;
+  const std::filesystem::path& unfinished() const override { return part_.path(); }
+  const std::filesystem::path& set_aside() const override { return part_.set_aside(); }
 
  private:
   void define_dimensions();
@@ -57,15 +43,13 @@ class result_writer {
   void define(detail::field& f);
   void define_storage(const detail::field& f);
   void define_fill(const detail::field& f);
-  void define_names_of_statistics();
-  void define_names(const char* dimension, const std::vector<std::string>& names, const char* about);
-  void define_indices();
+  void define(const detail::name_list& list);
+  void write_names();
   void write_events(const waiting_logs::chunk_log& chunk);
   void write_waiting_events();
   void write_columns(const chunk_data& chunk, const detail::derived_columns& derived, std::int64_t first,
                      std::int64_t rows, bool of_events = false);
-  void write_statistics(const statistics& all);
-  void write_sensitivity(const sensitivity_indices& indices);
+  void write_final(const statistics& all, const sensitivity_indices& indices);
   void write_counts();
   void make_room(std::int64_t instances, std::int64_t event_rows);
   void finish(const std::string& state);
@@ -92,8 +76,6 @@ class result_writer {
   int file_ = -1;
   int instance_ = -1, time_ = -1, event_ = -1, statistic_ = -1;  ///< dimensions
   int outcome_ = -1, input_ = -1, pair_ = -1;                    ///< and those of indices of sensitivity
-  /// Variables of names, and these: written once the file is defined.
-  std::vector<std::pair<int, std::vector<std::string>>> names_;
   bool closed_ = false, failed_ = false;
 };
 

@@ -160,10 +160,11 @@ struct plan {
   bool log_events = false;
   event_selection logged;
   std::vector<reduction> reductions;
-  std::vector<double> windows;  ///< [reduction][3]: from, to and argument, as kernels take them
-  int compression = 0;          ///< deflate level 0..9
-  bool rows = true;             ///< the file has the results of every instance
-  bool statistics = false;      ///< and statistics over all of them
+  std::vector<double> windows;   ///< [reduction][3]: from, to and argument, as kernels take them
+  int compression = 0;           ///< deflate level 0..9
+  std::int64_t store_chunk = 0;  ///< instances in a chunk of a Zarr store; 0: as many as suit (zarr_writer.hpp)
+  bool rows = true;              ///< the file has the results of every instance
+  bool statistics = false;       ///< and statistics over all of them
   std::vector<histogram_request> histograms;
   bool bands = false;             ///< and over all of them at each sample time, of every state and output
   std::vector<double> quantiles;  ///< with these quantiles

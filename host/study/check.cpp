@@ -7,6 +7,7 @@
 
 #include "backend/make.hpp"
 #include "base/files.hpp"
+#include "result/make_output.hpp"
 #include "result/storage.hpp"
 #include "spec/methods.hpp"
 
@@ -44,11 +45,12 @@ pilot_report try_out(const plan& p, double seconds, const cancellation& stop) {
 }  // namespace
 
 check_report check(const plan& p, double pilot_seconds, const cancellation& stop) {
+  check_output_options(p);
   check_report r;
   r.result_bytes = expected_bytes(p);
   if (!p.file.empty()) {
     r.free_bytes = free_bytes(p.file);
-    r.fits = p.compression > 0 || r.free_bytes < 0 || stored_bytes(p, 0) <= r.free_bytes;
+    r.fits = p.compression > 0 || r.free_bytes < 0 || output_bytes(p.file, p, 0) <= r.free_bytes;
   }
   if (pilot_seconds > 0 && no_method_for(p.model).empty()) r.pilot = try_out(p, pilot_seconds, stop);
   return r;

@@ -23,9 +23,10 @@
 #include "ensemble/pilot.hpp"
 #include "ensemble/sampler.hpp"
 #include "ensemble/settings.hpp"
+#include "result/make_output.hpp"
 #include "result/provenance.hpp"
 #include "result/storage.hpp"
-#include "result/writer.hpp"
+#include "result/zarr_format.hpp"
 
 namespace saltus::host {
 
@@ -51,11 +52,11 @@ std::int64_t memory_bytes(const plan& p, std::int64_t chunk_size, int concurrenc
                               static_cast<double>(event_log::max_in_memory));
   // One chunk is being written: its log once more, sorted.
   return as_bytes(static_cast<double>(chunks) * (static_cast<double>(chunk_bytes(p, size)) + log) + log +
-                  static_cast<double>(p.file.empty() ? 0 : buffer_bytes(p)));
+                  static_cast<double>(p.file.empty() ? 0 : output_buffer_bytes(p.file, p)));
 }
 
 std::int64_t file_bytes(const plan& p, std::int64_t event_rows) {
-  return p.file.empty() ? 0 : stored_bytes(p, event_rows);
+  return p.file.empty() ? 0 : output_bytes(p.file, p, event_rows);
 }
 
 // ------------------------------------------------------------------------------------------------------------ seconds
@@ -79,7 +80,7 @@ write_cost cost_of_writing(const plan& p, const backend& where, chunk_data chunk
   // What is the same again is compressed better than anything else.
   const std::int64_t times =
       p.compression > 0 ? 1 : std::clamp<std::int64_t>(enough / std::max<std::int64_t>(bytes, 1), 1, 16);
-  const std::string name = fmt::format("{}.pilot.{}", p.file, ::getpid());
+  const std::string name = fmt::format("{}.pilot.{}{}", p.file, ::getpid(), is_zarr(p.file) ? ".zarr" : "");
   const auto write = [&](std::int64_t times_over) {
     plan few = p;
     few.file = name;
@@ -87,12 +88,12 @@ write_cost cost_of_writing(const plan& p, const backend& where, chunk_data chunk
     few.statistics = false;  // over all instances there are none yet
     few.histograms.clear();
     const auto begin = monotonic_clock::now();
-    result_writer file(name, few, provenance_of(p, where, {}), existing::replaced);
+    const auto file = make_output(name, few, provenance_of(p, where, {}), existing::replaced);
     for (std::int64_t k = 0; k < times_over; ++k) {
       chunk.first_id = k * chunk.count;
-      file.write(chunk);
+      file->write(chunk);
     }
-    file.close(0);
+    file->close(0);
     return seconds_since(begin);
   };
   try {
@@ -100,7 +101,7 @@ write_cost cost_of_writing(const plan& p, const backend& where, chunk_data chunk
     const double once = write(1);
     const auto size = static_cast<double>(std::filesystem::file_size(name, ignored));
     const double more = write(times + 1);
-    std::filesystem::remove(name, ignored);
+    std::filesystem::remove_all(name, ignored);
     r.per_instance = std::max(0.0, more - once) / static_cast<double>(times * chunk.count);
     r.fixed = std::max(0.0, once - r.per_instance * static_cast<double>(chunk.count));
     if (p.compression > 0) {
@@ -110,7 +111,7 @@ write_cost cost_of_writing(const plan& p, const backend& where, chunk_data chunk
     }
   } catch (const error&) {
     std::error_code ignored;
-    std::filesystem::remove(name, ignored);
+    std::filesystem::remove_all(name, ignored);
   }
   return r;
 }

@@ -21,11 +21,10 @@
 #include "base/text.hpp"
 #include "ensemble/kept_chunks.hpp"
 #include "result/journal.hpp"
+#include "result/make_output.hpp"
 #include "result/part_file.hpp"
 #include "result/provenance.hpp"
 #include "result/sharing.hpp"
-#include "result/storage.hpp"
-#include "result/writer.hpp"
 #include "study/measure.hpp"
 #include "study/tune.hpp"
 
@@ -40,7 +39,7 @@ void check_output(const plan& p, const std::string& file, existing older, const 
   auto inputs = p.inputs;
   for (const auto& header : files_of_model(p.model)) inputs.push_back(header);
   check_result_path(file, older, inputs);
-  const std::int64_t needed = stored_bytes(p, 0), free = free_bytes(file);
+  const std::int64_t needed = output_bytes(file, p, 0), free = free_bytes(file);
   if (free < 0 || needed <= free) return;
   const auto folder = folder_of(file).string();
   if (p.compression > 0)
@@ -62,6 +61,7 @@ std::string result_of(const plan& p, const run_options& options) {
 
 /// Options that cannot go together, or not with this plan.
 void check_options(const plan& p, const run_options& options) {
+  check_output_options(p);
   const auto refuse = [](const std::string& why) { throw error(exit_usage, why); };
   if (p.file.empty() && (is_part(options) || reads_journal(options)))
     refuse("a result file must be named, for its journal: output.file, or -o FILE");
@@ -95,10 +95,9 @@ class run_output : public kept_chunks {
     if (needs_it || (has_journal() && at_once)) begin_journal();
     if (options.gathers) refuse_if_missing();
     if (is_part(options)) return;
-    file_ =
-        std::make_unique<result_writer>(result_of(p, options), p, origin_, older,
-                                        journal_ && options.so_far.empty() ? abandoned::removed : abandoned::set_aside);
-    if (const auto& old = file_->part().set_aside(); !old.empty())
+    file_ = make_output(result_of(p, options), p, origin_, older,
+                        journal_ && options.so_far.empty() ? abandoned::removed : abandoned::set_aside);
+    if (const auto& old = file_->set_aside(); !old.empty())
       listener.say(
           fmt::format("a run that did not end has left finished instances: they are now in {}\n", old.string()));
   }
@@ -141,7 +140,7 @@ class run_output : public kept_chunks {
   /// All instances have ended, or nothing will be continued.
   void complete(const run_summary& s) {
     const bool is_last = journal_ && options_.so_far.empty();
-    if (is_last) journal_->close(file_->part().path());
+    if (is_last) journal_->close(file_->unfinished());
     if (file_) file_->close(s.wall_seconds, s.statistics, s.indices);
     if (arrays_) arrays_->close(s.wall_seconds, s.statistics, s.indices);
     if (is_last) journal_->remove();
@@ -158,7 +157,7 @@ class run_output : public kept_chunks {
     try {
       if (const auto folder = leave_journal(); !folder.empty())
         tell_kept(journal_->instances(), folder + ", and the same command goes on with them");
-      else if (file_) tell_kept(file_->keep(reason), file_->part().path().string());
+      else if (file_) tell_kept(file_->keep(reason), file_->unfinished().string());
     } catch (const std::exception& e) { listener_.say(fmt::format("saltus: {}\n", e.what())); }
   }
 
@@ -211,7 +210,7 @@ class run_output : public kept_chunks {
   const run_listener& listener_;
   provenance origin_;
   std::optional<journal> journal_;
-  std::unique_ptr<result_writer> file_;
+  std::unique_ptr<result_output> file_;
   std::shared_ptr<result_arrays> arrays_;
   const std::vector<id_range> nothing_;
   std::int64_t continued_ = 0;

@@ -119,5 +119,42 @@ def test_from_the_command_line(result, tmp_path, capsys):
     assert "--force" in capsys.readouterr().err
     assert _commands.main(["zarr", str(result), "-o", str(store), "--force"]) == 0
     assert _commands.main(["zarr", str(tmp_path / "none.nc")]) == 2
-    with pytest.raises(saltus.SpecError, match="saltus.to_zarr makes a store"):
-        saltus.builtin("bouncing_ball").run(file=tmp_path / "b.zarr")
+
+
+def assert_same_run(store, file):
+    """A store that a run has written, and its event log, are what the file of the same run has."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with xr.open_dataset(store) as rows, xr.open_dataset(file) as here:
+            there = rows.merge(saltus.events(store), combine_attrs="override") if "event_time" in here else rows
+            there, here = there.load(), here.load()
+    for name in ("created", "history", "wall_time_s", "settings", "spec"):  # file and store_chunk are among the last two
+        del there.attrs[name], here.attrs[name]
+    assert set(there.coords) == set(here.coords)
+    assert there.identical(here)
+
+
+@pytest.mark.parametrize("chunk", [None, 1000, 300])
+def test_a_run_writes_what_the_file_has(ball, result, tmp_path, chunk):
+    options = dict(samples=5, events=True, reduce=["max(height)", "last(impact)"], statistics=True, **ENSEMBLE)
+    given = {} if chunk is None else {"store_chunk": chunk}
+    ds = ball.run(file=tmp_path / "a.zarr", **options, **given)
+    assert_same_run(tmp_path / "a.zarr", result)
+    assert ds["final_height"].values.tobytes() == xr.open_dataset(tmp_path / "a.zarr")["final_height"].values.tobytes()
+    with xr.open_dataset(tmp_path / "a.zarr", chunks={}) as there:
+        assert there["status"].chunks[0][0] == (chunk or 16)
+        assert saltus.events(tmp_path / "a.zarr")["event_time"].chunks, "lazy"
+    with pytest.raises(saltus.SpecError, match="it exists"):
+        ball.run(file=tmp_path / "a.zarr", **options)
+
+
+def test_a_run_without_rows_and_one_instance(ball, tmp_path):
+    for file in ("a.nc", "a.zarr"):
+        ball.run(file=tmp_path / file, rows=False, statistics=True, samples=4, histogram={"t_final": {"from": 0, "to": 3, "bins": 5}},
+                 **ENSEMBLE)
+    assert_same_run(tmp_path / "a.zarr", tmp_path / "a.nc")
+    for file in ("b.nc", "b.zarr"):
+        ball.run(file=tmp_path / file, t=(0, 1e-3), events=True)  # none
+    assert_same_run(tmp_path / "b.zarr", tmp_path / "b.nc")
+    with pytest.raises(saltus.SpecError, match="output.events"):
+        saltus.events(tmp_path / "a.zarr")

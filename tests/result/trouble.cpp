@@ -90,13 +90,13 @@ TEST(result, part_of_a_dead_run_makes_room_and_loses_nothing_finished) {
   leave_part(dir / "a.nc", p, 0);
   {
     result_writer writer(dir / "a.nc", p, origin);
-    EXPECT_EQ(writer.part().set_aside(), "") << "nothing was in it";
+    EXPECT_EQ(writer.set_aside(), "") << "nothing was in it";
   }
   EXPECT_TRUE(names_in(dir).empty());
   leave_part(dir / "a.nc", p, 3);
   for (const char* name : {"a.nc.part.1", "a.nc.part.2"}) {
     result_writer writer(dir / "a.nc", p, origin);
-    EXPECT_EQ(writer.part().set_aside(), dir / name);
+    EXPECT_EQ(writer.set_aside(), dir / name);
     writer.write(marked(p, 0, 2));
     writer.keep("killed");
   }

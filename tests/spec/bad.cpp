@@ -52,12 +52,11 @@ TEST_F(spec, a_bad_value_is_named_with_its_place_and_what_is_allowed) {
       {"[sample]\ncount = 2\nt_end = { uniform = [1, 2] }\n",
        "spec.toml:4:1: sample.t_end = { uniform = [1, 2] }: not a parameter or state of relief_valve; "
        "allowed: count, seed, design, correlation, until, " + quantities},
-      {"[output]\nfile = \"x.zarr\"\n",
-       "spec.toml:3:8: output.file = \"x.zarr\": must not end with .zarr: results are NetCDF files, FILE.nc, of which "
-       "saltus zarr FILE.nc makes a Zarr store"},
+      {"[output]\nfile = \"x.zarr\"\nstore_chunk = 0\n",
+       "spec.toml:4:15: output.store_chunk = 0: must be a whole number from 1 to 16777216"},
       {"[output]\nfiles = \"x.nc\"\n",
        "spec.toml:3:1: output.files = \"x.nc\": unknown key; did you mean file? "
-       "allowed: file, samples, events, reduce, compression, rows, statistics, bands, histogram, indices"},
+       "allowed: file, samples, events, reduce, compression, store_chunk, rows, statistics, bands, histogram, indices"},
       {"[run]\ncores = 2\n",
        "spec.toml:3:1: run.cores = 2: unknown key; allowed: backend, devices, threads, lanes, groups, chunk, order, "
        "allowed_failed, instance_time_limit, checkpoint, lease"},

@@ -15,8 +15,8 @@ from ._model import Guard, Model, Quantity, TimeEvent, builtin, model, run, so_f
 from ._model import names as list  # noqa: A001
 from ._sbml import sbml
 from ._symbolic import Symbolic
-from ._zarr import to_zarr
+from ._zarr import events, to_zarr
 
 __version__ = _core.version()
 __all__ = ["DeviceError", "Error", "Guard", "Model", "ModelError", "Quantity", "SpecError", "Symbolic", "TimeEvent",
-           "builtin", "list", "model", "run", "sbml", "so_far", "to_zarr"]
+           "builtin", "events", "list", "model", "run", "sbml", "so_far", "to_zarr"]

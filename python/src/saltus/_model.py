@@ -117,9 +117,6 @@ class Model:
 
     def _plan(self, kind: str, what: str, options: Mapping[str, Any], file: Union[str, os.PathLike, None] = None) -> Any:
         settings = Settings(options, self.parameters, {**self.states, **self.discretes})
-        if file and os.fspath(file).endswith(".zarr"):
-            raise SpecError(f"file = {os.fspath(file)}: must not end with .zarr: results are NetCDF files, of which saltus.to_zarr "
-                            "makes a store")
         try:
             return _core.plan(self._core, kind, what, settings.flags, settings.arrays, os.fspath(file) if file else "")
         except Error as e:

@@ -17,8 +17,8 @@ from . import _core
 from ._errors import Error, SpecError
 from ._salib import distributions
 
-OUTPUT = ("samples", "events", "reduce", "compression", "rows", "statistics", "bands", "histogram",
-          "indices")
+OUTPUT = ("samples", "events", "reduce", "compression", "store_chunk", "rows", "statistics", "bands",
+          "histogram", "indices")
 RUN = ("threads", "backend", "devices", "lanes", "groups", "chunk", "order", "allowed_failed", "instance_time_limit",
        "checkpoint")
 SAMPLE = ("count", "seed", "design", "correlation", "until")

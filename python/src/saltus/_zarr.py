@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import importlib.util
 import os
 import secrets
 import shutil
@@ -54,6 +55,26 @@ def to_zarr(result: Union[str, os.PathLike], store: Union[str, os.PathLike, None
         shutil.rmtree(made, ignore_errors=True)
         raise
     return to
+
+
+def events(store: Union[str, os.PathLike]) -> xr.Dataset:
+    """The event log of a Zarr store that a run has written, in the order of the instances: event_time(event) and the others.
+
+    The rows of each chunk of instances are a group of their own, `event_log/<chunk>`; here they stand behind one another. With dask
+    they are read when they are asked for, without it at once. Of an unfinished store, `FILE.zarr.part`: those that are there. Raises
+    saltus.SpecError if the store has no event log.
+    """
+    log = Path(store) / "event_log"
+    groups = sorted(file.parent for file in log.glob("*/zarr.json"))
+    if not (log / "zarr.json").is_file():
+        raise SpecError(f"{store}: is no Zarr store of a run with output.events; of a store that saltus zarr made, "
+                        "xarray.open_dataset has the event log")
+    parts = [xr.open_dataset(group, engine="zarr", chunks={} if _has_dask() else None) for group in groups]
+    return xr.concat(parts, dim="event", combine_attrs="override") if parts else xr.Dataset()
+
+
+def _has_dask() -> bool:
+    return importlib.util.find_spec("dask") is not None
 
 
 def _copy(file: Path, folder: Path, chunk: Optional[int]) -> None:

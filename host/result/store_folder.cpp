@@ -1,0 +1,218 @@
+#include "result/store_folder.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "abi/status.hpp"
+#include "base/error.hpp"
+#include "base/files.hpp"
+#include "result/zarr_format.hpp"
+
+namespace saltus::host {
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* lock_name = ".lock";
+
+std::string reason(int system_error) { return std::strerror(system_error); }
+
+bool has_ended(char status) {
+  const auto number = static_cast<unsigned char>(status);
+  return number >= status_count || status_table[number].group != status_group::not_finished;
+}
+
+/// Are there instances in an unfinished store whose results would be lost with it?
+bool has_finished_instances(const fs::path& part) {
+  if (attributes_of_store(part).is_null()) return false;
+  std::error_code failure;
+  for (const auto& entry : fs::directory_iterator(part / "status" / "c", failure)) {
+    std::string bytes = read_file(entry.path());
+    if (unseal_chunk(bytes) && std::any_of(bytes.begin(), bytes.end(), has_ended)) return true;
+  }
+  return false;
+}
+
+/// A folder that is nobody's: there is nothing in it but a lock, or a store that saltus has begun.
+bool may_be_taken(const fs::path& part) {
+  std::error_code failure;
+  if (fs::exists(part / lock_name, failure) || !attributes_of_store(part).is_null()) return true;
+  return fs::is_empty(part, failure) && !failure;
+}
+
+/// Renames a folder to a name that must be free; false with errno.
+bool rename_folder(const fs::path& from, const fs::path& to) {
+  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return true;
+  if (errno != EINVAL && errno != ENOSYS) return false;
+  std::error_code ignored;  // NFS and others know no such renaming
+  if (fs::exists(fs::symlink_status(to, ignored))) return errno = EEXIST, false;
+  return std::rename(from.c_str(), to.c_str()) == 0;
+}
+
+/// Gives a folder the name of another, which goes away.
+bool replace_folder(const fs::path& from, const fs::path& to) {
+  std::error_code ignored;
+  if (!fs::exists(to, ignored)) return rename_folder(from, to);
+  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_EXCHANGE) == 0) {
+    fs::remove_all(from, ignored);
+    return true;
+  }
+  if (errno != EINVAL && errno != ENOSYS) return false;
+  const fs::path away = fmt::format("{}.old.{}", from.string(), ::getpid());
+  if (std::rename(to.c_str(), away.c_str()) != 0) return false;
+  if (std::rename(from.c_str(), to.c_str()) != 0) {
+    const int why = errno;
+    if (std::rename(away.c_str(), to.c_str()) != 0) {}  // it is there under the other name
+    return errno = why, false;
+  }
+  fs::remove_all(away, ignored);
+  return true;
+}
+
+bool write_whole(const fs::path& file, std::string_view bytes) {
+  const int f = ::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
+  if (f < 0) return false;
+  while (!bytes.empty()) {
+    const auto some = ::write(f, bytes.data(), bytes.size());
+    if (some < 0 && errno == EINTR) continue;
+    if (some < 0) {
+      const int why = errno;
+      ::close(f);
+      return errno = why, false;
+    }
+    bytes.remove_prefix(static_cast<std::size_t>(some));
+  }
+  return ::close(f) == 0;
+}
+
+}  // namespace
+
+store_folder::store_folder(const fs::path& store, abandoned older)
+    : store_(store), part_(store.string() + ".part"), older_(older) {
+  // Someone else may make or remove the folder between any two of these steps: then all is looked at anew.
+  constexpr int attempts = 100;
+  for (int i = 0; i < attempts && lock_ < 0; ++i) make();
+  if (lock_ < 0) throw error(exit_failure, fmt::format("cannot write {}: others make and remove it", part_.string()));
+}
+
+store_folder::~store_folder() {
+  if (lock_ >= 0) ::close(lock_);
+}
+
+void store_folder::fail(const std::string& why) const {
+  throw error(exit_failure, fmt::format("cannot write {}: {}", store_.string(), why));
+}
+
+void store_folder::make() {
+  const bool is_new = ::mkdir(part_.c_str(), 0777) == 0;
+  if (!is_new && errno != EEXIST) fail(reason(errno));
+  std::error_code ignored;
+  if (!is_new && !fs::is_directory(fs::symlink_status(part_, ignored))) {
+    if (!fs::exists(fs::symlink_status(part_, ignored))) return;
+    fail(fmt::format("{} exists and is not a folder: remove it", part_.string()));
+  }
+  if (!is_new && !may_be_taken(part_)) {
+    if (!fs::exists(part_, ignored)) return;
+    fail(fmt::format("{} exists and is not a store that saltus has begun: remove it", part_.string()));
+  }
+  open_lock();
+  if (lock_ >= 0 && !is_new) make_room();
+}
+
+/// The lock is dropped with the process, however it ends.
+void store_folder::open_lock() {
+  const fs::path name = part_ / lock_name;
+  lock_ = ::open(name.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
+  if (lock_ < 0) {
+    if (errno == ENOENT) return;
+    fail(reason(errno));
+  }
+  struct flock whole {};
+  whole.l_type = F_WRLCK;
+  whole.l_whence = SEEK_SET;
+  if (::fcntl(lock_, F_OFD_SETLK, &whole) != 0) {
+    const bool is_locked = errno == EAGAIN || errno == EACCES;
+    ::close(std::exchange(lock_, -1));
+    if (is_locked) fail(fmt::format("another run is writing {}: wait for it, or give another name", part_.string()));
+    fail(fmt::format("this file system has no locks, by which runs keep off {}: {}", part_.string(), reason(errno)));
+  }
+  if (!is_mine()) ::close(std::exchange(lock_, -1));
+}
+
+/// Does the path still lead to the open file?
+bool store_folder::is_mine() const {
+  struct stat named {
+  }, open{};
+  return ::lstat((part_ / lock_name).c_str(), &named) == 0 && ::fstat(lock_, &open) == 0 &&
+         named.st_dev == open.st_dev && named.st_ino == open.st_ino;
+}
+
+/// Keeps what a dead run has finished, under the first name that is free; then another folder is made. Empties it otherwise.
+void store_folder::make_room() {
+  std::error_code failure;
+  if (older_ == abandoned::set_aside && has_finished_instances(part_)) {
+    for (int n = 1; set_aside_.empty(); ++n) {
+      const fs::path name = fmt::format("{}.{}", part_.string(), n);
+      if (rename_folder(part_, name)) set_aside_ = name;
+      else if (errno != EEXIST) fail(fmt::format("{} cannot be renamed: {}", part_.string(), reason(errno)));
+    }
+    fs::remove(set_aside_ / lock_name, failure);
+    ::close(std::exchange(lock_, -1));
+    return;
+  }
+  for (const auto& entry : fs::directory_iterator(part_, failure))
+    if (entry.path().filename() != lock_name && !failure) fs::remove_all(entry.path(), failure);
+  if (failure) fail(fmt::format("{} cannot be emptied: {}", part_.string(), failure.message()));
+}
+
+void store_folder::make_folder(const std::string& name) const {
+  std::error_code failure;
+  fs::create_directories(part_ / name, failure);
+  if (failure) fail(failure.message());
+}
+
+void store_folder::put(const std::string& name, std::string_view bytes) const {
+  const fs::path file = part_ / name, fresh = part_ / (name + ".part");
+  if (write_whole(fresh, bytes) && std::rename(fresh.c_str(), file.c_str()) == 0) return;
+  const int why = errno;
+  ::unlink(fresh.c_str());
+  fail(reason(why));
+}
+
+std::string store_folder::get(const std::string& name) const { return read_file(part_ / name); }
+
+void store_folder::settle() const {
+  const int folder = ::open(part_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const bool settled = folder >= 0 && ::syncfs(folder) == 0;
+  const int why = errno;
+  if (folder >= 0) ::close(folder);
+  if (!settled) fail(reason(why));
+}
+
+void store_folder::publish(existing older) {
+  settle();
+  if (!(older == existing::replaced ? replace_folder(part_, store_) : rename_folder(part_, store_)))
+    fail(fmt::format("{}; the results are in {}", errno == EEXIST ? "it has come into being meanwhile" : reason(errno),
+                     part_.string()));
+  ::unlink((store_ / lock_name).c_str());
+  put_on_disk(folder_of(store_));
+}
+
+void store_folder::remove() {
+  if (!is_mine()) return;
+  std::error_code ignored;
+  fs::remove_all(part_, ignored);
+}
+
+}  // namespace saltus::host
