@@ -9,6 +9,8 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -302,6 +304,58 @@ TEST(show, tells_a_result_that_is_not_all_there_and_one_that_is_damaged) {
   const auto [code, text] = complaint([&] { shown({.file = (dir / "bad.nc").string(), .instance = 77}); });
   EXPECT_EQ(code, exit_failure);
   EXPECT_NE(text.find("the file is damaged"), std::string::npos) << text;
+}
+
+/// A file with the marks of a result, two instances and three rows of events; `also` changes what is defined so far.
+std::string like_a_result(
+    const fs::path& path, const std::vector<long long>& status, const std::vector<long long>& rows,
+    const std::function<void(int file, int instance)>& also = [](int, int) {}) {
+  int file = -1, instance = -1, event = -1, id = -1;
+  nc_create(path.c_str(), NC_NETCDF4 | NC_CLOBBER, &file);
+  nc_put_att_text(file, NC_GLOBAL, "saltus_version", 3, "0.1");
+  nc_def_dim(file, "instance", 2, &instance);
+  nc_def_dim(file, "event", 3, &event);
+  nc_def_var(file, "status", NC_INT64, 1, &instance, &id);
+  nc_def_var(file, "event_row_size", NC_INT64, 1, &instance, &id);
+  nc_def_var(file, "event_guard", NC_INT, 1, &event, &id);
+  nc_def_var(file, "event_time", NC_DOUBLE, 1, &event, &id);
+  also(file, instance);
+  nc_put_var_longlong(file, 0, status.data());
+  nc_put_var_longlong(file, 1, rows.data());
+  nc_close(file);
+  return path;
+}
+
+TEST(show, refuses_results_that_it_would_not_have_written) {
+  const folder dir;
+  const auto said = [&](const std::string& file, std::optional<std::int64_t> instance = {}) {
+    return complaint([&] { shown({.file = file, .instance = instance}); }).second;
+  };
+  const fs::path file = dir / "a.nc";
+  EXPECT_EQ(said(like_a_result(file, {0, 0}, {1, 2}), 1), "no error");
+  EXPECT_NE(said(like_a_result(file, {0, 256}, {1, 2})).find("status of instance 1 is 256, and no status"),
+            std::string::npos);
+  EXPECT_NE(said(like_a_result(file, {-1, 0}, {1, 2})).find("status of instance 0 is -1"), std::string::npos);
+  EXPECT_NE(said(like_a_result(file, {0, 0}, {1, 3}), 1).find("event_row_size does not fit the 3 rows"),
+            std::string::npos);
+  EXPECT_NE(said(like_a_result(file, {0, 0}, {-1, 2}), 1).find("event_row_size does not fit"), std::string::npos);
+  const auto counter_in_a_square = [](int of, int instance) {
+    int id = -1;
+    const int square[] = {instance, instance};
+    nc_def_var(of, "steps", NC_INT64, 2, square, &id);
+    nc_put_att_text(of, id, "role", 7, "counter");
+  };
+  EXPECT_NE(
+      said(like_a_result(file, {0, 0}, {1, 2}, counter_in_a_square)).find("steps is not what a result of saltus has"),
+      std::string::npos);
+  // A list where one number is expected was written over what stood behind that.
+  const auto list_of_seeds = [](int of, int) {
+    const unsigned long long seeds[] = {1, 2, 3, 4};
+    const double seconds[] = {1.0, 2.0, 3.0};
+    nc_put_att_ulonglong(of, NC_GLOBAL, "seed", NC_UINT64, 4, seeds);
+    nc_put_att_double(of, NC_GLOBAL, "wall_time_s", NC_DOUBLE, 3, seconds);
+  };
+  EXPECT_EQ(said(like_a_result(file, {0, 0}, {1, 2}, list_of_seeds)), "no error");
 }
 
 // ------------------------------------------------------------------------------------------------------------ progress
