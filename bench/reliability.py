@@ -108,7 +108,7 @@ def kills(build, many, under_mpi):
 def faults(build, number):
     print("\n## Faults\n\nA call into the system fails, is cut short or ends the process: "
           + (f"{number} calls of each function, spread over a short run,\nin each way.\n" if number else
-             "each call of a short run once, in\neach way; of malloc a thousand.\n"))
+             "each call of a short run once, in\neach way; of malloc a thousand, and the first from each place by who calls whom.\n"))
     for line in counted(build, "test_faults", "Faults.*", "SALTUS_FAULTS", number, r"(\d+ faults: .*)"):
         print(line, flush=True)
 

@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <string>
 #include <vector>
@@ -61,6 +62,20 @@ class Faults : public cli {
                            {"FAULT_HOW", how},
                            {"FAULT_ERRNO", std::to_string(error)},
                            {"FAULT_COUNT", folder() / "count"}});
+  }
+  /// Where malloc fails once, the first time it is called in this way; 0: nowhere, but all ways are written down.
+  outcome run_along(unsigned long long way) const {
+    return saltus(line(), {{"LD_PRELOAD", SALTUS_FAILING_CALLS},
+                           {"FAULT_CALL", "malloc"},
+                           {"FAULT_WAYS", folder() / "ways"},
+                           {"FAULT_WAY", std::to_string(way)},
+                           {"FAULT_ERRNO", std::to_string(ENOMEM)}});
+  }
+  std::vector<unsigned long long> known_ways() const {
+    std::ifstream file(folder() / "ways", std::ios::binary);
+    std::vector<unsigned long long> all;
+    for (unsigned long long way; file.read(reinterpret_cast<char*>(&way), sizeof way);) all.push_back(way);
+    return all;
   }
   /// The program as another one starts it.
   outcome run_as(const std::string& starter, const words& arguments) const {
@@ -165,6 +180,33 @@ TEST_F(Faults, OfARunThatSharesLeaveItToBeContinued) {
            {"rename", "kills", 0},
            {"unlink", "kills", 0},
            {"pthread_create", "fails", EAGAIN}});
+}
+
+/// Many thousands of calls, from some hundreds of places: the first from each, by whoever calls whom.
+TEST_F(Faults, OfMallocWhereverItIsCalledFromAreMadeGood) {
+  const variables right = whole();
+  long tried = 0, harmless = 0, ended = 0, complete = 0;
+  for (const bool continued : {false, true}) {
+    begin(continued);
+    EXPECT_EQ(run_along(0).code, 0);
+    auto ways = known_ways();
+    ASSERT_GT(ways.size(), 100u);
+    const std::size_t step =
+        asked() > 0 ? std::max<std::size_t>(ways.size() / static_cast<std::size_t>(asked()), 1) : 1;
+    for (std::size_t i = step / 2; i < ways.size(); i += step) {
+      begin(continued);
+      const auto o = run_along(ways[i]);
+      ++tried, (o.code == 0 ? harmless : fs::exists(folder() / "a.nc") ? complete : ended) += 1;
+      expect_right_now_or_by_the_next(right, o, fmt::format("way {} of {}: {}", i, ways.size(), ways[i]));
+      if (HasFailure()) return;
+    }
+  }
+  fmt::print(
+      "{} faults of malloc, each way in which it is called: {} did no harm, {} ended the run and were made good by the "
+      "next, {} came when "
+      "the result was complete\n",
+      tried, harmless, ended, complete);
+  EXPECT_GT(ended, 0);
 }
 
 /// Memory that is too little for the program to begin, for its threads, for its chunks, for the library of its result: less and

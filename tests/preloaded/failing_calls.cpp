@@ -4,6 +4,9 @@
 // $FAULT_ERRNO, `is_cut` (half of the bytes are written, and the next call fails), `kills` (before it is done), `lasts` (it and
 // all later ones fail). Of the function `clock` each call that fails tells another time of day. $FAULT_COUNT names a file that has
 // the number of calls, to which each adds a byte.
+//
+// With $FAULT_WAYS the program goes through many more calls than can be tried one by one: $FAULT_WAYS names a file that has each way in
+// which the function is called, a number of eight bytes made of who calls whom; $FAULT_WAY says of which the first call fails.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -11,6 +14,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <unwind.h>
 
 #include <atomic>
 #include <cerrno>
@@ -28,6 +32,9 @@ struct order {
   long at = 0;
   int error = EIO, counting = -1;
   std::atomic<long> count{0};
+  int ways = -1;               ///< file of them
+  unsigned long long way = 0;  ///< that fails
+  std::atomic<bool> has_failed{false};
 };
 order the_order;
 std::atomic<bool> is_ready{false};
@@ -41,6 +48,9 @@ __attribute__((constructor)) void read_order() {
   the_order.at = at ? std::atol(at) : 0;
   the_order.error = error ? std::atoi(error) : EIO;
   if (count) the_order.counting = ::open(count, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (const char* ways = std::getenv("FAULT_WAYS"))
+    the_order.ways = ::open(ways, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (const char* way = std::getenv("FAULT_WAY")) the_order.way = std::strtoull(way, nullptr, 10);
   // What the program starts, compilers among them, works.
   ::unsetenv("LD_PRELOAD");
   is_ready = the_order.call != nullptr;
@@ -54,8 +64,52 @@ Function real(const char* name) {
   return function;
 }
 
+/// The nearest callers, by their places in their files, which are the same in every process.
+unsigned long long way_here() {
+  struct trace {
+    unsigned long long hash = 14695981039346656037ull;
+    int left = 4;
+  } seen;
+  const auto add = [](_Unwind_Context* context, void* to) {
+    auto& all = *static_cast<trace*>(to);
+    const auto place = reinterpret_cast<void*>(_Unwind_GetIP(context));
+    dl_find_object file{};
+    const bool is_known = ::_dl_find_object(place, &file) == 0;
+    const auto offset = static_cast<char*>(place) - static_cast<char*>(is_known ? file.dlfo_map_start : place);
+    all.hash = (all.hash ^ static_cast<unsigned long long>(offset)) * 1099511628211ull;
+    return --all.left > 0 ? _URC_NO_REASON : _URC_END_OF_STACK;
+  };
+  ::_Unwind_Backtrace(add, &seen);
+  return seen.hash;
+}
+
+/// Is the hash new? A table that asks nobody for memory.
+bool is_new(unsigned long long hash) {
+  constexpr std::size_t size = 1 << 16;
+  static std::atomic<unsigned long long> known[size];
+  for (std::size_t i = hash % size;; i = (i + 1) % size) {
+    unsigned long long there = 0;
+    if (known[i].compare_exchange_strong(there, hash)) return true;
+    if (there == hash) return false;
+  }
+}
+
+outcome next_way() {
+  static thread_local bool is_inside __attribute__((tls_model("initial-exec"))) = false;
+  if (is_inside) return outcome::done;  // whoever looks for callers may ask for memory
+  is_inside = true;
+  const auto way = way_here();
+  is_inside = false;
+  if (the_order.way == 0 && is_new(way) && ::syscall(SYS_write, the_order.ways, &way, sizeof way) != sizeof way)
+    std::abort();
+  if (way != the_order.way || the_order.has_failed.exchange(true)) return outcome::done;
+  errno = the_order.error;
+  return outcome::fails;
+}
+
 outcome next(const char* call) {
   if (!is_ready || std::strcmp(call, the_order.call) != 0) return outcome::done;
+  if (the_order.ways >= 0) return next_way();
   const long n = ++the_order.count;
   if (the_order.counting >= 0 && ::syscall(SYS_write, the_order.counting, "x", 1) != 1) std::abort();
   const bool lasts = std::strcmp(the_order.how, "lasts") == 0, cuts = std::strcmp(the_order.how, "is_cut") == 0;
