@@ -25,6 +25,9 @@ RUNS = {
     "10,000 relief valves, 200 samples and events": ["relief_valve", "-n", "10000", "--seed", "1", "--set",
                                                      "sample.flow={uniform=[0.2,10]}", "--set",
                                                      "output={samples={count=200},events=true}"],
+    "100,000 relief valves at 1e-10, the demo's tolerance, 200 samples and events": [
+        "relief_valve", "-n", "100000", "--seed", "1", "--set", "rtol=1e-10", "--set", "atol=1e-10", "--set", "sample.flow={uniform=[0.2,10]}",
+        "--set", "output={samples={count=200},events=true}"],
     "1,000,000 Lorenz systems, rows": ["lorenz", "-n", "1000000", "--seed", "1", "--set", "sample.rho={uniform=[0,21]}"],
 }
 
