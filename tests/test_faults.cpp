@@ -237,7 +237,7 @@ TEST_F(Faults, OfMemoryAreTold) {
     EXPECT_TRUE(std::regex_search(
         message,
         std::regex("not enough memory|no thread can be started|lack of memory|too little memory|Cannot allocate memory|"
-                   "loading shared libraries")))
+                   "^out of memory|loading shared libraries")))  // the latter two are the loader's
         << kibibytes << ": " << message;
 }
 

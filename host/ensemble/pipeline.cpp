@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <semaphore>
 #include <vector>
 
@@ -193,19 +194,25 @@ class ensemble_run {
   void run_pipeline() {
     using tbb::filter_mode;
     const int threads = std::max(queue_.threads(), threads_of(plan_));
-    tbb::global_control control(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads));
-    tbb::task_arena arena(threads);
+    auto control = std::make_unique<tbb::global_control>(tbb::global_control::max_allowed_parallelism,
+                                                         static_cast<std::size_t>(threads));
     const auto hand_out = guarded([this](tbb::flow_control& flow) { return this->hand_out(flow); });
     const auto integrate = guarded([this](item handed) { return this->integrate(handed); });
     const auto carry_on = guarded([this](item handed) { return this->carry_on(handed); });
     const auto collect = guarded([this](item handed) { this->collect(handed); });
-    arena.execute([&] {
-      tbb::parallel_pipeline(queue_.max_ranges(),
-                             tbb::make_filter<void, item>(filter_mode::serial_in_order, hand_out) &
-                                 tbb::make_filter<item, item>(filter_mode::parallel, integrate) &
-                                 tbb::make_filter<item, item>(filter_mode::parallel, carry_on) &
-                                 tbb::make_filter<item, void>(filter_mode::serial_out_of_order, collect));
-    });
+    try {
+      tbb::task_arena(threads).execute([&] {
+        tbb::parallel_pipeline(queue_.max_ranges(),
+                               tbb::make_filter<void, item>(filter_mode::serial_in_order, hand_out) &
+                                   tbb::make_filter<item, item>(filter_mode::parallel, integrate) &
+                                   tbb::make_filter<item, item>(filter_mode::parallel, carry_on) &
+                                   tbb::make_filter<item, void>(filter_mode::serial_out_of_order, collect));
+      });
+    } catch (const std::bad_alloc&) {
+      // oneTBB 2021.8 keeps a lock where memory ends as it makes an arena, and waits for it for ever when this is destroyed.
+      control.release();
+      throw;
+    }
   }
 
   // ---- the stages
