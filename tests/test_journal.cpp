@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <random>
 #include <stop_token>
 #include <string>
@@ -250,6 +251,92 @@ TEST_F(Journal, OfPartsMakesTheResultOfTheWhole) {
   }
 }
 
+/// The files of a Zarr store by their paths in it, but for what tells when it was made, and under which name.
+std::map<std::string, std::string> lasting(const fs::path& store) {
+  std::map<std::string, std::string> all;
+  for (const auto& entry : fs::recursive_directory_iterator(store))
+    if (entry.is_regular_file()) all[fs::relative(entry.path(), store).string()] = read_file(entry.path());
+  json root = json::parse(all.at("zarr.json"));
+  for (const char* name : {"created", "history", "wall_time_s", "settings", "spec"}) root["attributes"].erase(name);
+  all["zarr.json"] = root.dump();
+  return all;
+}
+
+TEST_F(Journal, PartsWriteTheirOwnChunksOfAZarrStoreAndTheLastOneCompletesIt) {
+  const auto stored = [&](const fs::path& to) -> std::vector<flag> {
+    return {{"-o", to.string()}, {"--set", "output.store_chunk=90"}};  // 12 chunks, the last one of 10 instances
+  };
+  const auto run_part = [&](const char* name, const char* part, int instances = -1) {
+    run_options how;
+    how.part = part_called(part);
+    return run_to(file(name), instances, stored(file(name)), how);
+  };
+  run_to(file("whole.zarr"), -1, stored(file("whole.zarr")));
+  const auto whole = lasting(file("whole.zarr"));
+  ASSERT_GT(whole.size(), 12u * 30u);
+
+  // One after another, of which one is cut short; the store can be read from the beginning.
+  const fs::path part = file("a.zarr.part");
+  EXPECT_EQ(part, run_part("a.zarr", "2/3").store);
+  EXPECT_EQ("unfinished", json::parse(read_file(part / "zarr.json"))["attributes"]["state"]);
+  EXPECT_EQ(whole.at("final_height/c/1"), read_file(part / "final_height/c/1"));
+  EXPECT_FALSE(fs::exists(part / "final_height/c/0")) << "of part 1";
+  EXPECT_EQ(exit_interrupted, run_part("a.zarr", "3/3", 100).exit_code);
+  EXPECT_EQ(part, run_part("a.zarr", "1/3").store);
+  EXPECT_FALSE(fs::exists(file("a.zarr")));
+  const auto last = run_part("a.zarr", "3/3");
+  EXPECT_EQ(file("a.zarr"), last.file);
+  EXPECT_EQ(exit_ok, last.exit_code);
+  EXPECT_EQ(1000, last.summary.counts.ok());
+  EXPECT_EQ(whole, lasting(file("a.zarr")));
+  EXPECT_FALSE(fs::exists(part) || fs::exists(journal::folder_of(file("a.zarr"))));
+
+  // At once: one of them completes it, whichever.
+  {
+    std::atomic<int> completed{0};
+    std::vector<std::jthread> all;
+    for (const char* name : {"1/4", "2/4", "3/4", "4/4"})
+      all.emplace_back([&, name] {
+        const cancellation stop;
+        run_options how;
+        how.part = part_called(name);
+        const auto r = run(plan_of({"bouncing_ball", flags(file("b.zarr"), stored(file("b.zarr")))}), how, stop, {});
+        EXPECT_EQ(exit_ok, r.exit_code);
+        completed += !r.file.empty();
+      });
+    all.clear();
+    EXPECT_EQ(1, completed);
+  }
+  EXPECT_EQ(whole, lasting(file("b.zarr")));
+
+  // Cut short and gone on with alone; begun in parts of other numbers, and gathered.
+  EXPECT_EQ(exit_interrupted, run_to(file("c.zarr"), 250, stored(file("c.zarr"))).exit_code);
+  EXPECT_EQ(exit_ok, run_to(file("c.zarr"), -1, stored(file("c.zarr"))).exit_code);
+  EXPECT_EQ(whole, lasting(file("c.zarr")));
+  run_part("d.zarr", "1/2");
+  run_part("d.zarr", "2/4");
+  run_part("d.zarr", "4/4");
+  EXPECT_FALSE(fs::exists(file("d.zarr")));
+  run_options gathering;
+  gathering.gathers = true;
+  EXPECT_EQ(exit_ok, run_to(file("d.zarr"), -1, stored(file("d.zarr")), gathering).exit_code);
+  EXPECT_EQ(whole, lasting(file("d.zarr")));
+
+  // What another run has begun is not mixed with this one.
+  run_part("e.zarr", "1/2");
+  fs::remove_all(journal::folder_of(file("e.zarr")));
+  auto other = stored(file("e.zarr"));
+  other.push_back({"--set", "rtol=1e-9"});
+  run_options second;
+  second.part = part_called("2/2");
+  try {
+    run_to(file("e.zarr"), -1, other, second);
+    ADD_FAILURE() << "rtol is another";
+  } catch (const error& e) {
+    EXPECT_NE(std::string::npos, std::string(e.what()).find("is of another run than this one")) << e.what();
+  }
+}
+
 TEST_F(Journal, BegunInTwoPartsGoesOnInThreeAndInOne) {
   run_to(file("whole.nc"));
   const auto run_part = [&](const char* name, int instances) {
@@ -459,6 +546,20 @@ TEST(Parts, AreAllInstancesOnce) {
         EXPECT_NEAR(1.0 / double(parts), double(instances_in(ranges)) / double(count), 0.04 / double(parts));
       }
       EXPECT_EQ(std::vector<int>(taken.size(), 1), taken) << count << " in " << parts;
+    }
+}
+
+TEST(Parts, HaveWholeChunksOfAStore) {
+  for (const std::int64_t count : {1, 30, 1000, 100'003})
+    for (const std::int64_t parts : {2, 3, 100}) {
+      std::int64_t all = 0;
+      for (std::int64_t k = 1; k <= parts; ++k)
+        for (const id_range& range : ranges_of({k, parts}, count, 30)) {
+          EXPECT_EQ(0, range.first % 30);
+          EXPECT_TRUE(range.count % 30 == 0 || range.end() == count);
+          all += range.count;
+        }
+      EXPECT_EQ(count, all) << parts;
     }
 }
 

@@ -190,7 +190,9 @@ void print_summary(const run_report& r) {
         "  until +-{:g}: {} pairs of samples, and the widest interval is +-{:.3g}{}\n", p.design.half_width,
         p.design.count, widest_half_width(s.indices),
         widest_half_width(s.indices) > p.design.half_width ? "; sample.until.max_count does not allow more" : "");
-  if (!r.journal.empty() && !r.part.is_all() && s.counts.not_finished() == 0)
+  if (!r.store.empty() && s.counts.not_finished() == 0)
+    fmt::print("part {} is in {}: the part that ends last makes {} of it\n", text_of(r.part), r.store, p.file);
+  else if (!r.journal.empty() && !r.part.is_all() && s.counts.not_finished() == 0)
     fmt::print("part {} is kept in {}: saltus gather makes the result when all parts are there\n", text_of(r.part),
                r.journal);
   else if (!r.journal.empty() && r.shared && !s.interrupted) fmt::print("{}", made_elsewhere);

@@ -52,7 +52,7 @@ struct chunk_queue::state {
 
   bool is_kept() const { return next_kept < kept.size() && kept[next_kept].first == next; }
   /// The end of the instances that nobody has kept.
-  std::int64_t end_of_new() const { return next_kept < kept.size() ? kept[next_kept].first : end(); }
+  std::int64_t end_of_new() const { return next_kept < kept.size() ? std::min(kept[next_kept].first, end()) : end(); }
 
   std::size_t first_free() const {
     const auto free = std::find_if(workers.begin(), workers.end(), [](const auto& w) { return w->tickets > 0; });

@@ -17,8 +17,9 @@ constexpr std::int64_t ranges_per_part = 32;
 constexpr std::int64_t max_parts = 1'000'000;
 
 /// Instances in one of the ranges; whole blocks of statistics where it can be.
-std::int64_t range_size(std::int64_t parts, std::int64_t count) {
+std::int64_t range_size(std::int64_t parts, std::int64_t count, std::int64_t whole) {
   const std::int64_t ranges = parts * ranges_per_part, size = (count + ranges - 1) / ranges;
+  if (whole > 1) return (size + whole - 1) / whole * whole;
   const std::int64_t blocks = (size + statistics_block - 1) / statistics_block;
   return size < statistics_block ? std::max<std::int64_t>(size, 1) : blocks * statistics_block;
 }
@@ -41,10 +42,10 @@ ensemble_part part_called(const std::string& text) {
 
 std::string text_of(const ensemble_part& part) { return fmt::format("{}/{}", part.number, part.of); }
 
-std::vector<id_range> ranges_of(const ensemble_part& part, std::int64_t count) {
+std::vector<id_range> ranges_of(const ensemble_part& part, std::int64_t count, std::int64_t whole) {
   if (part.is_all()) return {{0, count}};
   std::vector<id_range> all;
-  const std::int64_t size = range_size(part.of, count);
+  const std::int64_t size = range_size(part.of, count, whole);
   for (std::int64_t first = (part.number - 1) * size; first < count; first += part.of * size)
     all.push_back({first, std::min(size, count - first)});
   return all;

@@ -26,8 +26,9 @@ struct ensemble_part {
 ensemble_part part_called(const std::string& text);
 std::string text_of(const ensemble_part& part);
 
-/// The ranges of a part in an ensemble of `count` instances, in the order of their ids.
-std::vector<id_range> ranges_of(const ensemble_part& part, std::int64_t count);
+/// The ranges of a part in an ensemble of `count` instances, in the order of their ids. With `whole` they begin at its multiples: no
+/// two parts have instances of one chunk of so many.
+std::vector<id_range> ranges_of(const ensemble_part& part, std::int64_t count, std::int64_t whole = 1);
 
 // Of ranges in the order of their ids that do not meet:
 std::int64_t instances_in(const std::vector<id_range>& ranges);

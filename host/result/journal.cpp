@@ -23,6 +23,8 @@
 #include "base/json.hpp"
 #include "base/toml.hpp"
 #include "ensemble/statistics.hpp"
+#include "result/zarr_format.hpp"
+#include "result/zarr_writer.hpp"
 #include "spec/field.hpp"
 #include "spec/methods.hpp"
 
@@ -567,10 +569,16 @@ void journal::drop_what_follows() {
 void journal::divide() {
   std::vector<id_range> kept;
   for (const auto& [first, one] : records_) kept.push_back({first, one.count});
-  const auto mine = ranges_of(part_, plan_.count);
+  const bool has_store = is_zarr(result_) && plan_.rows;  // of which a part writes chunks of its own
+  const auto mine = ranges_of(part_, plan_.count, has_store ? zarr_chunk_rows(plan_) : 1);
   instances_ = instances_in(intersection(kept, mine));
   if (part_.is_all()) left_ = std::move(kept);
-  else if (part_.among.empty()) mine_ = std::make_unique<listed_claims>(intersection(missing(), mine));
+  else if (part_.among.empty() && has_store) {
+    // What is kept is loaded. A record of other parts than these may reach beyond a range: it is integrated again.
+    for (const id_range& one : kept)
+      if (const auto of_mine = intersection({one}, mine); of_mine == std::vector{one}) left_.push_back(one);
+    mine_ = std::make_unique<listed_claims>(mine);
+  } else if (part_.among.empty()) mine_ = std::make_unique<listed_claims>(intersection(missing(), mine));
 }
 
 std::vector<id_range> journal::missing() const {
@@ -649,6 +657,8 @@ void journal::sweep(const fs::path& result) {
   if (!made.empty() && made == identity_of_file(result)) drop(folder);
   fs::remove(folder, ignored);  // if nothing is left in it
 }
+
+std::string journal::identity() const { return read_file(folder_ / "run.json"); }
 
 void journal::remove() { drop(folder_); }
 

@@ -59,6 +59,8 @@ class journal : public kept_chunks {
   void keep(const chunk_data& chunk, const tally& counts) override;
 
   const std::filesystem::path& folder() const { return folder_; }
+  /// What says of what run it is.
+  std::string identity() const;
   std::int64_t instances() const { return instances_; }  ///< that it has of this part, those that were left among them
   /// Of all parts, those that nobody had kept when it was opened, or looked at again.
   std::vector<id_range> missing() const;

@@ -98,8 +98,18 @@ bool write_whole(const fs::path& file, std::string_view bytes) {
 
 }  // namespace
 
-store_folder::store_folder(const fs::path& store, abandoned older)
-    : store_(store), part_(store.string() + ".part"), older_(older) {
+store_folder::store_folder(const fs::path& store, abandoned older) : store_folder(store, older, use::alone, "part") {}
+
+std::unique_ptr<store_folder> store_folder::joined(const fs::path& store, const std::string& name) {
+  return std::unique_ptr<store_folder>(new store_folder(store, abandoned::set_aside, use::joined, name));
+}
+
+std::unique_ptr<store_folder> store_folder::left_by_all(const fs::path& store) {
+  return std::unique_ptr<store_folder>(new store_folder(store, abandoned::set_aside, use::left_by_all, "part"));
+}
+
+store_folder::store_folder(const fs::path& store, abandoned older, use how, const std::string& name)
+    : store_(store), part_(store.string() + ".part"), older_(older), use_(how), fresh_("." + name) {
   // Someone else may make or remove the folder between any two of these steps: then all is looked at anew.
   constexpr int attempts = 100;
   for (int i = 0; i < attempts && lock_ < 0; ++i) make();
@@ -115,6 +125,9 @@ void store_folder::fail(const std::string& why) const {
 }
 
 void store_folder::make() {
+  std::error_code unknown;
+  if (use_ == use::left_by_all && !fs::exists(part_ / lock_name, unknown))
+    throw store_is_taken(exit_failure, fmt::format("{} is not there", part_.string()));
   const bool is_new = ::mkdir(part_.c_str(), 0777) == 0;
   if (!is_new && errno != EEXIST) fail(reason(errno));
   std::error_code ignored;
@@ -127,7 +140,7 @@ void store_folder::make() {
     fail(fmt::format("{} exists and is not a store that saltus has begun: remove it", part_.string()));
   }
   open_lock();
-  if (lock_ >= 0 && !is_new) make_room();
+  if (lock_ >= 0 && !is_new && use_ == use::alone) make_room();
 }
 
 /// The lock is dropped with the process, however it ends.
@@ -139,11 +152,13 @@ void store_folder::open_lock() {
     fail(reason(errno));
   }
   struct flock whole {};
-  whole.l_type = F_WRLCK;
+  whole.l_type = use_ == use::joined ? F_RDLCK : F_WRLCK;
   whole.l_whence = SEEK_SET;
   if (::fcntl(lock_, F_OFD_SETLK, &whole) != 0) {
     const bool is_locked = errno == EAGAIN || errno == EACCES;
     ::close(std::exchange(lock_, -1));
+    if (is_locked && use_ == use::left_by_all)
+      throw store_is_taken(exit_failure, fmt::format("another run is writing {}", part_.string()));
     if (is_locked) fail(fmt::format("another run is writing {}: wait for it, or give another name", part_.string()));
     fail(fmt::format("this file system has no locks, by which runs keep off {}: {}", part_.string(), reason(errno)));
   }
@@ -183,11 +198,21 @@ void store_folder::make_folder(const std::string& name) const {
 }
 
 void store_folder::put(const std::string& name, std::string_view bytes) const {
-  const fs::path file = part_ / name, fresh = part_ / (name + ".part");
+  const fs::path file = part_ / name, fresh = part_ / (name + fresh_);
   if (write_whole(fresh, bytes) && std::rename(fresh.c_str(), file.c_str()) == 0) return;
   const int why = errno;
   ::unlink(fresh.c_str());
   fail(reason(why));
+}
+
+bool store_folder::has(const std::string& name) const {
+  std::error_code ignored;
+  return fs::exists(part_ / name, ignored);
+}
+
+void store_folder::drop(const std::string& name) const {
+  std::error_code ignored;
+  fs::remove_all(part_ / name, ignored);
 }
 
 std::string store_folder::get(const std::string& name) const { return read_file(part_ / name); }

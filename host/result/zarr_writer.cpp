@@ -27,6 +27,10 @@ namespace {
 
 constexpr std::int64_t event_rows = detail::max_chunk_rows;  ///< in a chunk of a variable of the event log, at most
 
+// Of stores that parts write, until they are complete: of what run it is, and the parts that have ended.
+constexpr const char* run_name = ".run";
+constexpr const char* parts_name = ".parts";
+
 /// Checked before the folder is made: a result that is refused leaves no trace.
 const std::filesystem::path& checked(const std::filesystem::path& path, const plan& p, existing older) {
   check_names(p);
@@ -96,25 +100,60 @@ std::int64_t zarr_bytes(const plan& p, std::int64_t rows_of_events) {
   return bytes < static_cast<double>(largest) ? static_cast<std::int64_t>(bytes) : largest;
 }
 
-zarr_writer::zarr_writer(const std::filesystem::path& path, const plan& p, const provenance& origin, existing older,
-                         abandoned part, std::int64_t bound)
+zarr_writer::zarr_writer(const plan& p, const provenance& origin, existing older, std::shared_ptr<store_folder> folder,
+                         std::int64_t bound)
     : older_(older),
       bound_(bound),
       plan_(p),
       fields_(detail::fields_of(p)),
       rows_(zarr_chunk_rows(p)),
-      folder_(checked(path, p, older), part),
-      attributes_(attributes_of(p, origin)) {
-  try {
-    begin();
-  } catch (...) {
-    folder_.remove();
-    throw;
-  }
+      folder_(std::move(folder)),
+      attributes_(attributes_of(p, origin)) {}
+
+zarr_writer::zarr_writer(const std::filesystem::path& path, const plan& p, const provenance& origin, existing older,
+                         abandoned part, std::int64_t bound)
+    : zarr_writer(p, origin, older, std::make_shared<store_folder>(checked(path, p, older), part), bound) {
+  ranges_ = {{0, p.count}};
+  begin({});
+}
+
+zarr_writer::zarr_writer(const std::filesystem::path& path, const plan& p, const provenance& origin, existing older,
+                         const share& which)
+    : zarr_writer(p, origin, older, store_folder::joined(checked(path, p, older), which.name), usual_bound) {
+  part_ = which.name;
+  ranges_ = which.ranges;
+  begin(which.run);
+}
+
+zarr_writer::zarr_writer(const std::filesystem::path& path, const plan& p, const provenance& origin, existing older,
+                         std::shared_ptr<store_folder> whole)
+    : zarr_writer(p, origin, older, std::move(whole), usual_bound) {
+  checked(path, p, older);
+  part_ = "all";
+  begin(folder_->get(run_name));
+  part_.clear();
 }
 
 zarr_writer::~zarr_writer() {
-  if (!closed_) folder_.remove();
+  if (!closed_ && part_.empty() && !ranges_.empty()) folder_->remove();  // what parts have written is theirs
+}
+
+std::shared_ptr<store_folder> zarr_writer::left_by_parts(const std::filesystem::path& path, std::int64_t parts,
+                                                         const std::string& run) {
+  try {
+    std::shared_ptr<store_folder> folder = store_folder::left_by_all(path);
+    for (std::int64_t k = 1; k <= parts; ++k)
+      if (!folder->has(fmt::format("{}/{}of{}", parts_name, k, parts))) return nullptr;
+    return folder->has(run_name) && folder->get(run_name) == run ? folder : nullptr;
+  } catch (const store_is_taken&) { return nullptr; }  // who has it completes it, or has done so
+}
+
+void zarr_writer::end_part(bool all) {
+  closed_ = true;
+  finish_all();
+  if (!all) return;
+  folder_->settle();
+  folder_->put(fmt::format("{}/{}", parts_name, part_), "");
 }
 
 zarr_array zarr_writer::array_of(const field& f) const {
@@ -128,8 +167,8 @@ zarr_array zarr_writer::array_of(const field& f) const {
 
 void zarr_writer::define(const std::string& name, const zarr_array& array) const {
   const bool has_rows = !array.axes.empty() && array.axes[0].first == "instance";
-  folder_.make_folder(name + (array.axes.empty() ? "" : array.axes.size() == 2 && !has_rows ? "/c/0" : "/c"));
-  folder_.put(name + "/zarr.json", json_text(metadata_of(array)) + "\n");
+  folder_->make_folder(name + (array.axes.empty() ? "" : array.axes.size() == 2 && !has_rows ? "/c/0" : "/c"));
+  folder_->put(name + "/zarr.json", json_text(metadata_of(array)) + "\n");
 }
 
 void zarr_writer::put_chunk(const std::string& array, const std::string& chunk, const std::string& bytes) const {
@@ -137,15 +176,22 @@ void zarr_writer::put_chunk(const std::string& array, const std::string& chunk, 
   sealed.reserve(bytes.size() + seal_bytes);
   sealed = bytes;
   seal_chunk(sealed);
-  folder_.put(array + "/" + chunk, sealed);
+  folder_->put(array + "/" + chunk, sealed);
 }
 
 void zarr_writer::put_root() const {
-  folder_.put("zarr.json", json_text(metadata_of_group(attributes_, arrays_)) + "\n");
+  folder_->put("zarr.json", json_text(metadata_of_group(attributes_, arrays_)) + "\n");
 }
 
 /// All that is known before the first instance ends.
-void zarr_writer::begin() {
+void zarr_writer::begin(const std::string& run) {
+  if (!part_.empty()) {
+    if (folder_->has(run_name) && folder_->get(run_name) != run)
+      throw error(exit_usage, fmt::format("{} is of another run than this one: remove it, or give another name with -o",
+                                          folder_->path().string()));
+    folder_->put(run_name, run);
+    folder_->make_folder(parts_name);
+  }
   for (const field& f : fields_) {
     if (f.shape == shape::event) continue;
     const zarr_array a = array_of(f);
@@ -163,11 +209,11 @@ void zarr_writer::begin() {
     put_chunk(list.dimension, chunk_name({0}), bytes_of_texts(list.names));
   }
   if (plan_.log_events) {
-    folder_.make_folder("event_log");
-    folder_.put("event_log/zarr.json", json_text(metadata_of_group({})) + "\n");
+    folder_->make_folder("event_log");
+    folder_->put("event_log/zarr.json", json_text(metadata_of_group({})) + "\n");
   }
   attributes_.push_back({"state", std::string("unfinished")});
-  put_root();
+  if (part_.empty() || !folder_->has("zarr.json")) put_root();
 }
 
 bool zarr_writer::is_of_rows(const field& f) const {
@@ -190,9 +236,9 @@ void zarr_writer::open_columns(open_chunk& open, std::int64_t index) const {
     if (is_of_rows(f)) {
       if (open.instances == 0) bytes = unset_bytes(f, rows_ * row_bytes(f));
       else {
-        bytes = folder_.get(f.name + "/" + chunk_of(f, index));
+        bytes = folder_->get(f.name + "/" + chunk_of(f, index));
         if (!unseal_chunk(bytes) || std::ssize(bytes) != rows_ * row_bytes(f))
-          throw error(exit_failure, fmt::format("{}/{}/{}: cannot be read back", folder_.path().string(), f.name,
+          throw error(exit_failure, fmt::format("{}/{}/{}: cannot be read back", folder_->path().string(), f.name,
                                                 chunk_of(f, index)));
       }
     }
@@ -207,7 +253,8 @@ void zarr_writer::write(const chunk_data& chunk) {
   for (std::int64_t from = 0, to = 0; from < chunk.count; from = to) {
     const std::int64_t end = ((chunk.first_id + from) / rows_ + 1) * rows_ - chunk.first_id;
     to = std::min(end, chunk.count);
-    add(chunk, derived, from, to);
+    const id_range some{chunk.first_id + from, to - from};
+    if (!intersection({some}, ranges_).empty()) add(chunk, derived, from, to);
   }
   written_ += chunk.count;
   tally_.add(chunk);
@@ -247,7 +294,7 @@ void zarr_writer::write_columns(open_chunk& open, std::int64_t index) const {
     for (std::size_t k = 0; k < open.columns.size(); ++k) {
       const field& f = fields_[k];
       if (!is_of_rows(f) || (f.role == "status") != of_status) continue;
-      if (f.shape == shape::instance_time) folder_.make_folder(fmt::format("{}/c/{}", f.name, index));
+      if (f.shape == shape::instance_time) folder_->make_folder(fmt::format("{}/c/{}", f.name, index));
       put_chunk(f.name, chunk_of(f, index), open.columns[k]);
     }
   open.columns.clear();
@@ -294,8 +341,8 @@ void zarr_writer::write_events(const open_chunk& open, std::int64_t index) const
       if (std::ssize(piece.time) == chunk) put();
     });
   put();
-  folder_.put(group + "/zarr.json",
-              json_text(metadata_of_group({}, arrays)) + "\n");  // the last: readers see the group whole
+  folder_->put(group + "/zarr.json",
+               json_text(metadata_of_group({}, arrays)) + "\n");  // the last: readers see the group whole
 }
 
 void zarr_writer::finish(std::map<std::int64_t, open_chunk>::iterator which) {
@@ -360,12 +407,14 @@ void zarr_writer::close(double wall_time_s, const statistics& all, const sensiti
   put_counts();
   attributes_.push_back({"state", std::string(tally_.not_finished() > 0 ? "interrupted" : "complete")});
   put_root();
+  folder_->drop(run_name);
+  folder_->drop(parts_name);
   closed_ = true;  // whatever happens from here on, it is whole
-  folder_.publish(older_);
+  folder_->publish(older_);
 }
 
 std::int64_t zarr_writer::keep(const std::string& reason) {
-  if (std::exchange(closed_, true)) return 0;
+  if (std::exchange(closed_, true) || !part_.empty() || ranges_.empty()) return 0;  // parts have journals
   const std::int64_t ended = written_ - tally_.not_finished();
   if (plan_.rows && ended > 0) {
     try {
@@ -374,10 +423,10 @@ std::int64_t zarr_writer::keep(const std::string& reason) {
       std::erase_if(attributes_, [](const attribute& a) { return a.name == "state"; });
       attributes_.push_back({"state", "cut short: " + reason});
       put_root();
-      folder_.settle();
+      folder_->settle();
     } catch (const error&) {}  // what is in it already stays: it can be read, and its state is that it is unfinished
   }
-  if (!plan_.rows || on_disk_ == 0) folder_.remove();
+  if (!plan_.rows || on_disk_ == 0) folder_->remove();
   return plan_.rows ? on_disk_ : 0;
 }
 

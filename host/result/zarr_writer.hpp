@@ -9,10 +9,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "ensemble/chunk.hpp"
+#include "ensemble/part.hpp"
 #include "ensemble/tally.hpp"
 #include "result/attributes.hpp"
 #include "result/output.hpp"
@@ -40,16 +42,36 @@ class zarr_writer final : public result_output {
   zarr_writer(const std::filesystem::path& path, const plan& p, const provenance& origin,
               existing older = existing::refused, abandoned part = abandoned::set_aside,
               std::int64_t bound = usual_bound);
+  /// A part of an ensemble, which writes the chunks of its own ranges and no others, beside the writers of other parts. `run`: of
+  /// what run the store is. Throws `error` (exit_usage) if it is of another.
+  struct share {
+    std::string name;              ///< "3of16"
+    std::vector<id_range> ranges;  ///< whole chunks
+    std::string run;
+  };
+  zarr_writer(const std::filesystem::path& path, const plan& p, const provenance& origin, existing older,
+              const share& which);
+  /// A store of which all chunks of rows have been written by parts: `write` counts, `close` completes it.
+  zarr_writer(const std::filesystem::path& path, const plan& p, const provenance& origin, existing older,
+              std::shared_ptr<store_folder> whole);
   ~zarr_writer() override;
+
+  /// The unfinished store of which all parts have ended, if it is that of this run and nobody else has it.
+  static std::shared_ptr<store_folder> left_by_parts(const std::filesystem::path& path, std::int64_t parts,
+                                                     const std::string& run);
+  /// All instances of a part have ended, or else it will go on with them from its journal. It is closed.
+  void end_part(bool all);
 
   void write(const chunk_data& chunk) override;
   void count(std::int64_t instances, const tally& counts) override;
   void close(double wall_time_s, const statistics& all = {}, const sensitivity_indices& indices = {}) override;
   std::int64_t keep(const std::string& reason) override;
-  const std::filesystem::path& unfinished() const override { return folder_.path(); }
-  const std::filesystem::path& set_aside() const override { return folder_.set_aside(); }
+  const std::filesystem::path& unfinished() const override { return folder_->path(); }
+  const std::filesystem::path& set_aside() const override { return folder_->set_aside(); }
 
  private:
+  zarr_writer(const plan& p, const provenance& origin, existing older, std::shared_ptr<store_folder> folder,
+              std::int64_t bound);
   struct some_log {
     std::int64_t first_id, count;  ///< of its chunk
     std::int64_t from, to;         ///< the slots that belong here
@@ -64,7 +86,7 @@ class zarr_writer final : public result_output {
   zarr_array array_of(const detail::field& f) const;
   void define(const std::string& name, const zarr_array& array) const;
   void put_chunk(const std::string& array, const std::string& chunk, const std::string& bytes) const;
-  void begin();
+  void begin(const std::string& run);
   void put_root() const;
   bool is_of_rows(const detail::field& f) const;
   std::int64_t row_bytes(const detail::field& f) const;
@@ -84,7 +106,9 @@ class zarr_writer final : public result_output {
   const plan plan_;
   const std::vector<detail::field> fields_;
   const std::int64_t rows_;  ///< instances in a chunk
-  store_folder folder_;
+  std::shared_ptr<store_folder> folder_;
+  std::string part_;              ///< name of the part; empty: it is all
+  std::vector<id_range> ranges_;  ///< that are written
   std::vector<attribute> attributes_;
   zarr_arrays arrays_;                       ///< of the store itself
   std::map<std::int64_t, open_chunk> open_;  ///< by number

@@ -25,6 +25,8 @@
 #include "result/part_file.hpp"
 #include "result/provenance.hpp"
 #include "result/sharing.hpp"
+#include "result/zarr_format.hpp"
+#include "result/zarr_writer.hpp"
 #include "study/measure.hpp"
 #include "study/tune.hpp"
 
@@ -94,7 +96,14 @@ class run_output : public kept_chunks {
     const bool at_once = options.time_limit > 0 || p.checkpoint.has_value();
     if (needs_it || (has_journal() && at_once)) begin_journal();
     if (options.gathers) refuse_if_missing();
-    if (is_part(options)) return;
+    if (is_part(options)) {
+      if (!options.share && is_zarr(p.file) && p.rows) begin_part(older);
+      return;
+    }
+    if (options.completes) {
+      file_ = std::make_unique<zarr_writer>(p.file, p, origin_, older, options.completes);
+      return;
+    }
     file_ = make_output(result_of(p, options), p, origin_, older,
                         journal_ && options.so_far.empty() ? abandoned::removed : abandoned::set_aside);
     if (const auto& old = file_->set_aside(); !old.empty())
@@ -117,6 +126,7 @@ class run_output : public kept_chunks {
   }
   void write(const chunk_data& chunk) {
     if (file_) file_->write(chunk);
+    if (part_) part_->write(chunk);
     if (arrays_) arrays_->write(chunk);
   }
 
@@ -152,6 +162,20 @@ class run_output : public kept_chunks {
     file_.reset();
     return journal_->folder().string();
   }
+  /// A part that writes chunks of a store: they are there, or what has ended by now; returns where. Nothing if it has none.
+  std::string end_part(bool all) {
+    if (!part_) return {};
+    part_->end_part(all);
+    return part_->unfinished().string();
+  }
+  /// The store, if this part is the last one, and its own journal is closed by now.
+  std::shared_ptr<store_folder> completed_by_this_part() {
+    if (!part_) return nullptr;
+    const std::string run = journal_->identity();
+    part_.reset();
+    journal_.reset();
+    return zarr_writer::left_by_parts(plan_.file, options_.part.of, run);
+  }
   /// After an error: what there is of finished instances stays.
   void keep_what_is_finished(const std::string& reason) {
     try {
@@ -162,6 +186,12 @@ class run_output : public kept_chunks {
   }
 
  private:
+  void begin_part(existing older) {
+    const std::string name = fmt::format("{}of{}", options_.part.number, options_.part.of);
+    const zarr_writer::share which{name, ranges_of(options_.part, plan_.count, zarr_chunk_rows(plan_)),
+                                   journal_->identity()};
+    part_ = std::make_unique<zarr_writer>(plan_.file, plan_, origin_, older, which);
+  }
   void tell_kept(std::int64_t instances, const std::string& where) const {
     if (instances > 0)
       listener_.say(fmt::format("saltus: {} of {} instances are kept in {}\n", instances, plan_.count, where));
@@ -211,6 +241,7 @@ class run_output : public kept_chunks {
   provenance origin_;
   std::optional<journal> journal_;
   std::unique_ptr<result_output> file_;
+  std::unique_ptr<zarr_writer> part_;  ///< of this part alone
   std::shared_ptr<result_arrays> arrays_;
   const std::vector<id_range> nothing_;
   std::int64_t continued_ = 0;
@@ -281,6 +312,16 @@ int exit_code_of(const plan& p, const run_summary& s, bool has_more, bool at_tim
   return static_cast<double>(s.counts.failed()) > allowed ? exit_failed_instances : exit_ok;
 }
 
+/// What the last part of a Zarr store does: statistics and counts are made of the journal, and the store gets its name.
+run_report complete(const plan& p, run_options options, std::shared_ptr<store_folder> whole, const cancellation& stop,
+                    const run_listener& listener) {
+  listener.mention(fmt::format("part {} is the last one: it completes {}\n", text_of(options.part), p.file));
+  options.part = {};
+  options.gathers = true;
+  options.completes = std::move(whole);
+  return run(p, options, stop, listener);
+}
+
 }  // namespace
 
 void check_run(const plan& p, const run_options& options, const run_listener& listener) {
@@ -328,7 +369,12 @@ run_report run(plan p, const run_options& options, const cancellation& stop, con
   // What crashes would crash again: its result is what there is.
   const bool is_left = r.summary.counts.not_finished() > 0 || (options.share && options.share->left() > 0);
   const bool has_more = r.summary.interrupted && r.summary.crash.empty() && is_left && !reads_journal(options);
-  if (has_more || is_part(options)) r.journal = out->leave_journal();
+  if (has_more || is_part(options)) {
+    r.journal = out->leave_journal();
+    r.store = out->end_part(r.summary.counts.not_finished() == 0);
+  }
+  if (!r.store.empty() && !has_more)
+    if (auto whole = out->completed_by_this_part()) return complete(r.what, options, std::move(whole), stop, listener);
   if (r.journal.empty()) {
     out->complete(r.summary);
     r.file = result_of(r.what, options);

@@ -15,6 +15,7 @@
 namespace saltus::host {
 
 class sharing;
+class store_folder;
 
 /// Who hears of a run while it lasts; from any thread, and each may do nothing.
 struct run_listener {
@@ -43,6 +44,8 @@ struct run_options {
   /// Nothing is integrated: what a journal has so far, whoever may be writing it, goes into this file, and the journal stays.
   /// Instances that have not ended are `not_run`. Empty: not so.
   std::string so_far = {};
+  /// An unfinished Zarr store whose chunks all parts have written: the result is that, with what is made of the journal besides.
+  std::shared_ptr<store_folder> completes = nullptr;
   bool in_memory = false;  ///< the result is in run_report::arrays, too
   /// Before a run that takes long a child of this process may try lanes of other shapes (tune.hpp).
   bool tune = true;
@@ -58,6 +61,7 @@ struct run_report {
   bool shared = false;  ///< with others, of whom another one makes the result
   std::string file;     ///< that was written; empty: none
   std::string journal;  ///< where what has ended is kept, if there is no result file yet: of a part, or to be continued
+  std::string store;    ///< unfinished, where the chunks of a part are; empty: it has none
   bool gathered = false;       ///< nothing was integrated
   std::int64_t continued = 0;  ///< instances that an earlier run had left there
   /// What a program should return: exit_ok, exit_failed_instances, exit_interrupted, exit_time_limit, exit_failure.
