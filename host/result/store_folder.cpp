@@ -125,9 +125,12 @@ void store_folder::fail(const std::string& why) const {
 }
 
 void store_folder::make() {
-  std::error_code unknown;
-  if (use_ == use::left_by_all && !fs::exists(part_ / lock_name, unknown))
-    throw store_is_taken(exit_failure, fmt::format("{} is not there", part_.string()));
+  if (use_ == use::left_by_all) {
+    open_lock();
+    if (lock_ < 0 && ::access(part_.c_str(), F_OK) != 0)
+      throw store_is_taken(exit_failure, fmt::format("{} is not there", part_.string()));
+    return;
+  }
   const bool is_new = ::mkdir(part_.c_str(), 0777) == 0;
   if (!is_new && errno != EEXIST) fail(reason(errno));
   std::error_code ignored;
@@ -146,7 +149,8 @@ void store_folder::make() {
 /// The lock is dropped with the process, however it ends.
 void store_folder::open_lock() {
   const fs::path name = part_ / lock_name;
-  lock_ = ::open(name.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
+  const int create = use_ == use::left_by_all ? 0 : O_CREAT;  // who has completed the store has renamed its folder
+  lock_ = ::open(name.c_str(), O_RDWR | create | O_NOFOLLOW | O_CLOEXEC, 0666);
   if (lock_ < 0) {
     if (errno == ENOENT) return;
     fail(reason(errno));
