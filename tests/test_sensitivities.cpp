@@ -220,6 +220,35 @@ TEST(Sensitivities, OfTimeEvents) {
 TEST(Sensitivities, OfALinearEquationByARosenbrockMethod) { expect_decay({"rodas5p"}); }
 TEST(Sensitivities, OfALinearEquationByImplicitMethods) { expect_decay({"radau5", "esdirk4", "sdirk4", "rodas4"}); }
 
+/// More states than entries of a Jacobian are multiplied with one by one (method/step_derivatives.hpp).
+TEST(Sensitivities, OfManyStatesByARosenbrockMethod) {
+  const auto r =
+      run(test_model("herd"), {"rtol=1e-10", "atol=1e-12", "method=rodas5p", by({"draw", "decay", "force"})});
+  ASSERT_STREQ(reason_of(r), "defined");
+  const double draw = 0.8, decay = 0.3, T = 2, mean = 1.875;
+  for (std::size_t i = 0; i < 8; ++i) {
+    const double d = 1 + 0.25 * static_cast<double>(i) - mean, slowed = 1 + decay * mean * T;
+    expect_near(r.derivative(i, 0), -T * d * std::exp(-draw * T), 1e-8, fmt::format("{} by draw", i));
+    expect_near(r.derivative(i, 1), -mean * mean * T / (slowed * slowed), 1e-8, fmt::format("{} by decay", i));
+    EXPECT_EQ(r.derivative(i, 2), 0.0);
+  }
+  expect_near(r.derivative(8, 2), T * T * T / 3, 1e-8, "by the force");
+}
+
+/// Those of a stiff model, too, and its states, are the same on any lanes and beside however many others, and states are those of a run
+/// without.
+TEST(Sensitivities, OfAStiffModelHaveTheSameBitsHoweverTheyAreRun) {
+  const std::vector<std::string> settings = {"method=rodas5p", "rtol=1e-6", "sample.count=13",
+                                             "sample.k1={uniform=[1.6,1.8]}"};
+  const auto without = run("hires", settings);
+  const auto wide = run("hires", with(settings, {by({"k1", "k_plus"}), "run.lanes=8", "run.chunk=5"}));
+  const auto narrow = run("hires", with(settings, {by({"k1", "k_plus"}), "run.lanes=1"}));
+  for (std::int64_t i = 0; i < without.plan.count; ++i) expect_same(without, i, wide, i);
+  ASSERT_EQ(wide.final_derivative.size(), narrow.final_derivative.size());
+  for (std::size_t i = 0; i < wide.final_derivative.size(); ++i)
+    ASSERT_EQ(bits(wide.final_derivative[i]), bits(narrow.final_derivative[i])) << i;
+}
+
 /// The derivatives of three states by three parameters as SUNDIALS CVODES 6.4.1 has them (reference/cvodes_sensitivities.c).
 void expect_cvodes(const std::string& model, const std::vector<std::string>& settings,
                    const std::vector<std::string>& names, const double (&expected)[3][3]) {

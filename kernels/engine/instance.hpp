@@ -124,7 +124,8 @@ struct engine {
 
   /// The time derivative at accepted points is of use: for guards and what is observed, or for the next step.
   static constexpr bool keeps_derivative =
-      ng > 0 || samples || reduces_quantities || directions > 0 || !Method::is_rosenbrock;
+      ng > 0 || samples || reduces_quantities || !Method::is_rosenbrock ||
+      (directions > 0 && (form::time_events > 0 || form::tables > 0 || form::has_constraints || form::follows_growth));
 
   /// What lies between the ends of a step is of use, and its error is kept within the tolerance. Stiff components follow the
   /// solution at the ends however long a step is, so that the ends tell nothing of it.

@@ -56,6 +56,10 @@ struct held_system {
   SALTUS_FN auto lifted() const {
     return typename form::template lifted_system<Real>{form::template lift_held<Real>(c)};
   }
+  /// The same in direction j alone.
+  SALTUS_FN auto lifted_in(int j) const {
+    return typename form::template lifted_system<Real, 1>{form::template lift_held<Real, 1>(c, j)};
+  }
   /// Does a single instance look for consistent states off the lanes, where slower means are allowed?
   SALTUS_FN bool is_conservative() const { return tol->conservative; }
   /// The size below which state i counts by its absolute tolerance.
@@ -264,26 +268,25 @@ SALTUS_FN stages<typename E::Method, Real, E::n> step_with_derivatives(const hel
   constexpr int n = E::model_states;
   const auto model = system.of_model();
   const auto f0_of_model = form::model_part(f0);
-  derived_step<Method, on_constraints<of_model, Real>, held_system<of_model, Real>,
-               typename form::template lifted_system<Real>, Real, n, E::directions>
-      derived({model, f0_of_model}, model, system.lifted(), t, h, form::lift(y), form::lift(f0));
-  const auto of = step<Method, WithInterpolant>(model, t, form::model_part(y), f0_of_model, h, derived);
+  const auto lift = [&](int j) SALTUS_INLINE_LAMBDA { return system.lifted_in(j); };
   stages<Method, Real, E::n> s;
+  derived_step<Method, E::keeps_derivative, on_constraints<of_model, Real>, held_system<of_model, Real>, decltype(lift),
+               Real, n, E::directions>
+      derived{{model, f0_of_model}, model, lift, t, h, y, f0, s};
+  const auto of = step<Method, WithInterpolant>(model, t, form::model_part(y), f0_of_model, h, derived);
   s.t = t;
   s.h = h;
   s.y = y;
-  const auto put = [&](const stages<Method, Real, n>& from, int first) SALTUS_INLINE_LAMBDA {
-    each<n>([&](int i) SALTUS_INLINE_LAMBDA {
-      s.y1[first + i] = from.y1[i];
-      s.slope0[first + i] = from.slope0[i];
-      s.slope1[first + i] = from.slope1[i];
-      s.error[first + i] = from.error[i];
-      s.interpolant_error[first + i] = WithInterpolant && first == 0 ? from.interpolant_error[i] : Real(0.0);
-      for (int row = 0; row < Method::dense_rows; ++row) s.extra[row][first + i] = from.extra[row][i];
-    });
-  };
-  put(of, 0);
-  for (int j = 0; j < E::directions; ++j) put(derived.of[j], form::place(0, j));
+  each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
+    s.interpolant_error[i] = WithInterpolant && i < n ? of.interpolant_error[i < n ? i : 0] : Real(0.0);
+  });
+  each<n>([&](int i) SALTUS_INLINE_LAMBDA {
+    s.y1[i] = of.y1[i];
+    s.slope0[i] = of.slope0[i];
+    s.slope1[i] = of.slope1[i];
+    s.error[i] = of.error[i];
+    for (int row = 0; row < Method::dense_rows; ++row) s.extra[row][i] = of.extra[row][i];
+  });
   s.solved = of.solved;
   s.singular = of.singular;
   s.residual = of.residual;

@@ -112,13 +112,13 @@ struct sensitivities : Base {
 
   // ---- with their derivatives
 
-  template <class Value>
-  using lifted = dual<Value, directions>;
+  template <class Value, int width = directions>
+  using lifted = dual<Value, width>;
   /// Value, and its derivatives as `rate(j)` has them.
-  template <class Value, class Rate>
-  SALTUS_FN static lifted<Value> with_rates(Value value, Rate&& rate) {
-    lifted<Value> r(value);
-    each<directions>([&](int j) SALTUS_INLINE_LAMBDA { r.d[j] = rate(j); });
+  template <int width = directions, class Value, class Rate>
+  SALTUS_FN static lifted<Value, width> with_rates(Value value, Rate&& rate) {
+    lifted<Value, width> r(value);
+    each<width>([&](int j) SALTUS_INLINE_LAMBDA { r.d[j] = rate(j); });
     return r;
   }
 
@@ -140,28 +140,31 @@ struct sensitivities : Base {
     return r;
   }
 
-  /// Parameters as what is differentiated by: each has the derivative 1 in its own direction.
-  template <class Value, class Real>
-  SALTUS_FN static vec<lifted<Value>, params> lift_parameters(const vec<Real, params>& p) {
-    vec<lifted<Value>, params> r;
+  /// Parameters as what is differentiated by: each has the derivative 1 in its own direction. `width` directions from `first`
+  /// on are taken.
+  template <class Value, int width = directions, class Real>
+  SALTUS_FN static vec<lifted<Value, width>, params> lift_parameters(const vec<Real, params>& p, int first = 0) {
+    vec<lifted<Value, width>, params> r;
     each<params>([&](int i) SALTUS_INLINE_LAMBDA {
-      r[i] =
-          with_rates(Value(p[i]), [&](int j) SALTUS_INLINE_LAMBDA { return Value(is_of_parameter(j, i) ? 1.0 : 0.0); });
+      r[i] = with_rates<width>(
+          Value(p[i]), [&](int j) SALTUS_INLINE_LAMBDA { return Value(is_of_parameter(first + j, i) ? 1.0 : 0.0); });
     });
     return r;
   }
-  template <class Value, class Real>
-  SALTUS_FN static typename Base::template held<lifted<Value>> lift_held(const held<Real>& c) {
-    typename Base::template held<lifted<Value>> r;
-    r.p = lift_parameters<Value>(c.p);
+  template <class Value, int width = directions, class Real>
+  SALTUS_FN static typename Base::template held<lifted<Value, width>> lift_held(const held<Real>& c, int first = 0) {
+    using number = lifted<Value, width>;
+    typename Base::template held<number> r;
+    r.p = lift_parameters<Value, width>(c.p, first);
     each<discretes>([&](int i) SALTUS_INLINE_LAMBDA {
-      r.d[i] = with_rates(Value(c.d[i]),
-                          [&](int j) SALTUS_INLINE_LAMBDA { return Value(c.discrete_rates[discretes * j + i]); });
+      r.d[i] = with_rates<width>(Value(c.d[i]), [&](int j) SALTUS_INLINE_LAMBDA {
+        return Value(c.discrete_rates[discretes * (first + j) + i]);
+      });
     });
-    each<guards>([&](int i) SALTUS_INLINE_LAMBDA { r.locked[i] = lifted<Value>(Value(c.locked[i])); });
-    each<piece_numbers>([&](int i) SALTUS_INLINE_LAMBDA { r.pieces[i] = lifted<Value>(Value(c.pieces[i])); });
+    each<guards>([&](int i) SALTUS_INLINE_LAMBDA { r.locked[i] = number(Value(c.locked[i])); });
+    each<piece_numbers>([&](int i) SALTUS_INLINE_LAMBDA { r.pieces[i] = number(Value(c.pieces[i])); });
     if constexpr (Base::has_memory)
-      Base::each_memory(r, c, [](auto& to, const auto& from) SALTUS_INLINE_LAMBDA { to = lifted<Value>(Value(from)); });
+      Base::each_memory(r, c, [](auto& to, const auto& from) SALTUS_INLINE_LAMBDA { to = number(Value(from)); });
     return r;
   }
 
@@ -171,12 +174,12 @@ struct sensitivities : Base {
     return put_down<Value>(Base::rhs(lifted<Value>(t), lift(y), lift_held<Value>(c)));
   }
 
-  /// The equations of the model over numbers with derivatives (linear/system.hpp).
-  template <class Real>
+  /// The equations of the model over numbers with derivatives in `width` directions (linear/system.hpp).
+  template <class Real, int width = directions>
   struct lifted_system {
     static constexpr auto kind = Base::equations;
     static constexpr int highest_index = Base::highest_index;
-    typename Base::template held<lifted<Real>> c;
+    typename Base::template held<lifted<Real, width>> c;
 
     SALTUS_FN static constexpr int index(int i) { return Base::index(i); }
     static constexpr int widest_sweep = Base::widest_sweep;
@@ -192,7 +195,7 @@ struct sensitivities : Base {
                                                 const vec<Value, model_states>& rate) const {
       return Base::residual(t, y, rate, c);
     }
-    SALTUS_FN matrix<lifted<Real>, model_states> mass() const { return Base::mass(c); }
+    SALTUS_FN matrix<lifted<Real, width>, model_states> mass() const { return Base::mass(c); }
   };
 
   // ---- of models with constraints, or whose rates are solved for

@@ -105,15 +105,37 @@ SALTUS_FN linear_residual<Real, n> linearise(const System& system, Real t, const
   return r;
 }
 
+/// M of a system's equations M dy = f, or dF/d(dy); without a matrix that is 1 of differential states and 0 of the others.
+template <class System, class Real, int n>
+struct mass_matrix {
+  static constexpr bool has_mass = System::kind == equations::with_mass || System::kind == equations::implicit;
+  matrix<Real, has_mass ? n : 0> m;
+
+  SALTUS_FN vec<Real, n> times_mass(const vec<Real, n>& v) const {
+    vec<Real, n> r;
+    if constexpr (has_mass) {
+      each<n>([&](int i) SALTUS_INLINE_LAMBDA {
+        Real sum = m[i][0] * v[0];
+        for (int j = 1; j < n; ++j) sum = fma(m[i][j], v[j], sum);
+        r[i] = sum;
+      });
+    } else {
+      each<n>([&](int i) SALTUS_INLINE_LAMBDA { r[i] = System::index(i) == 0 ? v[i] : Real(0.0); });
+    }
+    return r;
+  }
+};
+
 /// The derivatives M and -J of a system's equations M dy = f, or of 0 = F(t, y, dy), and what the stages need beside them.
 template <class System, class Real, int n>
-struct linear_system {
+struct linear_system : mass_matrix<System, Real, n> {
   static constexpr auto kind = System::kind;
   static constexpr bool is_plain = kind == equations::plain;
-  static constexpr bool has_mass = kind == equations::with_mass || kind == equations::implicit;
+  using mass_matrix<System, Real, n>::has_mass;
+  using mass_matrix<System, Real, n>::m;
+  using mass_matrix<System, Real, n>::times_mass;
 
   matrix<Real, n> minus_j;
-  matrix<Real, has_mass ? n : 0> m;
   vec<Real, n> f, dt;  ///< right-hand side and its derivative by time; `implicit`: M dy, 0
   static constexpr int evaluations =
       kind == equations::implicit
@@ -135,20 +157,6 @@ struct linear_system {
       each<n>([&](int i)
                   SALTUS_INLINE_LAMBDA { each<n>([&](int j) SALTUS_INLINE_LAMBDA { minus_j[i][j] = -l.dy[i][j]; }); });
     }
-  }
-
-  SALTUS_FN vec<Real, n> times_mass(const vec<Real, n>& v) const {
-    vec<Real, n> r;
-    if constexpr (has_mass) {
-      each<n>([&](int i) SALTUS_INLINE_LAMBDA {
-        Real sum = m[i][0] * v[0];
-        for (int j = 1; j < n; ++j) sum = fma(m[i][j], v[j], sum);
-        r[i] = sum;
-      });
-    } else {
-      each<n>([&](int i) SALTUS_INLINE_LAMBDA { r[i] = System::index(i) == 0 ? v[i] : Real(0.0); });
-    }
-    return r;
   }
 
   /// How large the terms of the equations are at a point where they leave r, each by itself; what no derivative shows counts

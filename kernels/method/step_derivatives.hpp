@@ -8,31 +8,36 @@
 // For Rosenbrock methods G_u is the matrix of the step, which is there, and what is held includes it: second derivatives, by duals of
 // duals. The stages of Runge-Kutta methods are solved by Newton's iteration with a matrix from the beginning of the step; their G_u is
 // that at the stage, and is factorised there, so that nothing is left to iterate.
+//
+// One direction is taken after the other, and what a stage does for it is a function of its own: so all of it is in the nearest cache,
+// and what it reads is read where it is used. A compiler that sees all stages at once keeps what they share, and has no room for it.
 #pragma once
 
+#include "method/collocation_matrix.hpp"
 #include "method/dirk.hpp"
 #include "method/radau.hpp"
 #include "method/rosenbrock.hpp"
 
 namespace saltus::detail {
 
-/// Sees the stages of a step (`take_stages`) of `Settle`, and makes the same step for the derivatives of y in k directions. `Lifted` is
-/// the system over dual numbers.
-template <class Method, class Settle, class System, class Lifted, class Real, int n, int k>
+/// Sees the stages of a step (`take_stages`) of `Settle`, and makes the same step for the derivatives of y in k directions, which are
+/// behind the n states in `y`, `f0` and `out`. lift(j) is the system over dual numbers in direction j. `WithDense`: its dense output is
+/// of use.
+template <class Method, bool WithDense, class Settle, class System, class Lift, class Real, int n, int k>
 struct derived_step {
-  using lifted = dual<Real, k>;
+  using state = vec<Real, n>;
+  using lifted = dual<Real>;
   using points = vec<lifted, n>;
+  using lifted_system = decltype(static_cast<Lift*>(nullptr)->operator()(0));
+  using lifted_mass = mass_matrix<lifted_system, lifted, n>;
+  using all_states = vec<Real, n*(1 + k)>;
 
   Settle settle;
   const System& system;
-  Lifted over_duals;
+  Lift lift;
   Real t, h;
-  points y, f0;
-  stages<Method, Real, n> of[k];  ///< of each direction
-
-  SALTUS_FN derived_step(const Settle& settles, const System& of_values, const Lifted& of_duals, Real begin,
-                         Real length, const points& at, const points& slopes)
-      : settle(settles), system(of_values), over_duals(of_duals), t(begin), h(length), y(at), f0(slopes) {}
+  const all_states &y, &f0;
+  stages<Method, Real, n*(1 + k)>& out;
 
   template <class Step>
   SALTUS_FN void operator()(Step& s) const {
@@ -41,171 +46,308 @@ struct derived_step {
 
   /// A step of a Rosenbrock method: its matrix and its increments.
   template <class Matrix, int count>
-  requires(Method::is_rosenbrock) SALTUS_FN_COLD void take_stages(const Matrix& w, const vec<Real, n> (&u)[count]) {
-    const linear_system<Lifted, lifted, n> lin(over_duals, lifted(t), y, f0);
-    const Real rate = Real(1.0) / h;
-    const auto matrix = lin.shifted(lifted(rate * Real(1.0 / Method::gamma)));
-    points all[count], point = y;
-    static_for<count>([&](auto stage) SALTUS_INLINE_LAMBDA {
-      constexpr int i = decltype(stage)::value;
-      points right = lin.f;
-      if constexpr (i >= Method::tail) {
-        each<n>([&](int a) SALTUS_INLINE_LAMBDA { point[a] = point[a] + all[i - 1][a]; });
-      } else if constexpr (i > 0) {
-        point = combine_onto<i>(y, all, [](auto j) { return Method::a[i][decltype(j)::value]; });
+  requires(Method::is_rosenbrock) SALTUS_FN_COLD void take_stages(const Matrix& w, const state (&u)[count]) {
+    state at[count];
+    at[0] = values_of(y);
+    static_for<count - 1>([&](auto before) SALTUS_INLINE_LAMBDA {
+      constexpr int i = 1 + decltype(before)::value;
+      if constexpr (i < Method::tail) {
+        at[i] = combine_onto<i>(at[0], u, [](auto l) { return Method::a[i][decltype(l)::value]; });
+      } else {
+        each<n>([&](int a) SALTUS_INLINE_LAMBDA { at[i][a] = at[i - 1][a] + u[i - 1][a]; });
       }
-      if constexpr (i > 0) {
-        right = over_duals.rhs(lifted(fma(Real(Method::c[i]), h, t)), point);
-        const auto sum = lin.times_mass(combine<i>(all, [](auto j) { return Method::u[i][decltype(j)::value]; }));
-        each<n>([&](int a) SALTUS_INLINE_LAMBDA { right[a] = right[a] + rate * sum[a]; });
-      }
-      if constexpr (Method::d[i] != 0.0)
-        each<n>([&](int a) SALTUS_INLINE_LAMBDA { right[a] = right[a] + (Real(Method::d[i]) * h) * lin.dt[a]; });
-      each<n>([&](int a) SALTUS_INLINE_LAMBDA {
-        for (int b = 0; b < n; ++b) right[a] = right[a] - matrix[a][b] * u[i][b];
-      });
-      solve(w, right, 1.0, u[i], all[i]);
     });
-    for (int j = 0; j < k; ++j) {
-      vec<Real, n> last, increments[count];
-      each<n>([&](int a) SALTUS_INLINE_LAMBDA { last[a] = point[a].d[j]; });
-      for (int i = 0; i < count; ++i) each<n>([&](int a) SALTUS_INLINE_LAMBDA { increments[i][a] = all[i][a].d[j]; });
-      begin(j);
-      of[j].error = increments[count - 1];
-      leave_out<System>(of[j].error);
-      set_dense_output(of[j], last, increments, rate);
-    }
+    for (int j = 0; j < k; ++j) move_increments(j, w, u, at);
   }
 
   /// A step of a diagonally implicit method: the slopes of its stages.
   template <class Matrix, int count>
   requires(Method::kind == methods::family::dirk) SALTUS_FN_COLD
-      void take_stages(const Matrix& w, const vec<Real, n> (&slopes)[count]) {
+      void take_stages(const Matrix& w, const state (&slopes)[count]) {
     constexpr int first = Method::explicit_first ? 1 : 0;
-    const Real shift = Real(1.0 / Method::gamma) / h, part = Real(Method::gamma) * h;
-    points all[count], point = y;
-    if constexpr (Method::explicit_first) all[0] = f0;
-    static_for<count - first>([&](auto stage) SALTUS_INLINE_LAMBDA {
-      constexpr int i = first + decltype(stage)::value;
-      const Real time = fma(Real(Method::c[i]), h, t);
-      const auto sum = combine<i>(all, [](auto j) { return Method::a[i][decltype(j)::value]; });
-      vec<Real, n> at;
-      points held;
-      each<n>([&](int a) SALTUS_INLINE_LAMBDA {
-        point[a] = y[a];
-        if constexpr (i > 0) point[a] = point[a] + h * sum[a];
-        point[a] = point[a] + part * slopes[i][a];
-        held[a] = lifted(slopes[i][a]);
-        at[a] = point[a].value;
-      });
-      const linear_system<System, Real, n> there(system, time, at, slopes[i]);
-      const auto matrix = factorise(there.shifted(shift), algebra_of(system));
-      solve(matrix, over_duals.residual(lifted(time), point, held), -shift, slopes[i], all[i]);
-      each<n>([&](int a) SALTUS_INLINE_LAMBDA {
-        for (int j = 0; j < k; ++j) point[a].d[j] = fma(part, all[i][a].d[j], point[a].d[j]);
-      });
-    });
-    const linear_system<Lifted, lifted, n> lin(over_duals, lifted(t), y, f0);
-    const auto e = combine<count>(all, [](auto j) { return Method::e[decltype(j)::value]; });
-    const auto s0 = combine<count>(all, [](auto j) { return Method::slope0[decltype(j)::value]; });
-    solve_errors(w, lin.times_mass(e), 1.0 / Method::gamma);
-    for (int j = 0; j < k; ++j) {
-      begin(j);
-      each<n>([&](int a) SALTUS_INLINE_LAMBDA {
-        of[j].y1[a] = point[a].d[j];
-        of[j].slope0[a] = s0[a].d[j];
-        of[j].slope1[a] = all[count - 1][a].d[j];
-      });
-    }
+    state all[k][count], moved[k];
+    if constexpr (Method::explicit_first)
+      for (int j = 0; j < k; ++j) all[j][0] = rates_of(f0, j);
+    static_for<count - first>(
+        [&](auto stage) SALTUS_INLINE_LAMBDA { move_stage<first + decltype(stage)::value>(slopes, all, moved); });
+    for (int j = 0; j < k; ++j) put_slopes(j, w, slopes, moved[j], all[j]);
   }
 
   /// A step of Radau IIA: the increments of its stages, which are solved for together.
   template <class Matrix>
   requires(Method::kind == methods::family::collocation) SALTUS_FN_COLD
-      void take_stages(const Matrix& w, const vec<Real, n> (&z)[3]) {
+      void take_stages(const Matrix& w, const state (&z)[3]) {
     const Real rate = Real(1.0) / h;
-    matrix<Real, 3 * n> whole;
-    vec<lifted, 3 * n> right, moved;
-    vec<Real, 3 * n> held;
+    state at[3], slopes[3];
     static_for<3>([&](auto stage) SALTUS_INLINE_LAMBDA {
       constexpr int i = decltype(stage)::value;
-      const Real time = fma(Real(Method::c[i]), h, t);
-      auto along = combine<3>(z, [](auto j) { return Method::inverse_a[i][decltype(j)::value]; });
-      vec<Real, n> at;
-      points point, slope_there;
-      each<n>([&](int a) SALTUS_INLINE_LAMBDA {
-        along[a] = along[a] * rate;
-        point[a] = y[a] + z[i][a];
-        slope_there[a] = lifted(along[a]);
-        at[a] = point[a].value;
-      });
-      const linear_system<System, Real, n> there(system, time, at, along);
-      static_for<3>([&](auto other) SALTUS_INLINE_LAMBDA {
-        constexpr int l = decltype(other)::value;
-        constexpr double part = Method::inverse_a[i][l];
-        for (int a = 0; a < n; ++a)
-          for (int b = 0; b < n; ++b) {
-            const Real own = i == l ? there.minus_j[a][b] : Real(0.0);
-            if constexpr (there.has_mass) whole[n * i + a][n * l + b] = fma(rate * Real(part), there.m[a][b], own);
-            else whole[n * i + a][n * l + b] = a == b && System::index(a) == 0 ? fma(rate, Real(part), own) : own;
-          }
-      });
-      const auto r = over_duals.residual(lifted(time), point, slope_there);
-      each<n>([&](int a) SALTUS_INLINE_LAMBDA {
-        right[n * i + a] = r[a];
-        held[n * i + a] = z[i][a];
-      });
+      slopes[i] = scaled(rate, combine<3>(z, [](auto l) { return Method::inverse_a[i][decltype(l)::value]; }));
+      each<n>([&](int a) SALTUS_INLINE_LAMBDA { at[i][a] = y[a] + z[i][a]; });
     });
-    solve(factorise(whole, algebra_of(system)), right, -1.0, held, moved);
-    points stage[3];
-    for (int i = 0; i < 3; ++i) each<n>([&](int a) SALTUS_INLINE_LAMBDA { stage[i][a] = moved[n * i + a]; });
-    const linear_system<Lifted, lifted, n> lin(over_duals, lifted(t), y, f0);
-    auto e = combine<3>(stage, [](auto j) { return Method::e[decltype(j)::value]; });
-    each<n>([&](int a) SALTUS_INLINE_LAMBDA { e[a] = rate * e[a]; });
-    e = lin.times_mass(e);
-    each<n>([&](int a) SALTUS_INLINE_LAMBDA { e[a] = e[a] + lin.f[a]; });
-    solve_errors(w, e, 1.0);
-    const auto s0 = combine<3>(stage, [](auto j) { return Method::slope0[decltype(j)::value]; });
-    const auto s1 = combine<3>(stage, [](auto j) { return Method::inverse_a[2][decltype(j)::value]; });
-    for (int j = 0; j < k; ++j) {
-      begin(j);
-      each<n>([&](int a) SALTUS_INLINE_LAMBDA {
-        of[j].y1[a] = y[a].d[j] + stage[2][a].d[j];
-        of[j].slope0[a] = s0[a].d[j] * rate;
-        of[j].slope1[a] = s1[a].d[j] * rate;
-      });
-    }
+    const auto there = [&](auto stage) SALTUS_INLINE_LAMBDA {
+      constexpr int i = decltype(stage)::value;
+      return linear_system<System, Real, n>(system, fma(Real(Method::c[i]), h, t), at[i], slopes[i]);
+    };
+    const linear_system<System, Real, n> of[3] = {there(constant<0>{}), there(constant<1>{}), there(constant<2>{})};
+    const collocation_matrix<Method, System, Real, n> matrix(system, of, rate);
+    for (int j = 0; j < k; ++j) move_collocation(j, matrix, w, z, at, slopes);
   }
 
  private:
-  SALTUS_FN void begin(int j) {
-    of[j].t = t;
-    of[j].h = h;
-    each<n>([&](int a) SALTUS_INLINE_LAMBDA { of[j].y[a] = y[a].d[j]; });
+  static constexpr bool is_implicit = System::kind == equations::implicit;
+  static constexpr bool has_mass = lifted_mass::has_mass;
+
+  // ---- values, and their derivatives in direction j
+
+  SALTUS_FN static state values_of(const all_states& of) {
+    state r;
+    each<n>([&](int a) SALTUS_INLINE_LAMBDA { r[a] = of[a]; });
+    return r;
+  }
+  SALTUS_FN static state rates_of(const all_states& of, int j) {
+    state r;
+    each<n>([&](int a) SALTUS_INLINE_LAMBDA { r[a] = of[n * (1 + j) + a]; });
+    return r;
+  }
+  SALTUS_FN static state rates_of(const points& of) {
+    state r;
+    each<n>([&](int a) SALTUS_INLINE_LAMBDA { r[a] = of[a].d[0]; });
+    return r;
+  }
+  SALTUS_FN static points with_rates(const state& values, const state& moved) {
+    points r;
+    each<n>([&](int a) SALTUS_INLINE_LAMBDA { r[a] = lifted(values[a], moved[a]); });
+    return r;
+  }
+  SALTUS_FN static points held(const state& values) {
+    points r;
+    each<n>([&](int a) SALTUS_INLINE_LAMBDA { r[a] = lifted(values[a]); });
+    return r;
+  }
+  /// y, or f0, with its derivatives.
+  SALTUS_FN static points along(const all_states& of, int j) { return with_rates(values_of(of), rates_of(of, j)); }
+
+  /// to + factor x
+  SALTUS_FN static void add(Real factor, const state& x, state& to) {
+    each<n>([&](int a) SALTUS_INLINE_LAMBDA { to[a] = fma(factor, x[a], to[a]); });
+  }
+  SALTUS_FN static state scaled(Real factor, state x) {
+    each<n>([&](int a) SALTUS_INLINE_LAMBDA { x[a] = factor * x[a]; });
+    return x;
   }
 
-  /// to = value, with the derivatives `factor` w^-1 right.
-  template <class Matrix, class Factor, int m>
-  SALTUS_FN void solve(const Matrix& w, const vec<lifted, m>& right, Factor factor, const vec<Real, m>& value,
-                       vec<lifted, m>& to) const {
-    each<m>([&](int a) SALTUS_INLINE_LAMBDA { to[a].value = value[a]; });
-    for (int j = 0; j < k; ++j) {
-      vec<Real, m> one;
-      each<m>([&](int a) SALTUS_INLINE_LAMBDA { one[a] = right[a].d[j] * Real(factor); });
-      one = w.solve(one);
-      each<m>([&](int a) SALTUS_INLINE_LAMBDA { to[a].d[j] = one[a]; });
+  // ---- what direction j does to the equations
+
+  /// To f at a point that it moves; to F there, the rates held.
+  SALTUS_FN_FLAT static state move_field(const lifted_system& over_duals, Real time, const state& at,
+                                         const state& moved) {
+    return rates_of(over_duals.rhs(lifted(time), with_rates(at, moved)));
+  }
+  SALTUS_FN_FLAT static state move_residual(const lifted_system& over_duals, Real time, const state& at,
+                                            const state& moved, const state& rate) {
+    return rates_of(over_duals.residual(lifted(time), with_rates(at, moved), held(rate)));
+  }
+
+  /// M where the step begins; of F(t, y, dy) = 0 dF/d(dy).
+  SALTUS_FN lifted_mass mass_at_start(int j) const {
+    lifted_mass r;
+    if constexpr (is_implicit) r.m = linearise(lift(j), lifted(t), along(y, j), along(f0, j)).by_rate;
+    else if constexpr (has_mass) r.m = lift(j).mass();
+    return r;
+  }
+  /// To M v, v being moved.
+  SALTUS_FN static state move_mass(const lifted_mass& mass, const state& v, const state& moved) {
+    return rates_of(mass.times_mass(with_rates(v, moved)));
+  }
+
+  // ---- Rosenbrock methods
+
+  template <class Matrix, int count>
+  SALTUS_FN void move_increments(int j, const Matrix& w, const state (&u)[count], const state (&at)[count]) {
+    const auto over_duals = lift(j);
+    const auto mass = mass_at_start(j);
+    state moved = rates_of(y, j), right, all[count];
+    decltype(moves_of_matrix<count>()) of_matrix;
+    find_moves(over_duals, along(y, j), u, of_matrix, right);
+    static_for<count>([&](auto stage) SALTUS_INLINE_LAMBDA {
+      constexpr int i = decltype(stage)::value;
+      if constexpr (i > 0) {
+        move_point<i>(j, all, moved);
+        right = move_field(over_duals, fma(Real(Method::c[i]), h, t), at[i], moved);
+      }
+      move_increment<i>(right, of_matrix, mass, w, u, all);
+    });
+    put_increments(j, moved, all);
+  }
+  template <int i, int count>
+  SALTUS_FN_COLD void move_point(int j, const state (&all)[count], state& moved) const {
+    if constexpr (i >= Method::tail) add(Real(1.0), all[i - 1], moved);
+    else moved = combine_onto<i>(rates_of(y, j), all, [](auto l) { return Method::a[i][decltype(l)::value]; });
+  }
+  template <int i, class Moves, class Matrix, int count>
+  SALTUS_FN_COLD void move_increment(state right, const Moves& of_matrix, const lifted_mass& mass, const Matrix& w,
+                                     const state (&u)[count], state (&all)[count]) const {
+    if constexpr (i > 0 || has_mass) {
+      constexpr auto weights = [](auto l) { return Method::u[i][decltype(l)::value]; };
+      auto v = combine<i>(u, weights);
+      add(Real(-1.0 / Method::gamma), u[i], v);  // of the matrix that u_i is multiplied with
+      add(Real(1.0) / h, move_mass(mass, v, combine<i>(all, weights)), right);
+    }
+    of_matrix.template add_of_stage<i>(h, u[i], right);
+    all[i] = w.solve(right);
+  }
+
+  /// What is done to J u_i + d_i h f_t, u_i held: entries of J are moved.
+  struct moves_of_entries {
+    state dt;
+    matrix<Real, n> dy;
+
+    template <int i>
+    SALTUS_FN void add_of_stage(Real h, const state& u, state& to) const {
+      if constexpr (Method::d[i] != 0.0) add(Real(Method::d[i]) * h, dt, to);
+      each<n>([&](int a) SALTUS_INLINE_LAMBDA {
+        each<n>([&](int b) SALTUS_INLINE_LAMBDA {
+          if (has_entry<System>(a, b)) to[a] = fma(dy[a][b], u[b], to[a]);
+        });
+      });
+    }
+  };
+  /// The same of a J that has many entries: the derivatives of f along (d_i h, u_i), found without it.
+  template <int count>
+  struct moves_along_stages {
+    state of_stage[count];
+
+    template <int i>
+    SALTUS_FN void add_of_stage(Real, const state&, state& to) const {
+      add(Real(1.0), of_stage[i], to);
+    }
+  };
+  SALTUS_FN static constexpr int entries_of_jacobian() {
+    int entries = 0;
+    for (int a = 0; a < n; ++a)
+      for (int b = 0; b < n; ++b) entries += has_entry<System>(a, b) ? 1 : 0;
+    return entries;
+  }
+  /// Multiplying the entries with all increments takes as long as some evaluations of f for each.
+  template <int count>
+  SALTUS_FN static auto moves_of_matrix() {
+    if constexpr (entries_of_jacobian() <= n * count) return moves_of_entries{};
+    else return moves_along_stages<count>{};
+  }
+
+  /// Both with what is done to f where the step begins.
+  template <int count>
+  SALTUS_FN_FLAT void find_moves(const lifted_system& over_duals, const points& begin, const state (&)[count],
+                                 moves_of_entries& to, state& f) const {
+    const auto l = linearise(over_duals, lifted(t), begin);
+    f = rates_of(l.f);
+    to.dt = rates_of(l.dt);
+    each<n>([&](int a)
+                SALTUS_INLINE_LAMBDA { each<n>([&](int b) SALTUS_INLINE_LAMBDA { to.dy[a][b] = l.dy[a][b].d[0]; }); });
+  }
+  template <int count>
+  SALTUS_FN_COLD void find_moves(const lifted_system& over_duals, const points& begin, const state (&u)[count],
+                                 moves_along_stages<count>& to, state& f) const {
+    using how = sweeps<count, widest_sweep_of<System>()>;
+    using Value = dual<lifted, how::width>;
+    for (int first = 0; first < count; first += how::width) {
+      Value time = Value(lifted(t));
+      vec<Value, n> at;
+      each<n>([&](int a) SALTUS_INLINE_LAMBDA { at[a] = Value(begin[a]); });
+      for (int s = 0; s < how::width && first + s < count; ++s) {
+        time.d[s] = lifted(Real(Method::d[first + s]) * h);
+        each<n>([&](int a) SALTUS_INLINE_LAMBDA { at[a].d[s] = lifted(u[first + s][a]); });
+      }
+      const auto slopes = over_duals.rhs(time, at);
+      each<n>([&](int a) SALTUS_INLINE_LAMBDA {
+        f[a] = slopes[a].value.d[0];
+        for (int s = 0; s < how::width && first + s < count; ++s) to.of_stage[first + s][a] = slopes[a].d[s].d[0];
+      });
     }
   }
 
-  /// The estimates of the errors of the derivatives: the matrix takes their stiff parts out.
+  // ---- Runge-Kutta methods
+
+  /// Stage i of a diagonally implicit one, for all directions; `moved` is what they do to its point.
+  template <int i, int count>
+  SALTUS_FN_COLD void move_stage(const state (&slopes)[count], state (&all)[k][count], state (&moved)[k]) const {
+    constexpr auto weights = [](auto l) { return Method::a[i][decltype(l)::value]; };
+    const Real time = fma(Real(Method::c[i]), h, t), shift = Real(1.0 / Method::gamma) / h;
+    auto at = values_of(y);
+    add(h, combine<i>(slopes, weights), at);
+    add(Real(Method::gamma) * h, slopes[i], at);
+    const linear_system<System, Real, n> there(system, time, at, slopes[i]);
+    const auto matrix = factorise(there.shifted(shift), algebra_of(system));
+    for (int j = 0; j < k; ++j) {
+      moved[j] = rates_of(y, j);
+      add(h, combine<i>(all[j], weights), moved[j]);
+      all[j][i] = matrix.solve(scaled(-shift, move_residual(lift(j), time, at, moved[j], slopes[i])));
+      add(Real(Method::gamma) * h, all[j][i], moved[j]);
+    }
+  }
+
+  template <class Whole, class Matrix>
+  SALTUS_FN_COLD void move_collocation(int j, const Whole& whole, const Matrix& w, const state (&z)[3],
+                                       const state (&at)[3], const state (&slopes)[3]) {
+    const auto over_duals = lift(j);
+    const auto start = rates_of(y, j);
+    state all[3];
+    static_for<3>([&](auto stage) SALTUS_INLINE_LAMBDA {
+      constexpr int i = decltype(stage)::value;
+      const Real time = fma(Real(Method::c[i]), h, t);
+      all[i] = scaled(Real(-1.0), move_residual(over_duals, time, at[i], start, slopes[i]));
+    });
+    whole.solve(all);
+    put_collocation(over_duals, j, w, z, all);
+  }
+
+  // ---- results
+
+  SALTUS_FN void put(int j, const state& y1, const state& slope0, const state& slope1, const state& error) {
+    each<n>([&](int a) SALTUS_INLINE_LAMBDA {
+      const int to = n * (1 + j) + a;
+      out.y1[to] = y1[a];
+      out.slope0[to] = slope0[a];
+      out.slope1[to] = slope1[a];
+      out.error[to] = counts<System>(a) ? error[a] : Real(0.0);
+    });
+  }
+  template <int count>
+  SALTUS_FN_COLD void put_increments(int j, const state& moved, const state (&all)[count]) {
+    stages<Method, Real, n> s;
+    s.y = rates_of(y, j);
+    if constexpr (WithDense) {
+      set_dense_output(s, moved, all, Real(1.0) / h);
+      if constexpr (Method::dense_rows > 0)
+        each<n>([&](int a) SALTUS_INLINE_LAMBDA { out.extra[0][n * (1 + j) + a] = s.extra[0][a]; });
+    } else {
+      s.y1 = moved;
+      add(Real(1.0), all[count - 1], s.y1);
+      each<n>([&](int a) SALTUS_INLINE_LAMBDA { s.slope0[a] = s.slope1[a] = Real(0.0); });
+    }
+    put(j, s.y1, s.slope0, s.slope1, all[count - 1]);
+  }
+  template <class Matrix, int count>
+  SALTUS_FN_COLD void put_slopes(int j, const Matrix& w, const state (&slopes)[count], const state& moved,
+                                 const state (&all)[count]) {
+    const auto e = [](auto l) { return Method::e[decltype(l)::value]; };
+    const auto error = move_mass(mass_at_start(j), combine<count>(slopes, e), combine<count>(all, e));
+    put(j, moved, combine<count>(all, [](auto l) { return Method::slope0[decltype(l)::value]; }), all[count - 1],
+        w.solve(scaled(Real(1.0 / Method::gamma), error)));
+  }
   template <class Matrix>
-  SALTUS_FN void solve_errors(const Matrix& w, const points& inside, double factor) {
-    for (int j = 0; j < k; ++j) {
-      vec<Real, n> one;
-      each<n>([&](int a) SALTUS_INLINE_LAMBDA { one[a] = inside[a].d[j] * Real(factor); });
-      of[j].error = w.solve(one);
-      leave_out<System>(of[j].error);
-    }
+  SALTUS_FN void put_collocation(const lifted_system& over_duals, int j, const Matrix& w, const state (&z)[3],
+                                 const state (&all)[3]) {
+    const auto e = [](auto l) { return Method::e[decltype(l)::value]; };
+    const auto mass = mass_at_start(j);
+    const Real rate = Real(1.0) / h;
+    auto y1 = rates_of(y, j), error = y1;
+    if constexpr (is_implicit) error = move_mass(mass, values_of(f0), rates_of(f0, j));
+    else error = move_field(over_duals, t, values_of(y), y1);
+    add(rate, move_mass(mass, combine<3>(z, e), combine<3>(all, e)), error);
+    add(Real(1.0), all[2], y1);
+    put(j, y1, scaled(rate, combine<3>(all, [](auto l) { return Method::slope0[decltype(l)::value]; })),
+        scaled(rate, combine<3>(all, [](auto l) { return Method::inverse_a[2][decltype(l)::value]; })), w.solve(error));
   }
 };
 
