@@ -77,3 +77,12 @@ def test_what_has_ended_can_be_read_at_once(ball, whole, tmp_path):
     assert set(some["status"].values[~ended]) == {9}  # not_run
     with pytest.raises(saltus.Error, match="no journal"):
         saltus.so_far(tmp_path)
+
+
+def test_makes_a_zarr_store_whose_chunks_are_the_parts_own(client, ball, whole, tmp_path):
+    pytest.importorskip("zarr", minversion="3")
+    ds = saltus.dask.run(client, ball, file=tmp_path / "many.zarr", store_chunk=300, **OPTIONS)
+    assert ds["final_height"].chunks[0][0] == 300
+    there = ds.merge(saltus.events(tmp_path / "many.zarr")).load()
+    assert whole.drop_attrs().identical(there.drop_attrs())
+    assert os.listdir(tmp_path) == ["many.zarr"]

@@ -66,6 +66,7 @@ def _part(part: str, task: "dict[str, Any]") -> int:
 
 
 def _gather(task: "dict[str, Any]", parts: "list[int]") -> str:
-    if sum(parts) > 0 or not os.path.exists(task["file"]):
+    is_made = os.path.exists(task["file"]) and not os.path.exists(task["file"] + ".journal")  # a Zarr store, by the last part
+    if not is_made and (sum(parts) > 0 or not os.path.exists(task["file"])):
         _core.gather(_plan(task), task["replace"])
     return task["file"]
