@@ -97,12 +97,12 @@ struct jet {
   static constexpr int lanes = real_traits<Base>::lanes;
   static constexpr int any_degree = series::any_degree;
 
-  Base value;              ///< of a constant; else the coefficient that this run finds
-  mutable Base* c;         ///< all coefficients; null: nothing has asked for them
-  jet_table<Base>* table;  ///< null: a constant
-  int degree;              ///< coefficients above are zero, as far as is known beforehand
+  Base value;                        ///< of a constant; else the coefficient that this run finds
+  mutable Base* c = nullptr;         ///< all coefficients; null: nothing has asked for them
+  jet_table<Base>* table = nullptr;  ///< null: a constant
+  int degree = 0;                    ///< coefficients above are zero, as far as is known beforehand
 
-  SALTUS_FN jet() {}  // not a number yet: arrays of results are many, and are written before they are read
+  jet() = default;
   // Member by member: as a whole, what was written in parts would be read in one piece, which waits until it has left the processor.
   SALTUS_FN jet(const jet& x) : value(x.value), c(x.c), table(x.table), degree(x.degree) {}
   SALTUS_FN jet& operator=(const jet& x) {
