@@ -48,6 +48,7 @@ SALTUS_FN vec<Real, m> inverse_scales(const vec<Real, n>& y, Real rtol, const ve
   });
   return inverse;
 }
+/// The square of the norm of a term by these scales, as scaled_norm_squared has it but for rounding.
 template <norm_kind Norm, class Real, int m, int n>
 SALTUS_FN Real norm_squared(const vec<Real, n>& e, const vec<Real, m>& inverse_scale) {
   Real sum = Real(0.0);
