@@ -242,7 +242,7 @@ class ranks_run {
     run_listener listener;
     if (job_.is_first()) {
       listener.say = [](const std::string& text) { say("{}", text); };
-      listener.begins = [&](const plan& p, std::int64_t instances) {
+      listener.begins = [&](const plan& p, std::int64_t instances, std::int64_t) {
         bar.emplace(left = instances, p.model.name, arguments_.quiet, stderr);
       };
       listener.progress = [&, mutex = std::make_shared<std::mutex>()](std::int64_t) {

@@ -38,18 +38,20 @@ std::string hours(double seconds) {
 }
 
 std::string progress_line(const std::string& label, std::int64_t done, std::int64_t total, double elapsed_s,
-                          const std::string& note) {
+                          const std::string& note, std::int64_t before) {
+  const std::int64_t now = std::max<std::int64_t>(done - before, 0);
   std::string line = fmt::format("{}  {}/{}  {:.1f} %", label, done, total, 100 * share(done, total));
   if (!note.empty()) line += "  " + note;
-  else if (done > 0 && elapsed_s > 0) line += fmt::format("  {:.4g}/s", static_cast<double>(done) / elapsed_s);
+  else if (now > 0 && elapsed_s > 0) line += fmt::format("  {:.4g}/s", static_cast<double>(now) / elapsed_s);
   line += fmt::format("  {} elapsed", hours(elapsed_s));
-  if (done > 0 && done < total)
-    line += fmt::format("  {} left", hours(elapsed_s * static_cast<double>(total - done) / static_cast<double>(done)));
+  if (now > 0 && done < total)
+    line += fmt::format("  {} left", hours(elapsed_s * static_cast<double>(total - done) / static_cast<double>(now)));
   return line;
 }
 
-progress::progress(std::int64_t total, std::string label, bool quiet, std::FILE* out, std::function<std::string()> note)
-    : total_(total), label_(std::move(label)), note_(std::move(note)), out_(out), silent_(quiet) {
+progress::progress(std::int64_t total, std::string label, bool quiet, std::FILE* out, std::function<std::string()> note,
+                   std::int64_t before)
+    : total_(total), before_(before), label_(std::move(label)), note_(std::move(note)), out_(out), silent_(quiet) {
   const char* kind = std::getenv("TERM");
   terminal_ = isatty(fileno(out_)) && !(kind && std::string_view(kind) == "dumb");
   colour_ = terminal_ && !is_set("NO_COLOR");
@@ -76,7 +78,7 @@ void progress::draw(bool last) {
   silent_ = last;
   const std::int64_t done = done_;
   const double elapsed = std::chrono::duration<double>(clock::now() - start_).count();
-  std::string line = progress_line(label_, done, total_, elapsed, note_ && !last ? note_() : std::string());
+  std::string line = progress_line(label_, done, total_, elapsed, note_ && !last ? note_() : std::string(), before_);
   if (terminal_) {
     const int columns = columns_of(out_);
     const int bar = std::min(columns - static_cast<int>(line.size()) - 4, 40);

@@ -68,6 +68,13 @@ json guards_json(const plan& p, const tally& counts) {
   return all;
 }
 
+/// By this run; the others of its instances are those that an earlier one left in a journal.
+std::int64_t integrated(const run_summary& s) {
+  std::int64_t sum = 0;
+  for (const part_of_run& part : s.parts) sum += part.instances;
+  return sum;
+}
+
 json summary_json(const run_report& r) {
   const plan& p = r.what;
   const run_summary& s = r.summary;
@@ -100,7 +107,7 @@ json summary_json(const run_report& r) {
            {"compile_seconds", r.compile_seconds},
            {"stiff_compile_seconds", s.stiff_compile_seconds},
            {"rescue_compile_seconds", s.rescue_compile_seconds},
-           {"instances_per_second", s.wall_seconds > 0 ? static_cast<double>(s.instances) / s.wall_seconds : 0.0},
+           {"instances_per_second", s.wall_seconds > 0 ? static_cast<double>(integrated(s)) / s.wall_seconds : 0.0},
            {"lane_use",
             s.usage.turns > 0 ? static_cast<double>(s.usage.lane_turns) / static_cast<double>(s.usage.turns) : 0.0},
            {"device", r.device},
@@ -149,6 +156,9 @@ void print_summary(const run_report& r) {
   }
   const double n = static_cast<double>(s.instances);
   if (r.gathered) fmt::print("{} {} from a journal in {:.2f} s\n", s.instances, p.model.name, s.wall_seconds);
+  else if (const auto some = integrated(s); some < s.instances && !s.interrupted)
+    fmt::print("{} {}, {} of them in {:.2f} s: {:.4g} instances/s; the others from a journal\n", s.instances,
+               p.model.name, some, s.wall_seconds, static_cast<double>(some) / s.wall_seconds);
   else
     fmt::print("{} {} in {:.2f} s: {:.4g} instances/s, {:.4g} trial steps/s\n", s.instances, p.model.name,
                s.wall_seconds, n / s.wall_seconds,
@@ -246,9 +256,9 @@ run_listener listener_of(bool quiet, std::optional<progress>& bar) {
   listener.mention = [quiet](const std::string& text) {
     if (!quiet) say("{}", text);
   };
-  listener.begins = [quiet, &bar](const plan& of, std::int64_t instances) {
+  listener.begins = [quiet, &bar](const plan& of, std::int64_t instances, std::int64_t before) {
     if (bar) bar->finish();
-    bar.emplace(instances, of.model.name, quiet, stderr, progress_note);
+    bar.emplace(instances, of.model.name, quiet, stderr, progress_note, before);
   };
   listener.progress = [&bar](std::int64_t some) { bar->add(some); };
   listener.ends = [&bar] { bar->finish(); };

@@ -142,6 +142,8 @@ class run_output : public kept_chunks {
     const claims* from = taken_from();
     return from ? from->left() : plan_.count;
   }
+  /// How many of them an earlier run has integrated, which are read.
+  std::int64_t done_before() { return taken_from() ? 0 : continued_; }
   void begin_to_share(const cancellation& stop) {
     if (options_.share) options_.share->opened(*journal_, stop);
   }
@@ -252,7 +254,7 @@ class run_output : public kept_chunks {
 run_summary integrate_until_certain(plan& p, backend& where, const cancellation& stop, const run_listener& listener) {
   const auto grow = [&](const sensitivity_indices& so_far) {
     if (!(widest_half_width(so_far) > p.design.half_width) || 2 * p.design.count > p.design.max_count) return false;
-    listener.begins(p, p.count);
+    listener.begins(p, p.count, 0);
     double_samples(p);
     return true;
   };
@@ -355,7 +357,7 @@ run_report run(plan p, const run_options& options, const cancellation& stop, con
   if (reads_journal(options)) ending.cancel();  // what has not ended is not begun
   const alarm_clock limit(options.time_limit, ending);
   if (out) out->begin_to_share(ending);
-  listener.begins(r.what, out ? out->to_do() : r.what.count);
+  listener.begins(r.what, out ? out->to_do() : r.what.count, out ? out->done_before() : 0);
   if (grows) r.summary = integrate_until_certain(r.what, *where, ending, listener);
   else r.summary = integrate_into(*out, r.what, *where, ending, listener);
   while (options.share && r.summary.crash.empty() && options.share->wait_for_more())

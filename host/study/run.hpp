@@ -21,8 +21,8 @@ class store_folder;
 struct run_listener {
   std::function<void(const std::string&)> say = [](const std::string&) {};      ///< what should be read, in lines
   std::function<void(const std::string&)> mention = [](const std::string&) {};  ///< and what may be left out
-  /// Instances of a plan begin, so many; again if more are added to those that have ended.
-  std::function<void(const plan&, std::int64_t)> begins = [](const plan&, std::int64_t) {};
+  /// Instances of a plan begin, so many, of which some have ended in an earlier run; again if more are added to those that have ended.
+  std::function<void(const plan&, std::int64_t, std::int64_t)> begins = [](const plan&, std::int64_t, std::int64_t) {};
   std::function<void(std::int64_t)> progress = [](std::int64_t) {};  ///< so many more have ended
   std::function<void()> ends = [] {};                                ///< no more will end
 };

@@ -159,7 +159,7 @@ nb::dict run(const plan& p, bool replace, const nb::object& progress) {
   host::run_report report;
   std::atomic<std::int64_t> ended{0}, all{0};
   host::run_listener listener;
-  listener.begins = [&](const plan&, std::int64_t some) { all += some; };
+  listener.begins = [&](const plan&, std::int64_t some, std::int64_t) { all += some; };
   listener.progress = [&](std::int64_t some) { ended += some; };
   const bool asked = !progress.is_none();
   interruptible(

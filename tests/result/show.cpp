@@ -370,6 +370,9 @@ TEST(show, a_pipe_is_no_file_to_wait_for) {
 
 TEST(progress, line) {
   EXPECT_EQ(progress_line("valve", 250, 1000, 30), "valve  250/1000  25.0 %  8.333/s  0:30 elapsed  1:30 left");
+  EXPECT_EQ(progress_line("valve", 750, 1000, 30, "", 500),
+            "valve  750/1000  75.0 %  8.333/s  0:30 elapsed  0:30 left");
+  EXPECT_EQ(progress_line("valve", 500, 1000, 30, "", 500), "valve  500/1000  50.0 %  0:30 elapsed");
   EXPECT_EQ(progress_line("valve", 0, 1000, 0), "valve  0/1000  0.0 %  0:00 elapsed");
   EXPECT_EQ(progress_line("valve", 1000, 1000, 7384), "valve  1000/1000  100.0 %  0.1354/s  2:03:04 elapsed");
 }
