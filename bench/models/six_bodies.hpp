@@ -33,15 +33,16 @@ struct six_bodies : private outer_solar_system {
     const auto pulls = [&](int i, auto factor, const auto& a, const auto& b, const auto& c) {
       dy(vx, i) += factor * a, dy(vy, i) += factor * b, dy(vz, i) += factor * c;
     };
+    const auto of_jupiter = gravity * at[jupiter];
     for (int i = 0; i < bodies; ++i)
       for (int j = 0; j < i; ++j) {
         const auto a = at(x, i) - at(x, j), b = at(y, i) - at(y, j), c = at(z, i) - at(z, j);
-        const auto pull = gravity * pow(a * a + b * b + c * c, -1.5);
+        const auto pull = pow(a * a + b * b + c * c, -1.5);
         const auto pa = pull * a, pb = pull * b, pc = pull * c;
-        if (i == 1) pulls(j, at[jupiter], pa, pb, pc);
-        else pulls(j, mass[i], pa, pb, pc);
-        if (j == 1) pulls(i, -at[jupiter], pa, pb, pc);
-        else pulls(i, -mass[j], pa, pb, pc);
+        if (i == 1) pulls(j, of_jupiter, pa, pb, pc);
+        else pulls(j, gravity * mass[i], pa, pb, pc);
+        if (j == 1) pulls(i, -of_jupiter, pa, pb, pc);
+        else pulls(i, -gravity * mass[j], pa, pb, pc);
       }
   }
 };

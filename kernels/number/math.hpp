@@ -444,7 +444,16 @@ SALTUS_FN pack<T, W> pow(pack<T, W> x, pack<T, W> y) {
   const real flipped = real::from_bits(bits(r) ^ (bits(x) & integer(real::sign_bit)));
   return select(negative & !integral, detail::not_a_number<real>(), select(odd, flipped, r));
 }
-/// x^y for an exponent that is the same in every lane: products where y is a small integer.
+namespace detail {
+/// x, but 0 and infinity where pow(x, 1/2) has them and the root of x not (C99, F.9.4.4): at -0 and -infinity.
+template <class T, int W>
+SALTUS_FN pack<T, W> base_of_half_powers(pack<T, W> x) {
+  using real = pack<T, W>;
+  return select(x == -infinity<real>(), infinity<real>(), x + real(0.0));
+}
+}  // namespace detail
+
+/// x^y for an exponent that is the same in every lane: products where y is a small integer, and with a root where it is 1/2 or 3/2.
 template <class T, int W>
 SALTUS_FN pack<T, W> pow(pack<T, W> x, double y) {
   using real = pack<T, W>;
@@ -457,6 +466,14 @@ SALTUS_FN pack<T, W> pow(pack<T, W> x, double y) {
   if (y == -2.0) {
     const real r = real(1.0) / x;  // before squaring: x * x may overflow where x^-2 does not underflow
     return r * r;
+  }
+  if (y == 0.5 || y == 1.5 || y == -0.5 || y == -1.5) {
+    const real base = detail::base_of_half_powers(x);
+    if (y == 0.5) return sqrt(base);
+    if (y == 1.5) return base * sqrt(base);
+    if (y == -0.5) return real(1.0) / sqrt(base);
+    const real r = real(1.0) / base;  // before the root: base^3/2 may overflow where x^-3/2 does not underflow
+    return r * sqrt(r);
   }
   return pow(x, real(y));
 }
