@@ -269,23 +269,28 @@ SALTUS_FN stages<typename E::Method, Real, E::n> step_with_derivatives(const hel
   const auto model = system.of_model();
   const auto f0_of_model = form::model_part(f0);
   const auto lift = [&](int j) SALTUS_INLINE_LAMBDA { return system.lifted_in(j); };
+  // What nothing will read is not made: slopes and terms of the dense output, errors of what is not judged.
+  constexpr bool with_dense = E::keeps_derivative, with_error = form::judged > n;
   stages<Method, Real, E::n> s;
-  derived_step<Method, E::keeps_derivative, on_constraints<of_model, Real>, held_system<of_model, Real>, decltype(lift),
-               Real, n, E::directions>
+  derived_step<Method, with_dense, with_error, on_constraints<of_model, Real>, held_system<of_model, Real>,
+               decltype(lift), Real, n, E::directions>
       derived{{model, f0_of_model}, model, lift, t, h, y, f0, s};
   const auto of = step<Method, WithInterpolant>(model, t, form::model_part(y), f0_of_model, h, derived);
   s.t = t;
   s.h = h;
-  s.y = y;
-  each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
-    s.interpolant_error[i] = WithInterpolant && i < n ? of.interpolant_error[i < n ? i : 0] : Real(0.0);
-  });
+  each<with_dense || with_error ? E::n : n>([&](int i) SALTUS_INLINE_LAMBDA { s.y[i] = y[i]; });
+  if constexpr (WithInterpolant)
+    each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
+      s.interpolant_error[i] = i < n ? of.interpolant_error[i < n ? i : 0] : Real(0.0);
+    });
   each<n>([&](int i) SALTUS_INLINE_LAMBDA {
     s.y1[i] = of.y1[i];
-    s.slope0[i] = of.slope0[i];
-    s.slope1[i] = of.slope1[i];
     s.error[i] = of.error[i];
-    for (int row = 0; row < Method::dense_rows; ++row) s.extra[row][i] = of.extra[row][i];
+    if constexpr (with_dense) {
+      s.slope0[i] = of.slope0[i];
+      s.slope1[i] = of.slope1[i];
+      for (int row = 0; row < Method::dense_rows; ++row) s.extra[row][i] = of.extra[row][i];
+    }
   });
   s.solved = of.solved;
   s.singular = of.singular;

@@ -45,7 +45,8 @@ requires(Method::kind == methods::family::dirk) SALTUS_FN stages<Method, Real, n
   const auto w = factorise(lin.shifted(shift), detail::algebra_of(system));
   const vec<Real, n> weight = system.weight(y);
   detail::newton_watch<Real> newton(!w.singular);
-  vec<Real, n> k[Method::stages], point = y;
+  vec<Real, n> k[Method::stages];
+  detail::points_of_stages<Settle, Real, n, Method::stages> points;
   Real iterations = Real(0.0);
   if constexpr (Method::explicit_first) k[0] = f0;
   const auto start = detail::first_increment(y, f0, weight, Real(Method::gamma) * h);
@@ -60,19 +61,19 @@ requires(Method::kind == methods::family::dirk) SALTUS_FN stages<Method, Real, n
     });
     detail::solve_stage(system, lin, w, weight, fma(Real(Method::c[i]), h, t), shift, base, newton, z, iterations);
     each<n>([&](int j) SALTUS_INLINE_LAMBDA {
-      point[j] = base[j] + z[j];
+      points[i][j] = base[j] + z[j];
       k[i][j] = z[j] * shift;
     });
   });
 
-  detail::show_stages(settle, w, k);
+  detail::show_stages(settle, w, points.at, k);
   // The difference to the embedded formula would hold the stiff components at full size: the matrix takes them out.
   auto difference = detail::combine<Method::stages>(k, [](auto j) { return Method::e[decltype(j)::value]; });
   each<n>([&](int j) SALTUS_INLINE_LAMBDA { difference[j] = difference[j] * Real(1.0 / Method::gamma); });
   s.t = t;
   s.h = h;
   s.y = y;
-  s.y1 = point;
+  s.y1 = points[Method::stages - 1];
   s.error = w.solve(lin.times_mass(difference));
   s.slope0 = detail::combine<Method::stages>(k, [](auto j) { return Method::slope0[decltype(j)::value]; });
   s.slope1 = k[Method::stages - 1];

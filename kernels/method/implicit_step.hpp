@@ -83,6 +83,14 @@ SALTUS_FN void show_stages(Settle& settle, const Parts&... parts) {
   if constexpr (requires { settle.take_stages(parts...); }) settle.take_stages(parts...);
 }
 
+/// The points of the stages of a step: all of them where `Settle` wants to see them, else one after the other in the same place.
+template <class Settle, class Real, int n, int stages>
+struct points_of_stages {
+  static constexpr bool are_kept = requires(Settle & settle) { settle.sees_points; };
+  vec<Real, n> at[are_kept ? stages : 1];
+  SALTUS_FN vec<Real, n>& operator[](int i) { return at[are_kept ? i : 0]; }
+};
+
 /// No error of states that do not count: an algebraic one of index 2 is known to a lower order, does not act on what follows, and is
 /// put where its constraints want it.
 template <class System, class Real, int n>

@@ -43,17 +43,19 @@ requires(Method::is_rosenbrock) SALTUS_FN stages<Method, Real, n> step(const Sys
   const linear_system<System, Real, n> lin(system, t, y, f0);
   const Real rate = Real(1.0) / h;
   const auto w = factorise(lin.shifted(rate * Real(1.0 / Method::gamma)), detail::algebra_of(system));
-  vec<Real, n> u[Method::stages], point = y;
+  vec<Real, n> u[Method::stages];
+  detail::points_of_stages<Settle, Real, n, Method::stages> points;
+  points[0] = y;
   static_for<Method::stages>([&](auto stage) SALTUS_INLINE_LAMBDA {
     constexpr int i = decltype(stage)::value;
     vec<Real, n> right = lin.f;
     if constexpr (i >= Method::tail) {
-      each<n>([&](int j) SALTUS_INLINE_LAMBDA { point[j] = point[j] + u[i - 1][j]; });
+      each<n>([&](int j) SALTUS_INLINE_LAMBDA { points[i][j] = points[i - 1][j] + u[i - 1][j]; });
     } else if constexpr (i > 0) {
-      point = detail::combine_onto<i>(y, u, [](auto j) { return Method::a[i][decltype(j)::value]; });
+      points[i] = detail::combine_onto<i>(y, u, [](auto j) { return Method::a[i][decltype(j)::value]; });
     }
     if constexpr (i > 0) {
-      right = system.rhs(fma(Real(Method::c[i]), h, t), point);
+      right = system.rhs(fma(Real(Method::c[i]), h, t), points[i]);
       const auto sum = lin.times_mass(detail::combine<i>(u, [](auto j) { return Method::u[i][decltype(j)::value]; }));
       each<n>([&](int j) SALTUS_INLINE_LAMBDA { right[j] = fma(rate, sum[j], right[j]); });
     }
@@ -61,7 +63,7 @@ requires(Method::is_rosenbrock) SALTUS_FN stages<Method, Real, n> step(const Sys
       each<n>([&](int j) SALTUS_INLINE_LAMBDA { right[j] = fma(Real(Method::d[i]) * h, lin.dt[j], right[j]); });
     u[i] = w.solve(right);
   });
-  detail::show_stages(settle, w, u);
+  detail::show_stages(settle, w, points.at, u);
   s.t = t;
   s.h = h;
   s.y = y;
@@ -69,7 +71,7 @@ requires(Method::is_rosenbrock) SALTUS_FN stages<Method, Real, n> step(const Sys
   s.solved = mask_of<Real>::all(true);
   s.singular = w.singular;
   s.evaluations = typename Real::integer(int64(lin.evaluations + last));
-  detail::set_dense_output(s, point, u, rate);
+  detail::set_dense_output(s, points[last], u, rate);
   detail::conclude<Method, WithInterpolant>(s, system, w, settle);
   return s;
 }

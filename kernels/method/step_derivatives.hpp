@@ -21,9 +21,10 @@
 namespace saltus::detail {
 
 /// Sees the stages of a step (`take_stages`) of `Settle`, and makes the same step for the derivatives of y in k directions, which are
-/// behind the n states in `y`, `f0` and `out`. lift(j) is the system over dual numbers in direction j. `WithDense`: its dense output is
-/// of use.
-template <class Method, bool WithDense, class Settle, class System, class Lift, class Real, int n, int k>
+/// behind the n states in `y`, `f0` and `out`. lift(j) is the system over dual numbers in direction j. `WithDense`, `WithError`:
+/// its dense output, or its error, is of use.
+template <class Method, bool WithDense, bool WithError, class Settle, class System, class Lift, class Real, int n,
+          int k>
 struct derived_step {
   using state = vec<Real, n>;
   using lifted = dual<Real>;
@@ -31,6 +32,7 @@ struct derived_step {
   using lifted_system = decltype(static_cast<Lift*>(nullptr)->operator()(0));
   using lifted_mass = mass_matrix<lifted_system, lifted, n>;
   using all_states = vec<Real, n*(1 + k)>;
+  static constexpr bool sees_points = true;
 
   Settle settle;
   const System& system;
@@ -44,32 +46,23 @@ struct derived_step {
     settle(s);
   }
 
-  /// A step of a Rosenbrock method: its matrix and its increments.
+  /// A step of a Rosenbrock method: its matrix, the points of its stages and its increments.
   template <class Matrix, int count>
-  requires(Method::is_rosenbrock) SALTUS_FN_COLD void take_stages(const Matrix& w, const state (&u)[count]) {
-    state at[count];
-    at[0] = values_of(y);
-    static_for<count - 1>([&](auto before) SALTUS_INLINE_LAMBDA {
-      constexpr int i = 1 + decltype(before)::value;
-      if constexpr (i < Method::tail) {
-        at[i] = combine_onto<i>(at[0], u, [](auto l) { return Method::a[i][decltype(l)::value]; });
-      } else {
-        each<n>([&](int a) SALTUS_INLINE_LAMBDA { at[i][a] = at[i - 1][a] + u[i - 1][a]; });
-      }
-    });
+  requires(Method::is_rosenbrock) SALTUS_FN_COLD
+      void take_stages(const Matrix& w, const state (&at)[count], const state (&u)[count]) {
     for (int j = 0; j < k; ++j) move_increments(j, w, u, at);
   }
 
-  /// A step of a diagonally implicit method: the slopes of its stages.
+  /// A step of a diagonally implicit method: the points of its stages and its slopes there.
   template <class Matrix, int count>
   requires(Method::kind == methods::family::dirk) SALTUS_FN_COLD
-      void take_stages(const Matrix& w, const state (&slopes)[count]) {
+      void take_stages(const Matrix& w, const state (&at)[count], const state (&slopes)[count]) {
     constexpr int first = Method::explicit_first ? 1 : 0;
     state all[k][count], moved[k];
     if constexpr (Method::explicit_first)
       for (int j = 0; j < k; ++j) all[j][0] = rates_of(f0, j);
     static_for<count - first>(
-        [&](auto stage) SALTUS_INLINE_LAMBDA { move_stage<first + decltype(stage)::value>(slopes, all, moved); });
+        [&](auto stage) SALTUS_INLINE_LAMBDA { move_stage<first + decltype(stage)::value>(at, slopes, all, moved); });
     for (int j = 0; j < k; ++j) put_slopes(j, w, slopes, moved[j], all[j]);
   }
 
@@ -164,6 +157,7 @@ struct derived_step {
 
   template <class Matrix, int count>
   SALTUS_FN void move_increments(int j, const Matrix& w, const state (&u)[count], const state (&at)[count]) {
+    const Real rate = Real(1.0) / h;
     const auto over_duals = lift(j);
     const auto mass = mass_at_start(j);
     state moved = rates_of(y, j), right, all[count];
@@ -175,7 +169,7 @@ struct derived_step {
         move_point<i>(j, all, moved);
         right = move_field(over_duals, fma(Real(Method::c[i]), h, t), at[i], moved);
       }
-      move_increment<i>(right, of_matrix, mass, w, u, all);
+      move_increment<i>(rate, right, of_matrix, mass, w, u, all);
     });
     put_increments(j, moved, all);
   }
@@ -185,13 +179,14 @@ struct derived_step {
     else moved = combine_onto<i>(rates_of(y, j), all, [](auto l) { return Method::a[i][decltype(l)::value]; });
   }
   template <int i, class Moves, class Matrix, int count>
-  SALTUS_FN_COLD void move_increment(state right, const Moves& of_matrix, const lifted_mass& mass, const Matrix& w,
-                                     const state (&u)[count], state (&all)[count]) const {
+  SALTUS_FN_COLD void move_increment(Real rate, const state& field, const Moves& of_matrix, const lifted_mass& mass,
+                                     const Matrix& w, const state (&u)[count], state (&all)[count]) const {
+    state right = field;
     if constexpr (i > 0 || has_mass) {
       constexpr auto weights = [](auto l) { return Method::u[i][decltype(l)::value]; };
       auto v = combine<i>(u, weights);
       add(Real(-1.0 / Method::gamma), u[i], v);  // of the matrix that u_i is multiplied with
-      add(Real(1.0) / h, move_mass(mass, v, combine<i>(all, weights)), right);
+      add(rate, move_mass(mass, v, combine<i>(all, weights)), right);
     }
     of_matrix.template add_of_stage<i>(h, u[i], right);
     all[i] = w.solve(right);
@@ -268,20 +263,23 @@ struct derived_step {
 
   // ---- Runge-Kutta methods
 
+  /// The matrix of a stage where it is: one function for all stages, since an elimination is much code.
+  SALTUS_FN_FLAT auto matrix_at(Real time, const state& at, const state& slope, Real shift) const {
+    const linear_system<System, Real, n> there(system, time, at, slope);
+    return factorise(there.shifted(shift), algebra_of(system));
+  }
+
   /// Stage i of a diagonally implicit one, for all directions; `moved` is what they do to its point.
   template <int i, int count>
-  SALTUS_FN_COLD void move_stage(const state (&slopes)[count], state (&all)[k][count], state (&moved)[k]) const {
+  SALTUS_FN_COLD void move_stage(const state (&at)[count], const state (&slopes)[count], state (&all)[k][count],
+                                 state (&moved)[k]) const {
     constexpr auto weights = [](auto l) { return Method::a[i][decltype(l)::value]; };
     const Real time = fma(Real(Method::c[i]), h, t), shift = Real(1.0 / Method::gamma) / h;
-    auto at = values_of(y);
-    add(h, combine<i>(slopes, weights), at);
-    add(Real(Method::gamma) * h, slopes[i], at);
-    const linear_system<System, Real, n> there(system, time, at, slopes[i]);
-    const auto matrix = factorise(there.shifted(shift), algebra_of(system));
+    const auto matrix = matrix_at(time, at[i], slopes[i], shift);
     for (int j = 0; j < k; ++j) {
       moved[j] = rates_of(y, j);
       add(h, combine<i>(all[j], weights), moved[j]);
-      all[j][i] = matrix.solve(scaled(-shift, move_residual(lift(j), time, at, moved[j], slopes[i])));
+      all[j][i] = matrix.solve(scaled(-shift, move_residual(lift(j), time, at[i], moved[j], slopes[i])));
       add(Real(Method::gamma) * h, all[j][i], moved[j]);
     }
   }
@@ -303,51 +301,65 @@ struct derived_step {
 
   // ---- results
 
-  SALTUS_FN void put(int j, const state& y1, const state& slope0, const state& slope1, const state& error) {
-    each<n>([&](int a) SALTUS_INLINE_LAMBDA {
-      const int to = n * (1 + j) + a;
-      out.y1[to] = y1[a];
-      out.slope0[to] = slope0[a];
-      out.slope1[to] = slope1[a];
-      out.error[to] = counts<System>(a) ? error[a] : Real(0.0);
-    });
+  SALTUS_FN void put(int j, const state& x, all_states& to) const {
+    each<n>([&](int a) SALTUS_INLINE_LAMBDA { to[n * (1 + j) + a] = x[a]; });
+  }
+  SALTUS_FN void put_error(int j, state error) {
+    leave_out<System>(error);
+    put(j, error, out.error);
   }
   template <int count>
   SALTUS_FN_COLD void put_increments(int j, const state& moved, const state (&all)[count]) {
-    stages<Method, Real, n> s;
-    s.y = rates_of(y, j);
+    if constexpr (WithError) put_error(j, all[count - 1]);
     if constexpr (WithDense) {
+      stages<Method, Real, n> s;
+      s.y = rates_of(y, j);
       set_dense_output(s, moved, all, Real(1.0) / h);
-      if constexpr (Method::dense_rows > 0)
-        each<n>([&](int a) SALTUS_INLINE_LAMBDA { out.extra[0][n * (1 + j) + a] = s.extra[0][a]; });
+      put(j, s.y1, out.y1);
+      put(j, s.slope0, out.slope0);
+      put(j, s.slope1, out.slope1);
+      if constexpr (Method::dense_rows > 0) put(j, s.extra[0], out.extra[0]);
     } else {
-      s.y1 = moved;
-      add(Real(1.0), all[count - 1], s.y1);
-      each<n>([&](int a) SALTUS_INLINE_LAMBDA { s.slope0[a] = s.slope1[a] = Real(0.0); });
+      state y1 = moved;
+      add(Real(1.0), all[count - 1], y1);
+      put(j, y1, out.y1);
     }
-    put(j, s.y1, s.slope0, s.slope1, all[count - 1]);
   }
   template <class Matrix, int count>
   SALTUS_FN_COLD void put_slopes(int j, const Matrix& w, const state (&slopes)[count], const state& moved,
                                  const state (&all)[count]) {
-    const auto e = [](auto l) { return Method::e[decltype(l)::value]; };
-    const auto error = move_mass(mass_at_start(j), combine<count>(slopes, e), combine<count>(all, e));
-    put(j, moved, combine<count>(all, [](auto l) { return Method::slope0[decltype(l)::value]; }), all[count - 1],
-        w.solve(scaled(Real(1.0 / Method::gamma), error)));
+    put(j, moved, out.y1);
+    if constexpr (WithDense) {
+      put(j, combine<count>(all, [](auto l) { return Method::slope0[decltype(l)::value]; }), out.slope0);
+      put(j, all[count - 1], out.slope1);
+    }
+    if constexpr (WithError) {
+      const auto e = [](auto l) { return Method::e[decltype(l)::value]; };
+      const auto error = move_mass(mass_at_start(j), combine<count>(slopes, e), combine<count>(all, e));
+      put_error(j, w.solve(scaled(Real(1.0 / Method::gamma), error)));
+    }
   }
   template <class Matrix>
   SALTUS_FN void put_collocation(const lifted_system& over_duals, int j, const Matrix& w, const state (&z)[3],
                                  const state (&all)[3]) {
-    const auto e = [](auto l) { return Method::e[decltype(l)::value]; };
-    const auto mass = mass_at_start(j);
     const Real rate = Real(1.0) / h;
-    auto y1 = rates_of(y, j), error = y1;
-    if constexpr (is_implicit) error = move_mass(mass, values_of(f0), rates_of(f0, j));
-    else error = move_field(over_duals, t, values_of(y), y1);
-    add(rate, move_mass(mass, combine<3>(z, e), combine<3>(all, e)), error);
+    auto y1 = rates_of(y, j);
     add(Real(1.0), all[2], y1);
-    put(j, y1, scaled(rate, combine<3>(all, [](auto l) { return Method::slope0[decltype(l)::value]; })),
-        scaled(rate, combine<3>(all, [](auto l) { return Method::inverse_a[2][decltype(l)::value]; })), w.solve(error));
+    put(j, y1, out.y1);
+    if constexpr (WithDense) {
+      const auto slope = [&](auto weights) SALTUS_INLINE_LAMBDA { return scaled(rate, combine<3>(all, weights)); };
+      put(j, slope([](auto l) { return Method::slope0[decltype(l)::value]; }), out.slope0);
+      put(j, slope([](auto l) { return Method::inverse_a[2][decltype(l)::value]; }), out.slope1);
+    }
+    if constexpr (WithError) {
+      const auto e = [](auto l) { return Method::e[decltype(l)::value]; };
+      const auto mass = mass_at_start(j);
+      state error;
+      if constexpr (is_implicit) error = move_mass(mass, values_of(f0), rates_of(f0, j));
+      else error = move_field(over_duals, t, values_of(y), rates_of(y, j));
+      add(rate, move_mass(mass, combine<3>(z, e), combine<3>(all, e)), error);
+      put_error(j, w.solve(error));
+    }
   }
 };
 
