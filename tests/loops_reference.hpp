@@ -1,16 +1,24 @@
-// Trajectories of tests/models/two_loops.hpp in closed form, event by event, in 80-bit arithmetic; their derivatives by differences.
+// Trajectories of tests/models/two_loops.hpp in closed form, event by event, in 80-bit arithmetic or in 50 digits; their derivatives by
+// differences.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <vector>
 
+#include <boost/multiprecision/cpp_bin_float.hpp>
+
 namespace saltus::test {
 
-struct loops {
-  using real = long double;
+using fifty_digits =
+    boost::multiprecision::number<boost::multiprecision::cpp_bin_float<50>, boost::multiprecision::et_off>;
+
+template <class Number>
+struct loops_of {
+  using real = Number;
   static constexpr std::size_t count = 13;  ///< parameters, in the order of the model; then x and y at the start
   std::array<real, count + 2> p;
 
@@ -22,14 +30,16 @@ struct loops {
 
   /// Time from a value to a mark on the way to a target; infinite if it is not on it.
   static real time_to(real value, real mark, real target, real rate) {
+    using std::log;
     const real part = (mark - target) / (value - target);
-    return value != mark && part > 0 && part < 1 ? -std::log(part) / rate : HUGE_VALL;
+    return value != mark && part > 0 && part < 1 ? real(-log(part) / rate) : std::numeric_limits<real>::infinity();
   }
 
   /// Up to t_end. Events within rounding come at once; nothing is returned if others come within `margin` of each other or of the end, or
   /// leave something that near to its mark: what is next to a change of order is not for a comparison of numbers.
   std::optional<end> run(real t_end, real margin) const {
-    constexpr real together = 1e-15L;
+    using std::exp, std::fabs;
+    const real together = 10000 * std::numeric_limits<real>::epsilon();
     bool near = false;
     const real x_rate = p[0], y_rate = p[1], x_mark = p[6], y_mark = p[7], period = p[12];
     real t = 0, x = p[13], y = p[14];
@@ -41,8 +51,8 @@ struct loops {
                             period * (pulses + 1) - t};
       const real next = *std::min_element(times, times + 3);
       const real step = std::min(next, t_end - t);
-      if (next < margin || std::fabs(next - (t_end - t)) < margin) return {};
-      const real x_left = (x - x_to) * std::exp(-x_rate * step), y_left = (y - y_to) * std::exp(-y_rate * step);
+      if (next < margin || fabs(next - (t_end - t)) < margin) return {};
+      const real x_left = (x - x_to) * exp(-x_rate * step), y_left = (y - y_to) * exp(-y_rate * step);
       x = x_to + x_left, y = y_to + y_left, t += step;
       if (next > step) {
         r.x = x, r.y = y;
@@ -70,7 +80,7 @@ struct loops {
             near = near || up != above;
             return false;
           }
-          near = near || std::fabs(value - mark) < margin;
+          near = near || fabs(value - mark) < margin;
           const bool is = value > mark, was = above;
           above = is;
           return is != was;
@@ -84,5 +94,6 @@ struct loops {
     return {};
   }
 };
+using loops = loops_of<long double>;
 
 }  // namespace saltus::test

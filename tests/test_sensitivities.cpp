@@ -667,37 +667,73 @@ TEST(Sensitivities, OfTheRootOfZero) {
 /// are.
 struct one_sided {
   double forward[2], backward[2];
+
+  bool agrees_with(std::size_t q, double value, double part) const {
+    const double most = part * (1 + std::fabs(value));
+    return std::fabs(value - forward[q]) < most && std::fabs(value - backward[q]) < most;
+  }
 };
 /// The same events in the same order, but that those which come at once in `here` may come one after the other?
-bool same_events(const loops::end& here, const loops::end& a) {
+bool same_events(const std::vector<int>& here, const std::vector<int>& a) {
   std::size_t k = 0;
-  for (const int what : here.what)
+  for (const int what : here)
     for (int left = what; left != 0; ++k) {
-      if (k == a.what.size() || (a.what[k] & ~left) != 0) return false;
-      left &= ~a.what[k];
+      if (k == a.size() || (a[k] & ~left) != 0) return false;
+      left &= ~a[k];
     }
-  return k == a.what.size();
+  return k == a.size();
 }
-std::optional<one_sided> differences(const loops& at, const loops::end& here, std::size_t i) {
-  constexpr loops::real h = 1e-6L, least = 1e-13L;
+template <class Number>
+std::optional<one_sided> differences(const loops_of<Number>& at, const typename loops_of<Number>::end& here,
+                                     std::size_t i, Number h) {
+  const Number least = h / 10000000;
   one_sided r{};
   for (const int side : {1, -1}) {
-    loops one = at, two = at;
+    auto one = at, two = at;
     one.p[i] += side * h, two.p[i] += 2 * side * h;
     const auto a = one.run(3, least), b = two.run(3, least);
-    if (!a || !b || a->what != b->what || !same_events(here, *a)) return {};
+    if (!a || !b || a->what != b->what || !same_events(here.what, a->what)) return {};
     for (int q = 0; q < 2; ++q) {
-      const auto of = [&](const loops::end& e) { return q == 0 ? e.x : e.y; };
+      const auto of = [&](const auto& e) { return q == 0 ? e.x : e.y; };
       (side > 0 ? r.forward : r.backward)[q] =
           static_cast<double>((-3 * of(here) + 4 * of(*a) - of(*b)) / (2 * h * side));
     }
   }
   return r;
 }
+/// The same in 50 digits, over a step so small that nothing is left of higher derivatives.
+std::optional<one_sided> differences_in_50_digits(const loops& at, std::size_t i) {
+  loops_of<fifty_digits> all;
+  std::copy(at.p.begin(), at.p.end(), all.p.begin());
+  const auto here = all.run(3, 1e-4);
+  return here ? differences<fifty_digits>(all, *here, i, fifty_digits(1e-15)) : std::nullopt;
+}
 
 struct catch_of_hunt {
-  int compared = 0, flagged = 0, both_ways = 0, at_once = 0, silent = 0, other = 0;
+  int compared = 0, at_once = 0;  ///< derivatives of both quantities by one direction; where events come at once
+  int flagged = 0, needlessly_flagged = 0;         ///< of them; and where those by all directions exist
+  int agreeing = 0, in_50_digits = 0, silent = 0;  ///< numbers; those that needed them to agree
+  int other = 0;                                   ///< trajectories
+  double largest_error = 0;
 };
+
+constexpr double tolerance = 1e-6;
+
+void compare(double value, const loops& at, std::size_t direction, std::size_t q, const one_sided& d,
+             catch_of_hunt& all) {
+  auto exact = d;
+  if (!d.agrees_with(q, value, tolerance)) {
+    // Next to a grazing higher derivatives are as large as the step of the differences is small.
+    ++all.in_50_digits;
+    if (const auto found = differences_in_50_digits(at, direction)) exact = *found;
+  }
+  all.largest_error = std::max(all.largest_error, std::fabs(value - exact.forward[q]) / (1 + std::fabs(value)));
+  const bool agrees = exact.agrees_with(q, value, tolerance);
+  ++(agrees ? all.agreeing : all.silent);
+  if (!agrees && all.silent < 10)
+    ADD_FAILURE() << fmt::format("derivative of {} by {}: {} is not {} and {}; parameters {}", q, direction, value,
+                                 exact.forward[q], exact.backward[q], fmt::join(at.p, " "));
+}
 
 /// Compares `count` random trajectories; a quarter of them have two quantities that are alike, so that their events come at once.
 catch_of_hunt hunt(std::size_t count, unsigned seed, const std::vector<std::size_t>& directions) {
@@ -713,6 +749,7 @@ catch_of_hunt hunt(std::size_t count, unsigned seed, const std::vector<std::size
     if (n % 8 == 0)
       p[8] = 1, p[9] = p[10] = 0, p[2] = p[4] = draw(0.6, 1), p[3] = p[5] = draw(0.6, 1),
       p[13] = p[14] = draw(-2, -0.6);
+    if (n % 16 == 0) p[3] = p[2], p[5] = p[4];  // what one switches is the same for the other
     rows.push_back(p);
   }
   const std::vector<std::string> names = {"x_rate", "y_rate", "x_low", "x_high", "y_low",  "y_high", "x_mark", "y_mark",
@@ -740,29 +777,22 @@ catch_of_hunt hunt(std::size_t count, unsigned seed, const std::vector<std::size
       ++all.other;
       continue;
     }
+    bool all_exist = true;
     for (std::size_t j = 0; j < directions.size(); ++j) {
-      const auto d = differences(at, *here, directions[j]);
+      const auto d = differences<loops::real>(at, *here, directions[j], 1e-6L);
+      all_exist = all_exist && d;
       if (!d) continue;
       ++all.compared;
       all.at_once += is_at_once;
       if (r.sensitivity[n] != 0) {
         ++all.flagged;
         EXPECT_TRUE(std::isnan(r.derivative(0, j, id)));
+        for (std::size_t q = 0; q < 2; ++q) all_exist = all_exist && d->agrees_with(q, d->forward[q], 1e-8);
         continue;
       }
-      for (std::size_t q = 0; q < 2; ++q) {
-        const double value = r.derivative(q, j, id), scale = 1 + std::fabs(value);
-        const bool agree =
-            std::fabs(value - d->forward[q]) < 1e-4 * scale && std::fabs(value - d->backward[q]) < 1e-4 * scale;
-        all.both_ways += agree;
-        if (agree) continue;
-        ++all.silent;
-        if (all.silent < 10)
-          ADD_FAILURE() << fmt::format("derivative of {} by {}: {} is not {} and {}; parameters {}", q,
-                                       names[directions[j]], value, d->forward[q], d->backward[q],
-                                       fmt::join(rows[n], " "));
-      }
+      for (std::size_t q = 0; q < 2; ++q) compare(r.derivative(q, j, id), at, directions[j], q, *d, all);
     }
+    all.needlessly_flagged += r.sensitivity[n] != 0 && all_exist;
   }
   return all;
 }
@@ -771,19 +801,23 @@ void expect_none_silent(std::size_t count, unsigned seed, bool of_resets) {
   // What a reset gives to the other quantity decides whether it passes its mark, where both are at theirs: then all is flagged.
   const auto all = of_resets ? hunt(count, seed, {0, 6, 8, 10, 11, 14}) : hunt(count, seed, {0, 6, 7, 11, 12, 14});
   std::printf(
-      "%d derivatives, %d of them with events at once: %d numbers agree, %d derivatives are flagged, %d numbers are "
-      "wrong; %d trajectories differ\n",
-      all.compared, all.at_once, all.both_ways, all.flagged, all.silent, all.other);
+      "%d derivatives, %d of them with events at once: %d numbers agree (%d in 50 digits, errors up to %.1e), %d "
+      "derivatives are flagged (%d trajectories needlessly), %d numbers are wrong; %d trajectories differ\n",
+      all.compared, all.at_once, all.agreeing, all.in_50_digits, all.largest_error, all.flagged, all.needlessly_flagged,
+      all.silent, all.other);
   EXPECT_EQ(all.silent, 0);
   EXPECT_EQ(all.other, 0);
   EXPECT_GT(all.compared, static_cast<int>(count));
   EXPECT_LT(all.flagged, all.compared / 2);
+  EXPECT_LT(all.needlessly_flagged, static_cast<int>(count) / 100);
 }
 TEST(Sensitivities, OfRandomTrajectories) { expect_none_silent(1000, 1, false); }
 TEST(Sensitivities, OfManyRandomTrajectories) {
   const char* const asked = std::getenv("SALTUS_TRAJECTORIES");  // how many
+  const char* const from = std::getenv("SALTUS_SEED");           // of the first 5000; then one after the other
   const unsigned batches = asked ? static_cast<unsigned>(std::atoi(asked)) / 5000 : 20;
-  for (unsigned seed = 2; seed < 2 + batches; ++seed) expect_none_silent(5000, seed, seed % 2 == 0);
+  const unsigned first = from ? static_cast<unsigned>(std::atoi(from)) : 2;
+  for (unsigned seed = first; seed < first + batches; ++seed) expect_none_silent(5000, seed, seed % 2 == 0);
 }
 
 // ------------------------------------------------------------------------------------------------------------------ bits
