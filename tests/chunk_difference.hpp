@@ -65,6 +65,8 @@ inline std::string differences(const host::chunk_data& a, const host::chunk_data
   note(same_bits(a.residual_of, b.residual_of), "residual_of");
   note(same_bits(a.switched, b.switched), "switched");
   note(same_bits(a.samples, b.samples), "samples");
+  note(same_bits(a.final_derivative, b.final_derivative), "final_derivative");
+  note(same_bits(a.sensitivity, b.sensitivity), "sensitivity");
   const host::exception_list e = by_instance(a.exceptions), f = by_instance(b.exceptions);
   note(same_bits(e.slot, f.slot), "exceptions");
   note(same_bits(e.reals, f.reals), "real numbers of exceptions");

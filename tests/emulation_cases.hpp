@@ -1,6 +1,8 @@
 // What the tests of emulated CUDA kernels share: one engine, run on lanes and by threads one after another.
 #pragma once
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "emulated_run.hpp"
@@ -22,6 +24,9 @@ void expect_same_as_lanes(host::plan p, int swept, double from, double to) {
     on_lanes<E, 1>(how, one);
     on_lanes<E, W>(how, wide);
     EXPECT_EQ("", differences(one, wide)) << count << " instances on " << W << " lanes";
+    if constexpr (E::kept_directions > 0) {  // not NaN beside NaN
+      EXPECT_GE(2 * std::count(one.sensitivity.begin(), one.sensitivity.end(), 0), count);
+    }
     std::vector<spread> spreads = {{5000, 64, 1000, ample}, {7, 3, 7, tight}, {40, 5, 1000, 3 * tight}};
     if (count < 1000) spreads.insert(spreads.end(), {{1, 1, 1, tight}, {32, 100, 1, ample}});
     for (const spread& s : spreads) {
