@@ -33,6 +33,8 @@ STUDIES = {
               {"saltus": 1 << 14, "salib": 1 << 9}, 5e-2, "exact"),
     "gradient": ("d height / d restitution through impacts", {"saltus": 2000, "diffrax": 2000}, 1e-8, "exact"),
     "oscillator": ("impact oscillator, 400 time units: the speed of its last impact", {"saltus": 200, "heyoka": 200}, 1e-8, "exact"),
+    "lyapunov": ("impact oscillator on an unstable orbit: its largest Lyapunov exponent over three periods",
+                 {"saltus": 200, "scipy": 10}, 1e-2, "exact"),
     "converter": ("boost converter, 20 cycles: voltage at the end", {"saltus": 10000, "scipy": 20}, 1e-6, "converter"),
     "population": ("20 irregular infusions from a record: 5, 50, 95 % of a population at four times",
                    {"saltus": 20000, "scipy": 20}, 1e-6, "exact"),
@@ -67,6 +69,11 @@ def exact(study, n):
         w = np.linspace(2.35, 2.45, n)
         p, q = -(1 + 0.8) * (w**2 - 1) / 2 / np.tan(np.pi / w), (1 - 0.8) * (w**2 - 1) / 2 / w
         return -0.8 / np.hypot(p, q)
+    if study == "lyapunov":  # multipliers of the orbit from impact to impact, as in tests/test_lyapunov.cpp
+        w, r = np.linspace(2.7, 2.9, n), 0.8
+        angle = 2 * np.pi / w
+        trace = -2 * r * np.cos(angle) + (1 + r) ** 2 * (1 - w**2) / (2 * np.tan(angle / 2)) * np.sin(angle)
+        return np.log((np.abs(trace) + np.sqrt(trace**2 - 4 * r**2)) / 2) / angle
     if study == "population":  # exponentials of the matrix between the knots of the record
         from weather import knots, rates
 
