@@ -232,7 +232,7 @@ def _slowest(ds: xr.Dataset, file: str) -> str:
     counters = [rows.values(name) for name in ("rhs_evaluations", "steps", "events")]
     most = np.argsort(-counters[0], kind="stable")[:LISTED]
     table = [[f"<b>{rows.numbers[k]}</b>", *(f"{int(counter[k]):,}" for counter in counters), *_again(rows, k)] for k in most]
-    return (_opening(file, f"By evaluations of the right-hand side, of which there are {counters[0].mean():,.4g} on average")
+    return (_opening(file, f"By evaluations of the right-hand side, of which there are {counters[0].mean():,.0f} on average")
             + _table(["instance", "evaluations", "steps", "events", "inputs", "again"], table, numbers=range(1, 4)))
 
 
@@ -241,10 +241,10 @@ def _has_rows(ds: xr.Dataset) -> bool:
 
 
 def _opening(file: str, said: str) -> str:
-    """What stands above a table of instances: how to look at one, and what its last column needs."""
+    """What stands above a table of instances: how to look at one, and what "again" needs."""
     return (f"<p>{said}. To look at one: <code>saltus show {_text(shlex.quote(file))} --instance I</code>. To make it again in Python, "
-            f"with the same bits: <code>import saltus, xarray; ds = xarray.open_dataset({_text(repr(file))})</code>, then what the last "
-            f"column says.</p>")
+            f"with the same bits: <code>import saltus, xarray; ds = xarray.open_dataset({_text(repr(file))})</code>, then what "
+            "stands under <i>again</i>.</p>")
 
 
 def _again(rows: Rows, k: int) -> tuple[str, str]:
