@@ -200,6 +200,12 @@ TEST(taylor, slides) {
   EXPECT_EQ(series.events, other.events);
   for (std::size_t i = 0; i < other.final_state.size(); ++i)
     EXPECT_NEAR(series.final_state[i], other.final_state[i], 1e-8) << i;
+  // Its equations are linear: without a surface nothing at all is kept for a series.
+  const outcome held = run("relay", {"method=taylor16", "rtol=1e-11", "atol=1e-11"}),
+                is = run("relay", {"method=dop853", "rtol=1e-11", "atol=1e-11"});
+  EXPECT_EQ(held.exception[0], 0);
+  EXPECT_EQ(held.events[0], 2);
+  for (std::size_t i = 0; i < 2; ++i) EXPECT_NEAR(held.final_state[i], is.final_state[i], 1e-10) << i;
 }
 
 /// Steps are long: what is observed between their ends is as good as they are. Against samples of the same solution.

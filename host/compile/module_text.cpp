@@ -14,14 +14,9 @@ namespace {
 /// What a module must know to integrate by series.
 std::string series_text(const plan& p) {
   if (p.model.kept_series < 0 || !(method_called(p.method).is_series || p.model.offsets)) return {};
-  // On a surface on which the solution slides, fields on both sides of it are blended by the rates of its guard along both.
-  const bool slides =
-      std::any_of(p.model.guards.begin(), p.model.guards.end(), [](const guard& g) { return g.slides; });
-  const int fields = slides ? 16 : 1;
-  // Time that runs backward is another series.
+  // Time that runs backward is another series, to fields on both sides of a surface and to the rates of guards along both.
   return fmt::format("template <> inline constexpr saltus::series_room saltus::room_of_series<::{}> = {{{}, {}}};\n",
-                     p.model.name, 1 + fields * p.model.kept_series + (p.backward ? 1 : 0),
-                     1 + fields * p.model.kept_numbers);
+                     p.model.name, 1 + p.model.kept_series + (p.backward ? 4 : 0), 1 + p.model.kept_numbers);
 }
 /// What a module must know of equations of any order.
 std::string offsets_text(const model& m) {

@@ -98,7 +98,7 @@ SALTUS_FN suspected_guards<E, Real> suspect_series(const instance<E, Real>& x, c
     const Real line = side * series[0] + min(side * series[1], Real(0.0));
     auto stays = line > fma(Real(rounding), abs(series[1]) + bend, bend);
     // An armed guard that ends on its other side has left, however it got there.
-    if (any(!stays & (end | !is_armed))) {
+    if (any((!stays) & (end | (!is_armed)))) {
       Real bernstein[degree + 1];
       for (int k = 0; k <= degree; ++k) bernstein[k] = series[k];
       detail::to_bernstein<degree>(bernstein);

@@ -194,7 +194,24 @@ class series_of {
       named<typename c::guard, Value, c::guard_count> out;
       Model::guards(at, out);
     }
+    if constexpr (c::sliding_count > 0) slide(at);
     return {static_cast<int>(table.next - table.place(given)), static_cast<int>(table.next_number - table.numbers)};
+  }
+
+  /// What is kept besides where the model slides (form/sliding.hpp): rates of guards along the fields, and products with the share of
+  /// one of them.
+  template <class Point>
+  void slide(const Point& at) {
+    using Rated = dual<Value>;
+    const Value sum = at.t + at.t;  // has no place yet; nor have its copies
+    vec<Rated, c::state_count> y;
+    for (int i = 0; i < c::state_count; ++i) y[i] = Rated(at.y[i], sum);
+    const point<Model, Rated, Real> along{Rated(at.t, Value(1.0)), y, p_, d_, locked_, pieces_};
+    named<typename c::guard, Rated, c::guard_count> rates;
+    Model::guards(along, rates);
+    const Value share = sum / (at.t + at.t);
+    vec<Value, c::state_count> slope;
+    for (int i = 0; i < c::state_count; ++i) slope[i] = share * (at.t + at.t);
   }
 };
 
