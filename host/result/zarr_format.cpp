@@ -1,5 +1,9 @@
 #include "result/zarr_format.hpp"
 
+#if defined(__x86_64__)
+#include <nmmintrin.h>
+#endif
+
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -62,13 +66,35 @@ json fill_value(const zarr_array& a) {
   return a.unset;
 }
 
-std::uint32_t crc32c(std::string_view bytes) {
+#if defined(__x86_64__)
+/// By the instruction of processors since 2008: a third of a cycle for a byte, where a table takes several.
+[[gnu::target("sse4.2")]] std::uint32_t crc32c_by_instruction(std::string_view bytes) {
+  std::uint64_t sum = 0xFFFFFFFF;
+  std::size_t i = 0;
+  for (std::uint64_t eight = 0; i + sizeof eight <= bytes.size(); i += sizeof eight) {
+    std::memcpy(&eight, bytes.data() + i, sizeof eight);
+    sum = _mm_crc32_u64(sum, eight);
+  }
+  auto rest = static_cast<std::uint32_t>(sum);
+  for (; i < bytes.size(); ++i) rest = _mm_crc32_u8(rest, static_cast<unsigned char>(bytes[i]));
+  return ~rest;
+}
+#endif
+
+}  // namespace
+
+std::uint32_t crc32c_by_table(std::string_view bytes) {
   boost::crc_optimal<32, 0x1EDC6F41, 0xFFFFFFFF, 0xFFFFFFFF, true, true> sum;
   sum.process_bytes(bytes.data(), bytes.size());
   return sum.checksum();
 }
 
-}  // namespace
+std::uint32_t crc32c(std::string_view bytes) {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("sse4.2")) return crc32c_by_instruction(bytes);
+#endif
+  return crc32c_by_table(bytes);
+}
 
 bool is_zarr(const std::filesystem::path& result) { return result.extension() == ".zarr"; }
 

@@ -35,6 +35,10 @@ json metadata_of_group(const std::vector<attribute>& attributes, const zarr_arra
 /// "c/3/0"
 std::string chunk_name(const std::vector<std::int64_t>& chunk);
 
+/// CRC-32C (Castagnoli), as the processor has it or by a table of bytes.
+std::uint32_t crc32c(std::string_view bytes);
+std::uint32_t crc32c_by_table(std::string_view bytes);
+
 /// What stands in the file of a chunk: its bytes and their checksum. The other way round, false: they do not belong together.
 void seal_chunk(std::string& bytes);
 bool unseal_chunk(std::string& bytes);

@@ -93,6 +93,20 @@ void write_all(result_output& to, const plan& p, std::int64_t batch) {
       to.write(with_events(p, first, std::min(batch, p.count - first)));
 }
 
+/// Numbers of RFC 3720, B.4, and of the catalogue of parametrised CRC algorithms; then lengths around a word, at any address.
+TEST(Zarr, ChecksumsAreThoseOfCastagnoliHoweverTheyAreMade) {
+  EXPECT_EQ(crc32c("123456789"), 0xE3069283u);
+  EXPECT_EQ(crc32c(std::string(32, '\0')), 0x8A9136AAu);
+  EXPECT_EQ(crc32c(std::string(32, '\xff')), 0x62A8AB43u);
+  std::string text;
+  for (int i = 0; i < 300; ++i) text += static_cast<char>(i * i + 3 * i);
+  for (std::size_t first = 0; first < 9; ++first)
+    for (std::size_t length = 0; length < 280; length += 1 + length / 20) {
+      const auto part = std::string_view(text).substr(first, length);
+      ASSERT_EQ(crc32c(part), crc32c_by_table(part)) << first << " " << length;
+    }
+}
+
 TEST(zarr, checksum_is_that_of_the_standard) {
   std::string text = "123456789";  // RFC 3720, B.4; the catalogue of parametrised CRC algorithms: CRC-32/ISCSI
   seal_chunk(text);
