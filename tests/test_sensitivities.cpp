@@ -41,11 +41,12 @@ double reduced_by(const outcome& r, std::size_t k, std::size_t j) {
 
 // ------------------------------------------------------------------------------------------------------- closed forms
 
-void expect_decay(const std::vector<std::string>& methods) {
+void expect_decay(const std::vector<std::string>& methods, const std::string& error_control = "false") {
   // y = start rate (e^(-rate t) - e^(-half t)) / (half - rate)
   for (const std::string& method : methods) {
-    const auto r = run(test_model("decay"), {"rtol=1e-10", "atol=1e-12", "method=" + method,
-                                             by({"rate", "half", "start", "beside"}), "output.samples.count=4"});
+    const auto r = run(test_model("decay"),
+                       {"rtol=1e-10", "atol=1e-12", "method=" + method, by({"rate", "half", "start", "beside"}),
+                        "output.samples.count=4", "sensitivity.error_control=" + error_control});
     ASSERT_STREQ(reason_of(r), "defined");
     const double k = 0.7, c = 0.2, s = 1.5;
     for (int i = 0; i < 4; ++i) {
@@ -219,6 +220,7 @@ TEST(Sensitivities, OfTimeEvents) {
 
 TEST(Sensitivities, OfALinearEquationByARosenbrockMethod) { expect_decay({"rodas5p"}); }
 TEST(Sensitivities, OfALinearEquationByImplicitMethods) { expect_decay({"radau5", "esdirk4", "sdirk4", "rodas4"}); }
+TEST(Sensitivities, OfALinearEquationWhereTheirErrorsCount) { expect_decay({"rodas4", "sdirk4", "radau5"}, "true"); }
 
 /// More states than entries of a Jacobian are multiplied with one by one (method/step_derivatives.hpp).
 TEST(Sensitivities, OfManyStatesByARosenbrockMethod) {
