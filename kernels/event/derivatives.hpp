@@ -49,11 +49,11 @@ SALTUS_FN void undefine(instance<E, Real>& x, mask_of<Real> where, sensitivity w
   assign_where(where & (x.held.undefined == Real(0.0)), x.held.undefined, Real(static_cast<double>(why)));
 }
 
-/// Do two derivatives agree, of numbers of which `noise` is within rounding?
+/// Do two derivatives agree, of numbers of which `noise` is within rounding, and that are sums of terms of a size of `terms`?
 template <class E, class Real>
-SALTUS_FN mask_of<Real> agree(Real a, Real b, Real noise, const tolerances<E, Real>& tol) {
+SALTUS_FN mask_of<Real> agree(Real a, Real b, Real noise, const tolerances<E, Real>& tol, Real terms = Real(0.0)) {
   const Real relative = Real(1e-9) + Real(10.0) * tol.rtol;
-  return abs(a - b) <= max(relative * max(abs(a), abs(b)), noise);
+  return abs(a - b) <= max(relative * max(max(abs(a), abs(b)), terms), noise);
 }
 template <class E, class Real>
 SALTUS_FN mask_of<Real> times_agree(const instance<E, Real>& x, Real a, Real b, int j, const tolerances<E, Real>& tol) {
@@ -259,23 +259,51 @@ SALTUS_FN_COLD void mark_jump(instance<E, pack<T, W>>& x, const vec<pack<T, W>, 
   if constexpr (reduces_derivatives<E>) take_back_rates_of_values(x, jumps, run);
 }
 
-/// Lanes in which the first `count` of y, and the discrete variables, are the same, to within what differs by errors. All of y: their
-/// derivatives, too.
+/// How large the terms are of which the derivatives behind what is due at x are sums: S, and f dt*/dp.
 template <class E, class Real>
-SALTUS_FN_COLD mask_of<Real> same_point(const instance<E, Real>& a, const instance<E, Real>& b,
-                                        const tolerances<E, Real>& tol, int count) {
-  auto same = mask_of<Real>::all(true);
-  for (int i = 0; i < count; ++i) {
-    const int state = i % E::model_states, direction = i / E::model_states - 1;
-    const Real noise = tol.atol[state < E::judged ? state : 0];
-    same = same & agree<E>(a.y[i], b.y[i], direction < 0 ? noise : noise / size_of_direction(a, direction), tol);
+SALTUS_FN_COLD vec<Real, E::n> size_of_terms(const instance<E, Real>& x, const due_events<E, Real>& due,
+                                             const event_times<E, Real>& times) {
+  vec<Real, E::n> r;
+  for (int i = 0; i < E::model_states; ++i) r[i] = Real(0.0);
+  for (int j = 0; j < E::directions; ++j) {
+    Real moves = Real(0.0);
+    for (int item = 0; item < event_times<E, Real>::items; ++item) {
+      const Real is =
+          item < E::ng ? due.guard[item < E::ng ? item : 0] : due.time_event[item < E::ng ? 0 : item - E::ng];
+      moves = select(is > Real(0.5), max(moves, abs(times(item, j))), moves);
+    }
+    for (int i = 0; i < E::model_states; ++i) {
+      const int at = E::form::place(i, j);
+      r[at] = fma(abs(x.f[i]), moves, abs(x.y[at]));
+    }
   }
+  return r;
+}
+
+/// Lanes in which the states of y, and the discrete variables, are the same, to within what differs by errors.
+template <class E, class Real>
+SALTUS_FN_COLD mask_of<Real> same_states(const instance<E, Real>& a, const instance<E, Real>& b,
+                                         const tolerances<E, Real>& tol) {
+  auto same = mask_of<Real>::all(true);
+  for (int i = 0; i < E::model_states; ++i) same = same & agree<E>(a.y[i], b.y[i], tol.atol[i], tol);
   for (int i = 0; i < E::form::discretes; ++i)
     same = same & agree<E>(a.held.d[i], b.held.d[i], Real(limits<typename E::T>::epsilon), tol);
-  if (count > E::model_states)
-    for (int i = 0; i < E::form::discretes * E::directions; ++i)
-      same = same &
-             agree<E>(a.held.discrete_rates[i], b.held.discrete_rates[i], Real(limits<typename E::T>::epsilon), tol);
+  return same;
+}
+
+/// Those in which the derivatives are the same, which are sums of terms of these sizes.
+template <class E, class Real>
+SALTUS_FN_COLD mask_of<Real> same_derivatives(const instance<E, Real>& a, const instance<E, Real>& b,
+                                              const vec<Real, E::n>& terms, const tolerances<E, Real>& tol) {
+  auto same = mask_of<Real>::all(true);
+  for (int j = 0; j < E::directions; ++j)
+    for (int i = 0; i < E::model_states; ++i) {
+      const int at = E::form::place(i, j);
+      same = same & agree<E>(a.y[at], b.y[at], tol.atol[i] / size_of_direction(a, j), tol, terms[at]);
+    }
+  for (int i = 0; i < E::form::discretes * E::directions; ++i)
+    same =
+        same & agree<E>(a.held.discrete_rates[i], b.held.discrete_rates[i], Real(limits<typename E::T>::epsilon), tol);
   return same;
 }
 

@@ -451,7 +451,7 @@ SALTUS_FN_COLD both_orders<E, Real> try_both_orders(const instance<E, Real>& x, 
   auto other = x;
   r.agree = r.agree & pass_in_turn(r.x, g, times, first, second, r.agree, tol);
   r.agree = r.agree & pass_in_turn(other, g, times, second, first, r.agree, tol);
-  r.agree = r.agree & same_point(r.x, other, tol, E::n);
+  r.agree = r.agree & same_states(r.x, other, tol) & same_derivatives(r.x, other, size_of_terms(x, due, times), tol);
   if constexpr (reduces_derivatives<E>) compare_reduced_rates(r.x, other, r.agree, tol);
   return r;
 }
@@ -525,7 +525,7 @@ SALTUS_FN_COLD void end_event(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> wh
                               const tolerances<E, pack<T, W>>& tol, const passage<E, pack<T, W>>& way, const Run& run) {
   using Real = pack<T, W>;
   if (any(way.apart)) {
-    const auto agree = way.in_turns.agree & same_point(x, way.in_turns.x, tol, E::model_states) & is_under_way(x);
+    const auto agree = way.in_turns.agree & same_states(x, way.in_turns.x, tol) & is_under_way(x);
     undefine(x, way.apart & !agree, sensitivity::order);
     leave_event(x, way.before, way.apart, where, tol, run);
     take_derivatives(x, way.in_turns.x, agree & (x.held.undefined == Real(0.0)), tol);
