@@ -136,6 +136,14 @@ TEST(AnyOrderMethods, ImplicitOnesTakeTheStepsOfTheSolutionWhereItIsStiff) {
         << name;
 }
 
+// The lengths take different numbers of iterations until a start is found.
+TEST(AnyOrderStarts, HaveTheSameBitsInAllLanes) {
+  const settings s = {"rtol=1e-6", "initial.x=0.3", "sweep.length={from=0.5, to=2.0, count=11}"};
+  const auto wide = run("rod_pendulum", more(s, {"run.lanes=8"})),
+             other = run("rod_pendulum", more(s, {"run.lanes=1"}));
+  EXPECT_EQ(wide.final_state, other.final_state);
+}
+
 TEST(AnyOrderMethods, ImplicitOnesHaveTheSameBitsInAllLanes) {
   const settings s = {"method=rodas5p", "rtol=1e-7", "sweep.length={from=0.8, to=2.4, count=7}", "t=[0.0, 1.0]"};
   const auto all = run("rod_pendulum", more(s, {"run.lanes=4"}));

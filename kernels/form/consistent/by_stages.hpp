@@ -259,6 +259,7 @@ struct settling {
       move(k, y, by, share, open);
       const auto done = open & met & (size <= Real(small));
       found = found | done;
+      for (int i = 0; i < values; ++i) best[i] = select(done, y[i], best[i]);  // it stays while others go on
       open = open & !done & (share >= Real(least_share)) & (better | mask_of<Real>::all(turn > 0));
       begins = open & (change.dependent >= Real(0.0)) & (change.lacking > Real(small)) & mask_of<Real>::all(turn == 0);
       nudge(k, y, sizes, begins);
