@@ -7,20 +7,10 @@
 // them needs: in a mode that needs fewer the others follow from its later stages.
 #pragma once
 
-#include "form/functions.hpp"
+#include "form/model_series.hpp"
 #include "linear/least_change.hpp"
-#include "number/jet.hpp"
 
 namespace saltus {
-
-namespace detail {
-/// (k + 1) (k + 2) ... (k + m) = (k + m)! / k!
-SALTUS_FN constexpr double rising(int k, int m) {
-  double r = 1.0;
-  for (int i = 1; i <= m; ++i) r *= k + i;
-  return r;
-}
-}  // namespace detail
 
 /// The equations of one set of offsets.
 template <class Functions, int set>
@@ -65,54 +55,14 @@ struct equation_series {
   SALTUS_FN static constexpr int min_of(int a, int b) { return a < b ? a : b; }
   SALTUS_FN static constexpr int max_of(int a, int b) { return a < b ? b : a; }
 
-  /// Series of time and unknowns with room for `length` terms, and for all that the equations make of them. Derivatives are by the
-  /// model's time.
+  /// Series of time and unknowns, of the values y of this set at engine time t.
   template <class Value, int length>
-  struct run {
-    static constexpr int given = unknowns + 1;
-    static constexpr series_room room = {given + room_of_series<Model>.series, room_of_series<Model>.numbers};
-    Value numbers[jet_table<Value>::size(length, room)];
-    jet_table<Value> table;
-    vec<jet<Value>, unknowns> x;
-    jet<Value> t;
-
-    /// The series of the values y at engine time t, as far as they go; what is beyond them is zero.
+  struct run : model_series<Functions>::template run<Value, length> {
     template <class Of>
-    SALTUS_FN run(Of engine_time, const vec<Of, values>& y) : table(numbers, length, room) {
-      table.in_turn = false;  // a stage runs some orders again
-      for (int j = 0; j < unknowns; ++j) {
-        for (int l = 0; l < length; ++l)
-          table.place(j)[l] = l <= d(j) ? Value(y[layout::place(j) + l] * (1.0 / detail::rising(0, l))) : Value(0.0);
-        x[j] = jet<Value>(table.place(j), &table);
-      }
-      for (int l = 0; l < length; ++l)
-        table.place(unknowns)[l] = l == 0 ? Value(time::of_model(engine_time)) : Value(l == 1 ? 1.0 : 0.0);
-      t = jet<Value>(table.place(unknowns), &table, 1);
-    }
-    run(const run&) = delete;
-
-    /// The coefficients of order k of the equations, those below it found before.
-    template <class Real>
-    SALTUS_FN vec<Value, unknowns> at_order(int k, const held<Real>& fixed) {
-      table.begin(k, given);
-      t.value = t.c[k];
-      for (int j = 0; j < unknowns; ++j) x[j].value = x[j].c[k];
-      return evaluate(t, x, k, fixed);
-    }
-    SALTUS_FN bool is_complete() const { return !table.overflowed(); }
+    SALTUS_FN run(Of engine_time, const vec<Of, values>& y)
+        : model_series<Functions>::template run<Value, length>(engine_time, y,
+                                                               [](int j) SALTUS_INLINE_LAMBDA { return d(j); }) {}
   };
-
-  template <class Value, class Real>
-  SALTUS_FN_COLD static vec<Value, unknowns> evaluate(const jet<Value>& t, const vec<jet<Value>, unknowns>& x, int k,
-                                                      const held<Real>& fixed) {
-    named<typename kinds::row_of_residual, jet<Value>, unknowns> zeros;
-    for (int i = 0; i < unknowns; ++i) zeros.values[i] = jet<Value>(Functions::unset);
-    const point<Model, jet<Value>, Real, true> at{t, x, fixed.p, fixed.d, fixed.locked.data, fixed.pieces.data};
-    Model::residual(at, zeros);
-    vec<Value, unknowns> r;
-    for (int i = 0; i < unknowns; ++i) r[i] = zeros.values[i].coefficient(k);
-    return r;
-  }
 
   /// J at the values y, its columns by as few directions as its pattern allows.
   template <class Real>
