@@ -10,6 +10,7 @@
 #include "backend/cpu.hpp"
 #include "backend/make.hpp"
 #include "base/paths.hpp"
+#include "compile/by_array.hpp"
 #include "compile/compiler.hpp"
 #include "ensemble/pipeline.hpp"
 #include "spec/spec.hpp"
@@ -121,7 +122,7 @@ inline host::plan plan_of(const std::string& model, const std::vector<std::strin
   std::vector<host::flag> flags;
   for (const auto& s : settings) flags.push_back({"--set", s});
   const auto spec = host::from_model(model, flags);
-  return host::validate(spec, host::describe_model(host::find_model(model)));
+  return host::validate(spec, host::model_for(spec, host::describe_model(host::find_model(model))));
 }
 
 inline outcome run(const std::string& model, const std::vector<std::string>& settings) {

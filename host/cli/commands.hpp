@@ -27,7 +27,7 @@ struct run_arguments : study {
 
 // Each returns the exit code; throws `error`.
 int list_models(bool as_json);
-int describe(const std::string& name, bool as_json);
+int describe(const std::string& name, bool as_json, bool by_array = false);
 int check(const run_arguments& a, bool with_pilot, bool with_lint);
 /// A model to begin with, in a file of that name.
 int new_model(const std::string& name);

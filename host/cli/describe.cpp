@@ -12,6 +12,7 @@
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/structure.hpp"
+#include "compile/by_array.hpp"
 #include "compile/elimination.hpp"
 
 namespace saltus::host {
@@ -173,8 +174,9 @@ int list_models(bool as_json) {
   return exit_ok;
 }
 
-int describe(const std::string& name, bool as_json) {
-  const model m = describe(name, interrupted);
+int describe(const std::string& name, bool as_json, bool by_array) {
+  model m = describe(name, interrupted);
+  if (by_array) m = by_derivative_array(m, interrupted);
   if (as_json) {
     fmt::print("{}\n", json_text(describe_json(m)));
     return exit_ok;

@@ -103,7 +103,7 @@ class command_line {
     if (*sensitivity_) return sensitivity(showing_.file, outcomes_, as_json_);
     listen_to_signals();
     if (*list_) return list_models(as_json_);
-    if (*describe_) return describe(name_, as_json_);
+    if (*describe_) return describe(name_, as_json_, by_array_);
     if (*check_ && !architecture_.empty()) return check_cuda(arguments_, architecture_);
     if (*check_) return check(arguments_, !no_pilot_, lints_);
     if (*new_) return new_model(name_);
@@ -121,6 +121,8 @@ class command_line {
     add_json(list_, as_json_);
     describe_ = app_.add_subcommand("describe", "states, parameters, guards and outputs of a model");
     describe_->add_option("MODEL", name_, "a built-in's name, or a header ./my_model.hpp")->required()->type_name("");
+    describe_->add_flag("--array", by_array_,
+                        "what the derivative array of its equations determines (structure = \"array\")");
     add_json(describe_, as_json_);
   }
 
@@ -257,6 +259,7 @@ class command_line {
   CLI::App* measure_ = nullptr;  ///< not for people
   CLI::App* new_ = nullptr;
   std::string name_;          ///< of the model that is described, or begun
+  bool by_array_ = false;     ///< it is described by its derivative array
   std::string architecture_;  ///< of the device that check is asked about
   bool as_json_ = false, no_pilot_ = false, lints_ = false, advises_ = false, measures_ = false, clears_cache_ = false;
   CLI::Option* one_instance_ = nullptr;

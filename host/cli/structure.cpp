@@ -149,6 +149,13 @@ void print_modes(const model_structure& s) {
   if (s.modes.size() > most_shown) fmt::print("      ... and {} more\n", s.modes.size() - most_shown);
 }
 
+/// "K = 3, rank 7 of 9, 2 degrees of freedom, at 4 points".
+std::string array_text(const model_array& a) {
+  return fmt::format("K = {}, rank {} of {}, {} of freedom, the same at {}", a.times, a.rank, a.rows,
+                     counted(static_cast<std::size_t>(a.freedom), "degree"),
+                     counted(static_cast<std::size_t>(a.points), "point"));
+}
+
 json offsets_json(const std::vector<int>& offsets, const std::vector<std::string>& names) {
   json all = json::object();
   for (std::size_t i = 0; i < offsets.size(); ++i) all[names[i]] = offsets[i];
@@ -203,6 +210,7 @@ void print_structure(const model& m) {
     fmt::print("    highest derivatives are not linear in {}\n", listed(s.nonlinear, record.equation_names));
   print_blocks(s.analysis, record);
   print_modes(s);
+  if (m.offsets && m.offsets->array) fmt::print("    by the derivative array: {}\n", array_text(*m.offsets->array));
 }
 
 json structure_json(const model& m) {
@@ -220,6 +228,11 @@ json structure_json(const model& m) {
   }
   all["modes"] = modes;
   all["all_modes"] = s.all_modes;
+  if (m.offsets && m.offsets->array) {
+    const auto& a = *m.offsets->array;
+    all["array"] = {{"times", a.times},   {"rank", a.rank}, {"rows", a.rows}, {"degrees_of_freedom", a.freedom},
+                    {"points", a.points}, {"gap", a.gap}};
+  }
   return all;
 }
 

@@ -89,6 +89,9 @@ std::optional<file_list> files_of(const std::string& text, const std::vector<std
 /// time.
 bool may_be_remembered(const file_list& files);
 
+/// What a module must know of a model's derivative array (kernels/model/offsets.hpp).
+std::string array_text(const std::string& model, int times, int rank, double time_scale, const std::vector<int>& order,
+                       const std::vector<int>& observed);
 /// The source text of a module's engine type, shared by CPU and CUDA modules.
 std::string engine_text(const plan& p);
 /// Its last lines: of two plans for one model they are the same where the whole text is.

@@ -22,6 +22,8 @@ std::string series_text(const plan& p) {
 std::string offsets_text(const model& m) {
   if (!m.offsets) return {};
   const auto& o = *m.offsets;
+  if (o.array)
+    return array_text(m.name, o.array->times, o.array->rank, o.array->time_scale, o.array->order, o.observed);
   std::vector<std::string> c, d, entries, conditions;
   std::vector<int> levels, first_entries = {0}, first_directions = {0};
   for (const auto& set : o.sets) {
@@ -60,6 +62,10 @@ std::string event_log_text(const plan& p) {
 std::string form_text(const plan& p) {
   const auto form =
       fmt::format("saltus::form_of<::{}, saltus::{}>", p.model.name, p.backward ? "backward_time" : "forward_time");
+  // Of two plans for one model this is all that differs.
+  if (p.model.offsets && p.model.offsets->array)
+    return fmt::format("saltus::derivative_array_form<saltus::model_functions<::{}, saltus::{}>>", p.model.name,
+                       p.backward ? "backward_time" : "forward_time");
   if (p.exponents > 0) return fmt::format("saltus::growth<{}, {}>", form, p.exponents);
   if (p.sensitivities.empty()) return form;
   std::vector<int> numbers;
@@ -68,6 +74,14 @@ std::string form_text(const plan& p) {
   return fmt::format("saltus::sensitivities<{}, {}, {}>", form, p.sensitivities_in_error, fmt::join(numbers, ", "));
 }
 }  // namespace
+
+std::string array_text(const std::string& model, int times, int rank, double time_scale, const std::vector<int>& order,
+                       const std::vector<int>& observed) {
+  return fmt::format(
+      "template <> inline constexpr saltus::array_offsets<{}> saltus::offsets_of<::{}>{{{}, {}, {:.17g}, {{{}}}, "
+      "{{{}}}}};\n",
+      order.size(), model, times, rank, time_scale, fmt::join(order, ", "), fmt::join(observed, ", "));
+}
 
 std::string engine_name(const plan& p) {
   std::string reductions;

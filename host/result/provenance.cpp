@@ -124,6 +124,8 @@ void integration(const plan& p, lines& out) {
   else out.none("consistency");
   if (p.model.equations == abi::any_order) out.add("coordinates", p.coordinates);
   else out.none("coordinates");
+  if (p.model.equations == abi::any_order) out.add("structure", p.structure);
+  else out.none("structure");
 }
 
 void events(const plan& p, lines& out) {

@@ -16,14 +16,14 @@
 
 namespace saltus::host {
 
-const std::vector<std::string_view> top_keys = {"model",       "method",      "t",           "rtol",
-                                                "atol",        "event_tol",   "first_step",  "max_step",
-                                                "step",        "controller",  "norm",        "precision",
-                                                "max_steps",   "max_events",  "detection",   "guards_in_error",
-                                                "concurrency", "zeno",        "rescue",      "inject_exceptions",
-                                                "consistency", "coordinates", "parameters",  "initial",
-                                                "sweep",       "sample",      "sensitivity", "lyapunov",
-                                                "output",      "run",         "tables"};
+const std::vector<std::string_view> top_keys = {"model",       "method",      "t",          "rtol",
+                                                "atol",        "event_tol",   "first_step", "max_step",
+                                                "step",        "controller",  "norm",       "precision",
+                                                "max_steps",   "max_events",  "detection",  "guards_in_error",
+                                                "concurrency", "zeno",        "rescue",     "inject_exceptions",
+                                                "consistency", "coordinates", "structure",  "parameters",
+                                                "initial",     "sweep",       "sample",     "sensitivity",
+                                                "lyapunov",    "output",      "run",        "tables"};
 
 namespace {
 

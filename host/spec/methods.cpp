@@ -42,6 +42,9 @@ const char* special_about(const model& m) {
 
 std::string obstacle(const method_traits& method, const model& m) {
   if (const auto none = no_method_for(m); !none.empty()) return "must be left out: " + none;
+  if (m.offsets && m.offsets->array && (method.is_series || !method.is_explicit))
+    return fmt::format("must be an explicit method, as structure = \"array\" gives {} a time derivative, and no {}",
+                       m.name, method.is_series ? "series" : "matrices of index 1");
   if (method.is_explicit && m.equations != abi::plain && m.equations != abi::any_order)
     return fmt::format("must be an implicit method, as {} has {}", m.name, special_about(m));
   if (method.is_series && m.coordinates > 0)
@@ -89,6 +92,18 @@ std::int64_t stack_of_lane(const model& m, std::string_view method, std::string_
                            std::int64_t directions) {
   constexpr std::int64_t number = sizeof(double);
   const auto square = [](std::size_t n) { return static_cast<std::int64_t>(n * n); };
+  if (m.offsets && m.offsets->array) {
+    const auto& array = *m.offsets->array;
+    const auto unknowns = std::ssize(array.order), values = std::ssize(m.states);
+    const std::int64_t order = *std::max_element(array.order.begin(), array.order.end());
+    // Its matrix, that reflected, and what it is made of; series of numbers and of duals; the constraints with their derivatives.
+    const auto columns = values + unknowns * array.times + values;
+    const auto constraints = unknowns + array.rows - array.rank;
+    const auto series = unknowns + 1 + std::max(m.kept_series, 256);
+    return number *
+           (3 * array.rows * columns + 3 * series * (order + array.times + 1) + 3 * std::max(m.kept_numbers, 256) +
+            6 * values * values + (coordinates == coordinates_names[0] ? 2 : 8) * constraints * values);
+  }
   if (m.offsets) {
     std::int64_t highest = 0, constraints = 0;
     for (const auto& set : m.offsets->sets) {
@@ -117,7 +132,7 @@ std::int64_t stack_of_lane(const model& m, std::string_view method, std::string_
 
 std::string default_method(const model& m) {
   if (m.equations == abi::plain) return "dp5";
-  if (m.equations == abi::any_order) return "taylor";
+  if (m.equations == abi::any_order) return m.offsets && m.offsets->array ? "dop853" : "taylor";
   return m.equations == abi::implicit || highest_index(m) > 1 ? "radau5" : "rodas5p";
 }
 

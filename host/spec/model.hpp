@@ -94,12 +94,19 @@ struct mode_condition {
   int index, relation;
   double value;
 };
+/// The derivative array of a model in place of its structural analysis (structure/rank_of_array.hpp).
+struct model_array {
+  int times, rank, rows, freedom, points;
+  double time_scale, gap;
+  std::vector<int> order;  ///< of the highest derivative of each unknown in the equations
+};
 /// What the structural analysis has found of a model, for modules (kernels/model/offsets.hpp).
 struct model_offsets {
   std::vector<stage_offsets> sets;         ///< one for all modes, or several
   std::vector<mode_condition> conditions;  ///< that choose one of several
   std::vector<int> set_of;                 ///< by the answers to them
   std::vector<int> observed;               ///< of each unknown, the highest derivative in guards and outputs
+  std::optional<model_array> array;        ///< and then there are no sets
 };
 
 class loaded_model;

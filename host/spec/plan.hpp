@@ -109,6 +109,9 @@ struct histogram_request {
 /// Seconds: between two times when a journal is put on the disk, and after which a run has one (journal.hpp).
 inline constexpr double usual_checkpoint = 60, short_run = 10;
 
+/// What tells how equations of any order are integrated: their structural analysis, or the rank of their derivative array.
+inline constexpr const char* structure_names[] = {"analysis", "array"};
+
 struct plan {
   host::model model;
 
@@ -119,8 +122,9 @@ struct plan {
   std::string norm = "rms";          ///< rms, max, compere
   std::string precision = "double";  ///< double, float
   double rtol = 1e-6;
-  std::vector<double> atol;         ///< one per state
-  std::string coordinates = "all";  ///< all, unitary, partitioned
+  std::vector<double> atol;            ///< one per state
+  std::string coordinates = "all";     ///< all, unitary, partitioned
+  std::string structure = "analysis";  ///< of equations of any order: analysis, array
   double event_tol = 0;
   double first_step = 0;  ///< 0: automatic
   double max_step = std::numeric_limits<double>::infinity();

@@ -41,8 +41,9 @@ void read_method(reading& r) {
   const bool is_auto = word == "auto";
   r.plan.method = is_auto ? auto_method : name_of(word);
   r.plan.stiff_method = is_auto ? auto_stiff_method : "";
-  if (const auto why = obstacle(method_called(r.plan.method), r.model); !why.empty())
-    e->fail(fmt::format("{}; {}", why, suggest("", methods_for(r.model))));
+  for (const auto& method : {r.plan.method, r.plan.stiff_method})
+    if (const auto why = method.empty() ? std::string() : obstacle(method_called(method), r.model); !why.empty())
+      e->fail(fmt::format("{}; {}", why, suggest("", methods_for(r.model))));
 }
 
 void read_consistency(reading& r) {
@@ -64,6 +65,15 @@ void read_coordinates(reading& r) {
   if (r.plan.coordinates == coordinates_names[0]) return;
   if (r.model.equations != abi::any_order)
     e->fail(fmt::format("must be all, or left out: {} has no equations of any order, 0 = r(t, x, x', x'', ...)",
+                        r.model.name));
+}
+
+void read_structure(reading& r) {
+  const auto e = r.root.find("structure");
+  if (!e) return;
+  r.plan.structure = e->word(words(structure_names));
+  if (r.plan.structure != structure_names[0] && r.model.equations != abi::any_order)
+    e->fail(fmt::format("must be analysis, or left out: {} has no equations of any order, 0 = r(t, x, x', x'', ...)",
                         r.model.name));
 }
 
@@ -91,6 +101,7 @@ void read_atol(reading& r) {
 
 void read_integration(reading& r) {
   if (const auto e = r.root.find("rtol")) r.plan.rtol = e->positive();
+  read_structure(r);
   read_method(r);
   if (const auto e = r.root.find("controller")) r.plan.controller = e->word(words(controller_names));
   if (const auto e = r.root.find("norm")) r.plan.norm = e->word(words(norm_names));

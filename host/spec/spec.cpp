@@ -91,6 +91,10 @@ spec_document from_text(const std::string& text, std::vector<flag> flags, given_
   return spec;
 }
 
+bool asks_for_array(const spec_document& spec) {
+  return merge(spec, nullptr)["structure"].value<std::string>() == structure_names[1];
+}
+
 namespace {
 
 plan read_plan(const spec_document& spec, const host::model& model, const toml::table& merged) {

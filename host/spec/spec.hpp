@@ -29,6 +29,9 @@ spec_document from_model(const std::string& name, std::vector<flag> flags = {});
 spec_document from_text(const std::string& text, std::vector<flag> flags = {}, given_arrays arrays = {},
                         const std::filesystem::path& folder = {});
 
+/// Does it ask for the derivative array of its model, structure = "array"? Then the model that `validate` takes must have it.
+bool asks_for_array(const spec_document& spec);
+
 /// Checks everything that can be checked before anything runs. In the plan: axes of the product in the order in which
 /// the spec has them (the entries of a [sweep.zip] are one axis; axes from flags come last); `atol` is `rtol` unless
 /// given; `t` is the model's own span unless given, and an end that is swept replaces that of `t`; `text` is the spec

@@ -59,8 +59,6 @@ stage_offsets stages_of(const signature& sigma, const std::vector<int>& c, const
   return r;
 }
 
-namespace {
-/// The condition on which Sigma depends, as a module can answer it.
 mode_condition answerable(const model& m, const conditions& known, int number) {
   const auto& nodes = m.record->nodes;
   const auto node = std::find(known.number_of.begin(), known.number_of.end(), number) - known.number_of.begin();
@@ -74,7 +72,6 @@ mode_condition answerable(const model& m, const conditions& known, int number) {
   return {of == operation::guard, nodes[at(e.a)].a, e.operation - static_cast<int>(operation::less), e.value};
 }
 
-/// Of each unknown, the order of the highest derivative in guards and outputs.
 std::vector<int> observed_orders(const model& m, const conditions& known) {
   equation_record observed = *m.record;
   observed.equations = m.record->observed;
@@ -84,6 +81,7 @@ std::vector<int> observed_orders(const model& m, const conditions& known) {
   return r;
 }
 
+namespace {
 /// A set of offsets for each mode that those of the union do not serve.
 model_offsets offsets_by_modes(const model& m, const model_structure& s) {
   if (!s.all_modes)
@@ -122,7 +120,7 @@ model_offsets offsets_of(const model& m) {
   const bool serve_all = std::all_of(s.modes.begin(), s.modes.end(), [](const auto& mode) { return mode.is_served; });
   if (!serve_all) return offsets_by_modes(m, s);
   if (!s.analysis.is_sound()) throw std::invalid_argument("its equations are structurally singular");
-  return {{stages_of(s.sigma, s.analysis.c, s.analysis.d)}, {}, {0}, observed_orders(m, s.known)};
+  return {{stages_of(s.sigma, s.analysis.c, s.analysis.d)}, {}, {0}, observed_orders(m, s.known), {}};
 }
 
 namespace {
@@ -144,6 +142,7 @@ std::vector<quantity> values_of(const model& m) {
     values.push_back(x);
     int highest = m.offsets->observed[j];
     for (const auto& set : m.offsets->sets) highest = std::max(highest, set.d[j]);
+    if (m.offsets->array) highest = std::max(highest, m.offsets->array->order[j]);
     for (int k = 1; k <= highest; ++k)
       values.push_back({derivative_name(x.name, k), std::numeric_limits<double>::quiet_NaN(),
                         derivative_unit(x.unit, k), fmt::format("derivative {} of {}", k, x.name)});
@@ -152,13 +151,17 @@ std::vector<quantity> values_of(const model& m) {
 }
 }  // namespace
 
+void add_derivatives(model& m) {
+  auto values = values_of(m);
+  check_names(values, m.outputs);
+  m.states = std::move(values);
+}
+
 void add_values(model& m) {
   if (m.equations != abi::any_order || !m.record) return;
   try {
     m.offsets = offsets_of(m);
-    auto values = values_of(m);
-    check_names(values, m.outputs);
-    m.states = std::move(values);
+    add_derivatives(m);
   } catch (const std::invalid_argument& e) {
     m.offsets.reset();
     m.why_unsolved = e.what();

@@ -13,6 +13,14 @@ stage_offsets stages_of(const signature& sigma, const std::vector<int>& c, const
 /// each mode that they do not serve. Throws std::invalid_argument with a sentence if there are none.
 model_offsets offsets_of(const model& m);
 
+/// Of each unknown, the order of the highest derivative in guards and outputs.
+std::vector<int> observed_orders(const model& m, const conditions& known);
+/// A condition on which Sigma depends, as a module can answer it; throws std::invalid_argument if it cannot.
+mode_condition answerable(const model& m, const conditions& known, int number);
+
+/// Gives a model its unknowns and their derivatives, up to those that its offsets ask for, as states.
+void add_derivatives(model& m);
+
 /// Gives a model with equations of any order its offsets, and the derivatives x_d1, x_d2, .. of every unknown x among its states; if
 /// they cannot be solved, the reason. Other models stay as they are.
 void add_values(model& m);

@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "base/netcdf.hpp"
 #include "base/paths.hpp"
+#include "compile/by_array.hpp"
 #include "compile/compiler.hpp"
 #include "compile/loaded_model.hpp"
 #include "result/journal.hpp"
@@ -40,7 +41,7 @@ std::string doubt_of_index(const model& m) {
 }  // namespace
 
 plan plan_of(const spec_document& spec, const model& known) {
-  plan p = validate(spec, known);
+  plan p = validate(spec, model_for(spec, known));
   check_names(p);
   if (const auto doubt = doubt_of_index(known); !doubt.empty()) p.warnings.push_back(doubt);
   return p;

@@ -15,6 +15,7 @@
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/version.hpp"
+#include "compile/by_array.hpp"
 #include "compile/compiler.hpp"
 #include "compile/module_cache.hpp"
 #include "ensemble/sampler.hpp"
@@ -99,7 +100,7 @@ inputs inputs_of_spec(const result_file& f, std::size_t i, const model& m) {
   std::istringstream lines(f.text("sources"));
   for (std::string hash, path; lines >> hash && std::getline(lines >> std::ws, path);)
     if (fs::path(path).extension() == ".toml") whole.file = path;  // where its paths start
-  const plan p = validate(whole, m);
+  const plan p = validate(whole, model_for(whole, m));
   columns one;
   sampler(p).fill(static_cast<std::int64_t>(i), 1, one);
   inputs in;
@@ -172,7 +173,8 @@ plan plan_of_instance(const std::string& file, std::int64_t id, std::vector<flag
   const std::string tables = tables_of(f, m, arrays);
   const std::string text = fmt::format("model = {}\n{}{}{}{}", toml_of(header.string()), in.span,
                                        settings_of_instance(f), in.tables, tables);
-  plan p = validate(from_text(text, std::move(flags), std::move(arrays)), m);
+  const spec_document spec = from_text(text, std::move(flags), std::move(arrays));
+  plan p = validate(spec, model_for(spec, m, stop));
   check_names(p);
   for (auto& warning : warnings_of(f, m)) p.warnings.push_back(std::move(warning));
   p.inputs.push_back(file);

@@ -95,7 +95,9 @@ inline constexpr status_row status_table[] = {
     {status::inconsistent, "inconsistent", "no values of the algebraic states were found that meet the constraints",
      "give better initial values; residual_of names the worst constraint: if it does not depend on the algebraic "
      "states, "
-     "their index is higher than declared, which saltus describe tells",
+     "their index is higher than declared, which saltus describe tells; of equations of any order whose analysis "
+     "fails, "
+     "structure = \"array\" asks for the derivative array",
      status_group::failed},
     {status::stiff, "stiff", "became too stiff for an explicit method", "use method = \"auto\" or an implicit method",
      status_group::failed},

@@ -5,8 +5,8 @@
 // the highest derivatives are algebraic.
 #pragma once
 
-#include "abi/choices.hpp"
 #include "form/consistent/by_stages.hpp"
+#include "form/consistent/start_sizes.hpp"
 #include "form/local_coordinates.hpp"
 #include "number/expression.hpp"
 
@@ -96,7 +96,6 @@ struct any_order_form : Functions {
   template <class System, class Real>
   SALTUS_FN_COLD static consistency<Real> begin(const System& system, Real t, vec<Real, states>& y,
                                                 const vec<Real, states>& given, mask_of<Real> where, int how) {
-    constexpr double free_over_guess = 0x1p20;
     const auto guess = y;
     for (int i = 0; i < states; ++i) y[i] = select(y[i] == y[i], y[i], Real(0.0));
     return settled(system, y, where, [&](auto set, vec<Real, states>& to, mask_of<Real> these) SALTUS_INLINE_LAMBDA {
@@ -106,11 +105,7 @@ struct any_order_form : Functions {
       for (int j = 0; j < here::unknowns; ++j)
         for (int l = 0; l < here::series::d(j); ++l) {  // the highest derivatives all follow
           const int i = layout::place(j) + l;
-          const auto is_free = !(guess[i] == guess[i]), is_given = given[i] == given[i];
-          const auto stays = how == abi::nearest ? mask_of<Real>::all(false) : how == abi::given ? !is_free : is_given;
-          const Real wide = Real(free_over_guess) * max(sizes[i], Real(1.0));
-          sizes[i] = select(stays, Real(0.0), select(is_free, wide, sizes[i]));
-          free_alone[i] = select(is_free & !stays, wide, Real(0.0));
+          detail::weigh_start(guess[i], given[i], how, sizes[i], free_alone[i]);
         }
       // Guesses that go together stay: else each gives a little of itself for what is free.
       auto with_guesses = to;

@@ -16,7 +16,7 @@
 // F = 0 may have other branches. A point that would have to be moved further than stages are off is not taken, and the step is
 // made again shorter: so no step ends on a branch that it has not begun on.
 //
-// Of a form that has `constraints`, constraints_at, jacobian_of_constraints, follow.
+// Of a form that has `constraints`, constraints_at, jacobian_of_constraints, follow; constraints_change_basis if they do.
 #pragma once
 
 #include "abi/choices.hpp"
@@ -55,6 +55,7 @@ class local_coordinates {
     auto open = !lost_, fresh = mask_of<Real>::all(false);
     Real before = Real(1.0), moved = Real(0.0);
     for (int turn = 0; turn < most && any(open); ++turn) {
+      if constexpr (changes_basis) refresh(system, t, y, open);
       const auto by = change_at(system, t, y);
       const Real size = size_of(by);
       moved = select(open, moved + size, moved);
@@ -69,7 +70,7 @@ class local_coordinates {
       open = open & !((size <= small) | (left <= small) | no_better);
       before = select(open, size, before);
       const auto slow = open & (ratio > Real(slow_ratio)) & mask_of<Real>::all(turn > 0);
-      if (any(slow)) refresh(system, t, y, slow);
+      if (!changes_basis && any(slow)) refresh(system, t, y, slow);
       fresh = slow;
     }
     lost_ = lost_ | open;
@@ -84,6 +85,8 @@ class local_coordinates {
   static constexpr double as_low_as_rounding = 0x1p-6 * root_epsilon<scalar_of<Real>>;
   static constexpr double part_of_tolerance = 0.01;
   static constexpr double slow_ratio = 0.0625;
+  /// Are constraints at two points not the same ones, though they mean the same? Then no matrix serves another point than its own.
+  static constexpr bool changes_basis = requires { Form::constraints_change_basis; };
 
   state begin_, size_;
   vec<state, m> along_;  ///< the columns of U1

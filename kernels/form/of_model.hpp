@@ -3,6 +3,7 @@
 #pragma once
 
 #include "form/any_order.hpp"
+#include "form/derivative_array_form.hpp"
 #include "form/growth.hpp"
 #include "form/mass.hpp"
 #include "form/mechanical.hpp"
@@ -28,6 +29,7 @@ constexpr auto choose_form() {
   if constexpr (requires { typename Model::template form<Functions>; })
     return form_type<typename Model::template form<Functions>>{};
   else if constexpr (is_mechanical<Model>) return form_type<mechanical_form<Functions>>{};
+  else if constexpr (requires { offsets_of<Model>.times; }) return form_type<derivative_array_form<Functions>>{};
   else if constexpr (kind == equations::any_order) return form_type<any_order_form<Functions>>{};
   else if constexpr (kind == equations::implicit) return form_type<residual_form<Functions>>{};
   else if constexpr (kind == equations::with_mass) return form_type<mass_form<Functions>>{};

@@ -1,7 +1,7 @@
 // What a module knows of its model beforehand.
 //
 // Where the values of an instance lie whose equations have derivatives of any order: what the structural analysis of a model has found
-// (docs/high_index.md), which a module has as constants. The values are x_j, x_j', .., x_j^(d_j) of every unknown x_j, one unknown
+// (docs/high_index.md), or its derivative array, which a module has as constants. The values are x_j, x_j', .., x_j^(d_j) of every unknown x_j, one unknown
 // after another; of all other models they are the states.
 #pragma once
 
@@ -55,6 +55,17 @@ struct offsets {
   }
 };
 
+/// The derivative array F, F', .., F^(times) of a model whose structural analysis fails (form/derivative_array.hpp): the orders of the
+/// highest derivatives in its equations, and the rank that the host has found it to have.
+template <int n>
+struct array_offsets {
+  static constexpr int size = n;
+  int times, rank;
+  double time_scale;  ///< coefficients of order m are weighed by its m-th power
+  int order[n], observed[n];
+  constexpr int highest(int j) const { return order[j] < observed[j] ? observed[j] : order[j]; }
+};
+
 namespace detail {
 
 /// What is not there: NVRTC has no function for it.
@@ -70,7 +81,7 @@ constexpr value_places<n> make_value_places() {
   value_places<n> r{};
   for (int j = 0; j < n; ++j) {
     int more = 0;
-    if constexpr (requires { offsets_of<Model>.d; }) more = offsets_of<Model>.highest(j);
+    if constexpr (requires { offsets_of<Model>.observed; }) more = offsets_of<Model>.highest(j);
     r.first[j + 1] = r.first[j] + 1 + more;
   }
   return r;
@@ -79,7 +90,7 @@ constexpr value_places<n> make_value_places() {
 /// Where the values of a model with n unknowns lie.
 template <class Model, int n>
 struct value_layout {
-  static constexpr bool has_derivatives = requires { offsets_of<Model>.d; };
+  static constexpr bool has_derivatives = requires { offsets_of<Model>.observed; };
   static constexpr value_places<n> places = make_value_places<Model, n>();
   static constexpr int count = places.first[n];
   /// The place of x_j.

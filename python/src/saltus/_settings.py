@@ -24,7 +24,7 @@ RUN = ("threads", "backend", "devices", "lanes", "groups", "chunk", "order", "al
 SAMPLE = ("count", "seed", "design", "correlation", "until")
 TOP = ("method", "t", "rtol", "atol", "event_tol", "first_step", "max_step", "step", "controller", "norm", "precision",
        "max_steps", "max_events", "detection", "guards_in_error", "concurrency", "zeno", "rescue", "inject_exceptions",
-       "consistency", "coordinates")
+       "consistency", "coordinates", "structure")
 SECTIONS = ("parameters", "initial", "sweep", "sample", "sensitivity", "lyapunov", "output", "run")
 TIMES = ("t_begin", "t_end")
 KEYS = {**{key: f"output.{key}" for key in OUTPUT}, **{key: f"run.{key}" for key in RUN},

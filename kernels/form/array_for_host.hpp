@@ -1,0 +1,47 @@
+// The derivative array of a model at one point, for the host, which decides about its rank (host/structure/rank_of_array.hpp).
+#pragma once
+
+#include "form/derivative_array.hpp"
+
+namespace saltus {
+
+/// F, F', .., F^(K) as coefficients of series, [order][equation], into `f`; into `by`, a row for each of them, their derivatives by the
+/// coefficients of the unknowns. `x`: these, of x_1 those of the orders 0 .. the last in the array, then those of x_2, ...
+template <class Functions>
+void array_for_host(double t, const double* parameters, const double* discretes, const double* sides, const double* x,
+                    double* f, double* by) {
+  using Real = pack<double, 1>;
+  using array = derivative_array<Functions>;
+  using layout = typename array::layout;
+  typename Functions::template held<Real> held;
+  for (int i = 0; i < Functions::params; ++i) held.p[i] = Real(parameters[i]);
+  for (int i = 0; i < Functions::discretes; ++i) held.d[i] = Real(discretes[i]);
+  for (int i = 0; i < Functions::guards; ++i) held.locked[i] = Real(sides[i]);
+  // Tables are not asked for: they are given functions of time, whatever their values.
+  for (int i = 0; i < Functions::piece_numbers; ++i) held.pieces[i] = Real(1.0);
+  vec<Real, array::values> y;
+  vec<Real, array::columns> w;
+  int place = 0;
+  for (int j = 0; j < array::unknowns; ++j)
+    for (int m = 0; m <= array::last(j); ++m, ++place)
+      (m <= layout::highest(j) ? y[layout::place(j) + m] : w[array::column(j, m)]) =
+          Real(m <= layout::highest(j) ? x[place] * detail::rising(0, m) : x[place]);
+  const int all = place;
+  const auto at = array::linearised_at(Real(t), y, w, held);
+  for (int k = 0; k <= array::times; ++k)
+    for (int i = 0; i < array::unknowns; ++i) {
+      const int row = k * array::unknowns + i, below = row - array::unknowns;
+      f[row] = (k == 0 ? at.f[i] : at.g[below < 0 ? 0 : below]).v;
+      place = row * all;
+      for (int j = 0; j < array::unknowns; ++j)
+        for (int m = 0; m <= array::last(j); ++m, ++place) {
+          if (m > layout::highest(j)) by[place] = k == 0 ? 0.0 : at.g_by_w[below][array::column(j, m)].v;
+          else {
+            const auto& of = k == 0 ? at.f_by_y[i] : at.g_by_y[below];
+            by[place] = of[layout::place(j) + m].v * detail::rising(0, m);
+          }
+        }
+    }
+}
+
+}  // namespace saltus

@@ -1,0 +1,22 @@
+// How far each value of a start may move: what is given stays, guesses move, what is neither moves most. For searches that take the
+// smallest change over the sizes of the values.
+#pragma once
+
+#include "abi/choices.hpp"
+#include "number/math.hpp"
+
+namespace saltus::detail {
+
+/// Of one value, of the size `size`: NaN in `guess` is free, no NaN in `given` is given; how (abi::consistency): `nearest` lets what is
+/// given move as guesses do, `given` lets guesses stay. `free_alone`: the same where guesses stay, too.
+template <class Real>
+SALTUS_FN void weigh_start(Real guess, Real given, int how, Real& size, Real& free_alone) {
+  constexpr double free_over_guess = 0x1p20;
+  const auto is_free = !(guess == guess), is_given = given == given;
+  const auto stays = how == abi::nearest ? mask_of<Real>::all(false) : how == abi::given ? !is_free : is_given;
+  const Real wide = Real(free_over_guess) * max(size, Real(1.0));
+  size = select(stays, Real(0.0), select(is_free, wide, size));
+  free_alone = select(is_free & !stays, wide, Real(0.0));
+}
+
+}  // namespace saltus::detail

@@ -1,0 +1,109 @@
+// 0 = f_i(t, x, x', x'', ...), of any order and index, as a field by its derivative array (form/derivative_array.hpp): for models whose
+// structural analysis fails. An instance has all derivatives that occur in the equations; every step ends on the constraints of the
+// array. Explicit methods alone.
+#pragma once
+
+#include "form/consistent/by_array.hpp"
+#include "form/local_coordinates.hpp"
+
+namespace saltus {
+
+template <class Functions>
+struct derivative_array_form : Functions {
+  using Functions::states;
+  using Model = typename Functions::Model;
+  using array = derivative_array<Functions>;
+  using settling = settling_by_array<Functions>;
+  template <class Real>
+  using held = typename Functions::template held<Real>;
+
+  static constexpr auto equations = saltus::equations::semi_explicit;
+  static constexpr bool has_field = true;
+  static constexpr bool has_constraints = true;
+  static constexpr bool moves_states = true;
+  static constexpr bool weighs_start = true;
+  static constexpr bool settles_modes = true;
+  static constexpr bool has_local_coordinates = true;
+  static constexpr bool projects_samples = true;
+  static constexpr int colours = states;
+  SALTUS_FN static constexpr int colour(int j) { return j; }
+  SALTUS_FN static constexpr bool entry(int, int) { return true; }
+
+  template <class Real>
+  SALTUS_FN static vec<Real, states> rhs(Real t, const vec<Real, states>& y, const held<Real>& c) {
+    return array::rates(t, y, c);
+  }
+
+  /// As that of any_order_form, but of all constraints at once.
+  template <class System, class Real>
+  SALTUS_FN_COLD static consistency<Real> begin(const System& system, Real t, vec<Real, states>& y,
+                                                const vec<Real, states>& given, mask_of<Real> where, int how) {
+    const auto guess = y;
+    for (int i = 0; i < states; ++i) y[i] = select(y[i] == y[i], y[i], Real(0.0));
+    auto sizes = settling::sizes_of(system, y), free_alone = sizes;
+    for (int i = 0; i < states; ++i) detail::weigh_start(guess[i], given[i], how, sizes[i], free_alone[i]);
+    // Guesses that go together stay: else each gives a little of itself for what is free.
+    auto with_guesses = y;
+    const auto go_together = settling::from_guess(system, t, with_guesses, free_alone, where).found;
+    for (int i = 0; i < states; ++i) y[i] = select(go_together, with_guesses[i], y[i]);
+    return settling::from_guess(system, t, y, sizes, where);
+  }
+
+  template <class System, class Real>
+  SALTUS_FN static consistency<Real> initialise(const System& system, const Real& t, vec<Real, states>& y,
+                                                vec<Real, states>& f, Real, mask_of<Real> where, int) {
+    const auto r = settling::from_guess(system, t, y, settling::sizes_of(system, y), where);
+    f = rhs(t, y, system.c);
+    return r;
+  }
+
+  template <class System, class Real>
+  SALTUS_FN static consistency<Real> project(const System& system, Real t, vec<Real, states>& y, vec<Real, states>&,
+                                             mask_of<Real> where) {
+    return settling::near(system, t, y, where);
+  }
+
+  template <class Real>
+  SALTUS_FN static consistency<Real> constraint_residual(Real t, const vec<Real, states>& y, const held<Real>& c) {
+    return settling::residual_at(t, y, c);
+  }
+
+  // Q has another basis of the same constraints at every point.
+  static constexpr int constraints = array::constraints;
+  static constexpr bool constraints_change_basis = true;
+  template <class Real>
+  SALTUS_FN static constraint_values<Real, Real, constraints> constraints_at(Real t, const vec<Real, states>& y,
+                                                                             const held<Real>& c) {
+    return of_all<Real, Real>(array::solved(t, y, c),
+                              [](const auto& at) SALTUS_INLINE_LAMBDA { return at.constraint; });
+  }
+  template <class Real>
+  SALTUS_FN static constraint_values<vec<Real, states>, Real, constraints> jacobian_of_constraints(
+      Real t, const vec<Real, states>& y, const held<Real>& c) {
+    return of_all<vec<Real, states>, Real>(array::solved(t, y, c),
+                                           [](const auto& at) SALTUS_INLINE_LAMBDA { return at.by; });
+  }
+  /// Nothing follows from other values.
+  template <class Real>
+  SALTUS_FN static void follow(Real, vec<Real, states>&, const held<Real>&, mask_of<Real>) {}
+
+  /// Where the rank of the array is another one than the host has found, nothing says how to go on.
+  static constexpr bool may_be_singular = true;
+  template <class Real>
+  SALTUS_FN static detail::independence<Real> independence(Real t, const vec<Real, states>& y, const held<Real>& c) {
+    const auto at = array::solved(t, y, c);
+    return {select(at.rest <= Real(array::template negligible<Real>), at.least, Real(0.0)), Real(-1.0)};
+  }
+
+ private:
+  template <class Value, class Real, class Of>
+  SALTUS_FN static constraint_values<Value, Real, constraints> of_all(const typename array::template solution<Real>& at,
+                                                                      Of&& of) {
+    constraint_values<Value, Real, constraints> r;
+    r.of = of(at);
+    for (int i = 0; i < constraints; ++i) r.there[i] = select(at.found, Real(1.0), Real(Functions::unset));
+    return r;
+  }
+};
+
+}  // namespace saltus
