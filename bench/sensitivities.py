@@ -27,7 +27,7 @@ BY = {
 RUNS = [
     ("relief_valve", "dp5", 3000, VALVES),
     ("lorenz", "dp5", 60000, ["sample.rho.uniform=[0.0, 21.0]", "rtol=1e-8"]),
-    ("relief_valve", "rodas5p", 2000, VALVES),
+    ("relief_valve", "rodas5p", 10000, VALVES),
     ("hires", "rodas5p", 40000, HIRES),
     ("hires", "esdirk4", 20000, HIRES),
     ("hires", "radau5", 10000, HIRES),
