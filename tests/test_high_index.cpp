@@ -420,6 +420,25 @@ TEST(AnyOrder, GuardsAndOutputsMayNeedHigherDerivatives) {
   }
 }
 
+// x = sin t. A guard of x' dips for 0.0283 s, a small part of a step: only the guard's own series shows it.
+TEST(AnyOrder, GuardsOfDerivativesDipWithinAStep) {
+  const auto model = written("dips", R"(
+  static constexpr double span[] = {0.0, 13.0};
+  enum state { x };
+  static constexpr saltus::variable<state> state_list[] = {{x, 0.0, "1", "sine of t"}};
+  enum guard { fast };
+  static constexpr saltus::event_function<guard> guard_list[] = {{fast, saltus::both, saltus::bilateral, ""}};
+  static void initial(auto& at) { at.d(x, 1) = 1.0; }
+  static void residual(const auto& at, auto& r) { r[x] = at.d(x, 2) + at[x]; }
+  static void guards(const auto& at, auto& g) { g[fast] = at.d(x, 1) - 0.9999; }
+)");
+  const auto r = run(model, {"rtol=1e-6", "method=taylor16", "output.events=true"});
+  const double turn = 2.0 * std::acos(-1.0), half = std::acos(0.9999);
+  const double expected[] = {half, turn - half, turn + half, 2.0 * turn - half, 2.0 * turn + half};
+  ASSERT_EQ(r.log.size(), std::size(expected));
+  for (std::size_t k = 0; k < std::size(expected); ++k) EXPECT_NEAR(r.log[k].time, expected[k], 1e-6) << k;
+}
+
 TEST(AnyOrder, SamplesAreTheSeries) {
   const auto r = run("index_chain_7", {"rtol=1e-10", "t=[0.0, 3.0]", "output.samples={count=31}"});
   for (int k = 0; k < 31; ++k) EXPECT_NEAR(r.sample(0, 0, k), std::sin(0.1 * k), 1e-9);

@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "spec/methods.hpp"
+
 namespace saltus::test {
 namespace {
 
@@ -132,6 +134,78 @@ TEST_P(SameBitsImplicit, WhateverLanesThreadsAndChunks) {
       if (HasFatalFailure()) return;
     }
 }
+
+// ---- models that choose, at random -----------------------------------------------------------------------------------
+
+/// A form of equations in which right-hand sides, constraints and guards choose by modes and by states, and a method for it.
+struct chooser {
+  std::string form, method;
+};
+void PrintTo(const chooser& c, std::ostream* out) { *out << c.form << " by " << c.method; }
+
+/// Every form with every method that integrates it.
+std::vector<chooser> choosers() {
+  struct form {
+    const char* name;
+    bool explicitly, by_series, implicitly, by_rosenbrock, by_mechanical;
+    int index;
+  };
+  constexpr form forms[] = {
+      {"plain", true, true, true, true, false, 0},       {"semi", false, false, true, true, false, 1},
+      {"index_2", false, false, true, true, false, 2},   {"residual", false, false, true, false, false, 0},
+      {"mass", false, false, true, true, false, 0},      {"mixed", false, false, true, true, false, 0},
+      {"mechanical", true, false, true, true, false, 0}, {"rod_bodies", false, false, false, false, true, 0},
+      {"any_order", true, true, true, true, false, 0},   {"array", true, false, false, false, false, 0}};
+  std::vector<chooser> all;
+  for (const form& f : forms)
+    for (const auto& m : host::known_methods()) {
+      const bool serves = m.for_mechanics ? f.by_mechanical
+                          : m.is_series   ? f.by_series
+                          : m.is_explicit ? f.explicitly
+                                          : f.implicitly && (f.by_rosenbrock || !m.is_rosenbrock);
+      if (serves && m.highest_index >= f.index) all.push_back({f.name, std::string(m.name)});
+    }
+  return all;
+}
+
+class Choosers : public ::testing::TestWithParam<chooser> {
+ protected:
+  outcome go(std::int64_t count, const std::vector<std::string>& more) const {
+    const auto& [form, method] = GetParam();
+    std::vector<std::string> settings = {fmt::format("sample.count={}", count), "sample.seed=5", "method=" + method,
+                                         "sample.power={discrete=[0.0,0.5,1.0,1.5,2.0]}", "rescue=false"};
+    for (int k = 0; k < 8; ++k) settings.push_back(fmt::format("sample.c_{}={{uniform=[-1.0,1.0]}}", k));
+    const bool has_error = host::method_called(method).embedded_order > 0 || host::method_called(method).is_series;
+    settings.push_back(has_error ? "rtol=1e-6" : "step=0.01");
+    if (form == "array") settings.push_back("structure=array");
+    settings.insert(settings.end(), more.begin(), more.end());
+    return run(std::string(SALTUS_SOURCE_FOLDER) + "/tests/models/selecting_" + form + ".hpp", settings);
+  }
+  void compare(std::int64_t count) const {
+    const outcome one = go(count, {"run.lanes=1"}), wide = go(count, {"run.threads=2", "run.chunk=37"});
+    std::size_t events = 0;
+    for (const long long of_one : one.events) events += static_cast<std::size_t>(of_one);
+    EXPECT_GT(events, static_cast<std::size_t>(count)) << "branches change on the way";
+    for (std::int64_t i = 0; i < count && !HasFatalFailure(); ++i) expect_same(one, i, wide, i);
+  }
+};
+
+TEST_P(Choosers, HaveTheSameBitsWhateverRunsBeside) { compare(1'000); }
+
+class ManyChoosers : public Choosers {};
+TEST_P(ManyChoosers, HaveTheSameBitsWhateverRunsBeside) { compare(100'000); }
+
+const auto name_of_chooser = [](const auto& of) { return of.param.form + "_by_" + of.param.method; };
+INSTANTIATE_TEST_SUITE_P(Daily, Choosers, ::testing::Values(chooser{"any_order", "taylor16"}), name_of_chooser);
+INSTANTIATE_TEST_SUITE_P(OfEachForm, Choosers,
+                         ::testing::Values(chooser{"plain", "taylor12"}, chooser{"semi", "rodas5p"},
+                                           chooser{"index_2", "radau5"}, chooser{"residual", "radau5"},
+                                           chooser{"mass", "rodas4"}, chooser{"mixed", "radau5"},
+                                           chooser{"mechanical", "dop853"}, chooser{"rod_bodies", "inflsdirk4"},
+                                           chooser{"array", "dp5"}),
+                         name_of_chooser);
+INSTANTIATE_TEST_SUITE_P(All, Choosers, ::testing::ValuesIn(choosers()), name_of_chooser);
+INSTANTIATE_TEST_SUITE_P(All, ManyChoosers, ::testing::ValuesIn(choosers()), name_of_chooser);
 
 /// A hash of every final value of an ensemble (FNV-1a).
 std::uint64_t digest(const outcome& r) {

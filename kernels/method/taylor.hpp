@@ -112,7 +112,7 @@ SALTUS_FN bool run_by_orders(Real t, const Coefficient& coefficient, const Funct
     table.place(n)[k] = k == 0 ? t : Real(k == 1 ? 1.0 : 0.0);
     const auto r = function(jet<Real>(table.place(n), &table, 1), y);
     each<r.size>([&](int i) SALTUS_INLINE_LAMBDA { found(k, i, r[i].coefficient(k)); });
-    complete = !table.overflowed();
+    complete = complete && !table.overflowed();
   };
   if constexpr (unrolled) static_for<length>([&](auto k) SALTUS_INLINE_LAMBDA { run(k); });
   else

@@ -332,7 +332,8 @@ struct point {
     else return i;
   }
   SALTUS_FN Value derivative_of(int i, int k) const {
-    if constexpr (has_derivatives) return k <= kinds::values::highest(i) ? y[place(i) + k] : Value(detail::no_number);
+    if constexpr (has_derivatives)
+      return k <= kinds::values::highest(i) ? Value(value(place(i) + k)) : Value(detail::no_number);
     else return derivative(value(i), k);
   }
 };

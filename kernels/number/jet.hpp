@@ -25,7 +25,7 @@ struct jet_table {
   int order = 0;             ///< of the coefficients that this run finds
   double per_order = 0.0;    ///< 1 / order
   bool in_turn = true;       ///< orders are run in turn, each once: sums of two are made together
-  bool shares = true;        ///< pairs of one argument need not be made again
+  bool shares = true;        ///< what need not be made again, or not by any instance, is not made: else room is counted
 
   SALTUS_FN static constexpr int size(int terms, series_room of) { return terms * (of.series + 1) + of.numbers + 2; }
 
@@ -304,8 +304,13 @@ struct jet {
   SALTUS_FN friend jet pow(const jet& a, Base e) {
     if (!a.varies()) return pow(a.value, e);
     const jet r = a.power(e, [&]() SALTUS_INLINE_LAMBDA { return pow(a.value, e); });
-    return any(is_small_power(e)) ? a.small_power(e, r) : r;
+    // What is counted is what other instances may ask for.
+    return any(is_small_power(e)) || !a.table->shares ? a.small_power(e, r) : r;
   }
+  // What is inside a series of duals is a constant as well.
+  using inner = typename detail::inside<Base>::type;
+  SALTUS_FN friend jet pow(const jet& a, const inner& e) { return pow(a, Base(e)); }
+  SALTUS_FN friend jet pow(const inner& a, const jet& e) { return pow(Base(a), e); }
   SALTUS_FN friend jet pow(double a, const jet& e) { return pow(Base(a), e); }
   SALTUS_FN friend jet pow(Base a, const jet& e) {
     if (!e.varies()) return pow(a, e.value);
