@@ -107,7 +107,7 @@ SALTUS_FN due_events<E, Real> due_at(const instance<E, Real>& x, const trial<E, 
   any_due = moved & p.fires;
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { due.guard[i] = select(any_due, p.due[i], Real(0.0)); });
   if constexpr (E::form::time_events > 0) {
-    const auto near = find_due<E, Real>(side, a.g, tau, false);
+    const auto near = find_due<E, Real>(side, a.g, tau, mask_of<Real>::all(false));
     const auto landed = at_stop & p.fires & (abs(p.t - x.t) <= tau);
     each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
       const Real found = max(near.due[i], select(landed, p.due[i], Real(0.0)));
@@ -220,8 +220,9 @@ SALTUS_FN void fire_at_landing(instance<E, Real>& x, const landing<E, Real>& p, 
   // Where a time event alone is due the whole step was committed: guards have the values of its end, not of its start.
   auto g = x.held.locked;
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(moved & !at_knot, g[i], p.g.value[i]); });
+  const auto arriving = x.rate;
   fire<E>(x, of_step, g, due, fires, at_knot, tol, run);
-  if (any(tol.zeno_part > Real(0.0))) end_accumulations(x, due, fires & is_under_way(x), tol, run);
+  if (any(tol.zeno_part > Real(0.0))) end_accumulations(x, due, arriving, fires & is_under_way(x), tol, run);
 }
 
 /// Lands the parked lanes in `active`. Afterwards each has moved on, or has a terminal status.

@@ -10,6 +10,7 @@
 #include "engine/pieces.hpp"
 #include "engine/record_event.hpp"
 #include "engine/samples.hpp"
+#include "event/rounding.hpp"
 #include "event/transition.hpp"
 
 namespace saltus {
@@ -20,6 +21,12 @@ inline constexpr int sunken_intervals = 24;    ///< in a row, before a standstil
 /// Intervals of less than this part of the span drown in rounding: a flight lasts the root of the rounding of its height.
 template <class T>
 inline constexpr T finest_part = sizeof(T) == 8 ? T(0x1p-26) : T(0x1p-11);
+/// So do flights of duration d that begin or end with the rate r where the guard rises, by r d/4, to no more than this number of times
+/// its rounding.
+inline constexpr double lowest_flight = 64.0;
+/// Each is no longer than this part of the span.
+template <class T>
+inline constexpr T longest_sunken = T(0x1p-10);
 }  // namespace detail
 
 /// What may be left of an accumulation that is cut short.
@@ -29,9 +36,18 @@ SALTUS_FN T max_left(const instance<E, pack<T, W>>& x, int lane, T zeno_part) {
   return part * (x.t_end.get(lane) - x.t_begin.get(lane));
 }
 
-/// Takes in an event of guard i in one lane. Returns true if its events accumulate.
+/// How far the limit of the events of guard i in one lane is from the last of them.
 template <class E, class T, int W>
-SALTUS_FN bool takes_in_event(instance<E, pack<T, W>>& x, int lane, int i, T most) {
+SALTUS_FN T left_to_limit(const instance<E, pack<T, W>>& x, int lane, int i) {
+  const T interval = x.event_interval[i].get(lane), ratio = x.event_ratio[i].get(lane);
+  return ratio < T(1.0) ? interval * ratio / (T(1.0) - ratio) : interval;
+}
+
+/// Takes in an event of guard i in one lane. `rate` is the larger of its rates before and after the event, `lowest` the rate times the
+/// duration of the lowest flight that its rounding leaves anything of, 0 where that is not known. Returns how far the limit of its
+/// events is if they accumulate, else a negative number.
+template <class E, class T, int W>
+SALTUS_FN T takes_in_event(instance<E, pack<T, W>>& x, int lane, int i, T most, T rate, T lowest) {
   const T t = x.t.get(lane), interval = t - x.event_time[i].get(lane), last = x.event_interval[i].get(lane);
   const T ratio = interval / last, change = ratio - x.event_ratio[i].get(lane), room = T(1.0) - ratio;
   const auto before = x.event_streak[i].get(lane);
@@ -40,8 +56,10 @@ SALTUS_FN bool takes_in_event(instance<E, pack<T, W>>& x, int lane, int i, T mos
   const T noise = T(0.5) * detail::finest_part<T> * span;
   // A guard that may not be passed fires so often in so short a time only where it bounces; where it falls steeply, as with little
   // restitution, it may sink before enough intervals were seen to shrink.
-  const bool may_sink = before >= detail::shrinking_intervals || E::form::traits(i).side == unilateral;
-  const bool sunken = interval <= tolerance || (may_sink && interval <= noise && last <= noise);
+  const bool may_not_be_passed = E::form::traits(i).side == unilateral;
+  const bool may_sink = before >= detail::shrinking_intervals || may_not_be_passed;
+  const bool drowns = rate * interval < lowest && interval <= detail::longest_sunken<T> * span;
+  const bool sunken = interval <= tolerance || (may_sink && interval <= noise && last <= noise) || (may_sink && drowns);
   const bool steady = change <= T(0.25) * room && -change <= T(0.25) * room;
   const bool shrinks = last > T(0.0) && ratio < T(1.0) && steady;
   const auto streak = shrinks || sunken ? before + 1 : 0;
@@ -49,8 +67,10 @@ SALTUS_FN bool takes_in_event(instance<E, pack<T, W>>& x, int lane, int i, T mos
   x.event_time[i].set(lane, t);
   x.event_interval[i].set(lane, interval);
   x.event_ratio[i].set(lane, ratio);
-  return (shrinks && streak >= detail::shrinking_intervals && interval * ratio <= most * room) ||
-         (sunken && !shrinks && streak >= detail::sunken_intervals);
+  const auto enough = drowns && may_not_be_passed ? detail::shrinking_intervals : detail::sunken_intervals;
+  if (!shrinks) return sunken && streak >= enough ? interval : T(-1.0);
+  const bool is_near = drowns || interval * ratio <= most * room;
+  return streak >= detail::shrinking_intervals && is_near ? left_to_limit(x, lane, i) : T(-1.0);
 }
 
 /// The limit of the events of guard i in one lane, as far as they accumulate and it is near; else a time before t.
@@ -58,8 +78,7 @@ template <class E, class T, int W>
 SALTUS_FN T limit_of(const instance<E, pack<T, W>>& x, int lane, int i, T most) {
   const T t = x.t.get(lane), time = x.event_time[i].get(lane), never = t - T(1.0) - most;
   if (x.event_streak[i].get(lane) < detail::shrinking_intervals || t - time > most) return never;
-  const T interval = x.event_interval[i].get(lane), ratio = x.event_ratio[i].get(lane);
-  const T left = ratio < T(1.0) ? interval * ratio / (T(1.0) - ratio) : interval;
+  const T left = left_to_limit(x, lane, i);
   const T limit = time + left > t ? time + left : t;
   return limit - t <= most ? limit : never;
 }
@@ -72,23 +91,54 @@ struct resting_guards {
   mask_of<Real> where;
 };
 
-/// Takes in the events that have just fired in the lanes of `where`, and finds those that accumulate.
+/// Of each guard the rate times the duration of the lowest flight that rounding leaves anything of, in the lanes in which one has fired
+/// whose intervals shrink; 0 in others, where it does not matter.
+template <class E, class Real>
+SALTUS_FN vec<Real, E::form::model_guards> lowest_flights(const instance<E, Real>& x, const due_events<E, Real>& due,
+                                                          mask_of<Real> where) {
+  const typename Real::integer most(int64(detail::shrinking_intervals - 1));
+  auto shrink = mask_of<Real>::all(false);
+  vec<Real, E::form::model_guards> lowest;
+  for (int i = 0; i < E::form::model_guards; ++i) {
+    lowest[i] = Real(0.0);
+    shrink = shrink | (where & (due.guard[i] > Real(0.5)) & (x.event_streak[i] >= most));
+  }
+  if (none(shrink)) return lowest;
+  const auto rounding = rounding_of_guards<E>(x.t, x.y, x.held);
+  for (int i = 0; i < E::form::model_guards; ++i)
+    lowest[i] = select(shrink, Real(4.0 * detail::lowest_flight) * rounding[i], lowest[i]);
+  return lowest;
+}
+
+/// Takes in the events that have just fired in the lanes of `where`, at which guards have arrived with these rates, and finds those that
+/// accumulate.
 template <class E, class T, int W>
 SALTUS_FN_COLD resting_guards<E, pack<T, W>> find_accumulations(instance<E, pack<T, W>>& x,
                                                                 const due_events<E, pack<T, W>>& due,
+                                                                const vec<pack<T, W>, E::ng>& arriving,
                                                                 mask_of<pack<T, W>> where, pack<T, W> zeno_part) {
   resting_guards<E, pack<T, W>> r{{}, pack<T, W>(0.0), mask_of<pack<T, W>>::all(false)};
   for (int i = 0; i < E::ng; ++i) r.due.guard[i] = pack<T, W>(0.0);
   for (int i = 0; i < E::form::time_events; ++i) r.due.time_event[i] = pack<T, W>(0.0);
+  const auto lowest = lowest_flights(x, due, where);
   for (int lane = 0; lane < W; ++lane) {
     if (!where[lane]) continue;
-    const T most = max_left(x, lane, zeno_part.get(lane)), t = x.t.get(lane);
+    const T t = x.t.get(lane);
+    T most = max_left(x, lane, zeno_part.get(lane)), limit = t;
     bool any_rests = false;
-    for (int i = 0; i < E::form::model_guards; ++i)
-      if (due.guard[i].get(lane) > T(0.5)) any_rests = takes_in_event(x, lane, i, most) || any_rests;
-    if (!any_rests) continue;
-    T limit = t;
     for (int i = 0; i < E::form::model_guards; ++i) {
+      if (!(due.guard[i].get(lane) > T(0.5))) continue;
+      const T rate = max(abs(arriving[i]), abs(x.rate[i])).get(lane);
+      const T left = takes_in_event(x, lane, i, most, rate, lowest[i].get(lane));
+      if (left < T(0.0)) continue;
+      r.due.guard[i].set(lane, T(1.0));
+      limit = t + left > limit ? t + left : limit;
+      any_rests = true;
+    }
+    if (!any_rests) continue;
+    most = limit - t > most ? limit - t : most;
+    for (int i = 0; i < E::form::model_guards; ++i) {
+      if (r.due.guard[i].get(lane) > T(0.5)) continue;
       const T own = limit_of(x, lane, i, most);
       if (own >= t) r.due.guard[i].set(lane, T(1.0));
       limit = own > limit ? own : limit;
@@ -106,19 +156,27 @@ template <class E, class Real>
 SALTUS_FN_COLD resting_guards<E, Real> find_sunken(const instance<E, Real>& x, const trial<E, Real>& a,
                                                    mask_of<Real> where, Real zeno_part) {
   using T = typename E::T;
+  using integer = typename Real::integer;
   resting_guards<E, Real> r{{}, Real(0.0), mask_of<Real>::all(false)};
   for (int i = 0; i < E::form::time_events; ++i) r.due.time_event[i] = Real(0.0);
   const Real noise = Real(T(0.5) * detail::finest_part<T>) * (x.t_end - x.t_begin);
+  const auto rounding = rounding_of_guards<E>(x.t, x.y, x.held);
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
     r.due.guard[i] = Real(0.0);
     if (i >= E::form::model_guards || E::form::traits(i).side != unilateral) return;
     const Real side = side_of(x.held.locked[i]), leaves = side * x.rate[i], slower = leaves - side * a.g.rate[i];
     const Real flight = Real(2.0) * a.s.h * leaves / slower;
+    const auto drowns = leaves * flight < Real(4.0 * detail::lowest_flight) * rounding[i];
+    const Real longest = select(drowns, max(flight, noise), noise);
     const auto sunken = where & (zeno_part > Real(0.0)) & armed<E>(i, x.held.locked[i]) &
-                        (x.t - x.event_time[i] <= noise) & (leaves >= Real(0.0)) & (slower > Real(0.0)) &
-                        (flight <= noise);
+                        (x.t - x.event_time[i] <= longest) & (leaves >= Real(0.0)) & (slower > Real(0.0)) &
+                        (flight <= longest);
+    // Those that would follow are as much shorter as the last ones were.
+    const auto shrinks =
+        (x.event_streak[i] >= integer(int64(detail::shrinking_intervals))) & (x.event_ratio[i] < Real(1.0));
+    const Real left = select(shrinks, flight / (Real(1.0) - x.event_ratio[i]), flight);
     r.due.guard[i] = select(sunken, Real(1.0), Real(0.0));
-    r.left = select(sunken, max(r.left, flight), r.left);
+    r.left = select(sunken, max(r.left, left), r.left);
     r.where = r.where | sunken;
   });
   r.left = max(r.left, ulps_of_time(x, 4.0));
@@ -201,11 +259,13 @@ SALTUS_FN_COLD mask_of<pack<T, W>> come_to_rest(instance<E, pack<T, W>>& x,
   }
 }
 
-/// Watches the events that have just fired in the lanes of `where`, and ends accumulations.
+/// Watches the events that have just fired in the lanes of `where`, at which guards have arrived with these rates, and ends
+/// accumulations.
 template <class E, class T, int W, class Run>
 SALTUS_FN void end_accumulations(instance<E, pack<T, W>>& x, const due_events<E, pack<T, W>>& due,
-                                 mask_of<pack<T, W>> where, const tolerances<E, pack<T, W>>& tol, const Run& run) {
-  come_to_rest(x, find_accumulations(x, due, where, tol.zeno_part), tol, run);
+                                 const vec<pack<T, W>, E::ng>& arriving, mask_of<pack<T, W>> where,
+                                 const tolerances<E, pack<T, W>>& tol, const Run& run) {
+  come_to_rest(x, find_accumulations(x, due, arriving, where, tol.zeno_part), tol, run);
 }
 
 }  // namespace saltus

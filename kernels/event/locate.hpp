@@ -10,6 +10,7 @@
 
 #include "engine/trial.hpp"
 #include "event/detect.hpp"
+#include "event/rounding.hpp"
 
 namespace saltus {
 
@@ -404,7 +405,7 @@ struct due_guards {
 template <class E, class Real>
 SALTUS_FN due_guards<E, Real> find_due(const vec<Real, E::ng>& side,
                                        const typename E::form::template rated<Real, E::ng>& g, Real tolerance,
-                                       bool last) {
+                                       mask_of<Real> last) {
   const auto no = mask_of<Real>::all(false);
   due_guards<E, Real> r;
   mask_of<Real> falls_short = no, is_past = no;
@@ -413,7 +414,7 @@ SALTUS_FN due_guards<E, Real> find_due(const vec<Real, E::ng>& side,
     const bool is_bilateral = E::form::traits(i).side == bilateral;
     const auto across = has_crossed(side[i], g.value[i], g.rate[i]);
     const auto within = (side[i] * g.rate[i] < Real(0.0)) & (side[i] * g.value[i] <= abs(g.rate[i]) * tolerance) &
-                        mask_of<Real>::all(!(is_bilateral && last));
+                        !(mask_of<Real>::all(is_bilateral) & last);
     const auto is_due = (side[i] != Real(0.0)) & (across | within);
     r.due[i] = select(is_due, Real(1.0), Real(0.0));
     r.any_due = r.any_due | is_due;
@@ -491,12 +492,11 @@ SALTUS_FN_COLD mask_of<Real> include_concurrent(landing<E, Real>& p, instance<E,
 /// behind this point tells. On the last attempt this is enough.
 template <class E, class Real>
 SALTUS_FN mask_of<Real> walls_jumped_over(const landing<E, Real>& p,
-                                          const typename E::form::template rated<Real, E::ng>& g, bool last) {
+                                          const typename E::form::template rated<Real, E::ng>& g, mask_of<Real> last) {
   auto jumps = mask_of<Real>::all(false);
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
     if (E::form::traits(i).side == unilateral)
-      jumps = jumps |
-              ((p.crossing == Real(static_cast<double>(i))) & (mask_of<Real>::all(last) | (g.rate[i] == Real(0.0))));
+      jumps = jumps | ((p.crossing == Real(static_cast<double>(i))) & (last | (g.rate[i] == Real(0.0))));
   });
   return jumps;
 }
@@ -518,6 +518,21 @@ SALTUS_FN void land_at(landing<E, Real>& p, Real t, const vec<Real, E::n>& y,
   p.failed = p.failed | (take & found.any_due & !found.settled);
 }
 
+/// The time for which rounding hides the sides of guards near their roots: twice the rounding of a guard over its rate, the longest of
+/// all guards that are within `reach` of their roots, or within their rounding.
+template <class E, class Real>
+SALTUS_FN_COLD Real time_in_rounding(const landing<E, Real>& p, const instance<E, Real>& x,
+                                     const vec<Real, E::ng>& side, Real reach) {
+  const auto rounding = rounding_of_guards<E>(p.t, p.y, x.held);
+  Real longest = Real(0.0);
+  each<E::form::model_guards>([&](int i) SALTUS_INLINE_LAMBDA {
+    const Real g = side[i] * p.g.value[i], speed = -side[i] * p.g.rate[i];
+    const auto is_near = (speed > Real(0.0)) & (g <= fma(speed, reach, Real(4.0) * rounding[i]));
+    longest = select(is_near, max(longest, Real(2.0) * rounding[i] / speed), longest);
+  });
+  return longest;
+}
+
 /// The last steps of root finding, along f, to the proper side: Newton again, since near a tangency g is far from
 /// linear even over this distance, and beyond it by a shift that grows until every guard that is due is where it
 /// belongs. In the lanes of `concurrent` several guards have been passed, and nothing goes back.
@@ -526,30 +541,39 @@ SALTUS_FN_COLD void step_aside(landing<E, Real>& p, const instance<E, Real>& x, 
                                aim<Real> target, mask_of<Real> concurrent, mask_of<Real> where,
                                const tolerances<E, Real>& tol) {
   using T = typename E::T;
-  // The last shift is 65536 ulps of t: 1.5e-11 relative. The gap of a contact that closes slowly, by coordinates of which it is
-  // a difference, may be unknown for longer: there it is 3.7e-9.
-  constexpr int shift_attempts = E::form::has_field && E::form::has_constraints ? 13 : 9;
+  // The shift grows to 65536 ulps of t, 1.5e-11 relative; of states that constraints are solved for, to 3.7e-9. Where a guard changes
+  // so slowly that its rounding hides its sign for longer, the shift grows until that is over.
+  constexpr int shifts = E::form::has_field && E::form::has_constraints ? 13 : 9, most_shifts = 26;
   const vec<Real, E::n> y0 = p.y, f = p.s.f1();
   const Real t0 = p.t;
   const Real tau = time_tolerance(t0, h, tol);
-  const Real reach = Real(8.0 * near_part<T>) * h + tau;  // a triple root is three of Newton's steps away
-  Real shift = Real(limits<T>::epsilon) * max(abs(t0), h), d = Real(0.0);
-  mask_of<Real> seeking = where;
+  Real reach = Real(8.0 * near_part<T>) * h + tau;  // a triple root is three of Newton's steps away
+  Real shift = Real(limits<T>::epsilon) * max(abs(t0), h), d = Real(0.0), in_rounding = Real(0.0);
+  mask_of<Real> seeking = where, is_drowned = mask_of<Real>::all(false);
   Real move = select(abs(target.to_root) <= reach, target.to_root, Real(0.0)), previous = move;
-  for (int attempts = 0; attempts < shift_attempts && any(seeking); ++attempts) {
+  for (int attempts = 0; attempts < most_shifts && any(seeking); ++attempts) {
     const Real onward = d + move + select(target.unilateral, -shift, shift);
+    const auto drowns = seeking & !is_drowned & ((abs(onward) > reach) | mask_of<Real>::all(attempts == shifts - 1));
+    if (any(drowns)) {
+      is_drowned = is_drowned | drowns;
+      in_rounding = select(drowns, min(time_in_rounding(p, x, side, reach), Real(0x1p-10) * h), in_rounding);
+      reach = max(reach, Real(5.0) * in_rounding);
+    }
     d = select(abs(onward) <= reach, onward, d);
-    const auto y = move_along(held_system<E, Real>{x.held, &tol}, t0, y0, d, f);
+    auto y = move_along(held_system<E, Real>{x.held, &tol}, t0, y0, d, f);
+    // There is nothing before the step, which begins on the proper side of every guard.
     const Real t = max(t0 + d, x.t);
+    each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { y[i] = select(t > x.t, y[i], x.y[i]); });
     const auto g = E::form::guards_along(t, y, f, x.held);
-    const bool last = attempts == shift_attempts - 1;
+    const auto last = mask_of<Real>::all(attempts == most_shifts - 1) |
+                      (mask_of<Real>::all(attempts >= shifts - 1) & !(shift < in_rounding));
     const auto found = find_due<E, Real>(side, g, tau + Real(2.0) * shift, last);
     const auto jumps = walls_jumped_over(p, g, last) & !found.any_due;
     // At a multiple root one of Newton's steps is not enough; at a double one there is none: NaN, or out of reach.
     const Real newton = take_aim<E, Real>(side, g).to_root;
     const auto onward_is_known = (!concurrent) & (abs(newton) <= reach);
     const auto is_far = onward_is_known & (!target.unilateral) & (abs(newton) > tau + Real(4.0) * shift);
-    const auto take = seeking & ((found.settled & !is_far) | jumps | mask_of<Real>::all(last));
+    const auto take = seeking & ((found.settled & !is_far) | jumps | last);
     land_at(p, t, y, g, found, jumps, take);
     target.unilateral = target.unilateral & !(seeking & found.bilateral);
     seeking = seeking & !take;

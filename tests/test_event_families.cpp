@@ -1,0 +1,169 @@
+// Families of random instances whose events are known: from closed forms, or from a simulation in long double that knows the model. Each
+// is tried with some hundred instances, and with 10^5 among the longest tests.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "ensemble/sampler.hpp"
+#include "event_runs.hpp"
+
+namespace saltus::test {
+namespace {
+
+using real = long double;
+
+/// How an ensemble came off. An instance that says why it failed is not wrong, but has to be looked at.
+struct tally {
+  std::size_t right = 0, wrong = 0, failed = 0, open = 0;
+  std::string first;
+
+  void take(bool is_right, const std::string& what) {
+    if (is_right) return void(++right);
+    if (++wrong <= 5) first += what + "\n";
+  }
+  void print(const char* name) const {
+    fmt::print("{}: {} right, {} wrong, {} failed, {} not decided by the reference\n", name, right, wrong, failed,
+               open);
+  }
+};
+
+host::columns inputs_of(const outcome& r) {
+  host::columns in;
+  host::sampler(r.plan).fill(0, r.plan.count, in);
+  return in;
+}
+
+// ---- impacts that die out on a table that moves (tests/models/moving_table.hpp)
+
+/// A ball on a moving table, simulated from impact to impact.
+struct shaken_ball {
+  real amplitude, frequency, phase, restitution, gravity;
+
+  real table(real t) const { return amplitude * std::sin(frequency * t + phase); }
+  real table_speed(real t) const { return amplitude * frequency * std::cos(frequency * t + phase); }
+
+  struct ending {
+    bool piles_up;
+    real t;  ///< of the limit, or of the end
+    real height, velocity;
+  };
+  /// Until its impacts pile up, or until `end`. The height above the table has a second derivative of at least -bound: from r with the
+  /// derivative r' it stays above zero for as long as r + r' s - bound s^2/2 does. So the first root is approached from before.
+  ending run(real h, real v, real end) const {
+    const real bound = gravity + amplitude * frequency * frequency;
+    real t = 0, last_flight = 0;
+    int shrinking = 0;
+    for (int impacts = 0; impacts < 100000; ++impacts) {
+      real s = 0;
+      if (impacts > 0) s = 2 * (v - table_speed(t)) / bound;
+      for (int k = 0; k < 100000; ++k) {
+        const real r = h + s * (v - gravity * s / 2) - table(t + s);
+        const real rate = v - gravity * s - table_speed(t + s);
+        const real ahead = (rate + std::sqrt(rate * rate + 2 * bound * std::fmax(r, real(0)))) / bound;
+        s += ahead;
+        if (t + s > end) break;
+        if (!(ahead > 1e-18L * (1 + t)) || r <= 0) break;
+      }
+      if (t + s >= end) {
+        const real left = end - t;
+        return {false, end, h + left * (v - gravity * left / 2), v - gravity * left};
+      }
+      t += s;
+      h = table(t);
+      v = table_speed(t) - restitution * (v - gravity * s - table_speed(t));
+      shrinking = std::fabs(s / last_flight - restitution) < 1e-3L ? shrinking + 1 : 0;
+      if (impacts > 0 && shrinking > 4 && s < 3e-6L) return {true, t + s * restitution / (1 - restitution), h, v};
+      last_flight = s;
+    }
+    return {true, t, h, v};
+  }
+};
+
+/// The motion between impacts is exact however long a step is, so that what the table does within one must be looked for: `detection`.
+void impacts_die_out_on_a_moving_table(std::size_t count, const char* rtol, const char* detection) {
+  const auto r =
+      run(test_model("moving_table"),
+          {set("rtol", std::stod(rtol)), detection, "t=[0.0, 6.0]", fmt::format("sample.count={}", count),
+           "sample.seed=11", "sample.amplitude={uniform=[0.02, 0.4]}", "sample.frequency={uniform=[1.0, 9.0]}",
+           "sample.phase={uniform=[0.0, 6.283]}", "sample.restitution={uniform=[0.2, 0.85]}",
+           "sample.height={uniform=[0.5, 2.0]}", "max_events=3000"});
+  const auto in = inputs_of(r);
+  tally all;
+  std::size_t piled_up = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto p = [&](std::size_t j) { return static_cast<real>(in.parameters[j * count + i]); };
+    const shaken_ball ball{p(0), p(1), p(2), p(3), p(4)};
+    const real h = static_cast<real>(in.initial[i]);
+    const auto due = ball.run(h, 0, 6), beside = ball.run(h * (1 + 1e-9L), 0, 6);
+    const auto status = name_of(r.status[i]);
+    // A hit that would be a miss, or chaos.
+    const real spread =
+        due.piles_up == beside.piles_up ? std::fabs(due.t - beside.t) + std::fabs(due.height - beside.height) : 1;
+    if (!(spread < 1e-4L) || (due.piles_up && 6 - due.t < 1e-3L)) {
+      ++all.open;
+      all.failed += status != "zeno" && status != "finished";
+      continue;
+    }
+    piled_up += due.piles_up;
+    const real room = 1e-5L + 100 * spread;
+    const bool right = due.piles_up
+                           ? status == "zeno" && std::fabs(static_cast<real>(r.t_final[i]) - due.t) < room
+                           : status == "finished" && std::fabs(static_cast<real>(r.final_state[i]) - due.height) < room;
+    all.take(right, fmt::format("instance {}: {} at {:.12g}, {} at {:.12g} is due; spread {:.1e}", i, status,
+                                r.t_final[i], due.piles_up ? "a limit" : "the end", static_cast<double>(due.t),
+                                static_cast<double>(spread)));
+  }
+  all.print("impacts on a moving table");
+  EXPECT_EQ(all.wrong, 0u) << all.first;
+  EXPECT_EQ(all.failed, 0u);
+  EXPECT_LT(all.open, count / 5);
+  EXPECT_GT(piled_up, count / 2);
+}
+
+TEST(Families, ImpactsDieOutOnAMovingTable) {
+  for (const char* rtol : {"1e-10", "1e-6"})
+    for (const char* detection : {"max_step=0.02", "detection='certified'"})
+      impacts_die_out_on_a_moving_table(300, rtol, detection);
+}
+TEST(Families, ImpactsDieOutOnAMovingTableInAHundredThousand) {
+  impacts_die_out_on_a_moving_table(100000, "1e-8", "detection='certified'");
+}
+
+// ---- rest on a floor far from zero (tests/models/high_floor.hpp)
+
+void a_ball_rests_on_a_high_floor(std::size_t count, const char* start) {
+  const double t0 = std::stod(start);
+  const auto r =
+      run(test_model("high_floor"),
+          {"rtol=1e-10", fmt::format("t=[{:.17e}, {:.17e}]", t0, t0 + 40), fmt::format("sample.count={}", count),
+           "sample.seed=12", "sample.floor_at={log_uniform=[1.0, 1e5]}", "sample.drop={uniform=[0.5, 2.0]}",
+           "sample.restitution={uniform=[0.2, 0.9]}", "sample.form={uniform=[-0.5, 4.5]}", "output.events={last=1}",
+           "max_events=3000"});
+  const auto in = inputs_of(r);
+  tally all;
+  std::vector<double> rests(count, 0.0);
+  for (const auto& e : r.log) rests[static_cast<std::size_t>(e.instance)] = e.time;
+  for (std::size_t i = 0; i < count; ++i) {
+    const double c = in.parameters[i], drop = in.parameters[count + i], e = in.parameters[2 * count + i],
+                 g = in.parameters[3 * count + i];
+    // The limit of a geometric series. A bounce whose height is some times the rounding of its terms says nothing any more.
+    const double limit = t0 + std::sqrt(2 * drop / g) * (1 + e) / (1 - e);
+    const double rounding = 16 * 0x1p-52 * (c + drop), last_flight = std::sqrt(8 * 64 * rounding / g);
+    const double room = 4 * last_flight / (1 - e) + 1e4 * 0x1p-52 * limit;
+    const auto status = name_of(r.status[i]);
+    const bool right = status == "finished" && r.final_state[i] == c && std::fabs(rests[i] - limit) < room;
+    all.take(right,
+             fmt::format(
+                 "instance {}: {}, floor at {:.6g}, form {:.2f}, restitution {:.4f}: rests at {:.12g}, not at {:.12g}",
+                 i, status, c, in.parameters[4 * count + i], e, rests[i], limit));
+  }
+  all.print("rest on a high floor");
+  EXPECT_EQ(all.wrong, 0u) << all.first;
+}
+
+TEST(Families, ABallRestsOnAHighFloor) {
+  for (const char* start : {"0", "1e3", "1e5"}) a_ball_rests_on_a_high_floor(300, start);
+}
+TEST(Families, ABallRestsOnAHighFloorInAHundredThousand) { a_ball_rests_on_a_high_floor(100000, "0"); }
+
+}  // namespace
+}  // namespace saltus::test
