@@ -262,7 +262,7 @@ SALTUS_FN_COLD void begin(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where,
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { finite += not_finite(x.held.locked[i]); });
   end_where(x.status, where & !(finite == Real(0.0)), status::bad_start);
   if constexpr (E::directions > 0) look_at_start(x, where);
-  look_ahead(x, where);
+  look_ahead(x, where, x.t + rounding_of_time(x, x.t));
 
   set_first_step(x, where, tol, run);
   if constexpr (E::samples)

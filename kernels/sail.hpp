@@ -163,8 +163,13 @@ SALTUS_FN void commit(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Rea
                       const tolerances<E, Real>& tol, const Run& run) {
   const held_system<E, Real> f{x.held, &tol};
   const mask_of<Real> ends = a.last & (a.t1 >= x.t_end);
-  // A sample at the instant of an event shows what follows it.
-  if constexpr (E::samples) record_samples(x, a.s, f, a.t1, where, ends & !at_time_event(x, a.t1), run);
+  // A sample at the time of an event shows what follows it.
+  if constexpr (E::samples) {
+    Real until = a.t1;
+    const auto at_event = at_time_event(x, a.t1);
+    if constexpr (E::form::time_events > 0) until = select(at_event, until - rounding_of_time(x, until), until);
+    record_samples(x, a.s, f, until, where, ends & !at_event, run);
+  }
   if constexpr (E::reduces_quantities) reduce_step(x, a.s, f, a.t1, where, run);
   assign_where(where, x.t, a.t1);
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {

@@ -130,6 +130,46 @@ TEST(TimeEvents, AndGuardsAtOneTimeEachFireOnce) {
   }
 }
 
+// Times k 0.02 and k 0.1 in binary: 5 of the first 20 that should be the same are not.
+TEST(TimeEvents, ClocksThatMeetTickTogether) {
+  const auto clocks = test_model("meeting_clocks");
+  const auto r = run(clocks, {"rtol=1e-8", "output.events=true", "output.samples={count=31}"});
+  EXPECT_EQ(name_of(r.status[0]), "finished");
+  EXPECT_EQ(discrete(r, "fast_ticks"), 150);
+  EXPECT_EQ(discrete(r, "slow_ticks"), 30);
+  EXPECT_EQ(discrete(r, "together"), 30);
+  EXPECT_TRUE(times_of(r, "differ").empty()) << "knots of two tables that are the same time are passed together";
+  for (int k = 0; k <= 30; ++k) EXPECT_EQ(r.sample(0, 0, k), k) << "a sample at a tick shows the state after it";
+  const auto tables = run(clocks, {"rtol=1e-8", "t=[0.0, 2.95]"});
+  EXPECT_EQ(discrete(tables, "old_values"), 0) << "a knot that is the same time has been passed";
+  // Where a run ends at a tick it has it; one that begins there has not.
+  const auto first = run(clocks, {"rtol=1e-8", "t=[0.0, 0.3]"}), then = run(clocks, {"rtol=1e-8", "t=[0.3, 3.0]"});
+  EXPECT_EQ(discrete(first, "slow_ticks"), 3);
+  EXPECT_EQ(discrete(then, "slow_ticks"), 27);
+  EXPECT_EQ(discrete(then, "together"), 27);
+}
+
+TEST(TimeEvents, EveryPairOfDecimalPeriodsMeets) {
+  // Periods i/1000 and j i/1000 as decimal numbers, forward and backward: they meet whenever the slow one ticks.
+  std::vector<double> fast, slow;
+  for (int i = 1; i <= 40; ++i)
+    for (int j = 2; j <= 11; ++j) fast.push_back(i / 1000.0), slow.push_back(i * j / 1000.0);
+  for (const char* span : {"t=[0.0, 2.0]", "t=[-1.0, 1.0]"}) {
+    const auto r =
+        run(test_model("meeting_clocks"), {"rtol=1e-6", span, "max_events=10000", set("sweep.zip.fast_period", fast),
+                                           set("sweep.zip.slow_period", slow)});
+    for (std::size_t k = 0; k < fast.size(); ++k) {
+      const auto id = static_cast<std::int64_t>(k);
+      // Of thousandths of a second, since every number is some of them: ticks in (t0, t_end] from the first period on.
+      const long end = span[3] == '0' ? 2000 : 1000, step = std::lround(1000 * fast[k]),
+                 long_step = std::lround(1000 * slow[k]);
+      EXPECT_EQ(discrete(r, "fast_ticks", id), end / step) << fast[k];
+      EXPECT_EQ(discrete(r, "slow_ticks", id), end / long_step) << slow[k];
+      EXPECT_EQ(discrete(r, "together", id), end / long_step) << fast[k] << " " << slow[k];
+    }
+  }
+}
+
 TEST(TimeEvents, EveryCoincidenceOfMarksTimeEventsAndWalls) {
   // The product of times from {1/2, 1/2 + 1e-10, 1}: 3^6 instances in which some events coincide and others nearly do.
   const std::vector<double> times = {0.5, 0.5 + 1e-10, 1.0};

@@ -363,6 +363,13 @@ SALTUS_FN void end_where(Integer& current, Mask m, status why) {
   current = select(m & running, Integer(int64(why)), current);
 }
 
+/// Times near t that differ by no more are one time: two clocks that meet may miss by this, as each of their times is a sum of products of
+/// rounded numbers.
+template <class E, class Real>
+SALTUS_FN Real rounding_of_time(const instance<E, Real>& x, Real t) {
+  return Real(4.0 * limits<typename E::T>::epsilon) * max(abs(t), abs(x.t_begin));
+}
+
 /// The first time event to come.
 template <class E, class Real>
 SALTUS_FN Real first_time_event(const instance<E, Real>& x) {

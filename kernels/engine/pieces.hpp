@@ -101,7 +101,7 @@ SALTUS_FN_COLD void enter_pieces(instance<E, pack<T, W>>& x, mask_of<pack<T, W>>
   for (int lane = 0; lane < W; ++lane) {
     if (!where[lane]) continue;
     const T t = static_cast<T>(sign) * x.t.get(lane);
-    T next = limits<T>::largest;
+    T ends[form::tables], next = limits<T>::largest;
     each<form::tables>([&](int i) SALTUS_INLINE_LAMBDA {
       const auto is = tabulated_traits_of<typename E::Model>(i);
       const table_reader<T> table(tol.tables[i], is);
@@ -112,9 +112,12 @@ SALTUS_FN_COLD void enter_pieces(instance<E, pack<T, W>>& x, mask_of<pack<T, W>>
       x.cycle[i].set(lane, static_cast<integer_of<T>>(at.cycle));
       table.each_number(at,
                         [&](int j, T number) SALTUS_INLINE_LAMBDA { x.held.pieces[is.first + j].set(lane, number); });
-      const T end = sign > 0 ? table.begin_of(table.after(at)) : -table.begin_of(at);
-      next = end < next ? end : next;
+      ends[i] = sign > 0 ? table.begin_of(table.after(at)) : -table.begin_of(at);
+      next = ends[i] < next ? ends[i] : next;
     });
+    // Knots that are one time, of tables that jump together, are passed together.
+    const T together = next + rounding_of_time(x, pack<T, W>(next)).get(lane);
+    for (const T end : ends) next = end <= together && end > next ? end : next;
     x.next_knot.set(lane, next);
   }
 }

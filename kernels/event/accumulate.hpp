@@ -143,7 +143,7 @@ SALTUS_FN_COLD resting_guards<E, pack<T, W>> find_accumulations(instance<E, pack
       if (own >= t) r.due.guard[i].set(lane, T(1.0));
       limit = own > limit ? own : limit;
     }
-    if (limit > x.t_stop.get(lane)) continue;
+    if (limit > x.t_stop.get(lane) || at_time_event(x, pack<T, W>(limit))[lane]) continue;
     r.left.set(lane, limit - t);
     r.where = r.where | mask_of<pack<T, W>>::from_bits(1u << lane);
   }
@@ -180,7 +180,7 @@ SALTUS_FN_COLD resting_guards<E, Real> find_sunken(const instance<E, Real>& x, c
     r.where = r.where | sunken;
   });
   r.left = max(r.left, ulps_of_time(x, 4.0));
-  r.where = r.where & (x.t + r.left <= x.t_stop);
+  r.where = r.where & (x.t + r.left <= x.t_stop) & !at_time_event(x, x.t + r.left);
   return r;
 }
 

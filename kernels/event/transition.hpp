@@ -126,26 +126,38 @@ SALTUS_FN_COLD void start_from(instance<E, Real>& x, mask_of<Real> where, const 
   });
 }
 
-/// No step goes beyond the end, the next time event or the next knot of a table.
+/// No step goes beyond the end, the next time event or the next knot of a table; those that are one time with the first of them come
+/// with it, at the last of their times.
 template <class E, class Real>
 SALTUS_FN void set_next_stop(instance<E, Real>& x, mask_of<Real> where) {
   Real next = min(x.t_end, first_time_event(x));
   if constexpr (E::form::tables > 0) next = min(next, x.next_knot);
+  if constexpr (E::form::time_events > 0) {
+    const Real together = next + rounding_of_time(x, next);
+    Real last = next;
+    const auto take = [&](Real time) SALTUS_INLINE_LAMBDA { last = select(time <= together, max(last, time), last); };
+    each<E::form::time_events>([&](int i) SALTUS_INLINE_LAMBDA { take(x.next_time_event[i]); });
+    if constexpr (E::form::tables > 0) take(x.next_knot);
+    next = select(x.t_end <= together, x.t_end, last);
+  }
   assign_where(where, x.t_stop, next);
 }
 
-/// Looks up when the time events come next, and how long the next steps may be.
+/// Looks up when the time events come next after `from`, and how long the next steps may be. One that is due at the end comes no later.
 template <class E, class Real>
-SALTUS_FN void look_ahead(instance<E, Real>& x, mask_of<Real> where) {
+SALTUS_FN void look_ahead(instance<E, Real>& x, mask_of<Real> where, Real from) {
   if constexpr (E::form::time_events > 0) {
     mask_of<Real> sound;
-    const auto next = E::form::next_time_events(x.t, x.y, x.held, sound);
+    const auto next = E::form::next_time_events(from, x.y, x.held, sound);
+    const Real end = x.t_end + rounding_of_time(x, x.t_end);
     end_where(x.status, where & !sound, status::bad_schedule);
-    each<E::form::time_events>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(where, x.next_time_event[i], next[i]); });
+    each<E::form::time_events>([&](int i) SALTUS_INLINE_LAMBDA {
+      assign_where(where, x.next_time_event[i], select(next[i] <= end, min(next[i], x.t_end), next[i]));
+    });
     if constexpr (E::directions > 0) {
       using form = typename E::form;
       typename form::template lifted<Real>::mask_type ignored;
-      const auto lifted = form::model_form::next_time_events(form::time_of_event(x.t, x.held), form::lift(x.y),
+      const auto lifted = form::model_form::next_time_events(form::time_of_event(from, x.held), form::lift(x.y),
                                                              form::template lift_held<Real>(x.held), ignored);
       each<form::time_events>([&](int i) SALTUS_INLINE_LAMBDA {
         for (int j = 0; j < E::directions; ++j)
@@ -154,6 +166,10 @@ SALTUS_FN void look_ahead(instance<E, Real>& x, mask_of<Real> where) {
     }
   }
   set_next_stop(x, where);
+}
+template <class E, class Real>
+SALTUS_FN void look_ahead(instance<E, Real>& x, mask_of<Real> where) {
+  look_ahead(x, where, x.t);
 }
 
 /// A bilateral guard that has fired within `tolerance` (a time) before its root, because something else was due just
