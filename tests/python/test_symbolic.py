@@ -1,5 +1,7 @@
 """Models written with SymPy have the results of the built-in ones that they repeat."""
 
+import re
+
 import numpy as np
 import pytest
 import sympy as sp
@@ -121,3 +123,103 @@ def test_tables_of_its_own_and_given_ones():
     assert float(ds["final_warmth"]) == pytest.approx(2 * 3.0, rel=1e-14)  # two triangles
     with pytest.raises(saltus.ModelError, match="did you mean pchip"):
         b.table("other", interpolation="pchp")
+
+
+@pytest.mark.long
+def test_a_condition_on_a_state_is_an_event():
+    # x' = 1 up to x = 0.1 and 0.5 from there: x = 0.1 + 0.5 (t - 0.1). A step across the switch would be off by some 1e-4.
+    b = saltus.Symbolic("two_rates", span=(0, 0.2))
+    x, high = b.state("x", 0.0), b.parameter("high", 0.1)
+    b.equation(x, sp.Piecewise((1, x < high), (0.5, True)))
+    b.output("fast", sp.Piecewise((1, x < high), (0, True)))
+    assert b.source == b.source
+    m = b.model()
+    assert list(m.guards) == ["condition_1"] and m.guards["condition_1"].about in ("x < high", "high > x")
+    ds = m.run(rtol=1e-6, events=True, reduce=["mean(fast)"])
+    assert float(ds["final_x"]) == pytest.approx(0.15, rel=1e-12)
+    assert float(ds["event_time"][0]) == pytest.approx(0.1, rel=1e-12)
+    assert float(ds["mean(fast)"]) == pytest.approx(0.5, rel=1e-9)
+
+
+def test_conditions_that_make_events():
+    b = saltus.Symbolic("m")
+    x, y = b.state("x", 1.0), b.state("y", 1.0)
+    k, on = b.parameter("k", 0.1), b.discrete("on", 0)
+    b.parameter("condition_1", 0.0)
+    b.equation(x, sp.Piecewise((1, sp.And(x > 1, y > k)), (2, x <= 1), (3, True)))
+    b.equation(y, sp.Piecewise((1, sp.Eq(on, 1)), (2, k > 3), (3, b.t < 2), (4, True)))
+    lines = [line.strip() for line in b.source.splitlines()]
+    assert "enum guard { condition_1_, condition_2, condition_3 };" in lines, "of x, of y, and of the time; not of constants"
+    assert {"g[condition_1_] = 1.0 - at[x];", "g[condition_3] = at.t - 2.0;"} <= set(lines)
+    b.equation(x, 1)
+    assert "enum guard { condition_1_ };" in b.source, "what is no longer there makes no event"
+    b.equation(y, sp.Piecewise((1, sp.Eq(x, 1)), (2, True)))
+    with pytest.raises(saltus.ModelError, match="equal to another at single points alone"):
+        b.source  # noqa: B018
+
+
+def test_formulas_in_text_are_read_and_never_run(tmp_path):
+    b = saltus.Symbolic("m")
+    x, k = b.state("x", "1 / 4"), b.parameter("k", 0.1)
+    b.equation(x, "-k * x^2 + select(t < 1, sin(x), max(x, k)) + pi")
+    assert b._rates[x] == -k * x**2 + sp.Piecewise((sp.sin(x), b.t < 1), (sp.Max(x, k), True)) + sp.pi
+    assert "{x, 0.25," in b.source
+    spoilt = tmp_path / "spoilt"
+    for attack in (f"__import__('os').system('touch {spoilt}')", f"open('{spoilt}', 'w')", f"exec(\"open('{spoilt}', 'w')\")", "x.__class__",
+                   "(lambda: 1)()", "[x for x in (1, 2)]", "x if x else x", "'text'", "f'{x}'", "x[0]", "x := 1", "x; y", "sin(x, evaluate=False)",
+                   "Symbol('y')", "lambdify(x, x)", "x" + "+x" * 10_000, "(" * 5_000 + "x" + ")" * 5_000, "sin()", "x y"):
+        with pytest.raises(saltus.ModelError):
+            b.equation(x, attack)
+    assert not spoilt.exists()
+    with pytest.raises(saltus.ModelError, match="did you mean sinh|did you mean sin"):
+        b.equation(x, "sinn(x)")
+    with pytest.raises(saltus.ModelError, match="finite number of double"):
+        b.equation(x, "9^9^9^9 * x")
+        b.source  # noqa: B018
+    with pytest.raises(saltus.ModelError, match="must be an expression of SymPy"):
+        b.equation(x, object())
+
+
+NASTY = ['end"; } static int a = 1; //', "a\nint b = 1;", "a\rint b = 1;", "a\u2028int b = 1;", "a \\", "a??/", "a ??/\nint b;", "*/ int b; /*",
+         "\x00\x1b[2J", "\\n\\x41\\u0041", "%s%n{}", "\u202eint b", "\ud800"]
+
+
+@pytest.mark.parametrize("text", NASTY, ids=range(len(NASTY)))
+def test_text_stays_text(text):
+    b = saltus.Symbolic("m", title=text, source=text)
+    x = b.state("x", 1.0, text, text)
+    b.equation(x, 1)
+    b.on(b.guard("up", x - 2, "rising", about=text), {})
+    b.output("o", x, text, text)
+    plain = saltus.Symbolic("m", title="t", source="t")
+    y = plain.state("x", 1.0, "t", "t")
+    plain.equation(y, 1)
+    plain.on(plain.guard("up", y - 2, "rising", about="t"), {})
+    plain.output("o", y, "t", "t")
+    # The same lines, with other text between quotation marks and behind //.
+    lines = b.source.splitlines()
+    assert len(lines) == len(plain.source.splitlines()) and lines == b.source.encode(errors="strict").decode().split("\n")[:-1]
+    outside = [re.sub(r'"(?:[^"\\]|\\.)*"', '""', re.sub(r"^//.*[^\\]$", "//", line)) for line in lines]
+    assert outside == [re.sub(r'"[^"]*"', '""', re.sub("^//.*", "//", line)) for line in plain.source.splitlines()]
+    assert not any(line.endswith("\\") or "??/" in line for line in lines)
+
+
+@pytest.mark.long
+def test_text_that_a_compiler_has_read_is_what_was_written():
+    b = saltus.Symbolic("nasty", title='"; } \\ ??/', source="a\\n?")
+    b.equation(b.state("x", 1.0, "m\\s", 'a "b" ??= \\0'), 1)
+    m = b.model()
+    assert m.title == '"; } \\ ? ?/'.replace("? ?", "??") and m.states["x"].about == 'a "b" ??= \\0' and m.reference == "a\\n?"
+
+
+def test_names_are_identifiers_alone():
+    b = saltus.Symbolic("m")
+    for name in ("x; int y", "x\n", "x, y", "é", "", "1x", "x}"):
+        with pytest.raises(saltus.ModelError):
+            b.state(name, 1.0)
+        with pytest.raises(saltus.ModelError):
+            saltus.Symbolic(name)
+    x = b.state("x", 1.0)
+    with pytest.raises(saltus.ModelError, match="is no state"):
+        b.equation(x, sp.Symbol("part_0; int y"))
+        b.source  # noqa: B018

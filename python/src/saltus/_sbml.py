@@ -12,19 +12,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, Optional, Union
 
 from ._errors import Error, ModelError
+from ._formula import bounded, power
 from ._symbolic import FUNCTIONS, KEYWORDS, OWN, Symbolic
 
 if TYPE_CHECKING:
     import sympy
 
 SPAN = (0.0, 100.0)
+#: Packages that say how a network is drawn or sorted, and change nothing of its mathematics. Files of Level 2, and some of Level 3,
+#: mark them as required all the same. l3v2extendedmath is part of the language.
+WITHOUT_MATHEMATICS = ("layout", "render", "groups", "l3v2extendedmath")
 
 
 def sbml(path: Union[str, os.PathLike], name: Optional[str] = None) -> Symbolic:
     """The model in an SBML file, as one that is being written: `.source` is its header, `.model()` loads it.
 
     Species are states, in concentrations unless the file says that they have only substance units; parameters and compartments are
-    parameters; what events alone change is a discrete variable; what assignment rules define is an output. Raises saltus.ModelError
+    parameters; what events alone change is a state that is constant between them; what assignment rules define is an output. Raises saltus.ModelError
     with the name of what cannot be imported.
     """
     return _Network(Path(path), name).model
@@ -70,7 +74,6 @@ class _Network:
         self.model = _Model(self._name(name or path.stem, own=True), title, f"SBML, {path.name}", SPAN)
         self._values: dict[str, Any] = {}  # expressions by id
         self._open: list[str] = []  # ids whose expressions are being made
-        self._conditions: dict[Any, Any] = {}
         self._at_start = False
         self._write()
 
@@ -92,7 +95,7 @@ class _Network:
             raise ModelError(f"{self.path}: has no model")
         for k in range(document.getNumPlugins()):
             package = document.getPlugin(k).getPackageName()
-            if package != "l3v2extendedmath" and document.getPackageRequired(package):  # that is part of the language
+            if package not in WITHOUT_MATHEMATICS and document.getPackageRequired(package):
                 self.refuse(f"the package {package}", "is not imported" + (": flatten the model first" if package == "comp" else ""))
         for conversion in ("promoteLocalParameters", "expandFunctionDefinitions"):
             options = lib.ConversionProperties()
@@ -115,13 +118,15 @@ class _Network:
         for rule in self._all("Rule"):
             if rule.isAlgebraic():
                 self.refuse(f"the algebraic rule 0 = {self.lib.formulaToL3String(rule.getMath())}", "is not imported")
-            (self.assigned if rule.isAssignment() else self.rates)[rule.getVariable()] = rule.getMath()
-        self.started = {a.getSymbol(): a.getMath() for a in self._all("InitialAssignment")}
-        self.events = self._all("Event")
+            if rule.getMath() is not None:  # without, a rule says nothing (Level 3 Version 2, 3.4.1)
+                (self.assigned if rule.isAssignment() else self.rates)[rule.getVariable()] = rule.getMath()
+        self.started = {a.getSymbol(): a.getMath() for a in self._all("InitialAssignment") if a.getMath() is not None}
+        # Without a formula a trigger is never true, and an assignment says nothing.
+        self.events = [e for e in self._all("Event") if not e.isSetTrigger() or e.getTrigger().getMath() is not None]
         self.set_by_events: set[str] = set()
         for event in self.events:
             self._check_event(event)
-            self.set_by_events |= {event.getEventAssignment(k).getVariable() for k in range(event.getNumEventAssignments())}
+            self.set_by_events |= {one.getVariable() for one in self._assignments(event)}
         for reaction in self.reactions.values():
             self._check_reaction(reaction)
         for id_, one in self.species.items():
@@ -136,6 +141,11 @@ class _Network:
             self.refuse("the constraints", "are not imported: write terminal guards in the header for them")
 
     @staticmethod
+    def _assignments(event: Any) -> list:
+        all_ = [event.getEventAssignment(k) for k in range(event.getNumEventAssignments())]
+        return [one for one in all_ if one.getMath() is not None]
+
+    @staticmethod
     def _event_name(event: Any, number: int = 0) -> str:
         return event.getId() or event.getName() or f"event_{number}"
 
@@ -145,7 +155,7 @@ class _Network:
             self.refuse(what, "delays are not imported")
         if event.isSetPriority():
             self.refuse(what, "priorities are not imported")
-        if not event.isSetTrigger() or event.getTrigger().getMath() is None:
+        if not event.isSetTrigger():
             self.refuse(what, "has no trigger")
 
     def _check_reaction(self, reaction: Any) -> None:
@@ -171,7 +181,7 @@ class _Network:
         """As the header has it: no word of C++, and nothing that a model calls."""
         if id_ in self._called and not own:
             return self._called[id_]
-        name = re.sub(r"\W", "_", id_)
+        name = re.sub(r"\W", "_", id_, flags=re.ASCII)
         name = name if re.match(r"[A-Za-z]", name) else f"x{name}"
         while name in self._taken:
             name += "_"
@@ -221,6 +231,11 @@ class _Network:
             self.model.equation(self._values[id_], self.expression(self.rates[id_]))
         for id_, rate in self._reaction_rates(changed).items():
             self.model.equation(self._values[id_], rate)
+        for id_ in sorted(self.set_by_events - self.rates.keys() - changed):  # states, so that they are sampled, logged and reduced
+            self.model.equation(self._values[id_], 0)
+        if not self.model._rates:  # all of it is rules, of the time at most
+            clock = self.model.state(self._name("clock"), 0.0, "1", "counts the time: the network has no state of its own")
+            self.model.equation(clock, 1)
         for number, event in enumerate(self.events):
             self._event(event, number)
         for id_ in self.assigned:
@@ -232,9 +247,7 @@ class _Network:
         return {id_ for id_ in all_ if not self.species[id_].getBoundaryCondition() and not self.species[id_].getConstant()}
 
     def _kind(self, id_: str, changed: "set[str]") -> str:
-        if id_ in self.rates or id_ in changed:
-            return "state"
-        return "discrete" if id_ in self.set_by_events else "parameter"
+        return "state" if id_ in self.rates or id_ in changed or id_ in self.set_by_events else "parameter"
 
     def _is_derived(self, id_: str) -> bool:
         """A constant that is made of other constants: it stands for its expression."""
@@ -342,8 +355,7 @@ class _Network:
         else:
             due = self.model.guard(name, self._level(trigger.getMath(), id_), "rising", "bilateral", about)
         changes = {}
-        for k in range(event.getNumEventAssignments()):
-            one = event.getEventAssignment(k)
+        for one in self._assignments(event):
             changes[self._values[one.getVariable()]] = sympy.sympify(self.expression(one.getMath()))
         if changes:
             self.model.on(due, changes)
@@ -445,12 +457,7 @@ class _Network:
             return level > 0 if strict else level >= 0
         if level.is_number:
             return sympy.true if (level > 0 if strict else level >= 0) else sympy.false
-        level = -level if strict else level  # at.above is g >= 0: of a > b the opposite is b - a >= 0
-        if level not in self._conditions:
-            name = self._name(f"condition_{len(self._conditions) + 1}")
-            guard = self.model.guard(name, level, "both", "bilateral", lib.formulaToL3String(formula))
-            self._conditions[level] = self.model.above(guard)
-        return sympy.Not(self._conditions[level]) if strict else self._conditions[level]
+        return self.model._side(level, strict, lib.formulaToL3String(formula))
 
     def expression(self, formula: Any) -> Any:
         """A formula of the file in SymPy."""
@@ -478,7 +485,7 @@ class _Network:
         if formula.isNumber():
             return sympy.Float(formula.getReal())
         parts = [self.expression(formula.getChild(k)) for k in range(formula.getNumChildren())]
-        made = self._operation(kind, parts)
+        made = bounded(self._operation(kind, parts))
         if made is None:
             self.refuse(lib.formulaToL3String(formula), "delays are not imported" if kind == lib.AST_FUNCTION_DELAY
                         else "this function is not imported")
@@ -496,9 +503,9 @@ class _Network:
         if kind == lib.AST_DIVIDE:
             return parts[0] / parts[1]
         if kind in (lib.AST_POWER, lib.AST_FUNCTION_POWER):
-            return parts[0] ** parts[1]
+            return power(parts[0], parts[1])
         if kind == lib.AST_FUNCTION_ROOT:  # its degree comes first
-            return sympy.sqrt(parts[0]) if len(parts) == 1 else parts[1] ** (1 / parts[0])
+            return sympy.sqrt(parts[0]) if len(parts) == 1 else power(parts[1], 1 / parts[0])
         if kind == lib.AST_FUNCTION_LOG:  # its base comes first
             return sympy.log(parts[-1]) / (sympy.log(parts[0]) if len(parts) == 2 else sympy.log(10))
         one = {"ABS": sympy.Abs, "EXP": sympy.exp, "LN": sympy.log, "FLOOR": sympy.floor, "CEILING": sympy.ceiling,

@@ -7,13 +7,16 @@ SymPy does the algebra: common subexpressions are its `cse`, the code is printed
 from __future__ import annotations
 
 import hashlib
+import math
 import os
+import unicodedata
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Optional, Union
 
 from . import _core
 from ._errors import ModelError
+from ._formula import parsed
 
 if TYPE_CHECKING:
     import sympy
@@ -46,12 +49,25 @@ def keep(name: str, text: str) -> Path:
 
 def number(value: Any) -> str:
     """A number as C++, with the same bits."""
-    return repr(float(value))
+    made = float(value)
+    if not math.isfinite(made):
+        raise ModelError(f"{value}: must be a finite number of double precision")
+    return repr(made)
+
+
+def one_line(text: str) -> str:
+    """A text with blanks in the place of control characters, ends of lines, and characters that change the direction of reading."""
+    return "".join(" " if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp") else c for c in str(text))
+
+
+def commented(text: str) -> str:
+    """A text as a comment of one line. A backslash at its end, or the trigraph of one, would continue it on the next."""
+    return "// " + one_line(text).replace("??/", "? ?/").rstrip(" \\") + "\n"
 
 
 def quoted(text: str) -> str:
-    """A text as a literal of C++."""
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ") + '"'
+    """A text as a literal of C++: nothing in it ends the literal or the line, or begins an escape or a trigraph."""
+    return '"' + one_line(text).replace("\\", "\\\\").replace('"', '\\"').replace("?", "\\?") + '"'
 
 
 def printer(at: str, names: Mapping[Any, str], discretes: set) -> Any:
@@ -180,6 +196,8 @@ class Symbolic:
         self._rules: list[tuple[Any, dict, Any, Any]] = []
         self._rests: list[tuple[Any, dict, Any, Any]] = []
         self._max_step: Any = None
+        self._levels: dict[Any, Any] = {}  # of guards that conditions make, and the symbols of their sides
+        self._sides: dict[Any, tuple[Any, str]] = {}
         self._checked_name(name)
 
     # ---- names
@@ -188,8 +206,9 @@ class Symbolic:
         """What is integrated. `initial` may be an expression of parameters."""
         import sympy
 
-        is_number = not isinstance(initial, sympy.Basic) or not initial.free_symbols
-        symbol = self._quantity("state", name, float(initial) if is_number else 0.0, unit, about)
+        initial = self._expression(initial)
+        is_number = not initial.free_symbols
+        symbol = self._quantity("state", name, initial if is_number else 0.0, unit, about)
         if not is_number:
             self._initial[symbol] = initial
         return symbol
@@ -227,16 +246,16 @@ class Symbolic:
     def equation(self, state: "sympy.Symbol", rate: Any) -> None:
         """The time derivative of a state."""
         self._must_be(state, "state")
-        self._rates[state] = rate
+        self._rates[state] = self._expression(rate)
 
     def output(self, name: str, value: Any, unit: str = "1", about: str = "") -> None:
         """What is computed from the rest, never integrated."""
         self._row("output", name, f"{quoted(unit)}, {quoted(about or name)}")
-        self._outputs[name] = value
+        self._outputs[name] = self._expression(value)
 
     def max_step(self, value: Any) -> None:
         """No step is longer than this."""
-        self._max_step = value
+        self._max_step = self._expression(value)
 
     # ---- events
 
@@ -252,7 +271,7 @@ class Symbolic:
         self._row("guard", name, row, "saltus::event_function<guard>" if sliding else "", ".sliding()" if sliding else "")
         symbol = sympy.Symbol(name)
         self._kinds[symbol] = "guard"
-        self._guards[symbol] = value
+        self._guards[symbol] = self._expression(value)
         self._above[symbol] = sympy.Symbol(f"above({name})")
         self._names[self._above[symbol]] = f"@.above({name})"
         return symbol
@@ -269,8 +288,8 @@ class Symbolic:
         if (at is None) == (every is None):
             raise ModelError(f"time event {name}: must have one of `at` and `every`")
         self._row("time_event", name, quoted(about or name))
-        self._schedule.append((name, "at", (at,)) if at is not None else
-                              (name, "every", (every,) if first is None else (every, first)))
+        times = (at,) if at is not None else (every,) if first is None else (every, first)
+        self._schedule.append((name, "every" if at is None else "at", tuple(self._expression(one) for one in times)))
         symbol = sympy.Symbol(name)
         self._kinds[symbol] = "time_event"
         return symbol
@@ -280,11 +299,12 @@ class Symbolic:
         on the new values. Rules are followed in the order in which they are given."""
         if self._kinds.get(event) not in ("guard", "time_event"):
             raise ModelError(f"{event}: is no guard or time event of {self.name}")
+        when, stop = (one if one is None or isinstance(one, bool) else self._expression(one) for one in (when, stop))
         self._rules.append((event, self._changes(changes), when, stop))
 
     def rest(self, changes: Mapping, when: Any = None) -> None:
         """What happens where events accumulate."""
-        self._rests.append((None, self._changes(changes), when, None))
+        self._rests.append((None, self._changes(changes), None if when is None else self._expression(when), None))
 
     # ---- the header
 
@@ -294,7 +314,7 @@ class Symbolic:
         lacking = [s.name for s, kind in self._kinds.items() if kind == "state" and s not in self._rates]
         if lacking:
             raise ModelError(f"{self.name}: has no equation of {', '.join(lacking)}")
-        parts = [f"// {self.title}. Written by saltus.Symbolic.\n#include <saltus.hpp>\n\nstruct {self.name} {{",
+        parts = [f"{commented(f'{self.title}. Written by saltus.Symbolic.')}#include <saltus.hpp>\n\nstruct {self.name} {{",
                  f"  static constexpr auto title = {quoted(self.title)};\n"
                  f"  static constexpr auto source = {quoted(self.reference)};\n"
                  f"  static constexpr double span[] = {{{number(self.span[0])}, {number(self.span[1])}}};\n"]
@@ -304,16 +324,24 @@ class Symbolic:
         for name, knots in self._knots.items():
             parts.append(f"  static constexpr saltus::knot knots_of_{name}[] = {{\n"
                          + "".join(f"      {{{number(t)}, {number(value)}}},\n" for t, value in knots) + "  };\n")
-        for kind, rows in self._lists.items():
+        rates, outputs, levels = ({key: self._held(e) for key, e in of.items()} for of in (self._rates, self._outputs, self._guards))
+        changes = [e for _, new, when, stop in (*self._rules, *self._rests) for e in (*new.values(), when, stop) if hasattr(e, "free_symbols")]
+        sides = self._name_sides([*rates.values(), *outputs.values(), *levels.values(), *changes])
+        lists = {**self._lists}
+        if sides:
+            lists["guard"] = [*lists.get("guard", []), *((name, f"{{{name}, saltus::both, saltus::bilateral, "
+                                                         f"{quoted(self._sides[side][1])}}}") for side, name in sides.items())]
+        levels = {**{s.name: e for s, e in levels.items()}, **{name: self._sides[side][0] for side, name in sides.items()}}
+        for kind, rows in lists.items():
             parts.append(f"  enum {kind} {{ {', '.join(name for name, _ in rows)} }};\n"
                          f"  static constexpr saltus::{types[kind]} {kind}_list[] = {{\n"
                          + "".join(f"      {row},\n" for _, row in rows) + "  };\n")
         functions = [self._function("initial", "auto& at", {f"at[{s.name}]": e for s, e in self._initial.items()}),
-                     self._function("rhs", "const auto& at, auto& dy", {f"dy[{s.name}]": e for s, e in self._rates.items()}),
-                     self._function("guards", "const auto& at, auto& g", {f"g[{s.name}]": e for s, e in self._guards.items()}),
+                     self._function("rhs", "const auto& at, auto& dy", {f"dy[{s.name}]": e for s, e in rates.items()}),
+                     self._function("guards", "const auto& at, auto& g", {f"g[{name}]": e for name, e in levels.items()}),
                      self._times(), self._events("transition", self._rules), self._events("rest", self._rests),
                      self._function("outputs", "const auto& at, auto& out",
-                                    {f"out[{name}]": e for name, e in self._outputs.items()})]
+                                    {f"out[{name}]": e for name, e in outputs.items()})]
         if self._max_step is not None:
             functions.append(f"  static auto max_step(const auto& at) {{ return {self._code('at', self._max_step)}; }}\n")
         return "\n".join([*parts, "\n".join(f for f in functions if f) + "};\n"])
@@ -349,6 +377,8 @@ class Symbolic:
     def _quantity(self, kind: str, name: str, value: float, unit: str, about: str) -> "sympy.Symbol":
         import sympy
 
+        if not math.isfinite(float(value)):
+            raise ModelError(f"{self.name}: {name} = {value}: must be a finite number")
         self._row(kind, name, f"{number(value)}, {quoted(unit)}, {quoted(about or name)}")
         symbol = sympy.Symbol(name, real=True)
         self._names[symbol] = f"@[{name}]"
@@ -363,16 +393,80 @@ class Symbolic:
         for symbol in changes or {}:
             if self._kinds.get(symbol) not in ("state", "discrete"):
                 raise ModelError(f"{symbol}: is no state or discrete variable of {self.name}, which events may change")
-        return dict(changes or {})
+        return {symbol: self._expression(value) for symbol, value in (changes or {}).items()}
+
+    # ---- expressions
+
+    def _expression(self, given: Any) -> Any:
+        """What was given as an expression of SymPy; a text is read as a formula (_formula.py)."""
+        import sympy
+
+        if isinstance(given, str):
+            return parsed(given, {symbol.name: symbol for symbol in self._names if symbol not in self._sides})
+        try:
+            return sympy.sympify(given, strict=True)
+        except sympy.SympifyError:
+            raise ModelError(f"{given!r}: must be an expression of SymPy, a number, or a formula in text") from None
+
+    def _side(self, level: Any, strict: bool, about: str) -> Any:
+        """Is `level` positive (or zero, unless `strict`)? As the side of a guard, which is held within a step and changes at an event."""
+        import sympy
+
+        level = -level if strict else level  # at.above is g >= 0: of a > b the opposite is b - a >= 0
+        if level not in self._levels:
+            side = sympy.Symbol(f"above condition {len(self._levels) + 1}")
+            self._levels[level] = side
+            self._sides[side] = (level, about)
+        return sympy.Not(self._levels[level]) if strict else self._levels[level]
+
+    def _held(self, expression: Any) -> Any:
+        """With the side of a guard in the place of each condition that may change within a step."""
+        from sympy.core.relational import Relational, StrictGreaterThan, StrictLessThan
+
+        def varies(symbol: Any) -> bool:
+            return symbol == self.t or self._kinds.get(symbol) in ("state", "table")
+
+        def held(condition: Any) -> Any:
+            if not any(varies(s) for s in condition.free_symbols):
+                return condition
+            if condition.rel_op not in ("<", "<=", ">", ">="):
+                raise ModelError(f"{self.name}: {condition}: a quantity that varies is equal to another at single points alone: write "
+                                 "<, <=, > or >=, or make an event of it")
+            return self._side(condition.gts - condition.lts, isinstance(condition, (StrictGreaterThan, StrictLessThan)), str(condition))
+
+        return expression.replace(lambda e: isinstance(e, Relational), held)
+
+    def _name_sides(self, expressions: Any) -> "dict[Any, str]":
+        """Names for the guards of conditions that these expressions have, or the levels of those guards in their turn."""
+        taken = {name for rows in self._lists.values() for name, _ in rows}
+        found: dict[Any, str] = {}
+
+        def sides_in(e: Any) -> list:
+            return [side for side in self._sides if side in e.free_symbols]
+
+        left = [side for e in expressions for side in sides_in(e)]
+        while left:
+            side = left.pop(0)
+            if side in found:
+                continue
+            name = f"condition_{len(found) + 1}"
+            while name in taken:
+                name += "_"
+            taken.add(name)
+            found[side] = name
+            left += sides_in(self._sides[side][0])
+        self._names.update({side: f"@.above({name})" for side, name in found.items()})
+        return found
+
+    # ---- the header, part by part
 
     def _printer(self, at: str) -> Any:
         return printer(at, self._names, {s for s, kind in self._kinds.items() if kind == "discrete"})
 
-    def _code(self, at: str, expression: Any) -> str:
-        import sympy
-
-        e = sympy.sympify(expression)
-        unknown = [s for s in e.free_symbols if s not in self._names and not s.name.startswith("part_")]
+    def _code(self, at: str, expression: Any, parts: "tuple[Any, ...]" = ()) -> str:
+        """An expression as code; `parts` are variables that stand before it."""
+        e = self._expression(expression)
+        unknown = [s for s in e.free_symbols if s not in self._names and s not in parts]
         if unknown:
             raise ModelError(f"{e}: {unknown[0]} is no state, parameter, table or discrete variable of {self.name}; "
                              f"{_core.suggest(unknown[0].name, [s.name for s in self._names])}")
@@ -384,9 +478,10 @@ class Symbolic:
 
         if not assigned:
             return ""
-        shared, left = sympy.cse([sympy.sympify(e) for e in assigned.values()], sympy.numbered_symbols("part_"))
-        lines = [f"    const auto {symbol} = {self._code('at', e)};\n" for symbol, e in shared]
-        lines += [f"    {to} = {self._code('at', e)};\n" for to, e in zip(assigned, left)]
+        shared, left = sympy.cse(list(assigned.values()), sympy.numbered_symbols("part_"))
+        parts = tuple(symbol for symbol, _ in shared)
+        lines = [f"    const auto {symbol} = {self._code('at', e, parts)};\n" for symbol, e in shared]
+        lines += [f"    {to} = {self._code('at', e, parts)};\n" for to, e in zip(assigned, left)]
         return f"  static void {name}({arguments}) {{\n{''.join(lines)}  }}\n"
 
     def _times(self) -> str:
