@@ -63,6 +63,8 @@ model describe_model(const std::filesystem::path& header, const cancellation& st
 model model_from(const abi::description* d, const std::filesystem::path& header,
                  const std::vector<std::filesystem::path>& files);
 
+/// What a plan's module is compiled for, beside the model: "relief_valve with dp5, samples, 2 reductions".
+std::string words_of_module(const plan& p);
 /// The module for a plan on CPU lanes, compiled on first use.
 built build_cpu_module(const plan& p, const lane_shape& shape, const cancellation& stop = {});
 /// The same on one lane with line numbers, to find out where a model crashes.

@@ -18,10 +18,13 @@ struct {
 
 compiling_note::compiling_note(std::string what) {
   const std::lock_guard lock(under_way.mutex);
+  is_told_ = under_way.what.empty();
+  if (!is_told_) return;
   under_way.what = std::move(what);
   under_way.begin = std::chrono::steady_clock::now();
 }
 compiling_note::~compiling_note() {
+  if (!is_told_) return;
   const std::lock_guard lock(under_way.mutex);
   under_way.what.clear();
 }

@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include "base/text.hpp"
 #include "compile/compiler.hpp"
+#include "compile/compiling_note.hpp"
 #include "compile/elimination.hpp"
 #include "compile/loaded_model.hpp"
 #include "spec/methods.hpp"
@@ -117,8 +119,26 @@ std::string cpu_module_text(const plan& p, const lane_shape& shape) {
 }
 }  // namespace
 
+std::string words_of_module(const plan& p) {
+  std::string words = fmt::format("{} with {}", p.model.name, p.method);
+  const auto add = [&](bool is_so, const std::string& what) { words += is_so ? ", " + what : ""; };
+  add(p.sample_count > 0, "samples");
+  add(!p.reductions.empty(), counted(p.reductions.size(), "reduction"));
+  add(!p.sensitivities.empty(), "derivatives");
+  add(p.exponents > 0, "Lyapunov exponents");
+  add(p.log_events && p.logged.outputs, "outputs of events");
+  add(p.fixed_step > 0, "a constant step");
+  add(p.detection != detection_names[0], p.detection + " detection");
+  add(p.precision != "double", p.precision);
+  add(p.backward, "backward time");
+  return words;
+}
+
 built build_cpu_module(const plan& p, const lane_shape& shape, const cancellation& stop) {
-  const auto build = [&] { return build_module(cpu_module_text(p, shape), p.model.header, stop); };
+  const auto build = [&] {
+    const compiling_note note(words_of_module(p));
+    return build_module(cpu_module_text(p, shape), p.model.header, stop);
+  };
   if (!p.model.loaded) return build();
   return p.model.loaded->module_called(fmt::format("{}{} {}", engine_name(p), shape.lanes, shape.groups), build);
 }

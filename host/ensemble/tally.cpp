@@ -130,6 +130,17 @@ std::int64_t tally::rescued() const { return std::accumulate(by_rescue.begin(), 
 std::int64_t tally::failed() const { return count_of(*this, status_group::failed); }
 std::int64_t tally::not_finished() const { return count_of(*this, status_group::not_finished); }
 
+std::string too_many_failed(const tally& t, double allowed) {
+  const std::int64_t all = std::accumulate(t.by_status.begin(), t.by_status.end(), std::int64_t{0});
+  if (static_cast<double>(t.failed()) <= allowed * static_cast<double>(all)) return {};
+  std::string how;
+  for (const status_row& row : status_table)
+    if (const auto some = t.by_status[static_cast<std::size_t>(row.id)]; some > 0 && row.group == status_group::failed)
+      how += fmt::format("{}{} {}", how.empty() ? "" : ", ", some, row.name);
+  return fmt::format("{} of {} instances failed, {:g} % allowed (run.allowed_failed): {}", t.failed(), all,
+                     100 * allowed, how);
+}
+
 std::string text_of(const not_finite_instance& one) { return fmt::format("instance {}: {}", one.id, one.text); }
 
 std::vector<std::pair<std::string, std::int64_t>> dependent_constraints(const model& m, const tally& t) {

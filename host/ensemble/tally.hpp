@@ -60,6 +60,8 @@ struct tally : abi::counters<std::int64_t> {
   void note(const not_finite_instance& one);
 };
 
+/// "19 of 20 instances failed, 0 % allowed (run.allowed_failed): 19 step_budget"; empty if no more failed than this share.
+std::string too_many_failed(const tally& t, double allowed);
 /// "instance 7: the right-hand side of `y` is not finite just beyond t = 1, y = 0"
 std::string text_of(const not_finite_instance& one);
 /// Constraints that depend on others where instances have ended, and in how many.

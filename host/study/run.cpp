@@ -19,6 +19,7 @@
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/text.hpp"
+#include "compile/compiler.hpp"
 #include "ensemble/kept_chunks.hpp"
 #include "result/journal.hpp"
 #include "result/make_output.hpp"
@@ -310,8 +311,7 @@ class alarm_clock {
 int exit_code_of(const plan& p, const run_summary& s, bool has_more, bool at_time_limit) {
   if (!s.crash.empty()) return exit_failure;
   if (has_more) return at_time_limit ? exit_time_limit : exit_interrupted;
-  const auto allowed = p.allowed_failed * static_cast<double>(s.instances);
-  return static_cast<double>(s.counts.failed()) > allowed ? exit_failed_instances : exit_ok;
+  return too_many_failed(s.counts, p.allowed_failed).empty() ? exit_ok : exit_failed_instances;
 }
 
 /// What the last part of a Zarr store does: statistics and counts are made of the journal, and the store gets its name.
@@ -339,8 +339,7 @@ run_report run(plan p, const run_options& options, const cancellation& stop, con
   r.what = std::move(p);
   auto where = make_backend(r.what, stop);
   if (where->compile_seconds() > 0)
-    listener.mention(
-        fmt::format("compiled {} with {} in {:.1f} s\n", r.what.model.name, r.what.method, where->compile_seconds()));
+    listener.mention(fmt::format("compiled {} in {:.1f} s\n", words_of_module(r.what), where->compile_seconds()));
   if (options.tune && !reads_journal(options) && tune_long_run(r.what, *where, stop))
     where = make_backend(r.what, stop);
   const bool grows = r.what.design.half_width > 0;

@@ -2,6 +2,7 @@
 // python/src/saltus.
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -20,8 +21,10 @@
 #include "base/error.hpp"
 #include "base/paths.hpp"
 #include "base/version.hpp"
+#include "compile/compiling_note.hpp"
 #include "compile/loaded_model.hpp"
 #include "ensemble/statistics.hpp"
+#include "ensemble/tally.hpp"
 #include "interruptible.hpp"
 #include "spec/spec.hpp"
 #include "study/prepare.hpp"
@@ -210,6 +213,15 @@ void so_far(const std::string& journal, const std::string& file) {
 
 void check(const plan& p, bool replace) { host::check_run(p, {.replace = replace}); }
 
+/// Says that more of a result's instances failed than its plan allows, by its attributes `count_...`; empty: they did not.
+std::string too_many_failed(const plan& p, const std::map<std::string, std::int64_t>& counts) {
+  host::tally t;
+  for (const status_row& row : status_table)
+    if (const auto found = counts.find(row.name); found != counts.end())
+      t.by_status[static_cast<std::size_t>(row.id)] = found->second;
+  return host::too_many_failed(t, p.allowed_failed);
+}
+
 nb::list statuses() {
   nb::list all;
   for (const status_row& row : status_table)
@@ -252,6 +264,7 @@ NB_MODULE(_core, m) {
   m.def("plan", &plan_for, "model"_a, "kind"_a, "what"_a, "flags"_a, "arrays"_a, "file"_a,
         nb::sig("def plan(model: Model, kind: str, what: str, flags: collections.abc.Sequence[tuple[str, str]], "
                 "arrays: dict[str, numpy.ndarray], file: str) -> Plan"));
+  m.def("compiling_now", &host::compiling_now);
   m.def("run", &run, "plan"_a, "replace"_a, "progress"_a.none(),
         nb::sig(
             "def run(plan: Plan, replace: bool, progress: collections.abc.Callable[[int, int], typing.Any] | None) -> "
@@ -260,6 +273,7 @@ NB_MODULE(_core, m) {
   m.def("gather", &gather, "plan"_a, "replace"_a);
   m.def("so_far", &so_far, "journal"_a, "file"_a);
   m.def("check", &check, "plan"_a, "replace"_a);
+  m.def("too_many_failed", &too_many_failed, "plan"_a, "counts"_a);
   m.def("statuses", &statuses, nb::sig("def statuses() -> list[tuple[int, str, str, str, str]]"));
   m.def("statistic_names",
         [] { return std::vector<std::string>(host::statistic_names.begin(), host::statistic_names.end()); });

@@ -27,6 +27,10 @@ class DeviceError(Error):
     exit_code = 5
 
 
+class IncompleteWarning(UserWarning):
+    """More instances failed than `allowed_failed`: their numbers are those of the time at which they ended. `ok` is False there."""
+
+
 def error_for(exit_code: int, message: str) -> Error:
     """The exception for an exit code of the program."""
     kinds = {kind.exit_code: kind for kind in (SpecError, ModelError, DeviceError)}

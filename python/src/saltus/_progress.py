@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Optional
 
+from . import _core
+
 
 @contextmanager
 def reporter(progress: Any, count: int, label: str) -> Iterator[Optional[Callable[[int, int], Any]]]:
@@ -19,7 +21,8 @@ def reporter(progress: Any, count: int, label: str) -> Iterator[Optional[Callabl
 
         with tqdm(total=count, desc=label, unit="inst") as bar:
             def show(done: int, of: int) -> None:
-                bar.total = of
+                bar.total = of or count
+                bar.set_postfix_str(_core.compiling_now(), refresh=False)
                 bar.update(done - bar.n)
 
             yield show
