@@ -5,6 +5,7 @@ import signal
 import threading
 import time
 
+import numpy as np
 import pytest
 import xarray as xr
 
@@ -42,6 +43,13 @@ def test_has_the_bits_of_one_process_and_is_read_when_asked_for(client, ball, wh
         saltus.dask.run(client, ball, file=tmp_path / "many.nc", **OPTIONS)
     with pytest.raises(saltus.SpecError, match="restituton"):
         saltus.dask.run(client, ball, file=tmp_path / "other.nc", restituton=0.5)
+
+
+def test_swept_arrays_may_be_large(client, ball, tmp_path):
+    heights = np.linspace(1.0, 2.0, 30_001)  # 240 kB; distributed makes keys of what is above 100 kB
+    with pytest.warns(saltus.IncompleteWarning, match="30001 of 30001 instances failed.*step_budget"):
+        ds = saltus.dask.run(client, ball, file=tmp_path / "swept.nc", t=(0, 0.1), height=heights, parts=3, max_steps=1)
+    np.testing.assert_array_equal(ds["initial_height"], heights)
 
 
 def test_goes_on_when_a_worker_is_killed(client, ball, whole, tmp_path):

@@ -16,12 +16,14 @@ cut short goes on where it was, and so does the whole when it is run again.
 from __future__ import annotations
 
 import os
+import pickle
+import warnings
 from typing import TYPE_CHECKING, Any, Optional, Union
 
 import xarray as xr
 
 from . import _core
-from ._model import Model
+from ._model import Model, warn_if_incomplete
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -43,14 +45,21 @@ def run(client: "Client", what: Union[Model, str, os.PathLike], *, file: Union[s
     _core.check(plan, replace)
     threads = sum(client.nthreads().values())
     count = parts if parts is not None else max(1, min(4 * threads, plan.count))
-    futures = client.map(_part, [f"{k}/{count}" for k in range(1, count + 1)], task=task, pure=False, retries=retries)
-    made = client.submit(_gather, task, futures, pure=False, retries=retries)
+    # Swept arrays may be large: they go to the workers once, as the result of a task, which is made again if its worker dies.
+    # (What is scattered to the workers is lost with them.)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Sending large graph")
+        held = client.submit(_unpacked, pickle.dumps(task), pure=False, retries=retries)
+    futures = client.map(_part, [f"{k}/{count}" for k in range(1, count + 1)], [held] * count, pure=False, retries=retries)
+    made = client.submit(_gather, held, futures, pure=False, retries=retries)
     try:
         made.result()
     except BaseException:
-        client.cancel([made, *futures])
+        client.cancel([made, *futures, held])
         raise
-    return xr.open_dataset(file, chunks={})
+    result = xr.open_dataset(file, chunks={})
+    warn_if_incomplete(plan, result, stacklevel=3)
+    return result
 
 
 def _plan(task: "dict[str, Any]") -> Any:
@@ -58,6 +67,10 @@ def _plan(task: "dict[str, Any]") -> Any:
     model = Model(header if header is not None else _core.model_of("file", spec, []))
     kind, what = ("model", header) if header is not None else ("file", spec)
     return model._plan(kind, what, task["options"], task["file"])
+
+
+def _unpacked(task: bytes) -> "dict[str, Any]":
+    return pickle.loads(task)
 
 
 def _part(part: str, task: "dict[str, Any]") -> int:
