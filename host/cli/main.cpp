@@ -49,7 +49,11 @@ std::string usage_error(const CLI::App& app, const CLI::ParseError& complaint) {
     for (const auto* known : app.get_subcommands([](const CLI::App* one) { return !one->get_group().empty(); }))
       names.push_back(known->get_name());
   } else {
-    return said + ": one argument too many";
+    const auto is_of_a_value = [](const auto& extra) { return extra.find_first_of("={}[]") != extra.npos; };
+    return said + ": one argument too many" +
+           (std::any_of(extras.begin(), extras.end(), is_of_a_value)
+                ? "; quote what has { }, which the shell takes apart: --set 'sweep.NAME={from=0,to=1,count=5}'"
+                : "");
   }
   return fmt::format("{}: unknown {}; {}", said, flag != extras.end() ? "flag" : "command",
                      suggest(said, {names.begin(), names.end()}));

@@ -91,6 +91,7 @@ class field {
   bool is_table() const { return node_->is_table(); }
   bool is_list() const { return node_->is_array(); }
   bool is_text() const { return node_->is_string(); }
+  bool is_boolean() const { return node_->is_boolean(); }
   std::string value() const { return inline_text(*node_); }
   std::string what() const { return what_at(place()); }  ///< "spec.toml:12:8: rtol = -1"
 
@@ -202,6 +203,9 @@ class field {
       if (entry.key() == key) return entry;
     return {};
   }
+
+  /// None, too, where this is no table.
+  std::optional<field> find_in_table(std::string_view key) const { return is_table() ? find(key) : std::nullopt; }
 
   field need(std::string_view key, std::string_view what) const {
     if (auto entry = find(key)) return *entry;

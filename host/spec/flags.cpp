@@ -145,7 +145,9 @@ std::vector<axis_nodes> axes_of(toml::table& root) {
   auto* const sweep = root["sweep"].as_table();
   if (!sweep) return axes;
   for (auto&& [key, value] : *sweep) {
-    if (key != "zip") axes.push_back({{fmt::format("sweep.{}", key.str()), &value}});
+    if (auto* quantities = key == "parameters" || key == "initial" ? value.as_table() : nullptr)
+      for (auto& one : columns_of(*quantities, fmt::format("sweep.{}", key.str()))) axes.push_back({one});
+    else if (key != "zip") axes.push_back({{fmt::format("sweep.{}", key.str()), &value}});
     else if (auto* group = value.as_table()) axes.push_back(columns_of(*group, "sweep.zip"));
     else if (auto* groups = value.as_array())
       for (auto& one : *groups)

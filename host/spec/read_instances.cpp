@@ -152,12 +152,18 @@ void read_sweep(reading& r) {
   if (!sweep) return;
   if (sweep->entries().empty()) sweep->fail("must have at least one entry");
   for (const auto& entry : sweep->entries()) {
+    if (contains(long_forms, entry.key())) {
+      for (const auto& quantity : quantities_of(r, entry)) r.plan.axes.push_back(read_axis(r, {quantity}, {}));
+      continue;
+    }
+    if (contains(names{"zip", "table"}, entry.key()) && (entry.find_in_table("from") || entry.find_in_table("array")))
+      refuse_as_key(r, entry);
     if (entry.key() == "table") {
       r.plan.axes.push_back(read_table(r, entry));
       continue;
     }
     if (entry.key() != "zip") {
-      r.plan.axes.push_back(read_axis(r, {entry}, {"zip", "table"}));
+      r.plan.axes.push_back(read_axis(r, {entry}, {"zip", "table", "parameters", "initial"}));
       continue;
     }
     if (!entry.is_table() && !entry.is_list()) entry.fail("must be a table, or a list of tables");
@@ -170,6 +176,11 @@ void read_sweep(reading& r) {
 
 void count_instances(reading& r) {
   r.plan.count = r.plan.samples;
+  if (r.plan.count > 1 && r.plan.axes.empty() && r.plan.random.empty())
+    r.plan.warnings.push_back(
+        fmt::format("all {} instances are the same: [sweep] or [sample] says what varies, as in --set "
+                    "'sample.{}={{uniform=[1,2]}}'",
+                    r.plan.count, (r.model.parameters.empty() ? r.model.states : r.model.parameters)[0].name));
   for (const auto& axis : r.plan.axes) {
     if (axis.count > max_instances / r.plan.count)
       r.root.find("sweep")->fail(fmt::format("must make at most {} instances, samples included", max_instances));
@@ -230,6 +241,24 @@ target target_of(reading& r, const field& entry, bool times, const names& others
   const auto allowed = joined(others, names_of_targets(r, times));
   entry.fail_key(
       fmt::format("not {} of {}; {}", kinds_of_quantities(r.model), r.model.name, suggest(entry.key(), allowed)));
+}
+
+std::vector<field> quantities_of(const reading& r, const field& table) {
+  table.only(table.key() == "parameters" ? names_of(r.model.parameters)
+                                         : joined(names_of(r.model.states), names_of(r.model.discretes)));
+  return table.entries();
+}
+
+void refuse_as_key(const reading& r, const field& entry) {
+  const auto what = target_called(r, entry.key(), false);
+  if (!what) return;
+  const auto name = entry.name();
+  const auto table = name.substr(0, name.find('.'));
+  const char* const of = what->which == target::kind::parameter ? "parameters" : "initial";
+  entry.fail(
+      fmt::format("{0} is a key of [{1}]; the quantity of that name is given in [{1}.{2}], or by --set "
+                  "'{1}.{2}.{0}={3}'",
+                  entry.key(), table, of, entry.value()));
 }
 
 void reading::claim(const std::string& name, const field& entry) {

@@ -123,11 +123,12 @@ void read_integration(reading& r) {
   read_consistency(r);
   read_coordinates(r);
   if (const auto e = r.root.find("t")) {
-    if (!e->is_list() && continued_from(r.root)) {
+    if (!e->is_list()) {  // the beginning is the model's, or where a result has ended
       r.plan.t_end = e->number();
+      if (r.plan.t_end == r.plan.t_begin && !continued_from(r.root))
+        e->fail(fmt::format("must be another time than the beginning, {}; or [begin, end]", r.plan.t_begin));
     } else {
-      if (!e->is_list()) e->fail("must be [begin, end]");  // or not, if another entry says something else
-      const auto t = e->numbers(2, "must be [begin, end]");
+      const auto t = e->numbers(2, "must be [begin, end], or the end");
       if (t[0] == t[1] || !std::isfinite(t[1] - t[0]))
         e->fail("must be [begin, end] with begin < end, or begin > end to run backward");
       r.plan.t_begin = t[0], r.plan.t_end = t[1];

@@ -128,15 +128,20 @@ std::vector<double> times_by_step(const reading& r, const field& step, double fr
   return times;
 }
 
-/// { count = 401 }, { step = 0.1 }, both with `from` and `to` or without, or { times = [0.0, 1.0] }
+/// 401, [0.0, 1.0], { count = 401 }, { step = 0.1 }, both with `from` and `to` or without, or { times = [0.0, 1.0] }
 void read_time_grid(reading& r, const field& samples) {
   if (samples.is_table() && samples.find("at"))
     samples.find("at")->fail(
         "must be left out: points at events are rows of the event log; write events = { guards = [" +
         samples.find("at")->value() + "], outputs = true }");
-  samples.only({"count", "times", "step", "from", "to"});
-  const auto count = samples.find("count"), times = samples.find("times"), step = samples.find("step");
-  const auto begin = samples.find("from"), end = samples.find("to");
+  const bool is_table = samples.is_table();
+  if (!is_table && (samples.is_text() || samples.is_boolean()))
+    samples.fail("must be the number of samples, a list of times, or { count, times, step, from, to }");
+  if (is_table) samples.only({"count", "times", "step", "from", "to"});
+  const auto entry = [&](const char* key) { return is_table ? samples.find(key) : std::nullopt; };
+  const auto count = is_table ? entry("count") : samples.is_list() ? std::nullopt : std::optional(samples);
+  const auto times = is_table ? entry("times") : samples.is_list() ? std::optional(samples) : std::nullopt;
+  const auto step = entry("step"), begin = entry("from"), end = entry("to");
   if (count.has_value() + times.has_value() + step.has_value() != 1)
     samples.fail("must have one of count, times, step");
   const bool has_window = begin || end;
@@ -178,25 +183,29 @@ void read_time_grid(reading& r, const field& samples) {
   if (!r.plan.sample_times.empty()) r.plan.sample_count = static_cast<std::int64_t>(r.plan.sample_times.size());
 }
 
-/// true, false, or { guards = ["impact"], first = 1, last = 3, from = 10.0, to = 20.0, outputs = true }
+/// true, false, ["impact"], or { guards = ["impact"], first = 1, last = 3, from = 10.0, to = 20.0, outputs = true }
 void read_event_log(reading& r, const field& events) {
   constexpr std::int64_t max_rows = 100'000;  // of an instance: they stay in memory
+  const auto select = [&](const field& list) {
+    const auto known = event_names(r.model);
+    const names allowed(known.begin(), known.end());
+    r.plan.logged.events.assign(known.size(), 0);
+    for (const auto& item : list.items())
+      r.plan.logged
+          .events[static_cast<std::size_t>(std::find(known.begin(), known.end(), item.word(allowed)) - known.begin())] =
+          1;
+    if (!contains(r.plan.logged.events, 1))
+      list.fail("must name at least one guard or time event; " + suggest("", allowed));
+  };
   if (!events.is_table()) {
-    r.plan.log_events = events.boolean();
+    r.plan.log_events = events.is_list() || events.boolean();
+    if (events.is_list()) select(events);
     return;
   }
   events.only({"guards", "first", "last", "from", "to", "outputs"});
   r.plan.log_events = true;
   event_selection& to = r.plan.logged;
-  if (const auto list = events.find("guards")) {
-    const auto known = event_names(r.model);
-    const names allowed(known.begin(), known.end());
-    to.events.assign(known.size(), 0);
-    for (const auto& item : list->items())
-      to.events[static_cast<std::size_t>(std::find(known.begin(), known.end(), item.word(allowed)) - known.begin())] =
-          1;
-    if (!contains(to.events, 1)) list->fail("must name at least one guard or time event; " + suggest("", allowed));
-  }
+  if (const auto list = events.find("guards")) select(*list);
   if (const auto e = events.find("first")) to.first = static_cast<int>(e->whole(1, max_rows));
   if (const auto e = events.find("last")) to.last = static_cast<int>(e->whole(1, max_rows));
   if (const auto e = events.find("from")) to.from = e->number();

@@ -16,7 +16,7 @@ namespace saltus::host {
 
 namespace {
 
-const names other_keys = {"count", "seed", "design", "correlation", "until"};
+const names own_keys = {"count", "seed", "design", "correlation", "until"};
 
 /// A discrete distribution of these values, each as probable as its weight; equal values count as one. What is not in
 /// [min, max] is left out.
@@ -69,12 +69,21 @@ distribution read_form(const field& given, const distribution_form& form) {
   return d;
 }
 
+names distribution_names() {
+  names all;
+  for (const auto& form : distribution_forms) all.push_back(form.name);
+  return joined(all, {"discrete", "csv"});
+}
+
+bool is_distribution(const field& entry) {
+  const names known = distribution_names();
+  return std::any_of(known.begin(), known.end(), [&](const auto& name) { return entry.find_in_table(name); });
+}
+
 /// { normal = [0.8, 0.05], min = 0.0, max = 1.0 }
 distribution read_distribution(reading& r, const field& entry) {
   constexpr double least = 1e-3;  // sampled by rejection: what is left must not be rare
-  names allowed;
-  for (const auto& form : distribution_forms) allowed.push_back(form.name);
-  allowed = joined(allowed, {"discrete", "csv"});
+  const names allowed = distribution_names();
   if (!entry.is_table()) entry.fail("must be a distribution such as { uniform = [0.0, 1.0] }; " + suggest("", allowed));
   names others = {"min", "max"};
   if (entry.find("discrete")) others.push_back("weights");
@@ -149,8 +158,8 @@ void check_design(const reading& r, const field& sample) {
   if (d.which != design::kind::morris) return;
   for (const auto& column : r.plan.random)
     if (!is_bounded(column.drawn_from))
-      sample.find(column.what.name)
-          ->fail(
+      r.given.at(column.what.name)
+          .fail(
               "must have min and max, or another distribution between two numbers: morris "
               "takes its ends, too");
 }
@@ -222,12 +231,18 @@ void read_sample(reading& r) {
   const auto sample = r.root.find("sample");
   if (!sample) return;
   design& d = r.plan.design;
+  for (const auto& entry : sample->entries())
+    if (contains(own_keys, entry.key()) && is_distribution(entry)) refuse_as_key(r, entry);
   if (const auto e = sample->find("design")) d = read_design(*e);
+  const auto draw = [&](const field& entry, const names& others) {
+    r.plan.random.push_back({target_of(r, entry, false, others), read_distribution(r, entry)});
+  };
   for (const auto& entry : sample->entries()) {
     if (entry.key() == "count") d.count = entry.whole(1, max_instances);
     else if (entry.key() == "seed") r.plan.seed = static_cast<std::uint64_t>(entry.whole(0, unlimited));
-    else if (!contains(names{"design", "correlation", "until"}, entry.key()))
-      r.plan.random.push_back({target_of(r, entry, false, other_keys), read_distribution(r, entry)});
+    else if (contains(long_forms, entry.key()))
+      for (const auto& quantity : quantities_of(r, entry)) draw(quantity, {});
+    else if (!contains(own_keys, entry.key())) draw(entry, joined(own_keys, long_forms));
   }
   if (const auto e = sample->find("until")) read_until(d, *e, sample->find("count"));
   else if (!r.plan.random.empty()) sample->need("count", "must be the number of samples");

@@ -48,6 +48,12 @@ inline std::filesystem::path resolve(const spec_document& spec, const field& ent
 /// What an entry of [sweep] or [sample] varies, a time only if `times`; `others` are the further keys of its section, for the
 /// message.
 target target_of(reading& r, const field& entry, bool times, const names& others);
+/// [sweep.parameters] and [sweep.initial], and those of [sample]: quantities whose names may be those of keys.
+inline const names long_forms = {"parameters", "initial"};
+/// The entries of one of these tables.
+std::vector<field> quantities_of(const reading& r, const field& table);
+/// Of a key whose value is one of a quantity: fails with its long form, if the model has a quantity of that name.
+void refuse_as_key(const reading& r, const field& entry);
 using known_name = std::function<bool(const std::string&)>;
 /// The columns of these names of a CSV file, of standard input ("-") or of a NetCDF file; without names all there are, of a NetCDF
 /// file those that are known. `who` begins complaints.
@@ -74,7 +80,7 @@ void read_sample(reading& r);
 void read_tables(reading& r);
 /// [output]. Needs the instances.
 void read_output(reading& r);
-/// The list `reduce`, for read_output: max(pressure), mean(lift) from 10 to 20, value(lift at 3.5), first(impact).
+/// The list `reduce`, or one of it, for read_output: max(pressure), mean(lift) from 10 to 20, value(lift at 3.5), first(impact).
 void read_reductions(reading& r, const field& list);
 /// [sensitivity]. Needs method, events, instances and output.
 void read_sensitivity(reading& r);

@@ -74,6 +74,11 @@ void read_what(const reading& r, const field& item, const std::string& of, reduc
     return;
   }
   const auto quantities = joined(names_of(r.model.states), names_of(r.model.outputs));
+  if (const int i = index_of(r.model.discretes, of); i >= 0)
+    item.fail(
+        fmt::format("{0} is a discrete variable, and reductions are of states and outputs: make it an output, "
+                    "such as out[{0}_now] = at[{0}]",
+                    of));
   if (!contains(quantities, of)) item.fail(of + " is not a state or an output; " + suggest(of, quantities));
   const int state = index_of(r.model.states, of);
   made.of_output = state < 0;
@@ -95,7 +100,7 @@ void read_window(const reading& r, const field& item, const words_of_reduction& 
 }  // namespace
 
 void read_reductions(reading& r, const field& list) {
-  for (const auto& item : list.items()) {
+  for (const auto& item : list.is_text() ? std::vector{list} : list.items()) {
     std::string text = item.text();
     text.erase(0, text.find_first_not_of(' '));
     text.erase(text.find_last_not_of(' ') + 1);

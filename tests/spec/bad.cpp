@@ -47,11 +47,11 @@ TEST_F(spec, a_bad_value_is_named_with_its_place_and_what_is_allowed) {
       {"[initial]\nLift = 3\n",
        "spec.toml:3:1: initial.Lift = 3: unknown key; did you mean lift? allowed: lift, velocity, pressure, from"},
       {"[sweep]\nx = [1]\n",
-       "spec.toml:3:1: sweep.x = [1]: not a parameter or state of relief_valve; allowed: zip, table, " + quantities +
+       "spec.toml:3:1: sweep.x = [1]: not a parameter or state of relief_valve; allowed: zip, table, parameters, initial, " + quantities +
            ", t_begin, t_end"},
       {"[sample]\ncount = 2\nt_end = { uniform = [1, 2] }\n",
        "spec.toml:4:1: sample.t_end = { uniform = [1, 2] }: not a parameter or state of relief_valve; "
-       "allowed: count, seed, design, correlation, until, " + quantities},
+       "allowed: count, seed, design, correlation, until, parameters, initial, " + quantities},
       {"[output]\nfile = \"x.zarr\"\nstore_chunk = 0\n",
        "spec.toml:4:15: output.store_chunk = 0: must be a whole number from 1 to 16777216"},
       {"[output]\nfiles = \"x.nc\"\n",
@@ -83,7 +83,8 @@ TEST_F(spec, a_bad_value_is_named_with_its_place_and_what_is_allowed) {
        "spec.toml:2:8: norm = \"mx\": unknown word; did you mean max? allowed: rms, max, compere"},
       {"t = [1.0, 1.0]\n",
        "spec.toml:2:5: t = [1.0, 1.0]: must be [begin, end] with begin < end, or begin > end to run backward"},
-      {"t = 40\n", "spec.toml:2:5: t = 40: must be [begin, end]"},
+      {"t = [0.0]\n", "spec.toml:2:5: t = [0.0]: must be [begin, end], or the end"},
+      {"t = 0\n", "spec.toml:2:5: t = 0: must be another time than the beginning, 0; or [begin, end]"},
       // events
       {"detection = \"hermit\"\n",
        "spec.toml:2:13: detection = \"hermit\": unknown word; did you mean hermite? allowed: hermite, certified"},
