@@ -4,8 +4,11 @@ import math
 import os
 import pickle
 import signal
+import subprocess
+import sys
 import threading
 import time
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -68,6 +71,67 @@ def test_rows_of_a_table_are_instances(ball):
         np.testing.assert_array_equal(ds["restitution"], rows["restitution"])
 
 
+def test_the_index_of_a_table_is_kept_and_its_text_is_named(ball):
+    rows = pd.DataFrame({"height": [1.0, 2.0], "restitution": [0.5, 0.6]}, index=["heavy", "light"])
+    ds = ball.run(t=0.2, sweep=rows)
+    assert float(ds["final_height"].sel(row="light")) == pytest.approx(2 - G / 2 * 0.2**2, rel=1e-6)
+    levels = ball.run(t=0.2, sweep=rows.set_index(pd.MultiIndex.from_tuples([("a", 1), ("a", 2)], names=["who", None])))
+    assert list(levels["who"].values) == ["a", "a"] and list(levels["row_1"].values) == [1, 2]
+    assert "row" not in ball.run(t=0.2, sweep=rows.reset_index(drop=True)).coords
+    with pytest.raises(saltus.SpecError, match="^label: must have numbers; number 1 is 'b'"):
+        ball.run(t=0.2, sweep=rows.assign(label=[1.0, "b"]))
+
+
+def test_a_setting_that_is_a_quantity_too_has_a_long_form(tmp_path):
+    (tmp_path / "seeds.hpp").write_text(
+        """#include <saltus.hpp>
+struct seeds {
+  static constexpr auto title = "Growth of seeds", source = "";
+  static constexpr double span[] = {0.0, 1.0};
+  enum state { mass };
+  static constexpr saltus::variable<state> state_list[] = {{mass, 0.0, "kg", "of all plants"}};
+  enum parameter { seed, rtol };
+  static constexpr saltus::variable<parameter> parameter_list[] = {{seed, 1.0, "1", "number of seeds"}, {rtol, 1.0, "kg/d", "of each"}};
+  static void rhs(const auto& at, auto& dy) { dy[mass] = at[seed] * at[rtol]; }
+};
+""")
+    seeds = saltus.model(tmp_path / "seeds.hpp")
+    with pytest.raises(saltus.SpecError, match="sample={'parameters': {'seed': ...}} for the quantity, and sample={'seed': ...} for the setting"):
+        seeds.run(seed=3)
+    with pytest.raises(saltus.SpecError, match="settings={'rtol': ...} for the setting"):
+        seeds.run(rtol=2.0)
+    with pytest.raises(saltus.SpecError, match=r"seed is a key of \[sample\]; the quantity of that name is given in \[sample.parameters\]"):
+        seeds.run(sample={"seed": {"uniform": [1.0, 2.0]}, "count": 3})
+    ds = seeds.run(sample={"parameters": {"seed": {"uniform": [1.0, 2.0]}}, "count": 5, "seed": 7}, settings={"rtol": 1e-9},
+                   sweep={"parameters": {"rtol": [1.0, 2.0]}})
+    assert ds["final_mass"].shape == (2, 5) and ds.attrs["seed"] == 7
+    np.testing.assert_allclose(ds["final_mass"], ds["seed"] * ds["rtol"], rtol=1e-12)  # at a constant rate for 1 d
+    assert 1 <= float(ds["seed"].min()) < float(ds["seed"].max()) <= 2
+
+
+def test_short_forms_are_those_of_the_long_ones(ball):
+    short = ball.run(t=1.0, samples=5, events=["impact"], reduce="max(height)")
+    long = ball.run(t=(0, 1.0), samples={"count": 5}, events={"guards": ["impact"]}, reduce=["max(height)"])
+    xr.testing.assert_equal(short, long)
+    assert ball.run(t=1.0, samples=[0.25, 0.5])["time"].values.tolist() == [0.25, 0.5]
+
+
+def test_a_run_of_the_same_instances_is_remarked_on(ball):
+    with pytest.warns(UserWarning, match="all 3 instances are the same"):
+        ball.run(t=0.1, count=3)
+
+
+def test_a_model_in_a_notebook(ball):
+    text = ball._repr_html_()
+    assert "<td>restitution</td><td>0.7</td>" in text and "height of the ball above the floor" in text
+
+
+def test_the_module_is_the_program():
+    for command, words in ((["list"], "bouncing_ball"), (["plot", "--help"], "FILE.nc")):
+        told = subprocess.run([sys.executable, "-m", "saltus", *command], capture_output=True, text=True)
+        assert told.returncode == 0 and words in told.stdout, told.stderr
+
+
 def test_random_samples(ball):
     ds = ball.run(t=(0, 0.1), height=[1.0, 2.0], restitution={"uniform": [0.5, 0.9]}, count=50, seed=7)
     assert ds["final_height"].dims == ds["restitution"].dims == ("initial_height", "sample")
@@ -116,7 +180,18 @@ def test_samples_are_added_until_indices_are_known_well_enough(ball):
 
 def test_instances_that_fail_are_a_mask(ball):
     # Bounces until 0.5^k 4.43 m/s is below 0.1 m/s: 6. With 0.7 they are 11, with 0.9 there are 4 within 3 s.
-    ds = ball.run(t=(0, 3.0), restitution=[0.5, 0.7, 0.9], max_events=8)
+    options = {"t": (0, 3.0), "restitution": [0.5, 0.7, 0.9], "max_events": 8}
+    with pytest.warns(saltus.IncompleteWarning) as told:
+        ds = ball.run(**options)
+    assert len(told) == 1 and told[0].filename == __file__
+    assert str(told[0].message).startswith("1 of 3 instances failed, 0 % allowed (run.allowed_failed): 1 event_budget; they are False in `ok`")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ball.run(allowed_failed=0.34, **options)
+        warnings.simplefilter("ignore", saltus.IncompleteWarning)
+        ball.run(**options)
+    with pytest.warns(saltus.IncompleteWarning, match="1 of 3 instances failed.*1 event_budget$"):
+        ball.run(rows=False, **options)
     assert ds["ok"].values.tolist() == [True, False, True]
     names = ds["status"].attrs["flag_meanings"].split()
     assert [names[list(ds["status"].attrs["flag_values"]).index(s)] for s in ds["status"].values] == \

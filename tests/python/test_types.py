@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import saltus
-from saltus import _accessor, _core, _plot
+from saltus import _accessor, _core, _keywords, _plot, _settings
 
 PACKAGE = Path(_core.__file__).parent
 
@@ -32,3 +32,27 @@ def test_public_functions_say_what_they_take_and_return(function):
     assert function.__doc__, "no docstring"
     assert signature.return_annotation is not inspect.Signature.empty
     assert all(p.annotation is not inspect.Parameter.empty for p in signature.parameters.values() if p.name != "self")
+
+
+def test_the_keywords_that_checkers_know_are_those_there_are():
+    named = {name for name, p in inspect.signature(_keywords.run).parameters.items() if p.kind is p.KEYWORD_ONLY}
+    own = {"file", "replace", "progress", "zip", "problem", "tables", "settings"}
+    assert named == own | _settings.KEYS.keys() | {*_settings.SECTIONS} | {*_settings.TIMES}
+    for function in (saltus.Model.run, saltus.run):
+        assert named < inspect.signature(function).parameters.keys()
+
+
+@pytest.mark.long
+def test_a_checker_finds_a_value_of_another_type(tmp_path):
+    api = pytest.importorskip("mypy.api")
+    (tmp_path / "runs.py").write_text("""import saltus
+ball = saltus.builtin("ball")
+ball.run(rtol=1e-9, t=(0, 1), samples=[0.5, 1.0], events=["impact"], restitution={"normal": [0.8, 0.05]}, count=5)
+ball.run(rtol="x")
+saltus.run("a.toml", max_steps=[3])
+ball.run(restitution="x")
+""")
+    told, _, _ = api.run(["--follow-imports=silent", "--ignore-missing-imports", "--no-error-summary", "--cache-dir", str(tmp_path),
+                          str(tmp_path / "runs.py")])
+    found = [int(line.split(":")[1]) for line in told.splitlines() if "runs.py" in line and "error" in line]
+    assert found == [4, 5, 6], told

@@ -1,8 +1,8 @@
-"""python3 -m saltus plot | report: what the program `saltus` has Python do."""
+"""python3 -m saltus: the program `saltus`. What that has Python do, it asks of this module, too."""
 
 import sys
 
-from ._commands import main
+from . import _commands, _program
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(_commands.main() if sys.argv[1:2] and sys.argv[1] in _commands.COMMANDS else _program.main())

@@ -212,15 +212,15 @@ def _without_windows() -> None:
     pyplot().switch_backend("agg")
 
 
+#: By their names on the command line; all others are those of the program itself.
+COMMANDS = {"plot": plot, "report": report, "zarr": zarr, "import": import_}
+
+
 def main(arguments: Optional[Sequence[str]] = None) -> int:
     """The exit code of `saltus plot ...` and the other commands that are in Python."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
-    commands = {"plot": plot, "report": report, "zarr": zarr, "import": import_}
-    if not arguments or arguments[0] not in commands:
-        print("python3 -m saltus: must be followed by plot, report, zarr or import; all other commands are those of the program saltus", file=sys.stderr)
-        return 2
     try:
-        return commands[arguments[0]](arguments[1:])
+        return COMMANDS[arguments[0]](arguments[1:])
     except Error as e:
         print(f"saltus {arguments[0]}: {e}", file=sys.stderr)
         return e.exit_code

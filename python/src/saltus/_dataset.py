@@ -108,6 +108,22 @@ def dataset(plan: _core.Plan, result: dict[str, Any]) -> xr.Dataset:
     return _assembled(variables, coordinates, result["attributes"])
 
 
+def with_rows(made: xr.Dataset, columns: "list[str]", index: Any) -> xr.Dataset:
+    """With the index of the DataFrame that has these columns as a coordinate along its rows, `row`, unless it only counts them. The
+    levels of a MultiIndex are coordinates each."""
+    axes = axes_in(made.attrs)
+    known = {name for column in columns for name in (column, f"initial_{column}")}
+    dims = [dim for (swept, _), dim in zip(axes, axes_of(axes, map(str, made.data_vars))[0]) if swept and set(swept) <= known]
+    if not dims or dims[0] not in made.dims:
+        return made
+    if index.nlevels == 1:
+        if index.name is None and np.array_equal(index.values, np.arange(len(index))):
+            return made
+        return made.assign_coords({"row": (dims[0], index.values, {"long_name": str(index.name or "row of the table")})})
+    levels = {str(name or f"row_{k}"): (dims[0], index.get_level_values(k).values) for k, name in enumerate(index.names)}
+    return made.assign_coords(levels)
+
+
 def stacked(made: xr.Dataset) -> xr.Dataset:
     """The same with Lyapunov exponents, and their errors, along a dimension `exponent` that counts from 1."""
     count = sum(str(name).removeprefix("lyapunov_").isdigit() for name in made.variables)

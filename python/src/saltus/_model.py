@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import os
 import tempfile
 import warnings
@@ -12,9 +13,10 @@ from typing import Any, NamedTuple, Optional, Union
 
 import xarray as xr
 
-from . import _core
-from ._dataset import dataset, stacked
-from ._errors import Error, SpecError
+from . import _core, _keywords
+from ._dataset import dataset, stacked, with_rows
+from ._errors import Error, IncompleteWarning, SpecError
+from ._keywords import typed
 from ._progress import reporter
 from ._settings import Settings
 
@@ -80,6 +82,7 @@ class Model:
         self.guards = {row[0]: Guard(*row) for row in about["guards"]}
         self.time_events = {row[0]: TimeEvent(*row) for row in about["time_events"]}
 
+    @typed(_keywords.run)
     def run(self, *, file: Union[str, os.PathLike, None] = None, replace: bool = False, progress: Any = False,
             **options: Any) -> xr.Dataset:
         """Runs the model, once or as an ensemble, and returns the result.
@@ -91,7 +94,8 @@ class Model:
         `problem` takes a problem of SALib, a dict of names, bounds and dists. `file` writes a result file, too. `progress` is True or
         a function of (done, count).
 
-        Instances that fail are a mask, `ok`, and no exception. Raises saltus.Error with the words of the command line.
+        Instances that fail are a mask, `ok`, and no exception; saltus.IncompleteWarning tells of them if they are more than
+        `allowed_failed`, a share. Raises saltus.Error with the words of the command line.
         """
         return self._run("model", str(self.header), options, file, replace, progress)
 
@@ -106,17 +110,26 @@ class Model:
 
     def _run(self, kind: str, what: str, options: Mapping[str, Any], file: Union[str, os.PathLike, None] = None,
              replace: bool = False, progress: Any = False) -> xr.Dataset:
-        plan = self._plan(kind, what, options, file)
+        settings = self._settings(options)
+        plan = self._planned(kind, what, settings, file)
         for sentence in plan.warnings:
             warnings.warn(sentence, stacklevel=3)
         with reporter(progress, plan.count, self.name) as report:
             result = _core.run(plan, replace, report)
         made = dataset(plan, result)
+        for columns, index in settings.rows:
+            made = with_rows(made, columns, index)
+        warn_if_incomplete(plan, made, stacklevel=4)
         loaded[made.attrs["model_hash"]] = self
         return made
 
     def _plan(self, kind: str, what: str, options: Mapping[str, Any], file: Union[str, os.PathLike, None] = None) -> Any:
-        settings = Settings(options, self.parameters, {**self.states, **self.discretes})
+        return self._planned(kind, what, self._settings(options), file)
+
+    def _settings(self, options: Mapping[str, Any]) -> Settings:
+        return Settings(options, self.parameters, {**self.states, **self.discretes})
+
+    def _planned(self, kind: str, what: str, settings: Settings, file: Union[str, os.PathLike, None]) -> Any:
         try:
             return _core.plan(self._core, kind, what, settings.flags, settings.arrays, os.fspath(file) if file else "")
         except Error as e:
@@ -133,6 +146,28 @@ class Model:
                 value = f" = {one.value:g}" if what in ("states", "parameters", "discretes") else ""
                 lines.append(f"  {what:<11} {one.name}{value}{unit}  {one.about}")
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """For notebooks: a table of what the model has."""
+        rows = []
+        for what in ("states", "parameters", "discretes", "outputs", "tables", "guards", "time_events"):
+            for k, one in enumerate(getattr(self, what).values()):
+                value = f"{one.value:g}" if what in ("states", "parameters", "discretes") else getattr(one, "direction", "")
+                cells = ("" if k else what.replace("_", " "), one.name, value, getattr(one, "unit", ""), one.about)
+                rows.append("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in cells) + "</tr>")
+        head = "".join(f"<th>{cell}</th>" for cell in ("", "name", "value", "unit", "meaning"))
+        return (f"<strong>{html.escape(self.name)}</strong>: {html.escape(self.title)}<br><small>{html.escape(self.reference)}</small>"
+                f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>")
+
+
+def warn_if_incomplete(plan: _core.Plan, result: xr.Dataset, stacklevel: int) -> None:
+    """Warns with the sentence of the command line if more instances failed than the plan allows."""
+    counts = {str(key).removeprefix("count_"): int(value) for key, value in result.attrs.items() if str(key).startswith("count_")}
+    sentence = _core.too_many_failed(plan, counts)
+    if sentence:
+        where = "; they are False in `ok`, and their final values are those of the time at which they ended, `t_final`" \
+            if "status" in result else ""
+        warnings.warn(sentence + where, IncompleteWarning, stacklevel=stacklevel)
 
 
 #: Models that a result may be run again with, by the hash of their text.
@@ -170,6 +205,7 @@ def names() -> "list[str]":
     return _core.builtin_names()
 
 
+@typed(_keywords.run)
 def run(spec: Union[str, os.PathLike], *, file: Union[str, os.PathLike, None] = None, replace: bool = False,
         progress: Any = False, **options: Any) -> xr.Dataset:
     """Runs a spec (a TOML file), with keywords of Model.run in place of what it says.

@@ -26,6 +26,7 @@ TOP = ("method", "t", "rtol", "atol", "event_tol", "first_step", "max_step", "st
        "max_steps", "max_events", "detection", "guards_in_error", "concurrency", "zeno", "rescue", "inject_exceptions",
        "consistency", "coordinates", "structure")
 SECTIONS = ("parameters", "initial", "sweep", "sample", "sensitivity", "lyapunov", "output", "run")
+LONG_FORMS = ("parameters", "initial")
 TIMES = ("t_begin", "t_end")
 KEYS = {**{key: f"output.{key}" for key in OUTPUT}, **{key: f"run.{key}" for key in RUN},
         **{key: f"sample.{key}" for key in SAMPLE}, **{key: key for key in TOP}}
@@ -56,12 +57,23 @@ def is_table(value: Any) -> bool:
     return hasattr(value, "columns") and hasattr(value, "__getitem__") and not isinstance(value, Mapping)
 
 
+def _first_text(values: Any) -> str:
+    """Which of some values is no number, for a message."""
+    for k, one in enumerate(np.ravel(np.asarray(values, dtype=object))):
+        try:
+            float(one)
+        except (TypeError, ValueError):
+            return f"; number {k} is {one!r}: leave the column out, or write numbers in its place"
+    return ""
+
+
 class Settings:
     """Flags and arrays, from keyword arguments, for a model with these names; `initials` are states and discrete variables."""
 
     def __init__(self, options: Mapping[str, Any], parameters: Mapping[str, Any], initials: Mapping[str, Any]):
         self.flags: list[tuple[str, str]] = []
         self.arrays: dict[str, np.ndarray] = {}
+        self.rows: "list[tuple[list[str], Any]]" = []  # columns of each DataFrame, and its index
         self._parameters, self._initials = parameters, initials
         for key, value in options.items():
             if value is not None:
@@ -80,7 +92,10 @@ class Settings:
         self.flags.append(("--set", f"{key}={value}"))
 
     def _array(self, name: str, value: Any) -> str:
-        numbers = np.ascontiguousarray(value, dtype=float)
+        try:
+            numbers = np.ascontiguousarray(value, dtype=float)
+        except (TypeError, ValueError):
+            raise SpecError(f"{name}: must have numbers{_first_text(value)}") from None
         if numbers.ndim != 1:
             raise SpecError(f"{name}: must have one dimension, and has {numbers.ndim}")
         self.arrays[name] = numbers
@@ -92,11 +107,11 @@ class Settings:
     def _read(self, key: str, value: Any) -> None:
         if key in KEYS and self._is_quantity(key):
             table = "parameters" if key in self._parameters else "initial"
-            raise SpecError(f"{key}: is a setting and a quantity of the model: write {table}={{{key!r}: ...}} or "
-                            f"sweep={{{key!r}: ...}} for the quantity, and change its name to have the setting")
-        if key == "samples":
-            self._samples(value)
-        elif key in KEYS:
+            section, _, _ = KEYS[key].rpartition(".")
+            raise SpecError(f"{key}: is a setting and a quantity of the model: write {table}={{{key!r}: ...}}, "
+                            f"sweep={{{table!r}: {{{key!r}: ...}}}} or sample={{{table!r}: {{{key!r}: ...}}}} for the quantity, and "
+                            f"{section or 'settings'}={{{key!r}: ...}} for the setting")
+        if key in KEYS:
             self._set(f"spec.{key}" if key in TOP else KEYS[key], toml(value))
         elif key == "sweep":
             self._sweep(value)
@@ -105,6 +120,9 @@ class Settings:
         elif key == "problem" and not self._is_quantity(key):
             for name, one in distributions(value).items():
                 self._set(f"sample.{name}", toml(one))
+        elif key == "settings" and not self._is_quantity(key):
+            for name, one in value.items():
+                self._set(f"spec.{name}", toml(one))
         elif key == "tables" and not self._is_quantity(key):
             for name, one in value.items():
                 self._table(str(name), one)
@@ -116,16 +134,8 @@ class Settings:
         elif self._is_quantity(key) or key in TIMES:
             self._quantity(key, value)
         else:
-            allowed = [*self._parameters, *self._initials, *TIMES, *KEYS, *SECTIONS, "tables", "zip", "problem", "file", "replace", "progress"]
+            allowed = [*self._parameters, *self._initials, *TIMES, *KEYS, *SECTIONS, "settings", "tables", "zip", "problem", "file", "replace", "progress"]
             raise SpecError(f"{key}: unknown key; {_core.suggest(key, allowed)}")
-
-    def _samples(self, value: Any) -> None:
-        if isinstance(value, Mapping):
-            self._set("output.samples", toml(value))
-        elif np.ndim(value) == 0:
-            self._set("output.samples", f"{{count={toml(value)}}}")
-        else:
-            self._set("output.samples", f"{{times={toml(value)}}}")
 
     def _quantity(self, name: str, value: Any) -> None:
         """A number is fixed, an array is an axis of the product, a dict is a range or a distribution."""
@@ -168,6 +178,10 @@ class Settings:
         for name, one in value.items():
             if name == "zip":
                 self._zip(one)
+            elif name in LONG_FORMS and isinstance(one, Mapping):
+                for quantity, values in one.items():
+                    given = toml(values) if isinstance(values, Mapping) else self._array(str(quantity), values)
+                    self._set(f"sweep.{name}.{quantity}", given)
             elif isinstance(one, (Mapping, str)):  # a str: the path of a table
                 self._set(f"sweep.{name}", toml(one))
             else:
@@ -176,5 +190,7 @@ class Settings:
     def _zip(self, value: Any) -> None:
         """Columns that go together, row by row."""
         names = list(value.columns) if is_table(value) else list(value)
+        if is_table(value) and hasattr(value, "index"):
+            self.rows.append(([str(name) for name in names], value.index))
         columns = {str(name): self._array(str(name), np.asarray(value[name])) for name in names}
         self._set("sweep.zip", "{" + ", ".join(f"{json.dumps(name)}={one}" for name, one in columns.items()) + "}")

@@ -1,0 +1,70 @@
+"""The keywords of a run with their types, for type checkers, completions and help.
+
+A run takes them as they come, since the order of its keywords is that of its dimensions; `typed` and `typed_method` give it the
+signature of `run` below. tests/python/test_types.py holds that against the keys that _settings.py knows.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Optional, SupportsFloat, Union
+
+import xarray as xr
+
+Number = SupportsFloat
+Numbers = Iterable[Any]
+Table = Mapping[str, Any]
+#: Of a parameter or an initial value: fixed, an axis of the sweep, a range or a distribution.
+Values = Union[Number, Iterable[SupportsFloat], Table]
+
+
+def run(*, file: Union[str, os.PathLike[str], None] = None, replace: bool = False,
+        progress: Union[bool, Callable[[int, int], Any], None] = False,
+        t: Union[Number, Iterable[SupportsFloat], None] = None, method: Optional[str] = None, rtol: Optional[Number] = None,
+        atol: Union[Number, Iterable[SupportsFloat], Table, None] = None, event_tol: Optional[Number] = None,
+        first_step: Optional[Number] = None, max_step: Optional[Number] = None, step: Optional[Number] = None,
+        max_steps: Optional[Number] = None, max_events: Optional[Number] = None, controller: Optional[str] = None,
+        norm: Optional[str] = None, precision: Optional[str] = None, detection: Optional[str] = None,
+        guards_in_error: Optional[bool] = None, concurrency: Optional[Table] = None, zeno: Optional[Number] = None,
+        rescue: Optional[bool] = None, inject_exceptions: Optional[Number] = None, consistency: Optional[str] = None,
+        coordinates: Optional[str] = None, structure: Optional[str] = None,
+        samples: Union[Number, Iterable[SupportsFloat], Table, None] = None,
+        events: Union[bool, Iterable[str], Table, None] = None, reduce: Union[str, Iterable[str], None] = None,
+        rows: Optional[bool] = None, statistics: Optional[bool] = None, bands: Union[bool, Table, None] = None,
+        histogram: Optional[Table] = None, indices: Union[bool, Iterable[str], None] = None,
+        compression: Optional[Number] = None, store_chunk: Optional[Number] = None,
+        count: Optional[Number] = None, seed: Optional[Values] = None, design: Union[str, Table, None] = None,
+        correlation: Optional[Table] = None, until: Optional[Table] = None,
+        threads: Optional[Number] = None, backend: Optional[str] = None, devices: Union[str, Iterable[int], None] = None,
+        lanes: Optional[Number] = None, groups: Optional[Number] = None, chunk: Optional[Number] = None,
+        order: Optional[str] = None, allowed_failed: Optional[Number] = None, instance_time_limit: Optional[Number] = None,
+        checkpoint: Optional[Number] = None, t_begin: Optional[Values] = None, t_end: Optional[Values] = None,
+        parameters: Optional[Table] = None, initial: Optional[Table] = None, sweep: Optional[Any] = None,
+        zip: Optional[Any] = None, sample: Optional[Table] = None, problem: Optional[Table] = None,  # noqa: A002
+        tables: Optional[Table] = None, sensitivity: Optional[Table] = None, lyapunov: Optional[Table] = None,
+        output: Optional[Table] = None, run: Optional[Table] = None, settings: Optional[Table] = None,
+        **quantities: Optional[Values]) -> xr.Dataset:
+    """What Model.run takes."""
+    raise NotImplementedError("is a signature alone")
+
+
+if TYPE_CHECKING:
+    from typing import Concatenate, ParamSpec, TypeVar
+
+    P = ParamSpec("P")
+    R = TypeVar("R")
+    First = TypeVar("First")
+
+    def typed(like: Callable[P, Any]) -> Callable[[Callable[Concatenate[First, ...], R]], Callable[Concatenate[First, P], R]]: ...
+else:
+    def typed(like):
+        """A decorator: the function keeps its first parameter, and has the keywords of `like` after that."""
+        def with_signature(function):
+            own = inspect.signature(function)
+            first = next(iter(own.parameters.values()))
+            function.__signature__ = own.replace(parameters=[first, *inspect.signature(like).parameters.values()])
+            return function
+
+        return with_signature
