@@ -157,6 +157,30 @@ TEST(Events, GuardsThatBeginFlatAtZeroAreOnTheSideTheyGoTo) {
     }
 }
 
+TEST(Events, GuardsOfDaesThatBeginFlatAreOnTheSideTheyGoTo) {
+  // x = -a s^2/2 + b s^3/6 from t = 0, and from t = 5 again (tests/models/parts/flat_base.hpp).
+  const std::vector<double> all_a = {1.0, -1.0, 1.0, -1.0, 1e-3, 0.0, 0.0},
+                            all_b = {1.0, -1.0, -1.0, 1.0, 1e-3, 1.0, -1.0};
+  for (const char* model : {"flat_index_1", "flat_index_2", "flat_residual"})
+    for (const char* rtol : {"rtol=1e-5", "rtol=1e-10"}) {
+      const auto r = run(test_model(model), {rtol, "method=radau5", "output.events=true", set("sweep.zip.a", all_a),
+                                             set("sweep.zip.b", all_b)});
+      for (std::size_t i = 0; i < all_a.size(); ++i) {
+        SCOPED_TRACE(fmt::format("{}, {}: a {}, b {}", model, rtol, all_a[i], all_b[i]));
+        const auto times = times_of(r, "any", static_cast<std::int64_t>(i));
+        EXPECT_EQ(name_of(r.status[i]), "finished");
+        if (all_a[i] * all_b[i] > 0.0) {
+          // Put back from beyond its root, x is on its other side by the transition.
+          ASSERT_EQ(times.size(), 3u);
+          const double expected[] = {3.0, 5.0, 8.0};
+          for (std::size_t k = 0; k < 3; ++k) EXPECT_NEAR(times[k], expected[k], 1e-4);
+        } else {
+          EXPECT_TRUE(times.empty());
+        }
+      }
+    }
+}
+
 TEST(Events, EventIterationFiresWhatATransitionMadeTrue) {
   // a at t = 1 takes 2 from z = 1: b is violated, fires at the same instant and mends z.
   const auto r = run(test_model("chain"), with(tight, {"restore=1.0"}));

@@ -1,6 +1,6 @@
 // Guards that begin at zero with no rate, as that of a body at rest at its mark does: which way do they go? g'' or a higher
-// derivative, up to the fourth, decides. It is seen in values a little ahead, by a step of order 4, which grow as a power of time
-// does: what is rounding does not.
+// derivative, up to the fourth, decides. It is seen in values a little ahead, by a step of order 4, or of the method where there is no
+// field. They grow as a power of time does, which rounding does not.
 #pragma once
 
 #include "engine/system.hpp"
@@ -20,10 +20,31 @@ SALTUS_FN constexpr bool may_be_flat(int i) {
 template <class E>
 inline constexpr bool has_sides_to_look_for = [] {
   bool any = false;
-  if constexpr (E::form::has_field)
-    for (int i = 0; i < E::form::model_guards; ++i) any = any || may_be_flat<E>(i);
+  for (int i = 0; i < E::form::model_guards; ++i) any = any || may_be_flat<E>(i);
   return any;
 }();
+
+/// The guards at a time tau after the accepted point, from which the derivative is f; 0 where a step finds no point there.
+template <class E, class Real>
+SALTUS_FN_COLD vec<Real, E::ng> guards_after(instance<E, Real>& x, const held_system<E, Real>& system,
+                                             const vec<Real, E::n>& f, Real tau, mask_of<Real> where) {
+  if constexpr (E::form::has_field) {
+    vec<Real, E::n> slope = f, sum = f;
+    for (int stage = 0; stage < 3; ++stage) {  // Kutta's
+      const Real weight = Real(stage < 2 ? 2.0 : 1.0), part = Real(stage < 2 ? 0.5 : 1.0) * tau;
+      slope = system(x.t + part, detail::advance(x.y, part, slope));
+      each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { sum[i] = fma(weight, slope[i], sum[i]); });
+    }
+    add_where(x.rhs_evaluations, where, 3);
+    return E::form::guard_values(x.t + tau, detail::advance(x.y, Real(1.0 / 6.0) * tau, sum), system.c);
+  } else {
+    const auto s = make_step_while_landing(system, x.t, x.y, f, tau);
+    count_evaluations(x, s, where);
+    auto g = E::form::guard_values(x.t + tau, s.y1, system.c);
+    each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { g[i] = select(s.solved, g[i], Real(0.0)); });
+    return g;
+  }
+}
 }  // namespace detail
 
 /// Guards that are flat at zero in `where`: 1 where they are. Their values are settled.
@@ -43,21 +64,12 @@ SALTUS_FN vec<Real, E::ng> flat_at_zero(const vec<Real, E::ng>& values, const ve
 /// square or a higher power does.
 template <class E, class Real>
 SALTUS_FN_COLD vec<Real, E::ng> sides_ahead(instance<E, Real>& x, const vec<Real, E::n>& f,
-                                            const typename E::form::template held<Real>& held, vec<Real, E::ng> flat) {
+                                            const held_system<E, Real>& system, vec<Real, E::ng> flat) {
   constexpr double least_growth = 2.5, most_growth = 40.0;
-  const held_system<E, Real> field{held};
   auto open = mask_of<Real>::all(false);
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { open = open | (flat[i] > Real(0.5)); });
-  const auto guards_after = [&](Real tau) SALTUS_INLINE_LAMBDA {
-    vec<Real, E::n> slope = f, sum = f;
-    for (int stage = 0; stage < 3; ++stage) {  // Kutta's
-      const Real weight = Real(stage < 2 ? 2.0 : 1.0), part = Real(stage < 2 ? 0.5 : 1.0) * tau;
-      slope = field(x.t + part, detail::advance(x.y, part, slope));
-      each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { sum[i] = fma(weight, slope[i], sum[i]); });
-    }
-    add_where(x.rhs_evaluations, open, 3);
-    return E::form::guard_values(x.t + tau, detail::advance(x.y, Real(1.0 / 6.0) * tau, sum), held);
-  };
+  const auto guards_after = [&](Real tau)
+                                SALTUS_INLINE_LAMBDA { return detail::guards_after<E>(x, system, f, tau, open); };
   const auto part = [&](int look) SALTUS_INLINE_LAMBDA {
     return (x.t_end - x.t_begin) * Real(1.0 / static_cast<double>(int64(1) << look));
   };
@@ -89,15 +101,16 @@ SALTUS_FN_COLD vec<Real, E::ng> sides_ahead(instance<E, Real>& x, const vec<Real
 /// Puts guards that are flat at zero on the side to which they go. Returns the lanes of `where` in which one goes below.
 template <class E, class Real>
 SALTUS_FN mask_of<Real> settle_flat(instance<E, Real>& x, const vec<Real, E::n>& f,
-                                    typename E::form::template held<Real>& held, const vec<Real, E::ng>& rates,
-                                    mask_of<Real> where) {
+                                    typename E::template held<Real>& held, const vec<Real, E::ng>& rates,
+                                    mask_of<Real> where, const tolerances<E, Real>& tol) {
   auto below = mask_of<Real>::all(false);
   if constexpr (detail::has_sides_to_look_for<E>) {
     const auto flat = flat_at_zero<E>(held.locked, rates, where);
     Real sum = Real(0.0);
     each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { sum = sum + flat[i]; });
     if (none(sum > Real(0.5))) return below;
-    const auto side = sides_ahead(x, f, held, flat);
+    if constexpr (methods::has_memory<typename E::Method>) held.past.forget(where);
+    const auto side = sides_ahead(x, f, held_system<E, Real>{held, &tol}, flat);
     each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
       const auto down = side[i] < Real(0.0);
       held.locked[i] = select(down, Real(-limits<typename E::T>::smallest), held.locked[i]);

@@ -113,7 +113,7 @@ SALTUS_FN_COLD void start_from(instance<E, Real>& x, mask_of<Real> where, const 
     resettled = resettled | (where & ((settled < Real(0.0)) & (held.locked[i] == Real(0.0))));
     held.locked[i] = settled;
   });
-  if constexpr (E::ng > 0) resettled = resettled | settle_flat(x, f, held, g.rate, where);
+  if constexpr (E::ng > 0) resettled = resettled | settle_flat(x, f, held, g.rate, where, tol);
   // A guard at zero belongs to the side it is heading to: f may depend on that side.
   if (any(resettled)) g = evaluate_at(x, f, held, resettled, tol, how);
   if constexpr (E::form::has_memory) E::form::remember(x.held, x.t, x.y, f, where);
