@@ -19,6 +19,8 @@ template <class E, class Real, class Run>
 SALTUS_FN void move_to(instance<E, Real>& x, const landing<E, Real>& p, mask_of<Real> where,
                        const tolerances<E, Real>& tol, const Run& run) {
   const held_system<E, Real> f{x.held, &tol};
+  if constexpr (watches_near_misses<E>)
+    look_for_near_misses(x, p.s, typename E::form::template rated<Real, E::ng>{p.g}, where, tol);
   if constexpr (E::samples) record_samples(x, p.s, f, p.t, where, mask_of<Real>::all(false), run);
   if constexpr (E::reduces_quantities) reduce_step(x, p.s, f, p.t, where, run);
   assign_where(where, x.t, p.t);
@@ -30,6 +32,7 @@ SALTUS_FN void move_to(instance<E, Real>& x, const landing<E, Real>& p, mask_of<
     assign_where(where, x.held.locked[i], settle<E>(i, p.g.value[i], p.g.rate[i], x.held.locked[i]));
     assign_where(where, x.rate[i], p.g.rate[i]);
   });
+  if constexpr (watches_near_misses<E>) forget_undefined(x, where);
   remember_step(x, p.s, where);
   if constexpr (E::form::has_constraints) keep_residual(x, p.s, where);
   add_where(x.steps, where, 1);
@@ -46,20 +49,6 @@ SALTUS_FN void take_again(instance<E, Real>& x, const trial<E, Real>& a, mask_of
   if constexpr (E::certified) assign_where(where, x.doubts, x.doubts + Real(1.0));
   add_where(x.rejected, where, 1);
   end_where(x.status, where & (x.steps + x.rejected >= tol.max_steps), status::step_budget);
-}
-
-/// Of one lane where conditions alone have crossed, as the dense output shows them: does `mode` change anything?
-template <class E, class T, int W>
-SALTUS_FN bool changes_mode(instance<E, pack<T, W>>& x, int lane, pack<T, W> t, const vec<pack<T, W>, E::n>& y,
-                            const vec<pack<T, W>, E::ng>& g) {
-  const due_events<E, pack<T, W>>* const nothing = nullptr;
-  instance<E, pack<T, W>> there = x;
-  there.t = t;
-  there.y = y;
-  bool changed = with_event<E>(there, lane, g, nothing, [](auto& now) SALTUS_INLINE_LAMBDA { E::Model::mode(now); });
-  for (int i = 0; i < E::form::discretes; ++i)
-    changed = changed || !(there.held.d[i].get(lane) == x.held.d[i].get(lane));
-  return changed;
 }
 
 /// Passes crossings of conditions that change no mode (Mao and Petzold 3.2.3): the guard is on its other side from there

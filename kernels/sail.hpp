@@ -15,6 +15,7 @@
 #include "engine/trial.hpp"
 #include "event/certify.hpp"
 #include "event/knots.hpp"
+#include "event/near_misses.hpp"
 #include "event/of_series.hpp"
 #include "event/sides.hpp"
 #include "event/slide.hpp"
@@ -163,6 +164,7 @@ SALTUS_FN void commit(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Rea
                       const tolerances<E, Real>& tol, const Run& run) {
   const held_system<E, Real> f{x.held, &tol};
   const mask_of<Real> ends = a.last & (a.t1 >= x.t_end);
+  look_for_near_misses(x, a.s, a.g, where, tol);
   // A sample at the time of an event shows what follows it.
   if constexpr (E::samples) {
     Real until = a.t1;
@@ -184,6 +186,7 @@ SALTUS_FN void commit(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Rea
     keep_residual(x, a.s, where);
     count_adjustment(x, a.moved, where);
   }
+  if constexpr (watches_near_misses<E>) forget_undefined(x, where);
   remember_step(x, a.s, where);
   add_where(x.steps, where, 1);
   if constexpr (E::form::follows_growth) follow_growth(x, where);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "abi/sensitivity.hpp"
 #include "ensemble/sampler.hpp"
 #include "event_runs.hpp"
 
@@ -164,6 +165,100 @@ TEST(Families, ABallRestsOnAHighFloor) {
   for (const char* start : {"0", "1e3", "1e5"}) a_ball_rests_on_a_high_floor(300, start);
 }
 TEST(Families, ABallRestsOnAHighFloorInAHundredThousand) { a_ball_rests_on_a_high_floor(100000, "0"); }
+
+// ---- derivatives beside a graze (tests/models/low_ceiling.hpp)
+
+/// d(height)/d(excess) at t, in closed form.
+real derivative_of_height(real ceiling, real excess, real restitution, real gravity, real t) {
+  const real v = std::sqrt(2 * gravity * ceiling * (1 + excess)), dv = gravity * ceiling / v;
+  if (excess < 0) return dv * t;
+  const real w = std::sqrt(2 * gravity * ceiling * excess), dw = gravity * ceiling / w;
+  const real since = t - (v - w) / gravity, later = (dv - dw) / gravity;  // its time, by how much it is later
+  return -restitution * dw * since + (restitution * w + gravity * since) * later;
+}
+
+void derivatives_beside_a_graze_are_right_or_flagged(std::size_t count, const char* method, double rtol) {
+  std::vector<double> excess;
+  for (std::size_t i = 0; i < count; ++i) {
+    const double part = static_cast<double>(i / 2) / static_cast<double>(count / 2);
+    excess.push_back((i % 2 == 0 ? 1 : -1) * std::pow(10.0, -16 + 14.5 * part));
+  }
+  const auto r = run(test_model("low_ceiling"),
+                     {set("rtol", rtol), set("atol", rtol), std::string("method=") + method, "t=[0.0, 4.0]",
+                      "sensitivity.parameters=['excess']", set("sweep.zip.excess", excess)});
+  tally all;
+  std::size_t missed_and_flagged = 0, hit_and_flagged = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const real due = derivative_of_height(0.5L, excess[i], 0.5L, 1, 4);
+    // The states err by a tolerance or so; a guard is grazed within a hundred of them.
+    const double gap = std::fabs(0.5 * excess[i]), tolerance = 1.5 * rtol;
+    const double found = r.derivative(0, 0, static_cast<std::int64_t>(i));
+    const bool is_flagged = r.sensitivity[i] == static_cast<int>(sensitivity::grazing);
+    const bool is_right = is_flagged ? gap < 500 * tolerance && std::isnan(found)
+                                     : gap > 20 * tolerance && std::fabs(found - static_cast<double>(due)) <
+                                                                   0.02 * std::fabs(static_cast<double>(due));
+    (excess[i] < 0 ? missed_and_flagged : hit_and_flagged) += is_flagged;
+    all.take(is_right && name_of(r.status[i]) == "finished",
+             fmt::format("{} at {:.0e}: excess {:.6e}, {}, {:.12g} is due, {:.12g} found", method, rtol, excess[i],
+                         is_flagged ? "flagged" : "defined", static_cast<double>(due), found));
+  }
+  all.print("derivatives beside a graze");
+  EXPECT_EQ(all.wrong, 0u) << all.first;
+  // As wide on one side as on the other.
+  EXPECT_NEAR(static_cast<double>(missed_and_flagged), static_cast<double>(hit_and_flagged),
+              2.0 + 0.01 * static_cast<double>(count));
+}
+
+TEST(Families, DerivativesBesideAGrazeAreRightOrFlagged) {
+  for (const char* method : {"dp5", "dop853", "rodas5p"})
+    for (const double rtol : {1e-6, 1e-9}) derivatives_beside_a_graze_are_right_or_flagged(400, method, rtol);
+}
+TEST(Families, DerivativesBesideAGrazeAreRightOrFlaggedInAHundredThousand) {
+  derivatives_beside_a_graze_are_right_or_flagged(100000, "dp5", 1e-8);
+}
+
+// ---- levels that are touched (tests/models/touched_level.hpp)
+
+/// Each touch is two events, or none where the level lies above, and never a failure.
+void a_touch_is_settled(std::size_t count, const char* method, const char* detection, double rtol) {
+  std::vector<double> below, form;
+  for (std::size_t i = 0; i < count; ++i) {
+    const double part = static_cast<double>(i / 4) / static_cast<double>(count / 4);
+    below.push_back(part == 0 ? 0.0 : (i % 2 == 0 ? 1 : -1) * std::pow(10.0, -17 + 14 * part));
+    form.push_back(i % 4 < 2 ? 0 : 1);
+  }
+  const auto r = run(test_model("touched_level"),
+                     {set("rtol", rtol), set("atol", rtol), std::string("method=") + method, detection,
+                      "output.events=true", set("sweep.zip.below", below), set("sweep.zip.form", form)});
+  std::vector<std::vector<std::pair<double, std::string>>> logs(count);
+  for (const auto& e : r.log) logs[static_cast<std::size_t>(e.instance)].emplace_back(e.time, e.guard);
+  tally all;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto& log = logs[i];
+    const double touches = form[i] > 0.5 ? 6 : 3;  // of t = pi/2 + 2 k pi in [0, 20], or with k pi
+    std::size_t passes = 0, rises = 0, falls = 0;
+    bool near = true;
+    for (const auto& [time, guard] : log) {
+      passes += guard == "passes", rises += guard == "rises", falls += guard == "falls";
+      const double period = form[i] > 0.5 ? M_PI : 2 * M_PI, off = std::remainder(time - M_PI / 2, period);
+      near = near && std::fabs(off) < std::sqrt(4 * (std::fabs(below[i]) + 1000 * rtol));
+    }
+    bool right = name_of(r.status[i]) == "finished" && rises == falls && passes == rises + falls && near;
+    if (std::fabs(below[i]) > 3000 * rtol)
+      right = right && static_cast<double>(rises) == (below[i] > 0 ? touches : 0.0);
+    all.take(right, fmt::format("{}, {}, {:.0e}: level {:.6e} below, form {}: {}, {} passes, {} up, {} down", method,
+                                detection, rtol, below[i], form[i], name_of(r.status[i]), passes, rises, falls));
+  }
+  all.print("levels that are touched");
+  EXPECT_EQ(all.wrong, 0u) << all.first;
+}
+
+TEST(Families, ATouchIsSettled) {
+  for (const char* detection : {"detection='hermite'", "detection='certified'"})
+    for (const char* method : {"dp5", "radau5"})
+      for (const double rtol : {1e-6, 1e-12}) a_touch_is_settled(400, method, detection, rtol);
+}
+TEST(Families, ATouchIsSettledInAHundredThousand) { a_touch_is_settled(100000, "dp5", "detection='hermite'", 1e-12); }
 
 }  // namespace
 }  // namespace saltus::test

@@ -26,7 +26,8 @@ struct sensitivity_row {
 inline constexpr sensitivity_row sensitivity_table[] = {
     {sensitivity::defined, "defined", "the derivatives exist"},
     {sensitivity::grazing, "grazing",
-     "an event was met with so little speed that an error within the tolerance decides whether there is one"},
+     "an event was met with so little speed, or missed by so little, that an error within the tolerance decides "
+     "whether there is one"},
     {sensitivity::order, "order", "events came at one time, and it matters which of them is the first"},
     {sensitivity::at_end, "at_end", "an event came at the very end of the time span, and may come after it"},
     {sensitivity::accumulation, "accumulation", "infinitely many events came before a finite time"},

@@ -56,7 +56,7 @@ SALTUS_FN_COLD void record_derivatives(instance<E, Real>& x, const vec<Real, E::
   constexpr int columns = E::model_states + form::outputs;
   const auto out =
       form::model_form::output_values(lifted(x.next_sample), form::lift(y), form::template lift_held<Real>(x.held));
-  const auto undefined = is_time_of_jump(x, x.next_sample);
+  const auto undefined = is_time_of_jump(x, x.next_sample) | (x.held.undefined > Real(0.0));
   for (int lane = 0; lane < Real::lanes; ++lane) {
     if (!due[lane]) continue;
     const int64 slot = x.slot.get(lane), k = x.sample.get(lane);

@@ -115,24 +115,38 @@ SALTUS_FN vec<Real, E::form::model_guards> bends_of_guards(const instance<E, Rea
   return r;
 }
 
-/// Marks lanes in which a guard that is due is hardly on its way: an error of the size of the tolerance would change its rate by more
-/// than half a percent, and not much more would leave it on its side.
+/// What errors of the states as large as the tolerance, of one sign and of both, change the model's guards by at a point.
+template <class E, class Real>
+SALTUS_FN_COLD vec<Real, E::form::model_guards> errors_of_guards(const instance<E, Real>& x, Real t,
+                                                                 const vec<Real, E::n>& y,
+                                                                 const tolerances<E, Real>& tol) {
+  vec<Real, E::n> same, turned;
+  each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
+    same[i] = i < E::model_states ? fma(tol.rtol, abs(y[i]), tol.atol[i < E::judged ? i : 0]) : Real(0.0);
+    turned[i] = i % 2 == 0 ? same[i] : -same[i];
+  });
+  const auto a = E::form::model_guards_through(t, Real(0.0), y, same, x.held);
+  const auto b = E::form::model_guards_through(t, Real(0.0), y, turned, x.held);
+  vec<Real, E::form::model_guards> r;
+  each<E::form::model_guards>([&](int i) SALTUS_INLINE_LAMBDA { r[i] = max(abs(a.rate[i]), abs(b.rate[i])); });
+  return r;
+}
+
+/// A guard that turns around by itself is grazed where it gets to no more than so many errors beyond zero, or before it
+/// (event/near_misses.hpp): an error of its size would change the rate at which it meets zero by more than half a percent, or make it
+/// miss.
+inline constexpr double errors_of_grazing = 100.0;
+
+/// Marks lanes in which a guard that is due is hardly on its way.
 template <class E, class Real>
 SALTUS_FN_COLD void look_for_grazing(instance<E, Real>& x, const due_events<E, Real>& due, mask_of<Real> where,
                                      const tolerances<E, Real>& tol) {
-  constexpr double most = 200.0;
   const auto bend = bends_of_guards(x);
-  vec<Real, E::n> same, turned;  // errors as large as the tolerance, of one sign and of both
-  each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
-    same[i] = i < E::model_states ? fma(tol.rtol, abs(x.y[i]), tol.atol[i < E::judged ? i : 0]) : Real(0.0);
-    turned[i] = i % 2 == 0 ? same[i] : -same[i];
-  });
-  const auto a = E::form::model_guards_through(x.t, Real(0.0), x.y, same, x.held);
-  const auto b = E::form::model_guards_through(x.t, Real(0.0), x.y, turned, x.held);
+  const auto error = errors_of_guards(x, x.t, x.y, tol);
   each<E::form::model_guards>([&](int i) SALTUS_INLINE_LAMBDA {
-    const Real error = max(abs(a.rate[i]), abs(b.rate[i]));
     const auto is_due = where & (due.guard[i] > Real(0.5));
-    undefine(x, is_due & !(x.rate[i] * x.rate[i] > Real(most) * abs(bend[i]) * error), sensitivity::grazing);
+    const Real least = Real(2.0 * errors_of_grazing) * abs(bend[i]) * error[i];
+    undefine(x, is_due & !(x.rate[i] * x.rate[i] > least), sensitivity::grazing);
   });
 }
 

@@ -291,6 +291,20 @@ SALTUS_FN void set_modes(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where, 
   }
 }
 
+/// Does `mode` change anything in one lane at a point of a step, with these values of the guards?
+template <class E, class T, int W>
+SALTUS_FN bool changes_mode(instance<E, pack<T, W>>& x, int lane, pack<T, W> t, const vec<pack<T, W>, E::n>& y,
+                            const vec<pack<T, W>, E::ng>& g) {
+  const due_events<E, pack<T, W>>* const nothing = nullptr;
+  instance<E, pack<T, W>> there = x;
+  there.t = t;
+  there.y = y;
+  bool changed = with_event<E>(there, lane, g, nothing, [](auto& now) SALTUS_INLINE_LAMBDA { E::Model::mode(now); });
+  for (int i = 0; i < E::form::discretes; ++i)
+    changed = changed || !(there.held.d[i].get(lane) == x.held.d[i].get(lane));
+  return changed;
+}
+
 /// One lane's transition for what is due: ordinary scalar code of the model.
 template <class E, class T, int W>
 SALTUS_FN_COLD void transition_of(instance<E, pack<T, W>>& x, int lane, const vec<pack<T, W>, E::ng>& g,
