@@ -7,6 +7,8 @@
 //     c = -a cos(w t*),  s = a w sin(w t*) - r u,
 //     cos(w t*) = u p,  p = (1 + r) / (2 a k),  sin(w t*) = u q,  q = (r - 1) / (2 a w),  u = 1 / sqrt(p^2 + q^2).
 // At the default parameters the orbit is unstable: an error grows by a factor of 2.96 from one impact to the next.
+//
+// Where impacts die out while the drive presses the oscillator against the wall, it rests there until the drive turns.
 #include <saltus.hpp>
 
 struct impact_oscillator {
@@ -27,9 +29,15 @@ struct impact_oscillator {
       {frequency, 2.8, "1", "angular frequency of the drive over that of the oscillator"},
   };
 
-  enum guard { impact };
+  enum discrete { resting };
+  static constexpr saltus::variable<discrete> discrete_list[] = {
+      {resting, 0.0, "1", "1 while the drive holds the oscillator at the wall"},
+  };
+
+  enum guard { impact, release };
   static constexpr saltus::event_function<guard> guard_list[] = {
       {impact, saltus::rising, saltus::unilateral, "the oscillator reaches the wall"},
+      {release, saltus::rising, saltus::bilateral, "the drive turns away from the wall, at which it rests"},
   };
 
   /// The point of the periodic orbit at t = 0, from the last impact before it.
@@ -52,12 +60,21 @@ struct impact_oscillator {
 
   static void rhs(const auto& at, auto& dy) {
     dy[position] = at[velocity];
-    dy[velocity] = cos(at[frequency] * at.t) - at[position];
+    dy[velocity] = select(at.is_on(resting), 0.0, cos(at[frequency] * at.t) - at[position]);
   }
 
-  static void guards(const auto& at, auto& g) { g[impact] = at[position]; }
+  static void guards(const auto& at, auto& g) {
+    g[impact] = at[position];
+    g[release] = select(at.is_on(resting), -cos(at[frequency] * at.t), -1.0);
+  }
 
   static void transition(auto& now) {
     if (now.due(impact)) now[velocity] = -now[restitution] * now[velocity];
+    if (now.due(release)) now[resting] = 0.0;
+  }
+
+  static void rest(auto& now) {
+    now[position] = now[velocity] = 0.0;
+    if (cos(now[frequency] * now.t) > 0.0) now[resting] = 1.0;
   }
 };

@@ -170,6 +170,29 @@ TEST(Zeno, AReliefValveSitsDownAndLiftsOff) {
   EXPECT_GE(lifted, 1);
 }
 
+TEST(Zeno, AnImpactOscillatorRestsAtItsWallUntilTheDriveTurns) {
+  // It is held there while cos(w t) > 0: it leaves at w t = pi/2 + 2 k pi, and is at x = 0 until then.
+  const auto r =
+      run("impact_oscillator",
+          {"rtol=1e-9", "t=[0.0, 400.0]", "sweep.frequency={from=2.4, to=3.6, count=400}", "initial.position=-0.1",
+           "initial.velocity=0.0", "output.events=true", "output.reduce=['max(position)']"});
+  int rested = 0;
+  for (std::size_t i = 0; i < 400; ++i) {
+    EXPECT_EQ(name_of(r.status[i]), "finished") << i;
+    EXPECT_LE(r.reductions[i], 1e-12) << i;
+  }
+  for (std::size_t k = 0; k < r.log.size(); ++k) {
+    if (r.log[k].guard != "release") continue;
+    ++rested;
+    const double w = 2.4 + 1.2 * static_cast<double>(r.log[k].instance) / 399, pi = std::acos(-1.0);
+    EXPECT_NEAR(std::remainder(w * r.log[k].time - pi / 2, 2 * pi), 0.0, 1e-9);
+    EXPECT_EQ(r.log[k].before[0], 0.0);
+    EXPECT_EQ(r.log[k].before[1], 0.0);
+    EXPECT_EQ(r.log[k - 1].guard, "impact") << "the last of those that died out";
+  }
+  EXPECT_GE(rested, 20);
+}
+
 /// Height at t of a ball with restitution e dropped from h, that is thrown up with v at `thrown` if it rests by then.
 /// `margin` is its distance in time from doing something else.
 double height_at(double t, double h, double e, double thrown, double v, double& margin) {

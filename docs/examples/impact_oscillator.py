@@ -17,10 +17,10 @@ chaos.saltus.plot.section("phase", "velocity", skip=50).figure.savefig("impact_s
 p, q = -(1 + 0.8) * (2.4**2 - 1) / 2 / np.tan(np.pi / 2.4), (1 - 0.8) * (2.4**2 - 1) / 2 / 2.4
 print(float(ds.saltus.events(0)["before_velocity"][-1]), 1 / np.hypot(p, q))
 
-# Nothing but the wall takes differences out: at each impact the area of two of them shrinks by the restitution squared. Without those
-# that come to rest at the wall, where none is left.
+# Nothing but the wall takes differences out: at each impact the area of two of them shrinks by the restitution squared. An oscillator
+# that comes to rest at the wall has no exponents, since no difference is left.
 growth = oscillator.lyapunov(t=(0, 2000), rtol=1e-9, frequency=np.linspace(2.4, 3.6, 100), initial=start)
-growth = growth.sel(frequency=growth["ok"])
+growth = growth.sel(frequency=growth["lyapunov_status"] == 0)
 _, ax = plt.subplots(figsize=(6, 3), layout="constrained")
 ax.plot(growth["frequency"], growth["lyapunov"].isel(exponent=0), ".-")
 ax.axhline(0, color="gray", lw=0.5)
