@@ -17,6 +17,8 @@ struct semi_explicit_form : Functions {
   using Functions::states;
   template <class Real>
   using held = typename Functions::template held<Real>;
+  /// The dense output of algebraic states of index 2 is of a lower order than that of the others.
+  static constexpr bool projects_samples = highest_index == 2;
 
   /// An algebraic state has no rate: what it is solved from is its entry of f alone.
   template <class Value, class Real>
