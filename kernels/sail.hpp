@@ -30,13 +30,34 @@ SALTUS_FN void count_trial(instance<E, Real>& x, const trial<E, Real>& a, mask_o
     add_where(x.rhs_evaluations, where, E::Method::extra_stages + evaluations_of_error<typename E::Method>);
 }
 
+/// The absolute tolerances of an instance: that of a derivative is its state's over the size of what it is taken by, in this instance.
+template <class E, class Real>
+SALTUS_FN decltype(auto) absolute_tolerances([[maybe_unused]] const instance<E, Real>& x,
+                                             const tolerances<E, Real>& tol) {
+  if constexpr (E::judged == E::model_states) {
+    return (tol.atol);
+  } else {
+    auto atol = tol.atol;
+    for (int j = 0; j < E::directions; ++j) {
+      const Real size = size_of_direction(x, j);
+      each<E::model_states>(
+          [&](int i) SALTUS_INLINE_LAMBDA { atol[E::form::place(i, j)] = tol.atol[E::form::place(i, j)] / size; });
+    }
+    return atol;
+  }
+}
+
 /// Judges a trial step of length h. What is accepted is written, so that a NaN is not.
 template <class E, class Real>
 SALTUS_FN void judge(const instance<E, Real>& x, const tolerances<E, Real>& tol, Real h, trial<E, Real>& a) {
-  if constexpr (E::fixed_steps) a.error2 = Real(0.0);
-  else a.error2 = error_norm_squared<typename E::Method, E::norm>(a.s, tol.rtol, tol.atol);
-  if constexpr (E::follows_interpolant && !E::fixed_steps)
-    a.error2 = max(a.error2, scaled_norm_squared<E::norm>(a.s.interpolant_error, a.s.y, a.s.y1, tol.rtol, tol.atol));
+  if constexpr (E::fixed_steps) {
+    a.error2 = Real(0.0);
+  } else {
+    const auto& atol = absolute_tolerances(x, tol);
+    a.error2 = error_norm_squared<typename E::Method, E::norm>(a.s, tol.rtol, atol);
+    if constexpr (E::follows_interpolant)
+      a.error2 = max(a.error2, scaled_norm_squared<E::norm>(a.s.interpolant_error, a.s.y, a.s.y1, tol.rtol, atol));
+  }
   if constexpr (!E::Method::is_explicit) a.error2 = select(a.s.solved, a.error2, Real(unsettled<typename E::Method>));
   a.g = E::form::guards_along(a.t1, a.s.y1, a.s.f1(), x.held);
   if constexpr (E::guards_in_error && !E::fixed_steps) a.error2 = max(a.error2, guard_error_squared(x, a, tol.rtol));

@@ -1,7 +1,6 @@
 // The tables [sensitivity] and [lyapunov] of a spec: what derivatives are taken with respect to, and whether it is followed how small
 // differences grow, for which derivatives by initial values are taken.
 #include <algorithm>
-#include <cmath>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -63,16 +62,6 @@ std::string obstacle_to_sensitivities(const reading& r) {
 int differential_states(const model& m) {
   return static_cast<int>(
       std::count_if(m.states.begin(), m.states.end(), [](const quantity& state) { return state.index == 0; }));
-}
-
-/// In the error control a derivative counts as its state does, over the size of the parameter.
-void weigh_errors(plan& p) {
-  const std::size_t states = p.model.states.size();
-  for (const target& of : p.sensitivities) {
-    const double size = std::fabs(of.which == target::kind::parameter ? p.parameters[static_cast<std::size_t>(of.index)]
-                                                                      : p.initial[static_cast<std::size_t>(of.index)]);
-    for (std::size_t i = 0; i < states; ++i) p.atol.push_back(p.atol[i] / (size > 0 ? size : 1.0));
-  }
 }
 
 /// What to write for a reduction that has no derivative.
@@ -139,7 +128,10 @@ void read_sensitivity(reading& r) {
   if (const auto why = obstacle_to_sensitivities(r); !why.empty()) table->fail("must be left out " + why);
   if (const auto e = table->find("error_control")) r.plan.sensitivities_in_error = e->boolean();
   check_reductions(r, *table);
-  if (r.plan.sensitivities_in_error) weigh_errors(r.plan);
+  // In the error control a derivative counts as its state does, over the size of the parameter in each instance.
+  if (r.plan.sensitivities_in_error)
+    for (std::size_t j = 0; j < r.plan.sensitivities.size(); ++j)
+      for (std::size_t i = 0; i < r.model.states.size(); ++i) r.plan.atol.push_back(r.plan.atol[i]);
   check_stack(r, *table);
 }
 
