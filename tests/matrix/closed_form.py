@@ -237,7 +237,7 @@ class Trajectory:
         return e.t, e.slack
 
 
-def derivative(of, p, step=1e-3):
+def derivative(of, p, step=4e-5):
     """of(p) differentiated by central differences of order 8; of returns an array."""
     c = (4 / 5, -1 / 5, 4 / 105, -1 / 280)
     return sum(w * (of(p + (i + 1) * step) - of(p - (i + 1) * step)) for i, w in enumerate(c)) / step

@@ -50,9 +50,10 @@ DIFFERENTIABLE += ["d " + a + " window" for a in OF_EVENT]
 ASKED = ROWS + REDUCTIONS + NO_ROWS + DERIVATIVES
 
 # An error may be ten times what moving all states by their tolerance does. Methods of order 2 and 3 take many steps, whose errors
-# add up, so they are judged by a looser tolerance. With constant steps it is what these reach.
+# add up, so they are judged by a looser tolerance, as is inflsdirk4, which loses order where the motion turns far. With constant steps
+# it is what these reach.
 ALLOWED = 10.0
-LOW_ORDER = {"trapezoid": 1e-4, "infltrap": 1e-4, "kutta3": 1e-5, "bs3": 1e-5}
+LOW_ORDER = {"trapezoid": 1e-4, "infltrap": 1e-4, "kutta3": 1e-5, "bs3": 1e-5, "inflsdirk4": 1e-6}
 
 
 def allowed_rtol(method, mode):
@@ -74,7 +75,7 @@ def window_of(mode):
 
 
 def instant_of(mode):
-    return -0.7 if mode == "backward" else 1.55
+    return -0.7 if mode == "backward" else 1.53
 
 
 # Of what reductions are taken; empty: of a state, too.
@@ -359,7 +360,7 @@ def verdicts_of_derivatives(form, mode, asked, tolerance, result, instances):
         c = trajectory(form, mode, p)
         # A run that goes on takes the states as they are, whatever they depended on.
         first = Trajectory(form, p, 0.0, PAUSE) if mode == "from" else None
-        want = derivative(lambda p: everything(p, first and (first.mode, first.y)), p, 2e-4)
+        want = derivative(lambda p: everything(p, first and (first.mode, first.y)), p)
         cut = np.cumsum([len(names), 1, len(c.events), len(times) * len(names)])
         finals, moved_end, event, samples, reduced = np.split(want, cut)
         # A derivative is as large as it ever is on the way.
