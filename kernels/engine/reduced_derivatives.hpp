@@ -200,6 +200,7 @@ SALTUS_FN_COLD Real turning_place(const instance<E, Real>& x, const Interpolant&
   // Regula falsi, with the end that stays taken for half as far (Illinois).
   Real low = Real(0.0), high = Real(1.0), at_low = d0, at_high = d1, at = guess;
   auto low_stayed = mask_of<Real>::all(false), high_stayed = low_stayed;
+  auto open = mask_of<Real>::all(true);  // a lane that has settled keeps its place while others go on
   for (int attempts = 0; attempts < most; ++attempts) {
     const Real rate = rate_at(at);
     const auto is_low = at_low * rate > Real(0.0);
@@ -211,8 +212,9 @@ SALTUS_FN_COLD Real turning_place(const instance<E, Real>& x, const Interpolant&
     const Real next = low - at_low * (high - low) / (at_high - at_low);
     const Real safe = select((next >= low) & (next <= high), next, Real(0.5) * (low + high));
     const auto settled = (abs(safe - at) <= Real(16.0 * limits<typename E::T>::epsilon)) | (rate == Real(0.0));
-    at = select(rate == Real(0.0), at, safe);
-    if (all(settled)) break;
+    at = select(open & !(rate == Real(0.0)), safe, at);
+    open = open & !settled;
+    if (none(open)) break;
   }
   return at;
 }
