@@ -1,4 +1,4 @@
-// A CUDA device for tests on machines without one: the kernels of run_cuda.cuh as ordinary functions, whose threads run
+// A CUDA device for tests on machines without one: the kernels of run/cuda.cuh as ordinary functions, whose threads run
 // one after another; and chunks to run on it and on CPU lanes.
 #pragma once
 

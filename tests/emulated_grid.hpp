@@ -1,4 +1,4 @@
-// A grid of CUDA threads without a device. device_warp (run_cuda.cuh) and lane_of_warp (statistics_cuda.cuh) are compiled as
+// A grid of CUDA threads without a device. device_warp (run/cuda.cuh) and lane_of_warp (statistics/cuda.cuh) are compiled as
 // they stand, over the functions of the language that are defined here; each thread is a fibre. Where threads meet, or add to
 // memory that they share, another one goes on, chosen at random, of whichever warp and block: what depends on their order
 // comes out. What the language forbids is an error here, where a device would only go wrong:

@@ -29,7 +29,7 @@ struct built_cuda {
   std::vector<kernel_report> kernels;  ///< none of PTX
 };
 
-/// The kernels of a module (run_cuda.cuh), each text by itself.
+/// The kernels of a module (run/cuda.cuh), each text by itself.
 struct cuda_module_code {
   built_cuda begin, sail, land;  ///< `begin` has those for single threads, too
   int sailing_warps = 0;         ///< for which the registers of sailing were bounded; 0: they were not
@@ -55,7 +55,7 @@ cuda_module_code build_cuda_module(const plan& p, int capability);
 /// Its sailing kernel alone, its registers chosen.
 cuda_module_code build_sailing(const plan& p, int capability);
 
-/// The module of statistics (statistics_cuda.cuh), the same for all models; likewise.
+/// The module of statistics (statistics/cuda.cuh), the same for all models; likewise.
 built_cuda build_statistics_module(int capability);
 
 /// "NVRTC 13.0", and 13000.

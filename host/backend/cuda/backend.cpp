@@ -1,4 +1,4 @@
-// The CUDA backend: a chunk lies in device memory, and kernels are launched round after round (run_cuda.cuh) in a stream
+// The CUDA backend: a chunk lies in device memory, and kernels are launched round after round (run/cuda.cuh) in a stream
 // of its own. Part of the plug-in library.
 #include <algorithm>
 #include <condition_variable>

@@ -1,4 +1,4 @@
-// Statistics of a chunk made on the device that has its columns (statistics_cuda.cuh), of which only the blocks that the
+// Statistics of a chunk made on the device that has its columns (statistics/cuda.cuh), of which only the blocks that the
 // host needs are fetched. Part of the plug-in library.
 #pragma once
 
