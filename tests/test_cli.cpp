@@ -75,6 +75,9 @@ TEST_F(cli, a_misused_command_line_gets_one_sentence_and_the_way_to_the_help) {
       {{"describe"}, "saltus describe: MODEL is required\nsaltus describe --help tells more\n"},
       {{"show"}, "saltus show: FILE is required\nsaltus show --help tells more\n"},
       {{"run", "lorenz", "mao_1"}, "saltus run: mao_1: one argument too many\nsaltus run --help tells more\n"},
+      {{"run", "lorenz", "--set", "sweep.rho=from=1", "sweep.rho=to=2"},  // {from=1,to=2}, as a shell hands it on
+       "saltus run: sweep.rho=to=2: one argument too many; quote what has { }, which the shell takes apart: --set "
+       "'sweep.NAME={from=0,to=1,count=5}'\nsaltus run --help tells more\n"},
       {{"list", "--jsn"},
        "saltus list: --jsn: unknown flag; did you mean --json? allowed: --help, --json\nsaltus list --help tells "
        "more\n"},

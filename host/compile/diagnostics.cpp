@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <regex>
+#include <set>
 #include <sstream>
 #include <vector>
 
@@ -45,8 +46,33 @@ std::vector<std::string> named_in(const std::string& sentence) {
   return words;
 }
 
+/// Of a line that writes to a const argument of `transition`, or of a function of the model's own: how to write that function. Empty
+/// for those whose arguments are const in every model.
+std::string advice_on_const(const fs::path& file, int line) {
+  static const std::regex set(R"((\w+)\s*[\[(][^=;]*[\])]\s*[-+*/]?=[^=])"),
+      function(R"(\bstatic\b[^;{}()]*?\b(\w+)\s*\(([^)]*)\))");
+  static const std::set<std::string> of_all_models = {
+      "rhs",         "residual", "guards",     "outputs",  "time_events", "mass",     "force",
+      "constraints", "max_step", "kinematics", "friction", "invariants",  "reaching", "sparsity"};
+  const std::string text = read_file(file);
+  std::size_t begin = 0;
+  for (int n = 1; n < line && begin != text.npos; ++n) begin = text.find('\n', begin) + 1;
+  const std::string here = text.substr(begin, text.find('\n', begin) - begin), before = text.substr(0, begin) + here;
+  std::smatch written;
+  if (!std::regex_search(here, written, set)) return {};
+  std::smatch last;
+  for (std::sregex_iterator it(before.begin(), before.end(), function), end; it != end; ++it) last = *it;
+  if (last.empty() || of_all_models.count(last[1]) > 0) return {};
+  const std::regex is_const(R"(const\s+auto\s*&\s*)" + written[1].str() + R"(\b)");
+  const std::string arguments = last[2];
+  if (!std::regex_search(arguments, is_const)) return {};
+  return fmt::format("{0} is const in {1}, and cannot be written to: write {1}(auto& {0}), without const",
+                     written[1].str(), last[1].str());
+}
+
 /// The mistakes that everyone makes once, by what g++ and clang++ say of them: what to write. Empty: none of them.
-std::string known_mistake(const std::string& text, const std::string& line) {
+/// `advice` is what to write where the line sets what it may not set.
+std::string known_mistake(const std::string& text, const std::string& line, const std::string& advice) {
   static const std::regex bare_name(R"(deleted function '[^']*(?:pack\(Enum\)|tracked\(Enum\)|plain::operator)|)"
                                     R"(to '(?:const )?saltus::(?:pack<|tracked<|orders).*deleted function|)"
                                     R"(selected deleted operator|attempt to use a deleted function|)"
@@ -58,9 +84,8 @@ std::string known_mistake(const std::string& text, const std::string& line) {
                                       R"('(?:\w+::)?(?:state|parameter|discrete|output|time_event|constraint|table)')"
                                       R"( to 'saltus::.*::guard'|to 'typename kinds::guard'|)"
                                       R"('typename kinds::guard' .*with an? \wvalue of type)");
-  static const std::regex const_event(R"('const saltus::event<)"), discards(R"(discards qualifiers)"),
-      set_here(
-          R"(no viable overloaded '[-+*/]?='|'const saltus::(?:pack|dual|interval|jet|tracked|counted)\b.*discards)");
+  static const std::regex set_here(
+      R"(no viable overloaded '[-+*/]?='|'const saltus::(?:pack|dual|interval|jet|tracked|counted)\b.*discards)");
   std::smatch of;
   if (text.find("mask") != text.npos && text.find("'bool'") != text.npos)
     return "a condition on values is select(condition, a, b) here, as it is asked for several instances at once";
@@ -70,9 +95,7 @@ std::string known_mistake(const std::string& text, const std::string& line) {
   if (std::regex_search(text, not_a_guard))
     return "now.due(name) is asked of a guard or a time event, above(name) of a guard: a value is now[name], or "
            "at[name], as in now[a] < now[b]";
-  if (std::regex_search(text, const_event) &&
-      (std::regex_search(line, discards) || text.find("no viable") != text.npos))
-    return "now is const here, and cannot be written to: write static void transition(auto& now), without const";
+  if (std::regex_search(line, set_here) && !advice.empty()) return advice;
   if (std::regex_search(line, set_here))
     return "this cannot be set here: a parameter never changes, and at[...] is only read; rhs sets dy[...], guards set "
            "g[...], an event sets now[state] and now[discrete]";
@@ -119,7 +142,9 @@ std::optional<std::string> first_complaint(const std::string& log, const fs::pat
       return fmt::format("{}: {}", place_of(header, named_in(of[1])), of[1].str());
     if (file == source && std::stoi(line_number) == line_after_model)
       return fmt::format("{}: a brace that is opened here or below is never closed", place_of(header, {}));
-    if (const auto known = known_mistake(text, line); !known.empty()) text = known;
+    if (const auto known = known_mistake(text, line, mine ? advice_on_const(file, std::stoi(line_number)) : "");
+        !known.empty())
+      text = known;
     const std::string found = fmt::format("{}:{}{}: {}", file.string(), line_number, column, text);
     if (mine) return found;
     if (!elsewhere) elsewhere = file == source ? fmt::format("{}: {}", header.string(), text) : found;

@@ -5,9 +5,11 @@
 #include <regex>
 #include <sstream>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "base/error.hpp"
 #include "base/text.hpp"
 #include "compile/diagnostics.hpp"
 #include "compile/loaded_model.hpp"
@@ -100,15 +102,74 @@ void find_unused(const model& m, const std::string& code, const char* kind, cons
           fmt::format("{}: {} {} is listed and never {}", place_of(m.header, {one.name}), kind, one.name, what));
 }
 
+/// A member that nothing uses, and that is called nearly as one that models have: it was meant to be that.
+void find_misspelt(const std::string& file, const std::string& code, const std::string& all,
+                   std::vector<std::string>& found) {
+  static const std::vector<std::string_view> known = {"initial",
+                                                      "rhs",
+                                                      "residual",
+                                                      "mass",
+                                                      "guards",
+                                                      "time_events",
+                                                      "outputs",
+                                                      "transition",
+                                                      "mode",
+                                                      "rest",
+                                                      "max_step",
+                                                      "force",
+                                                      "constraints",
+                                                      "kinematics",
+                                                      "friction",
+                                                      "reaching",
+                                                      "invariants",
+                                                      "title",
+                                                      "source",
+                                                      "span",
+                                                      "time_unit",
+                                                      "sparsity",
+                                                      "arithmetic",
+                                                      "mass_varies",
+                                                      "mass_is_diagonal",
+                                                      "mass_is_singular",
+                                                      "first_velocity",
+                                                      "sparse_elimination",
+                                                      "projects_positions",
+                                                      "state_list",
+                                                      "parameter_list",
+                                                      "discrete_list",
+                                                      "guard_list",
+                                                      "time_event_list",
+                                                      "output_list",
+                                                      "table_list",
+                                                      "constraint_list",
+                                                      "invariant_list",
+                                                      "equation_list",
+                                                      "quaternion_list"};
+  static const std::regex member(R"(\bstatic\s[^;{}()=\[]*?\b(\w+)\s*(?=[(\[={;]))");
+  for (std::sregex_iterator it(code.begin(), code.end(), member), end; it != end; ++it) {
+    const std::string name = (*it)[1];
+    if (name.size() < 3 || std::find(known.begin(), known.end(), name) != known.end() || count_of(all, name) > 1)
+      continue;
+    const auto near = std::find_if(known.begin(), known.end(), [&](std::string_view one) {
+      return edit_distance(name, one) <= (one.size() < 5 ? 1u : 2u);
+    });
+    if (near == known.end()) continue;
+    const auto line = 1 + std::count(code.begin(), code.begin() + it->position(1), '\n');
+    found.push_back(fmt::format("{}:{}: {} is a member that nothing uses; did you mean {}?", file, line, name, *near));
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> lint(const model& m) {
   std::vector<std::string> found;
   std::string all;
-  for (const auto& [file, text] : texts_of(m)) {
-    const std::string code = code_alone(text);
-    find_divisions(file.string(), code, found);
-    all += code;
+  std::vector<std::pair<std::string, std::string>> codes;
+  for (const auto& [file, text] : texts_of(m)) codes.emplace_back(file.string(), code_alone(text));
+  for (const auto& [file, code] : codes) all += code;
+  for (const auto& [file, code] : codes) {
+    find_divisions(file, code, found);
+    find_misspelt(file, code, all, found);
   }
   find_sentences(m, "state", m.states, found);
   find_sentences(m, "parameter", m.parameters, found);

@@ -425,9 +425,14 @@ struct event {
 
   SALTUS_FN Real& operator[](typename kinds::state i) { return y[values::place(i)]; }
   SALTUS_FN Real& operator[](typename kinds::discrete i) { return modes[static_cast<int>(i)]; }
+  // What a function of a model's own reads, that takes const auto& since rhs calls it, too.
+  SALTUS_FN const Real& operator[](typename kinds::state i) const { return y[values::place(i)]; }
+  SALTUS_FN const Real& operator[](typename kinds::discrete i) const { return modes[static_cast<int>(i)]; }
   SALTUS_FN const Real& operator[](typename kinds::parameter i) const { return p[static_cast<int>(i)]; }
   SALTUS_FN Real& operator()(typename kinds::state i, int k) { return y[values::place(i + k)]; }
   SALTUS_FN Real& operator()(typename kinds::discrete i, int k) { return modes[static_cast<int>(i) + k]; }
+  SALTUS_FN const Real& operator()(typename kinds::state i, int k) const { return y[values::place(i + k)]; }
+  SALTUS_FN const Real& operator()(typename kinds::discrete i, int k) const { return modes[static_cast<int>(i) + k]; }
   SALTUS_FN const Real& operator()(typename kinds::parameter i, int k) const { return p[static_cast<int>(i) + k]; }
   /// A table now; where it jumps, the value that it jumps to.
   SALTUS_FN Real operator[](typename kinds::table i) const {
@@ -444,6 +449,12 @@ struct event {
     return y[values::place(i) + k];
   }
   SALTUS_FN Real& d(typename kinds::state i, int member, int k) requires(values::has_derivatives) {
+    return y[values::place(i + member) + k];
+  }
+  SALTUS_FN const Real& d(typename kinds::state i, int k) const requires(values::has_derivatives) {
+    return y[values::place(i) + k];
+  }
+  SALTUS_FN const Real& d(typename kinds::state i, int member, int k) const requires(values::has_derivatives) {
     return y[values::place(i + member) + k];
   }
   /// Is this guard one of those that fire now? All that are due at the located time are, together, once.

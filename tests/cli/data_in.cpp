@@ -203,20 +203,29 @@ TEST_F(data_in, lint_finds_what_looks_like_a_mistake) {
   text = replaced(text, "-at[gear] *", "-(1/2) * 3 / 4 * at[gear] * /* 1/2 */");
   text = replaced(text, "{speed, 1.0, \"m/s\", \"\"}", "{speed, 1.0, \"how fast it falls\", \"m/s\"}");
   text = replaced(text, "broken, 0.0", "broken, 10.0 / 4");
+  text = replaced(text, "struct suspect {",
+                  "struct suspect {\n  static constexpr double spam[] = {0.0, 1.0};\n"
+                  "  static double transitions(double x) { return x; }\n"
+                  "  static double rests(double x) { return x; }  // used: of the model's own\n"
+                  "  static double twice_that(double x) { return 2 * rests(x); }");
   text = replaced(text, "if (now[broken] > 0.0)", "if (now.t > 1e9)  // 7/2 of it, \"3/4\"\n      ");
   write(path, text);
   const auto o = saltus({"check", "./suspect.hpp", "--lint", "--no-pilot", "--json"});
   ASSERT_EQ(o.code, 0) << o.err;
   const json found(o.out);
-  ASSERT_EQ(found["lint#"], "3") << o.out;
+  ASSERT_EQ(found["lint#"], "5") << o.out;
+  EXPECT_EQ(found["lint[1]"], fmt::format("{}:{}: spam is a member that nothing uses; did you mean span?",
+                                          path.string(), line_of(text, "spam")));
+  EXPECT_EQ(found["lint[2]"], fmt::format("{}:{}: transitions is a member that nothing uses; did you mean transition?",
+                                          path.string(), line_of(text, "transitions")));
   EXPECT_EQ(found["lint[0]"], fmt::format("{}:{}: 1/2 is 0, as whole numbers are divided: write 1.0/2", path.string(),
                                           line_of(text, "(1/2)")));
   EXPECT_EQ(
-      found["lint[1]"],
+      found["lint[3]"],
       fmt::format("{}:{}: the unit of parameter speed reads like a sentence, \"how fast it falls\": a row has the "
                   "value, the unit, \"1\" if there is none, and then the meaning",
                   path.string(), line_of(text, "parameter_list")));
-  EXPECT_EQ(found["lint[2]"],
+  EXPECT_EQ(found["lint[4]"],
             fmt::format("{}:{}: parameter broken is listed and never read", path.string(), line_of(text, "broken")));
   // Algebraic states whose index is higher than declared: x is given, so v = x' and l = -v' follow by differentiating twice.
   write(folder() / "deep.hpp", R"(#include <saltus.hpp>

@@ -105,7 +105,7 @@ std::vector<mistake> mistakes() {
       "now.due\\(name\\) is asked of a guard or a time event, above\\(name\\) of a guard: a value is now\\[name\\], or "
       "at\\[name\\], as in now\\[a\\] < now\\[b\\]");
   at_event("const_now", "const auto&", "now[place] = 1.0;",
-           "now is const here, and cannot be written to: write static void transition\\(auto& now\\), without const");
+           "now is const in transition, and cannot be written to: write transition\\(auto& now\\), without const");
   at_event(
       "set_parameter", "auto&", "now[limit] = 1.0;",
       "this cannot be set here: a parameter never changes, and at\\[...\\] is only read; rhs sets dy\\[...\\], guards "
