@@ -1,5 +1,7 @@
 """Reaction networks in SBML become models whose results are those of the same equations, written by hand, by SciPy or closed forms."""
 
+import re
+
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
@@ -172,6 +174,100 @@ def test_events_are_made_of_the_values_before_them(tmp_path):
     assert float(ds["final_gate"]) == 0.0
     assert float(ds["final_A"]) == pytest.approx(0.25 + 0.2, rel=1e-9)
     assert float(ds["final_B"]) == pytest.approx(0.5 + 0.1, rel=1e-9)
+
+
+@pytest.mark.long
+def test_networks_without_states_and_what_only_events_set(tmp_path):
+    net = Net()
+    net.parameter("p", 1.0, constant=False)
+    net.parameter("twice", constant=False)
+    net.rule("Assignment", "twice", "2 * time + p")
+    net.event("late", "time >= 1.5", {"p": "10"})
+    net.model.setTimeUnits("second")
+    model = saltus.sbml(net.file(tmp_path)).model()
+    assert list(model.states) == ["p"] and model.time_unit == "second"
+    ds = model.run(t=3, samples=[0.0, 1.0, 2.0, 3.0], events=True, reduce="mean(p)")
+    assert ds["p"].values.tolist() == [1, 1, 10, 10]
+    np.testing.assert_allclose(ds["twice"], [1, 3, 14, 16], rtol=1e-12)
+    assert float(ds["event_p"][0]) == 10 and float(ds["mean(p)"]) == pytest.approx(5.5, rel=1e-12)
+    assert ds["time"].attrs["units"] == ds["event_time"].attrs["units"] == "second"
+    rules = Net()
+    rules.parameter("x", constant=False)
+    rules.rule("Assignment", "x", "time^2")
+    ds = saltus.sbml(rules.file(tmp_path, "rules")).model().run(t=3, samples=[1.0, 3.0])
+    np.testing.assert_allclose(ds["x"], [1, 9], rtol=1e-12)
+
+
+def test_rates_chains_and_either_or(tmp_path):
+    net = enzyme()
+    for name in ("r", "s", "z", "between", "either"):
+        net.parameter(name, constant=False)
+    net.parameter("k", 0.5)
+    net.parameter("twice")
+    net.start("twice", "2 * k")
+    net.parameter("q", 1.0, constant=False)
+    net.rule("Rate", "q", "-3 * q")
+    for name, formula in (("r", "rateOf(q)"), ("s", "rateOf(P)"), ("z", "rateOf(k)"), ("between", "piecewise(1, 1 < q < 2, 0)"),
+                          ("either", "piecewise(1, xor(q > 1, q > 2), 0)")):
+        net.rule("Assignment", name, formula)
+    model = saltus.sbml(net.file(tmp_path))
+    values = {symbol.name: symbol for symbol in model._names}
+    q, es = values["q"], values["ES"]
+    out, rates = model._outputs, model._rates
+    assert out["r"] == rates[q] == -3 * q and out["s"] == rates[values["P"]] and out["z"] == 0
+    assert es in out["s"].free_symbols and out["twice"] == 2 * values["k"], "a constant that is made of others is seen, too"
+    assert "condition_3" in model.source and "condition_4" not in model.source, "q > 1 is asked twice; q < 2 and q > 2 differ at 2"
+
+
+def test_what_says_nothing_is_left_out(tmp_path):
+    net = enzyme()
+    net.parameter("p", 1.0, constant=False)
+    plain = saltus.sbml(net.file(tmp_path)).source
+    for make in (net.model.createRateRule, net.model.createInitialAssignment):
+        one = make()
+        (one.setVariable if hasattr(one, "setVariable") else one.setSymbol)("p")
+    never = net.model.createEvent()
+    never.setUseValuesFromTriggerTime(True)
+    when = never.createTrigger()
+    when.setInitialValue(True), when.setPersistent(True)
+    assert saltus.sbml(net.file(tmp_path)).source == plain
+
+
+def test_a_drawing_is_left_out(tmp_path):
+    net = Net(2, 4)
+    net.compartment()
+    net.species("A", 1.0)
+    net.reaction("decay", {"A": 1}, {}, "cell * A")
+    plain = saltus.sbml(net.file(tmp_path)).source
+    layout = ('<annotation><listOfLayouts xmlns="http://projects.eml.org/bcb/sbml/level2"><layout id="l"><dimensions width="10" '
+              'height="10"/></layout></listOfLayouts></annotation>')
+    text = (tmp_path / "net.xml").read_text()
+    drawn = tmp_path / "drawn" / "net.xml"
+    drawn.parent.mkdir()
+    drawn.write_text(re.sub('(<model id="net">)', r"\1" + layout, text))
+    document = libsbml.readSBMLFromFile(str(drawn))
+    assert document.getPlugin(0).getPackageName() == "layout" and document.getPackageRequired("layout"), "of Level 2 it is"
+    assert saltus.sbml(drawn).source == plain
+
+
+NASTY = ["a\nint b = 1;", "a\rint b;", "\" ; } } int b; //", "*/ int b; /*", "a \\", "a??/", "\u202e\u2028b"]
+
+
+@pytest.mark.parametrize("text", NASTY, ids=range(len(NASTY)))
+def test_text_of_a_file_stays_text(tmp_path, text):
+    def lines(name):
+        net = enzyme()
+        net.model.setName(name)
+        for k in range(net.model.getNumSpecies()):
+            net.model.getSpecies(k).setName(name)
+        net.event("up", "S > 5", {"S": "0"})
+        net.model.getEvent(0).setName(name)
+        return saltus.sbml(net.file(tmp_path)).source.split("\n")
+
+    given, plain = lines(text), lines("t")
+    without_text = [[re.sub(r'"(?:[^"\\]|\\.)*"', '""', line) for line in some] for some in (given, plain)]
+    assert without_text[0][1:] == without_text[1][1:]
+    assert given[0].startswith("// ") and not given[0].endswith("\\") and "\r" not in given[0]
 
 
 def refused(net, folder):

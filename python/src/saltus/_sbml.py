@@ -5,6 +5,7 @@ What a network may have and a model has not (delays, algebraic rules, priorities
 
 from __future__ import annotations
 
+import functools
 import math
 import os
 import re
@@ -71,7 +72,7 @@ class _Network:
         title = self.net.getName() or self.net.getId() or path.stem
         self._taken = {*KEYWORDS, *OWN, *FUNCTIONS}
         self._called: dict[str, str] = {}
-        self.model = _Model(self._name(name or path.stem, own=True), title, f"SBML, {path.name}", SPAN)
+        self.model = _Model(self._name(name or path.stem, own=True), title, f"SBML, {path.name}", SPAN, self._time_unit())
         self._values: dict[str, Any] = {}  # expressions by id
         self._open: list[str] = []  # ids whose expressions are being made
         self._at_start = False
@@ -190,8 +191,15 @@ class _Network:
             self._called[id_] = name
         return name
 
+    def _time_unit(self) -> str:
+        id_ = self.net.getTimeUnits() if self.net.getLevel() > 2 else "time"
+        definition = self.net.getUnitDefinition(id_) if id_ else None
+        return self._text_of(definition) if definition is not None else {"time": "second"}.get(id_, id_)
+
     def _unit(self, part: Any) -> str:
-        definition = part.getDerivedUnitDefinition()
+        return self._text_of(part.getDerivedUnitDefinition())
+
+    def _text_of(self, definition: Any) -> str:
         if definition is None or definition.getNumUnits() == 0:
             return "1"
         words = []
@@ -219,7 +227,7 @@ class _Network:
                 self.refuse(f"compartment {id_}", "has no size")
             self._values[id_] = self.model.parameter(self._name(id_), compartment.getSize(), self._unit(compartment),
                                                      compartment.getName() or f"size of {id_}")
-        changed = self._changed_by_reactions()
+        changed = self._changed = self._changed_by_reactions()
         for group in (self.parameters, self.species):  # initial values of species may be made of parameters
             for id_, one in group.items():
                 if id_ not in self.assigned and not self._is_derived(id_):
@@ -229,8 +237,9 @@ class _Network:
                 self._start(id_)
         for id_ in self.rates:
             self.model.equation(self._values[id_], self.expression(self.rates[id_]))
-        for id_, rate in self._reaction_rates(changed).items():
-            self.model.equation(self._values[id_], rate)
+        for id_ in self.species:
+            if id_ in changed and id_ not in self.rates and id_ not in self.assigned:
+                self.model.equation(self._values[id_], self._reaction_rate(id_))
         for id_ in sorted(self.set_by_events - self.rates.keys() - changed):  # states, so that they are sampled, logged and reduced
             self.model.equation(self._values[id_], 0)
         if not self.model._rates:  # all of it is rules, of the time at most
@@ -238,7 +247,9 @@ class _Network:
             self.model.equation(clock, 1)
         for number, event in enumerate(self.events):
             self._event(event, number)
-        for id_ in self.assigned:
+        derived = [id_ for id_ in self.parameters if self._is_derived(id_) and id_ not in self.assigned
+                   and str(self.value(id_)) != self._name(id_)]  # not a parameter of its own
+        for id_ in (*self.assigned, *derived):
             one = self.species.get(id_) or self.parameters[id_]
             self.model.output(self._name(id_), self.value(id_), self._unit(one), one.getName() or id_)
 
@@ -318,22 +329,21 @@ class _Network:
         finally:
             self._at_start, self._values = before, kept
 
-    def _reaction_rates(self, changed: "set[str]") -> "dict[str, sympy.Expr]":
+    def _reaction_rate(self, species: str) -> "sympy.Expr":
+        """What all reactions together make of a species in a unit of time."""
         import sympy
 
-        rates: dict[str, Any] = {id_: sympy.Integer(0) for id_ in self.species
-                                 if id_ in changed and id_ not in self.rates and id_ not in self.assigned}
+        rate = sympy.Integer(0)
+        size = 1 if self._is_amount(self.species[species]) else self._values[self.species[species].getCompartment()]
         for id_, reaction in self.reactions.items():
             for k, part in enumerate(self._parts(reaction)):
-                species = part.getSpecies()
-                if species not in rates:
+                if part.getSpecies() != species:
                     continue
                 sign = -1 if k < reaction.getNumReactants() else 1
                 of = part.getStoichiometry()
                 number = sympy.Integer(int(of)) if of == int(of) else sympy.Float(of)
-                size = 1 if self._is_amount(self.species[species]) else self._values[self.species[species].getCompartment()]
-                rates[species] += sign * number * self.value(id_) / size
-        return rates
+                rate += sign * number * self.value(id_) / size
+        return rate
 
     # ---- events
 
@@ -448,16 +458,40 @@ class _Network:
             return sympy.Or(*(self.condition(p) for p in parts))
         if kind == lib.AST_LOGICAL_NOT:
             return sympy.Not(self.condition(parts[0]))
+        if kind == lib.AST_LOGICAL_XOR:  # of several: an odd number of them
+            return functools.reduce(lambda a, b: sympy.Or(sympy.And(a, sympy.Not(b)), sympy.And(b, sympy.Not(a))),
+                                    (self.condition(p) for p in parts), sympy.false)
         order = {lib.AST_RELATIONAL_GT: 1, lib.AST_RELATIONAL_GEQ: 1, lib.AST_RELATIONAL_LT: -1, lib.AST_RELATIONAL_LEQ: -1}
-        if kind not in order or len(parts) != 2:
-            self.refuse(lib.formulaToL3String(formula), "is not one of <, <=, >, >=, and, or, not, as a condition")
-        level = order[kind] * (sympy.sympify(self.expression(parts[0])) - self.expression(parts[1]))
+        if kind not in order:
+            self.refuse(lib.formulaToL3String(formula), "is not one of <, <=, >, >=, and, or, xor, not, as a condition")
+        values = [sympy.sympify(self.expression(p)) for p in parts]
+        text = lib.formulaToL3String(formula)
+        return sympy.And(*(self._compared(order[kind] * (a - b), kind, text) for a, b in zip(values, values[1:])))
+
+    def _compared(self, level: Any, kind: int, text: str) -> Any:
+        """Is a level positive, or zero if that counts?"""
+        import sympy
+
+        lib = self.lib
         strict = kind in (lib.AST_RELATIONAL_GT, lib.AST_RELATIONAL_LT)
         if self._at_start:
             return level > 0 if strict else level >= 0
         if level.is_number:
             return sympy.true if (level > 0 if strict else level >= 0) else sympy.false
-        return self.model._side(level, strict, lib.formulaToL3String(formula))
+        return self.model._side(level, strict, text)
+
+    def _rate_of(self, id_: str) -> Any:
+        """The time derivative of what an id stands for."""
+        import sympy
+
+        if id_ in self.assigned:
+            self.refuse(f"rateOf({id_})", "the rate of what an assignment rule gives is not imported")
+        if f"rateOf({id_})" in self._open:
+            self.refuse(f"rateOf({id_})", "is made of itself")
+        self._open.append(f"rateOf({id_})")
+        made = self.expression(self.rates[id_]) if id_ in self.rates else self._reaction_rate(id_) if id_ in self._changed else 0
+        self._open.pop()
+        return sympy.sympify(made)
 
     def expression(self, formula: Any) -> Any:
         """A formula of the file in SymPy."""
@@ -470,6 +504,8 @@ class _Network:
             return self._piecewise(formula)
         if kind == lib.AST_NAME:
             return self.value(formula.getName())
+        if kind == lib.AST_FUNCTION_RATE_OF:
+            return self._rate_of(formula.getChild(0).getName())
         if kind == lib.AST_NAME_TIME:
             return self.model.t
         if kind == lib.AST_CONSTANT_PI:
