@@ -8,7 +8,7 @@ packages=(g++ ccache cmake ninja-build pkgconf libboost-dev libcli11-dev libeige
           libtbb-dev libtomlplusplus-dev libxxhash-dev nlohmann-json3-dev)
 
 # What the Python package is built and tested with, from PyPI, in an environment of its own.
-python_packages=(nanobind numpy xarray pandas sympy scipy matplotlib tqdm netCDF4 python-libsbml dask distributed zarr pytest)
+python_packages=(nanobind numpy xarray pandas sympy scipy matplotlib tqdm netCDF4 python-libsbml dask distributed zarr pytest mypy)
 
 say() { printf '\n== %s\n' "$*"; }
 

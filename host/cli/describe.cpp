@@ -137,6 +137,7 @@ json describe_json(const model& m) {
               {"source", m.source},
               {"header", m.header.string()},
               {"t", json::array({m.t_begin, m.t_end})},
+              {"time_unit", m.time_unit},
               {"equations", name_of(m.equations)},
               {"singular_mass", m.singular_mass},
               {"states", quantities(m.states, true)},
@@ -181,8 +182,9 @@ int describe(const std::string& name, bool as_json, bool by_array) {
     fmt::print("{}\n", json_text(describe_json(m)));
     return exit_ok;
   }
-  fmt::print("{}: {}\n  source: {}\n  file:   {}\n  t:      {:g} .. {:g}\n  form:   {}\n", m.name, m.title, m.source,
-             m.header.string(), m.t_begin, m.t_end, equations_text(m));
+  fmt::print("{}: {}\n  source: {}\n  file:   {}\n  t:      {:g} .. {:g}{}{}\n  form:   {}\n", m.name, m.title,
+             m.source, m.header.string(), m.t_begin, m.t_end, m.time_unit.empty() ? "" : " ", m.time_unit,
+             equations_text(m));
   print_elimination(m);
   print_structure(m);
   print_quantities("states (initial value, unit, meaning)", m.states, true);

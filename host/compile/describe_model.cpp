@@ -92,6 +92,7 @@ model model_from(const abi::description* d, const fs::path& header, const std::v
   m.name = d->name;
   m.title = text_or_none(d->title);
   m.source = text_or_none(d->source);
+  m.time_unit = text_or_none(d->time_unit);
   m.header = header;
   for (const auto& file : files) m.sources.push_back({file, hash_text(read_file(file))});
   m.states = quantities(d->states, d->state_count);
@@ -136,7 +137,7 @@ model describe_model(const fs::path& header, const cancellation& stop) {
     throw error(exit_model,
                 fmt::format("{}: the file must be named like the struct in it, so its name must be a C++ identifier",
                             header.string()));
-  if (header.string().find_first_of("\"\n") != std::string::npos)
+  if (header.string().find_first_of("\"\n\r") != std::string::npos)
     throw error(exit_model,
                 fmt::format("{}: the path of a model must have no quotation mark and no line break", header.string()));
   // An empty namespace is right anywhere but inside the model: see line_after_model.

@@ -71,8 +71,8 @@ class field_list {
     counters();
     if (has_residuals(m_)) residuals();
     if (!p.stiff_method.empty())
-      add("switched", "switched", "", "time at which the instance went over to " + p.stiff_method, shape::instance,
-          NC_DOUBLE, column(&chunk_data::switched));
+      add("switched", "switched", m_.time_unit, "time at which the instance went over to " + p.stiff_method,
+          shape::instance, NC_DOUBLE, column(&chunk_data::switched));
     reductions();
     if (has_sensitivity(p)) sensitivity_status();
     if (!p.sensitivities.empty()) sensitivities();
@@ -127,11 +127,11 @@ class field_list {
     add_initial(m_.states, target::kind::state, p_.initial, &chunk_data::initial);
     add_initial(m_.discretes, target::kind::discrete, p_.discrete, &chunk_data::discrete);
     if (varies(p_, target::kind::t_begin, 0))
-      add_varied("t_begin", "span", "", "start of the time span", column(&chunk_data::t_begin));
-    else add_fixed("t_begin", "span", "", "start of the time span", p_.t_begin);
+      add_varied("t_begin", "span", m_.time_unit, "start of the time span", column(&chunk_data::t_begin));
+    else add_fixed("t_begin", "span", m_.time_unit, "start of the time span", p_.t_begin);
     if (varies(p_, target::kind::t_end, 0))
-      add_varied("t_end", "span", "", "end of the time span", column(&chunk_data::t_end));
-    else add_fixed("t_end", "span", "", "end of the time span", p_.t_end);
+      add_varied("t_end", "span", m_.time_unit, "end of the time span", column(&chunk_data::t_end));
+    else add_fixed("t_end", "span", m_.time_unit, "end of the time span", p_.t_end);
   }
 
   void finals() {
@@ -143,7 +143,7 @@ class field_list {
     all(m_.states, &chunk_data::final_state);
     all(m_.outputs, &chunk_data::final_output);
     all(m_.discretes, &chunk_data::final_discrete);
-    add("t_final", "final", "", "time at which the instance ended", shape::instance, NC_DOUBLE,
+    add("t_final", "final", m_.time_unit, "time at which the instance ended", shape::instance, NC_DOUBLE,
         column(&chunk_data::t_final));
   }
 
@@ -258,13 +258,13 @@ class field_list {
     for (std::size_t j = 0; j < directions(p_); ++j) {
       for (const auto* list : {&m_.states, &m_.outputs})
         for (const quantity& q : *list) add_final("final_" + q.name, q.unit, q.name + " at t_final", j);
-      add_final("t_final", "", "the time at which the instance ended", j);
+      add_final("t_final", m_.time_unit, "the time at which the instance ended", j);
       for (const reduced& r : reductions) add_final(r.name, r.unit, r.about, j);
     }
   }
 
   void times() {
-    field& time = add("time", "time", "", "time of the sample", shape::time, NC_DOUBLE, nullptr);
+    field& time = add("time", "time", m_.time_unit, "time of the sample", shape::time, NC_DOUBLE, nullptr);
     time.fixed = p_.sample_times;
     for (std::int64_t k = static_cast<std::int64_t>(time.fixed.size()); k < p_.sample_count; ++k)
       time.fixed.push_back(even_sample_time(p_.t_begin, p_.t_end, k, p_.sample_count));
@@ -273,7 +273,7 @@ class field_list {
   void samples() {
     if (common_times(p_)) times();
     else
-      add("sample_time", "time", "", "time of the sample", shape::instance_time, NC_DOUBLE,
+      add("sample_time", "time", m_.time_unit, "time of the sample", shape::instance_time, NC_DOUBLE,
           derived_column(&derived_columns::sample_time));
     std::size_t j = 0;
     for (const auto* list : {&m_.states, &m_.outputs})
@@ -294,7 +294,7 @@ class field_list {
         derived_column(&derived_columns::row_size));
     add("event_instance", "event", "1", "index of the instance of the event", shape::event, NC_INT64,
         derived_column(&derived_columns::instance));
-    add("event_time", "event", "", "time of the event", shape::event, NC_DOUBLE,
+    add("event_time", "event", m_.time_unit, "time of the event", shape::event, NC_DOUBLE,
         derived_column(&derived_columns::time));
     field& guard = add("event_guard", "event", "1", "guard or time event that was due", shape::event, NC_INT,
                        derived_column(&derived_columns::guard));
@@ -312,7 +312,7 @@ class field_list {
     add_point("before_", ", before the event", &derived_columns::before);
     add_point("event_", ", after the event", &derived_columns::after);
     for (std::size_t j = 0; j < directions(p_); ++j) {
-      const derivative d = derivative_of("event_time", "", "the time of the event", j);
+      const derivative d = derivative_of("event_time", m_.time_unit, "the time of the event", j);
       add(d.name, "event", d.unit, d.about, shape::event, NC_DOUBLE,
           derived_column(&derived_columns::before, logged_quantities(p_) + j));
     }
@@ -328,7 +328,7 @@ class field_list {
         f.of = static_cast<int>(j);
         f.fixed = numbers;
       };
-      add_numbers("knot_" + t.name, "", "time of a knot of " + t.name, k.times);
+      add_numbers("knot_" + t.name, m_.time_unit, "time of a knot of " + t.name, k.times);
       add_numbers("table_" + t.name, t.unit, t.about.empty() ? t.name : t.about, k.values);
     }
   }

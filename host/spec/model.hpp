@@ -115,6 +115,7 @@ struct model {
   std::string name;
   std::string title;
   std::string source;
+  std::string time_unit;            ///< empty: not known
   std::filesystem::path header;     ///< the file it was read from
   std::vector<model_file> sources;  ///< this and all that it includes, but for saltus' kernels and the system's files
   std::vector<quantity> states, parameters, discretes, outputs;

@@ -150,14 +150,18 @@ std::string about_reduction(const reduction& r, const model& m) {
 }
 
 std::string unit_of(const reduction& r, const model& m) {
+  const auto unit = [&] { return (r.of_output ? m.outputs : m.states)[static_cast<std::size_t>(r.index)].unit; };
   switch (r.which) {
     case reduce::count: return "1";
     case reduce::integral:
+      if (m.time_unit.empty() || unit() == "1") return m.time_unit;
+      return fmt::format(fmt::runtime(unit().find('/') == std::string::npos ? "{} {}" : "({}) {}"), unit(),
+                         m.time_unit);
     case reduce::time_of_min:
     case reduce::time_of_max:
     case reduce::first:
-    case reduce::last: return {};  // that of time is not known
-    default: return (r.of_output ? m.outputs : m.states)[static_cast<std::size_t>(r.index)].unit;
+    case reduce::last: return m.time_unit;
+    default: return unit();
   }
 }
 

@@ -12,7 +12,7 @@
 
 namespace saltus::abi {
 
-inline constexpr int version = 19;
+inline constexpr int version = 20;
 
 using saltus::equations;
 using enum equations;
@@ -84,6 +84,7 @@ struct description {
   const char* name;
   const char* title;
   const char* source;
+  const char* time_unit;  ///< empty: not known
   int state_count, parameter_count, discrete_count, guard_count, time_event_count, output_count, table_count;
   const quantity* states;
   const quantity* parameters;

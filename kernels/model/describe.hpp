@@ -237,9 +237,10 @@ struct describe {
     d.version = abi::version;
     d.name = name;
     // A quantity may have these names: a source of heat.
-    d.title = d.source = "";
+    d.title = d.source = d.time_unit = "";
     if constexpr (requires { static_cast<const char*>(Model::title); }) d.title = Model::title;
     if constexpr (requires { static_cast<const char*>(Model::source); }) d.source = Model::source;
+    if constexpr (requires { static_cast<const char*>(Model::time_unit); }) d.time_unit = Model::time_unit;
     point_to(all, d);
     tell_kind(d);
     count_operations(d);

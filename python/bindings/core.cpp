@@ -63,6 +63,7 @@ nb::dict description(const model& m) {
   d["name"] = m.name;
   d["title"] = m.title;
   d["reference"] = m.source;
+  d["time_unit"] = m.time_unit;
   d["header"] = m.header.string();
   d["text"] = m.loaded->texts().front().content;
   d["span"] = nb::make_tuple(m.t_begin, m.t_end);

@@ -116,6 +116,19 @@ def test_short_forms_are_those_of_the_long_ones(ball):
     assert ball.run(t=1.0, samples=[0.25, 0.5])["time"].values.tolist() == [0.25, 0.5]
 
 
+def test_a_reduction_of_a_discrete_variable_says_what_to_write(valve):
+    with pytest.raises(saltus.SpecError, match=r"seated is a discrete variable.*out\[seated_now\] = at\[seated\]"):
+        valve.run(reduce="max(seated)")
+
+
+@pytest.mark.long
+def test_progress_says_what_is_compiled(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("SALTUS_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "cache").mkdir(mode=0o700)
+    saltus.builtin("lorenz").run(t=0.1, samples=3, reduce="max(x)", progress=True)
+    assert "compiling lorenz with dp5, samples, 1 reduction" in capsys.readouterr().err
+
+
 def test_a_run_of_the_same_instances_is_remarked_on(ball):
     with pytest.warns(UserWarning, match="all 3 instances are the same"):
         ball.run(t=0.1, count=3)

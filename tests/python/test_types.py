@@ -43,8 +43,9 @@ def test_the_keywords_that_checkers_know_are_those_there_are():
 
 
 @pytest.mark.long
-def test_a_checker_finds_a_value_of_another_type(tmp_path):
+def test_a_checker_finds_a_value_of_another_type(tmp_path, monkeypatch):
     api = pytest.importorskip("mypy.api")
+    monkeypatch.setenv("MYPYPATH", str(PACKAGE.parent))
     (tmp_path / "runs.py").write_text("""import saltus
 ball = saltus.builtin("ball")
 ball.run(rtol=1e-9, t=(0, 1), samples=[0.5, 1.0], events=["impact"], restitution={"normal": [0.8, 0.05]}, count=5)

@@ -1,6 +1,6 @@
 """The keywords of a run with their types, for type checkers, completions and help.
 
-A run takes them as they come, since the order of its keywords is that of its dimensions; `typed` and `typed_method` give it the
+A run takes them as they come, since the order of its keywords is that of its dimensions; `typed` gives it the
 signature of `run` below. tests/python/test_types.py holds that against the keys that _settings.py knows.
 """
 

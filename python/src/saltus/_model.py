@@ -74,6 +74,7 @@ class Model:
         self.header = Path(about["header"])
         self.source: str = about["text"]
         self.span: tuple[float, float] = about["span"]
+        self.time_unit: str = about["time_unit"]
         self.states = {row[0]: Quantity(*row) for row in about["states"]}
         self.parameters = {row[0]: Quantity(*row) for row in about["parameters"]}
         self.outputs = {row[0]: Quantity(*row) for row in about["outputs"]}

@@ -31,7 +31,7 @@ KEYWORDS = ("auto bool break case char class const continue default do double el
             "operator private public return short signed static struct switch template this true union unsigned using virtual "
             "void while").split()
 INTERPOLATIONS, ENDS = ["step", "linear", "pchip", "spline"], ["none", "held", "periodic"]
-OWN = "state table parameter discrete guard output time_event title source span initial rhs guards transition outputs rest max_step at "\
+OWN = "time_unit state table parameter discrete guard output time_event title source span initial rhs guards transition outputs rest max_step at "\
       "now dy g out when t".split()
 
 
@@ -159,7 +159,7 @@ def printer(at: str, names: Mapping[Any, str], discretes: set) -> Any:
 
         emptyPrinter = _print_Mod = _print_not_supported
 
-    return Printer()
+    return Printer({"math_macros": {}})  # M_PI_2 is no word of models
 
 
 class Symbolic:
@@ -178,10 +178,10 @@ class Symbolic:
     Names become those of the result. `source` is the header that all of it makes; `t` is the time.
     """
 
-    def __init__(self, name: str, title: str = "", source: str = "", span: "tuple[float, float]" = (0.0, 1.0)):
+    def __init__(self, name: str, title: str = "", source: str = "", span: "tuple[float, float]" = (0.0, 1.0), time_unit: str = ""):
         import sympy
 
-        self.name, self.title, self.reference, self.span = name, title or name, source, span
+        self.name, self.title, self.reference, self.span, self.time_unit = name, title or name, source, span, time_unit
         self.t = sympy.Symbol("t", real=True)
         self._lists: dict[str, list[tuple[str, str]]] = {}
         self._names: dict[Any, str] = {self.t: "@.t"}
@@ -317,6 +317,7 @@ class Symbolic:
         parts = [f"{commented(f'{self.title}. Written by saltus.Symbolic.')}#include <saltus.hpp>\n\nstruct {self.name} {{",
                  f"  static constexpr auto title = {quoted(self.title)};\n"
                  f"  static constexpr auto source = {quoted(self.reference)};\n"
+                 + (f"  static constexpr auto time_unit = {quoted(self.time_unit)};\n" if self.time_unit else "") +
                  f"  static constexpr double span[] = {{{number(self.span[0])}, {number(self.span[1])}}};\n"]
         types = {"state": "variable<state>", "parameter": "variable<parameter>", "discrete": "variable<discrete>",
                  "table": "tabulated<table>",
