@@ -569,6 +569,8 @@ TEST_F(cli, an_error_in_a_flag_names_the_flag) {
   } cases[] = {
       {{"relief_valve", "--set", "flwo=3"},
        "saltus: --set flwo=3: flwo = 3: unknown key; did you mean flow? allowed: model, "},
+      {{"relief_valve", "--set", "samples=5"},
+       "saltus: --set samples=5: samples = 5: unknown key; did you mean output.samples?\n"},
       {{"relief_valve", "--set", "flow=fast"},
        "saltus: --set flow=fast: parameters.flow = \"fast\": must be a finite number\n"},
       {{"relief_valve", "--set", "lift=nan"}, "saltus: --set lift=nan: initial.lift = nan: must be a finite number\n"},

@@ -237,6 +237,18 @@ const char* kind_of_quantity(const std::string& name, const model& model) {
 
 bool is_top_key(std::string_view name) { return std::find(top_keys.begin(), top_keys.end(), name) != top_keys.end(); }
 
+/// The section of a key that Python takes without it: "output" of samples; empty: none has it.
+std::string_view section_of(std::string_view key) {
+  static const std::map<std::string_view, std::vector<std::string_view>> sections = {
+      {"output", {"file", "samples", "events", "reduce", "rows", "statistics", "bands", "histogram", "indices"}},
+      {"sample", {"count", "seed", "design", "correlation", "until"}},
+      {"run",
+       {"backend", "devices", "threads", "lanes", "chunk", "allowed_failed", "instance_time_limit", "checkpoint"}}};
+  for (const auto& [section, keys] : sections)
+    if (std::find(keys.begin(), keys.end(), key) != keys.end()) return section;
+  return {};
+}
+
 /// What one flag means: the dotted key in full; none if that depends on the model and there is none yet.
 std::optional<std::string> full_key(const assignment& set, const flag& flag, const model* model) {
   constexpr std::string_view of_spec = "spec.";
@@ -256,6 +268,9 @@ std::optional<std::string> full_key(const assignment& set, const flag& flag, con
   if (is_key) return set.key;
   if (!quantity.empty()) return quantity;
   if (dot == set.key.npos && !model) return {};
+  if (const auto section = section_of(set.key); !section.empty())
+    throw error(exit_usage, fmt::format("{}: {} = {}: unknown key; did you mean {}.{}?", typed(flag), set.key,
+                                        set.value, section, set.key));
   auto allowed = top_keys;
   if (model) {
     for (const auto& parameter : model->parameters) allowed.push_back(parameter.name);
