@@ -17,6 +17,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -201,8 +202,11 @@ class Program:
         return read_zarr(self.folder / name) if mode == "zarr" else read_netcdf(self.folder / name)
 
 
+ONE_AT_A_TIME = threading.Lock()  # the libraries below netCDF4 are not made for threads
+
+
 def read_netcdf(path):
-    with netCDF4.Dataset(path) as file:
+    with ONE_AT_A_TIME, netCDF4.Dataset(path) as file:
         file.set_auto_maskandscale(False)
         variables = {n: np.asarray(v[...]) for n, v in file.variables.items() if v.dtype != str}
         return variables, {n: file.getncattr(n) for n in file.ncattrs()}
@@ -411,7 +415,7 @@ def refusal(form, method, asked, mode):
         return "must be a method for index 2|auto"
     if form in ("varying_mass", "implicit") and method in ("rodas4", "rodas5p"):
         return "must not be a Rosenbrock method"
-    if method == "auto" and form in CONSTRAINED | MECHANICAL_FORMS:
+    if method == "auto" and form in CONSTRAINED:
         return "auto"
     if mode == "certified" and method in ("kutta3", "rk4", "rkf78"):
         return "certified"
