@@ -22,6 +22,7 @@ SALTUS_FN tolerances<E, Real> tolerances_from(const abi::settings& s) {
   tol.conservative = s.conservative != 0;
   tol.algebra = s.algebra;
   tol.tables = s.tables;
+  tol.windows = s.windows;
   tol.max_steps = typename Real::integer(s.max_steps);
   tol.max_events = typename Real::integer(s.max_events);
   return tol;
@@ -262,7 +263,7 @@ SALTUS_FN_COLD void begin(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where,
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { finite += not_finite(x.held.locked[i]); });
   end_where(x.status, where & !(finite == Real(0.0)), status::bad_start);
   if constexpr (E::directions > 0) look_at_start(x, where);
-  look_ahead(x, where, x.t + rounding_of_time(x, x.t));
+  look_ahead(x, where, tol, x.t + rounding_of_time(x, x.t));
 
   set_first_step(x, where, tol, run);
   if constexpr (E::samples)
@@ -333,7 +334,7 @@ SALTUS_FN void store_reduced_rates(const instance<E, pack<T, 1>>& x, int j, doub
   E::each_reduction([&](auto r, int item, int at) SALTUS_INLINE_LAMBDA {
     using R = decltype(r);
     double rate = static_cast<double>(x.reduced_rates[item * E::directions + j].v);
-    if (R::kind == reduce::mean && span > 0.0) rate = (rate - static_cast<double>(x.reduced[at].v) / span * end) / span;
+    if (R::kind == reduce::mean && span > 0.0) rate = (rate - static_cast<double>(x.reduced[at].v) * end) / span;
     if constexpr (R::kind == reduce::value)
       if (static_cast<T>(run.settings.windows[3 * item + 2]) == x.t.v)
         rate = static_cast<double>(rate_of_final_value<R>(x, j).v);

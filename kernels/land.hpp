@@ -86,6 +86,15 @@ SALTUS_FN_COLD void pass_silent_crossings(search<E, pack<T, W>>& s, instance<E, 
   }
 }
 
+/// Lanes whose t_stop is before their end: there is a time event, a knot or an end of a window, which no event may pass.
+template <class E, class Real>
+SALTUS_FN mask_of<Real> must_end_at_stop(const instance<E, Real>& x) {
+  auto stops = at_time_event(x, x.t_stop);
+  if constexpr ((E::form::tables > 0 && !guards_jump_at_knots<E>) || E::stops_at_windows)
+    stops = stops | (x.t_stop < x.t_end);
+  return stops;
+}
+
 /// What is due where the lanes have arrived: guards at their landing point, guards within tau of a time event at which the
 /// step has ended, and time events whose time has come.
 template <class E, class Real>
@@ -95,9 +104,10 @@ SALTUS_FN due_events<E, Real> due_at(const instance<E, Real>& x, const trial<E, 
   due_events<E, Real> due;
   any_due = moved & p.fires;
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { due.guard[i] = select(any_due, p.due[i], Real(0.0)); });
-  if constexpr (E::form::time_events > 0) {
+  if constexpr (E::form::time_events > 0 || E::form::tables > 0 || E::stops_at_windows) {
     const auto near = find_due<E, Real>(side, a.g, tau, mask_of<Real>::all(false));
     const auto landed = at_stop & p.fires & (abs(p.t - x.t) <= tau);
+    any_due = any_due | landed;
     each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
       const Real found = max(near.due[i], select(landed, p.due[i], Real(0.0)));
       due.guard[i] = select(at_stop, found, due.guard[i]);
@@ -234,10 +244,10 @@ SALTUS_FN_COLD void land(instance<E, Real>& x, mask_of<Real> active, const toler
   const auto p = locate<E, Real>(x, a, step.guards, s.side, s.from.s, s.found, crossing, tol);
   take_again<E, Real>(x, a, active & p.broken, tol);
   active = active & !p.broken;
-  // An event past t_stop, one at a time event - both are due then -, and a root that is not there at the very end of the step
+  // An event past t_stop, one where a step must end - at a time event both are due then -, and a root that is not there at the very end of the step
   // leave the whole step to commit.
   const Real tau = Real(2.0) * time_tolerance(a.t1, a.s.h, tol);
-  const auto ends_there = at_time_event(x, x.t_stop) & a.last;
+  const auto ends_there = must_end_at_stop(x) & a.last;
   const auto together = ends_there & p.fires & (abs(p.t - x.t_stop) <= tau);
   const auto whole = (p.t > x.t_stop) | together | (p.spurious & (a.t1 - p.t <= Real(0.5) * tau));
   const auto moved = crossing & active & !whole & !p.failed;

@@ -57,6 +57,8 @@ SALTUS_FN void judge(const instance<E, Real>& x, const tolerances<E, Real>& tol,
     a.error2 = error_norm_squared<typename E::Method, E::norm>(a.s, tol.rtol, atol);
     if constexpr (E::follows_interpolant)
       a.error2 = max(a.error2, scaled_norm_squared<E::norm>(a.s.interpolant_error, a.s.y, a.s.y1, tol.rtol, atol));
+    if constexpr (E::quantities::any_output) a.parts = change_of_parts(x, a.s, tol);
+    if constexpr (E::quantities::count > 0) a.error2 = max(a.error2, quadrature_error_squared(x, a.s, a.parts, tol));
   }
   if constexpr (!E::Method::is_explicit) a.error2 = select(a.s.solved, a.error2, Real(unsettled<typename E::Method>));
   a.g = E::form::guards_along(a.t1, a.s.y1, a.s.f1(), x.held);
@@ -123,6 +125,11 @@ SALTUS_FN auto step_within_reach(const instance<E, Real>& x, const tolerances<E,
   if constexpr (detects_on_series<E>) {
     find_guards<E>(x, s, guards);
     const Real part = reach_of_guards<E>(guards, tol.rtol);
+    beyond = beyond | (part < Real(1.0));
+    s.h = part * s.h;
+  }
+  if constexpr (E::quantities::count > 0) {
+    const Real part = reach_of_quantities(x, s, tol);
     beyond = beyond | (part < Real(1.0));
     s.h = part * s.h;
   }
@@ -194,6 +201,7 @@ SALTUS_FN void commit(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Rea
     record_samples(x, a.s, f, until, where, ends & !at_event, run);
   }
   if constexpr (E::reduces_quantities) reduce_step(x, a.s, f, a.t1, where, run);
+  if constexpr (E::quantities::count > 0 && !E::fixed_steps) keep_sizes(x, a.s, a.parts, where);
   assign_where(where, x.t, a.t1);
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
     assign_where(where, x.y[i], a.s.y1[i]);
@@ -218,6 +226,8 @@ SALTUS_FN void commit(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Rea
     end_where(x.status, finished, status::finished);
   }
   if constexpr (E::watches_adjustments) end_where(x.status, where & (x.far_steps > Real(2.5)), status::moved_far);
+  if constexpr (E::stops_at_windows)
+    if (const auto at_stop = where & a.last; any(at_stop)) set_next_stop(x, at_stop, tol);
   if constexpr (E::form::tables > 0 && !guards_jump_at_knots<E>)
     if (const auto at_stop = where & a.last; any(at_stop)) pass_knots(x, at_stop, tol);
 }

@@ -125,6 +125,8 @@ model model_from(const abi::description* d, const fs::path& header, const std::v
   m.guard_flops = d->guard_flops;
   m.kept_series = d->kept_series;
   m.kept_numbers = d->kept_numbers;
+  m.output_series = d->output_series;
+  m.output_numbers = d->output_numbers;
   add_values(m);
   return m;
 }

@@ -17,8 +17,13 @@ namespace {
 std::string series_text(const plan& p) {
   if (p.model.kept_series < 0 || !(method_called(p.method).is_series || p.model.offsets)) return {};
   // Time that runs backward is another series, to fields on both sides of a surface and to the rates of guards along both.
-  return fmt::format("template <> inline constexpr saltus::series_room saltus::room_of_series<::{}> = {{{}, {}}};\n",
-                     p.model.name, 1 + p.model.kept_series + (p.backward ? 4 : 0), 1 + p.model.kept_numbers);
+  std::string text =
+      fmt::format("template <> inline constexpr saltus::series_room saltus::room_of_series<::{}> = {{{}, {}}};\n",
+                  p.model.name, 1 + p.model.kept_series + (p.backward ? 4 : 0), 1 + p.model.kept_numbers);
+  if (std::any_of(p.reductions.begin(), p.reductions.end(), [](const auto& r) { return r.of_output; }))
+    text += fmt::format("template <> inline constexpr saltus::series_room saltus::room_of_outputs<::{}> = {{{}, {}}};\n",
+                        p.model.name, 1 + p.model.output_series + (p.backward ? 4 : 0), 1 + p.model.output_numbers);
+  return text;
 }
 /// What a module must know of equations of any order.
 std::string offsets_text(const model& m) {

@@ -139,6 +139,7 @@ struct model {
   std::int64_t guard_flops = -1;  ///< of all guards with their rates
   int kept_series = -1;           ///< that a right-hand side and the guards keep as series; -1: not known
   int kept_numbers = -1;          ///< and single numbers that they keep
+  int output_series = -1, output_numbers = -1;  ///< the same of the outputs
   /// What of it is loaded stays so, for further runs in this process (compile/loaded_model.hpp); null: nothing does.
   std::shared_ptr<loaded_model> loaded;
 };

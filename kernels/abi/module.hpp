@@ -111,6 +111,7 @@ struct description {
   long long guard_flops;                  ///< of all guards with their rates; -1: not known
   int kept_series;                        ///< that a right-hand side and the guards keep as series; -1: not known
   int kept_numbers;                       ///< and single numbers that they keep
+  int output_series, output_numbers;      ///< the same of the outputs
 };
 
 /// Linear algebra on the host, for matrices that are too large for lanes. Matrices lie column by column, complex numbers as

@@ -14,6 +14,7 @@
 #include "method/erk.hpp"
 #include "method/low_storage.hpp"
 #include "method/norm.hpp"
+#include "method/quadrature.hpp"
 #include "method/radau.hpp"
 #include "method/rosenbrock.hpp"
 #include "method/taylor.hpp"
@@ -41,22 +42,90 @@ struct reduction_traits {
   static constexpr double sign = kind == reduce::max || kind == reduce::time_of_max ? 1.0 : -1.0;
 };
 
-/// The time that counts for reduction j, forward.
+/// A reduction of the whole trajectory within its window, step by step.
+constexpr bool counts_whole_steps(reduce kind) { return !is_of_event(kind) && kind != reduce::value; }
+
+/// Is its quantity integrated (method/quadrature.hpp)? A mean is made of the integral. An extreme or a quantile of an output is not, but
+/// the error of the integral shows whether steps resolve the output; those of states are resolved as it is.
+template <class Reduction>
+inline constexpr bool reduces_integrals =
+    reduction_traits<Reduction>::is_integral || Reduction::kind == reduce::deviation || Reduction::kind == reduce::rms;
+template <class Reduction>
+inline constexpr bool is_integrated = reduces_integrals<Reduction> ||
+                                      (Reduction::of_output && counts_whole_steps(Reduction::kind));
+
+/// The quantities that are integrated, each once, whatever number of reductions it serves.
+template <class... Reductions>
+struct quantity_list {
+  struct quantity {
+    bool of_output = false;
+    int index = 0;
+  };
+  struct list {
+    quantity of[sizeof...(Reductions) + 1];
+    int count = 0;
+    bool squared = false;
+
+    constexpr int find(bool of_output, int index) const {
+      for (int i = 0; i < count; ++i)
+        if (of[i].of_output == of_output && of[i].index == index) return i;
+      return count;
+    }
+    template <class R>
+    constexpr void take() {
+      if (!is_integrated<R>) return;
+      const int i = find(R::of_output, R::index);
+      of[i] = {R::of_output, R::index};
+      if (i == count) ++count;
+      squared = squared || R::kind == reduce::deviation || R::kind == reduce::rms;
+    }
+  };
+  static constexpr list all = [] {
+    list l;
+    (l.template take<Reductions>(), ...);
+    return l;
+  }();
+  static constexpr int count = all.count;
+  static constexpr bool any_output = [] {
+    for (int i = 0; i < count; ++i)
+      if (all.of[i].of_output) return true;
+    return false;
+  }();
+  template <class R>
+  static constexpr int place_of = all.find(R::of_output, R::index);
+
+  /// The derivative of quantity i in direction j is the quantity with this number.
+  SALTUS_FN static constexpr int rate(int i, int directions, int j) { return count + i * directions + j; }
+
+  template <class Method, int directions>
+  static auto integrate_by() {
+    if constexpr (count == 0) return Method{};
+    else return methods::with_quadratures < Method, count * (1 + directions), all.squared ? count : 0 > {};
+  }
+  /// A method that integrates them and, in so many directions, their derivatives.
+  template <class Method, int directions>
+  using integrated_by = decltype(integrate_by<Method, directions>());
+};
+
+/// The time that counts for reduction j, forward; `windows` is abi::settings'.
 template <class Real>
 struct time_window {
   Real from, to;
 };
-template <class R, class Real, class Run>
-SALTUS_FN time_window<Real> window_of(const Run& run, int j) {
+template <class R, class Real>
+SALTUS_FN time_window<Real> window_of(const double* windows, int j) {
   if constexpr (!R::windowed) return {Real(-limits<scalar_of<Real>>::largest), Real(limits<scalar_of<Real>>::largest)};
-  else return {Real(run.settings.windows[3 * j]), Real(run.settings.windows[3 * j + 1])};
+  else return {Real(windows[3 * j]), Real(windows[3 * j + 1])};
 }
+template <class R, class Real, class Run>
+requires requires(const Run& run) { run.settings; }
+SALTUS_FN time_window<Real> window_of(const Run& run, int j) { return window_of<R, Real>(run.settings.windows, j); }
 
 /// Bins in which the time is counted that a quantity spends in each, for its quantiles (engine/time_in_bins.hpp).
 inline constexpr int bins_of_time = 128;
 
-/// How many numbers an instance keeps for a reduction until it ends.
-SALTUS_FN constexpr int numbers_kept_for(reduce kind) {
+/// How many numbers an instance keeps of what a reduction comes to.
+SALTUS_FN constexpr int numbers_of(reduce kind) {
   switch (kind) {
     case reduce::time_of_min:
     case reduce::time_of_max:          // value and time
@@ -65,6 +134,9 @@ SALTUS_FN constexpr int numbers_kept_for(reduce kind) {
     default: return 1;
   }
 }
+/// Behind these, of a quantity that takes part in error control, how large it has been.
+template <class Reduction>
+inline constexpr int numbers_kept_for = numbers_of(Reduction::kind) + (is_integrated<Reduction> ? 1 : 0);
 
 /// What changes the code of a module beyond model, method and arithmetic.
 struct options {
@@ -87,7 +159,8 @@ template <class Form, class Method_, class T_, options Options, class... Reducti
 struct engine {
   using form = Form;
   using Model = typename form::Model;
-  using Method = Method_;
+  using quantities = quantity_list<Reductions...>;
+  using Method = typename quantities::template integrated_by<Method_, form::keeps_derivatives ? form::directions : 0>;
   using T = T_;
   using whole = engine;
 
@@ -112,8 +185,10 @@ struct engine {
   static constexpr bool bounds_log = Options.bounds_log;
   static constexpr int ng = form::guards;
   static constexpr int reductions = sizeof...(Reductions);
-  static constexpr int reduced_numbers = (numbers_kept_for(Reductions::kind) + ... + 0);
+  static constexpr int reduced_numbers = (numbers_kept_for<Reductions> + ... + 0);
   static constexpr bool reduces_quantities = (!is_of_event(Reductions::kind) || ...);
+  /// Steps end where windows of time begin and end.
+  static constexpr bool stops_at_windows = ((Reductions::windowed && counts_whole_steps(Reductions::kind)) || ...);
 
   /// What is held through a step: what the form says, and what the method remembers.
   template <class Real>
@@ -135,7 +210,7 @@ struct engine {
   template <class F>
   SALTUS_FN static void each_reduction(F&& body) {
     [[maybe_unused]] int j = 0, at = 0;
-    ((body(Reductions{}, j++, at), at += numbers_kept_for(Reductions::kind)), ...);
+    ((body(Reductions{}, j++, at), at += numbers_kept_for<Reductions>), ...);
   }
 
   static_assert(methods::is_method<Method, pack<T, 1>, n>, "this is no method: method/concept.hpp says what one is");
@@ -162,8 +237,10 @@ struct engine_of_model {
   using form = typename E::form::model_form;
   using Model = typename E::Model;
   using Method = typename E::Method;
+  using quantities = typename E::quantities;
   using T = typename E::T;
   using whole = E;  ///< whose tolerances its systems have
+  static constexpr int kept_directions = 0;
   static constexpr int n = E::model_states;
   static constexpr bool fixed_steps = E::fixed_steps;
   static constexpr bool keeps_derivative = E::keeps_derivative;
@@ -179,7 +256,8 @@ struct tolerances {
   typename Real::integer max_steps, max_events;
   const abi::dense_algebra* algebra;
   const abi::table* tables;
-  bool conservative;  ///< rescue: events are located by bracketing alone
+  const double* windows;  ///< abi::settings'
+  bool conservative;      ///< rescue: events are located by bracketing alone
 };
 
 /// Its counters are those of abi/counters.def.

@@ -28,7 +28,7 @@ SALTUS_FN void begin_reductions(instance<E, Real>& x, mask_of<Real> where) {
   E::each_reduction([&](auto r, [[maybe_unused]] int j, int at) SALTUS_INLINE_LAMBDA {
     using R = decltype(r);
     using of = reduction_traits<R>;
-    for (int k = 0; k < numbers_kept_for(R::kind); ++k) assign_where(where, x.reduced[at + k], Real(0.0));
+    for (int k = 0; k < numbers_kept_for<R>; ++k) assign_where(where, x.reduced[at + k], Real(0.0));
     if constexpr (R::kind == reduce::value || R::kind == reduce::first || R::kind == reduce::last)
       assign_where(where, x.reduced[at], Real(E::form::unset));
     if constexpr (of::is_extremum) {
@@ -88,27 +88,36 @@ SALTUS_FN void reduce_event(instance<E, pack<T, W>>& x, int lane, int event,
   });
 }
 
-/// Where a cubic with these values and rates at its ends turns, as a part of h.
-template <class Real>
-SALTUS_FN Real turning_point(Real q0, Real d0, Real q1, Real d1, Real h, mask_of<Real> where) {
-  // Root in (0, 1) of the cubic's slope a s^2 + b s + c with c = h d0, by the form that does not cancel.
-  const Real a = Real(3.0) * (h * (d0 + d1) - Real(2.0) * (q1 - q0));
-  const Real b = Real(6.0) * (q1 - q0) - Real(2.0) * h * (d0 + d0 + d1);
-  const Real c = h * d0;
-  const Real root = sqrt(max(b * b - Real(4.0) * a * c, Real(0.0)));
-  const Real theta = select(where, Real(2.0) * c / (-b + copysign(root, c)), Real(0.5));
-  const auto inside = (theta > Real(0.0)) & (theta < Real(1.0));
-  return select(inside, theta, Real(0.5));
-}
-
 /// A quantity at the ends of a part of a step, and how long that is.
 template <class Real>
 struct stretch {
   Real left, right;  ///< parts of the step
   Real width;        ///< time
   Real q0, d0, q1, d1;
-  mask_of<Real> inside;  ///< lanes in which there is such a part
 };
+
+/// Where the cubic through the ends of a stretch has its maximum, `sign` times the quantity, as a part of it: the root of its slope
+/// a s^2 + b s + c at which that falls, by the form that does not cancel. Not within (0, 1) where it has none there.
+template <class Real>
+SALTUS_FN Real turning_point(Real sign, const stretch<Real>& s, Real h) {
+  const Real rise = sign * (s.q1 - s.q0), d0 = sign * s.d0, d1 = sign * s.d1;
+  const Real a = Real(3.0) * (h * (d0 + d1) - (rise + rise));
+  const Real b = Real(6.0) * rise - Real(2.0) * h * (d0 + d0 + d1);
+  const Real c = h * d0;
+  const Real root = sqrt(max(fma(b, b, Real(-4.0) * a * c), Real(0.0)));
+  const Real at = select(b <= Real(0.0), (c + c) / (root - b), Real(-0.5) * (b + root) / a);
+  return select(at == at, at, Real(-1.0));
+}
+
+/// Can the cubic through the ends have a maximum between them? Where its slope has one sign at both ends it may still turn twice, if
+/// it rises less than its slopes there promise (F. N. Fritsch, R. E. Carlson, SIAM J. Numer. Anal. 17 (1980) 238).
+template <class Real>
+SALTUS_FN mask_of<Real> may_turn(Real sign, const stretch<Real>& s) {
+  const Real rise = Real(3.0) * (s.q1 - s.q0), a = s.width * s.d0, b = s.width * s.d1;
+  const auto turns = (sign * s.d0 > Real(0.0)) & (sign * s.d1 < Real(0.0));
+  const auto alike = s.d0 * s.d1 > Real(0.0);
+  return turns | (alike & ((abs(a) > abs(rise)) | (abs(b) > abs(rise)) | (a * rise < Real(0.0))));
+}
 
 /// An extremum between the ends of a stretch.
 template <class Real>
@@ -119,85 +128,69 @@ struct turned {
 /// How often a turning point is sought again where its time is asked for.
 inline constexpr int attempts_for_time = 6;
 
-/// Where a quantity turns in a stretch of a step of length h: at the turning point of the cubic through its ends, and again of the
-/// cubic through that and the end behind which it lies. `look(at, q, d)` gives value and rate.
+/// Where a quantity is greatest in a stretch of a step of length h: at the turning point of the cubic through its ends, and again of the
+/// cubic through that and the end behind which it lies. The place is that at which the slope was least. `look(at, q, d)` gives value and
+/// rate.
 template <int Attempts, class Real, class Look>
 SALTUS_FN_COLD turned<Real> highest_between(const Look& look, Real sign, stretch<Real> s, Real h) {
-  turned<Real> r{max(sign * s.q0, sign * s.q1), s.left};
+  turned<Real> r{max(sign * s.q0, sign * s.q1), select(sign * s.q0 > sign * s.q1, s.left, s.right)};
+  Real flattest = Real(limits<scalar_of<Real>>::largest);
   for (int attempts = 0; attempts < Attempts; ++attempts) {
-    const Real width = s.right - s.left;
-    r.at = fma(width, turning_point(s.q0, s.d0, s.q1, s.d1, width * h, mask_of<Real>::all(true)), s.left);
+    const Real width = s.right - s.left, part = turning_point(sign, s, width * h);
+    const Real at = fma(width, select((part > Real(0.0)) & (part < Real(1.0)), part, Real(0.5)), s.left);
     Real q, d;
-    look(r.at, q, d);
+    look(at, q, d);
+    const auto better = abs(d) < flattest;
+    flattest = select(better, abs(d), flattest);
+    r.at = select(better, at, r.at);
     r.value = max(r.value, sign * q);
     const auto rises = sign * d > Real(0.0);
-    s.left = select(rises, r.at, s.left), s.right = select(rises, s.right, r.at);
+    s.left = select(rises, at, s.left), s.right = select(rises, s.right, at);
     s.q0 = select(rises, q, s.q0), s.q1 = select(rises, s.q1, q);
     s.d0 = select(rises, d, s.d0), s.d1 = select(rises, s.d1, d);
   }
   return r;
 }
 
-/// The part of a step that counts for reduction j; the quantity is not known yet.
-template <class R, class Real, class Run>
-SALTUS_FN stretch<Real> part_in_window(Real t, Real h, const Run& run, int j, mask_of<Real> where) {
-  stretch<Real> p{};
-  p.left = Real(0.0), p.right = Real(1.0), p.width = h, p.inside = where;
-  if constexpr (R::windowed) {
-    const auto window = window_of<R, Real>(run, j);
-    p.left = max((window.from - t) / h, Real(0.0));
-    p.right = min((window.to - t) / h, Real(1.0));
-    p.inside = where & (p.left < p.right);
-    p.width = select(p.inside, (p.right - p.left) * h, h);
-  }
-  return p;
-}
-
-/// The mean over [0, 1] by Gauss' rule, exact for polynomials of degree 2 Nodes - 1.
-template <int Nodes, class Real, class Q>
-SALTUS_FN Real gauss_mean(const Q& q) {
-  constexpr double node[2][4] = {{0.3399810435848563, 0.8611363115940526, 0.0, 0.0},
-                                 {0.1834346424956498, 0.5255324099163290, 0.7966664774136267, 0.9602898564975363}};
-  constexpr double weight[2][4] = {{0.6521451548625461, 0.3478548451374538, 0.0, 0.0},
-                                   {0.3626837833783620, 0.3137066458778873, 0.2223810344533745, 0.1012285362903763}};
-  static_assert(Nodes == 4 || Nodes == 8);
-  constexpr int rule = Nodes == 8;
-  Real sum = Real(0.0);
-  for (int k = 0; k < Nodes; ++k)
-    sum = fma(Real(0.5 * weight[rule][k / 2]), q(Real(0.5 + (k % 2 == 0 ? -0.5 : 0.5) * node[rule][k / 2])), sum);
-  return sum;
-}
-
-/// Adds a stretch that begins at time t to a reduction made of integrals of functions of a quantity; `mean_of(g)` is the mean of g(q)
-/// over it. Mean and squared deviations are those of what was before and of the stretch, joined (T. F. Chan, G. H. Golub, R. J.
-/// LeVeque, The American Statistician 37 (1983) 242): no digits cancel.
-template <class R, class E, class Real, class Mean, class Run>
-SALTUS_FN void integrate_stretch(instance<E, Real>& x, int j, int at, const stretch<Real>& p, Real t,
-                                 const Mean& mean_of, const Run& run) {
-  if constexpr (R::kind == reduce::rms) {
-    const Real square = mean_of([](Real q) SALTUS_INLINE_LAMBDA { return q * q; });
-    assign_where(p.inside, x.reduced[at], fma(p.width, square, x.reduced[at]));
+/// Adds a committed step of length h to a reduction that is made of integrals. Mean and squared deviations are those of what was
+/// before and of the step, joined (T. F. Chan, G. H. Golub, R. J. LeVeque, The American Statistician 37 (1983) 242): no digits cancel.
+template <class R, class E, class Real, class Run>
+SALTUS_FN void integrate_step(instance<E, Real>& x, const stages<typename E::Method, Real, E::n>& s, int j, int at,
+                              mask_of<Real> inside, const Run& run) {
+  constexpr int i = E::quantities::template place_of<R>;
+  const Real mean = s.at_start[i] + s.mean_change(i, s.h);
+  if constexpr (R::kind == reduce::integral) {
+    assign_where(inside, x.reduced[at], fma(s.h, mean, x.reduced[at]));
+  } else if constexpr (R::kind == reduce::rms) {
+    assign_where(inside, x.reduced[at], fma(s.h, fma(mean, mean, s.variance(i, s.h)), x.reduced[at]));
   } else {
-    const Real mean = mean_of([](Real q) SALTUS_INLINE_LAMBDA { return q; });
-    const Real square = mean_of([&](Real q) SALTUS_INLINE_LAMBDA { return (q - mean) * (q - mean); });
-    const Real before = max(t - max(x.t_begin, window_of<R, Real>(run, j).from), Real(0.0));
-    const Real part = p.width / (before + p.width), off = mean - x.reduced[at];
-    assign_where(p.inside, x.reduced[at + 1], x.reduced[at + 1] + p.width * square + off * off * (before * part));
-    assign_where(p.inside, x.reduced[at], fma(off, part, x.reduced[at]));
+    const Real before = max(s.t - max(x.t_begin, window_of<R, Real>(run, j).from), Real(0.0));
+    const Real part = s.h / (before + s.h), off = mean - x.reduced[at];
+    if constexpr (R::kind == reduce::deviation)
+      assign_where(inside, x.reduced[at + 1],
+                   x.reduced[at + 1] + s.h * s.variance(i, s.h) + off * off * (before * part));
+    assign_where(inside, x.reduced[at], fma(off, part, x.reduced[at]));
+  }
+  if constexpr (E::kept_directions > 0 && reduction_traits<R>::is_integral) {
+    each<E::kept_directions>([&](int direction) SALTUS_INLINE_LAMBDA {
+      const int k = E::quantities::rate(i, E::kept_directions, direction);
+      Real& rate = x.reduced_rates[j * E::kept_directions + direction];
+      assign_where(inside, rate, fma(s.h, s.at_start[k], rate) + s.integral[k]);
+    });
   }
 }
 
 /// Adds a stretch to the time in bins, in straight pieces. `value(u)` is the quantity, u from 0 to 1.
 template <int Pieces, class E, class T, int W, class Value>
-SALTUS_FN_COLD void spend_stretch(instance<E, pack<T, W>>& x, int at, const stretch<pack<T, W>>& p,
-                                  const Value& value) {
+SALTUS_FN_COLD void spend_stretch(instance<E, pack<T, W>>& x, int at, const stretch<pack<T, W>>& p, const Value& value,
+                                  mask_of<pack<T, W>> inside) {
   using Real = pack<T, W>;
   const Real dt = p.width * Real(1.0 / Pieces);
   Real q0 = p.q0;
   for (int k = 1; k <= Pieces; ++k) {
     const Real q1 = k == Pieces ? p.q1 : value(Real(k * (1.0 / Pieces)));
     for (int lane = 0; lane < W; ++lane)
-      if (p.inside[lane]) time_in_bins<E, T, W>(x, lane, at).add(q0.get(lane), q1.get(lane), dt.get(lane));
+      if (inside[lane]) time_in_bins<E, T, W>(x, lane, at).add(q0.get(lane), q1.get(lane), dt.get(lane));
     q0 = q1;
   }
 }
@@ -225,162 +218,138 @@ SALTUS_FN void look_within(const instance<E, Real>& x, const interpolant_of<E, R
   quantity_along<E, R>(fma(at, step.h, step.t), step(at), slope, x.held, q, d);
 }
 
-/// Adds a step of a series to the reductions. Such a step is long, and its dense output is as good as its end: integrals are
-/// Gauss' of 8 nodes, extrema are sought in four pieces, and time is counted in 32.
-template <bool Extrema, class E, class Real, class F, class Run>
-SALTUS_FN_COLD void reduce_series(instance<E, Real>& x, const stages<typename E::Method, Real, E::n>& s, const F& f,
-                                  Real t1, mask_of<Real> where, const Run& run) {
-  constexpr int pieces = 4;
-  const auto step = interpolate<typename E::Method>(f, s);
-  E::each_reduction([&](auto r, int j, int at) SALTUS_INLINE_LAMBDA {
-    using R = decltype(r);
-    using of = reduction_traits<R>;
-    if constexpr (is_of_event(R::kind)) {
-    } else if constexpr (R::kind == reduce::value) {
-      reduce_value<R>(x, s, f, t1, j, at, where, run);
-    } else {
-      stretch<Real> p = part_in_window<R>(step.t, step.h, run, j, where);
-      if (none(p.inside)) return;
-      const auto place = [&](Real u)
-                             SALTUS_INLINE_LAMBDA { return R::windowed ? fma(u, p.right - p.left, p.left) : u; };
-      const auto look = [&](Real part, Real& q, Real& d) SALTUS_INLINE_LAMBDA { look_within<R>(x, step, part, q, d); };
-      const auto value = [&](Real u) SALTUS_INLINE_LAMBDA {
-        Real q, d;
-        look(place(u), q, d);
-        return q;
-      };
-      if constexpr (of::is_integral) {
-        assign_where(p.inside, x.reduced[at], fma(p.width, gauss_mean<8, Real>(value), x.reduced[at]));
-      } else if constexpr (R::kind == reduce::quantile) {
-        look(place(Real(0.0)), p.q0, p.d0);
-        look(place(Real(1.0)), p.q1, p.d1);
-        spend_stretch<32>(x, at, p, value);
-      } else if constexpr (!of::is_extremum) {
-        integrate_stretch<R>(
-            x, j, at, p, fma(p.left, step.h, step.t),
-            [&](const auto& g) SALTUS_INLINE_LAMBDA {
-              return gauss_mean<8, Real>([&](Real u) SALTUS_INLINE_LAMBDA { return g(value(u)); });
-            },
-            run);
-      } else if constexpr (Extrema) {
-        stretch<Real> piece = p;
-        piece.left = place(Real(0.0));
-        look(piece.left, piece.q0, piece.d0);
-        if constexpr (R::windowed) take_extremum<R>(x, at, piece.q0, fma(piece.left, step.h, step.t), p.inside);
-        for (int k = 1; k <= pieces; ++k) {
-          piece.right = place(Real(k * (1.0 / pieces)));
-          look(piece.right, piece.q1, piece.d1);
-          take_extremum<R>(x, at, piece.q1, fma(piece.right, step.h, step.t), p.inside);
-          const auto turns =
-              p.inside & (Real(of::sign) * piece.d0 > Real(0.0)) & (Real(of::sign) * piece.d1 < Real(0.0));
-          if (any(turns)) {
-            constexpr int attempts = of::has_time ? attempts_for_time : 2;
-            const auto top = highest_between<attempts>(look, Real(of::sign), piece, step.h);
-            take_extremum<R>(x, at, Real(of::sign) * top.value, fma(top.at, step.h, step.t), turns);
-          }
-          piece.left = piece.right, piece.q0 = piece.q1, piece.d0 = piece.d1;
-        }
-      }
-    }
-  });
-}
+/// Looks at the quantity of R along a step that ends at t1: at its ends, and between them on the dense output.
+template <class R, class E, class Real>
+struct quantity_on_step {
+  const instance<E, Real>& x;
+  const stages<typename E::Method, Real, E::n>& s;
 
-/// The quantity at the ends of what counts of a step.
-template <class R, class E, class Real, class F>
-SALTUS_FN void look_at_ends(const instance<E, Real>& x, const stages<typename E::Method, Real, E::n>& s, const F& f,
-                            stretch<Real>& p) {
-  quantity_along<E, R>(s.t, s.y, s.f0(), x.held, p.q0, p.d0);
-  quantity_along<E, R>(s.t + s.h, s.y1, s.f1(), x.held, p.q1, p.d1);
-  if constexpr (R::windowed) {
-    const auto late = p.inside & (p.left > Real(0.0)), early = p.inside & (p.right < Real(1.0));
-    if (none(late | early)) return;
-    const auto step = interpolate<typename E::Method>(f, s);
-    Real q, d;
-    look_within<R>(x, step, p.left, q, d);
-    assign_where(late, p.q0, q), assign_where(late, p.d0, d);
-    look_within<R>(x, step, p.right, q, d);
-    assign_where(early, p.q1, q), assign_where(early, p.d1, d);
+  SALTUS_FN void at_ends(stretch<Real>& p) const {
+    p.left = Real(0.0), p.right = Real(1.0), p.width = s.h;
+    quantity_along<E, R>(s.t, s.y, s.f0(), x.held, p.q0, p.d0);
+    quantity_along<E, R>(s.t + s.h, s.y1, s.f1(), x.held, p.q1, p.d1);
   }
-}
+  /// The rates are those of the field where there is one: they are zero where those of the solution are.
+  template <class F>
+  SALTUS_FN void within(const interpolant_of<E, Real>& step, const F& f, Real at, Real& q, Real& d) const {
+    if constexpr (E::Method::is_explicit && E::form::has_field && !E::form::has_constraints &&
+                  !is_series_method<typename E::Method> && reduction_traits<R>::has_time) {
+      const Real t = fma(at, s.h, s.t);
+      const auto y = step(at);
+      quantity_along<E, R>(t, y, f(t, y), x.held, q, d);
+    } else {
+      look_within<R>(x, step, at, q, d);
+    }
+  }
+};
 
-/// The extremum inside a stretch whose ends show one: at that of the cubic Hermite interpolant, valued on the dense output; where
-/// its time is asked for it is sought where the rate of change is zero.
+/// The extremum inside a stretch whose ends show that there may be one: at the turning point of the cubic through them, valued on the
+/// dense output; where its time is asked for it is sought where the rate of change is zero.
 template <class R, class E, class Real, class F>
 SALTUS_FN_COLD void take_turning_point(instance<E, Real>& x, const stages<typename E::Method, Real, E::n>& s,
                                        const F& f, int at, const stretch<Real>& p, mask_of<Real> turns) {
-  const auto interpolant = interpolate<typename E::Method>(f, s);
-  if constexpr (reduction_traits<R>::has_time) {
-    const auto look = [&](Real part, Real& q, Real& d) SALTUS_INLINE_LAMBDA {
-      if constexpr (E::form::has_field && !E::form::has_constraints) {
-        const Real t = fma(part, s.h, s.t);
-        const auto y = interpolant(part);
-        quantity_along<E, R>(t, y, f(t, y), x.held, q, d);
-      } else {
-        look_within<R>(x, interpolant, part, q, d);
-      }
-    };
-    if constexpr (E::form::has_field && !E::form::has_constraints)
-      add_where(x.rhs_evaluations, turns, attempts_for_time);
-    const auto top = highest_between<attempts_for_time>(look, Real(reduction_traits<R>::sign), p, s.h);
-    take_extremum<R>(x, at, Real(reduction_traits<R>::sign) * top.value, fma(top.at, s.h, s.t), turns);
+  constexpr double sign = reduction_traits<R>::sign;
+  constexpr bool has_time = reduction_traits<R>::has_time;
+  const Real part = turning_point(Real(sign), p, p.width);
+  turns = turns & (part > Real(0.0)) & (part < Real(1.0));
+  if (none(turns)) return;
+  const auto step = interpolate<typename E::Method>(f, s);
+  const auto look = [&](Real place, Real& q, Real& d) SALTUS_INLINE_LAMBDA {
+    quantity_on_step<R, E, Real>{x, s}.within(step, f, place, q, d);
+  };
+  if constexpr (has_time && E::Method::is_explicit && E::form::has_field && !E::form::has_constraints &&
+                !is_series_method<typename E::Method>)
+    add_where(x.rhs_evaluations, turns, attempts_for_time);
+  // The cubic through the ends of a step is as good as the steps of methods of low order are short.
+  constexpr int attempts = has_time ? attempts_for_time : R::of_output || E::Method::order > 5 ? 3 : 1;
+  const auto top = highest_between<attempts>(look, Real(sign), p, s.h);
+  take_extremum<R>(x, at, Real(sign) * top.value, fma(top.at, s.h, s.t), turns);
+}
+
+/// Takes a step into an extremum. A step of a series is long: it is looked at in four pieces.
+template <class R, class E, class Real, class F>
+SALTUS_FN void extremum_of_step(instance<E, Real>& x, const stages<typename E::Method, Real, E::n>& s, const F& f,
+                                Real t1, int at, mask_of<Real> inside) {
+  constexpr double sign = reduction_traits<R>::sign;
+  stretch<Real> p;
+  quantity_on_step<R, E, Real>{x, s}.at_ends(p);
+  if constexpr (R::windowed) take_extremum<R>(x, at, p.q0, s.t, inside);
+  take_extremum<R>(x, at, p.q1, t1, inside);
+  if constexpr (is_series_method<typename E::Method>) {
+    constexpr int pieces = 4;
+    const auto step = interpolate<typename E::Method>(f, s);
+    const stretch<Real> whole = p;
+    p.width = s.h * Real(1.0 / pieces);
+    for (int k = 1; k <= pieces; ++k) {
+      p.right = Real(k * (1.0 / pieces));
+      if (k == pieces) p.q1 = whole.q1, p.d1 = whole.d1;
+      else look_within<R>(x, step, p.right, p.q1, p.d1);
+      take_extremum<R>(x, at, p.q1, fma(p.right, s.h, s.t), inside);
+      if (const auto turns = inside & may_turn(Real(sign), p); any(turns)) take_turning_point<R>(x, s, f, at, p, turns);
+      p.left = p.right, p.q0 = p.q1, p.d0 = p.d1;
+    }
   } else {
-    const Real in_stretch = turning_point(p.q0, p.d0, p.q1, p.d1, p.width, turns);
-    const Real part = R::windowed ? fma(in_stretch, p.right - p.left, p.left) : in_stretch;
-    Real q, d;
-    quantity_along<E, R>(fma(part, s.h, s.t), interpolant(part), s.f0(), x.held, q, d);
-    take_extremum<R>(x, at, q, s.t, turns);
+    if (const auto turns = inside & may_turn(Real(sign), p); any(turns)) take_turning_point<R>(x, s, f, at, p, turns);
   }
 }
 
-/// Adds a committed step that ends at t1 to the reductions. Integrals are Hermite's: trapezoid with end correction
-/// h^2/12 (q0' - q1'), and what is not linear in the quantity is taken of the cubic that this rule integrates, by Gauss' rule.
-/// With Extrema = false only the integrals go on.
+/// Counts the time of a step in bins, in straight pieces: of the cubic through its ends, or of the dense output of a series.
+template <class R, class E, class Real, class F>
+SALTUS_FN void count_time_of_step(instance<E, Real>& x, const stages<typename E::Method, Real, E::n>& s, const F& f,
+                                  int at, mask_of<Real> inside) {
+  stretch<Real> p;
+  quantity_on_step<R, E, Real>{x, s}.at_ends(p);
+  if constexpr (is_series_method<typename E::Method>) {
+    const auto step = interpolate<typename E::Method>(f, s);
+    const auto value = [&](Real u) SALTUS_INLINE_LAMBDA {
+      Real q, d;
+      look_within<R>(x, step, u, q, d);
+      return q;
+    };
+    spend_stretch<32>(x, at, p, value, inside);
+  } else {
+    const Real rise = p.q1 - p.q0, first = fma(p.width, p.d0, -rise);
+    const Real second = fma(-p.width, p.d0 + p.d1, rise + rise);
+    const auto cubic = [&](Real u) SALTUS_INLINE_LAMBDA {
+      return fma(u, fma(Real(1.0) - u, fma(u, second, first), rise), p.q0);
+    };
+    spend_stretch<8>(x, at, p, cubic, inside);
+  }
+}
+
+/// Adds a committed step that ends at t1 to the reductions. Steps end at the ends of windows. With Extrema = false only the integrals
+/// go on.
 template <bool Extrema = true, class E, class Real, class F, class Run>
 SALTUS_FN void reduce_step(instance<E, Real>& x, const stages<typename E::Method, Real, E::n>& s, const F& f, Real t1,
                            mask_of<Real> where, const Run& run) {
-  if constexpr (is_series_method<typename E::Method>) return reduce_series<Extrema>(x, s, f, t1, where, run);
   E::each_reduction([&](auto r, int j, int at) SALTUS_INLINE_LAMBDA {
     using R = decltype(r);
     using of = reduction_traits<R>;
-    if constexpr (is_of_event(R::kind)) {
-    } else if constexpr (R::kind == reduce::value) {
+    if constexpr (R::kind == reduce::value) {
       reduce_value<R>(x, s, f, t1, j, at, where, run);
-    } else if constexpr (Extrema || !of::is_extremum) {
-      stretch<Real> p = part_in_window<R>(s.t, s.h, run, j, where);
-      if constexpr (R::windowed)
-        if (none(p.inside)) return;
-      look_at_ends<R>(x, s, f, p);
-      const auto cubic = [&](Real u) SALTUS_INLINE_LAMBDA {
-        const Real rise = p.q1 - p.q0, first = fma(p.width, p.d0, -rise);
-        const Real second = fma(-p.width, p.d0 + p.d1, rise + rise);
-        return fma(u, fma(Real(1.0) - u, fma(u, second, first), rise), p.q0);
-      };
-      if constexpr (of::is_integral) {
-        const Real area = p.width * (fma(p.width * Real(1.0 / 12.0), p.d0 - p.d1, Real(0.5) * (p.q0 + p.q1)));
-        assign_where(p.inside, x.reduced[at], x.reduced[at] + area);
-        if constexpr (E::kept_directions > 0) integrate_rates<E, R>(x, j, s, where);
-      } else if constexpr (R::kind == reduce::quantile) {
-        spend_stretch<8>(x, at, p, cubic);
-      } else if constexpr (!of::is_extremum) {
-        integrate_stretch<R>(
-            x, j, at, p, R::windowed ? fma(p.left, s.h, s.t) : s.t,
-            [&](const auto& g) SALTUS_INLINE_LAMBDA {
-              return gauss_mean<4, Real>([&](Real u) SALTUS_INLINE_LAMBDA { return g(cubic(u)); });
-            },
-            run);
-      } else {
-        if constexpr (R::windowed) take_extremum<R>(x, at, p.q0, fma(p.left, s.h, s.t), p.inside);
-        take_extremum<R>(x, at, p.q1, R::windowed ? fma(p.right, s.h, s.t) : t1, p.inside);
-        const auto turns = p.inside & (Real(of::sign) * p.d0 > Real(0.0)) & (Real(of::sign) * p.d1 < Real(0.0));
-        if (any(turns)) take_turning_point<R>(x, s, f, at, p, turns);
-        if constexpr (E::kept_directions > 0)
-          turn_rates<E, R>(x, j, s, f, turning_point(p.q0, p.d0, p.q1, p.d1, p.width, turns), p.d0, p.d1, where);
+    } else if constexpr (counts_whole_steps(R::kind) && (Extrema || !of::is_extremum)) {
+      auto inside = where;
+      if constexpr (R::windowed) {
+        const auto window = window_of<R, Real>(run, j);
+        const Real late = rounding_of_time(x, t1);
+        inside = inside & (s.t >= window.from - late) & (t1 <= window.to + late);
+        if (none(inside)) return;
+      }
+      if constexpr (of::is_extremum) extremum_of_step<R>(x, s, f, t1, at, inside);
+      else if constexpr (R::kind == reduce::quantile) count_time_of_step<R>(x, s, f, at, inside);
+      else integrate_step<R>(x, s, j, at, inside, run);
+      if constexpr (of::is_extremum && E::kept_directions > 0) {
+        stretch<Real> p;
+        quantity_on_step<R, E, Real>{x, s}.at_ends(p);
+        const Real guess = turning_point(Real(of::sign), p, p.width);
+        turn_rates<E, R>(x, j, s, f, select((guess > Real(0.0)) & (guess < Real(1.0)), guess, Real(0.5)), p.d0, p.d1,
+                         inside);
       }
     }
   });
 }
 
-/// What has come of reduction j at the end of an instance. A time is NaN, and so is what is made of no time at all.
+/// The final value of reduction j: NaN of a time that there is none of, and of what is made of no time at all.
 template <class R, class E, class T, class Run>
 SALTUS_FN_COLD double final_reduction(instance<E, pack<T, 1>>& x, int j, int at, const Run& run) {
   using of = reduction_traits<R>;
@@ -401,7 +370,7 @@ SALTUS_FN_COLD double final_reduction(instance<E, pack<T, 1>>& x, int j, int at,
       take_extremum<R>(x, at, value, x.t, everyone);
     }
   }
-  const auto number = static_cast<double>(x.reduced[at].v);
+  const double kept = static_cast<double>(x.reduced[at].v), number = kept == kept ? kept : unset;
   if constexpr (of::has_time) return E::form::model_time(static_cast<double>(x.reduced[at + 1].v));
   else if constexpr (of::is_extremum)
     return R::windowed && abs(x.reduced[at]).v == static_cast<T>(limits<T>::largest) ? unset : number;
@@ -413,7 +382,7 @@ SALTUS_FN_COLD double final_reduction(instance<E, pack<T, 1>>& x, int j, int at,
     const double begin = static_cast<double>(max(x.t_begin, window.from).v);
     const double span = static_cast<double>(min(x.t, window.to).v) - begin;
     if (!(span > 0.0)) return R::kind == reduce::mean && !R::windowed ? number : unset;
-    if constexpr (R::kind == reduce::mean) return number / span;
+    if constexpr (R::kind == reduce::mean) return number;
     constexpr int of_squares = R::kind == reduce::deviation ? 1 : 0;
     return sqrt(pack<double, 1>(static_cast<double>(x.reduced[at + of_squares].v) / span)).v;
   }

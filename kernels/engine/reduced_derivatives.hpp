@@ -219,21 +219,6 @@ SALTUS_FN_COLD Real turning_place(const instance<E, Real>& x, const Interpolant&
   return at;
 }
 
-/// A committed step's part in the derivative of an integral.
-template <class E, class Reduction, class Real>
-SALTUS_FN void integrate_rates(instance<E, Real>& x, int item, const stages<typename E::Method, Real, E::n>& s,
-                               mask_of<Real> where) {
-  using lifted = typename E::form::template lifted<Real>;
-  const auto q0 = lifted_quantity<E, Reduction>(x, lifted(s.t), s.y, s.f0());
-  const auto q1 = lifted_quantity<E, Reduction>(x, lifted(s.t + s.h), s.y1, s.f1());
-  each<E::directions>([&](int j) SALTUS_INLINE_LAMBDA {
-    const Real ends = Real(0.5) * (q0.value.d[j] + q1.value.d[j]);
-    const Real area = s.h * fma(s.h * Real(1.0 / 12.0), q0.rate.d[j] - q1.rate.d[j], ends);
-    Real& rate = x.reduced_rates[item * E::directions + j];
-    assign_where(where, rate, rate + area);
-  });
-}
-
 /// A committed step's part in the derivative of an extremum: where the quantity turns within it, d0 and d1 being its rates at the ends.
 template <class E, class Reduction, class F, class Real>
 SALTUS_FN void turn_rates(instance<E, Real>& x, int item, const stages<typename E::Method, Real, E::n>& s, const F& f,

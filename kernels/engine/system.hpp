@@ -2,12 +2,29 @@
 // one place where a step is made, whatever the method, with its end put onto the constraints of the model.
 #pragma once
 
-#include "engine/instance.hpp"
+#include "engine/quantities.hpp"
 #include "form/consistent/search.hpp"
 #include "form/local_coordinates.hpp"
 #include "method/step_derivatives.hpp"
 
 namespace saltus {
+
+template <class E>
+struct engine_of_model;
+
+/// The equations of the model over numbers with the derivative in one direction, and the quantities that are integrated.
+template <class E, class Real>
+struct lifted_equations : E::form::template lifted_system<Real, 1> {
+  template <class Value>
+  SALTUS_FN auto quantities(Value t, const vec<Value, E::model_states>& y) const {
+    return quantities_at<engine_of_model<E>>(t, y, this->c);
+  }
+  template <class Value>
+  SALTUS_FN auto quantities_through(Value t, Value dt, const vec<Value, E::model_states>& y,
+                                    const vec<Value, E::model_states>& dy) const {
+    return saltus::quantities_through<engine_of_model<E>>(t, dt, y, dy, this->c).rate;
+  }
+};
 
 /// A system (linear/system.hpp). Tolerances are needed where something is solved for.
 template <class E, class Real>
@@ -37,6 +54,14 @@ struct held_system {
   SALTUS_FN vec<Value, E::n> residual(Value t, const vec<Value, E::n>& y, const vec<Value, E::n>& rate) const {
     return form::residual(t, y, rate, c);
   }
+  /// The quantities that are integrated beside the states (method/quadrature.hpp).
+  template <class Value>
+  SALTUS_FN auto quantities(Value t, const vec<Value, E::n>& y) const {
+    return quantities_at<E>(t, y, c);
+  }
+  SALTUS_FN auto quantities_through(Real t, Real dt, const vec<Real, E::n>& y, const vec<Real, E::n>& dy) const {
+    return saltus::quantities_through<E>(t, dt, y, dy, c).rate;
+  }
   SALTUS_FN matrix<Real, E::n> mass() const { return form::mass(c); }
   SALTUS_FN vec<Real, E::n> weight(const vec<Real, E::n>& y) const {
     vec<Real, E::n> r;
@@ -57,9 +82,7 @@ struct held_system {
     return typename form::template lifted_system<Real>{form::template lift_held<Real>(c)};
   }
   /// The same in direction j alone.
-  SALTUS_FN auto lifted_in(int j) const {
-    return typename form::template lifted_system<Real, 1>{form::template lift_held<Real, 1>(c, j)};
-  }
+  SALTUS_FN auto lifted_in(int j) const { return lifted_equations<E, Real>{{form::template lift_held<Real, 1>(c, j)}}; }
   /// Does a single instance look for consistent states off the lanes, where slower means are allowed?
   SALTUS_FN bool is_conservative() const { return tol->conservative; }
   /// The size below which state i counts by its absolute tolerance.
@@ -283,6 +306,7 @@ SALTUS_FN stages<typename E::Method, Real, E::n> step_with_derivatives(const hel
     each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
       s.interpolant_error[i] = i < n ? of.interpolant_error[i < n ? i : 0] : Real(0.0);
     });
+  if constexpr (E::quantities::count > 0) s.take_values(of, E::quantities::count);
   each<n>([&](int i) SALTUS_INLINE_LAMBDA {
     s.y1[i] = of.y1[i];
     s.error[i] = of.error[i];

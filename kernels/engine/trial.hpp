@@ -15,6 +15,7 @@ struct trial {
   typename E::form::template rated<Real, E::ng> g;  ///< guards at its end
   mask_of<Real> last;                               ///< it ends at t_stop
   mask_of<Real> accepted, suspect;
+  vec<Real, E::quantities::any_output ? E::form::outputs : 0> parts;  ///< how much those of the outputs change
   mask_of<Real> changes_branch;  ///< past a point at which constraints depend on each other, as far as can be told
   mask_of<Real> lost_branch;     ///< a point of it is not on the branch that it has begun on; in local coordinates
   Real

@@ -126,18 +126,24 @@ SALTUS_FN_COLD void start_from(instance<E, Real>& x, mask_of<Real> where, const 
   });
 }
 
-/// No step goes beyond the end, the next time event or the next knot of a table; those that are one time with the first of them come
-/// with it, at the last of their times.
+/// No step goes beyond the end, the next time event, the next knot of a table or the next end of a window; those that are one time with
+/// the first of them come with it, at the last of their times.
 template <class E, class Real>
-SALTUS_FN void set_next_stop(instance<E, Real>& x, mask_of<Real> where) {
+SALTUS_FN void set_next_stop(instance<E, Real>& x, mask_of<Real> where, const tolerances<E, Real>& tol) {
   Real next = min(x.t_end, first_time_event(x));
   if constexpr (E::form::tables > 0) next = min(next, x.next_knot);
-  if constexpr (E::form::time_events > 0) {
+  Real end_of_window(limits<typename E::T>::largest);
+  if constexpr (E::stops_at_windows) {
+    end_of_window = next_end_of_window<E>(tol.windows, x.t + rounding_of_time(x, x.t));
+    next = min(next, end_of_window);
+  }
+  if constexpr (E::form::time_events > 0 || E::stops_at_windows) {
     const Real together = next + rounding_of_time(x, next);
     Real last = next;
     const auto take = [&](Real time) SALTUS_INLINE_LAMBDA { last = select(time <= together, max(last, time), last); };
     each<E::form::time_events>([&](int i) SALTUS_INLINE_LAMBDA { take(x.next_time_event[i]); });
     if constexpr (E::form::tables > 0) take(x.next_knot);
+    take(end_of_window);
     next = select(x.t_end <= together, x.t_end, last);
   }
   assign_where(where, x.t_stop, next);
@@ -145,7 +151,7 @@ SALTUS_FN void set_next_stop(instance<E, Real>& x, mask_of<Real> where) {
 
 /// Looks up when the time events come next after `from`, and how long the next steps may be. One that is due at the end comes no later.
 template <class E, class Real>
-SALTUS_FN void look_ahead(instance<E, Real>& x, mask_of<Real> where, Real from) {
+SALTUS_FN void look_ahead(instance<E, Real>& x, mask_of<Real> where, const tolerances<E, Real>& tol, Real from) {
   if constexpr (E::form::time_events > 0) {
     mask_of<Real> sound;
     const auto next = E::form::next_time_events(from, x.y, x.held, sound);
@@ -165,11 +171,11 @@ SALTUS_FN void look_ahead(instance<E, Real>& x, mask_of<Real> where, Real from) 
       });
     }
   }
-  set_next_stop(x, where);
+  set_next_stop(x, where, tol);
 }
 template <class E, class Real>
-SALTUS_FN void look_ahead(instance<E, Real>& x, mask_of<Real> where) {
-  look_ahead(x, where, x.t);
+SALTUS_FN void look_ahead(instance<E, Real>& x, mask_of<Real> where, const tolerances<E, Real>& tol) {
+  look_ahead(x, where, tol, x.t);
 }
 
 /// A bilateral guard that has fired within `tolerance` (a time) before its root, because something else was due just
@@ -606,7 +612,7 @@ SALTUS_FN_COLD void fire(instance<E, pack<T, W>>& x, [[maybe_unused]] const vec<
     if constexpr (E::directions > 0) follow_event(x, due, active, tol, way);
   }
   end_where(x.status, active, status::event_loop);
-  look_ahead(x, where);
+  look_ahead(x, where, tol);
   if constexpr (E::directions > 0) end_event(x, where, tol, way, run);
 }
 

@@ -140,12 +140,18 @@ struct model_functions {
   template <class Real>
   SALTUS_FN static rated<Real, outputs> outputs_along(Real t, const vec<Real, states>& y, const vec<Real, states>& f,
                                                       const held<Real>& c) {
-    rated<Real, outputs> r;
+    return outputs_through(t, Real(1.0), y, f, c);
+  }
+  /// The outputs at a point that is passed in the direction (dt, dy): their values, and what they change by.
+  template <class Value, class Real>
+  SALTUS_FN static rated<Value, outputs> outputs_through(Value t, Value dt, const vec<Value, states>& y,
+                                                         const vec<Value, states>& dy, const held<Real>& c) {
+    rated<Value, outputs> r;
     if constexpr (outputs > 0) {
-      named<typename kinds::output, dual<Real>, outputs> out;
-      each<outputs>([&](int i) SALTUS_INLINE_LAMBDA { out.values[i] = dual<Real>(Real(unset)); });
-      const auto yd = along(y, f);
-      Model::outputs(point_at(dual<Real>(t, Real(1.0)), yd, c), out);
+      named<typename kinds::output, dual<Value>, outputs> out;
+      each<outputs>([&](int i) SALTUS_INLINE_LAMBDA { out.values[i] = dual<Value>(Value(unset)); });
+      const auto yd = along(y, dy);
+      Model::outputs(point_at(dual<Value>(t, dt), yd, c), out);
       each<outputs>([&](int i) SALTUS_INLINE_LAMBDA {
         r.value[i] = out.values[i].value;
         r.rate[i] = out.values[i].d[0];
@@ -154,11 +160,12 @@ struct model_functions {
     return r;
   }
 
-  template <class Real>
-  SALTUS_FN static vec<Real, outputs> output_values(Real t, const vec<Real, states>& y, const held<Real>& c) {
-    named<typename kinds::output, Real, outputs> out;
+  /// Value is Real, or a number made of it.
+  template <class Value, class Real>
+  SALTUS_FN static vec<Value, outputs> output_values(Value t, const vec<Value, states>& y, const held<Real>& c) {
+    named<typename kinds::output, Value, outputs> out;
     if constexpr (outputs > 0) {
-      each<outputs>([&](int i) SALTUS_INLINE_LAMBDA { out.values[i] = Real(unset); });
+      each<outputs>([&](int i) SALTUS_INLINE_LAMBDA { out.values[i] = Value(unset); });
       Model::outputs(point_at(t, y, c), out);
     }
     return out.values;

@@ -96,9 +96,14 @@ struct sensitivities : Base {
                                                       const held<Real>& c) {
     return Base::outputs_along(t, model_part(y), model_part(f), c);
   }
-  template <class Real>
-  SALTUS_FN static vec<Real, outputs> output_values(Real t, const vec<Real, states>& y, const held<Real>& c) {
+  template <class Value, class Real>
+  SALTUS_FN static vec<Value, outputs> output_values(Value t, const vec<Value, states>& y, const held<Real>& c) {
     return Base::output_values(t, model_part(y), c);
+  }
+  template <class Real>
+  SALTUS_FN static rated<Real, outputs> outputs_through(Real t, Real dt, const vec<Real, states>& y,
+                                                        const vec<Real, states>& dy, const held<Real>& c) {
+    return Base::outputs_through(t, dt, model_part(y), model_part(dy), c);
   }
   template <class Real>
   SALTUS_FN static vec<Real, time_events> next_time_events(Real t, const vec<Real, states>& y, const held<Real>& c,

@@ -155,6 +155,7 @@ requires(Method::kind == methods::family::coordinate_partitioning) SALTUS_FN_COL
     at.acceleration[i] = start[k + i] / hg;
   });
   Real iterations = Real(0.0);
+  detail::quadrature_sum<Method, Real> sum(system, t, y);
 
   static_for<Method::stages - first>([&](auto stage) SALTUS_INLINE_LAMBDA {
     constexpr int i = first + decltype(stage)::value;
@@ -165,7 +166,9 @@ requires(Method::kind == methods::family::coordinate_partitioning) SALTUS_FN_COL
       base[j] = i > 0 ? fma(hm, to_q[j], y[j]) : y[j];
       base[k + j] = i > 0 ? fma(hm, to_v[j], y[k + j]) : y[k + j];
     });
-    detail::solve_stage(p, w, fma(Real(Method::c[i]), h, t), hg, base, weight, newton, at, iterations);
+    const Real t_of_stage = fma(Real(Method::c[i]), h, t);
+    detail::solve_stage(p, w, t_of_stage, hg, base, weight, newton, at, iterations);
+    sum.template add<i>(system, t_of_stage, at.y);
     a[i] = at.acceleration;
     each<k>([&](int j) SALTUS_INLINE_LAMBDA { v[i][j] = at.y[k + j]; });
   });
@@ -174,6 +177,7 @@ requires(Method::kind == methods::family::coordinate_partitioning) SALTUS_FN_COL
   s.h = h;
   s.y = y;
   detail::set_results(s, lin, w, at, v, a, sign, hm, hg);
+  sum.finish(s);
   s.solved = !newton.failed;
   s.residual = Real(0.0);
   s.residual_of = p.part.of;

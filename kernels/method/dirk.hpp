@@ -48,22 +48,25 @@ requires(Method::kind == methods::family::dirk) SALTUS_FN stages<Method, Real, n
   vec<Real, n> k[Method::stages];
   detail::points_of_stages<Settle, Real, n, Method::stages> points;
   Real iterations = Real(0.0);
+  detail::quadrature_sum<Method, Real> sum(system, t, y);
   if constexpr (Method::explicit_first) k[0] = f0;
   const auto start = detail::first_increment(y, f0, weight, Real(Method::gamma) * h);
 
   static_for<Method::stages - first>([&](auto stage) SALTUS_INLINE_LAMBDA {
     constexpr int i = first + decltype(stage)::value;
     vec<Real, n> base, z;  // the stage's point is base + z, z = gamma h k
-    const auto sum = detail::combine<i>(k, [](auto j) { return Method::a[i][decltype(j)::value]; });
+    const auto before = detail::combine<i>(k, [](auto j) { return Method::a[i][decltype(j)::value]; });
     each<n>([&](int j) SALTUS_INLINE_LAMBDA {
-      base[j] = i > 0 ? fma(h, sum[j], y[j]) : y[j];
+      base[j] = i > 0 ? fma(h, before[j], y[j]) : y[j];
       z[j] = i > first ? k[i > 0 ? i - 1 : 0][j] * (Real(Method::gamma) * h) : start[j];
     });
-    detail::solve_stage(system, lin, w, weight, fma(Real(Method::c[i]), h, t), shift, base, newton, z, iterations);
+    const Real t_of_stage = fma(Real(Method::c[i]), h, t);
+    detail::solve_stage(system, lin, w, weight, t_of_stage, shift, base, newton, z, iterations);
     each<n>([&](int j) SALTUS_INLINE_LAMBDA {
       points[i][j] = base[j] + z[j];
       k[i][j] = z[j] * shift;
     });
+    sum.template add<i>(system, t_of_stage, points[i]);
   });
 
   detail::show_stages(settle, w, points.at, k);
@@ -74,6 +77,7 @@ requires(Method::kind == methods::family::dirk) SALTUS_FN stages<Method, Real, n
   s.h = h;
   s.y = y;
   s.y1 = points[Method::stages - 1];
+  sum.finish(s);
   s.error = w.solve(lin.times_mass(difference));
   s.slope0 = detail::combine<Method::stages>(k, [](auto j) { return Method::slope0[decltype(j)::value]; });
   s.slope1 = k[Method::stages - 1];

@@ -6,6 +6,7 @@
 #include "method/dense_output.hpp"
 #include "method/explicit_method.hpp"
 #include "method/norm.hpp"
+#include "method/quadrature.hpp"
 
 namespace saltus {
 /// Where `new` is to make something: <new> is not for devices.
@@ -20,7 +21,7 @@ namespace saltus {
 
 /// What a step leaves behind: all of its stages.
 template <class Method, class Real, int n>
-requires(keeps_stages<Method>) struct stages<Method, Real, n> {
+requires(keeps_stages<Method>) struct stages<Method, Real, n> : quadratures_of<Method, Real> {
   static constexpr int count = Method::stages + (Method::fsal ? 0 : 1) + Method::extra_stages;
   static constexpr int last = Method::fsal ? Method::stages - 1 : Method::stages;  ///< index of f at the new point
 
@@ -40,6 +41,7 @@ requires(keeps_stages<Method>) struct stages<Method, Real, n> {
       y1[i] = select(where, from.y1[i], y1[i]);
       for (int j = 0; j < count - Method::extra_stages; ++j) k[j][i] = select(where, from.k[j][i], k[j][i]);
     });
+    this->take_quadratures(from, where);
   }
 };
 
@@ -82,6 +84,7 @@ requires(keeps_stages<Method>) SALTUS_FN stages<Method, Real, n> step(const F& f
   s.h = h;
   s.y = y;
   s.k[0] = f0;
+  detail::quadrature_sum<Method, Real> sum(f, t, y);
   static_for<Method::stages - 1>([&](auto before) SALTUS_INLINE_LAMBDA {
     constexpr int i = before + 1;
     constexpr double c = Method::c[i];
@@ -89,6 +92,7 @@ requires(keeps_stages<Method>) SALTUS_FN stages<Method, Real, n> step(const F& f
     const Real t_of_stage = fma(SALTUS_COEFFICIENT(Real, c), h, t);
     detail::settle_stage<Method::fsal && i == Method::stages - 1>(f, t_of_stage, s.y1);
     detail::evaluate(f, t_of_stage, s.y1, s.k[i]);
+    sum.template add<i>(f, t_of_stage, s.y1);
   });
   if constexpr (!Method::fsal) {
     each<n>([&](int j) SALTUS_INLINE_LAMBDA {
@@ -98,6 +102,7 @@ requires(keeps_stages<Method>) SALTUS_FN stages<Method, Real, n> step(const F& f
     detail::settle_stage<true>(f, t + h, s.y1);
     detail::evaluate(f, t + h, s.y1, s.k[s.last]);
   }
+  sum.finish(s);
   return s;
 }
 

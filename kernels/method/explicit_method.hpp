@@ -44,6 +44,8 @@ struct explicit_method {
   static constexpr double e3[1] = {0.0};
   /// True: the error estimate is zero where f depends on t alone, whatever the error.
   static constexpr bool blind_estimate = false;
+  /// Quantities that are integrated beside the states (method/quadrature.hpp), and how many of them squared as well.
+  static constexpr int quadratures = 0, squares = 0;
   /// Rows of d, each as long as stages + extra_stages; 0: cubic Hermite.
   static constexpr int dense_rows = 0;
   static constexpr double d[1][1] = {{0.0}};

@@ -29,6 +29,7 @@ struct implicit_method {
   static constexpr bool two_errors = false;
   static constexpr int embedded3_order = 0;
   static constexpr bool blind_estimate = false;
+  static constexpr int quadratures = 0, squares = 0;
   static constexpr int extra_stages = 0;
   static constexpr int dense_rows = 0;
   static constexpr int dense_order = 3;

@@ -12,7 +12,7 @@
 namespace saltus {
 
 template <class Method, class Real, int n>
-requires(!Method::is_explicit) struct stages<Method, Real, n> {
+requires(!Method::is_explicit) struct stages<Method, Real, n> : quadratures_of<Method, Real> {
   using integer = typename Real::integer;
   Real t, h;
   vec<Real, n> y, y1;
@@ -42,6 +42,7 @@ requires(!Method::is_explicit) struct stages<Method, Real, n> {
     });
     solved = (solved & !where) | (from.solved & where);
     singular = (singular & !where) | (from.singular & where);
+    this->take_quadratures(from, where);
   }
 };
 

@@ -10,7 +10,7 @@ template <class Method>
 concept low_storage = Method::is_explicit && Method::is_low_storage;
 
 template <class Method, class Real, int n>
-requires(low_storage<Method>) struct stages<Method, Real, n> {
+requires(low_storage<Method>) struct stages<Method, Real, n> : quadratures_of<Method, Real> {
   Real t, h;
   vec<Real, n> y, y1;
   vec<Real, n> slope0, slope1;  ///< f at both ends
@@ -29,8 +29,57 @@ requires(low_storage<Method>) struct stages<Method, Real, n> {
       slope1[i] = select(where, from.slope1[i], slope1[i]);
       error[i] = select(where, from.error[i], error[i]);
     });
+    this->take_quadratures(from, where);
   }
 };
+
+namespace detail {
+/// Quadratures in registers of their own, by the recurrence of the states.
+template <class Method, class Real, bool = (Method::quadratures > 0)>
+struct low_storage_quadratures {
+  template <class System, class State>
+  SALTUS_FN low_storage_quadratures(const System&, Real, const State&) {}
+  template <int, class System, class State>
+  SALTUS_FN void add(const System&, Real, const State&, Real) {}
+  template <class System, class Stages>
+  SALTUS_FN void finish(const System&, Real, Stages&) {}
+};
+template <class Method, class Real>
+struct low_storage_quadratures<Method, Real, true> : quadratures_of<Method, Real> {
+  using base = quadratures_of<Method, Real>;
+  vec<Real, base::sums> sum;
+
+  template <class System, class State>
+  SALTUS_FN low_storage_quadratures(const System& system, Real t, const State& y) {
+    this->begin_quadratures(system.quantities(t, y));
+    each<base::sums>([&](int k) SALTUS_INLINE_LAMBDA { sum[k] = Real(0.0); });
+  }
+  /// Stage i is at (t, y); `far` is h beta_i.
+  template <int i, class System, class State>
+  SALTUS_FN void add(const System& system, Real t, const State& y, Real far) {
+    constexpr double delta = Method::delta[i], gamma1 = Method::gamma1[i], gamma2 = Method::gamma2[i];
+    constexpr double e = Method::e[i];
+    const auto v = this->integrands(system.quantities(t, y));
+    each<base::sums>([&](int k) SALTUS_INLINE_LAMBDA {
+      const Real point = this->integral[k];
+      if constexpr (delta != 0.0) sum[k] = fma(SALTUS_COEFFICIENT(Real, delta), point, sum[k]);
+      this->integral[k] =
+          fma(far, v[k], fma(SALTUS_COEFFICIENT(Real, gamma2), sum[k], SALTUS_COEFFICIENT(Real, gamma1) * point));
+      this->integral_error[k] = fma(SALTUS_COEFFICIENT(Real, e), v[k], this->integral_error[k]);
+    });
+  }
+  /// The step s ends at (t, s.y1).
+  template <class System, class Stages>
+  SALTUS_FN void finish(const System& system, Real t, Stages& s) {
+    const auto v = this->integrands(system.quantities(t, s.y1));
+    each<base::sums>([&](int k) SALTUS_INLINE_LAMBDA {
+      this->integral_error[k] =
+          s.h * fma(SALTUS_COEFFICIENT(Real, Method::e[Method::stages - 1]), v[k], this->integral_error[k]);
+    });
+    static_cast<base&>(s) = *this;
+  }
+};
+}  // namespace detail
 
 /// One step of length h from (t, y) with f0 = f(t, y). `f(t, y)` is the right-hand side. The register `point` of
 /// methods::low_storage_method is y1 - y here.
@@ -40,6 +89,7 @@ requires(low_storage<Method>) SALTUS_FN stages<Method, Real, n> step(const F& f,
   constexpr int last = Method::stages - 1;
   stages<Method, Real, n> s;
   vec<Real, n> sum;
+  detail::low_storage_quadratures<Method, Real> quadratures(f, t, y);
   s.t = t;
   s.h = h;
   const Real far0 = SALTUS_COEFFICIENT(Real, Method::beta[0]) * h;
@@ -57,6 +107,7 @@ requires(low_storage<Method>) SALTUS_FN stages<Method, Real, n> step(const F& f,
     const Real t_of_stage = fma(SALTUS_COEFFICIENT(Real, c), h, t);
     detail::settle_stage<false>(f, t_of_stage, s.y1);
     detail::evaluate(f, t_of_stage, s.y1, s.slope1);
+    quadratures.template add<i>(f, t_of_stage, s.y1, far);
     each<n>([&](int j) SALTUS_INLINE_LAMBDA {
       const Real point = s.y1[j] - y[j], k = s.slope1[j];
       if constexpr (i == 1) sum[j] = SALTUS_COEFFICIENT(Real, delta) * point;
@@ -68,6 +119,7 @@ requires(low_storage<Method>) SALTUS_FN stages<Method, Real, n> step(const F& f,
   });
   detail::settle_stage<true>(f, t + h, s.y1);
   detail::evaluate(f, t + h, s.y1, s.slope1);
+  quadratures.finish(f, t + h, s);
   each<n>([&](int j) SALTUS_INLINE_LAMBDA {
     s.error[j] = h * fma(SALTUS_COEFFICIENT(Real, Method::e[last]), s.slope1[j], s.error[j]);
   });

@@ -141,6 +141,14 @@ requires(Method::kind == methods::family::collocation) SALTUS_FN_COLD stages<Met
   s.t = t;
   s.h = h;
   s.y = y;
+  detail::quadrature_sum<Method, Real> sum(system, t, y);
+  static_for<3>([&](auto stage) SALTUS_INLINE_LAMBDA {
+    constexpr int i = decltype(stage)::value;
+    vec<Real, n> point;
+    each<n>([&](int j) SALTUS_INLINE_LAMBDA { point[j] = y[j] + at.z[i][j]; });
+    sum.template add<i>(system, fma(Real(Method::c[i]), h, t), point);
+  });
+  sum.finish(s);
   detail::set_results(s, at, lin, w, rate);
   s.solved = !newton.failed;
   s.singular = w.singular | wc.singular;

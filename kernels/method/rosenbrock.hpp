@@ -29,6 +29,53 @@ SALTUS_FN void set_dense_output(stages<Method, Real, n>& s, const vec<Real, n>& 
   });
 }
 
+/// Quadratures of a Rosenbrock method: added equations, whose rows of the matrix are the gradients of the quantities.
+template <class Method, class Real, bool = (Method::quadratures > 0)>
+struct rosenbrock_quadratures {
+  template <class System, class State>
+  SALTUS_FN rosenbrock_quadratures(const System&, Real, const State&, Real) {}
+  template <int, class System, class State>
+  SALTUS_FN void add(const System&, const State&, const State&, const State&) {}
+  template <class Stages>
+  SALTUS_FN void finish(Stages&) {}
+};
+template <class Method, class Real>
+struct rosenbrock_quadratures<Method, Real, true> : quadratures_of<Method, Real> {
+  using base = quadratures_of<Method, Real>;
+  static constexpr int count = Method::quadratures;
+  Real t, h;
+  vec<Real, base::sums> u[Method::stages];
+
+  template <class System, class State>
+  SALTUS_FN rosenbrock_quadratures(const System& system, Real t_begin, const State& y, Real length)
+      : t(t_begin), h(length) {
+    this->begin_quadratures(system.quantities(t, y));
+  }
+  /// Stage i has its point, and moves the states by `increment`.
+  template <int i, class System, class State>
+  SALTUS_FN void add(const System& system, const State& y, const State& point, const State& increment) {
+    const auto v = this->integrands(system.quantities(fma(Real(Method::c[i]), h, t), point));
+    const auto moved = system.quantities_through(t, Real(Method::d[i]) * h, y, increment);
+    const Real rate = Real(1.0) / h;
+    const auto before = combine<i>(u, [](auto j) { return Method::u[i][decltype(j)::value]; });
+    each<base::sums>([&](int k) SALTUS_INLINE_LAMBDA {
+      // The square has no gradient where the step begins.
+      const Real sum = k < count ? v[k] + moved[k < count ? k : 0] : v[k];
+      u[i][k] = Real(Method::gamma) * h * fma(rate, before[k], sum);
+    });
+  }
+  template <class Stages>
+  SALTUS_FN void finish(Stages& s) {
+    constexpr int from = Method::tail - 1, last = Method::stages - 1;
+    this->integral = combine<from>(u, [](auto j) { return Method::a[from][decltype(j)::value]; });
+    each<base::sums>([&](int k) SALTUS_INLINE_LAMBDA {
+      for (int i = from; i <= last; ++i) this->integral[k] = this->integral[k] + u[i][k];
+    });
+    this->integral_error = u[last];
+    static_cast<base&>(s) = *this;
+  }
+};
+
 }  // namespace detail
 
 /// One step of length h from (t, y).
@@ -46,6 +93,7 @@ requires(Method::is_rosenbrock) SALTUS_FN stages<Method, Real, n> step(const Sys
   vec<Real, n> u[Method::stages];
   detail::points_of_stages<Settle, Real, n, Method::stages> points;
   points[0] = y;
+  detail::rosenbrock_quadratures<Method, Real> quadratures(system, t, y, h);
   static_for<Method::stages>([&](auto stage) SALTUS_INLINE_LAMBDA {
     constexpr int i = decltype(stage)::value;
     vec<Real, n> right = lin.f;
@@ -62,12 +110,14 @@ requires(Method::is_rosenbrock) SALTUS_FN stages<Method, Real, n> step(const Sys
     if constexpr (Method::d[i] != 0.0)
       each<n>([&](int j) SALTUS_INLINE_LAMBDA { right[j] = fma(Real(Method::d[i]) * h, lin.dt[j], right[j]); });
     u[i] = w.solve(right);
+    quadratures.template add<i>(system, y, points[i], u[i]);
   });
   detail::show_stages(settle, w, points.at, u);
   s.t = t;
   s.h = h;
   s.y = y;
   s.error = u[last];
+  quadratures.finish(s);
   s.solved = mask_of<Real>::all(true);
   s.singular = w.singular;
   s.evaluations = typename Real::integer(int64(lin.evaluations + last));

@@ -50,6 +50,7 @@ struct derived_step {
   template <class Matrix, int count>
   requires(Method::is_rosenbrock) SALTUS_FN_COLD
       void take_stages(const Matrix& w, const state (&at)[count], const state (&u)[count]) {
+    begin_quadratures();
     for (int j = 0; j < k; ++j) move_increments(j, w, u, at);
   }
 
@@ -59,6 +60,7 @@ struct derived_step {
       void take_stages(const Matrix& w, const state (&at)[count], const state (&slopes)[count]) {
     constexpr int first = Method::explicit_first ? 1 : 0;
     state all[k][count], moved[k];
+    begin_quadratures();
     if constexpr (Method::explicit_first)
       for (int j = 0; j < k; ++j) all[j][0] = rates_of(f0, j);
     static_for<count - first>(
@@ -83,6 +85,7 @@ struct derived_step {
     };
     const linear_system<System, Real, n> of[3] = {there(constant<0>{}), there(constant<1>{}), there(constant<2>{})};
     const collocation_matrix<Method, System, Real, n> matrix(system, of, rate);
+    begin_quadratures();
     for (int j = 0; j < k; ++j) move_collocation(j, matrix, w, z, at, slopes);
   }
 
@@ -153,6 +156,77 @@ struct derived_step {
     return rates_of(mass.times_mass(with_rates(v, moved)));
   }
 
+  // ---- quantities that are integrated (method/quadrature.hpp): the derivative of number i in direction j is behind them
+
+  static constexpr int quantities = Method::quadratures / (1 + k);
+  SALTUS_FN static constexpr int rate_of_quantity(int i, int j) { return quantities + i * k + j; }
+
+  SALTUS_FN_COLD vec<Real, quantities> move_quantities(const lifted_system& over_duals, Real time, const state& at,
+                                                       const state& moved) const {
+    vec<Real, quantities> r;
+    const auto q = over_duals.quantities(lifted(time), with_rates(at, moved));
+    each<quantities>([&](int i) SALTUS_INLINE_LAMBDA { r[i] = q[i].d[0]; });
+    return r;
+  }
+  SALTUS_FN void begin_quadratures() {
+    if constexpr (quantities > 0)
+      for (int j = 0; j < k; ++j) {
+        const auto q = move_quantities(lift(j), t, values_of(y), rates_of(y, j));
+        for (int i = 0; i < quantities; ++i) {
+          const int at = rate_of_quantity(i, j);
+          out.at_start[at] = q[i];
+          out.low[at] = out.high[at] = out.integral[at] = out.integral_error[at] = Real(0.0);
+        }
+      }
+  }
+  /// Stage number `stage` of a Runge-Kutta method is at (time, at), which direction j moves.
+  template <int stage>
+  SALTUS_FN void add_to_quadratures(int j, Real time, const state& at, const state& moved) const {
+    constexpr double b = weight_at_end_of<stage>();
+    if constexpr (quantities > 0 && b != 0.0) {
+      const auto q = move_quantities(lift(j), time, at, moved);
+      for (int i = 0; i < quantities; ++i) {
+        const int to = rate_of_quantity(i, j);
+        out.integral[to] = fma(Real(b) * h, q[i] - out.at_start[to], out.integral[to]);
+      }
+    }
+  }
+  template <int stage>
+  SALTUS_FN static constexpr double weight_at_end_of() {
+    if constexpr (Method::is_rosenbrock) return 0.0;
+    else return weight_at_end<Method>(stage);
+  }
+  /// The increments of the quadratures of a Rosenbrock method.
+  template <int count>
+  struct moved_quadratures {
+    vec<Real, quantities> u[count];
+  };
+  template <int stage, int count>
+  SALTUS_FN void move_quadrature(int j, const lifted_system& over_duals, Real rate, const state& at, const state& moved,
+                                 const state& u, const state& moved_u, moved_quadratures<count>& all) {
+    if constexpr (quantities > 0) {
+      const auto q = move_quantities(over_duals, fma(Real(Method::c[stage]), h, t), at, moved);
+      const auto along_u = over_duals.quantities_through(lifted(t), lifted(Real(Method::d[stage]) * h), along(y, j),
+                                                         with_rates(u, moved_u));
+      const auto before = combine<stage>(all.u, [](auto l) { return Method::u[stage][decltype(l)::value]; });
+      for (int i = 0; i < quantities; ++i) {
+        const Real change = q[i] - out.at_start[rate_of_quantity(i, j)];
+        all.u[stage][i] = Real(Method::gamma) * h * fma(rate, before[i], change + along_u[i].d[0]);
+      }
+    }
+  }
+  template <int count>
+  SALTUS_FN void put_quadratures(int j, const moved_quadratures<count>& all) {
+    if constexpr (quantities > 0) {
+      constexpr int from = Method::tail - 1;
+      auto sum = combine<from>(all.u, [](auto l) { return Method::a[from][decltype(l)::value]; });
+      for (int i = 0; i < quantities; ++i) {
+        for (int stage = from; stage < count; ++stage) sum[i] = sum[i] + all.u[stage][i];
+        out.integral[rate_of_quantity(i, j)] = sum[i];
+      }
+    }
+  }
+
   // ---- Rosenbrock methods
 
   template <class Matrix, int count>
@@ -163,6 +237,7 @@ struct derived_step {
     state moved = rates_of(y, j), right, all[count];
     decltype(moves_of_matrix<count>()) of_matrix;
     find_moves(over_duals, along(y, j), u, of_matrix, right);
+    moved_quadratures<count> of_quantities;
     static_for<count>([&](auto stage) SALTUS_INLINE_LAMBDA {
       constexpr int i = decltype(stage)::value;
       if constexpr (i > 0) {
@@ -170,7 +245,9 @@ struct derived_step {
         right = move_field(over_duals, fma(Real(Method::c[i]), h, t), at[i], moved);
       }
       move_increment<i>(rate, right, of_matrix, mass, w, u, all);
+      move_quadrature<i>(j, over_duals, rate, at[i], moved, u[i], all[i], of_quantities);
     });
+    put_quadratures(j, of_quantities);
     put_increments(j, moved, all);
   }
   template <int i, int count>
@@ -281,6 +358,7 @@ struct derived_step {
       add(h, combine<i>(all[j], weights), moved[j]);
       all[j][i] = matrix.solve(scaled(-shift, move_residual(lift(j), time, at[i], moved[j], slopes[i])));
       add(Real(Method::gamma) * h, all[j][i], moved[j]);
+      add_to_quadratures<i>(j, time, at[i], moved[j]);
     }
   }
 
@@ -296,6 +374,12 @@ struct derived_step {
       all[i] = scaled(Real(-1.0), move_residual(over_duals, time, at[i], start, slopes[i]));
     });
     whole.solve(all);
+    static_for<3>([&](auto stage) SALTUS_INLINE_LAMBDA {
+      constexpr int i = decltype(stage)::value;
+      auto moved = start;
+      add(Real(1.0), all[i], moved);
+      add_to_quadratures<i>(j, fma(Real(Method::c[i]), h, t), at[i], moved);
+    });
     put_collocation(over_duals, j, w, z, all);
   }
 

@@ -6,15 +6,66 @@
 
 #include "method/dense_output.hpp"
 #include "method/norm.hpp"
+#include "method/quadrature.hpp"
 #include "model/checks.hpp"
 #include "model/offsets.hpp"
 #include "number/jet.hpp"
 
 namespace saltus {
 
+/// The series of the quantities that are integrated beside the states: of[i][k] (t - t0)^k.
+template <class Method, class Real, bool = (Method::quadratures > 0)>
+struct quantity_series : no_quadratures {
+  SALTUS_FN void end_quadratures(Real) {}
+};
+template <class Method, class Real>
+struct quantity_series<Method, Real, true> : quadratures_of<Method, Real> {
+  using base = quadratures_of<Method, Real>;
+  static constexpr int p = Method::order;
+  Real of[base::count][p + 1];
+
+  SALTUS_FN void begin_series() {
+    vec<Real, base::count> q;
+    each<base::count>([&](int i) SALTUS_INLINE_LAMBDA { q[i] = of[i][0]; });
+    this->begin_quadratures(q);
+  }
+  /// q - q0 after a time h.
+  SALTUS_FN Real change(int i, Real h) const {
+    Real sum = of[i][p];
+    for (int k = p - 1; k >= 1; --k) sum = fma(h, sum, of[i][k]);
+    return h * sum;
+  }
+  SALTUS_FN Real largest_within(int i, Real h) const {
+    const Real q0 = of[i][0];
+    return max(max(abs(q0), abs(q0 + change(i, Real(0.5) * h))), abs(q0 + change(i, h)));
+  }
+  /// Integrates a step of length h. The last terms are their errors.
+  SALTUS_FN void end_quadratures(Real h) {
+    each<base::count>([&](int i) SALTUS_INLINE_LAMBDA {
+      const Real half = change(i, Real(0.5) * h), end = change(i, h);
+      this->low[i] = min(min(half, end), Real(0.0));
+      this->high[i] = max(max(half, end), Real(0.0));
+      Real term[p + 1], power = h;
+      for (int k = 1; k <= p; ++k, power = power * h) term[k] = power * of[i][k];
+      Real sum = Real(0.0);
+      for (int k = p; k >= 1; --k) sum = fma(term[k], Real(1.0 / (k + 1)), sum);
+      this->integral[i] = h * sum;
+      this->integral_error[i] = h * max(abs(term[p - 1]) * Real(1.0 / p), abs(term[p]) * Real(1.0 / (p + 1)));
+      if (i < base::squared) {
+        Real square = Real(0.0);
+        for (int k = p; k >= 1; --k)
+          for (int l = p; l >= 1; --l) square = fma(term[k] * term[l], Real(1.0 / (k + l + 1)), square);
+        this->integral[base::count + (i < base::squared ? i : 0)] = h * square;
+        this->integral_error[base::count + (i < base::squared ? i : 0)] =
+            Real(2.0) * this->spread(i) * this->integral_error[i];
+      }
+    });
+  }
+};
+
 /// `coefficient[k]` is that of (t - t0)^(k+1).
 template <class Method, class Real, int n>
-requires(is_series_method<Method>) struct stages<Method, Real, n> {
+requires(is_series_method<Method>) struct stages<Method, Real, n> : quantity_series<Method, Real> {
   Real t, h;
   vec<Real, n> y, y1, slope0, slope1;
   vec<Real, n> own_slope1;  ///< of the series itself at its end
@@ -31,6 +82,7 @@ requires(is_series_method<Method>) struct stages<Method, Real, n> {
       slope1[i] = select(where, from.slope1[i], slope1[i]);
       own_slope1[i] = select(where, from.own_slope1[i], own_slope1[i]);
     });
+    this->take_quadratures(from, where);
   }
 };
 
@@ -89,12 +141,25 @@ requires(is_series_method<Method>) SALTUS_FN step_series<Method, Real, n> interp
 }
 
 namespace detail {
+/// The functions of a model that are run over series together, and the room that they need.
+template <class Model_>
+struct equations_and_guards {
+  using Model = Model_;
+  static constexpr series_room room = room_of_series<Model>;
+};
+template <class Model_>
+struct outputs_alone {
+  using Model = Model_;
+  static constexpr series_room room = room_of_outputs<Model>;
+};
+
 /// The coefficients of function(time, y), order by order: found(k, i, x) is given that of its i-th component, with those that
 /// coefficient(k, i) has by then for y. False: it has asked for more than it was found to need.
-template <class Model, int length, int n, class Real, class Coefficient, class Function, class Found>
+template <class Functions, int length, int n, class Real, class Coefficient, class Function, class Found>
 SALTUS_FN bool run_by_orders(Real t, const Coefficient& coefficient, const Function& function, const Found& found) {
+  using Model = typename Functions::Model;
   constexpr int given = n + 1;
-  constexpr series_room beside = room_of_series<Model>, room = {given + beside.series, beside.numbers};
+  constexpr series_room beside = Functions::room, room = {given + beside.series, beside.numbers};
   constexpr bool unrolled = beside.series + beside.numbers <= max_unrolled_series;
   Real numbers[jet_table<Real>::size(length, room)];
   bool complete = true;
@@ -125,10 +190,21 @@ template <class Method, class System, class Real, int n>
 SALTUS_FN_FLAT void find_coefficients(const System& system, Real t, const vec<Real, n>& y,
                                       vec<Real, n> (&coefficient)[Method::order]) {
   const auto known = [&](int k, int i) SALTUS_INLINE_LAMBDA { return k == 0 ? y[i] : coefficient[k - 1][i]; };
-  const bool complete = run_by_orders<typename System::form::Model, Method::order, n>(
+  const bool complete = run_by_orders<equations_and_guards<typename System::form::Model>, Method::order, n>(
       t, known, [&](const auto& time, const auto& at) SALTUS_INLINE_LAMBDA { return system.rhs(time, at); },
       [&](int k, int i, Real f) SALTUS_INLINE_LAMBDA { coefficient[k][i] = f * Real(1.0 / (k + 1)); });
   if (!complete) each<n>([&](int i) SALTUS_INLINE_LAMBDA { coefficient[0][i] = detail::not_a_number<Real>(); });
+}
+
+/// The series of the quantities along the solution.
+template <class Method, class System, class Real, int n>
+SALTUS_FN_FLAT void find_quantities(const System& system, stages<Method, Real, n>& s) {
+  const auto known = [&](int k, int i) SALTUS_INLINE_LAMBDA { return k == 0 ? s.y[i] : s.coefficient[k - 1][i]; };
+  const bool complete = run_by_orders<outputs_alone<typename System::form::Model>, Method::order + 1, n>(
+      s.t, known, [&](const auto& time, const auto& at) SALTUS_INLINE_LAMBDA { return system.quantities(time, at); },
+      [&](int k, int i, Real q) SALTUS_INLINE_LAMBDA { s.of[i][k] = q; });
+  if (!complete) each<Method::quadratures>([&](int i) SALTUS_INLINE_LAMBDA { s.of[i][1] = not_a_number<Real>(); });
+  s.begin_series();
 }
 
 /// The end of a step of length h, and the slope there; that of the series by repeated synthetic division.
@@ -144,6 +220,7 @@ SALTUS_FN void end_at(const System& system, stages<Method, Real, n>& s, Real h) 
     s.y1[i] = fma(h, sum, s.y[i]);
     s.own_slope1[i] = slope;
   });
+  s.end_quadratures(h);
   if constexpr (requires { system.template settle<true>(s.t + h, s.y1); }) system.template settle<true>(s.t + h, s.y1);
   s.slope1 = system(s.t + h, s.y1);
 }
@@ -159,6 +236,7 @@ SALTUS_FN stages<Method, Real, n> series_from(const System& system, Real t, cons
   s.slope0 = f0;
   if constexpr (System::form::has_series) System::form::find_coefficients(t, y, system.c, s.coefficient);
   else detail::find_coefficients<Method>(system, t, y, s.coefficient);
+  if constexpr (Method::quadratures > 0) detail::find_quantities<Method>(system, s);
   return s;
 }
 

@@ -163,14 +163,41 @@ class series_of {
   /// A model may leave out what no lane needs, by its modes: whatever they are, less than with all guards on one side, and with all
   /// on the other, together.
   series_room room() {
-    const auto above = room_with_guards_at(1.0);
-    if (c::guard_count == 0) return above;
-    const auto below = room_with_guards_at(-1.0);
-    return {above.series + below.series, above.numbers + below.numbers};
+    return in_all_modes([](const auto& at) {
+      if constexpr (c::has_residual_of_any_order) {
+        named<typename c::row_of_residual, Value, c::state_count> zeros;
+        Model::residual(at, zeros);
+      } else {
+        named<typename c::state, Value, c::state_count> rates;
+        named_by<typename c::state, Value, c::state_count> slope{rates.values};
+        Model::rhs(at, slope);
+      }
+      if constexpr (c::guard_count > 0) {
+        named<typename c::guard, Value, c::guard_count> out;
+        Model::guards(at, out);
+      }
+      if constexpr (c::sliding_count > 0) slide(at);
+    });
+  }
+  series_room room_of_outputs() {
+    return in_all_modes([]([[maybe_unused]] const auto& at) {
+      if constexpr (c::output_count > 0) {
+        named<typename c::output, Value, c::output_count> out;
+        Model::outputs(at, out);
+      }
+    });
   }
 
  private:
-  series_room room_with_guards_at(double side) {
+  template <class Functions>
+  series_room in_all_modes(const Functions& functions) {
+    const auto above = room_with_guards_at(1.0, functions);
+    if (c::guard_count == 0) return above;
+    const auto below = room_with_guards_at(-1.0, functions);
+    return {above.series + below.series, above.numbers + below.numbers};
+  }
+  template <class Functions>
+  series_room room_with_guards_at(double side, const Functions& functions) {
     for (Real& g : locked_) g = Real(side);
     constexpr int given = c::state_count + 1;
     constexpr series_room room = {1 << 16, 1 << 16};
@@ -182,31 +209,19 @@ class series_of {
     for (int i = 0; i < given; ++i) *table.place(i) = Real(1.0);
     for (int i = 0; i < c::state_count; ++i) y[i] = Value(table.place(i), &table);
     const point<Model, Value, Real, true> at{Value(table.place(c::state_count), &table), y, p_, d_, locked_, pieces_};
-    if constexpr (c::has_residual_of_any_order) {
-      named<typename c::row_of_residual, Value, c::state_count> zeros;
-      Model::residual(at, zeros);
-    } else {
-      named<typename c::state, Value, c::state_count> rates;
-      named_by<typename c::state, Value, c::state_count> slope{rates.values};
-      Model::rhs(at, slope);
-    }
-    if constexpr (c::guard_count > 0) {
-      named<typename c::guard, Value, c::guard_count> out;
-      Model::guards(at, out);
-    }
-    if constexpr (c::sliding_count > 0) slide(at);
+    functions(at);
     return {static_cast<int>(table.next - table.place(given)), static_cast<int>(table.next_number - table.numbers)};
   }
 
   /// What is kept besides where the model slides (form/sliding.hpp): rates of guards along the fields, and products with the share of
   /// one of them.
   template <class Point>
-  void slide(const Point& at) {
+  static void slide(const Point& at) {
     using Rated = dual<Value>;
     const Value sum = at.t + at.t;  // has no place yet; nor have its copies
     vec<Rated, c::state_count> y;
     for (int i = 0; i < c::state_count; ++i) y[i] = Rated(at.y[i], sum);
-    const point<Model, Rated, Real> along{Rated(at.t, Value(1.0)), y, p_, d_, locked_, pieces_};
+    const point<Model, Rated, Real> along{Rated(at.t, Value(1.0)), y, at.p, at.modes, at.locked, at.pieces};
     named<typename c::guard, Rated, c::guard_count> rates;
     Model::guards(along, rates);
     const Value share = sum / (at.t + at.t);
@@ -375,14 +390,16 @@ struct describe {
 
 #ifndef SALTUS_UNCOUNTED
   static void tell_series(abi::description& d) {
-    const auto room = detail::series_of<Model>().room();
+    const auto room = detail::series_of<Model>().room(), of_outputs = detail::series_of<Model>().room_of_outputs();
     d.kept_series = room.series;
     d.kept_numbers = room.numbers;
+    d.output_series = of_outputs.series;
+    d.output_numbers = of_outputs.numbers;
   }
 #endif
 
   static void count_operations(abi::description& d) {
-    d.rhs_flops = d.guard_flops = d.kept_series = d.kept_numbers = -1;
+    d.rhs_flops = d.guard_flops = d.kept_series = d.kept_numbers = d.output_series = d.output_numbers = -1;
 #ifndef SALTUS_UNCOUNTED
     // Of a mechanical system they are not counted: every derivative of every constraint would be compiled for it.
     // Of equations of any order only what series keep is: counting numbers have no derivatives.

@@ -19,6 +19,9 @@ inline constexpr no_offsets offsets_of{};
 /// by running them (model/describe.hpp).
 template <class Model>
 inline constexpr series_room room_of_series = {256, 256};
+/// The same of a model's outputs, which are run by themselves.
+template <class Model>
+inline constexpr series_room room_of_outputs = {256, 256};
 
 /// An entry of J that may not be zero: df_i/dx_j^(d_j - c_i), where no equation with the same offset c_i has two unknowns of the
 /// same direction: they are found together.

@@ -36,6 +36,9 @@ struct radau_5 : implicit_method {
       {0.50287263494578687595, -2.5719269498556054292, 0.59603920482822492497}};
   /// err = (M mu/h - J)^-1 (f + (1/h) M sum_i e_i z_i), z_i the increments of the stages
   static constexpr double e[3] = {-10.048809399827415562, 1.3821427331607488958, -0.33333333333333333333};
+  /// Of quadratures the last row of A, and (1 / mu) e A: the same estimate without its filter.
+  static constexpr double quadrature_b[3] = {0.37640306270046727505, 0.51248582618842161384, 0.11111111111111111111};
+  static constexpr double quadrature_e[3] = {-0.42829829411536810453, 0.24503907438491652605, -0.09162960986522578925};
   /// h times the slope of the collocation polynomial at the beginning; at the end it is the last row of inverse_a.
   static constexpr double slope0[3] = {10.048809399827415562, -1.3821427331607488958, 0.33333333333333333333};
 };

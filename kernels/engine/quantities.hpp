@@ -1,0 +1,236 @@
+// The quantities that are integrated beside the states (method/quadrature.hpp): what they are, and their part in error control.
+#pragma once
+
+#include "engine/instance.hpp"
+#include "number/with_rate.hpp"
+
+namespace saltus {
+
+/// The quantities at a point, and behind them their derivatives where these are carried.
+template <class E, class Value, class Held>
+SALTUS_FN vec<Value, E::Method::quadratures> quantities_at(Value t, const vec<Value, E::n>& y, const Held& c) {
+  using list = typename E::quantities;
+  vec<Value, E::Method::quadratures> q;
+  if constexpr (E::kept_directions > 0) {
+    using form = typename E::form;
+    using lifted = typename form::template lifted<Value>;
+    vec<lifted, form::outputs> out;
+    if constexpr (list::any_output)
+      out = form::model_form::output_values(lifted(t), form::lift(y), form::template lift_held<Value>(c));
+    static_for<list::count>([&](auto place) SALTUS_INLINE_LAMBDA {
+      constexpr int i = decltype(place)::value, index = list::all.of[i].index;
+      constexpr bool of_output = list::all.of[i].of_output;
+      q[i] = of_output ? out[of_output ? index : 0].value : y[of_output ? 0 : index];
+      each<E::kept_directions>([&](int j) SALTUS_INLINE_LAMBDA {
+        q[list::rate(i, E::kept_directions, j)] =
+            of_output ? out[of_output ? index : 0].d[j] : y[of_output ? 0 : form::place(index, j)];
+      });
+    });
+  } else {
+    vec<Value, E::form::outputs> out;
+    if constexpr (list::any_output) out = E::form::output_values(t, y, c);
+    static_for<list::count>([&](auto place) SALTUS_INLINE_LAMBDA {
+      constexpr int i = decltype(place)::value, index = list::all.of[i].index;
+      if constexpr (list::all.of[i].of_output) q[i] = out[index];
+      else if constexpr (requires { Value::argument(t, index); }) q[i] = Value::argument(t, index);
+      else q[i] = y[index];
+    });
+    for (int i = list::count; i < E::Method::quadratures; ++i) q[i] = Value(0.0);
+  }
+  return q;
+}
+
+/// The quantities at a point that is passed in the direction (dt, dy), and what they change by.
+template <class E, class Value, class Held>
+SALTUS_FN with_rate<vec<Value, E::Method::quadratures>> quantities_through(Value t, Value dt, const vec<Value, E::n>& y,
+                                                                           const vec<Value, E::n>& dy, const Held& c) {
+  using list = typename E::quantities;
+  with_rate<vec<Value, E::Method::quadratures>> q;
+  with_rate<vec<Value, E::form::outputs>> out;
+  if constexpr (list::any_output) out = E::form::outputs_through(t, dt, y, dy, c);
+  static_for<list::count>([&](auto place) SALTUS_INLINE_LAMBDA {
+    constexpr int i = decltype(place)::value, index = list::all.of[i].index;
+    if constexpr (list::all.of[i].of_output) {
+      q.value[i] = out.value[index];
+      q.rate[i] = out.rate[index];
+    } else {
+      q.value[i] = y[index];
+      q.rate[i] = dy[index];
+    }
+  });
+  for (int i = list::count; i < E::Method::quadratures; ++i) q.value[i] = q.rate[i] = Value(0.0);
+  return q;
+}
+
+/// body(reduction type instance, constant index, constant place of the size of its quantity in `reduced`, number of the quantity) for
+/// every reduction whose quantity takes part in error control.
+template <class E, class F>
+SALTUS_FN void each_integrated(F&& body) {
+  E::each_reduction([&](auto r, int j, int at) SALTUS_INLINE_LAMBDA {
+    using R = decltype(r);
+    if constexpr (is_integrated<R>)
+      body(r, j, at + numbers_of(R::kind), constant<E::quantities::template place_of<R>>{});
+  });
+}
+
+/// The share of a quantity's tolerance that the integral of a step of length h may use up, of a time `span`. In proportion to h it keeps
+/// the mean within five tolerances, however many steps there are. The second part is for steps that cannot resolve an output: one that
+/// jumps without an event has an error of the order of h, which is within it after some halvings, and before h is rounding of t.
+template <class Real>
+SALTUS_FN Real share_of_tolerance(Real h, Real span, Real rtol) {
+  const Real unresolved = max(Real(0x1p-10), Real(64.0 * limits<scalar_of<Real>>::epsilon) / rtol);
+  return fma(Real(5.0), h, unresolved * span);
+}
+
+/// How much the parts of the outputs change in a step. An output that is a small difference of large parts, the drift of an invariant
+/// say, is known no better than they are: the stages of a step are off the solution by more, and those of implicit methods have errors
+/// of their own. The changes of the states are taken with signs in which no usual sum cancels (those of Thue and Morse). A change
+/// of the output itself that is much more than the stages show is none of these: they do not resolve it.
+template <class E, class Real>
+SALTUS_FN vec<Real, E::form::outputs> change_of_parts(const instance<E, Real>& x,
+                                                      const stages<typename E::Method, Real, E::n>& s,
+                                                      const tolerances<E, Real>& tol) {
+  using list = typename E::quantities;
+  constexpr double of_stages = E::Method::is_explicit ? 0.0 : 0.01, resolved = 4.0;
+  constexpr auto is_odd = [](int i) {
+    bool odd = false;
+    for (; i > 0; i /= 2) odd = odd != (i % 2 == 1);
+    return odd;
+  };
+  const Real noise = Real(of_stages) + Real(16.0 * limits<typename E::T>::epsilon) / tol.rtol;
+  vec<Real, E::n> with_signs, change;
+  each<E::n>([&](int i) SALTUS_INLINE_LAMBDA {
+    change[i] = i < E::model_states ? s.y1[i] - s.y[i] : Real(0.0);
+    with_signs[i] = i < E::model_states ? fma(noise, abs(s.y[i]), abs(change[i])) : Real(0.0);
+    if (is_odd(i)) with_signs[i] = -with_signs[i];
+  });
+  auto parts = E::form::outputs_through(s.t, fma(noise, abs(s.t), s.h), s.y, with_signs, x.held).rate;
+  const auto whole = E::form::outputs_through(s.t, s.h, s.y, change, x.held).rate;
+  static_for<list::count>([&](auto place) SALTUS_INLINE_LAMBDA {
+    constexpr int i = decltype(place)::value;
+    if constexpr (list::all.of[i].of_output) {
+      Real& of = parts[list::all.of[i].index];
+      const Real seen = Real(resolved) * (s.high[i] - s.low[i]), moved = abs(whole[list::all.of[i].index]);
+      of = max(abs(of) - max(moved - seen, Real(0.0)), Real(0.0));
+    }
+  });
+  return parts;
+}
+
+/// The tolerance of a quantity in a step in which it is as large as `here` and made of parts that change by `parts`; `size` is the place
+/// in `reduced` where it is kept how large it has been.
+template <class R, class E, class Real>
+SALTUS_FN Real tolerance_of(const instance<E, Real>& x, int size, Real here, Real parts,
+                            const tolerances<E, Real>& tol) {
+  const Real largest = max(x.reduced[size], here);
+  // An extreme is off by the square of the error of its place: steps that resolve the output by half of the digits show all of them.
+  if constexpr (!reduces_integrals<R>) return fma(Real(0.1) * sqrt(tol.rtol), largest, tol.rtol * parts);
+  else if constexpr (R::of_output) return tol.rtol * max(largest, parts);
+  else return fma(tol.rtol, largest, tol.atol[R::index < E::judged ? R::index : 0]);
+}
+
+/// The square of the largest error of an integral over what it may be: a step is accepted where this is <= 1. A quantity that is not a
+/// number has no say: the reduction will not be one either.
+template <class E, class Real>
+SALTUS_FN Real quadrature_error_squared(const instance<E, Real>& x, const stages<typename E::Method, Real, E::n>& s,
+                                        const vec<Real, E::quantities::any_output ? E::form::outputs : 0>& parts,
+                                        const tolerances<E, Real>& tol) {
+  const Real tiny(limits<typename E::T>::smallest);
+  Real worst = Real(0.0);
+  each_integrated<E>([&](auto r, int j, int size, auto place) SALTUS_INLINE_LAMBDA {
+    using R = decltype(r);
+    constexpr int i = decltype(place)::value;
+    const auto window = window_of<R, Real>(tol.windows, j);
+    const Real span = min(x.t_end, window.to) - max(x.t_begin, window.from);
+    const Real change = parts[R::of_output ? R::index : 0];
+    const Real most =
+        fma(tolerance_of<R>(x, size, s.largest(i), change, tol), share_of_tolerance(s.h, span, tol.rtol), tiny);
+    const auto take = [&](Real error, Real bound) SALTUS_INLINE_LAMBDA {
+      const Real part = error / bound, square = part * part;
+      auto counts = square > worst;
+      if constexpr (R::windowed) {
+        const Real late = rounding_of_time(x, s.t);
+        counts = counts & (s.t >= window.from - late) & (s.t < window.to - late);
+      }
+      worst = select(counts, square, worst);
+    };
+    take(s.integral_error[i], most);
+    if constexpr (R::kind == reduce::deviation || R::kind == reduce::rms) {
+      // The error of a root is that of the square over twice the root, as it is by now: the last number before the size.
+      const Real elapsed = s.t + s.h - max(x.t_begin, window.from);
+      const Real sum = x.reduced[size - 1];
+      const Real root = max(s.spread(i), sqrt(max(sum, Real(0.0)) / elapsed));
+      take(s.integral_error[E::Method::quadratures + i], fma(root + root, most, tiny));
+    }
+  });
+  return worst;
+}
+
+/// Takes an accepted step into the sizes of the quantities.
+template <class E, class Real>
+SALTUS_FN void keep_sizes(instance<E, Real>& x, const stages<typename E::Method, Real, E::n>& s,
+                          const vec<Real, E::quantities::any_output ? E::form::outputs : 0>& parts,
+                          mask_of<Real> where) {
+  each_integrated<E>([&](auto r, int, int size, auto place) SALTUS_INLINE_LAMBDA {
+    using R = decltype(r);
+    Real here = s.largest(decltype(place)::value);
+    if constexpr (R::of_output) here = max(here, parts[R::index]);
+    assign_where(where & (here > x.reduced[size]), x.reduced[size], here);
+  });
+}
+
+/// How far the steps of a series may reach for the integrals: the last two of their terms are to be within the tolerance, as those of
+/// the states are (method/taylor.hpp). As a part of the step `s`, at most all of it.
+template <class E, class Real>
+SALTUS_FN Real reach_of_quantities(const instance<E, Real>& x, const stages<typename E::Method, Real, E::n>& s,
+                                   const tolerances<E, Real>& tol) {
+  constexpr int order = E::Method::order;
+  const Real tiny(limits<typename E::T>::smallest);
+  Real log_h = rough_log2(s.h);
+  const Real longest = log_h;
+  each_integrated<E>([&](auto r, int, int size, auto place) SALTUS_INLINE_LAMBDA {
+    using R = decltype(r);
+    constexpr int i = decltype(place)::value;
+    const Real most = tolerance_of<R>(x, size, s.largest_within(i, s.h), Real(0.0), tol);
+    for (int k = order - 1; k <= order; ++k) {
+      const Real room = fma(Real(5.0 * (k + 1)), most, tiny) / (abs(s.of[i][k]) + tiny);
+      const Real here = Real(1.0 / k) * rough_log2(min(max(room, Real(0x1p-1000)), Real(0x1p1000)));
+      log_h = select((room == room) & (here < log_h), here, log_h);
+    }
+  });
+  return select(log_h < longest, rough_exp2(max(log_h - longest, Real(-60.0))), Real(1.0));
+}
+
+/// Carries the integrals of a step on with its end, from (t0, y0) to (t1, y1), slopes f0 and f1.
+template <class E, class Real>
+SALTUS_FN void move_quadratures(stages<typename E::Method, Real, E::n>& s, const instance<E, Real>& x, Real t0,
+                                const vec<Real, E::n>& y0, const vec<Real, E::n>& f0, Real t1,
+                                const vec<Real, E::n>& y1, const vec<Real, E::n>& f1, mask_of<Real> where) {
+  if constexpr (E::quantities::count > 0 && !is_series_method<typename E::Method>) {
+    const auto slopes = [&](Real t, const vec<Real, E::n>& y, const vec<Real, E::n>& f) SALTUS_INLINE_LAMBDA {
+      auto q = quantities_through<E>(t, Real(1.0), y, f, x.held);
+      // Derivatives have rates of their own, which so short a way does not need.
+      if constexpr (E::kept_directions > 0) q.value = quantities_at<E>(t, y, x.held);
+      return q;
+    };
+    const auto a = slopes(t0, y0, f0), b = slopes(t1, y1, f1);
+    extend_quadratures(s, t1 - t0, a.value, a.rate, b.value, b.rate, where);
+  }
+}
+
+/// The first end of a window of time after t.
+template <class E, class Real>
+SALTUS_FN Real next_end_of_window(const double* windows, Real t) {
+  Real next = Real(limits<typename E::T>::largest);
+  E::each_reduction([&](auto r, int j, int) SALTUS_INLINE_LAMBDA {
+    using R = decltype(r);
+    if constexpr (R::windowed && counts_whole_steps(R::kind)) {
+      const auto window = window_of<R, Real>(windows, j);
+      next = select(window.from > t, min(next, window.from), next);
+      next = select(window.to > t, min(next, window.to), next);
+    }
+  });
+  return next;
+}
+
+}  // namespace saltus

@@ -1,0 +1,120 @@
+// Integrals beside the states (method/quadrature.hpp): their order in the step size, and what error control makes of them. Closed
+// forms by every form, method and way of running are in tests/matrix.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+
+#include <gtest/gtest.h>
+
+#include "event_runs.hpp"
+#include "spec/methods.hpp"
+
+namespace saltus::test {
+namespace {
+
+const std::string phases = test_model("phases");
+
+struct quadrature {
+  std::string name;
+  double value;
+};
+
+double of(const outcome& r, std::size_t j, std::size_t instance = 0) {
+  return r.reductions[j * static_cast<std::size_t>(r.plan.count) + instance];
+}
+
+// x' = 1, fast = cos^2(10 x), growing = exp(x / 10): over [0, 7].
+const double mean_of_fast = 0.5 + std::sin(140.0) / 280.0;
+const double integral_of_growing = 10.0 * (std::exp(0.7) - 1.0);
+// cos^4 has the mean 3/8 + (sin 2a / 4 + sin 4a / 32) / a of a = 10 x.
+const double square_of_fast = 3.0 / 8.0 + (std::sin(140.0) / 4.0 + std::sin(280.0) / 32.0) / 70.0;
+
+// Every method that has an error estimate, at tolerances that its order can reach in some ten thousand steps.
+class Quadratures : public testing::TestWithParam<const char*> {};
+
+TEST_P(Quadratures, OfFastOutputsAreWithinTenTolerances) {
+  const std::string method = GetParam();
+  const int order = host::method_called(method).order;
+  for (double rtol : {1e-4, 1e-6, 1e-8, 1e-10, 1e-12}) {
+    if (std::pow(rtol, -1.0 / order) > 1000.0) continue;
+    const auto r = run(
+        phases, {"method=" + method, set("rtol", rtol),
+                 "output.reduce=['mean(fast)','std(fast)','rms(fast)','integral(growing)','max(fast)','min(fast)']"});
+    ASSERT_EQ(r.status[0], 0) << rtol;
+    const double deviation = std::sqrt(square_of_fast - mean_of_fast * mean_of_fast);
+    EXPECT_NEAR(of(r, 0), mean_of_fast, 10.0 * rtol + 1e-14) << rtol;
+    EXPECT_NEAR(of(r, 1), deviation, 10.0 * rtol + 1e-14) << rtol;
+    EXPECT_NEAR(of(r, 2), std::sqrt(square_of_fast), 10.0 * rtol + 1e-14) << rtol;
+    EXPECT_NEAR(of(r, 3), integral_of_growing, 20.0 * rtol * integral_of_growing + 1e-13) << rtol;
+    EXPECT_NEAR(of(r, 4), 1.0, 10.0 * rtol + 1e-14) << rtol;
+    EXPECT_NEAR(of(r, 5), 0.0, 10.0 * rtol + 1e-14) << rtol;
+    EXPECT_LE(of(r, 5), of(r, 0));
+    EXPECT_LE(of(r, 0), of(r, 4));
+  }
+}
+INSTANTIATE_TEST_SUITE_P(All, Quadratures,
+                         testing::Values("bs3", "rkf45", "rkf78", "dp5", "tsit5", "dop853", "rdpk510", "taylor8",
+                                         "taylor16", "trapezoid", "sdirk4", "esdirk4", "rodas4", "rodas5p", "radau5"),
+                         [](const auto& info) { return std::string(info.param); });
+
+// With constant steps the error of an integral falls as the power of h that the method has, or faster: x' = -x, of x and of x^2.
+class Orders : public testing::TestWithParam<const char*> {};
+
+TEST_P(Orders, OfIntegralsAreThoseOfTheMethod) {
+  const std::string method = GetParam();
+  const int order = host::method_called(method).order;
+  const auto errors = [&](double h) {
+    const auto r = run(test_model("decay_alone"),
+                       {"method=" + method, set("step", h), "output.reduce=['integral(x)','integral(square)']"});
+    return std::array{std::abs(of(r, 0) - (1.0 - std::exp(-4.0))), std::abs(of(r, 1) - 0.5 * (1.0 - std::exp(-8.0)))};
+  };
+  const double h = order <= 5 ? 0.1 : 0.4;
+  const auto coarse = errors(h), fine = errors(h / 2);
+  for (std::size_t k = 0; k < 2; ++k)
+    EXPECT_GT(std::log2(coarse[k] / std::max(fine[k], 1e-16)), std::min(order - 0.35, std::log2(coarse[k] / 1e-14)))
+        << k;
+}
+INSTANTIATE_TEST_SUITE_P(All, Orders,
+                         testing::Values("kutta3", "bs3", "rk4", "rkf45", "rkf78", "dp5", "tsit5", "dop853", "rdpk510",
+                                         "taylor8", "trapezoid", "sdirk4", "esdirk4", "rodas4", "rodas5p", "radau5"),
+                         [](const auto& info) { return std::string(info.param); });
+
+// An output that jumps without an event, the drift of an invariant, one that is 0 and one that is NaN: no instance is stopped.
+TEST(Quadratures, OfOutputsThatNoStepResolves) {
+  const std::string model = test_model("rotor_outputs");
+  const double above = 0.3998435261407058793;  // the part of [0, 100] in which cos(t) > 0.3
+  for (double rtol : {1e-4, 1e-8, 1e-12}) {
+    const auto r = run(
+        model,
+        {set("rtol", rtol), "output.reduce=['mean(above)','mean(drift)','max(drift)','mean(nothing)','mean(root)']"});
+    ASSERT_EQ(r.status[0], 0) << rtol;
+    EXPECT_NEAR(of(r, 0), above, 10.0 * rtol + 1e-11) << rtol;
+    EXPECT_LT(std::abs(of(r, 1)), 100.0 * rtol) << rtol;
+    EXPECT_EQ(of(r, 3), 0.0);
+    EXPECT_TRUE(std::isnan(of(r, 4)));
+  }
+}
+
+// Extremes of the drift of an invariant cost no steps: what it is made of is resolved.
+TEST(Quadratures, OfADriftCostNoSteps) {
+  const std::string model = test_model("rotor_outputs");
+  const auto without = run(model, {"rtol=1e-8"}), with = run(model, {"rtol=1e-8", "output.reduce=['max(drift)']"});
+  EXPECT_LT(static_cast<double>(with.steps[0]), 1.1 * static_cast<double>(without.steps[0]));
+}
+
+// x = exp(-s / 10) cos(2 s): x'' = 0 first at s = (3 pi / 2 - 2 (pi - atan 20)) / 2, whatever s the trajectory begins with.
+TEST(Reductions, OfTheTimeOfAnExtremumAreAtIt) {
+  const double pi = std::numbers::pi, least = 0.75 * pi - (pi - std::atan(20.0));
+  for (const char* method : {"dp5", "tsit5", "dop853", "rodas5p", "taylor16"})
+    for (double rtol : {1e-6, 1e-10}) {
+      const auto r =
+          run(test_model("damped"), {std::string("method=") + method, set("rtol", rtol),
+                                     "output.reduce=['time(min(v))']", "sweep.start={from=0.0,to=0.3,count=400}"});
+      for (std::size_t i = 0; i < 400; ++i)
+        EXPECT_NEAR(of(r, 0, i), least - 0.3 * static_cast<double>(i) / 399.0, 100.0 * rtol) << method << " " << rtol;
+    }
+}
+
+}  // namespace
+}  // namespace saltus::test
