@@ -26,6 +26,7 @@
 #include "ensemble/statistics.hpp"
 #include "ensemble/tally.hpp"
 #include "interruptible.hpp"
+#include "result/schema.hpp"
 #include "spec/spec.hpp"
 #include "study/prepare.hpp"
 #include "study/run.hpp"
@@ -276,6 +277,7 @@ NB_MODULE(_core, m) {
   m.def("check", &check, "plan"_a, "replace"_a);
   m.def("too_many_failed", &too_many_failed, "plan"_a, "counts"_a);
   m.def("statuses", &statuses, nb::sig("def statuses() -> list[tuple[int, str, str, str, str]]"));
+  m.def("reserved_names", [] { return host::reserved_names(); });
   m.def("statistic_names",
         [] { return std::vector<std::string>(host::statistic_names.begin(), host::statistic_names.end()); });
   m.def("suggest", &suggest, "given"_a, "allowed"_a);

@@ -184,8 +184,9 @@ def test_networks_without_states_and_what_only_events_set(tmp_path):
     net.rule("Assignment", "twice", "2 * time + p")
     net.event("late", "time >= 1.5", {"p": "10"})
     net.model.setTimeUnits("second")
+    net.parameter("status", 3.0)  # a variable of results has this name
     model = saltus.sbml(net.file(tmp_path)).model()
-    assert list(model.states) == ["p"] and model.time_unit == "second"
+    assert list(model.states) == ["p"] and model.time_unit == "second" and list(model.parameters) == ["status_"]
     ds = model.run(t=3, samples=[0.0, 1.0, 2.0, 3.0], events=True, reduce="mean(p)")
     assert ds["p"].values.tolist() == [1, 1, 10, 10]
     np.testing.assert_allclose(ds["twice"], [1, 3, 14, 16], rtol=1e-12)

@@ -12,6 +12,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, Optional, Union
 
+from . import _core
 from ._errors import Error, ModelError
 from ._formula import bounded, power
 from ._symbolic import FUNCTIONS, KEYWORDS, OWN, Symbolic
@@ -70,7 +71,7 @@ class _Network:
         self.net = self.document.getModel()
         self._check_contents()
         title = self.net.getName() or self.net.getId() or path.stem
-        self._taken = {*KEYWORDS, *OWN, *FUNCTIONS}
+        self._taken = {*KEYWORDS, *OWN, *FUNCTIONS, *_core.reserved_names()}  # a result has some names of its own, such as time
         self._called: dict[str, str] = {}
         self.model = _Model(self._name(name or path.stem, own=True), title, f"SBML, {path.name}", SPAN, self._time_unit())
         self._values: dict[str, Any] = {}  # expressions by id
