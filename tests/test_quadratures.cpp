@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <complex>
+#include <cstdio>
 #include <numbers>
 
 #include <gtest/gtest.h>
@@ -114,6 +116,55 @@ TEST(Reductions, OfTheTimeOfAnExtremumAreAtIt) {
       for (std::size_t i = 0; i < 400; ++i)
         EXPECT_NEAR(of(r, 0, i), least - 0.3 * static_cast<double>(i) / 399.0, 100.0 * rtol) << method << " " << rtol;
     }
+}
+
+// Random swings x cos(w t + phase), x = exp(-k t): mean, root mean square, greatest value and its time against closed forms.
+void expect_random_swings(int count, const std::string& method, double rtol) {
+  const auto r = run(
+      test_model("waves"),
+      {"method=" + method, set("rtol", rtol), "output.reduce=['mean(wave)','rms(wave)','max(wave)','time(max(wave))']",
+       "sample.count=" + std::to_string(count), "sample.seed=11", "sample.k={uniform=[0.02,0.4]}",
+       "sample.w={uniform=[0.5,40.0]}", "sample.phase={uniform=[0.0,6.283]}"});
+  const double T = 10.0, pi = std::numbers::pi;
+  int wrong[4] = {};
+  double worst[4] = {};
+  for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
+    ASSERT_EQ(r.status[i], 0);
+    const auto of_instance = [&](std::size_t q) { return r.output(q, static_cast<std::int64_t>(i)); };
+    const double k = of_instance(1), w = of_instance(2), phase = of_instance(3);
+    using complex = std::complex<double>;
+    const auto integral = [&](double decay, double rate, double angle) {
+      const complex z(-decay, rate);
+      return ((std::exp(z * T) - 1.0) / z * std::polar(1.0, angle)).real();
+    };
+    const double mean = integral(k, w, phase) / T;
+    const double square =
+        0.5 * ((1.0 - std::exp(-2.0 * k * T)) / (2.0 * k) + integral(2.0 * k, 2.0 * w, 2.0 * phase)) / T;
+    const auto wave = [&](double t) { return std::exp(-k * t) * std::cos(w * t + phase); };
+    const double first = std::fmod(4.0 * pi - std::atan(k / w) - phase, 2.0 * pi) / w;
+    const double at = wave(0.0) >= wave(first) || first > T ? 0.0 : first;
+    const double off[] = {of(r, 0, i) - mean, of(r, 1, i) - std::sqrt(square), of(r, 2, i) - wave(at),
+                          of(r, 3, i) - at};
+    // A flat top within the tolerance of another, or of the beginning, may be taken for it.
+    const bool is_plain = std::abs(wave(0.0) - wave(first)) > 1e3 * rtol;
+    const double bound[] = {10.0 * rtol, 10.0 * rtol, 10.0 * rtol, is_plain ? 1e3 * rtol : T};
+    for (int j = 0; j < 4; ++j) {
+      worst[j] = std::max(worst[j], is_plain || j < 3 ? std::abs(off[j]) / rtol : 0.0);
+      wrong[j] += std::abs(off[j]) > bound[j] ? 1 : 0;
+    }
+  }
+  for (int j = 0; j < 4; ++j)
+    EXPECT_EQ(wrong[j], 0) << method << ", reduction " << j << ", worst " << worst[j] << " rtol";
+  std::printf("%s %g: worst mean %.2g, rms %.2g, max %.2g, time %.2g rtol\n", method.c_str(), rtol, worst[0], worst[1],
+              worst[2], worst[3]);
+}
+TEST(RandomSwings, HaveTheirClosedForms) {
+  expect_random_swings(500, "dp5", 1e-6);
+  expect_random_swings(500, "rodas5p", 1e-8);
+}
+TEST(RandomSwings, HundredThousandHaveTheirClosedForms) {
+  for (const char* method : {"dp5", "dop853", "rkf78", "esdirk4", "rodas5p", "taylor16"})
+    expect_random_swings(100000, method, 1e-6);
 }
 
 }  // namespace
