@@ -80,6 +80,18 @@ double number_at(const std::vector<cell>& cells, std::size_t place, std::size_t 
   return value;
 }
 
+/// Why a table is not one of numbers between commas, where it looks like one that is written otherwise; empty: it does not.
+std::string otherwise_written(std::string_view header, std::string_view row) {
+  const auto count = [](std::string_view line, char c) { return std::count(line.begin(), line.end(), c); };
+  if (const auto semicolons = count(header, ';'); semicolons > 0 && semicolons == count(row, ';'))
+    return "; its cells seem to stand between semicolons, and its decimals may have commas: write commas between cells "
+           "and decimal points";
+  if (count(header, '\t') > 0 && count(header, ',') == 0) return "; its cells seem to stand between tabs: write commas";
+  if (count(row, ',') > count(header, ','))
+    return "; if its decimals have commas, write decimal points: commas stand between cells";
+  return {};
+}
+
 }  // namespace
 
 const std::string& standard_input() {
@@ -109,17 +121,27 @@ csv_table read_csv_table(std::istream& in, const std::string& name, std::vector<
   if (!std::getline(in, line)) throw error(exit_usage, fmt::format("{}: cannot read {}: it is empty", who, name));
   if (line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);  // the byte order mark that spreadsheets write
 
+  const std::string first_line = line;
   const auto header = split(line);
   if (names.empty())
     for (const auto& cell : header) names.push_back(cell.text);
   std::vector<std::size_t> places;
-  for (const auto& column : names) places.push_back(place_of(column, header, name, who));
+  try {
+    for (const auto& column : names) places.push_back(place_of(column, header, name, who));
+  } catch (const error& e) {
+    std::getline(in, line);
+    throw error(exit_usage, e.what() + otherwise_written(first_line, line));
+  }
 
   csv_table table{std::move(names), {}};
   table.columns.resize(places.size());
   for (std::int64_t row = 2; std::getline(in, line); ++row) {
     if (trimmed(line).empty()) continue;
     const auto cells = split(line);
+    if (cells.size() > header.size())
+      throw error(exit_usage, fmt::format("{}:{}:{}: this row has {} cells, and the header has {}{}", name, row,
+                                          cells[header.size()].at, cells.size(), header.size(),
+                                          otherwise_written(first_line, line)));
     for (std::size_t j = 0; j < places.size(); ++j)
       table.columns[j].push_back(
           number_at(cells, places[j], line.size() + 1, table.names[j], fmt::format("{}:{}", name, row)));

@@ -50,12 +50,21 @@ inline std::vector<std::pair<const toml::key*, const toml::node*>> in_order(cons
   return entries;
 }
 
+/// A key as TOML reads it back: in quotes where it is more than a bare word, as `max(x)`.
+inline std::string key_text(std::string_view key) {
+  constexpr std::string_view bare = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
+  if (!key.empty() && key.find_first_not_of(bare) == key.npos) return std::string(key);
+  std::ostringstream out;
+  out << toml::toml_formatter(toml::value<std::string>(std::string(key)), toml::format_flags::none);
+  return out.str();
+}
+
 /// A value as TOML on one line. Numbers are printed with the fewest digits that read back as the same number.
 inline std::string inline_text(const toml::node& node) {
   std::string text;
   if (const auto* table = node.as_table()) {
     for (auto [key, value] : in_order(*table))
-      text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", key->str(), inline_text(*value));
+      text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", key_text(key->str()), inline_text(*value));
     return text.empty() ? "{}" : "{ " + text + " }";
   }
   if (const auto* array = node.as_array()) {

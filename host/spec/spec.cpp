@@ -47,11 +47,12 @@ std::string document_text(const field& root) {
   std::string values, sections;
   for (const auto& entry : root.entries()) {
     if (!entry.is_table()) {
-      values += fmt::format("{} = {}\n", entry.key(), entry.value());
+      values += fmt::format("{} = {}\n", key_text(entry.key()), entry.value());
       continue;
     }
     sections += fmt::format("\n[{}]\n", entry.key());
-    for (const auto& inner : entry.entries()) sections += fmt::format("{} = {}\n", inner.key(), inner.value());
+    for (const auto& inner : entry.entries())
+      sections += fmt::format("{} = {}\n", key_text(inner.key()), inner.value());
   }
   return values + sections;
 }

@@ -35,6 +35,9 @@ TEST_F(spec, a_bad_value_is_named_with_its_place_and_what_is_allowed) {
   write("runs.csv", "q,p,s\n+1,2,+-5\nabc,nan\n3\n");
   write("twice.csv", "q,p, \"q\"\n1,2,3\n");
   write("empty.csv", "q\n");
+  write("more.csv", "q,x\n1,2\n0,5,0.2\n");
+  write("german.csv", "q;x\n0,5;0,2\n");
+  write("tabs.csv", "q\tx\n0.5\t0.2\n");
 
   // clang-format off
   const std::vector<bad> cases = {
@@ -56,7 +59,7 @@ TEST_F(spec, a_bad_value_is_named_with_its_place_and_what_is_allowed) {
        "spec.toml:4:15: output.store_chunk = 0: must be a whole number from 1 to 16777216"},
       {"[output]\nfiles = \"x.nc\"\n",
        "spec.toml:3:1: output.files = \"x.nc\": unknown key; did you mean file? "
-       "allowed: file, samples, events, reduce, compression, store_chunk, rows, statistics, bands, histogram, indices"},
+       "allowed: file, samples, events, reduce, compression, provenance, store_chunk, rows, statistics, bands, histogram, indices"},
       {"[run]\ncores = 2\n",
        "spec.toml:3:1: run.cores = 2: unknown key; allowed: backend, devices, threads, lanes, groups, chunk, order, "
        "allowed_failed, instance_time_limit, checkpoint, lease"},
@@ -158,6 +161,15 @@ TEST_F(spec, a_bad_value_is_named_with_its_place_and_what_is_allowed) {
       {"[sweep]\nflow = { csv = \"twice.csv\", column = \"q\" }\n",
        "spec.toml:3:8: sweep.flow = { csv = \"twice.csv\", column = \"q\" }: twice.csv:1:6: column q stands there twice, first "
        "at twice.csv:1:1: give the columns different names"},
+      {"[sweep]\nflow = { csv = \"more.csv\", column = \"q\" }\n",
+       "more.csv:3:5: this row has 3 cells, and the header has 2; if its decimals have commas, write decimal points: "
+       "commas stand between cells"},
+      {"[sweep]\nflow = { csv = \"german.csv\", column = \"q\" }\n",
+       "spec.toml:3:8: sweep.flow = { csv = \"german.csv\", column = \"q\" }: german.csv has no column q; allowed: q;x; its cells "
+       "seem to stand between semicolons, and its decimals may have commas: write commas between cells and decimal points"},
+      {"[sweep]\nflow = { csv = \"tabs.csv\", column = \"q\" }\n", 
+       "spec.toml:3:8: sweep.flow = { csv = \"tabs.csv\", column = \"q\" }: tabs.csv has no column q; allowed: q\tx; its cells seem "
+       "to stand between tabs: write commas"},
       {"[sweep]\nflow = { csv = \"empty.csv\", column = \"q\" }\n",
        "spec.toml:3:8: sweep.flow = { csv = \"empty.csv\", column = \"q\" }: empty.csv has no row below its header"},
       {"[sweep]\nflow = { csv = \"runs.csv\", column = \"q\", rows = 3 }\n",
