@@ -13,5 +13,7 @@ using json = nlohmann::ordered_json;
 /// As indented JSON text. A number that is not finite, which JSON cannot say, is null; bytes that are not UTF-8 become
 /// U+FFFD.
 std::string json_text(const json& value);
+/// A text as a literal of JSON, which Python reads as well.
+std::string quoted(const std::string& text);
 
 }  // namespace saltus::host

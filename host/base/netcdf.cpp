@@ -29,6 +29,8 @@ netcdf_file::netcdf_file(const std::string& path, const std::string& what) : pat
   if (const auto other = not_a_file(path); !other.empty())
     throw error(exit_failure, fmt::format("{}: {}, {}", path, other, what));
   must(nc_open(path.c_str(), NC_NOWRITE, &file_));
+  std::error_code ignored;
+  bytes_ = std::filesystem::file_size(path, ignored);
   try {
     read_variables();
   } catch (...) {
@@ -143,8 +145,19 @@ std::size_t netcdf_file::length(const netcdf_variable& v) const {
   return v.dimensions.empty() ? 1 : dimension(v.dimensions.front().c_str());
 }
 
+/// A file declares what it likes. More numbers at once than it could hold, compressed as far as deflate does, are not asked for.
+void netcdf_file::must_fit(const netcdf_variable& v, std::size_t numbers) const {
+  constexpr std::size_t few = std::size_t{1} << 24, most_per_byte = 1032;
+  if (numbers / most_per_byte > few / most_per_byte + bytes_)
+    throw error(exit_failure, fmt::format("cannot read {}: it declares {} numbers of {} and has {} bytes", path_,
+                                          numbers, v.name, bytes_));
+}
+
 std::vector<double> netcdf_file::reals(const netcdf_variable& v, place start, place count) const {
   must_be_numbers(v, 2);
+  if (count[1] > 0 && count[0] > std::numeric_limits<std::size_t>::max() / count[1])
+    must_fit(v, std::numeric_limits<std::size_t>::max());
+  must_fit(v, count[0] * count[1]);
   std::vector<double> values(count[0] * count[1]);
   if (!values.empty()) must(nc_get_vara_double(file_, v.id, start.data(), count.data(), values.data()));
   return values;
@@ -152,6 +165,7 @@ std::vector<double> netcdf_file::reals(const netcdf_variable& v, place start, pl
 
 std::vector<long long> netcdf_file::integers(const netcdf_variable& v, std::size_t start, std::size_t count) const {
   must_be_numbers(v, 1);
+  must_fit(v, count);
   std::vector<long long> values(count);
   if (count > 0) must(nc_get_vara_longlong(file_, v.id, &start, &count, values.data()));
   return values;

@@ -35,6 +35,7 @@ class netcdf_file {
   netcdf_file& operator=(const netcdf_file&) = delete;
 
   const std::string& path() const { return path_; }
+  std::size_t bytes() const { return bytes_; }  ///< of the file
   /// What it is called from now on, where that is not the name of the file.
   void call(const std::string& name) { path_ = name; }
   const std::vector<netcdf_variable>& variables() const { return variables_; }
@@ -69,8 +70,10 @@ class netcdf_file {
   double number_of(const char* attribute, int variable) const;
   bool has_number(const char* attribute, int variable) const;
   void must_be_numbers(const netcdf_variable& v, std::size_t dimensions) const;
+  void must_fit(const netcdf_variable& v, std::size_t numbers) const;
 
   std::string path_;
+  std::size_t bytes_ = 0;
   int file_ = -1;
   std::vector<netcdf_variable> variables_;
 };

@@ -50,8 +50,14 @@ std::string listen_to(pid_t child, int from, const cancellation& stop) {
 
 }  // namespace
 
-outcome run_program(const std::vector<std::string>& arguments, const cancellation& stop) {
+outcome run_program(const std::vector<std::string>& given, const cancellation& stop, std::int64_t most_memory) {
   if (stop) return {128, {}};
+  auto arguments = given;
+  if (most_memory > 0) {  // a limit of its own must be there before the program begins, which no posix_spawn can do
+    const std::string kilobytes = std::to_string(most_memory / 1024);
+    const std::vector<std::string> limited = {"/bin/sh", "-c", "ulimit -v \"$0\" 2>/dev/null; exec \"$@\"", kilobytes};
+    arguments.insert(arguments.begin(), limited.begin(), limited.end());
+  }
   std::vector<char*> argv, environment;
   for (const auto& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
   argv.push_back(nullptr);

@@ -1,6 +1,7 @@
 // Other programs, run without a shell.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -16,8 +17,8 @@ struct outcome {
 };
 
 /// Runs a program in English; its input is empty. When `stop` is cancelled it is ended, with all that it has started, and
-/// its status is 128.
-outcome run_program(const std::vector<std::string>& arguments, const cancellation& stop);
+/// its status is 128. It gets no more than so many bytes of memory; 0: as many as it likes.
+outcome run_program(const std::vector<std::string>& arguments, const cancellation& stop, std::int64_t most_memory = 0);
 
 /// Where a program is: `program` itself if it has a '/', else the first in the PATH; empty if there is none.
 std::filesystem::path which(const std::string& program);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace saltus::host {
@@ -16,6 +17,15 @@ inline std::vector<std::string> split_at_commas(const std::string& list) {
   for (std::string part; std::getline(text, part, ',');) parts.push_back(part);
   return parts;
 }
+
+/// A word as any shell reads it back.
+std::string shell_word(const std::string& word);
+/// The same for a hint on a terminal, which must not act on it.
+std::string shell_word_to_type(const std::string& word);
+/// A text for a terminal: without control characters but for line breaks and tabs, and without marks that change the direction of writing.
+std::string printable(std::string_view text);
+/// The same in one line.
+std::string printable_line(std::string_view text);
 
 /// "1 state", "3 states".
 std::string counted(std::size_t n, const char* noun);

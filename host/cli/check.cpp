@@ -80,77 +80,74 @@ json check_json(const plan& p, const check_report& r) {
 void print_prediction(const plan& p, const check_report& found) {
   const pilot_report& r = *found.pilot;
   const prediction& cost = r.cost;
-  fmt::print("predicted  {} ({} .. {}), by {} run in {}{}\n", duration_text(cost.seconds.value),
-             duration_text(cost.seconds.low), duration_text(cost.seconds.high),
-             counted(static_cast<std::size_t>(cost.pilot_instances), "instance"), duration_text(cost.pilot_seconds),
-             cost.cut_short ? ", which had not ended: a guess" : "");
-  fmt::print("           {} of memory for chunks", bytes_text(r.memory_bytes));
-  if (!p.file.empty()) fmt::print(", {} of file", bytes_text(std::llround(r.file_bytes.value)));
+  tell("predicted  {} ({} .. {}), by {} run in {}{}\n", duration_text(cost.seconds.value),
+       duration_text(cost.seconds.low), duration_text(cost.seconds.high),
+       counted(static_cast<std::size_t>(cost.pilot_instances), "instance"), duration_text(cost.pilot_seconds),
+       cost.cut_short ? ", which had not ended: a guess" : "");
+  tell("           {} of memory for chunks", bytes_text(r.memory_bytes));
+  if (!p.file.empty()) tell(", {} of file", bytes_text(std::llround(r.file_bytes.value)));
   if (p.log_events && cost.event_rows.low < cost.event_rows.high)
-    fmt::print(" ({} .. {})", bytes_text(std::llround(r.file_bytes.low)), bytes_text(std::llround(r.file_bytes.high)));
+    tell(" ({} .. {})", bytes_text(std::llround(r.file_bytes.low)), bytes_text(std::llround(r.file_bytes.high)));
   if (const std::int64_t free = found.free_bytes;
       !p.file.empty() && free >= 0 && std::llround(r.file_bytes.value) > free)
-    fmt::print("; {} are free in {}: it does not fit", bytes_text(free), folder_of(p.file).string());
-  fmt::print("\n");
+    tell("; {} are free in {}: it does not fit", bytes_text(free), folder_of(p.file).string());
+  tell("\n");
 }
 
 void print_plan(const plan& p) {
-  fmt::print("model      {} ({}, {}, {})\n", p.model.name, counted(p.model.states.size(), "state"),
-             counted(p.model.parameters.size(), "parameter"), counted(p.model.outputs.size(), "output"));
-  if (const auto none = no_method_for(p.model); !none.empty()) fmt::print("method     none: {}\n", none);
+  tell("model      {} ({}, {}, {})\n", p.model.name, counted(p.model.states.size(), "state"),
+       counted(p.model.parameters.size(), "parameter"), counted(p.model.outputs.size(), "output"));
+  if (const auto none = no_method_for(p.model); !none.empty()) tell("method     none: {}\n", none);
   else
-    fmt::print("method     {}, {}\n", method_text(p),
-               p.fixed_step > 0 ? fmt::format("fixed step {:g}", p.fixed_step)
-                                : fmt::format("{} controller, {} norm, rtol {:g}", p.controller, p.norm, p.rtol));
-  fmt::print("t          {:g} .. {:g}{}\n", p.t_begin, p.t_end, p.backward ? ", backward" : "");
-  fmt::print("instances  {}", p.count);
+    tell("method     {}, {}\n", method_text(p),
+         p.fixed_step > 0 ? fmt::format("fixed step {:g}", p.fixed_step)
+                          : fmt::format("{} controller, {} norm, rtol {:g}", p.controller, p.norm, p.rtol));
+  tell("t          {:g} .. {:g}{}\n", p.t_begin, p.t_end, p.backward ? ", backward" : "");
+  tell("instances  {}", p.count);
   for (const auto& axis : p.axes) {
     std::vector<std::string> columns;
     for (const auto& c : axis.columns) columns.push_back(c.what.name);
-    fmt::print("{}{} ({})", &axis == p.axes.data() ? " = " : " x ", fmt::join(columns, "+"), axis.count);
+    tell("{}{} ({})", &axis == p.axes.data() ? " = " : " x ", fmt::join(columns, "+"), axis.count);
   }
   if (p.samples > 1 || !p.random.empty())
-    fmt::print("{}{} samples{}, seed {}", p.axes.empty() ? " = " : " x ", p.samples,
-               p.design.which == design::kind::random ? "" : fmt::format(" ({})", name_of(p.design.which)), p.seed);
+    tell("{}{} samples{}, seed {}", p.axes.empty() ? " = " : " x ", p.samples,
+         p.design.which == design::kind::random ? "" : fmt::format(" ({})", name_of(p.design.which)), p.seed);
   if (p.design.half_width > 0)
-    fmt::print(", doubled until all indices are known to +-{:g}, up to {} pairs", p.design.half_width,
-               p.design.max_count);
+    tell(", doubled until all indices are known to +-{:g}, up to {} pairs", p.design.half_width, p.design.max_count);
   std::vector<std::string> guards;
   for (const auto& g : p.model.guards) guards.push_back(fmt::format("{} ({})", g.name, name_of(g.direction)));
-  fmt::print("\nguards     {}\n", guards.empty() ? "none" : fmt::format("{}", fmt::join(guards, ", ")));
+  tell("\nguards     {}\n", guards.empty() ? "none" : fmt::format("{}", fmt::join(guards, ", ")));
   std::vector<std::string> time_events;
   for (const auto& i : p.model.time_events) time_events.push_back(i.name);
-  if (!time_events.empty()) fmt::print("times      {}\n", fmt::join(time_events, ", "));
+  if (!time_events.empty()) tell("times      {}\n", fmt::join(time_events, ", "));
   for (std::size_t j = 0; j < p.model.tables.size(); ++j) {
     const auto& times = p.tables->all()[j].knots.times;
-    fmt::print("table      {}: {} knots from {:g} to {:g}, {}{}\n", p.model.tables[j].name, times.size(), times.front(),
-               times.back(), name_of(p.model.tables[j].between),
-               p.model.tables[j].beyond == at_ends::none ? "" : fmt::format(", {}", name_of(p.model.tables[j].beyond)));
+    tell("table      {}: {} knots from {:g} to {:g}, {}{}\n", p.model.tables[j].name, times.size(), times.front(),
+         times.back(), name_of(p.model.tables[j].between),
+         p.model.tables[j].beyond == at_ends::none ? "" : fmt::format(", {}", name_of(p.model.tables[j].beyond)));
   }
 }
 
 void print_report(const plan& p, const check_report& r) {
-  if (p.file.empty()) fmt::print("output     no file\n");
+  if (p.file.empty()) tell("output     no file\n");
   else {
-    fmt::print("output     {}, {}{}{}\n", p.file, bytes_text(r.result_bytes),
-               p.log_events ? " and the event log"
-               : !p.rows    ? ", statistics alone"
-                            : "",
-               r.fits ? std::string()
-                      : fmt::format("; {} are free in {}: it does not fit", bytes_text(r.free_bytes),
-                                    folder_of(p.file).string()));
+    tell("output     {}, {}{}{}\n", p.file, bytes_text(r.result_bytes),
+         p.log_events ? " and the event log"
+         : !p.rows    ? ", statistics alone"
+                      : "",
+         r.fits ? std::string()
+                : fmt::format("; {} are free in {}: it does not fit", bytes_text(r.free_bytes),
+                              folder_of(p.file).string()));
   }
   if (!r.pilot) return;
-  fmt::print("device     {}, chunks of {}\n", r.pilot->device, r.pilot->chunk_size);
-  fmt::print("compiled   {}\n",
-             r.pilot->compile_seconds > 0 ? fmt::format("in {:.1f} s", r.pilot->compile_seconds) : "before (cached)");
+  tell("device     {}, chunks of {}\n", r.pilot->device, r.pilot->chunk_size);
+  tell("compiled   {}\n",
+       r.pilot->compile_seconds > 0 ? fmt::format("in {:.1f} s", r.pilot->compile_seconds) : "before (cached)");
   print_prediction(p, r);
-  for (const auto& remark : r.pilot->remarks)
-    fmt::print("remark     of {} tried: {}\n", r.pilot->cost.pilot_ended, remark);
+  for (const auto& remark : r.pilot->remarks) tell("remark     of {} tried: {}\n", r.pilot->cost.pilot_ended, remark);
   const auto& by_status = r.pilot->cost.by_status;
   for (const auto& failure : r.pilot->failures)
-    fmt::print("failures   of {} tried: {}\n", std::accumulate(by_status.begin(), by_status.end(), std::int64_t{0}),
-               failure);
+    tell("failures   of {} tried: {}\n", std::accumulate(by_status.begin(), by_status.end(), std::int64_t{0}), failure);
 }
 
 constexpr int schedulers = 4, max_warps = 64;  // of a multiprocessor
@@ -208,20 +205,20 @@ int check(const run_arguments& a, bool with_pilot, bool with_lint) {
   if (a.as_json) {
     json all = check_json(p, r);
     if (with_lint) all["lint"] = found;
-    fmt::print("{}\n", json_text(all));
+    tell("{}\n", json_text(all));
     return exit_ok;
   }
   print_plan(p);
   print_report(p, r);
-  for (const auto& one : found) fmt::print("lint       {}\n", one);
-  if (with_lint && found.empty()) fmt::print("lint       nothing found\n");
+  for (const auto& one : found) tell("lint       {}\n", one);
+  if (with_lint && found.empty()) tell("lint       nothing found\n");
   return exit_ok;
 }
 
 int check_cuda(const run_arguments& a, const std::string& architecture) {
   const cuda_report r = report_on_cuda(plan_of(a, interrupted), architecture);
-  if (a.as_json) fmt::print("{}\n", json_text(json_of(r)));
-  else fmt::print("{}", text_of(r));
+  if (a.as_json) tell("{}\n", json_text(json_of(r)));
+  else tell("{}", text_of(r));
   return exit_ok;
 }
 

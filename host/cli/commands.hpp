@@ -1,15 +1,12 @@
 // The commands, one file each: they call the library, and print what it returns as text or as JSON.
 #pragma once
 
-#include <cstdio>
 #include <string>
-#include <utility>
 #include <vector>
-
-#include <fmt/format.h>
 
 #include "abi/module.hpp"
 #include "bench/options.hpp"
+#include "cli/tell.hpp"
 #include "study/prepare.hpp"
 
 namespace saltus::host {
@@ -47,12 +44,6 @@ int sensitivity(const std::string& file, const std::vector<std::string>& outcome
 int run_in_python(char** arguments);
 int doctor(bool as_json, bool measure);
 int clear_cache(bool as_json);
-
-/// A message to stderr. That it cannot be written there must not end a run.
-template <class... Args>
-void say(fmt::format_string<Args...> form, Args&&... args) {
-  std::fputs(fmt::format(form, std::forward<Args>(args)...).c_str(), stderr);
-}
 
 void print_warnings(const plan& p);
 

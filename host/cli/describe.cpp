@@ -73,10 +73,9 @@ std::string equations_text(const model& m) {
 void print_elimination(const model& m) {
   const auto e = elimination_of(m);
   if (!e) return;
-  fmt::print(
-      "  matrix: {}, {} entries below the diagonal, {} filled in, {} multiply-adds (dense {}), J along {} of {}\n",
-      e->chosen ? "sparse" : "dense; sparse it has", e->entries, e->filled_in, e->program.target.size(),
-      e->dense_updates(), counted(static_cast<std::size_t>(e->colours), "direction"), e->velocities);
+  tell("  matrix: {}, {} entries below the diagonal, {} filled in, {} multiply-adds (dense {}), J along {} of {}\n",
+       e->chosen ? "sparse" : "dense; sparse it has", e->entries, e->filled_in, e->program.target.size(),
+       e->dense_updates(), counted(static_cast<std::size_t>(e->colours), "direction"), e->velocities);
 }
 json elimination_json(const model& m) {
   const auto e = elimination_of(m);
@@ -92,12 +91,11 @@ json elimination_json(const model& m) {
 
 void print_quantities(const char* title, const std::vector<quantity>& list, bool with_value) {
   if (list.empty()) return;
-  fmt::print("\n{}\n", title);
+  tell("\n{}\n", title);
   for (const auto& q : list)
-    fmt::print("  {:<18} {:>12} {:<10} {}{}\n", q.name,
-               with_value ? std::isnan(q.value) ? "free" : fmt::format("{:g}", q.value) : "",
-               q.unit == "1" ? "" : q.unit, q.about,
-               q.index > 0 ? fmt::format(" (algebraic, index {})", q.index) : std::string());
+    tell("  {:<18} {:>12} {:<10} {}{}\n", q.name,
+         with_value ? std::isnan(q.value) ? "free" : fmt::format("{:g}", q.value) : "", q.unit == "1" ? "" : q.unit,
+         q.about, q.index > 0 ? fmt::format(" (algebraic, index {})", q.index) : std::string());
 }
 
 json describe_json(const model& m) {
@@ -167,11 +165,11 @@ int list_models(bool as_json) {
                          {"guards", m.guards.size()},
                          {"time_events", m.time_events.size()}});
     else
-      fmt::print("{:<26} {} ({}{}, {}{})\n", m.name, m.title, counted(m.states.size(), "state"), special_text(m),
-                 counted(m.guards.size(), "guard"),
-                 m.time_events.empty() ? "" : ", " + counted(m.time_events.size(), "time event"));
+      tell("{:<26} {} ({}{}, {}{})\n", m.name, m.title, counted(m.states.size(), "state"), special_text(m),
+           counted(m.guards.size(), "guard"),
+           m.time_events.empty() ? "" : ", " + counted(m.time_events.size(), "time event"));
   }
-  if (as_json) fmt::print("{}\n", json_text(json{{"models", all}}));
+  if (as_json) tell("{}\n", json_text(json{{"models", all}}));
   return exit_ok;
 }
 
@@ -179,33 +177,32 @@ int describe(const std::string& name, bool as_json, bool by_array) {
   model m = describe(name, interrupted);
   if (by_array) m = by_derivative_array(m, interrupted);
   if (as_json) {
-    fmt::print("{}\n", json_text(describe_json(m)));
+    tell("{}\n", json_text(describe_json(m)));
     return exit_ok;
   }
-  fmt::print("{}: {}\n  source: {}\n  file:   {}\n  t:      {:g} .. {:g}{}{}\n  form:   {}\n", m.name, m.title,
-             m.source, m.header.string(), m.t_begin, m.t_end, m.time_unit.empty() ? "" : " ", m.time_unit,
-             equations_text(m));
+  tell("{}: {}\n  source: {}\n  file:   {}\n  t:      {:g} .. {:g}{}{}\n  form:   {}\n", m.name, m.title, m.source,
+       m.header.string(), m.t_begin, m.t_end, m.time_unit.empty() ? "" : " ", m.time_unit, equations_text(m));
   print_elimination(m);
   print_structure(m);
   print_quantities("states (initial value, unit, meaning)", m.states, true);
   print_quantities("parameters (default, unit, meaning)", m.parameters, true);
   print_quantities("discrete variables (initial value, unit, meaning)", m.discretes, true);
   print_quantities("outputs (unit, meaning)", m.outputs, false);
-  if (!m.constraints.empty()) fmt::print("\nconstraints (kind, unit, meaning)\n");
+  if (!m.constraints.empty()) tell("\nconstraints (kind, unit, meaning)\n");
   for (const auto& c : m.constraints)
-    fmt::print("  {:<18} {:<15} {:<6} {}{}\n", c.name, kind_of(c), c.unit == "1" ? "" : c.unit, c.about,
-               c.switched ? " (switched)" : "");
+    tell("  {:<18} {:<15} {:<6} {}{}\n", c.name, kind_of(c), c.unit == "1" ? "" : c.unit, c.about,
+         c.switched ? " (switched)" : "");
   print_quantities("invariants (unit, meaning)", m.invariants, false);
-  if (!m.guards.empty()) fmt::print("\nguards (direction, sidedness, meaning)\n");
+  if (!m.guards.empty()) tell("\nguards (direction, sidedness, meaning)\n");
   for (const auto& g : m.guards)
-    fmt::print("  {:<18} {:<8} {:<11}{}{} {}\n", g.name, name_of(g.direction), name_of(g.sidedness),
-               g.terminal ? " terminal" : "", g.slides ? " may slide" : "", g.about);
-  if (!m.tables.empty()) fmt::print("\ntables (between knots, at the ends, own knots, unit, meaning)\n");
+    tell("  {:<18} {:<8} {:<11}{}{} {}\n", g.name, name_of(g.direction), name_of(g.sidedness),
+         g.terminal ? " terminal" : "", g.slides ? " may slide" : "", g.about);
+  if (!m.tables.empty()) tell("\ntables (between knots, at the ends, own knots, unit, meaning)\n");
   for (const auto& t : m.tables)
-    fmt::print("  {:<18} {:<8} {:<9} {:>6} {:<10} {}\n", t.name, name_of(t.between), name_of(t.beyond),
-               t.times.empty() ? "none" : std::to_string(t.times.size()), t.unit == "1" ? "" : t.unit, t.about);
-  if (!m.time_events.empty()) fmt::print("\ntime events (meaning)\n");
-  for (const auto& i : m.time_events) fmt::print("  {:<18} {}\n", i.name, i.about);
+    tell("  {:<18} {:<8} {:<9} {:>6} {:<10} {}\n", t.name, name_of(t.between), name_of(t.beyond),
+         t.times.empty() ? "none" : std::to_string(t.times.size()), t.unit == "1" ? "" : t.unit, t.about);
+  if (!m.time_events.empty()) tell("\ntime events (meaning)\n");
+  for (const auto& i : m.time_events) tell("  {:<18} {}\n", i.name, i.about);
   return exit_ok;
 }
 

@@ -50,11 +50,11 @@ void print_table(const sensitivity_indices& s, const sensitivity_indices::outcom
   for (const auto& row : rows) width = std::max(width, row.size());
   std::string line = fmt::format("    {:<{}}", "", width);
   for (std::size_t index = from; index < to; ++index) line += fmt::format("  {:<32}", s.names[index]);
-  fmt::print("{}\n", line.substr(0, line.find_last_not_of(' ') + 1));
+  tell("{}\n", line.substr(0, line.find_last_not_of(' ') + 1));
   for (std::size_t j = 0; j < rows.size(); ++j) {
     line = fmt::format("    {:<{}}", rows[j], width);
     for (std::size_t index = from; index < to; ++index) line += fmt::format("  {:<32}", text_of(of.indices[index][j]));
-    fmt::print("{}\n", line.substr(0, line.find_last_not_of(' ') + 1));
+    tell("{}\n", line.substr(0, line.find_last_not_of(' ') + 1));
   }
 }
 
@@ -62,24 +62,22 @@ void print_table(const sensitivity_indices& s, const sensitivity_indices::outcom
 
 void print_indices(const sensitivity_indices& s) {
   const bool has_pairs = !s.pairs.empty();
-  fmt::print("  sensitivity ({}), with intervals of 95 %:\n", s.design);
+  tell("  sensitivity ({}), with intervals of 95 %:\n", s.design);
   for (const auto& outcome : s.outcomes) {
     double left_out = 0;
     for (const auto& index : outcome.indices)
       for (const index_estimate& e : index) left_out = std::max(left_out, e.left_out);
-    fmt::print(
-        "  {}{}\n", outcome.what.name,
-        left_out > 0 ? fmt::format("   (up to {:.3g} % of the terms of an index left out)", 100 * left_out) : "");
+    tell("  {}{}\n", outcome.what.name,
+         left_out > 0 ? fmt::format("   (up to {:.3g} % of the terms of an index left out)", 100 * left_out) : "");
     if (!has_indices(outcome)) {
-      fmt::print("    does not vary\n");
+      tell("    does not vary\n");
       continue;
     }
     print_table(s, outcome, 0, s.names.size() - has_pairs);
     if (has_pairs) print_table(s, outcome, s.names.size() - 1, s.names.size());
   }
   if (s.failed > 0)
-    fmt::print("  left out: {} instances that did not end well, the first {}\n", s.failed,
-               fmt::join(s.first_failed, ", "));
+    tell("  left out: {} instances that did not end well, the first {}\n", s.failed, fmt::join(s.first_failed, ", "));
 }
 
 json indices_json(const sensitivity_indices& s) {
@@ -105,7 +103,7 @@ json indices_json(const sensitivity_indices& s) {
 
 int sensitivity(const std::string& file, const std::vector<std::string>& outcomes, bool as_json) {
   const auto s = indices_of(result_file(file), outcomes);
-  if (as_json) fmt::print("{}\n", json_text(indices_json(s)));
+  if (as_json) tell("{}\n", json_text(indices_json(s)));
   else print_indices(s);
   return exit_ok;
 }

@@ -49,26 +49,26 @@ json json_of(const lyapunov_report& r) {
 
 void print_one(const instance_exponents& e) {
   for (std::size_t j = 0; j < e.exponents.size(); ++j)
-    fmt::print("  {:>3}  {:>14.6g} +- {:.2g}\n", j + 1, e.exponents[j], e.errors[j]);
-  if (const double d = e.dimension(); !std::isnan(d)) fmt::print("  Kaplan-Yorke dimension {:.4g}\n", d);
-  if (e.grazings > 0) fmt::print("  {} events were met with hardly any speed\n", e.grazings);
+    tell("  {:>3}  {:>14.6g} +- {:.2g}\n", j + 1, e.exponents[j], e.errors[j]);
+  if (const double d = e.dimension(); !std::isnan(d)) tell("  Kaplan-Yorke dimension {:.4g}\n", d);
+  if (e.grazings > 0) tell("  {} events were met with hardly any speed\n", e.grazings);
 }
 
 void print_table(const lyapunov_report& r) {
   std::string line = fmt::format("  {:>9}", "instance");
   for (const auto& name : r.inputs) line += fmt::format("  {:>12}", name);
   for (int j = 1; j <= r.run.what.exponents; ++j) line += fmt::format("  {:>12}", fmt::format("lyapunov_{}", j));
-  fmt::print("{}\n", line);
+  tell("{}\n", line);
   for (std::size_t i = 0; i < std::min(most_rows, r.instances.size()); ++i) {
     const auto& e = r.instances[i];
     line = fmt::format("  {:>9}", e.instance);
     for (const double input : e.inputs) line += fmt::format("  {:>12.6g}", input);
     for (const double exponent : e.exponents) line += fmt::format("  {:>12.5g}", exponent);
-    fmt::print("{}{}\n", line, e.why == sensitivity::defined ? "" : fmt::format("  {}", reason_of(e)));
+    tell("{}{}\n", line, e.why == sensitivity::defined ? "" : fmt::format("  {}", reason_of(e)));
   }
   if (r.instances.size() > most_rows)
-    fmt::print("  and {} more{}\n", r.instances.size() - most_rows,
-               r.run.file.empty() ? ": -o FILE keeps all, --json prints them" : " in " + r.run.file);
+    tell("  and {} more{}\n", r.instances.size() - most_rows,
+         r.run.file.empty() ? ": -o FILE keeps all, --json prints them" : " in " + r.run.file);
 }
 
 }  // namespace
@@ -83,11 +83,11 @@ int lyapunov(const run_arguments& a, const std::vector<std::string>& command) {
   std::optional<progress> bar;
   const auto r = lyapunov(std::move(p), options, interrupted, listener_of(a.quiet, bar));
   if (a.as_json) {
-    fmt::print("{}\n", json_text(json_of(r)));
+    tell("{}\n", json_text(json_of(r)));
   } else {
     const double from = r.run.what.exponents_from;
-    fmt::print("{}, {}: Lyapunov exponents per unit of time{}\n", r.run.what.model.name, method_name(r.run.what),
-               std::isfinite(from) ? fmt::format(", from t = {} on", from) : "");
+    tell("{}, {}: Lyapunov exponents per unit of time{}\n", r.run.what.model.name, method_name(r.run.what),
+         std::isfinite(from) ? fmt::format(", from t = {} on", from) : "");
     if (r.instances.size() == 1 && r.instances[0].why == sensitivity::defined) print_one(r.instances[0]);
     else print_table(r);
   }

@@ -1,5 +1,6 @@
 // The command line: saltus list | describe | new | check | run | bench | show | sensitivity | lyapunov | plot | report | zarr | doctor.
 // Options and dispatch; the commands are in commands.hpp.
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -22,6 +23,7 @@
 #include "cli/interrupt.hpp"
 #include "cli/run_options.hpp"
 #include "cli/show.hpp"
+#include "compile/compiler.hpp"
 #include "ensemble/model_call.hpp"
 #include "result/hdf5.hpp"
 #include "study/measure.hpp"
@@ -141,6 +143,8 @@ class command_line {
                      "of a result file FILE.nc: this instance again, as in the file but for what other flags say")
         ->check(CLI::NonNegativeNumber)
         ->type_name("I");
+    command->add_flag("--trust", arguments_.trusts,
+                      "with --instance: compile and run the model's text out of the file, which is not yours");
   }
 
   void add_check() {
@@ -276,13 +280,18 @@ class command_line {
 
 bool main_has_ended = false;
 
-/// HDF5 ends the program by itself where it finds no memory for a handle, and says nothing.
+/// HDF5 ends the program by itself where it finds no memory for a handle, and says nothing; so may a static constructor of a model.
+/// Neither has succeeded in anything.
 extern "C" void on_exit_of_a_library() {
-  constexpr std::string_view text =
-      "saltus: a library has ended the program, as a rule for lack of memory; the same command goes on with what is "
-      "kept\n";
+  constexpr std::string_view
+      of_model = "saltus: the model has ended the program as it was loaded: a static constructor has called exit\n",
+      of_library =
+          "saltus: a library has ended the program, as a rule for lack of memory; the same command goes "
+          "on with what is kept\n";
   if (main_has_ended) return;
+  const auto text = is_loading_module() ? of_model : of_library;
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
+  ::_exit(exit_failure);
 }
 
 /// Where memory ends, an exception may be thrown where none can be caught.
@@ -308,6 +317,17 @@ int main_program(int argc, char** argv) {
 
 }  // namespace
 }  // namespace saltus::host
+
+// Modules find these before those of the C library: a model that ends the process where it is called ends its own call, as by exit.
+// What the kernel is asked for directly cannot be met.
+extern "C" {
+[[noreturn]] void _exit(int code) {
+  saltus::host::end_model_that_exits();
+  for (;;) ::syscall(SYS_exit_group, code);
+}
+[[noreturn]] void _Exit(int code) { _exit(code); }
+[[noreturn]] void quick_exit(int code) noexcept { _exit(code); }
+}
 
 int main(int argc, char** argv) {
   using namespace saltus::host;

@@ -12,6 +12,8 @@
 #include "abi/status.hpp"
 #include "base/error.hpp"
 #include "base/json.hpp"
+#include "base/text.hpp"
+#include "cli/commands.hpp"
 #include "ensemble/statistics.hpp"
 #include "result/reader.hpp"
 
@@ -30,7 +32,10 @@ std::string percent(std::int64_t part, std::size_t all) {
 class text_table {
  public:
   text_table(std::size_t left, bool words_last) : left_(left), words_last_(words_last) {}
-  void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+  void add(std::vector<std::string> row) {
+    for (std::string& cell : row) cell = printable_line(cell);
+    rows_.push_back(std::move(row));
+  }
   bool empty() const { return rows_.empty(); }
   void print(std::FILE* out) const {
     std::vector<std::size_t> width;
@@ -45,7 +50,7 @@ class text_table {
         line += at_left ? fmt::format(" {:<{}} ", row[j], width[j]) : fmt::format(" {:>{}} ", row[j], width[j]);
       }
       line.erase(line.find_last_not_of(' ') + 1);
-      fmt::print(out, "{}\n", line);
+      tell(out, "{}\n", line);
     }
   }
 
@@ -55,7 +60,7 @@ class text_table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-void print_json(const json& o, std::FILE* out) { fmt::print(out, "{}\n", json_text(o)); }
+void print_json(const json& o, std::FILE* out) { tell(out, "{}\n", json_text(o)); }
 
 // ------------------------------------------------------------------------------------------------------ the whole file
 
@@ -97,8 +102,8 @@ void statistics_as_text(const result_file& f, std::FILE* out) {
   }
   table.print(out);
   for (const result_variable* v : f.with_role("histogram"))
-    fmt::print(out, "  {}: a histogram of {} bins from {} to {}; {:.0f} below, {:.0f} above\n", v->name, f.length(*v),
-               f.number("from", *v), f.number("to", *v), f.number("below", *v), f.number("above", *v));
+    tell(out, "  {}: a histogram of {} bins from {} to {}; {:.0f} below, {:.0f} above\n", v->name, f.length(*v),
+         f.number("from", *v), f.number("to", *v), f.number("below", *v), f.number("above", *v));
 }
 
 void summary_as_json(const result_file& f, const census& c, std::FILE* out) {
@@ -139,7 +144,7 @@ void summary_as_json(const result_file& f, const census& c, std::FILE* out) {
 }
 
 void head_as_text(const result_file& f, std::FILE* out) {
-  fmt::print(out, "{}\n", f.path());
+  tell(out, "{}\n", printable_line(f.path()));
   text_table head(2, false);
   head.add({"model", fmt::format("{}: {}", f.text("model"), f.text("title"))});
   head.add({"method", f.text("method")});
@@ -152,11 +157,11 @@ void head_as_text(const result_file& f, std::FILE* out) {
   if (const std::string state = f.text("state"); !state.empty() && state != "complete")
     head.add({"state", state == "unfinished" ? "unfinished: its run is under way, or was killed" : state});
   head.print(out);
-  if (const std::string remarks = f.text("remarks"); !remarks.empty()) fmt::print(out, "\n{}\n", remarks);
+  if (const std::string remarks = f.text("remarks"); !remarks.empty()) tell(out, "\n{}\n", remarks);
 }
 
 void statuses_as_text(const result_file& f, const census& c, std::FILE* out) {
-  fmt::print(out, "\nstatus\n");
+  tell(out, "\nstatus\n");
   text_table statuses(1, true);
   for (std::size_t s = 0; s < c.by_status.size(); ++s)
     if (c.by_status[s] > 0)
@@ -174,7 +179,7 @@ void statuses_as_text(const result_file& f, const census& c, std::FILE* out) {
 
 void counters_as_text(const result_file& f, const census& c, std::FILE* out) {
   const auto counters = f.with_role("counter");
-  fmt::print(out, "\nper instance\n");
+  tell(out, "\nper instance\n");
   text_table table(1, false);
   table.add({"", "min", "mean", "max"});
   for (std::size_t j = 0; j < counters.size(); ++j)
@@ -185,7 +190,7 @@ void counters_as_text(const result_file& f, const census& c, std::FILE* out) {
 }
 
 void variables_as_text(const result_file& f, std::FILE* out) {
-  fmt::print(out, "\nvariables\n");
+  tell(out, "\nvariables\n");
   text_table variables(2, true);
   for (const result_variable& v : f.variables()) {
     const std::string name = v.dimensions.empty() ? fmt::format("{} = {}", v.name, f.value(v, 0))
@@ -197,22 +202,22 @@ void variables_as_text(const result_file& f, std::FILE* out) {
 
 /// How to see more of it.
 void hints_as_text(const result_file& f, std::FILE* out) {
-  const std::string_view opening = is_journal(f.path()) ? "import saltus; data = saltus.so_far(\"{}\")"
-                                                        : "import xarray; data = xarray.open_dataset(\"{}\")";
-  const std::string python = fmt::format(fmt::runtime(opening), f.path());
+  const std::string opening =
+      is_journal(f.path()) ? "import saltus; data = saltus.so_far(" : "import xarray; data = xarray.open_dataset(";
+  const std::string python = opening + quoted(f.path()) + ")", word = shell_word_to_type(f.path());
   if (!f.has_rows()) {
-    fmt::print(out,
-               "\nopen it; it has no results of single instances (output.rows = false)\n"
-               "  python3: {}; data[\"statistics_t_final\"]\n",
-               python);
+    tell(out,
+         "\nopen it; it has no results of single instances (output.rows = false)\n"
+         "  python3: {}; data[\"statistics_t_final\"]\n",
+         python);
     return;
   }
-  fmt::print(out,
-             "\nopen it\n"
-             "  saltus show {0} --instance 0     one instance\n"
-             "  saltus show {0} --failed         the failed ones\n"
-             "  python3: {1}; data[\"status\"]\n",
-             f.path(), python);
+  tell(out,
+       "\nopen it\n"
+       "  saltus show {0} --instance 0     one instance\n"
+       "  saltus show {0} --failed         the failed ones\n"
+       "  python3: {1}; data[\"status\"]\n",
+       word, python);
 }
 
 void summary_as_text(const result_file& f, const census& c, std::FILE* out) {
@@ -220,7 +225,7 @@ void summary_as_text(const result_file& f, const census& c, std::FILE* out) {
   statuses_as_text(f, c, out);
   if (c.started > 0) counters_as_text(f, c, out);
   if (f.find("statistic")) {
-    fmt::print(out, "\nover the instances that ended well\n");
+    tell(out, "\nover the instances that ended well\n");
     statistics_as_text(f, out);
   }
   variables_as_text(f, out);
@@ -278,18 +283,18 @@ void instance_as_json(const result_file& f, std::size_t instance, std::FILE* out
 /// How the instance ended, and what was unusual.
 void end_as_text(const result_file& f, std::size_t instance, std::FILE* out) {
   const status_row row = row_of(f.integers(f.at("status"), instance, 1)[0]);
-  fmt::print(out, "{}, instance {} of {}\n", f.path(), instance, f.instances());
-  fmt::print(out, "  status   {}: {}\n", row.name, row.meaning);
-  if (row.group != status_group::ok) fmt::print(out, "  remedy   {}\n", row.remedy);
+  tell(out, "{}, instance {} of {}\n", f.path(), instance, f.instances());
+  tell(out, "  status   {}: {}\n", row.name, row.meaning);
+  if (row.group != status_group::ok) tell(out, "  remedy   {}\n", row.remedy);
   if (const auto e = exceptions_of(f, instance, 1)[0]; e != 0)
-    fmt::print(out, "  rescue   took over; lanes gave up with {}: {}\n", row_of(e).name, row_of(e).meaning);
+    tell(out, "  rescue   took over; lanes gave up with {}: {}\n", row_of(e).name, row_of(e).meaning);
   if (const result_variable* v = f.find("switched"); v && f.value(*v, instance) == f.value(*v, instance))
-    fmt::print(out, "  stiff    went over to {} at t = {}\n", f.text("stiff_method"), f.value(*v, instance));
+    tell(out, "  stiff    went over to {} at t = {}\n", f.text("stiff_method"), f.value(*v, instance));
   if (const auto of = residual_of(f, instance); !of.empty())
-    fmt::print(out, "  residual {:.3g} in the equation of {}{}\n", f.value(f.at("residual"), instance), of,
-               row.id == status::inconsistent ? ", the worst" : ", the largest after any step");
+    tell(out, "  residual {:.3g} in the equation of {}{}\n", f.value(f.at("residual"), instance), of,
+         row.id == status::inconsistent ? ", the worst" : ", the largest after any step");
   if (const auto names = dependent_of(f, instance); !names.empty())
-    fmt::print(out, "  depend on each other: {}\n", fmt::join(names, ", "));
+    tell(out, "  depend on each other: {}\n", fmt::join(names, ", "));
 }
 
 void values_as_text(const result_file& f, std::size_t instance, std::FILE* out) {
@@ -306,14 +311,14 @@ void values_as_text(const result_file& f, std::size_t instance, std::FILE* out) 
     for (const result_variable* v : values_with_role(f, role))
       table.add({v->name, fmt::format("{}", f.value(*v, instance)), v->bracketed_unit(), v->about});
     if (table.empty()) continue;
-    fmt::print(out, "\n{}\n", title);
+    tell(out, "\n{}\n", title);
     table.print(out);
   }
 }
 
 void events_as_text(const result_file& f, std::size_t instance, std::FILE* out) {
   const instance_events e = events_of(f, instance);
-  fmt::print(out, "\nevents: {}\n", e.time.size());
+  tell(out, "\nevents: {}\n", e.time.size());
   text_table table(0, false);
   std::vector<std::string> header = {"time", "guard"};
   for (const std::string& state : e.states) {
@@ -330,14 +335,14 @@ void events_as_text(const result_file& f, std::size_t instance, std::FILE* out) 
     table.add(cells);
   }
   table.print(out);
-  if (e.time.size() > shown_rows) fmt::print(out, "  and {} more\n", e.time.size() - shown_rows);
+  if (e.time.size() > shown_rows) tell(out, "  and {} more\n", e.time.size() - shown_rows);
 }
 
 void samples_as_text(const result_file& f, std::size_t instance, std::FILE* out) {
   const auto samples = samples_of(f, instance);
   if (samples.empty()) return;
   const std::size_t times = samples[0].second.size();
-  fmt::print(out, "\nsamples: {}\n", times);
+  tell(out, "\nsamples: {}\n", times);
   text_table table(0, false);
   std::vector<std::string> header;
   for (const auto& [name, values] : samples) header.push_back(name);
@@ -348,7 +353,7 @@ void samples_as_text(const result_file& f, std::size_t instance, std::FILE* out)
     table.add(cells);
   }
   table.print(out);
-  if (times > shown_times) fmt::print(out, "  and {} more\n", times - shown_times);
+  if (times > shown_times) tell(out, "  and {} more\n", times - shown_times);
 }
 
 void instance_as_text(const result_file& f, std::size_t instance, std::FILE* out) {
@@ -386,9 +391,9 @@ void failed_as_json(const result_file& f, const failures& found, std::FILE* out)
 }
 
 void failed_as_text(const result_file& f, const failures& found, std::FILE* out) {
-  fmt::print(out, "{}: {} of {} instances failed", f.path(), found.count, f.instances());
-  if (found.not_finished > 0) fmt::print(out, ", {} did not finish", found.not_finished);
-  fmt::print(out, "\n");
+  tell(out, "{}: {} of {} instances failed", f.path(), found.count, f.instances());
+  if (found.not_finished > 0) tell(out, ", {} did not finish", found.not_finished);
+  tell(out, "\n");
   if (found.count == 0) return;
   const auto inputs = varied_inputs(f);
   text_table table(0, true);
@@ -412,12 +417,12 @@ void failed_as_text(const result_file& f, const failures& found, std::FILE* out)
   }
   table.print(out);
   if (static_cast<std::size_t>(found.count) > found.first.size())
-    fmt::print(out, "  and {} more\n", static_cast<std::size_t>(found.count) - found.first.size());
-  fmt::print(out, "\nwhat it means and what to do\n");
+    tell(out, "  and {} more\n", static_cast<std::size_t>(found.count) - found.first.size());
+  tell(out, "\nwhat it means and what to do\n");
   for (std::size_t s = 0; s < found.by_status.size(); ++s)
     if (found.by_status[s] > 0) {
       const status_row row = row_of(static_cast<long long>(s));
-      fmt::print(out, "  {} ({}): {}\n    {}\n", row.name, found.by_status[s], row.meaning, row.remedy);
+      tell(out, "  {} ({}): {}\n    {}\n", row.name, found.by_status[s], row.meaning, row.remedy);
     }
 }
 

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.hpp"
+#include "cli/tell.hpp"
 #include "structure/analysis.hpp"
 
 namespace saltus::host {
@@ -55,15 +56,13 @@ std::string answers_text(const structural_mode& mode, const conditions& known) {
 
 void print_singular(const singular_part& part, const equation_record& record) {
   if (!part.surplus_equations.empty())
-    fmt::print("  structurally singular: {} in no more than {}: {}{}{}\n",
-               counted(part.surplus_equations.size(), "equation"), counted(part.surplus_unknowns.size(), "unknown"),
-               listed(part.surplus_equations, record.equation_names), part.surplus_unknowns.empty() ? "" : " in ",
-               listed(part.surplus_unknowns, record.unknown_names));
+    tell("  structurally singular: {} in no more than {}: {}{}{}\n", counted(part.surplus_equations.size(), "equation"),
+         counted(part.surplus_unknowns.size(), "unknown"), listed(part.surplus_equations, record.equation_names),
+         part.surplus_unknowns.empty() ? "" : " in ", listed(part.surplus_unknowns, record.unknown_names));
   if (!part.lacking_unknowns.empty())
-    fmt::print("  structurally singular: {} in no more than {}: {}{}{}\n",
-               counted(part.lacking_unknowns.size(), "unknown"), counted(part.lacking_equations.size(), "equation"),
-               listed(part.lacking_unknowns, record.unknown_names), part.lacking_equations.empty() ? "" : " in ",
-               listed(part.lacking_equations, record.equation_names));
+    tell("  structurally singular: {} in no more than {}: {}{}{}\n", counted(part.lacking_unknowns.size(), "unknown"),
+         counted(part.lacking_equations.size(), "equation"), listed(part.lacking_unknowns, record.unknown_names),
+         part.lacking_equations.empty() ? "" : " in ", listed(part.lacking_equations, record.equation_names));
 }
 
 void print_sigma(const signature& sigma, const structural_analysis& a, const equation_record& record) {
@@ -92,7 +91,7 @@ void print_sigma(const signature& sigma, const structural_analysis& a, const equ
     for (std::size_t j = 0; j < widths.size(); ++j) text += fmt::format(" {:>{}} ", a.d[j], widths[j] - 1);
     text.back() = '\n';
   }
-  fmt::print("{}", text);
+  tell("{}", text);
 }
 
 /// Offsets that are not 0, of equations or unknowns of a large system: "2: rod_0, rod_1; 1: ...".
@@ -115,14 +114,13 @@ void print_blocks(const structural_analysis& a, const equation_record& record) {
   if (a.blocks.size() < 2) return;
   std::size_t largest = 0;
   for (const auto& b : a.blocks) largest = std::max(largest, b.equations.size());
-  fmt::print("    {} one after another, the largest of {}", counted(a.blocks.size(), "block"),
-             counted(largest, "equation"));
+  tell("    {} one after another, the largest of {}", counted(a.blocks.size(), "block"), counted(largest, "equation"));
   if (static_cast<int>(record.equations.size()) <= most_shown) {
     std::vector<std::string> all;
     for (const auto& b : a.blocks) all.push_back(listed(b.unknowns, record.unknown_names));
-    fmt::print(": {}", fmt::join(all, " | "));
+    tell(": {}", fmt::join(all, " | "));
   }
-  fmt::print("\n");
+  tell("\n");
 }
 
 /// "index 3, 2 degrees of freedom, quasilinear".
@@ -135,7 +133,7 @@ std::string result_text(const structural_analysis& a, const std::vector<int>& no
 void print_modes(const model_structure& s) {
   if (s.modes.size() < 2) return;
   const bool all = std::all_of(s.modes.begin(), s.modes.end(), [](const auto& mode) { return mode.is_served; });
-  fmt::print(
+  tell(
       "    {} of different structure{}{}:\n", counted(s.modes.size(), "mode"),
       s.all_modes ? "" : fmt::format(" in which no more than one of {} conditions is not as declared", s.known.count()),
       all ? ", which these offsets serve all" : "");
@@ -143,10 +141,10 @@ void print_modes(const model_structure& s) {
   for (const auto& mode : s.modes) {
     if (shown++ == most_shown) break;
     const bool own = !all && !mode.is_served && mode.analysis.is_sound();
-    fmt::print("      {}{} ({})\n", result_text(mode.analysis, mode.nonlinear),
-               own ? ", for which offsets must be its own" : "", answers_text(mode, s.known));
+    tell("      {}{} ({})\n", result_text(mode.analysis, mode.nonlinear),
+         own ? ", for which offsets must be its own" : "", answers_text(mode, s.known));
   }
-  if (s.modes.size() > most_shown) fmt::print("      ... and {} more\n", s.modes.size() - most_shown);
+  if (s.modes.size() > most_shown) tell("      ... and {} more\n", s.modes.size() - most_shown);
 }
 
 /// "K = 3, rank 7 of 9, 2 degrees of freedom, at 4 points".
@@ -196,21 +194,21 @@ void print_structure(const model& m) {
   if (!m.record) return;
   const model_structure s = structure_of(m);
   const auto& record = *m.record;
-  fmt::print("  structure: {}{}\n", result_text(s.analysis, s.nonlinear),
-             m.singular_mass ? ", if M were regular: that it is singular no structure shows" : "");
+  tell("  structure: {}{}\n", result_text(s.analysis, s.nonlinear),
+       m.singular_mass ? ", if M were regular: that it is singular no structure shows" : "");
   print_singular(s.analysis.singular, record);
   if (m.equations != abi::any_order && s.analysis.is_sound() && s.analysis.index == 0) return;
   if (s.sigma.size() <= most_shown) print_sigma(s.sigma, s.analysis, record);
   else if (s.analysis.is_sound())
-    fmt::print("    c  {}\n    d  {}\n", offsets_text(s.analysis.c, record.equation_names),
-               offsets_text(s.analysis.d, record.unknown_names));
+    tell("    c  {}\n    d  {}\n", offsets_text(s.analysis.c, record.equation_names),
+         offsets_text(s.analysis.d, record.unknown_names));
   if (s.analysis.is_sound() && m.equations == abi::any_order && s.sigma.size() <= most_shown)
-    fmt::print("    a point is {}\n", start_text(s.analysis, s.nonlinear.empty(), record.unknown_names));
+    tell("    a point is {}\n", start_text(s.analysis, s.nonlinear.empty(), record.unknown_names));
   if (!s.nonlinear.empty())
-    fmt::print("    highest derivatives are not linear in {}\n", listed(s.nonlinear, record.equation_names));
+    tell("    highest derivatives are not linear in {}\n", listed(s.nonlinear, record.equation_names));
   print_blocks(s.analysis, record);
   print_modes(s);
-  if (m.offsets && m.offsets->array) fmt::print("    by the derivative array: {}\n", array_text(*m.offsets->array));
+  if (m.offsets && m.offsets->array) tell("    by the derivative array: {}\n", array_text(*m.offsets->array));
 }
 
 json structure_json(const model& m) {

@@ -1,7 +1,5 @@
 #include "compile/chosen_shape.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -30,9 +28,7 @@ lane_shape usual_shape(const plan& p) {
 }
 
 void remember(const plan& p, const lane_shape& shape) {
-  const fs::path file = file_of(p), fresh = file.string() + fmt::format(".{}", ::getpid());
-  write_file(fresh, fmt::format("{} {}\n", shape.lanes, shape.groups));
-  fs::rename(fresh, file);
+  write_at_once(file_of(p), fmt::format("{} {}\n", shape.lanes, shape.groups));
 }
 
 std::optional<lane_shape> remembered_shape(const plan& p) {

@@ -20,6 +20,7 @@
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/subprocess.hpp"
+#include "base/text.hpp"
 #include "compile/diagnostics.hpp"
 
 namespace saltus::host {
@@ -61,7 +62,15 @@ std::vector<std::string> flags_for(const cpp_compiler& cc) {
 
 }  // namespace
 
-library::library(const fs::path& file) : handle_(::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+namespace {
+thread_local bool is_loading = false;
+}
+bool is_loading_module() { return is_loading; }
+
+library::library(const fs::path& file) {
+  is_loading = true;
+  handle_ = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  is_loading = false;
   if (!handle_) throw error(exit_failure, fmt::format("a compiled module cannot be loaded: {}", ::dlerror()));
 }
 library::~library() { ::dlclose(handle_); }
@@ -197,16 +206,22 @@ std::vector<std::string> command_with(const cpp_compiler& cc, const std::vector<
 }
 
 /// Asks the compiler which files it reads for a source; none if it cannot say.
-std::optional<file_list> files_read(const scratch_folder& scratch, const fs::path& source,
+std::optional<file_list> files_read(const scratch_folder& scratch, const fs::path& source, const fs::path& header,
                                     const std::vector<std::string>& options, const cancellation& stop) {
   const fs::path rule = scratch / "module.d", preprocessed = scratch / "module.ii";
   auto command = command_with(find_compiler(), options);
   command.insert(command.end(),
                  {"-E", "-MD", "-MT", "module", "-MF", rule.string(), source.string(), "-o", preprocessed.string()});
   std::error_code none;
-  if (run_program(command, stop).status != 0 || !fs::is_regular_file(rule, none) ||
-      !fs::is_regular_file(preprocessed, none))
-    return {};
+  constexpr std::int64_t most_memory = std::int64_t{1} << 30;  // of a preprocessor, which has text alone
+  if (const auto [status, said] = run_program(command, stop, most_memory);
+      status != 0 || !fs::is_regular_file(rule, none) || !fs::is_regular_file(preprocessed, none)) {
+    if (said.find("out of memory") == said.npos && said.find("memory exhausted") == said.npos) return {};
+    throw error(exit_model,
+                fmt::format("{}: with what it includes it takes the preprocessor more than {}: does it include a "
+                            "device, or a file that is no source?",
+                            header.string(), bytes_text(most_memory)));
+  }
   const auto system = system_files(read_file(preprocessed));
   const auto kernels = home() / "kernels";
   std::set<fs::path> own, other;
@@ -272,7 +287,7 @@ built compile(const std::string& text, const fs::path& header, const std::vector
   const scratch_folder scratch(request);
   const fs::path source = scratch / "module.cpp", fresh = scratch / "module.so";
   write_file(source, text);
-  const auto files = files_read(scratch, source, options, stop);
+  const auto files = files_read(scratch, source, header, options, stop);
   if (stop) throw error(exit_interrupted, "interrupted while compiling");
   const auto key = files ? key_of(request, *files) : std::nullopt;
   if (key)
@@ -314,7 +329,7 @@ std::optional<file_list> files_of(const std::string& text, const std::vector<std
   const scratch_folder scratch(hash_text(text));
   const fs::path source = scratch / "module.cpp";
   write_file(source, text);
-  return files_read(scratch, source, options, {});
+  return files_read(scratch, source, source, options, {});
 }
 
 }  // namespace saltus::host

@@ -33,6 +33,9 @@ class library {
   void* handle_;
 };
 
+/// Is this thread loading a module? Its static constructors are the model's.
+bool is_loading_module();
+
 /// The system's C++ compiler: $SALTUS_CXX, else the one saltus was built with, else c++, g++, clang++ from the PATH. Throws
 /// `error` (exit_failure) if none of them runs.
 struct cpp_compiler {

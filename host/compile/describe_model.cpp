@@ -1,6 +1,4 @@
 // What a header says of its model: compiled without optimisation, and asked in a child process.
-#include <regex>
-
 #include <fmt/format.h>
 
 #include "base/child.hpp"
@@ -9,6 +7,7 @@
 #include "compile/builtin_models.hpp"
 #include "compile/compiler.hpp"
 #include "compile/diagnostics.hpp"
+#include "compile/kept_headers.hpp"
 #include "structure/stages.hpp"
 
 namespace saltus::host {
@@ -134,8 +133,7 @@ model model_from(const abi::description* d, const fs::path& header, const std::v
 model describe_model(const fs::path& header, const cancellation& stop) {
   if (const auto known = builtin_model_in(header)) return model_from(known->about, header, known->files);
   const std::string name = header.stem().string();
-  static const std::regex identifier("[A-Za-z_][A-Za-z0-9_]*");
-  if (!std::regex_match(name, identifier))
+  if (!is_identifier(name))
     throw error(exit_model,
                 fmt::format("{}: the file must be named like the struct in it, so its name must be a C++ identifier",
                             header.string()));
@@ -171,6 +169,7 @@ model describe_model(const fs::path& header, const cancellation& stop) {
     module = build_module(uncounted, header, stop, optimised::no);
     d = description_in(module, stop);
   }
+  note_run(read_file(header));
   return model_from(d, header, module.files.own);
 }
 

@@ -1,7 +1,5 @@
 #include "compile/machine_shapes.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -84,9 +82,7 @@ void keep(const machine_shape& measured) {
   for (const auto& m : all)
     text += fmt::format("{} {} {} {} {} {:.3g}\n", m.method, m.precision, static_cast<int>(m.kind), m.shape.lanes,
                         m.shape.groups, m.gain);
-  const fs::path file = file_of_machine(), fresh = file.string() + fmt::format(".{}", ::getpid());
-  write_file(fresh, text);
-  fs::rename(fresh, file);
+  write_at_once(file_of_machine(), text);
 }
 
 }  // namespace saltus::host

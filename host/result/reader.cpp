@@ -8,6 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
+#include "base/json.hpp"
+#include "base/text.hpp"
 #include "result/zarr_format.hpp"
 
 namespace saltus::host {
@@ -21,9 +23,9 @@ constexpr long long statuses = 256;     // that a file has room for
 const std::string& of_netcdf(const std::string& path) {
   if (is_zarr(path) && !attributes_of_store(path).is_null())
     throw error(exit_failure,
-                fmt::format("{} is a Zarr store: in Python, xarray.open_dataset(\"{}\") reads it; here NetCDF "
+                fmt::format("{} is a Zarr store: in Python, xarray.open_dataset({}) reads it; here NetCDF "
                             "files are read, FILE.nc",
-                            path, path));
+                            path, quoted(path)));
   return path;
 }
 
@@ -40,6 +42,16 @@ result_file::result_file(const std::string& path) : netcdf_file(of_netcdf(path),
   if (!has_attribute("saltus_version"))
     throw error(exit_failure, path + " is not a result of saltus: it has no attribute saltus_version");
   instances_ = dimension("instance");
+}
+
+void result_file::must_be_plausible() const {
+  // What is never written takes no room in a file, so that one of a few kB may have any number of instances that were not run.
+  constexpr std::size_t many = std::size_t{1} << 27, per_byte = 64;
+  if (instances_ / per_byte > many / per_byte + bytes())
+    throw error(exit_failure,
+                fmt::format("{} declares {} instances and has {}: it cannot have their results, and they are not "
+                            "counted",
+                            path(), instances_, bytes_text(static_cast<std::int64_t>(bytes()))));
 }
 
 std::vector<const result_variable*> result_file::with_role(std::string_view role) const {
@@ -122,6 +134,7 @@ census noted_census(const result_file& f) {
 
 census take_census(const result_file& f) {
   if (!f.has_rows()) return noted_census(f);
+  f.must_be_plausible();
   census c;
   const result_variable &status = f.at("status"), *rescued = f.find("exception");
   const auto counters = f.with_role("counter");
@@ -160,6 +173,7 @@ namespace {
 /// The rows of the log that are of an instance: the first, and how many.
 std::pair<std::size_t, std::size_t> event_rows_of(const result_file& f, const result_variable& size,
                                                   std::size_t instance) {
+  f.must_be_plausible();
   const auto whole = static_cast<long long>(f.dimension("event"));
   long long start = 0, count = 0;
   for (std::size_t first = 0; first <= instance; first += block)
@@ -211,6 +225,7 @@ std::vector<std::pair<std::string, std::vector<double>>> samples_of(const result
 
 failures find_failures(const result_file& f, std::size_t most) {
   failures found;
+  f.must_be_plausible();
   const result_variable& status = f.at("status");
   for (std::size_t first = 0; first < f.instances(); first += block) {
     const auto by = numbers_of_status(f, status, first, std::min(block, f.instances() - first));

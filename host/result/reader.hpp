@@ -26,6 +26,9 @@ class result_file : public netcdf_file {
   /// Are there results of single instances (output.rows)?
   bool has_rows() const { return find("status") != nullptr; }
 
+  /// Throws `error` (exit_failure) if the file is too small for what it declares: looking at all of it would not end.
+  void must_be_plausible() const;
+
   std::vector<const result_variable*> with_role(std::string_view role) const;
   const result_variable& at(std::string_view name) const;
   unsigned long long seed() const;

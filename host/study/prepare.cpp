@@ -10,7 +10,6 @@
 #include "compile/by_array.hpp"
 #include "compile/compiler.hpp"
 #include "compile/loaded_model.hpp"
-#include "result/journal.hpp"
 #include "result/schema.hpp"
 #include "structure/analysis.hpp"
 #include "study/rerun.hpp"
@@ -48,7 +47,7 @@ plan plan_of(const spec_document& spec, const model& known) {
 }
 
 plan plan_of(const study& what, const cancellation& stop) {
-  if (what.instance >= 0) return plan_of_instance(what.subject, what.instance, what.flags, stop);
+  if (what.instance >= 0) return plan_of_instance(what.subject, what.instance, what.flags, what.trusts, stop);
   if (is_netcdf(what.subject))
     throw error(
         exit_usage,
@@ -58,14 +57,6 @@ plan plan_of(const study& what, const cancellation& stop) {
   const bool is_spec = std::filesystem::path(what.subject).extension() == ".toml";
   const spec_document spec = is_spec ? read_spec(what.subject, what.flags) : from_model(what.subject, what.flags);
   return plan_of(spec, describe_model(model_of(spec), stop));
-}
-
-plan plan_of_journal(const std::filesystem::path& folder, const cancellation& stop) {
-  const auto [text, base] = journal::spec_of(folder);
-  const spec_document spec = from_text(text, {}, {}, base);
-  plan p = plan_of(spec, describe_model(model_of(spec), stop));
-  p.file = folder.parent_path() / folder.stem();
-  return p;
 }
 
 model load(const std::filesystem::path& header, const cancellation& stop) {

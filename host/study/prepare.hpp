@@ -19,6 +19,7 @@ struct study {
   std::vector<flag> flags;
   /// Of a result file, which the subject is then: this instance alone, again (rerun.hpp). -1: the subject is no result.
   std::int64_t instance = -1;
+  bool trusts = false;  ///< its model may be run although this user has not run it before
 };
 
 /// The plan of it; compiles the description of a model that is not built in. Throws `error`, naming file, line and column of
@@ -29,9 +30,6 @@ plan plan_of(const study& what, const cancellation& stop = {});
 std::filesystem::path model_of(const spec_document& spec);
 /// The plan of a spec for the model that it is of, which has been described or loaded.
 plan plan_of(const spec_document& spec, const model& known);
-
-/// The plan of the run whose journal this is: FILE.journal, of FILE. Throws `error`.
-plan plan_of_journal(const std::filesystem::path& folder, const cancellation& stop = {});
 
 /// A model that stays loaded (compile/loaded_model.hpp): further runs of plans that have it, or a copy of it, compile nothing
 /// anew and ask for no file.

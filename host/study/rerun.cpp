@@ -14,9 +14,12 @@
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/paths.hpp"
+#include "base/text.hpp"
+#include "base/toml.hpp"
 #include "base/version.hpp"
 #include "compile/by_array.hpp"
 #include "compile/compiler.hpp"
+#include "compile/kept_headers.hpp"
 #include "compile/module_cache.hpp"
 #include "ensemble/sampler.hpp"
 #include "result/reader.hpp"
@@ -37,17 +40,6 @@ std::string text_in(const fs::path& file) {
   return fs::is_regular_file(file, none) ? read_file(file) : std::string();
 }
 
-/// The header of the model: that which the file was made from, or one with the text of it.
-fs::path header_of(const result_file& f) {
-  const std::string text = f.text("model_text"), name = f.text("model");
-  if (const fs::path was = f.text("model_file"); text_in(was) == text) return was;
-  if (const fs::path builtin = home() / "problems" / (name + ".hpp"); text_in(builtin) == text) return builtin;
-  const fs::path kept = cache_folder() / "headers" / hash_text(text).substr(0, 16) / (name + ".hpp");
-  fs::create_directories(kept.parent_path());
-  if (text_in(kept) != text) write_at_once(kept, text);
-  return kept;
-}
-
 /// Files of the run that are not what they were, by what the file says of them.
 std::vector<std::string> changed_sources(const result_file& f, const model& m, bool inputs_too) {
   std::vector<std::string> changed;
@@ -62,18 +54,29 @@ std::vector<std::string> changed_sources(const result_file& f, const model& m, b
   return changed;
 }
 
-/// The settings of the file, without what is of the ensemble or of the file itself.
+/// The settings of the file, without what is of the ensemble or of the file itself: of the tables that settings have, and of no other,
+/// since the file may say anything. First those without a table.
 std::string settings_of_instance(const result_file& f) {
-  constexpr std::string_view left_out[] = {"t",         "file",    "rows",       "statistics",
+  constexpr std::string_view left_out[] = {"t",         "file",    "rows",       "statistics",    "model",
                                            "histogram", "indices", "checkpoint", "allowed_failed"};
-  std::istringstream settings(f.text("settings"));
-  std::string kept;
-  for (std::string line; std::getline(settings, line);) {
-    const auto key = std::string_view(line).substr(0, line.find(" = "));
-    if (!line.starts_with('#') && std::find(std::begin(left_out), std::end(left_out), key) == std::end(left_out))
-      kept += line + "\n";
+  constexpr std::string_view tables[] = {"sensitivity", "lyapunov", "output", "run"};
+  const auto lines_of = [&](const toml::table& table) {
+    std::string lines;
+    for (const auto& [key, value] : table)
+      if (std::find(std::begin(left_out), std::end(left_out), key.str()) == std::end(left_out) &&
+          std::find(std::begin(tables), std::end(tables), key.str()) == std::end(tables))
+        lines += fmt::format("{} = {}\n", key_text(key.str()), inline_text(value));
+    return lines;
+  };
+  try {
+    const toml::table all = toml::parse(f.text("settings"));
+    std::string kept = lines_of(all);
+    for (const std::string_view name : tables)
+      if (const auto* const table = all[name].as_table()) kept += fmt::format("\n[{}]\n{}", name, lines_of(*table));
+    return kept;
+  } catch (const toml::parse_error& e) {
+    throw error(exit_failure, fmt::format("{}: its settings are no TOML: {}", f.path(), e.description()));
   }
-  return kept;
 }
 
 /// What goes into an instance, as TOML: the span, and two tables.
@@ -86,11 +89,12 @@ inputs inputs_in_rows(const result_file& f, std::size_t i) {
   in.span = fmt::format("t = [{}, {}]\n", toml_of(f.value(f.at("t_begin"), i)), toml_of(f.value(f.at("t_end"), i)));
   in.tables = "\n[parameters]\n";
   for (const auto* v : f.with_role("parameter"))
-    in.tables += fmt::format("{} = {}\n", v->name, toml_of(f.value(*v, i)));
+    in.tables += fmt::format("{} = {}\n", key_text(v->name), toml_of(f.value(*v, i)));
   in.tables += "\n[initial]\n";
   constexpr std::string_view prefix = "initial_";
   for (const auto* v : f.with_role("initial"))
-    in.tables += fmt::format("{} = {}\n", v->name.substr(prefix.size()), toml_of(f.value(*v, i)));
+    if (v->name.starts_with(prefix))
+      in.tables += fmt::format("{} = {}\n", key_text(v->name.substr(prefix.size())), toml_of(f.value(*v, i)));
   return in;
 }
 
@@ -161,11 +165,28 @@ std::pair<double, bool> compared(const result_array& a, double was) {
 
 }  // namespace
 
-plan plan_of_instance(const std::string& file, std::int64_t id, std::vector<flag> flags, const cancellation& stop) {
+fs::path header_of(const model_of_result& m, bool trusted) {
+  if (!is_identifier(m.name))
+    throw error(exit_usage, fmt::format("{}: its model is called `{}`, which is no name of a model", m.result,
+                                        printable_line(m.name)));
+  if (const fs::path builtin = home() / "problems" / (m.name + ".hpp"); text_in(builtin) == m.text) return builtin;
+  const fs::path kept = keep_header(m.name, m.text);
+  if (!trusted && !has_been_run(m.text))
+    throw error(
+        exit_usage,
+        fmt::format("{}: its model `{}` is a text in the file, {} bytes of C++ that this user has not run before. "
+                    "Read it, {}, and then let it be compiled and run here: --trust (in Python trust=True)",
+                    m.result, m.name, m.text.size(), kept.string()));
+  if (m.file.is_absolute() && text_in(m.file) == m.text) return m.file;
+  return kept;
+}
+
+plan plan_of_instance(const std::string& file, std::int64_t id, std::vector<flag> flags, bool trusted,
+                      const cancellation& stop) {
   const result_file f(file);
   if (id < 0 || id >= static_cast<std::int64_t>(f.instances()))
     throw error(exit_usage, fmt::format("--instance {}: {} has {} instances, from 0 on", id, file, f.instances()));
-  const fs::path header = header_of(f);
+  const fs::path header = header_of({file, f.text("model"), f.text("model_text"), f.text("model_file")}, trusted);
   const model m = describe_model(header, stop);
   const auto i = static_cast<std::size_t>(id);
   const inputs in = f.has_rows() ? inputs_in_rows(f, i) : inputs_of_spec(f, i, m);

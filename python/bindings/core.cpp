@@ -22,6 +22,7 @@
 #include "base/paths.hpp"
 #include "base/version.hpp"
 #include "compile/compiling_note.hpp"
+#include "compile/kept_headers.hpp"
 #include "compile/loaded_model.hpp"
 #include "ensemble/statistics.hpp"
 #include "ensemble/tally.hpp"
@@ -29,6 +30,7 @@
 #include "result/schema.hpp"
 #include "spec/spec.hpp"
 #include "study/prepare.hpp"
+#include "study/rerun.hpp"
 #include "study/run.hpp"
 
 namespace nb = nanobind;
@@ -208,9 +210,8 @@ void gather(const plan& p, bool replace) {
 
 /// What the journal of a run has by now, into a file.
 void so_far(const std::string& journal, const std::string& file) {
-  host::run_options options{.command = {"saltus", "(Python)"}, .tune = false};
-  options.so_far = file;
-  run_into_file(host::plan_of_journal(journal), options);
+  const host::cancellation stop;
+  interruptible(stop, [&] { host::so_far(journal, file, stop); });
 }
 
 void check(const plan& p, bool replace) { host::check_run(p, {.replace = replace}); }
@@ -254,6 +255,17 @@ NB_MODULE(_core, m) {
   m.def("home", [] { return host::home().string(); });
   m.def("cache_folder", [] { return host::cache_folder().string(); });
   m.def("builtin_names", &host::builtin_names);
+  m.def(
+      "keep_header",
+      [](const std::string& name, const std::string& text) { return host::keep_header(name, text).string(); }, "name"_a,
+      "text"_a);
+  m.def(
+      "header_of",
+      [](const std::string& result, const std::string& name, const std::string& text, const std::string& file,
+         bool trust) {
+        return host::header_of({result, name, text, file}, trust).string();
+      },
+      "result"_a, "name"_a, "text"_a, "file"_a, "trust"_a);
   m.def(
       "find_model", [](const std::string& name) { return host::find_model(name).string(); }, "name"_a);
   m.def("load", &load, "header"_a);

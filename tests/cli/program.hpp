@@ -305,7 +305,7 @@ class cli : public testing::Test {
   static words debris(const fs::path& cache) {
     words names;
     for (const auto& entry : fs::directory_iterator(cache))
-      if (!std::regex_match(entry.path().filename().string(), std::regex("[0-9a-f]{32}\\.(so|deps)")))
+      if (!std::regex_match(entry.path().filename().string(), std::regex("[0-9a-f]{32}\\.(so|deps)|run")))
         names.push_back(entry.path().filename());
     return names;
   }

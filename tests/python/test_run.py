@@ -279,6 +279,22 @@ def test_one_instance_again_has_the_same_bits(valve):
         ds.saltus.rerun(15)
 
 
+def test_a_model_of_a_stranger_is_run_if_it_is_trusted(ball):
+    ds = ball.run(t=(0, 0.3), height=[1.0, 2.0], rtol=1e-10)
+    text = ds.attrs["model_text"] + f"// of a stranger, {time.time()}\n"
+    strange = ds.assign_attrs(model_hash="0" * 32, model_text=text, model_file="/nowhere/ball.hpp")
+    with pytest.raises(saltus.SpecError, match="trust=True") as refusal:
+        strange.saltus.rerun(1)
+    assert "headers" in str(refusal.value), "where it can be read"
+    with pytest.raises(saltus.SpecError):
+        strange.saltus.model  # noqa: B018
+    again = strange.saltus.rerun(1, trust=True)
+    assert float(again["final_height"]) == float(ds["final_height"][1])
+    assert float(strange.saltus.rerun(0)["final_height"]) == float(ds["final_height"][0]), "it has been run by now"
+    with pytest.raises(saltus.SpecError, match="no name of a model"):
+        strange.assign_attrs(model="../../evil").saltus.rerun(1, trust=True)
+
+
 def test_ctrl_c_ends_a_run(valve):
     valve.run(t=(0, 0.1))  # compiled
     begun = time.monotonic()

@@ -23,15 +23,21 @@ class Accessor:
 
     @property
     def model(self) -> _model.Model:
-        """The model of the result: that which it was made with, as long as it is there, else from its file or its text."""
+        """The model of the result: that which it was made with, as long as it is there, else from its file or its text.
+
+        A text that this user has never had compiled is code of somebody else: SpecError, which says where it can be read. rerun(...,
+        trust=True) compiles and runs it.
+        """
+        return self._model_if(trust=False)
+
+    def _model_if(self, trust: bool) -> _model.Model:
         attributes = self._ds.attrs
         known = _model.loaded.get(attributes["model_hash"])
         if known is not None:
             return known
-        path = Path(attributes["model_file"])
-        if not path.is_file() or path.read_text() != attributes["model_text"]:
-            path = _kept(attributes["model"], attributes["model_text"])
-        return _model.Model(path)
+        source = self._ds.encoding.get("source", "the result")
+        return _model.Model(Path(_core.header_of(source, attributes["model"], attributes["model_text"],
+                                                 attributes["model_file"], trust)))
 
     @property
     def ok(self) -> xr.DataArray:
@@ -64,12 +70,13 @@ class Accessor:
         """Pictures: plot(), plot.trajectories, plot.phase, plot.raster, plot.outcome."""
         return Plot(self)
 
-    def rerun(self, instance: int, **options: Any) -> xr.Dataset:
+    def rerun(self, instance: int, trust: bool = False, **options: Any) -> xr.Dataset:
         """One instance again, with the same bits, and with other options where given, such as samples=2000.
 
-        Its inputs are those in the result, its settings are those of the run.
+        Its inputs are those in the result, its settings are those of the run. `trust`: a model's text that comes with the file and was
+        never run by this user is compiled and run.
         """
-        model = self.model
+        model = self._model_if(trust)
         one = self.instance(instance)
         options = {"samples": None, "events": True, **options}
         given = {name: float(one[name]) for name in model.parameters if name in one}
@@ -107,10 +114,3 @@ def _model_in_toml(model: _model.Model) -> str:
     from ._settings import toml
 
     return toml(str(model.header))
-
-
-def _kept(name: str, text: str) -> Path:
-    """A header with this text, in a folder of its own."""
-    from ._symbolic import keep
-
-    return keep(name, text)

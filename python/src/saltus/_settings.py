@@ -17,7 +17,7 @@ from . import _core
 from ._errors import Error, SpecError
 from ._salib import distributions
 
-OUTPUT = ("samples", "events", "reduce", "compression", "store_chunk", "rows", "statistics", "bands",
+OUTPUT = ("samples", "events", "reduce", "compression", "provenance", "store_chunk", "rows", "statistics", "bands",
           "histogram", "indices")
 RUN = ("threads", "backend", "devices", "lanes", "groups", "chunk", "order", "allowed_failed", "instance_time_limit",
        "checkpoint")

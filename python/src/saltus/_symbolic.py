@@ -6,7 +6,6 @@ SymPy does the algebra: common subexpressions are its `cse`, the code is printed
 
 from __future__ import annotations
 
-import hashlib
 import math
 import os
 import unicodedata
@@ -37,14 +36,7 @@ OWN = "time_unit state table parameter discrete guard output time_event title so
 
 def keep(name: str, text: str) -> Path:
     """A header with this text, where the same text always is, so that what is compiled of it is found again."""
-    folder = Path(_core.cache_folder()) / "headers" / hashlib.sha256(text.encode()).hexdigest()[:16]
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{name}.hpp"
-    if not path.exists() or path.read_text() != text:
-        fresh = folder / f"{name}.{os.getpid()}"
-        fresh.write_text(text)
-        fresh.replace(path)
-    return path
+    return Path(_core.keep_header(name, text))
 
 
 def number(value: Any) -> str:

@@ -1,0 +1,30 @@
+// Words of the program for people, who read them on a terminal.
+#pragma once
+
+#include <cstdio>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+
+namespace saltus::host {
+
+// Names, titles and units come from files of others: no terminal is to act on them.
+template <class... Args>
+void tell(std::FILE* to, fmt::format_string<Args...> form, Args&&... args) {
+  const std::string text = printable(fmt::format(form, std::forward<Args>(args)...));
+  std::fwrite(text.data(), 1, text.size(), to);
+}
+template <class... Args>
+void tell(fmt::format_string<Args...> form, Args&&... args) {
+  tell(stdout, form, std::forward<Args>(args)...);
+}
+/// A message to stderr. That it cannot be written there must not end a run.
+template <class... Args>
+void say(fmt::format_string<Args...> form, Args&&... args) {
+  tell(stderr, form, std::forward<Args>(args)...);
+}
+
+}  // namespace saltus::host
