@@ -74,7 +74,7 @@ inline duration time_of(const host::plan& p, host::backend& where) {
     const double cpu = cpu_seconds();
     const auto begin = std::chrono::steady_clock::now();
     host::run_ensemble(
-        p, where, [](const host::chunk_data&) {}, [](std::int64_t) {}, stop);
+        p, where, [](const host::chunk_data&, const host::tally&) {}, [](std::int64_t) {}, stop);
     sum.wall += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     sum.cpu += cpu_seconds() - cpu;
     ++runs;

@@ -84,7 +84,7 @@ inline outcome run(host::plan p) {
   const host::cancellation stop;
   r.summary = host::run_ensemble(
       r.plan, *backend,
-      [&](const host::chunk_data& c) {
+      [&](const host::chunk_data& c, const host::tally&) {
         const auto first = static_cast<std::size_t>(c.first_id), count = static_cast<std::size_t>(c.count);
         const auto copy = [&](const auto& from, auto& to, std::size_t columns, std::size_t row) {
           for (std::size_t j = 0; j < columns; ++j)

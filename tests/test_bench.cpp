@@ -280,7 +280,7 @@ TEST_F(cost_of_files, are_predicted_by_the_pilot_and_come_true) {
     host::result_writer writer(file, p, host::provenance{});
     const auto s = host::run_ensemble(
         p, *where,
-        [&](const host::chunk_data& chunk) {
+        [&](const host::chunk_data& chunk, const host::tally&) {
           rows += static_cast<std::int64_t>(chunk.log.slot.size());
           writer.write(chunk);
         },

@@ -25,6 +25,17 @@
 namespace command_line {
 namespace {
 
+/// 60 instances in chunks of 10, of which number 25 is of another kind.
+words with_one(const std::string& kind) {
+  std::string kinds;
+  for (int i = 0; i < 60; ++i) kinds += (i ? "," : "") + (i == 25 ? kind : std::string("0"));
+  return {"./unruly.hpp", "--force",
+          "--set",        "sweep.kind=[" + kinds + "]",
+          "--chunk",      "10",
+          "--set",        "output.events=true",
+          "--set",        "output.reduce=['max(height)']"};
+}
+
 // ------------------------------------------------------------------------------------------------------------- interruptions
 
 TEST_F(cli, an_interrupted_run_keeps_what_is_finished) {
@@ -40,10 +51,11 @@ TEST_F(cli, an_interrupted_run_keeps_what_is_finished) {
     EXPECT_LT(std::chrono::steady_clock::now() - sent, 20s);
     EXPECT_EQ(o.code, 128 + number);
     EXPECT_TRUE(std::regex_search(o.err, std::regex("\ninterrupted: \\d+ instances did not finish\n$"))) << o.err;
-    EXPECT_NE(o.out.find("\nwrote long.nc\n"), std::string::npos) << o.out;
-    EXPECT_FALSE(fs::exists(folder() / "long.nc.part"));
+    EXPECT_NE(o.out.find("\nwhat has ended is in long.nc.part: saltus show long.nc.part\n"), std::string::npos)
+        << o.out;
+    EXPECT_FALSE(fs::exists(folder() / "long.nc")) << "it is not complete";
 
-    const results r(folder() / "long.nc");
+    const results r(folder() / "long.nc.part");
     std::array<std::size_t, 11> by_status{}, as_expected{};
     for (std::size_t i = 0; i < 100000; ++i) {
       const auto status = static_cast<std::size_t>(r["status"][i]);
@@ -60,21 +72,79 @@ TEST_F(cli, an_interrupted_run_keeps_what_is_finished) {
     EXPECT_GT(by_status[9], 0u) << "not_run";
     EXPECT_GT(by_status[10], 0u) << "interrupted";
     EXPECT_EQ(by_status[0] + by_status[9] + by_status[10], 100000u);
-    fs::remove(folder() / "long.nc");
+    fs::remove(folder() / "long.nc.part");
+  }
+}
+
+TEST_F(cli, a_result_that_is_to_be_replaced_stays_until_the_new_one_is_complete) {
+  ASSERT_EQ(saltus({"run", model(), "-o", "long.nc"}).code, 0);
+  const auto old = read(folder() / "long.nc");
+  auto line = endless();
+  line.push_back("--force");
+  const auto interrupted = [&](const words& more, const fs::path& sign) {
+    auto all = line;
+    all.insert(all.end(), more.begin(), more.end());
+    auto running = start(all);
+    EXPECT_TRUE(running->wait_for([&] { return fs::exists(folder() / sign); }));
+    std::this_thread::sleep_for(500ms);
+    running->signal(SIGINT);
+    EXPECT_EQ(running->wait().code, 130);
+    EXPECT_EQ(old, read(folder() / "long.nc")) << sign;
+  };
+  interrupted({}, "long.nc.part");
+  EXPECT_TRUE(fs::exists(folder() / "long.nc.part")) << "what had ended";
+  fs::remove(folder() / "long.nc.part");
+  interrupted({"--set", "run.checkpoint=1"}, "long.nc.journal/run.json");
+  EXPECT_FALSE(fs::exists(folder() / "long.nc.part")) << "what had ended is in the journal";
+  fs::remove_all(folder() / "long.nc.journal");
+  const auto limited = [&](const words& more) {
+    auto all = line;
+    all.insert(all.end(), more.begin(), more.end());
+    return saltus(all);
+  };
+  EXPECT_EQ(limited({"--time-limit", "1s"}).code, 75);
+  EXPECT_EQ(old, read(folder() / "long.nc"));
+}
+
+/// 2^40 instances would take months: what is left must not matter.
+TEST_F(cli, a_run_stops_in_time_however_much_is_left) {
+  for (const words& how :
+       {words{"--set", "output.rows=false", "--set", "output.statistics=true"}, words{"--set", "output.rows=false"}}) {
+    const auto line = [&](const char* count, const words& more) {
+      words all = {
+          "run", model(), "-q",     "--lanes", "8",  "--threads", "2", "--set", "sample.stiffness={uniform=[1.0, 9.0]}",
+          "-n",  count,   "--seed", "1",       "-o", "all.nc"};
+      all.insert(all.end(), how.begin(), how.end());
+      all.insert(all.end(), more.begin(), more.end());
+      return all;
+    };
+    ASSERT_EQ(saltus(line("1000", {})).code, 0) << "compiles";
+    fs::remove(folder() / "all.nc");
+    for (const char* count : {"1000000000", "1099511627776"}) {
+      for (const bool again : {false, true}) {
+        const auto o = saltus(line(count, {"--time-limit", "2s"}));
+        EXPECT_EQ(o.code, 75) << o.err;
+        EXPECT_LT(o.seconds, 2 + 1 + 3) << "the limit, a second, and what it takes to begin on a busy machine";
+        EXPECT_EQ(o.err.find("goes on with all.nc.journal") != o.err.npos, again) << o.err;
+        EXPECT_TRUE(fs::exists(folder() / "all.nc.journal"));
+        EXPECT_FALSE(fs::exists(folder() / "all.nc"));
+      }
+      fs::remove_all(folder() / "all.nc.journal");
+    }
   }
 }
 
 TEST_F(cli, a_second_signal_ends_the_program_at_once) {
-  ASSERT_EQ(saltus({"check", model()}).code, 0) << "compiles";
-  auto arguments = endless();
-  arguments.insert(arguments.end(),
-                   {"--chunk", "1"});  // a hundred thousand chunks to be written: an end that takes a while
-  auto running = start(arguments);
+  write(folder() / "unruly.hpp", unruly);
+  auto line = with_one("6");  // of which one loops, and is given two seconds to come back
+  line.insert(line.begin(), "run");
+  line.insert(line.end(), {"-q", "-o", "long.nc", "--set", "run.checkpoint=0"});
+  auto running = start(line);
   ASSERT_TRUE(running->wait_for([&] { return fs::exists(folder() / "long.nc.part"); })) << running->wait().err;
-  std::this_thread::sleep_for(200ms);
+  std::this_thread::sleep_for(500ms);
   running->signal(SIGINT);
-  std::this_thread::sleep_for(50ms);
-  ASSERT_TRUE(running->runs()) << "it still has to write what was not run";
+  std::this_thread::sleep_for(200ms);
+  ASSERT_TRUE(running->runs()) << "it still waits for the model";
   running->signal(SIGINT);
   EXPECT_EQ(running->wait().signal, SIGINT);
   EXPECT_FALSE(fs::exists(folder() / "long.nc"));
@@ -161,17 +231,6 @@ TEST_F(cli, a_signal_that_is_ignored_stays_so) {  // as nohup does
 
 // ------------------------------------------------------------------------------------------- models that misbehave
 
-/// 60 instances in chunks of 10, of which number 25 is of another kind.
-words with_one(const std::string& kind) {
-  std::string kinds;
-  for (int i = 0; i < 60; ++i) kinds += (i ? "," : "") + (i == 25 ? kind : std::string("0"));
-  return {"./unruly.hpp", "--force",
-          "--set",        "sweep.kind=[" + kinds + "]",
-          "--chunk",      "10",
-          "--set",        "output.events=true",
-          "--set",        "output.reduce=['max(height)']"};
-}
-
 TEST_F(cli, an_instance_whose_model_throws_fails_alone) {
   write(folder() / "unruly.hpp", unruly);
   const results good = run(with_one("0"));
@@ -214,10 +273,11 @@ TEST_F(cli, a_model_that_crashes_is_told_with_its_instance_and_function_and_the_
   struct bad {
     const char *kind, *how, *function, *code;
   };
-  for (const bad& b : {bad{"2", "SIGSEGV (Segmentation fault)", "transition", "*nowhere"},
-                       bad{"3", "exit was called", "transition", "std::exit"},
-                       bad{"4", "SIGSEGV (Segmentation fault)", "deeper", nullptr},
-                       bad{"5", "SIGABRT (Aborted)", "transition", "std::abort"}}) {
+  for (const bad& b :
+       {bad{"2", "SIGSEGV (Segmentation fault)", "transition", "*nowhere"},
+        bad{"3", "exit was called", "transition", "std::exit"}, bad{"7", "exit was called", "transition", "::_exit"},
+        bad{"4", "SIGSEGV (Segmentation fault)", "deeper", nullptr},
+        bad{"5", "SIGABRT (Aborted)", "transition", "std::abort"}}) {
     auto line = with_one(b.kind);
     line.insert(line.begin(), "run");
     line.insert(line.end(), {"-q", "-o", "a.nc", "--threads", "1"});
@@ -228,8 +288,9 @@ TEST_F(cli, a_model_that_crashes_is_told_with_its_instance_and_function_and_the_
                     folder().string());
     EXPECT_EQ(o.err.find(expected), 0u) << o.err;
     if (b.code) { EXPECT_EQ(std::stoi(o.err.substr(expected.size())), line_of(unruly, b.code)) << o.err; }
-    EXPECT_NE(o.err.find("those that did are in a.nc"), std::string::npos) << o.err;
-    const results r(folder() / "a.nc");
+    EXPECT_NE(o.err.find("those that did are in a.nc.part"), std::string::npos) << o.err;
+    EXPECT_FALSE(fs::exists(folder() / "a.nc"));
+    const results r(folder() / "a.nc.part");
     EXPECT_EQ(r["status"][25], 21) << "model_crashed";
     int kept = 0;
     for (std::size_t i = 0; i < 60; ++i)
@@ -239,7 +300,7 @@ TEST_F(cli, a_model_that_crashes_is_told_with_its_instance_and_function_and_the_
         EXPECT_EQ(r["steps"][i], good["steps"][i]) << i;
       }
     EXPECT_GE(kept, 20) << "the chunks before it";
-    EXPECT_FALSE(fs::exists(folder() / "a.nc.part"));
+    fs::remove(folder() / "a.nc.part");
   }
 }
 
@@ -260,7 +321,7 @@ TEST_F(cli, a_model_that_loops_can_be_interrupted_and_has_a_time_limit) {
     const auto o = running->wait();
     EXPECT_LT(std::chrono::steady_clock::now() - sent, 20s);
     EXPECT_EQ(o.code, 143) << "signal " << o.signal << o.err;
-    const results r(folder() / "a.nc");
+    const results r(folder() / "a.nc.part");
     EXPECT_EQ(r["status"][25], 10) << "interrupted";
     for (std::size_t i = 0; i < 60; ++i)
       if (i / 10 != 2) {
@@ -303,8 +364,8 @@ TEST_F(cli, one_slow_instance_does_not_hold_up_the_others) {
   const results good = run(line(2.0, {}));
   auto with = line(1e12, {"-o", "a.nc", "--set", "run.checkpoint=0"});
   with.insert(with.begin(), "run");
-  const auto expect_others_as_before = [&](int status_of_slow) {
-    const results r(folder() / "a.nc");
+  const auto expect_others_as_before = [&](int status_of_slow, const char* file) {
+    const results r(folder() / file);
     EXPECT_EQ(r["status"][slow], status_of_slow);
     EXPECT_GT(r["t_final"][slow], 2.0) << "it was on its way";
     for (std::size_t i = 0; i < count; ++i)
@@ -331,13 +392,13 @@ TEST_F(cli, one_slow_instance_does_not_hold_up_the_others) {
     close(keyboard);
     EXPECT_EQ(running->wait().code, 143);
     EXPECT_NE(seen.find("1 instance (123) for 0:1"), std::string::npos) << seen.substr(0, 2000);
-    expect_others_as_before(10);
+    expect_others_as_before(10, "a.nc.part");
   }
   with.insert(with.end(), {"--set", "run.instance_time_limit=0.5", "-q", "--force"});
   const auto o = saltus(with);
   EXPECT_EQ(o.code, 3) << o.err;
   EXPECT_NE(o.out.find("time_limit                  1"), std::string::npos) << o.out;
-  expect_others_as_before(19);
+  expect_others_as_before(19, "a.nc");
 }
 
 TEST_F(cli, a_pilot_of_a_bad_model_ends) {

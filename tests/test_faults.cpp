@@ -6,15 +6,18 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "cli/program.hpp"
+#include "preloaded/recording.hpp"
 #include "variables_of.hpp"
 
 namespace {
@@ -166,6 +169,116 @@ TEST_F(Faults, LeaveTheResultRightOrToBeContinued) {
            {"mmap", "fails", ENOMEM},    {"malloc", "fails", ENOMEM},     {"pthread_create", "fails", EAGAIN},
            {"pwrite", "kills", 0, true}, {"fdatasync", "kills", 0, true}, {"ftruncate", "fails", EIO, true},
            {"rename", "kills", 0, true}, {"unlink", "kills", 0, true},    {"malloc", "fails", ENOMEM, true}});
+}
+
+/// Files as a failure of power may leave them: by their inodes what was written and what is on the disk of it, and likewise the names.
+class disk {
+ public:
+  void apply(const recorded_call& call, const std::string& name, const std::string& other, const std::string& bytes) {
+    switch (call.what) {
+      case 'c': written_[name] = call.inode; break;
+      case 'm': written_[name] = 0; break;
+      case 'w': {
+        std::string& file = now_[call.inode];
+        const auto at = static_cast<std::size_t>(call.at);
+        file.resize(std::max(file.size(), at + bytes.size()));
+        file.replace(at, bytes.size(), bytes);
+        break;
+      }
+      case 't': now_[call.inode].resize(static_cast<std::size_t>(call.at)); break;
+      case 's': kept_[call.inode] = now_[call.inode]; break;
+      case 'D':
+        std::erase_if(lasting_, [&](const auto& one) { return folder_of(one.first) == name; });
+        for (const auto& one : written_)
+          if (folder_of(one.first) == name) lasting_.insert(one);
+        break;
+      case 'r':
+        written_[other] = written_.at(name);
+        written_.erase(name);
+        break;
+      case 'l': written_[other] = written_.at(name); break;
+      case 'u': written_.erase(name); break;
+    }
+  }
+
+  enum class left { all, synced, zeros, synced_names };
+  /// What is there after the power has failed: all of it (only the process has ended); of files what is on the disk, or zeros behind that;
+  /// or also of names only those that are on the disk.
+  std::map<std::string, std::string> after(left how) const {
+    std::map<std::string, std::string> files;
+    for (const auto& [name, inode] : how == left::synced_names ? lasting_ : written_) {
+      const auto in = [&](const auto& all) { return all.contains(inode) ? all.at(inode) : std::string(); };
+      std::string content = in(how == left::all ? now_ : kept_);
+      if (how == left::zeros) content.resize(in(now_).size());
+      files[name] = inode == 0 ? "folder" : content;
+    }
+    // What is in a folder that is not there is not there either.
+    std::erase_if(
+        files, [&](const auto& one) { return !folder_of(one.first).empty() && !files.contains(folder_of(one.first)); });
+    return files;
+  }
+
+ private:
+  static std::string folder_of(const std::string& name) {
+    const auto slash = name.rfind('/');
+    return slash == name.npos ? std::string() : name.substr(0, slash);
+  }
+  std::map<std::string, unsigned long long> written_, lasting_;  ///< names; 0: of a folder
+  std::map<unsigned long long, std::string> now_, kept_;
+};
+
+/// Whichever call that changes files is the last before the power fails, and whatever of it is on the disk by then: the same command makes
+/// the bits of a run that nothing has disturbed, or the result is there and has them.
+TEST_F(Faults, OfPowerLeaveNothingThatIsTakenForWhatItIsNot) {
+  const variables right = whole();
+  clean();
+  const fs::path recording = workplace() / "recording";
+  ASSERT_EQ(saltus(line(), {{"LD_PRELOAD", SALTUS_RECORDED_CALLS}, {"RECORDING", recording}}).code, 0);
+  ASSERT_EQ(differing(right, variables_of(folder() / "a.nc")), "");
+  const std::string all = read(recording);
+  disk files;
+  std::set<std::map<std::string, std::string>> states;
+  long calls = 0, syncs = 0;
+  for (std::size_t at = 0; at < all.size(); ++calls) {
+    recorded_call call{};
+    std::memcpy(&call, all.data() + at, sizeof call);
+    at += sizeof call;
+    const auto take = [&](std::size_t size) {
+      at += size;
+      return all.substr(at - size, size);
+    };
+    const std::string name = take(call.name), other = take(call.other), bytes = take(call.bytes);
+    files.apply(call, name, other, bytes);
+    syncs += call.what == 's' || call.what == 'D';
+    for (const auto how : {disk::left::all, disk::left::synced, disk::left::zeros, disk::left::synced_names})
+      states.insert(files.after(how));
+  }
+  ASSERT_GT(calls, 50);
+  ASSERT_GT(syncs, 8);
+  const auto most = static_cast<std::size_t>(asked() > 0 ? 40 * asked() : 1000000);
+  std::size_t tried = 0, made = 0, there = 0, number = 0;
+  for (const auto& state : states) {
+    const auto part = number++ * most / states.size();
+    if (states.size() > most && part == number * most / states.size()) continue;  // spread evenly over them
+    clean();
+    for (const auto& [name, content] : state) {
+      if (content == "folder") fs::create_directories(folder() / name);
+      else write(folder() / name, content);
+    }
+    const auto o = saltus(line());
+    std::string names;
+    for (const auto& [name, content] : state) names += fmt::format(" {} ({} bytes)", name, content.size());
+    ++tried;
+    if (o.code == 2 && o.err.find("a.nc\": it exists") != o.err.npos) ++there;
+    else if (o.code == 0) ++made;
+    else FAIL() << o.code << ": " << o.err << "of" << names;
+    ASSERT_EQ(differing(right, variables_of(folder() / "a.nc")), "") << o.err << "of" << names;
+  }
+  fmt::print(
+      "{} calls, {} of them put something on the disk: {} states, of {} tried {} were gone on with, and in {} the "
+      "result was "
+      "there\n",
+      calls, syncs, states.size(), tried, made, there);
 }
 
 /// Leases are files, too.

@@ -112,6 +112,17 @@ TEST_F(Journal, StatisticsWithoutRowsGoOnWithTheSameBits) {
   EXPECT_EQ(variables_of(file("whole.nc")), variables_of(file("cut.nc")));
 }
 
+/// Keys of a spec may be more than bare words, of which its text must be TOML again.
+TEST_F(Journal, IsOfASpecWhoseKeysStandInQuotes) {
+  const std::vector<flag> quoted = {
+      {"--set", "output={reduce=[\"max(height)\"], histogram={\"max(height)\"={from=0.0, to=2.0, bins=4}}}"},
+      {"-o", file("cut.nc").string()}};
+  EXPECT_EQ(exit_interrupted, run_to(file("cut.nc"), 250, quoted).exit_code);
+  const auto last = run_to(file("cut.nc"), -1, quoted);
+  EXPECT_EQ(exit_ok, last.exit_code);
+  EXPECT_GE(last.continued, 100);
+}
+
 TEST_F(Journal, WhatIsTornOrDamagedIsIntegratedAgain) {
   run_to(file("whole.nc"));
   const auto whole = variables_of(file("whole.nc"));
@@ -137,6 +148,232 @@ TEST_F(Journal, WhatIsTornOrDamagedIsIntegratedAgain) {
     EXPECT_LT(last.continued, 1000);
     EXPECT_EQ(whole, variables_of(to)) << "round " << round << ", byte " << at << " of " << size << "\n" << said_;
   }
+}
+
+/// A record is left out and no other, wherever in it a bit is wrong: in its head, whose length cannot be trusted then, or behind it.
+TEST_F(Journal, ADamagedRecordCostsNoOther) {
+  run_to(file("whole.nc"));
+  const auto whole = variables_of(file("whole.nc"));
+  const fs::path to = file("cut.nc"), chunks = journal::folder_of(to) / "chunks";
+  for (const std::size_t at : {0, 5, 9, 17, 25, 33, 45, 1000}) {
+    fs::remove(to);
+    const auto cut = run_to(to, 700);
+    std::string bytes = read_file(chunks);
+    bytes[at] = static_cast<char>(bytes[at] ^ 4);
+    write_file(chunks, bytes);
+    said_.clear();
+    const auto last = run_to(to);
+    EXPECT_EQ(exit_ok, last.exit_code);
+    EXPECT_GE(last.continued, cut.summary.counts.ok() - 100) << "of a chunk of 100, byte " << at;
+    EXPECT_LT(last.continued, cut.summary.counts.ok());
+    EXPECT_NE(std::string::npos, said_.find("damaged")) << said_;
+    EXPECT_EQ(whole, variables_of(to)) << said_;
+  }
+}
+
+/// What tells of what run a journal is may be lost: its records know it.
+TEST_F(Journal, WithoutItsTextsGoesOnWithItsRecords) {
+  run_to(file("whole.nc"));
+  for (const char* text : {"run.json", "spec.json"})
+    for (const bool is_empty : {true, false}) {
+      fs::remove(file("cut.nc"));
+      const auto cut = run_to(file("cut.nc"), 500);
+      const fs::path lost = fs::path(cut.journal) / text;
+      if (is_empty) write_file(lost, "");
+      else fs::remove(lost);
+      const auto last = run_to(file("cut.nc"));
+      EXPECT_EQ(cut.summary.counts.ok(), last.continued) << text;
+      EXPECT_EQ(variables_of(file("whole.nc")), variables_of(file("cut.nc")));
+      // Those of another run are none of this one's.
+      fs::remove(file("cut.nc"));
+      const auto other = run_to(file("cut.nc"), 500, {{"--set", "rtol=1e-9"}});
+      if (std::string(text) != "run.json") break;
+      fs::remove(fs::path(other.journal) / text);
+      EXPECT_EQ(0, run_to(file("cut.nc")).continued);
+      EXPECT_EQ(variables_of(file("whole.nc")), variables_of(file("cut.nc")));
+    }
+}
+
+/// What has the name of a journal and is none is neither emptied nor written to, nor is where a link leads.
+TEST_F(Journal, TakesNothingThatIsNotItsOwn) {
+  const fs::path folder = journal::folder_of(file("cut.nc")), thesis = folder / "thesis.tex";
+  const auto refused = [&](const run_options& how = {}) -> std::string {
+    try {
+      run_to(file("cut.nc"), -1, {}, how);
+    } catch (const error& e) {
+      EXPECT_EQ(exit_usage, e.exit_code);
+      return e.what();
+    }
+    return {};
+  };
+  run_options anew;
+  anew.restart = true;
+  const auto expect_refusal = [&](const std::string& why) {
+    for (const auto& how : {run_options(), anew}) EXPECT_NE(std::string::npos, refused(how).find(why)) << refused(how);
+  };
+  fs::create_directory(folder);
+  write_file(thesis, "of years");
+  write_file(folder / "run.json", "{\"saltus\": \"0.1.0\"}");
+  expect_refusal("there is `thesis.tex` in it");
+  EXPECT_EQ("of years", read_file(thesis));
+  fs::remove_all(folder);
+  fs::create_directory(folder);
+  write_file(folder / "chunks", "of another program");
+  expect_refusal("its chunks are no records of saltus");
+  EXPECT_EQ("of another program", read_file(folder / "chunks"));
+  fs::remove_all(folder);
+  write_file(folder, "a file");
+  expect_refusal("it is no folder");
+  fs::remove(folder);
+  // A folder that is a link, and files that are.
+  fs::create_directory(file("elsewhere"));
+  write_file(file("elsewhere") / "chunks", "");
+  fs::create_symlink(file("elsewhere"), folder);
+  expect_refusal("it is a symbolic link");
+  journal::sweep(file("cut.nc"));
+  EXPECT_TRUE(fs::is_symlink(folder));
+  fs::remove(folder);
+  write_file(file("secret"), "secret");
+  for (const char* name : {"chunks", "run.json", "complete", "leases"}) {
+    fs::create_directory(folder);
+    fs::create_symlink(std::string(name) == "leases" ? file("elsewhere") : file("secret"), folder / name);
+    expect_refusal(std::string("there is `") + name + "` in it");
+    fs::remove_all(folder);
+  }
+  EXPECT_EQ("secret", read_file(file("secret")));
+  EXPECT_TRUE(fs::exists(file("elsewhere") / "chunks"));
+  // One that a run has left as it began is taken.
+  fs::create_directory(folder);
+  write_file(folder / "chunks", "");
+  EXPECT_EQ(exit_ok, run_to(file("cut.nc")).exit_code);
+  EXPECT_FALSE(fs::exists(folder));
+}
+
+/// Every number that is counted of instances, by its name, from the attributes of a result.
+std::map<std::string, long long> counts_in(const fs::path& result) {
+  std::map<std::string, long long> all;
+  if (result.extension() == ".zarr") {
+    const json attributes = json::parse(read_file(result / "zarr.json"))["attributes"];
+    for (const auto& [name, value] : attributes.items())
+      if (name.starts_with("count_")) all[name] = value.get<long long>();
+    return all;
+  }
+  const result_file f(result);
+  for (const status_row& row : status_table)
+    if (const auto n = f.whole_numbers(("count_" + std::string(row.name)).c_str()); !n.empty())
+      all["count_" + std::string(row.name)] = n.front();
+  for (const char* name : {"count_ok", "count_rescued", "count_failed", "count_not_finished"})
+    if (const auto n = f.whole_numbers(name); !n.empty()) all[name] = n.front();
+  return all;
+}
+
+/// A chunk that is read back without rows has no statuses of its instances: what is counted must not come from there. The expected counts
+/// are those of the run with rows, status by status.
+TEST_F(Journal, CountsWithoutRowsAreThoseOfAllThatHaveEnded) {
+  // Balls that bounce more than 10 times within 3 s end in event_budget.
+  const std::vector<flag> few_events = {{"--set", "max_events=10"}};
+  run_to(file("rows.nc"), -1, few_events);
+  std::map<std::string, long long> expected;
+  {
+    const result_file rows(file("rows.nc"));
+    const auto statuses = rows.integers(rows.at("status"), 0, 1000);
+    for (const auto s : statuses) ++expected["count_" + std::string(row_of(s).name)];
+    long long failed = 0;
+    for (const auto s : statuses) failed += row_of(s).group == status_group::failed;
+    ASSERT_GT(failed, 50);
+    ASSERT_LT(failed, 950);
+    expected["count_failed"] = failed, expected["count_not_finished"] = 0;
+  }
+  const auto expect_counts = [&](const fs::path& result, const char* how) {
+    auto counted = counts_in(result);
+    for (const auto& [name, n] : expected) EXPECT_EQ(n, counted[name]) << name << ", " << how;
+    EXPECT_EQ(0, counted["count_not_run"]) << how;
+  };
+  for (const char* ending : {"nc", "zarr"}) {
+    const fs::path to = file("sums").string() + "." + ending;
+    const auto run_sums = [&](int instances, run_options how = {}) {
+      auto more = few_events;
+      more.push_back({"--set", "output={rows=false, statistics=true}"});
+      more.push_back({"-o", to.string()});
+      how.in_memory = true;
+      return run_to(to, instances, more, how);
+    };
+    run_sums(-1);
+    expect_counts(to, "at once");
+    fs::remove_all(to);
+    EXPECT_EQ(exit_interrupted, run_sums(400).exit_code);
+    const auto last = run_sums(-1);
+    EXPECT_GE(last.continued, 300);
+    expect_counts(to, "continued");
+    for (const attribute& a : last.arrays->attributes()) {
+      if (a.name != "count_failed") continue;
+      EXPECT_EQ(expected["count_failed"], std::get<long long>(a.value)) << "in memory";
+    }
+    EXPECT_EQ(exit_failed_instances, last.exit_code);
+    fs::remove_all(to);
+    for (const char* part : {"1/3", "2/3", "3/3"}) {
+      run_options how;
+      how.part = part_called(part);
+      run_sums(-1, how);
+    }
+    const auto so_far = file("so_far.nc");
+    fs::remove(so_far);
+    host::so_far(journal::folder_of(to), so_far.string());
+    expect_counts(so_far, "so far");
+    run_options gathering;
+    gathering.gathers = true;
+    EXPECT_EQ(exit_failed_instances, run_sums(-1, gathering).exit_code);
+    expect_counts(to, "gathered");
+    fs::remove_all(to);
+    auto more = few_events;
+    more.push_back({"--set", "output={rows=false, statistics=true}"});
+    more.push_back({"-o", to.string()});
+    EXPECT_EQ(exit_failed_instances, run_with_others(plan_of({"bouncing_ball", flags(to, more)}), {}).exit_code);
+    expect_counts(to, "shared");
+    fs::remove_all(to);
+  }
+}
+
+/// What instances had to say is kept with them.
+TEST_F(Journal, WordsOfInstancesAreKept) {
+  write_file(file("shy.hpp"), R"(#include <saltus.hpp>
+#include <stdexcept>
+struct shy {
+  static constexpr double span[] = {0.0, 1.0};
+  enum state { y };
+  static constexpr saltus::variable<state> state_list[] = {{y, 1.0}};
+  enum parameter { least };
+  static constexpr saltus::variable<parameter> parameter_list[] = {{least, 0.0}};
+  enum guard { reached };
+  static constexpr saltus::event_function<guard> guard_list[] = {{reached, saltus::rising, saltus::bilateral, "1.5"}};
+  static void rhs(const auto& at, auto& dy) { dy[y] = sqrt(at[y] - at[least]); }
+  static void guards(const auto& at, auto& g) { g[reached] = at[y] - 1.5; }
+  static void transition(auto& now) {
+    if (static_cast<double>(now[least].v) < -0.5) throw std::runtime_error("not with such a parameter");
+  }
+};
+)");
+  const auto run_shy = [&](int instances) {
+    const cancellation stop;
+    run_listener listener;
+    std::atomic<std::int64_t> ended{0};
+    listener.progress = [&](std::int64_t some) {
+      if ((ended += some) >= instances && instances >= 0) stop.cancel();
+    };
+    const std::vector<flag> flags = {{"--set", "sweep.least={from=-1.0, to=2.0, count=300}"},
+                                     {"--set", "run={chunk=50, threads=1, checkpoint=0.001, order=\"id\"}"},
+                                     {"-o", file("shy.nc").string()}};
+    return run(plan_of({file("shy.hpp").string(), flags}), {}, stop, listener);
+  };
+  const auto whole = run_shy(-1).summary;
+  EXPECT_NE(std::string::npos, whole.trouble.find("not with such a parameter")) << whole.trouble;
+  EXPECT_FALSE(whole.counts.not_finite.text.empty());
+  fs::remove(file("shy.nc"));
+  EXPECT_EQ(exit_interrupted, run_shy(250).exit_code);
+  const auto last = run_shy(-1);
+  EXPECT_GE(last.continued, 200);
+  EXPECT_EQ(whole.trouble, last.summary.trouble);
+  EXPECT_EQ(text_of(whole.counts.not_finite), text_of(last.summary.counts.not_finite));
 }
 
 TEST_F(Journal, AnotherRunIsRefusedByWhatDiffers) {
@@ -448,6 +685,35 @@ TEST_F(Journal, LeasesOfTheDeadAreTakenOver) {
   EXPECT_EQ(variables_of(file("whole.nc")), variables_of(file("shared.nc")));
 }
 
+/// The one that makes the result is taken for dead, since it stands still, and goes on: its successor finds the result made.
+TEST_F(Journal, ASuccessorWaitsForAMakerThatStoodStill) {
+  const plan p = plan_of({"bouncing_ball", flags(file("shared.nc"))});
+  EXPECT_EQ(exit_ok, run_with_others(p, {}).exit_code);
+  fs::rename(file("shared.nc"), file("kept.nc"));
+  for (const char* part : {"1/2", "2/2"}) {
+    run_options how;
+    how.part = part_called(part);
+    run_to(file("shared.nc"), -1, {}, how);
+  }
+  const fs::path folder = journal::folder_of(file("shared.nc"));
+  const int maker = ::open((folder / "chunks").c_str(), O_RDWR | O_CREAT, 0666);
+  struct flock whole {};
+  whole.l_type = F_WRLCK;
+  ASSERT_EQ(0, ::fcntl(maker, F_OFD_SETLK, &whole));
+  constexpr auto stands = std::chrono::milliseconds(600);
+  const std::jthread goes_on([&] {
+    std::this_thread::sleep_for(stands);
+    fs::rename(file("kept.nc"), file("shared.nc"));
+    fs::remove_all(folder);
+    ::close(maker);
+  });
+  const auto begin = std::chrono::steady_clock::now();
+  const auto r = run_with_others(p, {});
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, stands);
+  EXPECT_EQ(exit_ok, r.exit_code);
+  EXPECT_EQ("", r.file) << "another one has made it";
+}
+
 TEST_F(Journal, OfAPartIsThereWhateverCheckpointSays) {
   const std::vector<flag> never{{"--set", "run={chunk=100, threads=2, checkpoint=0}"}};
   for (const char* name : {"1/2", "2/2"}) {
@@ -477,12 +743,11 @@ TEST_F(Journal, CanBeReadWhileItGrows) {
   EXPECT_EQ(file("some.nc"), r.file);
   const auto mine = instances_in(ranges_of(part.part, 1000));
   EXPECT_EQ(mine, r.summary.counts.ok());
-  const plan known = plan_of_journal(journal::folder_of(file("parts.nc")));
-  EXPECT_EQ(file("parts.nc"), known.file);
-  so_far.so_far = file("more.nc").string();
-  EXPECT_EQ(mine, run(known, so_far).summary.counts.ok()) << "by whoever knows the journal alone";
+  const auto seen = host::so_far(journal::folder_of(file("parts.nc")), file("more.nc").string());
+  EXPECT_EQ(file("parts.nc"), seen.what.file);
+  EXPECT_EQ(mine, seen.summary.counts.ok()) << "by whoever knows the journal alone";
   EXPECT_EQ(variables_of(file("some.nc")), variables_of(file("more.nc")));
-  EXPECT_THROW(plan_of_journal(folder_), error) << "no journal";
+  EXPECT_THROW(host::so_far(folder_, file("none.nc").string()), error) << "no journal";
   EXPECT_EQ(1000 - mine, r.summary.counts.not_finished());
   EXPECT_TRUE(fs::exists(file("some.nc")));
   EXPECT_TRUE(journal::is_there(file("parts.nc")));
@@ -577,7 +842,11 @@ TEST_F(Journal, AShortRunHasNone) {
   const auto r = run_to(file("cut.nc"), 250, usual);
   EXPECT_EQ(exit_interrupted, r.exit_code);
   EXPECT_TRUE(r.journal.empty());
-  EXPECT_TRUE(fs::exists(file("cut.nc")));
+  EXPECT_EQ(file("cut.nc.part"), r.unfinished);
+  EXPECT_FALSE(fs::exists(file("cut.nc"))) << "it is not complete";
+  EXPECT_EQ("cut short: interrupted", result_file(r.unfinished).text("state"));
+  EXPECT_EQ(exit_ok, run_to(file("cut.nc"), -1, usual).exit_code);
+  EXPECT_TRUE(fs::exists(file("cut.nc.part.1"))) << "what had ended is nobody's to remove";
 }
 
 }  // namespace

@@ -19,7 +19,8 @@ std::vector<host::chunk_data> chunks_of(const host::plan& p) {
   std::vector<host::chunk_data> r;
   const host::cancellation stop;
   host::run_ensemble(
-      p, *host::make_cpu_backend(p), [&](const host::chunk_data& c) { r.push_back(c); }, [](std::int64_t) {}, stop);
+      p, *host::make_cpu_backend(p), [&](const host::chunk_data& c, const host::tally&) { r.push_back(c); },
+      [](std::int64_t) {}, stop);
   std::sort(r.begin(), r.end(), [](const auto& a, const auto& b) { return a.first_id < b.first_id; });
   return r;
 }

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
@@ -14,6 +14,8 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <optional>
+#include <random>
 #include <sstream>
 #include <string>
 
@@ -73,6 +75,25 @@ inline void write_file(const std::filesystem::path& file, const std::string& tex
   if (!out) throw error(exit_failure, fmt::format("{}: cannot be written: {}", file.string(), std::strerror(errno)));
 }
 
+/// The content of a regular file of at most so many bytes, which is not reached through a symbolic link; nothing if it is anything
+/// else, or longer, or cannot be read. Never waits, as a pipe would make it.
+inline std::optional<std::string> read_plain_file(const std::filesystem::path& file, std::size_t longest) {
+  const int f = ::open(file.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (f < 0) return {};
+  struct stat about {};
+  std::optional<std::string> text;
+  if (::fstat(f, &about) == 0 && S_ISREG(about.st_mode) && static_cast<std::uint64_t>(about.st_size) <= longest) {
+    text.emplace(static_cast<std::size_t>(about.st_size), '\0');
+    for (std::size_t at = 0; text && at < text->size();) {
+      const ssize_t n = ::pread(f, text->data() + at, text->size() - at, static_cast<off_t>(at));
+      if (n > 0) at += static_cast<std::size_t>(n);
+      else if (n == 0 || errno != EINTR) text.reset();
+    }
+  }
+  ::close(f);
+  return text;
+}
+
 /// Renames a file to a name that must be free; false with errno if it does not go.
 inline bool rename_to_free_name(const std::filesystem::path& from, const std::filesystem::path& to) {
   if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return true;
@@ -80,33 +101,57 @@ inline bool rename_to_free_name(const std::filesystem::path& from, const std::fi
   return ::link(from.c_str(), to.c_str()) == 0 && ::unlink(from.c_str()) == 0;  // NFS and others know no such renaming
 }
 
-/// A file of this process with the content `text`, <file>.<process>.<number>: to be renamed to <file>, which so appears when it
-/// is complete.
-inline std::filesystem::path write_beside(const std::filesystem::path& file, const std::string& text) {
-  static std::atomic<int> serial{0};
-  const std::filesystem::path fresh = file.string() + fmt::format(".{}.{}", ::getpid(), ++serial);
-  try {
-    write_file(fresh, text);
-  } catch (const error&) {
-    std::error_code ignored;
-    std::filesystem::remove(fresh, ignored);
-    throw;
-  }
-  return fresh;
+/// 16 hex digits that nobody can foresee.
+inline std::string unforeseeable_name() {
+  std::random_device random;
+  return fmt::format("{:08x}{:08x}", random(), random());
+}
+
+/// Whether a file that is written whole must be there after a power failure, once it has its name.
+enum class lasting { no, yes };
+
+/// A new file with the content `text`, <file>.<random>: to be renamed to <file>, which so appears when it is complete. It is made by
+/// this call and by no one else, never through a link.
+inline std::filesystem::path write_beside(const std::filesystem::path& file, const std::string& text,
+                                          lasting how = lasting::no) {
+  const std::filesystem::path fresh = file.string() + "." + unforeseeable_name();
+  const int f = ::open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+  const auto write_all = [&] {
+    for (std::size_t at = 0; at < text.size();) {
+      const ssize_t n = ::write(f, text.data() + at, text.size() - at);
+      if (n > 0) at += static_cast<std::size_t>(n);
+      else if (errno != EINTR) return false;
+    }
+    return how == lasting::no || ::fsync(f) == 0;
+  };
+  const bool written = f >= 0 && write_all();
+  int why = errno;
+  if (f >= 0 && ::close(f) != 0 && written) why = errno;
+  else if (written) return fresh;
+  if (f >= 0) ::unlink(fresh.c_str());
+  throw error(exit_failure, fmt::format("{}: cannot be written: {}", file.string(), std::strerror(why)));
 }
 
 /// write_file for a file that appears under its name only when it is complete.
-inline void write_at_once(const std::filesystem::path& file, const std::string& text) {
-  std::filesystem::rename(write_beside(file, text), file);
+inline void write_at_once(const std::filesystem::path& file, const std::string& text, lasting how = lasting::no) {
+  const auto fresh = write_beside(file, text, how);
+  if (std::rename(fresh.c_str(), file.c_str()) != 0) {
+    const int why = errno;
+    ::unlink(fresh.c_str());
+    throw error(exit_failure, fmt::format("{}: cannot be written: {}", file.string(), std::strerror(why)));
+  }
+  if (how == lasting::yes) put_on_disk(folder_of(file));
 }
 
 /// The same where nothing has that name; false if something does.
-inline bool write_where_free(const std::filesystem::path& file, const std::string& text) {
-  const auto fresh = write_beside(file, text);
-  if (rename_to_free_name(fresh, file)) return true;
+inline bool write_where_free(const std::filesystem::path& file, const std::string& text, lasting how = lasting::no) {
+  const auto fresh = write_beside(file, text, how);
+  if (rename_to_free_name(fresh, file)) {
+    if (how == lasting::yes) put_on_disk(folder_of(file));
+    return true;
+  }
   const int why = errno;
-  std::error_code ignored;
-  std::filesystem::remove(fresh, ignored);
+  ::unlink(fresh.c_str());
   if (why == EEXIST) return false;
   throw error(exit_failure, fmt::format("{}: cannot be written: {}", file.string(), std::strerror(why)));
 }

@@ -96,8 +96,8 @@ run_summary run_once(const plan& p, backend& where, const std::function<void(con
   if (!p.file.empty()) file = make_output(there.path, p, provenance_of(p, where, "saltus bench"), existing::replaced);
   auto summary = run_ensemble(
       p, where,
-      [&](const chunk_data& chunk) {
-        if (file) file->write(chunk);
+      [&](const chunk_data& chunk, const tally& counts) {
+        if (file) file->write(chunk, counts);
         if (look) look(chunk);
       },
       [](std::int64_t) {}, stop);

@@ -24,7 +24,7 @@ std::vector<std::int64_t> counts() {
 double one_run(const plan& p, backend& where, const cancellation& stop) {
   const auto begin = monotonic_clock::now();
   const auto summary = run_ensemble(
-      p, where, [](const chunk_data&) {}, [](std::int64_t) {}, stop);
+      p, where, [](const chunk_data&, const tally&) {}, [](std::int64_t) {}, stop);
   if (!summary.crash.empty()) throw error(exit_failure, summary.crash);
   return seconds_since(begin) - summary.stiff_compile_seconds - summary.rescue_compile_seconds;
 }

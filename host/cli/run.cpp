@@ -51,11 +51,10 @@ json histograms_json(const statistics& s) {
 
 void print_statistics(const statistics& s) {
   if (s.columns.empty()) return;
-  fmt::print("  over those that ended well:\n  {:<24} {:>12} {:>12} {:>12} {:>12}\n", "", "mean", "deviation", "min",
-             "max");
+  tell("  over those that ended well:\n  {:<24} {:>12} {:>12} {:>12} {:>12}\n", "", "mean", "deviation", "min", "max");
   for (std::size_t j = 0; j < s.columns.size(); ++j) {
     const auto n = statistic_numbers(s.summaries[j]);  // in the order of statistic_names
-    fmt::print("  {:<24} {:>12.6g} {:>12.6g} {:>12.6g} {:>12.6g}\n", s.columns[j].name, n[1], n[2], n[3], n[4]);
+    tell("  {:<24} {:>12.6g} {:>12.6g} {:>12.6g} {:>12.6g}\n", s.columns[j].name, n[1], n[2], n[3], n[4]);
   }
 }
 
@@ -116,6 +115,7 @@ json summary_json(const run_report& r) {
            {"remarks", remarks(p.model, s.counts)},
            {"file", r.file},
            {"journal", r.journal},
+           {"unfinished", r.unfinished},
            {"continued", r.continued},
            {"warnings", p.warnings},
            {"exit_code", r.exit_code}});
@@ -141,8 +141,45 @@ void print_counters(const tally& counts, double instances) {
     if (counter.in_statistics) add(means, fmt::format("{:.2f} {}", static_cast<double>(sum) / instances, name));
     else if (sum > 0) add(sums, fmt::format("{} {}", sum, name));
   });
-  fmt::print("  per instance: {}\n", means);
-  if (!sums.empty()) fmt::print("  of all instances: {}\n", sums);
+  tell("  per instance: {}\n", means);
+  if (!sums.empty()) tell("  of all instances: {}\n", sums);
+}
+
+/// How instances have ended; of a quiet run, those that did not end well.
+void print_endings(const run_summary& s, bool quiet) {
+  for (const auto& row : status_table) {
+    const auto some = s.counts.by_status[static_cast<std::size_t>(row.id)];
+    if (some == 0 || (quiet && row.group == status_group::ok)) continue;
+    tell("  {:<16} {:>12}   {}\n", row.name, some, row.meaning);
+    if (row.group != status_group::ok) tell("  {:<16} {:>12}   -> {}\n", "", "", row.remedy);
+    if (const auto& first = s.counts.not_finite; row.id == first.status && !first.text.empty())
+      tell("  {:<16} {:>12}   {}\n", "", "", text_of(first));
+    if (row.id == status::model_threw) tell("  {:<16} {:>12}   {}\n", "", "", s.trouble);
+  }
+}
+
+/// Where a run that was cut short has left what had ended, and what is not there.
+std::string kept_in_journal(const run_report& r) {
+  std::string text = fmt::format("what has ended is kept in {}: the same command goes on with it\n", r.journal);
+  if (r.not_in_journal > 0)
+    text += fmt::format("  but for {} that ended in the first {:g} s, before the journal began: {} integrated again\n",
+                        counted(static_cast<std::size_t>(r.not_in_journal), "instance"), short_run,
+                        r.not_in_journal == 1 ? "it is" : "they are");
+  return text;
+}
+
+bool is_cut_short(const run_report& r) {
+  return r.exit_code == exit_interrupted || r.exit_code == exit_time_limit || !r.summary.crash.empty();
+}
+
+/// Of a run that was cut short, which has no result file.
+void print_what_is_kept(const run_report& r) {
+  if (!r.journal.empty()) tell("{}", kept_in_journal(r));
+  else if (!r.unfinished.empty())
+    tell("what has ended is in {}: saltus show {}\n", r.unfinished, shell_word_to_type(r.unfinished));
+  else
+    tell("nothing is kept: {}\n",
+         r.what.rows ? "no instance had ended" : "there was no journal yet, and the run has no rows");
 }
 
 void print_summary(const run_report& r) {
@@ -151,70 +188,60 @@ void print_summary(const run_report& r) {
   const char* const made_elsewhere =
       "all instances have ended, here or elsewhere; another run makes the result, or has made it\n";
   if (r.shared && s.instances == 0 && !s.interrupted) {
-    fmt::print("{}", made_elsewhere);
+    tell("{}", made_elsewhere);
     return;
   }
-  const double n = static_cast<double>(s.instances);
-  if (r.gathered) fmt::print("{} {} from a journal in {:.2f} s\n", s.instances, p.model.name, s.wall_seconds);
+  const double n = static_cast<double>(s.instances - s.not_read);
+  if (r.gathered) tell("{} {} from a journal in {:.2f} s\n", s.instances, p.model.name, s.wall_seconds);
   else if (const auto some = integrated(s); some < s.instances && !s.interrupted)
-    fmt::print("{} {}, {} of them in {:.2f} s: {:.4g} instances/s; the others from a journal\n", s.instances,
-               p.model.name, some, s.wall_seconds, static_cast<double>(some) / s.wall_seconds);
+    tell("{} {}, {} of them in {:.2f} s: {:.4g} instances/s; the others from a journal\n", s.instances, p.model.name,
+         some, s.wall_seconds, static_cast<double>(some) / s.wall_seconds);
   else
-    fmt::print("{} {} in {:.2f} s: {:.4g} instances/s, {:.4g} trial steps/s\n", s.instances, p.model.name,
-               s.wall_seconds, n / s.wall_seconds,
-               static_cast<double>(s.counts.steps + s.counts.rejected) / s.wall_seconds);
-  fmt::print("  on {}\n", r.device);
+    tell("{} {} in {:.2f} s: {:.4g} instances/s, {:.4g} trial steps/s\n", s.instances, p.model.name, s.wall_seconds,
+         n / s.wall_seconds, static_cast<double>(s.counts.steps + s.counts.rejected) / s.wall_seconds);
+  tell("  on {}\n", r.device);
   for (const part_of_run& part : s.parts)
     if (s.parts.size() > 1)
-      fmt::print("  {:<16} {:>12}   in {} chunks\n", part.device.substr(0, part.device.find(',')), part.instances,
-                 part.chunks);
-  if (s.stiff_compile_seconds > 0)
-    fmt::print("  {:.2f} s of it compiling {}\n", s.stiff_compile_seconds, p.stiff_method);
-  if (s.rescue_compile_seconds > 0) fmt::print("  {:.2f} s of it compiling rescue\n", s.rescue_compile_seconds);
-  for (const auto& row : status_table) {
-    const auto some = s.counts.by_status[static_cast<std::size_t>(row.id)];
-    if (some == 0) continue;
-    fmt::print("  {:<16} {:>12}   {}\n", row.name, some, row.meaning);
-    if (row.group != status_group::ok) fmt::print("  {:<16} {:>12}   -> {}\n", "", "", row.remedy);
-    if (const auto& first = s.counts.not_finite; row.id == first.status && !first.text.empty())
-      fmt::print("  {:<16} {:>12}   {}\n", "", "", text_of(first));
-    if (row.id == status::model_threw) fmt::print("  {:<16} {:>12}   {}\n", "", "", s.trouble);
-  }
+      tell("  {:<16} {:>12}   in {} chunks\n", part.device.substr(0, part.device.find(',')), part.instances,
+           part.chunks);
+  if (s.stiff_compile_seconds > 0) tell("  {:.2f} s of it compiling {}\n", s.stiff_compile_seconds, p.stiff_method);
+  if (s.rescue_compile_seconds > 0) tell("  {:.2f} s of it compiling rescue\n", s.rescue_compile_seconds);
+  print_endings(s, false);
   for (const auto& row : status_table)
     if (const auto some = s.counts.by_rescue[static_cast<std::size_t>(row.id)]; some > 0)
-      fmt::print("  {:<16} {:>12}   of these; lanes gave up: {}\n", "(rescued)", some, row.name);
+      tell("  {:<16} {:>12}   of these; lanes gave up: {}\n", "(rescued)", some, row.name);
   if (s.counts.switched > 0)
-    fmt::print("  {:<16} {:>12}   of these; went over to {}\n", "(stiff)", s.counts.switched, p.stiff_method);
+    tell("  {:<16} {:>12}   of these; went over to {}\n", "(stiff)", s.counts.switched, p.stiff_method);
   if (const auto names = dependent_constraints(p.model, s.counts); !names.empty()) {
-    fmt::print("  depend on each other:");
+    tell("  depend on each other:");
     const char* comma = " ";
-    for (const auto& [name, some] : names) fmt::print("{}{} (in {})", std::exchange(comma, ", "), name, some);
-    fmt::print("\n");
+    for (const auto& [name, some] : names) tell("{}{} (in {})", std::exchange(comma, ", "), name, some);
+    tell("\n");
   }
+  if (s.not_read > 0)
+    tell("  {:<16} {:>12}   ended in an earlier run, and were not read again\n", "(kept)", s.not_read);
   print_counters(s.counts, n);
-  for (const auto& remark : remarks(p.model, s.counts)) fmt::print("  {}\n", remark);
+  for (const auto& remark : remarks(p.model, s.counts)) tell("  {}\n", remark);
   print_statistics(s.statistics);
   if (!p.indices.empty()) print_indices(s.indices);
   if (p.design.half_width > 0)
-    fmt::print(
-        "  until +-{:g}: {} pairs of samples, and the widest interval is +-{:.3g}{}\n", p.design.half_width,
-        p.design.count, widest_half_width(s.indices),
-        widest_half_width(s.indices) > p.design.half_width ? "; sample.until.max_count does not allow more" : "");
+    tell("  until +-{:g}: {} pairs of samples, and the widest interval is +-{:.3g}{}\n", p.design.half_width,
+         p.design.count, widest_half_width(s.indices),
+         widest_half_width(s.indices) > p.design.half_width ? "; sample.until.max_count does not allow more" : "");
   if (!r.store.empty() && s.counts.not_finished() == 0)
-    fmt::print("part {} is in {}: the part that ends last makes {} of it\n", text_of(r.part), r.store, p.file);
+    tell("part {} is in {}: the part that ends last makes {} of it\n", text_of(r.part), r.store, p.file);
   else if (!r.journal.empty() && !r.part.is_all() && s.counts.not_finished() == 0)
-    fmt::print("part {} is kept in {}: saltus gather makes the result when all parts are there\n", text_of(r.part),
-               r.journal);
-  else if (!r.journal.empty() && r.shared && !s.interrupted) fmt::print("{}", made_elsewhere);
-  else if (!r.journal.empty())
-    fmt::print("what has ended is kept in {}: the same command goes on with it\n", r.journal);
-  else if (r.file.empty()) fmt::print("no result file: -o FILE writes one\n");
+    tell("part {} is kept in {}: saltus gather makes the result when all parts are there\n", text_of(r.part),
+         r.journal);
+  else if (!r.journal.empty() && r.shared && !s.interrupted) tell("{}", made_elsewhere);
+  else if (r.file.empty() && !p.file.empty()) print_what_is_kept(r);
+  else if (r.file.empty()) tell("no result file: -o FILE writes one\n");
   else if (is_zarr(r.file))
-    fmt::print("wrote {}\n  in Python:   xarray.open_dataset(\"{}\"){}\n", r.file, r.file,
-               p.log_events ? fmt::format(", saltus.events(\"{}\")", r.file) : "");
+    tell("wrote {}\n  in Python:   xarray.open_dataset({}){}\n", r.file, quoted(r.file),
+         p.log_events ? fmt::format(", saltus.events({})", quoted(r.file)) : "");
   else
-    fmt::print("wrote {}\n  look at it:  saltus show {}\n  in Python:   xarray.open_dataset(\"{}\")\n", r.file, r.file,
-               r.file);
+    tell("wrote {0}\n  look at it:  saltus show {1}\n  in Python:   xarray.open_dataset({2})\n", r.file,
+         shell_word_to_type(r.file), quoted(r.file));
 }
 
 /// "1 instance (7313) for 1:20": where a few are far slower than all others, these are named.
@@ -241,10 +268,12 @@ std::string progress_note() {
 void say_what_went_wrong(const run_report& r) {
   const plan& p = r.what;
   const run_summary& s = r.summary;
+  const std::string& kept = !r.journal.empty() ? r.journal : !r.unfinished.empty() ? r.unfinished : r.file;
   if (!s.crash.empty())
     say("saltus: {}\n  the run was ended: {} instances did not finish{}\n", s.crash, s.counts.not_finished(),
-        p.file.empty() ? "" : "; those that did are in " + p.file);
-  if (r.exit_code == exit_failed_instances) say("{}\n", too_many_failed(s.counts, p.allowed_failed));
+        kept.empty() ? "" : "; those that did are in " + kept);
+  if (r.exit_code == exit_failed_instances) say("{}
+", too_many_failed(s.counts, p.allowed_failed));
   if (r.exit_code == exit_interrupted) say("interrupted: {} instances did not finish\n", s.counts.not_finished());
 }
 
@@ -267,8 +296,8 @@ namespace {
 
 /// Of an instance that was made again, beside that in the file.
 void print_differences(const run_arguments& a, const std::vector<std::string>& other) {
-  if (other.empty()) fmt::print("instance {} of {}: the same bits\n", a.instance, a.subject);
-  else fmt::print("instance {} of {} was another: {}\n", a.instance, a.subject, fmt::join(other, ", "));
+  if (other.empty()) tell("instance {} of {}: the same bits\n", a.instance, a.subject);
+  else tell("instance {} of {} was another: {}\n", a.instance, a.subject, fmt::join(other, ", "));
 }
 
 int run(const run_arguments& a, const run_options& options, bool shares = false) {
@@ -290,9 +319,11 @@ int run_and_tell(const run_arguments& a, const std::function<run_report(const ru
   if (a.as_json) {
     json all = summary_json(r);
     if (a.instance >= 0) all["differences"] = other;
-    fmt::print("{}\n", json_text(all));
+    tell("{}\n", json_text(all));
   } else {
-    print_summary(r);
+    if (!a.quiet) print_summary(r);
+    else print_endings(r.summary, true);
+    if (a.quiet && is_cut_short(r)) print_what_is_kept(r);
     if (a.instance >= 0) print_differences(a, other);
   }
   say_what_went_wrong(r);

@@ -51,7 +51,7 @@ void add_run_options(CLI::App* command, run_arguments& to) {
   take(command, to, "--chunk", "--chunk", "N", "instances per chunk; 0: chosen");
   take(command, to, "-o,--output", "-o", "FILE", "result: a NetCDF file, or FILE.zarr, a Zarr store");
   add_json(command, to.as_json);
-  command->add_flag("-q,--quiet", to.quiet, "no progress on stderr");
+  command->add_flag("-q,--quiet", to.quiet, "no progress, and no summary but of what did not end well");
 }
 
 void add_journal_options(CLI::App* command, run_arguments& to) {

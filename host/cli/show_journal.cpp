@@ -1,14 +1,18 @@
 // `saltus show FILE.journal`: what a run has finished by now.
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
+#include <string>
 
 #include <fmt/format.h>
 
+#include "base/error.hpp"
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/show.hpp"
-#include "study/prepare.hpp"
 #include "study/run.hpp"
 
 namespace saltus::host {
@@ -17,11 +21,18 @@ namespace {
 
 /// A result for as long as it is looked at.
 struct passing_result {
-  std::filesystem::path file = std::filesystem::temp_directory_path() / fmt::format("saltus-so-far-{}.nc", ::getpid());
+  std::string folder = (std::filesystem::temp_directory_path() / "saltus-so-far-XXXXXX").string();
+  passing_result() {
+    if (::mkdtemp(folder.data()) == nullptr)
+      throw error(exit_failure, fmt::format("{}: cannot be made: {}", folder, std::strerror(errno)));
+  }
   ~passing_result() {
     std::error_code ignored;
-    std::filesystem::remove(file, ignored);
+    std::filesystem::remove_all(folder, ignored);
   }
+  passing_result(const passing_result&) = delete;
+  passing_result& operator=(const passing_result&) = delete;
+  std::string file() const { return folder + "/so_far.nc"; }
 };
 
 }  // namespace
@@ -30,11 +41,9 @@ int show_journal(show_options options, std::FILE* out) {
   std::filesystem::path folder(options.file);
   if (!folder.has_filename()) folder = folder.parent_path();
   const passing_result result;
-  run_options gathering;
-  gathering.so_far = result.file.string();
-  const run_report r = run(plan_of_journal(folder, interrupted), gathering, interrupted);
+  const run_report r = so_far(folder, result.file(), interrupted);
   say("{}: {} of {} instances have ended\n", folder.string(), r.continued, r.what.count);
-  options.file = result.file.string(), options.called = folder.string();
+  options.file = result.file(), options.called = folder.string();
   return show(options, out);
 }
 

@@ -1,5 +1,7 @@
 #include "ensemble/blocks.hpp"
 
+#include "abi/status.hpp"
+
 namespace saltus::host {
 
 std::vector<number_column> spread_blocks::whole::columns(std::int64_t block) const {
@@ -18,7 +20,7 @@ std::optional<spread_blocks::whole> spread_blocks::take(std::int64_t first_id,
   whole& here = spread_[number];
   here.number = number;
   here.values.resize(columns.size() * block);
-  here.status.resize(block);
+  here.status.resize(block, static_cast<unsigned char>(saltus::status::not_run));
   for (std::int64_t slot = from; slot < to; ++slot, ++here.rows) {
     const auto row = static_cast<std::size_t>(first_id + slot - first);
     here.status[row] = status[slot];
@@ -27,6 +29,13 @@ std::optional<spread_blocks::whole> spread_blocks::take(std::int64_t first_id,
   if (here.rows < std::min(block_, all_ - first)) return {};
   auto found = spread_.extract(number);
   return std::move(found.mapped());
+}
+
+std::optional<spread_blocks::whole> spread_blocks::take_incomplete() {
+  if (spread_.empty()) return {};
+  whole first = std::move(spread_.extract(spread_.begin()).mapped());
+  first.rows = std::min(block_, all_ - first.number * block_);
+  return first;
 }
 
 }  // namespace saltus::host

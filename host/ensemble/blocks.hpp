@@ -89,6 +89,8 @@ class spread_blocks {
   /// Takes the rows [from, to) of a chunk, which are of one block. Returns that if it is complete.
   std::optional<whole> take(std::int64_t first_id, const std::vector<number_column>& columns,
                             const unsigned char* status, std::int64_t from, std::int64_t to);
+  /// A block whose other rows will not come: they read as not run. None if there is none.
+  std::optional<whole> take_incomplete();
 
  private:
   std::int64_t all_, block_;

@@ -32,12 +32,13 @@ struct chunk_queue::state {
   const plan& p;
   const std::vector<id_range> kept;  ///< by their ids
   claims* from;
+  const bool only_kept;
   std::int64_t next = 0, claimed = 0;  ///< the first that was not handed out, and the end of what was claimed
   std::vector<std::unique_ptr<worker>> workers{};
   std::size_t next_kept = 0;
   std::mutex mutex{};
   std::condition_variable changed{};
-  std::int64_t handed_out = 0, outstanding = 0, max_outstanding = 0;
+  std::int64_t handed_out = 0, handed_out_kept = 0, outstanding = 0, max_outstanding = 0;
   bool given_up = false;
 
   bool is_shared() const { return workers.size() > 1; }
@@ -48,6 +49,11 @@ struct chunk_queue::state {
   void claim(std::int64_t wanted) {
     const auto more = next < end() || !from ? std::nullopt : from->next(wanted);
     if (more) next = more->first, claimed = more->end();
+  }
+
+  /// Where nothing else is handed out, what stands before the next range that is kept is left out.
+  void skip() {
+    if (only_kept) next = next_kept < kept.size() ? kept[next_kept].first : end();
   }
 
   bool is_kept() const { return next_kept < kept.size() && kept[next_kept].first == next; }
@@ -84,8 +90,9 @@ struct chunk_queue::state {
   }
 };
 
-chunk_queue::chunk_queue(const plan& p, backend& where, const std::vector<id_range>& kept, claims* from)
-    : state_(new state{p, kept, from}) {
+chunk_queue::chunk_queue(const plan& p, backend& where, const std::vector<id_range>& kept, claims* from, bool only_kept)
+    : state_(new state{p, kept, from, only_kept}) {
+  state_->skip();
   const auto parts = where.parts();
   for (backend* b : parts) {
     auto& w = state_->workers.emplace_back(std::make_unique<worker>(*b, std::max(1, b->concurrency())));
@@ -129,9 +136,10 @@ std::optional<chunk_queue::range> chunk_queue::next() {
   s.claim(wanted);
   if (s.next >= s.end()) return {};
   const range r{{s.next, is_kept ? wanted : std::min(wanted, s.end_of_new() - s.next)}, who, is_kept};
-  if (is_kept) ++s.next_kept;
+  if (is_kept) ++s.next_kept, s.handed_out_kept += r.count;
   else s.workers[who]->tickets -= 1;
   s.next += r.count;
+  s.skip();
   s.handed_out += r.count;
   s.outstanding += r.count;
   return r;
@@ -140,6 +148,14 @@ std::optional<chunk_queue::range> chunk_queue::next() {
 std::int64_t chunk_queue::handed_out() const {
   const std::lock_guard lock(state_->mutex);
   return state_->handed_out;
+}
+
+chunk_queue::remainder chunk_queue::not_handed_out() const {
+  const std::lock_guard lock(state_->mutex);
+  const state& s = *state_;
+  if (s.from) return {0, s.claimed - s.next + s.from->left_to_this_run()};
+  const std::int64_t kept = instances_in(s.kept) - s.handed_out_kept;
+  return {kept, s.p.count - s.handed_out - kept};
 }
 
 void chunk_queue::is_integrated(const range& r, double seconds) {

@@ -27,8 +27,9 @@ class chunk_queue {
   };
 
   /// A worker for each part of the backend. Instances come from the claims, if there are any, or else are all of the plan,
-  /// of which some are kept. Refers to what it is given.
-  chunk_queue(const plan& p, backend& where, const std::vector<id_range>& kept = {}, claims* from = nullptr);
+  /// of which some are kept; if `only_kept`, these alone. Refers to what it is given.
+  chunk_queue(const plan& p, backend& where, const std::vector<id_range>& kept = {}, claims* from = nullptr,
+              bool only_kept = false);
   ~chunk_queue();
 
   std::size_t workers() const;
@@ -45,6 +46,11 @@ class chunk_queue {
   std::optional<range> next();
   /// Instances that were handed out.
   std::int64_t handed_out() const;
+  /// Instances that were not, and that nobody else integrates: such that are kept, and all others.
+  struct remainder {
+    std::int64_t kept, others;
+  };
+  remainder not_handed_out() const;
   /// A range that was not kept has been integrated, in some seconds (0: it was not): its worker may have another one.
   void is_integrated(const range& r, double seconds);
   /// A range has been written and its memory is free.

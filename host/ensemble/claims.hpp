@@ -21,6 +21,8 @@ class claims {
   virtual std::optional<id_range> next(std::int64_t wanted) = 0;
   /// Instances that may still be taken. Any thread.
   virtual std::int64_t left() const = 0;
+  /// How many of them no other run will take. Any thread.
+  virtual std::int64_t left_to_this_run() const { return 0; }
 };
 
 /// Ranges that were given beforehand: those of a part.
@@ -35,6 +37,7 @@ class listed_claims final : public claims {
     for (std::size_t i = next_; i < all_.size(); ++i) sum += all_[i].count;
     return sum;
   }
+  std::int64_t left_to_this_run() const override { return left(); }
 
  private:
   const std::vector<id_range> all_;

@@ -20,6 +20,8 @@ class kept_chunks {
   virtual const std::vector<id_range>& left() const = 0;
   /// Where the instances come from that are integrated, if others integrate the rest; null: all that was not left.
   virtual claims* taken_from() = 0;
+  /// Only what was left is looked at: nothing is integrated.
+  virtual bool is_all_there_is() const { return false; }
   /// Brings one of the ranges that were left into a chunk that has its inputs and nothing else: its results; or, if the plan
   /// keeps no rows, its statistics, and what `counts` are. Any thread. Throws `error`.
   virtual void load(const id_range& range, chunk_data& chunk, tally& counts) const = 0;

@@ -420,6 +420,7 @@ void trace_crashes() {
 }
 
 bool a_model_called_exit() { return exit_was_called; }
+void end_model_that_exits() { on_exit_called(); }
 
 void integrate(const module_call& call, abi::usage& used) {
   if (attempt(call, used, {}, {}).how == ending::returned) return;

@@ -37,6 +37,8 @@ void guard_process();
 void trace_crashes();
 /// Has a model called exit? Then this program must not: what exit does has been begun.
 bool a_model_called_exit();
+/// Where a model is being called on this thread, its call ends here as one that has called exit; else returns.
+void end_model_that_exits();
 
 /// What a call integrates, and where its reports go. Refers to all of them.
 struct module_call {

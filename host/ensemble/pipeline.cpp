@@ -101,12 +101,16 @@ class account {
     if (summary_.trouble.empty()) summary_.trouble = trouble;
   }
 
-  /// Of so many instances, when all stages have ended.
-  run_summary close(std::int64_t instances) {
-    const tally& n = summary_.counts;
-    if (n.ok() + n.rescued() + n.failed() + n.not_finished() != instances)
-      throw error(exit_failure, fmt::format("internal: {} ok, {} rescued, {} failed and {} not finished are not {}",
-                                            n.ok(), n.rescued(), n.failed(), n.not_finished(), instances));
+  /// When all stages have ended: of the instances that were handed out, and those that were not.
+  run_summary close(std::int64_t handed_out, const chunk_queue::remainder& left) {
+    tally& n = summary_.counts;
+    n.by_status[static_cast<std::size_t>(status::not_run)] += left.others;
+    summary_.not_read = left.kept;
+    const std::int64_t instances = handed_out + left.kept + left.others;
+    if (n.ok() + n.rescued() + n.failed() + n.not_finished() + left.kept != instances)
+      throw error(exit_failure, fmt::format("internal: {} ok, {} rescued, {} failed, {} not finished and {} not read "
+                                            "are not {}",
+                                            n.ok(), n.rescued(), n.failed(), n.not_finished(), left.kept, instances));
     summary_.kernel_seconds = in_backend_.any();
     summary_.chunk_seconds = in_backend_.sum();
     summary_.instances = instances;
@@ -122,7 +126,7 @@ class account {
 /// The stages of the pipeline, and what they share.
 class ensemble_run {
  public:
-  ensemble_run(const plan& p, backend& where, const std::function<void(const chunk_data&)>& write,
+  ensemble_run(const plan& p, backend& where, const chunk_writer& write,
                const std::function<void(std::int64_t)>& progress, const cancellation& stop, kept_chunks* kept,
                const std::function<bool(const sensitivity_indices&)>& grow)
       : plan_(p),
@@ -134,7 +138,7 @@ class ensemble_run {
         ending_(stop.within()),
         kept_(kept),
         from_(kept ? kept->taken_from() : nullptr),
-        queue_(p, where, kept ? kept->left() : std::vector<id_range>(), from_),
+        queue_(p, where, kept ? kept->left() : std::vector<id_range>(), from_, kept && kept->is_all_there_is()),
         values_(p),
         statistics_(p),
         indices_(indices_setup_of(p)),
@@ -150,7 +154,7 @@ class ensemble_run {
       const call_watch watch(stop_, [this] { progress_(0); });  // looks at the clock also where nobody reports
       run_pipeline();
     } while (has_grown());
-    run_summary sum = account_.close(from_ ? queue_.handed_out() : plan_.count);
+    run_summary sum = account_.close(queue_.handed_out(), queue_.not_handed_out());
     if (!from_) {  // of a part they would say nothing
       sum.statistics = statistics_.finish();
       sum.indices = indices_.finish();
@@ -217,8 +221,9 @@ class ensemble_run {
 
   // ---- the stages
 
+  /// After a stop nothing more: how long that takes must not depend on how much is left.
   item hand_out(tbb::flow_control& flow) {
-    const auto range = queue_.next();
+    const auto range = ending_ ? std::nullopt : queue_.next();
     if (!range) {
       flow.stop();
       return nullptr;
@@ -238,7 +243,7 @@ class ensemble_run {
     }
     if (is_ordered(range.worker)) chunk->order = by_work_.order(*chunk);
     const place here(queue_.places(range.worker));
-    // After a stop the chunks that are left pass through as they are: every instance still gets its row, as not run.
+    // A chunk that was handed out before a stop passes through as it is: its instances get their rows, as not run.
     queue_.is_integrated(range, ending_ ? 0.0 : integrate_on(queue_[range.worker], *chunk, range));
     return handed.release();
   }
@@ -267,7 +272,7 @@ class ensemble_run {
     auto& chunk = *handed->chunk;
     if (!handed->range.is_kept) finish(chunk, handed->range);
     else if (!plan_.rows) return handed.release();  // statistics and counts are kept, too
-    if (plan_.rows) numbers_.look_at(chunk);
+    if (plan_.rows && !handed->range.is_kept) numbers_.look_at(chunk);
     make_statistics(plan_, chunk);
     chunk.indices = indices_.make(chunk.first_id, chunk.count, outcomes_of(chunk), chunk.status.data());
     handed->counts.add(chunk);
@@ -281,7 +286,7 @@ class ensemble_run {
     if (kept_) kept_->keep(chunk, handed->counts);
     statistics_.add(chunk);
     indices_.add(chunk.first_id, chunk.count, outcomes_of(chunk), chunk.status.data(), std::move(chunk.indices));
-    write_(chunk);
+    write_(chunk, handed->counts);
     pool_.put(std::move(handed->chunk));
     queue_.is_written(handed->range);
   }
@@ -318,7 +323,7 @@ class ensemble_run {
   monotonic_clock::time_point begin_ = monotonic_clock::now();
   const plan& plan_;
   backend& where_;
-  const std::function<void(const chunk_data&)>& write_;
+  const chunk_writer& write_;
   const std::function<void(std::int64_t)>& progress_;
   const std::function<bool(const sensitivity_indices&)>& grow_;
   const cancellation& stop_;
@@ -351,6 +356,7 @@ void add(run_summary& sum, const run_summary& more) {
     sum.parts[i].chunks += more.parts[i].chunks;
     sum.parts[i].chunk_seconds += more.parts[i].chunk_seconds;
   }
+  sum.not_read += more.not_read;
   sum.interrupted = more.interrupted;
   if (sum.trouble.empty()) sum.trouble = more.trouble;
   sum.crash = more.crash;
@@ -359,7 +365,7 @@ void add(run_summary& sum, const run_summary& more) {
   sum.bytes += more.bytes;
 }
 
-run_summary run_ensemble(const plan& p, backend& where, const std::function<void(const chunk_data&)>& write,
+run_summary run_ensemble(const plan& p, backend& where, const chunk_writer& write,
                          const std::function<void(std::int64_t)>& progress, const cancellation& stop, kept_chunks* kept,
                          const std::function<bool(const sensitivity_indices&)>& grow) {
   return ensemble_run(p, where, write, progress, stop, kept, grow).run();

@@ -25,6 +25,8 @@ struct part_of_run {
 struct run_summary {
   std::int64_t instances = 0;  ///< of the plan, or those of them that were taken
   tally counts;
+  std::int64_t not_read =
+      0;  ///< of the instances, those that are kept and were not read, as the run was stopped before
   host::statistics statistics;  ///< if the plan asks for them
   sensitivity_indices indices;  ///< likewise
   abi::usage usage{};
@@ -44,13 +46,16 @@ struct run_summary {
 /// Of a run that has gone on with more instances.
 void add(run_summary& sum, const run_summary& more);
 
+/// Receives a chunk, and what there is to count of its instances: without rows, a chunk that was kept has nothing else.
+using chunk_writer = std::function<void(const chunk_data&, const tally&)>;
+
 /// Runs every instance of the plan. `write` receives the chunks as they end, in any order, one at a time (from some
-/// thread); `progress` is told of instances that have ended; cancelling `stop` ends the run early, the instances that did
-/// not get to run having status not_run. Fallback integrators run beside the backend, on other threads of the host if there are
+/// thread); `progress` is told of instances that have ended; cancelling `stop` ends the run early, whatever is left: chunks that
+/// were not begun are not handed to `write`, and their instances are counted as not_run. Fallback integrators run beside the backend, on other threads of the host if there are
 /// any. What `kept` has left is not integrated again, where it takes instances from nothing else is integrated, and what ends is
 /// given to it before it is written. `grow` is asked when all have ended: it may make more samples of the plan (double_samples), and
 /// returns whether it has; these are run then. Asserts that every instance is ok, rescued, failed or not finished.
-run_summary run_ensemble(const plan& p, backend& where, const std::function<void(const chunk_data&)>& write,
+run_summary run_ensemble(const plan& p, backend& where, const chunk_writer& write,
                          const std::function<void(std::int64_t)>& progress, const cancellation& stop,
                          kept_chunks* kept = nullptr, const std::function<bool(const sensitivity_indices&)>& grow = {});
 

@@ -146,6 +146,7 @@ void statistics_sum::grow() { spread_ = spread_blocks(plan_->count, block); }
 statistics statistics_sum::finish() {
   statistics r;
   if (!plan_->statistics) return r;
+  while (const auto cut = spread_.take_incomplete()) push(*cut);
   r.columns = statistic_columns(*plan_);
   r.summaries.resize(r.columns.size() + band_columns(*plan_));
   // What is left is of as many blocks as a one stands for in the binary number of all of them.
@@ -172,9 +173,12 @@ void statistics_sum::carry(chunk_data& chunk, std::int64_t from, std::int64_t to
   if (from == to) return;
   const auto whole =
       spread_.take(chunk.first_id, number_columns(*plan_, chunk.count, chunk.results()), chunk.status.data(), from, to);
-  if (!whole) return;
-  push(whole->number, summaries_of(*plan_, whole->columns(block), whole->status.data(), 0,
-                                   static_cast<int>(whole->rows), whole->number * block, histograms_));
+  if (whole) push(*whole);
+}
+
+void statistics_sum::push(const spread_blocks::whole& of) {
+  push(of.number, summaries_of(*plan_, of.columns(block), of.status.data(), 0, static_cast<int>(of.rows),
+                               of.number * block, histograms_));
 }
 
 void statistics_sum::push(std::int64_t number, std::vector<summary> of) {

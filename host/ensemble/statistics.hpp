@@ -57,11 +57,12 @@ class statistics_sum {
   void add(chunk_data& chunk);
   /// The plan has more instances now. Those before were whole blocks.
   void grow();
-  /// Of all chunks of the run.
+  /// Of all chunks of the run; instances of chunks that have not come count as not run.
   statistics finish();
 
  private:
   void carry(chunk_data& chunk, std::int64_t from, std::int64_t to);
+  void push(const spread_blocks::whole& of);
   void push(std::int64_t number, std::vector<summary> of);
   void count(std::size_t histogram, const std::vector<long long>& more);
 

@@ -31,6 +31,12 @@ void tally::add(const chunk_data& chunk) {
   note(chunk.not_finite);
 }
 
+tally tally_of(const chunk_data& chunk) {
+  tally t;
+  t.add(chunk);
+  return t;
+}
+
 void tally::note(const not_finite_instance& one) {
   if (one.id >= 0 && (not_finite.id < 0 || one.id < not_finite.id)) not_finite = one;
 }

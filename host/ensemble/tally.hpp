@@ -62,6 +62,9 @@ struct tally : abi::counters<std::int64_t> {
 
 /// "19 of 20 instances failed, 0 % allowed (run.allowed_failed): 19 step_budget"; empty if no more failed than this share.
 std::string too_many_failed(const tally& t, double allowed);
+/// Of a chunk whose columns are all here.
+tally tally_of(const chunk_data& chunk);
+
 /// "instance 7: the right-hand side of `y` is not finite just beyond t = 1, y = 0"
 std::string text_of(const not_finite_instance& one);
 /// Constraints that depend on others where instances have ended, and in how many.

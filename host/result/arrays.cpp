@@ -97,7 +97,7 @@ std::vector<result_array> arrays_of(const plan& p) {
 result_arrays::result_arrays(const plan& p, const provenance& origin)
     : plan_(p), variables_(arrays_of(p)), attributes_(attributes_of(p, origin)) {}
 
-void result_arrays::write(const chunk_data& chunk) {
+void result_arrays::write(const chunk_data& chunk, const tally& counts) {
   if (chunk.first_id < 0 || written_ + chunk.count > plan_.count || chunk.first_id + chunk.count > plan_.count)
     throw std::logic_error("result_arrays: more instances than the plan has");
   const auto derived = detail::derive(chunk, plan_);
@@ -108,7 +108,7 @@ void result_arrays::write(const chunk_data& chunk) {
                 static_cast<std::size_t>(chunk.count) * row);
   }
   written_ += chunk.count;
-  tally_.add(chunk);
+  tally_.add(counts);
   if (!plan_.log_events) return;
   waiting_.put({chunk.first_id, chunk.count, chunk.log});
   while (const auto next = waiting_.take_next()) write_events(*next);

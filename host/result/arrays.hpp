@@ -37,8 +37,9 @@ class result_arrays {
   /// (exit_failure) if there is not so much memory.
   result_arrays(const plan& p, const provenance& origin);
 
-  /// Adds one chunk; chunks come in any order, each instance once.
-  void write(const chunk_data& chunk);
+  /// Adds one chunk, and what there is to count of its instances; chunks come in any order, each instance once.
+  void write(const chunk_data& chunk, const tally& counts);
+  void write(const chunk_data& chunk) { write(chunk, tally_of(chunk)); }
   /// Adds instances that have ended, of a plan without rows, by their number and what there is to count of them.
   void count(std::int64_t instances, const tally& counts);
   /// Adds what is known at the end alone. Events stand in the order of the instances then.

@@ -114,14 +114,14 @@ std::vector<attribute> attributes_of(const plan& p, const provenance& origin) {
   add("title", p.model.title);
   add("model", p.model.name);
   add("model_source", p.model.source);
-  add("model_file", p.model.header.string());
+  add("model_file", told_path(p.model.header, p));
   add("model_text", origin.model_text);
   add("model_hash", origin.model_hash);
   add("module_hash", origin.module_hash);
-  add("sources", lines_of(origin.sources));
+  add("sources", lines_of(origin.sources, p));
   add("method", method_name(p));
   if (!p.stiff_method.empty()) add("stiff_method", p.stiff_method);
-  add("spec", p.text);
+  add("spec", told_spec(p));
   add("settings", settings_text(p));
   all.push_back({"seed", static_cast<unsigned long long>(p.seed)});
   if (is_for_indices(p.design)) add_design(all, p);
@@ -130,7 +130,7 @@ std::vector<attribute> attributes_of(const plan& p, const provenance& origin) {
   add("compiler", origin.compiler);
   add("device", origin.device);
   add("created", created);
-  add("history", created + ": " + origin.command);
+  add("history", created + ": " + (p.anonymous ? "saltus" : origin.command));
   return all;
 }
 

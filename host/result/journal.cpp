@@ -1,11 +1,13 @@
 #include "result/journal.hpp"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <iterator>
 #include <sstream>
@@ -21,24 +23,34 @@
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/json.hpp"
+#include "base/text.hpp"
 #include "base/toml.hpp"
 #include "ensemble/statistics.hpp"
 #include "result/zarr_format.hpp"
 #include "result/zarr_writer.hpp"
 #include "spec/field.hpp"
 #include "spec/methods.hpp"
+#include "spec/model_json.hpp"
+#include "spec/spec.hpp"
 
 namespace saltus::host {
 namespace fs = std::filesystem;
 
-namespace {
-
-/// What stands before the bytes of a record.
+/// What stands before the bytes of a record. It has a checksum of its own, so that a record whose bytes are damaged is left out, and
+/// what stands behind it is found. That begins with the run's identity: a record of another run is none.
 struct record_head {
   char magic[8];
   std::int64_t first, count, bytes;
+  std::uint64_t checksum;  ///< XXH3 of what stands before it
 };
-constexpr char magic[9] = "saltusJ1";
+
+namespace {
+
+constexpr char magic[9] = "saltusJ2";
+constexpr std::size_t checked = offsetof(record_head, checksum);
+std::uint64_t checksum_of(const record_head& head, std::uint64_t identity) {
+  return XXH3_64bits_withSeed(&head, checked, identity);
+}
 constexpr std::int64_t around = sizeof(record_head) + sizeof(std::uint64_t);  ///< head and checksum
 
 struct hash_state {
@@ -50,8 +62,9 @@ struct hash_state {
   void add(const void* bytes, std::size_t size) { XXH3_64bits_update(state, bytes, size); }
   std::uint64_t of(const record_head& head) {
     add(&head, sizeof head);
-    return XXH3_64bits_digest(state);
+    return digest();
   }
+  std::uint64_t digest() const { return XXH3_64bits_digest(state); }
 };
 
 constexpr std::size_t piece = std::size_t{1} << 20;
@@ -108,9 +121,10 @@ class record_out {
     bytes_ += static_cast<std::int64_t>(size), used_ += size;
     return buffer_.data() + used_ - size;
   }
-  /// The checksum; false with errno if something could not be written.
-  bool close(record_head& head) {
+  /// The checksums; false with errno if something could not be written.
+  bool close(record_head& head, std::uint64_t identity) {
     head.bytes = bytes_;
+    head.checksum = checksum_of(head, identity);
     flush();
     const std::uint64_t sum = hash_.of(head);
     write(&sum, sizeof sum);
@@ -254,6 +268,30 @@ void get_list(record_in& in, std::vector<Number>& list) {
   in.get(list.data(), list.size() * sizeof(Number));
 }
 
+void put_text(record_out& out, const std::string& text) {
+  out.put(std::int64_t{std::ssize(text)});
+  out.put(text.data(), text.size());
+}
+std::string get_text(record_in& in) {
+  std::string text(in.get_count(1), '\0');
+  in.get(text.data(), text.size());
+  return text;
+}
+
+/// What the model or its numbers had to say of instances.
+void put_words(record_out& out, const not_finite_instance& one, const std::string& trouble) {
+  out.put(one.id);
+  out.put(one.status);
+  put_text(out, one.text);
+  put_text(out, trouble);
+}
+void get_words(record_in& in, chunk_data& c) {
+  c.not_finite.id = in.get<std::int64_t>();
+  in.get(&c.not_finite.status, sizeof c.not_finite.status);
+  c.not_finite.text = get_text(in);
+  c.trouble = get_text(in);
+}
+
 void put_counts(record_out& out, const tally& t) {
   out.put(t.by_status);
   out.put(t.by_rescue);
@@ -275,9 +313,19 @@ void get_counts(record_in& in, tally& t) {
   get_list(in, t.outputs);
 }
 
+/// How the instances of a record have ended stands first in it, so that it can be counted without their columns.
+using status_counts = decltype(tally::by_status);
+void put_statuses(record_out& out, const chunk_data& c, std::int64_t from, std::int64_t to) {
+  status_counts by{};
+  for (std::int64_t slot = from; slot < to; ++slot) ++by[c.status[static_cast<std::size_t>(slot)]];
+  out.put(by);
+}
+status_counts get_statuses(record_in& in) { return in.get<status_counts>(); }
+
 /// Where no rows are kept: what the statistics of all chunks are made from. Blocks that are spread over chunks have rows.
 void put_statistics(record_out& out, const chunk_data& c, const plan& p, const tally& counts) {
   put_counts(out, counts);
+  put_words(out, counts.not_finite, c.trouble);
   put_list(out, c.statistics.summaries);
   for (const auto& counters : c.statistics.histograms) put_list(out, counters);
   for (const value_counts& values : c.statistics.values) {
@@ -290,6 +338,8 @@ void put_statistics(record_out& out, const chunk_data& c, const plan& p, const t
 }
 void get_statistics(record_in& in, chunk_data& c, const plan& p, tally& counts) {
   get_counts(in, counts);
+  get_words(in, c);
+  counts.not_finite = c.not_finite;
   get_list(in, c.statistics.summaries);
   c.statistics.histograms.resize(p.histograms.size());
   for (auto& counters : c.statistics.histograms) get_list(in, counters);
@@ -330,7 +380,9 @@ std::vector<std::pair<std::string, std::string>> identity_of(const plan& p, cons
   std::istringstream settings(settings_text(p));
   for (std::string line; std::getline(settings, line) && line != "[run]";) {
     const auto sign = line.find(line.starts_with('#') ? ": " : " = ");
-    if (sign == line.npos || line.starts_with("file =") || line.starts_with("compression =")) continue;
+    if (sign == line.npos || line.starts_with("file =") || line.starts_with("compression =") ||
+        line.starts_with("provenance ="))
+      continue;
     const std::size_t begin = line.starts_with('#') ? 2 : 0;
     all.emplace_back(line.substr(begin, sign - begin), line.substr(sign + (begin > 0 ? 2 : 3)));
   }
@@ -368,6 +420,7 @@ std::string identity_of_file(const fs::path& file) {
 }
 
 constexpr std::string_view all_chunks = "chunks";
+constexpr const char* leases_name = "leases";
 std::string file_of(const ensemble_part& part) {
   if (part.is_all()) return std::string(all_chunks);
   return fmt::format("{}.{}", all_chunks,
@@ -381,50 +434,169 @@ struct flock all_of_it(short kind) {
   return whole;
 }
 
-/// Removes what is in a journal but for a name. What says of what run it is comes last: without it, nobody may know it again.
+/// What a run is known by in the heads of its records; nothing of what is no list of texts by their names.
+std::optional<std::uint64_t> identity_in(const json& all) {
+  if (!all.is_object() || !all.contains("saltus")) return {};
+  std::map<std::string, std::string> sorted;
+  for (const auto& [name, value] : all.items()) {
+    if (!value.is_string()) return {};
+    sorted[name] = value.get<std::string>();
+  }
+  hash_state hash;
+  for (const auto& [name, value] : sorted)
+    for (const std::string& text : {name, value}) hash.add(text.c_str(), text.size() + 1);
+  return hash.digest();
+}
+
+// ---- what is in the folder
+
+constexpr std::size_t longest_text = std::size_t{256} << 20;  ///< of run.json and spec.json
+constexpr std::string_view texts[] = {"run.json", "spec.json", "complete"};
+
+/// What a journal keeps of the origin of its run, but for the list of files.
+std::vector<std::pair<const char*, std::string*>> texts_of(provenance& origin) {
+  return {{"version", &origin.version},      {"model_hash", &origin.model_hash}, {"compiler", &origin.compiler},
+          {"device", &origin.device},        {"command", &origin.command},       {"module_hash", &origin.module_hash},
+          {"model_text", &origin.model_text}};
+}
+
+json parsed(const fs::path& file) {
+  return json::parse(read_plain_file(file, longest_text).value_or(std::string()), nullptr, false);
+}
+
+/// Is this the name of a file of a journal? Texts are written beside their names first.
+bool is_name_of_ours(const std::string& name) {
+  if (name == all_chunks || name.starts_with(std::string(all_chunks) + ".")) return true;
+  return std::any_of(std::begin(texts), std::end(texts),
+                     [&](std::string_view text) { return name == text || name.starts_with(std::string(text) + "."); });
+}
+
+/// Does a file begin as records do? One that was cut short before its first head was written begins with zeros.
+bool begins_as_records(const fs::path& file) {
+  const int f = ::open(file.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  char begin[sizeof magic - 1] = {};
+  const ssize_t n = f < 0 ? 0 : ::pread(f, begin, sizeof begin, 0);
+  if (f >= 0) ::close(f);
+  constexpr std::size_t without_version = sizeof begin - 1;
+  return std::all_of(begin, begin + std::max<ssize_t>(n, 0), [](char c) { return c == 0; }) ||
+         std::memcmp(begin, magic, without_version) == 0;
+}
+
+/// Why a folder is not taken for a journal, which would be emptied: only what is known to be one is. Empty: it is one, or there is none.
+std::string why_not_ours(const fs::path& folder) {
+  struct stat about {};
+  if (::lstat(folder.c_str(), &about) != 0) return {};
+  if (S_ISLNK(about.st_mode)) return "it is a symbolic link, which is not followed";
+  if (!S_ISDIR(about.st_mode)) return "it is no folder";
+  std::error_code failure;
+  bool has_records = true;
+  for (const auto& entry : fs::directory_iterator(folder, failure)) {
+    const auto name = entry.path().filename().string();
+    const auto type = entry.symlink_status(failure).type();
+    if (type == fs::file_type::not_found) continue;  // it has just gone
+    const bool is_ours = name == leases_name ? type == fs::file_type::directory
+                                             : type == fs::file_type::regular && is_name_of_ours(name);
+    if (!is_ours) return fmt::format("there is `{}` in it, which no journal has", printable_line(name));
+    if (name.starts_with(all_chunks)) has_records = has_records && begins_as_records(entry.path());
+  }
+  if (failure) return failure.message();
+  return has_records || identity_in(parsed(folder / "run.json")) ? std::string()
+                                                                 : "its chunks are no records of saltus";
+}
+
+void check_that_ours(const fs::path& folder) {
+  if (const auto why = why_not_ours(folder); !why.empty())
+    throw error(exit_usage, fmt::format("{} is no journal of saltus: {}. Move it away, or give the result another name "
+                                        "with -o FILE",
+                                        folder.string(), why));
+}
+
+/// Removes the files in a folder whose names are accepted: never through a link, and nothing else.
+template <class Accept>
+void remove_files(int folder, Accept&& accept) {
+  const int copy = ::dup(folder);
+  DIR* const list = copy < 0 ? nullptr : ::fdopendir(copy);
+  if (list == nullptr) {
+    if (copy >= 0) ::close(copy);
+    return;
+  }
+  ::rewinddir(list);
+  while (const dirent* entry = ::readdir(list))
+    if (accept(std::string(entry->d_name))) ::unlinkat(folder, entry->d_name, 0);
+  ::closedir(list);
+}
+
+int open_folder(int where, const char* name) {
+  return ::openat(where, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+/// Removes what is in a journal but for one file. What says of what run it is comes last: without it, nobody may know it again.
 void empty(const fs::path& folder, const std::string& kept) {
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(folder, ignored))
-    if (const auto name = entry.path().filename(); name != kept && name != "complete" && name != "run.json")
-      fs::remove_all(entry.path(), ignored);
-  fs::remove(folder / "run.json", ignored);
+  const int here = open_folder(AT_FDCWD, folder.c_str());
+  if (here < 0) return;
+  if (const int leases = open_folder(here, leases_name); leases >= 0) {
+    remove_files(leases, [](const std::string& name) { return name != "." && name != ".."; });
+    ::close(leases);
+    ::unlinkat(here, leases_name, AT_REMOVEDIR);
+  }
+  remove_files(here, [&](const std::string& name) {
+    return is_name_of_ours(name) && name != kept && name != "complete" && name != "run.json";
+  });
+  ::unlinkat(here, "run.json", 0);
+  ::close(here);
 }
 /// Removes a journal; what tells that its result is complete comes last.
 void drop(const fs::path& folder) {
-  std::error_code ignored;
+  if (!why_not_ours(folder).empty()) return;
   empty(folder, {});
-  fs::remove_all(folder, ignored);
+  ::unlink((folder / "complete").c_str());
+  ::rmdir(folder.c_str());
 }
 
 }  // namespace
 
 fs::path journal::folder_of(const fs::path& result) { return result.string() + ".journal"; }
 
-journal::spec_text journal::spec_of(const fs::path& folder) {
-  std::error_code ignored;
-  if (fs::exists(folder / "spec.json", ignored)) {
-    const json all = json::parse(read_file(folder / "spec.json"), nullptr, false);
-    if (all.is_object() && all.contains("spec") && all["spec"].is_string() && all.contains("folder") &&
-        all["folder"].is_string())
-      return {all["spec"].get<std::string>(), all["folder"].get<std::string>()};
+void journal::check_place(const fs::path& result) { check_that_ours(folder_of(result)); }
+
+journal::kept_run journal::run_of(const fs::path& folder) {
+  try {
+    const json all = parsed(folder / "spec.json");
+    const model m = model_from(all.at("model"));
+    const json& from = all.at("origin");
+    kept_run r{validate(from_text(all.at("spec").get<std::string>(), {}, {}, all.at("folder").get<std::string>()), m),
+               {}};
+    r.what.file = folder.parent_path() / folder.stem();
+    for (const auto& [name, text] : texts_of(r.origin)) *text = from.at(name).get<std::string>();
+    for (const json& file : from.at("sources"))
+      r.origin.sources.push_back({file.at(0).get<std::string>(), file.at(1).get<std::string>()});
+    return r;
+  } catch (const std::exception& e) {
+    throw error(exit_failure,
+                fmt::format("{}: is no journal of a run, or its spec.json is damaged or of another version: {}",
+                            folder.string(), e.what()));
   }
-  throw error(exit_failure, fmt::format("{}: is no journal of a run, or its spec.json is damaged", folder.string()));
 }
 
 bool journal::is_there(const fs::path& result) {
   std::error_code ignored;
-  return fs::exists(folder_of(result) / "run.json", ignored);
+  const fs::path folder = folder_of(result);
+  return fs::exists(folder / "run.json", ignored) || fs::exists(folder / all_chunks, ignored);
 }
 
 journal::journal(const fs::path& result, const plan& p, const provenance& origin, older what, const ensemble_part& part)
-    : result_(result), folder_(folder_of(result)), plan_(p), part_(part), reads_only_(what == older::read) {
+    : result_(result),
+      folder_(folder_of(result)),
+      plan_(p),
+      part_(part),
+      reads_only_(what == older::read || what == older::looked_at) {
   try {
-    if (!reads_only_) open();
+    if (!reads_only_) check_that_ours(folder_), open();
     open_others();
     if (what == older::removed) refuse_others();
     identify(origin, what);
     if (!reads_only_) {
-      end_ = read_back(file_);
+      end_ = read_back(file_, (folder_ / file_of(part_)).string());
       drop_what_follows();
     }
     read_others();
@@ -463,7 +635,9 @@ void journal::open() {
   }
   if (file_ < 0) fail(std::strerror(errno));
   if (auto whole = all_of_it(F_WRLCK); ::fcntl(file_, F_OFD_SETLK, &whole) != 0 && (errno == EAGAIN || errno == EACCES))
-    fail("another run is writing it: wait for it, or give another name with -o FILE");
+    throw journal_is_taken(exit_failure, fmt::format("cannot write {}: another run is writing it: wait for it, or give "
+                                                     "another name with -o FILE",
+                                                     folder_.string()));
 }
 
 /// The files of other parts, opened anew: some file systems look only then whether others have written there.
@@ -472,7 +646,7 @@ void journal::open_others() {
   for (const auto& entry : fs::directory_iterator(folder_, failure)) {
     const auto name = entry.path().filename().string();
     if (!name.starts_with(all_chunks) || (!reads_only_ && name == file_of(part_))) continue;
-    const int file = ::open(entry.path().c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    const int file = ::open(entry.path().c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (file < 0) continue;  // what cannot be read is integrated again
     if (const auto [at, is_new] = others_.try_emplace(name, other{entry.path(), file, 0}); !is_new)
       ::close(std::exchange(at->second.file, file));
@@ -496,31 +670,43 @@ void journal::look_again() {
 
 void journal::identify(const provenance& origin, older what) {
   const fs::path file = folder_ / "run.json";
+  if (what == older::looked_at) {
+    const auto known = identity_in(parsed(file));
+    if (!known) throw error(exit_failure, fmt::format("{}: its run.json is damaged", folder_.string()));
+    identity_ = *known;
+    return;
+  }
   const auto mine = identity_of(plan_, origin);
-  std::error_code ignored;
+  json all = json::object();
+  for (const auto& [name, value] : mine) all[name] = value;
+  identity_ = identity_in(all).value();
   const auto is_mine = [&] {
-    if (!fs::exists(file, ignored)) return false;
-    const json was = json::parse(read_file(file), nullptr, false);
-    const std::string different = was.is_object() ? differences(was, mine) : "its run.json cannot be read";
+    const json was = parsed(file);
+    if (!identity_in(was)) return false;
+    const std::string different = differences(was, mine);
     if (different.empty()) return true;
     throw error(exit_usage,
                 fmt::format("{} is of another run than this one: {}. --restart begins anew and drops it; -o FILE "
                             "gives the result another name",
                             folder_.string(), different));
   };
-  if (what == older::removed) empty(folder_, file_of(part_));
-  else if (is_mine()) return;
+  if (what == older::removed) {
+    empty(folder_, file_of(part_));
+    for (const auto& [name, one] : std::exchange(others_, {})) ::close(one.file);
+    if (::ftruncate(file_, 0) != 0) fail(std::strerror(errno));
+  } else if (is_mine()) return;
   if (reads_only_) throw error(exit_usage, fmt::format("{} is not there", folder_.string()));
-  for (const auto& [name, one] : std::exchange(others_, {})) ::close(one.file);
-  if (::ftruncate(file_, 0) != 0) fail(std::strerror(errno));
   const bool has_file = !plan_.inputs.empty() && plan_.inputs.front().extension() == ".toml";
   const fs::path base = has_file ? host::folder_of(fs::absolute(plan_.inputs.front())) : fs::current_path();
-  write_at_once(folder_ / "spec.json", json_text(json{{"spec", plan_.text}, {"folder", base.string()}}) + "\n");
-  json all = json::object();
-  for (const auto& [name, value] : mine) all[name] = value;
-  if (!write_where_free(file, json_text(all) + "\n")) is_mine();  // another part has begun at the same time
-  put_on_disk(file);
-  put_on_disk(folder_);
+  json from = json::object(), sources = json::array();
+  for (provenance copy = origin; const auto& [name, text] : texts_of(copy)) from[name] = *text;
+  for (const source_file& one : origin.sources) sources.push_back(json::array({one.path, one.hash}));
+  from["sources"] = sources;
+  const json spec{{"spec", plan_.text}, {"folder", base.string()}, {"model", json_of(plan_.model)}, {"origin", from}};
+  write_at_once(folder_ / "spec.json", json_text(spec) + "\n", lasting::yes);
+  // Another part may have begun at the same time. Records know of what run they are: where this text was damaged they are kept.
+  if (!write_where_free(file, json_text(all) + "\n", lasting::yes) && !is_mine())
+    write_at_once(file, json_text(all) + "\n", lasting::yes);
   put_on_disk(host::folder_of(folder_));
 }
 
@@ -534,34 +720,79 @@ bool journal::overlaps(const id_range& range) const {
 }
 
 void journal::read_others() {
-  for (auto& [name, one] : others_) one.end = read_back(one.file, one.end);
+  for (auto& [name, one] : others_) one.end = read_back(one.file, one.path.string(), one.end);
 }
 
-/// Finds the records of a file that are whole, from the end of those that are known up to the first that is not; returns where
-/// they end. Runs that share an ensemble take the heads for it, which are written last: whoever makes the result reads all.
-std::int64_t journal::read_back(int file, std::int64_t end) {
+/// Is there a head of a record of this run at `at`, of a file that has so many bytes behind it?
+bool journal::is_head(const record_head& head, std::int64_t room) const {
+  return std::memcmp(head.magic, magic, sizeof head.magic) == 0 && checksum_of(head, identity_) == head.checksum &&
+         head.first >= 0 && head.count > 0 && head.first <= plan_.count - head.count && head.bytes >= 0 &&
+         head.bytes <= room - around;
+}
+
+/// Where the next head is, from `at` on; -1: there is none.
+std::int64_t journal::next_head(int file, std::int64_t at, std::int64_t size) const {
+  std::vector<char> some(piece);
+  for (constexpr auto overlap = static_cast<std::int64_t>(sizeof(record_head)) - 1; size - at >= around;) {
+    const auto n = std::min<std::int64_t>(size - at, std::ssize(some));
+    if (!read_all(file, some.data(), static_cast<std::size_t>(n), at)) return -1;
+    for (std::int64_t i = 0; i < n - overlap; ++i) {
+      record_head head{};
+      const auto* found =
+          static_cast<const char*>(std::memchr(some.data() + i, magic[0], static_cast<std::size_t>(n - overlap - i)));
+      if (found == nullptr) break;
+      i = found - some.data();
+      std::memcpy(&head, found, sizeof head);
+      if (is_head(head, size - at - i)) return at + i;
+    }
+    at += n - overlap;
+  }
+  return -1;
+}
+
+/// Finds the records of a file that are whole, from the end of those that are known; returns where the last one ends. Damaged ones
+/// are left out, and noted. Runs that share an ensemble take the heads for it, which are written last, and look no further than the
+/// first that is not there: whoever makes the result reads all.
+std::int64_t journal::read_back(int file, const std::string& name, std::int64_t end) {
   struct stat about {};
   if (::fstat(file, &about) != 0) fail(std::strerror(errno));
-  std::vector<char> some(part_.among.empty() ? piece : 0);
-  record_head head{};
-  while (end + around <= about.st_size && read_all(file, &head, sizeof head, end)) {
-    const std::int64_t room = about.st_size - end - around;
-    if (std::memcmp(head.magic, magic, sizeof head.magic) != 0 || head.first < 0 || head.count <= 0 ||
-        head.first > plan_.count - head.count || head.bytes < 0 || head.bytes > room)
-      break;
-    if (part_.among.empty() && !has_its_checksum(file, head, end, some)) break;
-    if (!overlaps({head.first, head.count})) records_[head.first] = {head.count, end, file};
-    end += around + head.bytes;
+  const bool takes_heads = !part_.among.empty();
+  std::vector<char> some(takes_heads ? 0 : piece);
+  std::int64_t damaged = 0;
+  for (std::int64_t at = end; at >= 0 && at + around <= about.st_size;) {
+    record_head head{};
+    const bool is_here = read_all(file, &head, sizeof head, at) && is_head(head, about.st_size - at);
+    if (!is_here && takes_heads) break;
+    if (!is_here) {
+      at = next_head(file, at + 1, about.st_size);
+      if (at > 0) ++damaged;
+      continue;
+    }
+    const std::int64_t after = at + around + head.bytes;
+    if (!takes_heads && !has_its_checksum(file, head, at, some)) {
+      note_damage(fmt::format("the record of instances {} to {} in {} is damaged: they are integrated again",
+                              head.first, head.first + head.count - 1, name));
+    } else {
+      if (!overlaps({head.first, head.count})) records_[head.first] = {head.count, at, file};
+      end = after;
+    }
+    at = after;
   }
+  if (damaged > 0)
+    note_damage(fmt::format("{} in {} {} damaged at {} head{}: what was there is integrated again",
+                            counted(static_cast<std::size_t>(damaged), "record"), name, damaged == 1 ? "is" : "are",
+                            damaged == 1 ? "its" : "their", damaged == 1 ? "" : "s"));
   return end;
 }
+
+void journal::note_damage(const std::string& what) { damage_ += (damage_.empty() ? "" : "\n") + what; }
 
 void journal::drop_what_follows() {
   struct stat about {};
   if (::fstat(file_, &about) != 0) fail(std::strerror(errno));
   if (end_ < about.st_size)
-    damage_ = fmt::format("{} bytes at the end of {} were cut off or damaged: their instances are integrated again",
-                          about.st_size - end_, (folder_ / file_of(part_)).string());
+    note_damage(fmt::format("{} bytes at the end of {} were cut off or damaged: their instances are integrated again",
+                            about.st_size - end_, (folder_ / file_of(part_)).string()));
   if (::ftruncate(file_, end_) != 0) fail(std::strerror(errno));
 }
 
@@ -594,6 +825,8 @@ void journal::load(const id_range& range, chunk_data& chunk, tally& counts) cons
   if (whole) {
     record_in in(file, at + static_cast<std::int64_t>(sizeof head), head.bytes);
     if (plan_.rows) {
+      get_statuses(in);
+      get_words(in, chunk);
       get_columns(in, chunk, plan_, 0, chunk.count);
       get_events(in, chunk.log);
     } else {
@@ -622,13 +855,16 @@ void journal::append(const chunk_data& chunk, const tally& counts, std::int64_t 
   head.first = chunk.first_id + from, head.count = to - from;
   record_out out(file_, end_ + static_cast<std::int64_t>(sizeof head), buffer_);
   if (plan_.rows) {
+    put_statuses(out, chunk, from, to);
+    const bool is_here = chunk.not_finite.id >= head.first && chunk.not_finite.id < head.first + head.count;
+    put_words(out, is_here ? chunk.not_finite : not_finite_instance{}, chunk.trouble);
     put_columns(out, chunk, plan_, from, to);
     put_events(out, chunk.log, chunk.count, from, to);
   } else {
     put_statistics(out, chunk, plan_, counts);
   }
   // The head comes last: without it there is no record.
-  if (!out.close(head) || !write_all(file_, &head, sizeof head, end_)) {
+  if (!out.close(head, identity_) || !write_all(file_, &head, sizeof head, end_)) {
     const int why = errno;
     if (::ftruncate(file_, end_) != 0) {}  // it ends there for whoever reads it
     fail(std::strerror(why));
@@ -645,17 +881,15 @@ void journal::settle() {
   settled_ = clock::now();
 }
 
-void journal::close(const fs::path& complete) { write_at_once(folder_ / "complete", identity_of_file(complete)); }
+void journal::close(const fs::path& complete) {
+  write_at_once(folder_ / "complete", identity_of_file(complete), lasting::yes);
+}
 
 void journal::sweep(const fs::path& result) {
-  const fs::path folder = folder_of(result), mark = folder / "complete";
-  std::error_code ignored;
-  std::string made;
-  try {
-    if (fs::exists(mark, ignored)) made = read_file(mark);
-  } catch (const error&) {}  // whoever has made it has just removed its journal
-  if (!made.empty() && made == identity_of_file(result)) drop(folder);
-  fs::remove(folder, ignored);  // if nothing is left in it
+  const fs::path folder = folder_of(result);
+  const auto made = read_plain_file(folder / "complete", longest_text);
+  if (made && !made->empty() && *made == identity_of_file(result)) drop(folder);
+  ::rmdir(folder.c_str());  // if nothing is left in it
 }
 
 std::string journal::identity() const { return read_file(folder_ / "run.json"); }

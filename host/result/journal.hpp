@@ -1,9 +1,9 @@
 // The journal of a long run: chunks as they end, so that a run which was killed goes on where it was.
 //
-// `<file>.journal/` holds `run.json`, which says of what run it is, `spec.json`, from which its plan can be made again, and `chunks`, to which one record after another is
-// appended: a head (what instances, how many bytes), the columns of results, a checksum (XXH3, 64 bits) of both. A record
-// that was cut off, or whose checksum is not that of its bytes, ends what is read; what stands behind it is dropped, and its
-// instances are integrated again. Since the bits of an instance do not depend on what runs beside it, the result is the same.
+// `<file>.journal/` holds `run.json`, which says of what run it is, `spec.json`, from which its plan can be made again without its model, and `chunks`, to which one record after another is
+// appended: a head (what instances, how many bytes, its own checksum), how they have ended, the columns of results, a checksum (XXH3,
+// 64 bits) of all. A record that was cut off, or whose checksum is not that of its bytes, is left out, and its instances are
+// integrated again: its head tells where the next one is, or, where the head is damaged, the next head that can be found. Since the bits of an instance do not depend on what runs beside it, the result is the same.
 //
 // Parts of an ensemble share one journal: each appends to a file of its own, `chunks.3of16`, and reads those of the others.
 // Nobody else writes a file, so that no lock is needed for what is in it to be right: locks say only who is at work. Runs that
@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.hpp"
 #include "ensemble/chunk.hpp"
 #include "ensemble/claims.hpp"
 #include "ensemble/kept_chunks.hpp"
@@ -27,20 +28,31 @@
 
 namespace saltus::host {
 
+/// Another run is writing the journal.
+struct journal_is_taken : error {
+  using error::error;
+};
+
+struct record_head;
+
 class journal : public kept_chunks {
  public:
   /// What an older journal of the same file is to this run. One that is only read may be in use by others.
-  enum class older { continued, removed, read };
+  /// One that is looked at may be of any run: it says itself of which.
+  enum class older { continued, removed, read, looked_at };
 
   /// The folder of a result's journal.
   static std::filesystem::path folder_of(const std::filesystem::path& result);
   static bool is_there(const std::filesystem::path& result);
-  /// The spec of a journal's run, and where paths in it start. Throws `error` (exit_failure) if there is none.
-  struct spec_text {
-    std::string text;
-    std::filesystem::path folder;
+  /// The run of a journal, by what the journal says alone: no code of its model is asked for anything. Of the model there are the names,
+  /// and none can be compiled. Throws `error` if there is none.
+  struct kept_run {
+    plan what;
+    provenance origin;
   };
-  static spec_text spec_of(const std::filesystem::path& folder);
+  static kept_run run_of(const std::filesystem::path& folder);
+  /// Throws `error` (exit_usage) if what has the name of a result's journal is none: nothing else is ever written or removed there.
+  static void check_place(const std::filesystem::path& result);
   /// Removes a journal whose result is complete, but whose run ended before it could do so.
   static void sweep(const std::filesystem::path& result);
 
@@ -81,7 +93,10 @@ class journal : public kept_chunks {
   void open();
   void open_others();
   void refuse_others() const;
-  std::int64_t read_back(int file, std::int64_t end = 0);
+  bool is_head(const record_head& head, std::int64_t room) const;
+  std::int64_t next_head(int file, std::int64_t at, std::int64_t size) const;
+  std::int64_t read_back(int file, const std::string& name, std::int64_t end = 0);
+  void note_damage(const std::string& what);
   void read_others();
   void drop_what_follows();
   void divide();
@@ -110,6 +125,7 @@ class journal : public kept_chunks {
     int file;
   };
   std::map<std::int64_t, record> records_;  ///< that were left, by their first instance
+  std::uint64_t identity_ = 0;              ///< of the run, as the heads of records have it
   std::string damage_;
   std::vector<char> buffer_;  ///< of what is appended
   clock::time_point settled_ = clock::now();

@@ -105,12 +105,12 @@ bool is_made(const plan& p) {
   if (!is_result(p.file)) return false;
   if (is_zarr(p.file)) {
     const json made = attributes_of_store(p.file);
-    return made.value("state", "") == "complete" && made.value("spec", "") == p.text &&
-           made.value("sources", "") == lines_of(sources_of(p));
+    return made.value("state", "") == "complete" && made.value("spec", "") == told_spec(p) &&
+           made.value("sources", "") == lines_of(sources_of(p), p);
   }
   const result_file made(p.file);
-  return made.text("state") == "complete" && made.text("spec") == p.text &&
-         made.text("sources") == lines_of(sources_of(p));
+  return made.text("state") == "complete" && made.text("spec") == told_spec(p) &&
+         made.text("sources") == lines_of(sources_of(p), p);
 }
 
 leases::leases(const plan& p, double seconds, bool replaces)

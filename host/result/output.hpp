@@ -23,8 +23,11 @@ class result_output {
   result_output(const result_output&) = delete;
   result_output& operator=(const result_output&) = delete;
 
-  /// Adds one chunk; chunks come in any order, each instance once.
-  virtual void write(const chunk_data& chunk) = 0;
+  /// Adds one chunk, and what there is to count of its instances; chunks come in any order, each instance once. Where the plan has no
+  /// rows, a chunk that an earlier run has kept has its statistics alone: nothing may be counted from its columns.
+  virtual void write(const chunk_data& chunk, const tally& counts) = 0;
+  /// The same of a chunk whose columns are all here.
+  void write(const chunk_data& chunk) { write(chunk, tally_of(chunk)); }
 
   /// Adds instances that have ended, of a plan without rows, by their number and what there is to count of them.
   virtual void count(std::int64_t instances, const tally& counts) = 0;

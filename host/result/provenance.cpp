@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/text.hpp"
 #include "base/toml.hpp"
 #include "base/version.hpp"
 #include "compile/compiler.hpp"
@@ -35,10 +36,44 @@ provenance provenance_of(const plan& p, const backend& where, const std::string&
   return origin;
 }
 
-std::string lines_of(const std::vector<source_file>& files) {
+std::string told_path(const std::filesystem::path& file, const plan& p) {
+  return p.anonymous ? file.filename().string() : file.string();
+}
+
+std::string lines_of(const std::vector<source_file>& files, const plan& p) {
   std::string text;
-  for (const source_file& f : files) text += fmt::format("{}  {}\n", f.hash, f.path);
+  for (const source_file& f : files) text += fmt::format("{}  {}\n", f.hash, told_path(f.path, p));
   return text;
+}
+
+namespace {
+
+/// Texts that are paths from the root or from a home become names.
+void drop_folders(toml::node& node) {
+  if (auto* const table = node.as_table())
+    for (auto&& [key, value] : *table) drop_folders(value);
+  else if (auto* const array = node.as_array())
+    for (auto&& value : *array) drop_folders(value);
+  else if (auto* const text = node.as_string(); text && (text->get().starts_with('/') || text->get().starts_with('~')))
+    *text = std::filesystem::path(text->get()).filename().string();
+}
+
+}  // namespace
+
+std::string told_spec(const plan& p) {
+  if (!p.anonymous) return p.text;
+  toml::table spec = toml::parse(p.text);
+  drop_folders(spec);
+  std::string values, sections;
+  for (const auto& [key, value] : spec)
+    if (const auto* const table = value.as_table()) {
+      sections += fmt::format("\n[{}]\n", key.str());
+      for (const auto& [inner, of] : *table)
+        sections += fmt::format("{} = {}\n", key_text(inner.str()), inline_text(of));
+    } else {
+      values += fmt::format("{} = {}\n", key_text(key.str()), inline_text(value));
+    }
+  return values + sections;
 }
 
 std::vector<source_file> sources_of(const plan& p) {
@@ -51,17 +86,7 @@ std::vector<source_file> sources_of(const plan& p) {
 
 std::string shell_line(const std::vector<std::string>& words) {
   std::string line;
-  for (const std::string& word : words) {
-    constexpr std::string_view plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-";
-    if (!line.empty()) line += ' ';
-    if (!word.empty() && word.find_first_not_of(plain) == word.npos) {
-      line += word;
-      continue;
-    }
-    line += '\'';
-    for (const char c : word) line += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    line += '\'';
-  }
+  for (const std::string& word : words) line += (line.empty() ? "" : " ") + shell_word(word);
   return line;
 }
 
@@ -163,7 +188,7 @@ toml::table table_of(const event_selection& log, const model& m) {
 void output(const plan& p, lines& out) {
   out.section("output");
   if (p.file.empty()) out.none("file");
-  else out.add("file", p.file);
+  else out.add("file", told_path(p.file, p));
   if (!p.sample_times.empty()) out.text("samples", fmt::format("{{ times = {} }}", lines::toml_of(p.sample_times)));
   else if (p.sample_count > 0) out.add("samples", toml::table{{"count", p.sample_count}});
   else out.none("samples");
@@ -173,6 +198,7 @@ void output(const plan& p, lines& out) {
   for (const reduction& r : p.reductions) reductions.push_back(r.name);
   out.add("reduce", reductions);
   out.add("compression", p.compression);
+  out.add("provenance", p.anonymous ? "anonymous" : "full");
   if (p.store_chunk > 0) out.add("store_chunk", p.store_chunk);
   else out.none("store_chunk");
   out.add("rows", p.rows);

@@ -33,8 +33,11 @@ provenance provenance_of(const plan& p, const backend& where, const std::string&
 /// The files that a plan was made from: the model's header, what it includes, the spec, CSV files. Throws likewise.
 std::vector<source_file> sources_of(const plan& p);
 
-/// As they stand in a result file.
-std::string lines_of(const std::vector<source_file>& files);
+/// As they stand in a result file of the plan.
+std::string lines_of(const std::vector<source_file>& files, const plan& p);
+/// A path, and the spec, as a result of the plan tells them: all of it, or without folders.
+std::string told_path(const std::filesystem::path& file, const plan& p);
+std::string told_spec(const plan& p);
 
 /// Words as a line for a shell, which reads them back as they are.
 std::string shell_line(const std::vector<std::string>& words);

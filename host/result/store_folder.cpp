@@ -81,7 +81,9 @@ bool replace_folder(const fs::path& from, const fs::path& to) {
 }
 
 bool write_whole(const fs::path& file, std::string_view bytes) {
-  const int f = ::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
+  const auto make = [&] { return ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666); };
+  int f = make();
+  if (f < 0 && errno == EEXIST && ::unlink(file.c_str()) == 0) f = make();  // a dead run has left it, or it is a link
   if (f < 0) return false;
   while (!bytes.empty()) {
     const auto some = ::write(f, bytes.data(), bytes.size());

@@ -204,7 +204,7 @@ void result_writer::make_room(std::int64_t instances, std::int64_t event_rows) {
     throw error(exit_failure, fmt::format("cannot write {}: {}", path_.string(), why));
 }
 
-void result_writer::write(const chunk_data& chunk) {
+void result_writer::write(const chunk_data& chunk, const tally& counts) {
   const hdf5_silence silent;
   if (chunk.first_id < 0 || written_ + chunk.count > plan_.count || chunk.first_id + chunk.count > plan_.count)
     throw std::logic_error("result_writer: more instances than the plan has");
@@ -214,7 +214,7 @@ void result_writer::write(const chunk_data& chunk) {
   errno = 0;
   write_columns(chunk, detail::derive(chunk, plan_), chunk.first_id, chunk.count);
   written_ += chunk.count;
-  tally_.add(chunk);
+  tally_.add(counts);
   if (plan_.log_events) {
     waiting_.put({chunk.first_id, chunk.count, chunk.log});
     while (const auto next = waiting_.take_next()) write_events(*next);

@@ -29,7 +29,8 @@ class result_writer final : public result_output {
   ~result_writer() override;
 
   /// Rows of the event log wait for their turn.
-  void write(const chunk_data& chunk) override;
+  using result_output::write;
+  void write(const chunk_data& chunk, const tally& counts) override;
   void count(std::int64_t instances, const tally& counts) override;
   void close(double wall_time_s, const statistics& all = {}, const sensitivity_indices& indices = {}) override;
   std::int64_t keep(const std::string& reason) override;

@@ -246,7 +246,7 @@ void zarr_writer::open_columns(open_chunk& open, std::int64_t index) const {
   }
 }
 
-void zarr_writer::write(const chunk_data& chunk) {
+void zarr_writer::write(const chunk_data& chunk, const tally& counts) {
   if (chunk.first_id < 0 || written_ + chunk.count > plan_.count || chunk.first_id + chunk.count > plan_.count)
     throw std::logic_error("zarr_writer: more instances than the plan has");
   const derived_columns derived = detail::derive(chunk, plan_);
@@ -257,7 +257,7 @@ void zarr_writer::write(const chunk_data& chunk) {
     if (!intersection({some}, ranges_).empty()) add(chunk, derived, from, to);
   }
   written_ += chunk.count;
-  tally_.add(chunk);
+  tally_.add(counts);
 }
 
 /// The slots from `from` to `to` of a chunk, which lie in one of the store.

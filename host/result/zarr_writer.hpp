@@ -62,7 +62,8 @@ class zarr_writer final : public result_output {
   /// All instances of a part have ended, or else it will go on with them from its journal. It is closed.
   void end_part(bool all);
 
-  void write(const chunk_data& chunk) override;
+  using result_output::write;
+  void write(const chunk_data& chunk, const tally& counts) override;
   void count(std::int64_t instances, const tally& counts) override;
   void close(double wall_time_s, const statistics& all = {}, const sensitivity_indices& indices = {}) override;
   std::int64_t keep(const std::string& reason) override;

@@ -164,8 +164,9 @@ struct plan {
   bool log_events = false;
   event_selection logged;
   std::vector<reduction> reductions;
-  std::vector<double> windows;   ///< [reduction][3]: from, to and argument, as kernels take them
-  int compression = 0;           ///< deflate level 0..9
+  std::vector<double> windows;  ///< [reduction][3]: from, to and argument, as kernels take them
+  int compression = 0;          ///< deflate level 0..9
+  bool anonymous = false;       ///< the result tells no folders, which may have the name of a user, and no command line
   std::int64_t store_chunk = 0;  ///< instances in a chunk of a Zarr store; 0: as many as suit (zarr_writer.hpp)
   bool rows = true;              ///< the file has the results of every instance
   bool statistics = false;       ///< and statistics over all of them

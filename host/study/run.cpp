@@ -38,6 +38,7 @@ namespace {
 /// Before anything is compiled: what cannot be written must not be found out after an hour.
 void check_output(const plan& p, const std::string& file, existing older, const run_listener& listener) {
   if (file.empty()) return;
+  journal::check_place(p.file);
   journal::sweep(p.file);
   auto inputs = p.inputs;
   for (const auto& header : files_of_model(p.model)) inputs.push_back(header);
@@ -117,6 +118,7 @@ class run_output : public kept_chunks {
     if (options_.share) return options_.share;
     return journal_ ? journal_->taken_from() : nullptr;
   }
+  bool is_all_there_is() const override { return reads_journal(options_); }
   void load(const id_range& range, chunk_data& chunk, tally& counts) const override {
     journal_->load(range, chunk, counts);
   }
@@ -124,11 +126,12 @@ class run_output : public kept_chunks {
   void keep(const chunk_data& chunk, const tally& counts) override {
     if (file_ && !journal_ && has_journal() && seconds_since(begin_) > short_run) begin_journal();
     if (journal_) journal_->keep(chunk, counts);
+    else not_kept_ += chunk.count - counts.not_finished();
   }
-  void write(const chunk_data& chunk) {
-    if (file_) file_->write(chunk);
-    if (part_) part_->write(chunk);
-    if (arrays_) arrays_->write(chunk);
+  void write(const chunk_data& chunk, const tally& counts) {
+    if (file_) file_->write(chunk, counts);
+    if (part_) part_->write(chunk, counts);
+    if (arrays_) arrays_->write(chunk, counts);
   }
 
   /// The instances of a run that ended before this was made, as the number of its samples was not known.
@@ -155,9 +158,19 @@ class run_output : public kept_chunks {
     const bool is_last = journal_ && options_.so_far.empty();
     if (is_last) journal_->close(file_->unfinished());
     if (file_) file_->close(s.wall_seconds, s.statistics, s.indices);
-    if (arrays_) arrays_->close(s.wall_seconds, s.statistics, s.indices);
     if (is_last) journal_->remove();
   }
+  void close_arrays(const run_summary& s) {
+    if (arrays_) arrays_->close(s.wall_seconds, s.statistics, s.indices);
+  }
+  /// Where there is no journal, what has ended stays in the unfinished file; returns where, or nothing if it is nowhere.
+  std::string leave_unfinished(const std::string& reason) {
+    const std::string kept = file_ && file_->keep(reason) > 0 ? file_->unfinished().string() : std::string();
+    file_.reset();
+    return kept;
+  }
+  /// Instances that ended before there was a journal.
+  std::int64_t not_kept() const { return not_kept_; }
   /// What has ended stays, to be continued; returns where, or nothing if that is not how this run is kept.
   std::string leave_journal() {
     if (!journal_) return {};
@@ -231,8 +244,8 @@ class run_output : public kept_chunks {
     }
     journal_.emplace(plan_.file, plan_, origin_, use, part);
     continued_ = journal_->instances();
-    if (reads_journal(options_)) return;
     if (!journal_->damage().empty()) listener_.say(journal_->damage() + "\n");
+    if (reads_journal(options_)) return;
     if (continued_ > 0 && continued_ < plan_.count)
       listener_.say(fmt::format("goes on with {}: {} of {} instances have ended\n", journal_->folder().string(),
                                 continued_, plan_.count));
@@ -247,7 +260,7 @@ class run_output : public kept_chunks {
   std::unique_ptr<zarr_writer> part_;  ///< of this part alone
   std::shared_ptr<result_arrays> arrays_;
   const std::vector<id_range> nothing_;
-  std::int64_t continued_ = 0;
+  std::int64_t continued_ = 0, not_kept_ = 0;
   monotonic_clock::time_point begin_ = monotonic_clock::now();
 };
 
@@ -260,7 +273,7 @@ run_summary integrate_until_certain(plan& p, backend& where, const cancellation&
     return true;
   };
   return run_ensemble(
-      p, where, [](const chunk_data&) {}, listener.progress, stop, nullptr, grow);
+      p, where, [](const chunk_data&, const tally&) {}, listener.progress, stop, nullptr, grow);
 }
 
 /// Integrates all instances into what there is; keeps what the file has when that fails.
@@ -270,9 +283,9 @@ run_summary integrate_into(run_output& out, const plan& p, backend& where, const
   try {
     return run_ensemble(
         p, where,
-        [&](const chunk_data& chunk) {
+        [&](const chunk_data& chunk, const tally& counts) {
           try {
-            out.write(chunk);
+            out.write(chunk, counts);
           } catch (...) {
             ending.cancel();  // what is under way cannot be kept
             throw;
@@ -307,6 +320,11 @@ class alarm_clock {
   std::atomic<bool> rang_{false};
   std::jthread thread_;  // the last member: it uses the others
 };
+
+std::string reason_of(const run_summary& s, bool at_time_limit) {
+  if (!s.crash.empty()) return s.crash;
+  return at_time_limit ? "time limit" : "interrupted";
+}
 
 int exit_code_of(const plan& p, const run_summary& s, bool has_more, bool at_time_limit) {
   if (!s.crash.empty()) return exit_failure;
@@ -353,7 +371,6 @@ run_report run(plan p, const run_options& options, const cancellation& stop, con
                     ? measure_beside(r.what, *where, options.command)
                     : nullptr;
   const cancellation ending = stop.within();
-  if (reads_journal(options)) ending.cancel();  // what has not ended is not begun
   const alarm_clock limit(options.time_limit, ending);
   if (out) out->begin_to_share(ending);
   listener.begins(r.what, out ? out->to_do() : r.what.count, out ? out->done_before() : 0);
@@ -367,23 +384,27 @@ run_report run(plan p, const run_options& options, const cancellation& stop, con
     out.emplace(r.what, *where, options, older, listener);
     out->count(r.summary);
   }
-  // What crashes would crash again: its result is what there is.
-  const bool is_left = r.summary.counts.not_finished() > 0 || (options.share && options.share->left() > 0);
-  const bool has_more = r.summary.interrupted && r.summary.crash.empty() && is_left && !reads_journal(options);
+  const bool was_cut = r.summary.interrupted || !r.summary.crash.empty();
+  const bool is_left = r.summary.not_read > 0 || (!reads_journal(options) && r.summary.counts.not_finished() > 0) ||
+                       (options.share && options.share->left() > 0);
+  const bool has_more = was_cut && is_left;
   if (has_more || is_part(options)) {
     r.journal = out->leave_journal();
+    r.not_in_journal = out->not_kept();
     r.store = out->end_part(r.summary.counts.not_finished() == 0);
   }
   if (!r.store.empty() && !has_more)
     if (auto whole = out->completed_by_this_part()) return complete(r.what, options, std::move(whole), stop, listener);
-  if (r.journal.empty()) {
+  if (has_more && r.journal.empty()) {
+    r.unfinished = out->leave_unfinished(reason_of(r.summary, limit.rang()));
+  } else if (r.journal.empty()) {
     out->complete(r.summary);
     r.file = result_of(r.what, options);
   }
+  if (!is_part(options)) out->close_arrays(r.summary);  // of a part there are no statistics
   r.arrays = out->arrays();
   r.device = where->device();
   r.compile_seconds = where->compile_seconds();
-  if (r.gathered) r.summary.interrupted = false;
   r.exit_code = exit_code_of(r.what, r.summary, has_more, limit.rang());
   return r;
 }

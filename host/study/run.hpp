@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
@@ -61,20 +62,26 @@ struct run_report {
   bool shared = false;  ///< with others, of whom another one makes the result
   std::string file;     ///< that was written; empty: none
   std::string journal;  ///< where what has ended is kept, if there is no result file yet: of a part, or to be continued
-  std::string store;    ///< unfinished, where the chunks of a part are; empty: it has none
+  std::int64_t not_in_journal = 0;  ///< instances of this run that ended before it had that journal
+  std::string unfinished;      ///< a run that ended early and has no journal: where what has ended is; empty: nowhere
+  std::string store;           ///< unfinished, where the chunks of a part are; empty: it has none
   bool gathered = false;       ///< nothing was integrated
   std::int64_t continued = 0;  ///< instances that an earlier run had left there
   /// What a program should return: exit_ok, exit_failed_instances, exit_interrupted, exit_time_limit, exit_failure.
   int exit_code = 0;
 };
 
+/// What the run of a journal, FILE.journal, has finished so far, whoever may be writing it, as a result file; instances that have not
+/// ended are `not_run`. Nothing is compiled, loaded or integrated, and the journal stays as it is. Throws `error`.
+run_report so_far(const std::filesystem::path& journal, const std::string& file, const cancellation& stop = {});
+
 /// Throws `error` if a run of the plan would be refused before anything is integrated: as its result cannot be written, or its
 /// options do not go together.
 void check_run(const plan& p, const run_options& options, const run_listener& listener = {});
 
 /// Runs all instances of a plan and writes its result file, if it has one, and arrays, if they are asked for. Cancelling `stop`
-/// ends it early: what has ended by then is in the journal, if it lasted long enough to have one (plan::checkpoint), or else in
-/// the file. A journal that is there is continued: what is in it is not integrated again, and the bits of the result are the
+/// ends it early, and so does a model that crashes: what has ended by then is in the journal, if it lasted long enough to have one
+/// (plan::checkpoint), or else in the unfinished file; an older result stays. A journal that is there is continued: what is in it is not integrated again, and the bits of the result are the
 /// same. Changes nothing of the process: what a model does that crashes, the process does (model_call.hpp).
 /// Throws `error`; what has ended by then is kept.
 run_report run(plan p, const run_options& options = {}, const cancellation& stop = {},

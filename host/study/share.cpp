@@ -1,5 +1,12 @@
 #include "study/share.hpp"
 
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "result/leases.hpp"
 
@@ -15,6 +22,24 @@ run_report nothing_to_do(const plan& p) {
   return r;
 }
 
+/// Whoever was to make the result may have been taken for dead although it only stood still: then it has the journal yet. It is waited
+/// for, until it has made the result, or has gone.
+run_report make_result(const plan& p, const run_options& options, const cancellation& stop,
+                       const run_listener& listener) {
+  constexpr auto pause = std::chrono::milliseconds(100);
+  const auto begin = monotonic_clock::now();
+  for (bool told = false;; std::this_thread::sleep_for(pause)) {
+    try {
+      return run(p, options, stop, listener);
+    } catch (const journal_is_taken&) {
+      if (!options.replace && is_made(p)) return nothing_to_do(p);
+      const bool is_late = options.time_limit > 0 && seconds_since(begin) > options.time_limit;
+      if (stop || is_late) throw;
+      if (!std::exchange(told, true)) listener.say(fmt::format("waits for another run, which makes {}\n", p.file));
+    }
+  }
+}
+
 /// Integrates what others leave, and makes the result if all of them have ended and this one is to.
 run_report integrate_a_share(const plan& p, run_options options, const cancellation& stop,
                              const run_listener& listener) {
@@ -25,7 +50,7 @@ run_report integrate_a_share(const plan& p, run_options options, const cancellat
   options.share = nullptr;
   const bool is_done = r.exit_code == exit_ok || r.exit_code == exit_failed_instances;
   // What this run has integrated itself is a part of what it reads now, and so is what it may have missed.
-  return is_done && share.makes_result() ? run(p, options, stop, listener) : r;
+  return is_done && share.makes_result() ? make_result(p, options, stop, listener) : r;
 }
 
 }  // namespace

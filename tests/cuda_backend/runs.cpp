@@ -80,7 +80,7 @@ std::vector<host::chunk_data> all_chunks(const host::plan& p, host::backend& whe
   const host::cancellation stop;
   std::int64_t next = 0;
   summary = host::run_ensemble(
-      p, where, [&](const host::chunk_data& c) { all.push_back(c); }, [](std::int64_t) {}, stop);
+      p, where, [&](const host::chunk_data& c, const host::tally&) { all.push_back(c); }, [](std::int64_t) {}, stop);
   std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first_id < b.first_id; });
   for (const auto& c : all) {
     EXPECT_EQ(next, c.first_id);
@@ -173,7 +173,7 @@ TEST(cuda_backend, an_error_of_one_of_several_ends_the_run) {
   host::run_summary s;
   const host::cancellation stop;
   EXPECT_THROW(host::run_ensemble(
-                   p, *all, [](const host::chunk_data&) {}, [](std::int64_t) {}, stop),
+                   p, *all, [](const host::chunk_data&, const host::tally&) {}, [](std::int64_t) {}, stop),
                host::error);
 }
 
@@ -224,7 +224,7 @@ TEST(cuda_backend, instances_begin_in_the_order_of_predicted_work_and_end_with_t
     std::vector<host::chunk_data> r;
     const host::cancellation stop;
     host::run_ensemble(
-        q, *device, [&](const host::chunk_data& c) { r.push_back(c); }, [](std::int64_t) {}, stop);
+        q, *device, [&](const host::chunk_data& c, const host::tally&) { r.push_back(c); }, [](std::int64_t) {}, stop);
     std::sort(r.begin(), r.end(), [](const auto& a, const auto& b) { return a.first_id < b.first_id; });
     return r;
   };

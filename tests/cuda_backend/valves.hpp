@@ -90,7 +90,7 @@ inline host::chunk_data only_chunk(const host::plan& p, host::backend& where) {
   host::chunk_data all;
   const host::cancellation stop;
   const auto s = host::run_ensemble(
-      p, where, [&](const host::chunk_data& c) { all = c; }, [](std::int64_t) {}, stop);
+      p, where, [&](const host::chunk_data& c, const host::tally&) { all = c; }, [](std::int64_t) {}, stop);
   EXPECT_EQ(p.count, s.counts.ok() + s.counts.rescued());
   return all;
 }
@@ -145,7 +145,7 @@ inline summed run_summed(const host::plan& p, host::backend& where) {
   const host::cancellation stop;
   r.summary = host::run_ensemble(
       p, where,
-      [&](const host::chunk_data& c) {
+      [&](const host::chunk_data& c, const host::tally&) {
         r.not_fetched[c.first_id] = std::count_if(c.t_final.begin(), c.t_final.end(), [](double t) { return t != t; });
         r.ordered += c.order.empty() ? 0 : 1;
       },

@@ -207,6 +207,10 @@ int unlink(const char* file) {
   REAL(unlink);
   return next("unlink") == outcome::done ? call(file) : -1;
 }
+int unlinkat(int folder, const char* file, int flags) {
+  REAL(unlinkat);
+  return next("unlink") == outcome::done ? call(folder, file, flags) : -1;
+}
 int mkdir(const char* folder, mode_t mode) {
   REAL(mkdir);
   return next("mkdir") == outcome::done ? call(folder, mode) : -1;
