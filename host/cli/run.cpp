@@ -272,8 +272,7 @@ void say_what_went_wrong(const run_report& r) {
   if (!s.crash.empty())
     say("saltus: {}\n  the run was ended: {} instances did not finish{}\n", s.crash, s.counts.not_finished(),
         kept.empty() ? "" : "; those that did are in " + kept);
-  if (r.exit_code == exit_failed_instances) say("{}
-", too_many_failed(s.counts, p.allowed_failed));
+  if (r.exit_code == exit_failed_instances) say("{}\n", too_many_failed(s.counts, p.allowed_failed));
   if (r.exit_code == exit_interrupted) say("interrupted: {} instances did not finish\n", s.counts.not_finished());
 }
 

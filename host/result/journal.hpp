@@ -73,6 +73,8 @@ class journal : public kept_chunks {
   const std::filesystem::path& folder() const { return folder_; }
   /// What says of what run it is.
   std::string identity() const;
+  /// A number made of that, with which the checksums of heads of records begin.
+  std::uint64_t seed() const { return identity_; }
   std::int64_t instances() const { return instances_; }  ///< that it has of this part, those that were left among them
   /// Of all parts, those that nobody had kept when it was opened, or looked at again.
   std::vector<id_range> missing() const;

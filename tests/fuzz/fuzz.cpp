@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -76,16 +77,18 @@ void try_csv(const std::string& text) {
   } catch (const error&) {}
 }
 
-/// The file of chunks as it is; or, so that more than the checksum is tried, a record of these bytes with the checksum they have.
-std::string chunks_of(const std::string& bytes) {
+/// The file of chunks as it is; or, so that more than checksums is tried, a record of these bytes with the checksums they have.
+std::string chunks_of(const std::string& bytes, std::uint64_t seed) {
   if (bytes.size() < 4 || bytes[0] % 2 == 0) return bytes;
   struct {
     char magic[8];
     std::int64_t first, count, bytes;
+    std::uint64_t checksum;
   } head = {};
-  std::memcpy(head.magic, "saltusJ1", sizeof head.magic);
+  std::memcpy(head.magic, "saltusJ2", sizeof head.magic);
   head.first = static_cast<unsigned char>(bytes[1]) % 100, head.count = static_cast<unsigned char>(bytes[2]) % 100;
   head.bytes = static_cast<std::int64_t>(bytes.size()) - 3;
+  head.checksum = XXH3_64bits_withSeed(&head, offsetof(decltype(head), checksum), seed);
   XXH3_state_t* const state = XXH3_createState();
   XXH3_64bits_reset(state);
   XXH3_64bits_update(state, bytes.data() + 3, bytes.size() - 3);
@@ -111,8 +114,8 @@ void try_journal(const std::string& bytes) {
     p.file = workplace() / (rows ? "rows.nc" : "statistics.nc");
     const provenance origin;
     try {
-      if (!journal::is_there(p.file)) const journal made(p.file, p, origin, journal::older::continued);
-      write_file(journal::folder_of(p.file) / "chunks", chunks_of(bytes));
+      const auto seed = journal(p.file, p, origin, journal::older::continued).seed();
+      write_file(journal::folder_of(p.file) / "chunks", chunks_of(bytes, seed));
       const journal left(p.file, p, origin, journal::older::continued);
       for (const id_range& range : left.left()) {
         chunk_data chunk(p, range.first, range.count);
