@@ -48,7 +48,7 @@ class data_in : public cli {
     write(folder() / "ladder.hpp", ladder);
   }
   outcome run_ladder(words more) {
-    words all = {"run", "./ladder.hpp", "-q", "--set", "rtol=1e-10"};
+    words all = {"run", "./ladder.hpp", "--set", "rtol=1e-10"};
     all.insert(all.end(), more.begin(), more.end());
     return saltus(all);
   }
