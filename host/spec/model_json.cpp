@@ -108,6 +108,7 @@ json json_of(const model& m) {
           {"singular_mass", m.singular_mass},
           {"arithmetic", m.arithmetic},
           {"span", {m.t_begin, m.t_end}},
+          {"time_unit", m.time_unit},
           {"orders", orders_of(m)}};
 }
 
@@ -144,6 +145,7 @@ model model_from(const json& all) {
     m.arithmetic = all.at("arithmetic").get<bool>();
     m.t_begin = number_in(all.at("span").at(0));
     m.t_end = number_in(all.at("span").at(1));
+    m.time_unit = all.at("time_unit").get<std::string>();
     take_orders(m, all.at("orders"));
     return m;
   } catch (const std::exception& e) { throw error(exit_failure, fmt::format("it describes no model: {}", e.what())); }
