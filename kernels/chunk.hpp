@@ -246,8 +246,9 @@ SALTUS_FN_COLD void begin(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where,
     begin_consistently<E>(x, given.y, where, tol, run.settings.consistency);
     where = where & is_under_way(x);
   }
-  set_modes<E>(x, where, tol, run.settings.consistency);
-  start_from<E>(x, where, tol, run.settings.consistency);
+  const point_rules<E, Real> rules{run.settings.consistency};
+  set_modes<E>(x, where, tol, rules);
+  start_from<E>(x, where, tol, rules);
   if constexpr (form::slides) begin_slides(x, where);
   if constexpr (form::follows_growth) follow_growth(x, where);
 

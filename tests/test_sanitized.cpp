@@ -35,7 +35,7 @@ const std::vector<ensemble>& ensembles() {
        {"rtol=1e-5", "run.lanes=2", "method=rodas5p", "sample.count=11", "sample.rate={log_uniform=[1.0,1e8]}"}},
       {"orbits_of_index_2_radau5",
        test_model("circle_2"),
-       {"rtol=1e-5", "run.lanes=2", "sample.count=5", "sample.stretch={uniform=[0.9,1.1]}"}},
+       {"rtol=1e-5", "run.lanes=2", "sample.count=5", "sample.turn_at={uniform=[-0.2,0.9]}"}},
   };
   return list;
 }

@@ -169,18 +169,22 @@ inline bool has_constraints(const model& m) {
   return has_residuals(m) || m.singular_mass || m.equations == abi::implicit || m.equations == abi::any_order;
 }
 
-/// What a residual may be of, by its number: an equation of any order, a constraint, or the equation of an algebraic state.
+/// Can anything happen at an instant: a guard crosses, a time comes, a constraint is reached?
+inline bool has_events(const model& m) { return !m.guards.empty() || !m.time_events.empty() || m.reaches; }
+
+/// What a residual may be of, by its number: an equation of any order, a constraint, or the equation of an algebraic state; behind
+/// these a state as a transition has written it, which the constraints do not allow.
 inline std::vector<std::string> names_of_residuals(const model& m) {
   std::vector<std::string> names;
-  if (m.offsets) return m.record->equation_names;
+  if (m.offsets) names = m.record->equation_names;
   for (const constraint& c : m.constraints) names.push_back(c.name);
   if (names.empty())
     for (const quantity& state : m.states) names.push_back(state.name);
+  const bool may_move_others = m.offsets || !m.constraints.empty() || highest_index(m) == 2;
+  if (may_move_others && has_events(m))
+    for (const quantity& state : m.states) names.push_back(state.name + "_as_written");
   return names;
 }
-
-/// Can anything happen at an instant: a guard crosses, a time comes, a constraint is reached?
-inline bool has_events(const model& m) { return !m.guards.empty() || !m.time_events.empty() || m.reaches; }
 
 /// What the event log calls its events, by their numbers: guards, time events, constraints that are reached, and the end of
 /// sliding along each guard that may slide.

@@ -216,10 +216,11 @@ SALTUS_FN_COLD mask_of<Real> go_to_limit(instance<E, Real>& x, const resting_gua
 /// One lane's `rest` at the limit: an event of the guards that rest. Behind an accumulation there are no derivatives.
 template <class E, class T, int W, class Run>
 SALTUS_FN_COLD void rest_of(instance<E, pack<T, W>>& x, int lane, const vec<pack<T, W>, E::ng>& g,
-                            const due_events<E, pack<T, W>>& due, const Run& run) {
+                            const due_events<E, pack<T, W>>& due, point_rules<E, pack<T, W>>& rules, const Run& run) {
   int count = 0;
   const auto before = logged_lane<E>(loggable(x), lane);
-  const bool stops = with_event<E>(x, lane, g, &due, [](auto& now) SALTUS_INLINE_LAMBDA { E::Model::rest(now); });
+  const bool stops = with_event<E>(
+      x, lane, g, &due, [](auto& now) SALTUS_INLINE_LAMBDA { E::Model::rest(now); }, &rules);
   const auto after = logged_lane<E>(loggable(x), lane);
   for (int i = 0; i < E::form::model_guards; ++i) {
     if (!(due.guard[i].get(lane) > T(0.5))) continue;
@@ -244,10 +245,11 @@ SALTUS_FN_COLD mask_of<pack<T, W>> come_to_rest(instance<E, pack<T, W>>& x,
   if constexpr (E::form::kinds::has_rest) {
     const auto at_limit = go_to_limit(x, resting, tol, run);
     const auto g = x.held.locked;
+    point_rules<E, pack<T, W>> rules;
     for (int lane = 0; lane < W; ++lane)
-      if (at_limit[lane]) rest_of(x, lane, g, resting.due, run);
-    set_modes<E>(x, at_limit, tol);
-    start_from<E>(x, at_limit, tol);
+      if (at_limit[lane]) rest_of(x, lane, g, resting.due, rules, run);
+    set_modes<E>(x, at_limit, tol, rules);
+    start_from<E>(x, at_limit, tol, rules);
     if constexpr (E::form::slides) begin_slides(x, at_limit);
     if constexpr (E::reduces_quantities) reduce_jump<E>(x, at_limit);
     look_ahead(x, at_limit, tol);

@@ -17,15 +17,23 @@ inline constexpr int event_rounds = 64;  ///< rounds of event iteration at one i
 /// The ulps of time by which an event may be misplaced.
 inline constexpr double misplaced = 1024.0;
 
-/// Makes the accepted point of a model with constraints consistent, and finds its time derivative. What is meant by
-/// `how` (abi::consistency) matters at the start; after events it is `algebraic`.
+/// How a point is made consistent: by abi::consistency, which matters at the start and is `algebraic` after events; and which states a
+/// transition has written (1, else 0), of forms that may move others than algebraic ones. These stay.
+template <class E, class Real>
+struct point_rules {
+  int how = abi::algebraic;
+  written_states<typename E::form, Real> written{};
+};
+
+/// Makes the accepted point of a model with constraints consistent, and finds its time derivative.
 template <class E, class Real>
 SALTUS_FN_COLD void make_point_consistent(instance<E, Real>& x, vec<Real, E::n>& f,
                                           const typename E::form::template held<Real>& held, mask_of<Real> where,
-                                          const tolerances<E, Real>& tol, int how) {
+                                          const tolerances<E, Real>& tol, const point_rules<E, Real>& rules) {
   const held_system<E, Real> system{held, &tol};
+  const int how = rules.how;
   auto y = x.y;
-  consistency<Real> c = E::form::initialise(system, x.t, y, f, x.t_end - x.t_begin, where, how);
+  consistency<Real> c = E::form::initialise(system, x.t, y, f, x.t_end - x.t_begin, where, how, rules.written);
   if (how == abi::given) c.found = c.found & (c.moved <= Real(1.0));
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(where & c.found, x.y[i], y[i]); });
   end_where(x.status, where & !c.found, status::inconsistent);
@@ -59,9 +67,9 @@ template <class E, class Real>
 SALTUS_FN typename E::form::template rated<Real, E::ng> evaluate_at(instance<E, Real>& x, vec<Real, E::n>& f,
                                                                     const typename E::form::template held<Real>& held,
                                                                     mask_of<Real> where, const tolerances<E, Real>& tol,
-                                                                    int how) {
+                                                                    const point_rules<E, Real>& rules) {
   if constexpr (!E::form::moves_states) f = E::form::rhs(x.t, x.y, held);
-  else make_point_consistent(x, f, held, where, tol, how);
+  else make_point_consistent(x, f, held, where, tol, rules);
   add_where(x.rhs_evaluations, where, 1);
   return E::form::guards_along(x.t, x.y, f, held);
 }
@@ -71,7 +79,7 @@ SALTUS_FN typename E::form::template rated<Real, E::ng> evaluate_at(instance<E, 
 template <class E, class Real>
 SALTUS_FN_COLD void settle_modes(instance<E, Real>& x, vec<Real, E::n>& f, typename E::form::template held<Real>& held,
                                  typename E::form::template rated<Real, E::ng>& g, mask_of<Real> where,
-                                 const tolerances<E, Real>& tol, int how) {
+                                 const tolerances<E, Real>& tol, const point_rules<E, Real>& rules) {
   constexpr int most = 8;
   const auto unsettled = [&]() SALTUS_INLINE_LAMBDA {
     auto differs = mask_of<Real>::all(false);
@@ -85,7 +93,7 @@ SALTUS_FN_COLD void settle_modes(instance<E, Real>& x, vec<Real, E::n>& f, typen
   auto open = unsettled();
   for (int round = 0; round < most && any(open); ++round) {
     each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(open, held.locked[i], g.value[i]); });
-    g = evaluate_at(x, f, held, open, tol, how);
+    g = evaluate_at(x, f, held, open, tol, rules);
     open = unsettled();
   }
   end_where(x.status, open, status::modes_unsettled);
@@ -95,17 +103,17 @@ SALTUS_FN_COLD void settle_modes(instance<E, Real>& x, vec<Real, E::n>& f, typen
 /// with a memory forgets its past at.
 template <class E, class Real>
 SALTUS_FN_COLD void start_from(instance<E, Real>& x, mask_of<Real> where, const tolerances<E, Real>& tol,
-                               int how = abi::algebraic) {
+                               const point_rules<E, Real>& rules = {}) {
   auto held = x.held;
   held.locked = E::form::guard_values(x.t, x.y, held);
   if constexpr (E::form::slides) keep_slide_sides<E>(x, held);
   auto f = x.f;
-  auto g = evaluate_at(x, f, held, where, tol, how);
+  auto g = evaluate_at(x, f, held, where, tol, rules);
   if constexpr (E::form::moves_states && E::ng > 0) {
     // The algebraic states have moved, and guards with them, by whose signs the equations may switch.
     held.locked = g.value;
-    g = evaluate_at(x, f, held, where, tol, how);
-    if constexpr (E::form::settles_modes) settle_modes(x, f, held, g, where, tol, how);
+    g = evaluate_at(x, f, held, where, tol, rules);
+    if constexpr (E::form::settles_modes) settle_modes(x, f, held, g, where, tol, rules);
   }
   mask_of<Real> resettled = mask_of<Real>::all(false);
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA {
@@ -115,7 +123,7 @@ SALTUS_FN_COLD void start_from(instance<E, Real>& x, mask_of<Real> where, const 
   });
   if constexpr (E::ng > 0) resettled = resettled | settle_flat(x, f, held, g.rate, where, tol);
   // A guard at zero belongs to the side it is heading to: f may depend on that side.
-  if (any(resettled)) g = evaluate_at(x, f, held, resettled, tol, how);
+  if (any(resettled)) g = evaluate_at(x, f, held, resettled, tol, rules);
   if constexpr (E::form::has_memory) E::form::remember(x.held, x.t, x.y, f, where);
   if constexpr (E::form::keeps_invariants) E::form::take_invariants(x.held, x.t, x.y, where);
   if constexpr (methods::has_memory<typename E::Method>) x.held.past.forget(where);
@@ -251,16 +259,17 @@ SALTUS_FN bool with_event_and_derivatives(instance<E, pack<T, W>>& x, int lane, 
 }
 
 /// Calls `call(now)` with one lane of x as the model's functions for one instance see it, with guard values g and what is
-/// due, if anything. Returns true if the model stopped the instance.
+/// due, if anything. Returns true if the model stopped the instance. `rules` takes in which states it has written.
 template <class E, class T, int W, class Call>
 requires(E::directions > 0) SALTUS_FN
     bool with_event(instance<E, pack<T, W>>& x, int lane, const vec<pack<T, W>, E::ng>& g,
-                    const due_events<E, pack<T, W>>* due, Call&& call) {
+                    const due_events<E, pack<T, W>>* due, Call&& call, point_rules<E, pack<T, W>>* = nullptr) {
   return with_event_and_derivatives<E>(x, lane, g, due, call);
 }
 template <class E, class T, int W, class Call>
 SALTUS_FN bool with_event(instance<E, pack<T, W>>& x, int lane, const vec<pack<T, W>, E::ng>& g,
-                          const due_events<E, pack<T, W>>* due, Call&& call) {
+                          const due_events<E, pack<T, W>>* due, Call&& call,
+                          [[maybe_unused]] point_rules<E, pack<T, W>>* rules = nullptr) {
   using form = typename E::form;
   using Scalar = pack<T, 1>;
   vec<Scalar, E::n> y;
@@ -273,7 +282,12 @@ SALTUS_FN bool with_event(instance<E, pack<T, W>>& x, int lane, const vec<pack<T
   each<form::piece_numbers>([&](int i) SALTUS_INLINE_LAMBDA { pieces[i].v = x.held.pieces[i].get(lane); });
   event<typename E::Model, Scalar> now{form::model_time(Scalar::from(x.t.get(lane))), y, p, d, pieces.data, {}, {}};
   tell_due<E>(now, lane, g, due);
+  now.begin();
   call(now);
+  now.end();
+  if constexpr (form::keeps_written)
+    if (rules != nullptr)
+      for (int i = 0; i < E::n; ++i) rules->written[i].set(lane, T(now.states.is_written(i) ? 1.0 : 0.0));
   if constexpr (detail::is_mechanical<typename E::Model>)
     if (now.no_impulses) end_lane<E>(x, lane, status::no_impulses);
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { x.y[i].set(lane, y[i].v); });
@@ -284,10 +298,10 @@ SALTUS_FN bool with_event(instance<E, pack<T, W>>& x, int lane, const vec<pack<T
 /// Calls the model's `mode` for the lanes in `where`: discrete variables follow the guard signs.
 template <class E, class T, int W>
 SALTUS_FN void set_modes(instance<E, pack<T, W>>& x, mask_of<pack<T, W>> where, const tolerances<E, pack<T, W>>& tol,
-                         int how = abi::algebraic) {
+                         const point_rules<E, pack<T, W>>& rules = {}) {
   if constexpr (E::form::kinds::has_mode) {
     // Modes follow guards, and guards may follow algebraic states: these come first.
-    if constexpr (E::form::moves_states) start_from<E>(x, where, tol, how);
+    if constexpr (E::form::moves_states) start_from<E>(x, where, tol, rules);
     const auto g = E::form::guard_values(x.t, x.y, x.held);
     const due_events<E, pack<T, W>>* const nothing = nullptr;
     for (int lane = 0; lane < W; ++lane)
@@ -314,11 +328,14 @@ SALTUS_FN bool changes_mode(instance<E, pack<T, W>>& x, int lane, pack<T, W> t, 
 /// One lane's transition for what is due: ordinary scalar code of the model.
 template <class E, class T, int W>
 SALTUS_FN_COLD void transition_of(instance<E, pack<T, W>>& x, int lane, const vec<pack<T, W>, E::ng>& g,
-                                  const due_events<E, pack<T, W>>& due) {
+                                  const due_events<E, pack<T, W>>& due, point_rules<E, pack<T, W>>& rules) {
   using form = typename E::form;
-  bool ends = with_event<E>(x, lane, g, &due, [](auto& now) SALTUS_INLINE_LAMBDA {
-    if constexpr (form::kinds::has_transition) E::Model::transition(now);
-  });
+  bool ends = with_event<E>(
+      x, lane, g, &due,
+      [](auto& now) SALTUS_INLINE_LAMBDA {
+        if constexpr (form::kinds::has_transition) E::Model::transition(now);
+      },
+      &rules);
   for (int i = 0; i < form::model_guards; ++i)
     ends = ends || (due.guard[i].get(lane) > T(0.5) && form::traits(i).terminal);
   if (ends) end_lane<E>(x, lane, status::stopped);
@@ -514,7 +531,8 @@ SALTUS_FN_COLD void take_field_here(instance<E, Real>& x, mask_of<Real> where, c
     f = E::form::rhs(x.t, x.y, x.held);
   } else {
     auto y = x.y;
-    E::form::initialise(held_system<E, Real>{x.held, &tol}, x.t, y, f, x.t_end - x.t_begin, where, abi::algebraic);
+    E::form::initialise(held_system<E, Real>{x.held, &tol}, x.t, y, f, x.t_end - x.t_begin, where, abi::algebraic,
+                        written_states<typename E::form, Real>{});
   }
   const auto g = E::form::guards_along(x.t, x.y, f, x.held);
   each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(where, x.f[i], f[i]); });
@@ -591,14 +609,15 @@ SALTUS_FN_COLD void fire(instance<E, pack<T, W>>& x, [[maybe_unused]] const vec<
       slid = E::form::is_sliding(x.held);
     }
     const auto before = loggable(x);
+    point_rules<E, Real> rules;
     for (int lane = 0; lane < W; ++lane)
-      if (active[lane]) transition_of<E>(x, lane, g, due);
+      if (active[lane]) transition_of<E>(x, lane, g, due, rules);
     if constexpr (!E::form::moves_states) log_events_where(x, active, before, due, way.times, run);
     if constexpr (E::form::reaches) E::form::arrive(x.held, due.guard, active);
     if constexpr (E::form::slides) end_slides(x, due.guard, g, active);
-    set_modes<E>(x, active, tol);
+    set_modes<E>(x, active, tol, rules);
     if constexpr (E::form::slides) review_slides(x, surface, g, active, run);
-    start_from<E>(x, active, tol);
+    start_from<E>(x, active, tol, rules);
     // with the algebraic states as they are now
     if constexpr (E::form::moves_states) log_events_where(x, active, before, due, way.times, run);
     take_over(x, due.guard, max(ulps_of_time(x, misplaced), tol.event_tol + tol.event_tol), active);

@@ -117,11 +117,23 @@ struct any_order_form : Functions {
 
   template <class System, class Real>
   SALTUS_FN static consistency<Real> initialise(const System& system, const Real& t, vec<Real, states>& y,
-                                                vec<Real, states>& f, Real, mask_of<Real> where, int) {
+                                                vec<Real, states>& f, Real, mask_of<Real> where, int,
+                                                const written_states<any_order_form, Real>& written) {
     const auto r =
         settled(system, y, where, [&](auto set, vec<Real, states>& to, mask_of<Real> these) SALTUS_INLINE_LAMBDA {
           using here = settling<Functions, set.value>;
-          return here::from_guess(system, t, to, here::sizes_of(system, to), these, system.is_conservative());
+          auto sizes = here::sizes_of(system, to);
+          vec<Real, states> stays;  // not the highest derivatives: they follow
+          for (int i = 0; i < states; ++i) stays[i] = Real(0.0);
+          for (int j = 0; j < here::unknowns; ++j)
+            for (int i = layout::place(j); i < layout::place(j) + here::series::d(j); ++i) {
+              stays[i] = written[i];
+              sizes[i] = select(written[i] > Real(0.0), Real(0.0), sizes[i]);
+            }
+          auto found = here::from_guess(system, t, to, sizes, these, system.is_conservative());
+          detail::blame_written(found, here::unknowns, stays, these,
+                                [&](int i) SALTUS_INLINE_LAMBDA { return here::concerns(found.of, i); });
+          return found;
         });
     f = rhs(t, y, system.c);
     return r;

@@ -20,7 +20,9 @@
 //     counts(i)                     does the error of state i count, to implicit methods?
 //     has_field                     dy/dt = rhs(t, y) for every state: explicit methods may integrate it
 //     moves_states                  `initialise` may move states: at the start and after every event
-//     initialise(system, t, y, f, span, where, how)     makes y consistent, and f its time derivative; how: abi::consistency
+//     initialise(system, t, y, f, span, where, how, written)     makes y consistent, and f its time derivative; how:
+//                                   abi::consistency; written: a written_states (below)
+//     keeps_written                 it may move states which a transition can write, and keeps those that it has
 //     has_constraints               steps end on constraints, and their residual is reported
 //     project(system, t, y, rate, where)                puts the end of a step onto the constraints
 //     gives_algebraic_rates         `project` and `initialise` give the time derivatives of algebraic states
@@ -70,6 +72,10 @@
 
 namespace saltus {
 
+/// Which states the transition of an instance has written (1, else 0), of a form that may move them.
+template <class Form, class Real>
+using written_states = vec<Real, Form::keeps_written ? Form::states : 0>;
+
 /// A form as the engine takes it.
 template <class Form>
 concept is_form = requires(int number, bool yes) {
@@ -99,6 +105,7 @@ concept is_form = requires(int number, bool yes) {
   yes = Form::may_be_singular;
   yes = Form::has_field;
   yes = Form::moves_states;
+  yes = Form::keeps_written;
   yes = Form::has_constraints;
   yes = Form::gives_algebraic_rates;
   yes = Form::slides;

@@ -51,8 +51,15 @@ struct derivative_array_form : Functions {
 
   template <class System, class Real>
   SALTUS_FN static consistency<Real> initialise(const System& system, const Real& t, vec<Real, states>& y,
-                                                vec<Real, states>& f, Real, mask_of<Real> where, int) {
-    const auto r = settling::from_guess(system, t, y, settling::sizes_of(system, y), where);
+                                                vec<Real, states>& f, Real, mask_of<Real> where, int,
+                                                const written_states<derivative_array_form, Real>& written) {
+    auto sizes = settling::sizes_of(system, y);
+    auto stays = written;  // but the highest derivatives, which follow
+    for (int j = 0; j < array::unknowns; ++j) stays[array::layout::place(j) + array::layout::highest(j)] = Real(0.0);
+    for (int i = 0; i < states; ++i) sizes[i] = select(stays[i] > Real(0.0), Real(0.0), sizes[i]);
+    auto r = settling::from_guess(system, t, y, sizes, where);
+    detail::blame_written(r, array::unknowns, stays, where,
+                          [](int) SALTUS_INLINE_LAMBDA { return mask_of<Real>::all(true); });
     f = rhs(t, y, system.c);
     return r;
   }

@@ -37,6 +37,7 @@ struct model_functions {
   static constexpr auto equations = kinds::equations;
   static constexpr bool has_field = false;
   static constexpr bool moves_states = true;
+  static constexpr bool keeps_written = detail::moves_unwritten_states<Model>;
   static constexpr bool has_constraints = highest_index > 0;  ///< and it is known which states they are for
   static constexpr bool gives_algebraic_rates = highest_index == 1;
   static constexpr bool has_memory = false;

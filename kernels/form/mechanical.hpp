@@ -19,6 +19,7 @@
 #include "form/consistent/search.hpp"
 #include "form/functions.hpp"
 #include "form/invariants.hpp"
+#include "linear/least_change.hpp"
 #include "model/rough_impact.hpp"
 
 namespace saltus {
@@ -139,8 +140,24 @@ struct mechanical_form : Functions {
 
   template <class System, class Real>
   SALTUS_FN static consistency<Real> initialise(const System& system, const Real& t, vec<Real, states>& y,
-                                                vec<Real, states>& f, Real, mask_of<Real> where, int) {
+                                                vec<Real, states>& f, Real, mask_of<Real> where, int,
+                                                const written_states<mechanical_form, Real>& written) {
+    const auto begun = y;
     auto c = onto_constraints<search_for::start>(system, t, y, where);
+    if constexpr (Functions::keeps_written) {
+      auto moved = mask_of<Real>::all(false);
+      each<states>([&](int i)
+                       SALTUS_INLINE_LAMBDA { moved = moved | ((written[i] > Real(0.0)) & !(y[i] == begun[i])); });
+      if (const auto these = where & (moved | !c.found) & detail::has_written(written); any(these)) {
+        auto to = begun;
+        const auto found = onto_constraints_but(system, t, to, written, these);
+        each<states>([&](int i) SALTUS_INLINE_LAMBDA { y[i] = select(these, to[i], y[i]); });
+        c.found = (c.found & !these) | (found.found & these);
+        c.residual = select(these, found.residual, c.residual);
+        c.of = select(these, found.of, c.of);
+        c.moved = select(these, found.moved, c.moved);
+      }
+    }
     f = rhs(t, y, system.c);
     return c;
   }
@@ -308,6 +325,121 @@ struct mechanical_form : Functions {
     c.of = select(singular & (of >= Real(0.0)), of, c.of);
     detail::how_far(c, system, begun, y);
     return c;
+  }
+
+  /// May states that a transition has written be held while others move? Else constraints are to be met as they are written.
+  static constexpr bool holds_written =
+      constraints > 0 && !printed_projection && !system_of_bodies::is_sparse && Functions::keeps_written;
+
+  /// The same where states that a transition has written stay: others move by the smallest change in the same metric, and a constraint
+  /// that they cannot meet is to be met already. Where coordinates are not integrals of velocities those that are written stay to within
+  /// what counts as met.
+  template <class System, class Real>
+  SALTUS_FN_COLD static consistency<Real> onto_constraints_but(const System& system, Real t, vec<Real, states>& y,
+                                                               const vec<Real, states>& written, mask_of<Real> where) {
+    constexpr int most = 40;
+    constexpr double enough = 0x1p-4 * root_epsilon<scalar_of<Real>>;
+    const auto begun = y;
+    auto open = where, found = mask_of<Real>::all(false);
+    if constexpr (holds_written)
+      for (int turn = 0; turn < most && any(open); ++turn) {
+        Real size = Real(0.0);
+        const auto unit = with_unit_quaternions(y);
+        each<states>([&](int i) SALTUS_INLINE_LAMBDA { y[i] = select(open, unit[i], y[i]); });
+        if constexpr (projects_positions) move_unwritten<true>(system, t, y, written, open, size);
+        move_unwritten<false>(system, t, y, written, open, size);
+        const auto done = open & (size <= Real(enough));
+        found = found | done;
+        open = open & !done & (size < Real(limits<scalar_of<Real>>::largest));
+      }
+    else found = where;
+    auto c = constraint_residual(t, y, system.c);
+    auto concerned = written;
+    each<states>([&](int i) SALTUS_INLINE_LAMBDA {
+      const Real by = abs(y[i] - begun[i]) / (abs(begun[i]) + system.floor(i)) + not_finite(y[i]);
+      found = found & !((written[i] > Real(0.0)) & !(by <= Real(detail::as_good_as_met<Real>)));
+    });
+    if constexpr (constraints > 0) find_unmet(system, t, y, found, c, concerned);
+    c.found = found & where;
+    detail::blame_written(c, constraints + quaternions, written, where,
+                          [&](int i) SALTUS_INLINE_LAMBDA { return concerned[i] > Real(0.0); });
+    detail::how_far(c, system, begun, y);
+    return c;
+  }
+  /// One level of it.
+  template <bool of_position, class System, class Real>
+  SALTUS_FN_COLD static void move_unwritten(const System& system, Real t, vec<Real, states>& y,
+                                            const vec<Real, states>& written, mask_of<Real> open, Real& size) {
+    constexpr int n = velocities > constraints ? velocities : constraints;
+    const auto stays = [&](int j) SALTUS_INLINE_LAMBDA {
+      if constexpr (of_position && system_of_bodies::has_kinematics) return mask_of<Real>::all(false);
+      else return written[of_position ? j : coordinates + j] > Real(0.0);
+    };
+    const auto at = Functions::point_at(t, y, system.c);
+    const auto on = [&](int k) SALTUS_INLINE_LAMBDA { return holds(at, system.c, k); };
+    const auto rows = rows_that_hold(at, on);
+    auto mass = system_of_bodies::mass(at);
+    for (int i = 0; i < velocities; ++i)
+      for (int j = 0; j < i; ++j) mass[i][j] = select(stays(i) | stays(j), Real(0.0), mass[i][j]);
+    const ldl<Real, velocities> m(mass);
+    const auto s = system_of_bodies::levels_at(at);
+    vec<Real, velocities> root;
+    for (int j = 0; j < velocities; ++j) root[j] = sqrt(m.over_d[j]);
+    matrix<Real, n> a;
+    vec<Real, n> b;
+    for (int k = 0; k < constraints; ++k) {
+      vec<Real, velocities> row;
+      for (int j = 0; j < velocities; ++j) row[j] = select(stays(j), Real(0.0), rows.by[k][j]);
+      row = m.forward(row);
+      for (int j = 0; j < n; ++j) a[k][j] = j < velocities ? row[j % velocities] * root[j % velocities] : Real(0.0);
+      b[k] = select(on(k), of_position ? -s.position[k] : -system_of_bodies::deviation(s, k), Real(0.0));
+    }
+    const auto change = least_change<Real, n>(a, b, [](int k) SALTUS_INLINE_LAMBDA {
+      return k < constraints && (!of_position || system_of_bodies::is_holonomic(k));
+    });
+    vec<Real, velocities> d;
+    for (int j = 0; j < velocities; ++j) d[j] = change.x[j] / root[j];
+    d = m.backward(d);
+    const auto shift = system_of_bodies::shift(at, d);
+    for (int i = of_position ? 0 : coordinates; i < (of_position ? coordinates : states); ++i) {
+      const Real by = of_position ? shift[i % coordinates] : d[(i + velocities - coordinates) % velocities];
+      size = max(size, abs(by) / (abs(y[i]) + system.floor(i))) + not_finite(by);
+      y[i] = select(open, y[i] + by, y[i]);
+    }
+  }
+  /// Takes lanes out of `found` whose constraints are not met; of those the first is told, and which states it is about (1, else 0).
+  template <class System, class Real>
+  SALTUS_FN_COLD static void find_unmet(const System& system, Real t, const vec<Real, states>& y, mask_of<Real>& found,
+                                        consistency<Real>& c, vec<Real, states>& concerned) {
+    const auto at = Functions::point_at(t, y, system.c);
+    const auto rows = system_of_bodies::rows_at(at);
+    const auto s = system_of_bodies::levels_at(at);
+    auto unmet_before = mask_of<Real>::all(false);
+    for (int k = 0; k < constraints; ++k) {
+      Real place = Real(limits<scalar_of<Real>>::smallest), speed = place, along = Real(0.0), largest = Real(0.0);
+      for (int i = 0; i < coordinates; ++i) largest = max(largest, abs(y[i]));
+      for (int j = 0; j < velocities; ++j) {
+        const Real v = y[coordinates + j], by = abs(rows.by[k][j]);
+        const Real q = system_of_bodies::has_kinematics ? largest : abs(y[j % coordinates]);
+        place = fma(by, max(q, system.floor(j % coordinates)), place);
+        speed = fma(by, abs(v) + system.floor(coordinates + j), speed);
+        along = fma(rows.by[k][j], v, along);
+      }
+      const Real met(detail::as_good_as_met<Real>);
+      speed = speed + abs(s.velocity[k] - along);  // of a constraint that moves
+      const auto is_met = (mask_of<Real>::all(!projects_positions) | (abs(s.position[k]) <= met * place)) &
+                          (abs(system_of_bodies::deviation(s, k)) <= met * speed);
+      const auto unmet = holds(at, system.c, k) & !is_met;
+      const auto first = unmet & !unmet_before;
+      c.of = select(first, Real(static_cast<double>(k)), c.of);
+      for (int j = 0; j < velocities; ++j) {
+        const Real is = select(rows.by[k][j] == Real(0.0), Real(0.0), Real(1.0));
+        concerned[coordinates + j] = select(first, is, concerned[coordinates + j]);
+        if constexpr (!system_of_bodies::has_kinematics) concerned[j] = select(first, is, concerned[j]);
+      }
+      unmet_before = unmet_before | unmet;
+    }
+    found = found & !unmet_before;
   }
 
   template <class System, class Real>

@@ -32,8 +32,12 @@ struct semi_explicit_form : Functions {
 
   template <class System, class Real>
   SALTUS_FN static consistency<Real> initialise(const System& system, const Real& t, vec<Real, states>& y,
-                                                vec<Real, states>& f, Real, mask_of<Real> where, int how) {
+                                                vec<Real, states>& f, Real, mask_of<Real> where, int how,
+                                                const written_states<semi_explicit_form, Real>& written) {
     if (how == abi::nearest) move_to_nearest(system, t, y, where);
+    if constexpr (Functions::keeps_written)
+      if (const auto some = where & detail::has_written(written); any(some))
+        return consistent_but(system, t, y, f, where, some, written);
     return consistent<search_for::start>(system, t, y, f, where);
   }
 
@@ -44,6 +48,26 @@ struct semi_explicit_form : Functions {
   }
 
  private:
+  /// The same where states that a transition has written stay, in the lanes of `some`.
+  template <class System, class Real>
+  SALTUS_FN_COLD static consistency<Real> consistent_but(const System& system, Real t, vec<Real, states>& y,
+                                                         vec<Real, states>& rate, mask_of<Real> where,
+                                                         mask_of<Real> some, const vec<Real, states>& written) {
+    const auto begun = y;
+    auto to = y;
+    Real of = Real(-1.0);
+    const auto met = detail::move_onto_constraints_but(system, t, to, written, some, of);
+    // From there the rest of the search moves nothing that is written by more than rounding.
+    for (int i = 0; i < states; ++i) y[i] = select(some & met, to[i], y[i]);
+    auto c = consistent<search_for::start>(system, t, y, rate, where & (met | !some));
+    for (int i = 0; i < states; ++i)
+      y[i] = select(some & c.found & (written[i] > Real(0.0)) & mask_of<Real>::all(index(i) == 0), begun[i], y[i]);
+    const auto lost = some & !met;
+    c.of = select(lost, of, c.of);
+    detail::blame_written(c, states, written, lost,
+                          [](int i) SALTUS_INLINE_LAMBDA { return mask_of<Real>::all(index(i) == 0); });
+    return c;
+  }
   template <search_for What, class System, class Real>
   SALTUS_FN static consistency<Real> consistent(const System& system, Real t, vec<Real, states>& y,
                                                 vec<Real, states>& rate, mask_of<Real> where) {

@@ -406,8 +406,65 @@ struct schedule {
   }
 };
 
+/// A number that knows whether it has been assigned to. Elsewhere it is the pack that it is made of.
+template <class Real>
+struct noted : Real {
+  bool is_written = false;
+
+  noted() = default;
+  noted(const noted&) = default;
+  SALTUS_FN noted(const Real& x) : Real(x) {}
+  SALTUS_FN noted(double x) : Real(x) {}
+  SALTUS_FN noted& operator=(const noted& x) { return *this = static_cast<const Real&>(x); }
+  SALTUS_FN noted& operator=(double x) { return *this = Real(x); }
+  SALTUS_FN noted& operator=(const Real& x) {
+    Real::operator=(x);
+    is_written = true;
+    return *this;
+  }
+  SALTUS_FN noted& operator+=(const Real& b) { return *this = *this + b; }
+  SALTUS_FN noted& operator-=(const Real& b) { return *this = *this - b; }
+  SALTUS_FN noted& operator*=(const Real& b) { return *this = *this * b; }
+  SALTUS_FN noted& operator/=(const Real& b) { return *this = *this / b; }
+  /// Takes a value that nobody has written.
+  SALTUS_FN void take(const Real& x) { Real::operator=(x); }
+};
+
+namespace detail {
+/// May an event move states that its transition has not written, for the constraints of the model? Those that it has written stay.
+template <class Model>
+inline constexpr bool moves_unwritten_states = [] {
+  if constexpr (is_mechanical<Model>) return kinds<Model>::constraint_count + count_quaternions<Model>() > 0;
+  else if constexpr (requires { Model::mass_is_singular; }) return static_cast<bool>(Model::mass_is_singular);
+  else return kinds<Model>::values::has_derivatives || highest_index<Model>() == 2;
+}();
+
+/// The states of an instance at an event: the model writes to numbers that know of it.
+template <class Model, class Real, bool = moves_unwritten_states<Model>>
+struct states_of_event {
+  static constexpr int count = kinds<Model>::value_count;
+  vec<noted<Real>, count> noticed;
+
+  SALTUS_FN void show(const vec<Real, count>& y) {
+    for (int i = 0; i < count; ++i) noticed[i].take(y[i]);
+  }
+  SALTUS_FN void bring(vec<Real, count>& y) const {
+    for (int i = 0; i < count; ++i) y[i] = noticed[i];
+  }
+  SALTUS_FN noted<Real>& at(vec<Real, count>&, int i) { return noticed[i]; }
+  SALTUS_FN bool is_written(int i) const { return noticed[i].is_written; }
+};
+template <class Model, class Real>
+struct states_of_event<Model, Real, false> {
+  static constexpr int count = kinds<Model>::value_count;
+  SALTUS_FN void show(const vec<Real, count>&) {}
+  SALTUS_FN void bring(vec<Real, count>&) const {}
+  SALTUS_FN Real& at(vec<Real, count>& y, int i) { return y[i]; }
+};
+}  // namespace detail
+
 /// One instance at one event, as `transition`, `mode` and `rest` see it. `Real` is a pack of one: conditions are ordinary
-/// `if`s.
+/// `if`s. Before they are called, `begin`; behind them, `end`.
 template <class Model, class Real>
 struct event {
   using kinds = detail::kinds<Model>;
@@ -422,14 +479,18 @@ struct event {
   bool stopped = false;
   bool no_impulses = false;  ///< those asked for were not found
   detail::kept_impulses<Model, Real> impulses{};
+  detail::states_of_event<Model, Real> states{};
 
-  SALTUS_FN Real& operator[](typename kinds::state i) { return y[values::place(i)]; }
+  SALTUS_FN void begin() { states.show(y); }
+  SALTUS_FN void end() const { states.bring(y); }
+
+  SALTUS_FN auto& operator[](typename kinds::state i) { return states.at(y, values::place(i)); }
   SALTUS_FN Real& operator[](typename kinds::discrete i) { return modes[static_cast<int>(i)]; }
   // What a function of a model's own reads, that takes const auto& since rhs calls it, too.
   SALTUS_FN const Real& operator[](typename kinds::state i) const { return y[values::place(i)]; }
   SALTUS_FN const Real& operator[](typename kinds::discrete i) const { return modes[static_cast<int>(i)]; }
   SALTUS_FN const Real& operator[](typename kinds::parameter i) const { return p[static_cast<int>(i)]; }
-  SALTUS_FN Real& operator()(typename kinds::state i, int k) { return y[values::place(i + k)]; }
+  SALTUS_FN auto& operator()(typename kinds::state i, int k) { return states.at(y, values::place(i + k)); }
   SALTUS_FN Real& operator()(typename kinds::discrete i, int k) { return modes[static_cast<int>(i) + k]; }
   SALTUS_FN const Real& operator()(typename kinds::state i, int k) const { return y[values::place(i + k)]; }
   SALTUS_FN const Real& operator()(typename kinds::discrete i, int k) const { return modes[static_cast<int>(i) + k]; }
@@ -445,11 +506,11 @@ struct event {
     return bool(modes[static_cast<int>(i) + k] > Real(0.5));
   }
   /// The k-th derivative of an unknown, of a model of any order, as long as k is below its offset: higher ones follow.
-  SALTUS_FN Real& d(typename kinds::state i, int k) requires(values::has_derivatives) {
-    return y[values::place(i) + k];
+  SALTUS_FN auto& d(typename kinds::state i, int k) requires(values::has_derivatives) {
+    return states.at(y, values::place(i) + k);
   }
-  SALTUS_FN Real& d(typename kinds::state i, int member, int k) requires(values::has_derivatives) {
-    return y[values::place(i + member) + k];
+  SALTUS_FN auto& d(typename kinds::state i, int member, int k) requires(values::has_derivatives) {
+    return states.at(y, values::place(i + member) + k);
   }
   SALTUS_FN const Real& d(typename kinds::state i, int k) const requires(values::has_derivatives) {
     return y[values::place(i) + k];
@@ -477,7 +538,7 @@ struct event {
   /// An impact where the gap of constraint i closes: its velocity becomes -restitution times what it is, that of all constraints
   /// that are on stays. Called for one contact after another it is a sequence of impacts. Where the gap opens nothing happens.
   SALTUS_FN void impact(typename kinds::constraint i, Real restitution, int k = 0) {
-    collide(*this, static_cast<int>(i) + k, restitution);
+    with_states([&]() SALTUS_INLINE_LAMBDA { collide(*this, static_cast<int>(i) + k, restitution); });
   }
   /// One impact of all contacts in the list at once: impulses are not negative, and no contact opens more slowly than by
   /// `restitution`, or faster where it has an impulse. Those of them that are on may open, too; `impulse` says which have.
@@ -486,13 +547,13 @@ struct event {
     impacts(list, count, restitution);
   }
   SALTUS_FN void impacts(const typename kinds::constraint* list, int count, Real restitution) {
-    collide_at_once(*this, list, count, restitution);
+    with_states([&]() SALTUS_INLINE_LAMBDA { collide_at_once(*this, list, count, restitution); });
   }
   /// The same with Coulomb's friction: impulses along the contact, by which slip ends, or which are `friction` times those across
   /// it and against the slip that is left (model/rough_impact.hpp).
   SALTUS_FN void impacts(const contact_list<Model, Real>& list, Real restitution,
                          restitution_law law = restitution_law::newton) {
-    collide_with_friction(*this, list, restitution, law);
+    with_states([&]() SALTUS_INLINE_LAMBDA { collide_with_friction(*this, list, restitution, law); });
   }
   /// For the contacts of a model with friction: an empty list.
   SALTUS_FN contact_list<Model, Real> contacts() const { return {}; }
@@ -507,17 +568,33 @@ struct event {
   /// Switches a constraint off and leaves it, and its velocity, some roundings to one side of zero: a guard of the gap is not to
   /// take what rounding has left of it for a contact.
   SALTUS_FN void release(typename kinds::constraint i, Real side = Real(1.0), int k = 0) {
-    let_go(*this, static_cast<int>(i) + k, side);
+    with_states([&]() SALTUS_INLINE_LAMBDA { let_go(*this, static_cast<int>(i) + k, side); });
   }
   /// d Phi/dt of a holonomic constraint, Phi of others, whether it is on or off.
   SALTUS_FN Real velocity_of(typename kinds::constraint i, int k = 0) const {
+    states.bring(y);
     return level_of(*this, static_cast<int>(i) + k);
   }
   /// As at a point, with velocities and discrete variables as they are now.
-  SALTUS_FN Real multiplier(typename kinds::constraint i, int k = 0) const { return here().multiplier(i, k); }
-  SALTUS_FN Real acceleration(typename kinds::state i, int k = 0) const { return here().acceleration(i, k); }
+  SALTUS_FN Real multiplier(typename kinds::constraint i, int k = 0) const {
+    states.bring(y);
+    return here().multiplier(i, k);
+  }
+  SALTUS_FN Real acceleration(typename kinds::state i, int k = 0) const {
+    states.bring(y);
+    return here().acceleration(i, k);
+  }
   /// The point where the instance is now.
   SALTUS_FN point<Model, Real, Real> here() const { return {t, y, p, modes, g.data, pieces}; }
+
+ private:
+  /// body() over the states as they are by now. Those that it moves nobody has written.
+  template <class F>
+  SALTUS_FN void with_states(F&& body) {
+    states.bring(y);
+    body();
+    states.show(y);
+  }
 };
 
 }  // namespace saltus

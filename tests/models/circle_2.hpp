@@ -14,7 +14,7 @@ struct circle_2 {
   };
   enum parameter { stretch, turn_at, nan_from };
   static constexpr saltus::variable<parameter> parameter_list[] = {
-      {stretch, 1.0, "1", "what the event multiplies x and y by: the constraint puts them back"},
+      {stretch, 1.0, "1", "what the event multiplies x and y by: the constraint allows 1 alone"},
       {turn_at, 0.5, "1", "of y: where the event is"},
       {nan_from, 1e6, "s", "from then on the force is not a number"},
   };

@@ -14,8 +14,9 @@ struct solved_for_rates : Functions {
 
   template <class System, class Real>
   SALTUS_FN static consistency<Real> initialise(const System& system, const Real& t, vec<Real, states>& y,
-                                                vec<Real, states>& f, Real span, mask_of<Real> where, int) {
-    if constexpr (kinds::mass_is_singular) return settle_mixed(system, t, y, f, span, where);
+                                                vec<Real, states>& f, Real span, mask_of<Real> where, int,
+                                                const written_states<solved_for_rates, Real>& written) {
+    if constexpr (kinds::mass_is_singular) return settle_mixed(system, t, y, f, span, where, written);
     else return make_consistent<search_for::start>(system, t, y, f, where);
   }
 

@@ -128,6 +128,16 @@ struct settling {
     }
   }
 
+  /// The lanes in which a derivative of an unknown, value i, may occur in equation `of` or in what it is differentiated to.
+  template <class Real>
+  SALTUS_FN static mask_of<Real> concerns(Real of, int i) {
+    auto r = mask_of<Real>::all(false);
+    for (int e = 0; e < series::entries; ++e)
+      if (const int j = series::entry(e).column; layout::place(j) <= i && i <= layout::place(j) + layout::highest(j))
+        r = r | (of == Real(static_cast<double>(series::entry(e).row)));
+    return r;
+  }
+
   static constexpr double enough = 0x1p-4;  ///< of the root of rounding: what is left is about the square of it
 
   /// From the end of a step, near the solution: J is taken once for all stages.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "form/consistent/search.hpp"
+#include "linear/least_change.hpp"
 
 namespace saltus {
 
@@ -82,6 +83,52 @@ SALTUS_FN mask_of<Real> move_onto_constraints(const System& system, Real t, vec<
     open = open & !(size <= enough);
   }
   return open;
+}
+
+/// The same along what df/dz is without the states that are written, which stay, in the lanes of `open`. Returns those in which the
+/// constraints are met; `of`: else the state whose constraint is not.
+template <class System, class Real, int n>
+SALTUS_FN_COLD mask_of<Real> move_onto_constraints_but(const System& system, Real t, vec<Real, n>& y,
+                                                       const vec<Real, n>& written, mask_of<Real> open, Real& of) {
+  using part = algebraic_part<System, n>;
+  constexpr int m = part::count, most = 40;
+  constexpr double enough = 64.0 * limits<scalar_of<Real>>::epsilon;
+  vec<Real, n> direction[m];
+  by_algebraic<m>(system, t, y, direction);
+  for (int k = 0; k < m; ++k)
+    for (int i = 0; i < n; ++i) direction[k][i] = select(written[i] > Real(0.0), Real(0.0), direction[k][i]);
+  auto found = mask_of<Real>::all(false);
+  for (int iteration = 0; iteration < most && any(open); ++iteration) {
+    auto met = open;
+    const auto l = linearise(system, t, y);
+    matrix<Real, m> by;
+    vec<Real, m> right;
+    for (int k = 0; k < m; ++k) {
+      const int row = part::state(k);
+      Real terms = Real(limits<scalar_of<Real>>::smallest);
+      for (int j = 0; j < m; ++j) by[k][j] = Real(0.0);
+      for (int i = 0; i < n; ++i) {
+        terms = fma(abs(l.dy[row][i]), abs(y[i]) + system.floor(i), terms);
+        for (int j = 0; j < m; ++j) by[k][j] = fma(l.dy[row][i], direction[j][i], by[k][j]);
+      }
+      right[k] = -l.f[row];
+      const auto is_met = abs(l.f[row]) <= Real(as_good_as_met<Real>) * terms;
+      of = select(open & !is_met & met, Real(static_cast<double>(row)), of);
+      met = met & is_met;
+    }
+    const auto along = least_change<Real, m>(by, right, [](int) SALTUS_INLINE_LAMBDA { return true; }).x;
+    Real size = Real(0.0);
+    for (int i = 0; i < n; ++i) {
+      Real step = Real(0.0);
+      for (int k = 0; k < m; ++k) step = fma(along[k], direction[k][i], step);
+      size = max(size, abs(step) / (abs(y[i]) + system.floor(i))) + not_finite(step);
+      y[i] = select(open, y[i] + step, y[i]);
+    }
+    const auto done = open & (size <= Real(enough));
+    found = found | (done & met);
+    open = open & !done & (size < Real(limits<scalar_of<Real>>::largest));
+  }
+  return found;
 }
 
 /// Solves the time derivative of the constraints for the algebraic states, in the lanes of `open`, where `rate` becomes f;

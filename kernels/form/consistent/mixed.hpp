@@ -2,6 +2,7 @@
 #pragma once
 
 #include "form/consistent/search.hpp"
+#include "linear/least_change.hpp"
 
 namespace saltus {
 
@@ -44,8 +45,8 @@ SALTUS_FN_COLD mask_of<Real> euler_step(const System& system, Real t, const vec<
 /// add up the rounding of a step's slopes too: as long as steps differ, another one takes away what the last has left of
 /// it. One more, over a time in which states change by a part of themselves that rounding does not hide, shows the rates.
 template <class System, class Real, int n>
-SALTUS_FN_COLD consistency<Real> settle_mixed(const System& system, Real t, vec<Real, n>& y, vec<Real, n>& rate,
-                                              Real span, mask_of<Real> where) {
+SALTUS_FN_COLD consistency<Real> settle_freely(const System& system, Real t, vec<Real, n>& y, vec<Real, n>& rate,
+                                               Real span, mask_of<Real> where) {
   using T = scalar_of<Real>;
   constexpr double change = root_epsilon<T> * 0x1p12;
   const auto begun = y;
@@ -75,6 +76,101 @@ SALTUS_FN_COLD consistency<Real> settle_mixed(const System& system, Real t, vec<
       instant, min(instant * (Real(change) / max(fastest, Real(limits<T>::epsilon))), Real(root_epsilon<T>) * span));
   c.found = c.found & euler_step(system, t, y, longer, z, where);
   each<n>([&](int i) SALTUS_INLINE_LAMBDA { rate[i] = select(where, z[i] / longer, rate[i]); });
+  detail::how_far(c, system, begun, y);
+  return c;
+}
+
+/// The constraints that rows of M(t, y) dy/dt - f add up to where a row of M depends on those before it: u'F and its derivatives by y for
+/// each such row, zero for others. u by Gram and Schmidt, each row against those before it twice.
+template <class Real, int n>
+struct hidden_rows {
+  vec<Real, n> value;
+  matrix<Real, n> by;
+};
+template <class System, class Real, int n>
+SALTUS_FN_COLD hidden_rows<Real, n> hidden_rows_at(const System& system, Real t, const vec<Real, n>& y) {
+  constexpr double negligible = 0x1p10 * limits<scalar_of<Real>>::epsilon;
+  vec<Real, n> still;
+  for (int i = 0; i < n; ++i) still[i] = Real(0.0);
+  const auto F = system.residual(t, y, still);
+  const auto l = linearise(system, t, y, still);
+  matrix<Real, n> q, made;  // orthonormal rows, and what they are made of: q = made M
+  hidden_rows<Real, n> r;
+  for (int i = 0; i < n; ++i) {
+    vec<Real, n> rest, u;
+    Real whole = Real(0.0), own = Real(0.0);
+    for (int j = 0; j < n; ++j) {
+      rest[j] = l.by_rate[i][j];
+      whole = fma(rest[j], rest[j], whole);
+      u[j] = Real(i == j ? 1.0 : 0.0);
+    }
+    for (int turn = 0; turn < 2; ++turn)
+      for (int k = 0; k < i; ++k) {
+        Real part = Real(0.0);
+        for (int j = 0; j < n; ++j) part = fma(q[k][j], rest[j], part);
+        for (int j = 0; j < n; ++j) {
+          rest[j] = fma(-part, q[k][j], rest[j]);
+          u[j] = fma(-part, made[k][j], u[j]);
+        }
+      }
+    for (int j = 0; j < n; ++j) own = fma(rest[j], rest[j], own);
+    const auto depends = !(own > Real(negligible * negligible) * whole);
+    const Real inverse = select(depends, Real(0.0), Real(1.0) / sqrt(own));
+    for (int j = 0; j < n; ++j) {
+      q[i][j] = rest[j] * inverse;
+      made[i][j] = u[j] * inverse;
+      u[j] = select(depends, u[j], Real(0.0));
+    }
+    r.value[i] = Real(0.0);
+    for (int j = 0; j < n; ++j) {
+      r.value[i] = fma(u[j], F[j], r.value[i]);
+      r.by[i][j] = Real(0.0);
+    }
+    for (int k = 0; k < n; ++k)
+      for (int j = 0; j < n; ++j) r.by[i][j] = fma(u[k], l.by_y[k][j], r.by[i][j]);
+  }
+  return r;
+}
+
+/// The same where states that a transition has written stay: others are moved onto the constraints first, by the smallest change over
+/// their sizes.
+template <class System, class Real, int n>
+SALTUS_FN_COLD consistency<Real> settle_mixed(const System& system, Real t, vec<Real, n>& y, vec<Real, n>& rate,
+                                              Real span, mask_of<Real> where, const vec<Real, n>& written) {
+  constexpr int most = 40;
+  constexpr double enough = 64.0 * limits<scalar_of<Real>>::epsilon;
+  const auto some = where & detail::has_written(written);
+  if (none(some)) return settle_freely(system, t, y, rate, span, where);
+  const auto begun = y;
+  auto open = some, met = mask_of<Real>::all(false);
+  for (int turn = 0; turn < most && any(open); ++turn) {
+    auto g = hidden_rows_at(system, t, y);
+    auto is_met = open;
+    vec<Real, n> sizes;
+    for (int i = 0; i < n; ++i) sizes[i] = select(written[i] > Real(0.0), Real(0.0), abs(y[i]) + system.floor(i));
+    for (int i = 0; i < n; ++i) {
+      Real terms = Real(limits<scalar_of<Real>>::smallest);
+      for (int j = 0; j < n; ++j) {
+        terms = fma(abs(g.by[i][j]), abs(y[j]) + system.floor(j), terms);
+        g.by[i][j] = g.by[i][j] * sizes[j];
+      }
+      is_met = is_met & (abs(g.value[i]) <= Real(detail::as_good_as_met<Real>) * terms);
+      g.value[i] = -g.value[i];
+    }
+    const auto by = least_change<Real, n>(g.by, g.value, [](int) SALTUS_INLINE_LAMBDA { return true; }).x;
+    Real size = Real(0.0);
+    for (int i = 0; i < n; ++i) {
+      size = max(size, abs(by[i])) + not_finite(by[i]);
+      y[i] = select(open, fma(sizes[i], by[i], y[i]), y[i]);
+    }
+    const auto done = open & (size <= Real(enough));
+    met = met | (done & is_met);
+    open = open & !done & (size < Real(limits<scalar_of<Real>>::largest));
+  }
+  for (int i = 0; i < n; ++i) y[i] = select(some & !met, begun[i], y[i]);
+  auto c = settle_freely(system, t, y, rate, span, where & (met | !some));
+  c.found = c.found & (met | !some);
+  for (int i = 0; i < n; ++i) y[i] = select(some & (written[i] > Real(0.0)), begun[i], y[i]);  // but for rounding
   detail::how_far(c, system, begun, y);
   return c;
 }

@@ -63,6 +63,32 @@ struct algebraic_part {
   }
 };
 
+/// What is left of an equation, over the size of its terms, where what a transition has written leaves no more to move: it is met.
+template <class Real>
+inline constexpr double as_good_as_met = 0x1p-4 * root_epsilon<scalar_of<Real>>;
+
+/// Names a state that a transition has written, where the equations leave it no room: behind the `names` that residuals have, the first
+/// written one of those that concerns(i) says.
+template <class Real, int n, class Concerns>
+SALTUS_FN void blame_written(consistency<Real>& c, int names, const vec<Real, n>& written, mask_of<Real> where,
+                             Concerns&& concerns) {
+  Real any_of = Real(-1.0), of = Real(-1.0);
+  for (int i = n - 1; i >= 0; --i) {
+    const auto is = written[i] > Real(0.0);
+    any_of = select(is, Real(static_cast<double>(names + i)), any_of);
+    of = select(is & concerns(i), Real(static_cast<double>(names + i)), of);
+  }
+  of = select(of < Real(0.0), any_of, of);
+  c.of = select(where & !c.found & (of >= Real(0.0)), of, c.of);
+}
+/// The lanes in which a transition has written anything.
+template <class Real, int n>
+SALTUS_FN mask_of<Real> has_written(const vec<Real, n>& written) {
+  auto r = mask_of<Real>::all(false);
+  for (int i = 0; i < n; ++i) r = r | (written[i] > Real(0.0));
+  return r;
+}
+
 /// How far y is from where it was.
 template <class System, class Real, int n>
 SALTUS_FN void how_far(consistency<Real>& c, const System& system, const vec<Real, n>& from, const vec<Real, n>& y) {

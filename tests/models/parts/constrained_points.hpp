@@ -64,8 +64,8 @@ struct constrained_points : Functions {
 
   template <class System, class Real>
   SALTUS_FN static saltus::consistency<Real> initialise(const System& system, const Real& t, saltus::vec<Real, n>& y,
-                                                        saltus::vec<Real, n>& f, Real, saltus::mask_of<Real> where,
-                                                        int) {
+                                                        saltus::vec<Real, n>& f, Real, saltus::mask_of<Real> where, int,
+                                                        const saltus::written_states<constrained_points, Real>&) {
     const auto c = project(system, t, y, f, where);
     f = rhs(t, y, system.c);
     return c;
