@@ -175,7 +175,7 @@ SALTUS_FN given_to<E, pack<T, W>> begin_from_columns(instance<E, pack<T, W>>& x,
   if constexpr (form::has_memory)
     form::each_memory(x.held, x.held, [](auto& kept, const auto&) SALTUS_INLINE_LAMBDA { kept = Real(0.0); });
   x.status = Integer(int64(status::interrupted));
-  x.residual = x.far_steps = x.stiff_steps = x.doubts = Real(0.0);
+  x.residual = x.far_steps = x.stiff_steps = x.doubts = x.orientation = x.largest_orientation = Real(0.0);
   x.residual_of = Real(-1.0);
   return given;
 }

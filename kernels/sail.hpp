@@ -70,6 +70,14 @@ SALTUS_FN void judge(const instance<E, Real>& x, const tolerances<E, Real>& tol,
   each<E::ng>([&](int i) SALTUS_INLINE_LAMBDA { broken += not_finite(a.g.value[i]); });
   a.error2 += broken;
   a.accepted = (a.error2 <= Real(1.0)) & (h > Real(0.0));
+  if constexpr (E::watches_orientation) {
+    // Over a step so short orientations that are far from zero turn by a jump, which is no singularity.
+    const Real least = min(abs(a.orientation), abs(x.orientation));
+    const auto jumps = (h <= Real(0x1p-30) * (x.t_end - x.t_begin)) & (least > Real(0x1p-10) * x.largest_orientation);
+    a.turns_over = a.accepted & (a.orientation * x.orientation < Real(0.0)) & !jumps;
+    a.accepted = a.accepted & !a.turns_over;
+    a.error2 = select(a.turns_over, Real(unsettled<typename E::Method>), a.error2);
+  }
   if constexpr (E::form::has_branches) {
     a.changes_branch = a.accepted & E::form::changes_branch(x.t, x.y, a.t1, a.s.y1, x.held);
     a.accepted = a.accepted & !a.changes_branch;
@@ -159,6 +167,7 @@ SALTUS_FN trial<E, Real> attempt(const instance<E, Real>& x, const tolerances<E,
   a.last = last;
   if constexpr (detects_on_series<E> && E::fixed_steps) find_guards<E>(x, a.s, a.guards);
   if constexpr (form::has_constraints) a.moved = constraints.moved;
+  if constexpr (E::watches_orientation) a.orientation = constraints.orientation;
   if constexpr (E::in_local_coordinates) a.lost_branch = constraints.lost;
   a.t1 = select(a.last, x.t_stop, x.t + a.s.h);
   judge(x, tol, a.s.h, a);
@@ -211,6 +220,10 @@ SALTUS_FN void commit(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Rea
     assign_where(where, x.held.locked[i], settle<E>(i, a.g.value[i], a.g.rate[i], x.held.locked[i]));
     assign_where(where, x.rate[i], a.g.rate[i]);
   });
+  if constexpr (E::watches_orientation) {
+    assign_where(where, x.orientation, a.orientation);
+    assign_where(where, x.largest_orientation, max(x.largest_orientation, abs(a.orientation)));
+  }
   if constexpr (E::form::has_constraints) {
     keep_residual(x, a.s, where);
     count_adjustment(x, a.moved, where);
@@ -261,6 +274,7 @@ SALTUS_FN mask_of<Real> control(instance<E, Real>& x, const trial<E, Real>& a, m
   mask_of<Real> at_wall = mask_of<Real>::all(false);
   add_where(x.rejected, rejected, 1);
   if constexpr (E::fixed_steps) {
+    if constexpr (E::watches_orientation) end_where(x.status, rejected & a.turns_over, status::singular);
     if constexpr (E::form::has_branches) end_where(x.status, rejected & a.changes_branch, status::dead_point);
     if constexpr (E::in_local_coordinates) end_where(x.status, rejected & a.lost_branch, status::newton_failed);
     if constexpr (!E::Method::is_explicit) blame_solver(x, a.s, rejected);
@@ -284,6 +298,7 @@ SALTUS_FN mask_of<Real> control(instance<E, Real>& x, const trial<E, Real>& a, m
       at_wall = too_small & stands_at_any_wall(x);
       too_small = too_small & !at_wall;
       if constexpr (E::form::may_be_singular) end_where_singular(x, too_small);
+      if constexpr (E::watches_orientation) end_where(x.status, too_small & a.turns_over, status::singular);
       if constexpr (E::in_local_coordinates) end_where(x.status, too_small & a.lost_branch, status::newton_failed);
       if constexpr (!E::Method::is_explicit) blame_solver(x, a.s, too_small & (a.error2 < Real(0x1p100)));
       end_where(x.status, too_small & !(a.error2 < Real(0x1p100)), status::not_finite);

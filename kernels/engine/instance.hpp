@@ -196,6 +196,7 @@ struct engine {
 
   /// Steps that are moved much too far for their constraints are told from others by the tolerance, and three in a row end an instance.
   static constexpr bool watches_adjustments = form::has_constraints && !fixed_steps;
+  static constexpr bool watches_orientation = form::has_orientation;
 
   /// The time derivative at accepted points is of use: for guards and what is observed, or for the next step.
   static constexpr bool keeps_derivative =
@@ -283,7 +284,8 @@ struct instance : abi::counters<typename Real::integer> {
   vec<integer, E::form::model_guards> event_streak;
 
   Real residual,
-      residual_of;   ///< of the worst constraint after any step so far, and its number; if there are constraints
+      residual_of;  ///< of the worst constraint after any step so far, and its number; if there are constraints
+  Real orientation, largest_orientation;  ///< at the accepted point, and the largest so far; of forms that have one
   Real far_steps;    ///< steps in a row that were moved much too far for the constraints; if that is watched
   Real stiff_steps;  ///< how often the step was at the limit of stability; if stiffness is watched
   /// Steps in a row that were not to be trusted, of which those that error control rejected count as one; if the search for
@@ -321,6 +323,10 @@ struct instance : abi::counters<typename Real::integer> {
     if constexpr (E::form::has_constraints) {
       body(a.residual, b.residual);
       body(a.residual_of, b.residual_of);
+    }
+    if constexpr (E::watches_orientation) {
+      body(a.orientation, b.orientation);
+      body(a.largest_orientation, b.largest_orientation);
     }
     if constexpr (E::watches_adjustments) body(a.far_steps, b.far_steps);
     if constexpr (E::watch_stiffness) body(a.stiff_steps, b.stiff_steps);

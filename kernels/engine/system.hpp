@@ -89,10 +89,11 @@ struct held_system {
   SALTUS_FN Real floor(int i) const { return tol->atol[i] / tol->rtol; }
 };
 
-/// How an explicit step came to end on constraints.
+/// How a step came to end on constraints.
 template <class Real>
 struct constraint_report {
-  Real moved = Real(0.0);  ///< how far its end was moved, as detail::adjustment has it
+  Real orientation = Real(0.0);  ///< at the end, of a form that tells it
+  Real moved = Real(0.0);        ///< how far its end was moved, as detail::adjustment has it
   mask_of<Real> lost =
       mask_of<Real>::all(false);  ///< one of its stages has no point on the branch that it has begun on
 };
@@ -154,7 +155,10 @@ SALTUS_FN Stages projected(const held_system<E, Real>& system, Stages s, constra
   auto rate = s.f1();
   const auto before = s.y1;
   const auto c = E::form::project(system, t1, s.y1, rate, mask_of<Real>::all(true));
-  if (report != nullptr) report->moved = moved_by<E>(system, before, s.y1, s.h);
+  if (report != nullptr) {
+    report->moved = moved_by<E>(system, before, s.y1, s.h);
+    report->orientation = c.orientation;
+  }
   if constexpr (E::form::keeps_invariants) {
     const Real way = keep_invariants<E>(system, t1, s.h, s.y1, c.found);
     if (report != nullptr) report->moved = max(report->moved, way);
@@ -222,6 +226,7 @@ template <class E, class Real>
 struct on_constraints {
   const held_system<E, Real>& system;
   const vec<Real, E::n>& f0;
+  constraint_report<Real>* report = nullptr;
 
   template <class Stages>
   SALTUS_FN void operator()(Stages& s) const {
@@ -229,6 +234,7 @@ struct on_constraints {
       auto rate = s.slope1;
       const auto c = E::form::project(system, s.t + s.h, s.y1, rate, s.solved);
       s.solved = s.solved & c.found;
+      if (report != nullptr) report->orientation = c.orientation;
       s.residual = c.residual;
       s.residual_of = c.of;
       if constexpr (E::form::keeps_invariants) keep_invariants<E>(system, s.t + s.h, s.h, s.y1, s.solved);
@@ -248,10 +254,11 @@ struct on_constraints {
 template <class E, class Real, bool WithInterpolant>
 SALTUS_FN stages<typename E::Method, Real, E::n> step_with_derivatives(const held_system<E, Real>& system, Real t,
                                                                        const vec<Real, E::n>& y,
-                                                                       const vec<Real, E::n>& f0, Real h);
+                                                                       const vec<Real, E::n>& f0, Real h,
+                                                                       constraint_report<Real>* report);
 }  // namespace detail
 
-/// One step of the engine's method. In a model with constraints it ends on them; `report`: how an explicit step came to do so.
+/// One step of the engine's method. In a model with constraints it ends on them; `report`: how it came to do so.
 template <class E, class Real, bool WithInterpolant = false>
 SALTUS_FN stages<typename E::Method, Real, E::n> make_step(const held_system<E, Real>& system, Real t,
                                                            const vec<Real, E::n>& y, const vec<Real, E::n>& f0, Real h,
@@ -261,7 +268,7 @@ SALTUS_FN stages<typename E::Method, Real, E::n> make_step(const held_system<E, 
       return step<typename E::Method>(local, t, y, f0, h);
     });
   } else if constexpr (E::directions > 0 && !E::Method::is_explicit) {
-    return detail::step_with_derivatives<E, Real, WithInterpolant>(system, t, y, f0, h);
+    return detail::step_with_derivatives<E, Real, WithInterpolant>(system, t, y, f0, h, report);
   } else if constexpr (E::form::has_constraints && E::Method::is_explicit) {
     return detail::projected<E>(system, step<typename E::Method>(system, t, y, f0, h), report);
   } else if constexpr (E::form::has_constraints && E::Method::for_mechanics) {
@@ -272,7 +279,8 @@ SALTUS_FN stages<typename E::Method, Real, E::n> make_step(const held_system<E, 
       s.residual_of = select(s.singular & (s.residual_of >= Real(0.0)), s.residual_of, c.of);
     });
   } else if constexpr (E::form::has_constraints) {
-    return step<typename E::Method, WithInterpolant>(system, t, y, f0, h, detail::on_constraints<E, Real>{system, f0});
+    return step<typename E::Method, WithInterpolant>(system, t, y, f0, h,
+                                                     detail::on_constraints<E, Real>{system, f0, report});
   } else if constexpr (E::Method::is_explicit) {
     return step<typename E::Method>(system, t, y, f0, h);
   } else {
@@ -284,7 +292,8 @@ namespace detail {
 template <class E, class Real, bool WithInterpolant>
 SALTUS_FN stages<typename E::Method, Real, E::n> step_with_derivatives(const held_system<E, Real>& system, Real t,
                                                                        const vec<Real, E::n>& y,
-                                                                       const vec<Real, E::n>& f0, Real h) {
+                                                                       const vec<Real, E::n>& f0, Real h,
+                                                                       constraint_report<Real>* report) {
   using form = typename E::form;
   using Method = typename E::Method;
   using of_model = engine_of_model<E>;
@@ -297,7 +306,7 @@ SALTUS_FN stages<typename E::Method, Real, E::n> step_with_derivatives(const hel
   stages<Method, Real, E::n> s;
   derived_step<Method, with_dense, with_error, on_constraints<of_model, Real>, held_system<of_model, Real>,
                decltype(lift), Real, n, E::directions>
-      derived{{model, f0_of_model}, model, lift, t, h, y, f0, s};
+      derived{{model, f0_of_model, report}, model, lift, t, h, y, f0, s};
   const auto of = step<Method, WithInterpolant>(model, t, form::model_part(y), f0_of_model, h, derived);
   s.t = t;
   s.h = h;

@@ -36,6 +36,10 @@ SALTUS_FN_COLD void make_point_consistent(instance<E, Real>& x, vec<Real, E::n>&
   consistency<Real> c = E::form::initialise(system, x.t, y, f, x.t_end - x.t_begin, where, how, rules.written);
   if (how == abi::given) c.found = c.found & (c.moved <= Real(1.0));
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(where & c.found, x.y[i], y[i]); });
+  if constexpr (E::watches_orientation) {
+    assign_where(where & c.found, x.orientation, c.orientation);
+    assign_where(where & c.found, x.largest_orientation, abs(c.orientation));
+  }
   end_where(x.status, where & !c.found, status::inconsistent);
   if constexpr (E::form::has_paradoxes)
     end_where(x.status, where & E::form::is_paradoxical(x.t, x.y, held), status::painleve);

@@ -196,6 +196,7 @@ struct any_order_form : Functions {
 
   /// Where det J is zero the structural analysis does not hold.
   static constexpr bool may_be_singular = true;
+  static constexpr bool has_orientation = true;
   template <class Real>
   SALTUS_FN static detail::independence<Real> independence(Real t, const vec<Real, states>& y, const held<Real>& c) {
     detail::independence<Real> r;
@@ -293,6 +294,7 @@ struct any_order_form : Functions {
       r.residual = select(these, found.residual, r.residual);
       r.of = select(these, found.of, r.of);
       r.moved = select(these, found.moved, r.moved);
+      r.orientation = select(these, found.orientation, r.orientation);
     });
     return r;
   }

@@ -50,6 +50,9 @@
 //     may_be_singular               what determines f may become singular on the way:
 //     independence(t, y, held)      of its equations at a point: where no step is short enough, and they depend, it is told so
 //
+//     has_orientation               `initialise` and `project` tell the orientation of what determines algebraic states, or highest
+//                                   derivatives: a step over which it turns has passed a singularity, and is made again shorter
+//
 //     has_branches                  its constraints may become dependent on the way (form/branches.hpp):
 //     changes_branch(t0, y0, t1, y1, held)              a step that is made again shorter
 //     independence(t, y, held)                          of the constraints at a point: where it is next to none the instance ends
@@ -103,6 +106,7 @@ concept is_form = requires(int number, bool yes) {
   yes = Form::has_local_coordinates;
   yes = Form::projects_samples;
   yes = Form::may_be_singular;
+  yes = Form::has_orientation;
   yes = Form::has_field;
   yes = Form::moves_states;
   yes = Form::keeps_written;

@@ -102,6 +102,17 @@ struct lu {
     });
   }
 
+  /// The sign of the determinant, times the least pivot.
+  SALTUS_FN Real orientation() const requires(is_same<Number, Real>) {
+    Real sign = Real(1.0), largest = Real(0.0);  // of the reciprocals of pivots
+    for (int k = 0; k < n; ++k) {
+      sign = copysign(sign, sign * a[k][k]);
+      sign = select(row[k] == Real(static_cast<double>(k)), sign, -sign);
+      largest = max(largest, abs(a[k][k]));
+    }
+    return sign / largest;
+  }
+
   /// The solution x of A x = b.
   SALTUS_FN vec<Number, n> solve(vec<Number, n> b) const {
     if (exchanges) exchange_rows(b, 0, n);

@@ -150,8 +150,10 @@ struct settling {
     const auto begun = y;
     const auto sizes = sizes_of(system, y);
     auto open = where, found = mask_of<Real>::all(false);
+    Real orientation = Real(0.0);
     for (int turn = 0; turn < most && any(open); ++turn) {
       const auto j = series::jacobian(t, y, system.c);
+      orientation = select(open, lu<Real, unknowns>(j).orientation(), orientation);
       Real size = Real(0.0);
       auto regular = mask_of<Real>::all(true);
       for (int k = -series::most_c; k <= 0; ++k) {
@@ -171,7 +173,9 @@ struct settling {
     }
     if constexpr (series::more_stages > 0) series::complete(t, y, system.c, found);
     for (int i = 0; i < values; ++i) y[i] = select(found, y[i], begun[i]);
-    return result(system, t, begun, y, found);
+    auto r = result(system, t, begun, y, found);
+    r.orientation = orientation;
+    return r;
   }
 
   /// From a guess, by damped Newton iteration in each stage; where `persistent` by continuation, too. Where one finds nothing its worst
@@ -195,6 +199,7 @@ struct settling {
     }
     if constexpr (series::more_stages > 0) series::complete(t, y, system.c, found);
     auto r = result(system, t, begun, y, found);
+    r.orientation = lu<Real, unknowns>(series::jacobian(t, y, system.c)).orientation();
     r.residual = select(where & !found, residual, r.residual);
     r.of = select(where & !found, of, r.of);
     return r;

@@ -239,6 +239,7 @@ SALTUS_FN_APART consistency<Real> make_consistent(const System& system, Real t, 
     detail::newton_increment<System, Real, n> step(system, t, y, rate);
     for (int k = 0; k < m; ++k)
       for (int j = 0; j < m; ++j) by[k][j] = select(open, step.equations.by[k][j], by[k][j]);
+    c.orientation = select(open, step.solver.orientation(), c.orientation);
     const auto stuck = open & (step.size > Real(enough)) & (step.size >= Real(0.5) * last) & (damping >= Real(1.0));
     if (iteration > 0 && any(stuck)) step.measure_as_rounding(system, t, y, rate, stuck);
     detail::moved_point<Real, n> to{y, rate, damping, mask_of<Real>::all(true)};

@@ -52,12 +52,15 @@ SALTUS_FN vec<Real, n> by_algebraic(const System& system, Real t, const vec<Real
 
 /// The solution x of sum over l of by_kl x_l = r_k, with the derivatives of g as the matrix, in the lanes where it is one.
 template <int width, class Real, int m>
-SALTUS_FN vec<Real, m> solve_by(const vec<dual<Real, width>, m>& g, const vec<Real, m>& r) {
+SALTUS_FN vec<Real, m> solve_by(const vec<dual<Real, width>, m>& g, const vec<Real, m>& r,
+                                Real* orientation = nullptr) {
   matrix<Real, m> by;
   each<m>([&](int k) SALTUS_INLINE_LAMBDA {
     for (int l = 0; l < m; ++l) by[k][l] = g[k].d[l];
   });
-  return lu<Real, m>(by).solve(r);
+  const lu<Real, m> factors(by);
+  if (orientation != nullptr) *orientation = factors.orientation();
+  return factors.solve(r);
 }
 
 /// Projects y onto the constraints along df/dz, in the lanes of `open`; those that are left open are not there.
@@ -135,7 +138,7 @@ SALTUS_FN_COLD mask_of<Real> move_onto_constraints_but(const System& system, Rea
 /// those that are left open have no solution.
 template <class System, class Real, int n>
 SALTUS_FN mask_of<Real> solve_for_algebraic(const System& system, Real t, vec<Real, n>& y, vec<Real, n>& rate,
-                                            mask_of<Real> open, int most, Real enough) {
+                                            mask_of<Real> open, int most, Real enough, Real& orientation) {
   using part = algebraic_part<System, n>;
   constexpr int m = part::count;
   vec<Real, n> direction[m + 1];
@@ -147,7 +150,9 @@ SALTUS_FN mask_of<Real> solve_for_algebraic(const System& system, Real t, vec<Re
     const auto g = part::equations_at(system, time, along_all(y, direction), {});
     vec<Real, m> r;
     each<m>([&](int k) SALTUS_INLINE_LAMBDA { r[k] = g[k].d[m]; });
-    const auto change = solve_by(g, r);
+    Real here = Real(0.0);
+    const auto change = solve_by(g, r, &here);
+    orientation = select(open, here, orientation);
     Real size = Real(0.0);
     each<m>([&](int k) SALTUS_INLINE_LAMBDA {
       const int i = part::state(k);
@@ -174,7 +179,7 @@ SALTUS_FN_APART consistency<Real> make_consistent_2(const System& system, Real t
   const auto begun = y;
   consistency<Real> c{mask_of<Real>::all(false), Real(0.0), Real(-1.0), Real(0.0)};
   c.found = where & !detail::move_onto_constraints(system, t, y, where, most, Real(enough));
-  c.found = c.found & !detail::solve_for_algebraic(system, t, y, rate, c.found, most, Real(enough));
+  c.found = c.found & !detail::solve_for_algebraic(system, t, y, rate, c.found, most, Real(enough), c.orientation);
   each<n>([&](int i) SALTUS_INLINE_LAMBDA { y[i] = select(c.found, y[i], begun[i]); });
   detail::largest_of<Real, part::count>(c, part::equations_at(system, t, y, rate), &part::state);
   detail::how_far(c, system, begun, y);

@@ -13,6 +13,8 @@ struct consistency {
   Real residual;  ///< the largest |residual| of a constraint
   Real of;        ///< the number of its equation; -1: there is none
   Real moved;     ///< how far the states had to go, in units of what counts, squared
+  /// The sign of the determinant by which the constraints, with what is hidden in them, have their solution, times its least pivot.
+  Real orientation = Real(0.0);
 };
 
 /// How a consistent state is looked for: from a guess, damped and with many attempts; or from what a step has left,
