@@ -71,16 +71,32 @@ SALTUS_FN_COLD void record_derivatives(instance<E, Real>& x, const vec<Real, E::
   }
 }
 
-/// The solution at a time within a step that ends at t1, in the lanes of `where`.
+/// Puts a point of the dense output onto the constraints and invariants, as the end of a step is. Returns what is left of them.
+template <class E, class Real, class F, class Interpolant>
+SALTUS_FN_COLD consistency<Real> project_within(const stages<typename E::Method, Real, E::n>& s, const F& f,
+                                                const Interpolant& interpolant, Real time, vec<Real, E::n>& y,
+                                                mask_of<Real> where) {
+  auto rate = interpolant.slope((time - s.t) / s.h);
+  each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { rate[i] = rate[i] / s.h; });
+  auto c = E::form::project(f, time, y, rate, where);
+  if constexpr (E::form::keeps_invariants) detail::keep_invariants<E>(f, time, s.h, y, where & c.found);
+  return c;
+}
+
+/// The solution at a time within a step that ends at t1, in the lanes of `where`. `left` takes in what is left of constraints.
 template <class E, class Real, class F, class Interpolant>
 SALTUS_FN vec<Real, E::n> point_within(const stages<typename E::Method, Real, E::n>& s, const F& f,
-                                       const Interpolant& interpolant, Real time, Real t1, mask_of<Real> where) {
+                                       const Interpolant& interpolant, Real time, Real t1, mask_of<Real> where,
+                                       [[maybe_unused]] consistency<Real>* left = nullptr) {
   const Real theta = (time - s.t) / s.h;
   auto y = interpolant(theta);
   const mask_of<Real> at_end = time >= t1;
-  if constexpr (E::form::projects_samples) {
-    auto rate = y;
-    E::form::project(f, time, y, rate, where & !at_end);
+  if constexpr (E::form::has_constraints) {
+    auto c = project_within<E>(s, f, interpolant, time, y, where & !at_end);
+    if (left != nullptr) {
+      c.residual = select(where & !at_end, c.residual, Real(0.0));
+      *left = c;
+    }
   }
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { assign_where(at_end, y[i], s.y1[i]); });
   return y;
@@ -99,7 +115,13 @@ SALTUS_FN_COLD void record_samples(instance<E, Real>& x, const stages<typename E
   const auto interpolant = interpolate<typename E::Method>(f, s);
   add_where(x.rhs_evaluations, due, E::Method::extra_stages);
   while (any(due)) {
-    const auto y = point_within<E>(s, f, interpolant, x.next_sample, t1, due);
+    consistency<Real> left;
+    const auto y = point_within<E>(s, f, interpolant, x.next_sample, t1, due, &left);
+    if constexpr (form::has_constraints) {
+      const auto worse = due & (left.residual > x.residual);
+      assign_where(worse, x.residual, left.residual);
+      assign_where(worse, x.residual_of, left.of);
+    }
     const auto out = form::output_values(x.next_sample, y, x.held);
     if constexpr (E::directions > 0) record_derivatives(x, y, due, run);
     for (int lane = 0; lane < Real::lanes; ++lane) {

@@ -209,7 +209,10 @@ SALTUS_FN stages<typename E::Method, Real, E::n> in_coordinates(const held_syste
   typename local_system<E, Real>::coordinates of_step(system, t, y);
   auto s = make(local_system<E, Real>{system, &of_step});
   each<E::n>([&](int i) SALTUS_INLINE_LAMBDA { s.y1[i] = select(of_step.lost(), Real(E::form::unset), s.y1[i]); });
-  if (report != nullptr) report->lost = of_step.lost();
+  if (report != nullptr) {
+    report->lost = of_step.lost();
+    if constexpr (E::form::has_orientation) report->orientation = E::form::orientation_at(s.t + s.h, s.y1, system.c);
+  }
   return s;
 }
 }  // namespace detail

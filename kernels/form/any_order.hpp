@@ -29,7 +29,6 @@ struct any_order_form : Functions {
   static constexpr bool weighs_start = true;
   static constexpr bool settles_modes = true;
   static constexpr bool has_local_coordinates = true;
-  static constexpr bool projects_samples = true;
 
   SALTUS_FN static constexpr int index(int i) {
     for (int j = 0; j < kinds::state_count; ++j)
@@ -197,6 +196,15 @@ struct any_order_form : Functions {
   /// Where det J is zero the structural analysis does not hold.
   static constexpr bool may_be_singular = true;
   static constexpr bool has_orientation = true;
+  template <class Real>
+  SALTUS_FN static Real orientation_at(Real t, const vec<Real, states>& y, const held<Real>& c) {
+    Real r = Real(0.0);
+    each_set(c, mask_of<Real>::all(true), [&](auto set, mask_of<Real> where) SALTUS_INLINE_LAMBDA {
+      using series = equation_series<Functions, set.value>;
+      r = select(where, lu<Real, series::unknowns>(series::jacobian(t, y, c)).orientation(), r);
+    });
+    return r;
+  }
   template <class Real>
   SALTUS_FN static detail::independence<Real> independence(Real t, const vec<Real, states>& y, const held<Real>& c) {
     detail::independence<Real> r;

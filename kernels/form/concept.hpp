@@ -23,7 +23,7 @@
 //     initialise(system, t, y, f, span, where, how, written)     makes y consistent, and f its time derivative; how:
 //                                   abi::consistency; written: a written_states (below)
 //     keeps_written                 it may move states which a transition can write, and keeps those that it has
-//     has_constraints               steps end on constraints, and their residual is reported
+//     has_constraints               steps end on constraints, samples are put onto them, and their residual is reported
 //     project(system, t, y, rate, where)                puts the end of a step onto the constraints
 //     gives_algebraic_rates         `project` and `initialise` give the time derivatives of algebraic states
 //     constraint_residual(t, y, held)                   only of a form with both a field and constraints: explicit methods
@@ -39,8 +39,6 @@
 //     begin(system, t, y, given, where, how)            makes the initial y consistent; what is not given is a NaN, in y what is free
 //
 //     settles_modes                 points and the signs of guards are made to go together, at the start and after every event
-//
-//     projects_samples              samples between the ends of a step are put onto the constraints
 //
 //     has_local_coordinates         a step may be made in as many coordinates as there are degrees of freedom
 //                                   (form/local_coordinates.hpp): it gives `constraints`, how many, and
@@ -104,7 +102,6 @@ concept is_form = requires(int number, bool yes) {
   yes = Form::weighs_start;
   yes = Form::settles_modes;
   yes = Form::has_local_coordinates;
-  yes = Form::projects_samples;
   yes = Form::may_be_singular;
   yes = Form::has_orientation;
   yes = Form::has_field;

@@ -24,7 +24,6 @@ struct derivative_array_form : Functions {
   static constexpr bool weighs_start = true;
   static constexpr bool settles_modes = true;
   static constexpr bool has_local_coordinates = true;
-  static constexpr bool projects_samples = true;
   static constexpr int colours = states;
   SALTUS_FN static constexpr int colour(int j) { return j; }
   SALTUS_FN static constexpr bool entry(int, int) { return true; }

@@ -48,7 +48,6 @@ struct model_functions {
   static constexpr bool weighs_start = false;
   static constexpr bool settles_modes = false;
   static constexpr bool has_local_coordinates = false;
-  static constexpr bool projects_samples = false;
   static constexpr bool may_be_singular = false;
   static constexpr bool has_orientation = highest_index > 0;
   static constexpr int model_states = states;       ///< those of the model; a form may integrate more behind them
