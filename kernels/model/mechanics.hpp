@@ -240,14 +240,32 @@ struct mechanics {
 
   /// M factorised, with M^-1 J' and J M^-1 J'. Where constraints are redundant, or M is not positive definite, what is solved
   /// with it is not finite or `over_d` is huge.
+  ///
+  /// Where M alone is singular, as that of Euler parameters by their four rates, and (M J'; J 0) may not be, M + J' W J stands for it,
+  /// W diagonal and positive: with accelerations that obey J v' = c, (M + J' W J) v' = f + J' W c + J' lambda has the same solution
+  /// (the augmented Lagrangian), and velocities that J leaves alone have the same kinetic energy.
   template <class Value>
   struct inertia {
+    by_constraint<Value> weight;  ///< W; set where `is_augmented`, in other lanes 0
+    bool is_augmented = false;    ///< in any lane
     mass_factor<Value> mass;
     Value reduced[constraints > 0 ? constraints : 1][velocities];  ///< L^-1 J', a row each
 
     template <class Real>
-    SALTUS_FN inertia(const point_of<Value, Real>& at, const rows<Value>& r) : mass(factorised_mass(at)) {
+    SALTUS_FN inertia(const point_of<Value, Real>& at, const rows<Value>& r) : mass(factorised_with(at, r)) {
       each<constraints>([&](int k) SALTUS_INLINE_LAMBDA { reduce(r.by[k], reduced[k]); });
+    }
+    /// f + J' W c.
+    SALTUS_FN by_velocity<Value> loaded(by_velocity<Value> f, const rows<Value>& r,
+                                        const by_constraint<Value>& c) const {
+      if (!is_augmented) return f;
+      each<velocities>([&](int j) SALTUS_INLINE_LAMBDA {
+        Value sum = f[j];
+        for (int k = 0; k < constraints; ++k)
+          sum = select(weight[k] > Value(0.0), fma(r.by[k][j], weight[k] * c[k], sum), sum);
+        f[j] = sum;
+      });
+      return f;
     }
     /// L^-1 of a row.
     SALTUS_FN void reduce(const Value (&from)[velocities], Value (&to)[velocities]) const {
@@ -272,6 +290,47 @@ struct mechanics {
     SALTUS_FN by_velocity<Value> force(const by_constraint<Value>& lambda, const by_velocity<Value>& x) const {
       return add(reduced, lambda, x);
     }
+
+   private:
+    template <class Real>
+    SALTUS_FN mass_factor<Value> factorised_with(const point_of<Value, Real>& at, const rows<Value>& r) {
+      if constexpr (mass_is_diagonal) return factorised_mass(at);
+      else {
+        // A pivot as small as the root of rounding leaves nothing of the next one but rounding.
+        constexpr double dependent = sizeof(scalar_of<Real>) == 8 ? 0x1p-24 : 0x1p-10;
+        const auto m = written_mass<false>(at);
+        mass_factor<Value> factor(m.values);
+        auto singular = mask_of<Real>::all(false);
+        each<velocities>([&](int j) SALTUS_INLINE_LAMBDA {
+          singular = singular | !(factor.d[j] > Value(dependent) * m.values[j][j]);
+        });
+        if (any(singular)) augment(at, r, m.values, singular, factor);
+        return factor;
+      }
+    }
+    template <class Real>
+    SALTUS_FN_COLD void augment(const point_of<Value, Real>& at, const rows<Value>& r,
+                                const Value (&m)[velocities][velocities], mask_of<Real> singular,
+                                mass_factor<Value>& factor) {
+      is_augmented = true;
+      matrix<Value, velocities> sum;
+      Value largest = m[0][0];
+      for (int i = 0; i < velocities; ++i) {
+        largest = max(largest, m[i][i]);
+        for (int j = 0; j <= i; ++j) sum[i][j] = m[i][j];
+      }
+      for (int k = 0; k < constraints; ++k) {
+        Value square = Value(0.0);
+        for (int j = 0; j < velocities; ++j) square = fma(r.by[k][j], r.by[k][j], square);
+        weight[k] = select(singular & is_on(at, k) & (square > Value(0.0)), largest / square, Value(0.0));
+        for (int i = 0; i < velocities; ++i)
+          for (int j = 0; j <= i; ++j)
+            sum[i][j] = select(weight[k] > Value(0.0), fma(weight[k] * r.by[k][i], r.by[k][j], sum[i][j]), sum[i][j]);
+      }
+      factor = mass_factor<Value>(sum);
+    }
+
+   public:
     /// J M^-1 J' factorised. Constraints that do not hold, `holds(k)`, have rows of zeros and count as rows of the identity, and
     /// so do others than `holonomic` ones where only those are asked for.
     template <bool holonomic, class Holds>
@@ -367,7 +426,9 @@ struct mechanics {
       }();
       switch_off(at, r);
       const inertia<Value> m(at, r);
-      const auto f = m.mass.forward(force(at));
+      by_constraint<Value> wanted;
+      each<constraints>([&](int k) SALTUS_INLINE_LAMBDA { wanted[k] = drive[k] - r.bend[k]; });
+      const auto f = m.mass.forward(m.loaded(force(at), r, wanted));
       const auto free = m.along(f);
       by_constraint<Value> right;
       each<constraints>([&](int k) SALTUS_INLINE_LAMBDA { right[k] = drive[k] - (r.bend[k] + free[k]); });
