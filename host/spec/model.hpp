@@ -172,17 +172,20 @@ inline bool has_constraints(const model& m) {
 /// Can anything happen at an instant: a guard crosses, a time comes, a constraint is reached?
 inline bool has_events(const model& m) { return !m.guards.empty() || !m.time_events.empty() || m.reaches; }
 
-/// What a residual may be of, by its number: an equation of any order, a constraint, or the equation of an algebraic state; behind
-/// these a state as a transition has written it, which the constraints do not allow.
+/// What a residual may be of, by its number: an equation of any order, a constraint, or the equation of an algebraic state. Behind
+/// these a state as a transition has written it, which the constraints do not allow; and a row of a mechanical system's mass matrix, which
+/// is singular with the constraints.
 inline std::vector<std::string> names_of_residuals(const model& m) {
   std::vector<std::string> names;
   if (m.offsets) names = m.record->equation_names;
   for (const constraint& c : m.constraints) names.push_back(c.name);
   if (names.empty())
     for (const quantity& state : m.states) names.push_back(state.name);
-  const bool may_move_others = m.offsets || !m.constraints.empty() || highest_index(m) == 2;
-  if (may_move_others && has_events(m))
+  if (m.offsets || !m.constraints.empty() || highest_index(m) == 2)
     for (const quantity& state : m.states) names.push_back(state.name + "_as_written");
+  if (!m.constraints.empty())
+    for (auto i = static_cast<std::size_t>(m.coordinates); i < m.states.size(); ++i)
+      names.push_back("mass_of_" + m.states[i].name);
   return names;
 }
 

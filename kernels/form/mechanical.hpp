@@ -271,7 +271,7 @@ struct mechanical_form : Functions {
     Real size;
     /// Constraints depend on each other, or the mass matrix is not positive definite.
     mask_of<Real> singular = mask_of<Real>::all(false);
-    Real of = Real(-1.0);  ///< the first constraint that depends on those before it; -1: none
+    Real of = Real(-1.0);  ///< the first constraint that depends on those before it, or row of M; -1: none
   };
 
   template <class Real>
@@ -550,7 +550,12 @@ struct mechanical_form : Functions {
   template <class Factor, class Real>
   SALTUS_FN static void judge(const inertia<Real>& m, const Factor& a, moved_point<Real>& to) {
     constexpr double dependent = 0x1p12 * limits<scalar_of<Real>>::epsilon;
-    each<velocities>([&](int j) SALTUS_INLINE_LAMBDA { to.singular = to.singular | !(m.mass.d[j] > Real(0.0)); });
+    each<velocities>([&](int j) SALTUS_INLINE_LAMBDA {
+      constexpr int rows_of_mass = constraints + quaternions + states;  // behind states as they are written
+      const auto lost = !(m.mass.d[j] > Real(0.0));
+      to.of = select(lost & (to.of < Real(0.0)), Real(static_cast<double>(rows_of_mass + j)), to.of);
+      to.singular = to.singular | lost;
+    });
     each<constraints>([&](int k) SALTUS_INLINE_LAMBDA {
       Real whole = Real(0.0);  // the diagonal element before others were eliminated
       for (int j = 0; j < velocities; ++j) whole = fma(m.reduced[k][j] * m.mass.over_d[j], m.reduced[k][j], whole);

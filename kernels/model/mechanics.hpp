@@ -328,6 +328,12 @@ struct mechanics {
             sum[i][j] = select(weight[k] > Value(0.0), fma(weight[k] * r.by[k][i], r.by[k][j], sum[i][j]), sum[i][j]);
       }
       factor = mass_factor<Value>(sum);
+      for (int j = 0; j < velocities; ++j) {  // (M J'; J 0) is singular, too
+        constexpr double dependent = 0x1p12 * limits<scalar_of<Real>>::epsilon;
+        const auto lost = singular & !(factor.d[j] > Value(dependent) * sum[j][j]);
+        factor.d[j] = select(lost, Value(0.0), factor.d[j]);
+        factor.over_d[j] = select(lost, Value(unset), factor.over_d[j]);
+      }
     }
 
    public:
