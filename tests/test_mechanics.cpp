@@ -4,12 +4,8 @@
 // Numbers of 17 digits and more without a formula beside them are printed by tests/reference/mechanics.py, or are those of the
 // source that is named.
 #include <cmath>
-#include <filesystem>
-#include <fstream>
 #include <string>
 #include <vector>
-
-#include <unistd.h>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -434,8 +430,6 @@ TEST(FarAdjustments, ThreeInARowEndTheInstance) {
   EXPECT_EQ(lanes_alone.exception[0], 0);
 }
 
-// ---- descriptions ---------------------------------------------------------------------------------------------------
-
 // ---- samples ---------------------------------------------------------------------------------------------------------
 
 // Dense output is off by its error, 1e-4 and more at these tolerances; samples are put onto the constraints on both levels.
@@ -455,64 +449,14 @@ TEST(Samples, LieOnTheConstraints) {
 
 // ---- singular mass matrices ------------------------------------------------------------------------------------------
 
-/// Of the coordinates p and q, which are x and y turned by an angle, x alone has a mass: M has rank 1. With y = x^2, a spring
-/// along x and a force c against y, x'' = -(1 + 2 c) x and the multiplier is c.
-const char* const massless = R"(#include <saltus.hpp>
-struct massless {
-  static constexpr double span[] = {0.0, 2.0};
-  enum state { p, q, vp, vq };
-  static constexpr auto first_velocity = vp;
-  static constexpr saltus::variable<state> state_list[] = {
-      {p, 0.0, "m", ""}, {q, 0.0, "m", ""}, {vp, 0.0, "m/s", ""}, {vq, 0.0, "m/s", ""}};
-  enum parameter { angle, c, bound };
-  static constexpr saltus::variable<parameter> parameter_list[] = {
-      {angle, 0.0, "1", ""}, {c, 1.0, "N", ""}, {bound, 1.0, "1", "0: y is free"}};
-  enum constraint { curve };
-  static constexpr saltus::constrained<constraint> constraint_list[] = {{curve, saltus::holonomic, "m", ""}};
-  enum output { off, push };
-  static constexpr saltus::derived<output> output_list[] = {
-      {off, "m", "x - cos(sqrt(1 + 2 c) t)"
-}
-, { push, "N", "multiplier - c" }
-};
-static auto place(const auto& at) { return cos(at[angle]) * at[p] + sin(at[angle]) * at[q]; }
-static auto height(const auto& at) { return cos(at[angle]) * at[q] - sin(at[angle]) * at[p]; }
-static void initial(auto& at) {
-  at[p] = cos(at[angle]) - sin(at[angle]);
-  at[q] = sin(at[angle]) + cos(at[angle]);
-}
-static void mass(const auto& at, auto& m) {
-  m(vp, vp) = cos(at[angle]) * cos(at[angle]);
-  m(vp, vq) = cos(at[angle]) * sin(at[angle]);
-  m(vq, vq) = sin(at[angle]) * sin(at[angle]);
-}
-static void force(const auto& at, auto& f) {
-  f[vp] = -place(at) * cos(at[angle]) + at[c] * sin(at[angle]);
-  f[vq] = -place(at) * sin(at[angle]) - at[c] * cos(at[angle]);
-}
-static void constraints(const auto& at, auto& k) {
-  k[curve] = at[bound] * (height(at) - place(at) * place(at)) + (1.0 - at[bound]) * (place(at) - 1.0);
-}
-static void outputs(const auto& at, auto& out) {
-  out[off] = place(at) - cos(sqrt(1.0 + 2.0 * at[c]) * at.t);
-  out[push] = at.multiplier(curve) - at[c];
-}
-}
-;
-)";
-std::string massless_model() {
-  const auto folder = std::filesystem::temp_directory_path() / fmt::format("saltus_mechanics_{}", ::getpid());
-  std::filesystem::create_directories(folder);
-  std::ofstream(folder / "massless.hpp") << massless;
-  return (folder / "massless.hpp").string();
-}
+const std::string massless_model = std::string(SALTUS_SOURCE_FOLDER) + "/tests/models/massless.hpp";
 
 class Massless : public ::testing::TestWithParam<const char*> {
  protected:
   void follow_the_closed_form(std::int64_t count) const {
-    const outcome r = run(massless_model(), {std::string("method=") + GetParam(), "rtol=1e-9", "sample.seed=2",
-                                             "rescue=false", fmt::format("sample.count={}", count),
-                                             "sample.angle={uniform=[0.0,6.2831853]}", "sample.c={uniform=[0.0,3.0]}"});
+    const outcome r = run(massless_model, {std::string("method=") + GetParam(), "rtol=1e-9", "sample.seed=2",
+                                           "rescue=false", fmt::format("sample.count={}", count),
+                                           "sample.angle={uniform=[0.0,6.2831853]}", "sample.c={uniform=[0.0,3.0]}"});
     for (std::int64_t i = 0; i < count; ++i) {
       ASSERT_EQ(name_of(r.status[static_cast<std::size_t>(i)]), "finished") << i;
       ASSERT_NEAR(r.output(0, i), 0.0, 1e-6) << i;
@@ -528,11 +472,13 @@ INSTANTIATE_TEST_SUITE_P(Methods, ManyMassless, ::testing::Values("dp5", "dop853
 
 // Where the constraint is about x alone nothing determines y.
 TEST(MasslessAndFree, CoordinatesAreRefusedByName) {
-  const outcome r = run(massless_model(), {"method=dop853", "angle=0.7", "bound=0.0", "rescue=false"});
+  const outcome r = run(massless_model, {"method=dop853", "angle=0.7", "bound=0.0", "rescue=false"});
   EXPECT_EQ(name_of(r.status[0]), "inconsistent");
   const auto names = host::names_of_residuals(r.plan.model);
   EXPECT_EQ(names.at(static_cast<std::size_t>(r.residual_of[0])).substr(0, 8), "mass_of_");
 }
+
+// ---- descriptions ---------------------------------------------------------------------------------------------------
 
 TEST(Description, HasCoordinatesConstraintsAndQuaternions) {
   const auto m = host::describe_model(host::find_model("heavy_top"));
