@@ -195,6 +195,31 @@ SALTUS_FN void count_adjustment(instance<E, Real>& x, Real moved, mask_of<Real> 
     assign_where(where, x.far_steps, select(moved > Real(by_much), x.far_steps + Real(1.0), Real(0.0)));
 }
 
+/// Ends those lanes in `where` that stand at a dead point: no step leads from it that is known to stay on its branch.
+template <class E, class Real>
+SALTUS_FN_COLD void end_at_dead_point(instance<E, Real>& x, mask_of<Real> where) {
+  constexpr double next_to_none = 0x1p-10;  // within two degrees, squared
+  const auto c = E::form::independence(x.t, x.y, x.held);
+  const auto dead = where & (c.least <= Real(next_to_none));
+  assign_where(dead, x.residual_of, c.of);
+  end_where(x.status, dead, status::dead_point);
+}
+
+/// Ends lanes whose steps are moved much too far: next to a dead point constraints say little of where to, and it is that which ends them.
+template <class E, class Real>
+SALTUS_FN_COLD void end_moved_far(instance<E, Real>& x, mask_of<Real> where) {
+  if constexpr (E::form::has_branches) end_at_dead_point(x, where);
+  if constexpr (requires { E::form::has_dead_points; })
+    if constexpr (E::form::has_dead_points) {
+      constexpr double next_to_none = 0x1p-5;  // within two degrees
+      const auto c = E::form::independence(x.t, x.y, x.held);
+      const auto dead = where & !(c.least > Real(next_to_none));
+      assign_where(dead, x.residual_of, c.of);
+      end_where(x.status, dead, status::dead_point);
+    }
+  end_where(x.status, where, status::moved_far);
+}
+
 /// The trial becomes the accepted point of the lanes in `where`; they are observed, and finished at t_end.
 template <class E, class Real, class Run>
 SALTUS_FN void commit(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Real> where,
@@ -238,7 +263,8 @@ SALTUS_FN void commit(instance<E, Real>& x, const trial<E, Real>& a, mask_of<Rea
     if constexpr (reduces_derivatives<E>) take_extrema_here<true>(x, finished, tol);
     end_where(x.status, finished, status::finished);
   }
-  if constexpr (E::watches_adjustments) end_where(x.status, where & (x.far_steps > Real(2.5)), status::moved_far);
+  if constexpr (E::watches_adjustments)
+    if (const auto far = where & (x.far_steps > Real(2.5)); any(far)) end_moved_far(x, far);
   if constexpr (E::stops_at_windows)
     if (const auto at_stop = where & a.last; any(at_stop)) set_next_stop(x, at_stop, tol);
   if constexpr (E::form::tables > 0 && !guards_jump_at_knots<E>)
@@ -253,16 +279,6 @@ SALTUS_FN_COLD void end_where_singular(instance<E, Real>& x, mask_of<Real> where
   const auto singular = where & (c.least <= Real(next_to_none));
   assign_where(singular, x.residual_of, c.of);
   end_where(x.status, singular, status::singular);
-}
-
-/// Ends those lanes in `where` that stand at a dead point: no step leads from it that is known to stay on its branch.
-template <class E, class Real>
-SALTUS_FN_COLD void end_at_dead_point(instance<E, Real>& x, mask_of<Real> where) {
-  constexpr double next_to_none = 0x1p-10;  // within two degrees, squared
-  const auto c = E::form::independence(x.t, x.y, x.held);
-  const auto dead = where & (c.least <= Real(next_to_none));
-  assign_where(dead, x.residual_of, c.of);
-  end_where(x.status, dead, status::dead_point);
 }
 
 /// The controller's answer to a trial, for the lanes in `where`; a lane that cannot go on gets its terminal status.

@@ -41,6 +41,30 @@ TEST(DeadPoint, IsOneInDescriptorForm) {
   EXPECT_NEAR(r.t_final[0], flat_at, 1e-3);
 }
 
+// As equations of any order, and where a single gradient vanishes.
+TEST(DeadPoint, IsOneInEquationsOfAnyOrder) {
+  for (const char* method : {"dp5", "taylor16"})
+    for (const char* rtol : {"rtol=1e-4", "rtol=1e-8"}) {
+      SCOPED_TRACE(std::string(method) + ", " + rtol);
+      const outcome r = run(std::string(SALTUS_SOURCE_FOLDER) + "/tests/models/parallel_cranks.hpp",
+                            {std::string("method=") + method, rtol, "rescue=false"});
+      const auto status = name_of(r.status[0]);  // of the branches there, the one that it has come on
+      EXPECT_TRUE(status == "dead_point" || status == "finished") << status;
+      if (status == "dead_point") EXPECT_NEAR(r.t_final[0], 0.5, 0.02);
+      EXPECT_NEAR(r.final("coupler"), 0.0, 1e-2);
+    }
+}
+TEST(DeadPoint, IsOneWhereAGradientVanishes) {
+  for (const char* method : {"dp5", "dop853", "radau5"})
+    for (const char* rtol : {"rtol=1e-3", "rtol=1e-8"}) {
+      SCOPED_TRACE(std::string(method) + ", " + rtol);
+      const outcome r = run(std::string(SALTUS_SOURCE_FOLDER) + "/tests/models/crossing.hpp",
+                            {std::string("method=") + method, rtol, "rescue=false"});
+      EXPECT_EQ(name_of(r.status[0]), "dead_point");
+      EXPECT_NEAR(r.t_final[0], 0.5, 0.05);
+    }
+}
+
 // Bars of nearly the same lengths pass: the angle between their constraints is small there, and not zero. The crank goes round
 // (Grashof), and energy and joints stay.
 TEST(DeadPoint, IsNoneBesideOne) {

@@ -93,7 +93,9 @@ class Impasse : public ::testing::TestWithParam<way> {
         ASSERT_STREQ(status, "finished");
         ASSERT_NEAR(r.final("z", i), z0 - 5.0 * b, 1e-4);
       } else {
-        ASSERT_STREQ(status, "singular");
+        // Steps of implicit methods may find no solution before their end shows which way the determinant has turned.
+        const std::string why = status;
+        ASSERT_TRUE(why == "singular" || (why == "newton_failed" && (form == "semi" || form == "residual"))) << why;
         ASSERT_NEAR(r.t_final[at], end, 2e-3 * end);
       }
     }

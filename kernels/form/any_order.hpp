@@ -195,6 +195,13 @@ struct any_order_form : Functions {
 
   /// Where det J is zero the structural analysis does not hold.
   static constexpr bool may_be_singular = true;
+  /// Are there equations which are differentiated: constraints?
+  static constexpr bool has_dead_points = [] {
+    for (const auto& c : offsets_of<Model>.c)
+      for (const int times : c)
+        if (times > 0) return true;
+    return false;
+  }();
   static constexpr bool has_orientation = true;
   template <class Real>
   SALTUS_FN static Real orientation_at(Real t, const vec<Real, states>& y, const held<Real>& c) {

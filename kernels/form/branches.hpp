@@ -34,20 +34,27 @@ struct constraints_there {
   }
 };
 
+/// How independent constraints are at a point, and how much is left of the gradient of each, squared and in the metric of the kinetic
+/// energy: measured by what it is at another point, where the motion has come from.
 template <class Bodies, class Real, class Point>
-SALTUS_FN_COLD independence<Real> independence_at(const Point& at) {
-  const constraints_there<Bodies, Real, Point> here(at);
+SALTUS_FN_COLD independence<Real> independence_at(const Point& at, const Point& before) {
+  const constraints_there<Bodies, Real, Point> here(at), there(before);
   const auto a =
       here.inertia.template of_constraints<false>([&](int k) SALTUS_INLINE_LAMBDA { return Bodies::is_on(at, k); });
   independence<Real> r;
   each<Bodies::constraints>([&](int k) SALTUS_INLINE_LAMBDA {
     const auto on = Bodies::is_on(at, k);
-    Real whole = Real(0.0);
-    for (int j = 0; j < Bodies::velocities; ++j) {
-      const Real x = here.inertia.reduced[k][j];
-      whole = fma(x * here.inertia.mass.over_d[j], x, whole);
-    }
-    const Real part = select(on, a.d[k] / whole, Real(1.0));
+    const auto square = [&](const auto& of) SALTUS_INLINE_LAMBDA {
+      Real sum = Real(0.0);
+      for (int j = 0; j < Bodies::velocities; ++j) {
+        const Real x = of.inertia.reduced[k][j];
+        sum = fma(x * of.inertia.mass.over_d[j], x, sum);
+      }
+      return sum;
+    };
+    const Real whole = square(here), was = square(there);
+    const Real left = select(was > whole, whole / was, Real(1.0));
+    const Real part = select(on, select(whole > Real(0.0), min(a.d[k] / whole, left), Real(0.0)), Real(1.0));
     const auto less = part < r.least;  // what comes behind a pivot of zero is no number
     r.of = select(less, Real(static_cast<double>(k)), r.of);
     r.least = select(less, part, r.least);

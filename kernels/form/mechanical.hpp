@@ -186,7 +186,14 @@ struct mechanical_form : Functions {
   }
   template <class Real>
   SALTUS_FN static detail::independence<Real> independence(Real t, const vec<Real, states>& y, const held<Real>& c) {
-    return detail::independence_at<system_of_bodies, Real>(Functions::point_at(t, y, c));
+    const auto at = Functions::point_at(t, y, c);
+    const auto rate = system_of_bodies::rates(at);
+    Real speed = Real(0.0);
+    each<coordinates>([&](int i) SALTUS_INLINE_LAMBDA { speed = max(speed, abs(rate[i]) / (abs(y[i]) + Real(1.0))); });
+    const Real back = select(speed > Real(0.0), Real(1.0) / speed, Real(0.0));  // as far as places are large
+    auto before = y;
+    each<coordinates>([&](int i) SALTUS_INLINE_LAMBDA { before[i] = fma(-back, rate[i], y[i]); });
+    return detail::independence_at<system_of_bodies, Real>(at, Functions::point_at(t, before, c));
   }
 
   /// The largest of what is left of the constraints on both levels, and whose it is; quaternions are numbered after constraints.

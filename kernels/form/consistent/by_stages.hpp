@@ -91,13 +91,18 @@ struct settling {
     for (int i = 0; i < values; ++i) before[i] = select(f[i] == f[i], fma(back, f[i], y[i]), y[i]);
     auto j = series::jacobian(t, y, fixed);
     const auto was = series::jacobian(t, before, fixed);
-    vec<Real, unknowns> nothing;
+    vec<Real, unknowns> nothing, width;  // columns are as wide as one another: highest derivatives grow next to a singularity
+    for (int l = 0; l < unknowns; ++l) {
+      Real largest = Real(0.0);
+      for (int i = 0; i < unknowns; ++i) largest = max(largest, max(abs(j[i][l]), abs(was[i][l])));
+      width[l] = select(largest > Real(0.0), Real(1.0) / largest, Real(1.0));
+    }
     for (int i = 0; i < unknowns; ++i) {
       nothing[i] = Real(0.0);
       Real largest = Real(0.0);
       for (int l = 0; l < unknowns; ++l) {
-        j[i][l] = j[i][l] * sizes[layout::place(l) + series::d(l)];
-        largest = max(largest, max(abs(j[i][l]), abs(was[i][l]) * sizes[layout::place(l) + series::d(l)]));
+        j[i][l] = j[i][l] * width[l];
+        largest = max(largest, max(abs(j[i][l]), abs(was[i][l]) * width[l]));
       }
       const Real scale = select(largest > Real(0.0), Real(1.0) / largest, Real(1.0));
       for (int l = 0; l < unknowns; ++l) j[i][l] = j[i][l] * scale;
