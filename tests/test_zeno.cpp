@@ -170,6 +170,21 @@ TEST(Zeno, AReliefValveSitsDownAndLiftsOff) {
   EXPECT_GE(lifted, 1);
 }
 
+TEST(Zeno, IsNotWhatASwitchDoesThatBothSidesPushOnto) {
+  // From 0.7 at the rate drift - 1 to the surface at x = 0, which is then crossed back and forth; a drift beyond 1 leads away from it.
+  const auto relay = run(test_model("undeclared_slide"), {"rtol=1e-8", "sweep.drift=[0.3, -0.3, 0.9, 1.5]"});
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(name_of(relay.status[i]), "chattering") << i;
+    EXPECT_NEAR(relay.t_final[i], 0.7 / (i == 0 ? 0.7 : i == 1 ? 1.3 : 0.1), 1e-6) << i;
+  }
+  EXPECT_EQ(name_of(relay.status[3]), "finished");
+  // Switched by transitions, at thresholds that are one, or hardly apart.
+  const auto heater = run(test_model("two_thresholds_at_once"), {"rtol=1e-8", "sweep.gap=[0.0, 1e-3]"});
+  EXPECT_EQ(name_of(heater.status[0]), "chattering");
+  EXPECT_NEAR(heater.t_final[0], 1.4, 1e-6);
+  EXPECT_EQ(name_of(heater.status[1]), "finished");
+}
+
 TEST(Zeno, AnImpactOscillatorRestsAtItsWallUntilTheDriveTurns) {
   // It is held there while cos(w t) > 0: it leaves at w t = pi/2 + 2 k pi, and is at x = 0 until then.
   const auto r =

@@ -36,6 +36,7 @@ enum class status : unsigned char {
   dead_point = 24,
   modes_unsettled = 25,
   moved_far = 26,
+  chattering = 27,
 };
 
 enum class status_group : unsigned char {
@@ -141,6 +142,9 @@ inline constexpr status_row status_table[] = {
      "declared "
      "as an invariant is one",
      status_group::failed},
+    {status::chattering, "chattering",
+     "a guard was crossed back and forth without end: both sides push the instance onto its surface",
+     "declare the guard .sliding(), or give the switch a second threshold", status_group::failed},
 };
 
 inline constexpr int status_count = sizeof(status_table) / sizeof(status_table[0]);

@@ -43,11 +43,17 @@ SALTUS_FN T left_to_limit(const instance<E, pack<T, W>>& x, int lane, int i) {
   return ratio < T(1.0) ? interval * ratio / (T(1.0) - ratio) : interval;
 }
 
+/// What is known of the events of a guard at the last of them.
+template <class T>
+struct accumulation {
+  T left;       ///< how far their limit is; negative if they do not accumulate
+  bool sunken;  ///< their intervals have sunk into rounding
+};
+
 /// Takes in an event of guard i in one lane. `rate` is the larger of its rates before and after the event, `lowest` the rate times the
-/// duration of the lowest flight that its rounding leaves anything of, 0 where that is not known. Returns how far the limit of its
-/// events is if they accumulate, else a negative number.
+/// duration of the lowest flight that its rounding leaves anything of, 0 where that is not known.
 template <class E, class T, int W>
-SALTUS_FN T takes_in_event(instance<E, pack<T, W>>& x, int lane, int i, T most, T rate, T lowest) {
+SALTUS_FN accumulation<T> takes_in_event(instance<E, pack<T, W>>& x, int lane, int i, T most, T rate, T lowest) {
   const T t = x.t.get(lane), interval = t - x.event_time[i].get(lane), last = x.event_interval[i].get(lane);
   const T ratio = interval / last, change = ratio - x.event_ratio[i].get(lane), room = T(1.0) - ratio;
   const auto before = x.event_streak[i].get(lane);
@@ -68,9 +74,9 @@ SALTUS_FN T takes_in_event(instance<E, pack<T, W>>& x, int lane, int i, T most, 
   x.event_interval[i].set(lane, interval);
   x.event_ratio[i].set(lane, ratio);
   const auto enough = drowns && may_not_be_passed ? detail::shrinking_intervals : detail::sunken_intervals;
-  if (!shrinks) return sunken && streak >= enough ? interval : T(-1.0);
+  if (!shrinks) return {sunken && streak >= enough ? interval : T(-1.0), sunken};
   const bool is_near = drowns || interval * ratio <= most * room;
-  return streak >= detail::shrinking_intervals && is_near ? left_to_limit(x, lane, i) : T(-1.0);
+  return {streak >= detail::shrinking_intervals && is_near ? left_to_limit(x, lane, i) : T(-1.0), sunken};
 }
 
 /// The limit of the events of guard i in one lane, as far as they accumulate and it is near; else a time before t.
@@ -89,6 +95,7 @@ struct resting_guards {
   due_events<E, Real> due;
   Real left;
   mask_of<Real> where;
+  mask_of<Real> chatters;  ///< there, bilateral guards are crossed back and forth within rounding
 };
 
 /// Of each guard the rate times the duration of the lowest flight that rounding leaves anything of, in the lanes in which one has fired
@@ -111,13 +118,15 @@ SALTUS_FN vec<Real, E::form::model_guards> lowest_flights(const instance<E, Real
 }
 
 /// Takes in the events that have just fired in the lanes of `where`, at which guards have arrived with these rates, and finds those that
-/// accumulate.
+/// accumulate. No state has moved in the lanes of `stays`.
 template <class E, class T, int W>
 SALTUS_FN_COLD resting_guards<E, pack<T, W>> find_accumulations(instance<E, pack<T, W>>& x,
                                                                 const due_events<E, pack<T, W>>& due,
                                                                 const vec<pack<T, W>, E::ng>& arriving,
-                                                                mask_of<pack<T, W>> where, pack<T, W> zeno_part) {
-  resting_guards<E, pack<T, W>> r{{}, pack<T, W>(0.0), mask_of<pack<T, W>>::all(false)};
+                                                                mask_of<pack<T, W>> stays, mask_of<pack<T, W>> where,
+                                                                pack<T, W> zeno_part) {
+  const auto no = mask_of<pack<T, W>>::all(false);
+  resting_guards<E, pack<T, W>> r{{}, pack<T, W>(0.0), no, no};
   for (int i = 0; i < E::ng; ++i) r.due.guard[i] = pack<T, W>(0.0);
   for (int i = 0; i < E::form::time_events; ++i) r.due.time_event[i] = pack<T, W>(0.0);
   const auto lowest = lowest_flights(x, due, where);
@@ -125,15 +134,16 @@ SALTUS_FN_COLD resting_guards<E, pack<T, W>> find_accumulations(instance<E, pack
     if (!where[lane]) continue;
     const T t = x.t.get(lane);
     T most = max_left(x, lane, zeno_part.get(lane)), limit = t;
-    bool any_rests = false;
+    bool any_rests = false, chatters = stays[lane];
     for (int i = 0; i < E::form::model_guards; ++i) {
       if (!(due.guard[i].get(lane) > T(0.5))) continue;
       const T rate = max(abs(arriving[i]), abs(x.rate[i])).get(lane);
-      const T left = takes_in_event(x, lane, i, most, rate, lowest[i].get(lane));
-      if (left < T(0.0)) continue;
+      const auto found = takes_in_event(x, lane, i, most, rate, lowest[i].get(lane));
+      if (found.left < T(0.0)) continue;
       r.due.guard[i].set(lane, T(1.0));
-      limit = t + left > limit ? t + left : limit;
+      limit = t + found.left > limit ? t + found.left : limit;
       any_rests = true;
+      chatters = chatters && found.sunken && E::form::traits(i).side == bilateral;
     }
     if (!any_rests) continue;
     most = limit - t > most ? limit - t : most;
@@ -145,7 +155,9 @@ SALTUS_FN_COLD resting_guards<E, pack<T, W>> find_accumulations(instance<E, pack
     }
     if (limit > x.t_stop.get(lane) || at_time_event(x, pack<T, W>(limit))[lane]) continue;
     r.left.set(lane, limit - t);
-    r.where = r.where | mask_of<pack<T, W>>::from_bits(1u << lane);
+    const auto this_one = mask_of<pack<T, W>>::from_bits(1u << lane);
+    r.where = r.where | this_one;
+    if (chatters) r.chatters = r.chatters | this_one;
   }
   return r;
 }
@@ -157,7 +169,8 @@ SALTUS_FN_COLD resting_guards<E, Real> find_sunken(const instance<E, Real>& x, c
                                                    mask_of<Real> where, Real zeno_part) {
   using T = typename E::T;
   using integer = typename Real::integer;
-  resting_guards<E, Real> r{{}, Real(0.0), mask_of<Real>::all(false)};
+  const auto no = mask_of<Real>::all(false);
+  resting_guards<E, Real> r{{}, Real(0.0), no, no};
   for (int i = 0; i < E::form::time_events; ++i) r.due.time_event[i] = Real(0.0);
   const Real noise = Real(T(0.5) * detail::finest_part<T>) * (x.t_end - x.t_begin);
   const auto rounding = rounding_of_guards<E>(x.t, x.y, x.held);
@@ -256,18 +269,19 @@ SALTUS_FN_COLD mask_of<pack<T, W>> come_to_rest(instance<E, pack<T, W>>& x,
     return at_limit;
   } else {
     assign_where(resting.where, x.t, x.t + resting.left);
+    end_where(x.status, resting.chatters, status::chattering);
     end_where(x.status, resting.where, status::zeno);
     return resting.where;
   }
 }
 
 /// Watches the events that have just fired in the lanes of `where`, at which guards have arrived with these rates, and ends
-/// accumulations.
+/// accumulations. No state has moved in the lanes of `stays`.
 template <class E, class T, int W, class Run>
 SALTUS_FN void end_accumulations(instance<E, pack<T, W>>& x, const due_events<E, pack<T, W>>& due,
-                                 const vec<pack<T, W>, E::ng>& arriving, mask_of<pack<T, W>> where,
-                                 const tolerances<E, pack<T, W>>& tol, const Run& run) {
-  come_to_rest(x, find_accumulations(x, due, arriving, where, tol.zeno_part), tol, run);
+                                 const vec<pack<T, W>, E::ng>& arriving, mask_of<pack<T, W>> stays,
+                                 mask_of<pack<T, W>> where, const tolerances<E, pack<T, W>>& tol, const Run& run) {
+  come_to_rest(x, find_accumulations(x, due, arriving, stays, where, tol.zeno_part), tol, run);
 }
 
 }  // namespace saltus

@@ -1,0 +1,17 @@
+// A relay at whose surface both sides push onto it, which does not say that it slides.
+#include <saltus.hpp>
+
+struct undeclared_slide {
+  static constexpr auto title = "relay that would slide";
+  static constexpr auto source = "tests";
+  static constexpr double span[] = {0.0, 5.0};
+  enum state { x };
+  static constexpr saltus::variable<state> state_list[] = {{x, 0.7, "1", "x' = drift - sign x"}};
+  enum parameter { drift };
+  static constexpr saltus::variable<parameter> parameter_list[] = {{drift, 0.3, "1", "beside the relay"}};
+  enum guard { surface };
+  static constexpr saltus::event_function<guard> guard_list[] = {
+      {surface, saltus::both, saltus::bilateral, "x passes zero"}};
+  static void rhs(const auto& at, auto& dy) { dy[x] = at[drift] - select(at.above(surface), 1.0, -1.0) + 0.0 * at[x]; }
+  static void guards(const auto& at, auto& g) { g[surface] = at[x]; }
+};
