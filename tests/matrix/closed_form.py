@@ -15,6 +15,7 @@ from forms import FALLING, RISING
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(8)
 PANEL = 0.02  # a panel of Gauss' rule: the fastest output turns by 0.8 rad in it
 NUDGE = 1e-9
+SETTLED = 1e-5  # behind an event; nearer to it the sign of a guard that begins flat at zero is rounding
 
 
 @dataclass
@@ -88,8 +89,8 @@ class Trajectory:
                 stop = when
                 due.append(Timer(name) if name else None)
         slack = 0.0
-        grid = np.linspace(t + s * NUDGE, stop, 2 + int(400 * abs(stop - t)))
-        if len(grid) < 2 or s * (stop - t) <= NUDGE:
+        grid = np.linspace(t + s * SETTLED, stop, 2 + int(400 * abs(stop - t)))
+        if s * (stop - t) <= SETTLED:
             return stop, due, slack
         y = flow(grid)
         for g in self.form.guards(mode, self.p):
@@ -181,8 +182,7 @@ class Trajectory:
         slack = max(self.value_slack(u)[k] for u in np.linspace(t[0], t[-1], 9)) + np.abs(v).max()
         mean = (w @ v) / span
         if kind == "integral":
-            # Over a run backward, time runs backward.
-            return self.direction * (w @ v), slack * span
+            return w @ v, slack * span
         if kind == "mean":
             return mean, slack
         if kind == "rms":
@@ -223,6 +223,15 @@ class Trajectory:
                     event = [e.slack for e in self.events if abs(e.t - grid[i]) < 1e-9]
                     found.append((grid[i], f(np.float64(grid[i])), max(event, default=0.0)))
         return found
+
+    def is_tied(self, kind, name, within):
+        """Is there another extreme that is as high to within so many slacks?"""
+        pieces, sign, k = list(self.clipped(None)), 1.0 if kind == "max" else -1.0, self.names.index(name)
+        best = max(self.extremes(sign, k, pieces), key=lambda e: sign * e[1])
+        slack = self.value_slack(best[0])[k]
+        return any(
+            abs(e[0] - best[0]) > 1e-6 and abs(e[1] - best[1]) <= within * slack for e in self.extremes(sign, k, pieces)
+        )
 
     def of_events(self, kind, name, window):
         s = self.direction

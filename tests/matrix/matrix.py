@@ -393,7 +393,11 @@ def verdicts_of_derivatives(form, mode, asked, tolerance, result, instances):
                 r.check("d events", at("event_time"), rows, event, slack, tolerance)
         for (asked_for, text, kind, name, _, _), d in zip(reductions, reduced):
             slack = 10 * (scale[names.index(name)] * 3.0 if name in names else 1.0 + abs(d))
-            r.check("d " + asked_for, at(text), get("d_" + text), d, slack, tolerance)
+            got = get("d_" + text)
+            # Of two extremes that the tolerance does not tell apart there is no derivative.
+            if np.isnan(got) and kind in ("min", "max") and c.is_tied(kind, name, ALLOWED * tolerance):
+                d = got
+            r.check("d " + asked_for, at(text), got, d, slack, tolerance)
     return r
 
 
