@@ -89,6 +89,8 @@ SALTUS_FN Real first_step(instance<E, Real>& x, mask_of<Real> where, const toler
   constexpr double part = is_series_method<typename E::Method> ? 0.01 : 1e-6;
   Real h0 = min(select(tiny, Real(part) * span, Real(0.01) * d0 / d1), x.h_max);
   if constexpr (E::form::tables > 0) h0 = min(h0, x.t_stop - x.t);  // beyond it tables have other values
+  // The states do not tell how fast outputs are: steps grow from where the error estimates of their integrals can be trusted.
+  if constexpr (E::quantities::any_output) h0 = min(h0, Real(0x1p-17) * span);
   if constexpr (is_series_method<typename E::Method>) {
     d2 = Real(0.0);
   } else if constexpr (E::form::has_field) {
@@ -104,7 +106,8 @@ SALTUS_FN Real first_step(instance<E, Real>& x, mask_of<Real> where, const toler
   const Real by_order = rough_exp2(Real(1.0 / k) * (Real(-6.643856) - rough_log2(max(steepest, Real(1e-15)))));
   const Real h1 = select(steepest <= Real(1e-15), max(Real(1e-6) * span, h0 * Real(1e-3)), by_order);
   const Real most = is_series_method<typename E::Method> ? Real(limits<typename E::T>::largest) : h1;
-  const Real h = min(min(Real(100.0) * h0, most), x.h_max);
+  constexpr double most_of_h0 = E::quantities::any_output ? 1.0 : 100.0;
+  const Real h = min(min(Real(most_of_h0) * h0, most), x.h_max);
   return select((h > Real(0.0)) & (h < Real(limits<typename E::T>::largest)), h, Real(1e-6) * span);
 }
 

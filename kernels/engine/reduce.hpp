@@ -266,7 +266,11 @@ SALTUS_FN_COLD void take_turning_point(instance<E, Real>& x, const stages<typena
   take_extremum<R>(x, at, Real(sign) * top.value, fma(top.at, s.h, s.t), turns);
 }
 
-/// Takes a step into an extremum. A step of a series is long: it is looked at in four pieces.
+/// Steps of methods of high order may be as long as an output takes to turn around: they are looked at in pieces.
+template <class R, class E>
+inline constexpr bool looks_at_pieces = is_series_method<typename E::Method> || (R::of_output && E::Method::order > 5);
+
+/// Takes a step into an extremum.
 template <class R, class E, class Real, class F>
 SALTUS_FN void extremum_of_step(instance<E, Real>& x, const stages<typename E::Method, Real, E::n>& s, const F& f,
                                 Real t1, int at, mask_of<Real> inside) {
@@ -275,7 +279,7 @@ SALTUS_FN void extremum_of_step(instance<E, Real>& x, const stages<typename E::M
   quantity_on_step<R, E, Real>{x, s}.at_ends(p);
   if constexpr (R::windowed) take_extremum<R>(x, at, p.q0, s.t, inside);
   take_extremum<R>(x, at, p.q1, t1, inside);
-  if constexpr (is_series_method<typename E::Method>) {
+  if constexpr (looks_at_pieces<R, E>) {
     constexpr int pieces = 4;
     const auto step = interpolate<typename E::Method>(f, s);
     const stretch<Real> whole = p;
