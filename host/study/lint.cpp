@@ -109,7 +109,7 @@ void find_held_guards(const model& m, const std::string& file, const std::string
     for (const auto& held : {part[1], part[2]}) {
       if (!std::regex_match(held, number) || guard->sidedness != abi::bilateral) continue;
       const double value = std::stod(held);
-      if (!(value * static_cast<double>(guard->direction) < 0)) continue;
+      if (!(value * guard->direction < 0)) continue;
       found.push_back(
           fmt::format("{}:{}: guard {} is held at {}, the side from which it fires: released when it is beyond "
                       "zero, it fires at once; hold it at {} if it is not to",
