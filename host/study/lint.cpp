@@ -81,44 +81,6 @@ void find_sentences(const model& m, const char* kind, const List& list, std::vec
                       place_of(m.header, {kind + std::string("_list")}), kind, q.name, q.unit));
 }
 
-/// What stands between the bracket at `at` and the one that closes it, apart by commas.
-std::vector<std::string> arguments_at(const std::string& code, std::size_t at) {
-  std::vector<std::string> r(1);
-  for (int depth = 0; at < code.size(); ++at) {
-    const char c = code[at];
-    if (c == ')' && --depth == 0) return r;
-    if (c == ',' && depth == 1) r.emplace_back();
-    else if (depth > 0 && (std::isspace(static_cast<unsigned char>(c)) == 0)) r.back() += c;
-    depth += c == '(';
-  }
-  return {};
-}
-
-/// A bilateral guard that is held at a number, on the side from which it fires, while a discrete variable is on or off:
-/// g[guard] = select(at.is_on(d), 1.0, ...). If it is released beyond zero it fires at once.
-void find_held_guards(const model& m, const std::string& file, const std::string& code,
-                      std::vector<std::string>& found) {
-  static const std::regex set(R"((\w+)\s*(?:\]|,\s*\w+\s*\))\s*=\s*select\()"), number(R"(-?\d+\.?\d*)");
-  for (std::sregex_iterator it(code.begin(), code.end(), set), end; it != end; ++it) {
-    const auto at = static_cast<std::size_t>(it->position() + it->length()) - 1;
-    const auto part = arguments_at(code, at);
-    const std::string name = (*it)[1];
-    const auto guard = std::find_if(m.guards.begin(), m.guards.end(),
-                                    [&](const auto& g) { return g.name == name || g.name == name + "_0"; });
-    if (part.size() != 3 || guard == m.guards.end() || part[0].find("is_on") == part[0].npos) continue;
-    for (const auto& held : {part[1], part[2]}) {
-      if (!std::regex_match(held, number) || guard->sidedness != abi::bilateral) continue;
-      const double value = std::stod(held);
-      if (!(value * guard->direction < 0)) continue;
-      found.push_back(
-          fmt::format("{}:{}: guard {} is held at {}, the side from which it fires: released when it is beyond "
-                      "zero, it fires at once; hold it at {} if it is not to",
-                      file, 1 + std::count(code.begin(), code.begin() + it->position(), '\n'), name, held,
-                      held[0] == '-' ? held.substr(1) : "-" + held));
-    }
-  }
-}
-
 /// How often a name stands in a text as a word of its own.
 int count_of(const std::string& code, const std::string& name) {
   const auto in_a_name = [](char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)); };
@@ -208,7 +170,6 @@ std::vector<std::string> lint(const model& m) {
   for (const auto& [file, code] : codes) {
     find_divisions(file, code, found);
     find_misspelt(file, code, all, found);
-    find_held_guards(m, file, code, found);
   }
   find_sentences(m, "state", m.states, found);
   find_sentences(m, "parameter", m.parameters, found);

@@ -197,40 +197,6 @@ TEST_F(data_in, a_new_model_compiles_and_runs_and_nothing_is_written_over) {
   EXPECT_EQ(refused("link"), "saltus: link.hpp: is there already, and is left as it is\n");
 }
 
-TEST_F(data_in, lint_finds_guards_that_a_transition_fires) {
-  // One guard is held where it fires from, one where it does not, and one is unilateral.
-  const std::string text = R"(#include <saltus.hpp>
-struct held {
-  enum state { x };
-  static constexpr saltus::variable<state> state_list[] = {{x, 1.0, "1", ""}};
-  enum discrete { off };
-  static constexpr saltus::variable<discrete> discrete_list[] = {{off, 0.0, "1", ""}};
-  enum guard { low, high, wall };
-  static constexpr saltus::event_function<guard> guard_list[] = {{low, saltus::falling, saltus::bilateral, ""},
-                                                                 {high, saltus::rising, saltus::bilateral, ""},
-                                                                 {wall, saltus::falling, saltus::unilateral, ""}};
-  static void rhs(const auto& at, auto& dy) { dy[x] = -at[x]; }
-  static void guards(const auto& at, auto& g) {
-    g[low] = select(at.is_on(off),
-                    1.0, at[x] - max(0.5, 0.1));
-    g[high] = select(at.is_on(off), 1.0, at[x] - 2.0);
-    g[wall] = select(at.is_on(off), 1.0, at[x]);
-  }
-  static void transition(auto& now) { now[off] = 1.0; }
-};
-)";
-  write(folder() / "held.hpp", text);
-  const auto o = saltus({"check", "./held.hpp", "--lint", "--no-pilot", "--json"});
-  ASSERT_EQ(o.code, 0) << o.err;
-  const json found(o.out);
-  ASSERT_EQ(found["lint#"], "1") << o.out;
-  EXPECT_EQ(
-      found["lint[0]"],
-      fmt::format("{}:{}: guard low is held at 1.0, the side from which it fires: released when it is beyond zero, it "
-                  "fires at once; hold it at -1.0 if it is not to",
-                  (folder() / "held.hpp").string(), line_of(text, "g[low]")));
-}
-
 TEST_F(data_in, lint_finds_what_looks_like_a_mistake) {
   const auto path = folder() / "suspect.hpp";
   std::string text = replaced(ladder, "struct ladder", "struct suspect");
