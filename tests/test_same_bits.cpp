@@ -66,8 +66,8 @@ std::vector<ensemble> implicit_ensembles() {
        {"rtol=1e-5", "method=sdirk4", "sample.count=67", "sample.z_begin={uniform=[-2.0,0.4]}", "level=0.6", "bump=1.5",
         "sample.nan_from={uniform=[1.5,3.0]}", "rescue=false", "output.events=true"}},
       {models + "circle_2.hpp",
-       {"rtol=1e-6", "sample.count=67", "sample.turn_at={uniform=[-0.2,0.9]}",
-        "output.samples.count=5", "output.events=true"}},
+       {"rtol=1e-6", "sample.count=67", "sample.turn_at={uniform=[-0.2,0.9]}", "output.samples.count=5",
+        "output.events=true"}},
   };
 }
 

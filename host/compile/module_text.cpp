@@ -21,8 +21,9 @@ std::string series_text(const plan& p) {
       fmt::format("template <> inline constexpr saltus::series_room saltus::room_of_series<::{}> = {{{}, {}}};\n",
                   p.model.name, 1 + p.model.kept_series + (p.backward ? 4 : 0), 1 + p.model.kept_numbers);
   if (std::any_of(p.reductions.begin(), p.reductions.end(), [](const auto& r) { return r.of_output; }))
-    text += fmt::format("template <> inline constexpr saltus::series_room saltus::room_of_outputs<::{}> = {{{}, {}}};\n",
-                        p.model.name, 1 + p.model.output_series + (p.backward ? 4 : 0), 1 + p.model.output_numbers);
+    text +=
+        fmt::format("template <> inline constexpr saltus::series_room saltus::room_of_outputs<::{}> = {{{}, {}}};\n",
+                    p.model.name, 1 + p.model.output_series + (p.backward ? 4 : 0), 1 + p.model.output_numbers);
   return text;
 }
 /// What a module must know of equations of any order.

@@ -135,10 +135,10 @@ struct model {
   abi::equations equations = abi::plain;
   bool singular_mass = false;  ///< a singular mass matrix, but no state by itself is algebraic
   bool arithmetic = false;
-  std::int64_t rhs_flops = -1;    ///< operations of one right-hand side, counted; -1: not known
-  std::int64_t guard_flops = -1;  ///< of all guards with their rates
-  int kept_series = -1;           ///< that a right-hand side and the guards keep as series; -1: not known
-  int kept_numbers = -1;          ///< and single numbers that they keep
+  std::int64_t rhs_flops = -1;                  ///< operations of one right-hand side, counted; -1: not known
+  std::int64_t guard_flops = -1;                ///< of all guards with their rates
+  int kept_series = -1;                         ///< that a right-hand side and the guards keep as series; -1: not known
+  int kept_numbers = -1;                        ///< and single numbers that they keep
   int output_series = -1, output_numbers = -1;  ///< the same of the outputs
   /// What of it is loaded stays so, for further runs in this process (compile/loaded_model.hpp); null: nothing does.
   std::shared_ptr<loaded_model> loaded;

@@ -99,7 +99,8 @@ inline constexpr status_row status_table[] = {
      "their index is higher than declared, which saltus describe tells; of equations of any order whose analysis "
      "fails, "
      "structure = \"array\" asks for the derivative array; if residual_of names a state as_written, the transition has "
-     "written what the constraints do not allow: leave it free, or write what goes with it; if it names mass_of a velocity, "
+     "written what the constraints do not allow: leave it free, or write what goes with it; if it names mass_of a "
+     "velocity, "
      "the mass matrix is singular, with the constraints, too",
      status_group::failed},
     {status::stiff, "stiff", "became too stiff for an explicit method", "use method = \"auto\" or an implicit method",

@@ -16,7 +16,7 @@ struct trial {
   mask_of<Real> last;                               ///< it ends at t_stop
   mask_of<Real> accepted, suspect;
   vec<Real, E::quantities::any_output ? E::form::outputs : 0> parts;  ///< how much those of the outputs change
-  Real orientation;              ///< at its end, of a form that tells it
+  Real orientation;                                                   ///< at its end, of a form that tells it
   mask_of<Real> turns_over;      ///< the orientation turns: a singularity lies on the way
   mask_of<Real> changes_branch;  ///< past a point at which constraints depend on each other, as far as can be told
   mask_of<Real> lost_branch;     ///< a point of it is not on the branch that it has begun on; in local coordinates

@@ -458,9 +458,10 @@ SALTUS_FN_COLD mask_of<pack<T, W>> pass_in_turn(instance<E, pack<T, W>>& x, cons
   };
   const auto pass = [&](const due_events<E, Real>& due, const vec<Real, E::ng>& values) SALTUS_INLINE_LAMBDA {
     move_with_event(x, where, 1.0);
+    point_rules<E, Real> rules;
     for (int lane = 0; lane < W; ++lane)
-      if (where[lane]) transition_of<E>(x, lane, values, due);
-    start_from<E>(x, where, tol);
+      if (where[lane]) transition_of<E>(x, lane, values, due, rules);
+    start_from<E>(x, where, tol, rules);
     if constexpr (reduces_derivatives<E>) take_extrema_here<false>(x, where, tol);
   };
   time_of(first, times);

@@ -7,8 +7,8 @@ struct high_floor {
   static constexpr auto source = "tests";
   static constexpr double span[] = {0.0, 40.0};
   enum state { height, velocity };
-  static constexpr saltus::variable<state> state_list[] = {
-      {height, 1.0, "m", "of the ball"}, {velocity, 0.0, "m/s", "of the ball"}};
+  static constexpr saltus::variable<state> state_list[] = {{height, 1.0, "m", "of the ball"},
+                                                           {velocity, 0.0, "m/s", "of the ball"}};
   enum parameter { floor_at, drop, restitution, gravity, form };
   static constexpr saltus::variable<parameter> parameter_list[] = {
       {floor_at, 1.0, "m", "height of the floor"},
@@ -29,9 +29,9 @@ struct high_floor {
   static void guards(const auto& at, auto& g) {
     const auto h = at[height];
     const auto c = at[floor_at], k = at[form];
-    const auto written = select(k < 0.5, h - c,
-                                select(k < 1.5, h * h - c * c,
-                                       select(k < 2.5, h / c - 1.0, select(k < 3.5, sqrt(h) - sqrt(c), log(h / c)))));
+    const auto written = select(
+        k < 0.5, h - c,
+        select(k < 1.5, h * h - c * c, select(k < 2.5, h / c - 1.0, select(k < 3.5, sqrt(h) - sqrt(c), log(h / c)))));
     g[hit] = select(at.is_on(still), 1.0, written);
   }
   static void transition(auto& now) {

@@ -6,8 +6,8 @@ struct moving_table {
   static constexpr auto source = "tests";
   static constexpr double span[] = {0.0, 6.0};
   enum state { height, velocity };
-  static constexpr saltus::variable<state> state_list[] = {
-      {height, 1.0, "m", "of the ball"}, {velocity, 0.0, "m/s", "of the ball"}};
+  static constexpr saltus::variable<state> state_list[] = {{height, 1.0, "m", "of the ball"},
+                                                           {velocity, 0.0, "m/s", "of the ball"}};
   enum parameter { amplitude, frequency, phase, restitution, gravity };
   static constexpr saltus::variable<parameter> parameter_list[] = {
       {amplitude, 0.1, "m", "of the table"},

@@ -9,10 +9,8 @@ struct rotor_outputs {
   enum state { x, v };
   static constexpr saltus::variable<state> state_list[] = {{x, 1.0, "1", "elongation"}, {v, 0.0, "1", "velocity"}};
   enum output { above, drift, nothing, root };
-  static constexpr saltus::derived<output> output_list[] = {{above, "1", "1 where x > 0.3"},
-                                                            {drift, "1", "x^2 + v^2 - 1"},
-                                                            {nothing, "1", "0"},
-                                                            {root, "1", "of x"}};
+  static constexpr saltus::derived<output> output_list[] = {
+      {above, "1", "1 where x > 0.3"}, {drift, "1", "x^2 + v^2 - 1"}, {nothing, "1", "0"}, {root, "1", "of x"}};
   static void rhs(const auto& at, auto& dy) {
     dy[x] = at[v];
     dy[v] = -at[x];

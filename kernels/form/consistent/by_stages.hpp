@@ -91,7 +91,8 @@ struct settling {
     for (int i = 0; i < values; ++i) before[i] = select(f[i] == f[i], fma(back, f[i], y[i]), y[i]);
     auto j = series::jacobian(t, y, fixed);
     const auto was = series::jacobian(t, before, fixed);
-    vec<Real, unknowns> nothing, width;  // columns are as wide as one another: highest derivatives grow next to a singularity
+    vec<Real, unknowns> nothing,
+        width;  // columns are as wide as one another: highest derivatives grow next to a singularity
     for (int l = 0; l < unknowns; ++l) {
       Real largest = Real(0.0);
       for (int i = 0; i < unknowns; ++i) largest = max(largest, max(abs(j[i][l]), abs(was[i][l])));

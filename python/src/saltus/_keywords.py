@@ -34,7 +34,7 @@ def run(*, file: Union[str, os.PathLike[str], None] = None, replace: bool = Fals
         events: Union[bool, Iterable[str], Table, None] = None, reduce: Union[str, Iterable[str], None] = None,
         rows: Optional[bool] = None, statistics: Optional[bool] = None, bands: Union[bool, Table, None] = None,
         histogram: Optional[Table] = None, indices: Union[bool, Iterable[str], None] = None,
-        compression: Optional[Number] = None, store_chunk: Optional[Number] = None,
+        compression: Optional[Number] = None, provenance: Optional[str] = None, store_chunk: Optional[Number] = None,
         count: Optional[Number] = None, seed: Optional[Values] = None, design: Union[str, Table, None] = None,
         correlation: Optional[Table] = None, until: Optional[Table] = None,
         threads: Optional[Number] = None, backend: Optional[str] = None, devices: Union[str, Iterable[int], None] = None,

@@ -5,10 +5,11 @@ struct any_order : turning_of<any_order> {
   static constexpr auto title = "0 = r(t, x, x', x''), index 3";
 
   enum state { x, y, z, pull };
-  static constexpr saltus::variable<state> state_list[] = {{x, 1.0, "1", "of the point"},
-                                                           {y, 0.0, "1", "of the point"},
-                                                           {z, 0.9, "1", "relaxes to its target"},
-                                                           {pull, 4.0, "1/s2", "along the radius; a guess at the start"}};
+  static constexpr saltus::variable<state> state_list[] = {
+      {x, 1.0, "1", "of the point"},
+      {y, 0.0, "1", "of the point"},
+      {z, 0.9, "1", "relaxes to its target"},
+      {pull, 4.0, "1/s2", "along the radius; a guess at the start"}};
   static void initial(auto& at) { at.d(y, 1) = at[turn]; }
   static void residual(const auto& at, auto& r) {
     r[x] = at.d(x, 2) + at[pull] * at[x];

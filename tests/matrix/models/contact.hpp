@@ -8,10 +8,8 @@ struct contact {
 
   enum state { x, z, vx, vz };
   static constexpr auto first_velocity = vx;
-  static constexpr saltus::variable<state> state_list[] = {{x, 1.0, "m", "to the side"},
-                                                           {z, 0.5, "m", "height"},
-                                                           {vx, 0.0, "m/s", "dx/dt"},
-                                                           {vz, 0.0, "m/s", "dz/dt"}};
+  static constexpr saltus::variable<state> state_list[] = {
+      {x, 1.0, "m", "to the side"}, {z, 0.5, "m", "height"}, {vx, 0.0, "m/s", "dx/dt"}, {vz, 0.0, "m/s", "dz/dt"}};
   enum parameter { restitution };
   static constexpr saltus::variable<parameter> parameter_list[] = {{restitution, 0.5, "1", "share of the speed kept"}};
   enum discrete { lies };
@@ -24,9 +22,8 @@ struct contact {
       {lands, saltus::falling, saltus::unilateral, "it meets the floor"},
       {lifts, saltus::falling, saltus::bilateral, "the floor no longer carries it"}};
   enum output { fast, slow, load };
-  static constexpr saltus::derived<output> output_list[] = {{fast, "1", "much faster than the states"},
-                                                            {slow, "1", "as slow as z"},
-                                                            {load, "N", "of the floor"}};
+  static constexpr saltus::derived<output> output_list[] = {
+      {fast, "1", "much faster than the states"}, {slow, "1", "as slow as z"}, {load, "N", "of the floor"}};
 
   static void mass(const auto&, auto& m) { m(vx, vx) = m(vz, vz) = 2.0; }
   static void force(const auto& at, auto& f) {

@@ -8,9 +8,9 @@ struct mechanical {
 
   enum state { x, y, z, vx, vy, vz };
   static constexpr auto first_velocity = vx;
-  static constexpr saltus::variable<state> state_list[] = {
-      {x, 1.0, "m", "of the bead"},        {y, 0.0, "m", "of the bead"}, {z, 0.9, "m", "of the mass"},
-      {vx, 0.0, "m/s", "dx/dt"},           {vy, 2.0, "m/s", "dy/dt"},    {vz, 0.0, "m/s", "dz/dt"}};
+  static constexpr saltus::variable<state> state_list[] = {{x, 1.0, "m", "of the bead"}, {y, 0.0, "m", "of the bead"},
+                                                           {z, 0.9, "m", "of the mass"}, {vx, 0.0, "m/s", "dx/dt"},
+                                                           {vy, 2.0, "m/s", "dy/dt"},    {vz, 0.0, "m/s", "dz/dt"}};
   enum parameter { turn, k };
   static constexpr saltus::variable<parameter> parameter_list[] = {{turn, 2.0, "1/s", "rate at which the bead turns"},
                                                                    {k, 2.5, "1/s", "angular frequency of the mass"}};
@@ -25,9 +25,8 @@ struct mechanical {
       {high, saltus::rising, saltus::bilateral, "z rises above its upper mark"},
       {cross, saltus::both, saltus::bilateral, "the bead crosses the upright axis"}};
   enum output { fast, slow, pull };
-  static constexpr saltus::derived<output> output_list[] = {{fast, "1", "much faster than the states"},
-                                                            {slow, "1", "as slow as z"},
-                                                            {pull, "N/m", "multiplier of the ring"}};
+  static constexpr saltus::derived<output> output_list[] = {
+      {fast, "1", "much faster than the states"}, {slow, "1", "as slow as z"}, {pull, "N/m", "multiplier of the ring"}};
 
   static void initial(auto& at) { at[vy] = at[turn]; }
   static void mass(const auto&, auto& m) {

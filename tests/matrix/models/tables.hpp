@@ -13,8 +13,8 @@ struct tables {
   static constexpr saltus::tabulated<table> table_list[] = {
       saltus::tabulated<table>{driven, "1", "straight lines", saltus::interpolation::linear, saltus::at_ends::periodic}
           .with(lines),
-      saltus::tabulated<table>{bent, "1", "a natural spline", saltus::interpolation::spline, saltus::at_ends::none}.with(
-          curve),
+      saltus::tabulated<table>{bent, "1", "a natural spline", saltus::interpolation::spline, saltus::at_ends::none}
+          .with(curve),
       saltus::tabulated<table>{stepped, "1", "steps", saltus::interpolation::step, saltus::at_ends::held}.with(stairs)};
 
   enum state { z, sum };

@@ -7,11 +7,13 @@ struct timed {
   static constexpr double span[] = {0.0, 3.0};
 
   enum state { z, total };
-  static constexpr saltus::variable<state> state_list[] = {{z, 0.9, "1", "decays"}, {total, 0.0, "1", "time integral of z"}};
+  static constexpr saltus::variable<state> state_list[] = {{z, 0.9, "1", "decays"},
+                                                           {total, 0.0, "1", "time integral of z"}};
   enum parameter { k };
   static constexpr saltus::variable<parameter> parameter_list[] = {{k, 1.5, "1/s", "rate of decay"}};
   enum time_event { dose, cure };
-  static constexpr saltus::timed<time_event> time_event_list[] = {{dose, "a dose is added"}, {cure, "half is taken away"}};
+  static constexpr saltus::timed<time_event> time_event_list[] = {{dose, "a dose is added"},
+                                                                  {cure, "half is taken away"}};
   enum guard { full };
   static constexpr saltus::event_function<guard> guard_list[] = {
       {full, saltus::falling, saltus::bilateral, "z falls below one"}};
