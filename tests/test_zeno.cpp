@@ -172,11 +172,10 @@ TEST(Zeno, AReliefValveSitsDownAndLiftsOff) {
 
 TEST(Zeno, IsNotWhatASwitchDoesThatBothSidesPushOnto) {
   // From 0.7 at the rate drift - 1 to the surface at x = 0, which is then crossed back and forth; a drift beyond 1 leads away from it.
-  const auto relay =
-      run(test_model("undeclared_slide"), {"rtol=1e-8", "t=[0.0, 10.0]", "sweep.drift=[0.3, -0.3, 0.9, 1.5]"});
+  const auto relay = run(test_model("undeclared_slide"), {"rtol=1e-8", "sweep.drift=[0.3, -0.3, 0.5, 1.5]"});
   for (std::size_t i = 0; i < 3; ++i) {
     EXPECT_EQ(name_of(relay.status[i]), "chattering") << i;
-    EXPECT_NEAR(relay.t_final[i], 0.7 / (i == 0 ? 0.7 : i == 1 ? 1.3 : 0.1), 1e-6) << i;
+    EXPECT_NEAR(relay.t_final[i], 0.7 / (i == 0 ? 0.7 : i == 1 ? 1.3 : 0.5), 1e-6) << i;
   }
   EXPECT_EQ(name_of(relay.status[3]), "finished");
   // Switched by transitions, at thresholds that are one, or hardly apart.
