@@ -281,7 +281,7 @@ TEST_F(cli, a_model_that_crashes_is_told_with_its_instance_and_function_and_the_
     auto line = with_one(b.kind);
     line.insert(line.begin(), "run");
     // No journal is begun before the crash, however busy the machine is.
-    line.insert(line.end(), {"-q", "-o", "a.nc", "--threads", "1", "--set", "run.checkpoint=600"});
+    line.insert(line.end(), {"-q", "-o", "a.nc", "--threads", "1", "--set", "run.checkpoint=0"});
     const auto o = saltus(line);
     EXPECT_EQ(o.code, 1) << "signal " << o.signal << o.err;
     const auto expected =
