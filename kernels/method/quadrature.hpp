@@ -126,13 +126,8 @@ SALTUS_FN constexpr double weight_of_error(int i) {
   else return Method::e[i];
 }
 template <class Method>
-inline constexpr bool quadratures_have_two_errors = Method::two_errors || requires {
-  Method::quadrature_e3;
-};
-template <class Method>
 SALTUS_FN constexpr double weight_of_second_error(int i) {
-  if constexpr (requires { Method::quadrature_e3; }) return Method::quadrature_e3[i];
-  else if constexpr (Method::two_errors) return Method::e3[i];
+  if constexpr (Method::two_errors) return Method::e3[i];
   else return 0.0;
 }
 
@@ -177,7 +172,7 @@ struct quadrature_sum<Method, Real, true> : quadratures_of<Method, Real> {
   SALTUS_FN void finish(Stages& s) {
     each<base::sums>([&](int k) SALTUS_INLINE_LAMBDA {
       this->integral[k] = s.h * this->integral[k];
-      if constexpr (quadratures_have_two_errors<Method>) {
+      if constexpr (Method::two_errors) {
         // As for the states: h err5^2 / sqrt(err5^2 + 0.01 err3^2).
         const Real e2 = this->integral_error[k] * this->integral_error[k],
                    both = fma(Real(0.01) * second_error[k], second_error[k], e2);

@@ -10,7 +10,7 @@ namespace saltus::methods {
 /// Advances with the eighth-order weights; its fourteenth stage is f1. Its error estimate, 41/840 h (k_11 + k_12 - k_0 -
 /// k_10), compares slopes at the two ends of the step only, so it is zero where f depends on t alone, whatever the true
 /// error. Quadratures have an estimate of their own: b is the closed Newton-Cotes rule of seven nodes, of which the rule of degree 5 on
-/// 0, 1/6, 1/2, 5/6, 1 and Simpson's are the two embedded formulas.
+/// 0, 1/6, 1/2, 5/6, 1 is the embedded formula.
 ///
 /// The dense output is of the seventh order, by four further stages at t + h/5, 2h/5, 3h/5 and 4h/5 that are themselves
 /// exact to the orders 5, 6, 6 and 6. Their rows, and those of d, solve the order conditions with the least weights in the
@@ -67,8 +67,6 @@ struct fehlberg_8 : explicit_method {
   static constexpr double e[14] = {-41.0 / 840, 0, 0, 0, 0, 0, 0, 0, 0, 0, -41.0 / 840, 41.0 / 840, 41.0 / 840, 0};
   static constexpr double quadrature_e[14] = {0, 0, 0, 0, 0, 34.0 / 105 - 11.0 / 30, 9.0 / 35 - 27.0 / 100, 9.0 / 35 - 27.0 / 100,
                                               9.0 / 280, 9.0 / 280, 0, 41.0 / 840 - 7.0 / 150, 41.0 / 840 - 7.0 / 150, 0};
-  static constexpr double quadrature_e3[14] = {0, 0, 0, 0, 0, 34.0 / 105 - 2.0 / 3, 9.0 / 35, 9.0 / 35,
-                                               9.0 / 280, 9.0 / 280, 0, 41.0 / 840 - 1.0 / 6, 41.0 / 840 - 1.0 / 6, 0};
   static constexpr double d[4][18] = {
       {-2.926255729564553093964859, 0, 0, 0,
        0, 28.7012987012987012987013, 32.03284950343773873185638, 13.55156608097784568372804,
