@@ -511,44 +511,50 @@ void check_that_ours(const fs::path& folder) {
                                         folder.string(), why));
 }
 
-/// Removes the files in a folder whose names are accepted: never through a link, and nothing else.
+/// Removes the files in a folder whose names are accepted: never through a link, and nothing else. Are they gone?
 template <class Accept>
-void remove_files(int folder, Accept&& accept) {
+bool remove_files(int folder, Accept&& accept) {
   const int copy = ::dup(folder);
   DIR* const list = copy < 0 ? nullptr : ::fdopendir(copy);
   if (list == nullptr) {
     if (copy >= 0) ::close(copy);
-    return;
+    return false;
   }
   ::rewinddir(list);
+  bool gone = true;
   while (const dirent* entry = ::readdir(list))
-    if (accept(std::string(entry->d_name))) ::unlinkat(folder, entry->d_name, 0);
+    if (accept(std::string(entry->d_name))) gone = ::unlinkat(folder, entry->d_name, 0) == 0 && gone;
   ::closedir(list);
+  return gone;
 }
 
 int open_folder(int where, const char* name) {
   return ::openat(where, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/// Removes what is in a journal but for one file. What says of what run it is comes last: without it, nobody may know it again.
-void empty(const fs::path& folder, const std::string& kept) {
+/// Removes what is in a journal but for one file. Is it gone? What says of what run it is goes when the rest is gone: without it,
+/// nobody knows the rest again.
+bool empty(const fs::path& folder, const std::string& kept) {
   const int here = open_folder(AT_FDCWD, folder.c_str());
-  if (here < 0) return;
+  if (here < 0) return false;
+  bool gone = true;
   if (const int leases = open_folder(here, leases_name); leases >= 0) {
-    remove_files(leases, [](const std::string& name) { return name != "." && name != ".."; });
+    gone = remove_files(leases, [](const std::string& name) { return name != "." && name != ".."; });
     ::close(leases);
-    ::unlinkat(here, leases_name, AT_REMOVEDIR);
+    gone = ::unlinkat(here, leases_name, AT_REMOVEDIR) == 0 && gone;
   }
-  remove_files(here, [&](const std::string& name) {
-    return is_name_of_ours(name) && name != kept && name != "complete" && name != "run.json";
-  });
-  ::unlinkat(here, "run.json", 0);
+  gone = remove_files(here,
+                      [&](const std::string& name) {
+                        return is_name_of_ours(name) && name != kept && name != "complete" && name != "run.json";
+                      }) &&
+         gone;
+  gone = gone && (::unlinkat(here, "run.json", 0) == 0 || errno == ENOENT);
   ::close(here);
+  return gone;
 }
-/// Removes a journal; what tells that its result is complete comes last.
+/// Removes a journal. What tells that its result is complete goes last: by that, the next run removes what this one could not.
 void drop(const fs::path& folder) {
-  if (!why_not_ours(folder).empty()) return;
-  empty(folder, {});
+  if (!why_not_ours(folder).empty() || !empty(folder, {})) return;
   ::unlink((folder / "complete").c_str());
   ::rmdir(folder.c_str());
 }
