@@ -9,10 +9,10 @@ that of a run of 8 instances: the median of the rounds.
 """
 import argparse
 import os
-import resource
 import statistics
-import subprocess
 import tempfile
+
+from core_seconds import core_seconds, settings
 
 VALVES = ["sample.flow.uniform=[1.0, 9.0]", "initial.pressure=0.1", "initial.lift=0.2", "initial.velocity=0.0"]
 HIRES = ["sample.k1.uniform=[1.6, 1.8]"]
@@ -37,25 +37,21 @@ RUNS = [
 ]
 
 
-def processor_seconds(saltus, file, model, method, settings, count, k):
-    words = ["rtol=1e-6", *settings, "run.threads=1"]
+def processor_seconds(saltus, file, run, count, k):
+    model, method, _, texts = run
+    words = settings(["rtol=1e-6", *texts])
     if k > 0:
-        words.append("sensitivity.parameters=[{}]".format(", ".join(f'"{name}"' for name in BY[model][:k])))
-    command = [saltus, "run", model, "--method", method, "-n", str(count), "-o", file, "--force", "--quiet",
-               *(word for w in words for word in ("--set", w))]
-    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-    # No lanes are measured beside it: that compiles.
-    subprocess.run(command, stdout=subprocess.DEVNULL, check=True, env=dict(os.environ, SALTUS_MEASURE="never"))
-    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+        words += settings(["sensitivity.parameters=[{}]".format(", ".join(f'"{name}"' for name in BY[model][:k]))])
+    return core_seconds(saltus, model, ["--method", method, "-n", str(count), *words], file)[0]
 
 
 def ratios(saltus, file, run, rounds):
     """The seconds without derivatives, and for each k what a run with them takes over 1 + k of these."""
-    model, method, count, settings = run
+    model, _, count, _ = run
     asked = [0] + [k for k in (1, 3, 8) if k <= len(BY[model])]
 
     def seconds(k, instances):
-        return processor_seconds(saltus, file, model, method, settings, instances, k)
+        return processor_seconds(saltus, file, run, instances, k)
 
     for k in asked:
         seconds(k, 8)  # compiles

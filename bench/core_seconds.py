@@ -1,0 +1,18 @@
+"""Processor time of a run on one core."""
+import os
+import resource
+import subprocess
+
+
+def core_seconds(saltus, model, words, file):
+    """Seconds of user time that `saltus run` takes on one thread, and what it prints."""
+    command = [saltus, "run", model, "-o", file, "--force", "--json", "--set", "run.threads=1", *words]
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    # No lanes are measured beside it: that compiles.
+    text = subprocess.run(command, capture_output=True, text=True, check=True, env=dict(os.environ, SALTUS_MEASURE="never"))
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before, text.stdout
+
+
+def settings(texts):
+    """Entries of a spec as words of the command line."""
+    return [word for text in texts for word in ("--set", text)]
