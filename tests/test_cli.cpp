@@ -26,13 +26,14 @@ TEST_F(cli, alone_it_prints_its_help_and_counts_as_misused) {
   const auto o = saltus({});
   EXPECT_EQ(o.code, 2);
   EXPECT_EQ(o.out, "");
-  for (const char* command : {"list", "describe", "check", "run", "bench", "show", "plot", "report", "zarr", "doctor"})
+  for (const char* command :
+       {"list", "describe", "keys", "check", "run", "bench", "show", "plot", "report", "zarr", "doctor"})
     EXPECT_NE(o.err.find(fmt::format("\n  {} ", command)), std::string::npos) << o.err;
   EXPECT_NE(o.err.find("Exit codes: 0 ok"), std::string::npos) << o.err;
 }
 
 TEST_F(cli, every_command_has_a_help) {
-  for (const std::string command : {"list", "describe", "check", "run", "bench", "show", "doctor"}) {
+  for (const std::string command : {"list", "describe", "keys", "check", "run", "bench", "show", "doctor"}) {
     const auto o = saltus({command, "--help"});
     EXPECT_EQ(o.code, 0);
     EXPECT_EQ(o.err, "");
@@ -69,7 +70,7 @@ TEST_F(cli, a_misused_command_line_gets_one_sentence_and_the_way_to_the_help) {
     std::string err;
   } cases[] = {
       {{"rum", "lorenz"},
-       "saltus: rum: unknown command; did you mean run? allowed: list, describe, new, check, run, gather, bench, "
+       "saltus: rum: unknown command; did you mean run? allowed: list, describe, keys, new, check, run, gather, bench, "
        "show, sensitivity, lyapunov, plot, report, zarr, import, doctor\nsaltus --help tells more\n"},
       {{"run"}, "saltus run: SPEC|MODEL is required\nsaltus run --help tells more\n"},
       {{"describe"}, "saltus describe: MODEL is required\nsaltus describe --help tells more\n"},
@@ -116,6 +117,21 @@ TEST_F(cli, list_names_every_problem) {
   std::sort(there.begin(), there.end());
   EXPECT_EQ(listed, there);
   EXPECT_EQ(std::count(text.out.begin(), text.out.end(), '\n'), models.number("models#"));
+}
+
+TEST_F(cli, keys_tells_of_one_of_a_table_and_of_all) {
+  const auto one = saltus({"keys", "run.lease"});
+  EXPECT_EQ(one.code, 0);
+  EXPECT_EQ(one.out.rfind("run.lease\n  default: 60\n  allowed: > 0, in seconds\n", 0), 0u) << one.out;
+  EXPECT_NE(saltus({"keys", "rtol"}).out.find("\n  default: 1e-6\n  allowed: > 0\n"), std::string::npos);
+  const auto table = saltus({"keys", "run"}).out;
+  EXPECT_NE(table.find("\nrun.backend\n"), std::string::npos) << table;
+  EXPECT_EQ(table.find("rtol"), std::string::npos) << table;
+  const json all(saltus({"keys", "--json"}).out);
+  EXPECT_GE(all.number("keys#"), 60);
+  const auto none = saltus({"keys", "lanez"});
+  EXPECT_EQ(none.code, 2);
+  EXPECT_NE(none.err.find("did you mean lanes?"), std::string::npos) << none.err;
 }
 
 TEST_F(cli, describe_says_what_the_header_says) {

@@ -24,6 +24,8 @@ struct run_arguments : study {
 
 // Each returns the exit code; throws `error`.
 int list_models(bool as_json);
+/// The keys of a spec; of that name or table unless it is empty.
+int list_keys(const std::string& wanted, bool as_json);
 int describe(const std::string& name, bool as_json, bool by_array = false);
 int check(const run_arguments& a, bool with_pilot, bool with_lint);
 /// A model to begin with, in a file of that name.

@@ -1,4 +1,4 @@
-// The command line: saltus list | describe | new | check | run | bench | show | sensitivity | lyapunov | plot | report | zarr | doctor.
+// The command line: saltus list | describe | keys | new | check | run | bench | show | sensitivity | lyapunov | plot | report | zarr | doctor.
 // Options and dispatch; the commands are in commands.hpp.
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -109,6 +109,7 @@ class command_line {
     if (*sensitivity_) return sensitivity(showing_.file, outcomes_, as_json_);
     listen_to_signals();
     if (*list_) return list_models(as_json_);
+    if (*keys_) return list_keys(name_, as_json_);
     if (*describe_) return describe(name_, as_json_, by_array_);
     if (*check_ && !architecture_.empty()) return check_cuda(arguments_, architecture_);
     if (*check_) return check(arguments_, !no_pilot_, lints_);
@@ -130,6 +131,9 @@ class command_line {
     describe_->add_flag("--array", by_array_,
                         "what the derivative array of its equations determines (structure = \"array\")");
     add_json(describe_, as_json_);
+    keys_ = app_.add_subcommand("keys", "the keys of a spec: default, values, meaning");
+    keys_->add_option("KEY", name_, "a key, rtol or run.lanes, or a table, run; else all")->type_name("");
+    add_json(keys_, as_json_);
   }
 
   void add_new() {
@@ -262,8 +266,9 @@ class command_line {
   }
 
   CLI::App app_{"saltus: ensembles of discontinuous ODEs, on CPU lanes and CUDA threads", "saltus"};
-  CLI::App *list_ = nullptr, *describe_ = nullptr, *check_ = nullptr, *run_ = nullptr, *gather_ = nullptr,
-           *bench_ = nullptr, *show_ = nullptr, *sensitivity_ = nullptr, *lyapunov_ = nullptr, *doctor_ = nullptr;
+  CLI::App *list_ = nullptr, *describe_ = nullptr, *keys_ = nullptr, *check_ = nullptr, *run_ = nullptr,
+           *gather_ = nullptr, *bench_ = nullptr, *show_ = nullptr, *sensitivity_ = nullptr, *lyapunov_ = nullptr,
+           *doctor_ = nullptr;
   CLI::App* measure_ = nullptr;  ///< not for people
   CLI::App* new_ = nullptr;
   std::string name_;          ///< of the model that is described, or begun

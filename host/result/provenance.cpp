@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <map>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -15,6 +16,7 @@
 #include "ensemble/backend.hpp"
 #include "spec/csv.hpp"
 #include "spec/field.hpp"
+#include "spec/keys.hpp"
 #include "spec/statistic_columns.hpp"
 
 namespace saltus::host {
@@ -92,76 +94,14 @@ std::string shell_line(const std::vector<std::string>& words) {
 
 namespace {
 
-/// Lines of TOML.
-class lines {
- public:
-  template <class Value>
-  void add(std::string_view key, const Value& value) {
-    text(key, toml_of(value));
-  }
-  /// Of a key that is off, for which there is no value.
-  void none(std::string_view key) { comment(key, "none"); }
-  void comment(std::string_view key, std::string_view value) { text_ += fmt::format("# {}: {}\n", key, value); }
-  void text(std::string_view key, const std::string& toml) { text_ += fmt::format("{} = {}\n", key, toml); }
-  void section(std::string_view name) { text_ += fmt::format("\n[{}]\n", name); }
-  std::string take() { return std::move(text_); }
-
-  static std::string toml_of(bool value) { return value ? "true" : "false"; }
-  static std::string toml_of(std::int64_t value) { return std::to_string(value); }
-  static std::string toml_of(int value) { return std::to_string(value); }
-  static std::string toml_of(double value) { return inline_text(toml::value<double>(value)); }
-  static std::string toml_of(const std::string& value) { return inline_text(toml::value<std::string>(value)); }
-  static std::string toml_of(const char* value) { return toml_of(std::string(value)); }
-  static std::string toml_of(const toml::table& value) { return inline_text(value); }
-  template <class Item>
-  static std::string toml_of(const std::vector<Item>& list) {
-    std::vector<std::string> items;
-    for (const auto& item : list) items.push_back(toml_of(item));
-    return fmt::format("[{}]", fmt::join(items, ", "));
-  }
-
- private:
-  std::string text_;
-};
-
-void integration(const plan& p, lines& out) {
-  out.add("method", method_name(p));
-  out.add("t", std::vector<double>{p.t_begin, p.t_end});
-  out.add("rtol", p.rtol);
-  // Behind those of the states there may be those of their derivatives, which follow from them.
-  const std::vector<double> atol(p.atol.begin(),
-                                 p.atol.begin() + std::min(std::ssize(p.atol), std::ssize(p.model.states)));
-  const bool one = std::adjacent_find(atol.begin(), atol.end(), std::not_equal_to<>()) == atol.end();
-  if (one && !atol.empty()) out.add("atol", atol.front());
-  else out.add("atol", atol);
-  out.add("norm", p.norm);
-  out.add("controller", p.controller);
-  out.add("event_tol", p.event_tol);
-  out.add("first_step", p.first_step);
-  if (std::isfinite(p.max_step)) out.add("max_step", p.max_step);
-  else out.none("max_step");
-  if (p.fixed_step > 0) out.add("step", p.fixed_step);
-  else out.none("step");
-  out.add("max_steps", p.max_steps);
-  out.add("max_events", p.max_events);
-  out.add("precision", p.precision);
-  if (has_constraints(p.model)) out.add("consistency", abi::consistency_names[p.consistency]);
-  else out.none("consistency");
-  if (p.model.equations == abi::any_order) out.add("coordinates", p.coordinates);
-  else out.none("coordinates");
-  if (p.model.equations == abi::any_order) out.add("structure", p.structure);
-  else out.none("structure");
-}
-
-void events(const plan& p, lines& out) {
-  out.add("detection", p.detection);
-  out.add("guards_in_error", p.guards_in_error);
-  if (p.concurrency_time > 0)
-    out.add("concurrency", toml::table{{"time", p.concurrency_time}, {"value", p.concurrency_value}});
-  else out.none("concurrency");
-  out.add("zeno", p.zeno);
-  out.add("rescue", p.rescue);
-  out.add("inject_exceptions", p.inject_exceptions);
+std::string toml_of(int value) { return std::to_string(value); }
+std::string toml_of(double value) { return inline_text(toml::value<double>(value)); }
+std::string toml_of(const std::string& value) { return inline_text(toml::value<std::string>(value)); }
+template <class Item>
+std::string toml_of(const std::vector<Item>& list) {
+  std::vector<std::string> items;
+  for (const auto& item : list) items.push_back(toml_of(item));
+  return fmt::format("[{}]", fmt::join(items, ", "));
 }
 
 toml::array list_of(const std::vector<double>& numbers) {
@@ -185,38 +125,6 @@ toml::table table_of(const event_selection& log, const model& m) {
   return t;
 }
 
-void output(const plan& p, lines& out) {
-  out.section("output");
-  if (p.file.empty()) out.none("file");
-  else out.add("file", told_path(p.file, p));
-  if (!p.sample_times.empty()) out.text("samples", fmt::format("{{ times = {} }}", lines::toml_of(p.sample_times)));
-  else if (p.sample_count > 0) out.add("samples", toml::table{{"count", p.sample_count}});
-  else out.none("samples");
-  if (p.log_events && !p.logged.is_all()) out.add("events", table_of(p.logged, p.model));
-  else out.add("events", p.log_events);
-  std::vector<std::string> reductions;
-  for (const reduction& r : p.reductions) reductions.push_back(r.name);
-  out.add("reduce", reductions);
-  out.add("compression", p.compression);
-  out.add("provenance", p.anonymous ? "anonymous" : "full");
-  if (p.store_chunk > 0) out.add("store_chunk", p.store_chunk);
-  else out.none("store_chunk");
-  out.add("rows", p.rows);
-  out.add("statistics", p.statistics);
-  if (p.bands) out.add("bands", toml::table{{"quantiles", list_of(p.quantiles)}});
-  else out.add("bands", false);
-  toml::table histograms;
-  for (const histogram_request& h : p.histograms)
-    histograms.insert(h.name, toml::table{{"from", h.from}, {"to", h.to}, {"bins", h.bins}});
-  if (p.histograms.empty()) out.none("histogram");
-  else out.add("histogram", histograms);
-  std::vector<std::string> outcomes;
-  const auto columns = statistic_columns(p);
-  for (const int column : p.indices) outcomes.push_back(columns[static_cast<std::size_t>(column)].name);
-  if (outcomes.empty()) out.add("indices", false);
-  else out.add("indices", outcomes);
-}
-
 /// 32 hex digits.
 std::string hash_of(const knots& k) {
   std::string bytes;
@@ -225,58 +133,121 @@ std::string hash_of(const knots& k) {
   return hash_text(bytes);
 }
 
-/// Their values are variables of the file, and are too many for a text.
-void tables(const plan& p, lines& out) {
-  if (!p.tables) return out.none("tables");
+/// Values of the keys with readers of their own, as TOML; empty: it is off.
+using value_writer = std::string (*)(const plan&);
+const std::map<std::string_view, value_writer> value_writers = {
+    {"method", [](const plan& p) { return toml_of(method_name(p)); }},
+    {"t",
+     [](const plan& p) {
+       return toml_of(std::vector<double>{p.t_begin, p.t_end});
+     }},
+    {"atol",
+     [](const plan& p) {
+       // Tolerances of derivatives, behind those of the states, follow from them.
+       const std::vector<double> atol(p.atol.begin(),
+                                      p.atol.begin() + std::min(std::ssize(p.atol), std::ssize(p.model.states)));
+       const bool one = std::adjacent_find(atol.begin(), atol.end(), std::not_equal_to<>()) == atol.end();
+       return one && !atol.empty() ? toml_of(atol.front()) : toml_of(atol);
+     }},
+    {"concurrency",
+     [](const plan& p) {
+       if (!(p.concurrency_time > 0)) return std::string();
+       return inline_text(toml::table{{"time", p.concurrency_time}, {"value", p.concurrency_value}});
+     }},
+    {"consistency",
+     [](const plan& p) {
+       return has_constraints(p.model) ? toml_of(std::string(abi::consistency_names[p.consistency])) : std::string();
+     }},
+    {"coordinates",
+     [](const plan& p) { return p.model.equations == abi::any_order ? toml_of(p.coordinates) : std::string(); }},
+    {"structure",
+     [](const plan& p) { return p.model.equations == abi::any_order ? toml_of(p.structure) : std::string(); }},
+    {"sensitivity.parameters",
+     [](const plan& p) {
+       std::vector<std::string> parameters;
+       for (const target& of : p.sensitivities) parameters.push_back(of.name);
+       return toml_of(parameters);
+     }},
+    {"lyapunov.exponents", [](const plan& p) { return toml_of(p.exponents); }},
+    {"lyapunov.from",
+     [](const plan& p) { return std::isfinite(p.exponents_from) ? toml_of(p.exponents_from) : std::string(); }},
+    {"output.file", [](const plan& p) { return p.file.empty() ? std::string() : toml_of(told_path(p.file, p)); }},
+    {"output.samples",
+     [](const plan& p) {
+       if (!p.sample_times.empty()) return fmt::format("{{ times = {} }}", toml_of(p.sample_times));
+       return p.sample_count > 0 ? inline_text(toml::table{{"count", p.sample_count}}) : std::string();
+     }},
+    {"output.events",
+     [](const plan& p) {
+       if (p.log_events && !p.logged.is_all()) return inline_text(table_of(p.logged, p.model));
+       return std::string(p.log_events ? "true" : "false");
+     }},
+    {"output.reduce",
+     [](const plan& p) {
+       std::vector<std::string> reductions;
+       for (const reduction& r : p.reductions) reductions.push_back(r.name);
+       return toml_of(reductions);
+     }},
+    {"output.provenance", [](const plan& p) { return toml_of(std::string(p.anonymous ? "anonymous" : "full")); }},
+    {"output.statistics", [](const plan& p) { return std::string(p.statistics ? "true" : "false"); }},
+    {"output.bands",
+     [](const plan& p) {
+       return p.bands ? inline_text(toml::table{{"quantiles", list_of(p.quantiles)}}) : std::string("false");
+     }},
+    {"output.histogram",
+     [](const plan& p) {
+       toml::table histograms;
+       for (const histogram_request& h : p.histograms)
+         histograms.insert(h.name, toml::table{{"from", h.from}, {"to", h.to}, {"bins", h.bins}});
+       return histograms.empty() ? std::string() : inline_text(histograms);
+     }},
+    {"output.indices",
+     [](const plan& p) {
+       std::vector<std::string> outcomes;
+       const auto columns = statistic_columns(p);
+       for (const int column : p.indices) outcomes.push_back(columns[static_cast<std::size_t>(column)].name);
+       return outcomes.empty() ? std::string("false") : toml_of(outcomes);
+     }},
+    {"run.backend", [](const plan& p) { return toml_of(p.backend); }},
+    {"run.devices", [](const plan& p) { return p.devices.empty() ? std::string("\"all\"") : toml_of(p.devices); }},
+    {"run.threads", [](const plan& p) { return toml_of(p.threads); }},
+    {"run.lanes", [](const plan& p) { return toml_of(p.lanes); }},
+    {"run.order", [](const plan& p) { return toml_of(std::string(p.by_work ? "work" : "id")); }},
+    {"run.checkpoint", [](const plan& p) { return toml_of(p.checkpoint.value_or(usual_checkpoint)); }},
+};
+
+/// Sections of values by name are told by the spec and by the columns of the result.
+bool is_told(std::string_view table, const plan& p) {
+  if (table == "sensitivity") return !p.sensitivities.empty();
+  if (table == "lyapunov") return p.exponents > 0;
+  return table.empty() || table == "output" || table == "run";
+}
+
+std::string none(std::string_view key) { return fmt::format("# {}: none\n", key); }
+
+/// Values of tables are variables of the file, and are too many for a text.
+std::string text_of_tables(const plan& p) {
+  if (!p.tables) return none("tables");
+  std::string text;
   for (const auto& t : p.tables->all())
-    out.comment("tables." + t.name, fmt::format("{} knots, {}", t.knots.times.size(), hash_of(t.knots)));
-}
-
-void sensitivity(const plan& p, lines& out) {
-  if (p.sensitivities.empty()) return out.none("sensitivity");
-  out.section("sensitivity");
-  std::vector<std::string> parameters;
-  for (const target& of : p.sensitivities) parameters.push_back(of.name);
-  out.add("parameters", parameters);
-  out.add("error_control", p.sensitivities_in_error);
-}
-
-void lyapunov(const plan& p, lines& out) {
-  if (p.exponents == 0) return out.none("lyapunov");
-  out.section("lyapunov");
-  out.add("exponents", p.exponents);
-  if (std::isfinite(p.exponents_from)) out.add("from", p.exponents_from);
-}
-
-void where_and_how(const plan& p, lines& out) {
-  out.section("run");
-  out.add("backend", p.backend);
-  if (p.devices.empty()) out.add("devices", "all");
-  else out.add("devices", p.devices);
-  out.add("threads", p.threads);
-  out.add("lanes", p.lanes);
-  out.add("groups", p.groups);
-  out.add("chunk", p.chunk);
-  out.add("order", p.by_work ? "work" : "id");
-  out.add("allowed_failed", p.allowed_failed);
-  if (p.instance_time_limit > 0) out.add("instance_time_limit", p.instance_time_limit);
-  else out.none("instance_time_limit");
-  out.add("checkpoint", p.checkpoint.value_or(usual_checkpoint));
-  out.add("lease", p.lease);
+    text += fmt::format("# tables.{}: {} knots, {}\n", t.name, t.knots.times.size(), hash_of(t.knots));
+  return text;
 }
 
 }  // namespace
 
 std::string settings_text(const plan& p) {
-  lines out;
-  integration(p, out);
-  events(p, out);
-  tables(p, out);
-  sensitivity(p, out);
-  lyapunov(p, out);
-  output(p, out);
-  where_and_how(p, out);
-  return out.take();
+  std::string text;
+  std::string_view table;
+  for (const spec_key& key : spec_keys()) {
+    if (key.path() == "tables") text += text_of_tables(p);
+    if ((key.path() == "sensitivity" || key.path() == "lyapunov") && !is_told(key.name, p)) text += none(key.name);
+    if (key.is_section() || key.path() == "model" || !is_told(key.table, p)) continue;
+    if (table != key.table) text += fmt::format("\n[{}]\n", table = key.table);
+    const auto value = key.is_plain() ? plain_text(key, p) : value_writers.at(key.path())(p);
+    text += value.empty() ? none(key.name) : fmt::format("{} = {}\n", key.name, value);
+  }
+  return text;
 }
 
 }  // namespace saltus::host

@@ -13,17 +13,9 @@
 
 #include "base/error.hpp"
 #include "spec/field.hpp"
+#include "spec/keys.hpp"
 
 namespace saltus::host {
-
-const std::vector<std::string_view> top_keys = {"model",       "method",      "t",          "rtol",
-                                                "atol",        "event_tol",   "first_step", "max_step",
-                                                "step",        "controller",  "norm",       "precision",
-                                                "max_steps",   "max_events",  "detection",  "guards_in_error",
-                                                "concurrency", "zeno",        "rescue",     "inject_exceptions",
-                                                "consistency", "coordinates", "structure",  "parameters",
-                                                "initial",     "sweep",       "sample",     "sensitivity",
-                                                "lyapunov",    "output",      "run",        "tables"};
 
 namespace {
 
@@ -235,17 +227,12 @@ const char* kind_of_quantity(const std::string& name, const model& model) {
   return names_one_of(model.states, name) ? "state" : "discrete variable";
 }
 
-bool is_top_key(std::string_view name) { return std::find(top_keys.begin(), top_keys.end(), name) != top_keys.end(); }
+bool is_top_key(std::string_view name) { return contains(keys_of(""), name); }
 
 /// The section of a key that Python takes without it: "output" of samples; empty: none has it.
-std::string_view section_of(std::string_view key) {
-  static const std::map<std::string_view, std::vector<std::string_view>> sections = {
-      {"output", {"file", "samples", "events", "reduce", "rows", "statistics", "bands", "histogram", "indices"}},
-      {"sample", {"count", "seed", "design", "correlation", "until"}},
-      {"run",
-       {"backend", "devices", "threads", "lanes", "chunk", "allowed_failed", "instance_time_limit", "checkpoint"}}};
-  for (const auto& [section, keys] : sections)
-    if (std::find(keys.begin(), keys.end(), key) != keys.end()) return section;
+std::string_view section_of(std::string_view name) {
+  for (const auto& key : spec_keys())
+    if (key.name == name && (key.table == "output" || key.table == "sample" || key.table == "run")) return key.table;
   return {};
 }
 
@@ -271,7 +258,7 @@ std::optional<std::string> full_key(const assignment& set, const flag& flag, con
   if (const auto section = section_of(set.key); !section.empty())
     throw error(exit_usage, fmt::format("{}: {} = {}: unknown key; did you mean {}.{}?", typed(flag), set.key,
                                         set.value, section, set.key));
-  auto allowed = top_keys;
+  auto allowed = keys_of("");
   if (model) {
     for (const auto& parameter : model->parameters) allowed.push_back(parameter.name);
     for (const auto& state : model->states) allowed.push_back(state.name);

@@ -1,17 +1,11 @@
 // The TOML of a spec with the flags of the command line merged in. For spec.cpp.
 #pragma once
 
-#include <string_view>
-#include <vector>
-
 #include "base/toml.hpp"
 #include "spec/document.hpp"
 #include "spec/model.hpp"
 
 namespace saltus::host {
-
-/// The top-level keys of a spec.
-extern const std::vector<std::string_view> top_keys;
 
 /// Parses the text of the spec and applies its flags in their order, `-n` last. Values from flags carry the flag as
 /// their source (see field.hpp). Without a model, flags that may name its quantities are left out. Throws an `error`

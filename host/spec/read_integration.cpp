@@ -100,24 +100,13 @@ void read_atol(reading& r) {
 }  // namespace
 
 void read_integration(reading& r) {
-  if (const auto e = r.root.find("rtol")) r.plan.rtol = e->positive();
+  read_plain_values(r, r.root);
   read_structure(r);
   read_method(r);
-  if (const auto e = r.root.find("controller")) r.plan.controller = e->word(words(controller_names));
-  if (const auto e = r.root.find("norm")) r.plan.norm = e->word(words(norm_names));
-  if (const auto e = r.root.find("precision")) r.plan.precision = e->word({"double", "float"});
   read_atol(r);
-  if (const auto e = r.root.find("event_tol")) r.plan.event_tol = e->not_negative();
-  if (const auto e = r.root.find("first_step")) r.plan.first_step = e->not_negative();
-  if (const auto e = r.root.find("max_step")) r.plan.max_step = e->positive();
-  if (const auto e = r.root.find("step")) {
-    r.plan.fixed_step = e->positive();
-    if (!r.plan.stiff_method.empty())
-      e->fail("must be left out with the method auto, which goes by the steps that the error control asks for");
-  }
+  if (const auto e = r.root.find("step"); e && !r.plan.stiff_method.empty())
+    e->fail("must be left out with the method auto, which goes by the steps that the error control asks for");
   if (r.plan.fixed_step == 0) warn_of_rounding(r);
-  if (const auto e = r.root.find("max_steps")) r.plan.max_steps = e->whole(1, unlimited);
-  if (const auto e = r.root.find("max_events")) r.plan.max_events = e->whole(1, unlimited);
   if (method_called(r.plan.method).embedded_order == 0 && r.plan.fixed_step == 0)
     r.root.find("method")->fail("has no error estimate: must come with step, the constant step size");
   read_consistency(r);
@@ -137,29 +126,21 @@ void read_integration(reading& r) {
 }
 
 void read_events(reading& r) {
-  if (const auto e = r.root.find("detection")) {
-    r.plan.detection = e->word(words(detection_names));
-    if (r.plan.detection == "certified" && !certifies(r.plan.method)) {
-      names able;
-      for (const auto& method : known_methods())
-        if (method.certifies) able.push_back(method.name);
-      e->fail(fmt::format("needs a method whose error estimate holds for every right-hand side, and {} has none; {}",
-                          r.plan.method, suggest("", able)));
-    }
+  if (r.plan.detection == "certified" && !certifies(r.plan.method)) {
+    names able;
+    for (const auto& method : known_methods())
+      if (method.certifies) able.push_back(method.name);
+    r.root.find("detection")
+        ->fail(fmt::format("needs a method whose error estimate holds for every right-hand side, and {} has none; {}",
+                           r.plan.method, suggest("", able)));
   }
-  if (const auto e = r.root.find("guards_in_error")) {
-    r.plan.guards_in_error = e->boolean();
-    if (r.plan.guards_in_error && r.plan.fixed_step > 0) e->fail("must be false with step, which has no error control");
-  }
+  if (r.plan.guards_in_error && r.plan.fixed_step > 0)
+    r.root.find("guards_in_error")->fail("must be false with step, which has no error control");
   if (const auto e = r.root.find("concurrency")) {
     e->only({"time", "value"});
     r.plan.concurrency_time = e->need("time", "must be a span of time").positive();
     r.plan.concurrency_value = e->need("value", "must be a distance from zero, in the units of the guards").positive();
   }
-  if (const auto e = r.root.find("zeno")) r.plan.zeno = e->share("must be a part of the time span, from 0 to 1");
-  if (const auto e = r.root.find("rescue")) r.plan.rescue = e->boolean();
-  if (const auto e = r.root.find("inject_exceptions"))
-    r.plan.inject_exceptions = e->share("must be a share of all instances, from 0 to 1");
 }
 
 }  // namespace saltus::host

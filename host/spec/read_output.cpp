@@ -67,7 +67,6 @@ void read_bands(reading& r, const field& output) {
 /// Statistics are made if asked for, or if something needs them.
 void read_statistics(reading& r, const field& output) {
   const auto rows = output.find("rows"), statistics = output.find("statistics"), histogram = output.find("histogram");
-  if (rows) r.plan.rows = rows->boolean();
   const auto bands = output.find("bands");
   r.plan.statistics = statistics ? statistics->boolean()
                                  : histogram || !r.plan.rows || (bands && (bands->is_table() || bands->boolean()));
@@ -224,18 +223,12 @@ void read_event_log(reading& r, const field& events) {
 void read_output(reading& r) {
   const auto output = r.root.find("output");
   if (!output) return read_indices(r, r.root);
-  output->only({"file", "samples", "events", "reduce", "compression", "provenance", "store_chunk", "rows", "statistics",
-                "bands", "histogram", "indices"});
+  read_plain_values(r, *output);
   if (const auto e = output->find("file")) r.plan.file = e->text();
   if (const auto e = output->find("samples")) read_time_grid(r, *e);
   if (const auto e = output->find("events")) read_event_log(r, *e);
   if (const auto e = output->find("reduce")) read_reductions(r, *e);
-  if (const auto e = output->find("compression")) r.plan.compression = static_cast<int>(e->whole(0, 9));
   if (const auto e = output->find("provenance")) r.plan.anonymous = e->word({"full", "anonymous"}) == "anonymous";
-  if (const auto e = output->find("store_chunk")) {
-    constexpr std::int64_t most = std::int64_t{1} << 24;
-    r.plan.store_chunk = e->whole(1, most);
-  }
   read_statistics(r, *output);
   read_indices(r, r.root);
 }

@@ -72,8 +72,7 @@ void read_threads(reading& r, const field& e) {
 void read_run(reading& r) {
   const auto run = r.root.find("run");
   if (!run) return;
-  run->only({"backend", "devices", "threads", "lanes", "groups", "chunk", "order", "allowed_failed",
-             "instance_time_limit", "checkpoint", "lease"});
+  read_plain_values(r, *run);
   if (const auto e = run->find("backend")) read_backend(r, *e);
   if (const auto e = run->find("devices")) read_devices(r, *e);
   if (const auto e = run->find("threads")) read_threads(r, *e);
@@ -82,15 +81,9 @@ void read_run(reading& r) {
     if ((r.plan.lanes & (r.plan.lanes - 1)) != 0) e->fail("must be 0 (as wide as the machine), 1, 2, 4, 8, 16 or 32");
     check_matrices_fit(r, *e);
   }
-  if (const auto e = run->find("groups")) r.plan.groups = static_cast<int>(e->whole(0, 4));
-  if (const auto e = run->find("chunk")) r.plan.chunk = e->whole(0, max_instances);
   if (const auto e = run->find("order")) r.plan.by_work = e->word({"work", "id"}) == "work";
-  if (const auto e = run->find("allowed_failed"))
-    r.plan.allowed_failed = e->share("must be a share of all instances, from 0 to 1");
   if (const auto e = run->find("checkpoint")) r.plan.checkpoint = e->not_negative();
-  if (const auto e = run->find("lease")) r.plan.lease = e->positive();
   if (const auto e = run->find("instance_time_limit")) {
-    r.plan.instance_time_limit = e->positive();
     if (r.plan.backend == "cuda" || r.plan.backend == "all")
       e->fail("must be left out with a device, which cannot end one instance of many: use max_steps");
     // Devices are not looked for: they do not watch the time.

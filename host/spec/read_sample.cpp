@@ -16,7 +16,7 @@ namespace saltus::host {
 
 namespace {
 
-const names own_keys = {"count", "seed", "design", "correlation", "until"};
+const names own_keys = keys_of("sample");
 
 /// A discrete distribution of these values, each as probable as its weight; equal values count as one. What is not in
 /// [min, max] is left out.

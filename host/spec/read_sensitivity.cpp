@@ -113,7 +113,7 @@ void check_stack(const reading& r, const field& table) {
 void read_sensitivity(reading& r) {
   const auto table = r.root.find("sensitivity");
   if (!table) return;
-  table->only({"parameters", "error_control"});
+  read_plain_values(r, *table);
   const auto list = table->need("parameters", "must be a list of parameters and initial values");
   for (const auto& item : list.items()) {
     const target of = read_parameter(r, item);
@@ -126,7 +126,6 @@ void read_sensitivity(reading& r) {
     list.fail(
         fmt::format("must have at most {} names: a run takes that many times the work and the memory", max_parameters));
   if (const auto why = obstacle_to_sensitivities(r); !why.empty()) table->fail("must be left out " + why);
-  if (const auto e = table->find("error_control")) r.plan.sensitivities_in_error = e->boolean();
   check_reductions(r, *table);
   // In the error control a derivative counts as its state does, over the size of the parameter in each instance.
   if (r.plan.sensitivities_in_error)
@@ -138,7 +137,7 @@ void read_sensitivity(reading& r) {
 void read_lyapunov(reading& r) {
   const auto table = r.root.find("lyapunov");
   if (!table) return;
-  table->only({"exponents", "from"});
+  read_plain_values(r, *table);
   if (!r.plan.sensitivities.empty()) table->fail("must be left out with [sensitivity]: derivatives grow as they are");
   if (const auto why = obstacle_to_sensitivities(r); !why.empty()) table->fail("must be left out " + why);
   const int most = differential_states(r.model);

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -13,13 +12,11 @@
 #include "spec/csv.hpp"
 #include "spec/document.hpp"
 #include "spec/field.hpp"
+#include "spec/keys.hpp"
 #include "spec/names.hpp"
 #include "spec/plan.hpp"
 
 namespace saltus::host {
-
-inline constexpr std::int64_t max_instances = std::int64_t{1} << 40;
-inline constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
 
 /// A plan that is being filled, table by table; an error ends it.
 struct reading {
@@ -65,6 +62,9 @@ std::int64_t first_rows(const field& entry, std::int64_t rows, const std::string
 std::vector<double> read_csv(reading& r, const field& entry);
 /// The file that [initial] goes on from, if it does.
 std::optional<field> continued_from(const field& root);
+
+/// The plain values of a table, which may have no other keys than those of spec_keys. The table is empty for those at the top.
+void read_plain_values(reading& r, const field& table);
 
 /// Method, tolerances, steps, time span.
 void read_integration(reading& r);

@@ -35,7 +35,7 @@ bool is_path(std::string_view model) { return model.find('/') != model.npos || m
 void read_model(spec_document& spec) {
   const auto merged = merge(spec, nullptr);
   const field root(merged);
-  if (!root.find("model")) root.only(top_keys);  // it may be misspelt; of other keys validate tells
+  if (!root.find("model")) root.only(keys_of(""));  // it may be misspelt; of other keys validate tells
   const auto model = root.need("model", "must be the name of a built-in model, or the path of a header");
   spec.model = model.text();
   spec.model_place = model.what();
@@ -96,11 +96,17 @@ bool asks_for_array(const spec_document& spec) {
   return merge(spec, nullptr)["structure"].value<std::string>() == structure_names[1];
 }
 
+void read_plain_values(reading& r, const field& table) {
+  table.only(keys_of(table.name()));
+  for (const auto& key : spec_keys())
+    if (key.table == table.name())
+      if (const auto entry = table.find(key.name)) read_plain(key, *entry, r.plan);
+}
+
 namespace {
 
 plan read_plan(const spec_document& spec, const host::model& model, const toml::table& merged) {
   const field root(merged);
-  root.only(top_keys);
   reading r = begin(spec, model, root);
   read_integration(r);
   read_events(r);

@@ -28,6 +28,7 @@
 #include "ensemble/tally.hpp"
 #include "interruptible.hpp"
 #include "result/schema.hpp"
+#include "spec/keys.hpp"
 #include "spec/spec.hpp"
 #include "study/prepare.hpp"
 #include "study/rerun.hpp"
@@ -235,6 +236,13 @@ nb::list statuses() {
   return all;
 }
 
+nb::list keys() {
+  nb::list all;
+  for (const host::spec_key& key : host::spec_keys())
+    all.append(nb::make_tuple(std::string(key.table), std::string(key.name), host::python_type_of(key)));
+  return all;
+}
+
 std::string suggest(const std::string& given, const std::vector<std::string>& allowed) {
   return host::suggest(given, std::vector<std::string_view>(allowed.begin(), allowed.end()));
 }
@@ -289,6 +297,7 @@ NB_MODULE(_core, m) {
   m.def("check", &check, "plan"_a, "replace"_a);
   m.def("too_many_failed", &too_many_failed, "plan"_a, "counts"_a);
   m.def("statuses", &statuses, nb::sig("def statuses() -> list[tuple[int, str, str, str, str]]"));
+  m.def("keys", &keys, nb::sig("def keys() -> list[tuple[str, str, str]]"));
   m.def("reserved_names", [] { return host::reserved_names(); });
   m.def("statistic_names",
         [] { return std::vector<std::string>(host::statistic_names.begin(), host::statistic_names.end()); });

@@ -218,7 +218,8 @@ TEST_F(spec, all_that_is_wrong_is_told_at_once) {
       refused(valve + "rtol = -1\nmethod = \"rodas5\"\nevent_tool = 1\n[sweep]\nflaw = [1]\nlift = { from = 1 }\n"
                       "[output]\nsamples = { count = 1 }\nevents = 3\n[run]\nthreads = -2\n"),
       "spec.toml:4:1: event_tool = 1: unknown key; did you mean event_tol? allowed: model, method, t, rtol, atol, "
-      "event_tol, first_step, max_step, step, controller, norm, precision, max_steps, max_events, detection, "
+      "norm, controller, event_tol, first_step, max_step, step, "
+      "max_steps, max_events, precision, detection, "
       "guards_in_error, concurrency, zeno, rescue, inject_exceptions, consistency, coordinates, structure, parameters, "
       "initial, sweep, sample, sensitivity, lyapunov, output, run, tables\n"
       "spec.toml:2:8: rtol = -1: must be a positive number\n"

@@ -17,19 +17,11 @@ from . import _core
 from ._errors import Error, SpecError
 from ._salib import distributions
 
-OUTPUT = ("samples", "events", "reduce", "compression", "provenance", "store_chunk", "rows", "statistics", "bands",
-          "histogram", "indices")
-RUN = ("threads", "backend", "devices", "lanes", "groups", "chunk", "order", "allowed_failed", "instance_time_limit",
-       "checkpoint")
-SAMPLE = ("count", "seed", "design", "correlation", "until")
-TOP = ("method", "t", "rtol", "atol", "event_tol", "first_step", "max_step", "step", "controller", "norm", "precision",
-       "max_steps", "max_events", "detection", "guards_in_error", "concurrency", "zeno", "rescue", "inject_exceptions",
-       "consistency", "coordinates", "structure")
-SECTIONS = ("parameters", "initial", "sweep", "sample", "sensitivity", "lyapunov", "output", "run")
+#: Keywords that are keys of a spec (host/spec/keys.cpp), and their paths there.
+KEYS = {name: f"{table}.{name}" if table else f"spec.{name}" for table, name, annotation in _core.keys() if annotation}
+SECTIONS = tuple(name for table, name, annotation in _core.keys() if not (table or annotation or name in ("model", "tables")))
 LONG_FORMS = ("parameters", "initial")
 TIMES = ("t_begin", "t_end")
-KEYS = {**{key: f"output.{key}" for key in OUTPUT}, **{key: f"run.{key}" for key in RUN},
-        **{key: f"sample.{key}" for key in SAMPLE}, **{key: key for key in TOP}}
 
 
 def toml(value: Any) -> str:
@@ -107,12 +99,12 @@ class Settings:
     def _read(self, key: str, value: Any) -> None:
         if key in KEYS and self._is_quantity(key):
             table = "parameters" if key in self._parameters else "initial"
-            section, _, _ = KEYS[key].rpartition(".")
+            section = KEYS[key].removeprefix("spec.").rpartition(".")[0]
             raise SpecError(f"{key}: is a setting and a quantity of the model: write {table}={{{key!r}: ...}}, "
                             f"sweep={{{table!r}: {{{key!r}: ...}}}} or sample={{{table!r}: {{{key!r}: ...}}}} for the quantity, and "
                             f"{section or 'settings'}={{{key!r}: ...}} for the setting")
         if key in KEYS:
-            self._set(f"spec.{key}" if key in TOP else KEYS[key], toml(value))
+            self._set(KEYS[key], toml(value))
         elif key == "sweep":
             self._sweep(value)
         elif key == "zip":
