@@ -25,6 +25,7 @@
 #include "result/reader.hpp"
 #include "result/schema.hpp"
 #include "spec/field.hpp"
+#include "spec/keys.hpp"
 
 namespace saltus::host {
 
@@ -52,31 +53,6 @@ std::vector<std::string> changed_sources(const result_file& f, const model& m, b
       changed.push_back(path);
   }
   return changed;
-}
-
-/// The settings of the file, without what is of the ensemble or of the file itself: of the tables that settings have, and of no other,
-/// since the file may say anything. First those without a table.
-std::string settings_of_instance(const result_file& f) {
-  constexpr std::string_view left_out[] = {"t",         "file",    "rows",       "statistics",    "model",
-                                           "histogram", "indices", "checkpoint", "allowed_failed"};
-  constexpr std::string_view tables[] = {"sensitivity", "lyapunov", "output", "run"};
-  const auto lines_of = [&](const toml::table& table) {
-    std::string lines;
-    for (const auto& [key, value] : table)
-      if (std::find(std::begin(left_out), std::end(left_out), key.str()) == std::end(left_out) &&
-          std::find(std::begin(tables), std::end(tables), key.str()) == std::end(tables))
-        lines += fmt::format("{} = {}\n", key_text(key.str()), inline_text(value));
-    return lines;
-  };
-  try {
-    const toml::table all = toml::parse(f.text("settings"));
-    std::string kept = lines_of(all);
-    for (const std::string_view name : tables)
-      if (const auto* const table = all[name].as_table()) kept += fmt::format("\n[{}]\n{}", name, lines_of(*table));
-    return kept;
-  } catch (const toml::parse_error& e) {
-    throw error(exit_failure, fmt::format("{}: its settings are no TOML: {}", f.path(), e.description()));
-  }
 }
 
 /// What goes into an instance, as TOML: the span, and two tables.
@@ -165,6 +141,25 @@ std::pair<double, bool> compared(const result_array& a, double was) {
 
 }  // namespace
 
+std::string settings_of_instance(const std::string& settings, const std::string& file) {
+  const names left_out = {"t",         "file",    "rows",       "statistics",    "model",
+                          "histogram", "indices", "checkpoint", "allowed_failed"};
+  try {
+    const toml::table all = toml::parse(settings);
+    std::string kept;
+    std::string_view section;
+    for (const spec_key& key : spec_keys()) {
+      const auto value = key.table.empty() ? all[key.name] : all[key.table][key.name];
+      if (!value || key.is_section() || key.table == "sample" || contains(left_out, key.name)) continue;
+      if (section != key.table) kept += fmt::format("\n[{}]\n", section = key.table);
+      kept += fmt::format("{} = {}\n", key.name, inline_text(*value.node()));
+    }
+    return kept;
+  } catch (const toml::parse_error& e) {
+    throw error(exit_failure, fmt::format("{}: its settings are no TOML: {}", file, e.description()));
+  }
+}
+
 fs::path header_of(const model_of_result& m, bool trusted) {
   if (!is_identifier(m.name))
     throw error(exit_usage, fmt::format("{}: its model is called `{}`, which is no name of a model", m.result,
@@ -193,7 +188,7 @@ plan plan_of_instance(const std::string& file, std::int64_t id, std::vector<flag
   given_arrays arrays;
   const std::string tables = tables_of(f, m, arrays);
   const std::string text = fmt::format("model = {}\n{}{}{}{}", toml_of(header.string()), in.span,
-                                       settings_of_instance(f), in.tables, tables);
+                                       settings_of_instance(f.text("settings"), f.path()), in.tables, tables);
   const spec_document spec = from_text(text, std::move(flags), std::move(arrays));
   plan p = validate(spec, model_for(spec, m, stop));
   check_names(p);

@@ -30,6 +30,10 @@ std::filesystem::path header_of(const model_of_result& m, bool trusted);
 plan plan_of_instance(const std::string& file, std::int64_t id, std::vector<flag> flags, bool trusted = false,
                       const cancellation& stop = {});
 
+/// The settings that a result tells, without those of the ensemble and of the file: keys at the top, and the tables that settings have.
+/// Others are left out, since a file may say anything. Throws `error` (exit_failure), which names the file, for text that is not TOML.
+std::string settings_of_instance(const std::string& settings, const std::string& file);
+
 /// What of the result of that plan is not as in the file, to the bit: "final_lift is 0.1 and was 0.2"; empty: nothing is.
 std::vector<std::string> differences(const result_arrays& made, const std::string& file, std::int64_t id);
 

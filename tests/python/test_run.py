@@ -295,6 +295,18 @@ def test_a_model_of_a_stranger_is_run_if_it_is_trusted(ball):
         strange.assign_attrs(model="../../evil").saltus.rerun(1, trust=True)
 
 
+def test_settings_of_a_stranger_write_no_file_and_read_none(ball, tmp_path):
+    ds = ball.run(t=(0, 0.3), height=[1.0, 2.0], rtol=1e-10)
+    written, read = tmp_path / "written.nc", tmp_path / "read.csv"
+    read.write_text("height\n5.0\n")
+    told = ds.attrs["settings"].replace("# file: none", f'file = "{written}"')
+    assert str(written) in told
+    told = f'sweep = {{ table = "{read}" }}\ninitial = {{ from = "{written}" }}\n' + told
+    again = ds.assign_attrs(settings=told).saltus.rerun(1)
+    assert not written.exists()
+    assert float(again["final_height"]) == float(ds["final_height"][1])
+
+
 def test_ctrl_c_ends_a_run(valve):
     valve.run(t=(0, 0.1))  # compiled
     begun = time.monotonic()

@@ -87,7 +87,8 @@ class Accessor:
                  if f"table_{name}" in one}
         if known:
             inputs["tables"] = {**known, **(options.pop("tables", None) or {})}
-        text = f"model = {_model_in_toml(model)}\n" + self._ds.attrs["settings"]
+        told = _core.settings_of_instance(self._ds.attrs["settings"], self._ds.encoding.get("source", "the result"))
+        text = f"model = {_model_in_toml(model)}\n" + told
         return model._run("text", text, {**inputs, **options})
 
     def instance(self, instance: int) -> xr.Dataset:
