@@ -6,7 +6,7 @@ namespace saltus::host {
 
 namespace {
 
-/// Of each round, sorted.
+/// The ratio of the two times in each round, sorted.
 std::vector<double> ratios(const times_by_turns& t, std::size_t way, std::size_t other) {
   std::vector<double> r;
   for (std::size_t k = 0; k < t[way].size(); ++k) r.push_back(t[way][k] / t[other][k]);
@@ -47,7 +47,7 @@ std::size_t fastest_beyond_doubt(const times_by_turns& t) {
   for (std::size_t way = 1; way < t.size(); ++way) {
     const auto r = ratios(t, way, best);
     if (r.empty()) continue;
-    const std::size_t of_four = (3 * r.size() + 3) / 4;  // three of four rounds, no fewer
+    const std::size_t of_four = (3 * r.size() + 3) / 4;  // three of four rounds, rounded up
     if (r[r.size() / 2] <= clearly && r[of_four - 1] < 1) best = way;
   }
   return best;

@@ -1,4 +1,4 @@
-// Whether to go on. Whoever may lose patience keeps one and cancels it; whoever works is given it and asks it now and then.
+// A token that stops work: the caller keeps one and cancels it, the worker holds a copy and polls it.
 #pragma once
 
 #include <atomic>
@@ -6,13 +6,13 @@
 
 namespace saltus::host {
 
-/// A token that is cancelled once, for good. Copies are the same token. Any thread may ask and cancel, and so may a signal
-/// handler: the flag is an atomic without a lock.
+/// A token is cancelled once, for good. Copies are the same token. Any thread or signal handler may poll or cancel it:
+/// the flag is a lock-free atomic.
 class cancellation {
  public:
   cancellation() : state_(std::make_shared<state>()) {}
 
-  /// A token of one's own that is also cancelled when this one is.
+  /// A new token that is also cancelled when this one is.
   cancellation within() const {
     cancellation inner;
     inner.state_->outer = state_;
@@ -25,7 +25,6 @@ class cancellation {
       if (s->cancelled.load(std::memory_order_relaxed)) return true;
     return false;
   }
-  /// is_cancelled().
   explicit operator bool() const noexcept { return is_cancelled(); }
 
  private:

@@ -22,10 +22,10 @@ namespace saltus::host {
 
 namespace {
 
-// The first byte that a child says tells what follows.
+// The first byte of the child's answer tells what follows.
 constexpr char did_it = 'r', has_error = 'e', has_exception = 'x', has_failed = 'f';
 
-/// In the child, which ends here.
+/// Runs in the child, which ends here.
 [[noreturn]] void answer(const std::function<std::string()>& task, int to, pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(1);
@@ -45,7 +45,7 @@ constexpr char did_it = 'r', has_error = 'e', has_exception = 'x', has_failed = 
   ::_exit(0);
 }
 
-/// Reads to the end; false if that did not come in time.
+/// Reads to the end; returns false if the end does not come in time.
 bool read_all(int from, std::string& said, double longest, const cancellation& stop) {
   const auto begin = std::chrono::steady_clock::now();
   for (char piece[4096];;) {
@@ -66,7 +66,7 @@ bool read_all(int from, std::string& said, double longest, const cancellation& s
 std::string in_child(const std::function<std::string()>& task, double longest, const cancellation& stop) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) throw child_failure(fmt::format("no pipe: {}", std::strerror(errno)));
-  std::fflush(nullptr);  // what is not written yet must not be written twice
+  std::fflush(nullptr);  // or the child would write the buffered output a second time
   const pid_t parent = ::getpid(), child = ::fork();
   if (child < 0) {
     const std::string reason = std::strerror(errno);

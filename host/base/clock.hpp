@@ -1,11 +1,11 @@
-// How long something takes.
+// Measures durations.
 #pragma once
 
 #include <chrono>
 
 namespace saltus::host {
 
-/// Never set back, unlike the time of day.
+/// This clock is never set back, unlike the time of day.
 using monotonic_clock = std::chrono::steady_clock;
 
 inline double seconds_since(monotonic_clock::time_point begin) {

@@ -1,4 +1,4 @@
-// How the host program fails: one exception that knows the exit code, and the words that help after a misspelt name.
+// How the host program fails: one exception that carries the exit code, and hints for misspelt names.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace saltus::host {
 
-/// What the program returns to the shell.
+/// Exit codes of the program.
 enum exit_status : int {
   exit_ok = 0,
   exit_failure = 1,           ///< an error at run time: a full disk, an unwritable file
@@ -23,7 +23,7 @@ enum exit_status : int {
   exit_interrupted = 130,     ///< interrupted
 };
 
-/// Thrown wherever the host cannot go on; `what()` is the message for the user, complete.
+/// Thrown wherever the host cannot go on; `what()` is the complete message for the user.
 struct error : std::runtime_error {
   int exit_code;
   error(exit_status status, const std::string& message) : std::runtime_error(message), exit_code(status) {}
@@ -44,7 +44,7 @@ inline std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-/// What to say after a name that is not allowed: "did you mean rtol? allowed: model, method, ...". The question is left
+/// The hint after a name that is not allowed: "did you mean rtol? allowed: model, method, ...". The question is left
 /// out when no allowed name is near: at most half of the characters differ, and at most two, or one in three.
 inline std::string suggest(std::string_view given, const std::vector<std::string_view>& allowed) {
   std::string_view nearest;
@@ -52,8 +52,7 @@ inline std::string suggest(std::string_view given, const std::vector<std::string
   std::string list;
   for (const auto name : allowed) {
     const auto distance = edit_distance(given, name);
-    const bool goes_on =
-        name.starts_with(given) && !nearest.starts_with(given);  // rodas5p rather than rodas4 of rodas5
+    const bool goes_on = name.starts_with(given) && !nearest.starts_with(given);  // for rodas5: rodas5p before rodas4
     if (distance < least || (distance == least && !nearest.empty() && goes_on)) least = distance, nearest = name;
     list += (list.empty() ? "" : ", ") + std::string(name);
   }

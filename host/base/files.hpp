@@ -25,8 +25,8 @@
 
 namespace saltus::host {
 
-/// What keeps a file from being read: that it is a folder, a pipe or a device, or that it is not there; empty: nothing. To
-/// open a pipe would be to wait for its other end.
+/// Why a file cannot be read: it is a folder, a pipe or a device; empty: no reason. Opening a pipe would block until
+/// its other end is opened.
 inline std::string not_a_file(const std::filesystem::path& file) {
   std::error_code failure;
   const auto what = std::filesystem::status(file, failure);
@@ -36,12 +36,12 @@ inline std::string not_a_file(const std::filesystem::path& file) {
   return {};
 }
 
-/// The folder that a file is in.
+/// The folder that contains the file.
 inline std::filesystem::path folder_of(const std::filesystem::path& file) {
   return file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
 }
 
-/// Bytes that may still be written into the folder of a file; -1: not known.
+/// Bytes that the user may still write into the folder of a file; -1: not known.
 inline std::int64_t free_bytes(const std::filesystem::path& file) {
   struct statvfs disk {};
   if (::statvfs(folder_of(file).c_str(), &disk) != 0) return -1;
@@ -50,7 +50,8 @@ inline std::int64_t free_bytes(const std::filesystem::path& file) {
   return bytes;
 }
 
-/// Waits until a file, or the names in a folder, are on the disk. Some file systems cannot do that for a folder, and need not.
+/// Waits until a file, or the names in a folder, are on the disk. Some file systems cannot do so for a folder, and need
+/// not.
 inline void put_on_disk(const std::filesystem::path& what) {
   if (const int f = ::open(what.c_str(), O_RDONLY | O_CLOEXEC); f >= 0) {
     ::fsync(f);
@@ -67,7 +68,7 @@ inline std::string read_file(const std::filesystem::path& file) {
   return text.str();
 }
 
-/// Makes `text` the content of a file; throws `error` (failure) if it cannot be written, as on a full disk.
+/// Makes `text` the content of a file; throws `error` (failure) if it cannot be written, for example on a full disk.
 inline void write_file(const std::filesystem::path& file, const std::string& text) {
   std::ofstream out(file, std::ios::binary);
   out << text;
@@ -75,8 +76,8 @@ inline void write_file(const std::filesystem::path& file, const std::string& tex
   if (!out) throw error(exit_failure, fmt::format("{}: cannot be written: {}", file.string(), std::strerror(errno)));
 }
 
-/// The content of a regular file of at most so many bytes, which is not reached through a symbolic link; nothing if it is anything
-/// else, or longer, or cannot be read. Never waits, as a pipe would make it.
+/// The content of a regular file of at most `longest` bytes; nothing if the file is anything else (a symbolic link, for
+/// example), is longer, or cannot be read. Never blocks, as opening a pipe would.
 inline std::optional<std::string> read_plain_file(const std::filesystem::path& file, std::size_t longest) {
   const int f = ::open(file.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (f < 0) return {};
@@ -94,24 +95,24 @@ inline std::optional<std::string> read_plain_file(const std::filesystem::path& f
   return text;
 }
 
-/// Renames a file to a name that must be free; false with errno if it does not go.
+/// Renames a file to a name that must be free; returns false and sets errno if it fails.
 inline bool rename_to_free_name(const std::filesystem::path& from, const std::filesystem::path& to) {
   if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return true;
   if (errno != EINVAL && errno != ENOSYS) return false;
-  return ::link(from.c_str(), to.c_str()) == 0 && ::unlink(from.c_str()) == 0;  // NFS and others know no such renaming
+  return ::link(from.c_str(), to.c_str()) == 0 && ::unlink(from.c_str()) == 0;  // NFS and others lack RENAME_NOREPLACE
 }
 
-/// 16 hex digits that nobody can foresee.
+/// 16 random hex digits that nobody can predict.
 inline std::string unforeseeable_name() {
   std::random_device random;
   return fmt::format("{:08x}{:08x}", random(), random());
 }
 
-/// Whether a file that is written whole must be there after a power failure, once it has its name.
+/// Must a file survive a power failure once it has its name?
 enum class lasting { no, yes };
 
-/// A new file with the content `text`, <file>.<random>: to be renamed to <file>, which so appears when it is complete. It is made by
-/// this call and by no one else, never through a link.
+/// Writes `text` to a new file, <file>.<random>. The caller renames it to <file>, which is therefore complete as soon
+/// as it exists. The call never follows a link or writes to a file that is there already.
 inline std::filesystem::path write_beside(const std::filesystem::path& file, const std::string& text,
                                           lasting how = lasting::no) {
   const std::filesystem::path fresh = file.string() + "." + unforeseeable_name();
@@ -132,7 +133,7 @@ inline std::filesystem::path write_beside(const std::filesystem::path& file, con
   throw error(exit_failure, fmt::format("{}: cannot be written: {}", file.string(), std::strerror(why)));
 }
 
-/// write_file for a file that appears under its name only when it is complete.
+/// write_file, but the file appears under its name only when it is complete.
 inline void write_at_once(const std::filesystem::path& file, const std::string& text, lasting how = lasting::no) {
   const auto fresh = write_beside(file, text, how);
   if (std::rename(fresh.c_str(), file.c_str()) != 0) {
@@ -143,7 +144,7 @@ inline void write_at_once(const std::filesystem::path& file, const std::string& 
   if (how == lasting::yes) put_on_disk(folder_of(file));
 }
 
-/// The same where nothing has that name; false if something does.
+/// write_at_once, if no file has that name; returns false if one does.
 inline bool write_where_free(const std::filesystem::path& file, const std::string& text, lasting how = lasting::no) {
   const auto fresh = write_beside(file, text, how);
   if (rename_to_free_name(fresh, file)) {

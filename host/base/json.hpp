@@ -1,5 +1,5 @@
-// JSON for the program's own output: objects keep the order in which they were made. Who makes or takes apart a value
-// includes <nlohmann/json.hpp>, which is large.
+// JSON for the program's own output; objects keep their order of insertion. Code that builds or reads a value includes
+// <nlohmann/json.hpp>, which is large.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@ namespace saltus::host {
 
 using json = nlohmann::ordered_json;
 
-/// As indented JSON text. A number that is not finite, which JSON cannot say, is null; bytes that are not UTF-8 become
-/// U+FFFD.
+/// Indented JSON text. A number that is not finite becomes null, since JSON has no such number; bytes that are not
+/// UTF-8 become U+FFFD.
 std::string json_text(const json& value);
-/// A text as a literal of JSON, which Python reads as well.
+/// A text as a JSON literal, which Python reads as well.
 std::string quoted(const std::string& text);
 
 }  // namespace saltus::host

@@ -15,7 +15,7 @@ std::string message_of(const std::exception& e) {
       "on with what is kept by the same command";
   if (dynamic_cast<const error*>(&e)) return e.what();
   if (dynamic_cast<const std::bad_alloc*>(&e)) return std::string("there is not enough memory") + remedy;
-  // std::thread says no more than this, TBB a little.
+  // std::thread says only this; TBB adds a few words before it.
   if (std::string(e.what()).ends_with(std::strerror(EAGAIN))) return std::string("no thread can be started") + remedy;
   return e.what();
 }

@@ -1,4 +1,4 @@
-// What the program says of an exception.
+// The program's message about an exception.
 #pragma once
 
 #include <exception>
@@ -6,7 +6,7 @@
 
 namespace saltus::host {
 
-/// What an exception says, for the user: where the system has refused memory or a thread, also what is to be done.
+/// The message for the user; if the system refused memory or a thread, it includes the remedy.
 std::string message_of(const std::exception& e);
 
 }  // namespace saltus::host

@@ -81,13 +81,13 @@ std::string netcdf_file::text_of(const char* attribute, int variable) const {
   if (nc_inq_attlen(file_, variable, attribute, &length) != NC_NOERR) return "";
   nc_type type = NC_NAT;
   must(nc_inq_atttype(file_, variable, attribute, &type));
-  if (type == NC_STRING) return {};  // of other programs
+  if (type == NC_STRING) return {};  // other programs write strings
   std::string value(length, '\0');
   must(nc_get_att_text(file_, variable, attribute, value.data()));
   return value;
 }
 
-/// Of a list as of text: there is no such number.
+/// A list or a text does not count as a number.
 bool netcdf_file::has_number(const char* attribute, int variable) const {
   std::size_t length = 0;
   nc_type type = NC_NAT;
@@ -131,7 +131,8 @@ std::size_t netcdf_file::dimension(const char* name) const {
   return length;
 }
 
-/// Numbers along so many dimensions at most: NetCDF reads a place for each that a variable has.
+/// Throws unless `v` is numeric and has at most `dimensions` dimensions: NetCDF reads one index for each dimension of
+/// the variable.
 void netcdf_file::must_be_numbers(const netcdf_variable& v, std::size_t dimensions) const {
   if (!v.is_number || v.dimensions.size() > dimensions)
     throw error(
@@ -145,7 +146,8 @@ std::size_t netcdf_file::length(const netcdf_variable& v) const {
   return v.dimensions.empty() ? 1 : dimension(v.dimensions.front().c_str());
 }
 
-/// A file declares what it likes. More numbers at once than it could hold, compressed as far as deflate does, are not asked for.
+/// Throws if more numbers are asked for than the file could hold at deflate's highest compression: a damaged or hostile
+/// file may declare any size.
 void netcdf_file::must_fit(const netcdf_variable& v, std::size_t numbers) const {
   constexpr std::size_t few = std::size_t{1} << 24, most_per_byte = 1032;
   if (numbers / most_per_byte > few / most_per_byte + bytes_)

@@ -1,4 +1,5 @@
-// A NetCDF file open for reading: variables and attributes by their names. Knows nothing of what saltus writes into one.
+// A NetCDF file open for reading: variables and attributes by name. It knows nothing about the contents that saltus
+// writes.
 #pragma once
 
 #include <array>
@@ -16,7 +17,7 @@ struct netcdf_variable {
   int id;
   std::string name, role, unit, about;  ///< its attributes role, units and long_name; empty without one
   std::vector<std::string> dimensions;
-  bool is_number;  ///< not of text
+  bool is_number;  ///< false for text
 
   bool per_instance() const { return dimensions.size() == 1 && dimensions[0] == "instance"; }
   std::string bracketed_unit() const { return unit.empty() || unit == "1" ? "" : "[" + unit + "]"; }
@@ -28,7 +29,7 @@ bool is_netcdf(const std::filesystem::path& file);
 /// Every member throws `error` if the file cannot be read, or is no NetCDF file.
 class netcdf_file {
  public:
-  /// `what` it must be, for the complaint about a folder or a pipe.
+  /// @param what  ends the message about a folder or a pipe
   explicit netcdf_file(const std::string& path, const std::string& what = "not a NetCDF file");
   ~netcdf_file();
   netcdf_file(const netcdf_file&) = delete;
@@ -36,28 +37,28 @@ class netcdf_file {
 
   const std::string& path() const { return path_; }
   std::size_t bytes() const { return bytes_; }  ///< of the file
-  /// What it is called from now on, where that is not the name of the file.
+  /// Sets the name that messages use, if it is not the name of the file.
   void call(const std::string& name) { path_ = name; }
   const std::vector<netcdf_variable>& variables() const { return variables_; }
   const netcdf_variable* find(std::string_view name) const;  ///< null: there is none
 
   bool has_attribute(const char* name) const;
-  /// An attribute of a variable, or of the file; empty, or NaN, if there is none.
+  /// An attribute of a variable or of the file; empty or NaN if there is none.
   std::string text(const char* attribute) const;
   std::string text(const char* attribute, const netcdf_variable& of) const;
   double number(const char* attribute) const;
   double number(const char* attribute, const netcdf_variable& of) const;
-  /// Whole numbers of an attribute of the file; none without it.
+  /// An attribute of the file that holds whole numbers; empty if there is none.
   std::vector<long long> whole_numbers(const char* attribute) const;
   unsigned long long whole_number(const char* attribute) const;  ///< 0 if there is none
   std::size_t dimension(const char* name) const;
 
-  /// Of a variable of one dimension, or none: how many numbers it has.
+  /// The number of values in a variable of at most one dimension.
   std::size_t length(const netcdf_variable& v) const;
   using place = std::array<std::size_t, 2>;
   std::vector<double> reals(const netcdf_variable& v, place start, place count) const;
   std::vector<long long> integers(const netcdf_variable& v, std::size_t start, std::size_t count) const;
-  /// All numbers of a variable of one dimension or none; of the type of the file as real numbers.
+  /// All values of a variable of at most one dimension, converted from the type of the file to double.
   std::vector<double> column(const netcdf_variable& v) const;
 
  protected:

@@ -53,7 +53,7 @@ fs::path home() {
 
 namespace {
 
-/// What the system knows of a user; both empty if it does not know this one.
+/// Name and home of a user; both empty if the system does not know the user.
 struct known_user {
   std::string name, home;
   explicit known_user(uid_t id) {
@@ -65,7 +65,7 @@ struct known_user {
   }
 };
 
-/// A folder that nobody can foresee, for this process alone: whoever has no home keeps nothing.
+/// A folder with an unpredictable name for this process alone: without a home there is no lasting cache.
 const fs::path& folder_of_this_process() {
   static const struct folder {
     fs::path path;
@@ -87,8 +87,8 @@ const fs::path& folder_of_this_process() {
   return here.path;
 }
 
-/// Creates a folder that only its owner may read or write, and the folders it is in. What went wrong, if it is not there
-/// then.
+/// Creates a folder that only its owner may read or write, and its parent folders. Returns the error if the folder is
+/// not there afterwards.
 std::error_code create_private(const fs::path& folder) {
   std::error_code failed;
   if (fs::is_directory(folder, failed)) return {};
@@ -105,7 +105,7 @@ std::string user_name(uid_t id) {
   return name.empty() ? fmt::format("user {}", id) : name;
 }
 
-/// What lies in the cache folder runs as this user: nobody else may write to it.
+/// saltus runs code from the cache folder as this user, so nobody else may write to it.
 void refuse_unless_ours(const fs::path& folder) {
   struct stat about {};
   if (::stat(folder.c_str(), &about) != 0)

@@ -17,7 +17,7 @@ namespace saltus::host {
 
 namespace {
 
-/// Its process id; 0 if it cannot be started.
+/// Returns the process id; 0 if the program cannot be started.
 pid_t start(const std::vector<std::string>& arguments) {
   std::vector<char*> argv;
   for (const auto& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));

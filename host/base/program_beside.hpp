@@ -1,4 +1,4 @@
-// A program that runs beside this one and is of no use once this one has nothing more to do.
+// A program that runs beside this one and is useless once this one has finished.
 #pragma once
 
 #include <condition_variable>
@@ -9,9 +9,8 @@
 
 namespace saltus::host {
 
-/// Starts a program after some seconds, silent and in a process group of its own, so that Ctrl-C is not for it. Ends it,
-/// with all that it has started and not put into another group, when this is destroyed; what cannot be started is not
-/// missed.
+/// Starts a program after a delay, silent and in a process group of its own, so that Ctrl-C does not reach it. The
+/// destructor ends the program and its process group. A program that cannot be started is ignored.
 class program_beside {
  public:
   program_beside(std::vector<std::string> arguments, double after_seconds);
@@ -27,10 +26,10 @@ class program_beside {
   std::mutex mutex_;
   std::condition_variable changed_;
   bool over_ = false;
-  std::thread watcher_;  ///< lives as long as the program: the system tells that of this thread's end
+  std::thread watcher_;  ///< lives as long as the program: the end of this thread would signal the program
 };
 
-/// What such a program does first: it is to end with the one that has started it, however that ends.
+/// The started program calls this first: the kernel then ends it when its parent ends, however that happens.
 void end_with_parent();
 
 }  // namespace saltus::host

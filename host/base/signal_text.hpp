@@ -1,11 +1,11 @@
-// Signals in words.
+// Names of signals.
 #pragma once
 
 #include <string>
 
 namespace saltus::host {
 
-/// "SIGSEGV (Segmentation fault)"; of 0: "exit was called".
+/// "SIGSEGV (Segmentation fault)"; for 0: "exit was called".
 std::string signal_text(int number);
 
 }  // namespace saltus::host

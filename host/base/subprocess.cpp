@@ -23,8 +23,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Reads what the child says until it has ended. When `stop` is cancelled its group is told to end, and made to if it does
-/// not; what has left the group and keeps the pipe open is not waited for.
+/// Reads the child's output until it ends. When `stop` is cancelled, the child's group gets SIGTERM, and SIGKILL if it
+/// does not end. A process that has left the group and keeps the pipe open is not waited for.
 std::string listen_to(pid_t child, int from, const cancellation& stop) {
   constexpr int look = 50, patience = 2000;  // ms
   std::string said;
@@ -53,7 +53,7 @@ std::string listen_to(pid_t child, int from, const cancellation& stop) {
 outcome run_program(const std::vector<std::string>& given, const cancellation& stop, std::int64_t most_memory) {
   if (stop) return {128, {}};
   auto arguments = given;
-  if (most_memory > 0) {  // a limit of its own must be there before the program begins, which no posix_spawn can do
+  if (most_memory > 0) {  // the limit must be set before the program begins, which posix_spawn cannot do
     const std::string kilobytes = std::to_string(most_memory / 1024);
     const std::vector<std::string> limited = {"/bin/sh", "-c", "ulimit -v \"$0\" 2>/dev/null; exec \"$@\"", kilobytes};
     arguments.insert(arguments.begin(), limited.begin(), limited.end());
@@ -74,7 +74,7 @@ outcome run_program(const std::vector<std::string>& given, const cancellation& s
   posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&files, ends[1], STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&files, ends[1], STDERR_FILENO);
-  // A group of its own: a compiler is several processes, and a signal is for all of them.
+  // The program gets its own process group: a compiler is several processes, and the signal must reach all of them.
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);

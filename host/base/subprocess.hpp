@@ -1,4 +1,4 @@
-// Other programs, run without a shell.
+// Runs other programs without a shell.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,18 @@
 
 namespace saltus::host {
 
-/// How a program ended: its exit status, 127 if it cannot be run, 128 if a signal ended it; and all that it said.
+/// How a program ended: its exit status (127: it could not be run; 128: a signal ended it), and all its output.
 struct outcome {
   int status;
   std::string said;
 };
 
-/// Runs a program in English; its input is empty. When `stop` is cancelled it is ended, with all that it has started, and
-/// its status is 128. It gets no more than so many bytes of memory; 0: as many as it likes.
+/// Runs a program with English messages and empty input. When `stop` is cancelled, the call ends the program's process
+/// group and returns status 128. The program gets at most `most_memory` bytes; 0: no limit.
 outcome run_program(const std::vector<std::string>& arguments, const cancellation& stop, std::int64_t most_memory = 0);
 
-/// Where a program is: `program` itself if it has a '/', else the first in the PATH; empty if there is none.
+/// The path of a program: `program` itself if it contains a '/', else the first match in the PATH; empty if there is
+/// none.
 std::filesystem::path which(const std::string& program);
 
 }  // namespace saltus::host

@@ -11,8 +11,8 @@ namespace {
 
 bool is_control(unsigned char c) { return c < 0x20 || c == 0x7f; }
 
-/// The length of a sequence of UTF-8 at the beginning that a terminal would act on: U+0080 to U+009F, which are controls, and marks that
-/// change the direction of writing (U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069); 0: it is none.
+/// The length of a UTF-8 sequence at the beginning that a terminal would act on: controls U+0080 to U+009F, and marks
+/// that change the direction of writing (U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069); 0: there is none.
 std::size_t acting_sequence(std::string_view text) {
   const auto at = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0; };
   if (at(0) == 0xc2 && at(1) >= 0x80 && at(1) <= 0x9f) return 2;
@@ -46,7 +46,7 @@ std::string shell_word(const std::string& word) {
 
 std::string shell_word_to_type(const std::string& word) {
   if (printable_line(word) == word) return shell_word(word);
-  std::string quoted = "$'";  // as bash, zsh and ksh read it: every byte that is not plain by its number
+  std::string quoted = "$'";  // for bash, zsh and ksh: every byte that is not plain, by its number
   for (const char c : word)
     quoted += plain_in_shells.find(c) != plain_in_shells.npos ? std::string(1, c)
                                                               : fmt::format("\\x{:02x}", static_cast<unsigned char>(c));

@@ -1,4 +1,4 @@
-// Small things about text: lists, and counts, sizes and durations for people.
+// Small text functions: lists, and counts, sizes and durations for people.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace saltus::host {
 
-/// "a,b" -> a, b. Nothing of an empty text.
+/// "a,b" -> a, b. An empty text gives an empty list.
 inline std::vector<std::string> split_at_commas(const std::string& list) {
   std::vector<std::string> parts;
   std::stringstream text(list);
@@ -18,20 +18,20 @@ inline std::vector<std::string> split_at_commas(const std::string& list) {
   return parts;
 }
 
-/// A word as any shell reads it back.
+/// Quotes a word so that any shell reads it back unchanged.
 std::string shell_word(const std::string& word);
-/// The same for a hint on a terminal, which must not act on it.
+/// Quotes a word for a hint on a terminal; the quoted text contains no control characters.
 std::string shell_word_to_type(const std::string& word);
 /// A text for a terminal: without control characters but for line breaks and tabs, and without marks that change the direction of writing.
 std::string printable(std::string_view text);
-/// The same in one line.
+/// The same, in one line.
 std::string printable_line(std::string_view text);
 
 /// "1 state", "3 states".
 std::string counted(std::size_t n, const char* noun);
-/// "1.5 MB"; of the largest number there is, more than that.
+/// "1.5 MB"; for the largest number there is, "more than" that.
 std::string bytes_text(std::int64_t n);
-/// "3.2 s", "4 min", "1.5 h": as well as it is known.
+/// "3.2 s", "4 min", "1.5 h": rounded to the precision of an estimate.
 std::string duration_text(double seconds);
 
 }  // namespace saltus::host

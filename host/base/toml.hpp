@@ -1,4 +1,4 @@
-// toml++, whose functions are taken from its library: compiled with each file that needs them, they would be most of it.
+// toml++ with its functions taken from the compiled library; compiling them into each file would dominate the build.
 #pragma once
 
 #define TOML_HEADER_ONLY 0

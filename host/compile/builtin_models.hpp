@@ -1,5 +1,5 @@
-// The built-in models as they were when saltus was built: described without a compiler. Whoever has changed one since gets
-// what is in its file.
+// The built-in models as they were when saltus was built: their descriptions need no compiler. A built-in whose file
+// has changed since is described from the file.
 #pragma once
 
 #include <filesystem>
@@ -10,13 +10,13 @@
 
 namespace saltus::host {
 
-/// A model and the files that it is written in.
+/// A model and the files of its source.
 struct builtin_model {
   const abi::description* about;
   std::vector<std::filesystem::path> files;
 };
 
-/// The built-in model of this header; none if it is no built-in, or if a file of it is no longer what it was.
+/// The built-in model of this header; none if it is no built-in, or if one of its files has changed.
 std::optional<builtin_model> builtin_model_in(const std::filesystem::path& header);
 
 }  // namespace saltus::host

@@ -1,4 +1,4 @@
-// What CMake makes of the files in problems/.
+// The data that CMake generates from the files in problems/.
 #pragma once
 
 #include <span>
@@ -11,7 +11,7 @@ namespace saltus::host {
 struct builtin_source {
   std::string_view file;                            ///< in problems/: "lorenz.hpp", "parts/marble_jar.hpp"
   std::string_view text;                            ///< its content
-  const abi::description* (*describe)() = nullptr;  ///< of the model in it; null: a part of models
+  const abi::description* (*describe)() = nullptr;  ///< describes the model in it; null: the file is a part of models
 };
 extern const std::span<const builtin_source> builtin_sources;
 

@@ -21,12 +21,13 @@ constexpr int most_times = 9;
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-/// What is held where the array is evaluated.
+/// Quantities that stay fixed while the array is evaluated.
 struct mode {
   std::vector<double> discretes, sides;
 };
 
-/// As declared; and each with one condition on which the orders of derivatives depend answered otherwise.
+/// The declared mode, and one more for each condition on which the orders of derivatives depend, with the opposite
+/// answer.
 std::vector<mode> modes_of(const model& m, const conditions& known) {
   mode declared{{}, std::vector<double>(m.guards.size() + 1, 1.0)};
   for (const quantity& d : m.discretes) declared.discretes.push_back(d.value);
@@ -53,7 +54,7 @@ array_shape shape_of(const model& m, const conditions& known, const std::vector<
   return r;
 }
 
-/// What evaluates the array up to F^(most_times).
+/// Compiles the function that evaluates the array up to F^(most_times).
 built build_array(const model& m, const array_shape& shape, const std::vector<int>& observed,
                   const cancellation& stop) {
   const auto text = fmt::format(
@@ -89,7 +90,7 @@ array_rank rank_in(const built& module, const model& m, const array_shape& shape
     arrays.push_back([&](const std::vector<double>& x, std::vector<double>& f, std::vector<double>& by) {
       evaluate(m.t_begin, parameters.data(), held.discretes.data(), held.sides.data(), x.data(), f.data(), by.data());
     });
-  // In a child process, for what the model's functions may do.
+  // A child process runs it, since the model's functions may crash or hang.
   const auto told = in_child(
       [&] {
         const auto r = rank_of_array(shape, arrays, guess, m.record->unknown_names);

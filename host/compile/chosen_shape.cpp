@@ -17,7 +17,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// One number pair for each model, method and way to compile; `lanes` of the plan do not matter.
+/// The file with the shape for a model, method and set of compiler options; the plan's own `lanes` do not enter its
+/// name.
 fs::path file_of(const plan& p) { return cache_folder() / (cpu_module_name(p, {0, 0}) + ".lanes"); }
 
 }  // namespace
@@ -35,7 +36,7 @@ std::optional<lane_shape> remembered_shape(const plan& p) {
   std::ifstream in(file_of(p));
   lane_shape shape;
   if (!(in >> shape.lanes >> shape.groups)) return {};
-  if (!is_tried(p, shape)) return {};  // a damaged file is as good as none
+  if (!is_tried(p, shape)) return {};  // treats a damaged file as missing
   return shape;
 }
 

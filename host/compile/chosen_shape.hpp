@@ -1,5 +1,6 @@
-// Which lane shape a plan is compiled for: what the plan gives, or what was measured of its model on this machine, or of the
-// like of it (machine_shapes.hpp), or a rule. Keeps what was measured in the cache; measures nothing.
+// Chooses the lane shape for which a plan is compiled: given by the plan, measured for its model on this machine,
+// measured for similar work (machine_shapes.hpp), or chosen by a rule. Measurements are kept in the cache; nothing is
+// measured here.
 #pragma once
 
 #include <optional>
@@ -9,16 +10,15 @@
 
 namespace saltus::host {
 
-/// What the plan gives, or what was remembered of the model, or what was measured of the machine, or a rule by the number
-/// of states.
+/// The first of: the plan's shape, the remembered shape of the model, the shape measured for the machine, the rule.
 lane_shape lane_shape_of(const plan& p);
 
-/// What is taken for a model about which nothing is remembered.
+/// The shape for a model that was not measured.
 lane_shape usual_shape(const plan& p);
 
-/// What was measured for this model, method and machine; nothing if none was.
+/// The shape measured for this model, method and machine; nothing if there is none.
 std::optional<lane_shape> remembered_shape(const plan& p);
-/// Keeps it.
+/// Stores the shape for remembered_shape.
 void remember(const plan& p, const lane_shape& shape);
 
 }  // namespace saltus::host

@@ -38,7 +38,8 @@ std::string processor() {
 }
 
 const std::vector<std::string>& flags() {
-  // Same bits everywhere: no contraction that is not written as fma, no reassociation. errno and traps cost vectorisation.
+  // Bits must not depend on the compiler: only written fma are contracted, nothing is reassociated. errno and traps
+  // would prevent vectorisation.
   static const std::vector<std::string> list = {
       "-std=c++20",         "-O3",   "-march=native", "-ffp-contract=off",   "-fno-math-errno",
       "-fno-trapping-math", "-fPIC", "-shared",       "-fvisibility=hidden", "-w",
@@ -46,14 +47,15 @@ const std::vector<std::string>& flags() {
   return list;
 }
 
-/// What only g++ has, and needs. Without the first, a model's function whose arguments lie in memory is not inlined. The
-/// second: joining scalars to vectors it makes vfmaddsub of products and sums, contraction off or not, which other widths
-/// of the same code do not have.
+/// Flags that only g++ has, and needs. With ipa-sra g++ does not inline a model's function whose arguments are in
+/// memory. With tree-slp-vectorize it joins scalars to vectors and makes vfmaddsub of products and sums, in spite of
+/// -ffp-contract=off; other widths of the same code round differently.
 std::vector<std::string> flags_for(const cpp_compiler& cc) {
   auto all = flags();
   if (cc.version.find("clang") == std::string::npos) all.insert(all.end(), {"-fno-ipa-sra", "-fno-tree-slp-vectorize"});
 #ifdef SALTUS_SANITIZE
-  // As the program that loads them: with sanitizers, and with less optimisation, or compiling takes minutes.
+  // The program that loads the module has sanitizers, so the module needs them; with less optimisation, or compiling
+  // takes minutes.
   all.insert(all.end(),
              {"-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-fno-omit-frame-pointer", "-O1"});
 #endif
@@ -120,7 +122,7 @@ std::string environment(const char* name) {
   return value ? value : "";
 }
 
-/// The folders in a variable like PATH, of which an empty one is the current one.
+/// The folders in a variable like PATH, in which an empty entry means the current folder.
 std::vector<fs::path> folders_in(const char* variable) {
   std::vector<fs::path> folders;
   std::istringstream list(environment(variable));
@@ -128,7 +130,7 @@ std::vector<fs::path> folders_in(const char* variable) {
   return folders;
 }
 
-/// All that makes a compiler what it is: a new one under the same name is another one.
+/// Identifies a compiler; a new one under the same path has another identity.
 std::string identity_of(const cpp_compiler& cc) {
   std::error_code none;
   const auto program = fs::canonical(cc.program, none);
@@ -136,7 +138,7 @@ std::string identity_of(const cpp_compiler& cc) {
                      fs::last_write_time(program, none).time_since_epoch().count());
 }
 
-/// Hash of what is known of a module before it is compiled.
+/// Hash of the inputs that are known before compilation.
 std::string request_of(const std::string& text, const std::vector<std::string>& options) {
   std::string all = fmt::format("{}\n{}\n{}\n{}\n{}", text, fmt::join(options, " "), identity_of(find_compiler()),
                                 processor(), home().string());
@@ -147,8 +149,8 @@ std::string request_of(const std::string& text, const std::vector<std::string>& 
   return hash_text(all);
 }
 
-/// The prerequisites in a rule for make, which compilers write: a backslash before a blank or a number sign, a dollar
-/// twice.
+/// The prerequisites in a make rule that a compiler wrote: a backslash escapes a blank or a number sign, a dollar is
+/// doubled.
 std::vector<fs::path> prerequisites(const std::string& rule) {
   std::vector<fs::path> files;
   std::string word;
@@ -166,7 +168,7 @@ std::vector<fs::path> prerequisites(const std::string& rule) {
   return files;
 }
 
-/// Files that the preprocessor takes for the system's, by the marks in its output: # LINE "FILE" FLAGS, of which 3 says so.
+/// Files that the preprocessor marks as system headers: lines # LINE "FILE" FLAGS with flag 3.
 std::set<fs::path> system_files(const std::string& preprocessed) {
   std::set<fs::path> files;
   std::istringstream lines(preprocessed);
@@ -182,8 +184,8 @@ bool is_beneath(const fs::path& file, const fs::path& folder) {
   return std::mismatch(folder.begin(), folder.end(), file.begin(), file.end()).first == folder.end();
 }
 
-/// What might be found before one of the model's own files, by the name by which it is included, if it were there: in the
-/// folder of each of them, among the kernels, and in those that the user has told the compiler of.
+/// Absent files that would hide one of the model's own files if they existed: the same relative name in the folder of
+/// another own file, among the kernels, or in the user's include folders.
 std::vector<fs::path> shadows_of(const std::vector<fs::path>& own) {
   std::set<fs::path> folders = {home() / "kernels"}, absent;
   for (const auto& file : own) folders.insert(file.parent_path());
@@ -205,7 +207,7 @@ std::vector<std::string> command_with(const cpp_compiler& cc, const std::vector<
   return command;
 }
 
-/// Asks the compiler which files it reads for a source; none if it cannot say.
+/// Asks the compiler which files it reads for a source; none if it cannot list them.
 std::optional<file_list> files_read(const scratch_folder& scratch, const fs::path& source, const fs::path& header,
                                     const std::vector<std::string>& options, const cancellation& stop) {
   const fs::path rule = scratch / "module.d", preprocessed = scratch / "module.ii";
@@ -213,7 +215,7 @@ std::optional<file_list> files_read(const scratch_folder& scratch, const fs::pat
   command.insert(command.end(),
                  {"-E", "-MD", "-MT", "module", "-MF", rule.string(), source.string(), "-o", preprocessed.string()});
   std::error_code none;
-  constexpr std::int64_t most_memory = std::int64_t{1} << 30;  // of a preprocessor, which has text alone
+  constexpr std::int64_t most_memory = std::int64_t{1} << 30;  // for a preprocessor, which handles text alone
   if (const auto [status, said] = run_program(command, stop, most_memory);
       status != 0 || !fs::is_regular_file(rule, none) || !fs::is_regular_file(preprocessed, none)) {
     if (said.find("out of memory") == said.npos && said.find("memory exhausted") == said.npos) return {};
@@ -247,13 +249,13 @@ bool may_be_remembered(const file_list& files) {
 
 namespace {
 
-/// A sound module under a key.
+/// An intact module under a key.
 std::optional<built> from_cache(const std::string& key, const file_list& files) {
   const auto found = find_module(key, ".so");
   if (!found) return {};
   try {
     return built{std::make_shared<library>(found->file), key, false, 0, files};
-  } catch (const error&) { return {}; }  // removed meanwhile, or of another machine
+  } catch (const error&) { return {}; }  // removed meanwhile, or built for another machine
 }
 
 std::optional<built> from_cache(const std::string& request) {
@@ -279,8 +281,7 @@ std::optional<built> from_cache(const std::string& request) {
                           kept.string()));
 }
 
-/// A shared object made of `text` by the compiler; kept if it is known what it is made of, and that has not changed
-/// meanwhile.
+/// Compiles `text` to a shared object. The object is kept if its files are known and have not changed meanwhile.
 built compile(const std::string& text, const fs::path& header, const std::vector<std::string>& options,
               const std::string& request, const cancellation& stop) {
   const auto begin = std::chrono::steady_clock::now();
@@ -303,7 +304,7 @@ built compile(const std::string& text, const fs::path& header, const std::vector
   if (!fs::exists(fresh))
     throw error(exit_failure,
                 fmt::format("{} compiles nothing: set SALTUS_CXX to a C++ compiler", find_compiler().program.string()));
-  auto code = std::make_shared<library>(fresh);  // before it is kept: what cannot be loaded is of no use
+  auto code = std::make_shared<library>(fresh);  // loaded before it is kept: a module that cannot be loaded is useless
   if (key && key == key_of(request, *files)) {
     keep_module(fresh, *key, ".so");
     if (may_be_remembered(*files)) remember_files(request, *files);

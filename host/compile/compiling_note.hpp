@@ -1,11 +1,11 @@
-// That a module is being compiled, for whoever shows progress.
+// A note for progress displays that a module is being compiled.
 #pragma once
 
 #include <string>
 
 namespace saltus::host {
 
-/// While it lives, a module is being compiled: said by compiling_now(). Of several at a time the first one is told of.
+/// While it lives, compiling_now() reports its module; if several live at a time, the first one.
 class compiling_note {
  public:
   explicit compiling_note(std::string what);
@@ -16,7 +16,7 @@ class compiling_note {
  private:
   bool is_told_;
 };
-/// "compiling rescue, 12 s"; empty if nothing is.
+/// "compiling rescue, 12 s"; empty if no module is being compiled.
 std::string compiling_now();
 
 }  // namespace saltus::host

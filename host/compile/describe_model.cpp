@@ -1,4 +1,4 @@
-// What a header says of its model: compiled without optimisation, and asked in a child process.
+// Describes the model in a header: compiles it without optimisation and calls it in a child process.
 #include <fmt/format.h>
 
 #include "base/child.hpp"
@@ -15,8 +15,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A description with counted operations; or without, if the model's functions do not take counting numbers. Then it is
-/// that which is in the cache, and nothing is tried again.
+/// A description with counted operations, or without them if the model's functions do not accept counting numbers. The
+/// uncounted one is then in the cache and is found before anything is compiled again.
 built build_description(const std::string& counted, const std::string& uncounted, const fs::path& header,
                         const cancellation& stop) {
   for (const auto& text : {counted, uncounted})
@@ -29,8 +29,7 @@ built build_description(const std::string& counted, const std::string& uncounted
   return build_module(uncounted, header, stop, optimised::no);
 }
 
-/// What a module says of its model, which may run the model's functions: first in a child process, for what they may
-/// do.
+/// The description in a module. Making it may run the model's functions, so a child process makes it first.
 const abi::description* description_in(const built& module, const cancellation& stop) {
   using getter = const abi::description* (*)();
   constexpr double longest = 20;  // seconds; it is a right-hand side or two
@@ -140,7 +139,7 @@ model describe_model(const fs::path& header, const cancellation& stop) {
   if (header.string().find_first_of("\"\n\r") != std::string::npos)
     throw error(exit_model,
                 fmt::format("{}: the path of a model must have no quotation mark and no line break", header.string()));
-  // An empty namespace is right anywhere but inside the model: see line_after_model.
+  // An empty namespace is valid anywhere except inside a struct: see line_after_model.
   const auto text = [&](const char* first) {
     return fmt::format(
         "#include \"saltus.hpp\"\n"
@@ -165,7 +164,7 @@ model describe_model(const fs::path& header, const cancellation& stop) {
   try {
     d = description_in(module, stop);
   } catch (const child_failure&) {
-    // The model's functions do not bear being counted; where they fail in a run, that is told of the instances.
+    // The model's functions fail on counting numbers. If they also fail in a run, the statuses of instances say so.
     module = build_module(uncounted, header, stop, optimised::no);
     d = description_in(module, stop);
   }

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The first line of `text` that has `word` as a word of its own, from 1; 0 if none has.
+/// The first line of `text`, from 1, that contains `word` as a whole word; 0 if none does.
 int line_of(const std::string& text, const std::string& word) {
   const auto in_a_name = [](char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)); };
   for (auto at = text.find(word); at != text.npos; at = text.find(word, at + 1)) {
@@ -27,7 +27,7 @@ int line_of(const std::string& text, const std::string& word) {
   return 0;
 }
 
-/// What of a model a sentence of the contract is about: its lists, its algebraic states, its functions.
+/// The parts of a model that a sentence of the contract names: its lists, its algebraic states, its functions.
 std::vector<std::string> named_in(const std::string& sentence) {
   static const std::regex list(R"((\w+_list)|lists ((?:time )?\w+)s)"), algebraic(R"(algebraic state)"),
       function(R"((?:static void|computes|times of|has a|and a) ((?:time )?\w+))");
@@ -46,8 +46,8 @@ std::vector<std::string> named_in(const std::string& sentence) {
   return words;
 }
 
-/// Of a line that writes to a const argument of `transition`, or of a function of the model's own: how to write that function. Empty
-/// for those whose arguments are const in every model.
+/// Advice for a line that writes to a const argument of `transition` or of the model's own helper function: how to
+/// declare that function. Empty for functions whose arguments are const in every model.
 std::string advice_on_const(const fs::path& file, int line) {
   static const std::regex set(R"((\w+)\s*[\[(][^=;]*[\])]\s*[-+*/]?=[^=])"),
       function(R"(\bstatic\b[^;{}()]*?\b(\w+)\s*\(([^)]*)\))");
@@ -70,8 +70,8 @@ std::string advice_on_const(const fs::path& file, int line) {
                      written[1].str(), last[1].str());
 }
 
-/// The mistakes that everyone makes once, by what g++ and clang++ say of them: what to write. Empty: none of them.
-/// `advice` is what to write where the line sets what it may not set.
+/// Advice for common mistakes, recognised by the messages of g++ and clang++; empty if it is none of them. `advice`:
+/// the text for a line that sets a constant.
 std::string known_mistake(const std::string& text, const std::string& line, const std::string& advice) {
   static const std::regex bare_name(R"(deleted function '[^']*(?:pack\(Enum\)|tracked\(Enum\)|plain::operator)|)"
                                     R"(to '(?:const )?saltus::(?:pack<|tracked<|orders).*deleted function|)"
@@ -120,7 +120,7 @@ std::string place_of(const fs::path& header, std::vector<std::string> words) {
 
 std::optional<std::string> first_complaint(const std::string& log, const fs::path& header,
                                            const std::set<fs::path>& own, const fs::path& source) {
-  // Of g++ and clang++: FILE:LINE:COLUMN; of NVRTC: FILE(LINE).
+  // g++ and clang++ write FILE:LINE:COLUMN; NVRTC writes FILE(LINE).
   static const std::regex located(R"(^(.+?)(?::(\d+)(:\d+)|\((\d+)\)): (?:fatal |catastrophic )?error: (.*))");
   static const std::regex assertion(
       R"re(static.assert(?:ion)? failed(?: due to requirement '.*'| with)?:? "?([^"]*)"?)re");

@@ -1,4 +1,4 @@
-// What a compiler complains of, in one sentence.
+// Reduces a compiler's output to one sentence.
 #pragma once
 
 #include <filesystem>
@@ -9,22 +9,21 @@
 
 namespace saltus::host {
 
-/// The place in a header where one of these words stands, the first of them that does: "/my/ball.hpp:12". Without any, the
-/// struct.
+/// The place of the first of these words that the header contains: "/my/ball.hpp:12". If it contains none, the place of
+/// the struct.
 std::string place_of(const std::filesystem::path& header, std::vector<std::string> words);
 
-/// The line of a module on which its model has ended, whatever stands in it.
+/// The line of a module on which its model must have ended, whatever its header contains.
 inline constexpr int line_after_model = 3;
 
-/// The compiler's first complaint, as one readable sentence: about the model's own files rather than about what surrounds
-/// them, and in the words of the contract if the model is at odds with that. None if it has nothing to say about sources.
-/// `log` is all that the compiler said, `own` the model's files, as far as they are known, `source` the file of the
-/// module.
+/// The compiler's first error as one readable sentence: preferably about the model's own files, and in the words of the
+/// contract if the model breaks it. None if the output has no error about sources. `log`: the compiler's output; `own`:
+/// the model's files, as far as they are known; `source`: the file of the module.
 std::optional<std::string> first_complaint(const std::string& log, const std::filesystem::path& header,
                                            const std::set<std::filesystem::path>& own,
                                            const std::filesystem::path& source);
 
-/// What is wrong with the compiler itself: the first line that calls itself an error, else the first.
+/// A fault of the compiler itself: the first line with an error, else the first line.
 std::string own_trouble(const std::string& log);
 
 }  // namespace saltus::host

@@ -24,7 +24,7 @@ neighbours graph_of(int unknowns, const std::vector<matrix_entry>& entries) {
   return g;
 }
 
-/// Takes an unknown out of the graph: its neighbours become each other's.
+/// Removes an unknown from the graph and connects its neighbours with each other.
 void take_out(neighbours& g, int i) {
   for (const int a : g[at(i)]) {
     g[at(a)].erase(i);
@@ -121,7 +121,7 @@ std::vector<int> colours_of(int velocities, int constraints, const std::vector<m
 }
 
 long long mechanical_elimination::dense_updates() const {
-  // L of M, L^-1 J', J M^-1 J' and its L.
+  // L of M, L^-1 J', J M^-1 J' and the factor of the latter.
   const long long k = velocities, m = constraints;
   return k * k * k / 6 + m * k * k / 2 + m * m * k / 2 + m * m * m / 6;
 }
@@ -140,7 +140,7 @@ std::optional<mechanical_elimination> elimination_of(const model& m) {
   e.colour = colours_of(e.velocities, e.constraints, s.jacobian);
   e.colours = 1 + *std::max_element(e.colour.begin(), e.colour.end());
   constexpr int smallest = 12;                 // velocities
-  constexpr std::size_t most_numbers = 65535;  // as tables have them
+  constexpr std::size_t most_numbers = 65535;  // the tables use 16-bit numbers
   const bool fits = e.program.place.size() + e.program.row.size() <= most_numbers;
   const bool pays =
       e.velocities >= smallest && 4 * static_cast<long long>(e.program.target.size()) <= e.dense_updates();
@@ -155,7 +155,7 @@ std::string table(const char* name, const std::vector<int>& of) {
                      of.empty() ? "0" : fmt::format("{}", fmt::join(of, ",")));
 }
 
-/// J by colours.
+/// The entries of J, sorted by colour.
 std::string jacobian_tables(const mechanical_elimination& e, std::vector<matrix_entry> jacobian) {
   const auto colour_of = [&](const matrix_entry& entry) { return e.colour[at(entry.column)]; };
   std::stable_sort(jacobian.begin(), jacobian.end(),
@@ -171,7 +171,7 @@ std::string jacobian_tables(const mechanical_elimination& e, std::vector<matrix_
          table("jacobian_number", number);
 }
 
-/// M by rows, as it is recorded.
+/// The entries of M by rows, in the order of the record.
 std::string mass_tables(const mechanical_elimination& e, const std::vector<matrix_entry>& mass) {
   std::vector<int> start(at(e.velocities) + 1, 0), column, number;
   for (const auto& entry : mass) {

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// One file without content for each text.
+/// An empty file for each text.
 fs::path mark_of(const std::string& text) { return cache_folder() / "run" / hash_text(text); }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Texts of models in the cache: those that come out of a result or out of Python and need a file, and which of all this user has run.
+// Model texts in the cache: headers from results or from Python, which need a file; and a record of the texts that this
+// user has run.
 #pragma once
 
 #include <filesystem>
@@ -6,14 +7,15 @@
 
 namespace saltus::host {
 
-/// Is it a name that a model may have: letters, digits and underscores, the first no digit?
+/// Is this a valid name of a model: letters, digits and underscores, the first no digit?
 bool is_identifier(const std::string& name);
 
-/// A header NAME.hpp with this text, where the same text always is, so that what is compiled of it is found again. Nothing is compiled.
-/// Throws `error` (exit_failure) if it cannot be written, or the name is no identifier.
+/// Writes a header NAME.hpp with this text. The same text always gets the same path, so that its compiled module is
+/// found again. Nothing is compiled. Throws `error` (exit_failure) if the header cannot be written, or the name is no
+/// identifier.
 std::filesystem::path keep_header(const std::string& name, const std::string& text);
 
-/// Notes that this user has had a model of this text compiled.
+/// Records that this user has had a model of this text compiled.
 void note_run(const std::string& text);
 bool has_been_run(const std::string& text);
 

@@ -28,8 +28,8 @@ bool is_explicit_method(const std::string& name) {
 }
 
 namespace {
-/// Series of a model too large to unroll its orders: what finds the places of its numbers serves two registers as well as one, as long as
-/// those of both are near.
+/// Series of a model that is too large to unroll its orders: address computations serve two registers as well as one,
+/// as long as the numbers of both fit into the nearby cache.
 bool runs_orders_in_loops(const plan& p) {
   const auto method = method_called(p.method);
   if (!method.is_series || p.model.kept_series + p.model.kept_numbers <= max_unrolled_series) return false;
@@ -40,10 +40,10 @@ bool runs_orders_in_loops(const plan& p) {
 }
 }  // namespace
 
-/// By measurements on several models (docs/benchmarks.md). An explicit step is a chain of operations that wait for each
-/// other, at its end most of all: there another group goes on. Implicit ones wait everywhere, and two registers hide that
-/// from each other. Of large systems a full width no longer fits into the cache, and of very large ones each is factorised
-/// alone.
+/// The rule comes from measurements on several models (docs/benchmarks.md). An explicit step is a chain of dependent
+/// operations, above all at its end; a second group fills the gaps. Implicit steps have such gaps everywhere, and two
+/// registers side by side hide them. The data of a full width of large systems does not fit into the cache; very large
+/// systems are factorised one at a time.
 lane_shape shape_by_rule(const plan& p) {
   const int native = native_lanes(p.precision);
   const auto states = p.model.states.size();
@@ -54,7 +54,7 @@ lane_shape shape_by_rule(const plan& p) {
       lanes /= 2;
     return {lanes, 1};
   }
-  // Series of equations of any order are many numbers: as many lanes as a thread's stack holds.
+  // Series of equations of any order hold many numbers: as many lanes as fit on a thread's stack.
   if (const auto of_one = stack_of_lane(p.model, p.method, p.coordinates); 2 * native * of_one > largest_stack) {
     int lanes = native;
     while (lanes > 1 && lanes * of_one > largest_stack) lanes /= 2;

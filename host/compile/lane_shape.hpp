@@ -1,5 +1,5 @@
-// How instances lie in the lanes of a CPU thread. It changes no bit of any result, only the time they take. Here is what a
-// plan's shapes are and which of them goes without a measurement; what was measured, chosen_shape.hpp.
+// The arrangement of instances in the lanes of a CPU thread. It changes the time of a run and no bit of a result. This
+// file has the shapes for a plan and the rule; chosen_shape.hpp uses measurements.
 #pragma once
 
 #include <cstddef>
@@ -22,15 +22,16 @@ struct lane_shape {
 /// "8 lanes", "2 x 8 lanes".
 std::string name_of(const lane_shape& shape);
 
-/// The rule: what goes without a measurement.
+/// The rule, used without a measurement.
 lane_shape shape_by_rule(const plan& p);
 
-/// The shapes that come into question for the plan, that of the rule first.
+/// The candidate shapes for the plan, that of the rule first.
 std::vector<lane_shape> shapes_to_try(const plan& p);
-/// Is the shape one of them?
+/// Is the shape one of the candidates?
 bool is_tried(const plan& p, const lane_shape& shape);
 
-/// Implicit steps: states up to which two registers for each number are faster. Beyond, too few are left for the rest.
+/// Implicit steps: up to so many states, two registers for each number are faster. Beyond, too few registers are left
+/// for other data.
 inline constexpr std::size_t two_registers_up_to = 4;
 bool is_explicit_method(const std::string& name);
 

@@ -29,7 +29,8 @@ loaded_model::loaded_model(const model& m) : texts_(read_texts(m)) {
       if (described.file == part.file && described.hash != hash_text(part.content)) refuse(part.file);
 }
 
-// A module of another text would have other states than the description, and the host would give it too little memory.
+// A module of a changed text could have other states than the description, and the host would give it too little
+// memory.
 void loaded_model::refuse_if_changed() const {
   for (const text& part : texts_) {
     std::error_code none;

@@ -1,5 +1,5 @@
-// What of a model stays in memory between the runs of one process: its modules, the lane shapes that were chosen for it, the text
-// that it was read from. A program that runs one instance after another would otherwise ask files for all of it each time.
+// The data of a model that stays in memory between the runs of one process: its modules, its lane shapes, its source
+// text. Otherwise a program that runs one instance after another would read the files each time.
 #pragma once
 
 #include <filesystem>
@@ -15,23 +15,23 @@
 
 namespace saltus::host {
 
-/// Any thread may ask.
+/// Members may be called from any thread.
 class loaded_model {
  public:
   /// Reads the files of the model.
   explicit loaded_model(const model& m);
 
-  /// The module of that name, made if it has not been. Throws what `make` throws, and `error` (exit_model) if the files of the
-  /// model are no longer those that it was described from.
+  /// The module of that name, made on first use. Throws the exceptions of `make`, and `error` (exit_model) if the files
+  /// of the model differ from those that it was described from.
   built module_called(const std::string& name, const std::function<built()>& make);
-  /// The lane shape of that name, chosen if it has not been.
+  /// The lane shape of that name, chosen on first use.
   lane_shape shape_called(const std::string& name, const std::function<lane_shape()>& choose);
 
   struct text {
     std::filesystem::path file;
     std::string content;
   };
-  /// The files of the model as it was described from them, its header first.
+  /// The files that the model was described from, its header first.
   const std::vector<text>& texts() const { return texts_; }
 
  private:
@@ -43,8 +43,8 @@ class loaded_model {
   std::map<std::string, lane_shape> shapes_;
 };
 
-/// The files of a model, its header first: as they are now, or those it was described from if it stays loaded. Throws `error`
-/// (exit_failure) if one cannot be read.
+/// The files of a model, its header first: their present content, or, if the model stays loaded, the content it was
+/// described from. Throws `error` (exit_failure) if one cannot be read.
 std::vector<loaded_model::text> texts_of(const model& m);
 
 }  // namespace saltus::host

@@ -20,7 +20,7 @@ namespace {
 
 constexpr work_kind kinds[] = {work_kind::smooth, work_kind::with_events, work_kind::implicit};
 
-/// Explicit steps: states up to which what was measured with two or three holds.
+/// Explicit steps: up to so many states, measurements with two or three states apply.
 constexpr std::size_t small = 8;
 
 fs::path file_of_machine() { return cache_folder() / (hash_text(machine_identity() + '\n' + version) + ".machine"); }

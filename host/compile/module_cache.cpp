@@ -29,10 +29,10 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Lists that are remembered for one request: more than a few ways to include the same model are not in use at a time.
+/// Lists remembered for one request: more than a few ways to include the same model are not in use at a time.
 constexpr std::size_t max_lists = 8;
 
-/// An open file, closed with this.
+/// An open file; the destructor closes it.
 class descriptor {
  public:
   descriptor(const fs::path& file, int how) : number_(::open(file.c_str(), how | O_CLOEXEC)) {}
@@ -47,7 +47,7 @@ class descriptor {
   int number_;
 };
 
-/// All of an open file; none if it cannot be read.
+/// The content of an open file; none if it cannot be read.
 std::optional<std::string> content_of(const descriptor& file, std::size_t size) {
   std::string text(size, '\0');
   for (std::size_t at = 0; at < size;) {
@@ -59,18 +59,18 @@ std::optional<std::string> content_of(const descriptor& file, std::size_t size) 
   return text;
 }
 
-/// What follows the last byte of a module: a loader of ELF files reads no further than their headers say.
+/// The seal after the last byte of a module: a loader of ELF files reads no further than the headers say.
 std::string seal_of(const std::string& key, const std::string& content) {
   return fmt::format("\nsaltus module {} {}\n", key, hash_text(key + content));
 }
 
-/// Noted as the time of a file's last change, since file systems seldom note reading.
+/// Sets the file's time of change to record a use, since file systems seldom record reads.
 void note_use(const fs::path& file) { ::utimensat(AT_FDCWD, file.c_str(), nullptr, 0); }
 
 fs::path list_file(const std::string& request) { return cache_folder() / (request + ".deps"); }
 
-/// Files of the cache: REQUEST.deps, KEY.so, KEY.cubin.log, ..., the last failure; a dot and a number more where one is
-/// being written.
+/// Files of the cache: REQUEST.deps, KEY.so, KEY.cubin.log, ..., the last failure; with a dot and a further number
+/// while one is being written.
 bool is_ours(const fs::path& file) {
   static const std::regex names(R"([0-9a-f]{32}\.[a-z.]+(\.\d+)*|last_failure\.log)");
   return std::regex_match(file.filename().string(), names);
@@ -100,7 +100,7 @@ std::vector<cached_file> cached_files() {
   return all;
 }
 
-/// What a process that was killed has left behind.
+/// Removes scratch folders that killed processes have left.
 void remove_abandoned() {
   std::error_code ignored;
   const auto long_ago = fs::file_time_type::clock::now() - std::chrono::hours(1);
@@ -109,8 +109,8 @@ void remove_abandoned() {
       fs::remove_all(entry.path(), ignored);
 }
 
-/// Removes the least recently used files while all take more than the limit; a tenth more than that, so that it is not
-/// for each module.
+/// Removes the least recently used files when their sum exceeds the limit, down to 90 % of it, so that not every new
+/// module needs a removal.
 void keep_within_limit() {
   const std::int64_t limit = module_cache_limit();
   auto all = cached_files();
@@ -162,7 +162,7 @@ std::optional<std::string> key_of(const std::string& request, const file_list& f
 }
 
 namespace {
-/// What stands before a path in a list; one path a line, an empty line ends a list.
+/// The mark before a path in a list: one path per line; an empty line ends a list.
 constexpr std::pair<char, std::vector<fs::path> file_list::*> marks[] = {
     {'+', &file_list::own}, {'=', &file_list::other}, {'-', &file_list::absent}};
 
@@ -187,7 +187,7 @@ std::vector<file_list> remembered_files(const std::string& request) {
       for (const auto& [mark, part] : marks)
         if (line[0] == mark) (lists.back().*part).emplace_back(line.substr(1));
   }
-  lists.pop_back();  // what follows the last empty line, and is not whole
+  lists.pop_back();  // the text after the last empty line is an incomplete list
   return lists;
 }
 
@@ -220,7 +220,7 @@ std::optional<sealed_file> find_module(const std::string& key, const std::string
 fs::path keep_module(const fs::path& fresh, const std::string& key, const std::string& suffix) {
   const fs::path file = cache_folder() / (key + suffix);
   const std::string content = read_file(fresh);
-  // Only added to: it may be loaded already.
+  // The seal is appended in place, since the module may be loaded already.
   std::ofstream seal(fresh, std::ios::binary | std::ios::app);
   seal << seal_of(key, content);
   seal.close();

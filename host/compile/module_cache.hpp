@@ -1,16 +1,16 @@
-// Compiled modules in the cache folder: found by what they are made of, checked before they are used, and the least
-// recently used of them removed when they take too much room.
+// Compiled modules in the cache folder: found by a hash of their inputs and checked before use. The least recently used
+// ones are removed when the cache grows too large.
 //
-// A module has two names. Its request is a hash of all that is known before a compiler has run: the generated source, the
-// flags, the compiler, the processor. Its key is a hash of the request and of every file that the compiler reads for it,
-// so that nothing stale is ever loaded. Which files these are, only the compiler knows (program.hpp, compiler.cpp); beside
-// the modules lies what it said:
+// A module has two names. Its request is a hash of the inputs known before compilation: the generated source, the
+// flags, the compiler, the processor. Its key is a hash of the request and of every file that the compiler reads for
+// it, so that no stale module is ever loaded. Only the compiler knows these files (compiler.hpp), so the cache keeps
+// its list beside the modules:
 //
 //     REQUEST.deps   the files that were read for a request, one list for each way of reading it there was
 //     KEY.so         a module, and after its last byte a seal: key and checksum
 //
-// So a start costs the hashes of these files, and no compiler. A file is written under another name and renamed, so nothing
-// half written is ever found; what was damaged later has a broken seal, and is made anew.
+// A start therefore costs the hashes of these files and no compiler. A file is written under another name and renamed,
+// so no partial file is ever found; a module that is damaged later has a broken seal and is built again.
 #pragma once
 
 #include <cstdint>
@@ -23,53 +23,54 @@ namespace saltus::host {
 
 /// Hash of a text, 32 hex digits.
 std::string hash_text(const std::string& text);
-/// The same of the content of a file, which need not fit into memory. Throws `error` (failure) if it cannot be read.
+/// Hash of the content of a file, which need not fit into memory. Throws `error` (failure) if it cannot be read.
 std::string hash_file(const std::filesystem::path& file);
 
-/// The files that a compiler reads for a module, with full paths: those of the model, and all others, saltus' kernels and
-/// what belongs to the system. Equal contents make an equal module as long as none of `absent` is there: those might be
-/// found before a file of the same name that was read.
+/// The files that a compiler reads for a module, with full paths: `own` are those of the model, `other` saltus' kernels
+/// and system headers. Equal contents make an equal module as long as no file of `absent` exists: such a file would be
+/// found before one of the same name that was read.
 struct file_list {
   std::vector<std::filesystem::path> own, other, absent;
 };
 
-/// The key of a request with what is now in the files; none if one cannot be read, or one that was absent is there.
+/// The key of a request with the present content of the files; none if one cannot be read, or a file of `absent`
+/// exists.
 std::optional<std::string> key_of(const std::string& request, const file_list& files);
 
-/// The lists that are remembered for a request, the newest first.
+/// The lists remembered for a request, the newest first.
 std::vector<file_list> remembered_files(const std::string& request);
 
 /// Remembers a list for a request.
 void remember_files(const std::string& request, const file_list& files);
 
-/// A module of the cache by its key and the suffix of its name (".so"); none if it is not there, or is not what was kept
-/// there: cut short, changed, another one, or not a file of this user. Counts as a use of it.
+/// A module of the cache by its key and the suffix of its name (".so"); none if it is missing, damaged, exchanged, or
+/// not a file of this user. The call counts as a use of the module.
 struct sealed_file {
   std::filesystem::path file;
   std::string content;  ///< without the seal
 };
 std::optional<sealed_file> find_module(const std::string& key, const std::string& suffix);
 
-/// Keeps a file as a module: seals it and moves it to its place, whose name is returned. Then removes the least recently
-/// used modules until all take no more than $SALTUS_CACHE_SIZE (module_cache_limit).
+/// Seals a file, moves it into the cache as a module, and returns its path. Then removes the least recently used
+/// modules until all take at most $SALTUS_CACHE_SIZE (module_cache_limit).
 std::filesystem::path keep_module(const std::filesystem::path& fresh, const std::string& key,
                                   const std::string& suffix);
 
-/// How many bytes the cache may take: $SALTUS_CACHE_SIZE, such as 500M or 2G, else 1 GiB. Throws `error` (usage) if it is
-/// no size.
+/// The limit of the cache in bytes: $SALTUS_CACHE_SIZE, such as 500M or 2G, else 1 GiB. Throws `error` (usage) if the
+/// variable is no size.
 std::int64_t module_cache_limit();
 
-/// How much of the cache folder is saltus' own.
+/// Number and size of saltus' own files in the cache folder.
 struct cache_size {
   std::int64_t files = 0, bytes = 0;
 };
 cache_size module_cache_size();
 
-/// Removes all modules and what else saltus has kept there, but for what another saltus may be compiling at this moment.
-/// What is not ours stays.
+/// Removes all modules and other files of saltus from the cache, except files that another saltus may be compiling now.
+/// Foreign files stay.
 cache_size clear_module_cache();
 
-/// A folder of our own in the cache, to compile in; it goes with all that is in it.
+/// A temporary folder in the cache to compile in; the destructor removes it with its content.
 class scratch_folder {
  public:
   explicit scratch_folder(const std::string& name);

@@ -1,4 +1,4 @@
-// The source text of modules, and those of a plan on CPU lanes.
+// The source text of a plan's engine, and of modules for CPU lanes.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -13,10 +13,11 @@
 namespace saltus::host {
 
 namespace {
-/// What a module must know to integrate by series.
+/// The text that tells a module the sizes of its series.
 std::string series_text(const plan& p) {
   if (p.model.kept_series < 0 || !(method_called(p.method).is_series || p.model.offsets)) return {};
-  // Time that runs backward is another series, to fields on both sides of a surface and to the rates of guards along both.
+  // A backward run keeps four more series with the sign of time reversed: the fields on both sides of a surface, and
+  // the guard rates along both.
   std::string text =
       fmt::format("template <> inline constexpr saltus::series_room saltus::room_of_series<::{}> = {{{}, {}}};\n",
                   p.model.name, 1 + p.model.kept_series + (p.backward ? 4 : 0), 1 + p.model.kept_numbers);
@@ -26,7 +27,7 @@ std::string series_text(const plan& p) {
                     p.model.name, 1 + p.model.output_series + (p.backward ? 4 : 0), 1 + p.model.output_numbers);
   return text;
 }
-/// What a module must know of equations of any order.
+/// The text that tells a module the offsets of equations of any order.
 std::string offsets_text(const model& m) {
   if (!m.offsets) return {};
   const auto& o = *m.offsets;
@@ -53,7 +54,7 @@ std::string offsets_text(const model& m) {
       fmt::join(o.set_of, ", "), fmt::join(o.observed, ", "));
 }
 
-/// Nothing for what is so unless it is asked for: modules of before are found in the cache.
+/// Empty for the default, so that cached modules of earlier versions are still found.
 std::string coordinates_text(const plan& p) {
   if (p.coordinates == coordinates_names[0]) return {};
   return fmt::format(", .coordinates = saltus::coordinates::{}", p.coordinates);
@@ -66,11 +67,12 @@ std::string event_log_text(const plan& p) {
   return text;
 }
 
-/// The form of a model's equations, with the derivatives that are asked for: parameter j is number j, initial value i is -1 - i.
+/// The form of a model's equations with the requested derivatives: parameter j is number j, initial value i is -1 - i.
 std::string form_text(const plan& p) {
   const auto form =
       fmt::format("saltus::form_of<::{}, saltus::{}>", p.model.name, p.backward ? "backward_time" : "forward_time");
-  // Of two plans for one model this is all that differs.
+  // This line distinguishes the engine of a model by its derivative array from that of the same model by its structural
+  // analysis.
   if (p.model.offsets && p.model.offsets->array)
     return fmt::format("saltus::derivative_array_form<saltus::model_functions<::{}, saltus::{}>>", p.model.name,
                        p.backward ? "backward_time" : "forward_time");
@@ -151,7 +153,7 @@ built build_cpu_module(const plan& p, const lane_shape& shape, const cancellatio
 built build_traceable_module(const plan& p, const cancellation& stop) {
   const auto once = [&] { return build_module(cpu_module_text(p, {1, 1}), p.model.header, stop, optimised::traced); };
   once();
-  return once();  // loaded from where it stays, under the name by which its line numbers are asked for
+  return once();  // loaded from its final path, by which the debugger finds its line numbers
 }
 std::string cpu_module_name(const plan& p, const lane_shape& shape) {
   std::string all = request_for(cpu_module_text(p, shape), optimised::yes);

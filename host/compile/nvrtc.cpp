@@ -79,7 +79,7 @@ class program {
   nvrtcProgram handle_ = nullptr;
 };
 
-/// What code is made for: an architecture, or where `is_ptx`, all that are like it or newer, for drivers to compile.
+/// The target of compilation: an architecture, or, if `is_ptx`, PTX for it and all newer ones, which drivers compile.
 struct architecture {
   int number;
   bool is_ptx;
@@ -87,8 +87,8 @@ struct architecture {
   std::string option() const { return fmt::format("--gpu-architecture={}_{}", is_ptx ? "compute" : "sm", number); }
 };
 
-/// The newest architecture known here whose code runs on a device: the same major number and no later minor one. For a
-/// device that is newer than all of these, PTX of the newest.
+/// The newest architecture known here whose code runs on a device: the same major number and no later minor one. If
+/// there is none: PTX of the newest architecture that is older than the device.
 architecture architecture_for(int capability) {
   int count = 0;
   check(nvrtcGetNumSupportedArchs(&count), "nvrtcGetNumSupportedArchs");
@@ -106,7 +106,7 @@ architecture architecture_for(int capability) {
   return {best, true};
 }
 
-/// Reads what `--ptxas-options=-v` writes. Functions that were not inlined count for the kernel they follow.
+/// Reads the report of `--ptxas-options=-v`. Functions that were not inlined count for the kernel they follow.
 std::vector<kernel_report> reports_in(const std::string& log) {
   static const std::regex entry(R"(Compiling entry function '(\w+)')"),
       frame(R"((\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads)"),
@@ -132,7 +132,7 @@ std::vector<kernel_report> reports_in(const std::string& log) {
   return kernels;
 }
 
-/// Notes how long the code of each kernel is: a cubin is an ELF file with a section .text.NAME for it.
+/// Counts the instructions of each kernel: a cubin is an ELF file with a section .text.NAME for it.
 void count_instructions(const std::string& cubin, std::vector<kernel_report>& kernels) {
   constexpr std::size_t instruction = 16;
   const auto part = [&]<class T>(T value, std::size_t at) {
@@ -152,14 +152,14 @@ void count_instructions(const std::string& cubin, std::vector<kernel_report>& ke
   }
 }
 
-/// The files that a module is made of. NVRTC does not tell: asked of the C++ compiler, with NVRTC's macros.
+/// The files of a module. NVRTC cannot list them, so the C++ compiler is asked, with NVRTC's macros defined.
 std::optional<file_list> files_of_cuda_module(const std::string& text, int capability) {
   return files_of(text, {"-std=c++20", "-D__CUDACC__", "-D__CUDACC_RTC__", "-D__NVCC__",
                          fmt::format("-D__CUDA_ARCH__={}", 10 * capability)});
 }
 
-/// The same bits as on a CPU: IEEE-754 division, square root and subnormal numbers, no contraction that is not written as
-/// fma. A model's functions carry no mark of ours: they are for the device, as everything in a module is.
+/// The same bits as on a CPU: IEEE-754 division, square root and subnormal numbers; only written fma are contracted. A
+/// model's functions need no __device__: everything in a module is compiled for the device.
 std::vector<std::string> options_for(const architecture& target) {
   std::vector<std::string> options = {"--std=c++20",
                                       target.option(),
@@ -170,7 +170,7 @@ std::vector<std::string> options_for(const architecture& target) {
                                       "--device-as-default-execution-space",
                                       "--disable-warnings"};
   if (!target.is_ptx) options.push_back("--ptxas-options=-v");
-  // Beside a driver NVRTC has a cache of its own, whose code comes without the report.
+  // With a driver present NVRTC has a cache of its own, which returns code without the report.
   if (constexpr int has_cache = 12090; nvrtc_cuda_version() >= has_cache) options.push_back("--no-cache");
   return options;
 }
@@ -185,7 +185,7 @@ built_cuda made(std::string code, const std::string& log, const std::string& key
 
 const char* kind_of(const architecture& target) { return target.is_ptx ? ".ptx" : ".cubin"; }
 
-/// What the cache has under a key; nothing where a part of it is missing.
+/// The cached module under a key; nothing if a part of it is missing.
 std::optional<built_cuda> find_built(const std::string& key, const architecture& target) {
   const std::string kind = kind_of(target);
   const auto object = find_module(key, kind), report = find_module(key, kind + ".log");
@@ -278,10 +278,10 @@ int resident_warps(int registers) {
 }
 
 double estimated_cost(const kernel_report& k) {
-  // Cycles of a scheduler: arithmetic in double precision takes two, the rest one, in about equal parts.
+  // Cycles of a scheduler: double-precision arithmetic takes two, other instructions one, in about equal parts.
   constexpr double per_instruction = 1.5;
-  // A multiprocessor moves 128 bytes of what is spilled per cycle: a byte of all lanes of a warp takes one of the cycles of
-  // its four schedulers. What does not fit into the first-level cache is several times slower.
+  // A multiprocessor moves 128 bytes of spilled data per cycle: a byte of all lanes of a warp takes one of the cycles
+  // of its four schedulers. Data beyond the first-level cache takes several times longer.
   constexpr double per_byte = 1.0, beyond_cache = 4.0, cache = 200e3;
   // So many warps keep a scheduler busy while each waits for its last result.
   constexpr int enough = 4;
@@ -293,7 +293,7 @@ double estimated_cost(const kernel_report& k) {
 
 namespace {
 
-/// A text with kernels for a plan.
+/// Compiles a text with kernels for a plan.
 built_cuda build_part(const plan& p, int capability, const std::string& kernels) {
   const fs::path& header = p.model.header;
   return build(fmt::format("#include \"run/cuda.cuh\"\n"
@@ -306,7 +306,7 @@ built_cuda build_part(const plan& p, int capability, const std::string& kernels)
                header, capability);
 }
 
-/// The sailing kernel for so many warps on each scheduler at least; 0: as the compiler likes it.
+/// The sailing kernel for at least so many warps on each scheduler; 0: no bound.
 built_cuda build_sailing_for(const plan& p, int capability, int warps) {
   constexpr int warps_per_block = abi::cuda_block / 32, schedulers = 4;
   return build_part(p, capability,
@@ -316,8 +316,8 @@ built_cuda build_sailing_for(const plan& p, int capability, int warps) {
 
 }  // namespace
 
-// Registers are bounded for more and more warps, and the cheapest is taken: a few compilations of one kernel, and none
-// where the compiler's own choice leaves room for enough warps, or has taken so long that once must do.
+// Bounds registers for more and more warps and takes the cheapest kernel. That costs a few compilations of one kernel;
+// none if the unbounded kernel leaves room for enough warps, or is so long that it must not be compiled again.
 cuda_module_code build_sailing(const plan& p, int capability) {
   constexpr int enough = 4, longest = 20'000;  // warps; instructions
   constexpr double worth_it = 0.97;
@@ -325,7 +325,7 @@ cuda_module_code build_sailing(const plan& p, int capability) {
   cuda_module_code module;
   module.sail = build_sailing_for(p, capability, 0);
   bool compiled = module.sail.compiled;
-  if (module.sail.ptx_of != 0) {  // registers are the driver's choice
+  if (module.sail.ptx_of != 0) {  // the driver chooses registers
     module.seconds = module.sail.seconds;
     return module;
   }

@@ -1,5 +1,5 @@
-// Where chunks of instances are integrated, as the scheduler sees it. What there is - CPU lanes, CUDA devices - is made in
-// backend/; nothing here knows of it.
+// The interface through which the scheduler integrates chunks of instances. The implementations, for CPU lanes and CUDA
+// devices, are in backend/; this file does not depend on them.
 #pragma once
 
 #include <cstdint>
@@ -17,35 +17,35 @@ class backend {
  public:
   virtual ~backend() = default;
 
-  /// What it runs on, for people: "cpu: 2 threads x 8 lanes of double, g++ 12.2.0".
+  /// Describes the device for people: "cpu: 2 threads x 8 lanes of double, g++ 12.2.0".
   virtual std::string device() const = 0;
   /// Hash of the compiled model and method.
   virtual std::string model_hash() const = 0;
-  /// Seconds spent compiling; 0 when the module came from the cache.
+  /// Seconds spent compiling; 0 if the module came from the cache.
   virtual double compile_seconds() const = 0;
-  /// How many instances a chunk should have, and how many chunks may be integrated at once.
+  /// Best number of instances per chunk, and the number of chunks that may be integrated at once.
   virtual std::int64_t chunk_size() const = 0;
   virtual int concurrency() const = 0;
-  /// How few it takes where a queue is shared and runs out.
+  /// The smallest range worth taking when a shared queue runs out.
   virtual std::int64_t smallest_chunk() const { return 1; }
   /// Does integrating a chunk keep a thread of the host busy?
   virtual bool uses_host_threads() const { return true; }
-  /// Those that take chunks from one queue; each goes by its own size and concurrency.
+  /// The backends that take chunks from one queue; each uses its own chunk size and concurrency.
   virtual std::vector<backend*> parts() { return {this}; }
-  /// Instances per vector; 1 on a device, where a pass of a warp counts for each of its threads.
+  /// Instances per vector; 1 on a device, where a pass of a warp counts once for each thread.
   virtual int lanes() const { return 1; }
-  /// Floating-point operations per second that the device can do at most, in the plan's precision; 0: not known here (of
-  /// CPUs it is measured: peak.hpp).
+  /// Peak floating-point operations per second of the device in the plan's precision; 0: unknown (peak.hpp measures it
+  /// for CPUs).
   virtual double peak_flops() const { return 0; }
-  /// Seconds so far in which it computed, by a clock of its own; nothing if it has none.
+  /// Seconds of computation so far by the device's own clock; nothing if it has none.
   virtual std::optional<double> busy_seconds() const { return {}; }
-  /// Does it gain where instances of like work begin side by side (order.hpp), in the order that a chunk has?
+  /// Does it gain if instances with similar work begin side by side (order.hpp), in the order that a chunk gives?
   virtual bool gains_by_order() const { return false; }
 
-  /// Integrates a chunk. `finished(k)` is told of k more instances that have ended; when it returns false the chunk is left
-  /// as soon as possible, instances under way get status `interrupted`. Called from several threads at once if
-  /// `concurrency` is more than one. What could not go on stands in chunk.exceptions if the plan wants it carried on.
-  /// Throws `error`.
+  /// Integrates a chunk. Calls `finished(k)` when k more instances have ended; if it returns false, the backend leaves
+  /// the chunk as soon as possible, and instances under way get status `interrupted`. Called from several threads at
+  /// once if `concurrency` exceeds one. Instances that lanes could not continue are listed in chunk.exceptions if the
+  /// plan has a fallback integrator for them. Throws `error`.
   virtual void integrate(chunk_data& chunk, const std::function<bool(std::int64_t)>& finished, abi::usage& usage) = 0;
 };
 

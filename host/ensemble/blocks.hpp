@@ -1,6 +1,6 @@
-// Blocks of instances by their ids: how sums over an ensemble get the same bits whatever chunks bring its instances, and in
-// whatever order. A block is the same number of instances each, the first with an id that is a multiple of it; the last one of
-// the ensemble may be shorter.
+// Blocks of instances by their ids. Sums over an ensemble are formed by blocks, so that their bits do not depend on the
+// chunks or their order. Every block has the same number of instances and begins at an id that is a multiple of it;
+// only the last block of the ensemble may be shorter.
 #pragma once
 
 #include <algorithm>
@@ -17,30 +17,31 @@
 
 namespace saltus::host {
 
-/// The slots of a chunk's blocks.
+/// The complete blocks in a chunk.
 struct chunk_blocks {
-  std::int64_t first;  ///< slot of the first block, or the number of instances without any
+  std::int64_t first;  ///< slot of the first block, or the number of instances if there is no block
   std::int64_t count;
 };
-/// Of a chunk of `instances`, the first with id `first_id`, out of `all`, in blocks of `block`.
+/// The blocks of a chunk with `instances` instances from id `first_id`, in an ensemble of `all` and with blocks of
+/// `block`.
 inline chunk_blocks blocks_of(std::int64_t all, std::int64_t first_id, std::int64_t instances, std::int64_t block) {
   const std::int64_t first = std::min((block - first_id % block) % block, instances);
-  const bool last = first_id + instances == all;  // and so is the block that is not full
+  const bool last = first_id + instances == all;  // then the last block counts, although it may not be full
   return {first, (instances - first + (last ? block - 1 : 0)) / block};
 }
 
-/// Blocks number * 2^level and so on, 2^level of them.
+/// The place of the 2^level blocks from number * 2^level on.
 struct block_place {
   std::int64_t level, number;
   auto operator<=>(const block_place&) const = default;
 };
 
-/// Sums of blocks, merged two and two by their numbers, and the results two and two: rounding errors grow with the logarithm of
-/// their number. Who is merged with whom does not depend on who comes first.
+/// Sums of blocks, merged in pairs by number, then the results in pairs, and so on: rounding errors grow with the
+/// logarithm of the number of blocks. The pairs do not depend on the order of arrival.
 template <class Sum>
 class block_tree {
  public:
-  /// What has been merged is not merged further above level `top`.
+  /// Sums at level `top` are not merged further.
   explicit block_tree(std::int64_t top = std::numeric_limits<std::int64_t>::max()) : top_(top) {}
 
   /// `join(early, late)` merges two sums.
@@ -56,7 +57,7 @@ class block_tree {
     pending_.emplace(here, std::move(of));
   }
 
-  /// Merges further what stands at the top, up to another one that is higher.
+  /// Raises the top level and merges the sums held at the old one.
   template <class Join>
   void raise(std::int64_t top, Join&& join) {
     auto pending = std::exchange(pending_, {});
@@ -64,7 +65,7 @@ class block_tree {
     for (auto& [where, of] : pending) push(where, std::move(of), join);
   }
 
-  /// What is left, those of few blocks first: with all blocks here they are the later ones.
+  /// The sums that remain, those of few blocks first: if all blocks have arrived, these are the later ones.
   const std::map<block_place, Sum>& left() const { return pending_; }
   std::map<block_place, Sum> take() { return std::exchange(pending_, {}); }
 
@@ -73,28 +74,28 @@ class block_tree {
   std::map<block_place, Sum> pending_;
 };
 
-/// Blocks that are spread over chunks, as far as they are here.
+/// Collects blocks whose rows are spread over several chunks.
 class spread_blocks {
  public:
-  /// A block all of whose rows are here.
+  /// A block with all its rows.
   struct whole {
     std::int64_t number = 0, rows = 0;
     std::vector<double> values = {};  ///< [column][block]
     std::vector<unsigned char> status = {};
     std::vector<number_column> columns(std::int64_t block) const;
   };
-  /// Of an ensemble of `all` instances.
+  /// For an ensemble of `all` instances in blocks of `block`.
   spread_blocks(std::int64_t all, std::int64_t block) : all_(all), block_(block) {}
 
-  /// Takes the rows [from, to) of a chunk, which are of one block. Returns that if it is complete.
+  /// Adds the rows [from, to) of a chunk, which belong to one block. Returns the block once it is complete.
   std::optional<whole> take(std::int64_t first_id, const std::vector<number_column>& columns,
                             const unsigned char* status, std::int64_t from, std::int64_t to);
-  /// A block whose other rows will not come: they read as not run. None if there is none.
+  /// Returns a block whose missing rows will not come; they count as not run. None if there is no such block.
   std::optional<whole> take_incomplete();
 
  private:
   std::int64_t all_, block_;
-  std::map<std::int64_t, whole> spread_;  ///< by their numbers
+  std::map<std::int64_t, whole> spread_;  ///< by number
 };
 
 }  // namespace saltus::host

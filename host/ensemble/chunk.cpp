@@ -22,7 +22,7 @@ std::int64_t bytes_of(const std::vector<Number>& column) {
   return static_cast<std::int64_t>(column.size() * sizeof(Number));
 }
 
-/// A size that was reckoned as a real number: the largest one if it is larger than any.
+/// Converts a size that was computed as a real number; the largest integer if it exceeds that.
 std::int64_t as_bytes(double size) {
   constexpr double beyond = 9223372036854775808.0;  // 2^63
   return size < beyond ? static_cast<std::int64_t>(size) : std::numeric_limits<std::int64_t>::max();
@@ -96,11 +96,11 @@ void chunk_data::reset(const plan& p, std::int64_t first, std::int64_t instances
   all(sensitivity, has_sensitivity(p) ? 1 : 0, no_sensitivity);
   const auto kept = bounded_rows(p);
   all(logged, kept > 0 ? 1 : 0, 0);
-  kept_rows.resize(n * kept * (2 + 2 * logged_numbers(p)));  // `logged` says what there is
+  kept_rows.resize(n * kept * (2 + 2 * logged_numbers(p)));  // `logged` says how many rows are valid
   sample_count_ = static_cast<std::size_t>(p.sample_count);
   log.clear();
   log.state_count = static_cast<int>(logged_numbers(p));
-  // What does not fit into memory goes where the result goes: elsewhere there may be no disk, or a small one.
+  // Rows that exceed memory go to the folder of the result: other folders may have no disk, or a small one.
   log.folder = p.file.empty() ? std::filesystem::path() : folder_of(p.file);
   exceptions.clear();
   statistics.clear();
@@ -200,7 +200,7 @@ std::int64_t chunk_bytes(const plan& p, std::int64_t instances) {
   const auto words = inputs + finals + abi::counter_count + 3 +
                      static_cast<std::int64_t>(sampled_columns(p)) * p.sample_count + std::ssize(p.reductions) +
                      static_cast<std::int64_t>(sensitivity_columns(p) + bounded_rows(p) * (2 + 2 * logged_numbers(p)));
-  // three words: residual, its equation, switched; bytes: status, exception, and what became of every guard
+  // three words: residual, its equation, switched; bytes: status, exception, and the history of every guard
   const auto single = 2.0 + static_cast<double>(std::ssize(p.model.guards)) + (has_sensitivity(p) ? 1.0 : 0.0);
   return as_bytes(static_cast<double>(instances) * (8.0 * static_cast<double>(words) + single));
 }

@@ -1,5 +1,5 @@
-// A chunk of instances on its way from the sampler to whoever writes it: inputs, results, event log, exceptions. Knows the
-// plan and what a compiled module takes; neither backends nor files.
+// A chunk of instances on its way from the sampler to the writer: inputs, results, event log, exceptions. It depends on
+// the plan and the module interface, not on backends or files.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,8 @@
 
 namespace saltus::host {
 
-/// Instances of a chunk that could not go on, as they came: their last accepted points (abi::snapshot).
+/// Instances of a chunk that lanes could not continue, in the order of arrival, with their last accepted points
+/// (abi::snapshot).
 struct exception_list {
   std::vector<long long> slot;      ///< place of the instance in its chunk
   std::vector<double> reals;        ///< [row][record_reals]
@@ -30,66 +31,66 @@ struct exception_list {
   void clear();
 };
 
-/// An instance whose numbers have ended, and where they did (not_finite.hpp).
+/// An instance that ended because a number was not finite, and the place where that happened (not_finite.hpp).
 struct not_finite_instance {
   std::int64_t id = -1;  ///< -1: there is none
   saltus::status status = saltus::status::not_finite;
-  std::string text = {};  ///< "the right-hand side of `y` is not finite just beyond t = 1"; empty: it is not known
+  std::string text = {};  ///< "the right-hand side of `y` is not finite just beyond t = 1"; empty: unknown
 };
 
-/// One chunk of instances as columns: what the sampler fills in, and what comes of it, counters among it.
+/// A chunk of instances as columns: the sampler writes the inputs, the module writes results and counters.
 struct chunk_data : columns, abi::counters<std::vector<long long>> {
   std::int64_t first_id = 0;
 
-  // until a module writes them: status not_run, numbers NaN, counters 0
+  // preset until a module writes them: status not_run, numbers NaN, counters 0
   std::vector<double> final_state, final_output, final_discrete;  ///< [quantity][count]
   std::vector<double> t_final;
   std::vector<unsigned char> status;     ///< saltus::status
-  std::vector<unsigned char> exception;  ///< saltus::status that the lanes gave up with and rescue took over; 0: none
-  std::vector<double> residual;          ///< the largest of a constraint; 0 without algebraic states
-  std::vector<long long> residual_of;    ///< the number of the state to whose equation it belongs; -1: none
+  std::vector<unsigned char> exception;  ///< saltus::status with which lanes gave up before rescue took over; 0: none
+  std::vector<double> residual;          ///< the largest residual of a constraint; 0 without algebraic states
+  std::vector<long long> residual_of;    ///< number of the state whose equation has it; -1: none
   std::vector<std::int64_t>
-      dependent;                   ///< constraints that depend on each other at its end, a bit each (dependent.hpp)
-  std::vector<double> switched;    ///< time at which the instance went over to the stiff method; NaN: it did not
+      dependent;                   ///< constraints that depend on each other at its end, one bit each (dependent.hpp)
+  std::vector<double> switched;    ///< time at which the instance changed to the stiff method; NaN: never
   std::vector<double> samples;     ///< [state + output, then their derivatives][count][sample]
   std::vector<double> reductions;  ///< [reduction][count]
   std::vector<unsigned char> guard_history;  ///< [guard][count], bits of abi::guard_history
   std::vector<double> final_derivative;      ///< [parameter][state + output + t_final + reduction][count]
   std::vector<unsigned char> sensitivity;    ///< saltus::sensitivity
-  // Rows of the event log where an instance keeps a bounded number of them, until they are in `log`.
-  std::vector<long long> logged;  ///< how many there would be
+  // Rows of the event log for instances that keep a bounded number of them, until they are moved to `log`.
+  std::vector<long long> logged;  ///< number of rows without the bound
   std::vector<double> kept_rows;  ///< abi::results::kept_rows
   event_log log;
   exception_list exceptions;
   chunk_statistics statistics;
   chunk_indices indices;
   not_finite_instance not_finite;  ///< the first one of the chunk
-  std::string trouble;             ///< what the model of one of its instances said when it threw; empty: none did
-  std::vector<int> order;          ///< slots in the order in which they begin (order.hpp); empty: as they stand
+  std::string trouble;             ///< message of an exception that the model threw for an instance; empty: none
+  std::vector<int> order;          ///< slots in the order in which they begin (order.hpp); empty: ascending
 
   chunk_data() = default;
   chunk_data(const plan& p, std::int64_t first, std::int64_t instances) { reset(p, first, instances); }
-  /// Makes room for `instances` instances, the first of them with id `first`, and presets every number.
+  /// Allocates columns for `instances` instances, the first with id `first`, and presets every number.
   void reset(const plan& p, std::int64_t first, std::int64_t instances);
-  /// Presets the results of some instances again, but for their status, exception and `switched`.
+  /// Presets the results of some instances again, except status, exception and `switched`.
   void forget(const std::vector<long long>& slots);
-  /// The same, but for their rows in the event log.
+  /// The same, but keeps their rows in the event log.
   void forget_results(const std::vector<long long>& slots);
-  /// Moves rows of which an instance keeps a bounded number to the event log, once nothing adds to them any more.
+  /// Moves bounded rows to the event log once no more are added.
   void log_kept_rows(const event_selection& which);
 
-  /// Pointers into this object, as a compiled module takes them; valid until the next `reset`.
+  /// Pointers into this object in the form that a compiled module expects; valid until the next `reset`.
   abi::batch batch() const;
   abi::results results();
 
  private:
-  double no_residual_ = 0;  ///< what `residual` is preset to
+  double no_residual_ = 0;  ///< preset of `residual`
   std::size_t sample_count_ = 0;
 };
 
-/// Bytes of the columns of a chunk, and of its event log and exceptions: what is handed to a backend and taken from it.
+/// Bytes of a chunk's columns, event log and exceptions: the traffic to and from a backend.
 std::int64_t moved_bytes(const chunk_data& chunk);
-/// The same of a chunk of `instances` without events and exceptions, from the plan alone.
+/// The same for a chunk of `instances` without events and exceptions, from the plan alone.
 std::int64_t chunk_bytes(const plan& p, std::int64_t instances);
 
 }  // namespace saltus::host

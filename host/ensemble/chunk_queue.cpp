@@ -16,10 +16,10 @@ namespace {
 struct worker {
   backend& where;
   int width;        ///< ranges that it integrates at once
-  int tickets = 0;  ///< ranges that it may still be given
+  int tickets = 0;  ///< ranges that it may still get
   std::counting_semaphore<> places;
   std::int64_t instances = 0;
-  double seconds = 0;  ///< in which they were integrated, those of ranges at once added up
+  double seconds = 0;  ///< of integration, summed over concurrent ranges
 
   worker(backend& b, int concurrency) : where(b), width(concurrency), places(concurrency) {}
   bool has_shown_its_speed() const { return instances > 0 && seconds > 0; }
@@ -30,10 +30,10 @@ struct worker {
 
 struct chunk_queue::state {
   const plan& p;
-  const std::vector<id_range> kept;  ///< by their ids
+  const std::vector<id_range> kept;  ///< in the order of ids
   claims* from;
   const bool only_kept;
-  std::int64_t next = 0, claimed = 0;  ///< the first that was not handed out, and the end of what was claimed
+  std::int64_t next = 0, claimed = 0;  ///< the first id that was not handed out, and the end of the claimed ids
   std::vector<std::unique_ptr<worker>> workers{};
   std::size_t next_kept = 0;
   std::mutex mutex{};
@@ -42,22 +42,22 @@ struct chunk_queue::state {
   bool given_up = false;
 
   bool is_shared() const { return workers.size() > 1; }
-  std::int64_t end() const { return from ? claimed : p.count; }  // a plan may grow
+  std::int64_t end() const { return from ? claimed : p.count; }  // not a constant: a plan may grow
   bool has_ended() const { return given_up || (next >= end() && !from); }
   std::int64_t to_come() const { return end() - next + (from ? from->left() : 0); }
-  /// Nothing is claimed before the last claim is handed out.
+  /// Claims more only after the last claim is handed out.
   void claim(std::int64_t wanted) {
     const auto more = next < end() || !from ? std::nullopt : from->next(wanted);
     if (more) next = more->first, claimed = more->end();
   }
 
-  /// Where nothing else is handed out, what stands before the next range that is kept is left out.
+  /// If only kept ranges are handed out, skips to the next one.
   void skip() {
     if (only_kept) next = next_kept < kept.size() ? kept[next_kept].first : end();
   }
 
   bool is_kept() const { return next_kept < kept.size() && kept[next_kept].first == next; }
-  /// The end of the instances that nobody has kept.
+  /// The end of the instances before the next kept range.
   std::int64_t end_of_new() const { return next_kept < kept.size() ? std::min(kept[next_kept].first, end()) : end(); }
 
   std::size_t first_free() const {
@@ -65,8 +65,8 @@ struct chunk_queue::state {
     return static_cast<std::size_t>(free - workers.begin());
   }
 
-  /// The part of the work that is expected of a worker: by what it has done in which time once that is known of all, before
-  /// that by the size of the ranges it wants.
+  /// The share of the work expected of a worker: by measured speeds once those of all workers are known, before that by
+  /// the size of their ranges.
   double share_of(const worker& which) const {
     const bool known =
         std::all_of(workers.begin(), workers.end(), [](const auto& w) { return w->has_shown_its_speed(); });
@@ -78,8 +78,9 @@ struct chunk_queue::state {
     return weight(which) / all;
   }
 
-  /// Half of what is left for each of its ranges at once, between what it wants and the least that is worth while; whole
-  /// blocks of instances where a device may make their statistics (statistics.hpp).
+  /// Half of the worker's remaining share, divided among its concurrent ranges; at most the backend's chunk size, at
+  /// least its smallest worthwhile range. Whole blocks of instances if a device may make their statistics
+  /// (statistics.hpp).
   std::int64_t size_for(const worker& w) const {
     std::int64_t size = w.where.chunk_size();
     if (is_shared() && p.chunk == 0) {
@@ -96,7 +97,7 @@ chunk_queue::chunk_queue(const plan& p, backend& where, const std::vector<id_ran
   const auto parts = where.parts();
   for (backend* b : parts) {
     auto& w = state_->workers.emplace_back(std::make_unique<worker>(*b, std::max(1, b->concurrency())));
-    // The inputs of further ranges are made while a device is at work; lanes make theirs themselves.
+    // The inputs of further ranges are sampled while a device is busy; CPU lanes sample their own.
     w->tickets = parts.size() == 1 ? 2 * w->width : w->width + (b->uses_host_threads() ? 0 : 2);
     state_->max_outstanding += 2 * w->tickets * b->chunk_size();
   }
@@ -110,7 +111,7 @@ std::counting_semaphore<>& chunk_queue::places(std::size_t worker) { return stat
 
 int chunk_queue::threads() const {
   if (!state_->is_shared()) return state_->workers.front()->width;
-  int all = 1;  // waits for a worker
+  int all = 1;  // one thread waits for a worker
   for (const auto& w : state_->workers) all += w->tickets;
   return all;
 }

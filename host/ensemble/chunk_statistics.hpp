@@ -9,17 +9,17 @@
 
 namespace saltus::host {
 
-/// Of one chunk: its blocks, which are `statistics_block` instances, the first with an id that is a multiple of that.
-/// The last one of the ensemble may be shorter. Instances of a chunk before its first block and after its last one belong
-/// to blocks that are spread over chunks.
+/// The statistics of one chunk by blocks of `statistics_block` instances; a block begins at an id that is a multiple of
+/// that. The last one of the ensemble may be shorter. Instances of a chunk before its first block and after its last
+/// one belong to blocks that are spread over chunks.
 struct chunk_statistics {
-  std::vector<summary> summaries;                  ///< [block][column], those at sample times (band_columns) the last
+  std::vector<summary> summaries;                  ///< [block][column], the columns at sample times (band_columns) last
   std::vector<std::vector<long long>> histograms;  ///< [histogram][counter]
   std::vector<value_counts> values;                ///< [column at a sample time]
 
-  // of a chunk whose columns have stayed on the device that made them, but for `status`; else empty
+  // for a chunk whose columns, except `status`, have stayed on the device that made them; else empty
   std::vector<abi::block_costs> costs;  ///< [block]
-  std::vector<bool> has_rows;           ///< [block] its rows are here all the same
+  std::vector<bool> has_rows;           ///< [block] its rows were copied to the host nevertheless
 
   void clear() {
     summaries.clear();

@@ -1,7 +1,7 @@
-// Where a run that shares its ensemble with others takes its instances from: ranges of ids that nobody else has.
+// The source of instances for a run that shares its ensemble with others: ranges of ids that no other run has.
 //
-// That nobody else has them saves work, and no more: an instance that two runs integrate has the same bits in both, and a
-// journal counts it once. So a claim may be lost, or be given twice, when a machine or a file system fails.
+// Exclusive ranges only save work: an instance that two runs integrate has the same bits in both, and a journal counts
+// it once. A claim may therefore be lost, or be given twice, when a machine or a file system fails.
 #pragma once
 
 #include <cstddef>
@@ -17,15 +17,16 @@ namespace saltus::host {
 class claims {
  public:
   virtual ~claims() = default;
-  /// The next range, about as many instances as are wanted, or more if they are handed out in pieces; none: nothing is left to take now. One thread at a time.
+  /// The next range, of about `wanted` instances, or more if ranges are handed out in larger pieces; none if nothing
+  /// can be taken now. Called by one thread at a time.
   virtual std::optional<id_range> next(std::int64_t wanted) = 0;
   /// Instances that may still be taken. Any thread.
   virtual std::int64_t left() const = 0;
-  /// How many of them no other run will take. Any thread.
+  /// The number of these that no other run will take. Any thread.
   virtual std::int64_t left_to_this_run() const { return 0; }
 };
 
-/// Ranges that were given beforehand: those of a part.
+/// Ranges that are fixed beforehand: those of a part.
 class listed_claims final : public claims {
  public:
   explicit listed_claims(std::vector<id_range> all) : all_(std::move(all)) {}

@@ -1,4 +1,4 @@
-// What goes into instances, by columns.
+// The inputs of instances, by columns.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ struct columns {
   std::int64_t count = 0;
   std::vector<double> parameters;      ///< [parameters][count]
   std::vector<double> initial;         ///< [states][count]; NaN: the model's own value
-  std::vector<double> discrete;        ///< [discretes][count]; NaN: the model's own; empty: none is given
+  std::vector<double> discrete;        ///< [discretes][count]; NaN: the model's own; empty: the model's own for all
   std::vector<double> t_begin, t_end;  ///< [count]
 };
 

@@ -25,10 +25,11 @@ namespace saltus::host {
 
 namespace {
 
-/// Seconds for all of it, without compilation.
+/// Seconds for all attempts, without compilation.
 constexpr double longest = 60;
 
-/// One instance of a chunk alone, from its beginning. In a child: returns the trace if the model crashes, else nothing.
+/// Integrates one instance of a chunk alone, from its beginning, in a child process. Returns the trace if the model
+/// crashes, else nothing.
 std::string try_alone(const plan& p, const abi::module& module, const chunk_data& of, std::size_t slot) {
   const auto settings = settings_of(p);
   chunk_data one(p, of.first_id + static_cast<std::int64_t>(slot), 1);
@@ -53,7 +54,7 @@ std::string try_alone(const plan& p, const abi::module& module, const chunk_data
   return {};
 }
 
-/// "transition, ./bottle.hpp:34" of the innermost function that is the model's; empty if there is none.
+/// "in transition, ./bottle.hpp:34" for the innermost function of the model; empty if there is none.
 std::string function_at(const plan& p, const abi::module& module, int signal, const std::vector<const void*>& trace,
                         const cancellation& stop) {
   Dl_info object{};
@@ -64,7 +65,7 @@ std::string function_at(const plan& p, const abi::module& module, int signal, co
     Dl_info of{};
     if (::dladdr(trace[k], &of) == 0 || of.dli_fbase != object.dli_fbase) continue;
     const auto offset = static_cast<const char*>(trace[k]) - static_cast<const char*>(object.dli_fbase);
-    // After the handler and what called it comes the instruction itself; further addresses lie behind a call.
+    // After the handler and its caller comes the crashing instruction itself; further addresses follow a call.
     command.push_back(fmt::format("{:#x}", offset - (signal != 0 && k == 2 ? 0 : 1)));
   }
   if (which(command[0]).empty() || command.size() == fixed) return {};
@@ -77,7 +78,7 @@ std::string function_at(const plan& p, const abi::module& module, int signal, co
       continue;
     if (file.starts_with("/usr/")) continue;
     name = name.substr(0, name.find_first_of("(<"));
-    name = name.substr(name.find(' ') == name.npos ? 0 : name.rfind(' ') + 1);  // without the type that it returns
+    name = name.substr(name.find(' ') == name.npos ? 0 : name.rfind(' ') + 1);  // without the return type
     if (const auto scope = name.rfind("::"); scope != name.npos) name = name.substr(scope + 2);
     const auto line = place.substr(file.size(), place.find(' ') - file.size());
     const auto path = std::filesystem::path(file).lexically_normal();
@@ -107,7 +108,7 @@ std::optional<finding> find_culprit(const plan& p, const abi::module& module, co
       std::memcpy(found.trace.data(), bytes.data() + sizeof(int), found.trace.size() * sizeof(void*));
       return found;
     } catch (const error& e) {
-      // It took the child along, or too long: that is it as well.
+      // If the attempt killed the child by a signal, this instance is the one, too.
       if (std::string(e.what()).starts_with("SIG")) return finding{slot, crash.signal, {}};
     }
   }
@@ -127,7 +128,7 @@ std::string explain_crash(const plan& p, chunk_data& chunk, const model_crash& c
       chunk.status[found->slot] = static_cast<unsigned char>(status::model_crashed);
     }
   } catch (const error&) {
-    // Then without.
+    // The message then lacks them.
   }
   if (who.empty() && !crash.instances.empty()) {
     const auto some = std::min<std::size_t>(crash.instances.size(), 8);

@@ -1,4 +1,4 @@
-// Who it was: the instance and the function of the model that made it crash.
+// Finds the instance and the model's function that crashed.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@
 
 namespace saltus::host {
 
-/// Tries the instances that were under way once more, each in a child process, by a module that is compiled with line
-/// numbers. Gives the one that crashes again the status model_crashed, and returns what a user is told: the model, how it
-/// ended, the instance, and the function with its line, as far as all this is found out.
+/// Tries the instances that were under way once more, each in a child process, with a module compiled with line
+/// numbers. Gives the instance that crashes again the status model_crashed. Returns the message for the user: the
+/// model, the signal, the instance, and the function with its line, as far as these are found.
 std::string explain_crash(const plan& p, chunk_data& chunk, const model_crash& crash, const cancellation& stop);
 
 }  // namespace saltus::host

@@ -11,13 +11,13 @@ namespace saltus::host {
 
 namespace {
 
-// Complex numbers arrive as pairs of doubles, which is what std::complex<double> is.
+// Complex numbers arrive as pairs of doubles, the layout of std::complex<double>.
 template <class Number>
 void factor(int n, double* a, int* rows) {
   using matrix = Eigen::Matrix<Number, Eigen::Dynamic, Eigen::Dynamic>;
   Eigen::Map<matrix> whole(reinterpret_cast<Number*>(a), n, n);
   const Eigen::PartialPivLU<Eigen::Ref<matrix>> lu(whole);
-  // The permutation as a sequence of exchanges: `where` follows the rows while they are carried out.
+  // Converts the permutation to a sequence of exchanges; `row_at` and `place_of` follow the rows through them.
   const auto& to = lu.permutationP().indices();  // row i goes to place to[i]
   std::vector<int> row_at(n), place_of(n);
   for (int i = 0; i < n; ++i) row_at[i] = place_of[i] = i;

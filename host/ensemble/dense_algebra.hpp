@@ -1,4 +1,4 @@
-// Linear algebra for compiled modules, by Eigen: factorisations of matrices that are too large for lanes.
+// Linear algebra by Eigen for compiled modules: factorisations of matrices that are too large for lanes.
 #pragma once
 
 #include "abi/module.hpp"

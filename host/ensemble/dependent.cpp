@@ -14,7 +14,7 @@ namespace saltus::host {
 std::int64_t dependent_rows(std::span<const double> rows, std::size_t count, bool nearly) {
   constexpr double singular = 1e-10, part = 1e-4, part_nearly = 0.05;
   const std::size_t columns = count > 0 ? rows.size() / count : 0;
-  // Rows of length one: units of constraints must not count.
+  // Rows are scaled to length one, so that units of constraints do not matter.
   std::vector<std::size_t> of;
   Eigen::MatrixXd a(static_cast<Eigen::Index>(columns), static_cast<Eigen::Index>(count));
   for (std::size_t k = 0; k < count; ++k) {
@@ -52,7 +52,7 @@ dependency_finder::rows_at* dependency_finder::function() {
         plan_.model.header.string(), plan_.model.name);
     try {
       module_ = build_module(text, plan_.model.header, stop_, optimised::no);
-    } catch (const error&) {}  // the run is not to fail for an explanation
+    } catch (const error&) {}  // a failing explanation must not fail the run
   }
   return module_ ? reinterpret_cast<rows_at*>(module_->code->symbol("saltus_jacobian_rows")) : nullptr;
 }

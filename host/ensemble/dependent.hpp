@@ -1,5 +1,5 @@
-// Which constraints of a mechanical system depend on each other where an instance has ended for that: by the singular values of their
-// Jacobian at its last point, on the host.
+// Finds the constraints of a mechanical system that depend on each other where an instance has ended for that reason:
+// by the singular values of their Jacobian at its last point, on the host.
 #pragma once
 
 #include <cstdint>
@@ -16,16 +16,17 @@
 
 namespace saltus::host {
 
-/// The rows that take part in a dependency, one bit each, bit k for row k < 62; 0 if the rows are independent. Of rows that are only near
-/// a dependency, `nearly`, the one that they are nearest to. `rows` is [count][columns]; rows of zeros are left out.
+/// The rows that take part in a linear dependency, bit k for row k < 62; 0 if the rows are independent. With `nearly`,
+/// rows close to a dependency: those in the singular vector of the smallest singular value. `rows` is [count][columns];
+/// rows of zeros are left out.
 std::int64_t dependent_rows(std::span<const double> rows, std::size_t count, bool nearly);
 
 class dependency_finder {
  public:
   dependency_finder(const plan& p, cancellation stop) : plan_(p), stop_(std::move(stop)) {}
 
-  /// Fills in `dependent` of the chunk. What evaluates constraints is compiled when it is first needed; where it cannot be, nothing
-  /// is told. Any thread.
+  /// Sets `dependent` of the chunk. The function that evaluates the constraints is compiled on first use; if that
+  /// fails, nothing is reported. Any thread.
   void look_at(chunk_data& chunk);
 
  private:
@@ -35,7 +36,7 @@ class dependency_finder {
 
   const plan& plan_;
   cancellation stop_;
-  std::mutex mutex_;  ///< guards what follows
+  std::mutex mutex_;  ///< guards the members below
   bool tried_ = false;
   std::optional<built> module_;
 };

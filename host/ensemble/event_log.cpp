@@ -20,12 +20,12 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// In the file a row is numbers alone: time, guard, states before, states after.
+/// A row in the file is: time, guard, states before, states after, all as doubles.
 std::size_t words_of(int state_count) { return 2 + 2 * static_cast<std::size_t>(state_count); }
 
 }  // namespace
 
-/// A file without a name: the system removes it with its last user.
+/// A file without a name: the system removes it when its last descriptor closes.
 struct event_log::spool {
   int file = -1;
   std::int64_t rows = 0;
@@ -33,7 +33,7 @@ struct event_log::spool {
   explicit spool(const fs::path& folder) {
     file = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (file >= 0) return;
-    std::string name = (folder / "saltus.events.XXXXXX").string();  // not every file system has files without a name
+    std::string name = (folder / "saltus.events.XXXXXX").string();  // for file systems without O_TMPFILE
     file = ::mkostemp(name.data(), O_CLOEXEC);
     if (file >= 0) ::unlink(name.c_str());
   }
@@ -43,7 +43,7 @@ struct event_log::spool {
   spool(const spool&) = delete;
   spool& operator=(const spool&) = delete;
 
-  /// Adds rows at the end; false: that did not go, and the file is as it was.
+  /// Adds rows at the end; returns false on failure, and the row count stays as it was.
   bool add(const std::vector<double>& numbers, std::size_t words) {
     const auto* bytes = reinterpret_cast<const char*>(numbers.data());
     const auto size = numbers.size() * sizeof(double);
@@ -85,7 +85,7 @@ void event_log::append(long long s, double t, int g, const double* y_before, con
 
 void event_log::append(const event_log& more) {
   if (!more.runs_.empty()) {
-    spill();  // what is here comes before what is there
+    spill();  // the rows here precede those of `more`
     if (!slot.empty()) {
       more.for_each([&](const event_row& r) { append(r.slot, r.time, r.guard, r.before, r.after); });
       return;
@@ -105,9 +105,9 @@ void event_log::spill_if_long() {
   if (slot.size() * static_cast<std::size_t>(row_bytes()) > memory && !unspillable_) spill();
 }
 
-/// Where the rows in memory stand in the order of their slots.
+/// The permutation that sorts the rows in memory by slot, stable.
 std::vector<std::size_t> event_log::order() const {
-  // By counting: slots are places in a chunk.
+  // Counting sort: slots are small integers.
   const long long last = slot.empty() ? 0 : *std::max_element(slot.begin(), slot.end());
   std::vector<std::size_t> next(static_cast<std::size_t>(last) + 2), rows(slot.size());
   for (const long long s : slot) ++next[static_cast<std::size_t>(s) + 1];
@@ -116,7 +116,7 @@ std::vector<std::size_t> event_log::order() const {
   return rows;
 }
 
-/// All rows in memory become a run in the file; they stay where they are if that cannot be written.
+/// Moves all rows in memory to a run in the file; they stay in memory if it cannot be written.
 void event_log::spill() {
   if (slot.empty() || unspillable_) return;
   const auto width = static_cast<std::size_t>(state_count), words = words_of(state_count);
@@ -196,7 +196,7 @@ std::vector<long long> event_log::rows_by_slot(std::size_t count) const {
 void event_log::for_each(const std::function<void(const event_row&)>& look) const {
   const auto width = static_cast<std::size_t>(state_count), words = words_of(state_count);
   const auto here = order();
-  std::size_t next = 0;  // of those in memory
+  std::size_t next = 0;  // among the rows in memory
   std::vector<std::size_t> at(runs_.size(), 0);
   std::vector<double> some;
   const auto look_at_share = [&](const run& r, const share& s) {
@@ -208,7 +208,7 @@ void event_log::for_each(const std::function<void(const event_row&)>& look) cons
         look({s.slot, row[0], static_cast<int>(row[1]), row + 2, row + 2 + width});
     }
   };
-  // The least slot that is left, in the runs as they were made, then in memory.
+  // Takes the least remaining slot: first from the runs in the order of their creation, then from memory.
   for (;;) {
     bool any = next < here.size();
     long long least = any ? slot[here[next]] : 0;

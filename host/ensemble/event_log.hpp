@@ -1,4 +1,5 @@
-// The event log of one chunk: rows come as events happen, instances interleaved, and are read instance by instance.
+// The event log of one chunk: rows are added as events happen, instances interleaved, and read back instance by
+// instance.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +11,7 @@
 
 namespace saltus::host {
 
-/// One event as it is read back; `before` and `after` point to the states, behind which the derivatives of its time stand.
+/// One event when read back; `before` and `after` point to the states, followed by the derivatives of the event time.
 struct event_row {
   long long slot;
   double time;
@@ -18,17 +19,18 @@ struct event_row {
   const double *before, *after;
 };
 
-/// Each instance's own rows come in time order. What goes beyond a bound of memory goes to a temporary file, in runs that
-/// are sorted by instance; if that cannot be written, all stays in memory. Not thread-safe, nor are copies of one log.
+/// The rows of each instance are in time order. Rows beyond a memory bound go to a temporary file, in runs sorted by
+/// instance; if the file cannot be written, all rows stay in memory. Not thread-safe, and neither are copies of one
+/// log.
 class event_log {
  public:
   static constexpr std::size_t max_in_memory = std::size_t{16} << 20;  ///< bytes
 
-  int state_count = 0;                 ///< of `before`, and of `after`: states, and what is kept behind them
+  int state_count = 0;                 ///< numbers in `before` and in `after`: states and the numbers kept behind them
   std::filesystem::path folder;        ///< of the temporary file; empty: that of the system
   std::size_t memory = max_in_memory;  ///< bytes of rows that stay in memory
 
-  // The rows in memory, as they came; whoever adds to them by hand calls `spill_if_long`.
+  // The rows in memory, in order of arrival; code that adds to these columns directly calls `spill_if_long`.
   std::vector<long long> slot;  ///< place of the instance in its chunk
   std::vector<double> time;
   std::vector<int> guard;
@@ -40,16 +42,16 @@ class event_log {
   void spill_if_long();
   /// Moves the rows in memory to the temporary file; they stay where they are if it cannot be written.
   void spill();
-  /// Drops all rows of some instances: [slot].
+  /// Drops all rows of some instances, [slot].
   void forget(const std::vector<bool>& which);
   void clear();
 
   std::int64_t row_bytes() const { return 8 + 8 + 4 + 16 * static_cast<std::int64_t>(state_count); }
   std::int64_t rows() const;
-  /// How many rows each of `count` instances has.
+  /// Number of rows of each of `count` instances.
   std::vector<long long> rows_by_slot(std::size_t count) const;
-  /// All rows in the order of the slots, those of one slot as they came. Throws `error` (exit_failure) if the temporary
-  /// file cannot be read.
+  /// Visits all rows in the order of slots, those of one slot in order of arrival. Throws `error` (exit_failure) if the
+  /// temporary file cannot be read.
   void for_each(const std::function<void(const event_row&)>& look) const;
 
  private:
@@ -66,7 +68,7 @@ class event_log {
   std::vector<std::size_t> order() const;
 
   std::vector<run> runs_;
-  std::shared_ptr<spool> file_;  ///< where this log adds its runs
+  std::shared_ptr<spool> file_;  ///< the file to which this log adds its runs
   bool unspillable_ = false;
 };
 

@@ -14,7 +14,7 @@ namespace saltus::host {
 namespace {
 
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
-constexpr std::size_t most_failed = 10;  // ids that are kept
+constexpr std::size_t most_failed = 10;  // ids kept
 
 // ---- sums
 
@@ -38,14 +38,14 @@ std::vector<co_moment> merge_sums(const std::vector<co_moment>& early, const std
   return r;
 }
 
-/// Pairs of numbers of one sum over a block; those with a number that is not finite are left out.
+/// Pairs of numbers for one sum over a block; pairs with a number that is not finite are left out.
 class pairs {
  public:
   void clear() { x_.clear(), y_.clear(); }
   void add(double x, double y) {
     if (x - x == 0 && y - y == 0) x_.push_back(x), y_.push_back(y);
   }
-  /// Means first, then deviations from them: no digits cancel. The mean of equal numbers is that number.
+  /// Computes means first, then deviations from them, so that no digits cancel. The mean of equal numbers is exact.
   co_moment sum() const {
     co_moment r;
     if (x_.empty()) return r;
@@ -65,11 +65,11 @@ class pairs {
   std::vector<double> x_, y_;
 };
 
-// ---- saltelli: sums are those of all results, of y(A) and y(B), of S_j, of T_j, and two for each S_jk
+// ---- saltelli: the sums are those of all results, of y(A) and y(B), of S_j, of T_j, and two for each S_jk
 
 std::size_t saltelli_items(std::size_t k, std::size_t pairs_of_inputs) { return 2 + 2 * k + 2 * pairs_of_inputs; }
 
-/// The terms of one block of `units` pairs of samples, whose results are y.
+/// The terms of one block of pairs of samples, whose results are y.
 class saltelli_terms {
  public:
   saltelli_terms(const std::vector<double>& y, std::size_t rows, std::size_t inputs)
@@ -87,7 +87,8 @@ class saltelli_terms {
   void total(pairs& to, std::size_t j) const {
     each([&](const double* y) { to.add((y[0] - y[1 + j]) * (y[0] - y[1 + j]), 0); });
   }
-  /// With y(A) and y(B) where those of the mixed rows are there, and the other way round.
+  /// Adds y(A) and y(B) if the results of the mixed rows are finite (`of_base`), or the mixed ones if those of A and B
+  /// are.
   void mixed(pairs& to, std::size_t j, std::size_t k, bool of_base) const {
     each([&](const double* y) {
       const double a = y[0], b = y[rows_ - 1], b_j = y[1 + inputs_ + j], a_k = y[1 + k];
@@ -125,7 +126,7 @@ std::vector<co_moment> saltelli_sums(const saltelli_terms& terms, std::size_t in
   return r;
 }
 
-// ---- morris: sums are those of the effect of each input, and of their sizes
+// ---- morris: the sums are those of the effect of each input, and of its magnitude
 
 std::vector<co_moment> morris_sums(const std::vector<double>& y, const std::vector<morris_step>& steps,
                                    std::size_t inputs) {
@@ -145,11 +146,11 @@ std::vector<co_moment> morris_sums(const std::vector<double>& y, const std::vect
   return r;
 }
 
-// ---- fast: for each curve, sums of the variance, of cosines and sines of the harmonics, and of (-1)^i
+// ---- fast: for each curve, the sums of the variance, of cosines and sines of the harmonics, and of (-1)^i
 
 constexpr std::size_t fast_items(int harmonics) { return 2 + 2 * static_cast<std::size_t>(harmonics); }
 
-/// What a result at place i of a curve is multiplied with, for each of its sums but the first.
+/// The factors of a result at place i of a curve, for each of its sums except the first.
 std::vector<double> fast_waves(const design& d, std::int64_t i) {
   std::vector<double> r;
   const auto n = static_cast<unsigned __int128>(d.count);
@@ -165,7 +166,7 @@ std::vector<double> fast_waves(const design& d, std::int64_t i) {
   return r;
 }
 
-/// Of the results from instance `first` of the design on; `waves` is [instance][sum but the first].
+/// The sums over results from instance `first` of the design on; `waves` is [instance][sum but the first].
 std::vector<co_moment> fast_sums(const std::vector<double>& y, const std::vector<double>& waves, const design& d,
                                  std::int64_t first, std::size_t inputs) {
   const std::size_t width = fast_items(d.harmonics);
@@ -222,7 +223,8 @@ index_values morris_indices(const co_moment* s, std::size_t k) {
   return r;
 }
 
-/// Twice the squared amplitudes of the harmonics over the variance, which is without the frequency of (-1)^i, as in SALib.
+/// Twice the squared amplitudes of the harmonics over the variance; as in SALib, the variance excludes the frequency of
+/// (-1)^i.
 index_values fast_indices(const co_moment* s, std::size_t k, const design& d) {
   index_values r(1);
   const std::size_t width = fast_items(d.harmonics);
@@ -250,7 +252,7 @@ index_values indices(const indices_setup& of, const std::vector<std::pair<int, i
 
 // ---- intervals
 
-/// The sums of groups around the means of all: to be added with weights, without merging means.
+/// The sums of groups about the overall means, so that they can be added with weights without merging means.
 struct group_sums {
   std::vector<co_moment> centres;              ///< [item]
   std::vector<std::array<double, 4>> of = {};  ///< [group][item]: count, x, y, x y
@@ -280,7 +282,7 @@ struct group_sums {
   }
 };
 
-/// How often each group is drawn, out of as many draws with replacement.
+/// How often each group is drawn in each resample: as many draws with replacement as there are groups.
 std::vector<std::vector<double>> bootstrap_weights(std::uint64_t seed, std::size_t groups) {
   std::vector<std::vector<double>> r(resamples, std::vector<double>(groups, 0));
   for (std::size_t b = 0; b < r.size(); ++b)
@@ -304,7 +306,7 @@ index_values deviations(const std::vector<index_values>& samples) {
   return r;
 }
 
-/// The item whose terms an index is the mean of, and how many there are without failures.
+/// The item whose mean gives an index, and the number of its terms without failures.
 struct terms_of_index {
   std::size_t item;
   double number;
@@ -320,7 +322,7 @@ terms_of_index terms_of(const indices_setup& of, std::size_t index, std::size_t 
   }
 }
 
-/// The interval: widened by the share of what was left out, which may have had any index from `least` to `greatest`.
+/// The interval, widened by the share of terms left out, whose index may have been anything from `least` to `greatest`.
 index_estimate estimate(double value, double deviation, double left_out, double least, double greatest) {
   const double half = 1.96 * deviation, kept = 1 - left_out;
   return {value, kept * (value - half) + left_out * least, kept * (value + half) + left_out * greatest, left_out};
@@ -331,7 +333,7 @@ std::pair<double, double> range_of(const indices_setup& of, std::size_t index, c
   return {index == 0 ? -terms.greatest : 0.0, terms.greatest};
 }
 
-/// Sums of one outcome.
+/// Number of sums for one outcome.
 std::size_t items_of(const indices_setup& s) {
   const std::size_t k = s.inputs.size();
   switch (s.design.which) {
@@ -341,9 +343,9 @@ std::size_t items_of(const indices_setup& s) {
   }
 }
 
-/// Units of a group: a power of two, so that there are at most max_groups, and no more than memory for them.
+/// Units of a group: a power of two, such that there are at most max_groups, and fewer if memory requires.
 std::int64_t group_units(const indices_setup& s) {
-  constexpr std::int64_t bytes = 1 << 22, fewest = 32;  // of one outcome
+  constexpr std::int64_t bytes = 1 << 22, fewest = 32;  // bytes per outcome
   const auto each = static_cast<std::int64_t>(std::max<std::size_t>(items_of(s), 1) * sizeof(co_moment));
   const std::int64_t most = std::clamp(bytes / each, fewest, max_groups);
   std::int64_t size = 1;
@@ -351,8 +353,8 @@ std::int64_t group_units(const indices_setup& s) {
   return size;
 }
 
-/// Units of a block, and the level of the tree at which blocks are a group. Blocks are small, so that as many samples have the same
-/// ones whether there were fewer before (indices_sum::grow) or not.
+/// Units of a block, and the tree level at which blocks form a group. Blocks are small, so that the same samples form
+/// the same blocks whether the ensemble has grown (indices_sum::grow) or not.
 std::pair<std::int64_t, std::int64_t> blocks_and_top(const indices_setup& s) {
   constexpr std::int64_t most = 4, of_curves = 256;
   if (s.design.which == design::kind::fast) return {of_curves, std::numeric_limits<std::int64_t>::max()};
@@ -453,7 +455,7 @@ void indices_sum::grow(std::int64_t count) {
   spread_ = spread_blocks(setup_.instances(), block_);
 }
 
-/// Of the rows of one block.
+/// The sums over the rows of one block.
 std::vector<co_moment> indices_sum::sums_of(const std::vector<number_column>& outcomes, const unsigned char* status,
                                             std::int64_t first, std::int64_t rows, std::int64_t first_id) const {
   const std::size_t k = setup_.inputs.size();
@@ -488,7 +490,7 @@ std::vector<co_moment> indices_sum::sums_of(const std::vector<number_column>& ou
   return r;
 }
 
-/// What a bootstrap sample is drawn from. The last one may have fewer units.
+/// The groups from which bootstrap samples are drawn. The last one may have fewer units.
 std::vector<std::vector<co_moment>> indices_sum::groups() const {
   std::vector<std::vector<co_moment>> r;
   const std::int64_t top = blocks_and_top(setup_).second;

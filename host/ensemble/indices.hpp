@@ -1,8 +1,8 @@
-// Indices of sensitivity of an ensemble whose samples have the design saltelli, morris or fast: from sums over its instances,
-// nothing being kept per instance. Of the same instances they have the same bits whatever chunks or threads brought them.
+// Sensitivity indices of an ensemble whose samples have the design saltelli, morris or fast, computed from sums over
+// its instances; nothing is kept per instance. Their bits do not depend on chunks or threads.
 //
-// With y(A), y(B), y(A_j) and y(B_j) the results of a pair of samples, of A with the value of input j from B, and of B with that
-// from A; c the mean of all results, V the variance of all y(A) and y(B); <> is the mean over pairs:
+// y(A), y(B), y(A_j) and y(B_j) are the results of a pair of samples, of A with input j from B, and of B with input j
+// from A; c is the mean of all results, V the variance of all y(A) and y(B); <> is the mean over pairs:
 //
 //     first order   S_j  = <(y(B) - c) (y(A_j) - y(A))> / V         A. Saltelli et al., Comput. Phys. Commun. 181 (2010) 259,
 //     total order   T_j  = <(y(A) - y(A_j))^2> / (2 V)              table 2, rows b and f (f: M. J. W. Jansen, ibid. 117
@@ -12,15 +12,16 @@
 //     Morris        e_j = elementary effect in the unit cube; mu = <e>, mu* = <|e|>, sigma its standard deviation
 //     FAST          share of the first harmonics of the frequency of input j in the variance along its curve
 //
-// SALib 1.6 has the same estimators. An instance that did not end well, or whose result is not finite, is left out with every
-// term that needs it, and nothing else: an index of another input keeps its pair of samples.
+// SALib 1.6 has the same estimators. An instance that failed, or whose result is not finite, is left out with every
+// term that contains it, and nothing else is: indices of other inputs keep that pair of samples.
 //
-// Intervals are of 95 %: 1.96 standard deviations of the index over `resamples` bootstrap samples of the units (pairs with all
-// their instances, trajectories), of up to `max_groups` groups of consecutive ones if there are more (of thousands of sums fewer
-// groups, to save memory). Consecutive Sobol' points are not independent: of groups, intervals twice as wide as of single pairs
-// were seen. If a share p of the terms of an index was left out, the interval is (1 - p) times that, and reaches p times as far as
-// the index may lie: 0 to 1 (first and total order), -1 to 1 (second order), effects as large as the largest one seen (Morris).
-// FAST has none: its instances are one curve.
+// Intervals are of 95 %: 1.96 standard deviations of the index over `resamples` bootstrap samples of the units (pairs
+// with all their instances, or trajectories). If there are more than `max_groups` units, groups of consecutive units
+// are resampled (with thousands of sums there are fewer groups, to save memory). Consecutive Sobol' points are not
+// independent: intervals from groups were up to twice as wide as those from single pairs. If a share p of the terms of
+// an index was left out, the interval is (1 - p) times the bootstrap interval plus p times the possible range of the
+// index: 0 to 1 (first and total order), -1 to 1 (second order), up to the largest effect seen (Morris). FAST has no
+// intervals: its instances form one curve.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +40,7 @@ namespace saltus::host {
 inline constexpr int resamples = 400;
 inline constexpr std::int64_t max_groups = 512;
 
-/// What indices are of.
+/// The design, inputs and outcomes of indices.
 struct indices_setup {
   host::design design;
   std::uint64_t seed = 0;
@@ -49,7 +50,7 @@ struct indices_setup {
 };
 indices_setup indices_setup_of(const plan& p);
 
-/// An index with its interval; NaN where there is none: of an outcome that does not vary, or with nothing left.
+/// An index with its interval; NaN if the outcome does not vary or no term is left.
 struct index_estimate {
   double value, low, high;
   double left_out;  ///< share of its terms
@@ -58,39 +59,39 @@ struct index_estimate {
 struct sensitivity_indices {
   struct outcome {
     statistic_column what;
-    std::vector<std::vector<index_estimate>> indices;  ///< [index][input], of second order [pair]
+    std::vector<std::vector<index_estimate>> indices;  ///< [index][input], for second order [pair]
   };
-  std::string design;  ///< empty: none were asked for
+  std::string design;  ///< empty: no indices were asked for
   std::vector<std::string> inputs;
-  std::vector<std::string> names;          ///< of the indices: first_order, ...
-  std::vector<std::pair<int, int>> pairs;  ///< of inputs, for second_order
+  std::vector<std::string> names;          ///< names of the indices: first_order, ...
+  std::vector<std::pair<int, int>> pairs;  ///< pairs of inputs, for second_order
   std::vector<outcome> outcomes;
-  std::int64_t failed = 0;                 ///< instances that did not end well
+  std::int64_t failed = 0;                 ///< instances that failed or did not finish
   std::vector<std::int64_t> first_failed;  ///< their first ids
 };
-/// How far the widest interval of any index reaches to either side of its middle; 0 if there are none.
+/// The largest half-width of all intervals; 0 if there are none.
 double widest_half_width(const sensitivity_indices& all);
 /// The names of a design's indices.
 std::vector<std::string> index_names(const design& d);
-/// The pairs of inputs, (0, 1), (0, 2), ...; none without indices of second order.
+/// The pairs of inputs, (0, 1), (0, 2), ...; none if the design has no second-order indices.
 std::vector<std::pair<int, int>> input_pairs(const design& d, int inputs);
 inline constexpr std::string_view second_order_name = "second_order";
 
-/// Adds up the terms of indices, chunk by chunk, in whatever order they come.
+/// Adds up the terms of indices, chunk by chunk, in any order.
 class indices_sum {
  public:
-  /// Without outcomes nothing is added.
+  /// With no outcomes, nothing is added.
   explicit indices_sum(indices_setup setup);
 
-  /// The sums of a chunk's blocks. Threads may call it at the same time.
+  /// The sums of a chunk's blocks. Several threads may call it at once.
   chunk_indices make(std::int64_t first_id, std::int64_t count, const std::vector<number_column>& outcomes,
                      const unsigned char* status) const;
-  /// Adds a chunk with its sums made.
+  /// Adds a chunk whose sums `make` has computed.
   void add(std::int64_t first_id, std::int64_t count, const std::vector<number_column>& outcomes,
            const unsigned char* status, chunk_indices&& made);
-  /// The design has so many pairs now, more than before, which were whole blocks.
+  /// Raises the number of pairs in the design to `count`; the pairs so far must be whole blocks.
   void grow(std::int64_t count);
-  /// Of all instances.
+  /// The indices over all instances added.
   sensitivity_indices finish() const;
 
  private:
@@ -100,10 +101,10 @@ class indices_sum {
 
   indices_setup setup_;
   design_points points_;
-  std::size_t items_ = 0;                    ///< sums of one outcome
-  std::int64_t block_units_ = 1;             ///< units of a block
-  std::int64_t block_ = 1;                   ///< and its instances
-  block_tree<std::vector<co_moment>> tree_;  ///< [outcome][item], of a block
+  std::size_t items_ = 0;                    ///< sums for one outcome
+  std::int64_t block_units_ = 1;             ///< units per block
+  std::int64_t block_ = 1;                   ///< instances per block
+  block_tree<std::vector<co_moment>> tree_;  ///< for each block, [outcome][item]
   spread_blocks spread_;
   std::int64_t failed_ = 0;
   std::vector<std::int64_t> first_failed_;

@@ -36,7 +36,7 @@ double seconds_now() { return std::chrono::duration<double>(clock::now().time_si
 constexpr unsigned char under_way = static_cast<unsigned char>(status::interrupted);
 constexpr unsigned char not_begun = static_cast<unsigned char>(status::not_run);
 
-/// Seconds after `stop` within which a call should have come back by itself.
+/// Seconds after `stop` within which a call should return by itself.
 constexpr double patience = 2.0;
 
 // ---------------------------------------------------------------------------------------------------- a call under way
@@ -45,27 +45,28 @@ enum class ending { returned, threw, crashed, exited, left };
 
 /// One call, on the stack of its thread.
 struct frame {
-  // For the signal handlers of this thread.
+  // For the signal handlers of this thread:
   sigjmp_buf back;
-  volatile sig_atomic_t in_model = 0;  ///< 0: in a callback, from which there is no jump
+  volatile sig_atomic_t in_model = 0;  ///< 0: in a callback, out of which no handler may jump
   volatile sig_atomic_t signal = 0;
   std::array<void*, 64> trace{};
   volatile int depth = 0;
   std::atomic<bool> is_to_be_left = false;
 
-  // For the watch.
+  // For the watch:
   pthread_t thread{};
   const chunk_data* chunk = nullptr;
   std::span<const long long> slots;  ///< of the chunk; empty: all
   double time_limit = 0;
-  std::atomic<double> heard = 0;         ///< when it reported last
-  std::map<std::int64_t, double> since;  ///< slots under way, and when they were first seen; the watch's own
+  std::atomic<double> heard = 0;  ///< time of its last report
+  /// slots under way and the time at which each was first seen; used by the watch alone
+  std::map<std::int64_t, double> since;
   std::mutex giving_orders;
-  std::vector<std::int64_t> to_end;  ///< slots whose time is over
+  std::vector<std::int64_t> to_end;  ///< slots whose time limit has passed
   std::atomic<bool> has_orders = false;
 };
 
-/// Handlers look at it: it must be there without an allocation.
+/// Signal handlers read it, so it must not need an allocation.
 __attribute__((tls_model("initial-exec"))) thread_local frame* current = nullptr;
 
 std::mutex frames_mutex;
@@ -79,7 +80,7 @@ int leave_signal() { return SIGRTMIN + 3; }
 
 std::atomic<bool> is_guarded = false, is_traced = false, exit_was_called = false;
 
-/// Inlined: behind the handler's own address and the one that called it stands that of the instruction.
+/// Inlined, so that the instruction's address follows those of the handler and its caller.
 __attribute__((always_inline)) inline void trace(frame& f) {
   if (is_traced) f.depth = ::backtrace(f.trace.data(), static_cast<int>(f.trace.size()));
 }
@@ -87,7 +88,7 @@ __attribute__((always_inline)) inline void trace(frame& f) {
 extern "C" void on_crash(int number) {
   frame* f = current;
   if (f == nullptr || !f->in_model) {
-    // Not the model's doing: as if nobody had listened.
+    // Not in the model: do as if there were no handler.
     ::signal(number, SIG_DFL);
     ::raise(number);
     return;
@@ -105,7 +106,7 @@ extern "C" void on_leave(int) {
   ::siglongjmp(f->back, static_cast<int>(ending::left));
 }
 
-/// exit, called by a model, is not the end of the run. main leaves by another way (a_model_called_exit).
+/// A call of exit by a model does not end the run. main then leaves without exit (a_model_called_exit).
 extern "C" void on_exit_called() {
   frame* f = current;
   if (f == nullptr || !f->in_model) return;
@@ -128,13 +129,13 @@ void install_handlers() {
   ::sigaction(leave_signal(), &leaving, nullptr);
 }
 
-/// Before the first call, and no sooner: what is made after it is destroyed before it is asked.
+/// Called before the first call of a module, not earlier: exit destroys later objects before it calls the handler.
 void listen_to_exit() {
   static const int once = std::atexit(on_exit_called);
   static_cast<void>(once);
 }
 
-/// Handlers need a stack when a recursion without end has used up the thread's own.
+/// Signal handlers need a stack of their own, since endless recursion uses up that of the thread.
 class signal_stack {
  public:
   signal_stack() : memory_(new char[size]) {
@@ -162,17 +163,17 @@ void give_thread_a_signal_stack() {
 
 struct attempt_end {
   ending how = ending::returned;
-  std::string what;  ///< of an exception
+  std::string what;  ///< message of an exception
 };
 
-/// What the callbacks of one attempt need.
+/// State for the callbacks of one attempt.
 struct callbacks {
   const module_call& call;
   frame& here;
-  std::exception_ptr host_error;  ///< thrown by the host; it must not pass through a module
+  std::exception_ptr host_error;  ///< thrown by host code; it must not pass through a module
   std::int64_t reported = 0;
 
-  /// Something of the host's, during which there is no jump.
+  /// Runs host code, during which no handler jumps.
   template <class What>
   void of_host(What&& what) {
     here.in_model = 0;
@@ -241,7 +242,8 @@ class registered {
   frame& frame_;
 };
 
-/// Calls `what(slot, status)` for some slots of a chunk, or all. Another thread may write there, one byte at a time.
+/// Calls `what(slot, status)` for some slots of a chunk, or all. Another thread may write a status meanwhile, as a
+/// single byte.
 template <class What>
 void for_each_status(const chunk_data& chunk, std::span<const long long> slots, What&& what) {
   const auto tell = [&](std::int64_t slot) {
@@ -257,7 +259,7 @@ std::int64_t ended(const chunk_data& chunk, std::span<const long long> slots) {
   return n;
 }
 
-/// In a function of its own: nothing with a destructor lies between here and the model.
+/// A separate function, so that no object with a destructor lies between the jump target and the model.
 __attribute__((noinline)) ending enter(frame& here, const std::function<void()>& call, std::string& what) {
   const int jumped = ::sigsetjmp(here.back, 1);
   if (jumped != 0) {
@@ -283,7 +285,7 @@ __attribute__((noinline)) ending enter(frame& here, const std::function<void()>&
   return how;
 }
 
-/// Integrates all instances (no slots), or continues some. Throws model_crash, and what the host has thrown.
+/// Integrates all instances (no slots), or continues some. Throws model_crash, and exceptions of the host.
 attempt_end attempt(const module_call& call, abi::usage& used, std::span<const long long> slots,
                     std::span<const abi::snapshot> from) {
   if (is_guarded) {
@@ -308,10 +310,10 @@ attempt_end attempt(const module_call& call, abi::usage& used, std::span<const l
     end.how = enter(here, run, end.what);
   }
   if (reports.host_error) std::rethrow_exception(reports.host_error);
-  if (end.how == ending::exited) std::atexit(on_exit_called);  // it has been used up
-  // The signal to leave may have met it in a callback, from which it has come back by itself.
+  if (end.how == ending::exited) std::atexit(on_exit_called);  // exit has removed the handler
+  // If the signal to leave arrived in a callback, the call has returned by itself.
   if (end.how == ending::returned && here.is_to_be_left) end.how = ending::left;
-  // Those that have ended since the last report.
+  // Counts the instances that have ended since the last report.
   if (end.how != ending::returned) call.finished(ended(call.chunk, slots) - before - reports.reported);
   if (end.how == ending::crashed || end.how == ending::exited) {
     std::vector<std::int64_t> who;
@@ -324,15 +326,16 @@ attempt_end attempt(const module_call& call, abi::usage& used, std::span<const l
   return end;
 }
 
-// ------------------------------------------------------------------------------------------------ those that are to blame
+// ----------------------------------------------------------------------------------------------------- finding the
+// culprit
 
-/// An instance that was to be integrated.
+/// An instance to integrate.
 struct entry {
   long long slot;
-  abi::snapshot from;  ///< reals null: from its beginning
+  abi::snapshot from;  ///< reals null: from the beginning
 };
 
-/// Integrates what is left of some instances after a call has not returned as it should.
+/// Integrates the remaining instances after a call has not returned normally.
 class second_try {
  public:
   second_try(const module_call& call, abi::usage& used, std::vector<entry> entries)
@@ -364,12 +367,12 @@ class second_try {
     for (const entry& e : some) {
       slots.push_back(e.slot);
       from.push_back(e.from);
-      if (e.from.reals == nullptr) from.back().integers = &e.slot;  // all that is known of it
+      if (e.from.reals == nullptr) from.back().integers = &e.slot;  // the slot is all that the module needs
     }
     return attempt(call_, used_, slots, from);
   }
 
-  /// Who does not return now is the one that did not before, and ends here.
+  /// Integrates one instance alone. If it does not return, it was the culprit before, and ends here.
   void alone(const entry& e) {
     const auto slot = static_cast<std::size_t>(e.slot);
     undo(e);
@@ -377,7 +380,7 @@ class second_try {
     const attempt_end end = attempt_of({e});
     if (end.how == ending::returned) return;
     undo(e);
-    // Left because the run is to end: it was interrupted.
+    // The call was abandoned because the run ends: the instance stays interrupted.
     if (end.how == ending::left && (call_.time_limit <= 0 || !call_.finished(0))) return;
     call_.chunk.status[slot] =
         static_cast<unsigned char>(end.how == ending::threw ? status::model_threw : status::time_limit);
@@ -385,7 +388,7 @@ class second_try {
     call_.finished(1);
   }
 
-  /// What the first one says is told.
+  /// Keeps the first message of a chunk.
   void note(long long slot, const std::string& what) const {
     static std::mutex noting;
     const std::lock_guard lock(noting);
@@ -393,7 +396,7 @@ class second_try {
       call_.chunk.trouble = fmt::format("instance {}: {}", call_.chunk.first_id + slot, what);
   }
 
-  /// What an instance has left behind. Its samples up to where it is continued stay.
+  /// Removes the traces of an attempt. Samples before the point of continuation stay.
   void undo(const entry& e) const {
     std::vector<bool> which(call_.chunk.status.size(), false);
     which[static_cast<std::size_t>(e.slot)] = true;
@@ -415,7 +418,7 @@ void guard_process() {
 
 void trace_crashes() {
   void* first = nullptr;
-  ::backtrace(&first, 1);  // loads what it needs, which a signal handler must not
+  ::backtrace(&first, 1);  // loads the library for backtraces, which a signal handler must not do
   is_traced = true;
 }
 
@@ -457,7 +460,7 @@ void leave(frame& f) {
 }
 
 void enforce(frame& f, double now, std::optional<double> stopped_at) {
-  // Also of a call that the signal has met in a callback: once more.
+  // Signals again if the first signal arrived in a callback.
   if (stopped_at && now - *stopped_at > patience && now - f.heard > patience) leave(f);
   if (!(f.time_limit > 0)) return;
   if (now - f.heard > f.time_limit) leave(f);

@@ -52,7 +52,7 @@ not_finite_finder::finder* not_finite_finder::function() {
         plan_.model.header.string(), plan_.model.name);
     try {
       module_ = build_module(text, plan_.model.header, stop_, optimised::no);
-    } catch (const error&) {}  // the run is not to fail for an explanation
+    } catch (const error&) {}  // a failing explanation must not fail the run
   }
   return module_ ? reinterpret_cast<finder*>(module_->code->symbol("saltus_first_not_finite")) : nullptr;
 }
@@ -76,7 +76,8 @@ std::string not_finite_finder::explain(const chunk_data& chunk, std::size_t slot
                        is_event ? ": a transition has made it so" : "",
                        what == is_state ? "" : ", " + values_text(m, y));
   }
-  // It was a step that led out of where there are numbers, however short: the first one that does, along the slope here.
+  // The last point is finite, so a step left the domain of the model. Tries ever longer Euler steps along the slope
+  // here until one does.
   for (double h = std::max(std::fabs(t), std::fabs(span)) * std::numeric_limits<double>::epsilon();
        h < std::fabs(span) * 1e-3; h *= 2) {
     const double step = std::copysign(h, span);
@@ -96,7 +97,7 @@ void not_finite_finder::look_at(chunk_data& chunk) {
     if (find == nullptr) return;
     try {
       chunk.not_finite = {chunk.first_id + static_cast<std::int64_t>(i), why, explain(chunk, i, find)};
-    } catch (...) {}  // what the model may throw
+    } catch (...) {}  // the model may throw anything
     return;
   }
 }

@@ -1,4 +1,4 @@
-// Where the numbers of an instance end: which function of its model is the first that is not finite, and when.
+// Finds the first function of an instance's model that is not finite, and when.
 #pragma once
 
 #include <mutex>
@@ -17,8 +17,8 @@ class not_finite_finder {
  public:
   not_finite_finder(const plan& p, cancellation stop) : plan_(p), stop_(std::move(stop)) {}
 
-  /// Fills in `not_finite` of the chunk, of the first of its instances that has ended as not_finite or bad_start. What evaluates
-  /// the model is compiled when it is first needed; where it cannot be, nothing is told. Any thread.
+  /// Sets `not_finite` of the chunk, for the first of its instances with status not_finite or bad_start. The function
+  /// that evaluates the model is compiled on first use; if that fails, nothing is reported. Any thread.
   void look_at(chunk_data& chunk);
 
  private:
@@ -29,7 +29,7 @@ class not_finite_finder {
 
   const plan& plan_;
   cancellation stop_;
-  std::mutex mutex_;  ///< guards what follows
+  std::mutex mutex_;  ///< guards the members below
   bool tried_ = false;
   std::optional<built> module_;
 };

@@ -8,13 +8,13 @@ namespace saltus::host {
 
 namespace {
 
-constexpr std::int64_t max_warps_learnt = 128;      ///< warps of instances that the tree is grown on
+constexpr std::int64_t max_warps_learnt = 128;      ///< warps of instances on which the tree is grown
 constexpr std::int64_t max_warps_of_a_chunk = 64;   ///< of these from one chunk
-constexpr std::size_t min_instances_of_a_box = 16;  ///< instances of a box
+constexpr std::size_t min_instances_of_a_box = 16;  ///< smallest number of instances in a box
 constexpr int max_depth = 8;                        ///< splits above a box
-constexpr double min_gain = 0.03;                   ///< by which warps must be fuller for an order to be changed
+constexpr double min_gain = 0.03;                   ///< gain in warp efficiency that justifies another order
 
-/// The columns of inputs: whatever may differ between instances.
+/// The columns of inputs: all that may differ between instances.
 std::vector<const double*> inputs_of(const columns& c) {
   std::vector<const double*> r;
   const auto n = static_cast<std::size_t>(c.count);
@@ -23,7 +23,7 @@ std::vector<const double*> inputs_of(const columns& c) {
   return r;
 }
 
-/// The rows of some warps of a sample.
+/// Every `step`-th warp of a sample, from `first_warp` on.
 work_sample part_of(const work_sample& all, std::size_t first_warp, std::size_t step) {
   constexpr auto w = static_cast<std::size_t>(warp);
   work_sample r;
@@ -36,7 +36,7 @@ work_sample part_of(const work_sample& all, std::size_t first_warp, std::size_t 
   return r;
 }
 
-/// Slots 0, 1, ... by the ranks of their boxes; those of one box as they stand.
+/// Slots 0, 1, ... sorted by the ranks of their boxes; ascending within a box.
 template <class Rank>
 std::vector<int> sorted_by(std::int64_t count, int ranks, Rank&& rank_of) {
   std::vector<int> rank(static_cast<std::size_t>(count)), slots(static_cast<std::size_t>(count));
@@ -83,11 +83,11 @@ double warp_efficiency(const std::vector<double>& work) {
   return spent > 0 ? useful / spent : 1.0;
 }
 
-/// How a tree grows: a node splits where that leaves the least sum of squared deviations of the work.
+/// Grows a tree: splits a node where the sum of squared deviations of the work is least.
 struct work_tree::growth {
   const work_sample& sample;
   std::vector<node>& nodes;
-  std::vector<std::size_t> rows{};  ///< those of a node stand together
+  std::vector<std::size_t> rows{};  ///< rows of one node are contiguous
 
   struct split {
     int input = -1;
@@ -100,7 +100,7 @@ struct work_tree::growth {
   void try_input(std::size_t begin, std::size_t end, int input, split& best) {
     const auto first = rows.begin() + static_cast<long>(begin), last = rows.begin() + static_cast<long>(end);
     const auto differs = [&](std::size_t r) { return value(r, input) != value(*first, input); };
-    if (std::none_of(first, last, differs)) return;  // as most inputs do not
+    if (std::none_of(first, last, differs)) return;  // constant here, as most inputs are
     std::sort(first, last, [&](std::size_t a, std::size_t b) {
       return std::pair(value(a, input), a) < std::pair(value(b, input), b);
     });
@@ -124,7 +124,7 @@ struct work_tree::growth {
     split best;
     if (depth < max_depth && end - begin >= 2 * min_instances_of_a_box)
       for (std::size_t input = 0; input < sample.width; ++input) try_input(begin, end, static_cast<int>(input), best);
-    // A gain that is only rounding is none.
+    // Ignores a gain that is mere rounding.
     if (best.input < 0 || best.gain <= 1e-9 * sum * nodes[at].mean) return;
     const auto middle = std::partition(rows.begin() + static_cast<long>(begin), rows.begin() + static_cast<long>(end),
                                        [&](std::size_t r) { return value(r, best.input) <= best.threshold; });
@@ -151,7 +151,7 @@ work_tree::work_tree(const work_sample& sample) : nodes_(1) {
   for (node* n : boxes) n->rank = boxes_++;
 }
 
-/// Takes whole warps, evenly spaced, of those whose counters are here.
+/// Takes whole warps, evenly spaced, among those whose counters are on the host.
 void work_order::learn(const chunk_data& chunk) {
   std::vector<std::int64_t> warps;
   const auto& made = chunk.statistics;
@@ -175,7 +175,7 @@ void work_order::learn(const chunk_data& chunk) {
     }
   }
   if (const auto max_size = static_cast<std::size_t>(max_warps_learnt * warp);
-      sample_.size() > max_size) {  // forgets the oldest
+      sample_.size() > max_size) {  // forget the oldest
     const std::size_t more = sample_.size() - max_size;
     sample_.inputs.erase(sample_.inputs.begin(), sample_.inputs.begin() + static_cast<long>(more * sample_.width));
     sample_.work.erase(sample_.work.begin(), sample_.work.begin() + static_cast<long>(more));
@@ -185,7 +185,7 @@ void work_order::learn(const chunk_data& chunk) {
   grow();
 }
 
-/// Grows a tree on every other warp and judges it by those between; if it is worth it, grows it on all.
+/// Grows a tree on every other warp and tests it on those between; if the gain suffices, grows it on all.
 void work_order::grow() {
   const work_sample seen = part_of(sample_, 0, 2), unseen = part_of(sample_, 1, 2);
   tree_.reset();

@@ -12,11 +12,11 @@ namespace saltus::host {
 
 namespace {
 
-/// Ranges of each part: many enough that their work is that of the others, few enough that chunks stay large.
+/// Ranges per part: enough to balance the work of the parts, few enough to keep chunks large.
 constexpr std::int64_t ranges_per_part = 32;
 constexpr std::int64_t max_parts = 1'000'000;
 
-/// Instances in one of the ranges; whole blocks of statistics where it can be.
+/// Instances in a range; whole blocks of statistics if possible.
 std::int64_t range_size(std::int64_t parts, std::int64_t count, std::int64_t whole) {
   const std::int64_t ranges = parts * ranges_per_part, size = (count + ranges - 1) / ranges;
   if (whole > 1) return (size + whole - 1) / whole * whole;

@@ -1,4 +1,4 @@
-// Parts of an ensemble: several runs, on one machine or many, each of which integrates instances of its own.
+// Parts of an ensemble: several runs, on one machine or many, each integrate their own instances.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,12 @@ struct id_range {
   bool operator==(const id_range&) const = default;
 };
 
-/// The part `number` of so many, from 1. They have ranges of ids in turn, all over the ensemble: where the work changes slowly
-/// with the id, parts take the same time.
+/// Part `number` (from 1) of `of` parts. Parts take ranges of ids in turn all over the ensemble: if the work changes
+/// slowly with the id, they take the same time.
 struct ensemble_part {
   std::int64_t number = 1, of = 1;
-  std::string among = {};  ///< the name of a run among those that share all instances as they go; empty: it does not
+  /// The name of a run among those that share all instances dynamically; empty: it does not share.
+  std::string among = {};
   bool is_all() const { return of == 1 && among.empty(); }
 };
 
@@ -26,15 +27,15 @@ struct ensemble_part {
 ensemble_part part_called(const std::string& text);
 std::string text_of(const ensemble_part& part);
 
-/// The ranges of a part in an ensemble of `count` instances, in the order of their ids. With `whole` they begin at its multiples: no
-/// two parts have instances of one chunk of so many.
+/// The ranges of a part in an ensemble of `count` instances, in the order of ids. Ranges begin at multiples of `whole`,
+/// so that no chunk of `whole` instances is split between parts.
 std::vector<id_range> ranges_of(const ensemble_part& part, std::int64_t count, std::int64_t whole = 1);
 
-// Of ranges in the order of their ids that do not meet:
+// For disjoint ranges in the order of ids:
 std::int64_t instances_in(const std::vector<id_range>& ranges);
-/// What they leave of the ids 0, ..., count - 1.
+/// The ids of 0, ..., count - 1 that are in no range.
 std::vector<id_range> complement(const std::vector<id_range>& ranges, std::int64_t count);
-/// What is in both.
+/// The ids that are in both.
 std::vector<id_range> intersection(const std::vector<id_range>& a, const std::vector<id_range>& b);
 
 }  // namespace saltus::host

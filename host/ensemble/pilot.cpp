@@ -88,7 +88,7 @@ pilot_round pilot::run(std::int64_t count, double offset) {
   return r;
 }
 
-/// What lanes leave to others; compilation is not counted.
+/// Runs the fallback integrators; their compilation is not counted.
 void pilot::carry_on(pilot_round& r, const cancellation& over) {
   const auto begin = monotonic_clock::now();
   const double before = stiff_.compile_seconds() + rescuer_.compile_seconds();
@@ -110,7 +110,7 @@ std::pair<double, double> pilot::event_rows() const {
   double sum = 0, squares = 0;
   for (const double x : rows) sum += x;
   for (const double x : rows) squares += (x - sum / n) * (x - sum / n);
-  // Of a finite population that is known altogether nothing is left to chance.
+  // The finite-population factor: if the pilot ran the whole population, no uncertainty is left.
   const double left = std::max(0.0, 1 - n / static_cast<double>(plan_.count));
   return {sum / n, n > 1 ? std::sqrt(squares / (n - 1) / n * left) : 0.0};
 }
@@ -122,7 +122,7 @@ double pilot::progress() const {
       const auto s = static_cast<status>(chunk.status[i]);
       if (s == status::not_run) continue;
       const double part = (chunk.t_final[i] - chunk.t_begin[i]) / (chunk.t_end[i] - chunk.t_begin[i]);
-      // Of one that had to be left nothing is known.
+      // The progress of an abandoned instance is unknown.
       sum += s != status::interrupted ? 1.0 : part == part ? part : 0.0;
     }
   return std::max(sum / all, 1e-6);

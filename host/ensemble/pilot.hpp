@@ -1,6 +1,7 @@
-// A few instances of a plan, run to see what all of them will take, or what another plan would make of them.
+// Runs a few instances of a plan to predict the time of all, or to compare it with another plan.
 //
-// They are spread evenly over all ids, which for a sweep is evenly over its axes, and for random samples is as good as any.
+// The instances are spread evenly over all ids: for a sweep, evenly over its axes; random samples are equivalent
+// anyway.
 #pragma once
 
 #include <chrono>
@@ -14,29 +15,29 @@
 
 namespace saltus::host {
 
-/// Makes a chunk of `count` instances with evenly spread ids: the k-th is number floor((k + offset) N / count), for
-/// 0 <= offset < 1. Its first_id is 0: the ids are gone, only their inputs are there.
+/// Makes a chunk of `count` instances with evenly spread ids: the k-th is number floor((k + offset) N / count), for 0
+/// <= offset < 1. Its first_id is 0: the chunk has the inputs of these ids, not the ids.
 void fill_spread(const plan& p, std::int64_t count, double offset, chunk_data& chunk);
 
-/// What one round took: as many chunks at once as the backend takes.
+/// The cost of one round, in which the backend integrates as many chunks at once as it can.
 struct pilot_round {
   std::int64_t instances = 0;
   int chunks = 0;
-  double seconds = 0;         ///< from begin to end, without compilation of fallback integrators
+  double seconds = 0;         ///< wall time, without compilation of fallback integrators
   double thread_seconds = 0;  ///< in the backend, summed over chunks
-  double after_seconds = 0;   ///< of fallback integrators, which share all threads
+  double after_seconds = 0;   ///< in fallback integrators, which share all threads
   abi::usage usage{};
   long long evaluations = 0;  ///< of right-hand sides
-  double progress = 1;        ///< part of the time spans that was covered; less than 1: it was cut short
+  double progress = 1;        ///< fraction of the time spans that was covered; less than 1: the round was cut short
 };
 
 class pilot {
  public:
-  /// Refers to all of them. A round is cut short when it has taken `longest` seconds, fallback integrators included, or
-  /// when `stop` is cancelled.
+  /// Refers to its arguments. A round is cut short after `longest` seconds, fallback integrators included, or when
+  /// `stop` is cancelled.
   pilot(const plan& p, backend& where, double longest, const cancellation& stop);
 
-  /// Runs `count` instances in each chunk: all of them together are evenly spread.
+  /// Integrates `count` instances in each chunk; the instances of all chunks are evenly spread.
   pilot_round run(std::int64_t count, double offset);
 
   const std::vector<chunk_data>& chunks() const { return chunks_; }

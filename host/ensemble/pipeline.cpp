@@ -30,7 +30,7 @@ namespace saltus::host {
 
 namespace {
 
-/// Chunks that are not in use, kept for their memory.
+/// Unused chunks, kept for their memory.
 class chunk_pool {
  public:
   std::unique_ptr<chunk_data> get() {
@@ -50,7 +50,7 @@ class chunk_pool {
   std::vector<std::unique_ptr<chunk_data>> free_;
 };
 
-/// One of the places of a semaphore, held while this lives.
+/// One place of a semaphore, held while this lives.
 class place {
  public:
   explicit place(std::counting_semaphore<>& all) : all_(all) { all_.acquire(); }
@@ -69,7 +69,7 @@ void add(abi::usage& sum, const abi::usage& more) {
   sum.landed += more.landed;
 }
 
-/// What a run comes to, told by its stages from whatever threads they run on.
+/// The summary of a run, collected from its stages on any thread.
 class account {
  public:
   explicit account(chunk_queue& queue) {
@@ -88,20 +88,20 @@ class account {
     part.chunk_seconds += seconds;
   }
 
-  /// The first crash is explained, the others follow from it.
+  /// Explains the first crash only: the others follow from it.
   template <class Explain>
   void add_crash(Explain&& explain) {
     const std::lock_guard lock(mutex_);
     if (summary_.crash.empty()) summary_.crash = explain();
   }
 
-  /// By one thread at a time.
+  /// Called by one thread at a time.
   void add_written(const tally& counts, const std::string& trouble) {
     summary_.counts.add(counts);
     if (summary_.trouble.empty()) summary_.trouble = trouble;
   }
 
-  /// When all stages have ended: of the instances that were handed out, and those that were not.
+  /// Called when all stages have ended, with the instances that were handed out and those that were not.
   run_summary close(std::int64_t handed_out, const chunk_queue::remainder& left) {
     tally& n = summary_.counts;
     n.by_status[static_cast<std::size_t>(status::not_run)] += left.others;
@@ -123,7 +123,7 @@ class account {
   stopwatch in_backend_;
 };
 
-/// The stages of the pipeline, and what they share.
+/// The stages of the pipeline and their shared data.
 class ensemble_run {
  public:
   ensemble_run(const plan& p, backend& where, const chunk_writer& write,
@@ -151,11 +151,11 @@ class ensemble_run {
   run_summary run() {
     const auto busy_before = where_.busy_seconds();
     do {
-      const call_watch watch(stop_, [this] { progress_(0); });  // looks at the clock also where nobody reports
+      const call_watch watch(stop_, [this] { progress_(0); });  // checks the clock even when no instance reports
       run_pipeline();
     } while (has_grown());
     run_summary sum = account_.close(queue_.handed_out(), queue_.not_handed_out());
-    if (!from_) {  // of a part they would say nothing
+    if (!from_) {  // statistics of a part would be meaningless
       sum.statistics = statistics_.finish();
       sum.indices = indices_.finish();
     }
@@ -175,7 +175,7 @@ class ensemble_run {
   };
   using item = handed_out*;  // owned by the pipeline between its first and last stage
 
-  /// A stage that fails ends the run: nobody must wait for what it does not do.
+  /// A failing stage stops the queue: other stages must not wait for its output.
   template <class Stage>
   auto guarded(Stage stage) {
     return [this, stage](auto&& what) {
@@ -213,7 +213,8 @@ class ensemble_run {
                                    tbb::make_filter<item, void>(filter_mode::serial_out_of_order, collect));
       });
     } catch (const std::bad_alloc&) {
-      // oneTBB 2021.8 keeps a lock where memory ends as it makes an arena, and waits for it for ever when this is destroyed.
+      // Works around oneTBB 2021.8: if memory ends while an arena is made, the library keeps a lock, and the destructor
+      // of this object would wait for it for ever.
       control.release();
       throw;
     }
@@ -221,7 +222,7 @@ class ensemble_run {
 
   // ---- the stages
 
-  /// After a stop nothing more: how long that takes must not depend on how much is left.
+  /// Hands out nothing after a stop, so that the time to stop does not depend on the remaining work.
   item hand_out(tbb::flow_control& flow) {
     const auto range = ending_ ? std::nullopt : queue_.next();
     if (!range) {
@@ -243,12 +244,12 @@ class ensemble_run {
     }
     if (is_ordered(range.worker)) chunk->order = by_work_.order(*chunk);
     const place here(queue_.places(range.worker));
-    // A chunk that was handed out before a stop passes through as it is: its instances get their rows, as not run.
+    // A chunk handed out before a stop passes through unchanged: its instances get rows as not run.
     queue_.is_integrated(range, ending_ ? 0.0 : integrate_on(queue_[range.worker], *chunk, range));
     return handed.release();
   }
 
-  /// Returns the seconds that it took.
+  /// Returns the seconds it took.
   double integrate_on(backend& worker, chunk_data& chunk, const chunk_queue::range& range) {
     abi::usage used{};
     double seconds = 0;
@@ -271,7 +272,7 @@ class ensemble_run {
     std::unique_ptr<handed_out> handed(raw);
     auto& chunk = *handed->chunk;
     if (!handed->range.is_kept) finish(chunk, handed->range);
-    else if (!plan_.rows) return handed.release();  // statistics and counts are kept, too
+    else if (!plan_.rows) return handed.release();  // its statistics and counts were kept, too
     if (plan_.rows && !handed->range.is_kept) numbers_.look_at(chunk);
     make_statistics(plan_, chunk);
     chunk.indices = indices_.make(chunk.first_id, chunk.count, outcomes_of(chunk), chunk.status.data());
@@ -291,9 +292,9 @@ class ensemble_run {
     queue_.is_written(handed->range);
   }
 
-  // ---- what they ask and note
+  // ---- helpers
 
-  /// What the backend has given up is carried on.
+  /// Runs the fallback integrators on instances that the backend gave up.
   void finish(chunk_data& chunk, const chunk_queue::range& range) {
     if (is_ordered(range.worker)) by_work_.learn(chunk);
     try {
@@ -304,7 +305,7 @@ class ensemble_run {
     chunk.log_kept_rows(plan_.logged);
   }
 
-  /// The results of a chunk whose indices are asked for.
+  /// The results of a chunk for which indices are asked.
   std::vector<number_column> outcomes_of(chunk_data& chunk) const {
     std::vector<number_column> r;
     if (plan_.indices.empty()) return r;
@@ -327,7 +328,7 @@ class ensemble_run {
   const std::function<void(std::int64_t)>& progress_;
   const std::function<bool(const sensitivity_indices&)>& grow_;
   const cancellation& stop_;
-  const cancellation ending_;  ///< by `stop_`, or when the model has crashed
+  const cancellation ending_;  ///< cancelled by `stop_`, or when the model has crashed
   kept_chunks* kept_;
   claims* from_;
   chunk_queue queue_;

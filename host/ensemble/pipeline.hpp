@@ -1,5 +1,5 @@
-// From a plan to results: chunks of instances go through sampler, backend, fallback integrators (rescue.hpp) and writer as a
-// pipeline. At most a few chunks are in memory at once, so the number of instances is bounded by the disk.
+// Runs a plan: chunks of instances pass through a pipeline of sampler, backend, fallback integrators (rescue.hpp) and
+// writer. Only a few chunks are in memory at once, so the number of instances is limited by the disk alone.
 #pragma once
 
 #include <functional>
@@ -15,46 +15,50 @@
 
 namespace saltus::host {
 
-/// What one of several backends has done.
+/// The work of one of several backends.
 struct part_of_run {
   std::string device;
   std::int64_t instances = 0, chunks = 0;
-  double chunk_seconds = 0;  ///< in which it had chunks, those at once added up
+  double chunk_seconds = 0;  ///< during which it had chunks, summed over concurrent chunks
 };
 
 struct run_summary {
-  std::int64_t instances = 0;  ///< of the plan, or those of them that were taken
+  std::int64_t instances = 0;  ///< of the plan, or those that this run took
   tally counts;
   std::int64_t not_read =
       0;  ///< of the instances, those that are kept and were not read, as the run was stopped before
   host::statistics statistics;  ///< if the plan asks for them
   sensitivity_indices indices;  ///< likewise
   abi::usage usage{};
-  double wall_seconds = 0;            ///< of integration, without compilation but for that of fallback integrators
-  double stiff_compile_seconds = 0;   ///< part of it, for the stiff method of auto; 0: not needed, or in the cache
-  double rescue_compile_seconds = 0;  ///< part of it, for rescue; likewise
-  std::vector<part_of_run> parts;     ///< one, but where several share the queue
+  /// wall time of integration, without compilation except that of fallback integrators
+  double wall_seconds = 0;
+  /// part of wall_seconds, for the stiff method of auto; 0: not needed, or in the cache
+  double stiff_compile_seconds = 0;
+  double rescue_compile_seconds = 0;  ///< part of wall_seconds, for rescue; likewise
+  std::vector<part_of_run> parts;     ///< one, unless several backends share the queue
   bool interrupted = false;
-  std::string trouble;  ///< what a model said that threw; empty: none did
-  std::string crash;    ///< how the model crashed, which ended the run; empty: it did not
+  std::string trouble;  ///< message of an exception that a model threw; empty: none did
+  std::string crash;    ///< how the model crashed and ended the run; empty: it did not
 
-  double kernel_seconds = 0;  ///< during which any chunk was in the backend
-  double chunk_seconds = 0;   ///< in the backend, summed over the chunks: of several at once more than that
-  std::int64_t bytes = 0;     ///< of the columns that chunks brought to the backend and took from it
+  double kernel_seconds = 0;  ///< during which at least one chunk was in the backend
+  double chunk_seconds = 0;   ///< in the backend, summed over chunks: more than kernel_seconds if several run at once
+  std::int64_t bytes = 0;     ///< of columns moved to the backend and from it
 };
 
-/// Of a run that has gone on with more instances.
+/// Adds the summary of a continued run with more instances.
 void add(run_summary& sum, const run_summary& more);
 
-/// Receives a chunk, and what there is to count of its instances: without rows, a chunk that was kept has nothing else.
+/// Receives a chunk and the counts of its instances; a kept chunk without rows has counts alone.
 using chunk_writer = std::function<void(const chunk_data&, const tally&)>;
 
-/// Runs every instance of the plan. `write` receives the chunks as they end, in any order, one at a time (from some
-/// thread); `progress` is told of instances that have ended; cancelling `stop` ends the run early, whatever is left: chunks that
-/// were not begun are not handed to `write`, and their instances are counted as not_run. Fallback integrators run beside the backend, on other threads of the host if there are
-/// any. What `kept` has left is not integrated again, where it takes instances from nothing else is integrated, and what ends is
-/// given to it before it is written. `grow` is asked when all have ended: it may make more samples of the plan (double_samples), and
-/// returns whether it has; these are run then. Asserts that every instance is ok, rescued, failed or not finished.
+/// Runs every instance of the plan. `write` receives each chunk when it has ended, in any order, one at a time, from
+/// some thread. `progress` is told the number of instances that have ended since its last call. Cancelling `stop` ends
+/// the run early: chunks that were not begun are not written, and their instances count as not_run. Fallback
+/// integrators run beside the backend, on other threads of the host if there are any. Instances that `kept` has left
+/// are not integrated again; if it names a source of instances, only those are integrated; and chunks that end are
+/// given to it before they are written. When all instances have ended, the run calls `grow`, which may double the
+/// samples of the plan (double_samples) and returns whether it has; these are then run. Checks that every instance is
+/// ok, rescued, failed or not finished.
 run_summary run_ensemble(const plan& p, backend& where, const chunk_writer& write,
                          const std::function<void(std::int64_t)>& progress, const cancellation& stop,
                          kept_chunks* kept = nullptr, const std::function<bool(const sensitivity_indices&)>& grow = {});

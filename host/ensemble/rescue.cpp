@@ -22,16 +22,16 @@ namespace saltus::host {
 
 namespace {
 
-/// Instances that are handed over together, per lane: lanes stay full until the last of them.
+/// Instances per lane that are handed over together: enough to keep lanes full until near the end.
 constexpr std::size_t handed_over_per_lane = 32;
 
-/// The plan of a run as its fallback integrator follows it: by the implicit method if there are two; for rescue a digit more, in
-/// double precision.
+/// The plan of a run for its fallback integrator: the implicit method if there are two; for rescue a tenth of the
+/// tolerance, in double precision.
 plan followed(plan p, fallback_integrator::duty what) {
   if (!p.stiff_method.empty()) p.method = p.stiff_method;
   if (what == fallback_integrator::duty::hand_over) return p;
   constexpr double least_rtol = 1e-14;
-  // A function may have values where it has no series: a root of zero.
+  // A function may have values where it has no series, such as a square root at zero.
   if (method_called(p.method).is_series) p.method = "dop853";
   p.precision = "double";
   p.inject_exceptions = 0;
@@ -87,7 +87,7 @@ bool fallback_integrator::is_ready(const cancellation& stop) {
 }
 
 void fallback_integrator::compile() {
-  static std::mutex one_at_a_time;  // of two at once only one could be told of
+  static std::mutex one_at_a_time;  // progress displays show one compilation only
   try {
     const std::lock_guard lock(one_at_a_time);
     const compiling_note note(duty_ == duty::rescue ? "rescue" : plan_.method);
@@ -108,7 +108,7 @@ void fallback_integrator::compile() {
   for (const auto& go_on : waiting) go_on();
 }
 
-// A thread of TBB leaves this chunk where it is, integrates others, and comes back to it.
+// The waiting thread of TBB suspends this chunk, integrates others, and resumes it later.
 void fallback_integrator::wait_until_compiled() {
   const auto once_compiled = [&](std::function<void()> go_on) {
     {
@@ -142,7 +142,7 @@ std::vector<abi::snapshot> fallback_integrator::snapshots_of(chunk_data& chunk, 
   for (const long long& slot : slots) {
     snapshots.push_back(of_slot[static_cast<std::size_t>(slot)]);
     if (snapshots.back().reals != nullptr) continue;
-    snapshots.back().integers = &slot;  // all that is known of it
+    snapshots.back().integers = &slot;  // the slot is all that the module needs
     afresh.push_back(slot);
   }
   if (!afresh.empty()) chunk.forget(afresh);
@@ -153,7 +153,8 @@ void fallback_integrator::note_times(chunk_data& chunk, const std::vector<long l
                                      const std::vector<abi::snapshot>& snapshots) const {
   for (std::size_t k = 0; k < slots.size(); ++k) {
     const auto slot = static_cast<std::size_t>(slots[k]);
-    const double* t = snapshots[k].reals;  // the first number of a record: forward, whichever way the run goes
+    // the first number of a record is the time in forward direction, even in a backward run
+    const double* t = snapshots[k].reals;
     chunk.switched[slot] = t == nullptr ? chunk.t_begin[slot] : plan_.backward ? -*t : *t;
   }
 }
@@ -185,7 +186,7 @@ void fallback_integrator::carry_on(chunk_data& chunk, const cancellation& stop) 
   };
   const std::size_t together =
       duty_ == duty::rescue ? 1 : handed_over_per_lane * static_cast<std::size_t>(module_->lanes);
-  // A module marks those that it begins.
+  // The module itself marks the instances that it begins.
   const auto mark = [&](status before, status after) {
     for (const long long slot : slots)
       if (auto& s = chunk.status[static_cast<std::size_t>(slot)]; s == static_cast<unsigned char>(before))
@@ -193,7 +194,7 @@ void fallback_integrator::carry_on(chunk_data& chunk, const cancellation& stop) 
   };
   mark(status::interrupted, status::not_run);
   try {
-    // Isolated: a thread that waits here for others helps with this chunk, and begins no other.
+    // Isolated: a thread that waits here helps with this chunk and begins no other.
     tbb::this_task_arena::isolate(
         [&] { tbb::parallel_for(tbb::blocked_range<std::size_t>(0, slots.size(), together), some_of_them); });
   } catch (...) {

@@ -1,7 +1,7 @@
-// What one module leaves, another carries on from the last accepted point. There are two occasions: with method =
-// "auto" the instances that have become too stiff for the explicit method are handed over to the implicit one; and what
-// lanes cannot settle - events that they cannot order, a step at its floor, a NaN - is rescued, one instance at a time,
-// by slower and conservative means.
+// A fallback integrator continues instances from the last accepted point where another module gave up. There are two
+// uses. With method = "auto", instances that became too stiff for the explicit method are handed over to the implicit
+// one. Instances that lanes cannot settle (events that they cannot order, a step at its floor, a NaN) are rescued one
+// at a time, by slower, conservative means.
 #pragma once
 
 #include <exception>
@@ -20,41 +20,41 @@
 
 namespace saltus::host {
 
-/// Does rescue take over the instances of a model that have ended so? Of equations of any order a start, or what follows an event,
-/// that was not found as well: it begins them afresh, and looks further.
+/// Does rescue take over instances of this model with this status? For equations of any order this includes a
+/// consistent point that was not found at the start or after an event: rescue starts afresh and searches further.
 bool is_rescued_from(status why, const model& m);
 
 class fallback_integrator {
  public:
   enum class duty { hand_over, rescue };
 
-  /// `stop` ends the compilation of the module; `tick` is called now and then while it lasts.
+  /// `stop` ends the compilation of the module; `tick` is called at intervals while it lasts.
   fallback_integrator(const plan& p, duty what, cancellation stop, std::function<void()> tick = {});
   ~fallback_integrator();
   fallback_integrator(const fallback_integrator&) = delete;
   fallback_integrator& operator=(const fallback_integrator&) = delete;
 
-  /// Carries on with every instance of the chunk that has left with a status of this duty: `stiff`, or one that it
-  /// is_rescued_from. Notes when it went over, or that status as its exception. Those with a snapshot go on from there; one
-  /// without would begin afresh. What cannot go on here either has its row among the chunk's exceptions. Cancelling
-  /// `stop` ends it early: instances under way have status `interrupted`. Any thread; its module is compiled when it is
-  /// first needed, and meanwhile a thread of TBB does what else there is. Throws `error`.
+  /// Continues every instance of the chunk that left with a status of this duty: `stiff`, or one that it
+  /// is_rescued_from. Records the time of the change, or that status as its exception. An instance with a snapshot
+  /// continues from there; one without starts afresh. An instance that fails here, too, has its row among the chunk's
+  /// exceptions. Cancelling `stop` ends the call early: instances under way get status `interrupted`. Any thread. The
+  /// module is compiled on first use; meanwhile the waiting thread of TBB runs other tasks. Throws `error`.
   void carry_on(chunk_data& chunk, const cancellation& stop);
 
-  /// Seconds spent compiling, once all chunks are done.
+  /// Seconds spent compiling, valid once all chunks are done.
   double compile_seconds() const { return built_.seconds; }
 
  private:
   /// The instances that it takes over; each counts as interrupted until it has another terminal status.
   std::vector<long long> take_over(chunk_data& chunk) const;
-  /// Waits for the module, which is compiled when this is first called; false if it is not to be.
+  /// Waits for the module; the first call compiles it. Returns false if compilation was interrupted.
   bool is_ready(const cancellation& stop);
   void compile();
   void wait_until_compiled();
-  /// The module's `snapshots` of the instances in `slots`; refers to these and to `from`.
+  /// The snapshots of the instances in `slots`; refers to `slots` and `from`.
   std::vector<abi::snapshot> snapshots_of(chunk_data& chunk, const std::vector<long long>& slots,
                                           const exception_list& from) const;
-  /// Notes in the chunk when each of `slots` went over.
+  /// Records in the chunk the time at which each of `slots` changed.
   void note_times(chunk_data& chunk, const std::vector<long long>& slots,
                   const std::vector<abi::snapshot>& snapshots) const;
 
@@ -68,9 +68,9 @@ class fallback_integrator {
   const abi::module* module_ = nullptr;  ///< null: not compiled, or interrupted
 
   enum class state { idle, compiling, compiled };
-  std::mutex mutex_;  ///< guards what follows
+  std::mutex mutex_;  ///< guards the members below
   state state_ = state::idle;
-  std::vector<std::function<void()>> waiting_;  ///< to be called once it is compiled
+  std::vector<std::function<void()>> waiting_;  ///< callbacks for the end of compilation
   std::exception_ptr failure_;
   std::thread compiler_;
 };

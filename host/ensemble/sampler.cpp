@@ -27,7 +27,7 @@ r123::Philox4x64::ctr_type random_bits(const target& what, std::uint64_t seed, s
 }
 
 double random_value(const random_column& column, std::uint64_t seed, std::uint64_t id) {
-  // A spec leaves at least 1e-3 of the probability between min and max: 1e5 draws outside have probability 1e-43.
+  // The spec guarantees a probability of at least 1e-3 between min and max: 1e5 draws outside have probability 1e-43.
   constexpr std::uint64_t attempts = 100'000;
   for (std::uint64_t attempt = 0; attempt < attempts; ++attempt) {
     const auto bits = random_bits(column.what, seed, id, attempt);
@@ -38,7 +38,7 @@ double random_value(const random_column& column, std::uint64_t seed, std::uint64
                                         column.what.name, attempts));
 }
 
-/// A Gaussian copula: u becomes normal scores, these are correlated, and become probabilities again.
+/// A Gaussian copula: u becomes normal scores, which are correlated and become probabilities again.
 void correlate(const std::vector<double>& cholesky, std::vector<double>& u) {
   if (cholesky.empty()) return;
   const std::size_t n = u.size();
@@ -61,7 +61,7 @@ double* column_of(columns& out, const target& what) {
   return nullptr;
 }
 
-/// Every instance of column j gets fixed[j].
+/// Sets column j of every instance to fixed[j].
 void spread(const std::vector<double>& fixed, std::int64_t count, std::vector<double>& out) {
   out.clear();
   for (const double value : fixed) out.insert(out.end(), count, value);
@@ -78,7 +78,7 @@ void sampler::fill(std::int64_t first, std::int64_t count, columns& out) const {
   spread({plan_->t_begin}, count, out.t_begin);
   spread({plan_->t_end}, count, out.t_end);
 
-  std::int64_t stride = plan_->samples;  // ids from one value of the axis to its next
+  std::int64_t stride = plan_->samples;  // difference in id between neighbouring values of the axis
   for (auto axis = plan_->axes.rbegin(); axis != plan_->axes.rend(); stride *= axis->count, ++axis) {
     for (const auto& column : axis->columns) {
       double* to = column_of(out, column.what);

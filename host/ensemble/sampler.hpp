@@ -1,12 +1,13 @@
-// From the id of an instance to its parameters, initial values and time span: a pure function of the plan and the id,
-// so any instance can be made again alone, on any machine, whatever ran beside it.
+// Computes parameters, initial values and time span of an instance from its id: a pure function of plan and id, so that
+// any instance can be reproduced alone, on any machine.
 //
 // id = sample + samples * point, where `point` counts through the product of the axes, the last axis fastest.
 //
-// Of the design `random`, a value is a function of (seed, id, what it is for): Philox4x64-10 with counter (id, target kind and index,
-// attempt, 0) and key (seed, 0). So another random column does not change this one; another number of samples or of
-// points does, as it changes the ids. Any other design is made of `sample` alone, and is the same at every point. (J. K. Salmon, M. A. Moraes, R. O. Dror, D. E. Shaw, "Parallel random numbers: as
-// easy as 1, 2, 3", SC11; Random123 implements it.)
+// With the design `random`, a value is a function of (seed, id, target): Philox4x64-10 with counter (id, target kind
+// and index, attempt, 0) and key (seed, 0) (J. K. Salmon, M. A. Moraes, R. O. Dror, D. E. Shaw, "Parallel random
+// numbers: as easy as 1, 2, 3", SC11; Random123 implements it). Adding a random column therefore does not change the
+// others; another number of samples or points does, since it changes the ids. Every other design depends on `sample`
+// alone and is the same at every point.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +25,7 @@ class sampler {
       : plan_(&plan), points_(plan.design, static_cast<int>(plan.random.size()), plan.seed) {}
   explicit sampler(plan&&) = delete;
 
-  /// Makes the instances first, ..., first + count - 1 of the plan's `count`. Threads may call it at the same time.
+  /// Makes the inputs of instances first, ..., first + count - 1 of the plan. Several threads may call it at once.
   void fill(std::int64_t first, std::int64_t count, columns& out) const;
 
  private:

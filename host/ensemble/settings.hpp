@@ -1,4 +1,4 @@
-// A plan's settings as kernels take them.
+// A plan's settings in the form that kernels take.
 #pragma once
 
 #include "abi/module.hpp"
@@ -6,7 +6,7 @@
 
 namespace saltus::host {
 
-/// The plan's settings as kernels take them; refers to `p`.
+/// Refers to `p`, which must outlive the result.
 abi::settings settings_of(const plan& p);
 
 /// CPU threads that the plan allows.

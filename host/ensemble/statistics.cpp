@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t block = statistics_block;
 
-// The same operations with wider registers where there are any: no contraction, so the same bits.
+// The same operations on wider registers if there are any; nothing is contracted, so the bits are the same.
 summary summary_by_words(const number_column& column, const unsigned char* status, std::int64_t first, int count,
                          std::int64_t first_id) {
   return summary_of_block(whole_warp{}, column, status, first, count, first_id);
@@ -36,7 +36,7 @@ std::vector<std::vector<long long>> empty_histograms(const plan& p) {
   return r;
 }
 
-/// The summaries of a block whose rows stand at `first` and after it; its values are counted in `histograms`.
+/// The summaries of a block whose rows begin at `first`; counts its values in `histograms`.
 std::vector<summary> summaries_of(const plan& p, const std::vector<number_column>& columns, const unsigned char* status,
                                   std::int64_t first, int count, std::int64_t first_id,
                                   std::vector<std::vector<long long>>& histograms) {
@@ -82,7 +82,7 @@ std::array<double, statistic_names.size()> statistic_numbers(const summary& s) {
 }
 
 namespace {
-/// Counts the values of a chunk at sample times. In which blocks they are does not matter.
+/// Counts the values of a chunk at sample times, regardless of blocks.
 std::vector<value_counts> values_of(const plan& p, const chunk_data& chunk, const std::vector<number_column>& columns) {
   std::vector<value_counts> r;
   std::vector<double> values;
@@ -149,7 +149,7 @@ statistics statistics_sum::finish() {
   while (const auto cut = spread_.take_incomplete()) push(*cut);
   r.columns = statistic_columns(*plan_);
   r.summaries.resize(r.columns.size() + band_columns(*plan_));
-  // What is left is of as many blocks as a one stands for in the binary number of all of them.
+  // The remaining sums have as many blocks as the powers of two in the binary form of the total number.
   bool is_first = true;
   for (const auto& [where, of] : pending_.left()) {
     for (std::size_t j = 0; j < r.summaries.size(); ++j)
@@ -168,7 +168,7 @@ statistics statistics_sum::finish() {
   return r;
 }
 
-/// Takes rows into the block that is spread over chunks, and makes its summaries once all of it is there.
+/// Adds rows to a block that is spread over chunks, and makes its summaries once it is complete.
 void statistics_sum::carry(chunk_data& chunk, std::int64_t from, std::int64_t to) {
   if (from == to) return;
   const auto whole =

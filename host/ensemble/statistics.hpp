@@ -1,5 +1,5 @@
-// Statistics over the instances of a run that ended well, column by column: the same bits whatever chunks, threads, lanes
-// or devices made the results (kernels/statistics/statistics.hpp), and nothing is kept per instance.
+// Statistics over the instances of a run that ended well, column by column. Their bits do not depend on chunks,
+// threads, lanes or devices (kernels/statistics/statistics.hpp), and nothing is kept per instance.
 #pragma once
 
 #include <array>
@@ -16,24 +16,25 @@
 
 namespace saltus::host {
 
-/// Where their numbers lie for a chunk, in the same order, and behind them those of band_columns; in the memory in which `out` lies.
+/// The columns of a chunk's results, in the order of statistic_columns, followed by those of band_columns; they point
+/// into the memory of `out`.
 std::vector<number_column> number_columns(const plan& p, std::int64_t count, const abi::results& out);
-/// What a file and `--json` say of a column, by name; NaN where there is no such number.
+/// The statistics of a column in a file and in `--json`, by name; NaN if undefined.
 inline constexpr std::array statistic_names = {"count", "mean",         "standard_deviation", "min",
                                                "max",   "min_instance", "max_instance"};
-/// The standard deviation is that of a sample: of n values it has the divisor n - 1.
+/// The standard deviation is that of a sample: for n values the divisor is n - 1.
 std::array<double, statistic_names.size()> statistic_numbers(const summary& s);
 
-/// Of the blocks that statistics are made of.
+/// The blocks of a chunk over which statistics are summed.
 chunk_blocks blocks_of(const plan& p, std::int64_t first_id, std::int64_t instances);
 
-/// Makes the statistics of a chunk, all of whose instances have ended, as far as a device has not made them. Any thread.
+/// Makes the statistics of a chunk whose instances have all ended, except those that a device has made. Any thread.
 void make_statistics(const plan& p, chunk_data& chunk);
 
-/// Those of a whole run.
+/// The statistics of a whole run.
 struct statistics {
   struct histogram {
-    std::string name;  ///< of its column
+    std::string name;  ///< name of its column
     histogram_bins bins;
     std::vector<long long> counts;  ///< [bins.bins]
     long long below = 0, above = 0;
@@ -47,17 +48,17 @@ struct statistics {
   std::vector<value_counts> values;
 };
 
-/// Adds up the statistics of chunks, in whatever order they come.
+/// Adds up the statistics of chunks, in any order.
 class statistics_sum {
  public:
   /// Refers to `p`, which must outlive it.
   explicit statistics_sum(const plan& p);
 
-  /// Adds a chunk, with its statistics made.
+  /// Adds a chunk whose statistics are made.
   void add(chunk_data& chunk);
-  /// The plan has more instances now. Those before were whole blocks.
+  /// The plan has more instances now; the earlier ones must be whole blocks.
   void grow();
-  /// Of all chunks of the run; instances of chunks that have not come count as not run.
+  /// The statistics of all chunks of the run; instances of missing chunks count as not run.
   statistics finish();
 
  private:
@@ -67,7 +68,7 @@ class statistics_sum {
   void count(std::size_t histogram, const std::vector<long long>& more);
 
   const plan* plan_;
-  block_tree<std::vector<summary>> pending_;        ///< [column], each
+  block_tree<std::vector<summary>> pending_;        ///< for each block, [column]
   std::vector<std::vector<long long>> histograms_;  ///< [histogram][counter]
   std::vector<value_counts> values_;                ///< [column at a sample time]
   spread_blocks spread_;

@@ -1,4 +1,4 @@
-// How long calls take that several threads make at once.
+// Measures calls that several threads make at once.
 #pragma once
 
 #include <chrono>
@@ -8,7 +8,7 @@
 
 namespace saltus::host {
 
-/// How long anything was under way, and how long all that was took together.
+/// The time during which at least one call was under way, and the sum of the times of all calls.
 class stopwatch {
  public:
   void begin() {
@@ -39,7 +39,7 @@ class stopwatch {
   double any_ = 0, sum_ = 0;
 };
 
-/// One of the things that a stopwatch watches: under way while this lives.
+/// One call that a stopwatch measures: under way while this lives.
 class timed {
  public:
   explicit timed(stopwatch& of) : of_(of) { of_.begin(); }

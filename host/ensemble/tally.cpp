@@ -16,7 +16,7 @@ void tally::add(const chunk_data& chunk) {
   abi::each_counter(*this, chunk, [](std::int64_t& sum, const std::vector<long long>& column) {
     sum = std::accumulate(column.begin(), column.end(), sum);
   });
-  // What has stayed on a device counts 0 above.
+  // Columns that stayed on a device count 0 above.
   for (std::size_t b = 0; b < chunk.statistics.costs.size(); ++b)
     for (std::size_t j = 0; j < abi::counter_count && !chunk.statistics.has_rows[b]; ++j)
       this->*abi::counter_members<std::int64_t>[j] += chunk.statistics.costs[b].counters[j];
@@ -94,9 +94,9 @@ void tally::add_finals(const chunk_data& chunk) {
   for (std::size_t j = 0; j < finals.size(); ++j)
     for (std::size_t i = 0; i < n; ++i)
       if (const double x = chunk.final_state[j * n + i];
-          is_ok(static_cast<status>(chunk.status[i])) && std::isfinite(x))  // what has stayed on a device is NaN
+          is_ok(static_cast<status>(chunk.status[i])) && std::isfinite(x))  // a column that stayed on a device is NaN
         finals[j].add(std::fabs(x), chunk.first_id + static_cast<std::int64_t>(i));
-  // What has stayed on a device has no time at which it ended.
+  // An instance that stayed on a device has no final time.
   outputs.resize(std::max(outputs.size(), chunk.final_output.size() / n));
   for (std::size_t j = 0; j < outputs.size(); ++j)
     for (std::size_t i = 0; i < n; ++i)
@@ -165,7 +165,8 @@ std::vector<std::string> remarks_on_guards(const model& m, const std::vector<gua
     if (began_beyond > 0)
       all.push_back(
           fmt::format("guard `{}` began beyond zero in {} and never fired", guard.name, instances(began_beyond)));
-    // Where it has fired elsewhere it may yet do so here: a mark that is passed on the way to another one.
+    // If the guard has fired in other instances, it may yet fire here: for example a mark that is passed on the way to
+    // another one.
     if (fired == 0 && crossed_against > 0)
       all.push_back(fmt::format("guard `{}` was crossed only against its direction, {}, in {}", guard.name,
                                 name_of(guard.direction), instances(crossed_against)));
@@ -175,7 +176,7 @@ std::vector<std::string> remarks_on_guards(const model& m, const std::vector<gua
 
 std::vector<std::string> remarks(const model& m, const tally& counts) {
   constexpr double far = 1e6;
-  constexpr std::int64_t few = 10;  // instances among which one may be whatever it likes
+  constexpr std::int64_t few = 10;  // with fewer instances an outlier says nothing
   auto all = remarks_on_guards(m, counts.guards);
   for (std::size_t j = 0; j < counts.finals.size(); ++j) {
     const largest_tally& x = counts.finals[j];

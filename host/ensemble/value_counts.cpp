@@ -10,16 +10,16 @@ namespace saltus::host {
 
 namespace {
 
-/// Numbers as integers in the same order: that of negative ones is turned round.
+/// Maps numbers to integers in the same order; the order of negative ones is reversed.
 std::int64_t key_of(double x) {
-  const auto bits = std::bit_cast<std::int64_t>(x + 0.0);  // zeros of either sign are equal
+  const auto bits = std::bit_cast<std::int64_t>(x + 0.0);  // makes both zeros equal
   return bits < 0 ? bits ^ std::numeric_limits<std::int64_t>::max() : bits;
 }
 double number_of(std::int64_t key) {
   return std::bit_cast<double>(key < 0 ? key ^ std::numeric_limits<std::int64_t>::max() : key);
 }
 
-/// Joins neighbours of the same key.
+/// Joins neighbours with equal keys.
 void join_equal(std::vector<value_counts::bucket>& buckets) {
   std::size_t kept = 0;
   for (const auto& b : buckets)

@@ -10,7 +10,7 @@ std::int64_t bytes_in_memory(const event_log& log) { return std::ssize(log.slot)
 
 void waiting_logs::put(chunk_log chunk) {
   rows_ += chunk.log.rows();
-  // The next one does not wait.
+  // The next log does not wait, so it need not spill.
   if (chunk.first != next_ && in_memory_ + bytes_in_memory(chunk.log) > bound_) chunk.log.spill();
   in_memory_ += bytes_in_memory(chunk.log);
   const auto first = chunk.first;

@@ -10,7 +10,7 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-/// The smallest offsets, by d_j = max_i(s_ij + c_i), c_i = d_j - s_ij on the transversal, until both stand.
+/// The smallest offsets: iterates d_j = max_i(s_ij + c_i), c_i = d_j - s_ij on the transversal, until nothing changes.
 void find_offsets(const signature& sigma, const transversal& values, std::vector<int>& c, std::vector<int>& d) {
   c.assign(sigma.rows.size(), 0);
   d.assign(sigma.rows.size(), 0);
@@ -39,8 +39,9 @@ void find_offsets(const signature& sigma, const transversal& values, std::vector
   }
 }
 
-/// Strongly connected components of the equations, where one leads to those that determine its unknowns (R. Tarjan, SIAM J. Comput.
-/// 1 (1972) 146). They come in the order of solution: first those that lead to no others.
+/// Strongly connected components of the equations (R. Tarjan, SIAM J. Comput. 1 (1972) 146); an edge leads from an
+/// equation to the equations that determine its unknowns. Components come in the order of solution: those with no
+/// outgoing edges first.
 class components {
  public:
   components(const signature& sigma, const structural_analysis& of)
@@ -147,7 +148,7 @@ bool serves(const std::vector<int>& c, const std::vector<int>& d, const signatur
 }
 
 model_structure structure_of(const model& m) {
-  constexpr int most = 10;  // conditions whose answers are all tried: 1024 modes
+  constexpr int most = 10;  // up to so many conditions, all answers are tried: 1024 modes
   model_structure r;
   r.known = conditions_of(m);
   r.sigma = signature_of(*m.record, r.known);

@@ -12,8 +12,8 @@ namespace {
 
 constexpr int nothing = -1;
 
-/// Rows are assigned one after another, at the smallest sum of costs; the cost of an entry is what its order lacks to the largest.
-/// Kept are prices u of rows and v of columns with cost - u - v >= 0, and 0 where they are assigned.
+/// Assigns rows one after another at the smallest sum of costs; the cost of an entry is the largest order minus its
+/// own. Invariant: prices u of rows and v of columns satisfy cost - u - v >= 0, with equality on assigned entries.
 class search {
  public:
   explicit search(const signature& sigma)
@@ -40,7 +40,8 @@ class search {
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
   int cost(const signature_entry& e) const { return largest_ - e.order; }
 
-  /// Prices at which each row has an entry that costs nothing, and rows assigned to such as are free.
+  /// Sets prices at which each row has an entry of zero reduced cost, and assigns rows to such entries if their columns
+  /// are free.
   void begin() {
     std::fill(v_.begin(), v_.end(), infinity);
     for (const auto& row : sigma_.rows)
@@ -62,7 +63,7 @@ class search {
     found_.row_of[at(j)] = i;
   }
 
-  /// Along the cheapest path from row `first` to a free column, by Dijkstra's algorithm; nothing happens if there is none.
+  /// Augments along the cheapest path from row `first` to a free column (Dijkstra); does nothing if there is none.
   void assign(int first) {
     open_ = {};
     int row = first, total = 0, end = nothing;
@@ -101,7 +102,7 @@ class search {
       open_.push({distance, e.column});
     }
   }
-  /// The nearest column that is not settled.
+  /// The nearest column that is not settled; `nothing` if there is none.
   int next() {
     while (!open_.empty()) {
       const auto [distance, j] = open_.top();
@@ -129,7 +130,7 @@ class search {
   std::priority_queue<std::pair<int, int>, std::vector<std::pair<int, int>>, std::greater<>> open_;
 };
 
-/// What can be reached from the rows in `begin`: their columns, the rows assigned to those, and so on.
+/// Rows and columns reachable from the rows in `begin`: their columns, the rows assigned to those columns, and so on.
 struct reached {
   std::vector<int> rows, columns;
 };

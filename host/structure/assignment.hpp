@@ -1,4 +1,4 @@
-// Transversals of a signature: to each equation an unknown of its own.
+// Transversals of a signature: each equation is matched with an unknown of its own.
 #pragma once
 
 #include <vector>
@@ -8,13 +8,13 @@
 namespace saltus::host {
 
 struct transversal {
-  std::vector<int> column_of;  ///< [size] the unknown of each equation; -1: none is left for it
-  std::vector<int> row_of;     ///< [size] the equation of each unknown; -1: it is in none that is left
+  std::vector<int> column_of;  ///< [size] the unknown of each equation; -1: unmatched
+  std::vector<int> row_of;     ///< [size] the equation of each unknown; -1: unmatched
   bool is_complete() const;
 };
 
-/// A transversal of as many entries as can be; where it is complete, one with the largest sum of orders. By shortest augmenting
-/// paths, as R. Jonker and A. Volgenant have them (Computing 38 (1987) 325), along the entries that there are: each
+/// A transversal with the largest number of entries; if it is complete, one with the largest sum of orders. Method:
+/// shortest augmenting paths along the existing entries (R. Jonker, A. Volgenant, Computing 38 (1987) 325); each path
 /// costs no more than sorting the entries.
 transversal highest_value_transversal(const signature& sigma);
 
@@ -22,7 +22,7 @@ transversal highest_value_transversal(const signature& sigma);
 /// (A. L. Dulmage, N. S. Mendelsohn, Canad. J. Math. 10 (1958) 517).
 struct singular_part {
   std::vector<int> surplus_equations,
-      surplus_unknowns;  ///< more equations than unknowns: one equation too many, or more
+      surplus_unknowns;                                  ///< more equations than unknowns, by at least one
   std::vector<int> lacking_equations, lacking_unknowns;  ///< more unknowns than equations
 };
 singular_part singular_part_of(const signature& sigma, const transversal& largest);

@@ -9,7 +9,7 @@ namespace saltus::host {
 
 namespace {
 
-/// Those that have a part in a vector of length 1.
+/// The indices of large components of a unit vector.
 std::vector<int> large_in(const Eigen::VectorXd& x) {
   constexpr double part = 0.05;
   std::vector<int> all;
@@ -18,7 +18,7 @@ std::vector<int> large_in(const Eigen::VectorXd& x) {
   return all;
 }
 
-/// Divides rows, then columns by their largest entries.
+/// Divides rows, then columns, by their largest entries.
 void scale(Eigen::MatrixXd& a) {
   for (int i = 0; i < a.rows(); ++i)
     if (const double size = a.row(i).cwiseAbs().maxCoeff(); size > 0) a.row(i) /= size;

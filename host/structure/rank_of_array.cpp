@@ -18,14 +18,14 @@ using Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-/// A rank, and how clear it is.
+/// A rank, and whether the gap in the singular values is clear.
 struct clear_rank {
   int rank = 0;
   double gap = 0.0;
   bool is_clear = true;
 };
 
-/// Rows and columns over their largest entries; what is rounding beside the rest of its row stays so.
+/// Divides rows and columns by their largest entries, but not those that are mere rounding.
 void equilibrate(MatrixXd& a) {
   for (int turn = 0; turn < 3; ++turn) {
     for (Index i = 0; i < a.rows(); ++i)
@@ -49,29 +49,29 @@ clear_rank rank_of(MatrixXd a) {
   return r;
 }
 
-/// The array up to some order, at points of its own.
+/// The array up to some order, evaluated at given points.
 class array_of {
  public:
   array_of(const array_shape& shape, const array_function& evaluate) : shape_(shape), evaluate_(evaluate) {
     for (int j = 0; j < shape.size(); ++j) first_.push_back(static_cast<int>(of_.size())), add(j);
   }
 
-  /// The guesses, and zero for all derivatives.
+  /// The guesses for the unknowns, and zero for all derivatives.
   VectorXd start(const std::vector<double>& guess) const {
     VectorXd x = VectorXd::Zero(std::ssize(of_));
     for (int j = 0; j < shape_.size(); ++j) x[first_[at(j)]] = guess[at(j)];
     return x;
   }
 
-  /// A solution of F = .. = F^(times) = 0 near x: F = 0 is met first, then F' = 0 as well, and so on.
+  /// A solution of F = .. = F^(times) = 0 near x: meets F = 0 first, then F' = 0 as well, and so on.
   std::optional<VectorXd> solution(const VectorXd& x, int times, double time_scale) const {
     std::optional<VectorXd> r = x;
     for (int k = 0; k <= times && r; ++k) r = nearest(*r, k, time_scale);
     return r;
   }
 
-  /// The power of two for which the derivatives of F by coefficients of all orders are of about one size in each equation: a regression
-  /// of their logarithms by the orders.
+  /// The power of two with which the derivatives of F by coefficients of all orders have about one size in each
+  /// equation: a regression of their logarithms over the orders.
   double time_scale_at(const VectorXd& x) const {
     constexpr double rounding = 1e-14;
     const auto here = at_point(x, 0, 1.0);
@@ -93,8 +93,8 @@ class array_of {
   }
 
   struct ranks {
-    clear_rank above, all;     ///< of G by what is above the values; of the whole array
-    std::vector<int> unknown;  ///< whose derivatives above the values are not determined
+    clear_rank above, all;     ///< of G by the coefficients above the values; of the whole array
+    std::vector<int> unknown;  ///< unknowns whose derivatives above the values are not determined
     int freedom = 0;
   };
   ranks ranks_at(const VectorXd& x, int times, double time_scale) const {
@@ -126,7 +126,7 @@ class array_of {
     return r;
   }
 
-  /// The values moved at random, by a few hundredths of their sizes.
+  /// Moves the values at random, by a few hundredths of their sizes.
   VectorXd beside(VectorXd x, std::mt19937& random, double time_scale) const {
     std::uniform_real_distribution<double> part(-0.03, 0.03);
     for (std::size_t c = 0; c < of_.size(); ++c)
@@ -138,7 +138,7 @@ class array_of {
   }
 
  private:
-  /// The nearest solution, by damped Gauss-Newton iteration; none if there is no convergence.
+  /// The nearest solution, by damped Gauss-Newton iteration; none if it does not converge.
   std::optional<VectorXd> nearest(VectorXd x, int times, double time_scale) const {
     constexpr int most = 60;
     constexpr double small = 1e-12, enough = 1e-10, negligible = 1e-10;
@@ -154,7 +154,7 @@ class array_of {
       }
       best = x;
       before = here.lacking;
-      // Columns by the sizes of the values: the least change is that over them.
+      // Columns are scaled by the sizes of the values, so that the relative change is minimal.
       VectorXd size(x.size());
       for (Index c = 0; c < x.size(); ++c) {
         const int order = of_[at(static_cast<int>(c))].order;
@@ -177,7 +177,7 @@ class array_of {
   };
   struct evaluated {
     VectorXd f;
-    MatrixXd by;  ///< rows over their largest entries
+    MatrixXd by;  ///< rows divided by their largest entries
     double lacking = 0.0;
   };
 
@@ -207,7 +207,7 @@ class array_of {
 
   const array_shape& shape_;
   const array_function& evaluate_;
-  std::vector<coefficient> of_;  ///< each column
+  std::vector<coefficient> of_;  ///< the coefficient of each column
   std::vector<int> first_;       ///< column of each unknown
 };
 
@@ -217,7 +217,7 @@ std::string listed(const std::vector<int>& which, const std::vector<std::string>
   return fmt::format("{}", fmt::join(all, ", "));
 }
 
-/// What is wrong with the array up to F^(times) at a point; empty if nothing is.
+/// The defect of the array up to F^(times) at a point, in words; empty if there is none.
 std::string trouble(const array_of::ranks& r, const array_of::ranks& further, int rows, int times,
                     const std::vector<std::string>& unknowns) {
   if (!r.unknown.empty())

@@ -14,14 +14,14 @@ operation what(const expression& e) { return static_cast<operation>(e.operation)
 bool is_comparison(const expression& e) { return what(e) >= operation::less && what(e) <= operation::unequal; }
 bool is_leaf(operation o) { return o == operation::discrete || o == operation::guard; }
 
-/// Truth values that may be unknown, -1.
+/// Three-valued logic: -1 is unknown.
 signed char both(signed char a, signed char b) {
   if (a == 0 || b == 0) return 0;
   return a == 1 && b == 1 ? 1 : -1;
 }
 signed char opposite(signed char a) { return a < 0 ? a : static_cast<signed char>(1 - a); }
 
-/// What each condition of a record is, as far as answers say.
+/// The truth of each condition of a record, as far as the answers determine it.
 std::vector<signed char> truths(const equation_record& record, const conditions& known, const answers& given) {
   std::vector<signed char> is(record.nodes.size(), -1);
   for (std::size_t i = 0; i < is.size(); ++i) {
@@ -46,13 +46,13 @@ std::vector<signed char> truths(const equation_record& record, const conditions&
   return is;
 }
 
-/// Walks from a node to the unknowns that it is made of.
+/// Walks from a node to the unknowns that occur in it.
 class walk {
  public:
   walk(const equation_record& record, const std::vector<signed char>& truth)
       : nodes_(record.nodes), truth_(truth), deepest_(nodes_.size(), -1) {}
 
-  /// The unknowns in `root`, with the orders of their highest derivatives, ascending.
+  /// The unknowns in `root`, with the orders of their highest derivatives, in ascending order of columns.
   std::vector<signature_entry> orders_in(int root, int times = 0) {
     visit(root, times);
     std::vector<signature_entry> found;
@@ -63,12 +63,12 @@ class walk {
       deepest = -1;
     }
     seen_.clear();
-    std::sort(found.begin(), found.end(), [](auto a, auto b) { return a.column < b.column; });  // each has one node
+    std::sort(found.begin(), found.end(), [](auto a, auto b) { return a.column < b.column; });  // one node each
     return found;
   }
 
  private:
-  /// Each node, with the number of times that it is differentiated on the way to it.
+  /// Visits each node, with the number of differentiations on the way to it.
   void visit(int root, int times) {
     open_.assign(1, {root, times});
     while (!open_.empty()) {
@@ -109,7 +109,7 @@ class walk {
   std::vector<step> open_;
 };
 
-/// The comparisons that a condition is made of.
+/// The comparisons that occur in a condition.
 void collect(const equation_record& record, int condition, std::vector<int>& found) {
   const expression& e = record.nodes[static_cast<std::size_t>(condition)];
   if (is_comparison(e)) found.push_back(condition);
@@ -120,7 +120,7 @@ void collect(const equation_record& record, int condition, std::vector<int>& fou
   }
 }
 
-/// The name of equation i, in which a node is.
+/// The name of the first equation that contains a node.
 std::string equation_with(const equation_record& record, int node) {
   std::vector<int> open;
   std::vector<bool> seen(record.nodes.size());
@@ -159,7 +159,7 @@ std::string text_of(const model& m, int comparison) {
   return "a condition in " + equation_with(*m.record, comparison);
 }
 
-/// Is it a number that is the same wherever it stands?
+/// Is operand i a node of the record? Then equal numbers mean equal values.
 bool is_known(const equation_record& record, int i) { return i > 0 && i < static_cast<int>(record.nodes.size()); }
 
 }  // namespace
@@ -169,9 +169,9 @@ conditions conditions_of(const model& m) {
   const std::vector<signed char> any(record.nodes.size(), -1);
   walk to(record, any);
   std::vector<int> relevant;
-  std::vector<char> varies(record.nodes.size());  // in its orders, with the answers to some conditions
+  std::vector<char> varies(record.nodes.size());  // whose orders depend on the answers to conditions
   const auto vary = [&](int i) { return i > 0 && varies[static_cast<std::size_t>(i)]; };
-  // Nodes of guards and outputs stand behind those of equations.
+  // Nodes of guards and outputs come after those of equations.
   const int last = record.equations.empty() ? -1 : *std::max_element(record.equations.begin(), record.equations.end());
   for (std::size_t i = 0; i < static_cast<std::size_t>(last + 1); ++i) {
     const expression& e = record.nodes[i];
@@ -225,7 +225,7 @@ std::vector<int> nonlinear_equations(const equation_record& record, const std::v
                                      const std::vector<int>& d, const conditions& known, const answers& given) {
   const auto truth = truths(record, known, given);
   walk to(record, truth);
-  // The degree of each node in the highest derivatives jointly: 0, 1, or 2 for all that is more.
+  // The joint degree of each node in the highest derivatives: 0, 1, or 2 for anything higher.
   std::vector<signed char> degree(record.nodes.size(), 0);
   const auto of = [&](int i) { return i < 0 ? static_cast<signed char>(0) : degree[static_cast<std::size_t>(i)]; };
   const auto is_highest = [&](signature_entry e) { return e.order == d[static_cast<std::size_t>(e.column)]; };
@@ -238,7 +238,7 @@ std::vector<int> nonlinear_equations(const equation_record& record, const std::v
       case operation::product: r = of(e.a) + of(e.b); break;
       case operation::quotient: r = of(e.a) + 2 * of(e.b); break;
       case operation::function: r = 2 * (of(e.a) + of(e.b)); break;
-      case operation::derivative: {  // linear in what has become the highest
+      case operation::derivative: {  // linear if the derivative of the expression contains a highest derivative
         const auto found = to.orders_in(e.a, e.b);
         r = std::any_of(found.begin(), found.end(), is_highest);
         break;

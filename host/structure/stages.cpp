@@ -12,7 +12,8 @@ namespace saltus::host {
 namespace {
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-/// Directions for the entries (row, column) of one level: of a column the first that none of its rows has yet.
+/// Directions for the entries (row, column) of one level: a column takes the first direction that none of its rows uses
+/// yet.
 void find_directions(std::vector<stage_entry> entries, int level, stage_offsets& r) {
   std::sort(entries.begin(), entries.end(), [](auto a, auto b) { return a.column < b.column; });
   const int first = static_cast<int>(r.levels.size());
@@ -82,7 +83,7 @@ std::vector<int> observed_orders(const model& m, const conditions& known) {
 }
 
 namespace {
-/// A set of offsets for each mode that those of the union do not serve.
+/// One set of offsets for each mode.
 model_offsets offsets_by_modes(const model& m, const model_structure& s) {
   if (!s.all_modes)
     throw std::invalid_argument(
@@ -124,7 +125,7 @@ model_offsets offsets_of(const model& m) {
 }
 
 namespace {
-/// Names of states and outputs stand side by side in results.
+/// States and outputs appear side by side in results, so their names must differ.
 void check_names(const std::vector<quantity>& values, const std::vector<quantity>& outputs) {
   std::set<std::string> names;
   for (const auto* list : {&values, &outputs})
@@ -134,7 +135,7 @@ void check_names(const std::vector<quantity>& values, const std::vector<quantity
             fmt::format("{} is the name of a derivative and of something else: call the other otherwise", q.name));
 }
 
-/// Unknowns and their derivatives, one unknown after another.
+/// Unknowns with their derivatives, one unknown after another.
 std::vector<quantity> values_of(const model& m) {
   std::vector<quantity> values;
   for (std::size_t j = 0; j < m.states.size(); ++j) {
