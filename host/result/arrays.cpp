@@ -36,7 +36,7 @@ void fill(std::vector<std::byte>& bytes, Number value) {
   for (std::size_t at = 0; at < bytes.size(); at += sizeof value) std::memcpy(&bytes[at], &value, sizeof value);
 }
 
-/// What instances that are never written have.
+/// Sets the values for instances that are never written.
 void preset(result_array& a) {
   switch (a.type) {
     case number::real: return fill(a.numbers, std::numeric_limits<double>::quiet_NaN());
@@ -63,7 +63,7 @@ result_array array_of(field f, const plan& p) {
   return a;
 }
 
-/// Of what is kept of every instance, but for its events.
+/// Bytes of the variables with one row per instance; events are not included.
 double bytes_of_rows(const std::vector<field>& fields, const plan& p) {
   double row = 0;
   for (const field& f : fields) {
@@ -75,7 +75,8 @@ double bytes_of_rows(const std::vector<field>& fields, const plan& p) {
 }
 
 std::vector<result_array> arrays_of(const plan& p) {
-  constexpr double beyond = 1e15;  // bytes: no machine has them, and sizes do not overflow below
+  // bytes: beyond any machine's memory, and small enough that sizes below do not overflow
+  constexpr double beyond = 1e15;
   auto fields = detail::fields_of(p);
   const double bytes = bytes_of_rows(fields, p);
   try {

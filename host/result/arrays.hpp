@@ -1,5 +1,5 @@
-// A result that stays in memory: the variables of the result file (schema.hpp) with the same names, numbers and attributes, as
-// arrays. Knows chunks and the schema, and no file.
+// A result in memory: the variables of the result file (schema.hpp) as arrays, with the same names, numbers and
+// attributes. It depends on chunks and the schema, not on files.
 #pragma once
 
 #include <cstddef>
@@ -24,29 +24,29 @@ struct result_array {
 
   detail::field what;
   number type = number::real;
-  std::vector<std::string> dimensions;  ///< instance, time, event, statistic or bin_...; none of a scalar
+  std::vector<std::string> dimensions;  ///< instance, time, event, statistic or bin_...; none for a scalar
   std::vector<std::int64_t> shape;      ///< their lengths
   std::vector<attribute> attributes;
   std::vector<std::byte> numbers;  ///< the last dimension fastest
 };
 
-/// Gathers the result of one run. Not thread-safe.
+/// Collects the result of one run. Not thread-safe.
 class result_arrays {
  public:
-  /// Makes room for all instances. What is never written is as in a file: status not_run, numbers NaN. Throws `error`
-  /// (exit_failure) if there is not so much memory.
+  /// Allocates all variables. Elements that are never written are as in a file: status not_run, numbers NaN. Throws
+  /// `error` (exit_failure) if memory does not suffice.
   result_arrays(const plan& p, const provenance& origin);
 
-  /// Adds one chunk, and what there is to count of its instances; chunks come in any order, each instance once.
+  /// Adds one chunk and the counts of its instances. Chunks come in any order, each instance once.
   void write(const chunk_data& chunk, const tally& counts);
   void write(const chunk_data& chunk) { write(chunk, tally_of(chunk)); }
-  /// Adds instances that have ended, of a plan without rows, by their number and what there is to count of them.
+  /// Adds instances that have ended, for a plan without rows: their number and their counts.
   void count(std::int64_t instances, const tally& counts);
-  /// Adds what is known at the end alone. Events stand in the order of the instances then.
+  /// Adds the variables that are known only at the end, and writes events in the order of instances.
   void close(double wall_time_s, const statistics& all = {}, const sensitivity_indices& indices = {});
 
   const std::vector<result_array>& variables() const { return variables_; }
-  std::vector<result_array>& variables() { return variables_; }  ///< whoever owns the result may change its numbers
+  std::vector<result_array>& variables() { return variables_; }  ///< the owner of the result may change its numbers
   const std::vector<attribute>& attributes() const { return attributes_; }
 
  private:

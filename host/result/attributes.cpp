@@ -19,7 +19,7 @@ std::vector<attribute> attributes_of(const detail::field& f) {
   if (!f.unit.empty()) all.push_back({"units", f.unit});
   all.push_back({"long_name", f.about});
   all.push_back({"role", f.role});
-  if (f.truth) all.push_back({"dtype", std::string("bool")});  // as xarray writes and reads it
+  if (f.truth) all.push_back({"dtype", std::string("bool")});  // the convention of xarray
   if (f.name == "event_row_size") all.push_back({"sample_dimension", std::string("event")});
   if (!f.flags.empty()) {
     std::vector<int> values;
@@ -60,7 +60,8 @@ std::vector<attribute> attributes_of_final(const detail::field& f, const plan& p
 
 namespace {
 
-/// All that indices are computed by, for whoever has the result alone. Under a sweep the samples are not all there are.
+/// Metadata needed to recompute the indices from the result file. With a sweep, the samples are only one dimension of
+/// the instances.
 void add_design(std::vector<attribute>& all, const plan& p) {
   std::vector<std::string> inputs;
   for (const auto& column : p.random) inputs.push_back(column.what.name);
@@ -76,7 +77,8 @@ void add_design(std::vector<attribute>& all, const plan& p) {
   if (!outcomes.empty()) all.push_back({"sensitivity_outcomes", fmt::format("{}", fmt::join(outcomes, " "))});
 }
 
-/// The dimensions of the product, by which instances count, the last one fastest; and on which of them each input lies.
+/// The dimensions of the product of axes, in which instances count with the last one fastest, and the dimension of each
+/// input.
 void add_product(std::vector<attribute>& all, const plan& p) {
   std::vector<std::string> inputs;
   std::vector<long long> lengths;

@@ -1,4 +1,4 @@
-// What a result says beside its numbers: of each variable, of the run, of how it ended. The same in a file and in memory.
+// Attributes of a result: of each variable, of the run, and of its outcome. They are the same in a file and in memory.
 #pragma once
 
 #include <string>
@@ -20,18 +20,18 @@ struct attribute {
   std::variant<std::string, double, long long, unsigned long long, std::vector<int>, std::vector<long long>> value;
 };
 
-/// Of a variable: units, long_name, role, and what its numbers mean, as the CF conventions have it.
+/// Attributes of a variable after the CF conventions: units, long_name, role, and the meanings of its numbers.
 std::vector<attribute> attributes_of(const detail::field& f);
-/// Of a variable of names.
+/// Attributes of a variable of names.
 std::vector<attribute> attributes_of(const detail::name_list& names);
-/// Of a variable of statistics, with them: of the counts of a histogram, its ends and what lies beyond them; of quantiles at sample
-/// times, how exact they are.
+/// Attributes of a variable of statistics: for the counts of a histogram, its ends and the counts beyond them; for
+/// quantiles at sample times, their accuracy.
 std::vector<attribute> attributes_of_final(const detail::field& f, const plan& p, const statistics& all);
-/// Of a run when it begins: the model, and where all of it comes from, so that it can be made again.
+/// Attributes of a run when it begins: the model and the sources, so that the run can be repeated.
 std::vector<attribute> attributes_of(const plan& p, const provenance& origin);
-/// Of indices of sensitivity that have been computed; lists are of 64-bit integers.
+/// Attributes of sensitivity indices; lists are of 64-bit integers.
 std::vector<attribute> attributes_of(const sensitivity_indices& indices);
-/// Of a run that has ended: how many instances did how.
+/// Attributes of a run that has ended: the numbers of instances by status.
 std::vector<attribute> attributes_of(const plan& p, const tally& counts);
 
 }  // namespace saltus::host

@@ -8,7 +8,7 @@ namespace saltus::host {
 
 namespace {
 
-/// A function of HDF5 by its name: NetCDF brings HDF5 along, but not its headers.
+/// Looks up a function of HDF5 by name: NetCDF brings the library, but not its headers.
 template <class Function>
 Function* hdf5_function(const char* name) {
   return reinterpret_cast<Function*>(::dlsym(RTLD_DEFAULT, name));

@@ -1,18 +1,18 @@
-// What HDF5, below NetCDF, does to a process beside reading and writing files.
+// Side effects of HDF5, which NetCDF uses, on the process.
 #pragma once
 
 #include <cstdint>
 
 namespace saltus::host {
 
-/// For a program that has HDF5 for itself, before anything is read or written: it locks no files, and leaves those that are
-/// still open alone when the process exits. HDF5 closes them then, and crashes (seen in 1.10.8) if one of them cannot be
-/// written because the disk is full; over NFS its locks meet those of part_file. Nothing else calls this: other users of
-/// HDF5 in a process rely on both.
+/// For a program that is the only user of HDF5 in its process, before the first file is opened. HDF5 then locks no
+/// files, and does not close open files when the process exits. On exit HDF5 (seen in 1.10.8) crashes if a file cannot
+/// be written because the disk is full; over NFS its locks conflict with those of part_file. A library must not call
+/// this function: other users of HDF5 in the process rely on both.
 void own_hdf5();
 
-/// While it lives, HDF5 prints no errors on this thread: what there is to say, an `error` says. NetCDF has told it so on the
-/// thread alone on which it was first called.
+/// While it lives, HDF5 prints no errors on this thread; an `error` carries the message. NetCDF silences HDF5 only on
+/// the thread on which it was first called.
 class hdf5_silence {
  public:
   hdf5_silence();

@@ -36,12 +36,12 @@
 namespace saltus::host {
 namespace fs = std::filesystem;
 
-/// What stands before the bytes of a record. It has a checksum of its own, so that a record whose bytes are damaged is left out, and
-/// what stands behind it is found. That begins with the run's identity: a record of another run is none.
+/// The head of a record. It has its own checksum, so that a record with damaged bytes can be skipped and the next one
+/// found. The checksum starts from the run's identity: a record of another run does not match.
 struct record_head {
   char magic[8];
   std::int64_t first, count, bytes;
-  std::uint64_t checksum;  ///< XXH3 of what stands before it
+  std::uint64_t checksum;  ///< XXH3 of the members before it
 };
 
 namespace {
@@ -69,7 +69,7 @@ struct hash_state {
 
 constexpr std::size_t piece = std::size_t{1} << 20;
 
-/// All of it; false with errno if that cannot be.
+/// Writes all bytes; returns false and sets errno on failure.
 bool write_all(int file, const void* bytes, std::size_t size, std::int64_t at) {
   const char* from = static_cast<const char*>(bytes);
   while (size > 0) {
@@ -91,7 +91,7 @@ bool read_all(int file, void* bytes, std::size_t size, std::int64_t at) {
   return true;
 }
 
-/// The bytes of a record on their way into the file, many at a time. `buffer` lasts longer: a new one would cost as
+/// Writes the bytes of a record in large pieces. The caller keeps `buffer` between records: allocating it would cost as
 /// much as the copy.
 class record_out {
  public:
@@ -114,14 +114,14 @@ class record_out {
   void put(const Number& x) {
     put(&x, sizeof x);
   }
-  /// Where so many bytes are to be put.
+  /// Space for `size` bytes, which the caller fills.
   char* room(std::size_t size) {
     if (used_ + size > buffer_.size()) flush();
     if (size > buffer_.size()) buffer_.resize(size);
     bytes_ += static_cast<std::int64_t>(size), used_ += size;
     return buffer_.data() + used_ - size;
   }
-  /// The checksums; false with errno if something could not be written.
+  /// Sets the checksums; returns false and sets errno if a write failed.
   bool close(record_head& head, std::uint64_t identity) {
     head.bytes = bytes_;
     head.checksum = checksum_of(head, identity);
@@ -139,7 +139,7 @@ class record_out {
     if (used_ > 0) write(buffer_.data(), used_);
     used_ = 0;
   }
-  /// Many bytes at a time go through the hash, which takes several times as long for a few.
+  /// Hashes and writes large pieces: XXH3 is several times slower on small ones.
   void write(const void* bytes, std::size_t size) {
     hash_.add(bytes, size);
     if (error_ == 0 && !write_all(file_, bytes, size, at_)) error_ = errno != 0 ? errno : EIO;
@@ -153,7 +153,7 @@ class record_out {
   hash_state hash_;
 };
 
-/// The same on their way back. What is not there reads as zeros, and is noticed at the end.
+/// Reads the bytes of a record. Missing bytes read as zeros; was_all reports them at the end.
 class record_in {
  public:
   record_in(int file, std::int64_t at, std::int64_t bytes) : file_(file), at_(at), left_(bytes) {}
@@ -172,7 +172,7 @@ class record_in {
     get(&x, sizeof x);
     return x;
   }
-  /// A number of things of which each takes `size` bytes; none if there cannot be so many.
+  /// Reads a number of elements of `size` bytes each; 0 if the record cannot hold so many.
   std::size_t get_count(std::size_t size) {
     const auto n = get<std::int64_t>();
     const auto left = static_cast<std::uint64_t>(left_) + buffer_.size() - next_;
@@ -190,13 +190,13 @@ class record_in {
   }
 
   int file_;
-  std::int64_t at_, left_;  ///< of the bytes that were not read yet
+  std::int64_t at_, left_;  ///< of the bytes not read yet
   std::vector<char> buffer_;
   std::size_t next_ = 0;
   bool whole_ = true;
 };
 
-/// body(column, numbers per instance that lie side by side) for each column of results.
+/// body(column, numbers per instance side by side) for each column of results.
 template <class Chunk, class F>
 void each_column(Chunk& c, std::int64_t sample_count, F&& body) {
   for (auto* column : {&c.final_state, &c.final_output, &c.final_discrete, &c.t_final, &c.residual, &c.switched,
@@ -209,7 +209,7 @@ void each_column(Chunk& c, std::int64_t sample_count, F&& body) {
   body(c.dependent, 1);
 }
 
-/// The slots from `from` to `to` of every column.
+/// Writes the slots from `from` to `to` of every column.
 void put_columns(record_out& out, const chunk_data& c, const plan& p, std::int64_t from, std::int64_t to) {
   each_column(c, p.sample_count, [&](const auto& column, std::int64_t row) {
     const std::int64_t width = c.count * row;
@@ -278,7 +278,7 @@ std::string get_text(record_in& in) {
   return text;
 }
 
-/// What the model or its numbers had to say of instances.
+/// Messages about instances: the first value that is not finite, and an exception of the model.
 void put_words(record_out& out, const not_finite_instance& one, const std::string& trouble) {
   out.put(one.id);
   out.put(one.status);
@@ -313,7 +313,7 @@ void get_counts(record_in& in, tally& t) {
   get_list(in, t.outputs);
 }
 
-/// How the instances of a record have ended stands first in it, so that it can be counted without their columns.
+/// A record begins with the number of instances by status, so that these can be counted without the columns.
 using status_counts = decltype(tally::by_status);
 void put_statuses(record_out& out, const chunk_data& c, std::int64_t from, std::int64_t to) {
   status_counts by{};
@@ -322,7 +322,8 @@ void put_statuses(record_out& out, const chunk_data& c, std::int64_t from, std::
 }
 status_counts get_statuses(record_in& in) { return in.get<status_counts>(); }
 
-/// Where no rows are kept: what the statistics of all chunks are made from. Blocks that are spread over chunks have rows.
+/// For plans without rows: the data from which the statistics of all chunks are made. Blocks that are spread over
+/// chunks keep their rows.
 void put_statistics(record_out& out, const chunk_data& c, const plan& p, const tally& counts) {
   put_counts(out, counts);
   put_words(out, counts.not_finite, c.trouble);
@@ -353,7 +354,7 @@ void get_statistics(record_in& in, chunk_data& c, const plan& p, tally& counts) 
   get_columns(in, c, p, std::min(blocks.first + blocks.count * statistics_block, c.count), c.count);
 }
 
-/// Are the bytes of a record at `end` those that were written? `some`: a buffer.
+/// Do the bytes of the record at `end` match its checksum? `some`: a buffer.
 bool has_its_checksum(int file, const record_head& head, std::int64_t end, std::vector<char>& some) {
   hash_state hash;
   std::int64_t at = end + static_cast<std::int64_t>(sizeof head);
@@ -369,7 +370,8 @@ bool has_its_checksum(int file, const record_head& head, std::int64_t end, std::
 
 bool has_ended(unsigned char status) { return status_table[status].group != status_group::not_finished; }
 
-/// What makes a run another one, by name. How its file is stored does not, and where it runs only if that may change bits.
+/// The properties that identify a run, by name. The storage of its file is not among them, and the device only if it
+/// may change bits.
 std::vector<std::pair<std::string, std::string>> identity_of(const plan& p, const provenance& origin) {
   std::vector<std::pair<std::string, std::string>> all{{"saltus", origin.version},
                                                        {"compiler", origin.compiler},
@@ -412,7 +414,7 @@ std::string differences(const json& was, const std::vector<std::pair<std::string
   return fmt::format("{}", fmt::join(found, "; "));
 }
 
-/// What a file keeps when it is renamed; nothing if it is not there.
+/// Identifies a file across renaming; "none" if there is no file.
 std::string identity_of_file(const fs::path& file) {
   struct stat about {};
   if (::stat(file.c_str(), &about) != 0) return "none";
@@ -434,7 +436,7 @@ struct flock all_of_it(short kind) {
   return whole;
 }
 
-/// What a run is known by in the heads of its records; nothing of what is no list of texts by their names.
+/// The hash by which the heads of records identify their run; nothing if `all` is not an object of texts.
 std::optional<std::uint64_t> identity_in(const json& all) {
   if (!all.is_object() || !all.contains("saltus")) return {};
   std::map<std::string, std::string> sorted;
@@ -448,12 +450,12 @@ std::optional<std::uint64_t> identity_in(const json& all) {
   return hash.digest();
 }
 
-// ---- what is in the folder
+// ---- files in the folder
 
-constexpr std::size_t longest_text = std::size_t{256} << 20;  ///< of run.json and spec.json
+constexpr std::size_t longest_text = std::size_t{256} << 20;  ///< bytes of run.json and spec.json
 constexpr std::string_view texts[] = {"run.json", "spec.json", "complete"};
 
-/// What a journal keeps of the origin of its run, but for the list of files.
+/// The members of a provenance that a journal stores, except the list of files.
 std::vector<std::pair<const char*, std::string*>> texts_of(provenance& origin) {
   return {{"version", &origin.version},      {"model_hash", &origin.model_hash}, {"compiler", &origin.compiler},
           {"device", &origin.device},        {"command", &origin.command},       {"module_hash", &origin.module_hash},
@@ -464,14 +466,14 @@ json parsed(const fs::path& file) {
   return json::parse(read_plain_file(file, longest_text).value_or(std::string()), nullptr, false);
 }
 
-/// Is this the name of a file of a journal? Texts are written beside their names first.
+/// May a journal contain a file of this name? Texts are first written under a name with a suffix.
 bool is_name_of_ours(const std::string& name) {
   if (name == all_chunks || name.starts_with(std::string(all_chunks) + ".")) return true;
   return std::any_of(std::begin(texts), std::end(texts),
                      [&](std::string_view text) { return name == text || name.starts_with(std::string(text) + "."); });
 }
 
-/// Does a file begin as records do? One that was cut short before its first head was written begins with zeros.
+/// Does a file begin like records? A file that was cut off before its first head was written begins with zeros.
 bool begins_as_records(const fs::path& file) {
   const int f = ::open(file.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   char begin[sizeof magic - 1] = {};
@@ -482,7 +484,7 @@ bool begins_as_records(const fs::path& file) {
          std::memcmp(begin, magic, without_version) == 0;
 }
 
-/// Why a folder is not taken for a journal, which would be emptied: only what is known to be one is. Empty: it is one, or there is none.
+/// Why a folder is not accepted as a journal, and so must not be emptied. Empty: it is a journal, or does not exist.
 std::string why_not_ours(const fs::path& folder) {
   struct stat about {};
   if (::lstat(folder.c_str(), &about) != 0) return {};
@@ -493,7 +495,7 @@ std::string why_not_ours(const fs::path& folder) {
   for (const auto& entry : fs::directory_iterator(folder, failure)) {
     const auto name = entry.path().filename().string();
     const auto type = entry.symlink_status(failure).type();
-    if (type == fs::file_type::not_found) continue;  // it has just gone
+    if (type == fs::file_type::not_found) continue;  // it has just been removed
     const bool is_ours = name == leases_name ? type == fs::file_type::directory
                                              : type == fs::file_type::regular && is_name_of_ours(name);
     if (!is_ours) return fmt::format("there is `{}` in it, which no journal has", printable_line(name));
@@ -511,7 +513,7 @@ void check_that_ours(const fs::path& folder) {
                                         folder.string(), why));
 }
 
-/// Removes the files in a folder whose names are accepted: never through a link, and nothing else. Are they gone?
+/// Removes the files in a folder whose names are accepted, never through a link. Returns whether all are gone.
 template <class Accept>
 bool remove_files(int folder, Accept&& accept) {
   const int copy = ::dup(folder);
@@ -532,8 +534,8 @@ int open_folder(int where, const char* name) {
   return ::openat(where, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/// Removes what is in a journal but for one file. Is it gone? What says of what run it is goes when the rest is gone: without it,
-/// nobody knows the rest again.
+/// Removes the files of a journal except one; returns whether they are gone. The file that identifies the run goes
+/// last, because the others cannot be recognised without it.
 bool empty(const fs::path& folder, const std::string& kept) {
   const int here = open_folder(AT_FDCWD, folder.c_str());
   if (here < 0) return false;
@@ -552,7 +554,8 @@ bool empty(const fs::path& folder, const std::string& kept) {
   ::close(here);
   return gone;
 }
-/// Removes a journal. What tells that its result is complete goes last: by that, the next run removes what this one could not.
+/// Removes a journal. The mark that its result is complete goes last: if removal fails, the mark lets the next run
+/// remove the rest.
 void drop(const fs::path& folder) {
   if (!why_not_ours(folder).empty() || !empty(folder, {})) return;
   ::unlink((folder / "complete").c_str());
@@ -620,7 +623,7 @@ void journal::close_files() {
   for (const auto& [name, one] : others_) ::close(one.file);
   if (file_ < 0) return;
   if (!part_.among.empty() && end_ == 0)
-    ::unlink((folder_ / file_of(part_)).c_str());  // nobody will ask for that name again
+    ::unlink((folder_ / file_of(part_)).c_str());  // no run will use that name again
   ::close(file_);
 }
 
@@ -628,7 +631,8 @@ void journal::fail(const std::string& why) const {
   throw error(exit_failure, fmt::format("cannot write {}: {}", folder_.string(), why));
 }
 
-/// The lock is dropped with the process, however it ends. A folder that is empty yet may be swept away by another run, a few times.
+/// The system drops the lock when the process ends, however that happens. Another run may remove a folder that is still
+/// empty, so the call tries several times.
 void journal::open() {
   constexpr int many = 100;
   const fs::path chunks = folder_ / file_of(part_);
@@ -646,21 +650,21 @@ void journal::open() {
                                                      folder_.string()));
 }
 
-/// The files of other parts, opened anew: some file systems look only then whether others have written there.
+/// Opens the files of other parts again: some file systems show new writes by others only after opening.
 void journal::open_others() {
   std::error_code failure;
   for (const auto& entry : fs::directory_iterator(folder_, failure)) {
     const auto name = entry.path().filename().string();
     if (!name.starts_with(all_chunks) || (!reads_only_ && name == file_of(part_))) continue;
     const int file = ::open(entry.path().c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    if (file < 0) continue;  // what cannot be read is integrated again
+    if (file < 0) continue;  // its instances are integrated again
     if (const auto [at, is_new] = others_.try_emplace(name, other{entry.path(), file, 0}); !is_new)
       ::close(std::exchange(at->second.file, file));
   }
 }
 
-/// Parts may be at work at once, but not beside a run of the whole, which removes the journal at its end. Where nothing is
-/// missing it does not matter whether somebody is still there.
+/// Parts may run at once, but not beside a whole run, which removes the journal at its end. If nothing is missing, a
+/// running part does not matter.
 void journal::refuse_others() const {
   if (reads_only_ || missing().empty()) return;
   for (const auto& [name, one] : others_)
@@ -710,13 +714,14 @@ void journal::identify(const provenance& origin, older what) {
   from["sources"] = sources;
   const json spec{{"spec", plan_.text}, {"folder", base.string()}, {"model", json_of(plan_.model)}, {"origin", from}};
   write_at_once(folder_ / "spec.json", json_text(spec) + "\n", lasting::yes);
-  // Another part may have begun at the same time. Records know of what run they are: where this text was damaged they are kept.
+  // Another part may have begun at the same time. If this text was damaged, the records stay valid, since they identify
+  // their run.
   if (!write_where_free(file, json_text(all) + "\n", lasting::yes) && !is_mine())
     write_at_once(file, json_text(all) + "\n", lasting::yes);
   put_on_disk(host::folder_of(folder_));
 }
 
-/// Is an instance of the range among those that were left?
+/// Does the range contain instances of a record that was left?
 bool journal::overlaps(const id_range& range) const {
   const auto after = records_.lower_bound(range.first);
   if (after != records_.end() && after->first < range.first + range.count) return true;
@@ -729,14 +734,14 @@ void journal::read_others() {
   for (auto& [name, one] : others_) one.end = read_back(one.file, one.path.string(), one.end);
 }
 
-/// Is there a head of a record of this run at `at`, of a file that has so many bytes behind it?
+/// Is there a head of a record of this run, in a file with `room` more bytes?
 bool journal::is_head(const record_head& head, std::int64_t room) const {
   return std::memcmp(head.magic, magic, sizeof head.magic) == 0 && checksum_of(head, identity_) == head.checksum &&
          head.first >= 0 && head.count > 0 && head.first <= plan_.count - head.count && head.bytes >= 0 &&
          head.bytes <= room - around;
 }
 
-/// Where the next head is, from `at` on; -1: there is none.
+/// The place of the next head from `at` on; -1: there is none.
 std::int64_t journal::next_head(int file, std::int64_t at, std::int64_t size) const {
   std::vector<char> some(piece);
   for (constexpr auto overlap = static_cast<std::int64_t>(sizeof(record_head)) - 1; size - at >= around;) {
@@ -756,9 +761,9 @@ std::int64_t journal::next_head(int file, std::int64_t at, std::int64_t size) co
   return -1;
 }
 
-/// Finds the records of a file that are whole, from the end of those that are known; returns where the last one ends. Damaged ones
-/// are left out, and noted. Runs that share an ensemble take the heads for it, which are written last, and look no further than the
-/// first that is not there: whoever makes the result reads all.
+/// Finds the intact records of a file from `end` on and returns the end of the last one; damaged ones are skipped and
+/// noted. Runs that share an ensemble dynamically trust the heads, which are written last, and stop at the first that
+/// is missing; the run that makes the result checks everything.
 std::int64_t journal::read_back(int file, const std::string& name, std::int64_t end) {
   struct stat about {};
   if (::fstat(file, &about) != 0) fail(std::strerror(errno));
@@ -802,16 +807,17 @@ void journal::drop_what_follows() {
   if (::ftruncate(file_, end_) != 0) fail(std::strerror(errno));
 }
 
-/// What there is to load, and what there is not to do.
+/// Divides the instances into those to load and those left to others.
 void journal::divide() {
   std::vector<id_range> kept;
   for (const auto& [first, one] : records_) kept.push_back({first, one.count});
-  const bool has_store = is_zarr(result_) && plan_.rows;  // of which a part writes chunks of its own
+  const bool has_store = is_zarr(result_) && plan_.rows;  // to which a part writes its own chunks
   const auto mine = ranges_of(part_, plan_.count, has_store ? zarr_chunk_rows(plan_) : 1);
   instances_ = instances_in(intersection(kept, mine));
   if (part_.is_all()) left_ = std::move(kept);
   else if (part_.among.empty() && has_store) {
-    // What is kept is loaded. A record of other parts than these may reach beyond a range: it is integrated again.
+    // Stored instances are loaded. A record of another division into parts may reach beyond a range: its instances are
+    // integrated again.
     for (const id_range& one : kept)
       if (const auto of_mine = intersection({one}, mine); of_mine == std::vector{one}) left_.push_back(one);
     mine_ = std::make_unique<listed_claims>(mine);
@@ -849,7 +855,7 @@ void journal::keep(const chunk_data& chunk, const tally& counts) {
   const auto ended = [&](std::int64_t slot) { return has_ended(chunk.status[static_cast<std::size_t>(slot)]); };
   for (std::int64_t from = 0, to = 0; from < chunk.count; from = to) {
     for (to = from + 1; to < chunk.count && ended(to) == ended(from);) ++to;
-    // Where there are no rows, statistics cannot be taken apart.
+    // Without rows, the statistics of a chunk cannot be split.
     if (ended(from) && (plan_.rows || to - from == chunk.count)) append(chunk, counts, from, to);
   }
   if (clock::now() - settled_ > std::chrono::duration<double>(plan_.checkpoint.value_or(usual_checkpoint))) settle();
@@ -869,13 +875,13 @@ void journal::append(const chunk_data& chunk, const tally& counts, std::int64_t 
   } else {
     put_statistics(out, chunk, plan_, counts);
   }
-  // The head comes last: without it there is no record.
+  // The head is written last: without it there is no record.
   if (!out.close(head, identity_) || !write_all(file_, &head, sizeof head, end_)) {
     const int why = errno;
-    if (::ftruncate(file_, end_) != 0) {}  // it ends there for whoever reads it
+    if (::ftruncate(file_, end_) != 0) {}  // a reader finds the end there even if this fails
     fail(std::strerror(why));
   }
-  if (!part_.among.empty() && !overlaps({head.first, head.count}))  // it looks again
+  if (!part_.among.empty() && !overlaps({head.first, head.count}))  // records of others may come before it looks again
     records_[head.first] = {head.count, end_, file_};
   end_ += around + head.bytes;
   instances_ += head.count;
@@ -895,7 +901,7 @@ void journal::sweep(const fs::path& result) {
   const fs::path folder = folder_of(result);
   const auto made = read_plain_file(folder / "complete", longest_text);
   if (made && !made->empty() && *made == identity_of_file(result)) drop(folder);
-  ::rmdir(folder.c_str());  // if nothing is left in it
+  ::rmdir(folder.c_str());  // removes an empty folder only
 }
 
 std::string journal::identity() const { return read_file(folder_ / "run.json"); }

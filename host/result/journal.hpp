@@ -1,13 +1,15 @@
-// The journal of a long run: chunks as they end, so that a run which was killed goes on where it was.
+// The journal of a long run stores chunks as they end, so that a run that was killed continues from there.
 //
-// `<file>.journal/` holds `run.json`, which says of what run it is, `spec.json`, from which its plan can be made again without its model, and `chunks`, to which one record after another is
-// appended: a head (what instances, how many bytes, its own checksum), how they have ended, the columns of results, a checksum (XXH3,
-// 64 bits) of all. A record that was cut off, or whose checksum is not that of its bytes, is left out, and its instances are
-// integrated again: its head tells where the next one is, or, where the head is damaged, the next head that can be found. Since the bits of an instance do not depend on what runs beside it, the result is the same.
+// `<file>.journal/` holds `run.json`, which identifies the run; `spec.json`, from which its plan is restored without
+// its model; and `chunks`, a sequence of records. A record has a head (instances, bytes, own checksum), the counts of
+// statuses, the columns of results, and a checksum (XXH3, 64 bits) of everything. A record that was cut off, or whose
+// checksum does not match, is skipped, and its instances are integrated again; its head gives the place of the next
+// record, or, if the head is damaged, the next intact head is searched for. The bits of an instance do not depend on
+// its neighbours, so the result is the same.
 //
-// Parts of an ensemble share one journal: each appends to a file of its own, `chunks.3of16`, and reads those of the others.
-// Nobody else writes a file, so that no lock is needed for what is in it to be right: locks say only who is at work. Runs that
-// share an ensemble as they go (sharing.hpp) do the same; of the files of others they read the heads of records alone.
+// Parts of an ensemble share one journal: each appends to its own file, `chunks.3of16`, and reads those of the others.
+// Every file has one writer, so correctness needs no lock; locks only show which runs are active. Runs that share an
+// ensemble dynamically (sharing.hpp) do the same; they read only the heads of other runs' records.
 #pragma once
 
 #include <chrono>
@@ -37,27 +39,29 @@ struct record_head;
 
 class journal : public kept_chunks {
  public:
-  /// What an older journal of the same file is to this run. One that is only read may be in use by others.
-  /// One that is looked at may be of any run: it says itself of which.
+  /// The use that this run makes of an older journal of the same file. A journal that is only read may be in use by
+  /// others. A journal that is looked at may belong to any run; its own files say to which.
   enum class older { continued, removed, read, looked_at };
 
   /// The folder of a result's journal.
   static std::filesystem::path folder_of(const std::filesystem::path& result);
   static bool is_there(const std::filesystem::path& result);
-  /// The run of a journal, by what the journal says alone: no code of its model is asked for anything. Of the model there are the names,
-  /// and none can be compiled. Throws `error` if there is none.
+  /// The run of a journal, from the journal alone: no code of its model is called. The model has its names and cannot
+  /// be compiled. Throws `error` if there is no journal.
   struct kept_run {
     plan what;
     provenance origin;
   };
   static kept_run run_of(const std::filesystem::path& folder);
-  /// Throws `error` (exit_usage) if what has the name of a result's journal is none: nothing else is ever written or removed there.
+  /// Throws `error` (exit_usage) if the path of a result's journal exists and is no journal: no other file is ever
+  /// written or removed.
   static void check_place(const std::filesystem::path& result);
-  /// Removes a journal whose result is complete, but whose run ended before it could do so.
+  /// Removes a journal whose result is complete, but whose run ended before it could remove it.
   static void sweep(const std::filesystem::path& result);
 
-  /// Opens the journal that is there, or makes one. Throws `error`: (exit_usage) if it is of another run, with what
-  /// differs; (exit_failure) if another run writes it, or it cannot be written. Refers to `p`, which must outlive it.
+  /// Opens the existing journal, or makes one. Throws `error`: (exit_usage) if it belongs to another run, with the
+  /// differences; (exit_failure) if another run writes it, or it cannot be written. Refers to `p`, which must outlive
+  /// it.
   journal(const std::filesystem::path& result, const plan& p, const provenance& origin, older what,
           const ensemble_part& part = {});
   ~journal() override;
@@ -65,26 +69,28 @@ class journal : public kept_chunks {
   journal& operator=(const journal&) = delete;
 
   const std::vector<id_range>& left() const override { return left_; }
-  /// What a part has to do. Runs that share an ensemble as they go have their claims elsewhere.
+  /// The work of a part; null for a whole run and for runs that share an ensemble dynamically, whose claims are
+  /// elsewhere.
   claims* taken_from() override { return mine_.get(); }
   void load(const id_range& range, chunk_data& chunk, tally& counts) const override;
   void keep(const chunk_data& chunk, const tally& counts) override;
 
   const std::filesystem::path& folder() const { return folder_; }
-  /// What says of what run it is.
+  /// The text that identifies the run.
   std::string identity() const;
-  /// A number made of that, with which the checksums of heads of records begin.
+  /// The hash of that text, with which the checksums of heads begin.
   std::uint64_t seed() const { return identity_; }
-  std::int64_t instances() const { return instances_; }  ///< that it has of this part, those that were left among them
-  /// Of all parts, those that nobody had kept when it was opened, or looked at again.
+  std::int64_t instances() const { return instances_; }  ///< stored by this part, including those that were left
+  /// Instances that no part had stored when the journal was opened or last looked at.
   std::vector<id_range> missing() const;
-  /// Reads what others have appended. Not while chunks are kept.
+  /// Reads the records that others have appended. Not while chunks are kept.
   void look_again();
-  /// What was wrong with what was left; empty: nothing was.
+  /// Describes damage in the records that were left; empty: none.
   const std::string& damage() const { return damage_; }
-  /// Makes sure that what was kept is on the disk.
+  /// Waits until all records are on the disk.
   void settle();
-  /// The result is complete in a file that is about to get its name: whoever finds both knows that they belong together.
+  /// Records that the result is complete in a file that is about to get its name, so that a later run knows that file
+  /// and journal belong together.
   void close(const std::filesystem::path& complete);
   void remove();
 
@@ -115,10 +121,10 @@ class journal : public kept_chunks {
   struct other {
     std::filesystem::path path;
     int file;
-    std::int64_t end;  ///< of its last record that is whole
+    std::int64_t end;  ///< end of its last intact record
   };
-  std::map<std::string, other> others_;  ///< of other parts, by name
-  std::int64_t end_ = 0;                 ///< of the last record that is whole
+  std::map<std::string, other> others_;  ///< other parts, by name
+  std::int64_t end_ = 0;                 ///< end of the last intact record
   std::int64_t instances_ = 0;
   std::vector<id_range> left_;
   std::unique_ptr<listed_claims> mine_;
@@ -126,10 +132,10 @@ class journal : public kept_chunks {
     std::int64_t count, place;
     int file;
   };
-  std::map<std::int64_t, record> records_;  ///< that were left, by their first instance
-  std::uint64_t identity_ = 0;              ///< of the run, as the heads of records have it
+  std::map<std::int64_t, record> records_;  ///< records that were left, by first instance
+  std::uint64_t identity_ = 0;              ///< hash that identifies the run in the heads of records
   std::string damage_;
-  std::vector<char> buffer_;  ///< of what is appended
+  std::vector<char> buffer_;  ///< for appending
   clock::time_point settled_ = clock::now();
 };
 

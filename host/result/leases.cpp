@@ -31,7 +31,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* result_ticket = "result";
-constexpr std::string_view alive = "alive.";  ///< what the file in which a run counts has before its name
+constexpr std::string_view alive = "alive.";  ///< prefix of the file in which a run counts
 
 std::string new_name() {
   char host[65] = "";
@@ -43,7 +43,7 @@ std::string new_name() {
   return fmt::format("{}-{}-{:08x}", machine.substr(0, 32), ::getpid(), random());
 }
 
-/// What the machine has been called since it was started; empty: not known.
+/// The boot id of the machine; empty: unknown.
 std::string name_of_boot() {
   try {
     const auto text = read_file("/proc/sys/kernel/random/boot_id");
@@ -51,7 +51,7 @@ std::string name_of_boot() {
   } catch (const error&) { return {}; }
 }
 
-/// Up to `size` bytes of a file; empty also if there is none.
+/// Up to `size` bytes of a file; empty also if there is no file.
 std::string beginning_of(int file, std::size_t size) {
   std::string text(size, '\0');
   const ssize_t n = file < 0 ? -1 : ::pread(file, text.data(), size, 0);
@@ -70,14 +70,14 @@ struct opened_file {
   opened_file& operator=(const opened_file&) = delete;
 };
 
-/// The number of a ticket from the name of its file.
+/// The number of a ticket from its file name; nothing if it is none.
 std::optional<std::size_t> number_of(const std::string& name) {
   std::size_t number = 0;
   const auto [end, bad] = std::from_chars(name.data(), name.data() + name.size(), number);
   return bad == std::errc() && end == name.data() + name.size() ? std::optional(number) : std::nullopt;
 }
 
-/// Of ranges in the order of their ids, what is in one of them.
+/// The parts of sorted ranges that lie in one range.
 std::vector<id_range> part_of(const std::vector<id_range>& all, const id_range& one) {
   auto at = std::partition_point(all.begin(), all.end(), [&](const id_range& r) { return r.end() <= one.first; });
   std::vector<id_range> some;
@@ -90,8 +90,8 @@ std::vector<id_range> part_of(const std::vector<id_range>& all, const id_range& 
 
 }  // namespace
 
-/// Many, so that the last ones are small; not so many that to make their files would take long. Statistics are made of whole
-/// blocks.
+/// Many tickets, so that the last ones are small, but few enough that creating their files is quick. Tickets are whole
+/// blocks of statistics if possible.
 std::int64_t leases::ticket_size(const plan& p) {
   constexpr std::int64_t few = 4096, many = 16384, small = 16;
   const std::int64_t size = (p.count + few - 1) / few;
@@ -127,7 +127,7 @@ leases::leases(const plan& p, double seconds, bool replaces)
 leases::~leases() {
   if (beating_.joinable()) beating_.request_stop(), beating_.join();
   if (heart_ < 0) return;
-  ::unlink(path(std::string(alive) + name_).c_str());  // what it holds and has not finished is free
+  ::unlink(path(std::string(alive) + name_).c_str());  // frees the unfinished tickets of this run
   ::close(heart_);
 }
 
@@ -138,7 +138,8 @@ void leases::begin_to_beat() {
   struct flock whole {};
   whole.l_type = F_WRLCK;
   whole.l_whence = SEEK_SET;
-  if (::fcntl(heart_, F_OFD_SETLK, &whole) != 0) boot_.clear();  // then its number must do
+  // without the lock, the number alone shows that the run lives
+  if (::fcntl(heart_, F_OFD_SETLK, &whole) != 0) boot_.clear();
   const auto beat = [this](std::int64_t number) {
     const auto text = fmt::format("{} {:020}\n", boot_.empty() ? "-" : boot_, number);
     return ::pwrite(heart_, text.data(), text.size(), 0) == std::ssize(text);
@@ -149,15 +150,16 @@ void leases::begin_to_beat() {
     std::condition_variable_any wait;
     std::unique_lock lock(mutex);
     for (std::int64_t number = 1; !over.stop_requested(); ++number) {
-      constexpr double beats = 6;  // in the time after which it would be taken for dead
+      constexpr double beats = 6;  // per time after which the run would be taken for dead
       wait.wait_for(lock, over, std::chrono::duration<double>(seconds_ / beats), [] { return false; });
-      beat(number);  // if it cannot, it may be taken for dead: no harm
+      beat(number);  // on failure the run may be taken for dead, which is harmless
     }
   });
 }
 
 void leases::opened(journal& kept, const cancellation& stop) {
-  if (!replaces_ && is_made(plan_)) {  // while this run was compiling: the journal is its own, and of no use
+  // the result was made while this run compiled: the journal is its own and useless
+  if (!replaces_ && is_made(plan_)) {
     kept.remove();
     throw error(exit_failure, fmt::format("{}: others have made it", plan_.file));
   }
@@ -177,7 +179,7 @@ std::string leases::holder_of(const std::string& ticket) const {
 bool leases::is_alive(const std::string& holder) {
   if (holder == name_) return true;
   std::string text;
-  if (!holder.empty()) {  // it is while its ticket is being written
+  if (!holder.empty()) {  // empty while the holder writes its name
     const opened_file sign(path(std::string(alive) + holder));
     if (sign.file < 0) return false;
     text = beginning_of(sign.file, longest);
@@ -193,7 +195,7 @@ bool leases::is_alive(const std::string& holder) {
   return now - last.since < std::chrono::duration<double>(seconds_);
 }
 
-/// Makes the file of a ticket; false if there is one.
+/// Creates the file of a ticket; returns false if it exists.
 bool leases::take(const std::string& ticket) {
   const fs::path file = path(ticket);
   const auto fail = [&] {
@@ -212,16 +214,17 @@ bool leases::take(const std::string& ticket) {
   return false;
 }
 
-/// Frees a ticket whose holder is dead, unless somebody else has just done so.
+/// Frees a ticket whose holder is dead, unless another run has just done so.
 void leases::give_up(const std::string& ticket, const std::string& holder) {
   const std::string away = ticket + "." + name_;
   if (std::rename(path(ticket).c_str(), path(away).c_str()) != 0) return;
-  if (holder_of(away) != holder) rename_to_free_name(path(away), path(ticket));  // and has taken it
+  // another run has taken the ticket meanwhile
+  if (holder_of(away) != holder) rename_to_free_name(path(away), path(ticket));
   std::error_code ignored;
   fs::remove(path(away), ignored);
 }
 
-/// Marks the tickets that others have taken, and counts who is at work.
+/// Marks the tickets that others hold, and counts active runs.
 void leases::list() {
   runs_ = 0;
   std::error_code ignored;
@@ -240,7 +243,7 @@ id_range leases::instances_of(std::size_t ticket) const {
   return {first, std::min(size_, count_ - first)};
 }
 
-/// Which tickets are free, when those of the dead have been given up. Not while anything is under way here.
+/// Finds the free tickets after giving up those of dead runs. Not while instances are under way here.
 void leases::look() {
   missing_ = kept_->missing();
   std::fill(tickets_.begin(), tickets_.end(), state::free);
@@ -259,7 +262,8 @@ void leases::look() {
   left_ = free;
 }
 
-/// As many tickets side by side as make what is wanted, fewer towards the end, so that all come to it at about the same time.
+/// Claims adjacent tickets for about `wanted` instances; fewer towards the end, so that all runs finish at about the
+/// same time.
 void leases::claim(std::int64_t wanted) {
   constexpr std::int64_t shares = 4;
   const std::int64_t many = std::max<std::int64_t>(1, std::min(wanted, left_ / (shares * runs_)) / size_);
@@ -296,7 +300,7 @@ bool leases::wait_for_more() {
   kept_->settle();
   for (auto pause = shortest; !*stop_; pause = std::min(2 * pause, longest_pause)) {
     kept_->look_again();
-    if (!fs::exists(folder_)) return false;  // the result has been made
+    if (!fs::exists(folder_)) return false;  // another run has made the result
     look();
     if (left_ > 0 || missing_.empty()) return left_ > 0;
     for (auto slept = shortest; slept <= pause && !*stop_; slept += shortest) std::this_thread::sleep_for(shortest);
@@ -312,7 +316,7 @@ bool leases::makes_result() {
     if (!fs::exists(folder_) || !stop_ || *stop_) return false;
     if (!is_alive(holder)) give_up(result_ticket, holder);
     else if (!holder.empty()) return false;
-    else std::this_thread::sleep_for(pause);  // somebody is about to sign it, or has died before that
+    else std::this_thread::sleep_for(pause);  // a run is about to write its name, or died before that
   }
   return true;
 }

@@ -1,12 +1,13 @@
-// Who of several runs, on one machine or many, integrates which instances of an ensemble, agreed on by files in the journal.
+// Divides the instances of an ensemble between several runs, on one machine or many, by files in the journal.
 //
-// The ensemble is cut into tickets of equal size. Whoever makes the file `leases/17` (open with O_EXCL, which network file
-// systems do as one step) has ticket 17. The file names its holder, which counts up in a file of its own, `leases/<name>`, while
-// it lives. A holder whose number has not changed for some time by the clock of whoever watches it, or that has dropped
-// the lock on that file on this machine, is dead: then its lease is renamed away, which one of all that try can do, and
-// the ticket is free again. No clocks are compared, and no lock is trusted to be seen by another machine.
+// The ensemble is cut into tickets of equal size. The run that creates the file `leases/17` (open with O_EXCL, which
+// network file systems do atomically) holds ticket 17. The file names its holder, which increments a number in its own
+// file, `leases/alive.<name>`, while it lives. A holder is taken for dead if its number has not changed for some time
+// by the watcher's clock, or if it has dropped the lock on that file on this machine. Another run then renames the
+// lease away, which only one of several can do, and the ticket is free again. No clocks are compared, and no lock is
+// trusted across machines.
 //
-// A run that was only thought dead costs instances that are integrated twice, and nothing else (claims.hpp).
+// If a run is wrongly taken for dead, some instances are integrated twice; nothing else happens (claims.hpp).
 #pragma once
 
 #include <atomic>
@@ -25,28 +26,29 @@
 
 namespace saltus::host {
 
-/// Is there a complete result of this very plan? Removes what may be left of its journal.
+/// Is there a complete result of this plan? If so, removes the remains of its journal.
 bool is_made(const plan& p);
 
 class leases final : public sharing {
  public:
-  /// Of the ensemble of a plan. A run that has shown no sign of life for so many `seconds` is taken for dead. With
-  /// `replaces`, a result that is there says nothing.
+  /// Shares the ensemble of a plan. A run without a sign of life for `seconds` is taken for dead. With `replaces`, an
+  /// existing result is ignored.
   leases(const plan& p, double seconds, bool replaces = false);
   ~leases() override;
   leases(const leases&) = delete;
   leases& operator=(const leases&) = delete;
 
   const std::string& name() const override { return name_; }
-  /// Throws if others have made the result since it was looked for: there is nothing to do, is_made() says so.
+  /// Throws if another run has made the result since is_made() was called.
   void opened(journal& kept, const cancellation& stop) override;
   std::optional<id_range> next(std::int64_t wanted) override;
   std::int64_t left() const override { return left_; }
   bool wait_for_more() override;
-  /// Asked when all instances are in the journal. Is it this run that makes the result? Else another one is at it, or has done it.
+  /// Called when all instances are in the journal. Returns true if this run must make the result; false if another run
+  /// makes it or has made it.
   bool makes_result();
 
-  /// Instances of a ticket, of an ensemble of so many.
+  /// Instances per ticket for the ensemble of a plan.
   static std::int64_t ticket_size(const plan& p);
 
  private:
@@ -73,10 +75,10 @@ class leases final : public sharing {
   journal* kept_ = nullptr;
   std::optional<cancellation> stop_;
   std::vector<state> tickets_;
-  std::vector<id_range> missing_;  ///< of all instances, when they were last looked at
-  std::deque<id_range> taken_;     ///< that were claimed and not handed out yet
+  std::vector<id_range> missing_;  ///< the instances that were missing at the last look
+  std::deque<id_range> taken_;     ///< claimed and not handed out yet
   std::size_t from_ = 0;           ///< tickets before this one are not free
-  std::int64_t runs_ = 1;          ///< at work, this one too
+  std::int64_t runs_ = 1;          ///< active runs, this one included
   std::atomic<std::int64_t> left_ = 0;
   struct sign_of_life {
     std::string text;

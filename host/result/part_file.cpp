@@ -57,7 +57,7 @@ bool has_ended(unsigned char status) {
   return status >= status_count || status_table[status].group != status_group::not_finished;
 }
 
-/// Are there instances in an unfinished file whose results would be lost with it?
+/// Does an unfinished file contain finished instances, which would be lost with it?
 bool has_finished_instances(const fs::path& part) {
   const reading file(part);
   int variable = -1, dimension = -1;
@@ -103,7 +103,7 @@ void check_result_path(const fs::path& file, existing older, const std::vector<f
 
 part_file::part_file(const fs::path& result, abandoned older)
     : result_(result), part_(result.string() + ".part"), older_(older) {
-  // Someone else may make or remove the file between any two of these steps: then all is looked at anew.
+  // Another process may create or remove the file between any two of these steps: then all steps are repeated.
   constexpr int attempts = 100;
   for (int i = 0; i < attempts && file_ < 0; ++i) {
     make();
@@ -118,18 +118,18 @@ part_file::~part_file() {
 
 fs::path part_file::own_name() const { return fmt::format("/proc/self/fd/{}", file_); }
 
-/// The file, if there is none yet.
+/// Creates the file if there is none.
 void part_file::make() {
   file_ = ::open(part_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
   if (file_ < 0) {
     if (errno != EEXIST) fail(part_, reason(errno));
     return;
   }
-  // Another run may have found it before it was locked, and taken it for an abandoned one.
+  // Another run may have found the file before it was locked, and taken it for abandoned.
   if (lock() == locking::another_has_it || !is_mine()) ::close(std::exchange(file_, -1));
 }
 
-/// What a dead run has left behind makes room; what is alive, or nothing of a run's, is not touched.
+/// Moves or removes the file of a dead run; a live run's file, or a foreign one, is not touched.
 void part_file::take_over() {
   const int there = ::open(part_.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (there < 0) {
@@ -149,7 +149,7 @@ void part_file::take_over() {
     fail(part_, "it exists, and this file system cannot tell whether a run is writing it: remove it if none is");
 }
 
-/// Keeps what a dead run has finished, under the first name that is free, and removes a part in which nothing is.
+/// Renames a file with finished instances of a dead run to the first free name; removes one without.
 void part_file::make_room() {
   if (older_ == abandoned::removed || !has_finished_instances(part_)) {
     ::unlink(part_.c_str());
@@ -162,7 +162,7 @@ void part_file::make_room() {
   }
 }
 
-/// A lock of the open file, not of the process: threads and libraries that open and close the same file do not drop it.
+/// Locks the open file, not the process: threads and libraries that open and close the same file do not drop the lock.
 part_file::locking part_file::lock() const {
   struct flock whole {};
   whole.l_type = F_WRLCK;
@@ -181,9 +181,9 @@ bool part_file::is_mine() const {
 
 std::string part_file::reserve(std::int64_t bytes) {
   if (bytes <= reserved_) return {};
-  rlimit allowed{};  // which not every file system looks at where no size changes
+  rlimit allowed{};  // checked here, since some file systems ignore the limit while the size stays the same
   const bool limited = ::getrlimit(RLIMIT_FSIZE, &allowed) == 0 && allowed.rlim_cur != RLIM_INFINITY;
-  // More than is asked for, if there is as much: so that this is not asked for every chunk.
+  // Reserves more than needed if there is space, so that not every chunk makes a call.
   constexpr std::int64_t ahead = std::int64_t{32} << 20;
   for (const std::int64_t more : {ahead, std::int64_t{0}}) {
     const std::int64_t end = bytes + more;
@@ -194,7 +194,7 @@ std::string part_file::reserve(std::int64_t bytes) {
     return {};
   }
   if (errno != EOPNOTSUPP && errno != ENOSYS) return reason(errno);
-  // A file system that reserves nothing: what is free now must do.
+  // The file system cannot reserve: compares with the free space.
   struct stat about {};
   if (::fstat(file_, &about) != 0) return reason(errno);
   const std::int64_t free = free_bytes(result_);
@@ -203,7 +203,7 @@ std::string part_file::reserve(std::int64_t bytes) {
 
 void part_file::settle() {
   struct stat about {};
-  // Truncation to its own size gives back what was reserved beyond.
+  // Truncation to its own size releases the space reserved beyond it.
   if (::fstat(file_, &about) != 0 || ::ftruncate(file_, about.st_size) != 0 || ::fsync(file_) != 0)
     fail(result_, fmt::format("{}; the results are in {}", reason(errno), part_.string()));
   reserved_ = 0;

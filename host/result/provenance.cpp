@@ -50,7 +50,7 @@ std::string lines_of(const std::vector<source_file>& files, const plan& p) {
 
 namespace {
 
-/// Texts that are paths from the root or from a home become names.
+/// Replaces texts that are absolute paths, or paths from a home, by the file name.
 void drop_folders(toml::node& node) {
   if (auto* const table = node.as_table())
     for (auto&& [key, value] : *table) drop_folders(value);
@@ -125,7 +125,7 @@ toml::table table_of(const event_selection& log, const model& m) {
   return t;
 }
 
-/// 32 hex digits.
+/// A hash of the knots, 32 hex digits.
 std::string hash_of(const knots& k) {
   std::string bytes;
   for (const auto* list : {&k.times, &k.values})
@@ -133,7 +133,7 @@ std::string hash_of(const knots& k) {
   return hash_text(bytes);
 }
 
-/// Values of the keys with readers of their own, as TOML; empty: it is off.
+/// Writers for keys that have readers of their own, as TOML; empty: the setting is off.
 using value_writer = std::string (*)(const plan&);
 const std::map<std::string_view, value_writer> value_writers = {
     {"method", [](const plan& p) { return toml_of(method_name(p)); }},
@@ -143,7 +143,7 @@ const std::map<std::string_view, value_writer> value_writers = {
      }},
     {"atol",
      [](const plan& p) {
-       // Tolerances of derivatives, behind those of the states, follow from them.
+       // Derivatives have tolerances behind those of the states; they follow from these.
        const std::vector<double> atol(p.atol.begin(),
                                       p.atol.begin() + std::min(std::ssize(p.atol), std::ssize(p.model.states)));
        const bool one = std::adjacent_find(atol.begin(), atol.end(), std::not_equal_to<>()) == atol.end();
@@ -216,7 +216,7 @@ const std::map<std::string_view, value_writer> value_writers = {
     {"run.checkpoint", [](const plan& p) { return toml_of(p.checkpoint.value_or(usual_checkpoint)); }},
 };
 
-/// Sections of values by name are told by the spec and by the columns of the result.
+/// The other sections appear in the spec and as columns of the result.
 bool is_told(std::string_view table, const plan& p) {
   if (table == "sensitivity") return !p.sensitivities.empty();
   if (table == "lyapunov") return p.exponents > 0;
@@ -225,7 +225,7 @@ bool is_told(std::string_view table, const plan& p) {
 
 std::string none(std::string_view key) { return fmt::format("# {}: none\n", key); }
 
-/// Values of tables are variables of the file, and are too many for a text.
+/// Values of tables are variables of the file and too many for a text.
 std::string text_of_tables(const plan& p) {
   if (!p.tables) return none("tables");
   std::string text;

@@ -17,9 +17,9 @@ namespace saltus::host {
 namespace {
 
 constexpr std::size_t block = 1 << 20;  // instances read at a time
-constexpr long long statuses = 256;     // that a file has room for
+constexpr long long statuses = 256;     // possible values in a file
 
-/// A store has the same variables, but is read by others.
+/// Refuses a Zarr store: it has the same variables, but other programs read it.
 const std::string& of_netcdf(const std::string& path) {
   if (is_zarr(path) && !attributes_of_store(path).is_null())
     throw error(exit_failure,
@@ -45,7 +45,8 @@ result_file::result_file(const std::string& path) : netcdf_file(of_netcdf(path),
 }
 
 void result_file::must_be_plausible() const {
-  // What is never written takes no room in a file, so that one of a few kB may have any number of instances that were not run.
+  // Values that are never written take no space, so that a file of a few kB may have any number of instances that were
+  // not run.
   constexpr std::size_t many = std::size_t{1} << 27, per_byte = 64;
   if (instances_ / per_byte > many / per_byte + bytes())
     throw error(exit_failure,
@@ -83,7 +84,7 @@ std::string residual_of(const result_file& f, std::size_t instance) {
   const result_variable* v = f.find("residual_of");
   if (!v) return {};
   const auto number = f.integers(*v, instance, 1)[0];
-  const auto names = words(f.text("flag_meanings", *v));  // of -1, 0, 1, ...
+  const auto names = words(f.text("flag_meanings", *v));  // for -1, 0, 1, ...
   return number >= 0 && static_cast<std::size_t>(number) + 1 < names.size()
              ? names[static_cast<std::size_t>(number) + 1]
              : std::string();
@@ -102,7 +103,7 @@ std::vector<std::string> dependent_of(const result_file& f, std::size_t instance
 
 namespace {
 
-/// Statuses and exceptions of instances, each in the range of their type here.
+/// Statuses or exceptions of instances, each checked to be in the range of statuses.
 std::vector<std::size_t> numbers_of_status(const result_file& f, const result_variable& v, std::size_t first,
                                            std::size_t n) {
   std::vector<std::size_t> all;
@@ -115,7 +116,7 @@ std::vector<std::size_t> numbers_of_status(const result_file& f, const result_va
   return all;
 }
 
-/// Of a file without rows: from its attributes. Counters are among its statistics.
+/// The census of a file without rows, from its attributes. Its counters are among the statistics.
 census noted_census(const result_file& f) {
   census c;
   const auto noted = [&](const std::string& name) {
@@ -170,7 +171,7 @@ census take_census(const result_file& f) {
 
 namespace {
 
-/// The rows of the log that are of an instance: the first, and how many.
+/// The rows of the event log that belong to an instance: the first, and their number.
 std::pair<std::size_t, std::size_t> event_rows_of(const result_file& f, const result_variable& size,
                                                   std::size_t instance) {
   f.must_be_plausible();

@@ -1,5 +1,5 @@
-// Result files, read: variables and attributes by their names, and what is asked of them most often. Returns data and prints
-// nothing. Knows the file's roles and names (schema.hpp lists them); no plan, no backend.
+// Reads result files: variables and attributes by name, and the most frequent queries. Returns data and prints nothing.
+// It depends on the file's roles and names (schema.hpp lists them), not on plans or backends.
 #pragma once
 
 #include <cstdint>
@@ -23,47 +23,48 @@ class result_file : public netcdf_file {
   explicit result_file(const std::string& path);
 
   std::size_t instances() const { return instances_; }
-  /// Are there results of single instances (output.rows)?
+  /// Does the file have results of single instances (output.rows)?
   bool has_rows() const { return find("status") != nullptr; }
 
-  /// Throws `error` (exit_failure) if the file is too small for what it declares: looking at all of it would not end.
+  /// Throws `error` (exit_failure) if the file is too small for the instances it declares: reading all of them would
+  /// take for ever.
   void must_be_plausible() const;
 
   std::vector<const result_variable*> with_role(std::string_view role) const;
   const result_variable& at(std::string_view name) const;
   unsigned long long seed() const;
-  /// The value for one instance; of a scalar, the one there is.
+  /// The value for one instance; for a scalar, the only value.
   double value(const result_variable& v, std::size_t instance) const { return reals(v, {instance, 0}, {1, 1})[0]; }
 
  private:
   std::size_t instances_ = 0;
 };
 
-/// The row of a status number; a number unknown here was written by a newer saltus.
+/// The row of a status number; an unknown number comes from a newer saltus.
 status_row row_of(long long number);
 
-/// What lanes gave up with, of some instances; 0: they did not.
+/// The statuses with which lanes gave up some instances; 0: they did not.
 std::vector<long long> exceptions_of(const result_file& f, std::size_t first, std::size_t count);
 
-/// The state to whose equation the largest residual of an instance belongs; empty: none, or no state is algebraic.
+/// The state whose equation has the largest residual of an instance; empty: none, or no state is algebraic.
 std::string residual_of(const result_file& f, std::size_t instance);
-/// The names of constraints that depend on each other where an instance has ended.
+/// The constraints that depend on each other where an instance ended.
 std::vector<std::string> dependent_of(const result_file& f, std::size_t instance);
 
 // ------------------------------------------------------------------------------------------------------ the whole file
 
-/// Of a counter, over instances.
+/// The range of a counter over instances.
 struct value_range {
   double min = std::numeric_limits<double>::infinity(), max = -min, sum = 0;
 };
 
-/// How the instances of a file ended, and what they cost.
+/// Numbers of instances by status, and their cost.
 struct census {
   std::vector<std::int64_t> by_status = std::vector<std::int64_t>(256, 0);
-  std::vector<std::int64_t> by_rescue = std::vector<std::int64_t>(256, 0);  ///< of those rescued: after which exception
+  std::vector<std::int64_t> by_rescue = std::vector<std::int64_t>(256, 0);  ///< rescued instances, by their exception
   std::vector<value_range> counters;  ///< in the order of the file, over the instances that were started
   std::int64_t started = 0;
-  std::int64_t switched = 0;  ///< instances that went over to the stiff method
+  std::int64_t switched = 0;  ///< instances that changed to the stiff method
 };
 
 census take_census(const result_file& f);
@@ -80,14 +81,14 @@ struct instance_events {
 
 instance_events events_of(const result_file& f, std::size_t instance);
 
-/// The samples of one instance: times first.
+/// The samples of one instance, the times first.
 std::vector<std::pair<std::string, std::vector<double>>> samples_of(const result_file& f, std::size_t instance);
 
 // ---------------------------------------------------------------------------------------------------- failed instances
 
 /// The instances that failed.
 struct failures {
-  std::vector<std::size_t> first;  ///< the first ones, as many as were asked for
+  std::vector<std::size_t> first;  ///< the first ones, up to the number asked for
   std::vector<long long> status;
   std::vector<std::int64_t> by_status = std::vector<std::int64_t>(256, 0);
   std::int64_t count = 0, not_finished = 0;
@@ -98,7 +99,7 @@ failures find_failures(const result_file& f, std::size_t most);
 /// The words of an attribute.
 std::vector<std::string> words(const std::string& text);
 
-/// What tells instances apart: the inputs that vary.
+/// The inputs that vary between instances.
 std::vector<const result_variable*> varied_inputs(const result_file& f);
 
 }  // namespace saltus::host

@@ -101,7 +101,7 @@ class field_list {
     add(std::move(name), role, std::move(unit), std::move(about), shape::scalar, NC_DOUBLE, nullptr).fixed = {value};
   }
 
-  /// Without rows, what varies is in the spec alone.
+  /// Without rows, the file has no varied inputs: only the spec has them.
   void inputs() {
     const auto add_varied = [&](std::string name, const char* role, const std::string& unit, const std::string& what,
                                 auto numbers) {
@@ -120,7 +120,7 @@ class field_list {
         const std::string what = "initial value of " + q.name;
         if (varies(p_, kind, static_cast<int>(j)))
           add_varied("initial_" + q.name, "initial", q.unit, what, column(array, j));
-        else if (j < fixed.size() && fixed[j] == fixed[j])  // NaN: the model's own, which the host does not know
+        else if (j < fixed.size() && fixed[j] == fixed[j])  // NaN: the model's own value, unknown to the host
           add_fixed("initial_" + q.name, "initial", q.unit, what, fixed[j]);
       }
     };
@@ -195,7 +195,7 @@ class field_list {
     }
   }
 
-  /// Of the derivative of `what` with respect to parameter or initial value number `j`: name, unit and sentence.
+  /// Name, unit and description of the derivative of `what` by parameter or initial value number `j`.
   struct derivative {
     std::string name, unit, about;
   };
@@ -208,7 +208,7 @@ class field_list {
     return {fmt::format("d_{}_d_{}{}", name, is_initial ? "initial_" : "", q.name), quotient(unit, q.unit),
             fmt::format("derivative of {} by {}{}", what, is_initial ? "the initial value of " : "", q.name)};
   }
-  /// The unit of a derivative; not known if one of the two is not.
+  /// The unit of a derivative; unknown if one of the two units is.
   static std::string quotient(const std::string& of, const std::string& by) {
     if (of == by) return "1";
     if (of.empty() || by.empty()) return {};
@@ -299,7 +299,7 @@ class field_list {
     field& guard = add("event_guard", "event", "1", "guard or time event that was due", shape::event, NC_INT,
                        derived_column(&derived_columns::guard));
     for (const std::string& name : event_names(m_)) guard.flags.emplace_back(guard.flags.size(), name);
-    if (guard.flags.empty()) guard.flags = {{-1, "none"}};  // nothing can happen, but a reader asks for the names
+    if (guard.flags.empty()) guard.flags = {{-1, "none"}};  // no event is possible, but readers ask for the names
     const auto add_point = [&](const std::string& prefix, const std::string& when,
                                std::vector<std::vector<double>> derived_columns::*columns) {
       std::size_t j = 0;
@@ -551,7 +551,7 @@ void check_names(const plan& p) {
   if (p.log_events && p.file.ends_with(".zarr")) taken.emplace_back("event_log", "the groups of the event log");
   if (p.statistics) taken.emplace_back("statistic", "the names of statistics");
   for (const field& f : detail::fields_of(p)) {
-    if (f.shape == shape::time) continue;  // a coordinate is called like its dimension
+    if (f.shape == shape::time) continue;  // a coordinate has the name of its dimension
     const std::string what = f.role + ", " + f.about;
     for (const auto& [name, other] : taken)
       if (name == f.name)

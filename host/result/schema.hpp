@@ -1,4 +1,4 @@
-// What the result file holds, variable by variable, from the plan alone. One NetCDF-4 file per run:
+// The variables of the result file, which follow from the plan alone. One NetCDF-4 file per run:
 //
 //     dimensions   instance (fixed), time (with samples), event (unlimited, with the event log)
 //     per instance <parameter> initial_<state> initial_<discrete> t_begin t_end            what was varied; what was fixed is a scalar
@@ -21,7 +21,7 @@
 //                  of second order (sensitivity_outcome, sensitivity_pair); the names along these are variables of their names
 //
 // With output.rows = false there is nothing with the dimensions instance, time or event.
-// Every variable carries units, a long_name and the attribute `role`, by which `saltus show` finds its way.
+// Every variable has units, a long_name and the attribute `role`, by which `saltus show` finds it.
 #pragma once
 
 #include <array>
@@ -39,17 +39,17 @@
 
 namespace saltus::host {
 
-/// Time of sample k of an evenly spaced grid, as the kernels compute it (engine/samples.hpp); both ends are exact, a single
-/// sample lies at the end.
+/// Time of sample k of an evenly spaced grid, as the kernels compute it (engine/samples.hpp). Both ends are exact; a
+/// single sample is at the end.
 double even_sample_time(double t_begin, double t_end, std::int64_t k, std::int64_t sample_count);
 
-/// Names that no state, parameter, output or discrete variable should have, whatever a run writes.
+/// Names that states, parameters, outputs and discrete variables must not have, whatever a run writes.
 const std::vector<std::string>& reserved_names();
 
-/// Throws `error` (exit_model) if two variables of the result file would have the same name, naming both.
+/// Throws `error` (exit_model) with both variables if two variables of the result file would have the same name.
 void check_names(const plan& p);
 
-/// The variables of an index: what their names end with, and what they are.
+/// The variables of an index: suffixes of their names, and descriptions.
 inline constexpr std::array<std::pair<const char*, const char*>, 4> sensitivity_parts = {{
     {"", ""},
     {"_low", ", lower end of its interval"},
@@ -59,14 +59,14 @@ inline constexpr std::array<std::pair<const char*, const char*>, 4> sensitivity_
 
 namespace detail {
 
-/// What the file holds of a chunk beyond its own columns: sample times, and a part of the event log in the order of the
+/// Columns of the file that are derived from a chunk: sample times, and a part of the event log in the order of
 /// instances.
 struct derived_columns {
   std::vector<long long> row_size, instance;
   std::vector<unsigned char> ok;
   std::vector<double> time;
   std::vector<int> guard;
-  std::vector<std::vector<double>> before, after;  ///< [state, then what is kept behind them][row]
+  std::vector<std::vector<double>> before, after;  ///< [state, then further logged numbers][row]
   std::vector<double> sample_time;                 ///< [instance][sample]
 
   void add(const event_row& row, std::int64_t first_id);
@@ -89,43 +89,44 @@ enum class shape {
   knots
 };
 
-/// One variable of the file: what it is called, what it is, and where its numbers lie.
+/// One variable of the file: its name, its meaning, and the place of its numbers.
 struct field {
-  std::string name, role, unit, about;  ///< unit empty: not known
+  std::string name, role, unit, about;  ///< empty unit: unknown
   detail::shape shape = shape::instance;
   int type = 0;                                    ///< NetCDF external type, the same as in memory
-  std::vector<double> fixed;                       ///< the numbers of a scalar or of `time(time)`
+  std::vector<double> fixed;                       ///< the values of a scalar or of `time(time)`
   std::vector<std::pair<int, std::string>> flags;  ///< values and their meanings
   std::vector<std::string> bits = {};              ///< meanings of single bits, from the lowest
-  bool truth = false;                              ///< true or false
-  long long unset = 0;                             ///< of integers: what an instance that is never written has
-  /// The numbers of one chunk, for the shapes with instances or events.
+  bool truth = false;                              ///< a truth value
+  long long unset = 0;                             ///< for integers: the value for instances that are never written
+  /// The values of one chunk, for shapes with instances or events.
   std::function<const void*(const chunk_data&, const derived_columns&)> numbers = {};
-  int of = -1;  ///< of statistics, bands and tables: which
+  int of = -1;  ///< index of the statistic, band or table
   int id = -1;  ///< NetCDF variable
 };
 
 /// Every variable of the file, in its order there.
 std::vector<field> fields_of(const plan& p);
 
-/// The dimensions of a variable and their lengths, the last one fastest; that of events is 0, for nobody knows it before.
+/// The dimensions of a variable and their lengths, the last one fastest; the length of `event` is 0, since it is not
+/// known beforehand.
 std::vector<std::pair<std::string, std::int64_t>> axes_of(const field& f, const plan& p);
 
-/// A variable of the names along a dimension, which has the same name.
+/// A variable with the names along a dimension; it has the name of the dimension.
 struct name_list {
   std::string dimension, role, about;
   std::vector<std::string> names;
 };
 std::vector<name_list> name_lists_of(const plan& p);
 
-/// Is it a variable of indices of sensitivity? Derivatives have the same role.
+/// Is this a variable of sensitivity indices? Derivatives have the same role.
 bool is_index(const field& f);
 
 /// Bytes of a number of a NetCDF type.
 std::size_t size_of(int type);
 
-/// The numbers of a variable that are known at the end alone, of statistics and indices of sensitivity: reals, or counts of a
-/// histogram. Empty: it is no such variable, or they could not be computed.
+/// The values of a variable known only at the end, of statistics or sensitivity indices: reals, or counts of a
+/// histogram. Empty: not such a variable, or not computable.
 struct final_numbers {
   std::vector<double> reals;
   std::vector<std::int64_t> counts;
@@ -135,7 +136,7 @@ struct final_numbers {
 final_numbers final_numbers_of(const field& f, const plan& p, const statistics& all,
                                const sensitivity_indices& indices);
 
-/// What the file holds of a chunk beyond its own columns, but for its events.
+/// The derived columns of a chunk, except its events.
 derived_columns derive(const chunk_data& c, const plan& p);
 
 }  // namespace detail

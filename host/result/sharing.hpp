@@ -1,5 +1,6 @@
-// Runs that share an ensemble as they go: each takes instances when it has none, and keeps what has ended in a file of its own of
-// the one journal. Who takes what is agreed on by files (leases.hpp), or by messages between processes of one job (cli/mpi.cpp).
+// Runs that share an ensemble dynamically: each claims instances when it has none, and stores ended ones in its own
+// file of the common journal. Runs agree on claims by files (leases.hpp), or by messages between processes of one job
+// (cli/mpi.cpp).
 #pragma once
 
 #include <string>
@@ -12,13 +13,14 @@ namespace saltus::host {
 
 class sharing : public claims {
  public:
-  /// Of this run: of letters, digits, dots and hyphens, and nobody else's, ever.
+  /// The name of this run: letters, digits, dots and hyphens; no other run ever has it.
   virtual const std::string& name() const = 0;
-  /// Called before the journal is opened; may wait for others to have done so.
+  /// Called before the journal is opened; may wait for other runs to open theirs.
   virtual void before_opening() {}
-  /// The journal is open, and nothing was claimed yet. After `stop` nothing more is.
+  /// Called when the journal is open and before the first claim. After `stop` nothing more is claimed.
   virtual void opened(journal& kept, const cancellation& stop) = 0;
-  /// All that could be claimed has ended here. Waits until it has elsewhere, or until there is more to claim: then true.
+  /// Called when all claimed instances have ended here. Waits until those of other runs have ended, or until there is
+  /// more to claim; returns true in the latter case.
   virtual bool wait_for_more() = 0;
 };
 

@@ -19,7 +19,7 @@ using detail::size_of;
 
 namespace {
 
-/// A sum of products that stays at the largest number it can hold.
+/// A sum of products that saturates at the largest integer.
 class size_sum {
  public:
   void add(std::int64_t size, std::int64_t rows = 1, std::int64_t columns = 1) {
@@ -67,7 +67,7 @@ std::size_t detail::bytes_of_chunk(const field& f, const std::vector<std::size_t
 std::int64_t expected_bytes(const plan& p) {
   size_sum bytes;
   for (const field& f : detail::fields_of(p)) {
-    std::int64_t rows = 1, columns = 1;  // of at most two dimensions; without events
+    std::int64_t rows = 1, columns = 1;  // for at most two dimensions; events do not count
     const auto axes = detail::axes_of(f, p);
     if (!axes.empty()) rows = axes[0].second;
     if (axes.size() > 1) columns = axes[1].second;
@@ -79,9 +79,10 @@ std::int64_t expected_bytes(const plan& p) {
 std::int64_t stored_bytes(const plan& p, std::int64_t event_rows) { return stored_bytes(p, event_rows, p.count); }
 
 std::int64_t stored_bytes(const plan& p, std::int64_t event_rows, std::int64_t instances) {
-  // Of the file itself, of a variable and of an entry in the index of its chunks: measured with NetCDF 4.9.0, HDF5 1.10.8.
+  // Bytes of the file itself, of a variable, and of an entry in its chunk index: measured with NetCDF 4.9.0, HDF5
+  // 1.10.8.
   constexpr std::int64_t head = 12'000, head_of_variable = 2'100, entry = 36;
-  // Of chunks as long as `to`.
+  // The number of chunks of length `to`.
   const auto number_of_chunks = [](std::int64_t n, std::size_t to) {
     const auto width = static_cast<std::int64_t>(to);
     return n / width + (n % width > 0);

@@ -1,4 +1,4 @@
-// How the variables of the result file lie in it, and what that takes.
+// Storage of the variables in the result file, and its size.
 #pragma once
 
 #include <cstddef>
@@ -10,26 +10,26 @@
 
 namespace saltus::host {
 
-/// Size in bytes of the result file without compression and without its event log. Sizes that are too large for their
-/// type are its largest value, here and below.
+/// Size in bytes of the result file without compression and without its event log. Sizes beyond the range of their type
+/// are its largest value, here and below.
 std::int64_t expected_bytes(const plan& p);
 
-/// Size in bytes that the file will have without compression, with `event_rows` rows in its event log: with what the last
-/// chunk of each variable is padded to, and about what the description of the variables takes. Or once the first
-/// `instances` have been written.
+/// Size in bytes of the file without compression, with `event_rows` rows in its event log. Includes the padding of the
+/// last chunk of each variable, and an estimate for the descriptions of variables. The second form is for a file with
+/// the first `instances` written.
 std::int64_t stored_bytes(const plan& p, std::int64_t event_rows);
 std::int64_t stored_bytes(const plan& p, std::int64_t event_rows, std::int64_t instances);
 
-/// What a result_writer keeps in memory of the file, at most.
+/// Largest number of bytes of the file that a result_writer keeps in memory.
 std::int64_t buffer_bytes(const plan& p);
 
 namespace detail {
 
-/// Rows in a file chunk of a variable with one number per instance or event, at most: 512 KiB of doubles, large enough to
-/// stream, small enough for every variable to keep one in memory.
+/// Largest number of rows in a file chunk of a variable with one number per instance or event: 512 KiB of doubles,
+/// large enough for streaming, small enough to keep one chunk of every variable in memory.
 inline constexpr std::size_t max_chunk_rows = 65536;
 
-/// The file chunks of a variable: numbers in each, by dimension; empty: it is stored in one block.
+/// The chunk lengths of a variable by dimension; empty: it is stored in one block.
 std::vector<std::size_t> chunk_shape(const field& f, const plan& p);
 std::size_t bytes_of_chunk(const field& f, const std::vector<std::size_t>& chunk);
 

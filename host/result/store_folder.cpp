@@ -33,7 +33,7 @@ bool has_ended(char status) {
   return number >= status_count || status_table[number].group != status_group::not_finished;
 }
 
-/// Are there instances in an unfinished store whose results would be lost with it?
+/// Does an unfinished store contain finished instances, which would be lost with it?
 bool has_finished_instances(const fs::path& part) {
   if (attributes_of_store(part).is_null()) return false;
   std::error_code failure;
@@ -44,23 +44,23 @@ bool has_finished_instances(const fs::path& part) {
   return false;
 }
 
-/// A folder that is nobody's: there is nothing in it but a lock, or a store that saltus has begun.
+/// May a folder be taken over? It may if it is empty, or contains a lock or a store that saltus has begun.
 bool may_be_taken(const fs::path& part) {
   std::error_code failure;
   if (fs::exists(part / lock_name, failure) || !attributes_of_store(part).is_null()) return true;
   return fs::is_empty(part, failure) && !failure;
 }
 
-/// Renames a folder to a name that must be free; false with errno.
+/// Renames a folder to a name that must be free; returns false and sets errno on failure.
 bool rename_folder(const fs::path& from, const fs::path& to) {
   if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return true;
   if (errno != EINVAL && errno != ENOSYS) return false;
-  std::error_code ignored;  // NFS and others know no such renaming
+  std::error_code ignored;  // NFS and others lack RENAME_NOREPLACE
   if (fs::exists(fs::symlink_status(to, ignored))) return errno = EEXIST, false;
   return std::rename(from.c_str(), to.c_str()) == 0;
 }
 
-/// Gives a folder the name of another, which goes away.
+/// Gives a folder the name of another one, and removes the latter.
 bool replace_folder(const fs::path& from, const fs::path& to) {
   std::error_code ignored;
   if (!fs::exists(to, ignored)) return rename_folder(from, to);
@@ -73,7 +73,7 @@ bool replace_folder(const fs::path& from, const fs::path& to) {
   if (std::rename(to.c_str(), away.c_str()) != 0) return false;
   if (std::rename(from.c_str(), to.c_str()) != 0) {
     const int why = errno;
-    if (std::rename(away.c_str(), to.c_str()) != 0) {}  // it is there under the other name
+    if (std::rename(away.c_str(), to.c_str()) != 0) {}  // the old folder keeps the other name
     return errno = why, false;
   }
   fs::remove_all(away, ignored);
@@ -83,7 +83,7 @@ bool replace_folder(const fs::path& from, const fs::path& to) {
 bool write_whole(const fs::path& file, std::string_view bytes) {
   const auto make = [&] { return ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666); };
   int f = make();
-  if (f < 0 && errno == EEXIST && ::unlink(file.c_str()) == 0) f = make();  // a dead run has left it, or it is a link
+  if (f < 0 && errno == EEXIST && ::unlink(file.c_str()) == 0) f = make();  // left by a dead run, or a link
   if (f < 0) return false;
   while (!bytes.empty()) {
     const auto some = ::write(f, bytes.data(), bytes.size());
@@ -112,7 +112,7 @@ std::unique_ptr<store_folder> store_folder::left_by_all(const fs::path& store) {
 
 store_folder::store_folder(const fs::path& store, abandoned older, use how, const std::string& name)
     : store_(store), part_(store.string() + ".part"), older_(older), use_(how), fresh_("." + name) {
-  // Someone else may make or remove the folder between any two of these steps: then all is looked at anew.
+  // Another process may create or remove the folder between any two of these steps: then all steps are repeated.
   constexpr int attempts = 100;
   for (int i = 0; i < attempts && lock_ < 0; ++i) make();
   if (lock_ < 0) throw error(exit_failure, fmt::format("cannot write {}: others make and remove it", part_.string()));
@@ -148,10 +148,10 @@ void store_folder::make() {
   if (lock_ >= 0 && !is_new && use_ == use::alone) make_room();
 }
 
-/// The lock is dropped with the process, however it ends.
+/// The system drops the lock when the process ends, however that happens.
 void store_folder::open_lock() {
   const fs::path name = part_ / lock_name;
-  const int create = use_ == use::left_by_all ? 0 : O_CREAT;  // who has completed the store has renamed its folder
+  const int create = use_ == use::left_by_all ? 0 : O_CREAT;  // the run that completes the store renames its folder
   lock_ = ::open(name.c_str(), O_RDWR | create | O_NOFOLLOW | O_CLOEXEC, 0666);
   if (lock_ < 0) {
     if (errno == ENOENT) return;
@@ -179,7 +179,7 @@ bool store_folder::is_mine() const {
          named.st_dev == open.st_dev && named.st_ino == open.st_ino;
 }
 
-/// Keeps what a dead run has finished, under the first name that is free; then another folder is made. Empties it otherwise.
+/// Renames a folder with finished instances of a dead run to the first free name; otherwise empties it.
 void store_folder::make_room() {
   std::error_code failure;
   if (older_ == abandoned::set_aside && has_finished_instances(part_)) {

@@ -1,8 +1,9 @@
-// The place of a Zarr store: whose the unfinished folder is, how what is in it comes there, and how it gets its name. What
-// part_file.hpp is to a file.
+// The unfinished folder of a Zarr store: which run owns it, how files are added to it, and how it gets its final name.
+// It corresponds to part_file.hpp.
 //
-// While a run lasts it writes into `<store>.part/`, in which `.lock` is locked: so another run can tell it from what a run that is
-// dead has left behind. Whatever is in the folder has its name when it is complete, so that it can be read at any time.
+// While a run lasts, it writes into `<store>.part/` and locks `.lock` in it, so that another run can tell the folder
+// from that of a dead run. Every file in the folder gets its name when it is complete, so that the store is readable at
+// any time.
 #pragma once
 
 #include <filesystem>
@@ -23,35 +24,37 @@ struct store_is_taken : error {
 /// Owns the unfinished folder of a store. Not thread-safe. Every member throws `error` (exit_failure), naming the store.
 class store_folder {
  public:
-  /// Makes it, empty but for its lock. One that a dead run has left is emptied, or set aside if there are finished instances in it.
+  /// Creates the folder with only its lock. The folder of a dead run is emptied, or set aside if it contains finished
+  /// instances.
   explicit store_folder(const std::filesystem::path& store, abandoned older = abandoned::set_aside);
-  /// Makes it, or joins others that write into it. `name`: of this one among them.
+  /// Creates the folder, or joins other runs that write into it. `name`: the name of this run among them.
   static std::unique_ptr<store_folder> joined(const std::filesystem::path& store, const std::string& name);
-  /// Takes it when all have left it. Throws store_is_taken if somebody has not, or if it is not there.
+  /// Takes the folder when all runs have left it. Throws store_is_taken if one has not, or if there is no folder.
   static std::unique_ptr<store_folder> left_by_all(const std::filesystem::path& store);
-  /// It stays unless it was removed.
+  /// The folder stays unless it was removed.
   ~store_folder();
   store_folder(const store_folder&) = delete;
   store_folder& operator=(const store_folder&) = delete;
 
   const std::filesystem::path& path() const { return part_; }
-  /// Where the folder of a run that is dead was moved to, since there are finished instances in it; empty: there was none.
+  /// The name to which the folder of a dead run was moved because it contains finished instances; empty: there was
+  /// none.
   const std::filesystem::path& set_aside() const { return set_aside_; }
 
   void make_folder(const std::string& name) const;
-  /// Makes `bytes` the content of a file in it, which appears under its name when it is complete.
+  /// Writes `bytes` to a file in the folder, which appears under its name when it is complete.
   void put(const std::string& name, std::string_view bytes) const;
   bool has(const std::string& name) const;
-  /// The content of a file in it.
+  /// The content of a file in the folder.
   std::string get(const std::string& name) const;
-  /// Removes something in it, if it is there.
+  /// Removes a file or folder in it, if there is one.
   void drop(const std::string& name) const;
-  /// Waits until all of it is on the disk.
+  /// Waits until the whole folder is on the disk.
   void settle() const;
-  /// Settles it and gives it its name. If that is taken and may not be replaced, or something else fails, the results stay where
-  /// they are.
+  /// Settles the folder and gives it its name. If the name is taken and may not be replaced, or something else fails,
+  /// the results stay in the part.
   void publish(existing older);
-  /// Removes it, if it still is what was made here.
+  /// Removes the folder if the path still leads to it.
   void remove();
 
  private:
@@ -66,7 +69,7 @@ class store_folder {
   std::filesystem::path store_, part_, set_aside_;
   abandoned older_;
   use use_ = use::alone;
-  std::string fresh_ = ".part";  ///< what names of files end with that are being written
+  std::string fresh_ = ".part";  ///< suffix of files that are being written
   int lock_ = -1;
 };
 

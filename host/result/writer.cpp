@@ -31,14 +31,14 @@ using detail::shape;
 
 namespace {
 
-/// Checked before the part is made: a result that is refused leaves no trace.
+/// Checks before the part is created, so that a refused result leaves no trace.
 const std::filesystem::path& checked(const std::filesystem::path& path, const plan& p, existing older) {
   check_names(p);
   check_result_path(path, older, p.inputs);
   return path;
 }
 
-/// Puts one attribute of a variable; lists have the variable's own type.
+/// Writes one attribute of a variable; lists have the variable's own type.
 struct put_attribute {
   int file, variable, type;
   const char* name;
@@ -102,7 +102,7 @@ void result_writer::define_dimensions() {
     must(nc_def_dim(file_, "sensitivity_pair", pairs.size(), &pair_));
 }
 
-/// A variable of names; they are written once the file is defined.
+/// Defines a variable of names; they are written once the file is defined.
 void result_writer::define(const detail::name_list& list) {
   int along = -1, id = -1;
   must(nc_inq_dimid(file_, list.dimension.c_str(), &along));
@@ -120,7 +120,8 @@ void result_writer::write_names() {
   }
 }
 
-/// A dimension that two variables share: the bins of a histogram with their middles, the knots of a table with their times.
+/// A dimension that two variables share: the bins of a histogram and their middles, the knots of a table and their
+/// times.
 int result_writer::shared_dimension(const std::string& name, std::size_t length) {
   int id = -1;
   if (nc_inq_dimid(file_, name.c_str(), &id) != NC_NOERR) must(nc_def_dim(file_, name.c_str(), length, &id));
@@ -161,18 +162,19 @@ void result_writer::define(field& f) {
 void result_writer::define_storage(const field& f) {
   const std::vector<std::size_t> chunk = chunk_shape(f, plan_);
   if (!chunk.empty()) {
-    // The library's default cache of 16 MiB for each variable would be too much for many variables. Data come in order:
+    // The library's default cache of 16 MiB for each variable is too much for many variables. Data come in order, so
     // one chunk being filled and one being started are enough.
     must(nc_def_var_chunking(file_, f.id, NC_CHUNKED, chunk.data()));
     must(nc_set_var_chunk_cache(file_, f.id, 2 * bytes_of_chunk(f, chunk), 11, 1.0f));
     if (plan_.compression > 0) must(nc_def_var_deflate(file_, f.id, 1, 1, plan_.compression));
     must(nc_def_var_fletcher32(file_, f.id, NC_FLETCHER32));
   } else {
-    must(nc_def_var_chunking(file_, f.id, NC_COMPACT, nullptr));  // among what HDF5 itself keeps a checksum of
+    // in the object header, for which HDF5 itself keeps a checksum
+    must(nc_def_var_chunking(file_, f.id, NC_COMPACT, nullptr));
   }
 }
 
-/// What instances that are never written read as.
+/// Sets the value for instances that are never written.
 void result_writer::define_fill(const field& f) {
   if (f.type == NC_DOUBLE) {
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
@@ -180,21 +182,21 @@ void result_writer::define_fill(const field& f) {
         f.shape == shape::time || f.shape == shape::bin || f.shape == shape::knots || f.shape == shape::quantile;
     if (!is_given) must(nc_def_var_fill(file_, f.id, NC_FILL, &nan));
   } else {
-    // Counters and status need a fill value too, but no attribute _FillValue: readers would take the number for missing
-    // (and xarray would turn the integers into floating-point numbers).
+    // Counters and status need a fill value, but no attribute _FillValue: readers would take that number for missing
+    // (and xarray would convert the integers to floating point).
     const auto byte = static_cast<unsigned char>(f.unset);
     must(nc_def_var_fill(file_, f.id, NC_FILL, f.type == NC_UBYTE ? static_cast<const void*>(&byte) : &f.unset));
     must(nc_del_att(file_, f.id, "_FillValue"));
   }
 }
 
-/// Before anything is written that needs it: HDF5 (1.10.8) can neither write nor close a file whose disk is full.
+/// Reserves space before it is needed: HDF5 (1.10.8) can neither write nor close a file on a full disk.
 void result_writer::make_room(std::int64_t instances, std::int64_t event_rows) {
   constexpr std::int64_t spare = 256 * 1024;
   std::int64_t bytes = stored_bytes(plan_, event_rows, instances);
   if (plan_.compression > 0 && instances > 0) {
-    // No chunk becomes larger by compression. But one that has grown since it was written does not lie where it was, so
-    // what is in memory comes on top of what is on the disk: now, or at every time when it was written.
+    // Compression enlarges no chunk. But a chunk that has grown since it was written moves in the file, so the buffered
+    // data add to the size on disk: now, or at every earlier synchronisation.
     std::error_code ignored;
     const auto now = static_cast<std::int64_t>(std::filesystem::file_size(part_.own_name(), ignored));
     const std::int64_t before = stored_bytes(plan_, event_rows_, reached_), buffers = buffer_bytes(plan_);
@@ -219,7 +221,7 @@ void result_writer::write(const chunk_data& chunk, const tally& counts) {
     waiting_.put({chunk.first_id, chunk.count, chunk.log});
     while (const auto next = waiting_.take_next()) write_events(*next);
   }
-  // A run that is killed leaves what it had written by then.
+  // Synchronises regularly, so that a killed run leaves its results so far.
   constexpr auto at_most = std::chrono::seconds(30);
   if (clock::now() - synced_ > at_most) sync();
 }
@@ -229,7 +231,7 @@ void result_writer::count(std::int64_t instances, const tally& counts) {
   tally_.add(counts);
 }
 
-/// In pieces: the log may be larger than the memory.
+/// Writes in pieces, since the log may exceed memory.
 void result_writer::write_events(const waiting_logs::chunk_log& chunk) {
   const chunk_data none;
   derived_columns some;
@@ -268,7 +270,7 @@ void result_writer::write_final(const statistics& all, const sensitivity_indices
   if (!indices.outcomes.empty()) put(attributes_of(indices), NC_GLOBAL, NC_INT64);
 }
 
-/// Those of all chunks that are here, although others are missing before them.
+/// Writes the events of all chunks that have arrived, even if earlier chunks are missing.
 void result_writer::write_waiting_events() {
   while (const auto next = waiting_.take_first()) write_events(*next);
 }
@@ -309,7 +311,7 @@ std::int64_t result_writer::keep(const std::string& reason) {
     discard();
     return 0;
   }
-  return on_disk_;  // as it was when it was last synchronised; it cannot be closed (see discard)
+  return on_disk_;  // as at the last synchronisation; the file cannot be closed (see discard)
 }
 
 void result_writer::sync() {
@@ -317,13 +319,13 @@ void result_writer::sync() {
   on_disk_ = written_ - tally_.not_finished();
   synced_ = clock::now();
   syncs_ += written_ > 0;
-  part_.was_truncated();  // to what is in it (H5FD_truncate)
+  part_.was_truncated();  // nc_sync truncates the file to its content (H5FD_truncate)
   make_room(reached_, event_rows_ + waiting_.rows());
 }
 
 void result_writer::finish(const std::string& state) {
   put({{"state", state}});
-  // What is still in memory goes to disk here: after a failure the file must not be closed any more (see discard).
+  // Flushes buffered data: after a failure the file must not be closed (see discard).
   must(nc_sync(file_));
   must(nc_close(std::exchange(file_, -1)));
   closed_ = true;
@@ -332,7 +334,7 @@ void result_writer::finish(const std::string& state) {
 void result_writer::discard() {
   const hdf5_silence silent;
   std::error_code ignored;
-  // HDF5 (1.10.8) crashes when it closes a file that it could not write: such a file is left open, but empty.
+  // HDF5 (1.10.8) crashes when it closes a file that it could not write: such a file stays open, but is emptied.
   if (failed_) std::filesystem::resize_file(part_.own_name(), 0, ignored);
   else if (file_ >= 0) nc_abort(file_);
   part_.remove();

@@ -1,4 +1,4 @@
-// Writes the result file (schema.hpp) chunk by chunk, so that an ensemble never has to fit in memory.
+// Writes the result file (schema.hpp) chunk by chunk, so that an ensemble need not fit into memory.
 #pragma once
 
 #include <chrono>
@@ -21,14 +21,14 @@
 
 namespace saltus::host {
 
-/// Writes the result of one run as a NetCDF file; its unfinished file is locked (part_file.hpp).
+/// Writes the result of one run as a NetCDF file; the unfinished file is locked (part_file.hpp).
 class result_writer final : public result_output {
  public:
   result_writer(const std::filesystem::path& path, const plan& p, const provenance& origin,
                 existing older = existing::refused, abandoned part = abandoned::set_aside);
   ~result_writer() override;
 
-  /// Rows of the event log wait for their turn.
+  /// Rows of the event log wait until all lower ids are written.
   using result_output::write;
   void write(const chunk_data& chunk, const tally& counts) override;
   void count(std::int64_t instances, const tally& counts) override;
@@ -56,7 +56,7 @@ class result_writer final : public result_output {
   void finish(const std::string& state);
   void sync();
   void discard();
-  /// Attributes of a variable of a type, or of the file.
+  /// Writes attributes of a variable with external type `type`, or of the file.
   void put(const std::vector<attribute>& all, int variable = -1, int type = 0);
   void must(int netcdf_status);
 
@@ -69,14 +69,14 @@ class result_writer final : public result_output {
   tally tally_;
   std::int64_t written_ = 0, event_rows_ = 0;
   std::int64_t texts_ = 0;    ///< bytes of attributes
-  std::int64_t on_disk_ = 0;  ///< instances that the file has for whoever opens it now
+  std::int64_t on_disk_ = 0;  ///< instances that a reader finds in the file now
   std::int64_t syncs_ = 0;
-  std::int64_t reached_ = 0;  ///< the first instance behind all that have been written
+  std::int64_t reached_ = 0;  ///< the first instance after all that have been written
   clock::time_point synced_ = clock::now();
   waiting_logs waiting_;
   int file_ = -1;
   int instance_ = -1, time_ = -1, event_ = -1, statistic_ = -1;  ///< dimensions
-  int outcome_ = -1, input_ = -1, pair_ = -1;                    ///< and those of indices of sensitivity
+  int outcome_ = -1, input_ = -1, pair_ = -1;                    ///< dimensions of sensitivity indices
   bool closed_ = false, failed_ = false;
 };
 

@@ -1,5 +1,5 @@
-// Zarr format 3 (zarr-specs.readthedocs.io, version 3.1), as far as results need it: arrays on a regular grid of chunks, little-endian
-// and not compressed, a CRC32C behind each chunk. Knows no plan.
+// Zarr format 3 (zarr-specs.readthedocs.io, version 3.1) as far as results need it: arrays on a regular grid of chunks,
+// little-endian, not compressed, a CRC32C after each chunk. It does not depend on plans.
 #pragma once
 
 #include <cstdint>
@@ -17,34 +17,35 @@ namespace saltus::host {
 /// Is a result of this name a Zarr store?
 bool is_zarr(const std::filesystem::path& result);
 
-/// An array as its zarr.json describes it.
+/// An array as described by its zarr.json.
 struct zarr_array {
   std::vector<std::pair<std::string, std::int64_t>>
       axes;                         ///< names of dimensions and their lengths, the last one fastest
   std::vector<std::int64_t> chunk;  ///< lengths of a chunk
   int type = 0;                     ///< NetCDF external type; NC_STRING: text
-  long long unset = 0;              ///< of integers: what a number in no chunk is; reals are NaN
+  long long unset = 0;              ///< for integers: the value outside of chunks; reals are NaN there
   std::vector<attribute> attributes = {};
 };
 
 json metadata_of(const zarr_array& array);
-/// Of a group, with what is in zarr.json of each of its arrays: so readers open one file ("consolidated").
+/// Metadata of a group with the zarr.json of each of its arrays, so that readers open one file ("consolidated").
 using zarr_arrays = std::vector<std::pair<std::string, zarr_array>>;
 json metadata_of_group(const std::vector<attribute>& attributes, const zarr_arrays& arrays = {});
 
 /// "c/3/0"
 std::string chunk_name(const std::vector<std::int64_t>& chunk);
 
-/// CRC-32C (Castagnoli), as the processor has it or by a table of bytes.
+/// CRC-32C (Castagnoli), by the processor's instruction or by a table.
 std::uint32_t crc32c(std::string_view bytes);
 std::uint32_t crc32c_by_table(std::string_view bytes);
 
-/// What stands in the file of a chunk: its bytes and their checksum. The other way round, false: they do not belong together.
+/// seal_chunk appends the checksum to the bytes of a chunk; unseal_chunk removes it and returns false if it does not
+/// match.
 void seal_chunk(std::string& bytes);
 bool unseal_chunk(std::string& bytes);
 inline constexpr std::int64_t seal_bytes = 4;
 
-/// Texts as the codec vlen-utf8 has them: their number, then each with its length before it.
+/// Texts in the codec vlen-utf8: their number, then each with its length before it.
 std::string bytes_of_texts(const std::vector<std::string>& texts);
 
 /// The attributes of a store that saltus has made, complete or not; null: it is no such store.

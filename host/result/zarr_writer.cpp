@@ -25,13 +25,15 @@ using detail::size_of;
 
 namespace {
 
-constexpr std::int64_t event_rows = detail::max_chunk_rows;  ///< in a chunk of a variable of the event log, at most
+/// largest number of rows in a chunk of an event log variable
+constexpr std::int64_t event_rows = detail::max_chunk_rows;
 
-// Of stores that parts write, until they are complete: of what run it is, and the parts that have ended.
+// Files of stores that parts write, until they are complete: the identity of the run, and marks of parts that have
+// ended.
 constexpr const char* run_name = ".run";
 constexpr const char* parts_name = ".parts";
 
-/// Checked before the folder is made: a result that is refused leaves no trace.
+/// Checks before the folder is created, so that a refused result leaves no trace.
 const std::filesystem::path& checked(const std::filesystem::path& path, const plan& p, existing older) {
   check_names(p);
   check_result_path(path, older, p.inputs);
@@ -42,31 +44,31 @@ bool has_ended(unsigned char status) { return status_table[status].group != stat
 
 std::int64_t chunks_of(std::int64_t count, std::int64_t rows) { return (count + rows - 1) / rows; }
 
-/// `bytes` bytes of numbers that are not there.
+/// `bytes` bytes of unset values.
 std::string unset_bytes(const field& f, std::int64_t bytes) {
   if (f.type == NC_UBYTE) return std::string(static_cast<std::size_t>(bytes), static_cast<char>(f.unset));
   std::array<char, sizeof(double)> one{};
   const auto size = size_of(f.type);
   if (constexpr double nan = std::numeric_limits<double>::quiet_NaN(); f.type == NC_DOUBLE)
     std::memcpy(one.data(), &nan, size);
-  else std::memcpy(one.data(), &f.unset, size);  // of an int the lower half
+  else std::memcpy(one.data(), &f.unset, size);  // for an int, the lower half
   std::string all;
   all.reserve(static_cast<std::size_t>(bytes));
   while (std::ssize(all) < bytes) all.append(one.data(), size);
   return all;
 }
 
-/// The only one, of an array that has one.
+/// The name of the only chunk of an array.
 std::string first_chunk(const zarr_array& a) { return chunk_name(std::vector<std::int64_t>(a.axes.size())); }
 
-/// As xarray writes and reads it: numbers that are NaN are missing.
+/// The convention of xarray: NaN means missing.
 const attribute missing_is_nan = {"_FillValue", std::string("AAAAAAAA+H8=")};
 
 bool is_given(const field& f) {
   return f.shape == shape::time || f.shape == shape::bin || f.shape == shape::knots || f.shape == shape::quantile;
 }
 
-/// Numbers of groups, of the same width so that their names are in order.
+/// Names of groups have numbers of equal width, so that they sort in order.
 std::string group_of_events(std::int64_t index, std::int64_t chunks) {
   return fmt::format("event_log/{:0{}}", index, fmt::formatted_size("{}", chunks - 1));
 }
@@ -79,12 +81,12 @@ std::int64_t zarr_chunk_rows(const plan& p) {
   const std::int64_t width = 8 * std::max<std::int64_t>(p.sample_count, 1);
   const std::int64_t most = std::clamp<std::int64_t>(bytes / width, 1, detail::max_chunk_rows);
   const std::int64_t rows = std::min(chunks_of(p.count, chunks), most);
-  // Whole blocks of statistics where it can be, for parts.
+  // Whole blocks of statistics if possible, for parts.
   return rows < statistics_block ? rows : std::min(p.count, rows / statistics_block * statistics_block);
 }
 
 std::int64_t zarr_bytes(const plan& p, std::int64_t rows_of_events) {
-  constexpr std::int64_t head = 1024;  // the description of a variable
+  constexpr std::int64_t head = 1024;  // description of a variable
   const std::int64_t chunk = zarr_chunk_rows(p), chunks = chunks_of(p.count, chunk);
   double bytes = static_cast<double>(p.text.size()) + 4 * head;
   for (const field& f : detail::fields_of(p)) {
@@ -135,7 +137,7 @@ zarr_writer::zarr_writer(const std::filesystem::path& path, const plan& p, const
 }
 
 zarr_writer::~zarr_writer() {
-  if (!closed_ && part_.empty() && !ranges_.empty()) folder_->remove();  // what parts have written is theirs
+  if (!closed_ && part_.empty() && !ranges_.empty()) folder_->remove();  // chunks written by parts stay
 }
 
 std::shared_ptr<store_folder> zarr_writer::left_by_parts(const std::filesystem::path& path, std::int64_t parts,
@@ -145,7 +147,7 @@ std::shared_ptr<store_folder> zarr_writer::left_by_parts(const std::filesystem::
     for (std::int64_t k = 1; k <= parts; ++k)
       if (!folder->has(fmt::format("{}/{}of{}", parts_name, k, parts))) return nullptr;
     return folder->has(run_name) && folder->get(run_name) == run ? folder : nullptr;
-  } catch (const store_is_taken&) { return nullptr; }  // who has it completes it, or has done so
+  } catch (const store_is_taken&) { return nullptr; }  // the run that has it completes it, or has done so
 }
 
 void zarr_writer::end_part(bool all) {
@@ -183,7 +185,7 @@ void zarr_writer::put_root() const {
   folder_->put("zarr.json", json_text(metadata_of_group(attributes_, arrays_)) + "\n");
 }
 
-/// All that is known before the first instance ends.
+/// Writes everything that is known before the first instance ends.
 void zarr_writer::begin(const std::string& run) {
   if (!part_.empty()) {
     if (folder_->has(run_name) && folder_->get(run_name) != run)
@@ -228,7 +230,7 @@ std::string zarr_writer::chunk_of(const field& f, std::int64_t index) const {
   return chunk_name(f.shape == shape::instance_time ? std::vector{index, std::int64_t{0}} : std::vector{index});
 }
 
-/// Numbers that are not there yet, or what is in the files.
+/// Opens a chunk: with unset values, or with the content of its files.
 void zarr_writer::open_columns(open_chunk& open, std::int64_t index) const {
   if (!open.columns.empty()) return;
   for (const field& f : fields_) {
@@ -260,7 +262,7 @@ void zarr_writer::write(const chunk_data& chunk, const tally& counts) {
   tally_.add(counts);
 }
 
-/// The slots from `from` to `to` of a chunk, which lie in one of the store.
+/// Adds the slots from `from` to `to` of a chunk, which lie in one chunk of the store.
 void zarr_writer::add(const chunk_data& chunk, const derived_columns& derived, std::int64_t from, std::int64_t to) {
   const std::int64_t first = chunk.first_id + from, index = first / rows_;
   open_chunk& open = open_[index];
@@ -288,7 +290,7 @@ void zarr_writer::add(const chunk_data& chunk, const derived_columns& derived, s
   else spill(index);
 }
 
-/// The statuses last: whoever finds them finds all else.
+/// Writes the statuses last, so that a reader that finds them finds everything else.
 void zarr_writer::write_columns(open_chunk& open, std::int64_t index) const {
   for (const bool of_status : {false, true})
     for (std::size_t k = 0; k < open.columns.size(); ++k) {
@@ -300,7 +302,7 @@ void zarr_writer::write_columns(open_chunk& open, std::int64_t index) const {
   open.columns.clear();
 }
 
-/// The rows of a chunk of instances, in pieces: they may be more than the memory holds.
+/// Writes the event rows of a chunk of instances in pieces, since they may exceed memory.
 void zarr_writer::write_events(const open_chunk& open, std::int64_t index) const {
   const std::string group = group_of_events(index, chunks_of(plan_.count, rows_));
   std::int64_t rows = 0, pieces = 0;
@@ -342,7 +344,7 @@ void zarr_writer::write_events(const open_chunk& open, std::int64_t index) const
     });
   put();
   folder_->put(group + "/zarr.json",
-               json_text(metadata_of_group({}, arrays)) + "\n");  // the last: readers see the group whole
+               json_text(metadata_of_group({}, arrays)) + "\n");  // written last, so that readers see a complete group
 }
 
 void zarr_writer::finish(std::map<std::int64_t, open_chunk>::iterator which) {
@@ -356,12 +358,12 @@ void zarr_writer::finish(std::map<std::int64_t, open_chunk>::iterator which) {
   open_.erase(which);
 }
 
-/// Also those of which not all instances are there. Where no instance of a chunk is, its rows are none.
+/// Finishes all chunks, including those with missing instances. A chunk with no instance has no rows.
 void zarr_writer::finish_all() {
   while (!open_.empty()) finish(open_.begin());
 }
 
-/// Chunks that wait for an instance that takes long wait in their files.
+/// Moves unfinished chunks to their files while they wait for a slow instance.
 void zarr_writer::spill(std::int64_t but) {
   for (auto& [index, open] : open_) {
     if (in_memory_ <= bound_) return;
@@ -409,7 +411,7 @@ void zarr_writer::close(double wall_time_s, const statistics& all, const sensiti
   put_root();
   folder_->drop(run_name);
   folder_->drop(parts_name);
-  closed_ = true;  // whatever happens from here on, it is whole
+  closed_ = true;  // complete, whatever happens below
   folder_->publish(older_);
 }
 
@@ -424,7 +426,7 @@ std::int64_t zarr_writer::keep(const std::string& reason) {
       attributes_.push_back({"state", "cut short: " + reason});
       put_root();
       folder_->settle();
-    } catch (const error&) {}  // what is in it already stays: it can be read, and its state is that it is unfinished
+    } catch (const error&) {}  // the written part stays readable, and its state says that it is unfinished
   }
   if (!plan_.rows || on_disk_ == 0) folder_->remove();
   return plan_.rows ? on_disk_ : 0;

@@ -1,9 +1,11 @@
-// Writes a result as a Zarr store (format 3): the variables of the file (schema.hpp) with the same names, numbers and attributes, each
-// an array whose chunks are files, so that any number of readers, and of writers, take what they need of it.
+// Writes a result as a Zarr store (format 3): the variables of the file (schema.hpp) with the same names, numbers and
+// attributes. Each variable is an array whose chunks are files, so that any number of readers and writers can access it
+// at once.
 //
-// All variables with the dimension `instance` have chunks of the same instances, which depend on the plan alone: a chunk is written
-// when all its instances have ended. The event log has no length before the end, which an array needs: so the rows of each chunk of
-// instances are a group of their own, event_log/<chunk>/, with the dimension `event`, and stand there in the order of the instances.
+// All variables with the dimension `instance` have chunks of the same instances, which depend on the plan alone; a
+// chunk is written when all its instances have ended. An array needs a length, and that of the event log is unknown
+// before the end; so the rows of each chunk of instances form their own group, event_log/<chunk>/, with the dimension
+// `event`, in the order of instances.
 #pragma once
 
 #include <cstdint>
@@ -27,23 +29,24 @@
 
 namespace saltus::host {
 
-/// Instances in a chunk of a Zarr store: output.store_chunk, or 1/64 of the ensemble, as far as no variable has more than 4 MiB in a chunk.
+/// Instances in a chunk of a Zarr store: output.store_chunk, or 1/64 of the ensemble, but at most 4 MiB per variable
+/// and chunk.
 std::int64_t zarr_chunk_rows(const plan& p);
 
-/// Size in bytes that the chunks of a store will have, with `event_rows` rows in its event log.
+/// Size in bytes of the chunks of a store with `event_rows` rows in its event log.
 std::int64_t zarr_bytes(const plan& p, std::int64_t event_rows);
 
 class zarr_writer final : public result_output {
  public:
-  /// Bytes of unfinished chunks that stay in memory, and of event logs that wait for theirs, at most, but for one chunk; beyond that
-  /// unfinished chunks are in their files.
+  /// Largest number of bytes in memory, beside one chunk, of unfinished chunks and of event logs that wait for theirs;
+  /// further unfinished chunks are kept in their files.
   static constexpr std::int64_t usual_bound = std::int64_t{256} << 20;
 
   zarr_writer(const std::filesystem::path& path, const plan& p, const provenance& origin,
               existing older = existing::refused, abandoned part = abandoned::set_aside,
               std::int64_t bound = usual_bound);
-  /// A part of an ensemble, which writes the chunks of its own ranges and no others, beside the writers of other parts. `run`: of
-  /// what run the store is. Throws `error` (exit_usage) if it is of another.
+  /// A part of an ensemble, which writes only the chunks of its own ranges, beside the writers of other parts. `run`
+  /// identifies the run of the store. The constructor throws `error` (exit_usage) if the store belongs to another run.
   struct share {
     std::string name;              ///< "3of16"
     std::vector<id_range> ranges;  ///< whole chunks
@@ -51,15 +54,15 @@ class zarr_writer final : public result_output {
   };
   zarr_writer(const std::filesystem::path& path, const plan& p, const provenance& origin, existing older,
               const share& which);
-  /// A store of which all chunks of rows have been written by parts: `write` counts, `close` completes it.
+  /// Completes a store whose chunks of rows have all been written by parts: `write` only counts, `close` completes it.
   zarr_writer(const std::filesystem::path& path, const plan& p, const provenance& origin, existing older,
               std::shared_ptr<store_folder> whole);
   ~zarr_writer() override;
 
-  /// The unfinished store of which all parts have ended, if it is that of this run and nobody else has it.
+  /// The unfinished store whose parts have all ended, if it belongs to this run and no other run has it.
   static std::shared_ptr<store_folder> left_by_parts(const std::filesystem::path& path, std::int64_t parts,
                                                      const std::string& run);
-  /// All instances of a part have ended, or else it will go on with them from its journal. It is closed.
+  /// Closes a part. `all`: all its instances have ended; otherwise the part will continue from its journal.
   void end_part(bool all);
 
   using result_output::write;
@@ -75,7 +78,7 @@ class zarr_writer final : public result_output {
               std::int64_t bound);
   struct some_log {
     std::int64_t first_id, count;  ///< of its chunk
-    std::int64_t from, to;         ///< the slots that belong here
+    std::int64_t from, to;         ///< the slots that belong to this chunk of the store
     event_log log;
   };
   struct open_chunk {
@@ -106,12 +109,12 @@ class zarr_writer final : public result_output {
   const std::int64_t bound_;
   const plan plan_;
   const std::vector<detail::field> fields_;
-  const std::int64_t rows_;  ///< instances in a chunk
+  const std::int64_t rows_;  ///< instances per chunk
   std::shared_ptr<store_folder> folder_;
-  std::string part_;              ///< name of the part; empty: it is all
-  std::vector<id_range> ranges_;  ///< that are written
+  std::string part_;              ///< name of the part; empty: the whole
+  std::vector<id_range> ranges_;  ///< ranges that are written
   std::vector<attribute> attributes_;
-  zarr_arrays arrays_;                       ///< of the store itself
+  zarr_arrays arrays_;                       ///< of the store's root group
   std::map<std::int64_t, open_chunk> open_;  ///< by number
   tally tally_;
   std::int64_t written_ = 0;
