@@ -21,7 +21,7 @@ double range_value(const ranged& range, std::int64_t i) {
     value = range.from + (range.to - range.from) * part / steps;
   }
   const auto [low, high] = std::minmax(range.from, range.to);
-  return std::clamp(value, low, high);  // rounding must not lead out of the range
+  return std::clamp(value, low, high);  // rounding must not leave the range
 }
 
 }  // namespace

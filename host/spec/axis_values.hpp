@@ -1,4 +1,4 @@
-// The values along an axis of a sweep. Knows the plan's axes, and nothing of instances.
+// The values along an axis of a sweep. It depends on the plan's axes, not on instances.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace saltus::host {
 
-/// Value `i` of a column of an axis; the ends of a range are exact, and a range of one value is its `from`.
+/// Value `i` of a column of an axis. The ends of a range are exact; a range of one value is its `from`.
 double value_at(const axis::column& column, std::int64_t i);
 
 }  // namespace saltus::host

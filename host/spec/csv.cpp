@@ -32,7 +32,7 @@ std::string_view trimmed(std::string_view text) {
   return first == text.npos ? std::string_view() : text.substr(first, text.find_last_not_of(blanks) - first + 1);
 }
 
-/// The cells of one line, without the blanks and quotes around them.
+/// The cells of one line, without surrounding blanks and quotes.
 std::vector<cell> split(std::string_view line) {
   std::vector<cell> cells;
   for (std::size_t begin = 0;;) {
@@ -49,7 +49,7 @@ std::vector<cell> split(std::string_view line) {
   }
 }
 
-/// The place of a column in the header; it must be there once.
+/// The index of a column in the header, which must contain it once.
 std::size_t place_of(const std::string& column, const std::vector<cell>& header, const std::string& name,
                      const std::string& who) {
   std::vector<std::string_view> allowed;
@@ -67,7 +67,7 @@ std::size_t place_of(const std::string& column, const std::vector<cell>& header,
   return wanted;
 }
 
-/// The number at a place of a row; `where` is its file and line.
+/// The number in cell `place` of a row; `where` is its file and line.
 double number_at(const std::vector<cell>& cells, std::size_t place, std::size_t end_of_line, const std::string& column,
                  const std::string& where) {
   const auto [text, at] = place < cells.size() ? cells[place] : cell{"", end_of_line};
@@ -80,7 +80,7 @@ double number_at(const std::vector<cell>& cells, std::size_t place, std::size_t 
   return value;
 }
 
-/// Why a table is not one of numbers between commas, where it looks like one that is written otherwise; empty: it does not.
+/// A hint for a table that seems to use other separators or decimal commas; empty: it does not.
 std::string otherwise_written(std::string_view header, std::string_view row) {
   const auto count = [](std::string_view line, char c) { return std::count(line.begin(), line.end(), c); };
   if (const auto semicolons = count(header, ';'); semicolons > 0 && semicolons == count(row, ';'))

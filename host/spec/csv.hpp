@@ -7,22 +7,23 @@
 
 namespace saltus::host {
 
-/// Columns of a file, as long as each other.
+/// Columns of a file, all of one length.
 struct csv_table {
   std::vector<std::string> names;
   std::vector<std::vector<double>> columns;
 };
 
-/// What a path must be to stand for standard input.
+/// The path that stands for standard input.
 inline constexpr const char* standard_input_name = "-";
-/// All of it; it is read once.
+/// The content of standard input, which is read once.
 const std::string& standard_input();
 
-/// The columns of these names, in their order; without names, all there are, in that of the file. Empty lines are skipped. Throws an
-/// `error` with exit code 2: `runs.csv:5:3: flow = abc: must be a finite number` (line, column) about a number; and, beginning
-/// with `who` and naming the file, if it cannot be read, has no such column or two of that name, or no row.
+/// The columns with these names, in their order; without names, all columns in the order of the file. Empty lines are
+/// skipped. Throws `error` (exit_usage): for a number, `runs.csv:5:3: flow = abc: must be a finite number` (line,
+/// column); if the file cannot be read, lacks a column or has two of its name, or has no row, a message that begins
+/// with `who` and names the file.
 csv_table read_csv_table(const std::filesystem::path& file, std::vector<std::string> names, const std::string& who);
-/// The same of a text that is called `name`.
+/// The same for a stream with the name `name`.
 csv_table read_csv_table(std::istream& in, const std::string& name, std::vector<std::string> names,
                          const std::string& who);
 

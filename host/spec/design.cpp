@@ -22,8 +22,8 @@ std::vector<std::uint64_t> first_primes(int count) {
 }
 
 constexpr int max_sobol_dimensions = 3667;  // of the table
-constexpr int max_halton_dimensions = 200;  // a table of permutations for each
-constexpr int sobol_bits = 41;              // more instances there are not
+constexpr int max_halton_dimensions = 200;  // each has a table of permutations
+constexpr int sobol_bits = 41;              // enough for the largest number of instances
 
 }  // namespace
 
@@ -75,7 +75,7 @@ std::uint64_t keyed_permutation::operator()(std::uint64_t i) const {
 }
 
 std::uint64_t keyed_permutation::once(std::uint64_t i) const {
-  constexpr std::uint64_t rounds = 8;  // of halves as short as one bit
+  constexpr std::uint64_t rounds = 8;  // enough even for halves of one bit
   const std::uint64_t mask = (std::uint64_t{1} << half_) - 1;
   std::uint64_t left = i >> half_, right = i & mask;
   for (std::uint64_t round = 0; round < rounds; ++round) {
@@ -125,7 +125,8 @@ double design_points::latin(std::uint64_t i, int input) const {
 
 // ---- Sobol'
 
-/// The direction numbers, each times a random lower triangular matrix with ones on its diagonal. Bit 63 is the first digit.
+/// The direction numbers, each multiplied by a random lower triangular matrix with unit diagonal. Bit 63 is the first
+/// digit.
 void design_points::make_sobol(int dimensions) {
   const auto n = static_cast<std::size_t>(dimensions);
   directions_.resize(n * sobol_bits);
@@ -139,7 +140,7 @@ void design_points::make_sobol(int dimensions) {
     }
   }
   for (std::size_t k = 0; k < n; ++k) {
-    std::uint64_t rows[64];  // row r makes digit r of the digits up to r
+    std::uint64_t rows[64];  // row r makes digit r from the digits up to r
     for (std::uint64_t r = 0; r < 64; ++r) {
       const std::uint64_t above = r == 0 ? 0 : ~std::uint64_t{0} << (64 - r);
       rows[r] = (random_word(seed_, random_use::scrambling, k, r) & above) | std::uint64_t{1} << (63 - r);
@@ -174,7 +175,7 @@ void design_points::make_halton() {
       for (std::uint64_t digit = 0; digit < base; ++digit) permuted_.push_back(static_cast<std::uint16_t>(digit));
       for (std::uint64_t left = base; left > 1; --left) {  // Fisher and Yates
         const std::uint64_t chosen =
-            random_word(seed_, random_use::digits, k << 32 | place, left) % left;  // even to 2^-53
+            random_word(seed_, random_use::digits, k << 32 | place, left) % left;  // bias at most about 2^-53
         std::swap(permuted_[first + left - 1], permuted_[first + chosen]);
       }
     }
@@ -227,7 +228,7 @@ double design_points::morris(std::int64_t sample, int input) const {
 
 // ---- curves
 
-/// The input of a curve has the highest frequency, the others share those up to a part of it that does not reach its harmonics.
+/// The curve's own input has the highest frequency; the others share the low frequencies whose harmonics stay below it.
 void design_points::make_fast() {
   const auto harmonics = static_cast<std::uint64_t>(design_.harmonics);
   const std::uint64_t highest = (static_cast<std::uint64_t>(design_.count) - 1) / (2 * harmonics);
@@ -242,7 +243,7 @@ double design_points::fast(std::int64_t sample, int input) const {
   const std::int64_t curve = sample / design_.count;
   const auto i = static_cast<std::uint64_t>(sample % design_.count), n = static_cast<std::uint64_t>(design_.count);
   const std::size_t which = input == curve ? 0 : static_cast<std::size_t>(input < curve ? input + 1 : input);
-  // Both below 2^40: their product may not fit.
+  // Both factors are below 2^40, so their product may exceed 64 bits.
   const auto turns = static_cast<std::uint64_t>(static_cast<unsigned __int128>(frequencies_[which]) * i % n);
   const double phase =
       u01fixedpt_open_open_64_double(random_word(seed_, random_use::phase, static_cast<std::uint64_t>(curve), 0));

@@ -1,4 +1,4 @@
-// The designs of [sample]: what each is called, how many instances it has, and where its points lie in the unit cube.
+// The designs of [sample]: their names, their numbers of instances, and their points in the unit cube.
 #pragma once
 
 #include <cstdint>
@@ -21,16 +21,16 @@ inline constexpr design_form design_forms[] = {
 };
 std::string_view name_of(design::kind which);
 
-/// Is it one that indices of sensitivity are computed from?
+/// Are sensitivity indices computed from this design?
 bool is_for_indices(const design& d);
 
-/// Instances for each of its `count`: of saltelli k + 2, or 2 k + 2 with indices of second order; of morris k + 1; of fast k.
+/// Instances for each of its `count`: saltelli k + 2, or 2 k + 2 with second-order indices; morris k + 1; fast k.
 std::int64_t instances_per_count(const design& d, int inputs);
 
-/// As many inputs as it can have.
+/// The largest number of inputs.
 int max_inputs(const design& d);
 
-/// What a random number is for that is not the value of an instance (sampler.hpp): the last word of its counter.
+/// The uses of random numbers other than values of instances (sampler.hpp): the last word of the counter.
 enum class random_use : std::uint64_t {
   permutation = 1,
   jitter,
@@ -44,9 +44,9 @@ enum class random_use : std::uint64_t {
 /// 64 random bits: Philox4x64-10 with counter (i, stream, 0, use) and key (seed, 0).
 std::uint64_t random_word(std::uint64_t seed, random_use use, std::uint64_t stream, std::uint64_t i);
 
-/// A permutation of 0, ..., size - 1 that is computed place by place, from a key: a Feistel network over the next even number
-/// of bits, gone through again until it ends below `size` (J. Black, P. Rogaway, "Ciphers with arbitrary finite domains",
-/// CT-RSA 2002). Its round function is Philox.
+/// A permutation of 0, ..., size - 1 that is computed element by element from a key: a Feistel network over the next
+/// even number of bits, repeated until the result is below `size` (J. Black, P. Rogaway, "Ciphers with arbitrary finite
+/// domains", CT-RSA 2002). Its round function is Philox.
 class keyed_permutation {
  public:
   keyed_permutation(std::uint64_t size, std::uint64_t seed, std::uint64_t stream);
@@ -60,25 +60,26 @@ class keyed_permutation {
 
 /// A step of a Morris trajectory.
 struct morris_step {
-  std::int64_t before;  ///< the row of the trajectory from which input j changes to the next row
-  double size;          ///< by which it changes, in the unit cube; negative: downward
+  std::int64_t before;  ///< the row of the trajectory after which input j changes
+  double size;          ///< change in the unit cube; negative: downward
 };
 
-/// The points of a design other than `random`, each computed from its number alone. (Sobol' numbers: those of Boost.Random, which
-/// has the directions of S. Joe, F. Y. Kuo, SIAM J. Sci. Comput. 30 (2008) 2635, scrambled by a random lower triangular matrix
-/// and a digital shift: J. Matousek, J. Complexity 14 (1998) 527. Halton: every digit by a permutation of its own, A. B. Owen,
-/// arXiv:1706.02808. Pairs of samples: A. Saltelli et al., Comput. Phys. Commun. 181 (2010) 259. Trajectories: M. D. Morris,
-/// Technometrics 33 (1991) 161. Curves: A. Saltelli, S. Tarantola, K. P.-S. Chan, Technometrics 41 (1999) 39.)
+/// The points of a design other than `random`, each computed from its number alone. Sobol': direction numbers of S.
+/// Joe, F. Y. Kuo, SIAM J. Sci. Comput. 30 (2008) 2635, from Boost.Random, scrambled by a random lower triangular
+/// matrix and a digital shift (J. Matousek, J. Complexity 14 (1998) 527). Halton: a permutation for every digit (A. B.
+/// Owen, arXiv:1706.02808). Pairs of samples: A. Saltelli et al., Comput. Phys. Commun. 181 (2010) 259. Trajectories:
+/// M. D. Morris, Technometrics 33 (1991) 161. Curves: A. Saltelli, S. Tarantola, K. P.-S. Chan, Technometrics 41 (1999)
+/// 39.
 class design_points {
  public:
   design_points(const design& d, int inputs, std::uint64_t seed);
 
-  /// Coordinate `input` of instance `sample` of the design: in (0, 1), of morris in [0, 1].
+  /// Coordinate `input` of instance `sample` of the design: in (0, 1); for morris in [0, 1].
   double at(std::int64_t sample, int input) const;
 
-  /// Of a Morris trajectory.
+  /// The step of a Morris trajectory that changes `input`.
   morris_step step(std::int64_t trajectory, int input) const;
-  /// Rows of the design for each of its `count` that belong together; 1 but for saltelli and morris.
+  /// Number of consecutive rows that belong together: 1 except for saltelli and morris.
   std::int64_t unit_rows() const;
 
  private:
@@ -99,11 +100,11 @@ class design_points {
   struct prime_base {
     std::uint64_t base;
     int digits;
-    std::size_t first;  ///< of its permutations
+    std::size_t first;  ///< index of its first permutation
   };
   std::vector<prime_base> bases_;           ///< Halton
   std::vector<std::uint16_t> permuted_;     ///< [dimension][place][digit]
-  std::vector<std::uint64_t> frequencies_;  ///< FAST: of the input of the curve, then of the others in turn
+  std::vector<std::uint64_t> frequencies_;  ///< FAST: of the curve's own input, then of the others in turn
 };
 
 }  // namespace saltus::host

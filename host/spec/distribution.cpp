@@ -14,14 +14,14 @@ namespace saltus::host {
 
 namespace {
 
-/// In double throughout: the digits that a long double would add are no use to a sample.
+/// Computes in double throughout: the further digits of a long double are useless in a sample.
 using in_double =
     boost::math::policies::policy<boost::math::policies::promote_double<false>,
                                   boost::math::policies::overflow_error<boost::math::policies::ignore_error>>;
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
-/// Of a discrete distribution: the place of the first value whose cumulative probability is not below u.
+/// For a discrete distribution: the first value whose cumulative probability is at least u.
 double discrete_value(const distribution& d, double u) {
   const auto found = std::lower_bound(d.cumulative.begin(), d.cumulative.end(), u);
   return d.values[static_cast<std::size_t>(std::min(found - d.cumulative.begin(), std::ssize(d.values) - 1))];
@@ -33,7 +33,7 @@ double triangular_value(const distribution& d, double u) {
   return u < below ? a + (c - a) * std::sqrt(below * u) : c - (c - a) * std::sqrt((1 - below) * (1 - u));
 }
 
-/// Before truncation.
+/// The quantile before truncation.
 double whole_quantile(const distribution& d, double u) {
   const double a = d.a, b = d.b;
   switch (d.which) {
@@ -62,7 +62,7 @@ double normal_quantile(double u) {
 }
 
 bool is_proper(const distribution& d) {
-  // No normal draw lies farther out: Box-Muller from 64 bits reaches sqrt(-2 ln 2^-65) = 9.49 deviations.
+  // No normal draw is larger: Box-Muller from 64 bits reaches sqrt(-2 ln 2^-65) = 9.49 deviations.
   constexpr double farthest = 9.5;
   const double a = d.a, b = d.b, c = d.c;
   switch (d.which) {

@@ -1,5 +1,4 @@
-// The distributions of [sample]: what each is called, when its numbers make sense, its distribution function and the inverse
-// of that, and one draw.
+// The distributions of [sample]: their names, valid parameters, distribution functions and inverses, and random draws.
 #pragma once
 
 #include <cstddef>
@@ -10,13 +9,13 @@
 
 namespace saltus::host {
 
-/// How a distribution is written in a spec: { name = [numbers] }.
+/// The form of a distribution in a spec: { name = [numbers] }.
 struct distribution_form {
   std::string_view name;
   distribution::kind which;
   std::size_t arity;
-  std::string_view allowed;    ///< what its numbers must be, for messages
-  bool may_have_ends = false;  ///< two more numbers: where it begins and ends
+  std::string_view allowed;    ///< requirement on its numbers, for messages
+  bool may_have_ends = false;  ///< two more numbers are allowed: the ends of its support
 };
 inline constexpr distribution_form distribution_forms[] = {
     {"uniform", distribution::kind::uniform, 2, "must be [low, high] with low < high"},
@@ -31,29 +30,30 @@ inline constexpr distribution_form distribution_forms[] = {
     {"weibull", distribution::kind::weibull, 2, "must be [shape, scale], both positive"},
 };
 
-/// Do its numbers make a distribution, and one whose every draw is finite?
+/// Do the numbers define a distribution whose every draw is finite?
 bool is_proper(const distribution& d);
 
 /// Probability of a value up to x, before truncation to [min, max].
 double cumulative(const distribution& d, double x);
 
-/// The value up to which a probability of u lies, 0 <= u <= 1, after truncation to [min, max] (of a discrete distribution the
-/// values between them alone are listed). Infinite at 0 or 1 where the
-/// distribution is not bounded. Those of beta and gamma distributions are Boost.Math's.
+/// The quantile for probability u, 0 <= u <= 1, after truncation to [min, max] (a discrete distribution lists only
+/// values between them). Infinite at 0 or 1 if the distribution is unbounded there. Beta and gamma distributions use
+/// Boost.Math.
 double quantile(const distribution& d, double u);
 
-/// Are all its values between two finite numbers?
+/// Do all values lie between two finite numbers?
 bool is_bounded(const distribution& d);
 
 /// The standard normal distribution function and its inverse.
 double normal_cumulative(double z);
 double normal_quantile(double u);
 
-/// Is it drawn by `draw`, where samples are random and independent? Others are quantiles.
+/// Does `draw` support this distribution, for random and independent samples? Others are sampled by quantiles.
 bool has_draw(const distribution& d);
 
-/// One value, before truncation, from 128 random bits, of a distribution that has a draw. Uniform and triangular distributions are arithmetic and `sqrt` and have
-/// the same bits everywhere; the others use the C library's exp, log, sin and cos.
+/// One value, before truncation, from 128 random bits, for a distribution with has_draw. Uniform and triangular
+/// distributions use arithmetic and `sqrt` and have the same bits everywhere; the others use the C library's exp, log,
+/// sin and cos.
 double draw(const distribution& d, std::uint64_t first, std::uint64_t second);
 
 }  // namespace saltus::host

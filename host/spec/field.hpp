@@ -1,8 +1,8 @@
-// One value of a spec: what it is called, where it stands, and how to read it as what it must be.
+// One value of a spec: its name, its place, and readers for the kinds of values.
 //
-// Every reader below either returns what it promises or throws an `error` of the form
+// Every reader below returns a valid value or throws an `error` of the form
 //     spec.toml:12:8: rtol = -1: must be a positive number
-// For the readers of a spec (reading.hpp), spec.cpp and flags.cpp, which see toml++ (base/toml.hpp).
+// Included by the readers of a spec (reading.hpp), spec.cpp and flags.cpp, the only users of toml++ (base/toml.hpp).
 #pragma once
 
 #include <algorithm>
@@ -27,17 +27,18 @@
 
 namespace saltus::host {
 
-/// A value set on the command line is parsed with the flag ("--set rtol=-1") in the place of the file's name, and on
-/// the line of its rank among the flags.
+/// Was this value set on the command line? Such a value is parsed with the flag ("--set rtol=-1") as its file name, and
+/// on the line of its rank among the flags.
 inline bool from_flag(const toml::source_region& region) { return region.path && region.path->starts_with('-'); }
 
-/// Where something stands: "spec.toml:12:8", or the flag that set it.
+/// The place of a value: "spec.toml:12:8", or the flag that set it.
 inline std::string place_of(const toml::source_region& region) {
   if (from_flag(region)) return *region.path;
   return fmt::format("{}:{}:{}", region.path ? *region.path : "", region.begin.line, region.begin.column);
 }
 
-/// The entries of a table as the user wrote them, those set by flags last; toml++ itself keeps them by the alphabet.
+/// The entries of a table in the order of the user's text, those from flags last; toml++ keeps them in alphabetical
+/// order.
 inline std::vector<std::pair<const toml::key*, const toml::node*>> in_order(const toml::table& table) {
   std::vector<std::pair<const toml::key*, const toml::node*>> entries;
   for (auto&& [key, node] : table) entries.emplace_back(&key, &node);
@@ -50,7 +51,7 @@ inline std::vector<std::pair<const toml::key*, const toml::node*>> in_order(cons
   return entries;
 }
 
-/// A key as TOML reads it back: in quotes where it is more than a bare word, as `max(x)`.
+/// A key that TOML reads back unchanged: quoted unless it is a bare word, for example `max(x)`.
 inline std::string key_text(std::string_view key) {
   constexpr std::string_view bare = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
   if (!key.empty() && key.find_first_not_of(bare) == key.npos) return std::string(key);
@@ -80,12 +81,12 @@ inline std::string inline_text(const toml::node& node) {
   return out.str();
 }
 
-/// A complaint about an entry of a spec.
+/// An error about an entry of a spec.
 struct spec_error : error {
   spec_error(const std::string& message, std::string name, bool alone)
       : error(exit_usage, message), about(std::move(name)), stands_alone(alone) {}
-  std::string about;  ///< the name of the entry, dotted; of what is missing: of the table that lacks it
-  bool stands_alone;  ///< whatever else the spec says: a key that is none, a value of another kind
+  std::string about;  ///< dotted name of the entry; for a missing key, of the table that lacks it
+  bool stands_alone;  ///< the error holds whatever else the spec says: an unknown key, a value of the wrong type
   std::string missing = {};
 };
 
@@ -104,18 +105,18 @@ class field {
   std::string value() const { return inline_text(*node_); }
   std::string what() const { return what_at(place()); }  ///< "spec.toml:12:8: rtol = -1"
 
-  // ---- complaints
+  // ---- errors
 
   [[noreturn]] void fail(std::string_view what) const {
     throw spec_error(fmt::format("{}: {}", this->what(), what), name_, false);
   }
 
-  /// The key itself is wrong, rather than its value.
+  /// Reports that the key itself is wrong, rather than its value.
   [[noreturn]] void fail_key(std::string_view what) const {
     throw spec_error(fmt::format("{}: {}", what_at(place_of(key_region_)), what), name_, true);
   }
 
-  /// This table lacks a key.
+  /// Reports that this table lacks a key.
   [[noreturn]] void fail_missing(std::string_view key, std::string_view what) const {
     spec_error complaint(fmt::format("{}: {} is missing: {}", place(), dotted(key), what), name_, true);
     complaint.missing = dotted(key);
@@ -134,14 +135,14 @@ class field {
     return number_if([](double x) { return x >= 0; }, "must be zero or a positive number");
   }
 
-  /// A number from 0 to 1; `what` says which.
+  /// A number from 0 to 1; `what` is the requirement for the message.
   double share(std::string_view what) const {
     return number_if([](double x) { return 0 <= x && x <= 1; }, what);
   }
 
-  /// A whole number from `low` to `high`; 1e5 is one.
+  /// A whole number from `low` to `high`; 1e5 counts as one.
   std::int64_t whole(std::int64_t low, std::int64_t high) const {
-    constexpr double exact = 9007199254740992.0;  // 2^53: up to here every whole number is a double
+    constexpr double exact = 9007199254740992.0;  // 2^53: every whole number up to here is a double
     if (const auto* integer = node_->as_integer(); integer && low <= integer->get() && integer->get() <= high)
       return integer->get();
     if (const auto* real = node_->as_floating_point();
@@ -188,7 +189,7 @@ class field {
     return all;
   }
 
-  /// Exactly `count` numbers; `what` says which.
+  /// Exactly `count` numbers; `what` is the requirement for the message.
   std::vector<double> numbers(std::size_t count, std::string_view what) const {
     const auto all = is_list() ? numbers() : std::vector<double>();
     if (all.size() != count) refuse(what);
@@ -197,7 +198,7 @@ class field {
 
   // ---- tables
 
-  /// The entries, in the order in which they are written.
+  /// The entries in the order of the text.
   std::vector<field> entries() const {
     const auto* table = node_->as_table();
     if (!table) refuse("must be a table");
@@ -213,7 +214,7 @@ class field {
     return {};
   }
 
-  /// None, too, where this is no table.
+  /// The entry, or none; also none if this is no table.
   std::optional<field> find_in_table(std::string_view key) const { return is_table() ? find(key) : std::nullopt; }
 
   field need(std::string_view key, std::string_view what) const {
@@ -221,7 +222,7 @@ class field {
     fail_missing(key, what);
   }
 
-  /// Every key must be one of these.
+  /// Throws unless every key is one of these.
   void only(const std::vector<std::string_view>& allowed) const {
     if (!is_table())
       refuse(fmt::format("must be a table {{ KEY = VALUE }}, with keys of {}", fmt::join(allowed, ", ")));
@@ -234,7 +235,7 @@ class field {
   field(std::string key, std::string name, const toml::node& node, const toml::source_region& key_region)
       : key_(std::move(key)), name_(std::move(name)), node_(&node), key_region_(key_region) {}
 
-  /// The value is none of what this reader reads.
+  /// Reports a value of the wrong type or range for this reader.
   [[noreturn]] void refuse(std::string_view what) const {
     throw spec_error(fmt::format("{}: {}", this->what(), what), name_, true);
   }
@@ -256,7 +257,7 @@ class field {
     return value;
   }
 
-  /// What a flag could not say as TOML, and what stands in quotation marks, is a text, though it may look like a number.
+  /// A hint for a text that looks like a number: it is quoted, or a flag's value is not valid TOML.
   std::string advice_on_number() const {
     const auto* const text = node_->as_string();
     if (!text) return {};

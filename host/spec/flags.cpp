@@ -19,7 +19,7 @@ namespace saltus::host {
 
 namespace {
 
-/// Tables within tables are walked by recursion, by the parser too: a key of very many parts would be too deep.
+/// Limits the depth of keys: the code here and the parser recurse into tables.
 void check_depth(std::string_view text, const std::string& where) {
   constexpr int max_parts = 16;
   int dots = 0, line = 1;
@@ -28,7 +28,7 @@ void check_depth(std::string_view text, const std::string& where) {
     if (c == '\n') ++line;
     if (c == '#') at = std::min(text.find('\n', at), text.size()) - 1;
     if (c == '"' || c == '\'') {
-      // A string, of three quotation marks or of one; what is not closed is left to the parser.
+      // Skips a string in three quotation marks or one; the parser reports unclosed ones.
       const std::string_view mark = text.substr(at, 3) == std::string(3, c) ? text.substr(at, 3) : text.substr(at, 1);
       for (at += mark.size(); at < text.size() && text.substr(at, mark.size()) != mark; ++at) {
         if (text[at] == '\n') ++line;
@@ -44,13 +44,13 @@ void check_depth(std::string_view text, const std::string& where) {
   }
 }
 
-/// The start of what may be long.
+/// The beginning of a text that may be long.
 std::string shortened(const std::string& text) {
   constexpr std::size_t shown = 60;
   return text.size() > shown ? text.substr(0, shown) + "..." : text;
 }
 
-/// One `key = value`. A literal value is a string as it stands; any other is TOML if it can be, else a string.
+/// One `key = value`. A literal value is a string; any other value is TOML if it parses, else a string.
 struct assignment {
   std::string key, value;
   bool literal;
@@ -90,8 +90,8 @@ bool holds_only(const toml::table& table, std::string_view key) {
   return dot == key.npos || (inner && holds_only(*inner, key.substr(dot + 1)));
 }
 
-/// Moves the value at `key` of `from`, which holds only that, to the same place in `to`. Moved, not copied: copies of
-/// toml++ nodes forget their source.
+/// Moves the value at `key` of `from`, which holds only that, to the same place in `to`. It is moved because copies of
+/// toml++ nodes lose their source.
 void graft(toml::table& to, toml::table& from, std::string_view key) {
   const toml::key name = (*from.begin()).first;
   toml::node& value = (*from.begin()).second;
@@ -101,7 +101,7 @@ void graft(toml::table& to, toml::table& from, std::string_view key) {
   else graft(*inner, *value.as_table(), key.substr(dot + 1));
 }
 
-/// `rank` is that of the flag: the line on which its text is parsed, so that entries from flags keep their order.
+/// `rank` of the flag is the line on which its text is parsed, so that entries from flags keep their order.
 void assign(toml::table& root, const assignment& set, const flag& flag, std::size_t rank) {
   const auto parse = [&](const std::string& value) -> toml::table {
     check_depth(set.key + " = " + value, shortened(typed(flag)));
@@ -123,7 +123,7 @@ bool is_table_with(const toml::node& node, std::string_view key) {
 bool is_csv(const toml::node& node) { return is_table_with(node, "csv"); }
 bool is_range(const toml::node& node) { return node.is_table() && !is_csv(node); }
 
-/// The values of one axis of the product: one, or those of a zip.
+/// The values of one axis of the product: a single one, or those of a zip.
 using axis_nodes = std::vector<std::pair<std::string, toml::node*>>;
 
 axis_nodes columns_of(toml::table& zip, const std::string& name) {
@@ -148,23 +148,24 @@ std::vector<axis_nodes> axes_of(toml::table& root) {
   return axes;
 }
 
-/// The entry `key` of a table, which is a table or the path that such a table has under the name `path`, as a table.
+/// Returns the entry `key` of a table as a table; if it is a path, converts it to a table with that path under the name
+/// `path`.
 toml::node* as_table_with(toml::table& of, const char* key, const char* path) {
   if (auto* text = of.get(key)->as_string()) {
     toml::table as_table;
-    as_table.insert(path, std::move(*text));  // a copy would forget its place
+    as_table.insert(path, std::move(*text));  // a copy would lose its source
     of.insert_or_assign(key, std::move(as_table));
   }
   return of.get(key);
 }
 
-/// [sweep] table as a table, into which a count can be written; null without it.
+/// [sweep] table as a table that can take a count; null if there is none.
 toml::node* table_of_sweep(toml::table& root) {
   auto* const sweep = root["sweep"].as_table();
   return sweep && sweep->contains("table") ? as_table_with(*sweep, "table", "csv") : nullptr;
 }
 
-/// A file that [initial] goes on from, as a table into which a count can be written; null without one.
+/// The file from which [initial] continues, as a table that can take a count; null if there is none.
 toml::node* table_of_initial(toml::table& root) {
   auto* const initial = root["initial"].as_table();
   auto* const from = initial ? initial->get("from") : nullptr;
@@ -172,10 +173,10 @@ toml::node* table_of_initial(toml::table& root) {
   return as_table_with(*initial, "from", "file");
 }
 
-/// The tables whose count -n stands for, with their names.
+/// The tables whose count -n sets, with their names.
 axis_nodes counted_by_n(toml::table& root, const flag& flag) {
   const auto samples = [&]() -> axis_nodes {
-    const auto at = root.insert("sample", toml::table{}).first;  // what is there stays
+    const auto at = root.insert("sample", toml::table{}).first;  // an existing table stays
     return {{"sample", &(*at).second}};
   };
   if (auto* sample = root["sample"].as_table())
@@ -198,11 +199,11 @@ axis_nodes counted_by_n(toml::table& root, const flag& flag) {
                           typed(flag), axes.size() > 1 ? "several axes" : "a list of values", flag.value));
 }
 
-/// Sets what -n stands for.
+/// Sets the counts that -n stands for.
 void assign_counts(toml::table& root, const flag& flag, std::size_t rank) {
   for (const auto& [name, node] : counted_by_n(root, flag)) {
     auto* const table = node->as_table();
-    if (!table) continue;  // [sample] is no table: told when it is read
+    if (!table) continue;  // [sample] is no table: its reader reports that
     const auto* const before = table->get("count");
     if (!flag.wins && before && from_flag(before->source()) && !before->source().path->starts_with("-n "))
       throw error(exit_usage, fmt::format("{}: {}.count has a value from {} already: leave one of the two out",
@@ -215,7 +216,7 @@ bool names_one_of(const std::vector<quantity>& quantities, std::string_view name
   return std::any_of(quantities.begin(), quantities.end(), [&](const auto& quantity) { return quantity.name == name; });
 }
 
-/// "parameters.zeno" or "initial.zeno" for a quantity of the model, empty for any other name.
+/// "parameters.zeno" or "initial.zeno" for a quantity of the model; empty for any other name.
 std::string key_of_quantity(const std::string& name, const model& model) {
   if (names_one_of(model.parameters, name)) return "parameters." + name;
   if (names_one_of(model.states, name) || names_one_of(model.discretes, name)) return "initial." + name;
@@ -229,14 +230,14 @@ const char* kind_of_quantity(const std::string& name, const model& model) {
 
 bool is_top_key(std::string_view name) { return contains(keys_of(""), name); }
 
-/// The section of a key that Python takes without it: "output" of samples; empty: none has it.
+/// The section of a key that Python accepts without it: "output" for samples; empty: none has the key.
 std::string_view section_of(std::string_view name) {
   for (const auto& key : spec_keys())
     if (key.name == name && (key.table == "output" || key.table == "sample" || key.table == "run")) return key.table;
   return {};
 }
 
-/// What one flag means: the dotted key in full; none if that depends on the model and there is none yet.
+/// The full dotted key of a flag; none if it depends on the model and there is no model yet.
 std::optional<std::string> full_key(const assignment& set, const flag& flag, const model* model) {
   constexpr std::string_view of_spec = "spec.";
   const auto first_part = [](const std::string& key) { return key.substr(0, key.find('.')); };
@@ -268,7 +269,7 @@ std::optional<std::string> full_key(const assignment& set, const flag& flag, con
                                       suggest(first_part(set.key), allowed)));
 }
 
-/// TOML has no number such as .5 or 5. : what to write in its place.
+/// A hint for numbers such as .5 or 5., which TOML does not have.
 std::string advice_on(const toml::source_position& at, const std::string& text) {
   std::istringstream lines(text);
   std::string line;
@@ -305,7 +306,7 @@ toml::table merge(const spec_document& spec, const host::model* model) {
     } catch (const error& e) { complaints.emplace_back(e.what()); }
   }
   if (!complaints.empty()) throw error(exit_usage, fmt::format("{}", fmt::join(complaints, "\n")));
-  for (std::size_t i = 0; i < spec.flags.size(); ++i)  // -n depends on what the other flags have set
+  for (std::size_t i = 0; i < spec.flags.size(); ++i)  // -n depends on the keys that other flags set
     if (spec.flags[i].name == "-n") assign_counts(root, spec.flags[i], i);
   return root;
 }

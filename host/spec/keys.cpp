@@ -161,7 +161,7 @@ struct overloaded : Visitors... {
   using Visitors::operator()...;
 };
 
-/// 1e-6, where fmt writes 1e-06.
+/// 1e-6, which fmt writes as 1e-06.
 std::string shortest(double x) {
   auto text = fmt::format("{}", x);
   if (const auto zero = text.find("e-0"); zero != text.npos) text.erase(zero + 2, 1);
@@ -241,7 +241,7 @@ std::string allowed_of(const spec_key& key) {
 
 std::string python_type_of(const spec_key& key) {
   if (!key.python.empty() || !key.is_plain()) return std::string(key.python);
-  if (key.table == "sensitivity") return {};  // a keyword of that name would be one of the run
+  if (key.table == "sensitivity") return {};  // a keyword of that name belongs to the run
   if (std::holds_alternative<truth_value>(key.value)) return "bool";
   return std::holds_alternative<word_value>(key.value) ? "str" : "Number";
 }

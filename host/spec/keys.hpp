@@ -22,13 +22,13 @@ inline constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max
 
 enum class number_range { positive, not_negative };
 
-// Plain values: read into a member of the plan and written from it as they are. A member outside the range of its key is off: no
-// value of the key stands for it.
+// Plain values are read into a member of the plan and written from it unchanged. A member outside the range of its key
+// is off, and no value of the key sets it so.
 struct number_value {
   double plan::*to;
   number_range within;
 };
-/// A number from 0 to 1, of this.
+/// A number from 0 to 1; `of` names the whole.
 struct share_value {
   double plan::*to;
   std::string_view of;
@@ -51,12 +51,12 @@ using plain_value = std::variant<std::monostate, number_value, share_value, whol
 
 struct spec_key {
   std::string_view table;  ///< "run"; empty: at the top of a spec
-  std::string_view topic;  ///< table of docs/spec.md that has it; empty: its meaning is told in prose there
+  std::string_view topic;  ///< table of docs/spec.md that lists it; empty: that document explains it in prose
   std::string_view name;
   plain_value value;
   std::string_view python;  ///< type of the keyword in Python; empty: that of the plain value, or there is no keyword
-  std::string_view otherwise;  ///< without the key, in Markdown; empty: the plan's own value
-  std::string_view allowed;    ///< in Markdown; empty: what a plain value says
+  std::string_view otherwise;  ///< default, in Markdown; empty: the plan's own value
+  std::string_view allowed;    ///< allowed values, in Markdown; empty: those of the plain value
   std::string_view meaning;    ///< in Markdown
 
   std::string path() const;  ///< "run.lease"
@@ -64,11 +64,11 @@ struct spec_key {
   bool is_plain() const { return !std::holds_alternative<std::monostate>(value); }
 };
 
-/// All keys: by tables, those at the top first.
+/// All keys by tables, those at the top first.
 std::span<const spec_key> spec_keys();
 /// Names of the keys of a table.
 names keys_of(std::string_view table);
-/// What holds without the key, and what it may be, in Markdown.
+/// The default and the allowed values of a key, in Markdown.
 std::string default_of(const spec_key& key);
 std::string allowed_of(const spec_key& key);
 /// Type of the keyword in Python; empty: there is none.

@@ -79,8 +79,8 @@ names methods_for(const model& m) {
 }
 
 std::string series_method_for(double rtol) {
-  // With p terms for each e^-2 of the tolerance a step is e^-2 of the radius of convergence (Jorba and Zou 2005, 3.2); a fifth more
-  // costs less than the steps that it saves.
+  // With p terms for each factor e^-2 of the tolerance, a step is e^-2 of the radius of convergence (Jorba and Zou
+  // 2005, 3.2). A fifth more terms costs less than the steps it saves.
   const double enough = 1.2 * (1.0 - 0.5 * std::log(rtol));
   std::string name;
   for (const auto& method : known_methods())
@@ -96,7 +96,8 @@ std::int64_t stack_of_lane(const model& m, std::string_view method, std::string_
     const auto& array = *m.offsets->array;
     const auto unknowns = std::ssize(array.order), values = std::ssize(m.states);
     const std::int64_t order = *std::max_element(array.order.begin(), array.order.end());
-    // Its matrix, that reflected, and what it is made of; series of numbers and of duals; the constraints with their derivatives.
+    // Its matrix, the reflected matrix and their source; series of numbers and of duals; the constraints with their
+    // derivatives.
     const auto columns = values + unknowns * array.times + values;
     const auto constraints = unknowns + array.rows - array.rank;
     const auto series = unknowns + 1 + std::max(m.kept_series, 256);
@@ -110,7 +111,7 @@ std::int64_t stack_of_lane(const model& m, std::string_view method, std::string_
       highest = std::max<std::int64_t>(highest, *std::max_element(set.d.begin(), set.d.end()));
       constraints = std::max<std::int64_t>(constraints, std::accumulate(set.c.begin(), set.c.end(), std::ssize(set.c)));
     }
-    // Of their Jacobian, directions and factors.
+    // Their Jacobian, directions and factors.
     const auto local = coordinates == coordinates_names[0]
                            ? 0
                            : constraints * (4 * static_cast<std::int64_t>(m.states.size()) + 5 * constraints);
@@ -118,14 +119,16 @@ std::int64_t stack_of_lane(const model& m, std::string_view method, std::string_
     const auto series = static_cast<std::int64_t>(unknowns) + 1 + std::max(m.kept_series, 256);
     const std::int64_t numbers = std::max(m.kept_numbers, 256);
     const std::int64_t terms = method_called(method).is_series ? method_called(method).order : 1;
-    // Of J, what it is made of by duals, and its factors; of an implicit step the same of all values, by up to four duals at once.
+    // J, its source in duals, and its factors; for an implicit step the same for all values, with up to four duals at
+    // once.
     const bool is_explicit = method_called(method).is_explicit;
     const std::int64_t duals = is_explicit ? 2 : 7;
     return number * (series * (terms + highest + 1 + duals * (highest + 1)) + (1 + duals) * numbers +
                      4 * square(unknowns) + local + (is_explicit ? 0 : 4 * square(m.states.size())));
   }
   if (method_called(method).is_explicit) return 0;
-  // Beside J, M and the matrix of the step and its factors there are their derivatives, or a matrix of all three stages of Radau's.
+  // Beside J, M, the matrix of the step and its factors: their derivatives, or a matrix of all three stages of Radau
+  // IIA.
   const std::int64_t derived = directions > 0 ? 4 * (1 + directions) + 18 : 0;
   return number * (4 + derived) * square(m.states.size());
 }

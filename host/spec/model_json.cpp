@@ -14,7 +14,7 @@ namespace saltus::host {
 
 namespace {
 
-/// Numbers that JSON has no word for are null.
+/// JSON has no NaN: null stands for it.
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 double number_in(const json& value) { return value.is_null() ? nan : value.get<double>(); }
 
@@ -44,7 +44,7 @@ std::vector<double> numbers_in(const json& list) {
   return all;
 }
 
-/// Of equations of any order: the names of their residuals, and the size of a derivative array.
+/// For equations of any order: the names of their residuals, and the size of a derivative array.
 json orders_of(const model& m) {
   if (!m.offsets) return nullptr;
   json all{{"equations", m.record->equation_names}, {"unknowns", m.record->unknown_names}};

@@ -1,4 +1,5 @@
-// The description of a model as JSON: what a journal keeps of it, so that what is in the journal can be read without running any code.
+// The description of a model as JSON: a journal stores it, so that its results can be read without running code of the
+// model.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -8,9 +9,9 @@
 
 namespace saltus::host {
 
-/// All of a model that the variables of its results follow from: not what modules are made of.
+/// The properties of a model that determine the variables of its results; the data for modules are not included.
 json json_of(const model& m);
-/// The model that such a text describes, of which nothing can be compiled. Throws `error` (exit_failure) if it describes none.
+/// The model that the JSON describes; it cannot be compiled. Throws `error` (exit_failure) if it describes none.
 model model_from(const json& all);
 
 }  // namespace saltus::host

@@ -17,7 +17,7 @@ bool contains(const List& list, const Item& item) {
   return std::find(list.begin(), list.end(), item) != list.end();
 }
 
-/// They refer to what they are the names of: quantities, tables.
+/// The names refer to `list`, which must outlive them.
 template <class Named>
 names names_of(const std::vector<Named>& list) {
   names all;
@@ -36,12 +36,12 @@ inline names joined(names a, const names& b) {
   return a;
 }
 
-/// What a name of a model may be that has its value in a spec.
+/// The kinds of a model's names that have a value in a spec, for messages.
 inline const char* kinds_of_quantities(const model& m) {
   return m.discretes.empty() ? "a parameter or state" : "a parameter, state or discrete variable";
 }
 
-/// -1: there is none of that name.
+/// The index of a quantity by name; -1: there is none.
 inline int index_of(const std::vector<quantity>& quantities, std::string_view name) {
   for (std::size_t i = 0; i < quantities.size(); ++i)
     if (quantities[i].name == name) return static_cast<int>(i);

@@ -1,4 +1,4 @@
-// What a run will do: a validated spec. Everything after `spec.cpp` trusts it.
+// A plan is a validated spec: everything after `spec.cpp` trusts it.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace saltus::host {
 
-/// Values given one by one, or evenly (linearly or logarithmically) from `from` to `to`, ends included.
+/// Values given one by one, or evenly spaced (linearly or logarithmically) from `from` to `to`, ends included.
 struct listed {
   std::vector<double> values;
 };
@@ -35,33 +35,33 @@ struct distribution {
   double min = -std::numeric_limits<double>::infinity();
   double max = std::numeric_limits<double>::infinity();
   double low = 0, high = 1;             ///< ends of a beta distribution
-  std::vector<double> values = {};      ///< of a discrete one, ascending
-  std::vector<double> cumulative = {};  ///< and the probability of a value up to each of them; the last is 1
+  std::vector<double> values = {};      ///< for a discrete distribution, ascending
+  std::vector<double> cumulative = {};  ///< the probability of a value up to each of them; the last is 1
 };
 
-/// How the samples of [sample] lie. Its instances are counted from 0 at every point of the product.
+/// The design of the samples of [sample]. Its instances are counted from 0 at every point of the product.
 struct design {
   enum class kind { random, latin_hypercube, sobol, halton, saltelli, morris, fast };
   kind which = kind::random;
   std::int64_t count = 1;  ///< samples, pairs of samples (saltelli), trajectories (morris), samples of a curve (fast)
-  bool second_order = false;  ///< of saltelli
-  int levels = 4;             ///< of morris
-  int harmonics = 4;          ///< of fast
-  /// Of saltelli: its count is doubled as long as an interval of an index reaches further than this to either side of its middle,
-  /// up to `max_count`; 0: it stays as it is.
+  bool second_order = false;  ///< for saltelli
+  int levels = 4;             ///< for morris
+  int harmonics = 4;          ///< for fast
+  /// For saltelli: the run doubles `count` while the half-width of any index's interval exceeds this, up to
+  /// `max_count`; 0: never.
   double half_width = 0;
   std::int64_t max_count = 0;
 };
 
-/// What varies: a parameter, an initial value of a state or discrete variable, or an end of the time span.
+/// A quantity that varies: a parameter, an initial value of a state or discrete variable, or an end of the time span.
 struct target {
-  enum class kind { parameter, state, t_begin, t_end, discrete };  ///< random values depend on their numbers
+  enum class kind { parameter, state, t_begin, t_end, discrete };  ///< random values depend on these numbers
   kind which;
   int index;  ///< among the model's parameters, states or discrete variables; 0 for times
   std::string name;
 };
 
-/// One axis of the product: columns that move together (a single one for a plain sweep entry).
+/// One axis of the product: columns that vary together (a single one for a plain sweep entry).
 struct axis {
   struct column {
     target what;
@@ -84,21 +84,22 @@ struct reduction {
   int index;         ///< among states, outputs, or events (event_names)
   std::string name;  ///< as written: "max(pressure)"
   bool windowed = false;
-  /// The first and the last time that counts; forward: negative in a run backward.
+  /// The window in forward time: negative times in a backward run.
   double from = -std::numeric_limits<double>::infinity(), to = std::numeric_limits<double>::infinity();
-  double argument = std::numeric_limits<double>::quiet_NaN();  ///< time of a value, forward; order of a quantile
+  /// time of a value, in forward time; order of a quantile
+  double argument = std::numeric_limits<double>::quiet_NaN();
 };
 
-/// Which rows the event log has.
+/// The rows of the event log.
 struct event_selection {
-  std::vector<unsigned char> events;  ///< [event_names] 1: it is logged; empty: all are
-  std::optional<double> from, to;     ///< the first and the last time, in the direction of the run
-  int first = 0, last = 0;            ///< of what is left so many rows of each instance; both 0: all
-  bool outputs = false;               ///< it has outputs, too
+  std::vector<unsigned char> events;  ///< [event_names] 1: logged; empty: all are
+  std::optional<double> from, to;     ///< the window, in the direction of the run
+  int first = 0, last = 0;            ///< number of remaining rows kept per instance at either end; both 0: all
+  bool outputs = false;               ///< rows have outputs, too
   bool is_all() const { return events.empty() && !from && !to && first + last == 0 && !outputs; }
 };
 
-/// Values of a column of results (statistic_columns) to be counted by bins over [from, to].
+/// A histogram of a column of results (statistic_columns) by bins over [from, to].
 struct histogram_request {
   std::string name;  ///< of the column
   int column;        ///< its index
@@ -106,105 +107,109 @@ struct histogram_request {
   int bins;
 };
 
-/// Seconds: between two times when a journal is put on the disk, and after which a run has one (journal.hpp).
+/// Seconds between two times when a journal is put on the disk, and duration of a run from which it has a journal
+/// (journal.hpp).
 inline constexpr double usual_checkpoint = 60, short_run = 10;
 
-/// What tells how equations of any order are integrated: their structural analysis, or the rank of their derivative array.
+/// The ways to integrate equations of any order: by structural analysis, or by the rank of the derivative array.
 inline constexpr const char* structure_names[] = {"analysis", "array"};
 
 struct plan {
   host::model model;
 
-  // how one instance is integrated
+  // integration of an instance
   std::string method = "dp5";
-  std::string stiff_method;          ///< method = "auto": what carries on where `method` finds it stiff; empty: nothing
+  std::string stiff_method;          ///< method = "auto": the method after a change; empty: not auto
   std::string controller = "pi";     ///< elementary, pi, h211b
   std::string norm = "rms";          ///< rms, max, compere
   std::string precision = "double";  ///< double, float
   double rtol = 1e-6;
   std::vector<double> atol;            ///< one per state
   std::string coordinates = "all";     ///< all, unitary, partitioned
-  std::string structure = "analysis";  ///< of equations of any order: analysis, array
+  std::string structure = "analysis";  ///< for equations of any order: analysis, array
   double event_tol = 0;
   double first_step = 0;  ///< 0: automatic
   double max_step = std::numeric_limits<double>::infinity();
   double fixed_step = 0;  ///< > 0: constant step
   std::int64_t max_steps = 1'000'000;
   std::int64_t max_events = 10'000;
-  bool backward = false;                          ///< every instance has t_begin > t_end rather than t_begin < t_end
-  abi::consistency consistency = abi::algebraic;  ///< how a model with constraints is given a consistent start
+  bool backward = false;                          ///< every instance has t_begin > t_end; else t_begin < t_end
+  abi::consistency consistency = abi::algebraic;  ///< how a model with constraints finds a consistent start
 
-  // its events
+  // events
   std::string detection = "hermite";  ///< hermite, certified
   bool guards_in_error = false;       ///< guards take part in the error control
-  double concurrency_time = 0;        ///< bilateral guards this near in time fire together; 0: off
-  double concurrency_value = 0;       ///< if none is further than this beyond zero
-  double zeno = 1e-7;                 ///< part of the span at which accumulating events are cut short; 0: never
-  bool rescue = true;                 ///< what lanes cannot settle is carried on by the host
+  double concurrency_time = 0;        ///< bilateral guards this close in time fire together; 0: off
+  double concurrency_value = 0;       ///< if none is further beyond zero than this
+  double zeno = 1e-7;                 ///< accumulating events end at this fraction of the span; 0: never
+  bool rescue = true;                 ///< the host continues instances that lanes cannot settle
   double inject_exceptions = 0;       ///< share of instances that lanes give up at random; for tests
 
-  // which instances: id = sample + samples * (product index, last axis fastest)
+  // instances: id = sample + samples * (product index, last axis fastest)
   std::vector<double> parameters;  ///< fixed values, one per parameter
   std::vector<double> initial;     ///< fixed values, one per state; NaN: the model's own
-  std::vector<double> discrete;    ///< the same of discrete variables
+  std::vector<double> discrete;    ///< the same for discrete variables
   double t_begin = 0, t_end = 1;
-  std::shared_ptr<const run_tables> tables;  ///< those of the model, in its order; null: it reads none
+  std::shared_ptr<const run_tables> tables;  ///< the model's tables, in its order; null: it reads none
   std::vector<axis> axes;
   std::vector<random_column> random;
-  std::vector<double> correlation;  ///< Cholesky factor of that of their normal scores, by rows; empty: independent
-  host::design design;              ///< of the random columns
-  std::int64_t samples = 1;         ///< instances of the design per point of the product
+  /// Cholesky factor of the correlation of normal scores, by rows; empty: independent
+  std::vector<double> correlation;
+  host::design design;       ///< of the random columns
+  std::int64_t samples = 1;  ///< instances of the design per point of the product
   std::uint64_t seed = 0;
   std::int64_t count = 1;  ///< instances in all
 
-  // what is kept
+  // output
   std::string file;  ///< empty: no file
   std::int64_t sample_count = 0;
   std::vector<double> sample_times;  ///< empty with sample_count > 0: evenly over each instance's span
   bool log_events = false;
   event_selection logged;
   std::vector<reduction> reductions;
-  std::vector<double> windows;  ///< [reduction][3]: from, to and argument, as kernels take them
-  int compression = 0;          ///< deflate level 0..9
-  bool anonymous = false;       ///< the result tells no folders, which may have the name of a user, and no command line
-  std::int64_t store_chunk = 0;  ///< instances in a chunk of a Zarr store; 0: as many as suit (zarr_writer.hpp)
+  std::vector<double> windows;   ///< [reduction][3]: from, to and argument, as kernels take them
+  int compression = 0;           ///< deflate level 0..9
+  bool anonymous = false;        ///< the result has no folders, which may contain a user name, and no command line
+  std::int64_t store_chunk = 0;  ///< instances in a chunk of a Zarr store; 0: chosen (zarr_writer.hpp)
   bool rows = true;              ///< the file has the results of every instance
-  bool statistics = false;       ///< and statistics over all of them
+  bool statistics = false;       ///< the file has statistics over all instances
   std::vector<histogram_request> histograms;
-  bool bands = false;             ///< and over all of them at each sample time, of every state and output
-  std::vector<double> quantiles;  ///< with these quantiles
-  std::vector<int> indices;  ///< columns of results (statistic_columns) whose sensitivity to the samples is computed
+  bool bands = false;             ///< the file has statistics at each sample time, of every state and output
+  std::vector<double> quantiles;  ///< quantiles at each sample time
+  std::vector<int> indices;       ///< columns of results (statistic_columns) with sensitivity indices
 
-  // what it is differentiated with respect to: parameters and initial values (called initial.NAME)
+  // derivatives by parameters and initial values (called initial.NAME)
   std::vector<target> sensitivities;
-  bool sensitivities_in_error = false;  ///< their errors count; then `atol` goes on with one per state and parameter
+  /// their errors count; `atol` then has further values, one per state and parameter
+  bool sensitivities_in_error = false;
 
-  int exponents = 0;  ///< of Lyapunov, so many of the largest
+  int exponents = 0;  ///< number of Lyapunov exponents, the largest ones
   double exponents_from =
-      -std::numeric_limits<double>::infinity();  ///< over the time from there on; -infinity: all of it
+      -std::numeric_limits<double>::infinity();  ///< exponents use the time from here on; -infinity: all of it
 
-  // where and how
+  // execution
   std::string backend = "auto";    ///< auto, cpu, cuda, all
-  std::vector<int> devices;        ///< numbers of CUDA devices; empty: all that there are
+  std::vector<int> devices;        ///< numbers of CUDA devices; empty: all
   int threads = 0;                 ///< 0: all cores
-  int lanes = 0;                   ///< 0: what is fastest, as far as known (chosen_shape.hpp)
-  int groups = 0;                  ///< of so many lanes, that take turns; 0: the same
+  int lanes = 0;                   ///< 0: the fastest known (chosen_shape.hpp)
+  int groups = 0;                  ///< groups of lanes that take turns; 0: the fastest known
   std::int64_t chunk = 0;          ///< instances per chunk; 0: chosen
-  bool by_work = true;             ///< on a device, instances begin in the order of the work predicted for them
+  bool by_work = true;             ///< on a device, instances begin in the order of predicted work
   double allowed_failed = 0;       ///< share of instances that may fail before exit code 3
   double instance_time_limit = 0;  ///< seconds that an instance may be under way; 0: no limit
-  /// Seconds from one time when the journal is put on the disk to the next; 0: there is no journal. Nothing: usual_checkpoint, and
-  /// the journal begins only when the run is no short one.
+  /// Seconds between two times when the journal is put on the disk; 0: no journal. Nothing: usual_checkpoint, and a
+  /// short run has no journal.
   std::optional<double> checkpoint;
-  double lease = 60;  ///< seconds without a sign of life after which others take over what a run has taken
+  double lease = 60;  ///< seconds without a sign of life after which other runs take over a run's instances
 
-  std::string text;  ///< the spec as run (TOML, flags merged in): goes into the file's provenance
-  std::vector<std::filesystem::path> inputs;  ///< files that this was read from: the spec, CSV files, results
-  bool reads_standard_input = false;          ///< and standard input (csv.hpp)
-  std::vector<std::string> warnings;          ///< what is allowed but hardly meant, one sentence each, with its place
+  std::string text;  ///< the spec as run (TOML with flags merged in): goes into the file's provenance
+  std::vector<std::filesystem::path> inputs;  ///< files that were read: the spec, CSV files, results
+  bool reads_standard_input = false;          ///< standard input was read, too (csv.hpp)
+  /// allowed but probably unintended settings, one sentence each, with the place
+  std::vector<std::string> warnings;
 };
 
-/// Makes twice as many samples of a plan without axes. Those that it had stay as they are, with the same ids.
+/// Doubles the samples of a plan without axes. The earlier samples stay unchanged, with the same ids.
 inline void double_samples(plan& p) {
   for (std::int64_t* const number : {&p.design.count, &p.samples, &p.count}) *number *= 2;
 }
@@ -217,50 +222,51 @@ inline bool varies(const plan& p, target::kind which, int index) {
                      [&](const axis& a) { return std::any_of(a.columns.begin(), a.columns.end(), is_it); });
 }
 
-/// Has any discrete variable an initial value that is not the model's own?
+/// Does any discrete variable have an initial value other than the model's own?
 inline bool gives_discretes(const plan& p) {
   for (std::size_t i = 0; i < p.discrete.size(); ++i)
     if (p.discrete[i] == p.discrete[i] || varies(p, target::kind::discrete, static_cast<int>(i))) return true;
   return false;
 }
 
-/// How many derivatives there are of each number.
+/// Number of derivatives of each quantity.
 inline std::size_t directions(const plan& p) { return p.sensitivities.size(); }
 
-/// Directions in which derivatives are carried along with the states, whether they are kept or it is followed how they grow.
+/// Directions carried along with the states, for derivatives or for Lyapunov exponents.
 inline std::int64_t carried_directions(const plan& p) {
   return p.exponents > 0 ? p.exponents : static_cast<std::int64_t>(directions(p));
 }
 
-/// Columns of samples: states and outputs, and then their derivatives.
+/// Columns of samples: states and outputs, then their derivatives.
 inline std::size_t sampled_columns(const plan& p) {
   return (p.model.states.size() + p.model.outputs.size()) * (1 + directions(p));
 }
 
-/// States and outputs at sample times that statistics are made of: quantity * sample_count + sample.
+/// Columns at sample times of which statistics are made: quantity * sample_count + sample.
 inline std::size_t band_columns(const plan& p) {
   return p.bands ? (p.model.states.size() + p.model.outputs.size()) * static_cast<std::size_t>(p.sample_count) : 0;
 }
 
-/// Has it a column that says why an instance has no derivatives, or no exponents?
+/// Does the result have a column that says why an instance has no derivatives or exponents?
 inline bool has_sensitivity(const plan& p) { return !p.sensitivities.empty() || p.exponents > 0; }
 
-/// Of Lyapunov: exponents, their errors, events that were grazed. Else columns of derivatives of the whole: for each parameter those of
-/// the final states, outputs and time, and of the reductions.
+/// For Lyapunov exponents: exponents, their errors, grazed events. Otherwise columns of derivatives: for each parameter
+/// those of the final states, outputs and time, and of the reductions.
 inline std::size_t sensitivity_columns(const plan& p) {
   if (p.exponents > 0) return 2 * static_cast<std::size_t>(p.exponents) + 1;
   return (p.model.states.size() + p.model.outputs.size() + 1 + p.reductions.size()) * directions(p);
 }
 
-/// Quantities that the event log has of a point: states, and outputs if they are asked for.
+/// Quantities of a point in the event log: states, and outputs if the plan asks for them.
 inline std::size_t logged_quantities(const plan& p) {
   return p.model.states.size() + (p.logged.outputs ? p.model.outputs.size() : 0);
 }
 
-/// Numbers of a row of the event log before the event, and as many after it: quantities, and then the derivatives of its time.
+/// Numbers in a row of the event log for the point before the event, and as many after it: quantities, then derivatives
+/// of the event time.
 inline std::size_t logged_numbers(const plan& p) { return logged_quantities(p) + directions(p); }
 
-/// Rows of the event log that an instance may have; 0: any number.
+/// Largest number of rows of the event log per instance; 0: any number.
 inline std::size_t bounded_rows(const plan& p) {
   return p.log_events ? static_cast<std::size_t>(p.logged.first + p.logged.last) : 0;
 }

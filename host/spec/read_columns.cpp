@@ -1,4 +1,4 @@
-// Columns of numbers from the files that a spec names: CSV, of standard input too, or NetCDF.
+// Reads columns of numbers from the files that a spec names: CSV, also on standard input, or NetCDF.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -13,7 +13,8 @@ namespace saltus::host {
 
 namespace {
 
-/// The variables of these names, as long as each other; without names, those of one dimension that the spec may use.
+/// The variables with these names, all of one length; without names, the one-dimensional variables that the spec may
+/// use.
 csv_table read_netcdf(const std::filesystem::path& path, std::vector<std::string> wanted, const known_name& is_known,
                       const std::string& who) {
   const auto refuse = [&](const std::string& why) { throw error(exit_usage, who + ": " + why); };

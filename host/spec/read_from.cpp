@@ -1,4 +1,4 @@
-// [initial] from = "a.nc": a run goes on from a result, instance i from instance i.
+// [initial] from = "a.nc": a run continues a result, instance i from instance i.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -15,7 +15,7 @@ namespace saltus::host {
 
 namespace {
 
-/// What a model may go on with where an instance has left no number: no model can, and the instance ends as bad_start.
+/// The state of an instance that has left no number: no model can use it, so the instance ends as bad_start.
 constexpr double no_number = std::numeric_limits<double>::infinity();
 
 class continuation {
@@ -63,7 +63,7 @@ class continuation {
     return numbers;
   }
 
-  /// One quantity, unless the spec says it.
+  /// Continues one quantity, unless the spec gives its value.
   void go_on(target::kind which, std::size_t index, const std::string& quantity, std::vector<double>& fixed) {
     if (r_.given.contains(quantity)) return;
     const bool is_parameter = which == target::kind::parameter;
@@ -87,7 +87,7 @@ class continuation {
     first_left_ = std::min(first_left_, i);
   }
 
-  /// In time, too, unless the spec has a span of its own.
+  /// Continues the time, too, unless the spec has a span of its own.
   void begin_where_they_ended() {
     const auto t = r_.root.find("t");
     if (t && t->is_list()) return;

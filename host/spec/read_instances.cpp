@@ -1,4 +1,4 @@
-// The tables of a spec that say which instances there are: [parameters], [initial], [sweep]; [sample] is read_sample.cpp.
+// Reads the tables of a spec that define instances: [parameters], [initial], [sweep]; read_sample.cpp has [sample].
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -32,7 +32,7 @@ names names_of_targets(const reading& r, bool times) {
   return times ? joined(quantities, {"t_begin", "t_end"}) : quantities;
 }
 
-/// { array = "flow" }, of what the program that runs this has given beside the spec.
+/// { array = "flow" }: an array that the calling program passes beside the spec.
 listed read_array(reading& r, const field& entry) {
   entry.only({"array"});
   const auto name = entry.need("array", "must be the name of an array that a program gives beside the spec");
@@ -122,7 +122,7 @@ axis read_axis(reading& r, const std::vector<field>& entries, const names& other
   return axis;
 }
 
-/// "x.csv" or { csv = "x.csv", columns = ["flow"], count = 10 }: one axis of all these columns, by their names.
+/// "x.csv" or { csv = "x.csv", columns = ["flow"], count = 10 }: one axis with all these columns, by name.
 axis read_table(reading& r, const field& entry) {
   if (entry.is_table()) entry.only({"csv", "columns", "count"});
   const auto csv = entry.is_table() ? entry.need("csv", "must be the path of a CSV or NetCDF file") : entry;
@@ -202,7 +202,7 @@ swept_time find_time(reading& r, target::kind which) {
   return {};
 }
 
-/// All instances must run the same way, forward or backward in time. Leaves the hull of all spans in r.first and r.last.
+/// All instances must run in the same direction of time. Stores the hull of all spans in r.first and r.last.
 void check_span(reading& r) {
   const auto begin = find_time(r, target::kind::t_begin);
   const auto end = find_time(r, target::kind::t_end);
@@ -229,7 +229,7 @@ void check_span(reading& r) {
     if (r.is_before(r.last, end_at(i))) r.last = end_at(i);
     if (r.is_before(end_at(i), first_end)) first_end = end_at(i);
   }
-  if (begin.on != end.on) return check(last_begin, first_end);  // each begin meets each end
+  if (begin.on != end.on) return check(last_begin, first_end);  // every beginning is combined with every end
   for (std::int64_t i = 0; i < begin.on->count; ++i) check(begin_at(i), end_at(i));
 }
 

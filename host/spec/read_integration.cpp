@@ -1,4 +1,4 @@
-// The keys of a spec at its top: how an instance is integrated, and how its events are found.
+// Reads the keys at the top of a spec: how an instance is integrated, and how its events are found.
 #include <algorithm>
 #include <cmath>
 
@@ -12,11 +12,11 @@ namespace saltus::host {
 
 namespace {
 
-// method = "auto" is these two.
+// The two methods of method = "auto".
 constexpr const char* auto_method = "dp5";
 constexpr const char* auto_stiff_method = "rodas5p";
 
-/// Below some tens of ulps the error estimate is rounding itself: steps shrink and nothing becomes more exact.
+/// Below some tens of ulps the error estimate is mere rounding: steps become shorter and results no better.
 void warn_of_rounding(reading& r) {
   const bool is_float = r.plan.precision == "float";
   const double least = is_float ? 1e-6 : 1e-14;
@@ -112,7 +112,7 @@ void read_integration(reading& r) {
   read_consistency(r);
   read_coordinates(r);
   if (const auto e = r.root.find("t")) {
-    if (!e->is_list()) {  // the beginning is the model's, or where a result has ended
+    if (!e->is_list()) {  // the model or the continued result gives the beginning
       r.plan.t_end = e->number();
       if (r.plan.t_end == r.plan.t_begin && !continued_from(r.root))
         e->fail(fmt::format("must be another time than the beginning, {}; or [begin, end]", r.plan.t_begin));

@@ -1,4 +1,4 @@
-// The table [output] of a spec: what is kept.
+// Reads the table [output] of a spec.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -38,7 +38,7 @@ void read_histograms(reading& r, const field& table) {
   }
 }
 
-/// true, false, or { quantiles = [0.05, 0.5, 0.95] }. Without the key: true where samples of instances are not kept.
+/// true, false, or { quantiles = [0.05, 0.5, 0.95] }. Default: true if samples of instances are not kept.
 void read_bands(reading& r, const field& output) {
   const auto given = output.find("bands");
   const bool has_samples = r.plan.sample_count > 0;
@@ -64,7 +64,7 @@ void read_bands(reading& r, const field& output) {
     if (!(0 <= q && q <= 1)) list->fail("must be parts of the instances, from 0 to 1");
 }
 
-/// Statistics are made if asked for, or if something needs them.
+/// Statistics are made if the spec asks for them, or if another setting needs them.
 void read_statistics(reading& r, const field& output) {
   const auto rows = output.find("rows"), statistics = output.find("statistics"), histogram = output.find("histogram");
   const auto bands = output.find("bands");
@@ -83,7 +83,7 @@ void read_statistics(reading& r, const field& output) {
   read_histograms(r, *histogram);
 }
 
-/// true, false, or the names of outcomes. Without the key: true where the design is made for it.
+/// true, false, or the names of outcomes. Default: true if the design is made for indices.
 void read_indices(reading& r, const field& root) {
   const auto output = root.find("output");
   const auto given = output ? output->find("indices") : std::nullopt;
@@ -112,12 +112,12 @@ void read_indices(reading& r, const field& root) {
                                     : "must be false with a [sweep]: indices are of one ensemble of samples");
 }
 
-/// From one time to another by steps, the last of which may be shorter than `size`.
+/// Times from `from` to `to` in steps of `size`; the last step may be shorter.
 std::vector<double> times_by_step(const reading& r, const field& step, double from, double to) {
   const double size = step.positive(), length = std::abs(to - from);
   if (length / size >= static_cast<double>(max_samples))
     step.fail(fmt::format("must be larger: at most {} times are kept", max_samples));
-  // The slack lets a step that divides the span up to rounding reach its end.
+  // The slack lets a step reach the end if it divides the span up to rounding.
   const auto last = static_cast<std::int64_t>(length / size * (1 + 1e-12));
   std::vector<double> times;
   for (std::int64_t i = 0; i <= last; ++i) {
@@ -127,7 +127,7 @@ std::vector<double> times_by_step(const reading& r, const field& step, double fr
   return times;
 }
 
-/// 401, [0.0, 1.0], { count = 401 }, { step = 0.1 }, both with `from` and `to` or without, or { times = [0.0, 1.0] }
+/// 401, [0.0, 1.0], { count = 401 }, { step = 0.1 }, both optionally with `from` and `to`, or { times = [0.0, 1.0] }
 void read_time_grid(reading& r, const field& samples) {
   if (samples.is_table() && samples.find("at"))
     samples.find("at")->fail(
@@ -184,7 +184,7 @@ void read_time_grid(reading& r, const field& samples) {
 
 /// true, false, ["impact"], or { guards = ["impact"], first = 1, last = 3, from = 10.0, to = 20.0, outputs = true }
 void read_event_log(reading& r, const field& events) {
-  constexpr std::int64_t max_rows = 100'000;  // of an instance: they stay in memory
+  constexpr std::int64_t max_rows = 100'000;  // per instance: they stay in memory
   const auto select = [&](const field& list) {
     const auto known = event_names(r.model);
     const names allowed(known.begin(), known.end());

@@ -1,4 +1,4 @@
-// The table [run] of a spec: where and how the ensemble runs.
+// Reads the table [run] of a spec: where and how the ensemble runs.
 #include <algorithm>
 #include <thread>
 
@@ -12,7 +12,7 @@ namespace saltus::host {
 
 namespace {
 
-/// The matrices of a step, and series, lie on a thread's stack, for every lane.
+/// Every lane has the matrices of a step, and series, on the thread's stack.
 void check_matrices_fit(reading& r, const field& lanes) {
   auto of_one = stack_of_lane(r.model, r.plan.method, r.plan.coordinates, carried_directions(r.plan));
   if (!r.plan.stiff_method.empty())
@@ -28,7 +28,7 @@ void check_matrices_fit(reading& r, const field& lanes) {
 void read_backend(reading& r, const field& e) {
   r.plan.backend = e.word({"auto", "cpu", "cuda", "all"});
   if (r.plan.backend != "all") return;
-  // It must not matter to an instance who takes it.
+  // The bits of an instance must not depend on the backend that takes it.
   const bool is_explicit = method_called(r.plan.method).is_explicit;
   const bool apart = r.model.states.size() > static_cast<std::size_t>(max_rows_in_lanes);
   if (!r.model.arithmetic)
@@ -40,7 +40,7 @@ void read_backend(reading& r, const field& e) {
                     max_rows_in_lanes));
 }
 
-/// "all", or the numbers of some.
+/// "all", or a list of numbers.
 void read_devices(reading& r, const field& e) {
   constexpr std::int64_t highest = 1023;
   if (r.plan.backend == "cpu") e.fail("must be left out with the backend cpu");
@@ -57,7 +57,7 @@ void read_devices(reading& r, const field& e) {
   if (r.plan.devices.empty()) e.fail("must be \"all\", or a list of one number or more");
 }
 
-/// More threads than cores only wait for each other, and each has lanes and chunks of its own.
+/// More threads than cores only wait for each other, and each has its own lanes and chunks.
 void read_threads(reading& r, const field& e) {
   constexpr std::int64_t per_core = 4;
   const std::int64_t cores = std::max(1u, std::thread::hardware_concurrency());
@@ -86,7 +86,7 @@ void read_run(reading& r) {
   if (const auto e = run->find("instance_time_limit")) {
     if (r.plan.backend == "cuda" || r.plan.backend == "all")
       e->fail("must be left out with a device, which cannot end one instance of many: use max_steps");
-    // Devices are not looked for: they do not watch the time.
+    // Auto means cpu here: devices do not watch the time.
     r.plan.backend = "cpu";
   }
 }

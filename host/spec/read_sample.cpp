@@ -1,4 +1,4 @@
-// The table [sample] of a spec: distributions, their correlation, and the design of the samples.
+// Reads the table [sample] of a spec: distributions, their correlation, and the design of the samples.
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -18,8 +18,8 @@ namespace {
 
 const names own_keys = keys_of("sample");
 
-/// A discrete distribution of these values, each as probable as its weight; equal values count as one. What is not in
-/// [min, max] is left out.
+/// A discrete distribution of these values, with probabilities proportional to the weights; equal values count as one.
+/// Values outside [min, max] are left out.
 distribution discrete_of(const field& entry, const std::vector<double>& values, const std::vector<double>& weights,
                          distribution d) {
   std::vector<std::size_t> order(values.size());
@@ -82,7 +82,7 @@ bool is_distribution(const field& entry) {
 
 /// { normal = [0.8, 0.05], min = 0.0, max = 1.0 }
 distribution read_distribution(reading& r, const field& entry) {
-  constexpr double least = 1e-3;  // sampled by rejection: what is left must not be rare
+  constexpr double least = 1e-3;  // rejection sampling needs a remaining probability that is not too small
   const names allowed = distribution_names();
   if (!entry.is_table()) entry.fail("must be a distribution such as { uniform = [0.0, 1.0] }; " + suggest("", allowed));
   names others = {"min", "max"};
@@ -142,7 +142,7 @@ design read_design(const field& entry) {
   return d;
 }
 
-/// What a design asks of its inputs.
+/// Throws if the inputs do not suit the design.
 void check_design(const reading& r, const field& sample) {
   const design& d = r.plan.design;
   if (d.which == design::kind::random) return;
@@ -164,7 +164,7 @@ void check_design(const reading& r, const field& sample) {
               "takes its ends, too");
 }
 
-/// { half_width = 0.01, max_count = 65536 }: `count` is doubled as long as an interval is wider.
+/// { half_width = 0.01, max_count = 65536 }: the run doubles `count` while an interval is wider.
 void read_until(design& d, const field& entry, const std::optional<field>& count) {
   constexpr std::int64_t least = 2048, usual_max = std::int64_t{1} << 20;
   entry.only({"half_width", "max_count"});
@@ -197,7 +197,7 @@ std::vector<double> cholesky(std::vector<double> a, std::size_t n) {
   return a;
 }
 
-/// { pump = { hole = 0.6 } }: of the normal scores of pump and hole.
+/// { pump = { hole = 0.6 } }: the correlation of the normal scores of pump and hole.
 void read_correlation(reading& r, const field& table) {
   if (is_for_indices(r.plan.design))
     table.fail("must be left out with saltelli, morris and fast, whose inputs are independent");

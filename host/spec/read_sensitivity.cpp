@@ -1,5 +1,5 @@
-// The tables [sensitivity] and [lyapunov] of a spec: what derivatives are taken with respect to, and whether it is followed how small
-// differences grow, for which derivatives by initial values are taken.
+// Reads the tables [sensitivity] and [lyapunov] of a spec: the parameters and initial values of derivatives, and
+// Lyapunov exponents, which are computed from derivatives by initial values.
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -35,7 +35,7 @@ target read_parameter(const reading& r, const field& item) {
   return {target::kind::state, state, name};
 }
 
-/// Why the run can have no derivatives; empty: it can.
+/// Why the run cannot have derivatives; empty: it can.
 std::string obstacle_to_sensitivities(const reading& r) {
   const plan& p = r.plan;
   const auto& m = r.model;
@@ -58,13 +58,13 @@ std::string obstacle_to_sensitivities(const reading& r) {
   return {};
 }
 
-/// States whose initial values are free: as many exponents as there are of these.
+/// Number of states with free initial values, which is the largest number of exponents.
 int differential_states(const model& m) {
   return static_cast<int>(
       std::count_if(m.states.begin(), m.states.end(), [](const quantity& state) { return state.index == 0; }));
 }
 
-/// What to write for a reduction that has no derivative.
+/// An alternative for a reduction that has no derivative.
 std::string instead_of(const reduction& r, const model& m) {
   const auto index = static_cast<std::size_t>(r.index);
   const std::string of = is_of_event(r.which) ? "" : (r.of_output ? m.outputs : m.states)[index].name;
@@ -88,7 +88,7 @@ std::string instead_of(const reduction& r, const model& m) {
   }
 }
 
-/// Reductions that are taken without derivatives are none of a run that has them: a column would be missing without a word.
+/// Refuses reductions without derivatives in a run with derivatives: the result would silently lack a column.
 void check_reductions(const reading& r, const field& table) {
   for (const reduction& one : r.plan.reductions)
     if (!has_derivative(one.which, one.windowed))
@@ -97,7 +97,7 @@ void check_reductions(const reading& r, const field& table) {
           instead_of(one, r.model)));
 }
 
-/// The matrices of an implicit step, with their derivatives, lie on a thread's stack.
+/// The matrices of an implicit step, with their derivatives, are on the thread's stack.
 void check_stack(const reading& r, const field& table) {
   const plan& p = r.plan;
   const auto& method = p.stiff_method.empty() ? p.method : p.stiff_method;
@@ -127,7 +127,7 @@ void read_sensitivity(reading& r) {
         fmt::format("must have at most {} names: a run takes that many times the work and the memory", max_parameters));
   if (const auto why = obstacle_to_sensitivities(r); !why.empty()) table->fail("must be left out " + why);
   check_reductions(r, *table);
-  // In the error control a derivative counts as its state does, over the size of the parameter in each instance.
+  // The error control weighs a derivative like its state, divided by the size of the parameter in each instance.
   if (r.plan.sensitivities_in_error)
     for (std::size_t j = 0; j < r.plan.sensitivities.size(); ++j)
       for (std::size_t i = 0; i < r.model.states.size(); ++i) r.plan.atol.push_back(r.plan.atol[i]);
@@ -152,7 +152,7 @@ void read_lyapunov(reading& r) {
     if (!std::isfinite(r.plan.exponents_from) || !r.is_before(r.plan.exponents_from, r.last))
       from->fail(fmt::format("must be a time before {}, where the time span ends", r.last));
   }
-  // Differences have the length 1, whatever the states are.
+  // Perturbations have length 1, whatever the sizes of the states.
   r.plan.atol.resize(r.plan.model.states.size() * (1 + static_cast<std::size_t>(r.plan.exponents)), r.plan.rtol);
   check_stack(r, *table);
 }

@@ -1,4 +1,4 @@
-// [tables] of a spec: the values of the tables that the model reads.
+// Reads [tables] of a spec: the values of the tables that the model reads.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -17,7 +17,7 @@ namespace {
 
 using declared = host::tabulated;
 
-/// [1.0, 2.0], or { array = "outdoor" } of what a program has given beside the spec.
+/// [1.0, 2.0], or { array = "outdoor" }, an array that a program passes beside the spec.
 std::vector<double> read_numbers(const reading& r, const field& entry) {
   if (!entry.is_table()) return entry.numbers();
   entry.only({"array"});
@@ -54,7 +54,7 @@ knots read_table(reading& r, const field& entry) {
           read_numbers(r, entry.need("values", "must be a list of values, one for each time"))};
 }
 
-/// Of a table that has no values beyond its ends.
+/// Throws if a table has no values beyond its ends and does not cover the time span.
 void check_covers(const reading& r, const declared& t, const knots& k, const auto& fail) {
   const double begin = std::min(r.first, r.last), end = std::max(r.first, r.last);
   if (t.beyond != at_ends::none || (k.times.front() <= begin && end <= k.times.back())) return;

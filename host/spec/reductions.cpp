@@ -17,7 +17,7 @@ namespace saltus::host {
 
 namespace {
 
-/// "max(pressure) from 10 to 20", taken apart.
+/// The parts of "max(pressure) from 10 to 20".
 struct words_of_reduction {
   std::string kind, of, argument, from, to;
 };
@@ -55,7 +55,7 @@ double number_in(const field& item, const std::string& text) {
   return number;
 }
 
-/// A time in the hull of all time spans.
+/// A time within the hull of all time spans.
 double time_in(const reading& r, const field& item, const std::string& text) {
   const double t = number_in(item, text);
   if (r.is_before(t, r.first) || r.is_before(r.last, t))
@@ -92,7 +92,7 @@ void read_window(const reading& r, const field& item, const words_of_reduction& 
   const double from = w.from.empty() ? r.first : time_in(r, item, w.from),
                to = w.to.empty() ? r.last : time_in(r, item, w.to);
   if (!r.is_before(from, to)) item.fail(fmt::format("{} must come before {}", from, to));
-  // An open end stays open: rounding takes nothing of it away.
+  // An end that is not given stays infinite, so that rounding cuts nothing off.
   if (!w.from.empty()) made.from = r.plan.backward ? -from : from;
   if (!w.to.empty()) made.to = r.plan.backward ? -to : to;
 }

@@ -1,4 +1,4 @@
-// What reductions are, in words and units.
+// Descriptions and units of reductions.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace saltus::host {
 
-/// What a reduction is, in words, and its unit; empty: not known.
+/// The description of a reduction, and its unit; empty: unknown.
 std::string about_reduction(const reduction& r, const model& m);
 std::string unit_of(const reduction& r, const model& m);
 

@@ -35,14 +35,14 @@ bool is_path(std::string_view model) { return model.find('/') != model.npos || m
 void read_model(spec_document& spec) {
   const auto merged = merge(spec, nullptr);
   const field root(merged);
-  if (!root.find("model")) root.only(keys_of(""));  // it may be misspelt; of other keys validate tells
+  if (!root.find("model")) root.only(keys_of(""));  // the key may be misspelt; validate reports other keys
   const auto model = root.need("model", "must be the name of a built-in model, or the path of a header");
   spec.model = model.text();
   spec.model_place = model.what();
   if (is_path(spec.model)) spec.model_header = resolve(spec, model);
 }
 
-/// Root table as TOML: values, then one section for each table.
+/// The root table as TOML: values, then one section for each table.
 std::string document_text(const field& root) {
   std::string values, sections;
   for (const auto& entry : root.entries()) {
@@ -57,7 +57,7 @@ std::string document_text(const field& root) {
   return values + sections;
 }
 
-/// A plan by the model's own values.
+/// A plan with the model's own values.
 reading begin(const spec_document& spec, const model& model, const field& root) {
   reading r{spec, model, root};
   r.plan.model = model;
@@ -120,13 +120,13 @@ plan read_plan(const spec_document& spec, const host::model& model, const toml::
   return std::move(r.plan);
 }
 
-/// The name of the table that has the entry of that name; empty: the spec itself.
+/// The table that contains the entry of that name; empty: the top of the spec.
 std::string_view table_of(std::string_view name) {
   const auto dot = name.rfind('.');
   return dot == name.npos ? std::string_view() : name.substr(0, dot);
 }
 
-/// Takes out the entry of that name; one in a list goes with the list. False: there is none.
+/// Removes the entry of that name; for an element of a list, the whole list. Returns false if there is none.
 bool remove_entry(toml::table& from, std::string_view name) {
   const auto end = name.find_first_of(".[");
   const auto key = name.substr(0, end);
@@ -137,8 +137,8 @@ bool remove_entry(toml::table& from, std::string_view name) {
 
 }  // namespace
 
-// What is wrong is taken out, and the rest is read again: so that all is told at once. What is said of a spec without that entry
-// might not be said of it with one that is right, so it counts if it stands alone.
+// Removes each wrong entry and reads the rest again, so that all errors are reported at once. Without an entry, an
+// error may arise that a correct entry would prevent; so later errors count only if they stand alone.
 plan validate(const spec_document& spec, const host::model& model) {
   constexpr std::size_t most = 20;
   auto merged = merge(spec, &model);
@@ -150,12 +150,12 @@ plan validate(const spec_document& spec, const host::model& model) {
       break;
     } catch (const spec_error& e) {
       const bool follows = !e.missing.empty() && std::any_of(removed.begin(), removed.end(), [&](const auto& gone) {
-        return table_of(gone) == e.about;  // what is missing may be what was misspelt
+        return table_of(gone) == e.about;  // the missing key may be the misspelt one
       });
       if (complaints.empty() || (e.stands_alone && !follows)) complaints.emplace_back(e.what());
       if (e.about.empty() || !remove_entry(merged, e.about)) break;
       removed.push_back(e.about);
-    } catch (const error&) {  // of a file
+    } catch (const error&) {  // about a file
       if (complaints.empty()) throw;
       break;
     }

@@ -1,4 +1,5 @@
-// Which columns of results a plan's statistics are made of. Knows the plan; what the numbers are, ensemble/statistics.hpp.
+// The columns of results of which a plan's statistics are made. It depends on the plan; ensemble/statistics.hpp has the
+// numbers.
 #pragma once
 
 #include <string>
@@ -8,14 +9,14 @@
 
 namespace saltus::host {
 
-/// A column that statistics are made of, called as its variable in a result file.
+/// A column of statistics, with the name of its variable in a result file.
 struct statistic_column {
   std::string name, unit, about;
-  bool is_cost = false;  ///< a counter that says what an instance has cost, rather than what happened in it
+  bool is_cost = false;  ///< a counter of the cost of an instance, rather than of its events
 };
-/// All of them: final states, outputs and discrete variables, t_final, reductions, counters.
+/// All columns: final states, outputs and discrete variables, t_final, reductions, counters.
 std::vector<statistic_column> statistic_columns(const plan& p);
-/// The index of a column by its name; -1: there is none.
+/// The index of a column by name; -1: there is none.
 int statistic_column_called(const plan& p, const std::string& name);
 
 }  // namespace saltus::host

@@ -32,7 +32,8 @@ double slope_between(const chords& c, std::size_t i, std::size_t j) {
   return (wi + wj) / (wi / c.slope[i] + wj / c.slope[j]);
 }
 
-/// The slope at the outer end of piece i, beside which piece j lies: of the parabola through three knots, kept monotone.
+/// The slope at the outer end of piece i, next to piece j: of the parabola through three knots, limited to stay
+/// monotone.
 double slope_at_end(const chords& c, std::size_t i, std::size_t j) {
   const double d =
       ((2 * c.length[i] + c.length[j]) * c.slope[i] - c.length[i] * c.slope[j]) / (c.length[i] + c.length[j]);
@@ -52,9 +53,9 @@ std::vector<double> monotone_slopes(const chords& c, bool periodic) {
   return d;
 }
 
-/// The second derivatives m of a spline at all knots: h m_- + 2 (h + h_+) m + h_+ m_+ = 6 (change of slope) at each between two
-/// pieces. Those inside are found as a + b m_0, by elimination; a periodic spline has one more equation, for m_0 = m_n, and of a natural
-/// one these are zero.
+/// The second derivatives m of a spline at all knots: h m_- + 2 (h + h_+) m + h_+ m_+ = 6 (change of slope) at each
+/// inner knot. Elimination gives the inner ones as a + b m_0. A periodic spline has one more equation, for m_0 = m_n;
+/// for a natural one both are zero.
 std::vector<double> second_derivatives(const chords& c, bool periodic) {
   const std::size_t n = c.count();
   std::vector<double> m(n + 1, 0.0), diagonal(n + 1), a(n + 1, 0.0), b(n + 1, 0.0);

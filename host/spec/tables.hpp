@@ -1,5 +1,5 @@
-// The tables of a run: functions of time, given by values at knots, that every instance reads. Made from numbers alone: what they
-// are called and where they come from is for the reader of specs (read_tables.cpp).
+// The tables of a run: functions of time, given by values at knots, that every instance reads. They are made from
+// numbers alone; read_tables.cpp handles names and sources.
 #pragma once
 
 #include <string>
@@ -15,14 +15,14 @@ struct knots {
   std::vector<double> times, values;
 };
 
-/// What is wrong with knots: a sentence; empty: nothing.
+/// The defect of knots, in a sentence; empty: none.
 std::string flaw_of(const knots& k, at_ends beyond);
 
-/// The coefficients [4] of each piece, in powers of the time since its first knot. Slopes of pchip are those of Fritsch and Butland,
-/// at the ends by three points, as SciPy's; a spline is natural, or periodic if the table is.
+/// The coefficients [4] of each piece, in powers of the time since its first knot. Slopes of pchip are those of Fritsch
+/// and Butland, at the ends from three points, as in SciPy; a spline is natural, or periodic if the table is.
 std::vector<double> coefficients_of(const knots& k, interpolation between, at_ends beyond);
 
-/// All tables of a run, as kernels take them: one copy, whatever is made of the plan.
+/// All tables of a run in the form that kernels take: one copy, shared by all copies of the plan.
 class run_tables {
  public:
   struct table {
