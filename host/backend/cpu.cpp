@@ -37,8 +37,8 @@ class cpu_backend final : public backend {
   std::int64_t smallest_chunk() const override { return std::min<std::int64_t>(4 * in_flight(), chunk_size()); }
   int lanes() const override { return module_->lanes; }
 
-  /// Large enough that the last instances of a chunk, which leave lanes idle, cost little; small enough that every thread
-  /// gets several chunks.
+  /// Large enough that the last instances of a chunk, which leave lanes idle, cost little; small enough that every
+  /// thread gets several chunks.
   std::int64_t chunk_size() const override {
     if (plan_.chunk > 0) return plan_.chunk;
     const std::int64_t share = (plan_.count + 8 * threads_ - 1) / (8 * threads_);
@@ -58,7 +58,7 @@ class cpu_backend final : public backend {
   }
 
  private:
-  /// Instances that a thread has under way.
+  /// Number of instances that a thread integrates at once.
   int in_flight() const { return shape_.lanes * shape_.groups; }
 
   plan plan_;

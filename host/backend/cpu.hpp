@@ -8,7 +8,7 @@
 
 namespace saltus::host {
 
-/// CPU lanes; compiles the module if it is not in the cache, unless `stop` is cancelled. Throws `error`.
+/// Makes the backend; compiles the module if it is not in the cache, unless `stop` is cancelled. Throws `error`.
 std::unique_ptr<backend> make_cpu_backend(const plan& p, const cancellation& stop = {});
 
 }  // namespace saltus::host

@@ -14,7 +14,7 @@
 
 namespace saltus::host {
 
-// Who asks for all that there is has asked for no device in particular; whoever names one must get it.
+// "all" without numbers works without a device; a device that the plan names must be there.
 std::unique_ptr<backend> make_backend_of_all(const plan& p, const cancellation& stop) {
   std::vector<std::unique_ptr<backend>> parts;
   const std::string absent = cuda_absent();

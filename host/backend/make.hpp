@@ -1,4 +1,4 @@
-// The backend that a plan asks for. Knows all that there are.
+// Makes the backend that a plan asks for. Only this file knows all kinds of backends.
 #pragma once
 
 #include <memory>
@@ -8,10 +8,11 @@
 
 namespace saltus::host {
 
-/// CPU lanes and all CUDA devices that the plan asks for. Where there is no device, that is said, and the CPU works alone.
+/// CPU lanes and all CUDA devices of the plan. If there is no device, the CPU works alone, and the description says so.
 std::unique_ptr<backend> make_backend_of_all(const plan& p, const cancellation& stop = {});
 
-/// As the plan asks: "cpu", "cuda", "all", or "auto" - the devices if there are any, else the CPU. Cancelling `stop` ends the compiler.
+/// Makes the backend of the plan: "cpu", "cuda", "all", or "auto" (the devices if there are any, else the CPU).
+/// Cancelling `stop` ends the compiler.
 std::unique_ptr<backend> make_backend(const plan& p, const cancellation& stop = {});
 
 }  // namespace saltus::host

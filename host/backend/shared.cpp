@@ -33,7 +33,7 @@ class shared_backend final : public backend {
   int concurrency() const override { return sum(&backend::concurrency); }
   int lanes() const override { return largest(&backend::lanes); }
   double peak_flops() const override {
-    // Known of all, or not known.
+    // The sum, or 0 if that of one part is unknown.
     double all = 0;
     for (const auto& part : parts_) {
       if (!(part->peak_flops() > 0)) return 0;

@@ -1,5 +1,5 @@
-// Several backends that take chunks from one queue: CPU lanes and CUDA devices, or several devices. The scheduler serves
-// each of them by itself; here is what is said of all.
+// Several backends that take chunks from one queue: CPU lanes and CUDA devices, or several devices. The scheduler
+// serves each of them separately; this class only describes them together.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace saltus::host {
 
-/// Several that take chunks from one queue. `note` is said of them besides.
+/// Combines several backends that take chunks from one queue. `note` is added to their description.
 std::unique_ptr<backend> make_shared_backend(std::vector<std::unique_ptr<backend>> parts, std::string note = {});
 
 }  // namespace saltus::host

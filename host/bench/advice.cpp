@@ -63,7 +63,7 @@ std::vector<std::string> advice::lines() const {
   if (to.method != from.method) r.push_back(fmt::format("method = \"{}\"", to.method));
   if (to.rtol != from.rtol) {
     r.push_back(fmt::format("rtol = {:.2g}", to.rtol));
-    // Unless a spec gives it, atol is rtol.
+    // atol defaults to rtol.
     const bool is_rtol = std::all_of(asked.atol.begin(), asked.atol.end(), [&](double x) { return x == asked.rtol; });
     std::vector<std::string> atol;
     for (const double x : asked.atol) atol.push_back(fmt::format("{:.2g}", x * (to.rtol / asked.rtol)));

@@ -22,7 +22,7 @@ namespace saltus::host {
 
 namespace {
 
-/// Those of a comma list.
+/// The methods in a comma-separated list.
 std::vector<std::string> methods_named(const std::string& list) {
   std::vector<std::string> known;
   methods::for_each(methods::all_methods{}, [&](auto method) { known.push_back(method.name); });
@@ -34,7 +34,7 @@ std::vector<std::string> methods_named(const std::string& list) {
   return names;
 }
 
-/// The plan's own first, then all that may fit the model.
+/// The plan's own method first, then all that may suit the model.
 std::vector<std::string> methods_beside(const plan& asked) {
   std::vector<std::string> r = {method_name(asked)};
   const auto add = [&](const char* name, bool fits) {
@@ -48,7 +48,7 @@ std::vector<std::string> methods_beside(const plan& asked) {
   return r;
 }
 
-/// Tries one choice after another, and keeps the best.
+/// Tries one choice after another and keeps the best.
 class adviser {
  public:
   adviser(const bench_options& options, const cancellation& stop) : options_(options), sample_(options, stop) {
@@ -127,10 +127,10 @@ class adviser {
                                        : result.trouble);
   }
 
-  /// Seconds, at most: what is slower by far need not end.
+  /// Seconds after which a choice that is far slower than the best is given up.
   double patience() { return std::max(1.0, 20 * (best().seconds.median > 0 ? best().seconds.median : 1.0)); }
 
-  /// Lanes change no bit: they need no line in the spec, but what is fastest with the best method is remembered.
+  /// Lanes change no bit and need no line in the spec; the fastest shape for the best method is remembered.
   void tune_best() {
     const plan p = sample_.plan_of(best().what);
     if (sample_.out_of_time() || remembered_shape(p)) return;
@@ -139,7 +139,7 @@ class adviser {
                   host::name_of(tried.shape));
   }
 
-  /// The spec as it is and the best, in turns: what else the machine does changes in the meantime.
+  /// Compares the spec as it is with the best choice in turns, so that other load affects both alike.
   void compare() {
     if (!advice_.as_it_is().trouble.empty() || !advice_.is_known() || advice_.lines().empty()) return;
     if (sample_.is_stopped()) return;

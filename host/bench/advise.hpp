@@ -1,4 +1,4 @@
-// saltus bench --advise: which method, controller and detection reach the accuracy that was asked for in the shortest
+// saltus bench --advise finds the method, controller and detection that reach the requested accuracy in the shortest
 // time. It measures and recommends; it changes nothing.
 #pragma once
 

@@ -27,7 +27,7 @@ namespace saltus::host {
 
 namespace {
 
-/// A file that goes when this does.
+/// A file that the destructor removes.
 struct temporary_file {
   std::filesystem::path path;
   ~temporary_file() {
@@ -70,7 +70,7 @@ spread bench_result::kernel() const { return spread_of(values(rounds, &bench_rou
 
 std::optional<double> bench_result::of_peak() const {
   if (!flops || peak <= 0 || rounds.empty()) return {};
-  // Of CPUs each chunk has one thread; a device works at all of its chunks at once.
+  // On CPUs each chunk has one thread; a device works at all its chunks at once.
   const double seconds =
       backend == "cpu" ? spread_of(values(rounds, &bench_round::chunks)).median / threads : kernel().median;
   return seconds > 0 ? std::optional(flops->all() / seconds / peak) : std::nullopt;
@@ -85,7 +85,7 @@ std::optional<double> bench_result::joules() const {
 
 namespace {
 
-/// Runs the ensemble once, writing a file if the plan has one.
+/// Runs the ensemble once, and writes a file if the plan has one.
 run_summary run_once(const plan& p, backend& where, const std::function<void(const chunk_data&)>& look,
                      const cancellation& stop) {
   const temporary_file there{p.file.empty()
@@ -107,7 +107,7 @@ run_summary run_once(const plan& p, backend& where, const std::function<void(con
   return summary;
 }
 
-/// Of all parts of a backend together; 0: one of them is not known.
+/// The peak of all parts of a backend together; 0: that of one is unknown.
 double peak_of(const std::vector<backend*>& parts, const std::string& precision) {
   double sum = 0;
   for (const backend* part : parts) {
@@ -119,7 +119,7 @@ double peak_of(const std::vector<backend*>& parts, const std::string& precision)
   return sum;
 }
 
-/// Measures backend after backend, round by round.
+/// Measures the backends in turns, round by round.
 class bench_of_backends {
  public:
   bench_of_backends(const bench_options& options, const cancellation& stop) : options_(options), stop_(stop) {}
@@ -127,7 +127,7 @@ class bench_of_backends {
   std::vector<bench_result> run(const std::vector<std::string>& backends, const std::vector<flag>& more) {
     for (const auto& name : backends) add(name, more);
     begin_ = monotonic_clock::now();
-    // One round after the other, so that what disturbs the machine disturbs all backends.
+    // Backends take turns, so that a disturbance of the machine affects all of them.
     for (int round = 0; round < options_.rounds && !stop_; ++round) {
       const double spent = seconds_since(begin_);
       if (round > 0 && spent + spent / round > options_.limit) {
@@ -156,7 +156,7 @@ class bench_of_backends {
     if (!options_.quiet) fmt::print(stderr, form, std::forward<Args>(args)...);
   }
 
-  /// Compiles, and measures the shapes of lanes where that was not done before.
+  /// Compiles, and measures lane shapes if that was not done before.
   void add(const std::string& name, std::vector<flag> flags) {
     flags.push_back({"--backend", name});
     entries_.push_back({options_.make_plan(flags), {}, {}});
@@ -211,7 +211,7 @@ class bench_of_backends {
   energy_meter energy_;
 };
 
-/// How many instances of a model, all alike, take about a quarter of a second.
+/// The number of equal instances of a model that takes about a quarter of a second.
 std::int64_t enough_instances(const bench_options& options, const std::string& backend, const cancellation& stop) {
   constexpr double wanted = 0.25;
   constexpr std::int64_t max_instances = 1 << 20;

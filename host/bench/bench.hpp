@@ -1,5 +1,5 @@
-// saltus bench: how fast a model or a spec runs here, on one backend or several, and how the throughput grows with the
-// number of instances. Nothing here writes to stdout: results are data, and text or JSON if asked for.
+// saltus bench: the speed of a model or a spec on one backend or several, and the growth of throughput with the number
+// of instances. Nothing here writes to stdout: results are data, and text or JSON on request.
 #pragma once
 
 #include <cstdint>
@@ -22,17 +22,17 @@ namespace saltus::host {
 /// One run of the ensemble.
 struct bench_round {
   double end_to_end = 0;  ///< seconds, without compilation
-  double kernel = 0;      ///< of them, some chunk was in the backend
+  double kernel = 0;      ///< seconds of these with a chunk in the backend
   double chunks = 0;      ///< summed over chunks
   std::optional<double> joules;
 };
 
-/// What was measured of one backend.
+/// The measurements of one backend.
 struct bench_result {
   std::string backend, device;
   double compile_seconds = 0;
   int lanes = 1, threads = 1;
-  double peak = 0;  ///< operations per second of what was used; 0: not known
+  double peak = 0;  ///< peak operations per second of the hardware used; 0: unknown
   std::vector<bench_round> rounds;
   tally counts;
   abi::usage usage{};
@@ -42,7 +42,7 @@ struct bench_result {
 
   spread end_to_end() const;
   spread kernel() const;
-  /// Part of the peak that was reached while chunks were in the backend.
+  /// Fraction of the peak reached while chunks were in the backend.
   std::optional<double> of_peak() const;
   std::optional<double> joules() const;
 };
@@ -53,7 +53,7 @@ struct bench_report {
   std::vector<growth_curve> curves;  ///< if asked for
 };
 
-/// Measures. What was measured when `stop` is set stays. Throws `error`: exit_usage for options that make no sense,
+/// Measures. If `stop` is set, finished measurements stay. Throws `error`: exit_usage for invalid options,
 /// exit_interrupted if no round has ended.
 bench_report bench(const bench_options& options, const cancellation& stop);
 
@@ -61,10 +61,10 @@ bench_report bench(const bench_options& options, const cancellation& stop);
 std::string text_of(const bench_report& report);
 json json_of(const bench_report& report);
 
-/// Do the inputs of its instances differ?
+/// Do the inputs of the plan's instances differ?
 inline bool has_varied_inputs(const plan& p) { return !p.axes.empty() || !p.random.empty(); }
 
-/// Names of backends, from what was typed. Throws `error` (exit_usage).
+/// Names of backends from the user's text. Throws `error` (exit_usage).
 std::vector<std::string> backends_of(const std::string& typed);
 
 }  // namespace saltus::host

@@ -37,7 +37,7 @@ difference kept_results::compare(const chunk_data& c) const {
   difference r;
   const auto n = static_cast<std::size_t>(kept_);
   const auto count = static_cast<std::size_t>(c.count);
-  // Which NaN an operation gives is not promised: devices and processors differ.
+  // The bits of a NaN are not specified: devices and processors differ.
   const auto same = [](double a, double b) { return std::memcmp(&a, &b, sizeof a) == 0 || (a != a && b != b); };
   for (std::size_t i = 0; i < count; ++i) {
     const auto id = static_cast<std::size_t>(c.first_id) + i;

@@ -1,4 +1,4 @@
-// Have two runs of an ensemble the same results, bit for bit?
+// Compares the results of two runs of an ensemble bit for bit.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +9,16 @@
 
 namespace saltus::host {
 
-/// How the results of two runs differ; two NaNs do not.
+/// The differences between the results of two runs; two NaNs are equal.
 struct difference {
   std::int64_t compared = 0;   ///< instances that were compared
-  std::int64_t instances = 0;  ///< of these: with other bits in final states, end, status, steps or events
+  std::int64_t instances = 0;  ///< of these: with different bits in final states, end, status, steps or events
   double largest = 0;          ///< of final states, |a - b| / max(1, |a|); infinity: only one is finite
 
   void add(const difference& more);
 };
 
-/// Results of a run, kept to be compared with those of others; where all would take too much memory, the first of them.
+/// Results of a run, kept for comparison with other runs; only the first ones if all would take too much memory.
 class kept_results {
  public:
   explicit kept_results(const plan& p);

@@ -21,7 +21,7 @@ std::optional<Value> first_word(const fs::path& file) {
   return {};
 }
 
-/// What CUDA programs may see: numbers or UUIDs of devices; nothing: all.
+/// The devices visible to CUDA programs: numbers or UUIDs; nothing: all.
 std::optional<std::vector<std::string>> visible_devices() {
   const char* const list = std::getenv("CUDA_VISIBLE_DEVICES");
   if (!list) return {};
@@ -33,7 +33,7 @@ std::optional<std::vector<std::string>> visible_devices() {
 
 }  // namespace
 
-/// The few functions of NVML that are needed, looked up by name: the library comes with the driver.
+/// The NVML functions that are needed, looked up by name: the library comes with the driver.
 struct energy_meter::nvml {
   void* library = nullptr;
   std::vector<void*> devices;
@@ -77,7 +77,8 @@ struct energy_meter::nvml {
 energy_meter::energy_meter(const fs::path& powercap) : nvml_(new nvml) {
   std::error_code absent;
   for (const auto& entry : fs::directory_iterator(powercap, absent)) {
-    // Packages alone: intel-rapl:0. What they consist of (intel-rapl:0:0) is in them; psys holds all of them.
+    // Reads packages only: intel-rapl:0. Their components (intel-rapl:0:0) are included in them; psys includes all
+    // packages.
     const std::string zone = entry.path().filename().string();
     if (zone.rfind("intel-rapl:", 0) != 0 || std::count(zone.begin(), zone.end(), ':') != 1) continue;
     const auto name = first_word<std::string>(entry.path() / "name");

@@ -1,5 +1,5 @@
-// Energy that the machine says it has used: processors by RAPL (Linux powercap), NVIDIA devices by NVML. Both count whole
-// processors and devices, whoever uses them.
+// Energy counters of the machine: processors by RAPL (Linux powercap), NVIDIA devices by NVML. Both count whole
+// processors and devices, whatever programs use them.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace saltus::host {
 
-/// Counters of energy, read from time to time.
+/// Energy counters that are read from time to time.
 class energy_meter {
  public:
   explicit energy_meter(const std::filesystem::path& powercap = "/sys/class/powercap");
@@ -18,21 +18,21 @@ class energy_meter {
   energy_meter(const energy_meter&) = delete;
   energy_meter& operator=(const energy_meter&) = delete;
 
-  /// What the counters stand at.
+  /// The values of the counters.
   struct reading {
-    std::vector<std::uint64_t> cpu_microjoules;   ///< [package]; empty: not told
-    std::vector<std::uint64_t> cuda_millijoules;  ///< [device]; empty: not told
+    std::vector<std::uint64_t> cpu_microjoules;   ///< [package]; empty: unknown
+    std::vector<std::uint64_t> cuda_millijoules;  ///< [device]; empty: unknown
   };
   reading read() const;
 
-  /// Joules between two readings; nothing if the machine does not tell. A counter of RAPL begins again at its largest value.
+  /// Joules between two readings; nothing if the machine has no counters. A RAPL counter wraps at its largest value.
   std::optional<double> cpu_joules(const reading& from, const reading& to) const;
   std::optional<double> cuda_joules(const reading& from, const reading& to) const;
 
  private:
   struct package {
     std::filesystem::path counter;
-    std::uint64_t range;  ///< its largest value, microjoules
+    std::uint64_t range;  ///< largest value of the counter, microjoules
   };
   struct nvml;
 

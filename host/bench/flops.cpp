@@ -11,7 +11,7 @@ namespace saltus::host {
 
 namespace {
 
-/// `body(method)` for the method of this name, if it is in the list.
+/// Calls `body(method)` for the method of this name, if it is in the list.
 template <class List, class F>
 bool with_method(List list, const std::string& name, F&& body) {
   bool found = false;
@@ -23,8 +23,8 @@ bool with_method(List list, const std::string& name, F&& body) {
   return found;
 }
 
-/// What an implicit method does with its matrix, of n rows, in a whole run. A sweep takes up to four derivatives; with a
-/// declared sparsity there are fewer sweeps than supposed here, and more solutions.
+/// Operations of an implicit method on its matrix of n rows in a whole run. A sweep takes up to four derivatives; a
+/// declared sparsity leads to fewer sweeps and more solutions than assumed here.
 double linear_operations(const plan& p, const tally& counts) {
   const auto n = static_cast<double>(p.model.states.size());
   const auto steps = static_cast<double>(counts.steps + counts.rejected + counts.root_finding_steps);
@@ -54,17 +54,18 @@ std::optional<step_operations> step_operations_of(const std::string& name) {
   return r;
 }
 
-// Column j of n: n - 1 - k multiply-adds for each k < j; the reciprocal of the pivot, a product to choose it, and
-// n - 1 - j products.
+// Column j of n: n - 1 - k multiply-adds for each k < j; the reciprocal of the pivot, a product to choose it, and n - 1
+// - j products.
 double lu_operations(double n) { return n * (n - 1) * (2 * n - 1) / 3 + n * (n - 1) / 2 + 2 * n; }
 double solve_operations(double n) { return 2 * n * (n - 1) + n; }
-// A complex multiply-add is eight, a product six. Choosing pivots and their reciprocals are left out.
+// A complex multiply-add counts eight, a product six. The choice of pivots and their reciprocals are left out.
 double complex_lu_operations(double n) { return 4 * n * (n - 1) * (2 * n - 1) / 3 + 3 * n * (n - 1); }
 double complex_solve_operations(double n) { return 8 * n * (n - 1) + 6 * n; }
 
 std::optional<operations> operations_of(const plan& p, const tally& counts) {
   if (p.model.rhs_flops < 0 || p.model.guard_flops < 0 || counts.switched > 0) return {};
-  // What stages in descriptor form do with matrices depends on the constraints; what a series takes, on which functions there are.
+  // The matrix operations of stages in descriptor form depend on the constraints, and those of a series on the
+  // functions it contains.
   if (const auto& method = method_called(p.method); method.for_mechanics || method.is_series) return {};
   const auto evaluations = static_cast<double>(counts.rhs_evaluations);
   operations r;

@@ -1,9 +1,9 @@
-// What a run has computed, in floating-point operations: an addition, multiplication, division or square root is one, an
-// fma is two; comparisons are none.
+// Counts the floating-point operations of a run: an addition, multiplication, division or square root is one, an fma is
+// two; comparisons are none.
 //
-// Counted are the right-hand sides, the guards with their rates after each trial step, what a method makes of the stages
-// (their weighted sums and the error estimate), and of implicit methods the factorisations and solutions. Not counted: norms,
-// the step-size controller, the landing but for its right-hand sides, samples, reductions. So every number is a lower bound.
+// The count includes right-hand sides, guards with their time derivatives after each trial step, weighted sums of
+// stages and error estimates, and, for implicit methods, factorisations and solutions. It excludes norms, the step-size
+// controller, landing except its right-hand sides, samples and reductions. Every number is therefore a lower bound.
 #pragma once
 
 #include <optional>
@@ -18,22 +18,22 @@ struct operations {
   double all() const { return rhs + guards + sums + linear; }
 };
 
-/// What an explicit method makes of its stages, by running a step of it over counting numbers.
+/// Operations of an explicit method on its stages, found by running a step over counting numbers.
 struct step_operations {
   int evaluations;     ///< of the right-hand side
-  int sums_per_state;  ///< stages, the new point and the error estimate
+  int sums_per_state;  ///< for stages, new point and error estimate
 };
 /// Nothing for implicit methods.
 std::optional<step_operations> step_operations_of(const std::string& method);
 
-/// Of an LU factorisation of n rows, and of a solution with it (linear/lu.hpp).
+/// Operations of an LU factorisation of n rows, and of a solution with it (linear/lu.hpp).
 double lu_operations(double n);
 double solve_operations(double n);
 double complex_lu_operations(double n);
 double complex_solve_operations(double n);
 
-/// Of a run that counted `counts`. Nothing if the model's functions could not be counted, or if instances went over to
-/// another method. Of implicit methods: a sweep of derivatives counts as one right-hand side.
+/// The operations of a run with these counts. Nothing if the model's functions could not be counted, or if instances
+/// changed to another method. For implicit methods, a sweep of derivatives counts as one right-hand side.
 std::optional<operations> operations_of(const plan& p, const tally& counts);
 
 }  // namespace saltus::host

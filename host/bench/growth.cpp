@@ -20,7 +20,7 @@ std::vector<std::int64_t> counts() {
   return r;
 }
 
-/// Seconds of one run; compilation is not counted.
+/// Seconds of one run without compilation.
 double one_run(const plan& p, backend& where, const cancellation& stop) {
   const auto begin = monotonic_clock::now();
   const auto summary = run_ensemble(
@@ -29,13 +29,13 @@ double one_run(const plan& p, backend& where, const cancellation& stop) {
   return seconds_since(begin) - summary.stiff_compile_seconds - summary.rescue_compile_seconds;
 }
 
-/// At least `min_runs` runs, and more as long as they are short.
+/// At least `min_runs` runs, and more while they are short.
 spread rate_of(const plan& p, backend& where, const cancellation& stop) {
   constexpr int min_runs = 3, max_runs = 50;
   constexpr double enough = 0.1, long_enough = 1.0;
   const auto begin = monotonic_clock::now();
   std::vector<double> rates;
-  one_run(p, where, stop);  // allocates memory, and compiles fallback integrators
+  one_run(p, where, stop);  // allocates memory and compiles fallback integrators
   do rates.push_back(static_cast<double>(p.count) / one_run(p, where, stop));
   while (!stop && std::ssize(rates) < max_runs &&
          (seconds_since(begin) < enough || (std::ssize(rates) < min_runs && seconds_since(begin) < long_enough)));
@@ -54,13 +54,13 @@ std::vector<growth_curve> measure_growth(const bench_options& options, const std
   for (const auto& name : backends) {
     growth_curve c{name, {}, {}};
     double spent = 0;   // without compilation
-    double before = 0;  // of the last point: the next takes about sqrt(10) times as long
+    double before = 0;  // for the last point: the next takes about sqrt(10) times as long
     for (const std::int64_t n : counts()) {
       if (stop || spent + 3.2 * before > share) break;
-      // Without a file: what the disk can do is no matter of the backend.
+      // No file is written, since the speed of the disk is not that of the backend.
       plan p = options.make_plan({{"--backend", name}, {"-n", std::to_string(n), true}});
       p.file.clear();
-      if (!c.points.empty() && p.count == c.points.back().instances) break;  // -n does not say how many there are
+      if (!c.points.empty() && p.count == c.points.back().instances) break;  // -n does not set the number of instances
       const auto where = make_backend(p, stop);
       c.device = where->device();
       const double point = now();
@@ -77,7 +77,7 @@ std::vector<growth_curve> measure_growth(const bench_options& options, const std
 }
 
 std::optional<double> overtakes(const growth_curve& first, const growth_curve& second) {
-  // Both have points at the same numbers of instances, as far as they go.
+  // Both have points at the same numbers of instances, as far as they reach.
   const std::size_t both = std::min(first.points.size(), second.points.size());
   const auto lead = [&](std::size_t i) { return std::log(second.points[i].rate.median / first.points[i].rate.median); };
   if (both == 0 || lead(both - 1) <= 0) return {};

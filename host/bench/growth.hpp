@@ -21,11 +21,11 @@ struct growth_curve {
   std::vector<growth_point> points;
 };
 
-/// For 10, 32, 100 ... 10^7 instances, as far as each backend's part of the time limit goes.
+/// Measures 10, 32, 100 ... 10^7 instances, as far as each backend's share of the time limit allows.
 std::vector<growth_curve> measure_growth(const bench_options& options, const std::vector<std::string>& backends,
                                          const cancellation& stop);
 
-/// Where the second becomes faster than the first and stays so, by straight lines between the points (in logarithms).
+/// The number of instances from which the second curve stays above the first, by linear interpolation of logarithms.
 std::optional<double> overtakes(const growth_curve& first, const growth_curve& second);
 
 }  // namespace saltus::host

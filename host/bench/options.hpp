@@ -1,4 +1,4 @@
-// What `saltus bench` is asked for.
+// Options of `saltus bench`.
 #pragma once
 
 #include <functional>
@@ -15,14 +15,14 @@ struct bench_options {
   std::string backends;  ///< as typed: "cpu,cuda"; empty: the CPU, and a CUDA device if there is one
   int rounds = 5;
   double limit = 60;    ///< seconds after which nothing new is begun
-  bool growth = false;  ///< throughput against the number of instances, too
-  std::string methods;  ///< advice is about these alone: "dp5,dop853"; empty: about all there is
+  bool growth = false;  ///< also measure throughput against the number of instances
+  std::string methods;  ///< methods to advise about: "dp5,dop853"; empty: all
   bool quiet = false;   ///< no progress on stderr
-  /// Clocks, for tests that must not depend on the machine: the seconds that a round of a pilot is taken to last, by which
-  /// advice is given, and the time of day in seconds. Empty: those of the machine.
+  /// Clocks for tests that must not depend on the machine: the seconds assigned to a round of a pilot, on which advice
+  /// is based, and the time of day in seconds. Empty: those of the machine.
   std::function<double(const pilot_round&)> seconds_of_round;
   std::function<double()> now;
-  /// The plan of the command line with more flags.
+  /// Makes the plan of the command line with more flags.
   std::function<plan(const std::vector<flag>&)> make_plan;
 };
 

@@ -16,7 +16,7 @@ namespace saltus::host {
 
 namespace {
 
-constexpr int chains = 16;  // more than any processor needs to hide the latency
+constexpr int chains = 16;  // more than any processor needs to hide its latency
 
 double thread_seconds() {
   timespec t;

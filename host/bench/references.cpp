@@ -59,7 +59,7 @@ bool references::add(const char* method) {
     return true;
   } catch (const error& e) {
     if (e.exit_code != exit_usage) throw;
-    return false;  // it does not fit the model
+    return false;  // the method does not suit the model
   }
 }
 

@@ -1,4 +1,4 @@
-// What is right for a sample: two methods, much sharper than what was asked for, where they agree.
+// Reference results for a sample: two methods at much tighter tolerances, where they agree.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@ namespace saltus::host {
 
 class references {
  public:
-  /// Runs them. Throws `error` if they do not agree for at least half of the instances.
+  /// Runs both methods. Throws `error` if they do not agree for at least half of the instances.
   explicit references(const sample_runner& sample);
 
-  /// Sets the median error over the instances that have a reference, and the share of those with other events. A method is
-  /// compared with the reference of another.
+  /// Sets the median error over the instances with a reference, and the share of those with other events. A method is
+  /// never compared with its own reference.
   void judge(choice_result& result, const sample_results& computed) const;
 
   const std::string& method(int which) const { return found_[static_cast<std::size_t>(which)].method; }

@@ -1,4 +1,4 @@
-// What `saltus bench` says of its measurements, to people and to programs.
+// The measurements of `saltus bench` as text for people and as JSON for programs.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -37,7 +37,7 @@ std::string percent(double part, double whole) {
   return whole > 0 ? fmt::format("{:.1f} %", 100 * part / whole) : dash;
 }
 
-/// Its numbers, by names that people and machines read.
+/// Derived numbers of a result, with readable names.
 struct bench_numbers {
   double trials, events, sailing, landing;
   explicit bench_numbers(const bench_result& r)
@@ -133,7 +133,7 @@ std::string text_of(const std::vector<growth_curve>& curves) {
   return text;
 }
 
-/// A number that may not be known: then it is left out, which in JSON says so.
+/// Inserts a number, or nothing if it is unknown.
 void insert_known(json& to, const char* name, const std::optional<double>& value) {
   if (value) to[name] = *value;
 }

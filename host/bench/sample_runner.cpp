@@ -14,8 +14,8 @@ namespace saltus::host {
 
 namespace {
 
-constexpr const char* alike_count = "4096";  ///< instances where the spec has but one
-constexpr double middle = 0.5;               ///< of the stretch of ids that an instance stands for
+constexpr const char* alike_count = "4096";  ///< instances if the spec has only one
+constexpr double middle = 0.5;               ///< position of an instance within the range of ids it represents
 
 bool ended_well(unsigned char id) {
   const auto row = std::find_if(std::begin(status_table), std::end(status_table),

@@ -1,4 +1,4 @@
-// Runs a sample of an ensemble by one method or another: what advice on methods is measured with.
+// Runs a sample of an ensemble with different methods, for advice on methods.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace saltus::host {
 
-/// Results of the sample, instance by instance.
+/// Results of the sample, by instance.
 struct sample_results {
   std::vector<std::vector<double>> state;  ///< [instance][state]
   std::vector<long long> events;
@@ -26,10 +26,10 @@ struct sample_results {
 
 class sample_runner {
  public:
-  /// Refers to both. Throws `error` if the spec asks for no accuracy.
+  /// Refers to both arguments. Throws `error` if the spec has no tolerance.
   sample_runner(const bench_options& options, const cancellation& stop);
 
-  /// Takes as many instances as the plan takes some hundredths of a second for.
+  /// Chooses a number of instances that takes some hundredths of a second with the plan's own settings.
   void choose_size();
 
   const plan& asked() const { return asked_; }
@@ -41,15 +41,15 @@ class sample_runner {
   const std::string& device() const { return device_; }
   const bench_options& options() const { return options_; }
 
-  /// Throws `error` if the method does not fit the model.
+  /// Throws `error` if the method does not suit the model.
   plan plan_of(const method_choice& choice) const;
   void set_tolerance(plan& p, double rtol) const;
-  /// Throws `error` if it is several devices.
+  /// Throws `error` if the plan runs on several devices.
   std::unique_ptr<backend> backend_of(const plan& p) const;
 
   /// The results of the sample; nothing if they take more than `longest` seconds.
   std::optional<sample_results> results_of(const plan& p, backend& where, double longest) const;
-  /// For the sample: the mean of as many runs as last some hundredths of a second.
+  /// Mean seconds of a run of the sample, over as many runs as last some hundredths of a second.
   double mean_seconds(const plan& p, backend& where) const;
 
   template <class... Args>
@@ -60,7 +60,7 @@ class sample_runner {
  private:
   plan plan_with(std::vector<flag> more) const;
   double seconds() const { return counts_work() ? worked_ : seconds_since(begin_); }
-  /// A test counts work in the place of seconds: then no pilot is cut short by the clock.
+  /// A test counts work instead of seconds: then no pilot is cut short by the clock.
   bool counts_work() const { return static_cast<bool>(options_.seconds_of_round); }
   double seconds_of(const pilot_round& round) const;
   double limited(double longest) const;
@@ -68,7 +68,7 @@ class sample_runner {
   const bench_options& options_;
   const cancellation& stop_;
   monotonic_clock::time_point begin_ = monotonic_clock::now();
-  mutable double worked_ = 0;  ///< seconds, where work is counted in their place
+  mutable double worked_ = 0;  ///< seconds, if work is counted instead
   plan asked_;
   bool alike_ = false, is_cpu_ = true;
   std::string device_;

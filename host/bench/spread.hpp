@@ -7,7 +7,7 @@
 
 namespace saltus::host {
 
-/// The median of some numbers with the lowest and the highest.
+/// The median of some numbers, with the lowest and the highest.
 struct spread {
   double median = 0, low = 0, high = 0;
 };

@@ -24,10 +24,10 @@ double rounded_down(double x) {
   return std::floor(x / unit * (1 + 1e-9)) * unit;
 }
 
-/// The rtol to try next, after one with `over` times the error that is asked for.
+/// The rtol to try after one whose error was `over` times the requested one.
 double next_rtol(double rtol, double over) {
   constexpr double aim = 0.6;
-  double factor = 30.0;  // where there was no error at all
+  double factor = 30.0;  // if there was no error at all
   if (over == infinity) factor = 0.1;
   else if (over > 0) factor = std::clamp(aim / over, 1e-3, 30.0);
   return rounded_down(std::clamp(rtol * factor, smallest_rtol, largest_rtol));
@@ -53,7 +53,7 @@ choice_result trials::measure(const method_choice& choice, bool tuned, double pa
 
 void trials::run_with(choice_result& result, plan p, double rtol, double patience) const {
   sample_.set_tolerance(p, rtol);
-  const auto where = make_backend(p, sample_.stop());  // the tolerance is part of it; the module is in the cache
+  const auto where = make_backend(p, sample_.stop());  // the backend holds the tolerance; the module is in the cache
   const auto computed = sample_.results_of(p, *where, patience);
   if (!computed) {
     result.trouble =
@@ -64,7 +64,7 @@ void trials::run_with(choice_result& result, plan p, double rtol, double patienc
   references_.judge(result, *computed);
 }
 
-/// The largest rtol whose median error is not above what was asked for, to within a factor of about three.
+/// Finds the largest rtol whose median error is at most the requested one, within a factor of about three.
 void trials::tune_rtol(choice_result& result, const plan& p, double patience) const {
   constexpr int max_attempts = 6;
   constexpr double near = 0.3;
@@ -80,7 +80,7 @@ void trials::tune_rtol(choice_result& result, const plan& p, double patience) co
     if (over <= 1 && attempt > 0 && found.what.rtol == result.what.rtol && rtol >= largest_rtol) break;
     const double next = next_rtol(rtol, over);
     if (next == rtol) break;
-    // Once one is accepted, what was refused is not tried again.
+    // An rtol at or below an accepted one cannot be better.
     if (found.error < infinity && over > 1 && next <= found.what.rtol) break;
     rtol = next;
   }

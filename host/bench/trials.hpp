@@ -1,4 +1,4 @@
-// One choice of method, controller and detection tried on a sample: the error that it makes, and the time that it takes.
+// Tries one choice of method, controller and detection on a sample, and measures its error and time.
 #pragma once
 
 #include "bench/references.hpp"
@@ -13,8 +13,8 @@ class trials {
 
   const references& compared_with() const { return references_; }
 
-  /// With the rtol that was asked for, or `tuned`: with one whose error is about what was asked for. Runs that take longer
-  /// than `patience`, in seconds, need not end.
+  /// Runs with the requested rtol, or, if `tuned`, with an rtol whose error is about the requested one. Runs longer
+  /// than `patience` seconds are given up.
   choice_result measure(const method_choice& choice, bool tuned, double patience) const;
 
  private:

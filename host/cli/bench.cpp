@@ -25,7 +25,7 @@ int bench(const run_arguments& a, bench_options options, bool advises) {
   options.quiet = a.quiet;
   options.make_plan = [&](const std::vector<flag>& more) {
     study what = a;
-    what.flags.insert(what.flags.end(), more.begin(), more.end());  // these win
+    what.flags.insert(what.flags.end(), more.begin(), more.end());  // these override the former
     return plan_of(what, interrupted);
   };
   ignore_broken_pipes();

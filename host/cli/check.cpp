@@ -27,7 +27,7 @@ void print_warnings(const plan& p) {
 
 namespace {
 
-/// About how long a pilot takes, in seconds.
+/// Approximate duration of a pilot, in seconds.
 constexpr double pilot_seconds = 0.4;
 
 /// "dp5", or "auto (dp5, rodas5p where stiff)".

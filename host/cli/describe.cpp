@@ -25,7 +25,7 @@ std::string algebraic_text(const model& m) {
   return n > 0 ? counted(static_cast<std::size_t>(n), "algebraic state") : std::string();
 }
 
-/// What is not plain about the equations of a model, for a list: ", 1 algebraic state, mass matrix".
+/// Special features of a model's equations, for a list: ", 1 algebraic state, mass matrix".
 std::string special_text(const model& m) {
   std::string text;
   if (const auto algebraic = algebraic_text(m); !algebraic.empty()) text += ", " + algebraic;
@@ -36,12 +36,13 @@ std::string special_text(const model& m) {
   return text;
 }
 
-/// What kind of a constraint it is.
+/// The kind of a constraint.
 const char* kind_of(const constraint& c) {
   return c.quaternion ? "unit quaternion" : c.holonomic ? "holonomic" : "nonholonomic";
 }
 
-/// Those of a mechanical system; degrees of freedom are those of velocities while all constraints hold that are never switched.
+/// The equations of a mechanical system. Degrees of freedom are those of velocities while all constraints hold that are
+/// never switched.
 std::string mechanical_text(const model& m) {
   const auto count = [&](auto which) {
     return static_cast<std::size_t>(std::count_if(m.constraints.begin(), m.constraints.end(), which));
@@ -58,7 +59,7 @@ std::string mechanical_text(const model& m) {
   return text + fmt::format(", {}", counted(velocities + switched - constraints, "degree") + " of freedom");
 }
 
-/// The equations of a model as one writes them.
+/// The usual notation of a model's equations.
 std::string equations_text(const model& m) {
   const char* const forms[] = {"dy/dt = f(t, y)", "dy/dt = f(t, y), 0 = g(t, y)", "M dy/dt = f(t, y)",
                                "0 = r(t, y, dy/dt)", "0 = r(t, x, x', x'', ...)"};
@@ -69,7 +70,7 @@ std::string equations_text(const model& m) {
   return text;
 }
 
-/// How the matrices of a mechanical system are factorised, where there is a choice.
+/// Prints how the matrices of a mechanical system are factorised, if there is a choice.
 void print_elimination(const model& m) {
   const auto e = elimination_of(m);
   if (!e) return;

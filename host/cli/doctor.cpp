@@ -18,7 +18,7 @@ namespace saltus::host {
 
 namespace {
 
-/// What was measured, one line for each.
+/// The measured shapes, one line each.
 std::vector<std::string> text_of(const std::vector<machine_shape>& measured) {
   if (measured.empty())
     return {"not measured yet: a run of some seconds does so beside itself, doctor --measure at once"};

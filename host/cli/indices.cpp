@@ -19,7 +19,7 @@ namespace saltus::host {
 
 namespace {
 
-/// What an index is of: an input, or two.
+/// The rows of an index: inputs, or pairs of inputs.
 std::vector<std::string> labels(const sensitivity_indices& s, std::size_t index) {
   if (s.names[index] != second_order_name) return s.inputs;
   std::vector<std::string> r;
@@ -34,7 +34,7 @@ std::string text_of(const index_estimate& e) {
   return fmt::format("{:.4g} [{:.4g}, {:.4g}]", e.value, e.low, e.high);
 }
 
-/// Of one that is the same in all instances there are none.
+/// An outcome that is the same in all instances has no indices.
 bool has_indices(const sensitivity_indices::outcome& of) {
   for (const auto& index : of.indices)
     for (const index_estimate& e : index)
@@ -42,7 +42,7 @@ bool has_indices(const sensitivity_indices::outcome& of) {
   return false;
 }
 
-/// The indices `names[from]`, ..., `names[to - 1]` of an outcome, which are of the same labels.
+/// Prints the indices `names[from]`, ..., `names[to - 1]` of an outcome, which have the same labels.
 void print_table(const sensitivity_indices& s, const sensitivity_indices::outcome& of, std::size_t from,
                  std::size_t to) {
   const auto rows = labels(s, from);

@@ -1,4 +1,4 @@
-// How indices of sensitivity are told: by `saltus run` and by `saltus sensitivity`.
+// Prints sensitivity indices, for `saltus run` and `saltus sensitivity`.
 #pragma once
 
 #include "base/json.hpp"

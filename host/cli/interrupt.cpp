@@ -8,10 +8,10 @@ const cancellation interrupted;
 
 namespace {
 
-volatile std::sig_atomic_t signals_came = 0;  ///< the number of the first; 0: none
+volatile std::sig_atomic_t signals_came = 0;  ///< number of the first signal; 0: none
 
-/// The first Ctrl-C asks what is under way to end, and a run to write what is finished; the second ends the program at once.
-/// A terminal that goes away may say so more than once.
+/// The first Ctrl-C asks the work under way to end, and a run to save ended instances; the second ends the program at
+/// once. A closed terminal may send its signal more than once.
 extern "C" void on_signal(int number) {
   if (signals_came != 0 && number != SIGHUP) std::signal(number, SIG_DFL), std::raise(number);
   if (signals_came == 0) signals_came = number;

@@ -1,4 +1,4 @@
-// Signals of the program, which alone listens to any: the library is given a token.
+// Signals of the program. Only the program handles signals; the library gets a token.
 #pragma once
 
 #include "base/cancellation.hpp"
@@ -7,14 +7,14 @@ namespace saltus::host {
 
 /// Cancelled by the first Ctrl-C.
 extern const cancellation interrupted;
-/// What the program returns after it: 128 and the number of the signal, as shells say it.
+/// The exit code after a signal: 128 plus the signal's number, as in shells.
 int exit_code_of_signal();
 
-/// From now on a signal ends what is under way rather than the program; so does a terminal that goes away, unless nohup
-/// has been told to let it go.
+/// From now on a signal ends the work under way instead of the program. So does a closed terminal, unless nohup ignores
+/// that.
 void listen_to_signals();
 
-/// Whoever reads messages may go: a run goes on.
+/// Ignores SIGPIPE: if the reader of messages ends, the run goes on.
 void ignore_broken_pipes();
 
 }  // namespace saltus::host

@@ -1,4 +1,4 @@
-// saltus keys: which keys a spec may have.
+// saltus keys: the keys of a spec.
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 

@@ -32,11 +32,11 @@ namespace saltus::host {
 
 namespace {
 
-/// What is wrong with a command line, in one sentence.
+/// The error in a command line, in one sentence.
 std::string usage_error(const CLI::App& app, const CLI::ParseError& complaint) {
   const auto commands = app.get_subcommands();
   const CLI::App& command = commands.empty() || app.remaining_size() > 0 ? app : *commands.front();
-  // What was not understood comes first: that something is missing may follow from it.
+  // Unknown words come first: a missing argument may be their consequence.
   const auto extras = command.remaining();
   if (extras.empty()) return complaint.what();
   const auto flag =
@@ -61,7 +61,7 @@ std::string usage_error(const CLI::App& app, const CLI::ParseError& complaint) {
                      suggest(said, {names.begin(), names.end()}));
 }
 
-/// All commands with their options, and what a command line has given them.
+/// All commands with their options, and the values from the command line.
 class command_line {
  public:
   command_line() {
@@ -89,7 +89,7 @@ class command_line {
     add_doctor();
   }
 
-  /// The exit code of the command; throws `error`.
+  /// Runs the command and returns its exit code; throws `error`.
   int run_command(int argc, char** argv) {
     if (argc == 1) {
       say("{}", app_.help());
@@ -163,7 +163,7 @@ class command_line {
     check_->add_flag("--no-pilot", no_pilot_, "compile nothing, integrate nothing, predict no times");
   }
 
-  /// Of run, and of what it starts beside itself with its own words.
+  /// Options of run, and of the process that run starts with its own command line.
   void add_all_run_options(CLI::App* command) {
     add_run_options(command, arguments_);
     add_journal_options(command, arguments_);
@@ -194,7 +194,7 @@ class command_line {
                      "write what has ended so far into this file, and leave the journal to those who are at work")
         ->type_name("FILE");
 
-    measure_ = app_.add_subcommand(measuring_command, "")->group("");  // not for people
+    measure_ = app_.add_subcommand(measuring_command, "")->group("");  // not listed for users
     add_all_run_options(measure_);
   }
 
@@ -235,7 +235,7 @@ class command_line {
     add_json(sensitivity_, as_json_);
   }
 
-  /// An option that is a number of the table [lyapunov].
+  /// An option that is a number in the table [lyapunov].
   void take_number(const char* name, const char* key, const char* value, const char* help) {
     lyapunov_
         ->add_option_function<std::string>(
@@ -269,24 +269,24 @@ class command_line {
   CLI::App *list_ = nullptr, *describe_ = nullptr, *keys_ = nullptr, *check_ = nullptr, *run_ = nullptr,
            *gather_ = nullptr, *bench_ = nullptr, *show_ = nullptr, *sensitivity_ = nullptr, *lyapunov_ = nullptr,
            *doctor_ = nullptr;
-  CLI::App* measure_ = nullptr;  ///< not for people
+  CLI::App* measure_ = nullptr;  ///< not listed for users
   CLI::App* new_ = nullptr;
-  std::string name_;          ///< of the model that is described, or begun
-  bool by_array_ = false;     ///< it is described by its derivative array
+  std::string name_;          ///< of the model to describe, or to begin
+  bool by_array_ = false;     ///< describe it by its derivative array
   std::string architecture_;  ///< of the device that check is asked about
   bool as_json_ = false, no_pilot_ = false, lints_ = false, advises_ = false, measures_ = false, clears_cache_ = false;
   CLI::Option* one_instance_ = nullptr;
   std::int64_t instance_ = -1;
   show_options showing_;
-  std::vector<std::string> outcomes_;  ///< whose indices are asked for
+  std::vector<std::string> outcomes_;  ///< outcomes whose indices are asked for
   run_arguments arguments_;
   bench_options benching_;
 };
 
 bool main_has_ended = false;
 
-/// HDF5 ends the program by itself where it finds no memory for a handle, and says nothing; so may a static constructor of a model.
-/// Neither has succeeded in anything.
+/// HDF5 silently exits if it finds no memory for a handle; a static constructor of a model may exit, too. Both are
+/// failures.
 extern "C" void on_exit_of_a_library() {
   constexpr std::string_view
       of_model = "saltus: the model has ended the program as it was loaded: a static constructor has called exit\n",
@@ -299,7 +299,7 @@ extern "C" void on_exit_of_a_library() {
   ::_exit(exit_failure);
 }
 
-/// Where memory ends, an exception may be thrown where none can be caught.
+/// When memory ends, an exception may be thrown where it cannot be caught.
 [[noreturn]] void on_uncaught() {
   try {
     if (const auto thrown = std::current_exception()) std::rethrow_exception(thrown);
@@ -316,15 +316,15 @@ int main_program(int argc, char** argv) {
   std::set_terminate(on_uncaught);
   own_hdf5();
   guard_process();
-  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of writing, as a full disk is
+  std::signal(SIGXFSZ, SIG_IGN);  // a file-size limit then gives a write error, like a full disk
   return command_line().run_command(argc, argv);
 }
 
 }  // namespace
 }  // namespace saltus::host
 
-// Modules find these before those of the C library: a model that ends the process where it is called ends its own call, as by exit.
-// What the kernel is asked for directly cannot be met.
+// Modules find these functions before those of the C library: a model that ends the process ends only its own call, as
+// with exit. Direct system calls cannot be intercepted.
 extern "C" {
 [[noreturn]] void _exit(int code) {
   saltus::host::end_model_that_exits();

@@ -1,9 +1,9 @@
-// saltus-mpi run: one ensemble by all processes of an MPI job.
+// saltus-mpi run: integrates one ensemble with all processes of an MPI job.
 //
-// Which instance comes next is a counter in the memory of rank 0, to which each rank adds what it takes, in one step and
-// without asking anybody (MPI_Fetch_and_op). Results go into the journal, each rank's into a file of its own, and rank 0
-// makes the file of the whole: with the bits of one process, however many ranks there were. When a rank dies, MPI ends the
-// job, and the same line goes on with the journal, with as many ranks as it likes.
+// A counter in the memory of rank 0 holds the next instance; each rank claims instances by adding to it atomically,
+// without asking another rank (MPI_Fetch_and_op). Results go into the journal, with one file per rank, and rank 0 makes
+// the result file, with the same bits for any number of ranks. If a rank dies, MPI ends the job; the same command
+// continues from the journal, with any number of ranks.
 #include <sched.h>
 
 #include <algorithm>
@@ -45,7 +45,7 @@ namespace saltus::host {
 
 namespace {
 
-/// The ranks of a job, and which of them share this machine.
+/// The ranks of a job, and those of them on this machine.
 struct job {
   int rank = 0, ranks = 1, local_rank = 0, local_ranks = 1;
   MPI_Comm here = MPI_COMM_NULL;
@@ -58,18 +58,18 @@ struct job {
     MPI_Comm_size(here, &local_ranks);
   }
   bool is_first() const { return rank == 0; }
-  /// The largest that any rank has.
+  /// The largest code of all ranks.
   int most(int code) const {
     MPI_Allreduce(MPI_IN_PLACE, &code, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     return code;
   }
 };
 
-/// The instances that nobody has kept, one after another; the counter says how many were taken.
+/// Claims the instances that no rank has stored, one range after another; the counter holds the number claimed.
 class counter final : public sharing {
  public:
   explicit counter(const job& of) : job_(of) {
-    // Every rank's name has what rank 0 has drawn: no run has had it before.
+    // Every rank's name contains a random number from rank 0, so that no earlier run has had it.
     unsigned drawn = std::random_device()();
     MPI_Bcast(&drawn, 1, MPI_UNSIGNED, 0, MPI_COMM_WORLD);
     name_ = fmt::format("mpi-{:08x}-{}of{}", drawn, job_.rank + 1, job_.ranks);
@@ -109,13 +109,13 @@ class counter final : public sharing {
     return range;
   }
   std::int64_t left() const override { return left_; }
-  /// What others have taken they finish, or the job ends.
+  /// Other ranks finish the instances they have claimed, or the job ends.
   bool wait_for_more() override { return false; }
 
  private:
   std::int64_t all() const { return ends_.empty() ? 0 : ends_.back(); }
 
-  /// The same list for all: what others append meanwhile must not shift it.
+  /// All ranks get the same list, so that records appended meanwhile do not shift it.
   void tell_all() {
     std::int64_t size = std::ssize(missing_);
     MPI_Bcast(&size, 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
@@ -126,9 +126,9 @@ class counter final : public sharing {
   }
   static constexpr std::int64_t piece = 1 << 20;  ///< ranges in one message
 
-  /// An eighth of this rank's share of what is left: much at first, so that few claims are made, and little in the end, so that
-  /// all ranks come to it at about the same time (guided self-scheduling: C. Polychronopoulos, D. Kuck, IEEE Trans. Computers
-  /// 36 (1987) 1425). Whole blocks of statistics where there is much.
+  /// Claims an eighth of this rank's share of the remaining instances: many at first, so that claims are few, and few
+  /// in the end, so that all ranks finish at about the same time (guided self-scheduling: C. Polychronopoulos, D. Kuck,
+  /// IEEE Trans. Computers 36 (1987) 1425). Large claims are whole blocks of statistics.
   void claim() {
     constexpr std::int64_t shares = 8;
     std::int64_t many = std::max<std::int64_t>(1, left_ / (shares * job_.ranks));
@@ -152,14 +152,14 @@ class counter final : public sharing {
   std::int64_t* taken_ = nullptr;  ///< the counter itself, at rank 0
   std::optional<cancellation> stop_;
   std::vector<id_range> missing_;
-  std::vector<std::int64_t> ends_;  ///< instances up to the end of each range
+  std::vector<std::int64_t> ends_;  ///< number of instances up to the end of each range
   std::deque<id_range> mine_;
   std::atomic<std::int64_t> left_ = 0;
 };
 static_assert(sizeof(id_range) == 2 * sizeof(std::int64_t));
 
-/// Lets messages come in while this process integrates: over some networks nobody can add to a counter whose owner is not in MPI
-/// now and then.
+/// Processes messages while this rank integrates: over some networks other ranks can add to a counter only while its
+/// owner is in an MPI call.
 std::jthread answering(bool asked) {
   if (!asked) return {};
   return std::jthread([](const std::stop_token& over) {
@@ -171,7 +171,7 @@ std::jthread answering(bool asked) {
   });
 }
 
-/// Ranks on one machine share its processors and its devices.
+/// Divides the processors and devices of a machine between its ranks.
 void divide_machine(plan& p, const job& of) {
   if (p.threads == 0) {
     cpu_set_t bound;
@@ -186,7 +186,7 @@ void divide_machine(plan& p, const job& of) {
   if (!devices.empty()) p.devices = {devices[static_cast<std::size_t>(of.local_rank) % devices.size()]};
 }
 
-/// An ensemble on all ranks. Returns the exit code of all; an error that meets one rank ends the job.
+/// Runs an ensemble on all ranks. Returns the common exit code; an error in one rank ends the job.
 class ranks_run {
  public:
   ranks_run(const run_arguments& a, const std::vector<std::string>& command) : arguments_(a) {
@@ -209,7 +209,7 @@ class ranks_run {
   }
 
  private:
-  /// The plan and its modules: rank 0 finds out what is wrong and says so; on other machines one rank compiles for all.
+  /// Makes the plan and its modules. Rank 0 reports errors; on every other machine one rank compiles for all.
   int prepare() {
     const auto make_plan = [&]() -> int {
       try {
@@ -232,7 +232,7 @@ class ranks_run {
     return exit_ok;
   }
 
-  /// What this rank takes. The progress of rank 0 is that of all.
+  /// Integrates this rank's instances. Rank 0 shows the progress of all.
   run_report integrate() {
     counter share(job_);
     const auto answers = answering(job_.is_first() && job_.ranks > 1);
@@ -255,7 +255,7 @@ class ranks_run {
     auto r = host::run(plan_, options_, interrupted, listener);
     options_.share = nullptr;
     options_.restart = false;
-    MPI_Barrier(MPI_COMM_WORLD);  // the counter is there until nobody needs it
+    MPI_Barrier(MPI_COMM_WORLD);  // keeps the counter until no rank needs it
     return r;
   }
 
@@ -307,7 +307,7 @@ int main(int argc, char** argv) {
       throw error(exit_failure, "this MPI library does not let several threads call it (MPI_THREAD_MULTIPLE)");
     code = mpi_program(argc, argv);
   } catch (const std::exception& e) {
-    // The others wait for this rank.
+    // The other ranks wait for this one, so the job must be aborted.
     const auto* const known = dynamic_cast<const error*>(&e);
     say("saltus-mpi: {}\n", message_of(e));
     std::fflush(stdout);

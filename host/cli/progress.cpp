@@ -62,7 +62,7 @@ void progress::add(std::int64_t finished) {
   done_ += finished;
   const clock::rep now = (clock::now() - start_).count();
   clock::rep due = next_draw_;
-  // Of several threads that find the drawing due, one draws and the others go on computing.
+  // If several threads find the drawing due, one draws and the others go on computing.
   if (now >= due && next_draw_.compare_exchange_strong(due, now + pause().count())) draw(false);
 }
 
@@ -82,7 +82,7 @@ void progress::draw(bool last) {
   if (terminal_) {
     const int columns = columns_of(out_);
     const int bar = std::min(columns - static_cast<int>(line.size()) - 4, 40);
-    line = line.substr(0, static_cast<std::size_t>(columns));  // a line that wraps cannot be drawn over
+    line = line.substr(0, static_cast<std::size_t>(columns));  // a wrapped line could not be redrawn
     if (bar >= 10) {
       const auto full = static_cast<std::size_t>(std::clamp(share(done, total_), 0.0, 1.0) * bar);
       line += fmt::format("  {}{}{}{}", colour_ ? "\033[32m" : "", std::string(full, '='), colour_ ? "\033[0m" : "",

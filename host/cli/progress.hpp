@@ -1,4 +1,4 @@
-// How far a run is, on stderr.
+// Shows the progress of a run on stderr.
 #pragma once
 
 #include <atomic>
@@ -14,26 +14,26 @@ namespace saltus::host {
 /// A duration for people: "1:20", "2:03:04".
 std::string hours(double seconds);
 
-/// One line of progress: "label   1234/100000   1.2 %   411/s   0:03 elapsed   4:00 left"; times in seconds.
-/// A note stands in the place of the speed, which says little then. Of `done`, `before` had ended when the clock began to run.
+/// One line of progress: "label   1234/100000   1.2 %   411/s   0:03 elapsed   4:00 left"; times in seconds. A note
+/// replaces the rate, which would mislead then. `before`: the number of `done` that had ended before the clock started.
 std::string progress_line(const std::string& label, std::int64_t done, std::int64_t total, double elapsed_s,
                           const std::string& note = {}, std::int64_t before = 0);
 
-/// Shows progress while it lives: on a terminal a bar, drawn again at most ten times a second; elsewhere one line every
-/// ten seconds and one at the end. `quiet`: nothing. Colour only on a terminal, and not if NO_COLOR is set.
+/// Shows progress while it lives: on a terminal a bar, redrawn at most ten times a second; elsewhere one line every ten
+/// seconds and one at the end. `quiet`: nothing. Colour only on a terminal, and not if NO_COLOR is set.
 class progress {
  public:
-  /// `note` may have something to add to the line; empty: nothing. `before`: how many of those that are added an earlier run has
-  /// integrated.
+  /// `note` returns an addition to the line; empty: none. `before`: the number of added instances that an earlier run
+  /// has integrated.
   progress(std::int64_t total, std::string label, bool quiet, std::FILE* out = stderr,
            std::function<std::string()> note = {}, std::int64_t before = 0);
   ~progress() { finish(); }
   progress(const progress&) = delete;
   progress& operator=(const progress&) = delete;
 
-  /// `finished` more instances have ended (0: only look at the clock). Any thread.
+  /// Adds `finished` instances that have ended (0: only checks the clock). Any thread.
   void add(std::int64_t finished);
-  /// Draws the last state and ends the line; what is added later is not shown.
+  /// Draws the last state and ends the line; later additions are not shown.
   void finish();
 
  private:

@@ -1,4 +1,5 @@
-// saltus plot, saltus report, saltus zarr and saltus import are the Python package's; the program hands its arguments on.
+// saltus plot, saltus report, saltus zarr and saltus import belong to the Python package; the program passes its
+// arguments on.
 #include <unistd.h>
 
 #include <cerrno>
@@ -16,7 +17,7 @@ namespace saltus::host {
 
 namespace {
 
-/// The folder in which the program is started is no place for packages: `python3 -c` looks there first.
+/// Removes the current folder from the search path: `python3 -c` would look for packages there first.
 constexpr const char* script = R"(
 import sys
 sys.path[:] = [folder for folder in sys.path if folder]

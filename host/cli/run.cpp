@@ -67,7 +67,7 @@ json guards_json(const plan& p, const tally& counts) {
   return all;
 }
 
-/// By this run; the others of its instances are those that an earlier one left in a journal.
+/// Number of instances that this run integrated; an earlier run left the others in a journal.
 std::int64_t integrated(const run_summary& s) {
   std::int64_t sum = 0;
   for (const part_of_run& part : s.parts) sum += part.instances;
@@ -131,7 +131,7 @@ json summary_json(const run_report& r) {
   return all;
 }
 
-/// What statistics are made of by its mean, the others by their sums.
+/// Counters that are in statistics are shown by their means, the others by their sums.
 void print_counters(const tally& counts, double instances) {
   std::string means, sums;
   abi::each_named_counter(counts, [&](const abi::counter_row& counter, std::int64_t sum) {
@@ -145,7 +145,7 @@ void print_counters(const tally& counts, double instances) {
   if (!sums.empty()) tell("  of all instances: {}\n", sums);
 }
 
-/// How instances have ended; of a quiet run, those that did not end well.
+/// Prints the number of instances by status; for a quiet run, only statuses that are not ok.
 void print_endings(const run_summary& s, bool quiet) {
   for (const auto& row : status_table) {
     const auto some = s.counts.by_status[static_cast<std::size_t>(row.id)];
@@ -158,7 +158,7 @@ void print_endings(const run_summary& s, bool quiet) {
   }
 }
 
-/// Where a run that was cut short has left what had ended, and what is not there.
+/// Where a run that was cut short has kept ended instances, and which are missing there.
 std::string kept_in_journal(const run_report& r) {
   std::string text = fmt::format("what has ended is kept in {}: the same command goes on with it\n", r.journal);
   if (r.not_in_journal > 0)
@@ -172,7 +172,7 @@ bool is_cut_short(const run_report& r) {
   return r.exit_code == exit_interrupted || r.exit_code == exit_time_limit || !r.summary.crash.empty();
 }
 
-/// Of a run that was cut short, which has no result file.
+/// For a run that was cut short, which has no result file.
 void print_what_is_kept(const run_report& r) {
   if (!r.journal.empty()) tell("{}", kept_in_journal(r));
   else if (!r.unfinished.empty())
@@ -244,7 +244,7 @@ void print_summary(const run_report& r) {
          shell_word_to_type(r.file), quoted(r.file));
 }
 
-/// "1 instance (7313) for 1:20": where a few are far slower than all others, these are named.
+/// "1 instance (7313) for 1:20": names a few instances that are far slower than all others.
 std::string lone_slow_text() {
   constexpr double long_time = 10;  // seconds
   constexpr std::size_t few = 3;
@@ -256,7 +256,7 @@ std::string lone_slow_text() {
                      hours(slow.front().seconds));
 }
 
-/// What the progress line says instead of the rate.
+/// The text of the progress line in place of the rate.
 std::string progress_note() {
   const std::string compiling = compiling_now();
   return compiling.empty() ? lone_slow_text() : compiling;
@@ -264,7 +264,7 @@ std::string progress_note() {
 
 }  // namespace
 
-/// What goes to stderr of a run that did not go as it should.
+/// Prints failures of a run to stderr.
 void say_what_went_wrong(const run_report& r) {
   const plan& p = r.what;
   const run_summary& s = r.summary;
@@ -293,7 +293,7 @@ run_listener listener_of(bool quiet, std::optional<progress>& bar) {
 
 namespace {
 
-/// Of an instance that was made again, beside that in the file.
+/// Prints the differences between a repeated instance and the file.
 void print_differences(const run_arguments& a, const std::vector<std::string>& other) {
   if (other.empty()) tell("instance {} of {}: the same bits\n", a.instance, a.subject);
   else tell("instance {} of {} was another: {}\n", a.instance, a.subject, fmt::join(other, ", "));

@@ -8,7 +8,7 @@ namespace saltus::host {
 
 namespace {
 
-/// An option that is kept as a flag of the study, in the order in which flags are given.
+/// An option that becomes a flag of the study, in the order of the command line.
 void take(CLI::App* command, run_arguments& to, const char* flags, const char* kept, const char* value,
           const char* help) {
   command
@@ -20,7 +20,7 @@ void take(CLI::App* command, run_arguments& to, const char* flags, const char* k
           help)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->expected(1)
-      ->allow_extra_args(false)  // what follows its value is the next argument: a vector takes all it can get
+      ->allow_extra_args(false)  // otherwise a vector option would take the following arguments
       ->type_name(value)
       ->trigger_on_parse();
 }

@@ -1,4 +1,4 @@
-// The options of run, which check, bench and the program for MPI have in common.
+// Options that run, check, bench and the program for MPI share.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -8,9 +8,9 @@
 namespace saltus::host {
 
 void add_json(CLI::App* command, bool& as_object);
-/// What is run, and how. The arguments must outlive the command.
+/// Adds options for the subject and the settings of a run. `to` must outlive the command.
 void add_run_options(CLI::App* command, run_arguments& to);
-/// What becomes of a result and a journal that are there, and when the run ends.
+/// Adds options for an existing result and journal, and for the time limit.
 void add_journal_options(CLI::App* command, run_arguments& to);
 
 }  // namespace saltus::host

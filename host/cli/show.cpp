@@ -21,14 +21,15 @@ namespace saltus::host {
 
 namespace {
 
-constexpr std::size_t shown_rows = 50;   // of failed instances and events, in a text
-constexpr std::size_t shown_times = 10;  // of samples, in a text
+constexpr std::size_t shown_rows = 50;   // of failed instances and events, in text output
+constexpr std::size_t shown_times = 10;  // of samples, in text output
 
 std::string percent(std::int64_t part, std::size_t all) {
   return fmt::format("{:.2f} %", 100.0 * static_cast<double>(part) / static_cast<double>(all));
 }
 
-/// Columns as wide as their widest cell; the first `left` of them, and the last if it holds words, aligned to the left.
+/// A table with columns as wide as their widest cell; the first `left` columns, and the last if it holds words, are
+/// aligned left.
 class text_table {
  public:
   text_table(std::size_t left, bool words_last) : left_(left), words_last_(words_last) {}
@@ -64,7 +65,7 @@ void print_json(const json& o, std::FILE* out) { tell(out, "{}\n", json_text(o))
 
 // ------------------------------------------------------------------------------------------------------ the whole file
 
-/// A variable of statistics, without the beginning of its name.
+/// The name of a statistics variable without its prefix.
 constexpr std::string_view statistics_prefix = "statistics_", histogram_prefix = "histogram_";
 std::string name_behind(std::string_view prefix, const result_variable& v) {
   return v.name.starts_with(prefix) ? v.name.substr(prefix.size()) : v.name;
@@ -130,7 +131,7 @@ void summary_as_json(const result_file& f, const census& c, std::FILE* out) {
            {"counters", counters},
            {"variables", variables},
            {"wall_time_s", f.number("wall_time_s")},
-           {"seed", std::to_string(f.seed())}};  // a string: 64 bits without sign
+           {"seed", std::to_string(f.seed())}};  // a string, since it is a 64-bit unsigned number
   if (f.find("switched") || (c.switched > 0 && !f.has_rows())) all["switched"] = c.switched;
   all["rows"] = f.has_rows();
   if (f.find("statistic")) {
@@ -149,11 +150,11 @@ void head_as_text(const result_file& f, std::FILE* out) {
   head.add({"model", fmt::format("{}: {}", f.text("model"), f.text("title"))});
   head.add({"method", f.text("method")});
   head.add({"instances", std::to_string(f.instances())});
-  const double seconds = f.number("wall_time_s");  // of a run that came to its end
+  const double seconds = f.number("wall_time_s");  // NaN if the run did not end normally
   head.add({"run", fmt::format("{}, {}on {}, saltus {}", f.text("created"),
                                seconds == seconds ? fmt::format("{:.4g} s ", seconds) : "", f.text("device"),
                                f.text("saltus_version"))});
-  // Files of older versions do not say it.
+  // Files of older versions have no state.
   if (const std::string state = f.text("state"); !state.empty() && state != "complete")
     head.add({"state", state == "unfinished" ? "unfinished: its run is under way, or was killed" : state});
   head.print(out);
@@ -200,7 +201,7 @@ void variables_as_text(const result_file& f, std::FILE* out) {
   variables.print(out);
 }
 
-/// How to see more of it.
+/// Prints hints for further commands.
 void hints_as_text(const result_file& f, std::FILE* out) {
   const std::string opening =
       is_journal(f.path()) ? "import saltus; data = saltus.so_far(" : "import xarray; data = xarray.open_dataset(";
@@ -234,7 +235,8 @@ void summary_as_text(const result_file& f, const census& c, std::FILE* out) {
 
 // -------------------------------------------------------------------------------------------------------- one instance
 
-/// The variables of a role that have one value for an instance: indices of sensitivity have the role of derivatives, and none.
+/// The variables of a role with one value per instance; excludes sensitivity indices, which have the role of
+/// derivatives.
 std::vector<const result_variable*> values_with_role(const result_file& f, std::string_view role) {
   auto all = f.with_role(role);
   std::erase_if(all, [](const result_variable* v) { return !v->dimensions.empty() && !v->per_instance(); });
@@ -280,7 +282,7 @@ void instance_as_json(const result_file& f, std::size_t instance, std::FILE* out
   print_json(all, out);
 }
 
-/// How the instance ended, and what was unusual.
+/// Prints how the instance ended, and unusual events.
 void end_as_text(const result_file& f, std::size_t instance, std::FILE* out) {
   const status_row row = row_of(f.integers(f.at("status"), instance, 1)[0]);
   tell(out, "{}, instance {} of {}\n", f.path(), instance, f.instances());

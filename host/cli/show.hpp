@@ -1,4 +1,4 @@
-// `saltus show`: what is in a result file.
+// `saltus show`: prints the content of a result file.
 #pragma once
 
 #include <cstdint>
@@ -10,19 +10,19 @@ namespace saltus::host {
 
 struct show_options {
   std::string file;
-  std::string called = {};                    ///< instead of the file's own name
-  std::optional<std::int64_t> instance = {};  ///< everything about this one
-  bool failed = false;                        ///< a list of the failed instances
+  std::string called = {};                    ///< shown instead of the file's own name
+  std::optional<std::int64_t> instance = {};  ///< show everything about this instance
+  bool failed = false;                        ///< list the failed instances
   bool json = false;
 };
 
 /// Is this the journal of a run, FILE.journal?
 bool is_journal(const std::string& path);
-/// Of what has ended so far, as `show` of a result, whoever may be writing it.
+/// Shows the ended instances of a journal like a result; another run may be writing it.
 int show_journal(show_options options, std::FILE* out);
 
-/// Prints to `out` a summary of a result file, one instance of it, or its failed instances; as text, or as one JSON
-/// object (json.hpp). Returns 0. Throws `error`: exit_failure if the file cannot be read or is not a result of saltus,
+/// Prints a summary of a result file, one instance of it, or its failed instances to `out`, as text or as one JSON
+/// object (json.hpp). Returns 0. Throws `error`: exit_failure if the file cannot be read or is no result of saltus,
 /// exit_usage if `instance` is not in the file or both `instance` and `failed` are asked for.
 int show(const show_options& options, std::FILE* out);
 

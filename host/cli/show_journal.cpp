@@ -1,4 +1,4 @@
-// `saltus show FILE.journal`: what a run has finished by now.
+// `saltus show FILE.journal`: shows the instances that a run has finished so far.
 #include <unistd.h>
 
 #include <cerrno>
@@ -19,7 +19,7 @@ namespace saltus::host {
 
 namespace {
 
-/// A result for as long as it is looked at.
+/// A temporary result file.
 struct passing_result {
   std::string folder = (std::filesystem::temp_directory_path() / "saltus-so-far-XXXXXX").string();
   passing_result() {

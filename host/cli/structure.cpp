@@ -33,7 +33,8 @@ std::string listed(const std::vector<int>& which, const std::vector<std::string>
 std::string derivative_text(const std::string& name, int order) {
   return order <= 2 ? name + std::string(static_cast<std::size_t>(order), '\'') : fmt::format("{}^({})", name, order);
 }
-/// The values that make a point: those of x_j to the order d_j - 1, or d_j where highest derivatives are not linear.
+/// The values that define a point: derivatives of x_j up to order d_j - 1, or d_j if the highest derivatives are not
+/// linear.
 std::string start_text(const structural_analysis& a, bool quasilinear, const std::vector<std::string>& names) {
   std::vector<std::string> all;
   for (std::size_t j = 0; j < names.size(); ++j)
@@ -94,7 +95,7 @@ void print_sigma(const signature& sigma, const structural_analysis& a, const equ
   tell("{}", text);
 }
 
-/// Offsets that are not 0, of equations or unknowns of a large system: "2: rod_0, rod_1; 1: ...".
+/// Non-zero offsets of equations or unknowns of a large system: "2: rod_0, rod_1; 1: ...".
 std::string offsets_text(const std::vector<int>& offsets, const std::vector<std::string>& names) {
   std::vector<int> values = offsets;
   std::sort(values.rbegin(), values.rend());
@@ -147,7 +148,7 @@ void print_modes(const model_structure& s) {
   if (s.modes.size() > most_shown) tell("      ... and {} more\n", s.modes.size() - most_shown);
 }
 
-/// "K = 3, rank 7 of 9, 2 degrees of freedom, at 4 points".
+/// "K = 3, rank 7 of 9, 2 degrees of freedom, the same at 4 points".
 std::string array_text(const model_array& a) {
   return fmt::format("K = {}, rank {} of {}, {} of freedom, the same at {}", a.times, a.rank, a.rows,
                      counted(static_cast<std::size_t>(a.freedom), "degree"),

@@ -1,4 +1,4 @@
-// The structural analysis of a model as `saltus describe` shows it.
+// Prints the structural analysis of a model, for `saltus describe`.
 #pragma once
 
 #include "base/json.hpp"
@@ -6,9 +6,9 @@
 
 namespace saltus::host {
 
-/// Index and degrees of freedom; where the index is above 0, or derivatives are of any order, Sigma with offsets as well.
+/// Index and degrees of freedom; also Sigma with offsets if the index is above 0 or the equations are of any order.
 void print_structure(const model& m);
-/// The same in full; null where the equations could not be recorded.
+/// The same in full; null if the equations could not be recorded.
 json structure_json(const model& m);
 
 }  // namespace saltus::host

@@ -1,4 +1,4 @@
-// Words of the program for people, who read them on a terminal.
+// Output of the program for people, who read it on a terminal.
 #pragma once
 
 #include <cstdio>
@@ -11,7 +11,8 @@
 
 namespace saltus::host {
 
-// Names, titles and units come from files of others: no terminal is to act on them.
+// Names, titles and units come from foreign files: printable() removes control characters, so that no terminal acts on
+// them.
 template <class... Args>
 void tell(std::FILE* to, fmt::format_string<Args...> form, Args&&... args) {
   const std::string text = printable(fmt::format(form, std::forward<Args>(args)...));
@@ -21,7 +22,7 @@ template <class... Args>
 void tell(fmt::format_string<Args...> form, Args&&... args) {
   tell(stdout, form, std::forward<Args>(args)...);
 }
-/// A message to stderr. That it cannot be written there must not end a run.
+/// A message to stderr. A failure to write it must not end a run.
 template <class... Args>
 void say(fmt::format_string<Args...> form, Args&&... args) {
   tell(stderr, form, std::forward<Args>(args)...);

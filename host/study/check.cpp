@@ -15,9 +15,9 @@ namespace saltus::host {
 
 namespace {
 
-/// Of the result file, compressed as the pilot's was.
+/// The size of the result file with the compression ratio of the pilot's.
 std::int64_t predicted_file_bytes(const plan& p, const prediction& cost, double event_rows) {
-  constexpr double most = 9e18;  // rows and bytes beyond are not counted: their type ends there
+  constexpr double most = 9e18;  // larger numbers of rows or bytes would overflow their type
   const auto size = file_bytes(p, std::llround(std::min(event_rows, most)));
   return cost.compression < 1 ? std::llround(cost.compression * static_cast<double>(size)) : size;
 }

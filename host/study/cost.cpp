@@ -34,7 +34,7 @@ namespace saltus::host {
 
 namespace {
 
-/// A size that was reckoned as a real number: the largest one if it is larger than any.
+/// Converts a size that was computed as a real number; the largest integer if it exceeds that.
 std::int64_t as_bytes(double size) {
   constexpr double beyond = 9223372036854775808.0;  // 2^63
   return size < beyond ? static_cast<std::int64_t>(size) : std::numeric_limits<std::int64_t>::max();
@@ -47,10 +47,10 @@ std::int64_t event_row_bytes(const plan& p) { return 8 + 8 + 4 + 16 * static_cas
 std::int64_t memory_bytes(const plan& p, std::int64_t chunk_size, int concurrency, double rows_per_instance) {
   const std::int64_t size = std::min(chunk_size, p.count);
   const std::int64_t chunks = std::min<std::int64_t>((p.count + size - 1) / size, 2 * concurrency);
-  // What is longer goes to a temporary file.
+  // Longer logs go to a temporary file.
   const double log = std::min(rows_per_instance * static_cast<double>(size) * static_cast<double>(event_row_bytes(p)),
                               static_cast<double>(event_log::max_in_memory));
-  // One chunk is being written: its log once more, sorted.
+  // One chunk is being written, with a sorted copy of its log.
   return as_bytes(static_cast<double>(chunks) * (static_cast<double>(chunk_bytes(p, size)) + log) + log +
                   static_cast<double>(p.file.empty() ? 0 : output_buffer_bytes(p.file, p)));
 }
@@ -63,21 +63,22 @@ std::int64_t file_bytes(const plan& p, std::int64_t event_rows) {
 
 namespace {
 
-constexpr double longest_pilot = 10.0;  ///< seconds, after which it is cut short
-constexpr double clock_error = 0.15;    ///< what two runs of the same work may differ by: clocks, and what else runs
+constexpr double longest_pilot = 10.0;  ///< seconds after which it is cut short
+/// relative difference between two runs of the same work: clock rates, other processes
+constexpr double clock_error = 0.15;
 
-/// What a result file costs.
+/// The cost of a result file.
 struct write_cost {
   double fixed = 0, per_instance = 0;  ///< seconds
   double compression = 1;
 };
 
-/// By writing the chunk, a few times over, into a file beside the one to come; free where that cannot be written.
+/// Writes the chunk a few times into a file beside the future one; zero cost if that file cannot be written.
 write_cost cost_of_writing(const plan& p, const backend& where, chunk_data chunk) {
   write_cost r;
   constexpr std::int64_t enough = 16 << 20;  // bytes
   const std::int64_t bytes = chunk_bytes(p, chunk.count) + chunk.log.rows() * event_row_bytes(p);
-  // What is the same again is compressed better than anything else.
+  // Repeated data would compress better than real data.
   const std::int64_t times =
       p.compression > 0 ? 1 : std::clamp<std::int64_t>(enough / std::max<std::int64_t>(bytes, 1), 1, 16);
   const std::string name = fmt::format("{}.pilot.{}{}", p.file, ::getpid(), is_zarr(p.file) ? ".zarr" : "");
@@ -85,7 +86,7 @@ write_cost cost_of_writing(const plan& p, const backend& where, chunk_data chunk
     plan few = p;
     few.file = name;
     few.count = chunk.count * times_over;
-    few.statistics = false;  // over all instances there are none yet
+    few.statistics = false;  // there are none over all instances yet
     few.histograms.clear();
     const auto begin = monotonic_clock::now();
     const auto file = make_output(name, few, provenance_of(p, where, {}), existing::replaced);
@@ -116,7 +117,8 @@ write_cost cost_of_writing(const plan& p, const backend& where, chunk_data chunk
   return r;
 }
 
-/// Seconds that `threads` threads need for chunks of `size` instances, the last one shorter, as they are handed out.
+/// Seconds that `threads` threads need for `count` instances in chunks of `size`, the last one shorter, handed out in
+/// order.
 double makespan(std::int64_t count, std::int64_t size, int threads,
                 const std::function<double(std::int64_t)>& of_chunk) {
   const std::int64_t whole = count / size, rest = count % size;
@@ -129,11 +131,11 @@ double makespan(std::int64_t count, std::int64_t size, int threads,
 
 namespace {
 
-/// Rounds of a pilot flight that took a good part of its time, and their sum.
+/// The rounds of a pilot that took a large part of its time, and their sum.
 struct measured_rounds {
   pilot_round all{};
-  std::vector<double> each{};  ///< seconds of a thread for an instance, by rounds
-  bool cut_short = false;      ///< the last round was
+  std::vector<double> each{};  ///< thread seconds per instance, by round
+  bool cut_short = false;      ///< the last round was cut short
 
   void add(const pilot_round& round) {
     all.instances += round.instances;
@@ -144,7 +146,7 @@ struct measured_rounds {
     all.usage.lane_turns += round.usage.lane_turns;
     each.push_back(round.thread_seconds / static_cast<double>(round.instances));
   }
-  /// Of the mean of `each`, relative.
+  /// Relative standard error of the mean of `each`.
   double error() const {
     if (each.size() < 2) return 0;
     const auto n = static_cast<double>(each.size());
@@ -155,8 +157,8 @@ struct measured_rounds {
   }
 };
 
-/// Flies ever more instances, `most` of them at most, until a round takes a good part of `seconds`: those rounds that do are what
-/// counts.
+/// Runs ever more instances, at most `most`, until a round takes a large part of `seconds`; such rounds are the
+/// measurement.
 measured_rounds fly(pilot& flight, std::int64_t first, std::int64_t most, double seconds, const cancellation& stop) {
   const auto start = monotonic_clock::now();
   std::vector<pilot_round> rounds;
@@ -169,7 +171,7 @@ measured_rounds fly(pilot& flight, std::int64_t first, std::int64_t most, double
     if (rounds.empty() || round.instances > rounds.back().instances) rounds.clear();
     rounds.push_back(round);
     if (stop || r.cut_short || left < took || rounds.size() == std::size(offsets)) break;
-    // What is left is for three rounds more.
+    // The remaining time must suffice for three more rounds.
     const auto next = static_cast<std::int64_t>(static_cast<double>(count) * left / 4 / took);
     if (count < most && next > 2 * count) count = std::min({most, next, 16 * count});
   }
@@ -177,7 +179,8 @@ measured_rounds fly(pilot& flight, std::int64_t first, std::int64_t most, double
   return r;
 }
 
-/// Seconds of a thread for a chunk: the last instances of a chunk leave lanes idle, for about as many turns however long it is.
+/// Thread seconds for a chunk. The last instances of a chunk leave lanes idle, for about the same number of turns
+/// whatever its length.
 struct chunk_cost {
   double idle = 0, per_instance;
 
@@ -192,7 +195,7 @@ struct chunk_cost {
   double operator()(std::int64_t instances) const { return idle + per_instance * static_cast<double>(instances); }
 };
 
-/// Seconds for an instance of what is done beside: inputs, presets, counting.
+/// Seconds per instance for work outside the backend: inputs, presets, counting.
 double cost_beside(const plan& p, std::int64_t size) {
   chunk_data chunk;
   const auto begin = monotonic_clock::now();
@@ -219,7 +222,7 @@ prediction predict_one(const plan& p, backend& where, double seconds, const canc
   const double beside = cost_beside(p, size);
   const auto writing = p.file.empty() || !p.rows ? write_cost{} : cost_of_writing(p, where, flight.chunks().front());
 
-  // A thread that makes inputs or writes does not integrate; and one alone writes at a time.
+  // A thread that samples inputs or writes does not integrate; and only one thread writes at a time.
   const int workers = std::max(threads, threads_of(p));
   const double shared =
       makespan(p.count, size, threads, of_chunk) + n * after + n * (beside + writing.per_instance) / workers;
@@ -251,7 +254,7 @@ prediction predict_one(const plan& p, backend& where, double seconds, const canc
 
 namespace {
 
-// Parts that share a queue share the instances as they are fast: rates add up.
+// Backends that share a queue take instances in proportion to their speeds, so rates add up.
 prediction predict_all(const plan& p, backend& where, double seconds, const cancellation& stop) {
   const auto parts = where.parts();
   prediction all;
@@ -270,7 +273,7 @@ prediction predict_all(const plan& p, backend& where, double seconds, const canc
   return all;
 }
 
-// A prediction on its way from a child process: the numbers, then the guards.
+// A prediction as bytes from a child process: the numbers, then the guards.
 static_assert(std::is_trivially_copyable_v<predicted_numbers> && std::is_trivially_copyable_v<guard_tally>);
 
 std::string as_bytes_of(const prediction& r) {
@@ -292,7 +295,7 @@ prediction from_bytes_of(const std::string& bytes) {
 
 prediction predict(const plan& p, backend& where, double seconds, const cancellation& stop) {
   const auto parts = where.parts();
-  // A device cannot be used in a child process, and what runs there does not harm this one.
+  // A device cannot be used in a child process, and a model that fails on a device does not harm this one.
   if (!std::all_of(parts.begin(), parts.end(), [](const backend* b) { return b->uses_host_threads(); }))
     return predict_all(p, where, seconds, stop);
   const auto task = [&] {

@@ -1,4 +1,4 @@
-// What there is on this machine: compiler, lanes, devices, cache.
+// Examines this machine: compiler, lanes, devices, cache.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace saltus::host {
 
-/// What was looked up, or why it is not there.
+/// The text that was found, or the reason for its absence.
 struct finding {
   std::string text, trouble;
   const std::string& either() const { return trouble.empty() ? text : trouble; }
@@ -22,14 +22,14 @@ struct health {
   finding compiles;  ///< "yes" if a model was compiled
   unsigned threads = 0;
   int lanes_double = 0, lanes_float = 0;
-  std::vector<machine_shape> shapes;  ///< that were measured
-  finding cuda;                       ///< the names of the devices
+  std::vector<machine_shape> shapes;  ///< measured shapes
+  finding cuda;                       ///< names of the devices
   std::int64_t cached_files = 0, cached_bytes = 0;
 
   bool is_well() const { return compiles.text == "yes"; }
 };
 
-/// Looks at all of it; `measured` is told of lane shapes, which are measured anew if it is there.
+/// Examines everything. If `measured` is given, lane shapes are measured again and reported to it.
 health examine(const cancellation& stop = {}, const std::function<void(const std::string&)>& measured = {});
 
 }  // namespace saltus::host

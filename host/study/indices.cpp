@@ -17,7 +17,7 @@ std::int64_t whole(const result_file& f, const char* attribute) {
   return values.size() == 1 ? values[0] : 0;
 }
 
-/// All but the outcomes, from the attributes of the file.
+/// The setup without outcomes, from the attributes of the file.
 indices_setup setup_of(const result_file& f) {
   indices_setup r;
   for (const auto& form : design_forms)
@@ -52,7 +52,7 @@ void check_names(const result_file& f, const std::vector<std::string>& wanted, c
                   fmt::format("{}: no outcome {}; {}", f.path(), name, suggest(name, {known.begin(), known.end()})));
 }
 
-/// The variables of the file that indices are asked of.
+/// The variables of the file whose indices are asked for.
 std::vector<const result_variable*> outcomes_of(const result_file& f, std::vector<std::string> wanted) {
   std::vector<std::string> known;
   for (const auto& v : f.variables())
@@ -86,7 +86,7 @@ sensitivity_indices from_rows(const result_file& f, indices_setup setup, const s
   return sum.finish();
 }
 
-/// As the run has computed them.
+/// The indices that the run has computed.
 sensitivity_indices from_indices(const result_file& f, const indices_setup& setup, std::vector<std::string> wanted) {
   const auto known = words(f.text("sensitivity_outcomes"));
   if (known.empty())

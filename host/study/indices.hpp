@@ -1,4 +1,4 @@
-// Indices of sensitivity of a result file.
+// Sensitivity indices of a result file.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@
 
 namespace saltus::host {
 
-/// From the rows of its instances, a part of them in memory at a time; or, if it has none, those that it has itself. `outcomes`
-/// are names of its variables; without any, finals, reductions and events. Throws `error`: exit_usage if the samples
-/// have no such design, or there is no such outcome.
+/// Computes indices from the rows of instances, with part of them in memory at a time; or, if the file has no rows,
+/// returns the indices in it. `outcomes` are names of variables; without any, finals, reductions and events. Throws
+/// `error`: exit_usage if the samples have no suitable design, or there is no such outcome.
 sensitivity_indices indices_of(const result_file& f, const std::vector<std::string>& outcomes = {});
 
 }  // namespace saltus::host

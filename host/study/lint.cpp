@@ -18,7 +18,7 @@ namespace saltus::host {
 
 namespace {
 
-/// C++ with blanks in the place of comments and of what is in quotation marks; lines stay lines.
+/// C++ with blanks in place of comments and quoted text; line breaks stay.
 std::string code_alone(std::string text) {
   const auto blank = [&](std::size_t from, std::size_t to) {
     for (std::size_t i = from; i < std::min(to, text.size()); ++i)
@@ -44,7 +44,8 @@ std::string code_alone(std::string text) {
   return text;
 }
 
-/// x * 1 / 2 is (x * 1) / 2, and right; what stands in brackets of an array is a number of a place.
+/// Finds divisions of whole numbers. x * 1 / 2 is (x * 1) / 2 and therefore fine; in the brackets of an array a whole
+/// number is an index.
 void find_divisions(const std::string& file, const std::string& code, std::vector<std::string>& found) {
   static const std::regex division(R"((^|[^\w.*/\s])\s*(\d+)\s*/\s*(\d+)(?![\w.]))");
   std::istringstream lines(code);
@@ -62,7 +63,7 @@ void find_divisions(const std::string& file, const std::string& code, std::vecto
   }
 }
 
-/// Units are short, and have few words: "kg m/s2", "1/s".
+/// Units are short and have few words: "kg m/s2", "1/s".
 bool reads_like_a_sentence(const std::string& unit) {
   std::istringstream stream(unit);
   int words = 0;
@@ -81,7 +82,7 @@ void find_sentences(const model& m, const char* kind, const List& list, std::vec
                       place_of(m.header, {kind + std::string("_list")}), kind, q.name, q.unit));
 }
 
-/// How often a name stands in a text as a word of its own.
+/// How often a text contains a name as a whole word.
 int count_of(const std::string& code, const std::string& name) {
   const auto in_a_name = [](char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)); };
   int count = 0;
@@ -92,7 +93,7 @@ int count_of(const std::string& code, const std::string& name) {
   return count;
 }
 
-/// A name stands in its enumeration and in its list. Members of families have names of their own, which stand nowhere.
+/// Every name occurs in its enumeration and in its list. Members of families have composed names, which occur nowhere.
 template <class List>
 void find_unused(const model& m, const std::string& code, const char* kind, const char* what, const List& list,
                  std::vector<std::string>& found) {
@@ -102,7 +103,7 @@ void find_unused(const model& m, const std::string& code, const char* kind, cons
           fmt::format("{}: {} {} is listed and never {}", place_of(m.header, {one.name}), kind, one.name, what));
 }
 
-/// A member that nothing uses, and that is called nearly as one that models have: it was meant to be that.
+/// Finds an unused member whose name is nearly that of a member that saltus looks for: probably a misspelling.
 void find_misspelt(const std::string& file, const std::string& code, const std::string& all,
                    std::vector<std::string>& found) {
   static const std::vector<std::string_view> known = {"initial",

@@ -1,4 +1,4 @@
-// What looks like a mistake in a model, without running it.
+// Finds probable mistakes in a model without running it.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace saltus::host {
 
-/// One sentence each, with file and line where it is in the model's text: whole numbers that are divided (1/2 is 0), units that read
-/// like sentences, names that are listed and never used.
+/// Returns one sentence for each, with file and line if it is in the model's text: divided whole numbers (1/2 is 0),
+/// units that read like sentences, names that are listed and never used.
 std::vector<std::string> lint(const model& m);
 
 }  // namespace saltus::host

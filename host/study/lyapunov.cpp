@@ -13,7 +13,7 @@ namespace saltus::host {
 
 namespace {
 
-/// The numbers of a variable, one for each instance.
+/// The values of a variable, one per instance.
 template <class Number>
 std::vector<Number> numbers_of(const result_array& variable) {
   std::vector<Number> numbers(variable.numbers.size() / sizeof(Number));

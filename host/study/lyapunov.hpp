@@ -12,18 +12,18 @@
 
 namespace saltus::host {
 
-/// Those of one instance, per unit of time, the largest first where the time was long enough.
+/// The exponents of one instance, per unit of time; the largest comes first if the time was long enough.
 struct instance_exponents {
   std::int64_t instance;
   std::vector<double> inputs;     ///< in the order of lyapunov_report::inputs
-  std::vector<double> exponents;  ///< NaN without; -infinity where differences shrink to nothing within a step
+  std::vector<double> exponents;  ///< NaN: none; -infinity: perturbations shrink to nothing within a step
   std::vector<double> errors;     ///< standard errors, from the spread over parts of the time
-  double grazings;                ///< events met with so little speed that they may change an exponent
+  double grazings;                ///< events met so slowly that they may change an exponent
   saltus::status status;
-  saltus::sensitivity why;  ///< why there are none
+  saltus::sensitivity why;  ///< why there are no exponents
 
-  /// The dimension that they give an attractor (J. L. Kaplan, J. A. Yorke, Lecture Notes in Mathematics 730 (1979) 204): NaN where not all
-  /// that it needs are known.
+  /// The Kaplan-Yorke dimension of the attractor (J. L. Kaplan, J. A. Yorke, Lecture Notes in Mathematics 730 (1979)
+  /// 204); NaN if an exponent that it needs is unknown.
   double dimension() const;
 };
 
@@ -33,10 +33,10 @@ struct lyapunov_report {
   std::vector<instance_exponents> instances;
 };
 
-/// The plan of a study with [lyapunov]; one that has none is asked for all exponents over its whole time.
+/// The plan of a study with [lyapunov]; without that section, the plan asks for all exponents over its whole time.
 plan lyapunov_plan(study what, const cancellation& stop = {});
 
-/// Runs it. Throws `error`.
+/// Runs the plan. Throws `error`.
 lyapunov_report lyapunov(plan p, run_options options = {}, const cancellation& stop = {},
                          const run_listener& listener = {});
 

@@ -18,12 +18,12 @@ namespace saltus::host {
 
 namespace {
 
-/// Seconds of a run after which anything is measured beside it: short runs have ended by then.
+/// Seconds of a run after which a measurement begins: short runs have ended by then.
 constexpr double usual_delay = 1;
-/// And those after which it is for this model alone.
+/// Seconds after which this model is measured.
 constexpr double delay_of_model = 5;
 
-/// As $SALTUS_MEASURE has it; infinite for never.
+/// The delay in $SALTUS_MEASURE; infinite for never.
 double delay() {
   const char* const given = std::getenv("SALTUS_MEASURE");
   const std::string text = given ? given : "";

@@ -1,4 +1,4 @@
-// When lane shapes are measured: beside a run that lasts, or at once because somebody asks. A short run never waits for it.
+// Measures lane shapes: beside a long run, or at once on request. A short run never waits for a measurement.
 #pragma once
 
 #include <functional>
@@ -17,15 +17,15 @@ namespace saltus::host {
 /// The command with which the program starts itself beside a run.
 inline constexpr const char* measuring_command = "measure-lanes";
 
-/// Begins to find out, in another process, what is not known about the lanes of a run on `where` that was started by the
-/// words of `command`; nothing if all is known, or $SALTUS_MEASURE says never. It ends when the run does and destroys this:
-/// compiled models are kept, so what was done by then is not lost. Throws `error` (usage) if $SALTUS_MEASURE is no number.
+/// Starts a process that measures unknown lane shapes for a run on `where` whose command line is `command`; null if all
+/// are known, or $SALTUS_MEASURE says never. The process ends when the run ends and destroys this object; compiled
+/// models stay in the cache, so finished work is not lost. Throws `error` (usage) if $SALTUS_MEASURE is no number.
 std::unique_ptr<program_beside> measure_beside(const plan& p, backend& where, std::vector<std::string> command);
 
-/// What that process does: it measures for all models of the kind, and, if the run still lasts by then, for this one.
+/// The work of that process: measures for all models of the kind and then, if the run still lasts, for this model.
 void measure_lanes(const plan& p, const cancellation& stop);
 
-/// Measures anew for the methods that are taken without being asked for, and for dop853; `say` hears of it.
+/// Measures again for the default methods and for dop853; reports to `say`.
 void measure_machine(const cancellation& stop, const std::function<void(const std::string&)>& say);
 
 }  // namespace saltus::host

@@ -23,7 +23,8 @@ std::filesystem::path model_of(const spec_document& spec) {
 
 namespace {
 
-/// Where algebraic states do not have the index that they are declared with; empty: nowhere, as far as the structure shows.
+/// A warning if algebraic states have a higher structural index than declared; empty: none, as far as the structure
+/// shows.
 std::string doubt_of_index(const model& m) {
   const int declared = highest_index(m);
   if (declared == 0 || m.equations != abi::semi_explicit || !m.record || m.coordinates > 0) return {};

@@ -41,7 +41,7 @@ std::string text_in(const fs::path& file) {
   return fs::is_regular_file(file, none) ? read_file(file) : std::string();
 }
 
-/// Files of the run that are not what they were, by what the file says of them.
+/// Source files that have changed since the run, by the hashes in the file.
 std::vector<std::string> changed_sources(const result_file& f, const model& m, bool inputs_too) {
   std::vector<std::string> changed;
   std::istringstream lines(f.text("sources"));
@@ -55,7 +55,7 @@ std::vector<std::string> changed_sources(const result_file& f, const model& m, b
   return changed;
 }
 
-/// What goes into an instance, as TOML: the span, and two tables.
+/// The inputs of an instance as TOML: the span, and two tables.
 struct inputs {
   std::string span, tables;
 };
@@ -74,12 +74,12 @@ inputs inputs_in_rows(const result_file& f, std::size_t i) {
   return in;
 }
 
-/// Without rows: made again as the run has made them.
+/// For a file without rows: samples the inputs again as the run did.
 inputs inputs_of_spec(const result_file& f, std::size_t i, const model& m) {
   spec_document whole = from_text(f.text("spec"));
   std::istringstream lines(f.text("sources"));
   for (std::string hash, path; lines >> hash && std::getline(lines >> std::ws, path);)
-    if (fs::path(path).extension() == ".toml") whole.file = path;  // where its paths start
+    if (fs::path(path).extension() == ".toml") whole.file = path;  // start of its relative paths
   const plan p = validate(whole, model_for(whole, m));
   columns one;
   sampler(p).fill(static_cast<std::int64_t>(i), 1, one);
@@ -97,7 +97,7 @@ inputs inputs_of_spec(const result_file& f, std::size_t i, const model& m) {
   return in;
 }
 
-/// Tables of functions of time are too many numbers for a text: they are arrays beside it.
+/// Tables of functions of time are too long for a text, so they are passed as arrays beside it.
 std::string tables_of(const result_file& f, const model& m, given_arrays& arrays) {
   std::string text;
   for (const tabulated& t : m.tables) {
@@ -124,7 +124,7 @@ std::vector<std::string> warnings_of(const result_file& f, const model& m) {
   return all;
 }
 
-/// The first number of an array, and whether it is the same as in the file, to the bit.
+/// The first number of an array, and whether it equals that of the file to the bit.
 std::pair<double, bool> compared(const result_array& a, double was) {
   const auto first = [&]<class Number>(Number number) {
     std::memcpy(&number, a.numbers.data(), sizeof number);
@@ -197,7 +197,7 @@ plan plan_of_instance(const std::string& file, std::int64_t id, std::vector<flag
   return p;
 }
 
-/// Roles of what has become of an instance.
+/// Roles of variables with results of an instance.
 static constexpr std::string_view roles_of_results[] = {"final",     "status",      "counter",
                                                         "reduction", "sensitivity", "lyapunov"};
 

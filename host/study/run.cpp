@@ -35,7 +35,7 @@ namespace saltus::host {
 
 namespace {
 
-/// Before anything is compiled: what cannot be written must not be found out after an hour.
+/// Checks the output before anything is compiled: a run must not discover after an hour that it cannot write.
 void check_output(const plan& p, const std::string& file, existing older, const run_listener& listener) {
   if (file.empty()) return;
   journal::check_place(p.file);
@@ -63,7 +63,7 @@ std::string result_of(const plan& p, const run_options& options) {
   return options.so_far.empty() ? p.file : options.so_far;
 }
 
-/// Options that cannot go together, or not with this plan.
+/// Throws if options conflict with each other or with this plan.
 void check_options(const plan& p, const run_options& options) {
   check_output_options(p);
   const auto refuse = [](const std::string& why) { throw error(exit_usage, why); };
@@ -93,7 +93,7 @@ class run_output : public kept_chunks {
     origin_ = provenance_of(p, where, shell_line(options.command));
     if (options.in_memory) arrays_ = std::make_shared<result_arrays>(p, origin_);
     if (p.file.empty()) return;
-    // A part has nothing but its journal, whatever `checkpoint` says.
+    // A part has only its journal, whatever `checkpoint` says.
     const bool needs_it = reads_journal(options) || is_part(options) || journal::is_there(p.file);
     const bool at_once = options.time_limit > 0 || p.checkpoint.has_value();
     if (needs_it || (has_journal() && at_once)) begin_journal();
@@ -122,7 +122,7 @@ class run_output : public kept_chunks {
   void load(const id_range& range, chunk_data& chunk, tally& counts) const override {
     journal_->load(range, chunk, counts);
   }
-  /// A short run has no journal. What has ended before it begins would be integrated again.
+  /// A short run has no journal. Instances that end before the journal begins would be integrated again.
   void keep(const chunk_data& chunk, const tally& counts) override {
     if (file_ && !journal_ && has_journal() && seconds_since(begin_) > short_run) begin_journal();
     if (journal_) journal_->keep(chunk, counts);
@@ -134,26 +134,26 @@ class run_output : public kept_chunks {
     if (arrays_) arrays_->write(chunk, counts);
   }
 
-  /// The instances of a run that ended before this was made, as the number of its samples was not known.
+  /// Counts the instances that ended before this was made, while the number of samples was not known.
   void count(const run_summary& s) {
     if (file_) file_->count(s.instances, s.counts);
     if (arrays_) arrays_->count(s.instances, s.counts);
   }
 
   const std::shared_ptr<result_arrays>& arrays() const { return arrays_; }
-  /// Instances that this run integrates, or those of all that share the ensemble.
+  /// Instances that this run integrates, or those of all runs that share the ensemble.
   std::int64_t to_do() {
     const claims* from = taken_from();
     return from ? from->left() : plan_.count;
   }
-  /// How many of them an earlier run has integrated, which are read.
+  /// Number of instances that an earlier run has integrated, which are only read.
   std::int64_t done_before() { return taken_from() ? 0 : continued_; }
   void begin_to_share(const cancellation& stop) {
     if (options_.share) options_.share->opened(*journal_, stop);
   }
   std::int64_t continued() const { return continued_; }
 
-  /// All instances have ended, or nothing will be continued.
+  /// Completes the output: all instances have ended, or none will be continued.
   void complete(const run_summary& s) {
     const bool is_last = journal_ && options_.so_far.empty();
     if (is_last) journal_->close(file_->unfinished());
@@ -163,7 +163,8 @@ class run_output : public kept_chunks {
   void close_arrays(const run_summary& s) {
     if (arrays_) arrays_->close(s.wall_seconds, s.statistics, s.indices);
   }
-  /// Where there is no journal, what has ended stays in the unfinished file; returns where, or nothing if it is nowhere.
+  /// For a run without a journal: keeps ended instances in the unfinished file and returns its name, or nothing if
+  /// there are none.
   std::string leave_unfinished(const std::string& reason) {
     const std::string kept = file_ && file_->keep(reason) > 0 ? file_->unfinished().string() : std::string();
     file_.reset();
@@ -171,20 +172,21 @@ class run_output : public kept_chunks {
   }
   /// Instances that ended before there was a journal.
   std::int64_t not_kept() const { return not_kept_; }
-  /// What has ended stays, to be continued; returns where, or nothing if that is not how this run is kept.
+  /// Keeps ended instances in the journal, to be continued, and returns its folder; nothing if there is no journal.
   std::string leave_journal() {
     if (!journal_) return {};
     journal_->settle();
     file_.reset();
     return journal_->folder().string();
   }
-  /// A part that writes chunks of a store: they are there, or what has ended by now; returns where. Nothing if it has none.
+  /// Ends a part that writes chunks of a store and returns the store; nothing if it has none. `all`: all instances have
+  /// ended.
   std::string end_part(bool all) {
     if (!part_) return {};
     part_->end_part(all);
     return part_->unfinished().string();
   }
-  /// The store, if this part is the last one, and its own journal is closed by now.
+  /// The store, if this part is the last one; closes this part's own journal.
   std::shared_ptr<store_folder> completed_by_this_part() {
     if (!part_) return nullptr;
     const std::string run = journal_->identity();
@@ -192,7 +194,7 @@ class run_output : public kept_chunks {
     journal_.reset();
     return zarr_writer::left_by_parts(plan_.file, options_.part.of, run);
   }
-  /// After an error: what there is of finished instances stays.
+  /// Keeps ended instances after an error.
   void keep_what_is_finished(const std::string& reason) {
     try {
       if (const auto folder = leave_journal(); !folder.empty())
@@ -226,7 +228,7 @@ class run_output : public kept_chunks {
                     "run without --part, which integrates them here",
                     journal_->folder().string(), instances_in(missing), plan_.count, some));
   }
-  /// Of indices of sensitivity nothing is kept but rows, from which they are made anew.
+  /// Sums for sensitivity indices are not kept in a journal; with rows, they are computed again from these.
   bool has_journal() const {
     return plan_.checkpoint.value_or(usual_checkpoint) > 0 && (plan_.rows || plan_.indices.empty());
   }
@@ -257,14 +259,15 @@ class run_output : public kept_chunks {
   provenance origin_;
   std::optional<journal> journal_;
   std::unique_ptr<result_output> file_;
-  std::unique_ptr<zarr_writer> part_;  ///< of this part alone
+  std::unique_ptr<zarr_writer> part_;  ///< chunks of this part alone
   std::shared_ptr<result_arrays> arrays_;
   const std::vector<id_range> nothing_;
   std::int64_t continued_ = 0, not_kept_ = 0;
   monotonic_clock::time_point begin_ = monotonic_clock::now();
 };
 
-/// Integrates samples, and as many again for as long as their indices are less certain than the plan asks for and it may have more.
+/// Integrates samples, and doubles their number while an index is less certain than the plan asks for and its limit
+/// allows.
 run_summary integrate_until_certain(plan& p, backend& where, const cancellation& stop, const run_listener& listener) {
   const auto grow = [&](const sensitivity_indices& so_far) {
     if (!(widest_half_width(so_far) > p.design.half_width) || 2 * p.design.count > p.design.max_count) return false;
@@ -276,7 +279,7 @@ run_summary integrate_until_certain(plan& p, backend& where, const cancellation&
       p, where, [](const chunk_data&, const tally&) {}, listener.progress, stop, nullptr, grow);
 }
 
-/// Integrates all instances into what there is; keeps what the file has when that fails.
+/// Integrates all instances into `out`; on failure keeps the instances in the file.
 run_summary integrate_into(run_output& out, const plan& p, backend& where, const cancellation& stop,
                            const run_listener& listener) {
   const cancellation ending = stop.within();
@@ -287,7 +290,7 @@ run_summary integrate_into(run_output& out, const plan& p, backend& where, const
           try {
             out.write(chunk, counts);
           } catch (...) {
-            ending.cancel();  // what is under way cannot be kept
+            ending.cancel();  // instances under way could not be kept
             throw;
           }
         },
@@ -299,7 +302,7 @@ run_summary integrate_into(run_output& out, const plan& p, backend& where, const
   }
 }
 
-/// Cancels a token when a time has passed, unless it is destroyed before.
+/// Cancels a token after some seconds, unless it is destroyed before.
 class alarm_clock {
  public:
   alarm_clock(double seconds, const cancellation& what) {
@@ -332,7 +335,8 @@ int exit_code_of(const plan& p, const run_summary& s, bool has_more, bool at_tim
   return too_many_failed(s.counts, p.allowed_failed).empty() ? exit_ok : exit_failed_instances;
 }
 
-/// What the last part of a Zarr store does: statistics and counts are made of the journal, and the store gets its name.
+/// The last part of a Zarr store completes it: makes statistics and counts from the journal, and gives the store its
+/// name.
 run_report complete(const plan& p, run_options options, std::shared_ptr<store_folder> whole, const cancellation& stop,
                     const run_listener& listener) {
   listener.mention(fmt::format("part {} is the last one: it completes {}\n", text_of(options.part), p.file));
@@ -352,7 +356,7 @@ void check_run(const plan& p, const run_options& options, const run_listener& li
 run_report run(plan p, const run_options& options, const cancellation& stop, const run_listener& listener) {
   const auto older = options.replace ? existing::replaced : existing::refused;
   check_run(p, options, listener);
-  if (p.file.empty() && !options.in_memory) p.log_events = false;  // there is nobody to read it
+  if (p.file.empty() && !options.in_memory) p.log_events = false;  // no output would contain them
   run_report r;
   r.what = std::move(p);
   auto where = make_backend(r.what, stop);
@@ -401,7 +405,7 @@ run_report run(plan p, const run_options& options, const cancellation& stop, con
     out->complete(r.summary);
     r.file = result_of(r.what, options);
   }
-  if (!is_part(options)) out->close_arrays(r.summary);  // of a part there are no statistics
+  if (!is_part(options)) out->close_arrays(r.summary);  // a part has no statistics
   r.arrays = out->arrays();
   r.device = where->device();
   r.compile_seconds = where->compile_seconds();

@@ -1,4 +1,4 @@
-// A run from a plan to its result, in a file or in memory.
+// Runs a plan and makes its result, in a file or in memory.
 #pragma once
 
 #include <cstdint>
@@ -18,37 +18,41 @@ namespace saltus::host {
 class sharing;
 class store_folder;
 
-/// Who hears of a run while it lasts; from any thread, and each may do nothing.
+/// Receives reports of a run, on any thread; each function may do nothing.
 struct run_listener {
-  std::function<void(const std::string&)> say = [](const std::string&) {};      ///< what should be read, in lines
-  std::function<void(const std::string&)> mention = [](const std::string&) {};  ///< and what may be left out
-  /// Instances of a plan begin, so many, of which some have ended in an earlier run; again if more are added to those that have ended.
+  /// messages that should be shown, with line breaks
+  std::function<void(const std::string&)> say = [](const std::string&) {};
+  std::function<void(const std::string&)> mention = [](const std::string&) {};  ///< messages that may be left out
+  /// A plan begins: number of its instances, and number that an earlier run has ended. Called again when instances are
+  /// added.
   std::function<void(const plan&, std::int64_t, std::int64_t)> begins = [](const plan&, std::int64_t, std::int64_t) {};
-  std::function<void(std::int64_t)> progress = [](std::int64_t) {};  ///< so many more have ended
-  std::function<void()> ends = [] {};                                ///< no more will end
+  std::function<void(std::int64_t)> progress = [](std::int64_t) {};  ///< number of further instances that have ended
+  std::function<void()> ends = [] {};                                ///< no more instances will end
 };
 
 struct run_options {
-  bool replace = false;                   ///< an older result is replaced
-  bool restart = false;                   ///< a journal that is there is dropped, rather than continued
+  bool replace = false;                   ///< replace an older result
+  bool restart = false;                   ///< drop an existing journal instead of continuing it
   double time_limit = 0;                  ///< seconds after which the run ends and leaves its journal; 0: none
-  std::vector<std::string> command = {};  ///< words that are noted in the file as its history
-  /// Lanes are measured beside the run by another process, which is this program with the words of `command` (measure.hpp).
+  std::vector<std::string> command = {};  ///< command line for the history in the file
+  /// Another process measures lanes beside the run: this program with the words of `command` (measure.hpp).
   bool measure_beside = false;
-  /// Whose instances are integrated; it is kept in the journal, of which a later run without a part makes the result.
+  /// The part whose instances are integrated; they are stored in the journal, from which a later run without a part
+  /// makes the result.
   ensemble_part part = {};
-  /// With whom this run shares the ensemble, of which it keeps in the journal what it integrates; a later run without it makes
-  /// the result (share.hpp). Null: it does not.
+  /// The runs with which this run shares the ensemble; it stores its instances in the common journal, and one run makes
+  /// the result (share.hpp). Null: it does not share.
   sharing* share = nullptr;
-  /// Nothing is integrated: the result is made of a journal, in which all instances must have ended.
+  /// Integrates nothing: makes the result from a journal in which all instances must have ended.
   bool gathers = false;
-  /// Nothing is integrated: what a journal has so far, whoever may be writing it, goes into this file, and the journal stays.
-  /// Instances that have not ended are `not_run`. Empty: not so.
+  /// Integrates nothing: writes the present content of a journal, which another run may be writing, to this file; the
+  /// journal stays. Instances that have not ended are `not_run`. Empty: an ordinary run.
   std::string so_far = {};
-  /// An unfinished Zarr store whose chunks all parts have written: the result is that, with what is made of the journal besides.
+  /// An unfinished Zarr store whose chunks all parts have written: the run completes it with the rest of the result,
+  /// from the journal.
   std::shared_ptr<store_folder> completes = nullptr;
-  bool in_memory = false;  ///< the result is in run_report::arrays, too
-  /// Before a run that takes long a child of this process may try lanes of other shapes (tune.hpp).
+  bool in_memory = false;  ///< also keep the result in run_report::arrays
+  /// Before a long run, a child process may try other lane shapes (tune.hpp).
   bool tune = true;
 };
 
@@ -59,31 +63,35 @@ struct run_report {
   double compile_seconds = 0;
   std::shared_ptr<result_arrays> arrays;  ///< null unless asked for
   ensemble_part part;
-  bool shared = false;  ///< with others, of whom another one makes the result
-  std::string file;     ///< that was written; empty: none
-  std::string journal;  ///< where what has ended is kept, if there is no result file yet: of a part, or to be continued
+  bool shared = false;  ///< with other runs, one of which makes the result
+  std::string file;     ///< the file that was written; empty: none
+  /// the folder with the ended instances if there is no result file yet: of a part, or of a run to be continued
+  std::string journal;
   std::int64_t not_in_journal = 0;  ///< instances of this run that ended before it had that journal
-  std::string unfinished;      ///< a run that ended early and has no journal: where what has ended is; empty: nowhere
-  std::string store;           ///< unfinished, where the chunks of a part are; empty: it has none
+  /// for a run that ended early without a journal: the file with the ended instances; empty: none
+  std::string unfinished;
+  std::string store;           ///< the unfinished store with the chunks of a part; empty: none
   bool gathered = false;       ///< nothing was integrated
-  std::int64_t continued = 0;  ///< instances that an earlier run had left there
-  /// What a program should return: exit_ok, exit_failed_instances, exit_interrupted, exit_time_limit, exit_failure.
+  std::int64_t continued = 0;  ///< instances that an earlier run had left in the journal
+  /// Exit code for the program: exit_ok, exit_failed_instances, exit_interrupted, exit_time_limit, exit_failure.
   int exit_code = 0;
 };
 
-/// What the run of a journal, FILE.journal, has finished so far, whoever may be writing it, as a result file; instances that have not
-/// ended are `not_run`. Nothing is compiled, loaded or integrated, and the journal stays as it is. Throws `error`.
+/// Writes the ended instances of a journal, FILE.journal, as a result file; another run may be writing the journal.
+/// Instances that have not ended are `not_run`. Nothing is compiled, loaded or integrated, and the journal is not
+/// changed. Throws `error`.
 run_report so_far(const std::filesystem::path& journal, const std::string& file, const cancellation& stop = {});
 
-/// Throws `error` if a run of the plan would be refused before anything is integrated: as its result cannot be written, or its
-/// options do not go together.
+/// Throws `error` if a run of the plan would be refused before anything is integrated: its result cannot be written, or
+/// its options conflict.
 void check_run(const plan& p, const run_options& options, const run_listener& listener = {});
 
-/// Runs all instances of a plan and writes its result file, if it has one, and arrays, if they are asked for. Cancelling `stop`
-/// ends it early, and so does a model that crashes: what has ended by then is in the journal, if it lasted long enough to have one
-/// (plan::checkpoint), or else in the unfinished file; an older result stays. A journal that is there is continued: what is in it is not integrated again, and the bits of the result are the
-/// same. Changes nothing of the process: what a model does that crashes, the process does (model_call.hpp).
-/// Throws `error`; what has ended by then is kept.
+/// Runs all instances of a plan and writes its result file, if it has one, and arrays, if they are asked for.
+/// Cancelling `stop` ends the run early, and so does a model that crashes. Ended instances are then in the journal, if
+/// the run lasted long enough to have one (plan::checkpoint), or else in the unfinished file; an older result stays. An
+/// existing journal is continued: its instances are not integrated again, and the bits of the result are the same. The
+/// call changes no state of the process: a model that crashes crashes the process (model_call.hpp). Throws `error`;
+/// ended instances are kept.
 run_report run(plan p, const run_options& options = {}, const cancellation& stop = {},
                const run_listener& listener = {});
 

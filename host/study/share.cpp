@@ -14,7 +14,7 @@ namespace saltus::host {
 
 namespace {
 
-/// Whoever comes when others have made the result has nothing to do.
+/// Others have made the result: there is nothing to do.
 run_report nothing_to_do(const plan& p) {
   run_report r;
   r.what = p;
@@ -22,8 +22,8 @@ run_report nothing_to_do(const plan& p) {
   return r;
 }
 
-/// Whoever was to make the result may have been taken for dead although it only stood still: then it has the journal yet. It is waited
-/// for, until it has made the result, or has gone.
+/// The run that was to make the result may have been taken for dead although it was only suspended, and may still hold
+/// the journal. This run waits until it has made the result or has ended.
 run_report make_result(const plan& p, const run_options& options, const cancellation& stop,
                        const run_listener& listener) {
   constexpr auto pause = std::chrono::milliseconds(100);
@@ -40,16 +40,16 @@ run_report make_result(const plan& p, const run_options& options, const cancella
   }
 }
 
-/// Integrates what others leave, and makes the result if all of them have ended and this one is to.
+/// Integrates instances that others leave; makes the result if all have ended and this run must make it.
 run_report integrate_a_share(const plan& p, run_options options, const cancellation& stop,
                              const run_listener& listener) {
   leases share(p, p.lease, options.replace);
   options.share = &share;
-  options.tune = options.measure_beside = false;  // each of many would
+  options.tune = options.measure_beside = false;  // each of many runs would
   run_report r = run(p, options, stop, listener);
   options.share = nullptr;
   const bool is_done = r.exit_code == exit_ok || r.exit_code == exit_failed_instances;
-  // What this run has integrated itself is a part of what it reads now, and so is what it may have missed.
+  // The result is read from the journal: this run's own instances, those of others, and those it may have missed.
   return is_done && share.makes_result() ? make_result(p, options, stop, listener) : r;
 }
 

@@ -93,7 +93,7 @@ struct NAME {  // the name of the file
 };
 )";
 
-/// Words of C++ that look like names.
+/// Reserved words of C++.
 bool is_reserved(const std::string& name) {
   static const std::regex words(
       "alignas|alignof|and|and_eq|asm|auto|bitand|bitor|bool|break|case|catch|char|char8_t|char16_t|char32_t|class|"
@@ -125,7 +125,7 @@ fs::path write_skeleton(const std::string& name) {
   const fs::path file = name.ends_with(".hpp") ? name : name + ".hpp";
   check_name(file);
   const std::string text = std::regex_replace(skeleton, std::regex("\\bNAME\\b"), file.stem().string());
-  // What is there is never written over, nor followed where it leads.
+  // Never overwrites a file or follows a link.
   const int fresh = ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (fresh < 0)
     throw error(errno == EEXIST ? exit_usage : exit_failure,

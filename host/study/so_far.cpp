@@ -1,4 +1,4 @@
-// A journal as a result, made of what is in the journal alone.
+// Makes a result from a journal alone.
 #include <memory>
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@ namespace saltus::host {
 
 namespace {
 
-/// Nothing but what the journal has.
+/// Provides the chunks in the journal and no others.
 class kept_alone final : public kept_chunks {
  public:
   explicit kept_alone(const journal& of) : of_(of) {}
@@ -27,7 +27,7 @@ class kept_alone final : public kept_chunks {
   const journal& of_;
 };
 
-/// Where nothing is integrated.
+/// Stands in for a backend where nothing is integrated.
 class no_backend final : public backend {
  public:
   explicit no_backend(const provenance& origin) : origin_(origin) {}

@@ -31,12 +31,12 @@ namespace saltus::host {
 
 namespace {
 
-/// Instances that a pilot has at least: some for each lane.
+/// Least number of instances in a pilot: some for each lane.
 constexpr std::int64_t fewest = 64;
-/// Seconds that a run takes at least, on all threads, to be worth the compilation of other shapes.
+/// Shortest run, in seconds on all threads, that justifies compiling other shapes.
 constexpr double worth_while = 60;
 
-/// Seconds that measuring may take, after which there is nothing to choose by: one slow instance must not hold up a run.
+/// Seconds after which a measurement is given up: one slow instance must not hold up a run.
 constexpr double budget = 20;
 
 using clock = std::chrono::steady_clock;
@@ -45,7 +45,7 @@ clock::time_point from_now(double seconds) {
   return clock::now() + std::chrono::duration_cast<clock::duration>(std::chrono::duration<double>(seconds));
 }
 
-/// Seconds of processor time that this thread takes for a chunk; at `longest` it leaves it. Infinity where it is not done
+/// Processor seconds of this thread for a chunk, which it leaves after `longest`. Infinity if the chunk is not done
 /// `by_then`.
 double time_of(backend& where, chunk_data& chunk, clock::time_point by_then, const cancellation& stop,
                double longest = std::numeric_limits<double>::infinity()) {
@@ -71,11 +71,12 @@ plan with_shape(plan p, const lane_shape& shape) {
   return p;
 }
 
-/// Seconds after which a pilot is given up: what takes that long is not run a dozen times over.
+/// Seconds after which a pilot is given up: longer ones would not be repeated a dozen times.
 constexpr double longest_pilot = 1;
 
-/// As many instances as last some time, and fill all shapes' lanes many times over; nothing if the fewest take too long. Or
-/// as many as tell that the whole run takes less than `least` seconds by far, which is soon known of short ones.
+/// A number of instances that runs for a measurable time and fills the lanes of all shapes many times over; nothing if
+/// the fewest take too long. Also ends as soon as the whole run is known to take far less than `least` seconds, which
+/// is quick for short runs.
 std::optional<std::int64_t> pilot_count(const plan& p, backend& where, const cancellation& stop, double& seconds,
                                         clock::time_point by_then, double least = 0) {
   constexpr double enough = 0.03, by_far = 8;
@@ -90,7 +91,7 @@ std::optional<std::int64_t> pilot_count(const plan& p, backend& where, const can
   }
 }
 
-/// What a model's functions are needed for, found in a child process; nothing where the model did not bear it.
+/// Runs a task that calls the model's functions in a child process; empty if the model fails there.
 template <class T>
 std::vector<T> in_child_process(const std::function<std::vector<T>()>& task, const cancellation& stop) {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -108,11 +109,11 @@ std::vector<T> in_child_process(const std::function<std::vector<T>()>& task, con
     return {};
   } catch (const error& e) {
     if (e.exit_code != exit_interrupted) throw;
-    return {};  // the run sees to it
+    return {};  // the run itself handles the interruption
   }
 }
 
-/// The shapes, timed by turns on the plan's instances: the one to take first. Nothing if there is no time for that.
+/// Times the shapes in turns on the plan's instances, the best shape first. Empty if there is no time for that.
 std::vector<timed_shape> timed(const plan& p, const std::vector<lane_shape>& shapes,
                                const std::vector<std::unique_ptr<backend>>& where, const cancellation& stop) {
   const auto by_then = from_now(budget);
@@ -141,7 +142,7 @@ std::vector<timed_shape> timed(const plan& p, const std::vector<lane_shape>& sha
   return all;
 }
 
-/// The same, in a child process.
+/// The same in a child process.
 std::vector<timed_shape> measured_shapes(const plan& p, const std::vector<lane_shape>& shapes,
                                          const cancellation& stop) {
   std::vector<std::unique_ptr<backend>> where;
@@ -160,7 +161,7 @@ plan reference_plan(const plan& p) {
   struct reference {
     const char *model, *varied;
   };
-  // Steps of like length over the whole span; events at a few per cent of the steps; four decades of stiffness.
+  // Steps of similar length over the whole span; events at a few per cent of the steps; four decades of stiffness.
   constexpr reference of_kind[] = {{"lorenz", "sweep.rho={from=0, to=21, count=65536}"},
                                    {"ball_drag", "sweep.height={from=5, to=20, count=65536}"},
                                    {"robertson", "sweep.k1={from=0.01, to=0.1, count=65536}"}};
@@ -191,7 +192,7 @@ std::vector<timed_shape> tune_machine(const plan& p, const cancellation& stop) {
 }
 
 namespace {
-/// Do instances of the plan lie in lanes whose shape is free?
+/// Do instances of the plan run in lanes whose shape is not fixed?
 bool has_free_lanes(const plan& p, backend& where) {
   return where.parts().size() == 1 && where.uses_host_threads() && p.lanes == 0 && p.groups == 0;
 }

@@ -1,5 +1,5 @@
-// The CUDA backend: a chunk lies in device memory, and kernels are launched round after round (run/cuda.cuh) in a stream
-// of its own. Part of the plug-in library.
+// The CUDA backend: each chunk is in device memory, and rounds of kernels are launched (run/cuda.cuh) in its own
+// stream. Part of the plug-in library.
 #include <algorithm>
 #include <condition_variable>
 #include <cstdint>
@@ -25,10 +25,11 @@ namespace saltus::host {
 
 namespace {
 
-constexpr std::int64_t max_instances = 1 << 18;   ///< in a chunk
-constexpr std::int64_t max_host_bytes = 1 << 30;  ///< of a chunk in host memory, where a few chunks are at once
-constexpr int instances_per_thread = 2;           ///< in a chunk, at least
-constexpr int chunks_per_run = 12;                ///< of a run that is not large: copies of one behind work on another
+constexpr std::int64_t max_instances = 1 << 18;   ///< per chunk
+constexpr std::int64_t max_host_bytes = 1 << 30;  ///< of a chunk in host memory, which holds a few chunks at once
+constexpr int instances_per_thread = 2;           ///< least number per chunk
+/// for a run that is not large: copies of one chunk overlap work on another
+constexpr int chunks_per_run = 12;
 
 class cuda_backend final : public backend {
  public:
@@ -39,7 +40,7 @@ class cuda_backend final : public backend {
   }
   ~cuda_backend() override {
     try {
-      run_.device.use();  // to give memory back on this thread
+      run_.device.use();  // to free memory on this thread
     } catch (const error&) {}
   }
 
@@ -85,7 +86,7 @@ class cuda_backend final : public backend {
   }
 
  private:
-  /// Counts those that integrate a chunk.
+  /// Counts the threads that integrate a chunk.
   class at_work {
    public:
     explicit at_work(cuda_backend& where) : where_(where) { count(1); }
@@ -102,7 +103,8 @@ class cuda_backend final : public backend {
     cuda_backend& where_;
   };
 
-  /// Waits until one of those at work has ended, unless all of them wait, and takes the memory of the idle ones.
+  /// Waits until another chunk at work has ended, unless all of them wait, and frees the memory of idle runners.
+  /// Returns false if there is none to wait for.
   bool wait_for_memory() {
     std::unique_lock lock(mutex_);
     if (idle_.empty()) {
@@ -119,8 +121,8 @@ class cuda_backend final : public backend {
   /// Threads that sail at once.
   std::int64_t threads() const { return std::int64_t{run_.module.sail.blocks} * abi::cuda_block; }
 
-  /// Several chunks, so that copies of one go on behind work on another, if each still has an instance or two for every thread;
-  /// none so large that the host waits for its first bytes. Measured: docs/cuda.md.
+  /// Several chunks, so that copies of one overlap work on another, if each chunk has an instance or two for every
+  /// thread; none so large that the host waits long for its first bytes. Measured: docs/cuda.md.
   std::int64_t chosen_chunk() const {
     const plan& p = run_.what;
     const std::int64_t least = std::min(instances_per_thread * threads(), max_instances);
@@ -135,7 +137,7 @@ class cuda_backend final : public backend {
   std::int64_t chunk_size_;
   std::mutex mutex_;
   std::condition_variable ended_;
-  int working_ = 0, waiting_ = 0;  ///< those that integrate a chunk
+  int working_ = 0, waiting_ = 0;  ///< chunks at work, and those of them that wait for memory
   std::vector<std::unique_ptr<chunk_runner>> idle_;
 };
 

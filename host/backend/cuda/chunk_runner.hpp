@@ -1,4 +1,5 @@
-// Takes chunks through a device: inputs there, rounds of kernels, events, results and exceptions back. Part of the plug-in library.
+// Runs chunks on a device: uploads inputs, launches rounds of kernels, fetches events, results and exceptions. Part of
+// the plug-in library.
 #pragma once
 
 #include <algorithm>
@@ -20,14 +21,14 @@
 
 namespace saltus::host {
 
-/// A chunk is not cut into smaller pieces than this where memory runs out.
+/// If memory runs out, a chunk is not cut into pieces smaller than this.
 inline constexpr std::int64_t smallest_piece = 32;
 
-/// Integrates one chunk after another, in one block of memory and one stream. Where the memory does not do, a chunk goes
-/// piece by piece: its neighbouring instances in one piece, with the bits that they have in any other.
+/// Integrates one chunk after another, in one block of memory and one stream. If memory does not suffice, a chunk is
+/// integrated in pieces of neighbouring instances; the bits do not depend on the pieces.
 class chunk_runner {
  public:
-  /// `others_give_back` waits until others have given some of their memory back; false if there is nobody to wait for.
+  /// `others_give_back` waits until other runners have freed memory; returns false if there are none to wait for.
   chunk_runner(const run_data& run, std::function<bool()> others_give_back)
       : piece_(run), others_give_back_(std::move(others_give_back)) {}
 
@@ -46,8 +47,8 @@ class chunk_runner {
   }
 
  private:
-  /// Brings a piece of the chunk that begins with this slot to the device, and runs its first rounds: by then all memory
-  /// has been asked for. Where there is not enough, the same with half as many instances.
+  /// Uploads the piece of the chunk that begins with slot `first`, and runs its first rounds, after which all memory
+  /// has been allocated. If memory runs out, halves the number of instances and tries again.
   void begin_piece(const chunk_data& chunk, std::int64_t first) {
     for (;;) try {
         piece_.first = first;
@@ -58,7 +59,7 @@ class chunk_runner {
         return;
       } catch (const cuda_error& e) {
         if (!e.is_out_of_memory()) throw;
-        piece_.stream.wait();  // what is under way uses the memory
+        piece_.stream.wait();  // work under way uses the memory
         inputs_.give_back();
         most_ = std::max((piece_.count + 1) / 2, smallest_piece);
         if (piece_.count > smallest_piece) continue;
@@ -71,7 +72,7 @@ class chunk_runner {
       }
   }
 
-  /// Goes on until all instances of the piece have ended; false if it is told to stop before.
+  /// Runs rounds until all instances of the piece have ended; returns false if told to stop before.
   bool run_piece(chunk_data& chunk, const std::function<bool(std::int64_t)>& finished) {
     std::int64_t reported = 0;
     for (;;) {
@@ -92,7 +93,7 @@ class chunk_runner {
   rounds rounds_{piece_};
   piece_results results_{piece_};
   std::function<bool()> others_give_back_;
-  std::int64_t most_ = std::numeric_limits<std::int64_t>::max();  ///< of a piece: for which there was memory
+  std::int64_t most_ = std::numeric_limits<std::int64_t>::max();  ///< largest piece for which there was memory
 };
 
 }  // namespace saltus::host

@@ -1,4 +1,4 @@
-// The plug-in library that compiles modules for CUDA devices without one: it links NVRTC, but no driver.
+// The plug-in library that compiles modules for CUDA devices without a device: it links NVRTC, but no driver.
 #include "backend/cuda/plugin.hpp"
 #include "backend/cuda/report.hpp"
 

@@ -1,4 +1,4 @@
-// The CUDA devices of this machine. Loads the plug-in library when first asked; nothing else here knows CUDA.
+// The CUDA devices of this machine. The first call loads the plug-in library; nothing else in libsaltus knows CUDA.
 #pragma once
 
 #include <memory>
@@ -9,14 +9,15 @@
 
 namespace saltus::host {
 
-/// The CUDA devices that the plan asks for, by way of the plug-in library; throws `error` (exit_device) with the reason if
-/// there is none, or not that one.
+/// The backend for the CUDA devices of the plan, from the plug-in library; throws `error` (exit_device) with the reason
+/// if there is no device, or not the one asked for.
 std::unique_ptr<backend> make_cuda_backend(const plan& p);
 
-/// Why there is no CUDA device to use; empty if there is one. `name` receives its name, or those of all.
+/// Why there is no usable CUDA device; empty if there is one. `name` receives the name of the device, or the names of
+/// all.
 std::string cuda_absent(std::string* name = nullptr);
 
-/// The names of the CUDA devices, by number; empty if there is none to use, for which `reason` receives the reason.
+/// The names of the CUDA devices, by number; empty if none is usable, and `reason` then receives the reason.
 std::vector<std::string> cuda_devices(std::string* reason = nullptr);
 
 }  // namespace saltus::host

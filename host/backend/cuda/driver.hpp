@@ -1,4 +1,4 @@
-// The CUDA driver's handles as objects, and its errors as exceptions. For the plug-in alone: it links the driver.
+// Handles of the CUDA driver as objects, and its errors as exceptions. For the plug-in alone, which links the driver.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace saltus::host {
 
-/// A call of the driver that failed: which one, with which error, and what that means.
+/// A failed call of the driver: the call, the error, and its meaning.
 struct cuda_error : error {
   CUresult result;
 
@@ -31,21 +31,21 @@ struct cuda_error : error {
   }
 };
 
-/// Throws `cuda_error` unless a call of the driver succeeded.
+/// Throws `cuda_error` if a call of the driver failed.
 inline void check_driver(CUresult result, const char* call) {
   if (result != CUDA_SUCCESS) throw cuda_error(result, call);
 }
-/// SALTUS_CUDA(cuMemAlloc, &address, bytes): the call, checked.
+/// SALTUS_CUDA(cuMemAlloc, &address, bytes) calls the driver and checks the result.
 #define SALTUS_CUDA(call, ...) ::saltus::host::check_driver(call(__VA_ARGS__), #call)
 
-/// A device in use: its primary context is held. Calls of the driver go to it from the thread that made this object,
-/// and from threads that called `use`.
+/// A device in use: the object holds its primary context. Calls of the driver go to it from the thread that made this
+/// object, and from threads that called `use`.
 class cuda_device {
  public:
   explicit cuda_device(int number) {
     SALTUS_CUDA(cuInit, 0);
     SALTUS_CUDA(cuDeviceGet, &handle_, number);
-    // A thread that waits for the device leaves its core to others. Who has set the flags before may have reasons.
+    // A thread that waits for the device frees its core. If other code has set the flags before, they stay.
     cuDevicePrimaryCtxSetFlags(handle_, CU_CTX_SCHED_BLOCKING_SYNC);
     SALTUS_CUDA(cuDevicePrimaryCtxRetain, &context_, handle_);
     use();
@@ -64,7 +64,7 @@ class cuda_device {
     return value;
   }
   int multiprocessors() const { return attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT); }
-  /// Bytes of its memory that the driver has left.
+  /// Bytes of free device memory according to the driver.
   static std::size_t memory_left() {
     std::size_t left = 0, all = 0;
     SALTUS_CUDA(cuMemGetInfo, &left, &all);
@@ -76,7 +76,7 @@ class cuda_device {
            attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
   }
   std::string name() const { return name_of(handle_); }
-  /// Of a device that need not be in use.
+  /// The name of a device, which need not be in use.
   static std::string name_of(int number) {
     char text[256] = {};
     CUdevice device = 0;
@@ -114,7 +114,7 @@ class cuda_memory {
   std::size_t bytes_;
 };
 
-/// A block of host memory that a device reaches by itself, while the host goes on.
+/// A block of host memory that the device can access while the host goes on.
 class pinned_memory {
  public:
   explicit pinned_memory(std::size_t bytes) { SALTUS_CUDA(cuMemHostAlloc, &address_, bytes, CU_MEMHOSTALLOC_PORTABLE); }
@@ -127,9 +127,9 @@ class pinned_memory {
   void* address_ = nullptr;
 };
 
-/// A stream: what is put into it happens in order. A copy from or to host memory has left or reached it on return, unless
-/// that memory is pinned: then it may happen at any time until the stream, or an event put into it later, has been waited
-/// for.
+/// A stream executes operations in order. A copy from or to pageable host memory has left or reached that memory on
+/// return. A copy from or to pinned memory may happen at any time until the stream, or an event put into it later, has
+/// been waited for.
 class cuda_stream {
  public:
   cuda_stream() { SALTUS_CUDA(cuStreamCreate, &handle_, CU_STREAM_NON_BLOCKING); }
@@ -156,7 +156,7 @@ class cuda_stream {
     SALTUS_CUDA(cuLaunchKernel, kernel, static_cast<unsigned>(blocks), 1, 1, static_cast<unsigned>(block), 1, 1, 0,
                 handle_, arguments, nullptr);
   }
-  /// Waits until everything put into the stream has happened; throws what went wrong in a kernel.
+  /// Waits until all operations in the stream have finished; throws errors of kernels.
   void wait() const { SALTUS_CUDA(cuStreamSynchronize, handle_); }
 
   CUstream handle() const { return handle_; }
@@ -166,7 +166,7 @@ class cuda_stream {
   CUstream handle_ = nullptr;
 };
 
-/// A mark in a stream; one that keeps the time at which the device came to it, if that is asked for.
+/// A mark in a stream; kind::time also records the device's time at the mark.
 class cuda_event {
  public:
   enum class kind { mark, time };
@@ -179,9 +179,10 @@ class cuda_event {
   cuda_event& operator=(const cuda_event&) = delete;
 
   void put_into(const cuda_stream& stream) const { SALTUS_CUDA(cuEventRecord, handle_, stream.handle()); }
-  /// Waits until all that was put into the stream before has happened; not at all if it was never put into one.
+  /// Waits until all earlier operations of the stream have finished; does nothing if the event was never put into a
+  /// stream.
   void wait() const { SALTUS_CUDA(cuEventSynchronize, handle_); }
-  /// By the device's clock; both keep the time, and have been waited for.
+  /// Seconds by the device's clock; both events must be of kind::time and have been waited for.
   double seconds_since(const cuda_event& earlier) const {
     float milliseconds = 0;
     SALTUS_CUDA(cuEventElapsedTime, &milliseconds, earlier.handle_, handle_);
@@ -192,13 +193,13 @@ class cuda_event {
   CUevent handle_ = nullptr;
 };
 
-/// Carries columns between pageable host memory and a device by way of pinned memory: piece by piece through two halves,
-/// so that the host fills or empties one while the device copies the other.
+/// Copies columns between pageable host memory and a device through pinned memory, in pieces through two halves: the
+/// host fills or empties one half while the device copies the other.
 class cuda_staging {
  public:
   explicit cuda_staging(const cuda_stream& stream) : stream_(stream) {}
 
-  /// On return `from` has been read; the last pieces may still be on their way in the stream.
+  /// On return `from` has been read; the last pieces may still be in the stream.
   template <class Number>
   void upload(const Number* to, const Number* from, std::size_t count) {
     pieces(count * sizeof(Number),
@@ -209,7 +210,7 @@ class cuda_staging {
              there.put_into(stream_);
            });
   }
-  /// `to` has been written after `land`, or after as much has been downloaded again.
+  /// `to` is complete after `land`.
   template <class Number>
   void download(Number* to, const Number* from, std::size_t count) {
     pieces(count * sizeof(Number),
@@ -220,7 +221,7 @@ class cuda_staging {
              under_way_[half == halves_.address() ? 0 : 1] = {reinterpret_cast<unsigned char*>(to) + at, bytes};
            });
   }
-  /// Waits for all that was downloaded.
+  /// Waits for all downloads.
   void land() {
     land(halves_.address());
     land(halves_.address() + size);
@@ -250,12 +251,12 @@ class cuda_staging {
   };
   const cuda_stream& stream_;
   pinned_memory halves_{2 * size};
-  cuda_event there_[2];  ///< in the stream, behind the last copy from or to each half
+  cuda_event there_[2];  ///< in the stream, after the last copy from or to each half
   piece under_way_[2] = {};
   std::size_t turn_ = 0;
 };
 
-/// Code loaded onto the device in use: a cubin, or PTX, which the driver compiles for it.
+/// Code loaded onto the device in use: a cubin, or PTX, which the driver compiles.
 class cuda_module {
  public:
   explicit cuda_module(const std::string& code) { SALTUS_CUDA(cuModuleLoadData, &handle_, code.c_str()); }

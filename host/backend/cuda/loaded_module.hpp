@@ -1,4 +1,4 @@
-// A plan's kernels, loaded onto a device; and whether the driver can take them. Part of the plug-in library.
+// A plan's kernels, loaded onto a device; and a check that the driver accepts them. Part of the plug-in library.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace saltus::host {
 
-/// A kernel and how many blocks of it the device holds at once.
+/// A kernel, and the number of its blocks that the device holds at once.
 struct kernel {
   CUfunction code;
   int blocks;
@@ -32,8 +32,8 @@ inline std::string driver_for(int version) {
   }
 }
 
-/// Why the driver cannot take what this NVRTC makes; empty if it can. It takes code of its own major version and of all
-/// before, whatever the minor one; but it must know the very version of what it is to compile by itself.
+/// Why the driver does not accept the output of this NVRTC; empty if it does. It accepts code of its own and earlier
+/// major versions, whatever the minor version; PTX, which it compiles itself, needs at least the exact version.
 inline std::string too_old_driver(bool for_ptx) {
   int driver = 0;
   SALTUS_CUDA(cuDriverGetVersion, &driver);
@@ -45,7 +45,7 @@ inline std::string too_old_driver(bool for_ptx) {
                      for_ptx ? "" : fmt::format(", or build saltus with CUDA {}", driver / 1000));
 }
 
-/// The module of a plan, which the driver must be able to take.
+/// The module of a plan; throws if the driver does not accept it.
 inline cuda_module_code code_for(const plan& p, int capability) {
   auto code = build_cuda_module(p, capability);
   if (code.sail.ptx_of != 0)
@@ -60,7 +60,7 @@ struct loaded_module {
   cuda_module beginning, sailing, landing;
   kernel begin, sail, land;
   CUfunction turn_over;
-  std::size_t local_bytes;  ///< of device memory, for the local memory of as many threads as the device holds
+  std::size_t local_bytes;  ///< of device memory, for the local memory of the largest number of resident threads
   abi::cuda_module about;
 
   loaded_module(const cuda_module_code& code, const cuda_device& device)
@@ -77,7 +77,7 @@ struct loaded_module {
       throw error(exit_failure, "a compiled module is of another version of saltus: clear the cache");
   }
 
-  /// A run's tolerances as the kernels take them.
+  /// A run's tolerances in the form that kernels take.
   std::vector<unsigned char> tolerances_from(abi::settings how, const std::vector<double>& atol) const {
     std::vector<unsigned char> bytes(static_cast<std::size_t>(about.tolerance_bytes));
     const cuda_memory atol_there(atol.size() * sizeof(double)), made(bytes.size());
@@ -88,7 +88,7 @@ struct loaded_module {
     unsigned char* address = reinterpret_cast<unsigned char*>(made.address());
     void* arguments[] = {&how, &address};
     stream.upload(numbers, atol.data(), atol.size());
-    stream.fill(address, 0, bytes.size());  // between its members, too
+    stream.fill(address, 0, bytes.size());  // clears padding, too
     stream.launch(beginning.kernel("saltus_tolerances"), 1, 1, arguments);
     stream.download(bytes.data(), address, bytes.size());
     stream.wait();
@@ -102,7 +102,8 @@ struct loaded_module {
     k.blocks *= device.multiprocessors();
     return k;
   }
-  /// The driver takes it at the first launch of a kernel that needs more than all before, whatever else is there by then.
+  /// The driver allocates local memory at the first launch of a kernel that needs more than all before, whether or not
+  /// memory is left.
   std::size_t local_memory(const cuda_device& device) const {
     std::size_t most = 0;
     for (const kernel& k : {begin, sail, land}) most = std::max(most, cuda_module::local_bytes(k.code));

@@ -1,4 +1,4 @@
-// Plug-in libraries, found and loaded.
+// Finds and loads plug-in libraries.
 #pragma once
 
 #include <dlfcn.h>
@@ -8,7 +8,7 @@
 
 namespace saltus::host {
 
-/// The loaded plug-in, or the reason why there is none. It stays loaded until the program ends.
+/// The loaded plug-in, or the reason for its absence. It stays loaded until the program ends.
 struct loaded_plugin {
   void* handle = nullptr;
   std::string reason;
@@ -19,7 +19,7 @@ struct loaded_plugin {
   }
 };
 
-/// Loads a library that has these symbols. `variable` of the environment may say which.
+/// Loads a library that exports these symbols. The environment variable `variable` may name the library.
 loaded_plugin load_plugin(const char* file, const char* variable, std::initializer_list<const char*> symbols);
 
 }  // namespace saltus::host

@@ -1,4 +1,4 @@
-// What a device works on at a time, and the stream in which it does. Part of the plug-in library.
+// The piece of a chunk on which a device works at a time, and its stream. Part of the plug-in library.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace saltus::host {
 
-/// Neighbouring instances of a chunk that are on the device at once: all of them, where there is memory. One piece after
-/// another goes through one stream, and what is copied through pinned memory: nothing waits for what others do in theirs.
+/// Neighbouring instances of a chunk that are on the device at once: all of them if memory suffices. Pieces go through
+/// one stream one after another, and copies go through pinned memory, so that no stream waits for another.
 struct device_piece {
   explicit device_piece(const run_data& r) : run(r) {}
 
@@ -21,7 +21,7 @@ struct device_piece {
   cuda_stream stream;
   cuda_staging staging{stream};
   std::int64_t first = 0, count = 0;  ///< slots of the chunk
-  std::vector<int> order;             ///< slots of the piece in the order in which they begin; or as they stand
+  std::vector<int> order;             ///< slots of the piece in the order in which they begin; empty: ascending
   abi::cuda_chunk c{};
   abi::cuda_progress state{};  ///< as of the last look
 };

@@ -1,4 +1,4 @@
-// The memory of pieces on a device, and their inputs there. Part of the plug-in library.
+// Device memory and inputs of pieces. Part of the plug-in library.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace saltus::host {
 
-/// Brings one piece after another into one block of memory, which is asked for once.
+/// Uploads one piece after another into one block of memory, which is allocated once.
 class piece_inputs {
  public:
   explicit piece_inputs(device_piece& piece) : piece_(piece) {}
@@ -22,7 +22,7 @@ class piece_inputs {
   piece_inputs(const piece_inputs&) = delete;
   piece_inputs& operator=(const piece_inputs&) = delete;
 
-  /// Throws cuda_error where there is too little memory.
+  /// Throws cuda_error if there is too little memory.
   void upload(const chunk_data& chunk) {
     const run_data& run = piece_.run;
     if (const std::size_t bytes = run.bytes_for(piece_.count); bytes > memory_.bytes()) allocate(bytes);
@@ -36,20 +36,20 @@ class piece_inputs {
     piece_.state = abi::cuda_start(piece_.c, run.module.about.rows_per_landing);
   }
 
-  /// When nothing is under way any more, which would use the memory.
+  /// Frees the memory; no work that uses it may be under way.
   void give_back() { allocate(0); }
 
  private:
   void allocate(std::size_t bytes) {
     const std::size_t before = memory_.bytes();
-    memory_ = cuda_memory(0);  // give it back first
+    memory_ = cuda_memory(0);  // frees the old block first
     piece_.run.share.hold(before, 0);
     memory_ = cuda_memory(bytes);
     piece_.run.share.hold(0, bytes);
     there_ = 0;
   }
 
-  /// Columns that are the same for all instances are there already where the piece before was of the same size.
+  /// Columns that are equal for all instances are already there if the piece before had the same size.
   void upload_columns(const chunk_data& chunk) {
     const plan& what = piece_.run.what;
     const bool is_there = there_ == piece_.count;
@@ -85,7 +85,7 @@ class piece_inputs {
     if (order.empty()) piece_.c.order = nullptr;
   }
 
-  /// All places are vacant.
+  /// Marks all places as vacant.
   void empty_pool() {
     const abi::cuda_chunk& c = piece_.c;
     piece_.stream.fill(c.pool.integers, 0xff,
@@ -97,7 +97,7 @@ class piece_inputs {
 
   device_piece& piece_;
   cuda_memory memory_{0};
-  std::int64_t there_ = 0;  ///< instances of the piece whose inputs are in the memory
+  std::int64_t there_ = 0;  ///< number of instances whose inputs are in the memory
 };
 
 }  // namespace saltus::host

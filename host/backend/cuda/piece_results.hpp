@@ -1,4 +1,4 @@
-// Fetches what a piece leaves on the device: events, results, exceptions, statistics. Part of the plug-in library.
+// Fetches the results of a piece from the device: events, results, exceptions, statistics. Part of the plug-in library.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ class piece_results {
     if (const run_data& run = piece.run; run.statistics) statistics_.emplace(run.what, *run.statistics);
   }
 
-  /// Empties the event log on the device.
+  /// Moves the event log of the device to the chunk.
   void take_events(chunk_data& chunk) {
     const abi::cuda_chunk& c = piece_.c;
     const auto more = static_cast<std::size_t>(piece_.state.rows), n = logged_numbers(piece_.run.what);
@@ -38,7 +38,7 @@ class piece_results {
     piece_.state.landable = abi::landable_places(c, 0, piece_.run.module.about.rows_per_landing);
   }
 
-  /// All others, when the piece is done or was stopped.
+  /// Fetches all other results, when the piece is done or was stopped.
   void take(chunk_data& chunk) {
     const std::int64_t begun = piece_.is_done() || !piece_.order.empty() ? piece_.count : piece_.state.next;
     if (!made_statistics(chunk)) download(chunk, 0, begun);
@@ -48,8 +48,8 @@ class piece_results {
   }
 
  private:
-  /// Makes the statistics of the chunk on the device, and fetches no more of its results than the host needs besides.
-  /// False if that cannot be done: then it needs them all.
+  /// Makes the statistics of the chunk on the device, and fetches only those results that the host needs besides.
+  /// Returns false if that is impossible: the host then needs all results.
   bool made_statistics(chunk_data& chunk) {
     if (!statistics_ || !piece_.is_done() || piece_.count < chunk.count) return false;
     std::optional<std::vector<std::int64_t>> blocks;
@@ -59,7 +59,7 @@ class piece_results {
       if (!e.is_out_of_memory()) throw;
     }
     if (!blocks) return false;
-    // Every block takes a copy for each column: beyond some share of them all at once is faster.
+    // Every block takes one copy per column: beyond some share of blocks, copying all at once is faster.
     if (std::ssize(*blocks) > 16 + std::ssize(chunk.statistics.costs) / 16) {
       chunk.statistics.has_rows.assign(chunk.statistics.has_rows.size(), true);
       download(chunk, 0, chunk.count);
@@ -72,8 +72,8 @@ class piece_results {
     return true;
   }
 
-  /// Fetches the results of the instances first, ..., first + rows - 1 of the piece; the others keep what the chunk was
-  /// preset to.
+  /// Fetches the results of the instances first, ..., first + rows - 1 of the piece; the others keep the presets of the
+  /// chunk.
   void download(chunk_data& chunk, std::int64_t first, std::int64_t rows) {
     const abi::results& out = piece_.c.out;
     const abi::settings& how = piece_.c.how;
@@ -86,7 +86,7 @@ class piece_results {
     fetch(chunk.final_discrete, out.final_discrete, 1);
     fetch(chunk.t_final, out.t_final, 1);
     fetch(chunk.status, out.status, 1);
-    // Without events nothing lands, and what only that changes is preset.
+    // Without events nothing lands, and counters that only landing changes keep their presets.
     for (std::size_t j = 0; j < abi::counter_count; ++j)
       if (has_events(what.model) || abi::counter_table[j].changed_by != abi::change::landing)
         fetch(chunk.*abi::counter_members<std::vector<long long>>[j], out.*abi::counter_members<long long*>[j], 1);
@@ -105,13 +105,13 @@ class piece_results {
     piece_.staging.land();
   }
 
-  /// Of all instances of the piece, whether their other results are needed or not.
+  /// Fetches the guard histories of all instances of the piece, whether their other results are needed or not.
   void download_histories(chunk_data& chunk, std::int64_t rows) {
     download_columns(chunk, chunk.guard_history, piece_.c.out.guard_history, 1, 0, rows);
     piece_.staging.land();
   }
 
-  /// The rows first, ..., first + rows - 1 of the piece, in columns of so many numbers per instance.
+  /// Fetches the rows first, ..., first + rows - 1 of the piece, in columns of `width` numbers per instance.
   template <class Numbers, class Number>
   void download_columns(const chunk_data& chunk, Numbers& to, const Number* from, std::size_t width, std::int64_t first,
                         std::int64_t rows) {
@@ -122,8 +122,8 @@ class piece_results {
                               static_cast<std::size_t>(rows) * width);
   }
 
-  /// Those that have begun when a run is stopped are the first ones of the piece's order: what was fetched of the others is
-  /// not theirs.
+  /// When a run is stopped, the instances that have begun are the first ones in the piece's order; the fetched results
+  /// of the others are invalid and are reset.
   void forget_not_begun(chunk_data& chunk) {
     if (piece_.order.empty()) return;
     std::vector<long long> slots(piece_.order.begin() + piece_.state.next, piece_.order.end());
@@ -133,7 +133,7 @@ class piece_results {
     chunk.forget(slots);
   }
 
-  /// Fetches the instances that could not go on, as many as the device had room for.
+  /// Fetches the snapshots of instances that lanes could not continue, as many as fitted on the device.
   void take_exceptions(chunk_data& chunk) {
     const abi::cuda_chunk& c = piece_.c;
     const auto& about = piece_.run.module.about;

@@ -1,5 +1,5 @@
-// What the CUDA plug-in exports, as libsaltus looks it up after dlopen. Only the plug-in links CUDA; what both use is in
-// libsaltus.
+// The exports of the CUDA plug-in, which libsaltus looks up after dlopen. Only the plug-in links CUDA; code that both
+// use is in libsaltus.
 #pragma once
 
 #include <string>
@@ -9,14 +9,14 @@
 
 namespace saltus::host {
 
-/// Version of saltus that a plug-in was built from: it must be the program's own.
+/// Version of saltus from which the plug-in was built; it must equal the program's.
 using cuda_version_function = const char*();
-/// The names of all devices, when the plug-in could be loaded; or the reason why there is none.
+/// The names of all devices, or the reason why there is none.
 using cuda_absent_function = void(std::string& reason, std::vector<std::string>& names);
-/// A new backend for a device by its number, owned by the caller. Throws `error`.
+/// A new backend for a device by number, owned by the caller. Throws `error`.
 using cuda_backend_function = backend*(const plan& p, int device);
 
-/// Of the library that links NVRTC alone: compiles a plan's kernels and reports. Throws `error`.
+/// For the library that links NVRTC alone: compiles a plan's kernels and reports. Throws `error`.
 struct cuda_report;
 using cuda_report_function = void(const plan& p, int capability, cuda_report& report);
 

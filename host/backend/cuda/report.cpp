@@ -21,7 +21,7 @@ int capability_of(const std::string& architecture) {
   return number;
 }
 
-/// Of the plug-in; throws `error` (exit_device) with the reason if there is no such library.
+/// The function of the plug-in; throws `error` (exit_device) with the reason if there is no such library.
 cuda_report_function& cuda_compiler() {
   static const loaded_plugin p = load_plugin("libsaltus_nvrtc.so", "SALTUS_NVRTC_PLUGIN", {cuda_report_symbol});
   if (!p.handle) throw error(exit_device, fmt::format("no kernels for CUDA can be compiled: {}", p.reason));

@@ -1,4 +1,4 @@
-// Launches rounds of kernels, and looks how far they went. Part of the plug-in library.
+// Launches rounds of kernels, and checks their progress. Part of the plug-in library.
 #pragma once
 
 #include <algorithm>
@@ -15,19 +15,20 @@
 
 namespace saltus::host {
 
-// Rounds are launched ahead until the host looks again after about this time; where one takes longer, it has fewer turns.
+// The host launches as many rounds ahead as take about this time; if a single round takes longer, it gets fewer turns.
 inline constexpr double shortest_look = 0.005, longest_look = 0.050;  // s
 inline constexpr int max_rounds_ahead = 64, max_turns = 4096, fewest_turns = 64;
-// Nothing is known of a turn before the first round, and the watchdog of a display ends kernels after some seconds.
+// The first round is short: the time of a turn is still unknown, and the watchdog of a display ends kernels after some
+// seconds.
 inline constexpr int first_turns = 128;
 
-/// Rounds of one piece after another: what was learned of how long they take stays.
+/// Rounds of one piece after another; the measured times are kept between pieces.
 class rounds {
  public:
   explicit rounds(device_piece& piece) : piece_(piece) {}
 
-  /// Some rounds, and a look at how far they went. What they took is measured by the device: the host's clock would count
-  /// what the thread waits for besides.
+  /// Runs some rounds and checks their progress. The device measures their time: the host's clock would include other
+  /// waits of the thread.
   void run() {
     const loaded_module& module = piece_.run.module;
     piece_.c.turn_budget = turns_;
@@ -47,7 +48,7 @@ class rounds {
     look_again_after(took);
   }
 
-  /// Instances under way are stored as they stand, by the kernel that stores those that have ended.
+  /// Stores instances under way in their present state, with the kernel that stores ended ones.
   void store_unfinished() {
     abi::cuda_chunk& c = piece_.c;
     abi::cuda_progress& state = piece_.state;
@@ -63,7 +64,7 @@ class rounds {
   }
 
  private:
-  /// How many rounds are launched before the next look, and how many turns each has, after some that have taken a time.
+  /// Adapts the number of rounds before the next look, and of turns per round, to the time that the last rounds took.
   void look_again_after(double took) {
     if (took < shortest_look) {
       if (turns_ < max_turns) turns_ *= 2;
@@ -79,7 +80,7 @@ class rounds {
     const abi::cuda_chunk& c = piece_.c;
     piece_.staging.download(&piece_.state, c.progress, 1);
     piece_.staging.land();
-    piece_.stream.wait();  // throws what went wrong in a kernel
+    piece_.stream.wait();  // throws errors of kernels
     if (c.how.log_events != 0 && !has_bounded_log(c.how) && piece_.state.rows > c.events.capacity)
       throw error(exit_failure,
                   fmt::format("internal: {} rows of an event log that has room for {}: a landing logs more "

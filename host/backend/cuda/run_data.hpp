@@ -1,4 +1,5 @@
-// What all chunks of a run on a device have in common, and how a chunk lies in its memory. Part of the plug-in library.
+// The data that all chunks of a run on a device share, and the layout of a chunk in device memory. Part of the plug-in
+// library.
 #pragma once
 
 #include <algorithm>
@@ -18,12 +19,12 @@
 
 namespace saltus::host {
 
-inline constexpr int places_per_thread = 4;  ///< how often a thread can swap before a round ends
-inline constexpr int chunks_at_once = 6;     ///< some come, some are integrated, some go
-/// Of the memory that is left: the rest is for statistics, code and what the driver takes for itself.
+inline constexpr int places_per_thread = 4;  ///< number of times that a thread can swap before a round ends
+inline constexpr int chunks_at_once = 6;     ///< some are uploaded, some are integrated, some are fetched
+/// Fraction of free memory for chunks: the rest is for statistics, code and the driver itself.
 inline constexpr double usable_part = 0.9;
 
-/// Hands out parts of a block of device memory, or only adds up what they need.
+/// Allocates parts of a block of device memory, or only adds up their sizes.
 class arena {
  public:
   explicit arena(CUdeviceptr base) : base_(base) {}
@@ -80,7 +81,7 @@ class tables_on_device {
   const abi::table* there_ = nullptr;
 };
 
-/// What a chunk needs to know about its run; the same for all chunks.
+/// The data of a run that its chunks need; the same for all chunks.
 struct run_data {
   plan what;
   abi::settings how;
@@ -92,7 +93,7 @@ struct run_data {
   mutable memory_share share;
   std::size_t memory;  ///< bytes of device memory for one chunk
 
-  std::optional<statistics_module> statistics;  ///< if nothing else is wanted of most instances
+  std::optional<statistics_module> statistics;  ///< present if nothing but statistics is wanted of most instances
   mutable busy_time busy;                       ///< seconds in which rounds were under way
 
   run_data(const plan& p, int device_number)
@@ -110,12 +111,12 @@ struct run_data {
     if (!what.rows && !what.bands && what.indices.empty()) statistics.emplace(device);
   }
 
-  /// Kernels have run: the driver has what it takes for their local memory.
+  /// Notes that kernels have run: the driver has now allocated their local memory.
   void hold_local_memory() const {
     std::call_once(has_run_, [this] { share.hold(0, module.local_bytes); });
   }
 
-  /// Of the kernels' arithmetic, and of their integers.
+  /// Bytes of a number in the kernels, real or integer.
   std::int64_t number_bytes() const { return what.precision == "float" ? 4 : 8; }
 
   int places_for(std::int64_t count) const {
@@ -131,7 +132,7 @@ struct run_data {
   abi::cuda_chunk arrange(arena& memory_, std::int64_t count) const {
     abi::cuda_chunk c{};
     c.how = how;
-    c.how.atol = nullptr;  // kernels take the tolerances as an argument, and with them the tables
+    c.how.atol = nullptr;  // kernels take tolerances, and tables with them, as an argument
     c.how.tables = nullptr;
     c.in.count = count;
     memory_.carve(c.progress, 1);
@@ -199,7 +200,7 @@ struct run_data {
   void carve_events(abi::cuda_chunk& c, arena& memory_) const {
     const auto numbers = static_cast<std::int64_t>(logged_numbers(what));
     const std::int64_t places = c.pool.places;
-    // Room for all places to land at once, if that is not more than an eighth of the memory.
+    // Space for all places to land at once, but at most an eighth of the memory.
     const auto row = static_cast<std::int64_t>(sizeof(long long) + sizeof(double) + sizeof(int)) + 16 * numbers;
     const auto most =
         std::max<std::int64_t>(static_cast<std::int64_t>(memory / 8) / row, module.about.rows_per_landing);
@@ -211,7 +212,7 @@ struct run_data {
     memory_.carve(c.events.after, c.events.capacity * numbers);
   }
   void carve_exceptions(abi::cuda_chunk& c, arena& memory_) const {
-    // All of them may come: what begins afresh for want of room here would not have the bits of what goes on.
+    // All instances may become exceptions: without a snapshot, one would begin afresh and get other bits.
     c.exceptions.capacity = c.in.count;
     memory_.carve(c.exceptions.slot, c.exceptions.capacity);
     memory_.carve(c.exceptions.reals, c.exceptions.capacity * module.about.record_reals);

@@ -1,5 +1,5 @@
-// What the backends of this process have of a device together: each sees how much of its memory the others leave, and the
-// time during which any stream of a backend computed. Part of the plug-in library.
+// State that the backends of this process share for a device: the memory that the others leave to each, and the time
+// during which any stream of a backend computed. Part of the plug-in library.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 
 namespace saltus::host {
 
-/// A part in the memory of a device. What one backend plans to ask for, and has not asked for yet, the driver still counts
-/// as free: it is not free for another.
+/// A backend's share of a device's memory. Memory that a backend plans to allocate still counts as free for the driver,
+/// but is not free for another backend.
 class memory_share {
  public:
   explicit memory_share(int device) : device_(device) {
@@ -25,7 +25,7 @@ class memory_share {
   memory_share(const memory_share&) = delete;
   memory_share& operator=(const memory_share&) = delete;
 
-  /// How much of what the driver has left the others leave to this one.
+  /// The part of `left`, the driver's free memory, that the other backends leave to this one.
   std::size_t of(std::size_t left) const {
     const std::lock_guard lock(mutex());
     std::size_t to_come = 0;
@@ -33,12 +33,12 @@ class memory_share {
       if (other != this) to_come += other->planned_ - std::min(other->planned_, other->held_);
     return left - std::min(left, to_come);
   }
-  /// So much it will have asked for in the end.
+  /// Sets the number of bytes that this backend will have allocated in the end.
   void plan(std::size_t bytes) {
     const std::lock_guard lock(mutex());
     planned_ = bytes;
   }
-  /// It holds `now` bytes where it held `before`.
+  /// Notes that a block of `before` bytes has become one of `now` bytes.
   void hold(std::size_t before, std::size_t now) {
     const std::lock_guard lock(mutex());
     held_ += now - before;
@@ -58,10 +58,10 @@ class memory_share {
   std::size_t planned_ = 0, held_ = 0;
 };
 
-/// How long anything was under way, of intervals that may overlap and are told of roughly in the order of their ends.
+/// Total time covered by intervals that may overlap; they are added roughly in the order of their ends.
 class busy_time {
  public:
-  /// Seconds on any clock, the same for all.
+  /// Seconds on any clock that is the same for all intervals.
   void add(double begin, double end) {
     const std::lock_guard lock(mutex_);
     auto i = parts_.upper_bound(begin);
@@ -71,7 +71,7 @@ class busy_time {
       i = parts_.erase(i);
     }
     parts_[begin] = end;
-    // The oldest have nobody to overlap with any more.
+    // The oldest intervals can overlap with no further ones.
     for (; parts_.size() > max_parts; parts_.erase(parts_.begin()))
       settled_ += parts_.begin()->second - parts_.begin()->first;
   }

@@ -1,5 +1,5 @@
-// Statistics of a chunk made on the device that has its columns (statistics/cuda.cuh), of which only the blocks that the
-// host needs are fetched. Part of the plug-in library.
+// Makes the statistics of a chunk on the device that has its columns (statistics/cuda.cuh), so that only the blocks
+// that the host needs are fetched. Part of the plug-in library.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 
 namespace saltus::host {
 
-/// Its kernel, which is the same for all models.
+/// The statistics kernel, the same for all models.
 class statistics_module {
  public:
   explicit statistics_module(const cuda_device& device)
@@ -40,14 +40,15 @@ class statistics_module {
   int blocks_ = 0;
 };
 
-/// The statistics of one chunk after another, in memory of their own.
+/// The statistics of one chunk after another, in a separate block of memory.
 class device_statistics {
  public:
   device_statistics(const plan& p, const statistics_module& module) : plan_(p), module_(module) {}
 
-  /// Makes the statistics of a chunk whose results lie at `out` on the device, and fetches them and every status. Returns
-  /// the blocks whose rows the host needs besides, in ascending order: those that it carries on with, and a few to learn
-  /// from. Nothing is done, and nothing returned, for chunks whose blocks are spread over others.
+  /// Makes the statistics of a chunk whose results are at `out` on the device, and fetches them and every status.
+  /// Returns the blocks whose rows the host also needs, in ascending order: those with instances for fallback
+  /// integrators, and a few to learn from. Returns nothing, and does nothing, for chunks whose blocks are spread over
+  /// others.
   std::optional<std::vector<std::int64_t>> make(const cuda_stream& stream, cuda_staging& staging,
                                                 const abi::results& out, chunk_data& chunk) {
     const auto blocks = blocks_of(plan_, chunk.first_id, chunk.count);
@@ -72,7 +73,7 @@ class device_statistics {
   }
 
  private:
-  static constexpr std::int64_t to_learn_from = 8;  ///< blocks of a chunk
+  static constexpr std::int64_t to_learn_from = 8;  ///< blocks per chunk
 
   std::vector<std::int64_t> blocks_needed(chunk_statistics& made) const {
     const auto blocks = std::ssize(made.costs), apart = std::max<std::int64_t>(blocks / to_learn_from, 1);
@@ -86,7 +87,7 @@ class device_statistics {
     return r;
   }
 
-  /// Describes the work to the kernel.
+  /// Prepares the arguments of the kernel.
   void arrange(const cuda_stream& stream, cuda_staging& staging, const abi::results& out, const chunk_data& chunk,
                std::size_t blocks, std::size_t width) {
     const auto columns = number_columns(plan_, chunk.count, out);
@@ -97,9 +98,9 @@ class device_statistics {
                                  blocks * sizeof(abi::block_costs),
                                  plan_.histograms.size() * sizeof(abi::cuda_histogram), counters * sizeof(long long)};
     std::size_t bytes = 0;
-    for (const std::size_t part : parts) bytes += part;  // all of them multiples of 8
+    for (const std::size_t part : parts) bytes += part;  // all are multiples of 8
     if (bytes > memory_.bytes()) {
-      memory_ = cuda_memory(0);  // give it back first
+      memory_ = cuda_memory(0);  // frees the old block first
       memory_ = cuda_memory(bytes);
     }
     CUdeviceptr at = memory_.address();

@@ -1,12 +1,13 @@
-// What devices can do at most, by their documents.
+// Peak throughput of devices, from their documents.
 #pragma once
 
 #include <string>
 
 namespace saltus::host {
 
-/// Multiply-adds that a multiprocessor of a CUDA device can begin in a clock (CUDA C++ Programming Guide, table "Throughput
-/// of Native Arithmetic Instructions"); 0 for a capability that is not in the table. `capability`: 90 for 9.0.
+/// Multiply-adds that a multiprocessor of a CUDA device can issue per clock (CUDA C++ Programming Guide, table
+/// "Throughput of Native Arithmetic Instructions"); 0 for a capability that is not in the table. `capability`: 90 for
+/// 9.0.
 inline int cuda_fma_per_clock(int capability, const std::string& precision) {
   struct row {
     int capability, fp64, fp32;
