@@ -1,4 +1,4 @@
-# A boost converter under current-mode control, over the limit of its current: it doubles its period, and becomes chaotic.
+# A boost converter under current-mode control, over the limit of its current: the period doubles, and the motion becomes chaotic.
 import numpy as np
 
 import saltus

@@ -8,7 +8,7 @@ ds = saltus.builtin("pulsed_dose").run(
     volume={"lognormal": [3.7, 0.2]}, count=1000, seed=1, samples=289)
 ds.saltus.plot.bands("concentration", by="interval")[0].figure.savefig("doses.png")
 
-# Bateman's function: what a dose leaves in the blood.
+# Bateman's function: the concentration from one dose.
 one = ds.isel(interval=1)
 ka, ke, since = one["absorption"], one["elimination"], lambda t: np.maximum(72 - t, 0)
 taken = [(400, 0.5), *((250, t) for t in range(6, 72, 12))]

@@ -1,4 +1,4 @@
-# How the height of a ball after 2 s changes with its restitution, through its impacts.
+# The derivative of the height of a ball after 2 s by its restitution, through its impacts.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -11,7 +11,7 @@ ds.saltus.plot.outcome("final_height", ax=axes[0])
 ds.saltus.plot.outcome("d_final_height_d_restitution", ax=axes[1])
 axes[0].figure.savefig("gradient.png")
 
-# The k-th impact is at T = t1 (1 + 2 (e + ... + e^(k-1))), the ball leaves it with e^k v: h = e^k v s - g/2 s^2, s = 2 - T.
+# The k-th impact is at T = t1 (1 + 2 (e + ... + e^(k-1))), the ball leaves the floor with e^k v: h = e^k v s - g/2 s^2, s = 2 - T.
 v, g, k = np.sqrt(2 * 9.81), 9.81, ds["events"].values
 s = 2 - v / g * (1 + 2 * sum(np.where(j < k, e**j, 0) for j in range(1, k.max())))
 ds_de = -2 * v / g * sum(np.where(j < k, j * e ** (j - 1.0), 0) for j in range(1, k.max()))

@@ -1,5 +1,5 @@
-# A year of hourly weather in 40 houses: what insulation saves, and when the heaters of a week in winter go on and off. Over the year the
-# balance of heat closes, with the mean temperature outside as the table has it.
+# A year of hourly weather in 40 houses: the heat that insulation saves, and the switching times of heaters in a week of winter. Over the
+# year the heat balance closes, with the mean outside temperature of the table.
 import numpy as np
 import pandas as pd
 

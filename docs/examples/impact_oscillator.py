@@ -1,5 +1,5 @@
-# A driven oscillator against a wall: bifurcation diagram over the frequency of the drive, a Poincare section of its chaos, and how
-# fast small differences grow: they do where the diagram is a band.
+# A driven oscillator against a wall: bifurcation diagram over the frequency of the drive, a Poincare section of its chaos, and the
+# growth rate of small differences, which is positive where the diagram is a band.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -17,8 +17,8 @@ chaos.saltus.plot.section("phase", "velocity", skip=50).figure.savefig("impact_s
 p, q = -(1 + 0.8) * (2.4**2 - 1) / 2 / np.tan(np.pi / 2.4), (1 - 0.8) * (2.4**2 - 1) / 2 / 2.4
 print(float(ds.saltus.events(0)["before_velocity"][-1]), 1 / np.hypot(p, q))
 
-# Nothing but the wall takes differences out: at each impact the area of two of them shrinks by the restitution squared. An oscillator
-# that comes to rest at the wall has no exponents, since no difference is left.
+# Only the wall contracts: at each impact the area spanned by two differences shrinks by the restitution squared. An oscillator that
+# comes to rest at the wall has no exponents, since no difference remains.
 growth = oscillator.lyapunov(t=(0, 2000), rtol=1e-9, frequency=np.linspace(2.4, 3.6, 100), initial=start)
 growth = growth.sel(frequency=growth["lyapunov_status"] == 0)
 _, ax = plt.subplots(figsize=(6, 3), layout="constrained")

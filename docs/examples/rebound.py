@@ -1,5 +1,5 @@
-# The restitution with which 1,000 balls, dropped from random heights, leave the floor at 3 m/s on average: a root search over the
-# outcome of an ensemble.
+# A root search over the outcome of an ensemble: the restitution with which 1,000 balls, dropped from random heights, leave the floor at
+# 3 m/s on average.
 import numpy as np
 from scipy.optimize import brentq
 

@@ -1,4 +1,4 @@
-# Robertson's reactions, stiff over fifteen decades of time: "auto" begins explicit, and goes on implicit.
+# Robertson's reactions, stiff over fifteen decades of time: "auto" begins with an explicit method and continues with an implicit one.
 import numpy as np
 
 import saltus

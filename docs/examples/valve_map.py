@@ -1,4 +1,4 @@
-# How often a relief valve hits its seat, over the flow and the restitution: a map of a discontinuous system.
+# A map of a discontinuous system: the number of impacts of a relief valve on its seat, over the flow and the restitution.
 import numpy as np
 
 import saltus
