@@ -1,4 +1,4 @@
-// Where things are: kernel headers, built-in problems, the cache of compiled models.
+// Finds the kernel headers, the built-in problems and the cache of compiled models.
 #pragma once
 
 #include <filesystem>

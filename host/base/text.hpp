@@ -22,7 +22,8 @@ inline std::vector<std::string> split_at_commas(const std::string& list) {
 std::string shell_word(const std::string& word);
 /// Quotes a word for a hint on a terminal; the quoted text contains no control characters.
 std::string shell_word_to_type(const std::string& word);
-/// A text for a terminal: without control characters but for line breaks and tabs, and without marks that change the direction of writing.
+/// Makes a text safe for a terminal: removes control characters except line breaks and tabs, and marks that change the
+/// direction of writing.
 std::string printable(std::string_view text);
 /// The same, in one line.
 std::string printable_line(std::string_view text);

@@ -39,7 +39,7 @@ double cpu_peak_flops(const std::string& precision, int threads) {
       "  static_for<{2}>([&](auto i) {{ x[i] = Real(1.0 + i); }});\n"
       "  for (long long turn = 0; turn < turns; ++turn)\n"
       "    static_for<{2}>([&](auto i) {{ x[i] = fma(x[i], factor, term); }});\n"
-      "  Real sum(0.0);\n"  // x itself stays in registers: nobody takes its address
+      "  Real sum(0.0);\n"  // summed without taking the address of x, which thus stays in registers
       "  static_for<{2}>([&](auto i) {{ sum = sum + x[i]; }});\n"
       "  double all = 0.0;\n"
       "  for (int lane = 0; lane < {1}; ++lane) all += sum.get(lane);\n"

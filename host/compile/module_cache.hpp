@@ -6,7 +6,7 @@
 // it, so that no stale module is ever loaded. Only the compiler knows these files (compiler.hpp), so the cache keeps
 // its list beside the modules:
 //
-//     REQUEST.deps   the files that were read for a request, one list for each way of reading it there was
+//     REQUEST.deps   the files that were read for a request, one list for each set of files seen
 //     KEY.so         a module, and after its last byte a seal: key and checksum
 //
 // A start therefore costs the hashes of these files and no compiler. A file is written under another name and renamed,

@@ -16,8 +16,8 @@ namespace {
 /// The text that tells a module the sizes of its series.
 std::string series_text(const plan& p) {
   if (p.model.kept_series < 0 || !(method_called(p.method).is_series || p.model.offsets)) return {};
-  // A backward run keeps four more series with the sign of time reversed: the fields on both sides of a surface, and
-  // the guard rates along both.
+  // In a backward run the model's time, -t, is one more series in each of four evaluations: the right-hand sides on
+  // both sides of a surface, and the time derivatives of guards along both.
   std::string text =
       fmt::format("template <> inline constexpr saltus::series_room saltus::room_of_series<::{}> = {{{}, {}}};\n",
                   p.model.name, 1 + p.model.kept_series + (p.backward ? 4 : 0), 1 + p.model.kept_numbers);

@@ -25,8 +25,7 @@ struct part_of_run {
 struct run_summary {
   std::int64_t instances = 0;  ///< of the plan, or those that this run took
   tally counts;
-  std::int64_t not_read =
-      0;  ///< of the instances, those that are kept and were not read, as the run was stopped before
+  std::int64_t not_read = 0;    ///< kept instances that were not read before the run was stopped
   host::statistics statistics;  ///< if the plan asks for them
   sensitivity_indices indices;  ///< likewise
   abi::usage usage{};

@@ -1,10 +1,10 @@
 // The variables of the result file, which follow from the plan alone. One NetCDF-4 file per run:
 //
 //     dimensions   instance (fixed), time (with samples), event (unlimited, with the event log)
-//     per instance <parameter> initial_<state> initial_<discrete> t_begin t_end            what was varied; what was fixed is a scalar
+//     per instance <parameter> initial_<state> initial_<discrete> t_begin t_end            varied ones; a fixed one is a scalar
 //                  final_<state> final_<output> final_<discrete> t_final status ok exception
 //                  steps rejected ...                                    counters: kernels/abi/counters.def
-//                  residual residual_of                                  of a model with algebraic states
+//                  residual residual_of                                  for models with algebraic states
 //                  switched                                              with method = "auto"
 //                  max(<state>) ...
 //                  sensitivity_status d_final_<state>_d_<parameter> d_t_final_d_<parameter> ...     with [sensitivity]
@@ -15,12 +15,12 @@
 //                  d_event_time_d_<parameter>
 //     statistics   statistics_<final or counter>(statistic), statistic(statistic): their names
 //                  histogram_<name>(bin_<name>), bin_<name>(bin_<name>): middles of the bins
-//     bands        statistics_<state>(time, statistic), quantiles_<state>(time, quantile), quantile(quantile), the same of outputs
-//     tables       table_<table>(knot_<table>), knot_<table>(knot_<table>): values and times of what every instance has read
+//     bands        statistics_<state>(time, statistic), quantiles_<state>(time, quantile), quantile(quantile); the same for outputs
+//     tables       table_<table>(knot_<table>), knot_<table>(knot_<table>): the tables that all instances read: values and times
 //     sensitivity  sensitivity_<index>, sensitivity_<index>_low, _high and _left_out(sensitivity_outcome, sensitivity_input),
-//                  of second order (sensitivity_outcome, sensitivity_pair); the names along these are variables of their names
+//                  second order: (sensitivity_outcome, sensitivity_pair); each of these dimensions has a variable of names
 //
-// With output.rows = false there is nothing with the dimensions instance, time or event.
+// With output.rows = false no variable has the dimension instance or event, and `time` occurs in bands alone.
 // Every variable has units, a long_name and the attribute `role`, by which `saltus show` finds it.
 #pragma once
 

@@ -65,7 +65,7 @@ run_report run_with_others(const plan& p, const run_options& options, const canc
   try {
     return integrate_a_share(p, options, stop, listener);
   } catch (const error&) {
-    if (!is_over()) throw;  // else the journal went while this run was opening it
+    if (!is_over()) throw;  // otherwise the journal was removed while this run opened it
     return nothing_to_do(p);
   }
 }

@@ -33,7 +33,8 @@ inline std::string driver_for(int version) {
 }
 
 /// Why the driver does not accept the output of this NVRTC; empty if it does. It accepts code of its own and earlier
-/// major versions, whatever the minor version; PTX, which it compiles itself, needs at least the exact version.
+/// major versions, whatever the minor version. It compiles PTX itself, which must not be of a newer CUDA version than
+/// the driver.
 inline std::string too_old_driver(bool for_ptx) {
   int driver = 0;
   SALTUS_CUDA(cuDriverGetVersion, &driver);
@@ -102,8 +103,8 @@ struct loaded_module {
     k.blocks *= device.multiprocessors();
     return k;
   }
-  /// The driver allocates local memory at the first launch of a kernel that needs more than all before, whether or not
-  /// memory is left.
+  /// The driver allocates local memory at the first launch of a kernel that needs more than all before, regardless of
+  /// other allocations by then.
   std::size_t local_memory(const cuda_device& device) const {
     std::size_t most = 0;
     for (const kernel& k : {begin, sail, land}) most = std::max(most, cuda_module::local_bytes(k.code));
