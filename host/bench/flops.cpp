@@ -54,8 +54,8 @@ std::optional<step_operations> step_operations_of(const std::string& name) {
   return r;
 }
 
-// Column j of n: n - 1 - k multiply-adds for each k < j; the reciprocal of the pivot, a product to choose it, and n - 1
-// - j products.
+// Column j of n: n - 1 - k multiply-adds for each k < j; the reciprocal of the pivot, a product to choose it, and
+// n - 1 - j products.
 double lu_operations(double n) { return n * (n - 1) * (2 * n - 1) / 3 + n * (n - 1) / 2 + 2 * n; }
 double solve_operations(double n) { return 2 * n * (n - 1) + n; }
 // A complex multiply-add counts eight, a product six. The choice of pivots and their reciprocals are left out.

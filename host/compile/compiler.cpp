@@ -38,8 +38,8 @@ std::string processor() {
 }
 
 const std::vector<std::string>& flags() {
-  // Bits must not depend on the compiler: only written fma are contracted, nothing is reassociated. errno and traps
-  // would prevent vectorisation.
+  // Bits must not depend on the compiler: nothing is contracted except written fma, nothing is reassociated. errno and
+  // traps would prevent vectorisation.
   static const std::vector<std::string> list = {
       "-std=c++20",         "-O3",   "-march=native", "-ffp-contract=off",   "-fno-math-errno",
       "-fno-trapping-math", "-fPIC", "-shared",       "-fvisibility=hidden", "-w",

@@ -158,8 +158,8 @@ std::optional<file_list> files_of_cuda_module(const std::string& text, int capab
                          fmt::format("-D__CUDA_ARCH__={}", 10 * capability)});
 }
 
-/// The same bits as on a CPU: IEEE-754 division, square root and subnormal numbers; only written fma are contracted. A
-/// model's functions need no __device__: everything in a module is compiled for the device.
+/// The same bits as on a CPU: IEEE-754 division, square root and subnormal numbers; nothing is contracted except
+/// written fma. A model's functions need no __device__: everything in a module is compiled for the device.
 std::vector<std::string> options_for(const architecture& target) {
   std::vector<std::string> options = {"--std=c++20",
                                       target.option(),

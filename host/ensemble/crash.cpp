@@ -128,7 +128,7 @@ std::string explain_crash(const plan& p, chunk_data& chunk, const model_crash& c
       chunk.status[found->slot] = static_cast<unsigned char>(status::model_crashed);
     }
   } catch (const error&) {
-    // The message then lacks them.
+    // The message then names the candidates and no function.
   }
   if (who.empty() && !crash.instances.empty()) {
     const auto some = std::min<std::size_t>(crash.instances.size(), 8);

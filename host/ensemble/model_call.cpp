@@ -326,8 +326,7 @@ attempt_end attempt(const module_call& call, abi::usage& used, std::span<const l
   return end;
 }
 
-// ----------------------------------------------------------------------------------------------------- finding the
-// culprit
+// ------------------------------------------------------------------------------------------------ finding the culprit
 
 /// An instance to integrate.
 struct entry {

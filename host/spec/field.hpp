@@ -2,7 +2,7 @@
 //
 // Every reader below returns a valid value or throws an `error` of the form
 //     spec.toml:12:8: rtol = -1: must be a positive number
-// Included by the readers of a spec (reading.hpp), spec.cpp and flags.cpp, the only users of toml++ (base/toml.hpp).
+// For files that include toml++ (base/toml.hpp): readers of a spec (reading.hpp), and code that writes or parses TOML.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Finds by ranks at consistent points which unknowns the derivative array F, F', .., F^(K) determines, for models whose
+// Finds, from ranks at consistent points, which derivatives the array F, F', .., F^(K) determines, for models whose
 // structural analysis fails (S. L. Campbell, E. Griepentrog, SIAM J. Sci. Comput. 16 (1995) 257: assumptions A1 to A4).
 #pragma once
 
@@ -32,7 +32,7 @@ struct array_rank {
 /// Finds the least K for which the values of an instance determine all higher derivatives, the constraints are
 /// independent, and K + 1 adds no constraint.
 /// @param modes    the array in each mode; all must have the same ranks
-/// a value for each unknown; the search for consistent derivatives begins at zero
+/// @param guess    a value for each unknown; the search for consistent derivatives begins at zero
 array_rank rank_of_array(const array_shape& shape, const std::vector<array_function>& modes,
                          const std::vector<double>& guess, const std::vector<std::string>& unknowns);
 
