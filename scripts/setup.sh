@@ -1,13 +1,13 @@
-# For scripts/demo and scripts/test, which source it: goes to the root of the repository, installs what is missing on
+# scripts/demo and scripts/test source this file. It goes to the root of the repository, installs missing packages on
 # Debian 12 or Ubuntu 24.04, and builds.
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# What building takes. A compiler is needed to run, too: a model is compiled on first use.
+# Packages for building. A run needs a compiler, too: saltus compiles a model on first use.
 packages=(g++ ccache cmake ninja-build pkgconf libboost-dev libcli11-dev libeigen3-dev libfmt-dev libgtest-dev libnetcdf-dev librandom123-dev
           libtbb-dev libtomlplusplus-dev libxxhash-dev nlohmann-json3-dev)
 
-# What the Python package is built and tested with, from PyPI, in an environment of its own.
+# Packages from PyPI for building and testing the Python package, in an environment of its own.
 python_packages=(nanobind numpy xarray pandas sympy scipy matplotlib tqdm netCDF4 python-libsbml dask distributed zarr pytest mypy)
 
 say() { printf '\n== %s\n' "$*"; }
@@ -16,7 +16,7 @@ as_root() {
   if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
 }
 
-# need PACKAGE...: installs those that are not there; with nothing missing it neither asks for root nor uses the network.
+# need PACKAGE...: installs missing packages; if none is missing it neither asks for root nor uses the network.
 need() {
   local package missing=()
   for package in "$@"; do
@@ -40,8 +40,8 @@ build() {
   cmake --build --preset "$1" --parallel "$(nproc)" ${2:+--target "$2"}
 }
 
-# python_environment: sets python_options, for build, so that the Python package is part of it; makes build/venv, with what it
-# takes, where that is not there yet. SALTUS_PYTHON=OFF leaves Python out; unless it is ON, so does a machine that has no PyPI.
+# python_environment: sets python_options, so that build includes the Python package, and makes build/venv with its packages if it
+# does not exist. SALTUS_PYTHON=OFF leaves Python out; unless it is ON, so does a machine without PyPI.
 python_environment() {
   python_options=(-DSALTUS_PYTHON=OFF)
   [ "${SALTUS_PYTHON:-}" != OFF ] || return 0

@@ -1,5 +1,5 @@
-// The module saltus._core: models, plans and runs of libsaltus as Python objects. What users see is made of it in
-// python/src/saltus.
+// The module saltus._core: models, plans and runs of libsaltus as Python objects. python/src/saltus builds the public
+// package on it.
 #include <atomic>
 #include <cstdint>
 #include <map>
@@ -109,7 +109,7 @@ std::vector<host::flag> flags_from(const flags& given) {
   return all;
 }
 
-/// What is named: a spec file, a text of TOML, or a model.
+/// The source of a plan: a spec file, a text of TOML, or a model.
 host::spec_document document(const std::string& kind, const std::string& what, const flags& given) {
   if (kind == "file") return host::read_spec(what, flags_from(given));
   if (kind == "text") return host::from_text(what, flags_from(given));
@@ -149,7 +149,7 @@ nb::dlpack::dtype type_of(host::result_array::number type) {
   }
 }
 
-/// (name, dimensions, numbers, attributes) of each variable; the numbers stay where they are.
+/// (name, dimensions, numbers, attributes) of each variable; the numbers are not copied.
 nb::list variables_of(const std::shared_ptr<host::result_arrays>& arrays) {
   const nb::capsule owner(new std::shared_ptr(arrays),
                           [](void* p) noexcept { delete static_cast<std::shared_ptr<host::result_arrays>*>(p); });
@@ -188,7 +188,7 @@ nb::dict run(const plan& p, bool replace, const nb::object& progress) {
   return result;
 }
 
-/// Runs into a file or a journal, and tells nobody; Ctrl-C ends it.
+/// Runs into a file or a journal, without progress; Ctrl-C ends the run.
 host::run_report run_into_file(const plan& p, const host::run_options& options) {
   const host::cancellation stop;
   host::run_report report;
@@ -197,19 +197,19 @@ host::run_report run_into_file(const plan& p, const host::run_options& options) 
   return report;
 }
 
-/// The part "3/16" alone, kept in the journal of the plan's file. Returns how many of its instances are there now.
+/// Runs the part "3/16" alone into the journal of the plan's file. Returns the number of its instances in the journal.
 std::int64_t run_part(const plan& p, const std::string& part) {
   const auto r = run_into_file(
       p, {.replace = true, .command = {"saltus", "(Python)"}, .part = host::part_called(part), .tune = false});
   return r.summary.instances + r.continued;
 }
 
-/// The result of what all parts have kept.
+/// Makes the result from the journal of all parts.
 void gather(const plan& p, bool replace) {
   run_into_file(p, {.replace = replace, .command = {"saltus", "(Python)"}, .gathers = true, .tune = false});
 }
 
-/// What the journal of a run has by now, into a file.
+/// Writes the finished instances of a journal into a file.
 void so_far(const std::string& journal, const std::string& file) {
   const host::cancellation stop;
   interruptible(stop, [&] { host::so_far(journal, file, stop); });
@@ -217,7 +217,7 @@ void so_far(const std::string& journal, const std::string& file) {
 
 void check(const plan& p, bool replace) { host::check_run(p, {.replace = replace}); }
 
-/// Says that more of a result's instances failed than its plan allows, by its attributes `count_...`; empty: they did not.
+/// The warning that more instances failed than the plan allows, from the attributes `count_...` of a result; else empty.
 std::string too_many_failed(const plan& p, const std::map<std::string, std::int64_t>& counts) {
   host::tally t;
   for (const status_row& row : status_table)

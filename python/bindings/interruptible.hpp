@@ -1,5 +1,5 @@
-// Work that takes long, called from Python: without the GIL, and ended by Ctrl-C. Knows Python, and nothing of saltus but its
-// token.
+// Long work called from Python: without the GIL, and ended by Ctrl-C. It depends on Python, and of saltus only on the
+// cancellation token.
 #pragma once
 
 #include <chrono>
@@ -16,9 +16,9 @@
 
 namespace saltus::python {
 
-/// Does `work` on a thread of its own while this one looks for signals, as only Python's main thread may, and calls `tick` now
-/// and then with the GIL held. What Python raises in either cancels `stop`, and is thrown once the work has ended; else what
-/// `work` has thrown.
+/// Does `work` on a thread of its own. Meanwhile the calling thread checks for signals, as only Python's main thread may, and
+/// calls `tick` every 50 ms with the GIL held. If Python raises an exception in either, `stop` is cancelled, and the exception
+/// is thrown once the work has ended; otherwise an exception of `work` is thrown.
 inline void interruptible(const host::cancellation& stop, const std::function<void()>& work,
                           const std::function<void()>& tick = {}) {
   constexpr auto between = std::chrono::milliseconds(50);

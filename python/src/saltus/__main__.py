@@ -1,4 +1,4 @@
-"""python3 -m saltus: the program `saltus`. What that has Python do, it asks of this module, too."""
+"""python3 -m saltus: the program `saltus`, which also starts this module for its commands in Python."""
 
 import sys
 

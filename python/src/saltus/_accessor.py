@@ -1,4 +1,4 @@
-"""`ds.saltus`: what can be done with a result."""
+"""`ds.saltus`: operations on a result."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from ._plot import Plot
 
 @xr.register_dataset_accessor("saltus")
 class Accessor:
-    """Of a Dataset that a run has returned, or that xarray has read from a result file."""
+    """Operations on a Dataset that a run has returned, or that xarray has read from a result file."""
 
     def __init__(self, ds: xr.Dataset):
         self._ds = ds
 
     @property
     def model(self) -> _model.Model:
-        """The model of the result: that which it was made with, as long as it is there, else from its file or its text.
+        """The model of the result: the loaded model that made it, if it still exists, else one from its file or its text.
 
-        A text that this user has never had compiled is code of somebody else: SpecError, which says where it can be read. rerun(...,
-        trust=True) compiles and runs it.
+        A text that this user has never compiled is code of somebody else: it raises SpecError, which says where the text can be read.
+        rerun(..., trust=True) compiles and runs it.
         """
         return self._model_if(trust=False)
 
@@ -41,7 +41,7 @@ class Accessor:
 
     @property
     def ok(self) -> xr.DataArray:
-        """Which instances are what was asked for: `ok` of a result in memory, of a file by its status."""
+        """Which instances ended well: the variable `ok`, or from the status."""
         return self._ds["ok"] if "ok" in self._ds else xr.apply_ufunc(is_ok, self._ds["status"])
 
     def product(self) -> xr.Dataset:
@@ -51,8 +51,8 @@ class Accessor:
         return product_of(self._ds) if "instance" in self._ds.dims else self._ds
 
     def section(self, event: str) -> xr.Dataset:
-        """The points right after each event of a guard or time event, of all instances: a Poincare section, if the guard is one. Along
-        `event` lie states, outputs if they are logged, `time` and `instance`."""
+        """The points right after each event of a guard or time event, of all instances: a Poincare section. Along `event` lie
+        states, outputs if they are logged, `time` and `instance`."""
         if "event_guard" not in self._ds:
             raise SpecError(f"the result has no events: run it with events={{'guards': [{event!r}], 'outputs': True}}")
         guard = self._ds["event_guard"]
@@ -71,10 +71,10 @@ class Accessor:
         return Plot(self)
 
     def rerun(self, instance: int, trust: bool = False, **options: Any) -> xr.Dataset:
-        """One instance again, with the same bits, and with other options where given, such as samples=2000.
+        """Integrates one instance again, with the same bits, and with other options where given, such as samples=2000.
 
-        Its inputs are those in the result, its settings are those of the run. `trust`: a model's text that comes with the file and was
-        never run by this user is compiled and run.
+        Inputs and settings are those of the result. `trust`: compiles and runs a model's text that comes with the file, even if this
+        user has never run it.
         """
         model = self._model_if(trust)
         one = self.instance(instance)
@@ -92,7 +92,7 @@ class Accessor:
         return model._run("text", text, {**inputs, **options})
 
     def instance(self, instance: int) -> xr.Dataset:
-        """What the result has of one instance, but for its events."""
+        """All variables of one instance, without its events."""
         ds = self._ds
         if "status" not in ds:
             raise SpecError("the result has no rows of instances (rows=False), of which one could be taken")

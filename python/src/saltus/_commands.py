@@ -17,14 +17,14 @@ from ._style import pyplot
 
 
 class Kind(NamedTuple):
-    """A picture: the names that it takes, the options, and what it is."""
+    """A kind of picture: the names that it takes, its options, and a description."""
 
     names: str
     options: tuple[str, ...]
     about: str
 
 
-#: Every method of `ds.saltus.plot`, in the order in which a file is asked what it can show.
+#: Every method of `ds.saltus.plot`, in the order of the help.
 KINDS = {
     "trajectories": Kind("[NAME ...]", ("instances",), "states and outputs over time, events marked"),
     "phase": Kind("X Y", ("instances",), "phase plane"),
@@ -41,7 +41,7 @@ KINDS = {
 
 
 def opened(path: str) -> Any:
-    """The dataset in a file; an Error where there is none."""
+    """The dataset in a file. Raises Error if there is none."""
     import xarray as xr
 
     if not Path(path).is_file():
@@ -64,7 +64,7 @@ def _has(package: str) -> bool:
 
 
 def first_that_fits(ds: Any) -> str:
-    """The picture that tells most of what the file has."""
+    """The kind of picture that shows most of the file."""
     for kind, needs in (("sobol", "sensitivity_first_order"), ("morris", "sensitivity_mu_star")):
         if needs in ds.variables:
             return kind
@@ -102,7 +102,7 @@ def _parser_of_plot() -> argparse.ArgumentParser:
 
 
 def _call(kind: str, names: Sequence[str], given: "dict[str, Any]") -> "tuple[list[Any], dict[str, Any]]":
-    """Arguments of the method that draws it."""
+    """Arguments of the method that draws the picture."""
     wanted = KINDS[kind].names
     least = len([one for one in wanted.split() if one.isupper() and not one.startswith("[")])
     most = 1000 if "..." in wanted else len(wanted.split())
@@ -125,7 +125,7 @@ def _call(kind: str, names: Sequence[str], given: "dict[str, Any]") -> "tuple[li
 
 
 def plot(arguments: Sequence[str]) -> int:
-    """saltus plot: writes one picture, and says where."""
+    """saltus plot: writes one picture, and prints its path."""
     given = vars(_parser_of_plot().parse_args(arguments))
     file, kind, names, output = (given.pop(key) for key in ("file", "kind", "names", "output"))
     if kind is not None and kind not in KINDS:
@@ -148,7 +148,7 @@ def plot(arguments: Sequence[str]) -> int:
 
 
 def report(arguments: Sequence[str]) -> int:
-    """saltus report: writes one page, and says where."""
+    """saltus report: writes one page, and prints its path."""
     parser = _Parser("saltus report", description="One HTML page of a result file: how its instances ended, pictures of what it has, "
                      "where to look on, and how it was made. It needs no network.")
     parser.add_argument("file", metavar="FILE.nc", help="a result file")
@@ -166,7 +166,7 @@ def report(arguments: Sequence[str]) -> int:
 
 
 def import_(arguments: Sequence[str]) -> int:
-    """saltus import: writes the header of a model in SBML, and says where; nothing is written over."""
+    """saltus import: writes the header of a model in SBML, and prints its path. Overwrites nothing."""
     from ._sbml import sbml
 
     parser = _Parser("saltus import", description="The header of a model from a reaction network in SBML, with its rules and events. "
@@ -186,7 +186,7 @@ def import_(arguments: Sequence[str]) -> int:
 
 
 def zarr(arguments: Sequence[str]) -> int:
-    """saltus zarr: writes a result, or what a run has finished by now, as a Zarr store, and says where."""
+    """saltus zarr: writes a result, or the finished instances of a run, as a Zarr store, and prints its path."""
     from ._zarr import to_zarr
 
     parser = _Parser("saltus zarr", description="A Zarr store (format 3) of a result file, or of what the run of a journal has finished by "
@@ -208,11 +208,11 @@ def _not_the_result(to: str, file: str) -> None:
 
 
 def _without_windows() -> None:
-    """Pictures go to files: no window is opened, and none is needed."""
+    """Draws into files, without windows."""
     pyplot().switch_backend("agg")
 
 
-#: By their names on the command line; all others are those of the program itself.
+#: Commands in Python, by name; the program itself has all others.
 COMMANDS = {"plot": plot, "report": report, "zarr": zarr, "import": import_}
 
 

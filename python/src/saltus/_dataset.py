@@ -18,11 +18,11 @@ _INSTANCE_ATTRIBUTES = {"long_name": "number of the instance, by which it can be
 
 
 def is_ok(status: np.ndarray) -> np.ndarray:
-    """Which of these statuses are those of instances that are what was asked for."""
+    """Which of these statuses end well."""
     return _OK[status]
 
 
-#: An axis of the product: the swept variables that lie on it, none of random samples, and its length.
+#: An axis of the product: the swept variables along it (none for random samples), and its length.
 Axis = tuple[list[str], int]
 
 
@@ -35,7 +35,7 @@ def axes_in(attributes: Mapping[str, Any]) -> list[Axis]:
 
 
 def axes_of(axes: Iterable[Axis], taken: Iterable[str]) -> tuple[list[str], list[int], dict[str, int]]:
-    """Names and lengths of the product's dimensions, and which of them each swept variable lies on."""
+    """Names and lengths of the product's dimensions, and the dimension of each swept variable."""
     names: list[str] = []
     lengths: list[int] = []
     column_axis: dict[str, int] = {}
@@ -54,7 +54,7 @@ def axes_of(axes: Iterable[Axis], taken: Iterable[str]) -> tuple[list[str], list
 
 
 def product_of(ds: xr.Dataset) -> xr.Dataset:
-    """A result from a file with the dimensions of its product instead of `instance`. Nothing is copied but what is read."""
+    """A result from a file with the dimensions of its product instead of `instance`. Only values that are read are copied."""
     names, lengths, column_axis = axes_of(axes_in(ds.attrs), {str(name) for name in ds.variables})
     variables: dict[str, xr.Variable] = {}
     for name, variable in ds.variables.items():
@@ -74,7 +74,7 @@ def product_of(ds: xr.Dataset) -> xr.Dataset:
 
 
 def attributes_of(given: dict[str, Any], numbers: np.ndarray) -> dict[str, Any]:
-    """Those of a variable; lists of flags have its type, as in a file."""
+    """Attributes of a variable; lists of flags have its type, as in a file."""
     return {key: np.array(value, dtype=numbers.dtype) if isinstance(value, list) else value
             for key, value in given.items()}
 
@@ -99,7 +99,7 @@ def dataset(plan: _core.Plan, result: dict[str, Any]) -> xr.Dataset:
                 continue
             dims = (*names, *dims[1:])
         (coordinates if name in ("time", "quantile") else variables)[name] = xr.Variable(dims, numbers, attrs)
-    if "status" in variables:  # else nothing is there of single instances
+    if "status" in variables:  # else the result has no single instances
         coordinates["instance"] = xr.Variable(names, np.arange(plan.count).reshape(lengths), _INSTANCE_ATTRIBUTES)
     if any("statistic" in variable.dims for variable in variables.values()):
         coordinates["statistic"] = xr.Variable(("statistic",), _core.statistic_names())
@@ -109,8 +109,8 @@ def dataset(plan: _core.Plan, result: dict[str, Any]) -> xr.Dataset:
 
 
 def with_rows(made: xr.Dataset, columns: "list[str]", index: Any) -> xr.Dataset:
-    """With the index of the DataFrame that has these columns as a coordinate along its rows, `row`, unless it only counts them. The
-    levels of a MultiIndex are coordinates each."""
+    """Adds the index of the DataFrame with these columns as a coordinate along its rows, `row`, unless the index only counts them.
+    Each level of a MultiIndex is a coordinate."""
     axes = axes_in(made.attrs)
     known = {name for column in columns for name in (column, f"initial_{column}")}
     dims = [dim for (swept, _), dim in zip(axes, axes_of(axes, map(str, made.data_vars))[0]) if swept and set(swept) <= known]
@@ -125,7 +125,7 @@ def with_rows(made: xr.Dataset, columns: "list[str]", index: Any) -> xr.Dataset:
 
 
 def stacked(made: xr.Dataset) -> xr.Dataset:
-    """The same with Lyapunov exponents, and their errors, along a dimension `exponent` that counts from 1."""
+    """Puts Lyapunov exponents, and their errors, along a dimension `exponent` that counts from 1."""
     count = sum(str(name).removeprefix("lyapunov_").isdigit() for name in made.variables)
     for name, prefix in (("lyapunov", "lyapunov_"), ("lyapunov_error", "lyapunov_error_")):
         parts = [f"{prefix}{j}" for j in range(1, count + 1)]
@@ -145,8 +145,8 @@ def _names_of_indices(attributes: dict[str, Any]) -> dict[str, xr.Variable]:
 
 
 def _assembled(variables: dict[str, xr.Variable], coordinates: dict[str, xr.Variable], attributes: dict[str, Any]) -> xr.Dataset:
-    """The constructor of Dataset, which for one instance takes longer than all else. Where there are no dimensions there is nothing
-    to align: then xarray's own short cut is taken, as long as it has one."""
+    """A Dataset. For one instance its constructor would take longer than all other work. Without dimensions there is nothing to
+    align, so xarray's own short cut is used, as long as it exists."""
     short = getattr(xr.Dataset, "_construct_direct", None)
     if short is None or any(variable.dims for variable in (*variables.values(), *coordinates.values())):
         return xr.Dataset(variables, coordinates, attributes)

@@ -1,34 +1,34 @@
-"""Exceptions: one for each way in which the program fails, with its words and its exit code."""
+"""Exceptions: one for each exit code of the program, with its words."""
 
 from __future__ import annotations
 
 
 class Error(Exception):
-    """What went wrong, in one sentence that names the value, what is allowed and how to mend it."""
+    """An error. Its message names the value, the allowed values and the remedy."""
 
     exit_code = 1
 
 
 class SpecError(Error, ValueError):
-    """A setting, a name or a value that cannot be."""
+    """A setting, a name or a value that is not allowed."""
 
     exit_code = 2
 
 
 class ModelError(Error):
-    """The model does not compile, or is not what a model must be."""
+    """The model does not compile, or lacks a required part."""
 
     exit_code = 4
 
 
 class DeviceError(Error):
-    """The device that was asked for is not there."""
+    """The requested device does not exist."""
 
     exit_code = 5
 
 
 class IncompleteWarning(UserWarning):
-    """More instances failed than `allowed_failed`: their numbers are those of the time at which they ended. `ok` is False there."""
+    """More instances failed than `allowed_failed`. Their final values are those at the time of failure; `ok` is False for them."""
 
 
 def error_for(exit_code: int, message: str) -> Error:

@@ -1,6 +1,6 @@
-"""Formulas in text, as SymPy expressions: numbers, names that are given, arithmetic, comparisons, and the functions of models.
+"""Formulas in text, as SymPy expressions: numbers, given names, arithmetic, comparisons, and the functions of models.
 
-A text is read by Python's parser and walked; nothing of it is ever evaluated as Python.
+Python's parser reads a text, and the tree is walked; no text is ever evaluated as Python.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ _LARGEST = 1.7976931348623157e308
 
 
 def bounded(made: Any) -> Any:
-    """An expression whose numbers are those of double precision. A function of numbers alone becomes its value: SymPy would go on with
-    as many digits as it takes, which has no end for floor(exp(10^12)). Raises ModelError beyond double precision."""
+    """An expression with numbers in double precision. A function of numbers alone becomes its value: SymPy would use as many
+    digits as necessary, without end for floor(exp(10^12)). Raises ModelError beyond double precision."""
     import sympy
 
     if not isinstance(made, sympy.Expr) or not made.is_number or made.is_NumberSymbol:
@@ -59,7 +59,7 @@ def _functions() -> "dict[str, Any]":
 
 
 def parsed(text: str, names: Mapping[str, Any]) -> Any:
-    """The expression that a text stands for, of these names. Raises ModelError for all that is no formula."""
+    """The expression of a text over these names. Raises ModelError for a text that is no formula."""
     import sympy
 
     def refuse(why: str) -> ModelError:

@@ -1,7 +1,7 @@
 """The keywords of a run with their types, for type checkers, completions and help.
 
-A run takes them as they come, since the order of its keywords is that of its dimensions; `typed` gives it the
-signature of `run` below. tests/python/test_types.py holds that against the keys that _settings.py knows.
+A run takes keywords in the order of the call, which is the order of its dimensions; `typed` gives it the
+signature of `run` below. tests/python/test_types.py compares it with the keys of _settings.py.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import xarray as xr
 Number = SupportsFloat
 Numbers = Iterable[Any]
 Table = Mapping[str, Any]
-#: Of a parameter or an initial value: fixed, an axis of the sweep, a range or a distribution.
+#: Values of a parameter or an initial value: fixed, an axis of the sweep, a range or a distribution.
 Values = Union[Number, Iterable[SupportsFloat], Table]
 
 
@@ -48,7 +48,7 @@ def run(*, file: Union[str, os.PathLike[str], None] = None, replace: bool = Fals
         tables: Optional[Table] = None, sensitivity: Optional[Table] = None, lyapunov: Optional[Table] = None,
         output: Optional[Table] = None, run: Optional[Table] = None, settings: Optional[Table] = None,
         **quantities: Optional[Values]) -> xr.Dataset:
-    """What Model.run takes."""
+    """The keywords of Model.run."""
     raise NotImplementedError("is a signature alone")
 
 

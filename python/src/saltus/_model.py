@@ -48,7 +48,7 @@ class TimeEvent(NamedTuple):
 
 
 class Table(NamedTuple):
-    """A function of time that is given by values at knots; `knots` of its own, 0 if it must be given."""
+    """A function of time given by values at knots; `knots`: number of the model's own, 0 if a run must give them."""
 
     name: str
     interpolation: str
@@ -59,10 +59,10 @@ class Table(NamedTuple):
 
 
 class Model:
-    """A model that is loaded: what is compiled of it serves all of its runs.
+    """A loaded model: its modules serve all of its runs.
 
-    `states`, `parameters`, `outputs`, `discretes`, `tables`, `guards` and `time_events` say by name what there is, with units
-    and a sentence each; `source` is the text of its header, `reference` where the equations are from.
+    `states`, `parameters`, `outputs`, `discretes`, `tables`, `guards` and `time_events` describe the model's quantities by name, with units
+    and a sentence each; `source` is the text of its header, `reference` the source of the equations.
     """
 
     def __init__(self, header: Union[str, os.PathLike]):
@@ -88,23 +88,23 @@ class Model:
             **options: Any) -> xr.Dataset:
         """Runs the model, once or as an ensemble, and returns the result.
 
-        A keyword is a setting of a spec (`t`, `rtol`, `method`, `samples`, `events`, `reduce`, `threads`, ...), or a parameter,
-        or a state or discrete variable at the beginning: a number fixes it, an array is an axis of the sweep's product, a dict is a
+        A keyword is a setting of a spec (`t`, `rtol`, `method`, `samples`, `events`, `reduce`, `threads`, ...), a parameter,
+        or the initial value of a state or discrete variable: a number fixes it, an array is an axis of the sweep's product, a dict is a
         range or a distribution, such as `{"normal": [0.8, 0.05]}` with `count` samples. `tables` takes a Series or (times, values) for
-        each table of the model. `sweep` takes a DataFrame, whose rows are instances, or a dict; `zip` takes columns that go together;
+        each table of the model. `sweep` takes a DataFrame, whose rows are instances, or a dict; `zip` takes columns that vary together;
         `problem` takes a problem of SALib, a dict of names, bounds and dists. `file` writes a result file, too. `progress` is True or
         a function of (done, count).
 
-        Instances that fail are a mask, `ok`, and no exception; saltus.IncompleteWarning tells of them if they are more than
-        `allowed_failed`, a share. Raises saltus.Error with the words of the command line.
+        Instances that fail raise no exception: `ok` is False for them. If their share exceeds `allowed_failed`, the run warns with
+        saltus.IncompleteWarning. Raises saltus.Error with the words of the command line.
         """
         return self._run("model", str(self.header), options, file, replace, progress)
 
     def lyapunov(self, *, exponents: Optional[int] = None, start: Optional[float] = None, **options: Any) -> xr.Dataset:
-        """Lyapunov exponents, through events: those of `run` with the same options, over the time from `start` on.
+        """Lyapunov exponents, through events, of a `run` with the same options, over the time from `start` on.
 
-        The result has `lyapunov` and `lyapunov_error`, standard errors, with one dimension more, `exponent`: 1 is the largest.
-        -infinity is that of differences which shrink to nothing within a step; NaN where there are none, `lyapunov_status` says why.
+        The result has `lyapunov` and its standard error, `lyapunov_error`, along a further dimension, `exponent`: 1 is the largest.
+        The exponent of differences that vanish within a step is -infinity. It is NaN if none exists; `lyapunov_status` says why.
         """
         asked = {"exponents": exponents, "from": start}
         return stacked(self.run(lyapunov={key: value for key, value in asked.items() if value is not None}, **options))
@@ -149,7 +149,7 @@ class Model:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        """For notebooks: a table of what the model has."""
+        """For notebooks: a table of the model's quantities."""
         rows = []
         for what in ("states", "parameters", "discretes", "outputs", "tables", "guards", "time_events"):
             for k, one in enumerate(getattr(self, what).values()):
@@ -171,12 +171,12 @@ def warn_if_incomplete(plan: _core.Plan, result: xr.Dataset, stacklevel: int) ->
         warnings.warn(sentence + where, IncompleteWarning, stacklevel=stacklevel)
 
 
-#: Models that a result may be run again with, by the hash of their text.
+#: Loaded models by the hash of their text, with which results can be run again.
 loaded: "weakref.WeakValueDictionary[str, Model]" = weakref.WeakValueDictionary()
 
 
 def model(header: Union[str, os.PathLike]) -> Model:
-    """The model in a header of one's own."""
+    """The model in a header."""
     path = Path(header).expanduser()
     if not path.is_file():
         raise _missing(path)
@@ -193,7 +193,7 @@ def builtin(name: str) -> Model:
 
 
 def so_far(journal: Union[str, os.PathLike]) -> xr.Dataset:
-    """What a run has finished by now, from its journal, `FILE.journal`, whoever may be writing it; the rest is `not_run`."""
+    """The instances that a run has finished by now, from its journal, `FILE.journal`, which a run may be writing. Others are `not_run`."""
     path = Path(journal).resolve()
     with tempfile.TemporaryDirectory() as folder:
         file = os.path.join(folder, "so_far.nc")
@@ -209,9 +209,9 @@ def names() -> "list[str]":
 @typed(_keywords.run)
 def run(spec: Union[str, os.PathLike], *, file: Union[str, os.PathLike, None] = None, replace: bool = False,
         progress: Any = False, **options: Any) -> xr.Dataset:
-    """Runs a spec (a TOML file), with keywords of Model.run in place of what it says.
+    """Runs a spec (a TOML file); keywords of Model.run override it.
 
-    No file is written unless `file` is given, whatever the spec says of one.
+    A file is written only if `file` is given, also if the spec names one.
     """
     path = os.fspath(spec)
     return Model(_core.model_of("file", path, []))._run("file", path, options, file, replace, progress)

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
     from ._accessor import Accessor
 
-#: Instances that are drawn without being asked for.
+#: Number of instances drawn by default.
 FEW = 6
-#: Points of a line that have marks.
+#: Lines of up to this many points have marks.
 FEW_POINTS = 200
-#: Points beyond which a picture of lines and text has them as an image.
+#: Beyond this many points, a vector picture has them as an image.
 MANY = 2000
 
 Names = Union[str, Sequence[str], None]
@@ -31,13 +31,13 @@ Instances = Union[int, Sequence[int], None]
 
 
 class Plot:
-    """Pictures of a result: each returns its axes, to go on with."""
+    """Pictures of a result; each method returns its axes."""
 
     def __init__(self, of: "Accessor"):
         self._of, self._ds = of, of._ds
 
     def __call__(self, names: Names = None, **options: Any) -> "np.ndarray":
-        """`trajectories` of these states and outputs, one below another; all that were sampled if none are named."""
+        """`trajectories` of these states and outputs, one below another; without names, all sampled ones."""
         return self.trajectories(names, **options)
 
     # ---- single instances
@@ -83,7 +83,7 @@ class Plot:
 
     @styled
     def raster(self, ax: Optional["Axes"] = None) -> "Axes":
-        """Every event: its time, its instance, and by colour its guard."""
+        """Every event by time and instance; the colour is the guard."""
         from matplotlib.lines import Line2D
         from matplotlib.ticker import MaxNLocator
 
@@ -110,8 +110,8 @@ class Plot:
 
     @styled
     def outcome(self, name: str, over: Names = None, ax: Optional["Axes"] = None) -> "Axes":
-        """A number of each instance over the one or two inputs that were varied: a line with the band of 5..95 % where several
-        instances have the same input, a heat map, or coloured points where the inputs are no grid. Failed ones are left out."""
+        """One number per instance over one or two varied inputs: a line with the band of 5..95 % where several
+        instances have the same input, a heat map, or coloured points where the inputs are no grid. Failed instances are left out."""
         rows = Rows(self._of)
         at = rows.axes(over, 2)
         values = np.where(rows.ok, rows.values(name).astype(float), np.nan)
@@ -174,7 +174,7 @@ class Plot:
             samples, handles = rows.values(name), []
             for group, colour in zip(groups, shades(len(groups))):
                 with warnings.catch_warnings():
-                    warnings.simplefilter("ignore", RuntimeWarning)  # of times that no instance got to
+                    warnings.simplefilter("ignore", RuntimeWarning)  # sample times that no instance reached
                     low, middle, high = np.nanpercentile(samples[rows.ok & (of == group)], [within[0], 50, within[1]], axis=0)
                 ax.fill_between(self._ds["time"], low, high, color=colour, alpha=0.25 if len(groups) == 1 else 0.15, lw=0)
                 handles += ax.plot(self._ds["time"], middle, color=colour, label=f"{group:.4g}")
@@ -187,7 +187,7 @@ class Plot:
         return drawn
 
     def _kept_bands(self, names: Names, within: "tuple[float, float]") -> "np.ndarray":
-        """Those that the run has kept itself, without rows of instances: the outermost quantiles that it has, if not `within`."""
+        """The quantiles that a run without rows has kept: `within`, or else the outermost ones."""
         kept = [str(one)[len("quantiles_"):] for one in self._ds.variables if str(one).startswith("quantiles_")]
         if not kept:
             raise SpecError("the run has kept neither rows nor quantiles over time: run it with samples=..., rows=False")
@@ -213,7 +213,7 @@ class Plot:
 
     @styled
     def histogram(self, name: Optional[str] = None, bins: int = 40, ax: Optional["Axes"] = None) -> "Axes":
-        """How often an outcome has which value: of the instances, or, without rows, as the run has counted them itself."""
+        """The histogram of an outcome: of the instances, or, without rows, the histogram that the run has counted."""
         counted = [str(one)[len("histogram_"):] for one in self._ds.variables if str(one).startswith("histogram_")]
         has_rows = "status" in self._ds
         if not (has_rows or counted):
@@ -246,7 +246,7 @@ class Plot:
     @styled
     def bifurcation(self, state: str, guard: Optional[str] = None, over: Names = None, last: int = 50, before: bool = False,
                     ax: Optional["Axes"] = None) -> "Axes":
-        """A state at the last events of a guard, over the input that was varied: one point where the motion has the period of one
+        """A state at the last events of a guard, over the varied input: one point where the motion has the period of one
         event, two where it has doubled, many where it is chaotic."""
         rows = Rows(self._of)
         at, = rows.axes(over, 1)
@@ -262,7 +262,7 @@ class Plot:
     @styled
     def section(self, x: str, y: str, guard: Optional[str] = None, instances: Instances = None, skip: int = 0, before: bool = False,
                 ax: Optional["Axes"] = None) -> "Axes":
-        """Poincare section: two states at every event of a guard but the first ones of each instance (`skip`)."""
+        """Poincare section: two states at every event of a guard except the first `skip` events of each instance."""
         rows = Rows(self._of)
         row, (at_x, at_y) = self._at_events(rows, guard, [x, y], before, None, skip)
         if instances is not None:
@@ -289,10 +289,10 @@ class Plot:
 
     @styled
     def tornado(self, outcome: Optional[str] = None, ax: Optional["Axes"] = None) -> "Axes":
-        """The inputs by how much they matter to an outcome, the one that matters most on top."""
+        """The inputs in the order of their influence on an outcome, the largest on top."""
         return _plot_indices.tornado(self._ds, outcome, self._title(), ax)
 
-    # ---- what they share
+    # ---- shared functions
 
     def _title(self, what: str = "") -> str:
         return ": ".join(one for one in (str(self._ds.attrs.get("title", "")), what) if one)
@@ -320,7 +320,7 @@ class Plot:
         return one[name]
 
     def _path(self, one: xr.Dataset, instance: int, names: Sequence[str], events: bool) -> "list[np.ndarray]":
-        """The time or what was sampled, along a trajectory; with the log, states before and after each event are in between."""
+        """The time or a sampled quantity along a trajectory. With the log, states before and after each event are inserted."""
         time = one["sample_time" if "sample_time" in one else "time"].values
         samples = [time if name == "time" else self._sample(one, name).values for name in names]
         columns = [("event_time", "event_time") if name == "time" else (f"before_{name}", f"event_{name}") for name in names]
@@ -344,7 +344,7 @@ class Plot:
         return dict(zip(of["flag_meanings"].split(), (int(k) for k in np.atleast_1d(of["flag_values"]))))
 
     def _guard(self, name: Optional[str]) -> "tuple[str, Optional[int]]":
-        """How a picture speaks of it, and its number; None: all of them."""
+        """The name of a guard in pictures, and its number; None: all guards."""
         known = self._guards()
         if name is not None and name not in known:
             raise SpecError(f"guard={name}: is not in the log; {_core.suggest(name, list(known))}")
@@ -355,7 +355,7 @@ class Plot:
 
     def _at_events(self, rows: Rows, guard: Optional[str], states: Sequence[str], before: bool, last: Optional[int],
                    skip: int = 0) -> "tuple[np.ndarray, list[np.ndarray]]":
-        """Rows of instances, and states, at events of a guard: the last ones of each instance, or all but the first."""
+        """Rows of instances, and states, at events of a guard: the last events of each instance, or all except the first."""
         log = self._events()
         columns = [("event_time" if name == "time" else f"{'before' if before else 'event'}_{name}") for name in states]
         known = [str(name)[len("before_"):] for name in log.variables if str(name).startswith("before_")]
@@ -373,14 +373,14 @@ class Plot:
         return row[at], [log[column].values[at] for column in columns]
 
     def _chosen(self, instances: Instances) -> list[int]:
-        """Those asked for, or some, evenly over all of them."""
+        """The requested instances, or some, evenly spread over all."""
         if instances is not None:
             return [int(k) for k in np.atleast_1d(instances)]
         numbers = Rows(self._of).numbers
         return [int(numbers[round(k)]) for k in np.linspace(0, len(numbers) - 1, min(len(numbers), FEW))]
 
     def _mark(self, ax: "Axes", instance: int, x: str, y: str, colour: Any) -> "set[int]":
-        """Marks at the events of an instance; of which guards."""
+        """Marks the events of an instance. Returns their guards."""
         if x not in self._ds or y not in self._ds:
             return set()
         log = self._of.events(instance)
@@ -391,7 +391,7 @@ class Plot:
         return numbers
 
     def _explain(self, ax: "Axes", lines: Sequence[Any], marked: "set[int]") -> None:
-        """The legend of lines of instances, where there are several, and of marks of events."""
+        """The legend: lines of instances, if there are several, and marks of events."""
         from matplotlib.lines import Line2D
 
         handles = list(lines) if len(lines) > 1 else []
@@ -400,13 +400,13 @@ class Plot:
         legend(ax, handles)
 
     def _what(self, one: xr.Dataset, instance: int) -> str:
-        """What distinguishes an instance: the values of what was varied, where these are few."""
+        """The label of an instance: the values of its varied inputs, if these are few."""
         varied = Rows(self._of).varied()
         values = [f"{name} {float(one[name]):.4g}" for name in varied] if len(varied) <= 2 else []
         return ", ".join(values) or f"instance {instance}"
 
 
 def _spread(values: np.ndarray) -> "tuple[float, float, float]":
-    """Mean, and where 5 and 95 % of the values lie."""
+    """Mean, 5 % and 95 % quantile of the values."""
     values = values[np.isfinite(values)]
     return (float(values.mean()), *np.percentile(values, [5, 95])) if len(values) else (np.nan, np.nan, np.nan)

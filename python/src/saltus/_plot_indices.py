@@ -15,9 +15,9 @@ from ._style import COLOURS, MARKERS, axes, label, legend, stacked, title
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: Outcomes that are drawn without being asked for.
+#: Number of outcomes drawn by default.
 FEW = 4
-#: How the indices are called in pictures.
+#: Names of the indices in pictures.
 NAMES = {"first_order": "first order", "total_order": "total order", "mu_star": "mu*, mean size of the effect",
          "mu": "mu, mean effect", "sigma": "sigma"}
 
@@ -27,7 +27,7 @@ def has(ds: xr.Dataset, index: str) -> bool:
 
 
 def outcomes_of(ds: xr.Dataset, index: str, design: str, chosen: Sequence[str]) -> list[str]:
-    """Those asked for, or the first that vary."""
+    """The requested outcomes, or the first that vary."""
     if not has(ds, index):
         raise SpecError(f"the result has no indices of this kind: run it with design={design}; docs/global_sensitivity.md")
     known = [str(name) for name in ds["sensitivity_outcome"].values]
@@ -41,7 +41,7 @@ def outcomes_of(ds: xr.Dataset, index: str, design: str, chosen: Sequence[str]) 
 
 
 def estimates(ds: xr.Dataset, index: str, outcome: str) -> "tuple[np.ndarray, np.ndarray]":
-    """The index of each input, and how far its interval reaches down and up; 0 where there is none."""
+    """The index of each input, and the distances of its interval down and up; 0 without an interval."""
     row = [str(name) for name in ds["sensitivity_outcome"].values].index(outcome)
     value, low, high = (ds[f"sensitivity_{index}{part}"].values[row] for part in ("", "_low", "_high"))
     reach = np.nan_to_num(np.stack([value - low, high - value]))

@@ -1,4 +1,4 @@
-"""How far a run is, by tqdm or by a function of the caller's."""
+"""Progress of a run, by tqdm or by a function of the caller."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from . import _core
 
 @contextmanager
 def reporter(progress: Any, count: int, label: str) -> Iterator[Optional[Callable[[int, int], Any]]]:
-    """What a run calls with the numbers of instances that have ended and of all; None if nobody asks."""
+    """The function that a run calls with the numbers of ended and of all instances; None without progress."""
     if progress is None or progress is False:
         yield None
     elif callable(progress):

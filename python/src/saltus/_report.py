@@ -1,4 +1,4 @@
-"""One HTML page of a result: how its instances ended, pictures, where to look on, how it was made."""
+"""One HTML page of a result: how its instances ended, pictures, instances worth a look, provenance."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ._style import pyplot, wide
 
 #: Instances that a table lists, and outcomes that have pictures.
 LISTED, SHOWN = 10, 3
-#: Instances beyond which rows are not read for pictures: what the run has computed of all is on the page.
+#: Beyond this many instances rows are not read for pictures: the page shows the statistics of the run.
 MOST = 5_000_000
 
 _PAGE = """<!DOCTYPE html>
@@ -62,7 +62,7 @@ td:first-child {{ white-space: nowrap; }}
 
 
 class Picture(NamedTuple):
-    """What is drawn, and what is said of it to whoever does not see it."""
+    """A picture, and its description for readers who do not see it."""
 
     about: str
     draw: Callable[[], Any]
@@ -92,7 +92,7 @@ def _section(heading: str, body: str) -> str:
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[Any]], numbers: Sequence[int] = ()) -> str:
-    """Rows of texts; on a narrow screen each becomes a block, with the heads before its cells."""
+    """A table of texts; on a narrow screen each row becomes a block, with the heads before its cells."""
     cells = "".join(f"<th{' class=n' if k in numbers else ''}>{_text(one)}</th>" for k, one in enumerate(head))
     body = "".join("<tr>" + "".join(f"<td{' class=n' if k in numbers else ''} data-of=\"{_text(head[k])}\">{one}</td>"
                                     for k, one in enumerate(row)) + "</tr>\n" for row in rows)
@@ -174,7 +174,7 @@ def _bound(draw: Callable[..., Any], *arguments: Any) -> Callable[[], Any]:
 
 
 def outcomes(rows: Rows) -> list[str]:
-    """Some that differ between instances: what was reduced, final values, the number of events."""
+    """Some outcomes that differ between instances: reductions, final values, the number of events."""
     named = [name for name in rows.named(*OUTCOMES[:2]) if name != "t_final"] + ["events", "t_final"]
     varying = []
     for name in named:
@@ -186,7 +186,7 @@ def outcomes(rows: Rows) -> list[str]:
 
 
 def _statistics(ds: xr.Dataset) -> str:
-    """Of the run itself, which has seen all instances; else of the rows."""
+    """Statistics of the run, which cover all instances; without them, statistics of the rows."""
     prefix = "statistics_"
     table = []
     for name in (str(one) for one in ds.variables):
@@ -213,7 +213,7 @@ def _statuses(ds: xr.Dataset) -> str:
 
 
 def _failed(ds: xr.Dataset, file: str) -> str:
-    """The first ones of each status."""
+    """The first failed instances of each status."""
     if not _has_rows(ds) or not ds.attrs.get("count_failed"):
         return ""
     rows = Rows(ds.saltus)
@@ -241,14 +241,14 @@ def _has_rows(ds: xr.Dataset) -> bool:
 
 
 def _opening(file: str, said: str) -> str:
-    """What stands above a table of instances: how to look at one, and what "again" needs."""
+    """The text above a table of instances: how to look at one, and how to run it again."""
     return (f"<p>{said}. To look at one: <code>saltus show {_text(shlex.quote(file))} --instance I</code>. To make it again in Python, "
             f"with the same bits: <code>import saltus, xarray; ds = xarray.open_dataset({_text(repr(file))})</code>, then what "
             "stands under <i>again</i>.</p>")
 
 
 def _again(rows: Rows, k: int) -> tuple[str, str]:
-    """What was varied of an instance, and the line that makes it again."""
+    """The varied inputs of an instance, and the line that runs it again."""
     inputs = ", ".join(f"{_text(name)} {_number(rows.values(name)[k])}" for name in rows.varied()[:4])
     return inputs, f"<code>ds.saltus.rerun({rows.numbers[k]})</code>"
 

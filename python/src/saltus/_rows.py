@@ -13,18 +13,18 @@ from ._errors import SpecError
 if TYPE_CHECKING:
     from ._accessor import Accessor
 
-#: Roles of variables that say what an instance is, and of those that say what has become of it.
+#: Roles of variables that define an instance, and of variables that are its outcome.
 INPUTS = ("parameter", "initial", "span")
 OUTCOMES = ("reduction", "final", "counter", "sensitivity")
 
 
 def words(value: "str | Sequence[str] | None") -> list[str]:
-    """Names, of which one may stand alone."""
+    """A list of names; a single name may be given without a list."""
     return [] if value is None else [value] if isinstance(value, str) else [str(one) for one in value]
 
 
 class Rows:
-    """What a picture or a report needs of all instances at once."""
+    """The variables of all instances, for pictures and reports."""
 
     def __init__(self, of: "Accessor"):
         self._ds = of._ds
@@ -37,7 +37,7 @@ class Rows:
         self.numbers = self.values("instance") if "instance" in self._ds.coords else np.arange(self.count)
 
     def values(self, name: str) -> np.ndarray:
-        """One row for each instance; of samples a row is a trajectory."""
+        """One row for each instance; for samples a row is a trajectory."""
         if name not in self._ds.variables:
             raise SpecError(f"{name}: is not in the result; {_core.suggest(name, self.named(*INPUTS, *OUTCOMES))}")
         variable = self._ds[name]
@@ -53,12 +53,12 @@ class Rows:
                 if v.attrs.get("role") == role and set(v.dims) <= set(self.dims)]
 
     def varied(self) -> list[str]:
-        """The inputs that are not the same for all instances."""
+        """The inputs that differ between instances."""
         return [name for name in self.named(*INPUTS) if set(self._ds[name].dims) & set(self.dims)]
 
     def axes(self, over: "str | Sequence[str] | None", most: int) -> list[str]:
-        """The inputs that a picture is drawn over, the one across it last: those asked for, across first; else those of a grid; of
-        random samples, all."""
+        """The inputs along the axes of a picture, the horizontal one last: the requested ones (horizontal first), else those of a grid,
+        else, for random samples, all."""
         varied = self.varied()
         chosen = words(over)[::-1]
         for name in chosen:
@@ -80,6 +80,6 @@ class Rows:
         return row[instances]
 
     def failures(self) -> Optional[str]:
-        """What a picture says of the instances that it leaves out."""
+        """The note of a picture on the instances that it leaves out."""
         failed = self.count - int(self.ok.sum())
         return f"{failed} of {self.count} instances did not end well: left out" if failed else None

@@ -16,7 +16,7 @@ def _triangular(low: float, high: float, peak: float) -> "dict[str, Any]":
     return {"triangular": [low, low + peak * (high - low), high]}
 
 
-#: What SALib's words are here, and how many numbers each has.
+#: SALib's words with their numbers of values and the entries of a spec.
 _DISTRIBUTIONS = {
     "unif": (2, lambda low, high: {"uniform": [low, high]}),
     "logunif": (2, lambda low, high: {"log_uniform": [low, high]}),
@@ -29,7 +29,7 @@ _DISTRIBUTIONS = {
 
 
 def distributions(problem: "Mapping[str, Any]") -> "dict[str, dict[str, Any]]":
-    """The distribution of each input of a problem. Raises SpecError for what has no like here, or cannot be."""
+    """The distribution of each input of a problem. Raises SpecError for one that does not exist here, or has wrong numbers."""
     if not isinstance(problem, (Mapping, dict)) or not {"names", "bounds"} <= set(problem):
         raise SpecError("problem: must be one of SALib's, a dict with names and bounds")
     names: Sequence[str] = list(problem["names"])

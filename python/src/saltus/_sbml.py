@@ -1,6 +1,6 @@
 """SBML: a reaction network with rules and events becomes a model, written with Symbolic. libsbml reads and checks the file.
 
-What a network may have and a model has not (delays, algebraic rules, priorities, ...) is refused by its name.
+Elements of a network that a model cannot have (delays, algebraic rules, priorities, ...) are refused by name.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
     import sympy
 
 SPAN = (0.0, 100.0)
-#: Packages that say how a network is drawn or sorted, and change nothing of its mathematics. Files of Level 2, and some of Level 3,
-#: mark them as required all the same. l3v2extendedmath is part of the language.
+#: Packages for drawing or sorting a network, without effect on its mathematics. Files of Level 2, and some of Level 3, mark them as
+#: required all the same. l3v2extendedmath is part of the language.
 WITHOUT_MATHEMATICS = ("layout", "render", "groups", "l3v2extendedmath")
 
 
 def sbml(path: Union[str, os.PathLike], name: Optional[str] = None) -> Symbolic:
-    """The model in an SBML file, as one that is being written: `.source` is its header, `.model()` loads it.
+    """The model in an SBML file, as a Symbolic: `.source` is its header, `.model()` loads it.
 
     Species are states, in concentrations unless the file says that they have only substance units; parameters and compartments are
-    parameters; what events alone change is a state that is constant between them; what assignment rules define is an output. Raises saltus.ModelError
-    with the name of what cannot be imported.
+    parameters. A quantity that only events change is a state that is constant between them; the target of an assignment rule is an output.
+    Raises saltus.ModelError with the name of the element that cannot be imported.
     """
     return _Network(Path(path), name).model
 
@@ -45,7 +45,7 @@ def _libsbml() -> Any:
 
 
 class _Model(Symbolic):
-    """With the events of SBML: those that are due at one time are all made of the values before them."""
+    """A Symbolic with the events of SBML: all events that are due at one time use the values before them."""
 
     def _events(self, name: str, rules: list) -> str:
         if name != "transition" or not rules:
@@ -59,7 +59,7 @@ class _Model(Symbolic):
 
 
 class _Network:
-    """One file on its way into a model."""
+    """The network of one file, and the model that is made from it."""
 
     def __init__(self, path: Path, name: Optional[str]):
         self.lib = _libsbml()
@@ -71,11 +71,11 @@ class _Network:
         self.net = self.document.getModel()
         self._check_contents()
         title = self.net.getName() or self.net.getId() or path.stem
-        self._taken = {*KEYWORDS, *OWN, *FUNCTIONS, *_core.reserved_names()}  # a result has some names of its own, such as time
+        self._taken = {*KEYWORDS, *OWN, *FUNCTIONS, *_core.reserved_names()}  # names of a result, such as time, are reserved
         self._called: dict[str, str] = {}
         self.model = _Model(self._name(name or path.stem, own=True), title, f"SBML, {path.name}", SPAN, self._time_unit())
         self._values: dict[str, Any] = {}  # expressions by id
-        self._open: list[str] = []  # ids whose expressions are being made
+        self._open: list[str] = []  # ids whose expressions are under construction
         self._at_start = False
         self._write()
 
@@ -120,10 +120,10 @@ class _Network:
         for rule in self._all("Rule"):
             if rule.isAlgebraic():
                 self.refuse(f"the algebraic rule 0 = {self.lib.formulaToL3String(rule.getMath())}", "is not imported")
-            if rule.getMath() is not None:  # without, a rule says nothing (Level 3 Version 2, 3.4.1)
+            if rule.getMath() is not None:  # a rule without a formula has no effect (Level 3 Version 2, 3.4.1)
                 (self.assigned if rule.isAssignment() else self.rates)[rule.getVariable()] = rule.getMath()
         self.started = {a.getSymbol(): a.getMath() for a in self._all("InitialAssignment") if a.getMath() is not None}
-        # Without a formula a trigger is never true, and an assignment says nothing.
+        # A trigger without a formula is never true, and an assignment without one has no effect.
         self.events = [e for e in self._all("Event") if not e.isSetTrigger() or e.getTrigger().getMath() is not None]
         self.set_by_events: set[str] = set()
         for event in self.events:
@@ -180,7 +180,7 @@ class _Network:
     # ---- names
 
     def _name(self, id_: str, own: bool = False) -> str:
-        """As the header has it: no word of C++, and nothing that a model calls."""
+        """The name in the header: neither a word of C++ nor a function of models."""
         if id_ in self._called and not own:
             return self._called[id_]
         name = re.sub(r"\W", "_", id_, flags=re.ASCII)
@@ -229,7 +229,7 @@ class _Network:
             self._values[id_] = self.model.parameter(self._name(id_), compartment.getSize(), self._unit(compartment),
                                                      compartment.getName() or f"size of {id_}")
         changed = self._changed = self._changed_by_reactions()
-        for group in (self.parameters, self.species):  # initial values of species may be made of parameters
+        for group in (self.parameters, self.species):  # initial values of species may depend on parameters
             for id_, one in group.items():
                 if id_ not in self.assigned and not self._is_derived(id_):
                     self._quantity(id_, one, changed)
@@ -243,7 +243,7 @@ class _Network:
                 self.model.equation(self._values[id_], self._reaction_rate(id_))
         for id_ in sorted(self.set_by_events - self.rates.keys() - changed):  # states, so that they are sampled, logged and reduced
             self.model.equation(self._values[id_], 0)
-        if not self.model._rates:  # all of it is rules, of the time at most
+        if not self.model._rates:  # the network has only rules, at most of the time
             clock = self.model.state(self._name("clock"), 0.0, "1", "counts the time: the network has no state of its own")
             self.model.equation(clock, 1)
         for number, event in enumerate(self.events):
@@ -262,7 +262,7 @@ class _Network:
         return "state" if id_ in self.rates or id_ in changed or id_ in self.set_by_events else "parameter"
 
     def _is_derived(self, id_: str) -> bool:
-        """A constant that is made of other constants: it stands for its expression."""
+        """Is the id a constant that is computed from other constants? It stands for its expression."""
         return id_ in self.parameters and id_ in self.started and id_ not in self.rates and id_ not in self.set_by_events
 
     def _quantity(self, id_: str, one: Any, changed: "set[str]") -> None:
@@ -275,10 +275,10 @@ class _Network:
         self._values[id_] = add(self._name(id_), value, self._unit(one), about)
 
     def _start(self, id_: str) -> None:
-        """An initial assignment of a state: of parameters, and of what other states begin with."""
+        """The initial assignment of a state, in parameters and initial values of other states."""
         self._at_start = True
         start = self.expression(self.started[id_])
-        for _ in range(len(self.started)):  # each of those that are made of others in its turn
+        for _ in range(len(self.started)):  # initial values may depend on others, which are substituted in turn
             start = start.subs({self._values[other]: self.expression(self.started[other])
                                 for other in self.started if self._values.get(other) in start.free_symbols})
         self._at_start = False
@@ -286,7 +286,7 @@ class _Network:
             self.model._initial[self._values[id_]] = start
 
     def _number_at_start(self, id_: str) -> float:
-        """What a quantity begins with, as a number."""
+        """The initial value of a quantity, as a number."""
         if id_ in self._open:
             self.refuse(id_, "begins with what is made of itself")
         self._open.append(id_)
@@ -331,7 +331,7 @@ class _Network:
             self._at_start, self._values = before, kept
 
     def _reaction_rate(self, species: str) -> "sympy.Expr":
-        """What all reactions together make of a species in a unit of time."""
+        """The time derivative of a species by all reactions together."""
         import sympy
 
         rate = sympy.Integer(0)
@@ -372,7 +372,7 @@ class _Network:
             self.model.on(due, changes)
 
     def _moment(self, trigger: Any) -> Any:
-        """Of time >= a constant the constant: its time is known beforehand, and need not be looked for."""
+        """The constant of a trigger time >= constant, a time event; None for other triggers."""
         lib, kind = self.lib, trigger.getType()
         if trigger.getNumChildren() != 2:
             return None
@@ -389,7 +389,7 @@ class _Network:
         return at if free <= constants and self._evaluated(right) > 0 else None
 
     def _level(self, trigger: Any, event: str) -> Any:
-        """A function that is positive where the trigger is true: and is the lesser, or the greater of two, not the negative."""
+        """A function that is positive where the trigger is true: the minimum for and, the maximum for or, the negative for not."""
         import sympy
 
         lib, kind = self.lib, trigger.getType()
@@ -406,7 +406,7 @@ class _Network:
         self.refuse(f"event {event}", f"the trigger {lib.formulaToL3String(trigger)} is not one of <, <=, >, >=, and, or, not")
 
     def _truth(self, condition: Any) -> bool:
-        """Is a condition met at the start?"""
+        """Is a condition true at the start?"""
         lib, kind = self.lib, condition.getType()
         parts = [condition.getChild(k) for k in range(condition.getNumChildren())]
         if kind in (lib.AST_LOGICAL_AND, lib.AST_LOGICAL_OR):
@@ -424,7 +424,7 @@ class _Network:
     # ---- formulas
 
     def value(self, id_: str) -> Any:
-        """What an id stands for in formulas."""
+        """The expression of an id in formulas."""
         if id_ in self._values:
             return self._values[id_]
         formula = self.assigned.get(id_) or (self.started.get(id_) if self._is_derived(id_) else None)
@@ -438,7 +438,7 @@ class _Network:
         made = self.expression(formula)
         self._open.pop()
         if self._is_derived(id_) and any(self.model._kinds.get(s) != "parameter" for s in made.free_symbols):
-            # A constant that is made of what states begin with.
+            # A constant that depends on initial values of states.
             made = self.model.parameter(self._name(id_), self._number_at_start(id_), self._unit(self.parameters[id_]),
                                         self.parameters[id_].getName() or id_)
         if not self._at_start:
@@ -446,7 +446,7 @@ class _Network:
         return made
 
     def condition(self, formula: Any) -> Any:
-        """A condition in a formula. Within a step it is held: it is the side of a guard, which changes at an event."""
+        """A condition in a formula: the side of a guard, which is constant within a step and changes at an event."""
         import sympy
 
         lib, kind = self.lib, formula.getType()
@@ -459,7 +459,7 @@ class _Network:
             return sympy.Or(*(self.condition(p) for p in parts))
         if kind == lib.AST_LOGICAL_NOT:
             return sympy.Not(self.condition(parts[0]))
-        if kind == lib.AST_LOGICAL_XOR:  # of several: an odd number of them
+        if kind == lib.AST_LOGICAL_XOR:  # xor of several: an odd number of them is true
             return functools.reduce(lambda a, b: sympy.Or(sympy.And(a, sympy.Not(b)), sympy.And(b, sympy.Not(a))),
                                     (self.condition(p) for p in parts), sympy.false)
         order = {lib.AST_RELATIONAL_GT: 1, lib.AST_RELATIONAL_GEQ: 1, lib.AST_RELATIONAL_LT: -1, lib.AST_RELATIONAL_LEQ: -1}
@@ -482,7 +482,7 @@ class _Network:
         return self.model._side(level, strict, text)
 
     def _rate_of(self, id_: str) -> Any:
-        """The time derivative of what an id stands for."""
+        """The time derivative of an id."""
         import sympy
 
         if id_ in self.assigned:
@@ -495,7 +495,7 @@ class _Network:
         return sympy.sympify(made)
 
     def expression(self, formula: Any) -> Any:
-        """A formula of the file in SymPy."""
+        """A formula of the file as a SymPy expression."""
         import sympy
 
         lib, kind = self.lib, formula.getType()
@@ -568,7 +568,7 @@ class _Network:
 
 
 class _Numbers(dict):
-    """Values at the start in the place of symbols, as they are asked for."""
+    """A mapping from symbols to their values at the start, computed on access."""
 
     def __init__(self, network: _Network):
         super().__init__()

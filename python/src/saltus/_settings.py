@@ -1,7 +1,7 @@
 """Keyword arguments of a run as flags of the command line, and arrays beside them.
 
-One keyword is one flag `--set key=value`: what it may be is checked in one place, by the program's own reader of specs. Columns
-of numbers do not become text: the flag names an array that is handed over as it is.
+One keyword is one flag `--set key=value`: the program's reader of specs alone checks its value. Columns of numbers do not become
+text: the flag names an array that is passed unchanged.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ def toml(value: Any) -> str:
 
 
 def is_table(value: Any) -> bool:
-    """A DataFrame, whosever it is."""
+    """Is the value a DataFrame, of any library?"""
     return hasattr(value, "columns") and hasattr(value, "__getitem__") and not isinstance(value, Mapping)
 
 
 def _first_text(values: Any) -> str:
-    """Which of some values is no number, for a message."""
+    """The first value that is no number, for a message."""
     for k, one in enumerate(np.ravel(np.asarray(values, dtype=object))):
         try:
             float(one)
@@ -72,7 +72,7 @@ class Settings:
                 self._read(key, value)
 
     def complaint(self, error: Error) -> Error:
-        """The error without the flag that stands for a keyword."""
+        """The error with the keyword instead of its flag."""
         text = str(error)
         for name, value in self.flags:
             text = text.removeprefix(f"{name} {value}: ")
@@ -130,7 +130,7 @@ class Settings:
             raise SpecError(f"{key}: unknown key; {_core.suggest(key, allowed)}")
 
     def _quantity(self, name: str, value: Any) -> None:
-        """A number is fixed, an array is an axis of the product, a dict is a range or a distribution."""
+        """Adds a quantity: a number fixes it, an array is an axis of the product, a dict is a range or a distribution."""
         if isinstance(value, Mapping):
             table = "sweep" if {"from", "csv"} & set(value) else "sample"
             self._set(f"{table}.{name}", toml(value))
@@ -142,7 +142,7 @@ class Settings:
             self._set(f"{'parameters' if name in self._parameters else 'initial'}.{name}", toml(value))
 
     def _table(self, name: str, value: Any) -> None:
-        """A Series or a DataArray of one dimension, by its index; two columns (times, values); or a dict, as in a spec."""
+        """Adds a table: a Series or a DataArray of one dimension, by its index; two columns (times, values); or a dict, as in a spec."""
         key = f"tables.{name}"
         if isinstance(value, (Mapping, str)):
             self._set(key, toml(value))
@@ -180,7 +180,7 @@ class Settings:
                 self._set(f"sweep.{name}", self._array(name, one))
 
     def _zip(self, value: Any) -> None:
-        """Columns that go together, row by row."""
+        """Adds columns that vary together, row by row."""
         names = list(value.columns) if is_table(value) else list(value)
         if is_table(value) and hasattr(value, "index"):
             self.rows.append(([str(name) for name in names], value.index))

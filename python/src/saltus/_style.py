@@ -1,4 +1,4 @@
-"""How pictures look: colours that the colour-blind can tell apart, names with units, legends beside what they explain."""
+"""The style of pictures: colours that the colour-blind can distinguish, names with units, legends below pictures or within axes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ._errors import Error
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: Okabe and Ito, Color universal design (2008), but for black and yellow.
+#: Okabe and Ito, Color universal design (2008), without black and yellow.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 MARKERS = "ov^sDPX*"
 #: Width of a figure in inches; `wide` sets another one.
@@ -30,7 +30,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def pyplot() -> Any:
-    """matplotlib.pyplot, or how to get it."""
+    """matplotlib.pyplot, or an error that says how to install it."""
     try:
         import matplotlib.pyplot as plt
     except ImportError:
@@ -41,7 +41,7 @@ def pyplot() -> Any:
 
 
 def styled(draw: F) -> F:
-    """What this draws looks as pictures of saltus do, whatever else is set."""
+    """A decorator: the function draws in the style of saltus, whatever matplotlib settings are active."""
 
     @functools.wraps(draw)
     def drawn(*args: Any, **options: Any) -> Any:
@@ -56,7 +56,7 @@ def styled(draw: F) -> F:
 
 @contextmanager
 def wide(inches: float) -> Iterator[None]:
-    """Figures of this width: the smaller, the larger their text on a page."""
+    """A context with figures of this width: the smaller the width, the larger the text on a page."""
     global _width
     before, _width = _width, inches
     try:
@@ -72,7 +72,7 @@ def label(variable: xr.DataArray, name: Optional[str] = None) -> str:
 
 
 def axes(ax: "Optional[Axes]", height: float = 4.0) -> "Axes":
-    """Those given, or those of a new figure."""
+    """The given axes, or the axes of a new figure."""
     return pyplot().subplots(figsize=(_width, height), layout="constrained")[1] if ax is None else ax
 
 
@@ -86,7 +86,7 @@ def title(ax: "Axes", *lines: Optional[str]) -> None:
 
 
 def shades(count: int) -> list:
-    """Colours for this many lines: each its own, or, of many, from dark to light in their order."""
+    """Colours for this many lines: distinct ones for few, from dark to light for many."""
     if count <= len(COLOURS):
         return list(COLOURS[:count])
     from matplotlib import colormaps
@@ -95,7 +95,7 @@ def shades(count: int) -> list:
 
 
 def legend(ax: "Axes", handles: Sequence[Any], heading: Optional[str] = None) -> None:
-    """Below the picture where it has a figure of its own, else within its axes."""
+    """Draws the legend: below the picture if it has a figure of its own, else within its axes."""
     if len(handles) < 1:
         return
     longest = max(len(str(handle.get_label())) for handle in handles)
@@ -114,7 +114,7 @@ def is_even_in_the_logarithm(values: np.ndarray) -> bool:
 
 
 def scale(ax: "Axes", **values: np.ndarray) -> None:
-    """A logarithmic axis, x or y, where the values lie evenly in the logarithm."""
+    """Makes an axis, x or y, logarithmic if the values are evenly spaced in the logarithm."""
     for which, of in values.items():
         if is_even_in_the_logarithm(np.unique(of)):
             ax.set(**{f"{which}scale": "log"})

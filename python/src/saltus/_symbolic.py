@@ -1,7 +1,7 @@
-"""Models from Python: equations written with SymPy become the header that the compiler is given.
+"""Models from Python: equations written with SymPy become a header for the compiler.
 
-SymPy does the algebra: common subexpressions are its `cse`, the code is printed by its printer of C, with the functions and the
-`select` of models in place of those of C.
+SymPy does the algebra: `cse` finds common subexpressions, and its C printer prints the code, with the functions and the
+`select` of models instead of those of C.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from ._model import Model
 
-#: Functions that models find by their plain names, and what SymPy calls those of other names.
+#: Functions that models call by their plain names, and SymPy's names where they differ.
 FUNCTIONS = ("sqrt cbrt exp expm1 log log2 log10 sin cos tan asin acos atan sinh cosh tanh floor ceil round sign pow atan2 hypot "
              "copysign abs min max fma select").split()
 SYMPY_NAMES = {"Abs": "abs", "ceiling": "ceil", "sign": "sign"}
@@ -35,7 +35,7 @@ OWN = "time_unit state table parameter discrete guard output time_event title so
 
 
 def keep(name: str, text: str) -> Path:
-    """A header with this text, where the same text always is, so that what is compiled of it is found again."""
+    """Writes a header with this text to a path that depends on the text alone, so that the cache finds its modules again."""
     return Path(_core.keep_header(name, text))
 
 
@@ -48,7 +48,7 @@ def number(value: Any) -> str:
 
 
 def one_line(text: str) -> str:
-    """A text with blanks in the place of control characters, ends of lines, and characters that change the direction of reading."""
+    """A text with blanks instead of control characters, ends of lines, and characters that change the direction of reading."""
     return "".join(" " if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp") else c for c in str(text))
 
 
@@ -151,11 +151,11 @@ def printer(at: str, names: Mapping[Any, str], discretes: set) -> Any:
 
         emptyPrinter = _print_Mod = _print_not_supported
 
-    return Printer({"math_macros": {}})  # M_PI_2 is no word of models
+    return Printer({"math_macros": {}})  # models have no M_PI_2
 
 
 class Symbolic:
-    """A model that is being written.
+    """A model written in Python.
 
         ball = saltus.Symbolic("ball", title="Bouncing ball", span=(0, 3))
         h = ball.state("height", 1.0, "m", "height above the floor")
@@ -167,7 +167,7 @@ class Symbolic:
         ball.on(impact, {v: -e * v})
         m = ball.model()
 
-    Names become those of the result. `source` is the header that all of it makes; `t` is the time.
+    Names become those of the result. `source` is the header; `t` is the time.
     """
 
     def __init__(self, name: str, title: str = "", source: str = "", span: "tuple[float, float]" = (0.0, 1.0), time_unit: str = ""):
@@ -188,14 +188,14 @@ class Symbolic:
         self._rules: list[tuple[Any, dict, Any, Any]] = []
         self._rests: list[tuple[Any, dict, Any, Any]] = []
         self._max_step: Any = None
-        self._levels: dict[Any, Any] = {}  # of guards that conditions make, and the symbols of their sides
+        self._levels: dict[Any, Any] = {}  # levels of guards made from conditions, and the symbols of their sides
         self._sides: dict[Any, tuple[Any, str]] = {}
         self._checked_name(name)
 
     # ---- names
 
     def state(self, name: str, initial: Any, unit: str = "1", about: str = "") -> "sympy.Symbol":
-        """What is integrated. `initial` may be an expression of parameters."""
+        """A state. `initial` may be an expression of parameters."""
         import sympy
 
         initial = self._expression(initial)
@@ -206,17 +206,17 @@ class Symbolic:
         return symbol
 
     def parameter(self, name: str, value: float, unit: str = "1", about: str = "") -> "sympy.Symbol":
-        """What is constant through an instance."""
+        """A parameter, constant through an instance."""
         return self._quantity("parameter", name, value, unit, about)
 
     def discrete(self, name: str, value: float, unit: str = "1", about: str = "") -> "sympy.Symbol":
-        """What is constant between events. As a condition: sympy.Eq(symbol, 1)."""
+        """A discrete variable, constant between events. As a condition: sympy.Eq(symbol, 1)."""
         return self._quantity("discrete", name, value, unit, about)
 
     def table(self, name: str, unit: str = "1", about: str = "", interpolation: str = "linear", at_ends: str = "none",
               knots: Any = None) -> "sympy.Symbol":
         """A function of time by values at knots: step, linear, pchip or spline; beyond the ends none, held or periodic. `knots` are a
-        Series or (times, values) of its own; without them each run is given some by `tables`."""
+        Series or (times, values); without them each run must give them by `tables`."""
         import sympy
 
         for given, allowed in ((interpolation, INTERPOLATIONS), (at_ends, ENDS)):
@@ -241,12 +241,12 @@ class Symbolic:
         self._rates[state] = self._expression(rate)
 
     def output(self, name: str, value: Any, unit: str = "1", about: str = "") -> None:
-        """What is computed from the rest, never integrated."""
+        """An output, computed from the other quantities and never integrated."""
         self._row("output", name, f"{quoted(unit)}, {quoted(about or name)}")
         self._outputs[name] = self._expression(value)
 
     def max_step(self, value: Any) -> None:
-        """No step is longer than this."""
+        """Bounds the step size."""
         self._max_step = self._expression(value)
 
     # ---- events
@@ -269,12 +269,12 @@ class Symbolic:
         return symbol
 
     def above(self, guard: "sympy.Symbol") -> "sympy.Symbol":
-        """As a condition: is the guard positive, as it was after the last event?"""
+        """A condition: is the guard positive? Its side is that after the last event."""
         self._must_be(guard, "guard")
         return self._above[guard]
 
     def time_event(self, name: str, about: str = "", at: Any = None, every: Any = None, first: Any = None) -> "sympy.Symbol":
-        """An event at a known time, or at `first` and then `every` so often."""
+        """An event at a known time, or at `first` and then with the period `every`."""
         import sympy
 
         if (at is None) == (every is None):
@@ -287,15 +287,15 @@ class Symbolic:
         return symbol
 
     def on(self, event: "sympy.Symbol", changes: Optional[Mapping] = None, when: Any = None, stop: Any = None) -> None:
-        """What happens when a guard or time event is due: all new values are made of those before. `stop`: True or a condition
-        on the new values. Rules are followed in the order in which they are given."""
+        """The transition when a guard or time event is due: all new values are computed from the old ones. `stop`: True or a condition
+        on the new values. Rules apply in the order of the calls."""
         if self._kinds.get(event) not in ("guard", "time_event"):
             raise ModelError(f"{event}: is no guard or time event of {self.name}")
         when, stop = (one if one is None or isinstance(one, bool) else self._expression(one) for one in (when, stop))
         self._rules.append((event, self._changes(changes), when, stop))
 
     def rest(self, changes: Mapping, when: Any = None) -> None:
-        """What happens where events accumulate."""
+        """The transition where events accumulate."""
         self._rests.append((None, self._changes(changes), None if when is None else self._expression(when), None))
 
     # ---- the header
@@ -340,7 +340,7 @@ class Symbolic:
         return "\n".join([*parts, "\n".join(f for f in functions if f) + "};\n"])
 
     def model(self, file: Union[str, os.PathLike, None] = None) -> "Model":
-        """The model, loaded from its header; `file` keeps that where one wants it, under the model's name."""
+        """The model, loaded from its header; `file` is the path of the header, named like the model."""
         from ._model import Model
 
         if file is None:
@@ -351,7 +351,7 @@ class Symbolic:
         path.write_text(self.source)
         return Model(path.resolve())
 
-    # ---- how it is made
+    # ---- construction
 
     def _checked_name(self, name: str) -> None:
         taken = [row for rows in self._lists.values() for row, _ in rows]
@@ -391,7 +391,7 @@ class Symbolic:
     # ---- expressions
 
     def _expression(self, given: Any) -> Any:
-        """What was given as an expression of SymPy; a text is read as a formula (_formula.py)."""
+        """The argument as a SymPy expression; a text is parsed as a formula (_formula.py)."""
         import sympy
 
         if isinstance(given, str):
@@ -402,7 +402,7 @@ class Symbolic:
             raise ModelError(f"{given!r}: must be an expression of SymPy, a number, or a formula in text") from None
 
     def _side(self, level: Any, strict: bool, about: str) -> Any:
-        """Is `level` positive (or zero, unless `strict`)? As the side of a guard, which is held within a step and changes at an event."""
+        """Is `level` positive (or zero, unless `strict`)? The answer is the side of a guard, held within a step and changed at an event."""
         import sympy
 
         level = -level if strict else level  # at.above is g >= 0: of a > b the opposite is b - a >= 0
@@ -413,7 +413,7 @@ class Symbolic:
         return sympy.Not(self._levels[level]) if strict else self._levels[level]
 
     def _held(self, expression: Any) -> Any:
-        """With the side of a guard in the place of each condition that may change within a step."""
+        """The expression with the side of a guard instead of each condition that may change within a step."""
         from sympy.core.relational import Relational, StrictGreaterThan, StrictLessThan
 
         def varies(symbol: Any) -> bool:
@@ -430,7 +430,7 @@ class Symbolic:
         return expression.replace(lambda e: isinstance(e, Relational), held)
 
     def _name_sides(self, expressions: Any) -> "dict[Any, str]":
-        """Names for the guards of conditions that these expressions have, or the levels of those guards in their turn."""
+        """Names the guards of conditions in these expressions, and in the levels of these guards in turn."""
         taken = {name for rows in self._lists.values() for name, _ in rows}
         found: dict[Any, str] = {}
 
@@ -457,7 +457,7 @@ class Symbolic:
         return printer(at, self._names, {s for s, kind in self._kinds.items() if kind == "discrete"})
 
     def _code(self, at: str, expression: Any, parts: "tuple[Any, ...]" = ()) -> str:
-        """An expression as code; `parts` are variables that stand before it."""
+        """An expression as code; `parts` are variables defined before it."""
         e = self._expression(expression)
         unknown = [s for s in e.free_symbols if s not in self._names and s not in parts]
         if unknown:
@@ -466,7 +466,7 @@ class Symbolic:
         return self._printer(at).doprint(e)
 
     def _function(self, name: str, arguments: str, assigned: Mapping[str, Any]) -> str:
-        """A function that assigns expressions, with what they have in common computed once."""
+        """A function that assigns expressions and computes common subexpressions once."""
         import sympy
 
         if not assigned:

@@ -1,4 +1,4 @@
-"""Results as Zarr stores: arrays in chunks of instances, each a file or an object, which any number of readers take what they need of."""
+"""Results as Zarr stores: arrays in chunks of instances, each a file or an object, from which readers take the parts that they need."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _CHUNK_BYTES = 1 << 24
 
 def to_zarr(result: Union[str, os.PathLike], store: Union[str, os.PathLike, None] = None, *, chunk: Optional[int] = None,
             replace: bool = False) -> Path:
-    """Writes a result file, or what the run of a journal (`FILE.journal`) has finished by now, as a Zarr store (format 3).
+    """Writes a result file, or the finished instances of a journal (`FILE.journal`), as a Zarr store (format 3).
 
     Variables, numbers and attributes are those of the file; `xarray.open_dataset(store)` has them. `store`: a folder, `FILE.zarr`
-    unless given. `chunk`: instances in a chunk; unless given as many as make 16 MiB, of each variable, and so many rows of the event
-    log. The store appears under its name when it is complete and on the disk; one that is there already is refused, or with `replace`
-    takes its place last. Memory does not grow with the result. Returns the store. Raises saltus.Error.
+    unless given. `chunk`: instances in a chunk, and rows of the event log; by default as many as make 16 MiB of each variable. The
+    store has its name when it is complete and on the disk. An existing store is refused; with `replace` it is replaced at the end.
+    Memory does not grow with the result. Returns the store. Raises saltus.Error.
     """
     source = Path(result).resolve()
     is_journal = source.is_dir() and source.suffix == ".journal"
@@ -40,7 +40,7 @@ def to_zarr(result: Union[str, os.PathLike], store: Union[str, os.PathLike, None
         raise SpecError(f"{to}: it exists; replace=True (--force) replaces it, another name leaves it")
     if to.exists() and not (to.is_dir() and (to / "zarr.json").is_file()):
         raise SpecError(f"{to}: is no Zarr store, and is left as it is")
-    # Beside its name, so that it can be renamed; what a process that was killed leaves is in nobody's way.
+    # A temporary name in the same folder, so that it can be renamed; the remains of a killed process block nobody.
     made = to.absolute().parent / f"{to.name}.{secrets.token_hex(4)}.part"
     made.mkdir()
     try:
@@ -60,8 +60,8 @@ def to_zarr(result: Union[str, os.PathLike], store: Union[str, os.PathLike, None
 def events(store: Union[str, os.PathLike]) -> xr.Dataset:
     """The event log of a Zarr store that a run has written, in the order of the instances: event_time(event) and the others.
 
-    The rows of each chunk of instances are a group of their own, `event_log/<chunk>`; here they stand behind one another. With dask
-    they are read when they are asked for, without it at once. Of an unfinished store, `FILE.zarr.part`: those that are there. Raises
+    The rows of each chunk of instances are a group of their own, `event_log/<chunk>`; this function concatenates them. With dask the
+    rows are read on access, without it at once. An unfinished store, `FILE.zarr.part`, gives the existing rows. Raises
     saltus.SpecError if the store has no event log.
     """
     log = Path(store) / "event_log"
@@ -89,7 +89,7 @@ def _copy(file: Path, folder: Path, chunk: Optional[int]) -> None:
         group = make(folder, attributes=_plain(ds.attrs), zarr_format=3, overwrite=True)
         for name, variable in ds.variables.items():
             _copy_variable(group, str(name), variable, chunk)
-    with warnings.catch_warnings():  # that other programs may not know of it; they read on without
+    with warnings.catch_warnings():  # a warning that other programs may not know consolidated metadata; they read the store without it
         warnings.simplefilter("ignore")
         zarr.consolidate_metadata(folder)
 
@@ -112,7 +112,7 @@ def _copy_variable(group: Any, name: str, variable: xr.Variable, chunk: Optional
 
 
 def _plain(attributes: "dict[Any, Any]") -> "dict[str, Any]":
-    """Attributes as JSON has them; a missing value that is no whole number as xarray writes and reads it there."""
+    """Attributes as JSON values; a missing value that is no whole number has xarray's encoding for Zarr."""
     plain = {str(key): value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value for key, value in attributes.items()}
     missing = plain.get("_FillValue")
     if isinstance(missing, float):
@@ -131,7 +131,7 @@ def _on_disk(folder: Path) -> None:
 
 
 def _take_place(made: Path, to: Path) -> None:
-    """A folder that is there cannot be replaced in one step: it moves away, and back if that fails."""
+    """Renames a store to its final name. An existing folder cannot be replaced in one step: it moves away, and back on failure."""
     away = Path(f"{made}.old")
     if to.exists():
         os.rename(to, away)

@@ -8,9 +8,9 @@
                          flow={"uniform": [2, 6]})
     ds["final_lift"].mean().compute()
 
-Results travel through files, in a folder that client and workers share: those of a worker that dies are there all the same. Each
-task integrates a part of the instances into the journal of `file` (docs/spec.md), and the last one makes `file` of it. A part that was
-cut short goes on where it was, and so does the whole when it is run again.
+Results travel through files, in a folder that client and workers share, so results of a worker that dies are kept. Each task
+integrates a part of the instances into the journal of `file` (docs/spec.md), and the last one makes `file` from it. A part that was
+cut short continues, and so does the whole run when it is started again.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 
 def run(client: "Client", what: Union[Model, str, os.PathLike], *, file: Union[str, os.PathLike], parts: Optional[int] = None,
         replace: bool = False, retries: int = 3, **options: Any) -> xr.Dataset:
-    """Runs a model, or a spec, with keywords of `Model.run`, and returns its result, which is read from `file` when it is asked for.
+    """Runs a model, or a spec, with keywords of `Model.run`, and returns its result, which is read from `file` on access.
 
-    `file` and the model's header, or the spec, must have the same path on all workers. `parts`: how many tasks, four for each
-    thread of the cluster unless given. A task takes one thread unless `threads` is given; one whose worker dies is begun
-    anew on another one, `retries` times after an error of its own. The numbers have the bits of `Model.run`, and the dimensions of
-    the file: `instance`, `time`, `event`. Raises saltus.Error, before anything is sent if it can.
+    `file` and the model's header, or the spec, must have the same path on all workers. `parts`: number of tasks, by default four
+    for each thread of the cluster. A task takes one thread unless `threads` is given. A task whose worker dies starts again on
+    another worker; after an error of its own, up to `retries` times. The numbers have the bits of `Model.run`, and the dimensions of
+    the file: `instance`, `time`, `event`. Raises saltus.Error, if possible before anything is sent.
     """
     file = os.path.abspath(os.fspath(file))
     header, spec = (str(what.header), None) if isinstance(what, Model) else (None, os.path.abspath(os.fspath(what)))
@@ -46,7 +46,7 @@ def run(client: "Client", what: Union[Model, str, os.PathLike], *, file: Union[s
     threads = sum(client.nthreads().values())
     count = parts if parts is not None else max(1, min(4 * threads, plan.count))
     # Swept arrays may be large: they go to the workers once, as the result of a task, which is made again if its worker dies.
-    # (What is scattered to the workers is lost with them.)
+    # (Scattered data is lost with its worker.)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Sending large graph")
         held = client.submit(_unpacked, pickle.dumps(task), pure=False, retries=retries)
@@ -74,12 +74,12 @@ def _unpacked(task: bytes) -> "dict[str, Any]":
 
 
 def _part(part: str, task: "dict[str, Any]") -> int:
-    """How many instances the part has in the journal now."""
+    """The number of instances of the part that are now in the journal."""
     return 0 if os.path.exists(task["file"]) and not task["replace"] else _core.run_part(_plan(task), part)
 
 
 def _gather(task: "dict[str, Any]", parts: "list[int]") -> str:
-    is_made = os.path.exists(task["file"]) and not os.path.exists(task["file"] + ".journal")  # a Zarr store, by the last part
+    is_made = os.path.exists(task["file"]) and not os.path.exists(task["file"] + ".journal")  # a Zarr store is completed by its last part
     if not is_made and (sum(parts) > 0 or not os.path.exists(task["file"])):
         _core.gather(_plan(task), task["replace"])
     return task["file"]
