@@ -24,7 +24,7 @@ FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 
 
 def words_for_files(app, name, source):
-    """What leads to a folder or a file of the sources, which are not among the pages, becomes its words alone."""
+    """Replaces a link to a folder or a source file, which is not among the pages, by its text."""
     def word(link):
         target = link[2]
         is_page = target.startswith(("http", "#", "mailto:")) or target.partition("#")[0].endswith(".md")

@@ -210,7 +210,7 @@ class Symbolic:
         return self._quantity("parameter", name, value, unit, about)
 
     def discrete(self, name: str, value: float, unit: str = "1", about: str = "") -> "sympy.Symbol":
-        """A discrete variable, constant between events. As a condition: sympy.Eq(symbol, 1)."""
+        """A discrete variable, constant between events. Write sympy.Eq(symbol, 1) for a condition on it."""
         return self._quantity("discrete", name, value, unit, about)
 
     def table(self, name: str, unit: str = "1", about: str = "", interpolation: str = "linear", at_ends: str = "none",
