@@ -75,6 +75,10 @@ SALTUS_FN void judge(const instance<E, Real>& x, const tolerances<E, Real>& tol,
     const Real least = min(abs(a.orientation), abs(x.orientation));
     const auto jumps = (h <= Real(0x1p-30) * (x.t_end - x.t_begin)) & (least > Real(0x1p-10) * x.largest_orientation);
     a.turns_over = a.accepted & (a.orientation * x.orientation < Real(0.0)) & !jumps;
+    if constexpr (!E::Method::is_explicit && !E::fixed_steps) {
+      const auto small = a.accepted & !a.turns_over & (abs(a.orientation) < Real(0x1p-6) * x.largest_orientation);
+      if (any(small)) a.turns_over = a.turns_over | may_turn_over(x, a, tol, small);
+    }
     a.accepted = a.accepted & !a.turns_over;
     a.error2 = select(a.turns_over, Real(unsettled<typename E::Method>), a.error2);
   }
@@ -314,7 +318,11 @@ SALTUS_FN mask_of<Real> control(instance<E, Real>& x, const trial<E, Real>& a, m
       at_wall = too_small & stands_at_any_wall(x);
       too_small = too_small & !at_wall;
       if constexpr (E::form::may_be_singular) end_where_singular(x, too_small);
-      if constexpr (E::watches_orientation) end_where(x.status, too_small & a.turns_over, status::singular);
+      if constexpr (E::watches_orientation) {
+        // Newton's iteration fails, or errors grow, before a step shows that the orientation turns.
+        const auto singular = a.turns_over | is_next_to_singular(x, tol, too_small);
+        end_where(x.status, too_small & singular, status::singular);
+      }
       if constexpr (E::in_local_coordinates) end_where(x.status, too_small & a.lost_branch, status::newton_failed);
       if constexpr (!E::Method::is_explicit) blame_solver(x, a.s, too_small & (a.error2 < Real(0x1p100)));
       end_where(x.status, too_small & !(a.error2 < Real(0x1p100)), status::not_finite);

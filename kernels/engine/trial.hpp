@@ -77,6 +77,45 @@ SALTUS_FN Real guard_error_squared(const instance<E, Real>& x, const trial<E, Re
   return worst;
 }
 
+/// A form, and its system, without what it integrates behind the states of the model.
+template <class E, class Real>
+SALTUS_FN auto system_of_model(const instance<E, Real>& x, const tolerances<E, Real>& tol) {
+  const held_system<E, Real> system{x.held, &tol};
+  if constexpr (E::directions > 0) return system.of_model();
+  else return system;
+}
+
+/// The lanes of `where` in which the orientation at the end of a step turns if that is off by some of its error: whether the step has passed
+/// a singularity is not known.
+template <class E, class Real>
+SALTUS_FN_COLD mask_of<Real> may_turn_over(const instance<E, Real>& x, const trial<E, Real>& a,
+                                           const tolerances<E, Real>& tol, mask_of<Real> where) {
+  constexpr double some = 4.0;
+  const auto system = system_of_model(x, tol);
+  using form = typename decltype(system)::form;
+  const auto y = E::form::model_part(a.s.y1), rate = E::form::model_part(a.s.f1());
+  auto error = y;
+  each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { error[i] = Real(some) * a.s.error[i]; });
+  if constexpr (requires { form::turns_within(system, a.t1, y, rate, a.orientation, error); })
+    return where & form::turns_within(system, a.t1, y, rate, a.orientation, error);
+  else return mask_of<Real>::all(false);
+}
+
+/// The lanes of `where` whose accepted point is next to a singularity: no step is short enough there, whatever has stopped it.
+template <class E, class Real>
+SALTUS_FN_COLD mask_of<Real> is_next_to_singular(const instance<E, Real>& x, const tolerances<E, Real>& tol,
+                                                 mask_of<Real> where) {
+  constexpr double nearby = 0x1p-16;
+  const auto system = system_of_model(x, tol);
+  using form = typename decltype(system)::form;
+  const auto y = E::form::model_part(x.y);
+  auto rate = y;
+  each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { rate[i] = E::keeps_derivative ? x.f[i] : Real(0.0); });
+  if constexpr (requires { form::is_next_to_singular(system, x.t, y, rate, nearby); })
+    return where & form::is_next_to_singular(system, x.t, y, rate, nearby);
+  else return mask_of<Real>::all(false);
+}
+
 /// The largest residual of a constraint after any step so far, of which `s` is the last.
 template <class E, class Stages, class Real>
 SALTUS_FN void keep_residual(instance<E, Real>& x, const Stages& s, mask_of<Real> where) {

@@ -50,6 +50,8 @@
 //
 //     has_orientation               `initialise` and `project` tell the orientation of what determines algebraic states, or highest
 //                                   derivatives: a step over which it turns has passed a singularity, and is made again shorter
+//     turns_within(system, t, y, rate, orientation, error)       optional: it turns if the end of a step is off by its error
+//     is_next_to_singular(system, t, y, rate, nearby)            optional: it turns within the part `nearby` of what is solved for
 //
 //     has_branches                  its constraints may become dependent on the way (form/branches.hpp):
 //     changes_branch(t0, y0, t1, y1, held)              a step that is made again shorter

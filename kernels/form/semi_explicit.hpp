@@ -47,6 +47,21 @@ struct semi_explicit_form : Functions {
     return consistent<search_for::step>(system, t, y, rate, where);
   }
 
+  template <class System, class Real>
+  SALTUS_FN static mask_of<Real> turns_within(const System& system, Real t, const vec<Real, states>& y,
+                                              const vec<Real, states>& rate, Real orientation,
+                                              const vec<Real, states>& error) requires(highest_index == 1) {
+    vec<Real, states> none;
+    each<states>([&](int i) SALTUS_INLINE_LAMBDA { none[i] = Real(0.0); });
+    return detail::determinant_turns(system, t, y, rate, orientation, error, none);
+  }
+  template <class System, class Real>
+  SALTUS_FN static mask_of<Real> is_next_to_singular(const System& system, Real t, const vec<Real, states>& y,
+                                                     const vec<Real, states>& rate,
+                                                     double nearby) requires(highest_index == 1) {
+    return detail::is_next_to_singular(system, t, y, rate, nearby);
+  }
+
  private:
   /// The same where states that a transition has written stay, in the lanes of `some`.
   template <class System, class Real>

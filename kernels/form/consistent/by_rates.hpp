@@ -25,6 +25,20 @@ struct solved_for_rates : Functions {
                                              vec<Real, states>& rate, mask_of<Real> where) {
     return make_consistent<search_for::step>(system, t, y, rate, where);
   }
+
+  template <class System, class Real>
+  SALTUS_FN static mask_of<Real> turns_within(const System& system, Real t, const vec<Real, states>& y,
+                                              const vec<Real, states>& rate, Real orientation,
+                                              const vec<Real, states>& error) {
+    vec<Real, states> none;
+    each<states>([&](int i) SALTUS_INLINE_LAMBDA { none[i] = Real(0.0); });
+    return detail::determinant_turns(system, t, y, rate, orientation, error, none);
+  }
+  template <class System, class Real>
+  SALTUS_FN static mask_of<Real> is_next_to_singular(const System& system, Real t, const vec<Real, states>& y,
+                                                     const vec<Real, states>& rate, double nearby) {
+    return detail::is_next_to_singular(system, t, y, rate, nearby);
+  }
 };
 
 }  // namespace saltus

@@ -47,10 +47,9 @@ SALTUS_FN_COLD auto algebraic_equations_at(const System& system, Real t, const v
 
 /// The largest residual among the equations that are constraints: those no rate appears in.
 template <class System, class Real, int n>
-SALTUS_FN_COLD void measure(consistency<Real>& c, const System& system, Real t, const vec<Real, n>& y,
-                            const vec<Real, n>& rate, const matrix<Real, algebraic_part<System, n>::count>& by) {
+SALTUS_FN_COLD void measure(consistency<Real>& c, const vec<Real, algebraic_part<System, n>::count>& r,
+                            const matrix<Real, algebraic_part<System, n>::count>& by) {
   using part = algebraic_part<System, n>;
-  const auto r = part::equations_at(system, t, y, rate);
   c.residual = Real(0.0);
   c.of = Real(-1.0);
   each<part::count>([&](int k) SALTUS_INLINE_LAMBDA {
@@ -81,27 +80,36 @@ SALTUS_FN vec<Real, m> scales_of(const System& system, const vec<Real, n>& y, co
   });
   return scale;
 }
-/// How large unknowns would be if the terms of their equations did not cancel: they are known to the rounding of that. Sizes
-/// of terms as in linear_system, times |B^-1|, with B the derivatives by the unknowns.
+/// The sizes of the terms of the equations that leave r, as in linear_system.
 template <class System, class Real, int n>
-SALTUS_FN_COLD auto sizes_uncancelled(const System& system, Real t, vec<Real, n> y, vec<Real, n> rate,
-                                      vec<Real, algebraic_part<System, n>::count> r,
-                                      lu<Real, algebraic_part<System, n>::count> solver) {
+SALTUS_FN_COLD auto sizes_of_equations(const System& system, Real t, const vec<Real, n>& y, const vec<Real, n>& rate,
+                                       const vec<Real, algebraic_part<System, n>::count>& r) {
   using part = algebraic_part<System, n>;
-  constexpr int m = part::count;
   vec<Real, n> along, terms, left;
   each<n>([&](int i) SALTUS_INLINE_LAMBDA {
     along[i] = part::reduced ? Real(0.0) : rate[i];
     terms[i] = abs(along[i]);
     left[i] = Real(0.0);
   });
-  each<m>([&](int k) SALTUS_INLINE_LAMBDA { left[part::state(k)] = part::reduced ? -r[k] : r[k]; });
+  each<part::count>([&](int k) SALTUS_INLINE_LAMBDA { left[part::state(k)] = part::reduced ? -r[k] : r[k]; });
   const auto size = linear_system<System, Real, n>(system, t, y, rate).size_of_terms(left, y, along, terms);
+  vec<Real, part::count> sizes;
+  each<part::count>([&](int k) SALTUS_INLINE_LAMBDA { sizes[k] = size[part::state(k)]; });
+  return sizes;
+}
+/// How large unknowns would be if the terms of their equations did not cancel: they are known to the rounding of that. Sizes
+/// of terms times |B^-1|, with B the derivatives by the unknowns.
+template <class System, class Real, int n>
+SALTUS_FN_COLD auto sizes_uncancelled(const System& system, Real t, vec<Real, n> y, vec<Real, n> rate,
+                                      vec<Real, algebraic_part<System, n>::count> r,
+                                      lu<Real, algebraic_part<System, n>::count> solver) {
+  constexpr int m = algebraic_part<System, n>::count;
+  const auto size = sizes_of_equations(system, t, y, rate, r);
   vec<Real, m> whole;
   each<m>([&](int k) SALTUS_INLINE_LAMBDA { whole[k] = Real(0.0); });
   for (int k = 0; k < m; ++k) {
     vec<Real, m> one;
-    each<m>([&](int j) SALTUS_INLINE_LAMBDA { one[j] = j == k ? size[part::state(k)] : Real(0.0); });
+    each<m>([&](int j) SALTUS_INLINE_LAMBDA { one[j] = j == k ? size[k] : Real(0.0); });
     const auto by_one = solver.solve(one);
     each<m>([&](int j) SALTUS_INLINE_LAMBDA { whole[j] = whole[j] + abs(by_one[j]); });
   }
@@ -186,11 +194,77 @@ SALTUS_FN void take_damped(moved_point<Real, n>& p, newton_increment<System, Rea
   }
 }
 
+/// The lanes in which the determinant of the derivatives by the unknowns has another sign than `orientation`, or none, at the point plus or
+/// minus the changes.
+template <class System, class Real, int n>
+SALTUS_FN_COLD mask_of<Real> determinant_turns(const System& system, Real t, const vec<Real, n>& y,
+                                               const vec<Real, n>& rate, Real orientation, const vec<Real, n>& by,
+                                               const vec<Real, n>& rate_by) {
+  auto turns = mask_of<Real>::all(false);
+  for (int side = -1; side <= 1; side += 2) {
+    const Real sign(static_cast<double>(side));
+    auto to = y, rate_there = rate;
+    each<n>([&](int i) SALTUS_INLINE_LAMBDA {
+      to[i] = fma(sign, by[i], to[i]);
+      rate_there[i] = fma(sign, rate_by[i], rate_there[i]);
+    });
+    const lu<Real, algebraic_part<System, n>::count> there(algebraic_equations_at(system, t, to, rate_there).by);
+    turns = turns | !(there.orientation() * orientation > Real(0.0));
+  }
+  return turns;
+}
+template <class System, class Real, int n>
+SALTUS_FN_COLD mask_of<Real> determinant_turns(const System& system, Real t, const vec<Real, n>& y,
+                                               const vec<Real, n>& rate, Real orientation,
+                                               const vec<Real, algebraic_part<System, n>::count>& change, Real part) {
+  vec<Real, n> by, rate_by;
+  each<n>([&](int i) SALTUS_INLINE_LAMBDA { by[i] = rate_by[i] = Real(0.0); });
+  move_unknowns<System>(by, rate_by, change, part);
+  return determinant_turns(system, t, y, rate, orientation, by, rate_by);
+}
+
+/// Has Newton's iteration converged that has left r after an increment of the size `last`? Next to a double root each increment is half of
+/// the one before, and the next one by the same matrix a quarter of it (the limit of Kantorovich's theorem): a small increment does not
+/// show there that a root is near. The next one must be much less. Increments that are but rounding do not shrink either, and the
+/// determinant keeps its sign over several of them.
+template <class System, class Real, int n>
+SALTUS_FN mask_of<Real> has_converged(const System& system, Real t, const vec<Real, n>& y, const vec<Real, n>& rate,
+                                      const vec<Real, algebraic_part<System, n>::count>& r,
+                                      const lu<Real, algebraic_part<System, n>::count>& solver, Real last,
+                                      mask_of<Real> where) {
+  using part = algebraic_part<System, n>;
+  constexpr double rounding = 64.0 * limits<scalar_of<Real>>::epsilon, much_less = 0x1p-6, several = 16.0;
+  const auto next = solver.solve(r);
+  auto good = largest_in(next, scales_of(system, y, rate, next)) < Real(much_less) * last;
+  if (all(good | !where)) return good;
+  auto small = mask_of<Real>::all(true);
+  each<part::count>([&](int k) SALTUS_INLINE_LAMBDA {
+    const int i = part::state(k);
+    small = small & (abs(next[k]) <= Real(rounding) * abs(part::is_rate(k) ? rate[i] : y[i]));
+  });
+  good = good | small;
+  if (all(good | !where)) return good;
+  return good | !determinant_turns(system, t, y, rate, solver.orientation(), next, Real(several));
+}
+
+/// The lanes in which the matrix is singular nearby: the determinant turns where the unknowns change by the part `nearby` of themselves, in
+/// the direction of which the equations tell least.
+template <class System, class Real, int n>
+SALTUS_FN_COLD mask_of<Real> is_next_to_singular(const System& system, Real t, const vec<Real, n>& y,
+                                                 const vec<Real, n>& rate, double nearby) {
+  using part = algebraic_part<System, n>;
+  const auto here = algebraic_equations_at(system, t, y, rate);
+  const lu<Real, part::count> solver(here.by);
+  const auto change = solver.solve(sizes_of_equations(system, t, y, rate, here.r));
+  const Real whole = largest_in(change, scales_of(system, y, rate, change));
+  return determinant_turns(system, t, y, rate, solver.orientation(), change, Real(nearby) / whole);
+}
+
 /// The rates of algebraic states, at a consistent point: constraints stay met, 0 = d/dt F(t, y, rate). What is solved is
 /// solved for the rates of rates as well, which are not needed.
 template <search_for What, class System, class Real, int n>
 SALTUS_FN_COLD void rates_of_algebraic_states(const System& system, Real t, const vec<Real, n>& y, vec<Real, n>& rate,
-                                              const matrix<Real, algebraic_part<System, n>::count>& by,
+                                              const lu<Real, algebraic_part<System, n>::count>& solver,
                                               mask_of<Real> where) {
   using part = algebraic_part<System, n>;
   using Value = dual<Real>;
@@ -209,7 +283,7 @@ SALTUS_FN_COLD void rates_of_algebraic_states(const System& system, Real t, cons
     const auto r = part::equations_at(system, Value(t, Real(1.0)), at, along);
     vec<Real, part::count> right;
     each<part::count>([&](int k) SALTUS_INLINE_LAMBDA { right[k] = -r[k].d[0]; });
-    const auto solution = lu<Real, part::count>(by).solve(right);
+    const auto solution = solver.solve(right);
     each<part::count>([&](int k) SALTUS_INLINE_LAMBDA {
       const int i = part::state(k);
       if (!part::is_rate(k)) rate[i] = select(where, solution[k], rate[i]);
@@ -258,10 +332,13 @@ SALTUS_FN_APART consistency<Real> make_consistent(const System& system, Real t, 
     c.found = c.found | done;
     open = on & !done;
   }
+  const lu<Real, m> solver(by);
+  const auto left = part::equations_at(system, t, y, rate);
+  if constexpr (!damped) c.found = c.found & detail::has_converged(system, t, y, rate, left, solver, last, c.found);
+  detail::measure<System, Real, n>(c, left, by);
   each<n>([&](int i) SALTUS_INLINE_LAMBDA { y[i] = select(c.found, y[i], begun[i]); });
-  detail::measure(c, system, t, y, rate, by);
   detail::how_far(c, system, begun, y);
-  detail::rates_of_algebraic_states<What>(system, t, y, rate, by, where);
+  detail::rates_of_algebraic_states<What>(system, t, y, rate, solver, where);
   return c;
 }
 
