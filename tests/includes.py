@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 KERNELS = ["number", "abi", "linear", "model", "form", "method", "engine", "event", "sail land chunk", "run"]
-HOST = ["base", "spec", "structure", "compile", "ensemble", "backend", "result", "study", "bench", "cli"]
+HOST = ["base", "spec", "structure", "compile", "ensemble", "backend", "result", "study", "bench", "face", "cli"]
 
 # What is no matter of lower and higher: neither of the two may include the other.
 APART = [("linear", "abi"), ("method", "form"), ("saltus", "form")]
