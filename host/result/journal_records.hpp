@@ -1,0 +1,60 @@
+// Records of a journal: the results of a range of instances, with a head that tells which, and checksums of both.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <xxhash.h>
+
+#include "ensemble/chunk.hpp"
+#include "ensemble/tally.hpp"
+#include "spec/plan.hpp"
+
+namespace saltus::host {
+
+/// The head of a record. It has its own checksum, so that a record with damaged bytes can be skipped and the next one
+/// found. The checksum starts from the run's identity: a record of another run does not match.
+struct record_head {
+  char magic[8];
+  std::int64_t first, count, bytes;
+  std::uint64_t checksum;  ///< XXH3 of the members before it
+};
+
+inline constexpr char record_magic[9] = "saltusJ2";
+inline constexpr std::int64_t around_record = sizeof(record_head) + sizeof(std::uint64_t);  ///< head and checksum
+inline constexpr std::size_t record_piece = std::size_t{1} << 20;  ///< bytes that are read at once
+
+std::uint64_t checksum_of(const record_head& head, std::uint64_t identity);
+
+struct hash_state {
+  XXH3_state_t* state = XXH3_createState();
+  hash_state() { XXH3_64bits_reset(state); }
+  ~hash_state() { XXH3_freeState(state); }
+  hash_state(const hash_state&) = delete;
+  hash_state& operator=(const hash_state&) = delete;
+  void add(const void* bytes, std::size_t size) { XXH3_64bits_update(state, bytes, size); }
+  std::uint64_t of(const record_head& head) {
+    add(&head, sizeof head);
+    return digest();
+  }
+  std::uint64_t digest() const { return XXH3_64bits_digest(state); }
+};
+
+/// Writes all bytes; returns false and sets errno on failure.
+bool write_all(int file, const void* bytes, std::size_t size, std::int64_t at);
+/// Reads all bytes; false if they are not there.
+bool read_all(int file, void* bytes, std::size_t size, std::int64_t at);
+
+/// Do the bytes of the record at `end` match its checksum? `some`: a buffer.
+bool has_its_checksum(int file, const record_head& head, std::int64_t end, std::vector<char>& some);
+
+/// Writes the instances of slots [from, to) of a chunk as a record at `end`, its head last: without it there is no record. Without
+/// rows, the statistics of the whole chunk. Completes the head; returns false and sets errno on failure. `buffer` is kept by the
+/// caller between records.
+bool write_record(int file, std::int64_t end, record_head& head, std::uint64_t identity, const chunk_data& chunk,
+                  const plan& p, const tally& counts, std::int64_t from, std::int64_t to, std::vector<char>& buffer);
+/// Reads the record at `at` into a chunk that is as large as it, and without rows its counts. False if it is cut off or damaged.
+bool read_record(int file, std::int64_t at, std::int64_t first, chunk_data& chunk, const plan& p, tally& counts);
+
+}  // namespace saltus::host
