@@ -174,6 +174,7 @@ SALTUS_FN trial<E, Real> attempt(const instance<E, Real>& x, const tolerances<E,
   if constexpr (E::watches_orientation) a.orientation = constraints.orientation;
   if constexpr (E::in_local_coordinates) a.lost_branch = constraints.lost;
   a.t1 = select(a.last, x.t_stop, x.t + a.s.h);
+  if constexpr (E::watches_orientation && !form::has_constraints) a.orientation = orientation_at_end(x, a, tol);
   judge(x, tol, a.s.h, a);
   a.suspect = suspect_in(x, a, a.last, tol);
   return a;
@@ -314,6 +315,9 @@ SALTUS_FN mask_of<Real> control(instance<E, Real>& x, const trial<E, Real>& a, m
     mask_of<Real> too_small = rejected & ((x.t + Real(0.0625) * x.h == x.t) | (x.h < floor_));
     if constexpr (E::form::has_branches)
       if (const auto stuck = rejected & (too_small | a.changes_branch); any(stuck)) end_at_dead_point(x, stuck);
+    if constexpr (E::watches_orientation)
+      if (const auto turned = rejected & a.turns_over; any(turned))
+        too_small = too_small | (turned & moves_by_rounding(a, tol));
     if (any(too_small)) {
       at_wall = too_small & stands_at_any_wall(x);
       too_small = too_small & !at_wall;

@@ -3,7 +3,8 @@
 //
 //     x' = -2 a b w,  0 = x - a w^2,  w = z - c,  w(0) = z_0:   w = z_0 - b t,  det J = 2 a w up to a sign
 //
-// which is zero at t = z_0 / b if z_0 is positive, and never if it is negative.
+// which is zero at t = z_0 / b if z_0 is positive, and never if it is negative. So for a mass matrix that varies, and for a residual without
+// algebraic states: 2 a w z' = -2 a b w has the same w, and x' = z goes beside it.
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -33,11 +34,12 @@ std::filesystem::path header(const std::string& name) {
 std::string written(const std::string& form) {
   const auto file = header("impasse_" + form);
   const bool any_order = form == "any_order" || form == "local";
+  const bool of_rates = form == "diagonal" || form == "dense" || form == "rates";
   std::ofstream(file) << "#include <saltus.hpp>\nstruct impasse_" << form << R"( {
   static constexpr double span[] = {0.0, 5.0};
   enum state { x, z };
   static constexpr saltus::variable<state> state_list[] = {{x, 1.0, "1", ""}, saltus::variable<state>{z, 1.0, "1", ""})"
-                      << (any_order ? "" : ".algebraic()") << R"(};
+                      << (any_order || of_rates ? "" : ".algebraic()") << R"(};
   enum parameter { a, b, z0, c };
   static constexpr saltus::variable<parameter> parameter_list[] = {{a, 1.0, "1", ""}, {b, 0.5, "1", ""}, {z0, 1.0, "1", ""}, {c, 0.0, "1", ""}};
   enum output { at_which, slope };
@@ -65,7 +67,42 @@ std::string written(const std::string& form) {
   }
 };
 )"
-                                               : R"(
+                          : form == "rates"    ? R"(
+  static void residual(const auto& at, const auto& dy, auto& r) {
+    r[x] = dy[x] - at[z];
+    r[z] = 2.0 * at[a] * (at[z] - at[c]) * (dy[z] + at[b]);
+  }
+};
+)"
+                          : form == "diagonal" ? R"(
+  static constexpr bool mass_varies = true;
+  static void mass(const auto& at, auto& m) {
+    m(x, x) = 1.0;
+    m(z, z) = 2.0 * at[a] * (at[z] - at[c]);
+  }
+  static void rhs(const auto& at, auto& dy) {
+    dy[x] = at[z];
+    dy[z] = -2.0 * at[a] * at[b] * (at[z] - at[c]);
+  }
+};
+)"
+                          : form == "dense"    ? R"(
+  static constexpr bool mass_varies = true;
+  static void mass(const auto& at, auto& m) {  // sum and difference of the rows of the diagonal one
+    const auto w = at[z] - at[c];
+    m(x, x) = 1.0;
+    m(x, z) = 2.0 * at[a] * w;
+    m(z, x) = 1.0;
+    m(z, z) = -2.0 * at[a] * w;
+  }
+  static void rhs(const auto& at, auto& dy) {
+    const auto w = at[z] - at[c];
+    dy[x] = at[z] - 2.0 * at[a] * at[b] * w;
+    dy[z] = at[z] + 2.0 * at[a] * at[b] * w;
+  }
+};
+)"
+                                            : R"(
   static void rhs(const auto& at, auto& dy) {
     dy[x] = -2.0 * at[a] * at[b] * (at[z] - at[c]);
     dy[z] = at[x] - at[a] * (at[z] - at[c]) * (at[z] - at[c]);
@@ -113,7 +150,8 @@ std::vector<way> all_ways() {
     all.push_back({"any_order", std::string(m.name)});
     if (m.is_explicit) all.push_back({"local", std::string(m.name)});
     else all.insert(all.end(), {{"semi", std::string(m.name)}, {"mass", std::string(m.name)}});
-    if (!m.is_explicit && !m.is_rosenbrock) all.push_back({"residual", std::string(m.name)});
+    if (!m.is_explicit && !m.is_rosenbrock)
+      for (const char* form : {"residual", "rates", "diagonal", "dense"}) all.push_back({form, std::string(m.name)});
   }
   return all;
 }
@@ -141,7 +179,9 @@ INSTANTIATE_TEST_SUITE_P(Some, Impasse,
                          name_of_way);
 INSTANTIATE_TEST_SUITE_P(Some, Tolerances,
                          ::testing::Values(way{"semi", "rodas4"}, way{"semi", "rodas5p"}, way{"semi", "esdirk4"},
-                                           way{"mass", "rodas5p"}, way{"residual", "radau5"}),
+                                           way{"mass", "rodas5p"}, way{"residual", "radau5"}, way{"rates", "radau5"},
+                                           way{"diagonal", "radau5"}, way{"diagonal", "esdirk4"},
+                                           way{"dense", "radau5"}),
                          name_of_way);
 INSTANTIATE_TEST_SUITE_P(All, ManyImpasses, ::testing::ValuesIn(all_ways()), name_of_way);
 

@@ -85,20 +85,42 @@ SALTUS_FN auto system_of_model(const instance<E, Real>& x, const tolerances<E, R
   else return system;
 }
 
-/// The lanes of `where` in which the orientation at the end of a step turns if that is off by some of its error: whether the step has passed
-/// a singularity is not known.
+/// The orientation at the end of a step that nothing is solved for there.
+template <class E, class Real>
+SALTUS_FN Real orientation_at_end(const instance<E, Real>& x, const trial<E, Real>& a, const tolerances<E, Real>& tol) {
+  const auto system = system_of_model(x, tol);
+  using form = typename decltype(system)::form;
+  return form::orientation_at(system, a.t1, E::form::model_part(a.s.y1), E::form::model_part(a.s.f1()));
+}
+
+/// The lanes of `where` in which the orientation at the end of a step turns if that is off by some of its error, or by rounding: whether
+/// the step has passed a singularity is not known.
 template <class E, class Real>
 SALTUS_FN_COLD mask_of<Real> may_turn_over(const instance<E, Real>& x, const trial<E, Real>& a,
                                            const tolerances<E, Real>& tol, mask_of<Real> where) {
-  constexpr double some = 4.0;
+  constexpr double some = 4.0, rounding = 16.0 * limits<typename E::T>::epsilon;
   const auto system = system_of_model(x, tol);
   using form = typename decltype(system)::form;
   const auto y = E::form::model_part(a.s.y1), rate = E::form::model_part(a.s.f1());
   auto error = y;
-  each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA { error[i] = Real(some) * a.s.error[i]; });
+  each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA {
+    const Real least = max(abs(Real(some) * a.s.error[i]), Real(rounding) * abs(y[i]));
+    error[i] = copysign(least, a.s.error[i]);
+  });
   if constexpr (requires { form::turns_within(system, a.t1, y, rate, a.orientation, error); })
     return where & form::turns_within(system, a.t1, y, rate, a.orientation, error);
   else return mask_of<Real>::all(false);
+}
+
+/// The lanes in which a step changes the states by no more than rounding, of those that are below their absolute tolerances by that of these.
+template <class E, class Real>
+SALTUS_FN_COLD mask_of<Real> moves_by_rounding(const trial<E, Real>& a, const tolerances<E, Real>& tol) {
+  constexpr double rounding = 16.0 * limits<typename E::T>::epsilon;
+  auto r = mask_of<Real>::all(true);
+  each<E::model_states>([&](int i) SALTUS_INLINE_LAMBDA {
+    r = r & (abs(a.s.y1[i] - a.s.y[i]) <= Real(rounding) * (abs(a.s.y[i]) + tol.atol[i] / tol.rtol));
+  });
+  return r;
 }
 
 /// The lanes of `where` whose accepted point is next to a singularity: no step is short enough there, whatever has stopped it.

@@ -13,6 +13,23 @@ struct residual_form : solved_for_rates<Functions> {
   template <class Real>
   using held = typename Functions::template held<Real>;
 
+  /// dF/d(dy/dt), or M, may become singular on the way, if it was not from the beginning.
+  static constexpr bool has_orientation = !kinds::mass_is_singular;
+  template <class System, class Real>
+  SALTUS_FN static Real orientation_at(const System& system, Real t, const vec<Real, states>& y,
+                                       const vec<Real, states>& rate) requires(Functions::highest_index == 0) {
+    if constexpr (kinds::has_residual) {
+      return lu<Real, states>(detail::algebraic_equations_at(system, t, y, rate).by).orientation();
+    } else {
+      const auto m = mass(t, y, system.c);
+      matrix<Real, states> r;
+      each<states>([&](int i) SALTUS_INLINE_LAMBDA {
+        each<states>([&](int j) SALTUS_INLINE_LAMBDA { r[i][j] = m.values[i][j]; });
+      });
+      return lu<Real, states>(r).orientation();
+    }
+  }
+
   template <class Value, class Real>
   SALTUS_FN static vec<Value, states> residual(Value t, const vec<Value, states>& y, const vec<Value, states>& dy,
                                                const held<Real>& c) {
@@ -27,17 +44,24 @@ struct residual_form : solved_for_rates<Functions> {
       r = out.values;
     } else {
       const auto f = Functions::rhs(t, y, c);
-      named_matrix<typename kinds::state, Value, states> m;
-      each<states>([&](int i) SALTUS_INLINE_LAMBDA {
-        each<states>([&](int j) SALTUS_INLINE_LAMBDA { m.values[i][j] = Value(0.0); });
-      });
-      Model::mass(Functions::point_at(t, y, c), m);
+      const auto m = mass(t, y, c);
       each<states>([&](int i) SALTUS_INLINE_LAMBDA {
         r[i] = -f[i];
         for (int j = 0; j < states; ++j) r[i] = fma(m.values[i][j], dy[j], r[i]);
       });
     }
     return r;
+  }
+
+ private:
+  template <class Value, class Real>
+  SALTUS_FN static auto mass(Value t, const vec<Value, states>& y, const held<Real>& c) {
+    named_matrix<typename kinds::state, Value, states> m;
+    each<states>([&](int i) SALTUS_INLINE_LAMBDA {
+      each<states>([&](int j) SALTUS_INLINE_LAMBDA { m.values[i][j] = Value(0.0); });
+    });
+    Model::mass(Functions::point_at(t, y, c), m);
+    return m;
   }
 };
 

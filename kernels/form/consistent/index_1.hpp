@@ -247,17 +247,29 @@ SALTUS_FN mask_of<Real> has_converged(const System& system, Real t, const vec<Re
   return good | !determinant_turns(system, t, y, rate, solver.orientation(), next, Real(several));
 }
 
-/// The lanes in which the matrix is singular nearby: the determinant turns where the unknowns change by the part `nearby` of themselves, in
-/// the direction of which the equations tell least.
+/// The lanes in which the matrix is singular nearby: the determinant turns where algebraic states change by the part `nearby` of themselves,
+/// in the direction of which the equations tell least. If there are no algebraic states, where the states do along their rates, which grow
+/// next to a singularity.
 template <class System, class Real, int n>
 SALTUS_FN_COLD mask_of<Real> is_next_to_singular(const System& system, Real t, const vec<Real, n>& y,
                                                  const vec<Real, n>& rate, double nearby) {
   using part = algebraic_part<System, n>;
   const auto here = algebraic_equations_at(system, t, y, rate);
   const lu<Real, part::count> solver(here.by);
-  const auto change = solver.solve(sizes_of_equations(system, t, y, rate, here.r));
-  const Real whole = largest_in(change, scales_of(system, y, rate, change));
-  return determinant_turns(system, t, y, rate, solver.orientation(), change, Real(nearby) / whole);
+  if constexpr (System::highest_index == 0) {
+    Real whole = Real(0.0);
+    vec<Real, n> by, none;
+    each<n>([&](int i) SALTUS_INLINE_LAMBDA {
+      whole = max(whole, abs(rate[i]) / (abs(y[i]) + system.floor(i)));
+      none[i] = Real(0.0);
+    });
+    each<n>([&](int i) SALTUS_INLINE_LAMBDA { by[i] = rate[i] * (Real(nearby) / whole); });
+    return determinant_turns(system, t, y, rate, solver.orientation(), by, none);
+  } else {
+    const auto change = solver.solve(sizes_of_equations(system, t, y, rate, here.r));
+    const Real whole = largest_in(change, scales_of(system, y, rate, change));
+    return determinant_turns(system, t, y, rate, solver.orientation(), change, Real(nearby) / whole);
+  }
 }
 
 /// The rates of algebraic states, at a consistent point: constraints stay met, 0 = d/dt F(t, y, rate). What is solved is
