@@ -65,7 +65,7 @@ TEST(chunk_queue, claims_are_handed_out_one_after_another) {
   const plan p = plan_for(1'000'000);
   stub one(100, 10, 2, false);
   listed_claims some({{0, 250}, {1000, 1}, {5000, 100}});
-  EXPECT_EQ(351, some.left());
+  EXPECT_EQ(351, some.unclaimed());
   chunk_queue queue(p, one, {}, &some);
   std::vector<id_range> all;
   while (const auto range = queue.next()) {
@@ -75,7 +75,7 @@ TEST(chunk_queue, claims_are_handed_out_one_after_another) {
   }
   EXPECT_EQ((std::vector<id_range>{{0, 100}, {100, 100}, {200, 50}, {1000, 1}, {5000, 100}}), all);
   EXPECT_EQ(351, queue.handed_out());
-  EXPECT_EQ(0, some.left());
+  EXPECT_EQ(0, some.unclaimed());
 }
 
 /// Two backends work in time as it is told: a device of `fast` instances per second in all of its places, lanes of `slow`.

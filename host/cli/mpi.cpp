@@ -108,7 +108,7 @@ class counter final : public sharing {
     mine_.pop_front();
     return range;
   }
-  std::int64_t left() const override { return left_; }
+  std::int64_t unclaimed() const override { return left_; }
   /// Other ranks finish the instances they have claimed, or the job ends.
   bool wait_for_more() override { return false; }
 
@@ -247,8 +247,8 @@ class ranks_run {
       };
       listener.progress = [&, mutex = std::make_shared<std::mutex>()](std::int64_t) {
         const std::lock_guard lock(*mutex);
-        bar->add(left - share.left());
-        left = share.left();
+        bar->add(left - share.unclaimed());
+        left = share.unclaimed();
       };
       listener.ends = [&] { bar->finish(); };
     }

@@ -66,7 +66,7 @@ class block_tree {
   }
 
   /// The sums that remain, those of few blocks first: if all blocks have arrived, these are the later ones.
-  const std::map<block_place, Sum>& left() const { return pending_; }
+  const std::map<block_place, Sum>& pending() const { return pending_; }
   std::map<block_place, Sum> take() { return std::exchange(pending_, {}); }
 
  private:

@@ -44,7 +44,7 @@ struct chunk_queue::state {
   bool is_shared() const { return workers.size() > 1; }
   std::int64_t end() const { return from ? claimed : p.count; }  // not a constant: a plan may grow
   bool has_ended() const { return given_up || (next >= end() && !from); }
-  std::int64_t to_come() const { return end() - next + (from ? from->left() : 0); }
+  std::int64_t to_come() const { return end() - next + (from ? from->unclaimed() : 0); }
   /// Claims more only after the last claim is handed out.
   void claim(std::int64_t wanted) {
     const auto more = next < end() || !from ? std::nullopt : from->next(wanted);
@@ -154,7 +154,7 @@ std::int64_t chunk_queue::handed_out() const {
 chunk_queue::remainder chunk_queue::not_handed_out() const {
   const std::lock_guard lock(state_->mutex);
   const state& s = *state_;
-  if (s.from) return {0, s.claimed - s.next + s.from->left_to_this_run()};
+  if (s.from) return {0, s.claimed - s.next + s.from->reserved()};
   const std::int64_t kept = instances_in(s.kept) - s.handed_out_kept;
   return {kept, s.p.count - s.handed_out - kept};
 }

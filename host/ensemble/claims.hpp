@@ -20,10 +20,10 @@ class claims {
   /// The next range, of about `wanted` instances, or more if ranges are handed out in larger pieces; none if nothing
   /// can be taken now. Called by one thread at a time.
   virtual std::optional<id_range> next(std::int64_t wanted) = 0;
-  /// Instances that may still be taken. Any thread.
-  virtual std::int64_t left() const = 0;
-  /// The number of these that no other run will take. Any thread.
-  virtual std::int64_t left_to_this_run() const { return 0; }
+  /// Number of instances that no run has taken. Any thread.
+  virtual std::int64_t unclaimed() const = 0;
+  /// The number of these that only this run may take. Any thread.
+  virtual std::int64_t reserved() const { return 0; }
 };
 
 /// Ranges that are fixed beforehand: those of a part.
@@ -33,12 +33,12 @@ class listed_claims final : public claims {
   std::optional<id_range> next(std::int64_t) override {
     return next_ < all_.size() ? std::optional(all_[next_++]) : std::nullopt;
   }
-  std::int64_t left() const override {
+  std::int64_t unclaimed() const override {
     std::int64_t sum = 0;
     for (std::size_t i = next_; i < all_.size(); ++i) sum += all_[i].count;
     return sum;
   }
-  std::int64_t left_to_this_run() const override { return left(); }
+  std::int64_t reserved() const override { return unclaimed(); }
 
  private:
   const std::vector<id_range> all_;

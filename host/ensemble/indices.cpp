@@ -495,7 +495,7 @@ std::vector<std::vector<co_moment>> indices_sum::groups() const {
   std::vector<std::vector<co_moment>> r;
   const std::int64_t top = blocks_and_top(setup_).second;
   std::vector<co_moment> last;
-  for (const auto& [where, of] : tree_.left())
+  for (const auto& [where, of] : tree_.pending())
     if (where.level == top) r.push_back(of);
     else last = last.empty() ? of : merge_sums(of, last);
   if (!last.empty()) r.push_back(std::move(last));

@@ -138,7 +138,7 @@ class ensemble_run {
         ending_(stop.within()),
         kept_(kept),
         from_(kept ? kept->taken_from() : nullptr),
-        queue_(p, where, kept ? kept->left() : std::vector<id_range>(), from_, kept && kept->is_all_there_is()),
+        queue_(p, where, kept ? kept->stored() : std::vector<id_range>(), from_, kept && kept->is_all_there_is()),
         values_(p),
         statistics_(p),
         indices_(indices_setup_of(p)),

@@ -151,7 +151,7 @@ statistics statistics_sum::finish() {
   r.summaries.resize(r.columns.size() + band_columns(*plan_));
   // The remaining sums have as many blocks as the powers of two in the binary form of the total number.
   bool is_first = true;
-  for (const auto& [where, of] : pending_.left()) {
+  for (const auto& [where, of] : pending_.pending()) {
     for (std::size_t j = 0; j < r.summaries.size(); ++j)
       r.summaries[j] = is_first ? of[j] : merge(of[j], r.summaries[j]);
     is_first = false;

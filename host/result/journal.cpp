@@ -355,12 +355,12 @@ void journal::divide() {
   const bool has_store = is_zarr(result_) && plan_.rows;  // to which a part writes its own chunks
   const auto mine = ranges_of(part_, plan_.count, has_store ? zarr_chunk_rows(plan_) : 1);
   instances_ = instances_in(intersection(kept, mine));
-  if (part_.is_all()) left_ = std::move(kept);
+  if (part_.is_all()) stored_ = std::move(kept);
   else if (part_.among.empty() && has_store) {
     // Stored instances are loaded. A record of another division into parts may reach beyond a range: its instances are
     // integrated again.
     for (const id_range& one : kept)
-      if (const auto of_mine = intersection({one}, mine); of_mine == std::vector{one}) left_.push_back(one);
+      if (const auto of_mine = intersection({one}, mine); of_mine == std::vector{one}) stored_.push_back(one);
     mine_ = std::make_unique<listed_claims>(mine);
   } else if (part_.among.empty()) mine_ = std::make_unique<listed_claims>(intersection(missing(), mine));
 }

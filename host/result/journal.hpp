@@ -68,7 +68,7 @@ class journal : public kept_chunks {
   journal(const journal&) = delete;
   journal& operator=(const journal&) = delete;
 
-  const std::vector<id_range>& left() const override { return left_; }
+  const std::vector<id_range>& stored() const override { return stored_; }
   /// The work of a part; null for a whole run and for runs that share an ensemble dynamically, whose claims are
   /// elsewhere.
   claims* taken_from() override { return mine_.get(); }
@@ -126,7 +126,7 @@ class journal : public kept_chunks {
   std::map<std::string, other> others_;  ///< other parts, by name
   std::int64_t end_ = 0;                 ///< end of the last intact record
   std::int64_t instances_ = 0;
-  std::vector<id_range> left_;
+  std::vector<id_range> stored_;
   std::unique_ptr<listed_claims> mine_;
   struct record {
     std::int64_t count, place;

@@ -42,7 +42,7 @@ class leases final : public sharing {
   /// Throws if another run has made the result since is_made() was called.
   void opened(journal& kept, const cancellation& stop) override;
   std::optional<id_range> next(std::int64_t wanted) override;
-  std::int64_t left() const override { return left_; }
+  std::int64_t unclaimed() const override { return left_; }
   bool wait_for_more() override;
   /// Called when all instances are in the journal. Returns true if this run must make the result; false if another run
   /// makes it or has made it.

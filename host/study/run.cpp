@@ -113,7 +113,7 @@ class run_output : public kept_chunks {
           fmt::format("a run that did not end has left finished instances: they are now in {}\n", old.string()));
   }
 
-  const std::vector<id_range>& left() const override { return journal_ ? journal_->left() : nothing_; }
+  const std::vector<id_range>& stored() const override { return journal_ ? journal_->stored() : nothing_; }
   claims* taken_from() override {
     if (options_.share) return options_.share;
     return journal_ ? journal_->taken_from() : nullptr;
@@ -144,7 +144,7 @@ class run_output : public kept_chunks {
   /// Instances that this run integrates, or those of all runs that share the ensemble.
   std::int64_t to_do() {
     const claims* from = taken_from();
-    return from ? from->left() : plan_.count;
+    return from ? from->unclaimed() : plan_.count;
   }
   /// Number of instances that an earlier run has integrated, which are only read.
   std::int64_t done_before() { return taken_from() ? 0 : continued_; }
@@ -390,7 +390,7 @@ run_report run(plan p, const run_options& options, const cancellation& stop, con
   }
   const bool was_cut = r.summary.interrupted || !r.summary.crash.empty();
   const bool is_left = r.summary.not_read > 0 || (!reads_journal(options) && r.summary.counts.not_finished() > 0) ||
-                       (options.share && options.share->left() > 0);
+                       (options.share && options.share->unclaimed() > 0);
   const bool has_more = was_cut && is_left;
   if (has_more || is_part(options)) {
     r.journal = out->leave_journal();

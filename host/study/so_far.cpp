@@ -17,7 +17,7 @@ namespace {
 class kept_alone final : public kept_chunks {
  public:
   explicit kept_alone(const journal& of) : of_(of) {}
-  const std::vector<id_range>& left() const override { return of_.left(); }
+  const std::vector<id_range>& stored() const override { return of_.stored(); }
   claims* taken_from() override { return nullptr; }
   bool is_all_there_is() const override { return true; }
   void load(const id_range& range, chunk_data& chunk, tally& counts) const override { of_.load(range, chunk, counts); }

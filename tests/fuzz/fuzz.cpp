@@ -117,7 +117,7 @@ void try_journal(const std::string& bytes) {
       const auto seed = journal(p.file, p, origin, journal::older::continued).seed();
       write_file(journal::folder_of(p.file) / "chunks", chunks_of(bytes, seed));
       const journal left(p.file, p, origin, journal::older::continued);
-      for (const id_range& range : left.left()) {
+      for (const id_range& range : left.stored()) {
         chunk_data chunk(p, range.first, range.count);
         tally counts;
         left.load(range, chunk, counts);
