@@ -1,5 +1,5 @@
-// What is chosen by a word in a spec and told to a module, by its text or by a number: each list of choices with its
-// words. Choice k of a list is called by the k-th word.
+// The choices that a spec makes by a word and a module receives as text or as a number. Each enumeration stands beside its words: word k
+// names choice k.
 #pragma once
 
 namespace saltus {
@@ -8,7 +8,7 @@ namespace saltus {
 enum class controller_kind { elementary, pi, h211b };
 inline constexpr const char* controller_names[] = {"elementary", "pi", "h211b"};
 
-/// How the errors of the states make one (method/norm.hpp).
+/// How the errors of the states are combined into one norm (method/norm.hpp).
 enum class norm_kind { rms, max, compere };
 inline constexpr const char* norm_names[] = {"rms", "max", "compere"};
 
@@ -16,13 +16,13 @@ inline constexpr const char* norm_names[] = {"rms", "max", "compere"};
 enum class detection { hermite, certified };
 inline constexpr const char* detection_names[] = {"hermite", "certified"};
 
-/// Which quantities explicit methods integrate where equations of any order are stepped (form/local_coordinates.hpp): all values,
-/// of which the end of a step is put back onto the constraints; or as many as there are degrees of freedom, the others of a stage
-/// following from the constraints: along orthogonal directions, or some of the values as they are.
+/// Which quantities explicit methods integrate for equations of any order (form/local_coordinates.hpp). `all`: every value, and the end of
+/// a step is projected onto the constraints. `unitary`, `partitioned`: as many quantities as there are degrees of freedom, along orthogonal
+/// directions or a subset of the values; the constraints give the rest in each stage.
 enum class coordinates { all, unitary, partitioned };
 inline constexpr const char* coordinates_names[] = {"all", "unitary", "partitioned"};
 
-/// A number kept of a quantity over a trajectory, or of an event. Behind their names stands how a spec writes them.
+/// A number kept of a quantity over a trajectory, or of an event. `reduce_forms` has the spelling in a spec.
 enum class reduce {
   min,
   max,
@@ -45,30 +45,30 @@ inline constexpr const char* reduce_forms[] = {
     "min(x)", "max(x)",        "mean(x)",        "integral(x)",  "time(min(x))", "time(max(x))", "std(x)",
     "rms(x)", "value(x at t)", "quantile(x, p)", "count(event)", "first(event)", "last(event)"};
 constexpr bool is_of_event(reduce r) { return r >= reduce::count; }
-/// Is it taken with derivatives, too (engine/reduced_derivatives.hpp)?
+/// True if derivatives of this reduction are computed, too (engine/reduced_derivatives.hpp).
 constexpr bool has_derivative(reduce r, bool windowed) {
   return is_of_event(r) || r == reduce::value || (r <= reduce::integral && !windowed);
 }
 
-/// What a table is between its knots: the value of the knot before; straight lines; monotone cubics (F. N. Fritsch, J. Butland, SIAM
-/// J. Sci. Stat. Comput. 5 (1984) 300); a cubic spline with a continuous second derivative, which is zero at the ends.
+/// A table between its knots. step: the value of the knot before. linear: straight lines. pchip: monotone cubics (F. N. Fritsch, J.
+/// Butland, SIAM J. Sci. Stat. Comput. 5 (1984) 300). spline: a cubic spline with a continuous second derivative, zero at the ends.
 enum class interpolation : int { step, linear, pchip, spline };
 inline constexpr const char* interpolation_names[] = {"step", "linear", "pchip", "spline"};
 constexpr const char* name_of(interpolation i) { return interpolation_names[static_cast<int>(i)]; }
 
-/// What a table is before its first knot and after its last one: it has no value there, and must cover the span of a run; the
-/// values of these knots; it begins anew.
+/// A table beyond its knots. none: no value, so the knots must cover the span of a run. held: the value of the first or last knot.
+/// periodic: the table repeats.
 enum class at_ends : int { none, held, periodic };
 inline constexpr const char* at_ends_names[] = {"none", "held", "periodic"};
 constexpr const char* name_of(at_ends a) { return at_ends_names[static_cast<int>(a)]; }
 
 namespace abi {
 
-/// How models with constraints are given consistent values at their start.
+/// How models with constraints are initialised consistently.
 enum consistency : int { algebraic = 0, nearest = 1, given = 2 };
 inline constexpr const char* consistency_names[] = {"algebraic", "nearest", "given"};
 
-/// How the matrices of a mechanical system are factorised: as it pays by its size (measured), or as its model says.
+/// How the matrices of a mechanical system are factorised: by size, as measured to be faster, or as the model says.
 enum class elimination : int { as_measured = 0, dense = 1, sparse = 2 };
 
 /// The crossings of a guard that count.

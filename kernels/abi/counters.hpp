@@ -1,20 +1,20 @@
-// What is made from the list of counters (counters.def): a number for each by its name, and loops over all of them.
+// Structures and loops generated from the list of counters (counters.def).
 #pragma once
 
 #include "number/base.hpp"
 
 namespace saltus::abi {
 
-/// What changes a counter.
+/// The phase that changes a counter.
 enum class change : unsigned char {
-  sailing,  ///< of an instance without guards and time events no other ever differs from 0
+  sailing,  ///< without guards and time events, only these counters differ from 0
   landing
 };
 
 /// Which models have a counter in their files.
 enum class counted_of : unsigned char { every_model, constrained_models };
 
-/// What is to be said of a counter.
+/// One row of the list of counters.
 struct counter_row {
   const char* name;
   abi::change changed_by;
@@ -30,14 +30,14 @@ inline constexpr counter_row counter_table[] = {
 };
 inline constexpr int counter_count = sizeof(counter_table) / sizeof(counter_table[0]);
 
-/// One number, column or whatever else for each counter.
+/// One Number for each counter: a count, a column, ...
 template <class Number>
 struct counters {
 #define SALTUS_COUNTER(name, ...) Number name;
 #include "abi/counters.def"
 };
 
-/// That of row j of the table, for loops over the table on the host.
+/// The member for row j of the table, for loops over the table on the host.
 template <class Number>
 inline constexpr Number counters<Number>::*counter_members[] = {
 #define SALTUS_COUNTER(name, ...) &counters<Number>::name,
@@ -50,14 +50,14 @@ constexpr void each_named_counter(const counters<Number>& of, F&& body) {
   for (int j = 0; j < counter_count; ++j) body(counter_table[j], of.*counter_members<Number>[j]);
 }
 
-/// body(of a, of b) for every counter that is changed by sailing, or by landing alone, in the order of the table.
+/// body(a's number, b's number) for every counter that sailing changes, or landing alone, in the order of the table.
 template <change By, class A, class B, class F>
 SALTUS_FN constexpr void each_counter(A& a, B& b, F&& body) {
 #define SALTUS_COUNTER(name, changed_by, ...) \
   if constexpr (change::changed_by == By) body(a.name, b.name);
 #include "abi/counters.def"
 }
-/// body(of a, of b) for every counter.
+/// body(a's number, b's number) for every counter.
 template <class A, class B, class F>
 SALTUS_FN constexpr void each_counter(A& a, B& b, F&& body) {
 #define SALTUS_COUNTER(name, ...) body(a.name, b.name);

@@ -1,42 +1,42 @@
-// The boundary between the host program and a module compiled for a CUDA device: what its kernels take and share.
+// The boundary between the host program and a module compiled for a CUDA device: arguments of its kernels and shared data.
 //
-// All pointers in these structs point to device memory. A module exports four kernels (run/cuda.cuh), which the host
-// launches round after round: saltus_begin, saltus_sail, saltus_land (each with any number of threads) and
-// saltus_turn_over (with one). Their arguments are a cuda_chunk and the run's tolerances. What these are, only the kernels
-// know: saltus_tolerances makes them from the settings, once for a run, and the host hands on their bytes. It and
-// saltus_describe, which writes a cuda_module, are launched with one thread.
+// All pointers in these structs point to device memory. A module exports four kernels (run/cuda.cuh), which the host launches round after
+// round: saltus_begin, saltus_sail, saltus_land (each with any number of threads) and saltus_turn_over (with one). Their arguments are a
+// cuda_chunk and the run's tolerances. The kernels alone know the layout of the tolerances: saltus_tolerances makes them from the settings
+// once per run, and the host passes on their bytes. saltus_tolerances and saltus_describe, which writes a cuda_module, are launched with
+// one thread.
 #pragma once
 
 #include "abi/module.hpp"
 
 namespace saltus::abi {
 
-/// Threads per block of every kernel. Threads of a block share nothing: blocks are small so that they fill a
-/// multiprocessor well whatever number of registers they need.
+/// Threads per block of every kernel. Threads of a block share nothing; small blocks fill a multiprocessor well for any number of
+/// registers.
 inline constexpr int cuda_block = 64;
 
-/// Instances in flight. Each has a place, and its numbers lie in strips of one memory sector: a lane that loads an instance
-/// alone uses every byte of what the memory sends, and lanes of neighbouring places still read neighbouring strips.
+/// Instances in flight. Each has a place, and its numbers lie in strips of one memory sector. So a lane that loads one instance uses every
+/// byte of a sector, and lanes of neighbouring places read neighbouring strips.
 struct cuda_pool {
   int places;
-  void* reals;     ///< [record_reals] for each place, of the module's arithmetic (pool_index)
-  void* integers;  ///< [record_integers] for each place, as wide; all bits set where no instance has been yet
+  void* reals;     ///< [record_reals] for each place, in the module's arithmetic (pool_index)
+  void* integers;  ///< [record_integers] for each place, as wide as the reals; all bits set before the first instance
 };
 inline constexpr int sector_bytes = 32;
 
-/// Where number j of a place lies among numbers of some bytes each.
+/// Index of number j of a place, for numbers of `Bytes` bytes.
 template <int Bytes>
 constexpr long long pool_index(int j, int place, int places) {
   constexpr int strip = sector_bytes / Bytes;
   return (static_cast<long long>(j / strip) * places + place) * strip + j % strip;
 }
-/// What `numbers` for each of so many places take up.
+/// Bytes taken by `numbers` numbers for each of `places` places.
 constexpr long long pool_bytes(int numbers, int bytes, int places) {
   const int strip = sector_bytes / bytes;
   return static_cast<long long>((numbers + strip - 1) / strip) * places * sector_bytes;
 }
 
-/// Places that wait for the same kernel: a round consumes one half and fills the other. Each has room for all places.
+/// Places that wait for the same kernel. A round consumes one half and fills the other. Each half has room for all places.
 struct cuda_list {
   int* place[2];
 };
@@ -51,8 +51,8 @@ struct cuda_events {
   double* after;   ///< [row][state_count]
 };
 
-/// Instances of a chunk that could not go on: their last accepted points, as in a snapshot. There are as many rows as
-/// instances, or none where nobody carries on with them.
+/// Last accepted points of the instances of a chunk that could not go on, as in a snapshot. There are as many rows as instances, or none if
+/// no fallback integrator continues them.
 struct cuda_exceptions {
   long long capacity;
   long long* slot;
@@ -60,10 +60,10 @@ struct cuda_exceptions {
   long long* integers;  ///< [row][record_integers]
 };
 
-/// How far a chunk has come. Threads change it by atomic additions, of which a memory partition does one at a time: what
-/// all warps add to at the same time lies in different ones. Only saltus_turn_over begins a new round.
+/// Progress of a chunk. Threads change it by atomic additions. A memory partition performs one atomic addition at a time, so counters that
+/// all warps add to at the same time lie in different partitions. Only saltus_turn_over begins a new round.
 struct cuda_progress {
-  int half;      ///< of the lists, the one that this round consumes
+  int half;      ///< the half of each list that this round consumes
   int fresh;     ///< instances that begin in this round, in the first of the vacant places
   int landable;  ///< parked places that land in this round: the event log has room for them
 
@@ -74,9 +74,9 @@ struct cuda_progress {
 
   alignas(256) long long next;  ///< the first slot that has not begun
   long long stored;             ///< instances whose result is stored
-  long long rows;               ///< of the event log
+  long long rows;               ///< rows of the event log
   long long exceptions;         ///< instances that could not go on, with or without a row
-  usage used;                   ///< where a pass of a warp counts for all of its threads
+  usage used;                   ///< here, a pass of a warp counts for all of its threads
 };
 
 /// One chunk on its way through a device.
@@ -84,7 +84,7 @@ struct cuda_chunk {
   settings how;
   batch in;
   results out;
-  const int* order;  ///< [in.count] slots in the order in which they begin; null: as they stand
+  const int* order;  ///< [in.count] slots in the order in which they begin; null: in ascending order
   cuda_pool pool;
   cuda_list ready, parked, vacant;
   cuda_events events;
@@ -93,23 +93,23 @@ struct cuda_chunk {
   int turn_budget;  ///< turns of a thread in one launch of saltus_sail
 };
 
-/// What a module says about itself.
+/// A module's description of itself.
 struct cuda_module {
   int version;
   int record_reals, record_integers;  ///< numbers kept per instance in flight
-  int record_slot;                    ///< of the integers, the one that is the slot in the chunk
+  int record_slot;                    ///< index of the chunk's slot among the integers
   int rows_per_landing;               ///< the most rows that one landing adds to the event log
   int tolerance_bytes;                ///< size of the kernels' second argument
 };
 
-/// Parked places that may land while the event log has `rows` rows, so that it cannot overflow.
+/// Number of parked places that may land while the event log has `rows` rows, so that it cannot overflow.
 constexpr int landable_places(const cuda_chunk& c, long long rows, int rows_per_landing) {
   const bool appends = c.how.log_events != 0 && !has_bounded_log(c.how);
   const long long room = appends ? (c.events.capacity - rows) / rows_per_landing : c.pool.places;
   return static_cast<int>(room < c.pool.places ? room : c.pool.places);
 }
 
-/// Where a chunk starts from: its first round begins instances in all places, which `vacant.place[0]` lists.
+/// Initial progress of a chunk: its first round begins instances in all places, which `vacant.place[0]` lists.
 constexpr cuda_progress cuda_start(const cuda_chunk& c, int rows_per_landing) {
   cuda_progress p{};
   p.vacant[0] = c.pool.places;

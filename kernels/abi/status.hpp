@@ -40,8 +40,8 @@ enum class status : unsigned char {
 };
 
 enum class status_group : unsigned char {
-  ok,           ///< the instance is what was asked for
-  failed,       ///< integration gave up; the state is the last one that can be trusted
+  ok,           ///< the result is complete
+  failed,       ///< integration gave up; the state is the last reliable one
   not_finished  ///< the run ended before the instance did
 };
 
@@ -153,7 +153,7 @@ inline constexpr int status_count = sizeof(status_table) / sizeof(status_table[0
 /// True if the instance reached its end, by itself or by a terminal guard.
 SALTUS_FN constexpr bool is_ok(status s) { return s == status::finished || s == status::stopped; }
 
-/// True if a conservative integrator might go on from the last accepted point: what stopped the lanes was numerical.
+/// True if a conservative integrator may get past the last accepted point: the cause of failure was numerical.
 SALTUS_FN constexpr bool rescuable(status s) {
   return s == status::not_located || s == status::step_too_small || s == status::not_finite ||
          s == status::newton_failed || s == status::singular || s == status::moved_far;

@@ -1,5 +1,4 @@
-// What every kernel header needs before anything else: function attributes, integers, compile-time loops.
-// Nothing from the standard library: NVRTC has none of it.
+// Included by every kernel header: function attributes, integers, compile-time loops. Nothing from the standard library, which NVRTC lacks.
 #pragma once
 
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)
@@ -8,7 +7,7 @@
 #define SALTUS_FN_APART __host__ __device__
 #define SALTUS_FN_FLAT SALTUS_FN
 #define SALTUS_INLINE_LAMBDA
-#elif defined(SALTUS_RUNS_ONCE)  // descriptions: what is inlined where nothing is optimised is three times the code
+#elif defined(SALTUS_RUNS_ONCE)  // descriptions: not optimised, so inlining would triple the code
 #define SALTUS_FN inline
 #define SALTUS_FN_COLD inline
 #define SALTUS_FN_APART inline
@@ -17,8 +16,8 @@
 #elif defined(__GNUC__)
 #define SALTUS_FN inline __attribute__((always_inline))
 #define SALTUS_FN_COLD inline __attribute__((noinline))
-#define SALTUS_FN_APART inline __attribute__((noinline, flatten))  // a function of its own in the hot loop
-#define SALTUS_FN_FLAT SALTUS_FN_APART                             // of whose calls none is left
+#define SALTUS_FN_APART inline __attribute__((noinline, flatten))  // out of line, with all of its calls inlined
+#define SALTUS_FN_FLAT SALTUS_FN_APART
 #define SALTUS_INLINE_LAMBDA __attribute__((always_inline))
 #else
 #error "saltus kernels need g++, clang, nvcc or NVRTC"
@@ -31,13 +30,13 @@ using int64 = long long;
 using uint64 = unsigned long long;
 static_assert(sizeof(int32) == 4 && sizeof(int64) == 8);
 
-/// The same type? (NVRTC has no built-in for it.)
+/// True if A and B are the same type. (NVRTC has no built-in for it.)
 template <class A, class B>
 inline constexpr bool is_same = false;
 template <class A>
 inline constexpr bool is_same<A, A> = true;
 
-/// Is it a plain number, as a literal is? A truth value and an enumerator are not.
+/// True for plain numbers, as literals are; false for truth values and enumerators.
 template <class T>
 inline constexpr bool is_number = false;
 template <>
@@ -92,14 +91,14 @@ SALTUS_FN constexpr void static_for(F&& body) {
   detail::unroll(static_cast<F&&>(body), detail::indices<N>{});
 }
 
-/// Up to this number loops are unrolled: on a device, what a loop indexes lies in slow local memory.
+/// Longer loops are not unrolled. On a device, an array that a loop indexes lies in slow local memory.
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)
 inline constexpr int max_unrolled = 24;
 #else
 inline constexpr int max_unrolled = 12;
 #endif
 
-/// body(0), ..., body(N-1): unrolled while N is small, an ordinary loop beyond (so that 200 states still compile).
+/// body(0), ..., body(N-1): unrolled while N is small; beyond that an ordinary loop, so that 200 states still compile.
 template <int N, class F>
 SALTUS_FN constexpr void each(F&& body) {
   if constexpr (N <= max_unrolled) {

@@ -1,10 +1,10 @@
-// pack<counted, 1>: a double that counts what is done to it. A model's functions, and those of number/math.hpp, are run over it
-// once, and leave behind what they cost. Host side only.
+// pack<counted, 1>: a double that counts the operations done with it. A model's functions, and those of number/math.hpp, run over it once
+// to show their cost. Host side only.
 //
-// What is made of parameters and literals alone can be left out: a compiler moves it out of the stages of a step.
+// Operations on parameters and literals alone can be left out of the count, since a compiler moves them out of the stages of a step.
 //
-// An operation is + - * / or sqrt; an fma is two. Comparisons are counted apart, min and max being one. What only moves bits is
-// free: changes of sign, selections, absolute values, integers.
+// An operation is + - * / or sqrt; an fma counts as two. Comparisons are counted apart, min and max as one each. Operations that only move
+// bits are free: changes of sign, selections, absolute values, integers.
 #pragma once
 
 #include "number/real.hpp"
@@ -15,10 +15,10 @@ struct operation_count {
   int64 flops, comparisons;
 };
 
-/// What has been counted so far.
+/// Operations counted so far.
 inline operation_count operations_so_far = {0, 0};
 
-/// Is what is made of parameters and literals alone left out?
+/// True if operations on parameters and literals alone are not counted.
 inline bool held_is_free = false;
 
 /// The scalar of counting packs.
@@ -35,7 +35,7 @@ struct integer_of<counted> {
 template <>
 struct limits<counted> : limits<double> {};
 
-/// The answer of a comparison. A type of its own, so that select of two literals counts on.
+/// The answer of a comparison. It is a type of its own so that select of two literals still counts.
 struct counted_mask {
   mask<int64, 1> m;
 
@@ -72,9 +72,9 @@ struct pack<counted, 1> {
 
   pack() = default;
   pack(double x) : v(x) {}
-  /// What a model has from a literal.
+  /// A constant of the model, from a literal.
   pack(plain x, bool is_held = true) : v(x), held(is_held) {}
-  /// What changes from stage to stage.
+  /// A number that changes from stage to stage.
   static pack varying(double x) { return pack(plain(x), false); }
   template <class Enum>
   requires(__is_enum(Enum)) pack(Enum)
@@ -128,12 +128,12 @@ struct pack<counted, 1> {
   }
 };
 
-/// Of two literals, as models write them: select(at.above(switch), -1.0, 1.0).
+/// A selection between two literals, as models write it: select(at.above(switch), -1.0, 1.0).
 inline pack<counted> select(counted_mask m, double a, double b) {
   return select(m, pack<counted>(a), pack<counted>(b));
 }
 
-/// What `body()` costs.
+/// Operations that `body()` performs.
 template <class F>
 operation_count count_operations(F&& body) {
   const operation_count before = operations_so_far;
@@ -141,7 +141,7 @@ operation_count count_operations(F&& body) {
   return {operations_so_far.flops - before.flops, operations_so_far.comparisons - before.comparisons};
 }
 
-/// The same without what is made of parameters and literals alone.
+/// The same without operations on parameters and literals alone.
 template <class F>
 operation_count count_varying_operations(F&& body) {
   held_is_free = true;

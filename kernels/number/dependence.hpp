@@ -1,16 +1,16 @@
-// dependent<N>: a number that records on which of N inputs it depends. A model's functions are run over it once, and leave behind
-// which of their results has which unknown. Host side only.
+// dependent<N>: a number that records on which of N inputs it depends. A model's functions run over it once and show which unknowns each
+// result has. Host side only.
 //
-// What is recorded is what is there for some values of the inputs: both sides of a selection count, and 0.0 * x depends on x. A
-// condition does not count: it chooses between values, and no derivative goes through it. floor, sign and their like pass on what
-// they are given, although their derivatives are zero.
+// The record holds for all values of the inputs: both sides of a selection count, and 0.0 * x depends on x. A condition does not count,
+// because it only chooses between values and carries no derivative. floor, sign and the like pass on the inputs of their argument, although
+// their derivatives are zero.
 #pragma once
 
 #include "number/tracked.hpp"
 
 namespace saltus {
 
-/// A set of whole numbers from 0 to N-1, and as a trace the set of the inputs.
+/// A set of whole numbers from 0 to N-1; as a trace, the set of inputs that a number depends on.
 template <int N>
 struct input_set {
   using condition = mask_of<pack<double, 1>>;

@@ -11,7 +11,7 @@ struct dual;
 
 namespace detail {
 struct nothing_inside {};
-/// What the derivatives of a dual of duals are taken of.
+/// The number type inside a dual: for a dual<Real, N> it is Real.
 template <class Real>
 struct inside {
   using type = nothing_inside;
@@ -20,7 +20,7 @@ template <class Real, int N>
 struct inside<dual<Real, N>> {
   using type = Real;
 };
-/// Is Constant what the derivatives of derivatives, two levels or more inside Real, are taken of?
+/// True if Constant is a number type two or more levels inside Real.
 template <class Real, class Constant>
 inline constexpr bool is_deep_inside = false;
 template <class Real, int N, int M, class Constant>
@@ -40,7 +40,7 @@ struct dual {
   Real d[N];
 
   dual() = default;
-  // Member by member: a compiler that sees a block to be copied keeps it in memory.
+  // Member by member: a compiler keeps an object in memory if it sees a block to be copied.
   SALTUS_FN dual(const dual& from) : value(from.value) {
     for (int i = 0; i < N; ++i) d[i] = from.d[i];
   }
@@ -61,7 +61,8 @@ struct dual {
   requires(detail::is_deep_inside<Real, Constant>) SALTUS_FN dual(const Constant& x) : dual(Real(x)) {}
   SALTUS_FN dual(Real x, Real dx) requires(N == 1) : value(x) { d[0] = dx; }
 
-  /// Of one lane as a whole number, which has no derivative: int(now[gear]). As a real number it would lose the one it has.
+  /// Conversion of one lane to a whole number, which has no derivative: int(now[gear]). A conversion to a real number would lose the
+  /// derivative and is not offered.
   template <class Number>
   requires(lanes == 1 && is_number<Number> && !is_same<Number, double> && !is_same<Number, float>) SALTUS_FN explicit
   operator Number() const {
@@ -75,7 +76,7 @@ struct dual {
     return r;
   }
 
-  /// a, with another value.
+  /// a with another value and the same derivatives.
   SALTUS_FN friend dual shifted(const dual& a, Real value) {
     dual r = a;
     r.value = value;
@@ -104,7 +105,7 @@ struct dual {
     return r;
   }
 
-  // With a constant: its derivatives, all zero, cost nothing.
+  // Operations with a constant: its derivatives are zero and cost nothing.
   SALTUS_FN friend dual operator+(const dual& a, const Real& b) { return shifted(a, a.value + b); }
   SALTUS_FN friend dual operator+(const Real& a, const dual& b) { return shifted(b, a + b.value); }
   SALTUS_FN friend dual operator-(const dual& a, const Real& b) { return shifted(a, a.value - b); }
@@ -112,7 +113,7 @@ struct dual {
   SALTUS_FN friend dual operator*(const dual& a, const Real& b) { return chain(a.value * b, b, a); }
   SALTUS_FN friend dual operator*(const Real& a, const dual& b) { return chain(a * b.value, a, b); }
   SALTUS_FN friend dual operator/(const dual& a, const Real& b) { return chain(a.value / b, Real(1.0) / b, a); }
-  // What is inside a dual of duals is a constant as well.
+  // The number type inside a dual of duals is a constant as well.
   using inner = typename detail::inside<Real>::type;
   SALTUS_FN friend dual operator+(const dual& a, const inner& b) { return a + Real(b); }
   SALTUS_FN friend dual operator+(const inner& a, const dual& b) { return Real(a) + b; }

@@ -1,13 +1,13 @@
-// The kinds of equations that there are: one list for linear algebra, forms and the host.
+// The kinds of equations: one list for linear algebra, forms and the host.
 #pragma once
 
 namespace saltus {
 
-/// What equations a system has.
+/// The equations of a system.
 enum class equations : int {
   plain,          ///< dy/dt = f(t, y)
   semi_explicit,  ///< the same, but some of f are constraints: 0 = f_i(t, y)
-  with_mass,      ///< M dy/dt = f(t, y), M of parameters and discrete variables alone; it may be singular
+  with_mass,      ///< M dy/dt = f(t, y); M depends on parameters and discrete variables alone and may be singular
   implicit,       ///< 0 = r(t, y, dy/dt)
   any_order       ///< 0 = f(t, x, x', x'', ...): derivatives of any order, of any index
 };

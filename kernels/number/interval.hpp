@@ -1,15 +1,14 @@
-// interval<Real>: two numbers with the true one between them, carried through a model's functions as if they were one.
-// What is computed holds every value that the function takes on the interval, in exact arithmetic and in that of Real.
+// interval<Real>: two numbers that enclose the true one, carried through a model's functions like a single number. The result encloses
+// every value that the function takes on the interval, in exact arithmetic and in that of Real.
 //
-// There are no directed roundings here: every bound is computed to nearest and moved outward, by one part in 2^52 (float:
-// 2^23) and the smallest normal number where the operation is rounded once, by four such parts for an elementary
-// function, whose error is below two units in the last place (docs/numerics.md).
+// Directed roundings are not used: every bound is rounded to nearest and moved outward. For an operation that is rounded once it moves by
+// one part in 2^52 (float: 2^23) and the smallest normal number; for an elementary function, whose error is below two units in the last
+// place (docs/numerics.md), by four such parts.
 //
-// Unknown - a NaN, or what may be one - is an interval with NaN for both bounds. Whatever is computed from it is unknown,
-// and no comparison with it is certain. A bound may be infinite: 1 / [-1, 1] is [-inf, inf].
+// Unknown - a NaN, or a value that may be one - is an interval with NaN for both bounds. Every result of it is unknown, and no comparison
+// with it is certain. A bound may be infinite: 1 / [-1, 1] is [-inf, inf].
 //
-// A dual<interval<Real>> holds the derivatives as well, also where a function has a kink (those of both sides). Where
-// it jumps the derivative is unknown.
+// A dual<interval<Real>> encloses the derivatives as well. At a kink it encloses those of both sides; at a jump the derivative is unknown.
 #pragma once
 
 #include "number/math.hpp"
@@ -19,7 +18,7 @@ namespace saltus {
 template <class Real>
 struct interval;
 
-/// The answer of a comparison: where it is true for all numbers in the intervals, and where for some.
+/// The answer of a comparison: true for all numbers in the intervals (certain), or for some (possible).
 template <class Real>
 struct interval_mask {
   using plain = mask_of<Real>;
@@ -41,13 +40,13 @@ struct interval_mask {
   SALTUS_FN friend interval_mask operator^(const interval_mask& a, const interval_mask& b) {
     return (a & (!b)) | ((!a) & b);
   }
-  /// a where m is certain, b where it is impossible, else whatever lies in either.
+  /// a where m is certain, b where m is impossible, else the hull of both.
   SALTUS_FN friend interval<Real> select(const interval_mask& m, const interval<Real>& a, const interval<Real>& b) {
     return select(m.certain, a, select(m.possible, hull(a, b), b));
   }
 };
 
-/// In any lane, possibly?
+/// True if possible in any lane.
 template <class Real>
 SALTUS_FN bool any(const interval_mask<Real>& a) {
   return any(a.possible);
@@ -70,7 +69,7 @@ template <class Real>
 SALTUS_FN interval<Real> known_where(mask_of<Real> m, const interval<Real>& x) {
   return {select(m, x.lo, not_a_number<Real>()), select(m, x.hi, not_a_number<Real>())};
 }
-/// Moves bounds that were rounded once to nearest, and did not underflow, outward.
+/// Moves bounds outward that were rounded once to nearest and did not underflow.
 template <class Real>
 SALTUS_FN interval<Real> outward_of_sum(Real lo, Real hi) {
   const Real part(limits<scalar_of<Real>>::epsilon);
@@ -83,7 +82,7 @@ SALTUS_FN interval<Real> outward(Real lo, Real hi, double units = 1.0) {
   const Real part(units * of::epsilon), least(of::smallest);
   return known(fma(abs(lo), -part, lo) - least, fma(abs(hi), part, hi) + least);
 }
-/// The same for two values in any order: unknown where either is NaN.
+/// The same for two values in any order; unknown where either is NaN.
 template <class Real>
 SALTUS_FN interval<Real> outward_of_both(Real a, Real b, double units) {
   return known_where((a == a) & (b == b), outward(min(a, b), max(a, b), units));
@@ -96,7 +95,7 @@ SALTUS_FN interval<Real> about(double x) {
 /// The error of an elementary function, with room to spare, in parts of epsilon.
 inline constexpr double elementary = 4.0;
 
-/// Keeps bounds from leaving the range of a function for their rounding's sake. Unknown remains unknown.
+/// Keeps rounding from moving bounds out of a function's range. Unknown remains unknown.
 template <class Real>
 SALTUS_FN interval<Real> at_least(double least, const interval<Real>& x) {
   return {max(x.lo, Real(least)), max(x.hi, Real(least))};
@@ -105,7 +104,7 @@ template <class Real>
 SALTUS_FN interval<Real> at_most(double most, const interval<Real>& x) {
   return {min(x.lo, Real(most)), min(x.hi, Real(most))};
 }
-/// May the true value be neither infinite nor NaN?
+/// True where the value may be neither infinite nor NaN.
 template <class Real>
 SALTUS_FN mask_of<Real> is_bounded(const interval<Real>& x) {
   return (x.lo > -infinity<Real>()) & (x.hi < infinity<Real>());
@@ -130,7 +129,7 @@ struct interval {
   SALTUS_FN interval(double x) : lo(x), hi(x) {}
   SALTUS_FN interval(Real x) : lo(x), hi(x) {}
   SALTUS_FN interval(Real from, Real to) : lo(from), hi(to) {}
-  /// What x is the nearest double of.
+  /// The constant whose nearest double is x.
   SALTUS_FN static interval about(double x) { return detail::about<Real>(x); }
 
   SALTUS_FN friend interval operator+(const interval& a, const interval& b) {
@@ -143,8 +142,8 @@ struct interval {
   SALTUS_FN friend interval operator*(const interval& a, const interval& b) {
     if (&a == &b) return square(a);
     const Real p = a.lo * b.lo, q = a.lo * b.hi, r = a.hi * b.lo, s = a.hi * b.hi;
-    // In a row: min and max keep their first argument if the second is a NaN, here 0 times infinity; which is right,
-    // since 0 times another bound is among the rest. If the first is one, the product is unknown.
+    // In a row: min and max keep their first argument if the second is a NaN, here 0 times infinity. That is right, since 0 times another
+    // bound is among the rest. If the first is a NaN, the product is unknown.
     return detail::outward(min(min(min(p, q), r), s), max(max(max(p, q), r), s));
   }
   SALTUS_FN friend interval square(const interval& a) {
@@ -156,7 +155,7 @@ struct interval {
     const interval r = detail::outward(Real(1.0) / a.hi, Real(1.0) / a.lo);
     return {select(pole, -detail::infinity<Real>(), r.lo), select(pole, detail::infinity<Real>(), r.hi)};
   }
-  /// By an interval that holds 0: any number, or unknown if it may be 0 / 0.
+  /// Division by an interval that holds 0 gives any number, or unknown if it may be 0 / 0.
   SALTUS_FN friend interval operator/(const interval& a, const interval& b) {
     return detail::known_where(!(detail::holds_zero(a) & detail::holds_zero(b)), a * reciprocal(b));
   }
@@ -221,7 +220,7 @@ struct interval {
 //
 // Each holds the function of Real at least twice: not inlined, so that a model compiles in seconds.
 
-// Those that rise, and fall, all the way: from their values at the ends.
+// Monotone functions: bounds are the values at the ends.
 #define SALTUS_MONOTONE(name, at_lo, at_hi)                                   \
   template <class Real>                                                       \
   SALTUS_FN_COLD interval<Real> name(const interval<Real>& x) {               \
@@ -270,7 +269,7 @@ namespace detail {
 
 inline constexpr double pi = 3.141592653589793;
 
-/// Does x hold period * (k + phase) for a whole number k? Yes, too, if it comes near one.
+/// True if x holds period * (k + phase) for a whole number k, or comes near one.
 template <class Real>
 SALTUS_FN mask_of<Real> holds_multiple(const interval<Real>& x, double period, double phase) {
   const Real from = fma(x.lo, Real(1.0 / period), Real(-phase)), to = fma(x.hi, Real(1.0 / period), Real(-phase));
@@ -323,7 +322,7 @@ SALTUS_FN interval<Real> outward_of_corners(Real p, Real q, Real r, Real s) {
   return known_where((p == p) & (q == q) & (r == r) & (s == s),
                      outward(min(min(p, q), min(r, s)), max(max(p, q), max(r, s)), elementary));
 }
-/// Where the angle of (x, y) jumps by a turn: does the box hold a point of the negative x axis?
+/// True where the box holds a point of the negative x axis, at which the angle of (x, y) jumps by a turn.
 template <class Real>
 SALTUS_FN mask_of<Real> holds_cut(const interval<Real>& y, const interval<Real>& x) {
   return holds_zero(y) & (x.lo < Real(0.0));
@@ -331,7 +330,7 @@ SALTUS_FN mask_of<Real> holds_cut(const interval<Real>& y, const interval<Real>&
 
 }  // namespace detail
 
-/// The angle grows or falls along each side of a box; on the negative x axis it may be anything.
+/// The angle is monotone along each side of a box; on the negative x axis it may be anything.
 template <class Real>
 SALTUS_FN_COLD interval<Real> atan2(const interval<Real>& y, const interval<Real>& x) {
   const auto corners =
@@ -341,7 +340,7 @@ SALTUS_FN_COLD interval<Real> atan2(const interval<Real>& y, const interval<Real
   return {select(all_round, -half_turn, corners.lo), select(all_round, half_turn, corners.hi)};
 }
 
-/// x^y for an exponent that is a number: monotone on either side of x = 0; unknown for x < 0 unless y is whole.
+/// x^y for an exponent that is a plain number: monotone on either side of x = 0; unknown for x < 0 unless y is whole.
 template <class Real>
 SALTUS_FN_COLD interval<Real> pow(const interval<Real>& x, const Real& y) {
   const Real at_lo = pow(x.lo, y), at_hi = pow(x.hi, y);
@@ -357,7 +356,7 @@ SALTUS_FN_COLD interval<Real> pow(const interval<Real>& x, const Real& y) {
           select(pole, detail::infinity<Real>(), ends.hi)};
 }
 
-/// Exponents that vary: monotone in either where x >= 0; unknown where x < 0.
+/// x^y for exponents that vary: monotone in both arguments where x >= 0; unknown where x < 0.
 template <class Real>
 SALTUS_FN interval<Real> pow(const interval<Real>& x, const interval<Real>& y) {
   const interval<Real> lowest = pow(x, y.lo), highest = pow(x, y.hi);
@@ -384,9 +383,9 @@ SALTUS_FN interval<Real> pow(double x, const interval<Real>& y) {
 
 // ---- values with derivatives ----------------------------------------------------------------------------------------
 
-/// Differs from other duals in three ways. Parameters, of type Real, mix with it. Where a value may jump, its
-/// derivatives are unknown, so that no conclusion is drawn from them. And the branches of min, max and select are
-/// enclosed together where it is undecided which of them counts: the derivatives on both sides of a kink.
+/// Differs from other duals in three ways. Parameters, of type Real, mix with it. Where a value may jump, its derivatives are unknown, so
+/// that no conclusion is drawn from them. Where the branch of min, max or select is undecided, the result encloses both branches: the
+/// derivatives on both sides of a kink.
 template <class R, int N>
 struct dual<interval<R>, N> {
   using Real = interval<R>;
@@ -459,7 +458,7 @@ struct dual<interval<R>, N> {
   SALTUS_FN friend mask_type operator==(const dual& a, const dual& b) { return a.value == b.value; }
   SALTUS_FN friend mask_type operator!=(const dual& a, const dual& b) { return a.value != b.value; }
 
-  /// Where m is undecided and the branches have no value in common, the result jumps.
+  /// If m is undecided and the branches have no value in common, the result jumps.
   SALTUS_FN friend dual select(const mask_type& m, const dual& a, const dual& b) {
     const auto meets = (a.value.lo <= b.value.hi) & (b.value.lo <= a.value.hi);
     dual r(select(m, a.value, b.value));
@@ -490,7 +489,7 @@ struct dual<interval<R>, N> {
     return r;
   }
 
-  /// The value of a function of steps: it stands still, or jumps.
+  /// The value of a step function: constant, or it jumps.
   SALTUS_FN static dual steps(const Real& value) { return smooth_where(value.lo == value.hi, dual(value)); }
 };
 
@@ -544,8 +543,7 @@ SALTUS_FN dual<interval<R>, N> hypot(const dual<interval<R>, N>& x, const dual<i
 
 namespace detail {
 
-/// d(x^y)/dx = y x^(y-1). Where y - 1 is rounded, by at most epsilon / 4, the power is wrong by that part of the
-/// largest logarithm of a number.
+/// d(x^y)/dx = y x^(y-1). Rounding y - 1 by at most epsilon / 4 changes the power by that part of the largest logarithm of a number.
 template <class R>
 SALTUS_FN interval<R> power_derivative_enclosed(const interval<R>& x, const R& y) {
   constexpr double off = 1024.0 * limits<scalar_of<R>>::epsilon;

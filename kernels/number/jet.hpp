@@ -1,12 +1,12 @@
-// jet<Base>: a number that is a truncated power series in time, c[0] + c[1] (t - t0) + c[2] (t - t0)^2 + ...
+// jet<Base>: a truncated power series in time, c[0] + c[1] (t - t0) + c[2] (t - t0)^2 + ...
 //
-// The coefficients of a whole computation are found order by order: a model's function is run for order 0, then for order 1, and so
-// on, and each run adds one coefficient to every number in it, from those of lower orders that earlier runs have left
-// (number/series_rules.hpp). So p coefficients take O(p^2) operations for each of the model's. What a run does next must not depend on
-// the order: models do not branch, and a `select` chooses by values at t0.
+// The coefficients of a whole computation are found order by order. A model's function runs for order 0, then for order 1, and so on. Each
+// run adds one coefficient to every number, from lower-order coefficients that earlier runs have left (number/series_rules.hpp). So p
+// coefficients take O(p^2) operations for each of the model's. The sequence of operations must not depend on the order: models do not
+// branch, and a `select` chooses by values at t0.
 //
-// Most of a model's numbers are added, subtracted, scaled: for those the coefficient at hand is enough, which stays in a register. A
-// number is given a place for all its coefficients when it becomes a factor or an argument.
+// Most numbers of a model are only added, subtracted and scaled. They need the current coefficient alone, which stays in a register. A
+// number gets a place for all its coefficients when it becomes a factor or an argument.
 #pragma once
 
 #include "number/series_room.hpp"
@@ -14,18 +14,19 @@
 
 namespace saltus {
 
-/// What a computation keeps: places of `length` coefficients each, behind them single numbers.
+/// Memory of a computation: places of `length` coefficients each, then single numbers.
 template <class Base>
 struct jet_table {
-  static constexpr int remembered = 8;  ///< pairs of sine and cosine, of the latest arguments
+  static constexpr int remembered = 8;  ///< latest pairs of sine and cosine
   Base* coefficients;
-  int length;           ///< of each series: orders 0 .. length-1
-  Base *numbers, *end;  ///< of the room; behind its series and behind its numbers is as much as any operation takes
-  Base *next, *next_number;  ///< that this run takes
-  int order = 0;             ///< of the coefficients that this run finds
+  int length;                ///< of each series: orders 0 .. length-1
+  Base *numbers, *end;       ///< the room for numbers; series and numbers are each followed by as much as one operation
+                             ///< takes
+  Base *next, *next_number;  ///< the next free place and number of this run
+  int order = 0;             ///< order of the coefficients that this run finds
   double per_order = 0.0;    ///< 1 / order
-  bool in_turn = true;       ///< orders are run in turn, each once: sums of two are made together
-  bool shares = true;        ///< what need not be made again, or not by any instance, is not made: else room is counted
+  bool in_turn = true;       ///< orders run in turn, each once: the sums of two orders are formed together
+  bool shares = true;  ///< results are reused, and work that no instance needs is skipped; false while room is counted
 
   SALTUS_FN static constexpr int size(int terms, series_room of) { return terms * (of.series + 1) + of.numbers + 2; }
 
@@ -33,8 +34,8 @@ struct jet_table {
   SALTUS_FN jet_table(Base* at, int terms, series_room of)
       : coefficients(at), length(terms), numbers(at + terms * (of.series + 1)), end(numbers + of.numbers) {}
 
-  /// Before a run that finds the coefficients of order k; the first `given` places are those of its arguments. A run of an odd order
-  /// follows one of the order before it, with the same coefficients.
+  /// Called before a run that finds the coefficients of order k; the first `given` places are those of the run's arguments. A run of odd
+  /// order follows the run of the order before it, with the same coefficients.
   SALTUS_FN void begin(int k, int given) {
     order = k;
     next = place(given);
@@ -43,7 +44,7 @@ struct jet_table {
     per_order = k > 0 ? 1.0 / k : 0.0;
   }
   SALTUS_FN Base* place(int i) const { return coefficients + i * length; }
-  /// The next place of this run, or the one behind the room for all that find none: `overflowed` tells.
+  /// The next place of this run. When the room is used up, all further requests get the spare place behind it, and `overflowed` is true.
   SALTUS_FN Base* take() {
     Base* const last = numbers - length;
     Base* const r = next < last ? next : last;
@@ -55,11 +56,11 @@ struct jet_table {
     next_number = r + count;
     return r;
   }
-  /// Has the last run asked for more than there is room for?
+  /// True if the last run asked for more room than there is.
   SALTUS_FN bool overflowed() const { return next > numbers - length || next_number > end; }
   SALTUS_FN series_order now() const { return {order, order + 1 < length, in_turn, per_order}; }
 
-  /// Sine and cosine of an argument, or the hyperbolic ones (sense 1), that this run has made.
+  /// Sine and cosine (or, with sense 1, hyperbolic sine and cosine) that this run has computed of an argument.
   struct pair {
     const Base* argument;
     double sense;
@@ -80,7 +81,7 @@ struct jet_table {
 template <class Base>
 struct jet;
 
-/// What is found together.
+/// Sine and cosine of one argument, found together.
 template <class Base>
 struct sine_and_cosine {
   jet<Base> sine, cosine;
@@ -98,12 +99,12 @@ struct jet {
   static constexpr int any_degree = series::any_degree;
 
   Base value;                        ///< of a constant; else the coefficient that this run finds
-  mutable Base* c = nullptr;         ///< all coefficients; null: nothing has asked for them
+  mutable Base* c = nullptr;         ///< all coefficients; null: no operation has needed them yet
   jet_table<Base>* table = nullptr;  ///< null: a constant
-  int degree = 0;                    ///< coefficients above are zero, as far as is known beforehand
+  int degree = 0;                    ///< higher coefficients are known to be zero
 
   jet() = default;
-  // Member by member: as a whole, what was written in parts would be read in one piece, which waits until it has left the processor.
+  // Member by member: a copy as a whole would read in one piece what was written in parts, and wait for these stores.
   SALTUS_FN jet(const jet& x) : value(x.value), c(x.c), table(x.table), degree(x.degree) {}
   SALTUS_FN jet& operator=(const jet& x) {
     value = x.value;
@@ -120,13 +121,13 @@ struct jet {
   SALTUS_FN jet(Base* coefficients, table_type* in, int of_degree = any_degree)
       : value(coefficients[in->order]), c(coefficients), table(in), degree(of_degree) {}
 
-  /// The series in place i of the run that `any`, which varies, is a number of.
+  /// The series in place i of the run to which `any`, which varies, belongs.
   SALTUS_FN static jet argument(const jet& any, int i) { return {any.table->place(i), any.table}; }
 
   SALTUS_FN bool varies() const { return table != nullptr; }
   /// The value at t0.
   SALTUS_FN Base at_start() const { return varies() ? all()[0] : value; }
-  /// That of order k, which this run finds.
+  /// The coefficient of order k, which this run finds.
   SALTUS_FN Base coefficient(int k) const { return varies() || k == 0 ? value : Base(0.0); }
 
   SALTUS_FN friend jet operator+(const jet& a, const jet& b) {
@@ -304,10 +305,10 @@ struct jet {
   SALTUS_FN friend jet pow(const jet& a, Base e) {
     if (!a.varies()) return pow(a.value, e);
     const jet r = a.power(e, [&]() SALTUS_INLINE_LAMBDA { return pow(a.value, e); });
-    // What is counted is what other instances may ask for.
+    // While room is counted, it must suffice for the exponents of all instances.
     return any(is_small_power(e)) || !a.table->shares ? a.small_power(e, r) : r;
   }
-  // What is inside a series of duals is a constant as well.
+  // The number type inside a series of duals is a constant as well.
   using inner = typename detail::inside<Base>::type;
   SALTUS_FN friend jet pow(const jet& a, const inner& e) { return pow(a, Base(e)); }
   SALTUS_FN friend jet pow(const inner& a, const jet& e) { return pow(Base(a), e); }
@@ -322,7 +323,7 @@ struct jet {
     return exp(e * log(a)).starting_with([&]() SALTUS_INLINE_LAMBDA { return pow(a.value, e.value); });
   }
 
-  /// Its k-th time derivative: coefficients are known up to `order` of the run, less k of the result.
+  /// The `times`-th time derivative. A run of order k knows coefficients up to k, and those of the result up to k - `times`.
   SALTUS_FN friend jet derivative(const jet& a, int times) {
     if (!a.varies()) return times == 0 ? a : jet(0.0);
     const int k = a.table->order;
@@ -345,7 +346,7 @@ struct jet {
     return {f(a.coefficient(in->order), b.coefficient(in->order)), in, rules::larger(a.degree, b.degree)};
   }
 
-  /// Its coefficients, which are kept from now on, in this and in all runs.
+  /// All coefficients of this number, which are kept from now on, in this run and the others.
   SALTUS_FN Base* all() const {
     if (c == nullptr) {
       c = table->take();
@@ -367,18 +368,18 @@ struct jet {
       return c ? c[j] : j == 0 ? first : Base(0.0);
     };
   }
-  // What a recurrence keeps, at order 0: nothing of a sum that has no terms yet, and a factor.
+  // The numbers that a recurrence keeps, at order 0: a sum without terms, and a factor.
   SALTUS_FN static void begin_with(Base* n) { n[0] = Base(0.0); }
   SALTUS_FN static void begin_with(Base* n, Base factor) {
     n[0] = Base(0.0);
     n[1] = factor;
   }
-  // A constant: as a double, unless all that is rounded counts, as with intervals.
+  // A constant as a double; as an interval if rounding must be enclosed.
   SALTUS_FN static auto exact(double x) {
     if constexpr (requires { Base::about(x); }) return Base(x);
     else return x;
   }
-  /// The value at t0 is better known than the recurrence finds it.
+  /// Replaces the value at t0 by a more accurate one than the recurrence gives.
   template <class Value>
   SALTUS_FN jet starting_with(const Value& at_start) const {
     return {table->order == 0 ? at_start() : value, table, degree};
@@ -464,7 +465,7 @@ struct jet {
     return (e == Exponent(0.0)) | (e == Exponent(1.0)) | (e == Exponent(2.0)) | (e == Exponent(3.0)) |
            (e == Exponent(4.0));
   }
-  /// a^e, which is `otherwise` but where e is 0, 1, 2, 3 or 4: there a may be zero.
+  /// a^e: products for e = 0, 1, 2, 3, 4, where a may be zero at t0; `otherwise` for all other e.
   SALTUS_FN jet small_power(Base e, const jet& otherwise) const {
     const jet square = *this * *this, cube = square * *this, fourth = square * square;
     Base best = otherwise.value;

@@ -1,6 +1,5 @@
-// Truth values in the mask registers of AVX-512, a bit for each lane. g++ 12 keeps a vector of truth values in a full
-// register instead, moves it to and fro for each comparison, and takes it apart bit by bit where several are combined.
-// clang++ does not. Included by pack.hpp, whose masks these are.
+// Truth values in the mask registers of AVX-512, one bit per lane. g++ 12 keeps a vector of truth values in a full register instead, moves
+// it to and fro for each comparison, and combines three or more of them bit by bit. clang++ does not. pack.hpp includes this file.
 #pragma once
 
 #include "number/base.hpp"
@@ -36,7 +35,7 @@ using floats = float __attribute__((vector_size(64)));
 using int32s = int32 __attribute__((vector_size(64)));
 using longs = long long __attribute__((vector_size(64)));
 
-/// By the instruction's own number of a relation: 0 equal, 1 less, 2 less or equal, 4 not equal.
+/// Compares by the instruction's number of a relation: 0 equal, 1 less, 2 less or equal, 4 not equal.
 template <int relation, class V>
 SALTUS_FN auto compare(V a, V b) {
   if constexpr (__is_same(V, doubles)) return eight(__builtin_ia32_cmppd512_mask(a, b, relation, eight(-1), 4));
@@ -57,7 +56,7 @@ SALTUS_FN V choose_lanes(M m, V a, V b) {
 template <class T, int W>
 inline constexpr bool in_mask_register = false;
 
-// Named in branches that are never taken.
+// Named only in branches that are never taken.
 template <class M>
 M bits_and(M a, M b);
 template <class M>

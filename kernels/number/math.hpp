@@ -156,7 +156,7 @@ struct binary {
 
   SALTUS_FN explicit binary(real x) {
     constexpr int width = limits<T>::mantissa_bits;
-    constexpr double lift = width + 2;  // by so many powers of 2 a subnormal number becomes normal
+    constexpr double lift = width + 2;  // scaling by 2^lift makes a subnormal number normal
     const auto tiny = x < real(limits<T>::smallest);
     const real normal = select(tiny, x * real(wide<T> ? 0x1p54 : 0x1p25), x);
     const integer b = bits(normal) & integer(~real::sign_bit);
@@ -183,7 +183,7 @@ SALTUS_FN pack<T, W> log_defect(pack<T, W> f, pack<T, W> extra) {
   return half_square - fma(s, fma(z, p, half_square), extra);
 }
 
-/// What a logarithm is where it is not computed: -inf at 0, NaN below, inf at inf, NaN for NaN.
+/// Special cases of a logarithm: -inf at 0, NaN below, inf at inf, NaN for NaN.
 template <class T, int W>
 SALTUS_FN pack<T, W> log_at(pack<T, W> x, pack<T, W> computed) {
   using real = pack<T, W>;
@@ -243,7 +243,7 @@ SALTUS_FN two<pack<T, W>> log_two(pack<T, W> x) {
 template <class T, int W>
 struct angle {
   using real = pack<T, W>;
-  /// Beyond, n would be off by so much that r leaves the interval of the polynomials.
+  /// Beyond this limit the error of n would take r out of the interval of the polynomials.
   static constexpr double limit = wide<T> ? 0x1p40 : 0x1p17;
   real r, tail, turns;
 
@@ -445,7 +445,7 @@ SALTUS_FN pack<T, W> pow(pack<T, W> x, pack<T, W> y) {
   return select(negative & !integral, detail::not_a_number<real>(), select(odd, flipped, r));
 }
 namespace detail {
-/// x, but 0 and infinity where pow(x, 1/2) has them and the root of x not (C99, F.9.4.4): at -0 and -infinity.
+/// x, except at -0 and -infinity, where it is 0 and infinity: pow(x, 1/2) differs from the root of x there (C99, F.9.4.4).
 template <class T, int W>
 SALTUS_FN pack<T, W> base_of_half_powers(pack<T, W> x) {
   using real = pack<T, W>;
@@ -453,7 +453,7 @@ SALTUS_FN pack<T, W> base_of_half_powers(pack<T, W> x) {
 }
 }  // namespace detail
 
-/// x^y for an exponent that is the same in every lane: products where y is a small integer, and with a root where it is 1/2 or 3/2.
+/// x^y for an exponent that is the same in every lane: products if y is a small integer, and a root for +-1/2 and +-3/2.
 template <class T, int W>
 SALTUS_FN pack<T, W> pow(pack<T, W> x, double y) {
   using real = pack<T, W>;
@@ -556,8 +556,8 @@ SALTUS_FN pack<T, W> atan2(pack<T, W> y, pack<T, W> x) {
   using real = pack<T, W>;
   using integer = typename real::integer;
   constexpr double up = detail::wide<T> ? 0x1p110 : 0x1p50;
-  // Scaled away from the ends of the range, where y + x would overflow and the limits tan(pi/8) x lose digits; equal
-  // coordinates, zeros and infinities among them, are put at 0 / 1 or 1 / 1.
+  // Scaled away from the ends of the range, where y + x would overflow and the bounds tan(pi/8) x lose digits. Equal coordinates, zeros and
+  // infinities among them, are replaced by 0 / 1 or 1 / 1.
   const real ax = abs(x);
   const real ay = abs(y);
   const auto equal = ax == ay;
@@ -567,7 +567,7 @@ SALTUS_FN pack<T, W> atan2(pack<T, W> y, pack<T, W> x) {
   const real px = select(equal, real(1.0), ax * scale);
   const real py = select(equal, select(ay > real(0.0), real(1.0), real(0.0)), ay * scale);
   const real a = detail::first_quadrant(py, px);
-  // T(pi), and what it lacks.
+  // T(pi) and its error.
   const real flipped = real(3.141592653589793) - (a - real(detail::wide<T> ? 0x1.1a62633145c07p-53 : -0x1.777a5cp-24));
   return copysign(select(bits(x) < integer(0), flipped, a), y);
 }
@@ -596,8 +596,9 @@ SALTUS_FN pack<T, W> hypot(pack<T, W> x, pack<T, W> y) {
 template <class T, int W>
 SALTUS_FN pack<T, W> cbrt(pack<T, W> x) {
   using real = pack<T, W>;
-  constexpr int drop = detail::wide<T> ? 32 : 8;               // low bits that the guess does without
-  constexpr double whole = detail::wide<T> ? 0x1p52 : 0x1p23;  // added to an integer, has it in its low bits
+  constexpr int drop = detail::wide<T> ? 32 : 8;               // low bits that the guess ignores
+  constexpr double whole = detail::wide<T> ? 0x1p52 : 0x1p23;  // added to an integer, it leaves the integer in its low
+                                                               // bits
   constexpr double guess = detail::wide<T> ? 0x553eeb00 : 0x54a1f5;
 
   const real ax = abs(x);
@@ -748,7 +749,7 @@ template <class Real, int N>
 SALTUS_FN dual<Real, N> pow(double x, const dual<Real, N>& y) {
   return pow(Real(x), y);
 }
-/// Where x < 0 the derivative along y is NaN; an exponent that does not move (y.d = 0) does no harm.
+/// Where x < 0 the derivative along y is NaN; it does not matter if the exponent is constant (y.d = 0).
 template <class Real, int N>
 SALTUS_FN dual<Real, N> pow(const dual<Real, N>& x, const dual<Real, N>& y) {
   const Real along_x = detail::power_derivative(x.value, y.value);
@@ -758,12 +759,12 @@ SALTUS_FN dual<Real, N> pow(const dual<Real, N>& x, const dual<Real, N>& y) {
   return r;
 }
 
-// A constant, or a Real beside a dual, as one of two arguments.
+// One of two arguments is a constant, or a Real beside a dual.
 
 namespace detail {
 template <class Number>
 SALTUS_FN void accepts(Number) {}
-/// An argument of type B may stand where A is meant: a literal for a pack, a pack for a dual.
+/// An argument of type B converts to A: a literal to a pack, a pack to a dual.
 template <class A, class B>
 concept stands_for = requires(B b) {
   typename A::scalar;

@@ -1,7 +1,7 @@
-// pack<T, W> and mask<T, W> as long as they fit into the machine's registers: one vector of g++ or clang, or a plain number.
-// What a pack is stands in pack.hpp, which is the header to include.
+// pack<T, W> and mask<T, W> for widths that fit into a register: one vector of g++ or clang, or a plain number. Include pack.hpp, which
+// also defines what a pack is.
 //
-// Built on the vector types of g++ and clang rather than on a SIMD library; docs/numerics.md gives the reasons.
+// The types are built on the vector types of g++ and clang and not on a SIMD library; docs/numerics.md gives the reasons.
 #pragma once
 
 #include "number/base.hpp"
@@ -39,7 +39,7 @@ struct choose<false, A, B> {
   using type = B;
 };
 
-// NVRTC knows no vector types: there every pack is a pack of one.
+// NVRTC has no vector types; every pack there has one lane.
 #if defined(__CUDACC_RTC__)
 template <class T, int W>
 struct native;
@@ -63,7 +63,7 @@ struct native<T, 1> {
   using mask = bool;
 };
 
-/// What the machine's registers hold, in bytes.
+/// Size of the machine's registers in bytes.
 #if defined(__AVX512F__)
 inline constexpr int register_size = 64;
 #elif defined(__AVX__)
@@ -102,7 +102,7 @@ SALTUS_FN V greatest(V x, V y) {
 }
 #endif
 
-/// Beyond it a pack is two halves (number/split_pack.hpp).
+/// A wider pack is split into halves (number/split_pack.hpp).
 template <class T, int W>
 inline constexpr bool is_split = W > 1 && W* static_cast<int>(sizeof(T)) > register_size;
 
@@ -111,7 +111,7 @@ inline constexpr bool is_split = W > 1 && W* static_cast<int>(sizeof(T)) > regis
 template <class T>
 using integer_of = typename detail::integer_of<T>::type;
 
-/// W truth values over lanes as wide as the integer T. A mask of one is a bool where that is expected.
+/// W truth values over lanes as wide as the integer T. A mask of one lane converts to bool.
 template <class T, int W>
 struct mask {
   using native = typename detail::native<T, W>::mask;
@@ -215,7 +215,7 @@ struct pack {
   using mask_type = mask<integer_of<T>, W>;
   static constexpr int lanes = W;
   static constexpr bool floating = static_cast<T>(0.5) != T(0);
-  /// What a literal is written as: double for floating packs, a 64-bit integer for integer ones.
+  /// Type of literals: double for floating packs, a 64-bit integer for integer ones.
   using literal = typename detail::choose<floating, double, int64>::type;
 
   native v;
@@ -227,8 +227,7 @@ struct pack {
   requires(__is_enum(Enum)) pack(Enum)
   = delete;
 
-  /// Of one lane as a plain number, where that is asked for: int(now[gear]). Bare conversions would make now[x] + 1.0 mean
-  /// two things.
+  /// Explicit conversion of a single lane to a plain number: int(now[gear]). An implicit one would make now[x] + 1.0 ambiguous.
   template <class Number>
   requires(W == 1 && is_number<Number>) SALTUS_FN explicit operator Number() const { return static_cast<Number>(v); }
 
@@ -290,7 +289,7 @@ struct pack {
   SALTUS_FN friend pack copysign(pack a, pack b) {
     return from_bits((bits(a) & integer(~sign_bit)) | (bits(b) & integer(sign_bit)));
   }
-  /// b < a ? b : a, and a < b ? b : a: a where either is NaN. What min and max instructions do, with b first.
+  /// b < a ? b : a, and a < b ? b : a: a where either is NaN. The min and max instructions do the same with b first.
   SALTUS_FN friend pack min(pack a, pack b) {
     if constexpr (floating && W > 1) return from(detail::least(b.v, a.v));
     else return select(b < a, b, a);
@@ -324,7 +323,7 @@ struct pack {
     else return from(__builtin_convertvector(a.v, native));
 #endif
   }
-  /// The nearest integer towards zero.
+  /// The integer part: rounded towards zero.
   SALTUS_FN friend integer to_integer(pack a) {
 #if defined(__CUDACC_RTC__)
     return integer::from(static_cast<integer_of<T>>(a.v));

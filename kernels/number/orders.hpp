@@ -1,10 +1,10 @@
-// orders: a number that records how it is made of unknowns and their time derivatives. A model's equations are run over it once; from
-// what is left behind the host reads the order of the highest derivative of each unknown in each equation, with both sides of
-// every selection or with one, and where highest derivatives occur linearly (host/structure/). Host side only.
+// orders: a number that records how it is made of unknowns and their time derivatives. A model's equations run over it once. From the
+// record the host reads the order of the highest derivative of each unknown in each equation, with both sides of every selection or with
+// one, and where highest derivatives occur linearly (host/structure/). Host side only.
 //
-// What is recorded is a graph (number/expression.hpp) and no set of orders: 16 bytes a number whatever the number of unknowns, and
-// the branches of selections can be chosen afterwards. What is made of held numbers alone is one node: it stands for a coefficient.
-// Discrete variables and signs of guards are held, too, but are known in conditions.
+// The record is a graph (number/expression.hpp), not a set of orders: a number takes 16 bytes for any number of unknowns, and the branches
+// of selections can be chosen afterwards. All results of held numbers alone are one node, which stands for a coefficient. Discrete
+// variables and signs of guards are held, too, but conditions distinguish them.
 #pragma once
 
 #include "number/expression.hpp"
@@ -27,7 +27,7 @@ class expression_record {
     nodes_[count_] = {static_cast<int>(what), a, b, c, value};
     return count_++;
   }
-  /// Is it a number that does not change within a step?
+  /// True for numbers that do not change within a step.
   bool is_held(int i) const {
     const auto what = static_cast<operation>(nodes_[i].operation);
     return what == operation::held || what == operation::discrete || what == operation::guard;
@@ -45,10 +45,10 @@ class expression_record {
   int count_ = 0, capacity_ = 0;
 };
 
-/// Where nodes go at present.
+/// The record that new nodes go to.
 inline expression_record* recording = nullptr;
 
-/// The answer of a comparison, and its node. It is no `bool`: which branch is taken is not to be decided while it is recorded.
+/// The answer of a comparison, and its node. It is no `bool`, so that the model cannot branch on it while it is recorded.
 struct recorded_mask {
   bool answer = false;
   int node = -1;  ///< -1: always this answer
@@ -85,7 +85,7 @@ struct recorded_mask {
   }
 };
 
-/// The trace of `orders`: a node. What is always added to, or multiplies, has no node of its own while it is held.
+/// The trace of `orders`: a node. A held summand or factor leaves the other operand's node as it is.
 struct recorded_node {
   using condition = recorded_mask;
   int node = 0;
@@ -133,14 +133,14 @@ struct recorded_node {
 
 using orders = tracked<recorded_node>;
 
-/// The k-th time derivative, k >= 0: what `at.d(x, k)` of a model is. Its value is not known.
-/// Not of numbers that convert to this one: what has no derivatives is told by having no such function.
+/// The k-th time derivative, k >= 0, for `at.d(x, k)` of a model. Its value is not known. Types that convert to `orders` do not take part:
+/// a type has derivatives if it has this function.
 template <class Number>
 requires(is_same<Number, orders>) Number derivative(const Number& x, int k) {
   return k == 0 ? x : orders(orders::Real(0.0), recorded_node::derivative(x.trace, k));
 }
 
-/// Of two literals, as models write them: select(at.above(switch), -1.0, 1.0).
+/// A selection between two literals, as models write it: select(at.above(switch), -1.0, 1.0).
 inline orders select(recorded_mask m, double a, double b) { return select(m, orders(a), orders(b)); }
 
 }  // namespace saltus

@@ -1,6 +1,5 @@
-// The few operations that control logic needs beyond arithmetic, over any Real, without libm: powers of two, a short
-// log2 and exp2 for step sizes, finiteness. And the same names for plain double and float, so that a model's function
-// may also be called with them.
+// The few operations that control logic needs beyond arithmetic, over any Real, without libm: powers of two, a short log2 and exp2 for step
+// sizes, finiteness. Plain double and float have the same names, so that a model's function may also be called with them.
 #pragma once
 
 #include "number/pack.hpp"
@@ -39,9 +38,9 @@ struct limits<float> {
   static constexpr int64 bias = 127;
 };
 
-/// SALTUS_COEFFICIENT(Real, w): Real(w) of a constant of type double. In the code of a device a literal of double
-/// precision takes two instructions wherever it is used, where its low half is not zero; in constant memory it is an
-/// operand of the arithmetic itself. Not `const`: a compiler that knows the value makes a literal of it again.
+/// SALTUS_COEFFICIENT(Real, w): Real(w) of a constant of type double. In device code a double literal takes two instructions at every use,
+/// unless its low half is zero; in constant memory it is an operand of the arithmetic itself. The constant is not `const`: a compiler that
+/// knows its value makes a literal of it again.
 #if defined(__CUDA_ARCH__)
 namespace detail {
 template <double Value>
@@ -71,7 +70,7 @@ SALTUS_FN pack<T, W> power_of_two(pack<integer_of<T>, W> n) {
   return pack<T, W>::from_bits((n + integer(limits<T>::bias)).shift_left(limits<T>::mantissa_bits));
 }
 
-/// log2(x) of a positive normal number to about 1e-5: enough to choose a step size. Garbage, but no trap, elsewhere.
+/// log2(x) of a positive normal number to about 1e-5: enough to choose a step size. Other arguments give garbage, but no trap.
 template <class T, int W>
 SALTUS_FN pack<T, W> rough_log2(pack<T, W> x) {
   using real = pack<T, W>;
@@ -110,7 +109,7 @@ SALTUS_FN pack<T, W> rough_exp2(pack<T, W> x) {
   return p * power_of_two<T, W>(n);
 }
 
-/// Of two literals, as models write them: select(at.above(switch), -1.0, 1.0).
+/// A selection between two literals, as models write it: select(at.above(switch), -1.0, 1.0).
 template <class T, int W, class A, class B>
 requires(is_number<A>&& is_number<B>) SALTUS_FN auto select(mask<T, W> m, A a, B b) {
   using real = typename detail::choose<sizeof(T) == 8, pack<double, W>, pack<float, W>>::type;

@@ -1,5 +1,5 @@
-// For what is much code and is called in many places: on a device it is compiled once, and its loops stay loops. NVRTC would inline all
-// of it and unroll every loop whose ends it knows, which takes it minutes. Elsewhere compilers decide.
+// Attributes for large functions with many callers. On a device such a function is compiled once and its loops stay loops: NVRTC would
+// inline it everywhere and unroll every loop of known length, which takes minutes. Other compilers decide for themselves.
 #pragma once
 
 #include "number/base.hpp"

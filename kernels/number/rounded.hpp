@@ -1,8 +1,8 @@
-// rounded<Real>: a number and a bound on what rounding has put it off by, carried through the same model function (running error
-// analysis, J. H. Wilkinson 1963; N. J. Higham, Accuracy and Stability of Numerical Algorithms, 3.3). First order: each operation adds
-// what the errors of its arguments do to it, by its derivatives, and an ulp of its own result.
+// rounded<Real>: a number and a bound on its rounding error, carried through the same model function (running error analysis, J. H.
+// Wilkinson 1963; N. J. Higham, Accuracy and Stability of Numerical Algorithms, 3.3). To first order, each operation propagates the errors
+// of its arguments by its derivatives and adds an ulp of its own result.
 //
-// A guard near its root is a difference of terms that are not small. The bound tells from where on its digits say nothing.
+// A guard near its root is a difference of terms that are not small. The bound tells below which value its digits mean nothing.
 #pragma once
 
 #include "number/math.hpp"
@@ -87,7 +87,7 @@ struct rounded {
  private:
   SALTUS_FN static Real ulp(Real x) { return Real(limits<scalar>::epsilon) * abs(x); }
   SALTUS_FN static rounded done(Real value, Real error) { return {value, error + ulp(value)}; }
-  /// An exact argument does no harm, however steep the function is.
+  /// An exact argument contributes nothing, even where the derivative is infinite.
   SALTUS_FN static Real grown(Real derivative, Real error) {
     return select(error > Real(0.0), abs(derivative) * error, Real(0.0));
   }

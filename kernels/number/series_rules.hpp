@@ -1,12 +1,12 @@
-// The recurrences of truncated power series: the coefficient of order k > 0 of what a function makes of series, from those up to k of
-// its arguments and those below k of its own.
+// The recurrences of truncated power series: the coefficient of order k > 0 of a function's result, from the coefficients up to k of its
+// arguments and below k of the result.
 //
 // Recurrences: A. Griewank and A. Walther, "Evaluating Derivatives" (2nd ed. 2008), table 13.2; for functions that solve a linear
 // differential equation with the argument, theorem of 13.2 there.
 //
-// What such a computation waits for is its numbers, not its arithmetic: a term of a sum takes two of them and one multiply-add. So the
-// sum of an even order makes that of the odd one behind it as well, as far as it is known by then, from the same numbers; the run of the
-// odd order adds what is lacking. Of polynomials, as those of time are, the terms beyond their degree are left out.
+// Memory loads dominate, not arithmetic: a term of a sum takes two loads and one multiply-add. So a sum of even order also computes the
+// known part of the sum of the next, odd order from the same numbers, and the run of the odd order adds the missing terms. For polynomials,
+// as those of time, terms beyond their degree are left out.
 #pragma once
 
 #include "number/math.hpp"
@@ -27,8 +27,8 @@ SALTUS_FN Base convolution(const A& a, const Base* b, int k, int from, int to) {
   return even + odd;
 }
 
-/// A sum of a(j, k) b_{k-j} over j = from .. k-last, of which the coefficients of order k are known of a, if last is 0, and of b, if
-/// from is 0 or b_is_known. In runs of even order `rest` is given what is known of the sum of order k+1; it is asked for in the next.
+/// The sum of a(j, k) b_{k-j} over j = from .. k-last. The coefficients of order k are known for a if `last` is 0, and for b if `from` is 0
+/// or `b_is_known`. Runs of even order store the known part of the sum of order k+1 in `rest`; the next run reads it.
 template <int from, int last, bool b_is_known, class Base, class A>
 SALTUS_FN Base sum_by_pairs(const A& a, const Base* b, int k, bool more, Base& rest) {
   const int to = k - last;
@@ -61,7 +61,7 @@ SALTUS_FN Base sum_by_pairs(const A& a, const Base* b, int k, bool more, Base& r
   return even + odd;
 }
 
-/// The sum of a_j a_{k-j} over j = from .. k-from, likewise. From 1 on, where a_k is not known.
+/// The sum of a_j a_{k-j} over j = from .. k-from, likewise. `from` is 1 where a_k is not known.
 template <int from, class Base>
 SALTUS_FN Base square_by_pairs(const Base* a, int k, bool more, Base& rest) {
   if (k % 2 != 0) {
@@ -90,11 +90,11 @@ SALTUS_FN Base square_by_pairs(const Base* a, int k, bool more, Base& rest) {
 }
 }  // namespace detail
 
-/// The order whose coefficients are found.
+/// The order of the coefficients to be found.
 struct series_order {
   int k;
-  bool more;         ///< the next one is found, too
-  bool in_turn;      ///< orders are found in turn, each once: sums of two are made together
+  bool more;         ///< the next order is found, too
+  bool in_turn;      ///< orders are found in turn, each once: the sums of two orders are formed together
   double per_order;  ///< 1 / k
 };
 
@@ -103,21 +103,22 @@ template <class Base>
 struct coefficients_of {
   static constexpr int any_degree = 1 << 20;
   Base* c;
-  int degree = any_degree;  ///< those above are zero, as far as is known beforehand
+  int degree = any_degree;  ///< higher coefficients are known to be zero
 
   SALTUS_FN bool is_polynomial() const { return degree < any_degree; }
   SALTUS_FN Base operator()(int j, int) const { return c[j]; }
 };
 
-/// `n` are numbers that a recurrence keeps: what an even order leaves of a sum for the next, and for some a factor behind it.
+/// `n` are the numbers that a recurrence keeps: the part of the next order's sum that an even order has computed, and for some recurrences
+/// a factor behind it.
 template <class Base>
 struct series_rules {
   using series = coefficients_of<Base>;
 
   SALTUS_FN static int larger(int a, int b) { return a < b ? b : a; }
   SALTUS_FN static int smaller(int a, int b) { return a < b ? a : b; }
-  // A constant that is no double, in which more is computed before it meets a coefficient: as a double, unless all that is rounded
-  // counts, as with intervals.
+  // A constant that is not exactly a double and enters further computation before it meets a coefficient: a double, or an enclosure if
+  // rounding must be enclosed, as with intervals.
   SALTUS_FN static auto rounded(double x) {
     if constexpr (requires { Base::about(x); }) return Base::about(x);
     else return x;
@@ -138,7 +139,7 @@ struct series_rules {
     return detail::square_by_pairs<from>(a.c, o.k, o.more, rest);
   }
 
-  // These two of order 0, too.
+  // Product and square hold for order 0, too.
   SALTUS_FN static Base product(series_order o, series a, series b, Base* n) { return sum<0, 0, true>(o, a, b, n[0]); }
   SALTUS_FN static Base square(series_order o, series a, Base* n) { return sum_of_squares<0>(o, a, n[0]); }
   /// r b = a; n[1] is 1 / b(t0).
@@ -165,7 +166,7 @@ struct series_rules {
       all = fma(Base(static_cast<double>(j)), fma(y(j), x(o.k - j), -(x(j) * y(o.k - j))), all);
     return averaged(o, all) * n[1];
   }
-  /// The factors of `power`, e a double or a Base.
+  /// The weighted factors of `power`; e is a double or a Base.
   template <class Exponent>
   struct weighted {
     Exponent e;

@@ -1,5 +1,5 @@
-// pack<T, W> and mask<T, W> beyond the machine's registers: two halves, each again a pack. Their instructions interleave, and
-// the latency of one half's is hidden behind the other's.
+// pack<T, W> and mask<T, W> wider than the machine's registers: two halves, each again a pack. Their instructions interleave, so that one
+// half hides the latency of the other.
 #pragma once
 
 #include "number/native_pack.hpp"

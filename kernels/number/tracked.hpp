@@ -1,13 +1,13 @@
-// tracked<Trace>: a value together with a trace of what it was made of. A model's functions are run over it once, and leave behind
-// the structure of their equations: on which inputs each depends (number/dependence.hpp), or how it is made of them
-// (number/orders.hpp). Host side only.
+// tracked<Trace>: a value together with a trace of its operands. A model's functions run over it once and show the structure of its
+// equations: on which inputs each result depends (number/dependence.hpp), or how it is computed from them (number/orders.hpp).
+// Host side only.
 //
-// A Trace that is made by default is that of a constant. It has
+// A default-constructed Trace is that of a constant. A Trace has
 //
-//     sum(a, b), product(a, b), quotient(a, b), function(a), function(a, b)    traces of what is made of others
-//     choice(condition, a, b)                                                  of a selection
-//     condition, compared(answer, relation, a, b)                              what a comparison of two numbers gives: any(it) is the answer
-//     input(i)                                                                 of the input i
+//     sum(a, b), product(a, b), quotient(a, b), function(a), function(a, b)    traces of results
+//     choice(condition, a, b)                                                  trace of a selection
+//     condition, compared(answer, relation, a, b)                              the answer of a comparison: any(it) is a bool
+//     input(i)                                                                 trace of input i
 #pragma once
 
 #include "number/expression.hpp"
@@ -30,7 +30,7 @@ struct tracked {
   tracked(double x) : value(x) {}
   tracked(Real x) : value(x) {}
   tracked(Real x, const Trace& of) : value(x), trace(of) {}
-  /// A bare name is a whole number, and not meant.
+  /// A bare name would count as a whole number, which is not meant.
   template <class Enum>
   requires(__is_enum(Enum)) tracked(Enum)
   = delete;

@@ -1,12 +1,12 @@
-// Numbers together with what they change by.
+// Numbers together with their time derivatives.
 #pragma once
 
 #include "number/base.hpp"
 
 namespace saltus {
 
-/// A number, or a vec of them, and its time derivative along the solution; or what it changes by over a piece of a step,
-/// where that is said.
+/// A number, or a vec of them, and its time derivative along the solution; where the code says so, `rate` is its change over a piece of a
+/// step.
 template <class Number>
 struct with_rate {
   Number value, rate;
